@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// maxBitsPerKey bounds the setting. One key then takes 128 MiB; larger values are mistakes.
+const maxBitsPerKey = 1 << 30
+
+// Bloom is LevelDB's Bloom filter policy: for whole bits per key its filters are exactly those of C++ LevelDB. It is
+// immutable and safe for concurrent use.
+type Bloom struct {
+	name       string
+	bitsPerKey float64
+	k          int
+}
+
+var _ Policy = (*Bloom)(nil)
+
+// NewBloom returns LevelDB's Bloom policy with the given number of bits per key, above 0 and at most 2^30. 10 is
+// LevelDB's usual choice. Fractions are allowed: 9.5 gives ceil(9.5*n) bits for n keys. The false positives to expect
+// depend on the keys' shape and number; the README has measurements.
+//
+// It returns an error, which says what to pass instead, if bitsPerKey is out of range or not a number, or if an option
+// refuses its argument.
+func NewBloom(bitsPerKey float64, opts ...Option) (*Bloom, error) {
+	if !(bitsPerKey > 0 && bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
+		return nil, fmt.Errorf("policy: %v bits per key: pass a number above 0 and at most 2^30, usually 10", bitsPerKey)
+	}
+	s := settings{name: Name}
+	for _, opt := range opts {
+		if err := opt(&s); err != nil {
+			return nil, err
+		}
+	}
+	return newBloom(bitsPerKey, s), nil
+}
+
+// newBloom is NewBloom without its checks. C++ LevelDB defines 0 bits per key (64 bits and k = 1 for any number of
+// keys), which nobody wants but the tests compare.
+func newBloom(bitsPerKey float64, s settings) *Bloom {
+	// 0.69 is nearly ln 2, the optimum; LevelDB rounds down to save probes.
+	k := int(min(max(bitsPerKey*0.69, 1), maxProbes))
+	return &Bloom{name: s.name, bitsPerKey: bitsPerKey, k: k}
+}
+
+// Name returns the name under which engines store the filters.
+func (b *Bloom) Name() string { return b.name }
+
+// MayContain reports whether key may have been added to filter. It is the function [MayContain].
+func (b *Bloom) MayContain(filter, key []byte) bool { return MayContain(filter, key) }
+
+// NewBuilder returns an empty builder. It costs one small allocation; the memory for its keys is shared with other
+// builders and returns to them at Finish.
+func (b *Bloom) NewBuilder() Builder { return &bloomBuilder{bloom: b} }
+
+// AppendFilter appends the filter of keys to dst and returns the extended slice; LevelDB calls it CreateFilter. The keys
+// must not lie in the spare capacity of dst.
+func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
+	dst, array := b.extend(dst, len(keys))
+	m := newModulus(len(array))
+	for _, key := range keys {
+		setProbes(array, m, Hash(key), b.k)
+	}
+	return dst
+}
+
+// size returns the length in bytes of a filter of n keys. It panics, as make does, if that is more than an int holds,
+// which takes a 32-bit platform and a filter that no memory there could hold.
+func (b *Bloom) size(n int) int {
+	var nbits uint64
+	if whole := uint64(b.bitsPerKey); float64(whole) == b.bitsPerKey {
+		nbits = uint64(n) * whole // exact beyond 2^53 too
+	} else {
+		nbits = uint64(math.Ceil(float64(n) * b.bitsPerKey))
+	}
+	nbytes := (max(nbits, 64)+7)/8 + 1
+	if nbytes > math.MaxInt {
+		panic(fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, more than an int holds", n, b.bitsPerKey, nbytes))
+	}
+	return int(nbytes)
+}
+
+// extend appends an empty filter for n keys to dst, and returns the extended slice and the filter's bit array in it.
+func (b *Bloom) extend(dst []byte, n int) (extended, array []byte) {
+	size := b.size(n)
+	extended = slices.Grow(dst, size)[:len(dst)+size]
+	array = extended[len(dst) : len(extended)-1]
+	clear(array) // Grow leaves the spare capacity as it was
+	extended[len(extended)-1] = byte(b.k)
+	return extended, array
+}

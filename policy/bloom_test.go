@@ -1,0 +1,330 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// seeded returns random numbers from a fixed seed, which it prints if the test fails.
+func seeded(t testing.TB, seed int64) *rand.Rand {
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	return rand.New(rand.NewSource(seed))
+}
+
+// randomKeys returns n keys of 0 to 40 random bytes each.
+func randomKeys(rng *rand.Rand, n int) [][]byte {
+	keys := make([][]byte, n)
+	for i := range keys {
+		keys[i] = make([]byte, rng.Intn(41))
+		rng.Read(keys[i])
+	}
+	return keys
+}
+
+func mustBloom(t testing.TB, bitsPerKey float64, opts ...Option) *Bloom {
+	b, err := NewBloom(bitsPerKey, opts...)
+	require.NoError(t, err)
+	return b
+}
+
+// The example of the package comment: each step, and that the comment states these very values.
+func TestWorkedExample(t *testing.T) {
+	key := []byte("hello")
+	h := Hash(key)
+	require.Equal(t, uint32(0xf795964e), h)
+	require.Equal(t, uint32(0xcb277bca), probeDelta(h))
+	var probes []string
+	for j := range uint32(6) {
+		probes = append(probes, fmt.Sprint((h+j*probeDelta(h))%64))
+	}
+	filter := mustBloom(t, 10).AppendFilter(nil, [][]byte{key})
+
+	comment, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	require.Contains(t, string(comment), "h = 0xf795964e, delta = 0xcb277bca\n")
+	require.Contains(t, string(comment), "probes: bits "+strings.Join(probes, ", ")+"\n")
+	require.Contains(t, string(comment), fmt.Sprintf("filter: % x\n", filter))
+	require.Equal(t, "014000010410400006", hex.EncodeToString(filter)) // as C++ LevelDB writes it
+}
+
+// referenceFilter and referenceMayContain follow the package comment word for word, with big numbers for the sizes and a
+// division per probe.
+func referenceFilter(bitsPerKey float64, keys [][]byte) []byte {
+	product := new(big.Rat).SetFloat64(bitsPerKey)
+	product.Mul(product, new(big.Rat).SetInt64(int64(len(keys))))
+	n, rest := new(big.Int).DivMod(product.Num(), product.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		n.Add(n, big.NewInt(1))
+	}
+	for n.Cmp(big.NewInt(64)) < 0 || n.Int64()%8 != 0 {
+		n.Add(n, big.NewInt(1))
+	}
+	nbits := n.Uint64()
+	k := math.Floor(bitsPerKey * 0.69)
+	if k < 1 {
+		k = 1
+	} else if k > 30 {
+		k = 30
+	}
+	filter := make([]byte, nbits/8+1)
+	filter[nbits/8] = byte(k)
+	for _, key := range keys {
+		h := Hash(key)
+		for range int(k) {
+			p := uint64(h) % nbits
+			filter[p/8] |= 1 << (p % 8)
+			h += Hash(key)>>17 | Hash(key)<<15
+		}
+	}
+	return filter
+}
+
+func referenceMayContain(filter, key []byte) bool {
+	if len(filter) < 2 {
+		return false
+	}
+	k, nbits := filter[len(filter)-1], uint64(len(filter)-1)*8
+	if k > 30 {
+		return true
+	}
+	h := Hash(key)
+	for range k {
+		p := uint64(h) % nbits
+		if filter[p/8]>>(p%8)&1 == 0 {
+			return false
+		}
+		h += Hash(key)>>17 | Hash(key)<<15
+	}
+	return true
+}
+
+func TestFractionsOfABitPerKey(t *testing.T) {
+	rng := seeded(t, 1)
+	for _, bitsPerKey := range []float64{math.SmallestNonzeroFloat64, 0.5, 1.45, 1.5, 2.9, 9.5, 9.75, 13.37, 43.4, 43.5, 100.25} {
+		b := mustBloom(t, bitsPerKey)
+		for _, n := range []int{0, 1, 6, 7, 8, 63, 64, 65, 1000, 5001} {
+			keys := randomKeys(rng, n)
+			require.Equal(t, referenceFilter(bitsPerKey, keys), b.AppendFilter(nil, keys), "%v bits, %d keys", bitsPerKey, n)
+		}
+	}
+}
+
+// The sizes of filters that no test can build, against C++'s formula in big numbers.
+func TestSizeIn64Bits(t *testing.T) {
+	for _, c := range []struct {
+		n          int
+		bitsPerKey float64
+		want       uint64
+	}{
+		{4, 1 << 29, 1<<28 + 1},    // 2^31 bits
+		{4, 1 << 30, 1<<29 + 1},    // 2^32 bits
+		{1 << 30, 8, 1<<30 + 1},    // 2^33 bits
+		{429496730, 10, 1<<29 + 2}, // the first n at 10 bits per key whose bits pass 2^32
+		{math.MaxInt32, 1 << 30, uint64(math.MaxInt32)<<27 + 1},
+		{math.MaxInt32, 1<<30 - 1, (uint64(math.MaxInt32)*(1<<30-1)+7)/8 + 1},
+		{math.MaxInt32, 9.5, (20401094647+7)/8 + 1},
+	} {
+		b := mustBloom(t, c.bitsPerKey)
+		if c.want > math.MaxInt {
+			require.Panics(t, func() { b.size(c.n) }, "%d keys, %v bits", c.n, c.bitsPerKey)
+			continue
+		}
+		require.Equal(t, int(c.want), b.size(c.n), "%d keys, %v bits", c.n, c.bitsPerKey)
+	}
+}
+
+func TestNumberOfProbes(t *testing.T) {
+	for bitsPerKey, k := range map[float64]int{
+		0.1: 1, 1: 1, 2: 1, 2.9: 2, 3: 2, 4: 2, 5: 3, 9.5: 6, 10: 6, 14: 9, 15: 10, 16: 11, 20: 13, 43: 29, 44: 30, 45: 30, 372: 30, 1 << 30: 30,
+	} {
+		require.Equal(t, k, mustBloom(t, bitsPerKey).k, "%v bits", bitsPerKey)
+	}
+}
+
+// modulus must equal % for every numerator below 2^29; the edges are the multiples of d.
+func TestModulus(t *testing.T) {
+	rng := seeded(t, 2)
+	divisors := []int{1, 2, 3, 5, 7, 8, 9, 64, 1251, 1<<20 - 1, 1 << 20, 1<<20 + 1, 1<<28 - 1, 1 << 28, 1<<29 - 1, 1 << 29, 1<<29 + 1, 1 << 30, math.MaxInt32, math.MaxInt}
+	for range 2000 {
+		divisors = append(divisors, 1+rng.Intn(1<<(1+rng.Intn(30))))
+	}
+	for _, d := range divisors {
+		m := newModulus(d)
+		check := func(q uint64) {
+			if q < 1<<29 {
+				require.Equal(t, q%uint64(d), m.reduce(uint32(q)), "%d %% %d", q, d)
+			}
+		}
+		for _, multiple := range []uint64{0, 1, 2, (1<<29 - 1) / uint64(d), rng.Uint64() % ((1<<29-1)/uint64(d) + 1)} {
+			for _, step := range []uint64{0, 1, 2} {
+				check(multiple*uint64(d) + step)
+				check(multiple*uint64(d) - step)
+			}
+		}
+		check(1<<29 - 1)
+		check(rng.Uint64() % (1 << 29))
+	}
+}
+
+func TestNewBloomRefusesMisuse(t *testing.T) {
+	for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, -10, math.NaN(), math.Inf(1), math.Inf(-1), 1<<30 + 1, math.MaxFloat64} {
+		b, err := NewBloom(bitsPerKey)
+		require.ErrorContains(t, err, "pass a number above 0 and at most 2^30", "%v", bitsPerKey)
+		require.Nil(t, b)
+	}
+	for _, name := range []string{"", "none", " a", "a ", "\ta", "a\nb", "a\rb", "a\u00a0", "rocksdb.BuiltinBloomFilter"} {
+		b, err := NewBloom(10, WithName(name))
+		require.ErrorContains(t, err, "pass ", "%q", name)
+		require.Nil(t, b)
+	}
+}
+
+func TestNames(t *testing.T) {
+	require.Equal(t, "leveldb.BuiltinBloomFilter2", mustBloom(t, 10).Name())
+	require.Equal(t, "leveldb.BuiltinBloomFilter", mustBloom(t, 10, WithName(NameGoLevelDB)).Name())
+	require.Equal(t, "my filters, 14 bits", mustBloom(t, 14, WithName("my filters, 14 bits")).Name())
+}
+
+// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies beyond it, and keeps no
+// reference to the memory of the keys.
+func TestBuilderStartsOver(t *testing.T) {
+	rng := seeded(t, 3)
+	b := mustBloom(t, 10)
+	used := b.NewBuilder()
+	scratch := make([]byte, 40)
+	for _, n := range []int{0, 1, 5000, 7, 0, 4096, 4097, 30, 12288} {
+		keys := randomKeys(rng, n)
+		for i, key := range keys {
+			require.Equal(t, i, used.Len())
+			used.Add(scratch[:copy(scratch, key)])
+		}
+		want := referenceFilter(10, keys)
+		require.Equal(t, len(want), used.Size())
+
+		dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)))
+		prefix := rng.Intn(len(dirty) + 1)
+		got := used.Finish(dirty[:prefix])
+		require.Equal(t, append(bytes.Repeat([]byte{0xff}, prefix), want...), got, "%d keys", n)
+		require.Zero(t, used.Len())
+		require.Equal(t, 9, used.Size())
+
+		require.Equal(t, want, b.AppendFilter(bytes.Repeat([]byte{0xff}, 2*len(want))[:0], keys))
+	}
+}
+
+// Builders share memory through a pool: filters made side by side, some builders abandoned half way, must not mix.
+func TestBuildersSideBySide(t *testing.T) {
+	b := mustBloom(t, 10)
+	var done sync.WaitGroup
+	for worker := range int64(8) {
+		done.Add(1)
+		rng := seeded(t, 100+worker)
+		go func() {
+			defer done.Done()
+			for range 20 {
+				keys := randomKeys(rng, rng.Intn(10000))
+				builder, abandoned := b.NewBuilder(), b.NewBuilder()
+				for _, key := range keys {
+					abandoned.Add(key)
+					builder.Add(key)
+				}
+				filter := builder.Finish(nil)
+				if !bytes.Equal(referenceFilter(10, keys), filter) {
+					t.Errorf("worker %d: a filter of %d keys differs", worker, len(keys))
+				}
+				for _, key := range keys {
+					if !b.MayContain(filter, key) {
+						t.Errorf("worker %d: key %x is lost", worker, key)
+					}
+				}
+			}
+		}()
+	}
+	done.Wait()
+}
+
+func TestAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes sync.Pool drop what it is given")
+	}
+	b := mustBloom(t, 10)
+	keys := randomKeys(seeded(t, 4), 10000)
+	filter := b.AppendFilter(nil, keys)
+	require.Zero(t, testing.AllocsPerRun(10, func() {
+		for _, key := range keys {
+			b.MayContain(filter, key)
+		}
+	}), "MayContain")
+	dst := make([]byte, 0, len(filter))
+	perTable := testing.AllocsPerRun(100, func() {
+		builder := b.NewBuilder()
+		for _, key := range keys {
+			builder.Add(key)
+		}
+		builder.Finish(dst)
+	})
+	require.LessOrEqual(t, perTable, 5.0, "a new builder, 10,000 keys, warm pool: the builder and its list of chunks")
+	builder := b.NewBuilder()
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
+		for _, key := range keys {
+			builder.Add(key)
+		}
+		builder.Finish(dst)
+	}), 1.0, "a used builder (a collection may empty the pool once)")
+}
+
+// Any bytes as filter and key: no panic, and the answer of the format's text.
+func FuzzMayContain(f *testing.F) {
+	for last := range 256 {
+		f.Add([]byte{0xff, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, byte(last)}, []byte("key"))
+	}
+	f.Add([]byte{}, []byte{})
+	f.Add([]byte{6}, []byte{})
+	f.Add([]byte{0xff, 1}, []byte{0xff, 0x80, 0})
+	f.Fuzz(func(t *testing.T, filter, key []byte) {
+		require.Equal(t, referenceMayContain(filter, key), MayContain(filter, key))
+	})
+}
+
+// Any keys at any setting: the filter of the format's text, and no key lost.
+func FuzzBuild(f *testing.F) {
+	f.Add(10.0, uint8(3), []byte("one two three"))
+	f.Add(0.01, uint8(1), bytes.Repeat([]byte{0x80, 0xff}, 300))
+	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data []byte) {
+		b, err := NewBloom(math.Mod(math.Abs(bitsPerKey), 200))
+		if err != nil {
+			t.Skip()
+		}
+		var keys [][]byte
+		for n := int(keyLen)%16 + 1; len(data) >= n; data = data[n:] {
+			keys = append(keys, data[:n])
+		}
+		filter := b.AppendFilter([]byte("before"), keys)
+		require.Equal(t, referenceFilter(b.bitsPerKey, keys), filter[len("before"):])
+		for _, key := range keys {
+			require.True(t, b.MayContain(filter[len("before"):], key), "key %x is lost", key)
+		}
+	})
+}
+
+// The golden vectors hold many such keys; these two, worked out from the format's text in Python, name the fault.
+func TestHashTailIsUnsigned(t *testing.T) {
+	require.Equal(t, uint32(0xf6e05531), Hash([]byte("k\xff")))     // signed: 0x4f4d5588
+	require.Equal(t, uint32(0x57905d95), Hash([]byte("\xe9t\xe9"))) // signed: 0x1fe8cadd
+	require.NotEqual(t, Hash(binary.LittleEndian.AppendUint32(nil, 0xff)), Hash([]byte{0xff}))
+}

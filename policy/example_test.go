@@ -1,0 +1,51 @@
+package policy_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+func Example() {
+	bloom, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	builder := bloom.NewBuilder()
+	builder.Add([]byte("hello"))
+	builder.Add([]byte("world"))
+	filter := builder.Finish(nil)
+
+	fmt.Println(policy.MayContain(filter, []byte("hello")))
+	fmt.Println(policy.MayContain(filter, []byte("foo")))
+	// Output:
+	// true
+	// false
+}
+
+func ExampleBloom_AppendFilter() {
+	bloom, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	filter := bloom.AppendFilter(nil, [][]byte{[]byte("hello")})
+	fmt.Printf("% x\n", filter)
+	// Output:
+	// 01 40 00 01 04 10 40 00 06
+}
+
+func ExampleWithName() {
+	// goleveldb stores the same bytes under another name than C++ LevelDB.
+	bloom, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(bloom.Name())
+
+	_, err = policy.NewBloom(10, policy.WithName("none"))
+	fmt.Println(err)
+	// Output:
+	// leveldb.BuiltinBloomFilter
+	// policy: the name "none" means "no filter" in Pebble's options files: pass another
+}

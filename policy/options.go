@@ -1,0 +1,37 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Option changes a setting of a policy under construction.
+type Option func(*settings) error
+
+type settings struct {
+	name string
+}
+
+// WithName sets the name that engines store beside the filters; the default is [Name]. Filters are found again by this
+// name alone, so a database that changes it must keep a reader under the old name (the adapters' Configure does).
+//
+// It refuses names that Pebble's options files cannot carry (an empty one, "none", one with line breaks or with spaces
+// around it), and names that begin with "rocksdb.", which belong to other encodings.
+func WithName(name string) Option {
+	return func(s *settings) error {
+		switch {
+		case name == "":
+			return fmt.Errorf("policy: the name is empty: pass one such as policy.Name, or leave WithName out")
+		case name == "none":
+			return fmt.Errorf(`policy: the name "none" means "no filter" in Pebble's options files: pass another`)
+		case strings.ContainsAny(name, "\n\r"):
+			return fmt.Errorf("policy: the name %q has a line break, which Pebble's options files cannot carry: pass one without", name)
+		case strings.TrimSpace(name) != name:
+			return fmt.Errorf("policy: the name %q has spaces around it, which Pebble's options files cannot carry: pass %q", name, strings.TrimSpace(name))
+		case strings.HasPrefix(name, "rocksdb."):
+			return fmt.Errorf("policy: the name %q belongs to filters of another encoding, and one would be read as the other: pass another", name)
+		}
+		s.name = name
+		return nil
+	}
+}
