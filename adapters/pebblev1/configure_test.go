@@ -1,0 +1,250 @@
+package pebblev1_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/cockroachdb/pebble"
+	engine "github.com/cockroachdb/pebble/bloom"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+var engineName = engine.FilterPolicy(10).Name()
+
+// named is a policy with any name.
+type named struct {
+	policy.Policy
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
+// salted is a policy of another encoding: it adds and seeks every key with a byte before it.
+type salted struct{ policy.Policy }
+
+type saltedBuilder struct{ policy.Builder }
+
+func salt(key []byte) []byte { return append([]byte{0x5a}, key...) }
+
+func (s salted) NewBuilder() policy.Builder         { return saltedBuilder{s.Policy.NewBuilder()} }
+func (s salted) MayContain(filter, key []byte) bool { return s.Policy.MayContain(filter, salt(key)) }
+func (b saltedBuilder) Add(key []byte)              { b.Builder.Add(salt(key)) }
+
+// lenient writes as salted does, and reads any filter because it trusts none.
+type lenient struct{ salted }
+
+func (lenient) MayContain(_, _ []byte) bool { return true }
+
+// foreign is a Pebble policy from elsewhere.
+type foreign struct {
+	pebble.FilterPolicy
+	name string
+}
+
+func (f foreign) Name() string { return f.name }
+
+func TestConfigureRefuses(t *testing.T) {
+	p := bloom(t, 10)
+	noPolicy, _ := policy.NewBloom(0)
+	stranger := foreign{engine.FilterPolicy(10), policy.Name}
+	ours := func(p policy.Policy) map[string]pebble.FilterPolicy {
+		return map[string]pebble.FilterPolicy{p.Name(): pebblev1.New(p)}
+	}
+	for _, c := range []struct {
+		name   string
+		o      *pebble.Options
+		p      policy.Policy
+		reason string
+	}{
+		{"nil options", nil, p, "the options are nil: pass &pebble.Options{}"},
+		{"nil policy", &pebble.Options{}, nil, "the policy is nil: pass one"},
+		{"what NewBloom returns with an error", &pebble.Options{}, noPolicy, "the policy is nil: pass one"},
+		{"empty name", &pebble.Options{}, named{p, ""}, "the name is empty"},
+		{"none", &pebble.Options{}, named{p, "none"}, `means "no filter"`},
+		{"line break", &pebble.Options{}, named{p, "a\nb"}, "line break"},
+		{"space before", &pebble.Options{}, named{p, " a"}, "spaces around it"},
+		{"space after", &pebble.Options{}, named{p, "a\t"}, "spaces around it"},
+		{"the engine's name", &pebble.Options{}, named{p, engineName}, "belongs to filters of another encoding"},
+		{
+			"stranger in Filters",
+			&pebble.Options{Filters: map[string]pebble.FilterPolicy{policy.Name: stranger}}, p,
+			`a policy of type pebblev1_test.foreign under the name "leveldb.BuiltinBloomFilter2"`,
+		},
+		{"stranger in a level", atLevel0(stranger, nil), p, "policy.WithName"},
+		{"stranger in a level, behind ours in Filters", atLevel0(stranger, ours(p)), p, "policy.WithName"},
+		{"another encoding in Filters", atLevel0(nil, ours(salted{p})), p, "policy.WithName"},
+		{"another encoding in a level", atLevel0(pebblev1.New(salted{p}), nil), p, "policy.WithName"},
+		{"an encoding that only we cannot read", atLevel0(nil, ours(lenient{salted{p}})), p, "policy.WithName"},
+		{"an encoding that cannot read ours", atLevel0(nil, ours(p)), lenient{salted{p}}, "policy.WithName"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			configure := map[string]func() error{
+				"Configure":       func() error { return pebblev1.Configure(c.o, c.p) },
+				"ConfigureLevels": func() error { return pebblev1.ConfigureLevels(c.o, []policy.Policy{c.p}) },
+			}
+			if c.p == nil {
+				delete(configure, "ConfigureLevels") // nil is no filter there
+			}
+			for name, configure := range configure {
+				var before pebble.Options
+				if c.o != nil {
+					before = *c.o
+					before.Filters = maps.Clone(c.o.Filters)
+				}
+				err := configure()
+				require.ErrorContains(t, err, c.reason, name)
+				require.ErrorContains(t, err, "pebblev1: ", name)
+				if c.o != nil {
+					require.Equal(t, before, *c.o, name)
+				}
+			}
+		})
+	}
+}
+
+// atLevel0 returns options with a policy at L0 and with filters.
+func atLevel0(f pebble.FilterPolicy, filters map[string]pebble.FilterPolicy) *pebble.Options {
+	o := oneLevel()
+	o.Levels[0].FilterPolicy = f
+	o.Filters = filters
+	return o
+}
+
+func TestConfigureLevelsRefuses(t *testing.T) {
+	p := bloom(t, 10)
+	noPolicy, _ := policy.NewBloom(0)
+	for _, c := range []struct {
+		name   string
+		levels []policy.Policy
+		reason string
+	}{
+		{"no level", nil, "0 policies for the levels: pass 1 to 7"},
+		{"eight levels", make([]policy.Policy, 8), "8 policies for the levels: pass 1 to 7"},
+		{"what NewBloom returns with an error", []policy.Policy{p, noPolicy}, "L1: pebblev1: the policy is nil"},
+		{"two encodings, one name", []policy.Policy{p, salted{p}}, "policy.WithName"},
+		{"two encodings, one name, not adjacent", []policy.Policy{p, nil, p, p, p, p, salted{p}}, "policy.WithName"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := &pebble.Options{}
+			require.ErrorContains(t, pebblev1.ConfigureLevels(o, c.levels), c.reason)
+			require.Equal(t, &pebble.Options{}, o)
+		})
+	}
+}
+
+// readerNames are the names that Configure adds beside the policy's own.
+var readerNames = []string{engineName, policy.Name, policy.NameGoLevelDB}
+
+func TestReadersAreKept(t *testing.T) {
+	p := bloom(t, 10, policy.WithName("mine"))
+	users := map[string]pebble.FilterPolicy{
+		"theirs":             foreign{engine.FilterPolicy(1), "theirs"},
+		engineName:           foreign{engine.FilterPolicy(2), engineName},
+		policy.NameGoLevelDB: foreign{engine.FilterPolicy(3), policy.NameGoLevelDB},
+	}
+	o := oneLevel()
+	o.Levels[0].FilterPolicy = foreign{engine.FilterPolicy(4), "at L0"}
+	o.Filters = maps.Clone(users)
+	before := o.Filters
+
+	require.NoError(t, pebblev1.Configure(o, p))
+	require.Equal(t, users, before, "the user's map is left as it was")
+	for name, f := range users {
+		require.Equal(t, f, o.Filters[name], name)
+	}
+	require.Equal(t, foreign{engine.FilterPolicy(4), "at L0"}, o.Filters["at L0"])
+	require.Equal(t, pebblev1.New(p), o.Filters["mine"])
+	require.Contains(t, o.Filters, policy.Name)
+	require.Len(t, o.Filters, len(users)+3)
+}
+
+func TestReadersAreAdded(t *testing.T) {
+	p := bloom(t, 10, policy.WithName("mine"))
+	o := &pebble.Options{}
+	require.NoError(t, pebblev1.Configure(o, p))
+	require.Len(t, o.Filters, len(readerNames)+1)
+	require.Equal(t, engine.FilterPolicy(10), o.Filters[engineName])
+	for name, f := range o.Filters {
+		require.Equal(t, name, f.Name())
+	}
+
+	keys := randomKeys(seeded(t, 40), 1000)
+	filter := bloom(t, 30).AppendFilter(nil, keys[:500])
+	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
+		absent := 0
+		for i, key := range keys {
+			if o.Filters[name].MayContain(pebble.TableFilter, filter, key) {
+				continue
+			}
+			require.GreaterOrEqual(t, i, 500, "%s loses key %x", name, key)
+			absent++
+		}
+		require.Greater(t, absent, 450, "of 500 absent keys")
+	}
+}
+
+// What Configure set before is replaced under the same name, and read under another.
+func TestConfigureAgain(t *testing.T) {
+	first, second := bloom(t, 10), bloom(t, 16)
+	renamed := bloom(t, 16, policy.WithName("mine"))
+	o := &pebble.Options{}
+	require.NoError(t, pebblev1.Configure(o, first, pebblev1.WithL6()))
+	require.NoError(t, pebblev1.Configure(o, second))
+	require.Equal(t, pebblev1.New(second), o.Filters[policy.Name])
+	require.Len(t, o.Filters, len(readerNames))
+	for level, f := range filtersOf(o) {
+		if level == 6 {
+			require.Equal(t, "none", f)
+		} else {
+			require.Equal(t, policy.Name, f)
+		}
+	}
+
+	require.NoError(t, pebblev1.Configure(o, renamed))
+	require.Equal(t, pebblev1.New(second), o.Filters[policy.Name])
+	require.Equal(t, pebblev1.New(renamed), o.Filters["mine"])
+	require.Len(t, o.Filters, len(readerNames)+1)
+
+	// A policy of another type that reads the filters and whose filters are read may have the name too.
+	s := &spy{Policy: second}
+	require.NoError(t, pebblev1.Configure(o, s))
+	require.Equal(t, pebblev1.New(s), o.Filters[policy.Name])
+}
+
+func TestConfigureLevels(t *testing.T) {
+	low, high := bloom(t, 8), bloom(t, 16)
+	mine := bloom(t, 10, policy.WithName("mine"))
+	for _, c := range []struct {
+		name   string
+		levels []policy.Policy
+		want   [7]string
+	}{
+		{
+			"all", []policy.Policy{high, high, mine, mine, low, low, mine},
+			[7]string{policy.Name, policy.Name, "mine", "mine", policy.Name, policy.Name, "mine"},
+		},
+		{"nil is none", []policy.Policy{nil, mine, nil}, [7]string{"none", "mine", "none", "none", "none", "none", "none"}},
+		{"past the end is none", []policy.Policy{mine}, [7]string{"mine", "none", "none", "none", "none", "none", "none"}},
+		{"all none", make([]policy.Policy, 7), [7]string{"none", "none", "none", "none", "none", "none", "none"}},
+		{
+			"the same throughout", []policy.Policy{mine, mine, mine, mine, mine, mine, mine},
+			[7]string{"mine", "mine", "mine", "mine", "mine", "mine", "mine"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := oneLevel()
+			o.Levels[0].FilterPolicy = engine.FilterPolicy(10)
+			require.NoError(t, pebblev1.ConfigureLevels(o, c.levels))
+			require.Equal(t, c.want, filtersOf(o))
+			for _, name := range append(c.want[:], readerNames...) {
+				if name != "none" {
+					require.Contains(t, o.Filters, name)
+				}
+			}
+		})
+	}
+	require.NoError(t, pebblev1.ConfigureLevels(&pebble.Options{}, []policy.Policy{high, low}), "settings may share a name")
+}

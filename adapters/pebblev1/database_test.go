@@ -1,0 +1,145 @@
+package pebblev1_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// fill makes a database in dir whose keys lie in L0, in a level between, and in L6, and closes it.
+func fill(t testing.TB, dir string, options func() *pebble.Options, keys [][]byte) {
+	third := len(keys) / 3
+	db := open(t, dir, options())
+	put(t, db, keys[:third])
+	compact(t, db)
+	put(t, db, keys[third:2*third])
+	require.Eventually(t, func() bool { return len(between(t, db)) > 0 }, time.Minute, time.Millisecond)
+	require.NoError(t, db.Close())
+
+	db = open(t, dir, resting(options()))
+	put(t, db, keys[2*third:])
+	levels := tables(t, db)
+	require.NotEmpty(t, levels[0])
+	require.NotEmpty(t, between(t, db))
+	require.NotEmpty(t, levels[6])
+	require.NoError(t, db.Close())
+}
+
+// resting returns o without automatic compactions, so that tables stay in their levels.
+func resting(o *pebble.Options) *pebble.Options {
+	o.DisableAutomaticCompactions = true
+	return o
+}
+
+// between returns the names of the filters in L1 to L5.
+func between(t testing.TB, db *pebble.DB) (names []string) {
+	names = slices.Concat(tables(t, db)[1:6]...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// onEveryShape runs a test for every format and comparer.
+func onEveryShape(t *testing.T, test func(t *testing.T, options func() *pebble.Options)) {
+	for _, format := range formats {
+		for _, comparer := range comparers {
+			t.Run(fmt.Sprintf("%s/%s", format, comparer.Name), func(t *testing.T) {
+				test(t, func() *pebble.Options {
+					o := small(format)
+					o.Comparer = comparer
+					return o
+				})
+			})
+		}
+	}
+}
+
+func TestEveryKeyIsFound(t *testing.T) {
+	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
+		dir := t.TempDir()
+		keys := randomKeys(seeded(t, 1), 3000)
+		p := bloom(t, 10)
+		fill(t, dir, func() *pebble.Options { return configured(t, options(), p, pebblev1.WithL6()) }, keys)
+
+		s := &spy{Policy: p}
+		db := open(t, dir, resting(configured(t, options(), s)))
+		require.Zero(t, lostByGet(t, db, keys))
+		byGet := s.asked.Load()
+		require.Greater(t, byGet, int64(len(keys)/3), "Get asks at least for the keys in L0")
+		require.Greater(t, s.absent.Load(), int64(len(keys)/3), "the filters in L0 turn other keys away")
+
+		require.Zero(t, lostBySeek(t, db, keys))
+		require.Greater(t, s.asked.Load()-byGet, int64(len(keys)), "SeekPrefixGE asks for every key")
+
+		m := db.Metrics().Filter
+		require.Equal(t, s.absent.Load(), m.Hits)
+		require.Equal(t, s.asked.Load()-s.absent.Load(), m.Misses)
+		require.NoError(t, db.Close())
+	})
+}
+
+// The test above would notice a filter that loses keys: it does notice the one that loses all.
+func TestLyingFilterLosesKeys(t *testing.T) {
+	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
+		dir := t.TempDir()
+		keys := randomKeys(seeded(t, 2), 3000)
+		liar := &spy{Policy: bloom(t, 10), lies: true}
+		lying := func() *pebble.Options { return configured(t, options(), liar, pebblev1.WithL6()) }
+		fill(t, dir, lying, keys)
+
+		db := open(t, dir, resting(lying()))
+		require.GreaterOrEqual(t, lostByGet(t, db, keys), len(keys)/3, "the keys in L0, at least")
+		require.Equal(t, len(keys), lostBySeek(t, db, keys))
+		require.NoError(t, db.Close())
+
+		db = open(t, dir, resting(options()))
+		require.Zero(t, lostByGet(t, db, keys), "without the filters the keys are there")
+		require.Zero(t, lostBySeek(t, db, keys))
+		require.NoError(t, db.Close())
+	})
+}
+
+// The levels of a real database get filters as configured.
+func TestTablesPerLevel(t *testing.T) {
+	keys := randomKeys(seeded(t, 3), 3000)
+	for _, c := range []struct {
+		name      string
+		configure func(o *pebble.Options) error
+		want      [3]string // in L0, between, and in L6
+	}{
+		{"Configure", func(o *pebble.Options) error {
+			return pebblev1.Configure(o, bloom(t, 10))
+		}, [3]string{policy.Name, policy.Name, ""}},
+		{"WithL6", func(o *pebble.Options) error {
+			return pebblev1.Configure(o, bloom(t, 10), pebblev1.WithL6())
+		}, [3]string{policy.Name, policy.Name, policy.Name}},
+		{"ConfigureLevels", func(o *pebble.Options) error {
+			x, y := bloom(t, 16, policy.WithName("x")), bloom(t, 8, policy.WithName("y"))
+			return pebblev1.ConfigureLevels(o, []policy.Policy{nil, x, x, x, x, x, y})
+		}, [3]string{"", "x", "y"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			options := func() *pebble.Options {
+				o := small(pebble.FormatNewest)
+				require.NoError(t, c.configure(o))
+				return o
+			}
+			fill(t, dir, options, keys)
+			db := open(t, dir, resting(options()))
+			levels := tables(t, db)
+			require.Equal(t, []string{c.want[0]}, levels[0])
+			require.Equal(t, []string{c.want[1]}, between(t, db))
+			require.Equal(t, []string{c.want[2]}, levels[6])
+			require.Zero(t, lostByGet(t, db, keys))
+			require.Zero(t, lostBySeek(t, db, keys))
+			require.NoError(t, db.Close())
+		})
+	}
+}

@@ -1,0 +1,30 @@
+// Package pebblev1 gives Pebble v1 (github.com/cockroachdb/pebble) LevelDB's Bloom filters.
+//
+// [Configure] sets one policy on a database's options, [ConfigureLevels] one per level. [New] is the bare
+// pebble.FilterPolicy for everything else that takes one: sstable.WriterOptions, the Filters of sstable.ReaderOptions,
+// Pebble's tools. [ByName] finds the policies again when an options file is parsed.
+//
+// # Tables find their filter by name
+//
+// Pebble writes one filter per table, over the prefixes of the keys that the comparer's Split gives (the whole keys by
+// default), and stores the policy's name beside it. A reader looks the name up in Options.Filters; a filter of a name
+// that is not there is ignored without a word, and the table is read as if it had none. So no key is ever lost to an
+// unknown name, and every name that is still on disk needs an entry: Configure adds them. Reading needs no setting, so
+// policies with different bits per key may share a name.
+//
+// # L6 has no filter unless asked for
+//
+// The last level, L6, holds most of the data, and its filters would take most of the memory. DB.Get never asks them;
+// iterators do in SeekPrefixGE with IterOptions.UseL6Filters, which takes a comparer with a Split; the default one has
+// none. Configure leaves L6's filters out; [WithL6] keeps them.
+//
+// # Taking over a live database, and leaving
+//
+// Call Configure on the options that the database was opened with, as the last step before pebble.Open. Tables on disk
+// keep their filters, Pebble's own among them, and are asked through Options.Filters; tables written from now on get
+// filters of the new policy. Compactions replace the old ones over time.
+//
+// To leave, open the database with the former options. Tables with filters of the policy are then read without a filter
+// until compactions have rewritten them; no key is lost. A tool that shall still use those filters needs [New] in its
+// Filters.
+package pebblev1

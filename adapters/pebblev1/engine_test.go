@@ -1,0 +1,122 @@
+package pebblev1_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/objstorage/objstorageprovider"
+	"github.com/cockroachdb/pebble/sstable"
+	"github.com/cockroachdb/pebble/vfs"
+	"github.com/stretchr/testify/require"
+)
+
+// What the tests need of Pebble and what differs between its versions is in this file.
+
+// formats are the default format of a database, which is the oldest, and the newest.
+var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.FormatNewest}
+
+// comparers order keys by their bytes. The first has whole keys in the filters, the second the first 8 bytes of each.
+// The default comparer has whole keys too, but no Split, without which SeekPrefixGE panics.
+var comparers = []*pebble.Comparer{
+	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) }),
+	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) }),
+}
+
+// splitting returns the default comparer with a name and a Split.
+func splitting(name string, split pebble.Split) *pebble.Comparer {
+	c := *pebble.DefaultComparer
+	c.Name, c.Split = name, split
+	return &c
+}
+
+// noFilter is what stands for "none".
+var noFilter pebble.FilterPolicy
+
+// small returns options on disk that bring a few hundred kilobytes to several levels.
+func small(format pebble.FormatMajorVersion) *pebble.Options {
+	return &pebble.Options{
+		FormatMajorVersion:    format,
+		Comparer:              comparers[0],
+		FS:                    vfs.Default,
+		MemTableSize:          256 << 10,
+		LBaseMaxBytes:         32 << 10,
+		L0CompactionThreshold: 2,
+		Logger:                quiet{},
+		Levels:                []pebble.LevelOptions{{TargetFileSize: 8 << 10}},
+	}
+}
+
+// quiet keeps Pebble's reports out of the tests' output.
+type quiet struct{}
+
+func (quiet) Infof(string, ...interface{})              {}
+func (quiet) Errorf(string, ...interface{})             {}
+func (quiet) Fatalf(format string, args ...interface{}) { panic(fmt.Sprintf(format, args...)) }
+
+// ensured returns a copy of o with Pebble's defaults filled in.
+func ensured(o *pebble.Options) *pebble.Options {
+	o = o.Clone()
+	o.Levels = append([]pebble.LevelOptions(nil), o.Levels...) // Clone shares them, and EnsureDefaults writes to them
+	return o.EnsureDefaults()
+}
+
+func compact(t testing.TB, db *pebble.DB) {
+	require.NoError(t, db.Compact([]byte{0}, bytes.Repeat([]byte{0xff}, 100), false))
+}
+
+func ingest(t testing.TB, db *pebble.DB, path string) {
+	require.NoError(t, db.Ingest([]string{path}))
+}
+
+// tableFormats are the formats of a single table.
+func tableFormats() (all []sstable.TableFormat) {
+	for f := sstable.TableFormatLevelDB; f <= sstable.TableFormatMax; f++ {
+		all = append(all, f)
+	}
+	return all
+}
+
+// tableFormat is the format in which db writes its tables.
+func tableFormat(db *pebble.DB) sstable.TableFormat { return db.FormatMajorVersion().MaxTableFormat() }
+
+// writeTable writes a table through the builder's door, with points and with deletions of ranges.
+func writeTable(
+	t testing.TB, path string, format sstable.TableFormat, f pebble.FilterPolicy, keys [][]byte, deleted ...[2]string,
+) {
+	file, err := vfs.Default.Create(path)
+	require.NoError(t, err)
+	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), sstable.WriterOptions{
+		TableFormat:  format,
+		FilterPolicy: f,
+	})
+	for _, key := range keys {
+		require.NoError(t, w.Set(key, value(key)))
+	}
+	for _, r := range deleted {
+		require.NoError(t, w.DeleteRange([]byte(r[0]), []byte(r[1])))
+	}
+	require.NoError(t, w.Close())
+}
+
+// lostInTable reads a table through the reader's door and returns how many of keys a search with the filter does not
+// find.
+func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte) (lost int) {
+	file, err := vfs.Default.Open(path)
+	require.NoError(t, err)
+	readable, err := sstable.NewSimpleReadable(file)
+	require.NoError(t, err)
+	r, err := sstable.NewReader(readable, sstable.ReaderOptions{Filters: filters})
+	require.NoError(t, err)
+	iter, err := r.NewIter(nil, nil)
+	require.NoError(t, err)
+	for _, key := range keys {
+		if k, _ := iter.SeekPrefixGE(key, key, 0); k == nil || !bytes.Equal(k.UserKey, key) {
+			lost++
+		}
+	}
+	require.NoError(t, iter.Close())
+	require.NoError(t, r.Close())
+	return lost
+}

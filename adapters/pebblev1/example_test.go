@@ -1,0 +1,79 @@
+package pebblev1_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/cockroachdb/pebble"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// openDB opens a Pebble database with LevelDB's Bloom policy.
+func openDB(dir string) (*pebble.DB, error) {
+	p, err := policy.NewBloom(10)
+	if err != nil {
+		return nil, err
+	}
+	o := &pebble.Options{}
+	if err := pebblev1.Configure(o, p); err != nil {
+		return nil, err
+	}
+	return pebble.Open(dir, o)
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "levelbloom-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := openDB(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	if err := db.Set([]byte("hello"), []byte("world"), pebble.Sync); err != nil {
+		log.Fatal(err)
+	}
+	value, closer, err := db.Get([]byte("hello"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s\n", value)
+	if err := closer.Close(); err != nil {
+		log.Fatal(err)
+	}
+	_, _, err = db.Get([]byte("good night"))
+	fmt.Println(err)
+	// Output:
+	// world
+	// pebble: not found
+}
+
+// More bits per key above, where a lookup passes many tables, and fewer below, where most of the memory goes.
+func ExampleConfigureLevels() {
+	var policies [2]policy.Policy
+	for i, setting := range []struct {
+		bitsPerKey float64
+		name       string
+	}{{16, "bloom.16"}, {8, "bloom.8"}} {
+		p, err := policy.NewBloom(setting.bitsPerKey, policy.WithName(setting.name))
+		if err != nil {
+			log.Fatal(err)
+		}
+		policies[i] = p
+	}
+	upper, lower := policies[0], policies[1]
+
+	o := &pebble.Options{}
+	err := pebblev1.ConfigureLevels(o, []policy.Policy{upper, upper, upper, upper, lower, lower, nil}) // L0 to L6
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(o.Level(0).FilterPolicy.Name(), o.Level(5).FilterPolicy.Name(), o.Level(6).FilterPolicy)
+	// Output: bloom.16 bloom.8 <nil>
+}

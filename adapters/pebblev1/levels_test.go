@@ -1,0 +1,169 @@
+package pebblev1_test
+
+import (
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble"
+	engine "github.com/cockroachdb/pebble/bloom"
+	"github.com/cockroachdb/pebble/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// oneLevel returns options whose Levels[0] a test can set.
+func oneLevel() *pebble.Options { return &pebble.Options{Levels: make([]pebble.LevelOptions, 1)} }
+
+// filtersOf returns the name of the policy that o has in effect for each level.
+func filtersOf(o *pebble.Options) (names [7]string) {
+	o = ensured(o)
+	for level := range names {
+		names[level] = "none"
+		if f := o.Level(level).FilterPolicy; f != nil {
+			names[level] = f.Name()
+		}
+	}
+	return names
+}
+
+// shapes are options of many kinds, by name. Every call makes new ones.
+func shapes(rng *rand.Rand) map[string]*pebble.Options {
+	full := pebble.LevelOptions{
+		BlockRestartInterval: 7,
+		BlockSize:            1000,
+		BlockSizeThreshold:   60,
+		Compression:          pebble.ZstdCompression,
+		FilterPolicy:         engine.FilterPolicy(10),
+		IndexBlockSize:       5000,
+		TargetFileSize:       12345,
+	}
+	all := map[string]*pebble.Options{
+		"zero": {},
+		"fields outside the levels": {
+			MemTableSize: 1 << 20, FlushSplitBytes: 1 << 19, L0CompactionThreshold: 7, BytesPerSync: 1 << 18,
+			Comparer: comparers[1], Logger: quiet{}, EventListener: &pebble.EventListener{},
+		},
+		"with defaults": (&pebble.Options{FS: vfs.NewMem()}).EnsureDefaults(),
+		"more entries than levels": {
+			Levels: append(make([]pebble.LevelOptions, 7), full, full),
+		},
+	}
+	for n := 1; n <= 7; n++ {
+		all[fmt.Sprintf("%d zero", n)] = &pebble.Options{Levels: make([]pebble.LevelOptions, n)}
+		all[fmt.Sprintf("%d full", n)] = &pebble.Options{Levels: slices.Repeat([]pebble.LevelOptions{full}, n)}
+		for try := range 4 {
+			levels := make([]pebble.LevelOptions, n)
+			for i := range levels {
+				l := &levels[i]
+				l.BlockRestartInterval = rng.Intn(2) * rng.Intn(100)
+				l.BlockSize = rng.Intn(2) * rng.Intn(100_000)
+				l.BlockSizeThreshold = rng.Intn(2) * rng.Intn(100)
+				l.Compression = []pebble.Compression{
+					pebble.DefaultCompression, pebble.NoCompression, pebble.SnappyCompression, pebble.ZstdCompression,
+				}[rng.Intn(4)]
+				l.FilterPolicy = []pebble.FilterPolicy{nil, engine.FilterPolicy(10)}[rng.Intn(2)]
+				l.IndexBlockSize = rng.Intn(2) * rng.Intn(1_000_000)
+				l.TargetFileSize = int64(rng.Intn(2) * rng.Intn(10_000_000))
+			}
+			all[fmt.Sprintf("%d random, %d", n, try)] = &pebble.Options{Levels: levels}
+		}
+	}
+	return all
+}
+
+// raw shows o, with the addresses of what it points to, but for the levels and the filters.
+func raw(o *pebble.Options) string {
+	o = o.Clone()
+	o.Filters, o.Levels = nil, nil
+	return fmt.Sprintf("%#v", *o)
+}
+
+// effective returns what Pebble makes of o, but for the filters: every level, and the options outside the levels as they
+// are stored.
+func effective(o *pebble.Options) (levels [7]pebble.LevelOptions, others string) {
+	o = ensured(o)
+	for level := range levels {
+		levels[level] = o.Level(level)
+		levels[level].FilterPolicy = nil
+	}
+	others, _, _ = strings.Cut(o.String(), "[Level")
+	return levels, others
+}
+
+func TestConfigureChangesFiltersOnly(t *testing.T) {
+	p, q := bloom(t, 10), bloom(t, 8, policy.WithName("q"))
+	for name, configure := range map[string]func(o *pebble.Options) error{
+		"Configure":       func(o *pebble.Options) error { return pebblev1.Configure(o, p) },
+		"WithL6":          func(o *pebble.Options) error { return pebblev1.Configure(o, p, pebblev1.WithL6()) },
+		"ConfigureLevels": func(o *pebble.Options) error { return pebblev1.ConfigureLevels(o, []policy.Policy{q, nil, p}) },
+	} {
+		want := map[string][7]string{
+			"Configure":       {p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), "none"},
+			"WithL6":          {p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name()},
+			"ConfigureLevels": {"q", "none", p.Name(), "none", "none", "none", "none"},
+		}[name]
+		for shape, o := range shapes(seeded(t, 70)) {
+			t.Run(name+"/"+shape, func(t *testing.T) {
+				rawBefore := raw(o)
+				levelsBefore, othersBefore := effective(o)
+				given := slices.Clone(o.Levels)
+
+				require.NoError(t, configure(o))
+				require.Equal(t, rawBefore, raw(o))
+				levels, others := effective(o)
+				require.Equal(t, levelsBefore, levels)
+				require.Equal(t, othersBefore, others)
+				require.Equal(t, want, filtersOf(o))
+
+				// The entries that existed keep their zero fields, and those past the levels keep all.
+				for i, l := range given[:max(len(given)-1, 0)] {
+					if i < 7 {
+						l.FilterPolicy = o.Levels[i].FilterPolicy
+					}
+					require.Equal(t, l, o.Levels[i])
+				}
+			})
+		}
+	}
+}
+
+// Pebble refuses a slice of levels without entries; Configure takes it as Pebble takes nil.
+func TestNoLevels(t *testing.T) {
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6()}} {
+		o := &pebble.Options{Levels: []pebble.LevelOptions{}}
+		require.NoError(t, pebblev1.Configure(o, bloom(t, 10), opts...))
+		want, _ := effective(&pebble.Options{})
+		got, _ := effective(o)
+		require.Equal(t, want, got)
+		for level := range 7 {
+			require.EqualValues(t, 2<<20<<level, got[level].TargetFileSize, "2 MB in L0, doubled for each level below")
+		}
+	}
+}
+
+// Entries are added only where L6 differs from what the last one says.
+func TestEntriesAreAddedIfNeeded(t *testing.T) {
+	p := bloom(t, 10)
+	o := &pebble.Options{}
+	require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6()))
+	require.Len(t, o.Levels, 1)
+	require.NoError(t, pebblev1.Configure(o, p))
+	require.Len(t, o.Levels, 7)
+}
+
+// Options may share their levels with others.
+func TestSharedLevelsAreLeftAlone(t *testing.T) {
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6()}} {
+		for _, n := range []int{0, 1, 3, 7} {
+			shared := make([]pebble.LevelOptions, 10)
+			o := &pebble.Options{Levels: shared[:n]}
+			require.NoError(t, pebblev1.Configure(o, bloom(t, 10), opts...))
+			require.Equal(t, make([]pebble.LevelOptions, 10), shared)
+		}
+	}
+}

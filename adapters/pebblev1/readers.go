@@ -1,0 +1,96 @@
+package pebblev1
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/bloom"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// engineBloom is Pebble's own policy. Its bits per key matter to tables that it writes; it reads any.
+const engineBloom = bloom.FilterPolicy(10)
+
+// readers returns what o.Filters has to hold, so that tables on disk and those that are written with filters are read.
+func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterPolicy, error) {
+	byName := make(map[string]pebble.FilterPolicy)
+	maps.Copy(byName, o.Filters)
+	add := func(f pebble.FilterPolicy) {
+		if byName[f.Name()] == nil {
+			byName[f.Name()] = f
+		}
+	}
+
+	former := formerFilters(o)
+	for _, f := range former {
+		add(f)
+	}
+	for _, f := range filters {
+		if f == nil {
+			continue
+		}
+		if err := checkShared(f, byName[f.Name()]); err != nil {
+			return nil, err
+		}
+		for _, old := range former {
+			if old.Name() != f.Name() {
+				continue
+			}
+			if err := checkShared(f, old); err != nil {
+				return nil, err
+			}
+		}
+		byName[f.Name()] = f
+	}
+
+	add(engineBloom)
+	anyBits, err := policy.NewBloom(10)
+	if err != nil {
+		return nil, err
+	}
+	add(&filterPolicy{policy: anyBits, name: policy.Name})
+	add(&filterPolicy{policy: anyBits, name: policy.NameGoLevelDB})
+	return byName, nil
+}
+
+// checkShared returns an error unless f and old, which is nil if there is none, may share a name. What is not from this
+// package may have any encoding. What is must keep the promise of policy.Policy: under one name, each reads the other's
+// filters.
+func checkShared(f, old pebble.FilterPolicy) error {
+	if old == nil || old == f {
+		return nil
+	}
+	a := f.(*filterPolicy)
+	b, ok := old.(*filterPolicy)
+	if !ok {
+		return fmt.Errorf("pebblev1: the options have a policy of type %T under the name %q, and would read its filters "+
+			"as those of the new policy: give the new one another name, with policy.WithName", old, a.name)
+	}
+	if !reads(a.policy, b.policy) || !reads(b.policy, a.policy) {
+		return fmt.Errorf("pebblev1: policies of type %T and %T have the name %q, but one loses keys in the filters of the "+
+			"other: give one of them another name, with policy.WithName", a.policy, b.policy, a.name)
+	}
+	return nil
+}
+
+// reads tries whether reader finds 64 keys, of 0 to 63 bytes, in a filter that maker makes of them. A reader of another
+// encoding finds each of them only by chance.
+func reads(reader, maker policy.Policy) bool {
+	var keys [][]byte
+	var key []byte
+	builder := maker.NewBuilder()
+	for i := range 64 {
+		keys = append(keys, key)
+		builder.Add(key)
+		key = append(key[:i:i], byte(151*i+17)) // all bytes differ, half of them are above 0x7f
+	}
+	filter := builder.Finish(nil)
+	for _, key := range keys {
+		if !reader.MayContain(filter, key) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,32 @@
+package pebblev2
+
+import "github.com/cockroachdb/pebble/v2"
+
+const numLevels = len(pebble.Options{}.Levels)
+
+// levelFilters holds the policy of every level; nil is no filter.
+type levelFilters [numLevels]pebble.FilterPolicy
+
+// noFilter is what Pebble itself uses for a level without filters.
+var noFilter = pebble.NoFilterPolicy
+
+// formerFilters returns the policies that o's levels hold.
+func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
+	var former []pebble.FilterPolicy
+	for _, l := range o.Levels {
+		if l.FilterPolicy != nil && l.FilterPolicy != noFilter {
+			former = append(former, l.FilterPolicy)
+		}
+	}
+	return former
+}
+
+// setLevels sets the policy of every level and nothing else.
+func setLevels(o *pebble.Options, filters levelFilters) {
+	for level, f := range filters {
+		if f == nil {
+			f = noFilter // nil would inherit the policy of the level above
+		}
+		o.Levels[level].FilterPolicy = f
+	}
+}
