@@ -1,0 +1,169 @@
+package goleveldb_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/comparer"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// foreign is a filter of an encoding that nobody else knows.
+type foreign string
+
+func (f foreign) Name() string                       { return string(f) }
+func (foreign) NewGenerator() filter.FilterGenerator { panic("not used") }
+func (foreign) Contains(_, _ []byte) bool            { return true }
+
+func TestConfigure(t *testing.T) {
+	theirs := filter.NewBloomFilter(10)
+	standard := bloom(t, 10)
+	underTheirName := bloom(t, 10, policy.WithName(policy.NameGoLevelDB))
+	mine := bloom(t, 10, policy.WithName("mine"))
+	older := goleveldb.New(bloom(t, 5))
+
+	// The filters to expect, as the user's own by value, and readers that Configure adds by name alone.
+	const readsCpp, readsGo = "reads " + policy.Name, "reads " + policy.NameGoLevelDB
+	for _, c := range []struct {
+		name   string
+		filter filter.Filter
+		alt    []filter.Filter
+		policy policy.Policy
+		want   []any
+	}{
+		{"nothing before", nil, nil, standard, []any{readsGo}},
+		{"goleveldb's name", nil, nil, underTheirName, []any{readsCpp}},
+		{"a name of one's own", nil, nil, mine, []any{readsCpp, readsGo}},
+		{"goleveldb's filter before", theirs, nil, standard, []any{theirs}},
+		{"goleveldb's filter before, same name", theirs, nil, underTheirName, []any{readsCpp}},
+		{"goleveldb's filter among others, same name", nil, []filter.Filter{foreign("a"), theirs}, underTheirName, []any{foreign("a"), readsCpp}},
+		{"ours before, same name", older, nil, standard, []any{readsGo}},
+		{"ours before, other name", older, nil, mine, []any{older, readsGo}},
+		{"the former filter comes first", foreign("a"), []filter.Filter{foreign("b"), foreign("c")}, standard, []any{foreign("a"), foreign("b"), foreign("c"), readsGo}},
+		{"first come, first kept", theirs, []filter.Filter{foreign("b"), foreign(policy.NameGoLevelDB), foreign("b")}, standard, []any{theirs, foreign("b")}},
+		{"the user's reader of LevelDB's name", nil, []filter.Filter{foreign(policy.Name)}, mine, []any{foreign(policy.Name), readsGo}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := &opt.Options{Filter: c.filter, AltFilters: c.alt}
+			check := func() {
+				require.Equal(t, c.policy.Name(), o.Filter.Name())
+				require.Len(t, o.AltFilters, len(c.want))
+				for i, want := range c.want {
+					if name, added := want.(string); added {
+						require.Equal(t, name, "reads "+o.AltFilters[i].Name())
+						requireReadsLevelDB(t, o.AltFilters[i])
+						continue
+					}
+					require.Equal(t, want, o.AltFilters[i])
+				}
+			}
+			require.NoError(t, goleveldb.Configure(o, c.policy))
+			check()
+			require.NoError(t, goleveldb.Configure(o, c.policy))
+			check()
+		})
+	}
+}
+
+// requireReadsLevelDB checks that f reads filters that goleveldb's own filter made.
+func requireReadsLevelDB(t *testing.T, f filter.Filter) {
+	keys := randomKeys(seeded(t, 4), 1200)
+	made := generate(filter.NewBloomFilter(16).NewGenerator(), keys[:200])
+	absent := 0
+	for _, key := range keys[:200] {
+		require.True(t, f.Contains(made, key))
+	}
+	for _, key := range keys[200:] {
+		if !f.Contains(made, key) {
+			absent++
+		}
+	}
+	require.Greater(t, absent, 900)
+}
+
+func TestConfigureRefuses(t *testing.T) {
+	b, err := policy.NewBloom(-1)
+	require.Error(t, err)
+	mine := bloom(t, 10, policy.WithName("mine"))
+	underTheirName := bloom(t, 10, policy.WithName(policy.NameGoLevelDB))
+	for _, c := range []struct {
+		name    string
+		options *opt.Options
+		policy  policy.Policy
+		message string
+	}{
+		{"nil options", nil, mine, "pass &opt.Options{}"},
+		{"nil policy", &opt.Options{}, nil, "policy.NewBloom(10)"},
+		{"the nil that comes with an error", &opt.Options{}, b, "policy.NewBloom(10)"},
+		{"nil entry", &opt.Options{AltFilters: []filter.Filter{nil}}, mine, "AltFilters has a nil entry"},
+		{"other encoding", &opt.Options{Filter: foreign("mine")}, mine, "policy.WithName"},
+		{"other encoding among others", &opt.Options{AltFilters: []filter.Filter{foreign("a"), foreign("mine")}}, mine, "policy.WithName"},
+		{"unknown type under goleveldb's name", &opt.Options{Filter: foreign(policy.NameGoLevelDB)}, underTheirName, "policy.WithName"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var before opt.Options
+			if c.options != nil {
+				before = *c.options
+			}
+			require.ErrorContains(t, goleveldb.Configure(c.options, c.policy), c.message)
+			if c.options != nil {
+				require.Equal(t, before, *c.options)
+			}
+		})
+	}
+}
+
+// Every field but the two is as it was, whatever it held.
+func TestConfigureChangesTheFiltersAlone(t *testing.T) {
+	o := &opt.Options{
+		BlockCacher:     opt.NoCacher,
+		OpenFilesCacher: opt.NoCacher,
+		Comparer:        comparer.DefaultComparer,
+	}
+	fields := reflect.ValueOf(o).Elem()
+	for i := range fields.NumField() {
+		switch f := fields.Field(i); f.Kind() {
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Int, reflect.Int64:
+			f.SetInt(int64(i + 1))
+		case reflect.Uint:
+			f.SetUint(uint64(i + 1))
+		case reflect.Float64:
+			f.SetFloat(float64(i + 1))
+		case reflect.Slice:
+			if f.Type().Elem().Kind() == reflect.Float64 {
+				f.Set(reflect.ValueOf([]float64{float64(i), 2}))
+			}
+		}
+		name := fields.Type().Field(i).Name
+		if name != "Filter" && name != "AltFilters" {
+			require.False(t, fields.Field(i).IsZero(), "the test should set %s", name)
+		}
+	}
+	before := *o
+	before.CompactionTableSizeMultiplierPerLevel = append([]float64{}, o.CompactionTableSizeMultiplierPerLevel...)
+	before.CompactionTotalSizeMultiplierPerLevel = append([]float64{}, o.CompactionTotalSizeMultiplierPerLevel...)
+
+	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
+	require.NotNil(t, o.Filter)
+	require.NotEmpty(t, o.AltFilters)
+	after := *o
+	after.Filter, after.AltFilters = nil, nil
+	require.Equal(t, before, after)
+}
+
+// The user may share a slice between several options: its elements and its spare capacity stay as they were.
+func TestConfigureCopiesAltFilters(t *testing.T) {
+	shared := []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")}
+	o := &opt.Options{AltFilters: shared[:1:4]}
+	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
+	require.Len(t, o.AltFilters, 2)
+	o.AltFilters[0] = foreign("changed")
+	require.Equal(t, []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")}, shared)
+}
