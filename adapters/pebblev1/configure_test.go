@@ -123,7 +123,7 @@ func TestConfigureLevelsRefuses(t *testing.T) {
 	}{
 		{"no level", nil, "0 policies for the levels: pass 1 to 7"},
 		{"eight levels", make([]policy.Policy, 8), "8 policies for the levels: pass 1 to 7"},
-		{"what NewBloom returns with an error", []policy.Policy{p, noPolicy}, "L1: pebblev1: the policy is nil"},
+		{"what NewBloom returns with an error", []policy.Policy{p, noPolicy}, "policy of L1: pebblev1: the policy is nil"},
 		{"two encodings, one name", []policy.Policy{p, salted{p}}, "policy.WithName"},
 		{"two encodings, one name, not adjacent", []policy.Policy{p, nil, p, p, p, p, salted{p}}, "policy.WithName"},
 	} {

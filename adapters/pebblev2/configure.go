@@ -73,7 +73,7 @@ func ConfigureLevels(o *pebble.Options, levels []policy.Policy) error {
 		}
 		f, err := checked(p)
 		if err != nil {
-			return fmt.Errorf("L%d: %w", level, err)
+			return fmt.Errorf("policy of L%d: %w", level, err)
 		}
 		filters[level] = f
 	}

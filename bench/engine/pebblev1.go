@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/bloom"
+	"github.com/cockroachdb/pebble/vfs"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+)
+
+type pebbleV1 struct{}
+
+func (pebbleV1) Name() string   { return "pebblev1" }
+func (pebbleV1) Module() string { return "github.com/cockroachdb/pebble" }
+
+func (pebbleV1) Open(c Config) (DB, error) {
+	o := &pebble.Options{
+		FormatMajorVersion:    pebble.FormatNewest,
+		Levels:                make([]pebble.LevelOptions, 7),
+		MemTableSize:          uint64(c.Scale.memTable()),
+		L0CompactionThreshold: 2 * l0Compaction, // Pebble compacts at half of it
+		LBaseMaxBytes:         int64(c.Scale.BaseLevel),
+		Logger:                pebbleV1Logger{c.OnFatal},
+		FS: vfs.OnDiskFull(vfs.Default, func() {
+			c.OnFatal(fmt.Errorf("%s: %w", c.Dir, syscall.ENOSPC))
+			select {} // Pebble panics if it learns that it cannot write; the caller of OnFatal ends the program
+		}),
+		EventListener: &pebble.EventListener{BackgroundError: c.OnFatal},
+		ReadOnly:      c.Counts != nil,
+	}
+	for i := range o.Levels {
+		o.Levels[i].TargetFileSize = int64(c.Scale.Table)
+	}
+	o.Experimental.LevelMultiplier = c.Scale.Factor
+	o.Experimental.ReadSamplingMultiplier = -1                           // reading must not set off compactions
+	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{} // it would leave the levels above L6 nearly empty
+	switch c.Filter {
+	case BuiltIn:
+		for i := range o.Levels {
+			o.Levels[i].FilterPolicy = bloom.FilterPolicy(c.Bits)
+		}
+		o.Levels[len(o.Levels)-1].FilterPolicy = nil // as Configure does: Get asks no filter there
+	case LevelBloom:
+		if err := pebblev1.Configure(o, c.Policy); err != nil {
+			return nil, err
+		}
+	}
+	if c.Counts != nil {
+		for i, l := range o.Levels {
+			if l.FilterPolicy != nil {
+				o.Levels[i].FilterPolicy = &pebbleV1Counter{l.FilterPolicy, c.Counts}
+			}
+		}
+		o.Filters = nil // Open fills it from the levels
+	}
+	db, err := pebble.Open(c.Dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return &pebbleV1DB{db}, nil
+}
+
+type pebbleV1DB struct{ *pebble.DB }
+
+func (db *pebbleV1DB) Put(key, value []byte) error { return db.DB.Set(key, value, pebble.NoSync) }
+
+func (db *pebbleV1DB) Get(key []byte) (bool, error) {
+	_, closer, err := db.DB.Get(key)
+	if err != nil {
+		if errors.Is(err, pebble.ErrNotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	return true, closer.Close()
+}
+
+func (db *pebbleV1DB) Settle(ctx context.Context) error {
+	if err := db.Flush(); err != nil {
+		return err
+	}
+	return settle(ctx, func() (bool, error) {
+		m := db.Metrics()
+		return m.Flush.NumInProgress == 0 && m.Compact.NumInProgress == 0, nil
+	})
+}
+
+func (db *pebbleV1DB) Tables() (Tables, error) {
+	levels, err := db.SSTables(pebble.WithProperties())
+	if err != nil {
+		return Tables{}, err
+	}
+	var t Tables
+	for _, tables := range levels {
+		l := Level{Tables: int64(len(tables))}
+		for _, table := range tables {
+			l.Bytes += int64(table.Size)
+			if p := table.Properties; p.FilterSize > 0 {
+				t.Filters++
+				t.FilterBytes += int64(p.FilterSize)
+				t.FilteredKeys += int64(p.NumEntries)
+			}
+		}
+		t.Levels = append(t.Levels, l)
+	}
+	return t, nil
+}
+
+func (db *pebbleV1DB) OwnCounts() (checks, avoided int64, ok bool) {
+	f := db.Metrics().Filter
+	return f.Hits + f.Misses, f.Hits, true // Pebble's "hits" are the reads avoided
+}
+
+// pebbleV1Counter counts what a policy is asked.
+type pebbleV1Counter struct {
+	pebble.FilterPolicy
+	counts *Counts
+}
+
+func (p *pebbleV1Counter) MayContain(t pebble.FilterType, filter, key []byte) bool {
+	return p.counts.add(p.FilterPolicy.MayContain(t, filter, key))
+}
+
+// pebbleV1Logger keeps Pebble's chatter out of the output, and Pebble from ending the program on a fatal error.
+type pebbleV1Logger struct{ onFatal func(error) }
+
+func (pebbleV1Logger) Infof(string, ...any) {}
+
+// Fatalf does not return, because Pebble relies on that; the caller of onFatal ends the program.
+func (l pebbleV1Logger) Fatalf(format string, args ...any) {
+	l.onFatal(fmt.Errorf(format, args...))
+	select {}
+}

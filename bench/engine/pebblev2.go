@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+)
+
+type pebbleV2 struct{}
+
+func (pebbleV2) Name() string   { return "pebblev2" }
+func (pebbleV2) Module() string { return "github.com/cockroachdb/pebble/v2" }
+
+func (pebbleV2) Open(c Config) (DB, error) {
+	o := &pebble.Options{
+		FormatMajorVersion:    pebble.FormatNewest,
+		MemTableSize:          uint64(c.Scale.memTable()),
+		L0CompactionThreshold: 2 * l0Compaction, // Pebble compacts at half of it
+		LBaseMaxBytes:         int64(c.Scale.BaseLevel),
+		Logger:                pebbleV2Logger{c.OnFatal},
+		FS: vfs.OnDiskFull(vfs.Default, func() {
+			c.OnFatal(fmt.Errorf("%s: %w", c.Dir, syscall.ENOSPC))
+			select {} // Pebble panics if it learns that it cannot write; the caller of OnFatal ends the program
+		}),
+		EventListener: &pebble.EventListener{BackgroundError: c.OnFatal},
+		ReadOnly:      c.Counts != nil,
+	}
+	for i := range o.TargetFileSizes {
+		o.TargetFileSizes[i] = int64(c.Scale.Table)
+	}
+	o.Experimental.LevelMultiplier = c.Scale.Factor
+	o.Experimental.ReadSamplingMultiplier = -1                           // reading must not set off compactions
+	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{} // it would leave the levels above L6 nearly empty
+	switch c.Filter {
+	case BuiltIn:
+		for i := range o.Levels {
+			o.Levels[i].FilterPolicy = bloom.FilterPolicy(c.Bits)
+		}
+		o.Levels[len(o.Levels)-1].FilterPolicy = pebble.NoFilterPolicy // as Configure does: Get asks no filter there
+	case LevelBloom:
+		if err := pebblev2.Configure(o, c.Policy); err != nil {
+			return nil, err
+		}
+	}
+	if c.Counts != nil {
+		for i, l := range o.Levels {
+			if l.FilterPolicy != nil && l.FilterPolicy != pebble.NoFilterPolicy {
+				o.Levels[i].FilterPolicy = &pebbleV2Counter{l.FilterPolicy, c.Counts}
+			}
+		}
+		o.Filters = nil // Open fills it from the levels
+	}
+	db, err := pebble.Open(c.Dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return &pebbleV2DB{db}, nil
+}
+
+type pebbleV2DB struct{ *pebble.DB }
+
+func (db *pebbleV2DB) Put(key, value []byte) error { return db.DB.Set(key, value, pebble.NoSync) }
+
+func (db *pebbleV2DB) Get(key []byte) (bool, error) {
+	_, closer, err := db.DB.Get(key)
+	if err != nil {
+		if errors.Is(err, pebble.ErrNotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	return true, closer.Close()
+}
+
+func (db *pebbleV2DB) Settle(ctx context.Context) error {
+	if err := db.Flush(); err != nil {
+		return err
+	}
+	return settle(ctx, func() (bool, error) {
+		m := db.Metrics()
+		return m.Flush.NumInProgress == 0 && m.Compact.NumInProgress == 0, nil
+	})
+}
+
+func (db *pebbleV2DB) Tables() (Tables, error) {
+	levels, err := db.SSTables(pebble.WithProperties())
+	if err != nil {
+		return Tables{}, err
+	}
+	var t Tables
+	for _, tables := range levels {
+		l := Level{Tables: int64(len(tables))}
+		for _, table := range tables {
+			l.Bytes += int64(table.Size)
+			if p := table.Properties; p.FilterSize > 0 {
+				t.Filters++
+				t.FilterBytes += int64(p.FilterSize)
+				t.FilteredKeys += int64(p.NumEntries)
+			}
+		}
+		t.Levels = append(t.Levels, l)
+	}
+	return t, nil
+}
+
+func (db *pebbleV2DB) OwnCounts() (checks, avoided int64, ok bool) {
+	f := db.Metrics().Filter
+	return f.Hits + f.Misses, f.Hits, true // Pebble's "hits" are the reads avoided
+}
+
+// pebbleV2Counter counts what a policy is asked.
+type pebbleV2Counter struct {
+	pebble.FilterPolicy
+	counts *Counts
+}
+
+func (p *pebbleV2Counter) MayContain(t pebble.FilterType, filter, key []byte) bool {
+	return p.counts.add(p.FilterPolicy.MayContain(t, filter, key))
+}
+
+// pebbleV2Logger keeps Pebble's chatter out of the output, and Pebble from ending the program on a fatal error.
+type pebbleV2Logger struct{ onFatal func(error) }
+
+func (pebbleV2Logger) Infof(string, ...any)  {}
+func (pebbleV2Logger) Errorf(string, ...any) {}
+
+// Fatalf does not return, because Pebble relies on that; the caller of onFatal ends the program.
+func (l pebbleV2Logger) Fatalf(format string, args ...any) {
+	l.onFatal(fmt.Errorf(format, args...))
+	select {}
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/levelbloom/levelbloom/bench/engine"
+	"github.com/levelbloom/levelbloom/bench/keyset"
+	"github.com/levelbloom/levelbloom/bench/measure"
+	"github.com/levelbloom/levelbloom/bench/progress"
+	"github.com/levelbloom/levelbloom/bench/report"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// engineFlags holds the flags of `bench engines`, in the style of LevelDB's db_bench.
+type engineFlags struct {
+	num, valueSize, reads, rounds, threads int
+	bits, density                          float64
+	engines, filters, shape                string
+	seed                                   int64
+	quick                                  bool
+	dir, json, csv                         string
+}
+
+func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings []report.Setting, err error) {
+	set := flag.NewFlagSet("bench engines", flag.ContinueOnError)
+	set.IntVar(&f.num, "num", 300_000, "`keys` to store")
+	set.IntVar(&f.valueSize, "value-size", 100, "`bytes` of random data per value")
+	set.IntVar(&f.reads, "reads", 80_000, "`lookups` in each pass")
+	set.IntVar(&f.rounds, "rounds", 3, "`rounds`, in each of which every contestant runs once")
+	set.IntVar(&f.threads, "threads", 1, "`threads` that look up keys")
+	set.Float64Var(&f.bits, "bits", 10, "`bits` per key; engines' own filters take whole ones and round up")
+	set.StringVar(&f.engines, "engines", join(engine.Engines, engine.Engine.Name), "`engines` to run")
+	set.StringVar(&f.filters, "filters", join(engine.Filters, func(f engine.Filter) string { return string(f) }), "`filters` to compare; the last one runs twice, which shows the noise")
+	set.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys: "+describeShapes())
+	set.Float64Var(&f.density, "density", 0.63, "`part` of the possible keys in the keys' range that are present; db_bench's fillrandom leaves 0.63")
+	set.Int64Var(&f.seed, "seed", 1, "`seed` of keys and values")
+	set.BoolVar(&f.quick, "quick", false, "a short run that shows that all works, too small for conclusions: 20,000 keys, 10,000 lookups (-num and -reads prevail)")
+	set.StringVar(&f.dir, "dir", os.TempDir(), "`directory` in which to make a temporary one for the databases")
+	set.StringVar(&f.json, "json", "", "`file` to write as JSON")
+	set.StringVar(&f.csv, "csv", "", "`file` to write as CSV, a line per run")
+	set.SetOutput(io.Discard) // an error is printed once, by exitStatus
+	if err := set.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(stdout, "Usage: bench [engines] [flags]\n\nLoads real databases, with and without filters, and measures what the filters do.")
+			set.SetOutput(stdout)
+			set.PrintDefaults()
+		}
+		return f, nil, err
+	}
+	if set.NArg() > 0 {
+		return f, nil, fmt.Errorf("unexpected argument %q: see -help", set.Arg(0))
+	}
+	if f.quick {
+		given := map[string]bool{}
+		set.Visit(func(g *flag.Flag) { given[g.Name] = true })
+		for name, value := range map[string]string{"num": "20000", "reads": "10000"} {
+			if !given[name] {
+				if err := set.Set(name, value); err != nil {
+					return f, nil, err
+				}
+			}
+		}
+	}
+	for name, n := range map[string]int{"reads": f.reads, "rounds": f.rounds, "threads": f.threads} {
+		if n < 1 {
+			return f, nil, fmt.Errorf("-%s %d: pass 1 or more", name, n)
+		}
+	}
+	if f.valueSize < 0 || f.valueSize > 1<<20 {
+		return f, nil, fmt.Errorf("-value-size %d: pass 0 to 1048576", f.valueSize)
+	}
+	set.VisitAll(func(g *flag.Flag) {
+		if g.Name != "dir" && g.Name != "json" && g.Name != "csv" { // where, not what
+			settings = append(settings, report.Setting{Name: g.Name, Value: g.Value.String()})
+		}
+	})
+	return f, settings, nil
+}
+
+func describeShapes() string {
+	var all []string
+	for _, s := range keyset.Shapes {
+		all = append(all, fmt.Sprintf("%s (%s)", s.Name, s.Description))
+	}
+	return strings.Join(all, ", ")
+}
+
+func join[T any](all []T, name func(T) string) string {
+	var names []string
+	for _, x := range all {
+		names = append(names, name(x))
+	}
+	return strings.Join(names, ",")
+}
+
+// choose returns the elements of all that a comma-separated list names, in the list's order.
+func choose[T any](flag, list string, all []T, name func(T) string) (chosen []T, err error) {
+	var seen []string
+	for _, want := range strings.Split(list, ",") {
+		i := slices.IndexFunc(all, func(x T) bool { return name(x) == want })
+		if i < 0 {
+			return nil, fmt.Errorf("-%s: no %q: choose from %s", flag, want, join(all, name))
+		}
+		if slices.Contains(seen, want) {
+			return nil, fmt.Errorf("-%s: %q is named twice", flag, want)
+		}
+		seen = append(seen, want)
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+// engines is the subcommand that compares filters inside the storage engines.
+func engines(ctx context.Context, args []string, stdout io.Writer) error {
+	f, settings, err := parseEngineFlags(args, stdout)
+	if err != nil {
+		return err
+	}
+	bloom, err := policy.NewBloom(f.bits)
+	if err != nil {
+		return fmt.Errorf("-bits: %w", err)
+	}
+	shape, err := keyset.ShapeNamed(f.shape)
+	if err != nil {
+		return fmt.Errorf("-shape: %w", err)
+	}
+	keys, err := keyset.New(shape, f.num, f.density, f.seed)
+	if err != nil {
+		return err
+	}
+	config := measure.Config{
+		Keys: keys, ValueSize: f.valueSize, Reads: f.reads, Threads: f.threads, Rounds: f.rounds,
+		Bits: int(math.Ceil(f.bits)), Policy: bloom, Seed: f.seed, Progress: progress.New(os.Stderr),
+	}
+	if config.Engines, err = choose("engines", f.engines, engine.Engines, engine.Engine.Name); err != nil {
+		return err
+	}
+	if config.Filters, err = choose("filters", f.filters, engine.Filters, func(f engine.Filter) string { return string(f) }); err != nil {
+		return err
+	}
+
+	jsonFile, err := newOutput(f.json)
+	if err != nil {
+		return fmt.Errorf("-json: %w", err)
+	}
+	defer jsonFile.discard()
+	csvFile, err := newOutput(f.csv)
+	if err != nil {
+		return fmt.Errorf("-csv: %w", err)
+	}
+	defer csvFile.discard()
+	space, err := newWorkspace(f.dir)
+	if err != nil {
+		return fmt.Errorf("-dir: %w", err)
+	}
+	config.Dir = space.dir
+	runs, err := guard(ctx, &config)
+	if err := errors.Join(err, space.remove()); err != nil {
+		return err
+	}
+
+	r := report.Report{
+		Machine:  report.ThisMachine(),
+		Settings: settings,
+		BitsUsed: report.BitsUsed{BuiltIn: float64(config.Bits), LevelBloom: f.bits},
+		Runs:     runs,
+	}
+	for _, e := range config.Engines {
+		r.Engines = append(r.Engines, report.Engine{Name: e.Name(), Version: engine.Version(e), Contestants: config.Contestants(e)})
+	}
+	return errors.Join(
+		r.WriteText(stdout),
+		jsonFile.write(func(w *os.File) error { return r.WriteJSON(w) }),
+		csvFile.write(func(w *os.File) error { return r.WriteCSV(w) }),
+	)
+}
+
+// guard runs config and returns when it is done, when it cannot go on, or, some seconds after an interruption, whatever
+// the engine does: engines that cannot write may never return from a call.
+func guard(ctx context.Context, config *measure.Config) ([]measure.Run, error) {
+	const patience = 5 * time.Second
+	type result struct {
+		runs []measure.Run
+		err  error
+	}
+	done := make(chan result, 1)
+	fatal := make(chan error, 1)
+	config.OnFatal = func(err error) {
+		select {
+		case fatal <- err:
+		default: // the first one is the cause
+		}
+	}
+	go func() {
+		runs, err := config.Run(ctx)
+		done <- result{runs, err}
+	}()
+	select {
+	case r := <-done:
+		return r.runs, r.err
+	case err := <-fatal:
+		return nil, err
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+	return nil, context.Cause(ctx)
+}
