@@ -6,11 +6,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/bench/engine"
 	"github.com/levelbloom/levelbloom/bench/keyset"
@@ -23,8 +26,9 @@ import (
 // engineFlags holds the flags of `bench engines`, in the style of LevelDB's db_bench.
 type engineFlags struct {
 	num, valueSize, reads, rounds, threads int
+	baseLg                                 int
 	bits, density                          float64
-	engines, filters, shape                string
+	engines, filters, shape, read, levels  string
 	seed                                   int64
 	quick                                  bool
 	dir, json, csv                         string
@@ -34,10 +38,13 @@ func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings 
 	set := flag.NewFlagSet("bench engines", flag.ContinueOnError)
 	set.IntVar(&f.num, "num", 300_000, "`keys` to store")
 	set.IntVar(&f.valueSize, "value-size", 100, "`bytes` of random data per value")
-	set.IntVar(&f.reads, "reads", 80_000, "`lookups` in each pass")
+	set.IntVar(&f.reads, "reads", 1<<16, "`lookups` in each pass")
 	set.IntVar(&f.rounds, "rounds", 3, "`rounds`, in each of which every contestant runs once")
 	set.IntVar(&f.threads, "threads", 1, "`threads` that look up keys")
 	set.Float64Var(&f.bits, "bits", 10, "`bits` per key; engines' own filters take whole ones and round up")
+	set.StringVar(&f.levels, "levels", "", "`bits` per key of each Pebble level instead of -bits, such as 16,16,14,12,10,10,0 for L0 to L6; 0 is no filter")
+	set.IntVar(&f.baseLg, "baselg", opt.DefaultFilterBaseLg, "`lg` of the bytes of data that share a filter in goleveldb (its FilterBaseLg)")
+	set.StringVar(&f.read, "read", "get", "`way` to look up keys: get, prefix (Pebble's SeekPrefixGE, which asks filters in L6 too), or both")
 	set.StringVar(&f.engines, "engines", join(engine.Engines, engine.Engine.Name), "`engines` to run")
 	set.StringVar(&f.filters, "filters", join(engine.Filters, func(f engine.Filter) string { return string(f) }), "`filters` to compare; the last one runs twice, which shows the noise")
 	set.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys: "+describeShapes())
@@ -70,6 +77,9 @@ func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings 
 			}
 		}
 	}
+	if f.baseLg < 11 || f.baseLg > 30 {
+		return f, nil, fmt.Errorf("-baselg %d: pass 11 to 30", f.baseLg)
+	}
 	for name, n := range map[string]int{"reads": f.reads, "rounds": f.rounds, "threads": f.threads} {
 		if n < 1 {
 			return f, nil, fmt.Errorf("-%s %d: pass 1 or more", name, n)
@@ -79,7 +89,7 @@ func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings 
 		return f, nil, fmt.Errorf("-value-size %d: pass 0 to 1048576", f.valueSize)
 	}
 	set.VisitAll(func(g *flag.Flag) {
-		if g.Name != "dir" && g.Name != "json" && g.Name != "csv" { // where, not what
+		if g.Name != "json" && g.Name != "csv" { // where to, not what
 			settings = append(settings, report.Setting{Name: g.Name, Value: g.Value.String()})
 		}
 	})
@@ -106,6 +116,7 @@ func join[T any](all []T, name func(T) string) string {
 func choose[T any](flag, list string, all []T, name func(T) string) (chosen []T, err error) {
 	var seen []string
 	for _, want := range strings.Split(list, ",") {
+		want = strings.TrimSpace(want)
 		i := slices.IndexFunc(all, func(x T) bool { return name(x) == want })
 		if i < 0 {
 			return nil, fmt.Errorf("-%s: no %q: choose from %s", flag, want, join(all, name))
@@ -119,15 +130,47 @@ func choose[T any](flag, list string, all []T, name func(T) string) (chosen []T,
 	return chosen, nil
 }
 
+// parseLevels returns the bits per key of every level.
+func parseLevels(list string, bits float64) (levels engine.Levels, err error) {
+	if _, err := policy.NewBloom(bits); err != nil {
+		return levels, fmt.Errorf("-bits: %w", err)
+	}
+	if list == "" {
+		return engine.AllButL6(bits), nil
+	}
+	parts := strings.Split(list, ",")
+	if len(parts) != engine.NumLevels {
+		return levels, fmt.Errorf("-levels %s: %d levels: pass %d, L0 first, 0 for no filter", list, len(parts), engine.NumLevels)
+	}
+	for i, part := range parts {
+		if levels[i], err = strconv.ParseFloat(strings.TrimSpace(part), 64); err != nil {
+			return levels, fmt.Errorf("-levels %s: %q is no number", list, part)
+		}
+		if levels[i] == 0 {
+			continue
+		}
+		if _, err := policy.NewBloom(levels[i]); err != nil {
+			return levels, fmt.Errorf("-levels %s: L%d: %w", list, i, err)
+		}
+	}
+	return levels, nil
+}
+
+func parseRead(read string) ([]engine.Read, error) {
+	if read == "both" {
+		return engine.Reads, nil
+	}
+	if !slices.Contains(engine.Reads, engine.Read(read)) {
+		return nil, fmt.Errorf("-read: no %q: choose get, prefix or both", read)
+	}
+	return []engine.Read{engine.Read(read)}, nil
+}
+
 // engines is the subcommand that compares filters inside the storage engines.
 func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	f, settings, err := parseEngineFlags(args, stdout)
 	if err != nil {
 		return err
-	}
-	bloom, err := policy.NewBloom(f.bits)
-	if err != nil {
-		return fmt.Errorf("-bits: %w", err)
 	}
 	shape, err := keyset.ShapeNamed(f.shape)
 	if err != nil {
@@ -139,15 +182,29 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	config := measure.Config{
 		Keys: keys, ValueSize: f.valueSize, Reads: f.reads, Threads: f.threads, Rounds: f.rounds,
-		Bits: int(math.Ceil(f.bits)), Policy: bloom, Seed: f.seed, Progress: progress.New(os.Stderr),
+		Bits: f.bits, BaseLg: f.baseLg, Seed: f.seed, Progress: progress.New(os.Stderr),
+	}
+	if config.Levels, err = parseLevels(f.levels, f.bits); err != nil {
+		return err
+	}
+	if config.Read, err = parseRead(f.read); err != nil {
+		return err
 	}
 	if config.Engines, err = choose("engines", f.engines, engine.Engines, engine.Engine.Name); err != nil {
 		return err
+	}
+	for _, e := range config.Engines {
+		if len(config.ReadsOf(e)) == 0 {
+			return fmt.Errorf("-read %s: %s has no such way: pass -read both or other -engines", f.read, e.Name())
+		}
 	}
 	if config.Filters, err = choose("filters", f.filters, engine.Filters, func(f engine.Filter) string { return string(f) }); err != nil {
 		return err
 	}
 
+	if f.json != "" && filepath.Clean(f.json) == filepath.Clean(f.csv) {
+		return fmt.Errorf("-json and -csv both name %s: pass two files", f.json)
+	}
 	jsonFile, err := newOutput(f.json)
 	if err != nil {
 		return fmt.Errorf("-json: %w", err)
@@ -169,18 +226,22 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 
 	r := report.Report{
-		Machine:  report.ThisMachine(),
-		Settings: settings,
-		BitsUsed: report.BitsUsed{BuiltIn: float64(config.Bits), LevelBloom: f.bits},
-		Runs:     runs,
+		Machine:    report.ThisMachine(),
+		Settings:   settings,
+		SmallCache: config.SmallCache(),
+		LargeCache: config.LargeCache(),
+		Lookups:    f.reads,
+		Runs:       runs,
 	}
 	for _, e := range config.Engines {
-		r.Engines = append(r.Engines, report.Engine{Name: e.Name(), Version: engine.Version(e), Contestants: config.Contestants(e)})
+		r.Engines = append(r.Engines, report.Engine{
+			Name: e.Name(), Version: engine.Version(e), Contestants: config.Contestants(e), Reads: config.ReadsOf(e), Bits: e.Bits(engine.Config{Bits: config.Bits, Levels: config.Levels}),
+		})
 	}
 	return errors.Join(
 		r.WriteText(stdout),
-		jsonFile.write(func(w *os.File) error { return r.WriteJSON(w) }),
-		csvFile.write(func(w *os.File) error { return r.WriteCSV(w) }),
+		jsonFile.write(r.WriteJSON),
+		csvFile.write(r.WriteCSV),
 	)
 }
 

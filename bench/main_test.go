@@ -6,16 +6,20 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/bench/engine"
 	"github.com/levelbloom/levelbloom/bench/measure"
+	"github.com/levelbloom/levelbloom/bench/report"
 )
 
 // The tests run this test binary as the program: main reads its own arguments, handles signals and exits.
@@ -83,6 +87,7 @@ func TestSmallRun(t *testing.T) {
 	require.NoError(t, json.Unmarshal(content, &decoded))
 	require.Len(t, decoded.Runs, 12)
 	require.Equal(t, "9.5", decoded.Settings["bits"])
+	require.NotEmpty(t, decoded.Settings["dir"])
 	content, err = os.ReadFile(csvFile)
 	require.NoError(t, err)
 	require.Equal(t, 13, strings.Count(string(content), "\n"))
@@ -102,12 +107,21 @@ func TestEveryShape(t *testing.T) {
 	}
 }
 
+func TestReadBothAndLevels(t *testing.T) {
+	r := bench(t, "-num=5000", "-reads=1000", "-rounds=1", "-read=both", "-levels=16,16,12,12,10,10,8", "-baselg=13")
+	require.Zero(t, r.status, r.stderr)
+	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
+	require.Equal(t, 3, strings.Count(r.stdout, "get miss, small cache"))
+	require.Equal(t, 2, strings.Count(r.stdout, "prefix miss, small cache"))
+	require.Equal(t, 1, strings.Count(r.stdout, "textbook's FPP, %"), "goleveldb's: it has one setting")
+}
+
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"-help"}, {"engines", "-h"}} {
 		r := bench(t, args...)
 		require.Zero(t, r.status)
 		require.Empty(t, r.stderr)
-		for _, flag := range []string{"-num", "-value-size", "-bits", "-engines", "-filters", "-shape", "-density", "-seed", "-dir", "-threads", "-quick", "-json", "-csv", "-reads", "-rounds"} {
+		for _, flag := range []string{"-num", "-value-size", "-bits", "-engines", "-filters", "-shape", "-density", "-seed", "-dir", "-threads", "-quick", "-json", "-csv", "-reads", "-rounds", "-levels", "-baselg", "-read"} {
 			require.Contains(t, r.stdout, "  "+flag)
 		}
 	}
@@ -128,6 +142,12 @@ func TestBadInput(t *testing.T) {
 		{"-filters=none,none", `-filters: "none" is named twice`},
 		{"-threads=0", "-threads 0: pass 1 or more"},
 		{"-reads=-1", "-reads -1: pass 1 or more"},
+		{"-baselg=9", "-baselg 9: pass 11 to 30"},
+		{"-levels=10,10", "-levels 10,10: 2 levels: pass 7"},
+		{"-levels=x,0,0,0,0,0,0", `"x" is no number`},
+		{"-levels=10,-1,0,0,0,0,0", "L1: policy: -1 bits per key"},
+		{"-read=scan", `-read: no "scan": choose get, prefix or both`},
+		{"-read=prefix", "-read prefix: goleveldb has no such way"},
 		{"-value-size=-1", "-value-size -1: pass 0 to 1048576"},
 		{"-json=/no/such/directory/r.json", "-json: "},
 		{"-csv=/no/such/directory/r.csv", "-csv: "},
@@ -144,6 +164,77 @@ func TestBadInput(t *testing.T) {
 	r := finish(t, cmd, t.TempDir(), stdout, stderr)
 	require.Equal(t, exitCannotRun, r.status)
 	require.Contains(t, r.stderr, "-dir: ")
+}
+
+// Outputs that are no regular files are written, not replaced; what cannot be written shows before the run.
+func TestOutputs(t *testing.T) {
+	dir := t.TempDir()
+	target, link, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	require.NoError(t, os.WriteFile(target, []byte("old"), 0o600))
+	require.NoError(t, os.Symlink(target, link))
+	o, err := newOutput(link)
+	require.NoError(t, err)
+	o.discard()
+	content, err := os.ReadFile(target)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(content), "discarded")
+	o, err = newOutput(link)
+	require.NoError(t, err)
+	require.NoError(t, o.write(func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	o.discard()
+	content, err = os.ReadFile(target)
+	require.NoError(t, err)
+	require.Equal(t, "new", string(content))
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink, "the link is still one")
+
+	if runtime.GOOS == "linux" {
+		require.NoError(t, exec.Command("mkfifo", pipe).Run())
+		received := make(chan string)
+		go func() {
+			content, err := os.ReadFile(pipe)
+			received <- fmt.Sprint(string(content), err)
+		}()
+		o, err = newOutput(pipe)
+		require.NoError(t, err)
+		require.NoError(t, o.write(func(w io.Writer) error { _, err := io.WriteString(w, "through"); return err }))
+		o.discard()
+		require.Equal(t, "through<nil>", <-received)
+	}
+
+	_, err = newOutput(dir)
+	require.ErrorContains(t, err, "is a directory: pass the name of a file")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		require.NotContains(t, e.Name(), ".levelbloom-bench-")
+	}
+	r := bench(t, "-json=/some/file", "-csv=/some/../some/file")
+	require.Equal(t, exitCannotRun, r.status)
+	require.Contains(t, r.stderr, "-json and -csv both name /some/file")
+}
+
+// Every setting is in force: flags that arrive wrongly would show in the settings or in the runs.
+func TestFlags(t *testing.T) {
+	f, settings, err := parseEngineFlags([]string{"-quick"}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, []int{20_000, 10_000}, []int{f.num, f.reads})
+	require.Contains(t, settings, report.Setting{Name: "num", Value: "20000"})
+	f, _, err = parseEngineFlags([]string{"-num=7", "-quick"}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, []int{7, 10_000}, []int{f.num, f.reads})
+
+	chosen, err := choose("filters", "none, levelbloom", engine.Filters, func(f engine.Filter) string { return string(f) })
+	require.NoError(t, err)
+	require.Equal(t, []engine.Filter{engine.None, engine.LevelBloom}, chosen)
+
+	levels, err := parseLevels("16, 16,14,12,10,9.5,0", 10)
+	require.NoError(t, err)
+	require.Equal(t, engine.Levels{16, 16, 14, 12, 10, 9.5, 0}, levels)
+	levels, err = parseLevels("", 11)
+	require.NoError(t, err)
+	require.Equal(t, engine.Levels{11, 11, 11, 11, 11, 11, 0}, levels)
 }
 
 func TestInterruption(t *testing.T) {

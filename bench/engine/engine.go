@@ -4,7 +4,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,16 +26,67 @@ const (
 // Filters lists all filters.
 var Filters = []Filter{None, BuiltIn, LevelBloom}
 
+// A Read is a way to look up a key.
+type Read string
+
+const (
+	Get    Read = "get"    // DB.Get
+	Prefix Read = "prefix" // Pebble's Iterator.SeekPrefixGE, with filters in all levels that have some
+)
+
+// Reads lists all ways to look up a key.
+var Reads = []Read{Get, Prefix}
+
+// NumLevels is the number of levels of a Pebble database.
+const NumLevels = 7
+
 // Config says how to open a database.
 type Config struct {
-	Dir     string
-	Filter  Filter
-	Policy  policy.Policy // what LevelBloom uses
-	Bits    int           // bits per key of BuiltIn
-	Scale   Scale
-	Counts  *Counts // if not nil, counts what the filters are asked, and the database is opened read-only
+	Dir    string
+	Filter Filter
+	Bits   float64 // bits per key in goleveldb
+	Levels Levels  // bits per key in Pebble
+	BaseLg int     // goleveldb's FilterBaseLg
+	Scale  Scale
+	Cache  int     // bytes of the block cache
+	Counts *Counts // if not nil, counts what the filters are asked, and the database is opened read-only
+	// OnFatal is told of errors that the engine cannot go on from, before the engine gives up.
 	OnFatal func(error)
 }
+
+// Levels holds the bits per key of each of Pebble's levels; 0 is no filter.
+type Levels [NumLevels]float64
+
+// AllButL6 returns the same bits for all levels but L6, as Configure does: Get asks no filter there.
+func AllButL6(bits float64) (l Levels) {
+	for level := range NumLevels - 1 {
+		l[level] = bits
+	}
+	return l
+}
+
+// present returns the bits of the levels that have some.
+func (l Levels) present() []float64 {
+	return slices.DeleteFunc(l[:], func(bits float64) bool { return bits == 0 })
+}
+
+// policies returns a policy for every level that has bits.
+func (l Levels) policies() ([]policy.Policy, error) {
+	policies := make([]policy.Policy, NumLevels)
+	for level, bits := range l {
+		if bits != 0 {
+			p, err := policy.NewBloom(bits)
+			if err != nil {
+				return nil, err
+			}
+			policies[level] = p
+		}
+	}
+	return policies, nil
+}
+
+// WholeBits returns the bits per key that the engines' own filters have instead of bits: they take whole ones.
+func WholeBits(bits float64) int { return int(math.Ceil(bits)) }
 
 // Scale shrinks an engine's geometry with the data, so that some MB spread over as many levels as some hundred GB do
 // with the default settings. Without it most of the data would lie in one level, and a lookup would ask few filters.
@@ -91,6 +144,10 @@ type Engine interface {
 	Name() string
 	// Module is the path of the Go module.
 	Module() string
+	// Reads lists the ways to look up a key.
+	Reads() []Read
+	// Bits returns the bits per key that a database has with a config, of each level that has some.
+	Bits(Config) []float64
 	Open(Config) (DB, error)
 }
 
@@ -109,19 +166,40 @@ func Version(e Engine) string {
 	return "unknown version"
 }
 
-// A DB is an open database. Get is safe for concurrent use.
+// A DB is an open database.
 type DB interface {
 	Put(key, value []byte) error
-	// Get reports whether key is present; it reads the value if so.
-	Get(key []byte) (bool, error)
-	// Settle flushes what is in memory to tables and waits until compactions are idle.
-	Settle(ctx context.Context) error
+	// Reader returns a reader for one goroutine.
+	Reader(Read) (Reader, error)
+	// Settle flushes what is in memory to tables and waits until compactions are idle. It returns since when they have
+	// been, which it takes some more time to make sure of.
+	Settle(ctx context.Context) (idleSince time.Time, err error)
 	// Tables describes the tables on disk and their filters.
 	Tables() (Tables, error)
-	// OwnCounts returns the engine's own count of what Counts counts, if it keeps one.
-	OwnCounts() (checks, avoided int64, ok bool)
+	// Stats returns the engine's own counts since the database was opened.
+	Stats() Stats
 	Close() error
 }
+
+// A Reader looks up keys.
+type Reader interface {
+	// Find reports whether key is present; it reads the value if so.
+	Find(key []byte) (bool, error)
+	Close() error
+}
+
+// Stats is what an engine itself counts.
+type Stats struct {
+	HasFilterCounts bool
+	Checks, Avoided int64 // what Counts counts
+	BlockReads      int64 // blocks looked up in the block cache, found there or not
+}
+
+// getter is a Reader for engines whose Get needs nothing of its own.
+type getter func(key []byte) (bool, error)
+
+func (g getter) Find(key []byte) (bool, error) { return g(key) }
+func (g getter) Close() error                  { return nil }
 
 // Tables describes the tables of a database.
 type Tables struct {
@@ -129,12 +207,15 @@ type Tables struct {
 	Filters      int64   // filters that are not empty
 	FilterBytes  int64   // with what it takes to find them
 	FilteredKeys int64   // entries in tables with filters
+	// KeysPerFilter is the mean over keys, not over filters: what a lookup meets. A few tiny tables change nothing.
+	KeysPerFilter float64
 }
 
 // A Level sums up the tables of one level.
 type Level struct {
-	Tables int64 `json:"tables"`
-	Bytes  int64 `json:"bytes"`
+	Tables      int64
+	Bytes       int64
+	FilterBytes int64 // part of Bytes
 }
 
 func (t Tables) String() string {
@@ -151,24 +232,26 @@ func (t Tables) String() string {
 const settleTimeout = 5 * time.Minute
 
 // settle polls until idle reports true a few times in a row: between two compactions an engine looks idle for a moment.
-func settle(ctx context.Context, idle func() (bool, error)) error {
+func settle(ctx context.Context, idle func() (bool, error)) (idleSince time.Time, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("compactions did not come to rest within %v", settleTimeout))
 	defer cancel()
 	poll := time.NewTicker(time.Millisecond)
 	defer poll.Stop()
-	for inARow := 0; inARow < 5; inARow++ {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-poll.C:
-		}
+	for inARow := 0; inARow < 5; {
 		ok, err := idle()
 		if err != nil {
-			return err
+			return time.Time{}, err
 		}
 		if !ok {
-			inARow = -1
+			inARow = 0
+		} else if inARow++; inARow == 1 {
+			idleSince = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return time.Time{}, context.Cause(ctx)
+		case <-poll.C:
 		}
 	}
-	return nil
+	return idleSince, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
@@ -12,12 +13,17 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 type goLevelDB struct{}
 
 func (goLevelDB) Name() string   { return "goleveldb" }
 func (goLevelDB) Module() string { return "github.com/syndtr/goleveldb" }
+
+func (goLevelDB) Reads() []Read { return []Read{Get} }
+
+func (goLevelDB) Bits(c Config) []float64 { return []float64{c.Bits} }
 
 func (goLevelDB) Open(c Config) (DB, error) {
 	o := &opt.Options{
@@ -27,13 +33,19 @@ func (goLevelDB) Open(c Config) (DB, error) {
 		CompactionTotalSize:           c.Scale.BaseLevel,
 		CompactionTotalSizeMultiplier: float64(c.Scale.Factor),
 		DisableSeeksCompaction:        true, // reading must not set off compactions
+		BlockCacheCapacity:            c.Cache,
+		FilterBaseLg:                  c.BaseLg,
 		ReadOnly:                      c.Counts != nil,
 	}
 	switch c.Filter {
 	case BuiltIn:
-		o.Filter = filter.NewBloomFilter(c.Bits)
+		o.Filter = filter.NewBloomFilter(WholeBits(c.Bits))
 	case LevelBloom:
-		if err := goleveldb.Configure(o, c.Policy); err != nil {
+		bloom, err := policy.NewBloom(c.Bits)
+		if err != nil {
+			return nil, err
+		}
+		if err := goleveldb.Configure(o, bloom); err != nil {
 			return nil, err
 		}
 	}
@@ -55,7 +67,9 @@ type goLevelDBDB struct {
 
 func (db *goLevelDBDB) Put(key, value []byte) error { return db.DB.Put(key, value, nil) }
 
-func (db *goLevelDBDB) Get(key []byte) (bool, error) {
+func (db *goLevelDBDB) Reader(Read) (Reader, error) { return getter(db.get), nil }
+
+func (db *goLevelDBDB) get(key []byte) (bool, error) {
 	_, err := db.DB.Get(key, nil)
 	if errors.Is(err, leveldb.ErrNotFound) {
 		return false, nil
@@ -65,15 +79,15 @@ func (db *goLevelDBDB) Get(key []byte) (bool, error) {
 
 // Settle flushes by opening a transaction, the one call of goleveldb that flushes and does nothing else. It knows when
 // goleveldb compacts (version.computeCompaction), because goleveldb does not say whether it does.
-func (db *goLevelDBDB) Settle(ctx context.Context) error {
+func (db *goLevelDBDB) Settle(ctx context.Context) (idleSince time.Time, err error) {
 	transaction, err := db.OpenTransaction()
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
 	transaction.Discard()
 	return settle(ctx, func() (bool, error) {
 		var s leveldb.DBStats
-		if err := db.Stats(&s); err != nil {
+		if err := db.DB.Stats(&s); err != nil {
 			return false, err
 		}
 		for i, tables := range s.LevelTablesCounts {
@@ -91,27 +105,50 @@ var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
 
 func (db *goLevelDBDB) Tables() (Tables, error) {
 	var s leveldb.DBStats
-	if err := db.Stats(&s); err != nil {
+	if err := db.DB.Stats(&s); err != nil {
 		return Tables{}, err
-	}
-	var t Tables
-	for i, tables := range s.LevelTablesCounts {
-		t.Levels = append(t.Levels, Level{int64(tables), s.LevelSizes[i]})
 	}
 	paths, err := filepath.Glob(filepath.Join(db.dir, "*.ldb"))
 	if err != nil {
 		return Tables{}, err
 	}
+	var t Tables
+	var sum, squares float64 // of the filters' bytes
 	for _, path := range paths {
-		if err := addLevelDBTable(&t, path); err != nil {
+		f, err := readLevelDBTable(path)
+		if err != nil {
 			return Tables{}, err
 		}
+		t.FilteredKeys += f.keys
+		t.FilterBytes += f.blockBytes
+		for _, n := range f.filters {
+			t.Filters++
+			sum += float64(n)
+			squares += float64(n) * float64(n)
+		}
+	}
+	whole := s.LevelSizes.Sum()
+	for i, tables := range s.LevelTablesCounts {
+		l := Level{Tables: int64(tables), Bytes: s.LevelSizes[i]}
+		if whole > 0 { // the files do not say their level, but every table has as many filter bytes per key
+			l.FilterBytes = int64(float64(t.FilterBytes) * float64(l.Bytes) / float64(whole))
+		}
+		t.Levels = append(t.Levels, l)
+	}
+	if sum > 0 { // a filter's bytes are in proportion to its keys
+		t.KeysPerFilter = squares / sum * float64(t.FilteredKeys) / sum
 	}
 	return t, nil
 }
 
-// OwnCounts: goleveldb keeps none.
-func (db *goLevelDBDB) OwnCounts() (checks, avoided int64, ok bool) { return 0, 0, false }
+// Stats: goleveldb does not count what filters answer.
+func (db *goLevelDBDB) Stats() Stats {
+	var s leveldb.DBStats
+	if err := db.DB.Stats(&s); err != nil {
+		return Stats{}
+	}
+	return Stats{BlockReads: s.BlockCache.HitCount + s.BlockCache.MissCount}
+}
 
 // goLevelDBCounter counts what a filter is asked.
 type goLevelDBCounter struct {

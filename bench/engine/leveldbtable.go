@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -12,18 +13,25 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 )
 
-// addLevelDBTable adds the keys and filters of a table in LevelDB's format to t. goleveldb does not say how large its
-// filters are, so this follows the file's footer to the metaindex block and that to the filter block. (LevelDB's
-// doc/table_format.md; each block is followed by a byte for its compression and 4 bytes of checksum.)
-func addLevelDBTable(t *Tables, path string) error {
+// tableFilters describes the filters of a table in LevelDB's format.
+type tableFilters struct {
+	blockBytes int64   // the filter block
+	filters    []int64 // the bytes of each filter that is not empty
+	keys       int64   // all entries of the table, if it has filters
+}
+
+// readLevelDBTable reads a table's filters. goleveldb does not say how large they are, so this follows the file's footer
+// to the metaindex block and that to the filter block. (LevelDB's doc/table_format.md; each block is followed by a byte
+// for its compression and 4 bytes of checksum.)
+func readLevelDBTable(path string) (t tableFilters, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return t, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return err
+		return t, err
 	}
 	size := info.Size()
 
@@ -43,44 +51,48 @@ func addLevelDBTable(t *Tables, path string) error {
 		return offset, n
 	}
 
-	const footer = 48
-	offset, n := handle(read(uint64(size)-footer, footer))
+	const footerLen, magic = 48, "\x57\xfb\x80\x8b\x24\x75\x47\xdb"
+	footer := read(uint64(size)-footerLen, footerLen)
+	if reading == nil && !bytes.HasSuffix(footer, []byte(magic)) {
+		return t, fmt.Errorf("%s: not a table", path)
+	}
+	offset, n := handle(footer)
 	metaindex := read(offset, n+1)
 	if reading != nil {
-		return reading
+		return t, reading
 	}
 	if metaindex[n] == 1 {
 		if metaindex, err = snappy.Decode(nil, metaindex[:n]); err != nil {
-			return fmt.Errorf("%s: metaindex block: %w", path, err)
+			return t, fmt.Errorf("%s: metaindex block: %w", path, err)
 		}
 	}
 	// Of the metaindex block's only entry: three one-byte lengths, a key that begins with "filter.", and a handle.
 	if len(metaindex) < 3 || !strings.HasPrefix(string(metaindex[3:]), "filter.") {
-		return nil
+		return t, nil
 	}
 	block := read(handle(metaindex[3+metaindex[1]:]))
 	if reading != nil {
-		return reading
+		return t, reading
 	}
 	// The filters, the offset of each and their end as 4 bytes, and a byte for the size of a window.
 	array := block[:len(block)-1]
 	starts := binary.LittleEndian.Uint32(array[len(array)-4:])
 	for at := starts; int(at) < len(array)-4; at += 4 {
-		if binary.LittleEndian.Uint32(array[at:]) != binary.LittleEndian.Uint32(array[at+4:]) {
-			t.Filters++
+		if n := binary.LittleEndian.Uint32(array[at+4:]) - binary.LittleEndian.Uint32(array[at:]); n != 0 {
+			t.filters = append(t.filters, int64(n))
 		}
 	}
-	t.FilterBytes += int64(len(block))
+	t.blockBytes = int64(len(block))
 
 	reader, err := table.NewReader(file, size, storage.FileDesc{Type: storage.TypeTable}, nil, nil, &opt.Options{})
 	if err != nil {
-		return err
+		return t, err
 	}
 	defer reader.Release()
 	entries := reader.NewIterator(nil, nil)
 	defer entries.Release()
 	for entries.Next() {
-		t.FilteredKeys++
+		t.keys++
 	}
-	return entries.Error()
+	return t, entries.Error()
 }

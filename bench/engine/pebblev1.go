@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/bloom"
@@ -18,8 +20,15 @@ type pebbleV1 struct{}
 func (pebbleV1) Name() string   { return "pebblev1" }
 func (pebbleV1) Module() string { return "github.com/cockroachdb/pebble" }
 
+func (pebbleV1) Reads() []Read { return Reads }
+
+func (pebbleV1) Bits(c Config) []float64 { return c.Levels.present() }
+
 func (pebbleV1) Open(c Config) (DB, error) {
+	comparer := *pebble.DefaultComparer
+	comparer.Split = func(key []byte) int { return len(key) } // what Pebble v2 has; SeekPrefixGE needs one
 	o := &pebble.Options{
+		Comparer:              &comparer,
 		FormatMajorVersion:    pebble.FormatNewest,
 		Levels:                make([]pebble.LevelOptions, 7),
 		MemTableSize:          uint64(c.Scale.memTable()),
@@ -41,12 +50,17 @@ func (pebbleV1) Open(c Config) (DB, error) {
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{} // it would leave the levels above L6 nearly empty
 	switch c.Filter {
 	case BuiltIn:
-		for i := range o.Levels {
-			o.Levels[i].FilterPolicy = bloom.FilterPolicy(c.Bits)
+		for level, bits := range c.Levels {
+			if bits != 0 {
+				o.Levels[level].FilterPolicy = bloom.FilterPolicy(WholeBits(bits))
+			}
 		}
-		o.Levels[len(o.Levels)-1].FilterPolicy = nil // as Configure does: Get asks no filter there
 	case LevelBloom:
-		if err := pebblev1.Configure(o, c.Policy); err != nil {
+		policies, err := c.Levels.policies()
+		if err != nil {
+			return nil, err
+		}
+		if err := pebblev1.ConfigureLevels(o, policies); err != nil {
 			return nil, err
 		}
 	}
@@ -58,6 +72,8 @@ func (pebbleV1) Open(c Config) (DB, error) {
 		}
 		o.Filters = nil // Open fills it from the levels
 	}
+	o.Cache = pebble.NewCache(int64(c.Cache))
+	defer o.Cache.Unref() // the database keeps a reference of its own
 	db, err := pebble.Open(c.Dir, o)
 	if err != nil {
 		return nil, err
@@ -69,7 +85,18 @@ type pebbleV1DB struct{ *pebble.DB }
 
 func (db *pebbleV1DB) Put(key, value []byte) error { return db.DB.Set(key, value, pebble.NoSync) }
 
-func (db *pebbleV1DB) Get(key []byte) (bool, error) {
+func (db *pebbleV1DB) Reader(read Read) (Reader, error) {
+	if read == Get {
+		return getter(db.get), nil
+	}
+	it, err := db.NewIter(&pebble.IterOptions{UseL6Filters: true})
+	if err != nil {
+		return nil, err
+	}
+	return pebbleV1Prefix{it}, nil
+}
+
+func (db *pebbleV1DB) get(key []byte) (bool, error) {
 	_, closer, err := db.DB.Get(key)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
@@ -80,9 +107,19 @@ func (db *pebbleV1DB) Get(key []byte) (bool, error) {
 	return true, closer.Close()
 }
 
-func (db *pebbleV1DB) Settle(ctx context.Context) error {
+type pebbleV1Prefix struct{ *pebble.Iterator }
+
+func (it pebbleV1Prefix) Find(key []byte) (bool, error) {
+	if !it.SeekPrefixGE(key) || !bytes.Equal(it.Key(), key) {
+		return false, it.Error()
+	}
+	_, err := it.ValueAndErr()
+	return err == nil, err
+}
+
+func (db *pebbleV1DB) Settle(ctx context.Context) (idleSince time.Time, err error) {
 	if err := db.Flush(); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	return settle(ctx, func() (bool, error) {
 		m := db.Metrics()
@@ -96,24 +133,35 @@ func (db *pebbleV1DB) Tables() (Tables, error) {
 		return Tables{}, err
 	}
 	var t Tables
+	var squares float64
 	for _, tables := range levels {
 		l := Level{Tables: int64(len(tables))}
 		for _, table := range tables {
 			l.Bytes += int64(table.Size)
 			if p := table.Properties; p.FilterSize > 0 {
 				t.Filters++
-				t.FilterBytes += int64(p.FilterSize)
+				l.FilterBytes += int64(p.FilterSize)
 				t.FilteredKeys += int64(p.NumEntries)
+				squares += float64(p.NumEntries) * float64(p.NumEntries)
 			}
 		}
+		t.FilterBytes += l.FilterBytes
 		t.Levels = append(t.Levels, l)
+	}
+	if t.FilteredKeys > 0 {
+		t.KeysPerFilter = squares / float64(t.FilteredKeys)
 	}
 	return t, nil
 }
 
-func (db *pebbleV1DB) OwnCounts() (checks, avoided int64, ok bool) {
-	f := db.Metrics().Filter
-	return f.Hits + f.Misses, f.Hits, true // Pebble's "hits" are the reads avoided
+func (db *pebbleV1DB) Stats() Stats {
+	m := db.Metrics()
+	return Stats{
+		HasFilterCounts: true,
+		Checks:          m.Filter.Hits + m.Filter.Misses,
+		Avoided:         m.Filter.Hits, // Pebble's "hits" are the reads avoided
+		BlockReads:      m.BlockCache.Hits + m.BlockCache.Misses,
+	}
 }
 
 // pebbleV1Counter counts what a policy is asked.

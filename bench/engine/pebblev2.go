@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -17,6 +19,10 @@ type pebbleV2 struct{}
 
 func (pebbleV2) Name() string   { return "pebblev2" }
 func (pebbleV2) Module() string { return "github.com/cockroachdb/pebble/v2" }
+
+func (pebbleV2) Reads() []Read { return Reads }
+
+func (pebbleV2) Bits(c Config) []float64 { return c.Levels.present() }
 
 func (pebbleV2) Open(c Config) (DB, error) {
 	o := &pebble.Options{
@@ -31,6 +37,7 @@ func (pebbleV2) Open(c Config) (DB, error) {
 		}),
 		EventListener: &pebble.EventListener{BackgroundError: c.OnFatal},
 		ReadOnly:      c.Counts != nil,
+		CacheSize:     int64(c.Cache),
 	}
 	for i := range o.TargetFileSizes {
 		o.TargetFileSizes[i] = int64(c.Scale.Table)
@@ -40,12 +47,18 @@ func (pebbleV2) Open(c Config) (DB, error) {
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{} // it would leave the levels above L6 nearly empty
 	switch c.Filter {
 	case BuiltIn:
-		for i := range o.Levels {
-			o.Levels[i].FilterPolicy = bloom.FilterPolicy(c.Bits)
+		for level, bits := range c.Levels {
+			o.Levels[level].FilterPolicy = pebble.NoFilterPolicy // nil would inherit
+			if bits != 0 {
+				o.Levels[level].FilterPolicy = bloom.FilterPolicy(WholeBits(bits))
+			}
 		}
-		o.Levels[len(o.Levels)-1].FilterPolicy = pebble.NoFilterPolicy // as Configure does: Get asks no filter there
 	case LevelBloom:
-		if err := pebblev2.Configure(o, c.Policy); err != nil {
+		policies, err := c.Levels.policies()
+		if err != nil {
+			return nil, err
+		}
+		if err := pebblev2.ConfigureLevels(o, policies); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +81,18 @@ type pebbleV2DB struct{ *pebble.DB }
 
 func (db *pebbleV2DB) Put(key, value []byte) error { return db.DB.Set(key, value, pebble.NoSync) }
 
-func (db *pebbleV2DB) Get(key []byte) (bool, error) {
+func (db *pebbleV2DB) Reader(read Read) (Reader, error) {
+	if read == Get {
+		return getter(db.get), nil
+	}
+	it, err := db.NewIter(&pebble.IterOptions{UseL6Filters: true})
+	if err != nil {
+		return nil, err
+	}
+	return pebbleV2Prefix{it}, nil
+}
+
+func (db *pebbleV2DB) get(key []byte) (bool, error) {
 	_, closer, err := db.DB.Get(key)
 	if err != nil {
 		if errors.Is(err, pebble.ErrNotFound) {
@@ -79,9 +103,19 @@ func (db *pebbleV2DB) Get(key []byte) (bool, error) {
 	return true, closer.Close()
 }
 
-func (db *pebbleV2DB) Settle(ctx context.Context) error {
+type pebbleV2Prefix struct{ *pebble.Iterator }
+
+func (it pebbleV2Prefix) Find(key []byte) (bool, error) {
+	if !it.SeekPrefixGE(key) || !bytes.Equal(it.Key(), key) {
+		return false, it.Error()
+	}
+	_, err := it.ValueAndErr()
+	return err == nil, err
+}
+
+func (db *pebbleV2DB) Settle(ctx context.Context) (idleSince time.Time, err error) {
 	if err := db.Flush(); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	return settle(ctx, func() (bool, error) {
 		m := db.Metrics()
@@ -95,24 +129,35 @@ func (db *pebbleV2DB) Tables() (Tables, error) {
 		return Tables{}, err
 	}
 	var t Tables
+	var squares float64
 	for _, tables := range levels {
 		l := Level{Tables: int64(len(tables))}
 		for _, table := range tables {
 			l.Bytes += int64(table.Size)
 			if p := table.Properties; p.FilterSize > 0 {
 				t.Filters++
-				t.FilterBytes += int64(p.FilterSize)
+				l.FilterBytes += int64(p.FilterSize)
 				t.FilteredKeys += int64(p.NumEntries)
+				squares += float64(p.NumEntries) * float64(p.NumEntries)
 			}
 		}
+		t.FilterBytes += l.FilterBytes
 		t.Levels = append(t.Levels, l)
+	}
+	if t.FilteredKeys > 0 {
+		t.KeysPerFilter = squares / float64(t.FilteredKeys)
 	}
 	return t, nil
 }
 
-func (db *pebbleV2DB) OwnCounts() (checks, avoided int64, ok bool) {
-	f := db.Metrics().Filter
-	return f.Hits + f.Misses, f.Hits, true // Pebble's "hits" are the reads avoided
+func (db *pebbleV2DB) Stats() Stats {
+	m := db.Metrics()
+	return Stats{
+		HasFilterCounts: true,
+		Checks:          m.Filter.Hits + m.Filter.Misses,
+		Avoided:         m.Filter.Hits, // Pebble's "hits" are the reads avoided
+		BlockReads:      m.BlockCache.Hits + m.BlockCache.Misses,
+	}
 }
 
 // pebbleV2Counter counts what a policy is asked.

@@ -49,17 +49,16 @@ func (s *Set) AppendGuard(dst []byte) []byte {
 	return s.shape.appendKey(dst, s.seed, 1<<40)
 }
 
-// Present returns n present keys in random order, which is not the order of AppendPresent: what was stored last lies in
-// other levels than what was stored first. Keys repeat only where there are fewer than n.
+// Present returns n present keys, fewer if there are not so many, in random order. It is not the order of AppendPresent:
+// what was stored last lies in other levels than what was stored first.
 func (s *Set) Present(n int) [][]byte {
 	order := rand.New(rand.NewSource(int64(s.seed))).Perm(len(s.present))
-	return s.keys(n, func(i int) int { return s.present[order[i%len(order)]] })
+	return s.keys(min(n, len(order)), func(i int) int { return s.present[order[i]] })
 }
 
-// Between returns n absent keys that lie between the present ones, in random order. Keys repeat only where there are
-// fewer than n.
+// Between returns n absent keys that lie between the present ones, fewer if there are not so many, in random order.
 func (s *Set) Between(n int) [][]byte {
-	return s.keys(n, func(i int) int { return s.between[i%len(s.between)] })
+	return s.keys(min(n, len(s.between)), func(i int) int { return s.between[i] })
 }
 
 // Beyond returns n absent keys that lie beyond the present ones but for the guard, in random order. (Keys of a shape

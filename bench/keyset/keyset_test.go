@@ -75,12 +75,31 @@ func TestSet(t *testing.T) {
 	}
 }
 
-func TestFewKeysRepeat(t *testing.T) {
-	s, err := New(mustShape(t, "decimal"), 2, 0.5, 1)
+func TestFewKeys(t *testing.T) {
+	s, err := New(mustShape(t, "decimal"), 3, 0.6, 1)
 	require.NoError(t, err)
-	require.Len(t, s.Present(5), 5)
-	require.Len(t, s.Between(5), 5)
-	require.Len(t, s.Beyond(5), 5)
+	require.Len(t, s.Present(9), 3)
+	require.Len(t, s.Between(9), 2)
+	require.Len(t, s.Beyond(9), 9)
+}
+
+// What is stored first must not be looked up first: it lies in other levels. And another seed gives another order.
+func TestOrders(t *testing.T) {
+	s, err := New(mustShape(t, "decimal"), 1000, 0.6, 1)
+	require.NoError(t, err)
+	other, err := New(mustShape(t, "decimal"), 1000, 0.6, 2)
+	require.NoError(t, err)
+	same, sameAsOther := 0, 0
+	for i, key := range s.Present(1000) {
+		if string(key) == string(s.AppendPresent(nil, i)) {
+			same++
+		}
+		if string(s.AppendPresent(nil, i)) == string(other.AppendPresent(nil, i)) {
+			sameAsOther++
+		}
+	}
+	require.Less(t, same, 20)
+	require.Less(t, sameAsOther, 20)
 }
 
 func TestRefused(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/bench/engine"
 	"github.com/levelbloom/levelbloom/bench/keyset"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 // ErrLostKey marks the one error that must never come: a present key was not found.
@@ -39,11 +38,13 @@ type Config struct {
 	Filters   []engine.Filter // the last one runs twice
 	Keys      *keyset.Set
 	ValueSize int
-	Reads     int // lookups of each kind
+	Read      []engine.Read // engines skip those that they do not have
+	Reads     int           // lookups in each timed pass
 	Threads   int
 	Rounds    int
-	Bits      int           // for engine.BuiltIn
-	Policy    policy.Policy // for engine.LevelBloom
+	Bits      float64       // for goleveldb
+	Levels    engine.Levels // for Pebble
+	BaseLg    int
 	Seed      int64
 	Dir       string // an empty directory
 	OnFatal   func(error)
@@ -71,18 +72,44 @@ func (c *Config) DataBytes() int {
 	return c.Keys.Len() * (len(c.Keys.AppendPresent(nil, 0)) + c.ValueSize)
 }
 
-// A Run is what one contestant did in one round.
-type Run struct {
-	Contestant    Contestant
-	Round         int     // from 1
-	LoadPerSecond float64 // keys stored, flushed and compacted
-	Miss, Hit     Pass    // lookups of absent keys between the present ones, and of present keys
-	Between       Answers // filters, asked for absent keys between the present ones
-	Beyond        Answers // filters, asked for absent keys beyond the present ones
-	Tables        engine.Tables
+// ReadsOf returns the ways to read that c asks for and e has.
+func (c *Config) ReadsOf(e engine.Engine) (reads []engine.Read) {
+	for _, r := range c.Read {
+		if slices.Contains(e.Reads(), r) {
+			reads = append(reads, r)
+		}
+	}
+	return reads
 }
 
-// A query set holds the keys that every run looks up.
+// SmallCache returns the bytes of a block cache that holds a small part of the data, LargeCache of one that holds all.
+func (c *Config) SmallCache() int { return max(c.DataBytes()/16, 256<<10) }
+
+// LargeCache: see SmallCache.
+func (c *Config) LargeCache() int { return 2*c.DataBytes() + 8<<20 }
+
+// A Run is what one contestant did in one round.
+type Run struct {
+	Contestant Contestant
+	Round      int  // from 1
+	Load       Pass // keys stored, flushed and compacted; the latencies are those of storing
+	Lookups    []Lookups
+	Tables     engine.Tables
+}
+
+// Lookups is what one way of reading measured.
+type Lookups struct {
+	Read       engine.Read
+	SmallCache Speed
+	LargeCache Speed   // after all keys were looked up once
+	Between    Answers // filters, asked for absent keys between the present ones
+	Beyond     Answers // filters, asked for absent keys beyond the present ones
+}
+
+// Speed holds the timed passes over absent keys between the present ones, and over present keys.
+type Speed struct{ Miss, Hit Pass }
+
+// queries holds the keys that every run looks up; each key comes once.
 type queries struct {
 	hit, between, beyond [][]byte
 	values               []byte // random; a value is a piece of it
@@ -123,58 +150,66 @@ func (c *Config) run(ctx context.Context, contestant Contestant, q queries) (run
 	config := engine.Config{
 		Dir:     dir,
 		Filter:  contestant.Filter,
-		Policy:  c.Policy,
 		Bits:    c.Bits,
+		Levels:  c.Levels,
+		BaseLg:  c.BaseLg,
 		Scale:   engine.ScaleFor(c.DataBytes()),
+		Cache:   c.SmallCache(),
 		OnFatal: c.OnFatal,
 	}
 	run.Contestant = contestant
-
 	err = with(contestant.Engine, config, func(db engine.DB) (err error) {
-		run.LoadPerSecond, err = c.load(ctx, db, q.values, config.Scale.Flushes)
+		run.Load, err = c.load(ctx, db, q.values, config.Scale.Flushes)
 		return err
 	})
 	if err != nil {
 		return run, err
 	}
-	// Opened again, so that nothing is left in memory of what a load leaves there.
-	err = with(contestant.Engine, config, func(db engine.DB) (err error) {
-		if err := db.Settle(ctx); err != nil {
-			return err
+	for _, read := range c.ReadsOf(contestant.Engine) {
+		lookups := Lookups{Read: read}
+		if lookups.SmallCache, err = c.speed(ctx, contestant.Engine, config, read, q, 0.1); err != nil {
+			return run, err
 		}
+		large := config
+		large.Cache = c.LargeCache()
+		if lookups.LargeCache, err = c.speed(ctx, contestant.Engine, large, read, q, 1); err != nil {
+			return run, err
+		}
+		if lookups.Between, err = counted(ctx, contestant.Engine, config, read, q.between); err != nil {
+			return run, err
+		}
+		if lookups.Beyond, err = counted(ctx, contestant.Engine, config, read, q.beyond); err != nil {
+			return run, err
+		}
+		run.Lookups = append(run.Lookups, lookups)
+	}
+	err = with(contestant.Engine, config, func(db engine.DB) (err error) {
+		run.Tables, err = db.Tables()
+		return err
+	})
+	return run, err
+}
+
+// speed times lookups on the database opened again, so that nothing is left in memory of what was before. A part of the
+// keys is looked up untimed first.
+func (c *Config) speed(ctx context.Context, e engine.Engine, config engine.Config, read engine.Read, q queries, warmUp float64) (s Speed, err error) {
+	err = with(e, config, func(db engine.DB) error {
 		for _, pass := range []struct {
 			result  *Pass
 			keys    [][]byte
 			present bool
-		}{{&run.Miss, q.between, false}, {&run.Hit, q.hit, true}} {
-			warmUp := pass.keys[:len(pass.keys)/10]
-			if _, err := timed(ctx, db, warmUp, pass.present, c.Threads); err != nil {
+		}{{&s.Miss, q.between, false}, {&s.Hit, q.hit, true}} {
+			first := int(warmUp * float64(len(pass.keys)))
+			if _, err := timed(ctx, db, read, pass.keys, first, pass.present, c.Threads); err != nil {
 				return err
 			}
-			if *pass.result, err = timed(ctx, db, pass.keys, pass.present, c.Threads); err != nil {
+			if *pass.result, err = timed(ctx, db, read, pass.keys, c.Reads, pass.present, c.Threads); err != nil {
 				return err
 			}
 		}
-		run.Tables, err = db.Tables()
-		return err
+		return nil
 	})
-	if err != nil {
-		return run, err
-	}
-	for _, pass := range []struct {
-		result *Answers
-		keys   [][]byte
-	}{{&run.Between, q.between}, {&run.Beyond, q.beyond}} {
-		config.Counts = new(engine.Counts)
-		err := with(contestant.Engine, config, func(db engine.DB) (err error) {
-			*pass.result, err = counted(ctx, db, pass.keys, config.Counts)
-			return err
-		})
-		if err != nil {
-			return run, err
-		}
-	}
-	return run, nil
+	return s, err
 }
 
 // with opens a database, calls f, and closes it. If f fails, the database stays open: an engine that could not write may

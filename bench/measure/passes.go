@@ -12,7 +12,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/engine"
 )
 
-// A Pass is what a timed pass of lookups measured.
+// A Pass is what a timed pass measured.
 type Pass struct {
 	PerSecond float64
 	P50, P99  time.Duration
@@ -23,6 +23,8 @@ type Answers struct {
 	Lookups int64
 	Checks  int64 // filters asked
 	Avoided int64 // filters that said "absent", each of which saved reading a table
+	// BlockReads counts the blocks that the engine looked up in its cache, index and filter blocks among them.
+	BlockReads int64
 }
 
 // FalsePositives returns how many filters said "may contain".
@@ -35,9 +37,10 @@ const checkEvery = 1024
 // the tables that an L0 compaction takes, so that engine.ScaleFor's number of flushes ends as it says.
 const firstFlushes = 12
 
-// load stores all keys and returns how many per second. After each flushed table it waits for the compactions: the tree
-// then depends on the keys, not on who is faster, and the time holds all of the work, that of making filters included.
-func (c *Config) load(ctx context.Context, db engine.DB, values []byte, flushes int) (perSecond float64, err error) {
+// load stores all keys. After each flushed table it waits for the compactions: the tree then depends on the keys, not on
+// who is faster, and the time holds all of the work, that of making filters included. The latencies are those of storing
+// a key, without flushes and compactions.
+func (c *Config) load(ctx context.Context, db engine.DB, values []byte, flushes int) (Pass, error) {
 	var key []byte
 	put := func(i int) error {
 		at := i * 61 % (len(values) - c.ValueSize)
@@ -45,107 +48,151 @@ func (c *Config) load(ctx context.Context, db engine.DB, values []byte, flushes 
 	}
 	// The guard goes into every table that is flushed. The first flushes hold nothing else, because Pebble's memtable is
 	// small at first and doubles with each flush.
-	flush := func(i int) error {
+	flush := func(i int) (idle time.Duration, err error) {
 		key = c.Keys.AppendGuard(key[:0])
-		return errors.Join(put(i), db.Settle(ctx))
-	}
-	for range firstFlushes {
-		if err := flush(0); err != nil {
-			return 0, err
-		}
-	}
-	keysPerFlush := (c.Keys.Len() + flushes - 1) / flushes
-	start := time.Now()
-	for i := range c.Keys.Len() {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return 0, context.Cause(ctx)
-		}
-		key = c.Keys.AppendPresent(key[:0], i)
 		if err := put(i); err != nil {
 			return 0, err
 		}
-		if (i+1)%keysPerFlush == 0 || i+1 == c.Keys.Len() {
-			if err := flush(i); err != nil {
-				return 0, err
-			}
+		idleSince, err := db.Settle(ctx)
+		return time.Since(idleSince), err
+	}
+	for range firstFlushes {
+		if _, err := flush(0); err != nil {
+			return Pass{}, err
 		}
 	}
-	return float64(c.Keys.Len()) / time.Since(start).Seconds(), nil
+	keysPerFlush := (c.Keys.Len() + flushes - 1) / flushes
+	latencies := newHistogram()
+	var idle time.Duration
+	start := time.Now()
+	for i := range c.Keys.Len() {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return Pass{}, context.Cause(ctx)
+		}
+		key = c.Keys.AppendPresent(key[:0], i)
+		if err := sometimesTimed(i, latencies, func() error { return put(i) }); err != nil {
+			return Pass{}, err
+		}
+		if (i+1)%keysPerFlush == 0 || i+1 == c.Keys.Len() {
+			d, err := flush(i)
+			if err != nil {
+				return Pass{}, err
+			}
+			idle += d
+		}
+	}
+	return newPass(c.Keys.Len(), time.Since(start)-idle, latencies), nil
 }
 
-// timed looks up keys with so many threads. One lookup in 16 is timed on its own: reading the clock around each would
-// slow down the fast ones most.
-func timed(ctx context.Context, db engine.DB, keys [][]byte, present bool, threads int) (Pass, error) {
-	const timeEvery = 16
+// timed looks up n keys, the given ones over and over, with so many threads.
+func timed(ctx context.Context, db engine.DB, read engine.Read, keys [][]byte, n int, present bool, threads int) (Pass, error) {
 	var (
-		done       sync.WaitGroup
-		errs       = make([]error, threads)
-		histograms = make([]*hdrhistogram.Histogram, threads)
+		done      sync.WaitGroup
+		errs      = make([]error, threads)
+		latencies = make([]*hdrhistogram.Histogram, threads)
 	)
+	for thread := range threads {
+		latencies[thread] = newHistogram()
+	}
 	start := time.Now()
 	for thread := range threads {
 		done.Add(1)
 		go func() {
 			defer done.Done()
-			h := hdrhistogram.New(1, time.Minute.Nanoseconds(), 3)
-			histograms[thread] = h
-			for n, i := 0, thread; i < len(keys); n, i = n+1, i+threads {
-				if n%checkEvery == 0 && ctx.Err() != nil {
-					errs[thread] = context.Cause(ctx)
-					return
+			errs[thread] = reading(db, read, func(find func([]byte) (bool, error)) error {
+				for i, at := 0, thread; at < n; i, at = i+1, at+threads {
+					if i%checkEvery == 0 && ctx.Err() != nil {
+						return context.Cause(ctx)
+					}
+					key := keys[at%len(keys)]
+					if err := sometimesTimed(i, latencies[thread], func() error { return lookup(find, key, present) }); err != nil {
+						return err
+					}
 				}
-				var began time.Time
-				if n%timeEvery == 0 {
-					began = time.Now()
-				}
-				err := lookup(db, keys[i], present)
-				if n%timeEvery == 0 && err == nil {
-					err = h.RecordValue(max(1, time.Since(began).Nanoseconds()))
-				}
-				if err != nil {
-					errs[thread] = err
-					return
-				}
-			}
+				return nil
+			})
 		}()
 	}
 	done.Wait()
 	elapsed := time.Since(start)
-	all := histograms[0]
 	for thread, err := range errs {
 		if err != nil {
 			return Pass{}, err
 		}
 		if thread > 0 {
-			all.Merge(histograms[thread])
+			latencies[0].Merge(latencies[thread])
 		}
 	}
+	return newPass(n, elapsed, latencies[0]), nil
+}
+
+// longest is the longest latency that is told from longer ones.
+const longest = time.Minute
+
+func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest.Nanoseconds(), 3) }
+
+func newPass(n int, elapsed time.Duration, latencies *hdrhistogram.Histogram) Pass {
 	return Pass{
-		PerSecond: float64(len(keys)) / elapsed.Seconds(),
-		P50:       time.Duration(all.ValueAtQuantile(50)),
-		P99:       time.Duration(all.ValueAtQuantile(99)),
-	}, nil
+		PerSecond: float64(n) / elapsed.Seconds(),
+		P50:       time.Duration(latencies.ValueAtQuantile(50)),
+		P99:       time.Duration(latencies.ValueAtQuantile(99)),
+	}
+}
+
+// sometimesTimed calls f, and records the time that it takes for one i in 16: reading the clock around each operation
+// would slow down the fast ones most.
+func sometimesTimed(i int, latencies *hdrhistogram.Histogram, f func() error) error {
+	if i%16 != 0 {
+		return f()
+	}
+	start := time.Now()
+	if err := f(); err != nil {
+		return err
+	}
+	return latencies.RecordValue(min(max(time.Since(start), 1), longest).Nanoseconds())
 }
 
 // counted looks up absent keys and counts what the filters answered. Where the engine counts too, both must agree.
-func counted(ctx context.Context, db engine.DB, keys [][]byte, counts *engine.Counts) (Answers, error) {
-	for i, key := range keys {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return Answers{}, context.Cause(ctx)
+func counted(ctx context.Context, e engine.Engine, config engine.Config, read engine.Read, keys [][]byte) (a Answers, err error) {
+	config.Counts = new(engine.Counts)
+	err = with(e, config, func(db engine.DB) error {
+		before := db.Stats()
+		err := reading(db, read, func(find func([]byte) (bool, error)) error {
+			for i, key := range keys {
+				if i%checkEvery == 0 && ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				if err := lookup(find, key, false); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		if err := lookup(db, key, false); err != nil {
-			return Answers{}, err
+		own := db.Stats()
+		checks, avoided := config.Counts.Load()
+		if own.HasFilterCounts && (own.Checks != checks || own.Avoided != avoided) {
+			return fmt.Errorf("the engine counted %d checks and %d reads avoided, we %d and %d", own.Checks, own.Avoided, checks, avoided)
 		}
-	}
-	checks, avoided := counts.Load()
-	if c, a, ok := db.OwnCounts(); ok && (c != checks || a != avoided) {
-		return Answers{}, fmt.Errorf("the engine counted %d checks and %d reads avoided, we %d and %d", c, a, checks, avoided)
-	}
-	return Answers{Lookups: int64(len(keys)), Checks: checks, Avoided: avoided}, nil
+		a = Answers{Lookups: int64(len(keys)), Checks: checks, Avoided: avoided, BlockReads: own.BlockReads - before.BlockReads}
+		return nil
+	})
+	return a, err
 }
 
-func lookup(db engine.DB, key []byte, present bool) error {
-	found, err := db.Get(key)
+// reading calls f with a new reader's Find and closes the reader.
+func reading(db engine.DB, read engine.Read, f func(find func(key []byte) (bool, error)) error) error {
+	r, err := db.Reader(read)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(r.Find), r.Close())
+}
+
+func lookup(find func(key []byte) (bool, error), key []byte, present bool) error {
+	found, err := find(key)
 	switch {
 	case err != nil:
 		return err

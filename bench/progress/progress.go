@@ -9,17 +9,12 @@ import (
 
 	gopretty "github.com/jedib0t/go-pretty/v6/progress"
 	"golang.org/x/term"
+
+	"github.com/levelbloom/levelbloom/bench/measure"
 )
 
-// Reporter is told before each of a known number of steps, and after the last.
-type Reporter interface {
-	Start(total int)
-	Next(what string)
-	Done()
-}
-
 // New returns a reporter that writes to file.
-func New(file *os.File) Reporter {
+func New(file *os.File) measure.Progress {
 	if term.IsTerminal(int(file.Fd())) {
 		return &bar{out: file}
 	}

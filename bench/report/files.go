@@ -3,77 +3,85 @@ package report
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
-	"strconv"
+	"reflect"
 
 	"github.com/levelbloom/levelbloom/bench/engine"
-	"github.com/levelbloom/levelbloom/bench/measure"
 )
 
-// A record is one run as the files hold it. The field names are the JSON names and, in this order, the CSV columns.
+// A record is one way of reading in one run. The JSON names of its fields are the CSV's columns too, in this order.
 type record struct {
-	Engine        string         `json:"engine"`
-	Filter        string         `json:"filter"`
-	Again         bool           `json:"again"`
-	Round         int            `json:"round"`
-	LoadPerSecond float64        `json:"load_keys_per_s"`
-	MissPerSecond float64        `json:"miss_lookups_per_s"`
-	MissP50       int64          `json:"miss_p50_ns"`
-	MissP99       int64          `json:"miss_p99_ns"`
-	HitPerSecond  float64        `json:"hit_lookups_per_s"`
-	HitP50        int64          `json:"hit_p50_ns"`
-	HitP99        int64          `json:"hit_p99_ns"`
-	Between       answers        `json:"between"`
-	Beyond        answers        `json:"beyond"`
-	Filters       int64          `json:"filters"`
-	FilterBytes   int64          `json:"filter_bytes"`
-	FilteredKeys  int64          `json:"filtered_keys"`
-	Levels        []engine.Level `json:"levels"`
-}
+	Engine  string      `json:"engine"`
+	Filter  string      `json:"filter"`
+	Again   bool        `json:"again"`
+	Round   int         `json:"round"`
+	Read    engine.Read `json:"read"`
+	LoadPer float64     `json:"load_keys_per_s"`
+	LoadP50 int64       `json:"load_put_p50_ns"`
+	LoadP99 int64       `json:"load_put_p99_ns"`
 
-// answers counts what the filters said to absent keys.
-type answers struct {
-	Lookups        int64 `json:"lookups"`
-	Checks         int64 `json:"checks"`
-	ReadsAvoided   int64 `json:"reads_avoided"`
-	FalsePositives int64 `json:"false_positives"`
-}
+	SmallMissPer float64 `json:"small_cache_miss_per_s"`
+	SmallMissP50 int64   `json:"small_cache_miss_p50_ns"`
+	SmallMissP99 int64   `json:"small_cache_miss_p99_ns"`
+	SmallHitPer  float64 `json:"small_cache_hit_per_s"`
+	SmallHitP50  int64   `json:"small_cache_hit_p50_ns"`
+	SmallHitP99  int64   `json:"small_cache_hit_p99_ns"`
+	LargeMissPer float64 `json:"large_cache_miss_per_s"`
+	LargeMissP50 int64   `json:"large_cache_miss_p50_ns"`
+	LargeMissP99 int64   `json:"large_cache_miss_p99_ns"`
+	LargeHitPer  float64 `json:"large_cache_hit_per_s"`
+	LargeHitP50  int64   `json:"large_cache_hit_p50_ns"`
+	LargeHitP99  int64   `json:"large_cache_hit_p99_ns"`
 
-func answersOf(a measure.Answers) answers {
-	return answers{a.Lookups, a.Checks, a.Avoided, a.FalsePositives()}
+	BetweenLookups        int64 `json:"between_lookups"`
+	BetweenChecks         int64 `json:"between_checks"`
+	BetweenReadsAvoided   int64 `json:"between_reads_avoided"`
+	BetweenFalsePositives int64 `json:"between_false_positives"`
+	BetweenBlockReads     int64 `json:"between_block_reads"`
+	BeyondLookups         int64 `json:"beyond_lookups"`
+	BeyondChecks          int64 `json:"beyond_checks"`
+	BeyondReadsAvoided    int64 `json:"beyond_reads_avoided"`
+	BeyondFalsePositives  int64 `json:"beyond_false_positives"`
+	BeyondBlockReads      int64 `json:"beyond_block_reads"`
+
+	Filters       int64   `json:"filters"`
+	FilterBytes   int64   `json:"filter_bytes"`
+	FilteredKeys  int64   `json:"filtered_keys"`
+	KeysPerFilter float64 `json:"keys_per_filter"` // mean over keys
+	Levels        string  `json:"levels"`          // tables/bytes by level
 }
 
 func (r *Report) records() (all []record) {
 	for _, run := range r.Runs {
-		all = append(all, record{
-			Engine:        run.Contestant.Engine.Name(),
-			Filter:        string(run.Contestant.Filter),
-			Again:         run.Contestant.Again,
-			Round:         run.Round,
-			LoadPerSecond: run.LoadPerSecond,
-			MissPerSecond: run.Miss.PerSecond,
-			MissP50:       run.Miss.P50.Nanoseconds(),
-			MissP99:       run.Miss.P99.Nanoseconds(),
-			HitPerSecond:  run.Hit.PerSecond,
-			HitP50:        run.Hit.P50.Nanoseconds(),
-			HitP99:        run.Hit.P99.Nanoseconds(),
-			Between:       answersOf(run.Between),
-			Beyond:        answersOf(run.Beyond),
-			Filters:       run.Tables.Filters,
-			FilterBytes:   run.Tables.FilterBytes,
-			FilteredKeys:  run.Tables.FilteredKeys,
-			Levels:        run.Tables.Levels,
-		})
+		for _, l := range run.Lookups {
+			small, large := l.SmallCache, l.LargeCache
+			all = append(all, record{
+				Engine: run.Contestant.Engine.Name(), Filter: string(run.Contestant.Filter), Again: run.Contestant.Again,
+				Round: run.Round, Read: l.Read,
+				LoadPer: run.Load.PerSecond, LoadP50: run.Load.P50.Nanoseconds(), LoadP99: run.Load.P99.Nanoseconds(),
+
+				SmallMissPer: small.Miss.PerSecond, SmallMissP50: small.Miss.P50.Nanoseconds(), SmallMissP99: small.Miss.P99.Nanoseconds(),
+				SmallHitPer: small.Hit.PerSecond, SmallHitP50: small.Hit.P50.Nanoseconds(), SmallHitP99: small.Hit.P99.Nanoseconds(),
+				LargeMissPer: large.Miss.PerSecond, LargeMissP50: large.Miss.P50.Nanoseconds(), LargeMissP99: large.Miss.P99.Nanoseconds(),
+				LargeHitPer: large.Hit.PerSecond, LargeHitP50: large.Hit.P50.Nanoseconds(), LargeHitP99: large.Hit.P99.Nanoseconds(),
+
+				BetweenLookups: l.Between.Lookups, BetweenChecks: l.Between.Checks, BetweenReadsAvoided: l.Between.Avoided,
+				BetweenFalsePositives: l.Between.FalsePositives(), BetweenBlockReads: l.Between.BlockReads,
+				BeyondLookups: l.Beyond.Lookups, BeyondChecks: l.Beyond.Checks, BeyondReadsAvoided: l.Beyond.Avoided,
+				BeyondFalsePositives: l.Beyond.FalsePositives(), BeyondBlockReads: l.Beyond.BlockReads,
+
+				Filters: run.Tables.Filters, FilterBytes: run.Tables.FilterBytes, FilteredKeys: run.Tables.FilteredKeys,
+				KeysPerFilter: run.Tables.KeysPerFilter, Levels: run.Tables.String(),
+			})
+		}
 	}
 	return all
 }
 
 // WriteJSON writes machine, versions, settings and all runs as one JSON object.
 func (r *Report) WriteJSON(w io.Writer) error {
-	engines, settings := map[string]string{}, map[string]string{}
-	for _, e := range r.Engines {
-		engines[e.Name] = e.Version
-	}
+	settings := map[string]string{}
 	for _, s := range r.Settings {
 		settings[s.Name] = s.Value
 	}
@@ -81,51 +89,48 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(struct {
 		Machine    Machine           `json:"machine"`
-		Engines    map[string]string `json:"engines"`
+		Versions   map[string]string `json:"versions"`
 		Settings   map[string]string `json:"settings"`
-		BitsPerKey BitsUsed          `json:"bits_per_key"`
+		SmallCache int               `json:"small_cache_bytes"`
+		LargeCache int               `json:"large_cache_bytes"`
 		Runs       []record          `json:"runs"`
-	}{r.Machine, engines, settings, r.BitsUsed, r.records()})
+	}{r.Machine, r.versions(), settings, r.SmallCache, r.LargeCache, r.records()})
 }
 
-// WriteCSV writes one line per run; machine, versions and settings are columns of each.
+// WriteCSV writes one line for each record; version, machine and settings are columns of each.
 func (r *Report) WriteCSV(w io.Writer) error {
-	header := []string{
-		"engine", "filter", "again", "round", "load_keys_per_s",
-		"miss_lookups_per_s", "miss_p50_ns", "miss_p99_ns", "hit_lookups_per_s", "hit_p50_ns", "hit_p99_ns",
-		"between_lookups", "between_checks", "between_reads_avoided", "between_false_positives",
-		"beyond_lookups", "beyond_checks", "beyond_reads_avoided", "beyond_false_positives",
-		"filters", "filter_bytes", "filtered_keys",
-		"builtin_bits_per_key", "levelbloom_bits_per_key",
-		"engine_version", "cpu", "cores", "os", "arch", "go_version", "gomaxprocs",
+	out := csv.NewWriter(w)
+	for i, rec := range r.records() {
+		names, values := columns(rec)
+		machineNames, machineValues := columns(r.Machine)
+		names = append(append(names, "version"), machineNames...)
+		values = append(append(values, r.versions()[rec.Engine]), machineValues...)
+		for _, s := range r.Settings {
+			names, values = append(names, "setting_"+s.Name), append(values, s.Value)
+		}
+		if i == 0 {
+			out.Write(names) // Flush keeps the first error for Error
+		}
+		out.Write(values)
 	}
-	for _, s := range r.Settings {
-		header = append(header, "setting_"+s.Name)
+	out.Flush()
+	return out.Error()
+}
+
+// columns returns the JSON names and the values of a flat struct's fields.
+func columns(s any) (names, values []string) {
+	v := reflect.ValueOf(s)
+	for i := range v.NumField() {
+		names = append(names, v.Type().Field(i).Tag.Get("json"))
+		values = append(values, fmt.Sprint(v.Field(i).Interface()))
 	}
+	return names, values
+}
+
+func (r *Report) versions() map[string]string {
 	versions := map[string]string{}
 	for _, e := range r.Engines {
 		versions[e.Name] = e.Version
 	}
-	out := csv.NewWriter(w)
-	out.Write(header) // Flush keeps the first error for Error
-	d := func(n int64) string { return strconv.FormatInt(n, 10) }
-	f := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	for _, rec := range r.records() {
-		m := r.Machine
-		line := []string{
-			rec.Engine, rec.Filter, strconv.FormatBool(rec.Again), d(int64(rec.Round)), f(rec.LoadPerSecond),
-			f(rec.MissPerSecond), d(rec.MissP50), d(rec.MissP99), f(rec.HitPerSecond), d(rec.HitP50), d(rec.HitP99),
-			d(rec.Between.Lookups), d(rec.Between.Checks), d(rec.Between.ReadsAvoided), d(rec.Between.FalsePositives),
-			d(rec.Beyond.Lookups), d(rec.Beyond.Checks), d(rec.Beyond.ReadsAvoided), d(rec.Beyond.FalsePositives),
-			d(rec.Filters), d(rec.FilterBytes), d(rec.FilteredKeys),
-			f(r.BitsUsed.BuiltIn), f(r.BitsUsed.LevelBloom),
-			versions[rec.Engine], m.CPU, d(int64(m.Cores)), m.OS, m.Arch, m.GoVersion, d(int64(m.GoMaxProcs)),
-		}
-		for _, s := range r.Settings {
-			line = append(line, s.Value)
-		}
-		out.Write(line)
-	}
-	out.Flush()
-	return out.Error()
+	return versions
 }

@@ -5,20 +5,24 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/klauspost/cpuid/v2"
 	"github.com/montanaflynn/stats"
 
+	"github.com/levelbloom/levelbloom/bench/engine"
 	"github.com/levelbloom/levelbloom/bench/measure"
 )
 
 // A Report is everything that one call of `bench engines` found out.
 type Report struct {
-	Machine  Machine
-	Engines  []Engine
-	Settings []Setting
-	BitsUsed BitsUsed
-	Runs     []measure.Run
+	Machine    Machine
+	Engines    []Engine
+	Settings   []Setting
+	SmallCache int // bytes
+	LargeCache int
+	Lookups    int // in each timed pass
+	Runs       []measure.Run
 }
 
 // Machine says what the program ran on.
@@ -47,16 +51,13 @@ func ThisMachine() Machine {
 type Engine struct {
 	Name, Version string
 	Contestants   []measure.Contestant
+	Reads         []engine.Read
+	// Bits holds the bits per key of LevelBloom, of each level that has some; of BuiltIn after engine.WholeBits.
+	Bits []float64
 }
 
 // A Setting is one flag as it was in force.
 type Setting struct{ Name, Value string }
-
-// BitsUsed holds the bits per key of the engines' own filters (whole numbers only) and of levelbloom's.
-type BitsUsed struct {
-	BuiltIn    float64 `json:"builtin"`
-	LevelBloom float64 `json:"levelbloom"`
-}
 
 // Keys, in the settings, that the text names beside every rate.
 const (
@@ -90,6 +91,17 @@ func must(x float64, err error) float64 {
 		panic(err)
 	}
 	return x
+}
+
+// bitsOf returns the bits per key of the filters of a contestant, or false if it has none or they differ by level.
+func (e Engine) bitsOf(f engine.Filter) (float64, bool) {
+	if f == engine.None || len(e.Bits) == 0 || slices.Min(e.Bits) != slices.Max(e.Bits) {
+		return 0, false
+	}
+	if f == engine.BuiltIn {
+		return float64(engine.WholeBits(e.Bits[0])), true
+	}
+	return e.Bits[0], true
 }
 
 // textbookFPP is the false-positive probability that textbooks give for a Bloom filter, (1 - e^(-k/b))^k.

@@ -20,51 +20,84 @@ type row struct {
 	figure func(measure.Run) float64 // NaN where it means nothing
 }
 
-// rows returns the rows of the table; baseline returns the run of the same engine and round without a filter.
-func (r *Report) rows(baseline func(measure.Run) (measure.Run, bool)) []row {
-	times := func(figure func(measure.Run) float64) func(measure.Run) float64 {
-		return func(run measure.Run) float64 {
-			base, ok := baseline(run)
-			if !ok {
-				return math.NaN()
-			}
-			return ratio(figure(run), figure(base))
+// rows returns the rows of an engine's table; baseline returns the run of the same round without a filter.
+func (e Engine) rows(baseline func(measure.Run) (measure.Run, bool)) []row {
+	withRatio := func(label string, perSecond func(measure.Run) float64) []row {
+		return []row{
+			{label, "%.0f", func(run measure.Run) float64 { return perSecond(run) / 1e3 }},
+			{"  times no filter", "%.2f", func(run measure.Run) float64 {
+				base, ok := baseline(run)
+				if !ok {
+					return math.NaN()
+				}
+				return ratio(perSecond(run), perSecond(base))
+			}},
 		}
 	}
-	load := func(run measure.Run) float64 { return run.LoadPerSecond / 1e3 }
-	miss := func(run measure.Run) float64 { return run.Miss.PerSecond / 1e3 }
-	hit := func(run measure.Run) float64 { return run.Hit.PerSecond / 1e3 }
-	return []row{
-		{"load, thousand keys/s", "%.0f", load},
-		{"  times no filter", "%.2f", times(load)},
-		{"miss, thousand lookups/s", "%.0f", miss},
-		{"  times no filter", "%.2f", times(miss)},
-		{"  p50, µs", "%.1f", func(run measure.Run) float64 { return run.Miss.P50.Seconds() * 1e6 }},
-		{"  p99, µs", "%.1f", func(run measure.Run) float64 { return run.Miss.P99.Seconds() * 1e6 }},
-		{"hit, thousand lookups/s", "%.0f", hit},
-		{"  times no filter", "%.2f", times(hit)},
-		{"  p50, µs", "%.1f", func(run measure.Run) float64 { return run.Hit.P50.Seconds() * 1e6 }},
-		{"  p99, µs", "%.1f", func(run measure.Run) float64 { return run.Hit.P99.Seconds() * 1e6 }},
-		{"filter checks per miss", "%.2f", func(run measure.Run) float64 { return perLookup(run.Between, run.Between.Checks) }},
-		{"table reads avoided per miss", "%.2f", func(run measure.Run) float64 { return perLookup(run.Between, run.Between.Avoided) }},
-		{"FPR between, %", "%.2f", func(run measure.Run) float64 { return percentFPR(run.Between) }},
-		{"FPR beyond, %", "%.2f", func(run measure.Run) float64 { return percentFPR(run.Beyond) }},
-		{"  textbook's FPP, %", "%.2f", func(run measure.Run) float64 {
-			switch run.Contestant.Filter {
-			case engine.BuiltIn:
-				return 100 * textbookFPP(r.BitsUsed.BuiltIn)
-			case engine.LevelBloom:
-				return 100 * textbookFPP(r.BitsUsed.LevelBloom)
+	latencies := func(pass func(measure.Run) measure.Pass) []row {
+		return []row{
+			{"  p50, µs", "%.1f", func(run measure.Run) float64 { return pass(run).P50.Seconds() * 1e6 }},
+			{"  p99, µs", "%.1f", func(run measure.Run) float64 { return pass(run).P99.Seconds() * 1e6 }},
+		}
+	}
+	load := func(run measure.Run) measure.Pass { return run.Load }
+	rows := withRatio("load, thousand keys/s", func(run measure.Run) float64 { return load(run).PerSecond })
+	rows = append(rows, latencies(load)...)
+	for i, read := range e.Reads {
+		for _, kind := range []struct {
+			label string
+			pass  func(measure.Lookups) measure.Pass
+		}{
+			{"miss, small cache", func(l measure.Lookups) measure.Pass { return l.SmallCache.Miss }},
+			{"miss, large cache", func(l measure.Lookups) measure.Pass { return l.LargeCache.Miss }},
+			{"hit, small cache", func(l measure.Lookups) measure.Pass { return l.SmallCache.Hit }},
+			{"hit, large cache", func(l measure.Lookups) measure.Pass { return l.LargeCache.Hit }},
+		} {
+			pass := func(run measure.Run) measure.Pass { return kind.pass(run.Lookups[i]) }
+			rows = append(rows, withRatio(fmt.Sprintf("%s %s, thousand/s", read, kind.label), func(run measure.Run) float64 { return pass(run).PerSecond })...)
+			rows = append(rows, latencies(pass)...)
+		}
+		between := func(run measure.Run) measure.Answers { return run.Lookups[i].Between }
+		beyond := func(run measure.Run) measure.Answers { return run.Lookups[i].Beyond }
+		rows = append(rows,
+			row{fmt.Sprintf("filter checks per %s miss", read), "%.2f", func(run measure.Run) float64 { return perLookup(between(run), between(run).Checks) }},
+			row{"  table reads avoided", "%.2f", func(run measure.Run) float64 { return perLookup(between(run), between(run).Avoided) }},
+			row{"  blocks looked up, by the engine", "%.2f", func(run measure.Run) float64 {
+				return ratio(float64(between(run).BlockReads), float64(between(run).Lookups))
+			}},
+			row{"  FPR between, %", "%.2f", func(run measure.Run) float64 { return percentFPR(between(run)) }},
+			row{"  FPR beyond, %", "%.2f", func(run measure.Run) float64 { return percentFPR(beyond(run)) }},
+		)
+	}
+	return append(rows,
+		row{"textbook's FPP, %", "%.2f", func(run measure.Run) float64 {
+			if bits, ok := e.bitsOf(run.Contestant.Filter); ok {
+				return 100 * textbookFPP(bits)
 			}
 			return math.NaN()
 		}},
-		{"keys per filter", "%.0f", func(run measure.Run) float64 {
-			return ratio(float64(run.Tables.FilteredKeys), float64(run.Tables.Filters))
+		row{"keys per filter (mean over keys)", "%.0f", func(run measure.Run) float64 {
+			if run.Tables.Filters == 0 {
+				return math.NaN()
+			}
+			return run.Tables.KeysPerFilter
 		}},
-		{"filter bytes per key", "%.2f", func(run measure.Run) float64 {
+		row{"filters", "%.0f", func(run measure.Run) float64 {
+			if run.Contestant.Filter == engine.None {
+				return math.NaN()
+			}
+			return float64(run.Tables.Filters)
+		}},
+		row{"filter bytes per key", "%.3f", func(run measure.Run) float64 {
 			return ratio(float64(run.Tables.FilterBytes), float64(run.Tables.FilteredKeys))
 		}},
-	}
+		row{"filters in all, MB", "%.2f", func(run measure.Run) float64 {
+			if run.Contestant.Filter == engine.None {
+				return math.NaN()
+			}
+			return float64(run.Tables.FilterBytes) / 1e6
+		}},
+	)
 }
 
 func perLookup(a measure.Answers, n int64) float64 {
@@ -90,19 +123,24 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, e := range r.Engines {
 		r.writeEngine(&b, e)
 	}
-	b.WriteString(legend)
+	fmt.Fprintf(&b, legend, float64(r.SmallCache)/1e6, float64(r.LargeCache)/1e6)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 const legend = `Median [min to max] over the rounds. A miss looks up an absent key that lies between the present ones, a hit a present key.
-Load waits for the compactions after every flush, so it holds the work of making filters.
+Small cache: a block cache of %.1f MB, a part of the data, after a tenth of the lookups. Large: %.1f MB, more than the data,
+after all lookups were done once. The operating system's cache comes on top of both.
+Load waits for the compactions after every flush, so it holds the work of making filters; its latencies do not.
 Lookups are timed on the database opened again, without counters; checks, reads avoided and rates come from passes of
-their own, with the filters wrapped in counters.
+their own, with the filters wrapped in counters. Where the engine counts checks itself (Pebble), it was found to agree.
+Blocks looked up are the engine's own count: in its block cache, found there or not, those of indexes and filters too.
 FPR: false positives / checks, for absent keys between and beyond the present ones. It depends on the keys' shape, their
 density (that of the whole database; a level or a table holds a part of the keys) and the number of keys per filter, as
-stated here. The textbook's formula knows none of these.
-Pebble's Get asks no filter in L6, and levelbloom's Configure makes none there: keys and bytes count tables with a filter.
+stated here. The textbook's formula knows none of these. Keys of the shapes random and uuid have no order: there the two
+rates are two samples of the same. Each absent key is counted once.
+Pebble's Get asks no filter in L6, and levelbloom's Configure makes none there. Keys and bytes count tables with a filter;
+in goleveldb the bytes include the 4 of each window's offset.
 `
 
 func (r *Report) writeEngine(b *strings.Builder, e Engine) {
@@ -130,7 +168,7 @@ func (r *Report) writeEngine(b *strings.Builder, e Engine) {
 		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(columns)
-	for _, row := range r.rows(baseline) {
+	for _, row := range e.rows(baseline) {
 		cells, any := table.Row{row.label}, false
 		for _, c := range e.Contestants {
 			s := spreadOf(byContestant[c], row.figure)
@@ -153,7 +191,13 @@ func (r *Report) writeEngine(b *strings.Builder, e Engine) {
 	fmt.Fprintf(b, "\nkey shape %s, density %s\n", r.setting(settingShape), r.setting(settingDensity))
 
 	for _, c := range e.Contestants {
-		fmt.Fprintf(b, "tables/bytes by level, %-18s %s\n", c.Name()+":", byContestant[c][0].Tables)
+		last := ""
+		for _, run := range byContestant[c] {
+			if shape := run.Tables.String(); shape != last { // most often it is the same in all rounds
+				fmt.Fprintf(b, "tables/bytes by level, %-18s %s\n", c.Name()+":", shape)
+				last = shape
+			}
+		}
 	}
 	for _, warning := range r.warnings(e, byContestant) {
 		fmt.Fprintf(b, "WARNING: %s\n", warning)
@@ -171,66 +215,7 @@ func (r *Report) writeEngine(b *strings.Builder, e Engine) {
 		return fmt.Sprintf("%+.0f %% [%+.0f to %+.0f]", s.median, s.min, s.max)
 	}
 	fmt.Fprintf(b, "noise, %q against %q: load %s, miss %s, hit %s\n\n", last.Name(), once.Name(),
-		noise(func(run measure.Run) float64 { return run.LoadPerSecond }),
-		noise(func(run measure.Run) float64 { return run.Miss.PerSecond }),
-		noise(func(run measure.Run) float64 { return run.Hit.PerSecond }))
-}
-
-// shapeTolerance is how much the bytes of a level may differ before the table says so.
-const shapeTolerance = 0.10
-
-// warnings returns what makes the figures of an engine doubtful.
-func (r *Report) warnings(e Engine, runs map[measure.Contestant][]measure.Run) (all []string) {
-	if r.BitsUsed.BuiltIn != r.BitsUsed.LevelBloom {
-		all = append(all, fmt.Sprintf("the engine's own filter takes whole bits per key: builtin has %v, levelbloom %v", r.BitsUsed.BuiltIn, r.BitsUsed.LevelBloom))
-	}
-	reference := runs[e.Contestants[0]]
-	for _, c := range e.Contestants {
-		// Most warnings hold for every round, so each is given once, with its rounds.
-		rounds := map[string][]string{}
-		var texts []string
-		warn := func(run measure.Run, format string, args ...any) {
-			text := fmt.Sprintf(format, args...)
-			if rounds[text] == nil {
-				texts = append(texts, text)
-			}
-			rounds[text] = append(rounds[text], fmt.Sprint(run.Round))
-		}
-		for i, run := range runs[c] {
-			if c.Filter != engine.None && run.Between.Checks == 0 {
-				warn(run, "NO FILTER WAS EVER ASKED for absent keys between the present ones; the speed says nothing about filters")
-			}
-			if c.Filter != engine.None && run.Beyond.Checks == 0 {
-				warn(run, "NO FILTER WAS EVER ASKED for absent keys beyond the present ones")
-			}
-			if difference := shapeDifference(reference[i].Tables, run.Tables); difference != "" {
-				warn(run, "another tree than %s has (%s): not all of the difference in speed is the filter's", e.Contestants[0].Name(), difference)
-			}
-		}
-		for _, text := range texts {
-			all = append(all, fmt.Sprintf("%s, round %s: %s", c.Name(), strings.Join(rounds[text], ", "), text))
-		}
-	}
-	return all
-}
-
-// shapeDifference says in which level two trees differ by more than shapeTolerance of the whole, or returns "".
-func shapeDifference(a, b engine.Tables) string {
-	var whole int64
-	for _, l := range a.Levels {
-		whole += l.Bytes
-	}
-	level := func(t engine.Tables, i int) engine.Level {
-		if i < len(t.Levels) {
-			return t.Levels[i]
-		}
-		return engine.Level{}
-	}
-	for i := range max(len(a.Levels), len(b.Levels)) {
-		x, y := level(a, i), level(b, i)
-		if math.Abs(float64(x.Bytes-y.Bytes)) > shapeTolerance*float64(whole) || (x.Tables == 0) != (y.Tables == 0) {
-			return fmt.Sprintf("L%d has %d tables, %.1f MB against %d, %.1f MB", i, y.Tables, float64(y.Bytes)/1e6, x.Tables, float64(x.Bytes)/1e6)
-		}
-	}
-	return ""
+		noise(func(run measure.Run) float64 { return run.Load.PerSecond }),
+		noise(func(run measure.Run) float64 { return run.Lookups[0].SmallCache.Miss.PerSecond }),
+		noise(func(run measure.Run) float64 { return run.Lookups[0].SmallCache.Hit.PerSecond }))
 }
