@@ -1,0 +1,136 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Counted is a Policy that counts what another one does: how often filters were asked, what they answered, and what was
+// built. Give it to an engine's Configure in place of the policy, and look at [Counted.Snapshot] at any time. It makes and
+// reads the same filters under the same name. Engines ask the policy that has a filter's name, so policies that are to
+// be counted apart, by level for example, need names of their own ([WithName]).
+//
+// A check costs one atomic addition more. Checks that run side by side count in different places, so that they do not
+// wait for each other. Counted is safe for concurrent use if the other policy is.
+type Counted struct {
+	policy  Policy
+	answers [1 << shardBits]answerShard
+	filters atomic.Uint64
+	keys    atomic.Uint64
+	bytes   atomic.Uint64
+}
+
+var _ Policy = (*Counted)(nil)
+
+// Counters is what a Counted has counted up to some moment, or between two ([Counters.Sub]).
+type Counters struct {
+	ReadsAvoided uint64 `json:"reads_avoided"` // checks answered "absent": the engine did not read the table
+	MayContain   uint64 `json:"may_contain"`   // checks answered "may contain", false positives among them
+	Filters      uint64 `json:"filters"`       // filters built
+	Keys         uint64 `json:"keys"`          // keys in them, as Builder.Len counts
+	Bytes        uint64 `json:"bytes"`         // their size
+}
+
+// answerShard counts the answers of some goroutines. Its size keeps two shards out of one pair of cache lines, which
+// processors like to fetch together.
+type answerShard struct {
+	absent, mayContain atomic.Uint64
+	_                  [112]byte
+}
+
+const shardBits = 6
+
+// Count returns a policy that works like p and counts. It panics if p is nil.
+func Count(p Policy) *Counted {
+	if b, isBloom := p.(*Bloom); p == nil || isBloom && b == nil {
+		panic("policy: Count of a nil policy: pass one that NewBloom returned without an error")
+	}
+	return &Counted{policy: p}
+}
+
+// Unwrap returns the policy that does the work.
+func (c *Counted) Unwrap() Policy { return c.policy }
+
+// Name returns the name of the policy that does the work.
+func (c *Counted) Name() string { return c.policy.Name() }
+
+// MayContain asks the policy that does the work, and counts its answer.
+func (c *Counted) MayContain(filter, key []byte) bool {
+	shard := c.shard()
+	if !c.policy.MayContain(filter, key) {
+		shard.absent.Add(1)
+		return false
+	}
+	shard.mayContain.Add(1)
+	return true
+}
+
+// shard returns the shard of this goroutine. Each goroutine has its stack, at least 2 KiB large, for itself, so the stack's
+// address tells goroutines apart, at the price of a multiplication. It may change when a stack grows: any shard is right,
+// only some are faster.
+func (c *Counted) shard() *answerShard {
+	const golden = 0x9e3779b97f4a7c15 // 2^64 / golden ratio: spreads the addresses (Knuth, TAOCP 3, 6.4)
+	var onStack byte
+	page := uint64(uintptr(unsafe.Pointer(&onStack))) >> 11
+	return &c.answers[page*golden>>(64-shardBits)]
+}
+
+// NewBuilder returns a builder whose filters are counted when they are finished.
+func (c *Counted) NewBuilder() Builder { return &countedBuilder{c.policy.NewBuilder(), c} }
+
+type countedBuilder struct {
+	Builder
+	counted *Counted
+}
+
+func (b *countedBuilder) Finish(dst []byte) []byte {
+	keys, before := b.Len(), len(dst)
+	dst = b.Builder.Finish(dst)
+	b.counted.filters.Add(1)
+	b.counted.keys.Add(uint64(keys))
+	b.counted.bytes.Add(uint64(len(dst) - before))
+	return dst
+}
+
+// Snapshot returns what has been counted since Count. It may run while filters are asked and built; what happens in that
+// moment is in it or not, each counter by itself.
+func (c *Counted) Snapshot() Counters {
+	s := Counters{Filters: c.filters.Load(), Keys: c.keys.Load(), Bytes: c.bytes.Load()}
+	for i := range c.answers {
+		s.ReadsAvoided += c.answers[i].absent.Load()
+		s.MayContain += c.answers[i].mayContain.Load()
+	}
+	return s
+}
+
+// String returns the snapshot as a JSON object, which makes a Counted an expvar.Var:
+//
+//	expvar.Publish("filters", counted)
+func (c *Counted) String() string {
+	s := c.Snapshot()
+	text, err := json.Marshal(struct {
+		Name   string `json:"name"`
+		Checks uint64 `json:"checks"`
+		Counters
+	}{c.Name(), s.Checks(), s})
+	if err != nil {
+		panic(fmt.Sprintf("policy: a string and numbers do not encode: %v", err))
+	}
+	return string(text)
+}
+
+// Checks returns how often filters were asked.
+func (c Counters) Checks() uint64 { return c.ReadsAvoided + c.MayContain }
+
+// Sub returns what was counted since an earlier snapshot of the same policy.
+func (c Counters) Sub(earlier Counters) Counters {
+	return Counters{
+		ReadsAvoided: c.ReadsAvoided - earlier.ReadsAvoided,
+		MayContain:   c.MayContain - earlier.MayContain,
+		Filters:      c.Filters - earlier.Filters,
+		Keys:         c.Keys - earlier.Keys,
+		Bytes:        c.Bytes - earlier.Bytes,
+	}
+}

@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"encoding/json"
+	"expvar"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+var _ expvar.Var = (*Counted)(nil)
+
+func TestCounted(t *testing.T) {
+	bloom := mustBloom(t, 10)
+	c := Count(bloom)
+	require.Equal(t, Name, c.Name())
+	require.Same(t, bloom, c.Unwrap())
+	require.Zero(t, c.Snapshot())
+
+	rng := seeded(t, 10)
+	keys, absent := randomKeys(rng, 1000), randomKeys(rng, 1000)
+	builder := c.NewBuilder()
+	for _, key := range keys {
+		builder.Add(key)
+	}
+	require.Zero(t, c.Snapshot(), "a filter counts when it is finished")
+	filter := builder.Finish([]byte("before"))[len("before"):]
+	require.Equal(t, referenceFilter(10, keys), filter)
+	require.Equal(t, Counters{Filters: 1, Keys: 1000, Bytes: uint64(len(filter))}, c.Snapshot())
+	builder.Add(keys[0])
+	builder.Finish(nil)
+	require.Equal(t, Counters{Filters: 2, Keys: 1001, Bytes: uint64(len(filter)) + 9}, c.Snapshot())
+
+	before := c.Snapshot()
+	want := Counters{MayContain: 1000}
+	for _, key := range keys {
+		require.True(t, c.MayContain(filter, key))
+	}
+	for _, key := range absent {
+		if c.MayContain(filter, key) {
+			want.MayContain++
+		} else {
+			want.ReadsAvoided++
+		}
+	}
+	require.Equal(t, want, c.Snapshot().Sub(before))
+	require.Equal(t, uint64(2000), c.Snapshot().Checks())
+	require.Greater(t, want.ReadsAvoided, uint64(900))
+
+	var published map[string]any
+	require.NoError(t, json.Unmarshal([]byte(c.String()), &published))
+	require.Equal(t, map[string]any{
+		"name": Name, "checks": 2000.0, "reads_avoided": float64(want.ReadsAvoided), "may_contain": float64(want.MayContain),
+		"filters": 2.0, "keys": 1001.0, "bytes": float64(len(filter)) + 9,
+	}, published)
+}
+
+// No answer is lost when many goroutines count, and snapshots taken meanwhile never go back.
+func TestCountedSideBySide(t *testing.T) {
+	const workers, checks = 50, 10000
+	c := Count(mustBloom(t, 10))
+	filter := mustBloom(t, 10).AppendFilter(nil, [][]byte{{1}})
+	var working sync.WaitGroup
+	for range workers {
+		working.Add(1)
+		go func() {
+			defer working.Done()
+			for i := range checks {
+				c.MayContain(filter, []byte{byte(1 + i%2)})
+			}
+		}()
+	}
+	done := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(done)
+	}()
+	for last, working := c.Snapshot(), true; working; {
+		select {
+		case <-done:
+			working = false
+		default:
+		}
+		now := c.Snapshot()
+		require.GreaterOrEqual(t, now.ReadsAvoided, last.ReadsAvoided)
+		require.GreaterOrEqual(t, now.MayContain, last.MayContain)
+		last = now
+	}
+	require.Equal(t, Counters{ReadsAvoided: workers * checks / 2, MayContain: workers * checks / 2}, c.Snapshot())
+}
+
+// Goroutines must not all land in one shard, or counting does not scale.
+func TestShardsSpread(t *testing.T) {
+	const workers = 256
+	c := Count(mustBloom(t, 10))
+	var mutex sync.Mutex
+	seen := map[*answerShard]bool{}
+	var ready, done sync.WaitGroup
+	ready.Add(workers)
+	done.Add(workers)
+	for range workers {
+		go func() {
+			defer done.Done()
+			ready.Done()
+			ready.Wait() // all are alive at once, so all stacks differ
+			s := c.shard()
+			mutex.Lock()
+			defer mutex.Unlock()
+			seen[s] = true
+		}()
+	}
+	done.Wait()
+	require.Greater(t, len(seen), 1<<shardBits/2)
+	require.Equal(t, uintptr(128), unsafe.Sizeof(answerShard{}))
+}
+
+func TestCountRefusesNil(t *testing.T) {
+	require.PanicsWithValue(t, "policy: Count of a nil policy: pass one that NewBloom returned without an error", func() { Count(nil) })
+	b, err := NewBloom(0)
+	require.Error(t, err)
+	require.Panics(t, func() { Count(b) })
+}
+
+func TestCountedAllocations(t *testing.T) {
+	c := Count(mustBloom(t, 10))
+	filter := mustBloom(t, 10).AppendFilter(nil, [][]byte{{1}})
+	key := []byte{2}
+	require.Zero(t, testing.AllocsPerRun(100, func() { c.MayContain(filter, key) }))
+}
+
+// BenchmarkCounted shows what counting costs: the two differ by it.
+//
+//	go test ./policy -bench Counted -cpu 1,2 -count 6
+func BenchmarkCounted(b *testing.B) {
+	bloom := mustBloom(b, 10)
+	rng := seeded(b, 11)
+	keys := randomKeys(rng, 1<<16)
+	filter := bloom.AppendFilter(nil, keys[:10000])
+	for _, p := range []struct {
+		name   string
+		policy Policy
+	}{{"plain", bloom}, {"counted", Count(bloom)}} {
+		b.Run(p.name, func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				for i := 0; pb.Next(); i++ {
+					p.policy.MayContain(filter, keys[i%len(keys)])
+				}
+			})
+		})
+	}
+}
