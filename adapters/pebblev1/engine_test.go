@@ -10,6 +10,9 @@ import (
 	"github.com/cockroachdb/pebble/sstable"
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 // What the tests need of Pebble and what differs between its versions is in this file.
@@ -20,15 +23,29 @@ var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.Fo
 // comparers order keys by their bytes. The first has whole keys in the filters, the second the first 8 bytes of each.
 // The default comparer has whole keys too, but no Split, without which SeekPrefixGE panics.
 var comparers = []*pebble.Comparer{
-	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) }),
-	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) }),
+	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) }, pebble.DefaultComparer.ImmediateSuccessor),
+	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) }, nextPrefix),
 }
 
-// splitting returns the default comparer with a name and a Split.
-func splitting(name string, split pebble.Split) *pebble.Comparer {
+// splitting returns the default comparer with a name, a Split, and the function that gives the prefix after one.
+func splitting(name string, split pebble.Split, next func(dst, prefix []byte) []byte) *pebble.Comparer {
 	c := *pebble.DefaultComparer
-	c.Name, c.Split = name, split
+	c.Name, c.Split, c.ImmediateSuccessor = name, split, next
 	return &c
+}
+
+// nextPrefix appends the prefix that comes after prefix, which is not the last.
+func nextPrefix(dst, prefix []byte) []byte {
+	dst = append(dst, prefix...)
+	if len(prefix) < 8 {
+		return append(dst, 0)
+	}
+	for i := len(dst) - 1; ; i-- {
+		dst[i]++
+		if dst[i] != 0 {
+			return dst
+		}
+	}
 }
 
 // noFilter is what stands for "none".
@@ -46,6 +63,16 @@ func small(format pebble.FormatMajorVersion) *pebble.Options {
 		Logger:                quiet{},
 		Levels:                []pebble.LevelOptions{{TargetFileSize: 8 << 10}},
 	}
+}
+
+// flat gives tables the same size in all levels.
+func flat(o *pebble.Options) *pebble.Options {
+	for level := range 7 {
+		l := o.Level(level)
+		l.TargetFileSize = 8 << 10
+		o.Levels = append(o.Levels[:level:level], l)
+	}
+	return o
 }
 
 // quiet keeps Pebble's reports out of the tests' output.
@@ -100,6 +127,19 @@ func writeTable(
 	require.NoError(t, w.Close())
 }
 
+// writeTableFor writes a table as a database with options o would.
+func writeTableFor(
+	t testing.TB, path string, o *pebble.Options, format sstable.TableFormat, keys, values [][]byte,
+) {
+	file, err := vfs.Default.Create(path)
+	require.NoError(t, err)
+	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), ensured(o).MakeWriterOptions(0, format))
+	for i, key := range keys {
+		require.NoError(t, w.Set(key, values[i]))
+	}
+	require.NoError(t, w.Close())
+}
+
 // lostInTable reads a table through the reader's door and returns how many of keys a search with the filter does not
 // find.
 func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte) (lost int) {
@@ -120,3 +160,18 @@ func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPoli
 	require.NoError(t, r.Close())
 	return lost
 }
+
+// ingestExternal ingests a table with points from remote storage.
+func ingestExternal(t testing.TB, db *pebble.DB, name string, size uint64, start, end []byte) {
+	_, err := db.IngestExternalFiles([]pebble.ExternalFile{{
+		ObjName: name, Size: size, SmallestUserKey: start, LargestUserKey: end, HasPointKey: true,
+	}})
+	require.NoError(t, err)
+}
+
+// virtualFilter is what FiltersOnDisk tells of a virtual table.
+var virtualFilter = pebblev1.LevelFilters{ByName: map[string]int{policy.Name: 1}}
+
+// toolComparer is one with which Pebble's tools seek prefixes. They take the default comparer's name for their own, which
+// has no Split.
+var toolComparer = comparers[1]

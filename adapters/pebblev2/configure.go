@@ -34,7 +34,10 @@ func WithL6() Option {
 // Every policy that is not from this package counts as such; one that is, if a trial with a few keys shows that it and p
 // do not read each other's filters.
 //
-// Configure must not run while o is in use. Call it after the levels are set up and before pebble.Open.
+// Call it after the levels are set up and before pebble.Open. A database that is open keeps the filters it was opened
+// with: Configure writes to o alone, not to the maps and slices that an open database shares with it. It must not run
+// beside other uses of o, pebble.Open among them. The name that p has now is the name of its filters in o, even if p
+// breaks its promise and changes it.
 func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 	var s settings
 	for _, opt := range opts {

@@ -24,6 +24,22 @@
 // filters of the new policy. Compactions replace the old ones over time.
 //
 // To leave, open the database with the former options. Tables with filters of the policy are then read without a filter
-// until compactions have rewritten them; no key is lost. A tool that shall still use those filters needs [New] in its
-// Filters.
+// until compactions have rewritten them; no key is lost. Pebble's tools work on all these databases, and ask the filters
+// of the policies that they are given: tool.New(tool.Filters([New](p))).
+//
+// # Changing settings on a live database
+//
+// Close it, Configure its options with the new policy, and open it. From then on tables get the new filters; those on
+// disk keep theirs:
+//
+//   - More or fewer bits per key, under the same name: the old filters are asked as before. Each carries its setting.
+//   - Another name: the old filters are asked through Options.Filters, where Configure keeps the policies that the
+//     options had. Options that are made anew know the names of Pebble and LevelDB; a name of one's own they know if the
+//     former policy is configured first, or put into Options.Filters.
+//   - Off, by ConfigureLevels with nil for each level: the old filters are asked while Options.Filters has their names.
+//   - On again: tables that were written without a filter are read without one.
+//
+// Compactions replace the old filters over time. [Rewrite] does so at once, while the database is read and written, and
+// [FiltersOnDisk] tells how many tables have which filter. A policy.Counted in place of the policy tells what the filters
+// do.
 package pebblev2

@@ -11,6 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 )
 
 // What the tests need of Pebble and what differs between its versions is in this file.
@@ -27,7 +29,22 @@ var comparers = []*pebble.Comparer{pebble.DefaultComparer, {
 	Compare:              bytes.Compare,
 	ComparePointSuffixes: bytes.Compare,
 	Split:                func(key []byte) int { return min(len(key), 8) },
+	ImmediateSuccessor:   nextPrefix,
 }}
+
+// nextPrefix appends the prefix that comes after prefix, which is not the last.
+func nextPrefix(dst, prefix []byte) []byte {
+	dst = append(dst, prefix...)
+	if len(prefix) < 8 {
+		return append(dst, 0)
+	}
+	for i := len(dst) - 1; ; i-- {
+		dst[i]++
+		if dst[i] != 0 {
+			return dst
+		}
+	}
+}
 
 // small returns options on disk that bring a few hundred kilobytes to several levels.
 func small(format pebble.FormatMajorVersion) *pebble.Options {
@@ -41,6 +58,14 @@ func small(format pebble.FormatMajorVersion) *pebble.Options {
 		Logger:                quiet{},
 	}
 	o.TargetFileSizes[0] = 8 << 10
+	return o
+}
+
+// flat gives tables the same size in all levels.
+func flat(o *pebble.Options) *pebble.Options {
+	for level := range o.TargetFileSizes {
+		o.TargetFileSizes[level] = 8 << 10
+	}
 	return o
 }
 
@@ -96,6 +121,19 @@ func writeTable(
 	require.NoError(t, w.Close())
 }
 
+// writeTableFor writes a table as a database with options o would.
+func writeTableFor(
+	t testing.TB, path string, o *pebble.Options, format sstable.TableFormat, keys, values [][]byte,
+) {
+	file, err := vfs.Default.Create(path, vfs.WriteCategoryUnspecified)
+	require.NoError(t, err)
+	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), ensured(o).MakeWriterOptions(0, format))
+	for i, key := range keys {
+		require.NoError(t, w.Set(key, values[i]))
+	}
+	require.NoError(t, w.Close())
+}
+
 // lostInTable reads a table through the reader's door and returns how many of keys a search with the filter does not
 // find.
 func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte) (lost int) {
@@ -119,3 +157,17 @@ func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPoli
 
 // noFilter is what stands for "none".
 var noFilter = pebble.NoFilterPolicy
+
+// toolComparer is one with which Pebble's tools seek prefixes; that of prefix8 would need a key schema of its own.
+var toolComparer = comparers[0]
+
+// ingestExternal ingests a table with points from remote storage.
+func ingestExternal(t testing.TB, db *pebble.DB, name string, size uint64, start, end []byte) {
+	_, err := db.IngestExternalFiles(context.Background(), []pebble.ExternalFile{{
+		ObjName: name, Size: size, StartKey: start, EndKey: end, HasPointKey: true,
+	}})
+	require.NoError(t, err)
+}
+
+// virtualFilter is what FiltersOnDisk tells of a virtual table.
+var virtualFilter = pebblev2.LevelFilters{ByName: map[string]int{}, Unknown: 1}

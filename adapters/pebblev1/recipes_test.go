@@ -1,0 +1,156 @@
+package pebblev1_test
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"os"
+	"runtime"
+
+	"github.com/cockroachdb/pebble"
+	engine "github.com/cockroachdb/pebble/bloom"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// go-ethereum's store for Pebble v1 (ethdb/pebble/pebble_v1.go, NewV1), with a small cache. The store looks keys up
+// with Get, which never asks L6, and has no iterator that would: its L6 has no filter, and without WithL6 it stays so.
+func ExampleConfigure_goEthereum() {
+	const cache, memTables = 16 << 20, 4
+	opt := &pebble.Options{
+		Cache:                       pebble.NewCache(cache),
+		MaxOpenFiles:                16,
+		MemTableSize:                cache / 2 / memTables,
+		MemTableStopWritesThreshold: 2 * memTables,
+		MaxConcurrentCompactions:    runtime.NumCPU,
+		L0CompactionThreshold:       2,
+		WALBytesPerSync:             512_000,
+		ReadOnly:                    false,
+		Logger:                      quiet{},
+		EventListener: &pebble.EventListener{
+			CompactionBegin: func(pebble.CompactionInfo) {},
+			CompactionEnd:   func(pebble.CompactionInfo) {},
+			WriteStallBegin: func(pebble.WriteStallBeginInfo) {},
+			WriteStallEnd:   func() {},
+		},
+		Levels: make([]pebble.LevelOptions, 7),
+	}
+	for level := range opt.Levels {
+		opt.Levels[level].TargetFileSize = 2 << 20 << level // 2 to 128 MiB
+		if level < 6 {
+			opt.Levels[level].FilterPolicy = engine.FilterPolicy(10)
+		}
+	}
+	opt.Experimental.ReadSamplingMultiplier = -1
+	opt.Experimental.L0CompactionConcurrency = 1
+	opt.Experimental.CompactionDebtConcurrency = 256 << 20
+	defer opt.Cache.Unref()
+	former := opt.Clone()
+
+	// The recipe: all options are set, pebble.Open follows.
+	bloomPolicy, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := pebblev1.Configure(opt, bloomPolicy); err != nil {
+		log.Fatal(err)
+	}
+
+	takeOver(former, opt)
+	// Output:
+	// L0: rocksdb.BuiltinBloomFilter -> leveldb.BuiltinBloomFilter2
+	// L1: rocksdb.BuiltinBloomFilter -> leveldb.BuiltinBloomFilter2
+	// L2: rocksdb.BuiltinBloomFilter -> leveldb.BuiltinBloomFilter2
+	// L3: rocksdb.BuiltinBloomFilter -> leveldb.BuiltinBloomFilter2
+	// L4: rocksdb.BuiltinBloomFilter -> leveldb.BuiltinBloomFilter2
+	// L5: rocksdb.BuiltinBloomFilter -> leveldb.BuiltinBloomFilter2
+	// L6: none -> none
+	// all other options unchanged: true
+	// former options: 100 of 100 keys found, filters asked 100 times
+	// the recipe's: 200 of 200 keys found, filters asked 200 times
+	// former options: 300 of 300 keys found, filters asked 200 times
+}
+
+// cosmos-db's store for Pebble (pebble.go, NewPebbleDB). It has no filter before, and it sets Pebble's defaults itself,
+// which makes one entry of options for all levels.
+func ExampleConfigure_cosmosDB() {
+	do := &pebble.Options{
+		Logger:                   quiet{},
+		MaxConcurrentCompactions: func() int { return 3 },
+	}
+	do.EnsureDefaults()
+	do.MaxOpenFiles = 100
+	former := do.Clone()
+
+	// The recipe: all options are set, pebble.Open follows.
+	bloomPolicy, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := pebblev1.Configure(do, bloomPolicy); err != nil {
+		log.Fatal(err)
+	}
+
+	takeOver(former, do)
+	// Output:
+	// L0: none -> leveldb.BuiltinBloomFilter2
+	// L1: none -> leveldb.BuiltinBloomFilter2
+	// L2: none -> leveldb.BuiltinBloomFilter2
+	// L3: none -> leveldb.BuiltinBloomFilter2
+	// L4: none -> leveldb.BuiltinBloomFilter2
+	// L5: none -> leveldb.BuiltinBloomFilter2
+	// L6: none -> none
+	// all other options unchanged: true
+	// former options: 100 of 100 keys found, filters asked 0 times
+	// the recipe's: 200 of 200 keys found, filters asked 100 times
+	// former options: 300 of 300 keys found, filters asked 0 times
+}
+
+// takeOver prints what differs between two sets of options. Then it opens a database with the former ones, with the
+// recipe's, and with the former ones again, each time writes 100 keys to a table of their own, and prints how many of
+// all keys it finds. A key lies in one table: if that has a filter which the options know, Get asks it once.
+func takeOver(former, recipe *pebble.Options) {
+	check := func(err error) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	before, after := filtersOf(former), filtersOf(recipe)
+	for level := range after {
+		fmt.Printf("L%d: %s -> %s\n", level, before[level], after[level])
+	}
+	levelsBefore, othersBefore := effective(former)
+	levels, others := effective(recipe)
+	fmt.Println("all other options unchanged:", levels == levelsBefore && others == othersBefore)
+
+	dir, err := os.MkdirTemp("", "levelbloom-")
+	check(err)
+	defer os.RemoveAll(dir)
+	var keys [][]byte
+	for _, step := range []struct {
+		name    string
+		options *pebble.Options
+	}{{"former options", former}, {"the recipe's", recipe}, {"former options", former}} {
+		o := step.options.Clone()
+		o.DisableAutomaticCompactions = true // the tables stay in L0; Get asks no filter in L6
+		db, err := pebble.Open(dir, o)
+		check(err)
+		for range 100 {
+			key := fmt.Appendf(nil, "key%03d", len(keys))
+			check(db.Set(key, value(key), pebble.NoSync))
+			keys = append(keys, key)
+		}
+		check(db.Flush())
+		found := 0
+		for _, key := range keys {
+			if got, closer, err := db.Get(key); err == nil && bytes.Equal(got, value(key)) {
+				found++
+				check(closer.Close())
+			}
+		}
+		m := db.Metrics().Filter
+		fmt.Printf("%s: %d of %d keys found, filters asked %d times\n", step.name, found, len(keys), m.Hits+m.Misses)
+		check(db.Close())
+	}
+}
