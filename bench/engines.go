@@ -36,7 +36,7 @@ type engineFlags struct {
 
 func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings []report.Setting, err error) {
 	set := flag.NewFlagSet("bench engines", flag.ContinueOnError)
-	set.IntVar(&f.num, "num", 300_000, "`keys` to store")
+	set.IntVar(&f.num, "num", 200_000, "`keys` to store")
 	set.IntVar(&f.valueSize, "value-size", 100, "`bytes` of random data per value")
 	set.IntVar(&f.reads, "reads", 1<<16, "`lookups` in each pass")
 	set.IntVar(&f.rounds, "rounds", 3, "`rounds`, in each of which every contestant runs once")

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -31,6 +32,9 @@ func NewBloom(bitsPerKey float64, opts ...Option) (*Bloom, error) {
 	}
 	s := settings{name: Name}
 	for _, opt := range opts {
+		if opt == nil {
+			return nil, errors.New("policy: an option is nil: leave it out")
+		}
 		if err := opt(&s); err != nil {
 			return nil, err
 		}

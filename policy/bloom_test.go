@@ -194,6 +194,11 @@ func TestNewBloomRefusesMisuse(t *testing.T) {
 	}
 }
 
+func TestNilOptionIsRefused(t *testing.T) {
+	_, err := NewBloom(10, nil)
+	require.EqualError(t, err, "policy: an option is nil: leave it out")
+}
+
 func TestNames(t *testing.T) {
 	require.Equal(t, "leveldb.BuiltinBloomFilter2", mustBloom(t, 10).Name())
 	require.Equal(t, "leveldb.BuiltinBloomFilter", mustBloom(t, 10, WithName(NameGoLevelDB)).Name())

@@ -9,8 +9,14 @@
 //	...
 //	db, err := leveldb.OpenFile(dir, o)
 //
-// [New] is for code that makes and reads tables itself, with table.NewWriter and table.NewReader, and
-// [ForInternalKeys] for code that reads the tables of a database in that way.
+// [New] is for code that makes and reads tables itself, with table.NewWriter and table.NewReader, and [TableOptions] for
+// tools that read the tables of a database in that way:
+//
+//	r, err := table.NewReader(file, size, fd, nil, nil, goleveldb.TableOptions(o))
+//	...
+//	key, value, err := r.Find(goleveldb.SearchKey([]byte("user's key")), true, nil)
+//	...
+//	k, err := goleveldb.ParseInternalKey(key)
 //
 // # Two names for the same bytes
 //
@@ -38,5 +44,28 @@
 //
 // To leave, open the database without this package. goleveldb's own filter ignores the filters under policy.Name until
 // compactions have replaced them, and asks those of a policy made with policy.WithName(policy.NameGoLevelDB): that name
-// is the one for a database that plain goleveldb opens too.
+// is the one for a database that plain goleveldb opens too. C++ LevelDB asks those under policy.Name. [Rewrite] with the
+// options of whoever comes next, before leaving or after, makes all filters theirs.
+//
+// # Changing settings on a live database
+//
+// Each table carries its own filters, their setting and their name, so any change is a matter of closing the database,
+// passing its options to Configure again, and opening it:
+//
+//   - More or fewer bits per key, or another [WithFilterBaseLg]: nothing else to do. Tables of all settings are read.
+//   - Another name: pass the former options to Configure, or name the former policy in Options.AltFilters, so that the
+//     filters under the old name stay in use. The two names of LevelDB's encoding are always read.
+//   - Off, and on again: without a Filter in the options new tables have none, and those on disk are not asked. After
+//     Configure they are.
+//   - Another encoding needs another name; Configure refuses it under the old one.
+//
+// Tables that flushes and compactions write from then on have the new filters. Tables of the deepest level may stay for
+// years as they are, since goleveldb's CompactRange too leaves them alone. [Rewrite] replaces all tables of the open
+// database:
+//
+//	err := goleveldb.Rewrite(ctx, db, func(p goleveldb.RewriteProgress) {
+//		log.Printf("pass %d: %d of %d MiB", p.Pass, p.Done>>20, p.Total>>20)
+//	})
+//
+// Changing options of a database that is open has no effect on it, and does it no harm.
 package goleveldb

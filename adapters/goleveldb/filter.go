@@ -23,10 +23,20 @@ func New(p policy.Policy) filter.Filter {
 	return &policyFilter{name: p.Name(), policy: p}
 }
 
-// isNil also recognises the *policy.Bloom of a caller who did not look at the error of policy.NewBloom.
-func isNil(p policy.Policy) bool {
-	b, isBloom := p.(*policy.Bloom)
-	return p == nil || isBloom && b == nil
+// isNil reports whether p is nil, or wraps nil.
+func isNil(p policy.Policy) bool { return unwrapped(p) == nil }
+
+// isNilPointer also recognises the *policy.Bloom of a caller who did not look at the error of policy.NewBloom.
+func isNilPointer(p policy.Policy) bool {
+	switch p := p.(type) {
+	case nil:
+		return true
+	case *policy.Bloom:
+		return p == nil
+	case *policy.Counted:
+		return p == nil
+	}
+	return false
 }
 
 type policyFilter struct {

@@ -198,16 +198,13 @@ func TestGoldenTables(t *testing.T) {
 			for _, tab := range g.Tables {
 				tables++
 				q := newQuestion(bloom(t, 10))
-				r := openTable(t, readGoldenTable(t, g, tab), &opt.Options{
-					Comparer: internalComparer{},
-					Filter:   goleveldb.ForInternalKeys(goleveldb.New(q)),
-				})
+				r := openTable(t, readGoldenTable(t, g, tab), goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}))
 				for _, p := range tab.Probes {
 					if p.why == "out_of_range" {
 						continue // a table's reader has no range to look at
 					}
 					q.answer = nil
-					found, _, err := r.Find(newest(p.key), true, nil)
+					found, _, err := r.Find(goleveldb.SearchKey(p.key), true, nil)
 					if err == nil { // the next key
 						require.NotEqual(t, []byte(p.key), userKey(found))
 					} else {
@@ -221,7 +218,7 @@ func TestGoldenTables(t *testing.T) {
 				q.asked.Store(0)
 				for _, key := range tab.UserKeys {
 					q.answer = nil
-					found, _, err := r.Find(newest(key), true, nil)
+					found, _, err := r.Find(goleveldb.SearchKey(key), true, nil)
 					require.NoError(t, err, "%s, key %x", tab.File, []byte(key))
 					require.Equal(t, []byte(key), userKey(found))
 					require.Equal(t, tab.FilterConsulted, q.answer != nil)

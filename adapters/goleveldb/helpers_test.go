@@ -1,15 +1,12 @@
 package goleveldb_test
 
 import (
-	"bytes"
-	"encoding/binary"
 	"math/rand"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb"
-	"github.com/syndtr/goleveldb/leveldb/comparer"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
@@ -50,6 +47,9 @@ type spy struct {
 	saw           func(filter, key []byte, answer bool) // nil, or called for every question
 	asked, absent atomic.Int64
 }
+
+// Unwrap lets Configure try what the policy reads without counting.
+func (s *spy) Unwrap() policy.Policy { return s.Policy }
 
 func (s *spy) MayContain(filter, key []byte) bool {
 	answer := s.Policy.MayContain(filter, key) && !s.lies
@@ -129,30 +129,5 @@ func tablesPerLevel(t testing.TB, db *leveldb.DB) []int {
 	return stats.LevelTablesCounts
 }
 
-// internalComparer orders the keys in the tables of a database: by the user's key, then the newer version first.
-type internalComparer struct{}
-
-func (internalComparer) Name() string                    { return comparer.DefaultComparer.Name() }
-func (internalComparer) Separator(_, _, _ []byte) []byte { return nil }
-func (internalComparer) Successor(_, _ []byte) []byte    { return nil }
-
-func (internalComparer) Compare(a, b []byte) int {
-	if c := bytes.Compare(userKey(a), userKey(b)); c != 0 {
-		return c
-	}
-	x, y := binary.LittleEndian.Uint64(a[len(a)-8:]), binary.LittleEndian.Uint64(b[len(b)-8:])
-	switch {
-	case x > y:
-		return -1
-	case x < y:
-		return 1
-	}
-	return 0
-}
-
+// userKey returns the user's part of a key in a database's table.
 func userKey(internal []byte) []byte { return internal[:len(internal)-8] }
-
-// newest returns the internal key at which a search for a user's key begins: it sorts before all versions of the key.
-func newest(user []byte) []byte {
-	return append(bytes.Clone(user), 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
-}

@@ -1,6 +1,7 @@
 package goleveldb_test
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ func TestForInternalKeys(t *testing.T) {
 	users := append(randomKeys(seeded(t, 5), 100), nil) // the empty key too
 	var internal [][]byte
 	for _, user := range users {
-		internal = append(internal, newest(user))
+		internal = append(internal, goleveldb.SearchKey(user))
 	}
 	made := generate(f.NewGenerator(), internal)
 	require.Equal(t, p.AppendFilter(nil, users), made)
@@ -50,4 +51,52 @@ func TestForInternalKeysShortKeys(t *testing.T) {
 func TestForInternalKeysRefusesNil(t *testing.T) {
 	require.PanicsWithValue(t, "goleveldb: ForInternalKeys of a nil filter: pass one, such as New returns",
 		func() { goleveldb.ForInternalKeys(nil) })
+}
+
+// The bytes of LevelDB's db/dbformat.h: the user's key, one byte of kind, and 7 of sequence, little-endian.
+func TestParseInternalKey(t *testing.T) {
+	for _, c := range []struct {
+		key  string
+		want goleveldb.InternalKey
+	}{
+		{"key\x01\x02\x00\x00\x00\x00\x00\x00", goleveldb.InternalKey{User: []byte("key"), Sequence: 2}},
+		{"key\x00\x02\x01\x00\x00\x00\x00\x00", goleveldb.InternalKey{User: []byte("key"), Sequence: 258, Deleted: true}},
+		{"\x01\xff\xff\xff\xff\xff\xff\xff", goleveldb.InternalKey{User: []byte{}, Sequence: 1<<56 - 1}},
+	} {
+		got, err := goleveldb.ParseInternalKey([]byte(c.key))
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+	}
+	require.Equal(t, []byte("key\x01\xff\xff\xff\xff\xff\xff\xff"), goleveldb.SearchKey([]byte("key")))
+
+	for key, message := range map[string]string{
+		"":                                    "0 bytes: it has at least 8",
+		"1234567":                             "7 bytes: it has at least 8",
+		"key\x02\x02\x00\x00\x00\x00\x00\x00": "of kind 2: it is 0 for a deletion or 1 for a value",
+	} {
+		_, err := goleveldb.ParseInternalKey([]byte(key))
+		require.ErrorContains(t, err, message)
+	}
+}
+
+// SearchKey does not write into the memory behind the user's key.
+func TestSearchKeyCopies(t *testing.T) {
+	memory := []byte("key and what follows")
+	key := goleveldb.SearchKey(memory[:3])
+	key[0] = 'K'
+	require.Equal(t, "key and what follows", string(memory))
+}
+
+// A damaged table may have keys of any length. They are put in some order, the same each time, without a panic.
+func TestInternalComparerOfShortKeys(t *testing.T) {
+	c := goleveldb.TableOptions(nil).Comparer
+	ordered := [][]byte{nil, []byte("1234567"), []byte("2"), goleveldb.SearchKey(nil), goleveldb.SearchKey([]byte("1"))}
+	for i, a := range ordered {
+		for j, b := range ordered {
+			require.Equal(t, cmp.Compare(i, j), c.Compare(a, b), "%x and %x", a, b)
+		}
+	}
+	require.Nil(t, c.Separator(nil, ordered[1], ordered[4]))
+	require.Nil(t, c.Separator(nil, ordered[4], ordered[1]))
+	require.Nil(t, c.Successor(nil, ordered[1]))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/storage"
 	"github.com/syndtr/goleveldb/leveldb/table"
 
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -123,77 +122,6 @@ func readTables(t testing.TB, dir string) (files [][]byte) {
 		files = append(files, data)
 	}
 	return files
-}
-
-func userKeys(internal [][]byte) (users [][]byte) {
-	for _, key := range internal {
-		users = append(users, userKey(key))
-	}
-	return users
-}
-
-// A database's own tables, read and written through the table door. Each version of a key counts in the filter, and
-// each deletion.
-func TestForInternalKeysOnDatabase(t *testing.T) {
-	dir := t.TempDir()
-	p := bloom(t, 10)
-	o := configured(t, level0Only(), p)
-	content := entries{}
-	db := open(t, dir, o)
-	content.fill(t, db, 10, 3000)
-	rng := seeded(t, 11)
-	for i := range 6000 { // a flush keeps all versions
-		content.put(t, db, []byte(fmt.Sprintf("key%d", rng.Intn(50))), []byte(fmt.Sprint(i)))
-	}
-	require.NoError(t, db.Close())
-	require.NoError(t, open(t, dir, o).Close())
-
-	repeated := 0
-	for _, data := range readTables(t, dir) {
-		asked := &spy{Policy: p}
-		internal := &opt.Options{
-			BlockSize: o.BlockSize,
-			Comparer:  internalComparer{},
-			Filter:    goleveldb.ForInternalKeys(goleveldb.New(asked)),
-		}
-		ofWindow := func(window [][]byte) []byte {
-			users := userKeys(window)
-			repeated += len(users) - len(slices.CompactFunc(slices.Clone(users), bytes.Equal))
-			return p.AppendFilter(nil, users)
-		}
-
-		r := openTable(t, data, internal)
-		keys := keysOf(t, r)
-		requireFilters(t, r, asked, 11, keys, ofWindow)
-		require.EqualValues(t, len(keys), asked.asked.Load())
-		require.Zero(t, asked.absent.Load())
-		r.Release()
-
-		// The same entries in a table that we write.
-		var file bytes.Buffer
-		w := table.NewWriter(&file, internal, nil, 0)
-		for _, key := range keys {
-			require.NoError(t, w.Append(key, []byte("value")))
-		}
-		require.NoError(t, w.Close())
-		r = openTable(t, file.Bytes(), internal)
-		requireFilters(t, r, asked, 11, keys, ofWindow)
-		r.Release()
-
-		// Without the wrapper nearly every key is lost.
-		bare := *internal
-		bare.Filter = goleveldb.New(p)
-		r = openTable(t, data, &bare)
-		lost := 0
-		for _, key := range keys {
-			if _, _, err := r.Find(key, true, nil); err == table.ErrNotFound {
-				lost++
-			}
-		}
-		r.Release()
-		require.Greater(t, lost, len(keys)*9/10)
-	}
-	require.Greater(t, repeated, 100, "the data should have several versions of a key in one window")
 }
 
 // A table that goleveldb wrote with no policy, or with one of another name, is read without filters.

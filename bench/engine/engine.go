@@ -190,7 +190,7 @@ type Reader interface {
 
 // Stats is what an engine itself counts.
 type Stats struct {
-	HasFilterCounts bool
+	Counts          bool  // it does; otherwise the rest is 0
 	Checks, Avoided int64 // what Counts counts
 	BlockReads      int64 // blocks looked up in the block cache, found there or not
 }

@@ -153,10 +153,10 @@ func (db *pebbleV2DB) Tables() (Tables, error) {
 func (db *pebbleV2DB) Stats() Stats {
 	m := db.Metrics()
 	return Stats{
-		HasFilterCounts: true,
-		Checks:          m.Filter.Hits + m.Filter.Misses,
-		Avoided:         m.Filter.Hits, // Pebble's "hits" are the reads avoided
-		BlockReads:      m.BlockCache.Hits + m.BlockCache.Misses,
+		Counts:     true,
+		Checks:     m.Filter.Hits + m.Filter.Misses,
+		Avoided:    m.Filter.Hits, // Pebble's "hits" are the reads avoided
+		BlockReads: m.BlockCache.Hits + m.BlockCache.Misses,
 	}
 }
 

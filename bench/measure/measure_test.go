@@ -80,7 +80,7 @@ func (db *memoryDB) Reader(engine.Read) (engine.Reader, error) {
 func (db *memoryDB) Tables() (engine.Tables, error) { return engine.Tables{Filters: 7}, nil }
 func (db *memoryDB) Close() error                   { return nil }
 func (db *memoryDB) Stats() engine.Stats {
-	return engine.Stats{HasFilterCounts: true, Checks: db.ownChecks, Avoided: db.ownAvoids, BlockReads: 3 * int64(len(db.asked))}
+	return engine.Stats{Counts: true, Checks: db.ownChecks, Avoided: db.ownAvoids, BlockReads: 3 * int64(len(db.asked))}
 }
 
 func (db *memoryDB) Find(key []byte) (bool, error) {

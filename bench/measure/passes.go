@@ -173,7 +173,7 @@ func counted(ctx context.Context, e engine.Engine, config engine.Config, read en
 		}
 		own := db.Stats()
 		checks, avoided := config.Counts.Load()
-		if own.HasFilterCounts && (own.Checks != checks || own.Avoided != avoided) {
+		if own.Counts && (own.Checks != checks || own.Avoided != avoided) {
 			return fmt.Errorf("the engine counted %d checks and %d reads avoided, we %d and %d", own.Checks, own.Avoided, checks, avoided)
 		}
 		a = Answers{Lookups: int64(len(keys)), Checks: checks, Avoided: avoided, BlockReads: own.BlockReads - before.BlockReads}

@@ -63,6 +63,9 @@ func (e Engine) rows(baseline func(measure.Run) (measure.Run, bool)) []row {
 			row{fmt.Sprintf("filter checks per %s miss", read), "%.2f", func(run measure.Run) float64 { return perLookup(between(run), between(run).Checks) }},
 			row{"  table reads avoided", "%.2f", func(run measure.Run) float64 { return perLookup(between(run), between(run).Avoided) }},
 			row{"  blocks looked up, by the engine", "%.2f", func(run measure.Run) float64 {
+				if between(run).BlockReads == 0 { // goleveldb does not count them
+					return math.NaN()
+				}
 				return ratio(float64(between(run).BlockReads), float64(between(run).Lookups))
 			}},
 			row{"  FPR between, %", "%.2f", func(run measure.Run) float64 { return percentFPR(between(run)) }},
@@ -134,7 +137,7 @@ after all lookups were done once. The operating system's cache comes on top of b
 Load waits for the compactions after every flush, so it holds the work of making filters; its latencies do not.
 Lookups are timed on the database opened again, without counters; checks, reads avoided and rates come from passes of
 their own, with the filters wrapped in counters. Where the engine counts checks itself (Pebble), it was found to agree.
-Blocks looked up are the engine's own count: in its block cache, found there or not, those of indexes and filters too.
+Blocks looked up are Pebble's own count: in its block cache, found there or not, those of indexes and filters too.
 FPR: false positives / checks, for absent keys between and beyond the present ones. It depends on the keys' shape, their
 density (that of the whole database; a level or a table holds a part of the keys) and the number of keys per filter, as
 stated here. The textbook's formula knows none of these. Keys of the shapes random and uuid have no order: there the two
