@@ -50,7 +50,7 @@ func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings 
 	set.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys: "+describeShapes())
 	set.Float64Var(&f.density, "density", 0.63, "`part` of the possible keys in the keys' range that are present; db_bench's fillrandom leaves 0.63")
 	set.Int64Var(&f.seed, "seed", 1, "`seed` of keys and values")
-	set.BoolVar(&f.quick, "quick", false, "a short run that shows that all works, too small for conclusions: 20,000 keys, 10,000 lookups (-num and -reads prevail)")
+	set.BoolVar(&f.quick, "quick", false, "a short run that shows that all works, too small for conclusions: 10,000 keys, 5,000 lookups (-num and -reads prevail)")
 	set.StringVar(&f.dir, "dir", os.TempDir(), "`directory` in which to make a temporary one for the databases")
 	set.StringVar(&f.json, "json", "", "`file` to write as JSON")
 	set.StringVar(&f.csv, "csv", "", "`file` to write as CSV, a line per run")
@@ -69,7 +69,7 @@ func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings 
 	if f.quick {
 		given := map[string]bool{}
 		set.Visit(func(g *flag.Flag) { given[g.Name] = true })
-		for name, value := range map[string]string{"num": "20000", "reads": "10000"} {
+		for name, value := range map[string]string{"num": "10000", "reads": "5000"} {
 			if !given[name] {
 				if err := set.Set(name, value); err != nil {
 					return f, nil, err

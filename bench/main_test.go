@@ -219,11 +219,11 @@ func TestOutputs(t *testing.T) {
 func TestFlags(t *testing.T) {
 	f, settings, err := parseEngineFlags([]string{"-quick"}, io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, []int{20_000, 10_000}, []int{f.num, f.reads})
-	require.Contains(t, settings, report.Setting{Name: "num", Value: "20000"})
+	require.Equal(t, []int{10_000, 5_000}, []int{f.num, f.reads})
+	require.Contains(t, settings, report.Setting{Name: "num", Value: "10000"})
 	f, _, err = parseEngineFlags([]string{"-num=7", "-quick"}, io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, []int{7, 10_000}, []int{f.num, f.reads})
+	require.Equal(t, []int{7, 5_000}, []int{f.num, f.reads})
 
 	chosen, err := choose("filters", "none, levelbloom", engine.Filters, func(f engine.Filter) string { return string(f) })
 	require.NoError(t, err)
