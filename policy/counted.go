@@ -16,6 +16,7 @@ import (
 // wait for each other. Counted is safe for concurrent use if the other policy is.
 type Counted struct {
 	policy  Policy
+	ours    bool // policy is a *Bloom
 	answers [1 << shardBits]answerShard
 	filters atomic.Uint64
 	keys    atomic.Uint64
@@ -44,10 +45,11 @@ const shardBits = 6
 
 // Count returns a policy that works like p and counts. It panics if p is nil.
 func Count(p Policy) *Counted {
-	if b, isBloom := p.(*Bloom); p == nil || isBloom && b == nil {
+	b, ours := p.(*Bloom)
+	if p == nil || ours && b == nil {
 		panic("policy: Count of a nil policy: pass one that NewBloom returned without an error")
 	}
-	return &Counted{policy: p}
+	return &Counted{policy: p, ours: ours}
 }
 
 // Unwrap returns the policy that does the work.
@@ -58,13 +60,19 @@ func (c *Counted) Name() string { return c.policy.Name() }
 
 // MayContain asks the policy that does the work, and counts its answer.
 func (c *Counted) MayContain(filter, key []byte) bool {
-	shard := c.shard()
-	if !c.policy.MayContain(filter, key) {
-		shard.absent.Add(1)
-		return false
+	var may bool
+	if c.ours { // then the answer is this package's, and the direct call saves a part of what counting costs
+		may = MayContain(filter, key)
+	} else {
+		may = c.policy.MayContain(filter, key)
 	}
-	shard.mayContain.Add(1)
-	return true
+	shard := c.shard()
+	if may {
+		shard.mayContain.Add(1)
+	} else {
+		shard.absent.Add(1)
+	}
+	return may
 }
 
 // shard returns the shard of this goroutine. Each goroutine has its stack, at least 2 KiB large, for itself, so the stack's

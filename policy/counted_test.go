@@ -91,6 +91,26 @@ func TestCountedSideBySide(t *testing.T) {
 	require.Equal(t, Counters{ReadsAvoided: workers * checks / 2, MayContain: workers * checks / 2}, c.Snapshot())
 }
 
+// A policy that is no Bloom is asked itself; here one that counts too, and one whose answers nobody else would give.
+func TestCountedAsksThePolicy(t *testing.T) {
+	inner := Count(mustBloom(t, 10))
+	outer := Count(inner)
+	filter := mustBloom(t, 10).AppendFilter(nil, [][]byte{{1}})
+	require.True(t, outer.MayContain(filter, []byte{1}))
+	require.False(t, outer.MayContain(filter, []byte{2}))
+	require.Equal(t, Counters{ReadsAvoided: 1, MayContain: 1}, inner.Snapshot())
+	require.Equal(t, inner.Snapshot(), outer.Snapshot())
+
+	liar := Count(absentPolicy{inner})
+	require.False(t, liar.MayContain(filter, []byte{1}))
+	require.Equal(t, Counters{ReadsAvoided: 1}, liar.Snapshot())
+}
+
+// absentPolicy answers "absent" to all keys.
+type absentPolicy struct{ Policy }
+
+func (absentPolicy) MayContain(filter, key []byte) bool { return false }
+
 // Goroutines must not all land in one shard, or counting does not scale.
 func TestShardsSpread(t *testing.T) {
 	const workers = 256
