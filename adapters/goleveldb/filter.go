@@ -2,6 +2,7 @@ package goleveldb
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/syndtr/goleveldb/leveldb/filter"
 
@@ -23,20 +24,10 @@ func New(p policy.Policy) filter.Filter {
 	return &policyFilter{name: p.Name(), policy: p}
 }
 
-// isNil reports whether p is nil, or wraps nil.
-func isNil(p policy.Policy) bool { return unwrapped(p) == nil }
-
-// isNilPointer also recognises the *policy.Bloom of a caller who did not look at the error of policy.NewBloom.
-func isNilPointer(p policy.Policy) bool {
-	switch p := p.(type) {
-	case nil:
-		return true
-	case *policy.Bloom:
-		return p == nil
-	case *policy.Counted:
-		return p == nil
-	}
-	return false
+// isNil also recognises a nil *policy.Bloom, which is what NewBloom returns beside an error.
+func isNil(p policy.Policy) bool {
+	v := reflect.ValueOf(p)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 type policyFilter struct {

@@ -101,7 +101,7 @@ func TestConfigureTriesBothDirections(t *testing.T) {
 
 func TestConfigureRefusesNilsOfItsOwnTypes(t *testing.T) {
 	var none *policy.Counted
-	for _, p := range []policy.Policy{none, &spy{}, &spy{Policy: none}} {
+	for _, p := range []policy.Policy{nil, none, (*policy.Bloom)(nil), (*spy)(nil)} {
 		require.ErrorContains(t, goleveldb.Configure(&opt.Options{}, p), "policy.NewBloom(10)", "%T", p)
 		require.Panics(t, func() { goleveldb.New(p) })
 	}

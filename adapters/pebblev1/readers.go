@@ -68,42 +68,9 @@ func checkShared(f, old pebble.FilterPolicy) error {
 		return fmt.Errorf("pebblev1: the options have a policy of type %T under the name %q, and would read its filters "+
 			"as those of the new policy: give the new one another name, with policy.WithName", old, a.name)
 	}
-	if !reads(a.policy, b.policy) || !reads(b.policy, a.policy) {
+	if !policy.ReadEachOther(a.policy, b.policy) {
 		return fmt.Errorf("pebblev1: policies of type %T and %T have the name %q, but one loses keys in the filters of the "+
 			"other: give one of them another name, with policy.WithName", a.policy, b.policy, a.name)
 	}
 	return nil
-}
-
-// reads tries whether reader finds 64 keys, of 0 to 63 bytes, in a filter that maker makes of them. A reader of another
-// encoding finds each of them only by chance. The trial is not counted by policies that count.
-func reads(reader, maker policy.Policy) bool {
-	reader, maker = uncounted(reader), uncounted(maker)
-	var keys [][]byte
-	var key []byte
-	builder := maker.NewBuilder()
-	for i := range 64 {
-		keys = append(keys, key)
-		builder.Add(key)
-		key = append(key[:i:i], byte(151*i+17)) // all bytes differ, half of them are above 0x7f
-	}
-	filter := builder.Finish(nil)
-	for _, key := range keys {
-		if !reader.MayContain(filter, key) {
-			return false
-		}
-	}
-	return true
-}
-
-// uncounted returns the policy that does the work. Only policy.Counted is known to change no answer: a type with the
-// same Unwrap might, such as one that embeds a Counted.
-func uncounted(p policy.Policy) policy.Policy {
-	for {
-		c, ok := p.(*policy.Counted)
-		if !ok {
-			return p
-		}
-		p = c.Unwrap()
-	}
 }
