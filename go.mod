@@ -13,7 +13,7 @@ require (
 	github.com/montanaflynn/stats v0.14.0
 	github.com/prometheus/client_golang v1.16.0
 	github.com/stretchr/testify v1.12.1
-	github.com/syndtr/goleveldb v1.0.1-0.20210819022825-2ae1ddf74ef7
+	github.com/syndtr/goleveldb v1.0.1-0.20210819022825-2ae1ddf74ef7 // what go-ethereum and cosmos-db stay with on purpose
 	golang.org/x/term v0.29.0
 )
 
