@@ -33,7 +33,7 @@ func WithL6() Option {
 // It returns an error, and leaves o as it is, if o or p is nil, if p's name is one that policy.WithName refuses, or if o
 // has a policy of another encoding under p's name: one's filters would be read as the other's, and keys would be lost.
 // Every policy that is not from this package counts as such; one that is, if a trial with a few keys shows that it and p
-// do not read each other's filters.
+// do not read each other's filters. LevelDB's two names are for LevelDB's encoding alone, whatever o has.
 //
 // Call it after the levels are set up and before pebble.Open. A database that is open keeps the filters it was opened
 // with: Configure writes to o alone, not to the maps and slices that an open database shares with it. It must not run

@@ -125,6 +125,8 @@ func TestConfigureLevelsRefuses(t *testing.T) {
 		{"eight levels", make([]policy.Policy, 8), "8 policies for the levels: pass 1 to 7"},
 		{"what NewBloom returns with an error", []policy.Policy{p, noPolicy}, "policy of L1: pebblev2: the policy is nil"},
 		{"two encodings, one name", []policy.Policy{p, salted{p}}, "policy.WithName"},
+		{"another encoding under LevelDB's name", []policy.Policy{salted{p}}, "policy.WithName"},
+		{"another encoding under goleveldb's name", []policy.Policy{salted{bloom(t, 10, policy.WithName(policy.NameGoLevelDB))}}, "policy.WithName"},
 		{"two encodings, one name, not adjacent", []policy.Policy{p, nil, p, p, p, p, salted{p}}, "policy.WithName"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -27,6 +27,15 @@ func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterP
 	for _, f := range former {
 		add(f)
 	}
+	add(engineBloom)
+	// LevelDB's names belong to LevelDB's encoding, whether or not o says that such tables are there.
+	anyBits, err := policy.NewBloom(10)
+	if err != nil {
+		return nil, err
+	}
+	add(&filterPolicy{policy: anyBits, name: policy.Name})
+	add(&filterPolicy{policy: anyBits, name: policy.NameGoLevelDB})
+
 	for _, f := range filters {
 		if f == nil {
 			continue
@@ -45,13 +54,6 @@ func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterP
 		byName[f.Name()] = f
 	}
 
-	add(engineBloom)
-	anyBits, err := policy.NewBloom(10)
-	if err != nil {
-		return nil, err
-	}
-	add(&filterPolicy{policy: anyBits, name: policy.Name})
-	add(&filterPolicy{policy: anyBits, name: policy.NameGoLevelDB})
 	return byName, nil
 }
 
