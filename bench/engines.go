@@ -15,6 +15,7 @@ import (
 
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/bench/engine"
 	"github.com/levelbloom/levelbloom/bench/keyset"
 	"github.com/levelbloom/levelbloom/bench/measure"
@@ -53,7 +54,7 @@ func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings 
 	set.BoolVar(&f.quick, "quick", false, "a short run that shows that all works, too small for conclusions: 10,000 keys, 5,000 lookups (-num and -reads prevail)")
 	set.StringVar(&f.dir, "dir", os.TempDir(), "`directory` in which to make a temporary one for the databases")
 	set.StringVar(&f.json, "json", "", "`file` to write as JSON")
-	set.StringVar(&f.csv, "csv", "", "`file` to write as CSV, a line per run")
+	set.StringVar(&f.csv, "csv", "", "`file` to write as CSV, a line per run and way to look up keys")
 	set.SetOutput(io.Discard) // an error is printed once, by exitStatus
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -77,8 +78,8 @@ func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings 
 			}
 		}
 	}
-	if f.baseLg < 11 || f.baseLg > 30 {
-		return f, nil, fmt.Errorf("-baselg %d: pass 11 to 30", f.baseLg)
+	if err := goleveldb.WithFilterBaseLg(f.baseLg)(&opt.Options{}); err != nil {
+		return f, nil, fmt.Errorf("-baselg: %w", err)
 	}
 	for name, n := range map[string]int{"reads": f.reads, "rounds": f.rounds, "threads": f.threads} {
 		if n < 1 {
