@@ -1,0 +1,106 @@
+package sstable
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// entries walks through the entries of a data, index or metaindex block. The key and the value of one are valid until the
+// next call.
+type entries struct {
+	block    []byte // without the restarts
+	restarts []byte // the offsets that are still to come, 4 bytes each
+	at       int    // offset of the next entry
+
+	key, value []byte
+	keyBytes   uint64 // of all keys so far
+}
+
+// No block of LevelDB has more than 16 entries that share the bytes of a key.
+const maxSharing = 16
+
+// checkSharing returns an error if the keys so far are so much longer than the block that it would be dear to keep them.
+func (e *entries) checkSharing() error {
+	if e.keyBytes/maxSharing > uint64(len(e.block)) {
+		return fmt.Errorf("%d bytes make more than %d bytes of keys", len(e.block), e.keyBytes)
+	}
+	return nil
+}
+
+// newEntries returns the entries of a block's contents, or an error if the end of the block is wrong.
+func newEntries(block []byte) (*entries, error) {
+	if len(block) < 4 {
+		return nil, fmt.Errorf("a block of %d bytes, too short for the number of its restarts", len(block))
+	}
+	end := len(block) - 4
+	restarts := binary.LittleEndian.Uint32(block[end:])
+	if uint64(restarts) > uint64(end/4) {
+		return nil, fmt.Errorf("%d restarts in a block of %d bytes", restarts, len(block))
+	}
+	start := end - 4*int(restarts)
+	if restarts == 0 && start > 0 {
+		return nil, errors.New("entries without a restart, which C++ LevelDB does not see")
+	}
+	e := &entries{block: block[:start], restarts: block[start:end]}
+	// A block without entries has one restart all the same, in C++ LevelDB and in goleveldb.
+	if start == 0 && restarts == 1 && binary.LittleEndian.Uint32(e.restarts) == 0 {
+		e.restarts = nil
+	}
+	return e, nil
+}
+
+// next steps to the next entry. It returns false behind the last one, or with an error.
+func (e *entries) next() (bool, error) {
+	if e.at == len(e.block) {
+		if len(e.restarts) > 0 {
+			return false, fmt.Errorf("a restart at %d, where no entry begins", binary.LittleEndian.Uint32(e.restarts))
+		}
+		return false, nil
+	}
+	rest := e.block[e.at:]
+	var lengths [3]uint64 // shared, unshared, value
+	for i := range lengths {
+		n, size := binary.Uvarint(rest)
+		if size <= 0 || n > math.MaxUint32 {
+			return false, fmt.Errorf("the entry at %d does not tell its lengths", e.at)
+		}
+		lengths[i], rest = n, rest[size:]
+	}
+	shared, unshared, value := lengths[0], lengths[1], lengths[2]
+	if shared > uint64(len(e.key)) {
+		return false, fmt.Errorf("the entry at %d shares %d bytes with a key of %d", e.at, shared, len(e.key))
+	}
+	if unshared+value > uint64(len(rest)) {
+		return false, fmt.Errorf("the entry at %d has %d bytes, and %d are left", e.at, unshared+value, len(rest))
+	}
+	if err := e.restart(shared); err != nil {
+		return false, err
+	}
+	e.key = append(e.key[:shared], rest[:unshared]...)
+	e.keyBytes += uint64(len(e.key))
+	e.value = rest[unshared:][:value]
+	e.at = len(e.block) - len(rest[unshared+value:])
+	return true, nil
+}
+
+// restart checks the restarts against the entry at e.at: readers that search begin there, and would go astray.
+func (e *entries) restart(shared uint64) error {
+	if len(e.restarts) == 0 {
+		return nil
+	}
+	switch restart := binary.LittleEndian.Uint32(e.restarts); {
+	case uint64(restart) < uint64(e.at):
+		return fmt.Errorf("a restart at %d, where no entry begins", restart)
+	case uint64(restart) > uint64(e.at):
+		if e.at == 0 {
+			return errors.New("no restart at the first entry")
+		}
+	case shared != 0:
+		return fmt.Errorf("the entry at %d is a restart, and shares %d bytes with the key before", e.at, shared)
+	default:
+		e.restarts = e.restarts[4:]
+	}
+	return nil
+}

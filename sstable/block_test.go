@@ -1,0 +1,198 @@
+package sstable_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/sstable"
+)
+
+// readBlock writes a block beside the data of a table, and reads its entries.
+func readBlock(t testing.TB, contents []byte) (entries []string, err error) {
+	file, w := writeTable(t, tableOptions{meta: []metaBlock{{"block", contents}}})
+	table := openTable(t, file)
+	for e, err := range table.MetaEntries(table.Metaindex()[0].Handle) {
+		if err != nil {
+			var corrupt *sstable.CorruptionError
+			require.ErrorAs(t, err, &corrupt)
+			require.Zero(t, corrupt.Offset)
+			return entries, corrupt.Cause
+		}
+		entries = append(entries, fmt.Sprintf("%s=%s", e.Key, e.Value))
+	}
+	require.Less(t, w.metaindex.Offset, uint64(len(file)))
+	return entries, nil
+}
+
+// Blocks of entries, well formed and not; the entries before the fault are read.
+func TestBlocks(t *testing.T) {
+	entry := func(shared int, unshared, value string) string {
+		return string(appendEntry(nil, shared, []byte(unshared), []byte(value)))
+	}
+	restarts := func(offsets ...int) string { return string(appendRestarts(nil, offsets...)) }
+	one := entry(0, "key", "v")                    // 7 bytes
+	two := entry(0, "a", "1") + entry(0, "b", "2") // 5 bytes each
+	for _, c := range []struct {
+		name, block string
+		entries     string // separated by spaces
+		want        string // part of the error
+	}{
+		{"no entry, a restart", restarts(0), "", ""},
+		{"no entry, no restart", restarts(), "", ""},
+		{"one entry", one + restarts(0), "key=v", ""},
+		{"shared", one + entry(2, "xy", "") + entry(4, "", "w") + restarts(0), "key=v kexy= kexy=w", ""},
+		{"two restarts", two + restarts(0, 5), "a=1 b=2", ""},
+		{"fewer restarts than entries without sharing", two + restarts(0), "a=1 b=2", ""},
+		{"the empty key", entry(0, "", "v") + entry(0, "", "w") + restarts(0), "=v =w", ""},
+		{"a long value", entry(0, "k", strings.Repeat("v", 300)) + restarts(0), "k=" + strings.Repeat("v", 300), ""},
+
+		{"no bytes", "", "", "a block of 0 bytes, too short for the number of its restarts"},
+		{"3 bytes", "\x00\x00\x00", "", "a block of 3 bytes, too short"},
+		{"restarts without space", "\x01\x00\x00\x00", "", "1 restarts in a block of 4 bytes"},
+		{"one restart too many", one + "\x00\x00\x00\x00" + "\x03\x00\x00\x00", "", "3 restarts in a block of 15 bytes"},
+		{"most restarts", "\x00\x00\x00\x00" + "\xff\xff\xff\xff", "", "4294967295 restarts in a block of 8 bytes"},
+		{"no entry, two restarts", restarts(0, 0), "", "a restart at 0, where no entry begins"},
+		{"no entry, a restart elsewhere", restarts(1), "", "a restart at 1, where no entry begins"},
+		{"entries without restart", one + restarts(), "", "entries without a restart"},
+		{"the first restart is not 0", two + restarts(5), "", "no restart at the first entry"},
+		{"a restart in an entry", two + restarts(0, 4), "a=1", "a restart at 4, where no entry begins"},
+		{"a restart at the end", two + restarts(0, 10), "a=1 b=2", "a restart at 10, where no entry begins"},
+		{"a restart beyond the end", two + restarts(0, 1000), "a=1 b=2", "a restart at 1000, where no entry begins"},
+		{"a restart twice", two + restarts(0, 5, 5), "a=1 b=2", "a restart at 5, where no entry begins"},
+		{"restarts in the wrong order", two + restarts(0, 5, 0), "a=1 b=2", "a restart at 0, where no entry begins"},
+		{"a restart that shares", one + entry(1, "x", "w") + restarts(0, 7), "key=v", "the entry at 7 is a restart, and shares 1 bytes with the key before"},
+		{"the first entry shares", entry(1, "x", "v") + restarts(0), "", "the entry at 0 shares 1 bytes with a key of 0"},
+		{"shares too much", one + entry(4, "x", "w") + restarts(0), "key=v", "the entry at 7 shares 4 bytes with a key of 3"},
+		{"shares 2^32-1", one + "\xff\xff\xff\xff\x0f\x01\x00x" + restarts(0), "key=v", "shares 4294967295 bytes with a key of 3"},
+		{"shares 2^32", one + "\x80\x80\x80\x80\x10\x01\x00x" + restarts(0), "key=v", "the entry at 7 does not tell its lengths"},
+		{"unshared too long", one + "\x00\x03\x00xy" + restarts(0), "key=v", "the entry at 7 has 3 bytes, and 2 are left"},
+		{"value too long", one + "\x00\x01\x02xy" + restarts(0), "key=v", "the entry at 7 has 3 bytes, and 2 are left"},
+		{"the longest", one + "\x00\xff\xff\xff\xff\x0f\xff\xff\xff\xff\x0fxy" + restarts(0), "key=v", "the entry at 7 has 8589934590 bytes, and 2 are left"},
+		{"unshared 2^32", "\x00\x80\x80\x80\x80\x10\x00" + restarts(0), "", "does not tell its lengths"},
+		{"value 2^32", "\x00\x00\x80\x80\x80\x80\x10" + restarts(0), "", "does not tell its lengths"},
+		{"a length beyond 64 bits", "\x00\x00" + strings.Repeat("\xff", 10) + "\x01" + restarts(0), "", "does not tell its lengths"},
+		{"one length", one + "\x00" + restarts(0), "key=v", "the entry at 7 does not tell its lengths"},
+		{"two lengths", one + "\x00\x00" + restarts(0), "key=v", "the entry at 7 does not tell its lengths"},
+		{"a length that does not end", one + "\x00\x00\x80" + restarts(0), "key=v", "the entry at 7 does not tell its lengths"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			entries, err := readBlock(t, []byte(c.block))
+			require.Equal(t, c.entries, strings.Join(entries, " "))
+			if c.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, c.want)
+			}
+		})
+	}
+}
+
+// The metaindex and the index must have handles of blocks that lie in the file, and the index in its order.
+func TestHandles(t *testing.T) {
+	// The file begins with two empty blocks of 8 bytes and their trailers, and 100 bytes without meaning.
+	empty := withTrailer(appendRestarts(nil, 0), raw)
+	begin := slices.Concat(empty, empty, make([]byte, 100))
+	end := uint64(len(begin))
+	const at0, at13 = "\x00\x08", "\x0d\x08"
+	handle := func(offset, length uint64) string {
+		return string(encodeHandle(sstable.BlockHandle{Offset: offset, Length: length}))
+	}
+	open := func(metaindex, index []string) error {
+		file := slices.Clone(begin)
+		var handles []sstable.BlockHandle
+		for _, values := range [][]string{metaindex, index} {
+			var b blockWriter
+			for i, value := range values {
+				b.add(fmt.Appendf(nil, "key %d", i), []byte(value))
+			}
+			contents := b.finish()
+			handles = append(handles, sstable.BlockHandle{Offset: uint64(len(file)), Length: uint64(len(contents))})
+			file = append(file, withTrailer(contents, raw)...)
+		}
+		file = append(file, footer(handles[0], handles[1])...)
+		_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
+		return err
+	}
+	require.NoError(t, open([]string{at0, at13, at0}, []string{at0, at13}))
+	require.NoError(t, open(nil, []string{at0 + "more, which LevelDB allows", at13 + "\xff"}))
+
+	bad := map[string]string{
+		"":                           "a block handle without an offset",
+		"\x80":                       "a block handle without an offset",
+		"\x00":                       "a block handle without a length",
+		"\x00\x80":                   "a block handle without a length",
+		strings.Repeat("\xff", 11):   "a block handle without an offset",
+		handle(0, 1<<63):             "does not fit into the file",
+		handle(1<<63, 0):             "does not fit into the file",
+		handle(1<<64-1, 1<<64-1):     "does not fit into the file",
+		handle(1<<64-5, 0):           "does not fit into the file",
+		handle(0, 1<<64-5):           "does not fit into the file",
+		handle(end+18+8+18+8+100, 0): "does not fit into the file",
+		handle(0, end+18+8+18+8+100): "does not fit into the file",
+		handle(end-5, end):           "does not fit into the file",
+	}
+	for value, want := range bad {
+		err := open([]string{at0, value}, nil)
+		require.ErrorContains(t, err, "metaindex: \"key 1\": ", "%x", value)
+		require.ErrorContains(t, err, want, "%x", value)
+		err = open(nil, []string{at0, value})
+		require.ErrorContains(t, err, "index: data block 1: ", "%x", value)
+		require.ErrorContains(t, err, want, "%x", value)
+	}
+	// Long names do not make long errors.
+	long := (&blockWriter{}).with([]byte(strings.Repeat("x", 10_000)), nil).finish()
+	file := slices.Concat(begin, withTrailer(long, raw), footer(sstable.BlockHandle{Offset: end, Length: uint64(len(long))}, sstable.BlockHandle{Length: 8}))
+	_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
+	require.ErrorContains(t, err, "metaindex: \"xxx")
+	require.Less(t, len(err.Error()), 300)
+
+	for name, index := range map[string][]string{
+		"twice":               {at0, at0},
+		"falling":             {at13, at0},
+		"one byte too early":  {at0, "\x0c\x08"},
+		"inside of the first": {handle(0, 50), "\x0d\x08"},
+	} {
+		require.ErrorContains(t, open(nil, index), "index: data block 1: it begins at ", name)
+	}
+
+	// The footer's own handles.
+	for _, handles := range []string{"", "\x80", "\x00", "\x00\x08", "\x00\x08\x0d", "\x00\x08\x0d\x80"} {
+		padded := handles + strings.Repeat("\x80", 40-len(handles)) // a varint without end
+		file := slices.Concat(begin, []byte(padded), footer(sstable.BlockHandle{}, sstable.BlockHandle{})[40:])
+		_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
+		require.ErrorContains(t, err, fmt.Sprintf("table: corrupt at offset %d: footer: a block handle without", len(begin)), "%x", handles)
+	}
+	for _, h := range []sstable.BlockHandle{{Offset: end - 4}, {Length: end - 4}, {Offset: end}, {Offset: 1<<64 - 1, Length: 1}, {Offset: 1, Length: 1<<64 - 1}, {Offset: 1 << 63, Length: 1 << 63}} {
+		for _, f := range [][]byte{footer(h, sstable.BlockHandle{Length: 8}), footer(sstable.BlockHandle{Length: 8}, h)} {
+			file := slices.Concat(begin, f)
+			_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
+			require.ErrorContains(t, err, fmt.Sprintf("table: corrupt at offset %d: footer: a block of", len(begin)), "%+v", h)
+		}
+	}
+	// A block may end where the footer begins.
+	file = slices.Concat(begin, empty, footer(sstable.BlockHandle{Length: 8}, sstable.BlockHandle{Offset: end, Length: 8}))
+	_, err = sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
+	require.NoError(t, err)
+}
+
+// Internal keys need 8 bytes.
+func TestShortInternalKeys(t *testing.T) {
+	file, w := writeTable(t, tableOptions{}, internalKey("", 5, 1), []byte("seven b"))
+	table := openTable(t, file, sstable.WithKeys(sstable.InternalKeys))
+	n := 0
+	for e, err := range table.Entries() {
+		if n++; n == 1 {
+			require.NoError(t, err)
+			require.Empty(t, e.Key)
+			require.Len(t, e.Stored, 8)
+			continue
+		}
+		require.EqualError(t, err, fmt.Sprintf("table: corrupt at offset %d: data block 1: the key %x is too short for an internal one", w.dataBlocks[1].Offset, "seven b"))
+	}
+	require.Equal(t, 2, n)
+}

@@ -1,0 +1,340 @@
+package sstable_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+)
+
+// A dataBlock is what a filter block knows of a data block.
+type dataBlock struct {
+	offset uint64
+	keys   []string
+}
+
+func newBuilder(t testing.TB, opts ...sstable.FilterBlockOption) *sstable.FilterBlockBuilder {
+	b, err := sstable.NewFilterBlockBuilder(exact{t}, opts...)
+	require.NoError(t, err)
+	return b
+}
+
+// build makes the filter block of a table. It passes all keys in the same memory, which it overwrites.
+func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte {
+	var key []byte
+	for _, block := range blocks {
+		b.StartBlock(block.offset)
+		for _, k := range block.keys {
+			key = append(key[:0], k...)
+			b.AddKey(key)
+			for i := range key {
+				key[i] = 0xee
+			}
+		}
+	}
+	b.StartBlock(end)
+	return b.Finish()
+}
+
+// requireExact asks a filter block for each key at each block's offset, and at each other offset of the list. The answer is
+// exactly whether the key is in a block of the same window; beyond the last filter it is always true.
+func requireExact(t testing.TB, block []byte, baseLg int, blocks []dataBlock, others ...uint64) {
+	t.Helper()
+	r := sstable.NewFilterBlockReader(exact{t}, block)
+	require.NoError(t, r.Validate())
+	require.Equal(t, baseLg, r.BaseLg())
+	windows := map[uint64][]string{}
+	absent := []string{"", "no such key"}
+	for _, b := range blocks {
+		windows[b.offset>>baseLg] = append(windows[b.offset>>baseLg], b.keys...)
+		others = append(others, b.offset)
+		absent = append(absent, b.keys...)
+	}
+	for _, offset := range others {
+		keys := windows[offset>>baseLg]
+		for _, key := range absent {
+			want := slices.Contains(keys, key) || offset>>baseLg >= uint64(r.NumFilters())
+			require.Equal(t, want, r.MayContain(offset, []byte(key)), "key %q at offset %d", key, offset)
+		}
+	}
+}
+
+// Blocks in the same window share a filter, and nothing goes into the filter of another.
+func TestWindows(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		blocks  []dataBlock
+		end     uint64
+		filters []string // the keys of each, separated by spaces
+	}{
+		{"no block", nil, 0, nil},
+		{"one block", []dataBlock{{0, []string{"a", "b"}}}, 100, []string{"a b"}},
+		{"one byte before the next window", []dataBlock{{0, []string{"a"}}, {2047, []string{"b"}}}, 2100, []string{"a b"}},
+		{"first byte of the next window", []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100, []string{"a", "b"}},
+		{"several blocks in each window", []dataBlock{
+			{0, []string{"a"}}, {500, []string{"b", "c"}}, {2000, []string{"d"}}, {4095, []string{"e"}}, {4096, []string{"f"}}, {6143, []string{"g"}},
+		}, 6144, []string{"a b c d", "e", "f g"}},
+		{"no block in some windows", []dataBlock{{0, []string{"a"}}, {10000, []string{"b"}}, {30000, []string{"c"}}}, 30001,
+			[]string{"a", "", "", "", "b", "", "", "", "", "", "", "", "", "", "c"}},
+		{"the first window has no block", []dataBlock{{5000, []string{"a"}}}, 5100, []string{"", "", "a"}},
+		{"blocks without keys", []dataBlock{{0, nil}, {3000, []string{"a"}}, {5000, nil}}, 5100, []string{"", "a"}},
+		{"empty filters at the end", []dataBlock{{0, []string{"a"}}}, 5*2048 + 1, []string{"a", "", "", "", ""}},
+		{"an end at the first byte of a window", []dataBlock{{0, []string{"a"}}}, 5 * 2048, []string{"a", "", "", "", ""}},
+		{"an end at the last byte of a window", []dataBlock{{0, []string{"a"}}}, 5*2048 - 1, []string{"a", "", "", ""}},
+		{"a key twice, the empty key", []dataBlock{{0, []string{"a", "a", ""}}}, 100, []string{"a a "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			block := build(newBuilder(t), c.blocks, c.end)
+			r := sstable.NewFilterBlockReader(exact{t}, block)
+			require.NoError(t, r.Validate())
+			require.Equal(t, len(c.filters), r.NumFilters())
+			for i, keys := range c.filters {
+				var want []byte
+				if keys != "" {
+					want = filterOf(strings.Split(keys, " ")...)
+				}
+				require.Equal(t, want, append([]byte(nil), r.Filter(i)...), "filter %d", i)
+			}
+			requireExact(t, block, 11, c.blocks, 0, 1, 2047, 2048, 4095, 4096, c.end, 1<<20, math.MaxUint64)
+		})
+	}
+}
+
+// As in LevelDB, keys that come before the first StartBlock belong to window 0.
+func TestKeysBeforeStartBlock(t *testing.T) {
+	b := newBuilder(t)
+	b.AddKey([]byte("a"))
+	b.StartBlock(4096)
+	b.AddKey([]byte("b"))
+	requireExact(t, b.Finish(), 11, []dataBlock{{0, []string{"a"}}, {4096, []string{"b"}}}, 2048)
+
+	b.AddKey([]byte("only"))
+	requireExact(t, b.Finish(), 11, []dataBlock{{0, []string{"only"}}}, 2048)
+}
+
+// Every base_lg, with blocks at both sides of the borders of the first windows and with offsets up to 2^64-1.
+func TestBaseLg(t *testing.T) {
+	for lg := 0; lg <= 63; lg++ {
+		var blocks []dataBlock
+		add := func(offset uint64) {
+			if len(blocks) == 0 || offset > blocks[len(blocks)-1].offset {
+				blocks = append(blocks, dataBlock{offset, []string{fmt.Sprintf("key of %d", offset)}})
+			}
+		}
+		last := uint64(5)
+		if lg > 61 {
+			last = math.MaxUint64 >> lg // of the windows
+		}
+		for window := uint64(0); window <= last; window++ {
+			if window == 3 {
+				continue // empty
+			}
+			add(window << lg)
+			add(window<<lg + 1<<lg - 1)
+		}
+		end := blocks[len(blocks)-1].offset
+		block := build(newBuilder(t, sstable.WithBaseLg(lg)), blocks, end)
+		require.Equal(t, byte(lg), block[len(block)-1])
+		requireExact(t, block, lg, blocks, math.MaxUint64, math.MaxUint64-1, 1<<63, 1<<63-1, (last+1)<<lg)
+	}
+	require.Equal(t, build(newBuilder(t), []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100),
+		build(newBuilder(t, sstable.WithBaseLg(11)), []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100), "the default is 11")
+}
+
+// The bytes, written by hand.
+func TestFilterBlockBytes(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		baseLg int
+		blocks []dataBlock
+		end    uint64
+		want   string
+	}{
+		{"no key", 11, nil, 0, "00000000 0b"},
+		{"no key, another base_lg", 63, nil, 0, "00000000 3f"},
+		{"a data block without keys", 11, []dataBlock{{0, nil}}, 4096, "00000000 00000000 00000000 0b"},
+		{"one key", 11, []dataBlock{{0, []string{"foo"}}}, 20, "03000000 666f6f  00000000 07000000 0b"},
+		{"windows 0 and 2, one empty at the end", 4, []dataBlock{{0, []string{"a", "bc"}}, {40, []string{""}}}, 68,
+			"01000000 61 02000000 6263  00000000  00000000 0b000000 0b000000 0f000000  0f000000 04"},
+	} {
+		want, err := hex.DecodeString(strings.ReplaceAll(c.want, " ", ""))
+		require.NoError(t, err)
+		got := build(newBuilder(t, sstable.WithBaseLg(c.baseLg)), c.blocks, c.end)
+		require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got), c.name)
+	}
+}
+
+// The example of the package comment: the bytes that stand there, at the offsets that stand there, are those of a block with
+// one key in each of the windows 0 and 2, and read back so.
+func TestWorkedExample(t *testing.T) {
+	comment, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	var example []byte
+	for _, line := range regexp.MustCompile(`(?m)^//\t([0-9a-f]{2})  ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:   .*)?$`).FindAllStringSubmatch(string(comment), -1) {
+		require.Equal(t, fmt.Sprintf("%02x", len(example)), line[1], "the offset of the line %s", line[0])
+		b, err := hex.DecodeString(strings.ReplaceAll(line[2], " ", ""))
+		require.NoError(t, err)
+		example = append(example, b...)
+	}
+	r := sstable.NewFilterBlockReader(bloom(t, 10), example)
+	require.NoError(t, r.Validate())
+	require.Equal(t, 11, r.BaseLg())
+	require.Equal(t, 3, r.NumFilters())
+	require.Equal(t, "ffffffffffffffff06", hex.EncodeToString(r.Filter(0)))
+	require.Empty(t, r.Filter(1))
+	require.Equal(t, "ffffffffffffffff06", hex.EncodeToString(r.Filter(2)))
+
+	// A filter of one key is of this form: 9 bytes, the last one 6. Its bits are not what the example is about.
+	b, err := sstable.NewFilterBlockBuilder(bloom(t, 10))
+	require.NoError(t, err)
+	b.AddKey([]byte("a"))
+	b.StartBlock(2 * 2048)
+	b.AddKey([]byte("b"))
+	block := b.Finish()
+	copy(block, bytes.Repeat([]byte{0xff}, 8))
+	copy(block[9:], bytes.Repeat([]byte{0xff}, 8))
+	require.Equal(t, hex.EncodeToString(example), hex.EncodeToString(block))
+}
+
+// A builder starts over after Finish, with nothing left of the table before, and leaves the block before as it was.
+func TestReuse(t *testing.T) {
+	for name, first := range map[string][]dataBlock{
+		"keys in the last window": {{0, []string{"a", "b"}}, {9000, []string{"c"}}},
+		"no block at all":         nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBuilder(t)
+			one := build(b, first, 30000)
+			kept := bytes.Clone(one)
+			spare := one[len(one):cap(one)] // the caller's too: it may use it
+			for i := range spare {
+				spare[i] = 0xcc
+			}
+			second := []dataBlock{{0, []string{"d"}}, {100, []string{"e"}}, {2048, []string{"f"}}}
+			two := build(b, second, 2100)
+			require.Equal(t, build(newBuilder(t), second, 2100), two, "as a new builder makes it")
+			require.Equal(t, kept, one)
+			for _, c := range spare {
+				require.Equal(t, byte(0xcc), c)
+			}
+			require.Equal(t, build(newBuilder(t), first, 30000), build(b, first, 30000))
+			require.Equal(t, kept, one)
+		})
+	}
+}
+
+// Filters beyond what an offset can say are left out: readers then answer "may contain", and exactly before.
+func TestFourGigabytes(t *testing.T) {
+	require.Equal(t, uint64(math.MaxUint32), newBuilder(t).MaxBytes())
+
+	var blocks []dataBlock
+	for i := range uint64(8) {
+		blocks = append(blocks, dataBlock{i * 3000, []string{fmt.Sprintf("key %d", i)}}) // a filter of 9 bytes, each in its own window
+	}
+	end := uint64(8 * 3000)
+	whole := build(newBuilder(t), blocks, end)
+	num := sstable.NewFilterBlockReader(exact{t}, whole).NumFilters()
+	for limit := uint64(0); limit <= 8*9+1; limit++ {
+		b := newBuilder(t, sstable.WithMaxBytes(limit))
+		block := build(b, blocks, end)
+		r := sstable.NewFilterBlockReader(exact{t}, block)
+		require.NoError(t, r.Validate())
+		kept := int(min(limit/9, 8)) // filters with keys
+		if kept == 8 {
+			require.Equal(t, whole, block)
+			require.Equal(t, num, r.NumFilters())
+		} else {
+			require.Equal(t, int(blocks[kept].offset>>11), r.NumFilters(), "up to the first filter that is left out")
+		}
+		requireExact(t, block, 11, blocks)
+
+		// Nothing of it is left for the next table.
+		require.Equal(t, build(newBuilder(t, sstable.WithMaxBytes(limit)), blocks[:1], 100), build(b, blocks[:1], 100))
+		require.Equal(t, block, build(b, blocks, end))
+	}
+}
+
+// Behind a filter that is left out come no others, even if they would fit: they would be in the wrong place.
+func TestFourGigabytesBeforeSmallFilters(t *testing.T) {
+	blocks := []dataBlock{{0, []string{"a"}}, {2048, []string{"a key that is too long"}}, {4096, []string{"b"}}, {4200, []string{"c"}}}
+	for _, end := range []uint64{4300, 9000} {
+		block := build(newBuilder(t, sstable.WithMaxBytes(20)), blocks, end)
+		require.Equal(t, 1, sstable.NewFilterBlockReader(exact{t}, block).NumFilters())
+		requireExact(t, block, 11, blocks)
+	}
+}
+
+// The last filter of a table is left out like the others.
+func TestFourGigabytesAtTheEnd(t *testing.T) {
+	b := newBuilder(t, sstable.WithMaxBytes(17))
+	b.StartBlock(0)
+	b.AddKey([]byte("key 0"))
+	b.StartBlock(2048)
+	b.AddKey([]byte("key 1"))
+	requireExact(t, b.Finish(), 11, []dataBlock{{0, []string{"key 0"}}, {2048, []string{"key 1"}}})
+	b.AddKey([]byte("key 2"))
+	requireExact(t, b.Finish(), 11, []dataBlock{{0, []string{"key 2"}}})
+}
+
+func TestFilterBlockMisuse(t *testing.T) {
+	_, err := sstable.NewFilterBlockBuilder(nil)
+	require.ErrorContains(t, err, "policy.NewBloom")
+	_, err = sstable.NewFilterBlockBuilder(exact{t}, nil)
+	require.ErrorContains(t, err, "leave it out")
+	for _, lg := range []int{-1, 64, math.MinInt, math.MaxInt} {
+		_, err = sstable.NewFilterBlockBuilder(exact{t}, sstable.WithBaseLg(lg))
+		require.ErrorContains(t, err, "from 0 to 63", "base_lg %d", lg)
+	}
+	require.PanicsWithValue(t, "sstable: NewFilterBlockReader with a nil policy: pass one that policy.NewBloom returned", func() {
+		sstable.NewFilterBlockReader(nil, nil)
+	})
+
+	b := newBuilder(t)
+	b.StartBlock(4096)
+	b.StartBlock(5000)
+	b.StartBlock(4096) // the same window: no harm
+	require.PanicsWithValue(t, "sstable: StartBlock(4095) after a block that begins in a later window", func() { b.StartBlock(4095) })
+	b.AddKey([]byte("a"))
+	requireExact(t, b.Finish(), 11, []dataBlock{{4096, []string{"a"}}}, 0, 2048)
+	b.StartBlock(0) // another table begins at 0 again
+}
+
+// Who appends to a filter does not write over the next.
+func TestFilterAppend(t *testing.T) {
+	block := build(newBuilder(t), []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100)
+	same := bytes.Clone(block)
+	r := sstable.NewFilterBlockReader(exact{t}, block)
+	require.NotEmpty(t, append(r.Filter(0), "xxxxxxxx"...))
+	require.Equal(t, same, block)
+}
+
+// A reader of LevelDB's filters is safe for concurrent use; the race detector watches this test.
+func TestConcurrentReaders(t *testing.T) {
+	var p policy.Policy = bloom(t, 10)
+	b, err := sstable.NewFilterBlockBuilder(p)
+	require.NoError(t, err)
+	var blocks []dataBlock
+	for i := range uint64(50) {
+		blocks = append(blocks, dataBlock{i * 1500, []string{fmt.Sprintf("key %d", i)}})
+	}
+	r := sstable.NewFilterBlockReader(p, build(b, blocks, 50*1500))
+	for range 4 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			for _, b := range blocks {
+				require.True(t, r.MayContain(b.offset, []byte(b.keys[0])))
+			}
+			require.NoError(t, r.Validate())
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package sstable
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// A BlockHandle says where a block lies in a file. Its compression byte and its checksum follow it, and are not counted.
+type BlockHandle struct {
+	Offset uint64
+	Length uint64
+}
+
+// offset returns where an error in the block is, for a CorruptionError.
+func (h BlockHandle) offset() int64 {
+	if h.Offset > math.MaxInt64 {
+		return -1
+	}
+	return int64(h.Offset)
+}
+
+const (
+	trailerLen = 1 + 4
+	footerLen  = 48
+)
+
+// decodeHandle returns the handle that b begins with, and the bytes behind it.
+func decodeHandle(b []byte) (h BlockHandle, rest []byte, err error) {
+	offset, n := binary.Uvarint(b)
+	if n <= 0 {
+		return h, nil, errors.New("a block handle without an offset")
+	}
+	b = b[n:]
+	length, n := binary.Uvarint(b)
+	if n <= 0 {
+		return h, nil, errors.New("a block handle without a length")
+	}
+	return BlockHandle{offset, length}, b[n:], nil
+}
+
+// decodeFooter returns the handles in a footer. REQUIRES: len(footer) == footerLen.
+func decodeFooter(footer []byte) (metaindex, index BlockHandle, err error) {
+	handles := footer[:footerLen-magicLen]
+	if metaindex, handles, err = decodeHandle(handles); err != nil {
+		return metaindex, index, err
+	}
+	index, _, err = decodeHandle(handles)
+	return metaindex, index, err
+}

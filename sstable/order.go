@@ -1,0 +1,74 @@
+package sstable
+
+import "fmt"
+
+// An orderCheck looks for index keys that hide entries from lookups: below the last key of their block, or not below the
+// first key of the next. Only for tables whose keys rise in the order of LevelDB's default comparer: with another comparer the
+// index may well look so.
+type orderCheck struct {
+	index  *index
+	format KeyFormat
+
+	block int    // whose index key is compared next: that of the last entry
+	any   bool   // there was an entry
+	last  []byte // its stored key
+	other bool   // the keys are not in this order, or not of this format
+	err   error  // the first index key that does not fit
+}
+
+// add takes the next entry of the table.
+func (c *orderCheck) add(block int, stored []byte) {
+	if _, ok := c.format.userKey(stored); !ok || c.any && c.format.compare(c.last, stored) >= 0 {
+		c.other = true
+	}
+	if c.other {
+		return
+	}
+	for ; c.block < block; c.block++ {
+		c.checkLast()
+		if key := c.index.key(c.block); c.err == nil && c.format.compare(key, stored) >= 0 {
+			c.err = fmt.Errorf("index: the key of data block %d, %x, is not below the next block's first one, %x", c.block, key, stored)
+		}
+	}
+	c.any, c.last = true, append(c.last[:0], stored...)
+}
+
+// checkLast compares the index key of a block with the last key in it and before.
+func (c *orderCheck) checkLast() {
+	key := c.index.key(c.block)
+	if c.err != nil {
+		return
+	}
+	if _, ok := c.format.userKey(key); !ok {
+		c.err = fmt.Errorf("index: the key of data block %d, %x, is too short for an internal one", c.block, key)
+	} else if c.any && c.format.compare(key, c.last) < 0 {
+		c.err = fmt.Errorf("index: the key of data block %d, %x, is below the block's last one, %x", c.block, key, c.last)
+	}
+}
+
+// finish returns the error that was found, and whether the table was judged at all.
+func (c *orderCheck) finish() (err error, judged bool) {
+	for ; c.any && c.block < c.index.len(); c.block++ {
+		c.checkLast()
+	}
+	return c.err, !c.other
+}
+
+// orderChecks returns the checks for all readings of the keys that are possible, the likely one first.
+func (t *Table) orderChecks() []orderCheck {
+	checks := []orderCheck{{index: &t.index, format: t.keysFound}}
+	if t.keys == AutoKeys {
+		checks = append(checks, orderCheck{index: &t.index, format: InternalKeys + PlainKeys - t.keysFound})
+	}
+	return checks
+}
+
+// finishChecks returns the error of the likeliest reading in which the keys rise, if there is one.
+func finishChecks(checks []orderCheck) error {
+	for i := range checks {
+		if err, judged := checks[i].finish(); judged {
+			return err
+		}
+	}
+	return nil
+}

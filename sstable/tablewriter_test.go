@@ -1,0 +1,375 @@
+package sstable_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/golang/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+)
+
+// This file writes tables, from the text of the package comment alone and with all the freedom that the format leaves.
+
+// Kinds of compression, as the byte behind a block.
+const (
+	raw      = 0
+	snappied = 1
+	zstded   = 2
+)
+
+// tableOptions say how a table is written. The zero value has restarts at every entry, one data block for each entry, no
+// compression, no filter, and the last key of each data block in the index.
+type tableOptions struct {
+	blockSize   int  // a data block ends when its contents have this many bytes
+	interval    int  // of restarts in data blocks, at least 1
+	compression byte // of all blocks but the filter's
+
+	policy   policy.Policy // nil: no filter block
+	baseLg   int           // 0: 11
+	internal bool          // filters get the keys without 8 bytes at the end
+
+	indexKey func(last, next []byte) []byte // nil: last. next is nil for the last data block
+	meta     []metaBlock                    // further blocks that the metaindex names
+	filterAs []string                       // names of the filter block; nil: "filter." and the policy's
+}
+
+type metaBlock struct {
+	name     string
+	contents []byte
+}
+
+type tableWriter struct {
+	tableOptions
+	t       testing.TB
+	w       io.Writer
+	offset  uint64
+	data    blockWriter
+	index   blockWriter
+	filter  *sstable.FilterBlockBuilder
+	last    []byte
+	pending sstable.BlockHandle // the data block whose index entry needs the next key; no length: none
+
+	// What was written.
+	dataBlocks                         []sstable.BlockHandle
+	indexKeys                          [][]byte
+	filterBlock, metaindex, indexBlock sstable.BlockHandle
+}
+
+func newTableWriter(t testing.TB, w io.Writer, o tableOptions) *tableWriter {
+	tw := &tableWriter{tableOptions: o, t: t, w: w}
+	tw.data.interval, tw.index.interval = o.interval, 1
+	if o.policy != nil {
+		baseLg := 11
+		if o.baseLg != 0 {
+			baseLg = o.baseLg
+		}
+		var err error
+		tw.filter, err = sstable.NewFilterBlockBuilder(o.policy, sstable.WithBaseLg(baseLg))
+		require.NoError(t, err)
+		tw.filter.StartBlock(0)
+	}
+	return tw
+}
+
+// add appends an entry. Its key is in the order that the index shall have.
+func (w *tableWriter) add(key, value []byte) {
+	w.addToIndex(key)
+	w.data.add(key, value)
+	w.last = append(w.last[:0], key...)
+	if w.filter != nil {
+		user := key
+		if w.internal {
+			user = key[:len(key)-8]
+		}
+		w.filter.AddKey(user)
+	}
+	if w.data.size() >= w.blockSize {
+		w.endBlock()
+	}
+}
+
+func (w *tableWriter) endBlock() {
+	w.pending = w.write(w.data.finish(), w.compression)
+	w.dataBlocks = append(w.dataBlocks, w.pending)
+	if w.filter != nil {
+		w.filter.StartBlock(w.offset)
+	}
+}
+
+// addToIndex adds the entry of a finished data block, if there is one.
+func (w *tableWriter) addToIndex(next []byte) {
+	if w.pending.Length == 0 {
+		return
+	}
+	key := w.last
+	if w.indexKey != nil {
+		key = w.indexKey(w.last, next)
+	}
+	w.index.add(key, encodeHandle(w.pending))
+	w.indexKeys = append(w.indexKeys, slices.Clone(key))
+	w.pending = sstable.BlockHandle{}
+}
+
+func (w *tableWriter) finish() {
+	if w.data.n > 0 {
+		w.endBlock()
+	}
+	w.addToIndex(nil)
+
+	metas := map[string]sstable.BlockHandle{}
+	if w.filter != nil {
+		w.filterBlock = w.write(w.filter.Finish(), raw)
+		names := w.filterAs
+		if names == nil {
+			names = []string{"filter." + w.policy.Name()}
+		}
+		for _, name := range names {
+			metas[name] = w.filterBlock
+		}
+	}
+	for _, m := range w.meta {
+		metas[m.name] = w.write(m.contents, raw)
+	}
+	var names []string
+	for name := range metas {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	metaindex := blockWriter{interval: w.interval}
+	for _, name := range names {
+		metaindex.add([]byte(name), encodeHandle(metas[name]))
+	}
+	w.metaindex = w.write(metaindex.finish(), w.compression)
+	w.indexBlock = w.write(w.index.finish(), w.compression)
+	w.put(footer(w.metaindex, w.indexBlock))
+}
+
+// write writes a block and what follows it.
+func (w *tableWriter) write(contents []byte, compression byte) sstable.BlockHandle {
+	stored := compress(w.t, contents, compression)
+	h := sstable.BlockHandle{Offset: w.offset, Length: uint64(len(stored))}
+	w.put(withTrailer(stored, compression))
+	return h
+}
+
+func (w *tableWriter) put(b []byte) {
+	_, err := w.w.Write(b)
+	require.NoError(w.t, err)
+	w.offset += uint64(len(b))
+}
+
+// writeTable returns a table of the entries, all values being like the keys, and the writer that knows where its blocks are.
+func writeTable(t testing.TB, o tableOptions, keys ...[]byte) ([]byte, *tableWriter) {
+	var file bytes.Buffer
+	w := newTableWriter(t, &file, o)
+	for _, key := range keys {
+		w.add(key, fmt.Appendf(nil, "value of %q", key))
+	}
+	w.finish()
+	return file.Bytes(), w
+}
+
+// A blockWriter makes blocks of entries.
+type blockWriter struct {
+	interval int
+	contents []byte
+	restarts []int
+	last     []byte
+	n        int
+}
+
+func (b *blockWriter) add(key, value []byte) {
+	shared := 0
+	if b.n%max(b.interval, 1) == 0 {
+		b.restarts = append(b.restarts, len(b.contents))
+	} else {
+		for shared < len(key) && shared < len(b.last) && key[shared] == b.last[shared] {
+			shared++
+		}
+	}
+	b.contents = appendEntry(b.contents, shared, key[shared:], value)
+	b.last = append(b.last[:0], key...)
+	b.n++
+}
+
+func (b *blockWriter) with(key, value []byte) *blockWriter {
+	b.add(key, value)
+	return b
+}
+
+func (b *blockWriter) size() int { return len(b.contents) + 4*len(b.restarts) + 4 }
+
+func (b *blockWriter) finish() []byte {
+	if b.n == 0 {
+		b.restarts = append(b.restarts, 0)
+	}
+	block := appendRestarts(b.contents, b.restarts...)
+	b.contents, b.restarts, b.n = nil, b.restarts[:0], 0
+	return block
+}
+
+func appendEntry(b []byte, shared int, unshared, value []byte) []byte {
+	for _, n := range []int{shared, len(unshared), len(value)} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return append(append(b, unshared...), value...)
+}
+
+func appendRestarts(b []byte, restarts ...int) []byte {
+	for _, r := range restarts {
+		b = appendUint32(b, r)
+	}
+	return appendUint32(b, len(restarts))
+}
+
+func encodeHandle(h sstable.BlockHandle) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, h.Offset), h.Length)
+}
+
+func footer(metaindex, index sstable.BlockHandle) []byte {
+	b := slices.Concat(encodeHandle(metaindex), encodeHandle(index))
+	b = append(b, make([]byte, 40-len(b))...)
+	return append(b, 0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb)
+}
+
+// zstdEncoder makes frames like those of LevelDB, which tell their length.
+var zstdEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
+})
+
+func compress(t testing.TB, contents []byte, compression byte) []byte {
+	switch compression {
+	case snappied:
+		return snappy.Encode(nil, contents)
+	case zstded:
+		encoder, err := zstdEncoder()
+		require.NoError(t, err)
+		return encoder.EncodeAll(contents, nil)
+	}
+	return contents
+}
+
+// withTrailer appends the compression and the checksum to a block.
+func withTrailer(stored []byte, compression byte) []byte {
+	b := append(slices.Clone(stored), compression)
+	return binary.LittleEndian.AppendUint32(b, checksum(b))
+}
+
+// checksum is the masked CRC-32C of a block and its compression.
+func checksum(b []byte) uint32 {
+	crc := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
+	return (crc>>15 | crc<<17) + 0xa282ead8
+}
+
+// blocks returns the handles of all blocks of the file.
+func (w *tableWriter) blocks() (all []sstable.BlockHandle) {
+	all = append(slices.Clone(w.dataBlocks), w.metaindex, w.indexBlock)
+	if w.filter != nil {
+		all = append(all, w.filterBlock)
+	}
+	return all
+}
+
+// refresh computes the checksum of the block anew in which the file was changed at this offset. It returns false if there is
+// none: in the footer, and in the checksum of a block.
+func (w *tableWriter) refresh(file []byte, at int) bool {
+	for _, h := range w.blocks() {
+		end := h.Offset + h.Length + 1
+		if h.Offset <= uint64(at) && uint64(at) < end && end+4 <= uint64(len(file)) {
+			binary.LittleEndian.PutUint32(file[end:], checksum(file[h.Offset:end]))
+			return true
+		}
+	}
+	return false
+}
+
+// withIndex returns the file with other keys in its index.
+func (w *tableWriter) withIndex(file []byte, keys [][]byte) []byte {
+	index := blockWriter{interval: 1}
+	for i, h := range w.dataBlocks {
+		index.add(keys[i], encodeHandle(h))
+	}
+	stored := compress(w.t, index.finish(), w.compression)
+	h := sstable.BlockHandle{Offset: w.indexBlock.Offset, Length: uint64(len(stored))}
+	return slices.Concat(file[:h.Offset], withTrailer(stored, w.compression), footer(w.metaindex, h))
+}
+
+// internalKey returns a user key with the trailer of a database: sequence number * 256 + type.
+func internalKey(user string, sequence uint64, kind byte) []byte {
+	return binary.LittleEndian.AppendUint64([]byte(user), sequence<<8|uint64(kind))
+}
+
+// internalKeys returns the user keys as those of a database, one version of each.
+func internalKeys(users ...string) (keys [][]byte) {
+	for i, user := range users {
+		keys = append(keys, internalKey(user, uint64(1000+i), 1))
+	}
+	return keys
+}
+
+func plainKeys(users ...string) (keys [][]byte) {
+	for _, user := range users {
+		keys = append(keys, []byte(user))
+	}
+	return keys
+}
+
+// names returns n different keys in their order.
+func names(n int) (keys []string) {
+	for i := range n {
+		keys = append(keys, fmt.Sprintf("name-%05d%s", i*3, strings.Repeat("x", i%5)))
+	}
+	return keys
+}
+
+// shortIndexKey is the shortest separator, as LevelDB's default comparer makes it, between two stored keys without trailers,
+// and the shortest successor of the last key.
+func shortIndexKey(last, next []byte) []byte {
+	for i, c := range last {
+		if next != nil && i < len(next) && c == next[i] {
+			continue
+		}
+		if next != nil && i == len(next) {
+			return last
+		}
+		if c < 0xff && (next == nil || c+1 < next[i]) {
+			return append(slices.Clone(last[:i]), c+1)
+		}
+		if next != nil {
+			return last
+		}
+	}
+	return last
+}
+
+// shortInternalIndexKey is the same for internal keys: a user key that became shorter gets the trailer that sorts first.
+func shortInternalIndexKey(last, next []byte) []byte {
+	user, nextUser := last[:len(last)-8], []byte(nil)
+	if next != nil {
+		nextUser = next[:len(next)-8]
+	}
+	short := shortIndexKey(user, nextUser)
+	if len(short) < len(user) {
+		return internalKey(string(short), 1<<56-1, 1)
+	}
+	return last
+}
+
+// openTable opens a table of which the test expects no error.
+func openTable(t testing.TB, file []byte, opts ...sstable.TableOption) *sstable.Table {
+	t.Helper()
+	table, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)), opts...)
+	require.NoError(t, err)
+	return table
+}
