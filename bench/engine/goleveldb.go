@@ -115,7 +115,7 @@ func (db *goLevelDBDB) Tables() (Tables, error) {
 	var t Tables
 	var sum, squares float64 // of the filters' bytes
 	for _, path := range paths {
-		f, err := readLevelDBTable(path)
+		f, err := readTableFilters(path)
 		if err != nil {
 			return Tables{}, err
 		}

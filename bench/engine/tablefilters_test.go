@@ -9,7 +9,7 @@ import (
 )
 
 // Tables of C++ LevelDB; the numbers are those of a reader in Python.
-func TestReadLevelDBTable(t *testing.T) {
+func TestReadTableFilters(t *testing.T) {
 	for _, c := range []struct {
 		path             string
 		blockBytes, keys int64
@@ -19,7 +19,7 @@ func TestReadLevelDBTable(t *testing.T) {
 		{"basic_snappy_4k/000005.ldb", 6617, 5000, 68 - 2},
 		{"no_filter/000005.ldb", 0, 0, 0},
 	} {
-		f, err := readLevelDBTable(filepath.Join("..", "..", "testdata", "leveldb", "tables", c.path))
+		f, err := readTableFilters(filepath.Join("..", "..", "testdata", "leveldb", "tables", c.path))
 		require.NoError(t, err)
 		require.Equal(t, c.blockBytes, f.blockBytes, c.path)
 		require.Equal(t, c.keys, f.keys, c.path)
@@ -32,9 +32,9 @@ func TestReadLevelDBTable(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "no table")
 	require.NoError(t, os.WriteFile(path, make([]byte, 100), 0o600))
-	_, err := readLevelDBTable(path)
+	_, err := readTableFilters(path)
 	require.Error(t, err)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	_, err = readLevelDBTable(path)
+	_, err = readTableFilters(path)
 	require.Error(t, err)
 }
