@@ -1,0 +1,166 @@
+package analysis
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
+)
+
+// Collisions are counted as they are found by comparing each absent key that passes with all keys of its filter.
+func TestCollisions(t *testing.T) {
+	set := numbered(seeded(t, 1), "%016d", 0, 100_000, 0.63)
+	for _, table := range []*fakeTable{
+		wholeTable(t, set.present, 10),
+		windowTable(t, set.present, 10, 4096, 23),
+	} {
+		type place struct {
+			filter int
+			hash   uint32
+		}
+		taken := map[place]bool{}
+		require.NoError(t, table.Keys(func(filter int, key []byte) error {
+			taken[place{filter, policy.Hash(key)}] = true
+			return nil
+		}))
+		want, passed := int64(0), int64(0)
+		for _, key := range set.absent {
+			if asked, may := table.ask(key); asked && may {
+				passed++
+				if taken[place{table.Locate(key), policy.Hash(key)}] {
+					want++
+				}
+			}
+		}
+		r := analyse(t, table, Options{})
+		require.EqualValues(t, len(set.absent), r.Between.Asked, "all are asked for")
+		require.Equal(t, passed, r.Between.Passed)
+		require.Positive(t, want)
+		require.NotNil(t, r.BetweenCollisions)
+		require.Equal(t, want, *r.BetweenCollisions)
+	}
+}
+
+// A key that passed counts once for each absent key of its filter and hash, however many keys have these.
+func TestCollisionsCountOnce(t *testing.T) {
+	table := exactTable([]string{"a", "a", "b"}, []string{"c"})
+	e := table.info.Filters.Encoding
+	passed := suspects{suspect(e, 0, []byte("a")): 3, suspect(e, 1, []byte("a")): 5, suspect(e, 1, []byte("c")): 7, suspect(e, 0, []byte("x")): 9}
+	r := Report{Between: newRate(100, 24)}
+	require.NoError(t, r.again(context.Background(), table, passed, nil))
+	require.EqualValues(t, 3+7, *r.BetweenCollisions)
+}
+
+// Nothing is read twice without a reason.
+func TestNoSecondPass(t *testing.T) {
+	r := analyse(t, wholeTable(t, numbered(seeded(t, 2), "key%08d", 0, 18_000, 0.5).present, 10), Options{})
+	require.Nil(t, r.BetweenCollisions)
+	require.Empty(t, r.Others)
+}
+
+// What other settings would do is what filters of these settings do.
+func TestOtherSettings(t *testing.T) {
+	set := numbered(seeded(t, 3), "user%016d", 0, 20_000, 0.63)
+	table := windowTable(t, set.present, 10, 4096, 11)
+	r := analyse(t, table, Options{})
+	var settings []int
+	for _, o := range r.Others {
+		settings = append(settings, int(o.BitsPerKey)*100+o.BaseLg)
+		other := windowTable(t, set.present, o.BitsPerKey, 4096, o.BaseLg)
+		passed := 0
+		for _, key := range set.absent {
+			if _, may := other.ask(key); may {
+				passed++
+			}
+		}
+		require.EqualValues(t, maxQuestions, o.Between.Asked)
+		require.EqualValues(t, maxQuestions, o.Random.Asked)
+		requireRate(t, float64(passed)/float64(len(set.absent)), o.Between)
+
+		random := analyse(t, other, Options{Seed: 5}).Random
+		require.LessOrEqual(t, o.Random.Low, random.High, "%+v", o)
+		require.GreaterOrEqual(t, o.Random.High, random.Low, "%+v", o)
+	}
+	require.Equal(t, []int{2011, 1014, 1016, 1018, 1020}, settings)
+}
+
+// With fewer absent keys than a trial asks for, its answers are exactly those of the other filters.
+func TestOtherSettingsExactly(t *testing.T) {
+	set := numbered(seeded(t, 4), "user%016d", 0, 8_000, 0.63)
+	table := windowTable(t, set.present, 10, 4096, 11)
+	table.blocks = append(table.blocks, fakeBlock{-1, [][]byte{[]byte("z")}}) // an entry without a filter is in no other
+	r := analyse(t, table, Options{})
+	require.Less(t, len(set.absent), maxQuestions)
+	require.Len(t, r.Others, 5)
+	for _, o := range r.Others {
+		other := windowTable(t, set.present, o.BitsPerKey, 4096, o.BaseLg)
+		passed := int64(0)
+		for _, key := range set.absent {
+			if _, may := other.ask(key); may {
+				passed++
+			}
+		}
+		require.EqualValues(t, len(set.absent), o.Between.Asked)
+		require.Equal(t, passed, o.Between.Passed, "%+v", o)
+	}
+}
+
+func TestOtherSettingsOfWholeTables(t *testing.T) {
+	set := numbered(seeded(t, 5), "%016d", 0, 10_000, 0.63)
+	r := analyse(t, wholeTable(t, set.present, 2), Options{})
+	require.Len(t, r.Others, 1)
+	o := r.Others[0]
+	require.Equal(t, 10.0, o.BitsPerKey)
+	require.Zero(t, o.BaseLg)
+	other := wholeTable(t, set.present, 10)
+	passed := int64(0)
+	for _, key := range set.absent {
+		if _, may := other.ask(key); may {
+			passed++
+		}
+	}
+	require.Equal(t, passed, o.Between.Passed)
+}
+
+// Windows without keys answer "absent", and their absent keys are asked for all the same.
+func TestTrialAnswersForEmptyWindows(t *testing.T) {
+	l := layout{bitsPerKey: 10, perWindow: true, baseLg: 11, keys: []int64{1, 0, 0, 0, 1}}
+	key := []byte("key")
+	trial := newTrial(l, 20, 12, []question{{0, key}, {1, key}, {3, key}, {4, []byte("absent")}}, []question{{2, key}})
+	trial.add(0, key)
+	trial.add(4, key)
+	o, ok := trial.conclude()
+	require.True(t, ok)
+	require.EqualValues(t, 4, o.Between.Asked)
+	require.EqualValues(t, 2, o.Between.Passed, "windows 0 and 1 are one")
+	require.EqualValues(t, 1, o.Random.Asked)
+	require.Zero(t, o.Random.Passed)
+}
+
+// A trial is not made where it would take too much memory, and gives nothing where filters do not come in order.
+func TestTrialRefused(t *testing.T) {
+	l := layout{bitsPerKey: 10, perWindow: true, baseLg: 11, keys: []int64{maxTrialKeys, 1}}
+	require.NotNil(t, newTrial(l, 10, 11, nil, nil))
+	require.Nil(t, newTrial(l, 10, 12, nil, nil))
+	require.NotNil(t, newTrial(l, 60, 11, nil, nil))
+	require.Nil(t, newTrial(l, 70, 11, nil, nil), "18 MB")
+	require.Nil(t, newTrial(l, 0, 11, nil, nil))
+
+	trial := newTrial(layout{perWindow: true, baseLg: 11, keys: []int64{2, 1}}, 10, 11, nil, nil)
+	for _, filter := range []int{0, 1, 0} {
+		trial.add(filter, []byte("key"))
+	}
+	_, ok := trial.conclude()
+	require.False(t, ok)
+}
+
+// Only filters of LevelDB's encoding have a layout to try.
+func TestNoTrialOfOtherEncodings(t *testing.T) {
+	table := exactTable([]string{"1", "3"})
+	require.NotEqual(t, encoding.LevelDBBloom, table.info.Filters.Encoding)
+	_, ok := layoutOf(table.info.Filters, []int64{2})
+	require.False(t, ok)
+}

@@ -1,0 +1,258 @@
+package analysis
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func sampleOf(keys ...string) (sample []sampledKey) {
+	for _, key := range keys {
+		sample = append(sample, sampledKey(key))
+	}
+	return sample
+}
+
+func TestShapes(t *testing.T) {
+	for want, keys := range map[string][]string{
+		"":                                        nil,
+		"0 bytes":                                 {""},
+		`5 bytes: "hello"`:                        {"hello"},
+		`5 bytes: "hell", 1 lower-case letter`:    {"hello", "hellz"},
+		`6 bytes: "key", 2 digits, "x"`:           {"key00x", "key11x"},
+		`4 bytes: 4 lower-case hex digits`:        {"0a1b", "f0e9"},
+		`4 bytes: 4 upper-case hex digits`:        {"0A1B", "F0E9"},
+		`3 bytes: 2 upper-case letters, 1 letter`: {"AZa", "ZAB"},
+		`2 bytes: 1 alphanumeric character, 1 printable character`: {"zA", "1-"},
+		`2 bytes: 2 bytes`: {"\x00\x01", "\xff\x02"},
+		`1 byte: 1 digit`:  {"1", "2"},
+		`2 bytes: "k", 1 digit; 66.7 % of the keys have this length`: {"k1", "k2", "key"},
+		`24 bytes: 1 digit, "-", 1 digit, "-", 1 digit, "-", 1 digit, "-", 1 digit, "-", 1 digit, "-", ...`: {
+			strings.Repeat("0-", 12), strings.Repeat("1-", 12)},
+	} {
+		require.Equal(t, want, learn(sampleOf(keys...)).String())
+	}
+}
+
+// shapeOf returns the shape with these classes: d digits, x hex digits, b any bytes, others themselves.
+func shapeOf(pattern string) (s shape) {
+	for _, c := range []byte(pattern) {
+		switch c {
+		case 'd':
+			s = append(s, classes[0])
+		case 'x':
+			s = append(s, classes[1])
+		case 'b':
+			s = append(s, classes[len(classes)-1])
+		default:
+			s = append(s, constants[c])
+		}
+	}
+	return s
+}
+
+// all returns all keys of the shape, ascending.
+func (s shape) all() (keys [][]byte) {
+	_, total := s.number(0)
+	for i := range total {
+		key := make([]byte, len(s))
+		s.put(key, i, 0, len(s))
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// randomBytes returns a key of the shape or near it: cut, lengthened, or with a byte of another class.
+func randomBytes(rng *rand.Rand, s shape) []byte {
+	key := make([]byte, len(s))
+	s.scatter(rng, key, 0)
+	switch rng.IntN(4) {
+	case 0:
+		key = key[:rng.IntN(len(key)+1)]
+	case 1:
+		key = append(key, byte(rng.Uint32()))
+	case 2:
+		key[rng.IntN(len(key))] = byte(rng.Uint32())
+	}
+	return key
+}
+
+// put and rank are each other's inverse, and agree with the bytewise order of all keys.
+func TestRank(t *testing.T) {
+	rng := seeded(t, 1)
+	for _, pattern := range []string{"d", "dd", "xad", "adx:", "bb", "xdd", "k"} {
+		s := shapeOf(pattern)
+		all := s.all()
+		require.True(t, slices.IsSortedFunc(all, bytes.Compare))
+		require.Len(t, slices.CompactFunc(slices.Clone(all), bytes.Equal), len(all))
+		for range 200 {
+			y := randomBytes(rng, s)
+			want, own := slices.BinarySearchFunc(all, y, bytes.Compare)
+			rank, isOwn := s.rank(y, 0, len(s))
+			require.EqualValues(t, want, rank, "%q in %v", y, s)
+			require.Equal(t, own, isOwn, "%q in %v", y, s)
+		}
+	}
+}
+
+// An interval's keys are just those of the shape that lie between, and each is drawn.
+func TestIntervalsAgainstAllKeys(t *testing.T) {
+	rng := seeded(t, 2)
+	none, some := 0, 0
+	for _, pattern := range []string{"d", "dd", "xad", "adx:", "bd", "b", "k"} {
+		s := shapeOf(pattern)
+		all := s.all()
+		for range 200 {
+			n := neighbours{randomBytes(rng, s), randomBytes(rng, s)}
+			switch bytes.Compare(n.low, n.high) {
+			case 0:
+				continue
+			case 1:
+				n.low, n.high = n.high, n.low
+			}
+			var want []string
+			for _, key := range all {
+				if bytes.Compare(n.low, key) < 0 && bytes.Compare(key, n.high) < 0 {
+					want = append(want, string(key))
+				}
+			}
+			v := s.between(n)
+			require.EqualValues(t, len(want), v.n, "%v between %q and %q", s, n.low, n.high)
+			require.Equal(t, math.Log2(float64(len(want))), v.bits())
+
+			var got []string
+			require.NoError(t, v.draw(rng, len(want), func(key []byte) error {
+				got = append(got, string(key))
+				return nil
+			}))
+			slices.Sort(got)
+			require.Equal(t, want, got, "%v between %q and %q", s, n.low, n.high)
+			if len(want) == 0 {
+				none++
+			} else {
+				some++
+			}
+		}
+	}
+	require.Greater(t, none, 50)
+	require.Greater(t, some, 100)
+}
+
+// requireUniform is Pearson's chi-square test. The statistic has the mean of the degrees of freedom and twice their
+// variance; it is refused beyond six standard deviations, and as far below, where counts are too even to be random.
+func requireUniform(t *testing.T, counts []int, expected float64) {
+	sum := 0.0
+	for _, n := range counts {
+		sum += (float64(n) - expected) * (float64(n) - expected) / expected
+	}
+	freedom := float64(len(counts) - 1)
+	require.InDelta(t, freedom, sum, 6*math.Sqrt(2*freedom), "%v", counts)
+}
+
+// Keys of more than one number's positions: all between, and each part of the interval equally likely.
+func TestLongIntervals(t *testing.T) {
+	rng := seeded(t, 3)
+	s := shapeOf("kk" + strings.Repeat("b", 20))
+	key := func(head string, tail byte) []byte {
+		return []byte("kk" + head + strings.Repeat(string(tail), 20-len(head)))
+	}
+	for _, n := range []neighbours{
+		{key("\x10", 0), key("\x20", 0)},
+		{key("ab\x10", 0), key("ab\x20", 0)},
+	} {
+		v := s.between(n)
+		require.False(t, v.whole())
+		from := commonPrefix(n.low, n.high)
+		require.InDelta(t, float64(4+8*(len(s)-from-1)), v.bits(), 1e-6)
+		counts, next, last := make([]int, 16), make([]int, 256), make([]int, 256)
+		const draws = 20000
+		drawn := 0
+		require.NoError(t, v.draw(rng, draws, func(key []byte) error {
+			require.Negative(t, bytes.Compare(n.low, key))
+			require.Negative(t, bytes.Compare(key, n.high))
+			counts[key[from]-0x10]++
+			next[key[from+1]]++
+			last[key[len(key)-1]]++
+			drawn++
+			return nil
+		}))
+		require.Equal(t, draws, drawn)
+		requireUniform(t, counts, draws/16)
+		requireUniform(t, next, draws/256.0)
+		requireUniform(t, last, draws/256.0)
+	}
+
+	// Numbers that follow each other: what lies between begins with either. The interval counts as the positions behind the
+	// numbers do.
+	n := neighbours{[]byte("kkabcdefg\x10" + strings.Repeat("\x80", 12)), []byte("kkabcdefg\x11" + strings.Repeat("\x40", 12))}
+	n.low[2], n.high[2] = 'a', 'b' // the first difference; seven bytes make a number
+	for i := 3; i < 9; i++ {
+		n.low[i], n.high[i] = 0xff, 0
+	}
+	v := s.between(n)
+	require.EqualValues(t, 2, v.n)
+	require.InDelta(t, 13*8, v.bits(), 1e-6)
+	low := 0
+	require.NoError(t, v.draw(rng, 1000, func(key []byte) error {
+		require.Negative(t, bytes.Compare(n.low, key))
+		require.Negative(t, bytes.Compare(key, n.high))
+		if key[2] == 'a' {
+			low++
+		}
+		return nil
+	}))
+	// Above 0x10... of 256 in the first byte behind the number, against below 0x11...: 0xef : 0x11.
+	require.InDelta(t, 1000*239.0/256, float64(low), 60)
+}
+
+func TestPick(t *testing.T) {
+	rng := seeded(t, 4)
+	for _, c := range []struct {
+		n    int
+		size uint64
+	}{{0, 5}, {3, 0}, {1, 1}, {5, 5}, {9, 5}, {3, 7}, {7, 1 << 40}} {
+		seen := map[uint64]bool{}
+		for _, i := range pick(rng, c.n, c.size) {
+			require.Less(t, i, c.size)
+			require.False(t, seen[i])
+			seen[i] = true
+		}
+		require.Len(t, seen, int(min(uint64(c.n), c.size)))
+	}
+	// All ordered pairs of six are equally likely.
+	counts := make([]int, 36)
+	for range 30000 {
+		p := pick(rng, 2, 6)
+		counts[6*p[0]+p[1]]++
+	}
+	var pairs []int
+	for i, n := range counts {
+		if i/6 != i%6 {
+			pairs = append(pairs, n)
+		}
+	}
+	requireUniform(t, pairs, 1000)
+}
+
+func TestWidened(t *testing.T) {
+	for _, c := range []struct{ shape, want string }{
+		{"a00dd", `5 bytes: "a0", 3 digits`},
+		{"addd", `4 bytes: 1 lower-case hex digit, 3 digits`},
+		{"key", `3 bytes: "ke", 1 lower-case letter`},
+	} {
+		wider, ok := shapeOf(c.shape).widened()
+		require.True(t, ok)
+		require.Equal(t, c.want, wider.String())
+	}
+	for _, pattern := range []string{"", "d", "dd", "dkk"} {
+		_, ok := shapeOf(pattern).widened()
+		require.False(t, ok, pattern)
+	}
+	require.Equal(t, fmt.Sprint(shapeOf("a00dd")), `5 bytes: "a00", 2 digits`, "the shape itself stays")
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/table"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
+)
+
+// smallTable returns a table of plain keys that goleveldb wrote, with several filters, and where its blocks are.
+func smallTable(t *testing.T) (file []byte, blocks []sstable.BlockHandle) {
+	p, err := policy.NewBloom(10)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	w := table.NewWriter(&b, &opt.Options{Filter: goleveldb.New(p), BlockSize: 256, FilterBaseLg: 9, Compression: opt.NoCompression}, nil, 0)
+	for i := range 16 {
+		require.NoError(t, w.Append([]byte(fmt.Sprintf("key%05d", i*17)), bytes.Repeat([]byte{byte(i)}, 100)))
+	}
+	require.NoError(t, w.Close())
+	file = b.Bytes()
+
+	opened, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
+	require.NoError(t, err)
+	for i := range opened.Blocks() {
+		blocks = append(blocks, opened.Block(i))
+	}
+	blocks = append(blocks, opened.Metaindex()[0].Handle)
+	footer := file[len(file)-48:]
+	for range 2 {
+		offset, n := binary.Uvarint(footer)
+		length, m := binary.Uvarint(footer[n:])
+		blocks, footer = append(blocks, sstable.BlockHandle{Offset: offset, Length: length}), footer[n+m:]
+	}
+	return file, blocks
+}
+
+// mendChecksum makes the checksum of the block that holds a byte right again.
+func mendChecksum(file []byte, blocks []sstable.BlockHandle, at uint64) {
+	for _, h := range blocks {
+		if end := h.Offset + h.Length + 1; h.Offset <= at && at < end {
+			crc := crc32.Checksum(file[h.Offset:end], crc32.MakeTable(crc32.Castagnoli))
+			binary.LittleEndian.PutUint32(file[end:], (crc>>15|crc<<17)+0xa282ead8)
+		}
+	}
+}
+
+// Whatever one byte of a table is changed to: it is called corrupt, or all its keys match, or keys that do not are reported.
+// With the checksums as they are the last does not happen.
+func TestDamage(t *testing.T) {
+	intact, blocks := smallTable(t)
+	path := filepath.Join(t.TempDir(), "000001.ldb")
+	check := func(file []byte) *Result {
+		require.NoError(t, os.WriteFile(path, file, 0o600))
+		return analyseTable(context.Background(), path, settings{analyse: analysis.Options{Absent: 10}})
+	}
+	r := check(intact)
+	require.Equal(t, Sound, r.Status, r.Reason)
+	require.EqualValues(t, 16, r.Entries)
+	require.Equal(t, 4, r.Filters)
+
+	filter := blocks[len(blocks)-3]
+	outcomes := map[bool]map[Status]int{false: {}, true: {}}
+	for i := range intact {
+		for _, flip := range []byte{0x01, 0x80, 0xff} {
+			for _, mended := range []bool{false, true} {
+				file := bytes.Clone(intact)
+				file[i] ^= flip
+				if mended {
+					mendChecksum(file, blocks, uint64(i))
+				}
+				r := check(file)
+				outcomes[mended][r.Status]++
+				switch r.Status {
+				case Corrupt:
+					require.NotEmpty(t, r.Reason)
+				case Sound:
+					require.EqualValues(t, 16, r.Entries, "byte %d ^ %#x", i, flip)
+				case FalseNegative:
+					require.True(t, mended, "byte %d ^ %#x", i, flip)
+					require.NotEmpty(t, r.Lost)
+				case NoFilter: // the filter's name in the metaindex no longer begins with "filter."
+					require.True(t, mended, "byte %d ^ %#x", i, flip)
+				case Unverified: // the policy's name has changed, and the filter too
+					t.Fatalf("byte %d ^ %#x: %s", i, flip, r.Reason)
+				default:
+					t.Fatalf("byte %d ^ %#x: %s %s", i, flip, r.Status, r.Reason)
+				}
+				inFilters := filter.Offset <= uint64(i) && uint64(i) < filter.Offset+filter.Length
+				if mended && r.Status == FalseNegative && !inFilters {
+					require.Less(t, uint64(i), filter.Offset, "a key that was changed; byte %d ^ %#x", i, flip)
+				}
+			}
+		}
+	}
+	t.Logf("as it is: %v; with its checksum mended: %v", outcomes[false], outcomes[true])
+	require.Len(t, outcomes[false], 2)
+	require.Positive(t, outcomes[false][Sound], "the footer's padding does not matter")
+	require.Positive(t, outcomes[true][FalseNegative], "a bit that is cleared in a filter is seen")
+
+	for n := range intact {
+		r := check(intact[:n])
+		require.Equal(t, Corrupt, r.Status, "cut after %d bytes", n)
+	}
+}

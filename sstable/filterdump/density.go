@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
+)
+
+const (
+	mapWidth = 64 // cells in a line
+	mapLines = 16 // of the map of one filter
+)
+
+// shades are cells by the share of their bits that are set, in equal steps from 0 to 100 %.
+var shades = []rune("▁▂▃▄▅▆▇█")
+
+const noKeys = '·'
+
+// showMap draws how dense the filters of each table are: a cell for each filter, or for each part of a table's only one.
+func showMap(w io.Writer, paths []string, o tables.Options) {
+	fmt.Fprintf(w, "share of bits set, from %c 0 %% to %c 100 %% in steps of %.1f %%; %c no keys\n",
+		shades[0], shades[len(shades)-1], 100/float64(len(shades)), noKeys)
+	for _, path := range paths {
+		fmt.Fprintf(w, "\n%s\n", path)
+		t, err := tables.Open(path, o)
+		if err != nil {
+			fmt.Fprintf(w, "  %v\n", err)
+			continue
+		}
+		if f := t.Info().Filters; f == nil {
+			fmt.Fprintln(w, "  no filter")
+		} else {
+			drawFilters(w, f)
+		}
+		t.Close()
+	}
+}
+
+func drawFilters(w io.Writer, f *tables.Filters) {
+	var cells [][][]byte
+	var unit string
+	if len(f.Each) == 1 {
+		filter := f.Each[0]
+		size := max(1, divideUp(len(filter), mapWidth*mapLines))
+		for part := range slices.Chunk(filter, size) {
+			cells = append(cells, [][]byte{part})
+		}
+		unit = count(size, "byte") + " of the filter"
+	} else {
+		each := max(1, divideUp(len(f.Each), mapWidth*mapLines))
+		cells = slices.Collect(slices.Chunk(f.Each, each))
+		unit = fmt.Sprintf("%s, for windows of %s bytes", count(each, "filter"), thousands(1<<f.BaseLg))
+	}
+	fmt.Fprintf(w, "  %s; a cell is %s\n", f.Policy, unit)
+	for i, line := range slices.Collect(slices.Chunk(cells, mapWidth)) {
+		var drawn strings.Builder
+		for _, cell := range line {
+			drawn.WriteRune(shade(cell))
+		}
+		fmt.Fprintf(w, "  %6d  %s\n", i*mapWidth, drawn.String())
+	}
+}
+
+func divideUp(n, by int) int { return (n + by - 1) / by }
+
+func shade(cell [][]byte) rune {
+	var set, all int
+	for _, filter := range cell {
+		for _, b := range filter {
+			set += bits.OnesCount8(b)
+		}
+		all += 8 * len(filter)
+	}
+	if all == 0 {
+		return noKeys
+	}
+	return shades[min(set*len(shades)/all, len(shades)-1)]
+}

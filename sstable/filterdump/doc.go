@@ -1,0 +1,52 @@
+// Command filterdump shows the filters in real tables, and verifies them: those of C++ LevelDB, goleveldb, Pebble and RocksDB.
+//
+//	filterdump [flags] PATH...
+//
+// A PATH is a table file or a directory of a database, whose tables (.ldb, .sst) are looked at; directories below it are not.
+// Nothing is changed and no lock is taken, so the database may be in use: a table that it deletes meanwhile, or has not
+// finished, is counted and left out.
+//
+// The first line of the output is the verdict. Then each table is described, at length if there are few, else in a line: the
+// filters and their setting, what their bits tell, whether every key of the table matches, and how many absent keys pass. Absent
+// keys are made from the table's own: between neighbours, in their shape, as lookups of absent keys are in practice; beyond the
+// last and the first; and random bytes. The advice is computed from the same table.
+//
+// -key shows how each table's filter answers for one key, probe by probe. -map draws how dense the parts of the filters are.
+// -json writes the report for programs.
+//
+// The exit status is 2 if there was nothing to look at. With -verify it is
+//
+//	0  every key that a filter covers matches it
+//	1  a table has a false negative, or is corrupt
+//	2  a PATH or a table could not be read, or keys and filters could not be compared in any table
+//
+// # JSON
+//
+// Names stay; new ones may come. Rates and parts are fractions, sizes are bytes. Fields that do not apply are left out, those
+// marked * are always there.
+//
+//	verdict*      the first line of the text
+//	paths*        for each PATH:
+//	  path*, note                     note: why there are no tables
+//	  tables*                         how many tables came out as what (see status)
+//	  left_out*                       tables that -sample left out
+//	  policies                        how many tables have filters under which name
+//	  size*, entries*, keys*, filter_bytes*
+//	tables*       for each table:
+//	  path*
+//	  status*                         sound, no filter, unverified, false negative, corrupt, unsupported, unreadable, vanished
+//	                                  (deleted meanwhile), unfinished (being written)
+//	  reason                          why it is not sound
+//	  format, size, comparer          as the file has them; the comparer only where the table names it
+//	  policy, layout, base_lg         name on disk; "window", a filter for every 2^base_lg bytes of data, or "table"
+//	  presumed                        the name does not tell the encoding, which was tried on the keys
+//	  other_filters                   names of further filters in the table, which were not looked at
+//	  and the fields of the analysis, see `go doc github.com/levelbloom/levelbloom/sstable/filterdump/analysis.Report`
+package main
+
+const usage = `filterdump [flags] PATH...
+
+Shows and verifies the filters in tables of LevelDB, goleveldb, Pebble and RocksDB. A PATH is a table file (.ldb, .sst) or a
+database directory, which may be in use. Nothing is changed.
+
+`

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
+)
+
+// parseKey reads the argument of -key: hex after 0x, or text.
+func parseKey(arg string) ([]byte, error) {
+	digits, ok := strings.CutPrefix(arg, "0x")
+	if !ok {
+		return []byte(arg), nil
+	}
+	key, err := hex.DecodeString(digits)
+	if err != nil {
+		return nil, fmt.Errorf("-key %s: %w: after 0x there are two hexadecimal digits for each byte", arg, err)
+	}
+	return key, nil
+}
+
+// showKey explains how each table's filter answers for the key, and whether the table has it. It goes on after tables that
+// cannot be read.
+func showKey(w io.Writer, paths []string, key []byte, o tables.Options) {
+	fmt.Fprintf(w, "key %s\n", keyText(key))
+	for _, path := range paths {
+		fmt.Fprintf(w, "\n%s\n", path)
+		if err := showKeyIn(w, path, key, o); err != nil {
+			fmt.Fprintf(w, "  %v\n", err)
+		}
+	}
+}
+
+func showKeyIn(w io.Writer, path string, key []byte, o tables.Options) error {
+	t, err := tables.Open(path, o)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	present, err := has(t, key)
+	if err != nil {
+		return err
+	}
+	there := "it is not in the table"
+	if present {
+		there = "it is in the table"
+	}
+	info := t.Info()
+	f := info.Filters
+	if f == nil {
+		fmt.Fprintf(w, "  no filter; %s\n", there)
+		return nil
+	}
+	i := t.Locate(key)
+	if i < 0 {
+		fmt.Fprintf(w, "  a lookup asks no filter: no data block of the table is searched for this key; %s\n", there)
+		return nil
+	}
+	filter := f.Each[i]
+	fmt.Fprintf(w, "  %s, filter %d of %d", f.Policy, i+1, len(f.Each))
+	if len(filter) == 0 {
+		fmt.Fprintf(w, ", which has no keys: absent; %s\n", there)
+		return nil
+	}
+	if f.Encoding == nil {
+		fmt.Fprintf(w, ", of an unknown encoding; %s\n", there)
+		return nil
+	}
+	x := f.Encoding.Explain(filter, key)
+	answer := "absent"
+	if x.MayContain {
+		answer = "may contain"
+	}
+	fmt.Fprintf(w, ", %s: %s; %s\n", f.Encoding, answer, there)
+	fmt.Fprintf(w, "  hash 0x%0*x", x.HashBits/4, x.Hash)
+	if x.Note != "" {
+		fmt.Fprintf(w, ", %s", x.Note)
+	}
+	fmt.Fprintln(w)
+	for j, p := range x.Probes {
+		state := "clear: the key was not added"
+		if p.Set {
+			state = "set"
+		}
+		fmt.Fprintf(w, "  probe %2d  bit %10d  = bit %d of byte %8d  %s\n", j+1, p.Bit, p.Bit%8, p.Bit/8, state)
+	}
+	if info.Unverified != "" {
+		fmt.Fprintf(w, "  but %s\n", info.Unverified)
+	}
+	return nil
+}
+
+// has looks for the key by reading the table from its beginning.
+func has(t tables.Table, key []byte) (bool, error) {
+	found := errors.New("found")
+	err := t.Keys(func(_ int, k []byte) error {
+		if string(k) == string(key) {
+			return found
+		}
+		return nil
+	})
+	if err == found {
+		return true, nil
+	}
+	return false, err
+}
+
+// keyText writes a key in hex, and as text where it is text.
+func keyText(key []byte) string {
+	text := fmt.Sprintf("0x%x (%s)", key, count(len(key), "byte"))
+	if utf8.Valid(key) && strings.IndexFunc(string(key), func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		text = fmt.Sprintf("%q = ", key) + text
+	}
+	return text
+}

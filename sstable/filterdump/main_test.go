@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// golden is where the tables are that other programs wrote.
+func golden(path ...string) string {
+	return filepath.Join(append([]string{"..", "..", "testdata"}, path...)...)
+}
+
+// filterdump runs the program.
+func filterdump(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = run(context.Background(), args, &out, &err)
+	return status, out.String(), err.String()
+}
+
+// A document is a report as a reader of the JSON sees it.
+type document struct {
+	Verdict string `json:"verdict"`
+	Paths   []struct {
+		Path    string         `json:"path"`
+		Note    string         `json:"note"`
+		Tables  map[string]int `json:"tables"`
+		LeftOut int            `json:"left_out"`
+	} `json:"paths"`
+	Tables []struct {
+		Path           string   `json:"path"`
+		Status         string   `json:"status"`
+		Reason         string   `json:"reason"`
+		Format         string   `json:"format"`
+		Policy         string   `json:"policy"`
+		Layout         string   `json:"layout"`
+		BaseLg         int      `json:"base_lg"`
+		Presumed       bool     `json:"presumed"`
+		Entries        int      `json:"entries"`
+		Filters        int      `json:"filters"`
+		Empty          int      `json:"empty_filters"`
+		FalseNegatives int      `json:"false_negatives"`
+		Lost           []string `json:"false_negative_keys"`
+	} `json:"tables"`
+}
+
+func filterdumpJSON(t *testing.T, args ...string) (status int, d document) {
+	status, out, stderr := filterdump(t, append([]string{"-json", "-absent", "1000"}, args...)...)
+	require.NoError(t, json.Unmarshal([]byte(out), &d), stderr)
+	require.True(t, strings.HasPrefix(out, "{\n  \"verdict\""), "the verdict comes first")
+	return status, d
+}
+
+// All golden databases are sound, and filterdump sees what their sidecars say.
+func TestGoldenDatabases(t *testing.T) {
+	sidecars, err := filepath.Glob(golden("leveldb", "tables", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, sidecars, 14)
+	for _, sidecar := range sidecars {
+		var want struct {
+			Policy *string `json:"filter_policy"`
+			Tables []struct {
+				File    string `json:"file"`
+				Entries int    `json:"entries"`
+				Filter  *bool  `json:"has_filter"`
+			} `json:"tables"`
+		}
+		text, err := os.ReadFile(sidecar)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &want))
+
+		dir := strings.TrimSuffix(sidecar, ".json")
+		status, d := filterdumpJSON(t, "-verify", dir)
+		require.Equal(t, exitSound, status, dir)
+		require.Len(t, d.Tables, len(want.Tables), dir)
+		entries := map[string]int{}
+		for _, table := range want.Tables {
+			entries[filepath.Join(dir, table.File)] = table.Entries
+		}
+		for _, table := range d.Tables {
+			require.Equal(t, entries[table.Path], table.Entries, table.Path)
+			require.Equal(t, "LevelDB", table.Format)
+			if table.Status == "no filter" {
+				require.Empty(t, table.Policy)
+				continue
+			}
+			require.Equal(t, "sound", table.Status, table.Path)
+			require.NotNil(t, want.Policy, table.Path)
+			require.Equal(t, *want.Policy, table.Policy)
+			require.Equal(t, table.Policy == "golden.CustomFilter", table.Presumed)
+			require.Equal(t, "window", table.Layout)
+			require.Equal(t, 11, table.BaseLg)
+		}
+	}
+
+	status, d := filterdumpJSON(t, "-verify", golden("goleveldb", "name2_baselg13"), golden("goleveldb", "default_snappy"))
+	require.Equal(t, exitSound, status)
+	require.Equal(t, 13, d.Tables[0].BaseLg)
+	require.Equal(t, "leveldb.BuiltinBloomFilter", d.Tables[1].Policy)
+	require.Equal(t, 3300, d.Tables[1].Entries)
+}
+
+func TestRocksDBSamples(t *testing.T) {
+	status, d := filterdumpJSON(t, "-verify", golden("rocksdb"))
+	require.Equal(t, exitSound, status)
+	got := map[string]string{}
+	for _, table := range d.Tables {
+		name := filepath.Base(table.Path)
+		got[name] = table.Format + ": " + table.Status
+		if table.Status == "sound" {
+			require.Equal(t, 500, table.Entries, name)
+			require.Equal(t, "rocksdb.BuiltinBloomFilter", table.Policy)
+			require.Equal(t, "table", table.Layout)
+		} else if table.Status == "unsupported" {
+			require.NotEmpty(t, table.Reason)
+		}
+	}
+	require.Equal(t, map[string]string{
+		"fv0_full_bloom.sst":        "LevelDB, written by RocksDB or Pebble: sound",
+		"fv0_blockbased_legacy.sst": "LevelDB, written by RocksDB or Pebble: sound",
+		"fv0_nofilter.sst":          "LevelDB, written by RocksDB or Pebble: no filter",
+		"fv2_full_bloom.sst":        "RocksDB format_version 2: sound",
+		"fv5_full_bloom.sst":        "RocksDB format_version 5: unsupported",
+		"fv5_ribbon.sst":            "RocksDB format_version 5: unsupported",
+	}, got)
+	require.Contains(t, d.Verdict, "3 tables sound")
+	require.Contains(t, d.Verdict, "2 tables of formats that cannot be read here")
+
+	// The rest goes on, but nothing was verified in this directory alone.
+	status, _ = filterdumpJSON(t, "-verify", golden("rocksdb", "db"))
+	require.Equal(t, exitCannotRun, status)
+}
+
+// The first line is the verdict, and each status has its exit status.
+func TestVerdictAndExitStatus(t *testing.T) {
+	dir := t.TempDir()
+	good, err := os.ReadFile(golden("leveldb", "tables", "one_key", "000005.ldb"))
+	require.NoError(t, err)
+	write := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+		return path
+	}
+	sound := write("sound/000005.ldb", good)
+	broken := bytes.Clone(good)
+	broken[3] ^= 1 // of the data block, whose checksum then is wrong
+	corrupt := write("corrupt/000005.ldb", broken)
+	short := write("short/000005.ldb", good[:len(good)-1])
+	logOnly := filepath.Dir(write("log/000003.log", []byte("some data")))
+	noDatabase := filepath.Dir(write("none/readme.txt", []byte("hello")))
+	above := filepath.Dir(filepath.Dir(write("above/db/000005.ldb", good)))
+
+	for _, c := range []struct {
+		name           string
+		args           []string
+		plain, verify  int
+		verdict, words string
+	}{
+		{"sound", []string{sound}, 0, 0, "1 table sound: all 1 entry match their filters", "leveldb.BuiltinBloomFilter2"},
+		{"without filters", []string{golden("leveldb", "tables", "no_filter")}, 0, 0, "1 table without filters", "no filter"},
+		{"corrupt", []string{corrupt}, 0, 1, "FAULTY: 1 table corrupt", "checksum"},
+		{"truncated", []string{short}, 0, 1, "FAULTY: 1 table corrupt", "not a table"},
+		{"corrupt among sound", []string{sound, corrupt}, 0, 1, "FAULTY: 1 table corrupt; 1 table sound: all 1 entry match their filters", "checksum"},
+		{"log", []string{logOnly}, 0, 0, "no tables", "all its data is in the log (000003.log)"},
+		{"no database", []string{noDatabase}, 2, 2, "no tables", "not a database"},
+		{"database below", []string{above}, 2, 2, "no tables", filepath.Join(above, "db")},
+		{"no such path", []string{filepath.Join(dir, "nowhere")}, 2, 2, "no tables", "no such file"},
+		{"sound and no such path", []string{sound, filepath.Join(dir, "nowhere")}, 0, 2, "1 table sound: all 1 entry match their filters", "no such file"},
+		{"unsupported", []string{golden("rocksdb", "fv5_ribbon.sst")}, 0, 2, "1 table of formats that cannot be read here", "format_version 5"},
+	} {
+		status, out, stderr := filterdump(t, c.args...)
+		require.Equal(t, c.plain, status, "%s: %s", c.name, stderr)
+		require.Equal(t, c.verdict, strings.SplitN(out, "\n", 2)[0], c.name)
+		require.Contains(t, out, c.words, c.name)
+		status, again, _ := filterdump(t, append([]string{"-verify"}, c.args...)...)
+		require.Equal(t, c.verify, status, "%s with -verify", c.name)
+		require.Equal(t, out, again, "%s: the same table gives the same report", c.name)
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	table := golden("leveldb", "tables", "one_key", "000005.ldb")
+	for _, c := range []struct {
+		words string
+		args  []string
+	}{
+		{"no PATH", nil},
+		{"-sample", []string{"-sample", "-1", table}},
+		{"-absent", []string{"-absent", "0", table}},
+		{"-absent", []string{"-absent", "1048577", table}},
+		{"-key", []string{"-key", "0xabc", table}},
+		{"-key", []string{"-key", "0xzz", table}},
+		{"stand alone", []string{"-key", "a", "-json", table}},
+		{"stand alone", []string{"-map", "-verify", table}},
+		{"stand alone", []string{"-map", "-key", "a", table}},
+		{"internal, plain or auto", []string{"-keyformat", "x", table}},
+		{"not defined", []string{"-nonsense", table}},
+	} {
+		status, out, stderr := filterdump(t, c.args...)
+		require.Equal(t, exitCannotRun, status, c.args)
+		require.Empty(t, out)
+		require.Contains(t, stderr, c.words)
+	}
+	status, _, stderr := filterdump(t, "-help")
+	require.Equal(t, exitSound, status)
+	require.Contains(t, stderr, "-verify")
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, stderr bytes.Buffer
+	require.Equal(t, exitInterrupted, run(ctx, []string{golden("leveldb", "tables", "one_key")}, &out, &stderr))
+	require.Empty(t, out.String())
+}
+
+// -sample takes tables from everywhere in the directory.
+func TestSample(t *testing.T) {
+	dir := golden("leveldb", "tables", "multi_level")
+	_, d := filterdumpJSON(t, "-sample", "2", dir)
+	require.Len(t, d.Tables, 2)
+	require.Equal(t, 2, d.Paths[0].LeftOut)
+	require.Contains(t, d.Verdict, "2 tables left out by -sample")
+	_, d = filterdumpJSON(t, "-sample", "4", dir)
+	require.Len(t, d.Tables, 4)
+	require.Zero(t, d.Paths[0].LeftOut)
+
+	names := strings.Split("a b c d e f g", " ")
+	require.Equal(t, []string{"d"}, evenly(names, 1))
+	require.Equal(t, []string{"b", "f"}, evenly(names, 2))
+	require.Equal(t, []string{"a", "b", "c", "d", "e", "f", "g"}, evenly(names, 7))
+}

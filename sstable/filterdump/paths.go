@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A place is a PATH of the command line: a database directory with its tables, or a single table.
+type place struct {
+	path   string
+	tables []string // files, sorted
+	left   int      // tables that -sample left out
+	note   string   // why there are no tables, or why it is no place
+	failed bool     // it could not be looked at
+
+	directory bool
+}
+
+// findTables looks at the paths. Of each directory with more than sample tables, sample > 0, it takes that many, evenly
+// spread over the sorted names.
+func findTables(paths []string, sample int) (places []place) {
+	for _, path := range paths {
+		places = append(places, findPlace(path, sample))
+	}
+	return places
+}
+
+func findPlace(path string, sample int) place {
+	info, err := os.Stat(path)
+	if err != nil {
+		return place{path: path, note: err.Error(), failed: true}
+	}
+	if !info.IsDir() {
+		return place{path: path, tables: []string{path}}
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return place{path: path, note: err.Error(), failed: true}
+	}
+	p := place{path: path, directory: true}
+	var logs []string
+	for _, e := range entries {
+		switch {
+		case e.IsDir():
+		case isTable(e.Name()):
+			p.tables = append(p.tables, filepath.Join(path, e.Name()))
+		case filepath.Ext(e.Name()) == ".log":
+			logs = append(logs, e.Name())
+		}
+	}
+	if len(p.tables) == 0 {
+		p.note, p.failed = noTables(path, logs), len(logs) == 0
+	}
+	if n := len(p.tables); sample > 0 && n > sample {
+		p.left = n - sample
+		p.tables = evenly(p.tables, sample)
+	}
+	return p
+}
+
+// isTable goes by the names that the engines give to tables.
+func isTable(name string) bool {
+	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(name)))
+}
+
+// noTables says why a directory has none, and where there might be some.
+func noTables(path string, logs []string) string {
+	if len(logs) > 0 {
+		return fmt.Sprintf("no tables yet: all its data is in the log (%s), and only tables have filters", strings.Join(logs, ", "))
+	}
+	var below []string
+	for _, pattern := range []string{"*.ldb", "*.sst"} {
+		found, _ := filepath.Glob(filepath.Join(path, "*", pattern)) // the only error is a bad pattern
+		for _, f := range found {
+			below = append(below, filepath.Dir(f))
+		}
+	}
+	if len(below) == 0 {
+		return "no tables (.ldb, .sst) and no log: not a database"
+	}
+	slices.Sort(below)
+	return "no tables (.ldb, .sst) here; there are some in " + strings.Join(slices.Compact(below), ", ")
+}
+
+// evenly returns n of the names, spread evenly. REQUIRES: 0 < n <= len(names).
+func evenly(names []string, n int) []string {
+	chosen := make([]string, n)
+	for i := range chosen {
+		chosen[i] = names[int((int64(i)*2+1)*int64(len(names))/int64(2*n))]
+	}
+	return chosen
+}

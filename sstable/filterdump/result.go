@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
+)
+
+// Status is what came out for a table.
+type Status string
+
+const (
+	Sound         Status = "sound"          // every key matches its filter
+	NoFilter      Status = "no filter"      // nothing to verify
+	Unverified    Status = "unverified"     // keys and filters cannot be compared; Reason says why
+	FalseNegative Status = "false negative" // a key does not match its filter
+	Corrupt       Status = "corrupt"        // bytes are not what they should be; Reason says which
+	Unsupported   Status = "unsupported"    // a table that cannot be read here; Reason says why
+	Unreadable    Status = "unreadable"     // the system did not let it be read; Reason says why
+	Vanished      Status = "vanished"       // the database has deleted it meanwhile
+	Unfinished    Status = "unfinished"     // the database is still writing it
+)
+
+// A Result is one table in the output of -json. The fields of its filters are absent where it has none, and those of the
+// analysis where it could not be made.
+type Result struct {
+	Path   string `json:"path"`
+	Status Status `json:"status"`
+	Reason string `json:"reason,omitempty"`
+
+	Format   string `json:"format,omitempty"`   // the writer's
+	Size     int64  `json:"size,omitempty"`     // of the file in bytes
+	Comparer string `json:"comparer,omitempty"` // where the table records it
+
+	*Filter
+	*analysis.Report
+}
+
+// Filter is the part of a Result about how a table's filters are stored.
+type Filter struct {
+	Policy   string   `json:"policy"`                  // name on disk
+	Presumed bool     `json:"presumed,omitempty"`      // the name does not tell the encoding, which was tried
+	Layout   string   `json:"layout"`                  // "window": a filter for every 2^base_lg bytes of data; "table": only one
+	BaseLg   int      `json:"base_lg,omitempty"`       // with layout "window"
+	Further  []string `json:"other_filters,omitempty"` // names of further filters, which were not looked at
+}
+
+const (
+	layoutWindow = "window"
+	layoutTable  = "table"
+)
+
+// describe fills in what the table tells about itself.
+func (r *Result) describe(info *tables.Info) {
+	r.Format, r.Size, r.Comparer = info.Format, info.Size, info.Comparer
+	f := info.Filters
+	if f == nil {
+		return
+	}
+	r.Filter = &Filter{Policy: f.Policy, Presumed: f.Presumed, Layout: layoutTable, Further: info.Others}
+	if f.PerWindow {
+		r.Layout, r.BaseLg = layoutWindow, f.BaseLg
+	}
+}
+
+// judge sets the status after the analysis.
+func (r *Result) judge(report *analysis.Report) {
+	r.Report = report
+	switch {
+	case report.FalseNegatives > 0:
+		r.Status = FalseNegative
+	case r.Filter == nil:
+		r.Status = NoFilter
+	case !report.Verified:
+		r.Status, r.Reason = Unverified, report.Unverified
+	default:
+		r.Status = Sound
+	}
+}
+
+// fail sets the status after an error.
+func (r *Result) fail(err error) {
+	var corrupt *sstable.CorruptionError
+	var format *sstable.FormatError
+	var unsupported *tables.UnsupportedError
+	r.Reason = strings.TrimPrefix(err.Error(), r.Path+": ")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.Status = Vanished
+	case errors.As(err, &corrupt), errors.As(err, &format):
+		r.Status = Corrupt
+	case errors.As(err, &unsupported):
+		r.Status, r.Format = Unsupported, unsupported.Format
+	default:
+		r.Status = Unreadable
+	}
+}

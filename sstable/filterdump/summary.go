@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Summary adds up the tables of one PATH, or of all.
+type Summary struct {
+	Path    string         `json:"path,omitempty"`
+	Note    string         `json:"note,omitempty"` // why there are no tables
+	Tables  map[Status]int `json:"tables"`         // how many came out as what
+	LeftOut int            `json:"left_out"`       // tables that -sample left out
+
+	Policies    map[string]int `json:"policies,omitempty"` // how many tables have filters under which name
+	Size        int64          `json:"size"`               // of the tables in bytes
+	Entries     int64          `json:"entries"`
+	Keys        int64          `json:"keys"`
+	FilterBytes int64          `json:"filter_bytes"`
+	verified    int64          // entries of sound tables
+	lost        int64          // entries whose filter does not match them
+	failed      bool           // the PATH could not be looked at
+
+	directory bool
+}
+
+func newSummary(p place) *Summary {
+	return &Summary{Path: p.path, Note: p.note, failed: p.failed, LeftOut: p.left, directory: p.directory, Tables: map[Status]int{}, Policies: map[string]int{}}
+}
+
+func (s *Summary) add(r *Result) {
+	s.Tables[r.Status]++
+	s.Size += r.Size
+	if r.Filter != nil {
+		s.Policies[r.Policy]++
+	}
+	if r.Report == nil {
+		return
+	}
+	s.Entries += r.Entries
+	s.Keys += r.Keys
+	s.FilterBytes += r.Bytes
+	s.lost += r.FalseNegatives
+	if r.Status == Sound {
+		s.verified += r.Entries - r.Unfiltered
+	}
+}
+
+// count returns the number of tables that were looked at.
+func (s *Summary) count() (n int) {
+	for _, tables := range s.Tables {
+		n += tables
+	}
+	return n
+}
+
+// exitStatus is that of -verify.
+func exitStatus(all []*Summary) int {
+	status := exitSound
+	var sound, unsure int
+	for _, s := range all {
+		if s.Tables[FalseNegative]+s.Tables[Corrupt] > 0 {
+			return exitFault
+		}
+		if s.failed || s.Tables[Unreadable] > 0 {
+			status = exitCannotRun
+		}
+		sound += s.Tables[Sound]
+		unsure += s.Tables[Unverified] + s.Tables[Unsupported]
+	}
+	if sound == 0 && unsure > 0 {
+		return exitCannotRun
+	}
+	return status
+}
+
+// verdict is the first line of the output.
+func verdict(all []*Summary) string {
+	total := newSummary(place{})
+	for _, s := range all {
+		for status, n := range s.Tables {
+			total.Tables[status] += n
+		}
+		total.verified += s.verified
+		total.lost += s.lost
+		total.LeftOut += s.LeftOut
+	}
+	n := total.Tables
+	var parts []string
+	say := func(count int, format string, args ...any) {
+		if count > 0 {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	say(n[FalseNegative], "%s with false negatives: %s do not match their filter", count(n[FalseNegative], "table"), count(total.lost, "entry", "entries"))
+	say(n[Corrupt], "%s corrupt", count(n[Corrupt], "table"))
+	say(n[Sound], "%s sound: all %s match their filters", count(n[Sound], "table"), count(total.verified, "entry", "entries"))
+	say(n[NoFilter], "%s without filters", count(n[NoFilter], "table"))
+	say(n[Unverified], "%s unverified", count(n[Unverified], "table"))
+	say(n[Unsupported], "%s of formats that cannot be read here", count(n[Unsupported], "table"))
+	say(n[Unreadable], "%s unreadable", count(n[Unreadable], "table"))
+	say(n[Vanished], "%s deleted by the database meanwhile", count(n[Vanished], "table"))
+	say(n[Unfinished], "%s still being written", count(n[Unfinished], "table"))
+	say(total.LeftOut, "%s left out by -sample", count(total.LeftOut, "table"))
+	if len(parts) == 0 {
+		return "no tables"
+	}
+	verdict := strings.Join(parts, "; ")
+	if n[FalseNegative]+n[Corrupt] > 0 {
+		verdict = "FAULTY: " + verdict
+	}
+	return verdict
+}
+
+// count writes a number with its unit: "1 table", "12,345 tables". The plural is the unit with an s unless it is given.
+func count[N int | int64](n N, unit string, plural ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + unit
+	case len(plural) > 0:
+		return thousands(int64(n)) + " " + plural[0]
+	default:
+		return thousands(int64(n)) + " " + unit + "s"
+	}
+}
+
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

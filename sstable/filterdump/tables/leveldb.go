@@ -1,0 +1,190 @@
+package tables
+
+import (
+	"os"
+	"slices"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
+)
+
+// levelDBTable is a table in LevelDB's format, whoever wrote it.
+type levelDBTable struct {
+	file   *os.File
+	table  *sstable.Table
+	info   Info
+	filter *sstable.TableFilter // nil: none
+}
+
+func openLevelDB(path string, file *os.File, size int64, o Options) (Table, error) {
+	t := &levelDBTable{file: file, info: Info{Format: "LevelDB", Size: size}}
+	if err := t.open(path, o); err != nil {
+		return nil, err
+	}
+	if o.Keys == sstable.AutoKeys && t.wrongKeys() {
+		o.Keys = sstable.InternalKeys
+		if t.table.Keys() == sstable.InternalKeys {
+			o.Keys = sstable.PlainKeys
+		}
+		if err := t.open(path, o); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *levelDBTable) open(path string, o Options) (err error) {
+	t.table, err = sstable.OpenTable(t.file, t.info.Size, sstable.WithFileName(path), sstable.WithKeys(o.Keys))
+	if err != nil {
+		return err
+	}
+	if err := t.readProperties(); err != nil {
+		return err
+	}
+	return t.openFilter(o)
+}
+
+// readProperties reads what RocksDB and Pebble note about tables that they write in LevelDB's format.
+func (t *levelDBTable) readProperties() error {
+	for _, e := range t.table.Metaindex() {
+		if e.Name != "rocksdb.properties" {
+			continue
+		}
+		t.info.Format = "LevelDB, written by RocksDB or Pebble"
+		properties := map[string]string{}
+		for p, err := range t.table.MetaEntries(e.Handle) {
+			if err != nil {
+				return err
+			}
+			properties[string(p.Key)] = string(p.Value)
+		}
+		t.info.Comparer = properties["rocksdb.comparator"]
+		t.info.Unverified = unknownPrefixRule(properties)
+	}
+	return nil
+}
+
+// openFilter opens the first filter whose encoding is known, or else the first.
+func (t *levelDBTable) openFilter(o Options) error {
+	entries := t.table.Filters()
+	if len(entries) == 0 {
+		return nil
+	}
+	use := max(0, slices.IndexFunc(entries, func(e sstable.FilterEntry) bool {
+		_, presumed := encodingOf(e, o)
+		return !presumed
+	}))
+	t.info.Others = nil
+	for i, e := range entries {
+		if i != use {
+			t.info.Others = append(t.info.Others, e.Policy)
+		}
+	}
+	e := entries[use]
+	filter, err := t.table.OpenFilter(e, unasked{})
+	if err != nil {
+		return err
+	}
+	t.filter = filter
+	f := &Filters{Policy: e.Policy, PerWindow: !e.Whole, Bytes: int64(e.Handle.Length)}
+	f.Encoding, f.Presumed = encodingOf(e, o)
+	if e.Whole {
+		f.Each = [][]byte{filter.Whole()}
+	} else {
+		f.BaseLg = filter.Windows().BaseLg()
+		for i := range filter.Windows().NumFilters() {
+			f.Each = append(f.Each, filter.Windows().Filter(i))
+		}
+	}
+	t.info.Filters = f
+	return nil
+}
+
+// encodingOf returns the encoding of a filter in LevelDB's format. RocksDB's filter blocks (filters for windows; releases
+// before 7) have LevelDB's encoding under the name of its other one, with a hash that takes some bytes as signed.
+func encodingOf(e sstable.FilterEntry, o Options) (enc encoding.Encoding, presumed bool) {
+	enc, known := encoding.ByName(e.Policy)
+	switch {
+	case slices.Contains(o.Bloom, e.Policy):
+		return encoding.LevelDBBloom, false
+	case known && (e.Whole || enc == encoding.LevelDBBloom):
+		return enc, false
+	}
+	return encoding.LevelDBBloom, true
+}
+
+// wrongKeys reports whether the first data block shows that the keys are of the other format than the one they were taken
+// for: the filter that covers it has all keys in that format and not in this. Filters decide better than the look of keys.
+func (t *levelDBTable) wrongKeys() bool {
+	if t.filter == nil || t.info.Unverified != "" || t.table.Blocks() == 0 {
+		return false
+	}
+	filter, enc := t.info.Filters.at(t.table.Block(0).Offset), t.info.Filters.Encoding
+	if filter < 0 {
+		return false
+	}
+	bytes := t.info.Filters.Each[filter]
+	const trailer = 8
+	internal, plain := true, true
+	for e, err := range t.table.Entries() {
+		if err != nil || e.Block > 0 {
+			break
+		}
+		internal = internal && len(e.Stored) >= trailer && enc.MayContain(bytes, e.Stored[:len(e.Stored)-trailer])
+		plain = plain && enc.MayContain(bytes, e.Stored)
+	}
+	if t.table.Keys() == sstable.InternalKeys {
+		return plain && !internal
+	}
+	return internal && !plain
+}
+
+// at returns the index of the filter that covers the data block at this offset, -1 if none does.
+func (f *Filters) at(offset uint64) int {
+	if !f.PerWindow {
+		return 0
+	}
+	if window := offset >> f.BaseLg; window < uint64(len(f.Each)) {
+		return int(window)
+	}
+	return -1
+}
+
+func (t *levelDBTable) Info() *Info { return &t.info }
+
+func (t *levelDBTable) Keys(f func(filter int, key []byte) error) error {
+	filter, block := -1, -1
+	for e, err := range t.table.Entries() {
+		if err != nil {
+			return err
+		}
+		if e.Block != block && t.info.Filters != nil {
+			block = e.Block
+			filter = t.info.Filters.at(t.table.Block(block).Offset)
+		}
+		if err := f(filter, e.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *levelDBTable) Locate(key []byte) int {
+	if t.info.Filters == nil {
+		return -1
+	}
+	if !t.info.Filters.PerWindow {
+		return 0
+	}
+	block, ok := t.table.FindBlock(key)
+	if !ok {
+		return -1
+	}
+	return t.info.Filters.at(t.table.Block(block).Offset)
+}
+
+func (t *levelDBTable) Close() error { return t.file.Close() }
+
+// unasked stands for the policy where only the bytes of filters are wanted.
+type unasked struct{ policy.Policy }

@@ -1,0 +1,237 @@
+package tables_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	v2 "github.com/cockroachdb/pebble/v2"
+	v2sst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
+)
+
+// smallTables returns a small table of each kind of block, index and compression.
+func smallTables(t testing.TB) map[string]string {
+	var points []pebblePoint
+	for i := range 10 {
+		for v := range 1 + i%3 {
+			points = append(points, pebblePoint{
+				key: fmt.Sprintf("key%02d@%d", i, v), seq: uint64(9 - v), kind: v2.InternalKeyKindSet,
+				value: []byte("value value value value"[:2*i]),
+			})
+		}
+	}
+	spec := pebbleSpec{points: points, bits: 10, blockSize: 150}
+	paths := map[string]string{"RocksDB": "../../../testdata/rocksdb/fv2_full_bloom.sst"}
+	for _, w := range pebbleWriters() {
+		s := spec
+		s.comparer = map[bool]string{true: "test.split"}[w.columnar()] // then keys are in both columns
+		s.blobs = w.table == v2sst.TableFormatPebblev7
+		s.compression = v2sst.NoCompression
+		paths[w.name] = w.newTable(t, s)
+		if w.table == v2sst.TableFormatMax {
+			s.compression, s.blockSize = v2sst.ZstdCompression, 0
+			paths[w.name+" zstd"] = w.newTable(t, s)
+			s.compression = v2sst.MinLZCompression
+			paths[w.name+" MinLZ"] = w.newTable(t, s)
+			s.compression, s.xxHash = v2sst.SnappyCompression, true
+			paths[w.name+" snappy"] = w.newTable(t, s)
+		}
+	}
+	return paths
+}
+
+// A content is what a table has to tell.
+type content struct {
+	policy string
+	filter []byte
+	keys   []string
+}
+
+// contentOf opens and reads a table. Its error must be of a documented type, and reading comes to an end.
+func contentOf(t testing.TB, path string) (c content, err error) {
+	table, err := tables.Open(path, tables.Options{})
+	if err == nil {
+		defer table.Close()
+		if f := table.Info().Filters; f != nil {
+			c.policy, c.filter = f.Policy, f.Each[0]
+		}
+		err = table.Keys(func(_ int, key []byte) error {
+			c.keys = append(c.keys, string(key))
+			return nil
+		})
+	}
+	var corruption *sstable.CorruptionError
+	var format *sstable.FormatError
+	var unsupported *tables.UnsupportedError
+	switch {
+	case errors.As(err, &corruption):
+		require.Equal(t, path, corruption.File)
+		require.Error(t, corruption.Cause)
+		if corruption.Offset < 0 { // then Pebble's reader was the first to find out
+			require.ErrorContains(t, err, "attributes mismatch", "Pebble v7 has some properties in its footer too")
+		}
+	case errors.As(err, &unsupported), errors.As(err, &format):
+	default:
+		require.NoError(t, err)
+	}
+	return c, err
+}
+
+// A damage makes something else of a table's content, at one of many places. It may do so in the content's memory.
+type damage func(table []byte, place int) []byte
+
+// eachDamaged calls f with a file for each place from begin to end, some steps apart.
+func eachDamaged(t *testing.T, table []byte, begin, end, step int, d damage, f func(path string, place int)) {
+	path := filepath.Join(t.TempDir(), "000001.sst")
+	file, err := os.Create(path) // opened once: some file systems write a file to disk that was truncated to 0
+	require.NoError(t, err)
+	defer file.Close()
+	buf := make([]byte, len(table))
+	for place := begin; place < end; place += step {
+		copy(buf, table)
+		damaged := d(buf, place)
+		require.NoError(t, file.Truncate(int64(len(damaged))))
+		_, err := file.WriteAt(damaged, 0)
+		require.NoError(t, err)
+		f(path, place)
+	}
+}
+
+// sparse returns how many places apart damages are that differ little: more where the same was done in another format.
+func sparse(name string) int {
+	switch full := slices.Contains([]string{"v1 (Pebble,v4)", "v2 (Pebble,v1)", "v2 (Pebble,v5)", "v2 (Pebble,v7)"}, name); {
+	case testing.Short():
+		return 61
+	case full:
+		return 1
+	default:
+		return 11
+	}
+}
+
+func flipBit(table []byte, bit int) []byte {
+	table[bit/8] ^= 1 << (bit % 8)
+	return table
+}
+
+func TestPebbleFlippedBits(t *testing.T) {
+	for name, original := range smallTables(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, err := contentOf(t, original)
+			require.NoError(t, err)
+			table := readFile(t, original)
+			footer := len(table) - pebbleFooterSize(t, original)
+			// A checksum protects the blocks: 9 bits apart, every byte has its turn, and every bit of some.
+			tried, errs := 0, 0
+			check := func(path string, bit int) {
+				tried++
+				got, err := contentOf(t, path)
+				if err != nil {
+					errs++
+					return
+				}
+				require.Equal(t, want, got, "bit %d of byte %d", bit%8, bit/8)
+			}
+			eachDamaged(t, table, 0, 8*footer, 9*sparse(name), flipBit, check)
+			require.Greater(t, errs, 8*tried/10, "value blocks and ranges are not looked at")
+			eachDamaged(t, table, 8*footer, 8*len(table), 1, flipBit, check)
+		})
+	}
+}
+
+func TestPebbleTruncated(t *testing.T) {
+	for name, original := range smallTables(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			table := readFile(t, original)
+			footer := len(table) - pebbleFooterSize(t, original)
+			check := func(path string, place int) {
+				_, err := contentOf(t, path)
+				require.Error(t, err, "%d", place)
+			}
+			eachDamaged(t, table, 0, len(table), sparse(name), func(table []byte, n int) []byte {
+				return table[:n]
+			}, check)
+			// The end of a table alone.
+			eachDamaged(t, table, 0, 100, 1, func(table []byte, n int) []byte {
+				return table[len(table)-n:]
+			}, check)
+			// Some bytes before the footer are missing, or one.
+			eachDamaged(t, table, 0, footer, 3*sparse(name), func(table []byte, n int) []byte {
+				return slices.Delete(table, n, footer)
+			}, check)
+			eachDamaged(t, table, 0, footer, 3*sparse(name), func(table []byte, at int) []byte {
+				return slices.Delete(table, at, at+1)
+			}, check)
+		})
+	}
+}
+
+// Wrong bytes under a right checksum are an error, or read as something else. Pebble's reader would follow them anywhere.
+func TestPebbleFlippedBitsWithChecksums(t *testing.T) {
+	for name, original := range smallTables(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			table := readFile(t, original)
+			blocks, checksum := pebbleLayout(t, original)
+			tried, errs := 0, 0
+			for _, h := range blocks {
+				begin, end := int(h.Offset), int(h.Offset+h.Length)+1 // with the byte for the compression
+				eachDamaged(t, table, 8*begin, 8*end, sparse(name), func(table []byte, bit int) []byte {
+					flipBit(table, bit)
+					sign(table, h, checksum)
+					return table
+				}, func(path string, bit int) {
+					tried++
+					if _, err := contentOf(t, path); err != nil {
+						errs++
+					}
+				})
+			}
+			require.Greater(t, errs, tried/50)
+		})
+	}
+}
+
+// sign writes the checksum of a block behind it.
+func sign(table []byte, h block.Handle, kind block.ChecksumType) {
+	var sums block.Checksummer
+	sums.Init(kind)
+	trailer := table[h.Offset+h.Length:]
+	binary.LittleEndian.PutUint32(trailer[1:], sums.Checksum(table[h.Offset:h.Offset+h.Length], trailer[0]))
+}
+
+// pebbleLayout returns the blocks that are read for the keys and the filter, and the kind of checksums.
+func pebbleLayout(t testing.TB, path string) (blocks []block.Handle, checksum block.ChecksumType) {
+	r := pebbleReader(t, path)
+	layout, err := r.Layout()
+	require.NoError(t, err)
+	for _, h := range layout.Data {
+		blocks = append(blocks, h.Handle)
+	}
+	blocks = append(blocks, layout.Index...)
+	blocks = append(blocks, layout.Properties, layout.MetaIndex)
+	if layout.TopIndex.Length > 0 {
+		blocks = append(blocks, layout.TopIndex)
+	}
+	for _, h := range layout.Filter {
+		blocks = append(blocks, h.Handle)
+	}
+	return blocks, r.BlockReader().ChecksumType()
+}
+
+func pebbleFooterSize(t testing.TB, path string) int {
+	format, err := pebbleReader(t, path).TableFormat()
+	require.NoError(t, err)
+	return format.FooterSize()
+}
