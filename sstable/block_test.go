@@ -167,7 +167,8 @@ func TestHandles(t *testing.T) {
 		_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
 		require.ErrorContains(t, err, fmt.Sprintf("table: corrupt at offset %d: footer: a block handle without", len(begin)), "%x", handles)
 	}
-	for _, h := range []sstable.BlockHandle{{Offset: end - 4}, {Length: end - 4}, {Offset: end}, {Offset: 1<<64 - 1, Length: 1}, {Offset: 1, Length: 1<<64 - 1}, {Offset: 1 << 63, Length: 1 << 63}} {
+	for _, h := range []sstable.BlockHandle{{Offset: end - 4}, {Length: end - 4}, {Offset: end},
+		{Offset: 1<<64 - 1, Length: 1}, {Offset: 1, Length: 1<<64 - 1}, {Offset: 1 << 63, Length: 1 << 63}} {
 		for _, f := range [][]byte{footer(h, sstable.BlockHandle{Length: 8}), footer(sstable.BlockHandle{Length: 8}, h)} {
 			file := slices.Concat(begin, f)
 			_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))

@@ -28,7 +28,7 @@
 //
 //	"may contain"   to everything in a block that is not well formed
 //	"may contain"   for windows beyond the last filter
-//	"absent"        for a window whose filter has no bytes: no block begins there
+//	"absent"        for a window whose filter has no bytes: no block begins there (a policy makes no such filter of keys)
 //	the policy's    otherwise
 //
 // C++ LevelDB and goleveldb answer "absent" also if two equal offsets lie beyond the filters, which only a damaged block

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"fmt"
 )
 
 // A KeyFormat says what the keys of a table are.
@@ -25,7 +26,16 @@ const (
 )
 
 func (f KeyFormat) String() string {
-	return [...]string{AutoKeys: "auto", InternalKeys: "internal", PlainKeys: "plain"}[f]
+	switch f {
+	case AutoKeys:
+		return "auto"
+	case InternalKeys:
+		return "internal"
+	case PlainKeys:
+		return "plain"
+	default:
+		return fmt.Sprintf("KeyFormat(%d)", int(f))
+	}
 }
 
 const internalTrailerLen = 8

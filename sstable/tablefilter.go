@@ -98,7 +98,11 @@ func (f *TableFilter) Windows() *FilterBlockReader { return f.windows }
 func (f *TableFilter) Whole() []byte { return f.whole }
 
 // MayContain reports whether the table may contain key, a user key, by asking the filter that a lookup asks. It is true where
-// a lookup asks none: behind the last block, and in tables whose index is not in the order of LevelDB's default comparer.
+// a lookup asks none: behind the last block.
+//
+// It finds the block as LevelDB's default comparer does, by the bytes of the keys. A table does not tell its comparer: if its
+// index is in another order every answer is true, but an index of a few blocks may be in the default order by chance. So with
+// a comparer of one's own, find the block and ask [TableFilter.MayContainAt].
 func (f *TableFilter) MayContain(key []byte) bool {
 	if f.windows == nil {
 		return f.policy.MayContain(f.whole, key)
