@@ -2,6 +2,7 @@ package sstable
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -97,8 +98,20 @@ func (r *blockReader) decompress(kind byte, block []byte) ([]byte, error) {
 	case compressionZstd:
 		return r.decompressZstd(block)
 	}
-	return nil, fmt.Errorf("compression %d, and LevelDB knows 0 (none), 1 (snappy) and 2 (zstd)", kind)
+	return nil, compressionError(kind)
 }
+
+// ErrCompression is wrapped by the error for a block that is sound by its checksum, and compressed in a way that LevelDB does
+// not have. RocksDB and forks of LevelDB have others.
+var ErrCompression = errors.New("unknown compression")
+
+type compressionError byte
+
+func (e compressionError) Error() string {
+	return fmt.Sprintf("compression %d, and LevelDB knows 0 (none), 1 (snappy) and 2 (zstd)", byte(e))
+}
+
+func (compressionError) Is(target error) bool { return target == ErrCompression }
 
 // The most that one byte of snappy can become: a copy of 64 bytes takes 3. Lengths that promise more are wrong, and nothing is
 // allocated for them.

@@ -16,8 +16,8 @@ type Entry struct {
 
 // Entries returns the entries of all data blocks in the order of the file. An error is the last element. It reads one block
 // at a time, compares all checksums and checks all lengths. Keys that are out of order are no error, since only the database
-// knows its comparer; but an index that does not fit to keys in the order of LevelDB's default comparer is one, which comes
-// after the last entry.
+// knows its comparer; but an index that does not fit to keys in the order of LevelDB's default comparer is one, which wraps
+// [ErrIndexOrder] and comes after the last entry.
 func (t *Table) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		checks := t.orderChecks()

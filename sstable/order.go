@@ -1,6 +1,19 @@
 package sstable
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrIndexOrder is wrapped by the error of Table.Entries for an index that does not fit to the keys, although these rise in the
+// order of LevelDB's default comparer. With that comparer the index hides entries from lookups; but the keys of a small table
+// may rise so by chance, and the index be right for another comparer.
+var ErrIndexOrder = errors.New("the index does not fit to the keys")
+
+// orderError is an ErrIndexOrder that says where.
+type orderError struct{ error }
+
+func (orderError) Is(target error) bool { return target == ErrIndexOrder }
 
 // An orderCheck looks for index keys that hide entries from lookups: below the last key of their block, or not below the
 // first key of the next. Only for tables whose keys rise in the order of LevelDB's default comparer: with another comparer the
@@ -67,7 +80,10 @@ func (t *Table) orderChecks() []orderCheck {
 func finishChecks(checks []orderCheck) error {
 	for i := range checks {
 		if err, judged := checks[i].finish(); judged {
-			return err
+			if err != nil {
+				return orderError{err}
+			}
+			return nil
 		}
 	}
 	return nil

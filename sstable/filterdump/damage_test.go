@@ -91,6 +91,8 @@ func TestDamage(t *testing.T) {
 				case FalseNegative:
 					require.True(t, mended, "byte %d ^ %#x", i, flip)
 					require.NotEmpty(t, r.Lost)
+				case Unsupported: // the byte that tells the compression
+					require.True(t, mended, "byte %d ^ %#x", i, flip)
 				case NoFilter: // the filter's name in the metaindex no longer begins with "filter."
 					require.True(t, mended, "byte %d ^ %#x", i, flip)
 				case Unverified: // the policy's name has changed, and the filter too

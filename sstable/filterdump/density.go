@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/bits"
@@ -21,10 +22,13 @@ var shades = []rune("▁▂▃▄▅▆▇█")
 const noKeys = '·'
 
 // showMap draws how dense the filters of each table are: a cell for each filter, or for each part of a table's only one.
-func showMap(w io.Writer, paths []string, o tables.Options) {
+func showMap(ctx context.Context, w io.Writer, paths []string, o tables.Options) {
 	fmt.Fprintf(w, "share of bits set, from %c 0 %% to %c 100 %% in steps of %.1f %%; %c no keys\n",
 		shades[0], shades[len(shades)-1], 100/float64(len(shades)), noKeys)
 	for _, path := range paths {
+		if ctx.Err() != nil {
+			return
+		}
 		fmt.Fprintf(w, "\n%s\n", path)
 		t, err := tables.Open(path, o)
 		if err != nil {

@@ -3,8 +3,9 @@
 //	filterdump [flags] PATH...
 //
 // A PATH is a table file or a directory of a database, whose tables (.ldb, .sst) are looked at; directories below it are not.
-// Nothing is changed and no lock is taken, so the database may be in use: a table that it deletes meanwhile, or has not
-// finished, is counted and left out.
+// Nothing is changed and no lock is taken, so the database may be in use (but Windows does not delete a file that is
+// being read): a table that it deletes meanwhile is counted and left out, and so is one that it writes, which has no end yet and
+// has changed in the last 10 seconds.
 //
 // The first line of the output is the verdict. Then each table is described, at length if there are few, else in a line: the
 // filters and their setting, what their bits tell, whether every key of the table matches, and how many absent keys pass. Absent
@@ -16,9 +17,9 @@
 //
 // The exit status is 2 if there was nothing to look at. With -verify it is
 //
-//	0  every key that a filter covers matches it
+//	0  every key that a filter covers matches it; tables without filters have nothing to verify
 //	1  a table has a false negative, or is corrupt
-//	2  a PATH or a table could not be read, or keys and filters could not be compared in any table
+//	2  a PATH or a table could not be read, or the keys of a table not be compared with its filters
 //
 // # JSON
 //

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -27,23 +28,26 @@ func parseKey(arg string) ([]byte, error) {
 
 // showKey explains how each table's filter answers for the key, and whether the table has it. It goes on after tables that
 // cannot be read.
-func showKey(w io.Writer, paths []string, key []byte, o tables.Options) {
+func showKey(ctx context.Context, w io.Writer, paths []string, key []byte, o tables.Options) {
 	fmt.Fprintf(w, "key %s\n", keyText(key))
 	for _, path := range paths {
 		fmt.Fprintf(w, "\n%s\n", path)
-		if err := showKeyIn(w, path, key, o); err != nil {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := showKeyIn(ctx, w, path, key, o); err != nil {
 			fmt.Fprintf(w, "  %v\n", err)
 		}
 	}
 }
 
-func showKeyIn(w io.Writer, path string, key []byte, o tables.Options) error {
+func showKeyIn(ctx context.Context, w io.Writer, path string, key []byte, o tables.Options) error {
 	t, err := tables.Open(path, o)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	present, err := has(t, key)
+	present, err := has(ctx, t, key)
 	if err != nil {
 		return err
 	}
@@ -97,13 +101,13 @@ func showKeyIn(w io.Writer, path string, key []byte, o tables.Options) error {
 }
 
 // has looks for the key by reading the table from its beginning.
-func has(t tables.Table, key []byte) (bool, error) {
+func has(ctx context.Context, t tables.Table, key []byte) (bool, error) {
 	found := errors.New("found")
 	err := t.Keys(func(_ int, k []byte) error {
 		if string(k) == string(key) {
 			return found
 		}
-		return nil
+		return ctx.Err()
 	})
 	if err == found {
 		return true, nil

@@ -26,7 +26,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -56,15 +56,15 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		fmt.Fprint(stderr, usage)
 		f.PrintDefaults()
 	}
-	f.BoolVar(&o.json, "json", false, "write the report as JSON; `go doc` of this command names the fields")
-	f.BoolVar(&o.verify, "verify", false, "exit with status 1 if a table has a false negative or is corrupt, 2 if nothing could be verified")
+	f.BoolVar(&o.json, "json", false, "write the report as JSON, whose fields the documentation of this command names")
+	f.BoolVar(&o.verify, "verify", false, "exit with status 1 if a table has a false negative or is corrupt, 2 if something could not be read or verified")
 	f.BoolVar(&o.long, "long", false, "describe each table at length, however many there are")
 	f.BoolVar(&o.draw, "map", false, "draw how dense the parts of the filters are, and nothing else")
 	f.Func("key", "show how the filters answer for `K`, text or 0x and hex, and nothing else", func(k string) error {
 		key = &k
 		return nil
 	})
-	f.Func("keyformat", "`internal` (a database's), plain (of a bare table builder) or auto: what the keys of LevelDB's tables are (default auto)", func(s string) (err error) {
+	f.Func("keyformat", "what the keys of LevelDB's tables are: `F` is internal (a database's), plain (of a bare table builder) or auto (default auto)", func(s string) (err error) {
 		o.open.Keys, err = keyFormat(s)
 		return err
 	})
@@ -83,6 +83,11 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		if key != nil {
 			if o.key, err = parseKey(*key); err != nil {
 				return err
+			}
+		}
+		for _, path := range o.paths {
+			if strings.HasPrefix(path, "-") {
+				return fmt.Errorf("%s behind a PATH: flags come first; a PATH of that name is ./%s", path, path)
 			}
 		}
 		switch {
@@ -128,7 +133,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		all = append(all, p.tables...)
 	}
 	if o.key != nil || o.draw {
-		return showOnly(o, places, all, stdout, stderr)
+		return showOnly(ctx, o, places, all, stdout, stderr)
 	}
 
 	step, stop := func() {}, func() {}
@@ -155,19 +160,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // showOnly does -key and -map.
-func showOnly(o *options, places []place, all []string, stdout, stderr io.Writer) int {
+func showOnly(ctx context.Context, o *options, places []place, all []string, stdout, stderr io.Writer) int {
 	for _, p := range places {
 		if p.note != "" {
-			fmt.Fprintf(stderr, "filterdump: %s: %s\n", p.path, strings.TrimPrefix(p.note, "stat "+p.path+": "))
+			fmt.Fprintf(stderr, "filterdump: %s: %s\n", p.path, p.note)
 		}
 	}
 	if len(all) == 0 {
 		return exitCannotRun
 	}
 	if o.draw {
-		showMap(stdout, all, o.open)
+		showMap(ctx, stdout, all, o.open)
 	} else {
-		showKey(stdout, all, o.key, o.open)
+		showKey(ctx, stdout, all, o.key, o.open)
+	}
+	if ctx.Err() != nil {
+		return exitInterrupted
 	}
 	return exitSound
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -31,14 +34,14 @@ func findTables(paths []string, sample int) (places []place) {
 func findPlace(path string, sample int) place {
 	info, err := os.Stat(path)
 	if err != nil {
-		return place{path: path, note: err.Error(), failed: true}
+		return place{path: path, note: reason(err), failed: true}
 	}
 	if !info.IsDir() {
 		return place{path: path, tables: []string{path}}
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return place{path: path, note: err.Error(), failed: true}
+		return place{path: path, note: reason(err), failed: true}
 	}
 	p := place{path: path, directory: true}
 	var logs []string
@@ -47,7 +50,7 @@ func findPlace(path string, sample int) place {
 		case e.IsDir():
 		case isTable(e.Name()):
 			p.tables = append(p.tables, filepath.Join(path, e.Name()))
-		case filepath.Ext(e.Name()) == ".log":
+		case databaseLog.MatchString(e.Name()):
 			logs = append(logs, e.Name())
 		}
 	}
@@ -60,6 +63,18 @@ func findPlace(path string, sample int) place {
 	}
 	return p
 }
+
+// reason is an error without the path, which stands before it.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// databaseLog is how the engines name their logs.
+var databaseLog = regexp.MustCompile(`^[0-9]+\.log$`)
 
 // isTable goes by the names that the engines give to tables.
 func isTable(name string) bool {

@@ -38,6 +38,8 @@ type Result struct {
 
 	*Filter
 	*analysis.Report
+
+	unfinished bool // there is no magic number: cut off, or still being written
 }
 
 // Filter is the part of a Result about how a table's filters are stored.
@@ -91,8 +93,11 @@ func (r *Result) fail(err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		r.Status = Vanished
+	case errors.Is(err, sstable.ErrCompression):
+		r.Status = Unsupported
 	case errors.As(err, &corrupt), errors.As(err, &format):
 		r.Status = Corrupt
+		r.unfinished = errors.As(err, &format)
 	case errors.As(err, &unsupported):
 		r.Status, r.Format = Unsupported, unsupported.Format
 	default:

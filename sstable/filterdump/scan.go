@@ -50,23 +50,18 @@ func scanTable(ctx context.Context, path string, s settings) *Result {
 	if before != nil {
 		r.Size = before.Size()
 	}
-	// A database writes a table under its final name, so one that looks damaged may just not be finished.
-	if r.Status == Corrupt && before != nil && time.Since(before.ModTime()) < recently {
-		time.Sleep(pause)
-		now, err := os.Stat(path)
-		if os.IsNotExist(err) {
+	// A database writes a table under its final name, and its magic number at the very end.
+	if r.unfinished && before != nil && time.Since(before.ModTime()) < recently {
+		r.Status = Unfinished
+		if _, err := os.Stat(path); os.IsNotExist(err) {
 			r.Status = Vanished
-		} else if err == nil && (now.Size() != before.Size() || now.ModTime() != before.ModTime()) {
-			r.Status = Unfinished
 		}
 	}
 	return r
 }
 
-const (
-	recently = 10 * time.Second
-	pause    = 300 * time.Millisecond
-)
+// recently is how long a writer may rest before its table is called corrupt.
+const recently = 10 * time.Second
 
 func analyseTable(ctx context.Context, path string, s settings) *Result {
 	r := &Result{Path: path}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
 )
 
 func TestVanishedTable(t *testing.T) {
@@ -27,27 +29,20 @@ func TestVanishedTable(t *testing.T) {
 	require.Equal(t, exitSound, exitStatus(r.Directories))
 }
 
-// A table that grows is not called corrupt; one that stays as it is is.
+// A table without an end is being written if it has just changed, and corrupt otherwise.
 func TestUnfinishedTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "000001.ldb")
-	file, err := os.Create(path)
-	require.NoError(t, err)
-	defer file.Close()
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(pause / 10):
-				fmt.Fprintln(file, "one more block")
-			}
-		}
-	}()
+	require.NoError(t, os.WriteFile(path, []byte("a first block"), 0o600))
 	require.Equal(t, Unfinished, scanTable(context.Background(), path, settings{}).Status)
-	close(stop)
-	<-stopped
+	old := time.Now().Add(-2 * recently)
+	require.NoError(t, os.Chtimes(path, old, old))
+	require.Equal(t, Corrupt, scanTable(context.Background(), path, settings{}).Status)
+
+	// One that has its end is finished.
+	whole, err := os.ReadFile(golden("leveldb", "tables", "one_key", "000005.ldb"))
+	require.NoError(t, err)
+	whole[3] ^= 1
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	require.Equal(t, Corrupt, scanTable(context.Background(), path, settings{}).Status)
 }
 
@@ -117,4 +112,25 @@ func TestDatabaseInUse(t *testing.T) {
 		status, out, stderr := filterdump(t, "-verify", "-absent", "100", dir)
 		require.Equal(t, exitSound, status, "%s%s", out, stderr)
 	}
+}
+
+// The results of many tables take little memory: their samples and filters are let go.
+func TestResultsAreSmall(t *testing.T) {
+	const many = 300
+	paths := make([]string, many)
+	for i := range paths {
+		paths[i] = golden("leveldb", "tables", "basic_snappy_4k", "000005.ldb")
+	}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	results, err := scan(context.Background(), paths, settings{analyse: analysis.Options{Absent: 1000}}, func() {})
+	require.NoError(t, err)
+	grown := int64(heap()) - int64(before)
+	require.Equal(t, Sound, results[many-1].Status)
+	require.Less(t, grown/many, int64(10<<10), "bytes kept of each table; its filters alone have 6,600, and its samples more than 100,000")
 }

@@ -57,26 +57,20 @@ func (s *Summary) count() (n int) {
 // exitStatus is that of -verify.
 func exitStatus(all []*Summary) int {
 	status := exitSound
-	var sound, unsure int
 	for _, s := range all {
 		if s.Tables[FalseNegative]+s.Tables[Corrupt] > 0 {
 			return exitFault
 		}
-		if s.failed || s.Tables[Unreadable] > 0 {
+		if s.failed || s.Tables[Unreadable]+s.Tables[Unsupported]+s.Tables[Unverified] > 0 {
 			status = exitCannotRun
 		}
-		sound += s.Tables[Sound]
-		unsure += s.Tables[Unverified] + s.Tables[Unsupported]
-	}
-	if sound == 0 && unsure > 0 {
-		return exitCannotRun
 	}
 	return status
 }
 
 // verdict is the first line of the output.
 func verdict(all []*Summary) string {
-	total := newSummary(place{})
+	total, failed := newSummary(place{}), 0
 	for _, s := range all {
 		for status, n := range s.Tables {
 			total.Tables[status] += n
@@ -84,6 +78,9 @@ func verdict(all []*Summary) string {
 		total.verified += s.verified
 		total.lost += s.lost
 		total.LeftOut += s.LeftOut
+		if s.failed {
+			failed++
+		}
 	}
 	n := total.Tables
 	var parts []string
@@ -103,8 +100,9 @@ func verdict(all []*Summary) string {
 	say(n[Unfinished], "%s still being written", count(n[Unfinished], "table"))
 	say(total.LeftOut, "%s left out by -sample", count(total.LeftOut, "table"))
 	if len(parts) == 0 {
-		return "no tables"
+		parts = append(parts, "no tables")
 	}
+	say(failed, "%s could not be looked at", count(failed, "PATH"))
 	verdict := strings.Join(parts, "; ")
 	if n[FalseNegative]+n[Corrupt] > 0 {
 		verdict = "FAULTY: " + verdict

@@ -187,7 +187,7 @@ func (s *Summary) writeHeading(b *strings.Builder) {
 	}
 }
 
-// writeRows writes a line for each table, what is wrong with any, and the advice for the largest. name makes a path short.
+// writeRows writes a line for each table, what is wrong with any, and the advice for the worst. name makes a path short.
 func writeRows(b *strings.Builder, results []*Result, name func(path string) string) {
 	rows := table.NewWriter()
 	rows.SetStyle(table.StyleLight)
@@ -203,18 +203,18 @@ func writeRows(b *strings.Builder, results []*Result, name func(path string) str
 		rows.AppendRow(r.row(name(r.Path)))
 	}
 	fmt.Fprintln(b, rows.Render())
-	var largest *Result
+	var worst *Result
 	for _, r := range results {
 		if r.Status != Sound && r.Status != NoFilter {
 			fmt.Fprintf(b, "%s: %s\n", name(r.Path), r.verification())
 		}
-		if r.Report != nil && (largest == nil || r.Entries > largest.Entries) {
-			largest = r
+		if r.Report != nil && (worst == nil || r.Between.Rate > worst.Between.Rate) {
+			worst = r
 		}
 	}
-	if largest != nil && len(largest.Advice) > 0 {
-		fmt.Fprintf(b, "advice, from %s, the largest:\n", name(largest.Path))
-		for _, advice := range largest.Advice {
+	if worst != nil && len(worst.Advice) > 0 {
+		fmt.Fprintf(b, "advice, from %s, where most absent keys between the table's own pass (-long has that of all):\n", name(worst.Path))
+		for _, advice := range worst.Advice {
 			fmt.Fprintf(b, "- %s\n", strings.Join(wrap(advice, textWidth+listIndent), "\n  "))
 		}
 	}

@@ -5,7 +5,7 @@ import "math/rand/v2"
 // beyondKeys calls f with n absent keys that look like the table's and are below its first key or above its last one: next
 // to it, on each side as far as the range itself is wide, or n keys if that is more. Each length has its share by its number
 // in the sample. Where a shape leaves room for fewer than n, as that of 0 to 99999 written with zeros in front, one more of
-// its positions varies, and then another; there are fewer than n keys if all vary and still leave no room. They are in
+// its positions varies, and then another, up to eight; there are fewer than n keys if that leaves no room. They are in
 // random order for each length. The key's memory is reused.
 func beyondKeys(rng *rand.Rand, first, last []byte, s shapes, n int, f func(key []byte) error) error {
 	total, before := 0, 0
@@ -22,8 +22,11 @@ func beyondKeys(rng *rand.Rand, first, last []byte, s shapes, n int, f func(key 
 	return nil
 }
 
+// maxWidened positions of digits make room for more keys than are ever asked for; more tries would be in vain.
+const maxWidened = 8
+
 func (s shape) beyond(rng *rand.Rand, first, last []byte, n int, f func(key []byte) error) error {
-	for {
+	for turn := 0; ; turn++ {
 		to, total := s.number(0)
 		low, _ := s.rank(first, 0, to)
 		high, own := s.rank(last, 0, to)
@@ -32,7 +35,7 @@ func (s shape) beyond(rng *rand.Rand, first, last []byte, n int, f func(key []by
 			high++
 		}
 		below, above := min(width, low), min(width, total-high)
-		if below+above < uint64(n) {
+		if below+above < uint64(n) && turn < maxWidened {
 			if wider, ok := s.widened(); ok {
 				s = wider
 				continue

@@ -2,12 +2,15 @@ package analysis
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -292,4 +295,17 @@ func TestRandomKeys(t *testing.T) {
 	require.InDelta(t, 4000, lengths[8], 250)
 	require.InDelta(t, 4000, lengths[16], 250)
 	requireUniform(t, counts, 8000/256.0)
+}
+
+// Long keys of many lengths take no time beyond reading them: a shape is widened a few times only. (A hang is the failure.)
+func TestBeyondLongKeys(t *testing.T) {
+	keys := [][]byte{[]byte("a"), []byte("b" + strings.Repeat("x", 1<<20)), []byte("c")}
+	for i := range 300 {
+		keys = append(keys, []byte(fmt.Sprintf("d%03d", i)+strings.Repeat("y", 10*i)))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	r, err := Analyse(ctx, wholeTable(t, keys, 10), Options{Absent: 1000})
+	require.NoError(t, err)
+	require.True(t, r.Verified)
 }

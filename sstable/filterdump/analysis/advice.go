@@ -133,11 +133,11 @@ func adviseDense(f findings) string {
 	for _, o := range f.Others {
 		switch helps := f.Between.clearlyAbove(o.Between); {
 		case !f.layout.isWider(o) && helps:
-			sentence += fmt.Sprintf("; with %.3g bits per key %v would", o.BitsPerKey, o.Between)
+			sentence += fmt.Sprintf("; with %.3g bits per key, %v would", o.BitsPerKey, o.Between)
 		case !f.layout.isWider(o):
-			sentence += fmt.Sprintf("; with %.3g bits per key %v still would", o.BitsPerKey, o.Between)
+			sentence += fmt.Sprintf("; with %.3g bits per key, %v still would", o.BitsPerKey, o.Between)
 		case helps && o.Between.Rate <= 1.25*best: // the smallest windows that are about as good as any
-			return sentence + fmt.Sprintf("; with goleveldb's FilterBaseLg %d %v would.", o.BaseLg, o.Between)
+			return sentence + fmt.Sprintf("; with goleveldb's FilterBaseLg %d, %v would.", o.BaseLg, o.Between)
 		}
 	}
 	return sentence + "."

@@ -116,7 +116,7 @@ func TestAdviceOnFewBits(t *testing.T) {
 func TestAdviceOnDenseKeysInSmallFilters(t *testing.T) {
 	set := numbered(seeded(t, 3), "user%016d", 0, 20_000, 0.63)
 	r := analyse(t, windowTable(t, set.present, 10, 4096, 11), Options{})
-	match := advised(r, `^([\d.]+) % of absent keys between your keys pass, and ([\d.]+) % of random ones; with 20 bits per key ([\d.]+) % would; with goleveldb's FilterBaseLg (\d+) ([\d.]+) % would\.$`)
+	match := advised(r, `^([\d.]+) % of absent keys between your keys pass, and ([\d.]+) % of random ones; with 20 bits per key, ([\d.]+) % would; with goleveldb's FilterBaseLg (\d+), ([\d.]+) % would\.$`)
 	require.NotNil(t, match, "%q", r.Advice)
 	rate := func(text string) float64 {
 		x, err := strconv.ParseFloat(text, 64)
@@ -145,7 +145,7 @@ func TestAdviceOnDenseKeysInSmallFilters(t *testing.T) {
 func TestAdviceOnSharedHashes(t *testing.T) {
 	set := numbered(seeded(t, 4), "%016d", 0, 200_000, 0.63)
 	r := analyse(t, wholeTable(t, set.present, 10), Options{})
-	match := advised(r, `^([\d.]+) % of absent keys between your keys pass, and [\d.]+ % of random ones: ([\d.]+) % because they share a 32-bit hash with a key, so more bits per key will not help; with 20 bits per key ([\d.]+) % still would\.$`)
+	match := advised(r, `^([\d.]+) % of absent keys between your keys pass, and [\d.]+ % of random ones: ([\d.]+) % because they share a 32-bit hash with a key, so more bits per key will not help; with 20 bits per key, ([\d.]+) % still would\.$`)
 	require.NotNil(t, match, "%q", r.Advice)
 	shared, err := strconv.ParseFloat(match[2], 64)
 	require.NoError(t, err)

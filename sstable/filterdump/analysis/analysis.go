@@ -40,7 +40,8 @@ func Analyse(ctx context.Context, t tables.Table, o Options) (*Report, error) {
 		return nil, err
 	}
 	a.report.Advice = advise(a.info, &a.report, a.layout)
-	return &a.report, nil
+	report := a.report // a pointer into a would keep the samples and the filters
+	return &report, nil
 }
 
 // An analyst holds what Analyse found out so far.

@@ -25,9 +25,10 @@ func (r *Report) measure(f *tables.Filters) {
 		bits += s.Bits
 		set += s.Set
 		fpp += s.FPP
-		if math.IsInf(s.Distinct, 1) {
+		if s.Set == s.Bits {
 			r.Saturated++
-		} else {
+		}
+		if !math.IsInf(s.Distinct, 1) {
 			r.Distinct += s.Distinct
 		}
 		if !slices.Contains(r.Probes, s.K) {

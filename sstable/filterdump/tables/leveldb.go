@@ -1,7 +1,9 @@
 package tables
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -18,7 +20,7 @@ type levelDBTable struct {
 }
 
 func openLevelDB(path string, file *os.File, size int64, o Options) (Table, error) {
-	t := &levelDBTable{file: file, info: Info{Format: "LevelDB", Size: size}}
+	t := &levelDBTable{file: file, info: Info{Format: "LevelDB", Size: size, Comparer: comparerOf(filepath.Dir(path))}}
 	if err := t.open(path, o); err != nil {
 		return nil, err
 	}
@@ -156,6 +158,9 @@ func (t *levelDBTable) Info() *Info { return &t.info }
 func (t *levelDBTable) Keys(f func(filter int, key []byte) error) error {
 	filter, block := -1, -1
 	for e, err := range t.table.Entries() {
+		if errors.Is(err, sstable.ErrIndexOrder) && t.info.Comparer != bytewise {
+			return nil // the index may be right for another comparer
+		}
 		if err != nil {
 			return err
 		}

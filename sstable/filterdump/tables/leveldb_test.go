@@ -249,3 +249,64 @@ func TestOpenErrors(t *testing.T) {
 		require.Equal(t, format, unsupported.Format)
 	}
 }
+
+// An index that does not fit to the keys may be right for another comparer, unless the manifest names the default one.
+func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
+	keys := textKeys(2)
+	var f levelDBFile
+	handle := f.block(entryBlock([2][]byte{keys[0], nil}, [2][]byte{keys[1], nil}))
+	metaindex := f.block(entryBlock())
+	index := f.block(entryBlock([2][]byte{[]byte("a"), handle})) // below the block's keys
+	footer := make([]byte, 40)
+	copy(footer, append(metaindex, index...))
+	f.Write(footer)
+	f.WriteString("\x57\xfb\x80\x8b\x24\x75\x47\xdb")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "000001.ldb")
+	require.NoError(t, os.WriteFile(path, f.Bytes(), 0o600))
+
+	read := func() (comparer string, err error) {
+		table := openLevelDB(t, path, tables.Options{})
+		n := 0
+		err = table.Keys(func(int, []byte) error { n++; return nil })
+		require.Equal(t, len(keys), n)
+		return table.Info().Comparer, err
+	}
+	comparer, err := read()
+	require.NoError(t, err)
+	require.Empty(t, comparer)
+
+	manifest := func(name string) {
+		record := append(append([]byte{1}, byte(len(name))), name...)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), append(make([]byte, 7), record...), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"), 0o600))
+	}
+	manifest("idb_cmp1")
+	comparer, err = read()
+	require.NoError(t, err)
+	require.Equal(t, "idb_cmp1", comparer)
+
+	manifest("leveldb.BytewiseComparator")
+	comparer, err = read()
+	require.ErrorIs(t, err, sstable.ErrIndexOrder)
+	require.Equal(t, "leveldb.BytewiseComparator", comparer)
+
+	for _, current := range []string{"", "MANIFEST-000003\n", "../MANIFEST-000002\n", "MANIFEST-000002/x"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte(current), 0o600))
+		comparer, err = read()
+		require.NoError(t, err)
+		require.Empty(t, comparer, current)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"), 0o600))
+	for _, broken := range []string{"", "1234567", "1234567\x01", "1234567\x01\xff", "1234567\x01\x05abcd", "1234567\x02\x03abc"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), []byte(broken), 0o600))
+		comparer, err = read()
+		require.NoError(t, err)
+		require.Empty(t, comparer, "%q", broken)
+	}
+
+	// The manifests of C++ LevelDB and of goleveldb.
+	for _, db := range []string{"leveldb/tables/one_key/000005.ldb", "goleveldb/name2_snappy/000002.ldb"} {
+		require.Equal(t, "leveldb.BytewiseComparator", openLevelDB(t, filepath.Join("..", "..", "..", "testdata", db), tables.Options{}).Info().Comparer)
+	}
+}

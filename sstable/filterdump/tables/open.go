@@ -29,6 +29,13 @@ type Options struct {
 //   - *[UnsupportedError]: it is a table, and cannot be read
 //   - those of opening and reading the file
 func Open(path string, o Options) (Table, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for a writer
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -45,9 +52,6 @@ func open(path string, file *os.File, o Options) (Table, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
 	size := info.Size()
 	format, err := sstable.Identify(file, size)

@@ -349,7 +349,7 @@ func TestCheckColumnsLongestKey(t *testing.T) {
 	w.Add(key, nil, 0, w.KeyWriter.ComparePrev(key.UserKey), false)
 	data, _ := w.Finish(1, w.Size())
 	for announced, ok := range map[uint32]bool{
-		length - 1: false, length: true, length + 1: true, uint32(len(data)): true, uint32(len(data)) + 1: false, 1 << 31: false,
+		length - 1: false, length: true, length + 1: true, uint32(len(data)) + 1: true, maxKeyLen: true, maxKeyLen + 1: false, 1 << 31: false,
 	} {
 		binary.LittleEndian.PutUint32(data, announced)
 		err := checkColumns(data)
