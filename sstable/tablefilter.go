@@ -66,29 +66,40 @@ func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error)
 	if err := f.windows.Validate(); err != nil {
 		return nil, t.fail(int64(e.Handle.Offset), err)
 	}
-	if err := t.index.checkWindows(f.windows); err != nil {
+	if err := t.checkWindows(f.windows); err != nil {
 		return nil, t.fail(int64(e.Handle.Offset), err)
 	}
 	return f, nil
 }
 
-// checkWindows compares the filters with the data blocks: a window has a filter if, and only if, a block begins in it. What
-// makes this fail, an offset or a base_lg that is wrong, would make filters answer for the wrong keys. Windows beyond the
-// last filter do no harm.
-func (x *index) checkWindows(r *FilterBlockReader) error {
-	block := 0
+// checkWindows compares the filters with the data blocks: a window has a filter if, and only if, a block with keys begins in
+// it. What makes this fail, an offset or a base_lg that is wrong, would make filters answer for the wrong keys. Windows beyond
+// the last filter do no harm.
+func (t *Table) checkWindows(r *FilterBlockReader) error {
+	blocks, block := t.index.handles, 0
 	for i := range r.NumFilters() {
 		first := block
-		for block < x.len() && x.handles[block].Offset>>r.BaseLg() == uint64(i) {
+		for block < len(blocks) && blocks[block].Offset>>r.BaseLg() == uint64(i) {
 			block++
 		}
 		if has := len(r.Filter(i)) > 0; has && first == block {
 			return fmt.Errorf("filter block: filter %d of windows of 2^%d bytes has keys, and no data block begins there", i, r.BaseLg())
-		} else if !has && first < block {
-			return fmt.Errorf("filter block: filter %d of windows of 2^%d bytes is empty, and a data block begins at %d", i, r.BaseLg(), x.handles[first].Offset)
+		} else if !has && t.haveKeys(blocks[first:block]) {
+			return fmt.Errorf("filter block: filter %d of windows of 2^%d bytes is empty, and a data block begins at %d", i, r.BaseLg(), blocks[first].Offset)
 		}
 	}
 	return nil
+}
+
+// haveKeys reports whether any of the data blocks has keys, or cannot be read. goleveldb writes a block without keys into a
+// table without keys.
+func (t *Table) haveKeys(blocks []BlockHandle) bool {
+	for _, h := range blocks {
+		if t.eachEntry(h, func(*entries) error { return errStop }) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Windows returns the filter block, nil if there is one filter for the whole table.
