@@ -4,14 +4,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/golang/snappy"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
 
 // A blockReader reads the blocks of a file. It owns two buffers, so it is not safe for concurrent use.
@@ -21,13 +21,8 @@ type blockReader struct {
 
 	stored  []byte // a block as it is in the file
 	decoded []byte
-	zstd    *zstd.Decoder
+	zstd    blocks.ZstdDecoder
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// maskChecksum returns a CRC as it is stored. LevelDB masks it, since the CRC of bytes that contain CRCs is a poor one.
-func maskChecksum(crc uint32) uint32 { return bits.RotateLeft32(crc, -15) + 0xa282ead8 }
 
 // Compression, by the byte behind a block.
 const (
@@ -63,7 +58,7 @@ func (r *blockReader) read(h BlockHandle) ([]byte, error) {
 		return nil, err
 	}
 	block, trailer := r.stored[:h.Length], r.stored[h.Length:]
-	if err := compareChecksum(crc32.Checksum(r.stored[:h.Length+1], castagnoli), trailer[1:]); err != nil {
+	if err := compareChecksum(blocks.Checksum(r.stored[:h.Length+1]), trailer[1:]); err != nil {
 		return nil, err
 	}
 	return r.decompress(trailer[0], block)
@@ -71,20 +66,20 @@ func (r *blockReader) read(h BlockHandle) ([]byte, error) {
 
 // checkLarge compares the checksum of a block with little memory.
 func (r *blockReader) checkLarge(h BlockHandle) error {
-	crc := crc32.New(castagnoli)
-	if _, err := io.Copy(crc, io.NewSectionReader(r.file, int64(h.Offset), int64(h.Length)+1)); err != nil {
+	crc, err := blocks.FileChecksum(r.file, int64(h.Offset), int64(h.Length)+1)
+	if err != nil {
 		return &readError{err}
 	}
 	var stored [4]byte
 	if err := readFull(r.file, stored[:], int64(h.Offset+h.Length)+1); err != nil {
 		return err
 	}
-	return compareChecksum(crc.Sum32(), stored[:])
+	return compareChecksum(crc, stored[:])
 }
 
 func compareChecksum(crc uint32, stored []byte) error {
-	if masked, want := maskChecksum(crc), binary.LittleEndian.Uint32(stored); masked != want {
-		return fmt.Errorf("the block's checksum is %#08x, and that of its bytes %#08x", want, masked)
+	if want := binary.LittleEndian.Uint32(stored); crc != want {
+		return fmt.Errorf("the block's checksum is %#08x, and that of its bytes %#08x", want, crc)
 	}
 	return nil
 }
@@ -113,21 +108,33 @@ func (e compressionError) Error() string {
 
 func (compressionError) Is(target error) bool { return target == ErrCompression }
 
-// The most that one byte of snappy can become: a copy of 64 bytes takes 3. Lengths that promise more are wrong, and nothing is
-// allocated for them.
-const maxSnappyRatio = 22
-
 func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 	n, err := snappy.DecodedLen(block)
 	if err != nil {
 		return nil, fmt.Errorf("snappy: %w", err)
 	}
-	if n/maxSnappyRatio > len(block) {
+	if !blocks.SnappyCanHold(len(block), n) {
 		return nil, fmt.Errorf("snappy: %d bytes cannot hold %d", len(block), n)
 	}
 	decoded, err := snappy.Decode(r.decoded[:cap(r.decoded)], block)
 	if err != nil {
 		return nil, fmt.Errorf("snappy: %w", err)
+	}
+	r.decoded = decoded
+	return decoded, nil
+}
+
+func (r *blockReader) decompressZstd(block []byte) ([]byte, error) {
+	var header zstd.Header
+	if err := header.Decode(block); err != nil {
+		return nil, fmt.Errorf("zstd: %w", err)
+	}
+	if !header.HasFCS {
+		return nil, errors.New("zstd: a frame that does not tell its length, which LevelDB needs")
+	}
+	decoded, err := r.zstd.Decode(r.decoded, block, header.FrameContentSize)
+	if err != nil {
+		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	r.decoded = decoded
 	return decoded, nil

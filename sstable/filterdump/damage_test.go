@@ -110,6 +110,7 @@ func TestDamage(t *testing.T) {
 	t.Logf("as it is: %v; with its checksum mended: %v", outcomes[false], outcomes[true])
 	require.Len(t, outcomes[false], 2)
 	require.Positive(t, outcomes[false][Sound], "the footer's padding does not matter")
+	require.Equal(t, 2*len(blocks), outcomes[true][Unsupported], "0x80 and 0xff are no compression of LevelDB's; 1 is snappy")
 	require.Positive(t, outcomes[true][FalseNegative], "a bit that is cleared in a filter is seen")
 
 	for n := range intact {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math/bits"
@@ -21,29 +20,11 @@ var shades = []rune("▁▂▃▄▅▆▇█")
 
 const noKeys = '·'
 
-// showMap draws how dense the filters of each table are: a cell for each filter, or for each part of a table's only one.
-func showMap(ctx context.Context, w io.Writer, paths []string, o tables.Options) {
-	fmt.Fprintf(w, "share of bits set, from %c 0 %% to %c 100 %% in steps of %.1f %%; %c no keys\n",
-		shades[0], shades[len(shades)-1], 100/float64(len(shades)), noKeys)
-	for _, path := range paths {
-		if ctx.Err() != nil {
-			return
-		}
-		fmt.Fprintf(w, "\n%s\n", path)
-		t, err := tables.Open(path, o)
-		if err != nil {
-			fmt.Fprintf(w, "  %v\n", err)
-			continue
-		}
-		if f := t.Info().Filters; f == nil {
-			fmt.Fprintln(w, "  no filter")
-		} else {
-			drawFilters(w, f)
-		}
-		t.Close()
-	}
-}
+// mapLegend explains the cells.
+var mapLegend = fmt.Sprintf("share of bits set, from %c 0 %% to %c 100 %% in steps of %.1f %%; %c no keys",
+	shades[0], shades[len(shades)-1], 100/float64(len(shades)), noKeys)
 
+// drawFilters draws how dense the filters of a table are: a cell for each filter, or for each part of a table's only one.
 func drawFilters(w io.Writer, f *tables.Filters) {
 	var cells [][][]byte
 	var unit string
@@ -57,7 +38,7 @@ func drawFilters(w io.Writer, f *tables.Filters) {
 	} else {
 		each := max(1, divideUp(len(f.Each), mapWidth*mapLines))
 		cells = slices.Collect(slices.Chunk(f.Each, each))
-		unit = fmt.Sprintf("%s, for windows of %s bytes", count(each, "filter"), thousands(1<<f.BaseLg))
+		unit = fmt.Sprintf("%s, for windows of %s bytes", count(each, "filter"), window(f.BaseLg))
 	}
 	fmt.Fprintf(w, "  %s; a cell is %s\n", f.Policy, unit)
 	for i, line := range slices.Collect(slices.Chunk(cells, mapWidth)) {

@@ -26,33 +26,16 @@ func parseKey(arg string) ([]byte, error) {
 	return key, nil
 }
 
-// showKey explains how each table's filter answers for the key, and whether the table has it. It goes on after tables that
-// cannot be read.
-func showKey(ctx context.Context, w io.Writer, paths []string, key []byte, o tables.Options) {
-	fmt.Fprintf(w, "key %s\n", keyText(key))
-	for _, path := range paths {
-		fmt.Fprintf(w, "\n%s\n", path)
-		if ctx.Err() != nil {
-			return
-		}
-		if err := showKeyIn(ctx, w, path, key, o); err != nil {
-			fmt.Fprintf(w, "  %v\n", err)
-		}
-	}
-}
-
-func showKeyIn(ctx context.Context, w io.Writer, path string, key []byte, o tables.Options) error {
-	t, err := tables.Open(path, o)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	present, err := has(ctx, t, key)
-	if err != nil {
-		return err
-	}
+// showKey explains how the table's filter answers for the key, and whether the table has it.
+func showKey(ctx context.Context, w io.Writer, t tables.Table, key []byte) error {
+	var unsupported *tables.UnsupportedError
 	there := "it is not in the table"
-	if present {
+	switch present, err := has(ctx, t, key); {
+	case errors.As(err, &unsupported):
+		there = "whether it is in the table cannot be read"
+	case err != nil:
+		return err
+	case present:
 		there = "it is in the table"
 	}
 	info := t.Info()

@@ -169,27 +169,60 @@ func showOnly(ctx context.Context, o *options, places []place, all []string, std
 	if len(all) == 0 {
 		return exitCannotRun
 	}
-	if o.draw {
-		showMap(ctx, stdout, all, o.open)
-	} else {
-		showKey(ctx, stdout, all, o.key, o.open)
+	heading, show := mapLegend, func(t tables.Table) error {
+		if f := t.Info().Filters; f != nil {
+			drawFilters(stdout, f)
+		} else {
+			fmt.Fprintln(stdout, "  no filter")
+		}
+		return nil
 	}
-	if ctx.Err() != nil {
+	if o.key != nil {
+		heading, show = "key "+keyText(o.key), func(t tables.Table) error { return showKey(ctx, stdout, t, o.key) }
+	}
+	fmt.Fprintln(stdout, heading)
+	shown := 0
+	for _, path := range all {
+		if ctx.Err() != nil {
+			break
+		}
+		fmt.Fprintf(stdout, "\n%s\n", path)
+		if err := showTable(path, o.open, show); err != nil { // the rest goes on
+			fmt.Fprintf(stdout, "  %s\n", withoutPath(err, path))
+			continue
+		}
+		shown++
+	}
+	switch {
+	case ctx.Err() != nil:
 		return exitInterrupted
+	case shown == 0:
+		return exitCannotRun
 	}
 	return exitSound
 }
 
+func showTable(path string, o tables.Options, show func(tables.Table) error) error {
+	t, err := tables.Open(path, o)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return show(t)
+}
+
+// status is the exit status: that of -verify, or 2 if there was nothing to look at.
 func status(r *report, verify bool) int {
 	if verify {
-		return exitStatus(r.Directories)
+		return exitStatus(r.Paths)
 	}
-	if len(r.Tables) == 0 {
-		for _, s := range r.Directories {
-			if s.failed {
-				return exitCannotRun
-			}
-		}
+	failed, looked := false, false
+	for _, s := range r.Paths {
+		failed = failed || s.failed || s.Tables[Unreadable] > 0
+		looked = looked || s.count() > s.Tables[Unreadable]
+	}
+	if failed && !looked {
+		return exitCannotRun
 	}
 	return exitSound
 }

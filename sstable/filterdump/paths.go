@@ -34,14 +34,14 @@ func findTables(paths []string, sample int) (places []place) {
 func findPlace(path string, sample int) place {
 	info, err := os.Stat(path)
 	if err != nil {
-		return place{path: path, note: reason(err), failed: true}
+		return place{path: path, note: withoutPath(err, path), failed: true}
 	}
 	if !info.IsDir() {
 		return place{path: path, tables: []string{path}}
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return place{path: path, note: reason(err), failed: true}
+		return place{path: path, note: withoutPath(err, path), failed: true}
 	}
 	p := place{path: path, directory: true}
 	var logs []string
@@ -64,13 +64,13 @@ func findPlace(path string, sample int) place {
 	return p
 }
 
-// reason is an error without the path, which stands before it.
-func reason(err error) string {
+// withoutPath is the text of an error behind the path, which stands before it already.
+func withoutPath(err error, path string) string {
 	var p *fs.PathError
-	if errors.As(err, &p) {
+	if errors.As(err, &p) && p.Path == path {
 		return p.Err.Error()
 	}
-	return err.Error()
+	return strings.TrimPrefix(err.Error(), path+": ")
 }
 
 // databaseLog is how the engines name their logs.

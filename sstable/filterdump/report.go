@@ -7,23 +7,23 @@ import (
 
 // A report is the whole output, and that of -json.
 type report struct {
-	Verdict     string     `json:"verdict"`
-	Directories []*Summary `json:"paths"`  // one for each PATH
-	Tables      []*Result  `json:"tables"` // of all of them, in order
+	Verdict string     `json:"verdict"`
+	Paths   []*Summary `json:"paths"`  // one for each PATH
+	Tables  []*Result  `json:"tables"` // of all of them, in order
 }
 
 // newReport puts the results of the places' tables, in their order, together.
 func newReport(places []place, results []*Result) *report {
-	r := &report{Directories: []*Summary{}, Tables: results}
+	r := &report{Paths: []*Summary{}, Tables: results}
 	for _, p := range places {
 		s := newSummary(p)
 		for range p.tables {
 			s.add(results[0])
 			results = results[1:]
 		}
-		r.Directories = append(r.Directories, s)
+		r.Paths = append(r.Paths, s)
 	}
-	r.Verdict = verdict(r.Directories)
+	r.Verdict = verdict(r.Paths)
 	return r
 }
 

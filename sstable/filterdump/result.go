@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
@@ -89,7 +88,7 @@ func (r *Result) fail(err error) {
 	var corrupt *sstable.CorruptionError
 	var format *sstable.FormatError
 	var unsupported *tables.UnsupportedError
-	r.Reason = strings.TrimPrefix(err.Error(), r.Path+": ")
+	r.Reason = withoutPath(err, r.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		r.Status = Vanished

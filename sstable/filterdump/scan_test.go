@@ -26,7 +26,7 @@ func TestVanishedTable(t *testing.T) {
 	require.Equal(t, Vanished, results[0].Status)
 	r := newReport([]place{{path: "db", tables: []string{results[0].Path}}}, results)
 	require.Equal(t, "1 table deleted by the database meanwhile", r.Verdict)
-	require.Equal(t, exitSound, exitStatus(r.Directories))
+	require.Equal(t, exitSound, exitStatus(r.Paths))
 }
 
 // A table without an end is being written if it has just changed, and corrupt otherwise.

@@ -49,6 +49,9 @@ func TestKey(t *testing.T) {
 	require.Contains(t, out, "no filter")
 	require.Contains(t, out, "format_version 5")
 	require.Contains(t, out, "probe  6")
+	status, out, _ := filterdump(t, "-key", "k0000003", golden("rocksdb", "fv5_ribbon.sst"))
+	require.Equal(t, exitCannotRun, status, "none could be shown")
+	require.Equal(t, 1, strings.Count(out, "fv5_ribbon.sst"), "the path stands there once")
 	_, out, _ = filterdump(t, "-key", "0x00ff", path)
 	require.Contains(t, out, "key 0x00ff (2 bytes)\n")
 }

@@ -109,23 +109,3 @@ func verdict(all []*Summary) string {
 	}
 	return verdict
 }
-
-// count writes a number with its unit: "1 table", "12,345 tables". The plural is the unit with an s unless it is given.
-func count[N int | int64](n N, unit string, plural ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + unit
-	case len(plural) > 0:
-		return thousands(int64(n)) + " " + plural[0]
-	default:
-		return thousands(int64(n)) + " " + unit + "s"
-	}
-}
-
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}

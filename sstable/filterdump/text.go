@@ -10,8 +10,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-
-	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
 )
 
 // writeText writes the report for people: the verdict, then each PATH. A few tables are described at length, more of them
@@ -30,7 +28,7 @@ func (r *report) writeText(w io.Writer, long bool) error {
 		}
 		single = nil
 	}
-	for _, s := range r.Directories {
+	for _, s := range r.Paths {
 		results := rest[:s.count()]
 		rest = rest[len(results):]
 		switch {
@@ -132,7 +130,7 @@ func (r *Result) describeFilters(line func(label, format string, args ...any)) {
 	}
 	if r.Layout == layoutWindow {
 		line("filters", "%s and %s empty, one for every %s bytes of data (base_lg %d); %s bytes in all",
-			thousands(int64(r.Filters)), thousands(int64(r.Empty)), thousands(1<<r.BaseLg), r.BaseLg, thousands(r.Bytes))
+			thousands(r.Filters), thousands(r.Empty), window(r.BaseLg), r.BaseLg, thousands(r.Bytes))
 	} else {
 		line("filters", "one for the whole table, of %s bytes", thousands(r.Bytes))
 	}
@@ -140,18 +138,10 @@ func (r *Result) describeFilters(line func(label, format string, args ...any)) {
 		return
 	}
 	line("bits", "%.2f per key, k = %s; %.1f %% of them set, as by %s keys", r.BitsPerKey, joinInts(r.Probes), 100*r.Fill, thousands(int64(r.Distinct+0.5)))
-	line("FPP", "%.2f %%, estimated from the bits that are set", 100*r.FPP)
+	line("FPP", "%s %%, estimated from the bits that are set", percent(r.FPP))
 	line("FPR", "%s", rateText(r.Between, r.BetweenUnasked, "absent keys between the table's own"))
 	line("", "%s", rateText(r.Beyond, r.BeyondUnasked, "absent keys of their shape beyond them"))
 	line("", "%s", rateText(r.Random, "", "random bytes"))
-}
-
-// rateText writes a rate with its interval and what was asked for, or why it was not.
-func rateText(r analysis.Rate, unasked, what string) string {
-	if r.Asked == 0 {
-		return fmt.Sprintf("%s: none asked; %s", what, unasked)
-	}
-	return fmt.Sprintf("%.2f %% [%.2f to %.2f] of %s %s", 100*r.Rate, 100*r.Low, 100*r.High, thousands(r.Asked), what)
 }
 
 // verification says what came out of comparing the keys with the filters.
@@ -229,23 +219,7 @@ func (r *Result) row(name string) table.Row {
 		return table.Row{name, "", "", thousands(r.Entries), "", "", "", "", "", "", "", string(r.Status)}
 	}
 	return table.Row{
-		name, thousands(int64(r.Filters)), thousands(int64(r.Empty)), thousands(r.Entries), fmt.Sprintf("%.1f", r.BitsPerKey), joinInts(r.Probes),
-		fmt.Sprintf("%.1f", 100*r.Fill), fmt.Sprintf("%.2f", 100*r.FPP), percent(r.Between), percent(r.Beyond), percent(r.Random), string(r.Status),
+		name, thousands(r.Filters), thousands(r.Empty), thousands(r.Entries), fmt.Sprintf("%.1f", r.BitsPerKey), joinInts(r.Probes),
+		fmt.Sprintf("%.1f", 100*r.Fill), percent(r.FPP), rateColumn(r.Between), rateColumn(r.Beyond), rateColumn(r.Random), string(r.Status),
 	}
-}
-
-// percent writes a rate in a column, nothing if none was asked for.
-func percent(r analysis.Rate) string {
-	if r.Asked == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.2f", 100*r.Rate)
-}
-
-func joinInts(numbers []int) string {
-	words := make([]string, len(numbers))
-	for i, n := range numbers {
-		words[i] = fmt.Sprint(n)
-	}
-	return strings.Join(words, ", ")
 }

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
 )
 
 // levelDBTable is a table in LevelDB's format, whoever wrote it.
@@ -73,17 +71,8 @@ func (t *levelDBTable) openFilter(o Options) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	use := max(0, slices.IndexFunc(entries, func(e sstable.FilterEntry) bool {
-		_, presumed := encodingOf(e, o)
-		return !presumed
-	}))
-	t.info.Others = nil
-	for i, e := range entries {
-		if i != use {
-			t.info.Others = append(t.info.Others, e.Policy)
-		}
-	}
-	e := entries[use]
+	e, others := chooseFilter(entries, o)
+	t.info.Others = others
 	filter, err := t.table.OpenFilter(e, unasked{})
 	if err != nil {
 		return err
@@ -101,19 +90,6 @@ func (t *levelDBTable) openFilter(o Options) error {
 	}
 	t.info.Filters = f
 	return nil
-}
-
-// encodingOf returns the encoding of a filter in LevelDB's format. RocksDB's filter blocks (filters for windows; releases
-// before 7) have LevelDB's encoding under the name of its other one, with a hash that takes some bytes as signed.
-func encodingOf(e sstable.FilterEntry, o Options) (enc encoding.Encoding, presumed bool) {
-	enc, known := encoding.ByName(e.Policy)
-	switch {
-	case slices.Contains(o.Bloom, e.Policy):
-		return encoding.LevelDBBloom, false
-	case known && (e.Whole || enc == encoding.LevelDBBloom):
-		return enc, false
-	}
-	return encoding.LevelDBBloom, true
 }
 
 // wrongKeys reports whether the first data block shows that the keys are of the other format than the one they were taken

@@ -4,17 +4,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
-	"math/bits"
 	"os"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2/sstable/block"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
 
 // pebbleBlocks reads the blocks of a file. Pebble's reader does so only for tables whose comparer, merger and key schema it
@@ -28,7 +26,7 @@ type pebbleBlocks struct {
 	trust  bool // do not compare checksums
 
 	stored, decoded []byte // buffers
-	zstd            *zstd.Decoder
+	zstd            blocks.ZstdDecoder
 }
 
 // corrupt returns err as a corruption of the block at offset.
@@ -72,15 +70,15 @@ func (r *pebbleBlocks) checkLarge(h block.Handle) error {
 	if h.Length <= large || r.trust || r.sums.Type != block.ChecksumTypeCRC32c {
 		return nil
 	}
-	crc := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	if _, err := io.Copy(crc, io.NewSectionReader(r.file, int64(h.Offset), int64(h.Length)+1)); err != nil {
+	crc, err := blocks.FileChecksum(r.file, int64(h.Offset), int64(h.Length)+1)
+	if err != nil {
 		return r.failed(h, err)
 	}
 	var stored [4]byte
 	if _, err := r.file.ReadAt(stored[:], int64(h.Offset+h.Length)+1); err != nil {
 		return r.failed(h, err)
 	}
-	if bits.RotateLeft32(crc.Sum32(), -15)+0xa282ead8 != binary.LittleEndian.Uint32(stored[:]) { // masked as in LevelDB
+	if crc != binary.LittleEndian.Uint32(stored[:]) {
 		return r.corrupt(h.Offset, errChecksum)
 	}
 	return nil
@@ -106,55 +104,26 @@ func (r *pebbleBlocks) decompress(h block.Handle, kind byte, contents []byte) (d
 	default:
 		return nil, r.corrupt(h.Offset, fmt.Errorf("compression %d", kind))
 	}
-	n, err := block.DecompressedLen(ci, contents)
-	if err == nil && !canHold(ci, len(contents), n) {
-		err = fmt.Errorf("%d bytes cannot hold %d", len(contents), n)
-	}
-	if err == nil {
-		r.decoded = slices.Grow(r.decoded[:0], n)[:n]
-		decoded = r.decoded
-		if ci == block.ZstdCompressionIndicator {
-			decoded, err = r.decompressZstd(contents, decoded)
-		} else {
-			err = block.DecompressInto(ci, contents, decoded)
-		}
-	}
-	if err != nil {
+	if decoded, err = r.decompressKnown(ci, contents); err != nil {
 		return nil, r.corrupt(h.Offset, fmt.Errorf("%v: %w", ci, err))
 	}
+	r.decoded = decoded
 	return decoded, nil
 }
 
-// canHold reports whether stored bytes can become n. Nothing is allocated for lengths that promise more.
-func canHold(ci block.CompressionIndicator, stored, n int) bool {
-	const (
-		maxSnappyRatio = 22       // a copy of 64 bytes takes 3
-		maxZstdRatio   = 128 << 8 // a block of 128 KiB takes 4: its header, and the byte to repeat
-		maxMinLZ       = 8 << 20
-	)
-	switch ci {
-	case block.SnappyCompressionIndicator:
-		return n >= 0 && n/maxSnappyRatio <= stored
-	case block.ZstdCompressionIndicator:
-		return n >= 0 && n/maxZstdRatio <= stored
-	default:
-		return n >= 0 && n <= maxMinLZ
+func (r *pebbleBlocks) decompressKnown(ci block.CompressionIndicator, contents []byte) ([]byte, error) {
+	const maxMinLZ = 8 << 20
+	n, err := block.DecompressedLen(ci, contents)
+	switch {
+	case err != nil:
+		return nil, err
+	case ci == block.ZstdCompressionIndicator:
+		// Pebble does not look whether the length is true: what is missing would be whatever is in memory.
+		_, prefix := binary.Uvarint(contents)
+		return r.zstd.Decode(r.decoded, contents[prefix:], uint64(n))
+	case n < 0 || n > maxMinLZ && ci == block.MinLZCompressionIndicator || ci == block.SnappyCompressionIndicator && !blocks.SnappyCanHold(len(contents), n):
+		return nil, fmt.Errorf("%d bytes cannot hold %d", len(contents), n)
 	}
-}
-
-// decompressZstd decompresses what is behind the length, which is that of buf. Pebble does not look whether it is true: what
-// is missing would be whatever is in memory.
-func (r *pebbleBlocks) decompressZstd(contents, buf []byte) (decoded []byte, err error) {
-	if r.zstd == nil {
-		r.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
-		if err != nil {
-			return nil, err
-		}
-	}
-	_, prefix := binary.Uvarint(contents)
-	decoded, err = r.zstd.DecodeAll(contents[prefix:], buf[:0:len(buf)])
-	if err == nil && len(decoded) != len(buf) {
-		err = fmt.Errorf("%d bytes, not %d", len(decoded), len(buf))
-	}
-	return decoded, err
+	decoded := slices.Grow(r.decoded[:0], n)[:n]
+	return decoded, block.DecompressInto(ci, contents, decoded)
 }

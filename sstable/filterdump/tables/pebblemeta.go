@@ -124,10 +124,11 @@ func find(entries []metaEntry, name string) (block.Handle, bool) {
 // readFilters returns the filter whose encoding is known, or else the first, and the names of others. RocksDB has further
 // kinds, of which Pebble reads none: they are named as in the metaindex.
 func (r *pebbleBlocks) readFilters(entries []metaEntry, o Options) (f *Filters, others []string, err error) {
-	var filters []metaEntry // with the policies' names
+	var filters []sstable.FilterEntry
 	for _, e := range entries {
 		if policy, ok := strings.CutPrefix(e.name, "fullfilter."); ok {
-			filters = append(filters, metaEntry{policy, e.handle})
+			h := sstable.BlockHandle{Offset: e.handle.Offset, Length: e.handle.Length}
+			filters = append(filters, sstable.FilterEntry{Policy: policy, Whole: true, Handle: h})
 		} else if strings.HasPrefix(e.name, "filter.") || strings.HasPrefix(e.name, "partitionedfilter.") {
 			others = append(others, e.name)
 		}
@@ -135,21 +136,13 @@ func (r *pebbleBlocks) readFilters(entries []metaEntry, o Options) (f *Filters, 
 	if len(filters) == 0 {
 		return nil, others, nil
 	}
-	entry := func(e metaEntry) sstable.FilterEntry { return sstable.FilterEntry{Policy: e.name, Whole: true} }
-	use := max(0, slices.IndexFunc(filters, func(e metaEntry) bool {
-		_, presumed := encodingOf(entry(e), o)
-		return !presumed
-	}))
-	for i, e := range filters {
-		if i != use {
-			others = append(others, e.name)
-		}
-	}
-	contents, err := r.read(filters[use].handle)
+	use, rest := chooseFilter(filters, o)
+	others = append(others, rest...)
+	contents, err := r.read(block.Handle{Offset: use.Handle.Offset, Length: use.Handle.Length})
 	if err != nil {
 		return nil, nil, err
 	}
-	f = &Filters{Policy: filters[use].name, Bytes: int64(len(contents)), Each: [][]byte{slices.Clone(contents)}}
-	f.Encoding, f.Presumed = encodingOf(entry(filters[use]), o)
+	f = &Filters{Policy: use.Policy, Bytes: int64(len(contents)), Each: [][]byte{slices.Clone(contents)}}
+	f.Encoding, f.Presumed = encodingOf(use, o)
 	return f, others, nil
 }

@@ -10,7 +10,8 @@ import (
 // walkRows calls f for the entries of a block in LevelDB's layout, which RocksDB's tables have, and Pebble's up to v4. The
 // key is valid until f returns. An error of f ends the walk and is returned.
 //
-// It accepts nothing that Pebble's reader would misread: that follows the lengths with pointers, and trusts checksums. It
+// sstable's reader of such blocks would not do: it compares the restarts, which Pebble marks with bits of its own, and LevelDB
+// allows longer varints. This accepts nothing that Pebble's reader would misread: that follows the lengths with pointers, and trusts checksums. It
 // leaves the restarts aside, where reading from front to back never looks.
 func walkRows(block []byte, f func(key, value []byte) error) error {
 	if len(block) < 4 {

@@ -1,0 +1,72 @@
+package blocks
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// SnappyCanHold reports whether n bytes can have been compressed to so many: a copy of 64 bytes takes 3.
+func SnappyCanHold(compressed, n int) bool {
+	const maxRatio = 22
+	return n >= 0 && n/maxRatio <= compressed
+}
+
+// A ZstdDecoder decodes zstd frames. The zero value is ready. It is not safe for concurrent use.
+type ZstdDecoder struct{ decoder *zstd.Decoder }
+
+// Decode decodes a frame that should become n bytes, into dst's memory if there is room. It returns an error if it does not
+// become just that. Nothing is allocated if it cannot.
+func (d *ZstdDecoder) Decode(dst, frame []byte, n uint64) ([]byte, error) {
+	var header zstd.Header
+	contents, err := header.DecodeAndStrip(frame)
+	if err != nil {
+		return nil, err
+	}
+	if n > maxZstd(contents) || n > math.MaxInt {
+		return nil, fmt.Errorf("%d bytes cannot hold %d", len(frame), n)
+	}
+	if d.decoder == nil {
+		// The limit leaves no room for frames behind the first, which are not in n.
+		d.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			return nil, err
+		}
+	}
+	decoded, err := d.decoder.DecodeAll(frame, slices.Grow(dst[:0], int(n))[:0:n])
+	if err == nil && uint64(len(decoded)) != n {
+		err = fmt.Errorf("%d bytes instead of %d", len(decoded), n)
+	}
+	return decoded, err
+}
+
+// maxZstd returns the most that a zstd frame can become, by the headers of its blocks (RFC 8878, section 3.1.1.2). A
+// length that promises more is wrong, and nothing is allocated for it. One number for all frames would not do: a byte that is
+// repeated 128 Ki times takes 4 bytes.
+func maxZstd(frame []byte) (n uint64) {
+	const (
+		headerLen   = 3
+		repeated    = 1 // a single byte, as often as the size says
+		compressed  = 2
+		maxContents = 128 << 10 // of a block
+	)
+	for len(frame) >= headerLen {
+		header := uint32(frame[0]) | uint32(frame[1])<<8 | uint32(frame[2])<<16
+		last, kind, size := header&1 != 0, header>>1&3, int(header>>3)
+		contents, stored := min(size, maxContents), size
+		switch kind {
+		case repeated:
+			stored = 1
+		case compressed:
+			contents = maxContents
+		}
+		n += uint64(contents)
+		if frame = frame[headerLen:]; last || stored > len(frame) {
+			break
+		}
+		frame = frame[stored:]
+	}
+	return n
+}
