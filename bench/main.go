@@ -1,9 +1,10 @@
 // Command bench measures what filters do.
 //
 //	bench [engines] [flags]    on real databases: goleveldb, Pebble v1 and Pebble v2, each with its filters
+//	bench filters [flags]      by themselves: how fast implementations of filters look up keys and make filters
 //
-// `bench engines -help` lists the flags. The exit status is 0 if all went well, 1 if a key was lost, 2 if the
-// benchmark could not run, and 130 if it was interrupted.
+// `bench engines -help` and `bench filters -help` list the flags. The exit status is 0 if all went well, 1 if a key was
+// lost or filters of the same encoding differ, 2 if the benchmark could not run, and 130 if it was interrupted.
 package main
 
 import (
@@ -17,11 +18,12 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/levelbloom/levelbloom/bench/filterbench"
 	"github.com/levelbloom/levelbloom/bench/measure"
 )
 
 const (
-	exitLostKey     = 1
+	exitWrong       = 1
 	exitCannotRun   = 2
 	exitInterrupted = 130
 )
@@ -50,8 +52,10 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	switch name {
 	case "engines":
 		return engines(ctx, args, stdout)
+	case "filters":
+		return filters(ctx, args, stdout)
 	default:
-		return fmt.Errorf("no subcommand %q: there is engines", name)
+		return fmt.Errorf("no subcommand %q: there are engines and filters", name)
 	}
 }
 
@@ -65,8 +69,8 @@ func exitStatus(w io.Writer, err error) int {
 		return exitInterrupted
 	}
 	fmt.Fprintln(w, "bench:", strings.Join(strings.Fields(err.Error()), " "))
-	if errors.Is(err, measure.ErrLostKey) {
-		return exitLostKey
+	if errors.Is(err, measure.ErrLostKey) || errors.Is(err, filterbench.ErrWrong) {
+		return exitWrong
 	}
 	return exitCannotRun
 }

@@ -34,12 +34,15 @@ func TestMain(m *testing.M) {
 type result struct {
 	stdout, stderr string
 	status         int
-	left           []string // in the directory for databases
+	left           []string // in the directory for databases and other temporary files
 }
 
 func command(dir string, args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
-	cmd := exec.Command(os.Args[0], append(args, "-dir="+dir)...)
-	cmd.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1")
+	if len(args) == 0 || args[0] != "filters" {
+		args = append(args, "-dir="+dir)
+	}
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1", "TMPDIR="+dir)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	return cmd, &stdout, &stderr
@@ -129,7 +132,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate"`},
+		{"frobnicate", `no subcommand "frobnicate": there are engines and filters`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},
@@ -264,7 +267,7 @@ func TestExitStatus(t *testing.T) {
 		{nil, 0, ""},
 		{flag.ErrHelp, 0, ""},
 		{fmt.Errorf("goleveldb: %w", errInterrupted), exitInterrupted, "bench: interrupted\n"},
-		{fmt.Errorf("goleveldb: %w: 00", measure.ErrLostKey), exitLostKey, "bench: goleveldb: a key is lost: 00\n"},
+		{fmt.Errorf("goleveldb: %w: 00", measure.ErrLostKey), exitWrong, "bench: goleveldb: a key is lost: 00\n"},
 		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun, "bench: one two\n"},
 	} {
 		var b bytes.Buffer

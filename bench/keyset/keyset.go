@@ -32,7 +32,7 @@ func New(shape Shape, num int, density float64, seed int64) (*Set, error) {
 	}
 	span := max(int(math.Ceil(float64(num)/density)), num+1)
 	order := rand.New(rand.NewSource(seed)).Perm(span)
-	return &Set{shape: shape, seed: mix(uint64(seed)), present: order[:num], between: order[num:], span: span}, nil
+	return &Set{shape: shape, seed: Mix(uint64(seed)), present: order[:num], between: order[num:], span: span}, nil
 }
 
 // Len returns the number of present keys.

@@ -49,12 +49,12 @@ func ShapeNamed(name string) (Shape, error) {
 // appendRandom appends 16 bytes that only seed and index determine. Each half is a permutation of the 64-bit numbers, so
 // no two indexes share a key.
 func appendRandom(dst []byte, seed, index uint64) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, mix(index+seed))
-	return binary.LittleEndian.AppendUint64(dst, mix(index-seed))
+	dst = binary.LittleEndian.AppendUint64(dst, Mix(index+seed))
+	return binary.LittleEndian.AppendUint64(dst, Mix(index-seed))
 }
 
-// mix is SplitMix64's output function (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-func mix(x uint64) uint64 {
+// Mix is SplitMix64's output function (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+func Mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

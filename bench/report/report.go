@@ -47,6 +47,10 @@ func ThisMachine() Machine {
 	return Machine{cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.GOMAXPROCS(0)}
 }
 
+func (m Machine) String() string {
+	return fmt.Sprintf("%s, %d cores, %s/%s, %s, GOMAXPROCS %d", m.CPU, m.Cores, m.OS, m.Arch, m.GoVersion, m.GoMaxProcs)
+}
+
 // An Engine names an engine, its version, and its contestants in the order to show.
 type Engine struct {
 	Name, Version string

@@ -117,8 +117,7 @@ func percentFPR(a measure.Answers) float64 {
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	m := r.Machine
-	fmt.Fprintf(&b, "%s, %d cores, %s/%s, %s, GOMAXPROCS %d\n", m.CPU, m.Cores, m.OS, m.Arch, m.GoVersion, m.GoMaxProcs)
+	fmt.Fprintln(&b, r.Machine)
 	for _, s := range r.Settings {
 		fmt.Fprintf(&b, "-%s=%s ", s.Name, s.Value)
 	}

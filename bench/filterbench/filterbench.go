@@ -1,0 +1,202 @@
+// Package filterbench compares implementations of filters with each other, outside of any engine.
+//
+// Two contestants are compared by running them by turns: each cell of the comparison (a kind of work, a number of keys, a
+// length, a kind of queries) has rounds, in each of which every contestant has one turn, in random order. A ratio is that of
+// two turns in the same round. What all machines have in common with a noisy neighbour cancels out; the base contestant
+// runs twice, and the ratio of the two shows what does not.
+package filterbench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"slices"
+	"time"
+
+	"github.com/levelbloom/levelbloom/bench/measure"
+)
+
+// ErrWrong is the error of a contestant that lost a key, or did not answer as another one of the same encoding.
+var ErrWrong = errors.New("wrong answer")
+
+// A Contestant is an implementation of filters, called as its engine calls it. It is not safe for concurrent use.
+type Contestant interface {
+	Name() string
+	// Encoding is the same for contestants that make the same bytes of the same keys.
+	Encoding() string
+
+	// SetQueries says what Lookup and Answers ask.
+	SetQueries(*Queries) error
+	// Lookup asks all queries once, untimed, and then repeat times. It returns the time of those and how many answers were
+	// "may contain". Passes have numbers from pass on; the number chooses among copies of the filters.
+	Lookup(pass, repeat int) (time.Duration, int, error)
+	// Answers returns the answer to each query.
+	Answers() ([]bool, error)
+
+	// SetKeys says of which keys Build and BuildFilters make filters.
+	SetKeys(keys [][]byte) error
+	// Build makes a filter of every `each` keys, repeat times, and returns the time. If each is less than `large` it makes
+	// them once more before, untimed.
+	Build(each, repeat int) (time.Duration, error)
+	// BuildFilters returns the filters.
+	BuildFilters(each int) ([][]byte, error)
+
+	Close() error
+}
+
+// A Config says what to compare.
+type Config struct {
+	Contestants []Contestant // the first one is the base of the ratios, and runs a second time
+	Cells       []Cell       // those of the same keys side by side, which saves time
+	Rounds      int
+	Seed        int64
+	Progress    measure.Progress
+}
+
+// A Result holds the nanoseconds per key of every turn.
+type Result struct {
+	Cell
+	Times map[string][]float64 // by contestant, a time for each round
+}
+
+// again is the name under which the base contestant runs a second time.
+func again(name string) string { return name + " again" }
+
+// Names returns the contestants in order, the base's second turn behind the base.
+func (c *Config) Names() []string {
+	base := c.Contestants[0].Name()
+	names := []string{base, again(base)}
+	for _, other := range c.Contestants[1:] {
+		names = append(names, other.Name())
+	}
+	return names
+}
+
+// Run measures all cells. It returns context.Cause if ctx ends, and an error that wraps ErrWrong at the first wrong answer.
+func (c *Config) Run(ctx context.Context) ([]Result, error) {
+	c.Progress.Start(len(c.Cells))
+	defer c.Progress.Done()
+	rng := rand.New(rand.NewSource(c.Seed))
+	var results []Result
+	var m *material
+	for _, cell := range c.Cells {
+		c.Progress.Next(cell.String())
+		if of := cell.material(); m == nil || m.materialOf != of {
+			m = nil // its keys may take a gigabyte
+			m = newMaterial(of)
+		}
+		take, err := c.prepare(cell, m, rng)
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", cell, err)
+		}
+		result := Result{cell, map[string][]float64{}}
+		for range c.Rounds {
+			for _, i := range rng.Perm(len(c.Contestants) + 1) {
+				if ctx.Err() != nil {
+					return nil, context.Cause(ctx)
+				}
+				name, contestant := c.Names()[i], c.Contestants[max(i-1, 0)]
+				perKey, err := take(contestant)
+				if err != nil {
+					return nil, fmt.Errorf("%v: %s: %w", cell, name, err)
+				}
+				result.Times[name] = append(result.Times[name], perKey)
+			}
+		}
+		results = append(results, result)
+	}
+	return results, nil
+}
+
+// repeat is the number of timed passes in a turn, since one is too short to time. Building a large filter takes long enough,
+// and leaves nothing in the caches that the next one would find there.
+const (
+	repeat = 3
+	large  = 1_000_000
+)
+
+// A turn of a contestant returns the nanoseconds per key.
+type turn func(Contestant) (float64, error)
+
+// prepare gives the contestants their keys, checks their answers, and returns how each has its turn.
+func (c *Config) prepare(cell Cell, m *material, rng *rand.Rand) (turn, error) {
+	if cell.Work == Build {
+		return c.prepareBuild(cell, m)
+	}
+	picked := newQueries(cell, m.materialOf, rng)
+	queries, want := map[string]*Queries{}, map[string][]bool{} // by encoding
+	for _, contestant := range c.Contestants {
+		encoding := contestant.Encoding()
+		if queries[encoding] == nil {
+			filters, err := m.filtersOf(contestant)
+			if err != nil {
+				return nil, err
+			}
+			queries[encoding] = picked.in(filters, cell.Work)
+		}
+		q := queries[encoding]
+		if err := contestant.SetQueries(q); err != nil {
+			return nil, err
+		}
+		answers, err := contestant.Answers()
+		if err != nil {
+			return nil, err
+		}
+		if err := q.check(answers, want[encoding]); err != nil {
+			return nil, fmt.Errorf("%s: %w", contestant.Name(), err)
+		}
+		want[encoding] = answers
+	}
+	return func(contestant Contestant) (float64, error) {
+		// A turn takes passes of its own: their filters are in no cache because of another turn.
+		q := queries[contestant.Encoding()]
+		total, matches, err := contestant.Lookup(q.nextPasses(repeat+1), repeat)
+		if err != nil {
+			return 0, err
+		}
+		if before := repeat * countTrue(want[contestant.Encoding()]); matches != before {
+			return 0, fmt.Errorf("%w: %d matches while timed, %d before", ErrWrong, matches, before)
+		}
+		return perKey(total, repeat*len(q.Keys)), nil
+	}, nil
+}
+
+func countTrue(answers []bool) (n int) {
+	for _, may := range answers {
+		if may {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *Config) prepareBuild(cell Cell, m *material) (turn, error) {
+	made := map[string][][]byte{}
+	for _, contestant := range c.Contestants {
+		if err := contestant.SetKeys(m.keys); err != nil {
+			return nil, err
+		}
+		filters, err := contestant.BuildFilters(cell.N)
+		if err != nil {
+			return nil, err
+		}
+		if other := made[contestant.Encoding()]; other != nil && !slices.EqualFunc(filters, other, bytes.Equal) {
+			return nil, fmt.Errorf("%s: %w: its filters are not those of another contestant", contestant.Name(), ErrWrong)
+		}
+		made[contestant.Encoding()] = filters
+	}
+	times := repeat
+	if cell.N >= large {
+		times = 1
+	}
+	return func(contestant Contestant) (float64, error) {
+		total, err := contestant.Build(cell.N, times)
+		return perKey(total, times*len(m.keys)), err
+	}, nil
+}
+
+func perKey(total time.Duration, keys int) float64 {
+	return float64(total.Nanoseconds()) / float64(keys)
+}

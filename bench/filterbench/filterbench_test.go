@@ -1,0 +1,266 @@
+package filterbench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+
+	pebblev1 "github.com/cockroachdb/pebble/bloom"
+	pebblev2 "github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+type noProgress struct{}
+
+func (noProgress) Start(int)   {}
+func (noProgress) Next(string) {}
+func (noProgress) Done()       {}
+
+func bloom(t *testing.T) *policy.Bloom {
+	p, err := policy.NewBloom(10)
+	require.NoError(t, err)
+	return p
+}
+
+func everyone(t *testing.T) []Contestant {
+	p := bloom(t)
+	one := func(f []byte, keys [][]byte, may []bool) {
+		for i, key := range keys {
+			may[i] = p.MayContain(f, key)
+		}
+	}
+	return []Contestant{
+		FromPolicy("levelbloom", LevelDBBloom, p, one),
+		FromGoLevelDB("goleveldb", LevelDBBloom, filter.NewBloomFilter(10)),
+		FromPebbleV1("pebblev1", PebbleBloom, pebblev1.FilterPolicy(10)),
+		FromPebbleV2("pebblev2", PebbleBloom, pebblev2.FilterPolicy(10)),
+	}
+}
+
+// All real contestants work in all kinds of work, and make and read the same filters.
+func TestRun(t *testing.T) {
+	c := Config{Contestants: everyone(t), Rounds: 2, Seed: 1, Progress: noProgress{}}
+	c.Cells = append(Cells([]Work{Lookup, Batch, Build}, []int{32, 1000}, []int{16, Mixed}, []Mix{Half}), Cell{Many, 10_000, 16, Half})
+	results, err := c.Run(context.Background())
+	require.NoError(t, err)
+	require.Len(t, results, 13)
+	for _, r := range results {
+		require.Len(t, r.Times, 5)
+		for name, times := range r.Times {
+			require.Len(t, times, 2, name)
+			for _, ns := range times {
+				require.Positive(t, ns, "%v: %s", r.Cell, name)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cause := errors.New("enough")
+	cancel(cause)
+	_, err = c.Run(ctx)
+	require.ErrorIs(t, err, cause)
+}
+
+// wrong is a policy with a fault.
+type wrong struct {
+	policy.Policy
+	fault func(key []byte, may bool) bool
+	bytes func(filter []byte) []byte
+}
+
+func (w wrong) MayContain(filter, key []byte) bool {
+	return w.fault(key, w.Policy.MayContain(filter, key))
+}
+func (w wrong) NewBuilder() policy.Builder { return wrongBuilder{w.Policy.NewBuilder(), w.bytes} }
+
+type wrongBuilder struct {
+	policy.Builder
+	bytes func(filter []byte) []byte
+}
+
+func (b wrongBuilder) Finish(dst []byte) []byte { return b.bytes(b.Builder.Finish(dst)) }
+
+func TestWrongContestants(t *testing.T) {
+	p := bloom(t)
+	sound := FromPolicy("sound", LevelDBBloom, p, nil)
+	answers := func(_ []byte, may bool) bool { return may }
+	filters := func(f []byte) []byte { return f }
+	present := appendKey(nil, 16, 7)
+	absent := appendKey(nil, 16, firstAbsent+1)
+	calls := 0
+	for _, c := range []struct {
+		name    string
+		policy  wrong
+		cell    Cell
+		message string
+	}{
+		{"none", wrong{p, answers, filters}, Cell{Lookup, 100, 16, Half}, ""},
+		{"lost key", wrong{p, func(key []byte, may bool) bool { return may && !bytes.Equal(key, present) }, filters}, Cell{Lookup, 100, 16, Hit}, "lost the key"},
+		{"another answer", wrong{p, func(key []byte, may bool) bool { return may || bytes.Equal(key, absent) }, filters}, Cell{Many, 10_000, 16, Miss}, "another contestant says"},
+		{"another answer later", wrong{p, func(_ []byte, may bool) bool { calls++; return may || calls == numQueries+5 }, filters}, Cell{Lookup, 100, 16, Miss}, ""},
+		{"another answer while timed", wrong{p, func(_ []byte, may bool) bool { calls++; return may || calls == 2*numQueries+5 }, filters}, Cell{Lookup, 100, 16, Miss}, "while timed"},
+		{"other bytes", wrong{p, answers, func(f []byte) []byte { f[3] ^= 8; return f }}, Cell{Build, 32, 16, ""}, "not those of another contestant"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			calls = 0
+			config := Config{Contestants: []Contestant{sound, FromPolicy("faulty", LevelDBBloom, c.policy, nil)}, Cells: []Cell{c.cell}, Rounds: 1, Progress: noProgress{}}
+			_, err := config.Run(context.Background())
+			if c.message == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, ErrWrong)
+			require.ErrorContains(t, err, c.message)
+			require.ErrorContains(t, err, "faulty")
+		})
+	}
+}
+
+// clocked takes a time that is known.
+type clocked struct {
+	Contestant
+	ns    time.Duration
+	turns *[]string
+}
+
+func (c *clocked) Lookup(pass, repeat int) (time.Duration, int, error) {
+	_, matches, err := c.Contestant.Lookup(pass, repeat)
+	*c.turns = append(*c.turns, c.Name())
+	c.ns += 1 // the next turn takes longer
+	return (c.ns - 1) * numQueries * time.Duration(repeat), matches, err
+}
+
+func (c *clocked) Build(each, repeat int) (time.Duration, error) {
+	return 7 * 70_000 * time.Duration(repeat), nil // 7 ns for each of the 70,000 keys of 7 filters
+}
+
+// Every contestant has one turn in each round and the first one two, in an order that changes; times are per key.
+func TestTurns(t *testing.T) {
+	var turns []string
+	p := bloom(t)
+	a := &clocked{FromPolicy("a", LevelDBBloom, p, nil), 10, &turns}
+	b := &clocked{FromPolicy("b", LevelDBBloom, p, nil), 20, &turns}
+	c := Config{Contestants: []Contestant{a, b}, Rounds: 8, Seed: 3, Progress: noProgress{}, Cells: []Cell{{Lookup, 32, 8, Miss}, {Build, 10_000, 8, ""}}}
+	require.Equal(t, []string{"a", "a again", "b"}, c.Names())
+	results, err := c.Run(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, []float64{20, 21, 22, 23, 24, 25, 26, 27}, results[0].Times["b"])
+	require.ElementsMatch(t, []float64{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25}, append(results[0].Times["a"], results[0].Times["a again"]...))
+	require.Equal(t, 7.0, results[1].Times["a"][0])
+	orders := map[string]bool{}
+	for round := range 8 {
+		order := turns[3*round : 3*round+3]
+		require.ElementsMatch(t, []string{"a", "a", "b"}, order)
+		orders[strings.Join(order, "")] = true
+	}
+	require.Greater(t, len(orders), 1)
+}
+
+func TestQueries(t *testing.T) {
+	p := bloom(t)
+	cells := Cells([]Work{Lookup}, []int{32, 100_000}, []int{8, Mixed}, Mixes)
+	for _, cell := range append(cells, Cell{Many, 10_000, 16, Half}) {
+		t.Run(cell.String(), func(t *testing.T) {
+			of := cell.material()
+			m := newMaterial(of)
+			filters, err := m.filtersOf(FromPolicy("", LevelDBBloom, p, nil))
+			require.NoError(t, err)
+			require.Len(t, filters, of.filters)
+			q := newQueries(cell, of, rand.New(rand.NewSource(1))).in(filters, cell.Work)
+
+			filterOf := map[string]int{}
+			for i, key := range m.keys {
+				filterOf[string(key)] = i / cell.N
+			}
+			require.Len(t, filterOf, len(m.keys), "all keys are different")
+			present := map[string]int{}
+			absent := map[string]bool{}
+			lengths := map[int]bool{}
+			asked := q.filtersAsked(5)
+			for i, key := range q.Keys {
+				lengths[len(key)] = true
+				f, there := filterOf[string(key)]
+				if q.Present[i] != there || there && f != int(q.Index[i]) || !bytes.Equal(filters[q.Index[i]], asked[i]) {
+					t.Fatalf("query %d: key %x, present %v, filter %d", i, key, q.Present[i], q.Index[i])
+				}
+				if there {
+					present[string(key)]++
+				} else {
+					absent[string(key)] = true
+				}
+			}
+			want := map[Mix][2]int{Hit: {numQueries, 0}, Miss: {0, numQueries}, Half: {numQueries / 2, numQueries / 2}}[cell.Mix]
+			require.Len(t, absent, want[1], "absent keys are all different")
+			require.Len(t, present, min(want[0], len(m.keys)))
+			least, most := numQueries, 0
+			for _, n := range present {
+				least, most = min(least, n), max(most, n)
+			}
+			require.True(t, want[0] == 0 || most <= least+1, "present keys come as often as each other: %d to %d times", least, most)
+			if want := map[int]int{8: 1, 16: 1, Mixed: 57}[cell.Length]; cell.Mix == Hit && cell.N < want {
+				require.Greater(t, len(lengths), cell.N/2)
+			} else {
+				require.Len(t, lengths, want)
+			}
+
+			if cell.Work != Many {
+				require.Equal(t, 1, q.Copies)
+				require.Len(t, filters, 1)
+				return
+			}
+			size, memory := 0, map[*byte]bool{}
+			for _, f := range q.array {
+				size += len(f)
+				memory[&f[0]] = true
+			}
+			require.InDelta(t, manyBytes, size, float64(size/q.Copies))
+			require.Len(t, memory, len(q.array), "copies share no memory")
+			other := q.filtersAsked(6)
+			same := 0
+			for i := range asked {
+				if &asked[i][0] == &other[i][0] {
+					same++
+				}
+			}
+			require.InDelta(t, numQueries/q.Copies, same, 6*256+float64(numQueries/q.Copies)/10, "another pass asks other copies")
+		})
+	}
+}
+
+func TestPassesAreNotRepeated(t *testing.T) {
+	q := &Queries{}
+	require.Equal(t, 0, q.nextPasses(4))
+	require.Equal(t, 4, q.nextPasses(2))
+	require.Equal(t, 6, q.nextPasses(1))
+}
+
+func TestNames(t *testing.T) {
+	for text, n := range map[string]int{"1": 1, "32": 32, "10k": 10_000, "1M": 1_000_000, "100M": 100_000_000} {
+		got, err := ParseN(text)
+		require.NoError(t, err)
+		require.Equal(t, n, got)
+		require.Equal(t, text, FormatN(n))
+	}
+	for _, text := range []string{"", "0", "-1", "k", "1G", "101M", "1.5k", "99999999999999999999", "200000k"} {
+		_, err := ParseN(text)
+		require.ErrorContains(t, err, "pass a number of keys")
+	}
+	for text, n := range map[string]int{"8": 8, "64": 64, "mixed": Mixed} {
+		got, err := ParseLength(text)
+		require.NoError(t, err)
+		require.Equal(t, n, got)
+		require.Equal(t, text, FormatLength(n))
+	}
+	for _, text := range []string{"", "0", "7", "65537", "many"} {
+		_, err := ParseLength(text)
+		require.ErrorContains(t, err, "pass 8 to 65536 bytes")
+	}
+	require.Equal(t, "build, 10k keys, 16 bytes", Cell{Build, 10_000, 16, ""}.String())
+	require.Equal(t, "lookup, 32 keys, mixed bytes, half", Cell{Lookup, 32, Mixed, Half}.String())
+}
