@@ -41,7 +41,7 @@ type implementation struct {
 // The implementations, called as engines call them. Those in other engines than their own are left out unless asked for.
 var implementations = []implementation{
 	{"levelbloom", "through policy.Policy", func(_ filterFlags, p *policy.Bloom) (filterbench.Contestant, error) {
-		return filterbench.FromPolicy("levelbloom", filterbench.LevelDBBloom, p, nil), nil
+		return filterbench.FromPolicy("levelbloom", filterbench.LevelDBBloom, p), nil
 	}},
 	{"goleveldb", "its own", func(f filterFlags, _ *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.FromGoLevelDB("goleveldb", filterbench.LevelDBBloom, filter.NewBloomFilter(f.bits)), nil
@@ -80,7 +80,7 @@ func parseFilterFlags(args []string, stdout io.Writer) (f filterFlags, settings 
 	set.StringVar(&f.ns, "n", "", "`keys` per filter, such as 32,10k,1M, for all kinds of work (default: each has its own)")
 	set.StringVar(&f.lengths, "len", "", "`bytes` of the keys, such as 16,24, or mixed for 8 to 64 (default: each kind of work has its own)")
 	set.StringVar(&f.mixes, "keys", join(filterbench.Mixes, func(m filterbench.Mix) string { return string(m) }), "`keys` to look up: present, absent, half of both")
-	set.IntVar(&f.rounds, "rounds", 11, "`rounds`, in each of which every contestant has a turn")
+	set.IntVar(&f.rounds, "rounds", 11, "`rounds`, in each of which every contestant has a turn; lookups in filters of 1M keys and more have three times as many")
 	set.Int64Var(&f.seed, "seed", 1, "`seed` of the order of keys and turns")
 	set.BoolVar(&f.quick, "quick", false, "a short run that shows that all works, too small for conclusions: 2 rounds of keys of 16 bytes, up to 10k per filter (-rounds, -len and -n prevail)")
 	set.StringVar(&f.cpp, "cpp", filterbench.CPPDefault, "`program` that asks C++ LevelDB; `"+buildCPP+"` makes it")

@@ -18,7 +18,10 @@ type Bloom struct {
 	k          int
 }
 
-var _ Policy = (*Bloom)(nil)
+var (
+	_ Policy     = (*Bloom)(nil)
+	_ ManyReader = (*Bloom)(nil)
+)
 
 // NewBloom returns LevelDB's Bloom policy with the given number of bits per key, above 0 and at most 2^30. 10 is
 // LevelDB's usual choice. Fractions are allowed: 9.5 gives ceil(9.5*n) bits for n keys. The false positives to expect
@@ -56,6 +59,11 @@ func (b *Bloom) Name() string { return b.name }
 // MayContain reports whether key may have been added to filter. It is the function [MayContain].
 func (b *Bloom) MayContain(filter, key []byte) bool { return MayContain(filter, key) }
 
+// MayContainMany answers for many keys at once. It is the function [MayContainMany].
+func (b *Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
+	MayContainMany(filter, keys, out)
+}
+
 // NewBuilder returns an empty builder. It costs one small allocation; the memory for its keys is shared with other
 // builders and returns to them at Finish.
 func (b *Bloom) NewBuilder() Builder { return &bloomBuilder{bloom: b} }
@@ -65,9 +73,14 @@ func (b *Bloom) NewBuilder() Builder { return &bloomBuilder{bloom: b} }
 func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 	dst, array := b.extend(dst, len(keys))
 	m := newModulus(len(array))
-	for _, key := range keys {
-		setProbes(array, m, Hash(key), b.k)
+	hashes := hashChunks.Get().(*hashChunk) // thousands at a time: many writes to a large filter then wait side by side
+	for len(keys) > 0 {
+		n := min(len(keys), len(hashes))
+		hashKeys(hashes[:n], keys[:n])
+		setProbes(array, m, hashes[:n], b.k)
+		keys = keys[n:]
 	}
+	hashChunks.Put(hashes)
 	return dst
 }
 

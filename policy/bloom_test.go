@@ -62,8 +62,26 @@ func TestWorkedExample(t *testing.T) {
 	require.Equal(t, "014000010410400006", hex.EncodeToString(filter)) // as C++ LevelDB writes it
 }
 
-// referenceFilter and referenceMayContain follow the package comment word for word, with big numbers for the sizes and a
-// division per probe.
+// referenceHash, referenceFilter and referenceMayContain follow the package comment word for word: byte by byte, with big
+// numbers for the sizes and a division per probe.
+func referenceHash(key []byte) uint32 {
+	h := uint32(0xbc9f1d34) ^ uint32(len(key))*0xc6a4a793
+	for len(key) >= 4 {
+		w := uint32(key[0]) + uint32(key[1])<<8 + uint32(key[2])<<16 + uint32(key[3])<<24
+		h = (h + w) * 0xc6a4a793
+		h = h ^ h>>16
+		key = key[4:]
+	}
+	if len(key) > 0 {
+		for i, b := range key {
+			h += uint32(b) << (8 * i)
+		}
+		h = h * 0xc6a4a793
+		h = h ^ h>>24
+	}
+	return h
+}
+
 func referenceFilter(bitsPerKey float64, keys [][]byte) []byte {
 	product := new(big.Rat).SetFloat64(bitsPerKey)
 	product.Mul(product, new(big.Rat).SetInt64(int64(len(keys))))
@@ -84,11 +102,12 @@ func referenceFilter(bitsPerKey float64, keys [][]byte) []byte {
 	filter := make([]byte, nbits/8+1)
 	filter[nbits/8] = byte(k)
 	for _, key := range keys {
-		h := Hash(key)
+		h := referenceHash(key)
+		delta := h>>17 | h<<15
 		for range int(k) {
 			p := uint64(h) % nbits
 			filter[p/8] |= 1 << (p % 8)
-			h += Hash(key)>>17 | Hash(key)<<15
+			h += delta
 		}
 	}
 	return filter
@@ -102,13 +121,14 @@ func referenceMayContain(filter, key []byte) bool {
 	if k > 30 {
 		return true
 	}
-	h := Hash(key)
+	h := referenceHash(key)
+	delta := h>>17 | h<<15
 	for range k {
 		p := uint64(h) % nbits
 		if filter[p/8]>>(p%8)&1 == 0 {
 			return false
 		}
-		h += Hash(key)>>17 | Hash(key)<<15
+		h += delta
 	}
 	return true
 }
@@ -156,28 +176,30 @@ func TestNumberOfProbes(t *testing.T) {
 	}
 }
 
-// modulus must equal % for every numerator below 2^29; the edges are the multiples of d.
+// byteOf must agree with % for every h; the edges are the multiples of the number of bits.
 func TestModulus(t *testing.T) {
 	rng := seeded(t, 2)
-	divisors := []int{1, 2, 3, 5, 7, 8, 9, 64, 1251, 1<<20 - 1, 1 << 20, 1<<20 + 1, 1<<28 - 1, 1 << 28, 1<<29 - 1, 1 << 29, 1<<29 + 1, 1 << 30, math.MaxInt32, math.MaxInt}
-	for range 2000 {
-		divisors = append(divisors, 1+rng.Intn(1<<(1+rng.Intn(30))))
+	sizes := []int{1, 2, 3, 5, 7, 8, 9, 64, 1251, 1<<20 - 1, 1 << 20, 1<<20 + 1, 1<<28 - 1, 1 << 28, 1<<29 - 1, 1 << 29, 1<<29 + 1, 1 << 30, math.MaxInt32, math.MaxInt}
+	for range 5000 {
+		sizes = append(sizes, 1+rng.Intn(1<<(1+rng.Intn(30))))
 	}
-	for _, d := range divisors {
-		m := newModulus(d)
-		check := func(q uint64) {
-			if q < 1<<29 {
-				require.Equal(t, q%uint64(d), m.reduce(uint32(q)), "%d %% %d", q, d)
+	for _, size := range sizes {
+		m := newModulus(size)
+		nbits := 8 * uint64(size)
+		check := func(h uint64) {
+			if h < 1<<32 && h%nbits/8 != m.byteOf(uint32(h)) {
+				require.Equal(t, h%nbits/8, m.byteOf(uint32(h)), "bit %d of %d bytes", h, size)
 			}
 		}
-		for _, multiple := range []uint64{0, 1, 2, (1<<29 - 1) / uint64(d), rng.Uint64() % ((1<<29-1)/uint64(d) + 1)} {
-			for _, step := range []uint64{0, 1, 2} {
-				check(multiple*uint64(d) + step)
-				check(multiple*uint64(d) - step)
+		largest := (1<<32 - 1) / nbits
+		for _, multiple := range []uint64{0, 1, 2, largest / 2, largest, rng.Uint64() % (largest + 1)} {
+			for step := range uint64(18) { // 8 on either side: a byte
+				check(multiple*nbits + step)
+				check(multiple*nbits - step)
 			}
 		}
-		check(1<<29 - 1)
-		check(rng.Uint64() % (1 << 29))
+		check(1<<32 - 1)
+		check(uint64(rng.Uint32()))
 	}
 }
 

@@ -23,7 +23,10 @@ type Counted struct {
 	bytes   atomic.Uint64
 }
 
-var _ Policy = (*Counted)(nil)
+var (
+	_ Policy     = (*Counted)(nil)
+	_ ManyReader = (*Counted)(nil)
+)
 
 // Counters is what a Counted has counted up to some moment, or between two ([Counters.Sub]).
 type Counters struct {
@@ -73,6 +76,27 @@ func (c *Counted) MayContain(filter, key []byte) bool {
 		shard.absent.Add(1)
 	}
 	return may
+}
+
+// MayContainMany asks the policy that does the work, key by key if it is no [ManyReader], and counts its answers.
+func (c *Counted) MayContainMany(filter []byte, keys [][]byte, out []bool) {
+	requireRoom(keys, out)
+	if many, ok := c.policy.(ManyReader); ok {
+		many.MayContainMany(filter, keys, out)
+	} else {
+		for i, key := range keys {
+			out[i] = c.policy.MayContain(filter, key)
+		}
+	}
+	may := uint64(0)
+	for _, o := range out[:len(keys)] {
+		if o {
+			may++
+		}
+	}
+	shard := c.shard()
+	shard.mayContain.Add(may)
+	shard.absent.Add(uint64(len(keys)) - may)
 }
 
 // shard returns the shard of this goroutine. Each goroutine has its stack, at least 2 KiB large, for itself, so the stack's

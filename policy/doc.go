@@ -5,7 +5,8 @@
 // answers "absent" reads no data.
 //
 // A [Policy] makes and reads filters; [NewBloom] is the one that C++ LevelDB calls NewBloomFilterPolicy. Reading needs
-// no setting: [MayContain] reads the filters of every policy in this package, whatever its bits per key.
+// no setting: [MayContain] reads the filters of every policy in this package, whatever its bits per key, and
+// [MayContainMany] asks one about many keys at once.
 //
 // # The filter, byte for byte
 //

@@ -34,11 +34,11 @@ const (
 )
 
 // FromPolicy returns one of levelbloom's policies, called through the interface that adapters call.
-func FromPolicy(name, encoding string, p policy.Policy, many func(filter []byte, keys [][]byte, may []bool)) Contestant {
+func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 	b := p.NewBuilder()
 	var dst []byte
-	return &inProcess{
-		name: name, encoding: encoding, many: many,
+	c := &inProcess{
+		name: name, encoding: encoding,
 		lookup: func(filters, keys [][]byte) (matches int) {
 			filters = filters[:len(keys)]
 			for i, key := range keys {
@@ -56,6 +56,10 @@ func FromPolicy(name, encoding string, p policy.Policy, many func(filter []byte,
 			return dst
 		},
 	}
+	if m, ok := p.(policy.ManyReader); ok {
+		c.many = m.MayContainMany
+	}
+	return c
 }
 
 // FromGoLevelDB returns a filter as goleveldb calls it: one generator makes the filters of a table.

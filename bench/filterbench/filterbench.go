@@ -92,7 +92,7 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 			return nil, fmt.Errorf("%v: %w", cell, err)
 		}
 		result := Result{cell, map[string][]float64{}}
-		for range c.Rounds {
+		for range c.rounds(cell) {
 			for _, i := range rng.Perm(len(c.Contestants) + 1) {
 				if ctx.Err() != nil {
 					return nil, context.Cause(ctx)
@@ -108,6 +108,14 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 		results = append(results, result)
 	}
 	return results, nil
+}
+
+// rounds returns the number of rounds. Large filters lie in a cache that other programs use too, so they are noisier.
+func (c *Config) rounds(cell Cell) int {
+	if cell.N >= large && cell.Work != Build {
+		return 3 * c.Rounds
+	}
+	return c.Rounds
 }
 
 // repeat is the number of timed passes in a turn, since one is too short to time. Building a large filter takes long enough,

@@ -31,13 +31,8 @@ func bloom(t *testing.T) *policy.Bloom {
 
 func everyone(t *testing.T) []Contestant {
 	p := bloom(t)
-	one := func(f []byte, keys [][]byte, may []bool) {
-		for i, key := range keys {
-			may[i] = p.MayContain(f, key)
-		}
-	}
 	return []Contestant{
-		FromPolicy("levelbloom", LevelDBBloom, p, one),
+		FromPolicy("levelbloom", LevelDBBloom, p),
 		FromGoLevelDB("goleveldb", LevelDBBloom, filter.NewBloomFilter(10)),
 		FromPebbleV1("pebblev1", PebbleBloom, pebblev1.FilterPolicy(10)),
 		FromPebbleV2("pebblev2", PebbleBloom, pebblev2.FilterPolicy(10)),
@@ -88,7 +83,7 @@ func (b wrongBuilder) Finish(dst []byte) []byte { return b.bytes(b.Builder.Finis
 
 func TestWrongContestants(t *testing.T) {
 	p := bloom(t)
-	sound := FromPolicy("sound", LevelDBBloom, p, nil)
+	sound := FromPolicy("sound", LevelDBBloom, p)
 	answers := func(_ []byte, may bool) bool { return may }
 	filters := func(f []byte) []byte { return f }
 	present := appendKey(nil, 16, 7)
@@ -109,7 +104,7 @@ func TestWrongContestants(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls = 0
-			config := Config{Contestants: []Contestant{sound, FromPolicy("faulty", LevelDBBloom, c.policy, nil)}, Cells: []Cell{c.cell}, Rounds: 1, Progress: noProgress{}}
+			config := Config{Contestants: []Contestant{sound, FromPolicy("faulty", LevelDBBloom, c.policy)}, Cells: []Cell{c.cell}, Rounds: 1, Progress: noProgress{}}
 			_, err := config.Run(context.Background())
 			if c.message == "" {
 				require.NoError(t, err)
@@ -144,8 +139,8 @@ func (c *clocked) Build(each, repeat int) (time.Duration, error) {
 func TestTurns(t *testing.T) {
 	var turns []string
 	p := bloom(t)
-	a := &clocked{FromPolicy("a", LevelDBBloom, p, nil), 10, &turns}
-	b := &clocked{FromPolicy("b", LevelDBBloom, p, nil), 20, &turns}
+	a := &clocked{FromPolicy("a", LevelDBBloom, p), 10, &turns}
+	b := &clocked{FromPolicy("b", LevelDBBloom, p), 20, &turns}
 	c := Config{Contestants: []Contestant{a, b}, Rounds: 8, Seed: 3, Progress: noProgress{}, Cells: []Cell{{Lookup, 32, 8, Miss}, {Build, 10_000, 8, ""}}}
 	require.Equal(t, []string{"a", "a again", "b"}, c.Names())
 	results, err := c.Run(context.Background())
@@ -169,7 +164,7 @@ func TestQueries(t *testing.T) {
 		t.Run(cell.String(), func(t *testing.T) {
 			of := cell.material()
 			m := newMaterial(of)
-			filters, err := m.filtersOf(FromPolicy("", LevelDBBloom, p, nil))
+			filters, err := m.filtersOf(FromPolicy("", LevelDBBloom, p))
 			require.NoError(t, err)
 			require.Len(t, filters, of.filters)
 			q := newQueries(cell, of, rand.New(rand.NewSource(1))).in(filters, cell.Work)
@@ -231,6 +226,13 @@ func TestQueries(t *testing.T) {
 			require.InDelta(t, numQueries/q.Copies, same, 6*256+float64(numQueries/q.Copies)/10, "another pass asks other copies")
 		})
 	}
+}
+
+func TestRounds(t *testing.T) {
+	c := Config{Rounds: 11}
+	require.Equal(t, 11, c.rounds(Cell{Lookup, 10_000, 16, Hit}))
+	require.Equal(t, 33, c.rounds(Cell{Lookup, 1_000_000, 16, Hit}))
+	require.Equal(t, 11, c.rounds(Cell{Build, 1_000_000, 16, ""}))
 }
 
 func TestPassesAreNotRepeated(t *testing.T) {

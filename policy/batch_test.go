@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Present and absent keys in turns of a few hundred, so that the way of testing changes.
+func TestMayContainManyInTurns(t *testing.T) {
+	rng := seeded(t, 30)
+	present, absent := randomKeys(rng, 5000), randomKeys(rng, 5000)
+	filter := mustBloom(t, 10).AppendFilter(nil, present)
+	var keys [][]byte
+	for i, k := 0, 0; i < 5000; i = k {
+		k = min(i+1+rng.Intn(400), 5000)
+		keys = append(keys, present[i:k]...)
+		keys = append(keys, absent[i:k]...)
+	}
+	requireAnswers(t, filter, keys)
+}
+
+func TestMayContainManyRefusesTooLittleRoom(t *testing.T) {
+	bloom := mustBloom(t, 10)
+	keys := [][]byte{{1}, {2}, {3}}
+	filter := bloom.AppendFilter(nil, keys)
+	for _, r := range []ManyReader{bloom, Count(bloom), Count(absentPolicy{bloom})} {
+		out := make([]bool, 2, 3)
+		require.PanicsWithValue(t, "policy: MayContainMany has room for 2 answers, but 3 keys: make out as long as keys", func() { r.MayContainMany(filter, keys, out) })
+		require.Equal(t, []bool{false, false, false}, out[:3], "nothing is set")
+		r.MayContainMany(filter, nil, nil)
+	}
+}
+
+func TestMayContainManyAllocations(t *testing.T) {
+	bloom := mustBloom(t, 10)
+	keys := randomKeys(seeded(t, 31), 1000)
+	filter := bloom.AppendFilter(nil, keys)
+	out := make([]bool, len(keys))
+	for _, r := range []ManyReader{bloom, Count(bloom)} {
+		require.Zero(t, testing.AllocsPerRun(10, func() { r.MayContainMany(filter, keys, out) }))
+	}
+}
+
+func TestCountedMany(t *testing.T) {
+	bloom := mustBloom(t, 10)
+	keys := [][]byte{{1}, {2}, {3}}
+	filter := bloom.AppendFilter(nil, keys[:1])
+	out := []bool{true, true, true, true}
+	c := Count(bloom)
+	c.MayContainMany(filter, keys, out)
+	require.Equal(t, []bool{true, false, false, true}, out)
+	require.Equal(t, Counters{MayContain: 1, ReadsAvoided: 2}, c.Snapshot())
+
+	c = Count(absentPolicy{bloom}) // no ManyReader: asked key by key
+	c.MayContainMany(filter, keys, out)
+	require.Equal(t, []bool{false, false, false, true}, out)
+	require.Equal(t, Counters{ReadsAvoided: 3}, c.Snapshot())
+}

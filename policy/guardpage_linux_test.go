@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"bytes"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// between returns n bytes between two unreadable pages, right before the second or right after the first.
+func between(t *testing.T, n int, atEnd bool) []byte {
+	page := syscall.Getpagesize()
+	size := (n + page - 1) / page * page
+	memory, err := syscall.Mmap(-1, 0, page+size+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, syscall.Munmap(memory)) })
+	require.NoError(t, syscall.Mprotect(memory[:page], syscall.PROT_NONE))
+	require.NoError(t, syscall.Mprotect(memory[page+size:], syscall.PROT_NONE))
+	if atEnd {
+		return memory[page+size-n : page+size : page+size]
+	}
+	return memory[page : page+n : page+n]
+}
+
+// Filters, keys and room for filters at the edge of what may be touched: one byte beyond kills the test.
+func TestBetweenUnreadablePages(t *testing.T) {
+	rng := seeded(t, 40)
+	for _, atEnd := range []bool{false, true} {
+		for size := range 301 {
+			filter := between(t, size, atEnd)
+			keys := make([][]byte, 8)
+			for i := range keys {
+				keys[i] = between(t, size%201, atEnd)
+				rng.Read(keys[i])
+			}
+			for last := range 32 {
+				for i := range filter {
+					filter[i] = 0xff
+				}
+				if size > 0 {
+					filter[rng.Intn(size)] = byte(rng.Int())
+					filter[size-1] = byte(last)
+				}
+				requireAnswers(t, filter, keys)
+			}
+			for n := range keys {
+				want := referenceFilter(10, keys[:n])
+				dst := between(t, len(want), atEnd)
+				require.True(t, bytes.Equal(want, mustBloom(t, 10).AppendFilter(dst[:0], keys[:n])))
+				builder := mustBloom(t, 10).NewBuilder()
+				for _, key := range keys[:n] {
+					builder.Add(key)
+				}
+				require.True(t, bytes.Equal(want, builder.Finish(dst[:0])))
+			}
+		}
+	}
+}
