@@ -30,6 +30,7 @@ type filterFlags struct {
 	seed                                   int64
 	quick                                  bool
 	cpp, benchstat                         string
+	needCPP                                bool // it was asked for
 }
 
 // implementation is a contestant of `bench filters` by its name in -contestants.
@@ -55,13 +56,13 @@ var implementations = []implementation{
 	{"cpp", "C++ LevelDB, if -cpp is there", func(f filterFlags, _ *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.StartCPP("cpp", f.cpp, f.bits)
 	}},
-	{"levelbloom/goleveldb", "as goleveldb's filter", func(_ filterFlags, p *policy.Bloom) (filterbench.Contestant, error) {
+	{"levelbloom/goleveldb", "through its adapter", func(_ filterFlags, p *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.FromGoLevelDB("levelbloom/goleveldb", filterbench.LevelDBBloom, goleveldb.New(p)), nil
 	}},
-	{"levelbloom/pebblev1", "as Pebble v1's filter", func(_ filterFlags, p *policy.Bloom) (filterbench.Contestant, error) {
+	{"levelbloom/pebblev1", "through its adapter", func(_ filterFlags, p *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.FromPebbleV1("levelbloom/pebblev1", filterbench.LevelDBBloom, pebblev1.New(p)), nil
 	}},
-	{"levelbloom/pebblev2", "as Pebble v2's filter", func(_ filterFlags, p *policy.Bloom) (filterbench.Contestant, error) {
+	{"levelbloom/pebblev2", "through its adapter", func(_ filterFlags, p *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.FromPebbleV2("levelbloom/pebblev2", filterbench.LevelDBBloom, pebblev2.New(p)), nil
 	}},
 }
@@ -88,7 +89,7 @@ func parseFilterFlags(args []string, stdout io.Writer) (f filterFlags, settings 
 	set.SetOutput(io.Discard) // an error is printed once, by exitStatus
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(stdout, "Usage: bench filters [flags]\n\nCompares implementations of filters with each other. Filters of 10M keys take 2 GB of memory.")
+			fmt.Fprintln(stdout, "Usage: bench filters [flags]\n\nCompares implementations of filters with each other. Building filters of 10M keys takes 3 GB of memory.")
 			set.SetOutput(stdout)
 			set.PrintDefaults()
 		}
@@ -97,9 +98,10 @@ func parseFilterFlags(args []string, stdout io.Writer) (f filterFlags, settings 
 	if set.NArg() > 0 {
 		return f, nil, fmt.Errorf("unexpected argument %q: see -help", set.Arg(0))
 	}
+	given := map[string]bool{}
+	set.Visit(func(g *flag.Flag) { given[g.Name] = true })
+	f.needCPP = given["cpp"] || given["contestants"]
 	if f.quick {
-		given := map[string]bool{}
-		set.Visit(func(g *flag.Flag) { given[g.Name] = true })
 		for name, value := range map[string]string{"rounds": "2", "len": "16", "n": "32,10k"} {
 			if !given[name] {
 				if err := set.Set(name, value); err != nil {
@@ -169,7 +171,7 @@ func (f filterFlags) open() (contestants []filterbench.Contestant, err error) {
 		return nil, fmt.Errorf("-bits: %w", err)
 	}
 	for _, i := range chosen {
-		if _, err := os.Stat(f.cpp); i.name == "cpp" && f.contestants == defaultImplementations && os.IsNotExist(err) {
+		if _, err := os.Stat(f.cpp); i.name == "cpp" && !f.needCPP && os.IsNotExist(err) {
 			fmt.Fprintf(os.Stderr, "bench: without C++ LevelDB: there is no %s, which `%s` makes\n", f.cpp, buildCPP)
 			continue
 		}

@@ -57,3 +57,24 @@ func TestCountedMany(t *testing.T) {
 	require.Equal(t, []bool{false, false, false, true}, out)
 	require.Equal(t, Counters{ReadsAvoided: 3}, c.Snapshot())
 }
+
+// Both ways of testing say how many keys they found, by which MayContainMany chooses between them.
+func TestFound(t *testing.T) {
+	rng := seeded(t, 32)
+	present := randomKeys(rng, hashGroup)
+	filter := mustBloom(t, 10).AppendFilter(nil, present)
+	array, k := newBitArray(filter), int(filter[len(filter)-1])
+	for n := range hashGroup + 1 {
+		keys := append(randomKeys(rng, hashGroup-n), present[:n]...)
+		hashes, out := make([]uint32, len(keys)), make([]bool, len(keys))
+		hashKeys(hashes, keys)
+		want := 0
+		for _, key := range keys {
+			if MayContain(filter, key) {
+				want++
+			}
+		}
+		require.Equal(t, want, array.testSome(hashes, k, out))
+		require.Equal(t, want, array.testAll(hashes, k, out))
+	}
+}

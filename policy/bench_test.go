@@ -21,6 +21,9 @@ var (
 		n    int
 	}{{"32", 32}, {"10k", 10_000}, {"1M", 1_000_000}}
 	benchFound int // consumes the answers
+
+	// benchPolicy is a variable, so that the compiler calls it as an engine does, through the interface.
+	benchPolicy Policy
 )
 
 // forEachFilter runs f for every size and key length, as a benchmark of that name.
@@ -63,11 +66,11 @@ func forEachQuery(b *testing.B, f func(b *testing.B, filter []byte, queries [][]
 }
 
 func BenchmarkMayContain(b *testing.B) {
-	var p Policy = mustBloom(b, 10) // as an engine calls it
+	benchPolicy = mustBloom(b, 10)
 	forEachQuery(b, func(b *testing.B, filter []byte, queries [][]byte) {
 		perKey(b, len(queries), func() {
 			for _, key := range queries {
-				if p.MayContain(filter, key) {
+				if benchPolicy.MayContain(filter, key) {
 					benchFound++
 				}
 			}
@@ -82,10 +85,36 @@ func BenchmarkMayContainMany(b *testing.B) {
 	})
 }
 
+// BenchmarkGroups asks for a few keys at once, alone and by MayContainMany.
+func BenchmarkGroups(b *testing.B) {
+	rng := seeded(b, 52)
+	filter := mustBloom(b, 10).AppendFilter(nil, benchKeys(rng, 10_000, 16))
+	queries := benchKeys(rng, benchQueries, 16)
+	out := make([]bool, 64)
+	for _, n := range []int{1, 4, 8, 15, 16, 64} {
+		b.Run(fmt.Sprintf("keys=%d/alone", n), func(b *testing.B) {
+			perKey(b, len(queries), func() {
+				for start := 0; start < len(queries); start += n {
+					for i, key := range queries[start:min(start+n, len(queries))] {
+						out[i] = MayContain(filter, key)
+					}
+				}
+			})
+		})
+		b.Run(fmt.Sprintf("keys=%d/many", n), func(b *testing.B) {
+			perKey(b, len(queries), func() {
+				for start := 0; start < len(queries); start += n {
+					MayContainMany(filter, queries[start:min(start+n, len(queries))], out)
+				}
+			})
+		})
+	}
+}
+
 func BenchmarkBuild(b *testing.B) {
-	var p Policy = mustBloom(b, 10)
+	benchPolicy = mustBloom(b, 10)
 	forEachFilter(b, func(b *testing.B, _ *rand.Rand, keys [][]byte, _ int) {
-		builder := p.NewBuilder()
+		builder := benchPolicy.NewBuilder()
 		var filter []byte
 		perKey(b, len(keys), func() {
 			for _, key := range keys {
@@ -108,12 +137,12 @@ func BenchmarkAppendFilter(b *testing.B) {
 // readers together, goes down as their number goes up.
 func BenchmarkParallel(b *testing.B) {
 	rng := seeded(b, 51)
-	var p Policy = mustBloom(b, 10)
+	benchPolicy = mustBloom(b, 10)
 	filter := mustBloom(b, 10).AppendFilter(nil, benchKeys(rng, 10_000, 16))
 	queries := benchKeys(rng, benchQueries, 16)
 	b.RunParallel(func(pb *testing.PB) {
 		for i := rand.Int(); pb.Next(); i++ {
-			p.MayContain(filter, queries[i%benchQueries])
+			benchPolicy.MayContain(filter, queries[i%benchQueries])
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 // wait for each other. Counted is safe for concurrent use if the other policy is.
 type Counted struct {
 	policy  Policy
-	ours    bool // policy is a *Bloom
+	ours    bool // policy is one of this package's
 	answers [1 << shardBits]answerShard
 	filters atomic.Uint64
 	keys    atomic.Uint64
@@ -48,8 +48,12 @@ const shardBits = 6
 
 // Count returns a policy that works like p and counts. It panics if p is nil.
 func Count(p Policy) *Counted {
-	b, ours := p.(*Bloom)
-	if p == nil || ours && b == nil {
+	ours, isNil := false, p == nil
+	switch p := p.(type) {
+	case *Bloom:
+		ours, isNil = true, p == nil
+	}
+	if isNil {
 		panic("policy: Count of a nil policy: pass one that NewBloom returned without an error")
 	}
 	return &Counted{policy: p, ours: ours}
@@ -78,11 +82,12 @@ func (c *Counted) MayContain(filter, key []byte) bool {
 	return may
 }
 
-// MayContainMany asks the policy that does the work, key by key if it is no [ManyReader], and counts its answers.
+// MayContainMany asks the policy that does the work, and counts its answers. It asks key by key if that is no policy of this
+// package: one that embeds such a policy has its MayContainMany, which may answer differently from its MayContain.
 func (c *Counted) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 	requireRoom(keys, out)
-	if many, ok := c.policy.(ManyReader); ok {
-		many.MayContainMany(filter, keys, out)
+	if c.ours {
+		MayContainMany(filter, keys, out)
 	} else {
 		for i, key := range keys {
 			out[i] = c.policy.MayContain(filter, key)

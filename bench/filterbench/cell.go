@@ -97,7 +97,7 @@ func FormatN(n int) string {
 	return strconv.Itoa(n)
 }
 
-// ParseN reads what FormatN writes. Filters of 1 to 100 million keys can be measured.
+// ParseN reads what FormatN writes. Filters of 1 to 20 million keys can be measured.
 func ParseN(s string) (int, error) {
 	digits, unit := s, 1
 	if d, ok := strings.CutSuffix(s, "M"); ok {
@@ -106,8 +106,8 @@ func ParseN(s string) (int, error) {
 		digits, unit = d, 1000
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > 100_000_000/unit {
-		return 0, fmt.Errorf("%q: pass a number of keys from 1 to 100M, such as 32, 10k or 1M", s)
+	if err != nil || n < 1 || n > 20_000_000/unit {
+		return 0, fmt.Errorf("%q: pass a number of keys from 1 to 20M, such as 32, 10k or 1M", s)
 	}
 	return n * unit, nil
 }
@@ -126,8 +126,8 @@ func ParseLength(s string) (int, error) {
 		return Mixed, nil
 	}
 	length, err := strconv.Atoi(s)
-	if err != nil || length < minLength || length > 1<<16 {
-		return 0, errors.New(strconv.Quote(s) + ": pass 8 to 65536 bytes, or mixed")
+	if err != nil || length < minLength || length > 1024 {
+		return 0, errors.New(strconv.Quote(s) + ": pass 8 to 1024 bytes, or mixed")
 	}
 	return length, nil
 }

@@ -12,7 +12,10 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// inProcess is a contestant that is written in Go. Each has a loop of its own, so that nothing stands between the loop and the
+// inProcess is a contestant that is written in Go. The functions that make one are not inlined: the compiler could see which
+// policy it is, and call it in another way than an engine, which cannot.
+//
+// Each has a loop of its own, so that nothing stands between the loop and the
 // interface that the engine calls.
 type inProcess struct {
 	name, encoding string
@@ -31,9 +34,12 @@ type inProcess struct {
 const (
 	LevelDBBloom = "LevelDB's Bloom"
 	PebbleBloom  = "Pebble's Bloom"
+	BlockedBloom = "levelbloom's blocked Bloom"
 )
 
 // FromPolicy returns one of levelbloom's policies, called through the interface that adapters call.
+//
+//go:noinline
 func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 	b := p.NewBuilder()
 	var dst []byte
@@ -63,6 +69,8 @@ func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 }
 
 // FromGoLevelDB returns a filter as goleveldb calls it: one generator makes the filters of a table.
+//
+//go:noinline
 func FromGoLevelDB(name, encoding string, f filter.Filter) Contestant {
 	g := f.NewGenerator()
 	var dst clean
@@ -102,6 +110,8 @@ func (c *clean) Write(b []byte) (int, error) { return copy(c.Alloc(len(b)), b), 
 func (c *clean) WriteByte(b byte) error      { c.Alloc(1)[0] = b; return nil }
 
 // FromPebbleV1 returns a policy as Pebble v1 calls it: each table has a writer.
+//
+//go:noinline
 func FromPebbleV1(name, encoding string, p pebblev1.FilterPolicy) Contestant {
 	var dst []byte
 	return &inProcess{
@@ -127,6 +137,8 @@ func FromPebbleV1(name, encoding string, p pebblev1.FilterPolicy) Contestant {
 }
 
 // FromPebbleV2 returns a policy as Pebble v2 calls it: each table has a writer.
+//
+//go:noinline
 func FromPebbleV2(name, encoding string, p pebblev2.FilterPolicy) Contestant {
 	var dst []byte
 	return &inProcess{

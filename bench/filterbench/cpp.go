@@ -56,6 +56,7 @@ func startCPP(path string, bits int) (*cpp, error) {
 
 func (c *cpp) start() (err error) {
 	c.child.Dir = c.dir
+	c.child.SysProcAttr = ownProcessGroup
 	c.child.Stderr = &c.stderr
 	if c.stdin, err = c.child.StdinPipe(); err != nil {
 		return err

@@ -2,7 +2,7 @@
 //
 // Two contestants are compared by running them by turns: each cell of the comparison (a kind of work, a number of keys, a
 // length, a kind of queries) has rounds, in each of which every contestant has one turn, in random order. A ratio is that of
-// two turns in the same round. What all machines have in common with a noisy neighbour cancels out; the base contestant
+// two turns in the same round. What slows down a whole round, such as a noisy neighbour, cancels out; the base contestant
 // runs twice, and the ratio of the two shows what does not.
 package filterbench
 
@@ -82,32 +82,52 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 	var results []Result
 	var m *material
 	for _, cell := range c.Cells {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		c.Progress.Next(cell.String())
 		if of := cell.material(); m == nil || m.materialOf != of {
 			m = nil // its keys may take a gigabyte
+			for _, contestant := range c.Contestants {
+				if err := contestant.SetKeys(nil); err != nil {
+					return nil, err
+				}
+			}
 			m = newMaterial(of)
 		}
-		take, err := c.prepare(cell, m, rng)
+		result, err := c.measure(ctx, cell, m, rng)
+		if ctx.Err() != nil { // rather than an error of a contestant that was interrupted as well
+			return nil, context.Cause(ctx)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%v: %w", cell, err)
-		}
-		result := Result{cell, map[string][]float64{}}
-		for range c.rounds(cell) {
-			for _, i := range rng.Perm(len(c.Contestants) + 1) {
-				if ctx.Err() != nil {
-					return nil, context.Cause(ctx)
-				}
-				name, contestant := c.Names()[i], c.Contestants[max(i-1, 0)]
-				perKey, err := take(contestant)
-				if err != nil {
-					return nil, fmt.Errorf("%v: %s: %w", cell, name, err)
-				}
-				result.Times[name] = append(result.Times[name], perKey)
-			}
 		}
 		results = append(results, result)
 	}
 	return results, nil
+}
+
+// measure measures a cell. It returns early, with what it has, if ctx ends.
+func (c *Config) measure(ctx context.Context, cell Cell, m *material, rng *rand.Rand) (Result, error) {
+	result := Result{cell, map[string][]float64{}}
+	take, err := c.prepare(cell, m, rng)
+	if err != nil {
+		return result, err
+	}
+	names := c.Names()
+	for range c.rounds(cell) {
+		for _, i := range rng.Perm(len(names)) {
+			if ctx.Err() != nil {
+				return result, nil
+			}
+			perKey, err := take(c.Contestants[max(i-1, 0)])
+			if err != nil {
+				return result, fmt.Errorf("%s: %w", names[i], err)
+			}
+			result.Times[names[i]] = append(result.Times[names[i]], perKey)
+		}
+	}
+	return result, nil
 }
 
 // rounds returns the number of rounds. Large filters lie in a cache that other programs use too, so they are noisier.
@@ -121,7 +141,7 @@ func (c *Config) rounds(cell Cell) int {
 // repeat is the number of timed passes in a turn, since one is too short to time. Building a large filter takes long enough,
 // and leaves nothing in the caches that the next one would find there.
 const (
-	repeat = 3
+	repeat = 5
 	large  = 1_000_000
 )
 

@@ -2,9 +2,11 @@ package filterbench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,14 +42,23 @@ func everyone(t *testing.T) []Contestant {
 }
 
 // All real contestants work in all kinds of work, and make and read the same filters.
-func TestRun(t *testing.T) {
-	c := Config{Contestants: everyone(t), Rounds: 2, Seed: 1, Progress: noProgress{}}
+func TestRun(t *testing.T) { testRun(t, everyone(t)) }
+
+func TestRunWithCPP(t *testing.T) {
+	cpp, err := StartCPP("cpp", buildCPP(t), 10)
+	require.NoError(t, err)
+	defer cpp.Close()
+	testRun(t, append(everyone(t), cpp))
+}
+
+func testRun(t *testing.T, contestants []Contestant) {
+	c := Config{Contestants: contestants, Rounds: 2, Seed: 1, Progress: noProgress{}}
 	c.Cells = append(Cells([]Work{Lookup, Batch, Build}, []int{32, 1000}, []int{16, Mixed}, []Mix{Half}), Cell{Many, 10_000, 16, Half})
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
 	require.Len(t, results, 13)
 	for _, r := range results {
-		require.Len(t, r.Times, 5)
+		require.Len(t, r.Times, len(contestants)+1)
 		for name, times := range r.Times {
 			require.Len(t, times, 2, name)
 			for _, ns := range times {
@@ -80,6 +91,106 @@ type wrongBuilder struct {
 }
 
 func (b wrongBuilder) Finish(dst []byte) []byte { return b.bytes(b.Builder.Finish(dst)) }
+
+// tally is a policy that counts what it is asked, and which filters.
+type tally struct {
+	policy.Policy
+	asked, added, finished int
+	filters                map[*byte]int
+}
+
+func (c *tally) MayContain(filter, key []byte) bool {
+	c.asked++
+	c.filters[&filter[0]]++
+	return c.Policy.MayContain(filter, key)
+}
+
+func (c *tally) NewBuilder() policy.Builder { return &tallyBuilder{c.Policy.NewBuilder(), c} }
+
+type tallyBuilder struct {
+	policy.Builder
+	tally *tally
+}
+
+func (b *tallyBuilder) Add(key []byte) { b.tally.added++; b.Builder.Add(key) }
+
+func (b *tallyBuilder) Finish(dst []byte) []byte { b.tally.finished++; return b.Builder.Finish(dst) }
+
+// What is timed is what was asked for: every pass, and once more before. Of many filters other ones are asked in every pass.
+func TestWorkIsDone(t *testing.T) {
+	c := &tally{Policy: bloom(t), filters: map[*byte]int{}}
+	contestant := FromPolicy("", LevelDBBloom, c)
+	m := newMaterial(materialOf{64, 10_000, 16})
+	filters, err := m.filtersOf(contestant)
+	require.NoError(t, err)
+	require.Equal(t, []int{640_000, 64}, []int{c.added, c.finished})
+
+	q := newQueries(Cell{Many, 10_000, 16, Half}, m.materialOf, rand.New(rand.NewSource(1))).in(filters, Many)
+	require.NoError(t, contestant.SetQueries(q))
+	_, matches, err := contestant.Lookup(0, 3)
+	require.NoError(t, err)
+	require.Equal(t, 4*numQueries, c.asked)
+	for pass := range 4 {
+		for _, f := range q.filtersAsked(pass) {
+			c.filters[&f[0]]--
+		}
+	}
+	for _, left := range c.filters {
+		require.Zero(t, left, "the filters of passes 0 to 3 are asked, and no others")
+	}
+	answers, err := contestant.Answers()
+	require.NoError(t, err)
+	require.Equal(t, 3*countTrue(answers), matches)
+	for pass := range 3 { // the untimed pass is another one
+		warm, timed := q.filtersAsked(3), q.filtersAsked(pass)
+		same := 0
+		for i := range warm {
+			if &warm[i][0] == &timed[i][0] {
+				same++
+			}
+		}
+		require.Less(t, same, numQueries/50)
+	}
+	c.filters = map[*byte]int{}
+	contestant.(*inProcess).ask(7)
+	require.Greater(t, len(c.filters), 64*q.Copies/2, "copies are asked")
+
+	for each, rounds := range map[int]int{10_000: 4, large: 3} { // a large filter is not built before
+		c.added = 0
+		require.NoError(t, contestant.SetKeys(m.keys))
+		_, err := contestant.Build(each, 3)
+		require.NoError(t, err)
+		require.Equal(t, rounds*len(m.keys), c.added)
+	}
+}
+
+// slow is a policy that takes a millisecond for the first of its filters.
+type slow struct {
+	policy.Policy
+	first *byte
+}
+
+func (s *slow) MayContain(filter, key []byte) bool {
+	if &key[0] == s.first {
+		time.Sleep(time.Millisecond)
+	}
+	return s.Policy.MayContain(filter, key)
+}
+
+// The time is that of all passes: a key that takes a millisecond takes as many as there are passes.
+func TestTimeOfAllPasses(t *testing.T) {
+	s := &slow{Policy: bloom(t)}
+	contestant := FromPolicy("", LevelDBBloom, s)
+	m := newMaterial(materialOf{1, 32, 16})
+	filters, err := m.filtersOf(contestant)
+	require.NoError(t, err)
+	q := newQueries(Cell{Lookup, 32, 16, Miss}, m.materialOf, rand.New(rand.NewSource(1))).in(filters, Lookup)
+	s.first = &q.Keys[0][0]
+	require.NoError(t, contestant.SetQueries(q))
+	total, _, err := contestant.Lookup(0, 9)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, total, 9*time.Millisecond)
+}
 
 func TestWrongContestants(t *testing.T) {
 	p := bloom(t)
@@ -141,13 +252,14 @@ func TestTurns(t *testing.T) {
 	p := bloom(t)
 	a := &clocked{FromPolicy("a", LevelDBBloom, p), 10, &turns}
 	b := &clocked{FromPolicy("b", LevelDBBloom, p), 20, &turns}
-	c := Config{Contestants: []Contestant{a, b}, Rounds: 8, Seed: 3, Progress: noProgress{}, Cells: []Cell{{Lookup, 32, 8, Miss}, {Build, 10_000, 8, ""}}}
+	c := Config{Contestants: []Contestant{a, b}, Rounds: 8, Seed: 3, Progress: noProgress{}, Cells: []Cell{{Lookup, 32, 8, Miss}, {Build, 10_000, 8, ""}, {Lookup, large, 8, Miss}}}
 	require.Equal(t, []string{"a", "a again", "b"}, c.Names())
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, []float64{20, 21, 22, 23, 24, 25, 26, 27}, results[0].Times["b"])
 	require.ElementsMatch(t, []float64{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25}, append(results[0].Times["a"], results[0].Times["a again"]...))
 	require.Equal(t, 7.0, results[1].Times["a"][0])
+	require.Len(t, results[2].Times["a"], 24)
 	orders := map[string]bool{}
 	for round := range 8 {
 		order := turns[3*round : 3*round+3]
@@ -189,6 +301,11 @@ func TestQueries(t *testing.T) {
 				} else {
 					absent[string(key)] = true
 				}
+			}
+			require.False(t, slices.IsSortedFunc(q.Index, cmp.Compare[uint32]) && cell.Work == Many, "in random order")
+			if cell.N > numQueries && cell.Mix == Hit {
+				require.NotEqual(t, m.keys[0], q.Keys[0], "in random order")
+				require.Contains(t, present, string(m.keys[(numQueries-1)*cell.N/numQueries]), "from all over")
 			}
 			want := map[Mix][2]int{Hit: {numQueries, 0}, Miss: {0, numQueries}, Half: {numQueries / 2, numQueries / 2}}[cell.Mix]
 			require.Len(t, absent, want[1], "absent keys are all different")
@@ -235,6 +352,12 @@ func TestRounds(t *testing.T) {
 	require.Equal(t, 11, c.rounds(Cell{Build, 1_000_000, 16, ""}))
 }
 
+func TestAtOnce(t *testing.T) {
+	for _, work := range []Work{Lookup, Many, Batch} {
+		require.Equal(t, work == Batch, newQueries(Cell{work, 32, 8, Hit}, materialOf{1, 32, 8}, rand.New(rand.NewSource(1))).AtOnce)
+	}
+}
+
 func TestPassesAreNotRepeated(t *testing.T) {
 	q := &Queries{}
 	require.Equal(t, 0, q.nextPasses(4))
@@ -243,13 +366,13 @@ func TestPassesAreNotRepeated(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for text, n := range map[string]int{"1": 1, "32": 32, "10k": 10_000, "1M": 1_000_000, "100M": 100_000_000} {
+	for text, n := range map[string]int{"1": 1, "32": 32, "10k": 10_000, "1M": 1_000_000, "20M": 20_000_000} {
 		got, err := ParseN(text)
 		require.NoError(t, err)
 		require.Equal(t, n, got)
 		require.Equal(t, text, FormatN(n))
 	}
-	for _, text := range []string{"", "0", "-1", "k", "1G", "101M", "1.5k", "99999999999999999999", "200000k"} {
+	for _, text := range []string{"", "0", "-1", "k", "1G", "21M", "1.5k", "99999999999999999999", "200000k"} {
 		_, err := ParseN(text)
 		require.ErrorContains(t, err, "pass a number of keys")
 	}
@@ -259,9 +382,9 @@ func TestNames(t *testing.T) {
 		require.Equal(t, n, got)
 		require.Equal(t, text, FormatLength(n))
 	}
-	for _, text := range []string{"", "0", "7", "65537", "many"} {
+	for _, text := range []string{"", "0", "7", "1025", "many"} {
 		_, err := ParseLength(text)
-		require.ErrorContains(t, err, "pass 8 to 65536 bytes")
+		require.ErrorContains(t, err, "pass 8 to 1024 bytes")
 	}
 	require.Equal(t, "build, 10k keys, 16 bytes", Cell{Build, 10_000, 16, ""}.String())
 	require.Equal(t, "lookup, 32 keys, mixed bytes, half", Cell{Lookup, 32, Mixed, Half}.String())

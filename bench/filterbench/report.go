@@ -37,14 +37,17 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-const legend = `Ratios: the contestant's time per key / that of %[1]s in the same round; above 1, %[1]s is faster. Median [min to max]
-over the rounds. %[2]q is the same code again: what its ratio differs from 1 is noise.
-lookup: %[3]d keys in random order, in one filter; absent ones all different, present ones as far as there are so many. Every
-contestant is called through the interface that its engine calls, and its answers are counted. Before it is timed, it asks
-everything once. many: the same in %[4]d MiB of filters, a random one for each key, and other ones in each pass. batch: %[5]d keys
-in a call for those who can, one after the other for the rest. build: adding keys and making a filter, in memory that is there.
-Contestants with the same encoding have made the same bytes, and have given the same answers. C++ LevelDB
-runs in a process of its own, by its own clock, in the same rounds.
+const legend = `Ratios: the contestant's time per key / that of %[1]s in the same round; above 1, %[1]s is faster. Median [quartiles]
+of the rounds. %[2]q is the same code again: what its ratio differs from 1 is noise.
+lookup: %[3]d keys in random order, in one filter; absent ones all different, present ones as far as there are so many. All
+are asked once before the clock starts, and every answer is counted. many: the same in %[4]d MiB of filters, a random one for each
+key, and another one in each pass. batch: %[5]d keys in a call for those who can, one after the other for the rest. build: adding
+keys and making a filter, in memory that was used before.
+Engines' own filters are called through the interface that their engine calls: goleveldb's with one generator for all filters,
+Pebble's with a writer for each. levelbloom's policies are called through policy.Policy, with one builder; what an adapter adds
+shows in the contestants NAME/ENGINE, which compare with that engine's own. C++ LevelDB runs in a process of its own, by its own
+clock; its library is as its distributor compiled it, and it gets an array of all keys to build a filter.
+Contestants with the same encoding have given the same answers, and have made the same bytes where they built filters.
 `
 
 func (r *Report) writeWork(b *strings.Builder, work Work) {
@@ -85,17 +88,27 @@ func ratioOf(times, base []float64) string {
 	for i := range times {
 		ratios[i] = times[i] / base[i]
 	}
-	low, _ := ratios.Min() // there is at least one round
-	high, _ := ratios.Max()
-	return fmt.Sprintf("%.2f [%.2f to %.2f]", median(ratios), low, high)
+	return fmt.Sprintf("%.2f [%.2f to %.2f]", median(ratios), quantile(ratios, 25), quantile(ratios, 75))
 }
 
 func median(values stats.Float64Data) float64 {
-	m, _ := values.Median() // there is at least one round
+	m, err := values.Median()
+	if err != nil {
+		panic(err) // there is at least one round
+	}
 	return m
 }
 
-// WriteBenchstat writes every turn as a line of Go's benchmark format, which benchstat reads: benchstat -col /impl FILE.
+func quantile(values stats.Float64Data, percent float64) float64 {
+	q, err := values.PercentileNearestRank(percent)
+	if err != nil {
+		panic(err) // there is at least one round
+	}
+	return q
+}
+
+// WriteBenchstat writes every turn as a line of Go's benchmark format, which benchstat reads: benchstat -col /impl FILE. An op is
+// a key.
 func (r *Report) WriteBenchstat(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: github.com/levelbloom/levelbloom/bench\ncpu: %s\n", r.Machine.OS, r.Machine.Arch, r.Machine.CPU)
@@ -105,7 +118,7 @@ func (r *Report) WriteBenchstat(w io.Writer) error {
 			name += "/keys=" + string(result.Mix)
 		}
 		for _, contestant := range r.Contestants {
-			impl := strings.ReplaceAll(contestant, " ", "_")
+			impl := strings.NewReplacer(" ", "_", "/", "+").Replace(contestant) // both would end the value
 			for _, ns := range result.Times[contestant] {
 				fmt.Fprintf(&b, "BenchmarkFilter/%s/impl=%s-%d\t1\t%.3f ns/op\n", name, impl, r.Machine.GoMaxProcs, ns)
 			}

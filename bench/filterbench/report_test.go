@@ -40,13 +40,17 @@ func TestText(t *testing.T) {
 
 func TestBenchstat(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, example.WriteBenchstat(&b))
+	r := example
+	r.Contestants = []string{"ours", "ours again", "theirs", "ours/engine"}
+	r.Results = append(r.Results, Result{Cell{Lookup, 32, 8, Hit}, map[string][]float64{"ours/engine": {6}}})
+	require.NoError(t, r.WriteBenchstat(&b))
 	for _, lines := range []string{
 		"goos: linux\ngoarch: amd64\npkg: github.com/levelbloom/levelbloom/bench\ncpu: Zen 99\n",
 		"BenchmarkFilter/work=lookup/len=16/n=10k/keys=miss/impl=ours_again-3\t1\t4.000 ns/op\n",
 		"BenchmarkFilter/work=lookup/len=16/n=10k/keys=miss/impl=theirs-3\t1\t8.000 ns/op\n" +
 			"BenchmarkFilter/work=lookup/len=16/n=10k/keys=miss/impl=theirs-3\t1\t5.000 ns/op\n" +
 			"BenchmarkFilter/work=lookup/len=16/n=10k/keys=miss/impl=theirs-3\t1\t15.000 ns/op\n",
+		"/impl=ours+engine-3\t1\t6.000 ns/op\n",
 		"BenchmarkFilter/work=build/len=mixed/n=32/impl=ours-3\t1\t4.000 ns/op\n",
 	} {
 		require.Contains(t, b.String(), lines)

@@ -1,0 +1,25 @@
+package policy
+
+import (
+	"os/exec"
+	"regexp"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The lookups are fast because these steps are no calls. One more line in the wrong place would make one of them too large
+// for the compiler to inline, and nothing else would show it.
+func TestInlinedSteps(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("one platform is enough")
+	}
+	said, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	for _, step := range []string{
+		"hashStart", "hashWords", "hashWord", "hashTail", "probeDelta", "newModulus", "modulus.byteOf", "newBitArray", "bitArray.at", "setProbe", "requireRoom",
+	} {
+		require.True(t, regexp.MustCompile(`can inline `+regexp.QuoteMeta(step)+`\b`).Match(said), "%s is not inlined", step)
+	}
+}
