@@ -15,6 +15,7 @@ require (
 	github.com/prometheus/client_golang v1.16.0
 	github.com/stretchr/testify v1.12.1
 	github.com/syndtr/goleveldb v1.0.1-0.20210819022825-2ae1ddf74ef7 // what go-ethereum and cosmos-db stay with on purpose
+	github.com/zeebo/xxh3 v1.1.0
 	golang.org/x/term v0.29.0
 	golang.org/x/text v0.22.0
 )

@@ -20,10 +20,14 @@ type ManyReader interface {
 // It panics, before it sets anything, if out is shorter than keys, and leaves alone what lies in out beyond len(keys).
 func MayContainMany(filter []byte, keys [][]byte, out []bool) {
 	requireRoom(keys, out)
-	if len(keys) < fewKeys || len(filter) < 2 || filter[len(filter)-1] < 5 || filter[len(filter)-1] > maxProbes {
+	if len(keys) < fewKeys || len(filter) < 2 || filter[len(filter)-1] < 5 {
 		for i, key := range keys { // too few keys or probes to share out, or an odd filter
 			out[i] = MayContain(filter, key)
 		}
+		return
+	}
+	if filter[len(filter)-1] > maxProbes {
+		reservedMayContainMany(filter, keys, out)
 		return
 	}
 	array, k := newBitArray(filter), int(filter[len(filter)-1])

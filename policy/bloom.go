@@ -1,14 +1,10 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 )
-
-// maxBitsPerKey bounds the setting. One key then takes 128 MiB; larger values are mistakes.
-const maxBitsPerKey = 1 << 30
 
 // Bloom is LevelDB's Bloom filter policy: for whole bits per key its filters are exactly those of C++ LevelDB. It is
 // immutable and safe for concurrent use.
@@ -30,17 +26,9 @@ var (
 // It returns an error, which says what to pass instead, if bitsPerKey is out of range or not a number, or if an option
 // refuses its argument.
 func NewBloom(bitsPerKey float64, opts ...Option) (*Bloom, error) {
-	if !(bitsPerKey > 0 && bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
-		return nil, fmt.Errorf("policy: %v bits per key: pass a number above 0 and at most 2^30, usually 10", bitsPerKey)
-	}
-	s := settings{name: Name}
-	for _, opt := range opts {
-		if opt == nil {
-			return nil, errors.New("policy: an option is nil: leave it out")
-		}
-		if err := opt(&s); err != nil {
-			return nil, err
-		}
+	s, err := newSettings(bitsPerKey, opts)
+	if err != nil {
+		return nil, err
 	}
 	return newBloom(bitsPerKey, s), nil
 }
@@ -87,17 +75,22 @@ func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 // size returns the length in bytes of a filter of n keys. It panics, as make does, if that is more than an int holds,
 // which takes a 32-bit platform and a filter that no memory there could hold.
 func (b *Bloom) size(n int) int {
-	var nbits uint64
-	if whole := uint64(b.bitsPerKey); float64(whole) == b.bitsPerKey {
-		nbits = uint64(n) * whole // exact beyond 2^53 too
-	} else {
-		nbits = uint64(math.Ceil(float64(n) * b.bitsPerKey))
-	}
-	nbytes := (max(nbits, 64)+7)/8 + 1
+	nbytes := max(8, filterBytes(n, b.bitsPerKey)) + 1
 	if nbytes > math.MaxInt {
 		panic(fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, more than an int holds", n, b.bitsPerKey, nbytes))
 	}
 	return int(nbytes)
+}
+
+// filterBytes returns how many bytes n keys take.
+func filterBytes(n int, bitsPerKey float64) uint64 {
+	var nbits uint64
+	if whole := uint64(bitsPerKey); float64(whole) == bitsPerKey {
+		nbits = uint64(n) * whole // exact beyond 2^53 too
+	} else {
+		nbits = uint64(math.Ceil(float64(n) * bitsPerKey))
+	}
+	return (nbits + 7) / 8
 }
 
 // extend appends an empty filter for n keys to dst, and returns the extended slice and the filter's bit array in it.

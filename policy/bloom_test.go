@@ -82,17 +82,26 @@ func referenceHash(key []byte) uint32 {
 	return h
 }
 
+// referenceBits returns ceil(n * bitsPerKey), of the exact product if bitsPerKey is whole, else of the float64 next to it.
+func referenceBits(bitsPerKey float64, n int) uint64 {
+	precision := uint(53)
+	if bitsPerKey == math.Trunc(bitsPerKey) {
+		precision = 128
+	}
+	product := new(big.Float).SetPrec(precision).SetFloat64(bitsPerKey)
+	product.Mul(product, new(big.Float).SetInt64(int64(n)))
+	nbits, _ := product.Uint64() // rounds down
+	if !product.IsInt() {
+		nbits++
+	}
+	return nbits
+}
+
 func referenceFilter(bitsPerKey float64, keys [][]byte) []byte {
-	product := new(big.Rat).SetFloat64(bitsPerKey)
-	product.Mul(product, new(big.Rat).SetInt64(int64(len(keys))))
-	n, rest := new(big.Int).DivMod(product.Num(), product.Denom(), new(big.Int))
-	if rest.Sign() > 0 {
-		n.Add(n, big.NewInt(1))
+	nbits := max(64, referenceBits(bitsPerKey, len(keys)))
+	for nbits%8 != 0 {
+		nbits++
 	}
-	for n.Cmp(big.NewInt(64)) < 0 || n.Int64()%8 != 0 {
-		n.Add(n, big.NewInt(1))
-	}
-	nbits := n.Uint64()
 	k := math.Floor(bitsPerKey * 0.69)
 	if k < 1 {
 		k = 1
@@ -118,6 +127,9 @@ func referenceMayContain(filter, key []byte) bool {
 		return false
 	}
 	k, nbits := filter[len(filter)-1], uint64(len(filter)-1)*8
+	if k == 0x42 {
+		return referenceBlockedMayContain(filter, key)
+	}
 	if k > 30 {
 		return true
 	}
@@ -135,9 +147,9 @@ func referenceMayContain(filter, key []byte) bool {
 
 func TestFractionsOfABitPerKey(t *testing.T) {
 	rng := seeded(t, 1)
-	for _, bitsPerKey := range []float64{math.SmallestNonzeroFloat64, 0.5, 1.45, 1.5, 2.9, 9.5, 9.75, 13.37, 43.4, 43.5, 100.25} {
+	for _, bitsPerKey := range []float64{math.SmallestNonzeroFloat64, 0.5, 1.45, 1.5, 2.2, 2.9, 9.5, 9.75, 13.37, 43.4, 43.5, 100.25} {
 		b := mustBloom(t, bitsPerKey)
-		for _, n := range []int{0, 1, 6, 7, 8, 63, 64, 65, 1000, 5001} {
+		for _, n := range []int{0, 1, 6, 7, 8, 40, 63, 64, 65, 1000, 5001} {
 			keys := randomKeys(rng, n)
 			require.Equal(t, referenceFilter(bitsPerKey, keys), b.AppendFilter(nil, keys), "%v bits, %d keys", bitsPerKey, n)
 		}
@@ -323,6 +335,7 @@ func FuzzMayContain(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add([]byte{6}, []byte{})
 	f.Add([]byte{0xff, 1}, []byte{0xff, 0x80, 0})
+	f.Add([]byte{0xf7, 0xff, 3, 1, 0x42}, []byte("key"))
 	f.Fuzz(func(t *testing.T, filter, key []byte) {
 		require.Equal(t, referenceMayContain(filter, key), MayContain(filter, key))
 	})

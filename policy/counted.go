@@ -52,6 +52,8 @@ func Count(p Policy) *Counted {
 	switch p := p.(type) {
 	case *Bloom:
 		ours, isNil = true, p == nil
+	case *BlockedBloom:
+		ours, isNil = true, p == nil
 	}
 	if isNil {
 		panic("policy: Count of a nil policy: pass one that NewBloom returned without an error")

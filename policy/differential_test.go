@@ -15,18 +15,18 @@ import (
 // requireAnswers asks each reader about every key, and compares with the plain reader.
 func requireAnswers(t *testing.T, filter []byte, keys [][]byte) {
 	t.Helper()
-	bloom := mustBloom(t, 10)
-	out := make([]bool, len(keys)+1)
-	for i := range out {
+	bloom, blocked := mustBloom(t, 10), mustBlocked(t, 10)
+	out := make([]bool, len(keys)+2)
+	for i := range len(keys) + 1 {
 		out[i] = true // what it holds does not matter
 	}
 	MayContainMany(filter, keys, out)
-	require.True(t, out[len(keys)], "beyond the keys")
+	require.Equal(t, []bool{true, false}, out[len(keys):], "beyond the keys")
 	for i, key := range keys {
 		want := referenceMayContain(filter, key)
-		if MayContain(filter, key) != want || bloom.MayContain(filter, key) != want || out[i] != want {
-			require.Fail(t, "wrong answer", "want %v: alone %v, among many %v (key %d of %d)\nkey %x\nfilter of %d bytes, last one %d",
-				want, MayContain(filter, key), out[i], i, len(keys), key, len(filter), filter[len(filter)-1])
+		if MayContain(filter, key) != want || bloom.MayContain(filter, key) != want || blocked.MayContain(filter, key) != want || out[i] != want {
+			require.Fail(t, "wrong answer", "want %v: alone %v, by the blocked policy %v, among many %v (key %d of %d)\nkey %x\nfilter of %d bytes, the last ones % x",
+				want, MayContain(filter, key), blocked.MayContain(filter, key), out[i], i, len(keys), key, len(filter), filter[max(0, len(filter)-3):])
 		}
 	}
 }

@@ -49,3 +49,30 @@ func ExampleWithName() {
 	// leveldb.BuiltinBloomFilter
 	// policy: the name "none" means "no filter" in Pebble's options files: pass another
 }
+
+// Many keys against one filter: a multi-get asks each table's filter which of its keys to look up there.
+func ExampleMayContainMany() {
+	bloom, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	filter := bloom.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
+
+	keys := [][]byte{[]byte("hello"), []byte("absent"), []byte("world")}
+	may := make([]bool, len(keys))
+	policy.MayContainMany(filter, keys, may)
+	fmt.Println(may)
+	// Output: [true false true]
+}
+
+// Filters that keep their false-positive rate for all keys. All policies of this package read them, and no other's.
+func ExampleNewBlockedBloom() {
+	blocked, err := policy.NewBlockedBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	filter := blocked.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
+
+	fmt.Println(policy.MayContain(filter, []byte("hello")), policy.MayContain(filter, []byte("absent")))
+	// Output: true false
+}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"encoding/binary"
 	"syscall"
 	"testing"
 
@@ -54,6 +55,44 @@ func TestBetweenUnreadablePages(t *testing.T) {
 				}
 				require.True(t, bytes.Equal(want, builder.Finish(dst[:0])))
 			}
+		}
+	}
+}
+
+// The same for blocked Bloom filters, of one line and of many.
+func TestBlockedBetweenUnreadablePages(t *testing.T) {
+	rng := seeded(t, 41)
+	for _, atEnd := range []bool{false, true} {
+		for _, size := range []int{1, 2, 3, 7, 8, 9, 25, 63, 64, 65, 129, 1000, 1279, 1280, 1281, 1344, 4096, 8192} {
+			filter := between(t, size+blockedTrailer, atEnd)
+			keys := make([][]byte, 301)
+			for length := range keys {
+				keys[length] = between(t, length, atEnd)
+				rng.Read(keys[length])
+			}
+			for k := range 20 {
+				clear(filter)
+				copy(filter[size:], []byte{byte(k), blockedVersion, blockedBloomByte})
+				fillHalf(rng, filter[:size], k)
+				requireAnswers(t, filter, keys)
+			}
+			for trailer := range blockedTrailer { // filters that are nothing but an end of the trailer
+				requireAnswers(t, filter[size+trailer:], keys[:1])
+			}
+		}
+		for n := range 151 {
+			keys := make([][]byte, n)
+			for i := range keys {
+				keys[i] = binary.LittleEndian.AppendUint32(nil, rng.Uint32())
+			}
+			want := referenceBlocked(75, keys) // 137 keys are the first that take more than 1280 bytes
+			dst := between(t, len(want), atEnd)
+			require.True(t, bytes.Equal(want, mustBlocked(t, 75).AppendFilter(dst[:0], keys)))
+			builder := mustBlocked(t, 75).NewBuilder()
+			for _, key := range keys {
+				builder.Add(key)
+			}
+			require.True(t, bytes.Equal(want, builder.Finish(dst[:0])))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -10,6 +11,26 @@ type Option func(*settings) error
 
 type settings struct {
 	name string
+}
+
+// maxBitsPerKey bounds the setting. One key then takes 128 MiB; larger values are mistakes.
+const maxBitsPerKey = 1 << 30
+
+// newSettings checks what all policies take.
+func newSettings(bitsPerKey float64, opts []Option) (settings, error) {
+	s := settings{name: Name}
+	if !(bitsPerKey > 0 && bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
+		return s, fmt.Errorf("policy: %v bits per key: pass a number above 0 and at most 2^30, usually 10", bitsPerKey)
+	}
+	for _, opt := range opts {
+		if opt == nil {
+			return s, errors.New("policy: an option is nil: leave it out")
+		}
+		if err := opt(&s); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
 }
 
 // WithName sets the name that engines store beside the filters; the default is [Name]. Filters are found again by this

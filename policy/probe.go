@@ -26,7 +26,7 @@ func bloomMayContain(filter, key []byte) bool {
 	}
 	k := filter[len(filter)-1]
 	if k > maxProbes {
-		return true
+		return reservedMayContain(filter, key)
 	}
 	array := newBitArray(filter) // its division runs beside the hash
 	h := hashTail(hashWords(hashStart(key), key), key)

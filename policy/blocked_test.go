@@ -1,0 +1,552 @@
+package policy
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func mustBlocked(t testing.TB, bitsPerKey float64, opts ...Option) *BlockedBloom {
+	b, err := NewBlockedBloom(bitsPerKey, opts...)
+	require.NoError(t, err)
+	return b
+}
+
+// blockedTable is the table of the package comment: from so many bits per key on, so many probes.
+var blockedTable = []struct {
+	from float64
+	k    int
+}{
+	{0, 1}, {2.5, 2}, {4, 3}, {5.5, 4}, {7.5, 5}, {9, 6}, {11, 7}, {13, 8},
+	{15.5, 9}, {18, 10}, {20.5, 11}, {23.5, 12}, {27, 13}, {30.5, 14}, {35, 15}, {40, 16},
+}
+
+// blockedProbesOf returns the numbers of the bits of a key, counted through the whole payload. It and the three functions
+// after it follow the package comment word for word. They share the hash with this package, which the
+// vectors check.
+func blockedProbesOf(key []byte, nbytes, k int) (probes []uint64) {
+	h := keyHash(key)
+	first, nbits := uint64(0), 8*uint64(nbytes)
+	if nbytes > 1280 {
+		i := new(big.Int).SetUint64(h >> 32)
+		i.Mul(i, big.NewInt(int64(nbytes/64)))
+		first, nbits = i.Rsh(i, 32).Uint64()*512, 512
+	}
+	x := h % (1 << 32)
+	for range k {
+		probes = append(probes, first+x*nbits/(1<<32))
+		x = x * 0x9e3779b9 % (1 << 32)
+	}
+	return probes
+}
+
+func referenceBlockedSize(bitsPerKey float64, n int) (nbytes int) {
+	nbytes = max(1, int(referenceBits(bitsPerKey, n)+7)/8)
+	for nbytes > 1280 && nbytes%64 != 0 {
+		nbytes++
+	}
+	return nbytes
+}
+
+func referenceBlocked(bitsPerKey float64, keys [][]byte) []byte {
+	nbytes := referenceBlockedSize(bitsPerKey, len(keys))
+	k := 0
+	for _, row := range blockedTable {
+		if bitsPerKey >= row.from {
+			k = row.k
+		}
+	}
+	filter := append(make([]byte, nbytes), byte(k), 0x01, 0x42)
+	for _, key := range keys {
+		for _, p := range blockedProbesOf(key, nbytes, k) {
+			filter[p/8] |= 1 << (p % 8)
+		}
+	}
+	return filter
+}
+
+// REQUIRES: the last byte is 0x42, and one byte or more before it.
+func referenceBlockedMayContain(filter, key []byte) bool {
+	nbytes := len(filter) - 3
+	if nbytes < 1 || filter[nbytes+1] != 0x01 || nbytes > 1280 && nbytes%64 != 0 {
+		return true
+	}
+	for _, p := range blockedProbesOf(key, nbytes, int(filter[nbytes])) {
+		if filter[p/8]>>(p%8)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// The example and the table of the package comment, each figure of them.
+func TestBlockedComment(t *testing.T) {
+	key := []byte("hello")
+	h := keyHash(key)
+	var xs []string
+	for x, j := uint32(h), 0; j < 6; j++ {
+		xs = append(xs, fmt.Sprintf("0x%08x", x))
+		x *= 0x9e3779b9
+	}
+	probes := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(blockedProbesOf(key, 2, 6))), ", "), "[]")
+	from, ks := "bitsPerKey from", "k"
+	for _, row := range blockedTable {
+		from += fmt.Sprintf(" %v", row.from)
+		ks += fmt.Sprintf(" %d", row.k)
+	}
+	filter := mustBlocked(t, 10).AppendFilter(nil, [][]byte{key})
+
+	comment, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	text := strings.ReplaceAll(strings.Join(strings.Fields(string(comment)), " "), " // ", " ")
+	require.Contains(t, text, fmt.Sprintf(" H = 0x%016x x = %s probes: bits %s filter: % x ", h, strings.Join(xs, ", "), probes, filter))
+	require.Contains(t, text, " "+from+" "+ks+" ")
+}
+
+// The table of probes from its model: the least k whose false positives are at most 1.03 times those of the best k, for
+// settings in steps of half a bit. The number of keys in a line of 512 bits is Poisson distributed; the share of the bits
+// that t probes set is taken by its mean and variance, so that
+// E[share^k] = mean^k * (1 + k(k-1)/2 * variance/mean^2).
+func TestBlockedProbes(t *testing.T) {
+	const nbits = 512.0
+	rate := func(bitsPerKey float64, k int) float64 {
+		mean := nbits / bitsPerKey
+		sum, weight := 0.0, math.Exp(-mean)
+		for keys := 1.0; keys < mean+12*math.Sqrt(mean)+30; keys++ { // an empty line has no false positives
+			weight *= mean / keys
+			probes := keys * float64(k)
+			clear1, clear2 := math.Pow(1-1/nbits, probes), math.Pow(1-2/nbits, probes) // one given bit, two given bits
+			occupied := nbits * (1 - clear1)
+			variance := nbits*(nbits-1)*clear2 + nbits*clear1 - nbits*nbits*clear1*clear1
+			sum += weight * math.Pow(occupied/nbits, float64(k)) * (1 + float64(k*(k-1))/2*variance/(occupied*occupied))
+		}
+		return sum
+	}
+	for bitsPerKey := 1.0; bitsPerKey <= 40; bitsPerKey += 0.5 {
+		var rates []float64 // rates[k-1]
+		for k := range 24 {
+			rates = append(rates, rate(bitsPerKey, k+1))
+		}
+		least := slices.Min(rates)
+		k := 1 + slices.IndexFunc(rates, func(r float64) bool { return r <= 1.03*least })
+		require.Equal(t, k, blockedProbes(bitsPerKey), "%v bits per key", bitsPerKey)
+	}
+	// Between the steps and beyond them.
+	for i, row := range blockedTable {
+		require.Equal(t, row.k, blockedProbes(max(row.from, 0.001)))
+		if i > 0 {
+			require.Equal(t, row.k-1, blockedProbes(math.Nextafter(row.from, 0)))
+		}
+	}
+	require.Equal(t, 16, blockedProbes(1<<30))
+}
+
+func TestNewBlockedBloomRefusesMisuse(t *testing.T) {
+	for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1), math.Inf(-1), math.Nextafter(1<<30, math.Inf(1))} {
+		b, err := NewBlockedBloom(bitsPerKey)
+		require.ErrorContains(t, err, "pass a number above 0 and at most 2^30", "%v", bitsPerKey)
+		require.Nil(t, b)
+	}
+	for _, name := range []string{"", "none", " a", "a\nb", "rocksdb.BuiltinBloomFilter"} {
+		b, err := NewBlockedBloom(10, WithName(name))
+		require.ErrorContains(t, err, "pass ", "%q", name)
+		require.Nil(t, b)
+	}
+	b, err := NewBlockedBloom(10, nil)
+	require.EqualError(t, err, "policy: an option is nil: leave it out")
+	require.Nil(t, b)
+	for _, bitsPerKey := range []float64{math.SmallestNonzeroFloat64, 1 << 30} {
+		mustBlocked(t, bitsPerKey)
+	}
+}
+
+func TestBlockedNames(t *testing.T) {
+	require.Equal(t, "leveldb.BuiltinBloomFilter2", mustBlocked(t, 10).Name())
+	require.Equal(t, "leveldb.BuiltinBloomFilter", mustBlocked(t, 10, WithName(NameGoLevelDB)).Name())
+}
+
+// 8 bits per key give every length.
+func TestBlockedSizes(t *testing.T) {
+	for _, bitsPerKey := range []float64{1, 8, 9.5, 10, 13.7} {
+		b := mustBlocked(t, bitsPerKey)
+		for n := range 3000 {
+			require.Equal(t, referenceBlockedSize(bitsPerKey, n), b.payloadSize(n), "%v bits per key, %d keys", bitsPerKey, n)
+		}
+	}
+}
+
+// The sizes of filters that no test can build.
+func TestBlockedSizeIn64Bits(t *testing.T) {
+	for _, c := range []struct {
+		n          int
+		bitsPerKey float64
+		payload    uint64
+	}{
+		{4, 1 << 30, 1 << 29},                 // 2^32 bits
+		{1 << 30, 8, 1 << 30},                 // 2^33 bits
+		{429496730, 10, 1<<29 + 64},           // the first n at 10 bits per key whose bits pass 2^32
+		{math.MaxInt32, 9.5, 2550136832},      // ceil(20401094647 / 8) = 2550136831, rounded up
+		{math.MaxInt32, 8, math.MaxInt32 + 1}, // rounded up beyond an int of 32 bits
+		{math.MaxInt32, 1 << 30, uint64(math.MaxInt32) << 27},
+	} {
+		b := mustBlocked(t, c.bitsPerKey)
+		if c.payload+blockedTrailer > math.MaxInt {
+			require.PanicsWithValue(t, fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, more than an int holds",
+				c.n, c.bitsPerKey, c.payload), func() { b.payloadSize(c.n) })
+			continue
+		}
+		require.Equal(t, int(c.payload), b.payloadSize(c.n), "%d keys, %v bits", c.n, c.bitsPerKey)
+	}
+}
+
+// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies beyond it, and keeps no
+// reference to the memory of the keys. The counts lie around those of a chunk of hashes and of the longest single line.
+func TestBlockedBuilderStartsOver(t *testing.T) {
+	rng := seeded(t, 50)
+	b := mustBlocked(t, 10)
+	used := b.NewBuilder()
+	scratch := make([]byte, 40)
+	for _, n := range []int{0, 1, 5000, 7, 0, 1024, 1025, 2047, 2048, 2049, 30, 6144} {
+		keys := randomKeys(rng, n)
+		for i, key := range keys {
+			require.Equal(t, i, used.Len())
+			if i%512 == 0 {
+				require.Equal(t, len(referenceBlocked(10, keys[:i])), used.Size())
+			}
+			used.Add(scratch[:copy(scratch, key)])
+		}
+		want := referenceBlocked(10, keys)
+		require.Equal(t, len(want), used.Size())
+
+		dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)))
+		prefix := rng.Intn(len(dirty) + 1)
+		got := used.Finish(dirty[:prefix])
+		require.Equal(t, append(bytes.Repeat([]byte{0xff}, prefix), want...), got, "%d keys", n)
+		require.Zero(t, used.Len())
+		require.Equal(t, 4, used.Size())
+	}
+}
+
+// Builders share memory through a pool, also with AppendFilter: filters made side by side, some builders abandoned half
+// way, must not mix.
+func TestBlockedBuildersSideBySide(t *testing.T) {
+	b := mustBlocked(t, 10)
+	var done sync.WaitGroup
+	for worker := range int64(8) {
+		done.Add(1)
+		rng := seeded(t, 200+worker)
+		go func() {
+			defer done.Done()
+			for range 20 {
+				keys := randomKeys(rng, rng.Intn(5000))
+				builder, abandoned := b.NewBuilder(), b.NewBuilder()
+				for _, key := range keys {
+					abandoned.Add(key)
+					builder.Add(key)
+				}
+				appended, filter := b.AppendFilter(nil, keys), builder.Finish(nil)
+				want := referenceBlocked(10, keys)
+				if !bytes.Equal(want, filter) || !bytes.Equal(want, appended) {
+					t.Errorf("worker %d: a filter of %d keys differs", worker, len(keys))
+				}
+				for _, key := range keys {
+					if !b.MayContain(filter, key) {
+						t.Errorf("worker %d: key %x is lost", worker, key)
+					}
+				}
+			}
+		}()
+	}
+	done.Wait()
+}
+
+// Every k and keys of 0 to 300 bytes, in one line and in many, by the builder and by AppendFilter, into memory that is
+// dirty and anywhere.
+func TestBlockedWritersAgainstReference(t *testing.T) {
+	rng := seeded(t, 51)
+	for _, bitsPerKey := range []float64{0.01, 1, 2, 2.5, 3.3, 4, 5.5, 7.5, 9, 9.99, 10, 11, 13, 13.7, 15.5, 18, 20.5, 23.5, 27, 30.5, 35, 40, 100.25, 2000} {
+		b := mustBlocked(t, bitsPerKey)
+		builder := b.NewBuilder()
+		counts := []int{0, 1, 2, rng.Intn(100), 301}
+		for _, bytes := range []float64{1279, 1280, 1281, 1344, 1345} { // as near to these as whole keys come
+			counts = append(counts, int(min(8*bytes/bitsPerKey, 5000)))
+		}
+		for _, n := range counts {
+			keys := randomKeys(rng, n)
+			if n == 301 {
+				for length := range keys {
+					keys[length] = make([]byte, length)
+					rng.Read(keys[length])
+				}
+			}
+			for _, key := range keys {
+				builder.Add(unaligned(rng, key))
+			}
+			want := referenceBlocked(bitsPerKey, keys)
+			dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)+10))
+			prefix := rng.Intn(len(dirty) + 1)
+			require.True(t, bytes.Equal(want, builder.Finish(dirty[:prefix])[prefix:]), "%v bits per key, %d keys", bitsPerKey, n)
+
+			dirty = bytes.Repeat([]byte{0xff}, 2*len(want)+10)
+			got := b.AppendFilter(dirty[:prefix], keys)
+			require.True(t, bytes.Equal(want, got[prefix:]), "%v bits per key, %d keys", bitsPerKey, n)
+			require.Equal(t, bytes.Repeat([]byte{0xff}, prefix), got[:prefix])
+			requireAnswers(t, want, append(keys, randomKeys(rng, 50)...))
+		}
+	}
+}
+
+// fillHalf sets as many bits of a payload as let about half of the keys pass that have k probes.
+func fillHalf(rng *rand.Rand, payload []byte, k int) {
+	threshold := uint32(math.Pow(0.5, 1/max(float64(k), 1)) * math.MaxUint32)
+	for bit := range 8 * len(payload) {
+		if rng.Uint32() < threshold {
+			payload[bit/8] |= 1 << (bit % 8)
+		}
+	}
+}
+
+// Payloads of all lengths up to 200 bytes and of some around 1280, for every k that a byte can hold: those too that no
+// writer uses.
+func TestBlockedReadersAgainstReference(t *testing.T) {
+	rng := seeded(t, 52)
+	for k := range 256 {
+		sizes := []int{1 + k%200, 1 + rng.Intn(200), 200 + rng.Intn(1081), 1280, 1344, 64 * (21 + rng.Intn(100))}
+		for _, size := range sizes {
+			filter := append(make([]byte, size), byte(k), blockedVersion, blockedBloomByte)
+			fillHalf(rng, filter[:size], k)
+			keys := randomKeys(rng, rng.Intn(2*hashGroup))
+			keys = append(keys, make([]byte, rng.Intn(301)))
+			requireAnswers(t, unaligned(rng, filter), keys)
+		}
+	}
+}
+
+// The filter and the keys at every place within a line of memory.
+func TestBlockedAlignments(t *testing.T) {
+	rng := seeded(t, 53)
+	b := mustBlocked(t, 10)
+	for _, n := range []int{20, 1100} {
+		keys := randomKeys(rng, n)
+		filter := referenceBlocked(10, keys)
+		for offset := range 65 {
+			memory := bytes.Repeat([]byte{byte(rng.Int())}, offset+len(filter)+64)
+			place := memory[offset : offset+len(filter)]
+			copy(place, filter)
+			requireAnswers(t, place, append(keys[:n:n], randomKeys(rng, 100)...))
+
+			for i := range place {
+				place[i] = 0xff
+			}
+			require.True(t, bytes.Equal(filter, b.AppendFilter(memory[offset:offset], keys)), "offset %d", offset)
+		}
+	}
+}
+
+// A key is found if its k bits are set and no others are, and lost if any of them is missing and all others are set.
+func TestBlockedEveryProbeCounts(t *testing.T) {
+	rng := seeded(t, 54)
+	for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 64} {
+		for _, size := range []int{1, 1 + rng.Intn(1280), 1280, 1344, 64 * (21 + rng.Intn(100))} {
+			key := make([]byte, rng.Intn(301))
+			rng.Read(key)
+			probes := blockedProbesOf(key, size, k)
+			keys := make([][]byte, hashGroup+10) // more than a group
+			for i := range keys {
+				keys[i] = key
+			}
+			ask := func(filter []byte, want bool) {
+				for _, answer := range requireSameAnswers(t, "every probe", filter, keys) {
+					require.Equal(t, want, answer, "key %x, k %d, payload of %d bytes", key, k, size)
+				}
+			}
+			trailer := []byte{byte(k), blockedVersion, blockedBloomByte}
+			none, all := append(make([]byte, size), trailer...), append(bytes.Repeat([]byte{0xff}, size), trailer...)
+			for _, p := range probes {
+				none[p/8] |= 1 << (p % 8)
+			}
+			ask(none, true)
+			for _, p := range probes {
+				all[p/8] ^= 1 << (p % 8)
+				ask(all, false)
+				all[p/8] ^= 1 << (p % 8)
+			}
+			ask(all, true)
+		}
+	}
+}
+
+// A filter without any bit has no key, unless it is one that this package does not know: then it may contain all.
+func TestUnknownEncodingsMayContainAll(t *testing.T) {
+	keys := [][]byte{nil, []byte("key"), make([]byte, 300)}
+	require.NotContains(t, requireSameAnswers(t, "known", append(make([]byte, 8), 6, 1, 0x42), keys), true)
+	requireAll := func(filter []byte) {
+		require.NotContains(t, requireSameAnswers(t, fmt.Sprintf("% x", filter[max(0, len(filter)-8):]), filter, keys), false)
+	}
+	for last := maxProbes + 1; last < 256; last++ {
+		if last != blockedBloomByte {
+			for _, size := range []int{2, 3, 4, 11, 1347, 1350} {
+				requireAll(append(make([]byte, size-1), byte(last)))
+			}
+		}
+	}
+	for version := range 256 {
+		if version != blockedVersion {
+			for _, size := range []int{0, 1, 25, 1280, 1344, 6400} {
+				requireAll(append(make([]byte, size), 6, byte(version), 0x42))
+			}
+		}
+	}
+	for size := 1281; size < 1600; size++ {
+		if size%64 != 0 {
+			requireAll(append(make([]byte, size), 6, 1, 0x42))
+		}
+	}
+	requireAll([]byte{6, 1, 0x42})
+	requireAll([]byte{1, 0x42})
+	requireAll([]byte{0x42, 0x42})
+}
+
+// The answer to a filter of less than 2 bytes is LevelDB's, whatever the byte.
+func TestBlockedShorterThanTwoBytes(t *testing.T) {
+	for _, filter := range [][]byte{nil, {}, {0x42}, {0x46}} {
+		require.Equal(t, []bool{false}, requireSameAnswers(t, fmt.Sprintf("% x", filter), filter, [][]byte{[]byte("key")}))
+	}
+}
+
+func TestBlockedAllocations(t *testing.T) {
+	b := mustBlocked(t, 10)
+	for _, n := range []int{50, 10000} {
+		keys := randomKeys(seeded(t, 55), n)
+		filter := b.AppendFilter(nil, keys)
+		out := make([]bool, n)
+		require.Zero(t, testing.AllocsPerRun(10, func() {
+			for _, key := range keys {
+				b.MayContain(filter, key)
+				MayContain(filter, key)
+			}
+		}), "MayContain")
+		require.Zero(t, testing.AllocsPerRun(10, func() { b.MayContainMany(filter, keys, out) }), "MayContainMany")
+		if raceEnabled {
+			continue // the race detector makes sync.Pool drop what it is given
+		}
+		dst := make([]byte, 0, len(filter))
+		require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
+			builder := b.NewBuilder()
+			for _, key := range keys {
+				builder.Add(key)
+			}
+			builder.Finish(dst)
+		}), 6.0, "a new builder, warm pool: the builder and its list of chunks")
+		require.LessOrEqual(t, testing.AllocsPerRun(100, func() { b.AppendFilter(dst, keys) }), 1.0, "a collection may empty the pool once")
+	}
+}
+
+func TestBlockedCounted(t *testing.T) {
+	rng := seeded(t, 56)
+	b := mustBlocked(t, 10, WithName("blocked"))
+	c := Count(b)
+	require.Equal(t, "blocked", c.Name())
+	require.Same(t, b, c.Unwrap())
+	present, absent := randomKeys(rng, 2000), make([][]byte, 2000)
+	for i := range absent {
+		absent[i] = fmt.Appendf(nil, "absent key %d, longer than any of the others", i)
+	}
+	builder := c.NewBuilder()
+	for _, key := range present {
+		builder.Add(key)
+	}
+	filter := builder.Finish([]byte("before"))[len("before"):]
+	require.Equal(t, referenceBlocked(10, present), filter)
+	require.Equal(t, Counters{Filters: 1, Keys: 2000, Bytes: uint64(len(filter))}, c.Snapshot())
+
+	before, want := c.Snapshot(), Counters{}
+	for _, key := range append(present[:2000:2000], absent...) {
+		if referenceMayContain(filter, key) {
+			want.MayContain++
+		} else {
+			want.ReadsAvoided++
+		}
+		require.Equal(t, referenceMayContain(filter, key), c.MayContain(filter, key))
+	}
+	require.Equal(t, want, c.Snapshot().Sub(before))
+	require.Greater(t, want.ReadsAvoided, uint64(1900))
+
+	before = c.Snapshot()
+	c.MayContainMany(filter, append(present[:2000:2000], absent...), make([]bool, 4000))
+	require.Equal(t, want, c.Snapshot().Sub(before))
+}
+
+func TestCountRefusesNilBlocked(t *testing.T) {
+	b, err := NewBlockedBloom(0)
+	require.Error(t, err)
+	require.Panics(t, func() { Count(b) })
+}
+
+// Policies of both encodings find the keys in each other's filters, so they may share a name and a database.
+func TestBothEncodingsReadEachOther(t *testing.T) {
+	exact, blocked := mustBloom(t, 10), mustBlocked(t, 16)
+	for _, other := range []Policy{exact, mustBloom(t, 1.5), mustBlocked(t, 2), Count(exact), Count(blocked)} {
+		require.True(t, ReadEachOther(blocked, other), "%T", other)
+		require.True(t, ReadEachOther(other, blocked), "%T", other)
+	}
+	require.False(t, ReadEachOther(blocked, salted{exact, true, true}))
+	require.False(t, ReadEachOther(salted{blocked, false, true}, exact))
+
+	rng := seeded(t, 57)
+	for _, n := range []int{1, 30, 3000} {
+		keys, absent := randomKeys(rng, n), make([][]byte, 1000)
+		for i := range absent {
+			absent[i] = fmt.Appendf(nil, "absent key %d, longer than any of the others", i)
+		}
+		for _, filter := range [][]byte{exact.AppendFilter(nil, keys), blocked.AppendFilter(nil, keys)} {
+			require.NotContains(t, requireSameAnswers(t, "both encodings", filter, keys), false)
+			found := 0
+			for _, answer := range requireSameAnswers(t, "both encodings", filter, absent) {
+				if answer {
+					found++
+				}
+			}
+			require.Less(t, found, 100, "a filter that is not read answers 1000")
+		}
+	}
+}
+
+// Any bytes as filter: no panic, and one answer of all readers, that of the format's text. Any keys: none is lost.
+func FuzzBlocked(f *testing.F) {
+	f.Add(10.0, uint8(3), []byte("one two three"), []byte{0xff, 0xfe, 6, 1, 0x42})
+	f.Add(20.0, uint8(0), bytes.Repeat([]byte{0x80, 0xff}, 1000), []byte{6, 1, 0x42})
+	f.Add(0.01, uint8(15), []byte{}, append(bytes.Repeat([]byte{0xf7}, 1344), 255, 1, 0x42))
+	f.Add(199.9, uint8(7), []byte("key"), append(bytes.Repeat([]byte{0xff}, 1281), 5, 1, 0x42))
+	f.Add(2.2, uint8(0), bytes.Repeat([]byte{7}, 40), []byte{0x42})
+	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data, filter []byte) {
+		b, err := NewBlockedBloom(math.Mod(math.Abs(bitsPerKey), 200))
+		if err != nil {
+			t.Skip()
+		}
+		keys := [][]byte{data}
+		for n := int(keyLen)%16 + 1; len(data) >= n && len(keys) < 3000; data = data[n:] {
+			keys = append(keys, data[:n])
+		}
+		requireAnswers(t, filter, keys)
+
+		made := b.AppendFilter([]byte("before"), keys)[len("before"):]
+		require.Equal(t, referenceBlocked(b.bitsPerKey, keys), made)
+		builder := b.NewBuilder()
+		for _, key := range keys {
+			builder.Add(key)
+		}
+		require.Equal(t, made, builder.Finish(nil))
+		require.NotContains(t, requireSameAnswers(t, "made", made, keys), false)
+		requireAnswers(t, made, [][]byte{filter})
+	})
+}
