@@ -53,6 +53,13 @@ var implementations = []implementation{
 	{"pebblev2", "its own", func(f filterFlags, _ *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.FromPebbleV2("pebblev2", filterbench.PebbleBloom, pebblev2bloom.FilterPolicy(f.bits)), nil
 	}},
+	{"blocked", "levelbloom's blocked Bloom, through policy.Policy", func(f filterFlags, _ *policy.Bloom) (filterbench.Contestant, error) {
+		p, err := policy.NewBlockedBloom(float64(f.bits))
+		if err != nil {
+			return nil, err
+		}
+		return filterbench.FromPolicy("blocked", filterbench.BlockedBloom, p), nil
+	}},
 	{"cpp", "C++ LevelDB, if -cpp is there", func(f filterFlags, _ *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.StartCPP("cpp", f.cpp, f.bits)
 	}},

@@ -21,10 +21,17 @@ const (
 	None       Filter = "none"       // no filter
 	BuiltIn    Filter = "builtin"    // the engine's own Bloom filter
 	LevelBloom Filter = "levelbloom" // LevelDB's, by this module
+	Blocked    Filter = "blocked"    // this module's blocked Bloom filter
 )
 
 // Filters lists all filters.
-var Filters = []Filter{None, BuiltIn, LevelBloom}
+var Filters = []Filter{None, BuiltIn, LevelBloom, Blocked}
+
+// policies makes the policies of this module's filters.
+var policies = map[Filter]func(bits float64) (policy.Policy, error){
+	LevelBloom: func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) },
+	Blocked:    func(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) },
+}
 
 // A Read is a way to look up a key.
 type Read string
@@ -70,19 +77,19 @@ func (l Levels) present() []float64 {
 	return slices.DeleteFunc(l[:], func(bits float64) bool { return bits == 0 })
 }
 
-// policies returns a policy for every level that has bits.
-func (l Levels) policies() ([]policy.Policy, error) {
-	policies := make([]policy.Policy, NumLevels)
+// each returns a policy for every level that has bits.
+func (l Levels) each(newPolicy func(bits float64) (policy.Policy, error)) ([]policy.Policy, error) {
+	all := make([]policy.Policy, NumLevels)
 	for level, bits := range l {
 		if bits != 0 {
-			p, err := policy.NewBloom(bits)
+			p, err := newPolicy(bits)
 			if err != nil {
 				return nil, err
 			}
-			policies[level] = p
+			all[level] = p
 		}
 	}
-	return policies, nil
+	return all, nil
 }
 
 // WholeBits returns the bits per key that the engines' own filters have instead of bits: they take whole ones.

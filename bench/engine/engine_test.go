@@ -93,7 +93,7 @@ func TestLevels(t *testing.T) {
 		if len(e.Reads()) == 1 {
 			continue
 		}
-		for _, filter := range []Filter{BuiltIn, LevelBloom} {
+		for _, filter := range []Filter{BuiltIn, LevelBloom, Blocked} {
 			t.Run(e.Name()+"/"+string(filter), func(t *testing.T) {
 				config := Config{
 					Dir: t.TempDir(), Filter: filter, Levels: Levels{6: 20}, Scale: ScaleFor(num * 20), Cache: 1 << 20,

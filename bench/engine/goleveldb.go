@@ -13,7 +13,6 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 type goLevelDB struct{}
@@ -40,12 +39,12 @@ func (goLevelDB) Open(c Config) (DB, error) {
 	switch c.Filter {
 	case BuiltIn:
 		o.Filter = filter.NewBloomFilter(WholeBits(c.Bits))
-	case LevelBloom:
-		bloom, err := policy.NewBloom(c.Bits)
+	case LevelBloom, Blocked:
+		p, err := policies[c.Filter](c.Bits)
 		if err != nil {
 			return nil, err
 		}
-		if err := goleveldb.Configure(o, bloom); err != nil {
+		if err := goleveldb.Configure(o, p); err != nil {
 			return nil, err
 		}
 	}

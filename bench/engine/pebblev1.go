@@ -55,12 +55,12 @@ func (pebbleV1) Open(c Config) (DB, error) {
 				o.Levels[level].FilterPolicy = bloom.FilterPolicy(WholeBits(bits))
 			}
 		}
-	case LevelBloom:
-		policies, err := c.Levels.policies()
+	case LevelBloom, Blocked:
+		levels, err := c.Levels.each(policies[c.Filter])
 		if err != nil {
 			return nil, err
 		}
-		if err := pebblev1.ConfigureLevels(o, policies); err != nil {
+		if err := pebblev1.ConfigureLevels(o, levels); err != nil {
 			return nil, err
 		}
 	}
