@@ -24,20 +24,29 @@ const noKeys = '·'
 var mapLegend = fmt.Sprintf("share of bits set, from %c 0 %% to %c 100 %% in steps of %.1f %%; %c no keys",
 	shades[0], shades[len(shades)-1], 100/float64(len(shades)), noKeys)
 
-// drawFilters draws how dense the filters of a table are: a cell for each filter, or for each part of a table's only one.
+// drawFilters draws how dense the filters of a table are: a cell for each filter, or for each part of a table's only one. If
+// that has lines, a part is whole lines.
 func drawFilters(w io.Writer, f *tables.Filters) {
 	var cells [][][]byte
 	var unit string
 	if len(f.Each) == 1 {
-		filter := f.Each[0]
-		size := max(1, divideUp(len(filter), mapWidth*mapLines))
-		for part := range slices.Chunk(filter, size) {
+		bits, lineBytes := bitsOf(f, f.Each[0])
+		size := lineBytes * max(1, divideUp(len(bits)/lineBytes, mapWidth*mapLines))
+		for part := range slices.Chunk(bits, size) {
 			cells = append(cells, [][]byte{part})
 		}
 		unit = count(size, "byte") + " of the filter"
+		if lineBytes > 1 {
+			unit = fmt.Sprintf("%s of %d bytes", count(size/lineBytes, "line"), lineBytes)
+		}
 	} else {
 		each := max(1, divideUp(len(f.Each), mapWidth*mapLines))
-		cells = slices.Collect(slices.Chunk(f.Each, each))
+		var bits [][]byte
+		for _, filter := range f.Each {
+			b, _ := bitsOf(f, filter)
+			bits = append(bits, b)
+		}
+		cells = slices.Collect(slices.Chunk(bits, each))
 		unit = fmt.Sprintf("%s, for windows of %s bytes", count(each, "filter"), window(f.BaseLg))
 	}
 	fmt.Fprintf(w, "  %s; a cell is %s\n", f.Policy, unit)
@@ -48,6 +57,17 @@ func drawFilters(w io.Writer, f *tables.Filters) {
 		}
 		fmt.Fprintf(w, "  %6d  %s\n", i*mapWidth, drawn.String())
 	}
+}
+
+// bitsOf returns the bit array of a filter, and what its length is a multiple of: the bytes of a line, or 1. A filter whose
+// bits tell nothing is taken as it is.
+func bitsOf(f *tables.Filters, filter []byte) (bits []byte, lineBytes int) {
+	if f.Encoding != nil {
+		if s, ok := f.Encoding.Measure(filter); ok {
+			return filter[:s.Bits/8], max(1, int(s.LineBits/8))
+		}
+	}
+	return filter, 1
 }
 
 func divideUp(n, by int) int { return (n + by - 1) / by }

@@ -15,6 +15,9 @@
 // -key shows how each table's filter answers for one key, probe by probe. -map draws how dense the parts of the filters are.
 // -json writes the report for programs.
 //
+// Under the names of LevelDB's policy, each filter tells its encoding by its last byte. A filter of an encoding, or of a
+// version, that is not known here may contain every key, and its table is unverified.
+//
 // The exit status is 2 if there was nothing to look at. With -verify it is
 //
 //	0  every key that a filter covers matches it; tables without filters have nothing to verify
@@ -32,6 +35,8 @@
 //	  tables*                         how many tables came out as what (see status)
 //	  left_out*                       tables that -sample left out
 //	  policies                        how many tables have filters under which name
+//	  encodings                       how many filters have which encoding: "LevelDB Bloom", "Pebble Bloom", "blocked Bloom,
+//	                                  version 1", "unknown encoding 0x51", "blocked Bloom of unknown version 2"
 //	  size*, entries*, keys*, filter_bytes*
 //	tables*       for each table:
 //	  path*
@@ -42,7 +47,8 @@
 //	  policy, layout, base_lg         name on disk; "window", a filter for every 2^base_lg bytes of data, or "table"
 //	  presumed                        the name does not tell the encoding, which was tried on the keys
 //	  other_filters                   names of further filters in the table, which were not looked at
-//	  and the fields of the analysis, see `go doc github.com/levelbloom/levelbloom/sstable/filterdump/analysis.Report`
+//	  encodings, encoding             how many of its filters have which encoding; the same in words
+//	  and the other fields of the analysis, see `go doc github.com/levelbloom/levelbloom/sstable/filterdump/analysis.Report`
 package main
 
 const usage = `filterdump [flags] PATH...

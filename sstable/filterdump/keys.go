@@ -64,18 +64,25 @@ func showKey(ctx context.Context, w io.Writer, t tables.Table, key []byte) error
 	if x.MayContain {
 		answer = "may contain"
 	}
-	fmt.Fprintf(w, ", %s: %s; %s\n", f.Encoding, answer, there)
-	fmt.Fprintf(w, "  hash 0x%0*x", x.HashBits/4, x.Hash)
-	if x.Note != "" {
-		fmt.Fprintf(w, ", %s", x.Note)
+	fmt.Fprintf(w, ", %s: %s; %s\n", f.Encoding.Of(filter), answer, there)
+	var about []string
+	if x.HashBits > 0 {
+		about = append(about, fmt.Sprintf("hash 0x%0*x", x.HashBits/4, x.Hash))
 	}
-	fmt.Fprintln(w)
+	if x.Note != "" {
+		about = append(about, x.Note)
+	}
+	fmt.Fprintf(w, "  %s\n", strings.Join(about, ", "))
 	for j, p := range x.Probes {
 		state := "clear: the key was not added"
 		if p.Set {
 			state = "set"
 		}
-		fmt.Fprintf(w, "  probe %2d  bit %10d  = bit %d of byte %8d  %s\n", j+1, p.Bit, p.Bit%8, p.Bit/8, state)
+		inLine := ""
+		if x.LineBits > 0 {
+			inLine = fmt.Sprintf("  = bit %3d of the line", p.Bit%x.LineBits)
+		}
+		fmt.Fprintf(w, "  probe %2d  bit %10d%s  = bit %d of byte %8d  %s\n", j+1, p.Bit, inLine, p.Bit%8, p.Bit/8, state)
 	}
 	if info.Unverified != "" {
 		fmt.Fprintf(w, "  but %s\n", info.Unverified)

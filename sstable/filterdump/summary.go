@@ -12,8 +12,9 @@ type Summary struct {
 	Tables  map[Status]int `json:"tables"`         // how many came out as what
 	LeftOut int            `json:"left_out"`       // tables that -sample left out
 
-	Policies    map[string]int `json:"policies,omitempty"` // how many tables have filters under which name
-	Size        int64          `json:"size"`               // of the tables in bytes
+	Policies    map[string]int `json:"policies,omitempty"`  // how many tables have filters under which name
+	Encodings   map[string]int `json:"encodings,omitempty"` // how many filters with keys are of which encoding
+	Size        int64          `json:"size"`                // of the tables in bytes
 	Entries     int64          `json:"entries"`
 	Keys        int64          `json:"keys"`
 	FilterBytes int64          `json:"filter_bytes"`
@@ -25,7 +26,7 @@ type Summary struct {
 }
 
 func newSummary(p place) *Summary {
-	return &Summary{Path: p.path, Note: p.note, failed: p.failed, LeftOut: p.left, directory: p.directory, Tables: map[Status]int{}, Policies: map[string]int{}}
+	return &Summary{Path: p.path, Note: p.note, failed: p.failed, LeftOut: p.left, directory: p.directory, Tables: map[Status]int{}, Policies: map[string]int{}, Encodings: map[string]int{}}
 }
 
 func (s *Summary) add(r *Result) {
@@ -36,6 +37,9 @@ func (s *Summary) add(r *Result) {
 	}
 	if r.Report == nil {
 		return
+	}
+	for encoding, n := range r.Encodings {
+		s.Encodings[encoding] += n
 	}
 	s.Entries += r.Entries
 	s.Keys += r.Keys

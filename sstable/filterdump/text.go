@@ -175,6 +175,9 @@ func (s *Summary) writeHeading(b *strings.Builder) {
 	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
 		fmt.Fprintf(b, "  %s in %s\n", name, count(s.Policies[name], "table"))
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.Encodings)) {
+		fmt.Fprintf(b, "  %s of %s\n", count(s.Encodings[name], "filter"), name)
+	}
 }
 
 // writeRows writes a line for each table, what is wrong with any, and the advice for the worst. name makes a path short.
@@ -182,10 +185,10 @@ func writeRows(b *strings.Builder, results []*Result, name func(path string) str
 	rows := table.NewWriter()
 	rows.SetStyle(table.StyleLight)
 	rows.Style().Format.Header = text.FormatDefault
-	header := table.Row{"table", "filters", "empty", "entries", "bits/key", "k", "set %", "FPP %", "between %", "beyond %", "random %", "verification"}
+	header := table.Row{"table", "encoding", "filters", "empty", "entries", "bits/key", "k", "set %", "FPP %", "between %", "beyond %", "random %", "verification"}
 	rows.AppendHeader(header)
 	var numbers []table.ColumnConfig
-	for i := 2; i < len(header); i++ {
+	for i := 3; i < len(header); i++ {
 		numbers = append(numbers, table.ColumnConfig{Number: i, Align: text.AlignRight})
 	}
 	rows.SetColumnConfigs(numbers)
@@ -213,13 +216,24 @@ func writeRows(b *strings.Builder, results []*Result, name func(path string) str
 // row returns the columns of a table's line.
 func (r *Result) row(name string) table.Row {
 	if r.Report == nil {
-		return table.Row{name, "", "", "", "", "", "", "", "", "", "", string(r.Status)}
+		return table.Row{name, "", "", "", "", "", "", "", "", "", "", "", string(r.Status)}
 	}
 	if r.Filter == nil {
-		return table.Row{name, "", "", thousands(r.Entries), "", "", "", "", "", "", "", string(r.Status)}
+		return table.Row{name, "", "", "", thousands(r.Entries), "", "", "", "", "", "", "", string(r.Status)}
 	}
 	return table.Row{
-		name, thousands(r.Filters), thousands(r.Empty), thousands(r.Entries), fmt.Sprintf("%.1f", r.BitsPerKey), joinInts(r.Probes),
+		name, r.encodingColumn(), thousands(r.Filters), thousands(r.Empty), thousands(r.Entries), fmt.Sprintf("%.1f", r.BitsPerKey), joinInts(r.Probes),
 		fmt.Sprintf("%.1f", 100*r.Fill), percent(r.FPP), rateColumn(r.Between), rateColumn(r.Beyond), rateColumn(r.Random), string(r.Status),
 	}
+}
+
+// encodingColumn returns the encoding of a table's filters for a column, nothing if it is not known.
+func (r *Result) encodingColumn() string {
+	if len(r.Encodings) > 1 {
+		return "several"
+	}
+	for name := range r.Encodings {
+		return name
+	}
+	return ""
 }

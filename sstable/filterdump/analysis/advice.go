@@ -2,7 +2,9 @@ package analysis
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -24,7 +26,7 @@ type findings struct {
 	*Report
 	format  string
 	filters *tables.Filters // not nil
-	layout  *layout         // nil: not that of LevelDB's encoding, or unverified
+	layout  *layout         // nil: as an analyst's
 }
 
 func advise(info *tables.Info, r *Report, l *layout) (all []string) {
@@ -36,7 +38,7 @@ func advise(info *tables.Info, r *Report, l *layout) (all []string) {
 	}
 	f := findings{r, info.Format, info.Filters, l}
 	for _, rule := range []func(findings) string{
-		adviseName, adviseUncovered, adviseUnmeasured, adviseSaturated, adviseFewBits, adviseDense, adviseOffsets,
+		adviseName, adviseReaders, adviseUncovered, adviseUnmeasured, adviseSaturated, adviseFewBits, adviseDense, adviseBlocked, adviseOffsets,
 	} {
 		if sentence := rule(f); sentence != "" {
 			all = append(all, sentence)
@@ -63,6 +65,17 @@ func adviseName(f findings) string {
 	}
 }
 
+// adviseReaders says which readers of LevelDB's tables know the filters.
+func adviseReaders(f findings) string {
+	n := f.Encodings[encoding.BlockedBloom.String()]
+	if n == 0 || !strings.HasPrefix(f.format, "LevelDB") {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d filters are %s.", n, f.Filters, onlyOurs)
+}
+
+const onlyOurs = `blocked Bloom, which only levelbloom's policies read: C++ LevelDB and goleveldb's own policy answer "may contain" to every key`
+
 func adviseUncovered(f findings) string {
 	if f.Unfiltered == 0 {
 		return ""
@@ -74,19 +87,24 @@ func adviseUnmeasured(f findings) string {
 	if f.Unmeasured == 0 {
 		return ""
 	}
-	if f.filters.Encoding != encoding.LevelDBBloom {
-		return fmt.Sprintf("%d of %d filters are not of the encoding %s.", f.Unmeasured, f.Filters, f.Encoding)
-	}
-	matching := 0
+	matching, why := 0, map[string]int{}
 	for _, filter := range f.filters.Each {
-		if matchesAll(filter) {
+		if _, ok := f.filters.Encoding.Measure(filter); ok || len(filter) == 0 {
+			continue
+		}
+		if x := f.filters.Encoding.Explain(filter, nil); x.MayContain {
 			matching++
+			why[x.Note]++
 		}
 	}
 	if matching == 0 {
 		return ""
 	}
-	return fmt.Sprintf(`%d of %d filters have a last byte of 0, or one above 30, which LevelDB reserved for encodings to come: readers that do not know them answer "may contain" to every key.`, matching, f.Filters)
+	var reasons []string
+	for _, reason := range slices.Sorted(maps.Keys(why)) {
+		reasons = append(reasons, fmt.Sprintf("%s (in %d)", reason, why[reason]))
+	}
+	return fmt.Sprintf(`%d of %d filters answer "may contain" to every key here: %s.`, matching, f.Filters, strings.Join(reasons, "; "))
 }
 
 func adviseSaturated(f findings) string {
@@ -102,7 +120,7 @@ func adviseFewBits(f findings) string {
 	}
 	sentence := fmt.Sprintf("%.3g bits per key are few: %v of random keys pass", f.layout.bitsPerKey, f.Random)
 	for _, o := range f.Others {
-		if !f.layout.isWider(o) {
+		if f.layout.hasMoreBits(o) {
 			more := *f.layout
 			more.bitsPerKey = o.BitsPerKey
 			sentence += fmt.Sprintf("; with %.3g bits %v would, for %d bytes more", o.BitsPerKey, o.Random, more.bytes()-f.layout.bytes())
@@ -132,15 +150,27 @@ func adviseDense(f findings) string {
 	}
 	for _, o := range f.Others {
 		switch helps := f.Between.clearlyAbove(o.Between); {
-		case !f.layout.isWider(o) && helps:
+		case f.layout.isBlocked(o): // adviseBlocked
+		case f.layout.hasMoreBits(o) && helps:
 			sentence += fmt.Sprintf("; with %.3g bits per key, %v would", o.BitsPerKey, o.Between)
-		case !f.layout.isWider(o):
+		case f.layout.hasMoreBits(o):
 			sentence += fmt.Sprintf("; with %.3g bits per key, %v still would", o.BitsPerKey, o.Between)
 		case helps && o.Between.Rate <= 1.25*best: // the smallest windows that are about as good as any
 			return sentence + fmt.Sprintf("; with goleveldb's FilterBaseLg %d, %v would.", o.BaseLg, o.Between)
 		}
 	}
 	return sentence + "."
+}
+
+// adviseBlocked names blocked Bloom where it keeps the rate that LevelDB's encoding does not keep.
+func adviseBlocked(f findings) string {
+	for _, o := range f.Others {
+		if f.layout.isBlocked(o) && f.Between.clearlyAbove(o.Between) {
+			return fmt.Sprintf("With policy.NewBlockedBloom and the same %.3g bits per key, %v of absent keys between your keys would pass. Its filters are %s.",
+				o.BitsPerKey, o.Between, onlyOurs)
+		}
+	}
+	return ""
 }
 
 // adviseOffsets names the smallest windows that save nine tenths of what larger windows can save, if that is a twentieth

@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -62,21 +63,21 @@ func TestAdviceOnBits(t *testing.T) {
 	r = analyse(t, table, Options{})
 	require.Equal(t, 2, r.Unmeasured)
 	require.Zero(t, r.FalseNegatives)
-	require.NotNil(t, advised(r, fmt.Sprintf(`^2 of %d filters have a last byte of 0, or one above 30, .* "may contain" to every key\.$`, len(each)-r.Empty)), "%q", r.Advice)
+	require.NotNil(t, advised(r, fmt.Sprintf(`^2 of %d filters answer "may contain" to every key here: k = 0: .* \(in 1\); unknown encoding 0x1f: every key may be contained \(in 1\)\.$`, len(each)-r.Empty)), "%q", r.Advice)
 
 	each[0] = each[0][:1] // matches nothing
 	r = analyse(t, table, Options{})
 	require.Equal(t, 2, r.Unmeasured)
 	require.Positive(t, r.FalseNegatives)
-	require.NotNil(t, advised(r, "^1 of .* above 30"), "%q", r.Advice)
+	require.NotNil(t, advised(r, "^1 of .* to every key here: unknown"), "%q", r.Advice)
 
 	each[1] = each[1][:1]
 	r = analyse(t, table, Options{})
 	require.Equal(t, 2, r.Unmeasured)
-	require.Nil(t, advised(r, "above 30"))
+	require.Nil(t, advised(r, "to every key here"))
 
 	table.info.Filters.Encoding = encoding.PebbleBloom
-	require.Contains(t, analyse(t, table, Options{}).Advice, fmt.Sprintf("%d of %d filters are not of the encoding Pebble Bloom.", len(each)-r.Empty, len(each)-r.Empty))
+	require.Contains(t, analyse(t, table, Options{}).Advice, fmt.Sprintf(`%d of %d filters answer "may contain" to every key here: not a Pebble Bloom filter: it may contain every key (in %[1]d).`, len(each)-r.Empty-2, len(each)-r.Empty))
 
 	table = windowTable(t, keys, 10, 65536, 16)
 	for i := range table.info.Filters.Each[1][:len(table.info.Filters.Each[1])-1] {
@@ -126,12 +127,13 @@ func TestAdviceOnDenseKeysInSmallFilters(t *testing.T) {
 	require.InDelta(t, r.Between.Rate, rate(match[1]), 0.001)
 	require.InDelta(t, r.Random.Rate, rate(match[2]), 0.001)
 	require.Less(t, rate(match[3]), rate(match[1])/2)
-	for i, o := range r.Others {
+	wider := slices.DeleteFunc(r.Others, func(o Other) bool { return o.BaseLg == 11 })
+	for i, o := range wider {
 		if match[4] == strconv.Itoa(o.BaseLg) {
 			require.InDelta(t, o.Between.Rate, rate(match[5]), 0.001)
-			for j, other := range r.Others[1:] {
+			for j, other := range wider {
 				require.Less(t, rate(match[5]), 1.3*other.Between.Rate, "none of the others is much better")
-				if j+1 < i {
+				if j < i {
 					require.Greater(t, other.Between.Rate, rate(match[5]), "smaller windows are worse")
 				}
 			}

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +54,7 @@ type analyst struct {
 	known  bool    // the filters' encoding is known, by name or because all keys match
 	seen   *survey // what the first pass found
 	shapes shapes
-	layout *layout // nil: not that of LevelDB's encoding, or unverified
+	layout *layout // nil: the filters are not all of one encoding that tells its setting, or unverified
 }
 
 // survey reads the entries, and looks at the filters.
@@ -93,11 +92,13 @@ func (a *analyst) survey(ctx context.Context) error {
 		r.Unverified = fmt.Sprintf("the encoding of the filters of the policy %s is not known here", filters.Policy)
 	}
 	if a.known {
-		r.Encoding = cmp.Or(r.Encoding, filters.Encoding.String())
+		r.nameEncodings(filters)
 		r.measure(filters)
 	}
-	if l, ok := layoutOf(filters, a.seen.perFilter); ok && r.Verified {
-		a.layout = &l
+	if r.Verified {
+		if l, ok := layoutOf(filters, a.seen.perFilter); ok {
+			a.layout = &l
+		}
 	}
 	return nil
 }

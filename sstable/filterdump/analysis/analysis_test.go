@@ -109,7 +109,7 @@ func TestEachFilterHasItsTurn(t *testing.T) {
 	for full := range blocks {
 		table := exactTable(blocks...)
 		f := table.info.Filters
-		f.Encoding = encoding.LevelDBBloom
+		f.Encoding = encoding.LevelDB
 		for i := range f.Each {
 			f.Each[i] = []byte{0, 0, 0, 0, 0, 0, 0, 0, 6}
 		}

@@ -43,7 +43,7 @@ func (a *analyst) unaskable() (between, beyond string) {
 	switch {
 	case a.info.Filters == nil:
 		return "the table has no filter", "the table has no filter"
-	case a.report.Unverified != "":
+	case a.info.Unverified != "" || !a.known:
 		return a.report.Unverified, a.report.Unverified
 	case !a.seen.bytewise:
 		return order, ""
@@ -66,7 +66,9 @@ func (k *asker) askBetween() error {
 		k.between.offer(question{filter, key})
 		may, err := c.ask(filter, key)
 		if may {
-			k.passed[suspect(k.info.Filters.Encoding, filter, key)]++
+			if s, ok := suspect(k.info.Filters, filter, key); ok {
+				k.passed[s]++
+			}
 		}
 		return err
 	})

@@ -34,6 +34,12 @@ func mustBloom(t testing.TB, bitsPerKey float64) *policy.Bloom {
 	return bloom
 }
 
+func mustBlocked(t testing.TB, bitsPerKey float64) *policy.BlockedBloom {
+	blocked, err := policy.NewBlockedBloom(bitsPerKey)
+	require.NoError(t, err)
+	return blocked
+}
+
 // A fakeTable is a table in memory. Its keys ascend, but where a test has others.
 type fakeTable struct {
 	info   tables.Info
@@ -75,10 +81,13 @@ func (t *fakeTable) Locate(key []byte) int {
 
 // wholeTable has one filter for all keys.
 func wholeTable(t testing.TB, keys [][]byte, bitsPerKey float64) *fakeTable {
-	filter := mustBloom(t, bitsPerKey).AppendFilter(nil, keys)
+	return wholeTableOf(mustBloom(t, bitsPerKey).AppendFilter(nil, keys), keys)
+}
+
+func wholeTableOf(filter []byte, keys [][]byte) *fakeTable {
 	return &fakeTable{
 		info: tables.Info{Format: "Pebble v4", Filters: &tables.Filters{
-			Policy: policy.Name, Encoding: encoding.LevelDBBloom, Bytes: int64(len(filter)), Each: [][]byte{filter},
+			Policy: policy.Name, Encoding: encoding.LevelDB, Bytes: int64(len(filter)), Each: [][]byte{filter},
 		}},
 		blocks: []fakeBlock{{0, keys}},
 	}
@@ -87,9 +96,13 @@ func wholeTable(t testing.TB, keys [][]byte, bitsPerKey float64) *fakeTable {
 // windowTable has the filter block that LevelDB makes of keys with values of 100 bytes in blocks of blockSize: StartBlock
 // with the offset of each block and of the end makes the filters of all windows before it.
 func windowTable(t testing.TB, keys [][]byte, bitsPerKey float64, blockSize, baseLg int) *fakeTable {
+	return windowTableOf(mustBloom(t, bitsPerKey), keys, blockSize, baseLg)
+}
+
+func windowTableOf(p policy.Policy, keys [][]byte, blockSize, baseLg int) *fakeTable {
 	table := &fakeTable{info: tables.Info{Format: "LevelDB"}}
-	filters := &tables.Filters{Policy: policy.NameGoLevelDB, Encoding: encoding.LevelDBBloom, PerWindow: true, BaseLg: baseLg}
-	builder := mustBloom(t, bitsPerKey).NewBuilder()
+	filters := &tables.Filters{Policy: policy.NameGoLevelDB, Encoding: encoding.LevelDB, PerWindow: true, BaseLg: baseLg}
+	builder := p.NewBuilder()
 	generate := func() {
 		var filter []byte
 		if builder.Len() > 0 {
@@ -146,6 +159,8 @@ func (t *fakeTable) ask(key []byte) (asked, may bool) {
 type exact struct{}
 
 func (exact) String() string { return "exact" }
+
+func (e exact) Of([]byte) encoding.Encoding { return e }
 
 func (exact) filter(keys ...string) (filter []byte) {
 	for _, key := range keys {

@@ -1,48 +1,45 @@
 package analysis
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
 )
 
-// A layout is what decides the size of LevelDB's filters: the setting, and how many keys each filter has.
+// A layout is what decides the size of the filters that package policy makes: the setting, and how many keys each filter has.
 type layout struct {
+	encoding   encoding.Encoding // LevelDBBloom or BlockedBloom
 	bitsPerKey float64
 	perWindow  bool
 	baseLg     int     // if perWindow
 	keys       []int64 // of each filter
 }
 
-// layoutOf returns the layout of filters of LevelDB's encoding, which tell their setting by their sizes. ok is false if
-// they are of another encoding, or tell none.
+// layoutOf returns the layout of filters that tell their setting by their sizes. ok is false if they are not all of one of
+// these encodings, or tell none.
 func layoutOf(f *tables.Filters, keys []int64) (l layout, ok bool) {
-	if f.Encoding != encoding.LevelDBBloom {
+	of := slices.Collect(maps.Keys(kinds(f)))
+	if len(of) != 1 || of[0] != encoding.LevelDBBloom && of[0] != encoding.BlockedBloom {
 		return layout{}, false
 	}
-	l = layout{perWindow: f.PerWindow, baseLg: f.BaseLg, keys: keys}
-	// bits = max(64, ceil(n * bitsPerKey)) rounded up to whole bytes, and k = floor(0.69 * bitsPerKey), at least 1, at most
-	// 30, so each filter says between which bounds the setting is; all together leave little choice.
+	l = layout{encoding: of[0], perWindow: f.PerWindow, baseLg: f.BaseLg, keys: keys}
+	// Each filter says between which bounds the setting is; all together leave little choice.
 	low, high := 0.0, math.Inf(1)
 	var allBits, allKeys float64
 	for i, filter := range f.Each {
-		if keys[i] == 0 || matchesAll(filter) || len(filter) < 2 {
+		if keys[i] == 0 {
 			continue
 		}
-		n, bits, k := float64(keys[i]), float64(8*(len(filter)-1)), float64(filter[len(filter)-1])
-		allKeys += n
+		bits, from, to := l.bounds(filter, float64(keys[i]))
+		if bits == 0 {
+			continue
+		}
+		allKeys += float64(keys[i])
 		allBits += bits
-		high = min(high, bits/n)
-		if bits > 64 {
-			low = max(low, (bits-8)/n)
-		}
-		if k > 1 {
-			low = max(low, k/0.69)
-		}
-		if k < 30 {
-			high = min(high, (k+1)/0.69)
-		}
+		low, high = max(low, from), min(high, to)
 	}
 	switch whole := math.Floor(high); {
 	case allKeys == 0:
@@ -57,15 +54,61 @@ func layoutOf(f *tables.Filters, keys []int64) (l layout, ok bool) {
 	return l, true
 }
 
-// matchesAll reports whether a filter of LevelDB's encoding matches every key by its k: 0, or one that is reserved.
-func matchesAll(filter []byte) bool {
-	return len(filter) >= 2 && (filter[len(filter)-1] == 0 || filter[len(filter)-1] > 30)
+// Of package policy's filters.
+const (
+	maxProbes      = 30 // LevelDB's Bloom
+	blockedTrailer = 3  // bytes behind the bits of blocked Bloom
+	blockedSingle  = 1280
+	blockedLine    = 64 // bytes that larger ones come in
+)
+
+// bounds returns the bits of a filter of n keys, and between which numbers its bits per key were set. bits is 0 if the
+// filter tells nothing.
+func (l layout) bounds(filter []byte, n float64) (bits, low, high float64) {
+	if l.encoding == encoding.BlockedBloom {
+		payload := len(filter) - blockedTrailer
+		if payload < 1 {
+			return 0, 0, 0
+		}
+		bits, high = float64(8*payload), float64(8*payload)/n
+		switch {
+		case payload > blockedSingle:
+			low = (bits - 8*blockedLine) / n
+		case payload > 1:
+			low = (bits - 8) / n
+		}
+		return bits, low, high
+	}
+	// bits = max(64, ceil(n * bitsPerKey)) rounded up to whole bytes, and k = floor(0.69 * bitsPerKey), at least 1, at most 30.
+	if len(filter) < 2 || filter[len(filter)-1] == 0 {
+		return 0, 0, 0
+	}
+	k := float64(filter[len(filter)-1])
+	bits = float64(8 * (len(filter) - 1))
+	high = bits / n
+	if bits > 64 {
+		low = (bits - 8) / n
+	}
+	if k > 1 {
+		low = max(low, k/0.69)
+	}
+	if k < maxProbes {
+		high = min(high, (k+1)/0.69)
+	}
+	return bits, low, high
 }
 
 // filterBytes returns the size of a filter of n keys.
 func (l layout) filterBytes(n int64) int64 {
-	bits := max(64, int64(math.Ceil(float64(n)*l.bitsPerKey)))
-	return (bits+7)/8 + 1
+	bits := int64(math.Ceil(float64(n) * l.bitsPerKey))
+	if l.encoding == encoding.BlockedBloom {
+		payload := max(1, (bits+7)/8)
+		if payload > blockedSingle {
+			payload = (payload + blockedLine - 1) / blockedLine * blockedLine
+		}
+		return payload + blockedTrailer
+	}
+	return (max(64, bits)+7)/8 + 1
 }
 
 // merged returns the number of keys of each filter if there were one for every 2^baseLg bytes, baseLg >= l.baseLg. The
@@ -110,5 +153,11 @@ func (l layout) bytes() (bytes int64) {
 	return bytes
 }
 
-// isWider reports whether o has larger windows.
+// isWider reports whether o has larger windows, and nothing else.
 func (l layout) isWider(o Other) bool { return l.perWindow && o.BaseLg > l.baseLg }
+
+// isBlocked reports whether o is blocked Bloom instead of LevelDB's, and nothing else.
+func (l layout) isBlocked(o Other) bool { return o.Encoding != l.encoding.String() }
+
+// hasMoreBits reports whether o has more bits per key, and nothing else.
+func (l layout) hasMoreBits(o Other) bool { return !l.isWider(o) && !l.isBlocked(o) }

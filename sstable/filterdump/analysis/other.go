@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
 )
 
 // What other settings would do is tried and not computed: for dense keys no formula tells it. While the table's entries
@@ -13,7 +14,7 @@ import (
 const (
 	// maxQuestions is how many absent keys of each kind are asked for again.
 	maxQuestions = 1 << 13
-	// maxTrialKeys and maxTrialBytes bound the memory for one filter in the making: 8 MiB for its keys' hashes, and the
+	// maxTrialKeys and maxTrialBytes bound the memory for one filter in the making: 16 MiB for its keys' hashes, and the
 	// filter itself, whose bits per key are what the table's filters say, sound or not.
 	maxTrialKeys  = 1 << 21
 	maxTrialBytes = 16 << 20
@@ -24,7 +25,7 @@ type trial struct {
 	result  Other
 	shift   int // windows whose indexes are equal after this shift share a filter
 	builder policy.Builder
-	bloom   policy.Policy
+	policy  policy.Policy
 	filter  []byte
 	index   int // of the filter that builder makes
 	ordered bool
@@ -41,7 +42,7 @@ type answers struct {
 func (a *answers) ask(t *trial) {
 	for _, key := range a.waiting[t.index] {
 		a.asked++
-		if t.bloom.MayContain(t.filter, key) {
+		if t.policy.MayContain(t.filter, key) {
 			a.passed++
 		}
 	}
@@ -64,15 +65,21 @@ func (a *answers) rate() Rate {
 	return newRate(a.asked, a.passed)
 }
 
-// newTrial returns nil if the setting is out of reach: too large a filter, or no such policy.
-func newTrial(l layout, bitsPerKey float64, baseLg int, between, random []question) *trial {
-	bloom, err := policy.NewBloom(bitsPerKey)
+// newTrial tries l with another setting. It returns nil if that is out of reach: too large a filter, or no such policy.
+func newTrial(l layout, e encoding.Encoding, bitsPerKey float64, baseLg int, between, random []question) *trial {
+	var p policy.Policy
+	var err error
+	if e == encoding.BlockedBloom {
+		p, err = policy.NewBlockedBloom(bitsPerKey)
+	} else {
+		p, err = policy.NewBloom(bitsPerKey)
+	}
 	if err != nil {
 		return nil
 	}
-	l.bitsPerKey = bitsPerKey
+	l.encoding, l.bitsPerKey = e, bitsPerKey
 	keys := l.keys
-	t := &trial{bloom: bloom, builder: bloom.NewBuilder(), ordered: true, result: Other{BitsPerKey: bitsPerKey}}
+	t := &trial{policy: p, builder: p.NewBuilder(), ordered: true, result: Other{Encoding: e.String(), BitsPerKey: bitsPerKey}}
 	if l.perWindow {
 		t.result.BaseLg, t.shift = baseLg, baseLg-l.baseLg
 		keys = l.merged(baseLg)
@@ -116,19 +123,25 @@ func (t *trial) conclude() (Other, bool) {
 	return t.result, t.ordered
 }
 
-// trials returns the settings worth trying: more bits, and where absent keys between the table's own fare badly, larger
-// windows.
+// trials returns the settings worth trying: more bits, and where absent keys between the table's own fare badly, blocked Bloom
+// and larger windows.
 func trials(l layout, dense bool, between, random []question) (all []*trial) {
-	try := func(bitsPerKey float64, baseLg int) {
-		if t := newTrial(l, bitsPerKey, baseLg, between, random); t != nil {
+	try := func(e encoding.Encoding, bitsPerKey float64, baseLg int) {
+		if t := newTrial(l, e, bitsPerKey, baseLg, between, random); t != nil {
 			all = append(all, t)
 		}
 	}
-	try(max(usualBits, math.Ceil(2*l.bitsPerKey)), l.baseLg)
-	if l.perWindow && dense {
+	try(l.encoding, max(usualBits, math.Ceil(2*l.bitsPerKey)), l.baseLg)
+	if !dense {
+		return all
+	}
+	if l.encoding != encoding.BlockedBloom {
+		try(encoding.BlockedBloom, l.bitsPerKey, l.baseLg)
+	}
+	if l.perWindow {
 		for _, baseLg := range []int{14, 16, 18, 20} {
 			if baseLg > l.baseLg {
-				try(l.bitsPerKey, baseLg)
+				try(l.encoding, l.bitsPerKey, baseLg)
 			}
 		}
 	}

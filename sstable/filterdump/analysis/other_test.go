@@ -47,8 +47,13 @@ func TestCollisions(t *testing.T) {
 // A key that passed counts once for each absent key of its filter and hash, however many keys have these.
 func TestCollisionsCountOnce(t *testing.T) {
 	table := exactTable([]string{"a", "a", "b"}, []string{"c"})
-	e := table.info.Filters.Encoding
-	passed := suspects{suspect(e, 0, []byte("a")): 3, suspect(e, 1, []byte("a")): 5, suspect(e, 1, []byte("c")): 7, suspect(e, 0, []byte("x")): 9}
+	f := table.info.Filters
+	passed := suspects{}
+	for key, n := range map[string]int64{"0a": 3, "1a": 5, "1c": 7, "0x": 9} {
+		s, ok := suspect(f, int(key[0]-'0'), []byte(key[1:]))
+		require.True(t, ok)
+		passed[s] = n
+	}
 	r := Report{Between: newRate(100, 24)}
 	require.NoError(t, r.again(context.Background(), table, passed, nil))
 	require.EqualValues(t, 3+7, *r.BetweenCollisions)
@@ -69,7 +74,7 @@ func TestOtherSettings(t *testing.T) {
 	var settings []int
 	for _, o := range r.Others {
 		settings = append(settings, int(o.BitsPerKey)*100+o.BaseLg)
-		other := windowTable(t, set.present, o.BitsPerKey, 4096, o.BaseLg)
+		other := otherTable(t, set.present, o)
 		passed := 0
 		for _, key := range set.absent {
 			if _, may := other.ask(key); may {
@@ -84,7 +89,17 @@ func TestOtherSettings(t *testing.T) {
 		require.LessOrEqual(t, o.Random.Low, random.High, "%+v", o)
 		require.GreaterOrEqual(t, o.Random.High, random.Low, "%+v", o)
 	}
-	require.Equal(t, []int{2011, 1014, 1016, 1018, 1020}, settings)
+	require.Equal(t, []int{2011, 1011, 1014, 1016, 1018, 1020}, settings)
+	require.Equal(t, encoding.BlockedBloom.String(), r.Others[1].Encoding)
+}
+
+// otherTable has the filters of another setting than a windowTable of 10 bits per key in blocks of 4096.
+func otherTable(t testing.TB, keys [][]byte, o Other) *fakeTable {
+	var p policy.Policy = mustBloom(t, o.BitsPerKey)
+	if o.Encoding != encoding.LevelDBBloom.String() {
+		p = mustBlocked(t, o.BitsPerKey)
+	}
+	return windowTableOf(p, keys, 4096, o.BaseLg)
 }
 
 // With fewer absent keys than a trial asks for, its answers are exactly those of the other filters.
@@ -94,9 +109,9 @@ func TestOtherSettingsExactly(t *testing.T) {
 	table.blocks = append(table.blocks, fakeBlock{-1, [][]byte{[]byte("z")}}) // an entry without a filter is in no other
 	r := analyse(t, table, Options{})
 	require.Less(t, len(set.absent), maxQuestions)
-	require.Len(t, r.Others, 5)
+	require.Len(t, r.Others, 6)
 	for _, o := range r.Others {
-		other := windowTable(t, set.present, o.BitsPerKey, 4096, o.BaseLg)
+		other := otherTable(t, set.present, o)
 		passed := int64(0)
 		for _, key := range set.absent {
 			if _, may := other.ask(key); may {
@@ -129,7 +144,7 @@ func TestOtherSettingsOfWholeTables(t *testing.T) {
 func TestTrialAnswersForEmptyWindows(t *testing.T) {
 	l := layout{bitsPerKey: 10, perWindow: true, baseLg: 11, keys: []int64{1, 0, 0, 0, 1}}
 	key := []byte("key")
-	trial := newTrial(l, 20, 12, []question{{0, key}, {1, key}, {3, key}, {4, []byte("absent")}}, []question{{2, key}})
+	trial := newTrial(l, encoding.LevelDBBloom, 20, 12, []question{{0, key}, {1, key}, {3, key}, {4, []byte("absent")}}, []question{{2, key}})
 	trial.add(0, key)
 	trial.add(4, key)
 	o, ok := trial.conclude()
@@ -143,13 +158,13 @@ func TestTrialAnswersForEmptyWindows(t *testing.T) {
 // A trial is not made where it would take too much memory, and gives nothing where filters do not come in order.
 func TestTrialRefused(t *testing.T) {
 	l := layout{bitsPerKey: 10, perWindow: true, baseLg: 11, keys: []int64{maxTrialKeys, 1}}
-	require.NotNil(t, newTrial(l, 10, 11, nil, nil))
-	require.Nil(t, newTrial(l, 10, 12, nil, nil))
-	require.NotNil(t, newTrial(l, 60, 11, nil, nil))
-	require.Nil(t, newTrial(l, 70, 11, nil, nil), "18 MB")
-	require.Nil(t, newTrial(l, 0, 11, nil, nil))
+	require.NotNil(t, newTrial(l, encoding.LevelDBBloom, 10, 11, nil, nil))
+	require.Nil(t, newTrial(l, encoding.LevelDBBloom, 10, 12, nil, nil))
+	require.NotNil(t, newTrial(l, encoding.LevelDBBloom, 60, 11, nil, nil))
+	require.Nil(t, newTrial(l, encoding.LevelDBBloom, 70, 11, nil, nil), "18 MB")
+	require.Nil(t, newTrial(l, encoding.LevelDBBloom, 0, 11, nil, nil))
 
-	trial := newTrial(layout{perWindow: true, baseLg: 11, keys: []int64{2, 1}}, 10, 11, nil, nil)
+	trial := newTrial(layout{perWindow: true, baseLg: 11, keys: []int64{2, 1}}, encoding.LevelDBBloom, 10, 11, nil, nil)
 	for _, filter := range []int{0, 1, 0} {
 		trial.add(filter, []byte("key"))
 	}
@@ -160,7 +175,7 @@ func TestTrialRefused(t *testing.T) {
 // Only filters of LevelDB's encoding have a layout to try.
 func TestNoTrialOfOtherEncodings(t *testing.T) {
 	table := exactTable([]string{"1", "3"})
-	require.NotEqual(t, encoding.LevelDBBloom, table.info.Filters.Encoding)
+	require.NotEqual(t, encoding.LevelDB, table.info.Filters.Encoding)
 	_, ok := layoutOf(table.info.Filters, []int64{2})
 	require.False(t, ok)
 }

@@ -12,7 +12,7 @@ type Report struct {
 
 	Filters       int     `json:"filters"`                 // those with keys
 	Empty         int     `json:"empty_filters"`           // those without
-	Unmeasured    int     `json:"filters_without_bits"`    // of those with keys: their bits tell nothing (LevelDB: k = 0, k > 30)
+	Unmeasured    int     `json:"filters_without_bits"`    // of those with keys: their bits tell nothing (k = 0, unknown encoding)
 	Saturated     int     `json:"saturated_filters"`       // of those with keys: all bits are set
 	Bytes         int64   `json:"filter_bytes"`            // of the filter block, offsets and all
 	BitsPerKey    float64 `json:"bits_per_key"`            // bits of the filters alone, for each entry that they cover
@@ -30,11 +30,12 @@ type Report struct {
 	BetweenCollisions *int64  `json:"fpr_between_collisions,omitempty"` // of Between.Passed: with the hash of a key of the same filter
 	Others            []Other `json:"other_settings,omitempty"`         // what other settings would do
 
-	Verified       bool     `json:"verified"`                      // every entry that a filter covers was compared with it
-	Unverified     string   `json:"unverified,omitempty"`          // why not; empty without filters
-	Encoding       string   `json:"encoding,omitempty"`            // of the filters, for people
-	FalseNegatives int64    `json:"false_negatives"`               // entries whose filter does not match them
-	Lost           []string `json:"false_negative_keys,omitempty"` // the keys of the first ten, in hex
+	Verified       bool           `json:"verified"`                      // every entry that a filter covers was compared with it
+	Unverified     string         `json:"unverified,omitempty"`          // why not; empty without filters
+	Encoding       string         `json:"encoding,omitempty"`            // of the filters, for people
+	Encodings      map[string]int `json:"encodings,omitempty"`           // how many filters with keys are of which: "LevelDB Bloom"
+	FalseNegatives int64          `json:"false_negatives"`               // entries whose filter does not match them
+	Lost           []string       `json:"false_negative_keys,omitempty"` // the keys of the first ten, in hex
 
 	Advice []string `json:"advice,omitempty"` // sentences
 }
@@ -42,6 +43,7 @@ type Report struct {
 // An Other is a setting that the table's filters do not have, tried on the table's own keys: filters made with it were asked
 // for some of the absent keys.
 type Other struct {
+	Encoding   string  `json:"encoding"`
 	BitsPerKey float64 `json:"bits_per_key"`
 	BaseLg     int     `json:"base_lg,omitempty"` // left out: one filter for the whole table
 	Between    Rate    `json:"fpr_between"`

@@ -16,8 +16,8 @@ func TestReportNames(t *testing.T) {
 		Entries: 1, Keys: 1, Unfiltered: 1, KeyShape: "x",
 		Filters: 1, Empty: 1, Unmeasured: 1, Saturated: 1, Bytes: 1, BitsPerKey: 1, KeysPerFilter: 1, Probes: []int{1}, Fill: 1, Distinct: 1, FPP: 1,
 		Between: rate, BetweenUnasked: "x", Beyond: rate, BeyondUnasked: "x", Random: rate, BetweenCollisions: &collisions,
-		Others:   []Other{{1, 1, rate, rate}},
-		Verified: true, Unverified: "x", Encoding: "x", FalseNegatives: 1, Lost: []string{"x"},
+		Others:   []Other{{"x", 1, 1, rate, rate}},
+		Verified: true, Unverified: "x", Encoding: "x", Encodings: map[string]int{"x": 1}, FalseNegatives: 1, Lost: []string{"x"},
 		Advice: []string{"x"},
 	}
 	text, err := json.Marshal(r)
@@ -29,8 +29,8 @@ func TestReportNames(t *testing.T) {
 		"keys_per_filter": 1, "probes": [1], "fill": 1, "distinct_keys_estimated": 1, "fpp_estimated": 1,
 		"fpr_between": `+one+`, "fpr_between_unasked": "x", "fpr_between_collisions": 1,
 		"fpr_beyond": `+one+`, "fpr_beyond_unasked": "x", "fpr_random": `+one+`,
-		"other_settings": [{"bits_per_key": 1, "base_lg": 1, "fpr_between": `+one+`, "fpr_random": `+one+`}],
-		"verified": true, "unverified": "x", "encoding": "x", "false_negatives": 1, "false_negative_keys": ["x"],
+		"other_settings": [{"encoding": "x", "bits_per_key": 1, "base_lg": 1, "fpr_between": `+one+`, "fpr_random": `+one+`}],
+		"verified": true, "unverified": "x", "encoding": "x", "encodings": {"x": 1}, "false_negatives": 1, "false_negative_keys": ["x"],
 		"advice": ["x"]
 	}`, string(text))
 }

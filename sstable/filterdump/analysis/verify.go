@@ -41,11 +41,12 @@ func (v *verifier) conclude(r *Report) (known bool) {
 			v.filters.Policy, v.filters.Encoding, v.lost, v.covered)
 		return false
 	}
-	r.Verified = true
-	r.Encoding = v.filters.Encoding.String()
-	if v.filters.Presumed {
-		r.Encoding += fmt.Sprintf(" (the policy %s is not known here, but all of %d entries match)", v.filters.Policy, v.covered)
+	unknown := unknownEncodings(v.filters)
+	if v.filters.Presumed && unknown != "" {
+		r.Unverified = fmt.Sprintf("the policy %s is not known here, and its filters were taken for %v: %s", v.filters.Policy, v.filters.Encoding, unknown)
+		return false
 	}
+	r.Verified, r.Unverified = unknown == "", unknown
 	r.FalseNegatives, r.Lost = v.lost, v.first
 	return true
 }

@@ -9,17 +9,19 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// LevelDBBloom is the encoding of C++ LevelDB, goleveldb and package policy, which describes it byte for byte.
+// LevelDBBloom is the encoding of C++ LevelDB and goleveldb, which package policy describes byte for byte. It takes the
+// filters of the reserved range as those two do.
 var LevelDBBloom Encoding = levelDBBloom{}
 
 type levelDBBloom struct{}
 
 func (levelDBBloom) String() string { return "LevelDB Bloom" }
 
-func (levelDBBloom) MayContain(filter, key []byte) bool { return policy.MayContain(filter, key) }
+func (e levelDBBloom) Of([]byte) Encoding { return e }
 
-// maxProbes is the largest k of this encoding. LevelDB reserved the larger ones for encodings to come.
-const maxProbes = 30
+func (levelDBBloom) MayContain(filter, key []byte) bool {
+	return isReserved(filter) || policy.MayContain(filter, key)
+}
 
 // Measure has no statistics for a filter that no key can change the answer of: shorter than 2 bytes, k = 0 or k > 30.
 // The estimates are those of bloomModel.
@@ -28,7 +30,7 @@ func (levelDBBloom) Measure(filter []byte) (s Stats, ok bool) {
 		return Stats{}, false
 	}
 	array, k := filter[:len(filter)-1], int(filter[len(filter)-1])
-	if k == 0 || k > maxProbes {
+	if k == 0 || isReserved(filter) {
 		return Stats{}, false
 	}
 	s = Stats{K: k, Bits: 8 * int64(len(array)), Set: onesIn(array)}
@@ -60,7 +62,7 @@ func (e levelDBBloom) Explain(filter, key []byte) Explanation {
 	case k == 0:
 		x.Note = "k = 0: no probe says no, and every key matches"
 		return x
-	case k > maxProbes:
+	case isReserved(filter):
 		x.Note = fmt.Sprintf("k = %d is reserved for other encodings: every key matches", k)
 		return x
 	}

@@ -197,8 +197,8 @@ func TestExplainOddFilters(t *testing.T) {
 
 func TestByName(t *testing.T) {
 	for name, want := range map[string]Encoding{
-		"leveldb.BuiltinBloomFilter2": LevelDBBloom,
-		"leveldb.BuiltinBloomFilter":  LevelDBBloom,
+		"leveldb.BuiltinBloomFilter2": LevelDB,
+		"leveldb.BuiltinBloomFilter":  LevelDB,
 		"rocksdb.BuiltinBloomFilter":  PebbleBloom,
 	} {
 		e, known := ByName(name)
@@ -216,7 +216,7 @@ func TestByName(t *testing.T) {
 func TestHashWithoutFilter(t *testing.T) {
 	rng := seeded(t, 3)
 	filter := randomFilter(t, rng, 10, 100)
-	for _, e := range []Encoding{LevelDBBloom, PebbleBloom} {
+	for _, e := range []Encoding{LevelDBBloom, PebbleBloom, BlockedBloom} {
 		for range 100 {
 			key := randomKey(rng)
 			require.Equal(t, e.Explain(filter, key).Hash, e.Explain(nil, key).Hash, "%v, key %x", e, key)

@@ -7,7 +7,7 @@ import "github.com/levelbloom/levelbloom/policy"
 func ByName(name string) (e Encoding, known bool) {
 	switch name {
 	case policy.Name, policy.NameGoLevelDB:
-		return LevelDBBloom, true
+		return LevelDB, true
 	case "rocksdb.BuiltinBloomFilter":
 		return PebbleBloom, true
 	}

@@ -31,6 +31,8 @@ type pebbleBloom struct{}
 
 func (pebbleBloom) String() string { return "Pebble Bloom" }
 
+func (e pebbleBloom) Of([]byte) Encoding { return e }
+
 const (
 	pebbleTrailer   = 5
 	minLineBytes    = 64 // RocksDB took the processor's lines, which are larger on some
@@ -69,27 +71,13 @@ func (pebbleBloom) MayContain(filter, key []byte) bool {
 	return bloom.FilterPolicy(0).MayContain(sstable.TableFilter, filter, key) // any number of bits per key reads all filters
 }
 
-// Measure estimates Distinct and FPP line by line: some lines have more keys than others, and the lines' mean number of bits
-// set would give too small a number of both. FPP takes the probes of a key for independent; within a line they are less so
-// the more they are, and more keys pass.
+// Measure estimates Distinct and FPP line by line.
 func (pebbleBloom) Measure(filter []byte) (s Stats, ok bool) {
 	f, ok := parsePebbleFilter(filter)
 	if !ok {
 		return Stats{}, false
 	}
-	s.K, s.Bits = f.k, 8*int64(len(f.array))
-	k, lineBits := float64(f.k), float64(f.lineBits)
-	for line := f.array; len(line) > 0; line = line[f.lineBits/8:] {
-		set := 0
-		for word := line[:f.lineBits/8]; len(word) > 0; word = word[8:] {
-			set += bits.OnesCount64(binary.LittleEndian.Uint64(word))
-		}
-		fill := float64(set) / lineBits
-		s.Set += int64(set)
-		s.Distinct -= lineBits / k * math.Log1p(-fill)
-		s.FPP += math.Pow(fill, k) / float64(f.lines)
-	}
-	return s, true
+	return measureLines(f.array, int(f.lineBits/8), f.k), true
 }
 
 func (e pebbleBloom) Explain(filter, key []byte) Explanation {
@@ -105,6 +93,7 @@ func (e pebbleBloom) Explain(filter, key []byte) Explanation {
 		return x
 	}
 	line := hash % f.lines
+	x.LineBits = int64(f.lineBits)
 	x.Note = fmt.Sprintf("all probes lie in line %d of %d, which has %d bits", line, f.lines, f.lineBits)
 	h := hash
 	for range f.k {

@@ -22,15 +22,15 @@ func chooseFilter(entries []sstable.FilterEntry, o Options) (chosen sstable.Filt
 	return entries[use], others
 }
 
-// encodingOf returns the encoding of a filter in LevelDB's format. RocksDB's filter blocks (filters for windows; releases
-// before 7) have LevelDB's encoding under the name of its other one, with a hash that takes some bytes as signed.
+// encodingOf returns the encoding of the filters in an entry. RocksDB's filter blocks (filters for windows; releases before 7)
+// have LevelDB's Bloom filters under the name of its other ones, with a hash that takes some bytes as signed.
 func encodingOf(e sstable.FilterEntry, o Options) (enc encoding.Encoding, presumed bool) {
 	enc, known := encoding.ByName(e.Policy)
 	switch {
 	case slices.Contains(o.Bloom, e.Policy):
-		return encoding.LevelDBBloom, false
-	case known && (e.Whole || enc == encoding.LevelDBBloom):
+		return encoding.LevelDB, false
+	case known && (e.Whole || enc == encoding.LevelDB):
 		return enc, false
 	}
-	return encoding.LevelDBBloom, true
+	return encoding.LevelDB, true
 }

@@ -77,6 +77,13 @@ func bloomFilter(t *testing.T, keys [][]byte) []byte {
 	return p.AppendFilter(nil, keys)
 }
 
+// blockedFilter is a blocked Bloom filter of the keys.
+func blockedFilter(t *testing.T, keys [][]byte) []byte {
+	p, err := policy.NewBlockedBloom(10)
+	require.NoError(t, err)
+	return p.AppendFilter(nil, keys)
+}
+
 // filterBlock is a filter block with one filter.
 func filterBlock(filter []byte) []byte {
 	block := append(bytes.Clone(filter), 0, 0, 0, 0)
@@ -134,10 +141,17 @@ func TestLevelDBKeysByTheirFilter(t *testing.T) {
 		{"plain, and looks internal", looksInternal, looksInternal},
 		{"internal, and looks plain", looksPlain, plain},
 	} {
-		path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, filterBlock(bloomFilter(t, c.want))}, named{"filter.z", filterBlock(nil)})
-		table := openLevelDB(t, path, tables.Options{})
-		require.Equal(t, c.want, found(t, table), c.name)
-		require.Equal(t, []string{"z"}, table.Info().Others)
+		for _, filter := range [][]byte{bloomFilter(t, c.want), blockedFilter(t, c.want)} {
+			path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, filterBlock(filter)}, named{"filter.z", filterBlock(nil)})
+			table := openLevelDB(t, path, tables.Options{})
+			require.Equal(t, c.want, found(t, table), c.name)
+			require.Equal(t, []string{"z"}, table.Info().Others)
+		}
+	}
+	// A filter of an unknown encoding decides nothing.
+	for _, c := range [][2][][]byte{{plain, plain}, {looksInternal, plain}, {looksPlain, looksPlain}} {
+		path := writeLevelDB(t, c[0], named{"filter." + policy.Name, filterBlock([]byte{1, 2, 3, 6, 1, 0x51})})
+		require.Equal(t, c[1], found(t, openLevelDB(t, path, tables.Options{})))
 	}
 	// Without a filter that decides, or with an option, the filter is not asked.
 	path := writeLevelDB(t, looksInternal, named{"filter." + policy.Name, filterBlock(bloomFilter(t, looksInternal))})
@@ -164,14 +178,14 @@ func TestLevelDBFilterNames(t *testing.T) {
 		perWindow bool
 		others    []string
 	}{
-		{"C++ LevelDB", []named{{"filter." + policy.Name, filterBlock(bloom)}}, tables.Options{}, policy.Name, encoding.LevelDBBloom, false, true, nil},
-		{"goleveldb", []named{{"filter." + policy.NameGoLevelDB, filterBlock(bloom)}}, tables.Options{}, policy.NameGoLevelDB, encoding.LevelDBBloom, false, true, nil},
-		{"whole table", []named{{"fullfilter." + policy.Name, bloom}}, tables.Options{}, policy.Name, encoding.LevelDBBloom, false, false, nil},
-		{"unknown", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{}, "mine", encoding.LevelDBBloom, true, true, nil},
-		{"told", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{Bloom: []string{"theirs", "mine"}}, "mine", encoding.LevelDBBloom, false, true, nil},
-		{"RocksDB's for windows", []named{{"filter.rocksdb.BuiltinBloomFilter", filterBlock(bloom)}}, tables.Options{}, "rocksdb.BuiltinBloomFilter", encoding.LevelDBBloom, true, true, nil},
+		{"C++ LevelDB", []named{{"filter." + policy.Name, filterBlock(bloom)}}, tables.Options{}, policy.Name, encoding.LevelDB, false, true, nil},
+		{"goleveldb", []named{{"filter." + policy.NameGoLevelDB, filterBlock(bloom)}}, tables.Options{}, policy.NameGoLevelDB, encoding.LevelDB, false, true, nil},
+		{"whole table", []named{{"fullfilter." + policy.Name, bloom}}, tables.Options{}, policy.Name, encoding.LevelDB, false, false, nil},
+		{"unknown", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{}, "mine", encoding.LevelDB, true, true, nil},
+		{"told", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{Bloom: []string{"theirs", "mine"}}, "mine", encoding.LevelDB, false, true, nil},
+		{"RocksDB's for windows", []named{{"filter.rocksdb.BuiltinBloomFilter", filterBlock(bloom)}}, tables.Options{}, "rocksdb.BuiltinBloomFilter", encoding.LevelDB, true, true, nil},
 		{"a known one among others", []named{{"filter.a", filterBlock(nil)}, {"filter." + policy.Name, filterBlock(bloom)}, {"filter.z", filterBlock(nil)}, {"fullfilter.b", bloom}},
-			tables.Options{}, policy.Name, encoding.LevelDBBloom, false, true, []string{"a", "z", "b"}},
+			tables.Options{}, policy.Name, encoding.LevelDB, false, true, []string{"a", "z", "b"}},
 	} {
 		info := openLevelDB(t, writeLevelDB(t, stored, c.blocks...), c.options).Info()
 		require.Equal(t, "LevelDB", info.Format, c.name)

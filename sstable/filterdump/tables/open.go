@@ -21,7 +21,7 @@ func (e *UnsupportedError) Error() string {
 // Options say what a table does not tell itself.
 type Options struct {
 	Keys  sstable.KeyFormat // of tables in LevelDB's format
-	Bloom []string          // policy names under which filters are LevelDB's Bloom filters, besides those that are known
+	Bloom []string          // policy names under which filters are those that encoding.LevelDB reads, besides the names that are known
 }
 
 // Open opens the table in a file. Its errors are

@@ -185,9 +185,9 @@ func TestPebbleFilterNames(t *testing.T) {
 	}{
 		{[]string{"fullfilter.a"}, nil, pebble, []string{"a"}},
 		{[]string{"fullfilter.z"}, nil, pebble, []string{"z"}},
-		{[]string{"fullfilter.a", "fullfilter.b"}, []string{own}, ofName("a", encoding.LevelDBBloom, true), []string{"b"}},
-		{[]string{"fullfilter.mine"}, []string{own}, ofName("mine", encoding.LevelDBBloom, false), nil},
-		{[]string{"fullfilter." + policy.Name}, []string{own}, ofName(policy.Name, encoding.LevelDBBloom, false), nil},
+		{[]string{"fullfilter.a", "fullfilter.b"}, []string{own}, ofName("a", encoding.LevelDB, true), []string{"b"}},
+		{[]string{"fullfilter.mine"}, []string{own}, ofName("mine", encoding.LevelDB, false), nil},
+		{[]string{"fullfilter." + policy.Name}, []string{own}, ofName(policy.Name, encoding.LevelDB, false), nil},
 		{[]string{"filter.a", "partitionedfilter.b"}, []string{own}, nil, []string{"filter.a", "partitionedfilter.b"}},
 		{nil, []string{own}, nil, nil},
 	} {

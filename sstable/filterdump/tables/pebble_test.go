@@ -88,6 +88,8 @@ func TestPebble(t *testing.T) {
 	require.NoError(t, err)
 	named, err := policy.NewBloom(12, policy.WithName("mine"))
 	require.NoError(t, err)
+	blocked, err := policy.NewBlockedBloom(10)
+	require.NoError(t, err)
 	points := pebblePoints(t, 1, 1500)
 	keys := distinct(points)
 	for _, w := range pebbleWriters() {
@@ -98,8 +100,9 @@ func TestPebble(t *testing.T) {
 			filter []byte
 		}{
 			"own filter":  {pebbleSpec{bits: 10}, "rocksdb.BuiltinBloomFilter", encoding.PebbleBloom, pebbleOwn(10, keys)},
-			"ours":        {pebbleSpec{policy: bloom}, policy.Name, encoding.LevelDBBloom, bloom.AppendFilter(nil, keys)},
-			"ours, named": {pebbleSpec{policy: named}, "mine", encoding.LevelDBBloom, named.AppendFilter(nil, keys)},
+			"ours":        {pebbleSpec{policy: bloom}, policy.Name, encoding.LevelDB, bloom.AppendFilter(nil, keys)},
+			"ours, named": {pebbleSpec{policy: named}, "mine", encoding.LevelDB, named.AppendFilter(nil, keys)},
+			"blocked":     {pebbleSpec{policy: blocked}, policy.Name, encoding.LevelDB, blocked.AppendFilter(nil, keys)},
 			"no filter":   {spec: pebbleSpec{}},
 			"two levels":  {pebbleSpec{bits: 10, blockSize: 300}, "rocksdb.BuiltinBloomFilter", encoding.PebbleBloom, pebbleOwn(10, keys)},
 			"xxHash64":    {pebbleSpec{bits: 10, xxHash: true}, "rocksdb.BuiltinBloomFilter", encoding.PebbleBloom, pebbleOwn(10, keys)},

@@ -35,7 +35,7 @@ type Info struct {
 // Filters are the filters that a table has under one name.
 type Filters struct {
 	Policy    string            // name on disk
-	Encoding  encoding.Encoding // nil if it is unknown
+	Encoding  encoding.Encoding // of all; Of tells that of one. nil if it is unknown
 	Presumed  bool              // Policy tells nothing about the encoding, which is only presumed
 	PerWindow bool              // a filter for every 2^BaseLg bytes of data; else one for the whole table
 	BaseLg    int
