@@ -19,14 +19,16 @@ type Option func(*opt.Options) error
 //
 //   - Filter becomes New(p).
 //   - AltFilters becomes a new slice, with one filter of each name: the former Filter, the former AltFilters in their
-//     order, and readers of LevelDB's encoding under policy.Name and policy.NameGoLevelDB. One that has the name of an
-//     earlier one, or of p, is left out, since goleveldb would never ask it.
+//     order, and readers of package policy's encodings under policy.Name and policy.NameGoLevelDB. One that has the name
+//     of an earlier one, or of p, is left out, since goleveldb would never ask it.
 //
 // So that no filter is read as what it is not, p must share its name with none but its like:
 //
 //   - A former filter of the same name is of this package or is goleveldb's own filter.NewBloomFilter, and Configure
 //     finds, by trial, that each of the two policies reads the other's filters.
 //   - Under policy.Name and policy.NameGoLevelDB, which belong to LevelDB's encoding, the same is tried with that.
+//
+// The policies of package policy, exact and blocked, read each other's filters.
 //
 // Configure returns an error that says what to do if that is not so, if an argument is nil, or if an option refuses its
 // argument. It leaves o as it was then.

@@ -35,6 +35,13 @@
 // database can have tables of that age, remove the entry of that name from Options.AltFilters after Configure, and do not
 // give the policy that name.
 //
+// # Exact and blocked filters
+//
+// policy.NewBloom makes LevelDB's own filters, policy.NewBlockedBloom those of an encoding in the range that LevelDB keeps
+// for new ones. Both may be in one database, under one name or two, and each policy reads both. Other readers, goleveldb's
+// own filter and C++ LevelDB among them, answer "may contain" to every key of a blocked filter: they lose no key, and avoid
+// no read. So where one of them opens the database too, blocked filters help nobody but programs with this package.
+//
 // # Taking over a live database, and leaving
 //
 // Close the database and open it with options that Configure has prepared; nothing is converted. Tables on disk keep
@@ -44,20 +51,22 @@
 //
 // To leave, open the database without this package. goleveldb's own filter ignores the filters under policy.Name until
 // compactions have replaced them, and asks those of a policy made with policy.WithName(policy.NameGoLevelDB): that name
-// is the one for a database that plain goleveldb opens too. C++ LevelDB asks those under policy.Name. [Rewrite] with the
-// options of whoever comes next, before leaving or after, makes all filters theirs.
+// is the one for a database that plain goleveldb opens too. C++ LevelDB asks those under policy.Name. Blocked ones
+// cost neither a key, and spare neither a read. [Rewrite] with the options of whoever comes next, before leaving or after,
+// makes all filters theirs.
 //
 // # Changing settings on a live database
 //
 // Each table carries its own filters, their setting and their name, so any change is a matter of closing the database,
 // passing its options to Configure again, and opening it:
 //
-//   - More or fewer bits per key, or another [WithFilterBaseLg]: nothing else to do. Tables of all settings are read.
+//   - More or fewer bits per key, exact or blocked filters, or another [WithFilterBaseLg]: nothing else to do. Tables of
+//     all settings are read.
 //   - Another name: pass the former options to Configure, or name the former policy in Options.AltFilters, so that the
 //     filters under the old name stay in use. The two names of LevelDB's encoding are always read.
 //   - Off, and on again: without a Filter in the options new tables have none, and those on disk are not asked. After
 //     Configure they are.
-//   - Another encoding needs another name; Configure refuses it under the old one.
+//   - An encoding that is not one of package policy needs another name; Configure refuses it under the old one.
 //
 // Tables that flushes and compactions write from then on have the new filters. Tables of the deepest level may stay for
 // years as they are, since goleveldb's CompactRange too leaves them alone. [Rewrite] replaces all tables of the open

@@ -144,7 +144,12 @@ func soakOptions(t testing.TB, rng *rand.Rand, former *opt.Options) (*opt.Option
 		return o, nil
 	}
 	name := []string{policy.Name, policy.NameGoLevelDB, "mine"}[rng.Intn(3)]
-	p := policy.Count(bloom(t, 1+29*rng.Float64(), policy.WithName(name)))
+	var p *policy.Counted
+	if bitsPerKey := 1 + 29*rng.Float64(); rng.Intn(2) == 0 {
+		p = policy.Count(bloom(t, bitsPerKey, policy.WithName(name)))
+	} else {
+		p = policy.Count(blocked(t, bitsPerKey, policy.WithName(name)))
+	}
 	var opts []goleveldb.Option
 	if rng.Intn(2) == 0 {
 		opts = append(opts, goleveldb.WithFilterBaseLg(11+rng.Intn(12)))

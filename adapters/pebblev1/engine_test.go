@@ -89,6 +89,11 @@ func ensured(o *pebble.Options) *pebble.Options {
 	return o.EnsureDefaults()
 }
 
+// filterAt returns the policy that o has in effect for a level.
+func filterAt(o *pebble.Options, level int) pebble.FilterPolicy {
+	return ensured(o).Level(level).FilterPolicy
+}
+
 func compact(t testing.TB, db *pebble.DB) {
 	require.NoError(t, db.Compact([]byte{0}, bytes.Repeat([]byte{0xff}, 100), false))
 }

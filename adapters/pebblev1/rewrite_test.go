@@ -102,6 +102,9 @@ var changes = []struct {
 	{"off", ours(10, 6, policy.Name), off},
 	{"on", off, ours(10, 6, policy.Name)},
 	{"from the engine's own", engineSetting, ours(10, 6, policy.Name)},
+	{"to blocked, same name", ours(10, 6, policy.Name), oursBlocked(policy.Name)},
+	{"from blocked, same name", oursBlocked(policy.Name), ours(10, 6, policy.Name)},
+	{"from the engine's own to blocked", engineSetting, oursBlocked("mine")},
 }
 
 func askEverything(t testing.TB, db *pebble.DB, keys ...[][]byte) {

@@ -143,7 +143,11 @@ func (s *soaked) options(t testing.TB) (o *pebble.Options, counted []*policy.Cou
 	o.MaxOpenFiles = 50
 	p := func() policy.Policy {
 		name := []string{policy.Name, policy.NameGoLevelDB, "mine"}[s.rng.Intn(3)]
-		c := policy.Count(bloom(t, 1+20*s.rng.Float64(), policy.WithName(name)))
+		bitsPerKey := 1 + 20*s.rng.Float64()
+		c := policy.Count(bloom(t, bitsPerKey, policy.WithName(name)))
+		if s.rng.Intn(2) == 0 {
+			c = policy.Count(blocked(t, bitsPerKey, policy.WithName(name)))
+		}
 		counted = append(counted, c)
 		return c
 	}

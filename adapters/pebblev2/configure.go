@@ -25,14 +25,15 @@ func WithL6() Option {
 // [WithL6] is given. Nothing else of the levels changes.
 //
 // It replaces o.Filters by a map with these readers, so that tables on disk keep their filters: the entries that
-// o.Filters had, the policies that o's levels had, p, Pebble's own bloom.FilterPolicy, and readers of the LevelDB
-// encoding under both of its names, policy.Name and policy.NameGoLevelDB. Of several for one name the first counts,
+// o.Filters had, the policies that o's levels had, p, Pebble's own bloom.FilterPolicy, and readers of package policy's
+// encodings under both of LevelDB's names, policy.Name and policy.NameGoLevelDB. Of several for one name the first counts,
 // except that p replaces what stood under its name. The map that o.Filters was is left as it is.
 //
 // It returns an error, and leaves o as it is, if o or p is nil, if p's name is one that policy.WithName refuses, or if o
-// has a policy of another encoding under p's name: one's filters would be read as the other's, and keys would be lost.
-// Every policy that is not from this package counts as such; one that is, if a trial with a few keys shows that it and p
-// do not read each other's filters. LevelDB's two names are for LevelDB's encoding alone, whatever o has.
+// has a policy under p's name and one of the two does not read the filters of the other: keys would be lost. Every policy
+// that is not from this package counts as such; one that is, if a trial with a few keys shows it (policy.ReadEachOther).
+// The policies of package policy, exact and blocked, read each other's filters. Under LevelDB's two names the same is tried
+// with LevelDB's encoding, whatever o has.
 //
 // Call it after the levels are set up and before pebble.Open. A database that is open keeps the filters it was opened
 // with: Configure writes to o alone, not to the maps and slices that an open database shares with it. It must not run
@@ -62,8 +63,8 @@ func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 // Policies of different settings may share a name, because each reads the filters of the others. An options file,
 // however, keeps only the names: settings that shall survive one (see [ByName]) need distinct names.
 //
-// Beside the errors of Configure, it returns one if levels is empty or has more than seven policies, or if policies of
-// different encodings share a name.
+// Beside the errors of Configure, it returns one if levels is empty or has more than seven policies, or if policies that
+// do not read each other's filters share a name.
 func ConfigureLevels(o *pebble.Options, levels []policy.Policy) error {
 	if len(levels) == 0 || len(levels) > numLevels {
 		return fmt.Errorf("pebblev2: %d policies for the levels: pass 1 to %d, L0's first, nil for a level without filters",
