@@ -2,9 +2,10 @@
 //
 //	bench [engines] [flags]    on real databases: goleveldb, Pebble v1 and Pebble v2, each with its filters
 //	bench filters [flags]      by themselves: how fast implementations of filters look up keys and make filters
+//	bench rates [flags]        by themselves: their false-positive rates, for many shapes and numbers of keys
 //
-// `bench engines -help` and `bench filters -help` list the flags. The exit status is 0 if all went well, 1 if a key was
-// lost or filters of the same encoding differ, 2 if the benchmark could not run, and 130 if it was interrupted.
+// `bench engines -help`, and so on, lists the flags. The exit status is 0 if all went well, 1 if a key was lost, filters of
+// the same encoding differ or a rate breaks its bound, 2 if the benchmark could not run, and 130 if it was interrupted.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/bench/filterbench"
 	"github.com/levelbloom/levelbloom/bench/measure"
+	"github.com/levelbloom/levelbloom/bench/ratebench"
 )
 
 const (
@@ -54,8 +56,10 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		return engines(ctx, args, stdout)
 	case "filters":
 		return filters(ctx, args, stdout)
+	case "rates":
+		return rates(ctx, args, stdout)
 	default:
-		return fmt.Errorf("no subcommand %q: there are engines and filters", name)
+		return fmt.Errorf("no subcommand %q: there are engines, filters and rates", name)
 	}
 }
 
@@ -69,7 +73,7 @@ func exitStatus(w io.Writer, err error) int {
 		return exitInterrupted
 	}
 	fmt.Fprintln(w, "bench:", strings.Join(strings.Fields(err.Error()), " "))
-	if errors.Is(err, measure.ErrLostKey) || errors.Is(err, filterbench.ErrWrong) {
+	if errors.Is(err, measure.ErrLostKey) || errors.Is(err, filterbench.ErrWrong) || errors.Is(err, ratebench.ErrBound) {
 		return exitWrong
 	}
 	return exitCannotRun

@@ -38,7 +38,7 @@ type result struct {
 }
 
 func command(dir string, args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
-	if len(args) == 0 || args[0] != "filters" {
+	if len(args) == 0 || args[0] != "filters" && args[0] != "rates" {
 		args = append(args, "-dir="+dir)
 	}
 	cmd := exec.Command(os.Args[0], args...)
@@ -79,7 +79,7 @@ func TestSmallRun(t *testing.T) {
 		require.Contains(t, r.stdout, want)
 	}
 	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-	require.Equal(t, 12, strings.Count(r.stderr, "\n"), "a line of progress for each of 3 engines x 4 contestants:\n%s", r.stderr)
+	require.Equal(t, 15, strings.Count(r.stderr, "\n"), "a line of progress for each of 3 engines x 5 contestants:\n%s", r.stderr)
 
 	var decoded struct {
 		Settings map[string]string
@@ -88,7 +88,7 @@ func TestSmallRun(t *testing.T) {
 	content, err := os.ReadFile(jsonFile)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(content, &decoded))
-	require.Len(t, decoded.Runs, 12)
+	require.Len(t, decoded.Runs, 15)
 	require.Equal(t, "9.5", decoded.Settings["bits"])
 	require.NotEmpty(t, decoded.Settings["dir"])
 	content, err = os.ReadFile(csvFile)
@@ -132,7 +132,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": there are engines and filters`},
+		{"frobnicate", `no subcommand "frobnicate": there are engines, filters and rates`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},
