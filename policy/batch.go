@@ -36,7 +36,9 @@ func MayContainMany(filter []byte, keys [][]byte, out []bool) {
 		n := min(len(keys), len(hashes))
 		hashKeys(hashes[:n], keys[:n])
 		found := 0
-		if mostlyFound {
+		if useLanes && n >= lanes {
+			found = array.testInLanes(&hashes, n, k, mostlyFound, out)
+		} else if mostlyFound {
 			found = array.testAll(hashes[:n], k, out[:n])
 		} else {
 			found = array.testSome(hashes[:n], k, out[:n])
@@ -99,3 +101,31 @@ func (a bitArray) testAll(hashes []uint32, k int, out []bool) (found int) {
 	}
 	return found
 }
+
+// testInLanes does the same for either kind by assembly: it tests two probes of every key, two more of those that pass, and
+// so on. REQUIRES: as many places in out as hashes.
+func (a bitArray) testInLanes(hashes *[hashGroup]uint32, n, k int, mostlyFound bool, out []bool) (found int) {
+	bytes, reciprocal := a.laneModulus()
+	out = out[:n]
+	clear(out)
+	places := ascending // of the hashes that are left
+	step := 2
+	if mostlyFound {
+		step = k
+	}
+	for from := 0; from < k && n > 0; from += step {
+		n = testLanes((*byte)(a.first), bytes, reciprocal, &hashes[0], &places[0], n, from, min(from+step, k))
+	}
+	for _, i := range places[:n] {
+		out[i] = true
+	}
+	return n
+}
+
+// ascending holds the numbers from 0.
+var ascending = func() (a [hashGroup]uint32) {
+	for i := range a {
+		a[i] = uint32(i)
+	}
+	return a
+}()

@@ -61,14 +61,15 @@ func (b *Bloom) NewBuilder() Builder { return &bloomBuilder{bloom: b} }
 func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 	dst, array := b.extend(dst, len(keys))
 	m := newModulus(len(array))
-	hashes := hashChunks.Get().(*hashChunk) // thousands at a time: many writes to a large filter then wait side by side
+	chunk := hashChunks.Get().(*hashChunk) // thousands at a time: many writes to a large filter then wait side by side
+	hashes := &chunk.hashes
 	for len(keys) > 0 {
 		n := min(len(keys), len(hashes))
 		hashKeys(hashes[:n], keys[:n])
 		setProbes(array, m, hashes[:n], b.k)
 		keys = keys[n:]
 	}
-	hashChunks.Put(hashes)
+	hashChunks.Put(chunk)
 	return dst
 }
 

@@ -35,6 +35,17 @@ func TestBetweenUnreadablePages(t *testing.T) {
 				keys[i] = between(t, size%201, atEnd)
 				rng.Read(keys[i])
 			}
+			keys = append(keys, keys...)
+			keys = append(keys, keys...) // enough for the assembly
+			if size%2 == 1 {             // of more than one length
+				for i, key := range keys {
+					if atEnd {
+						keys[i] = key[min(i, len(key)):]
+					} else {
+						keys[i] = key[:max(0, len(key)-i)]
+					}
+				}
+			}
 			for last := range 32 {
 				for i := range filter {
 					filter[i] = 0xff
@@ -45,7 +56,7 @@ func TestBetweenUnreadablePages(t *testing.T) {
 				}
 				requireAnswers(t, filter, keys)
 			}
-			for n := range keys {
+			for n := 0; n <= len(keys); n += 1 + n/8 {
 				want := referenceFilter(10, keys[:n])
 				dst := between(t, len(want), atEnd)
 				require.True(t, bytes.Equal(want, mustBloom(t, 10).AppendFilter(dst[:0], keys[:n])))

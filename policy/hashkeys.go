@@ -8,6 +8,16 @@ const hashGroup = 128
 
 // hashKeys hashes every key, as Hash does. REQUIRES: len(hashes) >= len(keys).
 func hashKeys(hashes []uint32, keys [][]byte) {
+	if groups := len(keys) / lanes; useLanes && groups > 0 {
+		if !hashLanes(&hashes[0], &keys[0], groups) {
+			for i, key := range keys[:groups*lanes] {
+				if len(key) > maxRow {
+					hashes[i] = Hash(key)
+				}
+			}
+		}
+		hashes, keys = hashes[groups*lanes:], keys[groups*lanes:]
+	}
 	for ; len(keys) >= 4; hashes, keys = hashes[4:], keys[4:] {
 		hash4((*[4]uint32)(hashes), (*[4][]byte)(keys))
 	}

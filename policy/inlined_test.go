@@ -19,6 +19,7 @@ func TestInlinedSteps(t *testing.T) {
 	require.NoError(t, err, "%s", said)
 	for _, step := range []string{
 		"hashStart", "hashWords", "hashWord", "hashTail", "probeDelta", "newModulus", "modulus.byteOf", "newBitArray", "bitArray.at", "setProbe", "requireRoom",
+		"(*keyRow).put0to7", "(*keyRow).put8to16", "(*keyRow).put17to32", "(*keyRow).put33to64",
 		"keyHash", "blockedParts", "lineOf", "(*line).at", "(*line).four", "(*line).rest", "(*line).set",
 	} {
 		require.True(t, regexp.MustCompile(`can inline `+regexp.QuoteMeta(step)+`\b`).Match(said), "%s is not inlined", step)
