@@ -25,7 +25,7 @@ const (
 
 // MayContain reports whether key may have been added to filter. It answers as the function [MayContain].
 //
-// As in bloomMayContain, four probes are tested together. All but the hash is one function, since each call in the way of
+// As in [Bloom.MayContain], four probes are tested together. All but the hash is one function, since each call in the way of
 // the next key costs a tenth of the time.
 func (*BlockedBloom) MayContain(filter, key []byte) bool {
 	if len(filter) < 2 || filter[len(filter)-1] != blockedBloomByte {

@@ -44,9 +44,6 @@ func newBloom(bitsPerKey float64, s settings) *Bloom {
 // Name returns the name under which engines store the filters.
 func (b *Bloom) Name() string { return b.name }
 
-// MayContain reports whether key may have been added to filter. It is the function [MayContain].
-func (b *Bloom) MayContain(filter, key []byte) bool { return MayContain(filter, key) }
-
 // MayContainMany answers for many keys at once. It is the function [MayContainMany].
 func (b *Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 	MayContainMany(filter, keys, out)

@@ -40,5 +40,5 @@ const (
 // needs no setting, allocates nothing, accepts any bytes, and is safe for concurrent use. The package comment lists its
 // answers to malformed filters.
 func MayContain(filter, key []byte) bool {
-	return bloomMayContain(filter, key)
+	return (*Bloom)(nil).MayContain(filter, key) // which reads all encodings
 }

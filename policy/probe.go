@@ -13,14 +13,15 @@ func probeDelta(h uint32) uint32 {
 	return bits.RotateLeft32(h, -17)
 }
 
-// bloomMayContain reads one filter of the LevelDB Bloom encoding.
+// MayContain reports whether key may have been added to filter. It is the function [MayContain], and needs no setting.
 //
 // Its answer is the AND of k bits, so their order is free. The first four are tested together: tested one after the other,
 // every second branch is luck for an absent key, and a wrong guess costs more than all the probes. Together they find 15 of
-// 16 absent keys, so the one branch is nearly always guessed right. Probe 2 is not among them: it takes only about 2^17
-// values, so in a large filter it is nearly always set. (In filters far larger than the caches too, up to 500 MB, leaving
-// after one or two probes did not pay: the four wait for memory together.)
-func bloomMayContain(filter, key []byte) bool {
+// 16 absent keys if half of the bits are set, so the one branch is nearly always guessed right. Probe 2 is not among them: it
+// takes only about 2^17 values, so in a large filter it is nearly always set.
+//
+// All is one function: a call in the way of the next key costs time.
+func (*Bloom) MayContain(filter, key []byte) bool {
 	if len(filter) < 2 {
 		return false
 	}
