@@ -93,7 +93,7 @@ func TestSmallRun(t *testing.T) {
 	require.NotEmpty(t, decoded.Settings["dir"])
 	content, err = os.ReadFile(csvFile)
 	require.NoError(t, err)
-	require.Equal(t, 13, strings.Count(string(content), "\n"))
+	require.Equal(t, 16, strings.Count(string(content), "\n"))
 	entries, err := os.ReadDir(out)
 	require.NoError(t, err)
 	require.Len(t, entries, 2)

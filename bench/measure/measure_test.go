@@ -114,7 +114,7 @@ func config(t *testing.T, e *memory) (*Config, *recorder) {
 	e.data = map[string]bool{}
 	progress := new(recorder)
 	return &Config{
-		Engines: []engine.Engine{e}, Filters: engine.Filters, Keys: keys, ValueSize: 10, Read: engine.Reads, Reads: 500, Threads: 3,
+		Engines: []engine.Engine{e}, Filters: []engine.Filter{engine.None, engine.BuiltIn, engine.LevelBloom}, Keys: keys, ValueSize: 10, Read: engine.Reads, Reads: 500, Threads: 3,
 		Rounds: 2, Bits: 10, Levels: engine.AllButL6(12), BaseLg: 13, Dir: t.TempDir(), Progress: progress, OnFatal: func(error) {},
 	}, progress
 }
