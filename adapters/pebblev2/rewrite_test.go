@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -116,12 +117,18 @@ func askEverything(t testing.TB, db *pebble.DB, keys ...[][]byte) {
 
 // onDisk adds up what FiltersOnDisk tells of all levels; "" is no filter.
 func onDisk(t testing.TB, db *pebble.DB) map[string]int {
+	names := tables(t, db)
 	levels, err := pebblev2.FiltersOnDisk(db)
 	require.NoError(t, err)
+	for after := tables(t, db); !reflect.DeepEqual(names, after); after = tables(t, db) { // a compaction came between
+		names = after
+		levels, err = pebblev2.FiltersOnDisk(db)
+		require.NoError(t, err)
+	}
 	require.Len(t, levels, 7)
 	sum := map[string]int{}
 	for level, l := range levels {
-		names := tables(t, db)[level]
+		names := names[level]
 		for name, n := range l.ByName {
 			require.Positive(t, n)
 			require.NotEmpty(t, name)
