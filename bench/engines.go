@@ -55,27 +55,13 @@ func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings 
 	set.StringVar(&f.dir, "dir", os.TempDir(), "`directory` in which to make a temporary one for the databases")
 	set.StringVar(&f.json, "json", "", "`file` to write as JSON")
 	set.StringVar(&f.csv, "csv", "", "`file` to write as CSV, a line per run and way to look up keys")
-	set.SetOutput(io.Discard) // an error is printed once, by exitStatus
-	if err := set.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(stdout, "Usage: bench [engines] [flags]\n\nLoads real databases, with and without filters, and measures what the filters do.")
-			set.SetOutput(stdout)
-			set.PrintDefaults()
-		}
+	given, err := parseFlags(set, args, "Usage: bench [engines] [flags]\n\nLoads real databases, with and without filters, and measures what the filters do.", stdout)
+	if err != nil {
 		return f, nil, err
 	}
-	if set.NArg() > 0 {
-		return f, nil, fmt.Errorf("unexpected argument %q: see -help", set.Arg(0))
-	}
 	if f.quick {
-		given := map[string]bool{}
-		set.Visit(func(g *flag.Flag) { given[g.Name] = true })
-		for name, value := range map[string]string{"num": "10000", "reads": "5000"} {
-			if !given[name] {
-				if err := set.Set(name, value); err != nil {
-					return f, nil, err
-				}
-			}
+		if err := setOthers(set, given, map[string]string{"num": "10000", "reads": "5000"}); err != nil {
+			return f, nil, err
 		}
 	}
 	if err := goleveldb.WithFilterBaseLg(f.baseLg)(&opt.Options{}); err != nil {
@@ -89,12 +75,7 @@ func parseEngineFlags(args []string, stdout io.Writer) (f engineFlags, settings 
 	if f.valueSize < 0 || f.valueSize > 1<<20 {
 		return f, nil, fmt.Errorf("-value-size %d: pass 0 to 1048576", f.valueSize)
 	}
-	set.VisitAll(func(g *flag.Flag) {
-		if g.Name != "json" && g.Name != "csv" { // where to, not what
-			settings = append(settings, report.Setting{Name: g.Name, Value: g.Value.String()})
-		}
-	})
-	return f, settings, nil
+	return f, settingsOf(set, "json", "csv"), nil
 }
 
 func describeShapes() string {

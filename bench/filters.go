@@ -93,28 +93,14 @@ func parseFilterFlags(args []string, stdout io.Writer) (f filterFlags, settings 
 	set.BoolVar(&f.quick, "quick", false, "a short run that shows that all works, too small for conclusions: 2 rounds of keys of 16 bytes, up to 10k per filter (-rounds, -len and -n prevail)")
 	set.StringVar(&f.cpp, "cpp", filterbench.CPPDefault, "`program` that asks C++ LevelDB; `"+buildCPP+"` makes it")
 	set.StringVar(&f.benchstat, "benchstat", "", "`file` to write for benchstat -col /impl, a line per turn")
-	set.SetOutput(io.Discard) // an error is printed once, by exitStatus
-	if err := set.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(stdout, "Usage: bench filters [flags]\n\nCompares implementations of filters with each other. Building filters of 10M keys takes 3 GB of memory.")
-			set.SetOutput(stdout)
-			set.PrintDefaults()
-		}
+	given, err := parseFlags(set, args, "Usage: bench filters [flags]\n\nCompares implementations of filters with each other. Building filters of 10M keys takes 3 GB of memory.", stdout)
+	if err != nil {
 		return f, nil, err
 	}
-	if set.NArg() > 0 {
-		return f, nil, fmt.Errorf("unexpected argument %q: see -help", set.Arg(0))
-	}
-	given := map[string]bool{}
-	set.Visit(func(g *flag.Flag) { given[g.Name] = true })
 	f.needCPP = given["cpp"] || given["contestants"]
 	if f.quick {
-		for name, value := range map[string]string{"rounds": "2", "len": "16", "n": "32,10k"} {
-			if !given[name] {
-				if err := set.Set(name, value); err != nil {
-					return f, nil, err
-				}
-			}
+		if err := setOthers(set, given, map[string]string{"rounds": "2", "len": "16", "n": "32,10k"}); err != nil {
+			return f, nil, err
 		}
 	}
 	if f.rounds < 1 {
@@ -123,12 +109,7 @@ func parseFilterFlags(args []string, stdout io.Writer) (f filterFlags, settings 
 	if f.bits < 1 || f.bits > 100 {
 		return f, nil, fmt.Errorf("-bits %d: pass 1 to 100", f.bits) // with more, the engines' own differ from LevelDB's
 	}
-	set.VisitAll(func(g *flag.Flag) {
-		if g.Name != "benchstat" { // where to, not what
-			settings = append(settings, report.Setting{Name: g.Name, Value: g.Value.String()})
-		}
-	})
-	return f, settings, nil
+	return f, settingsOf(set, "benchstat"), nil
 }
 
 // cells returns what the flags ask for.

@@ -39,17 +39,9 @@ func parseRateFlags(args []string, stdout io.Writer) (f rateFlags, settings []re
 	set.BoolVar(&f.quick, "quick", false, "a short run that shows that all works, too small for conclusions: filters of 20 and 1000 keys, 20,000 queries (-n and -queries prevail)")
 	set.BoolVar(&f.full, "full", false, "a long run: filters of 10M keys too, and 10M queries (-n and -queries prevail)")
 	set.StringVar(&f.csv, "csv", "", "`file` to write as CSV, a line per cell and encoding")
-	set.SetOutput(io.Discard) // an error is printed once, by exitStatus
-	if err := set.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(stdout, "Usage: bench rates [flags]\n\nMeasures false-positive rates, and whether they keep the bounds that encodings promise. Filters of 10M keys take 1 GB of memory.")
-			set.SetOutput(stdout)
-			set.PrintDefaults()
-		}
+	given, err := parseFlags(set, args, "Usage: bench rates [flags]\n\nMeasures false-positive rates, and whether they keep the bounds that encodings promise. Filters of 10M keys take 1 GB of memory.", stdout)
+	if err != nil {
 		return f, nil, err
-	}
-	if set.NArg() > 0 {
-		return f, nil, fmt.Errorf("unexpected argument %q: see -help", set.Arg(0))
 	}
 	if f.quick && f.full {
 		return f, nil, errors.New("-quick and -full: pass one of them")
@@ -61,14 +53,8 @@ func parseRateFlags(args []string, stdout io.Writer) (f rateFlags, settings []re
 	if f.full {
 		sizes = map[string]string{"n": f.ns + ",10M", "queries": "10000000"}
 	}
-	given := map[string]bool{}
-	set.Visit(func(g *flag.Flag) { given[g.Name] = true })
-	for name, value := range sizes {
-		if !given[name] {
-			if err := set.Set(name, value); err != nil {
-				return f, nil, err
-			}
-		}
+	if err := setOthers(set, given, sizes); err != nil {
+		return f, nil, err
 	}
 	if !(f.error > 0) { // a NaN fails every comparison
 		return f, nil, fmt.Errorf("-error %v: pass a number above 0, such as 2", f.error)
@@ -76,12 +62,7 @@ func parseRateFlags(args []string, stdout io.Writer) (f rateFlags, settings []re
 	if f.queries < 1 || f.queries > 1_000_000_000 {
 		return f, nil, fmt.Errorf("-queries %d: pass 1 to 1000000000", f.queries)
 	}
-	set.VisitAll(func(g *flag.Flag) {
-		if g.Name != "csv" { // where to, not what
-			settings = append(settings, report.Setting{Name: g.Name, Value: g.Value.String()})
-		}
-	})
-	return f, settings, nil
+	return f, settingsOf(set, "csv"), nil
 }
 
 func encodingName(e ratebench.Encoding) string { return e.Name }
