@@ -25,8 +25,8 @@ const (
 
 // MayContain reports whether key may have been added to filter. It answers as the function [MayContain].
 //
-// As in [Bloom.MayContain], four probes are tested together. All but the hash is one function, since each call in the way of
-// the next key costs a tenth of the time.
+// As in [Bloom.MayContain], four probes are tested together. All but the hash is one function, since each call is in the
+// way of the next key.
 func (*BlockedBloom) MayContain(filter, key []byte) bool {
 	if len(filter) < 2 || filter[len(filter)-1] != blockedBloomByte {
 		return MayContain(filter, key)
@@ -63,7 +63,7 @@ type line [lineBytes]byte
 // lineOf returns the line of a key with hash h. REQUIRES: len(payload) is a positive multiple of lineBytes.
 func lineOf(payload []byte, h uint64) *line {
 	// h>>32 is a fraction of 2^32, and i the same one of the number of lines, rounded down: below that, whatever h is. The
-	// compiler does not see it, and slicing costs a tenth of a lookup.
+	// compiler does not see it, and slicing would add its checks to every lookup.
 	i := h >> 32 * uint64(len(payload)/lineBytes) >> 32
 	return (*line)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(payload)), i*lineBytes))
 }

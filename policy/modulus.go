@@ -6,7 +6,7 @@ import "math/bits"
 // bits is a multiple of 8, so h % bits and h have the same last three binary digits.
 //
 // Lemire, Kaser and Kurz, "Faster Remainder by Direct Computation" (2019): let c = ceil(2^64/bits). Then c*h mod 2^64, as
-// a fraction of 2^64, is (h % bits)/bits and an excess of less than h/2^64. Times bits, this is h % bits and less than
+// a fraction of 2^64, is (h % bits)/bits and an excess of at most h/2^64. Times bits, this is h % bits and less than
 // h*bits/2^64, which is below 1 if h < 2^32 and bits <= 2^32. Times bytes = bits/8 instead, it is an eighth of that, and
 // its whole part the byte of bit h % bits: exactly, because an excess below 1 carries no bit into the next byte.
 //
