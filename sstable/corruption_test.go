@@ -37,12 +37,17 @@ const changedName = "changed.ldb"
 // examine reads all that a table holds, and tells what has become of the user keys that were written. It demands that this
 // ends, and takes little memory.
 func examine(t testing.TB, file []byte, users []string, p policy.Policy, opts ...sstable.TableOption) outcome {
-	before := allocated()
-	result := examineAll(t, file, users, p, opts...)
-	if n := allocated() - before; n > uint64(1<<20+64*len(file)) {
-		t.Fatalf("%d bytes were allocated for %d", n, len(file))
+	var n uint64
+	// A garbage collection adds small allocations to the figure that were made before. It is no fault if it happens once.
+	for range 3 {
+		before := allocated()
+		result := examineAll(t, file, users, p, opts...)
+		if n = allocated() - before; n <= uint64(1<<20+64*len(file)) {
+			return result
+		}
 	}
-	return result
+	t.Fatalf("%d bytes were allocated for %d", n, len(file))
+	return failed
 }
 
 func examineAll(t testing.TB, file []byte, users []string, p policy.Policy, opts ...sstable.TableOption) outcome {
