@@ -60,6 +60,9 @@ var implementations = []implementation{
 		}
 		return filterbench.FromPolicy("blocked", filterbench.BlockedBloom, p), nil
 	}},
+	fuse("fuse8", 12),
+	fuse("fuse12", 19),
+	fuse("fuse16", 28),
 	{"cpp", "C++ LevelDB, if -cpp is there", func(f filterFlags, _ *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.StartCPP("cpp", f.cpp, f.bits)
 	}},
@@ -72,6 +75,18 @@ var implementations = []implementation{
 	{"levelbloom/pebblev2", "through its adapter", func(_ filterFlags, p *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.FromPebbleV2("levelbloom/pebblev2", filterbench.LevelDBBloom, pebblev2.New(p)), nil
 	}},
+}
+
+// fuse returns an implementation of binary fuse filters, with a number of bits per key for which the builder takes the
+// fingerprints that the name says, from 2,000 keys on.
+func fuse(name string, bitsPerKey float64) implementation {
+	return implementation{name, "levelbloom's binary fuse, with fingerprints of so many bits", func(filterFlags, *policy.Bloom) (filterbench.Contestant, error) {
+		p, err := policy.NewBinaryFuse(bitsPerKey)
+		if err != nil {
+			return nil, err
+		}
+		return filterbench.FromPolicy(name, filterbench.BinaryFuse, p), nil
+	}}
 }
 
 const (

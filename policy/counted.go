@@ -54,6 +54,8 @@ func Count(p Policy) *Counted {
 		ours, isNil = true, p == nil
 	case *BlockedBloom:
 		ours, isNil = true, p == nil
+	case *BinaryFuse:
+		ours, isNil = true, p == nil
 	}
 	if isNil {
 		panic("policy: Count of a nil policy: pass one that NewBloom returned without an error")

@@ -4,9 +4,9 @@
 // it, always; for other keys it answers "absent", except for a small share of false positives. A lookup that the filter
 // answers "absent" reads no data.
 //
-// A [Policy] makes and reads filters; [NewBloom] is the one that C++ LevelDB calls NewBloomFilterPolicy. [NewBlockedBloom]
-// makes filters of an encoding of our own, which have fewer false positives for many real keys and are read faster, and to
-// which other readers answer "may contain". Reading needs no setting: [MayContain] and all policies read the filters of every
+// A [Policy] makes and reads filters; [NewBloom] is the one that C++ LevelDB calls NewBloomFilterPolicy. [NewBlockedBloom] and
+// [NewBinaryFuse] make filters of encodings of our own, which have fewer false positives and are read faster, and to which other
+// readers answer "may contain". Reading needs no setting: [MayContain] and all policies read the filters of every
 // policy in this package, whatever its bits per key, so one database may hold all kinds, and [MayContainMany] asks one about
 // many keys at once.
 //
@@ -59,6 +59,7 @@
 //	filter = payload, parameters, version (1 byte), encoding (1 byte)
 //
 //	encoding 0x42    blocked Bloom
+//	encoding 0x46    binary fuse
 //
 // A filter with an encoding or a version that a reader does not know may contain every key, and so may one whose length does
 // not fit. A filter shorter than 2 bytes never matches, as above, whatever its byte. H(key) is the key's hash by XXH3, 64 bits,
@@ -97,9 +98,71 @@
 //	probes: bits 5, 1, 2, 0, 10, 3
 //	filter: 2f 04 06 01 42
 //
+// # Binary fuse, byte for byte
+//
+// Encoding 0x46, version 1. A filter is an array of cells of w bits each. Each key has three cells and a fingerprint, and the
+// writer finds contents with which the three cells of every key, combined by exclusive or, are its fingerprint.
+//
+//	filter = cells, seed (8 bytes), segments (4 bytes), e (1 byte), w (1 byte), then two bytes: 0x01, 0x46
+//
+// Numbers are little-endian. A segment has S = 2^e cells, and all are (segments + 2) * S cells. Cell i is the bits i*w to
+// i*w + w-1 of the filter, the least significant one first, where bit p is bit p%8 of byte p/8. For a key with hash H:
+//
+//	x  = H + seed (mod 2^64)
+//	x  = (x xor x>>33) * 0xff51afd7ed558ccd (mod 2^64)
+//	x  = (x xor x>>33) * 0xc4ceb9fe1a85ec53 (mod 2^64)
+//	x  = x xor x>>33
+//	c0 = floor(x * segments * S / 2^64)
+//	c1 = (c0 + S) xor (floor(x / 2^18) mod S)
+//	c2 = (c0 + 2*S) xor (x mod S)
+//	fingerprint = (x xor floor(x / 2^32)) mod 2^w
+//
+// The key may be in the filter if cell[c0] xor cell[c1] xor cell[c2] = fingerprint. The filters that fit: w is 8, 12 or 16, e is
+// 2 to 18, segments is not 0, and the cells take just the bytes that are left of the filter's length.
+//
+// The writer counts equal hashes once: n is the number of different ones. It chooses
+//
+//	e        = the largest one, from 2 to 18, with 3.33^(e - 2.25) <= n; 2 if there is none
+//	capacity = n * max(1.125, 0.875 + 0.25 * ln(1000000) / ln(n)), rounded to the nearest integer; 0 if n < 2
+//	segments = max(3, ceil(capacity / S)) - 2
+//	w        = the largest one for which the cells take at most ceil(ceil(n * bitsPerKey) / 8) bytes
+//
+// It writes a blocked Bloom filter of the n different hashes (as above, with the same bitsPerKey) instead, if that has fewer
+// false positives or if no w is small enough:
+//
+//	if ceil(ceil(n * bitsPerKey) / 8) <= 1280, or n > 2^29
+//	if w = 8 and bitsPerKey >= 12.25, w = 12 and bitsPerKey >= 19.5, w = 16 and bitsPerKey >= 28.25
+//
+// Not every seed suits a set of keys. The writer tries some, of which z is the next one, with all arithmetic mod 2^64:
+//
+//	state = state + 0x9e3779b97f4a7c15        (at first, state = 1)
+//	z     = (state xor state>>30) * 0xbf58476d1ce4e5b9
+//	z     = (z xor z>>27) * 0x94d049bb133111eb
+//	z     = z xor z>>31
+//
+// At the second attempt, and every fourth one after it, if n is 5 to 999,999, S is half as large and segments is 2*segments + 2,
+// which are as many cells. After 64 attempts it writes a blocked Bloom filter. An attempt succeeds if every key gets a cell to
+// itself in this way:
+//
+//	Push the cells that are cells of one key only onto a stack, in ascending order. Until the stack is empty, pop a cell.
+//	If no key is left that has this cell, pop the next one. Otherwise there is one, and the cell is its own; put it on a list.
+//	Take the key away from its two other cells, first from the one that follows the popped one in the circle c0, c1, c2, c0,
+//	then from the third, and push each that is a cell of just one more key then.
+//
+// (It fails, too, if 64 keys share a cell.) Then all cells are 0, and for the keys of the list, the last one first, the key's own
+// cell becomes its fingerprint xor the key's two other cells.
+//
+// A worked example: the key "hello" in a filter of 10,000 keys that was made at the first attempt.
+//
+//	n = 10000, e = 9, S = 512, capacity = 12500, segments = 23, cells = 12800, w = 8 at 10.5 bits per key
+//	H = 0x9555e8555c62dcfd, seed = 0x910a2dec89025cc1, x = 0x04ffb62a42784a17
+//	c0 = 229, c1 = 635, c2 = 1266, fingerprint = 0x3d
+//	the last 16 bytes: c1 5c 02 89 ec 2d 0a 91 17 00 00 00 09 08 01 46
+//
 // # Sources
 //
 // LevelDB's format: its util/bloom.cc and util/hash.cc; the probes are the double hashing of Kirsch and Mitzenmacher, "Less
 // Hashing, Same Performance" (2006). Blocked Bloom filters: Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient
-// Bloom Filters" (2007); Lang, Neumann, Kemper and Boncz, "Performance-Optimal Filtering" (2019).
+// Bloom Filters" (2007); Lang, Neumann, Kemper and Boncz, "Performance-Optimal Filtering" (2019). Binary fuse filters: Graf and
+// Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters" (2022), as github.com/FastFilter/xorfilter makes them.
 package policy

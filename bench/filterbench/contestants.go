@@ -35,6 +35,7 @@ const (
 	LevelDBBloom = "LevelDB's Bloom"
 	PebbleBloom  = "Pebble's Bloom"
 	BlockedBloom = "levelbloom's blocked Bloom"
+	BinaryFuse   = "levelbloom's binary fuse"
 )
 
 // FromPolicy returns one of levelbloom's policies, called through the interface that adapters call.
