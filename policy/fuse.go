@@ -1,7 +1,5 @@
 package policy
 
-import "encoding/binary"
-
 // BinaryFuse is a policy whose filters have the fewest false positives for their memory, and are read as fast as any, for
 // tables that are written once and read for long: building takes more time and memory than [BlockedBloom] and [Bloom] do.
 // Other readers of LevelDB's filters than this package, C++ LevelDB and goleveldb among them, answer "may contain" to every
@@ -70,7 +68,7 @@ func (b *BinaryFuse) width(n int) int {
 	if size <= blockedShort || n > fuseMaxKeys {
 		return 0
 	}
-	cells := fuseCells(n)
+	cells := fuseGeometryOf(n).cells()
 	for _, w := range fuseWidths {
 		if cells*uint64(w.bits)/8 <= size {
 			if b.blocked.bitsPerKey >= w.below {
@@ -88,20 +86,6 @@ var fuseWidths = [...]struct {
 	bits  int
 	below float64
 }{{16, 28.25}, {12, 19.5}, {8, 12.25}}
-
-// A fuseLayout is what a filter's trailer says about its cells.
-type fuseLayout struct {
-	seed     uint64
-	segments uint32 // in which a key's first cell may lie: there are two more
-	log      uint8  // of the cells per segment, to the base of 2
-	width    uint8  // bits per cell
-}
-
-func (l fuseLayout) appendTo(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, l.seed)
-	dst = binary.LittleEndian.AppendUint32(dst, l.segments)
-	return append(dst, l.log, l.width, fuseVersion, binaryFuseByte)
-}
 
 // fuseEnd is what a layout ends with, above the number of bits per cell.
 const fuseEnd = fuseVersion<<8 | binaryFuseByte<<16

@@ -2,11 +2,8 @@ package policy
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"slices"
 	"sync"
-
-	"github.com/FastFilter/xorfilter"
 )
 
 // fuseBuilder keeps the hash of every added key.
@@ -38,60 +35,60 @@ func (b *fuseBuilder) Finish(dst []byte) []byte {
 
 // A fuseWorkshop is the memory that it takes to make a filter.
 type fuseWorkshop struct {
-	hashes []uint64
-	distincter
-	library xorfilter.BinaryFuseBuilder
+	heaps
+	fusePuzzle
 }
 
 var fuseWorkshops = sync.Pool{New: func() any { return new(fuseWorkshop) }}
+
+// fuseAttempts bounds the attempts. By chance a few sets of keys in a hundred need a second one, and hardly any a fifth; but
+// somebody might choose keys for which no seed is right.
+const fuseAttempts = 64
 
 // appendFilter appends the filter of keys to dst.
 func (b *BinaryFuse) appendFilter(dst []byte, keys *keyHashes) []byte {
 	w := fuseWorkshops.Get().(*fuseWorkshop)
 	defer fuseWorkshops.Put(w)
-	w.hashes = slices.Grow(w.hashes[:0], keys.n)
-	for some := range keys.all {
-		w.hashes = append(w.hashes, some...)
-	}
-	hashes := w.distinct(w.hashes)
-	if width := b.width(len(hashes)); width > 0 {
-		if filter, ok := w.appendFuse(dst, hashes, width); ok {
-			return filter
+	var seeds fuseSeeds
+	seed := seeds.next()
+	mixed := w.deal(keys, seed)
+	n := len(mixed)
+	if width := b.width(n); width > 0 {
+		for attempt := 1; attempt <= fuseAttempts; attempt++ {
+			g := fuseGeometryOf(n).at(attempt, n)
+			if cells, ok := w.solve(mixed, g); ok {
+				return appendFuse(dst, cells, seed, g, width)
+			}
+			seed = seeds.next()
+			mixed = w.deal(keys, seed)
 		}
 	}
-	dst, payload := b.blocked.extend(dst, len(hashes))
-	setBlocked(payload, hashes, b.blocked.k)
+	dst, payload := b.blocked.extend(dst, n)
+	for hashes := range keys.all { // equal ones have the same bits
+		setBlocked(payload, hashes, b.blocked.k)
+	}
 	return dst
 }
 
-// appendFuse appends the binary fuse filter of distinct hashes to dst, with fingerprints of 8, 12 or 16 bits. It is not ok if
-// none of the library's seeds, of which there are 1,024, suits them. That does not happen by chance.
-func (w *fuseWorkshop) appendFuse(dst []byte, hashes []uint64, width int) (extended []byte, ok bool) {
-	if width == 8 {
-		f, err := xorfilter.BuildBinaryFuse[uint8](&w.library, hashes)
-		if err != nil {
-			return dst, false
+// appendFuse appends a filter to dst: of each cell the lowest width bits, which are 8, 12 or 16, and what its reader must know.
+func appendFuse(dst []byte, cells []uint16, seed uint64, g fuseGeometry, width int) []byte {
+	dst = slices.Grow(dst, len(cells)*width/8+fuseTrailer)
+	switch width {
+	case 8:
+		for _, c := range cells {
+			dst = append(dst, byte(c))
 		}
-		return layoutOf(f, width).appendTo(append(dst, f.Fingerprints...)), true
-	}
-	f, err := xorfilter.BuildBinaryFuse[uint16](&w.library, hashes)
-	if err != nil {
-		return dst, false
-	}
-	dst = slices.Grow(dst, len(f.Fingerprints)*width/8+fuseTrailer)
-	if width == 12 {
-		for pair := range slices.Chunk(f.Fingerprints, 2) { // there is an even number of them
+	case 12:
+		for pair := range slices.Chunk(cells, 2) { // they are an even number
 			both := uint32(pair[0])&0xfff | uint32(pair[1])<<12
 			dst = append(dst, byte(both), byte(both>>8), byte(both>>16))
 		}
-	} else {
-		for _, f := range f.Fingerprints {
-			dst = binary.LittleEndian.AppendUint16(dst, f)
+	case 16:
+		for _, c := range cells {
+			dst = binary.LittleEndian.AppendUint16(dst, c)
 		}
 	}
-	return layoutOf(f, width).appendTo(dst), true
-}
-
-func layoutOf[T xorfilter.Unsigned](f xorfilter.BinaryFuse[T], width int) fuseLayout {
-	return fuseLayout{seed: f.Seed, segments: f.SegmentCount, log: uint8(bits.TrailingZeros32(f.SegmentLength)), width: uint8(width)}
+	dst = binary.LittleEndian.AppendUint64(dst, seed)
+	dst = binary.LittleEndian.AppendUint32(dst, g.segments)
+	return append(dst, g.log, byte(width), fuseVersion, binaryFuseByte)
 }

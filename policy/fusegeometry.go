@@ -2,32 +2,39 @@ package policy
 
 import "math/bits"
 
-// fuseMaxKeys bounds the keys of a binary fuse filter: the library counts bytes in 32 bits.
+// A fuseGeometry says how many cells a filter has, and which of them are a key's.
+type fuseGeometry struct {
+	segments uint32 // in which a key's first cell may lie: there are two more
+	log      uint8  // of the cells per segment, to the base of 2
+}
+
+// fuseMaxKeys bounds the keys of a binary fuse filter: its cells have numbers of 32 bits.
 const fuseMaxKeys = 1 << 29
 
 // fuseSegmentFrom[i] is the number of keys from which on a segment has 2^(i+3) cells, and not 2^(i+2): the smallest integer
 // that is not below 3.33^(i+0.75).
 var fuseSegmentFrom = [...]int{3, 9, 28, 92, 304, 1010, 3362, 11193, 37273, 124118, 413310, 1376322, 4583150, 15261887, 50822082, 169237530}
 
-// fuseCells returns how many cells the filter of n keys has. The library, which makes the filter, computes the same with
-// floating-point logarithms. They might differ in a last digit from platform to platform, and so might, but for this
-// function, the choice between fingerprints of different length; TestFuseGeometry shows that both agree.
-func fuseCells(n int) uint64 {
-	log := 2
-	for log-2 < len(fuseSegmentFrom) && n >= fuseSegmentFrom[log-2] {
-		log++
+// fuseGeometryOf returns the geometry of a filter of n keys. It is that of github.com/FastFilter/xorfilter, which has been found
+// by trial. As the logarithms are computed with integers, all platforms choose the same.
+func fuseGeometryOf(n int) fuseGeometry {
+	log := uint8(2)
+	for _, from := range fuseSegmentFrom {
+		if n >= from {
+			log++
+		}
 	}
 	segments := (fuseCapacity(uint64(n)) + 1<<log - 1) >> log
-	return max(3, segments) << log
+	return fuseGeometry{uint32(max(3, segments) - 2), log}
 }
 
 // fuseCapacity returns how many cells n keys should have at least: n * max(9/8, 7/8 + ln(1000000)/ln(n)/4), rounded.
 func fuseCapacity(n uint64) uint64 {
 	const million = 1_000_000
-	switch {
-	case n < 2:
+	if n < 2 {
 		return 0
-	case n >= million:
+	}
+	if n >= million {
 		return (9*n + 4) / 8
 	}
 	log := log2(n)
@@ -47,4 +54,46 @@ func log2(n uint64) uint64 {
 		x = square << (1 - digit)
 	}
 	return log
+}
+
+// cells returns the number of cells.
+func (g fuseGeometry) cells() uint64 { return (uint64(g.segments) + 2) << g.log }
+
+// at returns the geometry for an attempt, counted from 1, to make a filter of n keys. There are sets for which segments of half
+// the length are better, and with which all attempts would fail otherwise.
+func (g fuseGeometry) at(attempt, n int) fuseGeometry {
+	if attempt%4 == 2 && n > 4 && n < 1_000_000 {
+		return fuseGeometry{2*g.segments + 2, g.log - 1}
+	}
+	return g
+}
+
+// fuseCellsOf tells the cells of keys.
+type fuseCellsOf struct {
+	starts        uint64 // the cells of which a key's first is one
+	segment, mask uint32
+}
+
+func (g fuseGeometry) cellsOf() fuseCellsOf {
+	return fuseCellsOf{uint64(g.segments) << g.log, 1 << g.log, 1<<g.log - 1}
+}
+
+// key returns the cells of a mixed hash.
+func (f fuseCellsOf) key(x uint64) (c0, c1, c2 uint32) {
+	high, _ := bits.Mul64(x, f.starts)
+	c0 = uint32(high)
+	c1 = (c0 + f.segment) ^ uint32(x>>18)&f.mask
+	c2 = (c0 + 2*f.segment) ^ uint32(x)&f.mask
+	return c0, c1, c2
+}
+
+// fuseSeeds are the seeds that are tried, one after the other: the numbers of SplitMix64 (Steele, Lea and Flood, 2014) after 1.
+type fuseSeeds uint64
+
+func (s *fuseSeeds) next() uint64 {
+	*s += 0x9e3779b97f4a7c15
+	z := 1 + uint64(*s)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
 }

@@ -15,8 +15,9 @@ type keyHashChunk [2048]uint64
 var keyHashChunks = sync.Pool{New: func() any { return new(keyHashChunk) }}
 
 // Add adds the hash of a key.
-func (k *keyHashes) Add(key []byte) {
-	h := keyHash(key)
+func (k *keyHashes) Add(key []byte) { k.add(keyHash(key)) }
+
+func (k *keyHashes) add(h uint64) {
 	i := uint(k.n) % uint(len(keyHashChunk{}))
 	if i == 0 {
 		k.last = keyHashChunks.Get().(*keyHashChunk)
