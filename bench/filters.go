@@ -60,9 +60,9 @@ var implementations = []implementation{
 		}
 		return filterbench.FromPolicy("blocked", filterbench.BlockedBloom, p), nil
 	}},
-	fuse("fuse8", 12),
-	fuse("fuse12", 19),
-	fuse("fuse16", 28),
+	fuse("fuse8", filterbench.BinaryFuse8, 12),
+	fuse("fuse12", filterbench.BinaryFuse12, 19),
+	fuse("fuse16", filterbench.BinaryFuse16, 28),
 	{"cpp", "C++ LevelDB, if -cpp is there", func(f filterFlags, _ *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.StartCPP("cpp", f.cpp, f.bits)
 	}},
@@ -79,13 +79,13 @@ var implementations = []implementation{
 
 // fuse returns an implementation of binary fuse filters, with a number of bits per key for which the builder takes the
 // fingerprints that the name says, from 2,000 keys on.
-func fuse(name string, bitsPerKey float64) implementation {
+func fuse(name, encoding string, bitsPerKey float64) implementation {
 	return implementation{name, "levelbloom's binary fuse, with fingerprints of so many bits", func(filterFlags, *policy.Bloom) (filterbench.Contestant, error) {
 		p, err := policy.NewBinaryFuse(bitsPerKey)
 		if err != nil {
 			return nil, err
 		}
-		return filterbench.FromPolicy(name, filterbench.BinaryFuse, p), nil
+		return filterbench.FromPolicy(name, encoding, p), nil
 	}}
 }
 

@@ -57,8 +57,6 @@ func (b *BinaryFuse) AppendFilter(dst []byte, keys [][]byte) []byte {
 const (
 	fuseVersion = 1
 	fuseTrailer = 16 // seed, segments, the logarithm of the cells per segment, bits per fingerprint, version, encoding
-	// A key's second and third cell are in the next segments, where 18 bits of its hash each say.
-	fuseMaxLog = 18
 )
 
 // width returns the number of bits of the fingerprints in a filter of n distinct keys, or 0 if blocked Bloom has fewer false
@@ -86,6 +84,3 @@ var fuseWidths = [...]struct {
 	bits  int
 	below float64
 }{{16, 28.25}, {12, 19.5}, {8, 12.25}}
-
-// fuseEnd is what a layout ends with, above the number of bits per cell.
-const fuseEnd = fuseVersion<<8 | binaryFuseByte<<16

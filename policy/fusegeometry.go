@@ -57,7 +57,7 @@ func log2(n uint64) uint64 {
 }
 
 // cells returns the number of cells.
-func (g fuseGeometry) cells() uint64 { return (uint64(g.segments) + 2) << g.log }
+func (g fuseGeometry) cells() uint64 { return (uint64(g.segments) + 2) << (g.log & 63) }
 
 // at returns the geometry for an attempt, counted from 1, to make a filter of n keys. There are sets for which segments of half
 // the length are better, and with which all attempts would fail otherwise.
@@ -68,22 +68,25 @@ func (g fuseGeometry) at(attempt, n int) fuseGeometry {
 	return g
 }
 
+// valid reports whether there can be such a geometry: where in its segment a key's second and third cell are, 18 bits say.
+func (g fuseGeometry) valid() bool { return g.segments > 0 && g.log-2 <= 16 }
+
 // fuseCellsOf tells the cells of keys.
 type fuseCellsOf struct {
-	starts        uint64 // the cells of which a key's first is one
-	segment, mask uint32
+	starts  uint64 // the cells of which a key's first is one
+	segment uint64 // cells in each
 }
 
+// REQUIRES: g is valid.
 func (g fuseGeometry) cellsOf() fuseCellsOf {
-	return fuseCellsOf{uint64(g.segments) << g.log, 1 << g.log, 1<<g.log - 1}
+	return fuseCellsOf{uint64(g.segments) << (g.log & 63), 1 << (g.log & 63)}
 }
 
-// key returns the cells of a mixed hash.
-func (f fuseCellsOf) key(x uint64) (c0, c1, c2 uint32) {
-	high, _ := bits.Mul64(x, f.starts)
-	c0 = uint32(high)
-	c1 = (c0 + f.segment) ^ uint32(x>>18)&f.mask
-	c2 = (c0 + 2*f.segment) ^ uint32(x)&f.mask
+// key returns the cells of a mixed hash, which lie in three segments that follow each other.
+func (f fuseCellsOf) key(x uint64) (c0, c1, c2 uint64) {
+	c0, _ = bits.Mul64(x, f.starts) // x is a fraction of 2^64, and c0 the same one of starts
+	c1 = (c0 + f.segment) ^ x>>18&(f.segment-1)
+	c2 = (c0 + 2*f.segment) ^ x&(f.segment-1)
 	return c0, c1, c2
 }
 

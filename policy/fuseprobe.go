@@ -2,7 +2,6 @@ package policy
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"unsafe"
 )
 
@@ -13,43 +12,69 @@ func (*BinaryFuse) MayContain(filter, key []byte) bool {
 	if len(filter) < 2 || filter[len(filter)-1] != binaryFuseByte {
 		return MayContain(filter, key)
 	}
-	n := len(filter) - fuseTrailer
-	if n < 0 {
+	if len(filter) < fuseTrailer {
 		return true
 	}
 	h := keyHash(key) // first, since what is computed before would have to be kept somewhere during the call
 	f := fuseOf(filter)
-	h = fuseMix(h, f.seed())
-	segments, log := f.segments(), f.log()
-	if segments == 0 || log < 2 || log > fuseMaxLog {
+	g := f.geometry()
+	if !g.valid() {
 		return true
 	}
-	segment := uint64(1) << (log & 63)
-	i, _ := bits.Mul64(h, segments<<(log&63)) // so i is in one of the segments
-	j := (i + segment) ^ h>>18&(segment-1)    // in the next one
-	k := (i + 2*segment) ^ h&(segment-1)
-	fingerprint := h ^ h>>32
-	cells := (segments + 2) << (log & 63)
+	x := fuseMix(h, f.seed())
+	c0, c1, c2 := g.cellsOf().key(x)
+	size := uint64(len(filter) - fuseTrailer)
 	switch f.end() {
 	case fuseEnd | 8:
-		return uint64(n) != cells || byte(fingerprint) == f.cell8(i)^f.cell8(j)^f.cell8(k)
+		return size != g.cells() || f.cell8(c0)^f.cell8(c1)^f.cell8(c2) == byte(x^x>>32)
 	case fuseEnd | 12:
-		return uint64(n) != cells/2*3 || (uint16(fingerprint)^f.cell12(i)^f.cell12(j)^f.cell12(k))<<4 == 0
+		return size != g.cells()/2*3 || (f.cell12(c0)^f.cell12(c1)^f.cell12(c2)^uint16(x^x>>32))<<4 == 0
 	case fuseEnd | 16:
-		return uint64(n) != cells*2 || uint16(fingerprint) == f.cell16(i)^f.cell16(j)^f.cell16(k)
+		return size != g.cells()*2 || f.cell16(c0)^f.cell16(c1)^f.cell16(c2) == uint16(x^x>>32)
 	}
 	return true
 }
 
-// fuseMayContainMany reads a filter whose last byte is binaryFuseByte.
+// fuseMayContainMany reads a filter whose last byte is binaryFuseByte. Keys are hashed some at a time, so that the lookups after
+// that wait for memory together.
 func fuseMayContainMany(filter []byte, keys [][]byte, out []bool) {
-	for i, key := range keys {
-		out[i] = (*BinaryFuse)(nil).MayContain(filter, key)
+	out = out[:len(keys)]
+	if len(filter) < fuseTrailer {
+		allMayBeThere(out)
+		return
+	}
+	f := fuseOf(filter)
+	g := f.geometry()
+	size := uint64(len(filter) - fuseTrailer)
+	width := f.end() &^ fuseEnd
+	if !g.valid() || f.end() != fuseEnd|width || width != 8 && width != 12 && width != 16 || size != g.cells()*width/8 {
+		allMayBeThere(out)
+		return
+	}
+	cellsOf := g.cellsOf()
+	var mixed [hashGroup]uint64
+	for len(keys) > 0 {
+		n := min(len(keys), len(mixed))
+		for i, key := range keys[:n] {
+			mixed[i] = fuseMix(keyHash(key), f.seed())
+		}
+		for i, x := range mixed[:n] {
+			c0, c1, c2 := cellsOf.key(x)
+			switch width {
+			case 8:
+				out[i] = f.cell8(c0)^f.cell8(c1)^f.cell8(c2) == byte(x^x>>32)
+			case 12:
+				out[i] = (f.cell12(c0)^f.cell12(c1)^f.cell12(c2)^uint16(x^x>>32))<<4 == 0
+			case 16:
+				out[i] = f.cell16(c0)^f.cell16(c1)^f.cell16(c2) == uint16(x^x>>32)
+			}
+		}
+		keys, out = keys[n:], out[n:]
 	}
 }
 
 // fuseMix makes of a key's hash the one from which its cells and its fingerprint come. There are as many as seeds, because not
-// all suit a set of keys. It is the finalizer of MurmurHash3, a bijection, which the library uses.
+// all suit a set of keys. It is the finalizer of MurmurHash3, a bijection.
 func fuseMix(h, seed uint64) uint64 {
 	h += seed
 	h ^= h >> 33
@@ -59,31 +84,38 @@ func fuseMix(h, seed uint64) uint64 {
 	return h ^ h>>33
 }
 
-// A fuse is a filter of fuseTrailer bytes or more. Its methods read what is in it without the checks of a slice, which would
-// cost a lookup a tenth of its time and more.
-type fuse struct {
+// A fuseFilter is a filter of fuseTrailer bytes or more. It is read without the checks of a slice, which would take a lookup a
+// tenth of its time and more.
+type fuseFilter struct {
 	payload unsafe.Pointer
 	trailer *[fuseTrailer]byte
 }
 
-func fuseOf(filter []byte) fuse {
-	return fuse{unsafe.Pointer(unsafe.SliceData(filter)), (*[fuseTrailer]byte)(filter[len(filter)-fuseTrailer:])}
+func fuseOf(filter []byte) fuseFilter {
+	return fuseFilter{unsafe.Pointer(unsafe.SliceData(filter)), (*[fuseTrailer]byte)(filter[len(filter)-fuseTrailer:])}
 }
 
-func (f fuse) seed() uint64     { return binary.LittleEndian.Uint64(f.trailer[:]) }
-func (f fuse) layout() uint64   { return binary.LittleEndian.Uint64(f.trailer[8:]) }
-func (f fuse) segments() uint64 { return f.layout() & (1<<32 - 1) }
-func (f fuse) log() uint64      { return f.layout() >> 32 & 0xff }
-func (f fuse) end() uint64      { return f.layout() >> 40 }
+func (f fuseFilter) seed() uint64   { return binary.LittleEndian.Uint64(f.trailer[:]) }
+func (f fuseFilter) layout() uint64 { return binary.LittleEndian.Uint64(f.trailer[8:]) }
 
-// cell8 returns cell i of 8 bits. REQUIRES, as the others: the payload has it.
-func (f fuse) cell8(i uint64) byte { return *(*byte)(unsafe.Add(f.payload, i)) }
+func (f fuseFilter) geometry() fuseGeometry {
+	return fuseGeometry{uint32(f.layout()), uint8(f.layout() >> 32)}
+}
 
-// cell12 returns cell i of 12 bits, in the lowest ones.
-func (f fuse) cell12(i uint64) uint16 { return f.load(i+i/2) >> (i & 1 * 4) }
+// end returns the last 3 bytes: the number of bits per cell, the version, the encoding.
+func (f fuseFilter) end() uint64 { return f.layout() >> 40 }
 
-func (f fuse) cell16(i uint64) uint16 { return f.load(2 * i) }
+const fuseEnd = fuseVersion<<8 | binaryFuseByte<<16
 
-func (f fuse) load(offset uint64) uint16 {
+// cell8 returns a cell of 8 bits. REQUIRES, as the others: the payload has as many cells as the geometry says, of so many bits, and
+// so this one.
+func (f fuseFilter) cell8(c uint64) byte { return *(*byte)(unsafe.Add(f.payload, c)) }
+
+// cell12 returns a cell of 12 bits, and 4 of the next one above them if there is one in the same bytes.
+func (f fuseFilter) cell12(c uint64) uint16 { return f.load(c+c/2) >> (c & 1 * 4) }
+
+func (f fuseFilter) cell16(c uint64) uint16 { return f.load(2 * c) }
+
+func (f fuseFilter) load(offset uint64) uint16 {
 	return binary.LittleEndian.Uint16((*[2]byte)(unsafe.Add(f.payload, offset))[:])
 }

@@ -60,7 +60,7 @@ func (p *fusePuzzle) peel(mixed []uint64, g fuseGeometry) bool {
 	n := 0
 	for top > 0 {
 		top--
-		own := stack[top]
+		own := uint64(stack[top])
 		if count[own]>>2 != 1 {
 			continue
 		}
@@ -81,13 +81,13 @@ func (p *fusePuzzle) peel(mixed []uint64, g fuseGeometry) bool {
 		whichThird := which ^ whichNext ^ (0 ^ 1 ^ 2)
 
 		left := count[next]
-		stack[top] = next
+		stack[top] = uint32(next)
 		top += isZero(left>>2 ^ 2)
 		count[next] = (left - 4) ^ whichNext
 		keys[next] ^= x
 
 		left = count[third]
-		stack[top] = third
+		stack[top] = uint32(third)
 		top += isZero(left>>2 ^ 2)
 		count[third] = (left - 4) ^ whichThird
 		keys[third] ^= x

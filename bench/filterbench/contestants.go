@@ -35,7 +35,9 @@ const (
 	LevelDBBloom = "LevelDB's Bloom"
 	PebbleBloom  = "Pebble's Bloom"
 	BlockedBloom = "levelbloom's blocked Bloom"
-	BinaryFuse   = "levelbloom's binary fuse"
+	BinaryFuse8  = "levelbloom's binary fuse, 8 bits" // of a fingerprint
+	BinaryFuse12 = "levelbloom's binary fuse, 12 bits"
+	BinaryFuse16 = "levelbloom's binary fuse, 16 bits"
 )
 
 // FromPolicy returns one of levelbloom's policies, called through the interface that adapters call.
