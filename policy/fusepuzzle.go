@@ -69,14 +69,7 @@ func (p *fusePuzzle) peel(mixed []uint64, g fuseGeometry) bool {
 		n++
 
 		c0, c1, c2 := cellsOf.key(x)
-		next := c1
-		if which == 1 {
-			next = c2
-		}
-		if which == 2 {
-			next = c0
-		}
-		whichNext := uint8(0b00_10_01) >> (2 * which) & 3 // 0, 1, 2 become 1, 2, 0
+		next, whichNext := choose(which, c1, c2, c0), uint8(choose(which, 1, 2, 0))
 		third := own ^ next ^ c0 ^ c1 ^ c2
 		whichThird := which ^ whichNext ^ (0 ^ 1 ^ 2)
 
@@ -122,5 +115,10 @@ func resize[T any](s *[]T, n uint64) []T {
 	return *s
 }
 
-// isZero returns 1 if x is 0, and otherwise 0, without a branch.
+// choose returns a, b or c for 0, 1 or 2, without a branch, which nobody could predict.
+func choose(which uint8, a, b, c uint64) uint64 {
+	return a ^ (a^b)&-uint64(which&1) ^ (a^c)&-uint64(which>>1)
+}
+
+// isZero returns 1 if x is 0, and otherwise 0, likewise.
 func isZero(x uint8) int { return int((uint(x) - 1) >> (bits.UintSize - 1)) }
