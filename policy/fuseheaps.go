@@ -22,7 +22,7 @@ const (
 // deal mixes the hashes of keys with a seed, and returns the distinct ones, in memory of h.
 func (h *heaps) deal(keys *keyHashes, seed uint64) []uint64 {
 	width := bits.Len(uint(min(keys.n/heapSize, maxHeaps-1)))
-	heap := func(x uint64) uint64 { return x >> 1 >> (63 - width) } // in two steps, as width may be 0
+	heap := func(x uint64) uint64 { return x >> 1 >> ((63 - width) & 63) } // in two steps, as width may be 0
 	h.ends = slices.Grow(h.ends[:0], 1<<width+1)[:1<<width+1]
 	clear(h.ends)
 	for hashes := range keys.all {
@@ -56,12 +56,12 @@ func (h *heaps) deal(keys *keyHashes, seed uint64) []uint64 {
 // was seen before are looked for among all.
 func (h *heaps) unique(heap []uint64, width int) []uint64 {
 	tagBits := min(bits.Len(uint(len(heap)))+8, seenBits)
-	seen := h.seen[:max(1, 1<<tagBits/64)]
+	seen := h.seen[:1<<tagBits/64]
 	clear(seen)
 	var suspects [16]uint64
 	n := 0
 	for _, x := range heap {
-		tag := x << width >> (64 - tagBits)
+		tag := x << (width & 63) >> ((64 - tagBits) & 63)
 		word := &seen[tag/64]
 		suspects[n%len(suspects)] = x
 		n += int(*word >> (tag % 64) & 1) // without a branch, which nobody could predict
