@@ -14,13 +14,20 @@ var (
 )
 
 // NewBinaryFuse returns the binary fuse policy with the given number of bits per key, above 0 and at most 2^30. Fractions are
-// allowed, and a filter has 16 bytes besides. It has a fingerprint of 8, 12 or 16 bits for each key, the longest one that
-// fits: of absent keys 1 in 256, in 4,096 or in 65,536 passes, whatever the keys. Filters of 8 bits fit into 9.04 bits per key
-// from a million keys on, into 9.5 from 100,000, 10.3 from 10,000 and 11.3 from 1,000; the others into 1.5 and 2 times as
-// much. Where [NewBlockedBloom]'s filter has fewer false positives in the same memory, or nothing else fits, the builder makes
-// that: in filters of up to 1,280 bytes, and with bits per key just below those of the next fingerprint.
+// allowed, and a filter has 16 bytes besides. For each key it has a fingerprint of 8, 12 or 16 bits, whatever fits: of absent keys
+// 1 in 256, in 4,096 or in 65,536 passes, whatever the keys. How much that takes, depends on the number of keys in a filter:
 //
-// Keys that were added twice count once. Building takes some 50 bytes per key, which builders share.
+//	keys from    8 bits    12 bits    16 bits
+//	    1,600      12       18          24      bits per key
+//	    5,300      11       16.5        22
+//	   41,000      10       15          20
+//	  850,000       9.1     13.65       18.2
+//
+// Where [NewBlockedBloom]'s filter has fewer false positives in the same memory, or no fingerprint fits, the builder makes that:
+// always in filters of up to 1,280 bytes, and with 12.25 or 19.5 bits per key and more as long as they hold no longer fingerprint.
+// The settings of the table are good ones.
+//
+// Keys that were added twice count once. Building takes up to 50 bytes of memory per key, which is used again for other filters.
 //
 // It returns an error, which says what to pass instead, if bitsPerKey is out of range or not a number, or if an option
 // refuses its argument.
