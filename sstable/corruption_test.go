@@ -210,7 +210,7 @@ var flips = []byte{0x01, 0x80, 0xff}
 
 // Every flip of a byte and every truncation of a table whose checksums stay as they are: an error, or nothing is lost.
 func TestFlips(t *testing.T) {
-	p := alternating{bloom(t, 10), blocked(t, 10)}
+	p := inTurn{bloom(t, 10), blocked(t, 10)}
 	for _, v := range append(victims(t, p), largeVictim(t, p)) {
 		t.Run(v.name, func(t *testing.T) {
 			var counts [silent + 1]int

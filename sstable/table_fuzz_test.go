@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,6 +67,7 @@ func FuzzTable(f *testing.F) {
 	for _, v := range victims(f, bloom(f, 10)) {
 		f.Add(v.file)
 	}
+	f.Add(fuseVictim(f).file)
 	golden := filepath.Join("..", "testdata", "leveldb", "tables")
 	for _, name := range []string{"one_key/000005.ldb", "raw_tablebuilder/empty.ldb", "raw_tablebuilder/nofilter_empty.ldb", "raw_tablebuilder/flush_each.ldb"} {
 		file, err := os.ReadFile(filepath.Join(golden, filepath.FromSlash(name)))
@@ -84,6 +86,12 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
+// smallFuseBlock is a filter block with one filter, which is binary fuse: 3 segments of 4 cells of 8 bits.
+var smallFuseBlock = slices.Concat(
+	make([]byte, 12), []byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 8, 1, fuseByte}, // cells; seed, segments, e, w, version, encoding
+	[]byte{0, 0, 0, 0, 28, 0, 0, 0, 63}, // its offset, where it ends, base_lg
+)
+
 // Any bytes as two data blocks, their keys in the index, and a filter block, in a table that is sound otherwise.
 func FuzzBlocks(f *testing.F) {
 	for _, v := range victims(f, bloom(f, 10)) {
@@ -92,7 +100,9 @@ func FuzzBlocks(f *testing.F) {
 			continue
 		}
 		part := func(h sstable.BlockHandle) []byte { return v.file[h.Offset:][:h.Length] }
-		f.Add(part(table.Block(0)), part(table.Block(1)), v.w.indexKeys[0], v.w.indexKeys[1], part(v.w.filterBlock), v.w.compression)
+		for _, filters := range [][]byte{part(v.w.filterBlock), smallFuseBlock} {
+			f.Add(part(table.Block(0)), part(table.Block(1)), v.w.indexKeys[0], v.w.indexKeys[1], filters, v.w.compression)
+		}
 	}
 	f.Fuzz(func(t *testing.T, data1, data2, key1, key2, filter []byte, compression byte) {
 		var file []byte

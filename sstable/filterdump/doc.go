@@ -12,11 +12,14 @@
 // keys are made from the table's own: between neighbours, in their shape, as lookups of absent keys are in practice; beyond the
 // last and the first; and random bytes. The advice is computed from the same table.
 //
-// -key shows how each table's filter answers for one key, probe by probe. -map draws how dense the parts of the filters are.
-// -json writes the report for programs.
+// -key shows how each table's filter answers for one key, probe by probe: the bits, or the cells and the fingerprint. -map
+// draws how dense the parts of the filters are. -json writes the report for programs.
 //
 // Under the names of LevelDB's policy, each filter tells its encoding by its last byte. A filter of an encoding, or of a
 // version, that is not known here may contain every key, and its table is unverified.
+//
+// Binary fuse filters have cells, and no bits that keys set: nothing is dense, and nothing tells how many keys there are. How
+// many absent keys pass, the length of the fingerprints tells.
 //
 // The exit status is 2 if there was nothing to look at. With -verify it is
 //
@@ -36,7 +39,8 @@
 //	  left_out*                       tables that -sample left out
 //	  policies                        how many tables have filters under which name
 //	  encodings                       how many filters have which encoding: "LevelDB Bloom", "Pebble Bloom", "blocked Bloom,
-//	                                  version 1", "unknown encoding 0x51", "blocked Bloom of unknown version 2"
+//	                                  version 1", "binary fuse, version 1", "unknown encoding 0x51", "blocked Bloom of unknown
+//	                                  version 2"
 //	  size*, entries*, keys*, filter_bytes*
 //	tables*       for each table:
 //	  path*

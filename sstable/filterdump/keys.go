@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
 )
 
@@ -73,8 +74,17 @@ func showKey(ctx context.Context, w io.Writer, t tables.Table, key []byte) error
 		about = append(about, x.Note)
 	}
 	fmt.Fprintf(w, "  %s\n", strings.Join(about, ", "))
+	showProbes(w, x)
+	if info.Unverified != "" {
+		fmt.Fprintf(w, "  but %s\n", info.Unverified)
+	}
+	return nil
+}
+
+// showProbes shows what the filter was asked, and what it said.
+func showProbes(w io.Writer, x encoding.Explanation) {
 	for j, p := range x.Probes {
-		state := "clear: the key was not added"
+		state := "clear: " + notAdded
 		if p.Set {
 			state = "set"
 		}
@@ -84,11 +94,24 @@ func showKey(ctx context.Context, w io.Writer, t tables.Table, key []byte) error
 		}
 		fmt.Fprintf(w, "  probe %2d  bit %10d%s  = bit %d of byte %8d  %s\n", j+1, p.Bit, inLine, p.Bit%8, p.Bit/8, state)
 	}
-	if info.Unverified != "" {
-		fmt.Fprintf(w, "  but %s\n", info.Unverified)
+	f := x.Fuse
+	if f == nil {
+		return
 	}
-	return nil
+	digits := f.Width / 4
+	for j, p := range f.Probes {
+		bit := p.Cell * int64(f.Width)
+		fmt.Fprintf(w, "  probe %2d  cell %9d  = cell %6d of segment %8d  = %d bits from bit %d of byte %8d  0x%0*x\n",
+			j+1, p.Cell, p.Cell%f.Segment, p.Cell/f.Segment, f.Width, bit%8, bit/8, digits, p.Contents)
+	}
+	comparison := "is the key's fingerprint"
+	if f.Sum() != f.Fingerprint {
+		comparison = fmt.Sprintf("is not the key's fingerprint, 0x%0*x: %s", digits, f.Fingerprint, notAdded)
+	}
+	fmt.Fprintf(w, "  exclusive or: 0x%0*x %s\n", digits, f.Sum(), comparison)
 }
+
+const notAdded = "the key was not added"
 
 // has looks for the key by reading the table from its beginning.
 func has(ctx context.Context, t tables.Table, key []byte) (bool, error) {

@@ -68,7 +68,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		o.open.Keys, err = keyFormat(s)
 		return err
 	})
-	f.Func("bloom", "a policy's `name` under which filters are LevelDB's Bloom filters, or levelbloom's blocked ones; may be repeated", func(name string) error {
+	f.Func("bloom", "a policy's `name` under which filters are LevelDB's Bloom filters, or of levelbloom's other encodings; may be repeated", func(name string) error {
 		o.open.Bloom = append(o.open.Bloom, name)
 		return nil
 	})

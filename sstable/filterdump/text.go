@@ -63,8 +63,8 @@ const (
 )
 
 const legend = `
-set %: bits of the filters that are set; FPP %: estimated from them. FPR with absent keys between the table's own, with keys of
-their shape beyond them, and with random bytes. -long tells more.
+set %: bits of the filters that are set; FPP %: estimated from them, and that of the fingerprints in binary fuse. FPR with
+absent keys between the table's own, with keys of their shape beyond them, and with random bytes. -long tells more.
 `
 
 // wrap cuts text into lines of at most width characters.
@@ -134,14 +134,44 @@ func (r *Result) describeFilters(line func(label, format string, args ...any)) {
 	} else {
 		line("filters", "one for the whole table, of %s bytes", thousands(r.Bytes))
 	}
-	if len(r.Probes) == 0 {
+	if len(r.Probes) == 0 && r.Cells == 0 {
 		return
 	}
-	line("bits", "%.2f per key, k = %s; %.1f %% of them set, as by %s keys", r.BitsPerKey, joinInts(r.Probes), 100*r.Fill, thousands(int64(r.Distinct+0.5)))
-	line("FPP", "%s %%, estimated from the bits that are set", percent(r.FPP))
+	if len(r.Probes) > 0 {
+		line("bits", "%.2f per key, k = %s; %.1f %% of them set, as by %s keys", r.BitsPerKey, joinInts(r.Probes), 100*r.Fill, thousands(int64(r.Distinct+0.5)))
+	}
+	if r.Cells > 0 {
+		line("cells", "%s", r.cells())
+	}
+	line("FPP", "%s %%, %s", percent(r.FPP), r.foundation())
 	line("FPR", "%s", rateText(r.Between, r.BetweenUnasked, "absent keys between the table's own"))
 	line("", "%s", rateText(r.Beyond, r.BeyondUnasked, "absent keys of their shape beyond them"))
 	line("", "%s", rateText(r.Random, "", "random bytes"))
+}
+
+// cells describes those of the binary fuse filters.
+func (r *Result) cells() string {
+	text := fmt.Sprintf("%s of %s bits", thousands(r.Cells), joinInts(r.FingerprintBits))
+	if len(r.Probes) == 0 {
+		text = fmt.Sprintf("%.2f bits per key; %s", r.BitsPerKey, text)
+	}
+	if r.Fuse != nil {
+		text += fmt.Sprintf(", %s in a segment; seed %s", thousands(r.Fuse.SegmentCells), r.Fuse.Seed)
+	}
+	return text
+}
+
+// foundation says from where the FPP is known.
+func (r *Result) foundation() string {
+	const estimated = "estimated from the bits that are set"
+	switch bits := joinInts(r.FingerprintBits); {
+	case bits == "":
+		return estimated
+	case len(r.Probes) > 0:
+		return fmt.Sprintf("%s, and that of fingerprints of %s bits", estimated, bits)
+	default:
+		return fmt.Sprintf("that of fingerprints of %s bits", bits)
+	}
 }
 
 // verification says what came out of comparing the keys with the filters.
@@ -221,9 +251,13 @@ func (r *Result) row(name string) table.Row {
 	if r.Filter == nil {
 		return table.Row{name, "", "", "", thousands(r.Entries), "", "", "", "", "", "", "", string(r.Status)}
 	}
+	fill := ""
+	if len(r.Probes) > 0 {
+		fill = fmt.Sprintf("%.1f", 100*r.Fill)
+	}
 	return table.Row{
 		name, r.encodingColumn(), thousands(r.Filters), thousands(r.Empty), thousands(r.Entries), fmt.Sprintf("%.1f", r.BitsPerKey), joinInts(r.Probes),
-		fmt.Sprintf("%.1f", 100*r.Fill), percent(r.FPP), rateColumn(r.Between), rateColumn(r.Beyond), rateColumn(r.Random), string(r.Status),
+		fill, percent(r.FPP), rateColumn(r.Between), rateColumn(r.Beyond), rateColumn(r.Random), string(r.Status),
 	}
 }
 

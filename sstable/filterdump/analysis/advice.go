@@ -19,6 +19,8 @@ const (
 	fewBits   = 5  // with fewer, about a tenth of all absent keys pass, or more
 
 	maxBaseLg = 20 // larger windows save next to nothing more
+
+	worthFuse = 0.0025 // of the absent keys: so many fewer must pass for binary fuse to be worth making
 )
 
 // findings is what the rules go by.
@@ -38,7 +40,7 @@ func advise(info *tables.Info, r *Report, l *layout) (all []string) {
 	}
 	f := findings{r, info.Format, info.Filters, l}
 	for _, rule := range []func(findings) string{
-		adviseName, adviseReaders, adviseUncovered, adviseUnmeasured, adviseSaturated, adviseFewBits, adviseDense, adviseBlocked, adviseOffsets,
+		adviseName, adviseReaders, adviseUncovered, adviseUnmeasured, adviseSaturated, adviseFewBits, adviseDense, adviseBlocked, adviseFuse, adviseOffsets,
 	} {
 		if sentence := rule(f); sentence != "" {
 			all = append(all, sentence)
@@ -67,14 +69,30 @@ func adviseName(f findings) string {
 
 // adviseReaders says which readers of LevelDB's tables know the filters.
 func adviseReaders(f findings) string {
-	n := f.Encodings[encoding.BlockedBloom.String()]
-	if n == 0 || !strings.HasPrefix(f.format, "LevelDB") {
+	if !strings.HasPrefix(f.format, "LevelDB") {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d filters are %s.", n, f.Filters, onlyOurs)
+	n, names := 0, []string{}
+	for _, k := range []struct {
+		encoding encoding.Encoding
+		name     string
+	}{{encoding.BlockedBloom, blockedBloom}, {encoding.BinaryFuse, binaryFuse}} {
+		if of := f.Encodings[k.encoding.String()]; of > 0 {
+			n += of
+			names = append(names, k.name)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d filters are %s, %s.", n, f.Filters, strings.Join(names, " or "), onlyOurs)
 }
 
-const onlyOurs = `blocked Bloom, which only levelbloom's policies read: C++ LevelDB and goleveldb's own policy answer "may contain" to every key`
+const (
+	blockedBloom = "blocked Bloom"
+	binaryFuse   = "binary fuse"
+	onlyOurs     = `which only levelbloom's policies read: C++ LevelDB and goleveldb's own policy answer "may contain" to every key`
+)
 
 func adviseUncovered(f findings) string {
 	if f.Unfiltered == 0 {
@@ -150,7 +168,7 @@ func adviseDense(f findings) string {
 	}
 	for _, o := range f.Others {
 		switch helps := f.Between.clearlyAbove(o.Between); {
-		case f.layout.isBlocked(o): // adviseBlocked
+		case f.layout.isOfAnother(o): // adviseBlocked, adviseFuse
 		case f.layout.hasMoreBits(o) && helps:
 			sentence += fmt.Sprintf("; with %.3g bits per key, %v would", o.BitsPerKey, o.Between)
 		case f.layout.hasMoreBits(o):
@@ -164,13 +182,35 @@ func adviseDense(f findings) string {
 
 // adviseBlocked names blocked Bloom where it keeps the rate that LevelDB's encoding does not keep.
 func adviseBlocked(f findings) string {
+	o, tried := f.tried(encoding.BlockedBloom)
+	if !tried || !f.Between.clearlyAbove(o.Between) {
+		return ""
+	}
+	return fmt.Sprintf("With policy.NewBlockedBloom and the same %.3g bits per key, %v of absent keys between your keys would pass. Its filters are %s, %s.",
+		o.BitsPerKey, o.Between, blockedBloom, onlyOurs)
+}
+
+// adviseFuse names binary fuse where it does better than the table's filters, and than blocked Bloom, which is made faster.
+func adviseFuse(f findings) string {
+	o, tried := f.tried(encoding.BinaryFuse)
+	if !tried || !f.Between.isTwice(o.Between, worthFuse) {
+		return ""
+	}
+	if blocked, tried := f.tried(encoding.BlockedBloom); tried && !blocked.Between.isTwice(o.Between, worthFuse) {
+		return ""
+	}
+	return fmt.Sprintf("With policy.NewBinaryFuse and the same %.3g bits per key, %v of absent keys between your keys would pass instead of %v. Its filters are %s, %s. They take more time and memory to make.",
+		o.BitsPerKey, o.Between, f.Between, binaryFuse, onlyOurs)
+}
+
+// tried returns what came out with another encoding than the table's.
+func (f findings) tried(e encoding.Encoding) (o Other, ok bool) {
 	for _, o := range f.Others {
-		if f.layout.isBlocked(o) && f.Between.clearlyAbove(o.Between) {
-			return fmt.Sprintf("With policy.NewBlockedBloom and the same %.3g bits per key, %v of absent keys between your keys would pass. Its filters are %s.",
-				o.BitsPerKey, o.Between, onlyOurs)
+		if f.layout.isOfAnother(o) && o.Encoding == e.String() {
+			return o, true
 		}
 	}
-	return ""
+	return Other{}, false
 }
 
 // adviseOffsets names the smallest windows that save nine tenths of what larger windows can save, if that is a twentieth

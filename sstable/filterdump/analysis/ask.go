@@ -26,7 +26,7 @@ func (a *analyst) ask(ctx context.Context) error {
 		ctx:     ctx,
 		passed:  suspects{},
 		between: reservoir[question]{rng: a.rng, limit: maxQuestions},
-		random:  reservoir[question]{rng: a.rng, limit: maxQuestions},
+		random:  reservoir[question]{rng: a.rng, limit: maxRandom},
 	}
 	if err := k.askBetween(); err != nil {
 		return err
@@ -122,8 +122,8 @@ func (k *asker) askOthers() error {
 func (k *asker) lookAgain() error {
 	dense := k.report.Between.clearlyAbove(k.report.Random)
 	var other []*trial
-	if k.layout != nil && (dense || k.layout.bitsPerKey < fewBits) {
-		other = trials(*k.layout, dense, k.between.sample, k.random.sample)
+	if k.layout != nil {
+		other = trials(*k.layout, &k.report, k.between.sample, k.random.sample)
 	}
 	if !dense && len(other) == 0 {
 		return nil

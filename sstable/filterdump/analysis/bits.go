@@ -1,13 +1,15 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
+	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
 )
 
-// measure looks at the bits of all filters.
+// measure looks at the bits of all filters, or at their cells.
 func (r *Report) measure(f *tables.Filters) {
 	var bits, set int64
 	var fpp float64
@@ -22,22 +24,39 @@ func (r *Report) measure(f *tables.Filters) {
 			continue
 		}
 		measured++
+		fpp += s.FPP
+		if s.Cells != nil {
+			r.addCells(s.Cells)
+			continue
+		}
 		bits += s.Bits
 		set += s.Set
-		fpp += s.FPP
 		if s.Set == s.Bits {
 			r.Saturated++
 		}
 		if !math.IsInf(s.Distinct, 1) {
 			r.Distinct += s.Distinct
 		}
-		if !slices.Contains(r.Probes, s.K) {
-			r.Probes = append(r.Probes, s.K)
-		}
+		r.Probes = with(r.Probes, s.K)
 	}
-	slices.Sort(r.Probes)
 	r.Fill = ratio(float64(set), float64(bits))
 	r.FPP = ratio(fpp, float64(measured))
+}
+
+func (r *Report) addCells(c *encoding.Cells) {
+	r.Cells += c.Number
+	r.FingerprintBits = with(r.FingerprintBits, c.Width)
+	if r.Filters == 1 {
+		r.Fuse = &Fuse{SegmentCells: c.Segment, Seed: fmt.Sprintf("0x%016x", c.Seed)}
+	}
+}
+
+// with puts n where it belongs in an ascending set, if it is not there yet.
+func with(set []int, n int) []int {
+	if i, found := slices.BinarySearch(set, n); !found {
+		return slices.Insert(set, i, n)
+	}
+	return set
 }
 
 // size counts the filters and their bytes, which needs no encoding.

@@ -98,7 +98,7 @@ func (l layout) bounds(filter []byte, n float64) (bits, low, high float64) {
 	return bits, low, high
 }
 
-// filterBytes returns the size of a filter of n keys.
+// filterBytes returns the size of a filter of n keys; one of binary fuse has 15 bytes more at most.
 func (l layout) filterBytes(n int64) int64 {
 	bits := int64(math.Ceil(float64(n) * l.bitsPerKey))
 	if l.encoding == encoding.BlockedBloom {
@@ -109,6 +109,15 @@ func (l layout) filterBytes(n int64) int64 {
 		return payload + blockedTrailer
 	}
 	return (max(64, bits)+7)/8 + 1
+}
+
+// mayBeFuse reports whether a policy of l's bits per key might make a filter of binary fuse: one is long enough, and cells
+// for fingerprints of 8 bits fit.
+func (l layout) mayBeFuse() bool {
+	return slices.ContainsFunc(l.keys, func(n int64) bool {
+		least := 8 * max(1.125, 0.875+0.25*math.Log(1e6)/math.Log(float64(n)))
+		return float64(n)*l.bitsPerKey > 8*blockedSingle && l.bitsPerKey >= least
+	})
 }
 
 // merged returns the number of keys of each filter if there were one for every 2^baseLg bytes, baseLg >= l.baseLg. The
@@ -156,8 +165,8 @@ func (l layout) bytes() (bytes int64) {
 // isWider reports whether o has larger windows, and nothing else.
 func (l layout) isWider(o Other) bool { return l.perWindow && o.BaseLg > l.baseLg }
 
-// isBlocked reports whether o is blocked Bloom instead of LevelDB's, and nothing else.
-func (l layout) isBlocked(o Other) bool { return o.Encoding != l.encoding.String() }
+// isOfAnother reports whether o has another encoding, and nothing else.
+func (l layout) isOfAnother(o Other) bool { return o.Encoding != l.encoding.String() }
 
 // hasMoreBits reports whether o has more bits per key, and nothing else.
-func (l layout) hasMoreBits(o Other) bool { return !l.isWider(o) && !l.isBlocked(o) }
+func (l layout) hasMoreBits(o Other) bool { return !l.isWider(o) && !l.isOfAnother(o) }

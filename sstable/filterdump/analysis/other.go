@@ -12,25 +12,30 @@ import (
 // absent keys that the table's own were asked for.
 
 const (
-	// maxQuestions is how many absent keys of each kind are asked for again.
-	maxQuestions = 1 << 13
+	// maxQuestions is how many absent keys between the table's own are asked for again, and maxRandom how many random ones.
+	maxQuestions = 1 << 15
+	maxRandom    = 1 << 13
 	// maxTrialKeys and maxTrialBytes bound the memory for one filter in the making: 16 MiB for its keys' hashes, and the
-	// filter itself, whose bits per key are what the table's filters say, sound or not.
-	maxTrialKeys  = 1 << 21
-	maxTrialBytes = 16 << 20
+	// filter itself, whose bits per key are what the table's filters say, sound or not. To make binary fuse filters takes
+	// more memory than the hashes do, so there it is maxFuseTrialKeys.
+	maxTrialKeys     = 1 << 21
+	maxFuseTrialKeys = 1 << 20
+	maxTrialBytes    = 16 << 20
 )
 
 // A trial makes and asks the filters of one other setting.
 type trial struct {
-	result  Other
-	shift   int // windows whose indexes are equal after this shift share a filter
-	builder policy.Builder
-	policy  policy.Policy
-	filter  []byte
-	index   int // of the filter that builder makes
-	ordered bool
-	between answers
-	random  answers
+	result    Other
+	encoding  encoding.Encoding
+	shift     int // windows whose indexes are equal after this shift share a filter
+	builder   policy.Builder
+	policy    policy.Policy
+	filter    []byte
+	index     int // of the filter that builder makes
+	made, own int // filters, and those of encoding: a policy may choose another
+	ordered   bool
+	between   answers
+	random    answers
 }
 
 // answers are the absent keys that a trial asks for, by the index of the filter, and what came out.
@@ -67,30 +72,40 @@ func (a *answers) rate() Rate {
 
 // newTrial tries l with another setting. It returns nil if that is out of reach: too large a filter, or no such policy.
 func newTrial(l layout, e encoding.Encoding, bitsPerKey float64, baseLg int, between, random []question) *trial {
-	var p policy.Policy
-	var err error
-	if e == encoding.BlockedBloom {
-		p, err = policy.NewBlockedBloom(bitsPerKey)
-	} else {
-		p, err = policy.NewBloom(bitsPerKey)
-	}
+	p, err := policyOf(e, bitsPerKey)
 	if err != nil {
 		return nil
 	}
 	l.encoding, l.bitsPerKey = e, bitsPerKey
 	keys := l.keys
-	t := &trial{policy: p, builder: p.NewBuilder(), ordered: true, result: Other{Encoding: e.String(), BitsPerKey: bitsPerKey}}
+	t := &trial{encoding: e, policy: p, builder: p.NewBuilder(), ordered: true, result: Other{Encoding: e.String(), BitsPerKey: bitsPerKey}}
 	if l.perWindow {
 		t.result.BaseLg, t.shift = baseLg, baseLg-l.baseLg
 		keys = l.merged(baseLg)
 	}
+	maxKeys := int64(maxTrialKeys)
+	if e == encoding.BinaryFuse {
+		maxKeys = maxFuseTrialKeys
+	}
 	for _, n := range keys {
-		if n > maxTrialKeys || l.filterBytes(n) > maxTrialBytes {
+		if n > maxKeys || l.filterBytes(n) > maxTrialBytes {
 			return nil
 		}
 	}
 	t.between, t.random = waiting(between, t.shift), waiting(random, t.shift)
 	return t
+}
+
+// policyOf returns the policy that makes filters of an encoding.
+func policyOf(e encoding.Encoding, bitsPerKey float64) (policy.Policy, error) {
+	switch e {
+	case encoding.BlockedBloom:
+		return policy.NewBlockedBloom(bitsPerKey)
+	case encoding.BinaryFuse:
+		return policy.NewBinaryFuse(bitsPerKey)
+	default:
+		return policy.NewBloom(bitsPerKey)
+	}
 }
 
 // add takes an entry of the table. Filters come in order, in a sound table.
@@ -112,33 +127,42 @@ func (t *trial) finish() {
 		return
 	}
 	t.filter = t.builder.Finish(t.filter[:0])
+	t.made++
+	if encoding.LevelDB.Of(t.filter) == t.encoding {
+		t.own++
+	}
 	t.between.ask(t)
 	t.random.ask(t)
 }
 
-// conclude returns what came out, or false if the filters came in no order and could not be made.
+// conclude returns what came out, or false if the filters came in no order and could not be made, or if most were made of
+// another encoding.
 func (t *trial) conclude() (Other, bool) {
 	t.finish()
 	t.result.Between, t.result.Random = t.between.rate(), t.random.rate()
-	return t.result, t.ordered
+	return t.result, t.ordered && t.made <= 2*t.own
 }
 
-// trials returns the settings worth trying: more bits, and where absent keys between the table's own fare badly, blocked Bloom
-// and larger windows.
-func trials(l layout, dense bool, between, random []question) (all []*trial) {
+// trials returns the settings worth trying: more bits where there are few; more bits, blocked Bloom and larger windows where
+// absent keys between the table's own fare badly; and binary fuse where it can do clearly better.
+func trials(l layout, r *Report, between, random []question) (all []*trial) {
 	try := func(e encoding.Encoding, bitsPerKey float64, baseLg int) {
 		if t := newTrial(l, e, bitsPerKey, baseLg, between, random); t != nil {
 			all = append(all, t)
 		}
 	}
-	try(l.encoding, max(usualBits, math.Ceil(2*l.bitsPerKey)), l.baseLg)
-	if !dense {
-		return all
+	dense := r.Between.clearlyAbove(r.Random)
+	if dense || l.bitsPerKey < fewBits {
+		try(l.encoding, max(usualBits, math.Ceil(2*l.bitsPerKey)), l.baseLg)
 	}
-	if l.encoding != encoding.BlockedBloom {
+	if dense && l.encoding != encoding.BlockedBloom {
 		try(encoding.BlockedBloom, l.bitsPerKey, l.baseLg)
 	}
-	if l.perWindow {
+	fuse := newRate(maxQuestions, maxQuestions>>8) // with the shortest fingerprints, whatever the keys
+	if l.mayBeFuse() && r.Between.isTwice(fuse, worthFuse) {
+		try(encoding.BinaryFuse, l.bitsPerKey, l.baseLg)
+	}
+	if dense && l.perWindow {
 		for _, baseLg := range []int{14, 16, 18, 20} {
 			if baseLg > l.baseLg {
 				try(l.encoding, l.bitsPerKey, baseLg)

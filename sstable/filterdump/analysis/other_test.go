@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,14 +62,22 @@ func TestCollisionsCountOnce(t *testing.T) {
 
 // Nothing is read twice without a reason.
 func TestNoSecondPass(t *testing.T) {
-	r := analyse(t, wholeTable(t, numbered(seeded(t, 2), "key%08d", 0, 18_000, 0.5).present, 10), Options{})
-	require.Nil(t, r.BetweenCollisions)
-	require.Empty(t, r.Others)
+	keys := numbered(seeded(t, 2), "key%08d", 0, 18_000, 0.5).present
+	for _, table := range []*fakeTable{
+		wholeTable(t, keys[:10_000], 10), // 8 bits for each key, and what binary fuse needs besides, are more
+		wholeTable(t, keys, 15),          // few absent keys pass
+		wholeTable(t, keys, 8),
+		wholeTableOf(mustFuse(t, 12).AppendFilter(nil, keys), keys),
+	} {
+		r := analyse(t, table, Options{})
+		require.Nil(t, r.BetweenCollisions)
+		require.Empty(t, r.Others)
+	}
 }
 
 // What other settings would do is what filters of these settings do.
 func TestOtherSettings(t *testing.T) {
-	set := numbered(seeded(t, 3), "user%016d", 0, 20_000, 0.63)
+	set := numbered(seeded(t, 3), "user%016d", 0, 60_000, 0.63)
 	table := windowTable(t, set.present, 10, 4096, 11)
 	r := analyse(t, table, Options{})
 	var settings []int
@@ -82,7 +91,7 @@ func TestOtherSettings(t *testing.T) {
 			}
 		}
 		require.EqualValues(t, maxQuestions, o.Between.Asked)
-		require.EqualValues(t, maxQuestions, o.Random.Asked)
+		require.EqualValues(t, maxRandom, o.Random.Asked)
 		requireRate(t, float64(passed)/float64(len(set.absent)), o.Between)
 
 		random := analyse(t, other, Options{Seed: 5}).Random
@@ -95,9 +104,13 @@ func TestOtherSettings(t *testing.T) {
 
 // otherTable has the filters of another setting than a windowTable of 10 bits per key in blocks of 4096.
 func otherTable(t testing.TB, keys [][]byte, o Other) *fakeTable {
-	var p policy.Policy = mustBloom(t, o.BitsPerKey)
-	if o.Encoding != encoding.LevelDBBloom.String() {
-		p = mustBlocked(t, o.BitsPerKey)
+	p := map[string]policy.Policy{
+		exactName:   mustBloom(t, o.BitsPerKey),
+		blockedName: mustBlocked(t, o.BitsPerKey),
+		fuseName:    mustFuse(t, o.BitsPerKey),
+	}[o.Encoding]
+	if o.BaseLg == 0 {
+		return wholeTableOf(filterOf(p, keys), keys)
 	}
 	return windowTableOf(p, keys, 4096, o.BaseLg)
 }
@@ -120,6 +133,47 @@ func TestOtherSettingsExactly(t *testing.T) {
 		}
 		require.EqualValues(t, len(set.absent), o.Between.Asked)
 		require.Equal(t, passed, o.Between.Passed, "%+v", o)
+	}
+}
+
+// Binary fuse is tried where filters have many keys, and blocked Bloom besides where LevelDB's do badly.
+func TestBinaryFuseIsTried(t *testing.T) {
+	set := numbered(seeded(t, 6), "user%016d", 0, 100_000, 0.8)
+	keys := set.present
+	for name, c := range map[string]struct {
+		table *fakeTable
+		want  []string
+	}{
+		"dense":            {wholeTable(t, keys, 10), []string{exactName, blockedName, fuseName}},
+		"dense, long ones": {wholeTable(t, keys, 20), []string{exactName, blockedName, fuseName}},
+		"dense, blocked":   {wholeTableOf(mustBlocked(t, 10).AppendFilter(nil, keys), keys), []string{fuseName}},
+		"random":           {wholeTable(t, hashed(keys), 10), []string{fuseName}},
+		"large windows":    {windowTable(t, keys, 10, 4096, 22), []string{fuseName}},
+		"small windows":    {windowTable(t, keys, 10, 4096, 11), []string{exactName, blockedName}},
+		"too few bits":     {wholeTable(t, keys, 9), []string{exactName, blockedName}},
+		"not below 12.25":  {wholeTable(t, keys, 13), []string{exactName, blockedName}},
+	} {
+		r := analyse(t, c.table, Options{})
+		var names []string
+		for _, o := range r.Others {
+			if o.BaseLg != c.table.info.Filters.BaseLg {
+				continue
+			}
+			names = append(names, o.Encoding)
+			if name == "random" {
+				continue
+			}
+			other := otherTable(t, c.table.keys(), o)
+			passed := int64(0)
+			for _, key := range set.absent {
+				if asked, may := other.ask(key); asked && may {
+					passed++
+				}
+			}
+			require.Equal(t, r.Between.Asked, o.Between.Asked, name)
+			require.Equal(t, passed, o.Between.Passed, "%s: %+v", name, o)
+		}
+		require.Equal(t, c.want, names, name)
 	}
 }
 
@@ -163,6 +217,10 @@ func TestTrialRefused(t *testing.T) {
 	require.NotNil(t, newTrial(l, encoding.LevelDBBloom, 60, 11, nil, nil))
 	require.Nil(t, newTrial(l, encoding.LevelDBBloom, 70, 11, nil, nil), "18 MB")
 	require.Nil(t, newTrial(l, encoding.LevelDBBloom, 0, 11, nil, nil))
+	l.keys[0] = maxFuseTrialKeys
+	require.NotNil(t, newTrial(l, encoding.BinaryFuse, 10, 11, nil, nil))
+	require.NotNil(t, newTrial(l, encoding.BlockedBloom, 10, 12, nil, nil))
+	require.Nil(t, newTrial(l, encoding.BinaryFuse, 10, 12, nil, nil))
 
 	trial := newTrial(layout{perWindow: true, baseLg: 11, keys: []int64{2, 1}}, encoding.LevelDBBloom, 10, 11, nil, nil)
 	for _, filter := range []int{0, 1, 0} {
@@ -170,6 +228,21 @@ func TestTrialRefused(t *testing.T) {
 	}
 	_, ok := trial.conclude()
 	require.False(t, ok)
+}
+
+// Where the policy chooses another encoding for most filters, as for few keys, the trial is none of this encoding.
+func TestTrialOfAnotherEncoding(t *testing.T) {
+	for few, want := range map[int]bool{0: true, 1: true, 2: false} {
+		l := layout{bitsPerKey: 12, perWindow: true, baseLg: 11, keys: []int64{2000, 5, 5}[:1+few]}
+		trial := newTrial(l, encoding.BinaryFuse, 12, 11, nil, nil)
+		for i, n := range l.keys {
+			for j := range n {
+				trial.add(i, fmt.Append(nil, j))
+			}
+		}
+		_, ok := trial.conclude()
+		require.Equal(t, want, ok, "%d small filters", few)
+	}
 }
 
 // Only filters of LevelDB's encoding have a layout to try.

@@ -12,15 +12,20 @@ type Report struct {
 
 	Filters       int     `json:"filters"`                 // those with keys
 	Empty         int     `json:"empty_filters"`           // those without
-	Unmeasured    int     `json:"filters_without_bits"`    // of those with keys: their bits tell nothing (k = 0, unknown encoding)
+	Unmeasured    int     `json:"filters_without_bits"`    // of those with keys: their bytes tell nothing (k = 0, unknown encoding)
 	Saturated     int     `json:"saturated_filters"`       // of those with keys: all bits are set
 	Bytes         int64   `json:"filter_bytes"`            // of the filter block, offsets and all
 	BitsPerKey    float64 `json:"bits_per_key"`            // bits of the filters alone, for each entry that they cover
 	KeysPerFilter float64 `json:"keys_per_filter"`         // entries that filters cover, for each filter with keys
 	Probes        []int   `json:"probes,omitempty"`        // k, each that occurs, ascending
 	Fill          float64 `json:"fill"`                    // bits set / bits
-	Distinct      float64 `json:"distinct_keys_estimated"` // from the bits that are set; saturated filters left out
-	FPP           float64 `json:"fpp_estimated"`           // from the bits that are set: mean over the filters with keys
+	Distinct      float64 `json:"distinct_keys_estimated"` // from the bits that are set; filters left out that are saturated, or have cells
+	FPP           float64 `json:"fpp_estimated"`           // from the bits that are set, or known with cells: mean over the filters with keys
+
+	// Of the binary fuse filters, which have cells and no bits that keys set.
+	Cells           int64 `json:"cells,omitempty"`
+	FingerprintBits []int `json:"fingerprint_bits,omitempty"` // each number that occurs, ascending
+	Fuse            *Fuse `json:"binary_fuse,omitempty"`      // if the table has no other filter than one of these
 
 	Between           Rate    `json:"fpr_between"`                      // of absent keys between the table's own (between.go says which)
 	BetweenUnasked    string  `json:"fpr_between_unasked,omitempty"`    // why there are none
@@ -38,6 +43,12 @@ type Report struct {
 	Lost           []string       `json:"false_negative_keys,omitempty"` // the keys of the first ten, in hex
 
 	Advice []string `json:"advice,omitempty"` // sentences
+}
+
+// Fuse is how a binary fuse filter is laid out, besides the number of its cells and their bits.
+type Fuse struct {
+	SegmentCells int64  `json:"cells_per_segment"`
+	Seed         string `json:"seed"` // in hex
 }
 
 // An Other is a setting that the table's filters do not have, tried on the table's own keys: filters made with it were asked

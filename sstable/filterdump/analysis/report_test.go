@@ -15,6 +15,7 @@ func TestReportNames(t *testing.T) {
 	r := Report{
 		Entries: 1, Keys: 1, Unfiltered: 1, KeyShape: "x",
 		Filters: 1, Empty: 1, Unmeasured: 1, Saturated: 1, Bytes: 1, BitsPerKey: 1, KeysPerFilter: 1, Probes: []int{1}, Fill: 1, Distinct: 1, FPP: 1,
+		Cells: 1, FingerprintBits: []int{1}, Fuse: &Fuse{1, "x"},
 		Between: rate, BetweenUnasked: "x", Beyond: rate, BeyondUnasked: "x", Random: rate, BetweenCollisions: &collisions,
 		Others:   []Other{{"x", 1, 1, rate, rate}},
 		Verified: true, Unverified: "x", Encoding: "x", Encodings: map[string]int{"x": 1}, FalseNegatives: 1, Lost: []string{"x"},
@@ -27,6 +28,7 @@ func TestReportNames(t *testing.T) {
 		"entries": 1, "keys": 1, "entries_without_filter": 1, "key_shape": "x",
 		"filters": 1, "empty_filters": 1, "filters_without_bits": 1, "saturated_filters": 1, "filter_bytes": 1, "bits_per_key": 1,
 		"keys_per_filter": 1, "probes": [1], "fill": 1, "distinct_keys_estimated": 1, "fpp_estimated": 1,
+		"cells": 1, "fingerprint_bits": [1], "binary_fuse": {"cells_per_segment": 1, "seed": "x"},
 		"fpr_between": `+one+`, "fpr_between_unasked": "x", "fpr_between_collisions": 1,
 		"fpr_beyond": `+one+`, "fpr_beyond_unasked": "x", "fpr_random": `+one+`,
 		"other_settings": [{"encoding": "x", "bits_per_key": 1, "base_lg": 1, "fpr_between": `+one+`, "fpr_random": `+one+`}],

@@ -14,9 +14,9 @@ var BlockedBloom Encoding = blockedBloom{}
 
 type blockedBloom struct{}
 
+var blockedEnding = ending{name: "blocked Bloom", version: 1, kind: 0x42}
+
 const (
-	blockedByte    = 0x42
-	blockedVersion = 1
 	blockedTrailer = 3 // k, version, encoding
 
 	blockedLine   = 64
@@ -24,7 +24,7 @@ const (
 	blockedRemix  = 0x9e3779b9
 )
 
-func (blockedBloom) String() string { return fmt.Sprintf("blocked Bloom, version %d", blockedVersion) }
+func (blockedBloom) String() string { return blockedEnding.String() }
 
 func (e blockedBloom) Of([]byte) Encoding { return e }
 
@@ -37,7 +37,7 @@ type blockedFilter struct {
 
 func parseBlocked(filter []byte) (f blockedFilter, ok bool) {
 	n := len(filter) - blockedTrailer
-	if n < 1 || filter[n+1] != blockedVersion || filter[n+2] != blockedByte {
+	if n < 1 || !blockedEnding.of(filter) {
 		return f, false
 	}
 	f = blockedFilter{payload: filter[:n], lineBytes: n, k: int(filter[n])}
@@ -75,7 +75,7 @@ func (e blockedBloom) Explain(filter, key []byte) Explanation {
 	f, ok := parseBlocked(filter)
 	switch {
 	case !ok:
-		x.Note = "its length does not fit: every key may be contained"
+		x.Note = alwaysMatches(unfitting)
 		return x
 	case f.k == 0:
 		x.Note = "k = 0: no probe says no, and every key matches"

@@ -16,28 +16,50 @@ type Encoding interface {
 	Explain(filter, key []byte) Explanation
 }
 
-// Stats says what the bits of one filter tell.
+// Stats says what one filter tells. It has either bits that its keys set, or cells.
 type Stats struct {
 	K        int     // probes for each key
 	Bits     int64   // size of the bit array, with which the filter begins
 	LineBits int64   // of them, those of each line that a key's probes lie in together; 0 if there are no lines
 	Set      int64   // bits that are set
 	Distinct float64 // distinct keys, estimated from the bits that are set; +Inf if all are
-	FPP      float64 // probability that a random absent key passes, estimated from the bits that are set
+
+	Cells *Cells // nil: the filter has bits
+
+	FPP float64 // probability that a random absent key passes: estimated from the bits that are set, or known with cells
 }
 
 // Explanation is how a filter answers for one key.
 type Explanation struct {
-	Hash       uint64  `json:"hash"`
-	HashBits   int     `json:"hash_bits"`           // width of Hash; 0: the hash is unknown
-	LineBits   int64   `json:"line_bits,omitempty"` // as in Stats
-	Probes     []Probe `json:"probes"`
-	MayContain bool    `json:"may_contain"`
-	Note       string  `json:"note,omitempty"` // why there are no probes, or where they lie
+	Hash       uint64
+	HashBits   int   // width of Hash; 0: the hash is unknown
+	LineBits   int64 // as in Stats
+	Probes     []Probe
+	Fuse       *FuseProbes // instead of Probes, if the filter has cells
+	MayContain bool
+	Note       string // why there are no probes, or where they lie
 }
 
 // A Probe is one bit that was asked.
 type Probe struct {
-	Bit int64 `json:"bit"`
-	Set bool  `json:"set"`
+	Bit int64
+	Set bool
+}
+
+// FuseProbes are a key's cells in a binary fuse filter.
+type FuseProbes struct {
+	Cells
+	Fingerprint uint64 // of the key
+	Probes      [3]FuseProbe
+}
+
+// A FuseProbe is one cell that was read.
+type FuseProbe struct {
+	Cell     int64
+	Contents uint64
+}
+
+// Sum returns what the cells are by exclusive or. It is the fingerprint of each key that was added.
+func (f *FuseProbes) Sum() uint64 {
+	return f.Probes[0].Contents ^ f.Probes[1].Contents ^ f.Probes[2].Contents
 }

@@ -7,25 +7,34 @@ import (
 )
 
 // LevelDB reads all filters that lie under the names of LevelDB's policy, and that package policy makes and reads: the last
-// byte of each says of which encoding it is. That may be [LevelDBBloom], [BlockedBloom] or an [Unknown] one.
+// byte of each says of which encoding it is. That may be [LevelDBBloom], [BlockedBloom], [BinaryFuse] or an [Unknown] one.
 var LevelDB Encoding = levelDB{}
 
 type levelDB struct{}
 
-func (levelDB) String() string { return LevelDBBloom.String() + " or " + BlockedBloom.String() }
+func (levelDB) String() string {
+	name := LevelDBBloom.String()
+	for _, r := range reserved {
+		name += " or " + r.name
+	}
+	return name
+}
 
 func (levelDB) Of(filter []byte) Encoding {
 	if !isReserved(filter) {
 		return LevelDBBloom
 	}
-	switch version, encoding := filter[len(filter)-2], filter[len(filter)-1]; {
-	case encoding != blockedByte:
-		return Unknown{fmt.Sprintf("unknown encoding 0x%02x", encoding)}
-	case version != blockedVersion:
-		return Unknown{fmt.Sprintf("blocked Bloom of unknown version %d", version)}
-	default:
-		return BlockedBloom
+	version, kind := filter[len(filter)-2], filter[len(filter)-1]
+	for _, r := range reserved {
+		switch {
+		case kind != r.kind:
+		case version != r.version:
+			return Unknown{fmt.Sprintf("%s of unknown version %d", r.name, version)}
+		default:
+			return r.Encoding
+		}
 	}
+	return Unknown{fmt.Sprintf("unknown encoding 0x%02x", kind)}
 }
 
 func (levelDB) MayContain(filter, key []byte) bool { return policy.MayContain(filter, key) }
@@ -39,6 +48,35 @@ const maxProbes = 30
 
 // isReserved reports whether a filter is of an encoding of the range that LevelDB reserved.
 func isReserved(filter []byte) bool { return len(filter) >= 2 && filter[len(filter)-1] > maxProbes }
+
+// reserved are package policy's encodings in that range.
+var reserved = []struct {
+	ending
+	Encoding
+}{
+	{blockedEnding, BlockedBloom},
+	{fuseEnding, BinaryFuse},
+}
+
+// An ending is the last two bytes of the filters of an encoding in the reserved range.
+type ending struct {
+	name          string // for people
+	version, kind byte
+}
+
+func (e ending) String() string { return fmt.Sprintf("%s, version %d", e.name, e.version) }
+
+// of reports whether a filter has it.
+func (e ending) of(filter []byte) bool {
+	n := len(filter)
+	return n >= 2 && filter[n-2] == e.version && filter[n-1] == e.kind
+}
+
+// alwaysMatches explains a filter that may contain every key.
+func alwaysMatches(why string) string { return why + ": every key may be contained" }
+
+// unfitting is why a filter of a known encoding has no bits or cells to look at.
+const unfitting = "its length does not fit"
 
 // Unknown is an encoding, or a version of one, that is not known here.
 type Unknown struct{ name string }
@@ -59,5 +97,5 @@ func (u Unknown) Measure([]byte) (Stats, bool) { return Stats{}, false }
 
 // Explain has no probes.
 func (u Unknown) Explain(_, _ []byte) Explanation {
-	return Explanation{MayContain: true, Note: u.name + ": every key may be contained"}
+	return Explanation{MayContain: true, Note: alwaysMatches(u.name)}
 }

@@ -77,11 +77,17 @@ func bloomFilter(t *testing.T, keys [][]byte) []byte {
 	return p.AppendFilter(nil, keys)
 }
 
-// blockedFilter is a blocked Bloom filter of the keys.
-func blockedFilter(t *testing.T, keys [][]byte) []byte {
-	p, err := policy.NewBlockedBloom(10)
+// filtersOf returns a filter of the keys, of which there are many, of each encoding.
+func filtersOf(t *testing.T, keys [][]byte) [][]byte {
+	blocked, err := policy.NewBlockedBloom(10)
 	require.NoError(t, err)
-	return p.AppendFilter(nil, keys)
+	fuse, err := policy.NewBinaryFuse(12)
+	require.NoError(t, err)
+	all := [][]byte{bloomFilter(t, keys), blocked.AppendFilter(nil, keys), fuse.AppendFilter(nil, keys)}
+	for i, e := range []encoding.Encoding{encoding.LevelDBBloom, encoding.BlockedBloom, encoding.BinaryFuse} {
+		require.Equal(t, e, encoding.LevelDB.Of(all[i]))
+	}
+	return all
 }
 
 // filterBlock is a filter block with one filter.
@@ -126,7 +132,7 @@ func found(t *testing.T, table tables.Table) (keys [][]byte) {
 
 // Where keys look like what they are not, the filter tells.
 func TestLevelDBKeysByTheirFilter(t *testing.T) {
-	plain := textKeys(50)
+	plain := textKeys(1000)
 	looksInternal := internalKeys(plain)
 	looksPlain := make([][]byte, len(plain)) // a type that LevelDB does not have
 	for i, key := range plain {
@@ -141,7 +147,7 @@ func TestLevelDBKeysByTheirFilter(t *testing.T) {
 		{"plain, and looks internal", looksInternal, looksInternal},
 		{"internal, and looks plain", looksPlain, plain},
 	} {
-		for _, filter := range [][]byte{bloomFilter(t, c.want), blockedFilter(t, c.want)} {
+		for _, filter := range filtersOf(t, c.want) {
 			path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, filterBlock(filter)}, named{"filter.z", filterBlock(nil)})
 			table := openLevelDB(t, path, tables.Options{})
 			require.Equal(t, c.want, found(t, table), c.name)

@@ -90,8 +90,11 @@ func TestPebble(t *testing.T) {
 	require.NoError(t, err)
 	blocked, err := policy.NewBlockedBloom(10)
 	require.NoError(t, err)
+	fuse, err := policy.NewBinaryFuse(12)
+	require.NoError(t, err)
 	points := pebblePoints(t, 1, 1500)
 	keys := distinct(points)
+	require.Equal(t, encoding.BinaryFuse, encoding.LevelDB.Of(fuse.AppendFilter(nil, keys)), "there are enough keys")
 	for _, w := range pebbleWriters() {
 		for name, c := range map[string]struct {
 			spec   pebbleSpec
@@ -103,6 +106,7 @@ func TestPebble(t *testing.T) {
 			"ours":        {pebbleSpec{policy: bloom}, policy.Name, encoding.LevelDB, bloom.AppendFilter(nil, keys)},
 			"ours, named": {pebbleSpec{policy: named}, "mine", encoding.LevelDB, named.AppendFilter(nil, keys)},
 			"blocked":     {pebbleSpec{policy: blocked}, policy.Name, encoding.LevelDB, blocked.AppendFilter(nil, keys)},
+			"binary fuse": {pebbleSpec{policy: fuse}, policy.Name, encoding.LevelDB, fuse.AppendFilter(nil, keys)},
 			"no filter":   {spec: pebbleSpec{}},
 			"two levels":  {pebbleSpec{bits: 10, blockSize: 300}, "rocksdb.BuiltinBloomFilter", encoding.PebbleBloom, pebbleOwn(10, keys)},
 			"xxHash64":    {pebbleSpec{bits: 10, xxHash: true}, "rocksdb.BuiltinBloomFilter", encoding.PebbleBloom, pebbleOwn(10, keys)},

@@ -1,0 +1,274 @@
+package sstable_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+)
+
+// The last bytes of filters in the range that LevelDB reserved.
+const (
+	blockedByte = 0x42
+	fuseByte    = 0x46
+)
+
+func blocked(t testing.TB, bitsPerKey float64) *policy.BlockedBloom {
+	p, err := policy.NewBlockedBloom(bitsPerKey)
+	require.NoError(t, err)
+	return p
+}
+
+// fuse returns a policy whose filters are binary fuse if they have a thousand keys and 12 bits for each.
+func fuse(t testing.TB, bitsPerKey float64) *policy.BinaryFuse {
+	p, err := policy.NewBinaryFuse(bitsPerKey)
+	require.NoError(t, err)
+	return p
+}
+
+// inTurn is a policy whose filters are made by several policies, one after the other. It reads those of all, as each does.
+type inTurn []policy.Policy
+
+func (p inTurn) Name() string                       { return p[0].Name() }
+func (p inTurn) MayContain(filter, key []byte) bool { return p[0].MayContain(filter, key) }
+
+func (p inTurn) NewBuilder() policy.Builder {
+	var b turningBuilder
+	for _, p := range p {
+		b = append(b, p.NewBuilder())
+	}
+	return &b
+}
+
+// A turningBuilder adds to the first of its builders.
+type turningBuilder []policy.Builder
+
+func (b *turningBuilder) Add(key []byte) { (*b)[0].Add(key) }
+func (b *turningBuilder) Len() int       { return (*b)[0].Len() }
+func (b *turningBuilder) Size() int      { return (*b)[0].Size() }
+
+func (b *turningBuilder) Finish(dst []byte) []byte {
+	now := (*b)[0]
+	*b = append((*b)[1:], now)
+	return now.Finish(dst)
+}
+
+// policies are those of all encodings, each alone, and in turn.
+func policies(t testing.TB) map[string]inTurn {
+	exact, blocked, fuse := bloom(t, 10), blocked(t, 10), fuse(t, 12)
+	return map[string]inTurn{"exact": {exact}, "blocked": {blocked}, "fuse": {fuse}, "in turn": {exact, blocked, fuse}}
+}
+
+func filterMadeBy(p policy.Policy, keys [][]byte) []byte {
+	b := p.NewBuilder()
+	for _, key := range keys {
+		b.Add(key)
+	}
+	return b.Finish(nil)
+}
+
+// mixedBlocks are data blocks for windows of one key and of many, of no key, and without a block.
+func mixedBlocks() (blocks []dataBlock, end uint64) {
+	blocks = []dataBlock{
+		{0, names(30)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}}, {10_000, []string{"a", "b"}},
+		{20_000, names(2000)}, {25_000, names(1500)}, {30_000, names(1200)},
+	}
+	return blocks, 40_000
+}
+
+// Windows with filters of each encoding, and of all, are what the policies make of their keys, and all policies find these.
+func TestWindowsOfEncodings(t *testing.T) {
+	all := policies(t)
+	blocks, end := mixedBlocks()
+	for name, p := range all {
+		b, err := sstable.NewFilterBlockBuilder(p)
+		require.NoError(t, err)
+		for range 2 { // the builder is used again
+			block := build(b, blocks, end)
+			for _, reader := range all {
+				r := sstable.NewFilterBlockReader(reader, block)
+				require.NoError(t, r.Validate())
+				require.Equal(t, 19, r.NumFilters())
+				keys := make([][][]byte, r.NumFilters())
+				for _, b := range blocks {
+					for _, key := range b.keys {
+						require.True(t, r.MayContain(b.offset, []byte(key)), "%s: key %q at %d", name, key, b.offset)
+						keys[b.offset>>11] = append(keys[b.offset>>11], []byte(key))
+					}
+				}
+				made, ends := 0, map[byte]bool{}
+				for i := range r.NumFilters() {
+					filter := r.Filter(i)
+					if len(keys[i]) == 0 {
+						require.Empty(t, filter)
+						require.False(t, r.MayContain(uint64(i)<<11, []byte("a")), "an empty window has no key")
+						continue
+					}
+					require.Equal(t, filterMadeBy(p[made%len(p)], keys[i]), filter)
+					made++
+					ends[filter[len(filter)-1]] = true
+				}
+				require.Equal(t, 6, made)
+				require.Equal(t, name == "blocked" || name == "fuse" || name == "in turn", ends[blockedByte], "%s: small filters", name)
+				require.Equal(t, name == "fuse" || name == "in turn", ends[fuseByte], name)
+				require.Equal(t, name == "exact" || name == "in turn", ends[6], name)
+				for _, offset := range []uint64{20_000, 25_000, 30_000} {
+					passed := 0
+					for i := range 1000 {
+						if r.MayContain(offset, []byte(fmt.Sprintf("absent%d", i))) {
+							passed++
+						}
+					}
+					require.Less(t, passed, 30, "many keys at 10 bits or more")
+				}
+				require.True(t, r.MayContain(end, []byte("a")), "behind the last filter")
+			}
+		}
+	}
+}
+
+// Every flip of a bit in a filter: no panic, the block's other windows answer as before, and a filter whose last bytes are no
+// longer known has all keys, as has one whose length is none of its new encoding or layout. (A flip in the bits or the cells may
+// lose keys: the block's checksum is there for that.)
+func TestWindowFlips(t *testing.T) {
+	p := policies(t)["in turn"]
+	blocks, end := []dataBlock{
+		{0, names(8)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}}, {10_000, names(20)}, // the last two are a small filter of the fuse policy
+		{25_000, names(150)}, {30_000, names(1100)}, {35_000, names(1100)}, // exact, of 22 lines, binary fuse
+	}, uint64(40_000)
+	b, err := sstable.NewFilterBlockBuilder(p)
+	require.NoError(t, err)
+	block := build(b, blocks, end)
+	intact := sstable.NewFilterBlockReader(p, block)
+	lost, always := map[byte]int{}, map[byte]int{} // by encoding
+	start := 0
+	for i := range intact.NumFilters() {
+		filter := intact.Filter(i)
+		if len(filter) == 0 {
+			continue
+		}
+		last := filter[len(filter)-1]
+		// What tells the layout of a fuse filter's cells: segments, e and w.
+		layoutFrom, layoutTo := len(filter), len(filter)
+		if last == fuseByte {
+			layoutFrom, layoutTo = len(filter)-8, len(filter)-2
+		}
+		for at := range filter {
+			if len(filter) > 200 && at < len(filter)-20 && at%16 > 0 {
+				continue // some of the many
+			}
+			for bit := range 8 {
+				changed := bytes.Clone(block)
+				changed[start+at] ^= 1 << bit
+				r := sstable.NewFilterBlockReader(p, changed)
+				require.NoError(t, r.Validate())
+				end := changed[start+len(filter)-2 : start+len(filter)]
+				all := end[1] > 30 && !bytes.Equal(end, filter[len(filter)-2:]) || layoutFrom <= at && at < layoutTo
+				for _, b := range blocks {
+					for j, key := range b.keys[:min(len(b.keys), 20)] {
+						switch may := r.MayContain(b.offset, []byte(key)); {
+						case b.offset>>11 != uint64(i):
+							require.True(t, may, "byte %d, bit %d: key %q of another window", at, bit, key)
+						case all:
+							require.True(t, may, "%x, byte %d of %d, bit %d: unknown encoding or version, or no such length", last, at, len(filter), bit)
+							if j == 0 {
+								always[last]++
+							}
+						case !may:
+							lost[last]++
+						}
+					}
+				}
+			}
+		}
+		start += len(filter)
+	}
+	for _, last := range []byte{6, blockedByte, fuseByte} {
+		require.Positive(t, lost[last], "a bit that is changed loses keys")
+		require.Positive(t, always[last])
+	}
+}
+
+// Tables with filters of each encoding, and of all, of small and of large windows.
+func TestTablesOfEncodings(t *testing.T) {
+	all := policies(t)
+	for name, p := range all {
+		for _, baseLg := range []int{7, 11, 30} {
+			users := names(3000)
+			file, _ := writeTable(t, tableOptions{blockSize: 500, interval: 16, policy: p, baseLg: baseLg, internal: true, indexKey: shortInternalIndexKey}, internalKeys(users...)...)
+			table := openTable(t, file)
+			require.Equal(t, []sstable.FilterEntry{{Policy: policy.Name, Handle: table.Filters()[0].Handle}}, table.Filters())
+			for _, reader := range []policy.Policy{bloom(t, 3), blocked(t, 3), fuse(t, 3), all["in turn"]} {
+				filter, err := table.Filter(reader)
+				require.NoError(t, err)
+				if baseLg == 30 {
+					first := filter.Windows().Filter(0)
+					require.Equal(t, map[string]byte{"exact": 6, "blocked": blockedByte, "fuse": fuseByte, "in turn": 6}[name], first[len(first)-1])
+				}
+				for _, user := range users {
+					require.True(t, filter.MayContain([]byte(user)), user)
+				}
+				passed := 0
+				for _, user := range users {
+					if filter.MayContain([]byte(user + strings.Repeat("x", 3))) {
+						passed++
+					}
+				}
+				require.Less(t, passed, len(users)/20)
+			}
+		}
+	}
+}
+
+// fuseVictim is a table with one filter, which is binary fuse: with long fingerprints it takes few keys.
+func fuseVictim(t testing.TB) victim {
+	p := fuse(t, 28)
+	var users []string
+	for i := range 400 {
+		users = append(users, fmt.Sprintf("%03d", i))
+	}
+	var file bytes.Buffer
+	w := newTableWriter(t, &file, tableOptions{blockSize: 1000, interval: 16, baseLg: 30, policy: p, internal: true, indexKey: shortInternalIndexKey})
+	for _, key := range internalKeys(users...) {
+		w.add(key, nil)
+	}
+	w.finish()
+	filter, err := openTable(t, file.Bytes()).Filter(p)
+	require.NoError(t, err)
+	require.True(t, bytes.HasSuffix(filter.Windows().Filter(0), []byte{16, 1, fuseByte}))
+	require.Equal(t, sound, examine(t, file.Bytes(), users, p))
+	return victim{"binary fuse", file.Bytes(), w, users, sstable.InternalKeys}
+}
+
+// As TestFlips and TestFlipsWithChecksums, in the filter block of a table with a binary fuse filter.
+func TestFuseFlips(t *testing.T) {
+	v := fuseVictim(t)
+	block := v.w.filterBlock
+	counts := map[bool]*[silent + 1]int{false: {}, true: {}}
+	for at := int(block.Offset); at < int(block.Offset+block.Length); at++ {
+		if at < int(block.Offset+block.Length)-64 && at%8 > 0 {
+			continue // some of the many cells
+		}
+		for _, flip := range flips {
+			for _, refreshed := range []bool{false, true} {
+				changed := bytes.Clone(v.file)
+				changed[at] ^= flip
+				if refreshed {
+					require.True(t, v.w.refresh(changed, at))
+				}
+				counts[refreshed][examine(t, changed, v.users, fuse(t, 10))]++
+			}
+		}
+	}
+	t.Logf("%v with its checksum as it was, %v with a new one", *counts[false], *counts[true])
+	require.Zero(t, counts[false][sound]+counts[false][denied]+counts[false][lost]+counts[false][silent])
+	require.Positive(t, counts[true][failed], "the filter block is no longer well formed")
+	require.Positive(t, counts[true][sound], "such as an unknown version")
+	require.Positive(t, counts[true][denied])
+	require.Zero(t, counts[true][lost]+counts[true][silent])
+}
