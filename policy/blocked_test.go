@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,11 +29,10 @@ var blockedTable = []struct {
 	{15.5, 9}, {18, 10}, {20.5, 11}, {23.5, 12}, {27, 13}, {30.5, 14}, {35, 15}, {40, 16},
 }
 
-// blockedProbesOf returns the numbers of the bits of a key, counted through the whole payload. It and the three functions
-// after it follow the package comment word for word. They share the hash with this package, which the
-// vectors check.
-func blockedProbesOf(key []byte, nbytes, k int) (probes []uint64) {
-	h := keyHash(key)
+// blockedProbesOf returns the numbers of the bits of a key with hash h, counted through the whole payload. It and the four
+// functions after it follow the package comment word for word. They share the hash with this package, which the vectors
+// check.
+func blockedProbesOf(h uint64, nbytes, k int) (probes []uint64) {
 	first, nbits := uint64(0), 8*uint64(nbytes)
 	if nbytes > 1280 {
 		i := new(big.Int).SetUint64(h >> 32)
@@ -58,7 +56,11 @@ func referenceBlockedSize(bitsPerKey float64, n int) (nbytes int) {
 }
 
 func referenceBlocked(bitsPerKey float64, keys [][]byte) []byte {
-	nbytes := referenceBlockedSize(bitsPerKey, len(keys))
+	return referenceBlockedOf(bitsPerKey, hashesOf(keys))
+}
+
+func referenceBlockedOf(bitsPerKey float64, hashes []uint64) []byte {
+	nbytes := referenceBlockedSize(bitsPerKey, len(hashes))
 	k := 0
 	for _, row := range blockedTable {
 		if bitsPerKey >= row.from {
@@ -66,8 +68,8 @@ func referenceBlocked(bitsPerKey float64, keys [][]byte) []byte {
 		}
 	}
 	filter := append(make([]byte, nbytes), byte(k), 0x01, 0x42)
-	for _, key := range keys {
-		for _, p := range blockedProbesOf(key, nbytes, k) {
+	for _, h := range hashes {
+		for _, p := range blockedProbesOf(h, nbytes, k) {
 			filter[p/8] |= 1 << (p % 8)
 		}
 	}
@@ -80,7 +82,7 @@ func referenceBlockedMayContain(filter, key []byte) bool {
 	if nbytes < 1 || filter[nbytes+1] != 0x01 || nbytes > 1280 && nbytes%64 != 0 {
 		return true
 	}
-	for _, p := range blockedProbesOf(key, nbytes, int(filter[nbytes])) {
+	for _, p := range blockedProbesOf(keyHash(key), nbytes, int(filter[nbytes])) {
 		if filter[p/8]>>(p%8)&1 == 0 {
 			return false
 		}
@@ -97,7 +99,7 @@ func TestBlockedComment(t *testing.T) {
 		xs = append(xs, fmt.Sprintf("0x%08x", x))
 		x *= 0x9e3779b9
 	}
-	probes := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(blockedProbesOf(key, 2, 6))), ", "), "[]")
+	probes := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(blockedProbesOf(h, 2, 6))), ", "), "[]")
 	from, ks := "bitsPerKey from", "k"
 	for _, row := range blockedTable {
 		from += fmt.Sprintf(" %v", row.from)
@@ -150,30 +152,6 @@ func TestBlockedProbes(t *testing.T) {
 	require.Equal(t, 16, blockedProbes(1<<30))
 }
 
-func TestNewBlockedBloomRefusesMisuse(t *testing.T) {
-	for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1), math.Inf(-1), math.Nextafter(1<<30, math.Inf(1))} {
-		b, err := NewBlockedBloom(bitsPerKey)
-		require.ErrorContains(t, err, "pass a number above 0 and at most 2^30", "%v", bitsPerKey)
-		require.Nil(t, b)
-	}
-	for _, name := range []string{"", "none", " a", "a\nb", "rocksdb.BuiltinBloomFilter"} {
-		b, err := NewBlockedBloom(10, WithName(name))
-		require.ErrorContains(t, err, "pass ", "%q", name)
-		require.Nil(t, b)
-	}
-	b, err := NewBlockedBloom(10, nil)
-	require.EqualError(t, err, "policy: an option is nil: leave it out")
-	require.Nil(t, b)
-	for _, bitsPerKey := range []float64{math.SmallestNonzeroFloat64, 1 << 30} {
-		mustBlocked(t, bitsPerKey)
-	}
-}
-
-func TestBlockedNames(t *testing.T) {
-	require.Equal(t, "leveldb.BuiltinBloomFilter2", mustBlocked(t, 10).Name())
-	require.Equal(t, "leveldb.BuiltinBloomFilter", mustBlocked(t, 10, WithName(NameGoLevelDB)).Name())
-}
-
 // 8 bits per key give every length.
 func TestBlockedSizes(t *testing.T) {
 	for _, bitsPerKey := range []float64{1, 8, 9.5, 10, 13.7} {
@@ -206,67 +184,6 @@ func TestBlockedSizeIn64Bits(t *testing.T) {
 		}
 		require.Equal(t, int(c.payload), b.payloadSize(c.n), "%d keys, %v bits", c.n, c.bitsPerKey)
 	}
-}
-
-// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies beyond it, and keeps no
-// reference to the memory of the keys. The counts lie around those of a chunk of hashes and of the longest single line.
-func TestBlockedBuilderStartsOver(t *testing.T) {
-	rng := seeded(t, 50)
-	b := mustBlocked(t, 10)
-	used := b.NewBuilder()
-	scratch := make([]byte, 40)
-	for _, n := range []int{0, 1, 5000, 7, 0, 1024, 1025, 2047, 2048, 2049, 30, 6144} {
-		keys := randomKeys(rng, n)
-		for i, key := range keys {
-			require.Equal(t, i, used.Len())
-			if i%512 == 0 {
-				require.Equal(t, len(referenceBlocked(10, keys[:i])), used.Size())
-			}
-			used.Add(scratch[:copy(scratch, key)])
-		}
-		want := referenceBlocked(10, keys)
-		require.Equal(t, len(want), used.Size())
-
-		dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)))
-		prefix := rng.Intn(len(dirty) + 1)
-		got := used.Finish(dirty[:prefix])
-		require.Equal(t, append(bytes.Repeat([]byte{0xff}, prefix), want...), got, "%d keys", n)
-		require.Zero(t, used.Len())
-		require.Equal(t, 4, used.Size())
-	}
-}
-
-// Builders share memory through a pool, also with AppendFilter: filters made side by side, some builders abandoned half
-// way, must not mix.
-func TestBlockedBuildersSideBySide(t *testing.T) {
-	b := mustBlocked(t, 10)
-	var done sync.WaitGroup
-	for worker := range int64(8) {
-		done.Add(1)
-		rng := seeded(t, 200+worker)
-		go func() {
-			defer done.Done()
-			for range 20 {
-				keys := randomKeys(rng, rng.Intn(5000))
-				builder, abandoned := b.NewBuilder(), b.NewBuilder()
-				for _, key := range keys {
-					abandoned.Add(key)
-					builder.Add(key)
-				}
-				appended, filter := b.AppendFilter(nil, keys), builder.Finish(nil)
-				want := referenceBlocked(10, keys)
-				if !bytes.Equal(want, filter) || !bytes.Equal(want, appended) {
-					t.Errorf("worker %d: a filter of %d keys differs", worker, len(keys))
-				}
-				for _, key := range keys {
-					if !b.MayContain(filter, key) {
-						t.Errorf("worker %d: key %x is lost", worker, key)
-					}
-				}
-			}
-		}()
-	}
-	done.Wait()
 }
 
 // Every k and keys of 0 to 300 bytes, in one line and in many, by the builder and by AppendFilter, into memory that is
@@ -359,7 +276,7 @@ func TestBlockedEveryProbeCounts(t *testing.T) {
 		for _, size := range []int{1, 1 + rng.Intn(1280), 1280, 1344, 64 * (21 + rng.Intn(100))} {
 			key := make([]byte, rng.Intn(301))
 			rng.Read(key)
-			probes := blockedProbesOf(key, size, k)
+			probes := blockedProbesOf(keyHash(key), size, k)
 			keys := make([][]byte, hashGroup+10) // more than a group
 			for i := range keys {
 				keys[i] = key
@@ -381,142 +298,6 @@ func TestBlockedEveryProbeCounts(t *testing.T) {
 				all[p/8] ^= 1 << (p % 8)
 			}
 			ask(all, true)
-		}
-	}
-}
-
-// A filter without any bit has no key, unless it is one that this package does not know: then it may contain all.
-func TestUnknownEncodingsMayContainAll(t *testing.T) {
-	keys := [][]byte{nil, []byte("key"), make([]byte, 300)}
-	require.NotContains(t, requireSameAnswers(t, "known", append(make([]byte, 8), 6, 1, 0x42), keys), true)
-	requireAll := func(filter []byte) {
-		require.NotContains(t, requireSameAnswers(t, fmt.Sprintf("% x", filter[max(0, len(filter)-8):]), filter, keys), false)
-	}
-	for last := maxProbes + 1; last < 256; last++ {
-		if last != blockedBloomByte {
-			for _, size := range []int{2, 3, 4, 11, 1347, 1350} {
-				requireAll(append(make([]byte, size-1), byte(last)))
-			}
-		}
-	}
-	for version := range 256 {
-		if version != blockedVersion {
-			for _, size := range []int{0, 1, 25, 1280, 1344, 6400} {
-				requireAll(append(make([]byte, size), 6, byte(version), 0x42))
-			}
-		}
-	}
-	for size := 1281; size < 1600; size++ {
-		if size%64 != 0 {
-			requireAll(append(make([]byte, size), 6, 1, 0x42))
-		}
-	}
-	requireAll([]byte{6, 1, 0x42})
-	requireAll([]byte{1, 0x42})
-	requireAll([]byte{0x42, 0x42})
-}
-
-// The answer to a filter of less than 2 bytes is LevelDB's, whatever the byte.
-func TestBlockedShorterThanTwoBytes(t *testing.T) {
-	for _, filter := range [][]byte{nil, {}, {0x42}, {0x46}} {
-		require.Equal(t, []bool{false}, requireSameAnswers(t, fmt.Sprintf("% x", filter), filter, [][]byte{[]byte("key")}))
-	}
-}
-
-func TestBlockedAllocations(t *testing.T) {
-	b := mustBlocked(t, 10)
-	for _, n := range []int{50, 10000} {
-		keys := randomKeys(seeded(t, 55), n)
-		filter := b.AppendFilter(nil, keys)
-		out := make([]bool, n)
-		require.Zero(t, testing.AllocsPerRun(10, func() {
-			for _, key := range keys {
-				b.MayContain(filter, key)
-				MayContain(filter, key)
-			}
-		}), "MayContain")
-		require.Zero(t, testing.AllocsPerRun(10, func() { b.MayContainMany(filter, keys, out) }), "MayContainMany")
-		if raceEnabled {
-			continue // the race detector makes sync.Pool drop what it is given
-		}
-		dst := make([]byte, 0, len(filter))
-		require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
-			builder := b.NewBuilder()
-			for _, key := range keys {
-				builder.Add(key)
-			}
-			builder.Finish(dst)
-		}), 6.0, "a new builder, warm pool: the builder and its list of chunks")
-		require.LessOrEqual(t, testing.AllocsPerRun(100, func() { b.AppendFilter(dst, keys) }), 1.0, "a collection may empty the pool once")
-	}
-}
-
-func TestBlockedCounted(t *testing.T) {
-	rng := seeded(t, 56)
-	b := mustBlocked(t, 10, WithName("blocked"))
-	c := Count(b)
-	require.Equal(t, "blocked", c.Name())
-	require.Same(t, b, c.Unwrap())
-	present, absent := randomKeys(rng, 2000), make([][]byte, 2000)
-	for i := range absent {
-		absent[i] = fmt.Appendf(nil, "absent key %d, longer than any of the others", i)
-	}
-	builder := c.NewBuilder()
-	for _, key := range present {
-		builder.Add(key)
-	}
-	filter := builder.Finish([]byte("before"))[len("before"):]
-	require.Equal(t, referenceBlocked(10, present), filter)
-	require.Equal(t, Counters{Filters: 1, Keys: 2000, Bytes: uint64(len(filter))}, c.Snapshot())
-
-	before, want := c.Snapshot(), Counters{}
-	for _, key := range append(present[:2000:2000], absent...) {
-		if referenceMayContain(filter, key) {
-			want.MayContain++
-		} else {
-			want.ReadsAvoided++
-		}
-		require.Equal(t, referenceMayContain(filter, key), c.MayContain(filter, key))
-	}
-	require.Equal(t, want, c.Snapshot().Sub(before))
-	require.Greater(t, want.ReadsAvoided, uint64(1900))
-
-	before = c.Snapshot()
-	c.MayContainMany(filter, append(present[:2000:2000], absent...), make([]bool, 4000))
-	require.Equal(t, want, c.Snapshot().Sub(before))
-}
-
-func TestCountRefusesNilBlocked(t *testing.T) {
-	b, err := NewBlockedBloom(0)
-	require.Error(t, err)
-	require.Panics(t, func() { Count(b) })
-}
-
-// Policies of both encodings find the keys in each other's filters, so they may share a name and a database.
-func TestBothEncodingsReadEachOther(t *testing.T) {
-	exact, blocked := mustBloom(t, 10), mustBlocked(t, 16)
-	for _, other := range []Policy{exact, mustBloom(t, 1.5), mustBlocked(t, 2), Count(exact), Count(blocked)} {
-		require.True(t, ReadEachOther(blocked, other), "%T", other)
-		require.True(t, ReadEachOther(other, blocked), "%T", other)
-	}
-	require.False(t, ReadEachOther(blocked, salted{exact, true, true}))
-	require.False(t, ReadEachOther(salted{blocked, false, true}, exact))
-
-	rng := seeded(t, 57)
-	for _, n := range []int{1, 30, 3000} {
-		keys, absent := randomKeys(rng, n), make([][]byte, 1000)
-		for i := range absent {
-			absent[i] = fmt.Appendf(nil, "absent key %d, longer than any of the others", i)
-		}
-		for _, filter := range [][]byte{exact.AppendFilter(nil, keys), blocked.AppendFilter(nil, keys)} {
-			require.NotContains(t, requireSameAnswers(t, "both encodings", filter, keys), false)
-			found := 0
-			for _, answer := range requireSameAnswers(t, "both encodings", filter, absent) {
-				if answer {
-					found++
-				}
-			}
-			require.Less(t, found, 100, "a filter that is not read answers 1000")
 		}
 	}
 }

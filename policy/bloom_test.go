@@ -127,10 +127,12 @@ func referenceMayContain(filter, key []byte) bool {
 		return false
 	}
 	k, nbits := filter[len(filter)-1], uint64(len(filter)-1)*8
-	if k == 0x42 {
+	switch {
+	case k == 0x42:
 		return referenceBlockedMayContain(filter, key)
-	}
-	if k > 30 {
+	case k == 0x46:
+		return referenceFuseMayContain(filter, key)
+	case k > 30:
 		return true
 	}
 	h := referenceHash(key)
@@ -336,6 +338,7 @@ func FuzzMayContain(f *testing.F) {
 	f.Add([]byte{6}, []byte{})
 	f.Add([]byte{0xff, 1}, []byte{0xff, 0x80, 0})
 	f.Add([]byte{0xf7, 0xff, 3, 1, 0x42}, []byte("key"))
+	f.Add(append(make([]byte, 20), 1, 0, 0, 0, 2, 8, 1, 0x46), []byte("key"))
 	f.Fuzz(func(t *testing.T, filter, key []byte) {
 		require.Equal(t, referenceMayContain(filter, key), MayContain(filter, key))
 	})

@@ -123,14 +123,15 @@
 // The writer counts equal hashes once: n is the number of different ones. It chooses
 //
 //	e        = the largest one, from 2 to 18, with 3.33^(e - 2.25) <= n; 2 if there is none
-//	capacity = n * max(1.125, 0.875 + 0.25 * ln(1000000) / ln(n)), rounded to the nearest integer; 0 if n < 2
+//	capacity = n * max(1.125, 0.875 + 0.25 * ln(1000000) / ln(n)), rounded to the nearest integer, halves up; 0 if n < 2
 //	segments = max(3, ceil(capacity / S)) - 2
 //	w        = the largest one for which the cells take at most ceil(ceil(n * bitsPerKey) / 8) bytes
 //
 // It writes a blocked Bloom filter of the n different hashes (as above, with the same bitsPerKey) instead, if that has fewer
-// false positives or if no w is small enough:
+// false positives or nothing else fits:
 //
 //	if ceil(ceil(n * bitsPerKey) / 8) <= 1280, or n > 2^29
+//	if the cells take more bytes even with w = 8
 //	if w = 8 and bitsPerKey >= 12.25, w = 12 and bitsPerKey >= 19.5, w = 16 and bitsPerKey >= 28.25
 //
 // Not every seed suits a set of keys. The writer tries some, of which z is the next one, with all arithmetic mod 2^64:
@@ -147,7 +148,7 @@
 //	Push the cells that are cells of one key only onto a stack, in ascending order. Until the stack is empty, pop a cell.
 //	If no key is left that has this cell, pop the next one. Otherwise there is one, and the cell is its own; put it on a list.
 //	Take the key away from its two other cells, first from the one that follows the popped one in the circle c0, c1, c2, c0,
-//	then from the third, and push each that is a cell of just one more key then.
+//	then from the third, and push each of them that is then a cell of one key only.
 //
 // (It fails, too, if 64 keys share a cell.) Then all cells are 0, and for the keys of the list, the last one first, the key's own
 // cell becomes its fingerprint xor the key's two other cells.

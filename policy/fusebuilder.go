@@ -41,8 +41,8 @@ type fuseWorkshop struct {
 
 var fuseWorkshops = sync.Pool{New: func() any { return new(fuseWorkshop) }}
 
-// fuseAttempts bounds the attempts. By chance a few sets of keys in a hundred need a second one, and hardly any a fifth; but
-// somebody might choose keys for which no seed is right.
+// fuseAttempts bounds the attempts. Most sets of keys take one, and those of some sizes two or three, seldom ten; but somebody
+// might choose keys for which no seed is right.
 const fuseAttempts = 64
 
 // appendFilter appends the filter of keys to dst.

@@ -107,3 +107,45 @@ func TestBlockedBetweenUnreadablePages(t *testing.T) {
 		}
 	}
 }
+
+// The same for binary fuse filters, whose first and last cells all keys reach in turn.
+func TestFuseBetweenUnreadablePages(t *testing.T) {
+	rng := seeded(t, 42)
+	for _, atEnd := range []bool{false, true} {
+		keys := make([][]byte, 301)
+		for length := range keys {
+			keys[length] = between(t, length, atEnd)
+			rng.Read(keys[length])
+		}
+		for _, width := range []byte{8, 12, 16} {
+			for _, g := range []fuseGeometry{{1, 2}, {2, 2}, {1, 3}, {5, 4}, {1, 9}, {30, 7}} {
+				filter := between(t, int(g.cells())*int(width)/8+fuseTrailer, atEnd)
+				n := len(filter) - fuseTrailer
+				for range 20 {
+					copy(filter[n:], fuseTrailerOf(rng.Uint64(), g.segments, g.log, width))
+					fillFuse(rng, filter, keys[:rng.Intn(4)])
+					requireAnswers(t, filter, keys)
+				}
+				filter[n+12]++ // twice as many cells, which are not there
+				requireAnswers(t, filter, keys)
+				for trailer := range fuseTrailer { // filters that are nothing but an end of the trailer
+					requireAnswers(t, filter[n+trailer:], keys[:fewKeys])
+				}
+			}
+		}
+		for _, bitsPerKey := range []float64{12, 19, 28} {
+			p := mustFuse(t, bitsPerKey)
+			for _, n := range []int{0, 5, 365, 620, 927, 2_000} {
+				keys := randomKeys(rng, n)
+				want := referenceFuse(bitsPerKey, keys)
+				dst := between(t, len(want), atEnd)
+				require.True(t, bytes.Equal(want, p.AppendFilter(dst[:0], keys)))
+				builder := p.NewBuilder()
+				for _, key := range keys {
+					builder.Add(key)
+				}
+				require.True(t, bytes.Equal(want, builder.Finish(dst[:0])))
+			}
+		}
+	}
+}

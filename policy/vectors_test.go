@@ -1,0 +1,178 @@
+package policy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The cases in testdata/encodings were computed in Python from the text of the package comment, by a program that shares
+// nothing with this package; the README there tells what their fields are.
+
+type encodingCase struct {
+	Kind, Name string
+
+	// An input by recipe.
+	Recipe string
+	Seed   uint64
+	Number uint64
+	Hash   string
+
+	// A filter, and answers.
+	BitsPerKey float64 `json:"bits_per_key"`
+	Keys       []hexBytes
+	Filter     hexBytes
+	Probes     []struct {
+		Key        hexBytes
+		MayContain bool `json:"may_contain"`
+	}
+
+	// A filter with its keys by recipe.
+	Start, N       uint64
+	FilterLen      int    `json:"filter_len"`
+	FilterSHA256   string `json:"filter_sha256"`
+	AbsentStart    uint64 `json:"absent_start"`
+	AbsentCount    uint64 `json:"absent_count"`
+	FalsePositives int    `json:"false_positives"`
+
+	// The geometry of a binary fuse filter of N keys.
+	E, Width uint8
+	Segments uint32
+}
+
+// recipeKey returns key i of a recipe.
+func (c encodingCase) recipeKey(i uint64) []byte {
+	switch c.Recipe {
+	case "length": // i bytes
+		var key []byte
+		for x, j := splitmix(c.Seed+i), uint64(1); uint64(len(key)) < i; j++ {
+			key = binary.LittleEndian.AppendUint64(key, splitmix(x+j))
+		}
+		return key[:i]
+	case "pairs_le64": // two of each
+		return binary.LittleEndian.AppendUint64(nil, splitmix(c.Seed+i/2))
+	case "sanity": // the start of the buffer that xxHash tests itself with
+		key := make([]byte, i)
+		for x, j := uint64(2654435761), 0; j < len(key); j++ {
+			key[j] = byte(x >> 56)
+			x *= 11400714785074694797
+		}
+		return key
+	}
+	return appendRecipe(nil, c.Recipe, c.Seed, i, 0)
+}
+
+func (c encodingCase) recipeKeys(start, n uint64) [][]byte {
+	keys := make([][]byte, n)
+	for i := range keys {
+		keys[i] = c.recipeKey(start + uint64(i))
+	}
+	return keys
+}
+
+// encodingCases is how many cases of each kind the files have.
+var encodingCases = map[string]map[string]int{
+	"blocked": {"hash": 338, "filter": 153, "digest": 41, "match": 400},
+	"fuse":    {"size": 124, "made": 9, "digest": 79, "filter": 28, "match": 445},
+}
+
+func TestVectors(t *testing.T) {
+	for _, e := range encodings {
+		t.Run(e.name, func(t *testing.T) {
+			cases := map[string]int{}
+			policyOf := func(c encodingCase) ourPolicy {
+				p, err := e.make(c.BitsPerKey)
+				require.NoError(t, err)
+				return p
+			}
+			readGolden(t, filepath.Join("..", "encodings", e.name+".jsonl"), func(c encodingCase) {
+				cases[c.Kind]++
+				switch c.Kind {
+				case "hash":
+					require.Equal(t, c.Hash, fmt.Sprintf("%016x", keyHash(c.recipeKey(c.Number))), c.Name)
+				case "size":
+					requireFuseSize(t, c)
+				case "filter": // few keys
+					keys := make([][]byte, len(c.Keys))
+					for i, key := range c.Keys {
+						keys[i] = key
+					}
+					require.Equal(t, []byte(c.Filter), requireWriters(t, c.Name, policyOf(c), keys), c.Name)
+					requireProbeAnswers(t, c)
+				case "made": // keys by recipe, and how many of absent ones pass
+					require.Equal(t, []byte(c.Filter), c.requireRecipe(t, policyOf(c)), c.Name)
+				case "digest": // the same with the SHA-256 of a large filter
+					filter := c.requireRecipe(t, policyOf(c))
+					require.Len(t, filter, c.FilterLen, c.Name)
+					require.Equal(t, c.FilterSHA256, fmt.Sprintf("%x", sha256.Sum256(filter)), c.Name)
+				case "match": // filters that hardly any writer makes
+					requireProbeAnswers(t, c)
+				}
+			})
+			require.Equal(t, encodingCases[e.name], cases)
+		})
+	}
+}
+
+// requireRecipe makes the filter of a case whose keys have a recipe, and compares the number of its false positives.
+func (c encodingCase) requireRecipe(t *testing.T, p ourPolicy) []byte {
+	filter := requireWriters(t, c.Name, p, c.recipeKeys(c.Start, c.N))
+	falsePositives := 0
+	for _, found := range requireSameAnswers(t, c.Name, filter, c.recipeKeys(c.AbsentStart, c.AbsentCount)) {
+		if found {
+			falsePositives++
+		}
+	}
+	require.Equal(t, c.FalsePositives, falsePositives, c.Name)
+	return filter
+}
+
+// requireWriters makes the filter of keys in every way, requires that all readers find all keys in it, and returns it.
+func requireWriters(t *testing.T, name string, p ourPolicy, keys [][]byte) []byte {
+	filter := p.AppendFilter(nil, keys)
+	asked, unasked := p.NewBuilder(), p.NewBuilder()
+	for _, key := range keys {
+		asked.Add(key)
+		unasked.Add(key)
+	}
+	require.Equal(t, len(keys), asked.Len(), name)
+	require.Equal(t, len(filter), asked.Size(), name)
+	require.True(t, bytes.Equal(filter, asked.Finish(nil)), name)
+	require.True(t, bytes.Equal(filter, unasked.Finish(nil)), name)
+	require.NotContains(t, requireSameAnswers(t, name, filter, keys), false, name)
+	return filter
+}
+
+// requireSameAnswers asks every reader, and returns their one answer about each key.
+func requireSameAnswers(t *testing.T, name string, filter []byte, keys [][]byte) []bool {
+	answers, many := make([]bool, len(keys)), make([]bool, len(keys))
+	MayContainMany(filter, keys, answers)
+	for _, p := range readers(t) {
+		p.MayContainMany(filter, keys, many)
+		require.Equal(t, answers, many, name)
+		for i, key := range keys {
+			if p.MayContain(filter, key) != answers[i] || MayContain(filter, key) != answers[i] {
+				require.Fail(t, "readers disagree", "%s, key %x: among many %v, alone %v, %T %v", name, key,
+					answers[i], MayContain(filter, key), p, p.MayContain(filter, key))
+			}
+		}
+	}
+	return answers
+}
+
+// requireProbeAnswers asks every reader about the probes of a case, alone and among each other.
+func requireProbeAnswers(t *testing.T, c encodingCase) {
+	keys, want := make([][]byte, len(c.Probes)), make([]bool, len(c.Probes))
+	for i, p := range c.Probes {
+		keys[i], want[i] = p.Key, p.MayContain
+	}
+	require.Equal(t, want, requireSameAnswers(t, c.Name, c.Filter, keys), c.Name)
+	// Many together are asked in another way than a few.
+	require.Equal(t, slices.Repeat(want, fewKeys), requireSameAnswers(t, c.Name, c.Filter, slices.Repeat(keys, fewKeys)), c.Name)
+}
