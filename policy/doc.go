@@ -105,7 +105,8 @@
 //
 //	filter = cells, seed (8 bytes), segments (4 bytes), e (1 byte), w (1 byte), then two bytes: 0x01, 0x46
 //
-// Numbers are little-endian. A segment has S = 2^e cells, and all are (segments + 2) * S cells. Cell i is the bits i*w to
+// Numbers are little-endian, and no product or sum is cut off but where the text says mod. A segment has S = 2^e cells, and all are
+// (segments + 2) * S cells. Cell i is the bits i*w to
 // i*w + w-1 of the filter, the least significant one first, where bit p is bit p%8 of byte p/8. For a key with hash H:
 //
 //	x  = H + seed (mod 2^64)
@@ -120,14 +121,14 @@
 // The key may be in the filter if cell[c0] xor cell[c1] xor cell[c2] = fingerprint. The filters that fit: w is 8, 12 or 16, e is
 // 2 to 18, segments is not 0, and the cells take just the bytes that are left of the filter's length.
 //
-// The writer counts equal hashes once: n is the number of different ones. It chooses
+// The writer counts equal hashes once: n is the number of different ones, and n * bitsPerKey is as above. It chooses
 //
 //	e        = the largest one, from 2 to 18, with 3.33^(e - 2.25) <= n; 2 if there is none
 //	capacity = n * max(1.125, 0.875 + 0.25 * ln(1000000) / ln(n)), rounded to the nearest integer, halves up; 0 if n < 2
 //	segments = max(3, ceil(capacity / S)) - 2
 //	w        = the largest one for which the cells take at most ceil(ceil(n * bitsPerKey) / 8) bytes
 //
-// It writes a blocked Bloom filter of the n different hashes (as above, with the same bitsPerKey) instead, if that has fewer
+// It writes a blocked Bloom filter of n keys, the different hashes (as above, with the same bitsPerKey), instead, if that has fewer
 // false positives or nothing else fits:
 //
 //	if ceil(ceil(n * bitsPerKey) / 8) <= 1280, or n > 2^29
@@ -142,16 +143,16 @@
 //	z     = z xor z>>31
 //
 // At the second attempt, and every fourth one after it, if n is 5 to 999,999, S is half as large and segments is 2*segments + 2,
-// which are as many cells. After 64 attempts it writes a blocked Bloom filter. An attempt succeeds if every key gets a cell to
-// itself in this way:
+// which are as many cells, and the filter's e is less by 1. After 64 attempts it writes a blocked Bloom filter. An attempt fails if
+// 64 keys or more share a cell. Otherwise it succeeds if every key gets a cell to itself in this way:
 //
 //	Push the cells that are cells of one key only onto a stack, in ascending order. Until the stack is empty, pop a cell.
 //	If no key is left that has this cell, pop the next one. Otherwise there is one, and the cell is its own; put it on a list.
 //	Take the key away from its two other cells, first from the one that follows the popped one in the circle c0, c1, c2, c0,
 //	then from the third, and push each of them that is then a cell of one key only.
 //
-// (It fails, too, if 64 keys share a cell.) Then all cells are 0, and for the keys of the list, the last one first, the key's own
-// cell becomes its fingerprint xor the key's two other cells.
+// Then all cells are 0, and for the keys of the list, the last one first, the key's own cell becomes its fingerprint xor the key's
+// two other cells.
 //
 // A worked example: the key "hello" in a filter of 10,000 keys that was made at the first attempt.
 //
@@ -159,6 +160,8 @@
 //	H = 0x9555e8555c62dcfd, seed = 0x910a2dec89025cc1, x = 0x04ffb62a42784a17
 //	c0 = 229, c1 = 635, c2 = 1266, fingerprint = 0x3d
 //	the last 16 bytes: c1 5c 02 89 ec 2d 0a 91 17 00 00 00 09 08 01 46
+//
+// testdata/encodings has whole filters of all encodings, with their keys.
 //
 // # Sources
 //

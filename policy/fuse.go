@@ -14,20 +14,23 @@ var (
 )
 
 // NewBinaryFuse returns the binary fuse policy with the given number of bits per key, above 0 and at most 2^30. Fractions are
-// allowed, and a filter has 16 bytes besides. For each key it has a fingerprint of 8, 12 or 16 bits, whatever fits: of absent keys
-// 1 in 256, in 4,096 or in 65,536 passes, whatever the keys. How much that takes, depends on the number of keys in a filter:
+// allowed, and a filter has 16 bytes besides. For each key it has a fingerprint of 8, 12 or 16 bits, the longest that fits: of
+// absent keys 1 in 256, in 4,096 or in 65,536 passes, whatever the shape and number of the keys. (`go run ./bench rates` measures
+// it.) How many bits per key that takes depends on the number of keys in a filter:
 //
 //	keys from    8 bits    12 bits    16 bits
-//	    1,600      12       18          24      bits per key
+//	    1,600      12       18          24
 //	    5,300      11       16.5        22
 //	   41,000      10       15          20
 //	  850,000       9.1     13.65       18.2
 //
-// Where [NewBlockedBloom]'s filter has fewer false positives in the same memory, or no fingerprint fits, the builder makes that:
-// always in filters of up to 1,280 bytes, and with 12.25 or 19.5 bits per key and more as long as they hold no longer fingerprint.
-// The settings of the table are good ones.
+// The builder makes [NewBlockedBloom]'s filter instead where no fingerprint fits, or where that has fewer false positives in the
+// memory allowed: in filters of up to 1,280 bytes, from 12.25 and from 19.5 bits per key on until the next longer fingerprint
+// fits, and from 28.25 on. So it suits engines with one filter for a table, as Pebble has; goleveldb makes one for every 2 KiB of
+// data unless its FilterBaseLg says otherwise. A filter takes what its fingerprints need, if bitsPerKey allows more.
 //
-// Keys that were added twice count once. Building takes up to 50 bytes of memory per key, which is used again for other filters.
+// Keys that were added twice count once. Building takes up to 55 bytes of memory per key and 64 KiB for a filter, which are used
+// again for others. With keys that somebody has chosen to make it difficult, it takes many times as long, and no more memory.
 //
 // It returns an error, which says what to pass instead, if bitsPerKey is out of range or not a number, or if an option
 // refuses its argument.
@@ -66,8 +69,8 @@ const (
 	fuseTrailer = 16 // seed, segments, the logarithm of the cells per segment, bits per fingerprint, version, encoding
 )
 
-// width returns the number of bits of the fingerprints in a filter of n distinct keys, or 0 if blocked Bloom has fewer false
-// positives.
+// width returns the number of bits of the fingerprints in a filter of n distinct keys; or 0 if none fits, or if blocked Bloom has
+// fewer false positives.
 func (b *BinaryFuse) width(n int) int {
 	size := filterBytes(n, b.blocked.bitsPerKey)
 	if size <= blockedShort || n > fuseMaxKeys {

@@ -10,28 +10,36 @@ import (
 type fuseBuilder struct {
 	keyHashes
 	fuse   *BinaryFuse
-	filter []byte // if Size has made it
-	made   int    // the number of keys of filter
+	made   bool // filter is that of the first of keys
+	keys   int
+	filter []byte
 }
 
 // Size makes the filter, since nothing less tells how many keys are distinct, and whether they suit.
 func (b *fuseBuilder) Size() int {
-	if b.filter == nil || b.made != b.n {
-		b.filter, b.made = b.fuse.appendFilter(b.filter[:0], &b.keyHashes), b.n
+	if !b.made || b.keys != b.n {
+		b.filter = b.fuse.appendFilter(b.filter[:0], &b.keyHashes)
+		b.made, b.keys = true, b.n
 	}
 	return len(b.filter)
 }
 
 func (b *fuseBuilder) Finish(dst []byte) []byte {
-	if b.filter != nil && b.made == b.n {
+	if b.made && b.keys == b.n {
 		dst = append(dst, b.filter...)
 	} else {
 		dst = b.fuse.appendFilter(dst, &b.keyHashes)
 	}
-	b.filter = nil
+	b.made = false
+	if cap(b.filter) > fuseKeep {
+		b.filter = nil
+	}
 	b.reset()
 	return dst
 }
+
+// fuseKeep is how many bytes a builder keeps for the next filter that Size will make. Many have few keys.
+const fuseKeep = 1 << 16
 
 // A fuseWorkshop is the memory that it takes to make a filter.
 type fuseWorkshop struct {
@@ -41,26 +49,35 @@ type fuseWorkshop struct {
 
 var fuseWorkshops = sync.Pool{New: func() any { return new(fuseWorkshop) }}
 
-// fuseAttempts bounds the attempts. Most sets of keys take one, and those of some sizes two or three, seldom ten; but somebody
-// might choose keys for which no seed is right.
+// done gives the workshop to others, unless it is far larger than the filter of n keys that it was used for: among many small
+// filters, the memory of a large one would never get free.
+func (w *fuseWorkshop) done(n int) {
+	if cap(w.mixed) <= 8*max(n, 1<<15) {
+		fuseWorkshops.Put(w)
+	}
+}
+
+// fuseAttempts bounds the attempts. Mostly one is enough, and for some numbers of keys two or three; but somebody might choose
+// keys for which no seed is right.
 const fuseAttempts = 64
 
 // appendFilter appends the filter of keys to dst.
 func (b *BinaryFuse) appendFilter(dst []byte, keys *keyHashes) []byte {
 	w := fuseWorkshops.Get().(*fuseWorkshop)
-	defer fuseWorkshops.Put(w)
+	defer w.done(keys.n)
 	var seeds fuseSeeds
-	seed := seeds.next()
-	mixed := w.deal(keys, seed)
-	n := len(mixed)
-	if width := b.width(n); width > 0 {
-		for attempt := 1; attempt <= fuseAttempts; attempt++ {
-			g := fuseGeometryOf(n).at(attempt, n)
-			if cells, ok := w.solve(mixed, g); ok {
-				return appendFuse(dst, cells, seed, g, width)
-			}
-			seed = seeds.next()
-			mixed = w.deal(keys, seed)
+	n := 0
+	for attempt := 1; attempt <= fuseAttempts; attempt++ {
+		seed := seeds.next()
+		mixed := w.deal(keys, seed)
+		n = len(mixed)
+		width := b.width(n)
+		if width == 0 {
+			break
+		}
+		g := fuseGeometryOf(n).at(attempt, n)
+		if cells, ok := w.solve(mixed, g); ok {
+			return appendFuse(dst, cells, seed, g, width)
 		}
 	}
 	dst, payload := b.blocked.extend(dst, n)

@@ -68,25 +68,25 @@ func (g fuseGeometry) at(attempt, n int) fuseGeometry {
 	return g
 }
 
-// valid reports whether there can be such a geometry: where in its segment a key's second and third cell are, 18 bits say.
+// valid reports whether there can be such a geometry: 18 bits of a hash say where in its segment each of the last two cells is.
 func (g fuseGeometry) valid() bool { return g.segments > 0 && g.log-2 <= 16 }
 
-// fuseCellsOf tells the cells of keys.
-type fuseCellsOf struct {
+// fusePlaces tells where the cells of keys are.
+type fusePlaces struct {
 	starts  uint64 // the cells of which a key's first is one
 	segment uint64 // cells in each
 }
 
 // REQUIRES: g is valid.
-func (g fuseGeometry) cellsOf() fuseCellsOf {
-	return fuseCellsOf{uint64(g.segments) << (g.log & 63), 1 << (g.log & 63)}
+func (g fuseGeometry) places() fusePlaces {
+	return fusePlaces{uint64(g.segments) << (g.log & 63), 1 << (g.log & 63)}
 }
 
-// key returns the cells of a mixed hash, which lie in three segments that follow each other.
-func (f fuseCellsOf) key(x uint64) (c0, c1, c2 uint64) {
-	c0, _ = bits.Mul64(x, f.starts) // x is a fraction of 2^64, and c0 the same one of starts
-	c1 = (c0 + f.segment) ^ x>>18&(f.segment-1)
-	c2 = (c0 + 2*f.segment) ^ x&(f.segment-1)
+// of returns the cells of a mixed hash, which lie in three segments that follow each other.
+func (p fusePlaces) of(x uint64) (c0, c1, c2 uint64) {
+	c0, _ = bits.Mul64(x, p.starts) // x is a fraction of 2^64, and c0 the same one of starts
+	c1 = (c0 + p.segment) ^ x>>18&(p.segment-1)
+	c2 = (c0 + 2*p.segment) ^ x&(p.segment-1)
 	return c0, c1, c2
 }
 

@@ -148,7 +148,7 @@ func TestFuseCellsOf(t *testing.T) {
 				product := new(big.Int).SetUint64(x)
 				product.Mul(product, new(big.Int).SetUint64(uint64(segments)*size))
 				want0 := product.Rsh(product, 64).Uint64()
-				c0, c1, c2 := g.cellsOf().key(x)
+				c0, c1, c2 := g.places().of(x)
 				require.Equal(t, []uint64{want0, (want0 + size) ^ (x / (1 << 18) % size), (want0 + 2*size) ^ (x % size)}, []uint64{c0, c1, c2})
 				require.Equal(t, []uint64{c0/size + 1, c0/size + 2}, []uint64{c1 / size, c2 / size})
 				require.Less(t, c2, g.cells())

@@ -21,19 +21,18 @@ const (
 
 // deal mixes the hashes of keys with a seed, and returns the distinct ones, in memory of h.
 func (h *heaps) deal(keys *keyHashes, seed uint64) []uint64 {
-	width := bits.Len(uint(min(keys.n/heapSize, maxHeaps-1)))
-	heap := func(x uint64) uint64 { return x >> 1 >> ((63 - width) & 63) } // in two steps, as width may be 0
-	h.ends = slices.Grow(h.ends[:0], 1<<width+1)[:1<<width+1]
-	clear(h.ends)
+	heapBits := bits.Len(uint(min(keys.n/heapSize, maxHeaps-1)))
+	heap := func(x uint64) uint64 { return x >> 1 >> ((63 - heapBits) & 63) } // in two steps, as heapBits may be 0
+	clear(resize(&h.ends, 1<<heapBits+1))
 	for hashes := range keys.all {
 		for _, hash := range hashes {
 			h.ends[heap(fuseMix(hash, seed))+1]++
 		}
 	}
-	for i := range 1 << width {
+	for i := range 1 << heapBits {
 		h.ends[i+1] += h.ends[i]
 	}
-	h.mixed = slices.Grow(h.mixed[:0], keys.n)[:keys.n]
+	resize(&h.mixed, uint64(keys.n))
 	for hashes := range keys.all {
 		for _, hash := range hashes {
 			x := fuseMix(hash, seed)
@@ -43,25 +42,25 @@ func (h *heaps) deal(keys *keyHashes, seed uint64) []uint64 {
 		}
 	}
 	distinct, begin := h.mixed[:0], 0
-	for _, end := range h.ends[:1<<width] {
-		distinct = append(distinct, h.unique(h.mixed[begin:end], width)...)
+	for _, end := range h.ends[:1<<heapBits] {
+		distinct = append(distinct, h.unique(h.mixed[begin:end], heapBits)...)
 		begin = end
 	}
 	return distinct
 }
 
-// unique removes what is more than once in a heap, in its memory. The first width bits of all are the same.
+// unique removes what is more than once in a heap, in its memory. The first heapBits bits of all are the same.
 //
 // Nearly always nothing is, and this must be found out fast: each has a tag, of the bits after these, and only those whose tag
 // was seen before are looked for among all.
-func (h *heaps) unique(heap []uint64, width int) []uint64 {
+func (h *heaps) unique(heap []uint64, heapBits int) []uint64 {
 	tagBits := min(bits.Len(uint(len(heap)))+8, seenBits)
 	seen := h.seen[:1<<tagBits/64]
 	clear(seen)
 	var suspects [16]uint64
 	n := 0
 	for _, x := range heap {
-		tag := x << (width & 63) >> ((64 - tagBits) & 63)
+		tag := x << (heapBits & 63) >> ((64 - tagBits) & 63)
 		word := &seen[tag/64]
 		suspects[n%len(suspects)] = x
 		n += int(*word >> (tag % 64) & 1) // without a branch, which nobody could predict

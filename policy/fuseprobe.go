@@ -22,7 +22,7 @@ func (*BinaryFuse) MayContain(filter, key []byte) bool {
 		return true
 	}
 	x := fuseMix(h, f.seed())
-	c0, c1, c2 := g.cellsOf().key(x)
+	c0, c1, c2 := g.places().of(x)
 	size := uint64(len(filter) - fuseTrailer)
 	switch f.end() {
 	case fuseEnd | 8:
@@ -46,12 +46,12 @@ func fuseMayContainMany(filter []byte, keys [][]byte, out []bool) {
 	f := fuseOf(filter)
 	g := f.geometry()
 	size := uint64(len(filter) - fuseTrailer)
-	width := f.end() &^ fuseEnd
-	if !g.valid() || f.end() != fuseEnd|width || width != 8 && width != 12 && width != 16 || size != g.cells()*width/8 {
+	width := f.end() ^ fuseEnd
+	if !g.valid() || width != 8 && width != 12 && width != 16 || size != g.cells()*width/8 {
 		allMayBeThere(out)
 		return
 	}
-	cellsOf := g.cellsOf()
+	places := g.places()
 	var mixed [hashGroup]uint64
 	for len(keys) > 0 {
 		n := min(len(keys), len(mixed))
@@ -59,7 +59,7 @@ func fuseMayContainMany(filter []byte, keys [][]byte, out []bool) {
 			mixed[i] = fuseMix(keyHash(key), f.seed())
 		}
 		for i, x := range mixed[:n] {
-			c0, c1, c2 := cellsOf.key(x)
+			c0, c1, c2 := places.of(x)
 			switch width {
 			case 8:
 				out[i] = f.cell8(c0)^f.cell8(c1)^f.cell8(c2) == byte(x^x>>32)
@@ -73,8 +73,8 @@ func fuseMayContainMany(filter []byte, keys [][]byte, out []bool) {
 	}
 }
 
-// fuseMix makes of a key's hash the one from which its cells and its fingerprint come. There are as many as seeds, because not
-// all suit a set of keys. It is the finalizer of MurmurHash3, a bijection.
+// fuseMix makes of a key's hash and a seed the number that says the key's cells and its fingerprint. It is the finalizer of
+// MurmurHash3, a bijection: different hashes stay different.
 func fuseMix(h, seed uint64) uint64 {
 	h += seed
 	h ^= h >> 33
@@ -84,8 +84,8 @@ func fuseMix(h, seed uint64) uint64 {
 	return h ^ h>>33
 }
 
-// A fuseFilter is a filter of fuseTrailer bytes or more. It is read without the checks of a slice, which would take a lookup a
-// tenth of its time and more.
+// A fuseFilter is a filter of fuseTrailer bytes or more. It is read without the checks of a slice, which would be a considerable
+// part of a lookup.
 type fuseFilter struct {
 	payload unsafe.Pointer
 	trailer *[fuseTrailer]byte
@@ -105,6 +105,7 @@ func (f fuseFilter) geometry() fuseGeometry {
 // end returns the last 3 bytes: the number of bits per cell, the version, the encoding.
 func (f fuseFilter) end() uint64 { return f.layout() >> 40 }
 
+// fuseEnd is what end returns, but for the number of bits.
 const fuseEnd = fuseVersion<<8 | binaryFuseByte<<16
 
 // cell8 returns a cell of 8 bits. REQUIRES, as the others: the payload has as many cells as the geometry says, of so many bits, and
@@ -112,7 +113,7 @@ const fuseEnd = fuseVersion<<8 | binaryFuseByte<<16
 func (f fuseFilter) cell8(c uint64) byte { return *(*byte)(unsafe.Add(f.payload, c)) }
 
 // cell12 returns a cell of 12 bits, and 4 of the next one above them if there is one in the same bytes.
-func (f fuseFilter) cell12(c uint64) uint16 { return f.load(c+c/2) >> (c & 1 * 4) }
+func (f fuseFilter) cell12(c uint64) uint16 { return f.load(c+c/2) >> (c % 2 * 4) }
 
 func (f fuseFilter) cell16(c uint64) uint16 { return f.load(2 * c) }
 

@@ -8,8 +8,8 @@ import (
 // A fusePuzzle finds the contents of a filter's cells. The package comment has the rules. It keeps its memory for the next one.
 //
 // The algorithm is that of github.com/FastFilter/xorfilter, and so are the bytes, as far as that makes such filters: the tests
-// compare. It is written anew for its speed, of which most lies in branches that a processor cannot predict and that are no
-// branches here; and because the library cannot tell how many hashes are distinct before it chooses the size.
+// compare. It is written anew for its speed, since the library has branches that no processor can predict where there is arithmetic
+// here, and because the library cannot tell how many hashes are distinct before it chooses the size.
 type fusePuzzle struct {
 	keys  []uint64 // of a cell: the keys that are left and have it, by exclusive or. So the last one is there as it is
 	count []uint8  // of a cell: 4 times their number, plus the exclusive or of which of their cells it is, from 0 to 2
@@ -29,13 +29,13 @@ func (p *fusePuzzle) solve(mixed []uint64, g fuseGeometry) (cells []uint16, ok b
 
 // place puts the keys into their cells. It returns false if 64 are in one, which is more than it can count.
 func (p *fusePuzzle) place(mixed []uint64, g fuseGeometry) bool {
-	cellsOf := g.cellsOf()
+	places := g.places()
 	keys, count := resize(&p.keys, g.cells()), resize(&p.count, g.cells())
 	clear(keys)
 	clear(count)
 	high := uint(0)
 	for _, x := range mixed {
-		c0, c1, c2 := cellsOf.key(x)
+		c0, c1, c2 := places.of(x)
 		n0, n1, n2 := uint(count[c0])+4, uint(count[c1]^1)+4, uint(count[c2]^2)+4
 		count[c0], count[c1], count[c2] = uint8(n0), uint8(n1), uint8(n2)
 		high |= n0 | n1 | n2
@@ -48,14 +48,14 @@ func (p *fusePuzzle) place(mixed []uint64, g fuseGeometry) bool {
 
 // peel gives each key a cell that no key after it in the list has, and makes mixed that list. It returns false if it cannot.
 func (p *fusePuzzle) peel(mixed []uint64, g fuseGeometry) bool {
-	cellsOf := g.cellsOf()
+	places := g.places()
 	keys, count := p.keys, p.count
 	stack := resize(&p.stack, g.cells()+1) // what is not pushed is written behind the last one, too
 	whichOf := resize(&p.which, uint64(len(mixed)))
 	top := 0
-	for c, count := range count {
+	for c, left := range count {
 		stack[top] = uint32(c)
-		top += isZero(count>>2 ^ 1)
+		top += isZero(left>>2 ^ 1)
 	}
 	n := 0
 	for top > 0 {
@@ -68,7 +68,7 @@ func (p *fusePuzzle) peel(mixed []uint64, g fuseGeometry) bool {
 		mixed[n], whichOf[n] = x, which // the cells have all that is overwritten
 		n++
 
-		c0, c1, c2 := cellsOf.key(x)
+		c0, c1, c2 := places.of(x)
 		next, whichNext := choose(which, c1, c2, c0), uint8(choose(which, 1, 2, 0))
 		third := own ^ next ^ c0 ^ c1 ^ c2
 		whichThird := which ^ whichNext ^ (0 ^ 1 ^ 2)
@@ -90,13 +90,13 @@ func (p *fusePuzzle) peel(mixed []uint64, g fuseGeometry) bool {
 
 // fill makes the exclusive or of each key's cells its fingerprint, from the last key of the list to the first.
 func (p *fusePuzzle) fill(mixed []uint64, g fuseGeometry) []uint16 {
-	cellsOf := g.cellsOf()
+	places := g.places()
 	cells := resize(&p.cells, g.cells())
 	clear(cells)
 	for i, which := range slices.Backward(p.which) {
 		x := mixed[i]
-		c0, c1, c2 := cellsOf.key(x)
-		own := c0
+		c0, c1, c2 := places.of(x)
+		own := c0 // by branches: in this order they can be predicted, and are faster than choose
 		if which == 1 {
 			own = c1
 		}
@@ -111,7 +111,10 @@ func (p *fusePuzzle) fill(mixed []uint64, g fuseGeometry) []uint16 {
 
 // resize returns a slice of n elements in the memory of another, if there is room. What is in them does not matter.
 func resize[T any](s *[]T, n uint64) []T {
-	*s = slices.Grow((*s)[:0], int(n))[:n]
+	if uint64(cap(*s)) < n {
+		*s = make([]T, n)
+	}
+	*s = (*s)[:n]
 	return *s
 }
 

@@ -16,11 +16,12 @@ type Policy interface {
 // A Builder collects keys and encodes them as a filter. It is not safe for concurrent use; builders of one Policy may be
 // used concurrently with each other. A Builder that is no longer wanted needs no closing.
 type Builder interface {
-	// Add adds a key. It keeps no reference to the key's memory. A key added twice counts twice.
+	// Add adds a key. It keeps no reference to the key's memory.
 	Add(key []byte)
-	// Len returns the number of keys added since the last Finish.
+	// Len returns the number of keys added since the last Finish. A key added twice counts twice; whether it takes more room
+	// in the filter, depends on the encoding.
 	Len() int
-	// Size returns the number of bytes that Finish would append now.
+	// Size returns the number of bytes that Finish would append now. It may take as long as Finish does, which then is quick.
 	Size() int
 	// Finish appends the filter of the keys added since the last Finish to dst, returns the extended slice, and starts
 	// over. What the spare capacity of dst holds does not matter.
