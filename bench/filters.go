@@ -80,7 +80,7 @@ var implementations = []implementation{
 // fuse returns an implementation of binary fuse filters, with a number of bits per key for which the builder takes the
 // fingerprints that the name says, from 2,000 keys on.
 func fuse(name, encoding string, bitsPerKey float64) implementation {
-	return implementation{name, "levelbloom's binary fuse, with fingerprints of so many bits", func(filterFlags, *policy.Bloom) (filterbench.Contestant, error) {
+	return implementation{name, "levelbloom's binary fuse, with fingerprints of so many bits; up to some hundred keys, blocked Bloom", func(filterFlags, *policy.Bloom) (filterbench.Contestant, error) {
 		p, err := policy.NewBinaryFuse(bitsPerKey)
 		if err != nil {
 			return nil, err

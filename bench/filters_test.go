@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/filterbench"
+	"github.com/levelbloom/levelbloom/bench/kind"
 )
 
 func TestFiltersSmallRun(t *testing.T) {
@@ -41,6 +42,31 @@ func TestFiltersSmallRun(t *testing.T) {
 		require.Equal(t, exitCannotRun, r.status)
 		require.Contains(t, r.stderr, "no such file")
 	}
+}
+
+// The contestants of binary fuse write the fingerprints that their names say, from 2000 keys on.
+func TestFuseContestants(t *testing.T) {
+	found := 0
+	for _, i := range implementations {
+		width, ok := strings.CutPrefix(i.name, "fuse")
+		if !ok {
+			continue
+		}
+		found++
+		c, err := i.open(filterFlags{}, nil)
+		require.NoError(t, err)
+		for _, n := range []int{2000, 10_000, 100_000} {
+			keys := make([][]byte, n)
+			for j := range keys {
+				keys[j] = fmt.Appendf(nil, "key %d", j)
+			}
+			require.NoError(t, c.SetKeys(keys))
+			filters, err := c.BuildFilters(n)
+			require.NoError(t, err)
+			require.Equal(t, "fuse "+width, kind.Of(filters[0]).String(), "%d keys", n)
+		}
+	}
+	require.Equal(t, 3, found)
 }
 
 func TestFiltersHelp(t *testing.T) {

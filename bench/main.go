@@ -3,6 +3,7 @@
 //	bench [engines] [flags]    on real databases: goleveldb, Pebble v1 and Pebble v2, each with its filters
 //	bench filters [flags]      by themselves: how fast implementations of filters look up keys and make filters
 //	bench rates [flags]        by themselves: their false-positive rates, for many shapes and numbers of keys
+//	bench levels [flags]       in Pebble v2, while keys are written and looked up: which encoding for which level
 //
 // `bench engines -help`, and so on, lists the flags. The exit status is 0 if all went well, 1 if a key was lost, filters of
 // the same encoding differ or a rate breaks its bound, 2 if the benchmark could not run, and 130 if it was interrupted.
@@ -58,8 +59,10 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		return filters(ctx, args, stdout)
 	case "rates":
 		return rates(ctx, args, stdout)
+	case "levels":
+		return levels(ctx, args, stdout)
 	default:
-		return fmt.Errorf("no subcommand %q: there are engines, filters and rates", name)
+		return fmt.Errorf("no subcommand %q: there are engines, filters, rates and levels", name)
 	}
 }
 

@@ -119,6 +119,30 @@ func TestReadBothAndLevels(t *testing.T) {
 	require.Equal(t, 1, strings.Count(r.stdout, "textbook's FPP, %"), "goleveldb's: it has one setting")
 }
 
+// Binary fuse filters are measured if they are asked for, and the report says where they are none.
+func TestEnginesWithFuse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "r.json")
+	args := []string{"-num=30000", "-reads=1000", "-rounds=1", "-engines=pebblev2", "-filters=levelbloom,fuse", "-json=" + file}
+	r := bench(t, append(args, "-bits=12")...)
+	require.Zero(t, r.status, r.stderr)
+	require.NotContains(t, r.stdout, "are binary fuse;")
+	var decoded struct{ Runs []map[string]any }
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(content, &decoded))
+	require.Len(t, decoded.Runs, 3)
+	for _, run := range decoded.Runs {
+		if run["filter"] == "fuse" {
+			require.Greater(t, run["between_fuse_checks"], run["between_checks"].(float64)/2)
+		} else {
+			require.Zero(t, run["between_fuse_checks"])
+		}
+	}
+	r = bench(t, append(args, "-bits=5")...)
+	require.Zero(t, r.status, r.stderr)
+	require.Contains(t, r.stdout, "WARNING: fuse, round 1: get: 0 % of the filters that were asked are binary fuse;")
+}
+
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"-help"}, {"engines", "-h"}} {
 		r := bench(t, args...)
@@ -132,7 +156,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": there are engines, filters and rates`},
+		{"frobnicate", `no subcommand "frobnicate": there are engines, filters, rates and levels`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},

@@ -22,7 +22,7 @@ type rateFlags struct {
 	error                                  float64
 	queries                                int
 	seed                                   int64
-	quick, full                            bool
+	quick, full, crossing                  bool
 	csv                                    string
 }
 
@@ -32,26 +32,35 @@ func parseRateFlags(args []string, stdout io.Writer) (f rateFlags, settings []re
 	set.StringVar(&f.shapes, "shapes", join(ratebench.Shapes, shapeName), "`shapes` of the keys; the report says what they are")
 	set.StringVar(&f.densities, "densities", join(ratebench.Densities, densityName), "`densities`: which part of the possible keys is present, and where absent ones lie")
 	set.StringVar(&f.ns, "n", "8,20,30,51,52,100,200,500,1000,1025,3k,10k,100k,1M", "`keys` per filter")
-	set.StringVar(&f.bits, "bits", "10,16,20", "`bits` per key")
+	set.StringVar(&f.bits, "bits", "10,12,16,20,24", "`bits` per key; with 12 and 24 filters of 1000 keys and more are binary fuse too")
 	set.Float64Var(&f.error, "error", 2, "`per cent` of a rate that its standard error may be: then a cell has been asked enough")
-	set.IntVar(&f.queries, "queries", 3_000_000, "absent `keys` that are asked in a cell at most; of long ones, as many as have the bytes of so many of 64. Up to 500 random keys, with which others are compared, have a third of that error and 9 times as many")
+	set.IntVar(&f.queries, "queries", 2_500_000, "absent `keys` that are asked in a cell at most; of long ones, as many as have the bytes of so many of 64. Up to 500 random keys, with which others are compared, have a third of that error and 9 times as many")
 	set.Int64Var(&f.seed, "seed", 1, "`seed` of the keys; the same one gives the same rates")
 	set.BoolVar(&f.quick, "quick", false, "a short run that shows that all works, too small for conclusions: filters of 20 and 1000 keys, 20,000 queries (-n and -queries prevail)")
 	set.BoolVar(&f.full, "full", false, "a long run: filters of 10M keys too, and 10M queries (-n and -queries prevail)")
+	set.BoolVar(&f.crossing, "crossing", false, "instead of all that: where blocked Bloom has fewer false positives than binary fuse, and whether the builder that chooses between them knows it; for other -n, -bits and -queries, which prevail, and random keys")
 	set.StringVar(&f.csv, "csv", "", "`file` to write as CSV, a line per cell and encoding")
-	given, err := parseFlags(set, args, "Usage: bench rates [flags]\n\nMeasures false-positive rates, and whether they keep the bounds that encodings promise. Filters of 10M keys take 1 GB of memory.", stdout)
+	given, err := parseFlags(set, args, "Usage: bench rates [flags]\n\nMeasures false-positive rates, and whether they keep the bounds that encodings promise. Filters of 10M keys take 3 GB of memory.", stdout)
 	if err != nil {
 		return f, nil, err
 	}
 	if f.quick && f.full {
 		return f, nil, errors.New("-quick and -full: pass one of them")
 	}
-	sizes := map[string]string{}
+	sizes, unused := map[string]string{}, []string{"csv"}
 	if f.quick {
 		sizes = map[string]string{"n": "20,1k", "queries": "20000"}
 	}
 	if f.full {
 		sizes = map[string]string{"n": f.ns + ",10M", "queries": "10000000"}
+	}
+	if f.crossing {
+		sizes, unused = crossingSizes(f.quick), []string{"encodings", "shapes", "densities", "full", "csv"}
+		for _, name := range unused {
+			if given[name] {
+				return f, nil, fmt.Errorf("-crossing and -%s: pass one of them", name)
+			}
+		}
 	}
 	if err := setOthers(set, given, sizes); err != nil {
 		return f, nil, err
@@ -62,7 +71,7 @@ func parseRateFlags(args []string, stdout io.Writer) (f rateFlags, settings []re
 	if f.queries < 1 || f.queries > 1_000_000_000 {
 		return f, nil, fmt.Errorf("-queries %d: pass 1 to 1000000000", f.queries)
 	}
-	return f, settingsOf(set, "csv"), nil
+	return f, settingsOf(set, unused...), nil
 }
 
 func encodingName(e ratebench.Encoding) string { return e.Name }
@@ -133,6 +142,9 @@ func rates(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	config.Progress = progress.New(os.Stderr)
+	if f.crossing {
+		return crossing(ctx, config, settings, stdout)
+	}
 	file, err := newOutput(f.csv)
 	if err != nil {
 		return fmt.Errorf("-csv: %w", err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestRatesSmallRun(t *testing.T) {
 	require.Equal(t, 4, strings.Count(r.stderr, "\n"), "a line of progress for each number of keys and shape:\n%s", r.stderr)
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, 1+2*2*3*2, strings.Count(string(content), "\n"), "encodings, bits, shapes with densities, numbers of keys")
+	require.Equal(t, 1+3*2*3*2, strings.Count(string(content), "\n"), "encodings, bits, shapes with densities, numbers of keys")
 
 	again := bench(t, args...)
 	require.Equal(t, r.stdout, again.stdout, "same flags, same figures")
@@ -44,7 +45,7 @@ func TestRatesSmallRun(t *testing.T) {
 func TestRatesQuick(t *testing.T) {
 	r := bench(t, "rates", "-quick", "-queries=1000")
 	require.Zero(t, r.status, r.stderr)
-	for _, want := range []string{"10 bits", "16 bits", "20 bits", "│            20 │", "cells are left out", "within the bounds"} {
+	for _, want := range []string{"10 bits", "12 bits", "16 bits", "20 bits", "24 bits", "│            20 │", " as blocked │", " as fuse 8 │", " as fuse 16 │", "cells are left out", "within the bounds"} {
 		require.Contains(t, r.stdout, want)
 	}
 }
@@ -53,7 +54,7 @@ func TestRatesHelp(t *testing.T) {
 	r := bench(t, "rates", "-help")
 	require.Zero(t, r.status)
 	require.Empty(t, r.stderr)
-	for _, flag := range []string{"-encodings", "-shapes", "-densities", "-n", "-bits", "-error", "-queries", "-seed", "-quick", "-full", "-csv"} {
+	for _, flag := range []string{"-encodings", "-shapes", "-densities", "-n", "-bits", "-error", "-queries", "-seed", "-quick", "-full", "-crossing", "-csv"} {
 		require.Contains(t, r.stdout, "  "+flag)
 	}
 }
@@ -61,7 +62,7 @@ func TestRatesHelp(t *testing.T) {
 func TestRatesBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
 		{"extra", `unexpected argument "extra"`},
-		{"-encodings=cuckoo", `-encodings: no "cuckoo": choose from exact,blocked`},
+		{"-encodings=cuckoo", `-encodings: no "cuckoo": choose from exact,blocked,fuse`},
 		{"-shapes=random,random", `-shapes: "random" is named twice`},
 		{"-densities=half", `-densities: no "half": choose from alternating,`},
 		{"-n=0", `-n: "0": pass a number of keys`},
@@ -79,6 +80,10 @@ func TestRatesBadInput(t *testing.T) {
 		{"-bits=10,10.0", "-bits: 10 is named twice"},
 		{"-shapes=length -n=10k", "no cell is left: no shape has so many keys"},
 		{"-csv=/no/such/directory/r.csv", "-csv: "},
+		{"-crossing -shapes=random", "-crossing and -shapes: pass one of them"},
+		{"-crossing -full", "-crossing and -full: pass one of them"},
+		{"-crossing -csv=x", "-crossing and -csv: pass one of them"},
+		{"-crossing -n=300", "300 keys: the builder writes no binary fuse filter: pass more"},
 	} {
 		r := bench(t, append([]string{"rates"}, strings.Fields(c.args)...)...)
 		require.Equal(t, exitCannotRun, r.status, c.args)
@@ -112,6 +117,28 @@ func TestRateFlags(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "8", f.ns)
 	require.Equal(t, 10_000_000, f.queries)
+
+	f, settings, err = parseRateFlags([]string{"-crossing", "-n=2k"}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, "2k", f.ns)
+	require.Equal(t, 60_000_000, f.queries)
+	c, err = f.config()
+	require.NoError(t, err)
+	require.True(t, slices.IsSorted(c.Bits), "as the report takes for granted")
+	for _, s := range settings {
+		require.NotContains(t, []string{"encodings", "shapes", "densities", "full", "csv"}, s.Name)
+	}
+}
+
+func TestCrossingQuick(t *testing.T) {
+	r := bench(t, "rates", "-crossing", "-quick", "-seed=3")
+	require.Zero(t, r.status, r.stderr)
+	for _, want := range []string{"│ 1k keys, bits │", "-seed=3", "Of 3 choices"} {
+		require.Contains(t, r.stdout, want)
+	}
+	require.Regexp(t, `│ fuse 8 +│ 1[12]\.\d\d │`, r.stdout)
+	require.NotContains(t, r.stdout, "encodings=")
+	require.Equal(t, r.stdout, bench(t, "rates", "-crossing", "-quick", "-seed=3").stdout, "same flags, same figures")
 }
 
 func TestRatesInterruption(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/levelbloom/levelbloom/bench/kind"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -22,15 +23,17 @@ const (
 	BuiltIn    Filter = "builtin"    // the engine's own Bloom filter
 	LevelBloom Filter = "levelbloom" // LevelDB's, by this module
 	Blocked    Filter = "blocked"    // this module's blocked Bloom filter
+	Fuse       Filter = "fuse"       // this module's binary fuse filter, or its blocked Bloom where that has fewer false positives
 )
 
 // Filters lists all filters.
-var Filters = []Filter{None, BuiltIn, LevelBloom, Blocked}
+var Filters = []Filter{None, BuiltIn, LevelBloom, Blocked, Fuse}
 
 // policies makes the policies of this module's filters.
 var policies = map[Filter]func(bits float64) (policy.Policy, error){
 	LevelBloom: func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) },
 	Blocked:    func(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) },
+	Fuse:       func(bits float64) (policy.Policy, error) { return policy.NewBinaryFuse(bits) },
 }
 
 // A Read is a way to look up a key.
@@ -131,12 +134,15 @@ func clamp(x, low, high int) int { return min(max(x, low), high) }
 
 // Counts counts the questions to the filters of a database. It is safe for concurrent use.
 type Counts struct {
-	checks, avoided atomic.Int64
+	checks, avoided, fuse atomic.Int64
 }
 
-// add counts one answer and returns it.
-func (c *Counts) add(mayContain bool) bool {
+// add counts the answer of a filter and returns it.
+func (c *Counts) add(filter []byte, mayContain bool) bool {
 	c.checks.Add(1)
+	if kind.Of(filter).Encoding == kind.Fuse {
+		c.fuse.Add(1)
+	}
 	if !mayContain {
 		c.avoided.Add(1)
 	}
@@ -145,6 +151,9 @@ func (c *Counts) add(mayContain bool) bool {
 
 // Load returns how often a filter was asked, and how often it answered "absent" and so avoided reading a table.
 func (c *Counts) Load() (checks, avoided int64) { return c.checks.Load(), c.avoided.Load() }
+
+// Fuse returns how many of the checks asked a binary fuse filter. Fuse writes others too.
+func (c *Counts) Fuse() int64 { return c.fuse.Load() }
 
 // An Engine opens databases. Its databases are in the directory that Config names, which nothing else uses.
 type Engine interface {

@@ -130,6 +130,49 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// Fuse writes binary fuse filters where there are keys and bits enough, and blocked Bloom where not; the counts tell them apart.
+func TestFuse(t *testing.T) {
+	const num = 30000
+	for _, e := range Engines {
+		for _, c := range []struct {
+			filter Filter
+			bits   float64
+			fuse   bool
+		}{{Fuse, 12, true}, {Fuse, 5, false}, {Blocked, 12, false}} {
+			t.Run(fmt.Sprintf("%s/%s/%v", e.Name(), c.filter, c.bits), func(t *testing.T) {
+				config := Config{
+					Dir: t.TempDir(), Filter: c.filter, Bits: c.bits, Levels: AllButL6(c.bits), BaseLg: 20, Scale: ScaleFor(num * 20), Cache: 1 << 20,
+					OnFatal: func(err error) { t.Errorf("fatal: %v", err) },
+				}
+				db, err := e.Open(config)
+				require.NoError(t, err)
+				fill(t, db, config.Scale, num)
+				require.NoError(t, db.Close())
+				config.Counts = new(Counts)
+				db, err = e.Open(config)
+				require.NoError(t, err)
+				reader, err := db.Reader(Get)
+				require.NoError(t, err)
+				for i := range num {
+					found, err := reader.Find(key(i))
+					require.NoError(t, err)
+					require.Equal(t, i%2 == 0, found, "key %d", i)
+				}
+				require.NoError(t, reader.Close())
+				require.NoError(t, db.Close())
+				checks, _ := config.Counts.Load()
+				require.Greater(t, checks, int64(num/4))
+				if c.fuse {
+					require.Greater(t, config.Counts.Fuse(), checks/2)
+					require.LessOrEqual(t, config.Counts.Fuse(), checks)
+				} else {
+					require.Zero(t, config.Counts.Fuse())
+				}
+			})
+		}
+	}
+}
+
 func TestScale(t *testing.T) {
 	for _, bytes := range []int{1, 1 << 20, 1 << 25, 1 << 30} {
 		s := ScaleFor(bytes)

@@ -39,7 +39,7 @@ func (goLevelDB) Open(c Config) (DB, error) {
 	switch c.Filter {
 	case BuiltIn:
 		o.Filter = filter.NewBloomFilter(WholeBits(c.Bits))
-	case LevelBloom, Blocked:
+	case LevelBloom, Blocked, Fuse:
 		p, err := policies[c.Filter](c.Bits)
 		if err != nil {
 			return nil, err
@@ -150,5 +150,5 @@ type goLevelDBCounter struct {
 }
 
 func (f *goLevelDBCounter) Contains(filter, key []byte) bool {
-	return f.counts.add(f.Filter.Contains(filter, key))
+	return f.counts.add(filter, f.Filter.Contains(filter, key))
 }

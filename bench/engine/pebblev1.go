@@ -55,7 +55,7 @@ func (pebbleV1) Open(c Config) (DB, error) {
 				o.Levels[level].FilterPolicy = bloom.FilterPolicy(WholeBits(bits))
 			}
 		}
-	case LevelBloom, Blocked:
+	case LevelBloom, Blocked, Fuse:
 		levels, err := c.Levels.each(policies[c.Filter])
 		if err != nil {
 			return nil, err
@@ -171,7 +171,7 @@ type pebbleV1Counter struct {
 }
 
 func (p *pebbleV1Counter) MayContain(t pebble.FilterType, filter, key []byte) bool {
-	return p.counts.add(p.FilterPolicy.MayContain(t, filter, key))
+	return p.counts.add(filter, p.FilterPolicy.MayContain(t, filter, key))
 }
 
 // pebbleV1Logger keeps Pebble's chatter out of the output, and Pebble from ending the program on a fatal error.

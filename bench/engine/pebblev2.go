@@ -53,7 +53,7 @@ func (pebbleV2) Open(c Config) (DB, error) {
 				o.Levels[level].FilterPolicy = bloom.FilterPolicy(WholeBits(bits))
 			}
 		}
-	case LevelBloom, Blocked:
+	case LevelBloom, Blocked, Fuse:
 		levels, err := c.Levels.each(policies[c.Filter])
 		if err != nil {
 			return nil, err
@@ -167,7 +167,7 @@ type pebbleV2Counter struct {
 }
 
 func (p *pebbleV2Counter) MayContain(t pebble.FilterType, filter, key []byte) bool {
-	return p.counts.add(p.FilterPolicy.MayContain(t, filter, key))
+	return p.counts.add(filter, p.FilterPolicy.MayContain(t, filter, key))
 }
 
 // pebbleV2Logger keeps Pebble's chatter out of the output, and Pebble from ending the program on a fatal error.

@@ -23,6 +23,7 @@ type Answers struct {
 	Lookups int64
 	Checks  int64 // filters asked
 	Avoided int64 // filters that said "absent", each of which saved reading a table
+	Fuse    int64 // filters asked that are binary fuse, as not all that engine.Fuse writes are
 	// BlockReads counts the blocks that the engine looked up in its cache, index and filter blocks among them.
 	BlockReads int64
 }
@@ -176,7 +177,7 @@ func counted(ctx context.Context, e engine.Engine, config engine.Config, read en
 		if own.Counts && (own.Checks != checks || own.Avoided != avoided) {
 			return fmt.Errorf("the engine counted %d checks and %d reads avoided, we %d and %d", own.Checks, own.Avoided, checks, avoided)
 		}
-		a = Answers{Lookups: int64(len(keys)), Checks: checks, Avoided: avoided, BlockReads: own.BlockReads - before.BlockReads}
+		a = Answers{Lookups: int64(len(keys)), Checks: checks, Avoided: avoided, Fuse: config.Counts.Fuse(), BlockReads: own.BlockReads - before.BlockReads}
 		return nil
 	})
 	return a, err

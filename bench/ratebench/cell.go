@@ -7,7 +7,9 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"github.com/levelbloom/levelbloom/bench/kind"
 	"github.com/levelbloom/levelbloom/bench/measure"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -17,38 +19,34 @@ const (
 	shortKey  = 64   // Of keys of more bytes, only so many are asked as have the bytes of Config.Queries keys of these.
 )
 
-// measure measures one cell.
-func (c *Config) measure(ctx context.Context, cell Cell) (Result, error) {
-	result := Result{cell, make([]Rate, len(c.Encodings)), make([]int, len(c.Encodings))}
-	s, err := newSampler(ctx, c.Encodings, cell)
+// measure measures cells that differ in their bits per key alone. Each has the same keys, and the same rates, whatever others
+// are measured with it.
+func (c *Config) measure(ctx context.Context, cells []Cell) ([]Result, error) {
+	s, err := newSampler(ctx, c.Encodings, cells)
 	if err != nil {
-		return result, err
+		return nil, err
 	}
 	name := fnv.New64a()
-	name.Write([]byte(cell.String()))
+	name.Write([]byte(s.keysOf()))
 	rng := rand.New(rand.NewPCG(uint64(c.Seed), name.Sum64()))
 
-	queries := c.queriesPerFilter(cell.N)
-	starts := cell.Shape.indexes - cell.Density.reach(cell.N, queries) + 1
-	for first := true; first || !c.enough(result, s.bytes); first = false {
+	queries := c.queriesPerFilter(s.N)
+	starts := s.Shape.indexes - s.Density.reach(s.N, queries) + 1
+	for first := true; len(s.open) > 0; first = false {
 		keySeed, presentSeed, start := rng.Uint64(), rng.Uint64(), rng.Uint64N(starts)
-		if first || cell.Shape.seeded {
+		if first || s.Shape.seeded {
 			start = 0
 		}
-		r := &keyRange{density: cell.Density, seed: presentSeed, start: start, n: cell.N}
+		r := &keyRange{density: s.Density, seed: presentSeed, start: start, n: s.N}
 		if err := s.build(r, keySeed); err != nil {
-			return result, err
+			return nil, err
 		}
-		asked, found, err := s.ask(r.absent(queries, rng), keySeed)
-		if err != nil {
-			return result, err
+		if err := s.ask(r.absent(queries, rng), keySeed); err != nil {
+			return nil, err
 		}
-		for i := range result.Rates {
-			result.Rates[i].add(asked, found[i])
-			result.Sizes[i] = len(s.filters[i])
-		}
+		s.open = slices.DeleteFunc(s.open, func(m *measured) bool { return c.enough(m.Result, s.bytes) })
 	}
-	return result, nil
+	return s.results(), nil
 }
 
 // leastFilters returns how many filters of n keys are made at least. Large ones differ little from each other, and take long.
@@ -83,14 +81,13 @@ func (c *Config) enough(r Result, bytes int) bool {
 	return true
 }
 
-// A sampler makes filters of a cell and asks them.
+// A sampler makes filters of cells that differ in their bits per key alone, and asks them.
 type sampler struct {
-	ctx      context.Context
-	cell     Cell
-	policies []policy.Policy
-	builders []policy.Builder
-	filters  [][]byte
-	bytes    int // of the absent keys that were asked
+	Cell  // one of them
+	ctx   context.Context
+	all   []*measured
+	open  []*measured // those of which more filters are wanted
+	bytes int         // of the absent keys that were asked
 
 	// A chunk of keys, and the answers to them.
 	keys   [][]byte
@@ -98,17 +95,42 @@ type sampler struct {
 	may    []bool
 }
 
-func newSampler(ctx context.Context, encodings []Encoding, cell Cell) (*sampler, error) {
-	s := &sampler{ctx: ctx, cell: cell, filters: make([][]byte, len(encodings)), may: make([]bool, chunkKeys)}
-	for _, e := range encodings {
-		p, err := e.New(cell.Bits)
-		if err != nil {
-			return nil, err
+// measured is a cell, and what is known of it.
+type measured struct {
+	Result
+	policies []policy.Policy
+	builders []policy.Builder
+	filters  [][]byte
+	found    []int // how many absent keys each of the filters may contain
+}
+
+func newSampler(ctx context.Context, encodings []Encoding, cells []Cell) (*sampler, error) {
+	s := &sampler{Cell: cells[0], ctx: ctx, may: make([]bool, chunkKeys)}
+	for _, cell := range cells {
+		n := len(encodings)
+		m := &measured{
+			Result:  Result{cell, make([]Rate, n), make([]int, n), make([]kind.Kind, n)},
+			filters: make([][]byte, n), found: make([]int, n),
 		}
-		s.policies = append(s.policies, p)
-		s.builders = append(s.builders, p.NewBuilder())
+		for _, e := range encodings {
+			p, err := e.New(cell.Bits)
+			if err != nil {
+				return nil, err
+			}
+			m.policies = append(m.policies, p)
+			m.builders = append(m.builders, p.NewBuilder())
+		}
+		s.all = append(s.all, m)
 	}
+	s.open = slices.Clone(s.all)
 	return s, nil
+}
+
+func (s *sampler) results() (all []Result) {
+	for _, m := range s.all {
+		all = append(all, m.Result)
+	}
+	return all
 }
 
 // chunks makes the keys of the indexes and passes them to use, some at a time.
@@ -123,7 +145,7 @@ func (s *sampler) chunks(indexes iter.Seq[uint64], seed uint64, use func()) erro
 			s.keys, s.memory = s.keys[:0], s.memory[:0]
 		}
 		start := len(s.memory)
-		s.memory = s.cell.Shape.appendKey(s.memory, seed, index)
+		s.memory = s.Shape.appendKey(s.memory, seed, index)
 		s.keys = append(s.keys, s.memory[start:])
 	}
 	use()
@@ -133,40 +155,60 @@ func (s *sampler) chunks(indexes iter.Seq[uint64], seed uint64, use func()) erro
 // build makes the filters of a range, and asks them for the last chunk of keys: none may be lost.
 func (s *sampler) build(r *keyRange, keySeed uint64) error {
 	err := s.chunks(r.present(), keySeed, func() {
-		for _, b := range s.builders {
-			for _, key := range s.keys {
-				b.Add(key)
+		for _, m := range s.open {
+			for _, b := range m.builders {
+				for _, key := range s.keys {
+					b.Add(key)
+				}
 			}
 		}
 	})
 	if err != nil {
 		return err
 	}
-	for i, b := range s.builders {
-		s.filters[i] = b.Finish(s.filters[i][:0])
-		if s.count(i) < len(s.keys) {
-			return fmt.Errorf("%w: of the filter of %d keys from index %d on", measure.ErrLostKey, r.n, r.start)
+	for _, m := range s.open {
+		for i, b := range m.builders {
+			m.filters[i] = b.Finish(m.filters[i][:0])
+			if s.count(m, i) < len(s.keys) {
+				return fmt.Errorf("%v: %w: of the filter of %d keys from index %d on", m.Cell, measure.ErrLostKey, r.n, r.start)
+			}
+			// Builders that choose do so by the number of keys, and so alike.
+			k := kind.Of(m.filters[i])
+			if m.Rates[i].Filters > 0 && k != m.Kinds[i] {
+				return fmt.Errorf("%v: filters of two kinds: %v and, of keys from index %d on, %v", m.Cell, m.Kinds[i], r.start, k)
+			}
+			m.Kinds[i], m.Sizes[i] = k, len(m.filters[i])
 		}
 	}
 	return nil
 }
 
-// ask asks the filters for absent keys. It returns how many, and how many of them each filter may contain.
-func (s *sampler) ask(absent iter.Seq[uint64], keySeed uint64) (asked int, found []int, err error) {
-	found = make([]int, len(s.filters))
-	err = s.chunks(absent, keySeed, func() {
+// ask asks the filters for absent keys, and adds the answers to the rates.
+func (s *sampler) ask(absent iter.Seq[uint64], keySeed uint64) error {
+	asked := 0
+	for _, m := range s.open {
+		clear(m.found)
+	}
+	err := s.chunks(absent, keySeed, func() {
 		asked += len(s.keys)
 		s.bytes += len(s.memory)
-		for i := range s.filters {
-			found[i] += s.count(i)
+		for _, m := range s.open {
+			for i := range m.filters {
+				m.found[i] += s.count(m, i)
+			}
 		}
 	})
-	return asked, found, err
+	for _, m := range s.open {
+		for i := range m.Rates {
+			m.Rates[i].add(asked, m.found[i])
+		}
+	}
+	return err
 }
 
-// count returns how many keys of the chunk filter i may contain.
-func (s *sampler) count(i int) (n int) {
-	p, filter := s.policies[i], s.filters[i]
+// count returns how many keys of the chunk filter i of a cell may contain.
+func (s *sampler) count(m *measured, i int) (n int) {
+	p, filter := m.policies[i], m.filters[i]
 	if many, ok := p.(policy.ManyReader); ok {
 		many.MayContainMany(filter, s.keys, s.may)
 	} else {

@@ -72,8 +72,8 @@ func (r *keyRange) present() iter.Seq[uint64] {
 	}
 }
 
-// absent yields absent indexes, at most limit: the next ones beyond the range, or those in it; of more than limit a random
-// selection, in which one may come twice. REQUIRES: present has yielded all.
+// absent yields absent indexes, at most limit: the next ones beyond the range, or those in it; of more than limit a selection
+// from all over the range. None comes twice: its answers would not be independent. REQUIRES: present has yielded all.
 func (r *keyRange) absent(limit int, rng *rand.Rand) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		span := r.end - r.start
@@ -91,8 +91,12 @@ func (r *keyRange) absent(limit int, rng *rand.Rand) iter.Seq[uint64] {
 				}
 			}
 		default:
-			for limit > 0 {
-				i := r.start + rng.Uint64N(span)
+			step := uint64(float64(span) / math.Phi)
+			for gcd(step, span) > 1 {
+				step++
+			}
+			for at := rng.Uint64N(span); limit > 0; at = (at + step) % span { // which takes span steps to come back
+				i := r.start + at
 				if r.density.isPresent(r.seed, i) {
 					continue
 				}
@@ -103,4 +107,11 @@ func (r *keyRange) absent(limit int, rng *rand.Rand) iter.Seq[uint64] {
 			}
 		}
 	}
+}
+
+func gcd(a, b uint64) uint64 {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }

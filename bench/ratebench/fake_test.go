@@ -24,7 +24,7 @@ func (f fake) NewBuilder() policy.Builder { return &fakeBuilder{} }
 
 func (f fake) MayContain(filter, key []byte) bool {
 	number, sought := binary.LittleEndian.Uint64(filter), keyNumber(key)
-	for filter = filter[8:]; len(filter) > 0; filter = filter[8:] {
+	for filter = filter[8:]; len(filter) > 1; filter = filter[8:] {
 		if binary.LittleEndian.Uint64(filter) == sought {
 			return !f.lose
 		}
@@ -40,12 +40,12 @@ func keyNumber(key []byte) uint64 {
 	return keyset.Mix(h.Sum64())
 }
 
-// A filter is a number, and the numbers of its keys.
+// A filter is a number, the numbers of its keys, and the last byte of an exact filter.
 type fakeBuilder struct{ numbers []uint64 }
 
 func (b *fakeBuilder) Add(key []byte) { b.numbers = append(b.numbers, keyNumber(key)) }
 func (b *fakeBuilder) Len() int       { return len(b.numbers) }
-func (b *fakeBuilder) Size() int      { return 8 * (len(b.numbers) + 1) }
+func (b *fakeBuilder) Size() int      { return 8*(len(b.numbers)+1) + 1 }
 
 func (b *fakeBuilder) Finish(dst []byte) []byte {
 	var number uint64
@@ -57,5 +57,5 @@ func (b *fakeBuilder) Finish(dst []byte) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, n)
 	}
 	b.numbers = b.numbers[:0]
-	return dst
+	return append(dst, 0)
 }

@@ -22,6 +22,16 @@ func (r *Rate) add(queries, falsePositives int) {
 	r.queries2 += q * q
 }
 
+// merge counts the filters of another rate.
+func (r *Rate) merge(other Rate) {
+	r.Filters += other.Filters
+	r.Queries += other.Queries
+	r.FalsePositives += other.FalsePositives
+	r.positives2 += other.positives2
+	r.product += other.product
+	r.queries2 += other.queries2
+}
+
 // Mean returns the mean rate of the filters, each weighted by the absent keys that it was asked; mostly they are as many for
 // each. It is 0 if there were none.
 func (r *Rate) Mean() float64 {

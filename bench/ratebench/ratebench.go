@@ -9,9 +9,11 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/levelbloom/levelbloom/bench/filterbench"
+	"github.com/levelbloom/levelbloom/bench/kind"
 	"github.com/levelbloom/levelbloom/bench/measure"
 )
 
@@ -23,9 +25,10 @@ type Cell struct {
 	Bits    float64
 }
 
-func (c Cell) String() string {
-	return fmt.Sprintf("%s, %s keys, %v bits per key", c.keys(), filterbench.FormatN(c.N), c.Bits)
-}
+func (c Cell) String() string { return fmt.Sprintf("%s, %v bits per key", c.keysOf(), c.Bits) }
+
+// keysOf says which keys a filter has, and how many.
+func (c Cell) keysOf() string { return fmt.Sprintf("%s, %s keys", c.keys(), filterbench.FormatN(c.N)) }
 
 // keys says which keys they are.
 func (c Cell) keys() string {
@@ -55,8 +58,9 @@ type Config struct {
 // A Result holds what was measured in a cell.
 type Result struct {
 	Cell
-	Rates []Rate // by encoding, in the order of Config
-	Sizes []int  // of each encoding's filters, in bytes
+	Rates []Rate      // by encoding, in the order of Config
+	Sizes []int       // of each encoding's filters, in bytes
+	Kinds []kind.Kind // of each encoding's filters
 }
 
 // Cells returns the cells to measure, by number of keys and shape, and how many are left out because the shape has not so
@@ -83,13 +87,14 @@ func (c *Config) Cells() (cells []Cell, leftOut int) {
 	return cells, leftOut
 }
 
-// Run measures all cells, as many at once as there are processors. It returns context.Cause if ctx ends, and an error that
-// wraps measure.ErrLostKey at the first lost key.
+// Run measures all cells, on as many processors as there are. It returns context.Cause if ctx ends, and an error that wraps
+// measure.ErrLostKey at the first lost key.
 func (c *Config) Run(ctx context.Context) ([]Result, error) {
 	cells, _ := c.Cells()
+	groups := together(cells)
 	steps := 0
-	for i := range cells {
-		if beginsStep(cells, i) {
+	for i := range groups {
+		if beginsStep(groups, i) {
 			steps++
 		}
 	}
@@ -98,7 +103,7 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	results := make([]Result, len(cells))
+	results := make([][]Result, len(groups))
 	todo := make(chan int)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -107,27 +112,42 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 			defer workers.Done()
 			for i := range todo {
 				var err error
-				if results[i], err = c.measure(ctx, cells[i]); err != nil {
-					fail(fmt.Errorf("%v: %w", cells[i], err))
+				if results[i], err = c.measure(ctx, groups[i]); err != nil {
+					fail(err)
 				}
 			}
 		}()
 	}
-	for i, cell := range cells {
+	for i, group := range groups {
 		if ctx.Err() != nil {
 			break
 		}
-		if beginsStep(cells, i) {
-			c.Progress.Next(fmt.Sprintf("%s keys per filter, %s", filterbench.FormatN(cell.N), cell.Shape.Name))
+		if beginsStep(groups, i) {
+			c.Progress.Next(fmt.Sprintf("%s keys per filter, %s", filterbench.FormatN(group[0].N), group[0].Shape.Name))
 		}
 		todo <- i
 	}
 	close(todo)
 	workers.Wait()
-	return results, context.Cause(ctx)
+	return slices.Concat(results...), context.Cause(ctx)
 }
 
-// beginsStep reports whether a step of the progress begins with cell i: the cells of a shape and number of keys are one.
-func beginsStep(cells []Cell, i int) bool {
-	return i == 0 || cells[i].N != cells[i-1].N || cells[i].Shape.Name != cells[i-1].Shape.Name
+// together returns groups of cells that differ in their bits per key alone. They are measured at once, with the same keys, since
+// to make keys takes longer than to ask for them. If their filters are large, groups are small, to save memory.
+func together(cells []Cell) (groups [][]Cell) {
+	const mostKeys = 5_000_000
+	for len(cells) > 0 {
+		n := 1
+		for n < len(cells) && (n+1)*cells[0].N <= mostKeys && cells[n].keysOf() == cells[0].keysOf() {
+			n++
+		}
+		groups = append(groups, cells[:n])
+		cells = cells[n:]
+	}
+	return groups
+}
+
+// beginsStep reports whether a step of the progress begins with group i: the cells of a shape and number of keys are one.
+func beginsStep(groups [][]Cell, i int) bool {
+	return i == 0 || groups[i][0].N != groups[i-1][0].N || groups[i][0].Shape.Name != groups[i-1][0].Shape.Name
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/bench/kind"
 	"github.com/levelbloom/levelbloom/bench/measure"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -164,11 +165,101 @@ func TestEncodings(t *testing.T) {
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
 	textbook := math.Pow(1-math.Exp(-6.0/10), 6) // k = 6 of 10 bits
-	exact, blocked := results[0].Rates[0], results[0].Rates[1]
+	exact, blocked, fuse := results[0].Rates[0], results[0].Rates[1], results[0].Rates[2]
 	require.InEpsilon(t, textbook, exact.Mean(), 0.15)
 	require.Greater(t, blocked.Mean(), textbook-4*blocked.Error(), "lines are unequally full")
 	require.Less(t, blocked.Mean(), 0.01)
-	require.Equal(t, []int{3750 + 1, 3776 + 3}, results[0].Sizes)
+	require.Equal(t, blocked, fuse, "it is the same filter")
+	require.Equal(t, []int{3750 + 1, 3776 + 3, 3776 + 3}, results[0].Sizes)
+	require.Equal(t, []kind.Kind{{Encoding: kind.Exact}, {Encoding: kind.Blocked}, {Encoding: kind.Blocked}}, results[0].Kinds)
+}
+
+// Binary fuse filters of all widths have the rate of their fingerprints, and are so large as the description of the format has it:
+// 3000 keys have a capacity of 3919 cells, and so 16 segments of 256.
+func TestFuse(t *testing.T) {
+	c := config(Encodings[2])
+	c.Shapes, c.Ns, c.Bits, c.Queries = []Shape{shapeNamed(t, "random"), shapeNamed(t, "decimal")}, []int{3000}, []float64{12, 18, 24}, 1_000_000
+	results, err := c.Run(context.Background())
+	require.NoError(t, err)
+	require.Len(t, results, 3*(1+5))
+	for i, r := range results {
+		width := []int{8, 12, 16}[i%3]
+		require.Equal(t, []kind.Kind{{Encoding: kind.Fuse, Width: width}}, r.Kinds)
+		require.Equal(t, []int{4096*width/8 + 16}, r.Sizes)
+		v := verdict{rate: r.Rates[0], limit: fuseLimit(width)}
+		require.LessOrEqual(t, v.excess(), 5.0, "%v: %v", r.Cell, r.Rates[0].Mean())
+	}
+	report := Report{Encodings: c.Encodings, Results: results}
+	require.NoError(t, report.Err())
+}
+
+// A builder that chooses does so by the number of keys alone.
+func TestTwoKindsInACell(t *testing.T) {
+	filters := 0
+	c := config(Encoding{"fickle", "", func(float64) (policy.Policy, error) {
+		return fickle{always(0.1), func() []byte { filters++; return [][]byte{{6, 1, 0x42}, {0}}[filters/5] }}, nil
+	}, nil})
+	c.Shapes = c.Shapes[:1]
+	_, err := c.Run(context.Background())
+	require.EqualError(t, err, "random, 20 keys, 10 bits per key: filters of two kinds: blocked and, of keys from index 0 on, exact")
+}
+
+// fickle is a policy whose filters have ends of its own.
+type fickle struct {
+	fake
+	end func() []byte
+}
+
+func (f fickle) NewBuilder() policy.Builder { return fickleBuilder{f.fake.NewBuilder(), f.end} }
+
+func (f fickle) MayContain(_, _ []byte) bool { return true }
+
+type fickleBuilder struct {
+	policy.Builder
+	end func() []byte
+}
+
+func (b fickleBuilder) Finish(dst []byte) []byte { return append(b.Builder.Finish(dst), b.end()...) }
+
+// Small filters of the same keys are measured together, large ones each by itself.
+func TestTogether(t *testing.T) {
+	c := config()
+	c.Ns, c.Bits = []int{1000, 2_500_000, 10_000_000}, []float64{9, 10, 11}
+	c.Shapes = []Shape{shapeNamed(t, "uuid"), shapeNamed(t, "random")}
+	cells, _ := c.Cells()
+	var sizes []int
+	var again []Cell
+	for _, group := range together(cells) {
+		sizes = append(sizes, len(group))
+		for _, cell := range group {
+			require.Equal(t, group[0].keysOf(), cell.keysOf())
+			again = append(again, cell)
+		}
+	}
+	require.Equal(t, []int{3, 3, 2, 1, 2, 1, 1, 1, 1, 1, 1, 1}, sizes)
+	require.Len(t, again, len(cells))
+	for i := range cells {
+		require.Equal(t, cells[i].String(), again[i].String())
+	}
+}
+
+// Cells that are measured together end each by itself, and have the rates that they have alone.
+func TestTogetherAndAlone(t *testing.T) {
+	c := config(Encoding{"fake", "", func(bits float64) (policy.Policy, error) { return always(1 / bits), nil }, nil})
+	c.Shapes, c.Error, c.Queries = []Shape{shapeNamed(t, "uuid"), shapeNamed(t, "decimal")}, 0.05, 1_000_000
+	run := func(bits ...float64) (results []Result) {
+		c.Bits = bits
+		results, err := c.Run(context.Background())
+		require.NoError(t, err)
+		return results
+	}
+	both, first, second := run(2, 20), run(2), run(20)
+	require.Len(t, both, 2*(1+5))
+	for i := range first {
+		require.Equal(t, first[i].Rates, both[2*i].Rates)
+		require.Equal(t, second[i].Rates, both[2*i+1].Rates)
+		require.Less(t, first[i].Rates[0].Queries, second[i].Rates[0].Queries)
+	}
 }
 
 func TestProgress(t *testing.T) {

@@ -36,11 +36,13 @@ type record struct {
 
 	BetweenLookups        int64 `json:"between_lookups"`
 	BetweenChecks         int64 `json:"between_checks"`
+	BetweenFuseChecks     int64 `json:"between_fuse_checks"` // of the checks, those of binary fuse filters
 	BetweenReadsAvoided   int64 `json:"between_reads_avoided"`
 	BetweenFalsePositives int64 `json:"between_false_positives"`
 	BetweenBlockReads     int64 `json:"between_block_reads"`
 	BeyondLookups         int64 `json:"beyond_lookups"`
 	BeyondChecks          int64 `json:"beyond_checks"`
+	BeyondFuseChecks      int64 `json:"beyond_fuse_checks"`
 	BeyondReadsAvoided    int64 `json:"beyond_reads_avoided"`
 	BeyondFalsePositives  int64 `json:"beyond_false_positives"`
 	BeyondBlockReads      int64 `json:"beyond_block_reads"`
@@ -66,9 +68,9 @@ func (r *Report) records() (all []record) {
 				LargeMissPer: large.Miss.PerSecond, LargeMissP50: large.Miss.P50.Nanoseconds(), LargeMissP99: large.Miss.P99.Nanoseconds(),
 				LargeHitPer: large.Hit.PerSecond, LargeHitP50: large.Hit.P50.Nanoseconds(), LargeHitP99: large.Hit.P99.Nanoseconds(),
 
-				BetweenLookups: l.Between.Lookups, BetweenChecks: l.Between.Checks, BetweenReadsAvoided: l.Between.Avoided,
+				BetweenLookups: l.Between.Lookups, BetweenChecks: l.Between.Checks, BetweenFuseChecks: l.Between.Fuse, BetweenReadsAvoided: l.Between.Avoided,
 				BetweenFalsePositives: l.Between.FalsePositives(), BetweenBlockReads: l.Between.BlockReads,
-				BeyondLookups: l.Beyond.Lookups, BeyondChecks: l.Beyond.Checks, BeyondReadsAvoided: l.Beyond.Avoided,
+				BeyondLookups: l.Beyond.Lookups, BeyondChecks: l.Beyond.Checks, BeyondFuseChecks: l.Beyond.Fuse, BeyondReadsAvoided: l.Beyond.Avoided,
 				BeyondFalsePositives: l.Beyond.FalsePositives(), BeyondBlockReads: l.Beyond.BlockReads,
 
 				Filters: run.Tables.Filters, FilterBytes: run.Tables.FilterBytes, FilteredKeys: run.Tables.FilteredKeys,

@@ -97,9 +97,9 @@ func must(x float64, err error) float64 {
 	return x
 }
 
-// bitsOf returns the bits per key of the filters of a contestant, or false if it has none or they differ by level.
+// bitsOf returns the bits per key of the Bloom filters of a contestant, or false if it has none or they differ by level.
 func (e Engine) bitsOf(f engine.Filter) (float64, bool) {
-	if f == engine.None || len(e.Bits) == 0 || slices.Min(e.Bits) != slices.Max(e.Bits) {
+	if f == engine.None || f == engine.Fuse || len(e.Bits) == 0 || slices.Min(e.Bits) != slices.Max(e.Bits) {
 		return 0, false
 	}
 	if f == engine.BuiltIn {

@@ -156,6 +156,32 @@ func TestWarnings(t *testing.T) {
 	require.Equal(t, 1, strings.Count(b.String(), "level, none:"))
 }
 
+// What engine.Fuse wrote shows in its columns, and a warning if it is mostly not binary fuse. The textbook knows no such filter.
+func TestFuse(t *testing.T) {
+	write := func(fuseChecks int64) string {
+		r := threeRounds()
+		for i := range r.Engines[0].Contestants[2:] {
+			r.Engines[0].Contestants[2+i].Filter = engine.Fuse
+		}
+		for i := range r.Runs {
+			if run := &r.Runs[i]; run.Contestant.Filter == engine.LevelBloom {
+				run.Contestant.Filter = engine.Fuse
+				run.Lookups[0].Between.Fuse = fuseChecks
+			}
+		}
+		var b bytes.Buffer
+		require.NoError(t, r.WriteText(&b))
+		return b.String()
+	}
+	text := write(125) // of 250
+	require.Equal(t, []string{"", "", "50", "50"}, line(t, text, "  of binary fuse filters, %", 1))
+	require.Equal(t, []string{"", "0.84", "", ""}, line(t, text, "textbook's FPP", 1))
+	require.NotContains(t, text, "WARNING")
+	text = write(120)
+	require.Contains(t, text, "WARNING: fuse, round 1, 2, 3: get: 48 % of the filters that were asked are binary fuse;")
+	require.NotContains(t, text, "WARNING: builtin")
+}
+
 func TestFiles(t *testing.T) {
 	r := threeRounds()
 	var b bytes.Buffer

@@ -61,6 +61,12 @@ func (e Engine) rows(baseline func(measure.Run) (measure.Run, bool)) []row {
 		beyond := func(run measure.Run) measure.Answers { return run.Lookups[i].Beyond }
 		rows = append(rows,
 			row{fmt.Sprintf("filter checks per %s miss", read), "%.2f", func(run measure.Run) float64 { return perLookup(between(run), between(run).Checks) }},
+			row{"  of binary fuse filters, %", "%.0f", func(run measure.Run) float64 {
+				if run.Contestant.Filter != engine.Fuse {
+					return math.NaN()
+				}
+				return percentFuse(between(run))
+			}},
 			row{"  table reads avoided", "%.2f", func(run measure.Run) float64 { return perLookup(between(run), between(run).Avoided) }},
 			row{"  blocks looked up, by the engine", "%.2f", func(run measure.Run) float64 {
 				if between(run).BlockReads == 0 { // goleveldb does not count them
@@ -113,6 +119,8 @@ func perLookup(a measure.Answers, n int64) float64 {
 func percentFPR(a measure.Answers) float64 {
 	return 100 * ratio(float64(a.FalsePositives()), float64(a.Checks))
 }
+
+func percentFuse(a measure.Answers) float64 { return 100 * ratio(float64(a.Fuse), float64(a.Checks)) }
 
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer) error {

@@ -56,6 +56,9 @@ func (r *Report) filterWarnings(run, reference measure.Run, c measure.Contestant
 		if l.Beyond.Checks == 0 {
 			warn("%s: NO FILTER WAS EVER ASKED for absent keys beyond the present ones", l.Read)
 		}
+		if percent := percentFuse(l.Between); run.Contestant.Filter == engine.Fuse && percent < 50 {
+			warn("%s: %.0f %% of the filters that were asked are binary fuse; for so few keys or bits the others, blocked Bloom, have fewer false positives: pass more -bits, and for goleveldb a larger -baselg", l.Read, percent)
+		}
 		other := reference.Lookups[i].Between.Checks
 		if c.Filter != engine.None && math.Abs(float64(l.Between.Checks-other)) > 0.02*float64(other) {
 			warn("%s: its filters were asked %d times, those of %s %d times", l.Read, l.Between.Checks, c.Name(), other)
