@@ -131,9 +131,10 @@
 // It writes a blocked Bloom filter of n keys, the different hashes (as above, with the same bitsPerKey), instead, if that has fewer
 // false positives or nothing else fits:
 //
-//	if ceil(ceil(n * bitsPerKey) / 8) <= 1280, or n > 2^29
-//	if the cells take more bytes even with w = 8
-//	if w = 8 and bitsPerKey >= 12.25, w = 12 and bitsPerKey >= 19.5, w = 16 and bitsPerKey >= 28.25
+//	if the cells take more bytes even with w = 8, or n > 2^29
+//	if its payload has n*b bits or more, where b is        w = 8   w = 12   w = 16
+//	                        if it has up to 1280 bytes    11.625    17.75    23.75
+//	                        if it has more                 12.25     19.5    28.25
 //
 // Not every seed suits a set of keys. The writer tries some, of which z is the next one, with all arithmetic mod 2^64:
 //

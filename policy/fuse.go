@@ -19,14 +19,14 @@ var (
 // it.) How many bits per key that takes depends on the number of keys in a filter:
 //
 //	keys from    8 bits    12 bits    16 bits
-//	    1,600      12       18          24
+//	    2,000      11.6     17.4        23.2
 //	    5,300      11       16.5        22
 //	   41,000      10       15          20
 //	  850,000       9.1     13.65       18.2
 //
 // The builder makes [NewBlockedBloom]'s filter instead where no fingerprint fits, or where that has fewer false positives in the
-// memory allowed: in filters of up to 1,280 bytes, from 12.25 and from 19.5 bits per key on until the next longer fingerprint
-// fits, and from 28.25 on. So it suits engines with one filter for a table, as Pebble has; goleveldb makes one for every 2 KiB of
+// memory allowed: nearly always in filters of up to 1,280 bytes, from 12.25 and from 19.5 bits per key on until the next longer
+// fingerprint fits, and from 28.25 on. So it suits engines with one filter for a table, as Pebble has; goleveldb makes one for every 2 KiB of
 // data unless its FilterBaseLg says otherwise. A filter takes what its fingerprints need, if bitsPerKey allows more.
 //
 // Keys that were added twice count once. Building takes up to 55 bytes of memory per key and 64 KiB for a filter, which are used
@@ -72,14 +72,13 @@ const (
 // width returns the number of bits of the fingerprints in a filter of n distinct keys; or 0 if none fits, or if blocked Bloom has
 // fewer false positives.
 func (b *BinaryFuse) width(n int) int {
-	size := filterBytes(n, b.blocked.bitsPerKey)
-	if size <= blockedShort || n > fuseMaxKeys {
+	if n > fuseMaxKeys {
 		return 0
 	}
-	cells := fuseGeometryOf(n).cells()
+	size, cells := filterBytes(n, b.blocked.bitsPerKey), fuseGeometryOf(n).cells()
 	for _, w := range fuseWidths {
 		if cells*uint64(w.bits)/8 <= size {
-			if b.blocked.bitsPerKey >= w.below {
+			if b.blockedIsBetter(n, w.short, w.lines) {
 				return 0
 			}
 			return w.bits
@@ -88,9 +87,19 @@ func (b *BinaryFuse) width(n int) int {
 	return 0
 }
 
-// fuseWidths has the numbers of bits of a fingerprint, and the bits per key from which on blocked Bloom has fewer false
-// positives than 2^-bits, in filters of many lines. `go run ./bench rates -crossing` shows it.
+// fuseWidths has the numbers of bits of a fingerprint, and the bits per key from which on blocked Bloom has fewer false positives
+// than 2^-bits: in a short payload, and in one that is divided into lines. `go run ./bench rates -crossing` measures it.
 var fuseWidths = [...]struct {
-	bits  int
-	below float64
-}{{16, 28.25}, {12, 19.5}, {8, 12.25}}
+	bits         int
+	short, lines float64
+}{{16, 23.75, 28.25}, {12, 17.75, 19.5}, {8, 11.625, 12.25}}
+
+// blockedIsBetter reports whether blocked Bloom has so many bits per key, rounded up to lines as it is.
+func (b *BinaryFuse) blockedIsBetter(n int, short, lines float64) bool {
+	payload := b.blocked.payloadSize(n)
+	from := lines
+	if payload <= blockedShort {
+		from = short
+	}
+	return 8*float64(payload) >= from*float64(n) // both are exact
+}

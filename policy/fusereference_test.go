@@ -48,22 +48,25 @@ func referenceFuse(bitsPerKey float64, keys [][]byte) []byte {
 	slices.Sort(hashes)
 	hashes = slices.Compact(hashes)
 	size := int(referenceBits(bitsPerKey, len(hashes))+7) / 8
-	if size <= 1280 {
-		return referenceBlockedOf(bitsPerKey, hashes)
+	blocked := referenceBlockedOf(bitsPerKey, hashes)
+	bits, column := big.NewRat(int64(8*(len(blocked)-3)), 1), 0
+	if len(blocked)-3 > 1280 {
+		column = 1
 	}
 	made := libraryFuse[uint16](hashes)
 	for _, w := range []struct {
 		width int
-		below float64
-	}{{16, 28.25}, {12, 19.5}, {8, 12.25}} {
+		from  [2]*big.Rat
+	}{{16, [2]*big.Rat{big.NewRat(95, 4), big.NewRat(113, 4)}}, {12, [2]*big.Rat{big.NewRat(71, 4), big.NewRat(39, 2)}},
+		{8, [2]*big.Rat{big.NewRat(93, 8), big.NewRat(49, 4)}}} {
 		if len(made.Fingerprints)*w.width/8 <= size {
-			if bitsPerKey >= w.below {
+			if bits.Cmp(new(big.Rat).Mul(w.from[column], big.NewRat(int64(len(hashes)), 1))) >= 0 {
 				break
 			}
 			return encodeFuse(made, w.width)
 		}
 	}
-	return referenceBlockedOf(bitsPerKey, hashes)
+	return blocked
 }
 
 // referenceFuseMayContain follows the package comment word for word. REQUIRES: the last byte is 0x46.

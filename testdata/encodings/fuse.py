@@ -21,9 +21,8 @@ TRAILER = 16
 LEAST_E, LARGEST_E = 2, 18
 WIDTHS = (8, 12, 16)
 
-# From this setting on, a blocked Bloom filter has fewer false positives than cells of that width.
-BLOCKED_FROM = {8: 12.25, 12: 19.5, 16: 28.25}
-LARGEST_BLOCKED = 1280
+# From so many bits per key on, a blocked Bloom filter has fewer false positives than cells of that width: of one line, of more.
+BLOCKED_FROM = {8: (11.625, 12.25), 12: (17.75, 19.5), 16: (23.75, 28.25)}
 MOST_HASHES = 1 << 29
 
 ATTEMPTS = 64
@@ -61,10 +60,14 @@ def payload_length(e, segments, width):
 def width_for(n, bits_per_key):
     """The width of the cells; 0 if the filter is to be a blocked Bloom filter."""
     most = -(-math.ceil(n * bits_per_key) // 8)
-    if most <= LARGEST_BLOCKED or n > MOST_HASHES:
+    if n > MOST_HASHES:
         return 0
     width = max((w for w in WIDTHS if payload_length(*geometry(n), w) <= most), default=0)
-    return 0 if width and bits_per_key >= BLOCKED_FROM[width] else width
+    if width:
+        of_blocked = blocked.payload_length(n, bits_per_key)
+        if 8 * of_blocked >= Fraction(BLOCKED_FROM[width][of_blocked > blocked.LONGEST_SINGLE_LINE]) * n:
+            return 0
+    return width
 
 
 # ---- A key's cells and fingerprint ----
@@ -240,9 +243,15 @@ def size_cases(random):
             for bits_per_key in fitting(n, width):
                 yield size_case(n, bits_per_key)
     for n in (1000, 30000, 2000000):
-        for setting in BLOCKED_FROM.values():
+        for _, setting in BLOCKED_FROM.values():
             for bits_per_key in (below(setting), setting):
                 yield size_case(n, bits_per_key)
+    # Around the numbers of bits from which on blocked Bloom is better, of one line and of the first length of more.
+    for width, settings in BLOCKED_FROM.items():
+        for one_line, setting in zip((True, False), settings):
+            for length in (1280, 1279, 1278) if one_line else (1344, 2048, 12800):
+                for n in range(int(8 * length / setting) - 1, int(8 * length / setting) + 3):
+                    yield size_case(n, 8 * length / n)
     for n, bits_per_key in ((1024, 10), (1025, 10), (1024, math.nextafter(10, 11)), (890, 11.5), (891, 11.5),
                             (365, 28), (366, 28), (100000, 8), (100000, 8.9), (1000, 0.5), (1000000, 1000)):
         yield size_case(n, bits_per_key)
@@ -275,9 +284,11 @@ def digest_cases(random):
             for bits_per_key in fitting(n, width):
                 yield digest_case("splitmix_le64", bits_per_key, n, seed=random.number(1 << 40))
     for n in (1030, 5000):
-        for setting in BLOCKED_FROM.values():
+        for _, setting in BLOCKED_FROM.values():
             for bits_per_key in (below(setting), setting):
                 yield digest_case("splitmix_le64", bits_per_key, n, seed=random.number(1 << 40))
+    for bits_per_key, n in ((11.25, 910), (17.25, 537), (17.5, 537), (23.5, 349), (11.5, 537)):  # in 1280 bytes and less
+        yield digest_case("splitmix_le64", bits_per_key, n, seed=random.number(1 << 40))
     for e in range(7, 11):
         for n in (first_of(e) - 1, first_of(e)):
             yield digest_case("splitmix_le64", 16, n, seed=random.number(1 << 40))
