@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
@@ -202,7 +201,7 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 		return fmt.Errorf("-dir: %w", err)
 	}
 	config.Dir = space.dir
-	runs, err := guard(ctx, &config)
+	runs, err := supervise(ctx, &config.OnFatal, config.Run)
 	if err := errors.Join(err, space.remove()); err != nil {
 		return err
 	}
@@ -225,38 +224,4 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 		jsonFile.write(r.WriteJSON),
 		csvFile.write(r.WriteCSV),
 	)
-}
-
-// guard runs config and returns when it is done, when it cannot go on, or, some seconds after an interruption, whatever
-// the engine does: engines that cannot write may never return from a call.
-func guard(ctx context.Context, config *measure.Config) ([]measure.Run, error) {
-	const patience = 5 * time.Second
-	type result struct {
-		runs []measure.Run
-		err  error
-	}
-	done := make(chan result, 1)
-	fatal := make(chan error, 1)
-	config.OnFatal = func(err error) {
-		select {
-		case fatal <- err:
-		default: // the first one is the cause
-		}
-	}
-	go func() {
-		runs, err := config.Run(ctx)
-		done <- result{runs, err}
-	}()
-	select {
-	case r := <-done:
-		return r.runs, r.err
-	case err := <-fatal:
-		return nil, err
-	case <-ctx.Done():
-	}
-	select {
-	case <-done:
-	case <-time.After(patience):
-	}
-	return nil, context.Cause(ctx)
 }
