@@ -32,7 +32,7 @@ func parseRateFlags(args []string, stdout io.Writer) (f rateFlags, settings []re
 	set.StringVar(&f.shapes, "shapes", join(ratebench.Shapes, shapeName), "`shapes` of the keys; the report says what they are")
 	set.StringVar(&f.densities, "densities", join(ratebench.Densities, densityName), "`densities`: which part of the possible keys is present, and where absent ones lie")
 	set.StringVar(&f.ns, "n", "8,20,30,51,52,100,200,500,1000,1025,3k,10k,100k,1M", "`keys` per filter")
-	set.StringVar(&f.bits, "bits", "10,12,16,20,24", "`bits` per key; with 12 and 24 filters of 1000 keys and more are binary fuse too")
+	set.StringVar(&f.bits, "bits", "10,11.5,16,20,24", "`bits` per key; with 11.5 and 24 filters of 1000 keys and more are binary fuse too")
 	set.Float64Var(&f.error, "error", 2, "`per cent` of a rate that its standard error may be: then a cell has been asked enough")
 	set.IntVar(&f.queries, "queries", 2_500_000, "absent `keys` that are asked in a cell at most; of long ones, as many as have the bytes of so many of 64. Up to 500 random keys, with which others are compared, have a third of that error and 9 times as many")
 	set.Int64Var(&f.seed, "seed", 1, "`seed` of the keys; the same one gives the same rates")

@@ -45,7 +45,7 @@ func TestRatesSmallRun(t *testing.T) {
 func TestRatesQuick(t *testing.T) {
 	r := bench(t, "rates", "-quick", "-queries=1000")
 	require.Zero(t, r.status, r.stderr)
-	for _, want := range []string{"10 bits", "12 bits", "16 bits", "20 bits", "24 bits", "│            20 │", " as blocked │", " as fuse 8 │", " as fuse 16 │", "cells are left out", "within the bounds"} {
+	for _, want := range []string{"10 bits", "11.5 bits", "16 bits", "20 bits", "24 bits", "│            20 │", " as blocked │", " as fuse 8 │", " as fuse 16 │", "cells are left out", "within the bounds"} {
 		require.Contains(t, r.stdout, want)
 	}
 }
