@@ -28,7 +28,7 @@ type Option func(*opt.Options) error
 //     finds, by trial, that each of the two policies reads the other's filters.
 //   - Under policy.Name and policy.NameGoLevelDB, which belong to LevelDB's encoding, the same is tried with that.
 //
-// The policies of package policy, exact and blocked, read each other's filters.
+// The policies of package policy, exact, blocked and binary fuse, read each other's filters.
 //
 // Configure returns an error that says what to do if that is not so, if an argument is nil, or if an option refuses its
 // argument. It leaves o as it was then.

@@ -35,12 +35,16 @@
 // database can have tables of that age, remove the entry of that name from Options.AltFilters after Configure, and do not
 // give the policy that name.
 //
-// # Exact and blocked filters
+// # Exact, blocked and binary fuse filters
 //
-// policy.NewBloom makes LevelDB's own filters, policy.NewBlockedBloom those of an encoding in the range that LevelDB keeps
-// for new ones. Both may be in one database, under one name or two, and each policy reads both. Other readers, goleveldb's
-// own filter and C++ LevelDB among them, answer "may contain" to every key of a blocked filter: they lose no key, and avoid
-// no read. So where one of them opens the database too, blocked filters help nobody but programs with this package.
+// policy.NewBloom makes LevelDB's own filters, policy.NewBlockedBloom and policy.NewBinaryFuse those of encodings in the range
+// that LevelDB keeps for new ones. All may be in one database, under one name or several, and each policy reads all. Other
+// readers, goleveldb's own filter and C++ LevelDB among them, answer "may contain" to every key of a blocked or binary fuse
+// filter: they lose no key, and avoid no read. So where one of them opens the database too, these filters help nobody but
+// programs with this package.
+//
+// Binary fuse filters are for many keys: for few, as windows of 2 KiB have, the policy nearly always makes blocked ones.
+// [WithFilterBaseLg] makes windows larger; with 21 there is one for a table of the default size.
 //
 // # Taking over a live database, and leaving
 //
@@ -51,8 +55,8 @@
 //
 // To leave, open the database without this package. goleveldb's own filter ignores the filters under policy.Name until
 // compactions have replaced them, and asks those of a policy made with policy.WithName(policy.NameGoLevelDB): that name
-// is the one for a database that plain goleveldb opens too. C++ LevelDB asks those under policy.Name. Blocked ones
-// cost neither a key, and spare neither a read. [Rewrite] with the options of whoever comes next, before leaving or after,
+// is the one for a database that plain goleveldb opens too. C++ LevelDB asks those under policy.Name. Those that are not
+// LevelDB's own cost no key, and spare no read. [Rewrite] with the options of whoever comes next, before leaving or after,
 // makes all filters theirs.
 //
 // # Changing settings on a live database
@@ -60,8 +64,8 @@
 // Each table carries its own filters, their setting and their name, so any change is a matter of closing the database,
 // passing its options to Configure again, and opening it:
 //
-//   - More or fewer bits per key, exact or blocked filters, or another [WithFilterBaseLg]: nothing else to do. Tables of
-//     all settings are read.
+//   - More or fewer bits per key, another encoding of package policy, or another [WithFilterBaseLg]: nothing else to do.
+//     Tables of all settings are read.
 //   - Another name: pass the former options to Configure, or name the former policy in Options.AltFilters, so that the
 //     filters under the old name stay in use. The two names of LevelDB's encoding are always read.
 //   - Off, and on again: without a Filter in the options new tables have none, and those on disk are not asked. After

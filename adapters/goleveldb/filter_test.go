@@ -72,13 +72,49 @@ func TestSameBytesAsGoLevelDB(t *testing.T) {
 	}
 }
 
-// A table's generator makes one filter after the other.
+// A table's generator makes one filter after the other, of few keys or of many.
 func TestGeneratorStartsOver(t *testing.T) {
-	keys := randomKeys(seeded(t, 2), 300)
-	p := bloom(t, 10)
-	g := goleveldb.New(p).NewGenerator()
-	for _, window := range [][][]byte{keys[:40], keys[40:42], nil, keys[42:300], keys[:40]} {
-		require.Equal(t, p.AppendFilter(nil, window), generate(g, window))
+	keys := randomKeys(seeded(t, 2), 3000)
+	for _, p := range eachEncoding(t) {
+		g := goleveldb.New(p).NewGenerator()
+		for _, window := range [][][]byte{keys[:40], keys[40:42], nil, keys[42:], keys[:1500], keys[1500:], keys[:40]} {
+			require.Equal(t, p.AppendFilter(nil, window), generate(g, window), "%T", p)
+		}
+	}
+}
+
+// asks is a policy that counts how often its builders are asked for a size, and for a filter.
+type asks struct {
+	policy.Policy
+	sizes, filters int
+}
+
+func (a *asks) NewBuilder() policy.Builder { return askedBuilder{a.Policy.NewBuilder(), a} }
+
+type askedBuilder struct {
+	policy.Builder
+	asks *asks
+}
+
+func (b askedBuilder) Size() int {
+	b.asks.sizes++
+	return b.Builder.Size()
+}
+
+func (b askedBuilder) Finish(dst []byte) []byte {
+	b.asks.filters++
+	return b.Builder.Finish(dst)
+}
+
+// A builder may have to make the filter to tell its size: it is asked once.
+func TestGeneratorAsksOnce(t *testing.T) {
+	a := &asks{Policy: fuse(t, 11.6)}
+	g := goleveldb.New(a).NewGenerator()
+	rng := seeded(t, 4)
+	for i := range 3 {
+		filter := generate(g, randomKeys(rng, 2000))
+		require.EqualValues(t, fuseEncoding, filter[len(filter)-1])
+		require.Equal(t, []int{i + 1, i + 1}, []int{a.sizes, a.filters})
 	}
 }
 
@@ -95,33 +131,34 @@ func (b *dirtyBuffer) Alloc(n int) []byte {
 
 func TestDirtyBuffer(t *testing.T) {
 	keys := randomKeys(seeded(t, 3), 5000)
-	for _, n := range []int{0, 1, 6, 7, 40, 5000} {
-		p := bloom(t, 10)
-		want := p.AppendFilter(nil, keys[:n])
+	for _, p := range eachEncoding(t) {
+		for _, n := range []int{0, 1, 6, 7, 40, 5000} {
+			want := p.AppendFilter(nil, keys[:n])
 
-		var dirty dirtyBuffer
-		g := goleveldb.New(p).NewGenerator()
-		for _, key := range keys[:n] {
-			g.Add(key)
-		}
-		g.Generate(&dirty)
-		require.Equal(t, want, dirty.handed[:len(want)], "%d keys", n)
-		require.Equal(t, bytes.Repeat([]byte{0xff}, 64), dirty.handed[len(want):], "memory beyond the filter")
-
-		// goleveldb's own buffer, used before: the filters of a table are appended one after the other.
-		var reused util.Buffer
-		_, err := reused.Write(bytes.Repeat([]byte{0xff}, 20_000))
-		require.NoError(t, err)
-		reused.Reset()
-		require.Equal(t, bytes.Repeat([]byte{0xff}, len(want)), reused.Alloc(len(want)), "the memory should be dirty")
-		reused.Reset()
-		for range 2 {
+			var dirty dirtyBuffer
+			g := goleveldb.New(p).NewGenerator()
 			for _, key := range keys[:n] {
 				g.Add(key)
 			}
-			g.Generate(&reused)
+			g.Generate(&dirty)
+			require.Equal(t, want, dirty.handed[:len(want)], "%T, %d keys", p, n)
+			require.Equal(t, bytes.Repeat([]byte{0xff}, 64), dirty.handed[len(want):], "memory beyond the filter")
+
+			// goleveldb's own buffer, used before: the filters of a table are appended one after the other.
+			var reused util.Buffer
+			_, err := reused.Write(bytes.Repeat([]byte{0xff}, 20_000))
+			require.NoError(t, err)
+			reused.Reset()
+			require.Equal(t, bytes.Repeat([]byte{0xff}, len(want)), reused.Alloc(len(want)), "the memory should be dirty")
+			reused.Reset()
+			for range 2 {
+				for _, key := range keys[:n] {
+					g.Add(key)
+				}
+				g.Generate(&reused)
+			}
+			require.Equal(t, append(bytes.Clone(want), want...), reused.Bytes(), "%T, %d keys", p, n)
 		}
-		require.Equal(t, append(bytes.Clone(want), want...), reused.Bytes(), "%d keys", n)
 	}
 }
 

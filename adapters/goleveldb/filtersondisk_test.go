@@ -36,7 +36,7 @@ func (s nameSpy) Contains(filter, _ []byte) bool {
 func filterOnDisk(t testing.TB, data []byte) diskFilter {
 	var seen diskFilter
 	o := &opt.Options{}
-	for _, name := range []string{policy.Name, policy.NameGoLevelDB, "mine", "another"} {
+	for _, name := range []string{policy.Name, policy.NameGoLevelDB, "mine", "another", "a third"} {
 		o.AltFilters = append(o.AltFilters, nameSpy{foreign(name), &seen})
 	}
 	r := openTable(t, data, goleveldb.TableOptions(o))

@@ -3,6 +3,8 @@ package goleveldb_test
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,62 +35,89 @@ func TestFiltersChangeNoAnswer(t *testing.T) {
 		require.NoError(t, goleveldb.Configure(o, p, opts...))
 		return o
 	}
+	// Tables, and windows, of as many keys as binary fuse filters take.
+	large := func(o *opt.Options) *opt.Options {
+		o.CompactionTableSize, o.FilterBaseLg = 64<<10, 21
+		return o
+	}
 	under := policy.WithName(policy.NameGoLevelDB)
 	for seed := range int64(2) {
 		want, _ := operate(t, seed, steps, plain)
 		for _, c := range []struct {
 			name    string
 			options func(t *testing.T, opening int) *opt.Options
+			kinds   []byte // of the filters that are asked, by their last byte
 		}{
-			{"goleveldb's own", builtin},
-			{"exact", func(t *testing.T, _ int) *opt.Options { return ours(t, bloom(t, 10)) }},
-			{"blocked", func(t *testing.T, _ int) *opt.Options { return ours(t, blocked(t, 10)) }},
+			{"goleveldb's own", builtin, []byte{6}},
+			{"exact", func(t *testing.T, _ int) *opt.Options { return ours(t, bloom(t, 10)) }, []byte{6}},
+			{"blocked", func(t *testing.T, _ int) *opt.Options { return ours(t, blocked(t, 10)) }, []byte{blockedEncoding}},
 			{"blocked, one filter for a table", func(t *testing.T, _ int) *opt.Options {
 				return ours(t, blocked(t, 16, under), goleveldb.WithFilterBaseLg(21))
-			}},
+			}, []byte{blockedEncoding}},
+			{"binary fuse, for few keys blocked", func(t *testing.T, _ int) *opt.Options {
+				return large(ours(t, fuse(t, 26)))
+			}, []byte{blockedEncoding, fuseEncoding}},
+			{"binary fuse of 8 and of 12 bits", func(t *testing.T, opening int) *opt.Options {
+				return large(ours(t, fuse(t, []float64{11.6, 18}[opening%2])))
+			}, []byte{blockedEncoding, fuseEncoding}},
 			{"all in turn, under one name", func(t *testing.T, opening int) *opt.Options {
-				switch opening % 3 {
+				switch opening % 4 {
 				case 0:
 					return builtin(t, opening)
 				case 1:
 					return ours(t, blocked(t, 5, under))
+				case 2:
+					return large(ours(t, fuse(t, 26, under)))
 				default:
 					return ours(t, bloom(t, 16, under))
 				}
-			}},
-			{"both of ours in one table", func(t *testing.T, _ int) *opt.Options {
-				return ours(t, inTurn{blocked(t, 10), bloom(t, 10)})
-			}},
+			}, []byte{6, blockedEncoding, fuseEncoding, 11}},
+			{"all of ours in one table", func(t *testing.T, _ int) *opt.Options {
+				o := ours(t, inTurn{fuse(t, 26), bloom(t, 10), blocked(t, 10)})
+				o.CompactionTableSize, o.FilterBaseLg = 64<<10, 14
+				return o
+			}, []byte{fuseEncoding, 6, blockedEncoding}},
 		} {
 			t.Run(fmt.Sprintf("%s, seed %d", c.name, seed), func(t *testing.T) {
-				got, avoided := operate(t, seed, steps, c.options)
+				got, asked := operate(t, seed, steps, c.options)
 				for i := range want {
 					require.Equal(t, want[i], got[i], "answer %d", i)
 				}
 				require.Len(t, got, len(want))
+				avoided := uint64(0)
+				for _, c := range asked {
+					avoided += c.ReadsAvoided
+				}
 				require.Greater(t, avoided, uint64(steps/50), "the filters are asked")
+				if testing.Short() {
+					return
+				}
+				require.ElementsMatch(t, c.kinds, slices.Collect(maps.Keys(asked)))
+				for kind, c := range asked {
+					require.Positive(t, c.ReadsAvoided, "%#x", kind)
+					require.Positive(t, c.MayContain, "%#x", kind)
+				}
 			})
 		}
 	}
 }
 
-// operate runs random operations, which seed alone decides, and returns all answers, and how many of them a filter
-// contributed to with "absent". options says with what the database is opened, at first and each time again.
-func operate(t *testing.T, seed int64, steps int, options func(t *testing.T, opening int) *opt.Options) (answers []string, avoided uint64) {
+// operate runs random operations, which seed alone decides, and returns all answers, and what the filters answered. options
+// says with what the database is opened, at first and each time again.
+func operate(
+	t *testing.T, seed int64, steps int, options func(t *testing.T, opening int) *opt.Options,
+) (answers []string, asked witness) {
 	rng := seeded(t, seed)
 	dir := t.TempDir()
 	var db *leveldb.DB
-	var w witness
+	asked = witness{}
 	openings := 0
 	reopen := func() {
 		if db != nil {
 			require.NoError(t, db.Close())
-			for _, c := range w {
-				avoided += c.ReadsAvoided
-			}
 		}
 		o := options(t, openings)
-		w = watch(o)
+		asked.watch(o)
 		db = open(t, dir, o)
 		openings++
 	}
@@ -151,7 +180,6 @@ func operate(t *testing.T, seed int64, steps int, options func(t *testing.T, ope
 		value, err := db.Get(k, nil)
 		note("at the end %s: %q, %v", k, value, err)
 	}
-	reopen() // adds up the answers
 	require.NoError(t, db.Close())
-	return answers, avoided
+	return answers, asked
 }

@@ -143,19 +143,26 @@ func soakOptions(t testing.TB, rng *rand.Rand, former *opt.Options) (*opt.Option
 		o.Filter, o.AltFilters = filter.NewBloomFilter(1+rng.Intn(30)), nil
 		return o, nil
 	}
-	name := []string{policy.Name, policy.NameGoLevelDB, "mine"}[rng.Intn(3)]
-	var p *policy.Counted
-	if bitsPerKey := 1 + 29*rng.Float64(); rng.Intn(2) == 0 {
-		p = policy.Count(bloom(t, bitsPerKey, policy.WithName(name)))
-	} else {
-		p = policy.Count(blocked(t, bitsPerKey, policy.WithName(name)))
-	}
+	name := policy.WithName([]string{policy.Name, policy.NameGoLevelDB, "mine"}[rng.Intn(3)])
+	bitsPerKey := 1 + 29*rng.Float64()
 	var opts []goleveldb.Option
 	if rng.Intn(2) == 0 {
 		opts = append(opts, goleveldb.WithFilterBaseLg(11+rng.Intn(12)))
 	}
-	require.NoError(t, goleveldb.Configure(o, p, opts...))
-	return o, p
+	var p policy.Policy
+	switch rng.Intn(3) {
+	case 0:
+		p = bloom(t, bitsPerKey, name)
+	case 1:
+		p = blocked(t, bitsPerKey, name)
+	case 2: // what binary fuse filters take, with some hundred keys
+		p = fuse(t, []float64{11.6, 18, 26}[rng.Intn(3)], name)
+		o.CompactionTableSize = 1 << 20
+		opts = append(opts, goleveldb.WithFilterBaseLg(20))
+	}
+	c := policy.Count(p)
+	require.NoError(t, goleveldb.Configure(o, c, opts...))
+	return o, c
 }
 
 // requireSoaked checks that a database has what the clients wrote, and no more.

@@ -33,8 +33,8 @@ func WithL6() Option {
 // It returns an error, and leaves o as it is, if o or p is nil, if p's name is one that policy.WithName refuses, or if o
 // has a policy under p's name and one of the two does not read the filters of the other: keys would be lost. Every policy
 // that is not from this package counts as such; one that is, if a trial with a few keys shows it (policy.ReadEachOther).
-// The policies of package policy, exact and blocked, read each other's filters. Under LevelDB's two names the same is tried
-// with LevelDB's encoding, whatever o has.
+// The policies of package policy, exact, blocked and binary fuse, read each other's filters. Under LevelDB's two names the
+// same is tried with LevelDB's encoding, whatever o has.
 //
 // Call it after the levels are set up and before pebble.Open. A database that is open keeps the filters it was opened
 // with: Configure writes to o alone, not to the maps and slices that an open database shares with it. It must not run

@@ -66,12 +66,14 @@ func small(format pebble.FormatMajorVersion) *pebble.Options {
 }
 
 // flat gives tables the same size in all levels.
-func flat(o *pebble.Options) *pebble.Options {
+func flat(o *pebble.Options, size int64) *pebble.Options {
+	var levels []pebble.LevelOptions
 	for level := range 7 {
 		l := o.Level(level)
-		l.TargetFileSize = 8 << 10
-		o.Levels = append(o.Levels[:level:level], l)
+		l.TargetFileSize = size
+		levels = append(levels, l)
 	}
+	o.Levels = levels
 	return o
 }
 

@@ -14,8 +14,8 @@ import (
 // under its name, and nil for "none". Any other name is an error that lists the known ones. The
 // function is safe for concurrent use. ByName panics if a candidate is nil.
 //
-// Levels with different bits per key, or with exact and blocked filters, under one name come back with the setting of one
-// candidate. They still read each other's filters, but distinct settings survive an options file only under distinct names.
+// Levels with different bits per key, or of different encodings, under one name come back with the setting of one candidate.
+// They still read each other's filters, but distinct settings survive an options file only under distinct names.
 //
 // Options files do not hold Options.Filters either: after parsing, call [Configure] or [ConfigureLevels] again if tables
 // on disk may have filters of other names.

@@ -18,28 +18,34 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// witness notes whom Pebble asks about which filters.
+// witness notes whom Pebble asks about which filters, and the answers.
 type witness struct {
 	mutex sync.Mutex
-	asked map[string]int // by the reader's name and, for LevelDB's encoding, the number of probes
+	noted map[string]policy.Counters // by label
 }
 
 // watch puts a witness before every reader that o has.
 func watch(o *pebble.Options) *witness {
-	w := &witness{asked: map[string]int{}}
-	for name, f := range o.Filters {
-		o.Filters[name] = watched{f, w}
-	}
+	w := newWitness()
+	w.watch(o)
 	return w
 }
 
-// questions returns what was asked since it was called last.
-func (w *witness) questions() map[string]int {
+func newWitness() *witness { return &witness{noted: map[string]policy.Counters{}} }
+
+func (w *witness) watch(o *pebble.Options) {
+	for name, f := range o.Filters {
+		o.Filters[name] = watched{f, w}
+	}
+}
+
+// answers returns what was noted since it was called last.
+func (w *witness) answers() map[string]policy.Counters {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	asked := w.asked
-	w.asked = map[string]int{}
-	return asked
+	noted := w.noted
+	w.noted = map[string]policy.Counters{}
+	return noted
 }
 
 type watched struct {
@@ -50,37 +56,50 @@ type watched struct {
 func (w watched) MayContain(ftype pebble.FilterType, filter, key []byte) bool {
 	who := w.Name()
 	if who != engineName && len(filter) > 0 {
-		who = label(who, int(filter[len(filter)-1]))
+		who = label(who, filter[len(filter)-1])
 	}
+	answer := w.FilterPolicy.MayContain(ftype, filter, key)
 	w.witness.mutex.Lock()
-	w.witness.asked[who]++
-	w.witness.mutex.Unlock()
-	return w.FilterPolicy.MayContain(ftype, filter, key)
+	defer w.witness.mutex.Unlock()
+	c := w.witness.noted[who]
+	if answer {
+		c.MayContain++
+	} else {
+		c.ReadsAvoided++
+	}
+	w.witness.noted[who] = c
+	return answer
 }
 
-// label says whose filter it is. LevelDB's encoding ends with the number of probes, floor(0.69 * bits per key).
-func label(name string, probes int) string { return fmt.Sprintf("%s, %d probes", name, probes) }
+// label says whose filter it is, and how it ends: in LevelDB's encoding with the number of probes, floor(0.69 * bits per key).
+func label(name string, last byte) string { return fmt.Sprintf("%s, %#x", name, last) }
 
 // setting is a way to configure a database.
 type setting struct {
 	configure func(t testing.TB, o *pebble.Options)
 	label     string // of its filters; "" if it writes none
+	large     bool   // these take more keys than tables of small options have
 }
 
-func ours(bits float64, probes int, name string) setting {
-	return setting{func(t testing.TB, o *pebble.Options) {
-		configured(t, o, bloom(t, bits, policy.WithName(name)), pebblev1.WithL6())
-	}, label(name, probes)}
+// writing returns the setting of a policy whose filters end with last.
+func writing(name string, last byte, p func(t testing.TB, name policy.Option) policy.Policy) setting {
+	return setting{configure: func(t testing.TB, o *pebble.Options) {
+		configured(t, o, p(t, policy.WithName(name)), pebblev1.WithL6())
+	}, label: label(name, last)}
+}
+
+func ours(bits float64, probes byte, name string) setting {
+	return writing(name, probes, func(t testing.TB, name policy.Option) policy.Policy { return bloom(t, bits, name) })
 }
 
 var (
 	// engineSetting is what a user of Pebble's own filters has. The levels below L0 inherit its policy.
-	engineSetting = setting{func(_ testing.TB, o *pebble.Options) {
+	engineSetting = setting{configure: func(_ testing.TB, o *pebble.Options) {
 		o.Levels[0].FilterPolicy = engine.FilterPolicy(10)
-	}, engineName}
-	off = setting{func(t testing.TB, o *pebble.Options) {
+	}, label: engineName}
+	off = setting{configure: func(t testing.TB, o *pebble.Options) {
 		require.NoError(t, pebblev1.ConfigureLevels(o, make([]policy.Policy, 7)))
-	}, ""}
+	}}
 )
 
 // with returns options with settings applied in order, which is how one takes over another's database.
@@ -106,6 +125,9 @@ var changes = []struct {
 	{"to blocked, same name", ours(10, 6, policy.Name), oursBlocked(policy.Name)},
 	{"from blocked, same name", oursBlocked(policy.Name), ours(10, 6, policy.Name)},
 	{"from the engine's own to blocked", engineSetting, oursBlocked("mine")},
+	{"to binary fuse, same name", ours(10, 6, policy.Name), oursFuse(26, policy.Name)},
+	{"from binary fuse to blocked, same name", oursFuse(26, policy.Name), oursBlocked(policy.Name)},
+	{"from the engine's own to binary fuse", engineSetting, oursFuse(26, "mine")},
 }
 
 func askEverything(t testing.TB, db *pebble.DB, keys ...[][]byte) {
@@ -159,9 +181,16 @@ func TestRewrite(t *testing.T) {
 			t.Run(format.String()+"/"+c.name, func(t *testing.T) {
 				dir := t.TempDir()
 				keys := randomKeys(seeded(t, 80), 3000)
-				fill(t, dir, func() *pebble.Options { return with(t, format, c.before) }, keys)
+				options := func(settings ...setting) *pebble.Options {
+					o := with(t, format, settings...)
+					if c.before.large || c.after.large {
+						large(o)
+					}
+					return o
+				}
+				fill(t, dir, func() *pebble.Options { return options(c.before) }, keys)
 
-				o := resting(with(t, format, c.before, c.after))
+				o := resting(options(c.before, c.after))
 				w := watch(o)
 				db := open(t, dir, o)
 				total := 0
@@ -170,7 +199,7 @@ func TestRewrite(t *testing.T) {
 				}
 				require.Equal(t, map[string]int{nameOf(c.before): total}, onDisk(t, db))
 				askEverything(t, db, keys)
-				requireAnswers(t, w.questions(), c.before.label)
+				requireAnswers(t, w.answers(), c.before.label)
 
 				var seen []pebblev1.RewriteProgress
 				last, err := pebblev1.Rewrite(context.Background(), db, func(p pebblev1.RewriteProgress) { seen = append(seen, p) })
@@ -180,9 +209,9 @@ func TestRewrite(t *testing.T) {
 				require.Equal(t, total, last.Rewritten.Tables+last.InL6.Tables)
 				requireProgress(t, seen, last)
 
-				w.questions()
+				w.answers()
 				askEverything(t, db, keys)
-				requireAnswersAfter(t, w.questions(), c.before.label, c.after.label, last)
+				requireAnswersAfter(t, w.answers(), c.before.label, c.after.label, last)
 				after := onDisk(t, db)
 				require.Positive(t, after[nameOf(c.after)])
 				if nameOf(c.before) != nameOf(c.after) {
@@ -191,12 +220,12 @@ func TestRewrite(t *testing.T) {
 				require.NoError(t, db.Close())
 
 				// What was rewritten stays when the database is opened again.
-				o = resting(with(t, format, c.after))
+				o = resting(options(c.after))
 				w = watch(o)
 				db = open(t, dir, o)
 				askEverything(t, db, keys)
 				if c.after.label != "" {
-					requireAnswersAfter(t, w.questions(), c.before.label, c.after.label, last)
+					requireAnswersAfter(t, w.answers(), c.before.label, c.after.label, last)
 				}
 				require.NoError(t, db.Close())
 			})
@@ -205,11 +234,11 @@ func TestRewrite(t *testing.T) {
 }
 
 // requireAnswersAfter requires that the new filters are asked, and old ones only if Rewrite has left some in L6.
-func requireAnswersAfter(t testing.TB, asked map[string]int, before, after string, p pebblev1.RewriteProgress) {
+func requireAnswersAfter(t testing.TB, noted map[string]policy.Counters, before, after string, p pebblev1.RewriteProgress) {
 	if p.InL6.Tables > 0 {
-		delete(asked, before)
+		delete(noted, before)
 	}
-	requireAnswers(t, asked, after)
+	requireAnswers(t, noted, after)
 }
 
 // Who leaves asks our filters no more, loses no key, and can have the engine's own filters in all tables again.
@@ -225,7 +254,7 @@ func TestRewriteOnLeaving(t *testing.T) {
 			w := watch(o)
 			db := open(t, dir, o)
 			askEverything(t, db, keys)
-			require.Empty(t, w.questions())
+			require.Empty(t, w.answers())
 			require.Zero(t, db.Metrics().Filter)
 
 			p, err := pebblev1.Rewrite(context.Background(), db, nil)
@@ -234,20 +263,20 @@ func TestRewriteOnLeaving(t *testing.T) {
 			require.Equal(t, p.InL6.Tables, onDisk(t, db)[policy.Name])
 			require.Positive(t, onDisk(t, db)[engineName])
 			askEverything(t, db, keys)
-			requireAnswers(t, w.questions(), engineName)
+			requireAnswers(t, w.answers(), engineName)
 			require.NoError(t, db.Close())
 		})
 	}
 }
 
 // requireAnswers requires that all filters that were asked have one label, and that there were some; or none, for "".
-func requireAnswers(t testing.TB, asked map[string]int, label string) {
+func requireAnswers(t testing.TB, noted map[string]policy.Counters, label string) {
 	if label == "" {
-		require.Empty(t, asked)
+		require.Empty(t, noted)
 		return
 	}
-	require.Len(t, asked, 1, "%v", asked)
-	require.Positive(t, asked[label], "%v", asked)
+	require.Len(t, noted, 1, "%v", noted)
+	require.Positive(t, noted[label].Checks(), "%v", noted)
 }
 
 // requireProgress requires steps that lead to last, and that no table is lost from the counts.
@@ -302,9 +331,9 @@ func TestRewriteLeavesL6(t *testing.T) {
 			require.Len(t, onDisk(t, db), 2)
 
 			askEverything(t, db, below)
-			requireAnswers(t, w.questions(), before.label)
+			requireAnswers(t, w.answers(), before.label)
 			askEverything(t, db, above)
-			requireAnswers(t, w.questions(), after.label)
+			requireAnswers(t, w.answers(), after.label)
 
 			// Another call changes nothing.
 			again, err := pebblev1.Rewrite(context.Background(), db, nil)
@@ -417,8 +446,8 @@ func TestRewriteIsCancelled(t *testing.T) {
 	dir := t.TempDir()
 	keys := randomKeys(seeded(t, 83), 50*n)
 	before, after := ours(10, 6, "before"), ours(10, 6, "after")
-	layered(t, dir, func() *pebble.Options { return flat(with(t, pebble.FormatNewest, before)) }, keys, n)
-	db := open(t, dir, resting(flat(with(t, pebble.FormatNewest, before, after))))
+	layered(t, dir, func() *pebble.Options { return flat(with(t, pebble.FormatNewest, before), 8<<10) }, keys, n)
+	db := open(t, dir, resting(flat(with(t, pebble.FormatNewest, before, after), 8<<10)))
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -17,7 +17,7 @@ import (
 // capture returns a spy on p that keeps a copy of the last filter it was asked about.
 func capture(p policy.Policy) (s *spy, filter *[]byte) {
 	filter = new([]byte)
-	s = &spy{Policy: p, saw: func(f, _ []byte) { *filter = bytes.Clone(f) }}
+	s = &spy{Policy: p, saw: func(f, _ []byte) { *filter = append((*filter)[:0], f...) }}
 	return s, filter
 }
 

@@ -13,18 +13,23 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// fill makes a database in dir whose keys lie in L0, in a level between, and in L6, and closes it.
+// fill makes a database in dir whose keys lie in L0, a third of them, in a level between, and in L6, and closes it. L6 has
+// more than the level between, which would be skipped otherwise if tables are large. Tables in different levels were all
+// written there: one that comes down alone would be moved.
 func fill(t testing.TB, dir string, options func() *pebble.Options, keys [][]byte) {
-	third := len(keys) / 3
+	n := len(keys)
 	db := open(t, dir, options())
-	put(t, db, keys[:third])
+	put(t, db, keys[:n*3/15])
+	put(t, db, keys[n*3/15:n*7/15])
 	compact(t, db)
-	put(t, db, keys[third:2*third])
-	require.Eventually(t, func() bool { return len(between(t, db)) > 0 }, time.Minute, time.Millisecond)
+	put(t, db, keys[n*7/15:n*8/15])
+	put(t, db, keys[n*8/15:n*2/3])
+	settled := func() bool { return len(tables(t, db)[0]) == 0 && len(between(t, db)) > 0 }
+	require.Eventually(t, settled, time.Minute, time.Millisecond)
 	require.NoError(t, db.Close())
 
 	db = open(t, dir, resting(options()))
-	put(t, db, keys[2*third:])
+	put(t, db, keys[n*2/3:])
 	levels := tables(t, db)
 	require.NotEmpty(t, levels[0])
 	require.NotEmpty(t, between(t, db))

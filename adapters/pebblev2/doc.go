@@ -12,12 +12,14 @@
 // unknown name, and every name that is still on disk needs an entry: Configure adds them. Reading needs no setting, so
 // policies with different bits per key may share a name.
 //
-// # Exact and blocked filters
+// # Exact, blocked and binary fuse filters
 //
-// policy.NewBloom makes LevelDB's own filters, policy.NewBlockedBloom those of an encoding in the range that LevelDB keeps
-// for new ones. Both may be in one database, under one name or two, also by level, and each policy reads both. Only names
-// of their own tell them apart in options files and in [FiltersOnDisk]. A reader that knows LevelDB's encoding alone
-// answers "may contain" to every key of a blocked filter: it loses no key, and avoids no read.
+// policy.NewBloom makes LevelDB's own filters, policy.NewBlockedBloom and policy.NewBinaryFuse those of encodings in the range
+// that LevelDB keeps for new ones. All may be in one database, under one name or several, also by level, and each policy reads
+// all. Only names of their own tell them apart in options files and in [FiltersOnDisk]. A reader that knows LevelDB's encoding
+// alone answers "may contain" to every key of a blocked or binary fuse filter: it loses no key, and avoids no read.
+//
+// A compaction moves a table as it is if nothing overlaps it in the level below. So a level may have filters of the one above.
 //
 // # L6 has no filter unless asked for
 //
@@ -30,17 +32,17 @@
 // keep their filters, Pebble's own among them, and are asked through Options.Filters; tables written from now on get
 // filters of the new policy. Compactions replace the old ones over time.
 //
-// To leave, open the database with the former options. Tables with filters of the policy, exact or blocked, are then read
-// without a filter until compactions have rewritten them; no key is lost. Pebble's tools work on all these databases, and ask
-// the filters of the policies that they are given: tool.New(tool.Filters([New](p))).
+// To leave, open the database with the former options. Tables with filters of the policy, whatever their encoding, are then
+// read without a filter until compactions have rewritten them; no key is lost. Pebble's tools work on all these databases, and
+// ask the filters of the policies that they are given: tool.New(tool.Filters([New](p))).
 //
 // # Changing settings on a live database
 //
 // Close it, Configure its options with the new policy, and open it. From then on tables get the new filters; those on
 // disk keep theirs:
 //
-//   - More or fewer bits per key, exact or blocked filters, under the same name: the old filters are asked as before.
-//     Each carries its setting.
+//   - More or fewer bits per key, another encoding of package policy, under the same name: the old filters are asked as
+//     before. Each carries its setting.
 //   - Another name: the old filters are asked through Options.Filters, where Configure keeps the policies that the
 //     options had. Options that are made anew know the names of Pebble and LevelDB; a name of one's own they know if the
 //     former policy is configured first, or put into Options.Filters.

@@ -62,9 +62,9 @@ func small(format pebble.FormatMajorVersion) *pebble.Options {
 }
 
 // flat gives tables the same size in all levels.
-func flat(o *pebble.Options) *pebble.Options {
+func flat(o *pebble.Options, size int64) *pebble.Options {
 	for level := range o.TargetFileSizes {
-		o.TargetFileSizes[level] = 8 << 10
+		o.TargetFileSizes[level] = size
 	}
 	return o
 }

@@ -139,15 +139,24 @@ func (s *soaked) round(t testing.TB) []*policy.Counted {
 func (s *soaked) options(t testing.TB) (o *pebble.Options, counted []*policy.Counted) {
 	o = small(s.format)
 	o.Comparer = s.comparer
+	if s.rng.Intn(2) == 0 {
+		large(o)
+	}
 	o.MemTableSize = 64 << 10
 	o.MaxOpenFiles = 50
 	p := func() policy.Policy {
-		name := []string{policy.Name, policy.NameGoLevelDB, "mine"}[s.rng.Intn(3)]
+		name := policy.WithName([]string{policy.Name, policy.NameGoLevelDB, "mine"}[s.rng.Intn(3)])
 		bitsPerKey := 1 + 20*s.rng.Float64()
-		c := policy.Count(bloom(t, bitsPerKey, policy.WithName(name)))
-		if s.rng.Intn(2) == 0 {
-			c = policy.Count(blocked(t, bitsPerKey, policy.WithName(name)))
+		var p policy.Policy
+		switch s.rng.Intn(3) {
+		case 0:
+			p = bloom(t, bitsPerKey, name)
+		case 1:
+			p = blocked(t, bitsPerKey, name)
+		case 2: // what binary fuse filters take, with some hundred keys
+			p = fuse(t, []float64{11.6, 18, 26}[s.rng.Intn(3)], name)
 		}
+		c := policy.Count(p)
 		counted = append(counted, c)
 		return c
 	}
