@@ -23,9 +23,9 @@ var (
 
 // NewBlockedBloom returns the blocked Bloom policy with the given number of bits per key, above 0 and at most 2^30. With 10
 // bits at most 1.00 % of the absent keys pass, with 16 0.09 % and with 20 0.022 %, as a mean over filters of 500 keys or more;
-// in filters of 8 to 500 keys, no more than of [NewBloom]'s with random keys. (`go run ./bench rates` measures it for many
-// shapes of keys.) Fractions are allowed. A filter has 3 bytes besides; above 1,280 bytes it is rounded up to whole lines of
-// 64, which is 5 % at most.
+// in filters of 8 to 500 keys and up to 1,280 bytes, no more than of [NewBloom]'s with random keys. (`go run ./bench rates`
+// measures it for many shapes of keys.) Fractions are allowed. A filter has 3 bytes besides; above 1,280 bytes it is rounded up
+// to whole lines of 64, which is 5 % at most.
 //
 // It returns an error, which says what to pass instead, if bitsPerKey is out of range or not a number, or if an option
 // refuses its argument.

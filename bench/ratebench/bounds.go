@@ -117,9 +117,11 @@ func (r *Report) limits(encoding int, result Result) (all []limit) {
 	return all
 }
 
-// isReference reports whether Exact's rate in the cell is a limit for other cells.
+// isReference reports whether Exact's rate in the cell is a limit for other cells: with few keys, whose blocked filter is short, and
+// not divided into lines.
 func (c Cell) isReference() bool {
-	return c.Shape.Name == random && c.N >= fewKeys && c.N <= manyKeys
+	const short = 1280 // bytes
+	return c.Shape.Name == random && c.N >= fewKeys && c.N <= manyKeys && float64(c.N)*c.Bits <= 8*short
 }
 
 // exactRandom returns the rate of Exact with random keys, if it is a limit and was measured.

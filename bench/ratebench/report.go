@@ -189,7 +189,7 @@ shape has none, other random ones. ± is one standard error: the larger one of t
 and that of as many independent answers. mean, median: of the cells of a row. worst cell: that with the highest rate, in
 which chance has its part. bits: the filter's length per key, with all that belongs to it. All encodings and bits per key have
 the same keys.
-bound: what the rate may be at most, by promise or, up to 500 keys, as the exact encoding's with random keys in this table;
+bound: what the rate may be at most, by promise or, up to 500 keys and 1280 bytes, as the exact encoding's with random keys;
 of binary fuse filters ("as fuse" with the bits of a fingerprint) what it is to be, no less and no more, in each cell, and in all
 cells of a row together.
 `)
