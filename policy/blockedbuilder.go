@@ -6,6 +6,14 @@ type blockedBuilder struct {
 	bloom *BlockedBloom
 }
 
+func (b *blockedBuilder) Add(key []byte) {
+	h := keyHash(key)
+	if b.full() {
+		b.grow()
+	}
+	b.put(h)
+}
+
 func (b *blockedBuilder) Size() int { return b.bloom.payloadSize(b.n) + blockedTrailer }
 
 func (b *blockedBuilder) Finish(dst []byte) []byte {

@@ -15,6 +15,14 @@ type fuseBuilder struct {
 	filter []byte
 }
 
+func (b *fuseBuilder) Add(key []byte) {
+	h := keyHash(key)
+	if b.full() {
+		b.grow()
+	}
+	b.put(h)
+}
+
 // Size makes the filter, since nothing less tells how many keys are distinct, and whether they suit.
 func (b *fuseBuilder) Size() int {
 	if !b.made || b.keys != b.n {

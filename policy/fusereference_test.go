@@ -140,7 +140,10 @@ func randomHashes(rng *rand.Rand, n int) []uint64 {
 func keyHashesOf(hashes []uint64) *keyHashes {
 	var k keyHashes
 	for _, h := range hashes {
-		k.add(h)
+		if k.full() {
+			k.grow()
+		}
+		k.put(h)
 	}
 	return &k
 }

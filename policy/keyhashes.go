@@ -14,16 +14,21 @@ type keyHashChunk [2048]uint64
 
 var keyHashChunks = sync.Pool{New: func() any { return new(keyHashChunk) }}
 
-// Add adds the hash of a key.
-func (k *keyHashes) Add(key []byte) { k.add(keyHash(key)) }
+// Adding a hash takes two steps, which the compiler inlines one by one, and would not together:
+//
+//	if k.full() {
+//		k.grow()
+//	}
+//	k.put(hash)
+func (k *keyHashes) full() bool { return uint(k.n)%uint(len(keyHashChunk{})) == 0 }
 
-func (k *keyHashes) add(h uint64) {
-	i := uint(k.n) % uint(len(keyHashChunk{}))
-	if i == 0 {
-		k.last = keyHashChunks.Get().(*keyHashChunk)
-		k.chunks = append(k.chunks, k.last)
-	}
-	k.last[i] = h
+func (k *keyHashes) grow() {
+	k.last = keyHashChunks.Get().(*keyHashChunk)
+	k.chunks = append(k.chunks, k.last)
+}
+
+func (k *keyHashes) put(h uint64) {
+	k.last[uint(k.n)%uint(len(keyHashChunk{}))] = h
 	k.n++
 }
 
