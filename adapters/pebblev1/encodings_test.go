@@ -172,8 +172,8 @@ func storedOptions(t testing.TB, fs vfs.FS) string {
 func TestEncodingsBesideOthers(t *testing.T) {
 	for _, names := range [][2]string{{policy.Name, policy.Name}, {"mine", "another"}} {
 		inMemory(t, func(t *testing.T, options func() *pebble.Options) {
-			exact, block, fused := ours(10, 6, policy.Name), oursBlocked(names[0]), oursFuse(11.6, names[1])
-			all := randomKeys(seeded(t, 111), 10_000)
+			exact, block, fused := ours(10, 6, policy.Name), oursBlocked(names[0]), oursFuse(11.5, names[1])
+			all := randomKeys(seeded(t, 111), 7000)
 			take := func(n int) (keys [][]byte) {
 				keys, all = all[:n:n], all[n:]
 				return keys
@@ -193,7 +193,7 @@ func TestEncodingsBesideOthers(t *testing.T) {
 					s.configure(t, o)
 				}
 				db := open(t, dbDir, large(o))
-				keys := take(map[bool]int{false: 150, true: 2000}[s.large])
+				keys := take(map[bool]int{false: 150, true: 900}[s.large]) // 900 suit 11.5 bits per key
 				put(t, db, keys)
 				require.NoError(t, db.Close())
 				present = append(present, keys...)
