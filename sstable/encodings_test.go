@@ -60,7 +60,7 @@ func (b *turningBuilder) Finish(dst []byte) []byte {
 
 // policies are those of all encodings, each alone, and in turn.
 func policies(t testing.TB) map[string]inTurn {
-	exact, blocked, fuse := bloom(t, 10), blocked(t, 10), fuse(t, 12)
+	exact, blocked, fuse := bloom(t, 10), blocked(t, 10), fuse(t, 26)
 	return map[string]inTurn{"exact": {exact}, "blocked": {blocked}, "fuse": {fuse}, "in turn": {exact, blocked, fuse}}
 }
 

@@ -216,7 +216,8 @@ func TestEncodingsBesideOthers(t *testing.T) {
 				for l := range labels {
 					require.GreaterOrEqual(t, noted[l].Checks(), uint64(2*2*150), "%s: two tables, by Get and by SeekPrefixGE", l)
 				}
-				require.Equal(t, len(absent), lostByGet(t, db, absent))
+				require.Equal(t, 300, lostByGet(t, db, absent[:300]))
+				require.Equal(t, len(absent), lostBySeek(t, db, absent))
 				noted = w.answers()
 				for l := range labels {
 					require.Greater(t, noted[l].Checks(), uint64(2*3300*9/10), "%s: two tables", l)
@@ -334,7 +335,8 @@ func TestEncodingsPerLevel(t *testing.T) {
 						for last := range want {
 							require.GreaterOrEqual(t, noted[label(names[last], last)].MayContain, uint64(1000/of), "%#x", last)
 						}
-						require.Equal(t, len(absent), lostByGet(t, db, absent))
+						some := absent[:len(absent)/5]
+						require.Equal(t, len(some), lostByGet(t, db, some))
 						require.Equal(t, len(absent), lostBySeek(t, db, absent))
 						noted = w.answers()
 						for last := range want {

@@ -138,7 +138,7 @@ func TestFuse(t *testing.T) {
 			filter Filter
 			bits   float64
 			fuse   bool
-		}{{Fuse, 12, true}, {Fuse, 5, false}, {Blocked, 12, false}} {
+		}{{Fuse, 26, true}, {Fuse, 5, false}, {Blocked, 12, false}} {
 			t.Run(fmt.Sprintf("%s/%s/%v", e.Name(), c.filter, c.bits), func(t *testing.T) {
 				config := Config{
 					Dir: t.TempDir(), Filter: c.filter, Bits: c.bits, Levels: AllButL6(c.bits), BaseLg: 20, Scale: ScaleFor(num * 20), Cache: 1 << 20,

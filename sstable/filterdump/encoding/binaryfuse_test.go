@@ -106,7 +106,7 @@ func TestBinaryFuseMeasures(t *testing.T) {
 		for i := range keys {
 			keys[i] = randomKey(rng)
 		}
-		for width, bitsPerKey := range map[int]float64{8: 12, 12: 18, 16: 24} {
+		for width, bitsPerKey := range map[int]float64{8: 11.6, 12: 18, 16: 24} {
 			filter := fuseOf(t, bitsPerKey, keys)
 			e := math.Floor(2.25 + math.Log(float64(n))/math.Log(3.33))
 			capacity := math.Round(float64(n) * max(1.125, 0.875+0.25*math.Log(1e6)/math.Log(float64(n))))

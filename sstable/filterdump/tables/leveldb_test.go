@@ -81,7 +81,7 @@ func bloomFilter(t *testing.T, keys [][]byte) []byte {
 func filtersOf(t *testing.T, keys [][]byte) [][]byte {
 	blocked, err := policy.NewBlockedBloom(10)
 	require.NoError(t, err)
-	fuse, err := policy.NewBinaryFuse(12)
+	fuse, err := policy.NewBinaryFuse(26)
 	require.NoError(t, err)
 	all := [][]byte{bloomFilter(t, keys), blocked.AppendFilter(nil, keys), fuse.AppendFilter(nil, keys)}
 	for i, e := range []encoding.Encoding{encoding.LevelDBBloom, encoding.BlockedBloom, encoding.BinaryFuse} {

@@ -90,7 +90,7 @@ func TestPebble(t *testing.T) {
 	require.NoError(t, err)
 	blocked, err := policy.NewBlockedBloom(10)
 	require.NoError(t, err)
-	fuse, err := policy.NewBinaryFuse(12)
+	fuse, err := policy.NewBinaryFuse(26)
 	require.NoError(t, err)
 	points := pebblePoints(t, 1, 1500)
 	keys := distinct(points)
