@@ -105,9 +105,9 @@
 //
 //	filter = cells, seed (8 bytes), segments (4 bytes), e (1 byte), w (1 byte), then two bytes: 0x01, 0x46
 //
-// Numbers are little-endian, and no product or sum is cut off but where the text says mod. A segment has S = 2^e cells, and all are
-// (segments + 2) * S cells. Cell i is the bits i*w to
-// i*w + w-1 of the filter, the least significant one first, where bit p is bit p%8 of byte p/8. For a key with hash H:
+// Numbers are little-endian, and no product or sum is cut off but where the text says mod. A segment has S = 2^e cells, and all
+// are (segments + 2) * S cells. Cell i is the bits i*w to i*w + w-1 of the filter, the least significant one first, where bit p is
+// bit p%8 of byte p/8. For a key with hash H:
 //
 //	x  = H + seed (mod 2^64)
 //	x  = (x xor x>>33) * 0xff51afd7ed558ccd (mod 2^64)
@@ -128,8 +128,8 @@
 //	segments = max(3, ceil(capacity / S)) - 2
 //	w        = the largest one for which the cells take at most ceil(ceil(n * bitsPerKey) / 8) bytes
 //
-// It writes a blocked Bloom filter of n keys, the different hashes (as above, with the same bitsPerKey), instead, if that has fewer
-// false positives or nothing else fits:
+// It writes a blocked Bloom filter of n keys instead, those with the different hashes (as above, with the same bitsPerKey), if that
+// has fewer false positives or nothing else fits:
 //
 //	if the cells take more bytes even with w = 8, or n > 2^29
 //	if its payload has n*b bits or more, where b is        w = 8   w = 12   w = 16

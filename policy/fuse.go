@@ -26,8 +26,9 @@ var (
 //
 // The builder makes [NewBlockedBloom]'s filter instead where no fingerprint fits, or where that has fewer false positives in the
 // memory allowed: nearly always in filters of up to 1,280 bytes, from 12.25 and from 19.5 bits per key on until the next longer
-// fingerprint fits, and from 28.25 on. So it suits engines with one filter for a table, as Pebble has; goleveldb makes one for every 2 KiB of
-// data unless its FilterBaseLg says otherwise. A filter takes what its fingerprints need, if bitsPerKey allows more.
+// fingerprint fits, and from 28.25 on. So it suits engines with one filter for a table, as Pebble has; goleveldb makes one for
+// every 2 KiB of data unless its FilterBaseLg says otherwise. A filter takes what its fingerprints need, if bitsPerKey allows
+// more.
 //
 // Keys that were added twice count once. Building takes up to 55 bytes of memory per key and 64 KiB for a filter, which are used
 // again for others. With keys that somebody has chosen to make it difficult, it takes many times as long, and no more memory.
