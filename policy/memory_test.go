@@ -73,9 +73,6 @@ func (s sizedBuilder) Finish(dst []byte) []byte {
 
 // The memory of a large filter is not kept for the sake of small ones.
 func TestFuseMemoryOfLargeFilters(t *testing.T) {
-	if raceEnabled {
-		t.Skip("a sync.Pool forgets on purpose under the race detector")
-	}
 	p := mustFuse(t, 12)
 	keys := benchKeys(seeded(t, 55), 1_000_000, 16)
 	inUse := func() uint64 {

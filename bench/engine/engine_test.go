@@ -132,7 +132,7 @@ func TestLevels(t *testing.T) {
 
 // Fuse writes binary fuse filters where there are keys and bits enough, and blocked Bloom where not; the counts tell them apart.
 func TestFuse(t *testing.T) {
-	const num = 30000
+	const num = 8000
 	for _, e := range Engines {
 		for _, c := range []struct {
 			filter Filter
