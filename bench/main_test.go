@@ -122,8 +122,8 @@ func TestReadBothAndLevels(t *testing.T) {
 // Binary fuse filters are measured if they are asked for, and the report says where they are none.
 func TestEnginesWithFuse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "r.json")
-	args := []string{"-num=30000", "-reads=1000", "-rounds=1", "-engines=pebblev2", "-filters=levelbloom,fuse", "-json=" + file}
-	r := bench(t, append(args, "-bits=12")...)
+	args := []string{"-num=8000", "-reads=1000", "-rounds=1", "-engines=pebblev2", "-filters=levelbloom,fuse", "-json=" + file}
+	r := bench(t, append(args, "-bits=26")...)
 	require.Zero(t, r.status, r.stderr)
 	require.NotContains(t, r.stdout, "are binary fuse;")
 	var decoded struct{ Runs []map[string]any }
