@@ -60,9 +60,9 @@ var implementations = []implementation{
 		}
 		return filterbench.FromPolicy("blocked", filterbench.BlockedBloom, p), nil
 	}},
-	fuse("fuse8", filterbench.BinaryFuse8, 12),
-	fuse("fuse12", filterbench.BinaryFuse12, 19),
-	fuse("fuse16", filterbench.BinaryFuse16, 28),
+	fuse("fuse8", filterbench.BinaryFuse8, 11.6),
+	fuse("fuse12", filterbench.BinaryFuse12, 18),
+	fuse("fuse16", filterbench.BinaryFuse16, 26),
 	{"cpp", "C++ LevelDB, if -cpp is there", func(f filterFlags, _ *policy.Bloom) (filterbench.Contestant, error) {
 		return filterbench.StartCPP("cpp", f.cpp, f.bits)
 	}},
