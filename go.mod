@@ -20,7 +20,6 @@ require (
 	golang.org/x/text v0.22.0
 )
 
-require github.com/FastFilter/xorfilter v0.5.1
 
 require (
 	github.com/DataDog/zstd v1.5.7 // indirect

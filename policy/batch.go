@@ -2,9 +2,9 @@ package policy
 
 import "fmt"
 
-// A ManyReader answers for many keys at once. The policies of this package do; of another Policy, ask by a type assertion. (A
+// A BatchReader answers for many keys at once. The policies of this package do; of another Policy, ask by a type assertion. (A
 // type that embeds one of them and answers MayContain in its own way must answer MayContainMany so too.)
-type ManyReader interface {
+type BatchReader interface {
 	// MayContainMany sets out[i] to MayContain(filter, keys[i]) for every key. It panics, before it sets anything, if out
 	// is shorter than keys, and leaves alone what lies in out beyond len(keys).
 	MayContainMany(filter []byte, keys [][]byte, out []bool)

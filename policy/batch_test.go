@@ -24,7 +24,7 @@ func TestMayContainManyRefusesTooLittleRoom(t *testing.T) {
 	bloom := mustBloom(t, 10)
 	keys := [][]byte{{1}, {2}, {3}}
 	filter := bloom.AppendFilter(nil, keys)
-	for _, r := range []ManyReader{bloom, Count(bloom), Count(absentPolicy{bloom})} {
+	for _, r := range []BatchReader{bloom, Count(bloom), Count(absentPolicy{bloom})} {
 		out := make([]bool, 2, 3)
 		require.PanicsWithValue(t, "policy: MayContainMany has room for 2 answers, but 3 keys: make out as long as keys", func() { r.MayContainMany(filter, keys, out) })
 		require.Equal(t, []bool{false, false, false}, out[:3], "nothing is set")
@@ -37,7 +37,7 @@ func TestMayContainManyAllocations(t *testing.T) {
 	keys := randomKeys(seeded(t, 31), 1000)
 	filter := bloom.AppendFilter(nil, keys)
 	out := make([]bool, len(keys))
-	for _, r := range []ManyReader{bloom, Count(bloom)} {
+	for _, r := range []BatchReader{bloom, Count(bloom)} {
 		require.Zero(t, testing.AllocsPerRun(10, func() { r.MayContainMany(filter, keys, out) }))
 	}
 }
@@ -52,7 +52,7 @@ func TestCountedMany(t *testing.T) {
 	require.Equal(t, []bool{true, false, false, true}, out)
 	require.Equal(t, Counters{MayContain: 1, ReadsAvoided: 2}, c.Snapshot())
 
-	c = Count(absentPolicy{bloom}) // no ManyReader: asked key by key
+	c = Count(absentPolicy{bloom}) // no BatchReader: asked key by key
 	c.MayContainMany(filter, keys, out)
 	require.Equal(t, []bool{false, false, false, true}, out)
 	require.Equal(t, Counters{ReadsAvoided: 3}, c.Snapshot())

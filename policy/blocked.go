@@ -1,10 +1,6 @@
 package policy
 
-import (
-	"fmt"
-	"math"
-	"slices"
-)
+import "slices"
 
 // BlockedBloom is a policy whose filters keep the false-positive rate of their setting for all keys, whatever their shape
 // and number, where those of [Bloom] do not, and that answers faster: the probes of a key lie in one line of 64 bytes. Other
@@ -17,8 +13,8 @@ type BlockedBloom struct {
 }
 
 var (
-	_ Policy     = (*BlockedBloom)(nil)
-	_ ManyReader = (*BlockedBloom)(nil)
+	_ Policy      = (*BlockedBloom)(nil)
+	_ BatchReader = (*BlockedBloom)(nil)
 )
 
 // NewBlockedBloom returns the blocked Bloom policy with the given number of bits per key, above 0 and at most 2^30. With 10
@@ -88,25 +84,22 @@ const (
 	blockedShort = 1280
 )
 
-// payloadSize returns the length of the payload of n keys. It panics as [Bloom]'s does.
-func (b *BlockedBloom) payloadSize(n int) int {
+// FilterSize returns the size in bytes of a filter of n keys.
+func (b *BlockedBloom) FilterSize(n int) uint64 {
 	nbytes := max(1, filterBytes(n, b.bitsPerKey))
 	if nbytes > blockedShort {
 		nbytes = (nbytes + lineBytes - 1) / lineBytes * lineBytes
 	}
-	if nbytes > math.MaxInt-blockedTrailer {
-		panic(fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, more than an int holds", n, b.bitsPerKey, nbytes))
-	}
-	return int(nbytes)
+	return nbytes + blockedTrailer
 }
 
 // extend appends an empty filter for n keys to dst, and returns the extended slice and the payload in it.
 func (b *BlockedBloom) extend(dst []byte, n int) (extended, payload []byte) {
-	size := b.payloadSize(n)
-	start := len(dst)
-	extended = slices.Grow(dst, size+blockedTrailer)[:start+size+blockedTrailer]
-	payload = extended[start : start+size]
+	size := intSize(b.FilterSize(n), n, b.bitsPerKey)
+	start, end := len(dst), len(dst)+size-blockedTrailer
+	extended = slices.Grow(dst, size)[:start+size]
+	payload = extended[start:end]
 	clear(payload) // Grow leaves the spare capacity as it was
-	copy(extended[start+size:], []byte{byte(b.k), blockedVersion, blockedBloomByte})
+	copy(extended[end:], []byte{byte(b.k), blockedVersion, blockedBloomByte})
 	return extended, payload
 }

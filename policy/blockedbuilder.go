@@ -14,8 +14,6 @@ func (b *blockedBuilder) Add(key []byte) {
 	b.put(h)
 }
 
-func (b *blockedBuilder) Size() int { return b.bloom.payloadSize(b.n) + blockedTrailer }
-
 func (b *blockedBuilder) Finish(dst []byte) []byte {
 	dst, payload := b.bloom.extend(dst, b.n)
 	for hashes := range b.all {

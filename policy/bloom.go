@@ -15,8 +15,8 @@ type Bloom struct {
 }
 
 var (
-	_ Policy     = (*Bloom)(nil)
-	_ ManyReader = (*Bloom)(nil)
+	_ Policy      = (*Bloom)(nil)
+	_ BatchReader = (*Bloom)(nil)
 )
 
 // NewBloom returns LevelDB's Bloom policy with the given number of bits per key, above 0 and at most 2^30. 10 is
@@ -70,15 +70,8 @@ func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 	return dst
 }
 
-// size returns the length in bytes of a filter of n keys. It panics, as make does, if that is more than an int holds,
-// which takes a 32-bit platform and a filter that no memory there could hold.
-func (b *Bloom) size(n int) int {
-	nbytes := max(8, filterBytes(n, b.bitsPerKey)) + 1
-	if nbytes > math.MaxInt {
-		panic(fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, more than an int holds", n, b.bitsPerKey, nbytes))
-	}
-	return int(nbytes)
-}
+// FilterSize returns the size in bytes of a filter of n keys.
+func (b *Bloom) FilterSize(n int) uint64 { return max(8, filterBytes(n, b.bitsPerKey)) + 1 }
 
 // filterBytes returns how many bytes n keys take.
 func filterBytes(n int, bitsPerKey float64) uint64 {
@@ -91,9 +84,18 @@ func filterBytes(n int, bitsPerKey float64) uint64 {
 	return (nbits + 7) / 8
 }
 
+// intSize returns the size of a filter as an int. It panics, as make does, if an int cannot hold
+// it, which takes a 32-bit platform and a filter that no memory there could hold.
+func intSize(size uint64, n int, bitsPerKey float64) int {
+	if size > math.MaxInt {
+		panic(fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, more than an int holds", n, bitsPerKey, size))
+	}
+	return int(size)
+}
+
 // extend appends an empty filter for n keys to dst, and returns the extended slice and the filter's bit array in it.
 func (b *Bloom) extend(dst []byte, n int) (extended, array []byte) {
-	size := b.size(n)
+	size := intSize(b.FilterSize(n), n, b.bitsPerKey)
 	extended = slices.Grow(dst, size)[:len(dst)+size]
 	array = extended[len(dst) : len(extended)-1]
 	clear(array) // Grow leaves the spare capacity as it was

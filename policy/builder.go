@@ -81,8 +81,6 @@ func (b *bloomBuilder) hashPending() {
 
 func (b *bloomBuilder) Len() int { return b.n }
 
-func (b *bloomBuilder) Size() int { return b.bloom.size(b.n) }
-
 func (b *bloomBuilder) Finish(dst []byte) []byte {
 	dst, array := b.bloom.extend(dst, b.n)
 	m := newModulus(len(array))

@@ -24,8 +24,8 @@ type Counted struct {
 }
 
 var (
-	_ Policy     = (*Counted)(nil)
-	_ ManyReader = (*Counted)(nil)
+	_ Policy      = (*Counted)(nil)
+	_ BatchReader = (*Counted)(nil)
 )
 
 // Counters is what a Counted has counted up to some moment, or between two ([Counters.Sub]).
@@ -46,20 +46,12 @@ type answerShard struct {
 
 const shardBits = 6
 
-// Count returns a policy that works like p and counts. It panics if p is nil.
+// Count returns a policy that works like p and counts. It panics if [Check] refuses p.
 func Count(p Policy) *Counted {
-	ours, isNil := false, p == nil
-	switch p := p.(type) {
-	case *Bloom:
-		ours, isNil = true, p == nil
-	case *BlockedBloom:
-		ours, isNil = true, p == nil
-	case *BinaryFuse:
-		ours, isNil = true, p == nil
+	if err := Check(p); err != nil {
+		panic(err)
 	}
-	if isNil {
-		panic("policy: Count of a nil policy: pass one that NewBloom returned without an error")
-	}
+	_, ours := unwrap(p)
 	return &Counted{policy: p, ours: ours}
 }
 

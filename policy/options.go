@@ -40,19 +40,24 @@ func newSettings(bitsPerKey float64, opts []Option) (settings, error) {
 // around it), and names that begin with "rocksdb.", which belong to other encodings.
 func WithName(name string) Option {
 	return func(s *settings) error {
-		switch {
-		case name == "":
-			return fmt.Errorf("policy: the name is empty: pass one such as policy.Name, or leave WithName out")
-		case name == "none":
-			return fmt.Errorf(`policy: the name "none" means "no filter" in Pebble's options files: pass another`)
-		case strings.ContainsAny(name, "\n\r"):
-			return fmt.Errorf("policy: the name %q has a line break, which Pebble's options files cannot carry: pass one without", name)
-		case strings.TrimSpace(name) != name:
-			return fmt.Errorf("policy: the name %q has spaces around it, which Pebble's options files cannot carry: pass %q", name, strings.TrimSpace(name))
-		case strings.HasPrefix(name, "rocksdb."):
-			return fmt.Errorf("policy: the name %q belongs to filters of another encoding, and one would be read as the other: pass another", name)
-		}
 		s.name = name
-		return nil
+		return checkName(name)
 	}
+}
+
+// checkName returns an error if engines cannot store filters under the name.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("policy: the name is empty: pass one such as policy.Name, or leave WithName out")
+	case name == "none":
+		return errors.New(`policy: the name "none" means "no filter" in Pebble's options files: pass another`)
+	case strings.ContainsAny(name, "\n\r"):
+		return fmt.Errorf("policy: the name %q has a line break, which Pebble's options files cannot carry: pass one without", name)
+	case strings.TrimSpace(name) != name:
+		return fmt.Errorf("policy: the name %q has spaces around it, which Pebble's options files cannot carry: pass %q", name, strings.TrimSpace(name))
+	case strings.HasPrefix(name, "rocksdb."):
+		return fmt.Errorf("policy: the name %q belongs to filters of another encoding, and one would be read as the other: pass another", name)
+	}
+	return nil
 }

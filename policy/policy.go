@@ -21,8 +21,6 @@ type Builder interface {
 	// Len returns the number of keys added since the last Finish. A key added twice counts twice; whether it takes more room
 	// in the filter, depends on the encoding.
 	Len() int
-	// Size returns the number of bytes that Finish would append now. It may take as long as Finish does, which then is quick.
-	Size() int
 	// Finish appends the filter of the keys added since the last Finish to dst, returns the extended slice, and starts
 	// over. What the spare capacity of dst holds does not matter.
 	Finish(dst []byte) []byte

@@ -4,7 +4,6 @@ package policy
 // every reader that does not know one of them answers "may contain". These are ours; the package comment has the bytes.
 const (
 	blockedBloomByte = 0x42
-	binaryFuseByte   = 0x46
 )
 
 // reservedMayContain reads a filter whose last byte is in the reserved range.
@@ -12,8 +11,6 @@ func reservedMayContain(filter, key []byte) bool {
 	switch filter[len(filter)-1] {
 	case blockedBloomByte:
 		return (*BlockedBloom)(nil).MayContain(filter, key) // which needs no setting
-	case binaryFuseByte:
-		return (*BinaryFuse)(nil).MayContain(filter, key)
 	default:
 		return true
 	}
@@ -24,8 +21,6 @@ func reservedMayContainMany(filter []byte, keys [][]byte, out []bool) {
 	switch filter[len(filter)-1] {
 	case blockedBloomByte:
 		blockedMayContainMany(filter, keys, out)
-	case binaryFuseByte:
-		fuseMayContainMany(filter, keys, out)
 	default:
 		allMayBeThere(out[:len(keys)])
 	}

@@ -15,7 +15,7 @@ import (
 // ourPolicy is what all policies of this package can do.
 type ourPolicy interface {
 	Policy
-	ManyReader
+	BatchReader
 	AppendFilter(dst []byte, keys [][]byte) []byte
 }
 
@@ -285,7 +285,7 @@ func absentKeys(n int) [][]byte {
 }
 
 // Policies of all encodings find the keys in each other's filters, so they may share a name and a database.
-func TestEncodingsReadEachOther(t *testing.T) {
+func TestEncodingsCompatible(t *testing.T) {
 	var all []Policy
 	for _, bitsPerKey := range []float64{1.5, 10, 19} {
 		exact, blocked, fuse := mustBloom(t, bitsPerKey), mustBlocked(t, bitsPerKey), mustFuse(t, bitsPerKey)
@@ -293,14 +293,14 @@ func TestEncodingsReadEachOther(t *testing.T) {
 	}
 	for _, a := range all {
 		for _, b := range all {
-			require.True(t, ReadEachOther(a, b), "%T and %T", a, b)
+			require.True(t, Compatible(a, b), "%T and %T", a, b)
 		}
 	}
 	for _, e := range encodings {
 		p, err := e.make(10)
 		require.NoError(t, err)
-		require.False(t, ReadEachOther(p, salted{mustBloom(t, 10), true, true}))
-		require.False(t, ReadEachOther(salted{p, false, true}, mustBloom(t, 10)))
+		require.False(t, Compatible(p, salted{mustBloom(t, 10), true, true}))
+		require.False(t, Compatible(salted{p, false, true}, mustBloom(t, 10)))
 	}
 
 	rng := seeded(t, 57)

@@ -106,13 +106,11 @@ func (b *FilterBlockBuilder) Finish() []byte {
 func (b *FilterBlockBuilder) finishFilter() {
 	start := len(b.block)
 	if b.keys.Len() > 0 {
-		size := uint64(start) + uint64(b.keys.Size())
-		b.full = size > b.maxBytes
-		if b.full {
-			b.keys.Finish(nil)
+		b.block = b.keys.Finish(b.block)
+		if b.full = uint64(len(b.block)) > b.maxBytes; b.full {
+			b.block = b.block[:start]
 			return
 		}
-		b.block = b.keys.Finish(b.block)
 	}
 	b.starts = append(b.starts, uint32(start))
 }

@@ -42,9 +42,8 @@ func Configure(o *opt.Options, p policy.Policy, opts ...Option) error {
 	if o == nil {
 		return errors.New("goleveldb: Configure of nil options: pass &opt.Options{}")
 	}
-	if isNil(p) {
-		return errors.New("goleveldb: Configure with a nil policy: " +
-			"pass one, such as policy.NewBloom(10) returns without an error")
+	if err := policy.Check(p); err != nil {
+		return fmt.Errorf("goleveldb: %w", err)
 	}
 	changed := *o
 	for _, option := range opts {
@@ -98,7 +97,7 @@ func alternatives(o *opt.Options, chosen *policyFilter) ([]filter.Filter, error)
 			return nil, err
 		}
 		if name == chosen.name {
-			if err := checkReadEachOther(chosen, p); err != nil {
+			if err := checkCompatible(chosen, p); err != nil {
 				return nil, err
 			}
 		}
@@ -114,7 +113,7 @@ func checkShared(chosen *policyFilter, old filter.Filter) error {
 		if err != nil {
 			return err
 		}
-		return checkReadEachOther(chosen, leveldb)
+		return checkCompatible(chosen, leveldb)
 	}
 	f, ours := old.(*policyFilter)
 	if !ours {
@@ -122,5 +121,5 @@ func checkShared(chosen *policyFilter, old filter.Filter) error {
 			"give the policy a name of its own with policy.WithName, or, if that filter has LevelDB's encoding, "+
 			"remove it from Options", chosen.name, old)
 	}
-	return checkReadEachOther(chosen, f.policy)
+	return checkCompatible(chosen, f.policy)
 }

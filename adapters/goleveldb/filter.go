@@ -2,7 +2,6 @@ package goleveldb
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/syndtr/goleveldb/leveldb/filter"
 
@@ -18,16 +17,10 @@ import (
 // New panics if p is nil. A generator panics if p breaks the contract of policy.Builder, because the engine would go on
 // to store a filter that loses keys.
 func New(p policy.Policy) filter.Filter {
-	if isNil(p) {
-		panic("goleveldb: New of a nil policy: pass one, such as policy.NewBloom(10) returns without an error")
+	if err := policy.Check(p); err != nil {
+		panic(fmt.Errorf("goleveldb: %w", err))
 	}
 	return &policyFilter{name: p.Name(), policy: p}
-}
-
-// isNil also recognises a nil *policy.Bloom, which is what NewBloom returns beside an error.
-func isNil(p policy.Policy) bool {
-	v := reflect.ValueOf(p)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 type policyFilter struct {
@@ -46,19 +39,17 @@ func (f *policyFilter) NewGenerator() filter.FilterGenerator {
 type generator struct {
 	name    string
 	builder policy.Builder
+	filter  []byte // memory for the next filter
 }
 
 func (g *generator) Add(key []byte) { g.builder.Add(key) }
 
-// Generate encodes the filter in the buffer's own memory. Alloc does not clear it, and Finish does not mind.
+// Generate encodes the filter and appends it to the buffer.
 func (g *generator) Generate(b filter.Buffer) {
-	n := g.builder.Size()
-	dst := b.Alloc(n)
-	got := g.builder.Finish(dst[:0:n])
+	g.filter = g.builder.Finish(g.filter[:0])
 	// goleveldb takes an empty filter for "absent", whatever the key, without asking Contains.
-	if len(got) != n || n == 0 {
-		panic(fmt.Sprintf("goleveldb: the policy %q made a filter of %d bytes and had announced %d: "+
-			"they must be equal and above 0, or keys would be lost", g.name, len(got), n))
+	if len(g.filter) == 0 {
+		panic(fmt.Sprintf("goleveldb: the policy %q built an empty filter: keys would be lost", g.name))
 	}
-	copy(dst, got) // changes something only if the builder returned memory of its own
+	b.Write(g.filter)
 }

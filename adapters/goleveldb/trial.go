@@ -6,10 +6,10 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// checkReadEachOther returns an error unless the policy of chosen and another one of its name read each other's filters,
+// checkCompatible returns an error unless the policy of chosen and another one of its name read each other's filters,
 // as far as a trial shows.
-func checkReadEachOther(chosen *policyFilter, other policy.Policy) error {
-	if policy.ReadEachOther(chosen.policy, other) {
+func checkCompatible(chosen *policyFilter, other policy.Policy) error {
+	if policy.Compatible(chosen.policy, other) {
 		return nil
 	}
 	return fmt.Errorf("goleveldb: policies of type %T and %T have the name %q, but one loses keys in the filters of the "+

@@ -1,7 +1,7 @@
 package pebblev1
 
 import (
-	"reflect"
+	"fmt"
 
 	"github.com/cockroachdb/pebble"
 
@@ -20,18 +20,10 @@ var _ pebble.FilterPolicy = (*filterPolicy)(nil)
 // Pebble's tools. For a database's options use [Configure], which also keeps the tables on disk readable. The result is
 // safe for concurrent use. New panics if p is nil.
 func New(p policy.Policy) pebble.FilterPolicy {
-	if isNil(p) {
-		panic(nilPolicy)
+	if err := policy.Check(p); err != nil {
+		panic(fmt.Errorf("pebblev1: %w", err))
 	}
 	return &filterPolicy{policy: p, name: p.Name()}
-}
-
-const nilPolicy = "pebblev1: the policy is nil: pass one that policy.NewBloom returned without an error"
-
-// isNil also recognises a nil *policy.Bloom, which is what NewBloom returns beside an error.
-func isNil(p policy.Policy) bool {
-	v := reflect.ValueOf(p)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Name implements pebble.FilterPolicy.

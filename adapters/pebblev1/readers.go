@@ -70,7 +70,7 @@ func checkShared(f, old pebble.FilterPolicy) error {
 		return fmt.Errorf("pebblev1: the options have a policy of type %T under the name %q, and would read its filters "+
 			"as those of the new policy: give the new one another name, with policy.WithName", old, a.name)
 	}
-	if !policy.ReadEachOther(a.policy, b.policy) {
+	if !policy.Compatible(a.policy, b.policy) {
 		return fmt.Errorf("pebblev1: policies of type %T and %T have the name %q, but one loses keys in the filters of the "+
 			"other: give one of them another name, with policy.WithName", a.policy, b.policy, a.name)
 	}

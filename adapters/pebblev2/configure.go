@@ -31,7 +31,7 @@ func WithL6() Option {
 //
 // It returns an error, and leaves o as it is, if o or p is nil, if p's name is one that policy.WithName refuses, or if o
 // has a policy under p's name and one of the two does not read the filters of the other: keys would be lost. Every policy
-// that is not from this package counts as such; one that is, if a trial with a few keys shows it (policy.ReadEachOther).
+// that is not from this package counts as such; one that is, if a trial with a few keys shows it (policy.Compatible).
 // The policies of package policy, exact, blocked and binary fuse, read each other's filters. Under LevelDB's two names the
 // same is tried with LevelDB's encoding, whatever o has.
 //
@@ -86,15 +86,10 @@ func ConfigureLevels(o *pebble.Options, levels []policy.Policy) error {
 
 // checked is New for policies that a database is to be written with.
 func checked(p policy.Policy) (pebble.FilterPolicy, error) {
-	if isNil(p) {
-		return nil, errors.New(nilPolicy)
-	}
-	f := New(p)
-	// WithName knows the rules for names; p need not be a policy that was made with it.
-	if _, err := policy.NewBloom(10, policy.WithName(f.Name())); err != nil {
+	if err := policy.Check(p); err != nil {
 		return nil, fmt.Errorf("pebblev2: %w", err)
 	}
-	return f, nil
+	return New(p), nil
 }
 
 // configure sets the filters of all levels, or leaves o as it is and returns an error.

@@ -1,6 +1,10 @@
 package pebblev2
 
-import "github.com/cockroachdb/pebble/v2"
+import (
+	"errors"
+
+	"github.com/cockroachdb/pebble/v2"
+)
 
 // LevelFilters counts the tables of one level by the filters that they have on disk.
 type LevelFilters struct {
@@ -9,12 +13,11 @@ type LevelFilters struct {
 	Unknown int            // virtual tables, of which Pebble v2 does not tell
 }
 
-// FiltersOnDisk counts the tables of each level, from L0, by the filters that they have. It tells how far compactions or
-// [Rewrite] have replaced the filters of a former policy, if the policies have different names. It reads the properties
+// FiltersOnDisk counts the tables of each level, from L0, by the filters that they have. It tells how far compactions have replaced the filters of a former policy, if the policies have different names. It reads the properties
 // of every table, and may run while db is in use. Its errors are Pebble's, or say that db is nil.
 func FiltersOnDisk(db *pebble.DB) ([]LevelFilters, error) {
 	if db == nil {
-		return nil, errNilDB
+		return nil, errors.New("pebblev2: the database is nil: pass one that pebble.Open returned")
 	}
 	levels, err := db.SSTables(pebble.WithProperties())
 	if err != nil {

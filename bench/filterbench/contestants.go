@@ -65,7 +65,7 @@ func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 			return dst
 		},
 	}
-	if m, ok := p.(policy.ManyReader); ok {
+	if m, ok := p.(policy.BatchReader); ok {
 		c.many = m.MayContainMany
 	}
 	return c

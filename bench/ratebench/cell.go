@@ -209,7 +209,7 @@ func (s *sampler) ask(absent iter.Seq[uint64], keySeed uint64) error {
 // count returns how many keys of the chunk filter i of a cell may contain.
 func (s *sampler) count(m *measured, i int) (n int) {
 	p, filter := m.policies[i], m.filters[i]
-	if many, ok := p.(policy.ManyReader); ok {
+	if many, ok := p.(policy.BatchReader); ok {
 		many.MayContainMany(filter, s.keys, s.may)
 	} else {
 		for j, key := range s.keys {
