@@ -137,7 +137,7 @@ func TestShardsSpread(t *testing.T) {
 }
 
 func TestCountRefusesNil(t *testing.T) {
-	require.PanicsWithValue(t, "policy: Count of a nil policy: pass one that NewBloom returned without an error", func() { Count(nil) })
+	require.PanicsWithValue(t, "policy: the policy is nil or its zero value: pass one that a constructor such as policy.NewBloom returned without an error", func() { Count(nil) })
 	b, err := NewBloom(0)
 	require.Error(t, err)
 	require.Panics(t, func() { Count(b) })

@@ -22,15 +22,16 @@ func requireAnswers(t *testing.T, filter []byte, keys [][]byte) {
 	}
 	MayContainMany(filter, keys, out)
 	require.Equal(t, []bool{true, false}, out[len(keys):], "beyond the keys")
+	answers := make([]bool, 2+len(all))
 	for i, key := range keys {
 		want := referenceMayContain(filter, key)
-		answers := [5]bool{out[i], MayContain(filter, key)}
+		answers[0], answers[1] = out[i], MayContain(filter, key)
 		for j, p := range all {
 			answers[2+j] = p.MayContain(filter, key)
 		}
-		if slices.Contains(answers[:], !want) {
+		if slices.Contains(answers, !want) {
 			require.Fail(t, "wrong answer", "want %v, not %v: among many, alone, and by each policy (key %d of %d)\nkey %x\nfilter of %d bytes, the last ones % x",
-				want, answers, i, len(keys), key, len(filter), filter[max(0, len(filter)-fuseTrailer):])
+				want, answers, i, len(keys), key, len(filter), filter[max(0, len(filter)-blockedTrailer):])
 		}
 	}
 }
