@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // embedded inherits the methods of the Counted in it, and answers differently.
@@ -12,7 +14,7 @@ type embedded struct{ *Counted }
 func (embedded) MayContain(filter, key []byte) bool { return false }
 
 func TestCompatible(t *testing.T) {
-	bloom, other := mustBloom(t, 10), mustBloom(t, 1.5)
+	bloom, other := policytest.Must(NewBloom(10)), policytest.Must(NewBloom(1.5))
 	require.True(t, Compatible(bloom, other), "other bits, the same encoding")
 	foreign := absentPolicy{bloom}
 	require.False(t, Compatible(bloom, foreign))

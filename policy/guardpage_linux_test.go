@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // between returns n bytes between two unreadable pages, right before the second or right after the first.
@@ -26,7 +28,7 @@ func between(t *testing.T, n int, atEnd bool) []byte {
 
 // Filters, keys and room for filters at the edge of what may be touched: one byte beyond kills the test.
 func TestBetweenUnreadablePages(t *testing.T) {
-	rng := seeded(t, 40)
+	rng := policytest.Rand(t, 40)
 	for _, atEnd := range []bool{false, true} {
 		for size := range 301 {
 			filter := between(t, size, atEnd)
@@ -59,8 +61,8 @@ func TestBetweenUnreadablePages(t *testing.T) {
 			for n := 0; n <= len(keys); n += 1 + n/8 {
 				want := referenceFilter(10, keys[:n])
 				dst := between(t, len(want), atEnd)
-				require.True(t, bytes.Equal(want, mustBloom(t, 10).AppendFilter(dst[:0], keys[:n])))
-				builder := mustBloom(t, 10).NewBuilder()
+				require.True(t, bytes.Equal(want, policytest.Must(NewBloom(10)).AppendFilter(dst[:0], keys[:n])))
+				builder := policytest.Must(NewBloom(10)).NewBuilder()
 				for _, key := range keys[:n] {
 					builder.Add(key)
 				}
@@ -72,7 +74,7 @@ func TestBetweenUnreadablePages(t *testing.T) {
 
 // The same for blocked Bloom filters, of one line and of many.
 func TestBlockedBetweenUnreadablePages(t *testing.T) {
-	rng := seeded(t, 41)
+	rng := policytest.Rand(t, 41)
 	for _, atEnd := range []bool{false, true} {
 		for _, size := range []int{1, 2, 3, 7, 8, 9, 25, 63, 64, 65, 129, 1000, 1279, 1280, 1281, 1344, 4096, 8192} {
 			filter := between(t, size+blockedTrailer, atEnd)
@@ -83,7 +85,7 @@ func TestBlockedBetweenUnreadablePages(t *testing.T) {
 			}
 			for k := range 20 {
 				clear(filter)
-				copy(filter[size:], []byte{byte(k), blockedVersion, blockedBloomByte})
+				copy(filter, referenceFrame(filter[:size:size], byte(k)))
 				fillHalf(rng, filter[:size], k)
 				requireAnswers(t, filter, keys)
 			}
@@ -98,8 +100,8 @@ func TestBlockedBetweenUnreadablePages(t *testing.T) {
 			}
 			want := referenceBlocked(75, keys) // 137 keys are the first that take more than 1280 bytes
 			dst := between(t, len(want), atEnd)
-			require.True(t, bytes.Equal(want, mustBlocked(t, 75).AppendFilter(dst[:0], keys)))
-			builder := mustBlocked(t, 75).NewBuilder()
+			require.True(t, bytes.Equal(want, policytest.Must(NewBlockedBloom(75)).AppendFilter(dst[:0], keys)))
+			builder := policytest.Must(NewBlockedBloom(75)).NewBuilder()
 			for _, key := range keys {
 				builder.Add(key)
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // buildMemory returns how many bytes it takes to build a filter of keys while nothing is there that could be used again: all that
@@ -30,10 +32,10 @@ func BenchmarkBuildMemory(b *testing.B) {
 	for _, p := range []struct {
 		name   string
 		policy Policy
-	}{{"exact/bpk=10", mustBloom(b, 10)}, {"blocked/bpk=10", mustBlocked(b, 10)}} {
+	}{{"exact/bpk=10", policytest.Must(NewBloom(10))}, {"blocked/bpk=10", policytest.Must(NewBlockedBloom(10))}} {
 		for _, size := range benchSizes {
 			b.Run(fmt.Sprintf("%s/n=%s", p.name, size.name), func(b *testing.B) {
-				keys := benchKeys(seeded(b, 53), size.n, 16)
+				keys := benchKeys(policytest.Rand(b, 53), size.n, 16)
 				total := uint64(0)
 				for range b.N {
 					total += buildMemory(p.policy, keys)
