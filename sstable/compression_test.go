@@ -15,8 +15,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// What follows the first frame is not in the length that LevelDB reads. It must not become part of the block, whatever room
-// a buffer has from the blocks before.
+// What follows the first frame is not in the length that LevelDB reads. It must not become part of
+// the block, whatever room a buffer has from the blocks before.
 func TestSecondFrame(t *testing.T) {
 	first := compress(t, appendRestarts(nil, 0), zstded)
 	second := compress(t, bytes.Repeat([]byte("more"), 3), zstded)

@@ -20,7 +20,8 @@ func encodingOf(t testing.TB, filter []byte) policy.Encoding {
 	return info.Encoding
 }
 
-// inTurn is a policy whose filters are made by several policies, one after the other. It reads those of all, as each does.
+// inTurn is a policy whose filters are made by several policies, one after the other. It reads
+// those of all, as each does.
 type inTurn []policy.Policy
 
 func (p inTurn) Name() string                       { return p[0].Name() }
@@ -70,7 +71,8 @@ func mixedBlocks() (blocks []dataBlock, end uint64) {
 	return blocks, 40_000
 }
 
-// Windows with filters of each encoding, and of all, are what the policies make of their keys, and all policies find these.
+// Windows with filters of each encoding, and of all, are what the policies make of their keys, and
+// all policies find these.
 func TestWindowsOfEncodings(t *testing.T) {
 	all := policies()
 	blocks, end := mixedBlocks()

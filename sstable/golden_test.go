@@ -22,7 +22,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// golden is what is known of one directory that C++ LevelDB wrote; testdata/leveldb/README.md has the fields.
+// golden is what is known of one directory that C++ LevelDB wrote; testdata/leveldb/README.md has
+// the fields.
 type golden struct {
 	DB      string `json:"db"`
 	Options struct {
@@ -53,7 +54,8 @@ func (k *hexKey) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// goldenProbe is one absent key with the answer of C++ LevelDB's filter, or the reason why it was not asked.
+// goldenProbe is one absent key with the answer of C++ LevelDB's filter, or the reason why it was
+// not asked.
 type goldenProbe struct {
 	key      hexKey
 	mayMatch *bool
@@ -105,7 +107,8 @@ func openBothWays(t *testing.T, path string, format sstable.KeyFormat, f func(t 
 	}
 }
 
-// requireRebuilt makes the table's filter block anew from its keys and the offsets of its blocks, and finds each key in it.
+// requireRebuilt makes the table's filter block anew from its keys and the offsets of its blocks,
+// and finds each key in it.
 func requireRebuilt(t *testing.T, table *sstable.Table, bits float64, f sstable.FilterEntry) {
 	require.False(t, f.Whole)
 	block, err := table.ReadBlock(f.Handle)
@@ -272,7 +275,8 @@ func TestGoldenGoLevelDB(t *testing.T) {
 	}
 }
 
-// RocksDB's tables: those of format_version 0 are in LevelDB's format, with one filter for the whole table.
+// RocksDB's tables: those of format_version 0 are in LevelDB's format, with one filter for the
+// whole table.
 func TestGoldenRocksDB(t *testing.T) {
 	dir := filepath.Join("..", "testdata", "rocksdb")
 	for _, c := range []struct {

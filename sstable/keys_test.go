@@ -80,8 +80,8 @@ func keyShapes(t testing.TB) []keyShape {
 	}
 }
 
-// AutoKeys finds the format of the keys as it is documented. Even if it is mistaken, no key is denied: a lookup is tried in
-// both readings, for the key as it was given to the filter.
+// AutoKeys finds the format of the keys as it is documented. Even if it is mistaken, no key is
+// denied: a lookup is tried in both readings, for the key as it was given to the filter.
 func TestAutoKeys(t *testing.T) {
 	for _, shape := range keyShapes(t) {
 		for _, size := range []int{0, 200, 1000} {

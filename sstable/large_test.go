@@ -111,8 +111,8 @@ func appendLargeKey(dst []byte, i int) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, "a prefix"...), uint64(i))
 }
 
-// watchHeap samples the heap until the test ends. The function that it returns tells how much more than at the start there was
-// at most, since it was called last, and how much more there is now.
+// watchHeap samples the heap until the test ends. The function that it returns tells how much more
+// than at the start there was at most, since it was called last, and how much more there is now.
 func watchHeap(t testing.TB) func() (peak, now uint64) {
 	heap := func() uint64 {
 		var m runtime.MemStats

@@ -14,7 +14,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// refreshAll computes the checksums of all blocks anew that can be reached, as far as their handles make sense.
+// refreshAll computes the checksums of all blocks anew that can be reached, as far as their handles
+// make sense.
 func refreshAll(file []byte) {
 	if len(file) < 48 {
 		return
@@ -51,8 +52,9 @@ func refreshAll(file []byte) {
 	}
 }
 
-// readAny reads any bytes as a table, in all ways: an error or entries, but no panic, no loop without end, and no more memory
-// than the file could fill. A filter that can be opened answers any question.
+// readAny reads any bytes as a table, in all ways: an error or entries, but no panic, no loop
+// without end, and no more memory than the file could fill. A filter that can be opened answers any
+// question.
 func readAny(t *testing.T, file []byte) {
 	for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys, sstable.PlainKeys} {
 		before := allocated()
@@ -93,7 +95,8 @@ var smallBlockedBlock = func() []byte {
 	return append(filter, 0, 0, 0, 0, byte(len(filter)), 0, 0, 0, 63) // offset, end, base_lg
 }()
 
-// Any bytes as two data blocks, their keys in the index, and a filter block, in a table that is sound otherwise.
+// Any bytes as two data blocks, their keys in the index, and a filter block, in a table that is
+// sound otherwise.
 func FuzzBlocks(f *testing.F) {
 	for _, v := range victims(f, policytest.Must(policy.NewBloom(10))) {
 		table := openTable(f, v.file)

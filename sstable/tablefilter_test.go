@@ -123,7 +123,8 @@ func TestOpenFilter(t *testing.T) {
 	require.ErrorAs(t, err, &corrupt)
 }
 
-// Readers of one file, and users of one filter, do not disturb each other; the race detector watches this test.
+// Readers of one file, and users of one filter, do not disturb each other; the race detector
+// watches this test.
 func TestConcurrentTables(t *testing.T) {
 	users := names(200)
 	file, w := writeTable(t, tableOptions{blockSize: 200, compression: zstded, policy: policytest.Must(policy.NewBloom(10)), internal: true}, internalKeys(users...)...)

@@ -13,7 +13,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// goleveldb's table without keys has a data block all the same, and with small windows an empty filter for it.
+// goleveldb's table without keys has a data block all the same, and with small windows an empty
+// filter for it.
 func TestGoLevelDBTableWithoutKeys(t *testing.T) {
 	p := policytest.Must(policy.NewBloom(10))
 	for baseLg := 1; baseLg <= 11; baseLg++ {
