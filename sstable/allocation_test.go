@@ -71,7 +71,7 @@ func TestLyingLengths(t *testing.T) {
 	for _, n := range []uint64{3000, 1 << 20, 1 << 30, math.MaxUint32} {
 		requireBadBlock(t, storedBlock{uvarint(n, 100), snappied}, "snappy: ")
 	}
-	requireBadBlock(t, storedBlock{uvarint(30_000, 1000), snappied}, "snappy: 1003 bytes cannot hold 30000")
+	requireBadBlock(t, storedBlock{uvarint(30_000, 1000), snappied}, "snappy: 1003 bytes cannot decode to 30000")
 	requireBadBlock(t, storedBlock{uvarint(1<<32, 100), snappied}, "snappy: ")
 	requireBadBlock(t, storedBlock{uvarint(math.MaxUint64, 100), snappied}, "snappy: ")
 	requireBadBlock(t, storedBlock{uvarint(1<<31, 1<<20), snappied}, "snappy: ")
@@ -91,11 +91,11 @@ func TestLyingLengths(t *testing.T) {
 			"raw, of no bytes": make([]byte, 4096), "many of them": make([]byte, 1<<20), "half a header": {0x02, 0x00},
 		} {
 			t.Log(name)
-			requireBadBlock(t, frame(size, blocks...), fmt.Sprintf("zstd: %d bytes cannot hold %d", 13+len(blocks), size))
+			requireBadBlock(t, frame(size, blocks...), fmt.Sprintf("zstd: %d bytes cannot decode to %d", 13+len(blocks), size))
 		}
 	}
 	requireBadBlock(t, frame(128<<10, compressed...), "zstd: ") // it could
-	requireBadBlock(t, storedBlock{[]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 1, 0, 0}, zstded}, "zstd: a frame that does not tell its length")
+	requireBadBlock(t, storedBlock{[]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 1, 0, 0}, zstded}, "zstd: a frame without its length")
 	requireBadBlock(t, storedBlock{[]byte{0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff}, zstded}, "zstd: ")
 	requireBadBlock(t, storedBlock{[]byte("not zstd at all"), zstded}, "zstd: ")
 	requireBadBlock(t, storedBlock{nil, zstded}, "zstd: ")

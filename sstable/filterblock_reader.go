@@ -29,53 +29,82 @@ func (e *FilterBlockError) Error() string {
 }
 
 // NewFilterBlockReader returns a reader of block, which must not change while it is in use. It
-// accepts any bytes; [FilterBlockReader.Validate] tells what is wrong with them. It panics if p is
+// accepts any bytes; [FilterBlockReader.Validate] says what is wrong with them. It panics if p is
 // nil.
 func NewFilterBlockReader(p policy.Policy, block []byte) *FilterBlockReader {
 	if p == nil {
-		panic("sstable: NewFilterBlockReader with a nil policy: pass one that policy.NewBloom returned")
+		panic("sstable: NewFilterBlockReader with a nil policy: " +
+			"pass one that policy.NewBloom returned")
 	}
 	r := &FilterBlockReader{policy: p}
 	r.err = r.parse(block)
 	return r
 }
 
-// parse looks at every offset once, so that MayContain need not doubt them. It leaves r without
-// filters if it returns an error.
+// parse checks every offset once, so that MayContain can trust them. If it returns an error, r has
+// no filters.
 func (r *FilterBlockReader) parse(block []byte) error {
 	const tail = 4 + 1 // the offset of the offsets, base_lg
 	if len(block) < tail {
-		return &FilterBlockError{0, fmt.Sprintf("%d bytes, and the shortest filter block has %d", len(block), tail)}
+		return &FilterBlockError{
+			0,
+			fmt.Sprintf("%d bytes, and the shortest filter block has %d", len(block), tail),
+		}
 	}
 	last := len(block) - 1
 	if block[last] > maxBaseLg {
-		return &FilterBlockError{last, fmt.Sprintf("windows of 2^%d bytes, and offsets have 64 bits", block[last])}
+		return &FilterBlockError{
+			last,
+			fmt.Sprintf("windows of 2^%d bytes, and offsets have 64 bits", block[last]),
+		}
 	}
 	array := binary.LittleEndian.Uint32(block[last-4:])
 	if uint64(array) > uint64(len(block)-tail) {
-		return &FilterBlockError{last - 4, fmt.Sprintf("the offsets should begin at %d, beyond the end", array)}
+		return &FilterBlockError{
+			last - 4,
+			fmt.Sprintf("the offsets should begin at %d, beyond the end", array),
+		}
 	}
 	if space := len(block) - tail - int(array); space%4 != 0 {
-		return &FilterBlockError{last - 4, fmt.Sprintf("%d bytes for offsets of 4 bytes each", space)}
+		return &FilterBlockError{
+			last - 4,
+			fmt.Sprintf("%d bytes for offsets of 4 bytes each", space),
+		}
 	}
 	starts := block[array:last]
 	var before uint32
 	for i := 0; i < len(starts); i += 4 {
 		start := binary.LittleEndian.Uint32(starts[i:])
 		if i == 0 && start != 0 {
-			return &FilterBlockError{int(array), fmt.Sprintf("the first filter begins at %d instead of 0", start)}
+			return &FilterBlockError{
+				int(array),
+				fmt.Sprintf("the first filter begins at %d instead of 0", start),
+			}
 		}
 		if start < before || start > array {
-			return &FilterBlockError{int(array) + i, fmt.Sprintf("filter %d begins at %d, the one before at %d, and the last one ends at %d", i/4, start, before, array)}
+			return &FilterBlockError{
+				int(array) + i,
+				fmt.Sprintf(
+					"filter %d begins at %d, the one before at %d, and the last one ends at %d",
+					i/4,
+					start,
+					before,
+					array,
+				),
+			}
 		}
 		before = start
 	}
-	r.filters, r.starts, r.num, r.baseLg = block[:array], starts, uint64(len(starts)/4-1), uint(block[last])
+	r.filters, r.starts, r.num, r.baseLg = block[:array], starts, uint64(
+		len(starts)/4-1,
+	), uint(
+		block[last],
+	)
 	return nil
 }
 
 // MayContain reports whether the data block that begins at this offset of the file may have key (a
-// user key). The package comment lists the answers to everything that a block may hold.
+// user key). The package comment lists the answers for malformed blocks.
 func (r *FilterBlockReader) MayContain(blockOffset uint64, key []byte) bool {
 	window := blockOffset >> r.baseLg
 	if window >= r.num {

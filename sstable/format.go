@@ -6,13 +6,14 @@ import (
 	"io"
 )
 
-// A Format is a kind of table file, by the magic number that it ends in.
+// A Format is a kind of table file, told by the magic number at its end. Pebble's
+// TableFormatLevelDB is FormatLevelDB, and its TableFormatRocksDBv2 is FormatRocksDB.
 type Format int
 
 const (
 	FormatUnknown       Format = iota // no table, or of a kind that is not listed here
-	FormatLevelDB                     // C++ LevelDB, goleveldb, RocksDB's format_version 0, Pebble's TableFormatLevelDB
-	FormatRocksDB                     // RocksDB's block-based tables since format_version 1, Pebble's TableFormatRocksDBv2
+	FormatLevelDB                     // C++ LevelDB, goleveldb, RocksDB's format_version 0
+	FormatRocksDB                     // RocksDB's block-based tables, format_version 1 and later
 	FormatPebble                      // Pebble's TableFormatPebblev1 and later
 	FormatRocksDBPlain                // RocksDB's plain tables
 	FormatRocksDBCuckoo               // RocksDB's cuckoo tables
@@ -80,7 +81,11 @@ type FormatError struct {
 
 func (e *FormatError) Error() string {
 	if e.Format == FormatUnknown {
-		return fmt.Sprintf("%s: not a table: the file ends in %#016x, which is no format's magic number", fileName(e.File), e.Magic)
+		return fmt.Sprintf(
+			"%s: not a table: the file ends in %#016x, which is no format's magic number",
+			fileName(e.File),
+			e.Magic,
+		)
 	}
 	return fmt.Sprintf("%s: a table in %s format, not in LevelDB's", fileName(e.File), e.Format)
 }

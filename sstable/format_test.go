@@ -88,7 +88,7 @@ func TestShortFiles(t *testing.T) {
 	}
 	file := append(make([]byte, 40), magics[0].magic...) // a footer alone
 	_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
-	require.EqualError(t, err, "table: corrupt at offset 0: footer: a block of 0 bytes at 0 does not fit into the file")
+	require.EqualError(t, err, "table: corrupt at offset 0: footer: a block of 0 bytes at 0 lies outside the file")
 }
 
 // A size beyond the end of the file, as of a file that was cut meanwhile, is corruption, and no
@@ -213,7 +213,7 @@ func TestTableMisuse(t *testing.T) {
 		_, err := table.ReadBlock(h)
 		var corrupt *sstable.CorruptionError
 		require.ErrorAs(t, err, &corrupt, "%+v", h)
-		require.ErrorContains(t, err, "does not fit into the file")
+		require.ErrorContains(t, err, "lies outside the file")
 		if h.Offset > math.MaxInt64 {
 			require.Equal(t, int64(-1), corrupt.Offset)
 			require.Regexp(t, "^table: corrupt: a block", err.Error())

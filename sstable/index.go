@@ -12,7 +12,9 @@ type index struct {
 	keys    []byte // the keys one after the other
 	ends    []int  // where each ends
 
-	sorted [PlainKeys + 1]bool // whether the keys rise in the order of LevelDB's default comparer, read as this format
+	// sorted tells, for each format, whether the keys rise in the order of LevelDB's default
+	// comparer if they are read as that format.
+	sorted [PlainKeys + 1]bool
 }
 
 func (x *index) len() int { return len(x.handles) }
@@ -53,7 +55,7 @@ func (t *Table) readIndex(h BlockHandle) error {
 	if err != nil {
 		return err
 	}
-	// Nothing of the spare capacity stays, nor the buffers, which no other block needs as large.
+	// Drop the spare capacity, and the buffers: no other block needs them as large.
 	x.handles, x.keys, x.ends = slices.Clone(x.handles), slices.Clone(x.keys), slices.Clone(x.ends)
 	t.blocks.stored, t.blocks.decoded = nil, nil
 	for _, f := range []KeyFormat{InternalKeys, PlainKeys} {
@@ -81,9 +83,9 @@ func (x *index) isSorted(f KeyFormat) bool {
 	return true
 }
 
-// FindBlock returns the number of the data block in which a lookup of key, a user key, searches, by
-// the index and LevelDB's default order of keys. ok is false if the key lies beyond the last block,
-// or if the index is in another order.
+// FindBlock returns the number of the data block in which a lookup of key, a user key, searches. It
+// uses the index and LevelDB's default order of keys. ok is false if the key lies beyond the last
+// block, or if the index is in another order.
 func (t *Table) FindBlock(key []byte) (block int, ok bool) {
 	if !t.index.sorted[t.keysFound] {
 		return 0, false

@@ -16,9 +16,9 @@ type Entry struct {
 
 // Entries returns the entries of all data blocks in the order of the file. An error is the last
 // element. It reads one block at a time, compares all checksums and checks all lengths. Keys that
-// are out of order are no error, since only the database knows its comparer; but an index that does
-// not fit to keys in the order of LevelDB's default comparer is one, which wraps [ErrIndexOrder]
-// and comes after the last entry.
+// are out of order are no error, because only the database knows its comparer. But if the keys are
+// in the order of LevelDB's default comparer and the index does not fit them, an error that wraps
+// [ErrIndexOrder] follows the last entry.
 func (t *Table) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		checks := t.orderChecks()
@@ -59,7 +59,7 @@ func (t *Table) MetaEntries(h BlockHandle) iter.Seq2[Entry, error] {
 	}
 }
 
-// errStop ends a walk through entries since the loop over them has ended.
+// errStop ends an iteration because the loop over the entries has ended.
 var errStop = errors.New("the loop has ended")
 
 func yieldEntry(yield func(Entry, error) bool, e Entry) error {

@@ -9,8 +9,8 @@ import (
 )
 
 // A Table is an open table in LevelDB's format. It keeps the index in memory, 24 bytes and the key
-// for each data block, and no data. It is not safe for concurrent use; several may read one file.
-// It needs no closing.
+// for each data block, and no data. It is not safe for concurrent use, but several may read one
+// file. It needs no closing.
 type Table struct {
 	name      string
 	keys      KeyFormat // as asked for; AutoKeys if they are not known for sure
@@ -31,7 +31,7 @@ type MetaEntry struct {
 // A FilterEntry is a filter that the metaindex names.
 type FilterEntry struct {
 	Policy string      // the policy's name
-	Whole  bool        // one filter for the whole table; otherwise a filter block with one for each window
+	Whole  bool        // one filter for the whole table; otherwise a filter block
 	Handle BlockHandle // of the filter or the filter block
 }
 
@@ -50,7 +50,10 @@ func WithFileName(name string) TableOption {
 func WithKeys(f KeyFormat) TableOption {
 	return func(t *Table) error {
 		if f < AutoKeys || f > PlainKeys {
-			return fmt.Errorf("sstable: key format %d: pass AutoKeys, InternalKeys or PlainKeys", int(f))
+			return fmt.Errorf(
+				"sstable: key format %d: pass AutoKeys, InternalKeys or PlainKeys",
+				int(f),
+			)
 		}
 		t.keys = f
 		return nil
@@ -109,7 +112,7 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	}
 	t.keysFound = t.keys
 	if t.keys == AutoKeys {
-		t.keysFound = t.guessKeys()
+		t.keysFound = t.inferKeys()
 	}
 	return t, nil
 }
@@ -163,24 +166,27 @@ func (t *Table) eachEntry(h BlockHandle, f func(*entries) error) error {
 // hasProperties reports whether the table has RocksDB's properties: then its keys are internal, for
 // sure.
 func (t *Table) hasProperties() bool {
-	return slices.ContainsFunc(t.metaindex, func(e MetaEntry) bool { return e.Name == "rocksdb.properties" })
+	return slices.ContainsFunc(
+		t.metaindex,
+		func(e MetaEntry) bool { return e.Name == "rocksdb.properties" },
+	)
 }
 
-// guessKeys is the rest of the rule that AutoKeys documents.
-func (t *Table) guessKeys() KeyFormat {
-	var guess keyGuess
+// inferKeys is the rest of the rule that AutoKeys documents.
+func (t *Table) inferKeys() KeyFormat {
+	var inferred keyInference
 	for i := range t.index.len() {
-		guess.add(t.index.key(i))
+		inferred.add(t.index.key(i))
 	}
 	if t.index.len() > 0 {
-		guess.before = nil
-		// A damaged block is found when it is read for its own sake.
+		inferred.before = nil
+		// Whoever reads the block finds out if it is damaged.
 		_ = t.eachEntry(t.index.handles[0], func(e *entries) error {
-			guess.add(e.key)
+			inferred.add(e.key)
 			return nil
 		})
 	}
-	return guess.format()
+	return inferred.format()
 }
 
 // Keys returns the format of the keys: as WithKeys said, or what AutoKeys found, which is then

@@ -15,8 +15,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // contain CRCs is a poor one.
 func Checksum(b []byte) uint32 { return mask(crc32.Checksum(b, castagnoli)) }
 
-// FileChecksum is Checksum for n bytes of a file, with little memory. The error is that of r; a
-// file that ends before gives the checksum of what there is.
+// FileChecksum is Checksum for n bytes of a file, with little memory. The error is that of r; if
+// the file ends early, the checksum is that of what there is.
 func FileChecksum(r io.ReaderAt, offset, n int64) (uint32, error) {
 	crc := crc32.New(castagnoli)
 	_, err := io.Copy(crc, io.NewSectionReader(r, offset, n))
