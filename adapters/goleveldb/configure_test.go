@@ -11,6 +11,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // foreign is a filter of an encoding that nobody else knows.
@@ -72,7 +73,7 @@ func TestConfigure(t *testing.T) {
 
 // requireReadsLevelDB checks that f reads filters that goleveldb's own filter made.
 func requireReadsLevelDB(t *testing.T, f filter.Filter) {
-	keys := randomKeys(seeded(t, 4), 1200)
+	keys := policytest.Keys(policytest.Rand(t, 4), 1200)
 	made := generate(filter.NewBloomFilter(16).NewGenerator(), keys[:200])
 	absent := 0
 	for _, key := range keys[:200] {
@@ -87,8 +88,6 @@ func requireReadsLevelDB(t *testing.T, f filter.Filter) {
 }
 
 func TestConfigureRefuses(t *testing.T) {
-	b, err := policy.NewBloom(-1)
-	require.Error(t, err)
 	mine := bloom(t, 10, policy.WithName("mine"))
 	underTheirName := bloom(t, 10, policy.WithName(policy.NameGoLevelDB))
 	for _, c := range []struct {
@@ -98,8 +97,6 @@ func TestConfigureRefuses(t *testing.T) {
 		message string
 	}{
 		{"nil options", nil, mine, "pass &opt.Options{}"},
-		{"nil policy", &opt.Options{}, nil, "policy.NewBloom(10)"},
-		{"the nil that comes with an error", &opt.Options{}, b, "policy.NewBloom(10)"},
 		{"nil entry", &opt.Options{AltFilters: []filter.Filter{nil}}, mine, "AltFilters has a nil entry"},
 		{"other encoding", &opt.Options{Filter: foreign("mine")}, mine, "policy.WithName"},
 		{"other encoding among others", &opt.Options{AltFilters: []filter.Filter{foreign("a"), foreign("mine")}}, mine, "policy.WithName"},

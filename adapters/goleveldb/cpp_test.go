@@ -2,7 +2,6 @@ package goleveldb_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -16,8 +15,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/util"
 
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // cpp is the program that reads and writes databases with C++ LevelDB; the README beside its source has the commands.
@@ -106,7 +105,7 @@ func (c cpp) requireSameAnswers(t *testing.T, dir, name string, content entries)
 	for key := range content {
 		present = append(present, []byte(key))
 	}
-	absent := randomKeys(seeded(t, 13), 5000)
+	absent := absentKeys(t, 13, 5000)
 
 	// Reading needs no setting: 1 bit per key reads all.
 	ours := &spy{Policy: bloom(t, 1, policy.WithName(name))}
@@ -166,32 +165,12 @@ func TestCpp(t *testing.T) {
 	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
 		t.Run("is read by us, "+name, func(t *testing.T) {
 			content := entries{"": "of the empty key"}
-			for i, key := range randomKeys(seeded(t, 15), 5000) {
+			for i, key := range policytest.Keys(policytest.Rand(t, 15), 5000) {
 				content[string(key)] = fmt.Sprint("value ", i)
 			}
 			dir := filepath.Join(t.TempDir(), "db")
 			program.write(t, dir, name, 10, content)
 			program.requireSameAnswers(t, dir, name, content)
 		})
-	}
-}
-
-// C++ LevelDB asks the filters of a database that was rewritten for it, and the windows of any size are right for it.
-func TestCppAfterRewrite(t *testing.T) {
-	program := buildCpp(t)
-	for _, baseLg := range []int{11, 16, 21, 31} {
-		dir := t.TempDir()
-		content := entries{}
-		db := open(t, dir, configured(t, nil, bloom(t, 16, policy.WithName("mine"))))
-		content.fill(t, db, 16, 5000)
-		require.NoError(t, db.CompactRange(util.Range{}))
-		require.NoError(t, db.Close())
-
-		o := &opt.Options{}
-		require.NoError(t, goleveldb.Configure(o, bloom(t, 10), goleveldb.WithFilterBaseLg(baseLg)))
-		db = open(t, dir, o)
-		require.NoError(t, goleveldb.Rewrite(context.Background(), db, nil))
-		require.NoError(t, db.Close())
-		program.requireSameAnswers(t, dir, policy.Name, content)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // written is what was written last under a key of a database's tables.
@@ -25,9 +26,9 @@ type written struct {
 // manyVersions fills a database, all of it in level 0, with many versions of some keys, deletions among them.
 func manyVersions(t testing.TB, dir string, o *opt.Options) map[string]written {
 	db := open(t, dir, o)
-	rng := seeded(t, 10)
+	rng := policytest.Rand(t, 10)
 	last := map[string]written{}
-	keys := append(randomKeys(rng, 3000), nil) // the empty key too
+	keys := append(policytest.Keys(rng, 3000), nil) // the empty key too
 	for i := range 50 {
 		keys = append(keys, []byte(fmt.Sprintf("key%d", i)))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func TestForInternalKeys(t *testing.T) {
@@ -15,7 +16,7 @@ func TestForInternalKeys(t *testing.T) {
 	f := goleveldb.ForInternalKeys(plain)
 	require.Equal(t, plain.Name(), f.Name())
 
-	users := append(randomKeys(seeded(t, 5), 100), nil) // the empty key too
+	users := append(policytest.Keys(policytest.Rand(t, 5), 100), nil) // the empty key too
 	var internal [][]byte
 	for _, user := range users {
 		internal = append(internal, goleveldb.SearchKey(user))
@@ -49,7 +50,7 @@ func TestForInternalKeysShortKeys(t *testing.T) {
 }
 
 func TestForInternalKeysRefusesNil(t *testing.T) {
-	require.PanicsWithValue(t, "goleveldb: ForInternalKeys of a nil filter: pass one, such as New returns",
+	require.PanicsWithValue(t, "goleveldb: ForInternalKeys: the filter is nil: pass one such as New returns",
 		func() { goleveldb.ForInternalKeys(nil) })
 }
 
@@ -70,9 +71,9 @@ func TestParseInternalKey(t *testing.T) {
 	require.Equal(t, []byte("key\x01\xff\xff\xff\xff\xff\xff\xff"), goleveldb.SearchKey([]byte("key")))
 
 	for key, message := range map[string]string{
-		"":                                    "0 bytes: it has at least 8",
-		"1234567":                             "7 bytes: it has at least 8",
-		"key\x02\x02\x00\x00\x00\x00\x00\x00": "of kind 2: it is 0 for a deletion or 1 for a value",
+		"":                                    "has 0 bytes, not at least 8",
+		"1234567":                             "has 7 bytes, not at least 8",
+		"key\x02\x02\x00\x00\x00\x00\x00\x00": "has kind 2, not 0 for a deletion or 1 for a value",
 	} {
 		_, err := goleveldb.ParseInternalKey([]byte(key))
 		require.ErrorContains(t, err, message)

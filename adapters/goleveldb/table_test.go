@@ -14,6 +14,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func openTable(t testing.TB, data []byte, o *opt.Options) *table.Reader {
@@ -59,7 +60,7 @@ func requireFilters(t testing.TB, r *table.Reader, asked *spy, baseLg int, keys 
 
 // Tables made and read without a database have plain keys.
 func TestTable(t *testing.T) {
-	all := randomKeys(seeded(t, 9), 8000)
+	all := policytest.Keys(policytest.Rand(t, 9), 8000)
 	present, absent := all[:4000], all[4000:]
 	slices.SortFunc(present, bytes.Compare)
 	for _, c := range []struct {
@@ -126,7 +127,7 @@ func readTables(t testing.TB, dir string) (files [][]byte) {
 
 // A table that goleveldb wrote with no policy, or with one of another name, is read without filters.
 func TestTableWithoutOurFilter(t *testing.T) {
-	keys := randomKeys(seeded(t, 12), 500)
+	keys := policytest.Keys(policytest.Rand(t, 12), 500)
 	slices.SortFunc(keys, bytes.Compare)
 	for _, writer := range []*opt.Options{
 		{},

@@ -2,6 +2,7 @@ package pebblev1_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -77,6 +79,13 @@ func flat(o *pebble.Options, size int64) *pebble.Options {
 	return o
 }
 
+// large makes tables of thousands of keys.
+func large(o *pebble.Options) *pebble.Options {
+	o.MemTableSize = 1 << 20
+	o.LBaseMaxBytes = 96 << 10
+	return flat(o, 1<<20)
+}
+
 // quiet keeps Pebble's reports out of the tests' output.
 type quiet struct{}
 
@@ -96,13 +105,11 @@ func filterAt(o *pebble.Options, level int) pebble.FilterPolicy {
 	return ensured(o).Level(level).FilterPolicy
 }
 
-func compact(t testing.TB, db *pebble.DB) {
-	require.NoError(t, db.Compact([]byte{0}, bytes.Repeat([]byte{0xff}, 100), false))
+func compactAll(db *pebble.DB) error {
+	return db.Compact([]byte{0}, bytes.Repeat([]byte{0xff}, 100), false)
 }
 
-func ingest(t testing.TB, db *pebble.DB, path string) {
-	require.NoError(t, db.Ingest([]string{path}))
-}
+func ingest(db *pebble.DB, path string) error { return db.Ingest([]string{path}) }
 
 // tableFormats are the formats of a single table.
 func tableFormats() (all []sstable.TableFormat) {
@@ -136,15 +143,25 @@ func writeTable(
 
 // writeTableFor writes a table as a database with options o would.
 func writeTableFor(
-	t testing.TB, path string, o *pebble.Options, format sstable.TableFormat, keys, values [][]byte,
-) {
-	file, err := vfs.Default.Create(path)
-	require.NoError(t, err)
-	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), ensured(o).MakeWriterOptions(0, format))
-	for i, key := range keys {
-		require.NoError(t, w.Set(key, values[i]))
+	path string, o *pebble.Options, format sstable.TableFormat, changes []enginetest.Change,
+) error {
+	file, err := o.FS.Create(path)
+	if err != nil {
+		return err
 	}
-	require.NoError(t, w.Close())
+	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file),
+		ensured(o).MakeWriterOptions(0, format))
+	for _, c := range changes {
+		if c.Value == nil {
+			err = w.Delete(c.Key)
+		} else {
+			err = w.Set(c.Key, c.Value)
+		}
+		if err != nil {
+			return errors.Join(err, w.Close())
+		}
+	}
+	return w.Close()
 }
 
 // lostInTable reads a table through the reader's door and returns how many of keys a search with the filter does not

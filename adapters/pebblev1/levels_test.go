@@ -14,6 +14,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // oneLevel returns options whose Levels[0] a test can set.
@@ -107,7 +108,7 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 			"WithL6":          {p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name()},
 			"ConfigureLevels": {"q", "none", p.Name(), "none", "none", "none", "none"},
 		}[name]
-		for shape, o := range shapes(seeded(t, 70)) {
+		for shape, o := range shapes(policytest.Rand(t, 70)) {
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				rawBefore := raw(o)
 				levelsBefore, othersBefore := effective(o)

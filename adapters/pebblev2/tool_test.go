@@ -12,6 +12,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // inspect runs one of Pebble's tools with f registered and returns what it prints.
@@ -35,7 +36,7 @@ func TestTools(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.String(), func(t *testing.T) {
 			dir := t.TempDir()
-			keys := randomKeys(seeded(t, 95), 1000)
+			keys := policytest.Keys(policytest.Rand(t, 95), 1000)
 			p := bloom(t, 10, policy.WithName("mine"))
 			o := resting(configured(t, small(format), p))
 			o.Comparer = toolComparer
