@@ -30,6 +30,8 @@ type spy struct {
 	asked, absent atomic.Int64
 }
 
+func (s *spy) spiedOn() policy.Policy { return s.Policy }
+
 func (s *spy) MayContain(filter, key []byte) bool {
 	answer := s.Policy.MayContain(filter, key) && !s.lies
 	s.asked.Add(1)
@@ -59,14 +61,13 @@ func configured(t testing.TB, o *opt.Options, p policy.Policy) *opt.Options {
 	if o == nil {
 		o = &opt.Options{}
 	}
-	s, spies := p.(*spy)
-	if spies {
-		p = s.Policy
+	s, spies := p.(interface{ spiedOn() policy.Policy })
+	if !spies {
+		require.NoError(t, goleveldb.Configure(o, p))
+		return o
 	}
-	require.NoError(t, goleveldb.Configure(o, p))
-	if spies {
-		o.Filter = spied{o.Filter, goleveldb.New(s)}
-	}
+	require.NoError(t, goleveldb.Configure(o, s.spiedOn()))
+	o.Filter = spied{o.Filter, goleveldb.New(p)}
 	return o
 }
 
