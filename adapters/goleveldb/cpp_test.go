@@ -22,18 +22,35 @@ import (
 // cpp is the program that reads and writes databases with C++ LevelDB; the README beside its source has the commands.
 type cpp string
 
-// buildCpp builds the program, or skips the test where that is not possible, which LEVELBLOOM_REQUIRE_CPP=1 forbids.
+// cppDir is where the program is built, once for all tests; "" before.
+var cppDir string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if cppDir != "" {
+		os.RemoveAll(cppDir)
+	}
+	os.Exit(code)
+}
+
+// buildCpp builds the program. It skips the test where that is not possible, unless
+// LEVELBLOOM_REQUIRE_CPP=1.
 func buildCpp(t *testing.T) cpp {
 	if missing := missingForCpp(); missing != "" {
-		message := missing + ": on Debian, apt-get install g++ make libleveldb-dev, to compare with C++ LevelDB"
+		message := missing + ": to compare with C++ LevelDB, install g++ make libleveldb-dev (on Debian)"
 		if os.Getenv("LEVELBLOOM_REQUIRE_CPP") == "1" {
 			t.Fatal(message)
 		}
 		t.Skip(message)
 	}
-	dir := t.TempDir()
-	program := filepath.Join(dir, "database")
-	out, err := exec.Command("make", "-C", "../../testdata/leveldb", "CXX=g++", "BUILD="+dir, program).CombinedOutput()
+	if cppDir == "" {
+		dir, err := os.MkdirTemp("", "levelbloom-")
+		require.NoError(t, err)
+		cppDir = dir
+	}
+	program := filepath.Join(cppDir, "database")
+	out, err := exec.Command("make", "-C", "../../testdata/leveldb", "CXX=g++", "BUILD="+cppDir, program).
+		CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return cpp(program)
 }
