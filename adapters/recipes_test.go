@@ -34,7 +34,8 @@ func TestExamplesAreCompiled(t *testing.T) {
 func TestRecipesAreExamples(t *testing.T) {
 	names := map[string]string{"go-ethereum": "goEthereum", "cosmos-db": "cosmosDB", "a": "service"}
 	readme := read(t, "README.md")
-	blocks := regexp.MustCompile("(?s)```go\n(\tbloomPolicy.*?)```\n").FindAllStringSubmatch(readme, -1)
+	blocks := regexp.MustCompile("(?s)```go\n(\tbloomPolicy.*?)```\n").
+		FindAllStringSubmatch(readme, -1)
 	require.Len(t, blocks, 2)
 	row := regexp.MustCompile("(?m)^\\| (\\S+) .*\\| `(\\w+)` \\| `(\\w+)` \\|$")
 	var recipes, examples []string
@@ -45,9 +46,16 @@ func TestRecipesAreExamples(t *testing.T) {
 			_, rest, _ := strings.Cut(code, "\n")
 			code = blocks[1][1] + rest
 		}
-		code = strings.ReplaceAll(code, "pebblev2.Configure(opt,", adapter+".Configure("+options+",")
+		code = strings.ReplaceAll(
+			code,
+			"pebblev2.Configure(opt,",
+			adapter+".Configure("+options+",",
+		)
 		code = strings.ReplaceAll(code, "return nil, err\n", "log.Fatal(err)\n")
-		_, example, _ := strings.Cut(read(t, adapter, "recipes_test.go"), "\nfunc ExampleConfigure_"+name+"() {\n")
+		_, example, _ := strings.Cut(
+			read(t, adapter, "recipes_test.go"),
+			"\nfunc ExampleConfigure_"+name+"() {\n",
+		)
 		example, _, _ = strings.Cut(example, "\n}\n")
 		require.Contains(t, example, code, r[0])
 		recipes = append(recipes, adapter+" "+name)

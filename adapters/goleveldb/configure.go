@@ -20,9 +20,9 @@ type Option func(*opt.Options) error
 //	p, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
 //
 // The name is stored in every table, and other programs look for it. Plain goleveldb and its
-// filter.NewBloomFilter read exact filters under policy.NameGoLevelDB, so a program that stops using
-// this package still avoids reads. Choose the default, policy.Name, if C++ LevelDB opens the database
-// too. Configure never changes a name: p's is the one on disk.
+// filter.NewBloomFilter read exact filters under policy.NameGoLevelDB, so a program that stops
+// using this package still avoids reads. Choose the default, policy.Name, if C++ LevelDB opens the
+// database too. Configure never changes a name: p's is the one on disk.
 //
 // Configure changes two fields of o, and those that opts change:
 //
@@ -32,15 +32,15 @@ type Option func(*opt.Options) error
 //     policy.NameGoLevelDB. The first of several with one name counts, p included.
 //
 // It returns an error that says what to do, and leaves o alone, if an argument is nil, if
-// policy.Check refuses p, if an option fails, or if p may not share its name with a former filter or
-// with LevelDB's: the policies of package policy may share one, also with goleveldb's own
+// policy.Check refuses p, if an option fails, or if p may not share its name with a former filter
+// or with LevelDB's: the policies of package policy may share one, also with goleveldb's own
 // filter.NewBloomFilter (policy.Compatible); any other may not.
 //
 // A database copies its options when it is opened, so a later Configure has no effect on it.
 // Configure must not run concurrently with other uses of o.
 //
-// Filters compare keys byte by byte. They cannot be used with a Comparer for which different keys are
-// equal, such as one that ignores case.
+// Filters compare keys byte by byte. They cannot be used with a Comparer for which different keys
+// are equal, such as one that ignores case.
 func Configure(o *opt.Options, p policy.Policy, opts ...Option) error {
 	if o == nil {
 		return errors.New("goleveldb: the options are nil: pass &opt.Options{}")
@@ -89,9 +89,9 @@ func alternatives(o *opt.Options, chosen *policyFilter) ([]filter.Filter, error)
 			return nil, errors.New("goleveldb: Options.AltFilters has a nil entry: remove it")
 		case f.Name() == chosen.name:
 			if !mayShareName(chosen.policy, f) {
-				return nil, fmt.Errorf("goleveldb: the options already have a filter under the name %q, "+
-					"which may have another encoding: give the new policy (%T) a name of its own "+
-					"with policy.WithName", chosen.name, chosen.policy)
+				return nil, fmt.Errorf("goleveldb: the options have a filter under the name %q, "+
+					"which may have another encoding: give the new policy (%T) "+
+					"a name of its own with policy.WithName", chosen.name, chosen.policy)
 			}
 		case !seen[f.Name()]:
 			seen[f.Name()] = true
@@ -106,7 +106,11 @@ func mayShareName(p policy.Policy, old filter.Filter) bool {
 	if ours, ok := old.(*policyFilter); ok {
 		return policy.Compatible(p, ours.policy)
 	}
-	if reflect.TypeOf(old) == reflect.TypeOf(filter.NewBloomFilter(10)) { // the type is not exported
+	if reflect.TypeOf(
+		old,
+	) == reflect.TypeOf(
+		filter.NewBloomFilter(10),
+	) { // the type is not exported
 		return policy.Compatible(p, new(policy.Bloom))
 	}
 	return false

@@ -28,7 +28,8 @@ func TestConfigure(t *testing.T) {
 	mine := bloom(t, 10, policy.WithName("mine"))
 	older := goleveldb.New(bloom(t, 5))
 
-	// The filters to expect, as the user's own by value, and readers that Configure adds by name alone.
+	// The filters to expect, as the user's own by value, and readers that Configure adds by name
+	// alone.
 	const readsCpp, readsGo = "reads " + policy.Name, "reads " + policy.NameGoLevelDB
 	for _, c := range []struct {
 		name   string
@@ -144,8 +145,12 @@ func TestConfigureChangesTheFiltersAlone(t *testing.T) {
 		}
 	}
 	before := *o
-	before.CompactionTableSizeMultiplierPerLevel = append([]float64{}, o.CompactionTableSizeMultiplierPerLevel...)
-	before.CompactionTotalSizeMultiplierPerLevel = append([]float64{}, o.CompactionTotalSizeMultiplierPerLevel...)
+	before.CompactionTableSizeMultiplierPerLevel = append(
+		[]float64{},
+		o.CompactionTableSizeMultiplierPerLevel...)
+	before.CompactionTotalSizeMultiplierPerLevel = append(
+		[]float64{},
+		o.CompactionTotalSizeMultiplierPerLevel...)
 
 	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
 	require.NotNil(t, o.Filter)
@@ -155,12 +160,17 @@ func TestConfigureChangesTheFiltersAlone(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// The user may share a slice between several options: its elements and its spare capacity stay as they were.
+// The user may share a slice between several options: its elements and its spare capacity stay as
+// they were.
 func TestConfigureCopiesAltFilters(t *testing.T) {
 	shared := []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")}
 	o := &opt.Options{AltFilters: shared[:1:4]}
 	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
 	require.Len(t, o.AltFilters, 2)
 	o.AltFilters[0] = foreign("changed")
-	require.Equal(t, []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")}, shared)
+	require.Equal(
+		t,
+		[]filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
+		shared,
+	)
 }

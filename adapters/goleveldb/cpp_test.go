@@ -19,7 +19,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// cpp is the program that reads and writes databases with C++ LevelDB; the README beside its source has the commands.
+// cpp is the program that reads and writes databases with C++ LevelDB; the README beside its source
+// has the commands.
 type cpp string
 
 // cppDir is where the program is built, once for all tests; "" before.
@@ -88,14 +89,24 @@ func (c cpp) write(t *testing.T, dir, name string, bitsPerKey int, content entri
 	c.run(t, lines.Bytes(), "write", dir, name, fmt.Sprint(bitsPerKey))
 }
 
-// read looks up keys. It returns what was found, and how often a filter was asked and answered "absent".
-func (c cpp) read(t *testing.T, dir, name string, keys [][]byte) (found entries, asked, absent int64) {
+// read looks up keys. It returns what was found, and how often a filter was asked and answered
+// "absent".
+func (c cpp) read(
+	t *testing.T,
+	dir, name string,
+	keys [][]byte,
+) (found entries, asked, absent int64) {
 	var lines bytes.Buffer
 	for _, key := range keys {
 		fmt.Fprintf(&lines, "%x\n", key)
 	}
 	out := strings.Split(c.run(t, lines.Bytes(), "read", dir, name), "\n")
-	require.Len(t, out, len(keys)+2, "a line for each key, the counts, and nothing after the last line feed")
+	require.Len(
+		t,
+		out,
+		len(keys)+2,
+		"a line for each key, the counts, and nothing after the last line feed",
+	)
 	found = entries{}
 	for i, key := range keys {
 		fields := strings.Split(out[i], "\t")
@@ -115,8 +126,8 @@ func (c cpp) read(t *testing.T, dir, name string, keys [][]byte) (found entries,
 	return found, asked, absent
 }
 
-// requireSameAnswers reads a database, all of it in one table, with goleveldb and with C++ LevelDB: both find
-// everything, and ask the filters as often, with as many answers "absent".
+// requireSameAnswers reads a database, all of it in one table, with goleveldb and with C++ LevelDB:
+// both find everything, and ask the filters as often, with as many answers "absent".
 func (c cpp) requireSameAnswers(t *testing.T, dir, name string, content entries) {
 	var present [][]byte
 	for key := range content {
@@ -146,7 +157,8 @@ func (c cpp) requireSameAnswers(t *testing.T, dir, name string, content entries)
 	require.Equal(t, ours.asked.Load(), theyAsked)
 	require.Equal(t, ours.absent.Load(), theyAbsent)
 
-	// Near 1 % are to be expected: random keys, 9.5 or 10 bits per key, 5000 keys in windows of 2 KiB or more.
+	// Near 1 % are to be expected: random keys, 9.5 or 10 bits per key, 5000 keys in windows of 2
+	// KiB or more.
 	asked := theyAsked - int64(len(present))
 	require.Greater(t, asked, int64(4900), "few random keys are outside of the table's range")
 	falsePositives := float64(asked-theyAbsent) / float64(asked)
@@ -167,17 +179,20 @@ func TestCpp(t *testing.T) {
 		{policy.NameGoLevelDB, 10, 11},
 		{policy.NameGoLevelDB, 10, 13},
 	} {
-		t.Run(fmt.Sprintf("reads ours, %s, %v bits, base %d", c.name, c.bitsPerKey, c.baseLg), func(t *testing.T) {
-			dir := t.TempDir()
-			p := bloom(t, c.bitsPerKey, policy.WithName(c.name))
-			db := open(t, dir, configured(t, &opt.Options{FilterBaseLg: c.baseLg}, p))
-			content := entries{}
-			content.fill(t, db, 14, 5000)
-			content.put(t, db, nil, []byte("of the empty key"))
-			require.NoError(t, db.CompactRange(util.Range{}))
-			require.NoError(t, db.Close())
-			program.requireSameAnswers(t, dir, c.name, content)
-		})
+		t.Run(
+			fmt.Sprintf("reads ours, %s, %v bits, base %d", c.name, c.bitsPerKey, c.baseLg),
+			func(t *testing.T) {
+				dir := t.TempDir()
+				p := bloom(t, c.bitsPerKey, policy.WithName(c.name))
+				db := open(t, dir, configured(t, &opt.Options{FilterBaseLg: c.baseLg}, p))
+				content := entries{}
+				content.fill(t, db, 14, 5000)
+				content.put(t, db, nil, []byte("of the empty key"))
+				require.NoError(t, db.CompactRange(util.Range{}))
+				require.NoError(t, db.Close())
+				program.requireSameAnswers(t, dir, c.name, content)
+			},
+		)
 	}
 	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
 		t.Run("is read by us, "+name, func(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// New returns a goleveldb filter that builds and reads its filters with p, under the name that p has
-// now. It is safe for concurrent use; its generators are not. Each generator can build any number of
-// filters, one after the other. Like C++ LevelDB and goleveldb's own filter, it counts a key once for
-// every time it is added.
+// New returns a goleveldb filter that builds and reads its filters with p, under the name that p
+// has now. It is safe for concurrent use; its generators are not. Each generator can build any
+// number of filters, one after the other. Like C++ LevelDB and goleveldb's own filter, it counts a
+// key once for every time it is added.
 //
 // For the options of a database call [Configure], which also keeps the filters on disk in use.
 //
@@ -59,7 +59,12 @@ func (g *generator) Generate(b filter.Buffer) {
 	g.filter = g.builder.Finish(g.filter[:0])
 	// goleveldb treats an empty filter as one that contains no key, and does not call Contains.
 	if len(g.filter) == 0 {
-		panic(fmt.Sprintf("goleveldb: the policy %q built an empty filter: keys would be lost", g.name))
+		panic(
+			fmt.Sprintf(
+				"goleveldb: the policy %q built an empty filter: keys would be lost",
+				g.name,
+			),
+		)
 	}
 	b.Write(g.filter) // never fails: goleveldb's buffer grows
 }

@@ -26,7 +26,8 @@ func generate(g filter.FilterGenerator, keys [][]byte) []byte {
 	return b.Bytes()
 }
 
-// The filters are those of goleveldb's own filter, for any keys, also if keys repeat; and each reads the other's.
+// The filters are those of goleveldb's own filter, for any keys, also if keys repeat; and each
+// reads the other's.
 func TestSameBytesAsGoLevelDB(t *testing.T) {
 	rng := policytest.Rand(t, 1)
 	random := policytest.Keys(rng, 5000) // more than one chunk of a builder
@@ -67,7 +68,14 @@ func TestSameBytesAsGoLevelDB(t *testing.T) {
 				require.True(t, f.Contains(want, key), "%s, %d bits per key", name, bits)
 			}
 			for _, key := range random[:50] {
-				require.Equal(t, theirs.Contains(got, key), f.Contains(want, key), "%s, %d bits per key", name, bits)
+				require.Equal(
+					t,
+					theirs.Contains(got, key),
+					f.Contains(want, key),
+					"%s, %d bits per key",
+					name,
+					bits,
+				)
 			}
 		}
 	}
@@ -101,7 +109,14 @@ func TestReusedBuffer(t *testing.T) {
 				}
 				g.Generate(&reused)
 			}
-			require.Equal(t, append(bytes.Clone(want), want...), reused.Bytes(), "%T, %d keys", p, n)
+			require.Equal(
+				t,
+				append(bytes.Clone(want), want...),
+				reused.Bytes(),
+				"%T, %d keys",
+				p,
+				n,
+			)
 		}
 	}
 }
@@ -147,8 +162,11 @@ func TestNameIsCapturedOnce(t *testing.T) {
 func TestEmptyFilterPanics(t *testing.T) {
 	p := &fakePolicy{name: "broken", finish: func(dst []byte) []byte { return dst }}
 	g := goleveldb.New(p).NewGenerator()
-	require.PanicsWithValue(t, `goleveldb: the policy "broken" built an empty filter: keys would be lost`,
-		func() { g.Generate(&util.Buffer{}) })
+	require.PanicsWithValue(
+		t,
+		`goleveldb: the policy "broken" built an empty filter: keys would be lost`,
+		func() { g.Generate(&util.Buffer{}) },
+	)
 }
 
 // eachKind returns a policy of each kind.

@@ -12,23 +12,23 @@ const (
 	maxFilterBaseLg = 31
 )
 
-// WithFilterBaseLg makes 2^lg bytes of a table's data blocks share one filter. lg is 11 to 31. A data
-// block belongs to the window in which it begins. The default of 11, the only setting that C++
+// WithFilterBaseLg makes 2^lg bytes of a table's data blocks share one filter. lg is 11 to 31. A
+// data block belongs to the window in which it begins. The default of 11, the only setting that C++
 // LevelDB writes, makes in effect one filter per block. From 21 on, a table of goleveldb's default
 // size, 2 MiB, has one filter.
 //
-// Every table stores its setting, so a database may contain tables of all settings, and goleveldb and
-// C++ LevelDB read all of them. A larger lg saves the 4 bytes that each window takes, and puts more
-// keys into a filter, which reduces the false positives of sequential numeric keys. A lookup then
-// reads a larger filter, and a builder buffers the keys of one filter.
+// Every table stores its setting, so a database may contain tables of all settings, and goleveldb
+// and C++ LevelDB read all of them. A larger lg saves the 4 bytes that each window takes, and puts
+// more keys into a filter, which reduces the false positives of sequential numeric keys. A lookup
+// then reads a larger filter, and a builder buffers the keys of one filter.
 //
 // Without this option Configure leaves Options.FilterBaseLg as it is.
 func WithFilterBaseLg(lg int) Option {
 	return func(o *opt.Options) error {
 		if lg < minFilterBaseLg || lg > maxFilterBaseLg {
-			return fmt.Errorf("goleveldb: WithFilterBaseLg(%d): pass %d to %d, the binary logarithm of the "+
-				"bytes that share a filter: %[2]d is LevelDB's 2 KiB, 16 is 64 KiB, and 21 makes one filter "+
-				"for a table of 2 MiB", lg, minFilterBaseLg, maxFilterBaseLg)
+			return fmt.Errorf("goleveldb: WithFilterBaseLg(%d): pass %d to %d, the binary logarithm "+
+				"of the bytes that share a filter: %[2]d is LevelDB's 2 KiB, 16 is 64 KiB, "+
+				"and 21 makes one filter for a table of 2 MiB", lg, minFilterBaseLg, maxFilterBaseLg)
 		}
 		o.FilterBaseLg = lg
 		return nil

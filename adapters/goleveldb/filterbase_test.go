@@ -21,8 +21,12 @@ func TestWithFilterBaseLg(t *testing.T) {
 			require.Equal(t, lg, o.FilterBaseLg)
 			continue
 		}
-		require.EqualError(t, err, fmt.Sprintf("goleveldb: WithFilterBaseLg(%d): pass 11 to 31, the binary logarithm "+
-			"of the bytes that share a filter: 11 is LevelDB's 2 KiB, 16 is 64 KiB, and 21 makes one filter for a table of 2 MiB", lg))
+		require.EqualError(
+			t,
+			err,
+			fmt.Sprintf("goleveldb: WithFilterBaseLg(%d): pass 11 to 31, the binary logarithm "+
+				"of the bytes that share a filter: 11 is LevelDB's 2 KiB, 16 is 64 KiB, and 21 makes one filter for a table of 2 MiB", lg),
+		)
 		require.Equal(t, &opt.Options{FilterBaseLg: 14}, o)
 	}
 	o := &opt.Options{FilterBaseLg: 14}
@@ -31,8 +35,8 @@ func TestWithFilterBaseLg(t *testing.T) {
 	require.ErrorContains(t, goleveldb.Configure(o, p, nil), "an option is nil: leave it out")
 }
 
-// Larger windows hold the same keys in fewer filters, and tables of several settings are read in one database, each
-// through its filters.
+// Larger windows hold the same keys in fewer filters, and tables of several settings are read in
+// one database, each through its filters.
 func TestFilterBaseLgMixed(t *testing.T) {
 	const n = 3000
 	dir := t.TempDir()
@@ -51,8 +55,8 @@ func TestFilterBaseLgMixed(t *testing.T) {
 		require.EqualValues(t, 2*n, built.Keys)
 		filters = append(filters, built.Filters/2)
 	}
-	// Each data block is 4 KiB or a little more of 24 bytes an entry, and compresses to less: a filter for each block, then
-	// for several, then one for the table.
+	// Each data block is 4 KiB or a little more of 24 bytes an entry, and compresses to less: a
+	// filter for each block, then for several, then one for the table.
 	for i := 1; i < len(filters); i++ {
 		require.LessOrEqual(t, filters[i], filters[i-1], "base %d", settings[i])
 	}

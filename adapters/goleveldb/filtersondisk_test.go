@@ -46,8 +46,8 @@ func filterOnDisk(t testing.TB, data []byte) diskFilter {
 	_, _, err := r.Find(it.Key(), true, nil)
 	require.NoError(t, err)
 	if seen.name != "" {
-		// The filter block ends with its base, and is followed by 5 bytes of trailer and the metaindex block, whose
-		// offset begins the footer of 48 bytes.
+		// The filter block ends with its base, and is followed by 5 bytes of trailer and the
+		// metaindex block, whose offset begins the footer of 48 bytes.
 		metaindex, n := binary.Uvarint(data[len(data)-48:])
 		require.Positive(t, n)
 		seen.baseLg = data[metaindex-5-1]

@@ -55,8 +55,8 @@ func (c *counted) Contains(filter, key []byte) bool {
 	return c.Filter.Contains(filter, key)
 }
 
-// configured returns o, or new options if it is nil, with p as policy. A spy reads the filters of its
-// policy.
+// configured returns o, or new options if it is nil, with p as policy. A spy reads the filters of
+// its policy.
 func configured(t testing.TB, o *opt.Options, p policy.Policy) *opt.Options {
 	if o == nil {
 		o = &opt.Options{}
@@ -86,7 +86,8 @@ func open(t testing.TB, dir string, o *opt.Options) *leveldb.DB {
 	return db
 }
 
-// openReadOnly opens with p a database whose entries all lie in tables. Nothing changes them while it is read.
+// openReadOnly opens with p a database whose entries all lie in tables. Nothing changes them while
+// it is read.
 func openReadOnly(t testing.TB, dir string, p policy.Policy) *leveldb.DB {
 	return open(t, dir, configured(t, &opt.Options{ReadOnly: true}, p))
 }
@@ -141,8 +142,8 @@ func (e entries) requireContent(t testing.TB, db *leveldb.DB) {
 	require.Zero(t, e.lost(t, db))
 }
 
-// fillRange writes n keys that begin with prefix, so that the tables of two prefixes do not overlap,
-// and brings them to tables.
+// fillRange writes n keys that begin with prefix, so that the tables of two prefixes do not
+// overlap, and brings them to tables.
 func (e entries) fillRange(t testing.TB, db *leveldb.DB, prefix string, n int) {
 	for i := range n {
 		e.put(t, db, fmt.Appendf(nil, "%s%06d", prefix, i), fmt.Appendf(nil, "value %d", i))

@@ -11,13 +11,14 @@ import (
 )
 
 // The tables of a database contain internal keys, as in C++ LevelDB (db/dbformat.h): the user's key
-// and a trailer of 8 bytes, the little-endian number sequence<<8 | kind. They are sorted by the user's
-// key, then by the trailer's number, the larger (newer) first. goleveldb exports none of this.
+// and a trailer of 8 bytes, the little-endian number sequence<<8 | kind. They are sorted by the
+// user's key, then by the trailer's number, the larger (newer) first. goleveldb exports none of
+// this.
 const (
 	trailerLen   = 8
 	kindDeletion = 0
 	kindValue    = 1
-	maxTrailer   = 1<<64 - 1<<8 | kindValue // where a search for a key begins: no version of it sorts before
+	maxTrailer   = 1<<64 - 1<<8 | kindValue // sorts before all versions of a key
 )
 
 // An InternalKey is the key of one entry in a table of a database.
@@ -27,8 +28,8 @@ type InternalKey struct {
 	Deleted  bool   // the entry is a deletion, and has no value
 }
 
-// ParseInternalKey splits a key from a database's table. User shares the memory of key. It returns an
-// error if key is too short, or is neither a value nor a deletion.
+// ParseInternalKey splits a key from a database's table. User shares the memory of key. It returns
+// an error if key is too short, or is neither a value nor a deletion.
 func ParseInternalKey(key []byte) (InternalKey, error) {
 	if len(key) < trailerLen {
 		return InternalKey{}, fmt.Errorf("goleveldb: internal key %x has %d bytes, not at least %d",
@@ -40,7 +41,11 @@ func ParseInternalKey(key []byte) (InternalKey, error) {
 		return InternalKey{}, fmt.Errorf("goleveldb: internal key %x has kind %d, "+
 			"not %d for a deletion or %d for a value", key, kind, kindDeletion, kindValue)
 	}
-	return InternalKey{User: userKey(key), Sequence: trailer >> 8, Deleted: kind == kindDeletion}, nil
+	return InternalKey{
+		User:     userKey(key),
+		Sequence: trailer >> 8,
+		Deleted:  kind == kindDeletion,
+	}, nil
 }
 
 // SearchKey returns the internal key before all versions of a user's key, the newest of which comes
@@ -63,8 +68,8 @@ func trailerOf(key []byte) uint64 { return binary.LittleEndian.Uint64(key[len(ke
 // Do not use it in the options of a database: goleveldb removes the 8 bytes itself, so the filters
 // would contain truncated keys, and later readers would lose keys.
 //
-// A key shorter than 8 bytes is not an internal key. Contains returns true for it. Add adds it whole,
-// so that the filter is not that of no keys.
+// A key shorter than 8 bytes is not an internal key. Contains returns true for it. Add adds it
+// whole, so that the filter is not that of no keys.
 //
 // ForInternalKeys panics if f is nil.
 func ForInternalKeys(f filter.Filter) filter.Filter {
@@ -100,7 +105,8 @@ var _ comparer.Comparer = internalComparer{}
 
 func (c internalComparer) Name() string { return c.user.Name() }
 
-// Compare sorts keys that are too short for a trailer before all others. Only damaged tables have any.
+// Compare sorts keys that are too short for a trailer before all others. Only damaged tables have
+// any.
 func (c internalComparer) Compare(a, b []byte) int {
 	switch shortA, shortB := len(a) < trailerLen, len(b) < trailerLen; {
 	case shortA && shortB:
@@ -116,8 +122,8 @@ func (c internalComparer) Compare(a, b []byte) int {
 	return cmp.Compare(trailerOf(b), trailerOf(a))
 }
 
-// Separator and Successor shorten the user's part as the database does, so that the same entries give
-// the same index blocks.
+// Separator and Successor shorten the user's part as the database does, so that the same entries
+// give the same index blocks.
 func (c internalComparer) Separator(dst, a, b []byte) []byte {
 	if len(a) < trailerLen || len(b) < trailerLen {
 		return nil
@@ -132,8 +138,8 @@ func (c internalComparer) Successor(dst, b []byte) []byte {
 	return c.shortened(c.user.Successor(dst, userKey(b)), userKey(b))
 }
 
-// shortened returns an internal key of user if user is shorter than the key it replaces, and larger.
-// Otherwise it returns nil, which makes goleveldb use the key itself.
+// shortened returns an internal key of user if user is shorter than the key it replaces, and
+// larger. Otherwise it returns nil, which makes goleveldb use the key itself.
 func (c internalComparer) shortened(user, of []byte) []byte {
 	if user == nil || len(user) >= len(of) || c.user.Compare(of, user) >= 0 {
 		return nil

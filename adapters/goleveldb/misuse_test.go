@@ -15,15 +15,31 @@ import (
 func TestConfigureWithOptionThatFails(t *testing.T) {
 	fault := errors.New("fault")
 	o := &opt.Options{}
-	require.ErrorIs(t, goleveldb.Configure(o, bloom(t, 10), goleveldb.WithFilterBaseLg(13), func(*opt.Options) error { return fault }), fault)
+	require.ErrorIs(
+		t,
+		goleveldb.Configure(
+			o,
+			bloom(t, 10),
+			goleveldb.WithFilterBaseLg(13),
+			func(*opt.Options) error { return fault },
+		),
+		fault,
+	)
 	require.Equal(t, &opt.Options{}, o)
 }
 
-// Configure twice: the first policy stays as a reader if the second has another name, and gives way if it has the same.
+// Configure twice: the first policy stays as a reader if the second has another name, and gives way
+// if it has the same.
 func TestConfigureTwice(t *testing.T) {
 	dir := t.TempDir()
 	content := entries{}
-	first, second, third := policy.Count(bloom(t, 10)), policy.Count(bloom(t, 10, policy.WithName("mine"))), policy.Count(bloom(t, 16))
+	first, second, third := policy.Count(
+		bloom(t, 10),
+	), policy.Count(
+		bloom(t, 10, policy.WithName("mine")),
+	), policy.Count(
+		bloom(t, 16),
+	)
 
 	o := configured(t, nil, first)
 	db := open(t, dir, o)

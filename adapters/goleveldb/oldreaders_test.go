@@ -20,7 +20,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// inTurn are policies whose builders take turns, so that one table has filters of all. The first one reads them.
+// inTurn are policies whose builders take turns, so that one table has filters of all. The first
+// one reads them.
 type inTurn []policy.Policy
 
 func (p inTurn) Name() string                       { return p[0].Name() }
@@ -47,8 +48,8 @@ func (b *inTurnBuilder) Finish(dst []byte) []byte {
 	return dst
 }
 
-// forOldReader is a database of one table, and what a reader that only knows LevelDB's encoding must
-// answer.
+// forOldReader is a database of one table, and what a reader that only knows LevelDB's encoding
+// must answer.
 type forOldReader struct {
 	dir, name string
 	content   entries
@@ -57,8 +58,8 @@ type forOldReader struct {
 	absent    uint64   // how often exact filters avoid a read
 }
 
-// onDatabasesForOldReaders runs a test on databases under both names, with filters of one kind or of
-// all.
+// onDatabasesForOldReaders runs a test on databases under both names, with filters of one kind or
+// of all.
 func onDatabasesForOldReaders(t *testing.T, test func(t *testing.T, d forOldReader)) {
 	type contents struct {
 		what  string
@@ -142,7 +143,8 @@ func absentKeys(t testing.TB, seed int64, n int) [][]byte {
 	return keys
 }
 
-// goleveldb's own filter, under its own name and under LevelDB's, loses no key of filters that it does not know.
+// goleveldb's own filter, under its own name and under LevelDB's, loses no key of filters that it
+// does not know.
 func TestGoLevelDBReadsUnknown(t *testing.T) {
 	onDatabasesForOldReaders(t, func(t *testing.T, d forOldReader) {
 		theirs := &tally{Filter: renamed{filter.NewBloomFilter(10), d.name}}
@@ -150,7 +152,11 @@ func TestGoLevelDBReadsUnknown(t *testing.T) {
 		d.content.requireContent(t, db)
 		requireAbsent(t, db, d.keys[len(d.content):])
 		require.NoError(t, db.Close())
-		require.Equal(t, policy.Counters{ReadsAvoided: d.absent, MayContain: d.asked - d.absent}, theirs.Counters)
+		require.Equal(
+			t,
+			policy.Counters{ReadsAvoided: d.absent, MayContain: d.asked - d.absent},
+			theirs.Counters,
+		)
 	})
 }
 
@@ -165,7 +171,8 @@ func TestCppReadsUnknown(t *testing.T) {
 	})
 }
 
-// C++ LevelDB reads databases of several tables, with goleveldb's own filters and those of all kinds.
+// C++ LevelDB reads databases of several tables, with goleveldb's own filters and those of all
+// kinds.
 func TestCppReadsUnknownBesideOthers(t *testing.T) {
 	program := buildCpp(t)
 	const n = 1000
@@ -215,7 +222,9 @@ func onCppRuns(t *testing.T, test func(t *testing.T, r cppRun)) {
 	const stored = "../../testdata/goleveldb"
 	readme, err := os.ReadFile(filepath.Join(stored, "README.md"))
 	require.NoError(t, err)
-	line := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| `([\\w.]+)` \\| `checks=(\\d+) absent=(\\d+)` \\|$")
+	line := regexp.MustCompile(
+		"(?m)^\\| `(\\w+)` \\| `([\\w.]+)` \\| `checks=(\\d+) absent=(\\d+)` \\|$",
+	)
 	lines := line.FindAllStringSubmatch(string(readme), -1)
 	require.GreaterOrEqual(t, len(lines), 3)
 	for _, l := range lines {
@@ -248,7 +257,11 @@ func TestCppReadsStored(t *testing.T) {
 	onCppRuns(t, func(t *testing.T, r cppRun) {
 		found, asked, absent := program.read(t, r.dir, r.name, cppRunKeys())
 		require.Equal(t, r.content, found)
-		require.Equal(t, r.answers, policy.Counters{ReadsAvoided: uint64(absent), MayContain: uint64(asked - absent)})
+		require.Equal(
+			t,
+			r.answers,
+			policy.Counters{ReadsAvoided: uint64(absent), MayContain: uint64(asked - absent)},
+		)
 	})
 }
 
@@ -301,12 +314,19 @@ func requireStoredFilters(t *testing.T, dir string, p policy.Policy) {
 		asked := &spy{Policy: p}
 		r := openTable(t, data, goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(asked)}))
 		defer r.Release()
-		requireFilters(t, r, asked, int(filterOnDisk(t, data).baseLg), keysOf(t, r), func(window [][]byte) []byte {
-			builder := p.NewBuilder()
-			for _, key := range window {
-				builder.Add(userKey(key))
-			}
-			return builder.Finish(nil)
-		})
+		requireFilters(
+			t,
+			r,
+			asked,
+			int(filterOnDisk(t, data).baseLg),
+			keysOf(t, r),
+			func(window [][]byte) []byte {
+				builder := p.NewBuilder()
+				for _, key := range window {
+					builder.Add(userKey(key))
+				}
+				return builder.Finish(nil)
+			},
+		)
 	}
 }

@@ -33,7 +33,10 @@ type suiteEngine struct{ storage storage.Storage }
 // Variants returns two that differ in compression, and so in the windows of blocks.
 func (suiteEngine) Variants() []enginetest.Variant {
 	whole := func(key []byte) []byte { return key }
-	return []enginetest.Variant{{Name: "snappy", Prefix: whole}, {Name: "no compression", Prefix: whole}}
+	return []enginetest.Variant{
+		{Name: "snappy", Prefix: whole},
+		{Name: "no compression", Prefix: whole},
+	}
 }
 
 func (suiteEngine) Builtin() string { return filter.NewBloomFilter(10).Name() }
@@ -211,7 +214,10 @@ func (r goleveldbReader) Scan(start, end []byte) (entries []enginetest.Entry, er
 	it := r.r.NewIterator(&util.Range{Start: start, Limit: end}, nil)
 	defer it.Release()
 	for it.Next() {
-		entries = append(entries, enginetest.Entry{Key: string(it.Key()), Value: string(it.Value())})
+		entries = append(
+			entries,
+			enginetest.Entry{Key: string(it.Key()), Value: string(it.Value())},
+		)
 	}
 	return entries, it.Error()
 }

@@ -24,9 +24,9 @@ func WithL6() Option {
 	return func(s *settings) { s.l6 = true }
 }
 
-// Configure sets p as the filter policy of the levels L0 to L5 of o. L6 gets none, even if o had one
-// there, unless [WithL6] is given. Nothing else about the levels changes. (Where Options.Levels is a
-// slice, as in Pebble v1, o gets a new one.)
+// Configure sets p as the filter policy of the levels L0 to L5 of o. L6 gets none, even if o had
+// one there, unless [WithL6] is given. Nothing else about the levels changes. (Where Options.Levels
+// is a slice, as in Pebble v1, o gets a new one.)
 //
 // Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
 // contains, and the first of several under one name counts:
@@ -35,7 +35,8 @@ func WithL6() Option {
 //   - the entries of o.Filters
 //   - the policies of o's levels
 //   - Pebble's own bloom.FilterPolicy
-//   - readers of package policy's filters under LevelDB's names, policy.Name and policy.NameGoLevelDB
+//   - readers of package policy's filters under LevelDB's names, policy.Name and
+//     policy.NameGoLevelDB
 //
 // It returns an error that says what to do, and leaves o alone, if o or an option is nil, if
 // policy.Check refuses p, or if p may not share its name with what o has under that name: the
@@ -106,4 +107,3 @@ func configure(o *pebble.Options, filters levelFilters) error {
 	o.Filters = byName
 	return nil
 }
-

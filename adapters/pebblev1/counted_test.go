@@ -15,7 +15,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// What counted policies count is what Pebble counts, in checks and in tables, and by level under names of their own.
+// What counted policies count is what Pebble counts, in checks and in tables, and by level under
+// names of their own.
 func TestCountedPerLevel(t *testing.T) {
 	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
 		dir := t.TempDir()
@@ -26,16 +27,24 @@ func TestCountedPerLevel(t *testing.T) {
 		var counted []*policy.Counted
 		var levels []policy.Policy
 		for level := range 7 {
-			c := policy.Count(bloom(t, float64(16-level), policy.WithName(fmt.Sprintf("L%d", level))))
+			c := policy.Count(
+				bloom(t, float64(16-level), policy.WithName(fmt.Sprintf("L%d", level))),
+			)
 			counted = append(counted, c)
 			levels = append(levels, c)
 		}
 		var created atomic.Uint64
 		configured := func() *pebble.Options {
 			o := options()
-			o.EventListener = &pebble.EventListener{TableCreated: func(pebble.TableCreateInfo) { created.Add(1) }}
+			o.EventListener = &pebble.EventListener{
+				TableCreated: func(pebble.TableCreateInfo) { created.Add(1) },
+			}
 			require.NoError(t, pebblev1.ConfigureLevels(o, levels))
-			require.NoError(t, pebblev1.ConfigureLevels(o, levels), "the trials of a second time are not counted either")
+			require.NoError(
+				t,
+				pebblev1.ConfigureLevels(o, levels),
+				"the trials of a second time are not counted either",
+			)
 			return o
 		}
 		configured()
@@ -101,4 +110,3 @@ func disk(t testing.TB, db *pebble.DB, level int) (c policy.Counters) {
 	}
 	return c
 }
-

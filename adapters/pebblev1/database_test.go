@@ -16,9 +16,10 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// fill makes a database in dir whose keys lie in L0, a third of them, in a level between, and in L6, and closes it. L6 has
-// more than the level between, which would be skipped otherwise if tables are large. Tables in different levels were all
-// written there: one that comes down alone would be moved.
+// fill makes a database in dir whose keys lie in L0, a third of them, in a level between, and in
+// L6, and closes it. L6 has more than the level between, which would be skipped otherwise if tables
+// are large. Tables in different levels were all written there: one that comes down alone would be
+// moved.
 func fill(t testing.TB, dir string, options func() *pebble.Options, keys [][]byte) {
 	n := len(keys)
 	db := open(t, dir, options())
@@ -106,4 +107,3 @@ func TestTablesPerLevel(t *testing.T) {
 		})
 	}
 }
-

@@ -33,8 +33,8 @@ func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 }
 
 // setLevels sets the policy of every level and nothing else. It keeps the entries that exist, in a
-// new slice because other options may share the old one. If they cannot express the filters, the new
-// slice has an entry for every level.
+// new slice because other options may share the old one. If they cannot express the filters, the
+// new slice has an entry for every level.
 func setLevels(o *pebble.Options, filters levelFilters) {
 	levels := slices.Clone(o.Levels)
 	if len(levels) == 0 {

@@ -22,15 +22,29 @@ import (
 // formats are the default format of a database, which is the oldest, and the newest.
 var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.FormatNewest}
 
-// comparers order keys by their bytes. The first has whole keys in the filters, the second the first 8 bytes of each.
-// The default comparer has whole keys too, but no Split, without which SeekPrefixGE panics.
+// comparers order keys by their bytes. The first has whole keys in the filters, the second the
+// first 8 bytes of each. The default comparer has whole keys too, but no Split, without which
+// SeekPrefixGE panics.
 var comparers = []*pebble.Comparer{
-	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) }, pebble.DefaultComparer.ImmediateSuccessor),
-	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) }, nextPrefix),
+	splitting(
+		pebble.DefaultComparer.Name,
+		func(key []byte) int { return len(key) },
+		pebble.DefaultComparer.ImmediateSuccessor,
+	),
+	splitting(
+		"levelbloom.test.prefix8",
+		func(key []byte) int { return min(len(key), 8) },
+		nextPrefix,
+	),
 }
 
-// splitting returns the default comparer with a name, a Split, and the function that gives the prefix after one.
-func splitting(name string, split pebble.Split, next func(dst, prefix []byte) []byte) *pebble.Comparer {
+// splitting returns the default comparer with a name, a Split, and the function that gives the
+// prefix after one.
+func splitting(
+	name string,
+	split pebble.Split,
+	next func(dst, prefix []byte) []byte,
+) *pebble.Comparer {
 	c := *pebble.DefaultComparer
 	c.Name, c.Split, c.ImmediateSuccessor = name, split, next
 	return &c
@@ -96,7 +110,9 @@ func (quiet) Fatalf(format string, args ...interface{}) { panic(fmt.Sprintf(form
 // ensured returns a copy of o with Pebble's defaults filled in.
 func ensured(o *pebble.Options) *pebble.Options {
 	o = o.Clone()
-	o.Levels = append([]pebble.LevelOptions(nil), o.Levels...) // Clone shares them, and EnsureDefaults writes to them
+	o.Levels = append(
+		[]pebble.LevelOptions(nil),
+		o.Levels...) // Clone shares them, and EnsureDefaults writes to them
 	return o.EnsureDefaults()
 }
 
@@ -120,11 +136,20 @@ func tableFormats() (all []sstable.TableFormat) {
 }
 
 // tableFormat is the format in which db writes its tables.
-func tableFormat(db *pebble.DB) sstable.TableFormat { return db.FormatMajorVersion().MaxTableFormat() }
+func tableFormat(
+	db *pebble.DB,
+) sstable.TableFormat {
+	return db.FormatMajorVersion().MaxTableFormat()
+}
 
 // writeTable writes a table through the builder's door, with points and with deletions of ranges.
 func writeTable(
-	t testing.TB, path string, format sstable.TableFormat, f pebble.FilterPolicy, keys [][]byte, deleted ...[2]string,
+	t testing.TB,
+	path string,
+	format sstable.TableFormat,
+	f pebble.FilterPolicy,
+	keys [][]byte,
+	deleted ...[2]string,
 ) {
 	file, err := vfs.Default.Create(path)
 	require.NoError(t, err)
@@ -164,9 +189,14 @@ func writeTableFor(
 	return w.Close()
 }
 
-// lostInTable reads a table through the reader's door and returns how many of keys a search with the filter does not
-// find.
-func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte) (lost int) {
+// lostInTable reads a table through the reader's door and returns how many of keys a search with
+// the filter does not find.
+func lostInTable(
+	t testing.TB,
+	path string,
+	filters map[string]pebble.FilterPolicy,
+	keys [][]byte,
+) (lost int) {
 	file, err := vfs.Default.Open(path)
 	require.NoError(t, err)
 	readable, err := sstable.NewSimpleReadable(file)
@@ -196,6 +226,6 @@ func ingestExternal(t testing.TB, db *pebble.DB, name string, size uint64, start
 // virtualFilter is what FiltersOnDisk tells of a virtual table.
 var virtualFilter = pebblev1.LevelFilters{ByName: map[string]int{policy.Name: 1}}
 
-// toolComparer is one with which Pebble's tools seek prefixes. They take the default comparer's name for their own, which
-// has no Split.
+// toolComparer is one with which Pebble's tools seek prefixes. They take the default comparer's
+// name for their own, which has no Split.
 var toolComparer = comparers[1]

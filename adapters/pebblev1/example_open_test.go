@@ -21,4 +21,3 @@ func openDB(dir string) (*pebble.DB, error) {
 	}
 	return pebble.Open(dir, o)
 }
-

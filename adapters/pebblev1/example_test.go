@@ -68,4 +68,3 @@ func ExampleConfigureLevels() {
 	fmt.Println(o.Levels[0].FilterPolicy.Name(), o.Levels[5].FilterPolicy.Name())
 	// Output: bloom.16 bloom.8
 }
-

@@ -46,4 +46,3 @@ func (f *filterPolicy) Name() string { return f.name }
 func (f *filterPolicy) MayContain(ftype pebble.FilterType, filter, key []byte) bool {
 	return ftype != pebble.TableFilter || f.policy.MayContain(filter, key)
 }
-

@@ -55,7 +55,12 @@ func TestTableBuilder(t *testing.T) {
 					require.Greater(t, s.absent.Load(), int64(950), "of 1000 absent keys")
 
 					s.lies = true
-					require.Equal(t, n, lostInTable(t, path, filters, present), "lost keys are noticed")
+					require.Equal(
+						t,
+						n,
+						lostInTable(t, path, filters, present),
+						"lost keys are noticed",
+					)
 				})
 			}
 		}
@@ -77,8 +82,8 @@ func storedOptions(t testing.TB, fs vfs.FS, dir string) string {
 	return string(text)
 }
 
-// Levels have policies of different kinds, under names of their own or under one. The options that the
-// database stores bring them back, and every candidate of the one name reads all.
+// Levels have policies of different kinds, under names of their own or under one. The options that
+// the database stores bring them back, and every candidate of the one name reads all.
 func TestKindsPerLevel(t *testing.T) {
 	for _, format := range formats {
 		for _, oneName := range []bool{true, false} {
@@ -134,4 +139,3 @@ func TestKindsPerLevel(t *testing.T) {
 		}
 	}
 }
-

@@ -51,4 +51,3 @@ func TestConfigureTwice(t *testing.T) {
 		require.Equal(t, once.Filters, twice.Filters)
 	}
 }
-

@@ -44,4 +44,3 @@ func ByName(candidates ...policy.Policy) func(name string) (pebble.FilterPolicy,
 			"pass the policy of that name to ByName", name, strings.Join(names, ", "))
 	}
 }
-

@@ -15,8 +15,8 @@ type LevelFilters struct {
 	Unknown int            // virtual tables whose properties Pebble does not report
 }
 
-// FiltersOnDisk counts the tables of each level, starting with L0, by the filters that they have. It
-// shows whether new tables get the filters you configured, and how far compactions have replaced
+// FiltersOnDisk counts the tables of each level, starting with L0, by the filters that they have.
+// It shows whether new tables get the filters you configured, and how far compactions have replaced
 // former ones. It reads the properties of every table, and may run while db is in use. It returns
 // Pebble's errors, or one if db is nil.
 func FiltersOnDisk(db *pebble.DB) ([]LevelFilters, error) {
@@ -44,4 +44,3 @@ func FiltersOnDisk(db *pebble.DB) ([]LevelFilters, error) {
 	}
 	return counts, nil
 }
-

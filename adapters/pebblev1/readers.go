@@ -62,4 +62,3 @@ func checkShared(f, old pebble.FilterPolicy) error {
 		"whose filters may have another encoding: give the new policy (%T) a name of its own "+
 		"with policy.WithName", f.Name(), p)
 }
-

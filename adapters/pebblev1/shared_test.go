@@ -20,7 +20,9 @@ import (
 // sharing returns options whose tables are written to storage that databases share.
 func sharing(t testing.TB, storage remote.Storage, p policy.Policy) *pebble.Options {
 	o := resting(configured(t, small(pebble.FormatNewest), p, pebblev1.WithL6()))
-	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(map[remote.Locator]remote.Storage{"": storage})
+	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(
+		map[remote.Locator]remote.Storage{"": storage},
+	)
 	o.Experimental.CreateOnShared = remote.CreateOnSharedAll
 	return o
 }
@@ -59,8 +61,8 @@ func TestSharedTables(t *testing.T) {
 	}
 }
 
-// Tables that others wrote to remote storage, with our filters, are ingested where they lie. Pebble makes virtual tables
-// of them, with the bounds that it is told.
+// Tables that others wrote to remote storage, with our filters, are ingested where they lie. Pebble
+// makes virtual tables of them, with the bounds that it is told.
 func TestExternalTables(t *testing.T) {
 	storage := remote.NewInMem()
 	dir := t.TempDir()
@@ -115,4 +117,3 @@ func upload(t testing.TB, storage remote.Storage, path, name string) uint64 {
 	require.NoError(t, w.Close())
 	return uint64(content.Len())
 }
-

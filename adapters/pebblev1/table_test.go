@@ -98,7 +98,8 @@ func equalHashes(t testing.TB) [][]byte {
 	}
 }
 
-// Pebble's own policy drops a key whose hash is that of the key before. LevelDB's format counts every key.
+// Pebble's own policy drops a key whose hash is that of the key before. LevelDB's format counts
+// every key.
 func TestKeysOfEqualHashCountEach(t *testing.T) {
 	keys := equalHashes(t)
 	p := bloom(t, 100) // one key has 13 bytes and k, two have 25
@@ -107,7 +108,15 @@ func TestKeysOfEqualHashCountEach(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "table")
 			writeTable(t, path, format, pebblev1.New(p), keys)
 			s, filter := capture(p)
-			require.Zero(t, lostInTable(t, path, map[string]pebble.FilterPolicy{s.Name(): pebblev1.New(s)}, keys))
+			require.Zero(
+				t,
+				lostInTable(
+					t,
+					path,
+					map[string]pebble.FilterPolicy{s.Name(): pebblev1.New(s)},
+					keys,
+				),
+			)
 			require.Len(t, *filter, 25+1)
 			require.Equal(t, p.AppendFilter(nil, keys), *filter)
 		})
@@ -120,7 +129,15 @@ func TestTableWithoutPoints(t *testing.T) {
 		t.Run(format.String(), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "table")
 			p := bloom(t, 10)
-			writeTable(t, path, format, pebblev1.New(p), nil, [2]string{"b", "c"}, [2]string{"d", "e"})
+			writeTable(
+				t,
+				path,
+				format,
+				pebblev1.New(p),
+				nil,
+				[2]string{"b", "c"},
+				[2]string{"d", "e"},
+			)
 			s, filter := capture(p)
 			filters := map[string]pebble.FilterPolicy{s.Name(): pebblev1.New(s)}
 			*filter = []byte("not asked")
@@ -151,4 +168,3 @@ func TestRangeDeletions(t *testing.T) {
 		})
 	}
 }
-

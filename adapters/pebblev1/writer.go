@@ -44,4 +44,3 @@ func (w *filterWriter) Finish(dst []byte) []byte {
 	w.started = false
 	return w.builder.Finish(dst)
 }
-

@@ -15,8 +15,9 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// A writer gives LevelDB's filter of the keys it was given, with those left out that equal the one before. It does so
-// again after Finish, into any destination, from keys whose memory the caller uses again.
+// A writer gives LevelDB's filter of the keys it was given, with those left out that equal the one
+// before. It does so again after Finish, into any destination, from keys whose memory the caller
+// uses again.
 func TestWriter(t *testing.T) {
 	rng := policytest.Rand(t, 20)
 	for _, bits := range []float64{1, 9.5, 10, 40} {
@@ -59,8 +60,11 @@ func TestOtherTypesOfFilter(t *testing.T) {
 	filter := f.NewWriter(pebble.TableFilter).Finish(nil)
 	require.False(t, f.MayContain(pebble.TableFilter, filter, []byte("key")))
 	require.True(t, f.MayContain(other, filter, []byte("key")))
-	require.PanicsWithValue(t, "pebblev1: filters of type unknown are not supported, only pebble.TableFilter",
-		func() { f.NewWriter(other) })
+	require.PanicsWithValue(
+		t,
+		"pebblev1: filters of type unknown are not supported, only pebble.TableFilter",
+		func() { f.NewWriter(other) },
+	)
 }
 
 // renaming is a policy that breaks its contract: its name changes.
@@ -78,4 +82,3 @@ func TestNewKeepsTheName(t *testing.T) {
 	require.Equal(t, "a", f.Name())
 	require.Equal(t, policy.Name, pebblev1.New(bloom(t, 10)).Name())
 }
-

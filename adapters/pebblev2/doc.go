@@ -1,19 +1,19 @@
-// Package pebblev2 builds and reads the filters of Pebble v2 (github.com/cockroachdb/pebble/v2) with
-// a [policy.Policy].
+// Package pebblev2 builds and reads the filters of Pebble v2 (github.com/cockroachdb/pebble/v2)
+// with a [policy.Policy].
 //
 // [Configure] sets one policy on a database's options, [ConfigureLevels] one per level. [New]
 // returns a bare pebble.FilterPolicy for everything else that takes one: sstable.WriterOptions, the
-// Filters of sstable.ReaderOptions, Pebble's tools. [ByName] finds the policies again when an options
-// file is parsed, and [FiltersOnDisk] counts the filters that a database has.
+// Filters of sstable.ReaderOptions, Pebble's tools. [ByName] finds the policies again when an
+// options file is parsed, and [FiltersOnDisk] counts the filters that a database has.
 //
 // # Filters are found by name
 //
-// Pebble writes one filter per table, over the prefixes that the comparer's Split returns (whole keys
-// by default), and stores the policy's name beside it. It reads a filter through the policy of that
-// name in Options.Filters. If there is none, it reads the table as if it had no filter: no key is
-// lost, and no read is avoided. So every name still on disk needs an entry, and Configure adds them.
-// Reading needs no setting: policies with different bits per key, and all kinds of package policy,
-// may share a name.
+// Pebble writes one filter per table, over the prefixes that the comparer's Split returns (whole
+// keys by default), and stores the policy's name beside it. It reads a filter through the policy of
+// that name in Options.Filters. If there is none, it reads the table as if it had no filter: no key
+// is lost, and no read is avoided. So every name still on disk needs an entry, and Configure adds
+// them. Reading needs no setting: policies with different bits per key, and all kinds of package
+// policy, may share a name.
 //
 // # L6 has no filters unless asked for
 //
@@ -23,13 +23,14 @@
 //
 // # Changing a live database
 //
-// Close the database, pass its options to Configure, and open it. Tables on disk keep their filters,
-// Pebble's own among them, and these stay in use. Tables written from then on get the new ones. The
-// same goes for every later change of bits per key, kind, name or levels.
+// Close the database, pass its options to Configure, and open it. Tables on disk keep their
+// filters, Pebble's own among them, and these stay in use. Tables written from then on get the new
+// ones. The same goes for every later change of bits per key, kind, name or levels.
 //
 // A compaction that moves a table without rewriting it keeps the table's filter, so a level may
 // contain filters of the level above.
 //
-// To leave, open the database with the former options. Pebble then ignores the filters whose name it
-// does not know, until compactions have replaced them; no key is lost. adapters/README.md says more.
+// To leave, open the database with the former options. Pebble then ignores the filters whose name
+// it does not know, until compactions have replaced them; no key is lost. adapters/README.md says
+// more.
 package pebblev2

@@ -22,7 +22,8 @@ import (
 // formats are the oldest and the newest format of a database: row blocks and columnar ones.
 var formats = []pebble.FormatMajorVersion{pebble.FormatMinSupported, pebble.FormatNewest}
 
-// comparers order keys by their bytes. The first has whole keys in the filters, the second the first 8 bytes of each.
+// comparers order keys by their bytes. The first has whole keys in the filters, the second the
+// first 8 bytes of each.
 var comparers = []*pebble.Comparer{pebble.DefaultComparer, {
 	Name:                 "levelbloom.test.prefix8",
 	AbbreviatedKey:       pebble.DefaultComparer.AbbreviatedKey,
@@ -101,7 +102,12 @@ func compactAll(db *pebble.DB) error {
 	return db.Compact(context.Background(), []byte{0}, bytes.Repeat([]byte{0xff}, 100), false)
 }
 
-func ingest(db *pebble.DB, path string) error { return db.Ingest(context.Background(), []string{path}) }
+func ingest(
+	db *pebble.DB,
+	path string,
+) error {
+	return db.Ingest(context.Background(), []string{path})
+}
 
 // tableFormats are the formats of a single table.
 func tableFormats() (all []sstable.TableFormat) {
@@ -116,7 +122,12 @@ func tableFormat(db *pebble.DB) sstable.TableFormat { return db.TableFormat() }
 
 // writeTable writes a table through the builder's door, with points and with deletions of ranges.
 func writeTable(
-	t testing.TB, path string, format sstable.TableFormat, f pebble.FilterPolicy, keys [][]byte, deleted ...[2]string,
+	t testing.TB,
+	path string,
+	format sstable.TableFormat,
+	f pebble.FilterPolicy,
+	keys [][]byte,
+	deleted ...[2]string,
 ) {
 	file, err := vfs.Default.Create(path, vfs.WriteCategoryUnspecified)
 	require.NoError(t, err)
@@ -156,14 +167,23 @@ func writeTableFor(
 	return w.Close()
 }
 
-// lostInTable reads a table through the reader's door and returns how many of keys a search with the filter does not
-// find.
-func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte) (lost int) {
+// lostInTable reads a table through the reader's door and returns how many of keys a search with
+// the filter does not find.
+func lostInTable(
+	t testing.TB,
+	path string,
+	filters map[string]pebble.FilterPolicy,
+	keys [][]byte,
+) (lost int) {
 	file, err := vfs.Default.Open(path)
 	require.NoError(t, err)
 	readable, err := sstable.NewSimpleReadable(file)
 	require.NoError(t, err)
-	r, err := sstable.NewReader(context.Background(), readable, sstable.ReaderOptions{Filters: filters})
+	r, err := sstable.NewReader(
+		context.Background(),
+		readable,
+		sstable.ReaderOptions{Filters: filters},
+	)
 	require.NoError(t, err)
 	iter, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
 	require.NoError(t, err)
@@ -180,7 +200,8 @@ func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPoli
 // noFilter is what stands for "none".
 var noFilter = pebble.NoFilterPolicy
 
-// toolComparer is one with which Pebble's tools seek prefixes; that of prefix8 would need a key schema of its own.
+// toolComparer is one with which Pebble's tools seek prefixes; that of prefix8 would need a key
+// schema of its own.
 var toolComparer = comparers[0]
 
 // ingestExternal ingests a table with points from remote storage.

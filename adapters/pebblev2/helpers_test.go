@@ -62,7 +62,8 @@ func configured(
 	return o
 }
 
-// open opens a database, which the test closes. If it fails before, the database must not go on in the background.
+// open opens a database, which the test closes. If it fails before, the database must not go on in
+// the background.
 func open(t testing.TB, dir string, o *pebble.Options) *pebble.DB {
 	db, err := pebble.Open(dir, o)
 	require.NoError(t, err)
@@ -98,7 +99,8 @@ func lostByGet(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	return lost
 }
 
-// lostBySeek returns how many of keys SeekPrefixGE does not find. It asks the filters of all levels.
+// lostBySeek returns how many of keys SeekPrefixGE does not find. It asks the filters of all
+// levels.
 func lostBySeek(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	iter, err := db.NewIter(&pebble.IterOptions{UseL6Filters: true})
 	require.NoError(t, err)
@@ -114,7 +116,8 @@ func lostBySeek(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	return lost
 }
 
-// tables returns for every level the names of the filters that its tables have, in order; "" is no filter.
+// tables returns for every level the names of the filters that its tables have, in order; "" is no
+// filter.
 func tables(t testing.TB, db *pebble.DB) [][]string {
 	levels, err := db.SSTables(pebble.WithProperties())
 	require.NoError(t, err)

@@ -2,11 +2,12 @@
 //
 //	counted := policy.Count(bloom)
 //	... Configure an engine with counted ...
-//	registry.MustRegister(prometheus.NewCollector(map[string]*policy.Counted{"chaindata": counted}))
+//	policies := map[string]*policy.Counted{"chaindata": counted}
+//	registry.MustRegister(prometheus.NewCollector(policies))
 //
 // The metrics are counters. The label "filter" is the policy's key in the map:
 //
-//	levelbloom_checks_total{filter, answer}   filters asked: "absent" (a read avoided) or "may_contain"
+//	levelbloom_checks_total{filter, answer}   checks: "absent" (a read avoided) or "may_contain"
 //	levelbloom_filters_built_total{filter}    filters built
 //	levelbloom_filter_keys_total{filter}      keys in them
 //	levelbloom_filter_bytes_total{filter}     their size
@@ -39,8 +40,8 @@ type collector struct {
 	policies map[string]*policy.Counted
 }
 
-// NewCollector returns a collector of the counters of all policies. The map's keys become the values
-// of the label "filter". It is safe for concurrent use.
+// NewCollector returns a collector of the counters of all policies. The map's keys become the
+// values of the label "filter". It is safe for concurrent use.
 //
 // To register several collectors in one registry, give each a constant label of its own:
 //
@@ -48,7 +49,8 @@ type collector struct {
 //
 // where client is github.com/prometheus/client_golang/prometheus.
 //
-// NewCollector panics if policy.Check refuses a policy or a key is not valid UTF-8, which Prometheus requires.
+// NewCollector panics if policy.Check refuses a policy or a key is not valid UTF-8, which
+// Prometheus requires.
 func NewCollector(policies map[string]*policy.Counted) prometheus.Collector {
 	for label, c := range policies {
 		if err := policy.Check(c); err != nil {
@@ -73,7 +75,8 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	for _, label := range c.labels {
 		s := c.policies[label].Snapshot()
 		counter := func(desc *prometheus.Desc, n uint64, labels ...string) {
-			ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), labels...)
+			value := float64(n)
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labels...)
 		}
 		counter(checks, s.ReadsAvoided, label, "absent")
 		counter(checks, s.MayContain, label, "may_contain")

@@ -27,7 +27,12 @@ func TestCollector(t *testing.T) {
 	require.False(t, blocks.MayContain(filter, []byte("foo")))
 
 	registry := client.NewPedanticRegistry()
-	require.NoError(t, registry.Register(prometheus.NewCollector(map[string]*policy.Counted{"state": state, "blocks": blocks})))
+	require.NoError(
+		t,
+		registry.Register(
+			prometheus.NewCollector(map[string]*policy.Counted{"state": state, "blocks": blocks}),
+		),
+	)
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
 # HELP levelbloom_checks_total Filters asked.
 # TYPE levelbloom_checks_total counter

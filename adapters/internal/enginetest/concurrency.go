@@ -40,7 +40,7 @@ func useConcurrently(t *testing.T, e Engine, variant int, kind Kind) {
 	db := open(t, e, Setting{Variant: variant, Policies: []policy.Policy{p}, Watch: &watch})
 
 	var writing, others sync.WaitGroup
-	var written [writers]atomic.Int64 // writer w has written so many of keys[w], keys[w+writers], ...
+	var written [writers]atomic.Int64 // by writer w, of keys[w], keys[w+writers], ...
 	var done atomic.Bool
 	for w := range writers {
 		writing.Add(1)
@@ -144,7 +144,11 @@ func testBuilders(t *testing.T, newEngine func(testing.TB) Engine) {
 				build, mayContain := e.New(all[i].policy)
 				filter := build(all[i].keys)
 				if !bytes.Equal(all[i].filter, filter) {
-					t.Errorf("%T, %d keys: another filter than alone", all[i].policy, len(all[i].keys))
+					t.Errorf(
+						"%T, %d keys: another filter than alone",
+						all[i].policy,
+						len(all[i].keys),
+					)
 				}
 				for _, key := range all[i].keys {
 					if !mayContain(filter, key) {

@@ -1,7 +1,7 @@
 // Package enginetest tests the adapters: one suite for all engines and all kinds of filter.
 //
-// An adapter's tests implement [Engine] and call [Run] and [Soak]. Another engine needs no more than
-// that. Another kind of filter is one line in [Kinds].
+// An adapter's tests implement [Engine] and call [Run] and [Soak]. Another engine needs no more
+// than that. Another kind of filter is one line in [Kinds].
 package enginetest
 
 import (
@@ -19,7 +19,9 @@ type Engine interface {
 	Configure(policies ...policy.Policy) error
 	// New calls the adapter's New. build returns the filter of keys that the result builds, and
 	// mayContain what it answers.
-	New(p policy.Policy) (build func(keys [][]byte) []byte, mayContain func(filter, key []byte) bool)
+	New(
+		p policy.Policy,
+	) (build func(keys [][]byte) []byte, mayContain func(filter, key []byte) bool)
 }
 
 // A Variant is a way to open a database.
@@ -32,7 +34,7 @@ type Variant struct {
 type Setting struct {
 	Variant  int             // index into Engine.Variants
 	Builtin  bool            // the options have the engine's own filter at first
-	Policies []policy.Policy // configured in turn, so the last one builds; none leaves Builtin alone
+	Policies []policy.Policy // configured in turn: the last one builds
 	Still    bool            // no compactions but DB.Compact, so that tables stay in their levels
 	Large    bool            // larger tables with one filter each, where that is a setting
 	Watch    *Watch          // if not nil, notes what filters answer
@@ -55,8 +57,8 @@ type DB interface {
 	Tables() ([]int, error)
 	// Reconfigure calls the adapter's Configure on the options that the database was opened with.
 	Reconfigure(p policy.Policy) error
-	// Checks returns how often filters were asked, and how often they avoided a read, by the engine's
-	// own count, or -1 if it has none.
+	// Checks returns how often filters were asked, and how often they avoided a read, by the
+	// engine's own count, or -1 if it has none.
 	Checks() (asked, avoided int64)
 	Close() error
 }

@@ -60,12 +60,17 @@ type saltedBuilder struct{ policy.Builder }
 
 func salt(key []byte) []byte { return append([]byte{0x5a}, key...) }
 
-func (s salted) NewBuilder() policy.Builder         { return saltedBuilder{s.Policy.NewBuilder()} }
-func (s salted) MayContain(filter, key []byte) bool { return s.Policy.MayContain(filter, salt(key)) }
-func (b saltedBuilder) Add(key []byte)              { b.Builder.Add(salt(key)) }
+func (s salted) NewBuilder() policy.Builder { return saltedBuilder{s.Policy.NewBuilder()} }
 
-// The policies of package policy may share a name. Another one may not, because it could read filters
-// that it did not build.
+func (s salted) MayContain(
+	filter, key []byte,
+) bool {
+	return s.Policy.MayContain(filter, salt(key))
+}
+func (b saltedBuilder) Add(key []byte) { b.Builder.Add(salt(key)) }
+
+// The policies of package policy may share a name. Another one may not, because it could read
+// filters that it did not build.
 func testSharedNames(t *testing.T, newEngine func(testing.TB) Engine) {
 	e := newEngine(t)
 	const refused = "a name of its own with policy.WithName"
@@ -82,7 +87,8 @@ func testSharedNames(t *testing.T, newEngine func(testing.TB) Engine) {
 				require.ErrorContains(t, e.Configure(policy.Count(salted{q}), p), refused, what)
 				require.ErrorContains(t, e.Configure(q, salted{policy.Count(p)}), refused, what)
 			}
-			// LevelDB's names belong to its encoding, even if the options have no filter under them.
+			// LevelDB's names belong to its encoding, even if the options have no filter under
+			// them.
 			if err := e.Configure(salted{p}); name == "mine" {
 				require.NoError(t, err)
 				require.NoError(t, e.Configure(salted{p}, salted{p}), "with itself")
@@ -107,7 +113,8 @@ func testReconfigure(t *testing.T, newEngine func(testing.TB) Engine) {
 		defer close(done)
 		for i := range 100 {
 			name := []string{"before", policy.Name, "after"}[i%3]
-			if err := db.Reconfigure(Kinds[i%len(Kinds)].MustNew(float64(1+i%20), name)); err != nil {
+			p := Kinds[i%len(Kinds)].MustNew(float64(1+i%20), name)
+			if err := db.Reconfigure(p); err != nil {
 				t.Errorf("Configure: %v", err)
 			}
 		}

@@ -77,8 +77,8 @@ func operate(
 		openings++
 	}
 	reopen()
-	// Every ten keys share their first 8 bytes. Five of every second ten are written; the others lie
-	// between them.
+	// Every ten keys share their first 8 bytes. Five of every second ten are written; the others
+	// lie between them.
 	const keys = 4000
 	nth := func(i int) []byte { return fmt.Appendf(nil, "keys%05d", i) }
 	nthWritten := func(i int) []byte { return nth(i/5*20 + i%5*2) }

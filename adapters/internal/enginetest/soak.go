@@ -31,8 +31,8 @@ var (
 //
 //	go test -race -run TestSoak ./adapters/goleveldb ./adapters/pebblev1 ./adapters/pebblev2 -soak 10m -timeout 15m
 //
-// A failure prints its seed, and -seed takes it: every goroutine then draws the same operations, but
-// how far each gets, and in which order they run, is up to the machine.
+// A failure prints its seed, and -seed takes it: every goroutine then draws the same operations,
+// but how far each gets, and in which order they run, is up to the machine.
 func Soak(t *testing.T, newEngine func(t testing.TB) Engine) {
 	seed := *soakSeed
 	if seed == 0 {
@@ -45,7 +45,8 @@ func Soak(t *testing.T, newEngine func(t testing.TB) Engine) {
 	idle := func() bool { // some rounds have no filters of ours
 		return total.MayContain == 0 || total.ReadsAvoided == 0 || total.Filters == 0
 	}
-	for end := time.Now().Add(*soakTime); time.Now().Before(end) || idle() && databases < 100; databases++ {
+	end := time.Now().Add(*soakTime)
+	for ; time.Now().Before(end) || idle() && databases < 100; databases++ {
 		s := newSoaked(t, newEngine(t), rng)
 		for i := 0; i < 6 && (i == 0 || time.Now().Before(end)); i++ {
 			for _, counted := range s.round(t) {
@@ -79,7 +80,8 @@ func requireGoroutines(t testing.TB, n int) {
 	t.Fatalf("there were %d goroutines, now there are %d:\n%s", n, runtime.NumGoroutine(), &stacks)
 }
 
-// soaked is a database and the workers that use it. Each has keys of its own, so it knows their values.
+// soaked is a database and the workers that use it. Each has keys of its own, so it knows their
+// values.
 type soaked struct {
 	engine  Engine
 	variant int
@@ -91,7 +93,8 @@ func newSoaked(t testing.TB, e Engine, rng *rand.Rand) *soaked {
 	s := &soaked{engine: e, variant: rng.Intn(len(e.Variants())), rng: rng}
 	for i := range 3 {
 		s.workers = append(s.workers, &worker{
-			t: t, id: byte('a' + i), prefix: e.Variants()[s.variant].Prefix, keys: map[string]uint64{},
+			t: t, id: byte('a' + i), keys: map[string]uint64{},
+			prefix: e.Variants()[s.variant].Prefix,
 		})
 	}
 	return s
@@ -185,7 +188,9 @@ func (w *worker) anyKey(rng *rand.Rand) []byte { return w.key(rng.Intn(workerKey
 
 // value returns what is written as a version of a key.
 func (w *worker) value(version uint64) []byte {
-	return append(binary.BigEndian.AppendUint64(nil, version), value([]byte{byte(version)})[:version%64]...)
+	return append(
+		binary.BigEndian.AppendUint64(nil, version),
+		value([]byte{byte(version)})[:version%64]...)
 }
 
 // act does one thing at random.

@@ -130,7 +130,11 @@ func testLookups(t *testing.T, newEngine func(testing.TB) Engine) {
 				all := policytest.Keys(policytest.Rand(t, 1), 1200)
 				keys, absent := all[:800], all[800:]
 				counted := policy.Count(kind.MustNew(10, "mine"))
-				setting := Setting{Variant: variant, Still: true, Policies: []policy.Policy{counted}}
+				setting := Setting{
+					Variant:  variant,
+					Still:    true,
+					Policies: []policy.Policy{counted},
+				}
 
 				db := open(t, e, setting)
 				put(t, db, keys[:400])
@@ -154,8 +158,17 @@ func testLookups(t *testing.T, newEngine func(testing.TB) Engine) {
 				label := Label{"mine", kind.Encoding}
 				require.Contains(t, present, label)
 				require.Len(t, present, 1)
-				require.Greater(t, present[label].MayContain, uint64(2*400+400), "L0 by both, the rest by Seek")
-				require.Positive(t, present[label].ReadsAvoided, "keys of one table are absent in the other")
+				require.Greater(
+					t,
+					present[label].MayContain,
+					uint64(2*400+400),
+					"L0 by both, the rest by Seek",
+				)
+				require.Positive(
+					t,
+					present[label].ReadsAvoided,
+					"keys of one table are absent in the other",
+				)
 
 				requireAbsent(t, db, absent)
 				missed := watch.Take()[label]

@@ -19,7 +19,8 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 				e := newEngine(t)
 				const n = 150
 				keys := policytest.Keys(policytest.Rand(t, 2), 5*n)
-				sunk, old, recent, last, absent := keys[:n], keys[n:2*n], keys[2*n:3*n], keys[3*n:4*n], keys[4*n:]
+				sunk, old, recent := keys[:n], keys[n:2*n], keys[2*n:3*n]
+				last, absent := keys[3*n:4*n], keys[4*n:]
 				ours := []policy.Policy{kind.MustNew(16, name)}
 				label := Label{name, kind.Encoding}
 				theirs := Label{Name: e.Builtin()}
@@ -27,7 +28,8 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 					theirs.Encoding = policy.EncodingBloom
 				}
 				var watch Watch
-				// use opens the database with builtin filters or not, looks keys up, and returns the answers.
+				// use opens the database with builtin filters or not, looks keys up, and returns
+				// the answers.
 				use := func(s Setting, write [][]byte, read ...[][]byte) map[Label]policy.Counters {
 					s.Still, s.Watch = true, &watch
 					db := open(t, e, s)
@@ -40,8 +42,22 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 				}
 				asked := func(answers map[Label]policy.Counters, l Label, keys int) {
 					t.Helper()
-					require.GreaterOrEqual(t, answers[l].MayContain, uint64(keys), "%v: %v", l, answers)
-					require.Greater(t, answers[l].ReadsAvoided, uint64(len(absent)), "%v: %v", l, answers)
+					require.GreaterOrEqual(
+						t,
+						answers[l].MayContain,
+						uint64(keys),
+						"%v: %v",
+						l,
+						answers,
+					)
+					require.Greater(
+						t,
+						answers[l].ReadsAvoided,
+						uint64(len(absent)),
+						"%v: %v",
+						l,
+						answers,
+					)
 				}
 
 				db := open(t, e, Setting{Builtin: true, Still: true})
@@ -50,7 +66,8 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 				put(t, db, old)
 				require.NoError(t, db.Close())
 
-				// The old filters are asked, with the engine's own policy in the options or without.
+				// The old filters are asked, with the engine's own policy in the options or
+				// without.
 				for _, builtin := range []bool{true, false} {
 					answers := use(Setting{Builtin: builtin, Policies: ours}, nil, sunk, old)
 					require.Len(t, answers, 1)
@@ -58,13 +75,19 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 				}
 				// New tables get our filters, and all are asked.
 				for _, builtin := range []bool{true, false} {
-					answers := use(Setting{Builtin: builtin, Policies: ours}, recent, sunk, old, recent)
+					answers := use(
+						Setting{Builtin: builtin, Policies: ours},
+						recent,
+						sunk,
+						old,
+						recent,
+					)
 					asked(answers, theirs, 2*n)
 					asked(answers, label, n)
 				}
 
-				// Leaving: the engine asks its own filters, and ours if it knows their name. It avoids reads
-				// by ours if it also knows their encoding.
+				// Leaving: the engine asks its own filters, and ours if it knows their name. It
+				// avoids reads by ours if it also knows their encoding.
 				answers := use(Setting{Builtin: true}, last, sunk, old, recent, last)
 				asked(answers, theirs, 3*n)
 				switch {
@@ -97,14 +120,19 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 	}
 }
 
-// A database goes through all kinds and settings, under one name or several. All the time every key is
-// found, each table's filters are asked, and they avoid reads.
+// A database goes through all kinds and settings, under one name or several. All the time every key
+// is found, each table's filters are asked, and they avoid reads.
 func testKindsBesideOthers(t *testing.T, newEngine func(testing.TB) Engine) {
 	for _, oneName := range []bool{true, false} {
 		for _, large := range []bool{false, true} {
 			t.Run(fmt.Sprintf("one name %v, large %v", oneName, large), func(t *testing.T) {
 				eachVariant(t, newEngine, func(t *testing.T, e Engine, variant int) {
-					testSequence(t, e, Setting{Variant: variant, Still: true, Large: large}, oneName)
+					testSequence(
+						t,
+						e,
+						Setting{Variant: variant, Still: true, Large: large},
+						oneName,
+					)
 				})
 			})
 		}
