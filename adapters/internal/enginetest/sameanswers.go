@@ -12,9 +12,9 @@ import (
 
 // The same random operations give the same answers under every filter, and without any.
 func testSameAnswers(t *testing.T, newEngine func(testing.TB) Engine) {
-	steps := 2000
+	steps := 1200
 	if testing.Short() {
-		steps = 1000
+		steps = 800
 	}
 	type settings struct {
 		name string
@@ -79,7 +79,7 @@ func operate(
 	reopen()
 	// Every ten keys share their first 8 bytes. Five of every second ten are written; the others
 	// lie between them.
-	const keys = 4000
+	const keys = 2000
 	nth := func(i int) []byte { return fmt.Appendf(nil, "keys%05d", i) }
 	nthWritten := func(i int) []byte { return nth(i/5*20 + i%5*2) }
 	written := func() []byte { return nthWritten(rng.Intn(keys / 4)) }
@@ -148,7 +148,7 @@ func operate(
 		}
 	}
 	reopen()
-	for range 1000 {
+	for range 500 {
 		look(db, key())
 	}
 	require.NoError(t, db.Close())
