@@ -18,7 +18,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
 // smallTable returns a table of plain keys that goleveldb wrote, with several filters, and where its blocks are.

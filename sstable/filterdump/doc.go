@@ -52,12 +52,6 @@
 //	  presumed                        the name does not tell the encoding, which was tried on the keys
 //	  other_filters                   names of further filters in the table, which were not looked at
 //	  encodings, encoding             how many of its filters have which encoding; the same in words
-//	  and the other fields of the analysis, see `go doc github.com/levelbloom/levelbloom/sstable/filterdump/analysis.Report`
+//	  and the other fields of the analysis, see `go doc github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis.Report`
 package main
 
-const usage = `filterdump [flags] PATH...
-
-Shows and verifies the filters in tables of LevelDB, goleveldb, Pebble and RocksDB. A PATH is a table file (.ldb, .sst) or a
-database directory, which may be in use. Nothing is changed.
-
-`

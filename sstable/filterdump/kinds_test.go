@@ -27,7 +27,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 const (

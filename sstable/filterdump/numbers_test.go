@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
 func TestNumbers(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
 func TestVanishedTable(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // The probes that -key shows are those of the format's text, for a key that is there and one that is not.
