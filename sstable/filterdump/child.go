@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/levelbloom/levelbloom/sstable"
 )
 
 // Pebble's reader trusts bytes whose checksum is right: forged ones make it panic, read outside of
@@ -44,7 +46,7 @@ func runChild(stdin io.Reader, stdout io.Writer) int {
 const childTime = time.Minute
 
 // lookInChild is look in a child process.
-func lookInChild(ctx context.Context, path string, s settings) *Result {
+func lookInChild(ctx context.Context, path string, format sstable.Format, s settings) *Result {
 	unreadable := func(err error) *Result {
 		return &Result{Path: path, Status: Unreadable, Reason: err.Error()}
 	}
@@ -72,9 +74,9 @@ func lookInChild(ctx context.Context, path string, s settings) *Result {
 	case ctx.Err() != nil:
 		return unreadable(ctx.Err())
 	case timed.Err() != nil:
-		return corruptBy(path, fmt.Sprintf("took longer than %v", limit))
+		return failedChild(path, format, fmt.Sprintf("took longer than %v", limit))
 	case errors.As(err, &exit):
-		return corruptBy(path, "crashed: "+stderr.line(err))
+		return failedChild(path, format, "crashed: "+stderr.line(err))
 	case err != nil:
 		return unreadable(err)
 	}
@@ -85,8 +87,14 @@ func lookInChild(ctx context.Context, path string, s settings) *Result {
 	return r
 }
 
-func corruptBy(path, how string) *Result {
-	return &Result{Path: path, Status: Corrupt, Reason: "Pebble's reader " + how}
+// failedChild returns the result for a table that ended its child. RocksDB has features that Pebble's
+// reader does not know, so such a table of RocksDB need not be corrupt.
+func failedChild(path string, format sstable.Format, how string) *Result {
+	r := &Result{Path: path, Status: Corrupt, Reason: "Pebble's reader " + how}
+	if format == sstable.FormatRocksDB {
+		r.Status = Unsupported
+	}
+	return r
 }
 
 // A beginning keeps the beginning of what is written to it.

@@ -165,5 +165,5 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if o.verify {
 		return report.verified()
 	}
-	return report.looked()
+	return report.looked(o.tables.Key != nil)
 }

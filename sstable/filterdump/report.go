@@ -107,16 +107,15 @@ func (r *report) verified() int {
 	return exitSound
 }
 
-// looked is the exit status without -verify: whether there was something to look at.
-func (r *report) looked() int {
-	n, _, _, _, failed := r.total()
-	looked := 0
+// looked is the exit status without -verify: whether there was something to look at, or to show for
+// a key.
+func (r *report) looked(key bool) int {
 	for _, t := range r.Tables {
-		if t.Status != Unreadable && (t.Report != nil || t.KeyText != "" || t.Format == "") {
-			looked++
+		if t.KeyText != "" || !key && t.Status != Unreadable {
+			return exitSound
 		}
 	}
-	if looked == 0 && failed+n[Unreadable] > 0 {
+	if _, _, _, _, failed := r.total(); failed+len(r.Tables) > 0 {
 		return exitCannotRun
 	}
 	return exitSound

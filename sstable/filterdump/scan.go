@@ -111,7 +111,7 @@ func lookSafely(ctx context.Context, path string, s settings) *Result {
 		return r
 	}
 	if tables.NeedsPebble(format) {
-		return lookInChild(ctx, path, s)
+		return lookInChild(ctx, path, format, s)
 	}
 	return look(ctx, path, s)
 }

@@ -305,7 +305,7 @@ func TestBeyondLongKeys(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	r, err := Analyse(ctx, wholeTable(t, keys, 10), Options{Absent: 1000})
+	r, err := Analyze(ctx, wholeTable(t, keys, 10), Options{Absent: 1000})
 	require.NoError(t, err)
 	require.True(t, r.Verified)
 }

@@ -10,11 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// advised returns the sentence of the advice that matches, and its parenthesized parts; nil if there is none.
+// advised returns the sentence of the advice that matches, and its parenthesized parts; nil if there
+// is none.
 func advised(r *Report, pattern string) []string {
 	for _, sentence := range r.Advice {
 		if match := regexp.MustCompile(pattern).FindStringSubmatch(sentence); match != nil {
@@ -24,175 +23,177 @@ func advised(r *Report, pattern string) []string {
 	return nil
 }
 
+// rateOf reads a rate in per cent.
+func rateOf(t *testing.T, text string) float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	require.NoError(t, err)
+	return x / 100
+}
+
 func TestAdviceOnNames(t *testing.T) {
 	const (
 		levelDB = "LevelDB"
 		within  = "LevelDB, written by RocksDB or Pebble"
 		pebble  = "Pebble v4"
 		rocksDB = "RocksDB format_version 2"
+		builtin = "rocksdb.BuiltinBloomFilter"
+
+		inLevelDB   = "C++ LevelDB uses them; goleveldb does with levelbloom's Configure, or with a policy of this name in Filter or AltFilters"
+		inGoLevelDB = "goleveldb uses them; C++ LevelDB does not, because it looks for leveldb.BuiltinBloomFilter2"
+		inPebble    = "Pebble and RocksDB use them; goleveldb and C++ LevelDB do not"
+		configured  = "only an engine that is configured with a policy of this name uses them"
 	)
-	for _, c := range []struct{ format, name, want string }{
-		{levelDB, policy.Name, "The filters are named leveldb.BuiltinBloomFilter2, as C++ LevelDB names them: goleveldb does not use them unless its Filter or AltFilters has a policy of this name, which levelbloom's Configure sees to."},
-		{levelDB, policy.NameGoLevelDB, "The filters are named leveldb.BuiltinBloomFilter, as goleveldb names them: C++ LevelDB does not use them, it looks for leveldb.BuiltinBloomFilter2."},
-		{levelDB, "rocksdb.BuiltinBloomFilter", "The filters are named rocksdb.BuiltinBloomFilter: goleveldb and C++ LevelDB do not use them; Pebble and RocksDB do."},
-		{within, "rocksdb.BuiltinBloomFilter", "The filters are named rocksdb.BuiltinBloomFilter: goleveldb and C++ LevelDB do not use them; Pebble and RocksDB do."},
-		{levelDB, "mine", "The filters are named mine: only an engine that is configured with a policy of this name uses them."},
-		{pebble, "mine", "The filters are named mine: only an engine that is configured with a policy of this name uses them."},
-		{pebble, policy.Name, "The filters are named leveldb.BuiltinBloomFilter2: only an engine that is configured with a policy of this name uses them."},
-		{pebble, "rocksdb.BuiltinBloomFilter", ""},
-		{rocksDB, "rocksdb.BuiltinBloomFilter", ""},
+	for _, c := range []struct{ format, name, uses string }{
+		{levelDB, policy.Name, inLevelDB},
+		{levelDB, policy.NameGoLevelDB, inGoLevelDB},
+		{levelDB, builtin, inPebble},
+		{within, builtin, inPebble},
+		{levelDB, "mine", configured},
+		{pebble, "mine", configured},
+		{pebble, policy.Name, configured},
+		{pebble, builtin, ""},
+		{rocksDB, builtin, ""},
 	} {
-		got := adviseName(findings{format: c.format, filters: &tables.Filters{Policy: c.name}})
-		require.Equal(t, c.want, got, "%s in %s", c.name, c.format)
+		got := adviseName(findings{format: c.format, policy: c.name})
+		if c.uses == "" {
+			require.Empty(t, got)
+		} else {
+			require.Equal(t, fmt.Sprintf("The filters are named %s: %s.", c.name, c.uses), got)
+		}
 	}
 }
 
-// The rules that speak of bits, on tables that call for them and on a sound one.
-func TestAdviceOnBits(t *testing.T) {
-	rng := seeded(t, 1)
-	keys := numbered(rng, "key%08d", 0, 6000, 0.5).present
-	sound := windowTable(t, keys, 10, 65536, 16)
-	r := analyse(t, sound, Options{})
-	require.Len(t, r.Advice, 1, "only that on its name: %q", r.Advice)
-
-	// k = 0, and LevelDB's reserve.
+// A sound table gets advice on its name alone; one with all bits set is told so.
+func TestAdviceOnSaturatedFilters(t *testing.T) {
+	keys := numbered(seeded(t, 1), "key%08d", 0, 6000, 0.5).present
 	table := windowTable(t, keys, 10, 65536, 16)
-	each := table.info.Filters.Each
-	each[0] = append(each[0][:len(each[0])-1:len(each[0])-1], 0)
-	each[1] = append(each[1][:len(each[1])-1:len(each[1])-1], 31)
-	r = analyse(t, table, Options{})
-	require.Equal(t, 2, r.Unmeasured)
-	require.Zero(t, r.FalseNegatives)
-	require.NotNil(t, advised(r, fmt.Sprintf(`^2 of %d filters answer "may contain" to every key here: k = 0: .* \(in 1\); unknown encoding 0x1f: every key may be contained \(in 1\)\.$`, len(each)-r.Empty)), "%q", r.Advice)
-
-	each[0] = each[0][:1] // matches nothing
-	r = analyse(t, table, Options{})
-	require.Equal(t, 2, r.Unmeasured)
-	require.Positive(t, r.FalseNegatives)
-	require.NotNil(t, advised(r, "^1 of .* to every key here: unknown"), "%q", r.Advice)
-
-	each[1] = each[1][:1]
-	r = analyse(t, table, Options{})
-	require.Equal(t, 2, r.Unmeasured)
-	require.Nil(t, advised(r, "to every key here"))
-
-	table.info.Filters.Encoding = encoding.PebbleBloom
-	require.Contains(t, analyse(t, table, Options{}).Advice, fmt.Sprintf(`%d of %d filters answer "may contain" to every key here: not a Pebble Bloom filter: it may contain every key (in %[1]d).`, len(each)-r.Empty-2, len(each)-r.Empty))
-
-	table = windowTable(t, keys, 10, 65536, 16)
-	for i := range table.info.Filters.Each[1][:len(table.info.Filters.Each[1])-1] {
-		table.info.Filters.Each[1][i] = 0xff
+	require.Len(t, analyze(t, table, Options{}).Advice, 1)
+	filter := table.info.Filters.Each[1]
+	for i := range filter[:len(filter)-1] {
+		filter[i] = 0xff
 	}
-	r = analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.Equal(t, 1, r.Saturated)
-	require.NotNil(t, advised(r, fmt.Sprintf(`^1 of %d filters have all bits set, `, r.Filters)), "%q", r.Advice)
+	require.NotNil(t, advised(r, fmt.Sprintf(`^1 of %d filters have all bits set`, r.Filters)))
 }
 
 func TestAdviceOnFewBits(t *testing.T) {
-	rng := seeded(t, 2)
-	const words = `^(\d) bits per key are few: ([\d.]+) % of random keys pass; with 10 bits ([\d.]+) % would, for (\d+) bytes more\.$`
-	keys := numbered(rng, "key%08d", 0, 10_000, 0.5).present
-	for _, table := range []*fakeTable{wholeTable(t, keys, 3), windowTable(t, keys, 3, 65536, 16)} {
-		r := analyse(t, table, Options{})
+	const words = `^(\d) bits per key are few: the FPR of random keys is ([\d.]+) %; with 10 bits it would be ([\d.]+) %\.$`
+	keys := numbered(seeded(t, 2), "key%08d", 0, 10_000, 0.5).present
+	for _, table := range []*fakeTable{
+		wholeTable(t, keys, 3), windowTable(t, keys, 3, 65536, 16),
+		windowTableOf(mustBlocked(t, 3), keys, 65536, 16),
+	} {
+		r := analyze(t, table, Options{})
 		match := advised(r, words)
 		require.NotNil(t, match, "%q", r.Advice)
 		require.Equal(t, "3", match[1])
-
+		require.InDelta(t, r.Random.Rate, rateOf(t, match[2]), 0.001)
+		require.Equal(t, r.Encodings, map[string]int{r.Trials[0].Encoding: r.Filters})
 		better := wholeTable(t, keys, 10)
-		if table.info.Filters.PerWindow {
-			better = windowTable(t, keys, 10, 65536, 16)
-		}
-		require.Equal(t, strconv.FormatInt(better.info.Filters.Bytes-table.info.Filters.Bytes, 10), match[4])
-		now, err := strconv.ParseFloat(match[2], 64)
-		require.NoError(t, err)
-		then, err := strconv.ParseFloat(match[3], 64)
-		require.NoError(t, err)
-		require.InDelta(t, 100*r.Random.Rate, now, 0.1)
-		require.InDelta(t, 100*analyse(t, better, Options{}).Random.Rate, then, 0.5)
+		require.InDelta(t, analyze(t, better, Options{}).Random.Rate, rateOf(t, match[3]), 0.005)
 	}
-	require.Nil(t, advised(analyse(t, wholeTable(t, keys, 5), Options{}), "few"))
+	require.Nil(t, advised(analyze(t, wholeTable(t, keys, 5), Options{}), "few"))
 }
 
-// Windows of few keys: no hashes are shared, more bits help, and larger windows.
+// Pebble's filters know the prefixes that a Split returns. Their bits are counted per prefix.
+func TestFewPrefixes(t *testing.T) {
+	var keys, prefixes [][]byte
+	for i := range 4 {
+		prefix := []byte(fmt.Sprintf("prefix%d", i))
+		prefixes = append(prefixes, prefix)
+		for range 170 {
+			keys = append(keys, prefix)
+		}
+	}
+	filter := mustBloom(t, 10).AppendFilter(nil, prefixes)
+	r := analyze(t, wholeTableOf(filter, keys[:679]), Options{})
+	require.EqualValues(t, 679, r.Entries)
+	require.EqualValues(t, 4, r.Keys)
+	require.EqualValues(t, 8*len(filter)/4, r.BitsPerKey)
+	require.EqualValues(t, 4, r.KeysPerFilter)
+	require.Nil(t, advised(r, "few"), "%q", r.Advice)
+	require.Empty(t, r.Trials)
+}
+
+// Windows of few keys: more bits help, and larger windows.
 func TestAdviceOnDenseKeysInSmallFilters(t *testing.T) {
 	set := numbered(seeded(t, 3), "user%016d", 0, 20_000, 0.63)
-	r := analyse(t, windowTable(t, set.present, 10, 4096, 11), Options{})
-	match := advised(r, `^([\d.]+) % of absent keys between your keys pass, and ([\d.]+) % of random ones; with 20 bits per key, ([\d.]+) % would; with goleveldb's FilterBaseLg (\d+), ([\d.]+) % would\.$`)
+	r := analyze(t, windowTable(t, set.present, 10, 4096, 11), Options{})
+	match := advised(r, `^The FPR is ([\d.]+) % between your keys and ([\d.]+) % for random ones; with 20 bits per key it would be ([\d.]+) % between them; with goleveldb's FilterBaseLg (\d+) it would be ([\d.]+) %\.$`)
 	require.NotNil(t, match, "%q", r.Advice)
-	rate := func(text string) float64 {
-		x, err := strconv.ParseFloat(text, 64)
-		require.NoError(t, err)
-		return x / 100
-	}
-	require.InDelta(t, r.Between.Rate, rate(match[1]), 0.001)
-	require.InDelta(t, r.Random.Rate, rate(match[2]), 0.001)
-	require.Less(t, rate(match[3]), rate(match[1])/2)
-	wider := slices.DeleteFunc(r.Others, func(o Other) bool { return o.BaseLg == 11 })
+	require.InDelta(t, r.Between.Rate, rateOf(t, match[1]), 0.001)
+	require.InDelta(t, r.Random.Rate, rateOf(t, match[2]), 0.001)
+	require.Less(t, rateOf(t, match[3]), rateOf(t, match[1])/2)
+	wider := slices.DeleteFunc(r.Trials, func(o Trial) bool { return o.BaseLg == 11 })
 	for i, o := range wider {
-		if match[4] == strconv.Itoa(o.BaseLg) {
-			require.InDelta(t, o.Between.Rate, rate(match[5]), 0.001)
-			for j, other := range wider {
-				require.Less(t, rate(match[5]), 1.3*other.Between.Rate, "none of the others is much better")
-				if j < i {
-					require.Greater(t, other.Between.Rate, rate(match[5]), "smaller windows are worse")
-				}
-			}
-			return
+		if match[4] != strconv.Itoa(o.BaseLg) {
+			continue
 		}
+		require.InDelta(t, o.Between.Rate, rateOf(t, match[5]), 0.001)
+		for j, other := range wider {
+			require.Less(t, rateOf(t, match[5]), 1.3*other.Between.Rate, "none of the others is much better")
+			if j < i {
+				require.Greater(t, other.Between.Rate, rateOf(t, match[5]), "smaller windows are worse")
+			}
+		}
+		return
 	}
-	t.Fatalf("no such setting: %v", r.Others)
+	t.Fatalf("no such setting: %v", r.Trials)
 }
 
-// Many keys in one filter: hashes are shared, and no number of bits helps.
+// Many keys in one filter share hashes, and no number of bits helps.
 func TestAdviceOnSharedHashes(t *testing.T) {
 	set := numbered(seeded(t, 4), "%016d", 0, 200_000, 0.63)
-	r := analyse(t, wholeTable(t, set.present, 10), Options{})
-	match := advised(r, `^([\d.]+) % of absent keys between your keys pass, and [\d.]+ % of random ones: ([\d.]+) % because they share a 32-bit hash with a key, so more bits per key will not help; with 20 bits per key, ([\d.]+) % still would\.$`)
+	r := analyze(t, wholeTable(t, set.present, 10), Options{})
+	match := advised(r, `^The FPR is ([\d.]+) % between your keys and [\d.]+ % for random ones; with 20 bits per key it would still be ([\d.]+) % between them\.$`)
 	require.NotNil(t, match, "%q", r.Advice)
-	shared, err := strconv.ParseFloat(match[2], 64)
-	require.NoError(t, err)
-	require.InDelta(t, 100*float64(*r.BetweenCollisions)/float64(r.Between.Asked), shared, 0.1)
-	still, err := strconv.ParseFloat(match[3], 64)
-	require.NoError(t, err)
-	require.InDelta(t, shared, still, 1.5, "at 20 bits little else passes")
+	taken := map[uint32]bool{}
+	for _, key := range set.present {
+		taken[policy.Hash(key)] = true
+	}
+	shared := 0
+	for _, key := range set.absent {
+		if taken[policy.Hash(key)] {
+			shared++
+		}
+	}
+	require.InDelta(t, float64(shared)/float64(len(set.absent)), rateOf(t, match[2]), 0.015)
 }
 
 func TestAdviceOnDenseKeysOnlyIfTheyAre(t *testing.T) {
 	set := numbered(seeded(t, 5), "key%08d", 0, 18_000, 0.5)
-	r := analyse(t, wholeTable(t, set.present, 10), Options{})
-	require.Nil(t, advised(r, "absent keys"), "%q", r.Advice)
+	r := analyze(t, wholeTable(t, set.present, 10), Options{})
+	require.Nil(t, advised(r, "between your keys"), "%q", r.Advice)
 }
 
-func TestAdviceOnOffsets(t *testing.T) {
-	rng := seeded(t, 6)
-	const words = `^([\d.]+) keys per filter, 4 bytes of offset per window: goleveldb's FilterBaseLg (\d+) would save (\d+) of the filter block's (\d+) bytes \(([\d.]+) %\)\.$`
-	keys := numbered(rng, "key%08d", 0, 20_000, 0.5).present
-	for _, blockSize := range []int{1024, 4096, 65536} {
-		table := windowTable(t, keys, 10, blockSize, 11)
-		r := analyse(t, table, Options{})
+// Blocked Bloom is named where LevelDB's encoding has many false positives, and is what it says.
+func TestAdviceOnOtherKinds(t *testing.T) {
+	const words = `^With policy\.NewBlockedBloom and the same (\d+) bits per key, the FPR would be ([\d.]+) % between your keys\. \(Of its filters: only levelbloom reads them; .*\)$`
+	set := numbered(seeded(t, 6), "%016d", 0, 200_000, 0.63)
+	for _, table := range []*fakeTable{
+		windowTable(t, set.present[:20_000], 10, 4096, 11),
+		wholeTable(t, set.present, 10),
+	} {
+		r := analyze(t, table, Options{})
 		match := advised(r, words)
 		require.NotNil(t, match, "%q", r.Advice)
-		number := func(i int) int64 {
-			n, err := strconv.ParseFloat(match[i], 64)
-			require.NoError(t, err)
-			return int64(n)
+		require.Equal(t, "10", match[1])
+		keys := table.keys()
+		other := wholeTableOf(mustBlocked(t, 10).AppendFilter(nil, keys), keys)
+		if table.info.Filters.PerWindow {
+			other = windowTableOf(mustBlocked(t, 10), keys, 4096, 11)
 		}
-		bytes := func(baseLg int) int64 { return windowTable(t, keys, 10, blockSize, baseLg).info.Filters.Bytes }
-		baseLg := int(number(2))
-		require.Equal(t, table.info.Filters.Bytes, number(4))
-		require.Equal(t, bytes(11)-bytes(baseLg), number(3))
-		require.InDelta(t, 100*float64(number(3))/float64(number(4)), float64(number(5)), 1)
-		require.GreaterOrEqual(t, 10*number(3), 9*(bytes(11)-bytes(20)), "most of what can be saved")
-		require.Less(t, 10*(bytes(11)-bytes(baseLg-1)), 9*(bytes(11)-bytes(20)), "the smallest that does")
-		require.InDelta(t, r.KeysPerFilter, float64(number(1)), 1)
+		require.InDelta(t, analyze(t, other, Options{}).Between.Rate, rateOf(t, match[2]), 0.004)
 	}
-	// Little to save: large windows, few large keys in small ones, one window, no windows.
-	for _, table := range []*fakeTable{
-		windowTable(t, keys, 10, 65536, 16),
-		windowTable(t, keys, 100, 65536, 14),
-		windowTable(t, keys[:3], 10, 4096, 11),
-		wholeTable(t, keys, 10),
-	} {
-		require.Nil(t, advised(analyse(t, table, Options{}), "offset"))
+	// Not where LevelDB's encoding keeps its rate, and not where the filters are blocked Bloom.
+	blocked := windowTableOf(mustBlocked(t, 10), set.present[:20_000], 4096, 11)
+	for _, table := range []*fakeTable{wholeTable(t, set.present[:18_000], 10), blocked} {
+		require.Nil(t, advised(analyze(t, table, Options{}), "NewBlockedBloom"))
 	}
+	r := analyze(t, blocked, Options{})
+	require.NotNil(t, advised(r, fmt.Sprintf(`^%d of %[1]d filters are blocked Bloom: only levelbloom reads them`, r.Filters)))
+	// Other engines do not read Pebble's tables.
+	whole := wholeTableOf(mustBlocked(t, 10).AppendFilter(nil, set.present), set.present)
+	require.Nil(t, advised(analyze(t, whole, Options{}), "only levelbloom reads"))
 }

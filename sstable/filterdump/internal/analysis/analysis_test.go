@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -45,7 +45,7 @@ func TestRatesAgainstAllAbsentKeys(t *testing.T) {
 						passed++
 					}
 				}
-				r := analyse(t, table, Options{Seed: 1})
+				r := analyze(t, table, Options{Seed: 1})
 				require.True(t, r.Verified)
 				require.Zero(t, r.FalseNegatives)
 				require.EqualValues(t, c.n, r.Entries)
@@ -86,11 +86,11 @@ func TestRandomKeysHaveOneRate(t *testing.T) {
 		for j := range key {
 			key[j] = byte(rng.Uint32())
 		}
-		if table.info.Filters.Encoding.MayContain(table.info.Filters.Each[0], key) {
+		if table.info.Filters.Reader.MayContain(table.info.Filters.Each[0], key) {
 			passed++
 		}
 	}
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.Equal(t, "16 bytes: 16 bytes", r.KeyShape)
 	for _, rate := range []Rate{r.Between, r.Beyond, r.Random} {
 		require.EqualValues(t, 1<<16, rate.Asked)
@@ -109,13 +109,13 @@ func TestEachFilterHasItsTurn(t *testing.T) {
 	for full := range blocks {
 		table := exactTable(blocks...)
 		f := table.info.Filters
-		f.Encoding = encoding.LevelDB
+		f.Reader = filters.LevelDB
 		for i := range f.Each {
 			f.Each[i] = []byte{0, 0, 0, 0, 0, 0, 0, 0, 6}
 		}
 		f.Each[full][8] = 0 // matches all
 		f.Each = append(f.Each, nil, nil)
-		r := analyse(t, table, Options{})
+		r := analyze(t, table, Options{})
 		for _, rate := range []Rate{r.Beyond, r.Random} {
 			require.Greater(t, rate.Asked, int64(1000))
 			require.EqualValues(t, rate.Asked/4, rate.Passed)
@@ -126,7 +126,7 @@ func TestEachFilterHasItsTurn(t *testing.T) {
 // Versions of one key are entries of their own, and no neighbours.
 func TestVersions(t *testing.T) {
 	table := exactTable([]string{"k1", "k1", "k1", "k2", "k3", "k5", "k5"})
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.EqualValues(t, 7, r.Entries)
 	require.EqualValues(t, 4, r.Keys)
 	require.EqualValues(t, 1, r.Between.Asked) // k4
@@ -135,30 +135,30 @@ func TestVersions(t *testing.T) {
 
 func TestAbsentOption(t *testing.T) {
 	table := wholeTable(t, numbered(seeded(t, 2), "%08d", 500_000, 10_000, 0.1).present, 10)
-	r := analyse(t, table, Options{Absent: 1000})
+	r := analyze(t, table, Options{Absent: 1000})
 	for _, rate := range []Rate{r.Between, r.Beyond, r.Random} {
 		require.EqualValues(t, 1000, rate.Asked)
 	}
 	for _, absent := range []int{-1, 1<<20 + 1} {
-		r, err := Analyse(context.Background(), table, Options{Absent: absent})
-		require.EqualError(t, err, fmt.Sprintf("%d absent keys: pass a number from 1 to 2^20, or 0 for 65536", absent))
+		r, err := Analyze(context.Background(), table, Options{Absent: absent})
+		require.EqualError(t, err, fmt.Sprintf("%d absent keys: pass 1 to 2^20, or 0 for 65536", absent))
 		require.Nil(t, r)
 	}
 }
 
 func TestSeed(t *testing.T) {
 	table := windowTable(t, numbered(seeded(t, 3), "%016d", 0, 20_000, 0.2).present, 10, 4096, 11)
-	first := analyse(t, table, Options{Seed: 1})
-	require.NotEmpty(t, first.Others)
-	require.Equal(t, first, analyse(t, table, Options{Seed: 1}))
-	require.NotEqual(t, first.Between, analyse(t, table, Options{Seed: 2}).Between)
+	first := analyze(t, table, Options{Seed: 1})
+	require.NotEmpty(t, first.Trials)
+	require.Equal(t, first, analyze(t, table, Options{Seed: 1}))
+	require.NotEqual(t, first.Between, analyze(t, table, Options{Seed: 2}).Between)
 }
 
 func TestErrors(t *testing.T) {
 	failure := errors.New("unreadable")
 	table := windowTable(t, numbered(seeded(t, 4), "%016d", 0, 20_000, 0.63).present, 10, 4096, 11)
 	table.err = failure
-	r, err := Analyse(context.Background(), table, Options{})
+	r, err := Analyze(context.Background(), table, Options{})
 	require.Equal(t, failure, err)
 	require.Nil(t, r)
 }
@@ -168,12 +168,12 @@ func TestContext(t *testing.T) {
 	table := windowTable(t, numbered(seeded(t, 5), "%016d", 0, 20_000, 0.63).present, 10, 4096, 11)
 	for _, at := range []int{1, 5, 25, 60, 120, 170} { // how often Err was called before it ends
 		ctx := &endingContext{Context: context.Background(), calls: at}
-		r, err := Analyse(ctx, table, Options{})
+		r, err := Analyze(ctx, table, Options{})
 		require.ErrorIs(t, err, context.Canceled, "after %d calls", at)
 		require.Nil(t, r)
 		require.Equal(t, 0, ctx.calls, "it ends at once")
 	}
-	_, err := Analyse(&endingContext{Context: context.Background(), calls: 1000}, table, Options{})
+	_, err := Analyze(&endingContext{Context: context.Background(), calls: 1000}, table, Options{})
 	require.NoError(t, err)
 }
 
@@ -226,7 +226,7 @@ func TestMemoryIsFlat(t *testing.T) {
 		runtime.GC()
 		table := &manyTable{n: n, fakeTable: fakeTable{info: tables.Info{Filters: wholeTable(t, nil, 10).info.Filters}}}
 		table.info.Filters.Each[0] = filter
-		r := analyse(t, table, Options{})
+		r := analyze(t, table, Options{})
 		require.EqualValues(t, n, r.Entries)
 		require.Zero(t, r.FalseNegatives)
 		return table.peak

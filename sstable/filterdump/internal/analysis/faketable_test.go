@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -15,7 +14,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -39,12 +38,6 @@ func mustBlocked(t testing.TB, bitsPerKey float64) *policy.BlockedBloom {
 	blocked, err := policy.NewBlockedBloom(bitsPerKey)
 	require.NoError(t, err)
 	return blocked
-}
-
-func mustFuse(t testing.TB, bitsPerKey float64) *policy.BinaryFuse {
-	fuse, err := policy.NewBinaryFuse(bitsPerKey)
-	require.NoError(t, err)
-	return fuse
 }
 
 func filterOf(p policy.Policy, keys [][]byte) []byte {
@@ -102,7 +95,7 @@ func wholeTable(t testing.TB, keys [][]byte, bitsPerKey float64) *fakeTable {
 func wholeTableOf(filter []byte, keys [][]byte) *fakeTable {
 	return &fakeTable{
 		info: tables.Info{Format: "Pebble v4", Filters: &tables.Filters{
-			Policy: policy.Name, Encoding: encoding.LevelDB, Bytes: int64(len(filter)), Each: [][]byte{filter},
+			Policy: policy.Name, Reader: filters.LevelDB, Bytes: int64(len(filter)), Each: [][]byte{filter},
 		}},
 		blocks: []fakeBlock{{0, keys}},
 	}
@@ -116,7 +109,7 @@ func windowTable(t testing.TB, keys [][]byte, bitsPerKey float64, blockSize, bas
 
 func windowTableOf(p policy.Policy, keys [][]byte, blockSize, baseLg int) *fakeTable {
 	table := &fakeTable{info: tables.Info{Format: "LevelDB"}}
-	filters := &tables.Filters{Policy: policy.NameGoLevelDB, Encoding: encoding.LevelDB, PerWindow: true, BaseLg: baseLg}
+	filters := &tables.Filters{Policy: policy.NameGoLevelDB, Reader: filters.LevelDB, PerWindow: true, BaseLg: baseLg}
 	builder := p.NewBuilder()
 	generate := func() {
 		var filter []byte
@@ -167,15 +160,11 @@ func (t *fakeTable) ask(key []byte) (asked, may bool) {
 		return false, false
 	}
 	f := t.info.Filters
-	return true, f.Encoding.MayContain(f.Each[filter], key)
+	return true, f.Reader.MayContain(f.Each[filter], key)
 }
 
-// exact is an encoding without chance: a filter is the list of its keys.
+// exact is a reader of filters without chance: a filter is the list of its keys.
 type exact struct{}
-
-func (exact) String() string { return "exact" }
-
-func (e exact) Of([]byte) encoding.Encoding { return e }
 
 func (exact) filter(keys ...string) (filter []byte) {
 	for _, key := range keys {
@@ -196,17 +185,13 @@ func (exact) MayContain(filter, key []byte) bool {
 	return false
 }
 
-func (exact) Measure([]byte) (encoding.Stats, bool) { return encoding.Stats{}, false }
+func (exact) Parse([]byte) (string, policy.Info, error) { return "exact", policy.Info{}, nil }
 
-func (e exact) Explain(filter, key []byte) encoding.Explanation {
-	h := fnv.New64a()
-	h.Write(key)
-	return encoding.Explanation{Hash: h.Sum64(), HashBits: 64, MayContain: e.MayContain(filter, key)}
-}
+func (exact) Probes(policy.Info, []byte) []uint64 { return nil }
 
 // exactTable has blocks of these keys, each with an exact filter of its own.
 func exactTable(blocks ...[]string) *fakeTable {
-	t := &fakeTable{info: tables.Info{Format: "LevelDB", Filters: &tables.Filters{Policy: "exact", Encoding: exact{}, PerWindow: true, BaseLg: 11}}}
+	t := &fakeTable{info: tables.Info{Format: "LevelDB", Filters: &tables.Filters{Policy: "exact", Reader: exact{}, PerWindow: true, BaseLg: 11}}}
 	f := t.info.Filters
 	for i, keys := range blocks {
 		b := fakeBlock{filter: i}
@@ -251,13 +236,13 @@ func hashed(keys [][]byte) (random [][]byte) {
 	return random
 }
 
-func analyse(t testing.TB, table tables.Table, o Options) *Report {
+func analyze(t testing.TB, table tables.Table, o Options) *Report {
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("seed of Analyse: %d", o.Seed)
+			t.Logf("seed of Analyze: %d", o.Seed)
 		}
 	})
-	r, err := Analyse(context.Background(), table, o)
+	r, err := Analyze(context.Background(), table, o)
 	require.NoError(t, err)
 	return r
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/encoding"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -17,19 +17,18 @@ import (
 func TestVerified(t *testing.T) {
 	table := exactTable([]string{"a", "b", "b"}, []string{"c"}, []string{"d", "e"})
 	table.info.Filters.Each = append(table.info.Filters.Each, nil) // an empty window at the end
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.True(t, r.Verified)
 	require.Empty(t, r.Unverified)
-	require.Equal(t, "exact", r.Encoding)
+	require.Equal(t, "exact", r.Encoding())
 	require.Zero(t, r.FalseNegatives)
 	require.Empty(t, r.Lost)
 	require.EqualValues(t, 6, r.Entries)
 	require.EqualValues(t, 5, r.Keys)
 	require.Equal(t, 3, r.Filters)
 	require.Equal(t, 1, r.Empty)
-	require.Equal(t, 3, r.Unmeasured)
 	require.InDelta(t, 2, r.KeysPerFilter, 1e-9)
-	require.InDelta(t, 8*12.0/6, r.BitsPerKey, 1e-9) // two bytes for each key
+	require.InDelta(t, 8*12.0/6, r.BitsPerKey, 1e-9) // two bytes per key
 }
 
 func TestFalseNegatives(t *testing.T) {
@@ -43,7 +42,7 @@ func TestFalseNegatives(t *testing.T) {
 	each[1] = exact{}.filter(keys[9])     // in the wrong window, so all of 10 to 19 are lost
 	each[2] = append(each[2], exact{}.filter("more")...)
 
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.True(t, r.Verified, "compared they were")
 	require.EqualValues(t, 11, r.FalseNegatives)
 	var want []string
@@ -57,7 +56,7 @@ func TestFalseNegatives(t *testing.T) {
 func TestEmptyFilterLosesKeys(t *testing.T) {
 	table := exactTable([]string{"a"}, []string{"b"})
 	table.info.Filters.Each[1] = nil
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.EqualValues(t, 1, r.FalseNegatives)
 	require.Equal(t, []string{"62"}, r.Lost)
 }
@@ -65,7 +64,7 @@ func TestEmptyFilterLosesKeys(t *testing.T) {
 func TestUncoveredEntriesAreNotLost(t *testing.T) {
 	table := exactTable([]string{"a", "b"}, []string{"x", "y", "z"})
 	table.blocks[1].filter = -1
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.True(t, r.Verified)
 	require.Zero(t, r.FalseNegatives)
 	require.EqualValues(t, 5, r.Entries)
@@ -73,56 +72,21 @@ func TestUncoveredEntriesAreNotLost(t *testing.T) {
 	require.Contains(t, r.Advice, "3 of 5 entries are covered by no filter: lookups there read data, whether the key is there or not.")
 }
 
-func TestPresumedEncoding(t *testing.T) {
-	table := exactTable([]string{"a", "b"}, []string{"c"})
-	table.info.Filters.Presumed = true
-	r := analyse(t, table, Options{})
-	require.True(t, r.Verified)
-	require.Empty(t, r.Unverified)
-	require.Equal(t, "exact (the policy exact is not known here, but all of 3 entries match)", r.Encoding)
-
-	table.info.Filters.Each[1] = exact{}.filter("x")
-	r = analyse(t, table, Options{})
+// Filters under a name that is not known here are counted, and nothing else.
+func TestUnknownPolicy(t *testing.T) {
+	table := wholeTable(t, numbered(seeded(t, 1), "%06d", 0, 1000, 0.5).present, 10)
+	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
+	r := analyze(t, table, Options{})
 	require.False(t, r.Verified)
-	require.Zero(t, r.FalseNegatives)
-	require.Empty(t, r.Lost)
-	require.Empty(t, r.Encoding)
-	require.Equal(t, "the policy exact is not known here, and its filters were taken for exact: 1 of 3 entries do not match, so they are of another encoding, or damaged", r.Unverified)
-	require.Zero(t, r.Random, "filters of an unknown encoding are asked nothing")
-	require.Equal(t, r.Unverified, r.BetweenUnasked)
-	require.Equal(t, r.Unverified, r.BeyondUnasked)
-	require.Equal(t, 2, r.Filters, "but counted")
-
-	table.blocks = nil
-	r = analyse(t, table, Options{})
-	require.False(t, r.Verified)
-	require.Equal(t, "the policy exact is not known here, and there is no entry to try its filters on", r.Unverified)
-}
-
-// Bits of a presumed encoding are looked at only if the keys speak for it.
-func TestPresumedBits(t *testing.T) {
-	set := numbered(seeded(t, 1), "%06d", 0, 1000, 1)
-	table := wholeTable(t, set.present, 10)
-	table.info.Filters.Policy, table.info.Filters.Presumed = "mine", true
-	r := analyse(t, table, Options{})
-	require.True(t, r.Verified)
-	require.Equal(t, []int{6}, r.Probes)
-	require.InDelta(t, 1000, r.Distinct, 100)
-
-	table.blocks[0].keys = numbered(seeded(t, 2), "%07d", 0, 1000, 1).present
-	r = analyse(t, table, Options{})
-	require.Contains(t, r.Unverified, "of 1000 entries do not match")
+	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under another name, pass -bloom mine"
+	require.Equal(t, why, r.Unverified)
+	require.Equal(t, why, r.BetweenUnasked)
+	require.Equal(t, why, r.BeyondUnasked)
+	require.Zero(t, r.Random)
 	require.Zero(t, r.Distinct)
-	require.Empty(t, r.Probes)
-
-	table = windowTable(t, set.present, 10, 4096, 11)
-	require.Len(t, analyse(t, table, Options{}).Advice, 2, "on the name and on the offsets")
-	table.info.Filters.Presumed = true
-	table.info.Filters.Each[0] = make([]byte, 9)
-	table.info.Filters.Each[0][8] = 6
-	r = analyse(t, table, Options{})
-	require.NotEmpty(t, r.Unverified)
-	require.Len(t, r.Advice, 1, "what is not known to be LevelDB's gets no advice on LevelDB's layout")
+	require.Equal(t, 1, r.Filters)
+	require.Empty(t, r.Encoding())
+	require.Len(t, r.Advice, 1, "on the name")
 }
 
 func TestUnverifiedByThePrefixRule(t *testing.T) {
@@ -131,7 +95,7 @@ func TestUnverifiedByThePrefixRule(t *testing.T) {
 	table := wholeTable(t, set.present, 10)
 	table.blocks[0].keys = set.absent // the filters know other parts of the keys
 	table.info.Unverified = why
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.False(t, r.Verified)
 	require.Equal(t, why, r.Unverified)
 	require.Zero(t, r.FalseNegatives)
@@ -140,39 +104,23 @@ func TestUnverifiedByThePrefixRule(t *testing.T) {
 	require.Zero(t, r.Between)
 	require.Zero(t, r.Beyond)
 	require.EqualValues(t, 65536, r.Random.Asked, "random keys need no rule")
-	require.Equal(t, "LevelDB Bloom", r.Encoding)
+	require.Equal(t, "LevelDB Bloom", r.Encoding())
 	require.Equal(t, []int{6}, r.Probes)
-
-	table.info.Filters.Presumed = true
-	r = analyse(t, table, Options{})
-	require.Equal(t, why, r.Unverified)
-	require.Zero(t, r.Random)
-	require.Empty(t, r.Probes)
-}
-
-func TestUnknownEncoding(t *testing.T) {
-	table := exactTable([]string{"a"})
-	table.info.Filters.Encoding = nil
-	r := analyse(t, table, Options{})
-	require.False(t, r.Verified)
-	require.Equal(t, "the encoding of the filters of the policy exact is not known here", r.Unverified)
-	require.Equal(t, 1, r.Filters)
-	require.Empty(t, r.Encoding)
 }
 
 func TestNoFilter(t *testing.T) {
 	table := exactTable([]string{"a", "b"})
 	table.info.Filters = nil
 	table.blocks[0].filter = -1
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.Equal(t, &Report{
 		Entries: 2, Keys: 2, Unfiltered: 2, KeyShape: "1 byte: 1 lower-case hex digit",
 		BetweenUnasked: "the table has no filter", BeyondUnasked: "the table has no filter",
-		Advice: []string{"The table has no filter: every lookup that comes to it reads data, whether the key is there or not."},
+		Advice: []string{"The table has no filter: every lookup in it reads data, whether the key is there or not."},
 	}, r)
 
 	table.blocks = nil
-	r = analyse(t, table, Options{})
+	r = analyze(t, table, Options{})
 	require.Zero(t, r.Entries)
 	require.Empty(t, r.Advice)
 }
@@ -180,12 +128,12 @@ func TestNoFilter(t *testing.T) {
 // Pebble's filters are read by their own encoding, with a hash of its own.
 func TestPebbleBloom(t *testing.T) {
 	table := wholeTable(t, numbered(seeded(t, 4), "%06d", 0, 100, 1).present, 10)
-	table.info.Filters.Policy, table.info.Filters.Encoding = "rocksdb.BuiltinBloomFilter", encoding.PebbleBloom
+	table.info.Filters.Policy, table.info.Filters.Reader = "rocksdb.BuiltinBloomFilter", filters.Builtin
 	table.info.Filters.Each[0] = make([]byte, 64+5)
 	table.info.Filters.Each[0][64], table.info.Filters.Each[0][65] = 6, 1 // one line of no bits
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.EqualValues(t, 100, r.FalseNegatives)
-	require.Equal(t, "Pebble Bloom", r.Encoding)
+	require.Equal(t, "Pebble Bloom", r.Encoding())
 	require.Empty(t, r.Advice)
 }
 
@@ -194,7 +142,7 @@ func TestOtherOrder(t *testing.T) {
 	keys := numbered(seeded(t, 5), "%06d", 100, 1000, 0.5).present
 	table := wholeTable(t, keys, 10)
 	keys[500], keys[501] = keys[501], keys[500]
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.True(t, r.Verified)
 	require.Zero(t, r.Between)
 	require.Contains(t, r.BetweenUnasked, "not in bytewise order")
@@ -208,12 +156,12 @@ func TestNothingToAsk(t *testing.T) {
 		keys            []string
 		between, beyond string
 	}{
-		{[]string{"a"}, "no key of the same shape lies between two keys where a filter is asked for it", ""},
-		{[]string{"1", "2", "3"}, "no key of the same shape lies between two keys where a filter is asked for it", ""},
-		{[]string{""}, "no key of the same shape lies between two keys where a filter is asked for it", "no key of the same shape lies beyond the keys"},
+		{[]string{"a"}, "no key of the same shape lies between two keys where a filter is asked", ""},
+		{[]string{"1", "2", "3"}, "no key of the same shape lies between two keys where a filter is asked", ""},
+		{[]string{""}, "no key of the same shape lies between two keys where a filter is asked", "no key of the same shape lies beyond the keys"},
 		{[]string{"1", "3"}, "", ""},
 	} {
-		r := analyse(t, exactTable(c.keys), Options{})
+		r := analyze(t, exactTable(c.keys), Options{})
 		require.Equal(t, c.between, r.BetweenUnasked, "%q", c.keys)
 		require.Equal(t, c.beyond, r.BeyondUnasked, "%q", c.keys)
 		require.Equal(t, c.between == "", r.Between.Asked > 0)
@@ -221,7 +169,7 @@ func TestNothingToAsk(t *testing.T) {
 		require.Zero(t, r.Between.Passed+r.Beyond.Passed+r.Random.Passed, "exact filters let nothing pass")
 	}
 	table := exactTable()
-	r := analyse(t, table, Options{})
+	r := analyze(t, table, Options{})
 	require.Zero(t, r.Random)
 	require.True(t, r.Verified)
 	require.Equal(t, "no filter has keys", r.BeyondUnasked)
@@ -229,7 +177,7 @@ func TestNothingToAsk(t *testing.T) {
 	// LevelDB's reader answers "may contain" to no filter, and asks none there.
 	table = exactTable([]string{"1"}, []string{"3", "5"})
 	table.blocks[1].filter = -1
-	require.Zero(t, analyse(t, table, Options{}).Between)
+	require.Zero(t, analyze(t, table, Options{}).Between)
 }
 
 // Keys that the table's reader cannot read are no fault of the table.
@@ -238,11 +186,11 @@ func TestUnreadableKeys(t *testing.T) {
 	table := wholeTable(t, nil, 10)
 	table.info.Filters.Each = [][]byte{mustBloom(t, 10).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")})}
 	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
-	_, err := Analyse(context.Background(), table, Options{})
+	_, err := Analyze(context.Background(), table, Options{})
 	require.ErrorIs(t, err, table.err, "the table does not say so itself")
 
 	table.info.Unverified = why
-	r, err := Analyse(context.Background(), table, Options{})
+	r, err := Analyze(context.Background(), table, Options{})
 	require.NoError(t, err)
 	require.False(t, r.Verified)
 	require.Equal(t, why, r.Unverified)

@@ -282,7 +282,7 @@ func TestPebbleUnsupported(t *testing.T) {
 		{pebble, footerByte(41, 8), "Pebble v8: " + only1to7},
 		{pebble, footerByte(41, 0), "Pebble v0: " + only1to7},
 		{pebble, newFooter, "Pebble v255: " + only1to7},
-		{rocks, lastByteOfData(0, 0x80, rocks), "Pebble's reader, which is used here, does not read it"},
+		{rocks, lastByteOfData(0, 0x80, rocks), ""}, // a hash index, on which Pebble's reader panics
 		{pebble, lastByteOfData(0, 0x80, pebble), ""},
 		{rocks, lastByteOfData(1, 4, rocks), "blocks are compressed with lz4" + unknown},
 		{rocks, lastByteOfData(1, 2, rocks), "blocks are compressed with zlib" + unknown},
