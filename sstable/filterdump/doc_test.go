@@ -23,7 +23,7 @@ func TestDoc(t *testing.T) {
 	_, doc, found := strings.Cut(readDoc(t), "# JSON")
 	require.True(t, found)
 	for _, of := range []any{
-		report{}, Summary{}, Result{}, Filter{}, analysis.Report{}, analysis.Rate{}, analysis.Trial{},
+		report{}, Summary{}, Result{}, Filter{}, analysis.Report{}, analysis.Rate{},
 	} {
 		for i := range reflect.TypeOf(of).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(of).Field(i).Tag.Get("json"), ",")

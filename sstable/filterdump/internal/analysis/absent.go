@@ -59,10 +59,13 @@ func (s shape) beyond(rng *rand.Rand, first, last []byte, n int, f func(key []by
 
 // randomKeys calls f with n keys of random bytes, of the lengths of the sample. Those shorter than 8 bytes get 8, so that
 // none is in the table by chance. The key's memory is reused.
-func randomKeys(rng *rand.Rand, sample []sampledKey, n int, f func(key []byte) error) error {
+func randomKeys(rng *rand.Rand, sample [][]byte, n int, f func(key []byte) error) error {
 	var key []byte
 	for range n {
-		length := max(8, len(sample[rng.IntN(len(sample))]))
+		length := 8
+		if len(sample) > 0 { // else all keys are long
+			length = max(length, len(sample[rng.IntN(len(sample))]))
+		}
 		key = key[:0]
 		for len(key) < length {
 			key = append(key, byte(rng.Uint32()))

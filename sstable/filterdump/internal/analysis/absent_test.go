@@ -15,16 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pairsOf returns all neighbours of keys, which ascend.
-func pairsOf(keys [][]byte) (pairs []neighbours) {
+// pairsOf returns all neighbors of keys, which ascend.
+func pairsOf(keys [][]byte) (pairs []neighbors) {
 	for i := range len(keys) - 1 {
-		pairs = append(pairs, neighbours{keys[i], keys[i+1]})
+		pairs = append(pairs, neighbors{keys[i], keys[i+1]})
 	}
 	return pairs
 }
 
 func learnAll(keys [][]byte) shapes {
-	var sample []sampledKey
+	var sample [][]byte
 	for _, key := range keys {
 		sample = append(sample, key)
 	}
@@ -55,7 +55,7 @@ func TestBetweenAsksForAll(t *testing.T) {
 	}
 }
 
-// Numbers without leading zeros have several lengths, and gaps between neighbours of different ones: "9" and "91".
+// Numbers without leading zeros have several lengths, and gaps between neighbors of different ones: "9" and "91".
 func TestBetweenOfSeveralLengths(t *testing.T) {
 	rng := seeded(t, 2)
 	present := map[string]bool{}

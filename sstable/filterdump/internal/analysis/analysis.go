@@ -20,9 +20,8 @@ type Options struct {
 	Seed   uint64 // of all random choices: the same table and options give the same report
 }
 
-// Analyze reads all entries of t, once or twice, and reports on its filters. It keeps samples of at
-// most 32 MiB each (a few MiB in all, unless keys are long) and 16 bytes per filter, however many
-// entries there are.
+// Analyze reads all entries of t and reports on its filters. It keeps samples of o.Absent pairs of keys
+// at most, and 8 bytes per filter, however many entries there are.
 //
 // Keys that cannot be read leave the table unverified, without entries in the report. Other errors
 // are those of t.Keys, that of ctx if it ends, and one that says what to pass if an option is out of
@@ -44,7 +43,7 @@ func Analyze(ctx context.Context, t tables.Table, o Options) (*Report, error) {
 	if err := a.probe(); err != nil {
 		return nil, err
 	}
-	a.report.Advice = advise(a.info, &a.report, a.setting)
+	a.report.Advice = advise(a.info, &a.report)
 	report := a.report // a pointer into a would keep the samples and the filters
 	return &report, nil
 }
@@ -59,9 +58,8 @@ type analyzer struct {
 	absent  int
 	report  Report
 
-	seen    *survey // what the first pass found
-	shapes  shapes
-	setting *setting // nil: the filters do not all have one setting, or are unverified
+	seen   *survey // what was found in the entries
+	shapes shapes
 }
 
 // survey reads the entries and looks at the filters.
@@ -95,9 +93,6 @@ func (a *analyzer) survey() error {
 	r.measure(a.filters)
 	if compared {
 		a.seen.verifier.conclude(r)
-	}
-	if r.Verified {
-		a.setting = settingOf(a.filters, a.seen.perFilter)
 	}
 	return nil
 }

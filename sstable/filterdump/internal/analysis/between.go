@@ -9,20 +9,20 @@ import (
 // Absent keys between the table's own.
 //
 // All absent keys of the table's range that look like its keys are equally likely to be asked for: a lookup of the 63 % of
-// a numbered range that are there, and of those that are not, means just these. So a gap between neighbours counts by its
+// a numbered range that are there, and of those that are not, means just these. So a gap between neighbors counts by its
 // size. But the keys of a table often form groups with giant gaps between them ("acct:...", "user:..."), which nobody looks
 // into, and one such gap would leave nothing to the others: a gap counts for no more than 64 times the median one. Where
 // keys are spread evenly or at random this changes nothing, as there not one gap in 10^19 is so large.
 //
 // Keys of different lengths are different kinds: each length has its share of the keys asked for, by the number of its
-// gaps, and its own median. Neighbours of different lengths have a gap of each.
+// gaps, and its own median. Neighbors of different lengths have a gap of each.
 
 // capBits is the logarithm to the base 2 of how many times the median a gap may count.
 const capBits = 6
 
-// betweenKeys calls f with about n absent keys between neighbours of the sample, without any twice: all that there are, if
+// betweenKeys calls f with about n absent keys between neighbors of the sample, without any twice: all that there are, if
 // there are no more than n. They come by length, and then in the order of the sample. The key's memory is reused.
-func betweenKeys(rng *rand.Rand, sample []neighbours, s shapes, n int, f func(key []byte) error) error {
+func betweenKeys(rng *rand.Rand, sample []neighbors, s shapes, n int, f func(key []byte) error) error {
 	gaps, total := map[int][]interval{}, 0
 	for _, pair := range sample {
 		lengths := []int{len(pair.low), len(pair.high)}

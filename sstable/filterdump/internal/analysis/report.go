@@ -19,12 +19,11 @@ type Report struct {
 	Distinct      float64 `json:"distinct_keys_estimated"` // without saturated filters
 	FPP           float64 `json:"fpp_estimated"`           // mean over the filters with keys
 
-	Between        Rate    `json:"fpr_between"` // absent keys between the table's own
-	BetweenUnasked string  `json:"fpr_between_unasked,omitempty"`
-	Beyond         Rate    `json:"fpr_beyond"` // absent keys of the same shape beyond them
-	BeyondUnasked  string  `json:"fpr_beyond_unasked,omitempty"`
-	Random         Rate    `json:"fpr_random"` // random bytes
-	Trials         []Trial `json:"trials,omitempty"`
+	Between        Rate   `json:"fpr_between"` // absent keys between the table's own
+	BetweenUnasked string `json:"fpr_between_unasked,omitempty"`
+	Beyond         Rate   `json:"fpr_beyond"` // absent keys of the same shape beyond them
+	BeyondUnasked  string `json:"fpr_beyond_unasked,omitempty"`
+	Random         Rate   `json:"fpr_random"` // random bytes
 
 	Verified       bool           `json:"verified"`             // every covered entry was compared
 	Unverified     string         `json:"unverified,omitempty"` // why not
@@ -34,14 +33,4 @@ type Report struct {
 	Lost           []string       `json:"false_negative_keys,omitempty"` // the first ten, in hex
 
 	Advice []string `json:"advice,omitempty"` // sentences
-}
-
-// A Trial is a setting that was tried on the table's own keys: filters built with it were asked about
-// some of the absent keys.
-type Trial struct {
-	Encoding   string  `json:"encoding"`
-	BitsPerKey float64 `json:"bits_per_key"`
-	BaseLg     int     `json:"base_lg,omitempty"` // left out: one filter for the whole table
-	Between    Rate    `json:"fpr_between"`
-	Random     Rate    `json:"fpr_random"`
 }

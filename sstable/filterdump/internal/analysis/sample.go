@@ -5,78 +5,36 @@ import (
 	"slices"
 )
 
-// maxSampleBytes bounds the bytes that a reservoir keeps.
-const maxSampleBytes = 32 << 20
+// maxSampledLen bounds the keys in samples, and with them the memory. Longer keys are left out.
+const maxSampledLen = 512
 
-// sampled is what a reservoir can keep.
-type sampled[T any] interface {
-	size() int // bytes of memory
-	clone() T
-}
-
-var (
-	_ sampled[sampledKey] = sampledKey{}
-	_ sampled[neighbours] = neighbours{}
-	_ sampled[question]   = question{}
-)
-
-// A reservoir keeps a uniform random sample of what it is offered (Vitter, "Random Sampling with a Reservoir", 1985,
-// algorithm R).
-type reservoir[T sampled[T]] struct {
+// A reservoir keeps a uniform random sample of what it is offered (Vitter, "Random Sampling with a
+// Reservoir", 1985, algorithm R).
+type reservoir[T any] struct {
 	rng     *rand.Rand
-	limit   int // of the sample; halved whenever the sample takes more than maxSampleBytes
+	limit   int // of the sample
 	offered uint64
-	bytes   int
 	sample  []T
 }
 
-// offer takes a clone of x into the sample, or not.
-func (r *reservoir[T]) offer(x T) {
+// offer takes what clone returns into the sample, or not.
+func (r *reservoir[T]) offer(clone func() T) {
 	r.offered++
-	switch {
-	case len(r.sample) < r.limit:
-		r.sample = append(r.sample, x.clone())
-	default:
-		i := r.rng.Uint64N(r.offered)
-		if i >= uint64(len(r.sample)) {
-			return
-		}
-		r.bytes -= r.sample[i].size()
-		r.sample[i] = x.clone()
-	}
-	r.bytes += x.size()
-	for r.bytes > maxSampleBytes && len(r.sample) > 1 {
-		r.halve()
+	if len(r.sample) < r.limit {
+		r.sample = append(r.sample, clone())
+	} else if i := r.rng.Uint64N(r.offered); i < uint64(len(r.sample)) {
+		r.sample[i] = clone()
 	}
 }
 
-// halve drops a random half. What is left is a uniform sample too, and stays one.
-func (r *reservoir[T]) halve() {
-	r.rng.Shuffle(len(r.sample), func(i, j int) { r.sample[i], r.sample[j] = r.sample[j], r.sample[i] })
-	r.limit = len(r.sample) / 2
-	clear(r.sample[r.limit:])
-	r.sample = r.sample[:r.limit]
-	r.bytes = 0
-	for _, x := range r.sample {
-		r.bytes += x.size()
-	}
-}
+// neighbors are two keys of the table, low < high, that follow each other.
+type neighbors struct{ low, high []byte }
 
-// sampledKey is a key of the table.
-type sampledKey []byte
+func (n neighbors) clone() neighbors { return neighbors{slices.Clone(n.low), slices.Clone(n.high)} }
 
-func (k sampledKey) size() int         { return 24 + len(k) }
-func (k sampledKey) clone() sampledKey { return slices.Clone(k) }
-
-// neighbours are two keys of the table, low < high, that follow each other.
-type neighbours struct{ low, high []byte }
-
-func (n neighbours) size() int         { return 48 + len(n.low) + len(n.high) }
-func (n neighbours) clone() neighbours { return neighbours{slices.Clone(n.low), slices.Clone(n.high)} }
-
-// adjacent reports whether no byte string of their length lies between n, that is, high = low + 1 as a number. Such
-// neighbours are not worth a place in the sample.
-func (n neighbours) adjacent() bool {
+// adjacent reports whether no byte string of their length lies between n, that is, high = low + 1 as a
+// number. Such neighbors are not worth a place in the sample.
+func (n neighbors) adjacent() bool {
 	if len(n.low) != len(n.high) {
 		return false
 	}
@@ -91,12 +49,3 @@ func (n neighbours) adjacent() bool {
 	}
 	return false
 }
-
-// A question is an absent key, and the filter that was asked for it.
-type question struct {
-	filter int
-	key    []byte
-}
-
-func (q question) size() int       { return 32 + len(q.key) }
-func (q question) clone() question { return question{q.filter, slices.Clone(q.key)} }

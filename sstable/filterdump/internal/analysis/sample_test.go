@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/big"
 	"slices"
 	"testing"
@@ -10,70 +9,49 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each of the things offered is in the sample as often as each other, also when the sample was halved on the way.
+// Each of the things offered is in the sample as often as each other.
 func TestReservoirIsUniform(t *testing.T) {
 	rng := seeded(t, 1)
-	for _, halved := range []bool{false, true} {
-		const offered, limit, times = 100, 10, 4000
-		counts := make([]int, offered)
-		kept := 0
-		for range times {
-			r := reservoir[sampledKey]{rng: rng, limit: limit}
-			for i := range offered {
-				r.offer(sampledKey{byte(i)})
-				if halved && i == 30 {
-					r.halve()
-				}
-			}
-			kept = len(r.sample)
-			for _, key := range r.sample {
-				counts[key[0]]++
-			}
+	const offered, limit, times = 100, 10, 4000
+	counts := make([]int, offered)
+	for range times {
+		r := reservoir[int]{rng: rng, limit: limit}
+		for i := range offered {
+			r.offer(func() int { return i })
 		}
-		if halved {
-			require.Equal(t, limit/2, kept)
-		} else {
-			require.Equal(t, limit, kept)
+		require.Len(t, r.sample, limit)
+		for _, i := range r.sample {
+			counts[i]++
 		}
-		requireUniform(t, counts, float64(times*kept)/offered)
 	}
+	requireUniform(t, counts, float64(times*limit)/offered)
 }
 
-// Few things are all kept, whatever the limit.
+// Few things are all kept.
 func TestReservoirKeepsFew(t *testing.T) {
-	r := reservoir[sampledKey]{rng: seeded(t, 2), limit: 10}
+	r := reservoir[int]{rng: seeded(t, 2), limit: 10}
 	for i := range 10 {
-		r.offer(sampledKey{byte(i)})
-	}
-	for i := range 10 {
-		require.Equal(t, sampledKey{byte(i)}, r.sample[i])
+		r.offer(func() int { return i })
+		require.Equal(t, i, r.sample[i])
 	}
 }
 
-func TestReservoirBoundsItsBytes(t *testing.T) {
-	r := reservoir[neighbours]{rng: seeded(t, 3), limit: 1 << 16}
-	key := make([]byte, 1<<16)
-	for i := range 2000 {
-		binary.BigEndian.PutUint32(key, uint32(i))
-		r.offer(neighbours{key, key[:len(key)/(1+i%3)]})
-		bytes := 0
-		for _, x := range r.sample {
-			bytes += x.size()
-		}
-		require.Equal(t, bytes, r.bytes)
-		require.LessOrEqual(t, bytes, maxSampleBytes)
+// Long keys are left out of the samples, which are copies.
+func TestSamplesAreBounded(t *testing.T) {
+	s := newSurvey(seeded(t, 3), nil, 10)
+	key := make([]byte, maxSampledLen+1)
+	for i := range 4 {
+		key[0] = byte(2 * i)
+		require.NoError(t, s.add(-1, key[:len(key)-i%2]))
 	}
-	require.Greater(t, r.bytes, maxSampleBytes/4)
+	require.EqualValues(t, 4, s.keys)
+	require.Len(t, s.sample.sample, 2)
+	require.Empty(t, s.pairs.sample)
 	clear(key)
-	key[0] = 1 // what is kept is a copy
-	require.NotEqual(t, key[:4], r.sample[0].low[:4])
-
-	huge := reservoir[sampledKey]{rng: r.rng, limit: 5}
-	huge.offer(make(sampledKey, maxSampleBytes+1))
-	require.Len(t, huge.sample, 1, "one is always kept")
+	require.EqualValues(t, 2, s.sample.sample[0][0])
 }
 
-// Adjacent are neighbours whose numbers, big-endian, differ by one, if they have one length.
+// Adjacent are neighbors whose numbers, big-endian, differ by one, if they have one length.
 func TestAdjacent(t *testing.T) {
 	rng := seeded(t, 4)
 	pool := []byte{0, 1, 0x7f, 0x80, 0xfe, 0xff}
@@ -97,6 +75,6 @@ func TestAdjacent(t *testing.T) {
 		}
 		difference := new(big.Int).Sub(new(big.Int).SetBytes(high), new(big.Int).SetBytes(low))
 		want := len(low) == len(high) && difference.Cmp(big.NewInt(1)) == 0
-		require.Equal(t, want, neighbours{low, high}.adjacent(), "%x %x", low, high)
+		require.Equal(t, want, neighbors{low, high}.adjacent(), "%x %x", low, high)
 	}
 }

@@ -20,9 +20,9 @@ type shapes struct {
 }
 
 // learn returns the shapes of a sample of keys.
-func learn(keys []sampledKey) shapes {
+func learn(keys [][]byte) shapes {
 	s := shapes{of: map[int]shape{}, number: map[int]int{}}
-	byLength := map[int][]sampledKey{}
+	byLength := map[int][][]byte{}
 	for _, key := range keys {
 		byLength[len(key)] = append(byLength[len(key)], key)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func sampleOf(keys ...string) (sample []sampledKey) {
+func sampleOf(keys ...string) (sample [][]byte) {
 	for _, key := range keys {
-		sample = append(sample, sampledKey(key))
+		sample = append(sample, []byte(key))
 	}
 	return sample
 }
@@ -109,7 +109,7 @@ func TestIntervalsAgainstAllKeys(t *testing.T) {
 		s := shapeOf(pattern)
 		all := s.all()
 		for range 200 {
-			n := neighbours{randomBytes(rng, s), randomBytes(rng, s)}
+			n := neighbors{randomBytes(rng, s), randomBytes(rng, s)}
 			switch bytes.Compare(n.low, n.high) {
 			case 0:
 				continue
@@ -162,12 +162,12 @@ func TestLongIntervals(t *testing.T) {
 	key := func(head string, tail byte) []byte {
 		return []byte("kk" + head + strings.Repeat(string(tail), 20-len(head)))
 	}
-	for _, n := range []neighbours{
+	for _, n := range []neighbors{
 		{key("\x10", 0), key("\x20", 0)},
 		{key("ab\x10", 0), key("ab\x20", 0)},
 	} {
 		v := s.between(n)
-		require.False(t, v.whole())
+		require.Less(t, v.to, len(s))
 		from := commonPrefix(n.low, n.high)
 		require.InDelta(t, float64(4+8*(len(s)-from-1)), v.bits(), 1e-6)
 		counts, next, last := make([]int, 16), make([]int, 256), make([]int, 256)
@@ -188,27 +188,13 @@ func TestLongIntervals(t *testing.T) {
 		requireUniform(t, last, draws/256.0)
 	}
 
-	// Numbers that follow each other: what lies between begins with either. The interval counts as the positions behind the
-	// numbers do.
-	n := neighbours{[]byte("kkabcdefg\x10" + strings.Repeat("\x80", 12)), []byte("kkabcdefg\x11" + strings.Repeat("\x40", 12))}
-	n.low[2], n.high[2] = 'a', 'b' // the first difference; seven bytes make a number
-	for i := 3; i < 9; i++ {
-		n.low[i], n.high[i] = 0xff, 0
+	// Between numbers that follow each other there is none.
+	n := neighbors{
+		[]byte("kka\xff\xff\xff\xff\xff\xff" + strings.Repeat("\x80", 13)),
+		[]byte("kkb\x00\x00\x00\x00\x00\x00" + strings.Repeat("\x40", 13)),
 	}
 	v := s.between(n)
-	require.EqualValues(t, 2, v.n)
-	require.InDelta(t, 13*8, v.bits(), 1e-6)
-	low := 0
-	require.NoError(t, v.draw(rng, 1000, func(key []byte) error {
-		require.Negative(t, bytes.Compare(n.low, key))
-		require.Negative(t, bytes.Compare(key, n.high))
-		if key[2] == 'a' {
-			low++
-		}
-		return nil
-	}))
-	// Above 0x10... of 256 in the first byte behind the number, against below 0x11...: 0xef : 0x11.
-	require.InDelta(t, 1000*239.0/256, float64(low), 60)
+	require.Zero(t, v.n)
 }
 
 func TestPick(t *testing.T) {

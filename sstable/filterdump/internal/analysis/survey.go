@@ -21,8 +21,8 @@ type survey struct {
 	bytewise                  bool    // the keys ascend in bytewise order
 	first, last               []byte  // in bytewise order, whatever the table's order is
 
-	sample reservoir[sampledKey]
-	pairs  reservoir[neighbours] // with a byte string of their length between them
+	sample reservoir[[]byte]
+	pairs  reservoir[neighbors] // with a byte string of their length between them
 
 	previous []byte
 }
@@ -33,8 +33,8 @@ type survey struct {
 func newSurvey(rng *rand.Rand, f *tables.Filters, pairs int) *survey {
 	s := &survey{
 		bytewise: true,
-		sample:   reservoir[sampledKey]{rng: rng, limit: maxKeySample},
-		pairs:    reservoir[neighbours]{rng: rng, limit: pairs},
+		sample:   reservoir[[]byte]{rng: rng, limit: maxKeySample},
+		pairs:    reservoir[neighbors]{rng: rng, limit: pairs},
 	}
 	if f != nil {
 		s.perFilter, s.once = make([]int64, len(f.Each)), !f.PerWindow
@@ -67,8 +67,9 @@ func (s *survey) compare(key []byte) (isNew bool) {
 		case order > 0:
 			s.bytewise = false
 		default:
-			if pair := (neighbours{s.previous, key}); !pair.adjacent() {
-				s.pairs.offer(pair)
+			pair := neighbors{s.previous, key}
+			if max(len(key), len(s.previous)) <= maxSampledLen && !pair.adjacent() {
+				s.pairs.offer(pair.clone)
 			}
 		}
 	}
@@ -79,7 +80,9 @@ func (s *survey) compare(key []byte) (isNew bool) {
 		s.last = append(s.last[:0], key...)
 	}
 	s.keys++
-	s.sample.offer(key)
+	if len(key) <= maxSampledLen {
+		s.sample.offer(func() []byte { return bytes.Clone(key) })
+	}
 	s.previous = append(s.previous[:0], key...)
 	return true
 }
