@@ -15,9 +15,9 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// Pebble's reader trusts bytes whose checksum is right: forged ones make it panic, read outside of
-// its memory, or never end. So each of its tables is read in a process of its own, whose crash says
-// that the table is corrupt.
+// Pebble's reader trusts bytes whose checksum is right: forged ones make it panic or read outside of
+// its memory. So each of its tables is read in a process of its own, whose crash says that the table
+// is corrupt.
 
 // childArgument makes this program read one table: a request comes on the standard input, the Result
 // goes to the standard output.
@@ -66,8 +66,6 @@ func lookInChild(ctx context.Context, path string, format sstable.Format, s sett
 	defer cancel()
 	child := exec.CommandContext(timed, self, childArgument)
 	child.Stdin = bytes.NewReader(input)
-	var stderr beginning
-	child.Stderr = &stderr
 	output, err := child.Output()
 	var exit *exec.ExitError
 	switch {
@@ -76,7 +74,7 @@ func lookInChild(ctx context.Context, path string, format sstable.Format, s sett
 	case timed.Err() != nil:
 		return failedChild(path, format, fmt.Sprintf("took longer than %v", limit))
 	case errors.As(err, &exit):
-		return failedChild(path, format, "crashed: "+stderr.line(err))
+		return failedChild(path, format, "crashed: "+firstLine(exit))
 	case err != nil:
 		return unreadable(err)
 	}
@@ -97,19 +95,10 @@ func failedChild(path string, format sstable.Format, how string) *Result {
 	return r
 }
 
-// A beginning keeps the beginning of what is written to it.
-type beginning struct{ bytes.Buffer }
-
-func (b *beginning) Write(p []byte) (int, error) {
-	const enough = 1 << 12
-	b.Buffer.Write(p[:min(len(p), max(0, enough-b.Len()))])
-	return len(p), nil
-}
-
-// line returns the first line, or the error if nothing was written.
-func (b *beginning) line(err error) string {
-	if line, _, _ := strings.Cut(b.String(), "\n"); line != "" {
+// firstLine returns the first line that a child wrote about its end, or how it ended.
+func firstLine(exit *exec.ExitError) string {
+	if line, _, _ := strings.Cut(string(exit.Stderr), "\n"); line != "" {
 		return line
 	}
-	return err.Error()
+	return exit.Error()
 }

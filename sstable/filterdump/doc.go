@@ -22,25 +22,24 @@ a third of a range of numbers as keys:
 	testdata/goleveldb/name2_none_1k/000002.ldb
 	  verification sound: all 3,300 entries match their filters
 	  format       LevelDB, comparer leveldb.BytewiseComparator, 141,095 bytes
-	  keys         3,300 entries of 3,000 keys, 8 bytes: "k000", 4 digits
+	  keys         3,300 entries of 3,000 keys, 8 bytes
 	  policy       leveldb.BuiltinBloomFilter2, LevelDB Bloom
 	  filters      65 and 0 empty, one for every 2,048 bytes of data (base_lg 11); 4,479 bytes in all
 	  bits         10.22 per key, k = 6; 40.1 % of them set, as by 2,839 keys
 	  FPP          0.45 %, estimated from the bits that are set
 	  FPR          11.82 % [11.03 to 12.66] of 5,998 absent keys between the table's own
 	               0.65 % [0.59 to 0.71] of 65,536 absent keys of their shape beyond them
-	               0.64 % [0.58 to 0.70] of 65,536 random bytes
+	               0.53 % [0.48 to 0.59] of 65,536 random bytes
 	  advice       The filters are named leveldb.BuiltinBloomFilter2: C++ LevelDB uses them; goleveldb
 	               does with levelbloom's Configure, or with a policy of this name in Filter or
 	               AltFilters.
-	  advice       The FPR is 11.8 % between your keys and 0.64 % for random ones; with 20 bits per key
-	               it would be 2.6 % between them; with goleveldb's FilterBaseLg 16 it would be 0.87 %.
-	  advice       With policy.NewBlockedBloom and the same 10 bits per key, the FPR would be 0.47 %
-	               between your keys. (Of its filters: only levelbloom reads them; C++ LevelDB and
-	               goleveldb's own policy answer "may contain" to every key.)
+	  advice       The FPR is 11.8 % between your keys and 0.53 % for random ones, because LevelDB's
+	               hash does not scatter keys that resemble each other. With policy.NewBlockedBloom and
+	               10.2 bits per key it would be about 0.78 % (only levelbloom reads them; C++ LevelDB
+	               and goleveldb's own policy answer "may contain" to every key).
 
-The first line is the verdict. Then each table is described, at length if there are few or with
--long, else in a line. The FPR is that of absent keys that resemble the table's own: between
+The first line is the verdict. Then each table is described: at length if there are few, if it is
+named as a PATH or with -long, else in a line. The FPR is that of absent keys that resemble the table's own: between
 neighbors, where most lookups of absent keys fall; of the same shape, but below the first key and
 above the last; and of random bytes. The brackets have intervals of 95 % confidence. The advice
 follows from trials with the table's own keys.
@@ -96,27 +95,27 @@ do not apply are left out, except for those marked *.
 
 and if the table could be read:
 
-	  entries, keys                point entries; those whose key differs from the one before. A key
-	                               is what the filters know: with a Split, its prefix
-	  entries_without_filter       entries that no filter covers
-	  key_shape                    what most keys look like
-	  filters, empty_filters       filters with keys and without
-	  saturated_filters            filters whose bits are all set
-	  filter_bytes                 size of the filter block
-	  bits_per_key, keys_per_filter
-	  probes                       the values of k
-	  fill                         part of the bits that are set
-	  distinct_keys_estimated, fpp_estimated   from the bits that are set
-	  fpr_between, fpr_beyond, fpr_random      measured rates: asked and passed (numbers of keys),
-	                               rate, low and high (the bounds of the interval)
-	  fpr_between_unasked, fpr_beyond_unasked  why there is none
-	  trials                       other settings: encoding, bits_per_key, base_lg, fpr_between,
-	                               fpr_random
-	  verified, unverified         whether all covered entries were compared; why not
-	  encodings                    number of filters by encoding
-	  malformed                    number of filters by what is wrong with them
-	  false_negatives              number of entries that their filter does not match
-	  false_negative_keys          the first ten of their keys, in hexadecimal
-	  advice                       sentences
+	entries, keys                point entries; those whose key differs from the one before. A key
+	                             is what the filters know: with a Split, its prefix
+	entries_without_filter       entries that no filter covers
+	key_shape                    what most keys look like
+	filters, empty_filters       filters with keys and without
+	saturated_filters            filters whose bits are all set
+	filter_bytes                 size of the filter block
+	bits_per_key, keys_per_filter
+	probes                       the values of k
+	fill                         part of the bits that are set
+	distinct_keys_estimated, fpp_estimated   from the bits that are set
+	fpr_between, fpr_beyond, fpr_random      measured rates: asked and passed (numbers of keys),
+	                             rate, low and high (the bounds of the interval)
+	fpr_between_unasked, fpr_beyond_unasked  why there is none
+	trials                       other settings: encoding, bits_per_key, base_lg, fpr_between,
+	                             fpr_random
+	verified, unverified         whether all covered entries were compared; why not
+	encodings                    number of filters by encoding
+	malformed                    number of filters by what is wrong with them
+	false_negatives              number of entries that their filter does not match
+	false_negative_keys          the first ten of their keys, in hexadecimal
+	advice                       sentences
 */
 package main

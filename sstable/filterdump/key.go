@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
@@ -30,7 +28,7 @@ func parseKey(arg string) ([]byte, error) {
 // writeKey writes how the tables' filters answer for the key.
 func (r *report) writeKey(w io.Writer, key []byte) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "key %s\n", keyText(key))
+	fmt.Fprintf(&b, "key %q = 0x%[1]x (%s)\n", key, count(len(key), "byte"))
 	for _, s := range r.Paths {
 		if s.Note != "" {
 			fmt.Fprintf(&b, "\n%s\n  %s\n", s.Path, s.Note)
@@ -132,13 +130,4 @@ func has(ctx context.Context, t tables.Table, key []byte) (bool, error) {
 		return true, nil
 	}
 	return false, err
-}
-
-// keyText writes a key in hex, and as text where it is text.
-func keyText(key []byte) string {
-	text := fmt.Sprintf("0x%x (%s)", key, count(len(key), "byte"))
-	if utf8.Valid(key) && strings.IndexFunc(string(key), func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
-		text = fmt.Sprintf("%q = ", key) + text
-	}
-	return text
 }

@@ -50,5 +50,5 @@ func TestKey(t *testing.T) {
 	require.Equal(t, exitCannotRun, status, "none could be shown")
 	require.Equal(t, 1, strings.Count(out, "fv5_ribbon.sst"), "the path stands there once")
 	_, out, _ = filterdump(t, "-key", "0x00ff", path)
-	require.Contains(t, out, "key 0x00ff (2 bytes)\n")
+	require.Contains(t, out, `key "\x00\xff" = 0x00ff (2 bytes)`+"\n")
 }

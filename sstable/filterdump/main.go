@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
@@ -61,8 +60,6 @@ be in use. Nothing is changed.
   -seed N      seed of the absent keys (default 1)
   -bloom NAME  policy NAME has filters of LevelDB's or levelbloom's encodings;
                may be repeated
-  -keyformat F keys of LevelDB's tables: internal (a database's), plain (a
-               bare table builder's) or auto (default auto)
 `
 
 var errUsage = errors.New("wrong command line")
@@ -78,10 +75,6 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.BoolVar(&o.long, "long", false, "")
 	f.Func("key", "", func(k string) (err error) {
 		o.tables.Key, err = parseKey(k)
-		return err
-	})
-	f.Func("keyformat", "", func(s string) (err error) {
-		o.tables.Open.Keys, err = keyFormat(s)
 		return err
 	})
 	f.Func("bloom", "", func(name string) error {
@@ -119,17 +112,6 @@ func (o *options) check() error {
 		return errors.New("-key stands alone: leave out -json and -verify")
 	}
 	return nil
-}
-
-func keyFormat(name string) (sstable.KeyFormat, error) {
-	for _, f := range []sstable.KeyFormat{
-		sstable.AutoKeys, sstable.InternalKeys, sstable.PlainKeys,
-	} {
-		if f.String() == name {
-			return f, nil
-		}
-	}
-	return 0, errors.New("pass internal, plain or auto")
 }
 
 // run is the program. It returns the exit status.

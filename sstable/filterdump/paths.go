@@ -72,7 +72,7 @@ func findPlace(path string) place {
 		p.tables[i].inDatabase = database
 	}
 	if len(p.tables) == 0 {
-		p.note, p.failed = noTables(path, logs), len(logs) == 0
+		p.note, p.failed = noTables(logs), len(logs) == 0
 	}
 	return p
 }
@@ -94,24 +94,13 @@ func isTable(name string) bool {
 	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(name)))
 }
 
-// noTables says why a directory has none, and where there might be some.
-func noTables(path string, logs []string) string {
+// noTables says why a directory has none.
+func noTables(logs []string) string {
 	if len(logs) > 0 {
 		return fmt.Sprintf("no tables yet: all its data is in the log (%s), and only tables have filters",
 			strings.Join(logs, ", "))
 	}
-	var below []string
-	for _, pattern := range []string{"*.ldb", "*.sst"} {
-		found, _ := filepath.Glob(filepath.Join(path, "*", pattern)) // the only error is a bad pattern
-		for _, f := range found {
-			below = append(below, filepath.Dir(f))
-		}
-	}
-	if len(below) == 0 {
-		return "no tables (.ldb, .sst) and no log: not a database"
-	}
-	slices.Sort(below)
-	return "no tables (.ldb, .sst) here; there are some in " + strings.Join(slices.Compact(below), ", ")
+	return "no tables (.ldb, .sst) and no log: not a database"
 }
 
 // evenly returns n of all, spread evenly. REQUIRES: 0 < n <= len(all).

@@ -30,39 +30,28 @@ type textWriter struct {
 	width int
 }
 
-// writeText writes the verdict, then each PATH. A few tables are described at length, more of them
-// with a line for each, unless long is set.
+// writeText writes the verdict, then each PATH. Tables are described at length if there are few, if
+// they are named or if long is set, and otherwise in a line each.
 func (r *report) writeText(w io.Writer, long bool, width int) error {
 	const few = 3
 	long = long || len(r.Tables) <= few
 	b := &textWriter{width: width}
 	b.wrapped("", "", r.Verdict)
 	rest := r.Tables
-	var single []*Result // PATHs that are tables, in a row
-	for i, s := range r.Paths {
+	for _, s := range r.Paths {
 		results := rest[:len(s.place.tables)]
 		rest = rest[len(results):]
-		if s.Note != "" {
+		switch {
+		case s.Note != "":
 			fmt.Fprintf(b, "\n%s\n", s.Path)
 			b.wrapped("  ", "  ", s.Note)
-			continue
-		}
-		if long {
+		case long || !s.place.directory:
 			for _, t := range results {
 				b.describe(t)
 			}
-			continue
-		}
-		if s.place.directory {
+		default:
 			b.heading(s)
-			b.rows(results, filepath.Base)
-			continue
-		}
-		single = append(single, results...)
-		if i+1 == len(r.Paths) || r.Paths[i+1].place.directory || r.Paths[i+1].Note != "" {
-			b.WriteString("\n")
-			b.rows(single, func(path string) string { return path })
-			single = nil
+			b.rows(results)
 		}
 	}
 	if !long {
@@ -188,8 +177,8 @@ func (b *textWriter) heading(s *Summary) {
 }
 
 // rows writes a line for each table, what is wrong with any, and the advice for the table with the
-// highest FPR. name makes a path short.
-func (b *textWriter) rows(results []*Result, name func(path string) string) {
+// highest FPR.
+func (b *textWriter) rows(results []*Result) {
 	const others = 81 // columns of all but the name, at their usual width
 	rows := table.NewWriter()
 	style := table.StyleLight
@@ -207,13 +196,13 @@ func (b *textWriter) rows(results []*Result, name func(path string) string) {
 	}
 	rows.SetColumnConfigs(columns)
 	for _, r := range results {
-		rows.AppendRow(r.row(name(r.Path)))
+		rows.AppendRow(r.row(filepath.Base(r.Path)))
 	}
 	fmt.Fprintln(b, rows.Render())
 	var worst *Result
 	for _, r := range results {
 		if r.Status != Sound && r.Status != NoFilter {
-			b.wrapped("", "  ", fmt.Sprintf("%s: %s", name(r.Path), r.verification()))
+			b.wrapped("", "  ", fmt.Sprintf("%s: %s", filepath.Base(r.Path), r.verification()))
 		}
 		if r.Report != nil && (worst == nil || r.Between.Rate > worst.Between.Rate) {
 			worst = r
@@ -221,7 +210,7 @@ func (b *textWriter) rows(results []*Result, name func(path string) string) {
 	}
 	if worst != nil && len(worst.Advice) > 0 {
 		b.wrapped("", "", fmt.Sprintf("advice for %s, where the FPR between keys is highest "+
-			"(-long has that for all):", name(worst.Path)))
+			"(-long has that for all):", filepath.Base(worst.Path)))
 		for _, advice := range worst.Advice {
 			b.wrapped("- ", "  ", advice)
 		}

@@ -1,74 +1,46 @@
 package analysis
 
-// A class is a set of bytes that may stand at one position of a key.
-type class struct {
-	name    string      // of one
-	members []byte      // ascending
-	below   [257]uint16 // below[b] is how many members are less than b
-}
+import (
+	"bytes"
+	"slices"
+)
 
-// newClass returns the class of the bytes in ranges, which are the first byte and the last one of each.
-func newClass(name string, ranges ...string) *class {
-	c := &class{name: name}
+// A class is the bytes that may stand at one position of a key, ascending.
+type class []byte
+
+// below returns how many members are less than b, and whether b is a member.
+func (c class) below(b byte) (int, bool) { return slices.BinarySearch(c, b) }
+
+// newClass returns the class of the bytes in ranges: the first byte and the last one of each.
+func newClass(ranges ...string) (c class) {
 	for b := range 256 {
-		c.below[b] = uint16(len(c.members))
 		for _, r := range ranges {
 			if r[0] <= byte(b) && byte(b) <= r[1] {
-				c.members = append(c.members, byte(b))
+				c = append(c, byte(b))
 			}
 		}
 	}
-	c.below[256] = uint16(len(c.members))
 	return c
 }
 
-func (c *class) contains(b byte) bool { return c.below[int(b)+1] > c.below[b] }
-
-// classes lists what varying bytes are taken for, from small to large.
-var classes = []*class{
-	newClass("digit", "09"),
-	newClass("lower-case hex digit", "09", "af"),
-	newClass("upper-case hex digit", "09", "AF"),
-	newClass("lower-case letter", "az"),
-	newClass("upper-case letter", "AZ"),
-	newClass("letter", "AZ", "az"),
-	newClass("alphanumeric character", "09", "AZ", "az"),
-	newClass("printable character", " ~"),
-	newClass("byte", "\x00\xff"),
+// classes are what varying bytes are taken for: digits, hex digits, letters, printable bytes, all.
+var classes = []class{
+	newClass("09"), newClass("09", "af"), newClass("09", "AF"), newClass("az"), newClass("AZ"),
+	newClass("09", "AZ", "az"), newClass(" ~"), newClass("\x00\xff"),
 }
 
-// constants holds the classes of one byte.
-var constants = func() (all [256]*class) {
-	for b := range all {
-		all[b] = newClass("", string([]byte{byte(b), byte(b)}))
+// classOf returns the smallest class that has all of members, which ascend: a single one for itself.
+func classOf(members []byte) class {
+	if len(members) == 1 {
+		return members
 	}
-	return all
-}()
-
-// classOf returns the smallest class that has all of seen: the byte itself, if there is but one.
-func classOf(seen *[256]bool) *class {
-	var bytes []byte
-	for b, is := range seen {
-		if is {
-			bytes = append(bytes, byte(b))
-		}
-	}
-	if len(bytes) == 1 {
-		return constants[bytes[0]]
-	}
-	return smallest(bytes)
+	return smallest(members)
 }
 
-// smallest returns the smallest of classes that has all of these bytes.
-func smallest(bytes []byte) *class {
-next:
-	for _, c := range classes {
-		for _, b := range bytes {
-			if !c.contains(b) {
-				continue next
-			}
-		}
-		return c
-	}
-	panic("unreachable: the last class has all bytes")
+// smallest returns the smallest of classes that has all of members.
+func smallest(members []byte) class {
+	i := slices.IndexFunc(classes, func(c class) bool {
+		return !slices.ContainsFunc(members, func(b byte) bool { return !bytes.Contains(c, []byte{b}) })
+	})
+	return classes[i] // the last one has all bytes
 }

@@ -114,7 +114,7 @@ func TestNoFilter(t *testing.T) {
 	table.blocks[0].filter = -1
 	r := analyze(t, table, Options{})
 	require.Equal(t, &Report{
-		Entries: 2, Keys: 2, Unfiltered: 2, KeyShape: "1 byte: 1 lower-case hex digit",
+		Entries: 2, Keys: 2, Unfiltered: 2, KeyShape: "1 byte",
 		BetweenUnasked: "the table has no filter", BeyondUnasked: "the table has no filter",
 		Advice: []string{"The table has no filter: every lookup in it reads data, whether the key is there or not."},
 	}, r)
