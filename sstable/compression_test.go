@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -59,7 +60,7 @@ func TestBestCompression(t *testing.T) {
 
 // Frames of many blocks of all kinds: repeated bytes, compressed, and as they are.
 func TestZstdFrames(t *testing.T) {
-	rng := seeded(t, 5)
+	rng := policytest.Rand(t, 5)
 	for _, level := range []zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBestCompression} {
 		encoder, err := zstd.NewWriter(nil, zstd.WithSingleSegment(level == zstd.SpeedDefault), zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(level == zstd.SpeedFastest))
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -210,7 +211,7 @@ var flips = []byte{0x01, 0x80, 0xff}
 
 // Every flip of a byte and every truncation of a table whose checksums stay as they are: an error, or nothing is lost.
 func TestFlips(t *testing.T) {
-	p := inTurn{bloom(t, 10), blocked(t, 10)}
+	p := inTurn{policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewBlockedBloom(10))}
 	for _, v := range append(victims(t, p), largeVictim(t, p)) {
 		t.Run(v.name, func(t *testing.T) {
 			var counts [silent + 1]int
@@ -242,7 +243,7 @@ func TestFlips(t *testing.T) {
 // written. Still, if all entries are read, then asking the filter for each of them where it is shows whether it knows it.
 func TestFlipsWithChecksums(t *testing.T) {
 	var total [silent + 1]int
-	for name, p := range map[string]policy.Policy{"exact": tolerant{exact{t}}, "Bloom": bloom(t, 10), "blocked": blocked(t, 10)} {
+	for name, p := range map[string]policy.Policy{"exact": tolerant{exact{t}}, "Bloom": policytest.Must(policy.NewBloom(10)), "blocked": policytest.Must(policy.NewBlockedBloom(10))} {
 		all := append(victims(t, p), largeVictim(t, p))
 		for _, v := range all {
 			t.Run(name+", "+v.name, func(t *testing.T) {

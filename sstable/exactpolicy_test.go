@@ -49,8 +49,6 @@ func (b *exactBuilder) Add(key []byte) {
 
 func (b *exactBuilder) Len() int { return b.n }
 
-func (b *exactBuilder) Size() int { return len(b.filter) }
-
 // Finish writes over all of dst's spare capacity, which it may.
 func (b *exactBuilder) Finish(dst []byte) []byte {
 	if b.n == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -163,7 +164,7 @@ func TestChangedFilterBlocks(t *testing.T) {
 
 // Random bytes of each length up to 40, and random offsets in a block that is otherwise sound.
 func TestRandomFilterBlocks(t *testing.T) {
-	rng := seeded(t, 1)
+	rng := policytest.Rand(t, 1)
 	for n := range 41 {
 		for range 200 {
 			block := make([]byte, n)

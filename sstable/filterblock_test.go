@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -186,7 +187,7 @@ func TestWorkedExample(t *testing.T) {
 		require.NoError(t, err)
 		example = append(example, b...)
 	}
-	r := sstable.NewFilterBlockReader(bloom(t, 10), example)
+	r := sstable.NewFilterBlockReader(policytest.Must(policy.NewBloom(10)), example)
 	require.NoError(t, r.Validate())
 	require.Equal(t, 11, r.BaseLg())
 	require.Equal(t, 3, r.NumFilters())
@@ -195,7 +196,7 @@ func TestWorkedExample(t *testing.T) {
 	require.Equal(t, "ffffffffffffffff06", hex.EncodeToString(r.Filter(2)))
 
 	// A filter of one key is of this form: 9 bytes, the last one 6. Its bits are not what the example is about.
-	b, err := sstable.NewFilterBlockBuilder(bloom(t, 10))
+	b, err := sstable.NewFilterBlockBuilder(policytest.Must(policy.NewBloom(10)))
 	require.NoError(t, err)
 	b.AddKey([]byte("a"))
 	b.StartBlock(2 * 2048)
@@ -320,7 +321,7 @@ func TestFilterAppend(t *testing.T) {
 
 // A reader of LevelDB's filters is safe for concurrent use; the race detector watches this test.
 func TestConcurrentReaders(t *testing.T) {
-	var p policy.Policy = bloom(t, 10)
+	var p policy.Policy = policytest.Must(policy.NewBloom(10))
 	b, err := sstable.NewFilterBlockBuilder(p)
 	require.NoError(t, err)
 	var blocks []dataBlock

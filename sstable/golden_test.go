@@ -18,6 +18,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -109,7 +110,7 @@ func requireRebuilt(t *testing.T, table *sstable.Table, bits float64, f sstable.
 	require.False(t, f.Whole)
 	block, err := table.ReadBlock(f.Handle)
 	require.NoError(t, err)
-	p := bloom(t, bits, policy.WithName(f.Policy))
+	p := policytest.Must(policy.NewBloom(bits, policy.WithName(f.Policy)))
 	r := sstable.NewFilterBlockReader(p, block)
 	require.NoError(t, r.Validate())
 
@@ -192,7 +193,7 @@ func TestGoldenLevelDB(t *testing.T) {
 						filters++
 					}
 
-					filter, err := table.Filter(bloom(t, 10))
+					filter, err := table.Filter(policytest.Must(policy.NewBloom(10)))
 					require.Equal(t, want.FilterConsulted || want.HasFilter, err == nil, "%v", err)
 					if err != nil {
 						require.ErrorIs(t, err, sstable.ErrNoFilter)

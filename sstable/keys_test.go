@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -22,7 +23,7 @@ type keyShape struct {
 
 func keyShapes(t testing.TB) []keyShape {
 	const internal, plain = sstable.InternalKeys, sstable.PlainKeys
-	rng := seeded(t, 3)
+	rng := policytest.Rand(t, 3)
 	be := binary.BigEndian.AppendUint64
 	// make returns n keys in LevelDB's order of their format.
 	make := func(n int, f func(i int) []byte) (keys [][]byte) {

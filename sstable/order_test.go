@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -104,7 +105,7 @@ func entriesError(t testing.TB, table *sstable.Table, n int) error {
 
 // Index keys that are wrong: Entries tells so if, and only if, they hide an entry from a lookup.
 func TestIndexKeys(t *testing.T) {
-	rng := seeded(t, 2)
+	rng := policytest.Rand(t, 2)
 	for _, v := range orderedTables(t) {
 		t.Run(v.name, func(t *testing.T) {
 			entries := 0
