@@ -15,12 +15,12 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// Pebble's reader trusts bytes whose checksum is right: forged ones make it panic or read outside of
-// its memory. So each of its tables is read in a process of its own, whose crash says that the table
-// is corrupt.
+// Pebble's reader trusts bytes whose checksum is right: forged ones make it panic or read outside
+// of its memory. So each of its tables is read in a process of its own, whose crash says that the
+// table is corrupt.
 
-// childArgument makes this program read one table: a request comes on the standard input, the Result
-// goes to the standard output.
+// childArgument makes this program read one table: a request comes on the standard input, the
+// Result goes to the standard output.
 const childArgument = "read-one-table"
 
 type request struct {
@@ -85,8 +85,8 @@ func lookInChild(ctx context.Context, path string, format sstable.Format, s sett
 	return r
 }
 
-// failedChild returns the result for a table that ended its child. RocksDB has features that Pebble's
-// reader does not know, so such a table of RocksDB need not be corrupt.
+// failedChild returns the result for a table that ended its child. RocksDB has features that
+// Pebble's reader does not know, so such a table of RocksDB need not be corrupt.
 func failedChild(path string, format sstable.Format, how string) *Result {
 	r := &Result{Path: path, Status: Corrupt, Reason: "Pebble's reader " + how}
 	if format == sstable.FormatRocksDB {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A forged table that crashes Pebble's reader is corrupt, and the other tables are looked at. RocksDB's
-// may have what Pebble's reader does not know.
+// A forged table that crashes Pebble's reader is corrupt, and the other tables are looked at.
+// RocksDB's may have what Pebble's reader does not know.
 func TestCrash(t *testing.T) {
 	dir := pebbleDatabase(t, pebble.DefaultComparer, pebble.FormatMinSupported)
 	paths, err := filepath.Glob(filepath.Join(dir, "*.sst"))

@@ -21,7 +21,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
-// smallTable returns a table of plain keys that goleveldb wrote, with several filters, and where its blocks are.
+// smallTable returns a table of plain keys that goleveldb wrote, with several filters, and where
+// its blocks are.
 func smallTable(t *testing.T, p policy.Policy) (file []byte, blocks []sstable.BlockHandle) {
 	return plainTable(t, p, 16, 9)
 }
@@ -60,8 +61,8 @@ func mendChecksum(file []byte, blocks []sstable.BlockHandle, at uint64) {
 	}
 }
 
-// Whatever one byte of a table is changed to: it is called corrupt, or all its keys match, or keys that do not are reported.
-// With the checksums as they are the last does not happen.
+// Whatever one byte of a table is changed to: it is called corrupt, or all its keys match, or keys
+// that do not are reported. With the checksums as they are the last does not happen.
 func TestDamage(t *testing.T) {
 	intact, blocks := smallTable(t, mustExact(t))
 	path := filepath.Join(t.TempDir(), "000001.ldb")

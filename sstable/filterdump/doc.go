@@ -24,19 +24,20 @@ a third of a range of numbers as keys:
 	  format       LevelDB, comparer leveldb.BytewiseComparator, 141,095 bytes
 	  keys         3,300 entries of 3,000 keys, 8 bytes
 	  policy       leveldb.BuiltinBloomFilter2, LevelDB Bloom
-	  filters      65 and 0 empty, one for every 2,048 bytes of data (base_lg 11); 4,479 bytes in all
+	  filters      65 and 0 empty, one for every 2,048 bytes of data (base_lg 11); 4,479 bytes in
+	               all
 	  bits         10.22 per key, k = 6; 40.1 % of them set, as by 2,839 keys
 	  FPP          0.45 %, estimated from the bits that are set
 	  FPR          11.82 % [11.03 to 12.66] of 5,998 absent keys between the table's own
 	               0.65 % [0.59 to 0.71] of 65,536 absent keys of their shape beyond them
 	               0.53 % [0.48 to 0.59] of 65,536 random bytes
-	  advice       The filters are named leveldb.BuiltinBloomFilter2: C++ LevelDB uses them; goleveldb
-	               does with levelbloom's Configure, or with a policy of this name in Filter or
-	               AltFilters.
+	  advice       The filters are named leveldb.BuiltinBloomFilter2: C++ LevelDB looks for this
+	               name; goleveldb does with levelbloom's Configure, or with a policy of this name
+	               in Filter or AltFilters.
 	  advice       The FPR is 11.8 % between your keys and 0.53 % for random ones, because LevelDB's
-	               hash does not scatter keys that resemble each other. With policy.NewBlockedBloom and
-	               10.2 bits per key it would be about 0.78 % (only levelbloom reads them; C++ LevelDB
-	               and goleveldb's own policy answer "may contain" to every key).
+	               hash does not scatter keys that resemble each other. With policy.NewBlockedBloom
+	               and 10.2 bits per key it would be about 0.78 % (only levelbloom reads them; C++
+	               LevelDB and goleveldb's own policy answer "may contain" to every key).
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
 named as a PATH or with -long, else in a line. The FPR is that of absent keys that resemble the table's own: between

@@ -12,7 +12,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// The probes that -key shows are those of the format's description, for present keys and absent ones.
+// The probes that -key shows are those of the format's description, for present keys and absent
+// ones.
 func TestKey(t *testing.T) {
 	path := golden("goleveldb", "name2_baselg13", "000002.ldb")
 	table, err := tables.Open(path, tables.Options{})

@@ -53,8 +53,8 @@ func kindsJSON(t *testing.T, args ...string) (status int, d kindsDocument) {
 	return status, d
 }
 
-// A writer opens a database in dir with a policy, puts keys from one number to another, and closes it
-// so that they are in a table.
+// A writer opens a database in dir with a policy, puts keys from one number to another, and closes
+// it so that they are in a table.
 type writer func(t *testing.T, dir string, p policy.Policy, from, to int)
 
 const inWindows = "goleveldb" // whose filters are small
@@ -155,7 +155,8 @@ func requireWidth(t *testing.T, out, path string) {
 	}
 }
 
-// The probes that -key shows are those of the format's text, in a filter of many lines and in one of a single line.
+// The probes that -key shows are those of the format's text, in a filter of many lines and in one
+// of a single line.
 func TestKeyOfBlockedFilters(t *testing.T) {
 	p, err := policy.NewBlockedBloom(10)
 	require.NoError(t, err)

@@ -27,8 +27,8 @@ type file struct {
 	inDatabase bool // found in a directory that a database has written
 }
 
-// findTables looks at the paths. Of each directory with more than sample tables, sample > 0, it takes
-// that many, evenly spread over the sorted names.
+// findTables looks at the paths. Of each directory with more than sample tables, sample > 0, it
+// takes that many, evenly spread over the sorted names.
 func findTables(paths []string, sample int) (places []place, files []file) {
 	for _, path := range paths {
 		p := findPlace(path)

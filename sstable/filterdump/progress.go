@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// showProgress draws a bar on w, if that is a terminal and there is more than one table. step counts
-// one table as done, and may be called by several goroutines at once; stop removes the bar.
+// showProgress draws a bar on w, if that is a terminal and there is more than one table. step
+// counts one table as done, and may be called by several goroutines at once; stop removes the bar.
 func showProgress(w io.Writer, tables int) (step, stop func()) {
 	file, ok := w.(*os.File)
 	if !ok || tables < 2 || !term.IsTerminal(int(file.Fd())) {

@@ -47,8 +47,8 @@ func scan(ctx context.Context, files []file, s settings, done func()) ([]*Result
 }
 
 // A database writes a table under its final name, and the magic number at its very end. So a table
-// without an end may still be being written if it has changed recently. In a database's directory it
-// is looked at again until it is finished, deleted, or has not changed for writerRest. Elsewhere
+// without an end may still be being written if it has changed recently. In a database's directory
+// it is looked at again until it is finished, deleted, or has not changed for writerRest. Elsewhere
 // nothing tells whether somebody writes it: it is unfinished, which is not verified.
 var writerRest = 10 * time.Second
 

@@ -58,8 +58,8 @@ func TestBrokenCopies(t *testing.T) {
 	}
 }
 
-// In a database's directory, a table without an end is looked at until it has one, is deleted, or has
-// not changed for a while.
+// In a database's directory, a table without an end is looked at until it has one, is deleted, or
+// has not changed for a while.
 func TestUnfinishedTable(t *testing.T) {
 	defer func(rest time.Duration) { writerRest = rest }(writerRest)
 	writerRest = 500 * time.Millisecond

@@ -14,14 +14,14 @@ import (
 	"golang.org/x/term"
 )
 
-// widthOf returns how wide the text on w may be: as the terminal, or 100 columns.
+// widthOf returns how wide the text on w may be: as the terminal, or 96 columns.
 func widthOf(w io.Writer) int {
 	if file, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
 			return max(width, 60)
 		}
 	}
-	return 100
+	return 96 // so that it fits 100 with an indentation
 }
 
 // A textWriter collects the report for people.
@@ -66,7 +66,8 @@ FPP %: estimated from the bits that are set. between %, random %: the FPR of abs
 keys between the table's own, and of random bytes. -long tells more.
 `
 
-// wrapped writes s in lines, the first after one prefix, the others after another of the same width.
+// wrapped writes s in lines, the first after one prefix, the others after another of the same
+// width.
 func (b *textWriter) wrapped(first, others, s string) {
 	for _, line := range strings.Split(text.WrapSoft(s, b.width-len(first)), "\n") {
 		fmt.Fprintln(b, first+strings.TrimRight(line, " ")) // WrapSoft fills lines with spaces

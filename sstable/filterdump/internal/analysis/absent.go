@@ -2,11 +2,12 @@ package analysis
 
 import "math/rand/v2"
 
-// beyondKeys calls f with n absent keys that look like the table's and are below its first key or above its last one: next
-// to it, on each side as far as the range itself is wide, or n keys if that is more. Each length has its share by its number
-// in the sample. Where a shape leaves room for fewer than n, as that of 0 to 99999 written with zeros in front, one more of
-// its positions varies, and then another, up to eight; there are fewer than n keys if that leaves no room. They are in
-// random order for each length. The key's memory is reused.
+// beyondKeys calls f with n absent keys that look like the table's and are below its first key or
+// above its last one: next to it, on each side as far as the range itself is wide, or n keys if
+// that is more. Each length has its share by its number in the sample. Where a shape leaves room
+// for fewer than n, as that of 0 to 99999 written with zeros in front, one more of its positions
+// varies, and then another, up to eight; there are fewer than n keys if that leaves no room. They
+// are in random order for each length. The key's memory is reused.
 func beyondKeys(rng *rand.Rand, first, last []byte, s shapes, n int, f func(key []byte) error) error {
 	total, before := 0, 0
 	for _, length := range s.lengths {
@@ -22,7 +23,8 @@ func beyondKeys(rng *rand.Rand, first, last []byte, s shapes, n int, f func(key 
 	return nil
 }
 
-// maxWidened positions of digits make room for more keys than are ever asked for; more tries would be in vain.
+// maxWidened positions of digits make room for more keys than are ever asked for; more tries would
+// be in vain.
 const maxWidened = 8
 
 func (s shape) beyond(rng *rand.Rand, first, last []byte, n int, f func(key []byte) error) error {
@@ -57,8 +59,8 @@ func (s shape) beyond(rng *rand.Rand, first, last []byte, n int, f func(key []by
 	}
 }
 
-// randomKeys calls f with n keys of random bytes, of the lengths of the sample. Those shorter than 8 bytes get 8, so that
-// none is in the table by chance. The key's memory is reused.
+// randomKeys calls f with n keys of random bytes, of the lengths of the sample. Those shorter than
+// 8 bytes get 8, so that none is in the table by chance. The key's memory is reused.
 func randomKeys(rng *rand.Rand, sample [][]byte, n int, f func(key []byte) error) error {
 	var key []byte
 	for range n {

@@ -55,7 +55,8 @@ func TestBetweenAsksForAll(t *testing.T) {
 	}
 }
 
-// Numbers without leading zeros have several lengths, and gaps between neighbors of different ones: "9" and "91".
+// Numbers without leading zeros have several lengths, and gaps between neighbors of different ones:
+// "9" and "91".
 func TestBetweenOfSeveralLengths(t *testing.T) {
 	rng := seeded(t, 2)
 	present := map[string]bool{}
@@ -297,7 +298,8 @@ func TestRandomKeys(t *testing.T) {
 	requireUniform(t, counts, 8000/256.0)
 }
 
-// Long keys of many lengths take no time beyond reading them: a shape is widened a few times only. (A hang is the failure.)
+// Long keys of many lengths take no time beyond reading them: a shape is widened a few times only.
+// (A hang is the failure.)
 func TestBeyondLongKeys(t *testing.T) {
 	keys := [][]byte{[]byte("a"), []byte("b" + strings.Repeat("x", 1<<20)), []byte("c")}
 	for i := range 300 {

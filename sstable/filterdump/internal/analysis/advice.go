@@ -45,15 +45,15 @@ func advise(info *tables.Info, r *Report) (all []string) {
 // adviseName says which engines use filters of this name.
 func adviseName(f findings) string {
 	levelDB := f.inLevelDBFormat()
-	uses := "only an engine that is configured with a policy of this name uses them"
+	uses := "only an engine that is configured with a policy of this name looks for it"
 	switch name := f.filters.Policy; {
 	case levelDB && name == policy.Name:
-		uses = "C++ LevelDB uses them; goleveldb does with levelbloom's Configure, or with a policy " +
-			"of this name in Filter or AltFilters"
+		uses = "C++ LevelDB looks for this name; goleveldb does with levelbloom's Configure, or with " +
+			"a policy of this name in Filter or AltFilters"
 	case levelDB && name == policy.NameGoLevelDB:
-		uses = "goleveldb uses them; C++ LevelDB does not, because it looks for " + policy.Name
+		uses = "goleveldb looks for this name; C++ LevelDB looks for " + policy.Name
 	case levelDB && name == filters.BuiltinName:
-		uses = "Pebble and RocksDB use them; goleveldb and C++ LevelDB do not"
+		uses = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
 	case !levelDB && strings.HasPrefix(name, "rocksdb."):
 		return ""
 	}
@@ -66,7 +66,7 @@ func (f findings) inLevelDBFormat() bool { return strings.HasPrefix(f.format, "L
 func adviseReaders(f findings) string {
 	for _, k := range otherKinds {
 		if n := f.Encodings[k.encoding.String()]; n > 0 && f.inLevelDBFormat() {
-			return fmt.Sprintf("%d of %s are %v: %s.", n, count(f.Filters, "filter"), k.encoding,
+			return fmt.Sprintf("%s of %d (%v): %s.", count(n, "filter"), f.Filters, k.encoding,
 				onlyOurs)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// advised returns the sentence of the advice that matches, and its parenthesized parts; nil if there
-// is none.
+// advised returns the sentence of the advice that matches, and its parenthesized parts; nil if
+// there is none.
 func advised(r *Report, pattern string) []string {
 	for _, sentence := range r.Advice {
 		if match := regexp.MustCompile(pattern).FindStringSubmatch(sentence); match != nil {
@@ -38,10 +38,10 @@ func TestAdviceOnNames(t *testing.T) {
 		rocksDB = "RocksDB format_version 2"
 		builtin = "rocksdb.BuiltinBloomFilter"
 
-		inLevelDB   = "C++ LevelDB uses them; goleveldb does with levelbloom's Configure, or with a policy of this name in Filter or AltFilters"
-		inGoLevelDB = "goleveldb uses them; C++ LevelDB does not, because it looks for leveldb.BuiltinBloomFilter2"
-		inPebble    = "Pebble and RocksDB use them; goleveldb and C++ LevelDB do not"
-		configured  = "only an engine that is configured with a policy of this name uses them"
+		inLevelDB   = "C++ LevelDB looks for this name; goleveldb does with levelbloom's Configure, or with a policy of this name in Filter or AltFilters"
+		inGoLevelDB = "goleveldb looks for this name; C++ LevelDB looks for leveldb.BuiltinBloomFilter2"
+		inPebble    = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
+		configured  = "only an engine that is configured with a policy of this name looks for it"
 	)
 	for _, c := range []struct{ format, name, uses string }{
 		{levelDB, policy.Name, inLevelDB},
@@ -119,8 +119,8 @@ func TestAdviceOnDenseKeysOnlyIfTheyAre(t *testing.T) {
 	require.Nil(t, advised(r, "between your keys"), "%q", r.Advice)
 }
 
-// Dense keys have many false positives in LevelDB's encoding. The predictions for the other kinds are
-// what these do.
+// Dense keys have many false positives in LevelDB's encoding. The predictions for the other kinds
+// are what these do.
 func TestAdviceOnDenseKeys(t *testing.T) {
 	const words = `^The FPR is ([\d.]+) % between your keys and ([\d.]+) % for random ones, because LevelDB's hash .* With policy\.NewBlockedBloom and 10[\d.]* bits per key it would be about ([\d.]+) % \(only levelbloom reads them; .*\)\.$`
 	set := numbered(seeded(t, 6), "%016d", 0, 200_000, 0.63)
@@ -146,7 +146,7 @@ func TestAdviceOnDenseKeys(t *testing.T) {
 		require.Nil(t, advised(analyze(t, table, Options{}), "NewBlockedBloom"))
 	}
 	r := analyze(t, blocked, Options{})
-	require.NotNil(t, advised(r, fmt.Sprintf(`^%d of %[1]d filters are blocked Bloom: only levelbloom reads them`, r.Filters)))
+	require.NotNil(t, advised(r, fmt.Sprintf(`^%d filters of %[1]d \(blocked Bloom\): only levelbloom reads them`, r.Filters)))
 	// Other engines do not read Pebble's tables.
 	whole := wholeTableOf(mustBlocked(t, 10).AppendFilter(nil, set.present), set.present)
 	require.Nil(t, advised(analyze(t, whole, Options{}), "only levelbloom reads"))

@@ -1,5 +1,5 @@
-// Package analysis finds out what the filters of a table are worth: it looks at their bits, compares
-// them with the table's keys, and asks them about absent keys that resemble these.
+// Package analysis finds out what the filters of a table are worth: it looks at their bits,
+// compares them with the table's keys, and asks them about absent keys that resemble these.
 package analysis
 
 import (
@@ -20,12 +20,12 @@ type Options struct {
 	Seed   uint64 // of all random choices: the same table and options give the same report
 }
 
-// Analyze reads all entries of t and reports on its filters. It keeps samples of o.Absent pairs of keys
-// at most, and 8 bytes per filter, however many entries there are.
+// Analyze reads all entries of t and reports on its filters. It keeps samples of o.Absent pairs of
+// keys at most, and 8 bytes per filter, however many entries there are.
 //
 // Keys that cannot be read leave the table unverified, without entries in the report. Other errors
-// are those of t.Keys, that of ctx if it ends, and one that says what to pass if an option is out of
-// range; the report is nil then. False negatives are no error: the report counts them.
+// are those of t.Keys, that of ctx if it ends, and one that says what to pass if an option is out
+// of range; the report is nil then. False negatives are no error: the report counts them.
 func Analyze(ctx context.Context, t tables.Table, o Options) (*Report, error) {
 	switch {
 	case o.Absent < 0 || o.Absent > MaxAbsent:

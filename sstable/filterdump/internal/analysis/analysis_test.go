@@ -16,8 +16,9 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// The measured rates against those of all absent keys of the range, in the shapes and densities where LevelDB's filters do
-// so differently: all are asked for if they are no more than 65536, and else a sample.
+// The measured rates against those of all absent keys of the range, in the shapes and densities
+// where LevelDB's filters do so differently: all are asked for if they are no more than 65536, and
+// else a sample.
 func TestRatesAgainstAllAbsentKeys(t *testing.T) {
 	for _, c := range []struct {
 		format string
@@ -67,7 +68,8 @@ func requireRate(t *testing.T, want float64, got Rate) {
 	require.InDelta(t, want, got.Rate, 5*math.Sqrt(want*(1-want)/float64(got.Asked)))
 }
 
-// For random keys all kinds of absent keys are random ones, and a filter of 18,000 keys at 10 bits lets 0.9 % pass.
+// For random keys all kinds of absent keys are random ones, and a filter of 18,000 keys at 10 bits
+// lets 0.9 % pass.
 func TestRandomKeysHaveOneRate(t *testing.T) {
 	rng := seeded(t, 1)
 	keys := make([][]byte, 18_000)

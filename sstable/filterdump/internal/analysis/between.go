@@ -8,20 +8,23 @@ import (
 
 // Absent keys between the table's own.
 //
-// All absent keys of the table's range that look like its keys are equally likely to be asked for: a lookup of the 63 % of
-// a numbered range that are there, and of those that are not, means just these. So a gap between neighbors counts by its
-// size. But the keys of a table often form groups with giant gaps between them ("acct:...", "user:..."), which nobody looks
-// into, and one such gap would leave nothing to the others: a gap counts for no more than 64 times the median one. Where
-// keys are spread evenly or at random this changes nothing, as there not one gap in 10^19 is so large.
+// All absent keys of the table's range that look like its keys are equally likely to be asked for:
+// a lookup of the 63 % of a numbered range that are there, and of those that are not, means just
+// these. So a gap between neighbors counts by its size. But the keys of a table often form groups
+// with giant gaps between them ("acct:...", "user:..."), which nobody looks into, and one such gap
+// would leave nothing to the others: a gap counts for no more than 64 times the median one. Where
+// keys are spread evenly or at random this changes nothing, as there not one gap in 10^19 is so
+// large.
 //
-// Keys of different lengths are different kinds: each length has its share of the keys asked for, by the number of its
-// gaps, and its own median. Neighbors of different lengths have a gap of each.
+// Keys of different lengths are different kinds: each length has its share of the keys asked for,
+// by the number of its gaps, and its own median. Neighbors of different lengths have a gap of each.
 
 // capBits is the logarithm to the base 2 of how many times the median a gap may count.
 const capBits = 6
 
-// betweenKeys calls f with about n absent keys between neighbors of the sample, without any twice: all that there are, if
-// there are no more than n. They come by length, and then in the order of the sample. The key's memory is reused.
+// betweenKeys calls f with about n absent keys between neighbors of the sample, without any twice:
+// all that there are, if there are no more than n. They come by length, and then in the order of
+// the sample. The key's memory is reused.
 func betweenKeys(rng *rand.Rand, sample []neighbors, s shapes, n int, f func(key []byte) error) error {
 	gaps, total := map[int][]interval{}, 0
 	for _, pair := range sample {
@@ -47,8 +50,8 @@ func betweenKeys(rng *rand.Rand, sample []neighbors, s shapes, n int, f func(key
 	return nil
 }
 
-// portion returns the part of n that count of total things have, after others before them, so that the portions of all
-// things add up to n.
+// portion returns the part of n that count of total things have, after others before them, so that
+// the portions of all things add up to n.
 func portion(n, before, count, total int) int {
 	if total == 0 {
 		return 0
@@ -57,7 +60,8 @@ func portion(n, before, count, total int) int {
 	return int(until(before+count) - until(before))
 }
 
-// weigh returns the number of keys for which each gap counts. If they are too many for a float64, all are scaled down.
+// weigh returns the number of keys for which each gap counts. If they are too many for a float64,
+// all are scaled down.
 func weigh(gaps []interval) []float64 {
 	if len(gaps) == 0 {
 		return nil
@@ -79,8 +83,8 @@ func weigh(gaps []interval) []float64 {
 // maxBits keeps the sum of the weights far from the largest float64.
 const maxBits = 900
 
-// allot returns how many keys to draw from each gap: in proportion to the weights, n in all, but from none more than its
-// weight.
+// allot returns how many keys to draw from each gap: in proportion to the weights, n in all, but
+// from none more than its weight.
 func allot(rng *rand.Rand, n int, weights []float64) []int {
 	total := 0.0
 	for _, w := range weights {
@@ -93,8 +97,9 @@ func allot(rng *rand.Rand, n int, weights []float64) []int {
 		}
 		return draws
 	}
-	// The weights lie side by side on a line, and a key is drawn from the gap where each n-th part of the line begins, after
-	// a random start. So a gap's draws differ from its proportion by less than 1.
+	// The weights lie side by side on a line, and a key is drawn from the gap where each n-th part
+	// of the line begins, after a random start. So a gap's draws differ from its proportion by less
+	// than 1.
 	step := total / float64(n)
 	next, end := rng.Float64()*step, 0.0
 	for i, w := range weights {

@@ -29,7 +29,8 @@ var classes = []class{
 	newClass("09", "AZ", "az"), newClass(" ~"), newClass("\x00\xff"),
 }
 
-// classOf returns the smallest class that has all of members, which ascend: a single one for itself.
+// classOf returns the smallest class that has all of members, which ascend: a single one for
+// itself.
 func classOf(members []byte) class {
 	if len(members) == 1 {
 		return members

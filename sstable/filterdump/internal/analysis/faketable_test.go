@@ -101,8 +101,9 @@ func wholeTableOf(filter []byte, keys [][]byte) *fakeTable {
 	}
 }
 
-// windowTable has the filter block that LevelDB makes of keys with values of 100 bytes in blocks of blockSize: StartBlock
-// with the offset of each block and of the end makes the filters of all windows before it.
+// windowTable has the filter block that LevelDB makes of keys with values of 100 bytes in blocks of
+// blockSize: StartBlock with the offset of each block and of the end makes the filters of all
+// windows before it.
 func windowTable(t testing.TB, keys [][]byte, bitsPerKey float64, blockSize, baseLg int) *fakeTable {
 	return windowTableOf(mustBloom(t, bitsPerKey), keys, blockSize, baseLg)
 }

@@ -13,8 +13,8 @@ type kind struct {
 	new      func(bitsPerKey float64) (policy.Policy, error)
 }
 
-// exact is the kind that LevelDB's readers know. The other kinds hash keys so well that their FPR does
-// not depend on what the keys look like.
+// exact is the kind that LevelDB's readers know. The other kinds hash keys so well that their FPR
+// does not depend on what the keys look like.
 var (
 	exactKind = kind{policy.EncodingBloom, "policy.NewBloom",
 		func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) }}

@@ -15,8 +15,8 @@ const (
 	blockedName = "blocked Bloom"
 )
 
-// Dense keys, which LevelDB's encoding does not do well on: blocked Bloom keeps its rate, in windows and in one filter, and is
-// measured as it is.
+// Dense keys, which LevelDB's encoding does not do well on: blocked Bloom keeps its rate, in
+// windows and in one filter, and is measured as it is.
 func TestBlockedTables(t *testing.T) {
 	set := numbered(seeded(t, 1), "user%016d", 0, 20_000, 0.63)
 	p := mustBlocked(t, 10)
@@ -63,7 +63,7 @@ func TestMixedTable(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%d filters of %s; %d filters of %s", want[exactName], exactName, want[blockedName], blockedName), r.Encoding())
 	require.Equal(t, []int{6, 10}, r.Probes)
 	require.InEpsilon(t, len(keys), r.Distinct, 0.25, "in small filters of LevelDB's, dense keys set few bits")
-	require.Contains(t, r.Advice[1], fmt.Sprintf("%d of %d filters are blocked Bloom: only levelbloom reads them", want[blockedName], r.Filters))
+	require.Contains(t, r.Advice[1], fmt.Sprintf("%d filters of %d (blocked Bloom): only levelbloom reads them", want[blockedName], r.Filters))
 
 	// Lost keys are seen in both.
 	first, last := table.blocks[0], table.blocks[len(table.blocks)-1]

@@ -10,8 +10,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// countFilters counts the filters and their bytes, which needs no reader. keys has the number of keys
-// that each filter was built from.
+// countFilters counts the filters and their bytes, which needs no reader. keys has the number of
+// keys that each filter was built from.
 func (r *Report) countFilters(f *tables.Filters, keys []int64) {
 	bits, built := 0, int64(0)
 	for i, filter := range f.Each {

@@ -10,14 +10,15 @@ type Rate struct {
 	Asked  int64   `json:"asked"`
 	Passed int64   `json:"passed"`
 	Rate   float64 `json:"rate"` // Passed / Asked
-	// Low and High bound the rate of all such keys with a confidence of 95 % (Wilson's interval). They take the keys that
-	// were asked for as chosen independently of each other.
+	// Low and High bound the rate of all such keys with a confidence of 95 % (Wilson's interval).
+	// They take the keys that were asked for as chosen independently of each other.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// newRate completes a Rate. Wilson's interval holds the rates p for which Passed/Asked lies within z standard errors
-// sqrt(p*(1-p)/Asked) of p; unlike the plain standard error it is sensible when none passed.
+// newRate completes a Rate. Wilson's interval holds the rates p for which Passed/Asked lies within
+// z standard errors sqrt(p*(1-p)/Asked) of p; unlike the plain standard error it is sensible when
+// none passed.
 func newRate(asked, passed int64) Rate {
 	if asked == 0 {
 		return Rate{}
@@ -36,8 +37,9 @@ func newRate(asked, passed int64) Rate {
 	return r
 }
 
-// clearlyAbove reports whether r is above other by three standard errors of their difference, which chance does once in
-// 700 times, and is worth words: twice as much at least, and half a per cent of the keys more.
+// clearlyAbove reports whether r is above other by three standard errors of their difference, which
+// chance does once in 700 times, and is worth words: twice as much at least, and half a per cent of
+// the keys more.
 func (r Rate) clearlyAbove(other Rate) bool { return r.isTwice(other, 0.005) }
 
 // isTwice does so with so many of the keys more.

@@ -32,8 +32,8 @@ type neighbors struct{ low, high []byte }
 
 func (n neighbors) clone() neighbors { return neighbors{slices.Clone(n.low), slices.Clone(n.high)} }
 
-// adjacent reports whether no byte string of their length lies between n, that is, high = low + 1 as a
-// number. Such neighbors are not worth a place in the sample.
+// adjacent reports whether no byte string of their length lies between n, that is, high = low + 1
+// as a number. Such neighbors are not worth a place in the sample.
 func (n neighbors) adjacent() bool {
 	if len(n.low) != len(n.high) {
 		return false

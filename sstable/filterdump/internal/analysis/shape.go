@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A shape is what the keys of one length look like: the class of each byte. The keys that have the shape are numbers in a
-// mixed radix, whose order is the bytewise one.
+// A shape is what the keys of one length look like: the class of each byte. The keys that have the
+// shape are numbers in a mixed radix, whose order is the bytewise one.
 type shape []class
 
 // shapes holds the shape of each length of keys, and how many keys of a sample had that length.
@@ -65,8 +65,8 @@ func count(n int, noun string) string {
 // maxNumber bounds the numbers that positions are drawn from together.
 const maxNumber = 1 << 62
 
-// number returns the end of the positions of s, beginning at from, that make up a number below maxNumber, and how many such
-// numbers there are.
+// number returns the end of the positions of s, beginning at from, that make up a number below
+// maxNumber, and how many such numbers there are.
 func (s shape) number(from int) (to int, total uint64) {
 	total = 1
 	for to = from; to < len(s); to++ {
@@ -79,8 +79,9 @@ func (s shape) number(from int) (to int, total uint64) {
 	return to, total
 }
 
-// rank returns how many of the numbers of the positions from to `to` stand for keys less than y, and whether the next one
-// stands for y's own bytes. y may have any bytes and any length of at least from.
+// rank returns how many of the numbers of the positions from to `to` stand for keys less than y,
+// and whether the next one stands for y's own bytes. y may have any bytes and any length of at
+// least from.
 func (s shape) rank(y []byte, from, to int) (rank uint64, own bool) {
 	own = true
 	for i := from; i < to; i++ {
@@ -117,7 +118,8 @@ func (s shape) scatter(rng *rand.Rand, key []byte, from int) {
 	}
 }
 
-// bitsFrom returns the logarithm to the base 2 of the number of keys that differ at the positions beginning at from only.
+// bitsFrom returns the logarithm to the base 2 of the number of keys that differ at the positions
+// beginning at from only.
 func (s shape) bitsFrom(from int) (bits float64) {
 	for _, c := range s[from:] {
 		bits += math.Log2(float64(len(c)))
@@ -125,8 +127,8 @@ func (s shape) bitsFrom(from int) (bits float64) {
 	return bits
 }
 
-// widened returns s with one more position that varies: the one before the first that does, or the last of all. ok is
-// false if all vary.
+// widened returns s with one more position that varies: the one before the first that does, or the
+// last of all. ok is false if all vary.
 func (s shape) widened() (wider shape, ok bool) {
 	i := slices.IndexFunc(s, func(c class) bool { return len(c) > 1 })
 	if i == 0 || len(s) == 0 {

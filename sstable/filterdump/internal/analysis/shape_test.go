@@ -32,7 +32,8 @@ func TestShapes(t *testing.T) {
 	require.Equal(t, shape{class("k"), classes[1], classes[0], classes[5], classes[5], classes[6], classes[7]}, s)
 }
 
-// shapeOf returns the shape with these classes: d digits, x hex digits, b any bytes, others themselves.
+// shapeOf returns the shape with these classes: d digits, x hex digits, b any bytes, others
+// themselves.
 func shapeOf(pattern string) (s shape) {
 	for _, c := range []byte(pattern) {
 		switch c {
@@ -60,7 +61,8 @@ func (s shape) all() (keys [][]byte) {
 	return keys
 }
 
-// randomBytes returns a key of the shape or near it: cut, lengthened, or with a byte of another class.
+// randomBytes returns a key of the shape or near it: cut, lengthened, or with a byte of another
+// class.
 func randomBytes(rng *rand.Rand, s shape) []byte {
 	key := make([]byte, len(s))
 	s.scatter(rng, key, 0)
@@ -136,8 +138,9 @@ func TestIntervalsAgainstAllKeys(t *testing.T) {
 	require.Greater(t, some, 100)
 }
 
-// requireUniform is Pearson's chi-square test. The statistic has the mean of the degrees of freedom and twice their
-// variance; it is refused beyond six standard deviations, and as far below, where counts are too even to be random.
+// requireUniform is Pearson's chi-square test. The statistic has the mean of the degrees of freedom
+// and twice their variance; it is refused beyond six standard deviations, and as far below, where
+// counts are too even to be random.
 func requireUniform(t *testing.T, counts []int, expected float64) {
 	sum := 0.0
 	for _, n := range counts {
@@ -147,7 +150,8 @@ func requireUniform(t *testing.T, counts []int, expected float64) {
 	require.InDelta(t, freedom, sum, 6*math.Sqrt(2*freedom), "%v", counts)
 }
 
-// Keys of more than one number's positions: all between, and each part of the interval equally likely.
+// Keys of more than one number's positions: all between, and each part of the interval equally
+// likely.
 func TestLongIntervals(t *testing.T) {
 	rng := seeded(t, 3)
 	s := shapeOf("kk" + strings.Repeat("b", 20))

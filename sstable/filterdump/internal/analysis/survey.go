@@ -10,8 +10,8 @@ import (
 // maxKeySample is how many keys the shapes are learned from.
 const maxKeySample = 1 << 14
 
-// A survey is what one pass over the entries of a table finds out. Its memory does not depend on the
-// number of entries, except for 8 bytes per filter.
+// A survey is what one pass over the entries of a table finds out. Its memory does not depend on
+// the number of entries, except for 8 bytes per filter.
 type survey struct {
 	verifier *verifier // nil: the entries cannot be compared
 
@@ -27,9 +27,9 @@ type survey struct {
 	previous []byte
 }
 
-// newSurvey returns a survey of the entries of a table with these filters, which may be nil. LevelDB
-// adds every version of a key to the filter of a window. Pebble adds a key, or the part of it that
-// its comparer's Split returns, only if it differs from the one before.
+// newSurvey returns a survey of the entries of a table with these filters, which may be nil.
+// LevelDB adds every version of a key to the filter of a window. Pebble adds a key, or the part of
+// it that its comparer's Split returns, only if it differs from the one before.
 func newSurvey(rng *rand.Rand, f *tables.Filters, pairs int) *survey {
 	s := &survey{
 		bytewise: true,

@@ -26,8 +26,8 @@ func (v *verifier) add(filter int, key []byte) {
 	}
 }
 
-// conclude reports what came out. Filters that could not be parsed match every key, or none, so that
-// nothing is verified by them.
+// conclude reports what came out. Filters that could not be parsed match every key, or none, so
+// that nothing is verified by them.
 func (v *verifier) conclude(r *Report) {
 	r.Unverified = r.unparsed()
 	r.Verified = r.Unverified == ""

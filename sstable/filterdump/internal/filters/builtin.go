@@ -15,7 +15,8 @@ import (
 // BuiltinName is the name of the Bloom filters that Pebble and RocksDB bring along.
 const BuiltinName = "rocksdb.BuiltinBloomFilter"
 
-// Builtin reads Pebble's own Bloom filters, which are RocksDB's full filters before format_version 5:
+// Builtin reads Pebble's own Bloom filters, which are RocksDB's full filters before format_version
+// 5:
 //
 //	lines    64 bytes each; all probes of a key lie in one line
 //	k        1 byte
@@ -26,9 +27,10 @@ const BuiltinName = "rocksdb.BuiltinBloomFilter"
 //
 // The hash is LevelDB's, except that the 1 to 3 bytes after the last whole word count as signed.
 //
-// A filter of at most 5 bytes has no keys and answers "absent", as in Pebble and RocksDB. Every other
-// malformed filter answers "may contain": a payload that is not a whole number of lines of one size
-// (a power of two, at least 64 bytes), k = 0, or k > 127, which RocksDB reserves for newer filters.
+// A filter of at most 5 bytes has no keys and answers "absent", as in Pebble and RocksDB. Every
+// other malformed filter answers "may contain": a payload that is not a whole number of lines of
+// one size (a power of two, at least 64 bytes), k = 0, or k > 127, which RocksDB reserves for newer
+// filters.
 var Builtin Reader = builtin{}
 
 type builtin struct{}

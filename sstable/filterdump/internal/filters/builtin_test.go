@@ -15,8 +15,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 )
 
-// pebbleKeys returns n keys of 0 to 24 random bytes: of every length modulo 4, with half of the last
-// bytes above 0x7f.
+// pebbleKeys returns n keys of 0 to 24 random bytes: of every length modulo 4, with half of the
+// last bytes above 0x7f.
 func pebbleKeys(t testing.TB, seed int64, n int) [][]byte {
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -9,15 +9,15 @@ type Reader interface {
 	// MayContain reports whether key may have been added to filter.
 	MayContain(filter, key []byte) bool
 	// Parse returns the parts of a filter and the name of its encoding, such as "LevelDB Bloom".
-	// The error says what is wrong with a filter whose answers do not depend on the key; the name is
-	// set nonetheless.
+	// The error says what is wrong with a filter whose answers do not depend on the key; the name
+	// is set nonetheless.
 	Parse(filter []byte) (encoding string, info policy.Info, err error)
 	// Probes returns the numbers of the bits in info.Payload that a lookup of key reads.
 	Probes(info policy.Info, key []byte) []uint64
 }
 
-// ByName returns the reader of the filters that engines store under a policy's name, nil if the name
-// is not known here.
+// ByName returns the reader of the filters that engines store under a policy's name, nil if the
+// name is not known here.
 func ByName(name string) Reader {
 	switch name {
 	case policy.Name, policy.NameGoLevelDB:

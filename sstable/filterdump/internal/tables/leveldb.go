@@ -47,7 +47,8 @@ func (t *levelDBTable) open(path string, o Options) (err error) {
 	return t.openFilter(o)
 }
 
-// readProperties reads what RocksDB and Pebble record in tables that they write in LevelDB's format.
+// readProperties reads what RocksDB and Pebble record in tables that they write in LevelDB's
+// format.
 func (t *levelDBTable) readProperties() error {
 	for _, e := range t.table.Metaindex() {
 		if e.Name != "rocksdb.properties" {

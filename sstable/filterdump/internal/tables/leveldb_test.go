@@ -48,7 +48,8 @@ type named struct {
 	contents []byte
 }
 
-// writeLevelDB writes one data block of the stored keys and the other blocks, which must be in the order of their names.
+// writeLevelDB writes one data block of the stored keys and the other blocks, which must be in the
+// order of their names.
 func writeLevelDB(t *testing.T, stored [][]byte, others ...named) string {
 	var f levelDBFile
 	var data, meta [][2][]byte
@@ -262,7 +263,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// An index that does not fit to the keys may be right for another comparer, unless the manifest names the default one.
+// An index that does not fit to the keys may be right for another comparer, unless the manifest
+// names the default one.
 func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
 	keys := textKeys(2)
 	var f levelDBFile

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// comparerOf returns the name of the comparer of a LevelDB database in this directory, "" if it is not
-// to be found. Tables do not name it. The first record of the manifest, which CURRENT names, begins
-// with it:
+// comparerOf returns the name of the comparer of a LevelDB database in this directory, "" if it is
+// not to be found. Tables do not name it. The first record of the manifest, which CURRENT names,
+// begins with it:
 //
 //	checksum (4 bytes), length of the record's part in this block (2), type (1)
 //	1 and the name's length (varints), the name

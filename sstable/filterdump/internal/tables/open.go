@@ -72,8 +72,8 @@ func openFile(path string) (*os.File, int64, error) {
 //   - *[UnsupportedError]: it is a table that cannot be read here
 //   - those of opening and reading the file
 //
-// Pebble's reader, which reads the tables of Pebble and RocksDB, trusts bytes whose checksum is right.
-// On forged ones Open and the table's methods may panic, or end the process.
+// Pebble's reader, which reads the tables of Pebble and RocksDB, trusts bytes whose checksum is
+// right. On forged ones Open and the table's methods may panic, or end the process.
 func Open(path string, o Options) (Table, error) {
 	file, size, err := openFile(path)
 	if err != nil {
@@ -111,7 +111,8 @@ func NeedsPebble(f sstable.Format) bool {
 const bytewise = "leveldb.BytewiseComparator"
 
 // unknownPrefixRule says why filters may not know whole keys: because of another comparer (Pebble),
-// or of a prefix extractor without whole keys beside the prefixes (RocksDB). It is empty if they do.
+// or of a prefix extractor without whole keys beside the prefixes (RocksDB). It is empty if they
+// do.
 func unknownPrefixRule(comparer, extractor, wholeKeys string) string {
 	switch {
 	case comparer != "" && comparer != bytewise:

@@ -60,8 +60,8 @@ type content struct {
 	Keys   []string
 }
 
-// contentOf opens and reads a table. Its error must be of a documented type. A panic is an error, as
-// the process that reads a table makes it one by its end.
+// contentOf opens and reads a table. Its error must be of a documented type. A panic is an error,
+// as the process that reads a table makes it one by its end.
 func contentOf(path string) (c content, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -178,7 +178,8 @@ func (r *reader) read(path string) (content, error) {
 	return a.Content, nil
 }
 
-// A damage makes something else of a table's content, at one of many places. It may do so in the content's memory.
+// A damage makes something else of a table's content, at one of many places. It may do so in the
+// content's memory.
 type damage func(table []byte, place int) []byte
 
 // eachDamaged calls f with a file for each place from begin to end, some steps apart.
@@ -198,7 +199,8 @@ func eachDamaged(t *testing.T, table []byte, begin, end, step int, d damage, f f
 	}
 }
 
-// sparse returns how many places apart damages are that differ little: more where the same was done in another format.
+// sparse returns how many places apart damages are that differ little: more where the same was done
+// in another format.
 func sparse(name string) int {
 	switch full := slices.Contains([]string{"v1 (Pebble,v4)", "v2 (Pebble,v1)", "v2 (Pebble,v5)", "v2 (Pebble,v7)"}, name); {
 	case testing.Short():
@@ -224,7 +226,8 @@ func TestPebbleFlippedBits(t *testing.T) {
 			require.NoError(t, err)
 			table := readFile(t, original)
 			footer := len(table) - pebbleFooterSize(t, original)
-			// A checksum protects the blocks: 9 bits apart, every byte has its turn, and every bit of some.
+			// A checksum protects the blocks: 9 bits apart, every byte has its turn, and every bit
+			// of some.
 			tried, errs := 0, 0
 			check := func(path string, bit int) {
 				tried++
@@ -271,7 +274,8 @@ func TestPebbleTruncated(t *testing.T) {
 	}
 }
 
-// Wrong bytes under a right checksum are an error, or read as something else. Pebble's reader would follow them anywhere.
+// Wrong bytes under a right checksum are an error, or read as something else. Pebble's reader would
+// follow them anywhere.
 func TestPebbleFlippedBitsWithChecksums(t *testing.T) {
 	for name, original := range smallTables(t) {
 		t.Run(name, func(t *testing.T) {
@@ -306,7 +310,8 @@ func sign(table []byte, h block.Handle, kind block.ChecksumType) {
 	binary.LittleEndian.PutUint32(trailer[1:], sums.Checksum(table[h.Offset:h.Offset+h.Length], trailer[0]))
 }
 
-// pebbleLayout returns the blocks that are read for the keys and the filter, and the kind of checksums.
+// pebbleLayout returns the blocks that are read for the keys and the filter, and the kind of
+// checksums.
 func pebbleLayout(t testing.TB, path string) (blocks []block.Handle, checksum block.ChecksumType) {
 	r := pebbleReader(t, path)
 	layout, err := r.Layout()

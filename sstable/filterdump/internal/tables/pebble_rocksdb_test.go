@@ -22,7 +22,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// rocksDB is a directory of tables that RocksDB wrote, with the keys key000000, key000002, ... key000998.
+// rocksDB is a directory of tables that RocksDB wrote, with the keys key000000, key000002, ...
+// key000998.
 const rocksDB = "../../../../testdata/rocksdb/"
 
 func TestRocksDB(t *testing.T) {
@@ -315,7 +316,8 @@ func newFooter(t *testing.T, table []byte) {
 	}
 }
 
-// lastByteOfData changes the last byte of the first data block, or the one behind it, for the compression.
+// lastByteOfData changes the last byte of the first data block, or the one behind it, for the
+// compression.
 func lastByteOfData(behind int, value byte, original string) func(*testing.T, []byte) {
 	return func(t *testing.T, table []byte) {
 		blocks, checksum := pebbleLayout(t, original)

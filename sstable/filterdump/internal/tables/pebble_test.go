@@ -24,8 +24,8 @@ import (
 
 const bytewise = "leveldb.BytewiseComparator"
 
-// pebblePoints returns entries of n different keys: of all kinds, some in several versions, keys of one and of many bytes,
-// values of none and of many.
+// pebblePoints returns entries of n different keys: of all kinds, some in several versions, keys of
+// one and of many bytes, values of none and of many.
 func pebblePoints(t testing.TB, seed int64, n int) (points []pebblePoint) {
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -245,8 +245,8 @@ func TestPebbleWithoutPoints(t *testing.T) {
 	}
 }
 
-// Filters know what Split leaves of a key. Rows have whole keys, and only the comparer knows the rest; columns have the two
-// parts apart.
+// Filters know what Split leaves of a key. Rows have whole keys, and only the comparer knows the
+// rest; columns have the two parts apart.
 func TestPebbleSplit(t *testing.T) {
 	var points []pebblePoint
 	for i := range 300 {

@@ -28,7 +28,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// pebbleSpec says what a writer of Pebble writes. The zero value is an empty table without a filter.
+// pebbleSpec says what a writer of Pebble writes. The zero value is an empty table without a
+// filter.
 type pebbleSpec struct {
 	points []pebblePoint // sorted by key, then from the newest to the oldest
 	ranges bool          // deletions of ranges, and range keys where the format has them

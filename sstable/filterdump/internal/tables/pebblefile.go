@@ -16,9 +16,9 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
 
-// A pebbleFile gives Pebble's reader a file, and checks each block before the reader sees it. Pebble
-// would allocate whatever a length says, and search a block with a wrong checksum for the bit that
-// makes it right, in a time that is the square of the block's size.
+// A pebbleFile gives Pebble's reader a file, and checks each block before the reader sees it.
+// Pebble would allocate whatever a length says, and search a block with a wrong checksum for the
+// bit that makes it right, in a time that is the square of the block's size.
 type pebbleFile struct {
 	path    string
 	file    *os.File

@@ -19,8 +19,8 @@ type Table interface {
 	// iteration and is returned as it is. Damaged blocks are a *sstable.CorruptionError. Keys that
 	// cannot be read are an *UnsupportedError; Info then says Unverified.
 	Keys(f func(filter int, key []byte) error) error
-	// Locate returns the index of the filter that a lookup of key reads, -1 if it reads none. key is
-	// as in Keys.
+	// Locate returns the index of the filter that a lookup of key reads, -1 if it reads none. key
+	// is as in Keys.
 	Locate(key []byte) int
 	// Close releases the file.
 	Close() error
@@ -34,8 +34,8 @@ type Info struct {
 	Filters  *Filters // nil: the table has none
 	Others   []string // policies of further filters, which were not looked at
 
-	// Unverified says why the keys cannot be compared with the filters, although both could be read.
-	// It is empty if they can.
+	// Unverified says why the keys cannot be compared with the filters, although both could be
+	// read. It is empty if they can.
 	Unverified string
 }
 
@@ -49,8 +49,8 @@ type Filters struct {
 	Each      [][]byte // the filters in order; one of no bytes has no keys
 }
 
-// chooseFilter returns the first filter whose policy is known, or else the first, and the policies of
-// the others. REQUIRES: len(entries) > 0.
+// chooseFilter returns the first filter whose policy is known, or else the first, and the policies
+// of the others. REQUIRES: len(entries) > 0.
 func chooseFilter(
 	entries []sstable.FilterEntry, o Options,
 ) (use sstable.FilterEntry, reader filters.Reader, others []string) {
