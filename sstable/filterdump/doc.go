@@ -40,10 +40,10 @@ a third of a range of numbers as keys:
 	               LevelDB and goleveldb's own policy answer "may contain" to every key).
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
-named as a PATH or with -long, else in a line. The FPR is that of absent keys that resemble the table's own: between
-neighbors, where most lookups of absent keys fall; of the same shape, but below the first key and
-above the last; and of random bytes. The brackets have intervals of 95 % confidence. The advice
-follows from trials with the table's own keys.
+named as a PATH or with -long, else in a line. The FPR is that of absent keys that resemble the
+table's own: between neighbors, where most lookups of absent keys fall; of the same shape, but below
+the first key and above the last; and of random bytes. The brackets have intervals of 95 %
+confidence. The advice follows from what was found in this table.
 
 To see how the filters answer for one key, probe by probe, pass -key. For large databases, -sample
 looks at only some tables. -help lists all flags.

@@ -65,7 +65,7 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 	}
 	i := t.Locate(key)
 	if i < 0 {
-		return fmt.Sprintf("  a lookup reads no filter: no block of the table can have the key; %s\n",
+		return fmt.Sprintf("  a lookup reads no filter: no block can have the key; %s\n",
 			there), nil
 	}
 	filter := f.Each[i]

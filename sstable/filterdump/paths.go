@@ -97,7 +97,7 @@ func isTable(name string) bool {
 // noTables says why a directory has none.
 func noTables(logs []string) string {
 	if len(logs) > 0 {
-		return fmt.Sprintf("no tables yet: all its data is in the log (%s), and only tables have filters",
+		return fmt.Sprintf("no tables yet: all its data is in the log (%s), without filters",
 			strings.Join(logs, ", "))
 	}
 	return "no tables (.ldb, .sst) and no log: not a database"

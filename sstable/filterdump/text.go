@@ -120,7 +120,8 @@ func (b *textWriter) describeFilters(r *Result) {
 		b.line("not examined", "%s", strings.Join(r.Others, ", "))
 	}
 	if r.Layout == layoutWindow {
-		b.line("filters", "%s and %s empty, one for every %s bytes of data (base_lg %d); %s bytes in all",
+		b.line("filters", "%s and %s empty, one for every %s bytes of data (base_lg %d); "+
+			"%s bytes in all",
 			thousands(r.Filters), thousands(r.Empty), thousands(uint64(1)<<r.BaseLg), r.BaseLg,
 			thousands(r.Bytes))
 	} else {
@@ -132,8 +133,10 @@ func (b *textWriter) describeFilters(r *Result) {
 		b.line("FPP", "%s %%, estimated from the bits that are set", percent(r.FPP))
 	}
 	if r.Random.Asked > 0 {
-		b.line("FPR", "%s", rateText(r.Between, r.BetweenUnasked, "absent keys between the table's own"))
-		b.line("", "%s", rateText(r.Beyond, r.BeyondUnasked, "absent keys of their shape beyond them"))
+		b.line("FPR", "%s",
+			rateText(r.Between, r.BetweenUnasked, "absent keys between the table's own"))
+		b.line("", "%s",
+			rateText(r.Beyond, r.BeyondUnasked, "absent keys of their shape beyond them"))
 		b.line("", "%s", rateText(r.Random, "", "random bytes"))
 	}
 }
@@ -167,8 +170,8 @@ func (b *textWriter) heading(s *Summary) {
 	if s.LeftOut > 0 {
 		left = fmt.Sprintf(" (-sample left out %s)", count(s.LeftOut, "table"))
 	}
-	fmt.Fprintf(b, "\n%s: %s, %s, %s bytes of filters%s\n", s.Path, count(len(s.place.tables), "table"),
-		count(s.Entries, "entry", "entries"), thousands(s.FilterBytes), left)
+	fmt.Fprintf(b, "\n%s: %s, %s, %s bytes of filters%s\n",
+		s.Path, count(len(s.place.tables), "table"), count(s.Entries, "entry", "entries"), thousands(s.FilterBytes), left)
 	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
 		fmt.Fprintf(b, "  %s in %s\n", name, count(s.Policies[name], "table"))
 	}
@@ -189,7 +192,8 @@ func (b *textWriter) rows(results []*Result) {
 	rows.SetStyle(style)
 	rows.SuppressTrailingSpaces()
 	rows.AppendHeader(table.Row{
-		"table", "encoding", "entries", "bits/key", "FPP %", "between %", "random %", "verification"})
+		"table", "encoding", "entries", "bits/key", "FPP %", "between %", "random %",
+		"verification"})
 	columns := []table.ColumnConfig{{Number: 1, WidthMax: max(10, b.width-others)}}
 	for number := 3; number <= 7; number++ {
 		columns = append(columns, table.ColumnConfig{

@@ -8,7 +8,9 @@ import "math/rand/v2"
 // for fewer than n, as that of 0 to 99999 written with zeros in front, one more of its positions
 // varies, and then another, up to eight; there are fewer than n keys if that leaves no room. They
 // are in random order for each length. The key's memory is reused.
-func beyondKeys(rng *rand.Rand, first, last []byte, s shapes, n int, f func(key []byte) error) error {
+func beyondKeys(
+	rng *rand.Rand, first, last []byte, s shapes, n int, f func(key []byte) error,
+) error {
 	total, before := 0, 0
 	for _, length := range s.lengths {
 		total += s.number[length]

@@ -25,9 +25,7 @@ func pairsOf(keys [][]byte) (pairs []neighbors) {
 
 func learnAll(keys [][]byte) shapes {
 	var sample [][]byte
-	for _, key := range keys {
-		sample = append(sample, key)
-	}
+	sample = append(sample, keys...)
 	return learn(sample)
 }
 

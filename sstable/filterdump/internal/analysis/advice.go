@@ -48,8 +48,8 @@ func adviseName(f findings) string {
 	uses := "only an engine that is configured with a policy of this name looks for it"
 	switch name := f.filters.Policy; {
 	case levelDB && name == policy.Name:
-		uses = "C++ LevelDB looks for this name; goleveldb does with levelbloom's Configure, or with " +
-			"a policy of this name in Filter or AltFilters"
+		uses = "C++ LevelDB looks for this name; goleveldb does with levelbloom's Configure, or " +
+			"with a policy of this name in Filter or AltFilters"
 	case levelDB && name == policy.NameGoLevelDB:
 		uses = "goleveldb looks for this name; C++ LevelDB looks for " + policy.Name
 	case levelDB && name == filters.BuiltinName:
@@ -80,24 +80,24 @@ func adviseUncovered(f findings) string {
 	if f.Unfiltered == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d entries are covered by no filter: lookups there read data, whether "+
-		"the key is there or not.", f.Unfiltered, f.Entries)
+	return fmt.Sprintf("%d of %d entries are covered by no filter: lookups there read data, "+
+		"whether the key is there or not.", f.Unfiltered, f.Entries)
 }
 
 func adviseSaturated(f findings) string {
 	if f.Saturated == 0 {
 		return ""
 	}
-	return fmt.Sprintf(`%d of %s have all bits set and answer "may contain" to every key: they cost `+
-		"memory and avoid no read.", f.Saturated, count(f.Filters, "filter"))
+	return fmt.Sprintf(`%d of %s have all bits set and answer "may contain" to every key: they `+
+		"cost memory and avoid no read.", f.Saturated, count(f.Filters, "filter"))
 }
 
 func adviseFewBits(f findings) string {
 	if !f.Verified || f.Random.Asked == 0 || f.BitsPerKey >= fewBits {
 		return ""
 	}
-	return fmt.Sprintf("%.3g bits per key are few: the FPR of random keys is %v; with %d bits it would "+
-		"be about %s.", f.BitsPerKey, f.Random, usualBits,
+	return fmt.Sprintf("%.3g bits per key are few: the FPR of random keys is %v; with %d bits it "+
+		"would be about %s.", f.BitsPerKey, f.Random, usualBits,
 		percent(exactKind.fpp(usualBits, f.KeysPerFilter)))
 }
 
@@ -106,8 +106,8 @@ func adviseDense(f findings) string {
 	if !f.Between.clearlyAbove(f.Random) {
 		return ""
 	}
-	sentence := fmt.Sprintf("The FPR is %v between your keys and %v for random ones, because LevelDB's "+
-		"hash does not scatter keys that resemble each other", f.Between, f.Random)
+	sentence := fmt.Sprintf("The FPR is %v between your keys and %v for random ones, because "+
+		"LevelDB's hash does not scatter keys that resemble each other", f.Between, f.Random)
 	if _, dense := f.Encodings[exactKind.encoding.String()]; !dense {
 		sentence = fmt.Sprintf("The FPR is %v between your keys and %v for random ones",
 			f.Between, f.Random)

@@ -25,7 +25,9 @@ const capBits = 6
 // betweenKeys calls f with about n absent keys between neighbors of the sample, without any twice:
 // all that there are, if there are no more than n. They come by length, and then in the order of
 // the sample. The key's memory is reused.
-func betweenKeys(rng *rand.Rand, sample []neighbors, s shapes, n int, f func(key []byte) error) error {
+func betweenKeys(
+	rng *rand.Rand, sample []neighbors, s shapes, n int, f func(key []byte) error,
+) error {
 	gaps, total := map[int][]interval{}, 0
 	for _, pair := range sample {
 		lengths := []int{len(pair.low), len(pair.high)}
@@ -56,7 +58,7 @@ func portion(n, before, count, total int) int {
 	if total == 0 {
 		return 0
 	}
-	until := func(i int) int64 { return int64(n) * int64(i) / int64(total) } // an int of 32 bits would overflow
+	until := func(i int) int64 { return int64(n) * int64(i) / int64(total) } // not in 32 bits
 	return int(until(before+count) - until(before))
 }
 

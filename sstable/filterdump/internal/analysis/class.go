@@ -41,7 +41,7 @@ func classOf(members []byte) class {
 // smallest returns the smallest of classes that has all of members.
 func smallest(members []byte) class {
 	i := slices.IndexFunc(classes, func(c class) bool {
-		return !slices.ContainsFunc(members, func(b byte) bool { return !bytes.Contains(c, []byte{b}) })
+		return !slices.ContainsFunc(members, func(b byte) bool { return bytes.IndexByte(c, b) < 0 })
 	})
 	return classes[i] // the last one has all bytes
 }

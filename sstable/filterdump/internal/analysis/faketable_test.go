@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/zeebo/xxh3"
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
@@ -38,14 +37,6 @@ func mustBlocked(t testing.TB, bitsPerKey float64) *policy.BlockedBloom {
 	blocked, err := policy.NewBlockedBloom(bitsPerKey)
 	require.NoError(t, err)
 	return blocked
-}
-
-func filterOf(p policy.Policy, keys [][]byte) []byte {
-	builder := p.NewBuilder()
-	for _, key := range keys {
-		builder.Add(key)
-	}
-	return builder.Finish(nil)
 }
 
 // A fakeTable is a table in memory. Its keys ascend, but where a test has others.
@@ -226,15 +217,6 @@ func numbered(rng *rand.Rand, format string, first, n int, part float64) (s keyS
 	last := s.present[len(s.present)-1]
 	s.absent = slices.DeleteFunc(s.absent, func(key []byte) bool { return bytes.Compare(key, last) > 0 })
 	return s
-}
-
-// hashed returns as many random keys, ascending.
-func hashed(keys [][]byte) (random [][]byte) {
-	for _, key := range keys {
-		random = append(random, fmt.Appendf(nil, "%016x", xxh3.Hash(key)))
-	}
-	slices.SortFunc(random, bytes.Compare)
-	return random
 }
 
 func analyze(t testing.TB, table tables.Table, o Options) *Report {

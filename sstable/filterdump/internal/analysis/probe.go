@@ -17,8 +17,8 @@ func (a *analyzer) probe() error {
 // unaskable says why no filter can be asked about keys between those of the table, or beyond them;
 // "" if it can.
 func (a *analyzer) unaskable() (between, beyond string) {
-	const order = "the keys are not in bytewise order: the table has another comparer, and what lies " +
-		"between two keys is not known"
+	const order = "the keys are not in bytewise order: the table has another comparer, and what " +
+		"lies between two keys is not known"
 	switch {
 	case a.filters == nil:
 		return "the table has no filter", "the table has no filter"

@@ -4,7 +4,7 @@ package analysis
 // could not be found out is 0, or left out where the field says so.
 type Report struct {
 	Entries    int64  `json:"entries"`                // point entries of the table, all versions
-	Keys       int64  `json:"keys"`                   // entries whose key differs from the one before
+	Keys       int64  `json:"keys"`                   // entries with another key than the one before
 	Unfiltered int64  `json:"entries_without_filter"` // entries that no filter covers
 	KeyShape   string `json:"key_shape,omitempty"`    // of the most frequent length
 
@@ -28,7 +28,7 @@ type Report struct {
 	Verified       bool           `json:"verified"`             // every covered entry was compared
 	Unverified     string         `json:"unverified,omitempty"` // why not
 	Encodings      map[string]int `json:"encodings,omitempty"`  // filters of each encoding
-	Malformed      map[string]int `json:"malformed,omitempty"`  // filters by what is wrong with them
+	Malformed      map[string]int `json:"malformed,omitempty"`  // filters by what is wrong
 	FalseNegatives int64          `json:"false_negatives"`
 	Lost           []string       `json:"false_negative_keys,omitempty"` // the first ten, in hex
 

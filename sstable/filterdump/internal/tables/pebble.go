@@ -111,8 +111,8 @@ func (t *pebbleTable) describe(o Options) error {
 		return err
 	}
 	if t.info.Filters == nil && properties.FilterPolicyName != "" && t.file.rocksDB {
-		return t.unsupported("its filters, of the policy %s, are of a kind that Pebble does not have",
-			properties.FilterPolicyName)
+		return t.unsupported("its filters, of the policy %s, are of a kind that Pebble does not "+
+			"have", properties.FilterPolicyName)
 	}
 	format, err := t.reader.TableFormat()
 	if err != nil {

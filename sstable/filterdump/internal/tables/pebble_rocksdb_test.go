@@ -59,7 +59,7 @@ func TestRocksDBUnsupported(t *testing.T) {
 		var unsupported *tables.UnsupportedError
 		require.ErrorAs(t, err, &unsupported)
 		require.EqualError(t, err, rocksDB+name+": RocksDB format_version 5: "+
-			"of RocksDB's tables, only those of format_version 0 and 2 can be read")
+			"only RocksDB's format_version 0 and 2 can be read")
 	}
 }
 
@@ -265,7 +265,7 @@ func TestPebbleUnsupported(t *testing.T) {
 	}
 	const (
 		unknown  = ", which Pebble does not have"
-		only2    = "of RocksDB's tables, only those of format_version 0 and 2 can be read"
+		only2    = "only RocksDB's format_version 0 and 2 can be read"
 		only1to7 = "only Pebble v1 to v7 can be read"
 	)
 	for _, c := range []struct {

@@ -32,11 +32,14 @@ type pebbleFile struct {
 //
 //	checksum of the blocks (1 byte), more; since Pebble v6 up to 57 bytes in all, before that 53
 //	version (4 bytes), magic number (8 bytes)
-func newPebbleFile(path string, file *os.File, size int64) (f *pebbleFile, format string, err error) {
+func newPebbleFile(
+	path string, file *os.File, size int64,
+) (f *pebbleFile, format string, err error) {
 	f = &pebbleFile{path: path, file: file, size: size}
 	f.handle = objstorage.MakeNoopReadHandle(f)
 	corrupt := func(cause string) (*pebbleFile, string, error) {
-		return nil, format, &sstable.CorruptionError{File: path, Offset: -1, Cause: errors.New(cause)}
+		err := errors.New(cause)
+		return nil, format, &sstable.CorruptionError{File: path, Offset: -1, Cause: err}
 	}
 	unsupported := func(cause string) (*pebbleFile, string, error) {
 		return nil, format, &UnsupportedError{path, format, cause}
@@ -63,7 +66,7 @@ func newPebbleFile(path string, file *os.File, size int64) (f *pebbleFile, forma
 	case f.rocksDB:
 		format = fmt.Sprintf("RocksDB format_version %d", version)
 		if footer == 0 {
-			return unsupported("of RocksDB's tables, only those of format_version 0 and 2 can be read")
+			return unsupported("only RocksDB's format_version 0 and 2 can be read")
 		}
 	case footer == 0:
 		return unsupported(fmt.Sprintf("only Pebble v1 to v%d can be read", newest))
@@ -89,7 +92,8 @@ func newPebbleFile(path string, file *os.File, size int64) (f *pebbleFile, forma
 // ReadAt reads the footer, which ends where the file does, or a block.
 func (f *pebbleFile) ReadAt(_ context.Context, p []byte, offset int64) error {
 	fail := func(format string, args ...any) error {
-		return &sstable.CorruptionError{File: f.path, Offset: offset, Cause: fmt.Errorf(format, args...)}
+		err := fmt.Errorf(format, args...)
+		return &sstable.CorruptionError{File: f.path, Offset: offset, Cause: err}
 	}
 	n := len(p) - block.TrailerLen
 	if offset < 0 || int64(len(p)) > f.size || offset > f.size-int64(len(p)) || n < 0 {

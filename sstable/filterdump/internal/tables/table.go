@@ -28,7 +28,7 @@ type Table interface {
 
 // Info describes a table.
 type Info struct {
-	Format   string   // the writer's format: "LevelDB", "Pebble v4", "RocksDB format_version 2", ...
+	Format   string   // "LevelDB", "Pebble v4", "RocksDB format_version 2", ...
 	Size     int64    // of the file, in bytes
 	Comparer string   // its name, where the table records it
 	Filters  *Filters // nil: the table has none
@@ -54,7 +54,9 @@ type Filters struct {
 func chooseFilter(
 	entries []sstable.FilterEntry, o Options,
 ) (use sstable.FilterEntry, reader filters.Reader, others []string) {
-	i := slices.IndexFunc(entries, func(e sstable.FilterEntry) bool { return readerOf(e, o) != nil })
+	i := slices.IndexFunc(entries, func(e sstable.FilterEntry) bool {
+		return readerOf(e, o) != nil
+	})
 	i = max(i, 0)
 	for j, e := range entries {
 		if j != i {
