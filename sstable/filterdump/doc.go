@@ -14,8 +14,8 @@ To see how well its filters work:
 A PATH is a table file (.ldb, .sst) or a database directory, of which filterdump looks at the tables
 but not at directories below. It changes nothing and takes no lock.
 
-For example, filterdump testdata/goleveldb/name2_none_1k describes a table that goleveldb wrote, with
-a third of a range of numbers as keys:
+For example, filterdump testdata/goleveldb/name2_none_1k describes a table of goleveldb, with
+a third of a numeric range as keys:
 
 	1 table sound: all 3,300 entries match their filters
 
@@ -87,7 +87,7 @@ do not apply are left out, except for those marked *.
 	  path*
 	  status*                      sound, no filter, unverified, false negative, corrupt,
 	                               unsupported (it cannot be read here), unreadable (the system
-	                               does not let it be read), unfinished, vanished (deleted meanwhile)
+	                               does not let it be read), unfinished, vanished (deleted)
 	  reason                       for the status
 	  format, size, comparer       comparer only where the table or its manifest names it
 	  policy                       name under which the filters are stored
@@ -99,7 +99,7 @@ and if the table could be read:
 	entries, keys                point entries; those whose key differs from the one before. A key
 	                             is what the filters know: with a Split, its prefix
 	entries_without_filter       entries that no filter covers
-	key_shape                    what most keys look like
+	key_shape                    the lengths of the keys
 	filters, empty_filters       filters with keys and without
 	saturated_filters            filters whose bits are all set
 	filter_bytes                 size of the filter block

@@ -171,7 +171,8 @@ func (b *textWriter) heading(s *Summary) {
 		left = fmt.Sprintf(" (-sample left out %s)", count(s.LeftOut, "table"))
 	}
 	fmt.Fprintf(b, "\n%s: %s, %s, %s bytes of filters%s\n",
-		s.Path, count(len(s.place.tables), "table"), count(s.Entries, "entry", "entries"), thousands(s.FilterBytes), left)
+		s.Path, count(len(s.place.tables), "table"), count(s.Entries, "entry", "entries"),
+		thousands(s.FilterBytes), left)
 	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
 		fmt.Fprintf(b, "  %s in %s\n", name, count(s.Policies[name], "table"))
 	}
