@@ -91,7 +91,7 @@ func TestUnknownKinds(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("2 of %d filters: unknown encoding 0xee", r.Filters),
 		fmt.Sprintf("1 of %d filters: unknown encoding 0xef", r.Filters),
-		fmt.Sprintf("1 of %d filters: k = 0", r.Filters),
+		fmt.Sprintf("1 of %d filters: k is 0", r.Filters),
 	} {
 		require.Contains(t, r.Unverified, want)
 	}

@@ -112,7 +112,8 @@ func (f *pebbleFile) ReadAt(_ context.Context, p []byte, offset int64) error {
 	case block.SnappyCompressionIndicator, block.ZstdCompressionIndicator,
 		block.MinLZCompressionIndicator:
 	default:
-		if f.rocksDB {
+		if f.rocksDB && kind >= block.ZlibCompressionIndicator &&
+			kind <= block.XpressCompressionIndicator {
 			return &UnsupportedError{f.path, "RocksDB", fmt.Sprintf(
 				"blocks are compressed with %v, which Pebble does not have", kind)}
 		}
