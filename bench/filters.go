@@ -84,8 +84,8 @@ func newFilterFlags() *filterFlags {
 			"and the like are exact through an engine's adapter")
 	f.StringVar(&f.works, "work", join(filterbench.Works, itself), "`kinds` of work")
 	f.StringVar(&f.ns, "n", "", "`keys` per filter, such as 32,10k,1M (each work has its own)")
-	f.StringVar(&f.lengths, "len", "", "`bytes` of the keys, such as 16,64, or mixed for 8 to 64")
-	f.StringVar(&f.mixes, "keys", "", "`keys` to look up: hit,miss,half (half is as many of both)")
+	f.StringVar(&f.lengths, "len", "", "`bytes` of the keys, such as 16,64 (each work has its own)")
+	f.StringVar(&f.mixes, "keys", join(filterbench.Mixes, itself), "`keys` to look up: hit (present) or miss (absent)")
 	f.IntVar(&f.rounds, "rounds", 11, "`rounds`; lookups in filters of 1M keys have three times as many")
 	f.IntVar(&f.memory, "memory", 200, "`MiB` of filters that the work \"many\" asks")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the order of keys and turns")
@@ -111,7 +111,6 @@ func (f *filterFlags) config() (c filterbench.Config, err error) {
 		return c, err
 	}
 	var ns, lengths []int
-	var mixes []filterbench.Mix
 	if f.ns != "" {
 		if ns, err = parseList("n", f.ns, keys.ParseN); err != nil {
 			return c, err
@@ -122,10 +121,9 @@ func (f *filterFlags) config() (c filterbench.Config, err error) {
 			return c, err
 		}
 	}
-	if f.mixes != "" {
-		if mixes, err = choose("keys", f.mixes, filterbench.Mixes, itself); err != nil {
-			return c, err
-		}
+	mixes, err := choose("keys", f.mixes, filterbench.Mixes, itself)
+	if err != nil {
+		return c, err
 	}
 	c.Cells = filterbench.Cells(works, ns, lengths, mixes)
 	return c, nil

@@ -19,7 +19,8 @@ func TestReadTableFilters(t *testing.T) {
 		{"basic_snappy_4k/000005.ldb", 6617, 5000, 68 - 2},
 		{"no_filter/000005.ldb", 0, 0, 0},
 	} {
-		f, err := readTableFilters(filepath.Join("..", "..", "testdata", "leveldb", "tables", c.path))
+		var f tableFilters
+		err := f.read(filepath.Join("..", "..", "..", "testdata", "leveldb", "tables", c.path))
 		require.NoError(t, err)
 		require.Equal(t, c.blockBytes, f.blockBytes, c.path)
 		require.Equal(t, c.keys, f.keys, c.path)
@@ -32,9 +33,9 @@ func TestReadTableFilters(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "no table")
 	require.NoError(t, os.WriteFile(path, make([]byte, 100), 0o600))
-	_, err := readTableFilters(path)
+	err := new(tableFilters).read(path)
 	require.Error(t, err)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	_, err = readTableFilters(path)
+	err = new(tableFilters).read(path)
 	require.Error(t, err)
 }

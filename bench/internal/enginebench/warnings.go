@@ -21,7 +21,7 @@ func (o *Outcome) warnings() (all []string) {
 	}
 	for _, e := range o.Engines {
 		byRound := map[int]Run{}
-		for _, r := range o.of(e, o.Filters[0]) {
+		for _, r := range o.of(e, o.Filters[len(o.Filters)-1]) {
 			byRound[r.Round] = r
 		}
 		for _, contestant := range o.Contestants() {
@@ -36,9 +36,14 @@ func (o *Outcome) warnings() (all []string) {
 						"the speed says nothing about filters", name)
 				}
 				base, ok := byRound[r.Round]
+				if base.BetweenChecks > 0 && contestant != engine.None &&
+					math.Abs(float64(r.BetweenChecks)/float64(base.BetweenChecks)-1) > 0.02 {
+					warn("%s: its filters were asked %d times, those of %s %d times", name,
+						r.BetweenChecks, base.Contestant, base.BetweenChecks)
+				}
 				if d := treeDifference(base.Levels, r.Levels); ok && d != "" {
 					warn("%s: round %d has another tree than %s (%s): not all of the difference in speed is "+
-						"the filter's", name, r.Round, o.Filters[0], d)
+						"the filter's", name, r.Round, base.Contestant, d)
 				}
 			}
 		}

@@ -27,41 +27,33 @@ type Mix string
 const (
 	Hit  Mix = "hit"  // present keys
 	Miss Mix = "miss" // absent keys
-	Half Mix = "half" // as many of both, in random order
 )
 
 // Mixes lists all mixes.
-var Mixes = []Mix{Hit, Miss, Half}
+var Mixes = []Mix{Hit, Miss}
 
 // A Cell is one comparison.
 type Cell struct {
 	Work   Work
 	N      int // keys per filter
-	Length int // of the keys in bytes, or Mixed
+	Length int // of the keys in bytes
 	Mix    Mix // "" for Build
 }
-
-// Mixed is the Length of keys of 8 to 64 bytes, each length as often as another.
-const (
-	Mixed    = 0
-	maxMixed = 64
-)
 
 // A grid is the cells of a work that are measured unless others are asked for.
 type grid struct {
 	ns, lengths []int
-	mixes       []Mix
 }
 
 var grids = map[Work]grid{
-	Lookup: {[]int{10_000, 1_000_000, 10_000_000}, []int{16, 64}, []Mix{Hit, Miss}},
-	Many:   {[]int{10_000}, []int{16}, []Mix{Hit, Miss}},
-	Batch:  {[]int{10_000}, []int{16}, []Mix{Hit, Miss}},
-	Build:  {[]int{32, 10_000, 1_000_000, 10_000_000}, []int{16}, nil},
+	Lookup: {[]int{10_000, 1_000_000, 10_000_000}, []int{16, 64}},
+	Many:   {[]int{10_000}, []int{16}},
+	Batch:  {[]int{10_000}, []int{16}},
+	Build:  {[]int{32, 10_000, 1_000_000, 10_000_000}, []int{16}},
 }
 
-// Cells returns the cells of the works: of each its own numbers of keys, lengths and mixes, unless
-// others are given.
+// Cells returns the cells of the works: of each its own numbers of keys and lengths, unless others are
+// given.
 func Cells(works []Work, ns, lengths []int, mixes []Mix) (cells []Cell) {
 	for _, work := range works {
 		g := grids[work]
@@ -71,15 +63,13 @@ func Cells(works []Work, ns, lengths []int, mixes []Mix) (cells []Cell) {
 		if lengths != nil {
 			g.lengths = lengths
 		}
-		if mixes != nil {
-			g.mixes = mixes
-		}
+		mixes := mixes
 		if work == Build {
-			g.mixes = []Mix{""}
+			mixes = []Mix{""}
 		}
 		for _, n := range g.ns {
 			for _, length := range g.lengths {
-				for _, mix := range g.mixes {
+				for _, mix := range mixes {
 					cells = append(cells, Cell{work, n, length, mix})
 				}
 			}
@@ -89,26 +79,15 @@ func Cells(works []Work, ns, lengths []int, mixes []Mix) (cells []Cell) {
 }
 
 func (c Cell) String() string {
-	return strings.TrimRight(fmt.Sprintf("%s, %s keys, %s bytes, %s",
-		c.Work, keys.FormatN(c.N), FormatLength(c.Length), c.Mix), ", ")
+	return strings.TrimRight(fmt.Sprintf("%s, %s keys, %d bytes, %s",
+		c.Work, keys.FormatN(c.N), c.Length, c.Mix), ", ")
 }
 
-// FormatLength writes a length of keys.
-func FormatLength(length int) string {
-	if length == Mixed {
-		return "mixed"
-	}
-	return strconv.Itoa(length)
-}
-
-// ParseLength reads what FormatLength writes.
+// ParseLength reads a length of keys.
 func ParseLength(s string) (int, error) {
-	if s == "mixed" {
-		return Mixed, nil
-	}
 	length, err := strconv.Atoi(s)
 	if err != nil || length < keys.MinLength || length > 1024 {
-		return 0, fmt.Errorf("%q: pass 8 to 1024 bytes, or mixed", s)
+		return 0, fmt.Errorf("%q: pass 8 to 1024 bytes", s)
 	}
 	return length, nil
 }

@@ -50,25 +50,12 @@ func (m *material) filtersOf(c Contestant) ([][]byte, error) {
 
 // newKeys returns n keys, one behind the other in memory.
 func newKeys(n, length int, index func(i int) uint64) [][]byte {
-	expected := length
-	if length == Mixed {
-		expected = (keys.MinLength + maxMixed + 1) / 2
-	}
-	arena := make([]byte, 0, n*expected)
-	ends := make([]int, n)
-	for i := range ends {
-		l := length
-		if l == Mixed {
-			l = keys.MinLength + int(keys.Mix(keys.Mix(index(i)))%(maxMixed-keys.MinLength+1))
-		}
-		arena = keys.AppendRandom(arena, l, index(i))
-		ends[i] = len(arena)
-	}
+	arena := make([]byte, 0, n*length)
 	all := make([][]byte, n)
-	start := 0
-	for i, end := range ends {
-		all[i] = arena[start:end:end]
-		start = end
+	for i := range all {
+		start := len(arena)
+		arena = keys.AppendRandom(arena, length, index(i))
+		all[i] = arena[start:len(arena):len(arena)]
 	}
 	return all
 }

@@ -39,7 +39,7 @@ func newQueries(cell Cell, of materialOf, rng *rand.Rand) *Queries {
 	indexes := make([]uint64, numQueries)
 	all, hits := of.filters*of.n, 0
 	for i := range indexes {
-		q.Present[i] = cell.Mix == Hit || cell.Mix == Half && i%2 == 0
+		q.Present[i] = cell.Mix == Hit
 		if !q.Present[i] {
 			indexes[i] = firstAbsent + uint64(i)
 			q.Index[i] = uint32(rng.Intn(of.filters))

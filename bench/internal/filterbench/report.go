@@ -10,9 +10,9 @@ import (
 // A Record is one contestant's turn.
 type Record struct {
 	Work       string  `json:"work" doc:"lookup, many, batch or build"`
-	Mix        string  `json:"keys" doc:"hit, miss or half; empty for build"`
+	Mix        string  `json:"keys" doc:"hit or miss; empty for build"`
 	N          int     `json:"n" doc:"keys per filter"`
-	Length     int     `json:"key_bytes" doc:"bytes of a key, 0 for mixed lengths"`
+	Length     int     `json:"key_bytes" doc:"bytes of a key"`
 	Contestant string  `json:"contestant" doc:"implementation; 'again' marks the base's second turn"`
 	Round      int     `json:"round" doc:"round, from 1"`
 	Ns         float64 `json:"ns_per_key" doc:"nanoseconds per key"`
@@ -43,7 +43,7 @@ func (c *Config) Report(r *report.Report, results []Result) {
 			if result.Work != work {
 				continue
 			}
-			row := []any{string(result.Mix), result.N, FormatLength(result.Length),
+			row := []any{string(result.Mix), result.N, result.Length,
 				report.Number{Value: report.Median(result.Times[base]), Decimals: 1}}
 			for _, name := range names[1:] {
 				row = append(row, faster(result.Times[name], result.Times[base]))

@@ -1,8 +1,10 @@
 package ratebench
 
 import (
+	"bytes"
 	"image/color"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -59,7 +61,13 @@ func (o *Outcome) Draw(w io.Writer) error {
 	for i, c := range plot.Align([][]*plot.Plot{row}, tiles, dc)[0] {
 		row[i].Draw(c)
 	}
-	_, err := canvas.WriteTo(w)
+	// A browser without the font that the text was laid out for takes one with the same widths.
+	var svg bytes.Buffer
+	if _, err := canvas.WriteTo(&svg); err != nil {
+		return err
+	}
+	fonts := "font-family:Liberation Sans,Arial,Helvetica,sans-serif"
+	_, err := w.Write(regexp.MustCompile(`font-family:[^;"]*`).ReplaceAll(svg.Bytes(), []byte(fonts)))
 	return err
 }
 

@@ -64,42 +64,36 @@ func (o *Outcome) Report(r *report.Report) {
 	}
 }
 
-// table has a row for each number of keys.
+// table has a row for each number of keys and kind.
 func (o *Outcome) table(bits float64) report.Table {
 	t := report.Table{
-		Title:   fmt.Sprintf("False-positive rates in %% at %v bits per key", bits),
-		Keys:    1,
-		Columns: []string{"keys per filter"},
-	}
-	for _, k := range o.Kinds {
-		t.Columns = append(t.Columns, k.Name+", bits", k.Name+", median cell", k.Name+", worst cell",
-			k.Name+", worst keys")
-		if k.Bounds != nil {
-			t.Columns = append(t.Columns, k.Name+", bound")
-		}
+		Title: fmt.Sprintf("False-positive rates in %% at %v bits per key", bits),
+		Keys:  2,
+		Columns: []string{"keys per filter", "kind", "bits per key", "median cell", "worst cell",
+			"its keys", "bound"},
 	}
 	for _, n := range o.Ns {
-		row := slices.DeleteFunc(slices.Clone(o.Results), func(r Result) bool { return r.N != n || r.Bits != bits })
-		if len(row) == 0 {
+		cells := slices.DeleteFunc(slices.Clone(o.Results), func(r Result) bool {
+			return r.N != n || r.Bits != bits
+		})
+		if len(cells) == 0 {
 			continue
 		}
-		cells := []any{n}
 		for i, k := range o.Kinds {
 			var means []float64
-			for _, result := range row {
+			for _, result := range cells {
 				means = append(means, result.Rates[i].Mean())
 			}
-			worst := slices.MaxFunc(row, func(a, b Result) int {
+			worst := slices.MaxFunc(cells, func(a, b Result) int {
 				return cmp.Compare(a.Rates[i].Mean(), b.Rates[i].Mean())
 			})
-			size := 8 * float64(worst.Sizes[i]) / float64(n)
-			cells = append(cells, report.Number{Value: size, Decimals: 2}, percent(report.Median(means)),
-				percent(worst.Rates[i].Mean())+" "+interval(worst.Rates[i]), worst.keys())
-			if k.Bounds != nil {
-				cells = append(cells, percent(o.lowest(i, row[0])))
-			}
+			rate := worst.Rates[i]
+			low, high := rate.Interval(z95)
+			t.Add(n, k.Name, report.Number{Value: 8 * float64(worst.Sizes[i]) / float64(n), Decimals: 2},
+				percent(report.Median(means)),
+				fmt.Sprintf("%s [%s to %s]", percent(rate.Mean()), percent(low), percent(high)),
+				worst.keys(), percent(o.lowest(i, cells[0])))
 		}
-		t.Add(cells...)
 	}
 	return t
 }
@@ -123,11 +117,6 @@ func (o *Outcome) boundNote(i int) string {
 		note += fmt.Sprintf(" %d cells have no bound.", unlimited)
 	}
 	return note
-}
-
-func interval(r Rate) string {
-	low, high := r.Interval(z95)
-	return fmt.Sprintf("[%s to %s]", percent(low), percent(high))
 }
 
 // percent writes a rate in per cent, without the sign.

@@ -22,7 +22,7 @@ func (r *Report) WriteText(w io.Writer, width int) error {
 	}
 	for _, t := range r.Tables {
 		for _, part := range t.split(width) {
-			fmt.Fprintf(&b, "\n%s\n%s\n", wrap(part.Title, width), part.writer().Render())
+			fmt.Fprintf(&b, "\n%s\n%s\n", wrap(part.Title, width), part.writer(true).Render())
 		}
 	}
 	b.WriteString("\n")
@@ -50,7 +50,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		fmt.Fprintf(&b, "\n**%s**\n", p)
 	}
 	for _, t := range r.Tables {
-		fmt.Fprintf(&b, "\n%s\n\n%s\n", t.Title, t.writer().RenderMarkdown())
+		fmt.Fprintf(&b, "\n%s\n\n%s\n", t.Title, t.writer(false).RenderMarkdown())
 	}
 	for _, list := range [][]string{r.Notes, r.Conclusion} {
 		for i, line := range list {
@@ -138,16 +138,19 @@ func (t Table) split(width int) []Table {
 	return parts
 }
 
-func (t Table) writer() table.Writer {
+func (t Table) writer(wrapHeaders bool) table.Writer {
 	w := table.NewWriter()
 	w.SetStyle(table.StyleLight)
 	w.Style().Format.Header = text.FormatDefault
 	header := table.Row{}
 	var columns []table.ColumnConfig
 	for i, width := range t.widths() {
-		header = append(header, t.Columns[i])
-		c := table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight,
-			WidthMax: width, WidthMaxEnforcer: text.WrapSoft}
+		name := t.Columns[i]
+		if wrapHeaders {
+			name = wrap(name, width)
+		}
+		header = append(header, name)
+		c := table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
 		for _, row := range t.Rows {
 			if isText(row[i]) {
 				c.Align, c.AlignHeader = text.AlignLeft, text.AlignLeft
