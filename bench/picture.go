@@ -18,6 +18,7 @@ func picture(ctx context.Context, args []string, stdout io.Writer) error {
 		"shapes of keys, and draws them.")
 	var file output
 	f.StringVar(&file.path, "o", "bench/fpr.svg", "`file` to write as SVG")
+	queries := f.Int("queries", 2_500_000, "absent `keys` that a cell asks at most")
 	seed := f.Int64("seed", 1, "`seed` of the keys; the same seed gives the same picture")
 	if err := f.parse(args, stdout, nil); err != nil {
 		return err
@@ -41,7 +42,7 @@ func picture(ctx context.Context, args []string, stdout io.Writer) error {
 	defer f.outputs.discard()
 	config := ratebench.Config{
 		Kinds: kind.All, Shapes: shapes, Densities: []keys.Density{density}, Bits: []float64{10},
-		Ns: []int{ratebench.WindowKeys, ratebench.TableKeys}, Error: 0.02, Queries: 2_500_000, Seed: *seed,
+		Ns: []int{ratebench.WindowKeys, ratebench.TableKeys}, Error: 0.02, Queries: max(1, *queries), Seed: *seed,
 		Progress: progress.New(os.Stderr),
 	}
 	outcome := ratebench.Outcome{Config: &config}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +17,20 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// buildCPP builds the program, or skips the test where that is not possible, which LEVELBLOOM_REQUIRE_CPP=1 forbids.
+// builtCPP is the program, which TestMain removes.
+var builtCPP struct {
+	once         sync.Once
+	dir, message string
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	os.RemoveAll(builtCPP.dir)
+	os.Exit(status)
+}
+
+// buildCPP builds the program once, or skips the test where that is not possible, which
+// LEVELBLOOM_REQUIRE_CPP=1 forbids.
 func buildCPP(t *testing.T) (program string) {
 	if missing := missingForCPP(); missing != "" {
 		message := missing + ": on Debian, apt-get install g++ make libleveldb-dev, to compare with C++ LevelDB"
@@ -25,11 +39,21 @@ func buildCPP(t *testing.T) (program string) {
 		}
 		t.Skip(message)
 	}
-	build := t.TempDir()
-	program = filepath.Join(build, "speed")
-	out, err := exec.Command("make", "-C", "../../../testdata/leveldb", "CXX=g++", "BUILD="+build, program).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return program
+	b := &builtCPP
+	b.once.Do(func() {
+		var err error
+		if b.dir, err = os.MkdirTemp("", "levelbloom-test-"); err != nil {
+			b.message = err.Error()
+			return
+		}
+		build := exec.Command("make", "-C", "../../../testdata/leveldb", "CXX=g++", "BUILD="+b.dir,
+			filepath.Join(b.dir, "speed"))
+		if out, err := build.CombinedOutput(); err != nil {
+			b.message = err.Error() + ": " + string(out)
+		}
+	})
+	require.Empty(t, b.message)
+	return filepath.Join(b.dir, "speed")
 }
 
 // startedCPP starts the program. At the end of the test nothing is left of it.
