@@ -32,11 +32,13 @@ type engineFlags struct {
 }
 
 func newEngineFlags() *engineFlags {
-	f := &engineFlags{flags: newFlags("engines", "Loads real databases, with and without filters, and "+
-		"measures what the filters do. The last filter runs twice in each round, which shows the noise.")}
+	f := &engineFlags{flags: newFlags("engines", "Loads real databases, with and without "+
+		"filters, and "+
+		"measures what the filters do. The last filter runs twice in each round, which shows the "+
+		"noise.")}
 	f.IntVar(&f.num, "num", 100_000, "`keys` to store")
 	f.IntVar(&f.valueSize, "value-size", 100, "`bytes` of random data per value")
-	f.IntVar(&f.reads, "reads", 1<<15, "`lookups` in each pass")
+	f.IntVar(&f.reads, "reads", 1<<14, "`lookups` in each pass")
 	f.IntVar(&f.rounds, "rounds", 3, "`rounds`, in each of which every contestant runs")
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key; engines' own filters round up")
 	f.IntVar(&f.baseLg, "baselg", opt.DefaultFilterBaseLg,
@@ -49,7 +51,8 @@ func newEngineFlags() *engineFlags {
 		"what db_bench's fillrandom leaves")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of keys and values")
 	f.StringVar(&f.dir, "dir", os.TempDir(), "`directory` for the databases, which are removed")
-	f.BoolVar(&f.quick, "quick", false, "a short run, too small for conclusions: 10,000 keys, 1 round")
+	f.BoolVar(&f.quick, "quick", false, "a short run, too small for conclusions: 10,000 keys, 1 "+
+		"round")
 	return f
 }
 
@@ -118,8 +121,8 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	return f.outputs.finish(r, stdout, err)
 }
 
-// supervise runs config and returns the finished runs when it is done, when an engine cannot go on, or
-// some seconds after an interruption: engines that cannot write may never return from a call.
+// supervise runs config and returns the finished runs when it is done, when an engine cannot go on,
+// or some seconds after an interruption: engines that cannot write may never return from a call.
 func supervise(ctx context.Context, config *enginebench.Config) ([]enginebench.Run, error) {
 	const patience = 5 * time.Second
 	var (
@@ -160,7 +163,8 @@ func supervise(ctx context.Context, config *enginebench.Config) ([]enginebench.R
 	return finished(), context.Cause(ctx)
 }
 
-// removeAll removes a directory. An engine that is stuck may still be writing: it tries for a while.
+// removeAll removes a directory. An engine that is stuck may still be writing: it tries for a
+// while.
 func removeAll(dir string) (err error) {
 	for range 50 {
 		if err = os.RemoveAll(dir); err == nil {

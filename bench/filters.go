@@ -37,8 +37,8 @@ type implementation struct {
 	open func(*filterFlags) (filterbench.Contestant, error)
 }
 
-// implementations returns engines' own filters, C++ LevelDB, and levelbloom's kinds: by themselves and
-// through the adapters.
+// implementations returns engines' own filters, C++ LevelDB, and levelbloom's kinds: by themselves
+// and through the adapters.
 func implementations() []implementation {
 	all := []implementation{
 		{"goleveldb", func(f *filterFlags) (filterbench.Contestant, error) {
@@ -75,9 +75,12 @@ func implementations() []implementation {
 func implementationName(i implementation) string { return i.name }
 
 func newFilterFlags() *filterFlags {
-	f := &filterFlags{flags: newFlags("filters", "Compares the speed of implementations of filters, "+
-		"outside of any engine. The full run takes 3 GB of memory, most of it for filters of 10M keys; "+
-		"-quick takes less than 300 MB. To compare with C++ LevelDB, build it first: "+filterbench.CPPBuild)}
+	f := &filterFlags{flags: newFlags("filters", "Compares the speed of implementations of "+
+		"filters, "+
+		"outside of any engine. The full run takes 3 GB of memory, most of it for filters of 10M "+
+		"keys; "+
+		"-quick takes less than 300 MB. To compare with C++ LevelDB, build it first: "+
+		""+filterbench.CPPBuild)}
 	f.IntVar(&f.bits, "bits", 10, "`bits` per key, a whole number")
 	f.StringVar(&f.contestants, "contestants", "goleveldb,pebblev2,cpp,"+join(kind.All, kind.Name),
 		"`implementations` to compare; ratios are to the first one, which runs twice; exact/pebblev2 "+
@@ -90,7 +93,8 @@ func newFilterFlags() *filterFlags {
 	f.IntVar(&f.memory, "memory", 200, "`MiB` of filters that the work \"many\" asks")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the order of keys and turns")
 	f.StringVar(&f.cpp, "cpp", filterbench.CPPProgram, "`program` that asks C++ LevelDB")
-	f.BoolVar(&f.quick, "quick", false, "a short run, too small for conclusions: 2 rounds, small filters")
+	f.BoolVar(&f.quick, "quick", false, "a short run, too small for conclusions: 2 rounds, small "+
+		"filters")
 	return f
 }
 
@@ -139,7 +143,8 @@ func (f *filterFlags) open() (contestants []filterbench.Contestant, err error) {
 		c, err := i.open(f)
 		asked := f.given["cpp"] || f.given["contestants"]
 		if err != nil && i.name == "cpp" && !asked && errors.Is(err, os.ErrNotExist) {
-			fmt.Fprintf(os.Stderr, "bench: without C++ LevelDB, which %s builds\n", filterbench.CPPBuild)
+			fmt.Fprintf(os.Stderr, "bench: without C++ LevelDB, which %s "+
+				"builds\n", filterbench.CPPBuild)
 			continue
 		}
 		if err != nil {

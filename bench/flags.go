@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -29,8 +27,8 @@ func newFlags(name, usage string) *flags {
 	return f
 }
 
-// parse parses the arguments. With -help it prints the usage and the flags. quick holds the values of
-// flags that are not given, if -quick is.
+// parse parses the arguments. With -help it prints the usage and the flags. quick holds the values
+// of flags that are not given, if -quick is.
 func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) error {
 	f.VisitAll(func(fl *flag.Flag) { f.settings = append(f.settings, fl.Name) })
 	f.BoolVar(&f.outputs.markdown, "markdown", false, "print the tables as Markdown")
@@ -63,16 +61,14 @@ func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) 
 func (f *flags) print(w io.Writer) {
 	const width, indent = 80, "        "
 	fmt.Fprintf(w, "Usage: go run ./bench %s [FLAGS]\n\n", strings.TrimPrefix(f.Name(), "bench "))
-	fmt.Fprintf(w, "%s\n\n", text.WrapSoft(f.usage, width))
+	fmt.Fprintf(w, "%s\n\n", report.Wrap(f.usage, width))
 	f.VisitAll(func(fl *flag.Flag) {
 		value, usage := flag.UnquoteUsage(fl)
 		if fl.DefValue != "" && fl.DefValue != "false" {
 			usage += " (default " + strings.ReplaceAll(fl.DefValue, ",", ", ") + ")"
 		}
-		fmt.Fprintf(w, "  -%s %s\n", fl.Name, value)
-		for _, line := range strings.Split(text.WrapSoft(usage, width-len(indent)), "\n") {
-			fmt.Fprintf(w, "%s%s\n", indent, strings.TrimSpace(line))
-		}
+		usage = strings.ReplaceAll(report.Wrap(usage, width-len(indent)), "\n", "\n"+indent)
+		fmt.Fprintf(w, "  %s\n%s%s\n", strings.TrimSpace("-"+fl.Name+" "+value), indent, usage)
 	})
 }
 

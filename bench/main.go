@@ -1,8 +1,8 @@
 // Command bench measures what filters do. `bench help` lists its subcommands.
 //
-// The exit status is 0 if all went well, 1 if a key was lost, an answer was wrong or a rate breaks its
-// bound, 2 if the benchmark could not run to its end, and 130 if it was interrupted. Whatever was
-// measured before that is printed and written, marked as incomplete.
+// The exit status is 0 if all went well, 1 if a key was lost, an answer was wrong or a rate breaks
+// its bound, 2 if the benchmark could not run to its end, and 130 if it was interrupted. Whatever
+// was measured before that is printed and written, marked as incomplete.
 package main
 
 import (

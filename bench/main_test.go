@@ -124,7 +124,8 @@ func TestEngines(t *testing.T) {
 		require.Contains(t, r.stdout, want)
 	}
 	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-	require.Equal(t, 15, strings.Count(r.stderr, "\n"), "a line of progress for each of 3 engines x 5 contestants:\n%s", r.stderr)
+	require.Equal(t, 15, strings.Count(r.stderr, "\n"), "a line of progress for each of 3 "+
+		"engines x 5 contestants:\n%s", r.stderr)
 	d, lines := read()
 	require.True(t, d.Complete)
 	require.Len(t, d.Records, 15)
@@ -160,7 +161,8 @@ func TestFilters(t *testing.T) {
 	d, _ := read()
 	require.Len(t, d.Records, 3*7)
 
-	// Without C++ LevelDB it runs, unless that was asked for. (The test's directory is not the root.)
+	// Without C++ LevelDB it runs, unless that was asked for. (The test's directory is not the
+	// root.)
 	const how = "make -C testdata/leveldb build/speed"
 	r = bench(t, "filters", "-rounds=1", "-n=1", "-work=build")
 	require.Zero(t, r.status, r.stderr)
@@ -183,7 +185,8 @@ func TestRates(t *testing.T) {
 	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key", "-seed 3", "│ blocked │", "blocked: all 9 rates are within"} {
 		require.Contains(t, r.stdout, want)
 	}
-	require.Equal(t, 4, strings.Count(r.stderr, "\n"), "a line of progress for each number of keys and shape:\n%s", r.stderr)
+	require.Equal(t, 4, strings.Count(r.stderr, "\n"), "a line of progress for each number of "+
+		"keys and shape:\n%s", r.stderr)
 	d, lines := read()
 	require.Len(t, d.Records, 2*2*3*2, "kinds, bits, shapes with densities, numbers of keys")
 	require.Equal(t, r.stdout, bench(t, args...).stdout, "same flags, same figures")
@@ -373,7 +376,8 @@ func TestExitStatus(t *testing.T) {
 		{nil, 0, ""},
 		{flag.ErrHelp, 0, ""},
 		{errInterrupted, exitInterrupted, "bench: interrupted\n"},
-		{fmt.Errorf("goleveldb: %w: 00", enginebench.ErrLostKey), exitWrong, "bench: goleveldb: a key is lost: 00\n"},
+		{fmt.Errorf("goleveldb: %w: 00", enginebench.ErrLostKey), exitWrong, "bench: goleveldb: "+
+			"a key is lost: 00\n"},
 		{fmt.Errorf("lookup: %w", filterbench.ErrWrong), exitWrong, "bench: lookup: wrong answer\n"},
 		{fmt.Errorf("cell: %w", ratebench.ErrLostKey), exitWrong, "bench: cell: a key is lost\n"},
 		{ratebench.ErrBound, exitWrong, "bench: a false-positive rate breaks its bound\n"},

@@ -63,8 +63,8 @@ func width(w io.Writer) int {
 	return 100
 }
 
-// An output is a file that appears under its name only when all of it is written. What is no regular
-// file, such as a pipe or a terminal, is written directly. An empty path is no file.
+// An output is a file that appears under its name only when all of it is written. What is no
+// regular file, such as a pipe or a terminal, is written directly. An empty path is no file.
 type output struct {
 	path string
 	file *os.File

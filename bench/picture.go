@@ -13,8 +13,10 @@ import (
 
 // picture is the subcommand that draws false-positive rates by engine and shape of keys.
 func picture(ctx context.Context, args []string, stdout io.Writer) error {
-	f := newFlags("picture", "Measures false-positive rates at 10 bits per key in filters as large as "+
-		"those of goleveldb (36 keys: windows of 2 KiB) and of Pebble (100,000 keys: a table), for several "+
+	f := newFlags("picture", "Measures false-positive rates at 10 bits per key in filters as "+
+		"large as "+
+		"those of goleveldb (36 keys: windows of 2 KiB) and of Pebble (100,000 keys: a table), "+
+		"for several "+
 		"shapes of keys, and draws them.")
 	var file output
 	f.StringVar(&file.path, "o", "bench/fpr.svg", "`file` to write as SVG")

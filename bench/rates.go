@@ -25,8 +25,10 @@ type rateFlags struct {
 }
 
 func newRateFlags() *rateFlags {
-	f := &rateFlags{flags: newFlags("rates", "Measures false-positive rates, and whether they keep the "+
-		"bounds that the kinds of filter promise. Add filters of 10M keys with -n 10M: they take 3 GB of "+
+	f := &rateFlags{flags: newFlags("rates", "Measures false-positive rates, and whether they "+
+		"keep the "+
+		"bounds that the kinds of filter promise. Add filters of 10M keys with -n 10M: they take "+
+		"3 GB of "+
 		"memory and long.")}
 	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure")
 	f.StringVar(&f.shapes, "shapes", join(keys.Shapes, keys.ShapeName), "`shapes` of the keys")
@@ -78,7 +80,8 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 		return c, err
 	}
 	if cells, _ := c.Cells(); len(cells) == 0 {
-		return c, errors.New("nothing to measure: no shape has so many keys: pass other -shapes, or a smaller -n")
+		return c, errors.New("nothing to measure: no shape has so many keys: pass other -shapes, "+
+			"or a smaller -n")
 	}
 	return c, nil
 }

@@ -1,4 +1,5 @@
-// Package engine opens the storage engines that the benchmark compares, each with one kind of filter.
+// Package engine opens the storage engines that the benchmark compares, each with one kind of
+// filter.
 package engine
 
 import (
@@ -55,8 +56,8 @@ func (c Config) policy() (policy.Policy, error) {
 	return k.New(c.Bits)
 }
 
-// levels returns the policy of each of Pebble's levels, as the adapters' Configure sets them: all but
-// L6, where Get asks no filter.
+// levels returns the policy of each of Pebble's levels, as the adapters' Configure sets them: all
+// but L6, where Get asks no filter.
 func (c Config) levels() ([]policy.Policy, error) {
 	p, err := c.policy()
 	if p == nil || err != nil {
@@ -83,9 +84,9 @@ type Scale struct {
 // l0Compaction is the number of overlapping tables in L0 at which an engine compacts them.
 const l0Compaction = 4
 
-// ScaleFor returns the scale for so many bytes of keys and values. The number of flushes is one less
-// than a multiple of l0Compaction: L0 is as full as it gets when the last one is done, as it is at
-// some time in any database.
+// ScaleFor returns the scale for so many bytes of keys and values. The number of flushes is one
+// less than a multiple of l0Compaction: L0 is as full as it gets when the last one is done, as it
+// is at some time in any database.
 func ScaleFor(bytes int) Scale {
 	flushes := 5*l0Compaction - 1
 	for bytes/flushes > 64<<20 {
@@ -118,8 +119,8 @@ func (c *Counts) add(level int, mayContain bool) bool {
 	return mayContain
 }
 
-// Level returns how often filters of a level were asked, and how often they answered "absent" and so
-// avoided reading a table.
+// Level returns how often filters of a level were asked, and how often they answered "absent" and
+// so avoided reading a table.
 func (c *Counts) Level(level int) (checks, avoided int64) {
 	return c[level].checks.Load(), c[level].avoided.Load()
 }
@@ -161,8 +162,8 @@ type DB interface {
 	Settle(ctx context.Context) (idleSince time.Time, err error)
 	// Tables describes the tables on disk and their filters, by level, L0 first.
 	Tables() ([]Level, error)
-	// Checks returns the engine's own counts of filter checks and of reads avoided since the database
-	// was opened, and whether it counts at all.
+	// Checks returns the engine's own counts of filter checks and of reads avoided since the
+	// database was opened, and whether it counts at all.
 	Checks() (checks, avoided int64, ok bool)
 	Close() error
 }
@@ -184,8 +185,8 @@ type Level struct {
 // settleTimeout bounds the wait for compactions; they take seconds.
 const settleTimeout = 5 * time.Minute
 
-// settle polls until idle reports true a few times in a row: between two compactions an engine looks
-// idle for a moment.
+// settle polls until idle reports true a few times in a row: between two compactions an engine
+// looks idle for a moment.
 func settle(ctx context.Context, idle func() (bool, error)) (idleSince time.Time, err error) {
 	cause := fmt.Errorf("compactions did not finish within %v", settleTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, cause)

@@ -92,8 +92,8 @@ func (db *goLevelDB) Settle(ctx context.Context) (idleSince time.Time, err error
 
 var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
 
-// Tables reads the filters from the files, which do not say their level: every level has the part of
-// them that it has of the bytes, since every table has as many filter bytes per key.
+// Tables reads the filters from the files, which do not say their level: every level has the part
+// of them that it has of the bytes, since every table has as many filter bytes per key.
 func (db *goLevelDB) Tables() ([]Level, error) {
 	var s leveldb.DBStats
 	if err := db.DB.Stats(&s); err != nil {

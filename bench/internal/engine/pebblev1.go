@@ -110,8 +110,8 @@ func (db *pebbleV1) Checks() (checks, avoided int64, ok bool) {
 	return f.Hits + f.Misses, f.Hits, true
 }
 
-// pebbleV1Filter gives the filters of a level a name of their own, because Pebble chooses the reader
-// of a filter by its name, and counts what they are asked.
+// pebbleV1Filter gives the filters of a level a name of their own, because Pebble chooses the
+// reader of a filter by its name, and counts what they are asked.
 type pebbleV1Filter struct {
 	pebble.FilterPolicy
 	level  int

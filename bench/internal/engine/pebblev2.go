@@ -108,8 +108,8 @@ func (db *pebbleV2) Checks() (checks, avoided int64, ok bool) {
 	return f.Hits + f.Misses, f.Hits, true
 }
 
-// pebbleV2Filter gives the filters of a level a name of their own, because Pebble chooses the reader
-// of a filter by its name, and counts what they are asked.
+// pebbleV2Filter gives the filters of a level a name of their own, because Pebble chooses the
+// reader of a filter by its name, and counts what they are asked.
 type pebbleV2Filter struct {
 	pebble.FilterPolicy
 	level  int

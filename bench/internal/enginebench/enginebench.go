@@ -1,8 +1,8 @@
 // Package enginebench measures what filters do in storage engines.
 //
-// Contestants run by turns: a round runs each contestant once, in an order that rotates from round to
-// round, so that what else the machine does affects all of them. The last contestant runs twice in a
-// round; the difference between the two is noise.
+// Contestants run by turns: a round runs each contestant once, in an order that rotates from round
+// to round, so that what else the machine does affects all of them. The last contestant runs twice
+// in a round; the difference between the two is noise.
 package enginebench
 
 import (
@@ -158,8 +158,8 @@ func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q quer
 	return nil
 }
 
-// with opens a database, calls f, and closes it. If f fails, the database stays open: an engine that
-// could not write may never return from Close, and the program ends anyway.
+// with opens a database, calls f, and closes it. If f fails, the database stays open: an engine
+// that could not write may never return from Close, and the program ends anyway.
 func with(e engine.Engine, config engine.Config, f func(engine.DB) error) error {
 	db, err := e.Open(config)
 	if err != nil {

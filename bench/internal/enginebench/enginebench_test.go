@@ -13,7 +13,8 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
-// memory is an engine in memory that records what it is told to do. Its fields make it slow or misbehave.
+// memory is an engine in memory that records what it is told to do. Its fields make it slow or
+// misbehave.
 type memory struct {
 	data    map[string]bool
 	opens   []*memoryDB
@@ -125,7 +126,8 @@ func TestRounds(t *testing.T) {
 	require.Equal(t, 8, progress.total)
 	require.True(t, progress.done)
 	require.Equal(t, []string{
-		"round 1 of 2: memory, none", "round 1 of 2: memory, builtin", "round 1 of 2: memory, exact", "round 1 of 2: memory, exact again",
+		"round 1 of 2: memory, none", "round 1 of 2: memory, builtin", "round 1 of 2: memory, exact", "round 1 of 2: memory, "+
+			"exact again",
 		"round 2 of 2: memory, builtin", "round 2 of 2: memory, exact", "round 2 of 2: memory, exact again", "round 2 of 2: memory, none",
 	}, progress.steps)
 	for _, r := range runs {
@@ -138,8 +140,8 @@ func TestRounds(t *testing.T) {
 	requireEmpty(t, c.Dir)
 }
 
-// What one run does, opening by opening: which keys it asks for, with which cache, and that nothing is
-// counted while something is timed.
+// What one run does, opening by opening: which keys it asks for, with which cache, and that nothing
+// is counted while something is timed.
 func TestPasses(t *testing.T) {
 	e := new(memory)
 	c, _ := config(t, e)
@@ -231,8 +233,10 @@ func TestFaultsAreNoticed(t *testing.T) {
 	}{
 		{&memory{lose: true}, "a key is lost: ", ErrLostKey},
 		{&memory{invent: true}, "a key that was never stored was found", nil},
-		{&memory{ownChecks: 1}, "the engine counted 1 checks and 0 reads avoided, the benchmark 0 and 0", nil},
-		{&memory{ownAvoids: 1}, "the engine counted 0 checks and 1 reads avoided, the benchmark 0 and 0", nil},
+		{&memory{ownChecks: 1}, "the engine counted 1 checks and 0 reads avoided, the benchmark "+
+			"0 and 0", nil},
+		{&memory{ownAvoids: 1}, "the engine counted 0 checks and 1 reads avoided, the benchmark "+
+			"0 and 0", nil},
 		{&memory{failPut: full}, "memory, none: no space left on device", full},
 	} {
 		t.Run(test.message, func(t *testing.T) {

@@ -17,8 +17,8 @@ const checkEvery = 1024
 const firstFlushes = 12
 
 // load stores all keys and returns how many per second. After each flush it waits for the
-// compactions: the tree then depends on the keys, not on who is faster, and the time includes all of
-// the work, building filters too.
+// compactions: the tree then depends on the keys, not on who is faster, and the time includes all
+// of the work, building filters too.
 func (c *Config) load(ctx context.Context, db engine.DB, values []byte, flushes int) (float64, error) {
 	var key []byte
 	put := func(i int) error {
@@ -63,8 +63,8 @@ func (c *Config) load(ctx context.Context, db engine.DB, values []byte, flushes 
 	return float64(n) / (time.Since(start) - idle).Seconds(), nil
 }
 
-// speed times lookups, per second, on the database opened again, so that nothing is left in memory of
-// what was before. A part of the keys is looked up untimed first.
+// speed times lookups, per second, on the database opened again, so that nothing is left in memory
+// of what was before. A part of the keys is looked up untimed first.
 func (c *Config) speed(ctx context.Context, e engine.Engine, config engine.Config, q queries,
 	warmUp float64) (miss, hit float64, err error) {
 	err = with(e, config, func(db engine.DB) error {
@@ -99,7 +99,8 @@ func counted(ctx context.Context, e engine.Engine, config engine.Config, keys []
 		checks, avoided := config.Counts.Sum()
 		ownChecks, ownAvoided, ok := db.Checks()
 		if ok && (ownChecks != checks || ownAvoided != avoided) {
-			return fmt.Errorf("the engine counted %d checks and %d reads avoided, the benchmark %d and %d",
+			return fmt.Errorf("the engine counted %d checks and %d reads avoided, the benchmark "+
+				"%d and %d",
 				ownChecks, ownAvoided, checks, avoided)
 		}
 		return nil

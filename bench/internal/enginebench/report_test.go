@@ -11,8 +11,9 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// threeRounds returns an outcome whose contestants miss at 100, 200 and 300 thousand lookups/s without
-// a filter, at twice that with the engine's own, and at four times that with exact and blocked.
+// threeRounds returns an outcome whose contestants miss at 100, 200 and 300 thousand lookups/s
+// without a filter, at twice that with the engine's own, and at four times that with exact and
+// blocked.
 func threeRounds(t *testing.T) *Outcome {
 	c, _ := config(t, new(memory))
 	c.Engines = engine.Engines[2:] // Pebble v2
@@ -79,9 +80,11 @@ func TestText(t *testing.T) {
 	require.NotContains(t, text, "WARNING")
 	conclusion := strings.Join(strings.Fields(text[strings.Index(text, "Conclusion"):]), " ")
 	for _, want := range []string{
-		"With a filter and the small cache (blocked): pebblev2: a miss 4.0, a hit 1.0 times as fast.",
+		"With a filter and the small cache (blocked): pebblev2: a miss 4.0, a hit 1.0 times as "+
+		"fast.",
 		"pebblev2: builtin 80.0 %, exact 96.0 %, blocked 99.6 %.",
-		"Use blocked (policy.NewBlockedBloom); use exact (policy.NewBloom) if C++ LevelDB or another reader",
+		"Use blocked (policy.NewBlockedBloom); use exact (policy.NewBloom) if C++ LevelDB or "+
+		"another reader",
 		"differ by less than 25 % are equal here",
 	} {
 		require.Contains(t, conclusion, want)
@@ -132,9 +135,12 @@ func TestWarnings(t *testing.T) {
 		"pebblev2, builtin: NO FILTER WAS EVER ASKED",
 		"pebblev2, builtin: its filters were asked 0 times, those of blocked 250 times",
 		"pebblev2, builtin: its filters were asked 100 times, those of blocked 250 times",
-		"pebblev2, blocked again: round 1 has another tree than blocked (L0 has 3 tables, 3.0 MB against 2, 3.0 MB)",
-		"pebblev2, blocked again: round 2 has another tree than blocked (L0 has 2 tables, 4.0 MB against 2, 3.0 MB)",
-		"pebblev2, blocked again: round 3 has another tree than blocked (L1 has 1 tables, 0.1 MB against 0, 0.0 MB)",
+		"pebblev2, blocked again: round 1 has another tree than blocked (L0 has 3 tables, 3.0 MB "+
+		"against 2, 3.0 MB)",
+		"pebblev2, blocked again: round 2 has another tree than blocked (L0 has 2 tables, 4.0 MB "+
+		"against 2, 3.0 MB)",
+		"pebblev2, blocked again: round 3 has another tree than blocked (L1 has 1 tables, 0.1 MB "+
+		"against 0, 0.0 MB)",
 	}
 	warnings := o.warnings()
 	require.Len(t, warnings, len(want), strings.Join(warnings, "\n"))

@@ -17,7 +17,8 @@ func (o *Outcome) warnings() (all []string) {
 		}
 	}
 	if whole := engine.WholeBits(o.Bits); float64(whole) != o.Bits {
-		warn("engines' own filters take whole bits per key: builtin has %d, the others %v", whole, o.Bits)
+		warn("engines' own filters take whole bits per key: builtin has %d, the others "+
+			"%v", whole, o.Bits)
 	}
 	for _, e := range o.Engines {
 		byRound := map[int]Run{}
@@ -28,11 +29,13 @@ func (o *Outcome) warnings() (all []string) {
 			for _, r := range o.of(e, contestant) {
 				name := e.Name + ", " + contestant
 				if r.BetweenLookups < int64(o.Reads) {
-					warn("only %d absent keys are between the present ones, and the %d timed misses repeat "+
+					warn("only %d absent keys are between the present ones, and the %d timed "+
+						"misses repeat "+
 						"them: pass a lower -density or more keys", r.BetweenLookups, o.Reads)
 				}
 				if contestant != engine.None && (r.BetweenChecks == 0 || r.BeyondChecks == 0) {
-					warn("%s: NO FILTER WAS EVER ASKED for absent keys between or beyond the present ones; "+
+					warn("%s: NO FILTER WAS EVER ASKED for absent keys between or beyond the "+
+						"present ones; "+
 						"the speed says nothing about filters", name)
 				}
 				base, ok := byRound[r.Round]
@@ -42,7 +45,8 @@ func (o *Outcome) warnings() (all []string) {
 						r.BetweenChecks, base.Contestant, base.BetweenChecks)
 				}
 				if d := treeDifference(base.Levels, r.Levels); ok && d != "" {
-					warn("%s: round %d has another tree than %s (%s): not all of the difference in speed is "+
+					warn("%s: round %d has another tree than %s (%s): not all of the difference "+
+						"in speed is "+
 						"the filter's", name, r.Round, base.Contestant, d)
 				}
 			}
@@ -54,8 +58,8 @@ func (o *Outcome) warnings() (all []string) {
 // treeTolerance is how much of the whole a level may differ by.
 const treeTolerance = 0.10
 
-// treeDifference says in which level two trees differ, without the filters' own bytes, or returns "".
-// In L0 every table counts, because most lookups visit all of them.
+// treeDifference says in which level two trees differ, without the filters' own bytes, or returns
+// "". In L0 every table counts, because most lookups visit all of them.
 func treeDifference(a, b []engine.Level) string {
 	net := func(l engine.Level) float64 { return float64(l.Bytes - l.FilterBytes) }
 	level := func(levels []engine.Level, i int) engine.Level {

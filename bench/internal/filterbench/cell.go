@@ -52,8 +52,8 @@ var grids = map[Work]grid{
 	Build:  {[]int{32, 10_000, 1_000_000, 10_000_000}, []int{16}},
 }
 
-// Cells returns the cells of the works: of each its own numbers of keys and lengths, unless others are
-// given.
+// Cells returns the cells of the works: of each its own numbers of keys and lengths, unless others
+// are given.
 func Cells(works []Work, ns, lengths []int, mixes []Mix) (cells []Cell) {
 	for _, work := range works {
 		g := grids[work]

@@ -20,17 +20,17 @@ type Contestant interface {
 
 	// SetQueries says what Lookup and Answers ask.
 	SetQueries(*Queries) error
-	// Lookup asks all queries once, untimed, and then repeat times. It returns the time of those and
-	// how many answers were "may contain". Passes have numbers from pass on; the number chooses among
-	// copies of the filters.
+	// Lookup asks all queries once, untimed, and then repeat times. It returns the time of those
+	// and how many answers were "may contain". Passes have numbers from pass on; the number chooses
+	// among copies of the filters.
 	Lookup(pass, repeat int) (time.Duration, int, error)
 	// Answers returns the answer to each query.
 	Answers() ([]bool, error)
 
 	// SetKeys says of which keys Build and BuildFilters build filters.
 	SetKeys(keys [][]byte) error
-	// Build builds a filter of every `each` keys, repeat times, and returns the time. If each is less
-	// than `large` it builds them once more before, untimed.
+	// Build builds a filter of every `each` keys, repeat times, and returns the time. If each is
+	// less than `large` it builds them once more before, untimed.
 	Build(each, repeat int) (time.Duration, error)
 	// BuildFilters returns the filters.
 	BuildFilters(each int) ([][]byte, error)
@@ -38,9 +38,9 @@ type Contestant interface {
 	Close() error
 }
 
-// inProcess is a contestant that is written in Go. The functions that return one are not inlined: the
-// compiler could see which policy it is, and call it in another way than an engine, which cannot.
-// Each has a loop of its own, so that nothing is between the loop and the interface.
+// inProcess is a contestant that is written in Go. The functions that return one are not inlined:
+// the compiler could see which policy it is, and call it in another way than an engine, which
+// cannot. Each has a loop of its own, so that nothing is between the loop and the interface.
 type inProcess struct {
 	name, encoding string
 	// lookup asks filter i for key i, for all of them, and returns how many may be there.
@@ -91,7 +91,8 @@ func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 	return c
 }
 
-// FromGoLevelDB returns a filter as goleveldb calls it: one generator builds the filters of a table.
+// FromGoLevelDB returns a filter as goleveldb calls it: one generator builds the filters of a
+// table.
 //
 //go:noinline
 func FromGoLevelDB(name, encoding string, f filter.Filter) Contestant {
@@ -119,8 +120,8 @@ func FromGoLevelDB(name, encoding string, f filter.Filter) Contestant {
 	}
 }
 
-// clean is the memory that goleveldb's generators write to. It is cleared, as a table's is at first;
-// goleveldb's own generator relies on it.
+// clean is the memory that goleveldb's generators write to. It is cleared, as a table's is at
+// first; goleveldb's own generator relies on it.
 type clean struct{ memory []byte }
 
 func (c *clean) Alloc(n int) []byte {

@@ -21,8 +21,8 @@ const (
 )
 
 // CPP is C++ LevelDB's own filter in a process of its own, testdata/leveldb/speed.cc, which also
-// describes the commands. Its times are its own clock's. Every error names the program and the command
-// that failed; once the child has died every command fails.
+// describes the commands. Its times are its own clock's. Every error names the program and the
+// command that failed; once the child has died every command fails.
 type CPP struct {
 	name, path string
 	version    string
@@ -223,8 +223,8 @@ func (c *CPP) unexpected(command, reply string) error {
 	return fmt.Errorf("%s: %s: unexpected reply %.80q", c.path, command, reply)
 }
 
-// wait ends the child, unless it has ended, and returns the fault that it ended with. The closed pipes
-// end any program that reads or writes them.
+// wait ends the child, unless it has ended, and returns the fault that it ended with. The closed
+// pipes end any program that reads or writes them.
 func (c *CPP) wait() error {
 	c.stdin.Close()
 	c.stdout.Close()

@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 // LEVELBLOOM_REQUIRE_CPP=1 forbids.
 func buildCPP(t *testing.T) (program string) {
 	if missing := missingForCPP(); missing != "" {
-		message := missing + ": on Debian, apt-get install g++ make libleveldb-dev, to compare with C++ LevelDB"
+		message := missing + ": on Debian, apt-get install g++ make libleveldb-dev, to compare "+
+			"with C++ LevelDB"
 		if os.Getenv("LEVELBLOOM_REQUIRE_CPP") == "1" {
 			t.Fatal(message)
 		}
@@ -82,7 +83,8 @@ func missingForCPP() string {
 	return ""
 }
 
-// emptyTempDir makes a new directory the one for temporary files. At the end of the test nothing may be left in it.
+// emptyTempDir makes a new directory the one for temporary files. At the end of the test nothing
+// may be left in it.
 func emptyTempDir(t *testing.T) string {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -223,10 +225,12 @@ func TestCPPFaults(t *testing.T) {
 			"frobnicate 1: exit status 1: speed: line 3: unknown command frobnicate"},
 		{"too many words", func(c *CPP) error { return c.tell("bits 10 20") },
 			"bits 10 20: exit status 1: speed: line 3: too many words: 20"},
-		{"not a number", func(c *CPP) error { return c.tell("bits 1o") }, "want a whole number, 0 or more: 1o"},
+		{"not a number", func(c *CPP) error { return c.tell("bits 1o") }, "want a whole number, "+
+			"0 or more: 1o"},
 		{"too large a number", func(c *CPP) error { return c.tell("bits 3000000000") }, "0 or more: 3000000000"},
 		{"too small a number", func(c *CPP) error { _, _, err := c.Lookup(-1, 1); return err }, "lookup -1 1: exit status 1: "},
-		{"no copy", func(c *CPP) error { return c.SetQueries(&Queries{Filters: [][]byte{{0, 1}}}) }, "copies 0: exit status 1: speed: line 4: "},
+		{"no copy", func(c *CPP) error { return c.SetQueries(&Queries{Filters: [][]byte{{0, 1}}}) }, "copies 0: exit status 1: speed: "+
+			"line 4: "},
 		{"no keys in a filter", func(c *CPP) error { _, err := c.BuildFilters(0); return err }, "buildto 0 filters: exit status 1: "},
 		{"no such filter", func(c *CPP) error {
 			if err := c.SetQueries(&Queries{Copies: 1, Index: []uint32{0}, Keys: [][]byte{nil}}); err != nil {
@@ -235,7 +239,8 @@ func TestCPPFaults(t *testing.T) {
 			_, _, err := c.Lookup(0, 1)
 			return err
 		}, "lookup 0 1: exit status 1: speed: line 6: there is no filter 0"},
-		{"no file", func(c *CPP) error { return c.tell("keys none") }, "No such file or directory [none]"},
+		{"no file", func(c *CPP) error { return c.tell("keys none") }, "No such file or "+
+			"directory [none]"},
 		{"empty file", keysFile(), "shorter than it says"},
 		{"short file", keysFile(2, 0), "shorter than it says"},
 		{"short key", keysFile(1, 1), "shorter than it says"},
@@ -282,7 +287,8 @@ func TestCPPOtherPrograms(t *testing.T) {
 	emptyTempDir(t)
 	_, err := StartCPP("cpp", "no/such/program", 10)
 	require.ErrorContains(t, err, "no/such/program: ")
-	require.ErrorContains(t, err, "build C++ LevelDB's contestant: make -C testdata/leveldb build/speed")
+	require.ErrorContains(t, err, "build C++ LevelDB's contestant: make -C testdata/leveldb "+
+		"build/speed")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 

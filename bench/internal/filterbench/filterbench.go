@@ -1,9 +1,9 @@
 // Package filterbench compares implementations of filters with each other, outside of any engine.
 //
-// Contestants are compared by turns: each cell (a work, a number of keys, a length, a mix of present
-// and absent keys) has rounds, in each of which every contestant has one turn, in random order. A
-// ratio is that of two turns in the same round. What slows a whole round down cancels out; the base
-// contestant runs twice, and the ratio of the two shows what does not.
+// Contestants are compared by turns: each cell (a work, a number of keys, a length, a mix of
+// present and absent keys) has rounds, in each of which every contestant has one turn, in random
+// order. A ratio is that of two turns in the same round. What slows a whole round down cancels out;
+// the base contestant runs twice, and the ratio of the two shows what does not.
 package filterbench
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/progress"
 )
 
-// ErrWrong is the error of a contestant that lost a key, or did not answer as another one of the same
-// encoding.
+// ErrWrong is the error of a contestant that lost a key, or did not answer as another one of the
+// same encoding.
 var ErrWrong = errors.New("wrong answer")
 
 // A Config says what to compare.
@@ -48,8 +48,8 @@ func (c *Config) Names() []string {
 	return names
 }
 
-// Run measures all cells and returns those that it finished. The error is context.Cause if ctx ends,
-// and wraps ErrWrong at the first wrong answer.
+// Run measures all cells and returns those that it finished. The error is context.Cause if ctx
+// ends, and wraps ErrWrong at the first wrong answer.
 func (c *Config) Run(ctx context.Context) (results []Result, err error) {
 	c.Progress.Start(len(c.Cells))
 	defer c.Progress.Done()
@@ -123,7 +123,8 @@ const (
 // A turn of a contestant returns the nanoseconds per key.
 type turn func(Contestant) (float64, error)
 
-// prepare gives the contestants their keys, checks their answers, and returns how each has its turn.
+// prepare gives the contestants their keys, checks their answers, and returns how each has its
+// turn.
 func (c *Config) prepare(cell Cell, m *material, rng *rand.Rand) (turn, error) {
 	if cell.Work == Build {
 		return c.prepareBuild(cell, m)

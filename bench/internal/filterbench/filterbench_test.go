@@ -116,7 +116,8 @@ func (b *tallyBuilder) Add(key []byte) { b.tally.added++; b.Builder.Add(key) }
 
 func (b *tallyBuilder) Finish(dst []byte) []byte { b.tally.finished++; return b.Builder.Finish(dst) }
 
-// What is timed is what was asked for: every pass, and once more before. Of many filters other ones are asked in every pass.
+// What is timed is what was asked for: every pass, and once more before. Of many filters other ones
+// are asked in every pass.
 func TestWorkIsDone(t *testing.T) {
 	c := &tally{Policy: bloom(t), filters: map[*byte]int{}}
 	contestant := FromPolicy("", LevelDBBloom, c)
@@ -246,7 +247,8 @@ func (c *clocked) Build(each, repeat int) (time.Duration, error) {
 	return 7 * 70_000 * time.Duration(repeat), nil // 7 ns for each of the 70,000 keys of 7 filters
 }
 
-// Every contestant has one turn in each round and the first one two, in an order that changes; times are per key.
+// Every contestant has one turn in each round and the first one two, in an order that changes;
+// times are per key.
 func TestTurns(t *testing.T) {
 	var turns []string
 	p := bloom(t)
@@ -298,7 +300,8 @@ func TestQueries(t *testing.T) {
 				lengths[len(key)] = true
 				f, there := filterOf[string(key)]
 				if q.Present[i] != there || there && f != int(q.Index[i]) || !bytes.Equal(filters[q.Index[i]], asked[i]) {
-					t.Fatalf("query %d: key %x, present %v, filter %d", i, key, q.Present[i], q.Index[i])
+					t.Fatalf("query %d: key %x, present %v, filter "+
+						"%d", i, key, q.Present[i], q.Index[i])
 				}
 				if there {
 					present[string(key)]++
@@ -318,7 +321,8 @@ func TestQueries(t *testing.T) {
 			for _, n := range present {
 				least, most = min(least, n), max(most, n)
 			}
-			require.True(t, want[0] == 0 || most <= least+1, "present keys come as often as each other: %d to %d times", least, most)
+			require.True(t, want[0] == 0 || most <= least+1, "present keys come as often as each "+
+				"other: %d to %d times", least, most)
 			require.Equal(t, map[int]bool{cell.Length: true}, lengths)
 			if cell.Work != Many {
 				require.Equal(t, 1, q.Copies)
@@ -339,7 +343,8 @@ func TestQueries(t *testing.T) {
 					same++
 				}
 			}
-			require.InDelta(t, numQueries/q.Copies, same, 6*256+float64(numQueries/q.Copies)/10, "another pass asks other copies")
+			require.InDelta(t, numQueries/q.Copies, same, 6*256+float64(numQueries/q.Copies)/10, "another pass asks other "+
+				"copies")
 		})
 	}
 }

@@ -30,8 +30,8 @@ type Queries struct {
 	pass  int
 }
 
-// newQueries returns queries without filters for the cell: each present key as often as another, and
-// absent keys that are all different; in random order.
+// newQueries returns queries without filters for the cell: each present key as often as another,
+// and absent keys that are all different; in random order.
 func newQueries(cell Cell, of materialOf, rng *rand.Rand) *Queries {
 	q := &Queries{
 		Present: make([]bool, numQueries), Index: make([]uint32, numQueries), AtOnce: cell.Work == Batch,
@@ -107,8 +107,8 @@ func (q *Queries) nextPasses(n int) int {
 	return q.pass - n
 }
 
-// check compares the answers with the keys that are present, and with those of another contestant of
-// the same encoding, if there are any.
+// check compares the answers with the keys that are present, and with those of another contestant
+// of the same encoding, if there are any.
 func (q *Queries) check(answers, other []bool) error {
 	if len(answers) != len(q.Keys) {
 		return fmt.Errorf("%w: %d answers to %d queries", ErrWrong, len(answers), len(q.Keys))
@@ -118,7 +118,8 @@ func (q *Queries) check(answers, other []bool) error {
 		case q.Present[i] && !may:
 			return fmt.Errorf("%w: it lost the key %x", ErrWrong, q.Keys[i])
 		case other != nil && may != other[i]:
-			return fmt.Errorf("%w: %v for the key %x, where another contestant says %v of the same filter",
+			return fmt.Errorf("%w: %v for the key %x, where another contestant says %v of the "+
+				"same filter",
 				ErrWrong, may, q.Keys[i], other[i])
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Present indexes are as many as wanted, in a range of the density's part; absent ones are none of them, and lie in the range
-// or behind it.
+// Present indexes are as many as wanted, in a range of the density's part; absent ones are none of
+// them, and lie in the range or behind it.
 func TestDensities(t *testing.T) {
 	const seed, start = 3, 1_000_001
 	for _, d := range append(Densities, Anywhere) {
@@ -21,7 +21,8 @@ func TestDensities(t *testing.T) {
 			require.GreaterOrEqual(t, present[0], uint64(start))
 			require.Equal(t, r.End-1, present[n-1])
 			require.LessOrEqual(t, r.End-start, d.Reach(n, 0))
-			// The range's length is n/part, give or take 6 standard deviations of a negative binomial distribution.
+			// The range's length is n/part, give or take 6 standard deviations of a negative
+			// binomial distribution.
 			deviation := 6 * math.Sqrt(float64(n)*(1-d.part)) / d.part
 			require.InDelta(t, float64(n)/d.part, float64(r.End-start), deviation+1, "%s, %d keys", d.Name, n)
 			isPresent := map[uint64]bool{}
@@ -52,7 +53,8 @@ func TestDensities(t *testing.T) {
 					}
 				}
 				slices.Sort(absent)
-				require.Len(t, slices.Compact(absent), len(absent), "%s, %d keys, %d absent ones: none comes twice", d.Name, n, limit)
+				require.Len(t, slices.Compact(absent), len(absent), "%s, %d keys, %d absent "+
+					"ones: none comes twice", d.Name, n, limit)
 			}
 		}
 	}

@@ -22,11 +22,13 @@ func NewSet(shape Shape, density Density, n, absent int, seed int64) (*Set, erro
 		return nil, fmt.Errorf("%d keys: pass 1 to 2^30", n)
 	}
 	if !density.Between() {
-		return nil, fmt.Errorf("density %s: pass one that leaves absent keys between the present ones, "+
+		return nil, fmt.Errorf("density %s: pass one that leaves absent keys between the present "+
+			"ones, "+
 			"such as 63%%", density.Name)
 	}
 	if density.Reach(n, absent)+uint64(absent) >= shape.Indexes {
-		return nil, fmt.Errorf("shape %s has only %d keys: pass fewer keys, a higher density or another shape",
+		return nil, fmt.Errorf("shape %s has only %d keys: pass fewer keys, a higher density or "+
+			"another shape",
 			shape.Name, shape.Indexes)
 	}
 	mixed := Mix(uint64(seed))
@@ -69,8 +71,8 @@ func (s *Set) Present(n int) [][]byte {
 // Between returns n absent keys between the present ones, or all if there are fewer.
 func (s *Set) Between(n int) [][]byte { return s.keys(s.between[:min(n, len(s.between))]) }
 
-// Beyond returns n absent keys that follow the present ones, but for the guard. Keys of an unordered
-// shape are anywhere.
+// Beyond returns n absent keys that follow the present ones, but for the guard. Keys of an
+// unordered shape are anywhere.
 func (s *Set) Beyond(n int) [][]byte {
 	indexes := make([]uint64, n)
 	for i := range indexes {

@@ -15,7 +15,8 @@ func newSet(t *testing.T, shape, density string, n, absent int, seed int64) *Set
 	return s
 }
 
-// Present, absent and guard keys are all different; keys of ordered shapes are where their names say.
+// Present, absent and guard keys are all different; keys of ordered shapes are where their names
+// say.
 func TestSet(t *testing.T) {
 	for _, shape := range Shapes {
 		for _, density := range []string{"0.5%", "alternating", "63%", "99%"} {

@@ -60,7 +60,8 @@ var Shapes = []Shape{
 			dst = strconv.AppendUint(append(dst, "/tenant"...), index/1000%1000, 10)
 			return strconv.AppendUint(append(dst, "/row"...), index%1000, 10)
 		}),
-	{"bits", "64 bytes that differ from a random key in 1 to 4 bits", 1 << 28, true, false, appendBits},
+	{"bits", "64 bytes that differ from a random key in 1 to 4 "+
+		"bits", 1 << 28, true, false, appendBits},
 	{"length", "8 random bytes and a number of zero bytes", lengths, true, false, lengthOf(0)},
 	{"length-a", "8 random bytes and a number of letters a", lengths, true, false, lengthOf('a')},
 	padded("padded16", 16),
@@ -89,8 +90,8 @@ func padded(name string, length int) Shape {
 	})
 }
 
-// appendRandom appends 16 bytes. Each half is a permutation of the 64-bit numbers, so no two indexes
-// of a seed share a key.
+// appendRandom appends 16 bytes. Each half is a permutation of the 64-bit numbers, so no two
+// indexes of a seed share a key.
 func appendRandom(dst []byte, seed, index uint64) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, Mix(index+seed))
 	return binary.LittleEndian.AppendUint64(dst, Mix(index-seed))
@@ -123,8 +124,8 @@ func lengthOf(letter byte) func(dst []byte, seed, index uint64) []byte {
 	}
 }
 
-// appendDigits appends index as %0[width]d; it must not have more digits. fmt would take most of the
-// time of `bench rates`.
+// appendDigits appends index as %0[width]d; it must not have more digits. fmt would take most of
+// the time of `bench rates`.
 func appendDigits(dst []byte, width int, index uint64) []byte {
 	dst = appendRepeated(dst, '0', width)
 	for i := len(dst) - 1; index > 0; i-- {

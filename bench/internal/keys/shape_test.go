@@ -59,8 +59,8 @@ func TestKeys(t *testing.T) {
 	require.Regexp(t, regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`), string(shapeNamed(t, "uuid").Append(nil, 7, 1234)))
 }
 
-// Different indexes give different keys, at both ends of what a shape has. Another seed gives others if and only if the shape
-// says so.
+// Different indexes give different keys, at both ends of what a shape has. Another seed gives
+// others if and only if the shape says so.
 func TestKeysDiffer(t *testing.T) {
 	for _, s := range Shapes {
 		seen := map[string]uint64{}

@@ -14,8 +14,8 @@ type Kind struct {
 	// Bounds holds the highest mean false-positive rates that the kind promises, by bits per key,
 	// for filters of 500 to 10M keys.
 	Bounds map[float64]float64
-	// SmallAsExact is the promise that filters of 8 to 500 keys that are not divided into lines have
-	// no more false positives than Exact's filters of random keys.
+	// SmallAsExact is the promise that filters of 8 to 500 keys that are not divided into lines
+	// have no more false positives than Exact's filters of random keys.
 	SmallAsExact bool
 }
 

@@ -19,7 +19,8 @@ func TestLines(t *testing.T) {
 	l.Next("loading")
 	l.Next("reading")
 	l.Done()
-	require.Equal(t, "[ 2/10] loading (about 27s left)\n[ 3/10] reading (about 12s left)\n", b.String())
+	require.Equal(t, "[ 2/10] loading (about 27s left)\n[ 3/10] reading (about 12s "+
+		"left)\n", b.String())
 }
 
 func TestBar(t *testing.T) {

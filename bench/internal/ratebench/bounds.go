@@ -33,8 +33,8 @@ type verdict struct {
 	limit limit
 }
 
-// tolerance is how many standard errors a rate may be above its limit. Of a thousand cells whose true
-// rates are their limits, one or two are further above.
+// tolerance is how many standard errors a rate may be above its limit. Of a thousand cells whose
+// true rates are their limits, one or two are further above.
 const tolerance = 3
 
 // excess returns by how many standard errors the rate is above the limit.

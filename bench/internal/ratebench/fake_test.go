@@ -9,8 +9,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// fake is a policy whose filters know their keys, and whose false-positive rate is known: rateOf each
-// filter.
+// fake is a policy whose filters know their keys, and whose false-positive rate is known: rateOf
+// each filter.
 type fake struct {
 	rateOf func(filter uint64) float64 // of a random number that is the filter's
 	lose   bool

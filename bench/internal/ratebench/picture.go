@@ -24,8 +24,8 @@ const (
 	TableKeys  = 100_000
 )
 
-// glyphs are the colors and shapes of kinds, in the order of Outcome.Kinds. The colors are told apart
-// by color-blind people too (Okabe and Ito, "Color Universal Design", 2008).
+// glyphs are the colors and shapes of kinds, in the order of Outcome.Kinds. The colors are told
+// apart by color-blind people too (Okabe and Ito, "Color Universal Design", 2008).
 var glyphs = []struct {
 	color color.Color
 	shape draw.GlyphDrawer
@@ -36,8 +36,8 @@ var glyphs = []struct {
 	{color.RGBA{0x00, 0x00, 0x00, 0xff}, draw.CrossGlyph{}},
 }
 
-// Draw writes an SVG of the rates: a panel for each number of keys, a line for each shape, a glyph for
-// each kind.
+// Draw writes an SVG of the rates: a panel for each number of keys, a line for each shape, a glyph
+// for each kind.
 func (o *Outcome) Draw(w io.Writer) error {
 	const width, height = 22 * vg.Centimeter, 9.5 * vg.Centimeter
 	panels := []struct {

@@ -1,9 +1,9 @@
 // Package ratebench measures the false-positive rates of filters by themselves, without any engine.
 //
 // A cell is a shape of keys, a density, a number of keys per filter, and bits per key. In each cell
-// many filters are built, of different keys, by every kind from the same ones, and asked for the same
-// absent keys. How many are asked depends on the cell and the settings alone, never on the answers or
-// on the kinds that are measured.
+// many filters are built, of different keys, by every kind from the same ones, and asked for the
+// same absent keys. How many are asked depends on the cell and the settings alone, never on the
+// answers or on the kinds that are measured.
 package ratebench
 
 import (
@@ -67,8 +67,8 @@ type Result struct {
 	Whole []bool // each kind's filters are not divided into lines
 }
 
-// Cells returns the cells to measure, by number of keys and shape, and how many are left out because
-// the shape does not have so many keys.
+// Cells returns the cells to measure, by number of keys and shape, and how many are left out
+// because the shape does not have so many keys.
 func (c *Config) Cells() (cells []Cell, leftOut int) {
 	for _, n := range c.Ns {
 		for _, shape := range c.Shapes {
@@ -111,8 +111,8 @@ func (c *Config) queries(cell Cell) int {
 	return int(wanted * min(1, float64(long)/float64(length)))
 }
 
-// perFilter returns how many absent keys a filter of n keys is asked at most: so many that they take
-// longer than building it, if Queries allows.
+// perFilter returns how many absent keys a filter of n keys is asked at most: so many that they
+// take longer than building it, if Queries allows.
 func (c *Config) perFilter(n int) int {
 	return max(1, min(max(512, 4*n), c.Queries/leastFilters(n)))
 }
@@ -121,8 +121,8 @@ func (c *Config) perFilter(n int) int {
 // each other, and take long.
 func leastFilters(n int) int { return max(2, min(10, 4_000_000/n)) }
 
-// Run measures all cells, on as many processors as there are, and returns those that it finished. The
-// error is context.Cause if ctx ends, and wraps ErrLostKey at the first lost key.
+// Run measures all cells, on as many processors as there are, and returns those that it finished.
+// The error is context.Cause if ctx ends, and wraps ErrLostKey at the first lost key.
 func (c *Config) Run(ctx context.Context) ([]Result, error) {
 	cells, _ := c.Cells()
 	groups := together(cells)
@@ -168,9 +168,9 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 	return slices.Concat(results...), context.Cause(ctx)
 }
 
-// together returns groups of cells that differ in their bits per key alone. They are measured at once,
-// with the same keys, since making keys takes longer than asking for them. If their filters are large,
-// groups are small, to save memory.
+// together returns groups of cells that differ in their bits per key alone. They are measured at
+// once, with the same keys, since making keys takes longer than asking for them. If their filters
+// are large, groups are small, to save memory.
 func together(cells []Cell) (groups [][]Cell) {
 	const mostKeys = 5_000_000
 	for len(cells) > 0 {

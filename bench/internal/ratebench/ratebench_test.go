@@ -45,7 +45,8 @@ func density(t *testing.T, name string) keys.Density {
 	return d
 }
 
-// Rates and their intervals are what they are known to be. Intervals depend on whether filters differ.
+// Rates and their intervals are what they are known to be. Intervals depend on whether filters
+// differ.
 func TestEstimates(t *testing.T) {
 	c := config(always(0.03).kind("equal"), varying.kind("varying"))
 	c.Queries = 20_000
@@ -106,7 +107,8 @@ func TestInterval(t *testing.T) {
 	low, high = differ.Interval(1)
 	require.InDelta(t, 0.2/math.Sqrt(99), (high-low)/2, 0.001)
 	low, high = equal.Interval(1)
-	require.InDelta(t, math.Sqrt(0.2*0.8/10_000), (high-low)/2, 0.0001, "never less than the binomial's")
+	require.InDelta(t, math.Sqrt(0.2*0.8/10_000), (high-low)/2, 0.0001, "never less than the "+
+		"binomial's")
 }
 
 // The same seed gives the same rates, whatever is measured beside; another seed gives others.
@@ -270,8 +272,8 @@ func outcome(t *testing.T, n int, bits float64, exactRandom, other Rate) *Outcom
 	}}
 }
 
-// A rate may be 3 standard errors above its bound, and no more. With 4M queries the errors are 49.7,
-// 15.0 and 7.4 a million at the bounds, and that of two rates of 2 % together 99.
+// A rate may be 3 standard errors above its bound, and no more. With 4M queries the errors are
+// 49.7, 15.0 and 7.4 a million at the bounds, and that of two rates of 2 % together 99.
 func TestBounds(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -333,7 +335,8 @@ func TestReport(t *testing.T) {
 	require.NoError(t, r.WriteText(&b, 100))
 	require.Regexp(t, `│ +1024 │ exact +│ +1\.00 │ 45\.60 +│ 90\.00 \[89\.97 to 90\.03\] │ decimal 63% │ +│`, b.String())
 	require.Regexp(t, `│ +1024 │ blocked │ +2\.00 │ 0\.5026 │ 1\.01 \[0\.9954 to 1\.01\] +│ decimal 63% │ 1\.00  │`, b.String())
-	require.Contains(t, b.String(), "blocked: all 2 rates are within their bounds or at most 3 standard errors above")
+	require.Contains(t, b.String(), "blocked: all 2 rates are within their bounds or at most 3 "+
+		"standard errors above")
 	records := r.Records.([]Record)
 	require.Len(t, records, 4)
 	low, high := o.Results[1].Rates[1].Interval(z95)

@@ -51,8 +51,10 @@ func (o *Outcome) Report(r *report.Report) {
 			r.Tables = append(r.Tables, t)
 		}
 	}
-	r.Notes = append(r.Notes, "A cell is a shape of keys with a density, at a number of keys per filter. "+
-		"Its rate is the mean over filters of different keys, [interval of 95 %]. The worst of many "+
+	r.Notes = append(r.Notes, "A cell is a shape of keys with a density, at a number of keys per "+
+		"filter. "+
+		"Its rate is the mean over filters of different keys, [interval of 95 %]. The worst of "+
+		"many "+
 		"cells is partly chance. Every kind has the same keys and is asked the same absent ones.")
 	for i, k := range o.Kinds {
 		if note := o.boundNote(i); note != "" {
@@ -60,7 +62,8 @@ func (o *Outcome) Report(r *report.Report) {
 		}
 	}
 	if _, leftOut := o.Cells(); leftOut > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Left out: %d cells, whose shape does not have so many keys.", leftOut))
+		r.Notes = append(r.Notes, fmt.Sprintf("Left out: %d cells, whose shape does not have so "+
+			"many keys.", leftOut))
 	}
 }
 
@@ -105,7 +108,8 @@ func (o *Outcome) boundNote(i int) string {
 		return ""
 	}
 	broken := slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return !v.broken() })
-	note := fmt.Sprintf("all %d rates are within their bounds or at most %d standard errors above; the "+
+	note := fmt.Sprintf("all %d rates are within their bounds or at most %d standard errors "+
+		"above; the "+
 		"nearest: %s.", len(all), tolerance, furthest(all))
 	if len(broken) > 0 {
 		note = fmt.Sprintf("BOUNDS ARE BROKEN by %d of %d rates:", len(broken), len(all))

@@ -42,7 +42,8 @@ func describe(record reflect.Type, prefix string) map[string]string {
 		f := record.Field(i)
 		name, doc := f.Tag.Get("json"), f.Tag.Get("doc")
 		if name == "" || doc == "" {
-			panic(fmt.Sprintf("report: field %s of %s has no name or no description", f.Name, record))
+			panic(fmt.Sprintf("report: field %s of %s has no name or no "+
+				"description", f.Name, record))
 		}
 		docs[prefix+name] = doc
 		if f.Type.Kind() == reflect.Slice {

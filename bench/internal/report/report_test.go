@@ -70,7 +70,8 @@ func TestMarkdown(t *testing.T) {
 	require.Contains(t, b.String(), "\n- A note.\n")
 }
 
-// No line is wider than asked for, and no cell is lost: wide tables become several, with their keys.
+// No line is wider than asked for, and no cell is lost: wide tables become several, with their
+// keys.
 func TestWidth(t *testing.T) {
 	r := example()
 	wide := Table{Title: strings.Repeat("title ", 30), Keys: 1, Columns: []string{"key"}}

@@ -10,11 +10,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// WriteText writes the tables for people, no line wider than width, which is 60 or more. A table that
-// is too wide becomes several, each with the columns that say what a row is.
+// WriteText writes the tables for people, no line wider than width, which is 60 or more. A table
+// that is too wide becomes several, each with the columns that say what a row is.
 func (r *Report) WriteText(w io.Writer, width int) error {
 	var b strings.Builder
-	paragraph := func(s string) { b.WriteString(wrap(s, width) + "\n") }
+	paragraph := func(s string) { b.WriteString(Wrap(s, width) + "\n") }
 	paragraph(r.Command + ", " + r.Environment.String())
 	paragraph(r.settings())
 	if p := r.problem(); p != "" {
@@ -22,7 +22,7 @@ func (r *Report) WriteText(w io.Writer, width int) error {
 	}
 	for _, t := range r.Tables {
 		for _, part := range t.split(width) {
-			fmt.Fprintf(&b, "\n%s\n%s\n", wrap(part.Title, width), part.writer(true).Render())
+			fmt.Fprintf(&b, "\n%s\n%s\n", Wrap(part.Title, width), part.writer(true).Render())
 		}
 	}
 	b.WriteString("\n")
@@ -81,8 +81,8 @@ func (r *Report) settings() string {
 	return strings.Join(all, ", ")
 }
 
-// wrap breaks the lines of s between words.
-func wrap(s string, width int) string {
+// Wrap breaks the lines of s between words.
+func Wrap(s string, width int) string {
 	lines := strings.Split(text.WrapSoft(s, width), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimSpace(line)
@@ -147,7 +147,7 @@ func (t Table) writer(wrapHeaders bool) table.Writer {
 	for i, width := range t.widths() {
 		name := t.Columns[i]
 		if wrapHeaders {
-			name = wrap(name, width)
+			name = Wrap(name, width)
 		}
 		header = append(header, name)
 		c := table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
