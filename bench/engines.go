@@ -43,9 +43,19 @@ func newEngineFlags() *engineFlags {
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key; engines' own filters round up")
 	f.IntVar(&f.baseLg, "baselg", opt.DefaultFilterBaseLg,
 		"`lg` of the bytes of data that share a filter in goleveldb")
-	f.StringVar(&f.engines, "engines", "goleveldb,pebblev2", "`engines` to run; there is also pebblev1")
-	f.StringVar(&f.filters, "filters", join(engine.Filters(), itself), "`filters` to compare; ratios are "+
-		"to the first one")
+	f.StringVar(
+		&f.engines,
+		"engines",
+		"goleveldb,pebblev2",
+		"`engines` to run; there is also pebblev1",
+	)
+	f.StringVar(
+		&f.filters,
+		"filters",
+		join(engine.Filters(), itself),
+		"`filters` to compare; ratios are "+
+			"to the first one",
+	)
 	f.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys, such as random or bigendian")
 	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present; 63% is "+
 		"what db_bench's fillrandom leaves")
@@ -114,7 +124,10 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	err = errors.Join(err, removeAll(config.Dir))
 	r := f.report()
 	for _, e := range config.Engines {
-		r.Versions = append(r.Versions, report.Setting{Name: e.Name, Value: report.ModuleVersion(e.Module)})
+		r.Versions = append(
+			r.Versions,
+			report.Setting{Name: e.Name, Value: report.ModuleVersion(e.Module)},
+		)
 	}
 	outcome := enginebench.Outcome{Config: &config, Runs: runs}
 	outcome.Report(r)

@@ -46,7 +46,11 @@ func implementations() []implementation {
 			return filterbench.FromGoLevelDB("goleveldb", filterbench.LevelDBBloom, own), nil
 		}},
 		{"pebblev2", func(f *filterFlags) (filterbench.Contestant, error) {
-			return filterbench.FromPebble("pebblev2", filterbench.PebbleBloom, bloom.FilterPolicy(f.bits)), nil
+			return filterbench.FromPebble(
+				"pebblev2",
+				filterbench.PebbleBloom,
+				bloom.FilterPolicy(f.bits),
+			), nil
 		}},
 		{"cpp", func(f *filterFlags) (filterbench.Contestant, error) {
 			return filterbench.StartCPP("cpp", f.cpp, f.bits)
@@ -55,18 +59,29 @@ func implementations() []implementation {
 	for _, through := range []string{"", "/goleveldb", "/pebblev2"} {
 		for _, k := range kind.All {
 			name := k.Name + through
-			all = append(all, implementation{name, func(f *filterFlags) (filterbench.Contestant, error) {
-				p, err := k.New(float64(f.bits))
-				switch {
-				case err != nil:
-					return nil, err
-				case through == "/goleveldb":
-					return filterbench.FromGoLevelDB(name, k.Encoding.String(), goleveldb.New(p)), nil
-				case through == "/pebblev2":
-					return filterbench.FromPebble(name, k.Encoding.String(), pebblev2.New(p)), nil
-				}
-				return filterbench.FromPolicy(name, k.Encoding.String(), p), nil
-			}})
+			all = append(
+				all,
+				implementation{name, func(f *filterFlags) (filterbench.Contestant, error) {
+					p, err := k.New(float64(f.bits))
+					switch {
+					case err != nil:
+						return nil, err
+					case through == "/goleveldb":
+						return filterbench.FromGoLevelDB(
+							name,
+							k.Encoding.String(),
+							goleveldb.New(p),
+						), nil
+					case through == "/pebblev2":
+						return filterbench.FromPebble(
+							name,
+							k.Encoding.String(),
+							pebblev2.New(p),
+						), nil
+					}
+					return filterbench.FromPolicy(name, k.Encoding.String(), p), nil
+				}},
+			)
 		}
 	}
 	return all
@@ -82,14 +97,28 @@ func newFilterFlags() *filterFlags {
 		"-quick takes less than 300 MB. To compare with C++ LevelDB, build it first: "+
 		""+filterbench.CPPBuild)}
 	f.IntVar(&f.bits, "bits", 10, "`bits` per key, a whole number")
-	f.StringVar(&f.contestants, "contestants", "goleveldb,pebblev2,cpp,"+join(kind.All, kind.Name),
+	f.StringVar(
+		&f.contestants,
+		"contestants",
+		"goleveldb,pebblev2,cpp,"+join(kind.All, kind.Name),
 		"`implementations` to compare; ratios are to the first one, which runs twice; exact/pebblev2 "+
-			"and the like are exact through an engine's adapter")
+			"and the like are exact through an engine's adapter",
+	)
 	f.StringVar(&f.works, "work", join(filterbench.Works, itself), "`kinds` of work")
 	f.StringVar(&f.ns, "n", "", "`keys` per filter, such as 32,10k,1M (each work has its own)")
 	f.StringVar(&f.lengths, "len", "", "`bytes` of the keys, such as 16,64 (each work has its own)")
-	f.StringVar(&f.mixes, "keys", join(filterbench.Mixes, itself), "`keys` to look up: hit (present) or miss (absent)")
-	f.IntVar(&f.rounds, "rounds", 11, "`rounds`; lookups in filters of 1M keys have three times as many")
+	f.StringVar(
+		&f.mixes,
+		"keys",
+		join(filterbench.Mixes, itself),
+		"`keys` to look up: hit (present) or miss (absent)",
+	)
+	f.IntVar(
+		&f.rounds,
+		"rounds",
+		11,
+		"`rounds`; lookups in filters of 1M keys have three times as many",
+	)
 	f.IntVar(&f.memory, "memory", 200, "`MiB` of filters that the work \"many\" asks")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the order of keys and turns")
 	f.StringVar(&f.cpp, "cpp", filterbench.CPPProgram, "`program` that asks C++ LevelDB")
@@ -158,7 +187,11 @@ func (f *filterFlags) open() (contestants []filterbench.Contestant, err error) {
 // filters is the subcommand that compares the speed of filters outside of the engines.
 func filters(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	f := newFilterFlags()
-	err = f.parse(args, stdout, map[string]string{"rounds": "2", "len": "16", "n": "32,10k", "memory": "8"})
+	err = f.parse(
+		args,
+		stdout,
+		map[string]string{"rounds": "2", "len": "16", "n": "32,10k", "memory": "8"},
+	)
 	if err != nil {
 		return err
 	}
@@ -184,12 +217,18 @@ func filters(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	r := f.report()
 	for _, e := range engine.Engines {
 		if strings.Contains(f.contestants, e.Name) {
-			r.Versions = append(r.Versions, report.Setting{Name: e.Name, Value: report.ModuleVersion(e.Module)})
+			r.Versions = append(
+				r.Versions,
+				report.Setting{Name: e.Name, Value: report.ModuleVersion(e.Module)},
+			)
 		}
 	}
 	for _, c := range config.Contestants {
 		if cpp, ok := c.(*filterbench.CPP); ok {
-			r.Versions = append(r.Versions, report.Setting{Name: "C++ LevelDB", Value: cpp.Version()})
+			r.Versions = append(
+				r.Versions,
+				report.Setting{Name: "C++ LevelDB", Value: cpp.Version()},
+			)
 		}
 	}
 	config.Report(r, results)

@@ -32,7 +32,12 @@ func newFlags(name, usage string) *flags {
 func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) error {
 	f.VisitAll(func(fl *flag.Flag) { f.settings = append(f.settings, fl.Name) })
 	f.BoolVar(&f.outputs.markdown, "markdown", false, "print the tables as Markdown")
-	f.StringVar(&f.outputs.json.path, "json", "", "`file` to write as JSON, with descriptions of its fields")
+	f.StringVar(
+		&f.outputs.json.path,
+		"json",
+		"",
+		"`file` to write as JSON, with descriptions of its fields",
+	)
 	f.StringVar(&f.outputs.csv.path, "csv", "", "`file` to write as CSV")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -108,7 +113,10 @@ func choose[T any](flag, list string, all []T, name func(T) string) ([]T, error)
 }
 
 // parseList returns the elements of a comma-separated list, which has at least one, and none twice.
-func parseList[T comparable](flag, list string, parse func(string) (T, error)) (all []T, err error) {
+func parseList[T comparable](
+	flag, list string,
+	parse func(string) (T, error),
+) (all []T, err error) {
 	for _, part := range strings.Split(list, ",") {
 		x, err := parse(strings.TrimSpace(part))
 		if err != nil {

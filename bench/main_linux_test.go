@@ -20,12 +20,21 @@ func TestFullDisk(t *testing.T) {
 				}
 				defer func() { require.NoError(t, syscall.Unmount(dir, 0)) }()
 				p := start(t, dir, "-dir="+dir, "-num=100000", "-rounds=1", "-engines="+engine)
-				timer := time.AfterFunc(time.Minute, func() { _ = p.Process.Signal(syscall.SIGQUIT) })
+				timer := time.AfterFunc(
+					time.Minute,
+					func() { _ = p.Process.Signal(syscall.SIGQUIT) },
+				)
 				defer timer.Stop()
 				r := p.finish(t)
 				require.Equal(t, exitCannotRun, r.status, r.stderr)
 				require.Contains(t, r.stderr, syscall.ENOSPC.Error())
-				require.Equal(t, 2, strings.Count(r.stderr, "\n"), "progress and one line: %s", r.stderr)
+				require.Equal(
+					t,
+					2,
+					strings.Count(r.stderr, "\n"),
+					"progress and one line: %s",
+					r.stderr,
+				)
 				require.Empty(t, r.left)
 				require.Empty(t, r.stdout)
 			})

@@ -139,7 +139,17 @@ func TestEngines(t *testing.T) {
 
 func TestShapesAndMarkdown(t *testing.T) {
 	for _, shape := range []string{"bigendian", "random", "url"} {
-		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape, "-filters=blocked", "-engines=pebblev2,goleveldb", "-baselg=13", "-markdown")
+		r := bench(
+			t,
+			"-num=3000",
+			"-reads=1000",
+			"-rounds=1",
+			"-shape="+shape,
+			"-filters=blocked",
+			"-engines=pebblev2,goleveldb",
+			"-baselg=13",
+			"-markdown",
+		)
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, r.stdout, "-shape "+shape)
 		require.Contains(t, r.stdout, "\n| engine | filter |")
@@ -151,8 +161,20 @@ func TestShapesAndMarkdown(t *testing.T) {
 func TestFilters(t *testing.T) {
 	flags, read := files(t)
 	contestants := "goleveldb,pebblev2,exact,blocked,exact/goleveldb,blocked/pebblev2"
-	r := bench(t, append([]string{"filters", "-rounds=1", "-n=1k", "-len=8", "-keys=hit", "-work=batch,build,many",
-		"-memory=2", "-contestants=" + contestants}, flags...)...)
+	r := bench(
+		t,
+		append(
+			[]string{
+				"filters",
+				"-rounds=1",
+				"-n=1k",
+				"-len=8",
+				"-keys=hit",
+				"-work=batch,build,many",
+				"-memory=2",
+				"-contestants=" + contestants,
+			},
+			flags...)...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range append(strings.Split(contestants, ","), "goleveldb v1", "pebblev2 v2", "goleveldb again", "batch: ", "build: ") {
@@ -177,8 +199,10 @@ func TestFilters(t *testing.T) {
 
 func TestRates(t *testing.T) {
 	flags, read := files(t)
-	args := append([]string{"rates", "-n=20,1k", "-queries=20000", "-bits=10,9.5", "-shapes=random,decimal",
-		"-densities=alternating,beyond", "-seed=3"}, flags...)
+	args := append(
+		[]string{"rates", "-n=20,1k", "-queries=20000", "-bits=10,9.5", "-shapes=random,decimal",
+			"-densities=alternating,beyond", "-seed=3"},
+		flags...)
 	r := bench(t, args...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
@@ -201,7 +225,11 @@ func TestRates(t *testing.T) {
 		byCell[fmt.Sprint(record["kind"], record["shape"], record["density"], record["n"], record["bits"])] = record
 	}
 	for _, record := range one.Records {
-		require.Equal(t, byCell[fmt.Sprint(record["kind"], record["shape"], record["density"], record["n"], record["bits"])], any(record))
+		require.Equal(
+			t,
+			byCell[fmt.Sprint(record["kind"], record["shape"], record["density"], record["n"], record["bits"])],
+			any(record),
+		)
 	}
 }
 
@@ -313,7 +341,10 @@ func TestInterruption(t *testing.T) {
 			file, err := os.Create(stderr)
 			require.NoError(t, err)
 			defer file.Close()
-			p := &process{Cmd: exec.Command(os.Args[0], append(c.args, flags...)...), dir: t.TempDir()}
+			p := &process{
+				Cmd: exec.Command(os.Args[0], append(c.args, flags...)...),
+				dir: t.TempDir(),
+			}
 			p.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1", "TMPDIR="+p.dir)
 			p.Cmd.Stdout, p.Cmd.Stderr = &p.stdout, file
 			require.NoError(t, p.Start())
@@ -322,7 +353,12 @@ func TestInterruption(t *testing.T) {
 				require.NoError(t, err)
 				return string(content)
 			}
-			require.Eventually(t, func() bool { return strings.Count(lines(), "\n") >= c.after }, time.Minute, 5*time.Millisecond)
+			require.Eventually(
+				t,
+				func() bool { return strings.Count(lines(), "\n") >= c.after },
+				time.Minute,
+				5*time.Millisecond,
+			)
 			require.NoError(t, p.Process.Signal(os.Interrupt))
 			r := p.finish(t)
 			require.Equal(t, exitInterrupted, r.status)
@@ -361,7 +397,11 @@ func TestBrokenBound(t *testing.T) {
 	bound[10] = 0.001
 	defer func() { bound[10] = before }()
 	var stdout strings.Builder
-	err := rates(context.Background(), []string{"-n=1k", "-bits=10", "-shapes=random", "-queries=20000"}, &stdout)
+	err := rates(
+		context.Background(),
+		[]string{"-n=1k", "-bits=10", "-shapes=random", "-queries=20000"},
+		&stdout,
+	)
 	require.ErrorIs(t, err, ratebench.ErrBound)
 	require.Contains(t, stdout.String(), "BOUNDS ARE BROKEN by 1 of 1 rates:")
 	require.Equal(t, exitWrong, exitStatus(io.Discard, err))
@@ -376,7 +416,7 @@ func TestExitStatus(t *testing.T) {
 		{nil, 0, ""},
 		{flag.ErrHelp, 0, ""},
 		{errInterrupted, exitInterrupted, "bench: interrupted\n"},
-		{fmt.Errorf("goleveldb: %w: 00", enginebench.ErrLostKey), exitWrong, "bench: goleveldb: "+
+		{fmt.Errorf("goleveldb: %w: 00", enginebench.ErrLostKey), exitWrong, "bench: goleveldb: " +
 			"a key is lost: 00\n"},
 		{fmt.Errorf("lookup: %w", filterbench.ErrWrong), exitWrong, "bench: lookup: wrong answer\n"},
 		{fmt.Errorf("cell: %w", ratebench.ErrLostKey), exitWrong, "bench: cell: a key is lost\n"},
@@ -392,7 +432,16 @@ func TestExitStatus(t *testing.T) {
 // Outputs that are no regular files are written, not replaced; discarded ones leave nothing.
 func TestOutputs(t *testing.T) {
 	dir := t.TempDir()
-	target, link, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	target, link, pipe := filepath.Join(
+		dir,
+		"target",
+	), filepath.Join(
+		dir,
+		"link",
+	), filepath.Join(
+		dir,
+		"pipe",
+	)
 	require.NoError(t, os.WriteFile(target, []byte("old"), 0o600))
 	require.NoError(t, os.Symlink(target, link))
 	write := func(path, text string) {
@@ -400,7 +449,10 @@ func TestOutputs(t *testing.T) {
 		require.NoError(t, o.open())
 		defer o.discard()
 		if text != "" {
-			require.NoError(t, o.write(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+			require.NoError(
+				t,
+				o.write(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }),
+			)
 		}
 	}
 	content := func() string {
@@ -436,7 +488,14 @@ func TestOutputs(t *testing.T) {
 // Flags arrive where they belong; -quick gives way to flags that are given.
 func TestFlags(t *testing.T) {
 	e := newEngineFlags()
-	require.NoError(t, e.parse([]string{"-num=7", "-quick", "-filters=none, exact"}, io.Discard, map[string]string{"num": "10000", "reads": "5000"}))
+	require.NoError(
+		t,
+		e.parse(
+			[]string{"-num=7", "-quick", "-filters=none, exact"},
+			io.Discard,
+			map[string]string{"num": "10000", "reads": "5000"},
+		),
+	)
 	require.Equal(t, []int{7, 5000}, []int{e.num, e.reads})
 	c, err := e.config()
 	require.NoError(t, err)
@@ -450,12 +509,31 @@ func TestFlags(t *testing.T) {
 	require.Len(t, cells.Cells, 4+1, "each kind of work has its own cells")
 
 	r := newRateFlags()
-	require.NoError(t, r.parse([]string{"-n=8,10M", "-bits=12,9.5", "-error=1.5", "-seed=9", "-filters=blocked", "-shapes=url", "-densities=1%"}, io.Discard, nil))
+	require.NoError(
+		t,
+		r.parse(
+			[]string{
+				"-n=8,10M",
+				"-bits=12,9.5",
+				"-error=1.5",
+				"-seed=9",
+				"-filters=blocked",
+				"-shapes=url",
+				"-densities=1%",
+			},
+			io.Discard,
+			nil,
+		),
+	)
 	rc, err := r.config()
 	require.NoError(t, err)
 	require.Equal(t, []int{8, 10_000_000}, rc.Ns)
 	require.Equal(t, []float64{12, 9.5}, rc.Bits)
 	require.InDelta(t, 0.015, rc.Error, 1e-12)
 	require.Equal(t, int64(9), rc.Seed)
-	require.Equal(t, []string{"blocked", "url", "1%"}, []string{rc.Kinds[0].Name, rc.Shapes[0].Name, rc.Densities[0].Name})
+	require.Equal(
+		t,
+		[]string{"blocked", "url", "1%"},
+		[]string{rc.Kinds[0].Name, rc.Shapes[0].Name, rc.Densities[0].Name},
+	)
 }

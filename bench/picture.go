@@ -44,7 +44,10 @@ func picture(ctx context.Context, args []string, stdout io.Writer) error {
 	defer f.outputs.discard()
 	config := ratebench.Config{
 		Kinds: kind.All, Shapes: shapes, Densities: []keys.Density{density}, Bits: []float64{10},
-		Ns: []int{ratebench.WindowKeys, ratebench.TableKeys}, Error: 0.02, Queries: max(1, *queries), Seed: *seed,
+		Ns: []int{
+			ratebench.WindowKeys,
+			ratebench.TableKeys,
+		}, Error: 0.02, Queries: max(1, *queries), Seed: *seed,
 		Progress: progress.New(os.Stderr),
 	}
 	outcome := ratebench.Outcome{Config: &config}

@@ -80,7 +80,7 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 		return c, err
 	}
 	if cells, _ := c.Cells(); len(cells) == 0 {
-		return c, errors.New("nothing to measure: no shape has so many keys: pass other -shapes, "+
+		return c, errors.New("nothing to measure: no shape has so many keys: pass other -shapes, " +
 			"or a smaller -n")
 	}
 	return c, nil

@@ -100,7 +100,15 @@ func (c *Config) Run(ctx context.Context, done func(Run)) error {
 				at := (i + round) % len(contestants)
 				filter := c.Filters[min(at, len(c.Filters)-1)]
 				run := Run{Engine: e.Name, Contestant: contestants[at], Round: round + 1}
-				c.Progress.Next(fmt.Sprintf("round %d of %d: %s, %s", run.Round, c.Rounds, e.Name, run.Contestant))
+				c.Progress.Next(
+					fmt.Sprintf(
+						"round %d of %d: %s, %s",
+						run.Round,
+						c.Rounds,
+						e.Name,
+						run.Contestant,
+					),
+				)
 				if err := c.run(ctx, e, filter, q, &run); err != nil {
 					return fmt.Errorf("%s, %s: %w", e.Name, run.Contestant, err)
 				}
@@ -112,7 +120,13 @@ func (c *Config) Run(ctx context.Context, done func(Run)) error {
 }
 
 // run loads a new database and reads from it, first timed, then counted.
-func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q queries, run *Run) (err error) {
+func (c *Config) run(
+	ctx context.Context,
+	e engine.Engine,
+	filter string,
+	q queries,
+	run *Run,
+) (err error) {
 	dir := filepath.Join(c.Dir, "db")
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	small := engine.Config{

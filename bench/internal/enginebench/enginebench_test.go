@@ -101,7 +101,11 @@ func config(t *testing.T, e *memory) (*Config, *recorder) {
 	progress := new(recorder)
 	return &Config{
 		Engines: []engine.Engine{{Name: "memory", Open: e.Open}},
-		Filters: []string{engine.None, engine.BuiltIn, "exact"}, Keys: set, ValueSize: 10, Reads: 500,
+		Filters: []string{
+			engine.None,
+			engine.BuiltIn,
+			"exact",
+		}, Keys: set, ValueSize: 10, Reads: 500,
 		Rounds: 2, Bits: 10, BaseLg: 13, Dir: t.TempDir(), Progress: progress, OnFatal: func(error) {},
 	}, progress
 }
@@ -126,7 +130,7 @@ func TestRounds(t *testing.T) {
 	require.Equal(t, 8, progress.total)
 	require.True(t, progress.done)
 	require.Equal(t, []string{
-		"round 1 of 2: memory, none", "round 1 of 2: memory, builtin", "round 1 of 2: memory, exact", "round 1 of 2: memory, "+
+		"round 1 of 2: memory, none", "round 1 of 2: memory, builtin", "round 1 of 2: memory, exact", "round 1 of 2: memory, " +
 			"exact again",
 		"round 2 of 2: memory, builtin", "round 2 of 2: memory, exact", "round 2 of 2: memory, exact again", "round 2 of 2: memory, none",
 	}, progress.steps)
@@ -134,7 +138,11 @@ func TestRounds(t *testing.T) {
 		for _, speed := range speeds {
 			require.Positive(t, speed.figure(r), speed.name)
 		}
-		require.Equal(t, []int64{500, 0, 500, 0}, []int64{r.BetweenLookups, r.BetweenChecks, r.BeyondLookups, r.BeyondChecks})
+		require.Equal(
+			t,
+			[]int64{500, 0, 500, 0},
+			[]int64{r.BetweenLookups, r.BetweenChecks, r.BeyondLookups, r.BeyondChecks},
+		)
 		require.Equal(t, int64(7), r.whole().Filters)
 	}
 	requireEmpty(t, c.Dir)
@@ -168,7 +176,12 @@ func TestPasses(t *testing.T) {
 	scale := engine.ScaleFor(c.DataBytes())
 	var got []opening
 	for _, db := range e.opens[:6] { // the contestant once, not again
-		o := opening{puts: db.puts, small: db.config.Cache == c.SmallCache(), large: db.config.Cache == c.LargeCache(), counted: db.config.Counts != nil}
+		o := opening{
+			puts:    db.puts,
+			small:   db.config.Cache == c.SmallCache(),
+			large:   db.config.Cache == c.LargeCache(),
+			counted: db.config.Counts != nil,
+		}
 		seen := map[string]bool{}
 		for _, key := range db.asked {
 			seen[key] = true
@@ -233,9 +246,9 @@ func TestFaultsAreNoticed(t *testing.T) {
 	}{
 		{&memory{lose: true}, "a key is lost: ", ErrLostKey},
 		{&memory{invent: true}, "a key that was never stored was found", nil},
-		{&memory{ownChecks: 1}, "the engine counted 1 checks and 0 reads avoided, the benchmark "+
+		{&memory{ownChecks: 1}, "the engine counted 1 checks and 0 reads avoided, the benchmark " +
 			"0 and 0", nil},
-		{&memory{ownAvoids: 1}, "the engine counted 0 checks and 1 reads avoided, the benchmark "+
+		{&memory{ownAvoids: 1}, "the engine counted 0 checks and 1 reads avoided, the benchmark " +
 			"0 and 0", nil},
 		{&memory{failPut: full}, "memory, none: no space left on device", full},
 	} {

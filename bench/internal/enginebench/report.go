@@ -36,7 +36,11 @@ func (o *Outcome) median(e engine.Engine, contestant string, figure func(Run) fl
 }
 
 // ratio returns how many times as high a figure is as that of a base contestant in the same round.
-func (o *Outcome) ratio(e engine.Engine, contestant, base string, figure func(Run) float64) report.Spread {
+func (o *Outcome) ratio(
+	e engine.Engine,
+	contestant, base string,
+	figure func(Run) float64,
+) report.Spread {
 	var ratios []float64
 	for _, r := range o.of(e, contestant) {
 		for _, b := range o.of(e, base) {
@@ -62,8 +66,18 @@ var speeds = []struct {
 
 func checksPerMiss(r Run) float64  { return ratio(r.BetweenChecks, r.BetweenLookups) }
 func avoidedPerMiss(r Run) float64 { return ratio(r.BetweenAvoided, r.BetweenLookups) }
-func fprBetween(r Run) float64     { return 100 * ratio(r.BetweenChecks-r.BetweenAvoided, r.BetweenChecks) }
-func fprBeyond(r Run) float64      { return 100 * ratio(r.BeyondChecks-r.BeyondAvoided, r.BeyondChecks) }
+
+func fprBetween(
+	r Run,
+) float64 {
+	return 100 * ratio(r.BetweenChecks-r.BetweenAvoided, r.BetweenChecks)
+}
+
+func fprBeyond(
+	r Run,
+) float64 {
+	return 100 * ratio(r.BeyondChecks-r.BeyondAvoided, r.BeyondChecks)
+}
 
 // partAvoided is the percentage of needless table reads that the filters avoid.
 func partAvoided(r Run) float64 { return 100 * ratio(r.BetweenAvoided, r.BetweenChecks) }
@@ -104,7 +118,7 @@ func (o *Outcome) Report(r *report.Report) {
 		"(%.1f MB) for all. Files are in the operating system's cache. Load includes flushes and "+
 		"compactions.", float64(o.SmallCache())/1e6, float64(o.LargeCache())/1e6),
 		"Checks, reads avoided and FPR (false positives per check) are counted apart from the "+
-		"timed "+
+			"timed "+
 			"passes, for absent keys between and beyond the present ones. They depend on the "+
 			"keys' shape, "+
 			"their density and the number of keys per filter. Where the engine counts too, it "+
@@ -149,8 +163,17 @@ func (o *Outcome) filterTable() report.Table {
 	t := report.Table{
 		Title: "Filters: what they avoid, and what they take (medians over the rounds)",
 		Keys:  2,
-		Columns: []string{"engine", "filter", "checks per miss", "reads avoided per miss", "FPR between, %",
-			"FPR beyond, %", "keys per filter", "filter bytes per key", "filters, MB"},
+		Columns: []string{
+			"engine",
+			"filter",
+			"checks per miss",
+			"reads avoided per miss",
+			"FPR between, %",
+			"FPR beyond, %",
+			"keys per filter",
+			"filter bytes per key",
+			"filters, MB",
+		},
 	}
 	for _, e := range o.Engines {
 		for _, f := range o.Filters {
@@ -160,11 +183,20 @@ func (o *Outcome) filterTable() report.Table {
 			cell := func(decimals int, figure func(Run) float64) report.Number {
 				return report.Number{Value: o.median(e, f, figure), Decimals: decimals}
 			}
-			t.Add(e.Name, f, cell(2, checksPerMiss), cell(2, avoidedPerMiss), cell(2, fprBetween),
+			t.Add(
+				e.Name,
+				f,
+				cell(2, checksPerMiss),
+				cell(2, avoidedPerMiss),
+				cell(2, fprBetween),
 				cell(2, fprBeyond),
 				cell(0, func(r Run) float64 { return r.whole().KeysPerFilter }),
-				cell(3, func(r Run) float64 { return ratio(r.whole().FilterBytes, r.whole().Keys) }),
-				cell(2, func(r Run) float64 { return float64(r.whole().FilterBytes) / 1e6 }))
+				cell(
+					3,
+					func(r Run) float64 { return ratio(r.whole().FilterBytes, r.whole().Keys) },
+				),
+				cell(2, func(r Run) float64 { return float64(r.whole().FilterBytes) / 1e6 }),
+			)
 		}
 	}
 	return t

@@ -110,7 +110,11 @@ func (c *CPP) Close() error {
 
 // SetQueries: see Contestant.
 func (c *CPP) SetQueries(q *Queries) error {
-	err := c.send("filters", len(q.Filters), func(w *bufio.Writer, i int) { writeString(w, q.Filters[i]) })
+	err := c.send(
+		"filters",
+		len(q.Filters),
+		func(w *bufio.Writer, i int) { writeString(w, q.Filters[i]) },
+	)
 	if err == nil {
 		err = c.tell(fmt.Sprintf("copies %d", q.Copies))
 	}

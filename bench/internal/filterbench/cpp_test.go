@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 // LEVELBLOOM_REQUIRE_CPP=1 forbids.
 func buildCPP(t *testing.T) (program string) {
 	if missing := missingForCPP(); missing != "" {
-		message := missing + ": on Debian, apt-get install g++ make libleveldb-dev, to compare "+
+		message := missing + ": on Debian, apt-get install g++ make libleveldb-dev, to compare " +
 			"with C++ LevelDB"
 		if os.Getenv("LEVELBLOOM_REQUIRE_CPP") == "1" {
 			t.Fatal(message)
@@ -152,7 +152,9 @@ func TestCPPAnswers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	keys := cppKeys(rng, 3000)
 	filters := cppFilters(t, 10, 100, keys)
-	filters = append(filters, cppFilters(t, 1, 1000, keys)...) // another setting, many false positives
+	filters = append(
+		filters,
+		cppFilters(t, 1, 1000, keys)...) // another setting, many false positives
 	filters = append(filters, nil, []byte{6}, []byte{0, 0, 31})
 	var index []uint32
 	var queries [][]byte
@@ -171,7 +173,10 @@ func TestCPPAnswers(t *testing.T) {
 	require.Greater(t, matches, 500)
 
 	for _, copies := range []int{1, 2, 30} {
-		require.NoError(t, c.SetQueries(&Queries{Filters: filters, Copies: copies, Index: index, Keys: queries}))
+		require.NoError(
+			t,
+			c.SetQueries(&Queries{Filters: filters, Copies: copies, Index: index, Keys: queries}),
+		)
 		got, err := c.Answers()
 		require.NoError(t, err)
 		require.Equal(t, want, got)
@@ -225,11 +230,11 @@ func TestCPPFaults(t *testing.T) {
 			"frobnicate 1: exit status 1: speed: line 3: unknown command frobnicate"},
 		{"too many words", func(c *CPP) error { return c.tell("bits 10 20") },
 			"bits 10 20: exit status 1: speed: line 3: too many words: 20"},
-		{"not a number", func(c *CPP) error { return c.tell("bits 1o") }, "want a whole number, "+
+		{"not a number", func(c *CPP) error { return c.tell("bits 1o") }, "want a whole number, " +
 			"0 or more: 1o"},
 		{"too large a number", func(c *CPP) error { return c.tell("bits 3000000000") }, "0 or more: 3000000000"},
 		{"too small a number", func(c *CPP) error { _, _, err := c.Lookup(-1, 1); return err }, "lookup -1 1: exit status 1: "},
-		{"no copy", func(c *CPP) error { return c.SetQueries(&Queries{Filters: [][]byte{{0, 1}}}) }, "copies 0: exit status 1: speed: "+
+		{"no copy", func(c *CPP) error { return c.SetQueries(&Queries{Filters: [][]byte{{0, 1}}}) }, "copies 0: exit status 1: speed: " +
 			"line 4: "},
 		{"no keys in a filter", func(c *CPP) error { _, err := c.BuildFilters(0); return err }, "buildto 0 filters: exit status 1: "},
 		{"no such filter", func(c *CPP) error {
@@ -239,7 +244,7 @@ func TestCPPFaults(t *testing.T) {
 			_, _, err := c.Lookup(0, 1)
 			return err
 		}, "lookup 0 1: exit status 1: speed: line 6: there is no filter 0"},
-		{"no file", func(c *CPP) error { return c.tell("keys none") }, "No such file or "+
+		{"no file", func(c *CPP) error { return c.tell("keys none") }, "No such file or " +
 			"directory [none]"},
 		{"empty file", keysFile(), "shorter than it says"},
 		{"short file", keysFile(2, 0), "shorter than it says"},

@@ -82,7 +82,12 @@ func (c *Config) Run(ctx context.Context) (results []Result, err error) {
 }
 
 // measure measures a cell. It returns early, with what it has, if ctx ends.
-func (c *Config) measure(ctx context.Context, cell Cell, m *material, rng *rand.Rand) (Result, error) {
+func (c *Config) measure(
+	ctx context.Context,
+	cell Cell,
+	m *material,
+	rng *rand.Rand,
+) (Result, error) {
 	result := Result{cell, map[string][]float64{}}
 	take, err := c.prepare(cell, m, rng)
 	if err != nil {

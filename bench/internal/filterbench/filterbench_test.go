@@ -52,8 +52,17 @@ func TestRunWithCPP(t *testing.T) {
 }
 
 func testRun(t *testing.T, contestants []Contestant) {
-	c := Config{Contestants: contestants, Rounds: 2, Seed: 1, ManyBytes: 16 << 20, Progress: noProgress{}}
-	c.Cells = append(Cells([]Work{Lookup, Batch, Build}, []int{32, 1000}, []int{16, 64}, Mixes), Cell{Many, 10_000, 16, Hit})
+	c := Config{
+		Contestants: contestants,
+		Rounds:      2,
+		Seed:        1,
+		ManyBytes:   16 << 20,
+		Progress:    noProgress{},
+	}
+	c.Cells = append(
+		Cells([]Work{Lookup, Batch, Build}, []int{32, 1000}, []int{16, 64}, Mixes),
+		Cell{Many, 10_000, 16, Hit},
+	)
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
 	require.Len(t, results, 2*2*2*2+2*2+1)
@@ -114,7 +123,12 @@ type tallyBuilder struct {
 
 func (b *tallyBuilder) Add(key []byte) { b.tally.added++; b.Builder.Add(key) }
 
-func (b *tallyBuilder) Finish(dst []byte) []byte { b.tally.finished++; return b.Builder.Finish(dst) }
+func (b *tallyBuilder) Finish(
+	dst []byte,
+) []byte {
+	b.tally.finished++
+	return b.Builder.Finish(dst)
+}
 
 // What is timed is what was asked for: every pass, and once more before. Of many filters other ones
 // are asked in every pass.
@@ -126,7 +140,14 @@ func TestWorkIsDone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{640_000, 64}, []int{c.added, c.finished})
 
-	q := newQueries(Cell{Many, 10_000, 16, Hit}, m.materialOf, rand.New(rand.NewSource(1))).in(filters, 64<<20)
+	q := newQueries(
+		Cell{Many, 10_000, 16, Hit},
+		m.materialOf,
+		rand.New(rand.NewSource(1)),
+	).in(
+		filters,
+		64<<20,
+	)
 	require.NoError(t, contestant.SetQueries(q))
 	_, matches, err := contestant.Lookup(0, 3)
 	require.NoError(t, err)
@@ -185,7 +206,14 @@ func TestTimeOfAllPasses(t *testing.T) {
 	m := newMaterial(materialOf{1, 32, 16})
 	filters, err := m.filtersOf(contestant)
 	require.NoError(t, err)
-	q := newQueries(Cell{Lookup, 32, 16, Miss}, m.materialOf, rand.New(rand.NewSource(1))).in(filters, 0)
+	q := newQueries(
+		Cell{Lookup, 32, 16, Miss},
+		m.materialOf,
+		rand.New(rand.NewSource(1)),
+	).in(
+		filters,
+		0,
+	)
 	s.first = &q.Keys[0][0]
 	require.NoError(t, contestant.SetQueries(q))
 	total, _, err := contestant.Lookup(0, 9)
@@ -216,7 +244,12 @@ func TestWrongContestants(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls = 0
-			config := Config{Contestants: []Contestant{sound, FromPolicy("faulty", LevelDBBloom, c.policy)}, Cells: []Cell{c.cell}, Rounds: 1, Progress: noProgress{}}
+			config := Config{
+				Contestants: []Contestant{sound, FromPolicy("faulty", LevelDBBloom, c.policy)},
+				Cells:       []Cell{c.cell},
+				Rounds:      1,
+				Progress:    noProgress{},
+			}
 			_, err := config.Run(context.Background())
 			if c.message == "" {
 				require.NoError(t, err)
@@ -254,12 +287,26 @@ func TestTurns(t *testing.T) {
 	p := bloom(t)
 	a := &clocked{FromPolicy("a", LevelDBBloom, p), 10, &turns}
 	b := &clocked{FromPolicy("b", LevelDBBloom, p), 20, &turns}
-	c := Config{Contestants: []Contestant{a, b}, Rounds: 8, Seed: 3, Progress: noProgress{}, Cells: []Cell{{Lookup, 32, 8, Miss}, {Build, 10_000, 8, ""}, {Lookup, large, 8, Miss}}}
+	c := Config{
+		Contestants: []Contestant{a, b},
+		Rounds:      8,
+		Seed:        3,
+		Progress:    noProgress{},
+		Cells: []Cell{
+			{Lookup, 32, 8, Miss},
+			{Build, 10_000, 8, ""},
+			{Lookup, large, 8, Miss},
+		},
+	}
 	require.Equal(t, []string{"a", "a again", "b"}, c.Names())
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, []float64{20, 21, 22, 23, 24, 25, 26, 27}, results[0].Times["b"])
-	require.ElementsMatch(t, []float64{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25}, append(results[0].Times["a"], results[0].Times["a again"]...))
+	require.ElementsMatch(
+		t,
+		[]float64{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25},
+		append(results[0].Times["a"], results[0].Times["a again"]...),
+	)
 	require.Equal(t, 7.0, results[1].Times["a"][0])
 	require.Len(t, results[2].Times["a"], 24)
 	orders := map[string]bool{}
@@ -299,7 +346,8 @@ func TestQueries(t *testing.T) {
 			for i, key := range q.Keys {
 				lengths[len(key)] = true
 				f, there := filterOf[string(key)]
-				if q.Present[i] != there || there && f != int(q.Index[i]) || !bytes.Equal(filters[q.Index[i]], asked[i]) {
+				if q.Present[i] != there || there && f != int(q.Index[i]) ||
+					!bytes.Equal(filters[q.Index[i]], asked[i]) {
 					t.Fatalf("query %d: key %x, present %v, filter "+
 						"%d", i, key, q.Present[i], q.Index[i])
 				}
@@ -309,10 +357,19 @@ func TestQueries(t *testing.T) {
 					absent[string(key)] = true
 				}
 			}
-			require.False(t, slices.IsSortedFunc(q.Index, cmp.Compare[uint32]) && cell.Work == Many, "in random order")
+			require.False(
+				t,
+				slices.IsSortedFunc(q.Index, cmp.Compare[uint32]) && cell.Work == Many,
+				"in random order",
+			)
 			if cell.N > numQueries && cell.Mix == Hit {
 				require.NotEqual(t, m.keys[0], q.Keys[0], "in random order")
-				require.Contains(t, present, string(m.keys[(numQueries-1)*cell.N/numQueries]), "from all over")
+				require.Contains(
+					t,
+					present,
+					string(m.keys[(numQueries-1)*cell.N/numQueries]),
+					"from all over",
+				)
 			}
 			want := map[Mix][2]int{Hit: {numQueries, 0}, Miss: {0, numQueries}}[cell.Mix]
 			require.Len(t, absent, want[1], "absent keys are all different")
@@ -343,8 +400,14 @@ func TestQueries(t *testing.T) {
 					same++
 				}
 			}
-			require.InDelta(t, numQueries/q.Copies, same, 6*256+float64(numQueries/q.Copies)/10, "another pass asks other "+
-				"copies")
+			require.InDelta(
+				t,
+				numQueries/q.Copies,
+				same,
+				6*256+float64(numQueries/q.Copies)/10,
+				"another pass asks other "+
+					"copies",
+			)
 		})
 	}
 }
@@ -358,7 +421,15 @@ func TestRounds(t *testing.T) {
 
 func TestAtOnce(t *testing.T) {
 	for _, work := range []Work{Lookup, Many, Batch} {
-		require.Equal(t, work == Batch, newQueries(Cell{work, 32, 8, Hit}, materialOf{1, 32, 8}, rand.New(rand.NewSource(1))).AtOnce)
+		require.Equal(
+			t,
+			work == Batch,
+			newQueries(
+				Cell{work, 32, 8, Hit},
+				materialOf{1, 32, 8},
+				rand.New(rand.NewSource(1)),
+			).AtOnce,
+		)
 	}
 }
 
@@ -386,17 +457,50 @@ func TestNames(t *testing.T) {
 // A ratio is how many times as fast a contestant is as the base in the same round: 4/8, 10/5, 5/15.
 func TestReport(t *testing.T) {
 	p := bloom(t)
-	c := Config{Contestants: []Contestant{FromPolicy("ours", LevelDBBloom, p), FromPolicy("theirs", LevelDBBloom, p)}}
+	c := Config{
+		Contestants: []Contestant{
+			FromPolicy("ours", LevelDBBloom, p),
+			FromPolicy("theirs", LevelDBBloom, p),
+		},
+	}
 	results := []Result{
-		{Cell{Lookup, 10_000, 16, Miss}, map[string][]float64{"ours": {4, 10, 5}, "ours again": {4, 10, 5}, "theirs": {8, 5, 15}}},
-		{Cell{Build, 32, 8, ""}, map[string][]float64{"ours": {4, 10, 5}, "ours again": {4, 10, 5}, "theirs": {2, 5, 2.5}}},
+		{
+			Cell{Lookup, 10_000, 16, Miss},
+			map[string][]float64{
+				"ours":       {4, 10, 5},
+				"ours again": {4, 10, 5},
+				"theirs":     {8, 5, 15},
+			},
+		},
+		{
+			Cell{Build, 32, 8, ""},
+			map[string][]float64{
+				"ours":       {4, 10, 5},
+				"ours again": {4, 10, 5},
+				"theirs":     {2, 5, 2.5},
+			},
+		},
 	}
 	r := &report.Report{}
 	c.Report(r, results)
 	require.Len(t, r.Tables, 2)
-	require.Equal(t, []string{"keys", "per filter", "bytes", "ours, ns", "ours again", "theirs"}, r.Tables[0].Columns)
-	require.Equal(t, []any{"miss", 10_000, 16, report.Number{Value: 5, Decimals: 1}, report.Spread{Middle: 1, Low: 1, High: 1, Decimals: 2},
-		report.Spread{Middle: 0.5, Low: 1.0 / 3, High: 2, Decimals: 2}}, r.Tables[0].Rows[0])
+	require.Equal(
+		t,
+		[]string{"keys", "per filter", "bytes", "ours, ns", "ours again", "theirs"},
+		r.Tables[0].Columns,
+	)
+	require.Equal(
+		t,
+		[]any{
+			"miss",
+			10_000,
+			16,
+			report.Number{Value: 5, Decimals: 1},
+			report.Spread{Middle: 1, Low: 1, High: 1, Decimals: 2},
+			report.Spread{Middle: 0.5, Low: 1.0 / 3, High: 2, Decimals: 2},
+		},
+		r.Tables[0].Rows[0],
+	)
 	require.Equal(t, 2.0, r.Tables[1].Rows[0][5].(report.Spread).Middle)
 	records := r.Records.([]Record)
 	require.Len(t, records, 2*3*3)

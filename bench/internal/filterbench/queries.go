@@ -34,7 +34,10 @@ type Queries struct {
 // and absent keys that are all different; in random order.
 func newQueries(cell Cell, of materialOf, rng *rand.Rand) *Queries {
 	q := &Queries{
-		Present: make([]bool, numQueries), Index: make([]uint32, numQueries), AtOnce: cell.Work == Batch,
+		Present: make(
+			[]bool,
+			numQueries,
+		), Index: make([]uint32, numQueries), AtOnce: cell.Work == Batch,
 	}
 	indexes := make([]uint64, numQueries)
 	all, hits := of.filters*of.n, 0

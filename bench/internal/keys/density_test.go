@@ -24,7 +24,15 @@ func TestDensities(t *testing.T) {
 			// The range's length is n/part, give or take 6 standard deviations of a negative
 			// binomial distribution.
 			deviation := 6 * math.Sqrt(float64(n)*(1-d.part)) / d.part
-			require.InDelta(t, float64(n)/d.part, float64(r.End-start), deviation+1, "%s, %d keys", d.Name, n)
+			require.InDelta(
+				t,
+				float64(n)/d.part,
+				float64(r.End-start),
+				deviation+1,
+				"%s, %d keys",
+				d.Name,
+				n,
+			)
 			isPresent := map[uint64]bool{}
 			for _, i := range present {
 				isPresent[i] = true
@@ -48,7 +56,8 @@ func TestDensities(t *testing.T) {
 					first, last = r.End, r.End+uint64(limit)
 				}
 				for _, i := range absent {
-					if isPresent[i] || i < first || i >= last { // a require for each would take seconds
+					if isPresent[i] || i < first ||
+						i >= last { // a require for each would take seconds
 						require.Fail(t, "wrong absent index", "%s, %d keys: %d", d.Name, n, i)
 					}
 				}

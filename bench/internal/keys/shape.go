@@ -47,7 +47,12 @@ var Shapes = []Shape{
 		return appendDigits(append(dst, "key"...), 9, index)
 	}),
 	ordered("bigendian", "8 bytes, big-endian", manyIndexes, binary.BigEndian.AppendUint64),
-	ordered("littleendian", "8 bytes, little-endian", manyIndexes, binary.LittleEndian.AppendUint64),
+	ordered(
+		"littleendian",
+		"8 bytes, little-endian",
+		manyIndexes,
+		binary.LittleEndian.AppendUint64,
+	),
 	ordered("url", "https://host%d.example.com/articles/%d/comments, 1000 articles per host",
 		manyIndexes, func(dst []byte, index uint64) []byte {
 			dst = strconv.AppendUint(append(dst, "https://host"...), index/1000, 10)
@@ -60,7 +65,7 @@ var Shapes = []Shape{
 			dst = strconv.AppendUint(append(dst, "/tenant"...), index/1000%1000, 10)
 			return strconv.AppendUint(append(dst, "/row"...), index%1000, 10)
 		}),
-	{"bits", "64 bytes that differ from a random key in 1 to 4 "+
+	{"bits", "64 bytes that differ from a random key in 1 to 4 " +
 		"bits", 1 << 28, true, false, appendBits},
 	{"length", "8 random bytes and a number of zero bytes", lengths, true, false, lengthOf(0)},
 	{"length-a", "8 random bytes and a number of letters a", lengths, true, false, lengthOf('a')},
@@ -76,7 +81,11 @@ var Shapes = []Shape{
 func ShapeName(s Shape) string { return s.Name }
 
 // ordered returns a shape whose keys the index alone determines.
-func ordered(name, description string, indexes uint64, appendKey func([]byte, uint64) []byte) Shape {
+func ordered(
+	name, description string,
+	indexes uint64,
+	appendKey func([]byte, uint64) []byte,
+) Shape {
 	return Shape{name, description, indexes, false, false,
 		func(dst []byte, _, index uint64) []byte { return appendKey(dst, index) }}
 }

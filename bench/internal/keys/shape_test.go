@@ -53,10 +53,19 @@ func TestKeys(t *testing.T) {
 		{"prefix", 1234, strings.Repeat("p", 200) + "000000001234"},
 	} {
 		require.Equal(t, c.key, string(shapeNamed(t, c.shape).Append(nil, 7, c.index)), c.shape)
-		require.Equal(t, "x"+c.key, string(shapeNamed(t, c.shape).Append([]byte("x"), 7, c.index)), c.shape)
+		require.Equal(
+			t,
+			"x"+c.key,
+			string(shapeNamed(t, c.shape).Append([]byte("x"), 7, c.index)),
+			c.shape,
+		)
 	}
 	require.Len(t, shapeNamed(t, "random").Append(nil, 7, 1234), 16)
-	require.Regexp(t, regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`), string(shapeNamed(t, "uuid").Append(nil, 7, 1234)))
+	require.Regexp(
+		t,
+		regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
+		string(shapeNamed(t, "uuid").Append(nil, 7, 1234)),
+	)
 }
 
 // Different indexes give different keys, at both ends of what a shape has. Another seed gives
@@ -80,7 +89,12 @@ func TestKeysDiffer(t *testing.T) {
 		for i := n; i+1000 < s.Indexes-n && len(seen) < 50_000; i += max(1, s.Indexes/1009) {
 			add(i)
 		}
-		require.Equal(t, s.Seeded, string(s.Append(nil, 7, 5)) != string(s.Append(nil, 8, 5)), s.Name)
+		require.Equal(
+			t,
+			s.Seeded,
+			string(s.Append(nil, 7, 5)) != string(s.Append(nil, 8, 5)),
+			s.Name,
+		)
 	}
 }
 

@@ -32,7 +32,11 @@ func TestBar(t *testing.T) {
 	b.Next("reading")
 	b.Done()
 	require.Contains(t, out.String(), "loading")
-	require.True(t, strings.Contains(out.String(), "100.00%") || strings.Contains(out.String(), "done!"), out.String())
+	require.True(
+		t,
+		strings.Contains(out.String(), "100.00%") || strings.Contains(out.String(), "done!"),
+		out.String(),
+	)
 }
 
 func TestAFileGetsLines(t *testing.T) {

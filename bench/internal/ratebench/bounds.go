@@ -116,7 +116,10 @@ func (o *Outcome) Err() error {
 }
 
 func furthest(all []verdict) verdict {
-	return slices.MaxFunc(all, func(a, b verdict) int { return cmp.Compare(a.excess(), b.excess()) })
+	return slices.MaxFunc(
+		all,
+		func(a, b verdict) int { return cmp.Compare(a.excess(), b.excess()) },
+	)
 }
 
 func (v verdict) String() string {

@@ -67,7 +67,9 @@ func (o *Outcome) Draw(w io.Writer) error {
 		return err
 	}
 	fonts := "font-family:Liberation Sans,Arial,Helvetica,sans-serif"
-	_, err := w.Write(regexp.MustCompile(`font-family:[^;"]*`).ReplaceAll(svg.Bytes(), []byte(fonts)))
+	_, err := w.Write(
+		regexp.MustCompile(`font-family:[^;"]*`).ReplaceAll(svg.Bytes(), []byte(fonts)),
+	)
 	return err
 }
 
@@ -83,7 +85,10 @@ func (o *Outcome) panel(title string, n int, legend bool) (*plot.Plot, error) {
 	p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, 0.5, 50
 	var ticks plot.ConstantTicks
 	for _, percent := range []float64{0.5, 1, 2, 5, 10, 20, 50} {
-		ticks = append(ticks, plot.Tick{Value: percent, Label: strconv.FormatFloat(percent, 'g', -1, 64)})
+		ticks = append(
+			ticks,
+			plot.Tick{Value: percent, Label: strconv.FormatFloat(percent, 'g', -1, 64)},
+		)
 	}
 	p.X.Tick.Marker = ticks
 	var names []string
@@ -109,7 +114,11 @@ func (o *Outcome) panel(title string, n int, legend bool) (*plot.Plot, error) {
 			return nil, err
 		}
 		style := glyphs[i%len(glyphs)]
-		scatter.GlyphStyle = draw.GlyphStyle{Color: style.color, Radius: vg.Points(4), Shape: style.shape}
+		scatter.GlyphStyle = draw.GlyphStyle{
+			Color:  style.color,
+			Radius: vg.Points(4),
+			Shape:  style.shape,
+		}
 		p.Add(scatter)
 		if legend {
 			p.Legend.Add(k.Name, scatter)

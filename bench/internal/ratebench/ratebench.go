@@ -159,7 +159,13 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 			break
 		}
 		if beginsStep(groups, i) {
-			c.Progress.Next(fmt.Sprintf("%s keys per filter, %s", keys.FormatN(group[0].N), group[0].Shape.Name))
+			c.Progress.Next(
+				fmt.Sprintf(
+					"%s keys per filter, %s",
+					keys.FormatN(group[0].N),
+					group[0].Shape.Name,
+				),
+			)
 		}
 		todo <- i
 	}

@@ -171,7 +171,11 @@ func TestKinds(t *testing.T) {
 	for i, k := range kind.All {
 		p, err := k.New(10)
 		require.NoError(t, err)
-		require.Equal(t, p.(interface{ FilterSize(int) uint64 }).FilterSize(3000), uint64(results[0].Sizes[i]))
+		require.Equal(
+			t,
+			p.(interface{ FilterSize(int) uint64 }).FilterSize(3000),
+			uint64(results[0].Sizes[i]),
+		)
 	}
 }
 
@@ -308,7 +312,12 @@ func TestBounds(t *testing.T) {
 		if c.broken {
 			require.ErrorIs(t, o.Err(), ErrBound, c.name)
 			require.ErrorContains(t, o.Err(), "blocked: ", c.name)
-			require.Regexp(t, `blocked: BOUNDS ARE BROKEN by [12] of \d rates: decimal 63%, `, fmt.Sprint(r.Notes), c.name)
+			require.Regexp(
+				t,
+				`blocked: BOUNDS ARE BROKEN by [12] of \d rates: decimal 63%, `,
+				fmt.Sprint(r.Notes),
+				c.name,
+			)
 		} else {
 			require.NoError(t, o.Err(), c.name)
 			require.NotContains(t, fmt.Sprint(r.Notes), "BROKEN", c.name)
@@ -333,21 +342,56 @@ func TestReport(t *testing.T) {
 	o.Report(r)
 	var b bytes.Buffer
 	require.NoError(t, r.WriteText(&b, 100))
-	require.Regexp(t, `│ +1024 │ exact +│ +1\.00 │ 45\.60 +│ 90\.00 \[89\.97 to 90\.03\] │ decimal 63% │ +│`, b.String())
-	require.Regexp(t, `│ +1024 │ blocked │ +2\.00 │ 0\.5026 │ 1\.01 \[0\.9954 to 1\.01\] +│ decimal 63% │ 1\.00  │`, b.String())
+	require.Regexp(
+		t,
+		`│ +1024 │ exact +│ +1\.00 │ 45\.60 +│ 90\.00 \[89\.97 to 90\.03\] │ decimal 63% │ +│`,
+		b.String(),
+	)
+	require.Regexp(
+		t,
+		`│ +1024 │ blocked │ +2\.00 │ 0\.5026 │ 1\.01 \[0\.9954 to 1\.01\] +│ decimal 63% │ 1\.00  │`,
+		b.String(),
+	)
 	require.Contains(t, b.String(), "blocked: all 2 rates are within their bounds or at most 3 "+
 		"standard errors above")
 	records := r.Records.([]Record)
 	require.Len(t, records, 4)
 	low, high := o.Results[1].Rates[1].Interval(z95)
-	require.Equal(t, Record{"blocked", "decimal", "63%", 1024, 10, 256, 4, 4_000_000, 40_204, 0.010051, low, high, 0.01}, records[3])
+	require.Equal(
+		t,
+		Record{
+			"blocked",
+			"decimal",
+			"63%",
+			1024,
+			10,
+			256,
+			4,
+			4_000_000,
+			40_204,
+			0.010051,
+			low,
+			high,
+			0.01,
+		},
+		records[3],
+	)
 	require.NoError(t, r.WriteJSON(&b))
 }
 
 // The picture has a glyph for each rate, and the names of shapes and kinds.
 func TestDraw(t *testing.T) {
 	c := config(kind.All...)
-	c.Ns, c.Shapes, c.Densities = []int{WindowKeys, 1000}, shapes(t, "random", "bigendian"), []keys.Density{density(t, "63%")}
+	c.Ns, c.Shapes, c.Densities = []int{
+		WindowKeys,
+		1000,
+	}, shapes(
+		t,
+		"random",
+		"bigendian",
+	), []keys.Density{
+		density(t, "63%"),
+	}
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
 	for i := range results {

@@ -92,10 +92,15 @@ func (o *Outcome) table(bits float64) report.Table {
 			})
 			rate := worst.Rates[i]
 			low, high := rate.Interval(z95)
-			t.Add(n, k.Name, report.Number{Value: 8 * float64(worst.Sizes[i]) / float64(n), Decimals: 2},
+			t.Add(
+				n,
+				k.Name,
+				report.Number{Value: 8 * float64(worst.Sizes[i]) / float64(n), Decimals: 2},
 				percent(report.Median(means)),
 				fmt.Sprintf("%s [%s to %s]", percent(rate.Mean()), percent(low), percent(high)),
-				worst.keys(), percent(o.lowest(i, cells[0])))
+				worst.keys(),
+				percent(o.lowest(i, cells[0])),
+			)
 		}
 	}
 	return t

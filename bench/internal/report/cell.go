@@ -42,7 +42,11 @@ func Extremes(values []float64, decimals int) Spread {
 	})
 }
 
-func spread(v stats.Float64Data, decimals int, ends func(stats.Float64Data) (float64, float64)) Spread {
+func spread(
+	v stats.Float64Data,
+	decimals int,
+	ends func(stats.Float64Data) (float64, float64),
+) Spread {
 	if len(v) == 0 {
 		return Spread{Middle: math.NaN()}
 	}
