@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// entries walks through the entries of a data, index or metaindex block. The key and the value of one are valid until the
-// next call.
+// entries walks through the entries of a data, index or metaindex block. The key and the value of
+// one are valid until the next call.
 type entries struct {
 	block    []byte // without the restarts
 	restarts []byte // the offsets that are still to come, 4 bytes each
@@ -21,7 +21,8 @@ type entries struct {
 // No block of LevelDB has more than 16 entries that share the bytes of a key.
 const maxSharing = 16
 
-// checkSharing returns an error if the keys so far are so much longer than the block that it would be dear to keep them.
+// checkSharing returns an error if the keys so far are so much longer than the block that it would
+// be dear to keep them.
 func (e *entries) checkSharing() error {
 	if e.keyBytes/maxSharing > uint64(len(e.block)) {
 		return fmt.Errorf("%d bytes make more than %d bytes of keys", len(e.block), e.keyBytes)
@@ -29,7 +30,8 @@ func (e *entries) checkSharing() error {
 	return nil
 }
 
-// newEntries returns the entries of a block's contents, or an error if the end of the block is wrong.
+// newEntries returns the entries of a block's contents, or an error if the end of the block is
+// wrong.
 func newEntries(block []byte) (*entries, error) {
 	if len(block) < 4 {
 		return nil, fmt.Errorf("a block of %d bytes, too short for the number of its restarts", len(block))
@@ -85,7 +87,8 @@ func (e *entries) next() (bool, error) {
 	return true, nil
 }
 
-// restart checks the restarts against the entry at e.at: readers that search begin there, and would go astray.
+// restart checks the restarts against the entry at e.at: readers that search begin there, and would
+// go astray.
 func (e *entries) restart(shared uint64) error {
 	if len(e.restarts) == 0 {
 		return nil

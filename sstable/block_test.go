@@ -92,9 +92,11 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// The metaindex and the index must have handles of blocks that lie in the file, and the index in its order.
+// The metaindex and the index must have handles of blocks that lie in the file, and the index in
+// its order.
 func TestHandles(t *testing.T) {
-	// The file begins with two empty blocks of 8 bytes and their trailers, and 100 bytes without meaning.
+	// The file begins with two empty blocks of 8 bytes and their trailers, and 100 bytes without
+	// meaning.
 	empty := withTrailer(appendRestarts(nil, 0), raw)
 	begin := slices.Concat(empty, empty, make([]byte, 100))
 	end := uint64(len(begin))

@@ -14,7 +14,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
 
-// A blockReader reads the blocks of a file. It owns two buffers, so it is not safe for concurrent use.
+// A blockReader reads the blocks of a file. It owns two buffers, so it is not safe for concurrent
+// use.
 type blockReader struct {
 	file io.ReaderAt
 	size uint64 // of the file without its footer: where blocks may lie
@@ -96,8 +97,8 @@ func (r *blockReader) decompress(kind byte, block []byte) ([]byte, error) {
 	return nil, compressionError(kind)
 }
 
-// ErrCompression is wrapped by the error for a block that is sound by its checksum, and compressed in a way that LevelDB does
-// not have. RocksDB and forks of LevelDB have others.
+// ErrCompression is wrapped by the error for a block that is sound by its checksum, and compressed
+// in a way that LevelDB does not have. RocksDB and forks of LevelDB have others.
 var ErrCompression = errors.New("unknown compression")
 
 type compressionError byte

@@ -41,7 +41,8 @@ func (e *readError) Error() string { return e.err.Error() }
 
 func (e *readError) Unwrap() error { return e.err }
 
-// readFull reads len(p) bytes at the offset. It returns a *readError, or io.ErrUnexpectedEOF if the file ends before.
+// readFull reads len(p) bytes at the offset. It returns a *readError, or io.ErrUnexpectedEOF if the
+// file ends before.
 func readFull(r io.ReaderAt, p []byte, offset int64) error {
 	n, err := r.ReadAt(p, offset)
 	switch {

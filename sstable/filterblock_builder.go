@@ -14,13 +14,14 @@ const (
 	maxBaseLg     = 63 // offsets have 64 bits
 )
 
-// A FilterBlockBuilder makes the filter block of one table after the other. The calls for a table are
+// A FilterBlockBuilder makes the filter block of one table after the other. The calls for a table
+// are
 //
 //	(StartBlock AddKey*)* Finish
 //
-// as in LevelDB: StartBlock with the file offset of each data block before its keys are added, and once more with the offset
-// behind the last one. The keys of a block go into the filter of the window in which the block begins. It is not safe for
-// concurrent use.
+// as in LevelDB: StartBlock with the file offset of each data block before its keys are added, and
+// once more with the offset behind the last one. The keys of a block go into the filter of the
+// window in which the block begins. It is not safe for concurrent use.
 type FilterBlockBuilder struct {
 	keys   policy.Builder // of the window len(starts)
 	baseLg uint
@@ -34,9 +35,9 @@ type FilterBlockBuilder struct {
 // A FilterBlockOption changes a setting of a FilterBlockBuilder under construction.
 type FilterBlockOption func(*FilterBlockBuilder) error
 
-// WithBaseLg makes one filter for every 2^lg bytes of data blocks, lg from 0 to 63; the default is 11, the only one that C++
-// LevelDB writes. It reads all of them, as goleveldb does, which calls the setting FilterBaseLg. A window costs 4 bytes, with
-// keys or without.
+// WithBaseLg makes one filter for every 2^lg bytes of data blocks, lg from 0 to 63; the default is
+// 11, the only one that C++ LevelDB writes. It reads all of them, as goleveldb does, which calls
+// the setting FilterBaseLg. A window costs 4 bytes, with keys or without.
 func WithBaseLg(lg int) FilterBlockOption {
 	return func(b *FilterBlockBuilder) error {
 		if lg < 0 || lg > maxBaseLg {
@@ -47,8 +48,8 @@ func WithBaseLg(lg int) FilterBlockOption {
 	}
 }
 
-// NewFilterBlockBuilder returns a builder whose filters p makes. It returns an error, which says what to pass instead, if p is
-// nil or an option refuses its argument.
+// NewFilterBlockBuilder returns a builder whose filters p makes. It returns an error, which says
+// what to pass instead, if p is nil or an option refuses its argument.
 func NewFilterBlockBuilder(p policy.Policy, opts ...FilterBlockOption) (*FilterBlockBuilder, error) {
 	if p == nil {
 		return nil, errNilPolicy
@@ -65,8 +66,8 @@ func NewFilterBlockBuilder(p policy.Policy, opts ...FilterBlockOption) (*FilterB
 	return b, nil
 }
 
-// StartBlock says that a data block begins at this offset of the file. Offsets must not decrease; it panics if one lies in a
-// window before the last one's.
+// StartBlock says that a data block begins at this offset of the file. Offsets must not decrease;
+// it panics if one lies in a window before the last one's.
 func (b *FilterBlockBuilder) StartBlock(offset uint64) {
 	window := offset >> b.baseLg
 	if window < uint64(len(b.starts)) {
@@ -77,16 +78,17 @@ func (b *FilterBlockBuilder) StartBlock(offset uint64) {
 	}
 }
 
-// AddKey adds a key of the block that StartBlock was called for: a user key, without the trailer of an internal one. It keeps
-// no reference to the key's memory.
+// AddKey adds a key of the block that StartBlock was called for: a user key, without the trailer of
+// an internal one. It keeps no reference to the key's memory.
 func (b *FilterBlockBuilder) AddKey(key []byte) {
 	if !b.full {
 		b.keys.Add(key)
 	}
 }
 
-// Finish returns the filter block, which is the caller's, and starts over for another table. The offsets have 32 bits:
-// should the filters come to 4 GiB, those beyond are left out, and readers answer "may contain" for their windows.
+// Finish returns the filter block, which is the caller's, and starts over for another table. The
+// offsets have 32 bits: should the filters come to 4 GiB, those beyond are left out, and readers
+// answer "may contain" for their windows.
 func (b *FilterBlockBuilder) Finish() []byte {
 	if b.keys.Len() > 0 {
 		b.finishFilter()

@@ -18,9 +18,10 @@ const (
 	FormatRocksDBCuckoo               // RocksDB's cuckoo tables
 )
 
-// The origins of the numbers are LevelDB's table/format.h (from a SHA-1 of "http://code.google.com/p/leveldb/"), RocksDB's
-// table/block_based/block_based_table_builder.cc, table/plain/plain_table_builder.cc and table/cuckoo/cuckoo_table_builder.cc,
-// and Pebble's sstable/table.go (two cockroaches in UTF-8).
+// The origins of the numbers are LevelDB's table/format.h (from a SHA-1 of
+// "http://code.google.com/p/leveldb/"), RocksDB's table/block_based/block_based_table_builder.cc,
+// table/plain/plain_table_builder.cc and table/cuckoo/cuckoo_table_builder.cc, and Pebble's
+// sstable/table.go (two cockroaches in UTF-8).
 const magicLevelDB = 0xdb4775248b80fb57
 
 var formats = map[uint64]Format{
@@ -51,8 +52,8 @@ func (f Format) String() string {
 
 const magicLen = 8
 
-// Identify returns the format that the last 8 bytes of a file of the given size name. Its errors are those of r; a file
-// that is no table has FormatUnknown.
+// Identify returns the format that the last 8 bytes of a file of the given size name. Its errors
+// are those of r; a file that is no table has FormatUnknown.
 func Identify(r io.ReaderAt, size int64) (Format, error) {
 	magic, err := readMagic(r, size)
 	return formats[magic], err

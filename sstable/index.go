@@ -17,7 +17,8 @@ type index struct {
 
 func (x *index) len() int { return len(x.handles) }
 
-// key returns the stored key of a block: not below its last key, and below the first of the next block.
+// key returns the stored key of a block: not below its last key, and below the first of the next
+// block.
 func (x *index) key(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -61,15 +62,16 @@ func (t *Table) readIndex(h BlockHandle) error {
 	return nil
 }
 
-// find returns the first block whose index key is not below a lookup of the user key, len() if none is.
-// REQUIRES: sorted[f].
+// find returns the first block whose index key is not below a lookup of the user key, len() if none
+// is. REQUIRES: sorted[f].
 func (x *index) find(key []byte, f KeyFormat) int {
 	return sort.Search(x.len(), func(i int) bool {
 		return f.compareUser(x.key(i), key) >= 0 // a lookup sorts before all versions of its key
 	})
 }
 
-// isSorted reports whether the keys are of this format and rise in the order of LevelDB's default comparer.
+// isSorted reports whether the keys are of this format and rise in the order of LevelDB's default
+// comparer.
 func (x *index) isSorted(f KeyFormat) bool {
 	for i := range x.len() {
 		if _, ok := f.userKey(x.key(i)); !ok || i > 0 && f.compare(x.key(i-1), x.key(i)) >= 0 {
@@ -79,8 +81,9 @@ func (x *index) isSorted(f KeyFormat) bool {
 	return true
 }
 
-// FindBlock returns the number of the data block in which a lookup of key, a user key, searches, by the index and LevelDB's
-// default order of keys. ok is false if the key lies beyond the last block, or if the index is in another order.
+// FindBlock returns the number of the data block in which a lookup of key, a user key, searches, by
+// the index and LevelDB's default order of keys. ok is false if the key lies beyond the last block,
+// or if the index is in another order.
 func (t *Table) FindBlock(key []byte) (block int, ok bool) {
 	if !t.index.sorted[t.keysFound] {
 		return 0, false

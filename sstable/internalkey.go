@@ -11,13 +11,14 @@ import (
 type KeyFormat int
 
 const (
-	// AutoKeys takes the keys for internal ones if the table has RocksDB's properties block, which Pebble writes too, or if
-	// the keys of the index and of the first data block look so: all have 8 bytes at least, and most of them can be internal,
-	// because the last 8 bytes are a deletion or a value with a sequence number above 0, and the sequence numbers of equal
-	// user keys decrease. Text can not be internal, and big-endian numbers can for a few keys only; plain keys of other
-	// shapes might be mistaken.
-	// [TableFilter.MayContain] then asks for the key under both readings, and answers "absent" only if both do, so that a
-	// mistake never makes it say so of a key that is there.
+	// AutoKeys takes the keys for internal ones if the table has RocksDB's properties block, which
+	// Pebble writes too, or if the keys of the index and of the first data block look so: all have
+	// 8 bytes at least, and most of them can be internal, because the last 8 bytes are a deletion
+	// or a value with a sequence number above 0, and the sequence numbers of equal user keys
+	// decrease. Text can not be internal, and big-endian numbers can for a few keys only; plain
+	// keys of other shapes might be mistaken. [TableFilter.MayContain] then asks for the key under
+	// both readings, and answers "absent" only if both do, so that a mistake never makes it say so
+	// of a key that is there.
 	AutoKeys KeyFormat = iota
 	// InternalKeys end in a trailer of 8 bytes, which filters do not know. Databases have them.
 	InternalKeys
@@ -51,8 +52,8 @@ func (f KeyFormat) userKey(stored []byte) (user []byte, ok bool) {
 	return stored[:len(stored)-internalTrailerLen], true
 }
 
-// compare orders stored keys as LevelDB's default comparer does: internal ones of one user key by falling trailer.
-// REQUIRES: both are of this format.
+// compare orders stored keys as LevelDB's default comparer does: internal ones of one user key by
+// falling trailer. REQUIRES: both are of this format.
 func (f KeyFormat) compare(a, b []byte) int {
 	userA, _ := f.userKey(a)
 	if c := f.compareUser(b, userA); c != 0 || f != InternalKeys {

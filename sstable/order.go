@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// ErrIndexOrder is wrapped by the error of Table.Entries for an index that does not fit to the keys, although these rise in the
-// order of LevelDB's default comparer. With that comparer the index hides entries from lookups; but the keys of a small table
-// may rise so by chance, and the index be right for another comparer.
+// ErrIndexOrder is wrapped by the error of Table.Entries for an index that does not fit to the
+// keys, although these rise in the order of LevelDB's default comparer. With that comparer the
+// index hides entries from lookups; but the keys of a small table may rise so by chance, and the
+// index be right for another comparer.
 var ErrIndexOrder = errors.New("the index does not fit to the keys")
 
 // orderError is an ErrIndexOrder that says where.
@@ -15,9 +16,9 @@ type orderError struct{ error }
 
 func (orderError) Is(target error) bool { return target == ErrIndexOrder }
 
-// An orderCheck looks for index keys that hide entries from lookups: below the last key of their block, or not below the
-// first key of the next. Only for tables whose keys rise in the order of LevelDB's default comparer: with another comparer the
-// index may well look so.
+// An orderCheck looks for index keys that hide entries from lookups: below the last key of their
+// block, or not below the first key of the next. Only for tables whose keys rise in the order of
+// LevelDB's default comparer: with another comparer the index may well look so.
 type orderCheck struct {
 	index  *index
 	format KeyFormat
@@ -67,7 +68,8 @@ func (c *orderCheck) finish() (err error, judged bool) {
 	return c.err, !c.other
 }
 
-// orderChecks returns the checks for all readings of the keys that are possible, the likely one first.
+// orderChecks returns the checks for all readings of the keys that are possible, the likely one
+// first.
 func (t *Table) orderChecks() []orderCheck {
 	checks := []orderCheck{{index: &t.index, format: t.keysFound}}
 	if t.keys == AutoKeys {

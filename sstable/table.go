@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// A Table is an open table in LevelDB's format. It keeps the index in memory, 24 bytes and the key for each data block, and no
-// data. It is not safe for concurrent use; several may read one file. It needs no closing.
+// A Table is an open table in LevelDB's format. It keeps the index in memory, 24 bytes and the key
+// for each data block, and no data. It is not safe for concurrent use; several may read one file.
+// It needs no closing.
 type Table struct {
 	name      string
 	keys      KeyFormat // as asked for; AutoKeys if they are not known for sure
@@ -56,11 +57,12 @@ func WithKeys(f KeyFormat) TableOption {
 	}
 }
 
-// OpenTable opens the table of the given size that r reads; r must stay open as long as the table is in use, and the file
-// should not change. It reads the footer, the metaindex, the index and, with AutoKeys, the first data block.
+// OpenTable opens the table of the given size that r reads; r must stay open as long as the table
+// is in use, and the file should not change. It reads the footer, the metaindex, the index and,
+// with AutoKeys, the first data block.
 //
-// It returns a *[FormatError] if the file does not end in LevelDB's magic number, a *[CorruptionError] if bytes of it are
-// wrong, the errors of r, or that of an option.
+// It returns a *[FormatError] if the file does not end in LevelDB's magic number, a
+// *[CorruptionError] if bytes of it are wrong, the errors of r, or that of an option.
 func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	t := &Table{}
 	for _, opt := range opts {
@@ -112,7 +114,8 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	return t, nil
 }
 
-// fail returns the error for a part of the file: of corruption, unless the cause is a failure to read.
+// fail returns the error for a part of the file: of corruption, unless the cause is a failure to
+// read.
 func (t *Table) fail(offset int64, cause error) error {
 	var read *readError
 	if errors.As(cause, &read) {
@@ -157,7 +160,8 @@ func (t *Table) eachEntry(h BlockHandle, f func(*entries) error) error {
 	}
 }
 
-// hasProperties reports whether the table has RocksDB's properties: then its keys are internal, for sure.
+// hasProperties reports whether the table has RocksDB's properties: then its keys are internal, for
+// sure.
 func (t *Table) hasProperties() bool {
 	return slices.ContainsFunc(t.metaindex, func(e MetaEntry) bool { return e.Name == "rocksdb.properties" })
 }
@@ -179,7 +183,8 @@ func (t *Table) guessKeys() KeyFormat {
 	return guess.format()
 }
 
-// Keys returns the format of the keys: as WithKeys said, or what AutoKeys found, which is then InternalKeys or PlainKeys.
+// Keys returns the format of the keys: as WithKeys said, or what AutoKeys found, which is then
+// InternalKeys or PlainKeys.
 func (t *Table) Keys() KeyFormat { return t.keysFound }
 
 // Metaindex returns the entries of the metaindex in their order.
@@ -200,7 +205,8 @@ func (t *Table) Filters() (filters []FilterEntry) {
 // Blocks returns the number of data blocks.
 func (t *Table) Blocks() int { return t.index.len() }
 
-// Block returns the handle of data block i, 0 <= i < Blocks(). Data blocks lie in the file in this order.
+// Block returns the handle of data block i, 0 <= i < Blocks(). Data blocks lie in the file in this
+// order.
 func (t *Table) Block(i int) BlockHandle { return t.index.handles[i] }
 
 // ReadBlock returns the contents of any block, decompressed, its checksum compared.

@@ -25,8 +25,9 @@ type TableFilter struct {
 	windows *FilterBlockReader // or the filter block, then not nil
 }
 
-// Filter reads the table's filters under the name of p. It returns an error that wraps [ErrNoFilter] if there are none, and a
-// *[CorruptionError] if they do not fit to the table. An engine then goes on without them, as if each answered "may contain".
+// Filter reads the table's filters under the name of p. It returns an error that wraps
+// [ErrNoFilter] if there are none, and a *[CorruptionError] if they do not fit to the table. An
+// engine then goes on without them, as if each answered "may contain".
 func (t *Table) Filter(p policy.Policy) (*TableFilter, error) {
 	if p == nil {
 		return nil, errNilPolicy
@@ -72,9 +73,9 @@ func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error)
 	return f, nil
 }
 
-// checkWindows compares the filters with the data blocks: a window has a filter if, and only if, a block with keys begins in
-// it. What makes this fail, an offset or a base_lg that is wrong, would make filters answer for the wrong keys. Windows beyond
-// the last filter do no harm.
+// checkWindows compares the filters with the data blocks: a window has a filter if, and only if, a
+// block with keys begins in it. What makes this fail, an offset or a base_lg that is wrong, would
+// make filters answer for the wrong keys. Windows beyond the last filter do no harm.
 func (t *Table) checkWindows(r *FilterBlockReader) error {
 	blocks, block := t.index.handles, 0
 	for i := range r.NumFilters() {
@@ -91,8 +92,8 @@ func (t *Table) checkWindows(r *FilterBlockReader) error {
 	return nil
 }
 
-// haveKeys reports whether any of the data blocks has keys, or cannot be read. goleveldb writes a block without keys into a
-// table without keys.
+// haveKeys reports whether any of the data blocks has keys, or cannot be read. goleveldb writes a
+// block without keys into a table without keys.
 func (t *Table) haveKeys(blocks []BlockHandle) bool {
 	for _, h := range blocks {
 		if t.eachEntry(h, func(*entries) error { return errStop }) != nil {
@@ -108,12 +109,13 @@ func (f *TableFilter) Windows() *FilterBlockReader { return f.windows }
 // Whole returns the filter of the whole table, nil if there is one for each window.
 func (f *TableFilter) Whole() []byte { return f.whole }
 
-// MayContain reports whether the table may contain key, a user key, by asking the filter that a lookup asks. It is true where
-// a lookup asks none: behind the last block.
+// MayContain reports whether the table may contain key, a user key, by asking the filter that a
+// lookup asks. It is true where a lookup asks none: behind the last block.
 //
-// It finds the block as LevelDB's default comparer does, by the bytes of the keys. A table does not tell its comparer: if its
-// index is in another order every answer is true, but an index of a few blocks may be in the default order by chance. So with
-// a comparer of one's own, find the block and ask [TableFilter.MayContainAt].
+// It finds the block as LevelDB's default comparer does, by the bytes of the keys. A table does not
+// tell its comparer: if its index is in another order every answer is true, but an index of a few
+// blocks may be in the default order by chance. So with a comparer of one's own, find the block and
+// ask [TableFilter.MayContainAt].
 func (f *TableFilter) MayContain(key []byte) bool {
 	if f.windows == nil {
 		return f.policy.MayContain(f.whole, key)

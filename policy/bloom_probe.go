@@ -5,31 +5,34 @@ import (
 	"unsafe"
 )
 
-// maxProbes is the largest k. A filter whose last byte is larger is of an encoding that LevelDB reserved for later.
-const maxProbes = 30
-
 // probeDelta returns the distance between two probes: the hash rotated right by 17 bits.
 func probeDelta(h uint32) uint32 {
 	return bits.RotateLeft32(h, -17)
 }
 
-// MayContain reports whether key may have been added to filter. It is the function [MayContain], and needs no setting.
+// setProbe sets the bit of probe h. m is the modulus of len(array).
+func setProbe(array []byte, m modulus, h uint32) {
+	array[m.byteOf(h)] |= bits.RotateLeft8(1, int(h)) // bit h%8
+}
+
+// MayContain reports whether key may have been added to filter. It is the function [MayContain].
 //
-// Its answer is the AND of k bits, so their order is free. The first four are tested together: tested one after the other,
-// every second branch is luck for an absent key, and a wrong guess costs more than all the probes. Together they find 15 of
-// 16 absent keys if half of the bits are set, so the one branch is nearly always guessed right. Probe 2 is not among them: it
-// takes only about 2^17 values, so in a large filter it is nearly always set.
+// The answer is the AND of k bits, so their order is free. Four probes are tested together: tested
+// one by one, every second branch of an absent key is a coin toss, and a wrong prediction costs more
+// than all the probes. Together they find 15 of 16 absent keys if half of the bits are set, so the
+// one branch is nearly always predicted right. Probe 2 waits: it takes only about 2^17 values, so in
+// a large filter it is nearly always set.
 //
-// All is one function: a call in the way of the next key costs time.
+// This is one function: a call limits how many lookups overlap (BenchmarkMayContain).
 func (*Bloom) MayContain(filter, key []byte) bool {
 	if len(filter) < 2 {
 		return false
 	}
 	k := filter[len(filter)-1]
 	if k > maxProbes {
-		return reservedMayContain(filter, key)
+		return mayContainOurs(filter, key)
 	}
-	array := newBitArray(filter) // its division runs beside the hash
+	array := newBitArray(filter) // its division overlaps the hash
 	h := hashTail(hashWords(hashStart(key), key), key)
 	delta := probeDelta(h)
 	if k < 5 {
@@ -63,10 +66,11 @@ func newBitArray(filter []byte) bitArray {
 	return bitArray{unsafe.Pointer(unsafe.SliceData(filter)), newModulus(len(filter) - 1)}
 }
 
-// at returns the byte of probe h, turned so that its lowest bit is the bit of the probe; the others mean nothing.
+// at returns the byte of probe h, rotated so that its lowest bit is the bit of the probe; the other
+// bits mean nothing.
 //
-// byteOf is below the number of bytes whatever h is, but the compiler does not see that: indexing a slice instead adds a
-// check to every probe, and that is felt.
+// byteOf is below the number of bytes for every h, but the compiler does not see that: to index a
+// slice would add a check to every probe.
 func (a bitArray) at(h uint32) byte {
 	return bits.RotateLeft8(*(*byte)(unsafe.Add(a.first, a.byteOf(h))), -int(h))
 }
