@@ -69,7 +69,8 @@ func newEngineFlags() *engineFlags {
 // config checks the flags and returns what they ask for.
 func (f *engineFlags) config() (c enginebench.Config, err error) {
 	c = enginebench.Config{
-		ValueSize: f.valueSize, Reads: f.reads, Rounds: f.rounds, Bits: f.bits, BaseLg: f.baseLg, Seed: f.seed,
+		ValueSize: f.valueSize, Reads: f.reads, Rounds: f.rounds,
+		Bits: f.bits, BaseLg: f.baseLg, Seed: f.seed,
 	}
 	if f.reads < 1 || f.rounds < 1 {
 		return c, fmt.Errorf("-reads %d, -rounds %d: pass 1 or more", f.reads, f.rounds)

@@ -101,7 +101,7 @@ func newFilterFlags() *filterFlags {
 		&f.contestants,
 		"contestants",
 		"goleveldb,pebblev2,cpp,"+join(kind.All, kind.Name),
-		"`implementations` to compare; ratios are to the first one, which runs twice; exact/pebblev2 "+
+		"`implementations` to compare; ratios are to the first, which runs twice; exact/pebblev2 "+
 			"and the like are exact through an engine's adapter",
 	)
 	f.StringVar(&f.works, "work", join(filterbench.Works, itself), "`kinds` of work")

@@ -58,7 +58,8 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 	if c.Shapes, err = choose("shapes", f.shapes, keys.Shapes, keys.ShapeName); err != nil {
 		return c, err
 	}
-	if c.Densities, err = choose("densities", f.densities, keys.Densities, keys.DensityName); err != nil {
+	c.Densities, err = choose("densities", f.densities, keys.Densities, keys.DensityName)
+	if err != nil {
 		return c, err
 	}
 	if c.Ns, err = parseList("n", f.ns, keys.ParseN); err != nil {
@@ -89,7 +90,8 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 // rates is the subcommand that measures false-positive rates outside of the engines.
 func rates(ctx context.Context, args []string, stdout io.Writer) error {
 	f := newRateFlags()
-	if err := f.parse(args, stdout, map[string]string{"n": "20,1k", "queries": "20000"}); err != nil {
+	err := f.parse(args, stdout, map[string]string{"n": "20,1k", "queries": "20000"})
+	if err != nil {
 		return err
 	}
 	config, err := f.config()

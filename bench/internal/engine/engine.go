@@ -174,12 +174,12 @@ type Level struct {
 	Tables      int64 `json:"tables" doc:"tables in the level"`
 	Bytes       int64 `json:"bytes" doc:"bytes of these tables"`
 	Filters     int64 `json:"filters" doc:"filters in these tables that are not empty"`
-	FilterBytes int64 `json:"filter_bytes" doc:"bytes of these filters and of what it takes to find them"`
+	FilterBytes int64 `json:"filter_bytes" doc:"bytes of these filters and of their index"`
 	Keys        int64 `json:"filtered_keys" doc:"entries in tables that have filters"`
 	// KeysPerFilter is a mean over keys, not over filters: what a lookup meets.
 	KeysPerFilter float64 `json:"keys_per_filter" doc:"keys per filter, a mean over keys"`
-	Checks        int64   `json:"checks" doc:"checks of filters built for the level, for the keys between"`
-	Avoided       int64   `json:"reads_avoided" doc:"checks answered absent, for the keys between"`
+	Checks        int64   `json:"checks" doc:"checks of the level's filters, keys between"`
+	Avoided       int64   `json:"reads_avoided" doc:"of these, answered absent"`
 }
 
 // settleTimeout bounds the wait for compactions; they take seconds.

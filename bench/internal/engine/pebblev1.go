@@ -118,7 +118,9 @@ type pebbleV1Filter struct {
 	counts *Counts // may be nil
 }
 
-func (p *pebbleV1Filter) Name() string { return fmt.Sprintf("%s.L%d", p.FilterPolicy.Name(), p.level) }
+func (p *pebbleV1Filter) Name() string {
+	return fmt.Sprintf("%s.L%d", p.FilterPolicy.Name(), p.level)
+}
 
 func (p *pebbleV1Filter) MayContain(t pebble.FilterType, filter, key []byte) bool {
 	may := p.FilterPolicy.MayContain(t, filter, key)

@@ -116,7 +116,9 @@ type pebbleV2Filter struct {
 	counts *Counts // may be nil
 }
 
-func (p *pebbleV2Filter) Name() string { return fmt.Sprintf("%s.L%d", p.FilterPolicy.Name(), p.level) }
+func (p *pebbleV2Filter) Name() string {
+	return fmt.Sprintf("%s.L%d", p.FilterPolicy.Name(), p.level)
+}
 
 func (p *pebbleV2Filter) MayContain(t pebble.FilterType, filter, key []byte) bool {
 	may := p.FilterPolicy.MayContain(t, filter, key)

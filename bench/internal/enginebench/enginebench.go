@@ -47,17 +47,17 @@ type Run struct {
 	Round      int    `json:"round" doc:"round, from 1"`
 
 	Load      float64 `json:"load_per_s" doc:"keys stored, flushed and compacted per second"`
-	SmallMiss float64 `json:"small_cache_miss_per_s" doc:"absent keys looked up per second, small cache"`
-	SmallHit  float64 `json:"small_cache_hit_per_s" doc:"present keys looked up per second, small cache"`
-	LargeMiss float64 `json:"large_cache_miss_per_s" doc:"absent keys looked up per second, large cache"`
-	LargeHit  float64 `json:"large_cache_hit_per_s" doc:"present keys looked up per second, large cache"`
+	SmallMiss float64 `json:"small_cache_miss_per_s" doc:"misses per second, small cache"`
+	SmallHit  float64 `json:"small_cache_hit_per_s" doc:"hits per second, small cache"`
+	LargeMiss float64 `json:"large_cache_miss_per_s" doc:"misses per second, large cache"`
+	LargeHit  float64 `json:"large_cache_hit_per_s" doc:"hits per second, large cache"`
 
-	BetweenLookups int64 `json:"between_lookups" doc:"counted lookups of absent keys between present ones"`
+	BetweenLookups int64 `json:"between_lookups" doc:"counted misses between present keys"`
 	BetweenChecks  int64 `json:"between_checks" doc:"filters asked in these lookups"`
-	BetweenAvoided int64 `json:"between_reads_avoided" doc:"filters that said absent, so saved a table read"`
-	BeyondLookups  int64 `json:"beyond_lookups" doc:"counted lookups of absent keys beyond the present ones"`
+	BetweenAvoided int64 `json:"between_reads_avoided" doc:"filters that answered absent"`
+	BeyondLookups  int64 `json:"beyond_lookups" doc:"counted misses beyond the present keys"`
 	BeyondChecks   int64 `json:"beyond_checks" doc:"filters asked in these lookups"`
-	BeyondAvoided  int64 `json:"beyond_reads_avoided" doc:"filters that said absent, so saved a table read"`
+	BeyondAvoided  int64 `json:"beyond_reads_avoided" doc:"filters that answered absent"`
 
 	Levels []engine.Level `json:"levels" doc:"the tables of each level and their filters"`
 }

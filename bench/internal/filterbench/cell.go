@@ -13,8 +13,8 @@ type Work string
 
 const (
 	Lookup Work = "lookup" // keys in one filter
-	Many   Work = "many"   // keys in many filters, chosen at random, larger than the caches together
-	Batch  Work = "batch"  // many keys at once in one filter; contestants that cannot take one by one
+	Many   Work = "many"   // keys in many filters, larger than the caches together
+	Batch  Work = "batch"  // many keys at once in one filter, where a contestant can
 	Build  Work = "build"  // filters
 )
 

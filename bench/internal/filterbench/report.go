@@ -13,7 +13,7 @@ type Record struct {
 	Mix        string  `json:"keys" doc:"hit or miss; empty for build"`
 	N          int     `json:"n" doc:"keys per filter"`
 	Length     int     `json:"key_bytes" doc:"bytes of a key"`
-	Contestant string  `json:"contestant" doc:"implementation; 'again' marks the base's second turn"`
+	Contestant string  `json:"contestant" doc:"implementation; 'again' is the base's second turn"`
 	Round      int     `json:"round" doc:"round, from 1"`
 	Ns         float64 `json:"ns_per_key" doc:"nanoseconds per key"`
 }

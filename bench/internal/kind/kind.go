@@ -32,11 +32,13 @@ var Exact = Kind{
 var All = []Kind{
 	Exact,
 	{
-		Name:         "blocked",
-		Description:  "blocked Bloom filter: all probes of a key in one cache line",
-		Constructor:  "policy.NewBlockedBloom",
-		Encoding:     policy.EncodingBlocked,
-		New:          func(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) },
+		Name:        "blocked",
+		Description: "blocked Bloom filter: all probes of a key in one cache line",
+		Constructor: "policy.NewBlockedBloom",
+		Encoding:    policy.EncodingBlocked,
+		New: func(bits float64) (policy.Policy, error) {
+			return policy.NewBlockedBloom(bits)
+		},
 		Bounds:       map[float64]float64{10: 0.0100, 16: 0.0009, 20: 0.00022},
 		SmallAsExact: true,
 	},

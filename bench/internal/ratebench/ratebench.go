@@ -181,7 +181,8 @@ func together(cells []Cell) (groups [][]Cell) {
 	const mostKeys = 5_000_000
 	for len(cells) > 0 {
 		n := 1
-		for n < len(cells) && (n+1)*cells[0].N <= mostKeys && cells[n].keysOf() == cells[0].keysOf() {
+		for n < len(cells) && (n+1)*cells[0].N <= mostKeys &&
+			cells[n].keysOf() == cells[0].keysOf() {
 			n++
 		}
 		groups = append(groups, cells[:n])

@@ -23,7 +23,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		Fields      map[string]string `json:"fields"`
 		Records     any               `json:"records"`
 		Conclusion  []string          `json:"conclusion,omitempty"`
-	}{r.Command, r.Incomplete == nil, r.problem(), r.Environment, byName(r.Versions), byName(r.Settings),
+	}{r.Command, r.Incomplete == nil, r.problem(), r.Environment,
+		byName(r.Versions), byName(r.Settings),
 		describe(reflect.TypeOf(r.Records).Elem(), ""), r.Records, r.Conclusion})
 }
 
