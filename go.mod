@@ -3,7 +3,6 @@ module github.com/levelbloom/levelbloom
 go 1.23.0
 
 require (
-	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 	github.com/cockroachdb/pebble v1.1.5
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	github.com/golang/snappy v1.0.0
@@ -18,9 +17,8 @@ require (
 	github.com/zeebo/xxh3 v1.1.0
 	golang.org/x/term v0.29.0
 	golang.org/x/text v0.23.0
+	gonum.org/v1/plot v0.16.0
 )
-
-require gonum.org/v1/plot v0.16.0
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
@@ -28,6 +26,7 @@ require (
 	codeberg.org/go-pdf/fpdf v0.10.0 // indirect
 	git.sr.ht/~sbinet/gg v0.6.0 // indirect
 	github.com/DataDog/zstd v1.5.7 // indirect
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 	github.com/RaduBerinde/axisds v0.1.0 // indirect
 	github.com/RaduBerinde/btreemap v0.0.0-20250419174037-3d62b7205d54 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
