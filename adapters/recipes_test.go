@@ -46,16 +46,11 @@ func TestRecipesAreExamples(t *testing.T) {
 			_, rest, _ := strings.Cut(code, "\n")
 			code = blocks[1][1] + rest
 		}
-		code = strings.ReplaceAll(
-			code,
-			"pebblev2.Configure(opt,",
-			adapter+".Configure("+options+",",
-		)
+		code = strings.ReplaceAll(code, "pebblev2.Configure(opt,",
+			adapter+".Configure("+options+",")
 		code = strings.ReplaceAll(code, "return nil, err\n", "log.Fatal(err)\n")
-		_, example, _ := strings.Cut(
-			read(t, adapter, "recipes_test.go"),
-			"\nfunc ExampleConfigure_"+name+"() {\n",
-		)
+		_, example, _ := strings.Cut(read(t, adapter, "recipes_test.go"),
+			"\nfunc ExampleConfigure_"+name+"() {\n")
 		example, _, _ = strings.Cut(example, "\n}\n")
 		require.Contains(t, example, code, r[0])
 		recipes = append(recipes, adapter+" "+name)

@@ -168,9 +168,6 @@ func TestConfigureCopiesAltFilters(t *testing.T) {
 	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
 	require.Len(t, o.AltFilters, 2)
 	o.AltFilters[0] = foreign("changed")
-	require.Equal(
-		t,
-		[]filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
-		shared,
-	)
+	require.Equal(t, []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
+		shared)
 }

@@ -92,21 +92,15 @@ func (c cpp) write(t *testing.T, dir, name string, bitsPerKey int, content entri
 // read looks up keys. It returns what was found, and how often a filter was asked and answered
 // "absent".
 func (c cpp) read(
-	t *testing.T,
-	dir, name string,
-	keys [][]byte,
+	t *testing.T, dir, name string, keys [][]byte,
 ) (found entries, asked, absent int64) {
 	var lines bytes.Buffer
 	for _, key := range keys {
 		fmt.Fprintf(&lines, "%x\n", key)
 	}
 	out := strings.Split(c.run(t, lines.Bytes(), "read", dir, name), "\n")
-	require.Len(
-		t,
-		out,
-		len(keys)+2,
-		"a line for each key, the counts, and nothing after the last line feed",
-	)
+	require.Len(t, out, len(keys)+2,
+		"a line for each key, the counts, and nothing after the last line feed")
 	found = entries{}
 	for i, key := range keys {
 		fields := strings.Split(out[i], "\t")

@@ -111,11 +111,8 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 					for _, key := range window {
 						users = append(users, userKey(key))
 					}
-					repeated += len(
-						users,
-					) - len(
-						slices.CompactFunc(slices.Clone(users), bytes.Equal),
-					)
+					distinct := slices.CompactFunc(slices.Clone(users), bytes.Equal)
+					repeated += len(users) - len(distinct)
 					return p.AppendFilter(nil, users)
 				})
 				require.EqualValues(t, len(keys), asked.asked.Load())
@@ -142,12 +139,8 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 				r.Release()
 			}
 
-			require.Greater(
-				t,
-				repeated,
-				100,
-				"the data should have several versions of a key in one window",
-			)
+			require.Greater(t, repeated, 100,
+				"the data should have several versions of a key in one window")
 			total := 0
 			for user, w := range last {
 				total += w.versions
@@ -207,12 +200,8 @@ func TestTableOptions(t *testing.T) {
 	before := *o
 	tool := goleveldb.TableOptions(o)
 	require.Equal(t, before, *o)
-	require.Equal(
-		t,
-		[]filter.Filter{theirs, foreign("b")},
-		o.AltFilters,
-		"its memory is not shared",
-	)
+	require.Equal(t, []filter.Filter{theirs, foreign("b")}, o.AltFilters,
+		"its memory is not shared")
 	require.Equal(t, "a", tool.Filter.Name())
 	require.Len(t, tool.AltFilters, 2)
 	require.Equal(t, theirs.Name(), tool.AltFilters[0].Name())
@@ -224,8 +213,6 @@ func TestTableOptions(t *testing.T) {
 	tool = goleveldb.TableOptions(nil)
 	require.Nil(t, tool.Filter)
 	require.Empty(t, tool.AltFilters)
-	require.Positive(
-		t,
-		tool.Comparer.Compare(goleveldb.SearchKey([]byte("b")), goleveldb.SearchKey([]byte("a"))),
-	)
+	require.Positive(t,
+		tool.Comparer.Compare(goleveldb.SearchKey([]byte("b")), goleveldb.SearchKey([]byte("a"))))
 }

@@ -68,14 +68,8 @@ func TestSameBytesAsGoLevelDB(t *testing.T) {
 				require.True(t, f.Contains(want, key), "%s, %d bits per key", name, bits)
 			}
 			for _, key := range random[:50] {
-				require.Equal(
-					t,
-					theirs.Contains(got, key),
-					f.Contains(want, key),
-					"%s, %d bits per key",
-					name,
-					bits,
-				)
+				require.Equal(t, theirs.Contains(got, key), f.Contains(want, key),
+					"%s, %d bits per key", name, bits)
 			}
 		}
 	}
@@ -109,14 +103,8 @@ func TestReusedBuffer(t *testing.T) {
 				}
 				g.Generate(&reused)
 			}
-			require.Equal(
-				t,
-				append(bytes.Clone(want), want...),
-				reused.Bytes(),
-				"%T, %d keys",
-				p,
-				n,
-			)
+			require.Equal(t, append(bytes.Clone(want), want...), reused.Bytes(),
+				"%T, %d keys", p, n)
 		}
 	}
 }
@@ -162,11 +150,9 @@ func TestNameIsCapturedOnce(t *testing.T) {
 func TestEmptyFilterPanics(t *testing.T) {
 	p := &fakePolicy{name: "broken", finish: func(dst []byte) []byte { return dst }}
 	g := goleveldb.New(p).NewGenerator()
-	require.PanicsWithValue(
-		t,
+	require.PanicsWithValue(t,
 		`goleveldb: the policy "broken" built an empty filter: keys would be lost`,
-		func() { g.Generate(&util.Buffer{}) },
-	)
+		func() { g.Generate(&util.Buffer{}) })
 }
 
 // eachKind returns a policy of each kind.

@@ -164,12 +164,8 @@ func TestGoldenDatabases(t *testing.T) {
 		})
 	}
 	require.GreaterOrEqual(t, databases, 10)
-	require.GreaterOrEqual(
-		t,
-		compared,
-		int64(13_043),
-		"as many as the directories had when they were recorded",
-	)
+	require.GreaterOrEqual(t, compared, int64(13_043),
+		"as many as the directories had when they were recorded")
 }
 
 // requireLive compares the content of a database with the recorded one: by an iterator, and key by
@@ -205,11 +201,8 @@ func TestGoldenTables(t *testing.T) {
 			for _, tab := range g.Tables {
 				tables++
 				q := newQuestion(bloom(t, 10))
-				r := openTable(
-					t,
-					readGoldenTable(t, g, tab),
-					goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}),
-				)
+				r := openTable(t, readGoldenTable(t, g, tab),
+					goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}))
 				for _, p := range tab.Probes {
 					if p.why == "out_of_range" {
 						continue // a table's reader has no range to look at
@@ -221,15 +214,8 @@ func TestGoldenTables(t *testing.T) {
 					} else {
 						require.ErrorIs(t, err, table.ErrNotFound)
 					}
-					require.Equal(
-						t,
-						p.mayMatch,
-						q.answer,
-						"%s, absent key %x %s",
-						tab.File,
-						[]byte(p.key),
-						p.why,
-					)
+					require.Equal(t, p.mayMatch, q.answer, "%s, absent key %x %s",
+						tab.File, []byte(p.key), p.why)
 				}
 				require.Equal(t, tab.answers(), q.asked.Load())
 				compared += q.asked.Load()
@@ -250,12 +236,8 @@ func TestGoldenTables(t *testing.T) {
 		})
 	}
 	require.GreaterOrEqual(t, tables, 20)
-	require.GreaterOrEqual(
-		t,
-		compared,
-		int64(29_726),
-		"as many as the directories had when they were recorded",
-	)
+	require.GreaterOrEqual(t, compared, int64(29_726),
+		"as many as the directories had when they were recorded")
 }
 
 // A filter under a name of the user's own is found under that name.

@@ -30,12 +30,8 @@ func TestForInternalKeys(t *testing.T) {
 			lost++
 		}
 	}
-	require.Greater(
-		t,
-		lost,
-		90,
-		"what the wrapper is for: the bare filter loses nearly every internal key",
-	)
+	require.Greater(t, lost, 90,
+		"what the wrapper is for: the bare filter loses nearly every internal key")
 }
 
 // Keys too short for a trailer are never answered "absent", whatever the filter.
@@ -50,20 +46,15 @@ func TestForInternalKeysShortKeys(t *testing.T) {
 		require.True(t, f.Contains(ofNoKeys, key), "%d bytes", n)
 		require.True(t, f.Contains(nil, key), "%d bytes", n)
 	}
-	require.False(
-		t,
-		f.Contains(ofNoKeys, []byte("12345678")),
-		"an internal key of the empty user key",
-	)
+	require.False(t, f.Contains(ofNoKeys, []byte("12345678")),
+		"an internal key of the empty user key")
 	require.Equal(t, p.AppendFilter(nil, short), generate(f.NewGenerator(), short))
 }
 
 func TestForInternalKeysRefusesNil(t *testing.T) {
-	require.PanicsWithValue(
-		t,
+	require.PanicsWithValue(t,
 		"goleveldb: ForInternalKeys: the filter is nil: pass one such as New returns",
-		func() { goleveldb.ForInternalKeys(nil) },
-	)
+		func() { goleveldb.ForInternalKeys(nil) })
 }
 
 // The bytes of LevelDB's db/dbformat.h: the user's key, one byte of kind, and 7 of sequence,
@@ -81,11 +72,8 @@ func TestParseInternalKey(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, got)
 	}
-	require.Equal(
-		t,
-		[]byte("key\x01\xff\xff\xff\xff\xff\xff\xff"),
-		goleveldb.SearchKey([]byte("key")),
-	)
+	require.Equal(t, []byte("key\x01\xff\xff\xff\xff\xff\xff\xff"),
+		goleveldb.SearchKey([]byte("key")))
 
 	for key, message := range map[string]string{
 		"":                                    "has 0 bytes, not at least 8",

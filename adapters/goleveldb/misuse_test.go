@@ -15,16 +15,9 @@ import (
 func TestConfigureWithOptionThatFails(t *testing.T) {
 	fault := errors.New("fault")
 	o := &opt.Options{}
-	require.ErrorIs(
-		t,
-		goleveldb.Configure(
-			o,
-			bloom(t, 10),
-			goleveldb.WithFilterBaseLg(13),
-			func(*opt.Options) error { return fault },
-		),
-		fault,
-	)
+	fail := func(*opt.Options) error { return fault }
+	err := goleveldb.Configure(o, bloom(t, 10), goleveldb.WithFilterBaseLg(13), fail)
+	require.ErrorIs(t, err, fault)
 	require.Equal(t, &opt.Options{}, o)
 }
 
@@ -33,13 +26,8 @@ func TestConfigureWithOptionThatFails(t *testing.T) {
 func TestConfigureTwice(t *testing.T) {
 	dir := t.TempDir()
 	content := entries{}
-	first, second, third := policy.Count(
-		bloom(t, 10),
-	), policy.Count(
-		bloom(t, 10, policy.WithName("mine")),
-	), policy.Count(
-		bloom(t, 16),
-	)
+	first, third := policy.Count(bloom(t, 10)), policy.Count(bloom(t, 16))
+	second := policy.Count(bloom(t, 10, policy.WithName("mine")))
 
 	o := configured(t, nil, first)
 	db := open(t, dir, o)

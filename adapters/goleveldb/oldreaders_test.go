@@ -152,11 +152,8 @@ func TestGoLevelDBReadsUnknown(t *testing.T) {
 		d.content.requireContent(t, db)
 		requireAbsent(t, db, d.keys[len(d.content):])
 		require.NoError(t, db.Close())
-		require.Equal(
-			t,
-			policy.Counters{ReadsAvoided: d.absent, MayContain: d.asked - d.absent},
-			theirs.Counters,
-		)
+		require.Equal(t, policy.Counters{ReadsAvoided: d.absent, MayContain: d.asked - d.absent},
+			theirs.Counters)
 	})
 }
 
@@ -223,8 +220,7 @@ func onCppRuns(t *testing.T, test func(t *testing.T, r cppRun)) {
 	readme, err := os.ReadFile(filepath.Join(stored, "README.md"))
 	require.NoError(t, err)
 	line := regexp.MustCompile(
-		"(?m)^\\| `(\\w+)` \\| `([\\w.]+)` \\| `checks=(\\d+) absent=(\\d+)` \\|$",
-	)
+		"(?m)^\\| `(\\w+)` \\| `([\\w.]+)` \\| `checks=(\\d+) absent=(\\d+)` \\|$")
 	lines := line.FindAllStringSubmatch(string(readme), -1)
 	require.GreaterOrEqual(t, len(lines), 3)
 	for _, l := range lines {
@@ -257,11 +253,8 @@ func TestCppReadsStored(t *testing.T) {
 	onCppRuns(t, func(t *testing.T, r cppRun) {
 		found, asked, absent := program.read(t, r.dir, r.name, cppRunKeys())
 		require.Equal(t, r.content, found)
-		require.Equal(
-			t,
-			r.answers,
-			policy.Counters{ReadsAvoided: uint64(absent), MayContain: uint64(asked - absent)},
-		)
+		require.Equal(t, r.answers,
+			policy.Counters{ReadsAvoided: uint64(absent), MayContain: uint64(asked - absent)})
 	})
 }
 

@@ -128,13 +128,8 @@ func takeOver(former, recipe opt.Options) {
 		for _, f := range filters {
 			asked += f.asked.Load()
 		}
-		fmt.Printf(
-			"%s: %d of %d keys found, filters asked %d times\n",
-			step.name,
-			found,
-			len(keys),
-			asked,
-		)
+		fmt.Printf("%s: %d of %d keys found, filters asked %d times\n",
+			step.name, found, len(keys), asked)
 		check(db.Close())
 	}
 }

@@ -18,14 +18,8 @@ import (
 )
 
 func openTable(t testing.TB, data []byte, o *opt.Options) *table.Reader {
-	r, err := table.NewReader(
-		bytes.NewReader(data),
-		int64(len(data)),
-		storage.FileDesc{Type: storage.TypeTable, Num: 1},
-		nil,
-		nil,
-		o,
-	)
+	r, err := table.NewReader(bytes.NewReader(data), int64(len(data)),
+		storage.FileDesc{Type: storage.TypeTable, Num: 1}, nil, nil, o)
 	require.NoError(t, err)
 	return r
 }
@@ -92,20 +86,15 @@ func TestTable(t *testing.T) {
 		t.Run(fmt.Sprintf("base %d, %v", c.baseLg, c.compression), func(t *testing.T) {
 			p := bloom(t, 10)
 			asked := &spy{Policy: p}
-			o := configured(
-				t,
-				&opt.Options{FilterBaseLg: c.baseLg, Compression: c.compression},
-				asked,
-			)
+			o := configured(t, &opt.Options{FilterBaseLg: c.baseLg, Compression: c.compression},
+				asked)
 			var file bytes.Buffer
 			w := table.NewWriter(&file, o, nil, 0)
 			for i, key := range present {
 				require.NoError(
 					t,
-					w.Append(
-						key,
-						[]byte(fmt.Sprintf("a value of some length, number %0*d", i%20, i)),
-					),
+					w.Append(key,
+						[]byte(fmt.Sprintf("a value of some length, number %0*d", i%20, i))),
 				)
 			}
 			require.NoError(t, w.Close())

@@ -145,12 +145,8 @@ func TestNoLevels(t *testing.T) {
 		got, _ := effective(o)
 		require.Equal(t, want, got)
 		for level := range 7 {
-			require.EqualValues(
-				t,
-				2<<20<<level,
-				got[level].TargetFileSize,
-				"2 MB in L0, doubled for each level below",
-			)
+			require.EqualValues(t, 2<<20<<level, got[level].TargetFileSize,
+				"2 MB in L0, doubled for each level below")
 		}
 	}
 }

@@ -152,13 +152,8 @@ func takeOver(former, recipe *pebble.Options) {
 			}
 		}
 		m := db.Metrics().Filter
-		fmt.Printf(
-			"%s: %d of %d keys found, filters asked %d times\n",
-			step.name,
-			found,
-			len(keys),
-			m.Hits+m.Misses,
-		)
+		fmt.Printf("%s: %d of %d keys found, filters asked %d times\n",
+			step.name, found, len(keys), m.Hits+m.Misses)
 		check(db.Close())
 	}
 }

@@ -202,9 +202,6 @@ func TestConfigureLevels(t *testing.T) {
 			}
 		})
 	}
-	require.NoError(
-		t,
-		pebblev2.ConfigureLevels(&pebble.Options{}, []policy.Policy{high, low}),
-		"settings may share a name",
-	)
+	require.NoError(t, pebblev2.ConfigureLevels(&pebble.Options{}, []policy.Policy{high, low}),
+		"settings may share a name")
 }

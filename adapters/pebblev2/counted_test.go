@@ -26,8 +26,7 @@ func TestCountedPerLevel(t *testing.T) {
 		var levels []policy.Policy
 		for level := range 7 {
 			c := policy.Count(
-				bloom(t, float64(16-level), policy.WithName(fmt.Sprintf("L%d", level))),
-			)
+				bloom(t, float64(16-level), policy.WithName(fmt.Sprintf("L%d", level))))
 			counted = append(counted, c)
 			levels = append(levels, c)
 		}
@@ -38,11 +37,8 @@ func TestCountedPerLevel(t *testing.T) {
 				TableCreated: func(pebble.TableCreateInfo) { created.Add(1) },
 			}
 			require.NoError(t, pebblev2.ConfigureLevels(o, levels))
-			require.NoError(
-				t,
-				pebblev2.ConfigureLevels(o, levels),
-				"the trials of a second time are not counted either",
-			)
+			require.NoError(t, pebblev2.ConfigureLevels(o, levels),
+				"the trials of a second time are not counted either")
 			return o
 		}
 		configured()

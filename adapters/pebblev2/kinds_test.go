@@ -53,12 +53,8 @@ func TestTableBuilder(t *testing.T) {
 					require.Greater(t, s.absent.Load(), int64(950), "of 1000 absent keys")
 
 					s.lies = true
-					require.Equal(
-						t,
-						n,
-						lostInTable(t, path, filters, present),
-						"lost keys are noticed",
-					)
+					require.Equal(t, n, lostInTable(t, path, filters, present),
+						"lost keys are noticed")
 				})
 			}
 		}

@@ -55,8 +55,7 @@ func shapes() map[string]*pebble.Options {
 	}
 	o := &pebble.Options{}
 	o.ApplyCompressionSettings(
-		func() pebble.DBCompressionSettings { return pebble.DBCompressionGood },
-	)
+		func() pebble.DBCompressionSettings { return pebble.DBCompressionGood })
 	all["compression per level"] = o
 	o = &pebble.Options{}
 	o.Levels[6].FilterPolicy = pebble.NoFilterPolicy

@@ -19,8 +19,7 @@ import (
 func sharing(t testing.TB, storage remote.Storage, p policy.Policy) *pebble.Options {
 	o := resting(configured(t, small(pebble.FormatNewest), p, pebblev2.WithL6()))
 	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(
-		map[remote.Locator]remote.Storage{"": storage},
-	)
+		map[remote.Locator]remote.Storage{"": storage})
 	o.Experimental.CreateOnShared = remote.CreateOnSharedAll
 	return o
 }

@@ -207,10 +207,8 @@ func (r pebbleReader) Scan(start, end []byte) ([]enginetest.Entry, error) {
 // rest returns the entries from where iter is, and closes it.
 func rest(iter *pebble.Iterator, valid bool) (entries []enginetest.Entry, err error) {
 	for ; valid; valid = iter.Next() {
-		entries = append(
-			entries,
-			enginetest.Entry{Key: string(iter.Key()), Value: string(iter.Value())},
-		)
+		entries = append(entries,
+			enginetest.Entry{Key: string(iter.Key()), Value: string(iter.Value())})
 	}
 	return entries, iter.Close()
 }

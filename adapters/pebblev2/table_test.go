@@ -108,12 +108,8 @@ func TestKeysOfEqualHashCountEach(t *testing.T) {
 			s, filter := capture(p)
 			require.Zero(
 				t,
-				lostInTable(
-					t,
-					path,
-					map[string]pebble.FilterPolicy{s.Name(): pebblev2.New(s)},
-					keys,
-				),
+				lostInTable(t, path, map[string]pebble.FilterPolicy{s.Name(): pebblev2.New(s)},
+					keys),
 			)
 			require.Len(t, *filter, 25+1)
 			require.Equal(t, p.AppendFilter(nil, keys), *filter)
@@ -127,15 +123,8 @@ func TestTableWithoutPoints(t *testing.T) {
 		t.Run(format.String(), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "table")
 			p := bloom(t, 10)
-			writeTable(
-				t,
-				path,
-				format,
-				pebblev2.New(p),
-				nil,
-				[2]string{"b", "c"},
-				[2]string{"d", "e"},
-			)
+			writeTable(t, path, format, pebblev2.New(p), nil, [2]string{"b", "c"},
+				[2]string{"d", "e"})
 			s, filter := capture(p)
 			filters := map[string]pebble.FilterPolicy{s.Name(): pebblev2.New(s)}
 			*filter = []byte("not asked")

@@ -58,11 +58,9 @@ func TestOtherTypesOfFilter(t *testing.T) {
 	filter := f.NewWriter(pebble.TableFilter).Finish(nil)
 	require.False(t, f.MayContain(pebble.TableFilter, filter, []byte("key")))
 	require.True(t, f.MayContain(other, filter, []byte("key")))
-	require.PanicsWithValue(
-		t,
+	require.PanicsWithValue(t,
 		"pebblev2: filters of type unknown are not supported, only pebble.TableFilter",
-		func() { f.NewWriter(other) },
-	)
+		func() { f.NewWriter(other) })
 }
 
 // renaming is a policy that breaks its contract: its name changes.

@@ -30,8 +30,7 @@ func TestCollector(t *testing.T) {
 	require.NoError(
 		t,
 		registry.Register(
-			prometheus.NewCollector(map[string]*policy.Counted{"state": state, "blocks": blocks}),
-		),
+			prometheus.NewCollector(map[string]*policy.Counted{"state": state, "blocks": blocks})),
 	)
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
 # HELP levelbloom_checks_total Filters asked.
