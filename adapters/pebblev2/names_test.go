@@ -32,16 +32,16 @@ func TestByName(t *testing.T) {
 
 	f, err := find("unknown")
 	require.Nil(t, f)
-	require.EqualError(t, err, `pebblev2: no filter policy is named "unknown": known are none, `+
-		`rocksdb.BuiltinBloomFilter, leveldb.BuiltinBloomFilter2, leveldb.BuiltinBloomFilter2, mine; `+
-		`pass the policy of that name to ByName`)
+	require.EqualError(t, err, `pebblev2: no filter policy is named "unknown": known are `+
+		`none, rocksdb.BuiltinBloomFilter, leveldb.BuiltinBloomFilter2, `+
+		`leveldb.BuiltinBloomFilter2, mine; pass the policy of that name to ByName`)
 }
 
 func TestByNameRefusesNil(t *testing.T) {
 	require.Panics(t, func() { pebblev2.ByName(nil) })
 }
 
-// The options that a database has stored bring its filters back.
+// Parsing the options that a database has stored finds its policies again.
 func TestOptionsFile(t *testing.T) {
 	dir := t.TempDir()
 	high, low := bloom(t, 16, policy.WithName("high")), bloom(t, 8, policy.WithName("low"))

@@ -91,7 +91,9 @@ func (suiteEngine) New(p policy.Policy) (func([][]byte) []byte, func(filter, key
 		}
 		return w.Finish(nil)
 	}
-	mayContain := func(filter, key []byte) bool { return f.MayContain(pebble.TableFilter, filter, key) }
+	mayContain := func(filter, key []byte) bool {
+		return f.MayContain(pebble.TableFilter, filter, key)
+	}
 	return build, mayContain
 }
 

@@ -31,7 +31,7 @@ func inspect(t testing.TB, f pebble.FilterPolicy, args ...string) string {
 	return ""
 }
 
-// Pebble's tools read databases with our filters, and ask them if they are registered.
+// Pebble's tools read databases with our filters, and ask these if the policy is registered.
 func TestTools(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.String(), func(t *testing.T) {
