@@ -205,7 +205,7 @@ func TestGoldenTables(t *testing.T) {
 					goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}))
 				for _, p := range tab.Probes {
 					if p.why == "out_of_range" {
-							continue // a table's reader does not know the range
+						continue // a table's reader does not know the range
 					}
 					q.answer = nil
 					found, _, err := r.Find(goleveldb.SearchKey(p.key), true, nil)

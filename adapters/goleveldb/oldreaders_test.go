@@ -218,7 +218,8 @@ func onCppRuns(t *testing.T, test func(t *testing.T, r cppRun)) {
 	const stored = "../../testdata/goleveldb"
 	readme, err := os.ReadFile(filepath.Join(stored, "README.md"))
 	require.NoError(t, err)
-	line := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| `([\\w.]+)` \\| `checks=(\\d+) absent=(\\d+)` \\|$")
+	line := regexp.MustCompile(
+		"(?m)^\\| `(\\w+)` \\| `([\\w.]+)` \\| `checks=(\\d+) absent=(\\d+)` \\|$")
 	lines := line.FindAllStringSubmatch(string(readme), -1)
 	require.GreaterOrEqual(t, len(lines), 3)
 	for _, l := range lines {
