@@ -1,6 +1,7 @@
 package goleveldb_test
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"testing"
@@ -178,4 +179,45 @@ func TestConfigureCopiesAltFilters(t *testing.T) {
 	o.AltFilters[0] = foreign("changed")
 	require.Equal(t, []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
 		shared)
+}
+
+// If an option fails, Configure leaves the options as they were, also if one before it did not.
+func TestConfigureWithOptionThatFails(t *testing.T) {
+	fault := errors.New("fault")
+	o := &opt.Options{}
+	fail := func(*opt.Options) error { return fault }
+	err := goleveldb.Configure(o, bloom(t, 10), goleveldb.WithFilterBaseLg(13), fail)
+	require.ErrorIs(t, err, fault)
+	require.Equal(t, &opt.Options{}, o)
+}
+
+// Configure keeps a former policy as a reader if the new one has another name, and replaces it if
+// the name is the same.
+func TestConfigureTwice(t *testing.T) {
+	dir := t.TempDir()
+	content := entries{}
+	first, third := policy.Count(bloom(t, 10)), policy.Count(bloom(t, 16))
+	second := policy.Count(bloom(t, 10, policy.WithName("mine")))
+
+	o := configured(t, nil, first)
+	db := open(t, dir, o)
+	content.fillRange(t, db, "a", 500)
+	require.NoError(t, db.Close())
+
+	o = configured(t, o, second)
+	db = open(t, dir, o)
+	content.fillRange(t, db, "b", 500)
+	require.Zero(t, content.lost(t, db))
+	require.EqualValues(t, 500, first.Snapshot().Checks())
+	require.EqualValues(t, 500, second.Snapshot().Checks())
+	require.NoError(t, db.Close())
+
+	o = configured(t, o, third)
+	require.Len(t, o.AltFilters, 2)
+	db = open(t, dir, o)
+	require.Zero(t, content.lost(t, db))
+	require.EqualValues(t, 500, first.Snapshot().Checks(), "replaced")
+	require.EqualValues(t, 1000, second.Snapshot().Checks())
+	require.EqualValues(t, 500, third.Snapshot().Checks())
+	require.NoError(t, db.Close())
 }

@@ -176,6 +176,18 @@ func TestConfigureAgain(t *testing.T) {
 	require.Len(t, o.Filters, len(readerNames)+1)
 }
 
+// Calling Configure twice has the effect of calling it once.
+func TestConfigureTwice(t *testing.T) {
+	p := bloom(t, 10)
+	for _, opts := range [][]pebblev2.Option{nil, {pebblev2.WithL6()}} {
+		once := configured(t, &pebble.Options{}, p, opts...)
+		twice := configured(t, configured(t, &pebble.Options{}, p, opts...), p, opts...)
+		require.Equal(t, filtersOf(once), filtersOf(twice))
+		require.Equal(t, ensured(once).String(), ensured(twice).String())
+		require.Equal(t, once.Filters, twice.Filters)
+	}
+}
+
 func TestConfigureLevels(t *testing.T) {
 	low, high := bloom(t, 8), bloom(t, 16)
 	mine := bloom(t, 10, policy.WithName("mine"))
