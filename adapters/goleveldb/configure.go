@@ -106,11 +106,8 @@ func mayShareName(p policy.Policy, old filter.Filter) bool {
 	if ours, ok := old.(*policyFilter); ok {
 		return policy.Compatible(p, ours.policy)
 	}
-	if reflect.TypeOf(
-		old,
-	) == reflect.TypeOf(
-		filter.NewBloomFilter(10),
-	) { // the type is not exported
+	theirs := filter.NewBloomFilter(10) // its type is not exported
+	if reflect.TypeOf(old) == reflect.TypeOf(theirs) {
 		return policy.Compatible(p, new(policy.Bloom))
 	}
 	return false

@@ -1,7 +1,9 @@
 package goleveldb_test
 
 import (
+	"errors"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// foreign is a filter of an encoding that nobody else knows.
+// foreign is a filter whose encoding nobody else knows.
 type foreign string
 
 func (f foreign) Name() string                       { return string(f) }
@@ -28,8 +30,7 @@ func TestConfigure(t *testing.T) {
 	mine := bloom(t, 10, policy.WithName("mine"))
 	older := goleveldb.New(bloom(t, 5))
 
-	// The filters to expect, as the user's own by value, and readers that Configure adds by name
-	// alone.
+	// The filters to expect: the user's own by value, and readers that Configure adds by name.
 	const readsCpp, readsGo = "reads " + policy.Name, "reads " + policy.NameGoLevelDB
 	for _, c := range []struct {
 		name   string
@@ -40,15 +41,20 @@ func TestConfigure(t *testing.T) {
 	}{
 		{"nothing before", nil, nil, standard, []any{readsGo}},
 		{"goleveldb's name", nil, nil, underTheirName, []any{readsCpp}},
-		{"a name of one's own", nil, nil, mine, []any{readsCpp, readsGo}},
+		{"another name", nil, nil, mine, []any{readsCpp, readsGo}},
 		{"goleveldb's filter before", theirs, nil, standard, []any{theirs}},
 		{"goleveldb's filter before, same name", theirs, nil, underTheirName, []any{readsCpp}},
-		{"goleveldb's filter among others, same name", nil, []filter.Filter{foreign("a"), theirs}, underTheirName, []any{foreign("a"), readsCpp}},
+		{"goleveldb's filter among others, same name", nil, []filter.Filter{foreign("a"), theirs},
+			underTheirName, []any{foreign("a"), readsCpp}},
 		{"ours before, same name", older, nil, standard, []any{readsGo}},
 		{"ours before, other name", older, nil, mine, []any{older, readsGo}},
-		{"the former filter comes first", foreign("a"), []filter.Filter{foreign("b"), foreign("c")}, standard, []any{foreign("a"), foreign("b"), foreign("c"), readsGo}},
-		{"first come, first kept", theirs, []filter.Filter{foreign("b"), foreign(policy.NameGoLevelDB), foreign("b")}, standard, []any{theirs, foreign("b")}},
-		{"the user's reader of LevelDB's name", nil, []filter.Filter{foreign(policy.Name)}, mine, []any{foreign(policy.Name), readsGo}},
+		{"the former filter comes first", foreign("a"), []filter.Filter{foreign("b"), foreign("c")},
+			standard, []any{foreign("a"), foreign("b"), foreign("c"), readsGo}},
+		{"the first of a name is kept", theirs,
+			[]filter.Filter{foreign("b"), foreign(policy.NameGoLevelDB), foreign("b")},
+			standard, []any{theirs, foreign("b")}},
+		{"the user's reader of LevelDB's name", nil, []filter.Filter{foreign(policy.Name)},
+			mine, []any{foreign(policy.Name), readsGo}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := &opt.Options{Filter: c.filter, AltFilters: c.alt}
@@ -72,7 +78,7 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// requireReadsLevelDB checks that f reads filters that goleveldb's own filter made.
+// requireReadsLevelDB requires that f reads filters that goleveldb's own filter built.
 func requireReadsLevelDB(t *testing.T, f filter.Filter) {
 	keys := policytest.Keys(policytest.Rand(t, 4), 1200)
 	made := generate(filter.NewBloomFilter(16).NewGenerator(), keys[:200])
@@ -98,10 +104,14 @@ func TestConfigureRefuses(t *testing.T) {
 		message string
 	}{
 		{"nil options", nil, mine, "pass &opt.Options{}"},
-		{"nil entry", &opt.Options{AltFilters: []filter.Filter{nil}}, mine, "AltFilters has a nil entry"},
+		{"nil entry", &opt.Options{AltFilters: []filter.Filter{nil}},
+			mine, "AltFilters has a nil entry"},
 		{"other encoding", &opt.Options{Filter: foreign("mine")}, mine, "policy.WithName"},
-		{"other encoding among others", &opt.Options{AltFilters: []filter.Filter{foreign("a"), foreign("mine")}}, mine, "policy.WithName"},
-		{"unknown type under goleveldb's name", &opt.Options{Filter: foreign(policy.NameGoLevelDB)}, underTheirName, "policy.WithName"},
+		{"other encoding among others",
+			&opt.Options{AltFilters: []filter.Filter{foreign("a"), foreign("mine")}},
+			mine, "policy.WithName"},
+		{"unknown type under goleveldb's name", &opt.Options{Filter: foreign(policy.NameGoLevelDB)},
+			underTheirName, "policy.WithName"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var before opt.Options
@@ -116,7 +126,7 @@ func TestConfigureRefuses(t *testing.T) {
 	}
 }
 
-// Every field but the two is as it was, whatever it held.
+// Configure changes two fields and leaves all others as they were.
 func TestConfigureChangesTheFiltersAlone(t *testing.T) {
 	o := &opt.Options{
 		BlockCacher:     opt.NoCacher,
@@ -145,12 +155,12 @@ func TestConfigureChangesTheFiltersAlone(t *testing.T) {
 		}
 	}
 	before := *o
-	before.CompactionTableSizeMultiplierPerLevel = append(
-		[]float64{},
-		o.CompactionTableSizeMultiplierPerLevel...)
-	before.CompactionTotalSizeMultiplierPerLevel = append(
-		[]float64{},
-		o.CompactionTotalSizeMultiplierPerLevel...)
+	for _, s := range []*[]float64{
+		&before.CompactionTableSizeMultiplierPerLevel,
+		&before.CompactionTotalSizeMultiplierPerLevel,
+	} {
+		*s = slices.Clone(*s)
+	}
 
 	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
 	require.NotNil(t, o.Filter)
@@ -160,17 +170,54 @@ func TestConfigureChangesTheFiltersAlone(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// The user may share a slice between several options: its elements and its spare capacity stay as
-// they were.
+// Several options may share a slice. Its elements and its spare capacity stay as they were.
 func TestConfigureCopiesAltFilters(t *testing.T) {
 	shared := []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")}
 	o := &opt.Options{AltFilters: shared[:1:4]}
 	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
 	require.Len(t, o.AltFilters, 2)
 	o.AltFilters[0] = foreign("changed")
-	require.Equal(
-		t,
-		[]filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
-		shared,
-	)
+	require.Equal(t, []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
+		shared)
+}
+
+// If an option fails, Configure leaves the options as they were, also if one before it did not.
+func TestConfigureWithOptionThatFails(t *testing.T) {
+	fault := errors.New("fault")
+	o := &opt.Options{}
+	fail := func(*opt.Options) error { return fault }
+	err := goleveldb.Configure(o, bloom(t, 10), goleveldb.WithFilterBaseLg(13), fail)
+	require.ErrorIs(t, err, fault)
+	require.Equal(t, &opt.Options{}, o)
+}
+
+// Configure keeps a former policy as a reader if the new one has another name, and replaces it if
+// the name is the same.
+func TestConfigureTwice(t *testing.T) {
+	dir := t.TempDir()
+	content := entries{}
+	first, third := policy.Count(bloom(t, 10)), policy.Count(bloom(t, 16))
+	second := policy.Count(bloom(t, 10, policy.WithName("mine")))
+
+	o := configured(t, nil, first)
+	db := open(t, dir, o)
+	content.fillRange(t, db, "a", 500)
+	require.NoError(t, db.Close())
+
+	o = configured(t, o, second)
+	db = open(t, dir, o)
+	content.fillRange(t, db, "b", 500)
+	require.Zero(t, content.lost(t, db))
+	require.EqualValues(t, 500, first.Snapshot().Checks())
+	require.EqualValues(t, 500, second.Snapshot().Checks())
+	require.NoError(t, db.Close())
+
+	o = configured(t, o, third)
+	require.Len(t, o.AltFilters, 2)
+	db = open(t, dir, o)
+	require.Zero(t, content.lost(t, db))
+	require.EqualValues(t, 500, first.Snapshot().Checks(), "replaced")
+	require.EqualValues(t, 1000, second.Snapshot().Checks())
+	require.EqualValues(t, 500, third.Snapshot().Checks())
+	require.NoError(t, db.Close())
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// tally is a filter that counts all that another one is asked and makes, from the engine's side.
+// tally counts at the engine's side what a filter is asked and what it builds.
 type tally struct {
 	filter.Filter
 	policy.Counters
@@ -56,7 +56,7 @@ func (b tallyBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// A counted policy counts what the engine does, no more and no less.
+// A counted policy counts exactly what the engine does.
 func TestCounted(t *testing.T) {
 	dir := t.TempDir()
 	counted := policy.Count(bloom(t, 10))

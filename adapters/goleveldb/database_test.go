@@ -16,7 +16,7 @@ import (
 // smallTables makes a small database have many tables, and blocks that share a filter.
 func smallTables() *opt.Options {
 	return &opt.Options{
-		NoSync:                        true, // no test pulls the plug, and a sync may take long
+		NoSync:                        true, // no test needs it, and a sync may take long
 		BlockSize:                     1 << 10,
 		WriteBuffer:                   32 << 10,
 		CompactionTableSize:           16 << 10,

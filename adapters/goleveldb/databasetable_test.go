@@ -16,15 +16,15 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// written is what was written last under a key of a database's tables.
+// written is what a database's tables have of a key: its last value, and how many versions.
 type written struct {
 	value    string
 	deleted  bool
 	versions int
 }
 
-// manyVersions fills a database, all of it in level 0, with many versions of some keys, deletions
-// among them.
+// manyVersions fills a database, all in level 0, with many versions of some keys. Some are
+// deletions.
 func manyVersions(t testing.TB, dir string, o *opt.Options) map[string]written {
 	db := open(t, dir, o)
 	rng := policytest.Rand(t, 10)
@@ -62,8 +62,8 @@ func (backwardsComparer) Compare(a, b []byte) int         { return bytes.Compare
 func (backwardsComparer) Separator(_, _, _ []byte) []byte { return nil }
 func (backwardsComparer) Successor(_, _ []byte) []byte    { return nil }
 
-// A database's own tables, read and written by a tool. Each version of a key counts in the filter,
-// and each deletion.
+// A tool reads and writes a database's own tables. Filters count each version of a key, and each
+// deletion.
 func TestTableOptionsOnDatabase(t *testing.T) {
 	for _, order := range []comparer.Comparer{comparer.DefaultComparer, backwardsComparer{}} {
 		t.Run(order.Name(), func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 				spied.Filter = goleveldb.New(asked)
 				tool := goleveldb.TableOptions(&spied)
 
-				// In order: the user's keys, and of each the newer versions first.
+				// The user's keys are in order, and newer versions of a key come first.
 				r := openTable(t, data, tool)
 				keys := keysOf(t, r)
 				entries += len(keys)
@@ -105,17 +105,14 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 					}
 				}
 
-				// Every entry is found by its own key, through filters of the very bytes.
+				// Every entry is found by its own key, and the filters are what the policy builds.
 				requireFilters(t, r, asked, 11, keys, func(window [][]byte) []byte {
 					var users [][]byte
 					for _, key := range window {
 						users = append(users, userKey(key))
 					}
-					repeated += len(
-						users,
-					) - len(
-						slices.CompactFunc(slices.Clone(users), bytes.Equal),
-					)
+					distinct := slices.CompactFunc(slices.Clone(users), bytes.Equal)
+					repeated += len(users) - len(distinct)
 					return p.AppendFilter(nil, users)
 				})
 				require.EqualValues(t, len(keys), asked.asked.Load())
@@ -137,17 +134,13 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 				}
 				it.Release()
 
-				// The same entries make the same file, index block included.
+				// The same entries give the same file, with the same index block.
 				require.Equal(t, data, copyTable(t, r, tool))
 				r.Release()
 			}
 
-			require.Greater(
-				t,
-				repeated,
-				100,
-				"the data should have several versions of a key in one window",
-			)
+			require.Greater(t, repeated, 100,
+				"the data should have several versions of a key in one window")
 			total := 0
 			for user, w := range last {
 				total += w.versions
@@ -175,7 +168,7 @@ func copyTable(t testing.TB, r *table.Reader, o *opt.Options) []byte {
 	return file.Bytes()
 }
 
-// With the bare filter nearly every key of a database's table is lost.
+// The bare filter loses nearly every key of a database's table.
 func TestBareFilterOnDatabaseTable(t *testing.T) {
 	dir := t.TempDir()
 	o := configured(t, level0Only(), bloom(t, 10))
@@ -207,12 +200,8 @@ func TestTableOptions(t *testing.T) {
 	before := *o
 	tool := goleveldb.TableOptions(o)
 	require.Equal(t, before, *o)
-	require.Equal(
-		t,
-		[]filter.Filter{theirs, foreign("b")},
-		o.AltFilters,
-		"its memory is not shared",
-	)
+	require.Equal(t, []filter.Filter{theirs, foreign("b")}, o.AltFilters,
+		"its memory is not shared")
 	require.Equal(t, "a", tool.Filter.Name())
 	require.Len(t, tool.AltFilters, 2)
 	require.Equal(t, theirs.Name(), tool.AltFilters[0].Name())
@@ -224,8 +213,6 @@ func TestTableOptions(t *testing.T) {
 	tool = goleveldb.TableOptions(nil)
 	require.Nil(t, tool.Filter)
 	require.Empty(t, tool.AltFilters)
-	require.Positive(
-		t,
-		tool.Comparer.Compare(goleveldb.SearchKey([]byte("b")), goleveldb.SearchKey([]byte("a"))),
-	)
+	require.Positive(t,
+		tool.Comparer.Compare(goleveldb.SearchKey([]byte("b")), goleveldb.SearchKey([]byte("a"))))
 }

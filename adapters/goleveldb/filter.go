@@ -59,12 +59,8 @@ func (g *generator) Generate(b filter.Buffer) {
 	g.filter = g.builder.Finish(g.filter[:0])
 	// goleveldb treats an empty filter as one that contains no key, and does not call Contains.
 	if len(g.filter) == 0 {
-		panic(
-			fmt.Sprintf(
-				"goleveldb: the policy %q built an empty filter: keys would be lost",
-				g.name,
-			),
-		)
+		panic(fmt.Sprintf("goleveldb: the policy %q built an empty filter: "+
+			"keys would be lost", g.name))
 	}
 	b.Write(g.filter) // never fails: goleveldb's buffer grows
 }

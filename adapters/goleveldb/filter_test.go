@@ -14,7 +14,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// generate adds keys to g and returns the filter it makes.
+// generate adds keys to g and returns the filter that it generates.
 func generate(g filter.FilterGenerator, keys [][]byte) []byte {
 	for _, key := range keys {
 		scratch := bytes.Clone(key)
@@ -26,8 +26,8 @@ func generate(g filter.FilterGenerator, keys [][]byte) []byte {
 	return b.Bytes()
 }
 
-// The filters are those of goleveldb's own filter, for any keys, also if keys repeat; and each
-// reads the other's.
+// Filters have the bytes that goleveldb's own filter generates, also if keys repeat, and each reads
+// the other's.
 func TestSameBytesAsGoLevelDB(t *testing.T) {
 	rng := policytest.Rand(t, 1)
 	random := policytest.Keys(rng, 5000) // more than one chunk of a builder
@@ -68,25 +68,21 @@ func TestSameBytesAsGoLevelDB(t *testing.T) {
 				require.True(t, f.Contains(want, key), "%s, %d bits per key", name, bits)
 			}
 			for _, key := range random[:50] {
-				require.Equal(
-					t,
-					theirs.Contains(got, key),
-					f.Contains(want, key),
-					"%s, %d bits per key",
-					name,
-					bits,
-				)
+				require.Equal(t, theirs.Contains(got, key), f.Contains(want, key),
+					"%s, %d bits per key", name, bits)
 			}
 		}
 	}
 }
 
-// A table's generator makes one filter after the other, of few keys or of many.
+// A table's generator generates one filter after the other, of few keys or of many.
 func TestGeneratorStartsOver(t *testing.T) {
 	keys := policytest.Keys(policytest.Rand(t, 2), 3000)
 	for _, p := range eachKind() {
 		g := goleveldb.New(p).NewGenerator()
-		for _, window := range [][][]byte{keys[:40], keys[40:42], nil, keys[42:], keys[:1500], keys[1500:], keys[:40]} {
+		for _, window := range [][][]byte{
+			keys[:40], keys[40:42], nil, keys[42:], keys[:1500], keys[1500:], keys[:40],
+		} {
 			require.Equal(t, filterOf(p, window), generate(g, window), "%T", p)
 		}
 	}
@@ -109,19 +105,13 @@ func TestReusedBuffer(t *testing.T) {
 				}
 				g.Generate(&reused)
 			}
-			require.Equal(
-				t,
-				append(bytes.Clone(want), want...),
-				reused.Bytes(),
-				"%T, %d keys",
-				p,
-				n,
-			)
+			require.Equal(t, append(bytes.Clone(want), want...), reused.Bytes(),
+				"%T, %d keys", p, n)
 		}
 	}
 }
 
-// fakePolicy makes filters that its test chooses.
+// fakePolicy builds filters that its test chooses.
 type fakePolicy struct {
 	name   string
 	finish func(dst []byte) []byte
@@ -134,7 +124,7 @@ func (p *fakePolicy) Add([]byte)                  {}
 func (p *fakePolicy) Len() int                    { return 1 }
 func (p *fakePolicy) Finish(dst []byte) []byte    { return p.finish(dst) }
 
-// Finish may return memory of its own, and may use the spare capacity that it is given.
+// Finish may return memory of its own, and may use the spare capacity of dst.
 func TestBuilderWithItsOwnMemory(t *testing.T) {
 	own := []byte("filter")
 	for _, finish := range []func(dst []byte) []byte{
@@ -162,11 +152,9 @@ func TestNameIsCapturedOnce(t *testing.T) {
 func TestEmptyFilterPanics(t *testing.T) {
 	p := &fakePolicy{name: "broken", finish: func(dst []byte) []byte { return dst }}
 	g := goleveldb.New(p).NewGenerator()
-	require.PanicsWithValue(
-		t,
+	require.PanicsWithValue(t,
 		`goleveldb: the policy "broken" built an empty filter: keys would be lost`,
-		func() { g.Generate(&util.Buffer{}) },
-	)
+		func() { g.Generate(&util.Buffer{}) })
 }
 
 // eachKind returns a policy of each kind.

@@ -26,9 +26,10 @@ const (
 func WithFilterBaseLg(lg int) Option {
 	return func(o *opt.Options) error {
 		if lg < minFilterBaseLg || lg > maxFilterBaseLg {
-			return fmt.Errorf("goleveldb: WithFilterBaseLg(%d): pass %d to %d, the binary logarithm "+
-				"of the bytes that share a filter: %[2]d is LevelDB's 2 KiB, 16 is 64 KiB, "+
-				"and 21 makes one filter for a table of 2 MiB", lg, minFilterBaseLg, maxFilterBaseLg)
+			return fmt.Errorf("goleveldb: WithFilterBaseLg(%d): pass %d to %d, the binary "+
+				"logarithm of the bytes that share a filter: %[2]d is LevelDB's 2 KiB, "+
+				"16 is 64 KiB, and 21 makes one filter for a table of 2 MiB",
+				lg, minFilterBaseLg, maxFilterBaseLg)
 		}
 		o.FilterBaseLg = lg
 		return nil

@@ -21,12 +21,9 @@ func TestWithFilterBaseLg(t *testing.T) {
 			require.Equal(t, lg, o.FilterBaseLg)
 			continue
 		}
-		require.EqualError(
-			t,
-			err,
-			fmt.Sprintf("goleveldb: WithFilterBaseLg(%d): pass 11 to 31, the binary logarithm "+
-				"of the bytes that share a filter: 11 is LevelDB's 2 KiB, 16 is 64 KiB, and 21 makes one filter for a table of 2 MiB", lg),
-		)
+		require.EqualError(t, err, fmt.Sprintf("goleveldb: WithFilterBaseLg(%d): pass 11 to 31, "+
+			"the binary logarithm of the bytes that share a filter: 11 is LevelDB's 2 KiB, "+
+			"16 is 64 KiB, and 21 makes one filter for a table of 2 MiB", lg))
 		require.Equal(t, &opt.Options{FilterBaseLg: 14}, o)
 	}
 	o := &opt.Options{FilterBaseLg: 14}
@@ -35,8 +32,8 @@ func TestWithFilterBaseLg(t *testing.T) {
 	require.ErrorContains(t, goleveldb.Configure(o, p, nil), "an option is nil: leave it out")
 }
 
-// Larger windows hold the same keys in fewer filters, and tables of several settings are read in
-// one database, each through its filters.
+// Larger windows put the same keys into fewer filters. One database may have tables of several
+// settings, and each is read through its filters.
 func TestFilterBaseLgMixed(t *testing.T) {
 	const n = 3000
 	dir := t.TempDir()
@@ -51,12 +48,12 @@ func TestFilterBaseLgMixed(t *testing.T) {
 		content.fillRange(t, db, fmt.Sprintf("%c", 'a'+i), n)
 		require.NoError(t, db.Close())
 		built := counted.Snapshot()
-		// The content goes through two tables: a flush, and the compaction that fillRange asks for.
+		// A flush writes the content to a table, and the compaction in fillRange to another.
 		require.EqualValues(t, 2*n, built.Keys)
 		filters = append(filters, built.Filters/2)
 	}
-	// Each data block is 4 KiB or a little more of 24 bytes an entry, and compresses to less: a
-	// filter for each block, then for several, then one for the table.
+	// A data block has 4 KiB of entries of 24 bytes, and compresses to less. So a filter is for one
+	// block, then for several, then for the whole table.
 	for i := 1; i < len(filters); i++ {
 		require.LessOrEqual(t, filters[i], filters[i-1], "base %d", settings[i])
 	}

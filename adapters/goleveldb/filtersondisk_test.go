@@ -12,14 +12,14 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// diskFilter is what a table on disk says of its filters; the zero value is a table without.
+// diskFilter describes the filters of a table on disk. It is zero if there are none.
 type diskFilter struct {
 	name     string
 	encoding policy.Encoding
 	baseLg   byte
 }
 
-// nameSpy is a filter that notes that it was asked, and for which filter.
+// nameSpy is a filter that notes which filter it was asked about.
 type nameSpy struct {
 	foreign
 	seen *diskFilter

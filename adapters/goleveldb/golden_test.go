@@ -22,7 +22,7 @@ import (
 
 const goldenTables = "../../testdata/leveldb/tables"
 
-// golden is what is known of one directory that C++ LevelDB wrote; its README has the fields.
+// golden describes one directory that C++ LevelDB wrote. The README beside it explains the fields.
 type golden struct {
 	DB         string        `json:"db"`
 	LiveCount  int           `json:"live_count"`
@@ -37,7 +37,7 @@ type goldenTable struct {
 	UserKeys        []hexKey      `json:"user_keys"`
 	Probes          []goldenProbe `json:"probes"`
 
-	// In raw_tablebuilder alone.
+	// Only in raw_tablebuilder.
 	HasFilter bool     `json:"has_filter"`
 	Keys      []hexKey `json:"keys"`
 }
@@ -49,8 +49,8 @@ func (k *hexKey) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// goldenProbe is one absent key with the answer of C++ LevelDB's filter, or the reason why it was
-// not asked.
+// goldenProbe is an absent key with the answer of C++ LevelDB's filter, or the reason why the
+// filter was not asked.
 type goldenProbe struct {
 	key      hexKey
 	mayMatch *bool
@@ -109,7 +109,7 @@ func openGolden(t *testing.T, g golden, p policy.Policy) *leveldb.DB {
 	return openReadOnly(t, dir, p)
 }
 
-// question keeps the last answer of a policy that it spies on.
+// question is a spy that keeps the last answer.
 type question struct {
 	spy
 	answer *bool // nil if it was not asked
@@ -121,12 +121,12 @@ func newQuestion(p policy.Policy) *question {
 	return q
 }
 
-// goleveldb, with our policy in its options, answers every recorded lookup as C++ LevelDB did.
+// With our policy, goleveldb's filters answer every recorded lookup as C++ LevelDB's did.
 func TestGoldenDatabases(t *testing.T) {
 	databases, compared := 0, int64(0)
 	for _, g := range readGolden(t) {
 		if g.DB == "raw_tablebuilder" || len(g.Tables) > 1 {
-			continue // below, table by table
+			continue // TestGoldenTables reads them
 		}
 		databases++
 		tab := g.Tables[0]
@@ -164,12 +164,8 @@ func TestGoldenDatabases(t *testing.T) {
 		})
 	}
 	require.GreaterOrEqual(t, databases, 10)
-	require.GreaterOrEqual(
-		t,
-		compared,
-		int64(13_043),
-		"as many as the directories had when they were recorded",
-	)
+	require.GreaterOrEqual(t, compared, int64(13_043),
+		"as many as the directories had when they were recorded")
 }
 
 // requireLive compares the content of a database with the recorded one: by an iterator, and key by
@@ -192,9 +188,9 @@ func requireLive(t *testing.T, g golden, db *leveldb.DB) {
 	require.Zero(t, live.lost(t, db))
 }
 
-// Databases of several tables: a lookup may ask several filters, so each table is read by itself.
-// The content is read through the database, unless its log has entries: goleveldb may not read C++
-// LevelDB's log to the end.
+// In a database of several tables a lookup may ask several filters, so each table is read by
+// itself. The content is read through the database, unless its log has entries: goleveldb may not
+// read C++ LevelDB's log to the end.
 func TestGoldenTables(t *testing.T) {
 	tables, compared := 0, int64(0)
 	for _, g := range readGolden(t) {
@@ -205,14 +201,11 @@ func TestGoldenTables(t *testing.T) {
 			for _, tab := range g.Tables {
 				tables++
 				q := newQuestion(bloom(t, 10))
-				r := openTable(
-					t,
-					readGoldenTable(t, g, tab),
-					goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}),
-				)
+				r := openTable(t, readGoldenTable(t, g, tab),
+					goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}))
 				for _, p := range tab.Probes {
 					if p.why == "out_of_range" {
-						continue // a table's reader has no range to look at
+						continue // a table's reader does not know the range
 					}
 					q.answer = nil
 					found, _, err := r.Find(goleveldb.SearchKey(p.key), true, nil)
@@ -221,15 +214,8 @@ func TestGoldenTables(t *testing.T) {
 					} else {
 						require.ErrorIs(t, err, table.ErrNotFound)
 					}
-					require.Equal(
-						t,
-						p.mayMatch,
-						q.answer,
-						"%s, absent key %x %s",
-						tab.File,
-						[]byte(p.key),
-						p.why,
-					)
+					require.Equal(t, p.mayMatch, q.answer, "%s, absent key %x %s",
+						tab.File, []byte(p.key), p.why)
 				}
 				require.Equal(t, tab.answers(), q.asked.Load())
 				compared += q.asked.Load()
@@ -250,15 +236,11 @@ func TestGoldenTables(t *testing.T) {
 		})
 	}
 	require.GreaterOrEqual(t, tables, 20)
-	require.GreaterOrEqual(
-		t,
-		compared,
-		int64(29_726),
-		"as many as the directories had when they were recorded",
-	)
+	require.GreaterOrEqual(t, compared, int64(29_726),
+		"as many as the directories had when they were recorded")
 }
 
-// A filter under a name of the user's own is found under that name.
+// A filter under another name is found under that name.
 func TestGoldenCustomName(t *testing.T) {
 	found := false
 	for _, g := range readGolden(t) {

@@ -86,8 +86,8 @@ func open(t testing.TB, dir string, o *opt.Options) *leveldb.DB {
 	return db
 }
 
-// openReadOnly opens with p a database whose entries all lie in tables. Nothing changes them while
-// it is read.
+// openReadOnly opens a database with p. Its entries must all be in tables, which then do not
+// change.
 func openReadOnly(t testing.TB, dir string, p policy.Policy) *leveldb.DB {
 	return open(t, dir, configured(t, &opt.Options{ReadOnly: true}, p))
 }
@@ -142,8 +142,8 @@ func (e entries) requireContent(t testing.TB, db *leveldb.DB) {
 	require.Zero(t, e.lost(t, db))
 }
 
-// fillRange writes n keys that begin with prefix, so that the tables of two prefixes do not
-// overlap, and brings them to tables.
+// fillRange writes n keys that begin with prefix to tables, so that the tables of two prefixes do
+// not overlap.
 func (e entries) fillRange(t testing.TB, db *leveldb.DB, prefix string, n int) {
 	for i := range n {
 		e.put(t, db, fmt.Appendf(nil, "%s%06d", prefix, i), fmt.Appendf(nil, "value %d", i))

@@ -30,15 +30,11 @@ func TestForInternalKeys(t *testing.T) {
 			lost++
 		}
 	}
-	require.Greater(
-		t,
-		lost,
-		90,
-		"what the wrapper is for: the bare filter loses nearly every internal key",
-	)
+	require.Greater(t, lost, 90,
+		"what the wrapper is for: the bare filter loses nearly every internal key")
 }
 
-// Keys too short for a trailer are never answered "absent", whatever the filter.
+// The answer for a key too short for a trailer is "may contain", whatever the filter is.
 func TestForInternalKeysShortKeys(t *testing.T) {
 	p := bloom(t, 10)
 	f := goleveldb.ForInternalKeys(goleveldb.New(p))
@@ -50,42 +46,37 @@ func TestForInternalKeysShortKeys(t *testing.T) {
 		require.True(t, f.Contains(ofNoKeys, key), "%d bytes", n)
 		require.True(t, f.Contains(nil, key), "%d bytes", n)
 	}
-	require.False(
-		t,
-		f.Contains(ofNoKeys, []byte("12345678")),
-		"an internal key of the empty user key",
-	)
+	require.False(t, f.Contains(ofNoKeys, []byte("12345678")),
+		"an internal key of the empty user key")
 	require.Equal(t, p.AppendFilter(nil, short), generate(f.NewGenerator(), short))
 }
 
 func TestForInternalKeysRefusesNil(t *testing.T) {
-	require.PanicsWithValue(
-		t,
+	require.PanicsWithValue(t,
 		"goleveldb: ForInternalKeys: the filter is nil: pass one such as New returns",
-		func() { goleveldb.ForInternalKeys(nil) },
-	)
+		func() { goleveldb.ForInternalKeys(nil) })
 }
 
-// The bytes of LevelDB's db/dbformat.h: the user's key, one byte of kind, and 7 of sequence,
-// little-endian.
+// The encoding is that of LevelDB's db/dbformat.h: the user's key, one byte of kind, and 7 bytes of
+// sequence number, little-endian.
 func TestParseInternalKey(t *testing.T) {
 	for _, c := range []struct {
 		key  string
 		want goleveldb.InternalKey
 	}{
-		{"key\x01\x02\x00\x00\x00\x00\x00\x00", goleveldb.InternalKey{User: []byte("key"), Sequence: 2}},
-		{"key\x00\x02\x01\x00\x00\x00\x00\x00", goleveldb.InternalKey{User: []byte("key"), Sequence: 258, Deleted: true}},
-		{"\x01\xff\xff\xff\xff\xff\xff\xff", goleveldb.InternalKey{User: []byte{}, Sequence: 1<<56 - 1}},
+		{"key\x01\x02\x00\x00\x00\x00\x00\x00",
+			goleveldb.InternalKey{User: []byte("key"), Sequence: 2}},
+		{"key\x00\x02\x01\x00\x00\x00\x00\x00",
+			goleveldb.InternalKey{User: []byte("key"), Sequence: 258, Deleted: true}},
+		{"\x01\xff\xff\xff\xff\xff\xff\xff",
+			goleveldb.InternalKey{User: []byte{}, Sequence: 1<<56 - 1}},
 	} {
 		got, err := goleveldb.ParseInternalKey([]byte(c.key))
 		require.NoError(t, err)
 		require.Equal(t, c.want, got)
 	}
-	require.Equal(
-		t,
-		[]byte("key\x01\xff\xff\xff\xff\xff\xff\xff"),
-		goleveldb.SearchKey([]byte("key")),
-	)
+	require.Equal(t, []byte("key\x01\xff\xff\xff\xff\xff\xff\xff"),
+		goleveldb.SearchKey([]byte("key")))
 
 	for key, message := range map[string]string{
 		"":                                    "has 0 bytes, not at least 8",
@@ -105,8 +96,8 @@ func TestSearchKeyCopies(t *testing.T) {
 	require.Equal(t, "key and what follows", string(memory))
 }
 
-// A damaged table may have keys of any length. They are put in some order, the same each time,
-// without a panic.
+// A damaged table may have keys of any length. The comparer orders them, always in the same way,
+// and does not panic.
 func TestInternalComparerOfShortKeys(t *testing.T) {
 	c := goleveldb.TableOptions(nil).Comparer
 	ordered := [][]byte{

@@ -74,10 +74,10 @@ func ExampleConfigure_cosmosDB() {
 	// former options: 300 of 300 keys found, filters asked 300 times
 }
 
-// takeOver prints what differs between two sets of options. Then it opens a database with the former
-// ones, with the recipe's, and with the former ones again. Each time it writes 100 keys to a table of
-// their own, and prints how many of all keys it finds. A key lies in one table, so Get asks one filter
-// if the options know its name.
+// takeOver prints what differs between two sets of options. Then it opens a database with the
+// former ones, with the recipe's, and with the former ones again. Each time it writes 100 keys to a
+// table of their own, and prints how many of all keys it finds. A key lies in one table, so Get
+// asks one filter if the options know its name.
 func takeOver(former, recipe opt.Options) {
 	check := func(err error) {
 		if err != nil {
@@ -115,9 +115,8 @@ func takeOver(former, recipe opt.Options) {
 			check(db.Put(key, key, nil))
 			keys = append(keys, key)
 		}
-		check(
-			db.CompactRange(*util.BytesPrefix([]byte(prefix))),
-		) // makes a table of them, and leaves the others as they are
+		// This writes a table of them and leaves the others as they are.
+		check(db.CompactRange(*util.BytesPrefix([]byte(prefix))))
 		found := 0
 		for _, key := range keys {
 			if got, err := db.Get(key, nil); err == nil && string(got) == string(key) {
@@ -128,13 +127,8 @@ func takeOver(former, recipe opt.Options) {
 		for _, f := range filters {
 			asked += f.asked.Load()
 		}
-		fmt.Printf(
-			"%s: %d of %d keys found, filters asked %d times\n",
-			step.name,
-			found,
-			len(keys),
-			asked,
-		)
+		fmt.Printf("%s: %d of %d keys found, filters asked %d times\n",
+			step.name, found, len(keys), asked)
 		check(db.Close())
 	}
 }

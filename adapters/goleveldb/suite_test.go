@@ -214,10 +214,8 @@ func (r goleveldbReader) Scan(start, end []byte) (entries []enginetest.Entry, er
 	it := r.r.NewIterator(&util.Range{Start: start, Limit: end}, nil)
 	defer it.Release()
 	for it.Next() {
-		entries = append(
-			entries,
-			enginetest.Entry{Key: string(it.Key()), Value: string(it.Value())},
-		)
+		entries = append(entries,
+			enginetest.Entry{Key: string(it.Key()), Value: string(it.Value())})
 	}
 	return entries, it.Error()
 }

@@ -18,14 +18,8 @@ import (
 )
 
 func openTable(t testing.TB, data []byte, o *opt.Options) *table.Reader {
-	r, err := table.NewReader(
-		bytes.NewReader(data),
-		int64(len(data)),
-		storage.FileDesc{Type: storage.TypeTable, Num: 1},
-		nil,
-		nil,
-		o,
-	)
+	r, err := table.NewReader(bytes.NewReader(data), int64(len(data)),
+		storage.FileDesc{Type: storage.TypeTable, Num: 1}, nil, nil, o)
 	require.NoError(t, err)
 	return r
 }
@@ -41,9 +35,9 @@ func keysOf(t testing.TB, r *table.Reader) (keys [][]byte) {
 	return keys
 }
 
-// requireFilters finds every key of a table through its filter, and checks that each filter has the
-// very bytes that ofWindow gives for all keys of its window, which the offsets of the data blocks
-// tell. It returns the number of filters.
+// requireFilters finds every key of a table through its filter. It requires that each filter is
+// what ofWindow returns for the keys of its window, to which the offsets of their data blocks
+// assign them. It returns the number of filters.
 func requireFilters(
 	t testing.TB,
 	r *table.Reader,
@@ -73,7 +67,7 @@ func requireFilters(
 	return len(windows)
 }
 
-// Tables made and read without a database have plain keys.
+// Tables that are written and read without a database have plain keys.
 func TestTable(t *testing.T) {
 	all := policytest.Keys(policytest.Rand(t, 9), 8000)
 	present, absent := all[:4000], all[4000:]
@@ -82,7 +76,7 @@ func TestTable(t *testing.T) {
 		baseLg, filters int
 		compression     opt.Compression
 	}{
-		// The keys alone, 4000 of 24 bytes on average and random, fill 46 windows of 2 KiB or 1.5
+		// The keys alone, 4000 random ones of 24 bytes on average, fill 46 windows of 2 KiB, or 1.5
 		// of 64 KiB.
 		{11, 46, opt.NoCompression},
 		{11, 46, opt.SnappyCompression},
@@ -92,21 +86,13 @@ func TestTable(t *testing.T) {
 		t.Run(fmt.Sprintf("base %d, %v", c.baseLg, c.compression), func(t *testing.T) {
 			p := bloom(t, 10)
 			asked := &spy{Policy: p}
-			o := configured(
-				t,
-				&opt.Options{FilterBaseLg: c.baseLg, Compression: c.compression},
-				asked,
-			)
+			o := &opt.Options{FilterBaseLg: c.baseLg, Compression: c.compression}
+			o = configured(t, o, asked)
 			var file bytes.Buffer
 			w := table.NewWriter(&file, o, nil, 0)
 			for i, key := range present {
-				require.NoError(
-					t,
-					w.Append(
-						key,
-						[]byte(fmt.Sprintf("a value of some length, number %0*d", i%20, i)),
-					),
-				)
+				value := fmt.Appendf(nil, "a value of some length, number %0*d", i%20, i)
+				require.NoError(t, w.Append(key, value))
 			}
 			require.NoError(t, w.Close())
 
@@ -119,7 +105,7 @@ func TestTable(t *testing.T) {
 			require.EqualValues(t, len(present), asked.asked.Load())
 			require.Zero(t, asked.absent.Load())
 
-			// Find looks for the next key where the filter does not avoid the read.
+			// Where the filter does not avoid the read, Find finds the next key.
 			avoided := 0
 			for _, key := range absent {
 				if _, _, err := r.Find(key, true, nil); err == table.ErrNotFound {

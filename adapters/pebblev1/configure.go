@@ -53,10 +53,10 @@ func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 		}
 		opt(&s)
 	}
-	f, err := newFilterPolicy(p)
-	if err != nil {
-		return err
+	if err := policy.Check(p); err != nil {
+		return fmt.Errorf("pebblev1: %w", err)
 	}
+	f := New(p)
 	var filters levelFilters
 	for level := range filters {
 		if level < numLevels-1 || s.l6 {
@@ -85,11 +85,10 @@ func ConfigureLevels(o *pebble.Options, levels []policy.Policy) error {
 		if p == nil {
 			continue
 		}
-		f, err := newFilterPolicy(p)
-		if err != nil {
-			return fmt.Errorf("policy of L%d: %w", level, err)
+		if err := policy.Check(p); err != nil {
+			return fmt.Errorf("pebblev1: policy of L%d: %w", level, err)
 		}
-		filters[level] = f
+		filters[level] = New(p)
 	}
 	return configure(o, filters)
 }

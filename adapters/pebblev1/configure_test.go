@@ -38,14 +38,17 @@ func TestConfigureRefuses(t *testing.T) {
 		{"Filters", atLevel0(nil, map[string]pebble.FilterPolicy{policy.Name: stranger}), refused},
 		{"a level", atLevel0(stranger, nil), refused},
 		{"a level, behind ours in Filters",
-			atLevel0(stranger, map[string]pebble.FilterPolicy{policy.Name: pebblev1.New(p)}), refused},
+			atLevel0(stranger, map[string]pebble.FilterPolicy{policy.Name: pebblev1.New(p)}),
+			refused},
 		{"a level, other policy",
 			atLevel0(pebblev1.New(&spy{Policy: p}), nil), refused},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for name, configure := range map[string]func() error{
-				"Configure":       func() error { return pebblev1.Configure(c.o, p) },
-				"ConfigureLevels": func() error { return pebblev1.ConfigureLevels(c.o, []policy.Policy{p}) },
+				"Configure": func() error { return pebblev1.Configure(c.o, p) },
+				"ConfigureLevels": func() error {
+					return pebblev1.ConfigureLevels(c.o, []policy.Policy{p})
+				},
 			} {
 				var before pebble.Options
 				if c.o != nil {
@@ -85,10 +88,13 @@ func TestConfigureLevelsRefuses(t *testing.T) {
 	}{
 		{"no level", nil, "0 policies for the levels: pass 1 to 7"},
 		{"eight levels", make([]policy.Policy, 8), "8 policies for the levels: pass 1 to 7"},
-		{"what NewBloom returns with an error", []policy.Policy{p, noPolicy}, "policy of L1: pebblev1: policy: the policy is nil"},
-		{"another encoding, one name", []policy.Policy{mine, &spy{Policy: mine}}, "policy.WithName"},
+		{"what NewBloom returns with an error", []policy.Policy{p, noPolicy},
+			"pebblev1: policy of L1: policy: the policy is nil"},
+		{"another encoding, one name", []policy.Policy{mine, &spy{Policy: mine}},
+			"policy.WithName"},
 		{"another encoding, LevelDB's name", []policy.Policy{&spy{Policy: p}}, "policy.WithName"},
-		{"not adjacent", []policy.Policy{mine, nil, p, p, p, p, &spy{Policy: mine}}, "policy.WithName"},
+		{"not adjacent", []policy.Policy{mine, nil, p, p, p, p, &spy{Policy: mine}},
+			"policy.WithName"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := &pebble.Options{}
@@ -149,7 +155,7 @@ func TestReadersAreAdded(t *testing.T) {
 	}
 }
 
-// What Configure set before is replaced under the same name, and read under another.
+// Configure replaces a former policy of the same name, and keeps one of another name as a reader.
 func TestConfigureAgain(t *testing.T) {
 	first, second := bloom(t, 10), bloom(t, 16)
 	renamed := bloom(t, 16, policy.WithName("mine"))
@@ -172,6 +178,18 @@ func TestConfigureAgain(t *testing.T) {
 	require.Len(t, o.Filters, len(readerNames)+1)
 }
 
+// Calling Configure twice has the effect of calling it once.
+func TestConfigureTwice(t *testing.T) {
+	p := bloom(t, 10)
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6()}} {
+		once := configured(t, &pebble.Options{}, p, opts...)
+		twice := configured(t, configured(t, &pebble.Options{}, p, opts...), p, opts...)
+		require.Equal(t, filtersOf(once), filtersOf(twice))
+		require.Equal(t, ensured(once).String(), ensured(twice).String())
+		require.Equal(t, once.Filters, twice.Filters)
+	}
+}
+
 func TestConfigureLevels(t *testing.T) {
 	low, high := bloom(t, 8), bloom(t, 16)
 	mine := bloom(t, 10, policy.WithName("mine"))
@@ -184,9 +202,18 @@ func TestConfigureLevels(t *testing.T) {
 			"all", []policy.Policy{high, high, mine, mine, low, low, mine},
 			[7]string{policy.Name, policy.Name, "mine", "mine", policy.Name, policy.Name, "mine"},
 		},
-		{"nil is none", []policy.Policy{nil, mine, nil}, [7]string{"none", "mine", "none", "none", "none", "none", "none"}},
-		{"past the end is none", []policy.Policy{mine}, [7]string{"mine", "none", "none", "none", "none", "none", "none"}},
-		{"all none", make([]policy.Policy, 7), [7]string{"none", "none", "none", "none", "none", "none", "none"}},
+		{
+			"nil is none", []policy.Policy{nil, mine, nil},
+			[7]string{"none", "mine", "none", "none", "none", "none", "none"},
+		},
+		{
+			"past the end is none", []policy.Policy{mine},
+			[7]string{"mine", "none", "none", "none", "none", "none", "none"},
+		},
+		{
+			"all none", make([]policy.Policy, 7),
+			[7]string{"none", "none", "none", "none", "none", "none", "none"},
+		},
 		{
 			"the same throughout", []policy.Policy{mine, mine, mine, mine, mine, mine, mine},
 			[7]string{"mine", "mine", "mine", "mine", "mine", "mine", "mine"},
@@ -204,9 +231,6 @@ func TestConfigureLevels(t *testing.T) {
 			}
 		})
 	}
-	require.NoError(
-		t,
-		pebblev1.ConfigureLevels(&pebble.Options{}, []policy.Policy{high, low}),
-		"settings may share a name",
-	)
+	require.NoError(t, pebblev1.ConfigureLevels(&pebble.Options{}, []policy.Policy{high, low}),
+		"settings may share a name")
 }

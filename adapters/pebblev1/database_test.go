@@ -16,10 +16,9 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// fill makes a database in dir whose keys lie in L0, a third of them, in a level between, and in
-// L6, and closes it. L6 has more than the level between, which would be skipped otherwise if tables
-// are large. Tables in different levels were all written there: one that comes down alone would be
-// moved.
+// fill creates a database in dir and closes it. A third of the keys lies in L0, the others in a
+// level between and in L6. L6 gets more than the level between, which Pebble would otherwise skip.
+// Each level's tables were written there: what is compacted overlaps, so nothing is moved as it is.
 func fill(t testing.TB, dir string, options func() *pebble.Options, keys [][]byte) {
 	n := len(keys)
 	db := open(t, dir, options())
@@ -69,7 +68,7 @@ func onEveryShape(t *testing.T, test func(t *testing.T, options func() *pebble.O
 	}
 }
 
-// The levels of a real database get filters as configured.
+// Each level of a database gets the filters that were configured for it.
 func TestTablesPerLevel(t *testing.T) {
 	keys := policytest.Keys(policytest.Rand(t, 3), 3000)
 	for _, c := range []struct {

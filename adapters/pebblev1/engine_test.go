@@ -26,24 +26,16 @@ var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.Fo
 // first 8 bytes of each. The default comparer has whole keys too, but no Split, without which
 // SeekPrefixGE panics.
 var comparers = []*pebble.Comparer{
-	splitting(
-		pebble.DefaultComparer.Name,
-		func(key []byte) int { return len(key) },
-		pebble.DefaultComparer.ImmediateSuccessor,
-	),
-	splitting(
-		"levelbloom.test.prefix8",
-		func(key []byte) int { return min(len(key), 8) },
-		nextPrefix,
-	),
+	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) },
+		pebble.DefaultComparer.ImmediateSuccessor),
+	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) },
+		nextPrefix),
 }
 
 // splitting returns the default comparer with a name, a Split, and the function that gives the
 // prefix after one.
 func splitting(
-	name string,
-	split pebble.Split,
-	next func(dst, prefix []byte) []byte,
+	name string, split pebble.Split, next func(dst, prefix []byte) []byte,
 ) *pebble.Comparer {
 	c := *pebble.DefaultComparer
 	c.Name, c.Split, c.ImmediateSuccessor = name, split, next
@@ -136,9 +128,7 @@ func tableFormats() (all []sstable.TableFormat) {
 }
 
 // tableFormat is the format in which db writes its tables.
-func tableFormat(
-	db *pebble.DB,
-) sstable.TableFormat {
+func tableFormat(db *pebble.DB) sstable.TableFormat {
 	return db.FormatMajorVersion().MaxTableFormat()
 }
 
@@ -192,10 +182,7 @@ func writeTableFor(
 // lostInTable reads a table through the reader's door and returns how many of keys a search with
 // the filter does not find.
 func lostInTable(
-	t testing.TB,
-	path string,
-	filters map[string]pebble.FilterPolicy,
-	keys [][]byte,
+	t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte,
 ) (lost int) {
 	file, err := vfs.Default.Open(path)
 	require.NoError(t, err)

@@ -43,8 +43,8 @@ func Example() {
 	// pebble: not found
 }
 
-// The upper levels, which every lookup passes, get more bits per key than the lower ones, whose filters
-// take most of the memory.
+// The upper levels, which every lookup passes, get more bits per key than the lower ones, whose
+// filters take most of the memory.
 func ExampleConfigureLevels() {
 	var policies [2]policy.Policy
 	for i, setting := range []struct {

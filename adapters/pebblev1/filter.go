@@ -24,18 +24,10 @@ var _ pebble.FilterPolicy = (*filterPolicy)(nil)
 //
 // New panics if policy.Check refuses p.
 func New(p policy.Policy) pebble.FilterPolicy {
-	f, err := newFilterPolicy(p)
-	if err != nil {
-		panic(err)
-	}
-	return f
-}
-
-func newFilterPolicy(p policy.Policy) (pebble.FilterPolicy, error) {
 	if err := policy.Check(p); err != nil {
-		return nil, fmt.Errorf("pebblev1: %w", err)
+		panic(fmt.Errorf("pebblev1: %w", err))
 	}
-	return &filterPolicy{p, p.Name()}, nil
+	return &filterPolicy{p, p.Name()}
 }
 
 // Name implements pebble.FilterPolicy.

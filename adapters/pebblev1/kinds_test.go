@@ -29,8 +29,8 @@ func filterOf(p policy.Policy, keys [][]byte) []byte {
 	return b.Finish(nil)
 }
 
-// Tables of every format have filters of all kinds: the very bytes that the policy builds, which
-// avoid reads. A reader of any kind finds them by their name.
+// Tables of every format get filters of all kinds. They are what the policy builds, and avoid
+// reads. A reader of any kind finds them by their name.
 func TestTableBuilder(t *testing.T) {
 	all := policytest.Keys(policytest.Rand(t, 10), 2000)
 	absent := all[1000:]
@@ -55,12 +55,8 @@ func TestTableBuilder(t *testing.T) {
 					require.Greater(t, s.absent.Load(), int64(950), "of 1000 absent keys")
 
 					s.lies = true
-					require.Equal(
-						t,
-						n,
-						lostInTable(t, path, filters, present),
-						"lost keys are noticed",
-					)
+					require.Equal(t, n, lostInTable(t, path, filters, present),
+						"lost keys are noticed")
 				})
 			}
 		}
@@ -82,8 +78,8 @@ func storedOptions(t testing.TB, fs vfs.FS, dir string) string {
 	return string(text)
 }
 
-// Levels have policies of different kinds, under names of their own or under one. The options that
-// the database stores bring them back, and every candidate of the one name reads all.
+// Levels have policies of different kinds, under names of their own or under one. ByName finds them
+// for the options that the database stores, and every candidate of the one name reads all.
 func TestKindsPerLevel(t *testing.T) {
 	for _, format := range formats {
 		for _, oneName := range []bool{true, false} {

@@ -46,8 +46,9 @@ func shapes(rng *rand.Rand) map[string]*pebble.Options {
 	all := map[string]*pebble.Options{
 		"zero": {},
 		"fields outside the levels": {
-			MemTableSize: 1 << 20, FlushSplitBytes: 1 << 19, L0CompactionThreshold: 7, BytesPerSync: 1 << 18,
-			Comparer: comparers[1], Logger: quiet{}, EventListener: &pebble.EventListener{},
+			MemTableSize: 1 << 20, FlushSplitBytes: 1 << 19, BytesPerSync: 1 << 18,
+			L0CompactionThreshold: 7, Comparer: comparers[1], Logger: quiet{},
+			EventListener: &pebble.EventListener{},
 		},
 		"with defaults": (&pebble.Options{FS: vfs.NewMem()}).EnsureDefaults(),
 		"more entries than levels": {
@@ -67,7 +68,8 @@ func shapes(rng *rand.Rand) map[string]*pebble.Options {
 				l.BlockSize = rng.Intn(2) * rng.Intn(100_000)
 				l.BlockSizeThreshold = rng.Intn(2) * rng.Intn(100)
 				l.Compression = []pebble.Compression{
-					pebble.DefaultCompression, pebble.NoCompression, pebble.SnappyCompression, pebble.ZstdCompression,
+					pebble.DefaultCompression, pebble.NoCompression,
+					pebble.SnappyCompression, pebble.ZstdCompression,
 				}[rng.Intn(4)]
 				l.FilterPolicy = []pebble.FilterPolicy{nil, engine.FilterPolicy(10)}[rng.Intn(2)]
 				l.IndexBlockSize = rng.Intn(2) * rng.Intn(1_000_000)
@@ -99,16 +101,20 @@ func effective(o *pebble.Options) (levels [7]pebble.LevelOptions, others string)
 }
 
 func TestConfigureChangesFiltersOnly(t *testing.T) {
-	p, q := bloom(t, 10), bloom(t, 8, policy.WithName("q"))
+	p, q := bloom(t, 10, policy.WithName("p")), bloom(t, 8, policy.WithName("q"))
 	for name, configure := range map[string]func(o *pebble.Options) error{
-		"Configure":       func(o *pebble.Options) error { return pebblev1.Configure(o, p) },
-		"WithL6":          func(o *pebble.Options) error { return pebblev1.Configure(o, p, pebblev1.WithL6()) },
-		"ConfigureLevels": func(o *pebble.Options) error { return pebblev1.ConfigureLevels(o, []policy.Policy{q, nil, p}) },
+		"Configure": func(o *pebble.Options) error { return pebblev1.Configure(o, p) },
+		"WithL6": func(o *pebble.Options) error {
+			return pebblev1.Configure(o, p, pebblev1.WithL6())
+		},
+		"ConfigureLevels": func(o *pebble.Options) error {
+			return pebblev1.ConfigureLevels(o, []policy.Policy{q, nil, p})
+		},
 	} {
 		want := map[string][7]string{
-			"Configure":       {p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), "none"},
-			"WithL6":          {p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name()},
-			"ConfigureLevels": {"q", "none", p.Name(), "none", "none", "none", "none"},
+			"Configure":       {"p", "p", "p", "p", "p", "p", "none"},
+			"WithL6":          {"p", "p", "p", "p", "p", "p", "p"},
+			"ConfigureLevels": {"q", "none", "p", "none", "none", "none", "none"},
 		}[name]
 		for shape, o := range shapes(policytest.Rand(t, 70)) {
 			t.Run(name+"/"+shape, func(t *testing.T) {
@@ -145,12 +151,8 @@ func TestNoLevels(t *testing.T) {
 		got, _ := effective(o)
 		require.Equal(t, want, got)
 		for level := range 7 {
-			require.EqualValues(
-				t,
-				2<<20<<level,
-				got[level].TargetFileSize,
-				"2 MB in L0, doubled for each level below",
-			)
+			require.EqualValues(t, 2<<20<<level, got[level].TargetFileSize,
+				"2 MB in L0, doubled for each level below")
 		}
 	}
 }

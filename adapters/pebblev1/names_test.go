@@ -34,24 +34,22 @@ func TestByName(t *testing.T) {
 
 	f, err := find("unknown")
 	require.Nil(t, f)
-	require.EqualError(t, err, `pebblev1: no filter policy is named "unknown": known are none, `+
-		`rocksdb.BuiltinBloomFilter, leveldb.BuiltinBloomFilter2, leveldb.BuiltinBloomFilter2, mine; `+
-		`pass the policy of that name to ByName`)
+	require.EqualError(t, err, `pebblev1: no filter policy is named "unknown": known are `+
+		`none, rocksdb.BuiltinBloomFilter, leveldb.BuiltinBloomFilter2, `+
+		`leveldb.BuiltinBloomFilter2, mine; pass the policy of that name to ByName`)
 }
 
 func TestByNameRefusesNil(t *testing.T) {
 	require.Panics(t, func() { pebblev1.ByName(nil) })
 }
 
-// The options that a database has stored bring its filters back.
+// Parsing the options that a database has stored finds its policies again.
 func TestOptionsFile(t *testing.T) {
 	dir := t.TempDir()
 	high, low := bloom(t, 16, policy.WithName("high")), bloom(t, 8, policy.WithName("low"))
 	configure := func(o *pebble.Options, high, low policy.Policy) *pebble.Options {
-		require.NoError(
-			t,
-			pebblev1.ConfigureLevels(o, []policy.Policy{high, high, high, nil, low, low, nil}),
-		)
+		require.NoError(t,
+			pebblev1.ConfigureLevels(o, []policy.Policy{high, high, high, nil, low, low, nil}))
 		return o
 	}
 	written := configure(resting(small(pebble.FormatNewest)), high, low)
@@ -68,10 +66,8 @@ func TestOptionsFile(t *testing.T) {
 
 	parse := func(candidates ...policy.Policy) (*pebble.Options, error) {
 		o := &pebble.Options{}
-		err := o.Parse(
-			string(stored),
-			&pebble.ParseHooks{NewFilterPolicy: pebblev1.ByName(candidates...)},
-		)
+		err := o.Parse(string(stored),
+			&pebble.ParseHooks{NewFilterPolicy: pebblev1.ByName(candidates...)})
 		return o, err
 	}
 	s := &spy{Policy: high}

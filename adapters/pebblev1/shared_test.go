@@ -17,12 +17,11 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// sharing returns options whose tables are written to storage that databases share.
+// sharing returns options of a database that writes its tables to shared storage.
 func sharing(t testing.TB, storage remote.Storage, p policy.Policy) *pebble.Options {
 	o := resting(configured(t, small(pebble.FormatNewest), p, pebblev1.WithL6()))
 	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(
-		map[remote.Locator]remote.Storage{"": storage},
-	)
+		map[remote.Locator]remote.Storage{"": storage})
 	o.Experimental.CreateOnShared = remote.CreateOnSharedAll
 	return o
 }
@@ -61,8 +60,8 @@ func TestSharedTables(t *testing.T) {
 	}
 }
 
-// Tables that others wrote to remote storage, with our filters, are ingested where they lie. Pebble
-// makes virtual tables of them, with the bounds that it is told.
+// Tables that another program wrote to remote storage, with our filters, are ingested in place.
+// Pebble turns them into virtual tables with the given bounds.
 func TestExternalTables(t *testing.T) {
 	storage := remote.NewInMem()
 	dir := t.TempDir()
@@ -95,7 +94,7 @@ func TestExternalTables(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-// virtual returns what FiltersOnDisk tells of the only table of L6.
+// virtual returns what FiltersOnDisk reports of the only table of L6.
 func virtual(t testing.TB, db *pebble.DB) pebblev1.LevelFilters {
 	levels, err := pebblev1.FiltersOnDisk(db)
 	require.NoError(t, err)

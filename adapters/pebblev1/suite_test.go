@@ -93,7 +93,9 @@ func (suiteEngine) New(p policy.Policy) (func([][]byte) []byte, func(filter, key
 		}
 		return w.Finish(nil)
 	}
-	mayContain := func(filter, key []byte) bool { return f.MayContain(pebble.TableFilter, filter, key) }
+	mayContain := func(filter, key []byte) bool {
+		return f.MayContain(pebble.TableFilter, filter, key)
+	}
 	return build, mayContain
 }
 
@@ -209,10 +211,8 @@ func (r pebbleReader) Scan(start, end []byte) ([]enginetest.Entry, error) {
 // rest returns the entries from where iter is, and closes it.
 func rest(iter *pebble.Iterator, valid bool) (entries []enginetest.Entry, err error) {
 	for ; valid; valid = iter.Next() {
-		entries = append(
-			entries,
-			enginetest.Entry{Key: string(iter.Key()), Value: string(iter.Value())},
-		)
+		entries = append(entries,
+			enginetest.Entry{Key: string(iter.Key()), Value: string(iter.Value())})
 	}
 	return entries, iter.Close()
 }

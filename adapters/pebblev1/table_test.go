@@ -17,7 +17,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// capture returns a spy on p that keeps a copy of the last filter it was asked about.
+// capture returns a spy on p, and where it keeps a copy of the last filter it was asked about.
 func capture(p policy.Policy) (s *spy, filter *[]byte) {
 	filter = new([]byte)
 	s = &spy{Policy: p, saw: func(f, _ []byte) { *filter = append((*filter)[:0], f...) }}
@@ -51,7 +51,7 @@ func TestIngestedTable(t *testing.T) {
 	}
 }
 
-// Pebble adds a key to the filter once per version. A filter counts it once.
+// Pebble adds a key once per version, but the filter counts it once.
 func TestVersionsOfAKeyCountOnce(t *testing.T) {
 	keys := sorted(policytest.Keys(policytest.Rand(t, 12), 15))
 	for _, format := range formats {
@@ -98,8 +98,8 @@ func equalHashes(t testing.TB) [][]byte {
 	}
 }
 
-// Pebble's own policy drops a key whose hash is that of the key before. LevelDB's format counts
-// every key.
+// Pebble's own policy drops a key whose hash equals that of the key before. Ours counts every key,
+// as LevelDB does.
 func TestKeysOfEqualHashCountEach(t *testing.T) {
 	keys := equalHashes(t)
 	p := bloom(t, 100) // one key has 13 bytes and k, two have 25
@@ -108,36 +108,22 @@ func TestKeysOfEqualHashCountEach(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "table")
 			writeTable(t, path, format, pebblev1.New(p), keys)
 			s, filter := capture(p)
-			require.Zero(
-				t,
-				lostInTable(
-					t,
-					path,
-					map[string]pebble.FilterPolicy{s.Name(): pebblev1.New(s)},
-					keys,
-				),
-			)
+			filters := map[string]pebble.FilterPolicy{s.Name(): pebblev1.New(s)}
+			require.Zero(t, lostInTable(t, path, filters, keys))
 			require.Len(t, *filter, 25+1)
 			require.Equal(t, p.AppendFilter(nil, keys), *filter)
 		})
 	}
 }
 
-// The filter of a table that has range deletions only has length zero.
+// The filter of a table that has only range deletions is empty.
 func TestTableWithoutPoints(t *testing.T) {
 	for _, format := range tableFormats() {
 		t.Run(format.String(), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "table")
 			p := bloom(t, 10)
-			writeTable(
-				t,
-				path,
-				format,
-				pebblev1.New(p),
-				nil,
-				[2]string{"b", "c"},
-				[2]string{"d", "e"},
-			)
+			deleted := [][2]string{{"b", "c"}, {"d", "e"}}
+			writeTable(t, path, format, pebblev1.New(p), nil, deleted...)
 			s, filter := capture(p)
 			filters := map[string]pebble.FilterPolicy{s.Name(): pebblev1.New(s)}
 			*filter = []byte("not asked")

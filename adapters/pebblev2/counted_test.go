@@ -13,8 +13,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// What counted policies count is what Pebble counts, in checks and in tables, and by level under
-// names of their own.
+// Counted policies count as many checks and filters as Pebble does, also by level if each level's
+// policy has a name of its own.
 func TestCountedPerLevel(t *testing.T) {
 	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
 		dir := t.TempDir()
@@ -25,9 +25,8 @@ func TestCountedPerLevel(t *testing.T) {
 		var counted []*policy.Counted
 		var levels []policy.Policy
 		for level := range 7 {
-			c := policy.Count(
-				bloom(t, float64(16-level), policy.WithName(fmt.Sprintf("L%d", level))),
-			)
+			name := policy.WithName(fmt.Sprintf("L%d", level))
+			c := policy.Count(bloom(t, float64(16-level), name))
 			counted = append(counted, c)
 			levels = append(levels, c)
 		}
@@ -38,11 +37,8 @@ func TestCountedPerLevel(t *testing.T) {
 				TableCreated: func(pebble.TableCreateInfo) { created.Add(1) },
 			}
 			require.NoError(t, pebblev2.ConfigureLevels(o, levels))
-			require.NoError(
-				t,
-				pebblev2.ConfigureLevels(o, levels),
-				"the trials of a second time are not counted either",
-			)
+			require.NoError(t, pebblev2.ConfigureLevels(o, levels),
+				"configuring again counts nothing either")
 			return o
 		}
 		configured()
@@ -70,7 +66,7 @@ func TestCountedPerLevel(t *testing.T) {
 			require.GreaterOrEqual(t, c.MayContain, uint64(len(keys)/3), "L%d", level)
 		}
 
-		// A flush builds in L0 alone, and what it builds is what lies there.
+		// A flush builds filters in L0 only, and those are what L0 has then.
 		before := counted[0].Snapshot()
 		rest := sum(counted).Sub(before)
 		inL0 := disk(t, db, 0)
@@ -97,7 +93,7 @@ func sum[P policy.Policy](counted []P) (s policy.Counters) {
 	return s
 }
 
-// disk returns what the tables of a level tell of their filters, and the number of their keys.
+// disk returns what the tables of a level report of their filters, and the number of their keys.
 func disk(t testing.TB, db *pebble.DB, level int) (c policy.Counters) {
 	levels, err := db.SSTables(pebble.WithProperties())
 	require.NoError(t, err)

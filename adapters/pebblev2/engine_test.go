@@ -102,10 +102,7 @@ func compactAll(db *pebble.DB) error {
 	return db.Compact(context.Background(), []byte{0}, bytes.Repeat([]byte{0xff}, 100), false)
 }
 
-func ingest(
-	db *pebble.DB,
-	path string,
-) error {
+func ingest(db *pebble.DB, path string) error {
 	return db.Ingest(context.Background(), []string{path})
 }
 
@@ -170,20 +167,14 @@ func writeTableFor(
 // lostInTable reads a table through the reader's door and returns how many of keys a search with
 // the filter does not find.
 func lostInTable(
-	t testing.TB,
-	path string,
-	filters map[string]pebble.FilterPolicy,
-	keys [][]byte,
+	t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte,
 ) (lost int) {
 	file, err := vfs.Default.Open(path)
 	require.NoError(t, err)
 	readable, err := sstable.NewSimpleReadable(file)
 	require.NoError(t, err)
-	r, err := sstable.NewReader(
-		context.Background(),
-		readable,
-		sstable.ReaderOptions{Filters: filters},
-	)
+	r, err := sstable.NewReader(context.Background(), readable,
+		sstable.ReaderOptions{Filters: filters})
 	require.NoError(t, err)
 	iter, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
 	require.NoError(t, err)

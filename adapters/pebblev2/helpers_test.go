@@ -62,8 +62,8 @@ func configured(
 	return o
 }
 
-// open opens a database, which the test closes. If it fails before, the database must not go on in
-// the background.
+// open opens a database, which the test closes. If the test fails, open closes it, so that it does
+// not go on in the background.
 func open(t testing.TB, dir string, o *pebble.Options) *pebble.DB {
 	db, err := pebble.Open(dir, o)
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func open(t testing.TB, dir string, o *pebble.Options) *pebble.DB {
 	return db
 }
 
-// put writes keys and brings them to tables.
+// put writes keys and flushes them to tables.
 func put(t testing.TB, db *pebble.DB, keys [][]byte) {
 	for _, key := range keys {
 		require.NoError(t, db.Set(key, value(key), pebble.NoSync))

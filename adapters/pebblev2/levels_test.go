@@ -31,8 +31,9 @@ func shapes() map[string]*pebble.Options {
 	all := map[string]*pebble.Options{
 		"zero": {},
 		"fields outside the levels": {
-			MemTableSize: 1 << 20, FlushSplitBytes: 1 << 19, L0CompactionThreshold: 7, BytesPerSync: 1 << 18,
-			Comparer: comparers[1], Logger: quiet{}, EventListener: &pebble.EventListener{}, CacheSize: 1 << 20,
+			MemTableSize: 1 << 20, FlushSplitBytes: 1 << 19, BytesPerSync: 1 << 18,
+			L0CompactionThreshold: 7, Comparer: comparers[1], Logger: quiet{},
+			EventListener: &pebble.EventListener{}, CacheSize: 1 << 20,
 		},
 		"file sizes": {TargetFileSizes: [7]int64{1 << 20, 0, 12345, 0, 0, 777, 0}},
 	}
@@ -55,8 +56,7 @@ func shapes() map[string]*pebble.Options {
 	}
 	o := &pebble.Options{}
 	o.ApplyCompressionSettings(
-		func() pebble.DBCompressionSettings { return pebble.DBCompressionGood },
-	)
+		func() pebble.DBCompressionSettings { return pebble.DBCompressionGood })
 	all["compression per level"] = o
 	o = &pebble.Options{}
 	o.Levels[6].FilterPolicy = pebble.NoFilterPolicy
@@ -84,16 +84,20 @@ func effective(o *pebble.Options) string {
 }
 
 func TestConfigureChangesFiltersOnly(t *testing.T) {
-	p, q := bloom(t, 10), bloom(t, 8, policy.WithName("q"))
+	p, q := bloom(t, 10, policy.WithName("p")), bloom(t, 8, policy.WithName("q"))
 	for name, configure := range map[string]func(o *pebble.Options) error{
-		"Configure":       func(o *pebble.Options) error { return pebblev2.Configure(o, p) },
-		"WithL6":          func(o *pebble.Options) error { return pebblev2.Configure(o, p, pebblev2.WithL6()) },
-		"ConfigureLevels": func(o *pebble.Options) error { return pebblev2.ConfigureLevels(o, []policy.Policy{q, nil, p}) },
+		"Configure": func(o *pebble.Options) error { return pebblev2.Configure(o, p) },
+		"WithL6": func(o *pebble.Options) error {
+			return pebblev2.Configure(o, p, pebblev2.WithL6())
+		},
+		"ConfigureLevels": func(o *pebble.Options) error {
+			return pebblev2.ConfigureLevels(o, []policy.Policy{q, nil, p})
+		},
 	} {
 		want := map[string][7]string{
-			"Configure":       {p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), "none"},
-			"WithL6":          {p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name()},
-			"ConfigureLevels": {"q", "none", p.Name(), "none", "none", "none", "none"},
+			"Configure":       {"p", "p", "p", "p", "p", "p", "none"},
+			"WithL6":          {"p", "p", "p", "p", "p", "p", "p"},
+			"ConfigureLevels": {"q", "none", "p", "none", "none", "none", "none"},
 		}[name]
 		for shape, o := range shapes() {
 			t.Run(name+"/"+shape, func(t *testing.T) {

@@ -113,10 +113,10 @@ func ExampleConfigure_service() {
 	// former options: 300 of 300 keys found, filters asked 200 times
 }
 
-// takeOver prints what differs between two sets of options. Then it opens a database with the former
-// ones, with the recipe's, and with the former ones again. Each time it writes 100 keys to a table of
-// their own, and prints how many of all keys it finds. A key lies in one table, so Get asks one filter
-// if the options know its name.
+// takeOver prints what differs between two sets of options. Then it opens a database with the
+// former ones, with the recipe's, and with the former ones again. Each time it writes 100 keys to a
+// table of their own, and prints how many of all keys it finds. A key lies in one table, so Get
+// asks one filter if the options know its name.
 func takeOver(former, recipe *pebble.Options) {
 	check := func(err error) {
 		if err != nil {
@@ -155,13 +155,8 @@ func takeOver(former, recipe *pebble.Options) {
 			}
 		}
 		m := db.Metrics().Filter
-		fmt.Printf(
-			"%s: %d of %d keys found, filters asked %d times\n",
-			step.name,
-			found,
-			len(keys),
-			m.Hits+m.Misses,
-		)
+		fmt.Printf("%s: %d of %d keys found, filters asked %d times\n",
+			step.name, found, len(keys), m.Hits+m.Misses)
 		check(db.Close())
 	}
 }

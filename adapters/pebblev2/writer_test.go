@@ -13,9 +13,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// A writer gives LevelDB's filter of the keys it was given, with those left out that equal the one
-// before. It does so again after Finish, into any destination, from keys whose memory the caller
-// uses again.
+// A writer builds LevelDB's filter of its keys, without those that equal the one before. It can be
+// used again after Finish, appends to any destination, and does not keep the caller's memory.
 func TestWriter(t *testing.T) {
 	rng := policytest.Rand(t, 20)
 	for _, bits := range []float64{1, 9.5, 10, 40} {
@@ -25,7 +24,7 @@ func TestWriter(t *testing.T) {
 			var keys [][]byte
 			buf := make([]byte, 2)
 			for range rng.Intn(60) {
-				key := buf[:rng.Intn(3)] // few different keys, the empty one among them: many repeat
+				key := buf[:rng.Intn(3)] // so few different keys that many repeat
 				for i := range key {
 					key[i] = byte(rng.Intn(2)) << 7
 				}
@@ -42,7 +41,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// A table may begin with the key that the one before ended with, if the writer is used for both.
+// If one writer is used for two tables, the second may begin with the last key of the first.
 func TestWriterForgetsAtFinish(t *testing.T) {
 	p := bloom(t, 10)
 	w := pebblev2.New(p).NewWriter(pebble.TableFilter)
@@ -58,11 +57,9 @@ func TestOtherTypesOfFilter(t *testing.T) {
 	filter := f.NewWriter(pebble.TableFilter).Finish(nil)
 	require.False(t, f.MayContain(pebble.TableFilter, filter, []byte("key")))
 	require.True(t, f.MayContain(other, filter, []byte("key")))
-	require.PanicsWithValue(
-		t,
+	require.PanicsWithValue(t,
 		"pebblev2: filters of type unknown are not supported, only pebble.TableFilter",
-		func() { f.NewWriter(other) },
-	)
+		func() { f.NewWriter(other) })
 }
 
 // renaming is a policy that breaks its contract: its name changes.

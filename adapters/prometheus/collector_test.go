@@ -27,12 +27,8 @@ func TestCollector(t *testing.T) {
 	require.False(t, blocks.MayContain(filter, []byte("foo")))
 
 	registry := client.NewPedanticRegistry()
-	require.NoError(
-		t,
-		registry.Register(
-			prometheus.NewCollector(map[string]*policy.Counted{"state": state, "blocks": blocks}),
-		),
-	)
+	counted := map[string]*policy.Counted{"state": state, "blocks": blocks}
+	require.NoError(t, registry.Register(prometheus.NewCollector(counted)))
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
 # HELP levelbloom_checks_total Filters asked.
 # TYPE levelbloom_checks_total counter
@@ -85,7 +81,8 @@ func TestMisuseIsRefused(t *testing.T) {
 		message string
 	}{
 		{"state", nil, `prometheus: "state": policy: the policy is nil or its zero value: `},
-		{"state", &policy.Counted{}, `prometheus: "state": policy: the policy is nil or its zero value: `},
+		{"state", &policy.Counted{},
+			`prometheus: "state": policy: the policy is nil or its zero value: `},
 		{"\xff", counted, `prometheus: the key "\xff" is not valid UTF-8: pass another`},
 	} {
 		func() {

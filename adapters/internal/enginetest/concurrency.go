@@ -144,11 +144,8 @@ func testBuilders(t *testing.T, newEngine func(testing.TB) Engine) {
 				build, mayContain := e.New(all[i].policy)
 				filter := build(all[i].keys)
 				if !bytes.Equal(all[i].filter, filter) {
-					t.Errorf(
-						"%T, %d keys: another filter than alone",
-						all[i].policy,
-						len(all[i].keys),
-					)
+					t.Errorf("%T, %d keys: another filter than alone",
+						all[i].policy, len(all[i].keys))
 				}
 				for _, key := range all[i].keys {
 					if !mayContain(filter, key) {

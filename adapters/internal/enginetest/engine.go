@@ -1,4 +1,5 @@
-// Package enginetest tests the adapters: one suite for all engines and all kinds of filter.
+// Package enginetest tests the adapters: one suite for all engines and all kinds of filter. It is
+// test code. Only because the tests of several packages call it, its files are not named _test.go.
 //
 // An adapter's tests implement [Engine] and call [Run] and [Soak]. Another engine needs no more
 // than that. Another kind of filter is one line in [Kinds].

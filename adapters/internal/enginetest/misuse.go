@@ -62,9 +62,7 @@ func salt(key []byte) []byte { return append([]byte{0x5a}, key...) }
 
 func (s salted) NewBuilder() policy.Builder { return saltedBuilder{s.Policy.NewBuilder()} }
 
-func (s salted) MayContain(
-	filter, key []byte,
-) bool {
+func (s salted) MayContain(filter, key []byte) bool {
 	return s.Policy.MayContain(filter, salt(key))
 }
 func (b saltedBuilder) Add(key []byte) { b.Builder.Add(salt(key)) }

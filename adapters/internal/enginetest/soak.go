@@ -29,7 +29,7 @@ var (
 // Soak uses databases in random ways, from several goroutines, and opens them again with other
 // settings all the time. No key may be lost, none may come back, and no goroutine may be left.
 //
-//	go test -race -run TestSoak ./adapters/goleveldb ./adapters/pebblev1 ./adapters/pebblev2 -soak 10m -timeout 15m
+//	go test -race -run TestSoak ./adapters/pebblev2 -soak 10m -timeout 15m
 //
 // A failure prints its seed, and -seed takes it: every goroutine then draws the same operations,
 // but how far each gets, and in which order they run, is up to the machine.

@@ -25,13 +25,8 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 		require.Contains(t, want, name, "no counterpart in package pebblev2: delete it")
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.Equal(
-			t,
-			string(want[name]),
-			string(text),
-			"%s: run go generate ./adapters/pebblev1",
-			name,
-		)
+		require.Equal(t, string(want[name]), string(text),
+			"%s: run go generate ./adapters/pebblev1", name)
 		delete(want, name)
 	}
 	require.Empty(t, want, "files are missing: run go generate ./adapters/pebblev1")
