@@ -8,20 +8,28 @@ import (
 )
 
 func Example() {
+	filter, err := filterOf([][]byte{[]byte("hello"), []byte("world")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(policy.MayContain(filter, []byte("hello")))
+	fmt.Println(policy.MayContain(filter, []byte("foo")))
+	// Output:
+	// true
+	// false
+}
+
+func ExampleBloom_NewBuilder() {
 	bloom, err := policy.NewBloom(10)
 	if err != nil {
 		log.Fatal(err)
 	}
 	builder := bloom.NewBuilder()
 	builder.Add([]byte("hello"))
-	builder.Add([]byte("world"))
-	filter := builder.Finish(nil)
-
-	fmt.Println(policy.MayContain(filter, []byte("hello")))
-	fmt.Println(policy.MayContain(filter, []byte("foo")))
+	filter := builder.Finish(nil) // and the builder is ready for another filter
+	fmt.Printf("% x\n", filter)
 	// Output:
-	// true
-	// false
+	// 01 40 00 01 04 10 40 00 06
 }
 
 func ExampleBloom_AppendFilter() {

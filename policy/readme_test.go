@@ -2,21 +2,26 @@ package policy_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// The README shows how Example begins, which is compiled and run.
+// The README of the repository quotes whole files that are compiled and run.
 func TestREADME(t *testing.T) {
-	example, err := os.ReadFile("example_test.go")
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
 	require.NoError(t, err)
-	_, shown, found := strings.Cut(string(example), "func Example() {\n")
-	require.True(t, found)
-	shown, _, found = strings.Cut(shown, "\tfmt.Println(policy.MayContain(filter, []byte(\"foo\")))")
-	require.True(t, found)
-	readme, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	require.Contains(t, string(readme), "```go\n"+strings.ReplaceAll("\n"+shown, "\n\t", "\n")[1:]+"```")
+	for _, path := range []string{
+		"example_readme_test.go",
+		"../adapters/goleveldb/example_open_test.go",
+		"../adapters/pebblev2/example_open_test.go",
+	} {
+		file, err := os.ReadFile(filepath.FromSlash(path))
+		require.NoError(t, err)
+		_, code, found := strings.Cut(string(file), "_test\n\n")
+		require.True(t, found)
+		require.Contains(t, string(readme), "```go\n"+code+"```\n", path)
+	}
 }
