@@ -62,7 +62,7 @@ func (r *report) writeText(w io.Writer, long bool, width int) error {
 }
 
 const legend = `
-FPP %: estimated from the bits that are set. between %, random %: the FPR of absent
+FPP %: estimated from the filters alone. between %, random %: the FPR of absent
 keys between the table's own, and of random bytes. -long tells more.
 `
 
@@ -130,13 +130,15 @@ func (b *textWriter) describeFilters(r *Result) {
 	if len(r.Probes) > 0 {
 		b.line("bits", "%.2f per key, k = %s; %.1f %% of them set, as by %s keys",
 			r.BitsPerKey, joinInts(r.Probes), 100*r.Fill, thousands(int64(r.Distinct+0.5)))
-		b.line("FPP", "%s %%, estimated from the bits that are set", percent(r.FPP))
+	} else if r.BitsPerKey > 0 {
+		b.line("bits", "%.2f per key", r.BitsPerKey)
+	}
+	if r.FPP != nil {
+		b.line("FPP", "%s %%, estimated from the filters alone", percent(*r.FPP))
 	}
 	if r.Random.Asked > 0 {
 		b.line("FPR", "%s",
 			rateText(r.Between, r.BetweenUnasked, "absent keys between the table's own"))
-		b.line("", "%s",
-			rateText(r.Beyond, r.BeyondUnasked, "absent keys of their shape beyond them"))
 		b.line("", "%s", rateText(r.Random, "", "random bytes"))
 	}
 }
@@ -239,7 +241,10 @@ func (r *Result) row(name string) table.Row {
 	}
 	row[3] = fmt.Sprintf("%.1f", r.BitsPerKey)
 	if r.Random.Asked > 0 {
-		row[4], row[5], row[6] = percent(r.FPP), rateColumn(r.Between), rateColumn(r.Random)
+		row[5], row[6] = rateColumn(r.Between), rateColumn(r.Random)
+	}
+	if r.FPP != nil {
+		row[4] = percent(*r.FPP)
 	}
 	return row
 }

@@ -68,7 +68,7 @@ func requireRate(t *testing.T, want float64, got Rate) {
 	require.InDelta(t, want, got.Rate, 5*math.Sqrt(want*(1-want)/float64(got.Asked)))
 }
 
-// For random keys all kinds of absent keys are random ones, and a filter of 18,000 keys at 10 bits
+// For random keys both sorts of absent keys are random ones, and a filter of 18,000 keys at 10 bits
 // lets 0.9 % pass.
 func TestRandomKeysHaveOneRate(t *testing.T) {
 	rng := seeded(t, 1)
@@ -94,7 +94,7 @@ func TestRandomKeysHaveOneRate(t *testing.T) {
 	}
 	r := analyze(t, table, Options{})
 	require.Equal(t, "16 bytes", r.KeyShape)
-	for _, rate := range []Rate{r.Between, r.Beyond, r.Random} {
+	for _, rate := range []Rate{r.Between, r.Random} {
 		require.EqualValues(t, 1<<16, rate.Asked)
 		requireRate(t, float64(passed)/asked, rate)
 	}
@@ -118,10 +118,8 @@ func TestEachFilterHasItsTurn(t *testing.T) {
 		f.Each[full][8] = 0 // matches all
 		f.Each = append(f.Each, nil, nil)
 		r := analyze(t, table, Options{})
-		for _, rate := range []Rate{r.Beyond, r.Random} {
-			require.Greater(t, rate.Asked, int64(1000))
-			require.EqualValues(t, rate.Asked/4, rate.Passed)
-		}
+		require.EqualValues(t, 1<<16, r.Random.Asked)
+		require.EqualValues(t, 1<<14, r.Random.Passed)
 	}
 }
 
@@ -138,7 +136,7 @@ func TestVersions(t *testing.T) {
 func TestAbsentOption(t *testing.T) {
 	table := wholeTable(t, numbered(seeded(t, 2), "%08d", 500_000, 10_000, 0.1).present, 10)
 	r := analyze(t, table, Options{Absent: 1000})
-	for _, rate := range []Rate{r.Between, r.Beyond, r.Random} {
+	for _, rate := range []Rate{r.Between, r.Random} {
 		require.EqualValues(t, 1000, rate.Asked)
 	}
 	for _, absent := range []int{-1, 1<<20 + 1} {
@@ -167,7 +165,7 @@ func TestErrors(t *testing.T) {
 // The context ends each part of the work: the passes over the entries, and the questions.
 func TestContext(t *testing.T) {
 	table := windowTable(t, numbered(seeded(t, 5), "%016d", 0, 20_000, 0.63).present, 10, 4096, 11)
-	for _, at := range []int{1, 5, 25, 60, 120} { // how often Err was called before it ends
+	for _, at := range []int{1, 5, 25, 60, 90} { // how often Err was called before it ends
 		ctx := &endingContext{Context: context.Background(), calls: at}
 		r, err := Analyze(ctx, table, Options{})
 		require.ErrorIs(t, err, context.Canceled, "after %d calls", at)

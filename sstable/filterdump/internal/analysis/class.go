@@ -35,11 +35,6 @@ func classOf(members []byte) class {
 	if len(members) == 1 {
 		return members
 	}
-	return smallest(members)
-}
-
-// smallest returns the smallest of classes that has all of members.
-func smallest(members []byte) class {
 	i := slices.IndexFunc(classes, func(c class) bool {
 		return !slices.ContainsFunc(members, func(b byte) bool { return bytes.IndexByte(c, b) < 0 })
 	})

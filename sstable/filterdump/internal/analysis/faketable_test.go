@@ -177,6 +177,7 @@ func (exact) MayContain(filter, key []byte) bool {
 	return false
 }
 
+// Parse gives no probes: such an encoding has none.
 func (exact) Parse([]byte) (string, policy.Info, error) { return "exact", policy.Info{}, nil }
 
 func (exact) Probes(policy.Info, []byte) []uint64 { return nil }

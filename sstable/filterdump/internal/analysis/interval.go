@@ -22,7 +22,7 @@ func (s shape) between(n neighbors) interval {
 	if v.from >= len(s) {
 		return v
 	}
-	v.to, _ = s.number(v.from)
+	v.to = s.number(v.from)
 	first, own := s.rank(n.low, v.from, v.to)
 	if own {
 		first++

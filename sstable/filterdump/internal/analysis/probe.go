@@ -1,33 +1,29 @@
 package analysis
 
-import "cmp"
-
-// probe asks the filters about absent keys of all sorts.
+// probe asks the filters about absent keys of both sorts.
 func (a *analyzer) probe() error {
-	a.report.BetweenUnasked, a.report.BeyondUnasked = a.unaskable()
+	a.report.BetweenUnasked = a.unaskable()
 	if a.filters == nil || a.filters.Reader == nil {
 		return nil
 	}
 	if err := a.askBetween(); err != nil {
 		return err
 	}
-	return a.askOthers()
+	return a.askRandom()
 }
 
-// unaskable says why no filter can be asked about keys between those of the table, or beyond them;
-// "" if it can.
-func (a *analyzer) unaskable() (between, beyond string) {
-	const order = "the keys are not in bytewise order: the table has another comparer, and what " +
-		"lies between two keys is not known"
+// unaskable says why no filter can be asked about keys between those of the table, "" if it can.
+func (a *analyzer) unaskable() string {
 	switch {
 	case a.filters == nil:
-		return "the table has no filter", "the table has no filter"
+		return "the table has no filter"
 	case a.filters.Reader == nil || a.info.Unverified != "":
-		return a.report.Unverified, a.report.Unverified
+		return a.report.Unverified
 	case !a.seen.bytewise:
-		return order, ""
+		return "the keys are not in bytewise order: the table has another comparer, and what " +
+			"lies between two keys is not known"
 	}
-	return "", ""
+	return ""
 }
 
 // askBetween asks the filters that lookups would ask.
@@ -50,38 +46,24 @@ func (a *analyzer) askBetween() error {
 	return err
 }
 
-// askOthers asks about keys that belong to no filter: beyond the range of the keys, or random. The
-// filters with keys take turns, in random order.
-func (a *analyzer) askOthers() error {
+// askRandom asks about random keys, which belong to no filter. The filters with keys take turns, in
+// random order.
+func (a *analyzer) askRandom() error {
 	var turn []int
 	for i, filter := range a.filters.Each {
 		if len(filter) > 0 {
 			turn = append(turn, i)
 		}
 	}
-	r := &a.report
 	if len(turn) == 0 || a.seen.keys == 0 {
-		r.BeyondUnasked = cmp.Or(r.BeyondUnasked, "no filter has keys")
 		return nil
 	}
 	a.rng.Shuffle(len(turn), func(i, j int) { turn[i], turn[j] = turn[j], turn[i] })
-
-	if r.BeyondUnasked == "" {
-		c := counter{a: a}
-		ask := func(key []byte) error { return c.ask(turn[c.asked%len(turn)], key) }
-		err := beyondKeys(a.rng, a.seen.first, a.seen.last, a.shapes, a.absent, ask)
-		if err != nil {
-			return err
-		}
-		if r.Beyond = c.rate(); c.asked == 0 {
-			r.BeyondUnasked = "no key of the same shape lies beyond the keys"
-		}
-	}
 	c := counter{a: a}
 	err := randomKeys(a.rng, a.seen.sample.sample, a.absent, func(key []byte) error {
 		return c.ask(turn[c.asked%len(turn)], key)
 	})
-	r.Random = c.rate()
+	a.report.Random = c.rate()
 	return err
 }
 

@@ -15,14 +15,14 @@ type Report struct {
 	BitsPerKey    float64 `json:"bits_per_key"`            // of the filters alone
 	KeysPerFilter float64 `json:"keys_per_filter"`         // keys that were added, on average
 	Probes        []int   `json:"probes,omitempty"`        // k, each that occurs, ascending
-	Fill          float64 `json:"fill"`                    // part of the bits that are set
-	Distinct      float64 `json:"distinct_keys_estimated"` // without saturated filters
-	FPP           float64 `json:"fpp_estimated"`           // mean over the filters with keys
+	Fill          float64 `json:"fill,omitempty"`          // part of the bits that are set
+	// FPP and Distinct are estimates: the mean of the filters that could be parsed, nil if there are
+	// none, and the sum of their keys without those of saturated filters.
+	FPP      *float64 `json:"fpp_estimated,omitempty"`
+	Distinct float64  `json:"distinct_keys_estimated,omitempty"`
 
 	Between        Rate   `json:"fpr_between"` // absent keys between the table's own
 	BetweenUnasked string `json:"fpr_between_unasked,omitempty"`
-	Beyond         Rate   `json:"fpr_beyond"` // absent keys of the same shape beyond them
-	BeyondUnasked  string `json:"fpr_beyond_unasked,omitempty"`
 	Random         Rate   `json:"fpr_random"` // random bytes
 
 	Verified       bool           `json:"verified"`             // every covered entry was compared

@@ -19,7 +19,6 @@ type survey struct {
 	perFilter                 []int64 // keys that each filter was built from
 	once                      bool    // a repeated key was added once
 	bytewise                  bool    // the keys ascend in bytewise order
-	first, last               []byte  // in bytewise order, whatever the table's order is
 
 	sample reservoir[[]byte]
 	pairs  reservoir[neighbors] // with a byte string of their length between them
@@ -72,12 +71,6 @@ func (s *survey) compare(key []byte) (isNew bool) {
 				s.pairs.offer(pair.clone)
 			}
 		}
-	}
-	if s.keys == 0 || bytes.Compare(key, s.first) < 0 {
-		s.first = bytes.Clone(key)
-	}
-	if s.keys == 0 || bytes.Compare(key, s.last) > 0 {
-		s.last = append(s.last[:0], key...)
 	}
 	s.keys++
 	if len(key) <= maxSampledLen {

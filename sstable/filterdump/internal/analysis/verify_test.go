@@ -21,6 +21,9 @@ func TestVerified(t *testing.T) {
 	require.True(t, r.Verified)
 	require.Empty(t, r.Unverified)
 	require.Equal(t, "exact", r.Encoding())
+	require.Empty(t, r.Probes)
+	require.Zero(t, r.Fill)
+	require.Equal(t, 1.0, *r.FPP, "what policy.Info estimates of filters without probes")
 	require.Zero(t, r.FalseNegatives)
 	require.Empty(t, r.Lost)
 	require.EqualValues(t, 6, r.Entries)
@@ -81,7 +84,6 @@ func TestUnknownPolicy(t *testing.T) {
 	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under another name, pass -bloom mine"
 	require.Equal(t, why, r.Unverified)
 	require.Equal(t, why, r.BetweenUnasked)
-	require.Equal(t, why, r.BeyondUnasked)
 	require.Zero(t, r.Random)
 	require.Zero(t, r.Distinct)
 	require.Equal(t, 1, r.Filters)
@@ -100,9 +102,7 @@ func TestUnverifiedByThePrefixRule(t *testing.T) {
 	require.Equal(t, why, r.Unverified)
 	require.Zero(t, r.FalseNegatives)
 	require.Equal(t, why, r.BetweenUnasked)
-	require.Equal(t, why, r.BeyondUnasked)
 	require.Zero(t, r.Between)
-	require.Zero(t, r.Beyond)
 	require.EqualValues(t, 65536, r.Random.Asked, "random keys need no rule")
 	require.Equal(t, "LevelDB Bloom", r.Encoding())
 	require.Equal(t, []int{6}, r.Probes)
@@ -115,7 +115,7 @@ func TestNoFilter(t *testing.T) {
 	r := analyze(t, table, Options{})
 	require.Equal(t, &Report{
 		Entries: 2, Keys: 2, Unfiltered: 2, KeyShape: "1 byte",
-		BetweenUnasked: "the table has no filter", BeyondUnasked: "the table has no filter",
+		BetweenUnasked: "the table has no filter",
 		Advice: []string{"The table has no filter: every lookup in it reads data, whether the key is there or not."},
 	}, r)
 
@@ -147,32 +147,28 @@ func TestOtherOrder(t *testing.T) {
 	require.Zero(t, r.Between)
 	require.Contains(t, r.BetweenUnasked, "not in bytewise order")
 	require.EqualValues(t, 65536, r.Random.Asked)
-	require.Positive(t, r.Beyond.Asked, "beyond the first and the last key in bytewise order all keys are absent")
-	require.Empty(t, r.BeyondUnasked)
 }
 
 func TestNothingToAsk(t *testing.T) {
+	const none = "no key of the same shape lies between two keys where a filter is asked"
 	for _, c := range []struct {
-		keys            []string
-		between, beyond string
+		keys    []string
+		between string
 	}{
-		{[]string{"a"}, "no key of the same shape lies between two keys where a filter is asked", ""},
-		{[]string{"1", "2", "3"}, "no key of the same shape lies between two keys where a filter is asked", ""},
-		{[]string{""}, "no key of the same shape lies between two keys where a filter is asked", "no key of the same shape lies beyond the keys"},
-		{[]string{"1", "3"}, "", ""},
+		{[]string{"a"}, none},
+		{[]string{"1", "2", "3"}, none},
+		{[]string{""}, none},
+		{[]string{"1", "3"}, ""},
 	} {
 		r := analyze(t, exactTable(c.keys), Options{})
 		require.Equal(t, c.between, r.BetweenUnasked, "%q", c.keys)
-		require.Equal(t, c.beyond, r.BeyondUnasked, "%q", c.keys)
 		require.Equal(t, c.between == "", r.Between.Asked > 0)
-		require.Equal(t, c.beyond == "", r.Beyond.Asked > 0)
-		require.Zero(t, r.Between.Passed+r.Beyond.Passed+r.Random.Passed, "exact filters let nothing pass")
+		require.Zero(t, r.Between.Passed+r.Random.Passed, "exact filters let nothing pass")
 	}
 	table := exactTable()
 	r := analyze(t, table, Options{})
 	require.Zero(t, r.Random)
 	require.True(t, r.Verified)
-	require.Equal(t, "no filter has keys", r.BeyondUnasked)
 
 	// LevelDB's reader answers "may contain" to no filter, and asks none there.
 	table = exactTable([]string{"1"}, []string{"3", "5"})
@@ -197,6 +193,5 @@ func TestUnreadableKeys(t *testing.T) {
 	require.Equal(t, []int{6}, r.Probes, "the filter can be measured all the same")
 	require.Zero(t, r.Entries)
 	require.Equal(t, why, r.BetweenUnasked)
-	require.Equal(t, why, r.BeyondUnasked)
 	require.Empty(t, r.Advice[1:], "only what the name says")
 }
