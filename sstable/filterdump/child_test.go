@@ -36,7 +36,8 @@ func TestCrash(t *testing.T) {
 		out = strings.Join(strings.Fields(out), " ") // lines are wrapped
 		require.Contains(t, out, want)
 		require.Contains(t, out, "1 table sound")
-		require.Contains(t, out, "Pebble's reader crashed: panic: runtime error: slice bounds out of range")
+		require.Contains(t, out,
+			"Pebble's reader crashed: panic: runtime error: slice bounds out of range")
 
 		_, out, _ = filterdump(t, "-key", "key000001@000", forged)
 		require.Contains(t, out, "crashed: panic: ")

@@ -60,9 +60,9 @@ Without -verify it is 2 if there was nothing to look at, and 0 otherwise.
 
 A file that does not end as a table does is corrupt: it is what a broken copy leaves. But a database
 writes a table under its final name, and its end last. So in a directory with a MANIFEST, filterdump
-looks at such a file again until it has its end, is deleted, or has not changed for 10 seconds; if it
-still grows after a minute, it is unfinished. A file that is named as a PATH gets no such time: while
-the database is in use, pass its directory.
+looks again at such a file that has changed in the last 10 seconds. If it stays without an end until
+it has not changed for 10 seconds, or for a minute in all, it is unfinished. A file that is named as
+a PATH gets no such time: while the database is in use, pass its directory.
 
 Pebble's own reader reads the tables of Pebble and RocksDB, each in a process of its own, because it
 trusts bytes whose checksum is right. If it crashes, a table of Pebble is corrupt.
@@ -74,8 +74,7 @@ do not apply are left out, except for those marked *.
 
 	verdict*      the first line of the text
 	paths*        for each PATH:
-	  path*
-	  note                         why there are no tables
+	  path*, note                  note says why there are no tables
 	  tables*                      number of tables by status
 	  left_out*                    tables that -sample left out
 	  policies                     number of tables by the policy's name of their filters
@@ -84,14 +83,12 @@ do not apply are left out, except for those marked *.
 	  size*, entries*, keys*, filter_bytes*   sums over the tables
 	tables*       for each table:
 	  path*
-	  status*                      sound, no filter, unverified, false negative, corrupt,
+	  status*, reason              sound, no filter, unverified, false negative, corrupt,
 	                               unsupported (it cannot be read here), unreadable (the system
 	                               does not let it be read), unfinished, vanished (deleted)
-	  reason                       for the status
 	  format, size, comparer       comparer only where the table or its manifest names it
-	  policy                       name under which the filters are stored
+	  policy, other_filters        names of the policies of the filters looked at, and of others
 	  layout, base_lg              "window": a filter per 2^base_lg bytes of data; "table": one
-	  other_filters                policies of further filters, which were not looked at
 
 and if the table could be read:
 
@@ -103,15 +100,13 @@ and if the table could be read:
 	saturated_filters            filters whose bits are all set
 	filter_bytes                 size of the filter block
 	bits_per_key, keys_per_filter
-	probes                       the values of k
-	fill                         part of the bits that are set; only with probes
+	probes, fill                 the values of k; part of the bits that are set
 	distinct_keys_estimated, fpp_estimated   from the filters alone
-	fpr_between, fpr_random      measured rates: asked and passed (numbers of keys),
-	                             rate, low and high (the bounds of the interval)
-	fpr_between_unasked          why there is none
+	fpr_between, fpr_random      measured: asked and passed (numbers of keys), rate, low and high
+	                             (the bounds of the interval)
+	fpr_between_unasked          why it was not measured
 	verified, unverified         whether all covered entries were compared; why not
-	encodings                    number of filters by encoding
-	malformed                    number of filters by what is wrong with them
+	encodings, malformed         number of filters by encoding, and by what is wrong with them
 	false_negatives              number of entries that their filter does not match
 	false_negative_keys          the first ten of their keys, in hexadecimal
 	advice                       sentences

@@ -23,26 +23,22 @@ type settings struct {
 // after each table, from several goroutines.
 func scan(ctx context.Context, files []file, s settings, done func()) ([]*Result, error) {
 	results := make([]*Result, len(files))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(files)) {
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
-			for i := range next {
-				results[i] = scanTable(ctx, files[i], s)
-				done()
-			}
-		}()
-	}
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var running sync.WaitGroup
 	for i := range files {
+		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
 		}
-		next <- i
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			results[i] = scanTable(ctx, files[i], s)
+			done()
+			<-slots
+		}()
 	}
-	close(next)
-	workers.Wait()
+	running.Wait()
 	return results, context.Cause(ctx)
 }
 
@@ -57,7 +53,7 @@ var (
 
 func scanTable(ctx context.Context, f file, s settings) *Result {
 	const pause = 20 * time.Millisecond
-	for start := time.Now(); ; {
+	for start, waited := time.Now(), false; ; waited = true {
 		before, statErr := os.Stat(f.path)
 		r := lookSafely(ctx, f.path, s)
 		if statErr != nil {
@@ -66,9 +62,9 @@ func scanTable(ctx context.Context, f file, s settings) *Result {
 		r.Size = before.Size()
 		age := time.Since(before.ModTime())
 		switch {
-		case !r.noEnd || !f.inDatabase || age < 0 || age >= writerRest:
+		case !r.noEnd || !f.inDatabase || age < 0 || age >= writerRest && !waited:
 			return r
-		case time.Since(start) >= patience:
+		case age >= writerRest || time.Since(start) >= patience:
 			r.Status = Unfinished
 			return r
 		}

@@ -22,7 +22,8 @@ import (
 )
 
 func TestVanishedTable(t *testing.T) {
-	results, err := scan(context.Background(), []file{{path: filepath.Join(t.TempDir(), "000001.ldb")}}, settings{}, func() {})
+	results, err := scan(context.Background(),
+		[]file{{path: filepath.Join(t.TempDir(), "000001.ldb")}}, settings{}, func() {})
 	require.NoError(t, err)
 	require.Equal(t, Vanished, results[0].Status)
 	r := newReport([]place{{path: "db", tables: []file{{path: results[0].Path}}}}, results)
@@ -30,8 +31,8 @@ func TestVanishedTable(t *testing.T) {
 	require.Equal(t, exitSound, r.verified())
 }
 
-// A file without a table's end is a broken copy, which nothing excuses: neither its age, nor that a
-// directory has tables, nor in a database's directory that it is named, or was changed in the future.
+// A file without a table's end is a broken copy, however old it is. Only in a database's directory
+// is it given time, and there not if it is named, or was changed in the future.
 func TestBrokenCopies(t *testing.T) {
 	whole, err := os.ReadFile(golden("leveldb", "tables", "basic_snappy_4k", "000005.ldb"))
 	require.NoError(t, err)
@@ -72,9 +73,9 @@ func TestUnfinishedTable(t *testing.T) {
 	whole, err := os.ReadFile(golden("leveldb", "tables", "one_key", "000005.ldb"))
 	require.NoError(t, err)
 	for want, then := range map[Status]func(path string) error{
-		Sound:    func(path string) error { return os.WriteFile(path, whole, 0o600) },
-		Vanished: os.Remove,
-		Corrupt:  func(string) error { return nil },
+		Sound:      func(path string) error { return os.WriteFile(path, whole, 0o600) },
+		Vanished:   os.Remove,
+		Unfinished: func(string) error { return nil },
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "000005.ldb")
@@ -184,9 +185,11 @@ func TestResultsAreSmall(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	results, err := scan(context.Background(), files, settings{Analyze: analysis.Options{Absent: 1000}}, func() {})
+	results, err := scan(context.Background(), files,
+		settings{Analyze: analysis.Options{Absent: 1000}}, func() {})
 	require.NoError(t, err)
 	grown := int64(heap()) - int64(before)
 	require.Equal(t, Sound, results[many-1].Status)
-	require.Less(t, grown/many, int64(10<<10), "bytes kept of each table; its filters alone have 6,600, and its samples more than 100,000")
+	require.Less(t, grown/many, int64(10<<10),
+		"bytes kept of each table; its filters alone have 6,600, and its samples more than 100,000")
 }

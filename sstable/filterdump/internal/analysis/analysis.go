@@ -65,9 +65,8 @@ type analyzer struct {
 // survey reads the entries and looks at the filters.
 func (a *analyzer) survey() error {
 	a.seen = newSurvey(a.rng, a.filters, a.absent)
-	compared := a.filters != nil && a.filters.Reader != nil && a.info.Unverified == ""
-	if compared {
-		a.seen.verifier = &verifier{filters: a.filters}
+	if a.filters != nil && a.filters.Reader != nil && a.info.Unverified == "" {
+		a.seen.compared = a.filters
 	}
 	err := a.eachEntry(a.seen.add)
 	var unsupported *tables.UnsupportedError
@@ -91,8 +90,11 @@ func (a *analyzer) survey() error {
 		r.Unverified = a.info.Unverified
 	}
 	r.measure(a.filters)
-	if compared {
-		a.seen.verifier.conclude(r)
+	if a.seen.compared != nil {
+		// Filters that cannot be parsed match every key, or none: nothing is verified by them.
+		r.Unverified = r.unparsed()
+		r.Verified = r.Unverified == ""
+		r.FalseNegatives, r.Lost = a.seen.lost, a.seen.lostKeys
 	}
 	return nil
 }

@@ -25,40 +25,49 @@ func TestRatesAgainstAllAbsentKeys(t *testing.T) {
 		part   float64
 		n      int
 	}{
-		{"%016d", 0.63, 18_000}, {"%016d", 0.5, 18_000}, {"%016d", 0.1, 18_000}, {"%016d", 0.01, 6_000},
-		{"key%08d", 0.63, 18_000}, {"%016d", 0.5, 100_000}, {"user%016d", 0.63, 200_000}, {"%016x", 0.63, 150_000}, {"acct:%010d:bal", 0.1, 20_000},
+		{"%016d", 0.63, 18_000}, {"%016d", 0.5, 18_000}, {"%016d", 0.1, 18_000}, {"%016d", 0.01,
+			6_000},
+		{"key%08d", 0.63, 18_000}, {"%016d", 0.5, 100_000}, {"user%016d", 0.63, 200_000}, {"%016x",
+			0.63, 150_000}, {"acct:%010d:bal", 0.1, 20_000},
 	} {
 		if testing.Short() && c.n > 20_000 {
 			continue
 		}
 		for layout, table := range map[string]func(keys [][]byte) *fakeTable{
 			"one filter": func(keys [][]byte) *fakeTable { return wholeTable(t, keys, 10) },
-			"windows":    func(keys [][]byte) *fakeTable { return windowTable(t, keys, 10, 4096, 11) },
+			"windows": func(keys [][]byte) *fakeTable {
+				return windowTable(t, keys, 10, 4096,
+					11)
+			},
 		} {
-			t.Run(fmt.Sprintf("%d keys of %v of %s, %s", c.n, c.part, c.format, layout), func(t *testing.T) {
-				set := numbered(seeded(t, uint64(c.n)+uint64(1000*c.part)), c.format, 1_000_000, c.n, c.part)
-				table := table(set.present)
-				passed := 0
-				for _, key := range set.absent {
-					asked, may := table.ask(key)
-					require.True(t, asked)
-					if may {
-						passed++
+			t.Run(
+				fmt.Sprintf("%d keys of %v of %s, %s", c.n, c.part, c.format, layout),
+				func(t *testing.T) {
+					set := numbered(seeded(t, uint64(c.n)+uint64(1000*c.part)), c.format, 1_000_000,
+						c.n, c.part)
+					table := table(set.present)
+					passed := 0
+					for _, key := range set.absent {
+						asked, may := table.ask(key)
+						require.True(t, asked)
+						if may {
+							passed++
+						}
 					}
-				}
-				r := analyze(t, table, Options{Seed: 1})
-				require.True(t, r.Verified)
-				require.Zero(t, r.FalseNegatives)
-				require.EqualValues(t, c.n, r.Entries)
-				require.EqualValues(t, c.n, r.Keys)
-				if len(set.absent) <= 1<<16 {
-					require.EqualValues(t, len(set.absent), r.Between.Asked)
-					require.EqualValues(t, passed, r.Between.Passed)
-					return
-				}
-				require.InDelta(t, 1<<16, r.Between.Asked, 1)
-				requireRate(t, float64(passed)/float64(len(set.absent)), r.Between)
-			})
+					r := analyze(t, table, Options{Seed: 1})
+					require.True(t, r.Verified)
+					require.Zero(t, r.FalseNegatives)
+					require.EqualValues(t, c.n, r.Entries)
+					require.EqualValues(t, c.n, r.Keys)
+					if len(set.absent) <= 1<<16 {
+						require.EqualValues(t, len(set.absent), r.Between.Asked)
+						require.EqualValues(t, passed, r.Between.Passed)
+						return
+					}
+					require.InDelta(t, 1<<16, r.Between.Asked, 1)
+					requireRate(t, float64(passed)/float64(len(set.absent)), r.Between)
+				},
+			)
 		}
 	}
 }
@@ -141,7 +150,8 @@ func TestAbsentOption(t *testing.T) {
 	}
 	for _, absent := range []int{-1, 1<<20 + 1} {
 		r, err := Analyze(context.Background(), table, Options{Absent: absent})
-		require.EqualError(t, err, fmt.Sprintf("%d absent keys: pass 1 to 2^20, or 0 for 65536", absent))
+		require.EqualError(t, err,
+			fmt.Sprintf("%d absent keys: pass 1 to 2^20, or 0 for 65536", absent))
 		require.Nil(t, r)
 	}
 }
@@ -223,7 +233,10 @@ func TestMemoryIsFlat(t *testing.T) {
 		filter := bytes.Repeat([]byte{0xff}, 1000)
 		filter[999] = 6
 		runtime.GC()
-		table := &manyTable{n: n, fakeTable: fakeTable{info: tables.Info{Filters: wholeTable(t, nil, 10).info.Filters}}}
+		table := &manyTable{
+			n:         n,
+			fakeTable: fakeTable{info: tables.Info{Filters: wholeTable(t, nil, 10).info.Filters}},
+		}
 		table.info.Filters.Each[0] = filter
 		r := analyze(t, table, Options{})
 		require.EqualValues(t, n, r.Entries)

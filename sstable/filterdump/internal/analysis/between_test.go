@@ -22,18 +22,11 @@ func pairsOf(keys [][]byte) (pairs []neighbors) {
 	return pairs
 }
 
-func learnAll(keys [][]byte) shapes {
-	var sample [][]byte
-	sample = append(sample, keys...)
-	return learn(sample)
-}
-
 // between collects the keys of betweenKeys.
 func between(t *testing.T, rng *rand.Rand, keys [][]byte, n int) (absent []string) {
-	require.NoError(t, betweenKeys(rng, pairsOf(keys), learnAll(keys), n, func(key []byte) error {
+	for key := range betweenKeys(rng, pairsOf(keys), learn(keys), n) {
 		absent = append(absent, string(key))
-		return nil
-	}))
+	}
 	return absent
 }
 
@@ -111,32 +104,11 @@ func TestBetweenIsUniform(t *testing.T) {
 		require.True(t, ok, key)
 		parts[i*len(parts)/len(index)]++
 	}
-	for _, count := range parts { // the draws are spread evenly, so they vary less than chance has it
+	for _, count := range parts { // the draws are spread evenly, so they vary less than by chance
 		require.InDelta(t, n/len(parts), count, 5)
 	}
 	slices.Sort(got)
 	require.Equal(t, len(got), len(slices.Compact(got)), "none comes twice")
-}
-
-// Portions add up, also where the product passes 2^32.
-func TestPortions(t *testing.T) {
-	rng := seeded(t, 9)
-	for _, n := range []int{0, 1, 7, 1 << 20} {
-		counts := []int{0, 1, 3, rng.IntN(1 << 20), 1 << 20, 0}
-		total := 0
-		for _, count := range counts {
-			total += count
-		}
-		sum, before := 0, 0
-		for _, count := range counts {
-			p := portion(n, before, count, total)
-			require.InDelta(t, float64(n)*float64(count)/float64(total), p, 1)
-			sum += p
-			before += count
-		}
-		require.Equal(t, n, sum)
-	}
-	require.Zero(t, portion(5, 0, 0, 0))
 }
 
 // A giant gap counts for no more than 64 median ones.
@@ -197,11 +169,11 @@ func TestRandomKeys(t *testing.T) {
 	rng := seeded(t, 8)
 	lengths := map[int]int{}
 	counts := make([]int, 256)
-	require.NoError(t, randomKeys(rng, sampleOf("", "four", "sixteen bytes 16", "sixteen bytes 16"), 8000, func(key []byte) error {
+	sample := sampleOf("", "four", "sixteen bytes 16", "sixteen bytes 16")
+	for key := range randomKeys(rng, sample, 8000) {
 		lengths[len(key)]++
 		counts[key[len(key)-1]]++
-		return nil
-	}))
+	}
 	require.Len(t, lengths, 2)
 	require.InDelta(t, 4000, lengths[8], 250)
 	require.InDelta(t, 4000, lengths[16], 250)

@@ -73,7 +73,7 @@ func (r *Report) Encoding() string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(r.Encodings)) {
 		if len(r.Encodings) > 1 {
-			name = fmt.Sprintf("%s of %s", count(r.Encodings[name], "filter"), name)
+			name = fmt.Sprintf("%s of %s", Count(r.Encodings[name], "filter"), name)
 		}
 		names = append(names, name)
 	}
@@ -85,7 +85,7 @@ func (r *Report) unparsed() string {
 	var all []string
 	for _, cause := range slices.Sorted(maps.Keys(r.Malformed)) {
 		all = append(all, fmt.Sprintf("%d of %s: %s",
-			r.Malformed[cause], count(r.Filters, "filter"), cause))
+			r.Malformed[cause], Count(r.Filters, "filter"), cause))
 	}
 	return strings.Join(all, "; ")
 }

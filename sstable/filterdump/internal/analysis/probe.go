@@ -1,15 +1,42 @@
 package analysis
 
-// probe asks the filters about absent keys of both sorts.
-func (a *analyzer) probe() error {
-	a.report.BetweenUnasked = a.unaskable()
+import "iter"
+
+// probe asks the filters about absent keys of both sorts: those that lie between the table's own,
+// which each filter gets as lookups would ask it, and random ones, which belong to no filter, so
+// that the filters with keys take turns, in random order.
+func (a *analyzer) probe() (err error) {
+	r := &a.report
+	r.BetweenUnasked = a.unaskable()
 	if a.filters == nil || a.filters.Reader == nil {
 		return nil
 	}
-	if err := a.askBetween(); err != nil {
-		return err
+	if r.BetweenUnasked == "" {
+		keys := betweenKeys(a.rng, a.seen.pairs.sample, a.shapes, a.absent)
+		if r.Between, err = a.ask(keys, a.t.Locate); err != nil {
+			return err
+		}
+		if r.Between.Asked == 0 {
+			r.BetweenUnasked = "no key of the same shape lies between two keys where a filter is " +
+				"asked"
+		}
 	}
-	return a.askRandom()
+	var turns []int
+	for i, filter := range a.filters.Each {
+		if len(filter) > 0 {
+			turns = append(turns, i)
+		}
+	}
+	if len(turns) == 0 || a.seen.keys == 0 {
+		return nil
+	}
+	a.rng.Shuffle(len(turns), func(i, j int) { turns[i], turns[j] = turns[j], turns[i] })
+	turn := -1
+	r.Random, err = a.ask(randomKeys(a.rng, a.seen.sample.sample, a.absent), func([]byte) int {
+		turn++
+		return turns[turn%len(turns)]
+	})
+	return err
 }
 
 // unaskable says why no filter can be asked about keys between those of the table, "" if it can.
@@ -26,63 +53,24 @@ func (a *analyzer) unaskable() string {
 	return ""
 }
 
-// askBetween asks the filters that lookups would ask.
-func (a *analyzer) askBetween() error {
-	r := &a.report
-	if r.BetweenUnasked != "" {
-		return nil
-	}
-	c := counter{a: a}
-	err := betweenKeys(a.rng, a.seen.pairs.sample, a.shapes, a.absent, func(key []byte) error {
-		filter := a.t.Locate(key)
+// ask asks about each key the filter that locate returns, none if that is -1. The error is that of
+// the context, if it has ended.
+func (a *analyzer) ask(keys iter.Seq[[]byte], locate func(key []byte) int) (Rate, error) {
+	var asked, passed int64
+	for key := range keys {
+		filter := locate(key)
 		if filter < 0 {
-			return nil
+			continue
 		}
-		return c.ask(filter, key)
-	})
-	if r.Between = c.rate(); c.asked == 0 {
-		r.BetweenUnasked = "no key of the same shape lies between two keys where a filter is asked"
-	}
-	return err
-}
-
-// askRandom asks about random keys, which belong to no filter. The filters with keys take turns, in
-// random order.
-func (a *analyzer) askRandom() error {
-	var turn []int
-	for i, filter := range a.filters.Each {
-		if len(filter) > 0 {
-			turn = append(turn, i)
+		asked++
+		if a.filters.Reader.MayContain(a.filters.Each[filter], key) {
+			passed++
+		}
+		if asked%1024 == 0 {
+			if err := a.ctx.Err(); err != nil {
+				return Rate{}, err
+			}
 		}
 	}
-	if len(turn) == 0 || a.seen.keys == 0 {
-		return nil
-	}
-	a.rng.Shuffle(len(turn), func(i, j int) { turn[i], turn[j] = turn[j], turn[i] })
-	c := counter{a: a}
-	err := randomKeys(a.rng, a.seen.sample.sample, a.absent, func(key []byte) error {
-		return c.ask(turn[c.asked%len(turn)], key)
-	})
-	a.report.Random = c.rate()
-	return err
+	return newRate(asked, passed), nil
 }
-
-// A counter asks filters and counts the answers.
-type counter struct {
-	a             *analyzer
-	asked, passed int
-}
-
-// ask returns the error of the context, if that has ended.
-func (c *counter) ask(filter int, key []byte) error {
-	c.asked++
-	if c.a.filters.Reader.MayContain(c.a.filters.Each[filter], key) {
-		c.passed++
-	}
-	if c.asked%1024 == 0 {
-		return c.a.ctx.Err()
-	}
-	return nil
-}
-
-func (c *counter) rate() Rate { return newRate(int64(c.asked), int64(c.passed)) }

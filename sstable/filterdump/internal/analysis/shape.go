@@ -48,17 +48,10 @@ func (s shapes) String() string {
 	case n == 0:
 		return ""
 	case n == 1:
-		return count(s.lengths[0], "byte")
+		return Count(s.lengths[0], "byte")
 	default:
-		return fmt.Sprintf("%d to %s", s.lengths[0], count(s.lengths[n-1], "byte"))
+		return fmt.Sprintf("%d to %s", s.lengths[0], Count(s.lengths[n-1], "byte"))
 	}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // maxNumber bounds the numbers that positions are drawn from together.

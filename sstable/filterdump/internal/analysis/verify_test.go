@@ -72,7 +72,12 @@ func TestUncoveredEntriesAreNotLost(t *testing.T) {
 	require.Zero(t, r.FalseNegatives)
 	require.EqualValues(t, 5, r.Entries)
 	require.EqualValues(t, 3, r.Unfiltered)
-	require.Contains(t, r.Advice, "3 of 5 entries are covered by no filter: lookups there read data, whether the key is there or not.")
+	require.Contains(
+		t,
+		r.Advice,
+		"3 of 5 entries are covered by no filter: lookups there read data, whether the key is "+
+			"there or not.",
+	)
 }
 
 // Filters under a name that is not known here are counted, and nothing else.
@@ -81,7 +86,8 @@ func TestUnknownPolicy(t *testing.T) {
 	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
 	r := analyze(t, table, Options{})
 	require.False(t, r.Verified)
-	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under another name, pass -bloom mine"
+	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under " +
+		"another name, pass -bloom mine"
 	require.Equal(t, why, r.Unverified)
 	require.Equal(t, why, r.BetweenUnasked)
 	require.Zero(t, r.Random)
@@ -116,7 +122,10 @@ func TestNoFilter(t *testing.T) {
 	require.Equal(t, &Report{
 		Entries: 2, Keys: 2, Unfiltered: 2, KeyShape: "1 byte",
 		BetweenUnasked: "the table has no filter",
-		Advice: []string{"The table has no filter: every lookup in it reads data, whether the key is there or not."},
+		Advice: []string{
+			"The table has no filter: every lookup in it reads data, whether the key is there " +
+				"or not.",
+		},
 	}, r)
 
 	table.blocks = nil
@@ -128,7 +137,8 @@ func TestNoFilter(t *testing.T) {
 // Pebble's filters are read by their own encoding, with a hash of its own.
 func TestPebbleBloom(t *testing.T) {
 	table := wholeTable(t, numbered(seeded(t, 4), "%06d", 0, 100, 1).present, 10)
-	table.info.Filters.Policy, table.info.Filters.Reader = "rocksdb.BuiltinBloomFilter", filters.Builtin
+	table.info.Filters.Policy, table.info.Filters.Reader = "rocksdb.BuiltinBloomFilter",
+		filters.Builtin
 	table.info.Filters.Each[0] = make([]byte, 64+5)
 	table.info.Filters.Each[0][64], table.info.Filters.Each[0][65] = 6, 1 // one line of no bits
 	r := analyze(t, table, Options{})
@@ -180,7 +190,9 @@ func TestNothingToAsk(t *testing.T) {
 func TestUnreadableKeys(t *testing.T) {
 	const why = "the key schema is not known"
 	table := wholeTable(t, nil, 10)
-	table.info.Filters.Each = [][]byte{mustBloom(t, 10).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")})}
+	table.info.Filters.Each = [][]byte{
+		mustBloom(t, 10).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")}),
+	}
 	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
 	_, err := Analyze(context.Background(), table, Options{})
 	require.ErrorIs(t, err, table.err, "the table does not say so itself")
