@@ -98,7 +98,7 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 func probesText(info policy.Info, probes []uint64) string {
 	var b strings.Builder
 	lineBits := uint64(8 * info.LineBytes)
-	lines := info.LineBytes > 0 && len(info.Payload) > info.LineBytes
+	lines := len(info.Payload) > info.LineBytes
 	if lines && len(probes) > 0 {
 		fmt.Fprintf(&b, "  all probes are in line %d of %d, which has %d bits\n",
 			probes[0]/lineBits, len(info.Payload)/info.LineBytes, lineBits)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
@@ -30,8 +29,4 @@ func rateColumn(r analysis.Rate) string {
 		return ""
 	}
 	return percent(r.Rate)
-}
-
-func joinInts(numbers []int) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ", ")
 }

@@ -52,7 +52,6 @@ var (
 )
 
 func scanTable(ctx context.Context, f file, s settings) *Result {
-	const pause = 20 * time.Millisecond
 	for start, waited := time.Now(), false; ; waited = true {
 		before, statErr := os.Stat(f.path)
 		r := lookSafely(ctx, f.path, s)
@@ -71,7 +70,7 @@ func scanTable(ctx context.Context, f file, s settings) *Result {
 		select {
 		case <-ctx.Done():
 			return r
-		case <-time.After(pause):
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }

@@ -132,8 +132,9 @@ func (b *textWriter) describeFilters(r *Result) {
 		b.line("filters", "one for the whole table, of %s bytes", analysis.Thousands(r.Bytes))
 	}
 	if len(r.Probes) > 0 {
+		probes := strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Probes), "[]"), " ", ", ")
 		b.line("bits", "%.2f per key, k = %s; %.1f %% of them set, as by %s keys",
-			r.BitsPerKey, joinInts(r.Probes), 100*r.Fill, analysis.Thousands(int64(r.Distinct+0.5)))
+			r.BitsPerKey, probes, 100*r.Fill, analysis.Thousands(int64(r.Distinct+0.5)))
 	} else if r.BitsPerKey > 0 {
 		b.line("bits", "%.2f per key", r.BitsPerKey)
 	}

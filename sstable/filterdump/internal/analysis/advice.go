@@ -14,7 +14,7 @@ const (
 	fewBits   = 5  // with fewer, the FPR is about a tenth or more
 )
 
-// findings is what the rules of the advice go by.
+// findings are what the advice goes by.
 type findings struct {
 	*Report
 	format  string

@@ -13,9 +13,8 @@ import (
 // a lookup of the 63 % of a numbered range that are there, and of those that are not, means just
 // these. So a gap between neighbors counts by its size. But the keys of a table often form groups
 // with giant gaps between them ("acct:...", "user:..."), which nobody looks into, and one such gap
-// would leave nothing to the others: a gap counts for no more than 64 times the median one. Where
-// keys are spread evenly or at random this changes nothing, as there not one gap in 10^19 is so
-// large.
+// would leave nothing to the others: a gap counts for no more than 64 times the median one. Keys
+// that are spread evenly or at random have no such gaps.
 //
 // Keys of different lengths are different kinds: each length has its share of the keys asked for,
 // by the number of its gaps, and its own median. Neighbors of different lengths have a gap of each.

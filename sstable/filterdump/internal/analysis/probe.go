@@ -7,11 +7,19 @@ import "iter"
 // that the filters with keys take turns, in random order.
 func (a *analyzer) probe() (err error) {
 	r := &a.report
-	r.BetweenUnasked = a.unaskable()
-	if a.filters == nil || a.filters.Reader == nil {
+	switch {
+	case a.filters == nil:
+		r.BetweenUnasked = "the table has no filter"
 		return nil
-	}
-	if r.BetweenUnasked == "" {
+	case a.filters.Reader == nil:
+		r.BetweenUnasked = r.Unverified
+		return nil
+	case a.info.Unverified != "":
+		r.BetweenUnasked = r.Unverified
+	case !a.seen.bytewise:
+		r.BetweenUnasked = "the keys are not in bytewise order: the table has another comparer, " +
+			"and what lies between two keys is not known"
+	default:
 		keys := betweenKeys(a.rng, a.seen.pairs.sample, a.shapes, a.absent)
 		if r.Between, err = a.ask(keys, a.t.Locate); err != nil {
 			return err
@@ -37,20 +45,6 @@ func (a *analyzer) probe() (err error) {
 		return turns[turn%len(turns)]
 	})
 	return err
-}
-
-// unaskable says why no filter can be asked about keys between those of the table, "" if it can.
-func (a *analyzer) unaskable() string {
-	switch {
-	case a.filters == nil:
-		return "the table has no filter"
-	case a.filters.Reader == nil || a.info.Unverified != "":
-		return a.report.Unverified
-	case !a.seen.bytewise:
-		return "the keys are not in bytewise order: the table has another comparer, and what " +
-			"lies between two keys is not known"
-	}
-	return ""
 }
 
 // ask asks about each key the filter that locate returns, none if that is -1. The error is that of

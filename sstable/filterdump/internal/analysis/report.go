@@ -1,7 +1,7 @@
 package analysis
 
-// A Report is what is known about one table. Rates and parts are fractions, not per cent. What
-// could not be found out is 0, or left out where the field says so.
+// A Report is what is known about one table. Rates and parts are fractions. What could not be found
+// out is 0.
 type Report struct {
 	Entries    int64  `json:"entries"`                // point entries of the table, all versions
 	Keys       int64  `json:"keys"`                   // entries whose key differs from the last

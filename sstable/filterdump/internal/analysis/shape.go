@@ -79,7 +79,7 @@ func (s shape) rank(y []byte, from, to int) (rank uint64, own bool) {
 		case i >= len(y):
 			own = false
 		default:
-			below, member := s[i].below(y[i])
+			below, member := slices.BinarySearch(s[i], y[i])
 			rank += uint64(below)
 			own = member
 		}
