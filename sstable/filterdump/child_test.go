@@ -54,3 +54,12 @@ func TestChildIsEnded(t *testing.T) {
 	}
 	require.Equal(t, Unreadable, lookSafely(ctx, path, settings{}).Status)
 }
+
+// A child that takes too long is ended, and its table is not called sound.
+func TestChildTakesTooLong(t *testing.T) {
+	defer func(limit time.Duration) { childTime = limit }(childTime)
+	childTime = time.Nanosecond
+	r := lookSafely(context.Background(), golden("rocksdb", "fv2_full_bloom.sst"), settings{})
+	require.Equal(t, Unsupported, r.Status)
+	require.Equal(t, "Pebble's reader took longer than 1ns", r.Reason)
+}
