@@ -76,16 +76,18 @@ func readMagic(r io.ReaderAt, size int64) (uint64, error) {
 type FormatError struct {
 	File   string // as given to WithFileName; may be empty
 	Format Format
-	Magic  uint64 // the file's last 8 bytes as a little-endian number
+	Size   int64  // of the file in bytes
+	Magic  uint64 // the file's last 8 bytes as a little-endian number; 0 if it has fewer
 }
 
 func (e *FormatError) Error() string {
-	if e.Format == FormatUnknown {
-		return fmt.Sprintf(
-			"%s: not a table: the file ends in %#016x, which is no format's magic number",
-			fileName(e.File),
-			e.Magic,
-		)
+	switch {
+	case e.Format != FormatUnknown:
+		return fmt.Sprintf("%s: a table in %s format, not in LevelDB's", fileName(e.File), e.Format)
+	case e.Size < magicLen:
+		return fmt.Sprintf("%s: not a table: a file of %d bytes is too short for a magic number",
+			fileName(e.File), e.Size)
 	}
-	return fmt.Sprintf("%s: a table in %s format, not in LevelDB's", fileName(e.File), e.Format)
+	return fmt.Sprintf("%s: not a table: the file ends in %#016x, which is no format's magic number",
+		fileName(e.File), e.Magic)
 }

@@ -71,6 +71,8 @@ func TestShortFiles(t *testing.T) {
 		var wrong *sstable.FormatError
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, sstable.FormatUnknown, wrong.Format)
+		require.EqualError(t, err, fmt.Sprintf(
+			"table: not a table: a file of %d bytes is too short for a magic number", n))
 	}
 	for _, size := range []int64{-1, math.MinInt64} {
 		_, err := sstable.OpenTable(bytes.NewReader(nil), size)

@@ -81,7 +81,7 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 		return nil, t.fail(size-magicLen, err)
 	}
 	if magic != magicLevelDB {
-		return nil, &FormatError{t.name, formats[magic], magic}
+		return nil, &FormatError{t.name, formats[magic], size, magic}
 	}
 	if size < footerLen {
 		return nil, t.fail(0, fmt.Errorf("%d bytes are too short for a footer", size))

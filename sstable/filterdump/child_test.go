@@ -36,7 +36,8 @@ func TestCrash(t *testing.T) {
 		out = strings.Join(strings.Fields(out), " ") // lines are wrapped
 		require.Contains(t, out, want)
 		require.Contains(t, out, "1 table sound")
-		require.Contains(t, out, "Pebble's reader crashed: panic: runtime error: slice bounds out of range")
+		require.Contains(t, out,
+			"Pebble's reader crashed: panic: runtime error: slice bounds out of range")
 
 		_, out, _ = filterdump(t, "-key", "key000001@000", forged)
 		require.Contains(t, out, "crashed: panic: ")
@@ -52,4 +53,13 @@ func TestChildIsEnded(t *testing.T) {
 		lookSafely(ctx, path, settings{})
 	}
 	require.Equal(t, Unreadable, lookSafely(ctx, path, settings{}).Status)
+}
+
+// A child that takes too long is ended, and its table is not called sound.
+func TestChildTakesTooLong(t *testing.T) {
+	defer func(limit time.Duration) { childTime = limit }(childTime)
+	childTime = time.Nanosecond
+	r := lookSafely(context.Background(), golden("rocksdb", "fv2_full_bloom.sst"), settings{})
+	require.Equal(t, Unsupported, r.Status)
+	require.Equal(t, "Pebble's reader took longer than 1ns", r.Reason)
 }

@@ -27,11 +27,26 @@ func smallTable(t *testing.T, p policy.Policy) (file []byte, blocks []sstable.Bl
 	return plainTable(t, p, 16, 9)
 }
 
-func plainTable(t *testing.T, p policy.Policy, keys, baseLg int) (file []byte, blocks []sstable.BlockHandle) {
+func plainTable(
+	t *testing.T,
+	p policy.Policy,
+	keys, baseLg int,
+) (file []byte, blocks []sstable.BlockHandle) {
 	var b bytes.Buffer
-	w := table.NewWriter(&b, &opt.Options{Filter: goleveldb.New(p), BlockSize: 256, FilterBaseLg: baseLg, Compression: opt.NoCompression}, nil, 0)
+	w := table.NewWriter(
+		&b,
+		&opt.Options{
+			Filter:       goleveldb.New(p),
+			BlockSize:    256,
+			FilterBaseLg: baseLg,
+			Compression:  opt.NoCompression,
+		},
+		nil,
+		0,
+	)
 	for i := range keys {
-		require.NoError(t, w.Append([]byte(fmt.Sprintf("key%05d", i*17)), bytes.Repeat([]byte{byte(i)}, 100)))
+		require.NoError(t, w.Append([]byte(fmt.Sprintf("key%05d", i*17)),
+			bytes.Repeat([]byte{byte(i)}, 100)))
 	}
 	require.NoError(t, w.Close())
 	file = b.Bytes()
@@ -46,7 +61,8 @@ func plainTable(t *testing.T, p policy.Policy, keys, baseLg int) (file []byte, b
 	for range 2 {
 		offset, n := binary.Uvarint(footer)
 		length, m := binary.Uvarint(footer[n:])
-		blocks, footer = append(blocks, sstable.BlockHandle{Offset: offset, Length: length}), footer[n+m:]
+		blocks, footer = append(blocks, sstable.BlockHandle{Offset: offset, Length: length}),
+			footer[n+m:]
 	}
 	return file, blocks
 }
@@ -101,13 +117,15 @@ func TestDamage(t *testing.T) {
 					require.True(t, mended, "byte %d ^ %#x", i, flip)
 				case Unverified: // the last byte of a filter, or the policy's name
 					require.True(t, mended, "byte %d ^ %#x", i, flip)
-					require.Regexp(t, "unknown encoding|is not known here", r.Reason, "byte %d ^ %#x", i, flip)
+					require.Regexp(t, "unknown encoding|is not known here", r.Reason,
+						"byte %d ^ %#x", i, flip)
 				default:
 					t.Fatalf("byte %d ^ %#x: %s %s", i, flip, r.Status, r.Reason)
 				}
 				inFilters := filter.Offset <= uint64(i) && uint64(i) < filter.Offset+filter.Length
 				if mended && r.Status == FalseNegative && !inFilters {
-					require.Less(t, uint64(i), filter.Offset, "a key that was changed; byte %d ^ %#x", i, flip)
+					require.Less(t, uint64(i), filter.Offset,
+						"a key that was changed; byte %d ^ %#x", i, flip)
 				}
 			}
 		}
@@ -115,7 +133,8 @@ func TestDamage(t *testing.T) {
 	t.Logf("as it is: %v; with its checksum mended: %v", outcomes[false], outcomes[true])
 	require.Len(t, outcomes[false], 2)
 	require.Positive(t, outcomes[false][Sound], "the footer's padding does not matter")
-	require.Equal(t, 2*len(blocks), outcomes[true][Unsupported], "0x80 and 0xff are no compression of LevelDB's; 1 is snappy")
+	require.Equal(t, 2*len(blocks), outcomes[true][Unsupported],
+		"0x80 and 0xff are no compression of LevelDB's; 1 is snappy")
 	require.Positive(t, outcomes[true][FalseNegative], "a bit that is cleared in a filter is seen")
 
 	for n := range intact {
@@ -156,11 +175,13 @@ func TestDamagedBlockedFilters(t *testing.T) {
 			}
 			status, out, _ := filterdump(t, "-key", "key00000", path)
 			require.Equal(t, r.Status == Corrupt, status != exitSound, "byte %d ^ %#x", i, flip)
-			require.Equal(t, r.Status == Corrupt, strings.Contains(out, "  corrupt: "), "byte %d ^ %#x", i, flip)
+			require.Equal(t, r.Status == Corrupt, strings.Contains(out, "  corrupt: "),
+				"byte %d ^ %#x", i, flip)
 		}
 	}
 	t.Logf("%v", outcomes)
-	require.GreaterOrEqual(t, outcomes[Unverified], 4*4, "most damaged last bytes of the four filters")
+	require.GreaterOrEqual(t, outcomes[Unverified], 4*4,
+		"most damaged last bytes of the four filters")
 	require.Positive(t, outcomes[FalseNegative])
 	require.Positive(t, outcomes[Sound])
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -28,7 +30,7 @@ func parseKey(arg string) ([]byte, error) {
 // writeKey writes how the tables' filters answer for the key.
 func (r *report) writeKey(w io.Writer, key []byte) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "key %q = 0x%[1]x (%s)\n", key, count(len(key), "byte"))
+	fmt.Fprintf(&b, "key %q = 0x%[1]x (%s)\n", key, analysis.Count(len(key), "byte"))
 	for _, s := range r.Paths {
 		if s.Note != "" {
 			fmt.Fprintf(&b, "\n%s\n  %s\n", s.Path, s.Note)
@@ -58,8 +60,7 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 	case present:
 		there = "it is in the table"
 	}
-	info := t.Info()
-	f := info.Filters
+	f := t.Info().Filters
 	if f == nil {
 		return fmt.Sprintf("  no filter; %s\n", there), nil
 	}
@@ -76,7 +77,7 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 	case f.Reader == nil:
 		return fmt.Sprintf("%s, of a policy that is not known here; %s\n", text, there), nil
 	}
-	encoding, parts, err := f.Reader.Parse(filter)
+	encoding, info, err := f.Reader.Parse(filter)
 	answer := "absent"
 	if f.Reader.MayContain(filter, key) {
 		answer = "may contain"
@@ -84,27 +85,27 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 	text += fmt.Sprintf(", %s: %s; %s\n", encoding, answer, there)
 	if err != nil {
 		text += fmt.Sprintf("  %v\n", err)
-	} else {
-		text += probesText(parts, f.Reader.Probes(parts, key))
+	} else if f.Reader == filters.LevelDB { // whose probes are known
+		text += probesText(info, info.Probes(nil, key))
 	}
-	if info.Unverified != "" {
-		text += fmt.Sprintf("  but %s\n", info.Unverified)
+	if why := t.Info().Unverified; why != "" {
+		text += fmt.Sprintf("  but %s\n", why)
 	}
 	return text, nil
 }
 
 // probesText lists the bits that a lookup reads.
-func probesText(parts policy.Info, probes []uint64) string {
+func probesText(info policy.Info, probes []uint64) string {
 	var b strings.Builder
-	lineBits := uint64(8 * parts.LineBytes)
-	lines := parts.LineBytes > 0 && len(parts.Payload) > parts.LineBytes
+	lineBits := uint64(8 * info.LineBytes)
+	lines := len(info.Payload) > info.LineBytes
 	if lines && len(probes) > 0 {
 		fmt.Fprintf(&b, "  all probes are in line %d of %d, which has %d bits\n",
-			probes[0]/lineBits, len(parts.Payload)/parts.LineBytes, lineBits)
+			probes[0]/lineBits, len(info.Payload)/info.LineBytes, lineBits)
 	}
 	for j, bit := range probes {
 		state := "clear: the key was not added"
-		if parts.Payload[bit/8]>>(bit%8)&1 == 1 {
+		if info.Payload[bit/8]>>(bit%8)&1 == 1 {
 			state = "set"
 		}
 		inLine := ""

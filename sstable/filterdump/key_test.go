@@ -36,17 +36,19 @@ func TestKey(t *testing.T) {
 			bit := probe % uint32(8*(len(filter)-1))
 			set := filter[bit/8]&(1<<(bit%8)) != 0
 			may = may && set
-			require.Regexp(t, fmt.Sprintf(`probe +%d  bit +%d  = bit %d of byte +%d  %v`, j+1, bit, bit%8, bit/8, map[bool]string{true: "set", false: "clear"}[set]), out)
+			require.Regexp(t, fmt.Sprintf(`probe +%d  bit +%d  = bit %d of byte +%d  %v`, j+1, bit,
+				bit%8, bit/8, map[bool]string{true: "set", false: "clear"}[set]), out)
 		}
 		require.NotContains(t, out, "probe  7")
 		require.Contains(t, out, map[bool]string{true: ": may contain; ", false: ": absent; "}[may])
 	}
 	_, out, _ := filterdump(t, "-key", "zzz", path)
 	require.Contains(t, out, "a lookup reads no filter")
-	_, out, _ = filterdump(t, "-key", "k0000003", golden("leveldb", "tables", "no_filter"), golden("rocksdb", "fv5_ribbon.sst"), golden("rocksdb", "fv2_full_bloom.sst"))
+	_, out, _ = filterdump(t, "-key", "k0000003", golden("leveldb", "tables", "no_filter"),
+		golden("rocksdb", "fv5_ribbon.sst"), golden("rocksdb", "fv2_full_bloom.sst"))
 	require.Contains(t, out, "no filter")
 	require.Contains(t, out, "format_version 5")
-	require.Contains(t, out, "probe  6")
+	require.Contains(t, out, "rocksdb.BuiltinBloomFilter, filter 1 of 1, Pebble Bloom: ")
 	status, out, _ := filterdump(t, "-key", "k0000003", golden("rocksdb", "fv5_ribbon.sst"))
 	require.Equal(t, exitCannotRun, status, "none could be shown")
 	require.Equal(t, 1, strings.Count(out, "fv5_ribbon.sst"), "the path stands there once")

@@ -22,6 +22,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -137,7 +138,8 @@ func TestMixedDatabases(t *testing.T) {
 			for name, n := range total {
 				require.Contains(t, long, policy.Name+", "+name+"\n")
 				require.Regexp(t, `(?m)^\d+\.(ldb|sst) +`+name+` `, short)
-				require.Contains(t, short, fmt.Sprintf("  %s of %s\n", count(n, "filter"), name))
+				require.Contains(t, short,
+					fmt.Sprintf("  %s of %s\n", analysis.Count(n, "filter"), name))
 			}
 			for _, out := range []string{long, short} {
 				requireWidth(t, out, dir)
@@ -182,7 +184,9 @@ func TestKeyOfBlockedFilters(t *testing.T) {
 			if !single {
 				lineBits = 512
 				line = int(h >> 32 * uint64(payload/64) >> 32)
-				require.Contains(t, out, fmt.Sprintf("all probes are in line %d of %d, which has 512 bits\n", line, payload/64))
+				require.Contains(t, out,
+					fmt.Sprintf("all probes are in line %d of %d, which has 512 bits\n", line,
+						payload/64))
 			}
 			may := true
 			for j, x := 0, uint32(h); j < 6; j, x = j+1, x*0x9e3779b9 {
@@ -194,11 +198,14 @@ func TestKeyOfBlockedFilters(t *testing.T) {
 				if !single {
 					inLine = fmt.Sprintf(` += bit +%d of the line`, within)
 				}
-				require.Regexp(t, fmt.Sprintf(`probe +%d  bit +%d%s  = bit %d of byte +%d  %v`, j+1, bit, inLine, bit%8, bit/8, map[bool]string{true: "set", false: "clear"}[set]), out)
+				require.Regexp(t, fmt.Sprintf(`probe +%d  bit +%d%s  = bit %d of byte +%d  %v`, j+1,
+					bit, inLine, bit%8, bit/8, map[bool]string{true: "set", false: "clear"}[set]),
+					out)
 			}
 			require.NotContains(t, out, "probe  7")
 			require.True(t, may || number%3 > 0)
-			require.Contains(t, out, ", "+blockedName+map[bool]string{true: ": may contain; ", false: ": absent; "}[may])
+			require.Contains(t, out,
+				", "+blockedName+map[bool]string{true: ": may contain; ", false: ": absent; "}[may])
 		}
 	}
 }
@@ -227,7 +234,8 @@ func TestUnknownEncoding(t *testing.T) {
 	status, out, _ := filterdump(t, path)
 	require.Zero(t, status)
 	require.True(t, strings.HasPrefix(out, "1 table unverified\n"), out)
-	require.Contains(t, strings.Join(strings.Fields(out), " "), "3 filters of LevelDB Bloom; 1 filter of unknown")
+	require.Contains(t, strings.Join(strings.Fields(out), " "),
+		"3 filters of LevelDB Bloom; 1 filter of unknown")
 
 	status, out, _ = filterdump(t, "-key", "key00000", path)
 	require.Zero(t, status)

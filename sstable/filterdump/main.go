@@ -62,8 +62,6 @@ be in use. Nothing is changed.
                may be repeated
 `
 
-var errUsage = errors.New("wrong command line")
-
 // parse reads the command line. Its messages go to stderr.
 func parse(args []string, stderr io.Writer) (*options, error) {
 	var o options
@@ -88,11 +86,11 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		return nil, err
 	}
 	o.paths = f.Args()
-	if err := o.check(); err != nil {
-		fmt.Fprintf(stderr, "filterdump: %v\n", err)
-		return nil, errUsage
+	err := o.check()
+	if err != nil {
+		fmt.Fprintln(stderr, "filterdump:", err)
 	}
-	return &o, nil
+	return &o, err
 }
 
 func (o *options) check() error {

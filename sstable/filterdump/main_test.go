@@ -107,7 +107,8 @@ func TestGoldenDatabases(t *testing.T) {
 		}
 	}
 
-	status, d := filterdumpJSON(t, "-verify", golden("goleveldb", "name2_baselg13"), golden("goleveldb", "default_snappy"))
+	status, d := filterdumpJSON(t, "-verify", golden("goleveldb", "name2_baselg13"),
+		golden("goleveldb", "default_snappy"))
 	require.Equal(t, exitSound, status)
 	require.Equal(t, 13, d.Tables[0].BaseLg)
 	require.Equal(t, "leveldb.BuiltinBloomFilter", d.Tables[1].Policy)
@@ -171,18 +172,29 @@ func TestVerdictAndExitStatus(t *testing.T) {
 		plain, verify  int
 		verdict, words string
 	}{
-		{"sound", []string{sound}, 0, 0, "1 table sound: all 1 entry match their filters", "leveldb.BuiltinBloomFilter2"},
-		{"without filters", []string{golden("leveldb", "tables", "no_filter")}, 0, 0, "1 table without filters", "no filter"},
+		{"sound", []string{sound}, 0, 0, "1 table sound: all 1 entry match their filters",
+			"leveldb.BuiltinBloomFilter2"},
+		{"without filters", []string{golden("leveldb", "tables", "no_filter")}, 0, 0,
+			"1 table without filters", "no filter"},
 		{"corrupt", []string{corrupt}, 0, 1, "FAULTY: 1 table corrupt", "checksum"},
-		{"truncated", []string{short}, 0, 1, "FAULTY: 1 table corrupt", "CORRUPT: not a table: its 195 bytes do not end in a magic number"},
-		{"corrupt among sound", []string{sound, corrupt}, 0, 1, "FAULTY: 1 table corrupt; 1 table sound: all 1 entry match their filters", "checksum"},
+		{"truncated", []string{short}, 0, 1, "FAULTY: 1 table corrupt",
+			"CORRUPT: not a table: its 195 bytes do not end in a magic number"},
+		{"corrupt among sound", []string{sound, corrupt}, 0, 1,
+			"FAULTY: 1 table corrupt; 1 table sound: all 1 entry match their filters", "checksum"},
 		{"log", []string{logOnly}, 0, 0, "no tables", "all its data is in the log (000003.log)"},
-		{"no database", []string{noDatabase}, 2, 2, "no tables; 1 PATH could not be looked at", "not a database"},
-		{"another log", []string{notes}, 2, 2, "no tables; 1 PATH could not be looked at", "not a database"},
-		{"database below", []string{above}, 2, 2, "no tables; 1 PATH could not be looked at", "not a database"},
-		{"no such path", []string{filepath.Join(dir, "nowhere")}, 2, 2, "no tables; 1 PATH could not be looked at", "no such file"},
-		{"sound and no such path", []string{sound, filepath.Join(dir, "nowhere")}, 0, 2, "1 table sound: all 1 entry match their filters; 1 PATH could not be looked at", "no such file"},
-		{"unsupported", []string{golden("rocksdb", "fv5_ribbon.sst")}, 0, 2, "1 table of formats that cannot be read here", "format_version 5"},
+		{"no database", []string{noDatabase}, 2, 2, "no tables; 1 PATH could not be looked at",
+			"not a database"},
+		{"another log", []string{notes}, 2, 2, "no tables; 1 PATH could not be looked at",
+			"not a database"},
+		{"database below", []string{above}, 2, 2, "no tables; 1 PATH could not be looked at",
+			"not a database"},
+		{"no such path", []string{filepath.Join(dir, "nowhere")}, 2, 2,
+			"no tables; 1 PATH could not be looked at", "no such file"},
+		{"sound and no such path", []string{sound, filepath.Join(dir, "nowhere")}, 0, 2,
+			"1 table sound: all 1 entry match their filters; 1 PATH could not be looked at",
+			"no such file"},
+		{"unsupported", []string{golden("rocksdb", "fv5_ribbon.sst")}, 0, 2,
+			"1 table of formats that cannot be read here", "format_version 5"},
 	} {
 		status, out, stderr := filterdump(t, c.args...)
 		require.Equal(t, c.plain, status, "%s: %s", c.name, stderr)
@@ -238,7 +250,8 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, stderr bytes.Buffer
-	require.Equal(t, exitInterrupted, run(ctx, []string{golden("leveldb", "tables", "one_key")}, &out, &stderr))
+	require.Equal(t, exitInterrupted,
+		run(ctx, []string{golden("leveldb", "tables", "one_key")}, &out, &stderr))
 	require.Empty(t, out.String())
 }
 

@@ -72,7 +72,11 @@ func findPlace(path string) place {
 		p.tables[i].inDatabase = database
 	}
 	if len(p.tables) == 0 {
-		p.note, p.failed = noTables(logs), len(logs) == 0
+		p.note, p.failed = "no tables (.ldb, .sst) and no log: not a database", true
+		if len(logs) > 0 {
+			p.note, p.failed = fmt.Sprintf("no tables yet: all its data is in the log (%s), "+
+				"without filters", strings.Join(logs, ", ")), false
+		}
 	}
 	return p
 }
@@ -92,15 +96,6 @@ var databaseLog = regexp.MustCompile(`^[0-9]+\.log$`)
 // isTable goes by the names that the engines give to tables.
 func isTable(name string) bool {
 	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(name)))
-}
-
-// noTables says why a directory has none.
-func noTables(logs []string) string {
-	if len(logs) > 0 {
-		return fmt.Sprintf("no tables yet: all its data is in the log (%s), without filters",
-			strings.Join(logs, ", "))
-	}
-	return "no tables (.ldb, .sst) and no log: not a database"
 }
 
 // evenly returns n of all, spread evenly. REQUIRES: 0 < n <= len(all).

@@ -17,7 +17,11 @@ import (
 )
 
 // pebbleDatabase writes a database of some tables, which stays open until the test ends.
-func pebbleDatabase(t *testing.T, comparer *pebble.Comparer, version pebble.FormatMajorVersion) (dir string) {
+func pebbleDatabase(
+	t *testing.T,
+	comparer *pebble.Comparer,
+	version pebble.FormatMajorVersion,
+) (dir string) {
 	dir = t.TempDir()
 	p, err := policy.NewBloom(10)
 	require.NoError(t, err)
@@ -26,13 +30,20 @@ func pebbleDatabase(t *testing.T, comparer *pebble.Comparer, version pebble.Form
 	if comparer == pebble.DefaultComparer {
 		schema = colblk.DefaultKeySchema(comparer, 16)
 	}
-	o := &pebble.Options{Comparer: comparer, FormatMajorVersion: version, KeySchema: schema.Name, KeySchemas: map[string]*pebble.KeySchema{schema.Name: &schema}, FS: vfs.Default}
+	o := &pebble.Options{
+		Comparer:           comparer,
+		FormatMajorVersion: version,
+		KeySchema:          schema.Name,
+		KeySchemas:         map[string]*pebble.KeySchema{schema.Name: &schema},
+		FS:                 vfs.Default,
+	}
 	require.NoError(t, pebblev2.Configure(o, p))
 	db, err := pebble.Open(dir, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	for i := range 3000 {
-		require.NoError(t, db.Set([]byte(fmt.Sprintf("key%06d@%03d", i/2, i%2)), bytes.Repeat([]byte{1}, 50), pebble.NoSync))
+		require.NoError(t, db.Set([]byte(fmt.Sprintf("key%06d@%03d", i/2, i%2)),
+			bytes.Repeat([]byte{1}, 50), pebble.NoSync))
 		if i%1000 == 999 {
 			require.NoError(t, db.Flush())
 		}
@@ -71,13 +82,15 @@ func TestPebbleDatabase(t *testing.T) {
 		status, d := filterdumpJSON(t, "-verify", dir)
 		require.NotEmpty(t, d.Tables, c.name)
 		for _, table := range d.Tables {
-			require.Equal(t, c.want, table.Status, "%s: %s: %s", c.name, filepath.Base(table.Path), table.Reason)
+			require.Equal(t, c.want, table.Status, "%s: %s: %s", c.name, filepath.Base(table.Path),
+				table.Reason)
 			require.True(t, strings.HasPrefix(table.Format, "Pebble v"), table.Format)
 			require.Equal(t, policy.Name, table.Policy)
 			require.Equal(t, "table", table.Layout)
 			require.Equal(t, 1, table.Filters)
 		}
-		require.Equal(t, map[string]int{"sound": exitSound, "unverified": exitCannotRun}[c.want], status, c.name)
+		require.Equal(t, map[string]int{"sound": exitSound, "unverified": exitCannotRun}[c.want],
+			status, c.name)
 		_, out, _ := filterdump(t, "-long", dir)
 		require.Contains(t, out, "k = 6", "%s: the bits can be told all the same", c.name)
 	}

@@ -19,9 +19,7 @@ func showProgress(w io.Writer, tables int) (step, stop func()) {
 	tracker := &progress.Tracker{Message: "tables", Total: int64(tables), RemoveOnCompletion: true}
 	bar := progress.NewWriter()
 	bar.SetOutputWriter(file)
-	bar.SetStyle(progress.StyleBlocks)
 	bar.SetAutoStop(false)
-	bar.Style().Visibility.ETA = true
 	bar.AppendTracker(tracker)
 	go bar.Render()
 	stop = func() {

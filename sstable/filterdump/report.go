@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
 // A report is the whole output, and that of -json.
@@ -12,6 +14,9 @@ type report struct {
 	Verdict string     `json:"verdict"`
 	Paths   []*Summary `json:"paths"`  // one for each PATH
 	Tables  []*Result  `json:"tables"` // of all of them, in order
+
+	total  *Summary
+	failed int // PATHs that could not be looked at
 }
 
 // A Summary adds up the tables of one PATH, or of all.
@@ -35,20 +40,29 @@ type Summary struct {
 
 // newReport combines the results of the places' tables, in their order.
 func newReport(places []place, results []*Result) *report {
-	r := &report{Paths: []*Summary{}, Tables: results}
+	r := &report{Paths: []*Summary{}, Tables: results, total: newSummary(place{})}
 	for _, p := range places {
-		s := &Summary{
-			Path: p.path, Note: p.note, LeftOut: p.left, place: p, Tables: map[Status]int{},
-			Policies: map[string]int{}, Encodings: map[string]int{},
-		}
+		s := newSummary(p)
 		for range p.tables {
 			s.add(results[0])
+			r.total.add(results[0])
 			results = results[1:]
 		}
 		r.Paths = append(r.Paths, s)
+		r.total.LeftOut += p.left
+		if p.failed {
+			r.failed++
+		}
 	}
 	r.Verdict = r.verdict()
 	return r
+}
+
+func newSummary(p place) *Summary {
+	return &Summary{
+		Path: p.path, Note: p.note, LeftOut: p.left, place: p, Tables: map[Status]int{},
+		Policies: map[string]int{}, Encodings: map[string]int{},
+	}
 }
 
 func (s *Summary) add(r *Result) {
@@ -78,30 +92,12 @@ func (r *report) writeJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// total adds up the tables of all PATHs, and counts the PATHs that could not be looked at.
-func (r *report) total() (n map[Status]int, matched, lost int64, left, failed int) {
-	n = map[Status]int{}
-	for _, s := range r.Paths {
-		for status, tables := range s.Tables {
-			n[status] += tables
-		}
-		matched += s.matched
-		lost += s.lost
-		left += s.LeftOut
-		if s.place.failed {
-			failed++
-		}
-	}
-	return n, matched, lost, left, failed
-}
-
 // verified is the exit status of -verify.
 func (r *report) verified() int {
-	n, _, _, _, failed := r.total()
-	switch {
+	switch n := r.total.Tables; {
 	case n[FalseNegative]+n[Corrupt] > 0:
 		return exitFault
-	case failed+n[Unreadable]+n[Unsupported]+n[Unverified]+n[Unfinished] > 0:
+	case r.failed+n[Unreadable]+n[Unsupported]+n[Unverified]+n[Unfinished] > 0:
 		return exitCannotRun
 	}
 	return exitSound
@@ -115,7 +111,7 @@ func (r *report) looked(key bool) int {
 			return exitSound
 		}
 	}
-	if _, _, _, _, failed := r.total(); failed+len(r.Tables) > 0 {
+	if r.failed+len(r.Tables) > 0 {
 		return exitCannotRun
 	}
 	return exitSound
@@ -123,7 +119,7 @@ func (r *report) looked(key bool) int {
 
 // verdict is the first line of the output.
 func (r *report) verdict() string {
-	n, matched, lost, left, failed := r.total()
+	n := r.total.Tables
 	var parts []string
 	say := func(number int, format string, args ...any) {
 		if number > 0 {
@@ -131,23 +127,24 @@ func (r *report) verdict() string {
 		}
 	}
 	tables := func(status Status, what string) {
-		say(n[status], "%s %s", count(n[status], "table"), what)
+		say(n[status], "%s %s", analysis.Count(n[status], "table"), what)
 	}
-	tables(FalseNegative, "with false negatives: "+count(lost, "entry", "entries")+
+	tables(FalseNegative, "with false negatives: "+analysis.Count(r.total.lost, "entry", "entries")+
 		" not matched by their filter")
 	tables(Corrupt, "corrupt")
-	tables(Sound, "sound: all "+count(matched, "entry", "entries")+" match their filters")
+	matched := analysis.Count(r.total.matched, "entry", "entries")
+	tables(Sound, "sound: all "+matched+" match their filters")
 	tables(NoFilter, "without filters")
 	tables(Unverified, "unverified")
 	tables(Unsupported, "of formats that cannot be read here")
 	tables(Unreadable, "unreadable")
 	tables(Unfinished, "unfinished")
 	tables(Vanished, "deleted by the database meanwhile")
-	say(left, "%s left out by -sample", count(left, "table"))
+	say(r.total.LeftOut, "%s left out by -sample", analysis.Count(r.total.LeftOut, "table"))
 	if len(parts) == 0 {
 		parts = append(parts, "no tables")
 	}
-	say(failed, "%s could not be looked at", count(failed, "PATH"))
+	say(r.failed, "%s could not be looked at", analysis.Count(r.failed, "PATH"))
 	verdict := strings.Join(parts, "; ")
 	if n[FalseNegative]+n[Corrupt] > 0 {
 		verdict = "FAULTY: " + verdict

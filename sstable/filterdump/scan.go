@@ -23,38 +23,36 @@ type settings struct {
 // after each table, from several goroutines.
 func scan(ctx context.Context, files []file, s settings, done func()) ([]*Result, error) {
 	results := make([]*Result, len(files))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(files)) {
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
-			for i := range next {
-				results[i] = scanTable(ctx, files[i], s)
-				done()
-			}
-		}()
-	}
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var running sync.WaitGroup
 	for i := range files {
+		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
 		}
-		next <- i
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			results[i] = scanTable(ctx, files[i], s)
+			done()
+			<-slots
+		}()
 	}
-	close(next)
-	workers.Wait()
+	running.Wait()
 	return results, context.Cause(ctx)
 }
 
 // A database writes a table under its final name, and the magic number at its very end. So a table
-// without an end may still be being written if it has changed recently. In a database's directory
-// it is looked at again until it is finished, deleted, or has not changed for writerRest. Elsewhere
-// nothing tells whether somebody writes it: it is unfinished, which is not verified.
-var writerRest = 10 * time.Second
+// without an end may still be being written, if it is in a database's directory and has changed
+// recently. It is looked at again until it has its end, is deleted, has not changed for writerRest,
+// or patience is over. Elsewhere, and if it was changed in the future, it is a broken copy.
+var (
+	writerRest = 10 * time.Second
+	patience   = time.Minute
+)
 
 func scanTable(ctx context.Context, f file, s settings) *Result {
-	const pause = 20 * time.Millisecond
-	for {
+	for start, waited := time.Now(), false; ; waited = true {
 		before, statErr := os.Stat(f.path)
 		r := lookSafely(ctx, f.path, s)
 		if statErr != nil {
@@ -63,16 +61,16 @@ func scanTable(ctx context.Context, f file, s settings) *Result {
 		r.Size = before.Size()
 		age := time.Since(before.ModTime())
 		switch {
-		case !r.noEnd || age >= writerRest:
+		case !r.noEnd || !f.inDatabase || age < 0 || age >= writerRest && !waited:
 			return r
-		case !f.inDatabase || age < 0:
+		case age >= writerRest || time.Since(start) >= patience:
 			r.Status = Unfinished
 			return r
 		}
 		select {
 		case <-ctx.Done():
 			return r
-		case <-time.After(pause):
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
 // widthOf returns how wide the text on w may be: as the terminal, or 96 columns.
@@ -62,7 +64,7 @@ func (r *report) writeText(w io.Writer, long bool, width int) error {
 }
 
 const legend = `
-FPP %: estimated from the bits that are set. between %, random %: the FPR of absent
+FPP %: estimated from the filters alone. between %, random %: the FPR of absent
 keys between the table's own, and of random bytes. -long tells more.
 `
 
@@ -90,13 +92,14 @@ func (b *textWriter) describe(r *Result) {
 		if r.Comparer != "" {
 			comparer = ", comparer " + r.Comparer
 		}
-		b.line("format", "%s%s, %s bytes", r.Format, comparer, thousands(r.Size))
+		b.line("format", "%s%s, %s bytes", r.Format, comparer, analysis.Thousands(r.Size))
 	}
 	if r.Report == nil {
 		return
 	}
 	if r.Entries > 0 || r.Status != Unverified { // else they could not be read
-		keys := count(r.Entries, "entry", "entries") + " of " + count(r.Keys, "key")
+		keys := analysis.Count(r.Entries, "entry", "entries") + " of " +
+			analysis.Count(r.Keys, "key")
 		if r.KeyShape != "" {
 			keys += ", " + r.KeyShape
 		}
@@ -122,21 +125,25 @@ func (b *textWriter) describeFilters(r *Result) {
 	if r.Layout == layoutWindow {
 		b.line("filters", "%s and %s empty, one for every %s bytes of data (base_lg %d); "+
 			"%s bytes in all",
-			thousands(r.Filters), thousands(r.Empty), thousands(uint64(1)<<r.BaseLg), r.BaseLg,
-			thousands(r.Bytes))
+			analysis.Thousands(r.Filters), analysis.Thousands(r.Empty),
+			analysis.Thousands(uint64(1)<<r.BaseLg), r.BaseLg,
+			analysis.Thousands(r.Bytes))
 	} else {
-		b.line("filters", "one for the whole table, of %s bytes", thousands(r.Bytes))
+		b.line("filters", "one for the whole table, of %s bytes", analysis.Thousands(r.Bytes))
 	}
 	if len(r.Probes) > 0 {
+		probes := strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Probes), "[]"), " ", ", ")
 		b.line("bits", "%.2f per key, k = %s; %.1f %% of them set, as by %s keys",
-			r.BitsPerKey, joinInts(r.Probes), 100*r.Fill, thousands(int64(r.Distinct+0.5)))
-		b.line("FPP", "%s %%, estimated from the bits that are set", percent(r.FPP))
+			r.BitsPerKey, probes, 100*r.Fill, analysis.Thousands(int64(r.Distinct+0.5)))
+	} else if r.BitsPerKey > 0 {
+		b.line("bits", "%.2f per key", r.BitsPerKey)
+	}
+	if r.FPP != nil {
+		b.line("FPP", "%s %%, estimated from the filters alone", percent(*r.FPP))
 	}
 	if r.Random.Asked > 0 {
 		b.line("FPR", "%s",
 			rateText(r.Between, r.BetweenUnasked, "absent keys between the table's own"))
-		b.line("", "%s",
-			rateText(r.Beyond, r.BeyondUnasked, "absent keys of their shape beyond them"))
 		b.line("", "%s", rateText(r.Random, "", "random bytes"))
 	}
 }
@@ -146,14 +153,14 @@ func (r *Result) verification() string {
 	switch r.Status {
 	case Sound:
 		return fmt.Sprintf("sound: all %s match their filters",
-			count(r.Entries-r.Unfiltered, "entry", "entries"))
+			analysis.Count(r.Entries-r.Unfiltered, "entry", "entries"))
 	case FalseNegative:
 		more := ""
 		if r.FalseNegatives > int64(len(r.Lost)) {
 			more = ", ..."
 		}
 		return fmt.Sprintf("FALSE NEGATIVES: %s of %s do not match their filter: %s%s",
-			thousands(r.FalseNegatives), count(r.Entries, "entry", "entries"),
+			analysis.Thousands(r.FalseNegatives), analysis.Count(r.Entries, "entry", "entries"),
 			strings.Join(r.Lost, ", "), more)
 	case Corrupt:
 		return "CORRUPT: " + r.Reason
@@ -168,16 +175,16 @@ func (r *Result) verification() string {
 func (b *textWriter) heading(s *Summary) {
 	left := ""
 	if s.LeftOut > 0 {
-		left = fmt.Sprintf(" (-sample left out %s)", count(s.LeftOut, "table"))
+		left = fmt.Sprintf(" (-sample left out %s)", analysis.Count(s.LeftOut, "table"))
 	}
 	fmt.Fprintf(b, "\n%s: %s, %s, %s bytes of filters%s\n",
-		s.Path, count(len(s.place.tables), "table"), count(s.Entries, "entry", "entries"),
-		thousands(s.FilterBytes), left)
+		s.Path, analysis.Count(len(s.place.tables), "table"),
+		analysis.Count(s.Entries, "entry", "entries"), analysis.Thousands(s.FilterBytes), left)
 	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
-		fmt.Fprintf(b, "  %s in %s\n", name, count(s.Policies[name], "table"))
+		fmt.Fprintf(b, "  %s in %s\n", name, analysis.Count(s.Policies[name], "table"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Encodings)) {
-		fmt.Fprintf(b, "  %s of %s\n", count(s.Encodings[name], "filter"), name)
+		fmt.Fprintf(b, "  %s of %s\n", analysis.Count(s.Encodings[name], "filter"), name)
 	}
 }
 
@@ -229,7 +236,7 @@ func (r *Result) row(name string) table.Row {
 	if r.Report == nil {
 		return row
 	}
-	row[2] = thousands(r.Entries)
+	row[2] = analysis.Thousands(r.Entries)
 	if r.Filter == nil {
 		return row
 	}
@@ -239,7 +246,10 @@ func (r *Result) row(name string) table.Row {
 	}
 	row[3] = fmt.Sprintf("%.1f", r.BitsPerKey)
 	if r.Random.Asked > 0 {
-		row[4], row[5], row[6] = percent(r.FPP), rateColumn(r.Between), rateColumn(r.Random)
+		row[5], row[6] = rateColumn(r.Between), rateColumn(r.Random)
+	}
+	if r.FPP != nil {
+		row[4] = percent(*r.FPP)
 	}
 	return row
 }

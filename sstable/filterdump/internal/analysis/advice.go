@@ -14,7 +14,7 @@ const (
 	fewBits   = 5  // with fewer, the FPR is about a tenth or more
 )
 
-// findings is what the rules of the advice go by.
+// findings are what the advice goes by.
 type findings struct {
 	*Report
 	format  string
@@ -66,7 +66,7 @@ func (f findings) inLevelDBFormat() bool { return strings.HasPrefix(f.format, "L
 func adviseReaders(f findings) string {
 	for _, k := range otherKinds {
 		if n := f.Encodings[k.encoding.String()]; n > 0 && f.inLevelDBFormat() {
-			return fmt.Sprintf("%s of %d (%v): %s.", count(n, "filter"), f.Filters, k.encoding,
+			return fmt.Sprintf("%s of %d (%v): %s.", Count(n, "filter"), f.Filters, k.encoding,
 				onlyOurs)
 		}
 	}
@@ -89,7 +89,7 @@ func adviseSaturated(f findings) string {
 		return ""
 	}
 	return fmt.Sprintf(`%d of %s have all bits set and answer "may contain" to every key: they `+
-		"cost memory and avoid no read.", f.Saturated, count(f.Filters, "filter"))
+		"cost memory and avoid no read.", f.Saturated, Count(f.Filters, "filter"))
 }
 
 func adviseFewBits(f findings) string {

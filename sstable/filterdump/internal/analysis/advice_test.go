@@ -38,10 +38,12 @@ func TestAdviceOnNames(t *testing.T) {
 		rocksDB = "RocksDB format_version 2"
 		builtin = "rocksdb.BuiltinBloomFilter"
 
-		inLevelDB   = "C++ LevelDB looks for this name; goleveldb does with levelbloom's Configure, or with a policy of this name in Filter or AltFilters"
-		inGoLevelDB = "goleveldb looks for this name; C++ LevelDB looks for leveldb.BuiltinBloomFilter2"
-		inPebble    = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
-		configured  = "only an engine that is configured with a policy of this name looks for it"
+		inLevelDB = "C++ LevelDB looks for this name; goleveldb does with levelbloom's " +
+			"Configure, or with a policy of this name in Filter or AltFilters"
+		inGoLevelDB = "goleveldb looks for this name; C++ LevelDB looks for " +
+			"leveldb.BuiltinBloomFilter2"
+		inPebble   = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
+		configured = "only an engine that is configured with a policy of this name looks for it"
 	)
 	for _, c := range []struct{ format, name, uses string }{
 		{levelDB, policy.Name, inLevelDB},
@@ -78,7 +80,8 @@ func TestAdviceOnSaturatedFilters(t *testing.T) {
 }
 
 func TestAdviceOnFewBits(t *testing.T) {
-	const words = `^(3[\d.]*) bits per key are few: the FPR of random keys is ([\d.]+) %; with 10 bits it would be about ([\d.]+) %\.$`
+	const words = `^(3[\d.]*) bits per key are few: the FPR of random keys is ([\d.]+) %; with ` +
+		`10 bits it would be about ([\d.]+) %\.$`
 	keys := numbered(seeded(t, 2), "key%08d", 0, 10_000, 0.5).present
 	for _, table := range []*fakeTable{
 		wholeTable(t, keys, 3), windowTable(t, keys, 3, 65536, 16),
@@ -122,7 +125,9 @@ func TestAdviceOnDenseKeysOnlyIfTheyAre(t *testing.T) {
 // Dense keys have many false positives in LevelDB's encoding. The predictions for the other kinds
 // are what these do.
 func TestAdviceOnDenseKeys(t *testing.T) {
-	const words = `^The FPR is ([\d.]+) % between your keys and ([\d.]+) % for random ones, because LevelDB's hash .* With policy\.NewBlockedBloom and 10[\d.]* bits per key it would be about ([\d.]+) % \(only levelbloom reads them; .*\)\.$`
+	const words = `^The FPR is ([\d.]+) % between your keys and ([\d.]+) % for random ones, ` +
+		`because LevelDB's hash .* With policy\.NewBlockedBloom and 10[\d.]* bits per key it ` +
+		`would be about ([\d.]+) % \(only levelbloom reads them; .*\)\.$`
 	set := numbered(seeded(t, 6), "%016d", 0, 200_000, 0.63)
 	for _, table := range []*fakeTable{
 		windowTable(t, set.present[:20_000], 10, 4096, 11),
@@ -146,7 +151,9 @@ func TestAdviceOnDenseKeys(t *testing.T) {
 		require.Nil(t, advised(analyze(t, table, Options{}), "NewBlockedBloom"))
 	}
 	r := analyze(t, blocked, Options{})
-	require.NotNil(t, advised(r, fmt.Sprintf(`^%d filters of %[1]d \(blocked Bloom\): only levelbloom reads them`, r.Filters)))
+	require.NotNil(t, advised(r,
+		fmt.Sprintf(`^%d filters of %[1]d \(blocked Bloom\): only levelbloom reads them`,
+			r.Filters)))
 	// Other engines do not read Pebble's tables.
 	whole := wholeTableOf(mustBlocked(t, 10).AppendFilter(nil, set.present), set.present)
 	require.Nil(t, advised(analyze(t, whole, Options{}), "only levelbloom reads"))

@@ -3,6 +3,7 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ const MaxAbsent = 1 << 20
 
 // Options say how many keys to ask about. The zero value will do.
 type Options struct {
-	Absent int    // absent keys of each sort, at most MaxAbsent; 0 means 65536
+	Absent int    // absent keys of each sort, 1 to MaxAbsent; 0 means 65536
 	Seed   uint64 // of all random choices: the same table and options give the same report
 }
 
@@ -24,18 +25,12 @@ type Options struct {
 // keys at most, and 8 bytes per filter, however many entries there are.
 //
 // Keys that cannot be read leave the table unverified, without entries in the report. Other errors
-// are those of t.Keys, that of ctx if it ends, and one that says what to pass if an option is out
-// of range; the report is nil then. False negatives are no error: the report counts them.
+// are those of t.Keys, and that of ctx if it ends; the report is nil then. False negatives are no
+// error: the report counts them.
 func Analyze(ctx context.Context, t tables.Table, o Options) (*Report, error) {
-	switch {
-	case o.Absent < 0 || o.Absent > MaxAbsent:
-		return nil, fmt.Errorf("%d absent keys: pass 1 to 2^20, or 0 for 65536", o.Absent)
-	case o.Absent == 0:
-		o.Absent = 1 << 16
-	}
 	a := &analyzer{
 		ctx: ctx, t: t, info: t.Info(), filters: t.Info().Filters,
-		rng: rand.New(rand.NewPCG(o.Seed, 0)), absent: o.Absent,
+		rng: rand.New(rand.NewPCG(o.Seed, 0)), absent: cmp.Or(o.Absent, 1<<16),
 	}
 	if err := a.survey(); err != nil {
 		return nil, err
@@ -65,9 +60,8 @@ type analyzer struct {
 // survey reads the entries and looks at the filters.
 func (a *analyzer) survey() error {
 	a.seen = newSurvey(a.rng, a.filters, a.absent)
-	compared := a.filters != nil && a.filters.Reader != nil && a.info.Unverified == ""
-	if compared {
-		a.seen.verifier = &verifier{filters: a.filters}
+	if a.filters != nil && a.filters.Reader != nil && a.info.Unverified == "" {
+		a.seen.compared = a.filters
 	}
 	err := a.eachEntry(a.seen.add)
 	var unsupported *tables.UnsupportedError
@@ -91,8 +85,11 @@ func (a *analyzer) survey() error {
 		r.Unverified = a.info.Unverified
 	}
 	r.measure(a.filters)
-	if compared {
-		a.seen.verifier.conclude(r)
+	if a.seen.compared != nil {
+		// Filters that cannot be parsed match every key, or none: nothing is verified by them.
+		r.Unverified = r.unparsed()
+		r.Verified = r.Unverified == ""
+		r.FalseNegatives, r.Lost = a.seen.lost, a.seen.lostKeys
 	}
 	return nil
 }

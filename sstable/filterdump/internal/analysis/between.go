@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,9 +13,8 @@ import (
 // a lookup of the 63 % of a numbered range that are there, and of those that are not, means just
 // these. So a gap between neighbors counts by its size. But the keys of a table often form groups
 // with giant gaps between them ("acct:...", "user:..."), which nobody looks into, and one such gap
-// would leave nothing to the others: a gap counts for no more than 64 times the median one. Where
-// keys are spread evenly or at random this changes nothing, as there not one gap in 10^19 is so
-// large.
+// would leave nothing to the others: a gap counts for no more than 64 times the median one. Keys
+// that are spread evenly or at random have no such gaps.
 //
 // Keys of different lengths are different kinds: each length has its share of the keys asked for,
 // by the number of its gaps, and its own median. Neighbors of different lengths have a gap of each.
@@ -22,12 +22,10 @@ import (
 // capBits is the logarithm to the base 2 of how many times the median a gap may count.
 const capBits = 6
 
-// betweenKeys calls f with about n absent keys between neighbors of the sample, without any twice:
-// all that there are, if there are no more than n. They come by length, and then in the order of
-// the sample. The key's memory is reused.
-func betweenKeys(
-	rng *rand.Rand, sample []neighbors, s shapes, n int, f func(key []byte) error,
-) error {
+// betweenKeys yields about n absent keys between neighbors of the sample, without any twice: all
+// that there are, if there are no more than n. They come by length, and then in the order of the
+// sample. The key's memory is reused.
+func betweenKeys(rng *rand.Rand, sample []neighbors, s shapes, n int) iter.Seq[[]byte] {
 	gaps, total := map[int][]interval{}, 0
 	for _, pair := range sample {
 		lengths := []int{len(pair.low), len(pair.high)}
@@ -38,28 +36,40 @@ func betweenKeys(
 			}
 		}
 	}
-	before := 0
-	for _, length := range s.lengths {
-		of := gaps[length]
-		share := portion(n, before, len(of), total)
-		before += len(of)
-		for i, draws := range allot(rng, share, weigh(of)) {
-			if err := of[i].draw(rng, draws, f); err != nil {
-				return err
+	return func(yield func(key []byte) bool) {
+		for _, length := range s.lengths {
+			of := gaps[length]
+			share := math.Ceil(float64(n) * float64(len(of)) / float64(total))
+			for i, draws := range allot(rng, share, weigh(of)) {
+				for key := range of[i].draw(rng, draws) {
+					if !yield(key) {
+						return
+					}
+				}
 			}
 		}
 	}
-	return nil
 }
 
-// portion returns the part of n that count of total things have, after others before them, so that
-// the portions of all things add up to n.
-func portion(n, before, count, total int) int {
-	if total == 0 {
-		return 0
+// randomKeys yields n keys of random bytes, of the lengths of the sample. Those shorter than 8
+// bytes get 8, so that none is in the table by chance. The key's memory is reused.
+func randomKeys(rng *rand.Rand, sample [][]byte, n int) iter.Seq[[]byte] {
+	return func(yield func(key []byte) bool) {
+		var key []byte
+		for range n {
+			length := 8
+			if len(sample) > 0 { // else all keys are long
+				length = max(length, len(sample[rng.IntN(len(sample))]))
+			}
+			key = key[:0]
+			for len(key) < length {
+				key = append(key, byte(rng.Uint32()))
+			}
+			if !yield(key) {
+				return
+			}
+		}
 	}
-	until := func(i int) int64 { return int64(n) * int64(i) / int64(total) } // not in 32 bits
-	return int(until(before+count) - until(before))
 }
 
 // weigh returns the number of keys for which each gap counts. If they are too many for a float64,
@@ -87,13 +97,13 @@ const maxBits = 900
 
 // allot returns how many keys to draw from each gap: in proportion to the weights, n in all, but
 // from none more than its weight.
-func allot(rng *rand.Rand, n int, weights []float64) []int {
+func allot(rng *rand.Rand, n float64, weights []float64) []int {
 	total := 0.0
 	for _, w := range weights {
 		total += w
 	}
 	draws := make([]int, len(weights))
-	if total <= float64(n) {
+	if total <= n {
 		for i, w := range weights {
 			draws[i] = int(math.Round(w))
 		}
@@ -102,7 +112,7 @@ func allot(rng *rand.Rand, n int, weights []float64) []int {
 	// The weights lie side by side on a line, and a key is drawn from the gap where each n-th part
 	// of the line begins, after a random start. So a gap's draws differ from its proportion by less
 	// than 1.
-	step := total / float64(n)
+	step := total / n
 	next, end := rng.Float64()*step, 0.0
 	for i, w := range weights {
 		for end += w; next < end; next += step {

@@ -8,9 +8,6 @@ import (
 // A class is the bytes that may stand at one position of a key, ascending.
 type class []byte
 
-// below returns how many members are less than b, and whether b is a member.
-func (c class) below(b byte) (int, bool) { return slices.BinarySearch(c, b) }
-
 // newClass returns the class of the bytes in ranges: the first byte and the last one of each.
 func newClass(ranges ...string) (c class) {
 	for b := range 256 {
@@ -35,11 +32,6 @@ func classOf(members []byte) class {
 	if len(members) == 1 {
 		return members
 	}
-	return smallest(members)
-}
-
-// smallest returns the smallest of classes that has all of members.
-func smallest(members []byte) class {
 	i := slices.IndexFunc(classes, func(c class) bool {
 		return !slices.ContainsFunc(members, func(b byte) bool { return bytes.IndexByte(c, b) < 0 })
 	})

@@ -71,7 +71,13 @@ func (t *fakeTable) Keys(f func(filter int, key []byte) error) error {
 }
 
 func (t *fakeTable) Locate(key []byte) int {
-	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].keys[len(t.blocks[i].keys)-1], key) >= 0 })
+	i := sort.Search(
+		len(t.blocks),
+		func(i int) bool {
+			return bytes.Compare(t.blocks[i].keys[len(t.blocks[i].keys)-1],
+				key) >= 0
+		},
+	)
 	if i == len(t.blocks) {
 		return -1
 	}
@@ -86,7 +92,8 @@ func wholeTable(t testing.TB, keys [][]byte, bitsPerKey float64) *fakeTable {
 func wholeTableOf(filter []byte, keys [][]byte) *fakeTable {
 	return &fakeTable{
 		info: tables.Info{Format: "Pebble v4", Filters: &tables.Filters{
-			Policy: policy.Name, Reader: filters.LevelDB, Bytes: int64(len(filter)), Each: [][]byte{filter},
+			Policy: policy.Name, Reader: filters.LevelDB, Bytes: int64(len(filter)),
+			Each: [][]byte{filter},
 		}},
 		blocks: []fakeBlock{{0, keys}},
 	}
@@ -95,13 +102,23 @@ func wholeTableOf(filter []byte, keys [][]byte) *fakeTable {
 // windowTable has the filter block that LevelDB makes of keys with values of 100 bytes in blocks of
 // blockSize: StartBlock with the offset of each block and of the end makes the filters of all
 // windows before it.
-func windowTable(t testing.TB, keys [][]byte, bitsPerKey float64, blockSize, baseLg int) *fakeTable {
+func windowTable(
+	t testing.TB,
+	keys [][]byte,
+	bitsPerKey float64,
+	blockSize, baseLg int,
+) *fakeTable {
 	return windowTableOf(mustBloom(t, bitsPerKey), keys, blockSize, baseLg)
 }
 
 func windowTableOf(p policy.Policy, keys [][]byte, blockSize, baseLg int) *fakeTable {
 	table := &fakeTable{info: tables.Info{Format: "LevelDB"}}
-	filters := &tables.Filters{Policy: policy.NameGoLevelDB, Reader: filters.LevelDB, PerWindow: true, BaseLg: baseLg}
+	filters := &tables.Filters{
+		Policy:    policy.NameGoLevelDB,
+		Reader:    filters.LevelDB,
+		PerWindow: true,
+		BaseLg:    baseLg,
+	}
 	builder := p.NewBuilder()
 	generate := func() {
 		var filter []byte
@@ -177,13 +194,17 @@ func (exact) MayContain(filter, key []byte) bool {
 	return false
 }
 
+// Parse gives no probes: such an encoding has none.
 func (exact) Parse([]byte) (string, policy.Info, error) { return "exact", policy.Info{}, nil }
-
-func (exact) Probes(policy.Info, []byte) []uint64 { return nil }
 
 // exactTable has blocks of these keys, each with an exact filter of its own.
 func exactTable(blocks ...[]string) *fakeTable {
-	t := &fakeTable{info: tables.Info{Format: "LevelDB", Filters: &tables.Filters{Policy: "exact", Reader: exact{}, PerWindow: true, BaseLg: 11}}}
+	t := &fakeTable{
+		info: tables.Info{
+			Format:  "LevelDB",
+			Filters: &tables.Filters{Policy: "exact", Reader: exact{}, PerWindow: true, BaseLg: 11},
+		},
+	}
 	f := t.info.Filters
 	for i, keys := range blocks {
 		b := fakeBlock{filter: i}
@@ -215,7 +236,8 @@ func numbered(rng *rand.Rand, format string, first, n int, part float64) (s keyS
 		}
 	}
 	last := s.present[len(s.present)-1]
-	s.absent = slices.DeleteFunc(s.absent, func(key []byte) bool { return bytes.Compare(key, last) > 0 })
+	s.absent = slices.DeleteFunc(s.absent,
+		func(key []byte) bool { return bytes.Compare(key, last) > 0 })
 	return s
 }
 

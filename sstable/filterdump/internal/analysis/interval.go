@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"iter"
 	"math"
 	"math/rand/v2"
 )
@@ -22,7 +23,7 @@ func (s shape) between(n neighbors) interval {
 	if v.from >= len(s) {
 		return v
 	}
-	v.to, _ = s.number(v.from)
+	v.to = s.number(v.from)
 	first, own := s.rank(n.low, v.from, v.to)
 	if own {
 		first++
@@ -36,19 +37,19 @@ func (s shape) between(n neighbors) interval {
 // bits returns the logarithm to the base 2 of the number of keys.
 func (v *interval) bits() float64 { return math.Log2(float64(v.n)) + v.shape.bitsFrom(v.to) }
 
-// draw calls f with n different keys in random order, or one for each number if there are fewer of
-// these. The key's memory is reused.
-func (v *interval) draw(rng *rand.Rand, n int, f func(key []byte) error) error {
-	key := bytes.Clone(v.low[:v.from])
-	key = append(key, make([]byte, len(v.shape)-v.from)...)
-	for _, i := range pick(rng, n, v.n) {
-		v.shape.put(key, v.first+i, v.from, v.to)
-		v.shape.scatter(rng, key, v.to)
-		if err := f(key); err != nil {
-			return err
+// draw yields n different keys in random order, or one for each number if there are fewer of these.
+// The key's memory is reused.
+func (v *interval) draw(rng *rand.Rand, n int) iter.Seq[[]byte] {
+	return func(yield func(key []byte) bool) {
+		key := append(bytes.Clone(v.low[:v.from]), make([]byte, len(v.shape)-v.from)...)
+		for _, i := range pick(rng, n, v.n) {
+			v.shape.put(key, v.first+i, v.from, v.to)
+			v.shape.scatter(rng, key, v.to)
+			if !yield(key) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // pick returns n different numbers below size in random order, or all if there are fewer (Floyd's

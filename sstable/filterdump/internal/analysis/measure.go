@@ -31,8 +31,7 @@ func (r *Report) countFilters(f *tables.Filters, keys []int64) {
 // measure looks at the bits of all filters.
 func (r *Report) measure(f *tables.Filters) {
 	r.Encodings, r.Malformed = map[string]int{}, map[string]int{}
-	var bits, set, fpp float64
-	measured := 0
+	var bits, set, fpp, measured float64
 	for _, filter := range f.Each {
 		if len(filter) == 0 {
 			continue
@@ -47,7 +46,7 @@ func (r *Report) measure(f *tables.Filters) {
 		keys, p := info.Estimate()
 		fpp += p
 		if info.K == 0 {
-			continue // an encoding without bits that keys set
+			continue // an encoding without probes
 		}
 		ones := info.Ones()
 		set += float64(ones)
@@ -63,7 +62,10 @@ func (r *Report) measure(f *tables.Filters) {
 		}
 	}
 	r.Fill = ratio(set, bits)
-	r.FPP = ratio(fpp, float64(measured))
+	if measured > 0 {
+		fpp /= measured
+		r.FPP = &fpp
+	}
 }
 
 // Encoding names the encodings of the filters in words.
@@ -71,7 +73,7 @@ func (r *Report) Encoding() string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(r.Encodings)) {
 		if len(r.Encodings) > 1 {
-			name = fmt.Sprintf("%s of %s", count(r.Encodings[name], "filter"), name)
+			name = fmt.Sprintf("%s of %s", Count(r.Encodings[name], "filter"), name)
 		}
 		names = append(names, name)
 	}
@@ -83,7 +85,7 @@ func (r *Report) unparsed() string {
 	var all []string
 	for _, cause := range slices.Sorted(maps.Keys(r.Malformed)) {
 		all = append(all, fmt.Sprintf("%d of %s: %s",
-			r.Malformed[cause], count(r.Filters, "filter"), cause))
+			r.Malformed[cause], Count(r.Filters, "filter"), cause))
 	}
 	return strings.Join(all, "; ")
 }

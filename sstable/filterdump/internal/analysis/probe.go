@@ -1,106 +1,70 @@
 package analysis
 
-import "cmp"
+import "iter"
 
-// probe asks the filters about absent keys of all sorts.
-func (a *analyzer) probe() error {
-	a.report.BetweenUnasked, a.report.BeyondUnasked = a.unaskable()
-	if a.filters == nil || a.filters.Reader == nil {
-		return nil
-	}
-	if err := a.askBetween(); err != nil {
-		return err
-	}
-	return a.askOthers()
-}
-
-// unaskable says why no filter can be asked about keys between those of the table, or beyond them;
-// "" if it can.
-func (a *analyzer) unaskable() (between, beyond string) {
-	const order = "the keys are not in bytewise order: the table has another comparer, and what " +
-		"lies between two keys is not known"
+// probe asks the filters about absent keys of both sorts: those that lie between the table's own,
+// which each filter gets as lookups would ask it, and random ones, which belong to no filter, so
+// that the filters with keys take turns, in random order.
+func (a *analyzer) probe() (err error) {
+	r := &a.report
 	switch {
 	case a.filters == nil:
-		return "the table has no filter", "the table has no filter"
-	case a.filters.Reader == nil || a.info.Unverified != "":
-		return a.report.Unverified, a.report.Unverified
+		r.BetweenUnasked = "the table has no filter"
+		return nil
+	case a.filters.Reader == nil:
+		r.BetweenUnasked = r.Unverified
+		return nil
+	case a.info.Unverified != "":
+		r.BetweenUnasked = r.Unverified
 	case !a.seen.bytewise:
-		return order, ""
-	}
-	return "", ""
-}
-
-// askBetween asks the filters that lookups would ask.
-func (a *analyzer) askBetween() error {
-	r := &a.report
-	if r.BetweenUnasked != "" {
-		return nil
-	}
-	c := counter{a: a}
-	err := betweenKeys(a.rng, a.seen.pairs.sample, a.shapes, a.absent, func(key []byte) error {
-		filter := a.t.Locate(key)
-		if filter < 0 {
-			return nil
-		}
-		return c.ask(filter, key)
-	})
-	if r.Between = c.rate(); c.asked == 0 {
-		r.BetweenUnasked = "no key of the same shape lies between two keys where a filter is asked"
-	}
-	return err
-}
-
-// askOthers asks about keys that belong to no filter: beyond the range of the keys, or random. The
-// filters with keys take turns, in random order.
-func (a *analyzer) askOthers() error {
-	var turn []int
-	for i, filter := range a.filters.Each {
-		if len(filter) > 0 {
-			turn = append(turn, i)
-		}
-	}
-	r := &a.report
-	if len(turn) == 0 || a.seen.keys == 0 {
-		r.BeyondUnasked = cmp.Or(r.BeyondUnasked, "no filter has keys")
-		return nil
-	}
-	a.rng.Shuffle(len(turn), func(i, j int) { turn[i], turn[j] = turn[j], turn[i] })
-
-	if r.BeyondUnasked == "" {
-		c := counter{a: a}
-		ask := func(key []byte) error { return c.ask(turn[c.asked%len(turn)], key) }
-		err := beyondKeys(a.rng, a.seen.first, a.seen.last, a.shapes, a.absent, ask)
-		if err != nil {
+		r.BetweenUnasked = "the keys are not in bytewise order: the table has another comparer, " +
+			"and what lies between two keys is not known"
+	default:
+		keys := betweenKeys(a.rng, a.seen.pairs.sample, a.shapes, a.absent)
+		if r.Between, err = a.ask(keys, a.t.Locate); err != nil {
 			return err
 		}
-		if r.Beyond = c.rate(); c.asked == 0 {
-			r.BeyondUnasked = "no key of the same shape lies beyond the keys"
+		if r.Between.Asked == 0 {
+			r.BetweenUnasked = "no key of the same shape lies between two keys where a filter is " +
+				"asked"
 		}
 	}
-	c := counter{a: a}
-	err := randomKeys(a.rng, a.seen.sample.sample, a.absent, func(key []byte) error {
-		return c.ask(turn[c.asked%len(turn)], key)
+	var turns []int
+	for i, filter := range a.filters.Each {
+		if len(filter) > 0 {
+			turns = append(turns, i)
+		}
+	}
+	if len(turns) == 0 || a.seen.keys == 0 {
+		return nil
+	}
+	a.rng.Shuffle(len(turns), func(i, j int) { turns[i], turns[j] = turns[j], turns[i] })
+	turn := -1
+	r.Random, err = a.ask(randomKeys(a.rng, a.seen.sample.sample, a.absent), func([]byte) int {
+		turn++
+		return turns[turn%len(turns)]
 	})
-	r.Random = c.rate()
 	return err
 }
 
-// A counter asks filters and counts the answers.
-type counter struct {
-	a             *analyzer
-	asked, passed int
-}
-
-// ask returns the error of the context, if that has ended.
-func (c *counter) ask(filter int, key []byte) error {
-	c.asked++
-	if c.a.filters.Reader.MayContain(c.a.filters.Each[filter], key) {
-		c.passed++
+// ask asks about each key the filter that locate returns, none if that is -1. The error is that of
+// the context, if it has ended.
+func (a *analyzer) ask(keys iter.Seq[[]byte], locate func(key []byte) int) (Rate, error) {
+	var asked, passed int64
+	for key := range keys {
+		filter := locate(key)
+		if filter < 0 {
+			continue
+		}
+		asked++
+		if a.filters.Reader.MayContain(a.filters.Each[filter], key) {
+			passed++
+		}
+		if asked%1024 == 0 {
+			if err := a.ctx.Err(); err != nil {
+				return Rate{}, err
+			}
+		}
 	}
-	if c.asked%1024 == 0 {
-		return c.a.ctx.Err()
-	}
-	return nil
+	return newRate(asked, passed), nil
 }
-
-func (c *counter) rate() Rate { return newRate(int64(c.asked), int64(c.passed)) }

@@ -40,16 +40,13 @@ func newRate(asked, passed int64) Rate {
 // clearlyAbove reports whether r is above other by three standard errors of their difference, which
 // chance does once in 700 times, and is worth words: twice as much at least, and half a per cent of
 // the keys more.
-func (r Rate) clearlyAbove(other Rate) bool { return r.isTwice(other, 0.005) }
-
-// isTwice does so with so many of the keys more.
-func (r Rate) isTwice(other Rate, more float64) bool {
+func (r Rate) clearlyAbove(other Rate) bool {
 	if r.Asked == 0 || other.Asked == 0 {
 		return false
 	}
 	n, m := float64(r.Asked), float64(other.Asked)
 	p := float64(r.Passed+other.Passed) / (n + m) // of both, if they are the same
-	return r.Rate-other.Rate > max(more, 3*math.Sqrt(p*(1-p)*(1/n+1/m))) && r.Rate >= 2*other.Rate
+	return r.Rate-other.Rate > max(0.005, 3*math.Sqrt(p*(1-p)*(1/n+1/m))) && r.Rate >= 2*other.Rate
 }
 
 // String shows the rate in per cent: its upper bound if none passed.

@@ -9,12 +9,14 @@ import (
 
 // The bounds are the rates from which the measured one is 1.96 standard errors away.
 func TestRateBounds(t *testing.T) {
-	for _, c := range []struct{ asked, passed int64 }{{1, 0}, {1, 1}, {10, 3}, {100, 0}, {100, 100}, {65536, 550}, {65536, 1}} {
+	for _, c := range []struct{ asked, passed int64 }{{1, 0}, {1, 1}, {10, 3}, {100, 0}, {100, 100},
+		{65536, 550}, {65536, 1}} {
 		r := newRate(c.asked, c.passed)
 		require.Equal(t, float64(c.passed)/float64(c.asked), r.Rate)
 		for bound, outermost := range map[float64]float64{r.Low: 0, r.High: 1} {
 			if bound != outermost {
-				require.InDelta(t, 1.96*math.Sqrt(bound*(1-bound)/float64(c.asked)), math.Abs(bound-r.Rate), 1e-9, "%+v", r)
+				require.InDelta(t, 1.96*math.Sqrt(bound*(1-bound)/float64(c.asked)),
+					math.Abs(bound-r.Rate), 1e-9, "%+v", r)
 			}
 		}
 		require.LessOrEqual(t, r.Low, r.Rate)
@@ -66,7 +68,8 @@ func TestClearlyAbove(t *testing.T) {
 		{1000, 100, 0, 0, false},
 		{1000, 0, 1000, 0, false},
 	} {
-		require.Equal(t, c.want, newRate(c.asked, c.passed).clearlyAbove(newRate(c.otherAsked, c.otherPassed)), "%+v", c)
+		require.Equal(t, c.want,
+			newRate(c.asked, c.passed).clearlyAbove(newRate(c.otherAsked, c.otherPassed)), "%+v", c)
 	}
 }
 

@@ -17,7 +17,7 @@ func TestReportIsFinite(t *testing.T) {
 	r := analyze(t, full, Options{})
 	require.Equal(t, 1, r.Saturated)
 	require.Zero(t, r.Distinct)
-	require.Equal(t, 1.0, r.FPP)
+	require.Equal(t, 1.0, *r.FPP)
 	require.Equal(t, 1.0, r.Fill)
 	for _, table := range []*fakeTable{full, wholeTable(t, nil, 10), exactTable()} {
 		_, err := json.Marshal(analyze(t, table, Options{}))
@@ -58,11 +58,11 @@ func TestReportAddsFiltersUp(t *testing.T) {
 	require.Equal(t, []int{6}, r.Probes)
 	require.InDelta(t, float64(set)/float64(bits), r.Fill, 1e-12)
 	require.InDelta(t, distinct, r.Distinct, 1e-6)
-	require.InDelta(t, fpp/float64(filters), r.FPP, 1e-12)
+	require.InDelta(t, fpp/float64(filters), *r.FPP, 1e-12)
 	require.InDelta(t, 8*float64(bytes)/5000, r.BitsPerKey, 1e-9)
 	require.InDelta(t, 5000/float64(filters), r.KeysPerFilter, 1e-9)
 	require.InDelta(t, 5000, r.Distinct, 500)
-	require.False(t, math.IsNaN(r.FPP))
+	require.False(t, math.IsNaN(*r.FPP))
 
 	other := windowTable(t, keys, 20, 4096, 11)
 	copy(f.Each[len(f.Each)/2:], other.info.Filters.Each[len(f.Each)/2:])

@@ -35,17 +35,10 @@ func (n neighbors) clone() neighbors { return neighbors{slices.Clone(n.low), sli
 // adjacent reports whether no byte string of their length lies between n, that is, high = low + 1
 // as a number. Such neighbors are not worth a place in the sample.
 func (n neighbors) adjacent() bool {
-	if len(n.low) != len(n.high) {
+	i := commonPrefix(n.low, n.high)
+	if len(n.low) != len(n.high) || n.low[i]+1 != n.high[i] {
 		return false
 	}
-	for i := len(n.low) - 1; i >= 0; i-- {
-		switch {
-		case n.low[i] == 0xff && n.high[i] == 0: // a carry
-		case n.high[i] == n.low[i]+1 && n.low[i] != 0xff:
-			return slices.Equal(n.low[:i], n.high[:i])
-		default:
-			return false
-		}
-	}
-	return false
+	return !slices.ContainsFunc(n.low[i+1:], func(b byte) bool { return b != 0xff }) &&
+		!slices.ContainsFunc(n.high[i+1:], func(b byte) bool { return b != 0 })
 }

@@ -11,16 +11,15 @@ import (
 // shape are numbers in a mixed radix, whose order is the bytewise one.
 type shape []class
 
-// shapes holds the shape of each length of keys, and how many keys of a sample had that length.
+// shapes holds the shape of each length of keys.
 type shapes struct {
 	of      map[int]shape
-	number  map[int]int
 	lengths []int // ascending
 }
 
 // learn returns the shapes of a sample of keys.
 func learn(keys [][]byte) shapes {
-	s := shapes{of: map[int]shape{}, number: map[int]int{}}
+	s := shapes{of: map[int]shape{}}
 	byLength := map[int][][]byte{}
 	for _, key := range keys {
 		byLength[len(key)] = append(byLength[len(key)], key)
@@ -36,7 +35,7 @@ func learn(keys [][]byte) shapes {
 			}
 			of[i] = classOf(seen)
 		}
-		s.of[length], s.number[length] = of, len(keys)
+		s.of[length] = of
 		s.lengths = append(s.lengths, length)
 	}
 	slices.Sort(s.lengths)
@@ -49,34 +48,23 @@ func (s shapes) String() string {
 	case n == 0:
 		return ""
 	case n == 1:
-		return count(s.lengths[0], "byte")
+		return Count(s.lengths[0], "byte")
 	default:
-		return fmt.Sprintf("%d to %s", s.lengths[0], count(s.lengths[n-1], "byte"))
+		return fmt.Sprintf("%d to %s", s.lengths[0], Count(s.lengths[n-1], "byte"))
 	}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // maxNumber bounds the numbers that positions are drawn from together.
 const maxNumber = 1 << 62
 
 // number returns the end of the positions of s, beginning at from, that make up a number below
-// maxNumber, and how many such numbers there are.
-func (s shape) number(from int) (to int, total uint64) {
-	total = 1
-	for to = from; to < len(s); to++ {
-		radix := uint64(len(s[to]))
-		if total > maxNumber/radix {
-			break
-		}
-		total *= radix
+// maxNumber.
+func (s shape) number(from int) (to int) {
+	total := uint64(1)
+	for to = from; to < len(s) && total <= maxNumber/uint64(len(s[to])); to++ {
+		total *= uint64(len(s[to]))
 	}
-	return to, total
+	return to
 }
 
 // rank returns how many of the numbers of the positions from to `to` stand for keys less than y,
@@ -91,7 +79,7 @@ func (s shape) rank(y []byte, from, to int) (rank uint64, own bool) {
 		case i >= len(y):
 			own = false
 		default:
-			below, member := s[i].below(y[i])
+			below, member := slices.BinarySearch(s[i], y[i])
 			rank += uint64(below)
 			own = member
 		}
@@ -125,20 +113,4 @@ func (s shape) bitsFrom(from int) (bits float64) {
 		bits += math.Log2(float64(len(c)))
 	}
 	return bits
-}
-
-// widened returns s with one more position that varies: the one before the first that does, or the
-// last of all. ok is false if all vary.
-func (s shape) widened() (wider shape, ok bool) {
-	i := slices.IndexFunc(s, func(c class) bool { return len(c) > 1 })
-	if i == 0 || len(s) == 0 {
-		return nil, false
-	}
-	if i < 0 {
-		i = len(s)
-	}
-	i--
-	wider = slices.Clone(s)
-	wider[i] = smallest(s[i])
-	return wider, true
 }

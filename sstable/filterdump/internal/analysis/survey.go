@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"encoding/hex"
 	"math/rand/v2"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
@@ -10,16 +11,20 @@ import (
 // maxKeySample is how many keys the shapes are learned from.
 const maxKeySample = 1 << 14
 
+// maxLost is how many of the lost keys a report shows.
+const maxLost = 10
+
 // A survey is what one pass over the entries of a table finds out. Its memory does not depend on
 // the number of entries, except for 8 bytes per filter.
 type survey struct {
-	verifier *verifier // nil: the entries cannot be compared
+	compared *tables.Filters // with the entries that they cover; nil: that cannot be
+	lost     int64           // entries that their filter does not match
+	lostKeys []string        // the first of these, in hex
 
 	entries, keys, unfiltered int64
 	perFilter                 []int64 // keys that each filter was built from
 	once                      bool    // a repeated key was added once
 	bytewise                  bool    // the keys ascend in bytewise order
-	first, last               []byte  // in bytewise order, whatever the table's order is
 
 	sample reservoir[[]byte]
 	pairs  reservoir[neighbors] // with a byte string of their length between them
@@ -52,8 +57,11 @@ func (s *survey) add(filter int, key []byte) error {
 	if isNew || !s.once {
 		s.perFilter[filter]++
 	}
-	if s.verifier != nil {
-		s.verifier.add(filter, key)
+	if c := s.compared; c != nil && !c.Reader.MayContain(c.Each[filter], key) {
+		s.lost++
+		if len(s.lostKeys) < maxLost {
+			s.lostKeys = append(s.lostKeys, hex.EncodeToString(key))
+		}
 	}
 	return nil
 }
@@ -72,12 +80,6 @@ func (s *survey) compare(key []byte) (isNew bool) {
 				s.pairs.offer(pair.clone)
 			}
 		}
-	}
-	if s.keys == 0 || bytes.Compare(key, s.first) < 0 {
-		s.first = bytes.Clone(key)
-	}
-	if s.keys == 0 || bytes.Compare(key, s.last) > 0 {
-		s.last = append(s.last[:0], key...)
 	}
 	s.keys++
 	if len(key) <= maxSampledLen {

@@ -21,6 +21,9 @@ func TestVerified(t *testing.T) {
 	require.True(t, r.Verified)
 	require.Empty(t, r.Unverified)
 	require.Equal(t, "exact", r.Encoding())
+	require.Empty(t, r.Probes)
+	require.Zero(t, r.Fill)
+	require.Equal(t, 1.0, *r.FPP, "what policy.Info estimates of filters without probes")
 	require.Zero(t, r.FalseNegatives)
 	require.Empty(t, r.Lost)
 	require.EqualValues(t, 6, r.Entries)
@@ -69,7 +72,12 @@ func TestUncoveredEntriesAreNotLost(t *testing.T) {
 	require.Zero(t, r.FalseNegatives)
 	require.EqualValues(t, 5, r.Entries)
 	require.EqualValues(t, 3, r.Unfiltered)
-	require.Contains(t, r.Advice, "3 of 5 entries are covered by no filter: lookups there read data, whether the key is there or not.")
+	require.Contains(
+		t,
+		r.Advice,
+		"3 of 5 entries are covered by no filter: lookups there read data, whether the key is "+
+			"there or not.",
+	)
 }
 
 // Filters under a name that is not known here are counted, and nothing else.
@@ -78,10 +86,10 @@ func TestUnknownPolicy(t *testing.T) {
 	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
 	r := analyze(t, table, Options{})
 	require.False(t, r.Verified)
-	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under another name, pass -bloom mine"
+	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under " +
+		"another name, pass -bloom mine"
 	require.Equal(t, why, r.Unverified)
 	require.Equal(t, why, r.BetweenUnasked)
-	require.Equal(t, why, r.BeyondUnasked)
 	require.Zero(t, r.Random)
 	require.Zero(t, r.Distinct)
 	require.Equal(t, 1, r.Filters)
@@ -100,9 +108,7 @@ func TestUnverifiedByThePrefixRule(t *testing.T) {
 	require.Equal(t, why, r.Unverified)
 	require.Zero(t, r.FalseNegatives)
 	require.Equal(t, why, r.BetweenUnasked)
-	require.Equal(t, why, r.BeyondUnasked)
 	require.Zero(t, r.Between)
-	require.Zero(t, r.Beyond)
 	require.EqualValues(t, 65536, r.Random.Asked, "random keys need no rule")
 	require.Equal(t, "LevelDB Bloom", r.Encoding())
 	require.Equal(t, []int{6}, r.Probes)
@@ -115,8 +121,11 @@ func TestNoFilter(t *testing.T) {
 	r := analyze(t, table, Options{})
 	require.Equal(t, &Report{
 		Entries: 2, Keys: 2, Unfiltered: 2, KeyShape: "1 byte",
-		BetweenUnasked: "the table has no filter", BeyondUnasked: "the table has no filter",
-		Advice: []string{"The table has no filter: every lookup in it reads data, whether the key is there or not."},
+		BetweenUnasked: "the table has no filter",
+		Advice: []string{
+			"The table has no filter: every lookup in it reads data, whether the key is there " +
+				"or not.",
+		},
 	}, r)
 
 	table.blocks = nil
@@ -128,7 +137,8 @@ func TestNoFilter(t *testing.T) {
 // Pebble's filters are read by their own encoding, with a hash of its own.
 func TestPebbleBloom(t *testing.T) {
 	table := wholeTable(t, numbered(seeded(t, 4), "%06d", 0, 100, 1).present, 10)
-	table.info.Filters.Policy, table.info.Filters.Reader = "rocksdb.BuiltinBloomFilter", filters.Builtin
+	table.info.Filters.Policy, table.info.Filters.Reader = "rocksdb.BuiltinBloomFilter",
+		filters.Builtin
 	table.info.Filters.Each[0] = make([]byte, 64+5)
 	table.info.Filters.Each[0][64], table.info.Filters.Each[0][65] = 6, 1 // one line of no bits
 	r := analyze(t, table, Options{})
@@ -147,32 +157,28 @@ func TestOtherOrder(t *testing.T) {
 	require.Zero(t, r.Between)
 	require.Contains(t, r.BetweenUnasked, "not in bytewise order")
 	require.EqualValues(t, 65536, r.Random.Asked)
-	require.Positive(t, r.Beyond.Asked, "beyond the first and the last key in bytewise order all keys are absent")
-	require.Empty(t, r.BeyondUnasked)
 }
 
 func TestNothingToAsk(t *testing.T) {
+	const none = "no key of the same shape lies between two keys where a filter is asked"
 	for _, c := range []struct {
-		keys            []string
-		between, beyond string
+		keys    []string
+		between string
 	}{
-		{[]string{"a"}, "no key of the same shape lies between two keys where a filter is asked", ""},
-		{[]string{"1", "2", "3"}, "no key of the same shape lies between two keys where a filter is asked", ""},
-		{[]string{""}, "no key of the same shape lies between two keys where a filter is asked", "no key of the same shape lies beyond the keys"},
-		{[]string{"1", "3"}, "", ""},
+		{[]string{"a"}, none},
+		{[]string{"1", "2", "3"}, none},
+		{[]string{""}, none},
+		{[]string{"1", "3"}, ""},
 	} {
 		r := analyze(t, exactTable(c.keys), Options{})
 		require.Equal(t, c.between, r.BetweenUnasked, "%q", c.keys)
-		require.Equal(t, c.beyond, r.BeyondUnasked, "%q", c.keys)
 		require.Equal(t, c.between == "", r.Between.Asked > 0)
-		require.Equal(t, c.beyond == "", r.Beyond.Asked > 0)
-		require.Zero(t, r.Between.Passed+r.Beyond.Passed+r.Random.Passed, "exact filters let nothing pass")
+		require.Zero(t, r.Between.Passed+r.Random.Passed, "exact filters let nothing pass")
 	}
 	table := exactTable()
 	r := analyze(t, table, Options{})
 	require.Zero(t, r.Random)
 	require.True(t, r.Verified)
-	require.Equal(t, "no filter has keys", r.BeyondUnasked)
 
 	// LevelDB's reader answers "may contain" to no filter, and asks none there.
 	table = exactTable([]string{"1"}, []string{"3", "5"})
@@ -184,7 +190,9 @@ func TestNothingToAsk(t *testing.T) {
 func TestUnreadableKeys(t *testing.T) {
 	const why = "the key schema is not known"
 	table := wholeTable(t, nil, 10)
-	table.info.Filters.Each = [][]byte{mustBloom(t, 10).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")})}
+	table.info.Filters.Each = [][]byte{
+		mustBloom(t, 10).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")}),
+	}
 	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
 	_, err := Analyze(context.Background(), table, Options{})
 	require.ErrorIs(t, err, table.err, "the table does not say so itself")
@@ -197,6 +205,5 @@ func TestUnreadableKeys(t *testing.T) {
 	require.Equal(t, []int{6}, r.Probes, "the filter can be measured all the same")
 	require.Zero(t, r.Entries)
 	require.Equal(t, why, r.BetweenUnasked)
-	require.Equal(t, why, r.BeyondUnasked)
 	require.Empty(t, r.Advice[1:], "only what the name says")
 }

@@ -22,11 +22,6 @@ const BuiltinName = "rocksdb.BuiltinBloomFilter"
 //	k        1 byte
 //	number   of lines, 4 bytes, little-endian
 //
-//	h = hash of the key; its line is number h % lines
-//	k times: bit h % 512 of the line; h += hash rotated right by 17 bits
-//
-// The hash is LevelDB's, except that the 1 to 3 bytes after the last whole word count as signed.
-//
 // A filter of at most 5 bytes has no keys and answers "absent", as in Pebble and RocksDB. Every
 // other malformed filter answers "may contain": a payload that is not a whole number of lines of
 // one size (a power of two, at least 64 bytes), k = 0, or k > 127, which RocksDB reserves for newer
@@ -73,39 +68,4 @@ func (b builtin) MayContain(filter, key []byte) bool {
 	}
 	// Any number of bits per key reads all filters.
 	return bloom.FilterPolicy(0).MayContain(sstable.TableFilter, filter, key)
-}
-
-func (builtin) Probes(info policy.Info, key []byte) (probes []uint64) {
-	h := signedHash(key)
-	delta := bits.RotateLeft32(h, -17)
-	lineBits := uint64(8 * info.LineBytes)
-	line := uint64(h) % uint64(len(info.Payload)/info.LineBytes)
-	for range info.K {
-		probes = append(probes, line*lineBits+uint64(h)%lineBits)
-		h += delta
-	}
-	return probes
-}
-
-// signedHash is policy.Hash with the bytes after the last whole word signed, as in LevelDB before
-// 1.18 where C's char is signed. RocksDB and Pebble keep it.
-func signedHash(key []byte) uint32 {
-	const (
-		seed = 0xbc9f1d34
-		m    = 0xc6a4a793
-	)
-	h := seed ^ uint32(len(key))*m
-	for ; len(key) >= 4; key = key[4:] {
-		h += binary.LittleEndian.Uint32(key)
-		h *= m
-		h ^= h >> 16
-	}
-	if len(key) > 0 {
-		for i, b := range key {
-			h += uint32(int8(b)) << (8 * i)
-		}
-		h *= m
-		h ^= h >> 24
-	}
-	return h
 }

@@ -56,7 +56,6 @@ func TestBuiltinAnswersLikePebble(t *testing.T) {
 					got := filters.Builtin.MayContain(filter, key)
 					require.Equal(t, pebbleReads(filter, key), got, "key %x", key)
 					require.True(t, got || i >= n, "key %x is lost", key)
-					requireExplained(t, filter, key)
 				}
 			})
 		}
@@ -73,35 +72,6 @@ func parse(t *testing.T, filter []byte) policy.Info {
 	return info
 }
 
-// requireExplained compares the bits that Probes names with Pebble's answer.
-func requireExplained(t *testing.T, filter, key []byte) {
-	info := parse(t, filter)
-	probes := filters.Builtin.Probes(info, key)
-	require.Len(t, probes, info.K)
-	all := true
-	for _, bit := range probes {
-		all = all && filter[bit/8]>>(bit%8)&1 == 1
-	}
-	require.Equal(t, pebbleReads(filter, key), all, "key %x", key)
-	require.Equal(t, all, filters.Builtin.MayContain(filter, key))
-}
-
-// A filter of one key has just those bits set that Probes names: in one line as in many.
-func TestBuiltinProbesAreAllBits(t *testing.T) {
-	for _, key := range pebbleKeys(t, 1, 200) {
-		for _, bits := range []int{10, 100, 20000} {
-			filter := pebbleWrites(bits, [][]byte{key})
-			info := parse(t, filter)
-			array := make([]byte, len(info.Payload))
-			for _, bit := range filters.Builtin.Probes(info, key) {
-				array[bit/8] |= 1 << (bit % 8)
-			}
-			require.Equal(t, info.Payload, array, "key %x at %d bits", key, bits)
-			require.Equal(t, 64, info.LineBytes)
-		}
-	}
-}
-
 // RocksDB has longer lines on some processors.
 func TestBuiltinLongLines(t *testing.T) {
 	rng := rand.New(rand.NewSource(2))
@@ -115,7 +85,6 @@ func TestBuiltinLongLines(t *testing.T) {
 		binary.LittleEndian.PutUint32(filter[5*lineBytes+1:], 5)
 		for _, key := range pebbleKeys(t, 3, 500) {
 			require.Equal(t, pebbleReads(filter, key), filters.Builtin.MayContain(filter, key))
-			requireExplained(t, filter, key)
 		}
 		require.Equal(t, lineBytes, parse(t, filter).LineBytes)
 	}
@@ -155,7 +124,8 @@ func TestBuiltinMalformed(t *testing.T) {
 			}
 			_, _, err := filters.Builtin.Parse(c.filter)
 			require.ErrorContains(t, err, map[bool]string{
-				true: "not a Pebble Bloom filter: every key may be contained", false: "matches no key",
+				true:  "not a Pebble Bloom filter: every key may be contained",
+				false: "matches no key",
 			}[c.may])
 		})
 	}
@@ -205,12 +175,12 @@ func TestLevelDB(t *testing.T) {
 		"blocked Bloom": blocked.AppendFilter(nil, keys),
 		"unknown":       {1, 2, 3, 0xee},
 	} {
-		encoding, info, err := filters.LevelDB.Parse(filter)
+		encoding, _, err := filters.LevelDB.Parse(filter)
 		require.Equal(t, name, encoding)
 		require.Equal(t, name == "unknown", err != nil)
 		for _, key := range pebbleKeys(t, 7, 100) {
-			require.Equal(t, policy.MayContain(filter, key), filters.LevelDB.MayContain(filter, key))
-			require.Equal(t, info.Probes(nil, key), filters.LevelDB.Probes(info, key))
+			require.Equal(t, policy.MayContain(filter, key),
+				filters.LevelDB.MayContain(filter, key))
 		}
 	}
 }

@@ -12,8 +12,6 @@ type Reader interface {
 	// The error says what is wrong with a filter whose answers do not depend on the key; the name
 	// is set nonetheless.
 	Parse(filter []byte) (encoding string, info policy.Info, err error)
-	// Probes returns the numbers of the bits in info.Payload that a lookup of key reads.
-	Probes(info policy.Info, key []byte) []uint64
 }
 
 // ByName returns the reader of the filters that engines store under a policy's name, nil if the
@@ -39,5 +37,3 @@ func (levelDB) Parse(filter []byte) (string, policy.Info, error) {
 	info, err := policy.Parse(filter)
 	return info.Encoding.String(), info, err
 }
-
-func (levelDB) Probes(info policy.Info, key []byte) []uint64 { return info.Probes(nil, key) }

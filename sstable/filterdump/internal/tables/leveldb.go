@@ -20,24 +20,23 @@ func openLevelDB(path string, file *os.File, size int64, o Options) (Table, erro
 	t := &levelDBTable{file: file, info: Info{
 		Format: "LevelDB", Size: size, Comparer: comparerOf(filepath.Dir(path)),
 	}}
-	if err := t.open(path, o); err != nil {
-		return nil, err
-	}
-	if o.Keys == sstable.AutoKeys && t.wrongKeys() {
-		o.Keys = sstable.InternalKeys
+	err := t.open(path, o, sstable.AutoKeys)
+	if err == nil && t.wrongKeys() {
+		other := sstable.InternalKeys
 		if t.table.Keys() == sstable.InternalKeys {
-			o.Keys = sstable.PlainKeys
+			other = sstable.PlainKeys
 		}
-		if err := t.open(path, o); err != nil {
-			return nil, err
-		}
+		err = t.open(path, o, other)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return t, nil
 }
 
-func (t *levelDBTable) open(path string, o Options) (err error) {
+func (t *levelDBTable) open(path string, o Options, keys sstable.KeyFormat) (err error) {
 	t.table, err = sstable.OpenTable(
-		t.file, t.info.Size, sstable.WithFileName(path), sstable.WithKeys(o.Keys))
+		t.file, t.info.Size, sstable.WithFileName(path), sstable.WithKeys(keys))
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,8 @@ func filterBlock(filter []byte) []byte {
 // internalKeys returns the keys as a database stores them.
 func internalKeys(keys [][]byte) (stored [][]byte) {
 	for i, key := range keys {
-		stored = append(stored, binary.LittleEndian.AppendUint64(bytes.Clone(key), uint64(i+1)<<8|1))
+		stored = append(stored,
+			binary.LittleEndian.AppendUint64(bytes.Clone(key), uint64(i+1)<<8|1))
 	}
 	return stored
 }
@@ -118,7 +119,8 @@ func found(t *testing.T, table tables.Table) (keys [][]byte) {
 	require.NoError(t, table.Keys(func(filter int, key []byte) error {
 		require.Zero(t, filter)
 		require.Zero(t, table.Locate(key))
-		require.True(t, table.Info().Filters.Reader.MayContain(table.Info().Filters.Each[filter], key), "%x", key)
+		require.True(t, table.Info().Filters.Reader.MayContain(table.Info().Filters.Each[filter],
+			key), "%x", key)
 		keys = append(keys, bytes.Clone(key))
 		return nil
 	}))
@@ -143,26 +145,20 @@ func TestLevelDBKeysByTheirFilter(t *testing.T) {
 		{"internal, and looks plain", looksPlain, plain},
 	} {
 		for _, filter := range filtersOf(t, c.want) {
-			path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, filterBlock(filter)}, named{"filter.z", filterBlock(nil)})
+			path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, filterBlock(filter)},
+				named{"filter.z", filterBlock(nil)})
 			table := openLevelDB(t, path, tables.Options{})
 			require.Equal(t, c.want, found(t, table), c.name)
 			require.Equal(t, []string{"z"}, table.Info().Others)
 		}
 	}
 	// A filter of an unknown encoding decides nothing.
-	for _, c := range [][2][][]byte{{plain, plain}, {looksInternal, plain}, {looksPlain, looksPlain}} {
-		path := writeLevelDB(t, c[0], named{"filter." + policy.Name, filterBlock([]byte{1, 2, 3, 6, 1, 0xee})})
+	for _, c := range [][2][][]byte{{plain, plain}, {looksInternal, plain},
+		{looksPlain, looksPlain}} {
+		path := writeLevelDB(t, c[0],
+			named{"filter." + policy.Name, filterBlock([]byte{1, 2, 3, 6, 1, 0xee})})
 		require.Equal(t, c[1], found(t, openLevelDB(t, path, tables.Options{})))
 	}
-	// Without a filter that decides, or with an option, the filter is not asked.
-	path := writeLevelDB(t, looksInternal, named{"filter." + policy.Name, filterBlock(bloomFilter(t, looksInternal))})
-	n := 0
-	require.NoError(t, openLevelDB(t, path, tables.Options{Keys: sstable.InternalKeys}).Keys(func(_ int, key []byte) error {
-		require.Equal(t, plain[n], key)
-		n++
-		return nil
-	}))
-	require.Equal(t, len(plain), n)
 }
 
 func TestLevelDBFilterNames(t *testing.T) {
@@ -178,13 +174,22 @@ func TestLevelDBFilterNames(t *testing.T) {
 		perWindow bool
 		others    []string
 	}{
-		{"C++ LevelDB", []named{{"filter." + policy.Name, filterBlock(bloom)}}, tables.Options{}, policy.Name, filters.LevelDB, true, nil},
-		{"goleveldb", []named{{"filter." + policy.NameGoLevelDB, filterBlock(bloom)}}, tables.Options{}, policy.NameGoLevelDB, filters.LevelDB, true, nil},
-		{"whole table", []named{{"fullfilter." + policy.Name, bloom}}, tables.Options{}, policy.Name, filters.LevelDB, false, nil},
-		{"unknown", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{}, "mine", nil, true, nil},
-		{"told", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{Bloom: []string{"theirs", "mine"}}, "mine", filters.LevelDB, true, nil},
-		{"RocksDB's for windows", []named{{"filter.rocksdb.BuiltinBloomFilter", filterBlock(bloom)}}, tables.Options{}, "rocksdb.BuiltinBloomFilter", nil, true, nil},
-		{"a known one among others", []named{{"filter.a", filterBlock(nil)}, {"filter." + policy.Name, filterBlock(bloom)}, {"filter.z", filterBlock(nil)}, {"fullfilter.b", bloom}},
+		{"C++ LevelDB", []named{{"filter." + policy.Name, filterBlock(bloom)}}, tables.Options{},
+			policy.Name, filters.LevelDB, true, nil},
+		{"goleveldb", []named{{"filter." + policy.NameGoLevelDB, filterBlock(bloom)}},
+			tables.Options{}, policy.NameGoLevelDB, filters.LevelDB, true, nil},
+		{"whole table", []named{{"fullfilter." + policy.Name, bloom}}, tables.Options{},
+			policy.Name, filters.LevelDB, false, nil},
+		{"unknown", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{}, "mine", nil,
+			true, nil},
+		{"told", []named{{"filter.mine", filterBlock(bloom)}},
+			tables.Options{Bloom: []string{"theirs", "mine"}}, "mine", filters.LevelDB, true, nil},
+		{"RocksDB's for windows",
+			[]named{{"filter.rocksdb.BuiltinBloomFilter", filterBlock(bloom)}}, tables.Options{},
+			"rocksdb.BuiltinBloomFilter", nil, true, nil},
+		{"a known one among others",
+			[]named{{"filter.a", filterBlock(nil)}, {"filter." + policy.Name, filterBlock(bloom)},
+				{"filter.z", filterBlock(nil)}, {"fullfilter.b", bloom}},
 			tables.Options{}, policy.Name, filters.LevelDB, true, []string{"a", "z", "b"}},
 	} {
 		info := openLevelDB(t, writeLevelDB(t, stored, c.blocks...), c.options).Info()
@@ -217,12 +222,17 @@ func TestLevelDBProperties(t *testing.T) {
 	}{
 		{"", [][2][]byte{comparator}},
 		{"", [][2][]byte{comparator, property("prefix.extractor.name", "nullptr")}},
-		{"prefixes", [][2][]byte{comparator, property("prefix.extractor.name", "leveldb.BytewiseComparator")}},
-		{"prefixes", [][2][]byte{comparator, property("prefix.extractor.name", "rocksdb.FixedPrefix.4")}},
-		{"", [][2][]byte{property("block.based.table.whole.key.filtering", "1"), comparator, property("prefix.extractor.name", "rocksdb.FixedPrefix.4")}},
+		{"prefixes", [][2][]byte{comparator,
+			property("prefix.extractor.name", "leveldb.BytewiseComparator")}},
+		{"prefixes", [][2][]byte{comparator,
+			property("prefix.extractor.name", "rocksdb.FixedPrefix.4")}},
+		{"", [][2][]byte{property("block.based.table.whole.key.filtering", "1"), comparator,
+			property("prefix.extractor.name", "rocksdb.FixedPrefix.4")}},
 		{"comparer", [][2][]byte{property("comparator", "cockroach_comparator")}},
 	} {
-		path := writeLevelDB(t, internalKeys(keys), named{"fullfilter." + policy.Name, bloomFilter(t, keys)}, named{"rocksdb.properties", entryBlock(c.properties...)})
+		path := writeLevelDB(t, internalKeys(keys),
+			named{"fullfilter." + policy.Name, bloomFilter(t, keys)}, named{"rocksdb.properties",
+				entryBlock(c.properties...)})
 		info := openLevelDB(t, path, tables.Options{}).Info()
 		require.Equal(t, "LevelDB, written by RocksDB or Pebble", info.Format)
 		if c.unverified == "" {
@@ -234,7 +244,8 @@ func TestLevelDBProperties(t *testing.T) {
 	}
 	// Pebble's own filter, with keys that are internal however they look.
 	for _, name := range []string{"fv0_full_bloom.sst", "fv0_blockbased_legacy.sst"} {
-		table := openLevelDB(t, filepath.Join("..", "..", "..", "..", "testdata", "rocksdb", name), tables.Options{})
+		table := openLevelDB(t, filepath.Join("..", "..", "..", "..", "testdata", "rocksdb", name),
+			tables.Options{})
 		require.Equal(t, filters.Builtin, table.Info().Filters.Reader)
 		require.Len(t, found(t, table), 500)
 	}
@@ -247,15 +258,18 @@ func TestOpenErrors(t *testing.T) {
 	_, err = tables.Open(dir, tables.Options{})
 	require.ErrorContains(t, err, "not a regular file")
 
-	path := writeLevelDB(t, internalKeys(textKeys(3)), named{"filter." + policy.Name, []byte("no filter block")})
+	path := writeLevelDB(t, internalKeys(textKeys(3)),
+		named{"filter." + policy.Name, []byte("no filter block")})
 	_, err = tables.Open(path, tables.Options{})
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 	require.Equal(t, path, corrupt.File)
 
-	for magic, format := range map[uint64]string{0x8242229663bf9564: "RocksDB plain table", 0x926789d0c5f17873: "RocksDB cuckoo table"} {
+	for magic, format := range map[uint64]string{0x8242229663bf9564: "RocksDB plain table",
+		0x926789d0c5f17873: "RocksDB cuckoo table"} {
 		path := filepath.Join(dir, "000001.sst")
-		require.NoError(t, os.WriteFile(path, binary.LittleEndian.AppendUint64(make([]byte, 100), magic), 0o600))
+		require.NoError(t, os.WriteFile(path,
+			binary.LittleEndian.AppendUint64(make([]byte, 100), magic), 0o600))
 		_, err := tables.Open(path, tables.Options{})
 		var unsupported *tables.UnsupportedError
 		require.ErrorAs(t, err, &unsupported)
@@ -292,8 +306,10 @@ func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
 
 	manifest := func(name string) {
 		record := append(append([]byte{1}, byte(len(name))), name...)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), append(make([]byte, 7), record...), 0o600))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"),
+			append(make([]byte, 7), record...), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"),
+			0o600))
 	}
 	manifest("idb_cmp1")
 	comparer, err = read()
@@ -305,22 +321,33 @@ func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
 	require.ErrorIs(t, err, sstable.ErrIndexOrder)
 	require.Equal(t, "leveldb.BytewiseComparator", comparer)
 
-	for _, current := range []string{"", "MANIFEST-000003\n", "../MANIFEST-000002\n", "MANIFEST-000002/x"} {
+	for _, current := range []string{"", "MANIFEST-000003\n", "../MANIFEST-000002\n",
+		"MANIFEST-000002/x"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte(current), 0o600))
 		comparer, err = read()
 		require.NoError(t, err)
 		require.Empty(t, comparer, current)
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"), 0o600))
-	for _, broken := range []string{"", "1234567", "1234567\x01", "1234567\x01\xff", "1234567\x01\x05abcd", "1234567\x02\x03abc"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), []byte(broken), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"),
+		0o600))
+	for _, broken := range []string{"", "1234567", "1234567\x01", "1234567\x01\xff",
+		"1234567\x01\x05abcd", "1234567\x02\x03abc"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), []byte(broken),
+			0o600))
 		comparer, err = read()
 		require.NoError(t, err)
 		require.Empty(t, comparer, "%q", broken)
 	}
 
 	// The manifests of C++ LevelDB and of goleveldb.
-	for _, db := range []string{"leveldb/tables/one_key/000005.ldb", "goleveldb/name2_snappy/000002.ldb"} {
-		require.Equal(t, "leveldb.BytewiseComparator", openLevelDB(t, filepath.Join("..", "..", "..", "..", "testdata", db), tables.Options{}).Info().Comparer)
+	for _, db := range []string{"leveldb/tables/one_key/000005.ldb",
+		"goleveldb/name2_snappy/000002.ldb"} {
+		require.Equal(
+			t,
+			"leveldb.BytewiseComparator",
+			openLevelDB(t, filepath.Join("..", "..", "..", "..", "testdata", db),
+				tables.Options{}).Info().
+				Comparer,
+		)
 	}
 }

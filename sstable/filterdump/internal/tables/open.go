@@ -24,8 +24,7 @@ var ErrNoEnd = errors.New("not a table")
 
 // Options say what a table does not tell itself.
 type Options struct {
-	Keys  sstable.KeyFormat // of tables in LevelDB's format
-	Bloom []string          // further policies whose filters package policy reads
+	Bloom []string // further policies whose filters package policy reads
 }
 
 // FormatOf returns the format of a file by its end. The error wraps ErrNoEnd if it is no table's.

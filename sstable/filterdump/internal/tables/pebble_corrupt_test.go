@@ -28,7 +28,8 @@ func smallTables(t testing.TB) map[string]string {
 	for i := range 10 {
 		for v := range 1 + i%3 {
 			points = append(points, pebblePoint{
-				key: fmt.Sprintf("key%02d@%d", i, v), seq: uint64(9 - v), kind: v2.InternalKeyKindSet,
+				key: fmt.Sprintf("key%02d@%d", i, v), seq: uint64(9 - v),
+				kind:  v2.InternalKeyKindSet,
 				value: []byte("value value value value"[:2*i]),
 			})
 		}
@@ -37,7 +38,8 @@ func smallTables(t testing.TB) map[string]string {
 	paths := map[string]string{"RocksDB": "../../../../testdata/rocksdb/fv2_full_bloom.sst"}
 	for _, w := range pebbleWriters() {
 		s := spec
-		s.comparer = map[bool]string{true: "test.split"}[w.columnar()] // then keys are in both columns
+		// then keys are in both columns
+		s.comparer = map[bool]string{true: "test.split"}[w.columnar()]
 		s.blobs = w.table == v2sst.TableFormatPebblev7
 		s.compression = v2sst.NoCompression
 		paths[w.name] = w.newTable(t, s)
@@ -66,7 +68,11 @@ func contentOf(path string) (c content, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = &sstable.CorruptionError{File: path, Offset: -1, Cause: fmt.Errorf("panic: %v", p)}
+			err = &sstable.CorruptionError{
+				File:   path,
+				Offset: -1,
+				Cause:  fmt.Errorf("panic: %v", p),
+			}
 		}
 	}()
 	table, err := tables.Open(path, tables.Options{})
@@ -183,9 +189,17 @@ func (r *reader) read(path string) (content, error) {
 type damage func(table []byte, place int) []byte
 
 // eachDamaged calls f with a file for each place from begin to end, some steps apart.
-func eachDamaged(t *testing.T, table []byte, begin, end, step int, d damage, f func(path string, place int)) {
+func eachDamaged(
+	t *testing.T,
+	table []byte,
+	begin, end, step int,
+	d damage,
+	f func(path string, place int),
+) {
 	path := filepath.Join(t.TempDir(), "000001.sst")
-	file, err := os.Create(path) // opened once: some file systems write a file to disk that was truncated to 0
+	file,
+		// opened once: some file systems write a file to disk that was truncated to 0
+		err := os.Create(path)
 	require.NoError(t, err)
 	defer file.Close()
 	buf := make([]byte, len(table))
@@ -202,7 +216,8 @@ func eachDamaged(t *testing.T, table []byte, begin, end, step int, d damage, f f
 // sparse returns how many places apart damages are that differ little: more where the same was done
 // in another format.
 func sparse(name string) int {
-	switch full := slices.Contains([]string{"v1 (Pebble,v4)", "v2 (Pebble,v1)", "v2 (Pebble,v5)", "v2 (Pebble,v7)"}, name); {
+	switch full := slices.Contains([]string{"v1 (Pebble,v4)", "v2 (Pebble,v1)", "v2 (Pebble,v5)",
+		"v2 (Pebble,v7)"}, name); {
 	case testing.Short():
 		return 61
 	case full:
@@ -285,17 +300,26 @@ func TestPebbleFlippedBitsWithChecksums(t *testing.T) {
 			tried, errs := 0, 0
 			reader := newReader(t)
 			for _, h := range blocks {
-				begin, end := int(h.Offset), int(h.Offset+h.Length)+1 // with the byte for the compression
-				eachDamaged(t, table, 8*begin, 8*end, 3*sparse(name), func(table []byte, bit int) []byte {
-					flipBit(table, bit)
-					sign(table, h, checksum)
-					return table
-				}, func(path string, bit int) {
-					tried++
-					if _, err := reader.read(path); err != nil {
-						errs++
-					}
-				})
+				begin, end := int(h.Offset),
+					int(h.Offset+h.Length)+1 // with the byte for the compression
+				eachDamaged(
+					t,
+					table,
+					8*begin,
+					8*end,
+					3*sparse(name),
+					func(table []byte, bit int) []byte {
+						flipBit(table, bit)
+						sign(table, h, checksum)
+						return table
+					},
+					func(path string, bit int) {
+						tried++
+						if _, err := reader.read(path); err != nil {
+							errs++
+						}
+					},
+				)
 			}
 			require.Greater(t, errs, tried/50)
 		})
@@ -307,7 +331,8 @@ func sign(table []byte, h block.Handle, kind block.ChecksumType) {
 	var sums block.Checksummer
 	sums.Init(kind)
 	trailer := table[h.Offset+h.Length:]
-	binary.LittleEndian.PutUint32(trailer[1:], sums.Checksum(table[h.Offset:h.Offset+h.Length], trailer[0]))
+	binary.LittleEndian.PutUint32(trailer[1:],
+		sums.Checksum(table[h.Offset:h.Offset+h.Length], trailer[0]))
 }
 
 // pebbleLayout returns the blocks that are read for the keys and the filter, and the kind of

@@ -182,7 +182,8 @@ func TestPebbleFilterNames(t *testing.T) {
 		{[]string{"fullfilter.z"}, nil, pebble, []string{"z"}},
 		{[]string{"fullfilter.a", "fullfilter.b"}, []string{own}, ofName("a", nil), []string{"b"}},
 		{[]string{"fullfilter.mine"}, []string{own}, ofName("mine", filters.LevelDB), nil},
-		{[]string{"fullfilter." + policy.Name}, []string{own}, ofName(policy.Name, filters.LevelDB), nil},
+		{[]string{"fullfilter." + policy.Name}, []string{own}, ofName(policy.Name, filters.LevelDB),
+			nil},
 	} {
 		path := forge(t, rocksDB+"fv2_full_bloom.sst", func(m *meta) {
 			for _, name := range c.add {
@@ -206,26 +207,36 @@ func TestPebbleFilterNames(t *testing.T) {
 func TestPebbleMalformedMeta(t *testing.T) {
 	reader := newReader(t)
 	for name, edit := range map[string]func(*meta){
-		"no properties":              func(m *meta) { m.properties = nil },
-		"empty properties":           func(m *meta) { m.properties = map[string]string{} },
-		"properties beyond the file": func(m *meta) { m.blocks["rocksdb.properties"] = "\xff\xff\x7f\x01" },
-		"properties of 2^40 bytes":   func(m *meta) { m.blocks["rocksdb.properties"] = "\x00\x80\x80\x80\x80\x80\x20" },
+		"no properties":    func(m *meta) { m.properties = nil },
+		"empty properties": func(m *meta) { m.properties = map[string]string{} },
+		"properties beyond the file": func(m *meta) {
+			m.blocks["rocksdb.properties"] = "\xff\xff\x7f\x01"
+		},
+		"properties of 2^40 bytes": func(m *meta) {
+			m.blocks["rocksdb.properties"] = "\x00\x80\x80\x80\x80\x80\x20"
+		},
 		"properties of 2^64-2 bytes": func(m *meta) {
 			m.blocks["rocksdb.properties"] = "\x00\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"
 		},
 		"properties at 2^64-2": func(m *meta) {
 			m.blocks["rocksdb.properties"] = "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"
 		},
-		"properties of 2^63-1 bytes": func(m *meta) { m.blocks["rocksdb.properties"] = "\x00\xff\xff\xff\xff\xff\xff\xff\xff\x7f" },
+		"properties of 2^63-1 bytes": func(m *meta) {
+			m.blocks["rocksdb.properties"] = "\x00\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+		},
 		"a filter beyond the file": func(m *meta) {
 			m.blocks["fullfilter.rocksdb.BuiltinBloomFilter"] = "\x00\xff\xff\x7f"
 		},
-		"no handle":           func(m *meta) { m.blocks["x"] = "" },
-		"half a handle":       func(m *meta) { m.blocks["x"] = "\x00" },
-		"a large number":      func(m *meta) { m.blocks["x"] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00" },
+		"no handle":     func(m *meta) { m.blocks["x"] = "" },
+		"half a handle": func(m *meta) { m.blocks["x"] = "\x00" },
+		"a large number": func(m *meta) {
+			m.blocks["x"] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00"
+		},
 		"more than a handle":  func(m *meta) { m.blocks["x"] = "\x00\x00\x00" },
 		"a short value index": func(m *meta) { m.blocks["pebble.value_index"] = "\x00\x00" },
-		"a short index type":  func(m *meta) { m.properties["rocksdb.block.based.table.index.type"] = "\x00\x00\x00" },
+		"a short index type": func(m *meta) {
+			m.properties["rocksdb.block.based.table.index.type"] = "\x00\x00\x00"
+		},
 		"a key schema": func(m *meta) {
 			m.properties["pebble.colblk.schema"] = "DefaultKeySchema(leveldb.BytewiseComparator,16)"
 		},
@@ -260,7 +271,14 @@ func TestPebbleUnsupported(t *testing.T) {
 	var pebble string
 	for _, w := range pebbleWriters() {
 		if w.v2 && w.table == v2sst.TableFormatPebblev4 {
-			pebble = w.newTable(t, pebbleSpec{points: pebblePoints(t, 6, 50), bits: 10, compression: v2sst.NoCompression})
+			pebble = w.newTable(
+				t,
+				pebbleSpec{
+					points:      pebblePoints(t, 6, 50),
+					bits:        10,
+					compression: v2sst.NoCompression,
+				},
+			)
 		}
 	}
 	const (
@@ -283,7 +301,8 @@ func TestPebbleUnsupported(t *testing.T) {
 		{pebble, footerByte(41, 8), "Pebble v8: " + only1to7},
 		{pebble, footerByte(41, 0), "Pebble v0: " + only1to7},
 		{pebble, newFooter, "Pebble v255: " + only1to7},
-		{rocks, lastByteOfData(0, 0x80, rocks), ""}, // a hash index, on which Pebble's reader panics
+		{rocks, lastByteOfData(0, 0x80, rocks), ""},
+		// a hash index, on which Pebble's reader panics
 		{pebble, lastByteOfData(0, 0x80, pebble), ""},
 		{rocks, lastByteOfData(1, 4, rocks), "blocks are compressed with lz4" + unknown},
 		{rocks, lastByteOfData(1, 2, rocks), "blocks are compressed with zlib" + unknown},
@@ -306,7 +325,10 @@ func TestPebbleUnsupported(t *testing.T) {
 }
 
 func footerByte(at int, value byte) func(*testing.T, []byte) {
-	return func(_ *testing.T, table []byte) { table[len(table)-v2sst.TableFormatRocksDBv2.FooterSize()+at] = value }
+	return func(_ *testing.T,
+		table []byte) {
+		table[len(table)-v2sst.TableFormatRocksDBv2.FooterSize()+at] = value
+	}
 }
 
 // newFooter is one of a version that may have anything in front of it.
@@ -357,7 +379,8 @@ func TestPebbleWrongDecompressedLength(t *testing.T) {
 		{v2sst.MinLZCompression, 1}, // behind a 0
 		{v2sst.MinLZCompression, 0}, // then it is read like snappy's
 	} {
-		original := writers[len(writers)-1].newTable(t, pebbleSpec{points: points, compression: c.compression, blockSize: 500})
+		original := writers[len(writers)-1].newTable(t,
+			pebbleSpec{points: points, compression: c.compression, blockSize: 500})
 		table := readFile(t, original)
 		blocks, checksum := pebbleLayout(t, original)
 		h := blocks[0]

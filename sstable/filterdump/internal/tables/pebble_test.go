@@ -50,7 +50,11 @@ func pebblePoints(t testing.TB, seed int64, n int) (points []pebblePoint) {
 	for _, key := range sorted {
 		versions := max(1, rng.Intn(8)-3)
 		for v := versions; v > 0; v-- {
-			p := pebblePoint{key: key, seq: uint64(100 * v), kind: pebbleKinds[rng.Intn(len(pebbleKinds))]}
+			p := pebblePoint{
+				key:  key,
+				seq:  uint64(100 * v),
+				kind: pebbleKinds[rng.Intn(len(pebbleKinds))],
+			}
 			switch p.kind {
 			case v2.InternalKeyKindDelete, v2.InternalKeyKindSingleDelete:
 			default:
@@ -63,7 +67,8 @@ func pebblePoints(t testing.TB, seed int64, n int) (points []pebblePoint) {
 }
 
 var pebbleKinds = []v2.InternalKeyKind{
-	v2.InternalKeyKindSet, v2.InternalKeyKindSet, v2.InternalKeyKindSet, v2.InternalKeyKindSetWithDelete,
+	v2.InternalKeyKindSet, v2.InternalKeyKindSet, v2.InternalKeyKindSet,
+	v2.InternalKeyKindSetWithDelete,
 	v2.InternalKeyKindDelete, v2.InternalKeyKindSingleDelete, v2.InternalKeyKindMerge,
 }
 
@@ -99,13 +104,19 @@ func TestPebble(t *testing.T) {
 			reader filters.Reader
 			filter []byte
 		}{
-			"own filter":  {pebbleSpec{bits: 10}, "rocksdb.BuiltinBloomFilter", filters.Builtin, pebbleOwn(10, keys)},
-			"ours":        {pebbleSpec{policy: bloom}, policy.Name, filters.LevelDB, bloom.AppendFilter(nil, keys)},
-			"ours, named": {pebbleSpec{policy: named}, "mine", filters.LevelDB, named.AppendFilter(nil, keys)},
-			"blocked":     {pebbleSpec{policy: blocked}, policy.Name, filters.LevelDB, blocked.AppendFilter(nil, keys)},
-			"no filter":   {spec: pebbleSpec{}},
-			"two levels":  {pebbleSpec{bits: 10, blockSize: 300}, "rocksdb.BuiltinBloomFilter", filters.Builtin, pebbleOwn(10, keys)},
-			"xxHash64":    {pebbleSpec{bits: 10, xxHash: true}, "rocksdb.BuiltinBloomFilter", filters.Builtin, pebbleOwn(10, keys)},
+			"own filter": {pebbleSpec{bits: 10}, "rocksdb.BuiltinBloomFilter", filters.Builtin,
+				pebbleOwn(10, keys)},
+			"ours": {pebbleSpec{policy: bloom}, policy.Name, filters.LevelDB,
+				bloom.AppendFilter(nil, keys)},
+			"ours, named": {pebbleSpec{policy: named}, "mine", filters.LevelDB,
+				named.AppendFilter(nil, keys)},
+			"blocked": {pebbleSpec{policy: blocked}, policy.Name, filters.LevelDB,
+				blocked.AppendFilter(nil, keys)},
+			"no filter": {spec: pebbleSpec{}},
+			"two levels": {pebbleSpec{bits: 10, blockSize: 300}, "rocksdb.BuiltinBloomFilter",
+				filters.Builtin, pebbleOwn(10, keys)},
+			"xxHash64": {pebbleSpec{bits: 10, xxHash: true}, "rocksdb.BuiltinBloomFilter",
+				filters.Builtin, pebbleOwn(10, keys)},
 		} {
 			t.Run(w.name+"/"+name, func(t *testing.T) {
 				c.spec.points, c.spec.ranges = points, true
@@ -127,7 +138,8 @@ func TestPebble(t *testing.T) {
 				} else {
 					covers = 0
 					require.Equal(t, &tables.Filters{
-						Policy: c.policy, Reader: c.reader, Bytes: int64(len(c.filter)), Each: [][]byte{c.filter},
+						Policy: c.policy, Reader: c.reader, Bytes: int64(len(c.filter)),
+						Each: [][]byte{c.filter},
 					}, info.Filters)
 				}
 				for range 2 {
@@ -137,7 +149,8 @@ func TestPebble(t *testing.T) {
 						require.Equal(t, p.key, got[i])
 						require.Equal(t, covers, filters[i])
 						require.Equal(t, covers, table.Locate([]byte(p.key)))
-						require.True(t, covers < 0 || c.reader.MayContain(info.Filters.Each[0], []byte(p.key)))
+						require.True(t, covers < 0 || c.reader.MayContain(info.Filters.Each[0],
+							[]byte(p.key)))
 					}
 				}
 				require.Equal(t, before, readFile(t, path))
@@ -175,14 +188,16 @@ func TestPebbleValues(t *testing.T) {
 				func(w pebbleWriter) bool { return w.table >= v2sst.TableFormatPebblev6 },
 				func(p *v2sst.Properties) bool { return p.NumValuesInBlobFiles > 0 },
 			},
-			"snappy": {pebbleSpec{compression: v2sst.SnappyCompression}, all, compressedWith("Snappy")},
-			"zstd":   {pebbleSpec{compression: v2sst.ZstdCompression}, v2, compressedWith("ZSTD")},
+			"snappy": {pebbleSpec{compression: v2sst.SnappyCompression}, all,
+				compressedWith("Snappy")},
+			"zstd": {pebbleSpec{compression: v2sst.ZstdCompression}, v2, compressedWith("ZSTD")},
 			"MinLZ": {
 				pebbleSpec{compression: v2sst.MinLZCompression},
 				func(w pebbleWriter) bool { return w.table >= v2sst.TableFormatPebblev6 },
 				compressedWith("MinLZ"),
 			},
-			"none": {pebbleSpec{compression: v2sst.NoCompression}, v2, compressedWith("NoCompression")},
+			"none": {pebbleSpec{compression: v2sst.NoCompression}, v2,
+				compressedWith("NoCompression")},
 		} {
 			if !c.can(w) {
 				continue
@@ -190,7 +205,8 @@ func TestPebbleValues(t *testing.T) {
 			t.Run(w.name+"/"+name, func(t *testing.T) {
 				c.spec.points = points
 				path := w.newTable(t, c.spec)
-				require.True(t, c.shows(pebbleProperties(t, path)), "the table is not of the kind that this is about")
+				require.True(t, c.shows(pebbleProperties(t, path)),
+					"the table is not of the kind that this is about")
 				got, _ := entries(t, openTable(t, path, tables.Options{}))
 				require.Equal(t, len(points), len(got))
 				for i, p := range points {
@@ -216,7 +232,9 @@ func pebbleReader(t testing.TB, path string) *v2sst.Reader {
 	schema := colblk.DefaultKeySchema(&split, 16)
 	own := colblk.DefaultKeySchema(v2.DefaultComparer, 16)
 	r, err := v2sst.NewReader(context.Background(), readable, v2sst.ReaderOptions{
-		Comparers: v2sst.Comparers{split.Name: &split}, KeySchemas: v2sst.MakeKeySchemas(&schema, &own),
+		Comparers: v2sst.Comparers{
+			split.Name: &split,
+		}, KeySchemas: v2sst.MakeKeySchemas(&schema, &own),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
@@ -234,7 +252,8 @@ func TestPebbleWithoutPoints(t *testing.T) {
 	for _, w := range pebbleWriters() {
 		for _, ranges := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/ranges %v", w.name, ranges), func(t *testing.T) {
-				table := openTable(t, w.newTable(t, pebbleSpec{ranges: ranges, bits: 10}), tables.Options{})
+				table := openTable(t, w.newTable(t, pebbleSpec{ranges: ranges, bits: 10}),
+					tables.Options{})
 				require.Equal(t, [][]byte{{}}, table.Info().Filters.Each)
 				require.Zero(t, table.Info().Filters.Bytes)
 				require.Zero(t, table.Locate([]byte("b")))
@@ -252,7 +271,8 @@ func TestPebbleSplit(t *testing.T) {
 	for i := range 300 {
 		for v := range 1 + i%3 {
 			points = append(points, pebblePoint{
-				key: fmt.Sprintf("key%04d@%d", i, v), seq: uint64(i), kind: v2.InternalKeyKindSet, value: []byte("value"),
+				key: fmt.Sprintf("key%04d@%d", i, v), seq: uint64(i), kind: v2.InternalKeyKindSet,
+				value: []byte("value"),
 			})
 		}
 	}
@@ -262,7 +282,9 @@ func TestPebbleSplit(t *testing.T) {
 				continue // the default comparer's name, and not its Split: nobody can tell
 			}
 			t.Run(w.name+"/"+comparer, func(t *testing.T) {
-				table := openTable(t, w.newTable(t, pebbleSpec{points: points, bits: 10, comparer: comparer}), tables.Options{})
+				table := openTable(t,
+					w.newTable(t, pebbleSpec{points: points, bits: 10, comparer: comparer}),
+					tables.Options{})
 				info := table.Info()
 				require.Equal(t, comparer, info.Comparer)
 				if w.columnar() {
@@ -307,7 +329,8 @@ func TestPebbleUnknownSchema(t *testing.T) {
 			require.Equal(t, bytewise, info.Comparer)
 			require.Equal(t, "rocksdb.BuiltinBloomFilter", info.Filters.Policy)
 			require.Equal(t, pebbleOwn(10, distinct(points)), info.Filters.Each[0])
-			const why = "the keys cannot be read, because the key schema test.schema is not known here"
+			const why = "the keys cannot be read, because the key schema test.schema is not " +
+				"known here"
 			require.Equal(t, why, info.Unverified)
 			err := table.Keys(func(int, []byte) error { panic("no key can be read") })
 			var unsupported *tables.UnsupportedError
@@ -321,7 +344,8 @@ func TestPebbleUnknownMerger(t *testing.T) {
 	points := pebblePoints(t, 4, 100)
 	for _, w := range pebbleWriters() {
 		t.Run(w.name, func(t *testing.T) {
-			table := openTable(t, w.newTable(t, pebbleSpec{points: points, merger: "test.merger"}), tables.Options{})
+			table := openTable(t, w.newTable(t, pebbleSpec{points: points, merger: "test.merger"}),
+				tables.Options{})
 			got, _ := entries(t, table)
 			require.Equal(t, len(points), len(got))
 		})
@@ -333,7 +357,9 @@ func TestPebbleKeysStops(t *testing.T) {
 	points := pebblePoints(t, 5, 100)
 	for _, w := range pebbleWriters() {
 		t.Run(w.name, func(t *testing.T) {
-			table := openTable(t, w.newTable(t, pebbleSpec{points: points, bits: 10, blockSize: 100}), tables.Options{})
+			table := openTable(t,
+				w.newTable(t, pebbleSpec{points: points, bits: 10, blockSize: 100}),
+				tables.Options{})
 			before := runtime.NumGoroutine()
 			stop := errors.New("stop")
 			n := 0

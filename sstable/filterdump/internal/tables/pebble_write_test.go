@@ -37,7 +37,8 @@ type pebbleSpec struct {
 	bits   int           // above 0: Pebble's own filter
 	policy policy.Policy // not nil: ours
 
-	comparer    string                    // not empty: one of this name, whose Split is that of splitAt
+	// not empty: one of this name, whose Split is that of splitAt
+	comparer    string
 	schema      string                    // not empty: name of the key schema (v2)
 	merger      string                    // not empty: name of the merger
 	blockSize   int                       // 0: Pebble's choice; else also that of index blocks
@@ -119,7 +120,8 @@ func writeV1(t testing.TB, path string, format v1sst.TableFormat, s pebbleSpec) 
 	require.NoError(t, err)
 	w := v1sst.NewWriter(v1provider.NewFileWritable(file), o)
 	for _, p := range s.points {
-		require.NoError(t, w.Add(v1sst.InternalKey{UserKey: []byte(p.key), Trailer: p.seq<<8 | uint64(p.kind)}, p.value))
+		require.NoError(t, w.Add(v1sst.InternalKey{UserKey: []byte(p.key),
+			Trailer: p.seq<<8 | uint64(p.kind)}, p.value))
 	}
 	if s.ranges {
 		require.NoError(t, w.DeleteRange([]byte("a"), []byte("c")))
