@@ -58,11 +58,10 @@ With -verify:
 
 Without -verify it is 2 if there was nothing to look at, and 0 otherwise.
 
-A file that does not end as a table does is corrupt: it is what a broken copy leaves. But a database
-writes a table under its final name, and its end last. So in a directory with a MANIFEST, filterdump
-looks again at such a file that has changed in the last 10 seconds. If it stays without an end until
-it has not changed for 10 seconds, or for a minute in all, it is unfinished. A file that is named as
-a PATH gets no such time: while the database is in use, pass its directory.
+A file that does not end as a table does is corrupt. But a database writes a table under its final
+name, and its end last. So such a file is only unfinished if it has changed in the last 10 seconds,
+or in the future. In a directory with a MANIFEST, filterdump looks at it again, for a minute at
+most, until it has its end, is deleted, or has not changed for 10 seconds.
 
 Pebble's own reader reads the tables of Pebble and RocksDB, each in a process of its own, because it
 trusts bytes whose checksum is right. If it crashes, a table of Pebble is corrupt.

@@ -21,7 +21,7 @@ const (
 	Corrupt       Status = "corrupt"        // bytes are not what they should be
 	Unsupported   Status = "unsupported"    // a table that cannot be read here
 	Unreadable    Status = "unreadable"     // the system did not let it be read
-	Unfinished    Status = "unfinished"     // its end is missing, but a database may be writing it
+	Unfinished    Status = "unfinished"     // its end is missing, and may be yet to come
 	Vanished      Status = "vanished"       // the database has deleted it meanwhile
 )
 

@@ -42,17 +42,18 @@ func scan(ctx context.Context, files []file, s settings, done func()) ([]*Result
 	return results, context.Cause(ctx)
 }
 
-// A database writes a table under its final name, and the magic number at its very end. So a table
-// without an end may still be being written, if it is in a database's directory and has changed
-// recently. It is looked at again until it has its end, is deleted, has not changed for writerRest,
-// or patience is over. Elsewhere, and if it was changed in the future, it is a broken copy.
+// A database writes a table under its final name, and the magic number at its very end. So a file
+// without an end that has changed recently may be a table that is being written, or a broken copy:
+// it is unfinished, and cannot be verified. In a database's directory it is looked at again until
+// it has its end, is deleted, has not changed for writerRest, or patience is over. A file that was
+// changed in the future never rests, so it stays unfinished.
 var (
 	writerRest = 10 * time.Second
 	patience   = time.Minute
 )
 
 func scanTable(ctx context.Context, f file, s settings) *Result {
-	for start, waited := time.Now(), false; ; waited = true {
+	for start := time.Now(); ; {
 		before, statErr := os.Stat(f.path)
 		r := lookSafely(ctx, f.path, s)
 		if statErr != nil {
@@ -60,10 +61,10 @@ func scanTable(ctx context.Context, f file, s settings) *Result {
 		}
 		r.Size = before.Size()
 		age := time.Since(before.ModTime())
-		switch {
-		case !r.noEnd || !f.inDatabase || age < 0 || age >= writerRest && !waited:
+		if !r.noEnd || age >= writerRest {
 			return r
-		case age >= writerRest || time.Since(start) >= patience:
+		}
+		if !f.inDatabase || age < 0 || time.Since(start) >= patience {
 			r.Status = Unfinished
 			return r
 		}
