@@ -14,9 +14,10 @@ func TestREADME(t *testing.T) {
 	require.NoError(t, err)
 	_, shown, found := strings.Cut(string(example), "func Example() {\n")
 	require.True(t, found)
-	shown, _, found = strings.Cut(shown, "\tfmt.Println(policy.MayContain(filter, []byte(\"foo\")))")
+	shown, _, found = strings.Cut(shown, "\tfmt.Println(")
 	require.True(t, found)
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
-	require.Contains(t, string(readme), "```go\n"+strings.ReplaceAll("\n"+shown, "\n\t", "\n")[1:]+"```")
+	require.Contains(t, string(readme),
+		"```go\n"+strings.ReplaceAll("\n"+shown, "\n\t", "\n")[1:]+"```")
 }

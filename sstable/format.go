@@ -81,11 +81,8 @@ type FormatError struct {
 
 func (e *FormatError) Error() string {
 	if e.Format == FormatUnknown {
-		return fmt.Sprintf(
-			"%s: not a table: the file ends in %#016x, which is no format's magic number",
-			fileName(e.File),
-			e.Magic,
-		)
+		return fmt.Sprintf("%s: not a table: the file ends in %#016x, "+
+			"which is no format's magic number", fileName(e.File), e.Magic)
 	}
 	return fmt.Sprintf("%s: a table in %s format, not in LevelDB's", fileName(e.File), e.Format)
 }

@@ -43,7 +43,8 @@ type tableOptions struct {
 
 	indexKey func(last, next []byte) []byte // nil: last. next is nil for the last data block
 	meta     []metaBlock                    // further blocks that the metaindex names
-	filterAs []string                       // names of the filter block; nil: "filter." and the policy's
+	// names of the filter block; nil: "filter." and the policy's
+	filterAs []string
 }
 
 type metaBlock struct {
@@ -53,14 +54,15 @@ type metaBlock struct {
 
 type tableWriter struct {
 	tableOptions
-	t       testing.TB
-	w       io.Writer
-	offset  uint64
-	data    blockWriter
-	index   blockWriter
-	filter  *sstable.FilterBlockBuilder
-	last    []byte
-	pending sstable.BlockHandle // the data block whose index entry needs the next key; no length: none
+	t      testing.TB
+	w      io.Writer
+	offset uint64
+	data   blockWriter
+	index  blockWriter
+	filter *sstable.FilterBlockBuilder
+	last   []byte
+	// the data block whose index entry needs the next key; no length: none
+	pending sstable.BlockHandle
 
 	// What was written.
 	dataBlocks                         []sstable.BlockHandle
@@ -248,7 +250,8 @@ func footer(metaindex, index sstable.BlockHandle) []byte {
 
 // zstdEncoder makes frames like those of LevelDB, which tell their length.
 var zstdEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
+	return zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(1))
 })
 
 func compress(t testing.TB, contents []byte, compression byte) []byte {
@@ -305,7 +308,8 @@ func (w *tableWriter) withIndex(file []byte, keys [][]byte) []byte {
 	}
 	stored := compress(w.t, index.finish(), w.compression)
 	h := sstable.BlockHandle{Offset: w.indexBlock.Offset, Length: uint64(len(stored))}
-	return slices.Concat(file[:h.Offset], withTrailer(stored, w.compression), footer(w.metaindex, h))
+	return slices.Concat(file[:h.Offset], withTrailer(stored, w.compression),
+		footer(w.metaindex, h))
 }
 
 // internalKey returns a user key with the trailer of a database: sequence number * 256 + type.
