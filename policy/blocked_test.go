@@ -139,8 +139,8 @@ func TestBlockedProbes(t *testing.T) {
 			clear1, clear2 := math.Pow(1-1/nbits, probes), math.Pow(1-2/nbits, probes)
 			occupied := nbits * (1 - clear1)
 			variance := nbits*(nbits-1)*clear2 + nbits*clear1 - nbits*nbits*clear1*clear1
-			sum += weight * math.Pow(occupied/nbits, probes) *
-				(1 + probes*(probes-1)/2*variance/(occupied*occupied))
+			each := math.Pow(occupied/nbits, float64(k))
+			sum += weight * each * (1 + float64(k*(k-1))/2*variance/(occupied*occupied))
 		}
 		return sum
 	}

@@ -20,7 +20,7 @@ func requireAnswers(t *testing.T, filter []byte, keys [][]byte) {
 	all := readers()
 	out := make([]bool, len(keys)+2)
 	for i := range len(keys) + 1 {
-		out[i] = true // what it holds does not matter
+		out[i] = true // what it contains does not matter
 	}
 	MayContainMany(filter, keys, out)
 	require.Equal(t, []bool{true, false}, out[len(keys):], "beyond the keys")
@@ -152,7 +152,7 @@ func requireProbes(t *testing.T, filter, key []byte) {
 	for _, p := range probes {
 		filter[p/8] |= 1 << (p % 8)
 	}
-	// The same key, more often than a group holds.
+	// The same key, more often than a group has room.
 	keys := make([][]byte, hashGroup+10)
 	for i := range keys {
 		keys[i] = key

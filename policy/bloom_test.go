@@ -226,7 +226,7 @@ func TestNames(t *testing.T) {
 		policytest.Must(NewBloom(14, WithName("my filters, 14 bits"))).Name())
 }
 
-// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies
+// A used builder builds what a fresh one does, appends after what dst contains, clears what lies
 // beyond it, and keeps no reference to the memory of the keys.
 func TestBuilderStartsOver(t *testing.T) {
 	rng := policytest.Rand(t, 3)
@@ -350,7 +350,7 @@ func FuzzBuild(f *testing.F) {
 	})
 }
 
-// The golden vectors hold many such keys; these two, worked out from the format's text in Python,
+// The golden vectors have many such keys; these two, worked out from the format's text in Python,
 // name the fault.
 func TestHashTailIsUnsigned(t *testing.T) {
 	require.Equal(t, uint32(0xf6e05531), Hash([]byte("k\xff")))     // signed: 0x4f4d5588

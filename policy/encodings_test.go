@@ -12,7 +12,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// What holds for every encoding of the reserved range.
+// What is true for every encoding of the reserved range.
 
 // ourPolicy is what all policies of this package can do.
 type ourPolicy interface {
@@ -106,7 +106,7 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies
+// A used builder builds what a fresh one does, appends after what dst contains, clears what lies
 // beyond it, and keeps no reference to the memory of the keys. The counts lie around those of a
 // chunk of hashes and of the longest single line, and large filters come before small ones.
 func TestReservedBuilderStartsOver(t *testing.T) {

@@ -160,7 +160,7 @@ func TestKeysThatShare(t *testing.T) {
 	require.Len(t, openTable(t, file).Metaindex(), 64)
 }
 
-// A long key that every entry shares makes of few bytes many: a table shall not keep them all in
+// A long key that every entry shares makes of few bytes many: a table must not keep them all in
 // memory.
 func TestManyTimesTheSameKey(t *testing.T) {
 	contents := appendEntry(nil, 0, bytes.Repeat([]byte("k"), 1<<18), []byte{0, 0})

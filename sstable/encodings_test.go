@@ -119,7 +119,7 @@ func TestWindowsOfEncodings(t *testing.T) {
 					}
 					require.Less(t, passed, 30, "many keys at 10 bits or more")
 				}
-				require.True(t, r.MayContain(end, []byte("a")), "behind the last filter")
+				require.True(t, r.MayContain(end, []byte("a")), "after the last filter")
 			}
 		}
 	}

@@ -295,7 +295,7 @@ func TestFourGigabytes(t *testing.T) {
 	}
 }
 
-// Behind a filter that is left out come no others, even if they would fit: they would be in the
+// After a filter that is left out come no others, even if they would fit: they would be in the
 // wrong place.
 func TestFourGigabytesBeforeSmallFilters(t *testing.T) {
 	blocks := []dataBlock{{0, []string{"a"}}, {2048, []string{"a key that is too long"}},
@@ -345,7 +345,7 @@ func TestFilterBlockMisuse(t *testing.T) {
 	b.StartBlock(0) // another table begins at 0 again
 }
 
-// Who appends to a filter does not write over the next.
+// Appending to a filter does not overwrite the next.
 func TestFilterAppend(t *testing.T) {
 	block := build(newBuilder(t), []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100)
 	same := bytes.Clone(block)

@@ -79,7 +79,7 @@ func TestShortFiles(t *testing.T) {
 		_, err := sstable.OpenTable(bytes.NewReader(nil), size)
 		require.Error(t, err)
 	}
-	// The magic number alone, or behind too few bytes.
+	// The magic number alone, or after too few bytes.
 	for n := range 40 {
 		file := append(make([]byte, n), magics[0].magic...)
 		_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)),

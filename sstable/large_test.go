@@ -63,7 +63,7 @@ func TestLargeTable(t *testing.T) {
 			passed, asked := 0, 0
 			for i := 0; i < n; i += 97 {
 				if key = appendLargeKey(key[:0], i); !filter.MayContain(key) {
-					t.Fatalf("the filter denies key %d", i)
+					t.Fatalf("the filter does not contain key %d", i)
 				}
 				asked++
 				if filter.MayContain(append(key, 0)) {

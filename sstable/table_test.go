@@ -102,7 +102,7 @@ func TestTable(t *testing.T) {
 					require.Equal(t, want, filter.MayContain([]byte(absent)), absent)
 				}
 				require.True(t, filter.MayContain([]byte("zzz")),
-					"behind the last block no filter is asked")
+					"after the last block no filter is asked")
 				_, ok := table.FindBlock([]byte("zzz"))
 				require.False(t, ok)
 			}

@@ -27,7 +27,7 @@ func TestFilterNames(t *testing.T) {
 		{"a shorter name is there", []string{one}, policy.Name, false},
 		{"both", []string{one, two}, policy.Name, true},
 		{"both, the other one", []string{one, two}, policy.NameGoLevelDB, true},
-		{"bytes behind", []string{two + "\x00", two + " "}, policy.Name, false},
+		{"bytes after", []string{two + "\x00", two + " "}, policy.Name, false},
 		{"bytes before", []string{"x" + two, "my" + two, ".filter." + policy.Name}, policy.Name,
 			false},
 		{"upper case", []string{"Filter." + policy.Name, "filter.LEVELDB.BuiltinBloomFilter2"},
@@ -93,7 +93,7 @@ func TestWholeFilter(t *testing.T) {
 			require.True(t, filter.MayContainAt(0, []byte(user)))
 			require.True(t, filter.MayContainAt(1<<63, []byte(user)))
 		}
-		for _, absent := range []string{"", "a", "zzz"} { // it knows keys behind the last block too
+		for _, absent := range []string{"", "a", "zzz"} { // it knows keys after the last block too
 			require.False(t, filter.MayContain([]byte(absent)))
 			require.False(t, filter.MayContainAt(w.dataBlocks[3].Offset, []byte(absent)))
 		}
@@ -119,7 +119,7 @@ func TestWholeFilter(t *testing.T) {
 	require.True(t, filter.MayContain([]byte(users[0])))
 }
 
-// A policy of any name can read a filter if it is told which.
+// A policy of any name can read a filter if the caller says which.
 func TestOpenFilter(t *testing.T) {
 	file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)),
 		filterAs: []string{"filter.somebody.else"}}, plainKeys("a")...)

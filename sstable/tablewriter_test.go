@@ -22,7 +22,7 @@ import (
 // This file writes tables, from the text of the package comment alone and with all the freedom that
 // the format leaves.
 
-// Kinds of compression, as the byte behind a block.
+// Kinds of compression, as the byte after a block.
 const (
 	raw      = 0
 	snappied = 1
@@ -86,7 +86,7 @@ func newTableWriter(t testing.TB, w io.Writer, o tableOptions) *tableWriter {
 	return tw
 }
 
-// add appends an entry. Its key is in the order that the index shall have.
+// add appends an entry. Its key is in the order of the index.
 func (w *tableWriter) add(key, value []byte) {
 	w.addToIndex(key)
 	w.data.add(key, value)

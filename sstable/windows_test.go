@@ -25,15 +25,15 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 		end    uint64
 		want   string
 	}{
-		{"as it should be", 6, []dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}}, 124,
+		{"sound", 6, []dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}}, 124,
 			""},
 		{"windows of one block", 5, []dataBlock{{0, []string{"a", "b"}}, {58, []string{"c"}},
 			{87, []string{"d"}}}, 124, ""},
 		{"fewer filters", 6, []dataBlock{{0, []string{"a", "b", "c"}}}, 64, ""},
 		{"no filters", 6, nil, 0, ""},
-		{"empty filters behind the last block", 6,
+		{"empty filters after the last block", 6,
 			[]dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}}, 300, ""},
-		{"a filter behind the last block", 6, []dataBlock{{0, []string{"a", "b", "c"}},
+		{"a filter after the last block", 6, []dataBlock{{0, []string{"a", "b", "c"}},
 			{87, []string{"d"}}, {200, []string{"e"}}}, 300,
 			"filter 3 of windows of 2^6 bytes has keys, and no data block begins there"},
 		{"a filter where no block begins", 4, []dataBlock{{0, []string{"a"}}, {29, []string{"b"}},
