@@ -27,7 +27,7 @@ import (
 type golden struct {
 	DB      string `json:"db"`
 	Options struct {
-		BitsPerKey any `json:"bits_per_key"` // a number, null, or one for each table, between slashes
+		BitsPerKey any `json:"bits_per_key"` // a number, null, or "a/b/..." by table
 	} `json:"options"`
 	FilterPolicy *string       `json:"filter_policy"`
 	Tables       []goldenTable `json:"tables"`
