@@ -30,7 +30,9 @@ var (
 )
 
 // forEachFilter runs f for every size and key length, as a benchmark of that name.
-func forEachFilter(b *testing.B, f func(b *testing.B, rng *rand.Rand, present [][]byte, length int)) {
+func forEachFilter(
+	b *testing.B, f func(b *testing.B, rng *rand.Rand, present [][]byte, length int),
+) {
 	for _, size := range benchSizes {
 		for _, length := range benchLengths {
 			name := fmt.Sprintf("bpk=10/len=%d/n=%s", length, size.name)

@@ -105,7 +105,8 @@ func TestBlockedComment(t *testing.T) {
 		xs = append(xs, fmt.Sprintf("0x%08x", x))
 		x *= 0x9e3779b9
 	}
-	probes := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(blockedProbesOf(h, 2, 6))), ", "), "[]")
+	probes := strings.Fields(fmt.Sprint(blockedProbesOf(h, 2, 6)))
+	list := strings.Trim(strings.Join(probes, ", "), "[]")
 	from, ks := "bitsPerKey from", "k"
 	for _, row := range blockedTable {
 		from += fmt.Sprintf(" %v", row.from)
@@ -116,7 +117,8 @@ func TestBlockedComment(t *testing.T) {
 	comment, err := os.ReadFile("FORMAT.md")
 	require.NoError(t, err)
 	text := strings.ReplaceAll(strings.Join(strings.Fields(string(comment)), " "), " // ", " ")
-	require.Contains(t, text, fmt.Sprintf(" H = 0x%016x x = %s probes: bits %s filter: % x ", h, strings.Join(xs, ", "), probes, filter))
+	require.Contains(t, text, fmt.Sprintf(" H = 0x%016x x = %s probes: bits %s filter: % x ",
+		h, strings.Join(xs, ", "), list, filter))
 	require.Contains(t, text, " "+from+" "+ks+" ")
 }
 
@@ -129,13 +131,16 @@ func TestBlockedProbes(t *testing.T) {
 	rate := func(bitsPerKey float64, k int) float64 {
 		mean := nbits / bitsPerKey
 		sum, weight := 0.0, math.Exp(-mean)
-		for keys := 1.0; keys < mean+12*math.Sqrt(mean)+30; keys++ { // an empty line has no false positives
+		// an empty line has no false positives
+		for keys := 1.0; keys < mean+12*math.Sqrt(mean)+30; keys++ {
 			weight *= mean / keys
 			probes := keys * float64(k)
-			clear1, clear2 := math.Pow(1-1/nbits, probes), math.Pow(1-2/nbits, probes) // one given bit, two given bits
+			// one given bit, two given bits
+			clear1, clear2 := math.Pow(1-1/nbits, probes), math.Pow(1-2/nbits, probes)
 			occupied := nbits * (1 - clear1)
 			variance := nbits*(nbits-1)*clear2 + nbits*clear1 - nbits*nbits*clear1*clear1
-			sum += weight * math.Pow(occupied/nbits, float64(k)) * (1 + float64(k*(k-1))/2*variance/(occupied*occupied))
+			each := math.Pow(occupied/nbits, float64(k))
+			sum += weight * each * (1 + float64(k*(k-1))/2*variance/(occupied*occupied))
 		}
 		return sum
 	}
@@ -163,7 +168,8 @@ func TestBlockedSizes(t *testing.T) {
 	for _, bitsPerKey := range []float64{1, 8, 9.5, 10, 13.7} {
 		b := policytest.Must(NewBlockedBloom(bitsPerKey))
 		for n := range 3000 {
-			require.Equal(t, uint64(referenceBlockedSize(bitsPerKey, n)+3), b.FilterSize(n), "%v bits per key, %d keys", bitsPerKey, n)
+			require.Equal(t, uint64(referenceBlockedSize(bitsPerKey, n)+3), b.FilterSize(n),
+				"%v bits per key, %d keys", bitsPerKey, n)
 		}
 	}
 }
@@ -175,9 +181,10 @@ func TestBlockedSizeIn64Bits(t *testing.T) {
 		bitsPerKey float64
 		payload    uint64
 	}{
-		{4, 1 << 30, 1 << 29},                 // 2^32 bits
-		{1 << 30, 8, 1 << 30},                 // 2^33 bits
-		{429496730, 10, 1<<29 + 64},           // the first n at 10 bits per key whose bits pass 2^32
+		{4, 1 << 30, 1 << 29}, // 2^32 bits
+		{1 << 30, 8, 1 << 30}, // 2^33 bits
+		// the first n at 10 bits per key whose bits pass 2^32
+		{429496730, 10, 1<<29 + 64},
 		{math.MaxInt32, 9.5, 2550136832},      // ceil(20401094647 / 8) = 2550136831, rounded up
 		{math.MaxInt32, 8, math.MaxInt32 + 1}, // rounded up beyond an int of 32 bits
 		{math.MaxInt32, 1 << 30, uint64(math.MaxInt32) << 27},
@@ -191,11 +198,13 @@ func TestBlockedSizeIn64Bits(t *testing.T) {
 // into memory that is dirty and anywhere.
 func TestBlockedWritersAgainstReference(t *testing.T) {
 	rng := policytest.Rand(t, 51)
-	for _, bitsPerKey := range []float64{0.01, 1, 2, 2.5, 3.3, 4, 5.5, 7.5, 9, 9.99, 10, 11, 13, 13.7, 15.5, 18, 20.5, 23.5, 27, 30.5, 35, 40, 100.25, 2000} {
+	for _, bitsPerKey := range []float64{0.01, 1, 2, 2.5, 3.3, 4, 5.5, 7.5, 9, 9.99, 10, 11, 13,
+		13.7, 15.5, 18, 20.5, 23.5, 27, 30.5, 35, 40, 100.25, 2000} {
 		b := policytest.Must(NewBlockedBloom(bitsPerKey))
 		builder := b.NewBuilder()
 		counts := []int{0, 1, 2, rng.Intn(100), 301}
-		for _, bytes := range []float64{1279, 1280, 1281, 1344, 1345} { // as near to these as whole keys come
+		// as near to these as whole keys come
+		for _, bytes := range []float64{1279, 1280, 1281, 1344, 1345} {
 			counts = append(counts, int(min(8*bytes/bitsPerKey, 5000)))
 		}
 		for _, n := range counts {
@@ -212,11 +221,13 @@ func TestBlockedWritersAgainstReference(t *testing.T) {
 			want := referenceBlocked(bitsPerKey, keys)
 			dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)+10))
 			prefix := rng.Intn(len(dirty) + 1)
-			require.True(t, bytes.Equal(want, builder.Finish(dirty[:prefix])[prefix:]), "%v bits per key, %d keys", bitsPerKey, n)
+			require.True(t, bytes.Equal(want, builder.Finish(dirty[:prefix])[prefix:]),
+				"%v bits per key, %d keys", bitsPerKey, n)
 
 			dirty = bytes.Repeat([]byte{0xff}, 2*len(want)+10)
 			got := b.AppendFilter(dirty[:prefix], keys)
-			require.True(t, bytes.Equal(want, got[prefix:]), "%v bits per key, %d keys", bitsPerKey, n)
+			require.True(t, bytes.Equal(want, got[prefix:]), "%v bits per key, %d keys", bitsPerKey,
+				n)
 			require.Equal(t, bytes.Repeat([]byte{0xff}, prefix), got[:prefix])
 			requireAnswers(t, want, append(keys, policytest.Keys(rng, 50)...))
 		}
@@ -238,7 +249,8 @@ func fillHalf(rng *rand.Rand, payload []byte, k int) {
 func TestBlockedReadersAgainstReference(t *testing.T) {
 	rng := policytest.Rand(t, 52)
 	for k := range 256 {
-		sizes := []int{1 + k%200, 1 + rng.Intn(200), 200 + rng.Intn(1081), 1280, 1344, 64 * (21 + rng.Intn(100))}
+		sizes := []int{1 + k%200, 1 + rng.Intn(200), 200 + rng.Intn(1081), 1280, 1344,
+			64 * (21 + rng.Intn(100))}
 		for _, size := range sizes {
 			filter := referenceFrame(make([]byte, size), byte(k))
 			fillHalf(rng, filter[:size], k)
@@ -265,7 +277,8 @@ func TestBlockedAlignments(t *testing.T) {
 			for i := range place {
 				place[i] = 0xff
 			}
-			require.True(t, bytes.Equal(filter, b.AppendFilter(memory[offset:offset], keys)), "offset %d", offset)
+			require.True(t, bytes.Equal(filter, b.AppendFilter(memory[offset:offset], keys)),
+				"offset %d", offset)
 		}
 	}
 }
@@ -285,7 +298,8 @@ func TestBlockedEveryProbeCounts(t *testing.T) {
 			}
 			ask := func(filter []byte, want bool) {
 				for _, answer := range requireSameAnswers(t, "every probe", filter, keys) {
-					require.Equal(t, want, answer, "key %x, k %d, payload of %d bytes", key, k, size)
+					require.Equal(t, want, answer, "key %x, k %d, payload of %d bytes", key, k,
+						size)
 				}
 			}
 			none := referenceFrame(make([]byte, size), byte(k))

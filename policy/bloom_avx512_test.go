@@ -77,7 +77,8 @@ func TestAVX512Modulus(t *testing.T) {
 			avx512Set(&array[0], bytes, reciprocal, &hashes[0], 1, 1)
 			var places [lanes]uint32
 			asked := hashes
-			require.Equal(t, lanes, avx512Test(&array[0], bytes, reciprocal, &asked[0], &places[0], lanes, 0, 1), "%d bytes", size)
+			require.Equal(t, lanes, avx512Test(&array[0], bytes, reciprocal, &asked[0], &places[0],
+				lanes, 0, 1), "%d bytes", size)
 			require.Equal(t, hashes, asked)
 			for _, h := range hashes {
 				p := uint64(h) % nbits
@@ -121,11 +122,13 @@ func TestAVX512KeepsWhatPasses(t *testing.T) {
 				passes = passes && array[m.byteOf(h)]>>(h%8)&1 != 0
 			}
 			if passes {
-				wantHashes, wantPlaces = append(wantHashes, hashes[i]), append(wantPlaces, places[i])
+				wantHashes = append(wantHashes, hashes[i])
+				wantPlaces = append(wantPlaces, places[i])
 			}
 		}
 		passed := avx512Test(&array[0], bytes, reciprocal, &hashes[0], &places[0], n, from, to)
-		require.Equal(t, wantHashes, append([]uint32(nil), hashes[:passed]...), "%d hashes, probes %d to %d", n, from, to)
+		require.Equal(t, wantHashes, append([]uint32(nil), hashes[:passed]...),
+			"%d hashes, probes %d to %d", n, from, to)
 		require.Equal(t, wantPlaces, append([]uint32(nil), places[:passed]...))
 	}
 }

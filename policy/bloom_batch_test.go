@@ -28,7 +28,9 @@ func TestMayContainManyRefusesTooLittleRoom(t *testing.T) {
 	filter := bloom.AppendFilter(nil, keys)
 	for _, r := range []BatchReader{bloom, Count(bloom), Count(absentPolicy{bloom})} {
 		out := make([]bool, 2, 3)
-		require.PanicsWithValue(t, "policy: MayContainMany of 3 keys with room for 2 answers: make out as long as keys", func() { r.MayContainMany(filter, keys, out) })
+		require.PanicsWithValue(t,
+			"policy: MayContainMany of 3 keys with room for 2 answers: make out as long as keys",
+			func() { r.MayContainMany(filter, keys, out) })
 		require.Equal(t, []bool{false, false, false}, out[:3], "nothing is set")
 		r.MayContainMany(filter, nil, nil)
 	}

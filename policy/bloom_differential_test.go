@@ -20,7 +20,7 @@ func requireAnswers(t *testing.T, filter []byte, keys [][]byte) {
 	all := readers()
 	out := make([]bool, len(keys)+2)
 	for i := range len(keys) + 1 {
-		out[i] = true // what it holds does not matter
+		out[i] = true // what it contains does not matter
 	}
 	MayContainMany(filter, keys, out)
 	require.Equal(t, []bool{true, false}, out[len(keys):], "beyond the keys")
@@ -32,8 +32,11 @@ func requireAnswers(t *testing.T, filter []byte, keys [][]byte) {
 			answers[2+j] = p.MayContain(filter, key)
 		}
 		if slices.Contains(answers, !want) {
-			require.Fail(t, "wrong answer", "want %v, not %v: among many, alone, and by each policy (key %d of %d)\nkey %x\nfilter of %d bytes, the last ones % x",
-				want, answers, i, len(keys), key, len(filter), filter[max(0, len(filter)-blockedTrailer):])
+			require.Fail(t, "wrong answer",
+				"want %v, not %v: among many, alone, and by each policy (key %d of %d)\n"+
+					"key %x\nfilter of %d bytes, the last ones % x",
+				want, answers, i, len(keys), key, len(filter),
+				filter[max(0, len(filter)-blockedTrailer):])
 		}
 	}
 }
@@ -149,7 +152,7 @@ func requireProbes(t *testing.T, filter, key []byte) {
 	for _, p := range probes {
 		filter[p/8] |= 1 << (p % 8)
 	}
-	// The same key, more often than a group holds.
+	// The same key, more often than a group has room.
 	keys := make([][]byte, hashGroup+10)
 	for i := range keys {
 		keys[i] = key
@@ -159,7 +162,8 @@ func requireProbes(t *testing.T, filter, key []byte) {
 		MayContainMany(filter, keys, out)
 		out = append(out, MayContain(filter, key))
 		if slices.Contains(out, without != nil) {
-			require.Fail(t, "wrong answer", "%v about key %x; %d bytes, without bit %v", out, key, len(filter), without)
+			require.Fail(t, "wrong answer", "%v about key %x; %d bytes, without bit %v", out, key,
+				len(filter), without)
 		}
 	}
 	ask(nil)
@@ -179,7 +183,8 @@ func TestHugeFilters(t *testing.T) {
 		t.Skip("large: run with -large")
 	}
 	rng := policytest.Rand(t, 24)
-	for _, size := range []int{1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1, 1 << 29, 1<<29 + 1, 1<<29 + 4096, 1<<30 - 1, 1 << 30, 1<<30 + 1} {
+	for _, size := range []int{1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1, 1 << 29, 1<<29 + 1,
+		1<<29 + 4096, 1<<30 - 1, 1 << 30, 1<<30 + 1} {
 		filter := make([]byte, size+1)
 		for _, k := range []byte{1, 4, 5, 6, 7, 30} {
 			filter[size] = k
@@ -212,7 +217,8 @@ func TestWritersAgainstReference(t *testing.T) {
 			want := referenceFilter(float64(bitsPerKey), keys)
 			dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)+10))
 			prefix := rng.Intn(len(dirty) + 1)
-			require.Equal(t, want, builder.Finish(dirty[:prefix])[prefix:], "%d bits per key, %d keys", bitsPerKey, len(keys))
+			require.Equal(t, want, builder.Finish(dirty[:prefix])[prefix:],
+				"%d bits per key, %d keys", bitsPerKey, len(keys))
 
 			dirty = bytes.Repeat([]byte{0xff}, 2*len(want)+10)
 			got := b.AppendFilter(dirty[:prefix], keys)

@@ -123,11 +123,13 @@ func referenceMayContain(filter, key []byte) bool {
 
 func TestFractionsOfABitPerKey(t *testing.T) {
 	rng := policytest.Rand(t, 1)
-	for _, bitsPerKey := range []float64{math.SmallestNonzeroFloat64, 0.5, 1.45, 1.5, 2.2, 2.9, 9.5, 9.75, 13.37, 43.4, 43.5, 100.25} {
+	for _, bitsPerKey := range []float64{math.SmallestNonzeroFloat64, 0.5, 1.45, 1.5, 2.2, 2.9, 9.5,
+		9.75, 13.37, 43.4, 43.5, 100.25} {
 		b := policytest.Must(NewBloom(bitsPerKey))
 		for _, n := range []int{0, 1, 6, 7, 8, 40, 63, 64, 65, 1000, 5001} {
 			keys := policytest.Keys(rng, n)
-			require.Equal(t, referenceFilter(bitsPerKey, keys), b.AppendFilter(nil, keys), "%v bits, %d keys", bitsPerKey, n)
+			require.Equal(t, referenceFilter(bitsPerKey, keys), b.AppendFilter(nil, keys),
+				"%v bits, %d keys", bitsPerKey, n)
 		}
 	}
 }
@@ -150,15 +152,18 @@ func TestSizeIn64Bits(t *testing.T) {
 		b := policytest.Must(NewBloom(c.bitsPerKey))
 		require.Equal(t, c.want, b.FilterSize(c.n), "%d keys, %v bits", c.n, c.bitsPerKey)
 		if c.want > math.MaxInt {
-			require.PanicsWithValue(t, fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, more than an int can express",
-				c.n, c.bitsPerKey, c.want), func() { b.extend(nil, c.want, c.n) })
+			require.PanicsWithValue(t,
+				fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, "+
+					"more than an int can express", c.n, c.bitsPerKey, c.want),
+				func() { b.extend(nil, c.want, c.n) })
 		}
 	}
 }
 
 func TestNumberOfProbes(t *testing.T) {
 	for bitsPerKey, k := range map[float64]int{
-		0.1: 1, 1: 1, 2: 1, 2.9: 2, 3: 2, 4: 2, 5: 3, 9.5: 6, 10: 6, 14: 9, 15: 10, 16: 11, 20: 13, 43: 29, 44: 30, 45: 30, 372: 30, 1 << 30: 30,
+		0.1: 1, 1: 1, 2: 1, 2.9: 2, 3: 2, 4: 2, 5: 3, 9.5: 6, 10: 6, 14: 9, 15: 10, 16: 11, 20: 13,
+		43: 29, 44: 30, 45: 30, 372: 30, 1 << 30: 30,
 	} {
 		require.Equal(t, k, policytest.Must(NewBloom(bitsPerKey)).k, "%v bits", bitsPerKey)
 	}
@@ -167,7 +172,8 @@ func TestNumberOfProbes(t *testing.T) {
 // byteOf must agree with % for every h; the edges are the multiples of the number of bits.
 func TestModulus(t *testing.T) {
 	rng := policytest.Rand(t, 2)
-	sizes := []int{1, 2, 3, 5, 7, 8, 9, 64, 1251, 1<<20 - 1, 1 << 20, 1<<20 + 1, 1<<28 - 1, 1 << 28, 1<<29 - 1, 1 << 29, 1<<29 + 1, 1 << 30, math.MaxInt32, math.MaxInt}
+	sizes := []int{1, 2, 3, 5, 7, 8, 9, 64, 1251, 1<<20 - 1, 1 << 20, 1<<20 + 1, 1<<28 - 1, 1 << 28,
+		1<<29 - 1, 1 << 29, 1<<29 + 1, 1 << 30, math.MaxInt32, math.MaxInt}
 	for range 5000 {
 		sizes = append(sizes, 1+rng.Intn(1<<(1+rng.Intn(30))))
 	}
@@ -180,7 +186,8 @@ func TestModulus(t *testing.T) {
 			}
 		}
 		largest := (1<<32 - 1) / nbits
-		for _, multiple := range []uint64{0, 1, 2, largest / 2, largest, rng.Uint64() % (largest + 1)} {
+		for _, multiple := range []uint64{0, 1, 2, largest / 2, largest,
+			rng.Uint64() % (largest + 1)} {
 			for step := range uint64(18) { // 8 on either side: a byte
 				check(multiple*nbits + step)
 				check(multiple*nbits - step)
@@ -192,12 +199,14 @@ func TestModulus(t *testing.T) {
 }
 
 func TestNewBloomRefusesMisuse(t *testing.T) {
-	for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, -10, math.NaN(), math.Inf(1), math.Inf(-1), 1<<30 + 1, math.MaxFloat64} {
+	for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, -10, math.NaN(), math.Inf(1),
+		math.Inf(-1), 1<<30 + 1, math.MaxFloat64} {
 		b, err := NewBloom(bitsPerKey)
 		require.ErrorContains(t, err, "pass a number above 0 and at most 2^30", "%v", bitsPerKey)
 		require.Nil(t, b)
 	}
-	for _, name := range []string{"", "none", " a", "a ", "\ta", "a\nb", "a\rb", "a\u00a0", "rocksdb.BuiltinBloomFilter"} {
+	for _, name := range []string{"", "none", " a", "a ", "\ta", "a\nb", "a\rb", "a\u00a0",
+		"rocksdb.BuiltinBloomFilter"} {
 		b, err := NewBloom(10, WithName(name))
 		require.ErrorContains(t, err, "pass ", "%q", name)
 		require.Nil(t, b)
@@ -211,11 +220,13 @@ func TestNilOptionIsRefused(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	require.Equal(t, "leveldb.BuiltinBloomFilter2", policytest.Must(NewBloom(10)).Name())
-	require.Equal(t, "leveldb.BuiltinBloomFilter", policytest.Must(NewBloom(10, WithName(NameGoLevelDB))).Name())
-	require.Equal(t, "my filters, 14 bits", policytest.Must(NewBloom(14, WithName("my filters, 14 bits"))).Name())
+	require.Equal(t, "leveldb.BuiltinBloomFilter",
+		policytest.Must(NewBloom(10, WithName(NameGoLevelDB))).Name())
+	require.Equal(t, "my filters, 14 bits",
+		policytest.Must(NewBloom(14, WithName("my filters, 14 bits"))).Name())
 }
 
-// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies
+// A used builder builds what a fresh one does, appends after what dst contains, clears what lies
 // beyond it, and keeps no reference to the memory of the keys.
 func TestBuilderStartsOver(t *testing.T) {
 	rng := policytest.Rand(t, 3)
@@ -293,7 +304,8 @@ func TestAllocations(t *testing.T) {
 		}
 		builder.Finish(dst)
 	})
-	require.LessOrEqual(t, perTable, 5.0, "a new builder, 10,000 keys, warm pool: the builder and its list of chunks")
+	require.LessOrEqual(t, perTable, 5.0,
+		"a new builder, 10,000 keys, warm pool: the builder and its list of chunks")
 	builder := b.NewBuilder()
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
 		for _, key := range keys {
@@ -338,7 +350,7 @@ func FuzzBuild(f *testing.F) {
 	})
 }
 
-// The golden vectors hold many such keys; these two, worked out from the format's text in Python,
+// The golden vectors have many such keys; these two, worked out from the format's text in Python,
 // name the fault.
 func TestHashTailIsUnsigned(t *testing.T) {
 	require.Equal(t, uint32(0xf6e05531), Hash([]byte("k\xff")))     // signed: 0x4f4d5588

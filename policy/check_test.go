@@ -18,7 +18,8 @@ func TestCheck(t *testing.T) {
 		nil, bloom, blocked, (*Counted)(nil), new(Bloom), new(BlockedBloom), new(Counted),
 		&Counted{policy: new(Bloom)},
 	} {
-		require.ErrorContains(t, Check(p), "get one from a constructor such as policy.NewBloom", "%T", p)
+		require.ErrorContains(t, Check(p), "get one from a constructor such as policy.NewBloom",
+			"%T", p)
 		require.PanicsWithValue(t, errUnusable, func() { Count(p) }, "%T", p)
 	}
 	for _, name := range []string{"", "none", " a", "a\nb", "rocksdb.BuiltinBloomFilter"} {
@@ -73,7 +74,8 @@ func TestCompatible(t *testing.T) {
 	}
 	bloom := policytest.Must(NewBloom(10))
 	foreign := []Policy{
-		absentPolicy{bloom}, embedded{Count(bloom)}, Count(absentPolicy{bloom}), named{name: "a"}, nil,
+		absentPolicy{bloom}, embedded{Count(bloom)}, Count(absentPolicy{bloom}), named{name: "a"},
+		nil,
 	}
 	for _, a := range ours {
 		for _, b := range ours {

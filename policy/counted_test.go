@@ -53,8 +53,9 @@ func TestCounted(t *testing.T) {
 	var published map[string]any
 	require.NoError(t, json.Unmarshal([]byte(c.String()), &published))
 	require.Equal(t, map[string]any{
-		"name": Name, "checks": 2000.0, "reads_avoided": float64(want.ReadsAvoided), "may_contain": float64(want.MayContain),
-		"filters": 2.0, "keys": 1001.0, "bytes": float64(len(filter)) + 9,
+		"name": Name, "checks": 2000.0, "reads_avoided": float64(want.ReadsAvoided),
+		"may_contain": float64(want.MayContain), "filters": 2.0, "keys": 1001.0,
+		"bytes": float64(len(filter)) + 9,
 	}, published)
 }
 
@@ -89,7 +90,8 @@ func TestCountedSideBySide(t *testing.T) {
 		require.GreaterOrEqual(t, now.MayContain, last.MayContain)
 		last = now
 	}
-	require.Equal(t, Counters{ReadsAvoided: workers * checks / 2, MayContain: workers * checks / 2}, c.Snapshot())
+	require.Equal(t, Counters{ReadsAvoided: workers * checks / 2, MayContain: workers * checks / 2},
+		c.Snapshot())
 }
 
 // A policy that is no Bloom is asked itself; here one that counts too, and one whose answers nobody

@@ -12,7 +12,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// What holds for every encoding of the reserved range.
+// What is true for every encoding of the reserved range.
 
 // ourPolicy is what all policies of this package can do.
 type ourPolicy interface {
@@ -45,8 +45,10 @@ var encodings = []struct {
 
 type referenceMaker func(bitsPerKey float64, keys [][]byte) []byte
 
-func maker[P ourPolicy](f func(float64, ...Option) (P, error)) func(float64, ...Option) (ourPolicy, error) {
-	return func(bitsPerKey float64, opts ...Option) (ourPolicy, error) { return f(bitsPerKey, opts...) }
+func maker[P ourPolicy](
+	f func(float64, ...Option) (P, error),
+) func(float64, ...Option) (ourPolicy, error) {
+	return func(bits float64, opts ...Option) (ourPolicy, error) { return f(bits, opts...) }
 }
 
 // forEachEncoding runs f for every one, with a policy of 12 bits per key.
@@ -70,9 +72,11 @@ func hashesOf(keys [][]byte) []uint64 {
 
 func TestNewReservedRefusesMisuse(t *testing.T) {
 	for _, e := range encodings {
-		for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1), math.Inf(-1), math.Nextafter(1<<30, math.Inf(1))} {
+		for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1),
+			math.Inf(-1), math.Nextafter(1<<30, math.Inf(1))} {
 			p, err := e.make(bitsPerKey)
-			require.ErrorContains(t, err, "pass a number above 0 and at most 2^30", "%v", bitsPerKey)
+			require.ErrorContains(t, err, "pass a number above 0 and at most 2^30", "%v",
+				bitsPerKey)
 			require.Nil(t, p)
 		}
 		for _, name := range []string{"", "none", " a", "a\nb", "rocksdb.BuiltinBloomFilter"} {
@@ -102,7 +106,7 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies
+// A used builder builds what a fresh one does, appends after what dst contains, clears what lies
 // beyond it, and keeps no reference to the memory of the keys. The counts lie around those of a
 // chunk of hashes and of the longest single line, and large filters come before small ones.
 func TestReservedBuilderStartsOver(t *testing.T) {
@@ -110,7 +114,8 @@ func TestReservedBuilderStartsOver(t *testing.T) {
 		rng := policytest.Rand(t, 50)
 		used := p.NewBuilder()
 		scratch := make([]byte, 40)
-		for _, n := range []int{0, 1, 5000, 7, 0, 853, 854, 1500, 2047, 2048, 2049, 30, 50_000, 1000, 6144} {
+		for _, n := range []int{0, 1, 5000, 7, 0, 853, 854, 1500, 2047, 2048, 2049, 30, 50_000,
+			1000, 6144} {
 			keys := policytest.Keys(rng, n)
 			for i, key := range keys {
 				require.Equal(t, i, used.Len())
@@ -122,7 +127,8 @@ func TestReservedBuilderStartsOver(t *testing.T) {
 			dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)))
 			prefix := rng.Intn(len(dirty) + 1)
 			got := used.Finish(dirty[:prefix])
-			require.True(t, bytes.Equal(append(bytes.Repeat([]byte{0xff}, prefix), want...), got), "%d keys", n)
+			require.True(t, bytes.Equal(append(bytes.Repeat([]byte{0xff}, prefix), want...), got),
+				"%d keys", n)
 			require.Zero(t, used.Len())
 		}
 	})
@@ -214,7 +220,8 @@ func TestFlippedTrailers(t *testing.T) {
 				flipped := bytes.Clone(filter)
 				flipped[bit/8] ^= 1 << (bit % 8)
 				answers := requireSameAnswers(t, "flipped", flipped, append(keys[:n:n], absent...))
-				require.NotContains(t, answers, false, "%d keys, bit %d", n, bit-8*len(info.Payload))
+				require.NotContains(t, answers, false, "%d keys, bit %d", n,
+					bit-8*len(info.Payload))
 				_, err := Parse(flipped)
 				require.Error(t, err)
 			}
@@ -243,7 +250,8 @@ func TestDamagedTrailers(t *testing.T) {
 // The answer to a filter of less than 2 bytes is LevelDB's, whatever the byte.
 func TestReservedShorterThanTwoBytes(t *testing.T) {
 	for _, filter := range [][]byte{nil, {}, {0x62}} {
-		require.Equal(t, []bool{false}, requireSameAnswers(t, fmt.Sprintf("% x", filter), filter, [][]byte{[]byte("key")}))
+		require.Equal(t, []bool{false},
+			requireSameAnswers(t, fmt.Sprintf("% x", filter), filter, [][]byte{[]byte("key")}))
 	}
 }
 
@@ -259,7 +267,8 @@ func TestReservedAllocations(t *testing.T) {
 					MayContain(filter, key)
 				}
 			}), "MayContain")
-			require.Zero(t, testing.AllocsPerRun(10, func() { p.MayContainMany(filter, keys, out) }), "MayContainMany")
+			require.Zero(t, testing.AllocsPerRun(10,
+				func() { p.MayContainMany(filter, keys, out) }), "MayContainMany")
 			if raceEnabled {
 				continue // the race detector makes sync.Pool drop what it is given
 			}
@@ -279,7 +288,8 @@ func TestReservedAllocations(t *testing.T) {
 				builder.Finish(dst)
 			}), 1.0, "a used builder (a collection may empty the pool once)")
 			// AppendFilter may have a builder of its own.
-			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { p.AppendFilter(dst, keys) }), 6.0, "AppendFilter")
+			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { p.AppendFilter(dst, keys) }),
+				6.0, "AppendFilter")
 		}
 	})
 }

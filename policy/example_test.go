@@ -83,6 +83,7 @@ func ExampleNewBlockedBloom() {
 	}
 	filter := blocked.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
 
-	fmt.Println(policy.MayContain(filter, []byte("hello")), policy.MayContain(filter, []byte("absent")))
+	fmt.Println(policy.MayContain(filter, []byte("hello")),
+		policy.MayContain(filter, []byte("absent")))
 	// Output: true false
 }

@@ -17,12 +17,14 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// The files in testdata/leveldb were written by C++ LevelDB; its README tells how, and what their
+// The files in testdata/leveldb were written by C++ LevelDB; its README says how, and what their
 // fields are.
 
-var large = flag.Bool("large", false, "also run the golden digests of more than 1,000,000 keys or more than 2^31 bits, and read filters of up to 2^33 bits (6 GiB of memory)")
+var large = flag.Bool("large", false,
+	"also run the golden digests of more than 1,000,000 keys or more than 2^31 bits, "+
+		"and read filters of up to 2^33 bits (6 GiB of memory)")
 
-// hexBytes is a byte string that the golden files hold in hexadecimal.
+// hexBytes is a byte string that the golden files have in hexadecimal.
 type hexBytes []byte
 
 func (b *hexBytes) UnmarshalText(text []byte) (err error) {
@@ -77,7 +79,8 @@ func TestGoldenVectors(t *testing.T) {
 		require.Equal(t, []byte(c.Filter), builder.Finish(nil), c.Name)
 		for _, p := range c.Probes {
 			require.Equal(t, p.Match, b.MayContain(c.Filter, p.Key), "%s, key %x", c.Name, p.Key)
-			require.Equal(t, p.Match, other.MayContain(c.Filter, p.Key), "%s, key %x, another setting", c.Name, p.Key)
+			require.Equal(t, p.Match, other.MayContain(c.Filter, p.Key),
+				"%s, key %x, another setting", c.Name, p.Key)
 		}
 	})
 	require.Equal(t, 441, n)

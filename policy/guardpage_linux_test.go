@@ -16,7 +16,8 @@ import (
 func between(t *testing.T, n int, atEnd bool) []byte {
 	page := syscall.Getpagesize()
 	size := (n + page - 1) / page * page
-	memory, err := syscall.Mmap(-1, 0, page+size+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	memory, err := syscall.Mmap(-1, 0, page+size+page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, syscall.Munmap(memory)) })
 	require.NoError(t, syscall.Mprotect(memory[:page], syscall.PROT_NONE))
@@ -63,7 +64,8 @@ func TestBetweenUnreadablePages(t *testing.T) {
 			for n := 0; n <= len(keys); n += 1 + n/8 {
 				want := referenceFilter(10, keys[:n])
 				dst := between(t, len(want), atEnd)
-				require.True(t, bytes.Equal(want, policytest.Must(NewBloom(10)).AppendFilter(dst[:0], keys[:n])))
+				require.True(t, bytes.Equal(want,
+					policytest.Must(NewBloom(10)).AppendFilter(dst[:0], keys[:n])))
 				builder := policytest.Must(NewBloom(10)).NewBuilder()
 				for _, key := range keys[:n] {
 					builder.Add(key)
@@ -78,7 +80,8 @@ func TestBetweenUnreadablePages(t *testing.T) {
 func TestBlockedBetweenUnreadablePages(t *testing.T) {
 	rng := policytest.Rand(t, 41)
 	for _, atEnd := range []bool{false, true} {
-		for _, size := range []int{1, 2, 3, 7, 8, 9, 25, 63, 64, 65, 129, 1000, 1279, 1280, 1281, 1344, 4096, 8192} {
+		for _, size := range []int{1, 2, 3, 7, 8, 9, 25, 63, 64, 65, 129, 1000, 1279, 1280, 1281,
+			1344, 4096, 8192} {
 			filter := between(t, size+blockedTrailer, atEnd)
 			keys := make([][]byte, 301)
 			for length := range keys {
@@ -91,7 +94,8 @@ func TestBlockedBetweenUnreadablePages(t *testing.T) {
 				fillHalf(rng, filter[:size], k)
 				requireAnswers(t, filter, keys)
 			}
-			for trailer := range blockedTrailer { // filters that are nothing but an end of the trailer
+			// filters that are nothing but an end of the trailer
+			for trailer := range blockedTrailer {
 				requireAnswers(t, filter[size+trailer:], keys[:1])
 			}
 		}
@@ -100,9 +104,11 @@ func TestBlockedBetweenUnreadablePages(t *testing.T) {
 			for i := range keys {
 				keys[i] = binary.LittleEndian.AppendUint32(nil, rng.Uint32())
 			}
-			want := referenceBlocked(75, keys) // 137 keys are the first that take more than 1280 bytes
+			// 137 keys are the first that take more than 1280 bytes
+			want := referenceBlocked(75, keys)
 			dst := between(t, len(want), atEnd)
-			require.True(t, bytes.Equal(want, policytest.Must(NewBlockedBloom(75)).AppendFilter(dst[:0], keys)))
+			got := policytest.Must(NewBlockedBloom(75)).AppendFilter(dst[:0], keys)
+			require.True(t, bytes.Equal(want, got))
 			builder := policytest.Must(NewBlockedBloom(75)).NewBuilder()
 			for _, key := range keys {
 				builder.Add(key)

@@ -91,7 +91,8 @@ func FuzzProbes(f *testing.F) {
 			require.Equal(t, uint64(1<<60), probes[0], "appended")
 			all := true
 			for _, p := range probes[1:] {
-				require.Equal(t, probes[1]/8/uint64(info.LineBytes), p/8/uint64(info.LineBytes), "line")
+				require.Equal(t, probes[1]/8/uint64(info.LineBytes), p/8/uint64(info.LineBytes),
+					"line")
 				all = all && info.Payload[p/8]>>(p%8)&1 != 0
 			}
 			require.Equal(t, want, all)

@@ -90,18 +90,22 @@ func TestVectors(t *testing.T) {
 				cases[c.Kind]++
 				switch c.Kind {
 				case "hash":
-					require.Equal(t, c.Hash, fmt.Sprintf("%016x", keyHash(c.recipeKey(c.Number))), c.Name)
+					require.Equal(t, c.Hash, fmt.Sprintf("%016x", keyHash(c.recipeKey(c.Number))),
+						c.Name)
 				case "filter": // few keys
 					keys := make([][]byte, len(c.Keys))
 					for i, key := range c.Keys {
 						keys[i] = key
 					}
-					require.Equal(t, []byte(c.Filter), requireWriters(t, c.Name, policyOf(c), keys), c.Name)
+					require.Equal(t, []byte(c.Filter), requireWriters(t, c.Name, policyOf(c), keys),
+						c.Name)
 					requireProbeAnswers(t, c)
-				case "digest": // keys by recipe, the SHA-256 of their filter, and its false positives
+				// keys by recipe, the SHA-256 of their filter, and its false positives
+				case "digest":
 					filter := c.requireRecipe(t, policyOf(c))
 					require.Len(t, filter, c.FilterLen, c.Name)
-					require.Equal(t, c.FilterSHA256, fmt.Sprintf("%x", sha256.Sum256(filter)), c.Name)
+					require.Equal(t, c.FilterSHA256, fmt.Sprintf("%x", sha256.Sum256(filter)),
+						c.Name)
 				case "match": // filters that hardly any writer makes
 					requireProbeAnswers(t, c)
 				}
@@ -116,7 +120,8 @@ func TestVectors(t *testing.T) {
 func (c encodingCase) requireRecipe(t *testing.T, p ourPolicy) []byte {
 	filter := requireWriters(t, c.Name, p, c.recipeKeys(c.Start, c.N))
 	falsePositives := 0
-	for _, found := range requireSameAnswers(t, c.Name, filter, c.recipeKeys(c.AbsentStart, c.AbsentCount)) {
+	for _, found := range requireSameAnswers(t, c.Name, filter,
+		c.recipeKeys(c.AbsentStart, c.AbsentCount)) {
 		if found {
 			falsePositives++
 		}
@@ -151,7 +156,8 @@ func requireSameAnswers(t *testing.T, name string, filter []byte, keys [][]byte)
 		require.Equal(t, answers, many, name)
 		for i, key := range keys {
 			if p.MayContain(filter, key) != answers[i] || MayContain(filter, key) != answers[i] {
-				require.Fail(t, "readers disagree", "%s, key %x: among many %v, alone %v, %T %v", name, key,
+				require.Fail(t, "readers disagree", "%s, key %x: among many %v, alone %v, %T %v",
+					name, key,
 					answers[i], MayContain(filter, key), p, p.MayContain(filter, key))
 			}
 		}
@@ -167,5 +173,6 @@ func requireProbeAnswers(t *testing.T, c encodingCase) {
 	}
 	require.Equal(t, want, requireSameAnswers(t, c.Name, c.Filter, keys), c.Name)
 	// Many together are asked in another way than a few.
-	require.Equal(t, slices.Repeat(want, fewKeys), requireSameAnswers(t, c.Name, c.Filter, slices.Repeat(keys, fewKeys)), c.Name)
+	require.Equal(t, slices.Repeat(want, fewKeys),
+		requireSameAnswers(t, c.Name, c.Filter, slices.Repeat(keys, fewKeys)), c.Name)
 }

@@ -45,40 +45,60 @@ func TestBlocks(t *testing.T) {
 		{"no entry, a restart", restarts(0), "", ""},
 		{"no entry, no restart", restarts(), "", ""},
 		{"one entry", one + restarts(0), "key=v", ""},
-		{"shared", one + entry(2, "xy", "") + entry(4, "", "w") + restarts(0), "key=v kexy= kexy=w", ""},
+		{"shared", one + entry(2, "xy", "") + entry(4, "", "w") + restarts(0), "key=v kexy= kexy=w",
+			""},
 		{"two restarts", two + restarts(0, 5), "a=1 b=2", ""},
 		{"fewer restarts than entries without sharing", two + restarts(0), "a=1 b=2", ""},
 		{"the empty key", entry(0, "", "v") + entry(0, "", "w") + restarts(0), "=v =w", ""},
-		{"a long value", entry(0, "k", strings.Repeat("v", 300)) + restarts(0), "k=" + strings.Repeat("v", 300), ""},
+		{"a long value", entry(0, "k", strings.Repeat("v", 300)) + restarts(0),
+			"k=" + strings.Repeat("v", 300), ""},
 
 		{"no bytes", "", "", "a block of 0 bytes is too short for the number of its restarts"},
 		{"3 bytes", "\x00\x00\x00", "", "a block of 3 bytes is too short"},
 		{"restarts without space", "\x01\x00\x00\x00", "", "1 restarts in a block of 4 bytes"},
-		{"one restart too many", one + "\x00\x00\x00\x00" + "\x03\x00\x00\x00", "", "3 restarts in a block of 15 bytes"},
-		{"most restarts", "\x00\x00\x00\x00" + "\xff\xff\xff\xff", "", "4294967295 restarts in a block of 8 bytes"},
+		{"one restart too many", one + "\x00\x00\x00\x00" + "\x03\x00\x00\x00", "",
+			"3 restarts in a block of 15 bytes"},
+		{"most restarts", "\x00\x00\x00\x00" + "\xff\xff\xff\xff", "",
+			"4294967295 restarts in a block of 8 bytes"},
 		{"no entry, two restarts", restarts(0, 0), "", "a restart at 0, where no entry begins"},
 		{"no entry, a restart elsewhere", restarts(1), "", "a restart at 1, where no entry begins"},
 		{"entries without restart", one + restarts(), "", "entries without a restart"},
 		{"the first restart is not 0", two + restarts(5), "", "no restart at the first entry"},
-		{"a restart in an entry", two + restarts(0, 4), "a=1", "a restart at 4, where no entry begins"},
-		{"a restart at the end", two + restarts(0, 10), "a=1 b=2", "a restart at 10, where no entry begins"},
-		{"a restart beyond the end", two + restarts(0, 1000), "a=1 b=2", "a restart at 1000, where no entry begins"},
-		{"a restart twice", two + restarts(0, 5, 5), "a=1 b=2", "a restart at 5, where no entry begins"},
-		{"restarts in the wrong order", two + restarts(0, 5, 0), "a=1 b=2", "a restart at 0, where no entry begins"},
-		{"a restart that shares", one + entry(1, "x", "w") + restarts(0, 7), "key=v", "the entry at 7 is a restart, but shares 1 bytes with the key before"},
-		{"the first entry shares", entry(1, "x", "v") + restarts(0), "", "the entry at 0 shares 1 bytes with a key of 0"},
-		{"shares too much", one + entry(4, "x", "w") + restarts(0), "key=v", "the entry at 7 shares 4 bytes with a key of 3"},
-		{"shares 2^32-1", one + "\xff\xff\xff\xff\x0f\x01\x00x" + restarts(0), "key=v", "shares 4294967295 bytes with a key of 3"},
-		{"shares 2^32", one + "\x80\x80\x80\x80\x10\x01\x00x" + restarts(0), "key=v", "the entry at 7 has no valid lengths"},
-		{"unshared too long", one + "\x00\x03\x00xy" + restarts(0), "key=v", "the entry at 7 has 3 bytes, and 2 are left"},
-		{"value too long", one + "\x00\x01\x02xy" + restarts(0), "key=v", "the entry at 7 has 3 bytes, and 2 are left"},
-		{"the longest", one + "\x00\xff\xff\xff\xff\x0f\xff\xff\xff\xff\x0fxy" + restarts(0), "key=v", "the entry at 7 has 8589934590 bytes, and 2 are left"},
+		{"a restart in an entry", two + restarts(0, 4), "a=1",
+			"a restart at 4, where no entry begins"},
+		{"a restart at the end", two + restarts(0, 10), "a=1 b=2",
+			"a restart at 10, where no entry begins"},
+		{"a restart beyond the end", two + restarts(0, 1000), "a=1 b=2",
+			"a restart at 1000, where no entry begins"},
+		{"a restart twice", two + restarts(0, 5, 5), "a=1 b=2",
+			"a restart at 5, where no entry begins"},
+		{"restarts in the wrong order", two + restarts(0, 5, 0), "a=1 b=2",
+			"a restart at 0, where no entry begins"},
+		{"a restart that shares", one + entry(1, "x", "w") + restarts(0, 7), "key=v",
+			"the entry at 7 is a restart, but shares 1 bytes with the key before"},
+		{"the first entry shares", entry(1, "x", "v") + restarts(0), "",
+			"the entry at 0 shares 1 bytes with a key of 0"},
+		{"shares too much", one + entry(4, "x", "w") + restarts(0), "key=v",
+			"the entry at 7 shares 4 bytes with a key of 3"},
+		{"shares 2^32-1", one + "\xff\xff\xff\xff\x0f\x01\x00x" + restarts(0), "key=v",
+			"shares 4294967295 bytes with a key of 3"},
+		{"shares 2^32", one + "\x80\x80\x80\x80\x10\x01\x00x" + restarts(0), "key=v",
+			"the entry at 7 has no valid lengths"},
+		{"unshared too long", one + "\x00\x03\x00xy" + restarts(0), "key=v",
+			"the entry at 7 has 3 bytes, and 2 are left"},
+		{"value too long", one + "\x00\x01\x02xy" + restarts(0), "key=v",
+			"the entry at 7 has 3 bytes, and 2 are left"},
+		{"the longest", one + "\x00\xff\xff\xff\xff\x0f\xff\xff\xff\xff\x0fxy" + restarts(0),
+			"key=v", "the entry at 7 has 8589934590 bytes, and 2 are left"},
 		{"unshared 2^32", "\x00\x80\x80\x80\x80\x10\x00" + restarts(0), "", "has no valid lengths"},
 		{"value 2^32", "\x00\x00\x80\x80\x80\x80\x10" + restarts(0), "", "has no valid lengths"},
-		{"a length beyond 64 bits", "\x00\x00" + strings.Repeat("\xff", 10) + "\x01" + restarts(0), "", "has no valid lengths"},
+		{"a length beyond 64 bits", "\x00\x00" + strings.Repeat("\xff", 10) + "\x01" + restarts(0),
+			"", "has no valid lengths"},
 		{"one length", one + "\x00" + restarts(0), "key=v", "the entry at 7 has no valid lengths"},
-		{"two lengths", one + "\x00\x00" + restarts(0), "key=v", "the entry at 7 has no valid lengths"},
-		{"a length that does not end", one + "\x00\x00\x80" + restarts(0), "key=v", "the entry at 7 has no valid lengths"},
+		{"two lengths", one + "\x00\x00" + restarts(0), "key=v",
+			"the entry at 7 has no valid lengths"},
+		{"a length that does not end", one + "\x00\x00\x80" + restarts(0), "key=v",
+			"the entry at 7 has no valid lengths"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			entries, err := readBlock(t, []byte(c.block))
@@ -113,7 +133,8 @@ func TestHandles(t *testing.T) {
 				b.add(fmt.Appendf(nil, "key %d", i), []byte(value))
 			}
 			contents := b.finish()
-			handles = append(handles, sstable.BlockHandle{Offset: uint64(len(file)), Length: uint64(len(contents))})
+			handles = append(handles,
+				sstable.BlockHandle{Offset: uint64(len(file)), Length: uint64(len(contents))})
 			file = append(file, withTrailer(contents, raw)...)
 		}
 		file = append(file, footer(handles[0], handles[1])...)
@@ -148,7 +169,8 @@ func TestHandles(t *testing.T) {
 	}
 	// Long names do not make long errors.
 	long := (&blockWriter{}).with([]byte(strings.Repeat("x", 10_000)), nil).finish()
-	file := slices.Concat(begin, withTrailer(long, raw), footer(sstable.BlockHandle{Offset: end, Length: uint64(len(long))}, sstable.BlockHandle{Length: 8}))
+	file := slices.Concat(begin, withTrailer(long, raw), footer(sstable.BlockHandle{Offset: end,
+		Length: uint64(len(long))}, sstable.BlockHandle{Length: 8}))
 	_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
 	require.ErrorContains(t, err, "metaindex: \"xxx")
 	require.Less(t, len(err.Error()), 300)
@@ -163,22 +185,31 @@ func TestHandles(t *testing.T) {
 	}
 
 	// The footer's own handles.
-	for _, handles := range []string{"", "\x80", "\x00", "\x00\x08", "\x00\x08\x0d", "\x00\x08\x0d\x80"} {
+	for _, handles := range []string{"", "\x80", "\x00", "\x00\x08", "\x00\x08\x0d",
+		"\x00\x08\x0d\x80"} {
 		padded := handles + strings.Repeat("\x80", 40-len(handles)) // a varint without end
-		file := slices.Concat(begin, []byte(padded), footer(sstable.BlockHandle{}, sstable.BlockHandle{})[40:])
+		file := slices.Concat(begin, []byte(padded),
+			footer(sstable.BlockHandle{}, sstable.BlockHandle{})[40:])
 		_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
-		require.ErrorContains(t, err, fmt.Sprintf("table: corrupt at offset %d: footer: a block handle without", len(begin)), "%x", handles)
+		require.ErrorContains(t, err,
+			fmt.Sprintf("table: corrupt at offset %d: footer: a block handle without", len(begin)),
+			"%x", handles)
 	}
 	for _, h := range []sstable.BlockHandle{{Offset: end - 4}, {Length: end - 4}, {Offset: end},
-		{Offset: 1<<64 - 1, Length: 1}, {Offset: 1, Length: 1<<64 - 1}, {Offset: 1 << 63, Length: 1 << 63}} {
-		for _, f := range [][]byte{footer(h, sstable.BlockHandle{Length: 8}), footer(sstable.BlockHandle{Length: 8}, h)} {
+		{Offset: 1<<64 - 1, Length: 1}, {Offset: 1, Length: 1<<64 - 1},
+		{Offset: 1 << 63, Length: 1 << 63}} {
+		for _, f := range [][]byte{footer(h, sstable.BlockHandle{Length: 8}),
+			footer(sstable.BlockHandle{Length: 8}, h)} {
 			file := slices.Concat(begin, f)
 			_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
-			require.ErrorContains(t, err, fmt.Sprintf("table: corrupt at offset %d: footer: a block of", len(begin)), "%+v", h)
+			require.ErrorContains(t, err,
+				fmt.Sprintf("table: corrupt at offset %d: footer: a block of", len(begin)), "%+v",
+				h)
 		}
 	}
 	// A block may end where the footer begins.
-	file = slices.Concat(begin, empty, footer(sstable.BlockHandle{Length: 8}, sstable.BlockHandle{Offset: end, Length: 8}))
+	file = slices.Concat(begin, empty,
+		footer(sstable.BlockHandle{Length: 8}, sstable.BlockHandle{Offset: end, Length: 8}))
 	_, err = sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
 }
@@ -195,7 +226,9 @@ func TestShortInternalKeys(t *testing.T) {
 			require.Len(t, e.Stored, 8)
 			continue
 		}
-		require.EqualError(t, err, fmt.Sprintf("table: corrupt at offset %d: data block 1: the key %x is too short for an internal one", w.dataBlocks[1].Offset, "seven b"))
+		require.EqualError(t, err,
+			fmt.Sprintf("table: corrupt at offset %d: data block 1: the key %x is too short for "+
+				"an internal one", w.dataBlocks[1].Offset, "seven b"))
 	}
 	require.Equal(t, 2, n)
 }

@@ -23,8 +23,10 @@ func TestSecondFrame(t *testing.T) {
 	requireBadBlock(t, storedBlock{slices.Concat(first, second), zstded}, "zstd: ")
 
 	large := compress(t, bytes.Repeat([]byte{0}, 1<<16), zstded) // a large buffer
-	file, blocks := tableOf(storedBlock{large, zstded}, rawBlock(), storedBlock{slices.Concat(first, second), zstded})
-	table, err := sstable.OpenTable(bytes.NewReader(append(slices.Clone(file[:len(file)-48]), footer(blocks[1], blocks[1])...)), int64(len(file)))
+	file, blocks := tableOf(storedBlock{large, zstded}, rawBlock(),
+		storedBlock{slices.Concat(first, second), zstded})
+	table, err := sstable.OpenTable(bytes.NewReader(append(slices.Clone(file[:len(file)-48]),
+		footer(blocks[1], blocks[1])...)), int64(len(file)))
 	require.NoError(t, err)
 	for range 2 {
 		_, err = table.ReadBlock(blocks[2])
@@ -50,7 +52,8 @@ func TestBestCompression(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, make([]byte, 1<<20+1), decoded)
 
-	for name, stored := range map[string]storedBlock{"snappy": {best, snappied}, "zstd": {compress(t, contents, zstded), zstded}} {
+	for name, stored := range map[string]storedBlock{"snappy": {best, snappied},
+		"zstd": {compress(t, contents, zstded), zstded}} {
 		file, blocks := tableOf(stored, rawBlock(), rawBlock())
 		block, err := openTable(t, file).ReadBlock(blocks[0])
 		require.NoError(t, err, name)
@@ -61,8 +64,10 @@ func TestBestCompression(t *testing.T) {
 // Frames of many blocks of all kinds: repeated bytes, compressed, and as they are.
 func TestZstdFrames(t *testing.T) {
 	rng := policytest.Rand(t, 5)
-	for _, level := range []zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBestCompression} {
-		encoder, err := zstd.NewWriter(nil, zstd.WithSingleSegment(level == zstd.SpeedDefault), zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(level == zstd.SpeedFastest))
+	for _, level := range []zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedDefault,
+		zstd.SpeedBestCompression} {
+		encoder, err := zstd.NewWriter(nil, zstd.WithSingleSegment(level == zstd.SpeedDefault),
+			zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(level == zstd.SpeedFastest))
 		require.NoError(t, err)
 		for _, size := range []int{1 << 10, 128<<10 - 1, 128 << 10, 128<<10 + 1, 700 << 10} {
 			for kind := range 4 {
@@ -80,7 +85,8 @@ func TestZstdFrames(t *testing.T) {
 						copy(part, bytes.Repeat([]byte("some text "), len(part)/10))
 					}
 				}
-				table, blocks := tableOf(storedBlock{encoder.EncodeAll(contents, nil), zstded}, rawBlock(), rawBlock())
+				table, blocks := tableOf(storedBlock{encoder.EncodeAll(contents, nil), zstded},
+					rawBlock(), rawBlock())
 				block, err := openTable(t, table).ReadBlock(blocks[0])
 				require.NoError(t, err)
 				require.True(t, bytes.Equal(contents, block))
@@ -105,6 +111,7 @@ func TestBuffers(t *testing.T) {
 			n++
 		}
 		require.Equal(t, 200, n)
-		require.Less(t, allocated()-before, uint64(2<<20), "bytes allocated for blocks of 12 MB, compression %d", compression)
+		require.Less(t, allocated()-before, uint64(2<<20),
+			"bytes allocated for blocks of 12 MB, compression %d", compression)
 	}
 }

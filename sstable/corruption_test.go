@@ -19,11 +19,15 @@ import (
 type outcome int
 
 const (
-	failed outcome = iota // an error says that it is corrupt, or no table, or has no filter of this name
-	sound                 // all keys that were written are read, and found
-	denied                // the filters do not know a key of the table, and who asks them for each entry sees it
-	lost                  // keys that were written are not read any more, because they or their block have other bytes now
-	silent                // all is read and right, and yet a lookup misses a key: this must not be
+	// an error says that it is corrupt, or no table, or has no filter of this name
+	failed outcome = iota
+	sound          // all keys that were written are read, and found
+	// the filters do not know a key of the table, and who asks them for each entry sees it
+	denied
+	// keys that were written are not read any more, because they or their block have other bytes
+	// now
+	lost
+	silent // all is read and right, and yet a lookup misses a key: this must not be
 )
 
 // tolerant is the exact policy for filters that may be damaged.
@@ -37,7 +41,8 @@ const changedName = "changed.ldb"
 
 // examine reads all that a table holds, and tells what has become of the user keys that were
 // written. It demands that this ends, and takes little memory.
-func examine(t testing.TB, file []byte, users []string, p policy.Policy, opts ...sstable.TableOption) outcome {
+func examine(t testing.TB, file []byte, users []string, p policy.Policy,
+	opts ...sstable.TableOption) outcome {
 	var n uint64
 	// A garbage collection adds small allocations to the figure that were made before. It is no
 	// fault if it happens once.
@@ -52,7 +57,8 @@ func examine(t testing.TB, file []byte, users []string, p policy.Policy, opts ..
 	return failed
 }
 
-func examineAll(t testing.TB, file []byte, users []string, p policy.Policy, opts ...sstable.TableOption) outcome {
+func examineAll(t testing.TB, file []byte, users []string, p policy.Policy,
+	opts ...sstable.TableOption) outcome {
 	opts = append(opts[:len(opts):len(opts)], sstable.WithFileName(changedName))
 	table, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)), opts...)
 	if err != nil {
@@ -171,25 +177,34 @@ func victims(t testing.TB, p policy.Policy) (all []victim) {
 	}
 	for _, compression := range []byte{raw, snappied, zstded} {
 		name := fmt.Sprintf(", compression %d", compression)
-		add("internal keys"+name, tableOptions{blockSize: 120, interval: 3, baseLg: 7, compression: compression}, sstable.InternalKeys, internalKeys(names(12)...))
-		add("plain keys"+name, tableOptions{blockSize: 120, interval: 16, baseLg: 7, compression: compression}, sstable.PlainKeys, plainKeys(names(12)...))
+		add("internal keys"+name, tableOptions{
+			blockSize: 120, interval: 3, baseLg: 7, compression: compression,
+		}, sstable.InternalKeys, internalKeys(names(12)...))
+		add("plain keys"+name, tableOptions{
+			blockSize: 120, interval: 16, baseLg: 7, compression: compression,
+		}, sstable.PlainKeys, plainKeys(names(12)...))
 	}
-	add("several blocks in a window", tableOptions{blockSize: 60, interval: 2, baseLg: 9}, sstable.InternalKeys, internalKeys(names(14)...))
-	add("empty windows", tableOptions{blockSize: 100, interval: 2, baseLg: 5}, sstable.PlainKeys, plainKeys(names(9)...))
+	add("several blocks in a window", tableOptions{blockSize: 60, interval: 2, baseLg: 9},
+		sstable.InternalKeys, internalKeys(names(14)...))
+	add("empty windows", tableOptions{blockSize: 100, interval: 2, baseLg: 5}, sstable.PlainKeys,
+		plainKeys(names(9)...))
 	var versions [][]byte
 	for i, user := range []string{"", "a", "ab", "b"} {
 		for s := range uint64(4) {
 			versions = append(versions, internalKey(user, 300*uint64(i)+260-s, byte(s%2)))
 		}
 	}
-	add("versions", tableOptions{blockSize: 50, interval: 3, baseLg: 7}, sstable.InternalKeys, versions)
+	add("versions", tableOptions{blockSize: 50, interval: 3, baseLg: 7}, sstable.InternalKeys,
+		versions)
 	add("one internal key", tableOptions{}, sstable.InternalKeys, internalKeys("a"))
 	add("one plain key", tableOptions{}, sstable.PlainKeys, plainKeys("a"))
-	add("the last key in the index", tableOptions{blockSize: 80, interval: 3, baseLg: 6, indexKey: func(last, _ []byte) []byte { return last }},
+	add("the last key in the index", tableOptions{blockSize: 80, interval: 3, baseLg: 6,
+		indexKey: func(last, _ []byte) []byte { return last }},
 		sstable.InternalKeys, internalKeys("k1", "k2", "k3", "k4", "k5", "k6"))
 	properties := blockWriter{interval: 1}
 	properties.add([]byte("rocksdb.num.entries"), []byte{3})
-	add("properties", tableOptions{blockSize: 50, baseLg: 6, meta: []metaBlock{{"rocksdb.properties", properties.finish()}}},
+	add("properties", tableOptions{blockSize: 50, baseLg: 6,
+		meta: []metaBlock{{"rocksdb.properties", properties.finish()}}},
 		sstable.InternalKeys, internalKeys("a", "b", "c"))
 	add("no key", tableOptions{}, sstable.PlainKeys, nil)
 	return all
@@ -198,7 +213,8 @@ func victims(t testing.TB, p policy.Policy) (all []victim) {
 // largeVictim is a table with four of LevelDB's windows.
 func largeVictim(t testing.TB, p policy.Policy) victim {
 	var file bytes.Buffer
-	w := newTableWriter(t, &file, tableOptions{blockSize: 700, interval: 16, policy: p, internal: true, indexKey: shortInternalIndexKey})
+	w := newTableWriter(t, &file, tableOptions{blockSize: 700, interval: 16, policy: p,
+		internal: true, indexKey: shortInternalIndexKey})
 	var users []string
 	for i := range 40 {
 		users = append(users, fmt.Sprintf("user%04d", i*i))
@@ -225,11 +241,13 @@ func TestFlips(t *testing.T) {
 						result := examine(t, v.file, v.users, p, opts...)
 						v.file[at] ^= flip
 						if result > sound {
-							t.Fatalf("byte %d, flip %#x: a key was lost, and no error says so", at, flip)
+							t.Fatalf("byte %d, flip %#x: a key was lost, and no error says so", at,
+								flip)
 						}
 						counts[result]++
 					}
-					if examine(t, v.file[:at], v.users, p, opts...) != failed || examine(t, v.file[at+1:], v.users, p, opts...) != failed {
+					if examine(t, v.file[:at], v.users, p, opts...) != failed ||
+						examine(t, v.file[at+1:], v.users, p, opts...) != failed {
 						t.Fatalf("cut at byte %d: no error", at)
 					}
 				}
@@ -248,7 +266,9 @@ func TestFlips(t *testing.T) {
 // of them where it is shows whether it knows it.
 func TestFlipsWithChecksums(t *testing.T) {
 	var total [silent + 1]int
-	for name, p := range map[string]policy.Policy{"exact": tolerant{exact{t}}, "Bloom": policytest.Must(policy.NewBloom(10)), "blocked": policytest.Must(policy.NewBlockedBloom(10))} {
+	for name, p := range map[string]policy.Policy{"exact": tolerant{exact{t}},
+		"Bloom":   policytest.Must(policy.NewBloom(10)),
+		"blocked": policytest.Must(policy.NewBlockedBloom(10))} {
 		all := append(victims(t, p), largeVictim(t, p))
 		for _, v := range all {
 			t.Run(name+", "+v.name, func(t *testing.T) {
@@ -263,18 +283,21 @@ func TestFlipsWithChecksums(t *testing.T) {
 							}
 							result := examine(t, changed, v.users, p, opts...)
 							if result == silent {
-								t.Errorf("byte %d, flip %#x: a lookup misses a key, and nothing tells", at, flip)
+								t.Errorf("byte %d, flip %#x: a lookup misses a key, and nothing "+
+									"tells", at, flip)
 							}
 							counts[result]++
 							total[result]++
 						}
 					}
 				}
-				t.Logf("%d bytes: %d errors, %d sound, %d denied, %d lost", len(v.file), counts[failed], counts[sound], counts[denied], counts[lost])
+				t.Logf("%d bytes: %d errors, %d sound, %d denied, %d lost", len(v.file),
+					counts[failed], counts[sound], counts[denied], counts[lost])
 			})
 		}
 	}
-	t.Logf("%d errors, %d sound, %d denied, %d lost", total[failed], total[sound], total[denied], total[lost])
+	t.Logf("%d errors, %d sound, %d denied, %d lost", total[failed], total[sound], total[denied],
+		total[lost])
 	for _, n := range total[:silent] {
 		require.Positive(t, n, "each outcome happens")
 	}

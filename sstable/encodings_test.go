@@ -65,7 +65,8 @@ func filterMadeBy(p policy.Policy, keys [][]byte) []byte {
 // mixedBlocks are data blocks for windows of one key and of many, of no key, and without a block.
 func mixedBlocks() (blocks []dataBlock, end uint64) {
 	blocks = []dataBlock{
-		{0, names(30)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}}, {10_000, []string{"a", "b"}},
+		{0, names(30)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}},
+		{10_000, []string{"a", "b"}},
 		{20_000, names(2000)}, {25_000, names(1500)}, {30_000, names(1200)},
 	}
 	return blocks, 40_000
@@ -88,7 +89,8 @@ func TestWindowsOfEncodings(t *testing.T) {
 				keys := make([][][]byte, r.NumFilters())
 				for _, b := range blocks {
 					for _, key := range b.keys {
-						require.True(t, r.MayContain(b.offset, []byte(key)), "%s: key %q at %d", name, key, b.offset)
+						require.True(t, r.MayContain(b.offset, []byte(key)), "%s: key %q at %d",
+							name, key, b.offset)
 						keys[b.offset>>11] = append(keys[b.offset>>11], []byte(key))
 					}
 				}
@@ -97,7 +99,8 @@ func TestWindowsOfEncodings(t *testing.T) {
 					filter := r.Filter(i)
 					if len(keys[i]) == 0 {
 						require.Empty(t, filter)
-						require.False(t, r.MayContain(uint64(i)<<11, []byte("a")), "an empty window has no key")
+						require.False(t, r.MayContain(uint64(i)<<11, []byte("a")),
+							"an empty window has no key")
 						continue
 					}
 					require.Equal(t, filterMadeBy(p[made%len(p)], keys[i]), filter)
@@ -116,7 +119,7 @@ func TestWindowsOfEncodings(t *testing.T) {
 					}
 					require.Less(t, passed, 30, "many keys at 10 bits or more")
 				}
-				require.True(t, r.MayContain(end, []byte("a")), "behind the last filter")
+				require.True(t, r.MayContain(end, []byte("a")), "after the last filter")
 			}
 		}
 	}
@@ -128,7 +131,8 @@ func TestWindowsOfEncodings(t *testing.T) {
 func TestWindowFlips(t *testing.T) {
 	p := policies()["in turn"]
 	blocks, end := []dataBlock{
-		{0, names(8)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}}, {10_500, names(20)},
+		{0, names(8)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}},
+		{10_500, names(20)},
 		{25_000, names(150)}, {30_000, names(1100)}, // exact, blocked of 22 lines
 	}, uint64(35_000)
 	b, err := sstable.NewFilterBlockBuilder(p)
@@ -175,7 +179,8 @@ func TestWindowFlips(t *testing.T) {
 		require.Positive(t, lost[e], "%v: a bit that is changed loses keys", e)
 		require.Positive(t, always[e], e)
 	}
-	require.Equal(t, 3*8*3, always[policy.EncodingBlocked], "every bit of the trailers of 3 filters")
+	require.Equal(t, 3*8*3, always[policy.EncodingBlocked],
+		"every bit of the trailers of 3 filters")
 }
 
 // Tables with filters of each encoding, and of all, of small and of large windows.
@@ -184,9 +189,12 @@ func TestTablesOfEncodings(t *testing.T) {
 	for name, p := range all {
 		for _, baseLg := range []int{7, 11, 30} {
 			users := names(3000)
-			file, _ := writeTable(t, tableOptions{blockSize: 500, interval: 16, policy: p, baseLg: baseLg, internal: true, indexKey: shortInternalIndexKey}, internalKeys(users...)...)
+			file, _ := writeTable(t, tableOptions{blockSize: 500, interval: 16, policy: p,
+				baseLg: baseLg, internal: true, indexKey: shortInternalIndexKey},
+				internalKeys(users...)...)
 			table := openTable(t, file)
-			require.Equal(t, []sstable.FilterEntry{{Policy: policy.Name, Handle: table.Filters()[0].Handle}}, table.Filters())
+			require.Equal(t, []sstable.FilterEntry{{Policy: policy.Name,
+				Handle: table.Filters()[0].Handle}}, table.Filters())
 			for _, reader := range all {
 				filter, err := table.Filter(reader)
 				require.NoError(t, err)

@@ -6,10 +6,7 @@ import (
 	"io"
 )
 
-var (
-	errNilPolicy = errors.New("sstable: the policy is nil: pass one that policy.NewBloom returned")
-	errNilOption = errors.New("sstable: an option is nil: leave it out")
-)
+var errNilOption = errors.New("sstable: an option is nil: leave it out")
 
 // A CorruptionError says which bytes of a file are not what they should be.
 type CorruptionError struct {

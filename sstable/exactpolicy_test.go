@@ -9,7 +9,7 @@ import (
 )
 
 // exact is a policy without chance, so that no false positive hides a fault: its filter is the list
-// of its keys, each behind its length in 4 bytes. Misuse fails the test.
+// of its keys, each after its length in 4 bytes. Misuse fails the test.
 type exact struct{ t testing.TB }
 
 var _ policy.Policy = exact{}

@@ -29,7 +29,7 @@ type FilterBlockBuilder struct {
 	starts []uint32 // where they begin
 
 	maxBytes uint64 // the largest offset
-	full     bool   // maxBytes is reached: no more filters
+	full     bool   // a filter did not fit: no more filters
 }
 
 // A FilterBlockOption changes a setting of a FilterBlockBuilder under construction.
@@ -41,12 +41,8 @@ type FilterBlockOption func(*FilterBlockBuilder) error
 func WithBaseLg(lg int) FilterBlockOption {
 	return func(b *FilterBlockBuilder) error {
 		if lg < 0 || lg > maxBaseLg {
-			return fmt.Errorf(
-				"sstable: windows of 2^%d bytes: pass a number from 0 to %d, usually %d",
-				lg,
-				maxBaseLg,
-				defaultBaseLg,
-			)
+			return fmt.Errorf("sstable: windows of 2^%d bytes: "+
+				"pass a number from 0 to %d, usually %d", lg, maxBaseLg, defaultBaseLg)
 		}
 		b.baseLg = uint(lg)
 		return nil
@@ -54,13 +50,13 @@ func WithBaseLg(lg int) FilterBlockOption {
 }
 
 // NewFilterBlockBuilder returns a builder whose filters p builds. It returns an error that says
-// what to pass instead if p is nil or an option refuses its argument.
+// what to pass instead if policy.Check
+// refuses p or an option refuses its argument.
 func NewFilterBlockBuilder(
-	p policy.Policy,
-	opts ...FilterBlockOption,
+	p policy.Policy, opts ...FilterBlockOption,
 ) (*FilterBlockBuilder, error) {
-	if p == nil {
-		return nil, errNilPolicy
+	if err := policy.Check(p); err != nil {
+		return nil, err
 	}
 	b := &FilterBlockBuilder{keys: p.NewBuilder(), baseLg: defaultBaseLg, maxBytes: math.MaxUint32}
 	for _, opt := range opts {
@@ -79,12 +75,8 @@ func NewFilterBlockBuilder(
 func (b *FilterBlockBuilder) StartBlock(offset uint64) {
 	window := offset >> b.baseLg
 	if window < uint64(len(b.starts)) {
-		panic(
-			fmt.Sprintf(
-				"sstable: StartBlock(%d) after a block that begins in a later window",
-				offset,
-			),
-		)
+		panic(fmt.Sprintf("sstable: StartBlock(%d) after a block that begins in a later window",
+			offset))
 	}
 	for uint64(len(b.starts)) < window && !b.full {
 		b.finishFilter()
@@ -100,8 +92,8 @@ func (b *FilterBlockBuilder) AddKey(key []byte) {
 }
 
 // Finish returns the filter block, which is the caller's, and starts over for another table. The
-// offsets have 32 bits: filters beyond 4 GiB are left out, and readers answer "may contain" for
-// their windows.
+// offsets have 32 bits: the first filter that would end beyond 4 GiB and all after it are left out,
+// and readers answer "may contain" for their windows.
 func (b *FilterBlockBuilder) Finish() []byte {
 	if b.keys.Len() > 0 {
 		b.finishFilter()

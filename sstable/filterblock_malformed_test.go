@@ -93,7 +93,8 @@ func requireReading(t testing.TB, block []byte) {
 		require.Zero(t, no.BaseLg())
 	}
 
-	offsets := []uint64{0, 1, 2047, 2048, 4096, 1 << 20, 1<<32 - 1, 1 << 32, 1 << 63, math.MaxUint64}
+	offsets := []uint64{0, 1, 2047, 2048, 4096, 1 << 20, 1<<32 - 1, 1 << 32, 1 << 63,
+		math.MaxUint64}
 	if valid {
 		require.Equal(t, int(block[len(block)-1]), no.BaseLg())
 		for window := range uint64(no.NumFilters()) + 2 {
@@ -110,11 +111,13 @@ func requireReading(t testing.TB, block []byte) {
 		filter, asks, answer := levelDBFilter(block, offset)
 		if asks {
 			// It asks about empty filters too, and its Bloom policy says "absent".
-			require.Equal(t, []bool{false, len(filter) > 0}, []bool{noAnswer, yesAnswer}, "block %x, offset %d", block, offset)
+			require.Equal(t, []bool{false, len(filter) > 0}, []bool{noAnswer, yesAnswer},
+				"block %x, offset %d", block, offset)
 			require.Equal(t, filter, append([]byte{}, asked...))
 			require.Equal(t, filter, append([]byte{}, no.Filter(int(offset>>no.BaseLg()))...))
 		} else {
-			require.Equal(t, []bool{answer, answer}, []bool{noAnswer, yesAnswer}, "block %x, offset %d", block, offset)
+			require.Equal(t, []bool{answer, answer}, []bool{noAnswer, yesAnswer},
+				"block %x, offset %d", block, offset)
 			require.Nil(t, asked)
 		}
 	}
@@ -128,9 +131,12 @@ func filterBlocks(t testing.TB) [][]byte {
 		build(newBuilder(t), nil, 0),
 		build(newBuilder(t), nil, 5000),
 		build(newBuilder(t), []dataBlock{{0, []string{"a"}}}, 100),
-		build(newBuilder(t), []dataBlock{{0, []string{"a", "b"}}, {2100, []string{"c"}}, {9000, []string{"d"}}}, 16000),
-		build(newBuilder(t, sstable.WithBaseLg(0)), []dataBlock{{0, []string{"a"}}, {5, []string{"b"}}}, 9),
-		build(newBuilder(t, sstable.WithBaseLg(63)), []dataBlock{{0, []string{"a"}}, {1 << 63, []string{"b"}}}, math.MaxUint64),
+		build(newBuilder(t), []dataBlock{{0, []string{"a", "b"}}, {2100, []string{"c"}},
+			{9000, []string{"d"}}}, 16000),
+		build(newBuilder(t, sstable.WithBaseLg(0)),
+			[]dataBlock{{0, []string{"a"}}, {5, []string{"b"}}}, 9),
+		build(newBuilder(t, sstable.WithBaseLg(63)),
+			[]dataBlock{{0, []string{"a"}}, {1 << 63, []string{"b"}}}, math.MaxUint64),
 	}
 }
 
@@ -212,21 +218,36 @@ func TestValidate(t *testing.T) {
 		block []byte
 		want  string // empty: no fault
 	}{
-		{"no bytes", nil, "filter block: at offset 0: 0 bytes, and the shortest filter block has 5"},
-		{"4 bytes", []byte{0, 0, 0, 11}, "filter block: at offset 0: 4 bytes, and the shortest filter block has 5"},
+		{"no bytes", nil,
+			"filter block: at offset 0: 0 bytes, and the shortest filter block has 5"},
+		{"4 bytes", []byte{0, 0, 0, 11},
+			"filter block: at offset 0: 4 bytes, and the shortest filter block has 5"},
 		{"no filter", block(0, 0, 11), ""},
 		{"sound", block(9, 9, 63, 0, 4, 4), ""},
-		{"base_lg 64", block(9, 9, 64, 0, 4), "filter block: at offset 21: windows of 2^64 bytes, and offsets have 64 bits"},
-		{"base_lg 255", block(0, 0, 255), "filter block: at offset 4: windows of 2^255 bytes, and offsets have 64 bits"},
-		{"offsets beyond the end", block(9, 18, 11, 0, 4), "filter block: at offset 17: the offsets should begin at 18, beyond the end"},
-		{"offsets far beyond the end", block(9, math.MaxUint32, 11, 0, 4), "filter block: at offset 17: the offsets should begin at 4294967295, beyond the end"},
-		{"no offsets, filters", block(9, 9, 11), "filter block: at offset 9: the first filter begins at 9 instead of 0"},
-		{"space for offsets is not a multiple of 4", block(9, 8, 11, 0, 4), "filter block: at offset 17: 9 bytes for offsets of 4 bytes each"},
-		{"the first filter does not begin at 0", block(9, 9, 11, 1, 4), "filter block: at offset 9: the first filter begins at 1 instead of 0"},
-		{"offsets decrease", block(9, 9, 11, 0, 5, 4), "filter block: at offset 17: filter 2 begins at 4, the one before at 5, and the last one ends at 9"},
-		{"offset beyond the filters", block(9, 9, 11, 0, 10), "filter block: at offset 13: filter 1 begins at 10, the one before at 0, and the last one ends at 9"},
+		{"base_lg 64", block(9, 9, 64, 0, 4),
+			"filter block: at offset 21: windows of 2^64 bytes, and offsets have 64 bits"},
+		{"base_lg 255", block(0, 0, 255),
+			"filter block: at offset 4: windows of 2^255 bytes, and offsets have 64 bits"},
+		{"offsets beyond the end", block(9, 18, 11, 0, 4),
+			"filter block: at offset 17: the offsets should begin at 18, beyond the end"},
+		{"offsets far beyond the end", block(9, math.MaxUint32, 11, 0, 4),
+			"filter block: at offset 17: the offsets should begin at 4294967295, beyond the end"},
+		{"no offsets, filters", block(9, 9, 11),
+			"filter block: at offset 9: the first filter begins at 9 instead of 0"},
+		{"space for offsets is not a multiple of 4", block(9, 8, 11, 0, 4),
+			"filter block: at offset 17: 9 bytes for offsets of 4 bytes each"},
+		{"the first filter does not begin at 0", block(9, 9, 11, 1, 4),
+			"filter block: at offset 9: the first filter begins at 1 instead of 0"},
+		{"offsets decrease", block(9, 9, 11, 0, 5, 4),
+			"filter block: at offset 17: filter 2 begins at 4, the one before at 5, " +
+				"and the last one ends at 9"},
+		{"offset beyond the filters", block(9, 9, 11, 0, 10),
+			"filter block: at offset 13: filter 1 begins at 10, the one before at 0, " +
+				"and the last one ends at 9"},
 		// Here C++ LevelDB and goleveldb say "absent" to all keys of window 1.
-		{"equal offsets beyond the filters", block(9, 9, 11, 0, 100, 100, 9), "filter block: at offset 13: filter 1 begins at 100, the one before at 0, and the last one ends at 9"},
+		{"equal offsets beyond the filters", block(9, 9, 11, 0, 100, 100, 9),
+			"filter block: at offset 13: filter 1 begins at 100, the one before at 0, " +
+				"and the last one ends at 9"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			requireReading(t, c.block)

@@ -33,8 +33,7 @@ func (e *FilterBlockError) Error() string {
 // nil.
 func NewFilterBlockReader(p policy.Policy, block []byte) *FilterBlockReader {
 	if p == nil {
-		panic("sstable: NewFilterBlockReader with a nil policy: " +
-			"pass one that policy.NewBloom returned")
+		panic(policy.Check(nil))
 	}
 	r := &FilterBlockReader{policy: p}
 	r.err = r.parse(block)
@@ -84,22 +83,14 @@ func (r *FilterBlockReader) parse(block []byte) error {
 		if start < before || start > array {
 			return &FilterBlockError{
 				int(array) + i,
-				fmt.Sprintf(
-					"filter %d begins at %d, the one before at %d, and the last one ends at %d",
-					i/4,
-					start,
-					before,
-					array,
-				),
+				fmt.Sprintf("filter %d begins at %d, the one before at %d, "+
+					"and the last one ends at %d", i/4, start, before, array),
 			}
 		}
 		before = start
 	}
-	r.filters, r.starts, r.num, r.baseLg = block[:array], starts, uint64(
-		len(starts)/4-1,
-	), uint(
-		block[last],
-	)
+	r.filters, r.starts = block[:array], starts
+	r.num, r.baseLg = uint64(len(starts)/4-1), uint(block[last])
 	return nil
 }
 

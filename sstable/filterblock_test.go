@@ -67,7 +67,8 @@ func requireExact(t testing.TB, block []byte, baseLg int, blocks []dataBlock, ot
 		keys := windows[offset>>baseLg]
 		for _, key := range absent {
 			want := slices.Contains(keys, key) || offset>>baseLg >= uint64(r.NumFilters())
-			require.Equal(t, want, r.MayContain(offset, []byte(key)), "key %q at offset %d", key, offset)
+			require.Equal(t, want, r.MayContain(offset, []byte(key)), "key %q at offset %d", key,
+				offset)
 		}
 	}
 }
@@ -82,19 +83,29 @@ func TestWindows(t *testing.T) {
 	}{
 		{"no block", nil, 0, nil},
 		{"one block", []dataBlock{{0, []string{"a", "b"}}}, 100, []string{"a b"}},
-		{"one byte before the next window", []dataBlock{{0, []string{"a"}}, {2047, []string{"b"}}}, 2100, []string{"a b"}},
-		{"first byte of the next window", []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100, []string{"a", "b"}},
+		{"one byte before the next window", []dataBlock{{0, []string{"a"}}, {2047, []string{"b"}}},
+			2100, []string{"a b"}},
+		{"first byte of the next window", []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}},
+			2100, []string{"a", "b"}},
 		{"several blocks in each window", []dataBlock{
-			{0, []string{"a"}}, {500, []string{"b", "c"}}, {2000, []string{"d"}}, {4095, []string{"e"}}, {4096, []string{"f"}}, {6143, []string{"g"}},
+			{0, []string{"a"}}, {500, []string{"b", "c"}}, {2000, []string{"d"}},
+			{4095, []string{"e"}}, {4096, []string{"f"}}, {6143, []string{"g"}},
 		}, 6144, []string{"a b c d", "e", "f g"}},
-		{"no block in some windows", []dataBlock{{0, []string{"a"}}, {10000, []string{"b"}}, {30000, []string{"c"}}}, 30001,
+		{"no block in some windows",
+			[]dataBlock{{0, []string{"a"}}, {10000, []string{"b"}}, {30000, []string{"c"}}}, 30001,
 			[]string{"a", "", "", "", "b", "", "", "", "", "", "", "", "", "", "c"}},
-		{"the first window has no block", []dataBlock{{5000, []string{"a"}}}, 5100, []string{"", "", "a"}},
-		{"blocks without keys", []dataBlock{{0, nil}, {3000, []string{"a"}}, {5000, nil}}, 5100, []string{"", "a"}},
-		{"empty filters at the end", []dataBlock{{0, []string{"a"}}}, 5*2048 + 1, []string{"a", "", "", "", ""}},
-		{"an end at the first byte of a window", []dataBlock{{0, []string{"a"}}}, 5 * 2048, []string{"a", "", "", "", ""}},
-		{"an end at the last byte of a window", []dataBlock{{0, []string{"a"}}}, 5*2048 - 1, []string{"a", "", "", ""}},
-		{"a key twice, the empty key", []dataBlock{{0, []string{"a", "a", ""}}}, 100, []string{"a a "}},
+		{"the first window has no block", []dataBlock{{5000, []string{"a"}}}, 5100,
+			[]string{"", "", "a"}},
+		{"blocks without keys", []dataBlock{{0, nil}, {3000, []string{"a"}}, {5000, nil}}, 5100,
+			[]string{"", "a"}},
+		{"empty filters at the end", []dataBlock{{0, []string{"a"}}}, 5*2048 + 1,
+			[]string{"a", "", "", "", ""}},
+		{"an end at the first byte of a window", []dataBlock{{0, []string{"a"}}}, 5 * 2048,
+			[]string{"a", "", "", "", ""}},
+		{"an end at the last byte of a window", []dataBlock{{0, []string{"a"}}}, 5*2048 - 1,
+			[]string{"a", "", "", ""}},
+		{"a key twice, the empty key", []dataBlock{{0, []string{"a", "a", ""}}}, 100,
+			[]string{"a a "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			block := build(newBuilder(t), c.blocks, c.end)
@@ -108,7 +119,8 @@ func TestWindows(t *testing.T) {
 				}
 				require.Equal(t, want, append([]byte(nil), r.Filter(i)...), "filter %d", i)
 			}
-			requireExact(t, block, 11, c.blocks, 0, 1, 2047, 2048, 4095, 4096, c.end, 1<<20, math.MaxUint64)
+			requireExact(t, block, 11, c.blocks, 0, 1, 2047, 2048, 4095, 4096, c.end, 1<<20,
+				math.MaxUint64)
 		})
 	}
 }
@@ -132,7 +144,8 @@ func TestBaseLg(t *testing.T) {
 		var blocks []dataBlock
 		add := func(offset uint64) {
 			if len(blocks) == 0 || offset > blocks[len(blocks)-1].offset {
-				blocks = append(blocks, dataBlock{offset, []string{fmt.Sprintf("key of %d", offset)}})
+				blocks = append(blocks,
+					dataBlock{offset, []string{fmt.Sprintf("key of %d", offset)}})
 			}
 		}
 		last := uint64(5)
@@ -149,10 +162,12 @@ func TestBaseLg(t *testing.T) {
 		end := blocks[len(blocks)-1].offset
 		block := build(newBuilder(t, sstable.WithBaseLg(lg)), blocks, end)
 		require.Equal(t, byte(lg), block[len(block)-1])
-		requireExact(t, block, lg, blocks, math.MaxUint64, math.MaxUint64-1, 1<<63, 1<<63-1, (last+1)<<lg)
+		requireExact(t, block, lg, blocks, math.MaxUint64, math.MaxUint64-1, 1<<63, 1<<63-1,
+			(last+1)<<lg)
 	}
-	require.Equal(t, build(newBuilder(t), []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100),
-		build(newBuilder(t, sstable.WithBaseLg(11)), []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100), "the default is 11")
+	blocks := []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}
+	require.Equal(t, build(newBuilder(t), blocks, 2100),
+		build(newBuilder(t, sstable.WithBaseLg(11)), blocks, 2100), "the default is 11")
 }
 
 // The bytes, written by hand.
@@ -166,10 +181,14 @@ func TestFilterBlockBytes(t *testing.T) {
 	}{
 		{"no key", 11, nil, 0, "00000000 0b"},
 		{"no key, another base_lg", 63, nil, 0, "00000000 3f"},
-		{"a data block without keys", 11, []dataBlock{{0, nil}}, 4096, "00000000 00000000 00000000 0b"},
-		{"one key", 11, []dataBlock{{0, []string{"foo"}}}, 20, "03000000 666f6f  00000000 07000000 0b"},
-		{"windows 0 and 2, one empty at the end", 4, []dataBlock{{0, []string{"a", "bc"}}, {40, []string{""}}}, 68,
-			"01000000 61 02000000 6263  00000000  00000000 0b000000 0b000000 0f000000  0f000000 04"},
+		{"a data block without keys", 11, []dataBlock{{0, nil}}, 4096,
+			"00000000 00000000 00000000 0b"},
+		{"one key", 11, []dataBlock{{0, []string{"foo"}}}, 20,
+			"03000000 666f6f  00000000 07000000 0b"},
+		{"windows 0 and 2, one empty at the end", 4,
+			[]dataBlock{{0, []string{"a", "bc"}}, {40, []string{""}}}, 68,
+			"01000000 61 02000000 6263  00000000  " +
+				"00000000 0b000000 0b000000 0f000000  0f000000 04"},
 	} {
 		want, err := hex.DecodeString(strings.ReplaceAll(c.want, " ", ""))
 		require.NoError(t, err)
@@ -184,8 +203,10 @@ func TestWorkedExample(t *testing.T) {
 	comment, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	var example []byte
-	for _, line := range regexp.MustCompile(`(?m)^//\t([0-9a-f]{2})  ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:   .*)?$`).FindAllStringSubmatch(string(comment), -1) {
-		require.Equal(t, fmt.Sprintf("%02x", len(example)), line[1], "the offset of the line %s", line[0])
+	lines := regexp.MustCompile(`(?m)^//\t([0-9a-f]{2})  ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:   .*)?$`)
+	for _, line := range lines.FindAllStringSubmatch(string(comment), -1) {
+		require.Equal(t, fmt.Sprintf("%02x", len(example)), line[1], "the offset of the line %s",
+			line[0])
 		b, err := hex.DecodeString(strings.ReplaceAll(line[2], " ", ""))
 		require.NoError(t, err)
 		example = append(example, b...)
@@ -246,7 +267,8 @@ func TestFourGigabytes(t *testing.T) {
 
 	var blocks []dataBlock
 	for i := range uint64(8) {
-		blocks = append(blocks, dataBlock{i * 3000, []string{fmt.Sprintf("key %d", i)}}) // a filter of 9 bytes, each in its own window
+		// a filter of 9 bytes, each in its own window
+		blocks = append(blocks, dataBlock{i * 3000, []string{fmt.Sprintf("key %d", i)}})
 	}
 	end := uint64(8 * 3000)
 	whole := build(newBuilder(t), blocks, end)
@@ -261,20 +283,23 @@ func TestFourGigabytes(t *testing.T) {
 			require.Equal(t, whole, block)
 			require.Equal(t, num, r.NumFilters())
 		} else {
-			require.Equal(t, int(blocks[kept].offset>>11), r.NumFilters(), "up to the first filter that is left out")
+			require.Equal(t, int(blocks[kept].offset>>11), r.NumFilters(),
+				"up to the first filter that is left out")
 		}
 		requireExact(t, block, 11, blocks)
 
 		// Nothing of it is left for the next table.
-		require.Equal(t, build(newBuilder(t, sstable.WithMaxBytes(limit)), blocks[:1], 100), build(b, blocks[:1], 100))
+		require.Equal(t, build(newBuilder(t, sstable.WithMaxBytes(limit)), blocks[:1], 100),
+			build(b, blocks[:1], 100))
 		require.Equal(t, block, build(b, blocks, end))
 	}
 }
 
-// Behind a filter that is left out come no others, even if they would fit: they would be in the
+// After a filter that is left out come no others, even if they would fit: they would be in the
 // wrong place.
 func TestFourGigabytesBeforeSmallFilters(t *testing.T) {
-	blocks := []dataBlock{{0, []string{"a"}}, {2048, []string{"a key that is too long"}}, {4096, []string{"b"}}, {4200, []string{"c"}}}
+	blocks := []dataBlock{{0, []string{"a"}}, {2048, []string{"a key that is too long"}},
+		{4096, []string{"b"}}, {4200, []string{"c"}}}
 	for _, end := range []uint64{4300, 9000} {
 		block := build(newBuilder(t, sstable.WithMaxBytes(20)), blocks, end)
 		require.Equal(t, 1, sstable.NewFilterBlockReader(exact{t}, block).NumFilters())
@@ -295,29 +320,32 @@ func TestFourGigabytesAtTheEnd(t *testing.T) {
 }
 
 func TestFilterBlockMisuse(t *testing.T) {
-	_, err := sstable.NewFilterBlockBuilder(nil)
-	require.ErrorContains(t, err, "policy.NewBloom")
-	_, err = sstable.NewFilterBlockBuilder(exact{t}, nil)
+	for _, p := range []policy.Policy{nil, &policy.Bloom{}, (*policy.BlockedBloom)(nil)} {
+		_, err := sstable.NewFilterBlockBuilder(p)
+		require.Equal(t, policy.Check(p), err)
+		require.ErrorContains(t, err, "policy.NewBloom")
+	}
+	_, err := sstable.NewFilterBlockBuilder(exact{t}, nil)
 	require.ErrorContains(t, err, "leave it out")
 	for _, lg := range []int{-1, 64, math.MinInt, math.MaxInt} {
 		_, err = sstable.NewFilterBlockBuilder(exact{t}, sstable.WithBaseLg(lg))
 		require.ErrorContains(t, err, "from 0 to 63", "base_lg %d", lg)
 	}
-	require.PanicsWithValue(t, "sstable: NewFilterBlockReader with a nil policy: pass one that policy.NewBloom returned", func() {
-		sstable.NewFilterBlockReader(nil, nil)
-	})
+	require.PanicsWithValue(t, policy.Check(nil), func() { sstable.NewFilterBlockReader(nil, nil) })
 
 	b := newBuilder(t)
 	b.StartBlock(4096)
 	b.StartBlock(5000)
 	b.StartBlock(4096) // the same window: no harm
-	require.PanicsWithValue(t, "sstable: StartBlock(4095) after a block that begins in a later window", func() { b.StartBlock(4095) })
+	require.PanicsWithValue(t,
+		"sstable: StartBlock(4095) after a block that begins in a later window",
+		func() { b.StartBlock(4095) })
 	b.AddKey([]byte("a"))
 	requireExact(t, b.Finish(), 11, []dataBlock{{4096, []string{"a"}}}, 0, 2048)
 	b.StartBlock(0) // another table begins at 0 again
 }
 
-// Who appends to a filter does not write over the next.
+// Appending to a filter does not overwrite the next.
 func TestFilterAppend(t *testing.T) {
 	block := build(newBuilder(t), []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100)
 	same := bytes.Clone(block)

@@ -41,7 +41,8 @@ func TestFormats(t *testing.T) {
 			require.Equal(t, m.format, format, "%q", m.magic)
 			require.Equal(t, m.name, format.String())
 
-			_, err = sstable.OpenTable(bytes.NewReader(file), int64(len(file)), sstable.WithFileName("x.sst"))
+			_, err = sstable.OpenTable(bytes.NewReader(file), int64(len(file)),
+				sstable.WithFileName("x.sst"))
 			var other *sstable.FormatError
 			if m.format == sstable.FormatLevelDB {
 				require.False(t, errors.As(err, &other))
@@ -56,7 +57,9 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	_, err := sstable.OpenTable(bytes.NewReader([]byte("\x01\x02\x03\x04\x05\x06\x07\x08")), 8)
-	require.EqualError(t, err, "table: not a table: the file ends in 0x0807060504030201, which is no format's magic number")
+	require.EqualError(t, err,
+		"table: not a table: the file ends in 0x0807060504030201, "+
+			"which is no format's magic number")
 	require.Equal(t, "unknown", sstable.Format(99).String())
 }
 
@@ -78,10 +81,11 @@ func TestShortFiles(t *testing.T) {
 		_, err := sstable.OpenTable(bytes.NewReader(nil), size)
 		require.Error(t, err)
 	}
-	// The magic number alone, or behind too few bytes.
+	// The magic number alone, or after too few bytes.
 	for n := range 40 {
 		file := append(make([]byte, n), magics[0].magic...)
-		_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)), sstable.WithFileName("x.ldb"))
+		_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)),
+			sstable.WithFileName("x.ldb"))
 		var corrupt *sstable.CorruptionError
 		require.ErrorAs(t, err, &corrupt)
 		require.Equal(t, "x.ldb", corrupt.File)
@@ -90,7 +94,8 @@ func TestShortFiles(t *testing.T) {
 	}
 	file := append(make([]byte, 40), magics[0].magic...) // a footer alone
 	_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
-	require.EqualError(t, err, "table: corrupt at offset 0: footer: a block of 0 bytes at 0 lies outside the file")
+	require.EqualError(t, err,
+		"table: corrupt at offset 0: footer: a block of 0 bytes at 0 lies outside the file")
 }
 
 // A size beyond the end of the file, as of a file that was cut meanwhile, is corruption, and no
@@ -126,8 +131,10 @@ func (r failingReader) ReadAt(p []byte, offset int64) (int, error) {
 // corruption.
 func TestReadErrors(t *testing.T) {
 	users := names(30)
-	small, _ := writeTable(t, tableOptions{blockSize: 100, policy: exact{t}}, plainKeys(users...)...)
-	large := slices.Concat(withTrailer(make([]byte, 3<<20), raw), footer(sstable.BlockHandle{Offset: 0, Length: 3 << 20}, sstable.BlockHandle{}))
+	o := tableOptions{blockSize: 100, policy: exact{t}}
+	small, _ := writeTable(t, o, plainKeys(users...)...)
+	large := slices.Concat(withTrailer(make([]byte, 3<<20), raw),
+		footer(sstable.BlockHandle{Offset: 0, Length: 3 << 20}, sstable.BlockHandle{}))
 	for name, file := range map[string][]byte{"small": small, "a large metaindex": large} {
 		failed := 0
 		for at := int64(0); at < int64(len(file)); at++ {
@@ -208,9 +215,12 @@ func TestTableMisuse(t *testing.T) {
 	// Handles that nobody found in the table.
 	size := uint64(len(file))
 	for _, h := range []sstable.BlockHandle{
-		{Offset: size, Length: 0}, {Offset: 0, Length: size}, {Offset: size - 48 - 4, Length: 0}, {Offset: 0, Length: size - 48 - 4},
-		{Offset: math.MaxUint64, Length: 1}, {Offset: 1, Length: math.MaxUint64}, {Offset: math.MaxUint64, Length: math.MaxUint64},
-		{Offset: 0, Length: math.MaxUint64 - 4}, {Offset: 1 << 63, Length: 1 << 63}, {Offset: math.MaxUint64 - 5, Length: 5},
+		{Offset: size, Length: 0}, {Offset: 0, Length: size}, {Offset: size - 48 - 4, Length: 0},
+		{Offset: 0, Length: size - 48 - 4},
+		{Offset: math.MaxUint64, Length: 1}, {Offset: 1, Length: math.MaxUint64},
+		{Offset: math.MaxUint64, Length: math.MaxUint64},
+		{Offset: 0, Length: math.MaxUint64 - 4}, {Offset: 1 << 63, Length: 1 << 63},
+		{Offset: math.MaxUint64 - 5, Length: 5},
 	} {
 		_, err := table.ReadBlock(h)
 		var corrupt *sstable.CorruptionError

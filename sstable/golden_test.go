@@ -27,7 +27,7 @@ import (
 type golden struct {
 	DB      string `json:"db"`
 	Options struct {
-		BitsPerKey any `json:"bits_per_key"` // a number, null, or one for each table behind slashes
+		BitsPerKey any `json:"bits_per_key"` // a number, null, or "a/b/..." by table
 	} `json:"options"`
 	FilterPolicy *string       `json:"filter_policy"`
 	Tables       []goldenTable `json:"tables"`
@@ -96,10 +96,12 @@ func (g golden) bits(t *testing.T, i int) float64 {
 }
 
 // Both ways to open a table: the format of its keys is told, or found.
-func openBothWays(t *testing.T, path string, format sstable.KeyFormat, f func(t *testing.T, table *sstable.Table, data []byte)) {
+func openBothWays(t *testing.T, path string, format sstable.KeyFormat,
+	f func(t *testing.T, table *sstable.Table, data []byte)) {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for name, format := range map[string]sstable.KeyFormat{"keys told": format, "keys found": sstable.AutoKeys} {
+	for name, format := range map[string]sstable.KeyFormat{"keys told": format,
+		"keys found": sstable.AutoKeys} {
 		t.Run(name, func(t *testing.T) {
 			table := openTable(t, data, sstable.WithKeys(format), sstable.WithFileName(path))
 			f(t, table, data)
@@ -163,8 +165,9 @@ func TestGoldenLevelDB(t *testing.T) {
 				format, users = sstable.PlainKeys, want.Keys
 			}
 			t.Run(g.DB+"/"+want.File, func(t *testing.T) {
-				openBothWays(t, filepath.Join(dir, g.DB, want.File), format, func(t *testing.T, table *sstable.Table, data []byte) {
-					require.Len(t, data, want.Size)
+				path := filepath.Join(dir, g.DB, want.File)
+				openBothWays(t, path, format, func(t *testing.T, table *sstable.Table, b []byte) {
+					require.Len(t, b, want.Size)
 					require.Equal(t, format, table.Keys())
 					entries, deletions := 0, 0
 					var keys []string // distinct ones
@@ -197,21 +200,24 @@ func TestGoldenLevelDB(t *testing.T) {
 					}
 
 					filter, err := table.Filter(policytest.Must(policy.NewBloom(10)))
-					require.Equal(t, want.FilterConsulted || want.HasFilter, err == nil, "%v", err)
+					require.Equal(t, want.FilterConsulted || want.HasFilter, err == nil, "%v",
+						err)
 					if err != nil {
 						require.ErrorIs(t, err, sstable.ErrNoFilter)
 					}
 					for _, p := range want.Probes {
 						switch {
 						case p.mayMatch != nil:
-							require.Equal(t, *p.mayMatch, filter.MayContain(p.key), "key %x", p.key)
+							require.Equal(t, *p.mayMatch, filter.MayContain(p.key), "key %x",
+								p.key)
 							answered++
 						case p.why == "no_filter":
 							require.Nil(t, filter)
 							unanswered++
 						default:
 							below := bytes.Compare(p.key, users[0]) < 0
-							require.True(t, below || bytes.Compare(p.key, users[len(users)-1]) > 0, "key %x", p.key)
+							above := bytes.Compare(p.key, users[len(users)-1]) > 0
+							require.True(t, below || above, "key %x", p.key)
 							unanswered++
 						}
 					}
@@ -240,9 +246,11 @@ func TestGoldenGoLevelDB(t *testing.T) {
 		{"nofilter", "", 0, 0},
 	} {
 		t.Run(c.db, func(t *testing.T) {
-			openBothWays(t, filepath.Join(dir, c.db, "000002.ldb"), sstable.InternalKeys, func(t *testing.T, ours *sstable.Table, data []byte) {
+			path, format := filepath.Join(dir, c.db, "000002.ldb"), sstable.InternalKeys
+			openBothWays(t, path, format, func(t *testing.T, ours *sstable.Table, data []byte) {
 				require.Equal(t, sstable.InternalKeys, ours.Keys())
-				r, err := table.NewReader(bytes.NewReader(data), int64(len(data)), storage.FileDesc{Type: storage.TypeTable, Num: 2}, nil, nil, nil)
+				r, err := table.NewReader(bytes.NewReader(data), int64(len(data)),
+					storage.FileDesc{Type: storage.TypeTable, Num: 2}, nil, nil, nil)
 				require.NoError(t, err)
 				theirs := r.NewIterator(nil, nil)
 				defer theirs.Release()
@@ -251,7 +259,8 @@ func TestGoldenGoLevelDB(t *testing.T) {
 					require.NoError(t, err)
 					require.True(t, theirs.Next())
 					require.True(t, bytes.Equal(theirs.Key(), e.Stored), "entry %d", entries)
-					require.True(t, bytes.Equal(theirs.Key()[:len(theirs.Key())-8], e.Key), "entry %d", entries)
+					require.True(t, bytes.Equal(theirs.Key()[:len(theirs.Key())-8], e.Key),
+						"entry %d", entries)
 					require.True(t, bytes.Equal(theirs.Value(), e.Value), "entry %d", entries)
 					entries++
 				}
@@ -300,11 +309,14 @@ func TestGoldenRocksDB(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.format, format)
 			if format != sstable.FormatLevelDB {
-				_, err := sstable.OpenTable(bytes.NewReader(data), int64(len(data)), sstable.WithFileName(path))
-				require.EqualError(t, err, path+": a table in RocksDB block-based format, not in LevelDB's")
+				_, err := sstable.OpenTable(bytes.NewReader(data), int64(len(data)),
+					sstable.WithFileName(path))
+				require.EqualError(t, err,
+					path+": a table in RocksDB block-based format, not in LevelDB's")
 				return
 			}
-			openBothWays(t, path, sstable.InternalKeys, func(t *testing.T, table *sstable.Table, data []byte) {
+			keys := sstable.InternalKeys
+			openBothWays(t, path, keys, func(t *testing.T, table *sstable.Table, data []byte) {
 				require.Equal(t, sstable.InternalKeys, table.Keys())
 				n := 0
 				for e, err := range table.Entries() {
@@ -333,7 +345,8 @@ func TestGoldenRocksDB(t *testing.T) {
 					}
 				}
 				require.Equal(t, "leveldb.BytewiseComparator", properties["rocksdb.comparator"])
-				require.Equal(t, string(binary.AppendUvarint(nil, 500)), properties["rocksdb.num.entries"])
+				require.Equal(t, string(binary.AppendUvarint(nil, 500)),
+					properties["rocksdb.num.entries"])
 			})
 		})
 	}

@@ -88,8 +88,9 @@ func (g *keyInference) add(stored []byte) {
 		return
 	}
 	t := trailer(stored)
-	if t&0xff <= value && t>>8 > 0 &&
-		(g.before == nil || InternalKeys.compareUser(g.before, user) != 0 || t < trailer(g.before)) {
+	inOrder := g.before == nil || InternalKeys.compareUser(g.before, user) != 0 ||
+		t < trailer(g.before)
+	if t&0xff <= value && t>>8 > 0 && inOrder {
 		g.can++
 	} else {
 		g.canNever++

@@ -43,35 +43,53 @@ func keyShapes(t testing.TB) []keyShape {
 	}
 	return []keyShape{
 		{"text", plain, plain, plainKeys(names(300)...)},
-		{"short text", plain, plain, sorted(make(300, func(i int) []byte { return fmt.Appendf(nil, "k%d", i) }))},
-		{"zero-padded numbers", plain, plain, make(300, func(i int) []byte { return fmt.Appendf(nil, "%016d", i*7) })},
-		{"8-byte counters", plain, plain, make(1000, func(i int) []byte { return be(nil, uint64(i)) })},
-		{"8-byte counters from 1", plain, plain, make(1000, func(i int) []byte { return be(nil, uint64(i+1)) })},
-		{"8-byte counters, far apart", plain, plain, make(300, func(i int) []byte { return be(nil, uint64(i+1)<<20) })},
-		{"16-byte counters", plain, plain, make(1000, func(i int) []byte { return be(be(nil, 0), uint64(i)) })},
-		{"a prefix and counters", plain, plain, make(1000, func(i int) []byte { return be([]byte("t"), uint64(i)) })},
+		{"short text", plain, plain,
+			sorted(make(300, func(i int) []byte { return fmt.Appendf(nil, "k%d", i) }))},
+		{"zero-padded numbers", plain, plain,
+			make(300, func(i int) []byte { return fmt.Appendf(nil, "%016d", i*7) })},
+		{"8-byte counters", plain, plain,
+			make(1000, func(i int) []byte { return be(nil, uint64(i)) })},
+		{"8-byte counters from 1", plain, plain,
+			make(1000, func(i int) []byte { return be(nil, uint64(i+1)) })},
+		{"8-byte counters, far apart", plain, plain,
+			make(300, func(i int) []byte { return be(nil, uint64(i+1)<<20) })},
+		{"16-byte counters", plain, plain,
+			make(1000, func(i int) []byte { return be(be(nil, 0), uint64(i)) })},
+		{"a prefix and counters", plain, plain,
+			make(1000, func(i int) []byte { return be([]byte("t"), uint64(i)) })},
 		{"hashes", plain, plain, sorted(make(300, func(int) []byte { return random(32) }))},
-		{"hashes and a short key", plain, plain, append([][]byte{[]byte("\x00")}, sorted(make(300, func(i int) []byte { return be(random(8), uint64(i+1)) }))...)},
+		{"hashes and a short key", plain, plain, append([][]byte{[]byte("\x00")},
+			sorted(make(300, func(i int) []byte { return be(random(8), uint64(i+1)) }))...)},
 		// Mistaken: the last 8 bytes look like a sequence number, and all hashes are different.
-		{"hashes and counters", plain, internal, sorted(make(300, func(i int) []byte { return be(random(8), uint64(i+1)) }))},
-		{"hashes and one number", plain, internal, sorted(make(300, func(int) []byte { return be(random(20), 1) }))},
+		{"hashes and counters", plain, internal,
+			sorted(make(300, func(i int) []byte { return be(random(8), uint64(i+1)) }))},
+		{"hashes and one number", plain, internal,
+			sorted(make(300, func(int) []byte { return be(random(20), 1) }))},
 
 		{"internal text", internal, internal, internalKeys(names(300)...)},
-		{"internal, the empty key and short ones", internal, internal, internalKeys("", "\x00", "a", "aa", "ab", "b")},
-		{"internal counters", internal, internal, make(1000, func(i int) []byte { return internalKey(string(be(nil, uint64(i))), uint64(5000-i), byte(i%2)) })},
+		{"internal, the empty key and short ones", internal, internal,
+			internalKeys("", "\x00", "a", "aa", "ab", "b")},
+		{"internal counters", internal, internal, make(1000, func(i int) []byte {
+			return internalKey(string(be(nil, uint64(i))), uint64(5000-i), byte(i%2))
+		})},
 		{"internal hashes", internal, internal, internalKeys(func() (users []string) {
 			for _, h := range sorted(make(300, func(int) []byte { return random(20) })) {
 				users = append(users, string(h))
 			}
 			return users
 		}()...)},
-		{"one user key many times", internal, internal, make(1000, func(i int) []byte { return internalKey("the key", uint64(70000-67*i), byte(i%2)) })},
-		{"few user keys many times", internal, internal, make(1000, func(i int) []byte { return internalKey(string(rune('a'+i/100)), uint64(70000-i), 1) })},
+		{"one user key many times", internal, internal, make(1000,
+			func(i int) []byte { return internalKey("the key", uint64(70000-67*i), byte(i%2)) })},
+		{"few user keys many times", internal, internal, make(1000, func(i int) []byte {
+			return internalKey(string(rune('a'+i/100)), uint64(70000-i), 1)
+		})},
 		{"internal, an early sequence", internal, internal, internalKeys("a")},
 		{"internal, sequence number 1", internal, internal, [][]byte{internalKey("a", 1, 1)}},
 		// Mistaken: no database of LevelDB has such trailers.
-		{"internal, sequence number 0", internal, plain, make(300, func(i int) []byte { return internalKey(fmt.Sprintf("%05d", i), 0, 1) })},
-		{"internal, other types", internal, plain, make(300, func(i int) []byte { return internalKey(fmt.Sprintf("%05d", i), uint64(i+1), 2) })},
+		{"internal, sequence number 0", internal, plain,
+			make(300, func(i int) []byte { return internalKey(fmt.Sprintf("%05d", i), 0, 1) })},
+		{"internal, other types", internal, plain, make(300,
+			func(i int) []byte { return internalKey(fmt.Sprintf("%05d", i), uint64(i+1), 2) })},
 
 		{"one plain key", plain, plain, plainKeys("some key")},
 		{"one long plain key", plain, plain, plainKeys("some key that is longer")},
@@ -86,8 +104,11 @@ func TestAutoKeys(t *testing.T) {
 	for _, shape := range keyShapes(t) {
 		for _, size := range []int{0, 200, 1000} {
 			for _, short := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, blocks of %d, short index keys %v", shape.name, size, short), func(t *testing.T) {
-					o := tableOptions{blockSize: size, interval: 7, policy: exact{t}, baseLg: 8, internal: shape.format == sstable.InternalKeys}
+				name := fmt.Sprintf("%s, blocks of %d, short index keys %v",
+					shape.name, size, short)
+				t.Run(name, func(t *testing.T) {
+					o := tableOptions{blockSize: size, interval: 7, policy: exact{t}, baseLg: 8,
+						internal: shape.format == sstable.InternalKeys}
 					if short && o.internal {
 						o.indexKey = shortInternalIndexKey
 					} else if short {
@@ -106,7 +127,8 @@ func TestAutoKeys(t *testing.T) {
 						switch {
 						case format != sstable.AutoKeys:
 							require.Equal(t, shape.format, table.Keys())
-						case shape.found == sstable.InternalKeys && shape.format == sstable.PlainKeys && short:
+						case shape.found == sstable.InternalKeys &&
+							shape.format == sstable.PlainKeys && short:
 							// The index keys may be too short for internal ones.
 						default:
 							require.Equal(t, shape.found, table.Keys())
@@ -138,10 +160,13 @@ func TestAutoKeys(t *testing.T) {
 // RocksDB's properties tell that the keys are internal, however they look.
 func TestAutoKeysWithProperties(t *testing.T) {
 	properties := (&blockWriter{}).finish()
-	file, _ := writeTable(t, tableOptions{meta: []metaBlock{{"rocksdb.properties", properties}}}, plainKeys("text that is long")...)
+	file, _ := writeTable(t, tableOptions{meta: []metaBlock{{"rocksdb.properties", properties}}},
+		plainKeys("text that is long")...)
 	require.Equal(t, sstable.InternalKeys, openTable(t, file).Keys())
-	require.Equal(t, sstable.PlainKeys, openTable(t, file, sstable.WithKeys(sstable.PlainKeys)).Keys())
-	file, _ = writeTable(t, tableOptions{meta: []metaBlock{{"rocksdb.properties2", properties}}}, plainKeys("text that is long")...)
+	require.Equal(t, sstable.PlainKeys,
+		openTable(t, file, sstable.WithKeys(sstable.PlainKeys)).Keys())
+	file, _ = writeTable(t, tableOptions{meta: []metaBlock{{"rocksdb.properties2", properties}}},
+		plainKeys("text that is long")...)
 	require.Equal(t, sstable.PlainKeys, openTable(t, file).Keys())
 }
 
@@ -153,20 +178,33 @@ func TestAutoKeysMajority(t *testing.T) {
 		found  sstable.KeyFormat
 	}{
 		{[][]byte{can}, sstable.InternalKeys},
-		{[][]byte{can, cannot}, sstable.PlainKeys},                                                    // 1 of 3
-		{[][]byte{cannot, can}, sstable.InternalKeys},                                                 // 2 of 3
-		{[][]byte{can, internalKey("b", 9, 1), cannot}, sstable.PlainKeys},                            // 2 of 4
-		{[][]byte{can, internalKey("b", 9, 1), internalKey("c", 9, 0), cannot}, sstable.InternalKeys}, // 3 of 5
-		{[][]byte{internalKey("a", 9, 1), internalKey("a", 8, 0), internalKey("a", 7, 1)}, sstable.InternalKeys},
-		{[][]byte{internalKey("a", 7, 1), internalKey("a", 8, 0), internalKey("a", 9, 1), internalKey("a", 10, 1)}, sstable.PlainKeys}, // rising
-		{[][]byte{internalKey("a", 7, 1), internalKey("a", 7, 1), internalKey("a", 7, 1), internalKey("a", 7, 1)}, sstable.PlainKeys},  // equal
-		{[][]byte{internalKey("a", 7, 1), internalKey("b", 8, 1), internalKey("a", 9, 1), internalKey("b", 10, 1)}, sstable.InternalKeys},
+		// 1 of 3
+		{[][]byte{can, cannot}, sstable.PlainKeys},
+		// 2 of 3
+		{[][]byte{cannot, can}, sstable.InternalKeys},
+		// 2 of 4
+		{[][]byte{can, internalKey("b", 9, 1), cannot}, sstable.PlainKeys},
+		// 3 of 5
+		{[][]byte{can, internalKey("b", 9, 1), internalKey("c", 9, 0), cannot},
+			sstable.InternalKeys},
+		{[][]byte{internalKey("a", 9, 1), internalKey("a", 8, 0), internalKey("a", 7, 1)},
+			sstable.InternalKeys},
+		// rising
+		{[][]byte{internalKey("a", 7, 1), internalKey("a", 8, 0), internalKey("a", 9, 1),
+			internalKey("a", 10, 1)}, sstable.PlainKeys},
+		// equal
+		{[][]byte{internalKey("a", 7, 1), internalKey("a", 7, 1), internalKey("a", 7, 1),
+			internalKey("a", 7, 1)}, sstable.PlainKeys},
+		{[][]byte{internalKey("a", 7, 1), internalKey("b", 8, 1), internalKey("a", 9, 1),
+			internalKey("b", 10, 1)}, sstable.InternalKeys},
 		{[][]byte{internalKey("a", 9, 2)}, sstable.PlainKeys},
 		{[][]byte{internalKey("a", 0, 0)}, sstable.PlainKeys},
 		{[][]byte{internalKey("a", 1, 0)}, sstable.InternalKeys},
 		{[][]byte{internalKey("", 1<<56-1, 1)}, sstable.InternalKeys},
-		{[][]byte{can, internalKey("b", 9, 1), internalKey("c", 9, 1), []byte("7 bytes")}, sstable.PlainKeys},
-		{[][]byte{[]byte("7 bytes"), can, internalKey("b", 9, 1), internalKey("c", 9, 1)}, sstable.PlainKeys},
+		{[][]byte{can, internalKey("b", 9, 1), internalKey("c", 9, 1), []byte("7 bytes")},
+			sstable.PlainKeys},
+		{[][]byte{[]byte("7 bytes"), can, internalKey("b", 9, 1), internalKey("c", 9, 1)},
+			sstable.PlainKeys},
 		{[][]byte{nil, can, internalKey("b", 9, 1), internalKey("c", 9, 1)}, sstable.PlainKeys},
 	} {
 		file, _ := writeTable(t, tableOptions{blockSize: 1 << 20}, c.stored...)
@@ -178,7 +216,8 @@ func TestAutoKeysMajority(t *testing.T) {
 func TestAutoKeysFirstBlock(t *testing.T) {
 	first := internalKeys("a", "b", "c", "d", "e", "f", "g", "h")
 	var file bytes.Buffer
-	w := newTableWriter(t, &file, tableOptions{blockSize: 1 << 20, indexKey: func(_, _ []byte) []byte { return []byte("text text") }})
+	w := newTableWriter(t, &file, tableOptions{blockSize: 1 << 20,
+		indexKey: func(_, _ []byte) []byte { return []byte("text text") }})
 	for _, key := range first {
 		w.add(key, nil)
 	}
@@ -193,10 +232,12 @@ func TestAutoKeysFirstBlock(t *testing.T) {
 	table := openTable(t, broken)
 	require.Equal(t, sstable.PlainKeys, table.Keys())
 	for _, err := range table.Entries() {
-		require.ErrorContains(t, err, "table: corrupt at offset 0: data block 0: the block's checksum is")
+		require.ErrorContains(t, err,
+			"table: corrupt at offset 0: data block 0: the block's checksum is")
 	}
 }
 
 func TestKeyFormatString(t *testing.T) {
-	require.Equal(t, "auto internal plain", fmt.Sprint(sstable.AutoKeys, " ", sstable.InternalKeys, " ", sstable.PlainKeys))
+	require.Equal(t, "auto internal plain",
+		fmt.Sprint(sstable.AutoKeys, " ", sstable.InternalKeys, " ", sstable.PlainKeys))
 }

@@ -20,7 +20,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-var large = flag.Bool("large", false, "also write and read a table of 2 GiB, in the directory for temporary files")
+var large = flag.Bool("large", false,
+	"also write and read a table of 2 GiB, in the directory for temporary files")
 
 // A large table takes the memory of its index and of one data block, however much data it has.
 func TestLargeTable(t *testing.T) {
@@ -62,7 +63,7 @@ func TestLargeTable(t *testing.T) {
 			passed, asked := 0, 0
 			for i := 0; i < n; i += 97 {
 				if key = appendLargeKey(key[:0], i); !filter.MayContain(key) {
-					t.Fatalf("the filter denies key %d", i)
+					t.Fatalf("the filter does not contain key %d", i)
 				}
 				asked++
 				if filter.MayContain(append(key, 0)) {
@@ -75,8 +76,11 @@ func TestLargeTable(t *testing.T) {
 			// For each data block the index keeps its handle, its key and where that ends.
 			const kept = 16 + 24 + 8
 			blocks, filterBytes := uint64(table.Blocks()), table.Filters()[0].Handle.Length
-			t.Logf("%d entries in %d data blocks, filters of %d bytes; heap: %d bytes at most to open, %d then (%.1f for each data block), %d at most to read, %d at most to ask",
-				n, blocks, filterBytes, opening, open, float64(open)/float64(blocks), reading, asking)
+			t.Logf("%d entries in %d data blocks, filters of %d bytes; heap: %d bytes at most "+
+				"to open, %d then (%.1f for each data block), %d at most to read, "+
+				"%d at most to ask",
+				n, blocks, filterBytes, opening, open, float64(open)/float64(blocks), reading,
+				asking)
 			const small = 4 << 20
 			require.Less(t, open, blocks*kept*5/4+small/32)
 			require.Less(t, opening, blocks*kept*4+small, "the block itself, and slices that grow")
@@ -93,7 +97,8 @@ func writeLarge(t testing.TB, path string, size uint64, p policy.Policy) (entrie
 	file, err := os.Create(path)
 	require.NoError(t, err)
 	buffered := bufio.NewWriterSize(file, 1<<20)
-	w := newTableWriter(t, buffered, tableOptions{blockSize: 4096, interval: 16, policy: p, internal: true})
+	w := newTableWriter(t, buffered,
+		tableOptions{blockSize: 4096, interval: 16, policy: p, internal: true})
 	values := make([]byte, 1<<16)
 	policytest.Rand(t, 4).Read(values)
 	for ; w.offset < size; entries++ {

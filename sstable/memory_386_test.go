@@ -33,7 +33,8 @@ func TestBlocksBeyondMemory(t *testing.T) {
 	}
 
 	// 3 GiB of one byte, in zstd.
-	frame := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0}, binary.LittleEndian.AppendUint64(nil, 3<<30)...)
+	frame := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0},
+		binary.LittleEndian.AppendUint64(nil, 3<<30)...)
 	frame = append(frame, bytes.Repeat([]byte{0x02, 0x00, 0x10, 'x'}, 3<<30>>17)...)
 	requireBadBlock(t, storedBlock{frame, zstded}, "zstd: ")
 }

@@ -41,12 +41,8 @@ func (c *orderCheck) add(block int, stored []byte) {
 	for ; c.block < block; c.block++ {
 		c.checkLast()
 		if key := c.index.key(c.block); c.err == nil && c.format.compare(key, stored) >= 0 {
-			c.err = fmt.Errorf(
-				"index: the key of data block %d, %x, is not below the next block's first one, %x",
-				c.block,
-				key,
-				stored,
-			)
+			c.err = fmt.Errorf("index: the key of data block %d, %x, "+
+				"is not below the next block's first one, %x", c.block, key, stored)
 		}
 	}
 	c.any, c.last = true, append(c.last[:0], stored...)
@@ -59,18 +55,11 @@ func (c *orderCheck) checkLast() {
 		return
 	}
 	if _, ok := c.format.userKey(key); !ok {
-		c.err = fmt.Errorf(
-			"index: the key of data block %d, %x, is too short for an internal one",
-			c.block,
-			key,
-		)
+		c.err = fmt.Errorf("index: the key of data block %d, %x, is too short for an internal one",
+			c.block, key)
 	} else if c.any && c.format.compare(key, c.last) < 0 {
-		c.err = fmt.Errorf(
-			"index: the key of data block %d, %x, is below the block's last one, %x",
-			c.block,
-			key,
-			c.last,
-		)
+		c.err = fmt.Errorf("index: the key of data block %d, %x, is below the block's last one, %x",
+			c.block, key, c.last)
 	}
 }
 
@@ -87,10 +76,8 @@ func (c *orderCheck) finish() (err error, judged bool) {
 func (t *Table) orderChecks() []orderCheck {
 	checks := []orderCheck{{index: &t.index, format: t.keysFound}}
 	if t.keys == AutoKeys {
-		checks = append(
-			checks,
-			orderCheck{index: &t.index, format: InternalKeys + PlainKeys - t.keysFound},
-		)
+		other := InternalKeys + PlainKeys - t.keysFound
+		checks = append(checks, orderCheck{index: &t.index, format: other})
 	}
 	return checks
 }

@@ -23,7 +23,8 @@ func compareInternal(a, b []byte) int {
 	if c := bytes.Compare(a[:len(a)-8], b[:len(b)-8]); c != 0 {
 		return c
 	}
-	return -cmp.Compare(binary.LittleEndian.Uint64(a[len(a)-8:]), binary.LittleEndian.Uint64(b[len(b)-8:]))
+	return -cmp.Compare(binary.LittleEndian.Uint64(a[len(a)-8:]),
+		binary.LittleEndian.Uint64(b[len(b)-8:]))
 }
 
 // An ordered table has its keys block by block, to see which of them an index hides.
@@ -50,17 +51,20 @@ func orderedTables(t testing.TB) (all []orderedTable) {
 		{"internal", sstable.InternalKeys, internalKeys(names(17)...)},
 		{"versions", sstable.InternalKeys, versions},
 		{"plain", sstable.PlainKeys, plainKeys(names(17)...)},
-		{"plain, with the empty key", sstable.PlainKeys, plainKeys("", "a", "aa", "ab", "b", "ba", "c")},
+		{"plain, with the empty key", sstable.PlainKeys,
+			plainKeys("", "a", "aa", "ab", "b", "ba", "c")},
 	} {
 		for _, size := range []int{0, 60, 150} {
 			for _, short := range []bool{false, true} {
-				o := tableOptions{blockSize: size, interval: 4, internal: c.format == sstable.InternalKeys, policy: exact{t}, baseLg: 5}
+				o := tableOptions{blockSize: size, interval: 4,
+					internal: c.format == sstable.InternalKeys, policy: exact{t}, baseLg: 5}
 				if short && o.internal {
 					o.indexKey = shortInternalIndexKey
 				} else if short {
 					o.indexKey = shortIndexKey
 				}
-				v := orderedTable{name: fmt.Sprintf("%s, blocks of %d, short index keys %v", c.name, size, short), format: c.format}
+				v := orderedTable{name: fmt.Sprintf("%s, blocks of %d, short index keys %v", c.name,
+					size, short), format: c.format}
 				v.file, v.w = writeTable(t, o, c.stored...)
 				v.blocks = make([][][]byte, len(v.w.dataBlocks))
 				for e, err := range openTable(t, v.file, sstable.WithKeys(c.format)).Entries() {
@@ -83,7 +87,8 @@ func (v *orderedTable) hides(indexKeys [][]byte) bool {
 	}
 	for block, keys := range v.blocks {
 		for _, key := range keys {
-			if slices.IndexFunc(indexKeys, func(k []byte) bool { return compare(k, key) >= 0 }) != block {
+			if slices.IndexFunc(indexKeys,
+				func(k []byte) bool { return compare(k, key) >= 0 }) != block {
 				return true
 			}
 		}
@@ -193,7 +198,8 @@ func TestUnsortedIndex(t *testing.T) {
 // A data block without entries must not hide those of the next.
 func TestIndexKeyOfEmptyBlock(t *testing.T) {
 	for _, c := range []struct {
-		index []string // keys of the blocks, of which the first, the third and the last have no entry
+		// keys of the blocks, of which the first, the third and the last have no entry
+		index []string
 		want  string
 	}{
 		{[]string{"", "k", "k", "m", "z"}, ""},
@@ -232,7 +238,8 @@ func TestIndexKeyOfEmptyBlock(t *testing.T) {
 // blocksTable writes one data block for each element, with these index keys.
 func blocksTable(t testing.TB, blocks [][][]byte, indexKeys [][]byte) []byte {
 	var file bytes.Buffer
-	w := newTableWriter(t, &file, tableOptions{blockSize: 1 << 20, indexKey: func(_, _ []byte) []byte { return indexKeys[0] }})
+	w := newTableWriter(t, &file, tableOptions{blockSize: 1 << 20,
+		indexKey: func(_, _ []byte) []byte { return indexKeys[0] }})
 	for i, keys := range blocks {
 		for _, key := range keys {
 			w.add(key, nil)
@@ -260,31 +267,44 @@ func TestJudgedIndex(t *testing.T) {
 		index  [][]byte
 		want   string
 	}{
-		{"two that do not fit", plain, [][][]byte{p("b"), p("d"), p("f")}, p("a", "e", "e"), "data block 0, 61, is below the block's last one, 62"},
-		{"two that do not fit, seen from the next", plain, [][][]byte{p("b"), p("d"), p("f")}, p("e", "z", "z"), "data block 0, 65, is not below the next block's first one, 64"},
-		{"the second does not fit", plain, [][][]byte{p("b"), p("d"), p("f")}, p("c", "g", "g"), "data block 1, 67, is not below"},
-		{"the last does not fit", plain, [][][]byte{p("b"), p("d"), p("f")}, p("c", "e", "e"), "data block 2, 65, is below"},
+		{"two that do not fit", plain, [][][]byte{p("b"), p("d"), p("f")}, p("a", "e", "e"),
+			"data block 0, 61, is below the block's last one, 62"},
+		{"two that do not fit, seen from the next", plain, [][][]byte{p("b"), p("d"), p("f")},
+			p("e", "z", "z"), "data block 0, 65, is not below the next block's first one, 64"},
+		{"the second does not fit", plain, [][][]byte{p("b"), p("d"), p("f")}, p("c", "g", "g"),
+			"data block 1, 67, is not below"},
+		{"the last does not fit", plain, [][][]byte{p("b"), p("d"), p("f")}, p("c", "e", "e"),
+			"data block 2, 65, is below"},
 		{"keys fall later", plain, [][][]byte{p("b"), p("d"), p("c")}, p("a", "g", "e"), ""},
-		{"keys fall later, seen from the next", plain, [][][]byte{p("b"), p("d"), p("c")}, p("z", "z", "z"), ""},
+		{"keys fall later, seen from the next", plain, [][][]byte{p("b"), p("d"), p("c")},
+			p("z", "z", "z"), ""},
 		{"a key twice in two blocks", plain, [][][]byte{p("a", "b"), p("b", "c")}, p("b", "c"), ""},
-		{"a first block without entries", internal, [][][]byte{nil, {k("a", 1, 1)}}, [][]byte{k("", 2, 1), k("a", 1, 1)}, ""},
-		{"a first block without entries, beyond the next", internal, [][][]byte{nil, {k("a", 1, 1)}}, [][]byte{k("b", 2, 1), k("a", 1, 1)}, "data block 0, "},
+		{"a first block without entries", internal, [][][]byte{nil, {k("a", 1, 1)}},
+			[][]byte{k("", 2, 1), k("a", 1, 1)}, ""},
+		{"a first block without entries, beyond the next", internal, [][][]byte{nil,
+			{k("a", 1, 1)}}, [][]byte{k("b", 2, 1), k("a", 1, 1)}, "data block 0, "},
 
 		// As plain keys these rise, and the index would not fit; as what they are they fall.
-		{"internal keys, told", internal, [][][]byte{{k("a\x00", 5, 1)}, {k("a", 5, 1)}}, [][]byte{k("z", 1, 1), k("z", 1, 1)}, ""},
+		{"internal keys, told", internal, [][][]byte{{k("a\x00", 5, 1)}, {k("a", 5, 1)}},
+			[][]byte{k("z", 1, 1), k("z", 1, 1)}, ""},
 		// Taken for plain keys, which do not rise; as internal ones they do, and the index hides
 		// the last.
-		{"internal keys of other types, found", auto, [][][]byte{{k("a", 5, 2), k("a", 4, 2)}, {k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("a", 3, 2)}, "data block 1, "},
-		{"the same, sound", auto, [][][]byte{{k("a", 5, 2), k("a", 4, 2)}, {k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("b", 8, 2)}, ""},
-		{"the same, told to be plain", plain, [][][]byte{{k("a", 5, 2), k("a", 4, 2)}, {k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("a", 3, 2)}, ""},
+		{"internal keys of other types, found", auto, [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
+			{k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("a", 3, 2)}, "data block 1, "},
+		{"the same, sound", auto, [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
+			{k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("b", 8, 2)}, ""},
+		{"the same, told to be plain", plain, [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
+			{k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("a", 3, 2)}, ""},
 		// What they look like decides, even if the index fits to the other reading.
-		{"internal keys, found", auto, [][][]byte{{k("a", 1, 1)}, {k("b", 2, 1)}}, [][]byte{k("b", 1, 1), k("b", 2, 1)}, "data block 0, "},
+		{"internal keys, found", auto, [][][]byte{{k("a", 1, 1)}, {k("b", 2, 1)}},
+			[][]byte{k("b", 1, 1), k("b", 2, 1)}, "data block 0, "},
 	} {
 		n := 0
 		for _, keys := range c.blocks {
 			n += len(keys)
 		}
-		err := entriesError(t, openTable(t, blocksTable(t, c.blocks, c.index), sstable.WithKeys(c.format)), n)
+		err := entriesError(t,
+			openTable(t, blocksTable(t, c.blocks, c.index), sstable.WithKeys(c.format)), n)
 		if c.want == "" {
 			require.NoError(t, err, c.name)
 		} else {

@@ -50,10 +50,8 @@ func WithFileName(name string) TableOption {
 func WithKeys(f KeyFormat) TableOption {
 	return func(t *Table) error {
 		if f < AutoKeys || f > PlainKeys {
-			return fmt.Errorf(
-				"sstable: key format %d: pass AutoKeys, InternalKeys or PlainKeys",
-				int(f),
-			)
+			return fmt.Errorf("sstable: key format %d: pass AutoKeys, InternalKeys or PlainKeys",
+				int(f))
 		}
 		t.keys = f
 		return nil
@@ -166,10 +164,9 @@ func (t *Table) eachEntry(h BlockHandle, f func(*entries) error) error {
 // hasProperties reports whether the table has RocksDB's properties: then its keys are internal, for
 // sure.
 func (t *Table) hasProperties() bool {
-	return slices.ContainsFunc(
-		t.metaindex,
-		func(e MetaEntry) bool { return e.Name == "rocksdb.properties" },
-	)
+	return slices.ContainsFunc(t.metaindex, func(e MetaEntry) bool {
+		return e.Name == "rocksdb.properties"
+	})
 }
 
 // inferKeys is the rest of the rule that AutoKeys documents.

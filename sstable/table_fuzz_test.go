@@ -56,7 +56,8 @@ func refreshAll(file []byte) {
 // without end, and no more memory than the file could fill. A filter that can be opened answers any
 // question.
 func readAny(t *testing.T, file []byte) {
-	for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys, sstable.PlainKeys} {
+	for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys,
+		sstable.PlainKeys} {
 		before := allocated()
 		examineAll(t, file, nil, policytest.Must(policy.NewBloom(10)), sstable.WithKeys(format))
 		n := allocated() - before
@@ -72,7 +73,8 @@ func FuzzTable(f *testing.F) {
 	}
 	f.Add(blockedVictim(f).file)
 	golden := filepath.Join("..", "testdata", "leveldb", "tables")
-	for _, name := range []string{"one_key/000005.ldb", "raw_tablebuilder/empty.ldb", "raw_tablebuilder/nofilter_empty.ldb", "raw_tablebuilder/flush_each.ldb"} {
+	for _, name := range []string{"one_key/000005.ldb", "raw_tablebuilder/empty.ldb",
+		"raw_tablebuilder/nofilter_empty.ldb", "raw_tablebuilder/flush_each.ldb"} {
 		file, err := os.ReadFile(filepath.Join(golden, filepath.FromSlash(name)))
 		require.NoError(f, err)
 		f.Add(file)
@@ -105,7 +107,8 @@ func FuzzBlocks(f *testing.F) {
 		}
 		part := func(h sstable.BlockHandle) []byte { return v.file[h.Offset:][:h.Length] }
 		for _, filters := range [][]byte{part(v.w.filterBlock), smallBlockedBlock} {
-			f.Add(part(table.Block(0)), part(table.Block(1)), v.w.indexKeys[0], v.w.indexKeys[1], filters, v.w.compression)
+			f.Add(part(table.Block(0)), part(table.Block(1)), v.w.indexKeys[0], v.w.indexKeys[1],
+				filters, v.w.compression)
 		}
 	}
 	f.Fuzz(func(t *testing.T, data1, data2, key1, key2, filter []byte, compression byte) {
@@ -126,7 +129,8 @@ func FuzzBlocks(f *testing.F) {
 
 // ask opens all filters and asks them for the keys of the table, and for some that are not in it.
 func ask(t testing.TB, file []byte, format sstable.KeyFormat) {
-	table, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)), sstable.WithKeys(format))
+	r := bytes.NewReader(file)
+	table, err := sstable.OpenTable(r, r.Size(), sstable.WithKeys(format))
 	if err != nil {
 		return
 	}

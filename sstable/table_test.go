@@ -3,7 +3,6 @@ package sstable_test
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,11 +38,14 @@ func shapes(t testing.TB) map[string]tableOptions {
 		for _, blockSize := range []int{0, 100, 1000, 1 << 20} {
 			for _, interval := range []int{1, 3, 16} {
 				for _, internal := range []bool{false, true} {
-					o := tableOptions{blockSize: blockSize, interval: interval, compression: compression, policy: exact{t}, internal: internal, indexKey: shortIndexKey}
+					o := tableOptions{blockSize: blockSize, interval: interval,
+						compression: compression, policy: exact{t}, internal: internal,
+						indexKey: shortIndexKey}
 					if internal {
 						o.indexKey = shortInternalIndexKey
 					}
-					all[fmt.Sprintf("compression %d, blocks of %d, restarts of %d, internal %v", compression, blockSize, interval, internal)] = o
+					all[fmt.Sprintf("compression %d, blocks of %d, restarts of %d, internal %v",
+						compression, blockSize, interval, internal)] = o
 				}
 			}
 		}
@@ -66,8 +68,10 @@ func TestTable(t *testing.T) {
 				table := openTable(t, file, opts...)
 				require.Equal(t, format, table.Keys())
 				requireEntries(t, table, w, stored)
-				require.Equal(t, []sstable.MetaEntry{{Name: "filter.test.Exact", Handle: w.filterBlock}}, table.Metaindex())
-				require.Equal(t, []sstable.FilterEntry{{Policy: "test.Exact", Handle: w.filterBlock}}, table.Filters())
+				require.Equal(t, []sstable.MetaEntry{{Name: "filter.test.Exact",
+					Handle: w.filterBlock}}, table.Metaindex())
+				require.Equal(t, []sstable.FilterEntry{{Policy: "test.Exact",
+					Handle: w.filterBlock}}, table.Filters())
 
 				filter, err := table.Filter(exact{t})
 				require.NoError(t, err)
@@ -89,14 +93,16 @@ func TestTable(t *testing.T) {
 						require.Equal(t, keys[user], filter.MayContainAt(other<<11, []byte(user)))
 					}
 				}
-				for _, absent := range []string{"", "name-", "name-00000 ", "name-00600", "name-00601"} {
+				for _, absent := range []string{"", "name-", "name-00000 ", "name-00600",
+					"name-00601"} {
 					want := false
 					for _, user := range users {
 						want = want || user == absent
 					}
 					require.Equal(t, want, filter.MayContain([]byte(absent)), absent)
 				}
-				require.True(t, filter.MayContain([]byte("zzz")), "behind the last block no filter is asked")
+				require.True(t, filter.MayContain([]byte("zzz")),
+					"after the last block no filter is asked")
 				_, ok := table.FindBlock([]byte("zzz"))
 				require.False(t, ok)
 			}
@@ -129,7 +135,8 @@ func TestEmptyTable(t *testing.T) {
 		return file.Bytes()
 	}()
 	for blocks, file := range [][]byte{file, withBlock} {
-		for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys, sstable.PlainKeys} {
+		for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys,
+			sstable.PlainKeys} {
 			table := openTable(t, file, sstable.WithKeys(format))
 			require.Equal(t, blocks, table.Blocks())
 			for _, err := range table.Entries() {
@@ -151,20 +158,24 @@ func TestMetaindex(t *testing.T) {
 	properties.add([]byte("rocksdb.comparator"), []byte("one"))
 	properties.add([]byte("rocksdb.num.entries"), []byte{2})
 	contents := properties.finish()
-	file, w := writeTable(t, tableOptions{interval: 16, compression: snappied, policy: exact{t}, internal: true, meta: []metaBlock{
-		{"rocksdb.properties", contents}, {"", []byte("no name")}, {"zzz", nil}, {"filter.test.Exact.more", []byte("x")}, {"fullfilter.a", []byte("y")},
-		{"Filter.test.Exact", []byte("z")}, {"filter", nil}, {"filter.", nil},
-	}}, internalKeys("a", "b")...)
+	file, w := writeTable(t, tableOptions{interval: 16, compression: snappied, policy: exact{t},
+		internal: true, meta: []metaBlock{
+			{"rocksdb.properties", contents}, {"", []byte("no name")}, {"zzz", nil},
+			{"filter.test.Exact.more", []byte("x")}, {"fullfilter.a", []byte("y")},
+			{"Filter.test.Exact", []byte("z")}, {"filter", nil}, {"filter.", nil},
+		}}, internalKeys("a", "b")...)
 	table := openTable(t, file)
 	var names []string
 	for _, m := range table.Metaindex() {
 		names = append(names, m.Name)
 	}
-	require.Equal(t, "|Filter.test.Exact|filter|filter.|filter.test.Exact|filter.test.Exact.more|fullfilter.a|rocksdb.properties|zzz", strings.Join(names, "|"))
+	require.Equal(t, []string{"", "Filter.test.Exact", "filter", "filter.", "filter.test.Exact",
+		"filter.test.Exact.more", "fullfilter.a", "rocksdb.properties", "zzz"}, names)
 	handles := table.Metaindex()
 	require.Equal(t, []sstable.FilterEntry{
 		{Policy: "", Handle: handles[3].Handle}, {Policy: "test.Exact", Handle: w.filterBlock},
-		{Policy: "test.Exact.more", Handle: handles[5].Handle}, {Policy: "a", Whole: true, Handle: handles[6].Handle},
+		{Policy: "test.Exact.more", Handle: handles[5].Handle},
+		{Policy: "a", Whole: true, Handle: handles[6].Handle},
 	}, table.Filters())
 
 	handles[0] = sstable.MetaEntry{} // the caller's copy

@@ -30,7 +30,7 @@ type TableFilter struct {
 // then continues without them, as if each answered "may contain".
 func (t *Table) Filter(p policy.Policy) (*TableFilter, error) {
 	if p == nil {
-		return nil, errNilPolicy
+		return nil, policy.Check(nil)
 	}
 	for _, e := range t.Filters() {
 		if e.Policy == p.Name() {
@@ -43,7 +43,7 @@ func (t *Table) Filter(p policy.Policy) (*TableFilter, error) {
 // OpenFilter is like Filter for one of Filters(), whatever its name: p must be able to read it.
 func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error) {
 	if p == nil {
-		return nil, errNilPolicy
+		return nil, policy.Check(nil)
 	}
 	block, err := t.ReadBlock(e.Handle)
 	if err != nil {
@@ -126,11 +126,8 @@ func (f *TableFilter) MayContain(key []byte) bool {
 		return true
 	}
 	for _, format := range f.formats {
-		if i := f.index.find(
-			key,
-			format,
-		); i == f.index.len() ||
-			f.MayContainAt(f.index.handles[i].Offset, key) {
+		i := f.index.find(key, format)
+		if i == f.index.len() || f.MayContainAt(f.index.handles[i].Offset, key) {
 			return true
 		}
 	}

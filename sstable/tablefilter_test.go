@@ -13,7 +13,8 @@ import (
 // A filter is read by its exact name: neither a longer nor a shorter one will do.
 func TestFilterNames(t *testing.T) {
 	keys := plainKeys("a", "b")
-	const two, one = "filter." + policy.Name, "filter." + policy.NameGoLevelDB // the first is the second and a 2
+	// the first is the second and a 2
+	const two, one = "filter." + policy.Name, "filter." + policy.NameGoLevelDB
 	for _, c := range []struct {
 		name  string
 		inIt  []string
@@ -26,21 +27,26 @@ func TestFilterNames(t *testing.T) {
 		{"a shorter name is there", []string{one}, policy.Name, false},
 		{"both", []string{one, two}, policy.Name, true},
 		{"both, the other one", []string{one, two}, policy.NameGoLevelDB, true},
-		{"bytes behind", []string{two + "\x00", two + " "}, policy.Name, false},
-		{"bytes before", []string{"x" + two, "my" + two, ".filter." + policy.Name}, policy.Name, false},
-		{"upper case", []string{"Filter." + policy.Name, "filter.LEVELDB.BuiltinBloomFilter2"}, policy.Name, false},
+		{"bytes after", []string{two + "\x00", two + " "}, policy.Name, false},
+		{"bytes before", []string{"x" + two, "my" + two, ".filter." + policy.Name}, policy.Name,
+			false},
+		{"upper case", []string{"Filter." + policy.Name, "filter.LEVELDB.BuiltinBloomFilter2"},
+			policy.Name, false},
 		{"without prefix", []string{policy.Name}, policy.Name, false},
 		{"the prefix twice", []string{"filter.filter." + policy.Name}, policy.Name, false},
 		{"the prefix alone", []string{"filter.", "filter"}, policy.Name, false},
 		{"no filter", []string{}, policy.Name, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)), filterAs: c.inIt}, keys...)
-			filter, err := openTable(t, file, sstable.WithFileName("x.ldb")).Filter(policytest.Must(policy.NewBloom(20, policy.WithName(c.asked))))
+			file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)),
+				filterAs: c.inIt}, keys...)
+			asked := policytest.Must(policy.NewBloom(20, policy.WithName(c.asked)))
+			filter, err := openTable(t, file, sstable.WithFileName("x.ldb")).Filter(asked)
 			if !c.found {
 				require.Nil(t, filter)
 				require.ErrorIs(t, err, sstable.ErrNoFilter)
-				require.EqualError(t, err, `x.ldb: the table has no filter of this name: "`+c.asked+`"`)
+				require.EqualError(t, err,
+					`x.ldb: the table has no filter of this name: "`+c.asked+`"`)
 				return
 			}
 			require.NoError(t, err)
@@ -54,7 +60,8 @@ func TestFilterNames(t *testing.T) {
 // Two names for different filters: each policy asks its own.
 func TestFiltersOfTwoPolicies(t *testing.T) {
 	other := build(newBuilder(t), []dataBlock{{0, []string{"other"}}}, 20)
-	file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)), meta: []metaBlock{{"filter.test.Exact", other}}}, plainKeys("a")...)
+	file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)),
+		meta: []metaBlock{{"filter.test.Exact", other}}}, plainKeys("a")...)
 	table := openTable(t, file)
 	ours, err := table.Filter(policytest.Must(policy.NewBloom(10)))
 	require.NoError(t, err)
@@ -69,9 +76,11 @@ func TestFiltersOfTwoPolicies(t *testing.T) {
 func TestWholeFilter(t *testing.T) {
 	users := names(40)
 	whole := filterOf(users...)
-	o := tableOptions{blockSize: 100, internal: true, meta: []metaBlock{{"fullfilter.test.Exact", whole}}}
+	o := tableOptions{blockSize: 100, internal: true,
+		meta: []metaBlock{{"fullfilter.test.Exact", whole}}}
 	file, w := writeTable(t, o, internalKeys(users...)...)
-	for _, opts := range [][]sstable.TableOption{nil, {sstable.WithKeys(sstable.InternalKeys)}, {sstable.WithKeys(sstable.PlainKeys)}} {
+	for _, opts := range [][]sstable.TableOption{nil, {sstable.WithKeys(sstable.InternalKeys)},
+		{sstable.WithKeys(sstable.PlainKeys)}} {
 		table := openTable(t, file, opts...)
 		require.Len(t, table.Filters(), 1)
 		require.True(t, table.Filters()[0].Whole)
@@ -84,7 +93,7 @@ func TestWholeFilter(t *testing.T) {
 			require.True(t, filter.MayContainAt(0, []byte(user)))
 			require.True(t, filter.MayContainAt(1<<63, []byte(user)))
 		}
-		for _, absent := range []string{"", "a", "zzz"} { // it knows keys behind the last block too
+		for _, absent := range []string{"", "a", "zzz"} { // it knows keys after the last block too
 			require.False(t, filter.MayContain([]byte(absent)))
 			require.False(t, filter.MayContainAt(w.dataBlocks[3].Offset, []byte(absent)))
 		}
@@ -110,15 +119,17 @@ func TestWholeFilter(t *testing.T) {
 	require.True(t, filter.MayContain([]byte(users[0])))
 }
 
-// A policy of any name can read a filter if it is told which.
+// A policy of any name can read a filter if the caller says which.
 func TestOpenFilter(t *testing.T) {
-	file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)), filterAs: []string{"filter.somebody.else"}}, plainKeys("a")...)
+	file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)),
+		filterAs: []string{"filter.somebody.else"}}, plainKeys("a")...)
 	table := openTable(t, file)
 	filter, err := table.OpenFilter(table.Filters()[0], policytest.Must(policy.NewBloom(10)))
 	require.NoError(t, err)
 	require.True(t, filter.MayContain([]byte("a")))
 
-	_, err = table.OpenFilter(sstable.FilterEntry{Handle: sstable.BlockHandle{Offset: 1 << 40, Length: 7}}, policytest.Must(policy.NewBloom(10)))
+	_, err = table.OpenFilter(sstable.FilterEntry{Handle: sstable.BlockHandle{Offset: 1 << 40,
+		Length: 7}}, policytest.Must(policy.NewBloom(10)))
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 }
@@ -127,7 +138,8 @@ func TestOpenFilter(t *testing.T) {
 // watches this test.
 func TestConcurrentTables(t *testing.T) {
 	users := names(200)
-	file, w := writeTable(t, tableOptions{blockSize: 200, compression: zstded, policy: policytest.Must(policy.NewBloom(10)), internal: true}, internalKeys(users...)...)
+	file, w := writeTable(t, tableOptions{blockSize: 200, compression: zstded,
+		policy: policytest.Must(policy.NewBloom(10)), internal: true}, internalKeys(users...)...)
 	filter, err := openTable(t, file).Filter(policytest.Must(policy.NewBloom(10)))
 	require.NoError(t, err)
 	for range 4 {

@@ -22,7 +22,7 @@ import (
 // This file writes tables, from the text of the package comment alone and with all the freedom that
 // the format leaves.
 
-// Kinds of compression, as the byte behind a block.
+// Kinds of compression, as the byte after a block.
 const (
 	raw      = 0
 	snappied = 1
@@ -43,7 +43,8 @@ type tableOptions struct {
 
 	indexKey func(last, next []byte) []byte // nil: last. next is nil for the last data block
 	meta     []metaBlock                    // further blocks that the metaindex names
-	filterAs []string                       // names of the filter block; nil: "filter." and the policy's
+	// names of the filter block; nil: "filter." and the policy's
+	filterAs []string
 }
 
 type metaBlock struct {
@@ -53,14 +54,15 @@ type metaBlock struct {
 
 type tableWriter struct {
 	tableOptions
-	t       testing.TB
-	w       io.Writer
-	offset  uint64
-	data    blockWriter
-	index   blockWriter
-	filter  *sstable.FilterBlockBuilder
-	last    []byte
-	pending sstable.BlockHandle // the data block whose index entry needs the next key; no length: none
+	t      testing.TB
+	w      io.Writer
+	offset uint64
+	data   blockWriter
+	index  blockWriter
+	filter *sstable.FilterBlockBuilder
+	last   []byte
+	// the data block whose index entry needs the next key; no length: none
+	pending sstable.BlockHandle
 
 	// What was written.
 	dataBlocks                         []sstable.BlockHandle
@@ -84,7 +86,7 @@ func newTableWriter(t testing.TB, w io.Writer, o tableOptions) *tableWriter {
 	return tw
 }
 
-// add appends an entry. Its key is in the order that the index shall have.
+// add appends an entry. Its key is in the order of the index.
 func (w *tableWriter) add(key, value []byte) {
 	w.addToIndex(key)
 	w.data.add(key, value)
@@ -248,7 +250,8 @@ func footer(metaindex, index sstable.BlockHandle) []byte {
 
 // zstdEncoder makes frames like those of LevelDB, which tell their length.
 var zstdEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
+	return zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(1))
 })
 
 func compress(t testing.TB, contents []byte, compression byte) []byte {
@@ -305,7 +308,8 @@ func (w *tableWriter) withIndex(file []byte, keys [][]byte) []byte {
 	}
 	stored := compress(w.t, index.finish(), w.compression)
 	h := sstable.BlockHandle{Offset: w.indexBlock.Offset, Length: uint64(len(stored))}
-	return slices.Concat(file[:h.Offset], withTrailer(stored, w.compression), footer(w.metaindex, h))
+	return slices.Concat(file[:h.Offset], withTrailer(stored, w.compression),
+		footer(w.metaindex, h))
 }
 
 // internalKey returns a user key with the trailer of a database: sequence number * 256 + type.

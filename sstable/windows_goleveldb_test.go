@@ -19,7 +19,8 @@ func TestGoLevelDBTableWithoutKeys(t *testing.T) {
 	p := policytest.Must(policy.NewBloom(10))
 	for baseLg := 1; baseLg <= 11; baseLg++ {
 		var file bytes.Buffer
-		w := table.NewWriter(&file, &opt.Options{Filter: goleveldb.New(p), FilterBaseLg: baseLg}, nil, 0)
+		w := table.NewWriter(&file, &opt.Options{Filter: goleveldb.New(p), FilterBaseLg: baseLg},
+			nil, 0)
 		require.NoError(t, w.Close())
 		opened := openTable(t, file.Bytes())
 		require.Equal(t, 1, opened.Blocks())

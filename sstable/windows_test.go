@@ -25,24 +25,34 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 		end    uint64
 		want   string
 	}{
-		{"as it should be", 6, []dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}}, 124, ""},
-		{"windows of one block", 5, []dataBlock{{0, []string{"a", "b"}}, {58, []string{"c"}}, {87, []string{"d"}}}, 124, ""},
+		{"sound", 6, []dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}}, 124,
+			""},
+		{"windows of one block", 5, []dataBlock{{0, []string{"a", "b"}}, {58, []string{"c"}},
+			{87, []string{"d"}}}, 124, ""},
 		{"fewer filters", 6, []dataBlock{{0, []string{"a", "b", "c"}}}, 64, ""},
 		{"no filters", 6, nil, 0, ""},
-		{"empty filters behind the last block", 6, []dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}}, 300, ""},
-		{"a filter behind the last block", 6, []dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}, {200, []string{"e"}}}, 300,
+		{"empty filters after the last block", 6,
+			[]dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}}, 300, ""},
+		{"a filter after the last block", 6, []dataBlock{{0, []string{"a", "b", "c"}},
+			{87, []string{"d"}}, {200, []string{"e"}}}, 300,
 			"filter 3 of windows of 2^6 bytes has keys, and no data block begins there"},
-		{"a filter where no block begins", 4, []dataBlock{{0, []string{"a"}}, {29, []string{"b"}}, {40, []string{"x"}}, {58, []string{"c"}}, {87, []string{"d"}}}, 124,
+		{"a filter where no block begins", 4, []dataBlock{{0, []string{"a"}}, {29, []string{"b"}},
+			{40, []string{"x"}}, {58, []string{"c"}}, {87, []string{"d"}}}, 124,
 			"filter 2 of windows of 2^4 bytes has keys, and no data block begins there"},
-		{"an empty filter where a block begins", 4, []dataBlock{{0, []string{"a"}}, {29, []string{"b"}}, {87, []string{"d"}}}, 124,
+		{"an empty filter where a block begins", 4,
+			[]dataBlock{{0, []string{"a"}}, {29, []string{"b"}}, {87, []string{"d"}}}, 124,
 			"filter 3 of windows of 2^4 bytes is empty, and a data block begins at 58"},
-		{"an empty filter where the first block begins", 6, []dataBlock{{87, []string{"d"}}}, 124, "filter 0 of windows of 2^6 bytes is empty, and a data block begins at 0"},
-		{"an empty filter where the last block begins", 6, []dataBlock{{0, []string{"a", "b", "c"}}}, 128, "filter 1 of windows of 2^6 bytes is empty, and a data block begins at 87"},
+		{"an empty filter where the first block begins", 6, []dataBlock{{87, []string{"d"}}}, 124,
+			"filter 0 of windows of 2^6 bytes is empty, and a data block begins at 0"},
+		{"an empty filter where the last block begins", 6,
+			[]dataBlock{{0, []string{"a", "b", "c"}}}, 128,
+			"filter 1 of windows of 2^6 bytes is empty, and a data block begins at 87"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			block := build(newBuilder(t, sstable.WithBaseLg(c.baseLg)), c.blocks, c.end)
 			// As a block beside the data, under the name of a filter.
-			file, w := writeTable(t, tableOptions{meta: []metaBlock{{"filter.test.Exact", block}}}, stored...)
+			file, w := writeTable(t, tableOptions{meta: []metaBlock{{"filter.test.Exact", block}}},
+				stored...)
 			table := openTable(t, file)
 			filter, err := table.Filter(exact{t})
 			if c.want == "" {
@@ -61,7 +71,8 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 		})
 	}
 	// A malformed filter block is told by its own error, inside of the file's.
-	file, _ := writeTable(t, tableOptions{meta: []metaBlock{{"filter.test.Exact", []byte{1, 0, 0, 0, 11}}}}, stored...)
+	file, _ := writeTable(t,
+		tableOptions{meta: []metaBlock{{"filter.test.Exact", []byte{1, 0, 0, 0, 11}}}}, stored...)
 	_, err := openTable(t, file).Filter(exact{t})
 	var wrong *sstable.FilterBlockError
 	require.ErrorAs(t, err, &wrong)

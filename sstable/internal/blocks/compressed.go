@@ -8,7 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// SnappyCanHold reports whether n bytes can have been compressed to so many: a copy of 64 bytes takes
+// SnappyCanHold reports whether n bytes can have been compressed to so many: a copy of 64 bytes
+// takes
 // 3.
 func SnappyCanHold(compressed, n int) bool {
 	const maxRatio = 22
@@ -31,11 +32,8 @@ func (d *ZstdDecoder) Decode(dst, frame []byte, n uint64) ([]byte, error) {
 	}
 	if d.decoder == nil {
 		// The limit leaves no room for frames after the first, which n does not include.
-		d.decoder, err = zstd.NewReader(
-			nil,
-			zstd.WithDecoderConcurrency(1),
-			zstd.WithDecodeAllCapLimit(true),
-		)
+		d.decoder, err = zstd.NewReader(nil,
+			zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return nil, err
 		}
