@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -169,4 +170,13 @@ func TestThisEnvironment(t *testing.T) {
 	require.Positive(t, e.Cores)
 	require.NotEmpty(t, e.Commit)
 	require.Equal(t, "unknown version", ModuleVersion("example.com/none"))
+}
+
+func TestProgress(t *testing.T) {
+	var b bytes.Buffer
+	progress := NewProgress(&b)
+	progress(0, 10, "loading")
+	time.Sleep(20 * time.Millisecond)
+	progress(9, 10, "reading")
+	require.Equal(t, "[ 1/10] loading\n[10/10] reading (about 0s left)\n", b.String())
 }
