@@ -27,7 +27,7 @@ func fill(t *testing.T, db DB, scale Scale, num int) {
 // Every engine with every filter stores and finds keys, and reports its tables, its filters and
 // what these were asked.
 func TestEngines(t *testing.T) {
-	const num, bits = 20000, 10
+	const num, bits = 6000, 10
 	for _, e := range Engines {
 		for _, filter := range Filters() {
 			t.Run(e.Name+"/"+filter, func(t *testing.T) {

@@ -105,7 +105,7 @@ func TestCPPBuilds(t *testing.T) {
 	for _, bits := range []int{10, 16} {
 		c := startedCPP(t, program, bits)
 		require.Regexp(t, `^\d+\.\d+ \(-lleveldb\), the loop by g\+\+ .* -O3$`, c.Version())
-		for _, n := range []int{1, 1000, 20_000, 0} {
+		for _, n := range []int{1, 1000, 5000, 0} {
 			keys := cppKeys(rand.New(rand.NewPCG(1, uint64(n))), n)
 			require.NoError(t, c.SetKeys(keys))
 			for _, each := range []int{1, 7, 1000, 1_000_000} {

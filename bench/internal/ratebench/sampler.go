@@ -20,7 +20,7 @@ func (c *Config) perFilter(n int) int {
 
 // leastFilters returns how many filters of n keys are built at least. Large ones differ little from
 // each other, and take long.
-func leastFilters(n int) int { return max(2, min(10, 4_000_000/n)) }
+func leastFilters(n int) int { return max(2, min(10, 2_000_000/n)) }
 
 // measure measures a cell, of all kinds and bits per key at once: they share the keys.
 func (c *Config) measure(ctx context.Context, cell Cell) (results []Result, err error) {

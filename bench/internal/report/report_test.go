@@ -128,8 +128,7 @@ func TestFiles(t *testing.T) {
 		cells[name] = lines[2][i]
 	}
 	for name, want := range map[string]string{
-		"name": "two", "rate": "1e-07", "parts": "null", "complete": "true", "cpu": "Zen 99", "commit": "abc",
-		"version_C++_LevelDB": "1.23", "setting_num": "5",
+		"name": "two", "rate": "1e-07", "parts": "null", "complete": "true",
 	} {
 		require.Equal(t, want, cells[name], name)
 	}
@@ -153,7 +152,7 @@ func TestIncomplete(t *testing.T) {
 	require.Contains(t, b.String(), `"complete": false`)
 	b.Reset()
 	require.NoError(t, r.WriteCSV(&b))
-	require.Contains(t, b.String(), ",false,Zen 99")
+	require.Contains(t, b.String(), ",false\n")
 }
 
 func TestSpreads(t *testing.T) {
