@@ -119,7 +119,8 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 
 // supervise runs config and returns the finished runs when it is done, or some seconds after an
 // engine failed or the user interrupted it: engines that cannot write may never return from a call.
-func supervise(ctx context.Context, config *enginebench.Config) (runs []enginebench.Run, err error) {
+func supervise(ctx context.Context, config *enginebench.Config) (
+	runs []enginebench.Run, err error) {
 	const patience = 2 * time.Second
 	ctx, cancel := context.WithCancelCause(ctx)
 	config.OnFatal = func(err error) { cancel(err) } // the first one is the cause

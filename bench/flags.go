@@ -32,7 +32,8 @@ func newFlags(name, usage string) *flags {
 func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) error {
 	f.VisitAll(func(fl *flag.Flag) { f.settings = append(f.settings, fl.Name) })
 	f.BoolVar(&f.outputs.markdown, "markdown", false, "print the tables as Markdown")
-	f.StringVar(&f.outputs.json.path, "json", "", "`file` to write as JSON, which describes its fields")
+	f.StringVar(&f.outputs.json.path, "json", "",
+		"`file` to write as JSON, which describes its fields")
 	f.StringVar(&f.outputs.csv.path, "csv", "", "`file` to write as CSV")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

@@ -40,7 +40,8 @@ func picture(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	config := ratebench.Config{
 		Kinds: kind.All, Shapes: shapes, Densities: density, Bits: []float64{10},
-		Ns: []int{ratebench.WindowKeys, ratebench.TableKeys}, Queries: max(1, *queries), Seed: *seed,
+		Ns: []int{ratebench.WindowKeys, ratebench.TableKeys}, Queries: max(1, *queries),
+		Seed:     *seed,
 		Progress: report.NewProgress(os.Stderr),
 	}
 	outcome := ratebench.Outcome{Config: &config}

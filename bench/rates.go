@@ -24,7 +24,8 @@ type rateFlags struct {
 
 func newRateFlags() *rateFlags {
 	f := &rateFlags{flags: newFlags("rates", "Measures false-positive rates, and fails if a kind "+
-		"of filter breaks a bound that it promises. Filters of 10M keys (-n 10M) take 5 GB of memory.")}
+		"of filter breaks a bound that it promises. Filters of 10M keys (-n 10M) take 5 GB "+
+		"of memory.")}
 	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure")
 	f.StringVar(&f.shapes, "shapes", join(keys.Shapes, keys.ShapeName), "`shapes` of the keys")
 	f.StringVar(&f.densities, "densities", join(keys.Densities, keys.DensityName),

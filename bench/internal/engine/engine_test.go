@@ -32,7 +32,8 @@ func TestEngines(t *testing.T) {
 		for _, filter := range Filters() {
 			t.Run(e.Name+"/"+filter, func(t *testing.T) {
 				config := Config{
-					Dir: t.TempDir(), Filter: filter, Bits: bits, Scale: ScaleFor(num * 20), Cache: 1 << 20,
+					Dir: t.TempDir(), Filter: filter, Bits: bits, Scale: ScaleFor(num * 20),
+					Cache:   1 << 20,
 					OnFatal: func(err error) { t.Errorf("fatal: %v", err) },
 				}
 				db, err := e.Open(config)
@@ -44,7 +45,9 @@ func TestEngines(t *testing.T) {
 				require.NotZero(t, levels[0].Tables, "%v", levels)
 				var sum Level
 				for _, l := range levels {
-					sum.Filters, sum.FilterBytes, sum.Keys = sum.Filters+l.Filters, sum.FilterBytes+l.FilterBytes, sum.Keys+l.Keys
+					sum.Filters += l.Filters
+					sum.FilterBytes += l.FilterBytes
+					sum.Keys += l.Keys
 				}
 				if filter == None {
 					require.Zero(t, sum)

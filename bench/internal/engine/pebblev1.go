@@ -44,7 +44,9 @@ func openPebbleV1(c Config) (DB, error) {
 			l.FilterPolicy = bloom.FilterPolicy(WholeBits(c.Bits))
 		}
 		if l.FilterPolicy != nil {
-			l.FilterPolicy = &pebbleFilter[pebble.FilterType, pebble.FilterWriter]{l.FilterPolicy, i, c.Counts}
+			l.FilterPolicy = &pebbleFilter[pebble.FilterType, pebble.FilterWriter]{
+				l.FilterPolicy, i, c.Counts,
+			}
 		}
 	}
 	o.Filters = nil // Open fills it from the levels

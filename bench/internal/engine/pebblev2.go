@@ -42,9 +42,11 @@ func openPebbleV2(c Config) (DB, error) {
 			l.FilterPolicy = bloom.FilterPolicy(WholeBits(c.Bits))
 		}
 		if l.FilterPolicy == nil {
-			l.FilterPolicy = pebble.NoFilterPolicy // nil would inherit the filter of the level above
+			l.FilterPolicy = pebble.NoFilterPolicy // nil would inherit
 		} else if l.FilterPolicy != pebble.NoFilterPolicy {
-			l.FilterPolicy = &pebbleFilter[pebble.FilterType, pebble.FilterWriter]{l.FilterPolicy, i, c.Counts}
+			l.FilterPolicy = &pebbleFilter[pebble.FilterType, pebble.FilterWriter]{
+				l.FilterPolicy, i, c.Counts,
+			}
 		}
 	}
 	o.Filters = nil // Open fills it from the levels

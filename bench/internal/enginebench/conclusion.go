@@ -43,7 +43,8 @@ func (o *Outcome) conclusion() []string {
 	last := o.Filters[len(o.Filters)-1]
 	for _, e := range o.Engines {
 		if o.Filters[0] == engine.None && len(o.of(e, best.Name)) > 0 {
-			speed = append(speed, fmt.Sprintf("%s: misses %.1f times, hits %.1f times as fast", e.Name,
+			speed = append(speed, fmt.Sprintf("%s: misses %.1f times, hits %.1f times as fast",
+				e.Name,
 				o.ratio(e, best.Name, engine.None, smallMiss).Middle,
 				o.ratio(e, best.Name, engine.None, smallHit).Middle))
 		}
@@ -59,9 +60,10 @@ func (o *Outcome) conclusion() []string {
 			"reads the tables too", kind.Exact.Name, kind.Exact.Constructor)
 	}
 	lines := []string{
-		"Part of the needless table reads that each filter avoids: " + strings.Join(reads, "; ") + ".",
-		advice + fmt.Sprintf(". Ignore differences in speed below %.0f %%: the same filter differed "+
-			"from itself by as much.", 100*noise),
+		"Part of the needless table reads that each filter avoids: " +
+			strings.Join(reads, "; ") + ".",
+		advice + fmt.Sprintf(". Ignore differences in speed below %.0f %%: the same filter "+
+			"differed from itself by as much.", 100*noise),
 	}
 	if len(speed) > 0 {
 		lines = append([]string{fmt.Sprintf("With %s instead of no filter, small cache: %s.",

@@ -119,10 +119,11 @@ func (o *Outcome) Report(r *report.Report) {
 	r.Notes = append(r.Notes, fmt.Sprintf("A miss looks up an absent key between the present "+
 		"keys, a hit a present key. The small block cache (%.1f MB) has room for a part of the "+
 		"data, the large one (%.1f MB) for all. Files are in the operating system's cache. Load "+
-		"includes flushes and compactions.", float64(o.SmallCache())/1e6, float64(o.LargeCache())/1e6),
+		"includes flushes and compactions.", float64(o.SmallCache())/1e6,
+		float64(o.LargeCache())/1e6),
 		"Checks, reads avoided and FPR (false positives per check) are counted apart from the "+
-			"timed passes, for absent keys between and beyond the present keys. They depend on the "+
-			"keys' shape, their density and the number of keys per filter.")
+			"timed passes, for absent keys between and beyond the present keys. They depend on "+
+			"the keys' shape, their density and the number of keys per filter.")
 	for _, warning := range o.warnings() {
 		r.Notes = append(r.Notes, "WARNING: "+warning)
 	}
@@ -172,7 +173,8 @@ func (o *Outcome) filterTable() report.Table {
 			}
 			row := []any{e.Name, filter}
 			for _, f := range filterFigures {
-				row = append(row, report.Number{Value: o.median(e, filter, f.figure), Decimals: f.decimals})
+				value := o.median(e, filter, f.figure)
+				row = append(row, report.Number{Value: value, Decimals: f.decimals})
 			}
 			t.Add(row...)
 		}
@@ -188,7 +190,8 @@ func (o *Outcome) levelTable(e engine.Engine) report.Table {
 			"present keys, % (medians over the rounds)",
 		Keys: 1, Columns: []string{"level", "tables", "MB", "keys per filter", "filters, MB"},
 	}
-	filters := slices.DeleteFunc(slices.Clone(o.Filters), func(f string) bool { return f == engine.None })
+	filters := slices.Clone(o.Filters)
+	filters = slices.DeleteFunc(filters, func(f string) bool { return f == engine.None })
 	if len(filters) == 0 || !e.Levels {
 		return t
 	}
@@ -226,8 +229,8 @@ func (o *Outcome) levelTable(e engine.Engine) report.Table {
 // warnings returns what makes figures doubtful.
 func (o *Outcome) warnings() (all []string) {
 	if whole := engine.WholeBits(o.Bits); float64(whole) != o.Bits {
-		all = append(all, fmt.Sprintf("engines' own filters take whole bits per key: %s has %d, the "+
-			"others have %v", engine.BuiltIn, whole, o.Bits))
+		all = append(all, fmt.Sprintf("engines' own filters take whole bits per key: %s has %d, "+
+			"the others have %v", engine.BuiltIn, whole, o.Bits))
 	}
 	last := o.Filters[len(o.Filters)-1]
 	for _, e := range o.Engines {
@@ -240,10 +243,11 @@ func (o *Outcome) warnings() (all []string) {
 				case r.BetweenChecks == 0 || r.BeyondChecks == 0:
 					all = append(all, name+"NO FILTER WAS EVER ASKED for absent keys between or "+
 						"beyond the present keys: the speed says nothing about filters")
-				case i < len(base) && math.Abs(ratio(r.BetweenChecks, base[i].BetweenChecks)-1) > 0.02:
-					all = append(all, fmt.Sprintf("%sits filters were asked %d times, those of %s %d "+
-						"times. The trees differ, so not all of the difference in speed is the filter's",
-						name, r.BetweenChecks, last, base[i].BetweenChecks))
+				case i < len(base) &&
+					math.Abs(ratio(r.BetweenChecks, base[i].BetweenChecks)-1) > 0.02:
+					all = append(all, fmt.Sprintf("%sits filters were asked %d times, those of "+
+						"%s %d times. The trees differ, so not all of the difference in speed is "+
+						"the filter's", name, r.BetweenChecks, last, base[i].BetweenChecks))
 				}
 			}
 		}

@@ -39,11 +39,13 @@ var All = []Kind{
 		Name:         "blocked",
 		Constructor:  "policy.NewBlockedBloom",
 		Encoding:     policy.EncodingBlocked,
-		New:          func(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) },
+		New:          newBlocked,
 		Bounds:       []Bound{{10, 500, 0.0100}, {16, 500, 0.0009}, {20, 500, 0.00022}},
 		SmallAsExact: true,
 	},
 }
+
+func newBlocked(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) }
 
 // Name returns k's name.
 func Name(k Kind) string { return k.Name }

@@ -44,14 +44,15 @@ func (o *Outcome) Report(r *report.Report) {
 		}
 	}
 	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: the part of a range of "+
-		"keys that is present, or \"beyond\" if absent keys follow the range. Its rate is the mean "+
-		"over filters of different keys, with its 95 % interval in brackets. The worst of many "+
+		"keys that is present, or \"beyond\" if absent keys follow the range. Its rate is the "+
+		"mean over filters of different keys, with its 95 % interval in brackets. The worst of many "+
 		"cells is partly chance. All kinds have the same keys and are asked the same absent keys.")
 	for _, k := range o.Kinds {
 		all, broken := o.verdicts(k)
 		switch {
 		case len(broken) > 0:
-			note := fmt.Sprintf("%s: BOUNDS ARE BROKEN by %d of %d rates:", k.Name, len(broken), len(all))
+			note := fmt.Sprintf("%s: BOUNDS ARE BROKEN by %d of %d rates:",
+				k.Name, len(broken), len(all))
 			for _, v := range broken {
 				note += " " + v.String() + "."
 			}
@@ -100,10 +101,9 @@ func (o *Outcome) table(bits float64) report.Table {
 			if b := o.lowestBound(worst); b > 0 {
 				bound = percent(b)
 			}
-			t.Add(n, k.Name, report.Number{Value: 8 * float64(worst.Size) / float64(n), Decimals: 2},
-				percent(report.Median(means)),
-				fmt.Sprintf("%s [%s to %s]", percent(worst.Rate.Mean()), percent(low), percent(high)),
-				worst.keys(), bound)
+			size := report.Number{Value: 8 * float64(worst.Size) / float64(n), Decimals: 2}
+			t.Add(n, k.Name, size, percent(report.Median(means)), fmt.Sprintf("%s [%s to %s]",
+				percent(worst.Rate.Mean()), percent(low), percent(high)), worst.keys(), bound)
 		}
 	}
 	return t

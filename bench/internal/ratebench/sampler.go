@@ -55,7 +55,8 @@ func (c *Config) measure(ctx context.Context, cell Cell) (results []Result, err 
 				return nil, context.Cause(ctx)
 			}
 			if err := s.sample(present, absent); err != nil {
-				return nil, fmt.Errorf("%v, %v bits per key: %s: %w", cell, s.Bits, s.Kind.Name, err)
+				return nil, fmt.Errorf("%v, %v bits per key: %s: %w", cell, s.Bits, s.Kind.Name,
+					err)
 			}
 		}
 	}
