@@ -31,7 +31,8 @@ type filterFlags struct {
 func newFilterFlags() *filterFlags {
 	f := &filterFlags{flags: newFlags("filters", "Compares the speed of implementations of "+
 		"filters, outside of any engine. The full run takes 3 GB of memory, most of it for "+
-		"filters of 10M keys; -quick takes less than 300 MB. To compare with C++ LevelDB, build it first: "+
+		"filters of 10M keys; -quick takes less than 300 MB. To compare with C++ LevelDB, "+
+		"build it first: "+
 		filterbench.CPPBuild)}
 	f.IntVar(&f.bits, "bits", 10, "`bits` per key, a whole number")
 	f.StringVar(&f.contestants, "contestants", "goleveldb,pebblev2,cpp,"+join(kind.All, kind.Name),

@@ -126,7 +126,13 @@ func TestEngines(t *testing.T) {
 	}
 	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
 	runs := 3 * (len(engine.Filters()) + 1)
-	require.Equal(t, runs, strings.Count(r.stderr, "\n"), "a line of progress for each:\n%s", r.stderr)
+	require.Equal(
+		t,
+		runs,
+		strings.Count(r.stderr, "\n"),
+		"a line of progress for each:\n%s",
+		r.stderr,
+	)
 	d, lines := read()
 	require.True(t, d.Complete)
 	require.Len(t, d.Records, runs)
@@ -193,7 +199,12 @@ func TestRates(t *testing.T) {
 	}
 	require.Equal(t, 4, strings.Count(r.stderr, "\n"), r.stderr)
 	d, lines := read()
-	require.Len(t, d.Records, len(kind.All)*2*3*2, "kinds, bits, shapes and densities, numbers of keys")
+	require.Len(
+		t,
+		d.Records,
+		len(kind.All)*2*3*2,
+		"kinds, bits, shapes and densities, numbers of keys",
+	)
 	require.Equal(t, r.stdout, bench(t, args...).stdout, "same flags, same figures")
 	_, again := read()
 	require.Equal(t, lines, again)

@@ -62,7 +62,8 @@ func (c *Config) Report(r *report.Report, results []Result) {
 		fmt.Sprintf("%q is the same code again: its distance from 1 is noise.", names[1]),
 		"levelbloom is called through policy.Policy, other filters through the interface that "+
 			"their engine calls. C++ LevelDB runs in a process of its own, by its own clock, and "+
-			"gets an array of all keys to build a filter. Contestants of the same encoding gave the same "+
+			"gets an array of all keys to build a filter. Contestants of the same encoding gave "+
+			"the same "+
 			"answers and built the same bytes.")
 }
 
