@@ -50,7 +50,7 @@ func (o *Outcome) conclusion() []string {
 		}
 		for _, figure := range []func(Run) float64{smallMiss, smallHit} {
 			if again := o.ratio(e, last+Again, last, figure); !math.IsNaN(again.Middle) {
-				noise = max(noise, math.Abs(again.Low-1), math.Abs(again.High-1))
+				noise = max(noise, math.Abs(again.Middle-1))
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (o *Outcome) conclusion() []string {
 		"Part of the needless table reads that each filter avoids: " +
 			strings.Join(reads, "; ") + ".",
 		advice + fmt.Sprintf(". Ignore differences in speed below %.0f %%: the same filter "+
-			"differed from itself by as much.", 100*noise),
+			"differed from itself by as much (median).", 100*noise),
 	}
 	if len(speed) > 0 {
 		lines = append([]string{fmt.Sprintf("With %s instead of no filter, small cache: %s.",
