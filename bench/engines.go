@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/syndtr/goleveldb/leveldb/opt"
@@ -16,7 +14,6 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/progress"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -28,41 +25,30 @@ type engineFlags struct {
 	bits                                  float64
 	engines, filters, shape, density, dir string
 	seed                                  int64
-	quick                                 bool
 }
 
 func newEngineFlags() *engineFlags {
 	f := &engineFlags{flags: newFlags("engines", "Loads real databases, with and without "+
-		"filters, and "+
-		"measures what the filters do. The last filter runs twice in each round, which shows the "+
-		"noise.")}
-	f.IntVar(&f.num, "num", 100_000, "`keys` to store")
+		"filters, and measures what the filters do. The last filter runs twice in each round: the "+
+		"difference between the two is noise.")}
+	f.IntVar(&f.num, "num", 60_000, "`keys` to store")
 	f.IntVar(&f.valueSize, "value-size", 100, "`bytes` of random data per value")
-	f.IntVar(&f.reads, "reads", 1<<14, "`lookups` in each pass")
+	f.IntVar(&f.reads, "reads", 1<<13, "`lookups` in each pass")
 	f.IntVar(&f.rounds, "rounds", 3, "`rounds`, in each of which every contestant runs")
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key; engines' own filters round up")
 	f.IntVar(&f.baseLg, "baselg", opt.DefaultFilterBaseLg,
-		"`lg` of the bytes of data that share a filter in goleveldb")
-	f.StringVar(
-		&f.engines,
-		"engines",
-		"goleveldb,pebblev2",
-		"`engines` to run; there is also pebblev1",
-	)
-	f.StringVar(
-		&f.filters,
-		"filters",
-		join(engine.Filters(), itself),
-		"`filters` to compare; ratios are "+
-			"to the first one",
-	)
-	f.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys, such as random or bigendian")
-	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present; 63% is "+
-		"what db_bench's fillrandom leaves")
+		"binary `logarithm` of the bytes of data that share a filter in goleveldb")
+	f.StringVar(&f.engines, "engines", "goleveldb,pebblev2",
+		"`engines` to run; there is also pebblev1")
+	f.StringVar(&f.filters, "filters", join(engine.Filters(), itself),
+		"`filters` to compare; ratios are to the first")
+	f.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys: "+
+		spaced(join(keys.Shapes, keys.ShapeName)))
+	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: "+
+		"alternating (every second key), 63% (as LevelDB's db_bench leaves) or 10%")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of keys and values")
 	f.StringVar(&f.dir, "dir", os.TempDir(), "`directory` for the databases, which are removed")
-	f.BoolVar(&f.quick, "quick", false, "a short run, too small for conclusions: 10,000 keys, 1 "+
-		"round")
+	f.Bool("quick", false, "a short run, too small for conclusions: 10,000 keys, 1 round")
 	return f
 }
 
@@ -94,11 +80,11 @@ func (f *engineFlags) config() (c enginebench.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	density, err := keys.ParseDensity(f.density)
+	densities, err := choose("density", f.density, keys.Densities, keys.DensityName)
 	if err != nil {
-		return c, fmt.Errorf("-density: %w", err)
+		return c, err
 	}
-	c.Keys, err = keys.NewSet(shapes[0], density, f.num, f.reads, f.seed)
+	c.Keys, err = keys.NewSet(shapes[0], densities[0], f.num, f.reads, f.seed)
 	return c, err
 }
 
@@ -116,65 +102,48 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := f.outputs.open(); err != nil {
 		return err
 	}
-	defer f.outputs.discard()
 	if config.Dir, err = os.MkdirTemp(f.dir, "levelbloom-bench-"); err != nil {
 		return fmt.Errorf("-dir: %w", err)
 	}
-	config.Progress = progress.New(os.Stderr)
+	config.Progress = report.NewProgress(os.Stderr)
 	runs, err := supervise(ctx, &config)
 	err = errors.Join(err, removeAll(config.Dir))
 	r := f.report()
 	for _, e := range config.Engines {
-		r.Versions = append(
-			r.Versions,
-			report.Setting{Name: e.Name, Value: report.ModuleVersion(e.Module)},
-		)
+		r.AddVersion(e.Name, report.ModuleVersion(e.Module))
 	}
 	outcome := enginebench.Outcome{Config: &config, Runs: runs}
 	outcome.Report(r)
 	return f.outputs.finish(r, stdout, err)
 }
 
-// supervise runs config and returns the finished runs when it is done, when an engine cannot go on,
-// or some seconds after an interruption: engines that cannot write may never return from a call.
-func supervise(ctx context.Context, config *enginebench.Config) ([]enginebench.Run, error) {
-	const patience = 5 * time.Second
-	var (
-		mutex sync.Mutex
-		runs  []enginebench.Run
-		done  = make(chan error, 1)
-		fatal = make(chan error, 1)
-	)
-	config.OnFatal = func(err error) {
+// supervise runs config and returns the finished runs when it is done, or some seconds after an
+// engine failed or the user interrupted it: engines that cannot write may never return from a call.
+func supervise(ctx context.Context, config *enginebench.Config) (
+	runs []enginebench.Run, err error) {
+	const patience = 2 * time.Second
+	ctx, cancel := context.WithCancelCause(ctx)
+	config.OnFatal = func(err error) { cancel(err) } // the first one is the cause
+	finished := make(chan enginebench.Run)
+	done := make(chan error, 1)
+	go func() { done <- config.Run(ctx, func(r enginebench.Run) { finished <- r }) }()
+	var timeout <-chan time.Time
+	ended := ctx.Done()
+	for {
 		select {
-		case fatal <- err:
-		default: // the first one is the cause
+		case r := <-finished:
+			runs = append(runs, r)
+		case err := <-done:
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return runs, err
+		case <-ended:
+			timeout, ended = time.After(patience), nil
+		case <-timeout:
+			return runs, context.Cause(ctx)
 		}
 	}
-	go func() {
-		done <- config.Run(ctx, func(r enginebench.Run) {
-			mutex.Lock()
-			defer mutex.Unlock()
-			runs = append(runs, r)
-		})
-	}()
-	finished := func() []enginebench.Run {
-		mutex.Lock()
-		defer mutex.Unlock()
-		return slices.Clone(runs)
-	}
-	select {
-	case err := <-done:
-		return finished(), err
-	case err := <-fatal:
-		return finished(), err
-	case <-ctx.Done():
-	}
-	select {
-	case <-done:
-	case <-time.After(patience):
-	}
-	return finished(), context.Cause(ctx)
 }
 
 // removeAll removes a directory. An engine that is stuck may still be writing: it tries for a

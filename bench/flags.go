@@ -32,12 +32,8 @@ func newFlags(name, usage string) *flags {
 func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) error {
 	f.VisitAll(func(fl *flag.Flag) { f.settings = append(f.settings, fl.Name) })
 	f.BoolVar(&f.outputs.markdown, "markdown", false, "print the tables as Markdown")
-	f.StringVar(
-		&f.outputs.json.path,
-		"json",
-		"",
-		"`file` to write as JSON, with descriptions of its fields",
-	)
+	f.StringVar(&f.outputs.json.path, "json", "",
+		"`file` to write as JSON, which describes its fields")
 	f.StringVar(&f.outputs.csv.path, "csv", "", "`file` to write as CSV")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -70,7 +66,7 @@ func (f *flags) print(w io.Writer) {
 	f.VisitAll(func(fl *flag.Flag) {
 		value, usage := flag.UnquoteUsage(fl)
 		if fl.DefValue != "" && fl.DefValue != "false" {
-			usage += " (default " + strings.ReplaceAll(fl.DefValue, ",", ", ") + ")"
+			usage += " (default " + spaced(fl.DefValue) + ")"
 		}
 		usage = strings.ReplaceAll(report.Wrap(usage, width-len(indent)), "\n", "\n"+indent)
 		fmt.Fprintf(w, "  %s\n%s%s\n", strings.TrimSpace("-"+fl.Name+" "+value), indent, usage)
@@ -96,6 +92,9 @@ func join[T any](all []T, name func(T) string) string {
 	return strings.Join(names, ",")
 }
 
+// spaced lets a list be wrapped.
+func spaced(list string) string { return strings.ReplaceAll(list, ",", ", ") }
+
 func itself[T ~string](s T) string { return string(s) }
 
 // choose returns the elements of all that a comma-separated list names, in the list's order.
@@ -113,10 +112,8 @@ func choose[T any](flag, list string, all []T, name func(T) string) ([]T, error)
 }
 
 // parseList returns the elements of a comma-separated list, which has at least one, and none twice.
-func parseList[T comparable](
-	flag, list string,
-	parse func(string) (T, error),
-) (all []T, err error) {
+func parseList[T comparable](flag, list string, parse func(string) (T, error)) (
+	all []T, err error) {
 	for _, part := range strings.Split(list, ",") {
 		x, err := parse(strings.TrimSpace(part))
 		if err != nil {

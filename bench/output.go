@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"reflect"
 
 	"golang.org/x/term"
@@ -21,22 +20,13 @@ type outputs struct {
 
 // open opens the files, so that a wrong path is found before the benchmark runs and not after.
 func (o *outputs) open() error {
-	if o.json.path != "" && filepath.Clean(o.json.path) == filepath.Clean(o.csv.path) {
-		return fmt.Errorf("-json and -csv both name %s: pass two files", o.json.path)
-	}
 	if err := o.json.open(); err != nil {
 		return fmt.Errorf("-json: %w", err)
 	}
 	if err := o.csv.open(); err != nil {
-		o.json.discard()
 		return fmt.Errorf("-csv: %w", err)
 	}
 	return nil
-}
-
-func (o *outputs) discard() {
-	o.json.discard()
-	o.csv.discard()
 }
 
 // finish writes the report of a run that ended with err, if anything was measured, and returns all
@@ -63,58 +53,27 @@ func width(w io.Writer) int {
 	return 100
 }
 
-// An output is a file that appears under its name only when all of it is written. What is no
-// regular file, such as a pipe or a terminal, is written directly. An empty path is no file.
+// An output is a file, which keeps what it has until write. An empty path is no file.
 type output struct {
 	path string
 	file *os.File
-	temp bool // file is to be renamed to path
 }
 
-func (o *output) open() error {
-	if o.path == "" {
-		return nil
+func (o *output) open() (err error) {
+	if o.path != "" {
+		o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o644)
 	}
-	given := o.path
-	if real, err := filepath.EvalSymlinks(given); err == nil {
-		o.path = real // what a symbolic link points to is replaced, not the link
-	}
-	info, err := os.Stat(o.path)
-	switch {
-	case err == nil && info.IsDir():
-		return fmt.Errorf("%s is a directory: pass the name of a file", given)
-	case err == nil && !info.Mode().IsRegular():
-		o.file, err = os.OpenFile(o.path, os.O_WRONLY, 0)
-		return err
-	}
-	o.temp = true
-	o.file, err = os.CreateTemp(filepath.Dir(o.path), ".levelbloom-bench-")
 	return err
 }
 
-// discard closes the file, and removes it if it does not have its name yet.
-func (o *output) discard() {
-	if o.file != nil {
-		o.file.Close()
-		if o.temp {
-			os.Remove(o.file.Name())
-		}
-	}
-}
-
-// write writes the file with f and gives it its name.
 func (o *output) write(f func(io.Writer) error) error {
 	if o.file == nil {
 		return nil
 	}
-	if err := f(o.file); err != nil || !o.temp {
-		return err
+	if info, err := o.file.Stat(); err == nil && info.Mode().IsRegular() { // no pipe
+		if err := o.file.Truncate(0); err != nil {
+			return err
+		}
 	}
-	if err := o.file.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := o.file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(o.file.Name(), o.path)
+	return errors.Join(f(o.file), o.file.Close())
 }

@@ -2,14 +2,13 @@
 //
 //   speed < commands
 //
-// Answers every line of standard input, one command, with one line. README.md tells the commands and the files they name.
+// Answers every command, a line of standard input that records may follow, with one line. README.md describes the commands.
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <stdexcept>
@@ -54,9 +53,6 @@ class Command {
     return number;
   }
 
-  // All that is left: a file's path may contain spaces.
-  std::string Path() { return std::exchange(rest_, ""); }
-
   void End() const {
     if (!rest_.empty()) throw std::invalid_argument("too many words: " + rest_);
   }
@@ -65,68 +61,67 @@ class Command {
   std::string rest_;
 };
 
-// The content of a file: numbers (32 bits, little-endian) and byte strings (the length as such a number, then the bytes).
-class Input {
- public:
-  explicit Input(const std::string& path) : bytes_(std::filesystem::file_size(path)) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file.read(bytes_.data(), bytes_.size())) throw std::runtime_error("cannot read " + path);
-    left_ = Slice(bytes_.data(), bytes_.size());
-  }
+// Numbers are 32 bits, little-endian, in records and in filters.
+uint32_t Number(const char* bytes) {
+  uint32_t number = 0;
+  for (int i = 3; i >= 0; --i) number = number << 8 | static_cast<unsigned char>(bytes[i]);
+  return number;
+}
 
-  size_t size() const { return bytes_.size(); }
-
-  uint32_t Number() {
-    uint32_t number = 0;
-    const Slice bytes = Take(4);
-    for (int i = 3; i >= 0; --i) number = number << 8 | static_cast<unsigned char>(bytes[i]);
-    return number;
-  }
-
-  Slice String() { return Take(Number()); }
-
-  void End() const {
-    if (!left_.empty()) throw std::runtime_error("the file is longer than it says");
-  }
-
- private:
-  Slice Take(size_t n) {
-    if (n > left_.size()) throw std::runtime_error("the file is shorter than it says");
-    const Slice taken(left_.data(), n);
-    left_.remove_prefix(n);
-    return taken;
-  }
-
-  std::vector<char> bytes_;
-  Slice left_;
-};
-
-void WriteNumber(std::ofstream& file, uint32_t number) {
-  for (int shift = 0; shift < 32; shift += 8) file.put(static_cast<char>(number >> shift));
+std::string Number(uint32_t number) {
+  std::string bytes;
+  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(number >> shift);
+  return bytes;
 }
 
 // Byte strings that lie one behind the other in memory.
 class Strings {
  public:
-  // Forgets the strings, and makes room for that many bytes: more would move what the slices point to.
-  void Reset(size_t bytes) {
-    slices_.clear();
+  // Reads so many records from standard input: each is its length, as a number, and its bytes.
+  void Read(int records) {
     bytes_.clear();
-    bytes_.reserve(bytes);
+    std::vector<size_t> ends;
+    for (; records > 0; --records) {
+      char length[4];
+      std::cin.read(length, sizeof length);
+      if (!std::cin) throw std::runtime_error("the input ends within the records");
+      const size_t start = bytes_.size();
+      bytes_.resize(start + Number(length));
+      if (!std::cin.read(bytes_.data() + start, bytes_.size() - start)) {
+        throw std::runtime_error("the input ends within the records");
+      }
+      ends.push_back(bytes_.size());
+    }
+    Slices(ends, 1);
   }
 
-  void Append(const Slice& s) {
-    if (bytes_.capacity() - bytes_.size() < s.size()) throw std::logic_error("no room left");
-    slices_.emplace_back(bytes_.data() + bytes_.size(), s.size());
-    bytes_.insert(bytes_.end(), s.data(), s.data() + s.size());
+  // Repeats all strings, one round behind the other.
+  void Repeat(int times) {
+    std::vector<size_t> ends;
+    for (const Slice& s : slices_) ends.push_back(s.data() + s.size() - bytes_.data());
+    const size_t once = bytes_.size();
+    bytes_.resize(times * once);
+    for (int i = 1; i < times; ++i) std::copy_n(bytes_.begin(), once, bytes_.begin() + i * once);
+    Slices(ends, times);
   }
 
   size_t size() const { return slices_.size(); }
-  size_t bytes() const { return bytes_.size(); }
-  const std::vector<Slice>& slices() const { return slices_; }
   const Slice& operator[](size_t i) const { return slices_[i]; }
 
  private:
+  void Slices(const std::vector<size_t>& ends, int times) {
+    slices_.clear();
+    const char* start = bytes_.data();
+    for (; times > 0; --times) {
+      size_t before = 0;
+      for (const size_t end : ends) {
+        slices_.emplace_back(start, end - before);
+        start += end - before;
+        before = end;
+      }
+    }
+  }
+
   std::vector<char> bytes_;
   std::vector<Slice> slices_;
 };
@@ -152,25 +147,24 @@ class Speed {
     } else if (name == "bits") {
       policy_.reset(leveldb::NewBloomFilterPolicy(command.Number(0)));  // LevelDB crashes on negative settings
     } else if (name == "filters") {
-      ReadStrings(command.Path(), &distinct_);
-      Copy(1);
-    } else if (name == "copies") {
-      Copy(command.Number(1));
+      copies_ = command.Number(1);
+      filters_.Read(command.Number(0));
+      distinct_ = filters_.size();
+      filters_.Repeat(copies_);
     } else if (name == "queries") {
-      ReadQueries(command.Path());
+      queries_.Read(command.Number(0));
     } else if (name == "lookup") {
       const int pass = command.Number(0);
       reply = TimeLookups(pass, command.Number(0));
     } else if (name == "answers") {
       reply = Answers();
     } else if (name == "keys") {
-      ReadStrings(command.Path(), &keys_);
+      keys_.Read(command.Number(0));
     } else if (name == "build") {
       const int each = command.Number(1);
       reply = TimeBuilding(each, command.Number(0));
-    } else if (name == "buildto") {
-      const int each = command.Number(1);
-      WriteFilters(each, command.Path());
+    } else if (name == "filtersof") {
+      reply = Filters(command.Number(1));
     } else {
       throw std::invalid_argument("unknown command " + name);
     }
@@ -184,44 +178,21 @@ class Speed {
            " (" LIBRARY "), the loop by " COMPILER " " __VERSION__ " " OPTIMIZATION;
   }
 
-  static void ReadStrings(const std::string& path, Strings* strings) {
-    Input in(path);
-    strings->Reset(in.size());
-    for (uint32_t left = in.Number(); left > 0; --left) strings->Append(in.String());
-    in.End();
-  }
-
-  void ReadQueries(const std::string& path) {
-    Input in(path);
-    asked_.clear();
-    query_keys_.Reset(in.size());
-    for (uint32_t left = in.Number(); left > 0; --left) {
-      asked_.push_back(in.Number());
-      query_keys_.Append(in.String());
-    }
-    in.End();
-  }
-
-  void Copy(size_t copies) {
-    copies_ = copies;
-    filters_.Reset(copies * distinct_.bytes());
-    for (size_t c = 0; c < copies; ++c) {
-      for (const Slice& filter : distinct_.slices()) filters_.Append(filter);
-    }
-  }
-
   const Slice& Filter(size_t query, uint64_t copy) const {
-    const uint32_t asked = asked_[query];
-    if (asked >= distinct_.size()) throw std::out_of_range("there is no filter " + std::to_string(asked));
-    return filters_[copy * distinct_.size() + asked];
+    if (queries_[query].size() < 4) throw std::invalid_argument("a query names no filter");
+    const uint32_t asked = Number(queries_[query].data());
+    if (asked >= distinct_) throw std::out_of_range("there is no filter " + std::to_string(asked));
+    return filters_[copy * distinct_ + asked];
   }
+
+  Slice Key(size_t query) const { return Slice(queries_[query].data() + 4, queries_[query].size() - 4); }
 
   // All queries, each to one of the copies of its filter. Another pass asks other copies.
   std::vector<Lookup> Lookups(uint64_t pass) const {
     std::vector<Lookup> lookups;
-    lookups.reserve(asked_.size());
-    for (size_t i = 0; i < asked_.size(); ++i) {
-      lookups.push_back({Filter(i, SplitMix(i + (pass << 32)) % copies_), query_keys_[i]});
+    lookups.reserve(queries_.size());
+    for (size_t i = 0; i < queries_.size(); ++i) {
+      lookups.push_back({Filter(i, SplitMix(i + (pass << 32)) % copies_), Key(i)});
     }
     return lookups;
   }
@@ -248,8 +219,8 @@ class Speed {
 
   std::string Answers() const {
     std::string answers;
-    for (size_t i = 0; i < asked_.size(); ++i) {
-      answers += policy_->KeyMayMatch(query_keys_[i], Filter(i, 0)) ? '1' : '0';
+    for (size_t i = 0; i < queries_.size(); ++i) {
+      answers += policy_->KeyMayMatch(Key(i), Filter(i, 0)) ? '1' : '0';
     }
     return answers;
   }
@@ -265,46 +236,41 @@ class Speed {
   }
 
   std::string TimeBuilding(size_t each, int repeat) {
-    uint64_t bytes = 0;
-    const auto count = [&](const std::string& filter) { bytes += filter.size(); };
+    const auto drop = [](const std::string&) {};
     // A large filter does not stay in the caches, and takes long: once, so that its memory is there, is enough.
     const size_t longest = std::min(each, keys_.size());
-    if (each < 1000000 || longest > longest_) Build(each, count);
+    if (each < 1000000 || longest > longest_) Build(each, drop);
     longest_ = std::max(longest, longest_);
 
-    bytes = 0;
     const auto start = Clock::now();
-    for (int i = 0; i < repeat; ++i) Build(each, count);
+    for (int i = 0; i < repeat; ++i) Build(each, drop);
     const auto end = Clock::now();
-    return Nanoseconds(end - start) + ' ' + std::to_string(repeat == 0 ? 0 : bytes / repeat);
+    return Nanoseconds(end - start);
   }
 
-  void WriteFilters(size_t each, const std::string& path) {
-    std::ofstream file(path, std::ios::binary);
-    WriteNumber(file, static_cast<uint32_t>((keys_.size() + each - 1) / each));
-    Build(each, [&](const std::string& filter) {
-      WriteNumber(file, static_cast<uint32_t>(filter.size()));
-      file << filter;
-    });
-    file.close();
-    if (!file) throw std::runtime_error("cannot write " + path);
+  // The number of filters, a line, and then each filter as `filters` reads it.
+  std::string Filters(size_t each) {
+    std::string reply = std::to_string((keys_.size() + each - 1) / each) + '\n';
+    Build(each, [&](const std::string& filter) { reply += Number(static_cast<uint32_t>(filter.size())) + filter; });
+    return reply;
   }
 
   // Reading takes the number of probes from the filter, so the setting matters only to building.
   std::unique_ptr<const leveldb::FilterPolicy> policy_{leveldb::NewBloomFilterPolicy(10)};
-  Strings distinct_;             // the filters that the queries name by number
+  size_t distinct_ = 0;  // filters, without the copies
   size_t copies_ = 1;
-  Strings filters_;              // copy c of filter f is number c * distinct_.size() + f
-  std::vector<uint32_t> asked_;  // the filter of each query
-  Strings query_keys_;           // the key of each query
-  Strings keys_;                 // to build filters of
-  std::string filter_;           // keeps its memory from one filter to the next
-  size_t longest_ = 0;           // the most keys that one filter was timed with: it has the memory for them
+  Strings filters_;      // copy c of filter f is number c * distinct_ + f
+  Strings queries_;      // each is the number of a filter and a key
+  Strings keys_;         // to build filters of
+  std::string filter_;   // keeps its memory from one filter to the next
+  size_t longest_ = 0;   // the most keys that one filter was timed with: it has the memory for them
 };
 
 }  // namespace
 
 int main() {
+  std::signal(SIGINT, SIG_IGN);  // the end of its input ends it
+  std::ios::sync_with_stdio(false);
   Speed speed;
   try {
     ForEachLine([&](const std::string& line) { std::cout << speed.Reply(Command(line)) << std::endl; });

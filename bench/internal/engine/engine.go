@@ -56,20 +56,6 @@ func (c Config) policy() (policy.Policy, error) {
 	return k.New(c.Bits)
 }
 
-// levels returns the policy of each of Pebble's levels, as the adapters' Configure sets them: all
-// but L6, where Get asks no filter.
-func (c Config) levels() ([]policy.Policy, error) {
-	p, err := c.policy()
-	if p == nil || err != nil {
-		return nil, err
-	}
-	all := make([]policy.Policy, NumLevels)
-	for level := range NumLevels - 1 {
-		all[level] = p
-	}
-	return all, nil
-}
-
 // Scale shrinks an engine's geometry with the data, so that some MB spread over as many levels as
 // some hundred GB do with the default settings. Without it most of the data would be in one level,
 // and a lookup would ask few filters.

@@ -27,12 +27,13 @@ func fill(t *testing.T, db DB, scale Scale, num int) {
 // Every engine with every filter stores and finds keys, and reports its tables, its filters and
 // what these were asked.
 func TestEngines(t *testing.T) {
-	const num, bits = 20000, 10
+	const num, bits = 6000, 10
 	for _, e := range Engines {
 		for _, filter := range Filters() {
 			t.Run(e.Name+"/"+filter, func(t *testing.T) {
 				config := Config{
-					Dir: t.TempDir(), Filter: filter, Bits: bits, Scale: ScaleFor(num * 20), Cache: 1 << 20,
+					Dir: t.TempDir(), Filter: filter, Bits: bits, Scale: ScaleFor(num * 20),
+					Cache:   1 << 20,
 					OnFatal: func(err error) { t.Errorf("fatal: %v", err) },
 				}
 				db, err := e.Open(config)
@@ -44,7 +45,9 @@ func TestEngines(t *testing.T) {
 				require.NotZero(t, levels[0].Tables, "%v", levels)
 				var sum Level
 				for _, l := range levels {
-					sum.Filters, sum.FilterBytes, sum.Keys = sum.Filters+l.Filters, sum.FilterBytes+l.FilterBytes, sum.Keys+l.Keys
+					sum.Filters += l.Filters
+					sum.FilterBytes += l.FilterBytes
+					sum.Keys += l.Keys
 				}
 				if filter == None {
 					require.Zero(t, sum)

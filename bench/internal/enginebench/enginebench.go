@@ -15,7 +15,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/progress"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // ErrLostKey marks the one error that must never come: a present key was not found.
@@ -37,7 +37,7 @@ type Config struct {
 	Seed      int64
 	Dir       string // an empty directory
 	OnFatal   func(error)
-	Progress  progress.Reporter
+	Progress  report.Progress
 }
 
 // A Run is what one contestant did in one round. Speeds are per second.
@@ -92,23 +92,16 @@ func (c *Config) Run(ctx context.Context, done func(Run)) error {
 	q := queries{c.Keys.Present(c.Reads), c.Keys.Between(c.Reads), c.Keys.Beyond(c.Reads), values}
 
 	contestants := c.Contestants()
-	c.Progress.Start(c.Rounds * len(c.Engines) * len(contestants))
-	defer c.Progress.Done()
+	step, steps := 0, c.Rounds*len(c.Engines)*len(contestants)
 	for round := range c.Rounds {
 		for _, e := range c.Engines {
 			for i := range contestants {
 				at := (i + round) % len(contestants)
 				filter := c.Filters[min(at, len(c.Filters)-1)]
 				run := Run{Engine: e.Name, Contestant: contestants[at], Round: round + 1}
-				c.Progress.Next(
-					fmt.Sprintf(
-						"round %d of %d: %s, %s",
-						run.Round,
-						c.Rounds,
-						e.Name,
-						run.Contestant,
-					),
-				)
+				c.Progress(step, steps, fmt.Sprintf("round %d of %d: %s, %s", run.Round, c.Rounds,
+					e.Name, run.Contestant))
+				step++
 				if err := c.run(ctx, e, filter, q, &run); err != nil {
 					return fmt.Errorf("%s, %s: %w", e.Name, run.Contestant, err)
 				}
@@ -120,13 +113,8 @@ func (c *Config) Run(ctx context.Context, done func(Run)) error {
 }
 
 // run loads a new database and reads from it, first timed, then counted.
-func (c *Config) run(
-	ctx context.Context,
-	e engine.Engine,
-	filter string,
-	q queries,
-	run *Run,
-) (err error) {
+func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q queries,
+	run *Run) (err error) {
 	dir := filepath.Join(c.Dir, "db")
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	small := engine.Config{

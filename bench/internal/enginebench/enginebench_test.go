@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -79,35 +80,25 @@ func (db *memoryDB) Get(key []byte) (bool, error) {
 type recorder struct {
 	total int
 	steps []string
-	done  bool
 }
 
-func (r *recorder) Start(total int)  { r.total = total }
-func (r *recorder) Next(what string) { r.steps = append(r.steps, what) }
-func (r *recorder) Done()            { r.done = true }
-
 func config(t *testing.T, e *memory) (*Config, *recorder) {
-	density, err := keys.ParseDensity("alternating")
-	require.NoError(t, err)
-	var decimal keys.Shape
-	for _, s := range keys.Shapes {
-		if s.Name == "decimal" {
-			decimal = s
-		}
-	}
-	set, err := keys.NewSet(decimal, density, 1000, 500, 1)
+	shape := keys.Shapes[slices.IndexFunc(keys.Shapes, func(s keys.Shape) bool {
+		return s.Name == "decimal"
+	})]
+	set, err := keys.NewSet(shape, keys.Densities[0], 1000, 500, 1)
 	require.NoError(t, err)
 	e.data = map[string]bool{}
-	progress := new(recorder)
+	r := new(recorder)
 	return &Config{
 		Engines: []engine.Engine{{Name: "memory", Open: e.Open}},
-		Filters: []string{
-			engine.None,
-			engine.BuiltIn,
-			"exact",
-		}, Keys: set, ValueSize: 10, Reads: 500,
-		Rounds: 2, Bits: 10, BaseLg: 13, Dir: t.TempDir(), Progress: progress, OnFatal: func(error) {},
-	}, progress
+		Filters: []string{engine.None, engine.BuiltIn, "exact"},
+		Keys:    set, ValueSize: 10, Reads: 500, Rounds: 2, Bits: 10, BaseLg: 13, Dir: t.TempDir(),
+		OnFatal: func(error) {},
+		Progress: func(_, total int, what string) {
+			r.total, r.steps = total, append(r.steps, what)
+		},
+	}, r
 }
 
 // run returns what Run measured.
@@ -128,11 +119,11 @@ func TestRounds(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, runs, 8)
 	require.Equal(t, 8, progress.total)
-	require.True(t, progress.done)
 	require.Equal(t, []string{
-		"round 1 of 2: memory, none", "round 1 of 2: memory, builtin", "round 1 of 2: memory, exact", "round 1 of 2: memory, " +
-			"exact again",
-		"round 2 of 2: memory, builtin", "round 2 of 2: memory, exact", "round 2 of 2: memory, exact again", "round 2 of 2: memory, none",
+		"round 1 of 2: memory, none", "round 1 of 2: memory, builtin",
+		"round 1 of 2: memory, exact", "round 1 of 2: memory, exact again",
+		"round 2 of 2: memory, builtin", "round 2 of 2: memory, exact",
+		"round 2 of 2: memory, exact again", "round 2 of 2: memory, none",
 	}, progress.steps)
 	for _, r := range runs {
 		for _, speed := range speeds {
@@ -143,7 +134,7 @@ func TestRounds(t *testing.T) {
 			[]int64{500, 0, 500, 0},
 			[]int64{r.BetweenLookups, r.BetweenChecks, r.BeyondLookups, r.BeyondChecks},
 		)
-		require.Equal(t, int64(7), r.whole().Filters)
+		require.Equal(t, int64(7), r.Levels[0].Filters)
 	}
 	requireEmpty(t, c.Dir)
 }
@@ -253,13 +244,12 @@ func TestFaultsAreNoticed(t *testing.T) {
 		{&memory{failPut: full}, "memory, none: no space left on device", full},
 	} {
 		t.Run(test.message, func(t *testing.T) {
-			c, progress := config(t, test.engine)
+			c, _ := config(t, test.engine)
 			_, err := run(context.Background(), c)
 			require.ErrorContains(t, err, test.message)
 			if test.is != nil {
 				require.ErrorIs(t, err, test.is)
 			}
-			require.True(t, progress.done)
 			requireEmpty(t, c.Dir)
 		})
 	}

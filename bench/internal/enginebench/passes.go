@@ -19,12 +19,8 @@ const firstFlushes = 12
 // load stores all keys and returns how many per second. After each flush it waits for the
 // compactions: the tree then depends on the keys, not on who is faster, and the time includes all
 // of the work, building filters too.
-func (c *Config) load(
-	ctx context.Context,
-	db engine.DB,
-	values []byte,
-	flushes int,
-) (float64, error) {
+func (c *Config) load(ctx context.Context, db engine.DB, values []byte, flushes int) (
+	perSecond float64, err error) {
 	var key []byte
 	put := func(i int) error {
 		at := i * 61 % (len(values) - c.ValueSize)
@@ -95,12 +91,8 @@ func (c *Config) speed(ctx context.Context, e engine.Engine, config engine.Confi
 
 // counted looks up absent keys and counts what the filters answered. Where the engine counts too,
 // both must agree.
-func counted(
-	ctx context.Context,
-	e engine.Engine,
-	config engine.Config,
-	keys [][]byte,
-) (*engine.Counts, error) {
+func counted(ctx context.Context, e engine.Engine, config engine.Config, keys [][]byte) (
+	*engine.Counts, error) {
 	config.Counts = new(engine.Counts)
 	err := with(e, config, func(db engine.DB) error {
 		if err := lookups(ctx, db, keys, len(keys), false); err != nil {
@@ -110,8 +102,7 @@ func counted(
 		ownChecks, ownAvoided, ok := db.Checks()
 		if ok && (ownChecks != checks || ownAvoided != avoided) {
 			return fmt.Errorf("the engine counted %d checks and %d reads avoided, the benchmark "+
-				"%d and %d",
-				ownChecks, ownAvoided, checks, avoided)
+				"%d and %d", ownChecks, ownAvoided, checks, avoided)
 		}
 		return nil
 	})

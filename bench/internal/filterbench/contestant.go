@@ -54,11 +54,8 @@ type inProcess struct {
 	keys    [][]byte
 }
 
-// Encodings that several contestants share.
-const (
-	LevelDBBloom = "LevelDB Bloom"
-	PebbleBloom  = "Pebble Bloom"
-)
+// LevelDBBloom is the encoding of several contestants.
+const LevelDBBloom = "exact"
 
 // FromPolicy returns one of levelbloom's policies, called through the interface that adapters call.
 //

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/levelbloom/levelbloom/bench/internal/progress"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // ErrWrong is the error of a contestant that lost a key, or did not answer as another one of the
@@ -29,7 +29,7 @@ type Config struct {
 	Rounds      int
 	ManyBytes   int // of filters that Many asks
 	Seed        int64
-	Progress    progress.Reporter
+	Progress    report.Progress
 }
 
 // A Result is the nanoseconds per key of every turn.
@@ -51,15 +51,13 @@ func (c *Config) Names() []string {
 // Run measures all cells and returns those that it finished. The error is context.Cause if ctx
 // ends, and wraps ErrWrong at the first wrong answer.
 func (c *Config) Run(ctx context.Context) (results []Result, err error) {
-	c.Progress.Start(len(c.Cells))
-	defer c.Progress.Done()
 	rng := rand.New(rand.NewSource(c.Seed))
 	var m *material
-	for _, cell := range c.Cells {
+	for i, cell := range c.Cells {
 		if ctx.Err() != nil {
 			return results, context.Cause(ctx)
 		}
-		c.Progress.Next(cell.String())
+		c.Progress(i, len(c.Cells), cell.String())
 		if of := cell.material(); m == nil || m.materialOf != of {
 			m = nil // its keys may take a gigabyte
 			for _, contestant := range c.Contestants {
@@ -82,12 +80,8 @@ func (c *Config) Run(ctx context.Context) (results []Result, err error) {
 }
 
 // measure measures a cell. It returns early, with what it has, if ctx ends.
-func (c *Config) measure(
-	ctx context.Context,
-	cell Cell,
-	m *material,
-	rng *rand.Rand,
-) (Result, error) {
+func (c *Config) measure(ctx context.Context, cell Cell, m *material, rng *rand.Rand) (
+	Result, error) {
 	result := Result{cell, map[string][]float64{}}
 	take, err := c.prepare(cell, m, rng)
 	if err != nil {

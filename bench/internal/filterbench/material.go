@@ -1,6 +1,11 @@
 package filterbench
 
-import "github.com/levelbloom/levelbloom/bench/internal/keys"
+import (
+	"bytes"
+	"slices"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+)
 
 // material is what cells of the same keys share: the present keys, and the filters that are asked.
 type material struct {
@@ -28,7 +33,13 @@ func (c Cell) material() materialOf {
 }
 
 func newMaterial(of materialOf) *material {
-	keys := newKeys(of.filters*of.n, of.length, func(i int) uint64 { return uint64(i) })
+	index := func(i int) uint64 { return uint64(i) }
+	unsorted := newKeys(of.filters*of.n, of.length, index)
+	for part := range slices.Chunk(unsorted, of.n) {
+		slices.SortFunc(part, bytes.Compare) // as an engine adds the keys of a filter
+	}
+	arena := bytes.Join(unsorted, nil) // one behind the other in memory again
+	keys := slices.Collect(slices.Chunk(arena, of.length))
 	return &material{of, keys, map[string][][]byte{}}
 }
 

@@ -34,10 +34,8 @@ type Queries struct {
 // and absent keys that are all different; in random order.
 func newQueries(cell Cell, of materialOf, rng *rand.Rand) *Queries {
 	q := &Queries{
-		Present: make(
-			[]bool,
-			numQueries,
-		), Index: make([]uint32, numQueries), AtOnce: cell.Work == Batch,
+		Present: make([]bool, numQueries), Index: make([]uint32, numQueries),
+		AtOnce: cell.Work == Batch,
 	}
 	indexes := make([]uint64, numQueries)
 	all, hits := of.filters*of.n, 0
@@ -122,8 +120,7 @@ func (q *Queries) check(answers, other []bool) error {
 			return fmt.Errorf("%w: it lost the key %x", ErrWrong, q.Keys[i])
 		case other != nil && may != other[i]:
 			return fmt.Errorf("%w: %v for the key %x, where another contestant says %v of the "+
-				"same filter",
-				ErrWrong, may, q.Keys[i], other[i])
+				"same filter", ErrWrong, may, q.Keys[i], other[i])
 		}
 	}
 	return nil

@@ -34,11 +34,11 @@ func (c *Config) Report(r *report.Report, results []Result) {
 	base := names[0]
 	for _, work := range Works {
 		t := report.Table{
-			Title: fmt.Sprintf("%s: ns per key of %s, and times as fast as %[2]s in the same "+
-				"round (above 1 "+
-				"is faster), median [quartiles]", work, base),
-			Keys:    3,
-			Columns: append([]string{"keys", "per filter", "bytes", base + ", ns"}, names[1:]...),
+			Title: fmt.Sprintf("%s: ns per key of %s; for the others, times as fast as %[2]s "+
+				"in the same round (above 1 is faster), median [quartiles]", work, base),
+			Keys: 3,
+			Columns: slices.Concat(
+				[]string{"look up", "keys per filter", "key bytes", base + ", ns"}, names[1:]),
 		}
 		for _, result := range results {
 			if result.Work != work {
@@ -56,19 +56,15 @@ func (c *Config) Report(r *report.Report, results []Result) {
 		}
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("lookup: %d keys in random order in one filter. many: "+
-		"the same "+
-		"in %d MiB of filters, a random one for each key. batch: %d keys in a call for "+
-		"contestants that "+
-		"can. build: adding keys and building a filter, in memory that was used before.",
-		numQueries, c.ManyBytes>>20, keysAtOnce),
+		"the same in %d MiB of filters, a random one for each key. batch: %d keys in a call, for "+
+		"contestants that can. build: adding the keys, sorted, and building a filter, in memory "+
+		"that was used before.", numQueries, c.ManyBytes>>20, keysAtOnce),
 		fmt.Sprintf("%q is the same code again: its distance from 1 is noise.", names[1]),
 		"levelbloom is called through policy.Policy, other filters through the interface that "+
-			"their "+
-			"engine calls. C++ LevelDB runs in a process of its own, by its own clock, and gets "+
-			"an array of "+
-			"all keys to build a filter. Contestants of the same encoding gave the same answers "+
-			"and built "+
-			"the same bytes.")
+			"their engine calls. C++ LevelDB runs in a process of its own, by its own clock, and "+
+			"gets an array of all keys to build a filter. Contestants of the same encoding gave "+
+			"the same "+
+			"answers and built the same bytes.")
 }
 
 // faster returns how many times as fast a contestant is as the base, round by round.

@@ -1,72 +1,41 @@
 package keys
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 )
 
 // A Density says which indexes of a range are present, and where the absent ones are.
 type Density struct {
-	Name        string
-	Description string
-	part        float64 // of the indexes that are present; if 1, the absent ones follow the range
-	isPresent   func(seed, index uint64) bool
+	Name      string
+	part      float64 // of the indexes that are present; if 1, the absent ones follow the range
+	isPresent func(seed, index uint64) bool
 }
 
-// Densities lists the densities that `bench rates` measures by default.
+// Densities lists the densities of shapes that have an order.
 var Densities = []Density{
-	{"alternating", "every second index of a range is present, the others are absent", 0.5,
-		func(_, index uint64) bool { return index%2 == 0 }},
-	atRandom("63%", 0.63),
+	{"alternating", 0.5, func(_, index uint64) bool { return index%2 == 0 }}, // every second index
+	atRandom("63%", 0.63), // what db_bench's fillrandom leaves
 	atRandom("10%", 0.10),
-	atRandom("1%", 0.01),
-	{"beyond", "all indexes of a range are present, those that follow are absent", 1, everything},
+	{"beyond", 1, everything}, // all are present, and the absent ones follow
 }
 
 // Anywhere is the density of unordered shapes, whose keys are anywhere.
-var Anywhere = Density{"any", "", 1, everything}
+var Anywhere = Density{"any", 1, everything}
 
 func everything(_, _ uint64) bool { return true }
 
 func atRandom(name string, part float64) Density {
 	limit := uint64(part * (1 << 53))
-	return Density{name, "this part of a range, at random, is present, the rest is absent", part,
-		func(seed, index uint64) bool { return Mix(seed+index)>>11 < limit }}
+	return Density{name, part, func(seed, index uint64) bool { return Mix(seed+index)>>11 < limit }}
 }
 
 // DensityName returns d's name.
 func DensityName(d Density) string { return d.Name }
 
-// ParseDensity returns the density of a name in Densities, or of a percentage such as 63%.
-func ParseDensity(name string) (Density, error) {
-	for _, d := range Densities {
-		if d.Name == name {
-			return d, nil
-		}
-	}
-	percent, err := strconv.ParseFloat(strings.TrimSuffix(name, "%"), 64)
-	if err != nil || !strings.HasSuffix(name, "%") || !(percent >= 0.01 && percent <= 99) {
-		return Density{}, fmt.Errorf("%q: pass alternating, beyond, or 0.01%% to 99%%", name)
-	}
-	return atRandom(name, percent/100), nil
-}
-
 // Between reports whether the absent indexes are between the present ones.
 func (d Density) Between() bool { return d.part < 1 }
-
-// Reach returns more indexes than a range of n present and the given number of absent ones takes:
-// the number of present indexes is binomial.
-func (d Density) Reach(n, absent int) uint64 {
-	reach := (float64(n) + 10*math.Sqrt(float64(n))) / d.part
-	if !d.Between() {
-		reach = float64(n) + float64(absent)
-	}
-	return uint64(reach)
-}
 
 // A Range is the indexes of one filter or of one database.
 type Range struct {

@@ -20,7 +20,6 @@ func TestDensities(t *testing.T) {
 			require.Len(t, present, n, d.Name)
 			require.GreaterOrEqual(t, present[0], uint64(start))
 			require.Equal(t, r.End-1, present[n-1])
-			require.LessOrEqual(t, r.End-start, d.Reach(n, 0))
 			// The range's length is n/part, give or take 6 standard deviations of a negative
 			// binomial distribution.
 			deviation := 6 * math.Sqrt(float64(n)*(1-d.part)) / d.part

@@ -17,7 +17,7 @@ func FormatN(n int) string {
 	return strconv.Itoa(n)
 }
 
-// ParseN reads what FormatN writes, from 1 to 20M.
+// ParseN reads what FormatN writes, from 1 to 10M.
 func ParseN(s string) (int, error) {
 	digits, unit := s, 1
 	if d, ok := strings.CutSuffix(s, "M"); ok {
@@ -26,8 +26,8 @@ func ParseN(s string) (int, error) {
 		digits, unit = d, 1000
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > 20_000_000/unit {
-		return 0, fmt.Errorf("%q: pass a number of keys from 1 to 20M, such as 32, 10k or 1M", s)
+	if err != nil || n < 1 || n > 10_000_000/unit {
+		return 0, fmt.Errorf("%q: pass a number of keys from 1 to 10M, such as 32, 10k or 1M", s)
 	}
 	return n * unit, nil
 }

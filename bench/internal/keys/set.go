@@ -22,14 +22,8 @@ func NewSet(shape Shape, density Density, n, absent int, seed int64) (*Set, erro
 		return nil, fmt.Errorf("%d keys: pass 1 to 2^30", n)
 	}
 	if !density.Between() {
-		return nil, fmt.Errorf("density %s: pass one that leaves absent keys between the present "+
-			"ones, "+
-			"such as 63%%", density.Name)
-	}
-	if density.Reach(n, absent)+uint64(absent) >= shape.Indexes {
-		return nil, fmt.Errorf("shape %s has only %d keys: pass fewer keys, a higher density or "+
-			"another shape",
-			shape.Name, shape.Indexes)
+		return nil, fmt.Errorf("density %s leaves no absent keys between the present ones: pass "+
+			"another", density.Name)
 	}
 	mixed := Mix(uint64(seed))
 	rng := rand.New(rand.NewPCG(uint64(seed), mixed))
@@ -57,7 +51,7 @@ func (s *Set) AppendPresent(dst []byte, i int) []byte {
 // AppendGuard appends a present key beyond all others. The tables that contain it reach over the
 // absent keys beyond the present ones; without it no engine would ask a filter for those.
 func (s *Set) AppendGuard(dst []byte) []byte {
-	return s.shape.Append(dst, s.seed, s.shape.Indexes-1)
+	return s.shape.Append(dst, s.seed, Indexes-1)
 }
 
 // Present returns n present keys, or all if there are fewer, in another order than AppendPresent:
@@ -83,9 +77,5 @@ func (s *Set) Beyond(n int) [][]byte {
 }
 
 func (s *Set) keys(indexes []uint64) [][]byte {
-	all := make([][]byte, len(indexes))
-	for i, index := range indexes {
-		all[i] = s.shape.Append(nil, s.seed, index)
-	}
-	return all
+	return s.shape.Keys(slices.Values(indexes), s.seed)
 }

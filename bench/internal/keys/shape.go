@@ -5,98 +5,58 @@
 package keys
 
 import (
+	"bytes"
 	"encoding/binary"
-	"slices"
+	"iter"
 	"strconv"
 
 	"github.com/google/uuid"
 )
 
-// A Shape turns an index into a key. Different indexes give different keys.
+// A Shape turns an index into a key. Different indexes below Indexes give different keys.
 type Shape struct {
-	Name        string
-	Description string
-	Indexes     uint64 // there is a key for each index below
-	Seeded      bool   // another seed gives other keys; otherwise the seed does nothing
-	Unordered   bool   // the keys have no order, so their density makes no difference
-	Append      func(dst []byte, seed, index uint64) []byte
+	Name string
+	// Unordered keys have no order, so their density makes no difference. Another seed gives other
+	// keys; for other shapes the seed does nothing.
+	Unordered bool
+	Append    func(dst []byte, seed, index uint64) []byte
 }
 
-const (
-	manyIndexes = 1e12
-	lengths     = 4096
+// Indexes is the number of keys that every shape has.
+const Indexes = 1e12
 
-	// A key of the shape "bits" has 4 parts of 16 bytes. Each digit of the index in base 128 says
-	// which bit of its part differs from the base key's: none (0) or one of 127.
-	bitParts     = 4
-	bitPartBytes = 16
-	bitPartBase  = 8 * bitPartBytes
-)
-
-// Shapes lists all shapes with names.
+// Shapes lists all shapes.
 var Shapes = []Shape{
-	{"random", "16 random bytes", 1 << 63, true, true, appendRandom},
-	{"uuid", "a random UUID as text", 1 << 63, true, true, appendUUID},
-	ordered("decimal", "%016d", manyIndexes, func(dst []byte, index uint64) []byte {
-		return appendDigits(dst, 16, index)
-	}),
-	ordered("user", "user%016d", manyIndexes, func(dst []byte, index uint64) []byte {
-		return appendDigits(append(dst, "user"...), 16, index)
-	}),
-	ordered("key", "key%09d", 1e9, func(dst []byte, index uint64) []byte {
-		return appendDigits(append(dst, "key"...), 9, index)
-	}),
-	ordered("bigendian", "8 bytes, big-endian", manyIndexes, binary.BigEndian.AppendUint64),
-	ordered(
-		"littleendian",
-		"8 bytes, little-endian",
-		manyIndexes,
-		binary.LittleEndian.AppendUint64,
-	),
-	ordered("url", "https://host%d.example.com/articles/%d/comments, 1000 articles per host",
-		manyIndexes, func(dst []byte, index uint64) []byte {
-			dst = strconv.AppendUint(append(dst, "https://host"...), index/1000, 10)
-			dst = strconv.AppendUint(append(dst, ".example.com/articles/"...), index, 10)
-			return append(dst, "/comments"...)
-		}),
-	ordered("composite", "table%d/tenant%d/row%d, 1000 rows per tenant, 1000 tenants per table",
-		manyIndexes, func(dst []byte, index uint64) []byte {
-			dst = strconv.AppendUint(append(dst, "table"...), index/1e6, 10)
-			dst = strconv.AppendUint(append(dst, "/tenant"...), index/1000%1000, 10)
-			return strconv.AppendUint(append(dst, "/row"...), index%1000, 10)
-		}),
-	{"bits", "64 bytes that differ from a random key in 1 to 4 " +
-		"bits", 1 << 28, true, false, appendBits},
-	{"length", "8 random bytes and a number of zero bytes", lengths, true, false, lengthOf(0)},
-	{"length-a", "8 random bytes and a number of letters a", lengths, true, false, lengthOf('a')},
-	padded("padded16", 16),
-	padded("padded40", 40),
-	padded("padded250", 250),
-	ordered("prefix", "200 letters and %012d", manyIndexes, func(dst []byte, index uint64) []byte {
-		return appendDigits(appendRepeated(dst, 'p', 200), 12, index)
-	}),
+	{"random", true, appendRandom},        // 16 random bytes
+	{"uuid", true, appendUUID},            // a random UUID as text
+	numbered("decimal", "", 16),           // %016d
+	numbered("decimal15", "", 15),         // %015d, whose length is odd
+	numbered("user", "user", 16),          // user%016d
+	numbered("key", "key", 13),            // key%013d
+	{"bigendian", false, bigEndian},       // 8 bytes
+	{"littleendian", false, littleEndian}, // 8 bytes
+	{"url", false, url},
+	{"composite", false, composite},
 }
 
 // ShapeName returns s's name.
 func ShapeName(s Shape) string { return s.Name }
 
-// ordered returns a shape whose keys the index alone determines.
-func ordered(
-	name, description string,
-	indexes uint64,
-	appendKey func([]byte, uint64) []byte,
-) Shape {
-	return Shape{name, description, indexes, false, false,
-		func(dst []byte, _, index uint64) []byte { return appendKey(dst, index) }}
-}
-
-func padded(name string, length int) Shape {
-	description := "%d and zero bytes up to " + strconv.Itoa(length)
-	return ordered(name, description, manyIndexes, func(dst []byte, index uint64) []byte {
-		end := len(dst) + length
-		dst = strconv.AppendUint(dst, index, 10)
-		return appendRepeated(dst, 0, end-len(dst))
-	})
+// Keys returns the keys of the indexes, one behind the other in memory.
+func (s Shape) Keys(indexes iter.Seq[uint64], seed uint64) [][]byte {
+	var arena []byte
+	var ends []int
+	for index := range indexes {
+		arena = s.Append(arena, seed, index)
+		ends = append(ends, len(arena))
+	}
+	all := make([][]byte, len(ends))
+	start := 0
+	for i, end := range ends {
+		all[i] = arena[start:end:end]
+		start = end
+	}
+	return all
 }
 
 // appendRandom appends 16 bytes. Each half is a permutation of the 64-bit numbers, so no two
@@ -113,44 +73,40 @@ func appendUUID(dst []byte, seed, index uint64) []byte {
 	return append(dst, id.String()...)
 }
 
-func appendBits(dst []byte, seed, index uint64) []byte {
-	start := len(dst)
-	for part := range uint64(bitParts) {
-		dst = appendRandom(dst, seed, part)
-	}
-	for end := len(dst); end > start; end -= bitPartBytes { // the last part differs most often
-		if digit := index % bitPartBase; digit > 0 {
-			dst[end-bitPartBytes+int(digit-1)/8] ^= 1 << ((digit - 1) % 8)
+func bigEndian(dst []byte, _, index uint64) []byte {
+	return binary.BigEndian.AppendUint64(dst, index)
+}
+
+func littleEndian(dst []byte, _, index uint64) []byte {
+	return binary.LittleEndian.AppendUint64(dst, index)
+}
+
+// url appends https://host%d.example.com/articles/%d/comments, with 1000 articles per host.
+func url(dst []byte, _, index uint64) []byte {
+	dst = strconv.AppendUint(append(dst, "https://host"...), index/1000, 10)
+	dst = strconv.AppendUint(append(dst, ".example.com/articles/"...), index, 10)
+	return append(dst, "/comments"...)
+}
+
+// composite appends table%d/tenant%d/row%d, with 1000 rows per tenant and 1000 tenants per table.
+func composite(dst []byte, _, index uint64) []byte {
+	dst = strconv.AppendUint(append(dst, "table"...), index/1e6, 10)
+	dst = strconv.AppendUint(append(dst, "/tenant"...), index/1000%1000, 10)
+	return strconv.AppendUint(append(dst, "/row"...), index%1000, 10)
+}
+
+// numbered returns a shape of a prefix and a number of that many digits. fmt would take most of the
+// time of `bench rates`.
+func numbered(name, prefix string, width int) Shape {
+	zeros := append([]byte(prefix), bytes.Repeat([]byte{'0'}, width)...)
+	return Shape{name, false, func(dst []byte, _, index uint64) []byte {
+		dst = append(dst, zeros...)
+		for i := len(dst) - 1; index > 0; i-- {
+			dst[i] += byte(index % 10)
+			index /= 10
 		}
-		index /= bitPartBase
-	}
-	return dst
-}
-
-func lengthOf(letter byte) func(dst []byte, seed, index uint64) []byte {
-	return func(dst []byte, seed, index uint64) []byte {
-		return appendRepeated(binary.LittleEndian.AppendUint64(dst, seed), letter, int(index))
-	}
-}
-
-// appendDigits appends index as %0[width]d; it must not have more digits. fmt would take most of
-// the time of `bench rates`.
-func appendDigits(dst []byte, width int, index uint64) []byte {
-	dst = appendRepeated(dst, '0', width)
-	for i := len(dst) - 1; index > 0; i-- {
-		dst[i] += byte(index % 10)
-		index /= 10
-	}
-	return dst
-}
-
-func appendRepeated(dst []byte, b byte, n int) []byte {
-	start := len(dst)
-	dst = slices.Grow(dst, n)[:start+n]
-	for i := range dst[start:] {
-		dst[start+i] = b
-	}
-	return dst
+		return dst
+	}}
 }
 
 // MinLength is the least length of random keys: with fewer bytes two indexes could share a key.

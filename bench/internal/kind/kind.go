@@ -6,23 +6,27 @@ import "github.com/levelbloom/levelbloom/policy"
 // A Kind is a way to build filters, under the name that flags and tables have for it.
 type Kind struct {
 	Name        string
-	Description string
 	Constructor string // what to call to use it
 	Encoding    policy.Encoding
 	New         func(bitsPerKey float64) (policy.Policy, error)
 
-	// Bounds holds the highest mean false-positive rates that the kind promises, by bits per key,
-	// for filters of 500 to 10M keys.
-	Bounds map[float64]float64
+	// Bounds are the highest mean false-positive rates that the kind promises.
+	Bounds []Bound
 	// SmallAsExact is the promise that filters of 8 to 500 keys that are not divided into lines
 	// have no more false positives than Exact's filters of random keys.
 	SmallAsExact bool
 }
 
-// Exact is the kind that other kinds are compared with.
+// A Bound is for filters of From keys or more, up to the next bound of the same bits per key.
+type Bound struct {
+	Bits float64
+	From int
+	Rate float64
+}
+
+// Exact is the kind that other kinds are compared with: LevelDB's Bloom filter, byte for byte.
 var Exact = Kind{
 	Name:        "exact",
-	Description: "LevelDB's Bloom filter, byte for byte",
 	Constructor: "policy.NewBloom",
 	Encoding:    policy.EncodingBloom,
 	New:         func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) },
@@ -32,17 +36,16 @@ var Exact = Kind{
 var All = []Kind{
 	Exact,
 	{
-		Name:        "blocked",
-		Description: "blocked Bloom filter: all probes of a key in one cache line",
-		Constructor: "policy.NewBlockedBloom",
-		Encoding:    policy.EncodingBlocked,
-		New: func(bits float64) (policy.Policy, error) {
-			return policy.NewBlockedBloom(bits)
-		},
-		Bounds:       map[float64]float64{10: 0.0100, 16: 0.0009, 20: 0.00022},
+		Name:         "blocked",
+		Constructor:  "policy.NewBlockedBloom",
+		Encoding:     policy.EncodingBlocked,
+		New:          newBlocked,
+		Bounds:       []Bound{{10, 500, 0.0100}, {16, 500, 0.0009}, {20, 500, 0.00022}},
 		SmallAsExact: true,
 	},
 }
+
+func newBlocked(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) }
 
 // Name returns k's name.
 func Name(k Kind) string { return k.Name }
@@ -55,4 +58,15 @@ func Named(name string) (Kind, bool) {
 		}
 	}
 	return Kind{}, false
+}
+
+// Bound returns the highest rate that k promises for filters of n keys, if it promises one.
+func (k Kind) Bound(bits float64, n int) (rate float64, ok bool) {
+	from := 0
+	for _, b := range k.Bounds {
+		if b.Bits == bits && b.From <= n && b.From >= from {
+			rate, from, ok = b.Rate, b.From, true
+		}
+	}
+	return rate, ok
 }

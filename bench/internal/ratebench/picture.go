@@ -2,11 +2,11 @@ package ratebench
 
 import (
 	"bytes"
+	"fmt"
 	"image/color"
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -24,7 +24,7 @@ const (
 	TableKeys  = 100_000
 )
 
-// glyphs are the colors and shapes of kinds, in the order of Outcome.Kinds. The colors are told
+// glyphs are the colors and shapes of kinds, by place in Outcome.Kinds. The colors are told
 // apart by color-blind people too (Okabe and Ito, "Color Universal Design", 2008).
 var glyphs = []struct {
 	color color.Color
@@ -67,11 +67,11 @@ func (o *Outcome) Draw(w io.Writer) error {
 		return err
 	}
 	fonts := "font-family:Liberation Sans,Arial,Helvetica,sans-serif"
-	_, err := w.Write(
-		regexp.MustCompile(`font-family:[^;"]*`).ReplaceAll(svg.Bytes(), []byte(fonts)),
-	)
+	_, err := w.Write(anyFont.ReplaceAll(svg.Bytes(), []byte(fonts)))
 	return err
 }
+
+var anyFont = regexp.MustCompile(`font-family:[^;"]*`)
 
 func (o *Outcome) panel(title string, n int, legend bool) (*plot.Plot, error) {
 	p := plot.New()
@@ -84,11 +84,8 @@ func (o *Outcome) panel(title string, n int, legend bool) (*plot.Plot, error) {
 	p.X.Label.Text = "false positives, % (10 bits per key)"
 	p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, 0.5, 50
 	var ticks plot.ConstantTicks
-	for _, percent := range []float64{0.5, 1, 2, 5, 10, 20, 50} {
-		ticks = append(
-			ticks,
-			plot.Tick{Value: percent, Label: strconv.FormatFloat(percent, 'g', -1, 64)},
-		)
+	for _, percent := range []float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50} {
+		ticks = append(ticks, plot.Tick{Value: percent, Label: fmt.Sprint(percent)})
 	}
 	p.X.Tick.Marker = ticks
 	var names []string
@@ -103,22 +100,18 @@ func (o *Outcome) panel(title string, n int, legend bool) (*plot.Plot, error) {
 	for i, k := range o.Kinds {
 		var points plotter.XYs
 		for _, result := range o.Results {
-			if result.N == n {
-				y := slices.Index(names, result.Shape.Name)
-				points = append(points, plotter.XY{X: 100 * result.Rates[i].Mean(), Y: float64(y)})
-				p.X.Max = max(p.X.Max, 100*result.Rates[i].Mean())
+			if result.N == n && result.Kind.Name == k.Name {
+				x, y := max(0.05, 100*result.Rate.Mean()), slices.Index(names, result.Shape.Name)
+				points = append(points, plotter.XY{X: x, Y: float64(y)})
+				p.X.Max, p.X.Min = max(p.X.Max, x), min(p.X.Min, x)
 			}
 		}
 		scatter, err := plotter.NewScatter(points)
 		if err != nil {
 			return nil, err
 		}
-		style := glyphs[i%len(glyphs)]
-		scatter.GlyphStyle = draw.GlyphStyle{
-			Color:  style.color,
-			Radius: vg.Points(4),
-			Shape:  style.shape,
-		}
+		g := glyphs[i%len(glyphs)]
+		scatter.GlyphStyle = draw.GlyphStyle{Color: g.color, Radius: vg.Points(4), Shape: g.shape}
 		p.Add(scatter)
 		if legend {
 			p.Legend.Add(k.Name, scatter)

@@ -57,4 +57,11 @@ func (r *Rate) Interval(z float64) (low, high float64) {
 	return max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
 }
 
+// standardError returns the distance from the mean to the lower end of the interval of one standard
+// error, which is never 0.
+func (r *Rate) standardError() float64 {
+	low, high := r.Interval(1)
+	return max(r.Mean()-low, (high-low)/2)
+}
+
 const z95 = 1.96 // standard errors of an interval of 95 %

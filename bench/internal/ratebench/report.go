@@ -1,10 +1,7 @@
 package ratebench
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -30,20 +27,15 @@ type Record struct {
 func (o *Outcome) Report(r *report.Report) {
 	var records []Record
 	for _, result := range o.Results {
-		for i, k := range o.Kinds {
-			rate := result.Rates[i]
-			record := Record{
-				Kind: k.Name, Shape: result.Shape.Name, Density: result.Density.Name,
-				N: result.N, Bits: result.Bits, FilterBytes: result.Sizes[i],
-				Filters: rate.Filters, Queries: rate.Queries, FalsePositives: rate.FalsePositives,
-				FPR: rate.Mean(),
-			}
-			record.Low, record.High = rate.Interval(z95)
-			if bound := o.lowest(i, result); !math.IsNaN(bound) {
-				record.Bound = bound
-			}
-			records = append(records, record)
+		rate := result.Rate
+		record := Record{
+			Kind: result.Kind.Name, Shape: result.Shape.Name, Density: result.Density.Name,
+			N: result.N, Bits: result.Bits, FilterBytes: result.Size,
+			Filters: rate.Filters, Queries: rate.Queries, FalsePositives: rate.FalsePositives,
+			FPR: rate.Mean(), Bound: o.lowestBound(result),
 		}
+		record.Low, record.High = rate.Interval(z95)
+		records = append(records, record)
 	}
 	r.Records = records
 	for _, bits := range o.Bits {
@@ -51,20 +43,35 @@ func (o *Outcome) Report(r *report.Report) {
 			r.Tables = append(r.Tables, t)
 		}
 	}
-	r.Notes = append(r.Notes, "A cell is a shape of keys with a density, at a number of keys per "+
-		"filter. "+
-		"Its rate is the mean over filters of different keys, [interval of 95 %]. The worst of "+
-		"many "+
-		"cells is partly chance. Every kind has the same keys and is asked the same absent ones.")
-	for i, k := range o.Kinds {
-		if note := o.boundNote(i); note != "" {
-			r.Notes = append(r.Notes, k.Name+": "+note)
+	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: the part of a range of "+
+		"keys that is present, or \"beyond\" if absent keys follow the range. Its rate is the "+
+		"mean over filters of different keys, with its 95 % interval in brackets. The worst of "+
+		"many cells is partly chance. All kinds have the same keys and are asked the same absent keys.")
+	for _, k := range o.Kinds {
+		all, broken := o.verdicts(k)
+		switch {
+		case len(broken) > 0:
+			note := fmt.Sprintf("%s: BOUNDS ARE BROKEN by %d of %d rates:",
+				k.Name, len(broken), len(all))
+			for _, v := range broken {
+				note += " " + v.String() + "."
+			}
+			r.Notes = append(r.Notes, note)
+		case len(all) > 0:
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: none of %d rates is more than %d standard "+
+				"errors above its bound. The closest: %s.", k.Name, len(all), tolerance, all[0]))
 		}
 	}
-	if _, leftOut := o.Cells(); leftOut > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Left out: %d cells, whose shape does not have so "+
-			"many keys.", leftOut))
+}
+
+// lowestBound returns the lowest bound of a result, or 0 if there is none.
+func (o *Outcome) lowestBound(r Result) (lowest float64) {
+	for i, v := range o.bounds(r) {
+		if i == 0 || v.bound < lowest {
+			lowest = v.bound
+		}
 	}
+	return lowest
 }
 
 // table has a row for each number of keys and kind.
@@ -72,69 +79,41 @@ func (o *Outcome) table(bits float64) report.Table {
 	t := report.Table{
 		Title: fmt.Sprintf("False-positive rates in %% at %v bits per key", bits),
 		Keys:  2,
-		Columns: []string{"keys per filter", "kind", "bits per key", "median cell", "worst cell",
-			"its keys", "bound"},
+		Columns: []string{"keys per filter", "kind", "size, bits per key", "median cell, %",
+			"worst cell, %", "worst cell's keys", "bound, %"},
 	}
 	for _, n := range o.Ns {
-		cells := slices.DeleteFunc(slices.Clone(o.Results), func(r Result) bool {
-			return r.N != n || r.Bits != bits
-		})
-		if len(cells) == 0 {
-			continue
-		}
-		for i, k := range o.Kinds {
+		for _, k := range o.Kinds {
+			var worst Result
 			var means []float64
-			for _, result := range cells {
-				means = append(means, result.Rates[i].Mean())
+			for _, r := range o.Results {
+				if r.N == n && r.Bits == bits && r.Kind.Name == k.Name {
+					if means = append(means, r.Rate.Mean()); r.Rate.Mean() >= worst.Rate.Mean() {
+						worst = r
+					}
+				}
 			}
-			worst := slices.MaxFunc(cells, func(a, b Result) int {
-				return cmp.Compare(a.Rates[i].Mean(), b.Rates[i].Mean())
-			})
-			rate := worst.Rates[i]
-			low, high := rate.Interval(z95)
-			t.Add(
-				n,
-				k.Name,
-				report.Number{Value: 8 * float64(worst.Sizes[i]) / float64(n), Decimals: 2},
-				percent(report.Median(means)),
-				fmt.Sprintf("%s [%s to %s]", percent(rate.Mean()), percent(low), percent(high)),
-				worst.keys(),
-				percent(o.lowest(i, cells[0])),
-			)
+			if len(means) == 0 {
+				continue
+			}
+			low, high := worst.Rate.Interval(z95)
+			bound := ""
+			if b := o.lowestBound(worst); b > 0 {
+				bound = percent(b)
+			}
+			size := report.Number{Value: 8 * float64(worst.Size) / float64(n), Decimals: 2}
+			t.Add(n, k.Name, size, percent(report.Median(means)), fmt.Sprintf("%s [%s to %s]",
+				percent(worst.Rate.Mean()), percent(low), percent(high)), worst.keys(), bound)
 		}
 	}
 	return t
 }
 
-// boundNote says whether kind i keeps its bounds.
-func (o *Outcome) boundNote(i int) string {
-	all, unlimited := o.verdicts(i)
-	if len(all) == 0 {
-		return ""
-	}
-	broken := slices.DeleteFunc(slices.Clone(all), func(v verdict) bool { return !v.broken() })
-	note := fmt.Sprintf("all %d rates are within their bounds or at most %d standard errors "+
-		"above; the "+
-		"nearest: %s.", len(all), tolerance, furthest(all))
-	if len(broken) > 0 {
-		note = fmt.Sprintf("BOUNDS ARE BROKEN by %d of %d rates:", len(broken), len(all))
-		for _, v := range broken {
-			note += " " + v.String() + "."
-		}
-	}
-	if unlimited > 0 {
-		note += fmt.Sprintf(" %d cells have no bound.", unlimited)
-	}
-	return note
-}
-
 // percent writes a rate in per cent, without the sign.
 func percent(rate float64) string {
-	switch {
-	case math.IsNaN(rate):
-		return ""
-	case rate >= 0.01:
-		return fmt.Sprintf("%.2f", 100*rate)
+	decimals := 4
+	if rate >= 0.01 {
+		decimals = 2
 	}
-	return fmt.Sprintf("%.4f", 100*rate)
+	return fmt.Sprintf("%.*f", decimals, 100*rate)
 }

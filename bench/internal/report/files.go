@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strings"
 )
 
 // WriteJSON writes one object: what was run and where, what each field means, and all records.
@@ -56,8 +55,8 @@ func describe(record reflect.Type, prefix string) map[string]string {
 	return docs
 }
 
-// WriteCSV writes a line for each record. The environment, the settings, and whether the report is
-// complete, are columns of each line; lists are JSON.
+// WriteCSV writes a line for each record, and in its last column whether the report is complete.
+// Lists are JSON.
 func (r *Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := reflect.ValueOf(r.Records)
@@ -66,23 +65,10 @@ func (r *Report) WriteCSV(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		environment, where, err := flatten(reflect.ValueOf(r.Environment))
-		if err != nil {
-			return err
-		}
-		names = append(append(names, "complete"), environment...)
-		values = append(append(values, fmt.Sprint(r.Incomplete == nil)), where...)
-		for _, s := range r.Versions {
-			names = append(names, "version_"+strings.ReplaceAll(s.Name, " ", "_"))
-			values = append(values, fmt.Sprint(s.Value))
-		}
-		for _, s := range r.Settings {
-			names, values = append(names, "setting_"+s.Name), append(values, fmt.Sprint(s.Value))
-		}
 		if i == 0 {
-			out.Write(names) // Flush keeps the first error for Error
+			out.Write(append(names, "complete")) // Flush keeps the first error for Error
 		}
-		out.Write(values)
+		out.Write(append(values, fmt.Sprint(r.Incomplete == nil)))
 	}
 	out.Flush()
 	return out.Error()

@@ -19,6 +19,11 @@ type Report struct {
 	Incomplete error
 }
 
+// AddVersion adds the version of something that was compared.
+func (r *Report) AddVersion(name, version string) {
+	r.Versions = append(r.Versions, Setting{name, version})
+}
+
 // A Setting is a named value.
 type Setting struct {
 	Name  string

@@ -1,0 +1,73 @@
+package enginebench
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
+)
+
+// conclusion returns three lines: what filters gain, which one avoids the most reads, and what to
+// use.
+func (o *Outcome) conclusion() []string {
+	var speed, reads []string
+	gain := map[string]float64{} // the part of needless reads avoided, summed over the engines
+	var noise float64
+	for _, e := range o.Engines {
+		var parts []string
+		for _, f := range o.Filters {
+			part := o.median(e, f, avoided)
+			if math.IsNaN(part) {
+				continue
+			}
+			parts = append(parts, fmt.Sprintf("%s %.1f %%", f, part))
+			gain[f] += part
+		}
+		if len(parts) > 0 {
+			reads = append(reads, e.Name+": "+strings.Join(parts, ", "))
+		}
+	}
+	best := kind.Exact
+	for _, k := range kind.All {
+		// The others must gain something to be better than exact.
+		const something = 0.1
+		if margin := something * float64(len(o.Engines)); gain[k.Name] > gain[best.Name]+margin {
+			best = k
+		}
+	}
+	if gain[best.Name] == 0 {
+		return nil
+	}
+	last := o.Filters[len(o.Filters)-1]
+	for _, e := range o.Engines {
+		if o.Filters[0] == engine.None && len(o.of(e, best.Name)) > 0 {
+			speed = append(speed, fmt.Sprintf("%s: misses %.1f times, hits %.1f times as fast",
+				e.Name,
+				o.ratio(e, best.Name, engine.None, smallMiss).Middle,
+				o.ratio(e, best.Name, engine.None, smallHit).Middle))
+		}
+		for _, figure := range []func(Run) float64{smallMiss, smallHit} {
+			if again := o.ratio(e, last+Again, last, figure); !math.IsNaN(again.Middle) {
+				noise = max(noise, math.Abs(again.Middle-1))
+			}
+		}
+	}
+	advice := fmt.Sprintf("Use %s (%s)", best.Name, best.Constructor)
+	if best.Name != kind.Exact.Name {
+		advice += fmt.Sprintf(", or %s (%s) if C++ LevelDB or another reader of LevelDB's filters "+
+			"reads the tables too", kind.Exact.Name, kind.Exact.Constructor)
+	}
+	lines := []string{
+		"Part of the needless table reads that each filter avoids: " +
+			strings.Join(reads, "; ") + ".",
+		advice + fmt.Sprintf(". Ignore differences in speed below %.0f %%: the same filter "+
+			"differed from itself by as much (median).", 100*noise),
+	}
+	if len(speed) > 0 {
+		lines = append([]string{fmt.Sprintf("With %s instead of no filter, small cache: %s.",
+			best.Name, strings.Join(speed, "; "))}, lines...)
+	}
+	return lines
+}
