@@ -1,9 +1,12 @@
 package policy
 
-// BlockedBloom is a policy whose lookups are the fastest: all probes of a key lie in one line of 64
-// bytes. Get one from [NewBlockedBloom]. Its filters keep the false-positive rate of their setting
-// for every shape and number of keys, where those of [Bloom] do not, unless somebody chose the keys
-// against the hash, which has no secret.
+// BlockedBloom is a policy whose lookups are faster than those of [Bloom], as `go run ./bench
+// filters` shows: in filters above 1,280 bytes, all probes of a key lie in one line of 64 bytes.
+// Get one from [NewBlockedBloom].
+//
+// Its rate of false positives does not depend on the shape of the keys, as that of [Bloom] does,
+// and in filters of 500 keys or more keeps the bound of its setting. This holds unless somebody
+// chose the keys by their hashes, which have no secret.
 //
 // Readers other than this package, C++ LevelDB and goleveldb among them, answer "may contain" for
 // every key: they read more, never less. FORMAT.md has the bytes. A BlockedBloom is immutable and
@@ -57,8 +60,8 @@ func (*BlockedBloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 	MayContainMany(filter, keys, out)
 }
 
-// NewBuilder returns an empty builder. It costs one small allocation; builders share the memory for
-// their keys and return it at Finish.
+// NewBuilder returns an empty builder. It costs one small allocation: builders share the memory for
+// their keys' hashes, from a pool, and return it at Finish.
 func (b *BlockedBloom) NewBuilder() Builder {
 	b.mustBeUsable()
 	return &blockedBuilder{hashBuffer[uint64]{pool: &chunks64}, b}
@@ -82,7 +85,7 @@ func (b *BlockedBloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 }
 
 const (
-	blockedTrailer = 1 + frameTail // k
+	blockedTrailer = 1 + trailerTail // k
 	lineBytes      = 64
 	// A payload of up to blockedSingle bytes is a single line. So it needs no rounding, and no line
 	// is fuller than others, which would cost false positives. As a whole it is small enough for

@@ -3,16 +3,7 @@ package policy
 import (
 	"math/bits"
 	"unsafe"
-
-	"github.com/zeebo/xxh3"
 )
-
-// keyHash is the hash of our own encodings: XXH3 with 64 bits and seed 0. Its halves are
-// independent: the high one chooses a line, the low one the bits in it.
-//
-// XXH3 is well tested and zeebo/xxh3 is widely used; it returns the same on all platforms, and
-// depends only on a library that finds the processor's features.
-func keyHash(key []byte) uint64 { return xxh3.Hash(key) }
 
 // Probe j is remix^j times the low half of the hash, whose top bits differ for every j. remix is
 // 2^32 / golden ratio, made odd (Knuth, TAOCP 3, section 6.4), as in RocksDB's format_version 5.

@@ -16,7 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// blockedTable is the table of the package comment: from so many bits per key on, so many probes.
+// blockedTable is the table of FORMAT.md: from so many bits per key on, so many probes.
 var blockedTable = []struct {
 	from float64
 	k    int
@@ -26,7 +26,7 @@ var blockedTable = []struct {
 }
 
 // blockedProbesOf returns the numbers of the bits of a key with hash h, counted through the whole
-// payload. It and the four functions after it follow the package comment word for word. They share
+// payload. It and the four functions after it follow FORMAT.md word for word. They share
 // the hash with this package, which the vectors check.
 func blockedProbesOf(h uint64, nbytes, k int) (probes []uint64) {
 	first, nbits := uint64(0), 8*uint64(nbytes)
@@ -63,7 +63,7 @@ func referenceBlockedOf(bitsPerKey float64, hashes []uint64) []byte {
 			k = row.k
 		}
 	}
-	filter := referenceFrame(make([]byte, nbytes), byte(k))
+	filter := referenceTrailer(make([]byte, nbytes), byte(k))
 	for _, h := range hashes {
 		for _, p := range blockedProbesOf(h, nbytes, k) {
 			filter[p/8] |= 1 << (p % 8)
@@ -72,8 +72,8 @@ func referenceBlockedOf(bitsPerKey float64, hashes []uint64) []byte {
 	return filter
 }
 
-// referenceFrame appends the trailer of a blocked Bloom filter to its payload.
-func referenceFrame(payload []byte, k byte) []byte {
+// referenceTrailer appends the trailer of a blocked Bloom filter to its payload.
+func referenceTrailer(payload []byte, k byte) []byte {
 	l := uint64(len(payload))
 	check := byte(l * 0x9e3779b1 % (1 << 32) / (1 << 24))
 	return append(payload, k, check^k^0x62, 0x62)
@@ -85,7 +85,7 @@ func referenceBlockedMayContain(filter, key []byte) bool {
 	if nbytes < 1 || nbytes > 1280 && nbytes%64 != 0 {
 		return true
 	}
-	if !bytes.Equal(filter, referenceFrame(bytes.Clone(filter[:nbytes]), filter[nbytes])) {
+	if !bytes.Equal(filter, referenceTrailer(bytes.Clone(filter[:nbytes]), filter[nbytes])) {
 		return true
 	}
 	for _, p := range blockedProbesOf(keyHash(key), nbytes, int(filter[nbytes])) {
@@ -96,8 +96,8 @@ func referenceBlockedMayContain(filter, key []byte) bool {
 	return true
 }
 
-// The example and the table of the package comment, each figure of them.
-func TestBlockedComment(t *testing.T) {
+// The example and the table of FORMAT.md, each figure of them.
+func TestBlockedExample(t *testing.T) {
 	key := []byte("hello")
 	h := keyHash(key)
 	var xs []string
@@ -114,9 +114,9 @@ func TestBlockedComment(t *testing.T) {
 	}
 	filter := policytest.Must(NewBlockedBloom(10)).AppendFilter(nil, [][]byte{key})
 
-	comment, err := os.ReadFile("FORMAT.md")
+	format, err := os.ReadFile("FORMAT.md")
 	require.NoError(t, err)
-	text := strings.ReplaceAll(strings.Join(strings.Fields(string(comment)), " "), " // ", " ")
+	text := strings.Join(strings.Fields(string(format)), " ")
 	require.Contains(t, text, fmt.Sprintf(" H = 0x%016x x = %s probes: bits %s filter: % x ",
 		h, strings.Join(xs, ", "), list, filter))
 	require.Contains(t, text, " "+from+" "+ks+" ")
@@ -252,7 +252,7 @@ func TestBlockedReadersAgainstReference(t *testing.T) {
 		sizes := []int{1 + k%200, 1 + rng.Intn(200), 200 + rng.Intn(1081), 1280, 1344,
 			64 * (21 + rng.Intn(100))}
 		for _, size := range sizes {
-			filter := referenceFrame(make([]byte, size), byte(k))
+			filter := referenceTrailer(make([]byte, size), byte(k))
 			fillHalf(rng, filter[:size], k)
 			keys := policytest.Keys(rng, rng.Intn(2*hashGroup))
 			keys = append(keys, make([]byte, rng.Intn(301)))
@@ -302,8 +302,8 @@ func TestBlockedEveryProbeCounts(t *testing.T) {
 						size)
 				}
 			}
-			none := referenceFrame(make([]byte, size), byte(k))
-			all := referenceFrame(bytes.Repeat([]byte{0xff}, size), byte(k))
+			none := referenceTrailer(make([]byte, size), byte(k))
+			all := referenceTrailer(bytes.Repeat([]byte{0xff}, size), byte(k))
 			for _, p := range probes {
 				none[p/8] |= 1 << (p % 8)
 			}
@@ -321,10 +321,10 @@ func TestBlockedEveryProbeCounts(t *testing.T) {
 // Any bytes as filter: no panic, and one answer of all readers, that of the format's text. Any
 // keys: none is lost.
 func FuzzBlocked(f *testing.F) {
-	f.Add(10.0, uint8(3), []byte("one two three"), referenceFrame([]byte{0xff, 0xfe}, 6))
+	f.Add(10.0, uint8(3), []byte("one two three"), referenceTrailer([]byte{0xff, 0xfe}, 6))
 	f.Add(20.0, uint8(0), bytes.Repeat([]byte{0x80, 0xff}, 1000), []byte{6, 0x62, 0x62})
-	f.Add(0.01, uint8(15), []byte{}, referenceFrame(bytes.Repeat([]byte{0xf7}, 1344), 255))
-	f.Add(199.9, uint8(7), []byte("key"), referenceFrame(bytes.Repeat([]byte{0xff}, 1281), 5))
+	f.Add(0.01, uint8(15), []byte{}, referenceTrailer(bytes.Repeat([]byte{0xf7}, 1344), 255))
+	f.Add(199.9, uint8(7), []byte("key"), referenceTrailer(bytes.Repeat([]byte{0xff}, 1281), 5))
 	f.Add(2.2, uint8(0), bytes.Repeat([]byte{7}, 40), []byte{0x62})
 	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data, filter []byte) {
 		b, err := NewBlockedBloom(math.Mod(math.Abs(bitsPerKey), 200))

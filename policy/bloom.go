@@ -43,8 +43,8 @@ func (*Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 	MayContainMany(filter, keys, out)
 }
 
-// NewBuilder returns an empty builder. It costs one small allocation; builders share the memory for
-// their keys and return it at Finish.
+// NewBuilder returns an empty builder. It costs one small allocation: builders share the memory for
+// their keys' hashes, from a pool, and return it at Finish.
 func (b *Bloom) NewBuilder() Builder {
 	b.mustBeUsable()
 	return newBloomBuilder(b)
@@ -55,7 +55,8 @@ func (b *Bloom) NewBuilder() Builder {
 func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 	dst, array := b.extendFilter(dst, len(keys))
 	m := newModulus(len(array))
-	hashes := chunks32.Get().(*hashChunk[uint32]) // so many that writes to large filters overlap
+	// A whole chunk, so that cache misses in large filters overlap.
+	hashes := chunks32.Get().(*hashChunk[uint32])
 	for len(keys) > 0 {
 		n := min(len(keys), len(hashes))
 		hashKeys(hashes[:n], keys[:n])

@@ -5,8 +5,8 @@ package policy
 import "math"
 
 // This file and bloom_avx512_amd64.s are all that knows of AVX-512. The four functions that the
-// rest of the package calls choose between the assembly and bloom_plain.go: newBloomBuilder,
-// hashKeys, setProbes and testProbes.
+// rest of the package calls choose between the assembly and plain Go (bloom_builder.go and
+// bloom_loops_plain.go): newBloomBuilder, hashKeys, setProbes and testProbes.
 
 // useAVX512 says that this processor has what the assembly needs. Only tests change it.
 var useAVX512 = haveAVX512()

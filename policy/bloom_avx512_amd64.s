@@ -1,7 +1,7 @@
 //go:build !purego
 
-// Sixteen hashes or probes at once, one in each lane of a 512-bit register. bloom_avx512.go says what
-// the functions do.
+// Sixteen hashes or probes at once, one in each lane of a 512-bit register. bloom_avx512.go says
+// what the functions do.
 
 #include "funcdata.h"
 #include "textflag.h"
@@ -16,12 +16,13 @@
 	MOVL         $7, AX;      \
 	VPBROADCASTD AX, Z28
 
-// BYTES_AND_BITS finds, for the probes in Z0, their bytes (Z2) and the masks of their bits in these (Z4). With x = h>>3,
-// d bytes and m = (2^32-1)/d rounded down, m is below 2^32/d and at least 2^32/d - 1. So x*m/2^32 is at most x/d, and at
-// least x/d - x/2^32, where x/2^32 is below an eighth. So its whole part q is that of x/d or one less, and r = x - q*d is
-// x % d or d more. The smaller of r and r-d, unsigned, is x % d: if r is below d, r-d wraps around and is the larger one.
-// Nothing overflows, as d is at most 2^29. Multiplication takes every second lane: the even ones in place, the odd ones
-// shifted down.
+// BYTES_AND_BITS finds, for the probes in Z0, their bytes (Z2) and the masks of their bits in these
+// (Z4). With x = h>>3, d bytes and m = (2^32-1)/d rounded down, m is below 2^32/d and at least
+// 2^32/d - 1. So x*m/2^32 is at most x/d, and at least x/d - x/2^32, where x/2^32 is below an
+// eighth. So its whole part q is that of x/d or one less, and r = x - q*d is x % d or d more. The
+// smaller of r and r-d, unsigned, is x % d: if r is below d, r-d wraps around and is the larger
+// one. Nothing overflows, as d is at most 2^29. Multiplication takes every second lane: the even
+// ones in place, the odd ones shifted down.
 #define BYTES_AND_BITS \
 	VPSRLD     $3, Z0, Z2;  \ // x
 	VPSRLQ     $32, Z2, Z3; \
@@ -35,7 +36,8 @@
 	VPANDD     Z28, Z0, Z4; \
 	VPSLLVD    Z4, Z29, Z4    // 1 << h%8
 
-// ALIGNED_FRAME sets R to 64 aligned bytes in a frame with 63 to spare: a store across two cache lines is slow to read back.
+// ALIGNED_FRAME sets R to 64 aligned bytes in a frame with 63 to spare: a store across two cache
+// lines is slow to read back.
 #define ALIGNED_FRAME(R) \
 	LEAQ 63(SP), R; \
 	ANDQ $-64, R
@@ -47,7 +49,8 @@
 	ORB  AX, (DI)(BX*1)
 
 // func avx512Set(array *byte, bytes, reciprocal uint32, hashes *uint32, groups, k int)
-//	DI array, SI hashes, DX groups, R8 k, CX probes left; R9 indexes and masks of 16 probes; Z0 probes, Z1 delta
+//	DI array, SI hashes, DX groups, R8 k, CX probes left
+//	R9 indexes and masks of 16 probes; Z0 probes, Z1 delta
 TEXT ·avx512Set(SB), NOSPLIT, $192-40
 	MOVQ         array+0(FP), DI
 	MOVL         bytes+8(FP), AX
@@ -86,9 +89,13 @@ probe:
 	MOVL    (4*i)(R9), AX; \
 	VPINSRB $i, (DI)(AX*1), X5, X5
 
-// func avx512Test(array *byte, bytes, reciprocal uint32, hashes, places *uint32, n, from, to int) (passed int)
-//	DI array, SI and BX hashes and places, DX how many are left, R8 probes of each, CX those left; R9 indexes of 16 probes;
-//	R10 and R11 where to keep the next hash and place; Z0 probes, Z1 delta, Z27 first probe's number, K2 lanes that pass
+// func avx512Test(
+//	array *byte, bytes, reciprocal uint32, hashes, places *uint32, n, from, to int,
+// ) (passed int)
+//
+//	DI array, SI and BX hashes and places, DX how many are left, R8 probes of each, CX those left
+//	R9 indexes of 16 probes; R10 and R11 where to keep the next hash and place
+//	Z0 probes, Z1 delta, Z27 first probe's number, K2 lanes that pass
 TEXT ·avx512Test(SB), NOSPLIT, $128-64
 	MOVQ         array+0(FP), DI
 	MOVL         bytes+8(FP), AX
@@ -132,7 +139,8 @@ probe:
 	VMOVDQU32   (BX), Z7
 	VPCOMPRESSD Z6, K2, Z6
 	VPCOMPRESSD Z7, K2, Z7
-	VMOVDQU32   Z6, (R10) // 16 of them; the next ones overwrite those that did not pass. Never beyond what was read.
+	// 16 of them; the next ones overwrite those that did not pass. Never beyond what was read.
+	VMOVDQU32   Z6, (R10)
 	VMOVDQU32   Z7, (R11)
 	KMOVW       K2, AX
 	POPCNTL     AX, AX
@@ -163,8 +171,8 @@ probe:
 	VPMULLD Z31, Z20, Z0; \
 	VPXORD  Z30, Z0, Z0
 
-// WORD goes on with the hashes over a word of each key, or its tail with 0s behind, in the lanes whose keys have one, and
-// takes 4 from the lengths that are left (Z20).
+// WORD goes on with the hashes over a word of each key, or its tail with 0s behind, in the lanes
+// whose keys have one, and takes 4 from the lengths that are left (Z20).
 #define WORD(Z) \
 	VPCMPD  $6, Z29, Z20, K1; \ // length left > 0
 	VPCMPD  $1, Z28, Z20, K2; \ // length left < 4
@@ -175,7 +183,8 @@ probe:
 	VPXORD  Z6, Z7, K1, Z0;   \
 	VPSUBD  Z28, Z20, Z20
 
-// BLOCK goes on over 16 bytes of each key: those of keys 0, 4, 8 and 12 lie in Z1, those of 1, 5, 9 and 13 in Z2, and so on.
+// BLOCK goes on over 16 bytes of each key: those of keys 0, 4, 8 and 12 lie in Z1, those of 1, 5, 9
+// and 13 in Z2, and so on.
 #define BLOCK \
 	VPUNPCKLDQ  Z2, Z1, Z5; \ // of four keys each: words 0 0 1 1 of the first two
 	VPUNPCKHDQ  Z2, Z1, Z1; \ // words 2 2 3 3
@@ -193,7 +202,8 @@ probe:
 	VINSERTI32X4 $2, (64*(i+8))(SI), Z, Z; \
 	VINSERTI32X4 $3, (64*(i+12))(SI), Z, Z
 
-// hashRows hashes the keyRows at SI, and sets K7 to the lanes of keys that lie in their rows. It changes SI.
+// hashRows hashes the keyRows at SI, and sets K7 to the lanes of keys that lie in their rows. It
+// changes SI.
 TEXT hashRows<>(SB), NOSPLIT, $0
 	VMOVDQU32 1024(SI), Z20
 	VPSLLD    $4, Z28, Z1
@@ -225,7 +235,7 @@ TEXT ·avx512HashRows(SB), NOSPLIT, $8-16
 #define ROW(i) \
 	MOVQ       (24*i)(DI), AX;   \
 	MOVQ       (24*i+8)(DI), CX; \
-	BZHIQ      CX, R8, BX;       \ // as many 1s as the key has bytes, or 64, or if it is far longer any number
+	BZHIQ      CX, R8, BX;       \ // 1s for the key's bytes, 64 at most; any number if far longer
 	KMOVQ      BX, K1;           \
 	VMOVDQU8.Z (AX), K1, Z1;     \ // reads no other byte
 	VMOVDQU32  Z1, (64*i)(SI);   \
@@ -237,8 +247,9 @@ TEXT ·avx512HashRows(SB), NOSPLIT, $8-16
 	CMPQ (24*i+8)(DI), CX; \
 	JNE  unlike
 
-// AHEAD fetches the beginning of a key of the next group. Without it, keys of 64 bytes from memory beyond the caches take
-// more than twice the time, longer than in plain Go: 16 keys with their parts fill the processor's window.
+// AHEAD fetches the beginning of a key of the next group. Without it, keys of 64 bytes from memory
+// beyond the caches take more than twice the time, longer than in plain Go: 16 keys with their
+// parts fill the processor's window.
 #define AHEAD(i) \
 	MOVQ       (24*i)(DI), AX; \
 	PREFETCHT0 (AX)

@@ -17,6 +17,7 @@ func Hash(key []byte) uint32 {
 // The steps of Hash are small enough that the compiler inlines each of them. Lookups and builders
 // use the steps, and do not call Hash: while one hash is computed, the processor begins the next
 // key, and a call limits how many keys overlap (go test ./policy -run '^$' -bench MayContain/).
+// The algorithm is also in bloom_loops_plain.go (hash4) and bloom_avx512_amd64.s.
 
 func hashStart(key []byte) uint32 {
 	return hashSeed ^ uint32(len(key))*hashMultiplier

@@ -17,7 +17,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// The example of the package comment: each step, and that the comment states these very values.
+// The example of FORMAT.md: each step, and that the text states these very values.
 func TestWorkedExample(t *testing.T) {
 	key := []byte("hello")
 	h := Hash(key)
@@ -29,15 +29,15 @@ func TestWorkedExample(t *testing.T) {
 	}
 	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{key})
 
-	comment, err := os.ReadFile("FORMAT.md")
+	format, err := os.ReadFile("FORMAT.md")
 	require.NoError(t, err)
-	require.Contains(t, string(comment), "h = 0xf795964e, delta = 0xcb277bca\n")
-	require.Contains(t, string(comment), "probes: bits "+strings.Join(probes, ", ")+"\n")
-	require.Contains(t, string(comment), fmt.Sprintf("filter: % x\n", filter))
+	require.Contains(t, string(format), "h = 0xf795964e, delta = 0xcb277bca\n")
+	require.Contains(t, string(format), "probes: bits "+strings.Join(probes, ", ")+"\n")
+	require.Contains(t, string(format), fmt.Sprintf("filter: % x\n", filter))
 	require.Equal(t, "014000010410400006", hex.EncodeToString(filter)) // as C++ LevelDB writes it
 }
 
-// referenceHash, referenceFilter and referenceMayContain follow the package comment word for word:
+// referenceHash, referenceFilter and referenceMayContain follow FORMAT.md word for word:
 // byte by byte, with big numbers for the sizes and a division per probe.
 func referenceHash(key []byte) uint32 {
 	h := uint32(0xbc9f1d34) ^ uint32(len(key))*0xc6a4a793
@@ -323,7 +323,7 @@ func FuzzMayContain(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add([]byte{6}, []byte{})
 	f.Add([]byte{0xff, 1}, []byte{0xff, 0x80, 0})
-	f.Add(referenceFrame([]byte{0xf7, 0xff}, 3), []byte("key"))
+	f.Add(referenceTrailer([]byte{0xf7, 0xff}, 3), []byte("key"))
 	f.Fuzz(func(t *testing.T, filter, key []byte) {
 		require.Equal(t, referenceMayContain(filter, key), MayContain(filter, key))
 	})

@@ -2,15 +2,20 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
+	"strings"
 )
 
 var errUnusable = errors.New("policy: the policy is nil or its zero value: " +
 	"get one from a constructor such as policy.NewBloom, and check its error")
 
-// Check returns an error that says what to pass instead if an engine cannot use p: if p is nil or
-// was not returned by its constructor, or if [WithName] would refuse its name. Every adapter calls
-// it before it changes an engine's options.
+// Check returns an error if an engine cannot use p, and says what to pass instead. Engines cannot
+// use a policy that is nil, that no constructor returned, or whose name [WithName] would refuse.
+// Every adapter calls Check before it changes an engine's options.
+//
+// Of a policy of another package it checks only the name: it calls p.Name, even if p is a nil
+// pointer of that package's type.
 func Check(p Policy) error {
 	if !isUsable(p) {
 		return errUnusable
@@ -30,6 +35,29 @@ func isUsable(p Policy) bool {
 		return p != nil && isUsable(p.policy)
 	}
 	return true
+}
+
+// checkName returns an error if engines cannot store filters under the name.
+func checkName(name string) error {
+	trimmed := strings.TrimSpace(name)
+	switch {
+	case name == "":
+		return errors.New("policy: the name is empty: " +
+			"pass one such as policy.Name, or leave WithName out")
+	case name == "none":
+		return errors.New(`policy: the name "none" means "no filter" in Pebble's options files: ` +
+			"pass another")
+	case strings.ContainsAny(name, "\n\r"):
+		return fmt.Errorf("policy: the name %q has a line break, "+
+			"which Pebble's options files cannot carry: pass one without", name)
+	case trimmed != name:
+		return fmt.Errorf("policy: the name %q has spaces around it, "+
+			"which Pebble's options files cannot carry: pass %q", name, trimmed)
+	case strings.HasPrefix(name, "rocksdb."):
+		return fmt.Errorf("policy: the name %q belongs to another encoding, "+
+			"and engines would mistake one for the other: pass another", name)
+	}
+	return nil
 }
 
 // Compatible reports whether a and b may share a name: whether each reads the filters of the other.

@@ -12,7 +12,7 @@ import (
 // the same name. Engines find the policy of a filter by its name, so to count policies apart, by
 // level for example, give each a name of its own ([WithName]).
 //
-// To count a check takes an atomic addition (BenchmarkCounted). Counted is safe for concurrent use
+// Counting a check costs one atomic addition (BenchmarkCounted). Counted is safe for concurrent use
 // if the other policy is.
 type Counted struct {
 	policy  Policy
@@ -114,8 +114,8 @@ type Counters struct {
 	Bytes        uint64 `json:"bytes"`         // their size
 }
 
-// Snapshot returns what was counted since Count. It may run while filters are asked and built: then
-// each counter by itself includes what happens at that moment or not.
+// Snapshot returns what was counted since Count. It may run while filters are asked and built:
+// then each counter may or may not include what happens meanwhile.
 func (c *Counted) Snapshot() Counters {
 	return Counters{
 		ReadsAvoided: c.absent.Load(),

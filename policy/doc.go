@@ -1,14 +1,14 @@
 // Package policy builds and reads the Bloom filters of LevelDB, byte for byte as C++ LevelDB does,
-// and filters of encodings of our own.
+// and blocked Bloom filters, which have an encoding of our own.
 //
 // A storage engine keeps a filter beside each table. The filter answers "may contain" for every key
 // that was added to it, always. For other keys it answers "absent", except for a small share of
 // false positives. A lookup that the filter answers "absent" reads no data.
 //
 // A [Policy] builds filters and reads them. [NewBloom] returns the one that C++ LevelDB calls
-// NewBloomFilterPolicy. [NewBlockedBloom] returns one whose lookups are faster, and whose rate of
-// false positives does not depend on the shape and number of the keys. Readers other than this
-// package answer "may contain" to its filters.
+// NewBloomFilterPolicy. [NewBlockedBloom] returns one whose lookups are faster. Its rate of false
+// positives does not depend on the shape of the keys, and in filters of 500 keys or more keeps the
+// bound of its setting. Readers other than this package answer "may contain" to its filters.
 //
 // To use a policy in an engine, pass it to Configure of package adapters/goleveldb, pebblev1 or
 // pebblev2. To use it alone:
@@ -25,13 +25,14 @@
 //
 // # What is promised
 //
-// No reader ever panics or loses a key because of the bytes in a filter's trailer: in doubt it
-// answers "may contain". Flipped bits in the rest of a filter can lose keys; engines guard filters
-// with checksums.
+// No bytes make a reader panic, and a filter that is recognizably damaged answers "may contain".
+// Damage that cannot be recognized (in the bits, in LevelDB's k) can lose keys; the engines'
+// checksums catch it. FORMAT.md says which damage is recognized.
 //
-// The rates of false positives hold for keys that nobody chose against the hash. The hashes have no
-// secret, so whoever chooses keys can make any absent key a false positive, as in the filters of
-// LevelDB, RocksDB and Pebble. This costs reads, and never a key.
+// The rates of false positives hold for keys that nobody chose by their hashes. The hashes have no
+// secret: anyone can compute absent keys that collide with a known one, and whoever writes keys can
+// choose which absent keys collide, as in the filters of LevelDB, RocksDB and Pebble. This costs
+// reads, and never a key.
 //
-// FORMAT.md in this directory has the bytes of all encodings, with examples.
+// FORMAT.md in this directory has the bytes of both encodings, with examples.
 package policy

@@ -173,7 +173,7 @@ func TestReservedBuildersSideBySide(t *testing.T) {
 func TestUnknownEncodingsMayContainAll(t *testing.T) {
 	keys := [][]byte{nil, []byte("key"), make([]byte, 300)}
 	keys = append(keys, policytest.Keys(policytest.Rand(t, 58), fewKeys)...)
-	sound := referenceFrame(make([]byte, 8), 6)
+	sound := referenceTrailer(make([]byte, 8), 6)
 	require.NotContains(t, requireSameAnswers(t, "known", sound, keys), true)
 	requireAll := func(filter []byte) {
 		t.Helper()
@@ -189,17 +189,17 @@ func TestUnknownEncodingsMayContainAll(t *testing.T) {
 	}
 	for check := 1; check < 256; check++ {
 		for _, size := range []int{1, 25, 1280, 1344, 6400} {
-			filter := referenceFrame(make([]byte, size), 6)
+			filter := referenceTrailer(make([]byte, size), 6)
 			filter[size+1] ^= byte(check)
 			requireAll(filter)
 		}
 	}
 	for size := 1281; size < 1600; size++ {
 		if size%64 != 0 {
-			requireAll(referenceFrame(make([]byte, size), 6))
+			requireAll(referenceTrailer(make([]byte, size), 6))
 		}
 	}
-	requireAll(referenceFrame(nil, 6))
+	requireAll(referenceTrailer(nil, 6))
 	requireAll([]byte{1, 0x62})
 	requireAll([]byte{0x62, 0x62})
 }
@@ -235,7 +235,7 @@ func TestDamagedTrailers(t *testing.T) {
 	rng := policytest.Rand(t, 60)
 	passed := 0
 	for range trials {
-		filter := referenceFrame(make([]byte, 1+rng.Intn(1280)), byte(rng.Intn(17)))
+		filter := referenceTrailer(make([]byte, 1+rng.Intn(1280)), byte(rng.Intn(17)))
 		n := len(filter) - blockedTrailer
 		rng.Read(filter[n : n+2])
 		if _, _, ok := blockedParts(filter); ok {

@@ -116,12 +116,12 @@ func TestEstimateLines(t *testing.T) {
 		wantKeys -= 512.0 / k * math.Log(1-float64(n)/512)
 		wantFPP += math.Pow(float64(n)/512, k) / lines
 	}
-	keys, fpp := mustParse(t, referenceFrame(payload, k)).Estimate()
+	keys, fpp := mustParse(t, referenceTrailer(payload, k)).Estimate()
 	require.InEpsilon(t, wantKeys, keys, 1e-9)
 	require.InEpsilon(t, wantFPP, fpp, 1e-9)
 
 	copy(payload, bytes.Repeat([]byte{0xff}, 64)) // a full line cannot tell how many keys it has
-	keys, fpp = mustParse(t, referenceFrame(payload, k)).Estimate()
+	keys, fpp = mustParse(t, referenceTrailer(payload, k)).Estimate()
 	require.True(t, math.IsInf(keys, 1))
 	require.InEpsilon(t, wantFPP+1.0/lines, fpp, 1e-9)
 }

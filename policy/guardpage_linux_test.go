@@ -90,7 +90,7 @@ func TestBlockedBetweenUnreadablePages(t *testing.T) {
 			}
 			for k := range 20 {
 				clear(filter)
-				copy(filter, referenceFrame(filter[:size:size], byte(k)))
+				copy(filter, referenceTrailer(filter[:size:size], byte(k)))
 				fillHalf(rng, filter[:size], k)
 				requireAnswers(t, filter, keys)
 			}

@@ -5,27 +5,6 @@ import (
 	"fmt"
 )
 
-// An Encoding is a way to write filters. The last byte of a filter tells it.
-type Encoding byte
-
-// The encodings. The constant of one of our own is the last byte of its filters.
-const (
-	EncodingUnknown Encoding = 0
-	EncodingBloom   Encoding = 1 // LevelDB's Bloom filter, whose last byte is k
-	EncodingBlocked Encoding = 'b'
-)
-
-// String returns a name such as "blocked Bloom".
-func (e Encoding) String() string {
-	switch e {
-	case EncodingBloom:
-		return "LevelDB Bloom"
-	case EncodingBlocked:
-		return "blocked Bloom"
-	}
-	return "unknown"
-}
-
 // Info is what the bytes of one filter say. Get it from [Parse].
 type Info struct {
 	Encoding Encoding

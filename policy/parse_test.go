@@ -17,10 +17,11 @@ func TestParse(t *testing.T) {
 	}{
 		{[]byte{1, 2, 3}, Info{EncodingBloom, 3, []byte{1, 2}, 2}},
 		{[]byte{0, 30}, Info{EncodingBloom, 30, []byte{0}, 1}},
-		{referenceFrame([]byte{1, 2}, 6), Info{EncodingBlocked, 6, []byte{1, 2}, 2}},
-		{referenceFrame([]byte{7}, 255), Info{EncodingBlocked, 255, []byte{7}, 1}},
-		{referenceFrame(make([]byte, 1280), 6), Info{EncodingBlocked, 6, make([]byte, 1280), 1280}},
-		{referenceFrame(make([]byte, 1344), 6), Info{EncodingBlocked, 6, make([]byte, 1344), 64}},
+		{referenceTrailer([]byte{1, 2}, 6), Info{EncodingBlocked, 6, []byte{1, 2}, 2}},
+		{referenceTrailer([]byte{7}, 255), Info{EncodingBlocked, 255, []byte{7}, 1}},
+		{referenceTrailer(make([]byte, 1280), 6),
+			Info{EncodingBlocked, 6, make([]byte, 1280), 1280}},
+		{referenceTrailer(make([]byte, 1344), 6), Info{EncodingBlocked, 6, make([]byte, 1344), 64}},
 	} {
 		info, err := Parse(c.filter)
 		require.NoError(t, err)
@@ -29,7 +30,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	damaged := referenceFrame(make([]byte, 8), 6)
+	damaged := referenceTrailer(make([]byte, 8), 6)
 	damaged[9] ^= 1
 	for _, c := range []struct {
 		filter   []byte
@@ -41,11 +42,12 @@ func TestParseRefuses(t *testing.T) {
 		{[]byte{0xff, 0}, EncodingBloom, "k is 0: every key may be contained"},
 		{[]byte{0, 31}, EncodingUnknown, "unknown encoding 0x1f: every key may be contained"},
 		{[]byte{0, 0, 0xff}, EncodingUnknown, "unknown encoding 0xff: every key may be contained"},
-		{referenceFrame(make([]byte, 8), 0), EncodingBlocked, "k is 0: every key may be contained"},
+		{referenceTrailer(make([]byte, 8), 0), EncodingBlocked,
+			"k is 0: every key may be contained"},
 		{damaged, EncodingBlocked, errDamaged.Error()},
 		{[]byte{6, 0x62}, EncodingBlocked, errDamaged.Error()},
-		{referenceFrame(nil, 6), EncodingBlocked, errDamaged.Error()},
-		{referenceFrame(make([]byte, 1281), 6), EncodingBlocked, errDamaged.Error()},
+		{referenceTrailer(nil, 6), EncodingBlocked, errDamaged.Error()},
+		{referenceTrailer(make([]byte, 1281), 6), EncodingBlocked, errDamaged.Error()},
 	} {
 		info, err := Parse(c.filter)
 		require.EqualError(t, err, c.err, "%x", c.filter)
@@ -72,13 +74,13 @@ func TestEncodingNames(t *testing.T) {
 func FuzzProbes(f *testing.F) {
 	f.Add([]byte{0xff, 0x7f, 0xff, 6}, []byte("key"), uint16(3))
 	f.Add([]byte{0xff, 0xfe, 30}, []byte{}, uint16(0))
-	f.Add(referenceFrame([]byte{0xf7, 0xff}, 3), []byte("key"), uint16(500))
-	f.Add(referenceFrame(bytes.Repeat([]byte{0xef}, 1344), 9), []byte("key"), uint16(9))
+	f.Add(referenceTrailer([]byte{0xf7, 0xff}, 3), []byte("key"), uint16(500))
+	f.Add(referenceTrailer(bytes.Repeat([]byte{0xef}, 1344), 9), []byte("key"), uint16(9))
 	f.Fuzz(func(t *testing.T, filter, key []byte, more uint16) {
 		// Almost no random bytes have the check of their trailer right.
-		framed := referenceFrame(bytes.Clone(filter), byte(more))
-		lines := referenceFrame(bytes.Repeat(append(filter, byte(more)), 64*21), byte(more>>8))
-		for _, filter := range [][]byte{filter, framed, lines} {
+		trailed := referenceTrailer(bytes.Clone(filter), byte(more))
+		lines := referenceTrailer(bytes.Repeat(append(filter, byte(more)), 64*21), byte(more>>8))
+		for _, filter := range [][]byte{filter, trailed, lines} {
 			info, err := Parse(filter)
 			want := referenceMayContain(filter, key)
 			require.Equal(t, want, MayContain(filter, key))

@@ -1,11 +1,11 @@
 package policy
 
-// Filters of our own encodings, all but LevelDB's, end in a trailer: their parameters, a check
-// byte, and a byte for the encoding in the range that LevelDB reserved. FORMAT.md says what the
-// check byte can catch.
+// Filters of our own encoding end in a trailer (LevelDB's end in k alone): the parameters, a check
+// byte, and a byte for the encoding, from the range that LevelDB reserves. FORMAT.md says what the
+// check byte catches.
 
-// frameTail is the size of a trailer without its parameters.
-const frameTail = 2
+// trailerTail is the size of a trailer without its parameters.
+const trailerTail = 2
 
 // appendTrailer appends the trailer of a filter with a payload of n bytes.
 func appendTrailer(dst []byte, n int, e Encoding, parameters ...byte) []byte {

@@ -5,9 +5,9 @@ import "sync"
 // A hashBuffer keeps the hashes of a builder's keys: the size of a filter, and with it the place of
 // every probe, is known only when all keys are.
 //
-// The hashes lie in chunks that all builders share, because engines make a builder for every table.
-// Without the pool each builder would grow a slice of its own. A chunk suits the 20 to 40 keys of
-// one of LevelDB's 2 KiB windows and, many times over, those of a large table.
+// The hashes lie in chunks. The chunks come from a pool, because engines make a builder for every
+// table, and each builder would grow a slice of its own. A chunk suits the 20 to 40 keys of one of
+// LevelDB's 2 KiB windows; a large table takes many.
 type hashBuffer[H uint32 | uint64] struct {
 	pool   *sync.Pool    // of *hashChunk[H]
 	last   *hashChunk[H] // of chunks
@@ -20,7 +20,8 @@ type hashChunk[H uint32 | uint64] [chunkHashes]H
 const (
 	chunkHashes = 2048
 	// keptChunks is how many chunks a finished builder returns to the pool. The rest of a large
-	// filter's memory goes to the garbage collector: it would stay for the sake of small filters.
+	// filter's memory goes to the garbage collector: kept, it would be idle memory while filters
+	// are small.
 	keptChunks = 32
 )
 
@@ -29,7 +30,7 @@ var (
 	chunks64 = sync.Pool{New: func() any { return new(hashChunk[uint64]) }}
 )
 
-// To add a hash takes two steps. The compiler inlines each of them, and would not inline both
+// Adding a hash takes two steps. The compiler inlines each of them, and would not inline both
 // as one function:
 //
 //	if b.full() {
