@@ -20,8 +20,8 @@ type Option func(*opt.Options) error
 //	p, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
 //
 // The name is stored in every table, and other programs look for it. Plain goleveldb and its
-// filter.NewBloomFilter read exact filters under policy.NameGoLevelDB, so a program that stops
-// using this package still avoids reads. Choose the default, policy.Name, if C++ LevelDB opens the
+// filter.NewBloomFilter read exact filters under policy.NameGoLevelDB, so filters stay useful if
+// the program stops using this package. Choose the default, policy.Name, if C++ LevelDB opens the
 // database too. Configure never changes a name: p's is the one on disk.
 //
 // Configure changes two fields of o, and those that opts change:
@@ -29,7 +29,7 @@ type Option func(*opt.Options) error
 //   - Filter becomes New(p).
 //   - AltFilters becomes a new slice of the filters that goleveldb reads besides p's: the former
 //     Filter, the former AltFilters, and readers of package policy's filters under policy.Name and
-//     policy.NameGoLevelDB. The first of several with one name counts, p included.
+//     policy.NameGoLevelDB. Where several have one name, the first counts; p comes before all.
 //
 // It returns an error that says what to do, and leaves o alone, if an argument is nil, if
 // policy.Check refuses p, if an option fails, or if p may not share its name with a former filter
@@ -89,9 +89,10 @@ func alternatives(o *opt.Options, chosen *policyFilter) ([]filter.Filter, error)
 			return nil, errors.New("goleveldb: Options.AltFilters has a nil entry: remove it")
 		case f.Name() == chosen.name:
 			if !mayShareName(chosen.policy, f) {
-				return nil, fmt.Errorf("goleveldb: the options have a filter under the name %q, "+
-					"which may have another encoding: give the new policy (%T) "+
-					"a name of its own with policy.WithName", chosen.name, chosen.policy)
+				return nil, fmt.Errorf("goleveldb: the name %q is taken by LevelDB's filters or "+
+					"by another policy, whose filters may have another encoding: give the new "+
+					"policy (%T) a name of its own with policy.WithName", chosen.name,
+					chosen.policy)
 			}
 		case !seen[f.Name()]:
 			seen[f.Name()] = true

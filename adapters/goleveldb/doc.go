@@ -22,8 +22,8 @@
 //
 // A database that Configure has prepared reads both, at any number of bits per key, and every kind
 // of filter of package policy under either name. Plain goleveldb and C++ LevelDB each read exact
-// filters under their own name; to any other kind they answer "may contain", so they lose no key
-// and avoid no read.
+// filters under their own name; to any other kind they answer "may contain", which is correct, but
+// without benefit.
 //
 // C++ LevelDB before 1.18 used policy.NameGoLevelDB too, and its hash could treat bytes of 0x80 and
 // above as negative numbers. No reader of that name, goleveldb's own filter included, can tell such

@@ -25,11 +25,10 @@ func WithL6() Option {
 }
 
 // Configure sets p as the filter policy of the levels L0 to L5 of o. L6 gets none, even if o had
-// one there, unless [WithL6] is given. Nothing else about the levels changes. (Where Options.Levels
-// is a slice, as in Pebble v1, o gets a new one.)
+// one there, unless [WithL6] is given. Nothing else about the levels changes.
 //
 // Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
-// contains, and the first of several under one name counts:
+// contains the following; of several under one name, the first counts:
 //
 //   - p
 //   - the entries of o.Filters
@@ -39,8 +38,9 @@ func WithL6() Option {
 //     policy.NameGoLevelDB
 //
 // It returns an error that says what to do, and leaves o alone, if o or an option is nil, if
-// policy.Check refuses p, or if p may not share its name with what o has under that name: the
-// policies of package policy may share one (policy.Compatible), any other may not.
+// policy.Check refuses p, or if p may not share its name with a policy in o, or with one of those
+// that Configure adds. The policies of package policy may share a name (policy.Compatible); any
+// other may not.
 //
 // Call Configure once the levels are set up, as the last step before pebble.Open. It writes to o
 // alone, so a database that is already open with o keeps its filters. It must not run concurrently
@@ -70,8 +70,8 @@ func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 // L6. A level whose policy is nil, or that is past the end of levels, gets no filter.
 //
 // Policies with different settings may share a name, because each reads the filters of the others.
-// But an options file stores only names: settings that must survive one need distinct names (see
-// [ByName]).
+// But an options file stores only names: if it must keep the settings apart, give each policy its
+// own name, and call ConfigureLevels again after parsing (see [ByName]).
 //
 // In addition to Configure's errors, it returns one if levels is empty or has more than seven
 // policies, or if two of them may not share their name.

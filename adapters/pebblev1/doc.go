@@ -27,7 +27,8 @@
 //
 // Close the database, pass its options to Configure, and open it. Tables on disk keep their
 // filters, Pebble's own among them, and these stay in use. Tables written from then on get the new
-// ones. The same goes for every later change of bits per key, kind, name or levels.
+// ones. The same goes for every later change of bits per key, kind or levels. After a change of
+// name, keep the former policy in the options when you call Configure.
 //
 // A compaction that moves a table without rewriting it keeps the table's filter, so a level may
 // contain filters of the level above.
@@ -36,3 +37,7 @@
 // it does not know, until compactions have replaced them; no key is lost. adapters/README.md says
 // more.
 package pebblev1
+
+// The files levels.go, version.go, engine_test.go, levels_test.go and recipes_test.go are written
+// by hand for each version of Pebble. In the others the versions differ in names alone:
+// adapters/internal/genpebblev1 derives the files for Pebble v1.

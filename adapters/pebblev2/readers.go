@@ -56,7 +56,7 @@ func checkShared(f, old pebble.FilterPolicy) error {
 	if ours, ok := old.(*filterPolicy); ok && policy.Compatible(p, ours.policy) {
 		return nil
 	}
-	return fmt.Errorf("pebblev2: the options already have a policy under the name %q, "+
+	return fmt.Errorf("pebblev2: the name %q is taken by LevelDB's filters or by another policy, "+
 		"whose filters may have another encoding: give the new policy (%T) a name of its own "+
 		"with policy.WithName", f.Name(), p)
 }

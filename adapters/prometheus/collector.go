@@ -1,9 +1,15 @@
 // Package prometheus exports the counters of counted policies to Prometheus.
 //
+//	import (
+//		"github.com/prometheus/client_golang/prometheus"
+//
+//		bloomprom "github.com/levelbloom/levelbloom/adapters/prometheus"
+//	)
+//
 //	counted := policy.Count(bloom)
 //	... Configure an engine with counted ...
 //	policies := map[string]*policy.Counted{"chaindata": counted}
-//	registry.MustRegister(prometheus.NewCollector(policies))
+//	prometheus.MustRegister(bloomprom.NewCollector(policies))
 //
 // The metrics are counters. The label "filter" is the policy's key in the map:
 //
@@ -45,9 +51,11 @@ type collector struct {
 //
 // To register several collectors in one registry, give each a constant label of its own:
 //
-//	client.WrapRegistererWith(client.Labels{"db": "state"}, registry).MustRegister(collector)
+//	labels := prometheus.Labels{"db": "state"}
+//	registerer := prometheus.WrapRegistererWith(labels, prometheus.DefaultRegisterer)
+//	registerer.MustRegister(bloomprom.NewCollector(policies))
 //
-// where client is github.com/prometheus/client_golang/prometheus.
+// Here prometheus is the client library and bloomprom this package.
 //
 // NewCollector panics if policy.Check refuses a policy or a key is not valid UTF-8, which
 // Prometheus requires.

@@ -71,7 +71,8 @@ func (b saltedBuilder) Add(key []byte) { b.Builder.Add(salt(key)) }
 // filters that it did not build.
 func testSharedNames(t *testing.T, newEngine func(testing.TB) Engine) {
 	e := newEngine(t)
-	const refused = "a name of its own with policy.WithName"
+	const refused, taken = "a name of its own with policy.WithName",
+		"is taken by LevelDB's filters or by another policy"
 	for _, name := range names {
 		for _, kind := range Kinds {
 			p := kind.MustNew(16, name)
@@ -93,6 +94,7 @@ func testSharedNames(t *testing.T, newEngine func(testing.TB) Engine) {
 				require.NoError(t, e.Configure(salted{p}, kind.MustNew(10, policy.Name), salted{p}))
 			} else {
 				require.ErrorContains(t, err, refused)
+				require.ErrorContains(t, err, taken)
 			}
 		}
 	}

@@ -30,7 +30,10 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 		delete(want, name)
 	}
 	require.Empty(t, want, "files are missing: run go generate ./adapters/pebblev1")
+	doc, err := os.ReadFile(filepath.Join(to, "doc.go"))
+	require.NoError(t, err)
 	for _, name := range byHand {
+		require.Contains(t, string(doc), " "+name)
 		require.FileExists(t, filepath.Join(from, name))
 		require.FileExists(t, filepath.Join(to, name))
 	}

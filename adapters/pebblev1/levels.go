@@ -6,11 +6,6 @@ import (
 	"github.com/cockroachdb/pebble"
 )
 
-// This file has what differs between Pebble v1 and v2. The other files are generated from package
-// pebblev2.
-//
-//go:generate go run ../internal/genpebblev1
-
 // numLevels is Pebble's number of levels, L0 to L6. Options may have fewer entries: the last one
 // applies to the levels past it.
 const numLevels = 7
@@ -65,6 +60,3 @@ func extend(levels []pebble.LevelOptions) []pebble.LevelOptions {
 	}
 	return levels
 }
-
-// hidesFilter reports whether Pebble does not report the properties of t: v1 reports all.
-func hidesFilter(pebble.SSTableInfo) bool { return false }

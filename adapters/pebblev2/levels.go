@@ -2,9 +2,6 @@ package pebblev2
 
 import "github.com/cockroachdb/pebble/v2"
 
-// This file has what differs between Pebble v1 and v2. The other files of package pebblev1 are
-// generated from this package's.
-
 const numLevels = len(pebble.Options{}.Levels)
 
 // levelFilters contains the policy of every level; nil is no filter.
@@ -33,7 +30,3 @@ func setLevels(o *pebble.Options, filters levelFilters) {
 		o.Levels[level].FilterPolicy = f
 	}
 }
-
-// hidesFilter reports whether Pebble does not report the properties of t: v2 hides those of virtual
-// tables.
-func hidesFilter(t pebble.SSTableInfo) bool { return t.Virtual }

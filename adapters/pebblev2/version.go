@@ -1,0 +1,9 @@
+package pebblev2
+
+import "github.com/cockroachdb/pebble/v2"
+
+// This file has what differs between Pebble v1 and v2, apart from the levels.
+
+// hidesFilter reports whether Pebble does not report the properties of t: v2 hides those of virtual
+// tables.
+func hidesFilter(t pebble.SSTableInfo) bool { return t.Virtual }
