@@ -31,8 +31,8 @@
 //
 //	"may contain"   for everything in a block that is not well formed
 //	"may contain"   for windows after the last filter
-//	"absent"        for a window whose filter has no bytes: no block begins there, because
-//	                no policy builds such a filter of keys
+//	"absent"        for a window whose filter is empty: every policy's filter of a key has
+//	                bytes, so no block begins there
 //	the policy's    otherwise
 //
 // C++ LevelDB and goleveldb also answer "absent" if two equal offsets lie beyond the filters, which
@@ -42,17 +42,17 @@
 //
 //	data blocks
 //	filter block   if there is one
-//	metaindex      a block with an entry for each of these blocks: its name -> its handle. The name
-//	               of the filter block is "filter." and the policy's name; "fullfilter." and the
-//	               name is one filter for the whole table (RocksDB, Pebble)
+//	metaindex      a block with an entry for each of these blocks: its name -> its handle. The
+//	               name of the filter block is "filter." and the policy's name; "fullfilter." and
+//	               the name is one filter for the whole table (RocksDB, Pebble)
 //	index          a block with an entry for each data block: a key that is at least the block's
 //	               last one, and below the next block's first -> the block's handle
 //	footer         48 bytes: the handles of metaindex and index, zeros up to byte 40, magic number
 //
 // A handle is the offset and the length of a block as varints. In the file, a block is followed by
-// one byte for its compression (0 none, 1 snappy, 2 zstd) and the CRC-32C of both, masked: rotated
-// right by 15 bits, plus 0xa282ead8. The length counts neither. The metaindex, the index and the
-// data blocks consist of entries; the filter block does not.
+// one byte for its compression (0 none, 1 snappy, 2 zstd in LevelDB after release 1.23) and the
+// CRC-32C of both, masked: rotated right by 15 bits, plus 0xa282ead8. The length counts neither.
+// The metaindex, the index and the data blocks consist of entries; the filter block does not.
 //
 //	entry   shared, unshared, length of the value (varints); unshared bytes of the key; the value.
 //	        The key is the first `shared` bytes of the key before, and the unshared bytes

@@ -49,9 +49,8 @@ func WithBaseLg(lg int) FilterBlockOption {
 	}
 }
 
-// NewFilterBlockBuilder returns a builder whose filters p builds. It returns an error that says
-// what to pass instead if policy.Check
-// refuses p or an option refuses its argument.
+// NewFilterBlockBuilder returns a builder whose filters p builds. If [policy.Check] refuses p or an
+// option refuses its argument, it returns an error that says what to pass instead.
 func NewFilterBlockBuilder(
 	p policy.Policy, opts ...FilterBlockOption,
 ) (*FilterBlockBuilder, error) {

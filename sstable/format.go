@@ -88,6 +88,7 @@ func (e *FormatError) Error() string {
 		return fmt.Sprintf("%s: not a table: a file of %d bytes is too short for a magic number",
 			fileName(e.File), e.Size)
 	}
-	return fmt.Sprintf("%s: not a table: the file ends in %#016x, which is no format's magic number",
+	return fmt.Sprintf(
+		"%s: not a table: the file ends in %#016x, which is no format's magic number",
 		fileName(e.File), e.Magic)
 }

@@ -1,7 +1,7 @@
 /*
 Command filterdump tells whether the filters of a database are sound, how well they work, and what
-would work better. It reads the tables of C++ LevelDB, goleveldb, Pebble and RocksDB
-(format_version 0 and 2).
+would work better. It reads the tables of C++ LevelDB, goleveldb and Pebble, and those of RocksDB
+that have format_version 0 or 2.
 
 To check a database, whether it is in use or not:
 
@@ -11,8 +11,8 @@ To see how well its filters work:
 
 	filterdump [flags] PATH...
 
-A PATH is a table file (.ldb, .sst) or a database directory, of which filterdump looks at the tables
-but not at directories below. It changes nothing and takes no lock.
+A PATH is a table file (.ldb, .sst) or a database directory: filterdump looks at the tables in it,
+not in its subdirectories. It changes nothing and takes no lock.
 
 For example, filterdump testdata/goleveldb/name2_none_1k describes a table of goleveldb, with
 a third of a numeric range as keys:
@@ -30,19 +30,19 @@ a third of a numeric range as keys:
 	  FPP          0.45 %, estimated from the filters alone
 	  FPR          11.82 % [11.03 to 12.66] of 5,998 absent keys between the table's own
 	               0.61 % [0.55 to 0.67] of 65,536 random bytes
-	  advice       The filters are named leveldb.BuiltinBloomFilter2: C++ LevelDB looks for this
-	               name; goleveldb does with levelbloom's Configure, or with a policy of this name
-	               in Filter or AltFilters.
+	  advice       The filters are named leveldb.BuiltinBloomFilter2: C++ LevelDB's own policy has
+	               this name; goleveldb looks for it only if configured with levelbloom's Configure,
+	               or with a policy of this name in Filter or AltFilters.
 	  advice       The FPR is 11.8 % between your keys and 0.61 % for random ones, because LevelDB's
 	               hash does not scatter keys that resemble each other. With policy.NewBlockedBloom
 	               and 10.2 bits per key it would be about 0.78 % (only levelbloom reads them; C++
 	               LevelDB and goleveldb's own policy answer "may contain" to every key).
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
-named as a PATH or with -long, else in a line. The FPR is that of absent keys that look like the
-table's own and lie between them, as an engine asks a table's filters only about keys between its
-first and its last one; and of random bytes. The brackets have intervals of 95 % confidence. The
-advice follows from what was found in this table.
+named as a PATH or with -long, else in a line. The FPP is estimated from the filters, the FPR is
+measured. It is measured twice: with absent keys like the table's own, between its first and last
+key, because engines ask only about those; and with random bytes as keys. In brackets: 95 %
+confidence intervals. The advice follows from what was found in this table.
 
 To see how the filters answer for one key, probe by probe, pass -key. For large databases, -sample
 looks at only some tables. -help lists all flags.
@@ -56,15 +56,19 @@ With -verify:
 	2  not all could be verified: a PATH or a table could not be read, is of an unknown format,
 	   policy or encoding, or is unfinished
 
-Without -verify it is 2 if there was nothing to look at, and 0 otherwise.
+Without -verify the status is 2 if nothing could be looked at, and 0 otherwise. With or without, it
+is 2 if the flags are wrong or the report cannot be written, and 130 if filterdump was interrupted
+(by SIGINT, SIGTERM or SIGHUP); it then writes no report.
 
-A file that does not end as a table does is corrupt. But a database writes a table under its final
-name, and its end last. So such a file is only unfinished if it has changed in the last 10 seconds,
-or in the future. In a directory with a MANIFEST, filterdump looks at it again, for a minute at
-most, until it has its end, is deleted, or has not changed for 10 seconds.
+A database writes a table under its final name, and the end of it last. So a file without a table's
+end is unfinished if it changed in the last 10 seconds or its time lies in the future; otherwise it
+is corrupt. In a directory with a MANIFEST, filterdump looks at an unfinished file again, for at
+most a minute, until the file has its end, is deleted, or has not changed for 10 seconds.
 
 Pebble's own reader reads the tables of Pebble and RocksDB, each in a process of its own, because it
-trusts bytes whose checksum is right. If it crashes, a table of Pebble is corrupt.
+trusts bytes whose checksum is right. If it crashes or takes too long on a table of Pebble, the
+table is reported as corrupt. On one of RocksDB, the table is reported as unsupported, because
+RocksDB has features that Pebble's reader does not know.
 
 # JSON
 

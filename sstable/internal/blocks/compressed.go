@@ -9,8 +9,7 @@ import (
 )
 
 // SnappyCanHold reports whether n bytes can have been compressed to so many: a copy of 64 bytes
-// takes
-// 3.
+// takes 3.
 func SnappyCanHold(compressed, n int) bool {
 	const maxRatio = 22
 	return n >= 0 && n/maxRatio <= compressed

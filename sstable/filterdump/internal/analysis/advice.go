@@ -48,10 +48,11 @@ func adviseName(f findings) string {
 	uses := "only an engine that is configured with a policy of this name looks for it"
 	switch name := f.filters.Policy; {
 	case levelDB && name == policy.Name:
-		uses = "C++ LevelDB looks for this name; goleveldb does with levelbloom's Configure, or " +
-			"with a policy of this name in Filter or AltFilters"
+		uses = "C++ LevelDB's own policy has this name; goleveldb looks for it only if " +
+			"configured with levelbloom's Configure, or with a policy of this name in Filter or " +
+			"AltFilters"
 	case levelDB && name == policy.NameGoLevelDB:
-		uses = "goleveldb looks for this name; C++ LevelDB looks for " + policy.Name
+		uses = "goleveldb's own policy has this name; C++ LevelDB looks for " + policy.Name
 	case levelDB && name == filters.BuiltinName:
 		uses = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
 	case !levelDB && strings.HasPrefix(name, "rocksdb."):
@@ -67,14 +68,21 @@ func adviseReaders(f findings) string {
 	for _, k := range otherKinds {
 		if n := f.Encodings[k.encoding.String()]; n > 0 && f.inLevelDBFormat() {
 			return fmt.Sprintf("%s of %d (%v): %s.", Count(n, "filter"), f.Filters, k.encoding,
-				onlyOurs)
+				f.readers())
 		}
 	}
 	return ""
 }
 
-const onlyOurs = `only levelbloom reads them; C++ LevelDB and goleveldb's own policy answer ` +
-	`"may contain" to every key`
+// readers says who reads filters of the other kinds. LevelDB's readers open only tables in their
+// own format.
+func (f findings) readers() string {
+	const ours = "only levelbloom reads them"
+	if !f.inLevelDBFormat() {
+		return ours
+	}
+	return ours + `; C++ LevelDB and goleveldb's own policy answer "may contain" to every key`
+}
 
 func adviseUncovered(f findings) string {
 	if f.Unfiltered == 0 {
@@ -108,14 +116,14 @@ func adviseDense(f findings) string {
 	}
 	sentence := fmt.Sprintf("The FPR is %v between your keys and %v for random ones, because "+
 		"LevelDB's hash does not scatter keys that resemble each other", f.Between, f.Random)
-	if _, dense := f.Encodings[exactKind.encoding.String()]; !dense {
+	if f.Encodings[exactKind.encoding.String()] == 0 {
 		sentence = fmt.Sprintf("The FPR is %v between your keys and %v for random ones",
 			f.Between, f.Random)
 	}
 	for _, k := range otherKinds {
 		if f.Encodings[k.encoding.String()] == 0 {
 			sentence += fmt.Sprintf(". With %s and %.3g bits per key it would be about %s (%s)",
-				k.call, f.BitsPerKey, percent(k.fpp(f.BitsPerKey, f.KeysPerFilter)), onlyOurs)
+				k.call, f.BitsPerKey, percent(k.fpp(f.BitsPerKey, f.KeysPerFilter)), f.readers())
 		}
 	}
 	return sentence + "."

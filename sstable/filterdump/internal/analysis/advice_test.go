@@ -38,9 +38,10 @@ func TestAdviceOnNames(t *testing.T) {
 		rocksDB = "RocksDB format_version 2"
 		builtin = "rocksdb.BuiltinBloomFilter"
 
-		inLevelDB = "C++ LevelDB looks for this name; goleveldb does with levelbloom's " +
-			"Configure, or with a policy of this name in Filter or AltFilters"
-		inGoLevelDB = "goleveldb looks for this name; C++ LevelDB looks for " +
+		inLevelDB = "C++ LevelDB's own policy has this name; goleveldb looks for it only if " +
+			"configured with levelbloom's Configure, or with a policy of this name in Filter or " +
+			"AltFilters"
+		inGoLevelDB = "goleveldb's own policy has this name; C++ LevelDB looks for " +
 			"leveldb.BuiltinBloomFilter2"
 		inPebble   = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
 		configured = "only an engine that is configured with a policy of this name looks for it"
@@ -127,7 +128,7 @@ func TestAdviceOnDenseKeysOnlyIfTheyAre(t *testing.T) {
 func TestAdviceOnDenseKeys(t *testing.T) {
 	const words = `^The FPR is ([\d.]+) % between your keys and ([\d.]+) % for random ones, ` +
 		`because LevelDB's hash .* With policy\.NewBlockedBloom and 10[\d.]* bits per key it ` +
-		`would be about ([\d.]+) % \(only levelbloom reads them; .*\)\.$`
+		`would be about ([\d.]+) % \(only levelbloom reads them(; C\+\+ LevelDB and .*)?\)\.$`
 	set := numbered(seeded(t, 6), "%016d", 0, 200_000, 0.63)
 	for _, table := range []*fakeTable{
 		windowTable(t, set.present[:20_000], 10, 4096, 11),
@@ -138,6 +139,7 @@ func TestAdviceOnDenseKeys(t *testing.T) {
 		require.NotNil(t, match, "%q", r.Advice)
 		require.InDelta(t, r.Between.Rate, rateOf(t, match[1]), 0.001)
 		require.InDelta(t, r.Random.Rate, rateOf(t, match[2]), 0.001)
+		require.Equal(t, table.info.Format == "LevelDB", match[4] != "") // who opens the table
 		keys := table.keys()
 		other := wholeTableOf(mustBlocked(t, 10).AppendFilter(nil, keys), keys)
 		if table.info.Filters.PerWindow {
