@@ -8,10 +8,11 @@ import (
 )
 
 func Example() {
-	filter, err := filterOf([][]byte{[]byte("hello"), []byte("world")})
+	bloom, err := policy.NewBloom(10) // bits per key
 	if err != nil {
 		log.Fatal(err)
 	}
+	filter := bloom.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
 	fmt.Println(policy.MayContain(filter, []byte("hello")))
 	fmt.Println(policy.MayContain(filter, []byte("foo")))
 	// Output:

@@ -14,7 +14,6 @@ func TestREADME(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
 	require.NoError(t, err)
 	for _, path := range []string{
-		"example_readme_test.go",
 		"../adapters/goleveldb/example_open_test.go",
 		"../adapters/pebblev2/example_open_test.go",
 	} {
