@@ -12,8 +12,9 @@ import (
 // the same name. Engines find the policy of a filter by its name, so to count policies apart, by
 // level for example, give each a name of its own ([WithName]).
 //
-// Counting a check costs one atomic addition (BenchmarkCounted). Counted is safe for concurrent use
-// if the other policy is.
+// Counting a check costs one atomic addition (BenchmarkCounted). All goroutines add to the same
+// counters, so many cores that check filters all the time wait for each other. Counted is safe for
+// concurrent use if the other policy is.
 type Counted struct {
 	policy  Policy
 	foreign Policy // policy, if [MayContain] does not answer for it

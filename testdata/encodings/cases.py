@@ -143,11 +143,6 @@ def filter_of_recipe(encoding, case):
     return filter, sum(encoding.may_contain(filter, key) for key in absent)
 
 
-def answer_made(encoding, case):
-    filter, case["false_positives"] = filter_of_recipe(encoding, case)
-    case["filter"] = filter.hex()
-
-
 def answer_digest(encoding, case):
     filter, false_positives = filter_of_recipe(encoding, case)
     case["filter_len"] = len(filter)
@@ -161,7 +156,7 @@ def answer_match(encoding, case):
         probe["may_contain"] = encoding.may_contain(filter, bytes.fromhex(probe["key"]))
 
 
-ANSWERS = {"hash": answer_hash, "filter": answer_filter, "made": answer_made, "digest": answer_digest,
+ANSWERS = {"hash": answer_hash, "filter": answer_filter, "digest": answer_digest,
            "match": answer_match}
 
 
@@ -182,10 +177,6 @@ def recipe_case(kind, recipe, bits_per_key, n, seed=0, start=0, absent_count=100
     return {"kind": kind, "name": kind + "/" + name % (recipe, bits_per_key, n), "bits_per_key": bits_per_key,
             "recipe": recipe, "seed": seed, "start": start, "n": n, "absent_start": start + n,
             "absent_count": absent_count}
-
-
-def made_case(*args, **options):
-    return recipe_case("made", *args, **options)
 
 
 def digest_case(*args, **options):
