@@ -40,6 +40,11 @@ func unwrap(p Policy) (inner Policy, ours bool) {
 			return nil, false
 		}
 		return p, true
+	case *Ribbon:
+		if p == nil {
+			return nil, false
+		}
+		return p, true
 	case *BlockedBloom:
 		if p == nil {
 			return nil, false

@@ -11,6 +11,8 @@ func reservedMayContain(filter, key []byte) bool {
 	switch filter[len(filter)-1] {
 	case blockedBloomByte:
 		return (*BlockedBloom)(nil).MayContain(filter, key) // which needs no setting
+	case ribbonByte:
+		return (*Ribbon)(nil).MayContain(filter, key)
 	default:
 		return true
 	}
