@@ -26,7 +26,7 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 			if !s.blocksMatch(filter, first+start, band, print) {
 				return false
 			}
-			if !s.layerMore(first+start) {
+			if !s.layerMore(first + start) {
 				return true
 			}
 			slot := s.last + (first+start)*ribbonBlock

@@ -11,7 +11,7 @@ const (
 	ribbonWindow  = 4    // blocks in a window
 	ribbonBucket  = 8    // starts that share a threshold
 	ribbonDense   = 64   // slots up to which a last layer is a tail alone
-	ribbonLastMax = 1000 // keys up to which there is a last layer alone
+	ribbonLastMax = 2000 // keys up to which there is a last layer alone
 	ribbonColumns = 40   // whole columns at most; a part of one more is possible
 	ribbonLayers  = 8    // layers before the last one at most
 	ribbonSeeds   = 256
@@ -34,13 +34,13 @@ type ribbonShape struct {
 	tail    int
 	seed    uint64
 
-	columns  int // whole ones
-	part     int // slots that the next column has
-	blocks   int // of all layers
-	payload  int // bytes
-	limits   int // offset of the thresholds
-	flat     int // offset in bits of the tail's columns
-	nibbles  int // bytes of thresholds
+	columns int // whole ones
+	part    int // slots that the next column has
+	blocks  int // of all layers
+	payload int // bytes
+	limits  int // offset of the thresholds
+	flat    int // offset in bits of the tail's columns
+	nibbles int // bytes of thresholds
 }
 
 // bandBlocks returns how many of the slots of a last layer are in blocks. The tail has the other
@@ -167,7 +167,7 @@ func ribbonMix(x, k uint64) uint64 {
 	return x ^ x>>32
 }
 
-func ribbonBand(x uint64) uint64  { return (x ^ x>>32) * 0xbf58476d1ce4e5b9 }
+func ribbonBand(x uint64) uint64 { return (x ^ x>>32) * 0xbf58476d1ce4e5b9 }
 func ribbonTail(x uint64) uint64 {
 	x = bits.ReverseBytes64(x) * 0x94d049bb133111eb
 	return x ^ x>>32

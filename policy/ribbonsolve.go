@@ -134,7 +134,7 @@ func (s *ribbonShape) writeLayer(filter []byte, rows []ribbonRow, first, covered
 			print := row.print
 			for j := range state[:columns] {
 				z := state[j]
-				state[j] = z<<1 | uint64(bits.OnesCount64(z&band)&1)^print&1
+				state[j] = z<<1 | uint64(bits.OnesCount64(z&band)&1) ^ print&1
 				print >>= 1
 			}
 		}
