@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand"
 	"testing"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // Every benchmark asks 64k distinct keys, or the keys of a small filter again and again, in random order, and reports
@@ -35,7 +37,7 @@ func forEachFilter(b *testing.B, f func(b *testing.B, rng *rand.Rand, present []
 				name = fmt.Sprintf("bpk=10/len=8-64/n=%s", size.name)
 			}
 			b.Run(name, func(b *testing.B) {
-				rng := seeded(b, 50)
+				rng := policytest.Rand(b, 50)
 				f(b, rng, benchKeys(rng, size.n, length), length)
 			})
 		}
@@ -45,7 +47,7 @@ func forEachFilter(b *testing.B, f func(b *testing.B, rng *rand.Rand, present []
 // forEachQuery also runs f for keys that are absent, present, or half of each.
 func forEachQuery(b *testing.B, f func(b *testing.B, filter []byte, queries [][]byte)) {
 	forEachFilter(b, func(b *testing.B, rng *rand.Rand, present [][]byte, length int) {
-		filter := mustBloom(b, 10).AppendFilter(nil, present)
+		filter := policytest.Must(NewBloom(10)).AppendFilter(nil, present)
 		absent := benchKeys(rng, benchQueries, length)
 		for _, work := range []struct {
 			name  string
@@ -66,7 +68,7 @@ func forEachQuery(b *testing.B, f func(b *testing.B, filter []byte, queries [][]
 }
 
 func BenchmarkMayContain(b *testing.B) {
-	benchPolicy = mustBloom(b, 10)
+	benchPolicy = policytest.Must(NewBloom(10))
 	forEachQuery(b, func(b *testing.B, filter []byte, queries [][]byte) {
 		perKey(b, len(queries), func() {
 			for _, key := range queries {
@@ -87,8 +89,8 @@ func BenchmarkMayContainMany(b *testing.B) {
 
 // BenchmarkGroups asks for a few keys at once, alone and by MayContainMany.
 func BenchmarkGroups(b *testing.B) {
-	rng := seeded(b, 52)
-	filter := mustBloom(b, 10).AppendFilter(nil, benchKeys(rng, 10_000, 16))
+	rng := policytest.Rand(b, 52)
+	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, benchKeys(rng, 10_000, 16))
 	queries := benchKeys(rng, benchQueries, 16)
 	out := make([]bool, 64)
 	for _, n := range []int{1, 4, 8, 15, 16, 64} {
@@ -112,7 +114,7 @@ func BenchmarkGroups(b *testing.B) {
 }
 
 func BenchmarkBuild(b *testing.B) {
-	benchPolicy = mustBloom(b, 10)
+	benchPolicy = policytest.Must(NewBloom(10))
 	forEachFilter(b, func(b *testing.B, _ *rand.Rand, keys [][]byte, _ int) {
 		builder := benchPolicy.NewBuilder()
 		var filter []byte
@@ -126,7 +128,7 @@ func BenchmarkBuild(b *testing.B) {
 }
 
 func BenchmarkAppendFilter(b *testing.B) {
-	bloom := mustBloom(b, 10)
+	bloom := policytest.Must(NewBloom(10))
 	forEachFilter(b, func(b *testing.B, _ *rand.Rand, keys [][]byte, _ int) {
 		var filter []byte
 		perKey(b, len(keys), func() { filter = bloom.AppendFilter(filter[:0], keys) })
@@ -136,9 +138,9 @@ func BenchmarkAppendFilter(b *testing.B) {
 // BenchmarkParallel shows that readers of one filter do not slow each other down: with -cpu 1,2,4 the time per key, of all
 // readers together, goes down as their number goes up.
 func BenchmarkParallel(b *testing.B) {
-	rng := seeded(b, 51)
-	benchPolicy = mustBloom(b, 10)
-	filter := mustBloom(b, 10).AppendFilter(nil, benchKeys(rng, 10_000, 16))
+	rng := policytest.Rand(b, 51)
+	benchPolicy = policytest.Must(NewBloom(10))
+	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, benchKeys(rng, 10_000, 16))
 	queries := benchKeys(rng, benchQueries, 16)
 	b.RunParallel(func(pb *testing.PB) {
 		for i := rand.Int(); pb.Next(); i++ {

@@ -12,13 +12,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-func mustBlocked(t testing.TB, bitsPerKey float64, opts ...Option) *BlockedBloom {
-	b, err := NewBlockedBloom(bitsPerKey, opts...)
-	require.NoError(t, err)
-	return b
-}
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
 
 // blockedTable is the table of the package comment: from so many bits per key on, so many probes.
 var blockedTable = []struct {
@@ -67,7 +63,7 @@ func referenceBlockedOf(bitsPerKey float64, hashes []uint64) []byte {
 			k = row.k
 		}
 	}
-	filter := append(make([]byte, nbytes), byte(k), 0x01, 0x42)
+	filter := referenceFrame(make([]byte, nbytes), byte(k))
 	for _, h := range hashes {
 		for _, p := range blockedProbesOf(h, nbytes, k) {
 			filter[p/8] |= 1 << (p % 8)
@@ -76,10 +72,20 @@ func referenceBlockedOf(bitsPerKey float64, hashes []uint64) []byte {
 	return filter
 }
 
-// REQUIRES: the last byte is 0x42, and one byte or more before it.
+// referenceFrame appends the trailer of a blocked Bloom filter to its payload.
+func referenceFrame(payload []byte, k byte) []byte {
+	l := uint64(len(payload))
+	check := byte(l * 0x9e3779b1 % (1 << 32) / (1 << 24))
+	return append(payload, k, check^k^0x62, 0x62)
+}
+
+// REQUIRES: the last byte is 0x62, and one byte or more before it.
 func referenceBlockedMayContain(filter, key []byte) bool {
 	nbytes := len(filter) - 3
-	if nbytes < 1 || filter[nbytes+1] != 0x01 || nbytes > 1280 && nbytes%64 != 0 {
+	if nbytes < 1 || nbytes > 1280 && nbytes%64 != 0 {
+		return true
+	}
+	if !bytes.Equal(filter, referenceFrame(bytes.Clone(filter[:nbytes]), filter[nbytes])) {
 		return true
 	}
 	for _, p := range blockedProbesOf(keyHash(key), nbytes, int(filter[nbytes])) {
@@ -105,9 +111,9 @@ func TestBlockedComment(t *testing.T) {
 		from += fmt.Sprintf(" %v", row.from)
 		ks += fmt.Sprintf(" %d", row.k)
 	}
-	filter := mustBlocked(t, 10).AppendFilter(nil, [][]byte{key})
+	filter := policytest.Must(NewBlockedBloom(10)).AppendFilter(nil, [][]byte{key})
 
-	comment, err := os.ReadFile("doc.go")
+	comment, err := os.ReadFile("FORMAT.md")
 	require.NoError(t, err)
 	text := strings.ReplaceAll(strings.Join(strings.Fields(string(comment)), " "), " // ", " ")
 	require.Contains(t, text, fmt.Sprintf(" H = 0x%016x x = %s probes: bits %s filter: % x ", h, strings.Join(xs, ", "), probes, filter))
@@ -155,9 +161,9 @@ func TestBlockedProbes(t *testing.T) {
 // 8 bits per key give every length.
 func TestBlockedSizes(t *testing.T) {
 	for _, bitsPerKey := range []float64{1, 8, 9.5, 10, 13.7} {
-		b := mustBlocked(t, bitsPerKey)
+		b := policytest.Must(NewBlockedBloom(bitsPerKey))
 		for n := range 3000 {
-			require.Equal(t, referenceBlockedSize(bitsPerKey, n), b.payloadSize(n), "%v bits per key, %d keys", bitsPerKey, n)
+			require.Equal(t, uint64(referenceBlockedSize(bitsPerKey, n)+3), b.FilterSize(n), "%v bits per key, %d keys", bitsPerKey, n)
 		}
 	}
 }
@@ -176,29 +182,24 @@ func TestBlockedSizeIn64Bits(t *testing.T) {
 		{math.MaxInt32, 8, math.MaxInt32 + 1}, // rounded up beyond an int of 32 bits
 		{math.MaxInt32, 1 << 30, uint64(math.MaxInt32) << 27},
 	} {
-		b := mustBlocked(t, c.bitsPerKey)
-		if c.payload+blockedTrailer > math.MaxInt {
-			require.PanicsWithValue(t, fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, more than an int holds",
-				c.n, c.bitsPerKey, c.payload), func() { b.payloadSize(c.n) })
-			continue
-		}
-		require.Equal(t, int(c.payload), b.payloadSize(c.n), "%d keys, %v bits", c.n, c.bitsPerKey)
+		b := policytest.Must(NewBlockedBloom(c.bitsPerKey))
+		require.Equal(t, c.payload+3, b.FilterSize(c.n), "%d keys, %v bits", c.n, c.bitsPerKey)
 	}
 }
 
 // Every k and keys of 0 to 300 bytes, in one line and in many, by the builder and by AppendFilter, into memory that is
 // dirty and anywhere.
 func TestBlockedWritersAgainstReference(t *testing.T) {
-	rng := seeded(t, 51)
+	rng := policytest.Rand(t, 51)
 	for _, bitsPerKey := range []float64{0.01, 1, 2, 2.5, 3.3, 4, 5.5, 7.5, 9, 9.99, 10, 11, 13, 13.7, 15.5, 18, 20.5, 23.5, 27, 30.5, 35, 40, 100.25, 2000} {
-		b := mustBlocked(t, bitsPerKey)
+		b := policytest.Must(NewBlockedBloom(bitsPerKey))
 		builder := b.NewBuilder()
 		counts := []int{0, 1, 2, rng.Intn(100), 301}
 		for _, bytes := range []float64{1279, 1280, 1281, 1344, 1345} { // as near to these as whole keys come
 			counts = append(counts, int(min(8*bytes/bitsPerKey, 5000)))
 		}
 		for _, n := range counts {
-			keys := randomKeys(rng, n)
+			keys := policytest.Keys(rng, n)
 			if n == 301 {
 				for length := range keys {
 					keys[length] = make([]byte, length)
@@ -217,7 +218,7 @@ func TestBlockedWritersAgainstReference(t *testing.T) {
 			got := b.AppendFilter(dirty[:prefix], keys)
 			require.True(t, bytes.Equal(want, got[prefix:]), "%v bits per key, %d keys", bitsPerKey, n)
 			require.Equal(t, bytes.Repeat([]byte{0xff}, prefix), got[:prefix])
-			requireAnswers(t, want, append(keys, randomKeys(rng, 50)...))
+			requireAnswers(t, want, append(keys, policytest.Keys(rng, 50)...))
 		}
 	}
 }
@@ -235,13 +236,13 @@ func fillHalf(rng *rand.Rand, payload []byte, k int) {
 // Payloads of all lengths up to 200 bytes and of some around 1280, for every k that a byte can hold: those too that no
 // writer uses.
 func TestBlockedReadersAgainstReference(t *testing.T) {
-	rng := seeded(t, 52)
+	rng := policytest.Rand(t, 52)
 	for k := range 256 {
 		sizes := []int{1 + k%200, 1 + rng.Intn(200), 200 + rng.Intn(1081), 1280, 1344, 64 * (21 + rng.Intn(100))}
 		for _, size := range sizes {
-			filter := append(make([]byte, size), byte(k), blockedVersion, blockedBloomByte)
+			filter := referenceFrame(make([]byte, size), byte(k))
 			fillHalf(rng, filter[:size], k)
-			keys := randomKeys(rng, rng.Intn(2*hashGroup))
+			keys := policytest.Keys(rng, rng.Intn(2*hashGroup))
 			keys = append(keys, make([]byte, rng.Intn(301)))
 			requireAnswers(t, unaligned(rng, filter), keys)
 		}
@@ -250,16 +251,16 @@ func TestBlockedReadersAgainstReference(t *testing.T) {
 
 // The filter and the keys at every place within a line of memory.
 func TestBlockedAlignments(t *testing.T) {
-	rng := seeded(t, 53)
-	b := mustBlocked(t, 10)
+	rng := policytest.Rand(t, 53)
+	b := policytest.Must(NewBlockedBloom(10))
 	for _, n := range []int{20, 1100} {
-		keys := randomKeys(rng, n)
+		keys := policytest.Keys(rng, n)
 		filter := referenceBlocked(10, keys)
 		for offset := range 65 {
 			memory := bytes.Repeat([]byte{byte(rng.Int())}, offset+len(filter)+64)
 			place := memory[offset : offset+len(filter)]
 			copy(place, filter)
-			requireAnswers(t, place, append(keys[:n:n], randomKeys(rng, 100)...))
+			requireAnswers(t, place, append(keys[:n:n], policytest.Keys(rng, 100)...))
 
 			for i := range place {
 				place[i] = 0xff
@@ -271,7 +272,7 @@ func TestBlockedAlignments(t *testing.T) {
 
 // A key is found if its k bits are set and no others are, and lost if any of them is missing and all others are set.
 func TestBlockedEveryProbeCounts(t *testing.T) {
-	rng := seeded(t, 54)
+	rng := policytest.Rand(t, 54)
 	for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 64} {
 		for _, size := range []int{1, 1 + rng.Intn(1280), 1280, 1344, 64 * (21 + rng.Intn(100))} {
 			key := make([]byte, rng.Intn(301))
@@ -286,8 +287,8 @@ func TestBlockedEveryProbeCounts(t *testing.T) {
 					require.Equal(t, want, answer, "key %x, k %d, payload of %d bytes", key, k, size)
 				}
 			}
-			trailer := []byte{byte(k), blockedVersion, blockedBloomByte}
-			none, all := append(make([]byte, size), trailer...), append(bytes.Repeat([]byte{0xff}, size), trailer...)
+			none := referenceFrame(make([]byte, size), byte(k))
+			all := referenceFrame(bytes.Repeat([]byte{0xff}, size), byte(k))
 			for _, p := range probes {
 				none[p/8] |= 1 << (p % 8)
 			}
@@ -304,11 +305,11 @@ func TestBlockedEveryProbeCounts(t *testing.T) {
 
 // Any bytes as filter: no panic, and one answer of all readers, that of the format's text. Any keys: none is lost.
 func FuzzBlocked(f *testing.F) {
-	f.Add(10.0, uint8(3), []byte("one two three"), []byte{0xff, 0xfe, 6, 1, 0x42})
-	f.Add(20.0, uint8(0), bytes.Repeat([]byte{0x80, 0xff}, 1000), []byte{6, 1, 0x42})
-	f.Add(0.01, uint8(15), []byte{}, append(bytes.Repeat([]byte{0xf7}, 1344), 255, 1, 0x42))
-	f.Add(199.9, uint8(7), []byte("key"), append(bytes.Repeat([]byte{0xff}, 1281), 5, 1, 0x42))
-	f.Add(2.2, uint8(0), bytes.Repeat([]byte{7}, 40), []byte{0x42})
+	f.Add(10.0, uint8(3), []byte("one two three"), referenceFrame([]byte{0xff, 0xfe}, 6))
+	f.Add(20.0, uint8(0), bytes.Repeat([]byte{0x80, 0xff}, 1000), []byte{6, 0x62, 0x62})
+	f.Add(0.01, uint8(15), []byte{}, referenceFrame(bytes.Repeat([]byte{0xf7}, 1344), 255))
+	f.Add(199.9, uint8(7), []byte("key"), referenceFrame(bytes.Repeat([]byte{0xff}, 1281), 5))
+	f.Add(2.2, uint8(0), bytes.Repeat([]byte{7}, 40), []byte{0x62})
 	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data, filter []byte) {
 		b, err := NewBlockedBloom(math.Mod(math.Abs(bitsPerKey), 200))
 		if err != nil {

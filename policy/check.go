@@ -1,55 +1,60 @@
 package policy
 
-import "errors"
+import (
+	"errors"
+	"reflect"
+)
+
+var errUnusable = errors.New("policy: the policy is nil or its zero value: " +
+	"get one from a constructor such as policy.NewBloom, and check its error")
 
 // Check returns an error that says what to pass instead if an engine cannot use p: if p is nil or
-// was not returned by its constructor, or if its name is one that [WithName] refuses. Every adapter
-// calls it before it changes an engine's options.
+// was not returned by its constructor, or if [WithName] would refuse its name. Every adapter calls
+// it before it changes an engine's options.
 func Check(p Policy) error {
-	inner, ours := unwrap(p)
-	if inner == nil || ours && inner.Name() == "" {
-		return errors.New("policy: the policy is nil or its zero value: " +
-			"pass one that a constructor such as policy.NewBloom returned without an error")
+	if !isUsable(p) {
+		return errUnusable
 	}
 	return checkName(p.Name())
 }
 
-// Compatible reports whether a and b may share a name: whether each reads the filters of the other.
-// All policies of this package do; any other policy is compatible with itself alone.
-//
-// The adapters ask it, because an engine chooses the reader of a filter by the name alone: a policy
-// of another encoding would lose keys.
-func Compatible(a, b Policy) bool {
-	a, aOurs := unwrap(a)
-	b, bOurs := unwrap(b)
-	return aOurs && bOurs || !aOurs && !bOurs && a == b
+func isUsable(p Policy) bool {
+	switch p := p.(type) {
+	case nil:
+		return false
+	case *Bloom:
+		return p != nil && p.name != ""
+	case *BlockedBloom:
+		return p != nil && p.name != ""
+	case *Ribbon:
+		return p != nil && p.name != ""
+	case *Counted:
+		return p != nil && isUsable(p.policy)
+	}
+	return true
 }
 
-// unwrap returns the policy that does the work, and whether it is one of this package's. A nil
-// pointer becomes a nil Policy. A type that embeds one of ours may answer differently, so it is not
-// ours.
-func unwrap(p Policy) (inner Policy, ours bool) {
-	switch p := p.(type) {
-	case *Counted:
-		if p == nil {
-			return nil, false
-		}
-		return unwrap(p.policy)
-	case *Bloom:
-		if p == nil {
-			return nil, false
-		}
-		return p, true
-	case *Ribbon:
-		if p == nil {
-			return nil, false
-		}
-		return p, true
-	case *BlockedBloom:
-		if p == nil {
-			return nil, false
-		}
-		return p, true
+// Compatible reports whether a and b may share a name: whether each reads the filters of the other.
+// All policies of this package do, counted or not. Any other policy is compatible with itself only.
+//
+// An engine chooses the reader of a filter by its name alone, and a policy of another encoding
+// would lose keys.
+func Compatible(a, b Policy) bool {
+	if isOurs(a) || isOurs(b) {
+		return isOurs(a) && isOurs(b)
 	}
-	return p, false
+	// A foreign policy may be of a type that == does not compare: then nothing tells.
+	return reflect.ValueOf(a).Comparable() && a == b
+}
+
+// isOurs reports whether p reads filters by [MayContain]. A type that embeds one of our policies
+// may answer differently, so it is not ours.
+func isOurs(p Policy) bool {
+	switch p := p.(type) {
+	case *Bloom, *BlockedBloom, *Ribbon:
+		return true
+	case *Counted:
+		return p != nil && isOurs(p.policy)
+	}
+	return false
 }

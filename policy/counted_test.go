@@ -5,22 +5,23 @@ import (
 	"expvar"
 	"sync"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 var _ expvar.Var = (*Counted)(nil)
 
 func TestCounted(t *testing.T) {
-	bloom := mustBloom(t, 10)
+	bloom := policytest.Must(NewBloom(10))
 	c := Count(bloom)
 	require.Equal(t, Name, c.Name())
 	require.Same(t, bloom, c.Unwrap())
 	require.Zero(t, c.Snapshot())
 
-	rng := seeded(t, 10)
-	keys, absent := randomKeys(rng, 1000), randomKeys(rng, 1000)
+	rng := policytest.Rand(t, 10)
+	keys, absent := policytest.Keys(rng, 1000), policytest.Keys(rng, 1000)
 	builder := c.NewBuilder()
 	for _, key := range keys {
 		builder.Add(key)
@@ -60,8 +61,8 @@ func TestCounted(t *testing.T) {
 // No answer is lost when many goroutines count, and snapshots taken meanwhile never go back.
 func TestCountedSideBySide(t *testing.T) {
 	const workers, checks = 50, 10000
-	c := Count(mustBloom(t, 10))
-	filter := mustBloom(t, 10).AppendFilter(nil, [][]byte{{1}})
+	c := Count(policytest.Must(NewBloom(10)))
+	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})
 	var working sync.WaitGroup
 	for range workers {
 		working.Add(1)
@@ -93,9 +94,9 @@ func TestCountedSideBySide(t *testing.T) {
 
 // A policy that is no Bloom is asked itself; here one that counts too, and one whose answers nobody else would give.
 func TestCountedAsksThePolicy(t *testing.T) {
-	inner := Count(mustBloom(t, 10))
+	inner := Count(policytest.Must(NewBloom(10)))
 	outer := Count(inner)
-	filter := mustBloom(t, 10).AppendFilter(nil, [][]byte{{1}})
+	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})
 	require.True(t, outer.MayContain(filter, []byte{1}))
 	require.False(t, outer.MayContain(filter, []byte{2}))
 	require.Equal(t, Counters{ReadsAvoided: 1, MayContain: 1}, inner.Snapshot())
@@ -111,41 +112,16 @@ type absentPolicy struct{ Policy }
 
 func (absentPolicy) MayContain(filter, key []byte) bool { return false }
 
-// Goroutines must not all land in one shard, or counting does not scale.
-func TestShardsSpread(t *testing.T) {
-	const workers = 256
-	c := Count(mustBloom(t, 10))
-	var mutex sync.Mutex
-	seen := map[*answerShard]bool{}
-	var ready, done sync.WaitGroup
-	ready.Add(workers)
-	done.Add(workers)
-	for range workers {
-		go func() {
-			defer done.Done()
-			ready.Done()
-			ready.Wait() // all are alive at once, so all stacks differ
-			s := c.shard()
-			mutex.Lock()
-			defer mutex.Unlock()
-			seen[s] = true
-		}()
-	}
-	done.Wait()
-	require.Greater(t, len(seen), 1<<shardBits/2)
-	require.Equal(t, uintptr(128), unsafe.Sizeof(answerShard{}))
-}
-
 func TestCountRefusesNil(t *testing.T) {
-	require.PanicsWithValue(t, "policy: Count of a nil policy: pass one that NewBloom returned without an error", func() { Count(nil) })
+	require.PanicsWithValue(t, errUnusable, func() { Count(nil) })
 	b, err := NewBloom(0)
 	require.Error(t, err)
 	require.Panics(t, func() { Count(b) })
 }
 
 func TestCountedAllocations(t *testing.T) {
-	c := Count(mustBloom(t, 10))
-	filter := mustBloom(t, 10).AppendFilter(nil, [][]byte{{1}})
+	c := Count(policytest.Must(NewBloom(10)))
+	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})
 	key := []byte{2}
 	require.Zero(t, testing.AllocsPerRun(100, func() { c.MayContain(filter, key) }))
 }
@@ -154,9 +130,9 @@ func TestCountedAllocations(t *testing.T) {
 //
 //	go test ./policy -bench Counted -cpu 1,2 -count 6
 func BenchmarkCounted(b *testing.B) {
-	bloom := mustBloom(b, 10)
-	rng := seeded(b, 11)
-	keys := randomKeys(rng, 1<<16)
+	bloom := policytest.Must(NewBloom(10))
+	rng := policytest.Rand(b, 11)
+	keys := policytest.Keys(rng, 1<<16)
 	filter := bloom.AppendFilter(nil, keys[:10000])
 	for _, p := range []struct {
 		name   string

@@ -19,20 +19,28 @@ func ones(array []byte) (n int) {
 	return n
 }
 
-// Estimate estimates from the bits that are set how many distinct keys the filter has (+Inf if all
-// bits are set), and the probability that a random absent key is a false positive. Both hold for
-// keys with well-mixed hashes: among the neighbours of dense numbers, LevelDB's encoding can have
-// far more false positives.
+// Estimate estimates from the bits that are set how many distinct keys the filter has, and the
+// probability that a random absent key is a false positive. keys is +Inf if all bits of the filter
+// or of a line are set. Both assume well-mixed hashes: among the neighbors of dense numbers,
+// LevelDB's encoding can have far more false positives. An Info that came with an error has 0 keys
+// and an fpp of 1.
 func (i Info) Estimate() (keys, fpp float64) {
-	if i.Encoding == EncodingBloom {
-		return bloomModel{k: i.K, bits: float64(8 * len(i.Payload))}.estimate(float64(i.Ones()))
+	switch i.Encoding {
+	case EncodingBloom:
+		if i.K > 0 {
+			return bloomModel{k: i.K, bits: float64(8 * len(i.Payload))}.estimate(float64(i.Ones()))
+		}
+	case EncodingBlocked:
+		if i.K > 0 {
+			return i.estimateLines()
+		}
 	}
-	// Line by line: some lines have more keys than others, and the mean fill would give too small a
-	// number of both. FPP takes the probes of a key for independent; within a line they are less so
-	// the more they are.
-	if i.LineBytes == 0 {
-		return 0, 1
-	}
+	return 0, 1
+}
+
+// estimateLines adds up the lines: some have more keys than others, and the mean fill would give
+// too small a number of both. The FPP takes the probes of a key as independent.
+func (i Info) estimateLines() (keys, fpp float64) {
 	lineBits, lines := float64(8*i.LineBytes), float64(len(i.Payload)/i.LineBytes)
 	for line := i.Payload; len(line) > 0; line = line[i.LineBytes:] {
 		fill := float64(ones(line[:i.LineBytes])) / lineBits
@@ -42,19 +50,21 @@ func (i Info) Estimate() (keys, fpp float64) {
 	return keys, fpp
 }
 
-// A bloomModel foretells how many bits keys set, for keys with random hashes.
+// A bloomModel predicts how many bits keys with random hashes set in LevelDB's encoding.
 //
-// Modelled are: all probes but one as independent and uniform; the one with j = 2, which is
-// h + 2*(h rotated right by 17), or (a + b)*65537 less the lowest bit of a, if a and b are the halves of h: it takes only
-// about 2^17 values, which are taken for equally likely and for scattered at random over the bits; and, for FPP, absent
-// keys with the very hash of a key. In large filters nearly all of these values are set, and the probe is wasted.
+// It takes all probes but one as independent and uniform. The exception is the probe with j = 2,
+// h + 2*(h rotated right by 17): if a and b are the halves of h, it is (a + b)*65537 less the
+// lowest bit of a, so it takes only about 2^17 values. The model takes these as equally likely and
+// scattered at random over the bits. The FPP includes absent keys with the very hash of a key. In
+// large filters nearly all of these values are set, and the probe is wasted.
 //
-// Not modelled are: that a key's probes are an arithmetic progression, so that in small filters they meet each other and
-// those of other keys more often than by chance; that the values of the probes with j = 1, 2 and 4 form patterns, which
-// meet in some sizes of filters; and hashes that are not random, such as those of dense numbers. So FPP is mostly too low:
-// at 10 bits per key, random keys pass 1.4 times as often with 20 keys in a filter, 1.04 times with 1,000, and 1.3 times
-// with 100,000; at 20 bits per key and 20 keys, 17 times. Distinct is within 2 % there, and within 10 % where a pattern
-// shows. (TestEstimates has the figures.)
+// The model leaves out that a key's probes are an arithmetic progression, so that in small filters
+// they coincide more often than by chance; that the values of the probes with j = 1, 2 and 4 form
+// patterns, which coincide in some sizes of filters; and hashes that are not random. So the FPP is
+// mostly too low. Random keys at 10 bits per key have 1.4 times as many false positives with 20
+// keys in a filter, 1.04 times with 1,000, and 1.3 times with 100,000; at 20 bits per key and 20
+// keys, 17 times. The number of keys is within 2 % there, and within 10 % where a pattern shows.
+// (TestEstimates has the figures.)
 type bloomModel struct {
 	k    int
 	bits float64
@@ -63,15 +73,16 @@ type bloomModel struct {
 // scarceValues is the number of values of the probe with j = 2.
 const scarceValues = 1 << 17
 
-// fill returns the part of the bits that n keys set, and the probability that a random probe with j = 2 (if there is none,
-// any other) finds its bit set.
+// fill returns the part of the bits that n keys set, and the probability that a random probe with
+// j = 2 (if there is none, any other) finds its bit set.
 func (m bloomModel) fill(n float64) (fill, scarce float64) {
 	unset := math.Exp(n * float64(m.ordinary()) * math.Log1p(-1/m.bits))
 	if m.ordinary() == m.k {
 		return 1 - unset, 1 - unset
 	}
-	// Of the values, some number lies on each bit: Poisson's, with the mean scarceValues/bits. The bit of a random probe
-	// has one more, the probe's own. The bit is unset if no key took any of them.
+	// A Poisson-distributed number of the values lies on each bit, with the mean scarceValues/bits.
+	// The bit of a random probe has one more, the probe's own. The bit is unset if no key took any
+	// of them.
 	untaken := math.Exp(-n / scarceValues)
 	unset *= math.Exp(-scarceValues / m.bits * (1 - untaken))
 	return 1 - unset, 1 - unset*untaken
@@ -85,7 +96,8 @@ func (m bloomModel) ordinary() int {
 	return m.k
 }
 
-// estimate returns the number of keys that set so many bits on the average, and the FPP of such a filter.
+// estimate returns the number of keys that set so many bits on average, and the FPP of such a
+// filter.
 func (m bloomModel) estimate(set float64) (keys, fpp float64) {
 	target := set / m.bits
 	switch target {
@@ -94,7 +106,7 @@ func (m bloomModel) estimate(set float64) (keys, fpp float64) {
 	case 1:
 		return math.Inf(1), 1
 	}
-	// fill grows with n, and is above all targets below 1 at n = bits * (ln(bits) + 1).
+	// fill grows with n, and exceeds all targets below 1 at n = bits * (ln(bits) + 1).
 	low, high := 0.0, m.bits*(math.Log(m.bits)+1)
 	for high-low > 1e-6*high {
 		keys = (low + high) / 2

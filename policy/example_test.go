@@ -35,30 +35,6 @@ func ExampleBloom_AppendFilter() {
 	// 01 40 00 01 04 10 40 00 06
 }
 
-func ExampleNewBinaryFuse() {
-	fuse, err := policy.NewBinaryFuse(11)
-	if err != nil {
-		log.Fatal(err)
-	}
-	builder := fuse.NewBuilder()
-	for i := range 10_000 {
-		builder.Add(fmt.Appendf(nil, "key %d", i))
-	}
-	filter := builder.Finish(nil)
-	fmt.Println(policy.MayContain(filter, []byte("key 9999")))
-
-	passed := 0
-	for i := range 1_000_000 {
-		if policy.MayContain(filter, fmt.Appendf(nil, "absent %d", i)) {
-			passed++
-		}
-	}
-	fmt.Println("about 1 in 256 absent keys pass:", 3700 < passed && passed < 4110)
-	// Output:
-	// true
-	// about 1 in 256 absent keys pass: true
-}
-
 func ExampleWithName() {
 	// goleveldb stores the same bytes under another name than C++ LevelDB.
 	bloom, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))

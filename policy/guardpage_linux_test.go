@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // between returns n bytes between two unreadable pages, right before the second or right after the first.
@@ -26,7 +28,7 @@ func between(t *testing.T, n int, atEnd bool) []byte {
 
 // Filters, keys and room for filters at the edge of what may be touched: one byte beyond kills the test.
 func TestBetweenUnreadablePages(t *testing.T) {
-	rng := seeded(t, 40)
+	rng := policytest.Rand(t, 40)
 	for _, atEnd := range []bool{false, true} {
 		for size := range 301 {
 			filter := between(t, size, atEnd)
@@ -59,8 +61,8 @@ func TestBetweenUnreadablePages(t *testing.T) {
 			for n := 0; n <= len(keys); n += 1 + n/8 {
 				want := referenceFilter(10, keys[:n])
 				dst := between(t, len(want), atEnd)
-				require.True(t, bytes.Equal(want, mustBloom(t, 10).AppendFilter(dst[:0], keys[:n])))
-				builder := mustBloom(t, 10).NewBuilder()
+				require.True(t, bytes.Equal(want, policytest.Must(NewBloom(10)).AppendFilter(dst[:0], keys[:n])))
+				builder := policytest.Must(NewBloom(10)).NewBuilder()
 				for _, key := range keys[:n] {
 					builder.Add(key)
 				}
@@ -72,7 +74,7 @@ func TestBetweenUnreadablePages(t *testing.T) {
 
 // The same for blocked Bloom filters, of one line and of many.
 func TestBlockedBetweenUnreadablePages(t *testing.T) {
-	rng := seeded(t, 41)
+	rng := policytest.Rand(t, 41)
 	for _, atEnd := range []bool{false, true} {
 		for _, size := range []int{1, 2, 3, 7, 8, 9, 25, 63, 64, 65, 129, 1000, 1279, 1280, 1281, 1344, 4096, 8192} {
 			filter := between(t, size+blockedTrailer, atEnd)
@@ -83,7 +85,7 @@ func TestBlockedBetweenUnreadablePages(t *testing.T) {
 			}
 			for k := range 20 {
 				clear(filter)
-				copy(filter[size:], []byte{byte(k), blockedVersion, blockedBloomByte})
+				copy(filter, referenceFrame(filter[:size:size], byte(k)))
 				fillHalf(rng, filter[:size], k)
 				requireAnswers(t, filter, keys)
 			}
@@ -98,54 +100,12 @@ func TestBlockedBetweenUnreadablePages(t *testing.T) {
 			}
 			want := referenceBlocked(75, keys) // 137 keys are the first that take more than 1280 bytes
 			dst := between(t, len(want), atEnd)
-			require.True(t, bytes.Equal(want, mustBlocked(t, 75).AppendFilter(dst[:0], keys)))
-			builder := mustBlocked(t, 75).NewBuilder()
+			require.True(t, bytes.Equal(want, policytest.Must(NewBlockedBloom(75)).AppendFilter(dst[:0], keys)))
+			builder := policytest.Must(NewBlockedBloom(75)).NewBuilder()
 			for _, key := range keys {
 				builder.Add(key)
 			}
 			require.True(t, bytes.Equal(want, builder.Finish(dst[:0])))
-		}
-	}
-}
-
-// The same for binary fuse filters, whose first and last cells all keys reach in turn.
-func TestFuseBetweenUnreadablePages(t *testing.T) {
-	rng := seeded(t, 42)
-	for _, atEnd := range []bool{false, true} {
-		keys := make([][]byte, 301)
-		for length := range keys {
-			keys[length] = between(t, length, atEnd)
-			rng.Read(keys[length])
-		}
-		for _, width := range []byte{8, 12, 16} {
-			for _, g := range []fuseGeometry{{1, 2}, {2, 2}, {1, 3}, {5, 4}, {1, 9}, {30, 7}} {
-				filter := between(t, int(g.cells())*int(width)/8+fuseTrailer, atEnd)
-				n := len(filter) - fuseTrailer
-				for range 20 {
-					copy(filter[n:], fuseTrailerOf(rng.Uint64(), g.segments, g.log, width))
-					fillFuse(rng, filter, keys[:rng.Intn(4)])
-					requireAnswers(t, filter, keys)
-				}
-				filter[n+12]++ // twice as many cells, which are not there
-				requireAnswers(t, filter, keys)
-				for trailer := range fuseTrailer { // filters that are nothing but an end of the trailer
-					requireAnswers(t, filter[n+trailer:], keys[:fewKeys])
-				}
-			}
-		}
-		for _, bitsPerKey := range []float64{12, 19, 28} {
-			p := mustFuse(t, bitsPerKey)
-			for _, n := range []int{0, 5, 365, 620, 927, 2_000} {
-				keys := randomKeys(rng, n)
-				want := referenceFuse(bitsPerKey, keys)
-				dst := between(t, len(want), atEnd)
-				require.True(t, bytes.Equal(want, p.AppendFilter(dst[:0], keys)))
-				builder := p.NewBuilder()
-				for _, key := range keys {
-					builder.Add(key)
-				}
-				require.True(t, bytes.Equal(want, builder.Finish(dst[:0])))
-			}
 		}
 	}
 }

@@ -7,57 +7,62 @@ import (
 )
 
 // An Option changes a setting of a policy under construction.
-type Option func(*settings) error
+type Option func(*common) error
 
-type settings struct {
-	name string
-}
-
-// maxBitsPerKey bounds the setting. One key then takes 128 MiB; larger values are mistakes.
+// maxBitsPerKey limits the setting. One key then takes 128 MiB; larger values are mistakes.
 const maxBitsPerKey = 1 << 30
 
-// newSettings checks what all policies take.
-func newSettings(bitsPerKey float64, opts []Option) (settings, error) {
-	s := settings{name: Name}
+// newCommon checks what all constructors take.
+func newCommon(bitsPerKey float64, opts []Option) (common, error) {
+	c := common{name: Name, bitsPerKey: bitsPerKey}
 	if !(bitsPerKey > 0 && bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
-		return s, fmt.Errorf("policy: %v bits per key: pass a number above 0 and at most 2^30, usually 10", bitsPerKey)
+		return c, fmt.Errorf("policy: %v bits per key: "+
+			"pass a number above 0 and at most 2^30, usually 10", bitsPerKey)
 	}
 	for _, opt := range opts {
 		if opt == nil {
-			return s, errors.New("policy: an option is nil: leave it out")
+			return c, errors.New("policy: an option is nil: leave it out")
 		}
-		if err := opt(&s); err != nil {
-			return s, err
+		if err := opt(&c); err != nil {
+			return c, err
 		}
 	}
-	return s, nil
+	return c, nil
 }
 
-// WithName sets the name that engines store beside the filters; the default is [Name]. Filters are found again by this
-// name alone, so a database that changes it must keep a reader under the old name (the adapters' Configure does).
+// WithName sets the name that engines store beside the filters; the default is [Name]. Engines find
+// filters by this name alone, so a database that changes it must keep a reader under the old name
+// (the adapters' Configure does).
 //
-// It refuses names that Pebble's options files cannot carry (an empty one, "none", one with line breaks or with spaces
-// around it), and names that begin with "rocksdb.", which belong to other encodings.
+// It refuses names that Pebble's options files cannot carry (an empty one, "none", one with line
+// breaks or with spaces around it), and names that begin with "rocksdb.", which belong to other
+// encodings.
 func WithName(name string) Option {
-	return func(s *settings) error {
-		s.name = name
+	return func(c *common) error {
+		c.name = name
 		return checkName(name)
 	}
 }
 
 // checkName returns an error if engines cannot store filters under the name.
 func checkName(name string) error {
+	trimmed := strings.TrimSpace(name)
 	switch {
 	case name == "":
-		return errors.New("policy: the name is empty: pass one such as policy.Name, or leave WithName out")
+		return errors.New("policy: the name is empty: " +
+			"pass one such as policy.Name, or leave WithName out")
 	case name == "none":
-		return errors.New(`policy: the name "none" means "no filter" in Pebble's options files: pass another`)
+		return errors.New(`policy: the name "none" means "no filter" in Pebble's options files: ` +
+			"pass another")
 	case strings.ContainsAny(name, "\n\r"):
-		return fmt.Errorf("policy: the name %q has a line break, which Pebble's options files cannot carry: pass one without", name)
-	case strings.TrimSpace(name) != name:
-		return fmt.Errorf("policy: the name %q has spaces around it, which Pebble's options files cannot carry: pass %q", name, strings.TrimSpace(name))
+		return fmt.Errorf("policy: the name %q has a line break, "+
+			"which Pebble's options files cannot carry: pass one without", name)
+	case trimmed != name:
+		return fmt.Errorf("policy: the name %q has spaces around it, "+
+			"which Pebble's options files cannot carry: pass %q", name, trimmed)
 	case strings.HasPrefix(name, "rocksdb."):
-		return fmt.Errorf("policy: the name %q belongs to filters of another encoding, and one would be read as the other: pass another", name)
+		return fmt.Errorf("policy: the name %q belongs to another encoding, "+
+			"and engines would mistake one for the other: pass another", name)
 	}
 	return nil
 }

@@ -5,88 +5,104 @@ import (
 	"fmt"
 )
 
-// An Encoding is a way to write filters, which a filter's last byte tells.
+// An Encoding is a way to write filters. The last byte of a filter tells it.
 type Encoding byte
 
-// The encodings. The constant of an encoding of ours is the last byte of its filters.
+// The encodings. The constant of one of our own is the last byte of its filters.
 const (
 	EncodingUnknown Encoding = 0
 	EncodingBloom   Encoding = 1 // LevelDB's Bloom filter, whose last byte is k
-	EncodingBlocked Encoding = blockedBloomByte
+	EncodingBlocked Encoding = 'b'
+	EncodingRibbon  Encoding = 'r'
 )
 
-// String returns the name of the encoding for people, such as "blocked Bloom".
+// String returns a name such as "blocked Bloom".
 func (e Encoding) String() string {
 	switch e {
 	case EncodingBloom:
 		return "LevelDB Bloom"
 	case EncodingBlocked:
 		return "blocked Bloom"
+	case EncodingRibbon:
+		return "ribbon"
 	}
 	return "unknown"
 }
 
-// Info is what the bytes of one filter say.
+// Info is what the bytes of one filter say. Get it from [Parse].
 type Info struct {
 	Encoding Encoding
-	K        int    // probes per key
-	Payload  []byte // the bits; part of the filter that was parsed
+	K        int    // number of probes per key
+	Payload  []byte // the bits; a part of the filter's memory
 	// LineBytes is the size of the part of Payload in which all probes of a key lie: 64, or
-	// len(Payload) where the filter is not divided into lines.
+	// len(Payload) if the filter is not divided into lines.
 	LineBytes int
 }
 
-// Parse returns what filter says of itself. It returns an error that says what is wrong if the
-// filter is malformed or of an unknown encoding; readers then answer the same for every key,
-// mostly "may contain". Encoding is set as far as it is known, with an error too.
+var (
+	errShort   = errors.New("shorter than 2 bytes: the filter contains no key")
+	errZeroK   = errors.New("k is 0: every key may be contained")
+	errDamaged = errors.New("damaged trailer or wrong length: every key may be contained")
+)
+
+// Parse returns what a filter says of itself. If the filter is malformed or of an unknown encoding,
+// it returns an error that says why, and how readers answer for every key. Then Info has only the
+// Encoding, as far as it is known.
 //
-// It keeps filter's memory, accepts any bytes, and is safe for concurrent use.
+// It accepts any bytes and is safe for concurrent use.
 func Parse(filter []byte) (Info, error) {
 	if len(filter) < 2 {
-		return Info{}, errors.New("shorter than 2 bytes: it matches no key")
+		return Info{}, errShort
 	}
-	switch last := filter[len(filter)-1]; {
-	case last == 0:
-		return Info{Encoding: EncodingBloom}, errors.New("k = 0: no probe says no, every key may be contained")
+	array, last := filter[:len(filter)-1], filter[len(filter)-1]
+	info := Info{EncodingBloom, int(last), array, len(array)}
+	switch {
 	case last <= maxProbes:
-		array := filter[:len(filter)-1]
-		return Info{EncodingBloom, int(last), array, len(array)}, nil
-	case last == blockedBloomByte:
+	case last == byte(EncodingBlocked):
 		payload, k, ok := blockedParts(filter)
 		if !ok {
-			return Info{Encoding: EncodingBlocked}, errors.New("its trailer or its length is damaged: every key may be contained")
+			return Info{Encoding: EncodingBlocked}, errDamaged
 		}
-		if k == 0 {
-			return Info{Encoding: EncodingBlocked}, errors.New("k = 0: no probe says no, every key may be contained")
-		}
-		info := Info{EncodingBlocked, k, payload, len(payload)}
-		if len(payload) > blockedShort {
+		info = Info{EncodingBlocked, k, payload, len(payload)}
+		if len(payload) > blockedSingle {
 			info.LineBytes = lineBytes
 		}
-		return info, nil
+	case last == byte(EncodingRibbon):
+		var s ribbonShape
+		if !s.parse(filter) {
+			return Info{Encoding: EncodingRibbon}, errDamaged
+		}
+		info = Info{EncodingRibbon, s.columns, filter[:s.payload], s.payload}
 	default:
 		return Info{}, fmt.Errorf("unknown encoding 0x%02x: every key may be contained", last)
 	}
+	if info.K == 0 {
+		return Info{Encoding: info.Encoding}, errZeroK
+	}
+	return info, nil
 }
 
-// Probes appends to dst the bits of Payload that a lookup of key asks, in the order of the format,
-// and returns the extended slice. Bit p is bit p%8 of byte p/8.
+// Probes appends the numbers of the bits of Payload that a lookup of key tests to dst, in the order
+// of the format, and returns the extended slice. Bit p is bit p%8 of byte p/8. The key may be in the
+// filter if all of them are set.
 func (i Info) Probes(dst []uint64, key []byte) []uint64 {
 	switch i.Encoding {
 	case EncodingBloom:
+		nbits := 8 * uint64(len(i.Payload))
 		h := Hash(key)
 		delta := probeDelta(h)
 		for range i.K {
-			dst = append(dst, uint64(h)%(8*uint64(len(i.Payload))))
+			dst = append(dst, uint64(h)%nbits)
 			h += delta
 		}
 	case EncodingBlocked:
-		h := keyHash(key)
 		lineBits := 8 * uint64(i.LineBytes)
+		h := keyHash(key)
 		line := h >> 32 * uint64(len(i.Payload)/i.LineBytes) >> 32
+		x := uint32(h)
 		for range i.K {
-			dst = append(dst, line*lineBits+uint64(uint32(h))*lineBits>>32)
-			h = uint64(uint32(h) * remix)
+			dst = append(dst, line*lineBits+uint64(x)*lineBits>>32)
+			x *= remix
 		}
 	}
 	return dst

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/util"
 )
@@ -24,7 +25,7 @@ func BenchmarkRibbonAgainst(b *testing.B) {
 	builtin := filter.NewBloomFilter(10)
 	for _, length := range []int{16, 64} {
 		for _, n := range []int{36, 64, 250, 1000, 10_000, 1_000_000} {
-			rng := seeded(b, 60)
+			rng := policytest.Rand(b, 60)
 			memory := make([]byte, (n+2*benchQueries)*length)
 			rng.Read(memory)
 			all := make([][]byte, n+2*benchQueries)

@@ -32,7 +32,7 @@ func TestRibbonFigures(t *testing.T) {
 			var s ribbonShape
 			for asked := 0; asked < queries; asked += per {
 				hashes := make([]uint64, n)
-				b := &ribbonBuilder{ribbon: r}
+				b := r.NewBuilder().(*ribbonBuilder)
 				for i := range hashes {
 					hashes[i] = rng.Uint64()
 					if b.full() {
@@ -41,11 +41,11 @@ func TestRibbonFigures(t *testing.T) {
 					b.put(hashes[i])
 				}
 				filter := b.Finish(nil)
-				if filter[len(filter)-1] != ribbonByte {
+				if filter[len(filter)-1] != byte(EncodingRibbon) {
 					t.Logf("%d: blocked", n)
 					break
 				}
-				if !parseRibbon(filter, &s) {
+				if !s.parse(filter) {
 					t.Fatal("parse")
 				}
 				for _, x := range hashes {
@@ -53,7 +53,7 @@ func TestRibbonFigures(t *testing.T) {
 						t.Fatal("lost", n)
 					}
 				}
-				seeds += int(s.seed) + 1
+				seeds += int(s.seed/turns) + 1
 				filters++
 				l = len(filter)
 				for range per {
@@ -66,7 +66,7 @@ func TestRibbonFigures(t *testing.T) {
 				continue
 			}
 			rate := float64(fp) / float64(filters*per)
-			fmt.Printf("%v bits n %7d: size %7d FPR %.4f %% (limit x%.3f, %.2f%% of bits) seeds %.2f layers %d last %d columns %d part %d\n", bpk, n, l, 100*rate, rate*math.Pow(2, bpk), 100*(1+math.Log2(rate)/bpk), float64(seeds)/float64(filters), s.layers, s.last, s.columns, s.part)
+			fmt.Printf("%v bits n %7d: size %7d FPR %.4f %% (limit x%.3f, %.2f%% of bits) seeds %.2f layers %d last %d columns %d part %d\n", bpk, n, l, 100*rate, rate*math.Pow(2, bpk), 100*(1+math.Log2(rate)/bpk), float64(seeds)/float64(filters), len(s.upper)/3, s.last, s.columns, s.part)
 		}
 	}
 	fmt.Println("failures", ribbonFailures.Load())

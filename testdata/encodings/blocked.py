@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Blocked Bloom filters, written from the text in policy/doc.go alone: the second opinion on the Go code.
+"""Blocked Bloom filters, written from the text in policy/FORMAT.md alone: the second opinion on the Go code.
 
     python3 blocked.py > blocked.jsonl            writes the pinned cases
     python3 blocked.py check < blocked.jsonl      computes the answers of all cases anew and compares
@@ -12,7 +12,7 @@ import math
 from cases import Encoding, digest_case, filter_case, hash_case, main, match_case
 from xxh3 import M32, xxh3
 
-ENCODING, VERSION = 0x42, 0x01
+ENCODING = 0x62
 LONGEST_SINGLE_LINE = 1280
 LINE = 64
 
@@ -41,13 +41,19 @@ def positions(h, length, k):
         x = x * 0x9E3779B9 & M32
 
 
+def trailer(length, k, encoding=ENCODING, damage=0):
+    """The trailer of a payload of that length. damage is XORed to its check byte."""
+    check = (length * 0x9E3779B1 & M32) >> 24
+    return bytes([k, check ^ k ^ encoding ^ damage, encoding])
+
+
 def filter_of_hashes(hashes, bits_per_key):
     k = probes_for(bits_per_key)
     payload = bytearray(payload_length(len(hashes), bits_per_key))
     for h in hashes:
         for p in positions(h, len(payload), k):
             payload[p // 8] |= 1 << p % 8
-    return bytes(payload) + bytes([k, VERSION, ENCODING])
+    return bytes(payload) + trailer(len(payload), k)
 
 
 def make_filter(keys, bits_per_key):
@@ -56,7 +62,9 @@ def make_filter(keys, bits_per_key):
 
 def may_contain(filter, key):
     length = len(filter) - 3
-    if length < 1 or filter[-2] != VERSION or length > LONGEST_SINGLE_LINE and length % LINE != 0:
+    if length < 1 or length > LONGEST_SINGLE_LINE and length % LINE != 0:
+        return True
+    if filter[length:] != trailer(length, filter[length]):
         return True
     return all(filter[p // 8] >> p % 8 & 1 for p in positions(xxh3(key), length, filter[-3]))
 
@@ -126,50 +134,59 @@ def digest_cases(random):
 
 
 def match_cases(random):
-    def trailer(k=6, version=VERSION, encoding=ENCODING):
-        return bytes([k, version, encoding])
+    def frame(payload, k=6, **options):
+        return payload + trailer(len(payload), k, **options)
 
     def probes():
         return random.small_keys(4)
 
-    # Nothing is set: only a reader that does not read the payload says "may contain". 0x46 is left to fuse.py.
+    # Nothing is set: only a reader that does not read the payload says "may contain".
     for encoding in range(0x1f, 0x100):
-        if encoding not in (ENCODING, 0x46):
-            yield match_case("encoding/%02x" % encoding, bytes(4) + trailer(encoding=encoding), random.small_keys(1))
-    for version in [0, *range(2, 33), 0x42, 0x7f, 0x80, 0x81, 0xfe, 0xff]:
-        yield match_case("version/%02x" % version, bytes(4) + trailer(version=version), random.small_keys(1))
-    yield match_case("version/02/lines", bytes(1344) + trailer(version=2), probes())
+        if encoding != ENCODING:
+            yield match_case("encoding/%02x" % encoding, frame(bytes(4), encoding=encoding), random.small_keys(1))
+    for damage in range(1, 0x100):
+        yield match_case("check/%02x" % damage, frame(bytes(4), damage=damage), random.small_keys(1))
+    yield match_case("check/lines", frame(bytes(1344), damage=1), probes())
+    for count in (1, 9, 1280, 1344, 6400):
+        for bit in range(24):
+            filter = bytearray(frame(bytes(count)))
+            filter[count + bit // 8] ^= 1 << bit % 8
+            yield match_case("flip/%d/%d" % (count, bit), bytes(filter), random.small_keys(1))
+    # The check byte depends on the length: a trailer that fits one payload fits few others.
+    for count in range(1, 65):
+        if count != 9:
+            yield match_case("length/%d" % count, bytes(count) + trailer(9, 6), random.small_keys(1))
 
-    for filter in (b"", b"\x42", b"\x01\x42", b"\x42\x42", b"\x00\x42", b"\x06\x01\x42", b"\x00\x01\x42", b"\x42\x42\x42",
-                   b"\x00\x06\x01\x42", b"\xff\x06\x01\x42", b"\x42\x42\x42\x42", b"\x00\x00\x01\x42"):
+    for filter in (b"", b"\x62", b"\x01\x62", b"\x62\x62", b"\x00\x62", trailer(0, 6), trailer(0, 0), b"\x62\x62\x62",
+                   frame(b"\x00"), frame(b"\xff"), b"\x62\x62\x62\x62", frame(b"\x00", 0)):
         yield match_case("short/" + filter.hex(), filter, probes() + [b""])
 
     for k in (*range(0, 33), 63, 64, 65, 100, 127, 128, 129, 254, 255):
-        yield match_case("k/%d/zeros" % k, bytes(8) + trailer(k), random.small_keys(1))
+        yield match_case("k/%d/zeros" % k, frame(bytes(8), k), random.small_keys(1))
         # Every probe is set but those that fall on one bit, or in one byte: the last probes decide.
         holes = bytearray(b"\xff" * 25)
         holes[random.number(25)] ^= 1 << random.number(8)
         holes[random.number(25)] = 0
-        yield match_case("k/%d/holes" % k, bytes(holes) + trailer(k), random.small_keys(10))
+        yield match_case("k/%d/holes" % k, frame(bytes(holes), k), random.small_keys(10))
     for k in (1, 5, 17, 255):
         half = bytes(a | b for a, b in zip(random.bytes(1344), random.bytes(1344)))
-        yield match_case("k/%d/lines" % k, half + trailer(k), random.small_keys(30))
-    yield match_case("k/0/lines", bytes(1344) + trailer(0), probes())
+        yield match_case("k/%d/lines" % k, frame(half, k), random.small_keys(30))
+    yield match_case("k/0/lines", frame(bytes(1344), 0), probes())
 
     for count in (1, 2, 7, 31, 63, 64, 65, 127, 128, 129, 1279, 1280):
         payload = bytes(a | b for a, b in zip(random.bytes(count), random.bytes(count)))
-        yield match_case("payload/%d" % count, payload + trailer(3), random.small_keys(12))
+        yield match_case("payload/%d" % count, frame(payload, 3), random.small_keys(12))
     for count in (1281, 1343, 1345):
-        yield match_case("payload/%d/unfit" % count, bytes(count) + trailer(), probes())
+        yield match_case("payload/%d/unfit" % count, frame(bytes(count)), probes())
     for count in (1344, 1408):
-        yield match_case("payload/%d" % count, bytes(count) + trailer(), probes())
+        yield match_case("payload/%d" % count, frame(bytes(count)), probes())
 
     keys = random.small_keys(20)
     filter = make_filter(keys, 10)
     for cut in (1, 2, 3, 4, 10):
         yield match_case("cut/end/%d" % cut, filter[:-cut], keys[:4] + probes())
         yield match_case("cut/start/%d" % cut, filter[cut:], keys[:4] + probes())
-    for more in (b"\x00", b"\xff", b"\x42", b"\x01\x42", b"\x06\x01\x42"):
+    for more in (b"\x00", b"\xff", b"\x62", b"\x06\x62", b"\x06\x62\x62"):
         yield match_case("longer/start/" + more.hex(), more + filter, keys[:4] + probes())
         yield match_case("longer/end/" + more.hex(), filter + more, keys[:4] + probes())
 

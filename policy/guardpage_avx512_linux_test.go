@@ -4,7 +4,7 @@ package policy
 
 import "testing"
 
-func TestBetweenUnreadablePagesWithoutLanes(t *testing.T) {
-	withoutLanes(t)
+func TestBetweenUnreadablePagesWithoutAVX512(t *testing.T) {
+	withoutAVX512(t)
 	TestBetweenUnreadablePages(t)
 }

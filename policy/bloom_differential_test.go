@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // The readers and writers of this package against the plain ones of bloom_test.go.
@@ -22,15 +24,16 @@ func requireAnswers(t *testing.T, filter []byte, keys [][]byte) {
 	}
 	MayContainMany(filter, keys, out)
 	require.Equal(t, []bool{true, false}, out[len(keys):], "beyond the keys")
+	answers := make([]bool, 2+len(all))
 	for i, key := range keys {
 		want := referenceMayContain(filter, key)
-		answers := [5]bool{out[i], MayContain(filter, key)}
+		answers[0], answers[1] = out[i], MayContain(filter, key)
 		for j, p := range all {
 			answers[2+j] = p.MayContain(filter, key)
 		}
-		if slices.Contains(answers[:], !want) {
+		if slices.Contains(answers, !want) {
 			require.Fail(t, "wrong answer", "want %v, not %v: among many, alone, and by each policy (key %d of %d)\nkey %x\nfilter of %d bytes, the last ones % x",
-				want, answers, i, len(keys), key, len(filter), filter[max(0, len(filter)-fuseTrailer):])
+				want, answers, i, len(keys), key, len(filter), filter[max(0, len(filter)-blockedTrailer):])
 		}
 	}
 }
@@ -45,7 +48,7 @@ func unaligned(rng *rand.Rand, b []byte) []byte {
 }
 
 func TestHashOfEveryLength(t *testing.T) {
-	rng := seeded(t, 20)
+	rng := policytest.Rand(t, 20)
 	memory := make([]byte, 300)
 	for length := range 201 {
 		for start := range 16 {
@@ -57,7 +60,7 @@ func TestHashOfEveryLength(t *testing.T) {
 }
 
 func TestHashKeys(t *testing.T) {
-	rng := seeded(t, 21)
+	rng := policytest.Rand(t, 21)
 	check := func(keys [][]byte) {
 		hashes := make([]uint32, len(keys))
 		hashKeys(hashes, keys)
@@ -78,13 +81,13 @@ func TestHashKeys(t *testing.T) {
 		check(keys)
 	}
 	for n := range 300 {
-		check(randomKeys(rng, n))
+		check(policytest.Keys(rng, n))
 	}
 }
 
 // Filters of 1 to 300 bytes and some larger ones, with every last byte, as full as to let half of the keys pass.
 func TestReadersAgainstReference(t *testing.T) {
-	rng := seeded(t, 22)
+	rng := policytest.Rand(t, 22)
 	for last := range 256 {
 		set := math.Pow(0.5, 1/max(float64(last), 1)) // the k-th root of a half
 		threshold := uint32(set * math.MaxUint32)
@@ -100,7 +103,7 @@ func TestReadersAgainstReference(t *testing.T) {
 				}
 			}
 			filter[size] = byte(last)
-			keys := randomKeys(rng, rng.Intn(3*hashGroup))
+			keys := policytest.Keys(rng, rng.Intn(3*hashGroup))
 			if rng.Intn(2) == 0 { // of one length
 				length := rng.Intn(201)
 				for i := range keys {
@@ -112,13 +115,13 @@ func TestReadersAgainstReference(t *testing.T) {
 		}
 	}
 	for size := range 2 {
-		requireAnswers(t, make([]byte, size), randomKeys(rng, 10))
+		requireAnswers(t, make([]byte, size), policytest.Keys(rng, 10))
 	}
 }
 
 // A key is found if its k bits are set and no others are, and lost if any of them is missing and all others are set.
 func TestEveryProbeCounts(t *testing.T) {
-	rng := seeded(t, 23)
+	rng := policytest.Rand(t, 23)
 	for k := 1; k <= maxProbes; k++ {
 		for range 20 {
 			size := 1 + rng.Intn(2000)
@@ -173,7 +176,7 @@ func TestHugeFilters(t *testing.T) {
 	if !*large {
 		t.Skip("large: run with -large")
 	}
-	rng := seeded(t, 24)
+	rng := policytest.Rand(t, 24)
 	for _, size := range []int{1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1, 1 << 29, 1<<29 + 1, 1<<29 + 4096, 1<<30 - 1, 1 << 30, 1<<30 + 1} {
 		filter := make([]byte, size+1)
 		for _, k := range []byte{1, 4, 5, 6, 7, 30} {
@@ -189,12 +192,12 @@ func TestHugeFilters(t *testing.T) {
 
 // Every k, by the builder and by AppendFilter, into memory that is dirty and anywhere.
 func TestWritersAgainstReference(t *testing.T) {
-	rng := seeded(t, 25)
+	rng := policytest.Rand(t, 25)
 	for bitsPerKey := 1; bitsPerKey <= 45; bitsPerKey++ {
-		b := mustBloom(t, float64(bitsPerKey))
+		b := policytest.Must(NewBloom(float64(bitsPerKey)))
 		builder := b.NewBuilder()
 		for range 20 {
-			keys := randomKeys(rng, rng.Intn(600))
+			keys := policytest.Keys(rng, rng.Intn(600))
 			if rng.Intn(2) == 0 {
 				for i := range keys {
 					keys[i] = make([]byte, 16)
@@ -213,7 +216,7 @@ func TestWritersAgainstReference(t *testing.T) {
 			got := b.AppendFilter(dirty[:prefix], keys)
 			require.Equal(t, want, got[prefix:], "%d bits per key, %d keys", bitsPerKey, len(keys))
 			require.Equal(t, bytes.Repeat([]byte{0xff}, prefix), got[:prefix])
-			requireAnswers(t, want, append(keys, randomKeys(rng, 50)...))
+			requireAnswers(t, want, append(keys, policytest.Keys(rng, 50)...))
 		}
 	}
 }

@@ -7,21 +7,22 @@ const (
 	hashMultiplier = 0xc6a4a793 // LevelDB's util/hash.cc
 )
 
-// Hash returns LevelDB's 32-bit hash of key with the seed of its Bloom filter, 0xbc9f1d34; the package comment has the
-// algorithm (LevelDB's util/hash.cc, "similar to murmur hash"). The trailing bytes count as unsigned, as in C++ LevelDB
-// since 1.18. It is not collision-resistant.
+// Hash returns LevelDB's 32-bit hash of key with the seed of its Bloom filter, 0xbc9f1d34. FORMAT.md
+// has the algorithm (LevelDB's util/hash.cc, "similar to murmur hash"). The trailing bytes count as
+// unsigned, as in C++ LevelDB since 1.18. Collisions are easy to construct.
 func Hash(key []byte) uint32 {
 	return hashTail(hashWords(hashStart(key), key), key)
 }
 
-// The steps of Hash are small enough that the compiler inlines each of them where the hash is used at once. There Hash is
-// not called: while a hash is computed, the processor begins with the next key, and a call in the way costs a part of that.
+// The steps of Hash are small enough that the compiler inlines each of them. Lookups and builders
+// use the steps, and do not call Hash: while one hash is computed, the processor begins the next
+// key, and a call limits how many keys overlap (go test ./policy -run '^$' -bench MayContain/).
 
 func hashStart(key []byte) uint32 {
 	return hashSeed ^ uint32(len(key))*hashMultiplier
 }
 
-// hashWords goes on with a hash over the whole words of key.
+// hashWords continues a hash over the whole words of key.
 func hashWords(h uint32, key []byte) uint32 {
 	for i, last := 0, len(key)-4; i <= last; i += 4 {
 		h = hashWord(h, binary.LittleEndian.Uint32(key[i:i+4]))
@@ -34,9 +35,9 @@ func hashWord(h, word uint32) uint32 {
 	return h ^ h>>16
 }
 
-// hashTail ends a hash with the 1 to 3 bytes after key's last whole word, if there are any. They are the high bytes of
-// the key's last four, so in all but the shortest keys one shift finds them. A branch on their number would often be
-// guessed wrong where lengths vary.
+// hashTail ends a hash with the 1 to 3 bytes after key's last whole word, if there are any. They
+// are the high bytes of the key's last four, so in all but the shortest keys one shift finds them.
+// A branch on their number would often be mispredicted where lengths vary.
 func hashTail(h uint32, key []byte) uint32 {
 	if len(key)%4 == 0 {
 		return h

@@ -1,6 +1,7 @@
 //go:build !purego
 
-// Sixteen hashes or probes at once, one in each lane of a 512-bit register. lanes_asm.go says what the functions do.
+// Sixteen hashes or probes at once, one in each lane of a 512-bit register. bloom_avx512.go says what
+// the functions do.
 
 #include "funcdata.h"
 #include "textflag.h"
@@ -45,9 +46,9 @@
 	SHRQ $32, AX;       \
 	ORB  AX, (DI)(BX*1)
 
-// func setLanes(array *byte, bytes, reciprocal uint32, hashes *uint32, groups, k int)
+// func avx512Set(array *byte, bytes, reciprocal uint32, hashes *uint32, groups, k int)
 //	DI array, SI hashes, DX groups, R8 k, CX probes left; R9 indexes and masks of 16 probes; Z0 probes, Z1 delta
-TEXT ·setLanes(SB), NOSPLIT, $192-40
+TEXT ·avx512Set(SB), NOSPLIT, $192-40
 	MOVQ         array+0(FP), DI
 	MOVL         bytes+8(FP), AX
 	VPBROADCASTD AX, Z30
@@ -85,10 +86,10 @@ probe:
 	MOVL    (4*i)(R9), AX; \
 	VPINSRB $i, (DI)(AX*1), X5, X5
 
-// func testLanes(array *byte, bytes, reciprocal uint32, hashes, places *uint32, n, from, to int) (passed int)
+// func avx512Test(array *byte, bytes, reciprocal uint32, hashes, places *uint32, n, from, to int) (passed int)
 //	DI array, SI and BX hashes and places, DX how many are left, R8 probes of each, CX those left; R9 indexes of 16 probes;
 //	R10 and R11 where to keep the next hash and place; Z0 probes, Z1 delta, Z27 first probe's number, K2 lanes that pass
-TEXT ·testLanes(SB), NOSPLIT, $128-64
+TEXT ·avx512Test(SB), NOSPLIT, $128-64
 	MOVQ         array+0(FP), DI
 	MOVL         bytes+8(FP), AX
 	VPBROADCASTD AX, Z30
@@ -211,8 +212,8 @@ block:
 	JNZ      block
 	RET
 
-// func hashKeyRows(hashes *[16]uint32, rows *keyRows)
-TEXT ·hashKeyRows(SB), NOSPLIT, $8-16
+// func avx512HashRows(hashes *[16]uint32, rows *keyRows)
+TEXT ·avx512HashRows(SB), NOSPLIT, $8-16
 	HASH_CONSTANTS
 	MOVQ      rows+8(FP), SI
 	CALL      hashRows<>(SB)
@@ -255,11 +256,11 @@ TEXT ·hashKeyRows(SB), NOSPLIT, $8-16
 	VINSERTI32X4 $2, X9, Z, Z;  \
 	VINSERTI32X4 $3, X10, Z, Z
 
-// func hashLanes(hashes *uint32, keys *[]byte, groups int) (all bool)
+// func avx512HashKeys(hashes *uint32, keys *[]byte, groups int) (all bool)
 //	DI keys, R9 hashes, R10 groups; R8 1s, R11 65; K6 the lanes in which all hashes are set so far
 //	keys of one length: CX length, R12 bytes done, K3 those of the next 16 that the keys have
 //	others: SI rows in the frame
-TEXT ·hashLanes(SB), 0, $1152-25
+TEXT ·avx512HashKeys(SB), 0, $1152-25
 	NO_LOCAL_POINTERS
 	MOVQ hashes+0(FP), R9
 	MOVQ keys+8(FP), DI

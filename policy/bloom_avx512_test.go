@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // The tests of this package use the assembly where the processor can; here they run again without it.
-func TestWithoutLanes(t *testing.T) {
-	withoutLanes(t)
+func TestWithoutAVX512(t *testing.T) {
+	withoutAVX512(t)
 	for name, test := range map[string]func(*testing.T){
 		"HashKeys":             TestHashKeys,
 		"Readers":              TestReadersAgainstReference,
@@ -28,25 +30,25 @@ func TestWithoutLanes(t *testing.T) {
 	}
 }
 
-func withoutLanes(t *testing.T) {
-	if !useLanes {
+func withoutAVX512(t *testing.T) {
+	if !useAVX512 {
 		t.Skip("this processor has no AVX-512: all tests run without it")
 	}
-	useLanes = false
-	t.Cleanup(func() { useLanes = true })
+	useAVX512 = false
+	t.Cleanup(func() { useAVX512 = true })
 }
 
-func requireLanes(t *testing.T) {
-	if !useLanes {
+func requireAVX512(t *testing.T) {
+	if !useAVX512 {
 		t.Skip("this processor has no AVX-512")
 	}
 }
 
 // Single probes set and tested by the assembly, in arrays of many sizes: hashes near multiples of the number of bits are
 // the ones that a quotient off by one gets wrong.
-func TestLanesModulus(t *testing.T) {
-	requireLanes(t)
-	rng := seeded(t, 60)
+func TestAVX512Modulus(t *testing.T) {
+	requireAVX512(t)
+	rng := policytest.Rand(t, 60)
 	sizes := []int{1<<20 - 1, 1 << 20, 1<<20 + 1, 1<<24 - 1, 1<<24 + 1}
 	for size := 1; size <= 1000; size++ {
 		sizes = append(sizes, size)
@@ -60,7 +62,7 @@ func TestLanesModulus(t *testing.T) {
 	for _, size := range sizes {
 		array := make([]byte, size)
 		m := newModulus(size)
-		bytes, reciprocal := m.laneModulus()
+		bytes, reciprocal := m.avx512()
 		nbits := uint64(size) * 8
 		for range 20 {
 			var hashes [lanes]uint32
@@ -71,10 +73,10 @@ func TestLanesModulus(t *testing.T) {
 				}
 			}
 			hashes[rng.Intn(lanes)] = 1<<32 - 1
-			setLanes(&array[0], bytes, reciprocal, &hashes[0], 1, 1)
+			avx512Set(&array[0], bytes, reciprocal, &hashes[0], 1, 1)
 			var places [lanes]uint32
 			asked := hashes
-			require.Equal(t, lanes, testLanes(&array[0], bytes, reciprocal, &asked[0], &places[0], lanes, 0, 1), "%d bytes", size)
+			require.Equal(t, lanes, avx512Test(&array[0], bytes, reciprocal, &asked[0], &places[0], lanes, 0, 1), "%d bytes", size)
 			require.Equal(t, hashes, asked)
 			for _, h := range hashes {
 				p := uint64(h) % nbits
@@ -92,9 +94,9 @@ func TestLanesModulus(t *testing.T) {
 }
 
 // Any number of hashes up to a group, any number of probes, from any one on; in order, with their places.
-func TestLanesKeepWhatPasses(t *testing.T) {
-	requireLanes(t)
-	rng := seeded(t, 61)
+func TestAVX512KeepsWhatPasses(t *testing.T) {
+	requireAVX512(t)
+	rng := policytest.Rand(t, 61)
 	for range 5000 {
 		array := make([]byte, 1+rng.Intn(300))
 		rng.Read(array)
@@ -104,7 +106,7 @@ func TestLanesKeepWhatPasses(t *testing.T) {
 			array[i] |= byte(rng.Int()) // three of four bits are set
 		}
 		m := newModulus(len(array))
-		bytes, reciprocal := m.laneModulus()
+		bytes, reciprocal := m.avx512()
 		n, from := 1+rng.Intn(hashGroup), rng.Intn(maxProbes)
 		to := from + 1 + rng.Intn(maxProbes-from)
 		var hashes, places [hashGroup]uint32
@@ -120,16 +122,16 @@ func TestLanesKeepWhatPasses(t *testing.T) {
 				wantHashes, wantPlaces = append(wantHashes, hashes[i]), append(wantPlaces, places[i])
 			}
 		}
-		passed := testLanes(&array[0], bytes, reciprocal, &hashes[0], &places[0], n, from, to)
+		passed := avx512Test(&array[0], bytes, reciprocal, &hashes[0], &places[0], n, from, to)
 		require.Equal(t, wantHashes, append([]uint32(nil), hashes[:passed]...), "%d hashes, probes %d to %d", n, from, to)
 		require.Equal(t, wantPlaces, append([]uint32(nil), places[:passed]...))
 	}
 }
 
 // Groups of one length and of any, with keys that are too long among them, whose hashes stay as they are.
-func TestHashLanes(t *testing.T) {
-	requireLanes(t)
-	rng := seeded(t, 62)
+func TestAVX512HashKeys(t *testing.T) {
+	requireAVX512(t)
+	rng := policytest.Rand(t, 62)
 	for i := range 3000 {
 		groups := 1 + rng.Intn(4)
 		keys, hashes := make([][]byte, groups*lanes), make([]uint32, groups*lanes+1)
@@ -153,7 +155,7 @@ func TestHashLanes(t *testing.T) {
 			same := !mixed && unlike >= lanes
 			wantAll = wantAll && (same || !anyLong)
 		}
-		all := hashLanes(&hashes[0], &keys[0], groups)
+		all := avx512HashKeys(&hashes[0], &keys[0], groups)
 		for j, key := range keys {
 			if hashes[j] != 0 || len(key) <= maxRow {
 				require.Equal(t, referenceHash(key), hashes[j], "key %d: %x", j, key)
@@ -168,11 +170,11 @@ func TestHashLanes(t *testing.T) {
 	}
 }
 
-// hashLanes has a frame of its own, for which a small stack is moved, and with it what its arguments point to.
-func TestHashLanesOnSmallStacks(t *testing.T) {
-	requireLanes(t)
-	rng := seeded(t, 63)
-	keys := randomKeys(rng, lanes)
+// avx512HashKeys has a frame of its own, for which a small stack is moved, and with it what its arguments point to.
+func TestAVX512OnSmallStacks(t *testing.T) {
+	requireAVX512(t)
+	rng := policytest.Rand(t, 63)
+	keys := policytest.Keys(rng, lanes)
 	var want [lanes]uint32
 	for i, key := range keys {
 		want[i] = referenceHash(key)
@@ -192,6 +194,6 @@ func hashAtDepth(depth int, keys [][]byte) [lanes]uint32 {
 	var hashes [lanes]uint32
 	var copies [lanes][]byte // on the stack too
 	copy(copies[:], keys)
-	hashLanes(&hashes[0], &copies[0], 1)
+	avx512HashKeys(&hashes[0], &copies[0], 1)
 	return hashes
 }

@@ -1,0 +1,114 @@
+package policy
+
+import "encoding/binary"
+
+// The inner loops in plain Go, for every platform. bloom_avx512.go and bloom_noavx512.go choose
+// what runs; the functions there say what these do.
+
+func hashKeysPlain(hashes []uint32, keys [][]byte) {
+	for ; len(keys) >= 4; hashes, keys = hashes[4:], keys[4:] {
+		hash4((*[4]uint32)(hashes), (*[4][]byte)(keys))
+	}
+	for i, key := range keys {
+		hashes[i] = Hash(key)
+	}
+}
+
+// hash4 hashes four keys. Each step of a hash waits for the one before, and the processor is idle
+// most of that time. Four keys of the same length, in turn, fill it. (Keys of mixed lengths, in
+// turn as far as the shortest goes, took longer than one by one: BenchmarkAppendFilter/len=8-64.)
+func hash4(hashes *[4]uint32, keys *[4][]byte) {
+	k0, k1, k2, k3 := keys[0], keys[1], keys[2], keys[3]
+	n := len(k0)
+	if len(k1) != n || len(k2) != n || len(k3) != n {
+		*hashes = [4]uint32{Hash(keys[0]), Hash(keys[1]), Hash(keys[2]), Hash(keys[3])}
+		return
+	}
+	k1, k2, k3 = k1[:n:n], k2[:n:n], k3[:n:n] // so that the loop needs no bounds checks
+	h0 := hashStart(k0)
+	h1, h2, h3 := h0, h0, h0
+	for i := 0; i <= n-4; i += 4 {
+		h0 = hashWord(h0, binary.LittleEndian.Uint32(k0[i:i+4]))
+		h1 = hashWord(h1, binary.LittleEndian.Uint32(k1[i:i+4]))
+		h2 = hashWord(h2, binary.LittleEndian.Uint32(k2[i:i+4]))
+		h3 = hashWord(h3, binary.LittleEndian.Uint32(k3[i:i+4]))
+	}
+	*hashes = [4]uint32{h0, h1, h2, h3}
+	if n%4 != 0 {
+		for i, key := range keys {
+			hashes[i] = hashTail(hashes[i], key)
+		}
+	}
+}
+
+func setProbesPlain(array []byte, m modulus, hashes []uint32, k int) {
+	if k == 6 { // 10 bits per key, the usual setting: faster without the inner loop (BenchmarkBuild)
+		for _, h := range hashes {
+			delta := probeDelta(h)
+			setProbe(array, m, h)
+			setProbe(array, m, h+delta)
+			setProbe(array, m, h+2*delta)
+			setProbe(array, m, h+3*delta)
+			setProbe(array, m, h+4*delta)
+			setProbe(array, m, h+5*delta)
+		}
+		return
+	}
+	for _, h := range hashes {
+		delta := probeDelta(h)
+		for range k {
+			setProbe(array, m, h)
+			h += delta
+		}
+	}
+}
+
+func testProbesPlain(a bitArray, hashes []uint32, k int, mostlyFound bool, out []bool) (found int) {
+	if mostlyFound {
+		return a.testEager(hashes, k, out)
+	}
+	return a.testStaged(hashes, k, out)
+}
+
+// testStaged suits keys of which few are found: it tests two probes of every key, and the others
+// only of those that pass, a quarter of the absent keys. No branch depends on a probe.
+func (a bitArray) testStaged(hashes []uint32, k int, out []bool) (found int) {
+	var passed [hashGroup]uint8
+	n := uint(0)
+	out = out[:len(hashes)]
+	for i, h := range hashes {
+		out[i] = false
+		passed[n%hashGroup] = uint8(i) // stays if this key passes
+		n += uint(a.at(h) & a.at(h+probeDelta(h)) & 1)
+	}
+	for _, i := range passed[:n] {
+		h := hashes[i]
+		delta := probeDelta(h)
+		all := a.at(h+2*delta) & a.at(h+3*delta) & a.at(h+4*delta)
+		h += 5 * delta
+		for j := k; j > 5; j-- {
+			all &= a.at(h)
+			h += delta
+		}
+		out[i] = all&1 != 0
+		found += int(all & 1)
+	}
+	return found
+}
+
+// testEager suits keys of which most are found: it tests all probes of every key.
+func (a bitArray) testEager(hashes []uint32, k int, out []bool) (found int) {
+	out = out[:len(hashes)]
+	for i, h := range hashes {
+		delta := probeDelta(h)
+		all := a.at(h) & a.at(h+delta) & a.at(h+2*delta) & a.at(h+3*delta) & a.at(h+4*delta)
+		h += 5 * delta
+		for j := k; j > 5; j-- {
+			all &= a.at(h)
+			h += delta
+		}
+		out[i] = all&1 != 0
+		found += int(all & 1)
+	}
+	return found
+}
