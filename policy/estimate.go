@@ -34,6 +34,10 @@ func (i Info) Estimate() (keys, fpp float64) {
 		if i.K > 0 {
 			return i.estimateLines()
 		}
+	case EncodingRibbon:
+		if i.ribbon != nil {
+			return i.ribbon.estimate(i.Payload)
+		}
 	}
 	return 0, 1
 }

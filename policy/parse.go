@@ -37,6 +37,7 @@ type Info struct {
 	// LineBytes is the size of the part of Payload in which all probes of a key lie: 64, or
 	// len(Payload) if the filter is not divided into lines.
 	LineBytes int
+	ribbon    *ribbonShape
 }
 
 var (
@@ -55,7 +56,7 @@ func Parse(filter []byte) (Info, error) {
 		return Info{}, errShort
 	}
 	array, last := filter[:len(filter)-1], filter[len(filter)-1]
-	info := Info{EncodingBloom, int(last), array, len(array)}
+	info := Info{EncodingBloom, int(last), array, len(array), nil}
 	switch {
 	case last <= maxProbes:
 	case last == byte(EncodingBlocked):
@@ -63,7 +64,7 @@ func Parse(filter []byte) (Info, error) {
 		if !ok {
 			return Info{Encoding: EncodingBlocked}, errDamaged
 		}
-		info = Info{EncodingBlocked, k, payload, len(payload)}
+		info = Info{EncodingBlocked, k, payload, len(payload), nil}
 		if len(payload) > blockedSingle {
 			info.LineBytes = lineBytes
 		}
@@ -72,7 +73,7 @@ func Parse(filter []byte) (Info, error) {
 		if !s.parse(filter) {
 			return Info{Encoding: EncodingRibbon}, errDamaged
 		}
-		info = Info{EncodingRibbon, s.columns, filter[:s.payload], s.payload}
+		info = Info{EncodingRibbon, s.columns, filter[:s.payload], s.payload, &s}
 	default:
 		return Info{}, fmt.Errorf("unknown encoding 0x%02x: every key may be contained", last)
 	}

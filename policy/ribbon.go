@@ -59,9 +59,11 @@ func (r *Ribbon) FilterSize(n int) uint64 {
 // suits reports whether n keys get a ribbon filter. Below, blocked filters have fewer false
 // positives, because their parameters take less.
 func (r *Ribbon) suits(n int) bool {
-	return n <= maxRibbonKeys && filterBytes(n, r.bitsPerKey) >= 5
+	size := filterBytes(n, r.bitsPerKey)
+	return n <= maxRibbonKeys && 5 <= size && size <= maxRibbonPayload
 }
 
 var ribbonFailures atomic.Uint64
 
-const ribbonCheckMax = 10_000
+// ribbonChecked is the number of keys from which on a builder does not check its filter.
+const ribbonChecked = 10_000

@@ -48,7 +48,7 @@ func (b *ribbonBuilder) Finish(dst []byte) []byte {
 
 // check reports whether the filter contains every key.
 func (b *ribbonBuilder) check(filter []byte) bool {
-	if b.n > ribbonCheckMax {
+	if b.n >= ribbonChecked {
 		return true
 	}
 	var s ribbonShape
@@ -123,12 +123,15 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 	var s ribbonShape
 	w.rows, w.limits = w.rows[:0], w.limits[:0]
 	for len(hashes) > ribbonLastMax {
+		if len(s.upper) == 3*ribbonLayers {
+			return false
+		}
 		n := (len(hashes) - len(hashes)/32) / ribbonBlock
 		s.upper = append(s.upper, byte(n), byte(n>>8), byte(n>>16))
 		limits := make([]byte, limitBytes(n))
 		bumped := insertUpper(w.addRows(n*ribbonBlock), hashes, n, limits)
 		w.limits = append(w.limits, limits...)
-		if len(s.upper) == 3*ribbonLayers || len(bumped) > len(hashes)/2 {
+		if len(bumped) > len(hashes)/2 {
 			return false
 		}
 		slices.Sort(bumped)
@@ -221,7 +224,7 @@ func (w *ribbonWork) writeLast(s *ribbonShape, filter []byte, rows []ribbonRow, 
 		if j == s.columns {
 			n = min(n, s.part)
 		}
-		putBits(filter, s.flat+j*s.tail, columns[j], n)
+		putBits(filter, s.flat+j*s.tail, columns[j]&(1<<n-1), n)
 	}
 	for i := range rows {
 		tail := w.tails[i] | turn(rows[i].print, s.seed)&(1<<s.tail-1)

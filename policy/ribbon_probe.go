@@ -50,15 +50,17 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 	}
 	k := s.lastKey(x)
 	k.tail |= turn(k.print, s.seed) & (1<<s.tail - 1)
+	columns := s.columns
+	if k.more {
+		columns++
+	}
 	if s.band == 0 {
-		return s.tailContains(filter, &k)
+		return s.tailSums(filter, k.tail, k.print, columns, min(4, columns))&(1<<columns-1) == 0
 	}
 	block += k.start
-	print := k.print ^ s.tailSums(filter, &k)
-	if !s.blocksContain(filter, block, print, k.band) {
-		return false
-	}
-	return !k.more || lastSum(filter, s.flat+s.columns*s.tail+s.tail+k.start*ribbonBlock, k.band, print>>s.columns)
+	print := s.tailSums(filter, k.tail, k.print, columns, columns)
+	return s.blocksContain(filter, block, print, k.band) && (!k.more ||
+		lastSum(filter, s.flat+columns*s.tail+k.start*ribbonBlock, k.band, print>>s.columns))
 }
 
 // upperContains answers for a key whose window begins at a block of an upper layer.
@@ -89,27 +91,32 @@ func window(filter []byte, bit int) uint64 {
 	return w
 }
 
-// tailContains answers for a key that has coefficients of the tail alone.
-func (s *ribbonShape) tailContains(filter []byte, k *ribbonKey) bool {
-	columns := s.columns
-	if k.more {
-		columns++
-	}
-	return (k.print^s.tailSums(filter, k))&(1<<columns-1) == 0
-}
-
-// tailSums returns what the slots of the tail add up to, a bit for every column that the key has.
-func (s *ribbonShape) tailSums(filter []byte, k *ribbonKey) (sums uint64) {
-	columns := s.columns
-	if k.more {
-		columns++
-	}
+// tailSums returns the difference of print and what the slots of the tail add up to, a bit for
+// every column. It looks at the first columns before the others, and not at these if there is a
+// difference.
+func (s *ribbonShape) tailSums(filter []byte, tail, print uint64, columns, first int) uint64 {
 	bit := s.flat
-	for j := range columns {
-		sums |= parity(window(filter, bit)&k.tail) << j
-		bit += s.tail
+	if tail>>57 != 0 { // there may be 9 bytes with bits of the window
+		for j := range columns {
+			print ^= parity(window(filter, bit)&tail) << j
+			bit += s.tail
+		}
+		return print
 	}
-	return sums
+	last := len(filter) - 8
+	at := unsafe.Pointer(unsafe.SliceData(filter))
+	for j := 0; ; {
+		for ; j < first; j++ {
+			i := min(bit>>3, last)
+			w := load64(unsafe.Add(at, i)) >> (uint(bit-8*i) & 63)
+			print ^= parity(w&tail) << (j & 63)
+			bit += s.tail
+		}
+		if j == columns || print&15 != 0 {
+			return print
+		}
+		first = columns
+	}
 }
 
 const everyLane = 1<<48 | 1<<32 | 1<<16 | 1

@@ -1,5 +1,7 @@
 package policy
 
+import "math"
+
 const (
 	ribbonBlock   = 16   // slots of a block; a window begins at a block
 	ribbonWindow  = 4    // blocks of a window
@@ -9,6 +11,8 @@ const (
 	ribbonColumns = 40   // whole columns at most; a part of one more is possible
 	ribbonLayers  = 8    // upper layers at most
 	maxRibbonKeys = 1 << 28
+	// so that an int can express a number of bits
+	maxRibbonPayload = math.MaxInt / 16
 
 	// The byte that tells the shape is the number of slots of the last layer, if that is less than
 	// ribbonWide; ribbonWide and its bits above the byte before; or ribbonDeep and the number of
@@ -29,11 +33,13 @@ type ribbonShape struct {
 	blocks  int // of all layers
 	columns int // that all slots have
 	part    int // slots that have one column more
-	// Of every s.last keys in the last layer, as many have one column more. If not all of its slots
-	// have it, these keys must fit into those that do, with some room.
-	favoured int
-	limits   int // offset of the thresholds
-	flat     int // offset in bits of the tail and of the last column
+	limits  int // offset of the thresholds
+	flat    int // offset in bits of the tail and of the last column
+
+	// Of every s.last keys in the last layer, so many have one column more. If not all of its slots
+	// do, these keys must fit into those that do, with some room. Their windows begin at one of the
+	// first favouredStarts blocks, those of the other keys at block others or later.
+	favoured, favouredStarts, others int
 }
 
 // upperBlocks returns the number of blocks of an upper layer.
@@ -66,20 +72,29 @@ func (s *ribbonShape) fit(payload int) bool {
 		s.blocks += n
 		limits += limitBytes(n)
 	}
-	slots := uint64(s.blocks*ribbonBlock + s.tail)
+	slots := uint64(s.blocks)*ribbonBlock + uint64(s.tail)
 	room := 8 * uint64(max(0, payload-limits))
-	columns := room / slots
+	var columns uint64
+	if (room|slots)>>32 == 0 {
+		columns = uint64(uint32(room) / uint32(slots)) // takes half the time
+	} else {
+		columns = room / slots
+	}
 	s.columns = int(columns)
 	s.part = int(room - columns*slots)
 	s.limits = 2 * s.columns * s.blocks
 	s.flat = 8 * (s.limits + limits)
-	switch {
-	case s.part >= s.last:
-		s.favoured = s.last
-	case s.band > 0 && s.part <= s.tail:
-		s.favoured = 0
-	default:
-		s.favoured = s.part - 2 - (s.last-s.part)/8
+	s.favoured, s.others = s.last, 0
+	s.favouredStarts = s.band/ribbonBlock - ribbonWindow + 1
+	if s.part < s.last {
+		others := s.last - s.part
+		s.favoured = max(0, s.part-2-others*min(8*s.tail, s.last)/(8*s.last))
+		if room := s.part - s.tail; s.band > 0 && room <= 0 {
+			s.favoured = 0
+		} else if s.favoured > 0 {
+			s.favouredStarts = max(1, (room+ribbonBlock-1)/ribbonBlock-ribbonWindow+1)
+			s.others = min(room, s.band-ribbonWindow*ribbonBlock) / ribbonBlock
+		}
 	}
 	return columns-1 < ribbonColumns
 }
@@ -91,26 +106,28 @@ func (s *ribbonShape) parse(filter []byte) bool {
 	if n < 4 {
 		return false
 	}
-	s.seed = filter[n+1]
 	s.last = int(filter[n])
-	if s.last >= ribbonDeep {
-		layers := s.last - ribbonDeep
-		n -= 1 + 3*layers
-		if n < 4 || layers > ribbonLayers {
-			return false
-		}
-		s.upper = filter[n+1:][:3*layers]
-		s.last = int(filter[n])
-	}
+	s.seed = filter[n+1]
+	check := filter[n] ^ s.seed ^ filter[n+2]
 	if s.last >= ribbonWide {
-		n--
-		s.last = (s.last-ribbonWide)<<8 | int(filter[n])
+		end := n
+		if s.last >= ribbonDeep {
+			layers := s.last - ribbonDeep
+			if n -= 1 + 3*layers; n < 4 || layers > ribbonLayers {
+				return false
+			}
+			s.upper = filter[n+1:][:3*layers]
+			s.last = int(filter[n])
+		}
+		if s.last >= ribbonWide {
+			n--
+			s.last = (s.last-ribbonWide)<<8 | int(filter[n])
+		}
+		for _, b := range filter[n:end] {
+			check ^= b
+		}
 	}
-	check := lengthCheck(n) ^ byte(EncodingRibbon)
-	for _, b := range filter[n : len(filter)-1] {
-		check ^= b
-	}
-	return check == 0 && s.last > 0 && s.fit(n)
+	return check == lengthCheck(n)^byte(EncodingRibbon) && s.last > 0 && n <= maxRibbonPayload && s.fit(n)
 }
 
 // parameters returns the trailer's.
@@ -180,11 +197,48 @@ func (s *ribbonShape) lastKey(x uint64) (k ribbonKey) {
 		return k
 	}
 	k.band = bandOf(x)
-	k.start = startOf(x, s.band/ribbonBlock)
-	if k.more && s.part < s.last {
-		room := s.part - s.tail
-		k.start = min(k.start, max(0, (room+ribbonBlock-1)/ribbonBlock-ribbonWindow))
-		k.band &= 1<<(room-k.start*ribbonBlock) - 1
+	if !k.more {
+		starts := s.band/ribbonBlock - ribbonWindow + 1 - s.others
+		k.start = s.others + int(x&math.MaxUint32*uint64(starts)>>32)
+		return k
+	}
+	k.start = int(x & math.MaxUint32 * uint64(s.favouredStarts) >> 32)
+	if s.part < s.last {
+		k.band &= 1<<(s.part-s.tail-k.start*ribbonBlock) - 1
 	}
 	return k
+}
+
+// estimate returns how many keys filters of this shape have, within 3 %, and the share of random
+// hashes that the filter contains: each column that a hash has halves it.
+func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
+	keys = float64(s.last)
+	if s.last > ribbonDense {
+		keys /= 1.01
+	}
+	left, more := 1.0, 0.0 // of all hashes: those not in the layers so far, and those with one column more
+	block, limits := 0, payload[s.limits:]
+	for layer := range len(s.upper) / 3 {
+		n := s.upperBlocks(layer)
+		if layer == 0 {
+			keys = float64(n*ribbonBlock) * 32 / 31
+		}
+		kept := 0
+		moreKept := 0
+		for start := range n - ribbonWindow + 1 {
+			if bucket := start / ribbonBucket; start%ribbonBucket >= int(limits[bucket/2]>>(bucket%2*4)&15) {
+				kept++
+				if s.last+(block+start+ribbonWindow)*ribbonBlock <= s.part {
+					moreKept++
+				}
+			}
+		}
+		starts := float64(n - ribbonWindow + 1)
+		more += left * float64(moreKept) / starts
+		left *= 1 - float64(kept)/starts
+		block += n
+		limits = limits[limitBytes(n):]
+	}
+	more += left * float64(max(0, s.favoured)) / float64(s.last)
+	return keys, (1 - more/2) / float64(uint64(1)<<s.columns)
 }

@@ -83,21 +83,16 @@ func eliminate(rows []tailRow, pivots []int, first, end int) []int {
 			rows[i] = rows[done]
 			rows[done] = r
 			pivots = append(pivots, slot)
-			rest := rows[done+1:]
-			for j := i - done; j < len(rest); j++ {
-				rest[j].add(r, slot)
+			rest := rows[i+1:]
+			for j := range rest { // without a branch that depends on a coefficient
+				mask := -(rest[j].tail >> (slot & 63) & 1)
+				rest[j].tail ^= r.tail & mask
+				rest[j].print ^= r.print & mask
 			}
 			break
 		}
 	}
 	return pivots
-}
-
-// add adds an equation if the row has a coefficient for slot. No branch depends on it.
-func (r *tailRow) add(other tailRow, slot int) {
-	mask := -(r.tail >> (slot & 63) & 1)
-	r.tail ^= other.tail & mask
-	r.print ^= other.print & mask
 }
 
 // solveTail finds a turn with which the rows do not depend on each other. It returns it, and the
@@ -159,14 +154,20 @@ func (s *ribbonShape) writeBlocks(filter []byte, rows []ribbonRow, block, bit, p
 			binary.LittleEndian.PutUint16(at[2*j:], uint16(z))
 		}
 		if part > first {
-			putBits(filter, bit+first, columns[s.columns], min(part-first, ribbonBlock))
+			n := min(part-first, ribbonBlock)
+			putBits(filter, bit+first, columns[s.columns]&(1<<n-1), n)
 		}
 	}
 }
 
-// putBits sets n bits from bit on, which are 0, to the lowest ones of word.
+// putBits sets n bits from bit on, which are 0, to the lowest ones of word. The others of word
+// must be 0.
 func putBits(filter []byte, bit int, word uint64, n int) {
-	for i := range n {
-		filter[(bit+i)/8] |= byte(word>>i&1) << ((bit + i) % 8)
+	at, skip := filter[bit/8:], bit%8
+	for i := 0; 8*i < n+skip; i++ {
+		at[i] |= byte(word << skip >> (8 * i))
+	}
+	if n+skip > 64 {
+		at[8] = byte(word >> (64 - skip))
 	}
 }
