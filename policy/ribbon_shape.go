@@ -84,6 +84,11 @@ func (s *ribbonShape) fit(payload int) bool {
 	s.part = int(room - columns*slots)
 	s.limits = 2 * s.columns * s.blocks
 	s.flat = 8 * (s.limits + limits)
+	return columns-1 < ribbonColumns
+}
+
+// favour sets which keys of the last layer have the last column, and where their windows begin.
+func (s *ribbonShape) favour() {
 	s.favoured, s.others = s.last, 0
 	s.favouredStarts = s.band/ribbonBlock - ribbonWindow + 1
 	if s.part < s.last {
@@ -96,7 +101,6 @@ func (s *ribbonShape) fit(payload int) bool {
 			s.others = min(room, s.band-ribbonWindow*ribbonBlock) / ribbonBlock
 		}
 	}
-	return columns-1 < ribbonColumns
 }
 
 // parse reads the trailer of a filter whose last byte is EncodingRibbon. If it returns false, the
@@ -183,6 +187,9 @@ func turn(print uint64, n byte) uint64 { return print >> (turnShift + 2*(n%turns
 
 // lastKey returns what x says in the last layer.
 func (s *ribbonShape) lastKey(x uint64) (k ribbonKey) {
+	if s.favouredStarts == 0 { // keys of upper layers need not wait for it
+		s.favour()
+	}
 	if s.seed >= turns {
 		x = mix(x, uint64(s.seed/turns))
 	}
@@ -216,6 +223,7 @@ func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
 	if s.last > ribbonDense {
 		keys /= 1.01
 	}
+	s.favour()
 	left, more := 1.0, 0.0 // of all hashes: those not in the layers so far, and those with one column more
 	block, limits := 0, payload[s.limits:]
 	for layer := range len(s.upper) / 3 {
