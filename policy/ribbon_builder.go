@@ -121,7 +121,8 @@ func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 // write writes the filter of ascending hashes, over zeroes. It returns false if there is none.
 func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 	var s ribbonShape
-	w.rows, w.limits = w.rows[:0], w.limits[:0]
+	w.rows = resize(w.rows, len(hashes)+len(hashes)/16)[:0] // grown layer by layer it would be copied
+	w.limits = w.limits[:0]
 	for len(hashes) > ribbonLastMax {
 		if len(s.upper) == 3*ribbonLayers {
 			return false

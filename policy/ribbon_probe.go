@@ -6,6 +6,15 @@ import (
 	"unsafe"
 )
 
+// MayContain reports whether key may have been added to filter. It answers as the function
+// [MayContain].
+func (*Ribbon) MayContain(filter, key []byte) bool {
+	if len(filter) < 2 || filter[len(filter)-1] != byte(EncodingRibbon) {
+		return MayContain(filter, key)
+	}
+	return ribbonMayContain(filter, key)
+}
+
 // ribbonMayContain reads a filter whose last byte is EncodingRibbon.
 func ribbonMayContain(filter, key []byte) bool {
 	x := keyHash(key) // overlaps the division in parse
