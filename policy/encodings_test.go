@@ -24,7 +24,7 @@ type ourPolicy interface {
 
 // readers returns policies of all encodings, with settings that no filter of the tests has.
 func readers() []ourPolicy {
-	return []ourPolicy{policytest.Must(NewBloom(7)), policytest.Must(NewBlockedBloom(30.123))}
+	return []ourPolicy{policytest.Must(NewBloom(7)), policytest.Must(NewBlockedBloom(30.123)), policytest.Must(NewRibbon(9.123))}
 }
 
 // forEachPolicy runs f for a policy of every encoding.
