@@ -179,7 +179,9 @@ func (w *ribbonWork) addRows(n int) []ribbonRow {
 }
 
 // solveLast inserts keys into the last layer, and solves its tail.
-func (w *ribbonWork) solveLast(s *ribbonShape, rows []ribbonRow, hashes []uint64) (byte, [ribbonDense]uint64, bool) {
+func (w *ribbonWork) solveLast(
+	s *ribbonShape, rows []ribbonRow, hashes []uint64,
+) (byte, [ribbonDense]uint64, bool) {
 	clear(rows)
 	w.tails = resize(w.tails, len(rows))
 	w.last = w.last[:0]
@@ -215,7 +217,9 @@ func (w *ribbonWork) solveLast(s *ribbonShape, rows []ribbonRow, hashes []uint64
 }
 
 // writeLast writes the last layer.
-func (w *ribbonWork) writeLast(s *ribbonShape, filter []byte, rows []ribbonRow, block int, prints *[ribbonDense]uint64) {
+func (w *ribbonWork) writeLast(
+	s *ribbonShape, filter []byte, rows []ribbonRow, block int, prints *[ribbonDense]uint64,
+) {
 	var columns [ribbonColumns + 1]uint64
 	for j := range columns[:s.columns+1] {
 		n := s.tail

@@ -131,7 +131,8 @@ func (s *ribbonShape) parse(filter []byte) bool {
 			check ^= b
 		}
 	}
-	return check == lengthCheck(n)^byte(EncodingRibbon) && s.last > 0 && n <= maxRibbonPayload && s.fit(n)
+	return check == lengthCheck(n)^byte(EncodingRibbon) &&
+		s.last > 0 && n <= maxRibbonPayload && s.fit(n)
 }
 
 // parameters returns the trailer's.
@@ -224,7 +225,8 @@ func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
 		keys /= 1.01
 	}
 	s.favour()
-	left, more := 1.0, 0.0 // of all hashes: those not in the layers so far, and those with one column more
+	// Of all hashes: those not in the layers so far, and those with one column more.
+	left, more := 1.0, 0.0
 	block, limits := 0, payload[s.limits:]
 	for layer := range len(s.upper) / 3 {
 		n := s.upperBlocks(layer)
