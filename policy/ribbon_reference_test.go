@@ -283,11 +283,11 @@ func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
 		payload[bit/8] |= byte(order[i]>>c&1) << (bit % 8)
 		bit++
 	}
-	check := byte(uint32(len(payload))*0x9e3779b1>>24) ^ 0x72
+	check := byte(uint32(len(payload))*0x9e3779b1>>24) ^ 0x71
 	for _, b := range parameters {
 		check ^= b
 	}
-	return append(append(payload, parameters...), check, 0x72)
+	return append(append(payload, parameters...), check, 0x71)
 }
 
 // refTailOrder returns the place of a slot of the tail in the order of elimination.
