@@ -7,6 +7,7 @@ import "fmt"
 type common struct {
 	name       string
 	bitsPerKey float64
+	tuning     float64 // the argument of WithTuning, or 0
 }
 
 // Name returns the name under which engines store the filters.
