@@ -1,6 +1,10 @@
 package policy
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"math"
+)
 
 // WithTuning lets [NewBloom] choose the size and k of a filter by asking it: before it is written,
 // the builder asks it about absent keys between and after its own. If more of them are false
@@ -38,6 +42,14 @@ func WithTuning(memory float64) Option {
 	}
 }
 
+// refuseTuning returns an error if the option of another policy is among this one's.
+func (c *common) refuseTuning() error {
+	if c.tuning > 0 {
+		return errors.New("policy: WithTuning is an option of NewBloom: leave it out here")
+	}
+	return nil
+}
+
 // tuningBatch is how many keys a tuningBuilder collects before it hashes and compares them.
 const tuningBatch = 64
 
@@ -49,7 +61,8 @@ type tuningBuilder struct {
 	keys    [1 + tuningBatch][]byte // the last key of the batch before, and those of this one
 	pending int                     // keys in this batch
 	absent  neighbors
-	scratch []byte // for other filters
+	trial   []byte // another filter of the same keys
+	best    []byte
 }
 
 func newTuningBuilder(b *Bloom) *tuningBuilder {
@@ -101,7 +114,7 @@ func (b *tuningBuilder) Finish(dst []byte) []byte {
 	dst, filter := b.bloom.extend(dst, size, b.n)
 	b.fill(filter, k)
 	if !many && len(b.absent.hashes) > 0 && !b.asExpected(filter) {
-		dst = append(dst[:start], b.search(filter, int(largest))...)
+		dst = append(dst[:start], b.search(filter, int(min(largest, math.MaxInt)))...)
 	}
 	b.reset()
 	b.absent.reset()

@@ -45,7 +45,13 @@ func (a *neighbors) addBatch(keys [][]byte) {
 	a.skipped, a.prefix = 0, -1
 	for i := 1; i < len(keys) && !a.unsorted; i++ {
 		a.pairs++
-		a.addBetween(keys[i-1], keys[i])
+		key, next := keys[i-1], keys[i]
+		if n := len(next) - 8; n >= 0 && len(key) == len(next) &&
+			binary.BigEndian.Uint64(next[n:])-binary.BigEndian.Uint64(key[n:]) == 1 {
+			a.suffix = 0 // most dense keys follow each other at once, with none between
+			continue
+		}
+		a.addBetween(key, next)
 	}
 	if a.pairs >= maxNeighbors-tuningBatch || len(a.hashes) >= maxNeighbors-2*tuningBatch {
 		half := a.hashes[:len(a.hashes)/2]
@@ -80,9 +86,6 @@ func (a *neighbors) addBetween(key, next []byte) {
 	}
 	a.suffix, a.lower, a.upper = min(a.suffix, len(key)-to), key[to-1], next[to-1]
 	room := 1 + a.pairs*3/2 - len(a.hashes) // so that wide gaps take not too much time
-	if room <= 0 || from == to-1 && key[from]+1 == next[from] {
-		return
-	}
 	if p := from &^ 3; p != a.prefix {
 		a.prefix, a.state = p, hashWords(hashStart(key), key[:p])
 	}
@@ -95,8 +98,13 @@ func (a *neighbors) addBetween(key, next []byte) {
 
 // addBeyond makes n absent keys after the last one, in its memory.
 func (a *neighbors) addBeyond(last []byte, n int) {
+	place := last[:max(0, len(last)-a.suffix)]
+	if a.lower == a.upper && len(place) > 0 { // none differ but by 1
+		a.lower = place[len(place)-1]
+		a.upper = a.lower
+	}
 	count := alphabetOf(a.lower, a.upper)
-	for place := last[:max(0, len(last)-a.suffix)]; n > 0 && count.up(place); n-- {
+	for ; n > 0 && count.up(place); n-- {
 		a.hashes = append(a.hashes, Hash(last))
 	}
 }
@@ -141,22 +149,32 @@ func alphabetOf(x, y byte) alphabet {
 
 func (a alphabet) has(c byte) bool { return c-'0' < 10 || a != decimal && c-byte(a) < 6 }
 
-// up counts up by 1, with carry. It returns false at the highest number.
+// up counts up by 1, with carry. It returns false after the highest number.
 func (a alphabet) up(number []byte) bool {
 	for i := len(number) - 1; i >= 0; i-- {
-		c := number[i]
-		switch {
-		case a == anyByte && c == 255:
-			number[i] = 0
-		case a != anyByte && c == '9' && a != decimal:
-			number[i] = byte(a)
-			return true
-		case a != anyByte && (c == '9' || a != decimal && c == byte(a)+5):
-			number[i] = '0'
-		default:
-			number[i] = c + 1
+		number[i] = a.next(number[i])
+		if number[i] != a.zero() {
 			return true
 		}
 	}
 	return false
+}
+
+func (a alphabet) next(c byte) byte {
+	switch {
+	case a == anyByte:
+		return c + 1
+	case c == '9' && a != decimal:
+		return byte(a)
+	case c == '9', a != decimal && c == byte(a)+5:
+		return '0'
+	}
+	return c + 1
+}
+
+func (a alphabet) zero() byte {
+	if a == anyByte {
+		return 0
+	}
+	return '0'
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // manyKeys is from how many keys on filters get a choice that is good for all keys.
@@ -53,70 +54,66 @@ func (b *tuningBuilder) expected(filter []byte) float64 {
 	return math.Pow(-math.Expm1(-k*float64(b.n)/nbits), k)
 }
 
-// tunings are the filters to try, the most promising first: an index among the sizes and what to
-// add to k. Other ks win more than other sizes. Binary counters need small ones: all that change
-// only in their last byte have the same h%8 and delta%8, so that together, with any number of bits,
-// their probes reach 8, 4, 2 or only 1 of the bits of each byte.
+// tunings are the filters to try, the most promising first: which of the sizes, and what to add to
+// k. Other ks win more than other sizes. Binary counters need small ones: keys that differ only in
+// their last byte have the same h%8 and the same delta%8, so with any number of bits their probes
+// reach only 8, 4, 2 or 1 of the bits of each byte.
 var tunings = [...]struct{ size, k int }{
-	{0, 0}, {0, -2}, {0, 2}, {1, -1}, {0, -4}, {2, 0}, {3, 2},
+	{0, 0}, {0, -2}, {0, 2}, {1, -1}, {0, -4}, {2, 0}, {3, 2}, {0, -1}, {1, 2},
 }
 
-// search returns the best of some filters of the same keys, the first one included. The result may
-// lie in b.scratch.
+// search returns the best of some filters of the same keys, the first one included.
 func (b *tuningBuilder) search(first []byte, largest int) []byte {
 	between := b.absent.hashes
 	b.absent.addBeyond(b.keys[0], max(8, b.n/2))
 	beyond := b.absent.hashes[len(between):]
 
-	if cap(b.scratch) < 2*largest {
-		b.scratch = make([]byte, 2*largest)
-	}
-	best, other := first, b.scratch[:largest]
-	bestScore := score(best, between, beyond, math.MaxInt32)
+	var memory [4]int
+	sizes := filterSizes(memory[:0], len(first), largest)
+	best, bestScore := first, score(first, between, beyond, math.MaxInt32)
 	enough := 1.25 * b.expected(first)
-	sizes := b.sizes(len(first), largest)
-	tries := max(1, 14-bits.Len(uint(b.n))) // the larger a filter, the longer a try takes
+	tries := max(1, 13-bits.Len(uint(b.n))) // the larger a filter, the longer a try takes
 	for _, t := range tunings {
 		k := int(first[len(first)-1]) + t.k
-		if k < 1 || k > maxProbes || t.size >= len(sizes) || t.k == 0 && sizes[t.size] == len(first) {
+		if k < 1 || k > maxProbes || t.size >= len(sizes) {
+			continue
+		}
+		size := sizes[t.size]
+		if size == len(first) && t.k == 0 {
 			continue
 		}
 		if bestScore <= enough || tries == 0 {
 			break
 		}
 		tries--
-		filter := other[:sizes[t.size]]
+		filter := slices.Grow(b.trial[:0], size)[:size]
+		b.trial = filter
 		clear(filter)
 		b.fill(filter, k)
 		if s := score(filter, between, beyond, bestScore); s < bestScore {
-			best, bestScore = filter, s
-			if &other[0] == &b.scratch[0] {
-				other = b.scratch[largest : 2*largest]
-			} else {
-				other = b.scratch[:largest]
-			}
+			b.best = append(b.best[:0], filter...)
+			best, bestScore = b.best, s
 		}
 	}
 	return best
 }
 
-// sizes returns up to 4 sizes of filters, the most promising first: those that spread before
-// others, and larger ones than LevelDB's before smaller ones.
-func (b *tuningBuilder) sizes(first, largest int) (sizes []int) {
-	smallest := first - (first-1)/12
-	for _, spread := range []bool{true, false} {
-		for size := first; size <= largest && len(sizes) < 4; size++ {
+// filterSizes appends up to 4 sizes of filters to dst, the most promising first: those that spread
+// before others, and larger ones than LevelDB's before smaller ones.
+func filterSizes(dst []int, first, largest int) []int {
+	for _, spread := range [...]bool{true, false} {
+		for size := first; size <= largest && len(dst) < 4; size++ {
 			if spreads(uint64(size-1)) == spread {
-				sizes = append(sizes, size)
+				dst = append(dst, size)
 			}
 		}
-		for size := first - 1; size >= smallest && len(sizes) < 4; size-- {
+		for size := first - 1; size >= first-first/12 && len(dst) < 4; size-- {
 			if spreads(uint64(size-1)) == spread {
-				sizes = append(sizes, size)
+				dst = append(dst, size)
 			}
 		}
 	}
-	return sizes
+	return dst
 }
 
 // score adds up the rates of three kinds of absent keys: random ones, those between the keys and
