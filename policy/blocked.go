@@ -55,6 +55,11 @@ func blockedProbes(bitsPerKey float64) int {
 	return k
 }
 
+// MayContainMany answers for many keys at once. It is the function [MayContainMany].
+func (*BlockedBloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
+	MayContainMany(filter, keys, out)
+}
+
 // NewBuilder returns an empty builder. It costs one small allocation; builders share the memory for
 // their keys and return it at Finish.
 func (b *BlockedBloom) NewBuilder() Builder {
@@ -111,7 +116,10 @@ func (b *BlockedBloom) extendFilter(dst []byte, n int) (extended, payload []byte
 // filter is malformed, ok is false: it may contain every key.
 func blockedParts(filter []byte) (payload []byte, k int, ok bool) {
 	n := len(filter) - blockedTrailer
-	if n < 1 || n > blockedSingle && n%lineBytes != 0 || !trailerOK(filter[n:], n) {
+	if n < 1 || n > blockedSingle && n%lineBytes != 0 {
+		return nil, 0, false
+	}
+	if filter[n]^filter[n+1]^filter[n+2] != lengthCheck(n) { // the check byte is wrong
 		return nil, 0, false
 	}
 	return filter[:n], int(filter[n]), true

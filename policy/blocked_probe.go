@@ -23,6 +23,29 @@ const (
 	remix4 = remix3 * remix & 0xffffffff
 )
 
+// MayContain reports whether key may have been added to filter. It answers as the function
+// [MayContain]. As in [Bloom.MayContain], four probes are tested together, and all but the hash is
+// one function.
+func (*BlockedBloom) MayContain(filter, key []byte) bool {
+	if len(filter) < 2 || filter[len(filter)-1] != byte(EncodingBlocked) {
+		return MayContain(filter, key)
+	}
+	payload, k, ok := blockedParts(filter)
+	if !ok {
+		return true
+	}
+	h := keyHash(key)
+	x := uint32(h)
+	if len(payload) <= blockedSingle {
+		return singleTest(payload, k, x)
+	}
+	l := lineOf(payload, h)
+	if k < 4 {
+		return l.rest(x, k) != 0
+	}
+	return l.four(x)&1 != 0 && l.rest(x*remix4, k-4) != 0
+}
+
 // A line contains all bits of a key, if the payload is divided into lines.
 type line [lineBytes]byte
 

@@ -38,6 +38,11 @@ func newBloom(c common) *Bloom {
 	return &Bloom{c, int(min(max(c.bitsPerKey*0.69, 1), maxProbes))}
 }
 
+// MayContainMany answers for many keys at once. It is the function [MayContainMany].
+func (*Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
+	MayContainMany(filter, keys, out)
+}
+
 // NewBuilder returns an empty builder. It costs one small allocation; builders share the memory for
 // their keys and return it at Finish.
 func (b *Bloom) NewBuilder() Builder {

@@ -8,18 +8,86 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
+// What no engine can use, each with the words that say what to do.
+func TestCheck(t *testing.T) {
+	bloom, err := NewBloom(0)
+	require.Error(t, err)
+	blocked, err := NewBlockedBloom(0)
+	require.Error(t, err)
+	for _, p := range []Policy{
+		nil, bloom, blocked, (*Counted)(nil), new(Bloom), new(BlockedBloom), new(Counted),
+		&Counted{policy: new(Bloom)},
+	} {
+		require.ErrorContains(t, Check(p), "get one from a constructor such as policy.NewBloom", "%T", p)
+		require.PanicsWithValue(t, errUnusable, func() { Count(p) }, "%T", p)
+	}
+	for _, name := range []string{"", "none", " a", "a\nb", "rocksdb.BuiltinBloomFilter"} {
+		require.Equal(t, checkName(name), Check(named{name: name}))
+		require.ErrorContains(t, Check(named{name: name}), ": pass ", "%q", name)
+		require.Panics(t, func() { Count(named{name: name}) })
+	}
+	for _, p := range readers() {
+		require.NoError(t, Check(p))
+		require.NoError(t, Check(Count(Count(p))))
+	}
+	require.NoError(t, Check(named{name: "of another package"}))
+}
+
+// A zero value says what to do at its first call. (With k = 0 the assembly would not return.)
+func TestZeroValues(t *testing.T) {
+	type writer interface {
+		AppendFilter(dst []byte, keys [][]byte) []byte
+		FilterSize(n int) uint64
+	}
+	for _, p := range []Policy{new(Bloom), new(BlockedBloom), new(Counted)} {
+		require.PanicsWithValue(t, errUnusable, func() { p.NewBuilder() }, "%T", p)
+		if w, ok := p.(writer); ok {
+			require.PanicsWithValue(t, errUnusable, func() { w.AppendFilter(nil, nil) }, "%T", p)
+			require.PanicsWithValue(t, errUnusable, func() { w.FilterSize(1) }, "%T", p)
+		}
+		// Reading needs no setting.
+		filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})
+		require.True(t, p.MayContain(filter, []byte{1}))
+		require.False(t, p.MayContain(filter, []byte{2}))
+	}
+}
+
+// A named policy is of another package, and its type is not comparable.
+type named struct {
+	Policy
+	name string
+	_    []int
+}
+
+func (n named) Name() string { return n.name }
+
 // embedded inherits the methods of the Counted in it, and answers differently.
 type embedded struct{ *Counted }
 
 func (embedded) MayContain(filter, key []byte) bool { return false }
 
 func TestCompatible(t *testing.T) {
-	bloom, other := policytest.Must(NewBloom(10)), policytest.Must(NewBloom(1.5))
-	require.True(t, Compatible(bloom, other), "other bits, the same encoding")
-	foreign := absentPolicy{bloom}
-	require.False(t, Compatible(bloom, foreign))
-	require.False(t, Compatible(foreign, bloom))
-	require.True(t, Compatible(foreign, foreign))
-	require.True(t, Compatible(Count(bloom), Count(Count(other))))
-	require.False(t, Compatible(bloom, embedded{Count(bloom)}), "it answers for itself")
+	var ours []Policy
+	for _, p := range readers() {
+		ours = append(ours, p, Count(p), Count(Count(p)))
+	}
+	bloom := policytest.Must(NewBloom(10))
+	foreign := []Policy{
+		absentPolicy{bloom}, embedded{Count(bloom)}, Count(absentPolicy{bloom}), named{name: "a"}, nil,
+	}
+	for _, a := range ours {
+		for _, b := range ours {
+			require.True(t, Compatible(a, b), "%T and %T", a, b)
+		}
+		for _, b := range foreign {
+			require.False(t, Compatible(a, b), "%T and %T", a, b)
+			require.False(t, Compatible(b, a), "%T and %T", a, b)
+		}
+	}
+	for i, a := range foreign[:3] {
+		for j, b := range foreign {
+			require.Equal(t, i == j, Compatible(a, b), "%T and %T", a, b)
+		}
+	}
+	require.False(t, Compatible(foreign[3], foreign[3]), "== does not compare these")
 }

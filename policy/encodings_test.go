@@ -23,8 +23,15 @@ type ourPolicy interface {
 }
 
 // readers returns policies of all encodings, with settings that no filter of the tests has.
-func readers(t testing.TB) []ourPolicy {
+func readers() []ourPolicy {
 	return []ourPolicy{policytest.Must(NewBloom(7)), policytest.Must(NewBlockedBloom(30.123))}
+}
+
+// forEachPolicy runs f for a policy of every encoding.
+func forEachPolicy(t *testing.T, f func(t *testing.T, p ourPolicy)) {
+	for _, p := range readers() {
+		t.Run(fmt.Sprintf("%T", p), func(t *testing.T) { f(t, p) })
+	}
 }
 
 // encodings are the reserved range's. reference makes filters as the text says.
@@ -312,29 +319,13 @@ func TestReservedCounted(t *testing.T) {
 	}
 }
 
-// Policies of all encodings find the keys in each other's filters, so they may share a name and a database.
+// Policies of all encodings find the keys in each other's filters, so they may share a name and a
+// database.
 func TestEncodingsCompatible(t *testing.T) {
-	var all []Policy
-	for _, bitsPerKey := range []float64{1.5, 10, 19} {
-		exact, blocked := policytest.Must(NewBloom(bitsPerKey)), policytest.Must(NewBlockedBloom(bitsPerKey))
-		all = append(all, exact, blocked, Count(exact), Count(blocked))
-	}
-	for _, a := range all {
-		for _, b := range all {
-			require.True(t, Compatible(a, b), "%T and %T", a, b)
-		}
-	}
-	for _, e := range encodings {
-		p, err := e.make(10)
-		require.NoError(t, err)
-		require.False(t, Compatible(p, absentPolicy{policytest.Must(NewBloom(10))}))
-		require.False(t, Compatible(absentPolicy{p}, policytest.Must(NewBloom(10))))
-	}
-
 	rng := policytest.Rand(t, 57)
 	for _, n := range []int{1, 30, 3000} {
 		keys, absent := policytest.Keys(rng, n), policytest.AbsentKeys(1000)
-		for _, p := range readers(t) {
+		for _, p := range readers() {
 			filter := p.AppendFilter(nil, keys)
 			require.NotContains(t, requireSameAnswers(t, "all encodings", filter, keys), false)
 			found := 0

@@ -25,17 +25,13 @@ func ones(array []byte) (n int) {
 // LevelDB's encoding can have far more false positives. An Info that came with an error has 0 keys
 // and an fpp of 1.
 func (i Info) Estimate() (keys, fpp float64) {
-	switch i.Encoding {
-	case EncodingBloom:
-		if i.K > 0 {
-			return bloomModel{k: i.K, bits: float64(8 * len(i.Payload))}.estimate(float64(i.Ones()))
-		}
-	case EncodingBlocked:
-		if i.K > 0 {
-			return i.estimateLines()
-		}
+	switch {
+	case i.K == 0: // Parse returned an error
+		return 0, 1
+	case i.Encoding == EncodingBloom:
+		return bloomModel{k: i.K, bits: float64(8 * len(i.Payload))}.estimate(float64(i.Ones()))
 	}
-	return 0, 1
+	return i.estimateLines()
 }
 
 // estimateLines adds up the lines: some have more keys than others, and the mean fill would give

@@ -16,16 +16,6 @@ func appendTrailer(dst []byte, n int, e Encoding, parameters ...byte) []byte {
 	return append(append(dst, parameters...), check, byte(e))
 }
 
-// trailerOK reports whether the check byte of a trailer is right: whether the XOR of all its bytes
-// is the check of the payload's length n.
-func trailerOK(trailer []byte, n int) bool {
-	check := lengthCheck(n)
-	for _, b := range trailer {
-		check ^= b
-	}
-	return check == 0
-}
-
 // lengthCheck returns the part of the check byte that depends on the length n of the payload. The
 // factor is 2^32 / golden ratio, as a prime: it tells all lengths near each other apart.
 func lengthCheck(n int) byte { return byte(uint32(n) * 0x9e3779b1 >> 24) }

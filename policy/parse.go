@@ -77,6 +77,9 @@ func Parse(filter []byte) (Info, error) {
 // of the format, and returns the extended slice. Bit p is bit p%8 of byte p/8. The key may be in the
 // filter if all of them are set.
 func (i Info) Probes(dst []uint64, key []byte) []uint64 {
+	if i.K == 0 { // Parse returned an error
+		return dst
+	}
 	switch i.Encoding {
 	case EncodingBloom:
 		nbits := 8 * uint64(len(i.Payload))
