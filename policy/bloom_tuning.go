@@ -50,84 +50,52 @@ func (c *common) refuseTuning() error {
 	return nil
 }
 
-// tuningBatch is how many keys a tuningBuilder collects before it hashes and compares them.
-const tuningBatch = 64
-
 // A tuningBuilder builds the filters of [WithTuning].
 type tuningBuilder struct {
-	hashBuffer[uint32]
-	bloom   *Bloom
-	text    []byte                  // of keys
-	keys    [1 + tuningBatch][]byte // the last key of the batch before, and those of this one
-	pending int                     // keys in this batch
-	absent  neighbors
-	trial   []byte // another filter of the same keys
-	best    []byte
+	bloomFiller
+	bloom  *Bloom
+	absent neighbors
+	trial  []byte // another filter of the same keys
+	best   []byte
 }
 
 func newTuningBuilder(b *Bloom) *tuningBuilder {
-	t := &tuningBuilder{hashBuffer: hashBuffer[uint32]{pool: &chunks32}, bloom: b}
+	t := &tuningBuilder{bloomFiller: newBloomBuilder(b), bloom: b}
 	t.absent.reset()
 	return t
 }
 
 func (b *tuningBuilder) Add(key []byte) {
-	if b.pending == tuningBatch {
-		b.flush()
-	}
-	start := len(b.text)
-	b.text = append(b.text, key...) // what moves it leaves the keys before where they are
-	b.pending++
-	b.keys[b.pending] = b.text[start:]
-	b.n++
-}
-
-// flush hashes the keys of the batch and makes absent keys of them.
-func (b *tuningBuilder) flush() {
-	if b.pending == 0 {
+	b.bloomFiller.Add(key)
+	if b.absent.pause > 0 {
+		b.absent.pause--
 		return
 	}
-	first := b.n - b.pending
-	if first%chunkHashes == 0 { // which is a multiple of a batch
-		b.grow()
-	}
-	keys := b.keys[:1+b.pending]
-	hashKeys(b.last[first%chunkHashes:], keys[1:])
-	if first == 0 {
-		b.absent.addBatch(keys[1:])
-	} else {
-		b.absent.addBatch(keys)
-	}
-	b.text = append(b.text[:0], keys[b.pending]...)
-	b.keys[0], b.pending = b.text, 0
+	b.absent.add(key)
 }
 
 func (b *tuningBuilder) Finish(dst []byte) []byte {
-	b.flush()
-	size, k := b.bloom.FilterSize(b.n), b.bloom.k
+	n := b.Len()
+	size, k := b.bloom.FilterSize(n), b.bloom.k
 	largest := size + uint64(float64(size)*b.bloom.tuning)
-	many := b.n >= manyKeys
+	many := n >= manyKeys
 	if many {
 		size, k = choiceForMany(size, largest, k)
 	}
 	start := len(dst)
-	dst, filter := b.bloom.extend(dst, size, b.n)
-	b.fill(filter, k)
+	dst, filter := b.bloom.extend(dst, size, n)
+	b.write(filter, k)
 	if !many && len(b.absent.hashes) > 0 && !b.asExpected(filter) {
 		dst = append(dst[:start], b.search(filter, int(min(largest, math.MaxInt)))...)
 	}
 	b.reset()
 	b.absent.reset()
-	b.text = b.text[:0]
 	return dst
 }
 
-// fill writes the filter of all keys into cleared memory of its size.
-func (b *tuningBuilder) fill(filter []byte, k int) {
-	array := filter[:len(filter)-1]
-	filter[len(array)] = byte(k)
-	m := newModulus(len(array))
-	for hashes := range b.all {
-		setProbes(array, m, hashes, k)
-	}
+// write writes the filter of all keys into cleared memory of its size.
+func (b *tuningBuilder) write(filter []byte, k int) {
+	last := len(filter) - 1
+	filter[last] = byte(k)
+	b.fill(filter[:last], k)
 }

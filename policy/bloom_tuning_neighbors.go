@@ -7,9 +7,11 @@ import (
 )
 
 const (
-	maxNeighbors = 1024 // absent keys of a builder
+	maxNeighbors = 512 // absent keys between those of a builder
 	// maxVaried is in how many bytes keys differ at most from the next to be near neighbors.
 	maxVaried = 3
+	// neighborRun is how many keys in a row are compared.
+	neighborRun = 64
 )
 
 // neighbors makes absent keys out of present ones, and keeps their hashes.
@@ -20,10 +22,12 @@ const (
 // hexadecimally, and otherwise in bytes.
 type neighbors struct {
 	hashes []uint32
-	pairs  int // of keys that were compared
-	// Of large filters only every skip+1st batch is compared.
-	skip, skipped int
-	unsorted      bool
+	last   []byte // the last key
+	run    int    // keys so far in a row; 0 if there is no last key
+	pairs  int    // of keys that were compared
+	skip   int    // of large filters only every skip+1st run is compared
+	pause  int    // keys to leave out now
+	fresh  int    // hashes before this run
 
 	prefix int    // bytes of the keys that state has hashed, or -1
 	state  uint32 // of a hash
@@ -33,49 +37,66 @@ type neighbors struct {
 }
 
 func (a *neighbors) reset() {
-	*a = neighbors{hashes: a.hashes[:0], prefix: -1, suffix: math.MaxInt}
+	*a = neighbors{hashes: a.hashes[:0], last: a.last[:0], prefix: -1, suffix: math.MaxInt}
 }
 
-// addBatch compares each of the keys with the next. It writes over all but the last key.
-func (a *neighbors) addBatch(keys [][]byte) {
-	if a.skipped < a.skip || a.unsorted {
-		a.skipped++
-		return
-	}
-	a.skipped, a.prefix = 0, -1
-	for i := 1; i < len(keys) && !a.unsorted; i++ {
+// add takes the next key.
+func (a *neighbors) add(key []byte) {
+	if a.run > 0 {
 		a.pairs++
-		key, next := keys[i-1], keys[i]
-		if n := len(next) - 8; n >= 0 && len(key) == len(next) &&
-			binary.BigEndian.Uint64(next[n:])-binary.BigEndian.Uint64(key[n:]) == 1 {
-			a.suffix = 0 // most dense keys follow each other at once, with none between
-			continue
-		}
-		a.addBetween(key, next)
+		a.compare(a.last, key)
 	}
-	if a.pairs >= maxNeighbors-tuningBatch || len(a.hashes) >= maxNeighbors-2*tuningBatch {
+	a.last = append(a.last[:0], key...)
+	a.run++
+	if a.run > neighborRun {
+		a.endRun()
+	}
+}
+
+// endRun lets the builder leave out as many runs as are enough without.
+func (a *neighbors) endRun() {
+	full := max(a.pairs, len(a.hashes)) >= maxNeighbors-neighborRun*2
+	if full {
 		half := a.hashes[:len(a.hashes)/2]
 		for i := range half {
 			half[i] = a.hashes[2*i]
 		}
 		a.hashes = half
 		a.pairs /= 2
+	}
+	if full || len(a.hashes) == a.fresh { // no near neighbors, or no gaps
 		a.skip = 2*a.skip + 1
+	}
+	a.fresh = len(a.hashes)
+	a.run = 1
+	if a.skip > 0 {
+		a.run, a.pause, a.prefix = 0, a.skip*neighborRun, -1
 	}
 }
 
-// addBetween makes the absent keys between two keys, in the memory of key.
-func (a *neighbors) addBetween(key, next []byte) {
+// compare makes the absent keys between two keys, in the memory of key.
+func (a *neighbors) compare(key, next []byte) {
 	if len(key) != len(next) {
 		a.prefix = -1
 		return
+	}
+	if n := len(key) - 8; n >= 0 { // the two most frequent cases, fast
+		x, y := binary.BigEndian.Uint64(key[n:]), binary.BigEndian.Uint64(next[n:])
+		if y-x == 1 { // dense keys, with none between
+			a.suffix = 0
+			return
+		}
+		if byte(x) != byte(y) && key[0] != next[0] { // random keys
+			a.prefix = -1
+			return
+		}
 	}
 	from, to := difference(key, next)
 	if from == to {
 		return // a key twice
 	}
 	if key[from] > next[from] {
-		a.unsorted, a.hashes = true, a.hashes[:0]
+		a.hashes, a.pause = a.hashes[:0], math.MaxInt // not in order
 		return
 	}
 	if from < a.prefix {
@@ -90,32 +111,36 @@ func (a *neighbors) addBetween(key, next []byte) {
 		a.prefix, a.state = p, hashWords(hashStart(key), key[:p])
 	}
 	count := alphabetOf(a.lower, a.upper)
-	place, end, rest := key[from:to], string(next[from:to]), key[a.prefix:]
-	for ; room > 0 && count.up(place) && string(place) < end; room-- {
+	place, end, rest := key[from:to], next[from:to], key[a.prefix:]
+	for ; room > 0 && count.up(place) && string(place) < string(end); room-- {
 		a.hashes = append(a.hashes, hashTail(hashWords(a.state, rest), rest))
 	}
 }
 
-// addBeyond makes n absent keys after the last one, in its memory.
-func (a *neighbors) addBeyond(last []byte, n int) {
-	place := last[:max(0, len(last)-a.suffix)]
+// addBeyond makes n absent keys after the last one if no key was left out.
+func (a *neighbors) addBeyond(n int) {
+	if a.skip > 0 {
+		return
+	}
+	place := a.last[:max(0, len(a.last)-a.suffix)]
 	if a.lower == a.upper && len(place) > 0 { // none differ but by 1
 		a.lower = place[len(place)-1]
 		a.upper = a.lower
 	}
 	count := alphabetOf(a.lower, a.upper)
 	for ; n > 0 && count.up(place); n-- {
-		a.hashes = append(a.hashes, Hash(last))
+		a.hashes = append(a.hashes, Hash(a.last))
 	}
 }
 
 // difference returns the first byte in which two keys of one length differ, and the one behind the
 // last; both are the same if the keys are equal.
 func difference(a, b []byte) (from, to int) {
-	if n := len(a) - 8; n >= 0 { // fast, as most keys differ in their last 8 bytes
-		d := binary.BigEndian.Uint64(a[n:]) ^ binary.BigEndian.Uint64(b[n:])
-		if d != 0 && string(a[:n]) == string(b[:n]) {
-			return n + bits.LeadingZeros64(d)/8, len(a) - bits.TrailingZeros64(d)/8
+	for ; from+8 <= len(a); from += 8 {
+		d := binary.LittleEndian.Uint64(a[from:]) ^ binary.LittleEndian.Uint64(b[from:])
+		if d != 0 {
+			from += bits.TrailingZeros64(d) / 8
+			break
 		}
 	}
 	for from < len(a) && a[from] == b[from] {

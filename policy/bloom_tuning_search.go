@@ -51,7 +51,7 @@ func (b *tuningBuilder) asExpected(filter []byte) bool {
 // expected returns the textbook's false-positive rate of a filter with as many keys.
 func (b *tuningBuilder) expected(filter []byte) float64 {
 	nbits, k := float64(8*(len(filter)-1)), float64(filter[len(filter)-1])
-	return math.Pow(-math.Expm1(-k*float64(b.n)/nbits), k)
+	return math.Pow(-math.Expm1(-k*float64(b.Len())/nbits), k)
 }
 
 // tunings are the filters to try, the most promising first: which of the sizes, and what to add to
@@ -65,14 +65,14 @@ var tunings = [...]struct{ size, k int }{
 // search returns the best of some filters of the same keys, the first one included.
 func (b *tuningBuilder) search(first []byte, largest int) []byte {
 	between := b.absent.hashes
-	b.absent.addBeyond(b.keys[0], max(8, b.n/2))
+	b.absent.addBeyond(max(8, b.Len()/2))
 	beyond := b.absent.hashes[len(between):]
 
 	var memory [4]int
 	sizes := filterSizes(memory[:0], len(first), largest)
 	best, bestScore := first, score(first, between, beyond, math.MaxInt32)
 	enough := 1.25 * b.expected(first)
-	tries := max(1, 13-bits.Len(uint(b.n))) // the larger a filter, the longer a try takes
+	tries := max(1, 13-bits.Len(uint(b.Len()))) // the larger a filter, the longer a try takes
 	for _, t := range tunings {
 		k := int(first[len(first)-1]) + t.k
 		if k < 1 || k > maxProbes || t.size >= len(sizes) {
@@ -89,7 +89,7 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 		filter := slices.Grow(b.trial[:0], size)[:size]
 		b.trial = filter
 		clear(filter)
-		b.fill(filter, k)
+		b.write(filter, k)
 		if s := score(filter, between, beyond, bestScore); s < bestScore {
 			b.best = append(b.best[:0], filter...)
 			best, bestScore = b.best, s
@@ -135,16 +135,25 @@ func score(filter []byte, between, beyond []uint32, limit float64) float64 {
 
 // countFound returns how many keys of the given hashes filter may contain. It stops after limit.
 func countFound(filter []byte, hashes []uint32, limit int) (found int) {
-	array, k := filter[:len(filter)-1], filter[len(filter)-1]
-	m := newModulus(len(array))
-next:
+	array, k := newBitArray(filter), int(filter[len(filter)-1])
+	if k >= 5 {
+		var group [hashGroup]uint32
+		var out [hashGroup]bool
+		for len(hashes) > 0 && found <= limit {
+			n := copy(group[:], hashes)
+			found += testProbes(array, &group, n, k, false, out[:n])
+			hashes = hashes[n:]
+		}
+		return found
+	}
 	for _, h := range hashes {
-		delta := probeDelta(h)
-		for range k {
-			if array[m.byteOf(h)]>>(h%8)&1 == 0 {
-				continue next
-			}
+		delta, left := probeDelta(h), k
+		for left > 0 && array.at(h)&1 != 0 {
 			h += delta
+			left--
+		}
+		if left > 0 {
+			continue
 		}
 		if found++; found > limit {
 			break

@@ -302,7 +302,9 @@ func TestNeighbors(t *testing.T) {
 			all += len(isAbsent)
 			var a neighbors
 			a.reset()
-			a.addBatch(slices.Clone(present))
+			for _, key := range present {
+				a.add(key)
+			}
 			for _, h := range a.hashes {
 				if isAbsent[h] {
 					made++
@@ -330,10 +332,12 @@ func TestNeighborsBeyond(t *testing.T) {
 				}
 				var a neighbors
 				a.reset()
-				a.addBatch(keys)
+				for _, key := range keys {
+					a.add(key)
+				}
 				a.hashes = a.hashes[:0]
 				last := start + 12*gap
-				a.addBeyond(shape.key(last), 20)
+				a.addBeyond(20)
 				require.Len(t, a.hashes, 20)
 				want := map[uint32]bool{}
 				for i := range uint64(80) {
@@ -345,11 +349,13 @@ func TestNeighborsBeyond(t *testing.T) {
 			}
 		}
 	}
-	var a neighbors
-	a.reset()
-	a.addBeyond([]byte{0xff, 0xff}, 5)
-	a.addBeyond(nil, 5)
-	require.Empty(t, a.hashes, "no key follows of the same length")
+	for _, key := range []string{"", "\xff", "\xff\xff"} {
+		var a neighbors
+		a.reset()
+		a.add([]byte(key))
+		a.addBeyond(5)
+		require.Empty(t, a.hashes, "no key follows of the same length")
+	}
 }
 
 // A builder keeps a bounded number of absent keys, made from all over the keys.
@@ -364,11 +370,10 @@ func TestNeighborsAreBounded(t *testing.T) {
 		}
 		require.LessOrEqual(t, len(builder.absent.hashes), maxNeighbors)
 		require.LessOrEqual(t, cap(builder.absent.hashes), 2*maxNeighbors)
-		if i > 2*maxNeighbors {
+		if i > 4*maxNeighbors {
 			require.Greater(t, len(builder.absent.hashes), maxNeighbors/8)
 		}
 	}
-	require.LessOrEqual(t, cap(builder.text), 4*tuningBatch*len(keys[0]))
 	late := map[uint32]bool{}
 	for _, key := range keys[len(keys)/2:] {
 		number, err := strconv.Atoi(string(key))
@@ -454,9 +459,10 @@ func TestTuningIsRefused(t *testing.T) {
 	require.NoError(t, Check(p))
 }
 
-// BenchmarkBuildTuned compares the time to build with and without tuning, in turns, so that the rest
-// of the machine slows both down. Its "ratio" is the median; "taken" the part of the filters that
-// have LevelDB's bytes.
+// BenchmarkBuildTuned reports how many times as long it takes to build with tuning as without, for
+// filters whose first choice is as expected ("x-expected") and for those for which the builder
+// searches another ("x-searched"), and the part of the former. Both builders work in turns; of each
+// filter the fastest of 25 rounds counts.
 //
 //	go test ./policy -run '^$' -bench BuildTuned -benchtime 1x
 func BenchmarkBuildTuned(b *testing.B) {
@@ -464,37 +470,37 @@ func BenchmarkBuildTuned(b *testing.B) {
 		for _, n := range []int{20, 36, 100, 500, 2000, 10_000, 100_000} {
 			b.Run(fmt.Sprintf("%s/n=%d", strings.Trim(name, "%"), n), func(b *testing.B) {
 				rng := policytest.Rand(b, 86)
-				plain := policytest.Must(NewBloom(10)).NewBuilder()
-				tuned := policytest.Must(NewBloom(10, WithTuning(0.05))).NewBuilder()
-				var sets [][][]byte
-				for range max(1, min(500, 20_000/n)) {
+				tuned := newTuningBuilder(policytest.Must(NewBloom(10, WithTuning(0.05))))
+				builders := []Builder{policytest.Must(NewBloom(10)).NewBuilder(), tuned}
+				var times [2][2]time.Duration // searched or not, plain or tuned
+				expected, filters := 0.0, max(2, min(100, 20_000/n))
+				for range filters {
 					keys, _, _ := shapeNamed(b, name).keys(rng, n, 0.63)
-					sets = append(sets, sideBySide(keys))
-				}
-				var taken, ratios []float64
-				var filters [2][]byte
-				for range max(b.N, 15) {
-					var times [2]time.Duration
-					same := 0.0
-					for _, keys := range sets {
-						for i, builder := range []Builder{plain, tuned} {
+					keys = sideBySide(keys)
+					tuned.trial = tuned.trial[:0]
+					fastest := [2]time.Duration{math.MaxInt64, math.MaxInt64}
+					var filter []byte
+					for range 25 {
+						for i, builder := range builders {
 							start := time.Now()
 							for _, key := range keys {
 								builder.Add(key)
 							}
-							filters[i] = builder.Finish(filters[i][:0])
-							times[i] += time.Since(start)
-						}
-						if bytes.Equal(filters[0], filters[1]) {
-							same++
+							filter = builder.Finish(filter[:0])
+							fastest[i] = min(fastest[i], time.Since(start))
 						}
 					}
-					ratios = append(ratios, float64(times[1])/float64(times[0]))
-					taken = append(taken, same/float64(len(sets)))
+					searched := min(1, len(tuned.trial))
+					expected += float64(1 - searched)
+					times[searched][0] += fastest[0]
+					times[searched][1] += fastest[1]
 				}
-				slices.Sort(ratios)
-				b.ReportMetric(ratios[len(ratios)/2], "ratio")
-				b.ReportMetric(taken[0], "taken")
+				for i, unit := range []string{"x-expected", "x-searched"} {
+					if times[i][0] > 0 {
+						b.ReportMetric(float64(times[i][1])/float64(times[i][0]), unit)
+					}
+				}
+				b.ReportMetric(expected/float64(filters), "expected")
 				b.ReportMetric(0, "ns/op")
 			})
 		}
