@@ -9,8 +9,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// Every benchmark asks 64k distinct keys, or the keys of a small filter again and again, in random order, and reports
-// ns/key. Compare two versions by:
+// Every benchmark asks 64k distinct keys, or the keys of a small filter again and again, in random
+// order, and reports ns/key. Compare two versions by:
 //
 //	go test ./policy -run '^$' -bench 'MayContain/|Many|Build' -count 10 | tee new.txt
 //	benchstat old.txt new.txt
@@ -24,7 +24,8 @@ var (
 	}{{"32", 32}, {"10k", 10_000}, {"1M", 1_000_000}}
 	benchFound int // consumes the answers
 
-	// benchPolicy is a variable, so that the compiler calls it as an engine does, through the interface.
+	// benchPolicy is a variable, so that the compiler calls it as an engine does, through the
+	// interface.
 	benchPolicy Policy
 )
 
@@ -135,8 +136,8 @@ func BenchmarkAppendFilter(b *testing.B) {
 	})
 }
 
-// BenchmarkParallel shows that readers of one filter do not slow each other down: with -cpu 1,2,4 the time per key, of all
-// readers together, goes down as their number goes up.
+// BenchmarkParallel shows that readers of one filter do not slow each other down: with -cpu 1,2,4
+// the time per key, of all readers together, goes down as their number goes up.
 func BenchmarkParallel(b *testing.B) {
 	rng := policytest.Rand(b, 51)
 	benchPolicy = policytest.Must(NewBloom(10))
@@ -160,7 +161,8 @@ func perKey(b *testing.B, n int, f func()) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// benchKeys returns n random keys, side by side in memory, of the given length; or of 8 to 64 bytes if that is 0.
+// benchKeys returns n random keys, side by side in memory, of the given length; or of 8 to 64 bytes
+// if that is 0.
 func benchKeys(rng *rand.Rand, n, length int) [][]byte {
 	memory := make([]byte, 64*n)
 	rng.Read(memory)

@@ -25,9 +25,9 @@ var blockedTable = []struct {
 	{15.5, 9}, {18, 10}, {20.5, 11}, {23.5, 12}, {27, 13}, {30.5, 14}, {35, 15}, {40, 16},
 }
 
-// blockedProbesOf returns the numbers of the bits of a key with hash h, counted through the whole payload. It and the four
-// functions after it follow the package comment word for word. They share the hash with this package, which the vectors
-// check.
+// blockedProbesOf returns the numbers of the bits of a key with hash h, counted through the whole
+// payload. It and the four functions after it follow the package comment word for word. They share
+// the hash with this package, which the vectors check.
 func blockedProbesOf(h uint64, nbytes, k int) (probes []uint64) {
 	first, nbits := uint64(0), 8*uint64(nbytes)
 	if nbytes > 1280 {
@@ -120,10 +120,10 @@ func TestBlockedComment(t *testing.T) {
 	require.Contains(t, text, " "+from+" "+ks+" ")
 }
 
-// The table of probes from its model: the least k whose false positives are at most 1.03 times those of the best k, for
-// settings in steps of half a bit. The number of keys in a line of 512 bits is Poisson distributed; the share of the bits
-// that t probes set is taken by its mean and variance, so that
-// E[share^k] = mean^k * (1 + k(k-1)/2 * variance/mean^2).
+// The table of probes from its model: the least k whose false positives are at most 1.03 times
+// those of the best k, for settings in steps of half a bit. The number of keys in a line of 512
+// bits is Poisson distributed; the share of the bits that t probes set is taken by its mean and
+// variance, so that E[share^k] = mean^k * (1 + k(k-1)/2 * variance/mean^2).
 func TestBlockedProbes(t *testing.T) {
 	const nbits = 512.0
 	rate := func(bitsPerKey float64, k int) float64 {
@@ -187,8 +187,8 @@ func TestBlockedSizeIn64Bits(t *testing.T) {
 	}
 }
 
-// Every k and keys of 0 to 300 bytes, in one line and in many, by the builder and by AppendFilter, into memory that is
-// dirty and anywhere.
+// Every k and keys of 0 to 300 bytes, in one line and in many, by the builder and by AppendFilter,
+// into memory that is dirty and anywhere.
 func TestBlockedWritersAgainstReference(t *testing.T) {
 	rng := policytest.Rand(t, 51)
 	for _, bitsPerKey := range []float64{0.01, 1, 2, 2.5, 3.3, 4, 5.5, 7.5, 9, 9.99, 10, 11, 13, 13.7, 15.5, 18, 20.5, 23.5, 27, 30.5, 35, 40, 100.25, 2000} {
@@ -233,8 +233,8 @@ func fillHalf(rng *rand.Rand, payload []byte, k int) {
 	}
 }
 
-// Payloads of all lengths up to 200 bytes and of some around 1280, for every k that a byte can hold: those too that no
-// writer uses.
+// Payloads of all lengths up to 200 bytes and of some around 1280, for every k that a byte can
+// hold: those too that no writer uses.
 func TestBlockedReadersAgainstReference(t *testing.T) {
 	rng := policytest.Rand(t, 52)
 	for k := range 256 {
@@ -270,7 +270,8 @@ func TestBlockedAlignments(t *testing.T) {
 	}
 }
 
-// A key is found if its k bits are set and no others are, and lost if any of them is missing and all others are set.
+// A key is found if its k bits are set and no others are, and lost if any of them is missing and
+// all others are set.
 func TestBlockedEveryProbeCounts(t *testing.T) {
 	rng := policytest.Rand(t, 54)
 	for _, k := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 31, 64} {
@@ -303,7 +304,8 @@ func TestBlockedEveryProbeCounts(t *testing.T) {
 	}
 }
 
-// Any bytes as filter: no panic, and one answer of all readers, that of the format's text. Any keys: none is lost.
+// Any bytes as filter: no panic, and one answer of all readers, that of the format's text. Any
+// keys: none is lost.
 func FuzzBlocked(f *testing.F) {
 	f.Add(10.0, uint8(3), []byte("one two three"), referenceFrame([]byte{0xff, 0xfe}, 6))
 	f.Add(20.0, uint8(0), bytes.Repeat([]byte{0x80, 0xff}, 1000), []byte{6, 0x62, 0x62})

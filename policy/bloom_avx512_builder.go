@@ -2,8 +2,8 @@
 
 package policy
 
-// avx512Builder is a bloomBuilder that collects 16 keys and hashes them at once. A key has its place
-// among the hashes from the start.
+// avx512Builder is a bloomBuilder that collects 16 keys and hashes them at once. A key has its
+// place among the hashes from the start.
 type avx512Builder struct {
 	pending keyRows // the last keys, first in the struct to be aligned to a cache line
 	bloomBuilder

@@ -10,7 +10,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// The tests of this package use the assembly where the processor can; here they run again without it.
+// The tests of this package use the assembly where the processor can; here they run again without
+// it.
 func TestWithoutAVX512(t *testing.T) {
 	withoutAVX512(t)
 	for name, test := range map[string]func(*testing.T){
@@ -44,8 +45,8 @@ func requireAVX512(t *testing.T) {
 	}
 }
 
-// Single probes set and tested by the assembly, in arrays of many sizes: hashes near multiples of the number of bits are
-// the ones that a quotient off by one gets wrong.
+// Single probes set and tested by the assembly, in arrays of many sizes: hashes near multiples of
+// the number of bits are the ones that a quotient off by one gets wrong.
 func TestAVX512Modulus(t *testing.T) {
 	requireAVX512(t)
 	rng := policytest.Rand(t, 60)
@@ -93,7 +94,8 @@ func TestAVX512Modulus(t *testing.T) {
 	}
 }
 
-// Any number of hashes up to a group, any number of probes, from any one on; in order, with their places.
+// Any number of hashes up to a group, any number of probes, from any one on; in order, with their
+// places.
 func TestAVX512KeepsWhatPasses(t *testing.T) {
 	requireAVX512(t)
 	rng := policytest.Rand(t, 61)
@@ -128,7 +130,8 @@ func TestAVX512KeepsWhatPasses(t *testing.T) {
 	}
 }
 
-// Groups of one length and of any, with keys that are too long among them, whose hashes stay as they are.
+// Groups of one length and of any, with keys that are too long among them, whose hashes stay as
+// they are.
 func TestAVX512HashKeys(t *testing.T) {
 	requireAVX512(t)
 	rng := policytest.Rand(t, 62)
@@ -170,7 +173,8 @@ func TestAVX512HashKeys(t *testing.T) {
 	}
 }
 
-// avx512HashKeys has a frame of its own, for which a small stack is moved, and with it what its arguments point to.
+// avx512HashKeys has a frame of its own, for which a small stack is moved, and with it what its
+// arguments point to.
 func TestAVX512OnSmallStacks(t *testing.T) {
 	requireAVX512(t)
 	rng := policytest.Rand(t, 63)

@@ -9,8 +9,9 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// Keys of every length, alone, all of one length and mixed, whose memory is written over after each Add; numbers of keys
-// around those that builders hash together and keep in a chunk; one builder for all.
+// Keys of every length, alone, all of one length and mixed, whose memory is written over after each
+// Add; numbers of keys around those that builders hash together and keep in a chunk; one builder
+// for all.
 func TestBuilderOfEveryLength(t *testing.T) {
 	rng := policytest.Rand(t, 65)
 	bloom := policytest.Must(NewBloom(10))

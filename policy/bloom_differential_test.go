@@ -85,7 +85,8 @@ func TestHashKeys(t *testing.T) {
 	}
 }
 
-// Filters of 1 to 300 bytes and some larger ones, with every last byte, as full as to let half of the keys pass.
+// Filters of 1 to 300 bytes and some larger ones, with every last byte, as full as to let half of
+// the keys pass.
 func TestReadersAgainstReference(t *testing.T) {
 	rng := policytest.Rand(t, 22)
 	for last := range 256 {
@@ -119,7 +120,8 @@ func TestReadersAgainstReference(t *testing.T) {
 	}
 }
 
-// A key is found if its k bits are set and no others are, and lost if any of them is missing and all others are set.
+// A key is found if its k bits are set and no others are, and lost if any of them is missing and
+// all others are set.
 func TestEveryProbeCounts(t *testing.T) {
 	rng := policytest.Rand(t, 23)
 	for k := 1; k <= maxProbes; k++ {

@@ -42,7 +42,7 @@ func hash4(hashes *[4]uint32, keys *[4][]byte) {
 }
 
 func setProbesPlain(array []byte, m modulus, hashes []uint32, k int) {
-	if k == 6 { // 10 bits per key, the usual setting: faster without the inner loop (BenchmarkBuild)
+	if k == 6 { // as for 10 bits per key: faster without the inner loop (BenchmarkBuild)
 		for _, h := range hashes {
 			delta := probeDelta(h)
 			setProbe(array, m, h)

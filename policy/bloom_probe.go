@@ -18,10 +18,10 @@ func setProbe(array []byte, m modulus, h uint32) {
 // MayContain reports whether key may have been added to filter. It is the function [MayContain].
 //
 // The answer is the AND of k bits, so their order is free. Four probes are tested together: tested
-// one by one, every second branch of an absent key is a coin toss, and a wrong prediction costs more
-// than all the probes. Together they find 15 of 16 absent keys if half of the bits are set, so the
-// one branch is nearly always predicted right. Probe 2 waits: it takes only about 2^17 values, so in
-// a large filter it is nearly always set.
+// one by one, every second branch of an absent key is a coin toss, and a wrong prediction costs
+// more than all the probes. Together they find 15 of 16 absent keys if half of the bits are set, so
+// the one branch is nearly always predicted right. Probe 2 waits: it takes only about 2^17 values,
+// so in a large filter it is nearly always set.
 //
 // This is one function: a call limits how many lookups overlap (BenchmarkMayContain).
 func (*Bloom) MayContain(filter, key []byte) bool {

@@ -37,8 +37,8 @@ func TestWorkedExample(t *testing.T) {
 	require.Equal(t, "014000010410400006", hex.EncodeToString(filter)) // as C++ LevelDB writes it
 }
 
-// referenceHash, referenceFilter and referenceMayContain follow the package comment word for word: byte by byte, with big
-// numbers for the sizes and a division per probe.
+// referenceHash, referenceFilter and referenceMayContain follow the package comment word for word:
+// byte by byte, with big numbers for the sizes and a division per probe.
 func referenceHash(key []byte) uint32 {
 	h := uint32(0xbc9f1d34) ^ uint32(len(key))*0xc6a4a793
 	for len(key) >= 4 {
@@ -57,7 +57,8 @@ func referenceHash(key []byte) uint32 {
 	return h
 }
 
-// referenceBits returns ceil(n * bitsPerKey), of the exact product if bitsPerKey is whole, else of the float64 next to it.
+// referenceBits returns ceil(n * bitsPerKey), of the exact product if bitsPerKey is whole, else of
+// the float64 next to it.
 func referenceBits(bitsPerKey float64, n int) uint64 {
 	precision := uint(53)
 	if bitsPerKey == math.Trunc(bitsPerKey) {
@@ -214,8 +215,8 @@ func TestNames(t *testing.T) {
 	require.Equal(t, "my filters, 14 bits", policytest.Must(NewBloom(14, WithName("my filters, 14 bits"))).Name())
 }
 
-// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies beyond it, and keeps no
-// reference to the memory of the keys.
+// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies
+// beyond it, and keeps no reference to the memory of the keys.
 func TestBuilderStartsOver(t *testing.T) {
 	rng := policytest.Rand(t, 3)
 	b := policytest.Must(NewBloom(10))
@@ -240,7 +241,8 @@ func TestBuilderStartsOver(t *testing.T) {
 	}
 }
 
-// Builders share memory through a pool: filters made side by side, some builders abandoned half way, must not mix.
+// Builders share memory through a pool: filters made side by side, some builders abandoned half
+// way, must not mix.
 func TestBuildersSideBySide(t *testing.T) {
 	b := policytest.Must(NewBloom(10))
 	var done sync.WaitGroup
@@ -336,7 +338,8 @@ func FuzzBuild(f *testing.F) {
 	})
 }
 
-// The golden vectors hold many such keys; these two, worked out from the format's text in Python, name the fault.
+// The golden vectors hold many such keys; these two, worked out from the format's text in Python,
+// name the fault.
 func TestHashTailIsUnsigned(t *testing.T) {
 	require.Equal(t, uint32(0xf6e05531), Hash([]byte("k\xff")))     // signed: 0x4f4d5588
 	require.Equal(t, uint32(0x57905d95), Hash([]byte("\xe9t\xe9"))) // signed: 0x1fe8cadd

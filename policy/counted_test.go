@@ -92,7 +92,8 @@ func TestCountedSideBySide(t *testing.T) {
 	require.Equal(t, Counters{ReadsAvoided: workers * checks / 2, MayContain: workers * checks / 2}, c.Snapshot())
 }
 
-// A policy that is no Bloom is asked itself; here one that counts too, and one whose answers nobody else would give.
+// A policy that is no Bloom is asked itself; here one that counts too, and one whose answers nobody
+// else would give.
 func TestCountedAsksThePolicy(t *testing.T) {
 	inner := Count(policytest.Must(NewBloom(10)))
 	outer := Count(inner)

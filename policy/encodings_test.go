@@ -102,9 +102,9 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies beyond it, and keeps no
-// reference to the memory of the keys. The counts lie around those of a chunk of hashes and of the longest single line, and
-// large filters come before small ones.
+// A used builder makes what a fresh one makes, appends after what dst holds, clears what lies
+// beyond it, and keeps no reference to the memory of the keys. The counts lie around those of a
+// chunk of hashes and of the longest single line, and large filters come before small ones.
 func TestReservedBuilderStartsOver(t *testing.T) {
 	forEachEncoding(t, func(t *testing.T, p ourPolicy, reference referenceMaker) {
 		rng := policytest.Rand(t, 50)
@@ -128,8 +128,8 @@ func TestReservedBuilderStartsOver(t *testing.T) {
 	})
 }
 
-// Builders share memory through a pool, also with AppendFilter: filters made side by side, some builders abandoned half
-// way, must not mix.
+// Builders share memory through a pool, also with AppendFilter: filters made side by side, some
+// builders abandoned half way, must not mix.
 func TestReservedBuildersSideBySide(t *testing.T) {
 	forEachEncoding(t, func(t *testing.T, p ourPolicy, reference referenceMaker) {
 		var done sync.WaitGroup

@@ -50,7 +50,8 @@ func ExampleWithName() {
 	// policy: the name "none" means "no filter" in Pebble's options files: pass another
 }
 
-// Many keys against one filter: a multi-get asks each table's filter which of its keys to look up there.
+// Many keys against one filter: a multi-get asks each table's filter which of its keys to look up
+// there.
 func ExampleMayContainMany() {
 	bloom, err := policy.NewBloom(10)
 	if err != nil {
@@ -65,7 +66,8 @@ func ExampleMayContainMany() {
 	// Output: [true false true]
 }
 
-// Filters that keep their false-positive rate for all keys. All policies of this package read them, and no other's.
+// Filters that keep their false-positive rate for all keys. All policies of this package read them,
+// and no other's.
 func ExampleNewBlockedBloom() {
 	blocked, err := policy.NewBlockedBloom(10)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// The files in testdata/leveldb were written by C++ LevelDB; its README tells how, and what their fields are.
+// The files in testdata/leveldb were written by C++ LevelDB; its README tells how, and what their
+// fields are.
 
 var large = flag.Bool("large", false, "also run the golden digests of more than 1,000,000 keys or more than 2^31 bits, and read filters of up to 2^33 bits (6 GiB of memory)")
 
@@ -52,8 +53,8 @@ func readGolden[T any](t *testing.T, name string, f func(c T)) (n int) {
 
 func bloomOfBits(bitsPerKey int) *Bloom { return newBloom(common{name: Name, bitsPerKey: float64(bitsPerKey)}) }
 
-// Every filter that C++ LevelDB made comes out the same from AppendFilter and from a Builder, and answers the same to a
-// reader of the same setting and of another one.
+// Every filter that C++ LevelDB made comes out the same from AppendFilter and from a Builder, and
+// answers the same to a reader of the same setting and of another one.
 func TestGoldenVectors(t *testing.T) {
 	type vector struct {
 		Name       string
@@ -143,7 +144,8 @@ func TestGoldenDigests(t *testing.T) {
 	require.Equal(t, 36, n)
 }
 
-// appendRecipe appends key i of a recipe of the golden digests; testdata/leveldb/README.md describes them.
+// appendRecipe appends key i of a recipe of the golden digests; testdata/leveldb/README.md
+// describes them.
 func appendRecipe(dst []byte, recipe string, seed, i, mod uint64) []byte {
 	le := binary.LittleEndian.AppendUint64
 	switch recipe {

@@ -11,7 +11,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// between returns n bytes between two unreadable pages, right before the second or right after the first.
+// between returns n bytes between two unreadable pages, right before the second or right after the
+// first.
 func between(t *testing.T, n int, atEnd bool) []byte {
 	page := syscall.Getpagesize()
 	size := (n + page - 1) / page * page
@@ -26,7 +27,8 @@ func between(t *testing.T, n int, atEnd bool) []byte {
 	return memory[page : page+n : page+n]
 }
 
-// Filters, keys and room for filters at the edge of what may be touched: one byte beyond kills the test.
+// Filters, keys and room for filters at the edge of what may be touched: one byte beyond kills the
+// test.
 func TestBetweenUnreadablePages(t *testing.T) {
 	rng := policytest.Rand(t, 40)
 	for _, atEnd := range []bool{false, true} {

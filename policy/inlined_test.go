@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The lookups are fast because these steps are no calls. One more line in the wrong place would make one of them too large
-// for the compiler to inline, and nothing else would show it.
+// The lookups are fast because these steps are no calls. One more line in the wrong place would
+// make one of them too large for the compiler to inline, and nothing else would show it.
 func TestInlinedSteps(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("one platform is enough")

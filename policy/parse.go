@@ -74,8 +74,8 @@ func Parse(filter []byte) (Info, error) {
 }
 
 // Probes appends the numbers of the bits of Payload that a lookup of key tests to dst, in the order
-// of the format, and returns the extended slice. Bit p is bit p%8 of byte p/8. The key may be in the
-// filter if all of them are set.
+// of the format, and returns the extended slice. Bit p is bit p%8 of byte p/8. The key may be in
+// the filter if all of them are set.
 func (i Info) Probes(dst []uint64, key []byte) []uint64 {
 	if i.K == 0 { // Parse returned an error
 		return dst

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The cases in testdata/encodings were computed in Python from the text of FORMAT.md, by a program that shares
-// nothing with this package; the README there tells what their fields are.
+// The cases in testdata/encodings were computed in Python from the text of FORMAT.md, by a program
+// that shares nothing with this package; the README there tells what their fields are.
 
 type encodingCase struct {
 	Kind, Name string
@@ -111,7 +111,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// requireRecipe makes the filter of a case whose keys have a recipe, and compares the number of its false positives.
+// requireRecipe makes the filter of a case whose keys have a recipe, and compares the number of its
+// false positives.
 func (c encodingCase) requireRecipe(t *testing.T, p ourPolicy) []byte {
 	filter := requireWriters(t, c.Name, p, c.recipeKeys(c.Start, c.N))
 	falsePositives := 0
@@ -124,7 +125,8 @@ func (c encodingCase) requireRecipe(t *testing.T, p ourPolicy) []byte {
 	return filter
 }
 
-// requireWriters makes the filter of keys in every way, requires that all readers find all keys in it, and returns it.
+// requireWriters makes the filter of keys in every way, requires that all readers find all keys in
+// it, and returns it.
 func requireWriters(t *testing.T, name string, p ourPolicy, keys [][]byte) []byte {
 	filter := p.AppendFilter(nil, keys)
 	asked, unasked := p.NewBuilder(), p.NewBuilder()

@@ -20,7 +20,8 @@ type storedBlock struct {
 	compression byte
 }
 
-// tableOf returns a table of one data block, a metaindex and an index, whose bytes are any, and where they are.
+// tableOf returns a table of one data block, a metaindex and an index, whose bytes are any, and
+// where they are.
 func tableOf(data, metaindex, index storedBlock) (table []byte, blocks []sstable.BlockHandle) {
 	for _, b := range []storedBlock{data, metaindex, index} {
 		blocks = append(blocks, sstable.BlockHandle{Offset: uint64(len(table)), Length: uint64(len(b.stored))})
@@ -38,7 +39,8 @@ func rawBlock(entries ...[]byte) storedBlock {
 	return storedBlock{b.finish(), raw}
 }
 
-// requireFailsCheaply reads a table, and demands an error that contains want, and that few bytes are allocated.
+// requireFailsCheaply reads a table, and demands an error that contains want, and that few bytes
+// are allocated.
 func requireFailsCheaply(t testing.TB, file []byte, factor int, want string) {
 	t.Helper()
 	before := allocated()
@@ -62,13 +64,14 @@ func requireBadBlock(t testing.TB, b storedBlock, want string) {
 	requireFailsCheaply(t, file, 8, "x.ldb: corrupt at offset 26: index: "+want)
 }
 
-// Lengths that promise more than there is cost no memory, whatever part of a block tells them, under valid checksums.
+// Lengths that promise more than there is cost no memory, whatever part of a block tells them,
+// under valid checksums.
 func TestLyingLengths(t *testing.T) {
 	uvarint := func(n uint64, more int) []byte { return append(binary.AppendUvarint(nil, n), make([]byte, more)...) }
 	for _, n := range []uint64{3000, 1 << 20, 1 << 30, math.MaxUint32} {
 		requireBadBlock(t, storedBlock{uvarint(n, 100), snappied}, "snappy: ")
 	}
-	requireBadBlock(t, storedBlock{uvarint(30_000, 1000), snappied}, "snappy: 1003 bytes cannot hold 30000")
+	requireBadBlock(t, storedBlock{uvarint(30_000, 1000), snappied}, "snappy: 1003 bytes cannot decode to 30000")
 	requireBadBlock(t, storedBlock{uvarint(1<<32, 100), snappied}, "snappy: ")
 	requireBadBlock(t, storedBlock{uvarint(math.MaxUint64, 100), snappied}, "snappy: ")
 	requireBadBlock(t, storedBlock{uvarint(1<<31, 1<<20), snappied}, "snappy: ")
@@ -88,11 +91,11 @@ func TestLyingLengths(t *testing.T) {
 			"raw, of no bytes": make([]byte, 4096), "many of them": make([]byte, 1<<20), "half a header": {0x02, 0x00},
 		} {
 			t.Log(name)
-			requireBadBlock(t, frame(size, blocks...), fmt.Sprintf("zstd: %d bytes cannot hold %d", 13+len(blocks), size))
+			requireBadBlock(t, frame(size, blocks...), fmt.Sprintf("zstd: %d bytes cannot decode to %d", 13+len(blocks), size))
 		}
 	}
 	requireBadBlock(t, frame(128<<10, compressed...), "zstd: ") // it could
-	requireBadBlock(t, storedBlock{[]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 1, 0, 0}, zstded}, "zstd: a frame that does not tell its length")
+	requireBadBlock(t, storedBlock{[]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 1, 0, 0}, zstded}, "zstd: a frame without its length")
 	requireBadBlock(t, storedBlock{[]byte{0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff}, zstded}, "zstd: ")
 	requireBadBlock(t, storedBlock{[]byte("not zstd at all"), zstded}, "zstd: ")
 	requireBadBlock(t, storedBlock{nil, zstded}, "zstd: ")
@@ -137,7 +140,8 @@ func TestKeysThatShare(t *testing.T) {
 	require.Len(t, openTable(t, file).Metaindex(), 64)
 }
 
-// A long key that every entry shares makes of few bytes many: a table shall not keep them all in memory.
+// A long key that every entry shares makes of few bytes many: a table shall not keep them all in
+// memory.
 func TestManyTimesTheSameKey(t *testing.T) {
 	contents := appendEntry(nil, 0, bytes.Repeat([]byte("k"), 1<<18), []byte{0, 0})
 	for i := range 1 << 14 {

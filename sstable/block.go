@@ -7,11 +7,11 @@ import (
 	"math"
 )
 
-// entries walks through the entries of a data, index or metaindex block. The key and the value of one are valid until the
-// next call.
+// entries iterates over the entries of a data, index or metaindex block. The key and the value of
+// an entry are valid until the next call.
 type entries struct {
 	block    []byte // without the restarts
-	restarts []byte // the offsets that are still to come, 4 bytes each
+	restarts []byte // the offsets not reached yet, 4 bytes each
 	at       int    // offset of the next entry
 
 	key, value []byte
@@ -21,18 +21,21 @@ type entries struct {
 // No block of LevelDB has more than 16 entries that share the bytes of a key.
 const maxSharing = 16
 
-// checkSharing returns an error if the keys so far are so much longer than the block that it would be dear to keep them.
+// checkSharing returns an error if the keys so far are so much longer than the block that to keep
+// them would cost too much memory.
 func (e *entries) checkSharing() error {
 	if e.keyBytes/maxSharing > uint64(len(e.block)) {
-		return fmt.Errorf("%d bytes make more than %d bytes of keys", len(e.block), e.keyBytes)
+		return fmt.Errorf("%d bytes decode to more than %d bytes of keys", len(e.block), e.keyBytes)
 	}
 	return nil
 }
 
-// newEntries returns the entries of a block's contents, or an error if the end of the block is wrong.
+// newEntries returns the entries of a block's contents, or an error if the end of the block is
+// wrong.
 func newEntries(block []byte) (*entries, error) {
 	if len(block) < 4 {
-		return nil, fmt.Errorf("a block of %d bytes, too short for the number of its restarts", len(block))
+		return nil, fmt.Errorf("a block of %d bytes is too short for the number of its restarts",
+			len(block))
 	}
 	end := len(block) - 4
 	restarts := binary.LittleEndian.Uint32(block[end:])
@@ -41,7 +44,7 @@ func newEntries(block []byte) (*entries, error) {
 	}
 	start := end - 4*int(restarts)
 	if restarts == 0 && start > 0 {
-		return nil, errors.New("entries without a restart, which C++ LevelDB does not see")
+		return nil, errors.New("entries without a restart, which C++ LevelDB ignores")
 	}
 	e := &entries{block: block[:start], restarts: block[start:end]}
 	// A block without entries has one restart all the same, in C++ LevelDB and in goleveldb.
@@ -51,11 +54,12 @@ func newEntries(block []byte) (*entries, error) {
 	return e, nil
 }
 
-// next steps to the next entry. It returns false behind the last one, or with an error.
+// next steps to the next entry. It returns false after the last one, and with an error.
 func (e *entries) next() (bool, error) {
 	if e.at == len(e.block) {
 		if len(e.restarts) > 0 {
-			return false, fmt.Errorf("a restart at %d, where no entry begins", binary.LittleEndian.Uint32(e.restarts))
+			return false, fmt.Errorf("a restart at %d, where no entry begins",
+				binary.LittleEndian.Uint32(e.restarts))
 		}
 		return false, nil
 	}
@@ -64,16 +68,18 @@ func (e *entries) next() (bool, error) {
 	for i := range lengths {
 		n, size := binary.Uvarint(rest)
 		if size <= 0 || n > math.MaxUint32 {
-			return false, fmt.Errorf("the entry at %d does not tell its lengths", e.at)
+			return false, fmt.Errorf("the entry at %d has no valid lengths", e.at)
 		}
 		lengths[i], rest = n, rest[size:]
 	}
 	shared, unshared, value := lengths[0], lengths[1], lengths[2]
 	if shared > uint64(len(e.key)) {
-		return false, fmt.Errorf("the entry at %d shares %d bytes with a key of %d", e.at, shared, len(e.key))
+		return false, fmt.Errorf("the entry at %d shares %d bytes with a key of %d",
+			e.at, shared, len(e.key))
 	}
 	if unshared+value > uint64(len(rest)) {
-		return false, fmt.Errorf("the entry at %d has %d bytes, and %d are left", e.at, unshared+value, len(rest))
+		return false, fmt.Errorf("the entry at %d has %d bytes, and %d are left",
+			e.at, unshared+value, len(rest))
 	}
 	if err := e.restart(shared); err != nil {
 		return false, err
@@ -85,7 +91,8 @@ func (e *entries) next() (bool, error) {
 	return true, nil
 }
 
-// restart checks the restarts against the entry at e.at: readers that search begin there, and would go astray.
+// restart checks the restarts against the entry at e.at: a search begins at a restart, and would
+// miss keys.
 func (e *entries) restart(shared uint64) error {
 	if len(e.restarts) == 0 {
 		return nil
@@ -98,7 +105,8 @@ func (e *entries) restart(shared uint64) error {
 			return errors.New("no restart at the first entry")
 		}
 	case shared != 0:
-		return fmt.Errorf("the entry at %d is a restart, and shares %d bytes with the key before", e.at, shared)
+		return fmt.Errorf("the entry at %d is a restart, but shares %d bytes with the key before",
+			e.at, shared)
 	default:
 		e.restarts = e.restarts[4:]
 	}

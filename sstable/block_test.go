@@ -51,8 +51,8 @@ func TestBlocks(t *testing.T) {
 		{"the empty key", entry(0, "", "v") + entry(0, "", "w") + restarts(0), "=v =w", ""},
 		{"a long value", entry(0, "k", strings.Repeat("v", 300)) + restarts(0), "k=" + strings.Repeat("v", 300), ""},
 
-		{"no bytes", "", "", "a block of 0 bytes, too short for the number of its restarts"},
-		{"3 bytes", "\x00\x00\x00", "", "a block of 3 bytes, too short"},
+		{"no bytes", "", "", "a block of 0 bytes is too short for the number of its restarts"},
+		{"3 bytes", "\x00\x00\x00", "", "a block of 3 bytes is too short"},
 		{"restarts without space", "\x01\x00\x00\x00", "", "1 restarts in a block of 4 bytes"},
 		{"one restart too many", one + "\x00\x00\x00\x00" + "\x03\x00\x00\x00", "", "3 restarts in a block of 15 bytes"},
 		{"most restarts", "\x00\x00\x00\x00" + "\xff\xff\xff\xff", "", "4294967295 restarts in a block of 8 bytes"},
@@ -65,20 +65,20 @@ func TestBlocks(t *testing.T) {
 		{"a restart beyond the end", two + restarts(0, 1000), "a=1 b=2", "a restart at 1000, where no entry begins"},
 		{"a restart twice", two + restarts(0, 5, 5), "a=1 b=2", "a restart at 5, where no entry begins"},
 		{"restarts in the wrong order", two + restarts(0, 5, 0), "a=1 b=2", "a restart at 0, where no entry begins"},
-		{"a restart that shares", one + entry(1, "x", "w") + restarts(0, 7), "key=v", "the entry at 7 is a restart, and shares 1 bytes with the key before"},
+		{"a restart that shares", one + entry(1, "x", "w") + restarts(0, 7), "key=v", "the entry at 7 is a restart, but shares 1 bytes with the key before"},
 		{"the first entry shares", entry(1, "x", "v") + restarts(0), "", "the entry at 0 shares 1 bytes with a key of 0"},
 		{"shares too much", one + entry(4, "x", "w") + restarts(0), "key=v", "the entry at 7 shares 4 bytes with a key of 3"},
 		{"shares 2^32-1", one + "\xff\xff\xff\xff\x0f\x01\x00x" + restarts(0), "key=v", "shares 4294967295 bytes with a key of 3"},
-		{"shares 2^32", one + "\x80\x80\x80\x80\x10\x01\x00x" + restarts(0), "key=v", "the entry at 7 does not tell its lengths"},
+		{"shares 2^32", one + "\x80\x80\x80\x80\x10\x01\x00x" + restarts(0), "key=v", "the entry at 7 has no valid lengths"},
 		{"unshared too long", one + "\x00\x03\x00xy" + restarts(0), "key=v", "the entry at 7 has 3 bytes, and 2 are left"},
 		{"value too long", one + "\x00\x01\x02xy" + restarts(0), "key=v", "the entry at 7 has 3 bytes, and 2 are left"},
 		{"the longest", one + "\x00\xff\xff\xff\xff\x0f\xff\xff\xff\xff\x0fxy" + restarts(0), "key=v", "the entry at 7 has 8589934590 bytes, and 2 are left"},
-		{"unshared 2^32", "\x00\x80\x80\x80\x80\x10\x00" + restarts(0), "", "does not tell its lengths"},
-		{"value 2^32", "\x00\x00\x80\x80\x80\x80\x10" + restarts(0), "", "does not tell its lengths"},
-		{"a length beyond 64 bits", "\x00\x00" + strings.Repeat("\xff", 10) + "\x01" + restarts(0), "", "does not tell its lengths"},
-		{"one length", one + "\x00" + restarts(0), "key=v", "the entry at 7 does not tell its lengths"},
-		{"two lengths", one + "\x00\x00" + restarts(0), "key=v", "the entry at 7 does not tell its lengths"},
-		{"a length that does not end", one + "\x00\x00\x80" + restarts(0), "key=v", "the entry at 7 does not tell its lengths"},
+		{"unshared 2^32", "\x00\x80\x80\x80\x80\x10\x00" + restarts(0), "", "has no valid lengths"},
+		{"value 2^32", "\x00\x00\x80\x80\x80\x80\x10" + restarts(0), "", "has no valid lengths"},
+		{"a length beyond 64 bits", "\x00\x00" + strings.Repeat("\xff", 10) + "\x01" + restarts(0), "", "has no valid lengths"},
+		{"one length", one + "\x00" + restarts(0), "key=v", "the entry at 7 has no valid lengths"},
+		{"two lengths", one + "\x00\x00" + restarts(0), "key=v", "the entry at 7 has no valid lengths"},
+		{"a length that does not end", one + "\x00\x00\x80" + restarts(0), "key=v", "the entry at 7 has no valid lengths"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			entries, err := readBlock(t, []byte(c.block))
@@ -92,9 +92,11 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// The metaindex and the index must have handles of blocks that lie in the file, and the index in its order.
+// The metaindex and the index must have handles of blocks that lie in the file, and the index in
+// its order.
 func TestHandles(t *testing.T) {
-	// The file begins with two empty blocks of 8 bytes and their trailers, and 100 bytes without meaning.
+	// The file begins with two empty blocks of 8 bytes and their trailers, and 100 bytes without
+	// meaning.
 	empty := withTrailer(appendRestarts(nil, 0), raw)
 	begin := slices.Concat(empty, empty, make([]byte, 100))
 	end := uint64(len(begin))
@@ -127,14 +129,14 @@ func TestHandles(t *testing.T) {
 		"\x00":                       "a block handle without a length",
 		"\x00\x80":                   "a block handle without a length",
 		strings.Repeat("\xff", 11):   "a block handle without an offset",
-		handle(0, 1<<63):             "does not fit into the file",
-		handle(1<<63, 0):             "does not fit into the file",
-		handle(1<<64-1, 1<<64-1):     "does not fit into the file",
-		handle(1<<64-5, 0):           "does not fit into the file",
-		handle(0, 1<<64-5):           "does not fit into the file",
-		handle(end+18+8+18+8+100, 0): "does not fit into the file",
-		handle(0, end+18+8+18+8+100): "does not fit into the file",
-		handle(end-5, end):           "does not fit into the file",
+		handle(0, 1<<63):             "lies outside the file",
+		handle(1<<63, 0):             "lies outside the file",
+		handle(1<<64-1, 1<<64-1):     "lies outside the file",
+		handle(1<<64-5, 0):           "lies outside the file",
+		handle(0, 1<<64-5):           "lies outside the file",
+		handle(end+18+8+18+8+100, 0): "lies outside the file",
+		handle(0, end+18+8+18+8+100): "lies outside the file",
+		handle(end-5, end):           "lies outside the file",
 	}
 	for value, want := range bad {
 		err := open([]string{at0, value}, nil)

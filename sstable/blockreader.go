@@ -14,7 +14,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
 
-// A blockReader reads the blocks of a file. It owns two buffers, so it is not safe for concurrent use.
+// A blockReader reads the blocks of a file. It owns two buffers, so it is not safe for concurrent
+// use.
 type blockReader struct {
 	file io.ReaderAt
 	size uint64 // of the file without its footer: where blocks may lie
@@ -24,7 +25,7 @@ type blockReader struct {
 	zstd    blocks.ZstdDecoder
 }
 
-// Compression, by the byte behind a block.
+// Compression, by the byte after a block.
 const (
 	compressionNone   = 0
 	compressionSnappy = 1
@@ -34,7 +35,7 @@ const (
 // check returns an error if the block does not lie in the file.
 func (r *blockReader) check(h BlockHandle) error {
 	if h.Length > r.size || h.Length+trailerLen > r.size || h.Offset > r.size-h.Length-trailerLen {
-		return fmt.Errorf("a block of %d bytes at %d does not fit into the file", h.Length, h.Offset)
+		return fmt.Errorf("a block of %d bytes at %d lies outside the file", h.Length, h.Offset)
 	}
 	if h.Length > math.MaxInt-trailerLen {
 		return fmt.Errorf("a block of %d bytes does not fit into memory", h.Length)
@@ -48,7 +49,7 @@ func (r *blockReader) read(h BlockHandle) ([]byte, error) {
 		return nil, err
 	}
 	const large = 1 << 20
-	if h.Length > large { // a wrong length shall not cost much memory
+	if h.Length > large { // a wrong length must not cost much memory
 		if err := r.checkLarge(h); err != nil {
 			return nil, err
 		}
@@ -96,14 +97,14 @@ func (r *blockReader) decompress(kind byte, block []byte) ([]byte, error) {
 	return nil, compressionError(kind)
 }
 
-// ErrCompression is wrapped by the error for a block that is sound by its checksum, and compressed in a way that LevelDB does
-// not have. RocksDB and forks of LevelDB have others.
+// ErrCompression is wrapped by the error for a block whose checksum is right and whose compression
+// LevelDB does not have. RocksDB and forks of LevelDB have others.
 var ErrCompression = errors.New("unknown compression")
 
 type compressionError byte
 
 func (e compressionError) Error() string {
-	return fmt.Sprintf("compression %d, and LevelDB knows 0 (none), 1 (snappy) and 2 (zstd)", byte(e))
+	return fmt.Sprintf("compression %d, but LevelDB has 0 (none), 1 (snappy) and 2 (zstd)", byte(e))
 }
 
 func (compressionError) Is(target error) bool { return target == ErrCompression }
@@ -114,7 +115,7 @@ func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 		return nil, fmt.Errorf("snappy: %w", err)
 	}
 	if !blocks.SnappyCanHold(len(block), n) {
-		return nil, fmt.Errorf("snappy: %d bytes cannot hold %d", len(block), n)
+		return nil, fmt.Errorf("snappy: %d bytes cannot decode to %d", len(block), n)
 	}
 	decoded, err := snappy.Decode(r.decoded[:cap(r.decoded)], block)
 	if err != nil {
@@ -130,7 +131,7 @@ func (r *blockReader) decompressZstd(block []byte) ([]byte, error) {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	if !header.HasFCS {
-		return nil, errors.New("zstd: a frame that does not tell its length, which LevelDB needs")
+		return nil, errors.New("zstd: a frame without its length, which LevelDB needs")
 	}
 	decoded, err := r.zstd.Decode(r.decoded, block, header.FrameContentSize)
 	if err != nil {

@@ -25,8 +25,8 @@ var comparers = map[string]func(a, b string) int{
 	},
 }
 
-// Tables in the order of another comparer are no error, and no key of theirs is denied: a search by the index would go astray,
-// and so none is tried.
+// Tables in the order of another comparer are no error, and no key of theirs is denied: a search by
+// the index would go astray, and so none is tried.
 func TestOtherComparers(t *testing.T) {
 	for name, compare := range comparers {
 		for _, internal := range []bool{true, false} {

@@ -11,11 +11,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// What follows the first frame is not in the length that LevelDB reads. It must not become part of the block, whatever room
-// a buffer has from the blocks before.
+// What follows the first frame is not in the length that LevelDB reads. It must not become part of
+// the block, whatever room a buffer has from the blocks before.
 func TestSecondFrame(t *testing.T) {
 	first := compress(t, appendRestarts(nil, 0), zstded)
 	second := compress(t, bytes.Repeat([]byte("more"), 3), zstded)
@@ -59,7 +60,7 @@ func TestBestCompression(t *testing.T) {
 
 // Frames of many blocks of all kinds: repeated bytes, compressed, and as they are.
 func TestZstdFrames(t *testing.T) {
-	rng := seeded(t, 5)
+	rng := policytest.Rand(t, 5)
 	for _, level := range []zstd.EncoderLevel{zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBestCompression} {
 		encoder, err := zstd.NewWriter(nil, zstd.WithSingleSegment(level == zstd.SpeedDefault), zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(level == zstd.SpeedFastest))
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -34,11 +35,12 @@ func (tolerant) MayContain(filter, key []byte) bool {
 
 const changedName = "changed.ldb"
 
-// examine reads all that a table holds, and tells what has become of the user keys that were written. It demands that this
-// ends, and takes little memory.
+// examine reads all that a table holds, and tells what has become of the user keys that were
+// written. It demands that this ends, and takes little memory.
 func examine(t testing.TB, file []byte, users []string, p policy.Policy, opts ...sstable.TableOption) outcome {
 	var n uint64
-	// A garbage collection adds small allocations to the figure that were made before. It is no fault if it happens once.
+	// A garbage collection adds small allocations to the figure that were made before. It is no
+	// fault if it happens once.
 	for range 3 {
 		before := allocated()
 		result := examineAll(t, file, users, p, opts...)
@@ -105,8 +107,8 @@ func examineAll(t testing.TB, file []byte, users []string, p policy.Policy, opts
 	return sound
 }
 
-// requireFew counts entries, of which a file cannot have any number: each has 3 bytes at least, and zstd makes of 4 bytes
-// no more than 128 KiB.
+// requireFew counts entries, of which a file cannot have any number: each has 3 bytes at least, and
+// zstd makes of 4 bytes no more than 128 KiB.
 func requireFew(t testing.TB, n *int, file []byte) {
 	if *n++; *n/(128<<10) > len(file) {
 		t.Fatalf("entries without end in %x", file)
@@ -144,8 +146,9 @@ type victim struct {
 	format sstable.KeyFormat
 }
 
-// victims are small tables: of internal and plain keys, compressed in all ways, with many windows, with several filters in
-// LevelDB's windows of 2 KiB, with several versions of keys, of one entry, with RocksDB's properties, and empty.
+// victims are small tables: of internal and plain keys, compressed in all ways, with many windows,
+// with several filters in LevelDB's windows of 2 KiB, with several versions of keys, of one entry,
+// with RocksDB's properties, and empty.
 func victims(t testing.TB, p policy.Policy) (all []victim) {
 	add := func(name string, o tableOptions, format sstable.KeyFormat, stored [][]byte) {
 		o.policy, o.internal = p, format == sstable.InternalKeys
@@ -208,9 +211,10 @@ func largeVictim(t testing.TB, p policy.Policy) victim {
 // Each byte is changed in these bits.
 var flips = []byte{0x01, 0x80, 0xff}
 
-// Every flip of a byte and every truncation of a table whose checksums stay as they are: an error, or nothing is lost.
+// Every flip of a byte and every truncation of a table whose checksums stay as they are: an error,
+// or nothing is lost.
 func TestFlips(t *testing.T) {
-	p := inTurn{bloom(t, 10), blocked(t, 10)}
+	p := inTurn{policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewBlockedBloom(10))}
 	for _, v := range append(victims(t, p), largeVictim(t, p)) {
 		t.Run(v.name, func(t *testing.T) {
 			var counts [silent + 1]int
@@ -231,18 +235,20 @@ func TestFlips(t *testing.T) {
 				}
 			}
 			t.Logf("%d bytes: %d errors, %d sound", len(v.file), counts[failed], counts[sound])
-			// The zeros of the footer alone are read by nobody; and the varint before them may end in one of them.
+			// The zeros of the footer alone are read by nobody; and the varint before them may end
+			// in one of them.
 			padding := 40 - len(encodeHandle(v.w.metaindex)) - len(encodeHandle(v.w.indexBlock))
 			require.Equal(t, 2*(len(flips)*padding+1), counts[sound])
 		})
 	}
 }
 
-// Every flip, with the checksum of the block computed anew: then no reader can know that the bytes are not those that were
-// written. Still, if all entries are read, then asking the filter for each of them where it is shows whether it knows it.
+// Every flip, with the checksum of the block computed anew: then no reader can know that the bytes
+// are not those that were written. Still, if all entries are read, then asking the filter for each
+// of them where it is shows whether it knows it.
 func TestFlipsWithChecksums(t *testing.T) {
 	var total [silent + 1]int
-	for name, p := range map[string]policy.Policy{"exact": tolerant{exact{t}}, "Bloom": bloom(t, 10), "blocked": blocked(t, 10)} {
+	for name, p := range map[string]policy.Policy{"exact": tolerant{exact{t}}, "Bloom": policytest.Must(policy.NewBloom(10)), "blocked": policytest.Must(policy.NewBlockedBloom(10))} {
 		all := append(victims(t, p), largeVictim(t, p))
 		for _, v := range all {
 			t.Run(name+", "+v.name, func(t *testing.T) {

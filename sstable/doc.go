@@ -1,19 +1,21 @@
-// Package sstable reads and writes LevelDB's filter block, and reads the tables that it lies in: those of C++ LevelDB and
-// goleveldb, and the tables that RocksDB and Pebble write in LevelDB's format. It is for tools, which want to know what is
-// in a file and what is wrong with it, and for the authors of engines, who can use [FilterBlockBuilder] and
-// [FilterBlockReader] as finished parts.
+// Package sstable reads and writes LevelDB's filter block, and reads the tables that contain it:
+// those of C++ LevelDB and goleveldb, and the tables that RocksDB and Pebble write in LevelDB's
+// format. Tools use it to see what is in a file and what is wrong with it. Authors of engines can
+// use [FilterBlockBuilder] and [FilterBlockReader] as they are.
 //
 // # The filter block
 //
-// A table keeps one filter for every window of 2^base_lg bytes of its data blocks; base_lg is 11 unless set otherwise. A
-// data block belongs to the window in which it begins, and all of its keys to that window's filter.
+// A table keeps one filter for every window of 2^base_lg bytes of its data blocks; base_lg is 11
+// unless set otherwise. A data block belongs to the window in which it begins, and all of its keys
+// to that window's filter.
 //
-//	filter of window 0, of window 1, ... ; a window in which no block begins has a filter of no bytes
+//	filter of window 0, of window 1, ... ; 0 bytes for a window in which no block begins
 //	offset of each filter, 4 bytes
 //	offset of these offsets, 4 bytes, which is the end of the last filter too
 //	base_lg, 1 byte
 //
-// Integers are little-endian. With one 9-byte filter (LevelDB's for one key at 10 bits) in the windows 0 and 2:
+// Integers are little-endian. With one 9-byte filter (LevelDB's for one key at 10 bits) in each of
+// the windows 0 and 2:
 //
 //	00  ff ff ff ff ff ff ff ff 06    window 0
 //	09  ff ff ff ff ff ff ff ff 06    window 2
@@ -23,38 +25,44 @@
 //	1e  12 00 00 00                   the offsets begin at 0x12, where window 2 ends
 //	22  0b                            windows of 2^11 bytes
 //
-// A block is well formed if it has these 5 last bytes, base_lg is at most 63, the first filter begins at 0, no filter ends
-// before it begins, and the offsets fill the space between the filters and their end. A reader answers
+// A block is well formed if it has these 5 last bytes, base_lg is at most 63, the first filter
+// begins at 0, no filter ends before it begins, and the offsets fill the space between the filters
+// and their end. A reader answers
 //
-//	"may contain"   to everything in a block that is not well formed
-//	"may contain"   for windows beyond the last filter
-//	"absent"        for a window whose filter has no bytes: no block begins there (a policy makes no such filter of keys)
+//	"may contain"   for everything in a block that is not well formed
+//	"may contain"   for windows after the last filter
+//	"absent"        for a window whose filter has no bytes: no block begins there, because
+//	                no policy builds such a filter of keys
 //	the policy's    otherwise
 //
-// C++ LevelDB and goleveldb answer "absent" also if two equal offsets lie beyond the filters, which only a damaged block
-// has.
+// C++ LevelDB and goleveldb also answer "absent" if two equal offsets lie beyond the filters, which
+// only a damaged block has.
 //
 // # The table
 //
 //	data blocks
-//	filter block, if there is one
-//	metaindex block    entries: name of a block -> its handle. The filter block is "filter." and the policy's name;
-//	                   "fullfilter." and the name is one filter for the whole table (RocksDB, Pebble)
-//	index block        entries: a key not below the block's last one, and below the next block's first -> handle
-//	footer             48 bytes: handle of the metaindex, handle of the index, zeros up to byte 40, magic number
+//	filter block   if there is one
+//	metaindex      a block with an entry for each of these blocks: its name -> its handle. The name
+//	               of the filter block is "filter." and the policy's name; "fullfilter." and the
+//	               name is one filter for the whole table (RocksDB, Pebble)
+//	index          a block with an entry for each data block: a key that is at least the block's
+//	               last one, and below the next block's first -> the block's handle
+//	footer         48 bytes: the handles of metaindex and index, zeros up to byte 40, magic number
 //
-// A handle is the offset and the length of a block as varints. A block in the file is followed by one byte for its
-// compression (0 none, 1 snappy, 2 zstd) and the CRC-32C of both, masked: rotated right by 15 bits, plus 0xa282ead8. The
-// length counts neither. The metaindex, the index and the data blocks are made of entries; the filter block is not.
+// A handle is the offset and the length of a block as varints. In the file, a block is followed by
+// one byte for its compression (0 none, 1 snappy, 2 zstd) and the CRC-32C of both, masked: rotated
+// right by 15 bits, plus 0xa282ead8. The length counts neither. The metaindex, the index and the
+// data blocks consist of entries; the filter block does not.
 //
-//	entry    shared, unshared, length of the value (varints); unshared bytes of the key; the value
-//	         The key is the first `shared` bytes of the one before and the unshared bytes.
-//	tail     offsets of the restarts, the entries with shared = 0 (the first one always), 4 bytes each; their number, 4 bytes
+//	entry   shared, unshared, length of the value (varints); unshared bytes of the key; the value.
+//	        The key is the first `shared` bytes of the key before, and the unshared bytes
+//	tail    offsets of the restarts, 4 bytes each; their number, 4 bytes. A restart is an entry
+//	        with shared = 0; the first entry always is one
 //
-// The keys of a database are internal: the user's key and a trailer of 8 bytes, little-endian, sequence number * 256 + type
-// (0 deletion, 1 value). Filters know user keys only. Tables from a table builder alone may have plain keys. [KeyFormat] says
-// how they are told apart.
+// The keys of a database are internal: the user's key and a trailer of 8 bytes, little-endian,
+// sequence number * 256 + type (0 deletion, 1 value). Filters know user keys only. A table that a
+// table builder wrote without a database may have plain keys. [KeyFormat] says how to tell.
 //
-// The source of all this is LevelDB's doc/table_format.md, and table/format.cc, table/block_builder.cc, table/block.cc and
-// table/filter_block.cc of release 1.23 for what it leaves out.
+// The sources are LevelDB's doc/table_format.md and, for what it leaves out, table/format.cc,
+// table/block_builder.cc, table/block.cc and table/filter_block.cc of release 1.23.
 package sstable

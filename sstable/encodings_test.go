@@ -9,29 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// The last bytes of filters in the range that LevelDB reserved.
-const (
-	blockedByte = 0x42
-	fuseByte    = 0x46
-)
-
-func blocked(t testing.TB, bitsPerKey float64) *policy.BlockedBloom {
-	p, err := policy.NewBlockedBloom(bitsPerKey)
+// encodingOf returns the encoding of a sound filter.
+func encodingOf(t testing.TB, filter []byte) policy.Encoding {
+	info, err := policy.Parse(filter)
 	require.NoError(t, err)
-	return p
+	return info.Encoding
 }
 
-// fuse returns a policy whose filters are binary fuse if they have a thousand keys and 12 bits for each.
-func fuse(t testing.TB, bitsPerKey float64) *policy.BinaryFuse {
-	p, err := policy.NewBinaryFuse(bitsPerKey)
-	require.NoError(t, err)
-	return p
-}
-
-// inTurn is a policy whose filters are made by several policies, one after the other. It reads those of all, as each does.
+// inTurn is a policy whose filters are made by several policies, one after the other. It reads
+// those of all, as each does.
 type inTurn []policy.Policy
 
 func (p inTurn) Name() string                       { return p[0].Name() }
@@ -50,7 +40,6 @@ type turningBuilder []policy.Builder
 
 func (b *turningBuilder) Add(key []byte) { (*b)[0].Add(key) }
 func (b *turningBuilder) Len() int       { return (*b)[0].Len() }
-func (b *turningBuilder) Size() int      { return (*b)[0].Size() }
 
 func (b *turningBuilder) Finish(dst []byte) []byte {
 	now := (*b)[0]
@@ -59,9 +48,10 @@ func (b *turningBuilder) Finish(dst []byte) []byte {
 }
 
 // policies are those of all encodings, each alone, and in turn.
-func policies(t testing.TB) map[string]inTurn {
-	exact, blocked, fuse := bloom(t, 10), blocked(t, 10), fuse(t, 26)
-	return map[string]inTurn{"exact": {exact}, "blocked": {blocked}, "fuse": {fuse}, "in turn": {exact, blocked, fuse}}
+func policies() map[string]inTurn {
+	exact := policytest.Must(policy.NewBloom(10))
+	blocked := policytest.Must(policy.NewBlockedBloom(10))
+	return map[string]inTurn{"exact": {exact}, "blocked": {blocked}, "in turn": {exact, blocked}}
 }
 
 func filterMadeBy(p policy.Policy, keys [][]byte) []byte {
@@ -81,9 +71,10 @@ func mixedBlocks() (blocks []dataBlock, end uint64) {
 	return blocks, 40_000
 }
 
-// Windows with filters of each encoding, and of all, are what the policies make of their keys, and all policies find these.
+// Windows with filters of each encoding, and of all, are what the policies make of their keys, and
+// all policies find these.
 func TestWindowsOfEncodings(t *testing.T) {
-	all := policies(t)
+	all := policies()
 	blocks, end := mixedBlocks()
 	for name, p := range all {
 		b, err := sstable.NewFilterBlockBuilder(p)
@@ -101,7 +92,7 @@ func TestWindowsOfEncodings(t *testing.T) {
 						keys[b.offset>>11] = append(keys[b.offset>>11], []byte(key))
 					}
 				}
-				made, ends := 0, map[byte]bool{}
+				made, found := 0, map[policy.Encoding]bool{}
 				for i := range r.NumFilters() {
 					filter := r.Filter(i)
 					if len(keys[i]) == 0 {
@@ -111,12 +102,11 @@ func TestWindowsOfEncodings(t *testing.T) {
 					}
 					require.Equal(t, filterMadeBy(p[made%len(p)], keys[i]), filter)
 					made++
-					ends[filter[len(filter)-1]] = true
+					found[encodingOf(t, filter)] = true
 				}
 				require.Equal(t, 6, made)
-				require.Equal(t, name == "blocked" || name == "fuse" || name == "in turn", ends[blockedByte], "%s: small filters", name)
-				require.Equal(t, name == "fuse" || name == "in turn", ends[fuseByte], name)
-				require.Equal(t, name == "exact" || name == "in turn", ends[6], name)
+				require.Equal(t, name != "blocked", found[policy.EncodingBloom], name)
+				require.Equal(t, name != "exact", found[policy.EncodingBlocked], name)
 				for _, offset := range []uint64{20_000, 25_000, 30_000} {
 					passed := 0
 					for i := range 1000 {
@@ -132,32 +122,27 @@ func TestWindowsOfEncodings(t *testing.T) {
 	}
 }
 
-// Every flip of a bit in a filter: no panic, the block's other windows answer as before, and a filter whose last bytes are no
-// longer known has all keys, as has one whose length is none of its new encoding or layout. (A flip in the bits or the cells may
-// lose keys: the block's checksum is there for that.)
+// Every flip of a bit in a filter: no panic, the block's other windows answer as before, and a
+// filter that is malformed now may contain all keys. (A flip in the bits may lose keys: the block's
+// checksum is there for that.)
 func TestWindowFlips(t *testing.T) {
-	p := policies(t)["in turn"]
+	p := policies()["in turn"]
 	blocks, end := []dataBlock{
-		{0, names(8)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}}, {10_000, names(20)}, // the last two are a small filter of the fuse policy
-		{25_000, names(150)}, {30_000, names(1100)}, {35_000, names(1100)}, // exact, of 22 lines, binary fuse
-	}, uint64(40_000)
+		{0, names(8)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}}, {10_500, names(20)},
+		{25_000, names(150)}, {30_000, names(1100)}, // exact, blocked of 22 lines
+	}, uint64(35_000)
 	b, err := sstable.NewFilterBlockBuilder(p)
 	require.NoError(t, err)
 	block := build(b, blocks, end)
 	intact := sstable.NewFilterBlockReader(p, block)
-	lost, always := map[byte]int{}, map[byte]int{} // by encoding
+	lost, always := map[policy.Encoding]int{}, map[policy.Encoding]int{}
 	start := 0
 	for i := range intact.NumFilters() {
 		filter := intact.Filter(i)
 		if len(filter) == 0 {
 			continue
 		}
-		last := filter[len(filter)-1]
-		// What tells the layout of a fuse filter's cells: segments, e and w.
-		layoutFrom, layoutTo := len(filter), len(filter)
-		if last == fuseByte {
-			layoutFrom, layoutTo = len(filter)-8, len(filter)-2
-		}
+		encoding := encodingOf(t, filter)
 		for at := range filter {
 			if len(filter) > 200 && at < len(filter)-20 && at%16 > 0 {
 				continue // some of the many
@@ -167,48 +152,51 @@ func TestWindowFlips(t *testing.T) {
 				changed[start+at] ^= 1 << bit
 				r := sstable.NewFilterBlockReader(p, changed)
 				require.NoError(t, r.Validate())
-				end := changed[start+len(filter)-2 : start+len(filter)]
-				all := end[1] > 30 && !bytes.Equal(end, filter[len(filter)-2:]) || layoutFrom <= at && at < layoutTo
+				_, malformed := policy.Parse(r.Filter(i))
 				for _, b := range blocks {
-					for j, key := range b.keys[:min(len(b.keys), 20)] {
-						switch may := r.MayContain(b.offset, []byte(key)); {
-						case b.offset>>11 != uint64(i):
-							require.True(t, may, "byte %d, bit %d: key %q of another window", at, bit, key)
-						case all:
-							require.True(t, may, "%x, byte %d of %d, bit %d: unknown encoding or version, or no such length", last, at, len(filter), bit)
-							if j == 0 {
-								always[last]++
-							}
-						case !may:
-							lost[last]++
+					for _, key := range b.keys[:min(len(b.keys), 20)] {
+						may := r.MayContain(b.offset, []byte(key))
+						if b.offset>>11 != uint64(i) || malformed != nil {
+							require.True(t, may, "%v, byte %d of %d, bit %d: key %q at %d",
+								encoding, at, len(filter), bit, key, b.offset)
+						} else if !may {
+							lost[encoding]++
 						}
 					}
+				}
+				if malformed != nil {
+					always[encoding]++
 				}
 			}
 		}
 		start += len(filter)
 	}
-	for _, last := range []byte{6, blockedByte, fuseByte} {
-		require.Positive(t, lost[last], "a bit that is changed loses keys")
-		require.Positive(t, always[last])
+	for _, e := range []policy.Encoding{policy.EncodingBloom, policy.EncodingBlocked} {
+		require.Positive(t, lost[e], "%v: a bit that is changed loses keys", e)
+		require.Positive(t, always[e], e)
 	}
+	require.Equal(t, 3*8*3, always[policy.EncodingBlocked], "every bit of the trailers of 3 filters")
 }
 
 // Tables with filters of each encoding, and of all, of small and of large windows.
 func TestTablesOfEncodings(t *testing.T) {
-	all := policies(t)
+	all := policies()
 	for name, p := range all {
 		for _, baseLg := range []int{7, 11, 30} {
 			users := names(3000)
 			file, _ := writeTable(t, tableOptions{blockSize: 500, interval: 16, policy: p, baseLg: baseLg, internal: true, indexKey: shortInternalIndexKey}, internalKeys(users...)...)
 			table := openTable(t, file)
 			require.Equal(t, []sstable.FilterEntry{{Policy: policy.Name, Handle: table.Filters()[0].Handle}}, table.Filters())
-			for _, reader := range []policy.Policy{bloom(t, 3), blocked(t, 3), fuse(t, 3), all["in turn"]} {
+			for _, reader := range all {
 				filter, err := table.Filter(reader)
 				require.NoError(t, err)
 				if baseLg == 30 {
-					first := filter.Windows().Filter(0)
-					require.Equal(t, map[string]byte{"exact": 6, "blocked": blockedByte, "fuse": fuseByte, "in turn": 6}[name], first[len(first)-1])
+					want := map[string]policy.Encoding{
+						"exact":   policy.EncodingBloom,
+						"blocked": policy.EncodingBlocked,
+						"in turn": policy.EncodingBloom,
+					}[name]
+					require.Equal(t, want, encodingOf(t, filter.Windows().Filter(0)))
 				}
 				for _, user := range users {
 					require.True(t, filter.MayContain([]byte(user)), user)
@@ -225,34 +213,38 @@ func TestTablesOfEncodings(t *testing.T) {
 	}
 }
 
-// fuseVictim is a table with one filter, which is binary fuse: with long fingerprints it takes few keys.
-func fuseVictim(t testing.TB) victim {
-	p := fuse(t, 28)
+// blockedVictim is a table with one blocked Bloom filter.
+func blockedVictim(t testing.TB) victim {
+	p := policytest.Must(policy.NewBlockedBloom(10))
 	var users []string
 	for i := range 400 {
 		users = append(users, fmt.Sprintf("%03d", i))
 	}
 	var file bytes.Buffer
-	w := newTableWriter(t, &file, tableOptions{blockSize: 1000, interval: 16, baseLg: 30, policy: p, internal: true, indexKey: shortInternalIndexKey})
+	w := newTableWriter(t, &file, tableOptions{
+		blockSize: 1000, interval: 16, baseLg: 30, policy: p, internal: true,
+		indexKey: shortInternalIndexKey,
+	})
 	for _, key := range internalKeys(users...) {
 		w.add(key, nil)
 	}
 	w.finish()
 	filter, err := openTable(t, file.Bytes()).Filter(p)
 	require.NoError(t, err)
-	require.True(t, bytes.HasSuffix(filter.Windows().Filter(0), []byte{16, 1, fuseByte}))
+	require.Equal(t, policy.EncodingBlocked, encodingOf(t, filter.Windows().Filter(0)))
 	require.Equal(t, sound, examine(t, file.Bytes(), users, p))
-	return victim{"binary fuse", file.Bytes(), w, users, sstable.InternalKeys}
+	return victim{"blocked Bloom", file.Bytes(), w, users, sstable.InternalKeys}
 }
 
-// As TestFlips and TestFlipsWithChecksums, in the filter block of a table with a binary fuse filter.
-func TestFuseFlips(t *testing.T) {
-	v := fuseVictim(t)
+// As TestFlips and TestFlipsWithChecksums, in the filter block of a table with a blocked filter.
+func TestBlockedFlips(t *testing.T) {
+	v := blockedVictim(t)
+	p := policytest.Must(policy.NewBloom(10))
 	block := v.w.filterBlock
 	counts := map[bool]*[silent + 1]int{false: {}, true: {}}
 	for at := int(block.Offset); at < int(block.Offset+block.Length); at++ {
 		if at < int(block.Offset+block.Length)-64 && at%8 > 0 {
-			continue // some of the many cells
+			continue // some of the many bits
 		}
 		for _, flip := range flips {
 			for _, refreshed := range []bool{false, true} {
@@ -261,14 +253,15 @@ func TestFuseFlips(t *testing.T) {
 				if refreshed {
 					require.True(t, v.w.refresh(changed, at))
 				}
-				counts[refreshed][examine(t, changed, v.users, fuse(t, 10))]++
+				counts[refreshed][examine(t, changed, v.users, p)]++
 			}
 		}
 	}
 	t.Logf("%v with its checksum as it was, %v with a new one", *counts[false], *counts[true])
-	require.Zero(t, counts[false][sound]+counts[false][denied]+counts[false][lost]+counts[false][silent])
+	old := counts[false]
+	require.Zero(t, old[sound]+old[denied]+old[lost]+old[silent])
 	require.Positive(t, counts[true][failed], "the filter block is no longer well formed")
-	require.Positive(t, counts[true][sound], "such as an unknown version")
+	require.Positive(t, counts[true][sound], "such as a damaged trailer")
 	require.Positive(t, counts[true][denied])
 	require.Zero(t, counts[true][lost]+counts[true][silent])
 }

@@ -14,7 +14,7 @@ var (
 // A CorruptionError says which bytes of a file are not what they should be.
 type CorruptionError struct {
 	File   string // as given to WithFileName; may be empty
-	Offset int64  // in the file, of the part that is wrong or of the block that it is in; -1 if it is not known
+	Offset int64  // in the file, of the part that is wrong or of its block; -1 if unknown
 	Cause  error
 }
 
@@ -41,7 +41,8 @@ func (e *readError) Error() string { return e.err.Error() }
 
 func (e *readError) Unwrap() error { return e.err }
 
-// readFull reads len(p) bytes at the offset. It returns a *readError, or io.ErrUnexpectedEOF if the file ends before.
+// readFull reads len(p) bytes at the offset. It returns a *readError, or io.ErrUnexpectedEOF if the
+// file ends early.
 func readFull(r io.ReaderAt, p []byte, offset int64) error {
 	n, err := r.ReadAt(p, offset)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// exact is a policy without chance, so that no false positive hides a fault: its filter is the list of its keys, each
-// behind its length in 4 bytes. Misuse fails the test.
+// exact is a policy without chance, so that no false positive hides a fault: its filter is the list
+// of its keys, each behind its length in 4 bytes. Misuse fails the test.
 type exact struct{ t testing.TB }
 
 var _ policy.Policy = exact{}
@@ -48,8 +48,6 @@ func (b *exactBuilder) Add(key []byte) {
 }
 
 func (b *exactBuilder) Len() int { return b.n }
-
-func (b *exactBuilder) Size() int { return len(b.filter) }
 
 // Finish writes over all of dst's spare capacity, which it may.
 func (b *exactBuilder) Finish(dst []byte) []byte {

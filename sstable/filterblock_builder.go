@@ -14,42 +14,51 @@ const (
 	maxBaseLg     = 63 // offsets have 64 bits
 )
 
-// A FilterBlockBuilder makes the filter block of one table after the other. The calls for a table are
+// A FilterBlockBuilder builds the filter blocks of tables, one after the other. The calls for a
+// table are
 //
 //	(StartBlock AddKey*)* Finish
 //
-// as in LevelDB: StartBlock with the file offset of each data block before its keys are added, and once more with the offset
-// behind the last one. The keys of a block go into the filter of the window in which the block begins. It is not safe for
-// concurrent use.
+// as in LevelDB: StartBlock with the file offset of each data block before its keys are added, and
+// once more with the offset after the last one. The keys of a block go into the filter of the
+// window in which the block begins. It is not safe for concurrent use.
 type FilterBlockBuilder struct {
 	keys   policy.Builder // of the window len(starts)
 	baseLg uint
 	block  []byte   // the filters of the windows before
 	starts []uint32 // where they begin
 
-	maxBytes uint64 // what an offset can say
+	maxBytes uint64 // the largest offset
 	full     bool   // maxBytes is reached: no more filters
 }
 
 // A FilterBlockOption changes a setting of a FilterBlockBuilder under construction.
 type FilterBlockOption func(*FilterBlockBuilder) error
 
-// WithBaseLg makes one filter for every 2^lg bytes of data blocks, lg from 0 to 63; the default is 11, the only one that C++
-// LevelDB writes. It reads all of them, as goleveldb does, which calls the setting FilterBaseLg. A window costs 4 bytes, with
-// keys or without.
+// WithBaseLg sets the size of a window to 2^lg bytes of data blocks, lg from 0 to 63. The default
+// is 11, the only one that C++ LevelDB writes. C++ LevelDB reads all of them, and so does
+// goleveldb, which calls the setting FilterBaseLg. A window costs 4 bytes, with or without keys.
 func WithBaseLg(lg int) FilterBlockOption {
 	return func(b *FilterBlockBuilder) error {
 		if lg < 0 || lg > maxBaseLg {
-			return fmt.Errorf("sstable: filters for windows of 2^%d bytes: pass a number from 0 to %d, usually %d", lg, maxBaseLg, defaultBaseLg)
+			return fmt.Errorf(
+				"sstable: windows of 2^%d bytes: pass a number from 0 to %d, usually %d",
+				lg,
+				maxBaseLg,
+				defaultBaseLg,
+			)
 		}
 		b.baseLg = uint(lg)
 		return nil
 	}
 }
 
-// NewFilterBlockBuilder returns a builder whose filters p makes. It returns an error, which says what to pass instead, if p is
-// nil or an option refuses its argument.
-func NewFilterBlockBuilder(p policy.Policy, opts ...FilterBlockOption) (*FilterBlockBuilder, error) {
+// NewFilterBlockBuilder returns a builder whose filters p builds. It returns an error that says
+// what to pass instead if p is nil or an option refuses its argument.
+func NewFilterBlockBuilder(
+	p policy.Policy,
+	opts ...FilterBlockOption,
+) (*FilterBlockBuilder, error) {
 	if p == nil {
 		return nil, errNilPolicy
 	}
@@ -65,28 +74,34 @@ func NewFilterBlockBuilder(p policy.Policy, opts ...FilterBlockOption) (*FilterB
 	return b, nil
 }
 
-// StartBlock says that a data block begins at this offset of the file. Offsets must not decrease; it panics if one lies in a
-// window before the last one's.
+// StartBlock says that a data block begins at this offset of the file. Offsets must not decrease:
+// it panics if one lies in an earlier window.
 func (b *FilterBlockBuilder) StartBlock(offset uint64) {
 	window := offset >> b.baseLg
 	if window < uint64(len(b.starts)) {
-		panic(fmt.Sprintf("sstable: StartBlock(%d) after a block that begins in a later window", offset))
+		panic(
+			fmt.Sprintf(
+				"sstable: StartBlock(%d) after a block that begins in a later window",
+				offset,
+			),
+		)
 	}
 	for uint64(len(b.starts)) < window && !b.full {
 		b.finishFilter()
 	}
 }
 
-// AddKey adds a key of the block that StartBlock was called for: a user key, without the trailer of an internal one. It keeps
-// no reference to the key's memory.
+// AddKey adds a key of the block that StartBlock was called for: a user key, without the trailer of
+// an internal one. It keeps no reference to the key's memory.
 func (b *FilterBlockBuilder) AddKey(key []byte) {
 	if !b.full {
 		b.keys.Add(key)
 	}
 }
 
-// Finish returns the filter block, which is the caller's, and starts over for another table. The offsets have 32 bits:
-// should the filters come to 4 GiB, those beyond are left out, and readers answer "may contain" for their windows.
+// Finish returns the filter block, which is the caller's, and starts over for another table. The
+// offsets have 32 bits: filters beyond 4 GiB are left out, and readers answer "may contain" for
+// their windows.
 func (b *FilterBlockBuilder) Finish() []byte {
 	if b.keys.Len() > 0 {
 		b.finishFilter()

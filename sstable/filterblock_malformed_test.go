@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -24,8 +25,8 @@ func (o oracle) MayContain(filter, _ []byte) bool {
 	return o.answer
 }
 
-// levelDBFilter is how LevelDB 1.23 reads a filter block (table/filter_block.cc): it returns the filter that it asks for a
-// block at this offset, or else the answer that it gives without asking.
+// levelDBFilter is how LevelDB 1.23 reads a filter block (table/filter_block.cc): it returns the
+// filter that it asks for a block at this offset, or else the answer that it gives without asking.
 func levelDBFilter(block []byte, offset uint64) (filter []byte, asks, answer bool) {
 	n := uint64(len(block))
 	if n < 5 {
@@ -71,8 +72,8 @@ func wellFormed(block []byte) bool {
 	return offsets[0] == 0
 }
 
-// requireReading asks a reader of any bytes at all offsets that matter, and compares its answers with LevelDB's and with the
-// package comment.
+// requireReading asks a reader of any bytes at all offsets that matter, and compares its answers
+// with LevelDB's and with the package comment.
 func requireReading(t testing.TB, block []byte) {
 	t.Helper()
 	same := bytes.Clone(block)
@@ -120,7 +121,8 @@ func requireReading(t testing.TB, block []byte) {
 	require.Equal(t, same, block, "a reader changes nothing")
 }
 
-// filterBlocks are small sound blocks: with several windows, empty ones, one filter, none, and another base_lg.
+// filterBlocks are small sound blocks: with several windows, empty ones, one filter, none, and
+// another base_lg.
 func filterBlocks(t testing.TB) [][]byte {
 	return [][]byte{
 		build(newBuilder(t), nil, 0),
@@ -163,7 +165,7 @@ func TestChangedFilterBlocks(t *testing.T) {
 
 // Random bytes of each length up to 40, and random offsets in a block that is otherwise sound.
 func TestRandomFilterBlocks(t *testing.T) {
-	rng := seeded(t, 1)
+	rng := policytest.Rand(t, 1)
 	for n := range 41 {
 		for range 200 {
 			block := make([]byte, n)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -29,7 +30,8 @@ func newBuilder(t testing.TB, opts ...sstable.FilterBlockOption) *sstable.Filter
 	return b
 }
 
-// build makes the filter block of a table. It passes all keys in the same memory, which it overwrites.
+// build makes the filter block of a table. It passes all keys in the same memory, which it
+// overwrites.
 func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte {
 	var key []byte
 	for _, block := range blocks {
@@ -46,8 +48,9 @@ func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte
 	return b.Finish()
 }
 
-// requireExact asks a filter block for each key at each block's offset, and at each other offset of the list. The answer is
-// exactly whether the key is in a block of the same window; beyond the last filter it is always true.
+// requireExact asks a filter block for each key at each block's offset, and at each other offset of
+// the list. The answer is exactly whether the key is in a block of the same window; beyond the last
+// filter it is always true.
 func requireExact(t testing.TB, block []byte, baseLg int, blocks []dataBlock, others ...uint64) {
 	t.Helper()
 	r := sstable.NewFilterBlockReader(exact{t}, block)
@@ -122,7 +125,8 @@ func TestKeysBeforeStartBlock(t *testing.T) {
 	requireExact(t, b.Finish(), 11, []dataBlock{{0, []string{"only"}}}, 2048)
 }
 
-// Every base_lg, with blocks at both sides of the borders of the first windows and with offsets up to 2^64-1.
+// Every base_lg, with blocks at both sides of the borders of the first windows and with offsets up
+// to 2^64-1.
 func TestBaseLg(t *testing.T) {
 	for lg := 0; lg <= 63; lg++ {
 		var blocks []dataBlock
@@ -174,8 +178,8 @@ func TestFilterBlockBytes(t *testing.T) {
 	}
 }
 
-// The example of the package comment: the bytes that stand there, at the offsets that stand there, are those of a block with
-// one key in each of the windows 0 and 2, and read back so.
+// The example of the package comment: the bytes that stand there, at the offsets that stand there,
+// are those of a block with one key in each of the windows 0 and 2, and read back so.
 func TestWorkedExample(t *testing.T) {
 	comment, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
@@ -186,7 +190,7 @@ func TestWorkedExample(t *testing.T) {
 		require.NoError(t, err)
 		example = append(example, b...)
 	}
-	r := sstable.NewFilterBlockReader(bloom(t, 10), example)
+	r := sstable.NewFilterBlockReader(policytest.Must(policy.NewBloom(10)), example)
 	require.NoError(t, r.Validate())
 	require.Equal(t, 11, r.BaseLg())
 	require.Equal(t, 3, r.NumFilters())
@@ -194,8 +198,9 @@ func TestWorkedExample(t *testing.T) {
 	require.Empty(t, r.Filter(1))
 	require.Equal(t, "ffffffffffffffff06", hex.EncodeToString(r.Filter(2)))
 
-	// A filter of one key is of this form: 9 bytes, the last one 6. Its bits are not what the example is about.
-	b, err := sstable.NewFilterBlockBuilder(bloom(t, 10))
+	// A filter of one key is of this form: 9 bytes, the last one 6. Its bits are not what the
+	// example is about.
+	b, err := sstable.NewFilterBlockBuilder(policytest.Must(policy.NewBloom(10)))
 	require.NoError(t, err)
 	b.AddKey([]byte("a"))
 	b.StartBlock(2 * 2048)
@@ -206,7 +211,8 @@ func TestWorkedExample(t *testing.T) {
 	require.Equal(t, hex.EncodeToString(example), hex.EncodeToString(block))
 }
 
-// A builder starts over after Finish, with nothing left of the table before, and leaves the block before as it was.
+// A builder starts over after Finish, with nothing left of the table before, and leaves the block
+// before as it was.
 func TestReuse(t *testing.T) {
 	for name, first := range map[string][]dataBlock{
 		"keys in the last window": {{0, []string{"a", "b"}}, {9000, []string{"c"}}},
@@ -233,7 +239,8 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// Filters beyond what an offset can say are left out: readers then answer "may contain", and exactly before.
+// Filters beyond what an offset can say are left out: readers then answer "may contain", and
+// exactly before.
 func TestFourGigabytes(t *testing.T) {
 	require.Equal(t, uint64(math.MaxUint32), newBuilder(t).MaxBytes())
 
@@ -264,7 +271,8 @@ func TestFourGigabytes(t *testing.T) {
 	}
 }
 
-// Behind a filter that is left out come no others, even if they would fit: they would be in the wrong place.
+// Behind a filter that is left out come no others, even if they would fit: they would be in the
+// wrong place.
 func TestFourGigabytesBeforeSmallFilters(t *testing.T) {
 	blocks := []dataBlock{{0, []string{"a"}}, {2048, []string{"a key that is too long"}}, {4096, []string{"b"}}, {4200, []string{"c"}}}
 	for _, end := range []uint64{4300, 9000} {
@@ -320,7 +328,7 @@ func TestFilterAppend(t *testing.T) {
 
 // A reader of LevelDB's filters is safe for concurrent use; the race detector watches this test.
 func TestConcurrentReaders(t *testing.T) {
-	var p policy.Policy = bloom(t, 10)
+	var p policy.Policy = policytest.Must(policy.NewBloom(10))
 	b, err := sstable.NewFilterBlockBuilder(p)
 	require.NoError(t, err)
 	var blocks []dataBlock

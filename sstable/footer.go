@@ -6,7 +6,8 @@ import (
 	"math"
 )
 
-// A BlockHandle says where a block lies in a file. Its compression byte and its checksum follow it, and are not counted.
+// A BlockHandle says where a block lies in a file. Its compression byte and its checksum follow it,
+// and are not counted.
 type BlockHandle struct {
 	Offset uint64
 	Length uint64

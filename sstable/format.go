@@ -6,21 +6,23 @@ import (
 	"io"
 )
 
-// A Format is a kind of table file, by the magic number that it ends in.
+// A Format is a kind of table file, told by the magic number at its end. Pebble's
+// TableFormatLevelDB is FormatLevelDB, and its TableFormatRocksDBv2 is FormatRocksDB.
 type Format int
 
 const (
 	FormatUnknown       Format = iota // no table, or of a kind that is not listed here
-	FormatLevelDB                     // C++ LevelDB, goleveldb, RocksDB's format_version 0, Pebble's TableFormatLevelDB
-	FormatRocksDB                     // RocksDB's block-based tables since format_version 1, Pebble's TableFormatRocksDBv2
+	FormatLevelDB                     // C++ LevelDB, goleveldb, RocksDB's format_version 0
+	FormatRocksDB                     // RocksDB's block-based tables, format_version 1 and later
 	FormatPebble                      // Pebble's TableFormatPebblev1 and later
 	FormatRocksDBPlain                // RocksDB's plain tables
 	FormatRocksDBCuckoo               // RocksDB's cuckoo tables
 )
 
-// The origins of the numbers are LevelDB's table/format.h (from a SHA-1 of "http://code.google.com/p/leveldb/"), RocksDB's
-// table/block_based/block_based_table_builder.cc, table/plain/plain_table_builder.cc and table/cuckoo/cuckoo_table_builder.cc,
-// and Pebble's sstable/table.go (two cockroaches in UTF-8).
+// The origins of the numbers are LevelDB's table/format.h (from a SHA-1 of
+// "http://code.google.com/p/leveldb/"), RocksDB's table/block_based/block_based_table_builder.cc,
+// table/plain/plain_table_builder.cc and table/cuckoo/cuckoo_table_builder.cc, and Pebble's
+// sstable/table.go (two cockroaches in UTF-8).
 const magicLevelDB = 0xdb4775248b80fb57
 
 var formats = map[uint64]Format{
@@ -51,8 +53,8 @@ func (f Format) String() string {
 
 const magicLen = 8
 
-// Identify returns the format that the last 8 bytes of a file of the given size name. Its errors are those of r; a file
-// that is no table has FormatUnknown.
+// Identify returns the format that the last 8 bytes of a file of the given size name. Its errors
+// are those of r; a file that is no table has FormatUnknown.
 func Identify(r io.ReaderAt, size int64) (Format, error) {
 	magic, err := readMagic(r, size)
 	return formats[magic], err
@@ -79,7 +81,11 @@ type FormatError struct {
 
 func (e *FormatError) Error() string {
 	if e.Format == FormatUnknown {
-		return fmt.Sprintf("%s: not a table: the file ends in %#016x, which is no format's magic number", fileName(e.File), e.Magic)
+		return fmt.Sprintf(
+			"%s: not a table: the file ends in %#016x, which is no format's magic number",
+			fileName(e.File),
+			e.Magic,
+		)
 	}
 	return fmt.Sprintf("%s: a table in %s format, not in LevelDB's", fileName(e.File), e.Format)
 }

@@ -88,10 +88,11 @@ func TestShortFiles(t *testing.T) {
 	}
 	file := append(make([]byte, 40), magics[0].magic...) // a footer alone
 	_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
-	require.EqualError(t, err, "table: corrupt at offset 0: footer: a block of 0 bytes at 0 does not fit into the file")
+	require.EqualError(t, err, "table: corrupt at offset 0: footer: a block of 0 bytes at 0 lies outside the file")
 }
 
-// A size beyond the end of the file, as of a file that was cut meanwhile, is corruption, and no endless wait for bytes.
+// A size beyond the end of the file, as of a file that was cut meanwhile, is corruption, and no
+// endless wait for bytes.
 func TestSizeBeyondTheFile(t *testing.T) {
 	file, _ := writeTable(t, tableOptions{}, plainKeys("a", "b")...)
 	for _, more := range []int64{1, 7, 8, 1000, 1 << 40, math.MaxInt64 - int64(len(file))} {
@@ -119,7 +120,8 @@ func (r failingReader) ReadAt(p []byte, offset int64) (int, error) {
 	return copy(p, r.data[offset:r.at]), errFire
 }
 
-// A failure to read says nothing about the table: it is passed on, wherever it happens, and is no corruption.
+// A failure to read says nothing about the table: it is passed on, wherever it happens, and is no
+// corruption.
 func TestReadErrors(t *testing.T) {
 	users := names(30)
 	small, _ := writeTable(t, tableOptions{blockSize: 100, policy: exact{t}}, plainKeys(users...)...)
@@ -154,7 +156,8 @@ func (r eofReader) ReadAt(p []byte, offset int64) (int, error) {
 	return copy(p, r.data[offset:]), io.EOF
 }
 
-// A reader that breaks the rules of io.ReaderAt, reads less than it was asked for and tells no reason, makes no trouble either.
+// A reader that breaks the rules of io.ReaderAt, reads less than it was asked for and tells no
+// reason, makes no trouble either.
 func TestShortReads(t *testing.T) {
 	file, _ := writeTable(t, tableOptions{}, plainKeys("a")...)
 	err := readAll(t, shortReader{file}, int64(len(file)))
@@ -210,7 +213,7 @@ func TestTableMisuse(t *testing.T) {
 		_, err := table.ReadBlock(h)
 		var corrupt *sstable.CorruptionError
 		require.ErrorAs(t, err, &corrupt, "%+v", h)
-		require.ErrorContains(t, err, "does not fit into the file")
+		require.ErrorContains(t, err, "lies outside the file")
 		if h.Offset > math.MaxInt64 {
 			require.Equal(t, int64(-1), corrupt.Offset)
 			require.Regexp(t, "^table: corrupt: a block", err.Error())

@@ -18,10 +18,12 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// golden is what is known of one directory that C++ LevelDB wrote; testdata/leveldb/README.md has the fields.
+// golden is what is known of one directory that C++ LevelDB wrote; testdata/leveldb/README.md has
+// the fields.
 type golden struct {
 	DB      string `json:"db"`
 	Options struct {
@@ -52,7 +54,8 @@ func (k *hexKey) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// goldenProbe is one absent key with the answer of C++ LevelDB's filter, or the reason why it was not asked.
+// goldenProbe is one absent key with the answer of C++ LevelDB's filter, or the reason why it was
+// not asked.
 type goldenProbe struct {
 	key      hexKey
 	mayMatch *bool
@@ -104,12 +107,13 @@ func openBothWays(t *testing.T, path string, format sstable.KeyFormat, f func(t 
 	}
 }
 
-// requireRebuilt makes the table's filter block anew from its keys and the offsets of its blocks, and finds each key in it.
+// requireRebuilt makes the table's filter block anew from its keys and the offsets of its blocks,
+// and finds each key in it.
 func requireRebuilt(t *testing.T, table *sstable.Table, bits float64, f sstable.FilterEntry) {
 	require.False(t, f.Whole)
 	block, err := table.ReadBlock(f.Handle)
 	require.NoError(t, err)
-	p := bloom(t, bits, policy.WithName(f.Policy))
+	p := policytest.Must(policy.NewBloom(bits, policy.WithName(f.Policy)))
 	r := sstable.NewFilterBlockReader(p, block)
 	require.NoError(t, r.Validate())
 
@@ -192,7 +196,7 @@ func TestGoldenLevelDB(t *testing.T) {
 						filters++
 					}
 
-					filter, err := table.Filter(bloom(t, 10))
+					filter, err := table.Filter(policytest.Must(policy.NewBloom(10)))
 					require.Equal(t, want.FilterConsulted || want.HasFilter, err == nil, "%v", err)
 					if err != nil {
 						require.ErrorIs(t, err, sstable.ErrNoFilter)
@@ -271,7 +275,8 @@ func TestGoldenGoLevelDB(t *testing.T) {
 	}
 }
 
-// RocksDB's tables: those of format_version 0 are in LevelDB's format, with one filter for the whole table.
+// RocksDB's tables: those of format_version 0 are in LevelDB's format, with one filter for the
+// whole table.
 func TestGoldenRocksDB(t *testing.T) {
 	dir := filepath.Join("..", "testdata", "rocksdb")
 	for _, c := range []struct {

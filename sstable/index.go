@@ -12,12 +12,15 @@ type index struct {
 	keys    []byte // the keys one after the other
 	ends    []int  // where each ends
 
-	sorted [PlainKeys + 1]bool // whether the keys rise in the order of LevelDB's default comparer, read as this format
+	// sorted tells, for each format, whether the keys rise in the order of LevelDB's default
+	// comparer if they are read as that format.
+	sorted [PlainKeys + 1]bool
 }
 
 func (x *index) len() int { return len(x.handles) }
 
-// key returns the stored key of a block: not below its last key, and below the first of the next block.
+// key returns the stored key of a block: not below its last key, and below the first of the next
+// block.
 func (x *index) key(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -52,7 +55,7 @@ func (t *Table) readIndex(h BlockHandle) error {
 	if err != nil {
 		return err
 	}
-	// Nothing of the spare capacity stays, nor the buffers, which no other block needs as large.
+	// Drop the spare capacity, and the buffers: no other block needs them as large.
 	x.handles, x.keys, x.ends = slices.Clone(x.handles), slices.Clone(x.keys), slices.Clone(x.ends)
 	t.blocks.stored, t.blocks.decoded = nil, nil
 	for _, f := range []KeyFormat{InternalKeys, PlainKeys} {
@@ -61,15 +64,16 @@ func (t *Table) readIndex(h BlockHandle) error {
 	return nil
 }
 
-// find returns the first block whose index key is not below a lookup of the user key, len() if none is.
-// REQUIRES: sorted[f].
+// find returns the first block whose index key is not below a lookup of the user key, len() if none
+// is. REQUIRES: sorted[f].
 func (x *index) find(key []byte, f KeyFormat) int {
 	return sort.Search(x.len(), func(i int) bool {
 		return f.compareUser(x.key(i), key) >= 0 // a lookup sorts before all versions of its key
 	})
 }
 
-// isSorted reports whether the keys are of this format and rise in the order of LevelDB's default comparer.
+// isSorted reports whether the keys are of this format and rise in the order of LevelDB's default
+// comparer.
 func (x *index) isSorted(f KeyFormat) bool {
 	for i := range x.len() {
 		if _, ok := f.userKey(x.key(i)); !ok || i > 0 && f.compare(x.key(i-1), x.key(i)) >= 0 {
@@ -79,8 +83,9 @@ func (x *index) isSorted(f KeyFormat) bool {
 	return true
 }
 
-// FindBlock returns the number of the data block in which a lookup of key, a user key, searches, by the index and LevelDB's
-// default order of keys. ok is false if the key lies beyond the last block, or if the index is in another order.
+// FindBlock returns the number of the data block in which a lookup of key, a user key, searches. It
+// uses the index and LevelDB's default order of keys. ok is false if the key lies beyond the last
+// block, or if the index is in another order.
 func (t *Table) FindBlock(key []byte) (block int, ok bool) {
 	if !t.index.sorted[t.keysFound] {
 		return 0, false

@@ -11,17 +11,17 @@ import (
 type KeyFormat int
 
 const (
-	// AutoKeys takes the keys for internal ones if the table has RocksDB's properties block, which Pebble writes too, or if
-	// the keys of the index and of the first data block look so: all have 8 bytes at least, and most of them can be internal,
-	// because the last 8 bytes are a deletion or a value with a sequence number above 0, and the sequence numbers of equal
-	// user keys decrease. Text can not be internal, and big-endian numbers can for a few keys only; plain keys of other
-	// shapes might be mistaken.
-	// [TableFilter.MayContain] then asks for the key under both readings, and answers "absent" only if both do, so that a
-	// mistake never makes it say so of a key that is there.
+	// AutoKeys takes the keys as internal if the table has RocksDB's properties block, which Pebble
+	// writes too, or if the keys of the index and of the first data block look internal: all have
+	// at least 8 bytes, and most can be internal, because the last 8 bytes are a deletion or a
+	// value with a sequence number above 0, and the sequence numbers of equal user keys decrease.
+	// Text cannot be internal, and of big-endian numbers only a few can; plain keys of other shapes
+	// might be mistaken. [TableFilter.MayContain] then tries the key in both formats, and answers
+	// "absent" only if both do. So a mistake never loses a key.
 	AutoKeys KeyFormat = iota
-	// InternalKeys end in a trailer of 8 bytes, which filters do not know. Databases have them.
+	// InternalKeys end in a trailer of 8 bytes, which filters leave out. Databases have them.
 	InternalKeys
-	// PlainKeys are as they were given to a table builder that has no database around it.
+	// PlainKeys are as they were given to a table builder without a database.
 	PlainKeys
 )
 
@@ -51,8 +51,8 @@ func (f KeyFormat) userKey(stored []byte) (user []byte, ok bool) {
 	return stored[:len(stored)-internalTrailerLen], true
 }
 
-// compare orders stored keys as LevelDB's default comparer does: internal ones of one user key by falling trailer.
-// REQUIRES: both are of this format.
+// compare orders stored keys as LevelDB's default comparer does: internal ones of one user key by
+// falling trailer. REQUIRES: both are of this format.
 func (f KeyFormat) compare(a, b []byte) int {
 	userA, _ := f.userKey(a)
 	if c := f.compareUser(b, userA); c != 0 || f != InternalKeys {
@@ -72,15 +72,15 @@ func trailer(stored []byte) uint64 {
 	return binary.LittleEndian.Uint64(stored[len(stored)-internalTrailerLen:])
 }
 
-// A keyGuess counts the keys that can be internal.
-type keyGuess struct {
+// A keyInference counts the keys that can be internal.
+type keyInference struct {
 	before        []byte
 	can, canNever int
 	short         bool // a key is too short
 }
 
 // add looks at a key. Those of one block must come in its order.
-func (g *keyGuess) add(stored []byte) {
+func (g *keyInference) add(stored []byte) {
 	const deletion, value = 0, 1
 	user, ok := InternalKeys.userKey(stored)
 	if !ok {
@@ -88,7 +88,8 @@ func (g *keyGuess) add(stored []byte) {
 		return
 	}
 	t := trailer(stored)
-	if t&0xff <= value && t>>8 > 0 && (g.before == nil || InternalKeys.compareUser(g.before, user) != 0 || t < trailer(g.before)) {
+	if t&0xff <= value && t>>8 > 0 &&
+		(g.before == nil || InternalKeys.compareUser(g.before, user) != 0 || t < trailer(g.before)) {
 		g.can++
 	} else {
 		g.canNever++
@@ -96,7 +97,7 @@ func (g *keyGuess) add(stored []byte) {
 	g.before = append(g.before[:0], stored...)
 }
 
-func (g *keyGuess) format() KeyFormat {
+func (g *keyInference) format() KeyFormat {
 	if g.can > g.canNever && !g.short {
 		return InternalKeys
 	}

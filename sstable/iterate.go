@@ -14,10 +14,11 @@ type Entry struct {
 	Value  []byte
 }
 
-// Entries returns the entries of all data blocks in the order of the file. An error is the last element. It reads one block
-// at a time, compares all checksums and checks all lengths. Keys that are out of order are no error, since only the database
-// knows its comparer; but an index that does not fit to keys in the order of LevelDB's default comparer is one, which wraps
-// [ErrIndexOrder] and comes after the last entry.
+// Entries returns the entries of all data blocks in the order of the file. An error is the last
+// element. It reads one block at a time, compares all checksums and checks all lengths. Keys that
+// are out of order are no error, because only the database knows its comparer. But if the keys are
+// in the order of LevelDB's default comparer and the index does not fit them, an error that wraps
+// [ErrIndexOrder] follows the last entry.
 func (t *Table) Entries() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		checks := t.orderChecks()
@@ -45,8 +46,8 @@ func (t *Table) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// MetaEntries is like Entries for a block beside the data that is made of entries too, such as RocksDB's properties. Its
-// entries have no number of a block, and Key is the stored key.
+// MetaEntries is like Entries for a block beside the data that is made of entries too, such as
+// RocksDB's properties. Its entries have no number of a block, and Key is the stored key.
 func (t *Table) MetaEntries(h BlockHandle) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		err := t.eachEntry(h, func(e *entries) error {
@@ -58,7 +59,7 @@ func (t *Table) MetaEntries(h BlockHandle) iter.Seq2[Entry, error] {
 	}
 }
 
-// errStop ends a walk through entries since the loop over them has ended.
+// errStop ends an iteration because the loop over the entries has ended.
 var errStop = errors.New("the loop has ended")
 
 func yieldEntry(yield func(Entry, error) bool, e Entry) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -22,7 +23,7 @@ type keyShape struct {
 
 func keyShapes(t testing.TB) []keyShape {
 	const internal, plain = sstable.InternalKeys, sstable.PlainKeys
-	rng := seeded(t, 3)
+	rng := policytest.Rand(t, 3)
 	be := binary.BigEndian.AppendUint64
 	// make returns n keys in LevelDB's order of their format.
 	make := func(n int, f func(i int) []byte) (keys [][]byte) {
@@ -79,8 +80,8 @@ func keyShapes(t testing.TB) []keyShape {
 	}
 }
 
-// AutoKeys finds the format of the keys as it is documented. Even if it is mistaken, no key is denied: a lookup is tried in
-// both readings, for the key as it was given to the filter.
+// AutoKeys finds the format of the keys as it is documented. Even if it is mistaken, no key is
+// denied: a lookup is tried in both readings, for the key as it was given to the filter.
 func TestAutoKeys(t *testing.T) {
 	for _, shape := range keyShapes(t) {
 		for _, size := range []int{0, 200, 1000} {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -30,7 +31,7 @@ func TestLargeTable(t *testing.T) {
 	for _, size := range sizes {
 		t.Run(fmt.Sprintf("%d MiB", size>>20), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "large.ldb")
-			p := bloom(t, 10)
+			p := policytest.Must(policy.NewBloom(10))
 			entries := writeLarge(t, path, size, p)
 			file, err := os.Open(path)
 			require.NoError(t, err)
@@ -94,7 +95,7 @@ func writeLarge(t testing.TB, path string, size uint64, p policy.Policy) (entrie
 	buffered := bufio.NewWriterSize(file, 1<<20)
 	w := newTableWriter(t, buffered, tableOptions{blockSize: 4096, interval: 16, policy: p, internal: true})
 	values := make([]byte, 1<<16)
-	seeded(t, 4).Read(values)
+	policytest.Rand(t, 4).Read(values)
 	for ; w.offset < size; entries++ {
 		key := internalKey(string(appendLargeKey(nil, entries)), uint64(entries+1), 1)
 		w.add(key, values[entries%1000*13:][:1000])
@@ -110,8 +111,8 @@ func appendLargeKey(dst []byte, i int) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, "a prefix"...), uint64(i))
 }
 
-// watchHeap samples the heap until the test ends. The function that it returns tells how much more than at the start there was
-// at most, since it was called last, and how much more there is now.
+// watchHeap samples the heap until the test ends. The function that it returns tells how much more
+// than at the start there was at most, since it was called last, and how much more there is now.
 func watchHeap(t testing.TB) func() (peak, now uint64) {
 	heap := func() uint64 {
 		var m runtime.MemStats

@@ -5,19 +5,20 @@ import (
 	"fmt"
 )
 
-// ErrIndexOrder is wrapped by the error of Table.Entries for an index that does not fit to the keys, although these rise in the
-// order of LevelDB's default comparer. With that comparer the index hides entries from lookups; but the keys of a small table
-// may rise so by chance, and the index be right for another comparer.
-var ErrIndexOrder = errors.New("the index does not fit to the keys")
+// ErrIndexOrder is wrapped by the error of Table.Entries for an index that does not fit the keys,
+// although these rise in the order of LevelDB's default comparer. With that comparer the index
+// hides entries from lookups. But the keys of a small table may rise so by chance, and the index
+// may be right for another comparer.
+var ErrIndexOrder = errors.New("the index does not fit the keys")
 
-// orderError is an ErrIndexOrder that says where.
+// orderError is an ErrIndexOrder with the place.
 type orderError struct{ error }
 
 func (orderError) Is(target error) bool { return target == ErrIndexOrder }
 
-// An orderCheck looks for index keys that hide entries from lookups: below the last key of their block, or not below the
-// first key of the next. Only for tables whose keys rise in the order of LevelDB's default comparer: with another comparer the
-// index may well look so.
+// An orderCheck looks for index keys that hide entries from lookups: below the last key of their
+// block, or not below the first key of the next. Only for tables whose keys rise in the order of
+// LevelDB's default comparer: with another comparer the index may well look so.
 type orderCheck struct {
 	index  *index
 	format KeyFormat
@@ -40,7 +41,12 @@ func (c *orderCheck) add(block int, stored []byte) {
 	for ; c.block < block; c.block++ {
 		c.checkLast()
 		if key := c.index.key(c.block); c.err == nil && c.format.compare(key, stored) >= 0 {
-			c.err = fmt.Errorf("index: the key of data block %d, %x, is not below the next block's first one, %x", c.block, key, stored)
+			c.err = fmt.Errorf(
+				"index: the key of data block %d, %x, is not below the next block's first one, %x",
+				c.block,
+				key,
+				stored,
+			)
 		}
 	}
 	c.any, c.last = true, append(c.last[:0], stored...)
@@ -53,9 +59,18 @@ func (c *orderCheck) checkLast() {
 		return
 	}
 	if _, ok := c.format.userKey(key); !ok {
-		c.err = fmt.Errorf("index: the key of data block %d, %x, is too short for an internal one", c.block, key)
+		c.err = fmt.Errorf(
+			"index: the key of data block %d, %x, is too short for an internal one",
+			c.block,
+			key,
+		)
 	} else if c.any && c.format.compare(key, c.last) < 0 {
-		c.err = fmt.Errorf("index: the key of data block %d, %x, is below the block's last one, %x", c.block, key, c.last)
+		c.err = fmt.Errorf(
+			"index: the key of data block %d, %x, is below the block's last one, %x",
+			c.block,
+			key,
+			c.last,
+		)
 	}
 }
 
@@ -67,11 +82,15 @@ func (c *orderCheck) finish() (err error, judged bool) {
 	return c.err, !c.other
 }
 
-// orderChecks returns the checks for all readings of the keys that are possible, the likely one first.
+// orderChecks returns the checks for all readings of the keys that are possible, the likely one
+// first.
 func (t *Table) orderChecks() []orderCheck {
 	checks := []orderCheck{{index: &t.index, format: t.keysFound}}
 	if t.keys == AutoKeys {
-		checks = append(checks, orderCheck{index: &t.index, format: InternalKeys + PlainKeys - t.keysFound})
+		checks = append(
+			checks,
+			orderCheck{index: &t.index, format: InternalKeys + PlainKeys - t.keysFound},
+		)
 	}
 	return checks
 }

@@ -10,10 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// compareInternal orders internal keys as LevelDB's default comparer does. Those that are too short come first.
+// compareInternal orders internal keys as LevelDB's default comparer does. Those that are too short
+// come first.
 func compareInternal(a, b []byte) int {
 	if len(a) < 8 || len(b) < 8 {
 		return cmp.Compare(min(len(a), 8), min(len(b), 8))
@@ -72,8 +74,8 @@ func orderedTables(t testing.TB) (all []orderedTable) {
 	return all
 }
 
-// hides reports whether LevelDB's search for any of the stored keys, in the first block whose index key is not below it, ends
-// elsewhere than where the key is.
+// hides reports whether LevelDB's search for any of the stored keys, in the first block whose index
+// key is not below it, ends elsewhere than where the key is.
 func (v *orderedTable) hides(indexKeys [][]byte) bool {
 	compare := bytes.Compare
 	if v.format == sstable.InternalKeys {
@@ -89,7 +91,8 @@ func (v *orderedTable) hides(indexKeys [][]byte) bool {
 	return false
 }
 
-// entriesError reads all entries, of which there must be n, and returns the error that comes behind the last.
+// entriesError reads all entries, of which there must be n, and returns the error that comes behind
+// the last.
 func entriesError(t testing.TB, table *sstable.Table, n int) error {
 	for _, err := range table.Entries() {
 		if err != nil {
@@ -104,7 +107,7 @@ func entriesError(t testing.TB, table *sstable.Table, n int) error {
 
 // Index keys that are wrong: Entries tells so if, and only if, they hide an entry from a lookup.
 func TestIndexKeys(t *testing.T) {
-	rng := seeded(t, 2)
+	rng := policytest.Rand(t, 2)
 	for _, v := range orderedTables(t) {
 		t.Run(v.name, func(t *testing.T) {
 			entries := 0
@@ -160,8 +163,8 @@ func TestIndexKeys(t *testing.T) {
 	}
 }
 
-// Nothing is searched in an index whose keys do not rise, or are too short for internal ones: whatever is in its blocks, no key
-// is denied.
+// Nothing is searched in an index whose keys do not rise, or are too short for internal ones:
+// whatever is in its blocks, no key is denied.
 func TestUnsortedIndex(t *testing.T) {
 	stored := internalKeys("a", "b", "c", "d")
 	file, w := writeTable(t, tableOptions{policy: exact{t}, internal: true, baseLg: 5}, stored...)
@@ -244,8 +247,8 @@ func blocksTable(t testing.TB, blocks [][][]byte, indexKeys [][]byte) []byte {
 	return file.Bytes()
 }
 
-// An index is judged only if all keys rise in the order of the default comparer; otherwise another comparer may have made it.
-// The first key that does not fit is told.
+// An index is judged only if all keys rise in the order of the default comparer; otherwise another
+// comparer may have made it. The first key that does not fit is told.
 func TestJudgedIndex(t *testing.T) {
 	const auto, internal, plain = sstable.AutoKeys, sstable.InternalKeys, sstable.PlainKeys
 	p := func(keys ...string) [][]byte { return plainKeys(keys...) }
@@ -269,7 +272,8 @@ func TestJudgedIndex(t *testing.T) {
 
 		// As plain keys these rise, and the index would not fit; as what they are they fall.
 		{"internal keys, told", internal, [][][]byte{{k("a\x00", 5, 1)}, {k("a", 5, 1)}}, [][]byte{k("z", 1, 1), k("z", 1, 1)}, ""},
-		// Taken for plain keys, which do not rise; as internal ones they do, and the index hides the last.
+		// Taken for plain keys, which do not rise; as internal ones they do, and the index hides
+		// the last.
 		{"internal keys of other types, found", auto, [][][]byte{{k("a", 5, 2), k("a", 4, 2)}, {k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("a", 3, 2)}, "data block 1, "},
 		{"the same, sound", auto, [][][]byte{{k("a", 5, 2), k("a", 4, 2)}, {k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("b", 8, 2)}, ""},
 		{"the same, told to be plain", plain, [][][]byte{{k("a", 5, 2), k("a", 4, 2)}, {k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("a", 3, 2)}, ""},

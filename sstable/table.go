@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// A Table is an open table in LevelDB's format. It keeps the index in memory, 24 bytes and the key for each data block, and no
-// data. It is not safe for concurrent use; several may read one file. It needs no closing.
+// A Table is an open table in LevelDB's format. It keeps the index in memory, 24 bytes and the key
+// for each data block, and no data. It is not safe for concurrent use, but several may read one
+// file. It needs no closing.
 type Table struct {
 	name      string
 	keys      KeyFormat // as asked for; AutoKeys if they are not known for sure
@@ -30,7 +31,7 @@ type MetaEntry struct {
 // A FilterEntry is a filter that the metaindex names.
 type FilterEntry struct {
 	Policy string      // the policy's name
-	Whole  bool        // one filter for the whole table; otherwise a filter block with one for each window
+	Whole  bool        // one filter for the whole table; otherwise a filter block
 	Handle BlockHandle // of the filter or the filter block
 }
 
@@ -49,18 +50,22 @@ func WithFileName(name string) TableOption {
 func WithKeys(f KeyFormat) TableOption {
 	return func(t *Table) error {
 		if f < AutoKeys || f > PlainKeys {
-			return fmt.Errorf("sstable: key format %d: pass AutoKeys, InternalKeys or PlainKeys", int(f))
+			return fmt.Errorf(
+				"sstable: key format %d: pass AutoKeys, InternalKeys or PlainKeys",
+				int(f),
+			)
 		}
 		t.keys = f
 		return nil
 	}
 }
 
-// OpenTable opens the table of the given size that r reads; r must stay open as long as the table is in use, and the file
-// should not change. It reads the footer, the metaindex, the index and, with AutoKeys, the first data block.
+// OpenTable opens the table of the given size that r reads; r must stay open as long as the table
+// is in use, and the file should not change. It reads the footer, the metaindex, the index and,
+// with AutoKeys, the first data block.
 //
-// It returns a *[FormatError] if the file does not end in LevelDB's magic number, a *[CorruptionError] if bytes of it are
-// wrong, the errors of r, or that of an option.
+// It returns a *[FormatError] if the file does not end in LevelDB's magic number, a
+// *[CorruptionError] if bytes of it are wrong, the errors of r, or that of an option.
 func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	t := &Table{}
 	for _, opt := range opts {
@@ -107,12 +112,13 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	}
 	t.keysFound = t.keys
 	if t.keys == AutoKeys {
-		t.keysFound = t.guessKeys()
+		t.keysFound = t.inferKeys()
 	}
 	return t, nil
 }
 
-// fail returns the error for a part of the file: of corruption, unless the cause is a failure to read.
+// fail returns the error for a part of the file: of corruption, unless the cause is a failure to
+// read.
 func (t *Table) fail(offset int64, cause error) error {
 	var read *readError
 	if errors.As(cause, &read) {
@@ -157,29 +163,34 @@ func (t *Table) eachEntry(h BlockHandle, f func(*entries) error) error {
 	}
 }
 
-// hasProperties reports whether the table has RocksDB's properties: then its keys are internal, for sure.
+// hasProperties reports whether the table has RocksDB's properties: then its keys are internal, for
+// sure.
 func (t *Table) hasProperties() bool {
-	return slices.ContainsFunc(t.metaindex, func(e MetaEntry) bool { return e.Name == "rocksdb.properties" })
+	return slices.ContainsFunc(
+		t.metaindex,
+		func(e MetaEntry) bool { return e.Name == "rocksdb.properties" },
+	)
 }
 
-// guessKeys is the rest of the rule that AutoKeys documents.
-func (t *Table) guessKeys() KeyFormat {
-	var guess keyGuess
+// inferKeys is the rest of the rule that AutoKeys documents.
+func (t *Table) inferKeys() KeyFormat {
+	var inferred keyInference
 	for i := range t.index.len() {
-		guess.add(t.index.key(i))
+		inferred.add(t.index.key(i))
 	}
 	if t.index.len() > 0 {
-		guess.before = nil
-		// A damaged block is found when it is read for its own sake.
+		inferred.before = nil
+		// Whoever reads the block finds out if it is damaged.
 		_ = t.eachEntry(t.index.handles[0], func(e *entries) error {
-			guess.add(e.key)
+			inferred.add(e.key)
 			return nil
 		})
 	}
-	return guess.format()
+	return inferred.format()
 }
 
-// Keys returns the format of the keys: as WithKeys said, or what AutoKeys found, which is then InternalKeys or PlainKeys.
+// Keys returns the format of the keys: as WithKeys said, or what AutoKeys found, which is then
+// InternalKeys or PlainKeys.
 func (t *Table) Keys() KeyFormat { return t.keysFound }
 
 // Metaindex returns the entries of the metaindex in their order.
@@ -200,7 +211,8 @@ func (t *Table) Filters() (filters []FilterEntry) {
 // Blocks returns the number of data blocks.
 func (t *Table) Blocks() int { return t.index.len() }
 
-// Block returns the handle of data block i, 0 <= i < Blocks(). Data blocks lie in the file in this order.
+// Block returns the handle of data block i, 0 <= i < Blocks(). Data blocks lie in the file in this
+// order.
 func (t *Table) Block(i int) BlockHandle { return t.index.handles[i] }
 
 // ReadBlock returns the contents of any block, decompressed, its checksum compared.

@@ -5,15 +5,17 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// refreshAll computes the checksums of all blocks anew that can be reached, as far as their handles make sense.
+// refreshAll computes the checksums of all blocks anew that can be reached, as far as their handles
+// make sense.
 func refreshAll(file []byte) {
 	if len(file) < 48 {
 		return
@@ -50,12 +52,13 @@ func refreshAll(file []byte) {
 	}
 }
 
-// readAny reads any bytes as a table, in all ways: an error or entries, but no panic, no loop without end, and no more memory
-// than the file could fill. A filter that can be opened answers any question.
+// readAny reads any bytes as a table, in all ways: an error or entries, but no panic, no loop
+// without end, and no more memory than the file could fill. A filter that can be opened answers any
+// question.
 func readAny(t *testing.T, file []byte) {
 	for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys, sstable.PlainKeys} {
 		before := allocated()
-		examineAll(t, file, nil, bloom(t, 10), sstable.WithKeys(format))
+		examineAll(t, file, nil, policytest.Must(policy.NewBloom(10)), sstable.WithKeys(format))
 		n := allocated() - before
 		require.Less(t, n, uint64(4<<20+4*(128<<10)/4*len(file)), "bytes allocated")
 		ask(t, file, format)
@@ -64,10 +67,10 @@ func readAny(t *testing.T, file []byte) {
 
 // Any bytes, as they are and with the right checksums.
 func FuzzTable(f *testing.F) {
-	for _, v := range victims(f, bloom(f, 10)) {
+	for _, v := range victims(f, policytest.Must(policy.NewBloom(10))) {
 		f.Add(v.file)
 	}
-	f.Add(fuseVictim(f).file)
+	f.Add(blockedVictim(f).file)
 	golden := filepath.Join("..", "testdata", "leveldb", "tables")
 	for _, name := range []string{"one_key/000005.ldb", "raw_tablebuilder/empty.ldb", "raw_tablebuilder/nofilter_empty.ldb", "raw_tablebuilder/flush_each.ldb"} {
 		file, err := os.ReadFile(filepath.Join(golden, filepath.FromSlash(name)))
@@ -86,21 +89,22 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// smallFuseBlock is a filter block with one filter, which is binary fuse: 3 segments of 4 cells of 8 bits.
-var smallFuseBlock = slices.Concat(
-	make([]byte, 12), []byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 8, 1, fuseByte}, // cells; seed, segments, e, w, version, encoding
-	[]byte{0, 0, 0, 0, 28, 0, 0, 0, 63}, // its offset, where it ends, base_lg
-)
+// smallBlockedBlock is a filter block with one blocked Bloom filter, of a key of 0 bytes.
+var smallBlockedBlock = func() []byte {
+	filter := policytest.Must(policy.NewBlockedBloom(10)).AppendFilter(nil, [][]byte{nil})
+	return append(filter, 0, 0, 0, 0, byte(len(filter)), 0, 0, 0, 63) // offset, end, base_lg
+}()
 
-// Any bytes as two data blocks, their keys in the index, and a filter block, in a table that is sound otherwise.
+// Any bytes as two data blocks, their keys in the index, and a filter block, in a table that is
+// sound otherwise.
 func FuzzBlocks(f *testing.F) {
-	for _, v := range victims(f, bloom(f, 10)) {
+	for _, v := range victims(f, policytest.Must(policy.NewBloom(10))) {
 		table := openTable(f, v.file)
 		if table.Blocks() < 2 {
 			continue
 		}
 		part := func(h sstable.BlockHandle) []byte { return v.file[h.Offset:][:h.Length] }
-		for _, filters := range [][]byte{part(v.w.filterBlock), smallFuseBlock} {
+		for _, filters := range [][]byte{part(v.w.filterBlock), smallBlockedBlock} {
 			f.Add(part(table.Block(0)), part(table.Block(1)), v.w.indexKeys[0], v.w.indexKeys[1], filters, v.w.compression)
 		}
 	}
@@ -127,7 +131,7 @@ func ask(t testing.TB, file []byte, format sstable.KeyFormat) {
 		return
 	}
 	for _, e := range table.Filters() {
-		filter, err := table.OpenFilter(e, bloom(t, 10))
+		filter, err := table.OpenFilter(e, policytest.Must(policy.NewBloom(10)))
 		if err != nil {
 			continue
 		}

@@ -51,7 +51,8 @@ func shapes(t testing.TB) map[string]tableOptions {
 	return all
 }
 
-// Tables of all shapes: entries, formats, handles, and a filter that knows exactly the keys of each window.
+// Tables of all shapes: entries, formats, handles, and a filter that knows exactly the keys of each
+// window.
 func TestTable(t *testing.T) {
 	users := names(400)
 	for name, o := range shapes(t) {
@@ -116,7 +117,8 @@ func TestEntriesBreak(t *testing.T) {
 	requireEntries(t, table, w, stored)
 }
 
-// Tables without entries, with and without a block for them, as C++ LevelDB and goleveldb write them.
+// Tables without entries, with and without a block for them, as C++ LevelDB and goleveldb write
+// them.
 func TestEmptyTable(t *testing.T) {
 	file, w := writeTable(t, tableOptions{policy: exact{t}})
 	withBlock := func() []byte { // the block has no entry, its key in the index is empty

@@ -19,14 +19,15 @@ var ErrNoFilter = errors.New("the table has no filter of this name")
 // A TableFilter asks the filters of one table. It is safe for concurrent use if the policy is.
 type TableFilter struct {
 	index   *index
-	formats []KeyFormat // readings of the keys in which a lookup is tried
+	formats []KeyFormat // formats in which a lookup is tried
 	policy  policy.Policy
 	whole   []byte             // the filter of the whole table
 	windows *FilterBlockReader // or the filter block, then not nil
 }
 
-// Filter reads the table's filters under the name of p. It returns an error that wraps [ErrNoFilter] if there are none, and a
-// *[CorruptionError] if they do not fit to the table. An engine then goes on without them, as if each answered "may contain".
+// Filter reads the table's filters under the name of p. It returns an error that wraps
+// [ErrNoFilter] if there are none, and a *[CorruptionError] if they do not fit the table. An engine
+// then continues without them, as if each answered "may contain".
 func (t *Table) Filter(p policy.Policy) (*TableFilter, error) {
 	if p == nil {
 		return nil, errNilPolicy
@@ -39,7 +40,7 @@ func (t *Table) Filter(p policy.Policy) (*TableFilter, error) {
 	return nil, fmt.Errorf("%s: %w: %q", fileName(t.name), ErrNoFilter, p.Name())
 }
 
-// OpenFilter is like Filter for one of Filters(), whatever its name: p must know how to read it.
+// OpenFilter is like Filter for one of Filters(), whatever its name: p must be able to read it.
 func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error) {
 	if p == nil {
 		return nil, errNilPolicy
@@ -72,9 +73,9 @@ func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error)
 	return f, nil
 }
 
-// checkWindows compares the filters with the data blocks: a window has a filter if, and only if, a block with keys begins in
-// it. What makes this fail, an offset or a base_lg that is wrong, would make filters answer for the wrong keys. Windows beyond
-// the last filter do no harm.
+// checkWindows compares the filters with the data blocks: a window has a filter if, and only if, a
+// block with keys begins in it. This fails if an offset or base_lg is wrong: filters would answer
+// for the wrong keys. Windows after the last filter do no harm.
 func (t *Table) checkWindows(r *FilterBlockReader) error {
 	blocks, block := t.index.handles, 0
 	for i := range r.NumFilters() {
@@ -83,16 +84,18 @@ func (t *Table) checkWindows(r *FilterBlockReader) error {
 			block++
 		}
 		if has := len(r.Filter(i)) > 0; has && first == block {
-			return fmt.Errorf("filter block: filter %d of windows of 2^%d bytes has keys, and no data block begins there", i, r.BaseLg())
+			return fmt.Errorf("filter block: filter %d of windows of 2^%d bytes has keys, "+
+				"and no data block begins there", i, r.BaseLg())
 		} else if !has && t.haveKeys(blocks[first:block]) {
-			return fmt.Errorf("filter block: filter %d of windows of 2^%d bytes is empty, and a data block begins at %d", i, r.BaseLg(), blocks[first].Offset)
+			return fmt.Errorf("filter block: filter %d of windows of 2^%d bytes is empty, "+
+				"and a data block begins at %d", i, r.BaseLg(), blocks[first].Offset)
 		}
 	}
 	return nil
 }
 
-// haveKeys reports whether any of the data blocks has keys, or cannot be read. goleveldb writes a block without keys into a
-// table without keys.
+// haveKeys reports whether any of the data blocks has keys, or cannot be read. goleveldb writes a
+// block without keys into a table without keys.
 func (t *Table) haveKeys(blocks []BlockHandle) bool {
 	for _, h := range blocks {
 		if t.eachEntry(h, func(*entries) error { return errStop }) != nil {
@@ -108,12 +111,13 @@ func (f *TableFilter) Windows() *FilterBlockReader { return f.windows }
 // Whole returns the filter of the whole table, nil if there is one for each window.
 func (f *TableFilter) Whole() []byte { return f.whole }
 
-// MayContain reports whether the table may contain key, a user key, by asking the filter that a lookup asks. It is true where
-// a lookup asks none: behind the last block.
+// MayContain reports whether the table may contain key, a user key, by asking the filter that a
+// lookup asks. It is true where a lookup asks none: after the last block.
 //
-// It finds the block as LevelDB's default comparer does, by the bytes of the keys. A table does not tell its comparer: if its
-// index is in another order every answer is true, but an index of a few blocks may be in the default order by chance. So with
-// a comparer of one's own, find the block and ask [TableFilter.MayContainAt].
+// It finds the block as LevelDB's default comparer does, by the bytes of the keys. A table does not
+// name its comparer: if its index is in another order, every answer is true, but an index of a few
+// blocks may be in the default order by chance. So with a comparer of your own, find the block
+// yourself and call [TableFilter.MayContainAt].
 func (f *TableFilter) MayContain(key []byte) bool {
 	if f.windows == nil {
 		return f.policy.MayContain(f.whole, key)
@@ -122,7 +126,11 @@ func (f *TableFilter) MayContain(key []byte) bool {
 		return true
 	}
 	for _, format := range f.formats {
-		if i := f.index.find(key, format); i == f.index.len() || f.MayContainAt(f.index.handles[i].Offset, key) {
+		if i := f.index.find(
+			key,
+			format,
+		); i == f.index.len() ||
+			f.MayContainAt(f.index.handles[i].Offset, key) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -34,8 +35,8 @@ func TestFilterNames(t *testing.T) {
 		{"no filter", []string{}, policy.Name, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			file, _ := writeTable(t, tableOptions{policy: bloom(t, 10), filterAs: c.inIt}, keys...)
-			filter, err := openTable(t, file, sstable.WithFileName("x.ldb")).Filter(bloom(t, 20, policy.WithName(c.asked)))
+			file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)), filterAs: c.inIt}, keys...)
+			filter, err := openTable(t, file, sstable.WithFileName("x.ldb")).Filter(policytest.Must(policy.NewBloom(20, policy.WithName(c.asked))))
 			if !c.found {
 				require.Nil(t, filter)
 				require.ErrorIs(t, err, sstable.ErrNoFilter)
@@ -53,9 +54,9 @@ func TestFilterNames(t *testing.T) {
 // Two names for different filters: each policy asks its own.
 func TestFiltersOfTwoPolicies(t *testing.T) {
 	other := build(newBuilder(t), []dataBlock{{0, []string{"other"}}}, 20)
-	file, _ := writeTable(t, tableOptions{policy: bloom(t, 10), meta: []metaBlock{{"filter.test.Exact", other}}}, plainKeys("a")...)
+	file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)), meta: []metaBlock{{"filter.test.Exact", other}}}, plainKeys("a")...)
 	table := openTable(t, file)
-	ours, err := table.Filter(bloom(t, 10))
+	ours, err := table.Filter(policytest.Must(policy.NewBloom(10)))
 	require.NoError(t, err)
 	require.True(t, ours.MayContain([]byte("a")))
 	require.False(t, ours.MayContain([]byte("Other")))
@@ -111,22 +112,23 @@ func TestWholeFilter(t *testing.T) {
 
 // A policy of any name can read a filter if it is told which.
 func TestOpenFilter(t *testing.T) {
-	file, _ := writeTable(t, tableOptions{policy: bloom(t, 10), filterAs: []string{"filter.somebody.else"}}, plainKeys("a")...)
+	file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)), filterAs: []string{"filter.somebody.else"}}, plainKeys("a")...)
 	table := openTable(t, file)
-	filter, err := table.OpenFilter(table.Filters()[0], bloom(t, 10))
+	filter, err := table.OpenFilter(table.Filters()[0], policytest.Must(policy.NewBloom(10)))
 	require.NoError(t, err)
 	require.True(t, filter.MayContain([]byte("a")))
 
-	_, err = table.OpenFilter(sstable.FilterEntry{Handle: sstable.BlockHandle{Offset: 1 << 40, Length: 7}}, bloom(t, 10))
+	_, err = table.OpenFilter(sstable.FilterEntry{Handle: sstable.BlockHandle{Offset: 1 << 40, Length: 7}}, policytest.Must(policy.NewBloom(10)))
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 }
 
-// Readers of one file, and users of one filter, do not disturb each other; the race detector watches this test.
+// Readers of one file, and users of one filter, do not disturb each other; the race detector
+// watches this test.
 func TestConcurrentTables(t *testing.T) {
 	users := names(200)
-	file, w := writeTable(t, tableOptions{blockSize: 200, compression: zstded, policy: bloom(t, 10), internal: true}, internalKeys(users...)...)
-	filter, err := openTable(t, file).Filter(bloom(t, 10))
+	file, w := writeTable(t, tableOptions{blockSize: 200, compression: zstded, policy: policytest.Must(policy.NewBloom(10)), internal: true}, internalKeys(users...)...)
+	filter, err := openTable(t, file).Filter(policytest.Must(policy.NewBloom(10)))
 	require.NoError(t, err)
 	for range 4 {
 		t.Run("", func(t *testing.T) {

@@ -19,7 +19,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// This file writes tables, from the text of the package comment alone and with all the freedom that the format leaves.
+// This file writes tables, from the text of the package comment alone and with all the freedom that
+// the format leaves.
 
 // Kinds of compression, as the byte behind a block.
 const (
@@ -28,8 +29,9 @@ const (
 	zstded   = 2
 )
 
-// tableOptions say how a table is written. The zero value has restarts at every entry, one data block for each entry, no
-// compression, no filter, and the last key of each data block in the index.
+// tableOptions say how a table is written. The zero value has restarts at every entry, one data
+// block for each entry, no compression, no filter, and the last key of each data block in the
+// index.
 type tableOptions struct {
 	blockSize   int  // a data block ends when its contents have this many bytes
 	interval    int  // of restarts in data blocks, at least 1
@@ -169,7 +171,8 @@ func (w *tableWriter) put(b []byte) {
 	w.offset += uint64(len(b))
 }
 
-// writeTable returns a table of the entries, all values being like the keys, and the writer that knows where its blocks are.
+// writeTable returns a table of the entries, all values being like the keys, and the writer that
+// knows where its blocks are.
 func writeTable(t testing.TB, o tableOptions, keys ...[]byte) ([]byte, *tableWriter) {
 	var file bytes.Buffer
 	w := newTableWriter(t, &file, o)
@@ -281,8 +284,8 @@ func (w *tableWriter) blocks() (all []sstable.BlockHandle) {
 	return all
 }
 
-// refresh computes the checksum of the block anew in which the file was changed at this offset. It returns false if there is
-// none: in the footer, and in the checksum of a block.
+// refresh computes the checksum of the block anew in which the file was changed at this offset. It
+// returns false if there is none: in the footer, and in the checksum of a block.
 func (w *tableWriter) refresh(file []byte, at int) bool {
 	for _, h := range w.blocks() {
 		end := h.Offset + h.Length + 1
@@ -333,8 +336,8 @@ func names(n int) (keys []string) {
 	return keys
 }
 
-// shortIndexKey is the shortest separator, as LevelDB's default comparer makes it, between two stored keys without trailers,
-// and the shortest successor of the last key.
+// shortIndexKey is the shortest separator, as LevelDB's default comparer makes it, between two
+// stored keys without trailers, and the shortest successor of the last key.
 func shortIndexKey(last, next []byte) []byte {
 	for i, c := range last {
 		if next != nil && i < len(next) && c == next[i] {
@@ -353,7 +356,8 @@ func shortIndexKey(last, next []byte) []byte {
 	return last
 }
 
-// shortInternalIndexKey is the same for internal keys: a user key that became shorter gets the trailer that sorts first.
+// shortInternalIndexKey is the same for internal keys: a user key that became shorter gets the
+// trailer that sorts first.
 func shortInternalIndexKey(last, next []byte) []byte {
 	user, nextUser := last[:len(last)-8], []byte(nil)
 	if next != nil {

@@ -9,11 +9,14 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// goleveldb's table without keys has a data block all the same, and with small windows an empty filter for it.
+// goleveldb's table without keys has a data block all the same, and with small windows an empty
+// filter for it.
 func TestGoLevelDBTableWithoutKeys(t *testing.T) {
-	p := bloom(t, 10)
+	p := policytest.Must(policy.NewBloom(10))
 	for baseLg := 1; baseLg <= 11; baseLg++ {
 		var file bytes.Buffer
 		w := table.NewWriter(&file, &opt.Options{Filter: goleveldb.New(p), FilterBaseLg: baseLg}, nil, 0)

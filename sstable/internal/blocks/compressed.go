@@ -8,7 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// SnappyCanHold reports whether n bytes can have been compressed to so many: a copy of 64 bytes takes 3.
+// SnappyCanHold reports whether n bytes can have been compressed to so many: a copy of 64 bytes takes
+// 3.
 func SnappyCanHold(compressed, n int) bool {
 	const maxRatio = 22
 	return n >= 0 && n/maxRatio <= compressed
@@ -17,8 +18,8 @@ func SnappyCanHold(compressed, n int) bool {
 // A ZstdDecoder decodes zstd frames. The zero value is ready. It is not safe for concurrent use.
 type ZstdDecoder struct{ decoder *zstd.Decoder }
 
-// Decode decodes a frame that should become n bytes, into dst's memory if there is room. It returns an error if it does not
-// become just that. Nothing is allocated if it cannot.
+// Decode decodes a frame that should become n bytes, into dst's memory if there is room. It returns
+// an error if the frame does not become n bytes, and allocates nothing if it cannot.
 func (d *ZstdDecoder) Decode(dst, frame []byte, n uint64) ([]byte, error) {
 	var header zstd.Header
 	contents, err := header.DecodeAndStrip(frame)
@@ -26,11 +27,15 @@ func (d *ZstdDecoder) Decode(dst, frame []byte, n uint64) ([]byte, error) {
 		return nil, err
 	}
 	if n > maxZstd(contents) || n > math.MaxInt {
-		return nil, fmt.Errorf("%d bytes cannot hold %d", len(frame), n)
+		return nil, fmt.Errorf("%d bytes cannot decode to %d", len(frame), n)
 	}
 	if d.decoder == nil {
-		// The limit leaves no room for frames behind the first, which are not in n.
-		d.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+		// The limit leaves no room for frames after the first, which n does not include.
+		d.decoder, err = zstd.NewReader(
+			nil,
+			zstd.WithDecoderConcurrency(1),
+			zstd.WithDecodeAllCapLimit(true),
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -42,9 +47,9 @@ func (d *ZstdDecoder) Decode(dst, frame []byte, n uint64) ([]byte, error) {
 	return decoded, err
 }
 
-// maxZstd returns the most that a zstd frame can become, by the headers of its blocks (RFC 8878, section 3.1.1.2). A
-// length that promises more is wrong, and nothing is allocated for it. One number for all frames would not do: a byte that is
-// repeated 128 Ki times takes 4 bytes.
+// maxZstd returns the most that a zstd frame can become, by the headers of its blocks (RFC 8878,
+// section 3.1.1.2). A length that promises more is wrong, and nothing is allocated for it. One
+// number for all frames would not do: a byte that is repeated 128 Ki times takes 4 bytes.
 func maxZstd(frame []byte) (n uint64) {
 	const (
 		headerLen   = 3
