@@ -82,7 +82,7 @@ func (a *neighbors) compare(key, next []byte) {
 	}
 	if n := len(key) - 8; n >= 0 { // the two most frequent cases, fast
 		x, y := binary.BigEndian.Uint64(key[n:]), binary.BigEndian.Uint64(next[n:])
-		if y-x == 1 { // dense keys, with none between
+		if y-x == 1 && byte(y) != 0 { // dense keys, with none between
 			a.suffix = 0
 			return
 		}
