@@ -6,31 +6,30 @@ import (
 	"math"
 )
 
-// WithTuning lets [NewBloom] choose the size and k of a filter by asking it: before it is written,
-// the builder asks it about absent keys between and after its own. If more of them are false
-// positives than the setting predicts, the builder tries a few other sizes and ks and takes the
-// best. memory is the largest part that a filter may take more than [Bloom.FilterSize] says, above
-// 0 and at most 1; 0.05 is usual. Some filters become smaller.
+// WithTuning lets [NewBloom] choose the size and k of each filter. Before a filter is written, its
+// builder asks it about absent keys between its own. If too many are false positives, it tries a
+// few other sizes and ks and takes the best. Every reader of LevelDB's filters, C++ LevelDB and
+// goleveldb among them, takes both from the filter, so all of them read tuned filters and get their
+// rate.
 //
-// Every reader of LevelDB's filters takes size and k from the filter, so C++ LevelDB, goleveldb and
-// all others read tuned filters and get their rate. Without this option, filters are byte for byte
-// those of C++ LevelDB.
+// memory is the largest part by which a filter may exceed [Bloom.FilterSize]: above 0 and at most
+// 1, usually 0.05. Some filters become smaller.
 //
-// It is for keys that are numbers or end in them, as counters, dates and zero-padded decimals: of
-// such keys, a filter with LevelDB's choice can have 2 to 99 % false positives where 1 % is
-// expected, if it has fewer than some thousands (go test ./policy -run TuningTable -v prints the
-// rates before and after). The builder must get the keys in order, as engines deliver them. Where
-// they are not in order, or have no near neighbors, as random keys, it writes LevelDB's bytes. So it
-// does where LevelDB's choice has the expected rate.
+// Tuning is for keys that end in numbers, such as counters and zero-padded decimals. In filters of
+// up to some thousands of them, LevelDB's choice has 2 to 99 % false positives among the neighbors
+// of the keys, where 1 % is expected (go test ./policy -run TuningTable -v prints the rates before
+// and after). Keys must be added in order, as engines do. A filter keeps LevelDB's bytes if they
+// are not, if no keys are near neighbors, as with random keys, or if LevelDB's choice is as
+// expected.
 //
-// From 65,536 keys on, the filter is not asked: it takes a size in which few probes coincide, and
-// two more probes per key, for any keys. That is better for random keys too, since one of LevelDB's
-// probes takes only 2^17 values. From about 200,000 dense keys on, the 32-bit hashes themselves
-// collide, and nothing in the format helps; [NewBlockedBloom] does.
+// From 65,536 keys on, every filter gets two more probes than LevelDB's and a size that suits all
+// keys, unasked. From about 200,000 dense keys on, their 32-bit hashes collide, and nothing in the
+// format helps; use [NewBlockedBloom] there.
 //
-// A builder keeps up to 64 keys and 4 KiB more. If it takes the first filter, building takes 1.1 to
-// 2 times as long, otherwise up to 12 times with 100 keys and 2 times with 10,000
-// (go test ./policy -run '^$' -bench BuildTuned).
+// A builder keeps a copy of one key and up to 4 KiB more, and two more filters while it tries
+// others. To build takes 1.2 to 1.8 times as long for random keys, and up to 3.5 times for dense
+// ones; where other filters are tried, up to 12 times with 100 keys, 6 with 500 and 2 with 10,000
+// (go test ./policy -run '^$' -bench BuildTuned -benchtime 1x).
 func WithTuning(memory float64) Option {
 	return func(c *common) error {
 		if !(memory > 0 && memory <= 1) { // a NaN fails every comparison
@@ -42,7 +41,7 @@ func WithTuning(memory float64) Option {
 	}
 }
 
-// refuseTuning returns an error if the option of another policy is among this one's.
+// refuseTuning returns an error if WithTuning was passed to another constructor than NewBloom.
 func (c *common) refuseTuning() error {
 	if c.tuning > 0 {
 		return errors.New("policy: WithTuning is an option of NewBloom: leave it out here")

@@ -96,8 +96,8 @@ func (h *hexText) UnmarshalText(text []byte) error { return (*hexBytes)(h).Unmar
 func buildGenerate(t *testing.T) string {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "generate")
-	const source = "../testdata/leveldb"
-	out, err := exec.Command("make", "-C", source, "CXX=g++", "BUILD="+dir, program).CombinedOutput()
+	build := exec.Command("make", "-C", "../testdata/leveldb", "CXX=g++", "BUILD="+dir, program)
+	out, err := build.CombinedOutput()
 	if err != nil {
 		message := "on Debian, apt-get install " +
 			"g++ make libleveldb-dev libssl-dev nlohmann-json3-dev, to compare with C++ LevelDB"

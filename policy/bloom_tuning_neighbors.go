@@ -7,31 +7,29 @@ import (
 )
 
 const (
-	maxNeighbors = 512 // absent keys between those of a builder
-	// maxVaried is in how many bytes keys differ at most from the next to be near neighbors.
-	maxVaried = 3
-	// neighborRun is how many keys in a row are compared.
-	neighborRun = 64
+	maxNeighbors = 512 // absent keys that lie between a builder's own
+	maxVaried    = 3   // bytes from the first to the last in which near neighbors differ, at most
+	neighborRun  = 64  // keys in a row that are compared before some may be left out
 )
 
-// neighbors makes absent keys out of present ones, and keeps their hashes.
+// neighbors makes absent keys out of present ones and keeps their hashes.
 //
-// Between two keys in order it counts from one to the next, in the last place where they differ. So
-// it finds the digits before a suffix, and the first bytes of little-endian numbers. Where both keys
-// have decimal digits there, it counts decimally, where they have hexadecimal ones,
-// hexadecimally, and otherwise in bytes.
+// Between two present keys it counts from the one to the next, at the last place where they differ.
+// So it finds the digits before a suffix, and the first bytes of little-endian numbers. If both
+// keys have decimal digits there, it counts in decimal; if both have hexadecimal digits, in
+// hexadecimal; otherwise in bytes.
 type neighbors struct {
 	hashes []uint32
 	last   []byte // the last key
-	run    int    // keys so far in a row; 0 if there is no last key
-	pairs  int    // of keys that were compared
-	skip   int    // of large filters only every skip+1st run is compared
+	run    int    // keys in a row so far; 0 if there is no last key
+	pairs  int    // pairs of keys compared
+	skip   int    // runs left out for each run that is compared
 	pause  int    // keys to leave out now
-	fresh  int    // hashes before this run
+	before int    // hashes before this run
 
-	prefix int    // bytes of the keys that state has hashed, or -1
-	state  uint32 // of a hash
-	// How the last near neighbors differ: bytes after the place, and the characters there.
+	prefix int    // bytes of last that state has hashed, or -1
+	state  uint32 // a hash under way
+	// How the last near neighbors differ: the bytes behind the place, and the characters there.
 	suffix       int
 	lower, upper byte
 }
@@ -45,6 +43,9 @@ func (a *neighbors) add(key []byte) {
 	if a.run > 0 {
 		a.pairs++
 		a.compare(a.last, key)
+		if a.pause > 0 {
+			return // not in order
+		}
 	}
 	a.last = append(a.last[:0], key...)
 	a.run++
@@ -53,7 +54,9 @@ func (a *neighbors) add(key []byte) {
 	}
 }
 
-// endRun lets the builder leave out as many runs as are enough without.
+// endRun decides how many keys to leave out. A large filter is judged by a sample from all over its
+// keys: when there are enough absent keys, half of them stay, and from then on half as many runs
+// are compared.
 func (a *neighbors) endRun() {
 	full := max(a.pairs, len(a.hashes)) >= maxNeighbors-neighborRun*2
 	if full {
@@ -64,10 +67,10 @@ func (a *neighbors) endRun() {
 		a.hashes = half
 		a.pairs /= 2
 	}
-	if full || len(a.hashes) == a.fresh { // no near neighbors, or no gaps
+	if full || len(a.hashes) == a.before { // no near neighbors, or no gaps
 		a.skip = 2*a.skip + 1
 	}
-	a.fresh = len(a.hashes)
+	a.before = len(a.hashes)
 	a.run = 1
 	if a.skip > 0 {
 		a.run, a.pause, a.prefix = 0, a.skip*neighborRun, -1
@@ -106,7 +109,8 @@ func (a *neighbors) compare(key, next []byte) {
 		return
 	}
 	a.suffix, a.lower, a.upper = min(a.suffix, len(key)-to), key[to-1], next[to-1]
-	room := 1 + a.pairs*3/2 - len(a.hashes) // so that wide gaps take not too much time
+	// Wide gaps are filled more than once, but not so often that it takes long.
+	room := min(1+a.pairs*3/2, maxNeighbors) - len(a.hashes)
 	if p := from &^ 3; p != a.prefix {
 		a.prefix, a.state = p, hashWords(hashStart(key), key[:p])
 	}
