@@ -214,7 +214,7 @@ func TestTuningLosesNoKey(t *testing.T) {
 			dst = builder.Finish(dst[:len("before")])
 			require.Equal(t, "before", string(dst[:len("before")]))
 			filter := dst[len("before"):]
-			require.Equal(t, tuned.AppendFilter(nil, keys), filter, "%s, a builder used before", what)
+			require.Equal(t, tuned.AppendFilter(nil, keys), filter, what+", a new builder")
 			size := float64(plain.FilterSize(n))
 			require.LessOrEqual(t, float64(len(filter)), size*(1+memory), what)
 			require.GreaterOrEqual(t, float64(len(filter)), size*0.9, what)
