@@ -6,47 +6,126 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
-	"github.com/levelbloom/levelbloom/bench/report"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// parseFlags parses the arguments of a subcommand, and tells which flags were given. With -help it prints usage and the flags.
-func parseFlags(set *flag.FlagSet, args []string, usage string, stdout io.Writer) (given map[string]bool, err error) {
-	set.SetOutput(io.Discard) // an error is printed once, by exitStatus
-	if err := set.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(stdout, usage)
-			set.SetOutput(stdout)
-			set.PrintDefaults()
-		}
-		return nil, err
-	}
-	if set.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q: see -help", set.Arg(0))
-	}
-	given = map[string]bool{}
-	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	return given, nil
+// flags is the flags of a subcommand, with those that all have in common.
+type flags struct {
+	*flag.FlagSet
+	usage    string
+	given    map[string]bool
+	outputs  outputs
+	settings []string // names of the flags that say what is measured
 }
 
-// setOthers sets flags that were not given.
-func setOthers(set *flag.FlagSet, given map[string]bool, values map[string]string) error {
-	for name, value := range values {
-		if !given[name] {
-			if err := set.Set(name, value); err != nil {
-				return err
+func newFlags(name, usage string) *flags {
+	f := &flags{FlagSet: flag.NewFlagSet("bench "+name, flag.ContinueOnError), usage: usage}
+	f.SetOutput(io.Discard) // an error is printed once, by exitStatus
+	f.Usage = func() {}
+	return f
+}
+
+// parse parses the arguments. With -help it prints the usage and the flags. quick holds the values
+// of flags that are not given, if -quick is.
+func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) error {
+	f.VisitAll(func(fl *flag.Flag) { f.settings = append(f.settings, fl.Name) })
+	f.BoolVar(&f.outputs.markdown, "markdown", false, "print the tables as Markdown")
+	f.StringVar(
+		&f.outputs.json.path,
+		"json",
+		"",
+		"`file` to write as JSON, with descriptions of its fields",
+	)
+	f.StringVar(&f.outputs.csv.path, "csv", "", "`file` to write as CSV")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			f.print(stdout)
+		}
+		return err
+	}
+	if f.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
+	}
+	f.given = map[string]bool{}
+	f.Visit(func(fl *flag.Flag) { f.given[fl.Name] = true })
+	if f.given["quick"] {
+		for name, value := range quick {
+			if !f.given[name] {
+				if err := f.Set(name, value); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// settingsOf returns the values of all flags but those that say where to write.
-func settingsOf(set *flag.FlagSet, outputs ...string) (settings []report.Setting) {
-	set.VisitAll(func(f *flag.Flag) {
-		if !slices.Contains(outputs, f.Name) {
-			settings = append(settings, report.Setting{Name: f.Name, Value: f.Value.String()})
+// print prints the usage and the flags in 80 columns.
+func (f *flags) print(w io.Writer) {
+	const width, indent = 80, "        "
+	fmt.Fprintf(w, "Usage: go run ./bench %s [FLAGS]\n\n", strings.TrimPrefix(f.Name(), "bench "))
+	fmt.Fprintf(w, "%s\n\n", report.Wrap(f.usage, width))
+	f.VisitAll(func(fl *flag.Flag) {
+		value, usage := flag.UnquoteUsage(fl)
+		if fl.DefValue != "" && fl.DefValue != "false" {
+			usage += " (default " + strings.ReplaceAll(fl.DefValue, ",", ", ") + ")"
 		}
+		usage = strings.ReplaceAll(report.Wrap(usage, width-len(indent)), "\n", "\n"+indent)
+		fmt.Fprintf(w, "  %s\n%s%s\n", strings.TrimSpace("-"+fl.Name+" "+value), indent, usage)
 	})
-	return settings
+}
+
+// report returns a report with everything but what was measured.
+func (f *flags) report() *report.Report {
+	r := &report.Report{Command: f.Name(), Environment: report.ThisEnvironment()}
+	for _, name := range f.settings {
+		value := f.Lookup(name).Value.(flag.Getter).Get()
+		r.Settings = append(r.Settings, report.Setting{Name: name, Value: value})
+	}
+	return r
+}
+
+// join returns a comma-separated list of names.
+func join[T any](all []T, name func(T) string) string {
+	var names []string
+	for _, x := range all {
+		names = append(names, name(x))
+	}
+	return strings.Join(names, ",")
+}
+
+func itself[T ~string](s T) string { return string(s) }
+
+// choose returns the elements of all that a comma-separated list names, in the list's order.
+func choose[T any](flag, list string, all []T, name func(T) string) ([]T, error) {
+	var chosen []T
+	_, err := parseList(flag, list, func(want string) (string, error) {
+		i := slices.IndexFunc(all, func(x T) bool { return name(x) == want })
+		if i < 0 {
+			return "", fmt.Errorf("no %q: choose from %s", want, join(all, name))
+		}
+		chosen = append(chosen, all[i])
+		return want, nil
+	})
+	return chosen, err
+}
+
+// parseList returns the elements of a comma-separated list, which has at least one, and none twice.
+func parseList[T comparable](
+	flag, list string,
+	parse func(string) (T, error),
+) (all []T, err error) {
+	for _, part := range strings.Split(list, ",") {
+		x, err := parse(strings.TrimSpace(part))
+		if err != nil {
+			return nil, fmt.Errorf("-%s: %w", flag, err)
+		}
+		if slices.Contains(all, x) {
+			return nil, fmt.Errorf("-%s: %q is named twice", flag, strings.TrimSpace(part))
+		}
+		all = append(all, x)
+	}
+	return all, nil
 }

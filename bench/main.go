@@ -1,12 +1,8 @@
-// Command bench measures what filters do.
+// Command bench measures what filters do. `bench help` lists its subcommands.
 //
-//	bench [engines] [flags]    on real databases: goleveldb, Pebble v1 and Pebble v2, each with its filters
-//	bench filters [flags]      by themselves: how fast implementations of filters look up keys and make filters
-//	bench rates [flags]        by themselves: their false-positive rates, for many shapes and numbers of keys
-//	bench levels [flags]       in Pebble v2, while keys are written and looked up: which encoding for which level
-//
-// `bench engines -help`, and so on, lists the flags. The exit status is 0 if all went well, 1 if a key was lost, filters of
-// the same encoding differ or a rate breaks its bound, 2 if the benchmark could not run, and 130 if it was interrupted.
+// The exit status is 0 if all went well, 1 if a key was lost, an answer was wrong or a rate breaks
+// its bound, 2 if the benchmark could not run to its end, and 130 if it was interrupted. Whatever
+// was measured before that is printed and written, marked as incomplete.
 package main
 
 import (
@@ -20,9 +16,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/levelbloom/levelbloom/bench/filterbench"
-	"github.com/levelbloom/levelbloom/bench/measure"
-	"github.com/levelbloom/levelbloom/bench/ratebench"
+	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
+	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 )
 
 const (
@@ -30,6 +26,23 @@ const (
 	exitCannotRun   = 2
 	exitInterrupted = 130
 )
+
+const help = `Usage: go run ./bench [SUBCOMMAND] [FLAGS]
+
+Measures what filters do. Without a subcommand it runs engines.
+
+  engines   filters in real databases of goleveldb and Pebble: speed, reads
+            avoided, false positives, memory; ends with advice (90 seconds)
+  filters   filters by themselves: speed of lookups, batches and builds
+  rates     filters by themselves: false-positive rates by shape of keys,
+            density and number of keys, and whether they keep their bounds
+  picture   writes an SVG of false-positive rates by shape of keys
+  help      shows this text, or the flags of a subcommand: help rates
+
+Every subcommand prints tables as text, or as Markdown with -markdown, and
+writes what it measured as JSON (with a description of each field) and CSV
+with -json FILE and -csv FILE. In every ratio above 1 is better.
+`
 
 // errInterrupted is why the context ends after Ctrl-C.
 var errInterrupted = errors.New("interrupted")
@@ -49,35 +62,48 @@ func main() {
 // run runs the subcommand that args begin with; without one it is engines.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	name := "engines"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		name, args = args[0], args[1:]
+	if len(args) > 0 {
+		switch args[0] {
+		case "help":
+			if len(args) > 1 {
+				return run(ctx, []string{args[1], "-help"}, stdout)
+			}
+			fallthrough
+		case "-help", "--help", "-h":
+			_, err := io.WriteString(stdout, help)
+			return err
+		}
+		if !strings.HasPrefix(args[0], "-") {
+			name, args = args[0], args[1:]
+		}
 	}
-	switch name {
-	case "engines":
-		return engines(ctx, args, stdout)
-	case "filters":
-		return filters(ctx, args, stdout)
-	case "rates":
-		return rates(ctx, args, stdout)
-	case "levels":
-		return levels(ctx, args, stdout)
-	default:
-		return fmt.Errorf("no subcommand %q: there are engines, filters, rates and levels", name)
+	subcommands := map[string]func(context.Context, []string, io.Writer) error{
+		"engines": engines, "filters": filters, "rates": rates, "picture": picture,
 	}
+	subcommand, ok := subcommands[name]
+	if !ok {
+		return fmt.Errorf("no subcommand %q: choose engines, filters, rates, picture or help", name)
+	}
+	return subcommand(ctx, args, stdout)
 }
 
-// exitStatus prints err to w in one line and returns the status that goes with it.
+// exitStatus prints err to w, a line for each message, and returns the status that goes with it.
 func exitStatus(w io.Writer, err error) int {
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
-	case errors.Is(err, errInterrupted):
-		fmt.Fprintln(w, "bench: interrupted")
+	}
+	for _, line := range strings.Split(err.Error(), "\n") {
+		fmt.Fprintln(w, "bench:", line)
+	}
+	if errors.Is(err, errInterrupted) {
 		return exitInterrupted
 	}
-	fmt.Fprintln(w, "bench:", strings.Join(strings.Fields(err.Error()), " "))
-	if errors.Is(err, measure.ErrLostKey) || errors.Is(err, filterbench.ErrWrong) || errors.Is(err, ratebench.ErrBound) {
-		return exitWrong
+	for _, wrong := range []error{
+		enginebench.ErrLostKey, filterbench.ErrWrong, ratebench.ErrLostKey, ratebench.ErrBound,
+	} {
+		if errors.Is(err, wrong) {
+			return exitWrong
+		}
 	}
 	return exitCannotRun
 }

@@ -19,14 +19,22 @@ func TestFullDisk(t *testing.T) {
 					t.Skipf("needs to mount a small file system, as root can: %v", err)
 				}
 				defer func() { require.NoError(t, syscall.Unmount(dir, 0)) }()
-				cmd, stdout, stderr := command(dir, "-num=100000", "-rounds=1", "-engines="+engine)
-				require.NoError(t, cmd.Start())
-				timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+				p := start(t, dir, "-dir="+dir, "-num=100000", "-rounds=1", "-engines="+engine)
+				timer := time.AfterFunc(
+					time.Minute,
+					func() { _ = p.Process.Signal(syscall.SIGQUIT) },
+				)
 				defer timer.Stop()
-				r := finish(t, cmd, dir, stdout, stderr)
+				r := p.finish(t)
 				require.Equal(t, exitCannotRun, r.status, r.stderr)
 				require.Contains(t, r.stderr, syscall.ENOSPC.Error())
-				require.Equal(t, 2, strings.Count(r.stderr, "\n"), "progress and one line: %s", r.stderr)
+				require.Equal(
+					t,
+					2,
+					strings.Count(r.stderr, "\n"),
+					"progress and one line: %s",
+					r.stderr,
+				)
 				require.Empty(t, r.left)
 				require.Empty(t, r.stdout)
 			})

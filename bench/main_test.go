@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -14,15 +16,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/bench/engine"
-	"github.com/levelbloom/levelbloom/bench/measure"
-	"github.com/levelbloom/levelbloom/bench/report"
+	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
+	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 )
 
-// The tests run this test binary as the program: main reads its own arguments, handles signals and exits.
+// The tests run this test binary as the program: main reads its own arguments, handles signals and
+// exits.
 func TestMain(m *testing.M) {
 	if os.Getenv("LEVELBLOOM_BENCH_MAIN") != "" {
 		main()
@@ -37,148 +42,279 @@ type result struct {
 	left           []string // in the directory for databases and other temporary files
 }
 
-func command(dir string, args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
-	if len(args) == 0 || args[0] != "filters" && args[0] != "rates" {
-		args = append(args, "-dir="+dir)
-	}
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1", "TMPDIR="+dir)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	return cmd, &stdout, &stderr
+// A process is the program at work.
+type process struct {
+	*exec.Cmd
+	dir            string
+	stdout, stderr bytes.Buffer
 }
 
-func finish(t *testing.T, cmd *exec.Cmd, dir string, stdout, stderr *bytes.Buffer) result {
-	_ = cmd.Wait() // the status says it
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	r := result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), nil}
-	for _, e := range entries {
-		r.left = append(r.left, e.Name())
+// start starts the program; dir is the directory for its temporary files.
+func start(t *testing.T, dir string, args ...string) *process {
+	p := &process{Cmd: exec.Command(os.Args[0], args...), dir: dir}
+	p.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1", "TMPDIR="+dir)
+	p.Cmd.Stdout, p.Cmd.Stderr = &p.stdout, &p.stderr
+	require.NoError(t, p.Start())
+	return p
+}
+
+func (p *process) finish(t *testing.T) result {
+	_ = p.Wait() // the status says it
+	r := result{p.stdout.String(), p.stderr.String(), p.ProcessState.ExitCode(), nil}
+	if entries, err := os.ReadDir(p.dir); err == nil {
+		for _, e := range entries {
+			r.left = append(r.left, e.Name())
+		}
+	}
+	for _, line := range strings.Split(r.stdout, "\n") {
+		if !strings.Contains(strings.Join(p.Args, " "), "-markdown") {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 100, line)
+		}
 	}
 	return r
 }
 
-func bench(t *testing.T, args ...string) result {
-	dir := t.TempDir()
-	cmd, stdout, stderr := command(dir, args...)
-	require.NoError(t, cmd.Start())
-	return finish(t, cmd, dir, stdout, stderr)
+func bench(t *testing.T, args ...string) result { return start(t, t.TempDir(), args...).finish(t) }
+
+// decoded is what every JSON file has.
+type decoded struct {
+	Command     string
+	Complete    bool
+	Problem     string
+	Environment map[string]any
+	Settings    map[string]any
+	Fields      map[string]string
+	Records     []map[string]any
 }
 
-func TestSmallRun(t *testing.T) {
-	out := t.TempDir()
-	jsonFile, csvFile := filepath.Join(out, "r.json"), filepath.Join(out, "r.csv")
-	r := bench(t, "engines", "-num=5000", "-reads=2000", "-rounds=1", "-threads=2", "-bits=9.5", "-json="+jsonFile, "-csv="+csvFile)
+// files returns the flags that write a JSON and a CSV file, and a function that reads both.
+func files(t *testing.T) (flags []string, read func() (decoded, [][]string)) {
+	dir := t.TempDir()
+	jsonFile, csvFile := filepath.Join(dir, "r.json"), filepath.Join(dir, "r.csv")
+	return []string{"-json=" + jsonFile, "-csv=" + csvFile}, func() (d decoded, lines [][]string) {
+		content, err := os.ReadFile(jsonFile)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(content, &d))
+		file, err := os.Open(csvFile)
+		require.NoError(t, err)
+		defer file.Close()
+		lines, err = csv.NewReader(file).ReadAll()
+		require.NoError(t, err)
+		require.Len(t, lines, 1+len(d.Records))
+		for name := range d.Records[0] {
+			require.NotEmpty(t, d.Fields[name], name)
+			require.Contains(t, lines[0], name)
+		}
+		require.NotEmpty(t, d.Environment["cpu"])
+		require.NotEmpty(t, d.Environment["commit"])
+		return d, lines
+	}
+}
+
+func TestEngines(t *testing.T) {
+	flags, read := files(t)
+	r := bench(t, append([]string{"engines", "-num=3000", "-reads=1000", "-rounds=1", "-bits=9.5",
+		"-engines=goleveldb,pebblev1,pebblev2"}, flags...)...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range []string{
-		"goleveldb v1", "pebblev1 v1", "pebblev2 v2", "FPR between", "noise,", "key shape decimal, density 0.63",
-		"takes whole bits per key: builtin has 10, levelbloom 9.5", "L0 ",
+		"goleveldb v1", "pebblev1 v1", "pebblev2 v2", "blocked again", "pebblev1, by level", "Conclusion",
+		"builtin has 10, the others 9.5", "Of the needless table reads", "\nUse ",
 	} {
 		require.Contains(t, r.stdout, want)
 	}
 	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-	require.Equal(t, 15, strings.Count(r.stderr, "\n"), "a line of progress for each of 3 engines x 5 contestants:\n%s", r.stderr)
-
-	var decoded struct {
-		Settings map[string]string
-		Runs     []map[string]any
-	}
-	content, err := os.ReadFile(jsonFile)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(content, &decoded))
-	require.Len(t, decoded.Runs, 15)
-	require.Equal(t, "9.5", decoded.Settings["bits"])
-	require.NotEmpty(t, decoded.Settings["dir"])
-	content, err = os.ReadFile(csvFile)
-	require.NoError(t, err)
-	require.Equal(t, 16, strings.Count(string(content), "\n"))
-	entries, err := os.ReadDir(out)
-	require.NoError(t, err)
-	require.Len(t, entries, 2)
+	require.Equal(t, 15, strings.Count(r.stderr, "\n"), "a line of progress for each of 3 "+
+		"engines x 5 contestants:\n%s", r.stderr)
+	d, lines := read()
+	require.True(t, d.Complete)
+	require.Len(t, d.Records, 15)
+	require.Equal(t, 9.5, d.Settings["bits"])
+	require.IsType(t, 1.5, d.Records[0]["load_per_s"], "a number")
+	require.Contains(t, lines[0], "setting_num")
+	checks := d.Records[4]["between_checks"].(float64)
+	require.Greater(t, checks, 1000.0)
+	require.Greater(t, d.Records[4]["between_reads_avoided"].(float64), 0.9*checks)
 }
 
-func TestEveryShape(t *testing.T) {
-	for _, shape := range []string{"bigendian", "random", "uuid"} {
-		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape, "-filters=levelbloom", "-engines=pebblev2,goleveldb")
+func TestShapesAndMarkdown(t *testing.T) {
+	for _, shape := range []string{"bigendian", "random", "url"} {
+		r := bench(
+			t,
+			"-num=3000",
+			"-reads=1000",
+			"-rounds=1",
+			"-shape="+shape,
+			"-filters=blocked",
+			"-engines=pebblev2,goleveldb",
+			"-baselg=13",
+			"-markdown",
+		)
 		require.Zero(t, r.status, r.stderr)
-		require.Contains(t, r.stdout, "key shape "+shape)
+		require.Contains(t, r.stdout, "-shape "+shape)
+		require.Contains(t, r.stdout, "\n| engine | filter |")
 		require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-		require.Contains(t, r.stdout, "pebblev2 v2")
 		require.NotContains(t, r.stdout, "pebblev1")
 	}
 }
 
-func TestReadBothAndLevels(t *testing.T) {
-	r := bench(t, "-num=5000", "-reads=1000", "-rounds=1", "-read=both", "-levels=16,16,12,12,10,10,8", "-baselg=13")
+func TestFilters(t *testing.T) {
+	flags, read := files(t)
+	contestants := "goleveldb,pebblev2,exact,blocked,exact/goleveldb,blocked/pebblev2"
+	r := bench(
+		t,
+		append(
+			[]string{
+				"filters",
+				"-rounds=1",
+				"-n=1k",
+				"-len=8",
+				"-keys=hit",
+				"-work=batch,build,many",
+				"-memory=2",
+				"-contestants=" + contestants,
+			},
+			flags...)...)
 	require.Zero(t, r.status, r.stderr)
-	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-	require.Equal(t, 3, strings.Count(r.stdout, "get miss, small cache"))
-	require.Equal(t, 2, strings.Count(r.stdout, "prefix miss, small cache"))
-	require.Equal(t, 1, strings.Count(r.stdout, "textbook's FPP, %"), "goleveldb's: it has one setting")
+	require.Empty(t, r.left)
+	for _, want := range append(strings.Split(contestants, ","), "goleveldb v1", "pebblev2 v2", "goleveldb again", "batch: ", "build: ") {
+		require.Contains(t, r.stdout, want)
+	}
+	d, _ := read()
+	require.Len(t, d.Records, 3*7)
+
+	// Without C++ LevelDB it runs, unless that was asked for. (The test's directory is not the
+	// root.)
+	const how = "make -C testdata/leveldb build/speed"
+	r = bench(t, "filters", "-rounds=1", "-n=1", "-work=build")
+	require.Zero(t, r.status, r.stderr)
+	require.Contains(t, r.stderr, "without C++ LevelDB, which "+how+" builds")
+	for _, args := range [][]string{{"-cpp=/no/such/program"}, {"-contestants=goleveldb,cpp"}} {
+		r = bench(t, append([]string{"filters", "-rounds=1", "-n=1", "-work=build"}, args...)...)
+		require.Equal(t, exitCannotRun, r.status)
+		require.Contains(t, r.stderr, "no such file")
+		require.Contains(t, r.stderr, how)
+	}
 }
 
-// Binary fuse filters are measured if they are asked for, and the report says where they are none.
-func TestEnginesWithFuse(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "r.json")
-	args := []string{"-num=8000", "-reads=1000", "-rounds=1", "-engines=pebblev2", "-filters=levelbloom,fuse", "-json=" + file}
-	r := bench(t, append(args, "-bits=26")...)
+func TestRates(t *testing.T) {
+	flags, read := files(t)
+	args := append(
+		[]string{"rates", "-n=20,1k", "-queries=20000", "-bits=10,9.5", "-shapes=random,decimal",
+			"-densities=alternating,beyond", "-seed=3"},
+		flags...)
+	r := bench(t, args...)
 	require.Zero(t, r.status, r.stderr)
-	require.NotContains(t, r.stdout, "are binary fuse;")
-	var decoded struct{ Runs []map[string]any }
+	require.Empty(t, r.left)
+	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key", "-seed 3", "│ blocked │", "blocked: all 9 rates are within"} {
+		require.Contains(t, r.stdout, want)
+	}
+	require.Equal(t, 4, strings.Count(r.stderr, "\n"), "a line of progress for each number of "+
+		"keys and shape:\n%s", r.stderr)
+	d, lines := read()
+	require.Len(t, d.Records, 2*2*3*2, "kinds, bits, shapes with densities, numbers of keys")
+	require.Equal(t, r.stdout, bench(t, args...).stdout, "same flags, same figures")
+	_, again := read()
+	require.Equal(t, lines, again)
+
+	alone := bench(t, append(args, "-filters=exact")...)
+	require.Zero(t, alone.status, alone.stderr)
+	one, _ := read()
+	byCell := map[string]any{}
+	for _, record := range d.Records {
+		byCell[fmt.Sprint(record["kind"], record["shape"], record["density"], record["n"], record["bits"])] = record
+	}
+	for _, record := range one.Records {
+		require.Equal(
+			t,
+			byCell[fmt.Sprint(record["kind"], record["shape"], record["density"], record["n"], record["bits"])],
+			any(record),
+		)
+	}
+}
+
+func TestPicture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	file := filepath.Join(t.TempDir(), "fpr.svg")
+	r := bench(t, "picture", "-o="+file, "-queries=3000")
+	require.Zero(t, r.status, r.stderr)
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(content, &decoded))
-	require.Len(t, decoded.Runs, 3)
-	for _, run := range decoded.Runs {
-		if run["filter"] == "fuse" {
-			require.Greater(t, run["between_fuse_checks"], run["between_checks"].(float64)/2)
-		} else {
-			require.Zero(t, run["between_fuse_checks"])
-		}
+	require.Contains(t, string(content), ">bigendian</text>")
+}
+
+func TestQuick(t *testing.T) {
+	for _, args := range [][]string{{"filters", "-quick", "-rounds=1", "-contestants=pebblev2,exact"}, {"rates", "-quick", "-queries=1000"}, {"-quick", "-engines=goleveldb", "-filters=none,exact"}} {
+		r := bench(t, args...)
+		require.Zero(t, r.status, r.stderr)
+		require.Contains(t, r.stdout, "-quick")
 	}
-	r = bench(t, append(args, "-bits=5")...)
-	require.Zero(t, r.status, r.stderr)
-	require.Contains(t, r.stdout, "WARNING: fuse, round 1: get: 0 % of the filters that were asked are binary fuse;")
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"-help"}, {"engines", "-h"}} {
-		r := bench(t, args...)
+	for _, c := range []struct{ args, want string }{
+		{"help", "engines,filters,rates,picture,help,-json,above 1 is better"},
+		{"-help", "engines,filters,rates,picture,help,-markdown"},
+		{"-h", "engines,filters,rates,picture,help"},
+		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg"},
+		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
+		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-error,-queries,-seed,-quick,-csv"},
+		{"picture -help", "-o,-seed,bench/fpr.svg"},
+	} {
+		r := bench(t, strings.Fields(c.args)...)
 		require.Zero(t, r.status)
 		require.Empty(t, r.stderr)
-		for _, flag := range []string{"-num", "-value-size", "-bits", "-engines", "-filters", "-shape", "-density", "-seed", "-dir", "-threads", "-quick", "-json", "-csv", "-reads", "-rounds", "-levels", "-baselg", "-read"} {
-			require.Contains(t, r.stdout, "  "+flag)
+		for _, want := range strings.Split(c.want, ",") {
+			require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), want)
+		}
+		for _, line := range strings.Split(r.stdout, "\n") {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
 		}
 	}
 }
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": there are engines, filters, rates and levels`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, picture or help`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},
-		{"-num=0", "0 keys: pass 1 or more"},
+		{"-num=0", "0 keys: pass 1"},
 		{"-bits=0", "-bits: policy: 0 bits per key"},
 		{"-bits=NaN", "-bits: policy: NaN bits per key"},
-		{"-density=1", "density 1: pass a number between 0 and 1"},
-		{"-shape=octal", `-shape: no key shape "octal"`},
+		{"-density=beyond", "pass one that leaves absent keys between"},
+		{"-density=1", `-density: "1": pass alternating, beyond, or`},
+		{"-shape=octal", `-shape: no "octal": choose from random,`},
 		{"-engines=rocksdb", `-engines: no "rocksdb": choose from goleveldb,pebblev1,pebblev2`},
 		{"-filters=none,none", `-filters: "none" is named twice`},
-		{"-threads=0", "-threads 0: pass 1 or more"},
-		{"-reads=-1", "-reads -1: pass 1 or more"},
+		{"-reads=-1", "-reads -1, -rounds 3: pass 1 or more"},
 		{"-baselg=9", "-baselg: goleveldb: WithFilterBaseLg(9): pass the binary logarithm"},
-		{"-baselg=32", "-baselg: goleveldb: WithFilterBaseLg(32): pass the binary logarithm"},
-		{"-levels=10,10", "-levels 10,10: 2 levels: pass 7"},
-		{"-levels=x,0,0,0,0,0,0", `"x" is no number`},
-		{"-levels=10,-1,0,0,0,0,0", "L1: policy: -1 bits per key"},
-		{"-read=scan", `-read: no "scan": choose get, prefix or both`},
-		{"-read=prefix", "-read prefix: goleveldb has no such way"},
 		{"-value-size=-1", "-value-size -1: pass 0 to 1048576"},
 		{"-json=/no/such/directory/r.json", "-json: "},
 		{"-csv=/no/such/directory/r.csv", "-csv: "},
+		{"-json=/some/file -csv=/some/../some/file", "-json and -csv both name /some/file"},
+		{"-dir=/no/such/directory", "-dir: "},
+		{"filters -bits=101", "-bits 101: pass 1 to 100"},
+		{"filters -rounds=0", "-rounds 0: pass 1 or more"},
+		{"filters -memory=0", "-memory 0: pass 1 to 4096"},
+		{"filters -work=play", `-work: no "play": choose from lookup,many,batch,build`},
+		{"filters -keys=most", `-keys: no "most": choose from hit,miss`},
+		{"filters -n=32,0", `-n: "0": pass a number of keys from 1 to 20M`},
+		{"filters -len=16,7", `-len: "7": pass 8 to 1024 bytes`},
+		{"filters -contestants=rocksdb", `-contestants: no "rocksdb": choose from goleveldb,`},
+		{"rates -filters=cuckoo", `-filters: no "cuckoo": choose from exact,blocked`},
+		{"rates -shapes=random,random", `-shapes: "random" is named twice`},
+		{"rates -densities=half", `-densities: no "half": choose from alternating,`},
+		{"rates -n=", `-n: "": pass a number of keys`},
+		{"rates -bits=ten", `-bits: "ten" is no number`},
+		{"rates -bits=10,0", "-bits: exact: policy: 0 bits per key"},
+		{"rates -bits=10,10.0", `-bits: "10.0" is named twice`},
+		{"rates -error=NaN", "-error NaN: pass a number above 0"},
+		{"rates -queries=0", "-queries 0: pass 1 to 1000000000"},
+		{"rates -shapes=length -n=10k", "nothing to measure: no shape has so many keys"},
+		{"picture -o=/no/such/directory/p.svg", "no such file"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Equal(t, exitCannotRun, r.status, c.args)
@@ -187,99 +323,88 @@ func TestBadInput(t *testing.T) {
 		require.Empty(t, r.stdout)
 		require.Empty(t, r.left)
 	}
-	cmd, stdout, stderr := command(filepath.Join(t.TempDir(), "missing"))
-	require.NoError(t, cmd.Start())
-	r := finish(t, cmd, t.TempDir(), stdout, stderr)
-	require.Equal(t, exitCannotRun, r.status)
-	require.Contains(t, r.stderr, "-dir: ")
 }
 
-// Outputs that are no regular files are written, not replaced; what cannot be written shows before the run.
-func TestOutputs(t *testing.T) {
-	dir := t.TempDir()
-	target, link, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
-	require.NoError(t, os.WriteFile(target, []byte("old"), 0o600))
-	require.NoError(t, os.Symlink(target, link))
-	o, err := newOutput(link)
-	require.NoError(t, err)
-	o.discard()
-	content, err := os.ReadFile(target)
-	require.NoError(t, err)
-	require.Equal(t, "old", string(content), "discarded")
-	o, err = newOutput(link)
-	require.NoError(t, err)
-	require.NoError(t, o.write(func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
-	o.discard()
-	content, err = os.ReadFile(target)
-	require.NoError(t, err)
-	require.Equal(t, "new", string(content))
-	info, err := os.Lstat(link)
-	require.NoError(t, err)
-	require.NotZero(t, info.Mode()&os.ModeSymlink, "the link is still one")
-
-	if runtime.GOOS == "linux" {
-		require.NoError(t, exec.Command("mkfifo", pipe).Run())
-		received := make(chan string)
-		go func() {
-			content, err := os.ReadFile(pipe)
-			received <- fmt.Sprint(string(content), err)
-		}()
-		o, err = newOutput(pipe)
-		require.NoError(t, err)
-		require.NoError(t, o.write(func(w io.Writer) error { _, err := io.WriteString(w, "through"); return err }))
-		o.discard()
-		require.Equal(t, "through<nil>", <-received)
-	}
-
-	_, err = newOutput(dir)
-	require.ErrorContains(t, err, "is a directory: pass the name of a file")
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	for _, e := range entries {
-		require.NotContains(t, e.Name(), ".levelbloom-bench-")
-	}
-	r := bench(t, "-json=/some/file", "-csv=/some/../some/file")
-	require.Equal(t, exitCannotRun, r.status)
-	require.Contains(t, r.stderr, "-json and -csv both name /some/file")
-}
-
-// Every setting is in force: flags that arrive wrongly would show in the settings or in the runs.
-func TestFlags(t *testing.T) {
-	f, settings, err := parseEngineFlags([]string{"-quick"}, io.Discard)
-	require.NoError(t, err)
-	require.Equal(t, []int{10_000, 5_000}, []int{f.num, f.reads})
-	require.Contains(t, settings, report.Setting{Name: "num", Value: "10000"})
-	f, _, err = parseEngineFlags([]string{"-num=7", "-quick"}, io.Discard)
-	require.NoError(t, err)
-	require.Equal(t, []int{7, 5_000}, []int{f.num, f.reads})
-
-	chosen, err := choose("filters", "none, levelbloom", engine.Filters, func(f engine.Filter) string { return string(f) })
-	require.NoError(t, err)
-	require.Equal(t, []engine.Filter{engine.None, engine.LevelBloom}, chosen)
-
-	levels, err := parseLevels("16, 16,14,12,10,9.5,0", 10)
-	require.NoError(t, err)
-	require.Equal(t, engine.Levels{16, 16, 14, 12, 10, 9.5, 0}, levels)
-	levels, err = parseLevels("", 11)
-	require.NoError(t, err)
-	require.Equal(t, engine.Levels{11, 11, 11, 11, 11, 11, 0}, levels)
-}
-
+// An interrupted benchmark prints and writes what it has measured, and says that it is incomplete.
 func TestInterruption(t *testing.T) {
+	for name, c := range map[string]struct {
+		args  []string
+		after int // lines of progress
+	}{
+		"engines": {[]string{"-num=2000", "-reads=1000", "-rounds=1000", "-engines=goleveldb"}, 3},
+		"filters": {[]string{"filters", "-n=32", "-len=8,16,24,32,40,48,56,64", "-work=lookup", "-rounds=20"}, 3},
+		"rates":   {[]string{"rates", "-n=8,3M,4M", "-bits=10", "-shapes=random,decimal"}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flags, read := files(t)
+			stderr := filepath.Join(t.TempDir(), "stderr")
+			file, err := os.Create(stderr)
+			require.NoError(t, err)
+			defer file.Close()
+			p := &process{
+				Cmd: exec.Command(os.Args[0], append(c.args, flags...)...),
+				dir: t.TempDir(),
+			}
+			p.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1", "TMPDIR="+p.dir)
+			p.Cmd.Stdout, p.Cmd.Stderr = &p.stdout, file
+			require.NoError(t, p.Start())
+			lines := func() string {
+				content, err := os.ReadFile(stderr)
+				require.NoError(t, err)
+				return string(content)
+			}
+			require.Eventually(
+				t,
+				func() bool { return strings.Count(lines(), "\n") >= c.after },
+				time.Minute,
+				5*time.Millisecond,
+			)
+			require.NoError(t, p.Process.Signal(os.Interrupt))
+			r := p.finish(t)
+			require.Equal(t, exitInterrupted, r.status)
+			require.True(t, strings.HasSuffix(lines(), "bench: interrupted\n"), lines())
+			require.Empty(t, r.left)
+			require.Contains(t, r.stdout, "INCOMPLETE, because it ended early: interrupted")
+			d, table := read()
+			require.False(t, d.Complete)
+			require.NotEmpty(t, d.Records)
+			require.Contains(t, strings.Join(table[1], ","), ",false,")
+		})
+	}
+}
+
+// Nothing was measured yet: nothing is printed, and files keep what they had.
+func TestEarlyInterruption(t *testing.T) {
 	dir := t.TempDir()
-	cmd, stdout, stderr := command(dir, "-num=2000000", "-engines=pebblev2")
-	require.NoError(t, cmd.Start())
+	p := start(t, dir, "-num=2000000", "-engines=pebblev2")
 	require.Eventually(t, func() bool {
 		entries, err := os.ReadDir(dir)
 		return err == nil && len(entries) == 1
 	}, 20*time.Second, 10*time.Millisecond)
-	time.Sleep(200 * time.Millisecond) // into the load
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	r := finish(t, cmd, dir, stdout, stderr)
+	require.NoError(t, p.Process.Signal(os.Interrupt))
+	r := p.finish(t)
 	require.Equal(t, exitInterrupted, r.status)
-	require.True(t, strings.HasSuffix(r.stderr, "bench: interrupted\n"), r.stderr)
 	require.Empty(t, r.left)
 	require.Empty(t, r.stdout)
+}
+
+// Rates that break a bound are printed all the same, and the status is 1.
+func TestBrokenBound(t *testing.T) {
+	blocked, ok := kind.Named("blocked")
+	require.True(t, ok)
+	bound := blocked.Bounds // the map is the same in kind.All
+	before := bound[10]
+	bound[10] = 0.001
+	defer func() { bound[10] = before }()
+	var stdout strings.Builder
+	err := rates(
+		context.Background(),
+		[]string{"-n=1k", "-bits=10", "-shapes=random", "-queries=20000"},
+		&stdout,
+	)
+	require.ErrorIs(t, err, ratebench.ErrBound)
+	require.Contains(t, stdout.String(), "BOUNDS ARE BROKEN by 1 of 1 rates:")
+	require.Equal(t, exitWrong, exitStatus(io.Discard, err))
 }
 
 func TestExitStatus(t *testing.T) {
@@ -290,12 +415,125 @@ func TestExitStatus(t *testing.T) {
 	}{
 		{nil, 0, ""},
 		{flag.ErrHelp, 0, ""},
-		{fmt.Errorf("goleveldb: %w", errInterrupted), exitInterrupted, "bench: interrupted\n"},
-		{fmt.Errorf("goleveldb: %w: 00", measure.ErrLostKey), exitWrong, "bench: goleveldb: a key is lost: 00\n"},
-		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun, "bench: one two\n"},
+		{errInterrupted, exitInterrupted, "bench: interrupted\n"},
+		{fmt.Errorf("goleveldb: %w: 00", enginebench.ErrLostKey), exitWrong, "bench: goleveldb: " +
+			"a key is lost: 00\n"},
+		{fmt.Errorf("lookup: %w", filterbench.ErrWrong), exitWrong, "bench: lookup: wrong answer\n"},
+		{fmt.Errorf("cell: %w", ratebench.ErrLostKey), exitWrong, "bench: cell: a key is lost\n"},
+		{ratebench.ErrBound, exitWrong, "bench: a false-positive rate breaks its bound\n"},
+		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun, "bench: one\nbench: two\n"},
 	} {
 		var b bytes.Buffer
 		require.Equal(t, c.status, exitStatus(&b, c.err))
 		require.Equal(t, c.text, b.String())
 	}
+}
+
+// Outputs that are no regular files are written, not replaced; discarded ones leave nothing.
+func TestOutputs(t *testing.T) {
+	dir := t.TempDir()
+	target, link, pipe := filepath.Join(
+		dir,
+		"target",
+	), filepath.Join(
+		dir,
+		"link",
+	), filepath.Join(
+		dir,
+		"pipe",
+	)
+	require.NoError(t, os.WriteFile(target, []byte("old"), 0o600))
+	require.NoError(t, os.Symlink(target, link))
+	write := func(path, text string) {
+		o := output{path: path}
+		require.NoError(t, o.open())
+		defer o.discard()
+		if text != "" {
+			require.NoError(
+				t,
+				o.write(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }),
+			)
+		}
+	}
+	content := func() string {
+		content, err := os.ReadFile(target)
+		require.NoError(t, err)
+		return string(content)
+	}
+	write(link, "")
+	require.Equal(t, "old", content(), "discarded")
+	write(link, "new")
+	require.Equal(t, "new", content())
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink, "the link is still one")
+	if runtime.GOOS == "linux" {
+		require.NoError(t, exec.Command("mkfifo", pipe).Run())
+		received := make(chan string)
+		go func() {
+			content, err := os.ReadFile(pipe)
+			received <- fmt.Sprint(string(content), err)
+		}()
+		write(pipe, "through")
+		require.Equal(t, "through<nil>", <-received)
+	}
+	require.ErrorContains(t, (&output{path: dir}).open(), "is a directory: pass the name of a file")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		require.NotContains(t, e.Name(), ".levelbloom-bench-")
+	}
+}
+
+// Flags arrive where they belong; -quick gives way to flags that are given.
+func TestFlags(t *testing.T) {
+	e := newEngineFlags()
+	require.NoError(
+		t,
+		e.parse(
+			[]string{"-num=7", "-quick", "-filters=none, exact"},
+			io.Discard,
+			map[string]string{"num": "10000", "reads": "5000"},
+		),
+	)
+	require.Equal(t, []int{7, 5000}, []int{e.num, e.reads})
+	c, err := e.config()
+	require.NoError(t, err)
+	require.Equal(t, []string{"none", "exact"}, c.Filters)
+	require.Equal(t, 7, c.Keys.Len())
+
+	f := newFilterFlags()
+	require.NoError(t, f.parse([]string{"-work=build,many", "-keys=miss"}, io.Discard, nil))
+	cells, err := f.config()
+	require.NoError(t, err)
+	require.Len(t, cells.Cells, 4+1, "each kind of work has its own cells")
+
+	r := newRateFlags()
+	require.NoError(
+		t,
+		r.parse(
+			[]string{
+				"-n=8,10M",
+				"-bits=12,9.5",
+				"-error=1.5",
+				"-seed=9",
+				"-filters=blocked",
+				"-shapes=url",
+				"-densities=1%",
+			},
+			io.Discard,
+			nil,
+		),
+	)
+	rc, err := r.config()
+	require.NoError(t, err)
+	require.Equal(t, []int{8, 10_000_000}, rc.Ns)
+	require.Equal(t, []float64{12, 9.5}, rc.Bits)
+	require.InDelta(t, 0.015, rc.Error, 1e-12)
+	require.Equal(t, int64(9), rc.Seed)
+	require.Equal(
+		t,
+		[]string{"blocked", "url", "1%"},
+		[]string{rc.Kinds[0].Name, rc.Shapes[0].Name, rc.Densities[0].Name},
+	)
 }

@@ -88,7 +88,7 @@ func FuzzProbes(f *testing.F) {
 			}
 			probes := info.Probes([]uint64{1 << 60}, key)
 			require.Len(t, probes, 1+info.K)
-			require.EqualValues(t, 1<<60, probes[0], "appended")
+			require.Equal(t, uint64(1<<60), probes[0], "appended")
 			all := true
 			for _, p := range probes[1:] {
 				require.Equal(t, probes[1]/8/uint64(info.LineBytes), p/8/uint64(info.LineBytes), "line")

@@ -14,112 +14,104 @@ import (
 // An Option changes what [Configure] sets besides the policy.
 type Option func(*opt.Options) error
 
-// Configure makes p the policy of the databases that are opened with o from then on, and keeps the filters of tables
-// already on disk in use. It changes two fields of o, and those that the options say:
+// Configure makes p the policy of the databases that are opened with o, and keeps the filters of
+// tables already on disk in use. For a goleveldb database, usually call it with
+//
+//	p, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+//
+// The name is stored in every table, and other programs look for it. Plain goleveldb and its
+// filter.NewBloomFilter read exact filters under policy.NameGoLevelDB, so a program that stops
+// using this package still avoids reads. Choose the default, policy.Name, if C++ LevelDB opens the
+// database too. Configure never changes a name: p's is the one on disk.
+//
+// Configure changes two fields of o, and those that opts change:
 //
 //   - Filter becomes New(p).
-//   - AltFilters becomes a new slice, with one filter of each name: the former Filter, the former AltFilters in their
-//     order, and readers of package policy's encodings under policy.Name and policy.NameGoLevelDB. One that has the name
-//     of an earlier one, or of p, is left out, since goleveldb would never ask it.
+//   - AltFilters becomes a new slice of the filters that goleveldb reads besides p's: the former
+//     Filter, the former AltFilters, and readers of package policy's filters under policy.Name and
+//     policy.NameGoLevelDB. The first of several with one name counts, p included.
 //
-// So that no filter is read as what it is not, p must share its name with none but its like:
+// It returns an error that says what to do, and leaves o alone, if an argument is nil, if
+// policy.Check refuses p, if an option fails, or if p may not share its name with a former filter
+// or with LevelDB's: the policies of package policy may share one, also with goleveldb's own
+// filter.NewBloomFilter (policy.Compatible); any other may not.
 //
-//   - A former filter of the same name is of this package or is goleveldb's own filter.NewBloomFilter, and Configure
-//     finds, by trial, that each of the two policies reads the other's filters.
-//   - Under policy.Name and policy.NameGoLevelDB, which belong to LevelDB's encoding, the same is tried with that.
+// A database copies its options when it is opened, so a later Configure has no effect on it.
+// Configure must not run concurrently with other uses of o.
 //
-// The policies of package policy, exact, blocked and binary fuse, read each other's filters.
-//
-// Configure returns an error that says what to do if that is not so, if an argument is nil, or if an option refuses its
-// argument. It leaves o as it was then.
-//
-// A database copies its options when it is opened, so Configure may change them at any time after, without an effect on
-// that database. Like all that changes o, it must not run while another goroutine uses o.
-//
-// Like LevelDB's own, the filters compare keys byte by byte: a Comparer for which different keys are equal, such as one
-// that ignores case, cannot be used with them.
+// Filters compare keys byte by byte. They cannot be used with a Comparer for which different keys
+// are equal, such as one that ignores case.
 func Configure(o *opt.Options, p policy.Policy, opts ...Option) error {
 	if o == nil {
-		return errors.New("goleveldb: Configure of nil options: pass &opt.Options{}")
+		return errors.New("goleveldb: the options are nil: pass &opt.Options{}")
 	}
-	if err := policy.Check(p); err != nil {
-		return fmt.Errorf("goleveldb: %w", err)
+	chosen, err := newFilter(p)
+	if err != nil {
+		return err
 	}
 	changed := *o
 	for _, option := range opts {
 		if option == nil {
-			return errors.New("goleveldb: Configure with a nil Option: leave it out")
+			return errors.New("goleveldb: an option is nil: leave it out")
 		}
 		if err := option(&changed); err != nil {
 			return err
 		}
 	}
-	f := &policyFilter{name: p.Name(), policy: p}
-	alt, err := alternatives(o, f)
+	alt, err := alternatives(o, chosen)
 	if err != nil {
 		return err
 	}
-	changed.Filter, changed.AltFilters = f, alt
+	changed.Filter, changed.AltFilters = chosen, alt
 	*o = changed
 	return nil
 }
 
-// alternatives returns the filters to keep beside chosen.
+// alternatives returns the filters to keep beside chosen, one of each name.
 func alternatives(o *opt.Options, chosen *policyFilter) ([]filter.Filter, error) {
+	leveldb, err := policy.NewBloom(10) // reading needs no setting, so any bits per key do
+	if err != nil {
+		return nil, err
+	}
 	var former []filter.Filter
 	if o.Filter != nil {
 		former = append(former, o.Filter)
 	}
 	former = append(former, o.AltFilters...)
+	former = append(former,
+		&policyFilter{policy.Name, leveldb}, &policyFilter{policy.NameGoLevelDB, leveldb})
 
 	var alt []filter.Filter
-	seen := map[string]bool{chosen.name: true}
-	keep := func(f filter.Filter) {
-		if !seen[f.Name()] {
+	seen := map[string]bool{}
+	for _, f := range former {
+		switch {
+		case f == nil:
+			return nil, errors.New("goleveldb: Options.AltFilters has a nil entry: remove it")
+		case f.Name() == chosen.name:
+			if !mayShareName(chosen.policy, f) {
+				return nil, fmt.Errorf("goleveldb: the options have a filter under the name %q, "+
+					"which may have another encoding: give the new policy (%T) "+
+					"a name of its own with policy.WithName", chosen.name, chosen.policy)
+			}
+		case !seen[f.Name()]:
 			seen[f.Name()] = true
 			alt = append(alt, f)
 		}
 	}
-	for _, f := range former {
-		if f == nil {
-			return nil, errors.New("goleveldb: Options.AltFilters has a nil entry: remove it")
-		}
-		if f.Name() == chosen.name {
-			if err := checkShared(chosen, f); err != nil {
-				return nil, err
-			}
-		}
-		keep(f)
-	}
-	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
-		p, err := policy.NewBloom(10, policy.WithName(name)) // reading needs no setting, so any bits per key do
-		if err != nil {
-			return nil, err
-		}
-		if name == chosen.name {
-			if err := checkCompatible(chosen, p); err != nil {
-				return nil, err
-			}
-		}
-		keep(New(p))
-	}
 	return alt, nil
 }
 
-// checkShared returns an error unless chosen and old may share their name.
-func checkShared(chosen *policyFilter, old filter.Filter) error {
-	if reflect.TypeOf(old) == reflect.TypeOf(filter.NewBloomFilter(10)) {
-		leveldb, err := policy.NewBloom(10)
-		if err != nil {
-			return err
-		}
-		return checkCompatible(chosen, leveldb)
+// mayShareName reports whether p reads the filters of old, and old those of p.
+func mayShareName(p policy.Policy, old filter.Filter) bool {
+	if ours, ok := old.(*policyFilter); ok {
+		return policy.Compatible(p, ours.policy)
 	}
-	f, ours := old.(*policyFilter)
-	if !ours {
-		return fmt.Errorf("goleveldb: Options already has a filter %q of type %T, whose encoding may differ: "+
-			"give the policy a name of its own with policy.WithName, or, if that filter has LevelDB's encoding, "+
-			"remove it from Options", chosen.name, old)
+	if reflect.TypeOf(
+		old,
+	) == reflect.TypeOf(
+		filter.NewBloomFilter(10),
+	) { // the type is not exported
+		return policy.Compatible(p, new(policy.Bloom))
 	}
-	return checkCompatible(chosen, f.policy)
+	return false
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // foreign is a filter of an encoding that nobody else knows.
@@ -27,7 +28,8 @@ func TestConfigure(t *testing.T) {
 	mine := bloom(t, 10, policy.WithName("mine"))
 	older := goleveldb.New(bloom(t, 5))
 
-	// The filters to expect, as the user's own by value, and readers that Configure adds by name alone.
+	// The filters to expect, as the user's own by value, and readers that Configure adds by name
+	// alone.
 	const readsCpp, readsGo = "reads " + policy.Name, "reads " + policy.NameGoLevelDB
 	for _, c := range []struct {
 		name   string
@@ -72,7 +74,7 @@ func TestConfigure(t *testing.T) {
 
 // requireReadsLevelDB checks that f reads filters that goleveldb's own filter made.
 func requireReadsLevelDB(t *testing.T, f filter.Filter) {
-	keys := randomKeys(seeded(t, 4), 1200)
+	keys := policytest.Keys(policytest.Rand(t, 4), 1200)
 	made := generate(filter.NewBloomFilter(16).NewGenerator(), keys[:200])
 	absent := 0
 	for _, key := range keys[:200] {
@@ -87,8 +89,6 @@ func requireReadsLevelDB(t *testing.T, f filter.Filter) {
 }
 
 func TestConfigureRefuses(t *testing.T) {
-	b, err := policy.NewBloom(-1)
-	require.Error(t, err)
 	mine := bloom(t, 10, policy.WithName("mine"))
 	underTheirName := bloom(t, 10, policy.WithName(policy.NameGoLevelDB))
 	for _, c := range []struct {
@@ -98,8 +98,6 @@ func TestConfigureRefuses(t *testing.T) {
 		message string
 	}{
 		{"nil options", nil, mine, "pass &opt.Options{}"},
-		{"nil policy", &opt.Options{}, nil, "policy.NewBloom(10)"},
-		{"the nil that comes with an error", &opt.Options{}, b, "policy.NewBloom(10)"},
 		{"nil entry", &opt.Options{AltFilters: []filter.Filter{nil}}, mine, "AltFilters has a nil entry"},
 		{"other encoding", &opt.Options{Filter: foreign("mine")}, mine, "policy.WithName"},
 		{"other encoding among others", &opt.Options{AltFilters: []filter.Filter{foreign("a"), foreign("mine")}}, mine, "policy.WithName"},
@@ -147,8 +145,12 @@ func TestConfigureChangesTheFiltersAlone(t *testing.T) {
 		}
 	}
 	before := *o
-	before.CompactionTableSizeMultiplierPerLevel = append([]float64{}, o.CompactionTableSizeMultiplierPerLevel...)
-	before.CompactionTotalSizeMultiplierPerLevel = append([]float64{}, o.CompactionTotalSizeMultiplierPerLevel...)
+	before.CompactionTableSizeMultiplierPerLevel = append(
+		[]float64{},
+		o.CompactionTableSizeMultiplierPerLevel...)
+	before.CompactionTotalSizeMultiplierPerLevel = append(
+		[]float64{},
+		o.CompactionTotalSizeMultiplierPerLevel...)
 
 	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
 	require.NotNil(t, o.Filter)
@@ -158,12 +160,17 @@ func TestConfigureChangesTheFiltersAlone(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// The user may share a slice between several options: its elements and its spare capacity stay as they were.
+// The user may share a slice between several options: its elements and its spare capacity stay as
+// they were.
 func TestConfigureCopiesAltFilters(t *testing.T) {
 	shared := []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")}
 	o := &opt.Options{AltFilters: shared[:1:4]}
 	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
 	require.Len(t, o.AltFilters, 2)
 	o.AltFilters[0] = foreign("changed")
-	require.Equal(t, []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")}, shared)
+	require.Equal(
+		t,
+		[]filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
+		shared,
+	)
 }

@@ -2,7 +2,6 @@ package goleveldb_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -16,25 +15,43 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/util"
 
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// cpp is the program that reads and writes databases with C++ LevelDB; the README beside its source has the commands.
+// cpp is the program that reads and writes databases with C++ LevelDB; the README beside its source
+// has the commands.
 type cpp string
 
-// buildCpp builds the program, or skips the test where that is not possible, which LEVELBLOOM_REQUIRE_CPP=1 forbids.
+// cppDir is where the program is built, once for all tests; "" before.
+var cppDir string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if cppDir != "" {
+		os.RemoveAll(cppDir)
+	}
+	os.Exit(code)
+}
+
+// buildCpp builds the program. It skips the test where that is not possible, unless
+// LEVELBLOOM_REQUIRE_CPP=1.
 func buildCpp(t *testing.T) cpp {
 	if missing := missingForCpp(); missing != "" {
-		message := missing + ": on Debian, apt-get install g++ make libleveldb-dev, to compare with C++ LevelDB"
+		message := missing + ": to compare with C++ LevelDB, install g++ make libleveldb-dev (on Debian)"
 		if os.Getenv("LEVELBLOOM_REQUIRE_CPP") == "1" {
 			t.Fatal(message)
 		}
 		t.Skip(message)
 	}
-	dir := t.TempDir()
-	program := filepath.Join(dir, "database")
-	out, err := exec.Command("make", "-C", "../../testdata/leveldb", "CXX=g++", "BUILD="+dir, program).CombinedOutput()
+	if cppDir == "" {
+		dir, err := os.MkdirTemp("", "levelbloom-")
+		require.NoError(t, err)
+		cppDir = dir
+	}
+	program := filepath.Join(cppDir, "database")
+	out, err := exec.Command("make", "-C", "../../testdata/leveldb", "CXX=g++", "BUILD="+cppDir, program).
+		CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return cpp(program)
 }
@@ -72,14 +89,24 @@ func (c cpp) write(t *testing.T, dir, name string, bitsPerKey int, content entri
 	c.run(t, lines.Bytes(), "write", dir, name, fmt.Sprint(bitsPerKey))
 }
 
-// read looks up keys. It returns what was found, and how often a filter was asked and answered "absent".
-func (c cpp) read(t *testing.T, dir, name string, keys [][]byte) (found entries, asked, absent int64) {
+// read looks up keys. It returns what was found, and how often a filter was asked and answered
+// "absent".
+func (c cpp) read(
+	t *testing.T,
+	dir, name string,
+	keys [][]byte,
+) (found entries, asked, absent int64) {
 	var lines bytes.Buffer
 	for _, key := range keys {
 		fmt.Fprintf(&lines, "%x\n", key)
 	}
 	out := strings.Split(c.run(t, lines.Bytes(), "read", dir, name), "\n")
-	require.Len(t, out, len(keys)+2, "a line for each key, the counts, and nothing after the last line feed")
+	require.Len(
+		t,
+		out,
+		len(keys)+2,
+		"a line for each key, the counts, and nothing after the last line feed",
+	)
 	found = entries{}
 	for i, key := range keys {
 		fields := strings.Split(out[i], "\t")
@@ -99,14 +126,14 @@ func (c cpp) read(t *testing.T, dir, name string, keys [][]byte) (found entries,
 	return found, asked, absent
 }
 
-// requireSameAnswers reads a database, all of it in one table, with goleveldb and with C++ LevelDB: both find
-// everything, and ask the filters as often, with as many answers "absent".
+// requireSameAnswers reads a database, all of it in one table, with goleveldb and with C++ LevelDB:
+// both find everything, and ask the filters as often, with as many answers "absent".
 func (c cpp) requireSameAnswers(t *testing.T, dir, name string, content entries) {
 	var present [][]byte
 	for key := range content {
 		present = append(present, []byte(key))
 	}
-	absent := randomKeys(seeded(t, 13), 5000)
+	absent := absentKeys(t, 13, 5000)
 
 	// Reading needs no setting: 1 bit per key reads all.
 	ours := &spy{Policy: bloom(t, 1, policy.WithName(name))}
@@ -130,7 +157,8 @@ func (c cpp) requireSameAnswers(t *testing.T, dir, name string, content entries)
 	require.Equal(t, ours.asked.Load(), theyAsked)
 	require.Equal(t, ours.absent.Load(), theyAbsent)
 
-	// Near 1 % are to be expected: random keys, 9.5 or 10 bits per key, 5000 keys in windows of 2 KiB or more.
+	// Near 1 % are to be expected: random keys, 9.5 or 10 bits per key, 5000 keys in windows of 2
+	// KiB or more.
 	asked := theyAsked - int64(len(present))
 	require.Greater(t, asked, int64(4900), "few random keys are outside of the table's range")
 	falsePositives := float64(asked-theyAbsent) / float64(asked)
@@ -151,47 +179,30 @@ func TestCpp(t *testing.T) {
 		{policy.NameGoLevelDB, 10, 11},
 		{policy.NameGoLevelDB, 10, 13},
 	} {
-		t.Run(fmt.Sprintf("reads ours, %s, %v bits, base %d", c.name, c.bitsPerKey, c.baseLg), func(t *testing.T) {
-			dir := t.TempDir()
-			p := bloom(t, c.bitsPerKey, policy.WithName(c.name))
-			db := open(t, dir, configured(t, &opt.Options{FilterBaseLg: c.baseLg}, p))
-			content := entries{}
-			content.fill(t, db, 14, 5000)
-			content.put(t, db, nil, []byte("of the empty key"))
-			require.NoError(t, db.CompactRange(util.Range{}))
-			require.NoError(t, db.Close())
-			program.requireSameAnswers(t, dir, c.name, content)
-		})
+		t.Run(
+			fmt.Sprintf("reads ours, %s, %v bits, base %d", c.name, c.bitsPerKey, c.baseLg),
+			func(t *testing.T) {
+				dir := t.TempDir()
+				p := bloom(t, c.bitsPerKey, policy.WithName(c.name))
+				db := open(t, dir, configured(t, &opt.Options{FilterBaseLg: c.baseLg}, p))
+				content := entries{}
+				content.fill(t, db, 14, 5000)
+				content.put(t, db, nil, []byte("of the empty key"))
+				require.NoError(t, db.CompactRange(util.Range{}))
+				require.NoError(t, db.Close())
+				program.requireSameAnswers(t, dir, c.name, content)
+			},
+		)
 	}
 	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
 		t.Run("is read by us, "+name, func(t *testing.T) {
 			content := entries{"": "of the empty key"}
-			for i, key := range randomKeys(seeded(t, 15), 5000) {
+			for i, key := range policytest.Keys(policytest.Rand(t, 15), 5000) {
 				content[string(key)] = fmt.Sprint("value ", i)
 			}
 			dir := filepath.Join(t.TempDir(), "db")
 			program.write(t, dir, name, 10, content)
 			program.requireSameAnswers(t, dir, name, content)
 		})
-	}
-}
-
-// C++ LevelDB asks the filters of a database that was rewritten for it, and the windows of any size are right for it.
-func TestCppAfterRewrite(t *testing.T) {
-	program := buildCpp(t)
-	for _, baseLg := range []int{11, 16, 21, 31} {
-		dir := t.TempDir()
-		content := entries{}
-		db := open(t, dir, configured(t, nil, bloom(t, 16, policy.WithName("mine"))))
-		content.fill(t, db, 16, 5000)
-		require.NoError(t, db.CompactRange(util.Range{}))
-		require.NoError(t, db.Close())
-
-		o := &opt.Options{}
-		require.NoError(t, goleveldb.Configure(o, bloom(t, 10), goleveldb.WithFilterBaseLg(baseLg)))
-		db = open(t, dir, o)
-		require.NoError(t, goleveldb.Rewrite(context.Background(), db, nil))
-		require.NoError(t, db.Close())
-		program.requireSameAnswers(t, dir, policy.Name, content)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // written is what was written last under a key of a database's tables.
@@ -22,12 +23,13 @@ type written struct {
 	versions int
 }
 
-// manyVersions fills a database, all of it in level 0, with many versions of some keys, deletions among them.
+// manyVersions fills a database, all of it in level 0, with many versions of some keys, deletions
+// among them.
 func manyVersions(t testing.TB, dir string, o *opt.Options) map[string]written {
 	db := open(t, dir, o)
-	rng := seeded(t, 10)
+	rng := policytest.Rand(t, 10)
 	last := map[string]written{}
-	keys := append(randomKeys(rng, 3000), nil) // the empty key too
+	keys := append(policytest.Keys(rng, 3000), nil) // the empty key too
 	for i := range 50 {
 		keys = append(keys, []byte(fmt.Sprintf("key%d", i)))
 	}
@@ -60,7 +62,8 @@ func (backwardsComparer) Compare(a, b []byte) int         { return bytes.Compare
 func (backwardsComparer) Separator(_, _, _ []byte) []byte { return nil }
 func (backwardsComparer) Successor(_, _ []byte) []byte    { return nil }
 
-// A database's own tables, read and written by a tool. Each version of a key counts in the filter, and each deletion.
+// A database's own tables, read and written by a tool. Each version of a key counts in the filter,
+// and each deletion.
 func TestTableOptionsOnDatabase(t *testing.T) {
 	for _, order := range []comparer.Comparer{comparer.DefaultComparer, backwardsComparer{}} {
 		t.Run(order.Name(), func(t *testing.T) {
@@ -108,7 +111,11 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 					for _, key := range window {
 						users = append(users, userKey(key))
 					}
-					repeated += len(users) - len(slices.CompactFunc(slices.Clone(users), bytes.Equal))
+					repeated += len(
+						users,
+					) - len(
+						slices.CompactFunc(slices.Clone(users), bytes.Equal),
+					)
 					return p.AppendFilter(nil, users)
 				})
 				require.EqualValues(t, len(keys), asked.asked.Load())
@@ -135,7 +142,12 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 				r.Release()
 			}
 
-			require.Greater(t, repeated, 100, "the data should have several versions of a key in one window")
+			require.Greater(
+				t,
+				repeated,
+				100,
+				"the data should have several versions of a key in one window",
+			)
 			total := 0
 			for user, w := range last {
 				total += w.versions
@@ -186,11 +198,21 @@ func TestBareFilterOnDatabaseTable(t *testing.T) {
 
 func TestTableOptions(t *testing.T) {
 	theirs := filter.NewBloomFilter(10)
-	o := &opt.Options{Filter: foreign("a"), AltFilters: []filter.Filter{theirs, foreign("b")}, BlockSize: 123, FilterBaseLg: 14}
+	o := &opt.Options{
+		Filter:       foreign("a"),
+		AltFilters:   []filter.Filter{theirs, foreign("b")},
+		BlockSize:    123,
+		FilterBaseLg: 14,
+	}
 	before := *o
 	tool := goleveldb.TableOptions(o)
 	require.Equal(t, before, *o)
-	require.Equal(t, []filter.Filter{theirs, foreign("b")}, o.AltFilters, "its memory is not shared")
+	require.Equal(
+		t,
+		[]filter.Filter{theirs, foreign("b")},
+		o.AltFilters,
+		"its memory is not shared",
+	)
 	require.Equal(t, "a", tool.Filter.Name())
 	require.Len(t, tool.AltFilters, 2)
 	require.Equal(t, theirs.Name(), tool.AltFilters[0].Name())
@@ -202,5 +224,8 @@ func TestTableOptions(t *testing.T) {
 	tool = goleveldb.TableOptions(nil)
 	require.Nil(t, tool.Filter)
 	require.Empty(t, tool.AltFilters)
-	require.Positive(t, tool.Comparer.Compare(goleveldb.SearchKey([]byte("b")), goleveldb.SearchKey([]byte("a"))))
+	require.Positive(
+		t,
+		tool.Comparer.Compare(goleveldb.SearchKey([]byte("b")), goleveldb.SearchKey([]byte("a"))),
+	)
 }

@@ -4,26 +4,7 @@ import (
 	"fmt"
 	"log"
 	"os"
-
-	"github.com/syndtr/goleveldb/leveldb"
-	"github.com/syndtr/goleveldb/leveldb/opt"
-
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/policy"
 )
-
-// openDB opens a goleveldb database with LevelDB's Bloom policy.
-func openDB(dir string) (*leveldb.DB, error) {
-	p, err := policy.NewBloom(10)
-	if err != nil {
-		return nil, err
-	}
-	o := &opt.Options{}
-	if err := goleveldb.Configure(o, p); err != nil {
-		return nil, err
-	}
-	return leveldb.OpenFile(dir, o)
-}
 
 func Example() {
 	dir, err := os.MkdirTemp("", "levelbloom-")

@@ -8,21 +8,31 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// New returns a goleveldb filter that makes and reads its filters with p, under the name that p has now. It is safe for
-// concurrent use; its generators are not, and each can make any number of filters, one after the other. Duplicate keys
-// are not dropped: the size of a filter counts every key added, as in C++ LevelDB and in goleveldb's own filter.
+// New returns a goleveldb filter that builds and reads its filters with p, under the name that p
+// has now. It is safe for concurrent use; its generators are not. Each generator can build any
+// number of filters, one after the other. Like C++ LevelDB and goleveldb's own filter, it counts a
+// key once for every time it is added.
 //
-// In the options of a database, [Configure] sets it together with the readers of older filters.
+// For the options of a database call [Configure], which also keeps the filters on disk in use.
 //
-// New panics if p is nil. A generator panics if p breaks the contract of policy.Builder, because the engine would go on
-// to store a filter that loses keys.
+// New panics if policy.Check refuses p. A generator panics if p builds an empty filter, because
+// goleveldb would lose the keys.
 func New(p policy.Policy) filter.Filter {
-	if err := policy.Check(p); err != nil {
-		panic(fmt.Errorf("goleveldb: %w", err))
+	f, err := newFilter(p)
+	if err != nil {
+		panic(err)
 	}
-	return &policyFilter{name: p.Name(), policy: p}
+	return f
 }
 
+func newFilter(p policy.Policy) (*policyFilter, error) {
+	if err := policy.Check(p); err != nil {
+		return nil, fmt.Errorf("goleveldb: %w", err)
+	}
+	return &policyFilter{p.Name(), p}, nil
+}
+
+// policyFilter makes a policy.Policy a filter.Filter.
 type policyFilter struct {
 	name   string
 	policy policy.Policy
@@ -44,12 +54,17 @@ type generator struct {
 
 func (g *generator) Add(key []byte) { g.builder.Add(key) }
 
-// Generate encodes the filter and appends it to the buffer.
+// Generate builds the filter of the keys added and writes it to b.
 func (g *generator) Generate(b filter.Buffer) {
 	g.filter = g.builder.Finish(g.filter[:0])
-	// goleveldb takes an empty filter for "absent", whatever the key, without asking Contains.
+	// goleveldb treats an empty filter as one that contains no key, and does not call Contains.
 	if len(g.filter) == 0 {
-		panic(fmt.Sprintf("goleveldb: the policy %q built an empty filter: keys would be lost", g.name))
+		panic(
+			fmt.Sprintf(
+				"goleveldb: the policy %q built an empty filter: keys would be lost",
+				g.name,
+			),
+		)
 	}
-	b.Write(g.filter)
+	b.Write(g.filter) // never fails: goleveldb's buffer grows
 }

@@ -6,30 +6,29 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 )
 
-// The windows of 2 KiB that LevelDB itself makes, and 2 GiB, more than the tables of any sensible setting.
+// LevelDB's own windows of 2 KiB, and 2 GiB, which is more than any sensible table.
 const (
 	minFilterBaseLg = 11
 	maxFilterBaseLg = 31
 )
 
-// WithFilterBaseLg makes one filter for every 2^lg bytes of a table's data blocks; a data block belongs to the window
-// in which it begins. 11, the default of goleveldb and the only setting that C++ LevelDB writes, makes a filter for every
-// 2 KiB, which in effect is one for each block. lg is 11 to 31; from 21 on there is one filter for a table of goleveldb's
-// default size, 2 MiB.
+// WithFilterBaseLg makes 2^lg bytes of a table's data blocks share one filter. lg is 11 to 31. A
+// data block belongs to the window in which it begins. The default of 11, the only setting that C++
+// LevelDB writes, makes in effect one filter per block. From 21 on, a table of goleveldb's default
+// size, 2 MiB, has one filter.
 //
-// Every table says what it was written with, so tables of all settings can be in one database, and goleveldb and C++
-// LevelDB read all of them. A larger lg saves the 4 bytes that each window takes, the empty ones included, and gives
-// filters more keys, which makes them better for keys that are numbers in sequence. A lookup then probes a larger filter,
-// in as many places. Building takes memory for the keys of one filter.
+// Every table stores its setting, so a database may contain tables of all settings, and goleveldb
+// and C++ LevelDB read all of them. A larger lg saves the 4 bytes that each window takes, and puts
+// more keys into a filter, which reduces the false positives of sequential numeric keys. A lookup
+// then reads a larger filter, and a builder buffers the keys of one filter.
 //
-// The README has measurements of both. In Options the field is FilterBaseLg; without this option Configure leaves it as
-// it is.
+// Without this option Configure leaves Options.FilterBaseLg as it is.
 func WithFilterBaseLg(lg int) Option {
 	return func(o *opt.Options) error {
 		if lg < minFilterBaseLg || lg > maxFilterBaseLg {
-			return fmt.Errorf("goleveldb: WithFilterBaseLg(%d): pass the binary logarithm of the bytes that share a filter, "+
-				"%d to %d: %[2]d is LevelDB's 2 KiB, 16 is 64 KiB, and 21 makes one filter for a table of 2 MiB",
-				lg, minFilterBaseLg, maxFilterBaseLg)
+			return fmt.Errorf("goleveldb: WithFilterBaseLg(%d): pass %d to %d, the binary logarithm "+
+				"of the bytes that share a filter: %[2]d is LevelDB's 2 KiB, 16 is 64 KiB, "+
+				"and 21 makes one filter for a table of 2 MiB", lg, minFilterBaseLg, maxFilterBaseLg)
 		}
 		o.FilterBaseLg = lg
 		return nil

@@ -2,8 +2,6 @@ package goleveldb_test
 
 import (
 	"encoding/binary"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,9 +14,9 @@ import (
 
 // diskFilter is what a table on disk says of its filters; the zero value is a table without.
 type diskFilter struct {
-	name   string
-	k      byte // the number of probes, which the bits per key decide
-	baseLg byte
+	name     string
+	encoding policy.Encoding
+	baseLg   byte
 }
 
 // nameSpy is a filter that notes that it was asked, and for which filter.
@@ -28,7 +26,8 @@ type nameSpy struct {
 }
 
 func (s nameSpy) Contains(filter, _ []byte) bool {
-	s.seen.name, s.seen.k = s.Name(), filter[len(filter)-1]
+	info, _ := policy.Parse(filter)
+	s.seen.name, s.seen.encoding = s.Name(), info.Encoding
 	return true
 }
 
@@ -47,8 +46,8 @@ func filterOnDisk(t testing.TB, data []byte) diskFilter {
 	_, _, err := r.Find(it.Key(), true, nil)
 	require.NoError(t, err)
 	if seen.name != "" {
-		// The filter block ends with its base, and is followed by 5 bytes of trailer and the metaindex block, whose
-		// offset begins the footer of 48 bytes.
+		// The filter block ends with its base, and is followed by 5 bytes of trailer and the
+		// metaindex block, whose offset begins the footer of 48 bytes.
 		metaindex, n := binary.Uvarint(data[len(data)-48:])
 		require.Positive(t, n)
 		seen.baseLg = data[metaindex-5-1]
@@ -63,19 +62,6 @@ func filtersOnDisk(t testing.TB, dir string) map[diskFilter]int {
 		count[filterOnDisk(t, data)]++
 	}
 	return count
-}
-
-// tableFiles returns the names of a database's tables, and what is in them.
-func tableFiles(t testing.TB, dir string) map[string][]byte {
-	names, err := filepath.Glob(filepath.Join(dir, "*.ldb"))
-	require.NoError(t, err)
-	files := map[string][]byte{}
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
-		files[filepath.Base(name)] = data
-	}
-	return files
 }
 
 var _ filter.Filter = nameSpy{}

@@ -49,7 +49,8 @@ func (k *hexKey) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// goldenProbe is one absent key with the answer of C++ LevelDB's filter, or the reason why it was not asked.
+// goldenProbe is one absent key with the answer of C++ LevelDB's filter, or the reason why it was
+// not asked.
 type goldenProbe struct {
 	key      hexKey
 	mayMatch *bool
@@ -163,11 +164,16 @@ func TestGoldenDatabases(t *testing.T) {
 		})
 	}
 	require.GreaterOrEqual(t, databases, 10)
-	require.GreaterOrEqual(t, compared, int64(13_043), "as many as the directories had when they were recorded")
+	require.GreaterOrEqual(
+		t,
+		compared,
+		int64(13_043),
+		"as many as the directories had when they were recorded",
+	)
 }
 
-// requireLive compares the content of a database with the recorded one: by an iterator, and key by key through the
-// filters.
+// requireLive compares the content of a database with the recorded one: by an iterator, and key by
+// key through the filters.
 func requireLive(t *testing.T, g golden, db *leveldb.DB) {
 	digest := sha256.New()
 	live := entries{}
@@ -186,8 +192,9 @@ func requireLive(t *testing.T, g golden, db *leveldb.DB) {
 	require.Zero(t, live.lost(t, db))
 }
 
-// Databases of several tables: a lookup may ask several filters, so each table is read by itself. The content is read
-// through the database, unless its log has entries: goleveldb may not read C++ LevelDB's log to the end.
+// Databases of several tables: a lookup may ask several filters, so each table is read by itself.
+// The content is read through the database, unless its log has entries: goleveldb may not read C++
+// LevelDB's log to the end.
 func TestGoldenTables(t *testing.T) {
 	tables, compared := 0, int64(0)
 	for _, g := range readGolden(t) {
@@ -198,7 +205,11 @@ func TestGoldenTables(t *testing.T) {
 			for _, tab := range g.Tables {
 				tables++
 				q := newQuestion(bloom(t, 10))
-				r := openTable(t, readGoldenTable(t, g, tab), goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}))
+				r := openTable(
+					t,
+					readGoldenTable(t, g, tab),
+					goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}),
+				)
 				for _, p := range tab.Probes {
 					if p.why == "out_of_range" {
 						continue // a table's reader has no range to look at
@@ -210,7 +221,15 @@ func TestGoldenTables(t *testing.T) {
 					} else {
 						require.ErrorIs(t, err, table.ErrNotFound)
 					}
-					require.Equal(t, p.mayMatch, q.answer, "%s, absent key %x %s", tab.File, []byte(p.key), p.why)
+					require.Equal(
+						t,
+						p.mayMatch,
+						q.answer,
+						"%s, absent key %x %s",
+						tab.File,
+						[]byte(p.key),
+						p.why,
+					)
 				}
 				require.Equal(t, tab.answers(), q.asked.Load())
 				compared += q.asked.Load()
@@ -231,7 +250,12 @@ func TestGoldenTables(t *testing.T) {
 		})
 	}
 	require.GreaterOrEqual(t, tables, 20)
-	require.GreaterOrEqual(t, compared, int64(29_726), "as many as the directories had when they were recorded")
+	require.GreaterOrEqual(
+		t,
+		compared,
+		int64(29_726),
+		"as many as the directories had when they were recorded",
+	)
 }
 
 // A filter under a name of the user's own is found under that name.

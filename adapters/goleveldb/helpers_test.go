@@ -1,7 +1,7 @@
 package goleveldb_test
 
 import (
-	"math/rand"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -9,30 +9,12 @@ import (
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
 )
-
-// seeded returns random numbers from a fixed seed, which it prints if the test fails.
-func seeded(t testing.TB, seed int64) *rand.Rand {
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	return rand.New(rand.NewSource(seed))
-}
-
-// randomKeys returns n different keys of 8 to 40 random bytes.
-func randomKeys(rng *rand.Rand, n int) [][]byte {
-	keys := make([][]byte, n)
-	for i := range keys {
-		keys[i] = make([]byte, 8+rng.Intn(33))
-		rng.Read(keys[i])
-	}
-	return keys
-}
 
 func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Bloom {
 	p, err := policy.NewBloom(bitsPerKey, opts...)
@@ -40,21 +22,17 @@ func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Bloo
 	return p
 }
 
-// spy is a policy that counts the questions and the answers "absent".
+// spy is a policy that counts what it is asked and what it answers.
 type spy struct {
 	policy.Policy
 	lies          bool                                  // it answers "absent" always
-	saw           func(filter, key []byte, answer bool) // nil, or called for every question
+	saw           func(filter, key []byte, answer bool) // nil, or called for every check
 	asked, absent atomic.Int64
-	tried         atomic.Bool // Configure tries it: it neither counts nor lies
 }
 
-func (s *spy) try(on bool) { s.tried.Store(on) }
+func (s *spy) spiedOn() policy.Policy { return s.Policy }
 
 func (s *spy) MayContain(filter, key []byte) bool {
-	if s.tried.Load() {
-		return s.Policy.MayContain(filter, key)
-	}
 	answer := s.Policy.MayContain(filter, key) && !s.lies
 	s.asked.Add(1)
 	if !answer {
@@ -77,18 +55,29 @@ func (c *counted) Contains(filter, key []byte) bool {
 	return c.Filter.Contains(filter, key)
 }
 
-// configured returns o, or new options if it is nil, with p as policy.
+// configured returns o, or new options if it is nil, with p as policy. A spy reads the filters of
+// its policy.
 func configured(t testing.TB, o *opt.Options, p policy.Policy) *opt.Options {
 	if o == nil {
 		o = &opt.Options{}
 	}
-	if s, ok := p.(interface{ try(bool) }); ok {
-		s.try(true)
-		defer s.try(false)
+	s, spies := p.(interface{ spiedOn() policy.Policy })
+	if !spies {
+		require.NoError(t, goleveldb.Configure(o, p))
+		return o
 	}
-	require.NoError(t, goleveldb.Configure(o, p))
+	require.NoError(t, goleveldb.Configure(o, s.spiedOn()))
+	o.Filter = spied{o.Filter, goleveldb.New(p)}
 	return o
 }
+
+// spied is a filter that another one, with a spy, reads.
+type spied struct {
+	filter.Filter
+	reader filter.Filter
+}
+
+func (s spied) Contains(filter, key []byte) bool { return s.reader.Contains(filter, key) }
 
 func open(t testing.TB, dir string, o *opt.Options) *leveldb.DB {
 	db, err := leveldb.OpenFile(dir, o)
@@ -97,7 +86,8 @@ func open(t testing.TB, dir string, o *opt.Options) *leveldb.DB {
 	return db
 }
 
-// openReadOnly opens with p a database whose entries all lie in tables. Nothing changes them while it is read.
+// openReadOnly opens with p a database whose entries all lie in tables. Nothing changes them while
+// it is read.
 func openReadOnly(t testing.TB, dir string, p policy.Policy) *leveldb.DB {
 	return open(t, dir, configured(t, &opt.Options{ReadOnly: true}, p))
 }
@@ -138,3 +128,61 @@ func tablesPerLevel(t testing.TB, db *leveldb.DB) []int {
 
 // userKey returns the user's part of a key in a database's table.
 func userKey(internal []byte) []byte { return internal[:len(internal)-8] }
+
+// requireContent requires that an iterator and lookups find e, and no more.
+func (e entries) requireContent(t testing.TB, db *leveldb.DB) {
+	found := entries{}
+	it := db.NewIterator(nil, nil)
+	defer it.Release()
+	for it.Next() {
+		found[string(it.Key())] = string(it.Value())
+	}
+	require.NoError(t, it.Error())
+	require.Equal(t, e, found)
+	require.Zero(t, e.lost(t, db))
+}
+
+// fillRange writes n keys that begin with prefix, so that the tables of two prefixes do not
+// overlap, and brings them to tables.
+func (e entries) fillRange(t testing.TB, db *leveldb.DB, prefix string, n int) {
+	for i := range n {
+		e.put(t, db, fmt.Appendf(nil, "%s%06d", prefix, i), fmt.Appendf(nil, "value %d", i))
+	}
+	require.NoError(t, db.CompactRange(*util.BytesPrefix([]byte(prefix))))
+}
+
+// between returns absent keys, one after each of the n that fillRange wrote.
+func between(prefix string, n int) (keys [][]byte) {
+	for i := range n {
+		keys = append(keys, fmt.Appendf(nil, "%s%06d-", prefix, i))
+	}
+	return keys
+}
+
+// requireAbsent requires that a database has none of the keys.
+func requireAbsent(t testing.TB, db *leveldb.DB, keys [][]byte) {
+	for _, key := range keys {
+		_, err := db.Get(key, nil)
+		require.ErrorIs(t, err, leveldb.ErrNotFound, "key %x", key)
+	}
+}
+
+// renamed is a filter under another name.
+type renamed struct {
+	filter.Filter
+	name string
+}
+
+func (r renamed) Name() string { return r.name }
+
+// watch notes what all filters of o answer.
+func watch(o *opt.Options) *enginetest.Watch {
+	var w enginetest.Watch
+	if o.Filter != nil {
+		o.Filter = watched{o.Filter, &w}
+	}
+	for i, f := range o.AltFilters {
+		o.AltFilters[i] = watched{f, &w}
+	}
+	return &w
+}

@@ -10,40 +10,46 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/filter"
 )
 
-// The keys in the tables of a database are internal ones, as in C++ LevelDB (db/dbformat.h): the user's key and a
-// trailer of 8 bytes, the little-endian number sequence<<8 | kind. They are sorted by the user's key, and for equal ones
-// by the trailer's number, the larger (newer) first. goleveldb does not export any of this.
+// The tables of a database contain internal keys, as in C++ LevelDB (db/dbformat.h): the user's key
+// and a trailer of 8 bytes, the little-endian number sequence<<8 | kind. They are sorted by the
+// user's key, then by the trailer's number, the larger (newer) first. goleveldb exports none of
+// this.
 const (
 	trailerLen   = 8
 	kindDeletion = 0
 	kindValue    = 1
-	maxTrailer   = 1<<64 - 1<<8 | kindValue // where a search for a key begins: no version of it sorts before
+	maxTrailer   = 1<<64 - 1<<8 | kindValue // sorts before all versions of a key
 )
 
 // An InternalKey is the key of one entry in a table of a database.
 type InternalKey struct {
 	User     []byte // the key as the user wrote it
-	Sequence uint64 // the number of the write; of two versions of a key, the one with the larger number is newer
-	Deleted  bool   // the entry says that the key was deleted, and has no value
+	Sequence uint64 // the number of the write: a newer version of a key has a larger one
+	Deleted  bool   // the entry is a deletion, and has no value
 }
 
-// ParseInternalKey takes apart a key from a database's table. User shares the memory of key. It returns an error if key
-// is too short, or is neither a value nor a deletion.
+// ParseInternalKey splits a key from a database's table. User shares the memory of key. It returns
+// an error if key is too short, or is neither a value nor a deletion.
 func ParseInternalKey(key []byte) (InternalKey, error) {
 	if len(key) < trailerLen {
-		return InternalKey{}, fmt.Errorf("goleveldb: internal key %x of %d bytes: it has at least %d", key, len(key), trailerLen)
+		return InternalKey{}, fmt.Errorf("goleveldb: internal key %x has %d bytes, not at least %d",
+			key, len(key), trailerLen)
 	}
 	trailer := trailerOf(key)
 	kind := byte(trailer)
 	if kind != kindDeletion && kind != kindValue {
-		return InternalKey{}, fmt.Errorf("goleveldb: internal key %x of kind %d: it is %d for a deletion or %d for a value",
-			key, kind, kindDeletion, kindValue)
+		return InternalKey{}, fmt.Errorf("goleveldb: internal key %x has kind %d, "+
+			"not %d for a deletion or %d for a value", key, kind, kindDeletion, kindValue)
 	}
-	return InternalKey{User: userKey(key), Sequence: trailer >> 8, Deleted: kind == kindDeletion}, nil
+	return InternalKey{
+		User:     userKey(key),
+		Sequence: trailer >> 8,
+		Deleted:  kind == kindDeletion,
+	}, nil
 }
 
-// SearchKey returns the internal key at which the versions of a user's key begin in a table, the newest first. Find and
-// Seek return the next key if there is none: compare [InternalKey].User.
+// SearchKey returns the internal key before all versions of a user's key, the newest of which comes
+// first. Find and Seek return the next key if there is none: compare [InternalKey].User.
 func SearchKey(user []byte) []byte {
 	key := make([]byte, 0, len(user)+trailerLen)
 	return binary.LittleEndian.AppendUint64(append(key, user...), maxTrailer)
@@ -53,22 +59,22 @@ func SearchKey(user []byte) []byte {
 func userKey(key []byte) []byte   { return key[:len(key)-trailerLen] }
 func trailerOf(key []byte) uint64 { return binary.LittleEndian.Uint64(key[len(key)-trailerLen:]) }
 
-// ForInternalKeys returns a filter for reading and writing the tables of a database through table.NewReader and
-// table.NewWriter; [TableOptions] sets it together with the comparer that they need. The keys there are internal ones,
-// the user's key and 8 bytes, while the filters are made of the user's keys: with the bare f, Find(key, true) would miss
-// nearly every key of the table. The returned filter removes the 8 bytes and has the name of f. It is as safe for
-// concurrent use as f.
+// ForInternalKeys returns a filter for the tables of a database, opened through table.NewReader and
+// table.NewWriter; [TableOptions] sets it together with the comparer that they need. The keys there
+// are internal ones, the user's key and 8 bytes, but the filters contain the user's keys: with the
+// bare f, Find(key, true) would miss nearly every key. The returned filter removes the 8 bytes and
+// has the name of f. It is as safe for concurrent use as f.
 //
-// It is not for the options of a database, which removes the 8 bytes by itself: the filters would then be made of
-// mutilated keys, and later readers would lose keys.
+// Do not use it in the options of a database: goleveldb removes the 8 bytes itself, so the filters
+// would contain truncated keys, and later readers would lose keys.
 //
-// A key shorter than 8 bytes is no internal key. Contains answers that the filter may contain it. Add adds it whole,
-// which keeps the filter from being the one of no keys.
+// A key shorter than 8 bytes is not an internal key. Contains returns true for it. Add adds it
+// whole, so that the filter is not that of no keys.
 //
 // ForInternalKeys panics if f is nil.
 func ForInternalKeys(f filter.Filter) filter.Filter {
 	if f == nil {
-		panic("goleveldb: ForInternalKeys of a nil filter: pass one, such as New returns")
+		panic("goleveldb: ForInternalKeys: the filter is nil: pass one such as New returns")
 	}
 	return internalKeys{f}
 }
@@ -92,14 +98,15 @@ func (g internalKeysGenerator) Add(key []byte) {
 	g.FilterGenerator.Add(key)
 }
 
-// internalComparer orders internal keys, with the user's comparer for the user's part.
+// internalComparer orders internal keys by the user's comparer, then by age.
 type internalComparer struct{ user comparer.Comparer }
 
 var _ comparer.Comparer = internalComparer{}
 
 func (c internalComparer) Name() string { return c.user.Name() }
 
-// Compare puts keys that are too short for a trailer, which only a damaged table has, before all others.
+// Compare sorts keys that are too short for a trailer before all others. Only damaged tables have
+// any.
 func (c internalComparer) Compare(a, b []byte) int {
 	switch shortA, shortB := len(a) < trailerLen, len(b) < trailerLen; {
 	case shortA && shortB:
@@ -115,7 +122,8 @@ func (c internalComparer) Compare(a, b []byte) int {
 	return cmp.Compare(trailerOf(b), trailerOf(a))
 }
 
-// Separator and Successor shorten the user's part as the database does: the same entries make the same index blocks.
+// Separator and Successor shorten the user's part as the database does, so that the same entries
+// give the same index blocks.
 func (c internalComparer) Separator(dst, a, b []byte) []byte {
 	if len(a) < trailerLen || len(b) < trailerLen {
 		return nil
@@ -130,8 +138,8 @@ func (c internalComparer) Successor(dst, b []byte) []byte {
 	return c.shortened(c.user.Successor(dst, userKey(b)), userKey(b))
 }
 
-// shortened returns the internal key of user, if that is worth it: if it is shorter than the key that it stands for, and
-// larger. Otherwise it returns nil, for which goleveldb takes the key itself.
+// shortened returns an internal key of user if user is shorter than the key it replaces, and
+// larger. Otherwise it returns nil, which makes goleveldb use the key itself.
 func (c internalComparer) shortened(user, of []byte) []byte {
 	if user == nil || len(user) >= len(of) || c.user.Compare(of, user) >= 0 {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func TestForInternalKeys(t *testing.T) {
@@ -15,7 +16,7 @@ func TestForInternalKeys(t *testing.T) {
 	f := goleveldb.ForInternalKeys(plain)
 	require.Equal(t, plain.Name(), f.Name())
 
-	users := append(randomKeys(seeded(t, 5), 100), nil) // the empty key too
+	users := append(policytest.Keys(policytest.Rand(t, 5), 100), nil) // the empty key too
 	var internal [][]byte
 	for _, user := range users {
 		internal = append(internal, goleveldb.SearchKey(user))
@@ -29,7 +30,12 @@ func TestForInternalKeys(t *testing.T) {
 			lost++
 		}
 	}
-	require.Greater(t, lost, 90, "what the wrapper is for: the bare filter loses nearly every internal key")
+	require.Greater(
+		t,
+		lost,
+		90,
+		"what the wrapper is for: the bare filter loses nearly every internal key",
+	)
 }
 
 // Keys too short for a trailer are never answered "absent", whatever the filter.
@@ -44,16 +50,24 @@ func TestForInternalKeysShortKeys(t *testing.T) {
 		require.True(t, f.Contains(ofNoKeys, key), "%d bytes", n)
 		require.True(t, f.Contains(nil, key), "%d bytes", n)
 	}
-	require.False(t, f.Contains(ofNoKeys, []byte("12345678")), "an internal key of the empty user key")
+	require.False(
+		t,
+		f.Contains(ofNoKeys, []byte("12345678")),
+		"an internal key of the empty user key",
+	)
 	require.Equal(t, p.AppendFilter(nil, short), generate(f.NewGenerator(), short))
 }
 
 func TestForInternalKeysRefusesNil(t *testing.T) {
-	require.PanicsWithValue(t, "goleveldb: ForInternalKeys of a nil filter: pass one, such as New returns",
-		func() { goleveldb.ForInternalKeys(nil) })
+	require.PanicsWithValue(
+		t,
+		"goleveldb: ForInternalKeys: the filter is nil: pass one such as New returns",
+		func() { goleveldb.ForInternalKeys(nil) },
+	)
 }
 
-// The bytes of LevelDB's db/dbformat.h: the user's key, one byte of kind, and 7 of sequence, little-endian.
+// The bytes of LevelDB's db/dbformat.h: the user's key, one byte of kind, and 7 of sequence,
+// little-endian.
 func TestParseInternalKey(t *testing.T) {
 	for _, c := range []struct {
 		key  string
@@ -67,12 +81,16 @@ func TestParseInternalKey(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, got)
 	}
-	require.Equal(t, []byte("key\x01\xff\xff\xff\xff\xff\xff\xff"), goleveldb.SearchKey([]byte("key")))
+	require.Equal(
+		t,
+		[]byte("key\x01\xff\xff\xff\xff\xff\xff\xff"),
+		goleveldb.SearchKey([]byte("key")),
+	)
 
 	for key, message := range map[string]string{
-		"":                                    "0 bytes: it has at least 8",
-		"1234567":                             "7 bytes: it has at least 8",
-		"key\x02\x02\x00\x00\x00\x00\x00\x00": "of kind 2: it is 0 for a deletion or 1 for a value",
+		"":                                    "has 0 bytes, not at least 8",
+		"1234567":                             "has 7 bytes, not at least 8",
+		"key\x02\x02\x00\x00\x00\x00\x00\x00": "has kind 2, not 0 for a deletion or 1 for a value",
 	} {
 		_, err := goleveldb.ParseInternalKey([]byte(key))
 		require.ErrorContains(t, err, message)
@@ -87,10 +105,17 @@ func TestSearchKeyCopies(t *testing.T) {
 	require.Equal(t, "key and what follows", string(memory))
 }
 
-// A damaged table may have keys of any length. They are put in some order, the same each time, without a panic.
+// A damaged table may have keys of any length. They are put in some order, the same each time,
+// without a panic.
 func TestInternalComparerOfShortKeys(t *testing.T) {
 	c := goleveldb.TableOptions(nil).Comparer
-	ordered := [][]byte{nil, []byte("1234567"), []byte("2"), goleveldb.SearchKey(nil), goleveldb.SearchKey([]byte("1"))}
+	ordered := [][]byte{
+		nil,
+		[]byte("1234567"),
+		[]byte("2"),
+		goleveldb.SearchKey(nil),
+		goleveldb.SearchKey([]byte("1")),
+	}
 	for i, a := range ordered {
 		for j, b := range ordered {
 			require.Equal(t, cmp.Compare(i, j), c.Compare(a, b), "%x and %x", a, b)

@@ -15,8 +15,9 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// go-ethereum's store for goleveldb (ethdb/leveldb/leveldb.go, New and NewCustom), with a small cache. The filters get
-// goleveldb's own name for the encoding, so that a program without the recipe asks them too.
+// go-ethereum's store for goleveldb (ethdb/leveldb/leveldb.go, New and NewCustom), with a small
+// cache. The filters get goleveldb's own name for the encoding, so that a program without the
+// recipe asks them too.
 func ExampleConfigure_goEthereum() {
 	const cache = 16 * opt.MiB
 	options := &opt.Options{
@@ -73,9 +74,10 @@ func ExampleConfigure_cosmosDB() {
 	// former options: 300 of 300 keys found, filters asked 300 times
 }
 
-// takeOver prints what differs between two sets of options. Then it opens a database with the former ones, with the
-// recipe's, and with the former ones again, each time writes 100 keys to a table of their own, and prints how many of
-// all keys it finds. A key lies in one table: if that has a filter which the options know, Get asks it once.
+// takeOver prints what differs between two sets of options. Then it opens a database with the former
+// ones, with the recipe's, and with the former ones again. Each time it writes 100 keys to a table of
+// their own, and prints how many of all keys it finds. A key lies in one table, so Get asks one filter
+// if the options know its name.
 func takeOver(former, recipe opt.Options) {
 	check := func(err error) {
 		if err != nil {
@@ -113,7 +115,9 @@ func takeOver(former, recipe opt.Options) {
 			check(db.Put(key, key, nil))
 			keys = append(keys, key)
 		}
-		check(db.CompactRange(*util.BytesPrefix([]byte(prefix)))) // makes a table of them, and leaves the others as they are
+		check(
+			db.CompactRange(*util.BytesPrefix([]byte(prefix))),
+		) // makes a table of them, and leaves the others as they are
 		found := 0
 		for _, key := range keys {
 			if got, err := db.Get(key, nil); err == nil && string(got) == string(key) {
@@ -124,12 +128,19 @@ func takeOver(former, recipe opt.Options) {
 		for _, f := range filters {
 			asked += f.asked.Load()
 		}
-		fmt.Printf("%s: %d of %d keys found, filters asked %d times\n", step.name, found, len(keys), asked)
+		fmt.Printf(
+			"%s: %d of %d keys found, filters asked %d times\n",
+			step.name,
+			found,
+			len(keys),
+			asked,
+		)
 		check(db.Close())
 	}
 }
 
-// filterNames shows the name of the filter that new tables get, and those of the other filters that are read.
+// filterNames shows the name of the filter that new tables get, and those of the other filters that
+// are read.
 func filterNames(o opt.Options) string {
 	names := o.Filter.Name()
 	for _, f := range o.AltFilters {

@@ -14,10 +14,18 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func openTable(t testing.TB, data []byte, o *opt.Options) *table.Reader {
-	r, err := table.NewReader(bytes.NewReader(data), int64(len(data)), storage.FileDesc{Type: storage.TypeTable, Num: 1}, nil, nil, o)
+	r, err := table.NewReader(
+		bytes.NewReader(data),
+		int64(len(data)),
+		storage.FileDesc{Type: storage.TypeTable, Num: 1},
+		nil,
+		nil,
+		o,
+	)
 	require.NoError(t, err)
 	return r
 }
@@ -33,9 +41,17 @@ func keysOf(t testing.TB, r *table.Reader) (keys [][]byte) {
 	return keys
 }
 
-// requireFilters finds every key of a table through its filter, and checks that each filter has the very bytes that
-// ofWindow gives for all keys of its window, which the offsets of the data blocks tell. It returns the number of filters.
-func requireFilters(t testing.TB, r *table.Reader, asked *spy, baseLg int, keys [][]byte, ofWindow func(window [][]byte) []byte) int {
+// requireFilters finds every key of a table through its filter, and checks that each filter has the
+// very bytes that ofWindow gives for all keys of its window, which the offsets of the data blocks
+// tell. It returns the number of filters.
+func requireFilters(
+	t testing.TB,
+	r *table.Reader,
+	asked *spy,
+	baseLg int,
+	keys [][]byte,
+	ofWindow func(window [][]byte) []byte,
+) int {
 	windows := map[int64][][]byte{}
 	for _, key := range keys {
 		offset, err := r.OffsetOf(key)
@@ -59,14 +75,15 @@ func requireFilters(t testing.TB, r *table.Reader, asked *spy, baseLg int, keys 
 
 // Tables made and read without a database have plain keys.
 func TestTable(t *testing.T) {
-	all := randomKeys(seeded(t, 9), 8000)
+	all := policytest.Keys(policytest.Rand(t, 9), 8000)
 	present, absent := all[:4000], all[4000:]
 	slices.SortFunc(present, bytes.Compare)
 	for _, c := range []struct {
 		baseLg, filters int
 		compression     opt.Compression
 	}{
-		// The keys alone, 4000 of 24 bytes on average and random, fill 46 windows of 2 KiB or 1.5 of 64 KiB.
+		// The keys alone, 4000 of 24 bytes on average and random, fill 46 windows of 2 KiB or 1.5
+		// of 64 KiB.
 		{11, 46, opt.NoCompression},
 		{11, 46, opt.SnappyCompression},
 		{16, 2, opt.NoCompression},
@@ -75,11 +92,21 @@ func TestTable(t *testing.T) {
 		t.Run(fmt.Sprintf("base %d, %v", c.baseLg, c.compression), func(t *testing.T) {
 			p := bloom(t, 10)
 			asked := &spy{Policy: p}
-			o := configured(t, &opt.Options{FilterBaseLg: c.baseLg, Compression: c.compression}, asked)
+			o := configured(
+				t,
+				&opt.Options{FilterBaseLg: c.baseLg, Compression: c.compression},
+				asked,
+			)
 			var file bytes.Buffer
 			w := table.NewWriter(&file, o, nil, 0)
 			for i, key := range present {
-				require.NoError(t, w.Append(key, []byte(fmt.Sprintf("a value of some length, number %0*d", i%20, i))))
+				require.NoError(
+					t,
+					w.Append(
+						key,
+						[]byte(fmt.Sprintf("a value of some length, number %0*d", i%20, i)),
+					),
+				)
 			}
 			require.NoError(t, w.Close())
 
@@ -124,9 +151,10 @@ func readTables(t testing.TB, dir string) (files [][]byte) {
 	return files
 }
 
-// A table that goleveldb wrote with no policy, or with one of another name, is read without filters.
+// A table that goleveldb wrote with no policy, or with one of another name, is read without
+// filters.
 func TestTableWithoutOurFilter(t *testing.T) {
-	keys := randomKeys(seeded(t, 12), 500)
+	keys := policytest.Keys(policytest.Rand(t, 12), 500)
 	slices.SortFunc(keys, bytes.Compare)
 	for _, writer := range []*opt.Options{
 		{},

@@ -2,13 +2,13 @@ package goleveldb
 
 import "github.com/syndtr/goleveldb/leveldb/opt"
 
-// TableOptions returns options for reading and writing a database's own tables with table.NewReader and
-// table.NewWriter. o is what the database is opened with, nil for goleveldb's defaults; it is not changed. The keys of
-// such tables are internal ones: [ParseInternalKey] takes them apart, and [SearchKey] makes the one to pass to Find and
-// Seek.
+// TableOptions returns options for reading and writing a database's own tables with table.NewReader
+// and table.NewWriter. o is what the database is opened with, or nil for goleveldb's defaults; it
+// is not changed. The keys of such tables are internal ones: [ParseInternalKey] splits them, and
+// [SearchKey] returns the one to pass to Find and Seek.
 //
 // The result differs from o in the comparer and the filters, which are those of o for internal keys
-// ([ForInternalKeys]). It is not for opening databases.
+// ([ForInternalKeys]). Do not open databases with it.
 func TableOptions(o *opt.Options) *opt.Options {
 	var internal opt.Options
 	if o != nil {

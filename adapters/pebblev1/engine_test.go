@@ -2,6 +2,7 @@ package pebblev1_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -20,15 +22,29 @@ import (
 // formats are the default format of a database, which is the oldest, and the newest.
 var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.FormatNewest}
 
-// comparers order keys by their bytes. The first has whole keys in the filters, the second the first 8 bytes of each.
-// The default comparer has whole keys too, but no Split, without which SeekPrefixGE panics.
+// comparers order keys by their bytes. The first has whole keys in the filters, the second the
+// first 8 bytes of each. The default comparer has whole keys too, but no Split, without which
+// SeekPrefixGE panics.
 var comparers = []*pebble.Comparer{
-	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) }, pebble.DefaultComparer.ImmediateSuccessor),
-	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) }, nextPrefix),
+	splitting(
+		pebble.DefaultComparer.Name,
+		func(key []byte) int { return len(key) },
+		pebble.DefaultComparer.ImmediateSuccessor,
+	),
+	splitting(
+		"levelbloom.test.prefix8",
+		func(key []byte) int { return min(len(key), 8) },
+		nextPrefix,
+	),
 }
 
-// splitting returns the default comparer with a name, a Split, and the function that gives the prefix after one.
-func splitting(name string, split pebble.Split, next func(dst, prefix []byte) []byte) *pebble.Comparer {
+// splitting returns the default comparer with a name, a Split, and the function that gives the
+// prefix after one.
+func splitting(
+	name string,
+	split pebble.Split,
+	next func(dst, prefix []byte) []byte,
+) *pebble.Comparer {
 	c := *pebble.DefaultComparer
 	c.Name, c.Split, c.ImmediateSuccessor = name, split, next
 	return &c
@@ -77,6 +93,13 @@ func flat(o *pebble.Options, size int64) *pebble.Options {
 	return o
 }
 
+// large makes tables of thousands of keys.
+func large(o *pebble.Options) *pebble.Options {
+	o.MemTableSize = 1 << 20
+	o.LBaseMaxBytes = 96 << 10
+	return flat(o, 1<<20)
+}
+
 // quiet keeps Pebble's reports out of the tests' output.
 type quiet struct{}
 
@@ -87,7 +110,9 @@ func (quiet) Fatalf(format string, args ...interface{}) { panic(fmt.Sprintf(form
 // ensured returns a copy of o with Pebble's defaults filled in.
 func ensured(o *pebble.Options) *pebble.Options {
 	o = o.Clone()
-	o.Levels = append([]pebble.LevelOptions(nil), o.Levels...) // Clone shares them, and EnsureDefaults writes to them
+	o.Levels = append(
+		[]pebble.LevelOptions(nil),
+		o.Levels...) // Clone shares them, and EnsureDefaults writes to them
 	return o.EnsureDefaults()
 }
 
@@ -96,13 +121,11 @@ func filterAt(o *pebble.Options, level int) pebble.FilterPolicy {
 	return ensured(o).Level(level).FilterPolicy
 }
 
-func compact(t testing.TB, db *pebble.DB) {
-	require.NoError(t, db.Compact([]byte{0}, bytes.Repeat([]byte{0xff}, 100), false))
+func compactAll(db *pebble.DB) error {
+	return db.Compact([]byte{0}, bytes.Repeat([]byte{0xff}, 100), false)
 }
 
-func ingest(t testing.TB, db *pebble.DB, path string) {
-	require.NoError(t, db.Ingest([]string{path}))
-}
+func ingest(db *pebble.DB, path string) error { return db.Ingest([]string{path}) }
 
 // tableFormats are the formats of a single table.
 func tableFormats() (all []sstable.TableFormat) {
@@ -113,11 +136,20 @@ func tableFormats() (all []sstable.TableFormat) {
 }
 
 // tableFormat is the format in which db writes its tables.
-func tableFormat(db *pebble.DB) sstable.TableFormat { return db.FormatMajorVersion().MaxTableFormat() }
+func tableFormat(
+	db *pebble.DB,
+) sstable.TableFormat {
+	return db.FormatMajorVersion().MaxTableFormat()
+}
 
 // writeTable writes a table through the builder's door, with points and with deletions of ranges.
 func writeTable(
-	t testing.TB, path string, format sstable.TableFormat, f pebble.FilterPolicy, keys [][]byte, deleted ...[2]string,
+	t testing.TB,
+	path string,
+	format sstable.TableFormat,
+	f pebble.FilterPolicy,
+	keys [][]byte,
+	deleted ...[2]string,
 ) {
 	file, err := vfs.Default.Create(path)
 	require.NoError(t, err)
@@ -136,20 +168,35 @@ func writeTable(
 
 // writeTableFor writes a table as a database with options o would.
 func writeTableFor(
-	t testing.TB, path string, o *pebble.Options, format sstable.TableFormat, keys, values [][]byte,
-) {
-	file, err := vfs.Default.Create(path)
-	require.NoError(t, err)
-	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), ensured(o).MakeWriterOptions(0, format))
-	for i, key := range keys {
-		require.NoError(t, w.Set(key, values[i]))
+	path string, o *pebble.Options, format sstable.TableFormat, changes []enginetest.Change,
+) error {
+	file, err := o.FS.Create(path)
+	if err != nil {
+		return err
 	}
-	require.NoError(t, w.Close())
+	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file),
+		ensured(o).MakeWriterOptions(0, format))
+	for _, c := range changes {
+		if c.Value == nil {
+			err = w.Delete(c.Key)
+		} else {
+			err = w.Set(c.Key, c.Value)
+		}
+		if err != nil {
+			return errors.Join(err, w.Close())
+		}
+	}
+	return w.Close()
 }
 
-// lostInTable reads a table through the reader's door and returns how many of keys a search with the filter does not
-// find.
-func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte) (lost int) {
+// lostInTable reads a table through the reader's door and returns how many of keys a search with
+// the filter does not find.
+func lostInTable(
+	t testing.TB,
+	path string,
+	filters map[string]pebble.FilterPolicy,
+	keys [][]byte,
+) (lost int) {
 	file, err := vfs.Default.Open(path)
 	require.NoError(t, err)
 	readable, err := sstable.NewSimpleReadable(file)
@@ -179,6 +226,6 @@ func ingestExternal(t testing.TB, db *pebble.DB, name string, size uint64, start
 // virtualFilter is what FiltersOnDisk tells of a virtual table.
 var virtualFilter = pebblev1.LevelFilters{ByName: map[string]int{policy.Name: 1}}
 
-// toolComparer is one with which Pebble's tools seek prefixes. They take the default comparer's name for their own, which
-// has no Split.
+// toolComparer is one with which Pebble's tools seek prefixes. They take the default comparer's
+// name for their own, which has no Split.
 var toolComparer = comparers[1]

@@ -14,6 +14,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // oneLevel returns options whose Levels[0] a test can set.
@@ -55,7 +56,9 @@ func shapes(rng *rand.Rand) map[string]*pebble.Options {
 	}
 	for n := 1; n <= 7; n++ {
 		all[fmt.Sprintf("%d zero", n)] = &pebble.Options{Levels: make([]pebble.LevelOptions, n)}
-		all[fmt.Sprintf("%d full", n)] = &pebble.Options{Levels: slices.Repeat([]pebble.LevelOptions{full}, n)}
+		all[fmt.Sprintf("%d full", n)] = &pebble.Options{
+			Levels: slices.Repeat([]pebble.LevelOptions{full}, n),
+		}
 		for try := range 4 {
 			levels := make([]pebble.LevelOptions, n)
 			for i := range levels {
@@ -83,8 +86,8 @@ func raw(o *pebble.Options) string {
 	return fmt.Sprintf("%#v", *o)
 }
 
-// effective returns what Pebble makes of o, but for the filters: every level, and the options outside the levels as they
-// are stored.
+// effective returns what Pebble makes of o, but for the filters: every level, and the options
+// outside the levels as they are stored.
 func effective(o *pebble.Options) (levels [7]pebble.LevelOptions, others string) {
 	o = ensured(o)
 	for level := range levels {
@@ -107,7 +110,7 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 			"WithL6":          {p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name(), p.Name()},
 			"ConfigureLevels": {"q", "none", p.Name(), "none", "none", "none", "none"},
 		}[name]
-		for shape, o := range shapes(seeded(t, 70)) {
+		for shape, o := range shapes(policytest.Rand(t, 70)) {
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				rawBefore := raw(o)
 				levelsBefore, othersBefore := effective(o)
@@ -120,7 +123,8 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 				require.Equal(t, othersBefore, others)
 				require.Equal(t, want, filtersOf(o))
 
-				// The entries that existed keep their zero fields, and those past the levels keep all.
+				// The entries that existed keep their zero fields, and those past the levels keep
+				// all.
 				for i, l := range given[:max(len(given)-1, 0)] {
 					if i < 7 {
 						l.FilterPolicy = o.Levels[i].FilterPolicy
@@ -141,7 +145,12 @@ func TestNoLevels(t *testing.T) {
 		got, _ := effective(o)
 		require.Equal(t, want, got)
 		for level := range 7 {
-			require.EqualValues(t, 2<<20<<level, got[level].TargetFileSize, "2 MB in L0, doubled for each level below")
+			require.EqualValues(
+				t,
+				2<<20<<level,
+				got[level].TargetFileSize,
+				"2 MB in L0, doubled for each level below",
+			)
 		}
 	}
 }

@@ -10,33 +10,10 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 var engineName = engine.FilterPolicy(10).Name()
-
-// named is a policy with any name.
-type named struct {
-	policy.Policy
-	name string
-}
-
-func (n named) Name() string { return n.name }
-
-// salted is a policy of another encoding: it adds and seeks every key with a byte before it.
-type salted struct{ policy.Policy }
-
-type saltedBuilder struct{ policy.Builder }
-
-func salt(key []byte) []byte { return append([]byte{0x5a}, key...) }
-
-func (s salted) NewBuilder() policy.Builder         { return saltedBuilder{s.Policy.NewBuilder()} }
-func (s salted) MayContain(filter, key []byte) bool { return s.Policy.MayContain(filter, salt(key)) }
-func (b saltedBuilder) Add(key []byte)              { b.Builder.Add(salt(key)) }
-
-// lenient writes as salted does, and reads any filter because it trusts none.
-type lenient struct{ salted }
-
-func (lenient) MayContain(_, _ []byte) bool { return true }
 
 // foreign is a Pebble policy from elsewhere.
 type foreign struct {
@@ -48,47 +25,26 @@ func (f foreign) Name() string { return f.name }
 
 func TestConfigureRefuses(t *testing.T) {
 	p := bloom(t, 10)
-	noPolicy, _ := policy.NewBloom(0)
 	stranger := foreign{engine.FilterPolicy(10), policy.Name}
-	ours := func(p policy.Policy) map[string]pebble.FilterPolicy {
-		return map[string]pebble.FilterPolicy{p.Name(): pebblev2.New(p)}
-	}
+	const refused = "a name of its own with policy.WithName"
 	for _, c := range []struct {
 		name   string
 		o      *pebble.Options
-		p      policy.Policy
 		reason string
 	}{
-		{"nil options", nil, p, "the options are nil: pass &pebble.Options{}"},
-		{"nil policy", &pebble.Options{}, nil, "the policy is nil: pass one"},
-		{"what NewBloom returns with an error", &pebble.Options{}, noPolicy, "the policy is nil: pass one"},
-		{"empty name", &pebble.Options{}, named{p, ""}, "the name is empty"},
-		{"none", &pebble.Options{}, named{p, "none"}, `means "no filter"`},
-		{"line break", &pebble.Options{}, named{p, "a\nb"}, "line break"},
-		{"space before", &pebble.Options{}, named{p, " a"}, "spaces around it"},
-		{"space after", &pebble.Options{}, named{p, "a\t"}, "spaces around it"},
-		{"the engine's name", &pebble.Options{}, named{p, engineName}, "belongs to filters of another encoding"},
-		{
-			"stranger in Filters",
-			&pebble.Options{Filters: map[string]pebble.FilterPolicy{policy.Name: stranger}}, p,
-			`a policy of type pebblev2_test.foreign under the name "leveldb.BuiltinBloomFilter2"`,
-		},
-		{"stranger in a level", atLevel0(stranger, nil), p, "policy.WithName"},
-		{"stranger in a level, behind ours in Filters", atLevel0(stranger, ours(p)), p, "policy.WithName"},
-		{"another encoding in Filters", atLevel0(nil, ours(salted{p})), p, "policy.WithName"},
-		{"another encoding in a level", atLevel0(pebblev2.New(salted{p}), nil), p, "policy.WithName"},
-		{"an encoding that only we cannot read", atLevel0(nil, ours(lenient{salted{p}})), p, "policy.WithName"},
-		{"an encoding that cannot read ours", atLevel0(nil, ours(p)), lenient{salted{p}}, "policy.WithName"},
+		{"nil options", nil, "the options are nil: pass &pebble.Options{}"},
+		{"Filters", atLevel0(nil, map[string]pebble.FilterPolicy{policy.Name: stranger}), refused},
+		{"a level", atLevel0(stranger, nil), refused},
+		{"a level, behind ours in Filters",
+			atLevel0(stranger, map[string]pebble.FilterPolicy{policy.Name: pebblev2.New(p)}), refused},
+		{"a level, other policy",
+			atLevel0(pebblev2.New(&spy{Policy: p}), nil), refused},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			configure := map[string]func() error{
-				"Configure":       func() error { return pebblev2.Configure(c.o, c.p) },
-				"ConfigureLevels": func() error { return pebblev2.ConfigureLevels(c.o, []policy.Policy{c.p}) },
-			}
-			if c.p == nil {
-				delete(configure, "ConfigureLevels") // nil is no filter there
-			}
-			for name, configure := range configure {
+			for name, configure := range map[string]func() error{
+				"Configure":       func() error { return pebblev2.Configure(c.o, p) },
+				"ConfigureLevels": func() error { return pebblev2.ConfigureLevels(c.o, []policy.Policy{p}) },
+			} {
 				var before pebble.Options
 				if c.o != nil {
 					before = *c.o
@@ -103,6 +59,9 @@ func TestConfigureRefuses(t *testing.T) {
 			}
 		})
 	}
+	o := &pebble.Options{}
+	require.ErrorContains(t, pebblev2.Configure(o, p, nil), "an option is nil: leave it out")
+	require.Equal(t, &pebble.Options{}, o)
 }
 
 // atLevel0 returns options with a policy at L0 and with filters.
@@ -115,6 +74,7 @@ func atLevel0(f pebble.FilterPolicy, filters map[string]pebble.FilterPolicy) *pe
 
 func TestConfigureLevelsRefuses(t *testing.T) {
 	p := bloom(t, 10)
+	mine := bloom(t, 10, policy.WithName("mine"))
 	noPolicy, _ := policy.NewBloom(0)
 	for _, c := range []struct {
 		name   string
@@ -123,11 +83,10 @@ func TestConfigureLevelsRefuses(t *testing.T) {
 	}{
 		{"no level", nil, "0 policies for the levels: pass 1 to 7"},
 		{"eight levels", make([]policy.Policy, 8), "8 policies for the levels: pass 1 to 7"},
-		{"what NewBloom returns with an error", []policy.Policy{p, noPolicy}, "policy of L1: pebblev2: the policy is nil"},
-		{"two encodings, one name", []policy.Policy{p, salted{p}}, "policy.WithName"},
-		{"another encoding under LevelDB's name", []policy.Policy{salted{p}}, "policy.WithName"},
-		{"another encoding under goleveldb's name", []policy.Policy{salted{bloom(t, 10, policy.WithName(policy.NameGoLevelDB))}}, "policy.WithName"},
-		{"two encodings, one name, not adjacent", []policy.Policy{p, nil, p, p, p, p, salted{p}}, "policy.WithName"},
+		{"what NewBloom returns with an error", []policy.Policy{p, noPolicy}, "policy of L1: pebblev2: policy: the policy is nil"},
+		{"another encoding, one name", []policy.Policy{mine, &spy{Policy: mine}}, "policy.WithName"},
+		{"another encoding, LevelDB's name", []policy.Policy{&spy{Policy: p}}, "policy.WithName"},
+		{"not adjacent", []policy.Policy{mine, nil, p, p, p, p, &spy{Policy: mine}}, "policy.WithName"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := &pebble.Options{}
@@ -173,7 +132,7 @@ func TestReadersAreAdded(t *testing.T) {
 		require.Equal(t, name, f.Name())
 	}
 
-	keys := randomKeys(seeded(t, 40), 1000)
+	keys := policytest.Keys(policytest.Rand(t, 40), 1000)
 	filter := bloom(t, 30).AppendFilter(nil, keys[:500])
 	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
 		absent := 0
@@ -209,11 +168,6 @@ func TestConfigureAgain(t *testing.T) {
 	require.Equal(t, pebblev2.New(second), o.Filters[policy.Name])
 	require.Equal(t, pebblev2.New(renamed), o.Filters["mine"])
 	require.Len(t, o.Filters, len(readerNames)+1)
-
-	// A policy of another type that reads the filters and whose filters are read may have the name too.
-	s := &spy{Policy: second}
-	require.NoError(t, pebblev2.Configure(o, s))
-	require.Equal(t, pebblev2.New(s), o.Filters[policy.Name])
 }
 
 func TestConfigureLevels(t *testing.T) {
@@ -248,5 +202,9 @@ func TestConfigureLevels(t *testing.T) {
 			}
 		})
 	}
-	require.NoError(t, pebblev2.ConfigureLevels(&pebble.Options{}, []policy.Policy{high, low}), "settings may share a name")
+	require.NoError(
+		t,
+		pebblev2.ConfigureLevels(&pebble.Options{}, []policy.Policy{high, low}),
+		"settings may share a name",
+	)
 }

@@ -11,11 +11,13 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// fill makes a database in dir whose keys lie in L0, a third of them, in a level between, and in L6, and closes it. L6 has
-// more than the level between, which would be skipped otherwise if tables are large. Tables in different levels were all
-// written there: one that comes down alone would be moved.
+// fill makes a database in dir whose keys lie in L0, a third of them, in a level between, and in
+// L6, and closes it. L6 has more than the level between, which would be skipped otherwise if tables
+// are large. Tables in different levels were all written there: one that comes down alone would be
+// moved.
 func fill(t testing.TB, dir string, options func() *pebble.Options, keys [][]byte) {
 	n := len(keys)
 	db := open(t, dir, options())
@@ -65,54 +67,9 @@ func onEveryShape(t *testing.T, test func(t *testing.T, options func() *pebble.O
 	}
 }
 
-func TestEveryKeyIsFound(t *testing.T) {
-	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
-		dir := t.TempDir()
-		keys := randomKeys(seeded(t, 1), 3000)
-		p := bloom(t, 10)
-		fill(t, dir, func() *pebble.Options { return configured(t, options(), p, pebblev2.WithL6()) }, keys)
-
-		s := &spy{Policy: p}
-		db := open(t, dir, resting(configured(t, options(), s)))
-		require.Zero(t, lostByGet(t, db, keys))
-		byGet := s.asked.Load()
-		require.Greater(t, byGet, int64(len(keys)/3), "Get asks at least for the keys in L0")
-		require.Greater(t, s.absent.Load(), int64(len(keys)/3), "the filters in L0 turn other keys away")
-
-		require.Zero(t, lostBySeek(t, db, keys))
-		require.Greater(t, s.asked.Load()-byGet, int64(len(keys)), "SeekPrefixGE asks for every key")
-
-		m := db.Metrics().Filter
-		require.Equal(t, s.absent.Load(), m.Hits)
-		require.Equal(t, s.asked.Load()-s.absent.Load(), m.Misses)
-		require.NoError(t, db.Close())
-	})
-}
-
-// The test above would notice a filter that loses keys: it does notice the one that loses all.
-func TestLyingFilterLosesKeys(t *testing.T) {
-	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
-		dir := t.TempDir()
-		keys := randomKeys(seeded(t, 2), 3000)
-		liar := &spy{Policy: bloom(t, 10), lies: true}
-		lying := func() *pebble.Options { return configured(t, options(), liar, pebblev2.WithL6()) }
-		fill(t, dir, lying, keys)
-
-		db := open(t, dir, resting(lying()))
-		require.GreaterOrEqual(t, lostByGet(t, db, keys), len(keys)/3, "the keys in L0, at least")
-		require.Equal(t, len(keys), lostBySeek(t, db, keys))
-		require.NoError(t, db.Close())
-
-		db = open(t, dir, resting(options()))
-		require.Zero(t, lostByGet(t, db, keys), "without the filters the keys are there")
-		require.Zero(t, lostBySeek(t, db, keys))
-		require.NoError(t, db.Close())
-	})
-}
-
 // The levels of a real database get filters as configured.
 func TestTablesPerLevel(t *testing.T) {
-	keys := randomKeys(seeded(t, 3), 3000)
+	keys := policytest.Keys(policytest.Rand(t, 3), 3000)
 	for _, c := range []struct {
 		name      string
 		configure func(o *pebble.Options) error

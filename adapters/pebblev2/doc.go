@@ -1,55 +1,36 @@
-// Package pebblev2 gives Pebble v2 (github.com/cockroachdb/pebble/v2) LevelDB's Bloom filters.
+// Package pebblev2 builds and reads the filters of Pebble v2 (github.com/cockroachdb/pebble/v2)
+// with a [policy.Policy].
 //
-// [Configure] sets one policy on a database's options, [ConfigureLevels] one per level. [New] is the bare
-// pebble.FilterPolicy for everything else that takes one: sstable.WriterOptions, the Filters of sstable.ReaderOptions,
-// Pebble's tools. [ByName] finds the policies again when an options file is parsed.
+// [Configure] sets one policy on a database's options, [ConfigureLevels] one per level. [New]
+// returns a bare pebble.FilterPolicy for everything else that takes one: sstable.WriterOptions, the
+// Filters of sstable.ReaderOptions, Pebble's tools. [ByName] finds the policies again when an
+// options file is parsed, and [FiltersOnDisk] counts the filters that a database has.
 //
-// # Tables find their filter by name
+// # Filters are found by name
 //
-// Pebble writes one filter per table, over the prefixes of the keys that the comparer's Split gives (the whole keys by
-// default), and stores the policy's name beside it. A reader looks the name up in Options.Filters; a filter of a name
-// that is not there is ignored without a word, and the table is read as if it had none. So no key is ever lost to an
-// unknown name, and every name that is still on disk needs an entry: Configure adds them. Reading needs no setting, so
-// policies with different bits per key may share a name.
+// Pebble writes one filter per table, over the prefixes that the comparer's Split returns (whole
+// keys by default), and stores the policy's name beside it. It reads a filter through the policy of
+// that name in Options.Filters. If there is none, it reads the table as if it had no filter: no key
+// is lost, and no read is avoided. So every name still on disk needs an entry, and Configure adds
+// them. Reading needs no setting: policies with different bits per key, and all kinds of package
+// policy, may share a name.
 //
-// # Exact, blocked and binary fuse filters
+// # L6 has no filters unless asked for
 //
-// policy.NewBloom makes LevelDB's own filters, policy.NewBlockedBloom and policy.NewBinaryFuse those of encodings in the range
-// that LevelDB keeps for new ones. All may be in one database, under one name or several, also by level, and each policy reads
-// all. Only names of their own tell them apart in options files and in [FiltersOnDisk]. A reader that knows LevelDB's encoding
-// alone answers "may contain" to every key of a blocked or binary fuse filter: it loses no key, and avoids no read.
+// The last level, L6, contains most of the data, and its filters would take most of the memory.
+// DB.Get never asks them. Iterators do in SeekPrefixGE with IterOptions.UseL6Filters, which needs a
+// comparer with a Split. Configure gives L6 no filters; [WithL6] changes that.
 //
-// A compaction moves a table as it is if nothing overlaps it in the level below. So a level may have filters of the one above.
+// # Changing a live database
 //
-// # L6 has no filter unless asked for
+// Close the database, pass its options to Configure, and open it. Tables on disk keep their
+// filters, Pebble's own among them, and these stay in use. Tables written from then on get the new
+// ones. The same goes for every later change of bits per key, kind, name or levels.
 //
-// The last level, L6, holds most of the data, and its filters would take most of the memory. DB.Get never asks them;
-// iterators do in SeekPrefixGE with IterOptions.UseL6Filters. Configure leaves L6's filters out; [WithL6] keeps them.
+// A compaction that moves a table without rewriting it keeps the table's filter, so a level may
+// contain filters of the level above.
 //
-// # Taking over a live database, and leaving
-//
-// Call Configure on the options that the database was opened with, as the last step before pebble.Open. Tables on disk
-// keep their filters, Pebble's own among them, and are asked through Options.Filters; tables written from now on get
-// filters of the new policy. Compactions replace the old ones over time.
-//
-// To leave, open the database with the former options. Tables with filters of the policy, whatever their encoding, are then
-// read without a filter until compactions have rewritten them; no key is lost. Pebble's tools work on all these databases, and
-// ask the filters of the policies that they are given: tool.New(tool.Filters([New](p))).
-//
-// # Changing settings on a live database
-//
-// Close it, Configure its options with the new policy, and open it. From then on tables get the new filters; those on
-// disk keep theirs:
-//
-//   - More or fewer bits per key, another encoding of package policy, under the same name: the old filters are asked as
-//     before. Each carries its setting.
-//   - Another name: the old filters are asked through Options.Filters, where Configure keeps the policies that the
-//     options had. Options that are made anew know the names of Pebble and LevelDB; a name of one's own they know if the
-//     former policy is configured first, or put into Options.Filters.
-//   - Off, by ConfigureLevels with nil for each level: the old filters are asked while Options.Filters has their names.
-//   - On again: tables that were written without a filter are read without one.
-//
-// Compactions replace the old filters over time. [Rewrite] does so at once, while the database is read and written, and
-// [FiltersOnDisk] tells how many tables have which filter. A policy.Counted in place of the policy tells what the filters
-// do.
+// To leave, open the database with the former options. Pebble then ignores the filters whose name
+// it does not know, until compactions have replaced them; no key is lost. adapters/README.md says
+// more.
 package pebblev2

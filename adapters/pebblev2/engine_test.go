@@ -3,6 +3,7 @@ package pebblev2_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 )
 
@@ -20,7 +22,8 @@ import (
 // formats are the oldest and the newest format of a database: row blocks and columnar ones.
 var formats = []pebble.FormatMajorVersion{pebble.FormatMinSupported, pebble.FormatNewest}
 
-// comparers order keys by their bytes. The first has whole keys in the filters, the second the first 8 bytes of each.
+// comparers order keys by their bytes. The first has whole keys in the filters, the second the
+// first 8 bytes of each.
 var comparers = []*pebble.Comparer{pebble.DefaultComparer, {
 	Name:                 "levelbloom.test.prefix8",
 	AbbreviatedKey:       pebble.DefaultComparer.AbbreviatedKey,
@@ -69,6 +72,13 @@ func flat(o *pebble.Options, size int64) *pebble.Options {
 	return o
 }
 
+// large makes tables of thousands of keys.
+func large(o *pebble.Options) *pebble.Options {
+	o.MemTableSize = 1 << 20
+	o.LBaseMaxBytes = 96 << 10
+	return flat(o, 1<<20)
+}
+
 // quiet keeps Pebble's reports out of the tests' output.
 type quiet struct{}
 
@@ -88,12 +98,15 @@ func filterAt(o *pebble.Options, level int) pebble.FilterPolicy {
 	return ensured(o).Levels[level].FilterPolicy
 }
 
-func compact(t testing.TB, db *pebble.DB) {
-	require.NoError(t, db.Compact(context.Background(), []byte{0}, bytes.Repeat([]byte{0xff}, 100), false))
+func compactAll(db *pebble.DB) error {
+	return db.Compact(context.Background(), []byte{0}, bytes.Repeat([]byte{0xff}, 100), false)
 }
 
-func ingest(t testing.TB, db *pebble.DB, path string) {
-	require.NoError(t, db.Ingest(context.Background(), []string{path}))
+func ingest(
+	db *pebble.DB,
+	path string,
+) error {
+	return db.Ingest(context.Background(), []string{path})
 }
 
 // tableFormats are the formats of a single table.
@@ -109,7 +122,12 @@ func tableFormat(db *pebble.DB) sstable.TableFormat { return db.TableFormat() }
 
 // writeTable writes a table through the builder's door, with points and with deletions of ranges.
 func writeTable(
-	t testing.TB, path string, format sstable.TableFormat, f pebble.FilterPolicy, keys [][]byte, deleted ...[2]string,
+	t testing.TB,
+	path string,
+	format sstable.TableFormat,
+	f pebble.FilterPolicy,
+	keys [][]byte,
+	deleted ...[2]string,
 ) {
 	file, err := vfs.Default.Create(path, vfs.WriteCategoryUnspecified)
 	require.NoError(t, err)
@@ -128,25 +146,44 @@ func writeTable(
 
 // writeTableFor writes a table as a database with options o would.
 func writeTableFor(
-	t testing.TB, path string, o *pebble.Options, format sstable.TableFormat, keys, values [][]byte,
-) {
-	file, err := vfs.Default.Create(path, vfs.WriteCategoryUnspecified)
-	require.NoError(t, err)
-	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), ensured(o).MakeWriterOptions(0, format))
-	for i, key := range keys {
-		require.NoError(t, w.Set(key, values[i]))
+	path string, o *pebble.Options, format sstable.TableFormat, changes []enginetest.Change,
+) error {
+	file, err := o.FS.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
 	}
-	require.NoError(t, w.Close())
+	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file),
+		ensured(o).MakeWriterOptions(0, format))
+	for _, c := range changes {
+		if c.Value == nil {
+			err = w.Delete(c.Key)
+		} else {
+			err = w.Set(c.Key, c.Value)
+		}
+		if err != nil {
+			return errors.Join(err, w.Close())
+		}
+	}
+	return w.Close()
 }
 
-// lostInTable reads a table through the reader's door and returns how many of keys a search with the filter does not
-// find.
-func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte) (lost int) {
+// lostInTable reads a table through the reader's door and returns how many of keys a search with
+// the filter does not find.
+func lostInTable(
+	t testing.TB,
+	path string,
+	filters map[string]pebble.FilterPolicy,
+	keys [][]byte,
+) (lost int) {
 	file, err := vfs.Default.Open(path)
 	require.NoError(t, err)
 	readable, err := sstable.NewSimpleReadable(file)
 	require.NoError(t, err)
-	r, err := sstable.NewReader(context.Background(), readable, sstable.ReaderOptions{Filters: filters})
+	r, err := sstable.NewReader(
+		context.Background(),
+		readable,
+		sstable.ReaderOptions{Filters: filters},
+	)
 	require.NoError(t, err)
 	iter, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
 	require.NoError(t, err)
@@ -163,7 +200,8 @@ func lostInTable(t testing.TB, path string, filters map[string]pebble.FilterPoli
 // noFilter is what stands for "none".
 var noFilter = pebble.NoFilterPolicy
 
-// toolComparer is one with which Pebble's tools seek prefixes; that of prefix8 would need a key schema of its own.
+// toolComparer is one with which Pebble's tools seek prefixes; that of prefix8 would need a key
+// schema of its own.
 var toolComparer = comparers[0]
 
 // ingestExternal ingests a table with points from remote storage.

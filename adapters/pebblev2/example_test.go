@@ -11,19 +11,6 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// openDB opens a Pebble database with LevelDB's Bloom policy.
-func openDB(dir string) (*pebble.DB, error) {
-	p, err := policy.NewBloom(10)
-	if err != nil {
-		return nil, err
-	}
-	o := &pebble.Options{}
-	if err := pebblev2.Configure(o, p); err != nil {
-		return nil, err
-	}
-	return pebble.Open(dir, o)
-}
-
 func Example() {
 	dir, err := os.MkdirTemp("", "levelbloom-")
 	if err != nil {
@@ -54,7 +41,8 @@ func Example() {
 	// pebble: not found
 }
 
-// More bits per key above, where a lookup passes many tables, and fewer below, where most of the memory goes.
+// The upper levels, which every lookup passes, get more bits per key than the lower ones, whose filters
+// take most of the memory.
 func ExampleConfigureLevels() {
 	var policies [2]policy.Policy
 	for i, setting := range []struct {
@@ -70,10 +58,11 @@ func ExampleConfigureLevels() {
 	upper, lower := policies[0], policies[1]
 
 	o := &pebble.Options{}
-	err := pebblev2.ConfigureLevels(o, []policy.Policy{upper, upper, upper, upper, lower, lower, nil}) // L0 to L6
+	levels := []policy.Policy{upper, upper, upper, upper, lower, lower, nil} // L0 to L6
+	err := pebblev2.ConfigureLevels(o, levels)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(o.Levels[0].FilterPolicy.Name(), o.Levels[5].FilterPolicy.Name(), o.Levels[6].FilterPolicy.Name())
-	// Output: bloom.16 bloom.8 none
+	fmt.Println(o.Levels[0].FilterPolicy.Name(), o.Levels[5].FilterPolicy.Name())
+	// Output: bloom.16 bloom.8
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// filterPolicy is a policy.Policy in the shape that Pebble wants.
+// filterPolicy makes a policy.Policy a pebble.FilterPolicy.
 type filterPolicy struct {
 	policy policy.Policy
 	name   string
@@ -16,21 +16,31 @@ type filterPolicy struct {
 
 var _ pebble.FilterPolicy = (*filterPolicy)(nil)
 
-// New returns p as a pebble.FilterPolicy, for sstable.WriterOptions, for the Filters of sstable.ReaderOptions, and for
-// Pebble's tools. For a database's options use [Configure], which also keeps the tables on disk readable. The result is
-// safe for concurrent use. New panics if p is nil.
+// New returns p as a pebble.FilterPolicy under the name that p has now, for sstable.WriterOptions,
+// the Filters of sstable.ReaderOptions, and Pebble's tools. For a database's options call
+// [Configure], which also keeps the filters on disk in use. The result is safe for concurrent use.
+//
+// New panics if policy.Check refuses p.
 func New(p policy.Policy) pebble.FilterPolicy {
-	if err := policy.Check(p); err != nil {
-		panic(fmt.Errorf("pebblev2: %w", err))
+	f, err := newFilterPolicy(p)
+	if err != nil {
+		panic(err)
 	}
-	return &filterPolicy{policy: p, name: p.Name()}
+	return f
+}
+
+func newFilterPolicy(p policy.Policy) (pebble.FilterPolicy, error) {
+	if err := policy.Check(p); err != nil {
+		return nil, fmt.Errorf("pebblev2: %w", err)
+	}
+	return &filterPolicy{p, p.Name()}, nil
 }
 
 // Name implements pebble.FilterPolicy.
 func (f *filterPolicy) Name() string { return f.name }
 
-// MayContain implements pebble.FilterPolicy. Types of filter that a later Pebble may add are not ours to read: they
-// exclude nothing.
+// MayContain implements pebble.FilterPolicy. It never excludes a key by a filter of another type,
+// which a later Pebble may add.
 func (f *filterPolicy) MayContain(ftype pebble.FilterType, filter, key []byte) bool {
 	return ftype != pebble.TableFilter || f.policy.MayContain(filter, key)
 }

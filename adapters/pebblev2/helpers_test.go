@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha512"
 	"errors"
-	"math/rand"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -15,35 +14,6 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 )
-
-// seeded returns random numbers from a fixed seed, which it prints if the test fails.
-func seeded(t testing.TB, seed int64) *rand.Rand {
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	return rand.New(rand.NewSource(seed))
-}
-
-// randomKeys returns n different keys of 1 to 24 random bytes. Some have the first 8 bytes of the one before, and half
-// of all last bytes are above 0x7f, where Pebble's own filters sign the hash and LevelDB's do not.
-func randomKeys(rng *rand.Rand, n int) [][]byte {
-	var keys [][]byte
-	seen := map[string]bool{}
-	for len(keys) < n {
-		key := make([]byte, 1+rng.Intn(24))
-		rng.Read(key)
-		if len(keys) > 0 && rng.Intn(4) == 0 {
-			copy(key, keys[len(keys)-1][:min(8, len(keys[len(keys)-1]))])
-		}
-		if !seen[string(key)] {
-			seen[string(key)] = true
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
 
 // value returns what the tests write under key.
 func value(key []byte) []byte {
@@ -57,21 +27,15 @@ func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Bloo
 	return p
 }
 
-// spy is a policy that counts the questions and the answers "absent".
+// spy is a policy that counts what it is asked and what it answers.
 type spy struct {
 	policy.Policy
 	lies          bool                     // it answers "absent" always
-	saw           func(filter, key []byte) // nil, or called for every question
+	saw           func(filter, key []byte) // nil, or called for every check
 	asked, absent atomic.Int64
-	tried         atomic.Bool // Configure tries it: it neither counts nor lies
 }
 
-func (s *spy) try(on bool) { s.tried.Store(on) }
-
 func (s *spy) MayContain(filter, key []byte) bool {
-	if s.tried.Load() {
-		return s.Policy.MayContain(filter, key)
-	}
 	answer := s.Policy.MayContain(filter, key) && !s.lies
 	s.asked.Add(1)
 	if !answer {
@@ -83,40 +47,23 @@ func (s *spy) MayContain(filter, key []byte) bool {
 	return answer
 }
 
-// counted is a Pebble policy that counts the questions and the answers "absent".
-type counted struct {
-	pebble.FilterPolicy
-	asked, absent atomic.Int64
-}
-
-func (c *counted) MayContain(ftype pebble.FilterType, filter, key []byte) bool {
-	answer := c.FilterPolicy.MayContain(ftype, filter, key)
-	c.asked.Add(1)
-	if !answer {
-		c.absent.Add(1)
-	}
-	return answer
-}
-
-// countReader counts the questions to the reader that o has for name.
-func countReader(t testing.TB, o *pebble.Options, name string) *counted {
-	require.NotNil(t, o.Filters[name])
-	c := &counted{FilterPolicy: o.Filters[name]}
-	o.Filters[name] = c
-	return c
-}
-
-// configured returns o with p as policy.
-func configured(t testing.TB, o *pebble.Options, p policy.Policy, opts ...pebblev2.Option) *pebble.Options {
-	if s, ok := p.(interface{ try(bool) }); ok {
-		s.try(true)
-		defer s.try(false)
+// configured returns o with p as policy. A spy reads the filters of its policy.
+func configured(
+	t testing.TB, o *pebble.Options, p policy.Policy, opts ...pebblev2.Option,
+) *pebble.Options {
+	s, spies := p.(*spy)
+	if spies {
+		p = s.Policy
 	}
 	require.NoError(t, pebblev2.Configure(o, p, opts...))
+	if spies {
+		o.Filters[s.Name()] = pebblev2.New(s)
+	}
 	return o
 }
 
-// open opens a database, which the test closes. If it fails before, the database must not go on in the background.
+// open opens a database, which the test closes. If it fails before, the database must not go on in
+// the background.
 func open(t testing.TB, dir string, o *pebble.Options) *pebble.DB {
 	db, err := pebble.Open(dir, o)
 	require.NoError(t, err)
@@ -152,7 +99,8 @@ func lostByGet(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	return lost
 }
 
-// lostBySeek returns how many of keys SeekPrefixGE does not find. It asks the filters of all levels.
+// lostBySeek returns how many of keys SeekPrefixGE does not find. It asks the filters of all
+// levels.
 func lostBySeek(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	iter, err := db.NewIter(&pebble.IterOptions{UseL6Filters: true})
 	require.NoError(t, err)
@@ -168,7 +116,8 @@ func lostBySeek(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	return lost
 }
 
-// tables returns for every level the names of the filters that its tables have, in order; "" is no filter.
+// tables returns for every level the names of the filters that its tables have, in order; "" is no
+// filter.
 func tables(t testing.TB, db *pebble.DB) [][]string {
 	levels, err := db.SSTables(pebble.WithProperties())
 	require.NoError(t, err)
@@ -182,3 +131,29 @@ func tables(t testing.TB, db *pebble.DB) [][]string {
 	}
 	return names
 }
+
+// requireFound requires that Get and SeekPrefixGE find all keys.
+func requireFound(t testing.TB, db *pebble.DB, keys [][]byte) {
+	require.Zero(t, lostByGet(t, db, keys))
+	require.Zero(t, lostBySeek(t, db, keys))
+}
+
+// requireCounts requires that Pebble's own counters agree. It counts "absent" as a hit.
+func requireCounts(t testing.TB, db *pebble.DB, c policy.Counters) {
+	m := db.Metrics().Filter
+	require.EqualValues(t, m.Hits, c.ReadsAvoided)
+	require.EqualValues(t, m.Misses, c.MayContain)
+	require.Positive(t, c.ReadsAvoided)
+	require.Positive(t, c.MayContain)
+}
+
+// under returns the keys behind a first byte.
+func under(first byte, keys [][]byte) [][]byte {
+	for i, key := range keys {
+		keys[i] = append([]byte{first}, key...)
+	}
+	return keys
+}
+
+// compact merges all tables that overlap.
+func compact(t testing.TB, db *pebble.DB) { require.NoError(t, compactAll(db)) }

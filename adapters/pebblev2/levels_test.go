@@ -54,7 +54,9 @@ func shapes() map[string]*pebble.Options {
 		all[fmt.Sprintf("L%d", level)] = o
 	}
 	o := &pebble.Options{}
-	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionGood })
+	o.ApplyCompressionSettings(
+		func() pebble.DBCompressionSettings { return pebble.DBCompressionGood },
+	)
 	all["compression per level"] = o
 	o = &pebble.Options{}
 	o.Levels[6].FilterPolicy = pebble.NoFilterPolicy

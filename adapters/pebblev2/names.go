@@ -9,18 +9,20 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// ByName returns a function for pebble.ParseHooks.NewFilterPolicy. Pebble's options files hold only the names of the
-// levels' policies; the function returns the first of candidates that has the name, Pebble's own bloom.FilterPolicy(10)
-// under its name, and pebble.NoFilterPolicy for "none". Any other name is an error that lists the known ones. The
-// function is safe for concurrent use. ByName panics if a candidate is nil.
+// ByName returns a function for pebble.ParseHooks.NewFilterPolicy. Pebble's options files contain
+// only the names of the levels' policies. The function returns the first candidate with the name,
+// Pebble's own bloom.FilterPolicy(10) under its name, and Pebble's value for no filter for "none".
+// Any other name is an error that lists the known ones. The function is safe for concurrent use.
 //
-// Levels with different bits per key, or of different encodings, under one name come back with the setting of one candidate.
-// They still read each other's filters, but distinct settings survive an options file only under distinct names.
+// Levels whose policies share a name come back with one candidate, whatever their settings were.
+// They still read each other's filters.
 //
-// Options files do not hold Options.Filters either: after parsing, call [Configure] or [ConfigureLevels] again if tables
-// on disk may have filters of other names.
+// Options files do not contain Options.Filters either: after parsing, call [Configure] or
+// [ConfigureLevels] again if tables on disk may have filters under other names.
+//
+// ByName panics if policy.Check refuses a candidate.
 func ByName(candidates ...policy.Policy) func(name string) (pebble.FilterPolicy, error) {
-	known := make([]pebble.FilterPolicy, 0, len(candidates))
+	known := []pebble.FilterPolicy{engineBloom}
 	names := []string{"none", engineBloom.Name()}
 	for _, p := range candidates {
 		f := New(p)
@@ -28,18 +30,15 @@ func ByName(candidates ...policy.Policy) func(name string) (pebble.FilterPolicy,
 		names = append(names, f.Name())
 	}
 	return func(name string) (pebble.FilterPolicy, error) {
-		switch name {
-		case "none":
+		if name == "none" {
 			return noFilter, nil
-		case engineBloom.Name():
-			return engineBloom, nil
 		}
 		for _, f := range known {
 			if f.Name() == name {
 				return f, nil
 			}
 		}
-		return nil, fmt.Errorf("pebblev2: no filter policy has the name %q: known are %s; pass the policy of that name to ByName",
-			name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("pebblev2: no filter policy is named %q: known are %s; "+
+			"pass the policy of that name to ByName", name, strings.Join(names, ", "))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func TestByName(t *testing.T) {
@@ -31,20 +32,12 @@ func TestByName(t *testing.T) {
 
 	f, err := find("unknown")
 	require.Nil(t, f)
-	require.EqualError(t, err, `pebblev2: no filter policy has the name "unknown": known are none, `+
+	require.EqualError(t, err, `pebblev2: no filter policy is named "unknown": known are none, `+
 		`rocksdb.BuiltinBloomFilter, leveldb.BuiltinBloomFilter2, leveldb.BuiltinBloomFilter2, mine; `+
 		`pass the policy of that name to ByName`)
 }
 
-// No candidate stands in for Pebble's own filters or for none.
-func TestByNameOfTheEngine(t *testing.T) {
-	find := pebblev2.ByName(named{bloom(t, 10), engineName}, named{bloom(t, 10), "none"})
-	f, err := find(engineName)
-	require.NoError(t, err)
-	require.Equal(t, engine.FilterPolicy(10), f)
-	f, err = find("none")
-	require.NoError(t, err)
-	require.Equal(t, noFilter, f)
+func TestByNameRefusesNil(t *testing.T) {
 	require.Panics(t, func() { pebblev2.ByName(nil) })
 }
 
@@ -53,11 +46,14 @@ func TestOptionsFile(t *testing.T) {
 	dir := t.TempDir()
 	high, low := bloom(t, 16, policy.WithName("high")), bloom(t, 8, policy.WithName("low"))
 	configure := func(o *pebble.Options, high, low policy.Policy) *pebble.Options {
-		require.NoError(t, pebblev2.ConfigureLevels(o, []policy.Policy{high, high, high, nil, low, low, nil}))
+		require.NoError(
+			t,
+			pebblev2.ConfigureLevels(o, []policy.Policy{high, high, high, nil, low, low, nil}),
+		)
 		return o
 	}
 	written := configure(resting(small(pebble.FormatNewest)), high, low)
-	keys := randomKeys(seeded(t, 50), 500)
+	keys := policytest.Keys(policytest.Rand(t, 50), 500)
 	db := open(t, dir, written)
 	put(t, db, keys)
 	require.NoError(t, db.Close())
@@ -70,7 +66,10 @@ func TestOptionsFile(t *testing.T) {
 
 	parse := func(candidates ...policy.Policy) (*pebble.Options, error) {
 		o := &pebble.Options{}
-		err := o.Parse(string(stored), &pebble.ParseHooks{NewFilterPolicy: pebblev2.ByName(candidates...)})
+		err := o.Parse(
+			string(stored),
+			&pebble.ParseHooks{NewFilterPolicy: pebblev2.ByName(candidates...)},
+		)
 		return o, err
 	}
 	s := &spy{Policy: high}
@@ -86,5 +85,5 @@ func TestOptionsFile(t *testing.T) {
 	require.NoError(t, db.Close())
 
 	_, err = parse(low)
-	require.ErrorContains(t, err, `no filter policy has the name "high"`)
+	require.ErrorContains(t, err, `no filter policy is named "high"`)
 }

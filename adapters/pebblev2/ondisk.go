@@ -6,15 +6,17 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// LevelFilters counts the tables of one level by the filters that they have on disk.
+// LevelFilters counts the tables of one level by their filters on disk.
 type LevelFilters struct {
 	ByName  map[string]int // tables with a filter, by the name of its policy
 	None    int            // tables without a filter
-	Unknown int            // virtual tables, of which Pebble v2 does not tell
+	Unknown int            // virtual tables whose properties Pebble does not report
 }
 
-// FiltersOnDisk counts the tables of each level, from L0, by the filters that they have. It tells how far compactions have replaced the filters of a former policy, if the policies have different names. It reads the properties
-// of every table, and may run while db is in use. Its errors are Pebble's, or say that db is nil.
+// FiltersOnDisk counts the tables of each level, starting with L0, by the filters that they have.
+// It shows whether new tables get the filters you configured, and how far compactions have replaced
+// former ones. It reads the properties of every table, and may run while db is in use. It returns
+// Pebble's errors, or one if db is nil.
 func FiltersOnDisk(db *pebble.DB) ([]LevelFilters, error) {
 	if db == nil {
 		return nil, errors.New("pebblev2: the database is nil: pass one that pebble.Open returned")
@@ -29,7 +31,7 @@ func FiltersOnDisk(db *pebble.DB) ([]LevelFilters, error) {
 		c.ByName = make(map[string]int)
 		for _, t := range tables {
 			switch name := t.Properties.FilterPolicyName; {
-			case t.Virtual:
+			case hidesFilter(t):
 				c.Unknown++
 			case name == "":
 				c.None++

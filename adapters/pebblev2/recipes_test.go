@@ -14,9 +14,10 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// go-ethereum's store for Pebble v2 (ethdb/pebble/pebble.go, New), with a small cache. Its L6 names no filter, but in
-// Pebble v2 a level that names none has that of the level above. The store looks keys up with Get, which never asks L6,
-// and has no iterator that would: without WithL6, the filters there go.
+// go-ethereum's store for Pebble v2 (ethdb/pebble/pebble.go, New), with a small cache. Its L6 names
+// no filter, but in Pebble v2 a level that names none has that of the level above. The store looks
+// keys up with Get, which never asks L6, and has no iterator that would: without WithL6, the
+// filters there go.
 func ExampleConfigure_goEthereum() {
 	const cache, memTables = 16 << 20, 4
 	opt := &pebble.Options{
@@ -112,9 +113,10 @@ func ExampleConfigure_service() {
 	// former options: 300 of 300 keys found, filters asked 200 times
 }
 
-// takeOver prints what differs between two sets of options. Then it opens a database with the former ones, with the
-// recipe's, and with the former ones again, each time writes 100 keys to a table of their own, and prints how many of
-// all keys it finds. A key lies in one table: if that has a filter which the options know, Get asks it once.
+// takeOver prints what differs between two sets of options. Then it opens a database with the former
+// ones, with the recipe's, and with the former ones again. Each time it writes 100 keys to a table of
+// their own, and prints how many of all keys it finds. A key lies in one table, so Get asks one filter
+// if the options know its name.
 func takeOver(former, recipe *pebble.Options) {
 	check := func(err error) {
 		if err != nil {
@@ -153,7 +155,13 @@ func takeOver(former, recipe *pebble.Options) {
 			}
 		}
 		m := db.Metrics().Filter
-		fmt.Printf("%s: %d of %d keys found, filters asked %d times\n", step.name, found, len(keys), m.Hits+m.Misses)
+		fmt.Printf(
+			"%s: %d of %d keys found, filters asked %d times\n",
+			step.name,
+			found,
+			len(keys),
+			m.Hits+m.Misses,
+		)
 		check(db.Close())
 	}
 }

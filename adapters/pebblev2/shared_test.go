@@ -12,12 +12,15 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // sharing returns options whose tables are written to storage that databases share.
 func sharing(t testing.TB, storage remote.Storage, p policy.Policy) *pebble.Options {
 	o := resting(configured(t, small(pebble.FormatNewest), p, pebblev2.WithL6()))
-	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(map[remote.Locator]remote.Storage{"": storage})
+	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(
+		map[remote.Locator]remote.Storage{"": storage},
+	)
 	o.Experimental.CreateOnShared = remote.CreateOnSharedAll
 	return o
 }
@@ -29,7 +32,7 @@ func TestSharedTables(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			keys := randomKeys(seeded(t, 105), 2000)
+			keys := policytest.Keys(policytest.Rand(t, 105), 2000)
 			p := policy.Count(bloom(t, 10))
 			db := open(t, dir, sharing(t, storage, p))
 			require.NoError(t, db.SetCreatorID(1))
@@ -49,19 +52,19 @@ func TestSharedTables(t *testing.T) {
 				}
 			}
 			before := p.Snapshot()
-			askEverything(t, db, keys)
+			requireFound(t, db, keys)
 			requireCounts(t, db, p.Snapshot().Sub(before))
 			require.NoError(t, db.Close())
 		})
 	}
 }
 
-// Tables that others wrote to remote storage, with our filters, are ingested where they lie. Pebble makes virtual tables
-// of them, with the bounds that it is told.
+// Tables that others wrote to remote storage, with our filters, are ingested where they lie. Pebble
+// makes virtual tables of them, with the bounds that it is told.
 func TestExternalTables(t *testing.T) {
 	storage := remote.NewInMem()
 	dir := t.TempDir()
-	keys := sorted(under('k', randomKeys(seeded(t, 106), 1000)))
+	keys := sorted(under('k', policytest.Keys(policytest.Rand(t, 106), 1000)))
 	p := policy.Count(bloom(t, 10))
 	db := open(t, filepath.Join(dir, "db"), sharing(t, storage, p))
 	require.NoError(t, db.SetCreatorID(1))

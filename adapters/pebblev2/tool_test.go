@@ -12,6 +12,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // inspect runs one of Pebble's tools with f registered and returns what it prints.
@@ -35,7 +36,7 @@ func TestTools(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.String(), func(t *testing.T) {
 			dir := t.TempDir()
-			keys := randomKeys(seeded(t, 95), 1000)
+			keys := policytest.Keys(policytest.Rand(t, 95), 1000)
 			p := bloom(t, 10, policy.WithName("mine"))
 			o := resting(configured(t, small(format), p))
 			o.Comparer = toolComparer
@@ -53,11 +54,24 @@ func TestTools(t *testing.T) {
 			f := pebblev2.New(c)
 			for _, path := range paths {
 				require.NotContains(t, inspect(t, f, "sstable", "check", path), "FAILURE")
-				require.Regexp(t, `(?m)^filter\s+mine$`, inspect(t, f, "sstable", "properties", path))
+				require.Regexp(
+					t,
+					`(?m)^filter\s+mine$`,
+					inspect(t, f, "sstable", "properties", path),
+				)
 				require.Contains(t, inspect(t, f, "sstable", "layout", path), "filter")
 			}
-			require.Equal(t, policy.Counters{MayContain: 1000}, c.Snapshot(), "the check seeks every key")
-			require.Contains(t, inspect(t, f, "db", "check", dir), "checked 1000 points and 0 tombstone")
+			require.Equal(
+				t,
+				policy.Counters{MayContain: 1000},
+				c.Snapshot(),
+				"the check seeks every key",
+			)
+			require.Contains(
+				t,
+				inspect(t, f, "db", "check", dir),
+				"checked 1000 points and 0 tombstone",
+			)
 			require.Contains(t, inspect(t, f, "db", "properties", dir), "filter")
 			require.Contains(t, inspect(t, f, "db", "lsm", dir), "Filter")
 			require.Contains(t, inspect(t, f, "db", "scan", dir), "scanned 1000 records")
@@ -65,17 +79,37 @@ func TestTools(t *testing.T) {
 			require.Contains(t, inspect(t, liar, "sstable", "check", paths[0]), "FAILURE")
 
 			for _, key := range keys[:50] {
-				require.Contains(t, inspect(t, f, "db", "get", dir, fmt.Sprintf("hex:%x", key)), fmt.Sprintf("[%x]", value(key)))
+				require.Contains(
+					t,
+					inspect(t, f, "db", "get", dir, fmt.Sprintf("hex:%x", key)),
+					fmt.Sprintf("[%x]", value(key)),
+				)
 			}
 			asked := c.Snapshot().Sub(policy.Counters{MayContain: 1000})
 			require.GreaterOrEqual(t, asked.MayContain, uint64(50))
-			require.Positive(t, asked.ReadsAvoided, "keys of the older table are sought in the newer one first")
+			require.Positive(
+				t,
+				asked.ReadsAvoided,
+				"keys of the older table are sought in the newer one first",
+			)
 
 			// A tool that does not know the policy ignores the filters.
 			stranger := pebblev2.New(bloom(t, 10, policy.WithName("another")))
-			require.Regexp(t, `(?m)^filter\s+mine$`, inspect(t, stranger, "sstable", "properties", paths[0]))
-			require.Contains(t, inspect(t, stranger, "db", "check", dir), "checked 1000 points and 0 tombstone")
-			require.Contains(t, inspect(t, stranger, "db", "get", dir, fmt.Sprintf("hex:%x", keys[0])), fmt.Sprintf("[%x]", value(keys[0])))
+			require.Regexp(
+				t,
+				`(?m)^filter\s+mine$`,
+				inspect(t, stranger, "sstable", "properties", paths[0]),
+			)
+			require.Contains(
+				t,
+				inspect(t, stranger, "db", "check", dir),
+				"checked 1000 points and 0 tombstone",
+			)
+			require.Contains(
+				t,
+				inspect(t, stranger, "db", "get", dir, fmt.Sprintf("hex:%x", keys[0])),
+				fmt.Sprintf("[%x]", value(keys[0])),
+			)
 		})
 	}
 }

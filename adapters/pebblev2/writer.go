@@ -12,17 +12,18 @@ import (
 // NewWriter implements pebble.FilterPolicy.
 func (f *filterPolicy) NewWriter(ftype pebble.FilterType) pebble.FilterWriter {
 	if ftype != pebble.TableFilter {
-		panic(fmt.Sprintf("pebblev2: filters of type %v are not supported, only pebble.TableFilter", ftype))
+		panic(fmt.Sprintf("pebblev2: filters of type %v are not supported, only pebble.TableFilter",
+			ftype))
 	}
 	return &filterWriter{builder: f.policy.NewBuilder()}
 }
 
-// filterWriter collects the keys of one table. Pebble adds a key once per version of it, all in a row, but a filter's
-// size shall follow the number of keys. So a key equal to the one before is dropped. Pebble's own policy compares hashes,
-// and thereby drops different keys of equal hash too; here each of them counts, as in LevelDB.
+// filterWriter collects the keys of one table. Pebble adds a key once per version, all in a row, so
+// it drops a key equal to the one before: the size of a filter must follow the number of keys.
+// (Pebble's own policy compares hashes, and so drops some different keys too.)
 type filterWriter struct {
 	builder policy.Builder
-	last    []byte // a copy of the last key added: Pebble reuses its memory
+	last    []byte // a copy of the last key added, because Pebble reuses its memory
 	started bool   // last is a key; it may be an empty one
 }
 

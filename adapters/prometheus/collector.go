@@ -1,23 +1,23 @@
-// Package prometheus exports what counted policies count to Prometheus.
+// Package prometheus exports the counters of counted policies to Prometheus.
 //
 //	counted := policy.Count(bloom)
 //	... Configure an engine with counted ...
-//	registry.MustRegister(prometheus.NewCollector(map[string]*policy.Counted{"chaindata": counted}))
+//	policies := map[string]*policy.Counted{"chaindata": counted}
+//	registry.MustRegister(prometheus.NewCollector(policies))
 //
-// The metrics are counters, and the label "filter" tells the policies apart:
+// The metrics are counters. The label "filter" is the policy's key in the map:
 //
-//	levelbloom_checks_total{filter, answer}   filters asked; answer is "absent" (a table read avoided) or "may_contain"
+//	levelbloom_checks_total{filter, answer}   checks: "absent" (a read avoided) or "may_contain"
 //	levelbloom_filters_built_total{filter}    filters built
 //	levelbloom_filter_keys_total{filter}      keys in them
 //	levelbloom_filter_bytes_total{filter}     their size
-//
-// The client library is the one that Pebble itself uses.
 package prometheus
 
 import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -25,23 +25,39 @@ import (
 )
 
 var (
-	checks  = prometheus.NewDesc("levelbloom_checks_total", "Filters asked.", []string{"filter", "answer"}, nil)
-	filters = prometheus.NewDesc("levelbloom_filters_built_total", "Filters built.", []string{"filter"}, nil)
-	keys    = prometheus.NewDesc("levelbloom_filter_keys_total", "Keys in the filters built.", []string{"filter"}, nil)
-	bytes   = prometheus.NewDesc("levelbloom_filter_bytes_total", "Size of the filters built.", []string{"filter"}, nil)
+	checks  = desc("checks_total", "Filters asked.", "filter", "answer")
+	filters = desc("filters_built_total", "Filters built.", "filter")
+	keys    = desc("filter_keys_total", "Keys in the filters built.", "filter")
+	bytes   = desc("filter_bytes_total", "Size of the filters built.", "filter")
 )
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("levelbloom_"+name, help, labels, nil)
+}
 
 type collector struct {
 	labels   []string // sorted
 	policies map[string]*policy.Counted
 }
 
-// NewCollector returns a collector of the counters of all policies; the map's keys become the values of the label
-// "filter". A registry takes one such collector. It is safe for concurrent use. NewCollector panics if a policy is nil.
+// NewCollector returns a collector of the counters of all policies. The map's keys become the
+// values of the label "filter". It is safe for concurrent use.
+//
+// To register several collectors in one registry, give each a constant label of its own:
+//
+//	client.WrapRegistererWith(client.Labels{"db": "state"}, registry).MustRegister(collector)
+//
+// where client is github.com/prometheus/client_golang/prometheus.
+//
+// NewCollector panics if policy.Check refuses a policy or a key is not valid UTF-8, which
+// Prometheus requires.
 func NewCollector(policies map[string]*policy.Counted) prometheus.Collector {
 	for label, c := range policies {
-		if c == nil {
-			panic(fmt.Sprintf("prometheus: NewCollector of a nil policy for %q: pass what policy.Count returned", label))
+		if err := policy.Check(c); err != nil {
+			panic(fmt.Errorf("prometheus: %q: %w", label, err))
+		}
+		if !utf8.ValidString(label) {
+			panic(fmt.Sprintf("prometheus: the key %q is not valid UTF-8: pass another", label))
 		}
 	}
 	return &collector{slices.Sorted(maps.Keys(policies)), maps.Clone(policies)}
@@ -59,7 +75,8 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	for _, label := range c.labels {
 		s := c.policies[label].Snapshot()
 		counter := func(desc *prometheus.Desc, n uint64, labels ...string) {
-			ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), labels...)
+			value := float64(n)
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labels...)
 		}
 		counter(checks, s.ReadsAvoided, label, "absent")
 		counter(checks, s.MayContain, label, "may_contain")

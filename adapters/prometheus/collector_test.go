@@ -1,6 +1,7 @@
 package prometheus_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/prometheus"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func TestCollector(t *testing.T) {
@@ -25,7 +27,12 @@ func TestCollector(t *testing.T) {
 	require.False(t, blocks.MayContain(filter, []byte("foo")))
 
 	registry := client.NewPedanticRegistry()
-	require.NoError(t, registry.Register(prometheus.NewCollector(map[string]*policy.Counted{"state": state, "blocks": blocks})))
+	require.NoError(
+		t,
+		registry.Register(
+			prometheus.NewCollector(map[string]*policy.Counted{"state": state, "blocks": blocks}),
+		),
+	)
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
 # HELP levelbloom_checks_total Filters asked.
 # TYPE levelbloom_checks_total counter
@@ -51,8 +58,39 @@ levelbloom_filters_built_total{filter="state"} 1
 	require.Empty(t, problems)
 }
 
-func TestNilPolicyIsRefused(t *testing.T) {
-	require.PanicsWithValue(t, `prometheus: NewCollector of a nil policy for "state": pass what policy.Count returned`, func() {
-		prometheus.NewCollector(map[string]*policy.Counted{"state": nil})
-	})
+// Two collectors share a registry if a constant label tells them apart.
+func TestTwoCollectorsInOneRegistry(t *testing.T) {
+	registry := client.NewPedanticRegistry()
+	for _, db := range []string{"state", "blocks"} {
+		counted := policy.Count(policytest.Must(policy.NewBloom(10)))
+		collector := prometheus.NewCollector(map[string]*policy.Counted{"exact": counted})
+		wrapped := client.WrapRegistererWith(client.Labels{"db": db}, registry)
+		require.NoError(t, wrapped.Register(collector))
+		counted.NewBuilder().Finish(nil)
+	}
+	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP levelbloom_filters_built_total Filters built.
+# TYPE levelbloom_filters_built_total counter
+levelbloom_filters_built_total{db="blocks",filter="exact"} 1
+levelbloom_filters_built_total{db="state",filter="exact"} 1
+`), "levelbloom_filters_built_total"))
+}
+
+// What would fail at every scrape is refused at once.
+func TestMisuseIsRefused(t *testing.T) {
+	counted := policy.Count(policytest.Must(policy.NewBloom(10)))
+	for _, c := range []struct {
+		label   string
+		counted *policy.Counted
+		message string
+	}{
+		{"state", nil, `prometheus: "state": policy: the policy is nil or its zero value: `},
+		{"state", &policy.Counted{}, `prometheus: "state": policy: the policy is nil or its zero value: `},
+		{"\xff", counted, `prometheus: the key "\xff" is not valid UTF-8: pass another`},
+	} {
+		func() {
+			defer func() { require.Contains(t, fmt.Sprint(recover()), c.message) }()
+			prometheus.NewCollector(map[string]*policy.Counted{c.label: c.counted})
+		}()
+	}
 }

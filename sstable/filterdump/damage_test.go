@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,10 +18,11 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
-// smallTable returns a table of plain keys that goleveldb wrote, with several filters, and where its blocks are.
+// smallTable returns a table of plain keys that goleveldb wrote, with several filters, and where
+// its blocks are.
 func smallTable(t *testing.T, p policy.Policy) (file []byte, blocks []sstable.BlockHandle) {
 	return plainTable(t, p, 16, 9)
 }
@@ -60,14 +61,14 @@ func mendChecksum(file []byte, blocks []sstable.BlockHandle, at uint64) {
 	}
 }
 
-// Whatever one byte of a table is changed to: it is called corrupt, or all its keys match, or keys that do not are reported.
-// With the checksums as they are the last does not happen.
+// Whatever one byte of a table is changed to: it is called corrupt, or all its keys match, or keys
+// that do not are reported. With the checksums as they are the last does not happen.
 func TestDamage(t *testing.T) {
 	intact, blocks := smallTable(t, mustExact(t))
 	path := filepath.Join(t.TempDir(), "000001.ldb")
 	check := func(file []byte) *Result {
 		require.NoError(t, os.WriteFile(path, file, 0o600))
-		return analyseTable(context.Background(), path, settings{analyse: analysis.Options{Absent: 10}})
+		return look(context.Background(), path, settings{Analyze: analysis.Options{Absent: 10}})
 	}
 	r := check(intact)
 	require.Equal(t, Sound, r.Status, r.Reason)
@@ -98,9 +99,9 @@ func TestDamage(t *testing.T) {
 					require.True(t, mended, "byte %d ^ %#x", i, flip)
 				case NoFilter: // the filter's name in the metaindex no longer begins with "filter."
 					require.True(t, mended, "byte %d ^ %#x", i, flip)
-				case Unverified: // the last byte of a filter, and not the policy's name and the filter too
+				case Unverified: // the last byte of a filter, or the policy's name
 					require.True(t, mended, "byte %d ^ %#x", i, flip)
-					require.Contains(t, r.Reason, "unknown encoding", "byte %d ^ %#x", i, flip)
+					require.Regexp(t, "unknown encoding|is not known here", r.Reason, "byte %d ^ %#x", i, flip)
 				default:
 					t.Fatalf("byte %d ^ %#x: %s %s", i, flip, r.Status, r.Reason)
 				}
@@ -142,89 +143,24 @@ func TestDamagedBlockedFilters(t *testing.T) {
 			file[i] ^= flip
 			mendChecksum(file, blocks, i)
 			require.NoError(t, os.WriteFile(path, file, 0o600))
-			r := analyseTable(context.Background(), path, settings{analyse: analysis.Options{Absent: 10}})
+			r := look(context.Background(), path, settings{Analyze: analysis.Options{Absent: 10}})
 			outcomes[r.Status]++
 			switch r.Status {
 			case Unverified:
-				require.Regexp(t, "unknown (encoding|version)", r.Reason)
+				require.Regexp(t, "every key may be contained", r.Reason)
 			case FalseNegative:
 				require.NotEmpty(t, r.Lost)
 			case Sound, Corrupt: // such as a bit that is set more, and an offset
 			default:
 				t.Fatalf("byte %d ^ %#x: %s %s", i, flip, r.Status, r.Reason)
 			}
-			for _, args := range [][]string{{"-key", "key00000"}, {"-map"}} {
-				status, _, _ := filterdump(t, append(args, path)...)
-				require.Equal(t, r.Status == Corrupt, status != exitSound, "byte %d ^ %#x", i, flip)
-			}
+			status, out, _ := filterdump(t, "-key", "key00000", path)
+			require.Equal(t, r.Status == Corrupt, status != exitSound, "byte %d ^ %#x", i, flip)
+			require.Equal(t, r.Status == Corrupt, strings.Contains(out, "  corrupt: "), "byte %d ^ %#x", i, flip)
 		}
 	}
 	t.Logf("%v", outcomes)
-	require.GreaterOrEqual(t, outcomes[Unverified], 4*8+4*6, "every version that is not 1, and every last byte above 30 that is not 0x42 or 0x46")
+	require.GreaterOrEqual(t, outcomes[Unverified], 4*4, "most damaged last bytes of the four filters")
 	require.Positive(t, outcomes[FalseNegative])
 	require.Positive(t, outcomes[Sound])
-}
-
-// The same for the trailer of a binary fuse filter, which has many keys, and for some of its cells. A blocked one is behind it.
-func TestDamagedFuseFilters(t *testing.T) {
-	intact, blocks := plainTable(t, mustFuse(t), 2800, 18)
-	path := filepath.Join(t.TempDir(), "000001.ldb")
-	check := func(file []byte) *Result {
-		require.NoError(t, os.WriteFile(path, file, 0o600))
-		return analyseTable(context.Background(), path, settings{analyse: analysis.Options{Absent: 10}})
-	}
-	require.Equal(t, map[string]int{fuseName: 1, blockedName: 1}, check(intact).Encodings)
-	status, out, stderr := filterdump(t, path)
-	require.Zero(t, status, stderr)
-	require.Regexp(t, `\n  bits           [\d.]+ per key, k = 7; [\d.]+ % of them set, as by 4\d\d keys\n  cells          3,328 of 8 bits\n  FPP            [\d.]+ %, estimated from the bits that are set, and that of fingerprints of 8 bits\n`, out)
-
-	opened, err := sstable.OpenTable(bytes.NewReader(intact), int64(len(intact)))
-	require.NoError(t, err)
-	handle := opened.Filters()[0].Handle
-	filters, err := opened.OpenFilter(opened.Filters()[0], mustExact(t))
-	require.NoError(t, err)
-	end := len(filters.Windows().Filter(0))
-	outcomes := map[string]map[Status]int{}
-	trailer := slices.Concat(slices.Repeat([]string{"seed"}, 8), slices.Repeat([]string{"segments"}, 4), []string{"e", "w", "version", "encoding"})
-	for i := range end {
-		part := "cells"
-		if inTrailer := i - (end - len(trailer)); inTrailer >= 0 {
-			part = trailer[inTrailer]
-		} else if i%256 > 0 {
-			continue // some of the many
-		}
-		if outcomes[part] == nil {
-			outcomes[part] = map[Status]int{}
-		}
-		for bit := range 8 {
-			file := bytes.Clone(intact)
-			at := handle.Offset + uint64(i)
-			file[at] ^= 1 << bit
-			mendChecksum(file, blocks, at)
-			r := check(file)
-			outcomes[part][r.Status]++
-			switch r.Status {
-			case Unverified:
-				require.Regexp(t, "^(unknown encoding|binary fuse of unknown version)", r.Reason)
-			case FalseNegative:
-				require.NotEmpty(t, r.Lost)
-			case Sound:
-			default:
-				t.Fatalf("byte %d, bit %d: %s %s", i, bit, r.Status, r.Reason)
-			}
-			for _, args := range [][]string{{"-key", "key00000"}, {"-map"}} {
-				status, _, _ := filterdump(t, append(args, path)...)
-				require.Equal(t, exitSound, status, "byte %d, bit %d", i, bit)
-			}
-		}
-	}
-	t.Logf("%v", outcomes)
-	require.Equal(t, map[Status]int{FalseNegative: 64}, outcomes["seed"])
-	require.Equal(t, map[Status]int{Sound: 32}, outcomes["segments"], "the length does not fit, so every key may be contained")
-	require.Equal(t, map[Status]int{Sound: 8}, outcomes["e"])
-	require.Equal(t, map[Status]int{Sound: 8}, outcomes["w"])
-	require.Equal(t, map[Status]int{Unverified: 8}, outcomes["version"])
-	require.Equal(t, map[Status]int{Unverified: 6, FalseNegative: 1, Sound: 1}, outcomes["encoding"], "k = 6, and a blocked one that does not fit")
-	require.Positive(t, outcomes["cells"][FalseNegative])
-	require.Positive(t, outcomes["cells"][Sound], "a cell that is left over")
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
 var english = message.NewPrinter(language.English)
@@ -18,7 +18,8 @@ type integer interface{ int | int64 | uint64 }
 // thousands writes a number with commas.
 func thousands[N integer](n N) string { return english.Sprint(n) }
 
-// count writes a number with its unit: "1 table", "12,345 tables". The plural is the unit with an s unless it is given.
+// count writes a number with its unit: "1 table", "12,345 tables". The plural is the unit with an s
+// unless it is given.
 func count[N integer](n N, unit string, plural ...string) string {
 	switch {
 	case n == 1:
@@ -30,9 +31,6 @@ func count[N integer](n N, unit string, plural ...string) string {
 	}
 }
 
-// window writes the bytes of data that share a filter.
-func window(baseLg int) string { return thousands(uint64(1) << baseLg) }
-
 // percent writes a part of one in per cent: with two decimals, or two digits if it is small.
 func percent(part float64) string {
 	if part > 0 && part < 0.001 {
@@ -41,15 +39,16 @@ func percent(part float64) string {
 	return fmt.Sprintf("%.2f", 100*part)
 }
 
-// rateText writes a rate with its interval and what was asked for, or why it was not.
+// rateText writes a rate with its interval and the number of keys, or why none was asked about.
 func rateText(r analysis.Rate, unasked, what string) string {
 	if r.Asked == 0 {
-		return fmt.Sprintf("%s: none asked; %s", what, unasked)
+		return fmt.Sprintf("%s: none asked about; %s", what, unasked)
 	}
-	return fmt.Sprintf("%s %% [%s to %s] of %s %s", percent(r.Rate), percent(r.Low), percent(r.High), thousands(r.Asked), what)
+	return fmt.Sprintf("%s %% [%s to %s] of %s %s",
+		percent(r.Rate), percent(r.Low), percent(r.High), thousands(r.Asked), what)
 }
 
-// rateColumn writes a rate in a column, nothing if none was asked for.
+// rateColumn writes a rate in a column, nothing if no key was asked about.
 func rateColumn(r analysis.Rate) string {
 	if r.Asked == 0 {
 		return ""

@@ -13,31 +13,42 @@ import (
 
 // A place is a PATH of the command line: a database directory with its tables, or a single table.
 type place struct {
-	path   string
-	tables []string // files, sorted
-	left   int      // tables that -sample left out
-	note   string   // why there are no tables, or why it is no place
-	failed bool     // it could not be looked at
-
+	path      string
+	tables    []file // sorted
+	left      int    // tables that -sample left out
+	note      string // why there are no tables
+	failed    bool   // it could not be looked at
 	directory bool
 }
 
-// findTables looks at the paths. Of each directory with more than sample tables, sample > 0, it takes that many, evenly
-// spread over the sorted names.
-func findTables(paths []string, sample int) (places []place) {
-	for _, path := range paths {
-		places = append(places, findPlace(path, sample))
-	}
-	return places
+// A file is a table to look at.
+type file struct {
+	path       string
+	inDatabase bool // found in a directory that a database has written
 }
 
-func findPlace(path string, sample int) place {
+// findTables looks at the paths. Of each directory with more than sample tables, sample > 0, it
+// takes that many, evenly spread over the sorted names.
+func findTables(paths []string, sample int) (places []place, files []file) {
+	for _, path := range paths {
+		p := findPlace(path)
+		if n := len(p.tables); p.directory && sample > 0 && n > sample {
+			p.left = n - sample
+			p.tables = evenly(p.tables, sample)
+		}
+		places = append(places, p)
+		files = append(files, p.tables...)
+	}
+	return places, files
+}
+
+func findPlace(path string) place {
 	info, err := os.Stat(path)
 	if err != nil {
 		return place{path: path, note: withoutPath(err, path), failed: true}
 	}
 	if !info.IsDir() {
-		return place{path: path, tables: []string{path}}
+		return place{path: path, tables: []file{{path: path}}}
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -45,26 +56,28 @@ func findPlace(path string, sample int) place {
 	}
 	p := place{path: path, directory: true}
 	var logs []string
+	database := false
 	for _, e := range entries {
 		switch {
 		case e.IsDir():
 		case isTable(e.Name()):
-			p.tables = append(p.tables, filepath.Join(path, e.Name()))
+			p.tables = append(p.tables, file{path: filepath.Join(path, e.Name())})
 		case databaseLog.MatchString(e.Name()):
 			logs = append(logs, e.Name())
+		case strings.HasPrefix(e.Name(), "MANIFEST-"):
+			database = true
 		}
 	}
-	if len(p.tables) == 0 {
-		p.note, p.failed = noTables(path, logs), len(logs) == 0
+	for i := range p.tables {
+		p.tables[i].inDatabase = database
 	}
-	if n := len(p.tables); sample > 0 && n > sample {
-		p.left = n - sample
-		p.tables = evenly(p.tables, sample)
+	if len(p.tables) == 0 {
+		p.note, p.failed = noTables(logs), len(logs) == 0
 	}
 	return p
 }
 
-// withoutPath is the text of an error behind the path, which stands before it already.
+// withoutPath is the text of an error without the path, which stands before it already.
 func withoutPath(err error, path string) string {
 	var p *fs.PathError
 	if errors.As(err, &p) && p.Path == path {
@@ -81,30 +94,20 @@ func isTable(name string) bool {
 	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(name)))
 }
 
-// noTables says why a directory has none, and where there might be some.
-func noTables(path string, logs []string) string {
+// noTables says why a directory has none.
+func noTables(logs []string) string {
 	if len(logs) > 0 {
-		return fmt.Sprintf("no tables yet: all its data is in the log (%s), and only tables have filters", strings.Join(logs, ", "))
+		return fmt.Sprintf("no tables yet: all its data is in the log (%s), without filters",
+			strings.Join(logs, ", "))
 	}
-	var below []string
-	for _, pattern := range []string{"*.ldb", "*.sst"} {
-		found, _ := filepath.Glob(filepath.Join(path, "*", pattern)) // the only error is a bad pattern
-		for _, f := range found {
-			below = append(below, filepath.Dir(f))
-		}
-	}
-	if len(below) == 0 {
-		return "no tables (.ldb, .sst) and no log: not a database"
-	}
-	slices.Sort(below)
-	return "no tables (.ldb, .sst) here; there are some in " + strings.Join(slices.Compact(below), ", ")
+	return "no tables (.ldb, .sst) and no log: not a database"
 }
 
-// evenly returns n of the names, spread evenly. REQUIRES: 0 < n <= len(names).
-func evenly(names []string, n int) []string {
-	chosen := make([]string, n)
+// evenly returns n of all, spread evenly. REQUIRES: 0 < n <= len(all).
+func evenly[T any](all []T, n int) []T {
+	chosen := make([]T, n)
 	for i := range chosen {
-		chosen[i] = names[int((int64(i)*2+1)*int64(len(names))/int64(2*n))]
+		chosen[i] = all[int((int64(i)*2+1)*int64(len(all))/int64(2*n))]
 	}
 	return chosen
 }

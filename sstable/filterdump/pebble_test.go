@@ -53,8 +53,8 @@ func prefixes() *pebble.Comparer {
 	return &c
 }
 
-// Pebble's databases, in use: all is verified where the comparer or the table tells what filters know of a key, and where
-// nothing does the tables are unverified, and no key is called lost.
+// Pebble's databases, in use: all is verified where the comparer or the table tells what filters
+// know of a key, and where nothing does the tables are unverified, and no key is called lost.
 func TestPebbleDatabase(t *testing.T) {
 	for _, c := range []struct {
 		name     string

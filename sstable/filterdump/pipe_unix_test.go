@@ -14,7 +14,7 @@ import (
 func TestPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "000001.sst")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))
-	for _, args := range [][]string{{}, {"-verify"}, {"-map"}} {
+	for _, args := range [][]string{{}, {"-verify"}} {
 		status, out, _ := filterdump(t, append(args, path)...)
 		require.Equal(t, exitCannotRun, status)
 		require.Contains(t, out, "not a regular file")

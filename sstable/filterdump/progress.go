@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"time"
 
@@ -8,10 +9,11 @@ import (
 	"golang.org/x/term"
 )
 
-// showProgress draws a bar on file, if that is a terminal and there is more than one table. step counts one table as done, and
-// may be called by several goroutines at once; stop removes the bar.
-func showProgress(file *os.File, tables int) (step, stop func()) {
-	if tables < 2 || !term.IsTerminal(int(file.Fd())) {
+// showProgress draws a bar on w, if that is a terminal and there is more than one table. step
+// counts one table as done, and may be called by several goroutines at once; stop removes the bar.
+func showProgress(w io.Writer, tables int) (step, stop func()) {
+	file, ok := w.(*os.File)
+	if !ok || tables < 2 || !term.IsTerminal(int(file.Fd())) {
 		return func() {}, func() {}
 	}
 	tracker := &progress.Tracker{Message: "tables", Total: int64(tables), RemoveOnCompletion: true}

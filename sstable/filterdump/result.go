@@ -3,10 +3,11 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/tables"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // Status is what came out for a table.
@@ -15,39 +16,39 @@ type Status string
 const (
 	Sound         Status = "sound"          // every key matches its filter
 	NoFilter      Status = "no filter"      // nothing to verify
-	Unverified    Status = "unverified"     // keys and filters cannot be compared; Reason says why
+	Unverified    Status = "unverified"     // keys and filters cannot be compared
 	FalseNegative Status = "false negative" // a key does not match its filter
-	Corrupt       Status = "corrupt"        // bytes are not what they should be; Reason says which
-	Unsupported   Status = "unsupported"    // a table that cannot be read here; Reason says why
-	Unreadable    Status = "unreadable"     // the system did not let it be read; Reason says why
+	Corrupt       Status = "corrupt"        // bytes are not what they should be
+	Unsupported   Status = "unsupported"    // a table that cannot be read here
+	Unreadable    Status = "unreadable"     // the system did not let it be read
+	Unfinished    Status = "unfinished"     // its end is missing, and it changed just now
 	Vanished      Status = "vanished"       // the database has deleted it meanwhile
-	Unfinished    Status = "unfinished"     // the database is still writing it
 )
 
-// A Result is one table in the output of -json. The fields of its filters are absent where it has none, and those of the
-// analysis where it could not be made.
+// A Result is one table in the output of -json. The fields of its filters are absent where it has
+// none, and those of the analysis where it could not be made.
 type Result struct {
 	Path   string `json:"path"`
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"`
 
-	Format   string `json:"format,omitempty"`   // the writer's
-	Size     int64  `json:"size,omitempty"`     // of the file in bytes
-	Comparer string `json:"comparer,omitempty"` // where the table records it
+	Format   string `json:"format,omitempty"`
+	Size     int64  `json:"size,omitempty"` // of the file in bytes
+	Comparer string `json:"comparer,omitempty"`
 
 	*Filter
 	*analysis.Report
 
-	unfinished bool // there is no magic number: cut off, or still being written
+	KeyText string `json:"key,omitempty"` // with -key
+	noEnd   bool   // it does not end as a table does
 }
 
 // Filter is the part of a Result about how a table's filters are stored.
 type Filter struct {
-	Policy   string   `json:"policy"`                  // name on disk
-	Presumed bool     `json:"presumed,omitempty"`      // the name does not tell the encoding, which was tried
-	Layout   string   `json:"layout"`                  // "window": a filter for every 2^base_lg bytes of data; "table": only one
-	BaseLg   int      `json:"base_lg,omitempty"`       // with layout "window"
-	Further  []string `json:"other_filters,omitempty"` // names of further filters, which were not looked at
+	Policy string   `json:"policy"`
+	Layout string   `json:"layout"` // "window": a filter per 2^base_lg bytes of data; "table": one
+	BaseLg int      `json:"base_lg,omitempty"`
+	Others []string `json:"other_filters,omitempty"` // policies of filters not looked at
 }
 
 const (
@@ -62,7 +63,7 @@ func (r *Result) describe(info *tables.Info) {
 	if f == nil {
 		return
 	}
-	r.Filter = &Filter{Policy: f.Policy, Presumed: f.Presumed, Layout: layoutTable, Further: info.Others}
+	r.Filter = &Filter{Policy: f.Policy, Layout: layoutTable, Others: info.Others}
 	if f.PerWindow {
 		r.Layout, r.BaseLg = layoutWindow, f.BaseLg
 	}
@@ -86,7 +87,6 @@ func (r *Result) judge(report *analysis.Report) {
 // fail sets the status after an error.
 func (r *Result) fail(err error) {
 	var corrupt *sstable.CorruptionError
-	var format *sstable.FormatError
 	var unsupported *tables.UnsupportedError
 	r.Reason = withoutPath(err, r.Path)
 	switch {
@@ -94,9 +94,9 @@ func (r *Result) fail(err error) {
 		r.Status = Vanished
 	case errors.Is(err, sstable.ErrCompression):
 		r.Status = Unsupported
-	case errors.As(err, &corrupt), errors.As(err, &format):
+	case errors.As(err, &corrupt):
 		r.Status = Corrupt
-		r.unfinished = errors.As(err, &format)
+		r.Reason = strings.TrimPrefix(strings.TrimPrefix(r.Reason, "corrupt: "), "corrupt ")
 	case errors.As(err, &unsupported):
 		r.Status, r.Format = Unsupported, unsupported.Format
 	default:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,33 +18,74 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
 func TestVanishedTable(t *testing.T) {
-	results, err := scan(context.Background(), []string{filepath.Join(t.TempDir(), "000001.ldb")}, settings{}, func() {})
+	results, err := scan(context.Background(), []file{{path: filepath.Join(t.TempDir(), "000001.ldb")}}, settings{}, func() {})
 	require.NoError(t, err)
 	require.Equal(t, Vanished, results[0].Status)
-	r := newReport([]place{{path: "db", tables: []string{results[0].Path}}}, results)
+	r := newReport([]place{{path: "db", tables: []file{{path: results[0].Path}}}}, results)
 	require.Equal(t, "1 table deleted by the database meanwhile", r.Verdict)
-	require.Equal(t, exitSound, exitStatus(r.Paths))
+	require.Equal(t, exitSound, r.verified())
 }
 
-// A table without an end is being written if it has just changed, and corrupt otherwise.
-func TestUnfinishedTable(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "000001.ldb")
-	require.NoError(t, os.WriteFile(path, []byte("a first block"), 0o600))
-	require.Equal(t, Unfinished, scanTable(context.Background(), path, settings{}).Status)
-	old := time.Now().Add(-2 * recently)
-	require.NoError(t, os.Chtimes(path, old, old))
-	require.Equal(t, Corrupt, scanTable(context.Background(), path, settings{}).Status)
+// A file without a table's end that has just changed cannot be verified: nothing excuses it.
+func TestBrokenCopies(t *testing.T) {
+	whole, err := os.ReadFile(golden("leveldb", "tables", "basic_snappy_4k", "000005.ldb"))
+	require.NoError(t, err)
+	for name, content := range map[string][]byte{
+		"first 1,000 bytes": whole[:1000], "empty": {}, "text": []byte("hello\n"),
+	} {
+		for age, ages := range map[string]time.Duration{"new": 0, "future": -time.Hour} {
+			for _, named := range []bool{true, false} {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "000005.ldb")
+				require.NoError(t, os.WriteFile(path, content, 0o600))
+				changed := time.Now().Add(-ages)
+				require.NoError(t, os.Chtimes(path, changed, changed))
+				arg := dir
+				if named {
+					arg = path
+				}
+				status, out, _ := filterdump(t, "-verify", arg)
+				require.Equal(t, exitCannotRun, status, "%s, %s: %s", name, age, out)
+				require.True(t, strings.HasPrefix(out, "1 table unfinished\n"), out)
+				require.Contains(t, out, fmt.Sprintf("not a table: its %d bytes do not end in a magic number", len(content)))
+				require.NotContains(t, out, "0x0000")
+			}
+		}
+	}
+}
 
-	// One that has its end is finished.
+// In a database's directory, a table without an end is looked at until it has one, is deleted, or
+// has not changed for a while.
+func TestUnfinishedTable(t *testing.T) {
+	defer func(rest time.Duration) { writerRest = rest }(writerRest)
+	writerRest = 500 * time.Millisecond
 	whole, err := os.ReadFile(golden("leveldb", "tables", "one_key", "000005.ldb"))
 	require.NoError(t, err)
+	for want, then := range map[Status]func(path string) error{
+		Sound:    func(path string) error { return os.WriteFile(path, whole, 0o600) },
+		Vanished: os.Remove,
+		Corrupt:  func(string) error { return nil },
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "000005.ldb")
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), nil, 0o600))
+		require.NoError(t, os.WriteFile(path, whole[:100], 0o600))
+		_, files := findTables([]string{dir}, 0)
+		done := make(chan error, 1)
+		time.AfterFunc(100*time.Millisecond, func() { done <- then(path) })
+		require.Equal(t, want, scanTable(context.Background(), files[0], settings{}).Status)
+		require.NoError(t, <-done)
+	}
+	// One that has its end is not waited for.
+	path := filepath.Join(t.TempDir(), "000005.ldb")
 	whole[3] ^= 1
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
-	require.Equal(t, Corrupt, scanTable(context.Background(), path, settings{}).Status)
+	writerRest = time.Hour
+	require.Equal(t, Corrupt, scanTable(context.Background(), file{path, true}, settings{}).Status)
 }
 
 // snapshot returns the names, times and contents of all files in a directory.
@@ -87,7 +129,7 @@ func TestDatabaseInUse(t *testing.T) {
 	db, err = leveldb.OpenFile(dir, o)
 	require.NoError(t, err)
 	before := snapshot(t, dir)
-	for _, args := range [][]string{{"-verify"}, {"-json"}, {"-key", "key000000001"}, {"-map"}} {
+	for _, args := range [][]string{{"-verify"}, {"-json"}, {"-key", "key000000001"}} {
 		status, out, stderr := filterdump(t, append(args, dir)...)
 		require.Zero(t, status, stderr)
 		require.Contains(t, out, "leveldb.BuiltinBloomFilter2")
@@ -117,9 +159,9 @@ func TestDatabaseInUse(t *testing.T) {
 // The results of many tables take little memory: their samples and filters are let go.
 func TestResultsAreSmall(t *testing.T) {
 	const many = 300
-	paths := make([]string, many)
-	for i := range paths {
-		paths[i] = golden("leveldb", "tables", "basic_snappy_4k", "000005.ldb")
+	files := make([]file, many)
+	for i := range files {
+		files[i].path = golden("leveldb", "tables", "basic_snappy_4k", "000005.ldb")
 	}
 	heap := func() uint64 {
 		var m runtime.MemStats
@@ -128,7 +170,7 @@ func TestResultsAreSmall(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	results, err := scan(context.Background(), paths, settings{analyse: analysis.Options{Absent: 1000}}, func() {})
+	results, err := scan(context.Background(), files, settings{Analyze: analysis.Options{Absent: 1000}}, func() {})
 	require.NoError(t, err)
 	grown := int64(heap()) - int64(before)
 	require.Equal(t, Sound, results[many-1].Status)

@@ -1,0 +1,223 @@
+package goleveldb_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+	"github.com/syndtr/goleveldb/leveldb/iterator"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/storage"
+	"github.com/syndtr/goleveldb/leveldb/util"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+func TestSuite(t *testing.T) { enginetest.Run(t, newSuiteEngine) }
+
+func TestSoak(t *testing.T) { enginetest.Soak(t, newSuiteEngine) }
+
+func newSuiteEngine(t testing.TB) enginetest.Engine {
+	stored := storage.NewMemStorage()
+	t.Cleanup(func() { require.NoError(t, stored.Close()) })
+	return suiteEngine{stored}
+}
+
+// suiteEngine is the database in one storage.
+type suiteEngine struct{ storage storage.Storage }
+
+// Variants returns two that differ in compression, and so in the windows of blocks.
+func (suiteEngine) Variants() []enginetest.Variant {
+	whole := func(key []byte) []byte { return key }
+	return []enginetest.Variant{
+		{Name: "snappy", Prefix: whole},
+		{Name: "no compression", Prefix: whole},
+	}
+}
+
+func (suiteEngine) Builtin() string { return filter.NewBloomFilter(10).Name() }
+
+func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
+	o := smallTables()
+	if s.Still {
+		o = level0Only()
+	}
+	o.Compression = []opt.Compression{opt.SnappyCompression, opt.NoCompression}[s.Variant]
+	if s.Large {
+		o.CompactionTableSize, o.FilterBaseLg = 64<<10, 21
+	}
+	if s.Builtin {
+		o.Filter = filter.NewBloomFilter(10)
+	}
+	for _, p := range s.Policies {
+		if err := goleveldb.Configure(o, p); err != nil {
+			return nil, err
+		}
+	}
+	if s.Watch != nil {
+		if o.Filter != nil {
+			o.Filter = watched{o.Filter, s.Watch}
+		}
+		for i, f := range o.AltFilters {
+			o.AltFilters[i] = watched{f, s.Watch}
+		}
+	}
+	db, err := leveldb.Open(e.storage, o)
+	return &suiteDB{goleveldbReader{db}, db, o}, err
+}
+
+func (suiteEngine) Configure(policies ...policy.Policy) error {
+	o := &opt.Options{}
+	for _, p := range policies {
+		if err := goleveldb.Configure(o, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (suiteEngine) New(p policy.Policy) (func([][]byte) []byte, func(filter, key []byte) bool) {
+	f := goleveldb.New(p)
+	return func(keys [][]byte) []byte { return generate(f.NewGenerator(), keys) }, f.Contains
+}
+
+// watched notes what a filter answers.
+type watched struct {
+	filter.Filter
+	watch *enginetest.Watch
+}
+
+func (w watched) Contains(filter, key []byte) bool {
+	return w.watch.Note(w.Name(), filter, w.Filter.Contains(filter, key))
+}
+
+type suiteDB struct {
+	goleveldbReader
+	db      *leveldb.DB
+	options *opt.Options
+}
+
+func (*suiteDB) Ways() int { return 2 }
+
+// Apply writes a batch, or commits a transaction after one that it discards.
+func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
+	batch := new(leveldb.Batch)
+	for _, c := range changes {
+		if c.Value == nil {
+			batch.Delete(c.Key)
+		} else {
+			batch.Put(c.Key, c.Value)
+		}
+	}
+	if way == 0 {
+		return d.db.Write(batch, nil)
+	}
+	for _, commit := range []bool{false, true} {
+		tr, err := d.db.OpenTransaction()
+		if err != nil {
+			return err
+		}
+		if err := tr.Write(batch, nil); err != nil {
+			return err
+		}
+		for _, c := range changes { // a transaction reads what it has written
+			if has, err := tr.Has(c.Key, nil); err != nil || has != (c.Value != nil) {
+				return errors.Join(errors.New("a transaction reads something else"), err)
+			}
+		}
+		if commit {
+			return tr.Commit()
+		}
+		tr.Discard()
+	}
+	return nil
+}
+
+// DeleteRange deletes key by key: goleveldb has nothing else.
+func (d *suiteDB) DeleteRange(start, end []byte) error {
+	found, err := d.Scan(start, end)
+	batch := new(leveldb.Batch)
+	for _, e := range found {
+		batch.Delete([]byte(e.Key))
+	}
+	return errors.Join(err, d.db.Write(batch, nil))
+}
+
+func (d *suiteDB) Snapshot() (enginetest.Snapshot, error) {
+	snapshot, err := d.db.GetSnapshot()
+	return suiteSnapshot{goleveldbReader{snapshot}, snapshot}, err
+}
+
+type suiteSnapshot struct {
+	goleveldbReader
+	snapshot *leveldb.Snapshot
+}
+
+func (s suiteSnapshot) Close() error {
+	s.snapshot.Release()
+	return nil
+}
+
+// Flush opens a transaction, which needs all in memory to be in tables.
+func (d *suiteDB) Flush() error {
+	tr, err := d.db.OpenTransaction()
+	if err == nil {
+		tr.Discard()
+	}
+	return err
+}
+
+func (d *suiteDB) Compact() error { return d.db.CompactRange(util.Range{}) }
+
+func (d *suiteDB) Tables() ([]int, error) {
+	var stats leveldb.DBStats
+	err := d.db.Stats(&stats)
+	return stats.LevelTablesCounts, err
+}
+
+func (d *suiteDB) Reconfigure(p policy.Policy) error { return goleveldb.Configure(d.options, p) }
+
+func (*suiteDB) Checks() (asked, avoided int64) { return -1, -1 }
+
+func (d *suiteDB) Close() error { return d.db.Close() }
+
+// goleveldbReader reads a database or a snapshot.
+type goleveldbReader struct {
+	r interface {
+		Get(key []byte, ro *opt.ReadOptions) ([]byte, error)
+		NewIterator(slice *util.Range, ro *opt.ReadOptions) iterator.Iterator
+	}
+}
+
+func (r goleveldbReader) Get(key []byte) ([]byte, error) {
+	value, err := r.r.Get(key, nil)
+	if errors.Is(err, leveldb.ErrNotFound) {
+		return nil, nil
+	}
+	return append([]byte{}, value...), err
+}
+
+// Seek is Get: goleveldb's iterators ask no filter.
+func (r goleveldbReader) Seek(key []byte) ([]enginetest.Entry, error) {
+	value, err := r.Get(key)
+	if value == nil || err != nil {
+		return nil, err
+	}
+	return []enginetest.Entry{{Key: string(key), Value: string(value)}}, nil
+}
+
+func (r goleveldbReader) Scan(start, end []byte) (entries []enginetest.Entry, err error) {
+	it := r.r.NewIterator(&util.Range{Start: start, Limit: end}, nil)
+	defer it.Release()
+	for it.Next() {
+		entries = append(
+			entries,
+			enginetest.Entry{Key: string(it.Key()), Value: string(it.Value())},
+		)
+	}
+	return entries, it.Error()
+}

@@ -1,0 +1,119 @@
+// Package enginetest tests the adapters: one suite for all engines and all kinds of filter.
+//
+// An adapter's tests implement [Engine] and call [Run] and [Soak]. Another engine needs no more
+// than that. Another kind of filter is one line in [Kinds].
+package enginetest
+
+import (
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// An Engine opens one database, which is empty at first. It may be opened again once it is closed.
+type Engine interface {
+	// Variants lists the formats and comparers with which the suite runs.
+	Variants() []Variant
+	// Builtin returns the name of the engine's own filters.
+	Builtin() string
+	Open(Setting) (DB, error)
+	// Configure calls the adapter's Configure with each policy in turn, on the same fresh options.
+	Configure(policies ...policy.Policy) error
+	// New calls the adapter's New. build returns the filter of keys that the result builds, and
+	// mayContain what it answers.
+	New(
+		p policy.Policy,
+	) (build func(keys [][]byte) []byte, mayContain func(filter, key []byte) bool)
+}
+
+// A Variant is a way to open a database.
+type Variant struct {
+	Name   string
+	Prefix func(key []byte) []byte // the part of a key that filters contain
+}
+
+// A Setting says how to open a database.
+type Setting struct {
+	Variant  int             // index into Engine.Variants
+	Builtin  bool            // the options have the engine's own filter at first
+	Policies []policy.Policy // configured in turn: the last one builds
+	Still    bool            // no compactions but DB.Compact, so that tables stay in their levels
+	Large    bool            // larger tables with one filter each, where that is a setting
+	Watch    *Watch          // if not nil, notes what filters answer
+}
+
+// A DB is an open database. It is safe for concurrent use.
+type DB interface {
+	Reader
+	// Ways returns the number of ways to write, such as a batch, a transaction, or a table.
+	Ways() int
+	// Apply makes changes in one of the ways. Their keys ascend.
+	Apply(way int, changes []Change) error
+	DeleteRange(start, end []byte) error
+	Snapshot() (Snapshot, error)
+	// Flush writes what is in memory to tables.
+	Flush() error
+	// Compact merges all tables that overlap.
+	Compact() error
+	// Tables returns the number of tables in each level.
+	Tables() ([]int, error)
+	// Reconfigure calls the adapter's Configure on the options that the database was opened with.
+	Reconfigure(p policy.Policy) error
+	// Checks returns how often filters were asked, and how often they avoided a read, by the
+	// engine's own count, or -1 if it has none.
+	Checks() (asked, avoided int64)
+	Close() error
+}
+
+// A Snapshot reads the database as it was at some time.
+type Snapshot interface {
+	Reader
+	Close() error
+}
+
+// A Reader reads a database.
+type Reader interface {
+	// Get returns the value of key, or nil if there is none. A value is never nil.
+	Get(key []byte) ([]byte, error)
+	// Seek returns the entries from key on that have key's prefix. Filters of all levels are asked.
+	Seek(key []byte) ([]Entry, error)
+	// Scan returns the entries from start to before end. No filter is asked.
+	Scan(start, end []byte) ([]Entry, error)
+}
+
+// An Entry is a key and its value.
+type Entry struct{ Key, Value string }
+
+// A Change sets a key, or deletes it if Value is nil.
+type Change struct{ Key, Value []byte }
+
+// A Kind is a kind of filter of package policy.
+type Kind struct {
+	Name     string
+	Encoding policy.Encoding
+	New      func(bitsPerKey float64, opts ...policy.Option) (policy.Policy, error)
+}
+
+// Kinds lists all kinds.
+var Kinds = []Kind{
+	kind("exact", policy.EncodingBloom, policy.NewBloom),
+	kind("blocked", policy.EncodingBlocked, policy.NewBlockedBloom),
+}
+
+func kind[P policy.Policy](
+	name string, e policy.Encoding, newPolicy func(float64, ...policy.Option) (P, error),
+) Kind {
+	return Kind{name, e, func(bitsPerKey float64, opts ...policy.Option) (policy.Policy, error) {
+		return newPolicy(bitsPerKey, opts...)
+	}}
+}
+
+// names are names that policies may have: LevelDB's, goleveldb's, and another.
+var names = []string{policy.Name, policy.NameGoLevelDB, "mine"}
+
+// MustNew returns a policy of the kind.
+func (k Kind) MustNew(bitsPerKey float64, name string) policy.Policy {
+	p, err := k.New(bitsPerKey, policy.WithName(name))
+	if err != nil {
+		panic(err)
+	}
+	return p
+}

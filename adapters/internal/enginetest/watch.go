@@ -1,0 +1,66 @@
+package enginetest
+
+import (
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// A Watch counts what filters answer, at the engine's side of an adapter. It is safe for concurrent
+// use.
+type Watch struct {
+	mu      sync.Mutex
+	answers map[Label]policy.Counters
+}
+
+// A Label tells filters apart.
+type Label struct {
+	Name     string          // of the policy
+	Encoding policy.Encoding // EncodingUnknown for Pebble's own, and for empty filters
+}
+
+func labelOf(name string, filter []byte) Label {
+	if strings.HasPrefix(name, "rocksdb.") {
+		return Label{Name: name}
+	}
+	info, _ := policy.Parse(filter)
+	return Label{name, info.Encoding}
+}
+
+// Note counts an answer of a filter and returns it.
+func (w *Watch) Note(name string, filter []byte, mayContain bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.answers == nil {
+		w.answers = make(map[Label]policy.Counters)
+	}
+	l := labelOf(name, filter)
+	c := w.answers[l]
+	if mayContain {
+		c.MayContain++
+	} else {
+		c.ReadsAvoided++
+	}
+	w.answers[l] = c
+	return mayContain
+}
+
+// Take returns the answers since the last Take.
+func (w *Watch) Take() map[Label]policy.Counters {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	answers := maps.Clone(w.answers)
+	clear(w.answers)
+	return answers
+}
+
+// sum adds up answers.
+func sum(answers map[Label]policy.Counters) (s policy.Counters) {
+	for _, c := range answers {
+		s.ReadsAvoided += c.ReadsAvoided
+		s.MayContain += c.MayContain
+	}
+	return s
+}

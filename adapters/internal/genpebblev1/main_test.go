@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Package pebblev1 consists of the files that this program writes and those written by hand.
+func TestGeneratedFilesAreUpToDate(t *testing.T) {
+	const from, to = "../../pebblev2", "../../pebblev1"
+	want, err := generate(from)
+	require.NoError(t, err)
+	require.NotEmpty(t, want)
+	found, err := filepath.Glob(filepath.Join(to, "*.go"))
+	require.NoError(t, err)
+	for _, path := range found {
+		name := filepath.Base(path)
+		if slices.Contains(byHand, name) {
+			continue
+		}
+		require.Contains(t, want, name, "no counterpart in package pebblev2: delete it")
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(
+			t,
+			string(want[name]),
+			string(text),
+			"%s: run go generate ./adapters/pebblev1",
+			name,
+		)
+		delete(want, name)
+	}
+	require.Empty(t, want, "files are missing: run go generate ./adapters/pebblev1")
+	for _, name := range byHand {
+		require.FileExists(t, filepath.Join(from, name))
+		require.FileExists(t, filepath.Join(to, name))
+	}
+}

@@ -1,0 +1,216 @@
+package pebblev2_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	engine "github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+func TestSuite(t *testing.T) { enginetest.Run(t, newSuiteEngine) }
+
+func TestSoak(t *testing.T) { enginetest.Soak(t, newSuiteEngine) }
+
+func newSuiteEngine(testing.TB) enginetest.Engine { return suiteEngine{vfs.NewMem()} }
+
+// suiteEngine is the database in one file system.
+type suiteEngine struct{ fs vfs.FS }
+
+// Variants returns a variant for each format and comparer.
+func (suiteEngine) Variants() (all []enginetest.Variant) {
+	for _, format := range formats {
+		for _, comparer := range comparers {
+			all = append(all, enginetest.Variant{
+				Name:   fmt.Sprintf("%s, %s", format, comparer.Name),
+				Prefix: func(key []byte) []byte { return key[:comparer.Split(key)] },
+			})
+		}
+	}
+	return all
+}
+
+func (suiteEngine) Builtin() string { return engineName }
+
+func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
+	o := small(formats[s.Variant/len(comparers)])
+	o.FS, o.Comparer = e.fs, comparers[s.Variant%len(comparers)]
+	o.MemTableSize, o.MaxOpenFiles = 64<<10, 50
+	if s.Large {
+		large(o)
+	}
+	o.DisableAutomaticCompactions, o.L0StopWritesThreshold = s.Still, 1000
+	if s.Builtin {
+		builtin(o)
+	}
+	for _, p := range s.Policies {
+		if err := pebblev2.Configure(o, p, pebblev2.WithL6()); err != nil {
+			return nil, err
+		}
+	}
+	if s.Watch != nil {
+		for name, f := range o.Filters {
+			o.Filters[name] = watched{f, s.Watch}
+		}
+	}
+	db, err := pebble.Open("db", o)
+	return &suiteDB{pebbleReader{db}, db, o, atomic.Int64{}}, err
+}
+
+// builtin gives all levels the engine's own filter.
+func builtin(o *pebble.Options) {
+	o.Levels[0].FilterPolicy = engine.FilterPolicy(10)
+	o.Filters = map[string]pebble.FilterPolicy{engineName: engine.FilterPolicy(10)}
+}
+
+func (suiteEngine) Configure(policies ...policy.Policy) error {
+	o := oneLevel()
+	for _, p := range policies {
+		if err := pebblev2.Configure(o, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (suiteEngine) New(p policy.Policy) (func([][]byte) []byte, func(filter, key []byte) bool) {
+	f := pebblev2.New(p)
+	build := func(keys [][]byte) []byte {
+		w := f.NewWriter(pebble.TableFilter)
+		for _, key := range keys {
+			w.AddKey(key)
+		}
+		return w.Finish(nil)
+	}
+	mayContain := func(filter, key []byte) bool { return f.MayContain(pebble.TableFilter, filter, key) }
+	return build, mayContain
+}
+
+// watched notes what a policy answers.
+type watched struct {
+	pebble.FilterPolicy
+	watch *enginetest.Watch
+}
+
+func (w watched) MayContain(ftype pebble.FilterType, filter, key []byte) bool {
+	return w.watch.Note(w.Name(), filter, w.FilterPolicy.MayContain(ftype, filter, key))
+}
+
+type suiteDB struct {
+	pebbleReader
+	db      *pebble.DB
+	options *pebble.Options
+	tables  atomic.Int64 // written for ingestion
+}
+
+func (*suiteDB) Ways() int { return 2 }
+
+// Apply commits a batch, or ingests a table.
+func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
+	if way == 1 {
+		path := fmt.Sprintf("table-%d", d.tables.Add(1))
+		err := writeTableFor(path, d.options, tableFormat(d.db), changes)
+		if err != nil {
+			return err
+		}
+		return ingest(d.db, path)
+	}
+	batch := d.db.NewBatch()
+	for _, c := range changes {
+		var err error
+		if c.Value == nil {
+			err = batch.Delete(c.Key, nil)
+		} else {
+			err = batch.Set(c.Key, c.Value, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return batch.Commit(pebble.NoSync)
+}
+
+func (d *suiteDB) DeleteRange(start, end []byte) error {
+	return d.db.DeleteRange(start, end, pebble.NoSync)
+}
+
+func (d *suiteDB) Snapshot() (enginetest.Snapshot, error) {
+	snapshot := d.db.NewSnapshot()
+	return struct {
+		pebbleReader
+		io.Closer
+	}{pebbleReader{snapshot}, snapshot}, nil
+}
+
+func (d *suiteDB) Flush() error { return d.db.Flush() }
+
+func (d *suiteDB) Compact() error { return compactAll(d.db) }
+
+func (d *suiteDB) Tables() (counts []int, err error) {
+	levels, err := d.db.SSTables()
+	for _, tables := range levels {
+		counts = append(counts, len(tables))
+	}
+	return counts, err
+}
+
+func (d *suiteDB) Reconfigure(p policy.Policy) error {
+	return pebblev2.Configure(d.options, p, pebblev2.WithL6())
+}
+
+// Checks counts what Pebble calls hits, the reads avoided, and misses.
+func (d *suiteDB) Checks() (asked, avoided int64) {
+	m := d.db.Metrics().Filter
+	return m.Hits + m.Misses, m.Hits
+}
+
+func (d *suiteDB) Close() error { return d.db.Close() }
+
+type pebbleReader struct{ r pebble.Reader }
+
+func (r pebbleReader) Get(key []byte) ([]byte, error) {
+	value, closer, err := r.r.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte{}, value...), closer.Close()
+}
+
+func (r pebbleReader) Seek(key []byte) ([]enginetest.Entry, error) {
+	iter, err := r.r.NewIter(&pebble.IterOptions{UseL6Filters: true})
+	if err != nil {
+		return nil, err
+	}
+	return rest(iter, iter.SeekPrefixGE(bytes.Clone(key)))
+}
+
+func (r pebbleReader) Scan(start, end []byte) ([]enginetest.Entry, error) {
+	iter, err := r.r.NewIter(&pebble.IterOptions{LowerBound: start, UpperBound: end})
+	if err != nil {
+		return nil, err
+	}
+	return rest(iter, iter.First())
+}
+
+// rest returns the entries from where iter is, and closes it.
+func rest(iter *pebble.Iterator, valid bool) (entries []enginetest.Entry, err error) {
+	for ; valid; valid = iter.Next() {
+		entries = append(
+			entries,
+			enginetest.Entry{Key: string(iter.Key()), Value: string(iter.Value())},
+		)
+	}
+	return entries, iter.Close()
+}

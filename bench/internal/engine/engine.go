@@ -1,0 +1,213 @@
+// Package engine opens the storage engines that the benchmark compares, each with one kind of
+// filter.
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// Filters that are no kind of levelbloom's.
+const (
+	None    = "none"    // no filter
+	BuiltIn = "builtin" // the engine's own Bloom filter
+)
+
+// Filters lists the names of all filters.
+func Filters() []string {
+	all := []string{None, BuiltIn}
+	for _, k := range kind.All {
+		all = append(all, k.Name)
+	}
+	return all
+}
+
+// NumLevels is the number of levels of a Pebble database.
+const NumLevels = 7
+
+// Config says how to open a database.
+type Config struct {
+	Dir    string
+	Filter string  // one of Filters
+	Bits   float64 // bits per key
+	BaseLg int     // goleveldb's FilterBaseLg
+	Scale  Scale
+	Cache  int     // bytes of the block cache
+	Counts *Counts // if not nil, counts what filters are asked; the database is opened read-only
+	// OnFatal is told of errors that the engine cannot go on from, before the engine gives up.
+	OnFatal func(error)
+}
+
+// WholeBits returns the bits per key that engines' own filters have: they take whole ones.
+func WholeBits(bits float64) int { return int(math.Ceil(bits)) }
+
+// policy returns the policy of c's filter, or nil for none and builtin.
+func (c Config) policy() (policy.Policy, error) {
+	k, ok := kind.Named(c.Filter)
+	if !ok {
+		return nil, nil
+	}
+	return k.New(c.Bits)
+}
+
+// levels returns the policy of each of Pebble's levels, as the adapters' Configure sets them: all
+// but L6, where Get asks no filter.
+func (c Config) levels() ([]policy.Policy, error) {
+	p, err := c.policy()
+	if p == nil || err != nil {
+		return nil, err
+	}
+	all := make([]policy.Policy, NumLevels)
+	for level := range NumLevels - 1 {
+		all[level] = p
+	}
+	return all, nil
+}
+
+// Scale shrinks an engine's geometry with the data, so that some MB spread over as many levels as
+// some hundred GB do with the default settings. Without it most of the data would be in one level,
+// and a lookup would ask few filters.
+type Scale struct {
+	Flushes   int // how many parts the data are flushed in
+	Flush     int // bytes of a part
+	Table     int // bytes of a table of any level but L0
+	BaseLevel int // bytes in the first level below L0
+	Factor    int // how much larger each further level is
+}
+
+// l0Compaction is the number of overlapping tables in L0 at which an engine compacts them.
+const l0Compaction = 4
+
+// ScaleFor returns the scale for so many bytes of keys and values. The number of flushes is one
+// less than a multiple of l0Compaction: L0 is as full as it gets when the last one is done, as it
+// is at some time in any database.
+func ScaleFor(bytes int) Scale {
+	flushes := 5*l0Compaction - 1
+	for bytes/flushes > 64<<20 {
+		flushes += l0Compaction
+	}
+	return Scale{
+		Flushes:   flushes,
+		Flush:     bytes / flushes,
+		Table:     clamp(bytes/32, 128<<10, 64<<20),
+		BaseLevel: clamp(bytes/64, 128<<10, 64<<20),
+		Factor:    4,
+	}
+}
+
+// memTable returns a size that keeps an engine from flushing by itself before a part is in.
+func (s Scale) memTable() int { return max(4*s.Flush, 1<<20) }
+
+func clamp(x, low, high int) int { return min(max(x, low), high) }
+
+// Counts counts the checks of a database's filters, by the level that the filter was built for; in
+// goleveldb all count as level 0. It is safe for concurrent use.
+type Counts [NumLevels]struct{ checks, avoided atomic.Int64 }
+
+// add counts the answer of a filter and returns it.
+func (c *Counts) add(level int, mayContain bool) bool {
+	c[level].checks.Add(1)
+	if !mayContain {
+		c[level].avoided.Add(1)
+	}
+	return mayContain
+}
+
+// Level returns how often filters of a level were asked, and how often they answered "absent" and
+// so avoided reading a table.
+func (c *Counts) Level(level int) (checks, avoided int64) {
+	return c[level].checks.Load(), c[level].avoided.Load()
+}
+
+// Sum returns the counts of all levels.
+func (c *Counts) Sum() (checks, avoided int64) {
+	for level := range c {
+		n, m := c.Level(level)
+		checks, avoided = checks+n, avoided+m
+	}
+	return checks, avoided
+}
+
+// An Engine opens databases, each in the directory that Config names, which nothing else uses.
+type Engine struct {
+	Name   string
+	Module string // path of the Go module
+	Levels bool   // the checks of each level are known
+	Open   func(Config) (DB, error)
+}
+
+// Engines lists all engines.
+var Engines = []Engine{
+	{"goleveldb", "github.com/syndtr/goleveldb", false, openGoLevelDB},
+	{"pebblev1", "github.com/cockroachdb/pebble", true, openPebbleV1},
+	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, openPebbleV2},
+}
+
+// Name returns e's name.
+func Name(e Engine) string { return e.Name }
+
+// A DB is an open database.
+type DB interface {
+	Put(key, value []byte) error
+	// Get reports whether key is present; it reads the value if so.
+	Get(key []byte) (bool, error)
+	// Settle flushes what is in memory to tables and waits until compactions are idle. It returns
+	// since when they have been, which it takes some more time to make sure of.
+	Settle(ctx context.Context) (idleSince time.Time, err error)
+	// Tables describes the tables on disk and their filters, by level, L0 first.
+	Tables() ([]Level, error)
+	// Checks returns the engine's own counts of filter checks and of reads avoided since the
+	// database was opened, and whether it counts at all.
+	Checks() (checks, avoided int64, ok bool)
+	Close() error
+}
+
+// A Level sums up the tables of one level. Checks and Avoided are for whoever counts them.
+type Level struct {
+	Level       int   `json:"level" doc:"level, 0 for L0"`
+	Tables      int64 `json:"tables" doc:"tables in the level"`
+	Bytes       int64 `json:"bytes" doc:"bytes of these tables"`
+	Filters     int64 `json:"filters" doc:"filters in these tables that are not empty"`
+	FilterBytes int64 `json:"filter_bytes" doc:"bytes of these filters and of their index"`
+	Keys        int64 `json:"filtered_keys" doc:"entries in tables that have filters"`
+	// KeysPerFilter is a mean over keys, not over filters: what a lookup meets.
+	KeysPerFilter float64 `json:"keys_per_filter" doc:"keys per filter, a mean over keys"`
+	Checks        int64   `json:"checks" doc:"checks of the level's filters, keys between"`
+	Avoided       int64   `json:"reads_avoided" doc:"of these, answered absent"`
+}
+
+// settleTimeout bounds the wait for compactions; they take seconds.
+const settleTimeout = 5 * time.Minute
+
+// settle polls until idle reports true a few times in a row: between two compactions an engine
+// looks idle for a moment.
+func settle(ctx context.Context, idle func() (bool, error)) (idleSince time.Time, err error) {
+	cause := fmt.Errorf("compactions did not finish within %v", settleTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, cause)
+	defer cancel()
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	for inARow := 0; inARow < 5; {
+		ok, err := idle()
+		if err != nil {
+			return time.Time{}, err
+		}
+		if !ok {
+			inARow = 0
+		} else if inARow++; inARow == 1 {
+			idleSince = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return time.Time{}, context.Cause(ctx)
+		case <-poll.C:
+		}
+	}
+	return idleSince, nil
+}

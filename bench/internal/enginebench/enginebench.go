@@ -1,0 +1,186 @@
+// Package enginebench measures what filters do in storage engines.
+//
+// Contestants run by turns: a round runs each contestant once, in an order that rotates from round
+// to round, so that what else the machine does affects all of them. The last contestant runs twice
+// in a round; the difference between the two is noise.
+package enginebench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"os"
+	"path/filepath"
+
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/progress"
+)
+
+// ErrLostKey marks the one error that must never come: a present key was not found.
+var ErrLostKey = errors.New("a key is lost")
+
+// Again ends the name of a contestant that runs a second time in a round.
+const Again = " again"
+
+// Config says what to run.
+type Config struct {
+	Engines   []engine.Engine
+	Filters   []string // the last one runs twice
+	Keys      *keys.Set
+	ValueSize int
+	Reads     int // lookups in each timed pass
+	Rounds    int
+	Bits      float64
+	BaseLg    int
+	Seed      int64
+	Dir       string // an empty directory
+	OnFatal   func(error)
+	Progress  progress.Reporter
+}
+
+// A Run is what one contestant did in one round. Speeds are per second.
+type Run struct {
+	Engine     string `json:"engine" doc:"storage engine"`
+	Contestant string `json:"contestant" doc:"filter; 'again' marks its second run in a round"`
+	Round      int    `json:"round" doc:"round, from 1"`
+
+	Load      float64 `json:"load_per_s" doc:"keys stored, flushed and compacted per second"`
+	SmallMiss float64 `json:"small_cache_miss_per_s" doc:"misses per second, small cache"`
+	SmallHit  float64 `json:"small_cache_hit_per_s" doc:"hits per second, small cache"`
+	LargeMiss float64 `json:"large_cache_miss_per_s" doc:"misses per second, large cache"`
+	LargeHit  float64 `json:"large_cache_hit_per_s" doc:"hits per second, large cache"`
+
+	BetweenLookups int64 `json:"between_lookups" doc:"counted misses between present keys"`
+	BetweenChecks  int64 `json:"between_checks" doc:"filters asked in these lookups"`
+	BetweenAvoided int64 `json:"between_reads_avoided" doc:"filters that answered absent"`
+	BeyondLookups  int64 `json:"beyond_lookups" doc:"counted misses beyond the present keys"`
+	BeyondChecks   int64 `json:"beyond_checks" doc:"filters asked in these lookups"`
+	BeyondAvoided  int64 `json:"beyond_reads_avoided" doc:"filters that answered absent"`
+
+	Levels []engine.Level `json:"levels" doc:"the tables of each level and their filters"`
+}
+
+// Contestants returns the names of the contestants, in the order of the report.
+func (c *Config) Contestants() []string {
+	return append(append([]string{}, c.Filters...), c.Filters[len(c.Filters)-1]+Again)
+}
+
+// DataBytes returns the bytes of all present keys and their values.
+func (c *Config) DataBytes() int {
+	return c.Keys.Len() * (len(c.Keys.AppendPresent(nil, 0)) + c.ValueSize)
+}
+
+// SmallCache returns the bytes of a block cache for a small part of the data, LargeCache of one for
+// all of it.
+func (c *Config) SmallCache() int { return max(c.DataBytes()/16, 256<<10) }
+
+// LargeCache: see SmallCache.
+func (c *Config) LargeCache() int { return 2*c.DataBytes() + 8<<20 }
+
+// queries are the keys that every run looks up; each key comes once.
+type queries struct {
+	hit, between, beyond [][]byte
+	values               []byte // random; a value is a piece of it
+}
+
+// Run runs all contestants for all rounds and passes every finished run to done.
+func (c *Config) Run(ctx context.Context, done func(Run)) error {
+	values := make([]byte, 1<<20+c.ValueSize)
+	rand.New(rand.NewSource(c.Seed)).Read(values)
+	q := queries{c.Keys.Present(c.Reads), c.Keys.Between(c.Reads), c.Keys.Beyond(c.Reads), values}
+
+	contestants := c.Contestants()
+	c.Progress.Start(c.Rounds * len(c.Engines) * len(contestants))
+	defer c.Progress.Done()
+	for round := range c.Rounds {
+		for _, e := range c.Engines {
+			for i := range contestants {
+				at := (i + round) % len(contestants)
+				filter := c.Filters[min(at, len(c.Filters)-1)]
+				run := Run{Engine: e.Name, Contestant: contestants[at], Round: round + 1}
+				c.Progress.Next(
+					fmt.Sprintf(
+						"round %d of %d: %s, %s",
+						run.Round,
+						c.Rounds,
+						e.Name,
+						run.Contestant,
+					),
+				)
+				if err := c.run(ctx, e, filter, q, &run); err != nil {
+					return fmt.Errorf("%s, %s: %w", e.Name, run.Contestant, err)
+				}
+				done(run)
+			}
+		}
+	}
+	return nil
+}
+
+// run loads a new database and reads from it, first timed, then counted.
+func (c *Config) run(
+	ctx context.Context,
+	e engine.Engine,
+	filter string,
+	q queries,
+	run *Run,
+) (err error) {
+	dir := filepath.Join(c.Dir, "db")
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	small := engine.Config{
+		Dir: dir, Filter: filter, Bits: c.Bits, BaseLg: c.BaseLg,
+		Scale: engine.ScaleFor(c.DataBytes()), Cache: c.SmallCache(), OnFatal: c.OnFatal,
+	}
+	err = with(e, small, func(db engine.DB) error {
+		run.Load, err = c.load(ctx, db, q.values, small.Scale.Flushes)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if run.SmallMiss, run.SmallHit, err = c.speed(ctx, e, small, q, 0.1); err != nil {
+		return err
+	}
+	large := small
+	large.Cache = c.LargeCache()
+	if run.LargeMiss, run.LargeHit, err = c.speed(ctx, e, large, q, 1); err != nil {
+		return err
+	}
+	err = with(e, small, func(db engine.DB) error {
+		run.Levels, err = db.Tables()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	between, err := counted(ctx, e, small, q.between)
+	if err != nil {
+		return err
+	}
+	beyond, err := counted(ctx, e, small, q.beyond)
+	if err != nil {
+		return err
+	}
+	run.BetweenLookups, run.BeyondLookups = int64(len(q.between)), int64(len(q.beyond))
+	run.BetweenChecks, run.BetweenAvoided = between.Sum()
+	run.BeyondChecks, run.BeyondAvoided = beyond.Sum()
+	for i := range run.Levels {
+		run.Levels[i].Checks, run.Levels[i].Avoided = between.Level(i)
+	}
+	return nil
+}
+
+// with opens a database, calls f, and closes it. If f fails, the database stays open: an engine
+// that could not write may never return from Close, and the program ends anyway.
+func with(e engine.Engine, config engine.Config, f func(engine.DB) error) error {
+	db, err := e.Open(config)
+	if err != nil {
+		return err
+	}
+	if err := f(db); err != nil {
+		return err
+	}
+	return db.Close()
+}

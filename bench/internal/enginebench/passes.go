@@ -1,0 +1,139 @@
+package enginebench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
+)
+
+// checkEvery is the number of operations between two looks at the context.
+const checkEvery = 1024
+
+// firstFlushes doublings take Pebble's memtable from 256 KiB to more than it needs here. It is a
+// multiple of the tables that an L0 compaction takes, so that engine.ScaleFor's number of flushes
+// ends as it says.
+const firstFlushes = 12
+
+// load stores all keys and returns how many per second. After each flush it waits for the
+// compactions: the tree then depends on the keys, not on who is faster, and the time includes all
+// of the work, building filters too.
+func (c *Config) load(
+	ctx context.Context,
+	db engine.DB,
+	values []byte,
+	flushes int,
+) (float64, error) {
+	var key []byte
+	put := func(i int) error {
+		at := i * 61 % (len(values) - c.ValueSize)
+		return db.Put(key, values[at:at+c.ValueSize])
+	}
+	// The guard is in every table that is flushed. The first flushes contain nothing else, because
+	// Pebble's memtable is small at first and doubles with each flush.
+	flush := func(i int) (idle time.Duration, err error) {
+		key = c.Keys.AppendGuard(key[:0])
+		if err := put(i); err != nil {
+			return 0, err
+		}
+		idleSince, err := db.Settle(ctx)
+		return time.Since(idleSince), err
+	}
+	for range firstFlushes {
+		if _, err := flush(0); err != nil {
+			return 0, err
+		}
+	}
+	n := c.Keys.Len()
+	keysPerFlush := (n + flushes - 1) / flushes
+	var idle time.Duration // not the load's: Settle makes sure that all is idle
+	start := time.Now()
+	for i := range n {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		key = c.Keys.AppendPresent(key[:0], i)
+		if err := put(i); err != nil {
+			return 0, err
+		}
+		if (i+1)%keysPerFlush == 0 || i+1 == n {
+			d, err := flush(i)
+			if err != nil {
+				return 0, err
+			}
+			idle += d
+		}
+	}
+	return float64(n) / (time.Since(start) - idle).Seconds(), nil
+}
+
+// speed times lookups, per second, on the database opened again, so that nothing is left in memory
+// of what was before. A part of the keys is looked up untimed first.
+func (c *Config) speed(ctx context.Context, e engine.Engine, config engine.Config, q queries,
+	warmUp float64) (miss, hit float64, err error) {
+	err = with(e, config, func(db engine.DB) error {
+		for _, pass := range []struct {
+			perSecond *float64
+			keys      [][]byte
+			present   bool
+		}{{&miss, q.between, false}, {&hit, q.hit, true}} {
+			first := int(warmUp * float64(len(pass.keys)))
+			if err := lookups(ctx, db, pass.keys, first, pass.present); err != nil {
+				return err
+			}
+			start := time.Now()
+			if err := lookups(ctx, db, pass.keys, c.Reads, pass.present); err != nil {
+				return err
+			}
+			*pass.perSecond = float64(c.Reads) / time.Since(start).Seconds()
+		}
+		return nil
+	})
+	return miss, hit, err
+}
+
+// counted looks up absent keys and counts what the filters answered. Where the engine counts too,
+// both must agree.
+func counted(
+	ctx context.Context,
+	e engine.Engine,
+	config engine.Config,
+	keys [][]byte,
+) (*engine.Counts, error) {
+	config.Counts = new(engine.Counts)
+	err := with(e, config, func(db engine.DB) error {
+		if err := lookups(ctx, db, keys, len(keys), false); err != nil {
+			return err
+		}
+		checks, avoided := config.Counts.Sum()
+		ownChecks, ownAvoided, ok := db.Checks()
+		if ok && (ownChecks != checks || ownAvoided != avoided) {
+			return fmt.Errorf("the engine counted %d checks and %d reads avoided, the benchmark "+
+				"%d and %d",
+				ownChecks, ownAvoided, checks, avoided)
+		}
+		return nil
+	})
+	return config.Counts, err
+}
+
+// lookups looks up n keys, the given ones over and over, which are all present or all absent.
+func lookups(ctx context.Context, db engine.DB, keys [][]byte, n int, present bool) error {
+	for i := range n {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		key := keys[i%len(keys)]
+		found, err := db.Get(key)
+		switch {
+		case err != nil:
+			return err
+		case present && !found:
+			return fmt.Errorf("%w: %x", ErrLostKey, key)
+		case !present && found:
+			return fmt.Errorf("a key that was never stored was found: %x", key)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package enginebench
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+)
+
+// threeRounds returns an outcome whose contestants miss at 100, 200 and 300 thousand lookups/s
+// without a filter, at twice that with the engine's own, and at four times that with exact and
+// blocked.
+func threeRounds(t *testing.T) *Outcome {
+	c, _ := config(t, new(memory))
+	c.Engines = engine.Engines[2:] // Pebble v2
+	c.Filters, c.Reads, c.Rounds = engine.Filters(), 100, 3
+	o := &Outcome{Config: c}
+	for round := 1; round <= 3; round++ {
+		for i, contestant := range c.Contestants() {
+			r := Run{
+				Engine: "pebblev2", Contestant: contestant, Round: round, Load: 5000,
+				SmallMiss: float64(round * 100_000 * []int{1, 2, 4, 4, 5}[i]), SmallHit: 70_000,
+				LargeMiss: 900_000, LargeHit: 80_000, BetweenLookups: 100, BeyondLookups: 100,
+				Levels: []engine.Level{
+					{Level: 0, Tables: 2, Bytes: 3e6},
+					{Level: 1},
+					{Level: 2, Tables: 4, Bytes: 5e6},
+				},
+			}
+			if contestant != engine.None {
+				r.BetweenChecks, r.BetweenAvoided = 250, []int64{0, 200, 240, 249, 249}[i]
+				r.BeyondChecks, r.BeyondAvoided = 100, 99
+				l := &r.Levels[0]
+				l.Filters, l.FilterBytes, l.Keys, l.KeysPerFilter, l.Checks, l.Avoided = 2, 125, 100, 50, 50, 40
+				l = &r.Levels[2]
+				l.Filters, l.FilterBytes, l.Keys, l.KeysPerFilter, l.Checks, l.Avoided = 4, 1125, 900, 150, 200, 199
+			}
+			o.Runs = append(o.Runs, r)
+		}
+	}
+	return o
+}
+
+func textOf(t *testing.T, o *Outcome) string {
+	r := &report.Report{Command: "bench engines"}
+	o.Report(r)
+	var b bytes.Buffer
+	require.NoError(t, r.WriteText(&b, 100))
+	require.NoError(t, r.WriteJSON(new(bytes.Buffer)), "every field is described")
+	return b.String()
+}
+
+// line returns the cells of the nth table row that begins with the given cells.
+func line(t *testing.T, text string, nth int, first ...string) []string {
+	for _, l := range strings.Split(text, "\n") {
+		cells := strings.Split(strings.Trim(l, "│"), "│")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if len(cells) > len(first) &&
+			strings.Join(cells[:len(first)], "|") == strings.Join(first, "|") {
+			if nth--; nth == 0 {
+				return cells[len(first):]
+			}
+		}
+	}
+	require.Fail(t, "no row "+strings.Join(first, " "), text)
+	return nil
+}
+
+func TestText(t *testing.T) {
+	o := threeRounds(t)
+	text := textOf(t, o)
+	require.Equal(t, []string{"5", "200", "900", "70", "80"}, line(t, text, 1, "pebblev2", "none"))
+	require.Equal(
+		t,
+		[]string{"1.00", "2.00", "1.00", "1.00", "1.00"},
+		line(t, text, 1, "pebblev2", "builtin"),
+	)
+	require.Equal(
+		t,
+		[]string{"1.00", "5.00", "1.00", "1.00", "1.00"},
+		line(t, text, 1, "pebblev2", "blocked again"),
+	)
+	require.Equal(
+		t,
+		[]string{"2.50", "2.40", "4.00", "1.00", "140", "1.250", "0.00"},
+		line(t, text, 2, "pebblev2", "exact"),
+	)
+	require.Equal(
+		t,
+		[]string{"2", "3.0", "50", "0.000", "20.00", "20.00", "20.00"},
+		line(t, text, 1, "L0"),
+	)
+	require.Equal(
+		t,
+		[]string{"4", "5.0", "150", "0.001", "0.50", "0.50", "0.50"},
+		line(t, text, 1, "L2"),
+	)
+	require.NotContains(t, text, "L1 ")
+	require.NotContains(t, text, "WARNING")
+	conclusion := strings.Join(strings.Fields(text[strings.Index(text, "Conclusion"):]), " ")
+	for _, want := range []string{
+		"With a filter and the small cache (blocked): pebblev2: a miss 4.0, a hit 1.0 times as " +
+			"fast.",
+		"pebblev2: builtin 80.0 %, exact 96.0 %, blocked 99.6 %.",
+		"Use blocked (policy.NewBlockedBloom); use exact (policy.NewBloom) if C++ LevelDB or " +
+			"another reader",
+		"differ by less than 25 % are equal here",
+	} {
+		require.Contains(t, conclusion, want)
+	}
+}
+
+// Exact is the advice unless another kind gains something.
+func TestAdvice(t *testing.T) {
+	o := threeRounds(t)
+	for i := range o.Runs {
+		if o.Runs[i].Contestant == "exact" {
+			o.Runs[i].BetweenAvoided = 249
+		}
+	}
+	require.Contains(t, textOf(t, o), "Use exact (policy.NewBloom). Speeds")
+	o.Runs = o.Runs[:1]
+	require.NotContains(t, textOf(t, o), "Conclusion", "of one run nothing follows")
+}
+
+func TestWarnings(t *testing.T) {
+	o := threeRounds(t)
+	o.Reads, o.Bits = 200, 9.5
+	for i := range o.Runs {
+		r := &o.Runs[i]
+		r.BetweenLookups = 200
+		switch {
+		case r.Contestant == "none" && r.Round == 1:
+			r.BetweenLookups = 150
+		case r.Contestant == "builtin" && r.Round != 2:
+			r.BetweenChecks, r.BeyondChecks = 0, 0
+		case r.Contestant == "builtin":
+			r.BetweenChecks = 100
+		case r.Contestant == "blocked again" && r.Round == 3: // a level more
+			r.Levels = []engine.Level{
+				{Tables: 2, Bytes: 3e6},
+				{Tables: 1, Bytes: 1e5},
+				{Tables: 4, Bytes: 5e6},
+			}
+		case r.Contestant == "blocked again" && r.Round == 2: // more bytes
+			r.Levels = []engine.Level{{Tables: 2, Bytes: 4e6}, {}, {Tables: 4, Bytes: 5e6}}
+		case r.Contestant == "blocked again": // a table more in L0
+			r.Levels = []engine.Level{{Tables: 3, Bytes: 3e6}, {}, {Tables: 4, Bytes: 5e6}}
+		case r.Contestant == "exact" && r.Round == 1: // within the tolerance
+			r.Levels = []engine.Level{{Tables: 2, Bytes: 3.1e6}, {}, {Tables: 5, Bytes: 5e6}}
+		case r.Contestant == "exact" && r.Round == 2: // only by its filters
+			r.Levels = []engine.Level{
+				{Tables: 2, Bytes: 5e6, FilterBytes: 2e6},
+				{},
+				{Tables: 4, Bytes: 5e6},
+			}
+		}
+	}
+	want := []string{
+		"engines' own filters take whole bits per key: builtin has 10, the others 9.5",
+		"only 150 absent keys are between the present ones, and the 200 timed misses repeat them",
+		"pebblev2, builtin: NO FILTER WAS EVER ASKED",
+		"pebblev2, builtin: its filters were asked 0 times, those of blocked 250 times",
+		"pebblev2, builtin: its filters were asked 100 times, those of blocked 250 times",
+		"pebblev2, blocked again: round 1 has another tree than blocked (L0 has 3 tables, 3.0 MB " +
+			"against 2, 3.0 MB)",
+		"pebblev2, blocked again: round 2 has another tree than blocked (L0 has 2 tables, 4.0 MB " +
+			"against 2, 3.0 MB)",
+		"pebblev2, blocked again: round 3 has another tree than blocked (L1 has 1 tables, 0.1 MB " +
+			"against 0, 0.0 MB)",
+	}
+	warnings := o.warnings()
+	require.Len(t, warnings, len(want), strings.Join(warnings, "\n"))
+	for i := range want {
+		require.True(t, strings.HasPrefix(warnings[i], want[i]), "%s\n%s", want[i], warnings[i])
+	}
+}

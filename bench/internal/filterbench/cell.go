@@ -1,0 +1,93 @@
+package filterbench
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+)
+
+// Work is what is timed.
+type Work string
+
+const (
+	Lookup Work = "lookup" // keys in one filter
+	Many   Work = "many"   // keys in many filters, larger than the caches together
+	Batch  Work = "batch"  // many keys at once in one filter, where a contestant can
+	Build  Work = "build"  // filters
+)
+
+// Works lists all kinds of work.
+var Works = []Work{Lookup, Many, Batch, Build}
+
+// Mix says which keys are looked up.
+type Mix string
+
+const (
+	Hit  Mix = "hit"  // present keys
+	Miss Mix = "miss" // absent keys
+)
+
+// Mixes lists all mixes.
+var Mixes = []Mix{Hit, Miss}
+
+// A Cell is one comparison.
+type Cell struct {
+	Work   Work
+	N      int // keys per filter
+	Length int // of the keys in bytes
+	Mix    Mix // "" for Build
+}
+
+// A grid is the cells of a work that are measured unless others are asked for.
+type grid struct {
+	ns, lengths []int
+}
+
+var grids = map[Work]grid{
+	Lookup: {[]int{10_000, 1_000_000, 10_000_000}, []int{16, 64}},
+	Many:   {[]int{10_000}, []int{16}},
+	Batch:  {[]int{10_000}, []int{16}},
+	Build:  {[]int{32, 10_000, 1_000_000, 10_000_000}, []int{16}},
+}
+
+// Cells returns the cells of the works: of each its own numbers of keys and lengths, unless others
+// are given.
+func Cells(works []Work, ns, lengths []int, mixes []Mix) (cells []Cell) {
+	for _, work := range works {
+		g := grids[work]
+		if ns != nil {
+			g.ns = ns
+		}
+		if lengths != nil {
+			g.lengths = lengths
+		}
+		mixes := mixes
+		if work == Build {
+			mixes = []Mix{""}
+		}
+		for _, n := range g.ns {
+			for _, length := range g.lengths {
+				for _, mix := range mixes {
+					cells = append(cells, Cell{work, n, length, mix})
+				}
+			}
+		}
+	}
+	return cells
+}
+
+func (c Cell) String() string {
+	return strings.TrimRight(fmt.Sprintf("%s, %s keys, %d bytes, %s",
+		c.Work, keys.FormatN(c.N), c.Length, c.Mix), ", ")
+}
+
+// ParseLength reads a length of keys.
+func ParseLength(s string) (int, error) {
+	length, err := strconv.Atoi(s)
+	if err != nil || length < keys.MinLength || length > 1024 {
+		return 0, fmt.Errorf("%q: pass 8 to 1024 bytes", s)
+	}
+	return length, nil
+}

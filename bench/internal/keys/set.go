@@ -1,0 +1,91 @@
+package keys
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// A Set is the present and the absent keys of a database. It is immutable.
+type Set struct {
+	shape   Shape
+	seed    uint64
+	present []uint64 // in random order
+	between []uint64 // absent, in random order
+	end     uint64   // the first index beyond the range
+}
+
+// NewSet returns a set of n present keys, and of at most as many absent keys of each sort, chosen
+// and ordered by seed.
+func NewSet(shape Shape, density Density, n, absent int, seed int64) (*Set, error) {
+	if n < 1 || n > 1<<30 {
+		return nil, fmt.Errorf("%d keys: pass 1 to 2^30", n)
+	}
+	if !density.Between() {
+		return nil, fmt.Errorf("density %s: pass one that leaves absent keys between the present "+
+			"ones, "+
+			"such as 63%%", density.Name)
+	}
+	if density.Reach(n, absent)+uint64(absent) >= shape.Indexes {
+		return nil, fmt.Errorf("shape %s has only %d keys: pass fewer keys, a higher density or "+
+			"another shape",
+			shape.Name, shape.Indexes)
+	}
+	mixed := Mix(uint64(seed))
+	rng := rand.New(rand.NewPCG(uint64(seed), mixed))
+	r := &Range{Density: density, Seed: mixed, N: n}
+	s := &Set{shape: shape, seed: mixed, present: slices.Collect(r.Present())}
+	s.between = slices.Collect(r.Absent(absent, rng))
+	s.end = r.End
+	shuffle(rng, s.present)
+	shuffle(rng, s.between)
+	return s, nil
+}
+
+func shuffle(rng *rand.Rand, indexes []uint64) {
+	rng.Shuffle(len(indexes), func(i, j int) { indexes[i], indexes[j] = indexes[j], indexes[i] })
+}
+
+// Len returns the number of present keys.
+func (s *Set) Len() int { return len(s.present) }
+
+// AppendPresent appends present key i, 0 <= i < Len, to dst; the keys come in random order.
+func (s *Set) AppendPresent(dst []byte, i int) []byte {
+	return s.shape.Append(dst, s.seed, s.present[i])
+}
+
+// AppendGuard appends a present key beyond all others. The tables that contain it reach over the
+// absent keys beyond the present ones; without it no engine would ask a filter for those.
+func (s *Set) AppendGuard(dst []byte) []byte {
+	return s.shape.Append(dst, s.seed, s.shape.Indexes-1)
+}
+
+// Present returns n present keys, or all if there are fewer, in another order than AppendPresent:
+// what was stored last is in other levels than what was stored first.
+func (s *Set) Present(n int) [][]byte {
+	indexes := slices.Clone(s.present)
+	shuffle(rand.New(rand.NewPCG(s.seed, 1)), indexes)
+	return s.keys(indexes[:min(n, len(indexes))])
+}
+
+// Between returns n absent keys between the present ones, or all if there are fewer.
+func (s *Set) Between(n int) [][]byte { return s.keys(s.between[:min(n, len(s.between))]) }
+
+// Beyond returns n absent keys that follow the present ones, but for the guard. Keys of an
+// unordered shape are anywhere.
+func (s *Set) Beyond(n int) [][]byte {
+	indexes := make([]uint64, n)
+	for i := range indexes {
+		indexes[i] = s.end + uint64(i)
+	}
+	shuffle(rand.New(rand.NewPCG(s.seed, 2)), indexes)
+	return s.keys(indexes)
+}
+
+func (s *Set) keys(indexes []uint64) [][]byte {
+	all := make([][]byte, len(indexes))
+	for i, index := range indexes {
+		all[i] = s.shape.Append(nil, s.seed, index)
+	}
+	return all
+}

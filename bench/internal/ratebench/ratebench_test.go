@@ -1,0 +1,407 @@
+package ratebench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+type silent struct{ total, steps, done int }
+
+func (s *silent) Start(total int) { s.total = total }
+func (s *silent) Next(string)     { s.steps++ }
+func (s *silent) Done()           { s.done++ }
+
+func config(kinds ...kind.Kind) *Config {
+	return &Config{Kinds: kinds, Shapes: keys.Shapes, Densities: keys.Densities, Ns: []int{20},
+		Bits: []float64{10}, Error: 0.02, Queries: 10_000, Seed: 1, Progress: &silent{}}
+}
+
+func shapes(t *testing.T, names ...string) (all []keys.Shape) {
+	for _, name := range names {
+		for _, s := range keys.Shapes {
+			if s.Name == name {
+				all = append(all, s)
+			}
+		}
+	}
+	require.Len(t, all, len(names))
+	return all
+}
+
+func density(t *testing.T, name string) keys.Density {
+	d, err := keys.ParseDensity(name)
+	require.NoError(t, err)
+	return d
+}
+
+// Rates and their intervals are what they are known to be. Intervals depend on whether filters
+// differ.
+func TestEstimates(t *testing.T) {
+	c := config(always(0.03).kind("equal"), varying.kind("varying"))
+	c.Queries = 20_000
+	results, err := c.Run(context.Background())
+	require.NoError(t, err)
+	cells, leftOut := c.Cells()
+	require.Len(t, results, len(cells))
+	require.Equal(t, 2+14*5, len(cells)+leftOut)
+	covered, coveredVarying := 0, 0
+	for _, r := range results {
+		equal, varies := r.Rates[0], r.Rates[1]
+		require.Equal(t, equal.Queries, varies.Queries)
+		require.GreaterOrEqual(t, equal.Filters, 10, "%v", r.Cell)
+		require.GreaterOrEqual(t, equal.Queries, c.queries(r.Cell), "%v", r.Cell)
+		require.Less(t, equal.Queries, c.queries(r.Cell)+10*512, "%v", r.Cell)
+		if low, high := equal.Interval(z95); low <= 0.03 && 0.03 <= high {
+			covered++
+			require.Less(t, high-low, 5*math.Sqrt(0.03*0.97/float64(equal.Queries)), "%v", r.Cell)
+		}
+		if low, high := varies.Interval(z95); low <= 0.2 && 0.2 <= high {
+			coveredVarying++
+		}
+	}
+	// 95 % of the intervals contain the rate: of 70 cells 66.5, with a standard error of 1.8. The
+	// variance of few filters is uncertain.
+	n := float64(len(results))
+	require.GreaterOrEqual(t, float64(covered), 0.95*n-4*1.8)
+	require.GreaterOrEqual(t, float64(coveredVarying), 0.90*n-4*2.5)
+}
+
+// Neither few nor equal answers give an interval without width.
+func TestInterval(t *testing.T) {
+	var r Rate
+	low, high := r.Interval(z95)
+	require.Equal(t, []float64{0, 1}, []float64{low, high}, "nothing is known")
+	require.Zero(t, r.Mean())
+	for _, c := range []struct {
+		queries, positives int
+		low, high          float64 // Wilson's, from R's binom::binom.wilson
+	}{
+		{336, 336, 0.98870, 1},
+		{300, 0, 0, 0.01264},
+		{1, 1, 0.20654, 1},
+		{100, 10, 0.05523, 0.17437},
+	} {
+		r = Rate{}
+		r.add(c.queries, c.positives)
+		low, high = r.Interval(1.959964)
+		require.InDelta(t, c.low, low, 1e-5)
+		require.InDelta(t, c.high, high, 1e-5)
+	}
+	// Filters that differ: the answers of one filter are worth less.
+	differ, equal := Rate{}, Rate{}
+	for i := range 100 {
+		differ.add(100, 40*(i%2))
+		equal.add(100, 20)
+	}
+	low, high = differ.Interval(1)
+	require.InDelta(t, 0.2/math.Sqrt(99), (high-low)/2, 0.001)
+	low, high = equal.Interval(1)
+	require.InDelta(t, math.Sqrt(0.2*0.8/10_000), (high-low)/2, 0.0001, "never less than the "+
+		"binomial's")
+}
+
+// The same seed gives the same rates, whatever is measured beside; another seed gives others.
+func TestDeterministic(t *testing.T) {
+	type rates map[string]Rate // by cell and kind
+	run := func(change func(*Config)) rates {
+		c := config(kind.All...)
+		c.Ns, c.Bits, c.Queries = []int{8, 51, 1500}, []float64{10, 20}, 2000
+		c.Shapes = shapes(t, "random", "decimal", "bigendian", "url", "bits", "length")
+		change(c)
+		results, err := c.Run(context.Background())
+		require.NoError(t, err)
+		all := rates{}
+		for _, r := range results {
+			for i, k := range c.Kinds {
+				all[k.Name+" "+r.Cell.String()] = r.Rates[i]
+			}
+		}
+		return all
+	}
+	first := run(func(*Config) {})
+	require.Equal(t, first, run(func(*Config) {}))
+	for name, change := range map[string]func(*Config){
+		"fewer cells": func(c *Config) { c.Shapes, c.Bits, c.Ns = c.Shapes[1:4], []float64{20}, []int{51} },
+		"one kind":    func(c *Config) { c.Kinds = c.Kinds[:1] },
+		"the other":   func(c *Config) { c.Kinds = c.Kinds[1:] },
+		"a fake too":  func(c *Config) { c.Kinds = append([]kind.Kind{always(1).kind("fake")}, c.Kinds...) },
+	} {
+		same := 0
+		for cell, rate := range run(change) {
+			if _, ok := first[cell]; ok {
+				require.Equal(t, first[cell], rate, "%s: %s", name, cell)
+				same++
+			}
+		}
+		require.Greater(t, same, 10, name)
+	}
+	same := 0
+	for cell, rate := range run(func(c *Config) { c.Seed = 2 }) {
+		if rate == first[cell] {
+			same++
+		}
+	}
+	require.Less(t, same, len(first)/3, "rates of few false positives may be the same by chance")
+}
+
+// In a cell that a textbook knows, the kinds do what it says; and their sizes are right.
+func TestKinds(t *testing.T) {
+	c := config(kind.All...)
+	c.Shapes, c.Ns, c.Queries = shapes(t, "random"), []int{3000}, 1_000_000
+	results, err := c.Run(context.Background())
+	require.NoError(t, err)
+	textbook := math.Pow(1-math.Exp(-6.0/10), 6) // k = 6 of 10 bits
+	exact, blocked := results[0].Rates[0], results[0].Rates[1]
+	require.InEpsilon(t, textbook, exact.Mean(), 0.15)
+	low, _ := blocked.Interval(4)
+	require.Greater(t, blocked.Mean()+(blocked.Mean()-low), textbook, "lines are unequally full")
+	require.Less(t, blocked.Mean(), 0.01)
+	require.Equal(t, []bool{true, false}, results[0].Whole)
+	for i, k := range kind.All {
+		p, err := k.New(10)
+		require.NoError(t, err)
+		require.Equal(
+			t,
+			p.(interface{ FilterSize(int) uint64 }).FilterSize(3000),
+			uint64(results[0].Sizes[i]),
+		)
+	}
+}
+
+// Small filters of the same keys are measured together, large ones each by itself.
+func TestTogether(t *testing.T) {
+	c := config()
+	c.Ns, c.Bits = []int{1000, 2_500_000, 10_000_000}, []float64{9, 10, 11}
+	c.Shapes = shapes(t, "uuid", "random")
+	cells, _ := c.Cells()
+	var sizes []int
+	var again []string
+	for _, group := range together(cells) {
+		sizes = append(sizes, len(group))
+		for _, cell := range group {
+			require.Equal(t, group[0].keysOf(), cell.keysOf())
+			again = append(again, cell.String())
+		}
+	}
+	require.Equal(t, []int{3, 3, 2, 1, 2, 1, 1, 1, 1, 1, 1, 1}, sizes)
+	for i := range cells {
+		require.Equal(t, cells[i].String(), again[i])
+	}
+}
+
+func TestCells(t *testing.T) {
+	c := config()
+	c.Ns = []int{1000}
+	cells, leftOut := c.Cells()
+	byKeys := map[string]int{}
+	for _, cell := range cells {
+		byKeys[cell.keys()]++
+	}
+	require.Equal(t, 1, byKeys["random"])
+	require.Equal(t, 1, byKeys["decimal alternating"])
+	require.Zero(t, byKeys["length 1%"], "100,000 lengths")
+	require.Equal(t, 4, leftOut, "length and length-a with 10 % and 1 %")
+	require.Len(t, byKeys, 2+14*5-4)
+}
+
+func TestFaults(t *testing.T) {
+	c := config(always(0.1).kind("sound"), fake{always(0).rateOf, true}.kind("losing"))
+	results, err := c.Run(context.Background())
+	require.ErrorIs(t, err, ErrLostKey)
+	require.ErrorContains(t, err, "losing")
+	require.Empty(t, results)
+	require.Equal(t, 1, c.Progress.(*silent).done)
+
+	other := kind.All[1]
+	other.Encoding = policy.EncodingBloom
+	_, err = config(other).Run(context.Background())
+	require.ErrorContains(t, err, `its filter is of the encoding "blocked Bloom"`)
+}
+
+// What was measured before an interruption is kept.
+func TestInterruption(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cause := errors.New("enough")
+	c := config(kind.All...)
+	c.Ns = []int{20, 5_000_000}
+	c.Progress = &stopper{after: 17, stop: func() { cancel(cause) }}
+	results, err := c.Run(ctx)
+	require.ErrorIs(t, err, cause)
+	require.Greater(t, len(results), 50)
+	r := &report.Report{}
+	(&Outcome{c, results}).Report(r)
+	require.Len(t, r.Records, 2*len(results))
+}
+
+type stopper struct {
+	silent
+	after int
+	stop  func()
+}
+
+func (s *stopper) Next(string) {
+	if s.after--; s.after == 0 {
+		s.stop()
+	}
+}
+
+// rate returns a rate of 4 equal filters of a million queries each.
+func rate(falsePositives int) (r Rate) {
+	for range 4 {
+		r.add(1_000_000, falsePositives)
+	}
+	return r
+}
+
+// outcome returns one of a cell, and of random keys beside it.
+func outcome(t *testing.T, n int, bits float64, exactRandom, other Rate) *Outcome {
+	beside := Cell{shapes(t, "random")[0], keys.Anywhere, n, bits}
+	cell := Cell{shapes(t, "decimal")[0], density(t, "63%"), n, bits}
+	c := config(kind.All[:2]...)
+	c.Ns, c.Bits = []int{n}, []float64{bits}
+	return &Outcome{c, []Result{
+		{beside, []Rate{exactRandom, rate(1)}, []int{128, 256}, []bool{true, true}},
+		{cell, []Rate{rate(900_000), other}, []int{128, 256}, []bool{true, true}},
+	}}
+}
+
+// A rate may be 3 standard errors above its bound, and no more. With 4M queries the errors are
+// 49.7, 15.0 and 7.4 a million at the bounds, and that of two rates of 2 % together 99.
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		n              int
+		bits           float64
+		exact          int // false positives of random keys
+		falsePositives int // a million
+		broken         bool
+	}{
+		{"within", 1000, 10, 1, 9000, false},
+		{"3 above", 1000, 10, 1, 10_000 + 3*49, false},
+		{"4 above", 1000, 10, 1, 10_000 + 4*50, true},
+		{"3 above, 16 bits", 1000, 16, 1, 900 + 3*15, false},
+		{"4 above, 16 bits", 1000, 16, 1, 900 + 4*16, true},
+		{"3 above, 20 bits", 10_000_000, 20, 1, 220 + 3*7, false},
+		{"4 above, 20 bits", 10_000_000, 20, 1, 220 + 4*8, true},
+		{"the smallest number of keys", 500, 10, 900_000, 10_000 + 4*50, true},
+		{"too many keys for a promise", 20_000_000, 10, 1, 900_000, false},
+		{"bits without a promise", 1000, 12, 1, 900_000, false},
+		{"few keys: above the bound, better than exact", 499, 10, 20_000, 19_000, false},
+		{"few keys: 2.9 above exact", 499, 10, 20_000, 20_000 + 285, false},
+		{"few keys: 3.2 above exact", 499, 10, 20_000, 20_000 + 320, true},
+		{"few keys, below the bound, worse than exact", 8, 10, 5000, 9000, true},
+		{"few keys, bits without a promise", 8, 12, 5000, 9000, true},
+		{"500 keys: both", 500, 10, 5000, 9000, true},
+		{"501 keys: not exact's", 501, 10, 5000, 9000, false},
+		{"7 keys: none", 7, 10, 5000, 900_000, false},
+	} {
+		o := outcome(t, c.n, c.bits, rate(c.exact), rate(c.falsePositives))
+		r := &report.Report{}
+		o.Report(r)
+		if c.broken {
+			require.ErrorIs(t, o.Err(), ErrBound, c.name)
+			require.ErrorContains(t, o.Err(), "blocked: ", c.name)
+			require.Regexp(
+				t,
+				`blocked: BOUNDS ARE BROKEN by [12] of \d rates: decimal 63%, `,
+				fmt.Sprint(r.Notes),
+				c.name,
+			)
+		} else {
+			require.NoError(t, o.Err(), c.name)
+			require.NotContains(t, fmt.Sprint(r.Notes), "BROKEN", c.name)
+		}
+	}
+	// Filters that are divided into lines promise nothing at few keys, nor without a reference.
+	o := outcome(t, 100, 10, rate(5000), rate(9000))
+	require.Error(t, o.Err())
+	o.Results[1].Whole[1] = false
+	require.NoError(t, o.Err())
+	o = outcome(t, 100, 10, rate(5000), rate(9000))
+	o.Results = o.Results[1:]
+	require.NoError(t, o.Err())
+	o = outcome(t, 100, 10, rate(5000), rate(9000))
+	o.Results[0].Bits = 11
+	require.NoError(t, o.Err(), "the reference has other bits")
+}
+
+func TestReport(t *testing.T) {
+	o := outcome(t, 1024, 10, rate(12_000), rate(10_051))
+	r := &report.Report{Command: "bench rates", Records: []Record{}}
+	o.Report(r)
+	var b bytes.Buffer
+	require.NoError(t, r.WriteText(&b, 100))
+	require.Regexp(
+		t,
+		`│ +1024 │ exact +│ +1\.00 │ 45\.60 +│ 90\.00 \[89\.97 to 90\.03\] │ decimal 63% │ +│`,
+		b.String(),
+	)
+	require.Regexp(
+		t,
+		`│ +1024 │ blocked │ +2\.00 │ 0\.5026 │ 1\.01 \[0\.9954 to 1\.01\] +│ decimal 63% │ 1\.00  │`,
+		b.String(),
+	)
+	require.Contains(t, b.String(), "blocked: all 2 rates are within their bounds or at most 3 "+
+		"standard errors above")
+	records := r.Records.([]Record)
+	require.Len(t, records, 4)
+	low, high := o.Results[1].Rates[1].Interval(z95)
+	require.Equal(
+		t,
+		Record{
+			"blocked",
+			"decimal",
+			"63%",
+			1024,
+			10,
+			256,
+			4,
+			4_000_000,
+			40_204,
+			0.010051,
+			low,
+			high,
+			0.01,
+		},
+		records[3],
+	)
+	require.NoError(t, r.WriteJSON(&b))
+}
+
+// The picture has a glyph for each rate, and the names of shapes and kinds.
+func TestDraw(t *testing.T) {
+	c := config(kind.All...)
+	c.Ns, c.Shapes, c.Densities = []int{
+		WindowKeys,
+		1000,
+	}, shapes(
+		t,
+		"random",
+		"bigendian",
+	), []keys.Density{
+		density(t, "63%"),
+	}
+	results, err := c.Run(context.Background())
+	require.NoError(t, err)
+	for i := range results {
+		if results[i].N == 1000 {
+			results[i].N = TableKeys
+		}
+	}
+	var b bytes.Buffer
+	require.NoError(t, (&Outcome{c, results}).Draw(&b))
+	for _, want := range []string{">random</text>", ">bigendian</text>", ">exact</text>", ">blocked</text>", "goleveldb: 36 keys", "Arial"} {
+		require.Contains(t, b.String(), want)
+	}
+}

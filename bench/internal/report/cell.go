@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/montanaflynn/stats"
+)
+
+// A Number is a figure with the number of decimals to show. A NaN is shown as an empty cell.
+type Number struct {
+	Value    float64
+	Decimals int
+}
+
+func (n Number) String() string {
+	if math.IsNaN(n.Value) {
+		return ""
+	}
+	return strconv.FormatFloat(n.Value, 'f', n.Decimals, 64)
+}
+
+// A Spread is a figure that varies from round to round, or that has an interval.
+type Spread struct {
+	Middle, Low, High float64
+	Decimals          int
+}
+
+// Quartiles returns the median of values and their quartiles.
+func Quartiles(values []float64, decimals int) Spread {
+	return spread(values, decimals, func(v stats.Float64Data) (low, high float64) {
+		return must(v.PercentileNearestRank(25)), must(v.PercentileNearestRank(75))
+	})
+}
+
+// Extremes returns the median of values, the lowest and the highest.
+func Extremes(values []float64, decimals int) Spread {
+	return spread(values, decimals, func(v stats.Float64Data) (low, high float64) {
+		return must(v.Min()), must(v.Max())
+	})
+}
+
+func spread(
+	v stats.Float64Data,
+	decimals int,
+	ends func(stats.Float64Data) (float64, float64),
+) Spread {
+	if len(v) == 0 {
+		return Spread{Middle: math.NaN()}
+	}
+	low, high := ends(v)
+	return Spread{must(v.Median()), low, high, decimals}
+}
+
+// Median returns the median of values, or NaN if there are none.
+func Median(values []float64) float64 { return Extremes(values, 0).Middle }
+
+func must(x float64, err error) float64 {
+	if err != nil {
+		panic(err) // only without values
+	}
+	return x
+}
+
+func (s Spread) String() string {
+	if math.IsNaN(s.Middle) {
+		return ""
+	}
+	text := func(x float64) string { return strconv.FormatFloat(x, 'f', s.Decimals, 64) }
+	if low, high := text(s.Low), text(s.High); low != high {
+		return fmt.Sprintf("%s [%s to %s]", text(s.Middle), low, high)
+	}
+	return text(s.Middle)
+}
+
+// format returns the text of a cell.
+func format(cell any) string {
+	if cell == nil {
+		return ""
+	}
+	return fmt.Sprint(cell)
+}
+
+// isText reports whether a cell is text, which is aligned to the left.
+func isText(cell any) bool {
+	_, ok := cell.(string)
+	return ok
+}
+
+func oneLine(err error) string { return strings.Join(strings.Split(err.Error(), "\n"), "; ") }

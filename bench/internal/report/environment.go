@@ -1,0 +1,83 @@
+package report
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+// Environment says what a benchmark ran on.
+type Environment struct {
+	CPU        string `json:"cpu"`
+	Cores      int    `json:"cores"`
+	GoMaxProcs int    `json:"gomaxprocs"`
+	OS         string `json:"os"`
+	Arch       string `json:"arch"`
+	GoVersion  string `json:"go_version"`
+	Commit     string `json:"commit"`
+}
+
+// ThisEnvironment describes this machine and this program.
+func ThisEnvironment() Environment {
+	cpu := cpuid.CPU.BrandName
+	if cpu == "" {
+		cpu = "unknown CPU"
+	}
+	if cpuid.CPU.Family != 0 {
+		cpu += fmt.Sprintf(" (family %d, model %d)", cpuid.CPU.Family, cpuid.CPU.Model)
+	}
+	return Environment{cpu, runtime.NumCPU(), runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH,
+		runtime.Version(), commit()}
+}
+
+// commit returns the commit of the source: what the build recorded, or, since `go run` records
+// nothing, that of the working directory.
+func commit() string {
+	revision, dirty := "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				revision = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				dirty = "-dirty"
+			}
+		}
+	}
+	if revision != "" {
+		return revision[:min(12, len(revision))] + dirty
+	}
+	out, err := exec.Command(
+		"git",
+		"describe",
+		"--always",
+		"--dirty",
+		"--abbrev=12",
+		"--exclude=*",
+	).Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (e Environment) String() string {
+	return fmt.Sprintf("%s, %d cores, GOMAXPROCS %d, %s/%s, %s, commit %s",
+		e.CPU, e.Cores, e.GoMaxProcs, e.OS, e.Arch, e.GoVersion, e.Commit)
+}
+
+// ModuleVersion returns the version of a module that this program was built with.
+func ModuleVersion(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return m.Version
+			}
+		}
+	}
+	return "unknown version"
+}

@@ -1,0 +1,45 @@
+// Package report presents what a benchmark measured: as text for a terminal, as Markdown for
+// documents, and as JSON and CSV for programs.
+package report
+
+// A Report is what one run of a benchmark measured, with what it depends on.
+type Report struct {
+	Command     string // such as "bench engines"
+	Environment Environment
+	Versions    []Setting // of what was compared
+	Settings    []Setting
+	// Records is what was measured, a slice of structs: one for each turn, run or cell. The tags
+	// "json" and "doc" name and describe the fields. Only JSON and CSV show them.
+	Records any
+	// Tables sum the records up. Only text and Markdown show them.
+	Tables     []Table
+	Notes      []string // what the tables mean, a paragraph each
+	Conclusion []string // lines
+	// Incomplete is why the benchmark ended early, or nil.
+	Incomplete error
+}
+
+// A Setting is a named value.
+type Setting struct {
+	Name  string
+	Value any
+}
+
+// A Table has typed cells: a string, an int, a Number, a Spread, or nil where nothing is known.
+type Table struct {
+	Title   string
+	Keys    int // the first columns say what a row is; each part of a split table shows them
+	Columns []string
+	Rows    [][]any
+}
+
+// Add adds a row.
+func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, cells) }
+
+// problem returns one line about an incomplete report, or "".
+func (r *Report) problem() string {
+	if r.Incomplete == nil {
+		return ""
+	}
+	return "INCOMPLETE, because it ended early: " + oneLine(r.Incomplete)
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/stretchr/testify/require"
+)
+
+// A forged table that crashes Pebble's reader is corrupt, and the other tables are looked at.
+// RocksDB's may have what Pebble's reader does not know.
+func TestCrash(t *testing.T) {
+	dir := pebbleDatabase(t, pebble.DefaultComparer, pebble.FormatMinSupported)
+	paths, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	require.NoError(t, err)
+	paths = append(paths, golden("rocksdb", "fv2_full_bloom.sst"))
+	for i, want := range map[int]string{
+		0: "1 table corrupt", len(paths) - 1: "1 table of formats that cannot be read here",
+	} {
+		table, err := os.ReadFile(paths[i])
+		require.NoError(t, err)
+		footer := table[len(table)-pebblesst.TableFormatRocksDBv2.FooterSize():]
+		for j := range 11 { // the handle of the metaindex
+			footer[1+j] = 0xff
+		}
+		forged := filepath.Join(t.TempDir(), "000001.sst")
+		require.NoError(t, os.WriteFile(forged, table, 0o600))
+		status, out, _ := filterdump(t, "-verify", forged, paths[1])
+		require.Equal(t, map[bool]int{true: exitFault, false: exitCannotRun}[i == 0], status, out)
+		out = strings.Join(strings.Fields(out), " ") // lines are wrapped
+		require.Contains(t, out, want)
+		require.Contains(t, out, "1 table sound")
+		require.Contains(t, out, "Pebble's reader crashed: panic: runtime error: slice bounds out of range")
+
+		_, out, _ = filterdump(t, "-key", "key000001@000", forged)
+		require.Contains(t, out, "crashed: panic: ")
+	}
+}
+
+// An interrupted program ends its children.
+func TestChildIsEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	path := golden("rocksdb", "fv2_full_bloom.sst")
+	for ctx.Err() == nil {
+		lookSafely(ctx, path, settings{})
+	}
+	require.Equal(t, Unreadable, lookSafely(ctx, path, settings{}).Status)
+}

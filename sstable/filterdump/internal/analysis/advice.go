@@ -1,0 +1,122 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+)
+
+const (
+	usualBits = 10 // LevelDB's usual setting
+	fewBits   = 5  // with fewer, the FPR is about a tenth or more
+)
+
+// findings is what the rules of the advice go by.
+type findings struct {
+	*Report
+	format  string
+	filters *tables.Filters
+}
+
+// advise returns sentences that follow from what was found in this very table. Each rule gives one,
+// or "" if it does not apply.
+func advise(info *tables.Info, r *Report) (all []string) {
+	if info.Filters == nil {
+		if r.Entries == 0 {
+			return nil
+		}
+		return []string{"The table has no filter: every lookup in it reads data, whether the key " +
+			"is there or not."}
+	}
+	f := findings{r, info.Format, info.Filters}
+	for _, rule := range []func(findings) string{
+		adviseName, adviseReaders, adviseUncovered, adviseSaturated, adviseFewBits, adviseDense,
+	} {
+		if sentence := rule(f); sentence != "" {
+			all = append(all, sentence)
+		}
+	}
+	return all
+}
+
+// adviseName says which engines use filters of this name.
+func adviseName(f findings) string {
+	levelDB := f.inLevelDBFormat()
+	uses := "only an engine that is configured with a policy of this name looks for it"
+	switch name := f.filters.Policy; {
+	case levelDB && name == policy.Name:
+		uses = "C++ LevelDB looks for this name; goleveldb does with levelbloom's Configure, or " +
+			"with a policy of this name in Filter or AltFilters"
+	case levelDB && name == policy.NameGoLevelDB:
+		uses = "goleveldb looks for this name; C++ LevelDB looks for " + policy.Name
+	case levelDB && name == filters.BuiltinName:
+		uses = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
+	case !levelDB && strings.HasPrefix(name, "rocksdb."):
+		return ""
+	}
+	return fmt.Sprintf("The filters are named %s: %s.", f.filters.Policy, uses)
+}
+
+func (f findings) inLevelDBFormat() bool { return strings.HasPrefix(f.format, "LevelDB") }
+
+// adviseReaders says who reads the filters, where LevelDB's readers do not.
+func adviseReaders(f findings) string {
+	for _, k := range otherKinds {
+		if n := f.Encodings[k.encoding.String()]; n > 0 && f.inLevelDBFormat() {
+			return fmt.Sprintf("%s of %d (%v): %s.", count(n, "filter"), f.Filters, k.encoding,
+				onlyOurs)
+		}
+	}
+	return ""
+}
+
+const onlyOurs = `only levelbloom reads them; C++ LevelDB and goleveldb's own policy answer ` +
+	`"may contain" to every key`
+
+func adviseUncovered(f findings) string {
+	if f.Unfiltered == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d entries are covered by no filter: lookups there read data, "+
+		"whether the key is there or not.", f.Unfiltered, f.Entries)
+}
+
+func adviseSaturated(f findings) string {
+	if f.Saturated == 0 {
+		return ""
+	}
+	return fmt.Sprintf(`%d of %s have all bits set and answer "may contain" to every key: they `+
+		"cost memory and avoid no read.", f.Saturated, count(f.Filters, "filter"))
+}
+
+func adviseFewBits(f findings) string {
+	if !f.Verified || f.Random.Asked == 0 || f.BitsPerKey >= fewBits {
+		return ""
+	}
+	return fmt.Sprintf("%.3g bits per key are few: the FPR of random keys is %v; with %d bits it "+
+		"would be about %s.", f.BitsPerKey, f.Random, usualBits,
+		percent(exactKind.fpp(usualBits, f.KeysPerFilter)))
+}
+
+// adviseDense says what helps if the FPR between the keys is clearly above that of random ones.
+func adviseDense(f findings) string {
+	if !f.Between.clearlyAbove(f.Random) {
+		return ""
+	}
+	sentence := fmt.Sprintf("The FPR is %v between your keys and %v for random ones, because "+
+		"LevelDB's hash does not scatter keys that resemble each other", f.Between, f.Random)
+	if _, dense := f.Encodings[exactKind.encoding.String()]; !dense {
+		sentence = fmt.Sprintf("The FPR is %v between your keys and %v for random ones",
+			f.Between, f.Random)
+	}
+	for _, k := range otherKinds {
+		if f.Encodings[k.encoding.String()] == 0 {
+			sentence += fmt.Sprintf(". With %s and %.3g bits per key it would be about %s (%s)",
+				k.call, f.BitsPerKey, percent(k.fpp(f.BitsPerKey, f.KeysPerFilter)), onlyOurs)
+		}
+	}
+	return sentence + "."
+}

@@ -1,0 +1,168 @@
+package analysis
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+)
+
+// advised returns the sentence of the advice that matches, and its parenthesized parts; nil if
+// there is none.
+func advised(r *Report, pattern string) []string {
+	for _, sentence := range r.Advice {
+		if match := regexp.MustCompile(pattern).FindStringSubmatch(sentence); match != nil {
+			return match
+		}
+	}
+	return nil
+}
+
+// rateOf reads a rate in per cent.
+func rateOf(t *testing.T, text string) float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	require.NoError(t, err)
+	return x / 100
+}
+
+func TestAdviceOnNames(t *testing.T) {
+	const (
+		levelDB = "LevelDB"
+		within  = "LevelDB, written by RocksDB or Pebble"
+		pebble  = "Pebble v4"
+		rocksDB = "RocksDB format_version 2"
+		builtin = "rocksdb.BuiltinBloomFilter"
+
+		inLevelDB   = "C++ LevelDB looks for this name; goleveldb does with levelbloom's Configure, or with a policy of this name in Filter or AltFilters"
+		inGoLevelDB = "goleveldb looks for this name; C++ LevelDB looks for leveldb.BuiltinBloomFilter2"
+		inPebble    = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
+		configured  = "only an engine that is configured with a policy of this name looks for it"
+	)
+	for _, c := range []struct{ format, name, uses string }{
+		{levelDB, policy.Name, inLevelDB},
+		{levelDB, policy.NameGoLevelDB, inGoLevelDB},
+		{levelDB, builtin, inPebble},
+		{within, builtin, inPebble},
+		{levelDB, "mine", configured},
+		{pebble, "mine", configured},
+		{pebble, policy.Name, configured},
+		{pebble, builtin, ""},
+		{rocksDB, builtin, ""},
+	} {
+		got := adviseName(findings{format: c.format, filters: &tables.Filters{Policy: c.name}})
+		if c.uses == "" {
+			require.Empty(t, got)
+		} else {
+			require.Equal(t, fmt.Sprintf("The filters are named %s: %s.", c.name, c.uses), got)
+		}
+	}
+}
+
+// A sound table gets advice on its name alone; one with all bits set is told so.
+func TestAdviceOnSaturatedFilters(t *testing.T) {
+	keys := numbered(seeded(t, 1), "key%08d", 0, 6000, 0.5).present
+	table := windowTable(t, keys, 10, 65536, 16)
+	require.Len(t, analyze(t, table, Options{}).Advice, 1)
+	filter := table.info.Filters.Each[1]
+	for i := range filter[:len(filter)-1] {
+		filter[i] = 0xff
+	}
+	r := analyze(t, table, Options{})
+	require.Equal(t, 1, r.Saturated)
+	require.NotNil(t, advised(r, fmt.Sprintf(`^1 of %d filters have all bits set`, r.Filters)))
+}
+
+func TestAdviceOnFewBits(t *testing.T) {
+	const words = `^(3[\d.]*) bits per key are few: the FPR of random keys is ([\d.]+) %; with 10 bits it would be about ([\d.]+) %\.$`
+	keys := numbered(seeded(t, 2), "key%08d", 0, 10_000, 0.5).present
+	for _, table := range []*fakeTable{
+		wholeTable(t, keys, 3), windowTable(t, keys, 3, 65536, 16),
+		windowTableOf(mustBlocked(t, 3), keys, 65536, 16),
+	} {
+		r := analyze(t, table, Options{})
+		match := advised(r, words)
+		require.NotNil(t, match, "%q", r.Advice)
+		require.InDelta(t, r.Random.Rate, rateOf(t, match[2]), 0.001)
+		better := wholeTable(t, keys, 10)
+		require.InDelta(t, analyze(t, better, Options{}).Random.Rate, rateOf(t, match[3]), 0.004)
+	}
+	require.Nil(t, advised(analyze(t, wholeTable(t, keys, 5), Options{}), "few"))
+}
+
+// Pebble's filters know the prefixes that a Split returns. Their bits are counted per prefix.
+func TestFewPrefixes(t *testing.T) {
+	var keys, prefixes [][]byte
+	for i := range 4 {
+		prefix := []byte(fmt.Sprintf("prefix%d", i))
+		prefixes = append(prefixes, prefix)
+		for range 170 {
+			keys = append(keys, prefix)
+		}
+	}
+	filter := mustBloom(t, 10).AppendFilter(nil, prefixes)
+	r := analyze(t, wholeTableOf(filter, keys[:679]), Options{})
+	require.EqualValues(t, 679, r.Entries)
+	require.EqualValues(t, 4, r.Keys)
+	require.EqualValues(t, 8*len(filter)/4, r.BitsPerKey)
+	require.EqualValues(t, 4, r.KeysPerFilter)
+	require.Nil(t, advised(r, "few"), "%q", r.Advice)
+}
+
+func TestAdviceOnDenseKeysOnlyIfTheyAre(t *testing.T) {
+	set := numbered(seeded(t, 5), "key%08d", 0, 18_000, 0.5)
+	r := analyze(t, wholeTable(t, set.present, 10), Options{})
+	require.Nil(t, advised(r, "between your keys"), "%q", r.Advice)
+}
+
+// Dense keys have many false positives in LevelDB's encoding. The predictions for the other kinds
+// are what these do.
+func TestAdviceOnDenseKeys(t *testing.T) {
+	const words = `^The FPR is ([\d.]+) % between your keys and ([\d.]+) % for random ones, because LevelDB's hash .* With policy\.NewBlockedBloom and 10[\d.]* bits per key it would be about ([\d.]+) % \(only levelbloom reads them; .*\)\.$`
+	set := numbered(seeded(t, 6), "%016d", 0, 200_000, 0.63)
+	for _, table := range []*fakeTable{
+		windowTable(t, set.present[:20_000], 10, 4096, 11),
+		wholeTable(t, set.present, 10),
+	} {
+		r := analyze(t, table, Options{})
+		match := advised(r, words)
+		require.NotNil(t, match, "%q", r.Advice)
+		require.InDelta(t, r.Between.Rate, rateOf(t, match[1]), 0.001)
+		require.InDelta(t, r.Random.Rate, rateOf(t, match[2]), 0.001)
+		keys := table.keys()
+		other := wholeTableOf(mustBlocked(t, 10).AppendFilter(nil, keys), keys)
+		if table.info.Filters.PerWindow {
+			other = windowTableOf(mustBlocked(t, 10), keys, 4096, 11)
+		}
+		require.InDelta(t, analyze(t, other, Options{}).Between.Rate, rateOf(t, match[3]), 0.004)
+	}
+	// Not where LevelDB's encoding keeps its rate, and not where the filters are blocked Bloom.
+	blocked := windowTableOf(mustBlocked(t, 10), set.present[:20_000], 4096, 11)
+	for _, table := range []*fakeTable{wholeTable(t, set.present[:18_000], 10), blocked} {
+		require.Nil(t, advised(analyze(t, table, Options{}), "NewBlockedBloom"))
+	}
+	r := analyze(t, blocked, Options{})
+	require.NotNil(t, advised(r, fmt.Sprintf(`^%d filters of %[1]d \(blocked Bloom\): only levelbloom reads them`, r.Filters)))
+	// Other engines do not read Pebble's tables.
+	whole := wholeTableOf(mustBlocked(t, 10).AppendFilter(nil, set.present), set.present)
+	require.Nil(t, advised(analyze(t, whole, Options{}), "only levelbloom reads"))
+}
+
+// Every kind is what its policy builds, and its predicted FPP is that of its filters.
+func TestKinds(t *testing.T) {
+	for _, k := range append([]kind{exactKind}, otherKinds...) {
+		p, err := k.new(10)
+		require.NoError(t, err)
+		builder := p.NewBuilder()
+		builder.Add([]byte("key"))
+		info, err := policy.Parse(builder.Finish(nil))
+		require.NoError(t, err)
+		require.Equal(t, k.encoding, info.Encoding)
+		require.InDelta(t, 0.009, k.fpp(10, 18_000), 0.003)
+		require.Equal(t, 1.0, k.fpp(0, 100))
+	}
+}

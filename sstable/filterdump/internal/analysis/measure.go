@@ -1,0 +1,97 @@
+package analysis
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+)
+
+// countFilters counts the filters and their bytes, which needs no reader. keys has the number of
+// keys that each filter was built from.
+func (r *Report) countFilters(f *tables.Filters, keys []int64) {
+	bits, built := 0, int64(0)
+	for i, filter := range f.Each {
+		if len(filter) == 0 {
+			r.Empty++
+			continue
+		}
+		r.Filters++
+		bits += 8 * len(filter)
+		built += keys[i]
+	}
+	r.Bytes = f.Bytes
+	r.BitsPerKey = ratio(float64(bits), float64(built))
+	r.KeysPerFilter = ratio(float64(built), float64(r.Filters))
+}
+
+// measure looks at the bits of all filters.
+func (r *Report) measure(f *tables.Filters) {
+	r.Encodings, r.Malformed = map[string]int{}, map[string]int{}
+	var bits, set, fpp float64
+	measured := 0
+	for _, filter := range f.Each {
+		if len(filter) == 0 {
+			continue
+		}
+		encoding, info, err := f.Reader.Parse(filter)
+		r.Encodings[encoding]++
+		if err != nil {
+			r.Malformed[err.Error()]++
+			continue
+		}
+		measured++
+		keys, p := info.Estimate()
+		fpp += p
+		if info.K == 0 {
+			continue // an encoding without bits that keys set
+		}
+		ones := info.Ones()
+		set += float64(ones)
+		bits += float64(8 * len(info.Payload))
+		if ones == 8*len(info.Payload) {
+			r.Saturated++
+		}
+		if !math.IsInf(keys, 1) {
+			r.Distinct += keys
+		}
+		if i, found := slices.BinarySearch(r.Probes, info.K); !found {
+			r.Probes = slices.Insert(r.Probes, i, info.K)
+		}
+	}
+	r.Fill = ratio(set, bits)
+	r.FPP = ratio(fpp, float64(measured))
+}
+
+// Encoding names the encodings of the filters in words.
+func (r *Report) Encoding() string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(r.Encodings)) {
+		if len(r.Encodings) > 1 {
+			name = fmt.Sprintf("%s of %s", count(r.Encodings[name], "filter"), name)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, "; ")
+}
+
+// unparsed names what is wrong with filters, "" if nothing is.
+func (r *Report) unparsed() string {
+	var all []string
+	for _, cause := range slices.Sorted(maps.Keys(r.Malformed)) {
+		all = append(all, fmt.Sprintf("%d of %s: %s",
+			r.Malformed[cause], count(r.Filters, "filter"), cause))
+	}
+	return strings.Join(all, "; ")
+}
+
+// ratio is a / b, or 0 if b is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

@@ -1,0 +1,70 @@
+package analysis
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Filters whose bits are all set, and none at all, still make JSON: no figure is infinite.
+func TestReportIsFinite(t *testing.T) {
+	full := wholeTable(t, numbered(seeded(t, 1), "%04d", 0, 10, 1).present, 10)
+	for i := range full.info.Filters.Each[0][:len(full.info.Filters.Each[0])-1] {
+		full.info.Filters.Each[0][i] = 0xff
+	}
+	r := analyze(t, full, Options{})
+	require.Equal(t, 1, r.Saturated)
+	require.Zero(t, r.Distinct)
+	require.Equal(t, 1.0, r.FPP)
+	require.Equal(t, 1.0, r.Fill)
+	for _, table := range []*fakeTable{full, wholeTable(t, nil, 10), exactTable()} {
+		_, err := json.Marshal(analyze(t, table, Options{}))
+		require.NoError(t, err)
+	}
+}
+
+// The bits of several filters are those of all together; the FPP is their mean.
+func TestReportAddsFiltersUp(t *testing.T) {
+	rng := seeded(t, 2)
+	keys := numbered(rng, "key%08d", 0, 5000, 0.5).present
+	table := windowTable(t, keys, 10, 4096, 11)
+	f := table.info.Filters
+	var bits, set int64
+	var distinct, fpp float64
+	filters, empty := 0, 0
+	bytes := 0
+	for _, filter := range f.Each {
+		if len(filter) == 0 {
+			empty++
+			continue
+		}
+		_, info, err := f.Reader.Parse(filter)
+		require.NoError(t, err)
+		filters++
+		bytes += len(filter)
+		bits += int64(8 * len(info.Payload))
+		set += int64(info.Ones())
+		d, p := info.Estimate()
+		distinct += d
+		fpp += p
+	}
+	require.Positive(t, empty)
+	r := analyze(t, table, Options{})
+	require.Equal(t, filters, r.Filters)
+	require.Equal(t, empty, r.Empty)
+	require.Equal(t, f.Bytes, r.Bytes)
+	require.Equal(t, []int{6}, r.Probes)
+	require.InDelta(t, float64(set)/float64(bits), r.Fill, 1e-12)
+	require.InDelta(t, distinct, r.Distinct, 1e-6)
+	require.InDelta(t, fpp/float64(filters), r.FPP, 1e-12)
+	require.InDelta(t, 8*float64(bytes)/5000, r.BitsPerKey, 1e-9)
+	require.InDelta(t, 5000/float64(filters), r.KeysPerFilter, 1e-9)
+	require.InDelta(t, 5000, r.Distinct, 500)
+	require.False(t, math.IsNaN(r.FPP))
+
+	other := windowTable(t, keys, 20, 4096, 11)
+	copy(f.Each[len(f.Each)/2:], other.info.Filters.Each[len(f.Each)/2:])
+	require.Equal(t, []int{6, 13}, analyze(t, table, Options{}).Probes)
+}

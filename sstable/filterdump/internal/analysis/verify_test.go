@@ -1,0 +1,202 @@
+package analysis
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+)
+
+// The filters here are exact, so that chance hides nothing.
+
+func TestVerified(t *testing.T) {
+	table := exactTable([]string{"a", "b", "b"}, []string{"c"}, []string{"d", "e"})
+	table.info.Filters.Each = append(table.info.Filters.Each, nil) // an empty window at the end
+	r := analyze(t, table, Options{})
+	require.True(t, r.Verified)
+	require.Empty(t, r.Unverified)
+	require.Equal(t, "exact", r.Encoding())
+	require.Zero(t, r.FalseNegatives)
+	require.Empty(t, r.Lost)
+	require.EqualValues(t, 6, r.Entries)
+	require.EqualValues(t, 5, r.Keys)
+	require.Equal(t, 3, r.Filters)
+	require.Equal(t, 1, r.Empty)
+	require.InDelta(t, 2, r.KeysPerFilter, 1e-9)
+	require.InDelta(t, 8*12.0/6, r.BitsPerKey, 1e-9) // two bytes per key
+}
+
+func TestFalseNegatives(t *testing.T) {
+	var keys []string
+	for i := range 30 {
+		keys = append(keys, fmt.Sprintf("key%02d", i))
+	}
+	table := exactTable(keys[:10], keys[10:20], keys[20:])
+	each := table.info.Filters.Each
+	each[0] = exact{}.filter(keys[:9]...) // lost: key09
+	each[1] = exact{}.filter(keys[9])     // in the wrong window, so all of 10 to 19 are lost
+	each[2] = append(each[2], exact{}.filter("more")...)
+
+	r := analyze(t, table, Options{})
+	require.True(t, r.Verified, "compared they were")
+	require.EqualValues(t, 11, r.FalseNegatives)
+	var want []string
+	for _, key := range keys[9:19] {
+		want = append(want, hex.EncodeToString([]byte(key)))
+	}
+	require.Equal(t, want, r.Lost)
+}
+
+// An empty filter says "absent" to the keys of its window, and to lookups there.
+func TestEmptyFilterLosesKeys(t *testing.T) {
+	table := exactTable([]string{"a"}, []string{"b"})
+	table.info.Filters.Each[1] = nil
+	r := analyze(t, table, Options{})
+	require.EqualValues(t, 1, r.FalseNegatives)
+	require.Equal(t, []string{"62"}, r.Lost)
+}
+
+func TestUncoveredEntriesAreNotLost(t *testing.T) {
+	table := exactTable([]string{"a", "b"}, []string{"x", "y", "z"})
+	table.blocks[1].filter = -1
+	r := analyze(t, table, Options{})
+	require.True(t, r.Verified)
+	require.Zero(t, r.FalseNegatives)
+	require.EqualValues(t, 5, r.Entries)
+	require.EqualValues(t, 3, r.Unfiltered)
+	require.Contains(t, r.Advice, "3 of 5 entries are covered by no filter: lookups there read data, whether the key is there or not.")
+}
+
+// Filters under a name that is not known here are counted, and nothing else.
+func TestUnknownPolicy(t *testing.T) {
+	table := wholeTable(t, numbered(seeded(t, 1), "%06d", 0, 1000, 0.5).present, 10)
+	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
+	r := analyze(t, table, Options{})
+	require.False(t, r.Verified)
+	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under another name, pass -bloom mine"
+	require.Equal(t, why, r.Unverified)
+	require.Equal(t, why, r.BetweenUnasked)
+	require.Equal(t, why, r.BeyondUnasked)
+	require.Zero(t, r.Random)
+	require.Zero(t, r.Distinct)
+	require.Equal(t, 1, r.Filters)
+	require.Empty(t, r.Encoding())
+	require.Len(t, r.Advice, 1, "on the name")
+}
+
+func TestUnverifiedByThePrefixRule(t *testing.T) {
+	const why = "the comparer mine is not known here"
+	set := numbered(seeded(t, 3), "%06d", 0, 1000, 0.5)
+	table := wholeTable(t, set.present, 10)
+	table.blocks[0].keys = set.absent // the filters know other parts of the keys
+	table.info.Unverified = why
+	r := analyze(t, table, Options{})
+	require.False(t, r.Verified)
+	require.Equal(t, why, r.Unverified)
+	require.Zero(t, r.FalseNegatives)
+	require.Equal(t, why, r.BetweenUnasked)
+	require.Equal(t, why, r.BeyondUnasked)
+	require.Zero(t, r.Between)
+	require.Zero(t, r.Beyond)
+	require.EqualValues(t, 65536, r.Random.Asked, "random keys need no rule")
+	require.Equal(t, "LevelDB Bloom", r.Encoding())
+	require.Equal(t, []int{6}, r.Probes)
+}
+
+func TestNoFilter(t *testing.T) {
+	table := exactTable([]string{"a", "b"})
+	table.info.Filters = nil
+	table.blocks[0].filter = -1
+	r := analyze(t, table, Options{})
+	require.Equal(t, &Report{
+		Entries: 2, Keys: 2, Unfiltered: 2, KeyShape: "1 byte",
+		BetweenUnasked: "the table has no filter", BeyondUnasked: "the table has no filter",
+		Advice: []string{"The table has no filter: every lookup in it reads data, whether the key is there or not."},
+	}, r)
+
+	table.blocks = nil
+	r = analyze(t, table, Options{})
+	require.Zero(t, r.Entries)
+	require.Empty(t, r.Advice)
+}
+
+// Pebble's filters are read by their own encoding, with a hash of its own.
+func TestPebbleBloom(t *testing.T) {
+	table := wholeTable(t, numbered(seeded(t, 4), "%06d", 0, 100, 1).present, 10)
+	table.info.Filters.Policy, table.info.Filters.Reader = "rocksdb.BuiltinBloomFilter", filters.Builtin
+	table.info.Filters.Each[0] = make([]byte, 64+5)
+	table.info.Filters.Each[0][64], table.info.Filters.Each[0][65] = 6, 1 // one line of no bits
+	r := analyze(t, table, Options{})
+	require.EqualValues(t, 100, r.FalseNegatives)
+	require.Equal(t, "Pebble Bloom", r.Encoding())
+	require.Empty(t, r.Advice)
+}
+
+// A table that is not in bytewise order has another comparer.
+func TestOtherOrder(t *testing.T) {
+	keys := numbered(seeded(t, 5), "%06d", 100, 1000, 0.5).present
+	table := wholeTable(t, keys, 10)
+	keys[500], keys[501] = keys[501], keys[500]
+	r := analyze(t, table, Options{})
+	require.True(t, r.Verified)
+	require.Zero(t, r.Between)
+	require.Contains(t, r.BetweenUnasked, "not in bytewise order")
+	require.EqualValues(t, 65536, r.Random.Asked)
+	require.Positive(t, r.Beyond.Asked, "beyond the first and the last key in bytewise order all keys are absent")
+	require.Empty(t, r.BeyondUnasked)
+}
+
+func TestNothingToAsk(t *testing.T) {
+	for _, c := range []struct {
+		keys            []string
+		between, beyond string
+	}{
+		{[]string{"a"}, "no key of the same shape lies between two keys where a filter is asked", ""},
+		{[]string{"1", "2", "3"}, "no key of the same shape lies between two keys where a filter is asked", ""},
+		{[]string{""}, "no key of the same shape lies between two keys where a filter is asked", "no key of the same shape lies beyond the keys"},
+		{[]string{"1", "3"}, "", ""},
+	} {
+		r := analyze(t, exactTable(c.keys), Options{})
+		require.Equal(t, c.between, r.BetweenUnasked, "%q", c.keys)
+		require.Equal(t, c.beyond, r.BeyondUnasked, "%q", c.keys)
+		require.Equal(t, c.between == "", r.Between.Asked > 0)
+		require.Equal(t, c.beyond == "", r.Beyond.Asked > 0)
+		require.Zero(t, r.Between.Passed+r.Beyond.Passed+r.Random.Passed, "exact filters let nothing pass")
+	}
+	table := exactTable()
+	r := analyze(t, table, Options{})
+	require.Zero(t, r.Random)
+	require.True(t, r.Verified)
+	require.Equal(t, "no filter has keys", r.BeyondUnasked)
+
+	// LevelDB's reader answers "may contain" to no filter, and asks none there.
+	table = exactTable([]string{"1"}, []string{"3", "5"})
+	table.blocks[1].filter = -1
+	require.Zero(t, analyze(t, table, Options{}).Between)
+}
+
+// Keys that the table's reader cannot read are no fault of the table.
+func TestUnreadableKeys(t *testing.T) {
+	const why = "the key schema is not known"
+	table := wholeTable(t, nil, 10)
+	table.info.Filters.Each = [][]byte{mustBloom(t, 10).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")})}
+	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
+	_, err := Analyze(context.Background(), table, Options{})
+	require.ErrorIs(t, err, table.err, "the table does not say so itself")
+
+	table.info.Unverified = why
+	r, err := Analyze(context.Background(), table, Options{})
+	require.NoError(t, err)
+	require.False(t, r.Verified)
+	require.Equal(t, why, r.Unverified)
+	require.Equal(t, []int{6}, r.Probes, "the filter can be measured all the same")
+	require.Zero(t, r.Entries)
+	require.Equal(t, why, r.BetweenUnasked)
+	require.Equal(t, why, r.BeyondUnasked)
+	require.Empty(t, r.Advice[1:], "only what the name says")
+}

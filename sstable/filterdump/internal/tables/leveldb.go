@@ -1,0 +1,177 @@
+package tables
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+)
+
+// levelDBTable is a table in LevelDB's format, whoever wrote it.
+type levelDBTable struct {
+	file  *os.File
+	table *sstable.Table
+	info  Info
+}
+
+func openLevelDB(path string, file *os.File, size int64, o Options) (Table, error) {
+	t := &levelDBTable{file: file, info: Info{
+		Format: "LevelDB", Size: size, Comparer: comparerOf(filepath.Dir(path)),
+	}}
+	if err := t.open(path, o); err != nil {
+		return nil, err
+	}
+	if o.Keys == sstable.AutoKeys && t.wrongKeys() {
+		o.Keys = sstable.InternalKeys
+		if t.table.Keys() == sstable.InternalKeys {
+			o.Keys = sstable.PlainKeys
+		}
+		if err := t.open(path, o); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *levelDBTable) open(path string, o Options) (err error) {
+	t.table, err = sstable.OpenTable(
+		t.file, t.info.Size, sstable.WithFileName(path), sstable.WithKeys(o.Keys))
+	if err != nil {
+		return err
+	}
+	if err := t.readProperties(); err != nil {
+		return err
+	}
+	return t.openFilter(o)
+}
+
+// readProperties reads what RocksDB and Pebble record in tables that they write in LevelDB's
+// format.
+func (t *levelDBTable) readProperties() error {
+	for _, e := range t.table.Metaindex() {
+		if e.Name != "rocksdb.properties" {
+			continue
+		}
+		t.info.Format = "LevelDB, written by RocksDB or Pebble"
+		properties := map[string]string{}
+		for p, err := range t.table.MetaEntries(e.Handle) {
+			if err != nil {
+				return err
+			}
+			properties[string(p.Key)] = string(p.Value)
+		}
+		t.info.Comparer = properties[propComparer]
+		t.info.Unverified = unknownPrefixRule(
+			properties[propComparer], properties[propExtractor], properties[propWholeKeys])
+	}
+	return nil
+}
+
+// openFilter opens the filter that chooseFilter chooses.
+func (t *levelDBTable) openFilter(o Options) error {
+	entries := t.table.Filters()
+	if len(entries) == 0 {
+		return nil
+	}
+	e, reader, others := chooseFilter(entries, o)
+	t.info.Others = others
+	filter, err := t.table.OpenFilter(e, unasked{})
+	if err != nil {
+		return err
+	}
+	f := &Filters{
+		Policy: e.Policy, Reader: reader, PerWindow: !e.Whole, Bytes: int64(e.Handle.Length),
+	}
+	if e.Whole {
+		f.Each = [][]byte{filter.Whole()}
+	} else {
+		f.BaseLg = filter.Windows().BaseLg()
+		for i := range filter.Windows().NumFilters() {
+			f.Each = append(f.Each, filter.Windows().Filter(i))
+		}
+	}
+	t.info.Filters = f
+	return nil
+}
+
+// wrongKeys reports whether the first data block shows that the keys are of the other format than
+// the one they were taken for: its filter matches all keys in that format, but not in this one.
+func (t *levelDBTable) wrongKeys() bool {
+	f := t.info.Filters
+	if f == nil || f.Reader == nil || t.info.Unverified != "" || t.table.Blocks() == 0 {
+		return false
+	}
+	filter := f.at(t.table.Block(0).Offset)
+	if filter < 0 {
+		return false
+	}
+	bytes := f.Each[filter]
+	const trailer = 8
+	internal, plain := true, true
+	for e, err := range t.table.Entries() {
+		if err != nil || e.Block > 0 {
+			break
+		}
+		internal = internal && len(e.Stored) >= trailer &&
+			f.Reader.MayContain(bytes, e.Stored[:len(e.Stored)-trailer])
+		plain = plain && f.Reader.MayContain(bytes, e.Stored)
+	}
+	if t.table.Keys() == sstable.InternalKeys {
+		return plain && !internal
+	}
+	return internal && !plain
+}
+
+// at returns the index of the filter that covers the data block at this offset, -1 if none does.
+func (f *Filters) at(offset uint64) int {
+	if !f.PerWindow {
+		return 0
+	}
+	if window := offset >> f.BaseLg; window < uint64(len(f.Each)) {
+		return int(window)
+	}
+	return -1
+}
+
+func (t *levelDBTable) Info() *Info { return &t.info }
+
+func (t *levelDBTable) Keys(f func(filter int, key []byte) error) error {
+	filter, block := -1, -1
+	for e, err := range t.table.Entries() {
+		if errors.Is(err, sstable.ErrIndexOrder) && t.info.Comparer != bytewise {
+			return nil // the index may be right for another comparer
+		}
+		if err != nil {
+			return err
+		}
+		if e.Block != block && t.info.Filters != nil {
+			block = e.Block
+			filter = t.info.Filters.at(t.table.Block(block).Offset)
+		}
+		if err := f(filter, e.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *levelDBTable) Locate(key []byte) int {
+	if t.info.Filters == nil {
+		return -1
+	}
+	if !t.info.Filters.PerWindow {
+		return 0
+	}
+	block, ok := t.table.FindBlock(key)
+	if !ok {
+		return -1
+	}
+	return t.info.Filters.at(t.table.Block(block).Offset)
+}
+
+func (t *levelDBTable) Close() error { return t.file.Close() }
+
+// unasked stands for the policy where only the bytes of filters are needed.
+type unasked struct{ policy.Policy }

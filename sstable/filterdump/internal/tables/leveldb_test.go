@@ -1,0 +1,326 @@
+package tables_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+)
+
+// levelDBFile is a table in LevelDB's format in the making.
+type levelDBFile struct {
+	bytes.Buffer
+}
+
+// block writes a block and returns its handle.
+func (f *levelDBFile) block(contents []byte) []byte {
+	offset := f.Len()
+	crc := crc32.Checksum(append(bytes.Clone(contents), 0), crc32.MakeTable(crc32.Castagnoli))
+	f.Write(contents)
+	f.WriteByte(0)
+	f.Write(binary.LittleEndian.AppendUint32(nil, crc>>15|crc<<17+0xa282ead8))
+	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(offset)), uint64(len(contents)))
+}
+
+// entryBlock makes a block of keys and values; every entry is a restart.
+func entryBlock(pairs ...[2][]byte) (block []byte) {
+	var restarts []byte
+	for _, p := range pairs {
+		restarts = binary.LittleEndian.AppendUint32(restarts, uint32(len(block)))
+		block = append(block, 0, byte(len(p[0])), byte(len(p[1])))
+		block = append(append(block, p[0]...), p[1]...)
+	}
+	return binary.LittleEndian.AppendUint32(append(block, restarts...), uint32(len(pairs)))
+}
+
+type named struct {
+	name     string
+	contents []byte
+}
+
+// writeLevelDB writes one data block of the stored keys and the other blocks, which must be in the
+// order of their names.
+func writeLevelDB(t *testing.T, stored [][]byte, others ...named) string {
+	var f levelDBFile
+	var data, meta [][2][]byte
+	for _, key := range stored {
+		data = append(data, [2][]byte{key, nil})
+	}
+	handle := f.block(entryBlock(data...))
+	for _, o := range others {
+		meta = append(meta, [2][]byte{[]byte(o.name), f.block(o.contents)})
+	}
+	metaindex := f.block(entryBlock(meta...))
+	index := f.block(entryBlock([2][]byte{stored[len(stored)-1], handle}))
+	footer := make([]byte, 40)
+	copy(footer, append(metaindex, index...))
+	f.Write(footer)
+	f.WriteString("\x57\xfb\x80\x8b\x24\x75\x47\xdb")
+	path := filepath.Join(t.TempDir(), "000001.ldb")
+	require.NoError(t, os.WriteFile(path, f.Bytes(), 0o600))
+	return path
+}
+
+// bloomFilter is LevelDB's filter of the keys.
+func bloomFilter(t *testing.T, keys [][]byte) []byte {
+	p, err := policy.NewBloom(10)
+	require.NoError(t, err)
+	return p.AppendFilter(nil, keys)
+}
+
+// filtersOf returns a filter of the keys of each encoding.
+func filtersOf(t *testing.T, keys [][]byte) [][]byte {
+	blocked, err := policy.NewBlockedBloom(10)
+	require.NoError(t, err)
+	return [][]byte{bloomFilter(t, keys), blocked.AppendFilter(nil, keys)}
+}
+
+// filterBlock is a filter block with one filter.
+func filterBlock(filter []byte) []byte {
+	block := append(bytes.Clone(filter), 0, 0, 0, 0)
+	return append(binary.LittleEndian.AppendUint32(block, uint32(len(filter))), 11)
+}
+
+// internalKeys returns the keys as a database stores them.
+func internalKeys(keys [][]byte) (stored [][]byte) {
+	for i, key := range keys {
+		stored = append(stored, binary.LittleEndian.AppendUint64(bytes.Clone(key), uint64(i+1)<<8|1))
+	}
+	return stored
+}
+
+func textKeys(n int) (keys [][]byte) {
+	for i := range n {
+		keys = append(keys, []byte(fmt.Sprintf("key%05d", i)))
+	}
+	return keys
+}
+
+func openLevelDB(t *testing.T, path string, o tables.Options) tables.Table {
+	table, err := tables.Open(path, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, table.Close()) })
+	return table
+}
+
+// found returns the keys as filters know them, all of which must be in the filter that covers them.
+func found(t *testing.T, table tables.Table) (keys [][]byte) {
+	require.NoError(t, table.Keys(func(filter int, key []byte) error {
+		require.Zero(t, filter)
+		require.Zero(t, table.Locate(key))
+		require.True(t, table.Info().Filters.Reader.MayContain(table.Info().Filters.Each[filter], key), "%x", key)
+		keys = append(keys, bytes.Clone(key))
+		return nil
+	}))
+	return keys
+}
+
+// Where keys look like what they are not, the filter tells.
+func TestLevelDBKeysByTheirFilter(t *testing.T) {
+	plain := textKeys(1000)
+	looksInternal := internalKeys(plain)
+	looksPlain := make([][]byte, len(plain)) // a type that LevelDB does not have
+	for i, key := range plain {
+		looksPlain[i] = append(bytes.Clone(key), 7, 0, 0, 0, 0, 0, 0, 0)
+	}
+	for _, c := range []struct {
+		name         string
+		stored, want [][]byte
+	}{
+		{"plain", plain, plain},
+		{"internal", looksInternal, plain},
+		{"plain, and looks internal", looksInternal, looksInternal},
+		{"internal, and looks plain", looksPlain, plain},
+	} {
+		for _, filter := range filtersOf(t, c.want) {
+			path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, filterBlock(filter)}, named{"filter.z", filterBlock(nil)})
+			table := openLevelDB(t, path, tables.Options{})
+			require.Equal(t, c.want, found(t, table), c.name)
+			require.Equal(t, []string{"z"}, table.Info().Others)
+		}
+	}
+	// A filter of an unknown encoding decides nothing.
+	for _, c := range [][2][][]byte{{plain, plain}, {looksInternal, plain}, {looksPlain, looksPlain}} {
+		path := writeLevelDB(t, c[0], named{"filter." + policy.Name, filterBlock([]byte{1, 2, 3, 6, 1, 0xee})})
+		require.Equal(t, c[1], found(t, openLevelDB(t, path, tables.Options{})))
+	}
+	// Without a filter that decides, or with an option, the filter is not asked.
+	path := writeLevelDB(t, looksInternal, named{"filter." + policy.Name, filterBlock(bloomFilter(t, looksInternal))})
+	n := 0
+	require.NoError(t, openLevelDB(t, path, tables.Options{Keys: sstable.InternalKeys}).Keys(func(_ int, key []byte) error {
+		require.Equal(t, plain[n], key)
+		n++
+		return nil
+	}))
+	require.Equal(t, len(plain), n)
+}
+
+func TestLevelDBFilterNames(t *testing.T) {
+	keys := textKeys(50)
+	stored := internalKeys(keys)
+	bloom := bloomFilter(t, keys)
+	for _, c := range []struct {
+		name      string
+		blocks    []named
+		options   tables.Options
+		policy    string
+		reader    filters.Reader
+		perWindow bool
+		others    []string
+	}{
+		{"C++ LevelDB", []named{{"filter." + policy.Name, filterBlock(bloom)}}, tables.Options{}, policy.Name, filters.LevelDB, true, nil},
+		{"goleveldb", []named{{"filter." + policy.NameGoLevelDB, filterBlock(bloom)}}, tables.Options{}, policy.NameGoLevelDB, filters.LevelDB, true, nil},
+		{"whole table", []named{{"fullfilter." + policy.Name, bloom}}, tables.Options{}, policy.Name, filters.LevelDB, false, nil},
+		{"unknown", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{}, "mine", nil, true, nil},
+		{"told", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{Bloom: []string{"theirs", "mine"}}, "mine", filters.LevelDB, true, nil},
+		{"RocksDB's for windows", []named{{"filter.rocksdb.BuiltinBloomFilter", filterBlock(bloom)}}, tables.Options{}, "rocksdb.BuiltinBloomFilter", nil, true, nil},
+		{"a known one among others", []named{{"filter.a", filterBlock(nil)}, {"filter." + policy.Name, filterBlock(bloom)}, {"filter.z", filterBlock(nil)}, {"fullfilter.b", bloom}},
+			tables.Options{}, policy.Name, filters.LevelDB, true, []string{"a", "z", "b"}},
+	} {
+		info := openLevelDB(t, writeLevelDB(t, stored, c.blocks...), c.options).Info()
+		require.Equal(t, "LevelDB", info.Format, c.name)
+		f := info.Filters
+		require.Equal(t, c.policy, f.Policy, c.name)
+		require.Equal(t, c.reader, f.Reader, c.name)
+		require.Equal(t, c.perWindow, f.PerWindow, c.name)
+		require.Equal(t, [][]byte{bloom}, f.Each, c.name)
+		require.Equal(t, c.others, info.Others, c.name)
+		if c.perWindow {
+			require.Equal(t, 11, f.BaseLg)
+			require.EqualValues(t, len(bloom)+9, f.Bytes)
+		} else {
+			require.EqualValues(t, len(bloom), f.Bytes)
+		}
+	}
+}
+
+// RocksDB and Pebble note their comparer, and what of a key the filter knows.
+func TestLevelDBProperties(t *testing.T) {
+	keys := textKeys(50)
+	property := func(name, value string) [2][]byte {
+		return [2][]byte{[]byte("rocksdb." + name), []byte(value)}
+	}
+	comparator := property("comparator", "leveldb.BytewiseComparator")
+	for _, c := range []struct {
+		unverified string
+		properties [][2][]byte
+	}{
+		{"", [][2][]byte{comparator}},
+		{"", [][2][]byte{comparator, property("prefix.extractor.name", "nullptr")}},
+		{"prefixes", [][2][]byte{comparator, property("prefix.extractor.name", "leveldb.BytewiseComparator")}},
+		{"prefixes", [][2][]byte{comparator, property("prefix.extractor.name", "rocksdb.FixedPrefix.4")}},
+		{"", [][2][]byte{property("block.based.table.whole.key.filtering", "1"), comparator, property("prefix.extractor.name", "rocksdb.FixedPrefix.4")}},
+		{"comparer", [][2][]byte{property("comparator", "cockroach_comparator")}},
+	} {
+		path := writeLevelDB(t, internalKeys(keys), named{"fullfilter." + policy.Name, bloomFilter(t, keys)}, named{"rocksdb.properties", entryBlock(c.properties...)})
+		info := openLevelDB(t, path, tables.Options{}).Info()
+		require.Equal(t, "LevelDB, written by RocksDB or Pebble", info.Format)
+		if c.unverified == "" {
+			require.Empty(t, info.Unverified)
+			require.Equal(t, "leveldb.BytewiseComparator", info.Comparer)
+		} else {
+			require.Contains(t, info.Unverified, c.unverified)
+		}
+	}
+	// Pebble's own filter, with keys that are internal however they look.
+	for _, name := range []string{"fv0_full_bloom.sst", "fv0_blockbased_legacy.sst"} {
+		table := openLevelDB(t, filepath.Join("..", "..", "..", "..", "testdata", "rocksdb", name), tables.Options{})
+		require.Equal(t, filters.Builtin, table.Info().Filters.Reader)
+		require.Len(t, found(t, table), 500)
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	_, err := tables.Open(filepath.Join(dir, "none.ldb"), tables.Options{})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = tables.Open(dir, tables.Options{})
+	require.ErrorContains(t, err, "not a regular file")
+
+	path := writeLevelDB(t, internalKeys(textKeys(3)), named{"filter." + policy.Name, []byte("no filter block")})
+	_, err = tables.Open(path, tables.Options{})
+	var corrupt *sstable.CorruptionError
+	require.ErrorAs(t, err, &corrupt)
+	require.Equal(t, path, corrupt.File)
+
+	for magic, format := range map[uint64]string{0x8242229663bf9564: "RocksDB plain table", 0x926789d0c5f17873: "RocksDB cuckoo table"} {
+		path := filepath.Join(dir, "000001.sst")
+		require.NoError(t, os.WriteFile(path, binary.LittleEndian.AppendUint64(make([]byte, 100), magic), 0o600))
+		_, err := tables.Open(path, tables.Options{})
+		var unsupported *tables.UnsupportedError
+		require.ErrorAs(t, err, &unsupported)
+		require.Equal(t, format, unsupported.Format)
+	}
+}
+
+// An index that does not fit to the keys may be right for another comparer, unless the manifest
+// names the default one.
+func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
+	keys := textKeys(2)
+	var f levelDBFile
+	handle := f.block(entryBlock([2][]byte{keys[0], nil}, [2][]byte{keys[1], nil}))
+	metaindex := f.block(entryBlock())
+	index := f.block(entryBlock([2][]byte{[]byte("a"), handle})) // below the block's keys
+	footer := make([]byte, 40)
+	copy(footer, append(metaindex, index...))
+	f.Write(footer)
+	f.WriteString("\x57\xfb\x80\x8b\x24\x75\x47\xdb")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "000001.ldb")
+	require.NoError(t, os.WriteFile(path, f.Bytes(), 0o600))
+
+	read := func() (comparer string, err error) {
+		table := openLevelDB(t, path, tables.Options{})
+		n := 0
+		err = table.Keys(func(int, []byte) error { n++; return nil })
+		require.Equal(t, len(keys), n)
+		return table.Info().Comparer, err
+	}
+	comparer, err := read()
+	require.NoError(t, err)
+	require.Empty(t, comparer)
+
+	manifest := func(name string) {
+		record := append(append([]byte{1}, byte(len(name))), name...)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), append(make([]byte, 7), record...), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"), 0o600))
+	}
+	manifest("idb_cmp1")
+	comparer, err = read()
+	require.NoError(t, err)
+	require.Equal(t, "idb_cmp1", comparer)
+
+	manifest("leveldb.BytewiseComparator")
+	comparer, err = read()
+	require.ErrorIs(t, err, sstable.ErrIndexOrder)
+	require.Equal(t, "leveldb.BytewiseComparator", comparer)
+
+	for _, current := range []string{"", "MANIFEST-000003\n", "../MANIFEST-000002\n", "MANIFEST-000002/x"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte(current), 0o600))
+		comparer, err = read()
+		require.NoError(t, err)
+		require.Empty(t, comparer, current)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"), 0o600))
+	for _, broken := range []string{"", "1234567", "1234567\x01", "1234567\x01\xff", "1234567\x01\x05abcd", "1234567\x02\x03abc"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), []byte(broken), 0o600))
+		comparer, err = read()
+		require.NoError(t, err)
+		require.Empty(t, comparer, "%q", broken)
+	}
+
+	// The manifests of C++ LevelDB and of goleveldb.
+	for _, db := range []string{"leveldb/tables/one_key/000005.ldb", "goleveldb/name2_snappy/000002.ldb"} {
+		require.Equal(t, "leveldb.BytewiseComparator", openLevelDB(t, filepath.Join("..", "..", "..", "..", "testdata", db), tables.Options{}).Info().Comparer)
+	}
+}

@@ -1,0 +1,241 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+	"github.com/cockroachdb/pebble/v2/sstable/block/blockkind"
+	"github.com/cockroachdb/pebble/v2/sstable/colblk"
+
+	"github.com/levelbloom/levelbloom/sstable"
+)
+
+// pebbleTable is a table in one of Pebble's formats, or in the format of RocksDB that Pebble reads.
+type pebbleTable struct {
+	path       string
+	file       *pebbleFile
+	reader     *pebblesst.Reader
+	info       Info
+	unreadable error // why the keys cannot be read, if they cannot
+}
+
+func openPebble(path string, file *os.File, size int64, o Options) (Table, error) {
+	t := &pebbleTable{path: path, info: Info{Size: size}}
+	var err error
+	if t.file, t.info.Format, err = newPebbleFile(path, file, size); err != nil {
+		return nil, err
+	}
+	if t.reader, err = openReader(t.file); err == nil {
+		err = t.describe(o)
+	}
+	if err != nil {
+		return nil, t.failed(err)
+	}
+	return t, nil
+}
+
+// unknownName matches the errors of Pebble's reader for names that its options do not have.
+var unknownName = regexp.MustCompile(
+	`(?s)pebble/table: \d+: unknown (?:(comparer) (.*)|(merger) (.*)|key (schema) "(.*)"; known)`)
+
+// openReader opens a table whatever its comparer, merger and key schema are: nothing is compared or
+// merged. Their names come from the reader's errors, one at a time, since it tells them in no other
+// way.
+func openReader(file *pebbleFile) (*pebblesst.Reader, error) {
+	o := pebblesst.ReaderOptions{
+		Comparers:  pebblesst.Comparers{},
+		Mergers:    pebblesst.Mergers{},
+		KeySchemas: pebblesst.KeySchemas{},
+	}
+	for {
+		r, err := newReader(file, o)
+		if err == nil {
+			return r, nil
+		}
+		m := unknownName.FindStringSubmatch(err.Error())
+		if m == nil {
+			return nil, err
+		}
+		before := len(o.Comparers) + len(o.Mergers) + len(o.KeySchemas)
+		switch {
+		case m[1] != "":
+			comparer := *pebblesst.DefaultComparer
+			comparer.Name = m[2]
+			o.Comparers[comparer.Name] = &comparer
+		case m[3] != "":
+			o.Mergers[m[4]] = &pebblesst.Merger{Name: m[4]}
+		default:
+			schema := keySchema(m[6])
+			o.KeySchemas[schema.Name] = &schema
+		}
+		if len(o.Comparers)+len(o.Mergers)+len(o.KeySchemas) == before {
+			return nil, err
+		}
+	}
+}
+
+// newReader is Pebble's NewReader with an error instead of its panic on an unknown key schema.
+func newReader(file *pebbleFile, o pebblesst.ReaderOptions) (r *pebblesst.Reader, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked, ok := p.(error)
+			if !ok || !unknownName.MatchString(panicked.Error()) {
+				panic(p)
+			}
+			r, err = nil, panicked
+		}
+	}()
+	return pebblesst.NewReader(context.Background(), file, o)
+}
+
+// describe fills in what the table's properties and its layout tell.
+func (t *pebbleTable) describe(o Options) error {
+	properties, err := t.reader.ReadPropertiesBlock(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	layout, err := t.reader.Layout()
+	if err != nil {
+		return err
+	}
+	t.info.Comparer = properties.ComparerName
+	if err := t.readFilter(layout, o); err != nil {
+		return err
+	}
+	if t.info.Filters == nil && properties.FilterPolicyName != "" && t.file.rocksDB {
+		return t.unsupported("its filters, of the policy %s, are of a kind that Pebble does not "+
+			"have", properties.FilterPolicyName)
+	}
+	format, err := t.reader.TableFormat()
+	if err != nil {
+		return err
+	}
+	schema := properties.KeySchemaName
+	// The version in the footer of Pebble v5 and before has no checksum.
+	if len(properties.Loaded) == 0 || format.BlockColumnar() != (schema != "") {
+		return fmt.Errorf("a table of %s with %d properties and the key schema %q",
+			t.info.Format, len(properties.Loaded), schema)
+	}
+	if !format.BlockColumnar() {
+		// Rows have whole keys, and only the comparer knows which part the filters know.
+		t.info.Unverified = unknownPrefixRule(properties.ComparerName,
+			properties.UserProperties[propExtractor], properties.UserProperties[propWholeKeys])
+	} else if !strings.HasPrefix(schema, "DefaultKeySchema(") {
+		// Columns of Pebble's own schema have the part that filters know for themselves.
+		t.info.Unverified = fmt.Sprintf(
+			"the keys cannot be read, because the key schema %s is not known here", schema)
+		t.unreadable = t.unsupported("%s", t.info.Unverified)
+	}
+	return nil
+}
+
+func (t *pebbleTable) readFilter(layout *pebblesst.Layout, o Options) error {
+	var entries []sstable.FilterEntry
+	for _, f := range layout.Filter {
+		entries = append(entries, sstable.FilterEntry{
+			Policy: strings.TrimPrefix(f.Name, "fullfilter."), Whole: true,
+			Handle: sstable.BlockHandle{Offset: f.Offset, Length: f.Length},
+		})
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	slices.SortFunc(entries, func(a, b sstable.FilterEntry) int { // Layout has them in any order
+		return strings.Compare(a.Policy, b.Policy)
+	})
+	use, reader, others := chooseFilter(entries, o)
+	contents, err := t.reader.BlockReader().Read(context.Background(), block.NoReadEnv, nil,
+		block.Handle{Offset: use.Handle.Offset, Length: use.Handle.Length}, blockkind.Filter,
+		func(*block.Metadata, []byte) error { return nil })
+	if err != nil {
+		return err
+	}
+	defer contents.Release()
+	filter := slices.Clone(contents.BlockData())
+	t.info.Filters = &Filters{
+		Policy: use.Policy, Reader: reader, Bytes: int64(len(filter)), Each: [][]byte{filter},
+	}
+	t.info.Others = others
+	return nil
+}
+
+func (t *pebbleTable) unsupported(format string, args ...any) error {
+	return &UnsupportedError{t.path, t.info.Format, fmt.Sprintf(format, args...)}
+}
+
+// failed returns an error of Pebble's reader as one of this package. RocksDB has features that
+// Pebble's reader does not know, so what it refuses there need not be damage.
+func (t *pebbleTable) failed(err error) error {
+	var read *fs.PathError
+	var corrupt *sstable.CorruptionError
+	var unsupported *UnsupportedError
+	switch {
+	case err == nil, errors.As(err, &read):
+		return err
+	case errors.As(err, &corrupt):
+		return corrupt
+	case errors.As(err, &unsupported):
+		return unsupported
+	case t.file.rocksDB:
+		return t.unsupported("Pebble's reader, which is used here, does not read it: %v", err)
+	}
+	return &sstable.CorruptionError{File: t.path, Offset: -1, Cause: err}
+}
+
+func (t *pebbleTable) Info() *Info { return &t.info }
+
+func (t *pebbleTable) Keys(f func(filter int, key []byte) error) error {
+	if t.unreadable != nil {
+		return t.unreadable
+	}
+	iter, err := t.reader.NewIter(pebblesst.NoTransforms, nil, nil, noValues())
+	if err != nil {
+		return t.failed(err)
+	}
+	var stopped error
+	filter := t.Locate(nil)
+	for kv := iter.First(); kv != nil && stopped == nil; kv = iter.Next() {
+		stopped = f(filter, kv.K.UserKey)
+	}
+	if err := iter.Close(); stopped == nil {
+		return t.failed(err)
+	}
+	return stopped
+}
+
+func (t *pebbleTable) Locate([]byte) int {
+	if t.info.Filters == nil {
+		return -1
+	}
+	return 0
+}
+
+func (t *pebbleTable) Close() error { return t.reader.Close() }
+
+// keySchema returns Pebble's own key schema under another name, with the first column for the key:
+// what the comparer's Split returned.
+func keySchema(name string) colblk.KeySchema {
+	const bundleSize = 16 // only a writer uses it
+	schema := colblk.DefaultKeySchema(pebblesst.DefaultComparer, bundleSize)
+	seeker := schema.KeySeeker
+	schema.Name = name
+	schema.KeySeeker = func(meta *colblk.KeySeekerMetadata) colblk.KeySeeker {
+		return prefixSeeker{seeker(meta)}
+	}
+	return schema
+}
+
+type prefixSeeker struct{ colblk.KeySeeker }
+
+func (s prefixSeeker) MaterializeUserKey(it *colblk.PrefixBytesIter, prevRow, row int) []byte {
+	s.KeySeeker.MaterializeUserKey(it, prevRow, row)
+	return it.Buf // the seeker appends the suffix behind its end
+}

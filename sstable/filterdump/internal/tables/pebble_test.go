@@ -1,0 +1,351 @@
+package tables_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	v2 "github.com/cockroachdb/pebble/v2"
+	v2sst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/sstable/colblk"
+	v2vfs "github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+)
+
+const bytewise = "leveldb.BytewiseComparator"
+
+// pebblePoints returns entries of n different keys: of all kinds, some in several versions, keys of
+// one and of many bytes, values of none and of many.
+func pebblePoints(t testing.TB, seed int64, n int) (points []pebblePoint) {
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	rng := rand.New(rand.NewSource(seed))
+	keys := map[string]bool{}
+	for len(keys) < n {
+		key := make([]byte, 1+rng.Intn(20))
+		rng.Read(key)
+		if rng.Intn(2) == 0 {
+			key = fmt.Appendf(nil, "key%05d", rng.Intn(100000))
+		}
+		keys[string(key)] = true
+	}
+	sorted := make([]string, 0, n)
+	for key := range keys {
+		sorted = append(sorted, key)
+	}
+	slices.Sort(sorted)
+	for _, key := range sorted {
+		versions := max(1, rng.Intn(8)-3)
+		for v := versions; v > 0; v-- {
+			p := pebblePoint{key: key, seq: uint64(100 * v), kind: pebbleKinds[rng.Intn(len(pebbleKinds))]}
+			switch p.kind {
+			case v2.InternalKeyKindDelete, v2.InternalKeyKindSingleDelete:
+			default:
+				p.value = bytes.Repeat([]byte{byte(rng.Int())}, rng.Intn(3)*rng.Intn(60))
+			}
+			points = append(points, p)
+		}
+	}
+	return points
+}
+
+var pebbleKinds = []v2.InternalKeyKind{
+	v2.InternalKeyKindSet, v2.InternalKeyKindSet, v2.InternalKeyKindSet, v2.InternalKeyKindSetWithDelete,
+	v2.InternalKeyKindDelete, v2.InternalKeyKindSingleDelete, v2.InternalKeyKindMerge,
+}
+
+func openTable(t testing.TB, path string, o tables.Options) tables.Table {
+	table, err := tables.Open(path, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, table.Close()) })
+	return table
+}
+
+// entries returns the keys that a table gives, with the filters that cover them.
+func entries(t testing.TB, table tables.Table) (keys []string, filters []int) {
+	require.NoError(t, table.Keys(func(filter int, key []byte) error {
+		keys, filters = append(keys, string(key)), append(filters, filter)
+		return nil
+	}))
+	return keys, filters
+}
+
+func TestPebble(t *testing.T) {
+	bloom, err := policy.NewBloom(10)
+	require.NoError(t, err)
+	named, err := policy.NewBloom(12, policy.WithName("mine"))
+	require.NoError(t, err)
+	blocked, err := policy.NewBlockedBloom(10)
+	require.NoError(t, err)
+	points := pebblePoints(t, 1, 1500)
+	keys := distinct(points)
+	for _, w := range pebbleWriters() {
+		for name, c := range map[string]struct {
+			spec   pebbleSpec
+			policy string
+			reader filters.Reader
+			filter []byte
+		}{
+			"own filter":  {pebbleSpec{bits: 10}, "rocksdb.BuiltinBloomFilter", filters.Builtin, pebbleOwn(10, keys)},
+			"ours":        {pebbleSpec{policy: bloom}, policy.Name, filters.LevelDB, bloom.AppendFilter(nil, keys)},
+			"ours, named": {pebbleSpec{policy: named}, "mine", filters.LevelDB, named.AppendFilter(nil, keys)},
+			"blocked":     {pebbleSpec{policy: blocked}, policy.Name, filters.LevelDB, blocked.AppendFilter(nil, keys)},
+			"no filter":   {spec: pebbleSpec{}},
+			"two levels":  {pebbleSpec{bits: 10, blockSize: 300}, "rocksdb.BuiltinBloomFilter", filters.Builtin, pebbleOwn(10, keys)},
+			"xxHash64":    {pebbleSpec{bits: 10, xxHash: true}, "rocksdb.BuiltinBloomFilter", filters.Builtin, pebbleOwn(10, keys)},
+		} {
+			t.Run(w.name+"/"+name, func(t *testing.T) {
+				c.spec.points, c.spec.ranges = points, true
+				path := w.newTable(t, c.spec)
+				before := readFile(t, path)
+				table := openTable(t, path, tables.Options{Bloom: []string{"mine"}})
+
+				info := table.Info()
+				require.Equal(t, w.format(), info.Format)
+				require.EqualValues(t, len(before), info.Size)
+				require.Equal(t, bytewise, info.Comparer)
+				require.Empty(t, info.Others)
+				require.Empty(t, info.Unverified)
+				covers := -1
+				properties := pebbleProperties(t, path)
+				require.Equal(t, name == "two levels", properties.IndexPartitions > 1)
+				if c.policy == "" {
+					require.Nil(t, info.Filters)
+				} else {
+					covers = 0
+					require.Equal(t, &tables.Filters{
+						Policy: c.policy, Reader: c.reader, Bytes: int64(len(c.filter)), Each: [][]byte{c.filter},
+					}, info.Filters)
+				}
+				for range 2 {
+					got, filters := entries(t, table)
+					require.Equal(t, len(points), len(got))
+					for i, p := range points {
+						require.Equal(t, p.key, got[i])
+						require.Equal(t, covers, filters[i])
+						require.Equal(t, covers, table.Locate([]byte(p.key)))
+						require.True(t, covers < 0 || c.reader.MayContain(info.Filters.Each[0], []byte(p.key)))
+					}
+				}
+				require.Equal(t, before, readFile(t, path))
+				files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
+				require.NoError(t, err)
+				require.Equal(t, []string{path}, files)
+			})
+		}
+	}
+}
+
+// Values may be in value blocks, in other files, and in blocks of any compression.
+func TestPebbleValues(t *testing.T) {
+	points := pebblePoints(t, 2, 500)
+	for i := range points {
+		if points[i].kind == v2sst.InternalKeyKindSet {
+			points[i].value = bytes.Repeat([]byte("value"), 10)
+		}
+	}
+	all := func(pebbleWriter) bool { return true }
+	v2 := func(w pebbleWriter) bool { return w.v2 }
+	for _, w := range pebbleWriters() {
+		for name, c := range map[string]struct {
+			spec  pebbleSpec
+			can   func(pebbleWriter) bool
+			shows func(*v2sst.Properties) bool
+		}{
+			"value blocks": {
+				pebbleSpec{},
+				func(w pebbleWriter) bool { return w.table >= v2sst.TableFormatPebblev3 },
+				func(p *v2sst.Properties) bool { return p.NumValueBlocks > 0 },
+			},
+			"blobs": {
+				pebbleSpec{blobs: true},
+				func(w pebbleWriter) bool { return w.table >= v2sst.TableFormatPebblev6 },
+				func(p *v2sst.Properties) bool { return p.NumValuesInBlobFiles > 0 },
+			},
+			"snappy": {pebbleSpec{compression: v2sst.SnappyCompression}, all, compressedWith("Snappy")},
+			"zstd":   {pebbleSpec{compression: v2sst.ZstdCompression}, v2, compressedWith("ZSTD")},
+			"MinLZ": {
+				pebbleSpec{compression: v2sst.MinLZCompression},
+				func(w pebbleWriter) bool { return w.table >= v2sst.TableFormatPebblev6 },
+				compressedWith("MinLZ"),
+			},
+			"none": {pebbleSpec{compression: v2sst.NoCompression}, v2, compressedWith("NoCompression")},
+		} {
+			if !c.can(w) {
+				continue
+			}
+			t.Run(w.name+"/"+name, func(t *testing.T) {
+				c.spec.points = points
+				path := w.newTable(t, c.spec)
+				require.True(t, c.shows(pebbleProperties(t, path)), "the table is not of the kind that this is about")
+				got, _ := entries(t, openTable(t, path, tables.Options{}))
+				require.Equal(t, len(points), len(got))
+				for i, p := range points {
+					require.Equal(t, p.key, got[i])
+				}
+			})
+		}
+	}
+}
+
+func compressedWith(name string) func(*v2sst.Properties) bool {
+	return func(p *v2sst.Properties) bool { return p.CompressionName == name }
+}
+
+// pebbleReader opens a table with Pebble's reader.
+func pebbleReader(t testing.TB, path string) *v2sst.Reader {
+	file, err := v2vfs.Default.Open(path)
+	require.NoError(t, err)
+	readable, err := v2sst.NewSimpleReadable(file)
+	require.NoError(t, err)
+	split := *v2.DefaultComparer
+	split.Name, split.Split = "test.split", splitAt
+	schema := colblk.DefaultKeySchema(&split, 16)
+	own := colblk.DefaultKeySchema(v2.DefaultComparer, 16)
+	r, err := v2sst.NewReader(context.Background(), readable, v2sst.ReaderOptions{
+		Comparers: v2sst.Comparers{split.Name: &split}, KeySchemas: v2sst.MakeKeySchemas(&schema, &own),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	return r
+}
+
+func pebbleProperties(t testing.TB, path string) *v2sst.Properties {
+	p, err := pebbleReader(t, path).ReadPropertiesBlock(context.Background(), nil)
+	require.NoError(t, err)
+	return &p
+}
+
+// A table of which only ranges are deleted has a filter without a byte.
+func TestPebbleWithoutPoints(t *testing.T) {
+	for _, w := range pebbleWriters() {
+		for _, ranges := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/ranges %v", w.name, ranges), func(t *testing.T) {
+				table := openTable(t, w.newTable(t, pebbleSpec{ranges: ranges, bits: 10}), tables.Options{})
+				require.Equal(t, [][]byte{{}}, table.Info().Filters.Each)
+				require.Zero(t, table.Info().Filters.Bytes)
+				require.Zero(t, table.Locate([]byte("b")))
+				got, _ := entries(t, table)
+				require.Empty(t, got)
+			})
+		}
+	}
+}
+
+// Filters know what Split leaves of a key. Rows have whole keys, and only the comparer knows the
+// rest; columns have the two parts apart.
+func TestPebbleSplit(t *testing.T) {
+	var points []pebblePoint
+	for i := range 300 {
+		for v := range 1 + i%3 {
+			points = append(points, pebblePoint{
+				key: fmt.Sprintf("key%04d@%d", i, v), seq: uint64(i), kind: v2.InternalKeyKindSet, value: []byte("value"),
+			})
+		}
+	}
+	for _, w := range pebbleWriters() {
+		for _, comparer := range []string{"test.split", bytewise} {
+			if !w.columnar() && comparer == bytewise {
+				continue // the default comparer's name, and not its Split: nobody can tell
+			}
+			t.Run(w.name+"/"+comparer, func(t *testing.T) {
+				table := openTable(t, w.newTable(t, pebbleSpec{points: points, bits: 10, comparer: comparer}), tables.Options{})
+				info := table.Info()
+				require.Equal(t, comparer, info.Comparer)
+				if w.columnar() {
+					require.Empty(t, info.Unverified)
+				} else {
+					require.Contains(t, info.Unverified, comparer)
+				}
+				got, _ := entries(t, table)
+				require.Equal(t, len(points), len(got))
+				lost := 0
+				for i, key := range got {
+					want := points[i].key
+					if w.columnar() {
+						want = want[:splitAt([]byte(want))]
+					}
+					require.Equal(t, want, key)
+					if !info.Filters.Reader.MayContain(info.Filters.Each[0], []byte(key)) {
+						lost++
+					}
+				}
+				if w.columnar() {
+					require.Zero(t, lost)
+				} else {
+					require.Greater(t, lost, len(points)/2, "whole keys are not in the filter")
+				}
+			})
+		}
+	}
+}
+
+func TestPebbleUnknownSchema(t *testing.T) {
+	points := pebblePoints(t, 3, 100)
+	for _, w := range pebbleWriters() {
+		if !w.columnar() {
+			continue
+		}
+		t.Run(w.name, func(t *testing.T) {
+			path := w.newTable(t, pebbleSpec{points: points, bits: 10, schema: "test.schema"})
+			table := openTable(t, path, tables.Options{})
+			info := table.Info()
+			require.Equal(t, w.format(), info.Format)
+			require.Equal(t, bytewise, info.Comparer)
+			require.Equal(t, "rocksdb.BuiltinBloomFilter", info.Filters.Policy)
+			require.Equal(t, pebbleOwn(10, distinct(points)), info.Filters.Each[0])
+			const why = "the keys cannot be read, because the key schema test.schema is not known here"
+			require.Equal(t, why, info.Unverified)
+			err := table.Keys(func(int, []byte) error { panic("no key can be read") })
+			var unsupported *tables.UnsupportedError
+			require.ErrorAs(t, err, &unsupported)
+			require.Equal(t, path+": "+w.format()+": "+why, err.Error())
+		})
+	}
+}
+
+func TestPebbleUnknownMerger(t *testing.T) {
+	points := pebblePoints(t, 4, 100)
+	for _, w := range pebbleWriters() {
+		t.Run(w.name, func(t *testing.T) {
+			table := openTable(t, w.newTable(t, pebbleSpec{points: points, merger: "test.merger"}), tables.Options{})
+			got, _ := entries(t, table)
+			require.Equal(t, len(points), len(got))
+		})
+	}
+}
+
+// Keys ends with the error of its function, and leaves nothing running.
+func TestPebbleKeysStops(t *testing.T) {
+	points := pebblePoints(t, 5, 100)
+	for _, w := range pebbleWriters() {
+		t.Run(w.name, func(t *testing.T) {
+			table := openTable(t, w.newTable(t, pebbleSpec{points: points, bits: 10, blockSize: 100}), tables.Options{})
+			before := runtime.NumGoroutine()
+			stop := errors.New("stop")
+			n := 0
+			err := table.Keys(func(int, []byte) error {
+				if n++; n == 50 {
+					return stop
+				}
+				return nil
+			})
+			require.Same(t, stop, err)
+			require.Equal(t, 50, n)
+			require.LessOrEqual(t, runtime.NumGoroutine(), before)
+		})
+	}
+}

@@ -1,0 +1,207 @@
+package tables_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	v1 "github.com/cockroachdb/pebble"
+	v1bloom "github.com/cockroachdb/pebble/bloom"
+	v1provider "github.com/cockroachdb/pebble/objstorage/objstorageprovider"
+	v1sst "github.com/cockroachdb/pebble/sstable"
+	v2 "github.com/cockroachdb/pebble/v2"
+	v2bloom "github.com/cockroachdb/pebble/v2/bloom"
+	v2provider "github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
+	v2sst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/sstable/blob"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+	"github.com/cockroachdb/pebble/v2/sstable/colblk"
+	v2vfs "github.com/cockroachdb/pebble/v2/vfs"
+	v1vfs "github.com/cockroachdb/pebble/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// pebbleSpec says what a writer of Pebble writes. The zero value is an empty table without a
+// filter.
+type pebbleSpec struct {
+	points []pebblePoint // sorted by key, then from the newest to the oldest
+	ranges bool          // deletions of ranges, and range keys where the format has them
+
+	bits   int           // above 0: Pebble's own filter
+	policy policy.Policy // not nil: ours
+
+	comparer    string                    // not empty: one of this name, whose Split is that of splitAt
+	schema      string                    // not empty: name of the key schema (v2)
+	merger      string                    // not empty: name of the merger
+	blockSize   int                       // 0: Pebble's choice; else also that of index blocks
+	compression *v2sst.CompressionProfile // v2
+	xxHash      bool                      // checksums
+	blobs       bool                      // values are in other files (v2)
+}
+
+type pebblePoint struct {
+	key   string
+	seq   uint64
+	kind  v2.InternalKeyKind
+	value []byte
+}
+
+// splitAt is a Split: the part of a key before the first "@".
+func splitAt(key []byte) int {
+	if i := bytes.IndexByte(key, '@'); i >= 0 {
+		return i
+	}
+	return len(key)
+}
+
+// A pebbleWriter writes tables in one format.
+type pebbleWriter struct {
+	name  string // of the writer and the format
+	v2    bool
+	table v2sst.TableFormat
+	write func(t testing.TB, path string, s pebbleSpec)
+}
+
+// pebbleWriters returns those of Pebble v1 and v2 in all of their formats but LevelDB's.
+func pebbleWriters() (all []pebbleWriter) {
+	for f := v1sst.TableFormatRocksDBv2; f <= v1sst.TableFormatMax; f++ {
+		all = append(all, pebbleWriter{"v1 " + f.String(), false, v2sst.TableFormat(f),
+			func(t testing.TB, path string, s pebbleSpec) { writeV1(t, path, f, s) }})
+	}
+	for f := v2sst.TableFormatRocksDBv2; f <= v2sst.TableFormatMax; f++ {
+		all = append(all, pebbleWriter{"v2 " + f.String(), true, f,
+			func(t testing.TB, path string, s pebbleSpec) { writeV2(t, path, f, s) }})
+	}
+	return all
+}
+
+// format is what Info says.
+func (w pebbleWriter) format() string {
+	if w.table == v2sst.TableFormatRocksDBv2 {
+		return "RocksDB format_version 2"
+	}
+	return fmt.Sprintf("Pebble v%d", w.table-v2sst.TableFormatPebblev1+1)
+}
+
+func (w pebbleWriter) columnar() bool { return w.table >= v2sst.TableFormatPebblev5 }
+
+// newTable writes a table into a new directory and returns its path.
+func (w pebbleWriter) newTable(t testing.TB, s pebbleSpec) string {
+	path := filepath.Join(t.TempDir(), "000001.sst")
+	w.write(t, path, s)
+	return path
+}
+
+func writeV1(t testing.TB, path string, format v1sst.TableFormat, s pebbleSpec) {
+	o := v1sst.WriterOptions{TableFormat: format, MergerName: s.merger, BlockSize: s.blockSize}
+	switch {
+	case s.bits > 0:
+		o.FilterPolicy = v1bloom.FilterPolicy(s.bits)
+	case s.policy != nil:
+		o.FilterPolicy = pebblev1.New(s.policy)
+	}
+	if s.comparer != "" {
+		c := *v1.DefaultComparer
+		c.Name, c.Split = s.comparer, splitAt
+		o.Comparer = &c
+	}
+	if s.xxHash {
+		o.Checksum = v1sst.ChecksumTypeXXHash64
+	}
+	file, err := v1vfs.Default.Create(path)
+	require.NoError(t, err)
+	w := v1sst.NewWriter(v1provider.NewFileWritable(file), o)
+	for _, p := range s.points {
+		require.NoError(t, w.Add(v1sst.InternalKey{UserKey: []byte(p.key), Trailer: p.seq<<8 | uint64(p.kind)}, p.value))
+	}
+	if s.ranges {
+		require.NoError(t, w.DeleteRange([]byte("a"), []byte("c")))
+		require.NoError(t, w.DeleteRange([]byte("d"), []byte("e")))
+		if format >= v1sst.TableFormatPebblev2 {
+			require.NoError(t, w.RangeKeySet([]byte("b"), []byte("f"), nil, []byte("value")))
+		}
+	}
+	require.NoError(t, w.Close())
+}
+
+func writeV2(t testing.TB, path string, format v2sst.TableFormat, s pebbleSpec) {
+	o := v2sst.WriterOptions{TableFormat: format, MergerName: s.merger, BlockSize: s.blockSize}
+	switch {
+	case s.bits > 0:
+		o.FilterPolicy = v2bloom.FilterPolicy(s.bits)
+	case s.policy != nil:
+		o.FilterPolicy = pebblev2.New(s.policy)
+	}
+	comparer := v2.DefaultComparer
+	if s.comparer != "" {
+		c := *v2.DefaultComparer
+		c.Name, c.Split = s.comparer, splitAt
+		comparer = &c
+		o.Comparer = &c
+	}
+	if s.schema != "" {
+		schema := colblk.DefaultKeySchema(comparer, 16)
+		schema.Name = s.schema
+		o.KeySchema = &schema
+	}
+	if s.compression != nil {
+		o.Compression = s.compression
+	}
+	if s.xxHash {
+		o.Checksum = block.ChecksumTypeXXHash64
+	}
+	file, err := v2vfs.Default.Create(path, v2vfs.WriteCategoryUnspecified)
+	require.NoError(t, err)
+	w := v2sst.NewWriter(v2provider.NewFileWritable(file), o)
+	for i, p := range s.points {
+		key := v2.MakeInternalKey([]byte(p.key), v2.SeqNum(p.seq), p.kind)
+		if s.blobs && p.kind == v2.InternalKeyKindSet && i%2 == 0 {
+			handle := blob.InlineHandle{
+				InlineHandlePreface: blob.InlineHandlePreface{ValueLen: uint32(1 << (i % 25))},
+				HandleSuffix:        blob.HandleSuffix{ValueID: blob.BlockValueID(i)},
+			}
+			require.NoError(t, w.Raw().AddWithBlobHandle(key, handle, 0, false))
+			continue
+		}
+		require.NoError(t, w.Raw().Add(key, p.value, false))
+	}
+	if s.ranges {
+		require.NoError(t, w.DeleteRange([]byte("a"), []byte("c")))
+		require.NoError(t, w.DeleteRange([]byte("d"), []byte("e")))
+		if format >= v2sst.TableFormatPebblev2 {
+			require.NoError(t, w.RangeKeySet([]byte("b"), []byte("f"), nil, []byte("value")))
+		}
+	}
+	require.NoError(t, w.Close())
+}
+
+// distinct returns the different keys of points in their order.
+func distinct(points []pebblePoint) (keys [][]byte) {
+	for _, p := range points {
+		keys = append(keys, []byte(p.key))
+	}
+	return slices.CompactFunc(keys, bytes.Equal)
+}
+
+// pebbleOwn returns Pebble's own filter of keys.
+func pebbleOwn(bits int, keys [][]byte) []byte {
+	w := v2bloom.FilterPolicy(bits).NewWriter(v2.TableFilter)
+	for _, key := range keys {
+		w.AddKey(key)
+	}
+	return w.Finish(nil)
+}
+
+// readFile returns what a file holds.
+func readFile(t testing.TB, path string) []byte {
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return content
+}

@@ -1,0 +1,147 @@
+package tables
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/cockroachdb/pebble/v2/objstorage"
+	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/sstable/blob"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+
+	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
+)
+
+// A pebbleFile gives Pebble's reader a file, and checks each block before the reader sees it.
+// Pebble would allocate whatever a length says, and search a block with a wrong checksum for the
+// bit that makes it right, in a time that is the square of the block's size.
+type pebbleFile struct {
+	path    string
+	file    *os.File
+	size    int64
+	rocksDB bool
+	sums    block.Checksummer
+	handle  objstorage.NoopReadHandle
+}
+
+// newPebbleFile looks at the end of a file, and returns it with its format's name:
+//
+//	checksum of the blocks (1 byte), more; since Pebble v6 up to 57 bytes in all, before that 53
+//	version (4 bytes), magic number (8 bytes)
+func newPebbleFile(
+	path string, file *os.File, size int64,
+) (f *pebbleFile, format string, err error) {
+	f = &pebbleFile{path: path, file: file, size: size}
+	f.handle = objstorage.MakeNoopReadHandle(f)
+	corrupt := func(cause string) (*pebbleFile, string, error) {
+		err := errors.New(cause)
+		return nil, format, &sstable.CorruptionError{File: path, Offset: -1, Cause: err}
+	}
+	unsupported := func(cause string) (*pebbleFile, string, error) {
+		return nil, format, &UnsupportedError{path, format, cause}
+	}
+	const end = 4 + 8
+	var b [end]byte
+	if size < end {
+		return corrupt("too short for a footer")
+	}
+	if _, err := file.ReadAt(b[:], size-end); err != nil {
+		return nil, "", err
+	}
+	version, magic := binary.LittleEndian.Uint32(b[:]), string(b[4:])
+	rocksDBMagic, _ := pebblesst.TableFormatRocksDBv2.AsTuple()
+	_, newest := pebblesst.TableFormatMax.AsTuple()
+	f.rocksDB = magic == rocksDBMagic
+	footer := 0
+	for known := pebblesst.TableFormatRocksDBv2; known <= pebblesst.TableFormatMax; known++ {
+		if m, v := known.AsTuple(); m == magic && v == version {
+			footer = known.FooterSize()
+		}
+	}
+	switch format = fmt.Sprintf("Pebble v%d", version); {
+	case f.rocksDB:
+		format = fmt.Sprintf("RocksDB format_version %d", version)
+		if footer == 0 {
+			return unsupported("only RocksDB's format_version 0 and 2 can be read")
+		}
+	case footer == 0:
+		return unsupported(fmt.Sprintf("only Pebble v1 to v%d can be read", newest))
+	}
+	if size < int64(footer) {
+		return corrupt("too short for a footer")
+	}
+	if _, err := file.ReadAt(b[:1], size-int64(footer)); err != nil {
+		return nil, "", err
+	}
+	f.sums.Type = block.ChecksumType(b[0])
+	switch f.sums.Type {
+	case block.ChecksumTypeCRC32c, block.ChecksumTypeXXHash64:
+		f.sums.Init(f.sums.Type)
+		return f, format, nil
+	}
+	if f.rocksDB {
+		return unsupported(fmt.Sprintf("checksums of kind %d, which Pebble does not have", b[0]))
+	}
+	return corrupt(fmt.Sprintf("checksums of kind %d", b[0]))
+}
+
+// ReadAt reads the footer, which ends where the file does, or a block.
+func (f *pebbleFile) ReadAt(_ context.Context, p []byte, offset int64) error {
+	fail := func(format string, args ...any) error {
+		err := fmt.Errorf(format, args...)
+		return &sstable.CorruptionError{File: f.path, Offset: offset, Cause: err}
+	}
+	n := len(p) - block.TrailerLen
+	if offset < 0 || int64(len(p)) > f.size || offset > f.size-int64(len(p)) || n < 0 {
+		return fail("a block of %d bytes does not fit into the file there", max(n, 0))
+	}
+	if _, err := f.file.ReadAt(p, offset); err != nil || offset+int64(len(p)) == f.size {
+		return err
+	}
+	contents, kind := p[:n], block.CompressionIndicator(p[n])
+	if f.sums.Checksum(contents, p[n]) != binary.LittleEndian.Uint32(p[n+1:]) {
+		return fail("the block does not match its checksum")
+	}
+	switch kind {
+	case block.NoCompressionIndicator:
+		return nil
+	case block.SnappyCompressionIndicator, block.ZstdCompressionIndicator,
+		block.MinLZCompressionIndicator:
+	default:
+		if f.rocksDB && kind >= block.ZlibCompressionIndicator &&
+			kind <= block.XpressCompressionIndicator {
+			return &UnsupportedError{f.path, "RocksDB", fmt.Sprintf(
+				"blocks are compressed with %v, which Pebble does not have", kind)}
+		}
+		return fail("compression %d", kind)
+	}
+	const maxBlock = 1 << 30 // bounds the memory that a wrong length can take
+	if decoded, err := block.DecompressedLen(kind, contents); err != nil {
+		return fail("%v: %w", kind, err)
+	} else if decoded < 0 || decoded > maxBlock ||
+		kind == block.SnappyCompressionIndicator && !blocks.SnappyCanHold(n, decoded) {
+		return fail("%v: %d bytes cannot become %d", kind, n, decoded)
+	}
+	return nil
+}
+
+func (f *pebbleFile) Size() int64 { return f.size }
+
+func (f *pebbleFile) NewReadHandle(objstorage.ReadBeforeSize) objstorage.ReadHandle {
+	return &f.handle
+}
+
+func (f *pebbleFile) Close() error { return f.file.Close() }
+
+// noValues spares Pebble's reader the way to values in other files.
+func noValues() (c pebblesst.TableBlobContext) {
+	c.BlobHandleFn = noValue
+	return c
+}
+
+// noValue is generic because Pebble's type of values has no name outside of Pebble.
+func noValue[V any](blob.InlineHandlePreface, []byte) (v V) { return v }

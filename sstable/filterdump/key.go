@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+)
+
+// parseKey reads the argument of -key: hex after 0x, or text.
+func parseKey(arg string) ([]byte, error) {
+	digits, ok := strings.CutPrefix(arg, "0x")
+	if !ok {
+		return append([]byte{}, arg...), nil // not nil
+	}
+	key, err := hex.DecodeString(digits)
+	if err != nil {
+		return nil, fmt.Errorf("%w: pass two hexadecimal digits for each byte after 0x", err)
+	}
+	return key, nil
+}
+
+// writeKey writes how the tables' filters answer for the key.
+func (r *report) writeKey(w io.Writer, key []byte) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "key %q = 0x%[1]x (%s)\n", key, count(len(key), "byte"))
+	for _, s := range r.Paths {
+		if s.Note != "" {
+			fmt.Fprintf(&b, "\n%s\n  %s\n", s.Path, s.Note)
+		}
+	}
+	for _, t := range r.Tables {
+		text := t.KeyText
+		if text == "" {
+			text = fmt.Sprintf("  %s: %s\n", t.Status, t.Reason)
+		}
+		fmt.Fprintf(&b, "\n%s\n%s", t.Path, text)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// explainKey says how the table's filter answers for the key, probe by probe, and whether the table
+// has it.
+func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error) {
+	var unsupported *tables.UnsupportedError
+	there := "it is not in the table"
+	switch present, err := has(ctx, t, key); {
+	case errors.As(err, &unsupported):
+		there = "whether it is in the table cannot be read"
+	case err != nil:
+		return "", err
+	case present:
+		there = "it is in the table"
+	}
+	info := t.Info()
+	f := info.Filters
+	if f == nil {
+		return fmt.Sprintf("  no filter; %s\n", there), nil
+	}
+	i := t.Locate(key)
+	if i < 0 {
+		return fmt.Sprintf("  a lookup reads no filter: no block can have the key; %s\n",
+			there), nil
+	}
+	filter := f.Each[i]
+	text := fmt.Sprintf("  %s, filter %d of %d", f.Policy, i+1, len(f.Each))
+	switch {
+	case len(filter) == 0:
+		return fmt.Sprintf("%s, which has no keys: absent; %s\n", text, there), nil
+	case f.Reader == nil:
+		return fmt.Sprintf("%s, of a policy that is not known here; %s\n", text, there), nil
+	}
+	encoding, parts, err := f.Reader.Parse(filter)
+	answer := "absent"
+	if f.Reader.MayContain(filter, key) {
+		answer = "may contain"
+	}
+	text += fmt.Sprintf(", %s: %s; %s\n", encoding, answer, there)
+	if err != nil {
+		text += fmt.Sprintf("  %v\n", err)
+	} else {
+		text += probesText(parts, f.Reader.Probes(parts, key))
+	}
+	if info.Unverified != "" {
+		text += fmt.Sprintf("  but %s\n", info.Unverified)
+	}
+	return text, nil
+}
+
+// probesText lists the bits that a lookup reads.
+func probesText(parts policy.Info, probes []uint64) string {
+	var b strings.Builder
+	lineBits := uint64(8 * parts.LineBytes)
+	lines := parts.LineBytes > 0 && len(parts.Payload) > parts.LineBytes
+	if lines && len(probes) > 0 {
+		fmt.Fprintf(&b, "  all probes are in line %d of %d, which has %d bits\n",
+			probes[0]/lineBits, len(parts.Payload)/parts.LineBytes, lineBits)
+	}
+	for j, bit := range probes {
+		state := "clear: the key was not added"
+		if parts.Payload[bit/8]>>(bit%8)&1 == 1 {
+			state = "set"
+		}
+		inLine := ""
+		if lines {
+			inLine = fmt.Sprintf("  = bit %3d of the line", bit%lineBits)
+		}
+		fmt.Fprintf(&b, "  probe %2d  bit %10d%s  = bit %d of byte %8d  %s\n",
+			j+1, bit, inLine, bit%8, bit/8, state)
+	}
+	return b.String()
+}
+
+// has looks for the key by reading the table from its beginning.
+func has(ctx context.Context, t tables.Table, key []byte) (bool, error) {
+	found := errors.New("found")
+	err := t.Keys(func(_ int, k []byte) error {
+		if string(k) == string(key) {
+			return found
+		}
+		return ctx.Err()
+	})
+	if err == found {
+		return true, nil
+	}
+	return false, err
+}
