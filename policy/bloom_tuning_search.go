@@ -72,7 +72,7 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 
 	var memory [4]int
 	sizes := filterSizes(memory[:0], len(first), largest)
-	best, bestScore := first, score(first, between, beyond, math.MaxInt32)
+	best, bestScore := first, score(first, between, beyond, 4)
 	enough := 1.25 * b.expected(first)
 	tries := max(1, 13-bits.Len(uint(b.Len()))) // the larger a filter, the longer a try takes
 	for _, t := range tunings {
@@ -118,8 +118,8 @@ func filterSizes(dst []int, first, largest int) []int {
 	return dst
 }
 
-// score adds up the rates of three kinds of absent keys: random ones, those between the keys and
-// those beyond. It may stop counting at limit.
+// score adds up the rates of three kinds of absent keys, so it is at most 3: random ones, those
+// between the keys, and those beyond. It may stop counting at limit.
 func score(filter []byte, between, beyond []uint32, limit float64) float64 {
 	array := filter[:len(filter)-1]
 	fill := float64(ones(array)) / float64(8*len(array))
