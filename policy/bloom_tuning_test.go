@@ -260,6 +260,17 @@ func TestTuningKeepsLevelDBsChoice(t *testing.T) {
 		slices.SortFunc(keys, bytes.Compare)
 		same("random keys of many lengths", keys)
 	}
+	few := 0
+	for range 60 {
+		keys, absent, _ := shapeNamed(t, "%015d").keys(rng, 300, 0.63)
+		found := falsePositives(t, plain.AppendFilter(nil, keys), absent)
+		expected := math.Pow(1-math.Exp(-6.0/10), 6) * float64(len(absent))
+		if found > 0 && float64(found) < 1.4*0.9*expected { // the builder finds 95 % of absent keys
+			same("as expected", keys)
+			few++
+		}
+	}
+	require.Greater(t, few, 5)
 	for _, shape := range tuningShapes {
 		differ, reversed, enough := 0, 0, 0
 		for range 40 {
