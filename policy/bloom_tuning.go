@@ -27,7 +27,7 @@ import (
 // format helps; use [NewBlockedBloom] there.
 //
 // A builder keeps a copy of one key and up to 4 KiB more, and two more filters while it tries
-// others. To build takes 1.2 to 1.8 times as long for random keys, and up to 3.5 times for dense
+// others. To build takes 1.2 to 1.8 times as long for random keys, and up to 4 times for dense
 // ones; where other filters are tried, up to 12 times with 100 keys, 6 with 500 and 2 with 10,000
 // (go test ./policy -run '^$' -bench BuildTuned -benchtime 1x).
 func WithTuning(memory float64) Option {
