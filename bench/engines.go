@@ -31,7 +31,7 @@ func newEngineFlags() *engineFlags {
 	f := &engineFlags{flags: newFlags("engines", "Loads real databases, with and without "+
 		"filters, and measures what the filters do. The last filter runs twice in each round: the "+
 		"difference between the two is noise.")}
-	f.IntVar(&f.num, "num", 60_000, "`keys` to store")
+	f.IntVar(&f.num, "num", 150_000, "`keys` to store")
 	f.IntVar(&f.valueSize, "value-size", 100, "`bytes` of random data per value")
 	f.IntVar(&f.reads, "reads", 1<<13, "`lookups` in each pass")
 	f.IntVar(&f.rounds, "rounds", 3, "`rounds`, in each of which every contestant runs")
