@@ -98,7 +98,9 @@ func TestTablesPerLevel(t *testing.T) {
 			db := open(t, dir, resting(options()))
 			levels := tables(t, db)
 			require.Equal(t, []string{c.want[0]}, levels[0])
-			require.Equal(t, []string{c.want[1]}, between(t, db))
+			require.Contains(t, between(t, db), c.want[1])
+			// Pebble may have moved a table of L0 as it is.
+			require.Subset(t, c.want[:2], between(t, db))
 			require.Equal(t, []string{c.want[2]}, levels[6])
 			require.Zero(t, lostByGet(t, db, keys))
 			require.Zero(t, lostBySeek(t, db, keys))

@@ -92,7 +92,7 @@ func TestRefusedSets(t *testing.T) {
 		message        string
 	}{
 		{0, "decimal", "63%", "0 keys: pass 1"},
-		{1 << 31, "decimal", "63%", "keys: pass 1"},
+		{1<<30 + 1, "decimal", "63%", "keys: pass 1"},
 		{1, "decimal", "beyond", "density beyond leaves no absent keys between"},
 	} {
 		_, err := NewSet(shapeNamed(t, c.shape), densityNamed(t, c.density), c.n, 10, 1)
