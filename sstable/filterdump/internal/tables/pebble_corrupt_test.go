@@ -70,8 +70,8 @@ var (
 	errUndocumented = errors.New("an error of an undocumented type")
 )
 
-// contentOf opens and reads a table. Its error must be of a documented type. A panic is an error,
-// as the process that reads a table makes it one by its end.
+// contentOf opens and reads a table. A panic is an error, as the process that reads a table makes it
+// one by its end.
 func contentOf(path string) (c content, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -98,11 +98,6 @@ func contentOf(path string) (c content, err error) {
 			return nil
 		})
 	}
-	var corruption *sstable.CorruptionError
-	var unsupported *tables.UnsupportedError
-	if err != nil && !errors.As(err, &corruption) && !errors.As(err, &unsupported) {
-		return c, fmt.Errorf("%w: %w", errUndocumented, err)
-	}
 	return c, err
 }
 
@@ -115,7 +110,9 @@ func TestMain(m *testing.M) {
 			var a answer
 			var err error
 			if a.Content, err = contentOf(path); err != nil {
-				a.Err, a.Undocumented = err.Error(), errors.Is(err, errUndocumented)
+				a.Err = err.Error()
+				a.Corrupt = errors.As(err, new(*sstable.CorruptionError))
+				a.Unsupported = errors.As(err, new(*tables.UnsupportedError))
 			}
 			if answers.Encode(a) != nil {
 				os.Exit(1)
@@ -129,9 +126,9 @@ func TestMain(m *testing.M) {
 const readerArgument = "read-tables"
 
 type answer struct {
-	Content      content
-	Err          string
-	Undocumented bool
+	Content              content
+	Err                  string
+	Corrupt, Unsupported bool
 }
 
 // A reader reads tables in another process.
@@ -200,15 +197,18 @@ func (r *reader) ask(path string) (content, error) {
 	if err != nil {
 		r.crashes++
 		r.end()
-		return content{}, fmt.Errorf("crashed: %w", err)
+		a = answer{Err: fmt.Sprintf("crashed: %v", err), Corrupt: true}
 	}
 	switch {
 	case a.Err == "":
 		return a.Content, nil
-	case a.Undocumented:
-		return a.Content, fmt.Errorf("%w: %s", errUndocumented, a.Err)
+	case a.Corrupt:
+		cause := errors.New(a.Err)
+		return a.Content, &sstable.CorruptionError{File: path, Offset: -1, Cause: cause}
+	case a.Unsupported:
+		return a.Content, &tables.UnsupportedError{Path: path, Cause: a.Err}
 	}
-	return a.Content, errors.New(a.Err)
+	return a.Content, fmt.Errorf("%w: %s", errUndocumented, a.Err)
 }
 
 // A damage makes something else of a table's content, at one of many places. It may do so in the

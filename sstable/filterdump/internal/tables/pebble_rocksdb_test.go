@@ -261,7 +261,7 @@ func TestPebbleTwins(t *testing.T) {
 	table[bytes.Index(table, []byte(twin))+len(twin)-1] = 's'
 	sign(table, layout.MetaIndex, block.ChecksumTypeCRC32c)
 	require.NoError(t, os.WriteFile(path, table, 0o666))
-	_, err = contentOf(path)
+	_, err = newReader(t).read(path)
 	require.Error(t, err)
 }
 
@@ -286,6 +286,7 @@ func TestPebbleUnsupported(t *testing.T) {
 		only2    = "only RocksDB's format_version 0 and 2 can be read"
 		only1to7 = "only Pebble v1 to v7 can be read"
 	)
+	reader := newReader(t)
 	for _, c := range []struct {
 		original string
 		edit     func(t *testing.T, table []byte)
@@ -312,7 +313,7 @@ func TestPebbleUnsupported(t *testing.T) {
 		c.edit(t, table)
 		path := filepath.Join(t.TempDir(), "000001.sst")
 		require.NoError(t, os.WriteFile(path, table, 0o666))
-		_, err := contentOf(path)
+		_, err := reader.read(path)
 		if c.want == "" {
 			var corruption *sstable.CorruptionError
 			require.ErrorAs(t, err, &corruption)
@@ -350,6 +351,7 @@ func lastByteOfData(behind int, value byte, original string) func(*testing.T, []
 }
 
 func TestPebbleFooterWithoutHandles(t *testing.T) {
+	reader := newReader(t)
 	for _, handle := range []int{1, 4} { // that of the metaindex has 3 bytes
 		table := readFile(t, rocksDB+"fv2_full_bloom.sst")
 		footer := table[len(table)-v2sst.TableFormatRocksDBv2.FooterSize():]
@@ -358,7 +360,7 @@ func TestPebbleFooterWithoutHandles(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "000001.sst")
 		require.NoError(t, os.WriteFile(path, table, 0o666))
-		_, err := contentOf(path)
+		_, err := reader.read(path)
 		require.Error(t, err)
 	}
 }
