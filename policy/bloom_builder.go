@@ -34,9 +34,19 @@ func (b *bloomBuilder) fill(array []byte, k int) {
 	}
 }
 
+// fillOne sets probe j of all keys after fill.
+func (b *bloomBuilder) fillOne(array []byte, m modulus, j int) {
+	for hashes := range b.all {
+		for _, h := range hashes {
+			setProbe(array, m, h+uint32(j)*probeDelta(h))
+		}
+	}
+}
+
 // A bloomFiller is a builder that can fill more than one array with the same keys.
 type bloomFiller interface {
 	Builder
 	fill(array []byte, k int)
+	fillOne(array []byte, m modulus, j int)
 	reset()
 }

@@ -44,7 +44,7 @@ func spreads(bytes uint64) bool {
 // as often as random ones.
 func (b *tuningBuilder) asExpected(filter []byte) bool {
 	absent := b.absent.hashes
-	found := countFound(filter, absent, len(absent))
+	found := countFound(newBitArray(filter), b.bloom.k, absent, len(absent))
 	return found == 0 || float64(found) <= 1.5*b.expected(filter)*float64(len(absent))
 }
 
@@ -54,62 +54,50 @@ func (b *tuningBuilder) expected(filter []byte) float64 {
 	return math.Pow(-math.Expm1(-k*float64(b.Len())/nbits), k)
 }
 
-// tunings are the filters to try: the index of a size, and what to add to k. The order is that of a
-// greedy search over decimal, hexadecimal and binary counters in filters of 20 to 100 keys: each
-// entry is the one that lowered the rate most after those before it. Changing k wins more than
-// changing the size. Binary counters need a small k: those that differ only in their last byte have
-// the same h%8 and delta%8, so in every size their probes reach only 8, 4, 2 or 1 bits of each
-// byte.
-var tunings = [...]struct{ size, k int }{
-	{0, 0}, {0, -2}, {0, 2}, {1, -1}, {0, -4}, {2, 0}, {3, 2}, {0, -1}, {1, 2},
-}
-
-// search returns the best of some filters of the same keys, the first one included.
+// search returns the best of some filters of the same keys, the first one included: of a few sizes
+// with many ks each, as one more probe is soon added to a filter.
+//
+// Binary counters need a small k: those that differ only in their last byte have the same h%8 and
+// delta%8, so in every size their probes reach only 8, 4, 2 or 1 bits of each byte.
 func (b *tuningBuilder) search(first []byte, largest int) []byte {
 	between := b.absent.hashes
 	b.absent.addBeyond(max(8, b.Len()/2))
 	beyond := b.absent.hashes[len(between):]
 
-	var memory [4]int
-	sizes := filterSizes(memory[:0], len(first), largest)
-	best, bestScore := first, score(first, between, beyond, 4)
+	best, bestScore := first, score(first, newBitArray(first), between, beyond, 4)
 	enough := 1.25 * b.expected(first)
-	tries := max(1, 13-bits.Len(uint(b.Len()))) // the larger a filter, the longer a try takes
-	for _, t := range tunings {
-		k := int(first[len(first)-1]) + t.k
-		if k < 1 || k > maxProbes || t.size >= len(sizes) {
-			continue
-		}
-		size := sizes[t.size]
-		if size == len(first) && t.k == 0 {
-			continue
-		}
-		if bestScore <= enough || tries == 0 {
-			break
-		}
-		tries--
+	var memory [3]int
+	sizes := memory[:max(1, min(len(memory), 12-bits.Len(uint(b.Len()))))] // few if each takes long
+	for _, size := range filterSizes(sizes[:0:len(sizes)], len(first), largest) {
 		filter := slices.Grow(b.trial[:0], size)[:size]
 		b.trial = filter
 		clear(filter)
-		b.write(filter, k)
-		if s := score(filter, between, beyond, bestScore); s < bestScore {
-			b.best = append(b.best[:0], filter...)
-			best, bestScore = b.best, s
+		array := newBitArray(filter)
+		k, most := max(1, b.bloom.k-4), min(b.bloom.k+3, maxProbes)
+		for b.write(filter, k); k <= most; k++ {
+			if s := score(filter, array, between, beyond, bestScore); s < bestScore {
+				b.best = append(b.best[:0], filter...)
+				best, bestScore = b.best, s
+			}
+			if bestScore <= enough {
+				return best
+			}
+			b.fillOne(filter[:size-1], array.modulus, k)
+			filter[size-1]++
 		}
 	}
 	return best
 }
 
-// filterSizes appends up to 4 sizes of filters to dst, the most promising first: those that spread
-// before others, and larger ones than LevelDB's before smaller ones.
+// filterSizes appends sizes of filters to dst, as many as it has room for: those that spread before others, and larger
+// ones than LevelDB's before smaller ones.
 func filterSizes(dst []int, first, largest int) []int {
 	for _, spread := range [...]bool{true, false} {
-		for size := first; size <= largest && len(dst) < 4; size++ {
-			if spreads(uint64(size-1)) == spread {
-				dst = append(dst, size)
+		for i := 0; i <= largest-first+first/12 && len(dst) < cap(dst); i++ {
+			size := first + i
+			if size > largest {
+				size = largest - i // first-1 and on down
 			}
-		}
-		for size := first - 1; size >= first-first/12 && len(dst) < 4; size-- {
 			if spreads(uint64(size-1)) == spread {
 				dst = append(dst, size)
 			}
@@ -120,34 +108,24 @@ func filterSizes(dst []int, first, largest int) []int {
 
 // score adds up the rates of three kinds of absent keys, so it is at most 3: random ones, those
 // between the keys, and those beyond. It may stop counting at limit.
-func score(filter []byte, between, beyond []uint32, limit float64) float64 {
-	array := filter[:len(filter)-1]
-	fill := float64(ones(array)) / float64(8*len(array))
+func score(filter []byte, array bitArray, between, beyond []uint32, limit float64) float64 {
+	last := len(filter) - 1
+	k, fill := int(filter[last]), float64(ones(filter[:last]))/float64(8*last)
 	sum := 1.0
-	for range filter[len(array)] {
+	for range k {
 		sum *= fill
 	}
 	for _, hashes := range [...][]uint32{between, beyond} {
 		if n := float64(len(hashes)); n > 0 && sum < limit {
-			sum += float64(countFound(filter, hashes, int((limit-sum)*n))) / n
+			sum += float64(countFound(array, k, hashes, int((limit-sum)*n))) / n
 		}
 	}
 	return sum
 }
 
-// countFound returns how many keys of the given hashes filter may contain. It stops after limit.
-func countFound(filter []byte, hashes []uint32, limit int) (found int) {
-	array, k := newBitArray(filter), int(filter[len(filter)-1])
-	if k >= 5 {
-		var group [hashGroup]uint32
-		var out [hashGroup]bool
-		for len(hashes) > 0 && found <= limit {
-			n := copy(group[:], hashes)
-			found += testProbes(array, &group, n, k, false, out[:n])
-			hashes = hashes[n:]
-		}
-		return found
-	}
+// countFound returns how many keys of the given hashes have all their k probes set. It stops after
+// limit.
+func countFound(array bitArray, k int, hashes []uint32, limit int) (found int) {
 	for _, h := range hashes {
 		delta, left := probeDelta(h), k
 		for left > 0 && array.at(h)&1 != 0 {
