@@ -6,30 +6,31 @@ import (
 	"math"
 )
 
-// WithTuning lets [NewBloom] choose the size and k of each filter. Before a filter is written, its
-// builder asks it about absent keys between its own. If too many are false positives, it tries a
-// few other sizes and ks and takes the best. Every reader of LevelDB's filters, C++ LevelDB and
-// goleveldb among them, takes both from the filter, so all of them read tuned filters and get their
-// rate.
+// WithTuning lets [NewBloom] choose the size and k of each filter. Before a builder returns a
+// filter, it makes absent keys between its own and asks the filter about them. If too many are
+// false positives, it tries other sizes and other ks and returns the best filter. Every reader of
+// LevelDB's filters, C++ LevelDB and goleveldb among them, takes size and k from the filter. So all
+// of them read tuned filters, and have their low rate.
 //
-// memory is the largest part by which a filter may exceed [Bloom.FilterSize]: above 0 and at most
-// 1, usually 0.05. Some filters become smaller.
+// memory is the largest part by which a filter may exceed LevelDB's size: above 0 and at most 1,
+// usually 0.05. Some filters are smaller than LevelDB's.
 //
 // Tuning is for keys that end in numbers, such as counters and zero-padded decimals. In filters of
 // up to some thousands of them, LevelDB's choice has 2 to 99 % false positives among the neighbors
-// of the keys, where 1 % is expected (go test ./policy -run TuningTable -v prints the rates before
-// and after). Keys must be added in order, as engines do. A filter keeps LevelDB's bytes if they
-// are not, if no keys are near neighbors, as with random keys, or if LevelDB's choice is as
-// expected.
+// of the keys, where 1 % is expected. Tuned filters have about 1 %. Binary big-endian counters
+// remain near 12 % in filters of up to 100 keys, and come near 1 % with some thousands
+// (go test ./policy -run TuningTable -v). Keys must be added in order, as engines do. A filter
+// keeps LevelDB's bytes if they are not, if no keys are near neighbors, as with random keys, or if
+// LevelDB's choice is as expected.
 //
-// From 65,536 keys on, every filter gets two more probes than LevelDB's and a size that suits all
-// keys, unasked. From about 200,000 dense keys on, their 32-bit hashes collide, and nothing in the
-// format helps; use [NewBlockedBloom] there.
+// From 32,768 keys on, every filter gets two more probes than LevelDB's and a size that suits all
+// keys, unasked. From about 50,000 dense decimal keys in one filter on, different keys have the
+// same 32-bit hash, and nothing in the format helps: use [NewBlockedBloom] there.
 //
-// A builder keeps a copy of one key and up to 4 KiB more, and two more filters while it tries
-// others. To build takes 1.2 to 1.8 times as long for random keys, and up to 4 times for dense
-// ones; where other filters are tried, up to 12 times with 100 keys, 6 with 500 and 2 with 10,000
-// (go test ./policy -run '^$' -bench BuildTuned -benchtime 1x).
+// A builder takes up to 5 KiB more memory, a copy of one key, and twice the memory of the filter
+// while it tries others. To build takes up to 1.4 times as long for random keys and up to 4 times
+// for dense ones; where it tries other filters, up to 12 times with 100 keys, 9 with 500 and 3 with
+// 10,000 (go test ./policy -run '^$' -bench BuildTuned -benchtime 1x).
 func WithTuning(memory float64) Option {
 	return func(c *common) error {
 		if !(memory > 0 && memory <= 1) { // a NaN fails every comparison

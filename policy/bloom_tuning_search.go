@@ -7,13 +7,13 @@ import (
 )
 
 // manyKeys is from how many keys on filters get a choice that is good for all keys.
-const manyKeys = 1 << 16
+const manyKeys = 1 << 15
 
 // choiceForMany returns the size and k of a filter of many keys, for LevelDB's size and k.
 //
 // Probe 2 takes only about 2^17 values (see bloomModel), so it rules out few absent keys here. Two
 // more probes make up for it, and the size matters for random keys too: at 10 bits per key, the
-// rate goes from 1.2 to 1.0 % with 65,536 of them, and from 2.1 to 1.1 % with 150,000
+// rate goes from 1.4 to 1.0 % with 50,000 of them, and from 2.1 to 1.1 % with 150,000
 // (go test ./policy -run TuningManyKeys -v).
 func choiceForMany(size, largest uint64, k int) (uint64, int) {
 	for s := size; s <= largest; s++ {
@@ -61,7 +61,7 @@ func (b *tuningBuilder) expected(filter []byte) float64 {
 // delta%8, so in every size their probes reach only 8, 4, 2 or 1 bits of each byte.
 func (b *tuningBuilder) search(first []byte, largest int) []byte {
 	between := b.absent.hashes
-	b.absent.addBeyond(max(8, b.Len()/2))
+	b.absent.addBeyond(max(8, min(b.Len()/2, maxNeighbors)))
 	beyond := b.absent.hashes[len(between):]
 
 	best, bestScore := first, score(first, newBitArray(first), between, beyond, 4)

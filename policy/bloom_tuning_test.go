@@ -105,52 +105,47 @@ func (r *rates) stdError() float64 {
 	return math.Sqrt(max(0, r.squares/r.n-r.mean()*r.mean())/(r.n-1)) + 1e-4
 }
 
-func (r *rates) String() string { return fmt.Sprintf("%6.2f", 100*r.mean()) }
+func (r *rates) String() string { return fmt.Sprintf("%.2f", 100*r.mean()) }
 
-// TestTuningTable prints, with -v, the false-positive rates of LevelDB's choice and of tuned
-// filters with up to 5 % more memory:
+// TestTuningTable prints, with -v, the table of bench/RESULTS.md: false-positive rates in per cent
+// of LevelDB's choice and of tuned filters with up to 5 % more memory.
 //
 //	go test ./policy -run TuningTable -v
 func TestTuningTable(t *testing.T) {
 	plain := policytest.Must(NewBloom(10))
 	tuned := policytest.Must(NewBloom(10, WithTuning(0.05)))
-	sum := map[bool]float64{} // of the rates beyond, tuned or not
-	var text strings.Builder
-	fmt.Fprintf(&text, "%-15s %7s %5s | %7s %6s | %6s %6s | %6s %6s | %s\n", "10 bits per key",
-		"density", "keys", "between", "tuned", "beyond", "tuned", "random", "tuned", "bits taken")
+	expected := math.Pow(1-math.Exp(-6.0/10), 6)
+	var table strings.Builder
+	fmt.Fprint(&table, "\n| keys | density | keys per filter | between: exact | tuned | "+
+		"beyond: exact | tuned | tuned: bits per key |\n"+
+		"|:--- | ---:| ---:| ---:| ---:| ---:| ---:| ---:|\n")
 	for _, c := range []struct {
 		shape   string
 		density float64
-		limits  map[int]float64 // of tuned filters' false positives between their keys
+		sizes   []int
 	}{
-		{"%016d", 0.63, map[int]float64{
-			20: 0.02, 36: 0.005, 51: 0.005, 66: 0.005, 100: 0.005, 500: 0.01, 2000: 0.012}},
-		{"user%012d", 0.63, map[int]float64{20: 0.02, 36: 0.005, 51: 0.005, 500: 0.01}},
-		{"%016x", 0.63, map[int]float64{36: 0.015, 51: 0.01}},
-		{"big-endian", 0.63, map[int]float64{
-			20: 0.20, 36: 0.17, 51: 0.15, 66: 0.12, 100: 0.12, 500: 0.03, 2000: 0.012}},
-		{"acct+big-endian", 0.63, map[int]float64{36: 0.17, 51: 0.15, 2000: 0.012}},
-		{"%015d", 0.63, map[int]float64{20: 0.004, 36: 0.002, 100: 0.002}},
-		{"acct:%010d:bal", 0.63, map[int]float64{36: 0.002}},
-		{"uuid", 0.63, map[int]float64{36: 0.015}},
-		{"little-endian", 0.63, map[int]float64{36: 0.01}},
-		{"%016d", 0.5, map[int]float64{36: 0.01, 100: 0.01}},
-		{"big-endian", 0.5, map[int]float64{36: 0.12, 100: 0.12}},
-		{"%016d", 0.1, map[int]float64{36: 0.016, 51: 0.014}},
-		{"big-endian", 0.1, map[int]float64{36: 0.11, 51: 0.09}},
-		{"%016d", 0.01, map[int]float64{36: 0.016}},
-		{"random", 0.63, map[int]float64{36: 0.014, 500: 0.012}},
+		{"%016d", 0.63, []int{20, 36, 51, 66, 100, 500, 2000, 100_000}},
+		{"user%012d", 0.63, []int{20, 36, 51, 500}},
+		{"%016x", 0.63, []int{36, 51}},
+		{"uuid", 0.63, []int{36}},
+		{"%015d", 0.63, []int{20, 36, 100}},
+		{"acct:%010d:bal", 0.63, []int{36}},
+		{"big-endian", 0.63, []int{20, 36, 51, 66, 100, 500, 2000, 100_000}},
+		{"acct+big-endian", 0.63, []int{36, 51, 2000}},
+		{"little-endian", 0.63, []int{36}},
+		{"%016d", 0.5, []int{36, 100}},
+		{"big-endian", 0.5, []int{36, 100}},
+		{"%016d", 0.1, []int{36, 51}},
+		{"big-endian", 0.1, []int{36, 51}},
+		{"%016d", 0.01, []int{36}},
+		{"random", 0.63, []int{36, 500, 100_000}},
 	} {
-		var sizes []int
-		for n := range c.limits {
-			sizes = append(sizes, n)
-		}
-		slices.Sort(sizes)
-		for _, n := range sizes {
+		for _, n := range c.sizes {
 			rng := policytest.Rand(t, int64(n))
-			var between, beyond, random [2]rates
+			var between, beyond [2]rates
+			var random rates
 			var bits float64
-			filters := max(30, min(200, 20_000/n))
+			filters := max(3, min(200, 20_000/n))
 			for range filters {
 				present, in, after := shapeNamed(t, c.shape).keys(rng, n, c.density)
 				others := policytest.AbsentKeys(300)
@@ -158,30 +153,35 @@ func TestTuningTable(t *testing.T) {
 					filter := p.AppendFilter(nil, present)
 					between[i].add(falsePositives(t, filter, in), len(in))
 					beyond[i].add(falsePositives(t, filter, after), len(after))
-					random[i].add(falsePositives(t, filter, others), len(others))
 					if p == tuned {
+						random.add(falsePositives(t, filter, others), len(others))
 						bits += float64(8*(len(filter)-1)) / float64(n*filters)
 					}
 				}
 			}
-			fmt.Fprintf(&text, "%-15s %6.0f%% %5d | %7s %6s | %6s %6s | %6s %6s | %.2f\n",
-				c.shape, 100*c.density, n, &between[0], &between[1], &beyond[0], &beyond[1],
-				&random[0], &random[1], bits)
+			fmt.Fprintf(&table, "| `%s` | %.0f %% | %d | %s | %s | %s | %s | %.2f |\n",
+				c.shape, 100*c.density, n, &between[0], &between[1], &beyond[0], &beyond[1], bits)
+
 			what := fmt.Sprintf("%s, density %v, %d keys", c.shape, c.density, n)
-			limit := c.limits[n]
-			require.LessOrEqual(t, between[1].mean(), limit+4*between[1].stdError(), what)
-			require.LessOrEqual(t, random[1].mean(), 0.02, "%s: other absent keys", what)
-			if before := between[0].mean(); before > 5*limit { // otherwise there is little to win
-				require.Less(t, between[1].mean()+4*between[1].stdError(),
-					before-4*between[0].stdError(), what)
+			margin := 4 * between[1].stdError()
+			switch before, after := between[0].mean(), between[1].mean(); {
+			case n >= manyKeys: // no filter is asked, and the hashes of decimal numbers collide
+				require.Less(t, after, 1.25*max(before, expected)+margin, what)
+			case before > 3*expected:
+				require.Less(t, after, before/2+margin, what)
+			default:
+				require.Less(t, after, 1.1*max(before, expected)+margin, what)
 			}
-			sum[false] += beyond[0].mean()
-			sum[true] += beyond[1].mean()
+			if strings.Contains(c.shape, "%") && n < manyKeys {
+				require.Less(t, between[1].mean(), 0.015+margin, what+", text")
+			}
+			require.Less(t, beyond[1].mean(),
+				1.1*max(beyond[0].mean(), expected)+4*beyond[1].stdError(), what)
+			require.Less(t, random.mean(), 0.02, what)
+			require.Positive(t, beyond[1].mean(), what)
 		}
 	}
-	t.Log("false positives in per cent:\n" + text.String())
-	require.LessOrEqual(t, sum[true], 1.1*sum[false], "keys beyond the last one")
-	require.Greater(t, sum[true], 0.1*sum[false], "nothing is that good: the test does not measure")
+	t.Log(table.String())
 }
 
 func TestTuningLosesNoKey(t *testing.T) {
@@ -492,7 +492,7 @@ func TestSpreads(t *testing.T) {
 func TestTuningManyKeys(t *testing.T) {
 	plain := policytest.Must(NewBloom(10))
 	tuned := policytest.Must(NewBloom(10, WithTuning(0.05)))
-	for _, n := range []int{manyKeys - 1, manyKeys, 150_000} {
+	for _, n := range []int{manyKeys - 1, manyKeys, 50_000, 150_000} {
 		keys, absent, _ := shapeNamed(t, "random").keys(policytest.Rand(t, int64(n)), n, 0.5)
 		before, after := plain.AppendFilter(nil, keys), tuned.AppendFilter(nil, keys)
 		if n < manyKeys {
@@ -514,6 +514,24 @@ func TestTuningManyKeys(t *testing.T) {
 		filter := tuned.AppendFilter(nil, keys)
 		require.EqualValues(t, c.k, filter[len(filter)-1], "%d bits per key", c.bits)
 	}
+}
+
+// C++ LevelDB's own filters, which are as expected, come out the same.
+func TestTuningKeepsGoldenFilters(t *testing.T) {
+	readGolden(t, "vectors.jsonl", func(c struct {
+		BitsPerKey int `json:"bits_per_key"`
+		Keys       []hexBytes
+		Filter     hexBytes
+	}) {
+		if c.BitsPerKey == 0 {
+			return // NewBloom refuses it
+		}
+		b := policytest.Must(NewBloom(float64(c.BitsPerKey), WithTuning(0.05))).NewBuilder()
+		for _, key := range c.Keys {
+			b.Add(key)
+		}
+		require.Equal(t, []byte(c.Filter), b.Finish(nil))
+	})
 }
 
 func TestTuningIsRefused(t *testing.T) {
