@@ -89,8 +89,8 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 	return best
 }
 
-// filterSizes appends sizes of filters to dst, as many as it has room for: those that spread before others, and larger
-// ones than LevelDB's before smaller ones.
+// filterSizes appends sizes of filters to dst, as many as it has room for: those that spread before
+// others, and larger ones than LevelDB's before smaller ones.
 func filterSizes(dst []int, first, largest int) []int {
 	for _, spread := range [...]bool{true, false} {
 		for i := 0; i <= largest-first+first/12 && len(dst) < cap(dst); i++ {
