@@ -8,6 +8,7 @@ import (
 
 const (
 	maxNeighbors = 512 // absent keys that lie between a builder's own
+	maxPerGap    = 6   // of these, between two keys
 	maxVaried    = 3   // bytes from the first to the last in which near neighbors differ, at most
 	neighborRun  = 8   // pairs of keys that are compared before some may be left out
 )
@@ -91,8 +92,7 @@ func (a *neighbors) compare(key, next []byte) {
 	if to-from == 1 && key[from]+1 == next[from] {
 		return // the most frequent case among dense keys: none between
 	}
-	// Wide gaps are filled more than once, but not so often that it takes long.
-	room := min(1+a.pairs*3/2, maxNeighbors) - len(a.hashes)
+	room := min(maxPerGap, maxNeighbors-len(a.hashes))
 	words := from &^ 3
 	state, rest := hashWords(hashStart(key), key[:words]), key[words:]
 	place, end := key[from:to], next[from:to]

@@ -45,7 +45,7 @@ func spreads(bytes uint64) bool {
 func (b *tuningBuilder) asExpected(filter []byte) bool {
 	absent := b.absent.hashes
 	found := countFound(newBitArray(filter), b.bloom.k, absent, len(absent))
-	return found == 0 || float64(found) <= 1.5*b.expected(filter)*float64(len(absent))
+	return float64(found) <= 1.5*b.expected(filter)*float64(len(absent))
 }
 
 // expected returns the textbook's false-positive rate of a filter with as many keys.
@@ -54,8 +54,8 @@ func (b *tuningBuilder) expected(filter []byte) float64 {
 	return math.Pow(-math.Expm1(-k*float64(b.Len())/nbits), k)
 }
 
-// search returns the best of some filters of the same keys, the first one included: of a few sizes
-// with many ks each, as one more probe is soon added to a filter.
+// search returns the best of some filters of the same keys, the first one included: of a few sizes,
+// each with several ks, as a filter with one more probe is soon made of one with fewer.
 //
 // Binary counters need a small k: those that differ only in their last byte have the same h%8 and
 // delta%8, so in every size their probes reach only 8, 4, 2 or 1 bits of each byte.
@@ -65,10 +65,10 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 	beyond := b.absent.hashes[len(between):]
 
 	best, bestScore := first, score(first, newBitArray(first), between, beyond, 4)
-	enough := 1.25 * b.expected(first)
+	enough := b.expected(first) // of three rates together
 	var memory [3]int
-	sizes := memory[:max(1, min(len(memory), 12-bits.Len(uint(b.Len()))))] // few if each takes long
-	for _, size := range filterSizes(sizes[:0:len(sizes)], len(first), largest) {
+	some := max(1, min(len(memory), 9-bits.Len(uint(len(b.absent.hashes))))) // the more, the slower
+	for _, size := range filterSizes(memory[:0:some], len(first), largest) {
 		filter := slices.Grow(b.trial[:0], size)[:size]
 		b.trial = filter
 		clear(filter)
@@ -90,14 +90,10 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 }
 
 // filterSizes appends sizes of filters to dst, as many as it has room for: those that spread before
-// others, and larger ones than LevelDB's before smaller ones.
+// others, and large ones before small ones.
 func filterSizes(dst []int, first, largest int) []int {
 	for _, spread := range [...]bool{true, false} {
-		for i := 0; i <= largest-first+first/12 && len(dst) < cap(dst); i++ {
-			size := first + i
-			if size > largest {
-				size = largest - i // first-1 and on down
-			}
+		for size := largest; size >= first-first/12 && len(dst) < cap(dst); size-- {
 			if spreads(uint64(size-1)) == spread {
 				dst = append(dst, size)
 			}
