@@ -426,7 +426,7 @@ func TestNeighborsAreBounded(t *testing.T) {
 	for _, key := range keys[len(keys)/2:] {
 		number, err := strconv.Atoi(string(key))
 		require.NoError(t, err)
-		for i := range 3 {
+		for i := range maxPerGap {
 			late[Hash(fmt.Appendf(nil, "%016d", number+1+i))] = true
 		}
 	}
