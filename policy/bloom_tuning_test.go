@@ -440,6 +440,32 @@ func TestNeighborsAreBounded(t *testing.T) {
 	require.InDelta(t, 0.5, share, 0.15, "from the second half")
 }
 
+// A filter is as expected up to 1.5 times the textbook's rate, which is 12.7 of 1,000
+// absent keys here.
+func TestAsExpected(t *testing.T) {
+	b := newTuningBuilder(policytest.Must(NewBloom(10, WithTuning(0.05))))
+	present := policytest.Keys(policytest.Rand(t, 92), 100)
+	for _, key := range present {
+		b.Add(key)
+	}
+	filter := make([]byte, b.bloom.FilterSize(len(present)))
+	b.write(filter, b.bloom.k)
+	var misses []uint32
+	for _, key := range policytest.AbsentKeys(1100) {
+		if !MayContain(filter, key) {
+			misses = append(misses, Hash(key))
+		}
+	}
+	for found, want := range map[int]bool{0: true, 12: true, 13: false, 99: false} {
+		b.absent.hashes = nil
+		for _, key := range present[:found] {
+			b.absent.hashes = append(b.absent.hashes, Hash(key))
+		}
+		b.absent.hashes = append(b.absent.hashes, misses[:1000-found]...)
+		require.Equal(t, want, b.asExpected(filter), "%d of 1,000 found", found)
+	}
+}
+
 func TestCountFound(t *testing.T) {
 	rng := policytest.Rand(t, 89)
 	for k := 1; k <= maxProbes; k++ {
@@ -479,7 +505,10 @@ func TestSpreads(t *testing.T) {
 	for _, c := range []struct {
 		good, bad int
 		ratio     float64
-	}{{127, 128, 3}, {121, 120, 3}, {121, 124, 2}, {121, 119, 1.3}, {131, 130, 1.3}} {
+	}{
+		{127, 128, 3}, {121, 120, 3}, {121, 124, 2}, {121, 119, 1.3}, {131, 130, 1.3},
+		{121, 135, 1.3}, {123, 135, 1.3},
+	} {
 		require.True(t, spreads(uint64(c.good)))
 		require.False(t, spreads(uint64(c.bad)))
 		good, bad := rate("big-endian", c.good), rate("big-endian", c.bad)
