@@ -440,6 +440,17 @@ func TestNeighborsAreBounded(t *testing.T) {
 	require.InDelta(t, 0.5, share, 0.15, "from the second half")
 }
 
+// Few of the keys are compared if none are near neighbors.
+func TestFewRandomKeysAreCompared(t *testing.T) {
+	builder := newTuningBuilder(policytest.Must(NewBloom(10, WithTuning(0.05))))
+	keys, _, _ := shapeNamed(t, "random").keys(policytest.Rand(t, 93), 1000, 1)
+	for _, key := range keys {
+		builder.Add(key)
+	}
+	require.Less(t, builder.absent.pairs, 100)
+	require.Positive(t, builder.absent.pairs)
+}
+
 // A filter is as expected up to 1.5 times the textbook's rate, which is 12.7 of 1,000
 // absent keys here.
 func TestAsExpected(t *testing.T) {
