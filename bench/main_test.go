@@ -292,7 +292,7 @@ func TestBadInput(t *testing.T) {
 		{"filters -n=32,0", `-n: "0": pass a number of keys from 1 to 10M`},
 		{"filters -len=16,7", `-len: "7": pass 8 to 1024 bytes`},
 		{"filters -contestants=rocksdb", `-contestants: no "rocksdb": choose from goleveldb,`},
-		{"rates -filters=cuckoo", `-filters: no "cuckoo": choose from exact,blocked`},
+		{"rates -filters=cuckoo", `-filters: no "cuckoo": choose from exact,tuned,blocked`},
 		{"rates -shapes=random,random", `-shapes: "random" is named twice`},
 		{"rates -densities=half", `-densities: no "half": choose from alternating,`},
 		{"rates -n=", `-n: "": pass a number of keys`},

@@ -34,6 +34,9 @@ var (
 // number, or if an option refuses its argument.
 func NewBlockedBloom(bitsPerKey float64, opts ...Option) (*BlockedBloom, error) {
 	c, err := newCommon(bitsPerKey, opts)
+	if err == nil {
+		err = c.refuseTuning()
+	}
 	if err != nil {
 		return nil, err
 	}

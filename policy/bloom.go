@@ -47,12 +47,22 @@ func (*Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 // their keys' hashes, from a pool, and return it at Finish.
 func (b *Bloom) NewBuilder() Builder {
 	b.mustBeUsable()
+	if b.tuning > 0 {
+		return newTuningBuilder(b)
+	}
 	return newBloomBuilder(b)
 }
 
 // AppendFilter appends the filter of keys to dst and returns the extended slice; LevelDB calls it
 // CreateFilter. The keys must not lie in the spare capacity of dst.
 func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
+	if b.tuning > 0 {
+		builder := newTuningBuilder(b)
+		for _, key := range keys {
+			builder.Add(key)
+		}
+		return builder.Finish(dst)
+	}
 	dst, array := b.extendFilter(dst, len(keys))
 	m := newModulus(len(array))
 	// A whole chunk, so that cache misses in large filters overlap.
@@ -67,7 +77,8 @@ func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 	return dst
 }
 
-// FilterSize returns the size in bytes of a filter of n keys.
+// FilterSize returns the size in bytes of a filter of n keys. With [WithTuning] a filter may take
+// up to 1 + memory times as much.
 func (b *Bloom) FilterSize(n int) uint64 {
 	b.mustBeUsable()
 	return max(8, filterBytes(n, b.bitsPerKey)) + 1

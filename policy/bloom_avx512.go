@@ -17,7 +17,7 @@ const (
 )
 
 // newBloomBuilder returns the fastest builder of this processor.
-func newBloomBuilder(b *Bloom) Builder {
+func newBloomBuilder(b *Bloom) bloomFiller {
 	if useAVX512 {
 		return &avx512Builder{bloomBuilder: makeBloomBuilder(b)}
 	}

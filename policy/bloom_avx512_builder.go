@@ -58,6 +58,11 @@ func (b *avx512Builder) Finish(dst []byte) []byte {
 	return b.bloomBuilder.Finish(dst)
 }
 
+func (b *avx512Builder) fill(array []byte, k int) {
+	b.hashPending()
+	b.bloomBuilder.fill(array, k)
+}
+
 // A keyRow begins with a key. Zeros fill the key's last word; what follows means nothing.
 type keyRow [maxRow]byte
 

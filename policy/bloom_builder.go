@@ -21,10 +21,32 @@ func (b *bloomBuilder) Add(key []byte) {
 
 func (b *bloomBuilder) Finish(dst []byte) []byte {
 	dst, array := b.bloom.extendFilter(dst, b.n)
-	m := newModulus(len(array))
-	for hashes := range b.all {
-		setProbes(array, m, hashes, b.bloom.k)
-	}
+	b.fill(array, b.bloom.k)
 	b.reset()
 	return dst
+}
+
+// fill sets the k probes of all keys.
+func (b *bloomBuilder) fill(array []byte, k int) {
+	m := newModulus(len(array))
+	for hashes := range b.all {
+		setProbes(array, m, hashes, k)
+	}
+}
+
+// fillOne sets probe j of all keys after fill.
+func (b *bloomBuilder) fillOne(array []byte, m modulus, j int) {
+	for hashes := range b.all {
+		for _, h := range hashes {
+			setProbe(array, m, h+uint32(j)*probeDelta(h))
+		}
+	}
+}
+
+// A bloomFiller is a builder that can fill more than one array with the same keys.
+type bloomFiller interface {
+	Builder
+	fill(array []byte, k int)
+	fillOne(array []byte, m modulus, j int)
+	reset()
 }

@@ -4,7 +4,7 @@ package policy
 
 // The functions of bloom_avx512.go where there is no assembly.
 
-func newBloomBuilder(b *Bloom) Builder {
+func newBloomBuilder(b *Bloom) bloomFiller {
 	builder := makeBloomBuilder(b)
 	return &builder
 }

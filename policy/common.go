@@ -9,6 +9,7 @@ import (
 type common struct {
 	name       string
 	bitsPerKey float64
+	tuning     float64 // the argument of WithTuning, or 0
 }
 
 // Name returns the name under which engines store the filters.

@@ -6,9 +6,11 @@
 // false positives. A lookup that the filter answers "absent" reads no data.
 //
 // A [Policy] builds filters and reads them. [NewBloom] returns the one that C++ LevelDB calls
-// NewBloomFilterPolicy. [NewBlockedBloom] returns one whose lookups are faster. Its rate of false
-// positives does not depend on the shape of the keys, and in filters of 500 keys or more keeps the
-// bound of its setting. Readers other than this package answer "may contain" to its filters.
+// NewBloomFilterPolicy; [WithTuning] lowers its rate of false positives for dense numbers, and all
+// readers of LevelDB's filters read the result. [NewBlockedBloom] returns one whose lookups are
+// faster. Its rate of false positives does not depend on the shape of the keys, and in filters of
+// 500 keys or more keeps the bound of its setting. Readers other than this package answer "may
+// contain" to its filters.
 //
 // To use a policy in an engine, pass it to Configure of package adapters/goleveldb, pebblev1 or
 // pebblev2. To use it alone:

@@ -53,7 +53,9 @@ func readGolden[T any](t *testing.T, name string, f func(c T)) (n int) {
 	return n
 }
 
-func bloomOfBits(bitsPerKey int) *Bloom { return newBloom(common{Name, float64(bitsPerKey)}) }
+func bloomOfBits(bitsPerKey int) *Bloom {
+	return newBloom(common{name: Name, bitsPerKey: float64(bitsPerKey)})
+}
 
 // Every filter that C++ LevelDB made comes out the same from AppendFilter and from a Builder, and
 // answers the same to a reader of the same setting and of another one.

@@ -34,9 +34,11 @@ a third of a numeric range as keys:
 	               this name; goleveldb looks for it only if configured with levelbloom's Configure,
 	               or with a policy of this name in Filter or AltFilters.
 	  advice       The FPR is 11.8 % between your keys and 0.61 % for random ones, because LevelDB's
-	               hash does not scatter keys that resemble each other. With policy.NewBlockedBloom
-	               and 10.2 bits per key it would be about 0.78 % (only levelbloom reads them; C++
-	               LevelDB and goleveldb's own policy answer "may contain" to every key).
+	               hash does not scatter keys that resemble each other. policy.NewBloom with
+	               policy.WithTuning lowers it for every reader of LevelDB's filters. With
+	               policy.NewBlockedBloom and 10.2 bits per key it would be about 0.78 % (only
+	               levelbloom reads them; C++ LevelDB and goleveldb's own policy answer "may
+	               contain" to every key).
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
 named as a PATH or with -long, else in a line. The FPP is estimated from the filters, the FPR is
@@ -81,8 +83,9 @@ do not apply are left out, except for those marked *.
 	  tables*                      number of tables by status
 	  left_out*                    tables that -sample left out
 	  policies                     number of tables by the policy's name of their filters
-	  encodings                    number of filters by encoding: "LevelDB Bloom", "blocked Bloom",
-	                               "Pebble Bloom", "unknown"
+	  encodings                    number of filters by encoding: "LevelDB Bloom", "LevelDB Bloom,
+	                               tuned" (with a k that LevelDB gives no filter of their size and
+	                               number of keys), "blocked Bloom", "Pebble Bloom", "unknown"
 	  size*, entries*, keys*, filter_bytes*   sums over the tables
 	tables*       for each table:
 	  path*

@@ -93,7 +93,7 @@ func (db *goLevelDB) Settle(ctx context.Context) (idleSince time.Time, err error
 var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
 
 // Tables reads the filters from the files, which do not say their level: every level has the part
-// of them that it has of the bytes, since every table has as many filter bytes per key.
+// of them that it has of the bytes, since all tables have about as many filter bytes per key.
 func (db *goLevelDB) Tables() ([]Level, error) {
 	var s leveldb.DBStats
 	if err := db.DB.Stats(&s); err != nil {
@@ -109,7 +109,7 @@ func (db *goLevelDB) Tables() ([]Level, error) {
 			return nil, err
 		}
 	}
-	var sum, squares float64 // of the filters' bytes, which are in proportion to their keys
+	var sum, squares float64 // of the filters' bytes, which are about in proportion to their keys
 	for _, n := range all.filters {
 		sum += float64(n)
 		squares += float64(n) * float64(n)

@@ -29,12 +29,16 @@ func (o *Outcome) conclusion() []string {
 			reads = append(reads, e.Name+": "+strings.Join(parts, ", "))
 		}
 	}
-	best := kind.Exact
+	best, compatible := kind.Exact, kind.Exact // for all readers of LevelDB's filters
 	for _, k := range kind.All {
-		// The others must gain something to be better than exact.
+		// A kind must gain something to be better than those before it.
 		const something = 0.1
-		if margin := something * float64(len(o.Engines)); gain[k.Name] > gain[best.Name]+margin {
+		margin := something * float64(len(o.Engines))
+		if gain[k.Name] > gain[best.Name]+margin {
 			best = k
+		}
+		if k.Encoding == kind.Exact.Encoding && gain[k.Name] > gain[compatible.Name]+margin {
+			compatible = k
 		}
 	}
 	if gain[best.Name] == 0 {
@@ -55,9 +59,9 @@ func (o *Outcome) conclusion() []string {
 		}
 	}
 	advice := fmt.Sprintf("Use %s (%s)", best.Name, best.Constructor)
-	if best.Name != kind.Exact.Name {
+	if best.Encoding != compatible.Encoding {
 		advice += fmt.Sprintf(", or %s (%s) if C++ LevelDB or another reader of LevelDB's filters "+
-			"reads the tables too", kind.Exact.Name, kind.Exact.Constructor)
+			"reads the tables too", compatible.Name, compatible.Constructor)
 	}
 	lines := []string{
 		"Part of the needless table reads that each filter avoids: " +

@@ -36,6 +36,12 @@ var Exact = Kind{
 var All = []Kind{
 	Exact,
 	{
+		Name:        "tuned",
+		Constructor: "policy.NewBloom with policy.WithTuning(0.05)",
+		Encoding:    policy.EncodingBloom,
+		New:         newTuned,
+	},
+	{
 		Name:         "blocked",
 		Constructor:  "policy.NewBlockedBloom",
 		Encoding:     policy.EncodingBlocked,
@@ -43,6 +49,10 @@ var All = []Kind{
 		Bounds:       []Bound{{10, 500, 0.0100}, {16, 500, 0.0009}, {20, 500, 0.00022}},
 		SmallAsExact: true,
 	},
+}
+
+func newTuned(bits float64) (policy.Policy, error) {
+	return policy.NewBloom(bits, policy.WithTuning(0.05))
 }
 
 func newBlocked(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) }

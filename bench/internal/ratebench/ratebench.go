@@ -57,8 +57,8 @@ type Result struct {
 	Kind  kind.Kind
 	Bits  float64
 	Rate  Rate
-	Size  int  // of a filter, in bytes
-	Whole bool // the filter is not divided into lines
+	Size  float64 // of a filter, in bytes, a mean
+	Whole bool    // the filter is not divided into lines
 }
 
 // Cells returns the cells to measure, by number of keys and shape.

@@ -16,6 +16,12 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
+func named(t *testing.T, name string) kind.Kind {
+	k, ok := kind.Named(name)
+	require.True(t, ok, name)
+	return k
+}
+
 func config(kinds ...kind.Kind) *Config {
 	return &Config{Kinds: kinds, Shapes: keys.Shapes, Densities: keys.Densities, Ns: []int{20},
 		Bits: []float64{10}, Queries: 10_000, Seed: 1, Progress: func(int, int, string) {}}
@@ -154,7 +160,7 @@ func TestDeterministic(t *testing.T) {
 
 // In a cell that a textbook knows, the kinds do what it says; and their sizes are right.
 func TestKinds(t *testing.T) {
-	exact, blocked := kind.All[0], kind.All[1]
+	exact, blocked := kind.Exact, named(t, "blocked")
 	c := config(exact, blocked)
 	c.Shapes, c.Ns, c.Queries = shapes(t, "random"), []int{3000}, 1_000_000
 	results, err := c.Run(context.Background())
@@ -215,7 +221,7 @@ func TestFaults(t *testing.T) {
 	require.ErrorIs(t, err, ErrLostKey)
 	require.ErrorContains(t, err, "losing: a key is lost: 20 of 20")
 
-	other := kind.All[1]
+	other := named(t, "blocked")
 	other.Encoding = policy.EncodingBloom
 	_, err = config(other).Run(context.Background())
 	require.ErrorContains(t, err, `its filter is of the encoding "blocked Bloom"`)
@@ -253,7 +259,7 @@ func rate(falsePositives int) (r Rate) {
 func outcome(t *testing.T, n int, bits float64, exactRandom, other Rate) *Outcome {
 	beside := Cell{shapes(t, "random")[0], keys.Anywhere, n}
 	cell := Cell{shapes(t, "decimal")[0], density(t, "63%"), n}
-	exact, blocked := kind.All[0], kind.All[1]
+	exact, blocked := kind.Exact, named(t, "blocked")
 	c := config(exact, blocked)
 	c.Ns, c.Bits = []int{n}, []float64{bits}
 	return &Outcome{c, []Result{

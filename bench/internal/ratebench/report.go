@@ -13,7 +13,7 @@ type Record struct {
 	Density        string  `json:"density" doc:"which keys of a range are present"`
 	N              int     `json:"n" doc:"keys per filter"`
 	Bits           float64 `json:"bits" doc:"bits per key asked for"`
-	FilterBytes    int     `json:"filter_bytes" doc:"bytes of a filter"`
+	FilterBytes    float64 `json:"filter_bytes" doc:"bytes of a filter, a mean"`
 	Filters        int     `json:"filters" doc:"filters built"`
 	Queries        int     `json:"queries" doc:"absent keys asked"`
 	FalsePositives int     `json:"false_positives" doc:"absent keys that a filter may contain"`
@@ -101,7 +101,7 @@ func (o *Outcome) table(bits float64) report.Table {
 			if b := o.lowestBound(worst); b > 0 {
 				bound = percent(b)
 			}
-			size := report.Number{Value: 8 * float64(worst.Size) / float64(n), Decimals: 2}
+			size := report.Number{Value: 8 * worst.Size / float64(n), Decimals: 2}
 			t.Add(n, k.Name, size, percent(report.Median(means)), fmt.Sprintf("%s [%s to %s]",
 				percent(worst.Rate.Mean()), percent(low), percent(high)), worst.keys(), bound)
 		}

@@ -89,8 +89,9 @@ func (s *sampler) sample(present, absent [][]byte) error {
 	if err != nil || info.Encoding != s.Kind.Encoding {
 		return fmt.Errorf("its filter is of the encoding %q (%v)", info.Encoding, err)
 	}
-	s.Size, s.Whole = len(s.filter), info.LineBytes == len(info.Payload)
+	s.Whole = info.LineBytes == len(info.Payload)
 	s.Rate.add(len(absent), s.count(absent))
+	s.Size += (float64(len(s.filter)) - s.Size) / float64(s.Rate.Filters)
 	return nil
 }
 

@@ -12,6 +12,8 @@ import (
 const (
 	usualBits = 10 // LevelDB's usual setting
 	fewBits   = 5  // with fewer, the FPR is about a tenth or more
+
+	manyKeys = 10_000 // from which on policy.WithTuning gains little
 )
 
 // findings are what the advice goes by.
@@ -116,9 +118,13 @@ func adviseDense(f findings) string {
 	}
 	sentence := fmt.Sprintf("The FPR is %v between your keys and %v for random ones, because "+
 		"LevelDB's hash does not scatter keys that resemble each other", f.Between, f.Random)
-	if f.Encodings[exactKind.encoding.String()] == 0 {
+	if f.Encodings[exactKind.encoding.String()]+f.Encodings[tunedName] == 0 {
 		sentence = fmt.Sprintf("The FPR is %v between your keys and %v for random ones",
 			f.Between, f.Random)
+	}
+	if f.Encodings[exactKind.encoding.String()] > 0 && f.KeysPerFilter < manyKeys {
+		sentence += ". policy.NewBloom with policy.WithTuning lowers it for every reader of " +
+			"LevelDB's filters"
 	}
 	for _, k := range otherKinds {
 		if f.Encodings[k.encoding.String()] == 0 {

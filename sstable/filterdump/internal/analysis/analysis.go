@@ -84,7 +84,7 @@ func (a *analyzer) survey() error {
 	case a.info.Unverified != "":
 		r.Unverified = a.info.Unverified
 	}
-	r.measure(a.filters)
+	r.measure(a.filters, a.seen.perFilter)
 	if a.seen.compared != nil {
 		// Filters that cannot be parsed match every key, or none: nothing is verified by them.
 		r.Unverified = r.unparsed()

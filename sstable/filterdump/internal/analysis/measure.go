@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -28,15 +29,33 @@ func (r *Report) countFilters(f *tables.Filters, keys []int64) {
 	r.KeysPerFilter = ratio(float64(built), float64(r.Filters))
 }
 
-// measure looks at the bits of all filters.
-func (r *Report) measure(f *tables.Filters) {
+// tunedName names filters of policy.WithTuning.
+var tunedName = policy.EncodingBloom.String() + ", tuned"
+
+// isTuned reports whether no number of bits per key gives a filter of n keys both its size and its
+// k in LevelDB's policy. Not every tuned filter differs so.
+func isTuned(info policy.Info, n int64) bool {
+	size := len(info.Payload)
+	if info.Encoding != policy.EncodingBloom || n == 0 || size <= 8 {
+		return false
+	}
+	fewest, most := float64(8*(size-1))/float64(n), float64(8*size)/float64(n)
+	k := float64(info.K)
+	return k+1 <= fewest*0.69 && k < 30 || k > most*0.69 && k > 1
+}
+
+// measure looks at the bits of all filters. keys has the number of keys that each was built from.
+func (r *Report) measure(f *tables.Filters, keys []int64) {
 	r.Encodings, r.Malformed = map[string]int{}, map[string]int{}
 	var bits, set, fpp, measured float64
-	for _, filter := range f.Each {
+	for i, filter := range f.Each {
 		if len(filter) == 0 {
 			continue
 		}
 		encoding, info, err := f.Reader.Parse(filter)
+		if err == nil && isTuned(info, keys[i]) {
+			encoding = tunedName
+		}
 		r.Encodings[encoding]++
 		if err != nil {
 			r.Malformed[err.Error()]++
