@@ -1,0 +1,242 @@
+package policy
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+type ribbonBuilder struct {
+	hashBuffer[uint64]
+	ribbon *Ribbon
+}
+
+func (b *ribbonBuilder) Add(key []byte) {
+	h := keyHash(key)
+	if b.full() {
+		b.grow()
+	}
+	b.put(h)
+}
+
+func (b *ribbonBuilder) Finish(dst []byte) []byte {
+	work := ribbonWorks.Get().(*ribbonWork)
+	hashes := work.sort(&b.hashBuffer)
+	n := len(hashes)
+	extended, ok := dst, false
+	if b.ribbon.suits(n) {
+		var filter []byte
+		extended, filter = b.ribbon.extend(dst, b.ribbon.FilterSize(n), n)
+		ok = work.write(filter, hashes) && b.check(filter)
+		if !ok {
+			ribbonFailures.Add(1)
+		}
+	}
+	if !ok {
+		var payload []byte
+		extended, payload = b.ribbon.blocked.extendFilter(dst, n)
+		for hashes := range b.all {
+			setBlocked(payload, hashes, b.ribbon.blocked.k)
+		}
+	}
+	b.reset()
+	if cap(work.rows) <= keptChunks*chunkHashes {
+		ribbonWorks.Put(work)
+	}
+	return extended
+}
+
+// check reports whether the filter contains every key.
+func (b *ribbonBuilder) check(filter []byte) bool {
+	if b.n >= ribbonChecked {
+		return true
+	}
+	var s ribbonShape
+	if !s.parse(filter) {
+		return false
+	}
+	for hashes := range b.all {
+		for _, x := range hashes {
+			if !s.contains(filter, x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// A ribbonWork is memory for the construction of a filter.
+type ribbonWork struct {
+	hashes []uint64
+	counts []int32
+	rows   []ribbonRow // of all layers
+	tails  []uint64    // of the rows of the last layer
+	last   []tailRow
+	limits []byte
+}
+
+var ribbonWorks = sync.Pool{New: func() any { return new(ribbonWork) }}
+
+// sort returns the hashes in ascending order, each once.
+func (w *ribbonWork) sort(b *hashBuffer[uint64]) []uint64 {
+	w.hashes = resize(w.hashes, b.n)
+	hashes := w.hashes
+	shift := 64 - max(0, bits.Len(uint(b.n))-2) // about 4 hashes in a bucket
+	w.counts = resize(w.counts, 1<<(64-shift)+1)
+	counts := w.counts
+	clear(counts)
+	for part := range b.all {
+		for _, x := range part {
+			counts[x>>shift+1]++
+		}
+	}
+	for i := range counts[1:] {
+		counts[i+1] += counts[i]
+	}
+	for part := range b.all {
+		for _, x := range part {
+			at := &counts[x>>shift]
+			hashes[*at] = x
+			*at++
+		}
+	}
+	for i, x := range hashes {
+		j := i
+		for ; j > 0 && hashes[j-1] > x; j-- {
+			hashes[j] = hashes[j-1]
+			if i-j == 64 { // somebody chose the keys
+				hashes[j-1] = x
+				slices.Sort(hashes)
+				return slices.Compact(hashes)
+			}
+		}
+		hashes[j] = x
+	}
+	return slices.Compact(hashes)
+}
+
+// resize returns a slice of n elements, whatever they contain, in the memory of s if that suffices.
+func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+
+// write writes the filter of ascending hashes, over zeroes. It returns false if there is none.
+func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
+	var s ribbonShape
+	w.rows = resize(w.rows, len(hashes)+len(hashes)/16)[:0] // grown layer by layer it would be copied
+	w.limits = w.limits[:0]
+	for len(hashes) > ribbonLastMax {
+		if len(s.upper) == 3*ribbonLayers {
+			return false
+		}
+		n := (len(hashes) - len(hashes)/32) / ribbonBlock
+		s.upper = append(s.upper, byte(n), byte(n>>8), byte(n>>16))
+		limits := make([]byte, limitBytes(n))
+		bumped := insertUpper(w.addRows(n*ribbonBlock), hashes, n, limits)
+		w.limits = append(w.limits, limits...)
+		if len(bumped) > len(hashes)/2 {
+			return false
+		}
+		slices.Sort(bumped)
+		hashes = bumped
+	}
+	s.last = max(1, len(hashes))
+	if len(hashes) > ribbonDense {
+		s.last += len(hashes) / 100
+	}
+	payload := len(filter) - trailerTail - len(s.parameters())
+	if !s.fit(payload) {
+		return false
+	}
+	upper := len(w.rows)
+	last := w.addRows(s.band)
+	var prints [ribbonDense]uint64
+	for ok := false; !ok; {
+		var turn byte
+		if turn, prints, ok = w.solveLast(&s, last, hashes); ok {
+			s.seed += turn
+		} else if s.seed += turns; s.seed == 0 {
+			return false
+		}
+	}
+	block, bit := 0, s.flat+s.columns*s.tail+s.last
+	for layer := range len(s.upper) / 3 {
+		n := s.upperBlocks(layer)
+		first := block * ribbonBlock
+		s.writeBlocks(filter, w.rows[first:][:n*ribbonBlock], block, bit+first, s.part-s.last-first)
+		block += n
+	}
+	w.writeLast(&s, filter, w.rows[upper:], block, &prints)
+	copy(filter[s.limits:], w.limits)
+	appendTrailer(filter[:payload], payload, EncodingRibbon, s.parameters()...)
+	return true
+}
+
+// addRows returns n more rows.
+func (w *ribbonWork) addRows(n int) []ribbonRow {
+	from := len(w.rows)
+	w.rows = slices.Grow(w.rows, n)[:from+n]
+	clear(w.rows[from:])
+	return w.rows[from:]
+}
+
+// solveLast inserts keys into the last layer, and solves its tail.
+func (w *ribbonWork) solveLast(
+	s *ribbonShape, rows []ribbonRow, hashes []uint64,
+) (byte, [ribbonDense]uint64, bool) {
+	clear(rows)
+	w.tails = resize(w.tails, len(rows))
+	w.last = w.last[:0]
+	favoured := 0
+	for _, x := range hashes {
+		k := s.lastKey(x)
+		if k.more {
+			favoured++
+		}
+		slot := k.start * ribbonBlock
+		for k.band != 0 {
+			skip := bits.TrailingZeros64(k.band)
+			slot += skip
+			k.band >>= skip & 63
+			row := &rows[slot]
+			if row.band == 0 {
+				*row = ribbonRow{k.band, k.print}
+				w.tails[slot] = k.tail
+				break
+			}
+			k.band ^= row.band
+			k.print ^= row.print
+			k.tail ^= w.tails[slot]
+		}
+		if k.band == 0 {
+			w.last = append(w.last, tailRow{k.tail, k.print})
+		}
+	}
+	if s.part < s.last && favoured > s.part {
+		return 0, [ribbonDense]uint64{}, false
+	}
+	return solveTail(w.last, s.tail)
+}
+
+// writeLast writes the last layer.
+func (w *ribbonWork) writeLast(
+	s *ribbonShape, filter []byte, rows []ribbonRow, block int, prints *[ribbonDense]uint64,
+) {
+	var columns [ribbonColumns + 1]uint64
+	for j := range columns[:s.columns+1] {
+		n := s.tail
+		for i := range n {
+			columns[j] |= prints[i] >> j & 1 << i
+		}
+		if j == s.columns {
+			n = min(n, s.part)
+		}
+		putBits(filter, s.flat+j*s.tail, columns[j]&(1<<n-1), n)
+	}
+	for i := range rows {
+		tail := w.tails[i] | turn(rows[i].print, s.seed)&(1<<s.tail-1)
+		for j, c := range columns[:s.columns+1] {
+			rows[i].print ^= parity(c&tail) << j
+		}
+	}
+	part := min(s.part, s.last) - s.tail
+	s.writeBlocks(filter, rows, block, s.flat+s.columns*s.tail+s.tail, part)
+}

@@ -1,0 +1,254 @@
+package policy
+
+import "math"
+
+const (
+	ribbonBlock   = 16   // slots of a block; a window begins at a block
+	ribbonWindow  = 4    // blocks of a window
+	ribbonBucket  = 8    // starts that share a threshold
+	ribbonDense   = 64   // slots up to which a last layer is a tail alone
+	ribbonLastMax = 2000 // keys up to which the last layer is the only one
+	ribbonColumns = 40   // whole columns at most; a part of one more is possible
+	ribbonLayers  = 8    // upper layers at most
+	maxRibbonKeys = 1 << 28
+	// so that an int can express a number of bits
+	maxRibbonPayload = math.MaxInt / 16
+
+	// The byte that tells the shape is the number of slots of the last layer, if that is less than
+	// ribbonWide; ribbonWide and its bits above the byte before; or ribbonDeep and the number of
+	// upper layers, which are described by the bytes before.
+	ribbonWide = 128
+	ribbonDeep = 240
+)
+
+// A ribbonShape says what lies where in a ribbon filter.
+type ribbonShape struct {
+	upper []byte // of every upper layer, the number of blocks, 3 bytes
+	last  int    // slots of the last layer
+	band  int    // those of them that are in blocks
+	tail  int    // the others
+	seed  byte
+
+	payload int // bytes
+	blocks  int // of all layers
+	columns int // that all slots have
+	part    int // slots that have one column more
+	limits  int // offset of the thresholds
+	flat    int // offset in bits of the tail and of the last column
+
+	// Of every s.last keys in the last layer, so many have one column more. If not all of its slots
+	// do, these keys must fit into those that do, with some room. Their windows begin at one of the
+	// first favouredStarts blocks, those of the other keys at block others or later.
+	favoured, favouredStarts, others int
+}
+
+// upperBlocks returns the number of blocks of an upper layer.
+func (s *ribbonShape) upperBlocks(layer int) int {
+	u := s.upper[3*layer:][:3]
+	return int(u[0]) | int(u[1])<<8 | int(u[2])<<16
+}
+
+// limitBytes returns how many bytes the thresholds of a layer of n blocks take, half a byte each.
+func limitBytes(n int) int {
+	return (n - ribbonWindow + 2*ribbonBucket) / (2 * ribbonBucket)
+}
+
+// fit sets what follows from the layers and the size of the payload in bytes. It reports whether
+// a filter can be so.
+func (s *ribbonShape) fit(payload int) bool {
+	s.band, s.tail = 0, s.last
+	if s.last > ribbonDense {
+		s.band = ribbonWindow*ribbonBlock + max(0, s.last-104)/ribbonBlock*ribbonBlock
+		s.tail -= s.band
+	}
+	s.blocks = s.band / ribbonBlock
+	s.payload = payload
+	limits := 0
+	for layer := range len(s.upper) / 3 {
+		n := s.upperBlocks(layer)
+		if n < ribbonWindow {
+			return false
+		}
+		s.blocks += n
+		limits += limitBytes(n)
+	}
+	slots := uint64(s.blocks)*ribbonBlock + uint64(s.tail)
+	room := 8 * uint64(max(0, payload-limits))
+	var columns uint64
+	if (room|slots)>>32 == 0 {
+		columns = uint64(uint32(room) / uint32(slots)) // takes half the time
+	} else {
+		columns = room / slots
+	}
+	s.columns = int(columns)
+	s.part = int(room - columns*slots)
+	s.limits = 2 * s.columns * s.blocks
+	s.flat = 8 * (s.limits + limits)
+	return columns-1 < ribbonColumns
+}
+
+// favour sets which keys of the last layer have the last column, and where their windows begin.
+func (s *ribbonShape) favour() {
+	s.favoured, s.others = s.last, 0
+	s.favouredStarts = s.band/ribbonBlock - ribbonWindow + 1
+	if s.part < s.last {
+		others := s.last - s.part
+		s.favoured = max(0, s.part-2-others*min(8*s.tail, s.last)/(8*s.last))
+		if room := s.part - s.tail; s.band > 0 && room <= 0 {
+			s.favoured = 0
+		} else if s.favoured > 0 {
+			s.favouredStarts = max(1, (room+ribbonBlock-1)/ribbonBlock-ribbonWindow+1)
+			s.others = min(room, s.band-ribbonWindow*ribbonBlock) / ribbonBlock
+		}
+	}
+}
+
+// parse reads the trailer of a filter whose last byte is EncodingRibbon. If it returns false, the
+// filter is malformed and may contain every key.
+func (s *ribbonShape) parse(filter []byte) bool {
+	n := len(filter) - trailerTail - 2
+	if n < 4 {
+		return false
+	}
+	s.last = int(filter[n])
+	s.seed = filter[n+1]
+	check := filter[n] ^ s.seed ^ filter[n+2]
+	if s.last >= ribbonWide {
+		end := n
+		if s.last >= ribbonDeep {
+			layers := s.last - ribbonDeep
+			if n -= 1 + 3*layers; n < 4 || layers > ribbonLayers {
+				return false
+			}
+			s.upper = filter[n+1:][:3*layers]
+			s.last = int(filter[n])
+		}
+		if s.last >= ribbonWide {
+			n--
+			s.last = (s.last-ribbonWide)<<8 | int(filter[n])
+		}
+		for _, b := range filter[n:end] {
+			check ^= b
+		}
+	}
+	return check == lengthCheck(n)^byte(EncodingRibbon) &&
+		s.last > 0 && n <= maxRibbonPayload && s.fit(n)
+}
+
+// parameters returns the trailer's.
+func (s *ribbonShape) parameters() []byte {
+	var p []byte
+	if s.last >= ribbonWide {
+		p = append(p, byte(s.last), byte(ribbonWide|s.last>>8))
+	} else {
+		p = append(p, byte(s.last))
+	}
+	if len(s.upper) > 0 {
+		p = append(append(p, s.upper...), byte(ribbonDeep+len(s.upper)/3))
+	}
+	return append(p, s.seed)
+}
+
+// A ribbonKey is what a hash says in one layer. In every column that the key has, the slots for
+// which it has a coefficient add up to its bit of print.
+type ribbonKey struct {
+	print uint64 // bit j for column j; the bits from turnShift on are for turn
+	band  uint64 // the coefficients of the slots from block start on
+	start int
+	tail  uint64 // those of the tail; but slots 0 and 1 have those that turn returns
+	more  bool   // the key has the last column, which only some slots have
+}
+
+// mix returns another hash of hash x.
+func mix(x, k uint64) uint64 {
+	x += k * 0x9e3779b97f4a7c15
+	x = (x ^ x>>32) * 0xd6e8feb86659fd93
+	x = (x ^ x>>32) * 0xd6e8feb86659fd93
+	return x ^ x>>32
+}
+
+func printOf(x uint64) uint64 {
+	x *= 0xff51afd7ed558ccd
+	return x ^ x>>32
+}
+
+func bandOf(x uint64) uint64 { return (x ^ x>>32) * 0xbf58476d1ce4e5b9 }
+
+// startOf returns the block where the window begins in a layer of n blocks.
+func startOf(x uint64, n int) int { return int(x >> 32 * uint64(n-ribbonWindow+1) >> 32) }
+
+// More of the hash is not worth it: for some of the slots of the tail, the coefficients depend on
+// the lowest bits of the seed alone, so a writer tries turns of them with one elimination.
+const (
+	turns     = 8
+	turnShift = 41
+)
+
+func turn(print uint64, n byte) uint64 { return print >> (turnShift + 2*(n%turns)) & 3 }
+
+// lastKey returns what x says in the last layer.
+func (s *ribbonShape) lastKey(x uint64) (k ribbonKey) {
+	if s.favouredStarts == 0 { // keys of upper layers need not wait for it
+		s.favour()
+	}
+	if s.seed >= turns {
+		x = mix(x, uint64(s.seed/turns))
+	}
+	k.print = printOf(x)
+	k.more = int(x>>32*uint64(s.last)>>32) < s.favoured
+	t := (x>>32 | x<<32) * 0x94d049bb133111eb
+	k.tail = (t ^ t>>32) & (1<<s.tail - 1) &^ 3
+	if s.band == 0 {
+		if k.more && s.part < s.tail {
+			k.tail &= 1<<s.part - 1
+		}
+		return k
+	}
+	k.band = bandOf(x)
+	if !k.more {
+		starts := s.band/ribbonBlock - ribbonWindow + 1 - s.others
+		k.start = s.others + int(x&math.MaxUint32*uint64(starts)>>32)
+		return k
+	}
+	k.start = int(x & math.MaxUint32 * uint64(s.favouredStarts) >> 32)
+	if s.part < s.last {
+		k.band &= 1<<(s.part-s.tail-k.start*ribbonBlock) - 1
+	}
+	return k
+}
+
+// estimate returns how many keys filters of this shape have, within 3 %, and the share of random
+// hashes that the filter contains: each column that a hash has halves it.
+func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
+	keys = float64(s.last)
+	if s.last > ribbonDense {
+		keys /= 1.01
+	}
+	s.favour()
+	// Of all hashes: those not in the layers so far, and those with one column more.
+	left, more := 1.0, 0.0
+	block, limits := 0, payload[s.limits:]
+	for layer := range len(s.upper) / 3 {
+		n := s.upperBlocks(layer)
+		if layer == 0 {
+			keys = float64(n*ribbonBlock) * 32 / 31
+		}
+		kept := 0
+		moreKept := 0
+		for start := range n - ribbonWindow + 1 {
+			if bucket := start / ribbonBucket; start%ribbonBucket >= int(limits[bucket/2]>>(bucket%2*4)&15) {
+				kept++
+				if s.last+(block+start+ribbonWindow)*ribbonBlock <= s.part {
+					moreKept++
+				}
+			}
+		}
+		starts := float64(n - ribbonWindow + 1)
+		more += left * float64(moreKept) / starts
+		left *= 1 - float64(kept)/starts
+		block += n
+		limits = limits[limitBytes(n):]
+	}
+	more += left * float64(max(0, s.favoured)) / float64(s.last)
+	return keys, (1 - more/2) / float64(uint64(1)<<s.columns)
+}
