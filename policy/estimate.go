@@ -28,6 +28,8 @@ func (i Info) Estimate() (keys, fpp float64) {
 	switch {
 	case i.K == 0: // Parse returned an error
 		return 0, 1
+	case i.Encoding == EncodingRibbon:
+		return i.ribbon.estimate(i.Payload)
 	case i.Encoding == EncodingBloom:
 		return bloomModel{k: i.K, bits: float64(8 * len(i.Payload))}.estimate(float64(i.Ones()))
 	}

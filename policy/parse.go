@@ -8,11 +8,12 @@ import (
 // Info is what the bytes of one filter say. Get it from [Parse].
 type Info struct {
 	Encoding Encoding
-	K        int    // number of probes per key
+	K        int    // number of probes per key; of a ribbon filter, of the columns that all slots have
 	Payload  []byte // the bits; a part of the filter's memory
 	// LineBytes is the size of the part of Payload in which all probes of a key lie: 64, or
 	// len(Payload) if the filter is not divided into lines.
 	LineBytes int
+	ribbon    *ribbonShape // of a ribbon filter
 }
 
 var (
@@ -31,7 +32,7 @@ func Parse(filter []byte) (Info, error) {
 		return Info{}, errShort
 	}
 	array, last := filter[:len(filter)-1], filter[len(filter)-1]
-	info := Info{EncodingBloom, int(last), array, len(array)}
+	info := Info{Encoding: EncodingBloom, K: int(last), Payload: array, LineBytes: len(array)}
 	switch {
 	case last <= maxProbes:
 	case last == byte(EncodingBlocked):
@@ -39,10 +40,16 @@ func Parse(filter []byte) (Info, error) {
 		if !ok {
 			return Info{Encoding: EncodingBlocked}, errDamaged
 		}
-		info = Info{EncodingBlocked, k, payload, len(payload)}
+		info = Info{EncodingBlocked, k, payload, len(payload), nil}
 		if len(payload) > blockedSingle {
 			info.LineBytes = lineBytes
 		}
+	case last == byte(EncodingRibbon):
+		shape := new(ribbonShape)
+		if !shape.parse(filter) {
+			return Info{Encoding: EncodingRibbon}, errDamaged
+		}
+		return Info{EncodingRibbon, shape.columns, filter[:shape.payload], shape.payload, shape}, nil
 	default:
 		return Info{}, fmt.Errorf("unknown encoding 0x%02x: every key may be contained", last)
 	}

@@ -15,13 +15,13 @@ func TestParse(t *testing.T) {
 		filter []byte
 		want   Info
 	}{
-		{[]byte{1, 2, 3}, Info{EncodingBloom, 3, []byte{1, 2}, 2}},
-		{[]byte{0, 30}, Info{EncodingBloom, 30, []byte{0}, 1}},
-		{referenceTrailer([]byte{1, 2}, 6), Info{EncodingBlocked, 6, []byte{1, 2}, 2}},
-		{referenceTrailer([]byte{7}, 255), Info{EncodingBlocked, 255, []byte{7}, 1}},
+		{[]byte{1, 2, 3}, Info{EncodingBloom, 3, []byte{1, 2}, 2, nil}},
+		{[]byte{0, 30}, Info{EncodingBloom, 30, []byte{0}, 1, nil}},
+		{referenceTrailer([]byte{1, 2}, 6), Info{EncodingBlocked, 6, []byte{1, 2}, 2, nil}},
+		{referenceTrailer([]byte{7}, 255), Info{EncodingBlocked, 255, []byte{7}, 1, nil}},
 		{referenceTrailer(make([]byte, 1280), 6),
-			Info{EncodingBlocked, 6, make([]byte, 1280), 1280}},
-		{referenceTrailer(make([]byte, 1344), 6), Info{EncodingBlocked, 6, make([]byte, 1344), 64}},
+			Info{EncodingBlocked, 6, make([]byte, 1280), 1280, nil}},
+		{referenceTrailer(make([]byte, 1344), 6), Info{EncodingBlocked, 6, make([]byte, 1344), 64, nil}},
 	} {
 		info, err := Parse(c.filter)
 		require.NoError(t, err)
