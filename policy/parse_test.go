@@ -48,6 +48,7 @@ func TestParseRefuses(t *testing.T) {
 		{[]byte{6, 0x62}, EncodingBlocked, errDamaged.Error()},
 		{referenceTrailer(nil, 6), EncodingBlocked, errDamaged.Error()},
 		{referenceTrailer(make([]byte, 1281), 6), EncodingBlocked, errDamaged.Error()},
+		{refRibbonTrailer(make([]byte, 3), []byte{1, 0}), EncodingRibbon, errDamaged.Error()},
 	} {
 		info, err := Parse(c.filter)
 		require.EqualError(t, err, c.err, "%x", c.filter)
@@ -64,6 +65,7 @@ func TestParseRefuses(t *testing.T) {
 func TestEncodingNames(t *testing.T) {
 	require.Equal(t, "LevelDB Bloom", EncodingBloom.String())
 	require.Equal(t, "blocked Bloom", EncodingBlocked.String())
+	require.Equal(t, "ribbon", EncodingRibbon.String())
 	require.Equal(t, "unknown", EncodingUnknown.String())
 	require.Equal(t, "unknown", Encoding(0xff).String())
 }
@@ -89,6 +91,10 @@ func FuzzProbes(f *testing.F) {
 				continue
 			}
 			probes := info.Probes([]uint64{1 << 60}, key)
+			if info.Encoding == EncodingRibbon {
+				require.Equal(t, []uint64{1 << 60}, probes)
+				continue
+			}
 			require.Len(t, probes, 1+info.K)
 			require.Equal(t, uint64(1<<60), probes[0], "appended")
 			all := true

@@ -1,63 +1,47 @@
 package policy
 
 import (
-	"math"
+	"math/big"
 	"math/bits"
 	"slices"
-
-	"github.com/zeebo/xxh3"
 )
 
 // A second implementation of ribbon filters, written after the text of FORMAT.md, plainly and
-// slowly: every equation is a bit set over all slots of its layer, in the order of elimination.
-
-type refEquation struct {
-	slots []uint64
-	print uint64
-}
+// slowly.
 
 // A refSystem contains equations that are linearly independent, by their first slot.
 type refSystem map[int]refEquation
 
-func (e refEquation) first() int {
-	for i, w := range e.slots {
-		if w != 0 {
-			return 64*i + bits.TrailingZeros64(w)
-		}
-	}
-	return -1
+type refEquation struct {
+	slots *big.Int // bit i is the coefficient of slot at + i
+	print uint64
 }
 
-// add returns the first slot of what is left of the equation, or -1 if it depends on the others.
-func (s refSystem) add(e refEquation) int {
-	e.slots = slices.Clone(e.slots)
-	for {
-		first := e.first()
-		if first < 0 {
-			return -1
-		}
-		row, found := s[first]
+// add returns the first slot of what is left of an equation, or -1 if it depends on the others.
+func (s refSystem) add(at int, slots *big.Int, print uint64) int {
+	for slots.Sign() != 0 {
+		zeros := slots.TrailingZeroBits()
+		slots.Rsh(slots, zeros)
+		at += int(zeros)
+		e, found := s[at]
 		if !found {
-			s[first] = e
-			return first
+			s[at] = refEquation{slots, print}
+			return at
 		}
-		for i, w := range row.slots {
-			e.slots[i] ^= w
-		}
-		e.print ^= row.print
+		slots.Xor(slots, e.slots)
+		print ^= e.print
 	}
+	return -1
 }
 
 // solve returns the columns of n slots, as the bits of a word each.
 func (s refSystem) solve(n int) []uint64 {
 	z := make([]uint64, n)
-	for slot := n - 1; slot >= 0; slot-- {
-		if row, found := s[slot]; found {
-			z[slot] = row.print
-			for other := slot + 1; other < n; other++ {
-				if row.slots[other/64]>>(other%64)&1 == 1 {
-					z[slot] ^= z[other]
-				}
+	for at := n - 1; at >= 0; at-- {
+		if e, found := s[at]; found {
+			z[at] = e.print
+			for i := 1; i < e.slots.BitLen(); i++ {
+				z[at] ^= z[at+i] * uint64(e.slots.Bit(i))
 			}
 		}
 	}
@@ -80,127 +64,125 @@ func refBand(x uint64) uint64 { return (x ^ x>>32) * 0xbf58476d1ce4e5b9 }
 
 func refStart(x uint64, n int) int { return int((x >> 32) * uint64(n-3) >> 32) }
 
-// refLast says where a key's coefficients in the last layer are: in band from the block on, and in
-// the tail.
-func refLast(x uint64, seed, m, blocks, t, p int) (block int, band, tail uint64, more bool) {
-	if seed >= 8 {
-		x = refMix(x, uint64(seed/8))
+// A refShape has the names of the text. b contains the numbers of blocks of the upper layers.
+type refShape struct {
+	b                      []int
+	m, payload             int
+	n, blast, t, s, c, p   int
+	thresholds, rest, last int // where they begin, rest and the last column in bits
+}
+
+func newRefShape(b []int, m, payload int) refShape {
+	s := refShape{b: b, m: m, payload: payload}
+	if m > 64 {
+		s.blast = 4 + max(0, m-104)/16
 	}
-	f := p - 2 - (m-p)*min(8*t, m)/(8*m)
-	if p >= m {
-		f = m
-	} else if f < 0 || blocks > 0 && p <= t {
+	s.t = m - 16*s.blast
+	s.n = s.blast
+	thresholds := 0
+	for _, blocks := range b {
+		s.n += blocks
+		thresholds += (blocks + 12) / 16
+	}
+	s.s = 16*s.n + s.t
+	room := 8 * max(0, payload-thresholds)
+	s.c = room / max(1, s.s)
+	s.p = room - s.c*s.s
+	s.thresholds = 2 * s.c * s.n
+	s.rest = 8 * (s.thresholds + thresholds)
+	s.last = s.rest + s.c*s.t
+	return s
+}
+
+func (s refShape) fits() bool {
+	for _, blocks := range s.b {
+		if blocks < 4 {
+			return false
+		}
+	}
+	return len(s.b) <= 8 && s.m > 0 && s.c >= 1 && s.c <= 40 && s.payload >= 4
+}
+
+// inLast returns where the coefficients of a key are in the last layer: in band from a block on,
+// and in tail.
+func (s refShape) inLast(x uint64, seed int) (block int, band, tail uint64, more bool) {
+	f := s.p - 2 - (s.m-s.p)*min(8*s.t, s.m)/(8*s.m)
+	if s.p >= s.m {
+		f = s.m
+	} else if f < 0 || s.blast > 0 && s.p <= s.t {
 		f = 0
 	}
-	more = int((x>>32)*uint64(m)>>32) < f
+	more = int((x>>32)*uint64(s.m)>>32) < f
 	y := bits.RotateLeft64(x, 32) * 0x94d049bb133111eb
 	y ^= y >> 32
-	for i := range t {
+	for i := range s.t {
 		c := y >> i & 1
 		if i < 2 {
 			c = refPrint(x) >> (41 + 2*(seed%8) + i) & 1
 		}
-		if more && p < m && blocks == 0 && i >= p {
+		if more && s.p < s.m && s.blast == 0 && i >= s.p {
 			c = 0
 		}
 		tail |= c << i
 	}
-	if blocks > 0 {
-		r := p - t
-		first, end := 0, blocks-3
-		if f > 0 && p < m && more {
+	if s.blast == 0 {
+		return 0, 0, tail, more
+	}
+	r := s.p - s.t
+	first, end := 0, s.blast-3
+	if 0 < f && f < s.m {
+		if more {
 			end = max(1, (r+15)/16-3)
-		} else if f > 0 && p < m {
-			first = min(r/16, blocks-4)
+		} else {
+			first = min(r/16, s.blast-4)
 		}
-		block, band = first+int((x&0xffffffff)*uint64(end-first)>>32), refBand(x)
-		for i := range 64 {
-			if more && p < m && 16*block+i >= r {
-				band &^= 1 << i
-			}
+	}
+	block, band = first+int((x&0xffffffff)*uint64(end-first)>>32), refBand(x)
+	for i := range 64 {
+		if more && s.p < s.m && 16*block+i >= r {
+			band &^= 1 << i
 		}
 	}
 	return block, band, tail, more
 }
 
-func refBlocksOfLast(m int) int {
-	if m <= 64 {
-		return 0
-	}
-	return 4 + max(0, m-104)/16
-}
-
 // referenceRibbon writes the filter of keys.
 func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
-	var hashes []uint64
-	for _, key := range keys {
-		hashes = append(hashes, xxh3.Hash(key))
-	}
+	hashes := hashesOf(keys)
 	slices.Sort(hashes)
 	hashes = slices.Compact(hashes)
-	n := len(hashes)
-	b := int(math.Ceil(math.Ceil(float64(n)*bitsPerKey) / 8))
-	if b < 5 {
-		return referenceBlockedOf(bitsPerKey, hashes)
+	if filter := refRibbonOf(bitsPerKey, hashes); filter != nil {
+		return filter
 	}
+	return referenceBlockedOf(bitsPerKey, hashes)
+}
 
+// refRibbonOf returns nil instead of a blocked filter.
+func refRibbonOf(bitsPerKey float64, left []uint64) []byte {
+	b := int(referenceBits(bitsPerKey, len(left))+7) / 8
+	if b < 5 {
+		return nil
+	}
 	var layers []refSystem
 	var blocks []int // of the upper layers
 	var thresholds []byte
-	left := hashes
 	for len(left) > 2000 {
 		m := len(left)
 		count := (m - m/32) / 16
-		nibbles := make([]int, 2*((count+12)/16))
-		starts := make([][]uint64, count)
-		for _, x := range left {
-			s := refStart(x, count)
-			starts[s] = append(starts[s], x)
-		}
-		system := refSystem{}
-		left = nil
-		for bucket := 0; 8*bucket < count-3; bucket++ {
-			for s := min(8*bucket+7, count-4); s >= 8*bucket; s-- {
-				var added []int
-				fits := true
-				for _, x := range starts[s] {
-					e := refEquation{make([]uint64, (16*count+63)/64+1), refPrint(x)}
-					at, shift := s/4, 16*(s%4)
-					e.slots[at] |= refBand(x) << shift
-					e.slots[at+1] |= refBand(x) >> (64 - shift)
-					first := system.add(e)
-					if first < 0 {
-						fits = false
-						break
-					}
-					added = append(added, first)
-				}
-				if !fits {
-					for _, first := range added {
-						delete(system, first)
-					}
-					nibbles[bucket] = s%8 + 1
-					for ; s >= 8*bucket; s-- {
-						for _, x := range starts[s] {
-							left = append(left, refMix(x, 0))
-						}
-					}
-				}
-			}
+		layer, nibbles, bumped := refUpper(left, count)
+		if len(layers) == 8 || len(bumped) > m/2 {
+			return nil
 		}
 		for i := 0; i < len(nibbles); i += 2 {
-			thresholds = append(thresholds, byte(nibbles[i]|nibbles[i+1]<<4))
+			thresholds = append(thresholds, nibbles[i]|nibbles[i+1]<<4)
 		}
-		layers, blocks = append(layers, system), append(blocks, count)
+		layers, blocks, left = append(layers, layer), append(blocks, count), bumped
 	}
 
-	m := len(left)
+	m := max(1, len(left))
 	if m > 64 {
 		m += m / 100
 	}
-	m = max(1, m)
-	lastBlocks := refBlocksOfLast(m)
-	t := m - 16*lastBlocks
 	parameters := []byte{byte(m)}
 	if m >= 128 {
 		parameters = append(parameters, byte(128+m/256))
@@ -211,83 +193,74 @@ func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
 	if len(blocks) > 0 {
 		parameters = append(parameters, byte(240+len(blocks)))
 	}
-	payload := make([]byte, b+3-len(parameters)-3)
-	slots := m
-	for _, count := range blocks {
-		slots += 16 * count
+	s := newRefShape(blocks, m, b+3-len(parameters)-3)
+	if !s.fits() {
+		return nil
 	}
-	room := 8 * (len(payload) - len(thresholds))
-	c := room / slots
-	p := room - c*slots
+	for seed := range 256 {
+		if system := s.refLast(left, seed); system != nil {
+			return s.write(append(layers, system), thresholds, append(parameters, byte(seed)))
+		}
+	}
+	return nil
+}
 
-	for seed := 0; ; seed++ {
-		if seed == 256 {
-			return referenceBlockedOf(bitsPerKey, hashes)
-		}
-		system, independent := refSystem{}, true
-		for _, x := range left {
-			block, band, tail, _ := refLast(x, seed, m, lastBlocks, t, p)
-			y := x
-			if seed >= 8 {
-				y = refMix(x, uint64(seed/8))
-			}
-			e := refEquation{make([]uint64, (m+63)/64+1), refPrint(y)}
-			set := func(slot int) { e.slots[slot/64] |= 1 << (slot % 64) }
-			for i := range 64 {
-				if band>>i&1 == 1 {
-					set(16*block + i)
+// refUpper returns an upper layer with so many blocks, the thresholds of its buckets, and the
+// hashes of the bumped keys.
+func refUpper(hashes []uint64, count int) (layer refSystem, nibbles []byte, bumped []uint64) {
+	nibbles = make([]byte, 2*((count+12)/16))
+	starts := make([][]uint64, count)
+	for _, x := range hashes {
+		s := refStart(x, count)
+		starts[s] = append(starts[s], x)
+	}
+	layer = refSystem{}
+	for bucket := 0; 8*bucket < count-3; bucket++ {
+		for s := min(8*bucket+7, count-4); s >= 8*bucket; s-- {
+			var added []int
+			for _, x := range starts[s] {
+				first := layer.add(16*s, new(big.Int).SetUint64(refBand(x)), refPrint(x))
+				if first < 0 {
+					nibbles[bucket] = byte(s%8 + 1)
+					break
 				}
-				if tail>>i&1 == 1 {
-					set(16*lastBlocks + refTailOrder(i, t))
+				added = append(added, first)
+			}
+			if nibbles[bucket] == 0 {
+				continue
+			}
+			for _, first := range added {
+				delete(layer, first)
+			}
+			for ; s >= 8*bucket; s-- {
+				for _, x := range starts[s] {
+					bumped = append(bumped, refMix(x, 0))
 				}
 			}
-			if system.add(e) < 0 {
-				independent = false
-				break
-			}
-		}
-		if independent {
-			layers = append(layers, system)
-			parameters = append(parameters, byte(seed))
-			break
 		}
 	}
+	return layer, nibbles, bumped
+}
 
-	// Slots in the order of the last column: the tail, the band, the upper layers.
-	last := layers[len(layers)-1].solve(m)
-	var order []uint64
-	for i := range t {
-		order = append(order, last[16*lastBlocks+refTailOrder(i, t)])
-	}
-	order = append(order, last[:16*lastBlocks]...)
-	for i, count := range blocks {
-		order = append(order, layers[i].solve(16*count)...)
-	}
-	inBlocks := append(slices.Clone(order[m:]), order[t:m]...)
-	for i, z := range inBlocks {
-		for j := range c {
-			bit := i/16*16*c + 16*j + i%16
-			payload[bit/8] |= byte(z>>j&1) << (bit % 8)
+// refLast returns the equations of the last layer, or nil if they are not independent.
+func (s refShape) refLast(hashes []uint64, seed int) refSystem {
+	system := refSystem{}
+	for _, x := range hashes {
+		if seed >= 8 {
+			x = refMix(x, uint64(seed/8))
+		}
+		block, band, tail, _ := s.inLast(x, seed)
+		slots := new(big.Int).SetUint64(band)
+		slots.Lsh(slots, uint(16*block))
+		for i := range s.t {
+			at := 16*s.blast + refTailOrder(i, s.t)
+			slots.SetBit(slots, at, slots.Bit(at)|uint(tail>>i&1))
+		}
+		if system.add(0, slots, refPrint(x)) < 0 {
+			return nil
 		}
 	}
-	at := 2 * c * (len(inBlocks) / 16)
-	at += copy(payload[at:], thresholds)
-	bit := 8 * at
-	for j := range c {
-		for i := range t {
-			payload[bit/8] |= byte(order[i]>>j&1) << (bit % 8)
-			bit++
-		}
-	}
-	for i := range p {
-		payload[bit/8] |= byte(order[i]>>c&1) << (bit % 8)
-		bit++
-	}
-	check := byte(uint32(len(payload))*0x9e3779b1>>24) ^ 0x71
-	for _, b := range parameters {
-		check ^= b
-	}
-	return append(append(payload, parameters...), check, 0x71)
+	return system
 }
 
 // refTailOrder returns the place of a slot of the tail in the order of elimination.
@@ -296,4 +269,130 @@ func refTailOrder(slot, t int) int {
 		return slot
 	}
 	return (slot + t - 2) % t
+}
+
+// write returns the filter of layers that have a solution.
+func (s refShape) write(layers []refSystem, thresholds, parameters []byte) []byte {
+	payload := make([]byte, s.payload)
+	set := func(bit int, z uint64) { payload[bit/8] |= byte(z&1) << (bit % 8) }
+	last := layers[len(layers)-1].solve(s.m)
+	var order []uint64 // of the last column: the tail, the band, the upper layers
+	for i := range s.t {
+		order = append(order, last[16*s.blast+refTailOrder(i, s.t)])
+	}
+	order = append(order, last[:16*s.blast]...)
+	for i, count := range s.b {
+		order = append(order, layers[i].solve(16*count)...)
+	}
+	for j := range s.c {
+		for i, z := range append(slices.Clone(order[s.m:]), order[s.t:s.m]...) {
+			set(i/16*16*s.c+16*j+i%16, z>>j)
+		}
+		for i := range s.t {
+			set(s.rest+j*s.t+i, order[i]>>j)
+		}
+	}
+	copy(payload[s.thresholds:], thresholds)
+	for i := range s.p {
+		set(s.last+i, order[i]>>s.c)
+	}
+	return refRibbonTrailer(payload, parameters)
+}
+
+func refRibbonCheck(payload int, parameters []byte) byte {
+	check := byte(uint32(payload)*0x9e3779b1>>24) ^ 0x71
+	for _, b := range parameters {
+		check ^= b
+	}
+	return check
+}
+
+// refRibbonTrailer appends the trailer of a ribbon filter to its payload.
+func refRibbonTrailer(payload, parameters []byte) []byte {
+	return append(append(payload, parameters...), refRibbonCheck(len(payload), parameters), 0x71)
+}
+
+// refRibbonShape reads a trailer, whatever its check byte is. It returns the check byte that would
+// be right; if ok is false, there is none.
+func refRibbonShape(filter []byte) (s refShape, seed, check byte, ok bool) {
+	var blocks []int
+	at := len(filter) - 4
+	if at >= 0 && filter[at] >= 240 {
+		u := int(filter[at]) - 240
+		if at -= 3*u + 1; at < 0 {
+			return s, 0, 0, false
+		}
+		for b := filter[at+1:]; u > 0; u, b = u-1, b[3:] {
+			blocks = append(blocks, int(b[0])+int(b[1])<<8+int(b[2])<<16)
+		}
+	}
+	if at < 0 || filter[at] >= 240 || at == 0 && filter[at] >= 128 {
+		return s, 0, 0, false
+	}
+	m := int(filter[at])
+	if m >= 128 {
+		at--
+		m = (m-128)*256 + int(filter[at])
+	}
+	s = newRefShape(blocks, m, at)
+	return s, filter[len(filter)-3], refRibbonCheck(at, filter[at:len(filter)-2]), s.fits()
+}
+
+// REQUIRES: the last byte is 0x71.
+func referenceRibbonMayContain(filter, key []byte) bool {
+	s, seed, check, ok := refRibbonShape(filter)
+	return !ok || filter[len(filter)-2] != check ||
+		s.mayContain(filter, int(seed), hashesOf([][]byte{key})[0])
+}
+
+func (s refShape) mayContain(filter []byte, seed int, x uint64) bool {
+	bit := func(p int) uint64 { return uint64(filter[p/8] >> (p % 8) & 1) }
+	// sum adds up the slots from a block on, in a column that all slots have.
+	sum := func(block, j int, band uint64) (sum uint64) {
+		for i := range 64 {
+			sum ^= band >> i & 1 * bit((16*block+i)/16*16*s.c+16*j+i%16)
+		}
+		return sum
+	}
+	inLastColumn := func(slot int, band uint64) (sum uint64) {
+		for i := range 64 {
+			if band>>i&1 == 1 {
+				sum ^= bit(s.last + slot + i)
+			}
+		}
+		return sum
+	}
+	first, thresholds := 0, s.thresholds
+	for _, blocks := range s.b {
+		start := refStart(x, blocks)
+		if start%8 >= int(filter[thresholds+start/16]>>(4*(start/8%2))&15) {
+			for j := range s.c {
+				if sum(first+start, j, refBand(x)) != refPrint(x)>>j&1 {
+					return false
+				}
+			}
+			slot := s.m + 16*(first+start)
+			return slot+64 > s.p || inLastColumn(slot, refBand(x)) == refPrint(x)>>s.c&1
+		}
+		first += blocks
+		thresholds += (blocks + 12) / 16
+		x = refMix(x, 0)
+	}
+	if seed >= 8 {
+		x = refMix(x, uint64(seed/8))
+	}
+	block, band, tail, more := s.inLast(x, seed)
+	for j := range s.c {
+		sums := uint64(0)
+		if s.blast > 0 {
+			sums = sum(first+block, j, band)
+		}
+		for i := range s.t {
+			sums ^= tail >> i & 1 * bit(s.rest+j*s.t+i)
+		}
+		if sums != refPrint(x)>>j&1 {
+			return false
+		}
+	}
+	return !more || inLastColumn(0, tail)^inLastColumn(s.t+16*block, band) == refPrint(x)>>s.c&1
 }

@@ -132,7 +132,7 @@ func (s *ribbonShape) parse(filter []byte) bool {
 		}
 	}
 	return check == lengthCheck(n)^byte(EncodingRibbon) &&
-		s.last > 0 && n <= maxRibbonPayload && s.fit(n)
+		n >= 4 && s.last > 0 && n <= maxRibbonPayload && s.fit(n)
 }
 
 // parameters returns the trailer's.

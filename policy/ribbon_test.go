@@ -1,12 +1,10 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 	"math/rand"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -45,24 +43,11 @@ func randomHashes(rng *rand.Rand, n int) []uint64 {
 	return hashes
 }
 
-func TestNewRibbonRefusesMisuse(t *testing.T) {
-	for _, bitsPerKey := range []float64{0, 1.99, 40.01, -1, math.NaN(), math.Inf(1)} {
-		r, err := NewRibbon(bitsPerKey)
-		require.ErrorContains(t, err, "pass a number from 2 to 40", "%v", bitsPerKey)
-		require.Nil(t, r)
-	}
-	_, err := NewRibbon(10, WithName(""))
-	require.ErrorContains(t, err, "name")
-	require.Panics(t, func() { new(Ribbon).NewBuilder() })
-	require.Panics(t, func() { new(Ribbon).FilterSize(1) })
-	require.Panics(t, func() { new(Ribbon).AppendFilter(nil, nil) })
-}
-
-// Every number of keys up to 3000, and larger ones at many settings.
+// Every number of keys up to 200, many up to 3000, and larger ones at many settings.
 func TestRibbonLosesNoKey(t *testing.T) {
 	rng := policytest.Rand(t, 1)
 	hashes := randomHashes(rng, 3000)
-	for n := range hashes {
+	for n := 0; n < len(hashes); n += 1 + n/200 {
 		r := policytest.Must(NewRibbon([]float64{10, 10, 2, 40, 7.3}[n%5]))
 		filter := ribbonOf(r, hashes[:n])
 		require.EqualValues(t, r.FilterSize(n), len(filter), "%d keys", n)
@@ -117,17 +102,18 @@ func TestRibbonOrder(t *testing.T) {
 	}
 }
 
-// The rates are those that the columns give, in filters of all sizes, within five standard errors.
+// The rates are those that the columns give, in filters of all sizes, within five standard errors;
+// and at 10 bits per key what is promised, in per cent.
 func TestRibbonRates(t *testing.T) {
+	promised := map[int]float64{20: 0.155, 36: 0.135, 64: 0.13, 100: 0.13, 500: 0.115}
 	rng := policytest.Rand(t, 5)
 	for _, bitsPerKey := range []float64{4, 7.5, 10} {
 		r := policytest.Must(NewRibbon(bitsPerKey))
 		for _, n := range []int{20, 36, 64, 100, 500, 1000, 3000, 20_000} {
-			asked, found, expected := 0, 0, 0.0
+			asked, found, expected := 0.0, 0.0, 0.0
 			for asked < 1_000_000 {
 				filter := ribbonOf(r, randomHashes(rng, n))
-				info := policytest.Must(Parse(filter))
-				keys, fpp := info.Estimate()
+				keys, fpp := mustParse(t, filter).Estimate()
 				require.InEpsilon(t, n, keys, 0.03)
 				s := requireContains(t, filter, nil)
 				queries := max(20_000, n)
@@ -136,20 +122,22 @@ func TestRibbonRates(t *testing.T) {
 						found++
 					}
 				}
-				asked += queries
+				asked += float64(queries)
 				expected += fpp * float64(queries)
 			}
-			require.InDelta(t, expected, found, 5*math.Sqrt(expected), "%v bits, %d keys", bitsPerKey, n)
-			limit := math.Pow(2, -bitsPerKey) * float64(asked) // no filter can have fewer
-			require.Greater(t, float64(found), limit*0.9)
-			if n >= 500 {
-				require.Less(t, float64(found), limit*1.35)
+			slack := 5 * math.Sqrt(expected)
+			require.InDelta(t, expected, found, slack, "%v bits, %d keys", bitsPerKey, n)
+			if most, found := promised[n]; found && bitsPerKey == 10 {
+				require.Less(t, expected, most/100*asked, "%d keys", n)
 			}
+			// No filter can have fewer.
+			require.Greater(t, found, math.Pow(2, -bitsPerKey)*asked-slack)
 		}
 	}
 }
 
-// Hashes that somebody chose: the time is bounded, and no key is lost.
+// Hashes that somebody chose: no key is lost, and where the equations have no solution, the filter
+// is a blocked one of the distinct hashes, and counts as a failure.
 func TestRibbonChosenHashes(t *testing.T) {
 	r := policytest.Must(NewRibbon(10))
 	for name, choose := range map[string]func(i uint64) uint64{
@@ -166,24 +154,25 @@ func TestRibbonChosenHashes(t *testing.T) {
 			for i := range hashes {
 				hashes[i] = choose(uint64(i))
 			}
-			start := time.Now()
+			before := RibbonFailures()
 			filter := ribbonOf(r, hashes)
-			require.Less(t, time.Since(start), 20*time.Second, "%s, %d keys", name, n)
+			failures := RibbonFailures() - before
+			slices.Sort(hashes)
+			hashes = slices.Compact(hashes)
 			if filter[len(filter)-1] == byte(EncodingRibbon) {
 				requireContains(t, filter, hashes)
+				require.Zero(t, failures, "%s, %d keys", name, n)
 				continue
 			}
-			payload, k, ok := blockedParts(filter)
-			require.True(t, ok)
-			slices.Sort(hashes)
-			want := make([]byte, len(payload))
-			setBlocked(want, slices.Compact(hashes), k)
-			require.Equal(t, want, payload, "%s, %d keys", name, n)
+			require.Equal(t, referenceBlockedOf(10, hashes), filter, "%s, %d keys", name, n)
+			if len(hashes) > 3 { // fewer never get a ribbon filter
+				require.EqualValues(t, 1, failures, "%s, %d keys", name, n)
+			}
 		}
 	}
 }
 
-// Any trailer: no panic, and what does not fit may contain everything.
+// Any bytes before a ribbon filter's last one: no panic, and the answers of the format's text.
 func FuzzRibbon(f *testing.F) {
 	r := policytest.Must(NewRibbon(10))
 	for _, n := range []int{5, 36, 100, 300, 2500} {
@@ -193,52 +182,95 @@ func FuzzRibbon(f *testing.F) {
 		}
 		f.Add(ribbonOf(r, hashes), []byte("key"))
 	}
-	f.Fuzz(func(t *testing.T, filter, key []byte) { tryRibbon(t, filter, key) })
+	f.Fuzz(func(t *testing.T, filter, key []byte) {
+		if len(filter) < 3 {
+			t.Skip()
+		}
+		requireRibbonAnswers(t, filter, append(policytest.AbsentKeys(3), key))
+	})
 }
 
-// tryRibbon reads bytes as a ribbon filter whose check byte is right.
-func tryRibbon(t *testing.T, filter, key []byte) {
-	if len(filter) < 4 {
+// requireRibbonAnswers makes of a filter's last bytes the trailer of a ribbon filter, if there is a
+// check byte that fits them, and compares all readers with the reference.
+func requireRibbonAnswers(t *testing.T, filter []byte, keys [][]byte) {
+	t.Helper()
+	n := len(filter)
+	filter[n-1] = byte(EncodingRibbon)
+	want, seed, check, ok := refRibbonShape(filter)
+	if ok {
+		filter[n-2] = check
+	}
+	var s ribbonShape
+	require.Equal(t, ok, s.parse(filter), "% x", filter[max(0, n-30):])
+	requireAnswers(t, filter, keys)
+	if !ok {
 		return
 	}
-	filter = append(slices.Clone(filter)[:len(filter):len(filter)], 0, byte(EncodingRibbon))
-	parsed := false
-	for check := range 256 {
-		filter[len(filter)-2] = byte(check)
-		var s ribbonShape
-		out := make([]bool, fewKeys)
-		MayContainMany(filter, slices.Repeat([][]byte{key}, fewKeys), out)
-		require.NotContains(t, out, !MayContain(filter, key))
-		if !s.parse(filter) {
-			require.True(t, out[0])
-			continue
+	require.Equal(t, [...]int{want.payload, want.n, want.c, want.p, want.thresholds, want.rest},
+		[...]int{s.payload, s.blocks, s.columns, s.part, s.limits, s.flat})
+	_, fpp := mustParse(t, filter).Estimate()
+	require.True(t, fpp > 0 && fpp <= 1, "%v", fpp)
+	for i := range uint64(8) { // the ends of all layers among them
+		for _, x := range []uint64{i << 61, math.MaxUint64 - i<<61, i << 61 >> 32, 1<<32 - 1 - i} {
+			require.Equal(t, want.mayContain(filter, int(seed), x), s.contains(filter, x))
 		}
-		require.False(t, parsed, "two check bytes are right")
-		parsed = true
-		info := policytest.Must(Parse(filter))
-		_, fpp := info.Estimate()
-		require.True(t, fpp > 0 && fpp <= 1)
-		for i := range uint64(64) { // the ends of all layers among them
-			s.contains(filter, i<<58)
-			s.contains(filter, math.MaxUint64-i<<58)
+	}
+}
+
+// fillRibbon fills a filter at random, such that it often is a ribbon filter but for the check.
+func fillRibbon(rng *rand.Rand, filter []byte) {
+	rng.Read(filter)
+	n := len(filter)
+	if n > 12 && rng.Intn(2) == 0 { // upper layers, mostly small ones
+		layers := rng.Intn(min(10, n/8))
+		filter[n-4] = byte(ribbonDeep + layers)
+		for i := range layers {
+			b := filter[n-7-3*i:]
+			b[1], b[2] = 0, 0
+			if rng.Intn(4) > 0 {
+				b[0] %= 16
+			}
 		}
+		filter[n-5-3*layers] %= 144
+	} else if n > 4 && rng.Intn(2) == 0 {
+		filter[n-4] %= 144
 	}
 }
 
 func TestRibbonAnyTrailer(t *testing.T) {
-	rng := policytest.Rand(t, 6)
-	for range 3000 {
-		filter := make([]byte, 8+rng.Intn(600))
-		rng.Read(filter)
-		if n := len(filter); rng.Intn(2) == 0 { // upper layers
-			layers := rng.Intn(10)
-			filter[n-2] = byte(ribbonDeep + layers)
-			for i := n - 3; i > max(0, n-3-3*layers); i-- {
-				if (n-3-i)%3 != 2 || rng.Intn(4) > 0 {
-					filter[i] &= byte(-(i % 2))
-				}
+	rng, fit := policytest.Rand(t, 6), 0
+	for range 4000 {
+		filter := make([]byte, 3+rng.Intn(600))
+		fillRibbon(rng, filter)
+		requireRibbonAnswers(t, filter, policytest.Keys(rng, 3))
+		if _, err := Parse(filter); err == nil {
+			fit++
+		}
+	}
+	require.InDelta(t, 2000, fit, 1500, "filters that fit, and others")
+}
+
+// Sound filters with a byte changed, whether the check sees it or not, and cut.
+func TestRibbonDamage(t *testing.T) {
+	rng := policytest.Rand(t, 7)
+	r := policytest.Must(NewRibbon(3.3))
+	for _, n := range []int{13, 40, 66, 200, 2100} {
+		keys := policytest.Keys(rng, n)
+		filter := r.AppendFilter(nil, keys)
+		asked := keys[:4]
+		for range 400 {
+			at := max(0, len(filter)-1-rng.Intn(rng.Intn(len(filter))+1))
+			damaged := slices.Clone(filter)
+			damaged[at] ^= byte(1 + rng.Intn(255))
+			requireAnswers(t, damaged, asked)
+			requireRibbonAnswers(t, damaged, asked)
+		}
+		for cut := 1; cut < 60 && cut < len(filter); cut++ {
+			requireAnswers(t, filter[:len(filter)-cut], asked)
+			requireAnswers(t, filter[cut:], asked)
+			if len(filter)-cut > 2 {
+				requireRibbonAnswers(t, slices.Clone(filter[cut:]), asked)
 			}
 		}
-		tryRibbon(t, filter, []byte(fmt.Sprint(rng.Int())))
 	}
 }

@@ -411,31 +411,21 @@ def with_right_check(filter):
 
 def filter_cases(random):
     yield filter_case("hello", 40, [b"hello"], [b"hello", b"", b"world"])
-    for bits_per_key in (2, 2.5, 3.3, 5, 7.25, 9.5, 10, 13.7, 16, 20, 27.9, 33, 40):
-        for n in (0, 1, 2, 3, 4, 5, 8, 13, 16, 20, 31, 32, 40, 55, 63, 64, 65, 66, 70):
+    for bits_per_key in (2, 3.3, 7.25, 10, 13.7, 27.9, 40):
+        for n in (0, 1, 2, 3, 4, 5, 8, 13, 20, 32, 55, 63, 64, 65, 66, 70):
             keys = random.keys(n) if n <= 3 else random.small_keys(n)
             yield filter_case("grid/b%s/n%d" % (bits_per_key, n), bits_per_key, keys, random.small_keys(5) + keys[:1])
     # Where the tail, the band and the bytes of M change.
     for n in (67, 79, 80, 81, 99, 100, 102, 103, 104, 118, 119, 120, 125, 126, 127, 128, 140, 200, 253):
-        for bits_per_key in (3, 9.6, 10.4):
+        for bits_per_key in (3, 9.6):
             keys = random.small_keys(n)
             yield filter_case("band/b%s/n%d" % (bits_per_key, n), bits_per_key, keys, random.small_keys(5))
-    # No column fits, or one hardly does.
-    for bits_per_key in (0.1, 0.5, 0.9, 1, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.75, 1.99):
-        for n in (20, 40, 64, 90):
-            yield filter_case("little/b%s/n%d" % (bits_per_key, n), bits_per_key, random.small_keys(n),
-                              random.small_keys(5))
     # Around b = 5, and products that a double rounds to a whole number.
     for bits_per_key, n in ((32, 1), (32.001, 1), (33, 1), (40, 1), (16, 2), (16.01, 2), (16.5, 2), (20, 2), (10.6, 3),
-                            (10.67, 3), (11, 3), (8, 4), (8.01, 4), (6.4, 5), (6.41, 5), (3.2, 10), (1.1, 80),
-                            (2.2, 40), (2.2, 45), (0.7, 80), (3.3, 10), (4.35, 100), (39.999, 7), (40, 7)):
+                            (10.67, 3), (11, 3), (8, 4), (8.01, 4), (6.4, 5), (6.41, 5), (3.2, 10),
+                            (2.2, 40), (2.2, 45), (3.3, 10), (4.35, 100), (39.999, 7), (40, 7)):
         yield filter_case("round/b%s/n%d" % (bits_per_key, n), bits_per_key, random.small_keys(n),
                           random.small_keys(4))
-    # More columns than there are: the text does not say what a writer does; here the filter is a blocked one.
-    for bits_per_key, n in ((41, 1), (41, 10), (42, 5), (45, 20), (50, 3), (64, 2), (100, 1), (100, 20)):
-        yield filter_case("above/b%s/n%d" % (bits_per_key, n), bits_per_key, random.small_keys(n),
-                          random.small_keys(4))
-
     for times, n in ((2, 5), (9, 5), (2, 20), (3, 64), (2, 66)):
         once = random.small_keys(n)
         yield filter_case("duplicates/%dof%d" % (n, n * times), 10, once * times, random.small_keys(4))
@@ -493,26 +483,22 @@ def filter_cases(random):
 
 
 def digest_cases(random):
-    for n in (100, 128, 500, 1000, 1999, 2000, 2001, 2063, 2064):
-        for bits_per_key in (2, 5.5, 9.5, 10, 13.7, 20.25, 40):
+    for n, settings in ((128, (2, 5.5, 10, 40)), (500, (2, 9.5)), (1000, (13.7,)), (2000, (10,)), (2001, (2, 40)),
+                        (2064, (5.5,))):
+        for bits_per_key in settings:
             yield digest_case("splitmix_le64", bits_per_key, n, seed=random.number(1 << 40), absent_count=500)
-    for n, settings in ((5000, (3, 9.5, 10, 16, 33)), (10000, (2.5, 10)), (20000, (10,)), (50000, (9.7,)),
-                        (65000, (10,))):
+    for n, settings in ((5000, (3, 10, 33)), (50000, (9.7,))):
         for bits_per_key in settings:
             yield digest_case("splitmix_le64", bits_per_key, n, seed=random.number(1 << 40))
     for recipe, bits_per_key, n in (
-            ("pairs_le64", 10, 128), ("pairs_le64", 10, 4000), ("pairs_le64", 10, 4002), ("pairs_le64", 9.5, 8000),
-            ("user_dec16", 10, 3000), ("user_dec16", 13.7, 6000), ("dec", 9.5, 4000), ("varlen", 10, 3000),
-            ("varlen", 8, 200), ("length", 10, 301)):
+            ("pairs_le64", 10, 128), ("pairs_le64", 10, 4000), ("pairs_le64", 9.5, 4002), ("user_dec16", 13.7, 3000),
+            ("dec", 9.5, 1000), ("varlen", 8, 200), ("length", 10, 301)):
         yield digest_case(recipe, bits_per_key, n, seed=2 * random.number(1 << 39), absent_count=300)
     # Bits per key at which only some upper slots have the last column, or less than the last layer's.
     for tenth in range(1, 10):
-        yield digest_case("splitmix_le64", 8 + tenth / 10, 2100, seed=random.number(1 << 40), absent_count=300)
+        if tenth % 2:
+            yield digest_case("splitmix_le64", 8 + tenth / 10, 2100, seed=random.number(1 << 40), absent_count=300)
         yield digest_case("splitmix_le64", 4 + tenth / 10, 700, seed=random.number(1 << 40), absent_count=300)
-    # Settings that leave no column, or one.
-    for bits_per_key in (0.5, 1, 1.01, 1.02, 1.05, 1.1, 1.2):
-        for n in (1000, 3000):
-            yield digest_case("splitmix_le64", bits_per_key, n, seed=random.number(1 << 40), absent_count=100)
 
 
 def match_cases(random):
@@ -521,34 +507,34 @@ def match_cases(random):
 
     small = make_filter(random.small_keys(6), 10)
     no = [absent_of(small, random)]
-    for damage in range(1, 0x100):
+    for damage in (*(1 << bit for bit in range(8)), *range(5, 0x100, 25)):
         yield match_case("check/%02x" % damage, small[:-2] + bytes([small[-2] ^ damage]) + small[-1:], no)
-    for at in (-4, -3, -1):
-        for value in range(0x100):
+    for at, step in ((-4, 5), (-3, 5), (-1, 1)):
+        for value in range(0, 0x100, step):
             filter = bytearray(small)
             if filter[at] != value:
                 filter[at] = value
                 yield match_case("trailer/%d/%02x" % (at, value), bytes(filter), no)
 
-    # Every value of M's byte and of the seed, with the check byte that is right.
+    # Values of M's byte and of the seed, with the check byte that is right.
     payload = random.bytes(100)
-    for value in range(0x100):
+    for value in (*range(0, 0x80, 5), *range(0x7e, 0x8c), 0xee, 0xef, *range(0xf0, 0x100)):
         filter = with_right_check(payload + bytes([value, 5, 0, ENCODING]))
         yield match_case("m/%02x" % value, filter, random.small_keys(4))
     for m, columns in ((20, 2), (72, 1)):
         filter = random_filter([], m, columns, m // 2)
-        for seed in range(0x100):
+        for seed in (*range(25), 0x3f, 0x40, 0x7f, 0x80, 0xc5, 0xf7, 0xf8, 0xff):
             changed = with_right_check(filter[:-3] + bytes([seed]) + filter[-2:])
             yield match_case("seed/%d/%02x" % (m, seed), changed, random.small_keys(4))
 
     # All shapes of the last layer, alone and behind an upper layer; few and many slots have the last column.
-    for m in (*range(1, 10), 15, 16, 17, 31, 32, 33, 40, 47, 48, 62, 63, 64, 65, 66, 67, 78, 79, 80, 81, 96, 103, 104,
-              105, 112, 118, 119, 120, 121, 127, 128, 129, 135, 136, 137, 151, 152, 200, 255, 256, 257, 300, 700):
-        for last_column in sorted({0, 2, 3, m // 8, m // 2, m * 3 // 4, m - 8, m - 1} & set(range(m))):
+    for m in (1, 2, 3, 4, 8, 16, 31, 48, 63, 64, 65, 66, 67, 79, 80, 81, 103, 104, 105, 119, 120, 121, 127, 128, 136,
+              152, 255, 256, 300, 700):
+        for last_column in sorted({0, 2, 3, m // 2, m - 8, m - 1} & set(range(m))):
             columns = max(1, -(-28 // m))
             filter = random_filter([], m, columns, last_column, random.number(256))
             yield match_case("shape/%d/%d" % (m, last_column), filter, random.small_keys(8))
-        for last_column in (m - 1, m, m + 30, m + 64, m + 90):
+        for last_column in (m - 1, m, m + 64, m + 90):
             filter = random_filter([5], m, 1, last_column, random.number(256))
             yield match_case("shape/%d/%d/upper" % (m, last_column), filter, random.small_keys(6))
     # All slots of the tail have the last column, and none of the band.
@@ -601,7 +587,7 @@ def match_cases(random):
         yield match_case("thresholds/blocks/%d" % blocks, random_filter([blocks], 9, 1), random.small_keys(20))
 
     # One bit of a trailer is another. Then the same with the check byte that is right for what can be read.
-    for sizes, m, columns in (([], 20, 3), ([], 66, 1), ([], 150, 1), ([5], 9, 1), ([4, 6], 3, 1), ([4, 4], 140, 1)):
+    for sizes, m, columns in (([], 20, 3), ([], 150, 1), ([4, 6], 3, 1)):
         filter = random_filter(sizes, m, columns, 3, 2)
         size = len(filter) - parse(filter)[0].length
         for bit in range(8 * size):
