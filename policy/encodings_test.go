@@ -286,17 +286,17 @@ func TestReservedAllocations(t *testing.T) {
 					builder.Add(key)
 				}
 				builder.Finish(dst)
-			}), 6.0, "a new builder, warm pool: the builder and its list of chunks")
+			}), 10.0, "a new builder, warm pool: the builder and its list of chunks")
 			builder := p.NewBuilder()
 			require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
 				for _, key := range keys {
 					builder.Add(key)
 				}
 				builder.Finish(dst)
-			}), 4.0, "a used builder (of ribbon filters, with layers)")
+			}), 5.0, "a used builder (a collection may empty the pool once)")
 			// AppendFilter may have a builder of its own.
 			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { p.AppendFilter(dst, keys) }),
-				6.0, "AppendFilter")
+				10.0, "AppendFilter")
 		}
 	})
 }

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"fmt"
 	"math"
 	"math/rand"
+	"os"
 	"slices"
 	"testing"
 
@@ -88,6 +90,22 @@ func TestRibbonReference(t *testing.T) {
 		keys := policytest.Keys(rng, n)
 		require.Equal(t, referenceRibbon(10.3, keys), policytest.Must(NewRibbon(10.3)).AppendFilter(nil, keys), "%d keys", n)
 	}
+}
+
+// The example of FORMAT.md, each figure of it.
+func TestRibbonExample(t *testing.T) {
+	h := hashesOf([][]byte{[]byte("hello")})[0]
+	filter := policytest.Must(NewRibbon(40)).AppendFilter(nil, [][]byte{[]byte("hello")})
+	format, err := os.ReadFile("FORMAT.md")
+	require.NoError(t, err)
+	require.Contains(t, string(format),
+		fmt.Sprintf("H      = 0x%x\n    print  = 0x%x\n", h, refPrint(h)))
+	require.Contains(t, string(format), fmt.Sprintf("filter: % x\n", filter))
+	require.Zero(t, refPrint(h)>>41&1)
+	require.EqualValues(t, 1, refPrint(h)>>43&1)
+	s, seed, _, ok := refRibbonShape(filter)
+	require.True(t, ok)
+	require.Equal(t, [...]int{1, 1, 32, 0, 4, 1}, [...]int{s.m, s.t, s.c, s.p, s.payload, int(seed)})
 }
 
 // The order of the keys, repetitions and equal hashes do not matter.
