@@ -29,11 +29,14 @@ func (o *Outcome) conclusion() []string {
 			reads = append(reads, e.Name+": "+strings.Join(parts, ", "))
 		}
 	}
+	// Others must gain something to be better.
+	const something = 0.1
+	better := func(a, b kind.Kind) bool {
+		return gain[a.Name] > gain[b.Name]+something*float64(len(o.Engines))
+	}
 	best := kind.Exact
 	for _, k := range kind.All {
-		// The others must gain something to be better than exact.
-		const something = 0.1
-		if margin := something * float64(len(o.Engines)); gain[k.Name] > gain[best.Name]+margin {
+		if k.Use == "" && better(k, best) {
 			best = k
 		}
 	}
@@ -55,9 +58,10 @@ func (o *Outcome) conclusion() []string {
 		}
 	}
 	advice := fmt.Sprintf("Use %s (%s)", best.Name, best.Constructor)
-	if best.Name != kind.Exact.Name {
-		advice += fmt.Sprintf(", or %s (%s) if C++ LevelDB or another reader of LevelDB's filters "+
-			"reads the tables too", kind.Exact.Name, kind.Exact.Constructor)
+	for _, k := range kind.All {
+		if k.Name != best.Name && (k.Name == kind.Exact.Name || k.Use != "" && better(k, best)) {
+			advice += fmt.Sprintf(", or %s (%s) %s", k.Name, k.Constructor, k.Use)
+		}
 	}
 	lines := []string{
 		"Part of the needless table reads that each filter avoids: " +
