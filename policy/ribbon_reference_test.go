@@ -86,13 +86,13 @@ func refLast(x uint64, seed, m, blocks, t, p int) (block int, band, tail uint64,
 	if seed >= 8 {
 		x = refMix(x, uint64(seed/8))
 	}
-	f := p - 2 - (m-p)*min(8*t, m)/(8*m)
+	f := p - 2 - min(m-p, 4*t)/8
 	if p >= m {
 		f = m
 	} else if f < 0 || blocks > 0 && p <= t {
 		f = 0
 	}
-	more = int((x>>32)*uint64(m)>>32) < f
+	more = int((x&0xffffffff)*uint64(m)>>32) < f
 	y := bits.RotateLeft64(x, 32) * 0x94d049bb133111eb
 	y ^= y >> 32
 	for i := range t {
@@ -113,7 +113,7 @@ func refLast(x uint64, seed, m, blocks, t, p int) (block int, band, tail uint64,
 		} else if f > 0 && p < m {
 			first = min(r/16, blocks-4)
 		}
-		block, band = first+int((x&0xffffffff)*uint64(end-first)>>32), refBand(x)
+		block, band = first+int((x>>32)*uint64(end-first)>>32), refBand(x)
 		for i := range 64 {
 			if more && p < m && 16*block+i >= r {
 				band &^= 1 << i
@@ -146,51 +146,68 @@ func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
 
 	var layers []refSystem
 	var blocks []int // of the upper layers
-	var thresholds []byte
+	var allBumps []byte
 	left := hashes
 	for len(left) > 2000 {
 		m := len(left)
-		count := (m - m/32) / 16
-		nibbles := make([]int, 2*((count+12)/16))
-		starts := make([][]uint64, count)
+		count := (m-m/24) / 16
+		bumps := make([]byte, (count+11)/15)
+		starts := make([][]uint64, count-3)
 		for _, x := range left {
 			s := refStart(x, count)
 			starts[s] = append(starts[s], x)
 		}
 		system := refSystem{}
 		left = nil
-		for bucket := 0; 8*bucket < count-3; bucket++ {
-			for s := min(8*bucket+7, count-4); s >= 8*bucket; s-- {
-				var added []int
-				fits := true
-				for _, x := range starts[s] {
-					e := refEquation{make([]uint64, (16*count+63)/64+1), refPrint(x)}
-					at, shift := s/4, 16*(s%4)
-					e.slots[at] |= refBand(x) << shift
-					e.slots[at+1] |= refBand(x) >> (64 - shift)
-					first := system.add(e)
-					if first < 0 {
-						fits = false
-						break
-					}
-					added = append(added, first)
+		pivots := make([][]int, len(starts))
+		drop := func(s int) { // a start's equations
+			for _, first := range pivots[s] {
+				delete(system, first)
+			}
+			pivots[s] = nil
+		}
+		bumped := make([]bool, len(starts))
+		for s := range starts {
+			bump := &bumps[s/15]
+			low, high := int(*bump&15), int(*bump>>4)
+			if bumped[s] = low > high; bumped[s] {
+				continue
+			}
+			for _, x := range starts[s] {
+				e := refEquation{make([]uint64, (16*count+63)/64+1), refPrint(x)}
+				at, shift := s/4, 16*(s%4)
+				e.slots[at] |= refBand(x) << shift
+				e.slots[at+1] |= refBand(x) >> (64 - shift)
+				first := system.add(e)
+				if first < 0 {
+					bumped[s] = true
+					drop(s)
+					break
 				}
-				if !fits {
-					for _, first := range added {
-						delete(system, first)
-					}
-					nibbles[bucket] = s%8 + 1
-					for ; s >= 8*bucket; s-- {
-						for _, x := range starts[s] {
-							left = append(left, refMix(x, 0))
-						}
-					}
+				pivots[s] = append(pivots[s], first)
+			}
+			switch {
+			case !bumped[s]:
+			case high == 0:
+				*bump = byte(s%15+1) << 4
+			case low == 0:
+				*bump = byte(high | (s%15+1)<<4)
+			default:
+				*bump = byte(high | low<<4)
+				for second := s/15*15 + high - 1; second < s; second++ {
+					drop(second)
+					bumped[second] = true
 				}
 			}
 		}
-		for i := 0; i < len(nibbles); i += 2 {
-			thresholds = append(thresholds, byte(nibbles[i]|nibbles[i+1]<<4))
+		for s, xs := range starts {
+			for _, x := range xs {
+				if bumped[s] {
+					left = append(left, refMix(x, 0))
+				}
+			}
 		}
+		allBumps = append(allBumps, bumps...)
 		layers, blocks = append(layers, system), append(blocks, count)
 	}
 
@@ -216,7 +233,7 @@ func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
 	for _, count := range blocks {
 		slots += 16 * count
 	}
-	room := 8 * (len(payload) - len(thresholds))
+	room := 8 * (len(payload) - len(allBumps))
 	c := room / slots
 	p := room - c*slots
 
@@ -271,7 +288,7 @@ func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
 		}
 	}
 	at := 2 * c * (len(inBlocks) / 16)
-	at += copy(payload[at:], thresholds)
+	at += copy(payload[at:], allBumps)
 	bit := 8 * at
 	for j := range c {
 		for i := range t {
