@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 	"sync"
@@ -21,7 +22,8 @@ func (b *ribbonBuilder) Add(key []byte) {
 
 func (b *ribbonBuilder) Finish(dst []byte) []byte {
 	work := ribbonWorks.Get().(*ribbonWork)
-	hashes := work.sort(&b.hashBuffer)
+	work.hashes = work.sort(work.hashes, b.n, b.all)
+	hashes := slices.Compact(work.hashes)
 	n := len(hashes)
 	extended, ok := dst, false
 	if b.ribbon.suits(n) {
@@ -68,24 +70,26 @@ func (b *ribbonBuilder) check(filter []byte) bool {
 // A ribbonWork is memory for the construction of a filter.
 type ribbonWork struct {
 	hashes []uint64
+	later  [2][]uint64 // those of the layers after the first one, by turns
+	seeded []uint64    // those of the last layer for one seed
 	counts []int32
 	rows   []ribbonRow // of all layers
 	tails  []uint64    // of the rows of the last layer
 	last   []tailRow
-	limits []byte
+	bumps  []byte
+	front  ribbonFront
 }
 
 var ribbonWorks = sync.Pool{New: func() any { return new(ribbonWork) }}
 
-// sort returns the hashes in ascending order, each once.
-func (w *ribbonWork) sort(b *hashBuffer[uint64]) []uint64 {
-	w.hashes = resize(w.hashes, b.n)
-	hashes := w.hashes
-	shift := 64 - max(0, bits.Len(uint(b.n))-2) // about 4 hashes in a bucket
+// sort returns the n hashes of parts in ascending order, in the memory of dst if that suffices.
+func (w *ribbonWork) sort(dst []uint64, n int, parts iter.Seq[[]uint64]) []uint64 {
+	dst = resize(dst, n)
+	shift := 64 - max(0, bits.Len(uint(n))-2) // about 4 hashes in a bucket
 	w.counts = resize(w.counts, 1<<(64-shift)+1)
 	counts := w.counts
 	clear(counts)
-	for part := range b.all {
+	for part := range parts {
 		for _, x := range part {
 			counts[x>>shift+1]++
 		}
@@ -93,26 +97,26 @@ func (w *ribbonWork) sort(b *hashBuffer[uint64]) []uint64 {
 	for i := range counts[1:] {
 		counts[i+1] += counts[i]
 	}
-	for part := range b.all {
+	for part := range parts {
 		for _, x := range part {
 			at := &counts[x>>shift]
-			hashes[*at] = x
+			dst[*at] = x
 			*at++
 		}
 	}
-	for i, x := range hashes {
+	for i, x := range dst {
 		j := i
-		for ; j > 0 && hashes[j-1] > x; j-- {
-			hashes[j] = hashes[j-1]
+		for ; j > 0 && dst[j-1] > x; j-- {
+			dst[j] = dst[j-1]
 			if i-j == 64 { // somebody chose the keys
-				hashes[j-1] = x
-				slices.Sort(hashes)
-				return slices.Compact(hashes)
+				dst[j-1] = x
+				slices.Sort(dst)
+				return dst
 			}
 		}
-		hashes[j] = x
+		dst[j] = x
 	}
-	return slices.Compact(hashes)
+	return dst
 }
 
 // resize returns a slice of n elements, whatever they contain, in the memory of s if that suffices.
@@ -122,21 +126,21 @@ func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 	var s ribbonShape
 	w.rows = resize(w.rows, len(hashes)+len(hashes)/16)[:0] // grown layer by layer it would be copied
-	w.limits = w.limits[:0]
-	for len(hashes) > ribbonLastMax {
-		if len(s.upper) == 3*ribbonLayers {
+	w.bumps = w.bumps[:0]
+	for layer := 0; len(hashes) > ribbonLastMax; layer++ {
+		if layer == ribbonLayers {
 			return false
 		}
-		n := (len(hashes) - len(hashes)/32) / ribbonBlock
+		n := (len(hashes) - len(hashes)/24) / ribbonBlock
 		s.upper = append(s.upper, byte(n), byte(n>>8), byte(n>>16))
-		limits := make([]byte, limitBytes(n))
-		bumped := insertUpper(w.addRows(n*ribbonBlock), hashes, n, limits)
-		w.limits = append(w.limits, limits...)
+		at := len(w.bumps)
+		w.bumps = append(w.bumps, make([]byte, bumpBytes(n))...)
+		bumped := w.front.insertUpper(w.addRows(n*ribbonBlock), hashes, n, w.bumps[at:])
 		if len(bumped) > len(hashes)/2 {
 			return false
 		}
-		slices.Sort(bumped)
-		hashes = bumped
+		w.later[layer%2] = w.sort(w.later[layer%2], len(bumped), slices.Values([][]uint64{bumped}))
+		hashes = w.later[layer%2]
 	}
 	s.last = max(1, len(hashes))
 	if len(hashes) > ribbonDense {
@@ -165,7 +169,7 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		block += n
 	}
 	w.writeLast(&s, filter, w.rows[upper:], block, &prints)
-	copy(filter[s.limits:], w.limits)
+	copy(filter[s.bumps:], w.bumps)
 	appendTrailer(filter[:payload], payload, EncodingRibbon, s.parameters()...)
 	return true
 }
@@ -182,34 +186,46 @@ func (w *ribbonWork) addRows(n int) []ribbonRow {
 func (w *ribbonWork) solveLast(
 	s *ribbonShape, rows []ribbonRow, hashes []uint64,
 ) (byte, [ribbonDense]uint64, bool) {
+	if s.seed >= turns {
+		w.seeded = append(w.seeded[:0], hashes...)
+		for i, x := range w.seeded {
+			w.seeded[i] = s.lastHash(x)
+		}
+		slices.Sort(w.seeded)
+		hashes = w.seeded
+	}
 	clear(rows)
 	w.tails = resize(w.tails, len(rows))
+	clear(w.tails)
 	w.last = w.last[:0]
-	favoured := 0
-	for _, x := range hashes {
-		k := s.lastKey(x)
-		if k.more {
-			favoured++
+	f := &w.front
+	f.reset(rows, w.tails)
+	insert := func(start int) {
+		f.insert(start)
+		for _, r := range f.group {
+			w.last = append(w.last, r.tailRow)
 		}
-		slot := k.start * ribbonBlock
-		for k.band != 0 {
-			skip := bits.TrailingZeros64(k.band)
-			slot += skip
-			k.band >>= skip & 63
-			row := &rows[slot]
-			if row.band == 0 {
-				*row = ribbonRow{k.band, k.print}
-				w.tails[slot] = k.tail
-				break
+		f.group = f.group[:0]
+	}
+	start, favoured := 0, 0
+	f.group = f.group[:0]
+	for _, more := range []bool{true, false} { // the windows of the others begin at later blocks
+		for _, x := range hashes {
+			k := s.lastKey(x)
+			if k.more != more {
+				continue
 			}
-			k.band ^= row.band
-			k.print ^= row.print
-			k.tail ^= w.tails[slot]
-		}
-		if k.band == 0 {
-			w.last = append(w.last, tailRow{k.tail, k.print})
+			if more {
+				favoured++
+			}
+			if s.band > 0 && k.start != start {
+				insert(start)
+				start = k.start
+			}
+			f.group = append(f.group, bandRow{k.band, tailRow{k.tail, k.print}})
 		}
 	}
+	insert(start)
 	if s.part < s.last && favoured > s.part {
 		return 0, [ribbonDense]uint64{}, false
 	}

@@ -45,6 +45,7 @@ func TestRibbonFigures(t *testing.T) {
 					t.Logf("%d: blocked", n)
 					break
 				}
+				s = ribbonShape{}
 				if !s.parse(filter) {
 					t.Fatal("parse")
 				}

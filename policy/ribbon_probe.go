@@ -44,42 +44,44 @@ func ribbonMayContainMany(filter []byte, keys [][]byte, out []bool) {
 
 // contains reports whether a key with hash x may be in the filter.
 func (s *ribbonShape) contains(filter []byte, x uint64) bool {
-	block, limits := 0, s.limits
-	for layer := range len(s.upper) / 3 {
-		n := s.upperBlocks(layer)
+	block, bumps := 0, s.bumps
+	for u := s.upper; len(u) >= 3; u = u[3:] {
+		n := int(u[0]) | int(u[1])<<8 | int(u[2])<<16
 		start := startOf(x, n)
-		bucket := start / ribbonBucket
-		if start%ribbonBucket >= int(filter[limits+bucket/2]>>(bucket%2*4)&15) {
+		if !isBumped(filter[bumps:], start) {
 			block += start
-			return s.upperContains(filter, block, printOf(x), bandOf(x))
+			print, band := printOf(x), bandOf(x)
+			if !s.blocksContain(filter, block, print, band, 0, s.columns) {
+				return false
+			}
+			slot := s.last + block*ribbonBlock
+			return slot+ribbonWindow*ribbonBlock > s.part ||
+				lastSum(filter, s.flat+s.columns*s.tail+slot, band, print>>s.columns)
 		}
 		block += n
-		limits += limitBytes(n)
+		bumps += bumpBytes(n)
 		x = mix(x, 0)
 	}
-	k := s.lastKey(x)
+	k := s.lastKey(s.lastHash(x))
 	k.tail |= turn(k.print, s.seed) & (1<<s.tail - 1)
 	columns := s.columns
 	if k.more {
 		columns++
 	}
+	// A miss leaves after the first four columns, 15 times of 16.
+	first := min(4, s.columns)
+	print := s.tailSums(filter, k.tail, k.print, 0, first)
 	if s.band == 0 {
-		return s.tailSums(filter, k.tail, k.print, columns, min(4, columns))&(1<<columns-1) == 0
+		return print&(1<<first-1) == 0 &&
+			s.tailSums(filter, k.tail, print, first, columns)&(1<<columns-1) == 0
 	}
 	block += k.start
-	print := s.tailSums(filter, k.tail, k.print, columns, columns)
-	return s.blocksContain(filter, block, print, k.band) && (!k.more ||
-		lastSum(filter, s.flat+columns*s.tail+k.start*ribbonBlock, k.band, print>>s.columns))
-}
-
-// upperContains answers for a key whose window begins at a block of an upper layer.
-func (s *ribbonShape) upperContains(filter []byte, block int, print, band uint64) bool {
-	if !s.blocksContain(filter, block, print, band) {
+	if !s.blocksContain(filter, block, print, k.band, 0, first) {
 		return false
 	}
-	slot := s.last + block*ribbonBlock
-	return slot+ribbonWindow*ribbonBlock > s.part ||
-		lastSum(filter, s.flat+s.columns*s.tail+slot, band, print>>s.columns)
+	print = s.tailSums(filter, k.tail, print, first, columns)
+	return s.blocksContain(filter, block, print, k.band, first, s.columns) && (!k.more ||
+		lastSum(filter, s.flat+columns*s.tail+k.start*ribbonBlock, k.band, print>>s.columns))
 }
 
 // lastSum reports whether slots of the last column add up to bit 0 of print.
@@ -100,41 +102,33 @@ func window(filter []byte, bit int) uint64 {
 	return w
 }
 
-// tailSums returns the difference of print and what the slots of the tail add up to, a bit for
-// every column. It looks at the first columns before the others, and not at these if there is a
-// difference.
-func (s *ribbonShape) tailSums(filter []byte, tail, print uint64, columns, first int) uint64 {
-	bit := s.flat
+// tailSums adds what the slots of the tail add up to to print, in the columns from j to end-1.
+func (s *ribbonShape) tailSums(filter []byte, tail, print uint64, j, end int) uint64 {
+	bit := s.flat + j*s.tail
 	if tail>>57 != 0 { // there may be 9 bytes with bits of the window
-		for j := range columns {
-			print ^= parity(window(filter, bit)&tail) << j
+		for ; j < end; j++ {
+			print ^= parity(window(filter, bit)&tail) << (j & 63)
 			bit += s.tail
 		}
 		return print
 	}
-	last := len(filter) - 8
-	at := unsafe.Pointer(unsafe.SliceData(filter))
-	for j := 0; ; {
-		for ; j < first; j++ {
-			i := min(bit>>3, last)
-			w := load64(unsafe.Add(at, i)) >> (uint(bit-8*i) & 63)
-			print ^= parity(w&tail) << (j & 63)
-			bit += s.tail
-		}
-		if j == columns || print&15 != 0 {
-			return print
-		}
-		first = columns
+	// Slots of the tail are in the payload, and before the last 8 bytes of the filter or in them.
+	at, last := unsafe.Pointer(unsafe.SliceData(filter)), uint(len(filter)-8)
+	for bit := uint(bit); j < end; j++ {
+		i := min(bit/8, last)
+		print ^= parity(load64(unsafe.Add(at, i))>>((bit-8*i)&63)&tail) << (j & 63)
+		bit += uint(s.tail)
 	}
+	return print
 }
 
 const everyLane = 1<<48 | 1<<32 | 1<<16 | 1
 
 // blocksContain reports whether the slots from a block on with the coefficients of band add up to
-// print in the columns that all slots have. Four columns are added at once, in lanes of 16 bits.
-func (s *ribbonShape) blocksContain(filter []byte, block int, print, band uint64) bool {
-	if s.columns < 4 {
-		return (s.blockSums(filter, block, band)^print)&(1<<s.columns-1) == 0
+// print in columns from j to end-1. Four columns are added at once, in lanes of 16 bits.
+func (s *ribbonShape) blocksContain(filter []byte, block int, print, band uint64, j, end int) bool {
+	if end < 4 {
+		return (s.blockSums(filter, block, band)^print)&(1<<end-1) == 0
 	}
 	b0 := band & 0xffff * everyLane
 	b1 := band >> 16 & 0xffff * everyLane
@@ -143,7 +137,8 @@ func (s *ribbonShape) blocksContain(filter []byte, block int, print, band uint64
 	stride := uintptr(2 * s.columns)
 	// All of the window is in the filter: block is at most the layer's blocks less ribbonWindow.
 	at := unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), uintptr(block)*stride)
-	for j := 0; ; {
+	for ; j < end; j += 4 {
+		j = min(j, end-4)
 		p := unsafe.Add(at, 2*j)
 		sum := load64(p)&b0 ^ load64(unsafe.Add(p, stride))&b1 ^
 			load64(unsafe.Add(p, 2*stride))&b2 ^ load64(unsafe.Add(p, 3*stride))&b3
@@ -152,15 +147,12 @@ func (s *ribbonShape) blocksContain(filter []byte, block int, print, band uint64
 		sum ^= sum >> 2
 		sum ^= sum >> 1
 		// The parities are at bits 0, 16, 32, 48, and so are now the bits of print.
-		sum ^= print >> j & 15 * (1<<45 | 1<<30 | 1<<15 | 1)
+		sum ^= print >> (j & 63) & 15 * (1<<45 | 1<<30 | 1<<15 | 1)
 		if sum&everyLane != 0 {
 			return false
 		}
-		if j += 4; j >= s.columns {
-			return true
-		}
-		j = min(j, s.columns-4)
 	}
+	return true
 }
 
 func load64(p unsafe.Pointer) uint64 { return binary.LittleEndian.Uint64((*[8]byte)(p)[:]) }

@@ -66,10 +66,10 @@ func refStart(x uint64, n int) int { return int((x >> 32) * uint64(n-3) >> 32) }
 
 // A refShape has the names of the text. b contains the numbers of blocks of the upper layers.
 type refShape struct {
-	b                      []int
-	m, payload             int
-	n, blast, t, s, c, p   int
-	thresholds, rest, last int // where they begin, rest and the last column in bits
+	b                    []int
+	m, payload           int
+	n, blast, t, s, c, p int
+	bumps, rest, last    int // where they begin, rest and the last column in bits
 }
 
 func newRefShape(b []int, m, payload int) refShape {
@@ -79,17 +79,17 @@ func newRefShape(b []int, m, payload int) refShape {
 	}
 	s.t = m - 16*s.blast
 	s.n = s.blast
-	thresholds := 0
+	bumps := 0
 	for _, blocks := range b {
 		s.n += blocks
-		thresholds += (blocks + 12) / 16
+		bumps += (blocks + 11) / 15
 	}
 	s.s = 16*s.n + s.t
-	room := 8 * max(0, payload-thresholds)
+	room := 8 * max(0, payload-bumps)
 	s.c = room / max(1, s.s)
 	s.p = room - s.c*s.s
-	s.thresholds = 2 * s.c * s.n
-	s.rest = 8 * (s.thresholds + thresholds)
+	s.bumps = 2 * s.c * s.n
+	s.rest = 8 * (s.bumps + bumps)
 	s.last = s.rest + s.c*s.t
 	return s
 }
@@ -106,13 +106,13 @@ func (s refShape) fits() bool {
 // inLast returns where the coefficients of a key are in the last layer: in band from a block on,
 // and in tail.
 func (s refShape) inLast(x uint64, seed int) (block int, band, tail uint64, more bool) {
-	f := s.p - 2 - (s.m-s.p)*min(8*s.t, s.m)/(8*s.m)
+	f := s.p - 2 - min(s.m-s.p, 4*s.t)/8
 	if s.p >= s.m {
 		f = s.m
 	} else if f < 0 || s.blast > 0 && s.p <= s.t {
 		f = 0
 	}
-	more = int((x>>32)*uint64(s.m)>>32) < f
+	more = int((x&0xffffffff)*uint64(s.m)>>32) < f
 	y := bits.RotateLeft64(x, 32) * 0x94d049bb133111eb
 	y ^= y >> 32
 	for i := range s.t {
@@ -137,7 +137,7 @@ func (s refShape) inLast(x uint64, seed int) (block int, band, tail uint64, more
 			first = min(r/16, s.blast-4)
 		}
 	}
-	block, band = first+int((x&0xffffffff)*uint64(end-first)>>32), refBand(x)
+	block, band = first+int((x>>32)*uint64(end-first)>>32), refBand(x)
 	for i := range 64 {
 		if more && s.p < s.m && 16*block+i >= r {
 			band &^= 1 << i
@@ -165,17 +165,15 @@ func refRibbonOf(bitsPerKey float64, left []uint64) []byte {
 	}
 	var layers []refSystem
 	var blocks []int // of the upper layers
-	var thresholds []byte
+	var bumps []byte
 	for len(left) > 2000 {
 		m := len(left)
-		count := (m - m/32) / 16
-		layer, nibbles, bumped := refUpper(left, count)
+		count := (m - m/24) / 16
+		layer, more, bumped := refUpper(left, count)
 		if len(layers) == 8 || len(bumped) > m/2 {
 			return nil
 		}
-		for i := 0; i < len(nibbles); i += 2 {
-			thresholds = append(thresholds, nibbles[i]|nibbles[i+1]<<4)
-		}
+		bumps = append(bumps, more...)
 		layers, blocks, left = append(layers, layer), append(blocks, count), bumped
 	}
 
@@ -199,47 +197,73 @@ func refRibbonOf(bitsPerKey float64, left []uint64) []byte {
 	}
 	for seed := range 256 {
 		if system := s.refLast(left, seed); system != nil {
-			return s.write(append(layers, system), thresholds, append(parameters, byte(seed)))
+			return s.write(append(layers, system), bumps, append(parameters, byte(seed)))
 		}
 	}
 	return nil
 }
 
-// refUpper returns an upper layer with so many blocks, the thresholds of its buckets, and the
-// hashes of the bumped keys.
-func refUpper(hashes []uint64, count int) (layer refSystem, nibbles []byte, bumped []uint64) {
-	nibbles = make([]byte, 2*((count+12)/16))
-	starts := make([][]uint64, count)
+// refBumped reports whether the keys of a start are bumped. b is the byte of its bucket.
+func refBumped(b byte, start int) bool {
+	r, low, high := byte(start%15+1), b&15, b>>4
+	return r == low || r == high || r > low && low > high
+}
+
+// refUpper returns an upper layer with so many blocks, its bumps, and the hashes of the bumped keys.
+func refUpper(hashes []uint64, count int) (layer refSystem, bumps []byte, bumped []uint64) {
+	starts := make([][]uint64, count-3)
 	for _, x := range hashes {
 		s := refStart(x, count)
 		starts[s] = append(starts[s], x)
 	}
 	layer = refSystem{}
-	for bucket := 0; 8*bucket < count-3; bucket++ {
-		for s := min(8*bucket+7, count-4); s >= 8*bucket; s-- {
+	remove := func(slots []int) {
+		for _, slot := range slots {
+			delete(layer, slot)
+		}
+	}
+	for first := 0; first < len(starts); first += 15 {
+		var fails []byte // the r of starts
+		var after []int  // slots of the equations that were added after the second one
+		bucket := starts[first:min(first+15, len(starts))]
+		for i, start := range bucket {
 			var added []int
-			for _, x := range starts[s] {
-				first := layer.add(16*s, new(big.Int).SetUint64(refBand(x)), refPrint(x))
-				if first < 0 {
-					nibbles[bucket] = byte(s%8 + 1)
+			for _, x := range start {
+				slot := layer.add(16*(first+i), new(big.Int).SetUint64(refBand(x)), refPrint(x))
+				if slot < 0 {
+					remove(added)
+					added = nil
+					fails = append(fails, byte(i+1))
 					break
 				}
-				added = append(added, first)
+				added = append(added, slot)
 			}
-			if nibbles[bucket] == 0 {
-				continue
+			if len(fails) == 2 {
+				after = append(after, added...)
+			} else if len(fails) == 3 {
+				remove(after)
+				break
 			}
-			for _, first := range added {
-				delete(layer, first)
-			}
-			for ; s >= 8*bucket; s-- {
-				for _, x := range starts[s] {
+		}
+		b := byte(0)
+		switch len(fails) {
+		case 1:
+			b = fails[0] << 4
+		case 2:
+			b = fails[0] | fails[1]<<4
+		case 3:
+			b = fails[1] | fails[0]<<4
+		}
+		bumps = append(bumps, b)
+		for i, start := range bucket {
+			for _, x := range start {
+				if refBumped(b, i) {
 					bumped = append(bumped, refMix(x, 0))
 				}
 			}
 		}
 	}
-	return layer, nibbles, bumped
+	return layer, bumps, bumped
 }
 
 // refLast returns the equations of the last layer, or nil if they are not independent.
@@ -272,7 +296,7 @@ func refTailOrder(slot, t int) int {
 }
 
 // write returns the filter of layers that have a solution.
-func (s refShape) write(layers []refSystem, thresholds, parameters []byte) []byte {
+func (s refShape) write(layers []refSystem, bumps, parameters []byte) []byte {
 	payload := make([]byte, s.payload)
 	set := func(bit int, z uint64) { payload[bit/8] |= byte(z&1) << (bit % 8) }
 	last := layers[len(layers)-1].solve(s.m)
@@ -292,7 +316,7 @@ func (s refShape) write(layers []refSystem, thresholds, parameters []byte) []byt
 			set(s.rest+j*s.t+i, order[i]>>j)
 		}
 	}
-	copy(payload[s.thresholds:], thresholds)
+	copy(payload[s.bumps:], bumps)
 	for i := range s.p {
 		set(s.last+i, order[i]>>s.c)
 	}
@@ -362,10 +386,10 @@ func (s refShape) mayContain(filter []byte, seed int, x uint64) bool {
 		}
 		return sum
 	}
-	first, thresholds := 0, s.thresholds
+	first, bumps := 0, s.bumps
 	for _, blocks := range s.b {
 		start := refStart(x, blocks)
-		if start%8 >= int(filter[thresholds+start/16]>>(4*(start/8%2))&15) {
+		if !refBumped(filter[bumps+start/15], start) {
 			for j := range s.c {
 				if sum(first+start, j, refBand(x)) != refPrint(x)>>j&1 {
 					return false
@@ -375,7 +399,7 @@ func (s refShape) mayContain(filter []byte, seed int, x uint64) bool {
 			return slot+64 > s.p || inLastColumn(slot, refBand(x)) == refPrint(x)>>s.c&1
 		}
 		first += blocks
-		thresholds += (blocks + 12) / 16
+		bumps += (blocks + 11) / 15
 		x = refMix(x, 0)
 	}
 	if seed >= 8 {

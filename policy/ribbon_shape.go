@@ -5,7 +5,7 @@ import "math"
 const (
 	ribbonBlock   = 16   // slots of a block; a window begins at a block
 	ribbonWindow  = 4    // blocks of a window
-	ribbonBucket  = 8    // starts that share a threshold
+	ribbonBucket  = 15   // starts that share a byte of bumps
 	ribbonDense   = 64   // slots up to which a last layer is a tail alone
 	ribbonLastMax = 2000 // keys up to which the last layer is the only one
 	ribbonColumns = 40   // whole columns at most; a part of one more is possible
@@ -33,7 +33,7 @@ type ribbonShape struct {
 	blocks  int // of all layers
 	columns int // that all slots have
 	part    int // slots that have one column more
-	limits  int // offset of the thresholds
+	bumps   int // offset of the bumps
 	flat    int // offset in bits of the tail and of the last column
 
 	// Of every s.last keys in the last layer, so many have one column more. If not all of its slots
@@ -48,9 +48,18 @@ func (s *ribbonShape) upperBlocks(layer int) int {
 	return int(u[0]) | int(u[1])<<8 | int(u[2])<<16
 }
 
-// limitBytes returns how many bytes the thresholds of a layer of n blocks take, half a byte each.
-func limitBytes(n int) int {
-	return (n - ribbonWindow + 2*ribbonBucket) / (2 * ribbonBucket)
+// bumpBytes returns how many bytes say which starts of a layer of n blocks are bumped.
+func bumpBytes(n int) int { return (n - ribbonWindow + ribbonBucket) / ribbonBucket }
+
+// isBumped reports whether the keys of a start are in a later layer. bumps are those of the layer.
+func isBumped(bumps []byte, start int) bool {
+	b := bumps[start/ribbonBucket]
+	one, two := b&15, b>>4
+	set := 1<<one | 1<<two
+	if one > two {
+		set = -1<<one | 1<<two
+	}
+	return set>>(start%ribbonBucket+1)&1 != 0
 }
 
 // fit sets what follows from the layers and the size of the payload in bytes. It reports whether
@@ -63,17 +72,17 @@ func (s *ribbonShape) fit(payload int) bool {
 	}
 	s.blocks = s.band / ribbonBlock
 	s.payload = payload
-	limits := 0
+	bumps := 0
 	for layer := range len(s.upper) / 3 {
 		n := s.upperBlocks(layer)
 		if n < ribbonWindow {
 			return false
 		}
 		s.blocks += n
-		limits += limitBytes(n)
+		bumps += bumpBytes(n)
 	}
 	slots := uint64(s.blocks)*ribbonBlock + uint64(s.tail)
-	room := 8 * uint64(max(0, payload-limits))
+	room := 8 * uint64(max(0, payload-bumps))
 	var columns uint64
 	if (room|slots)>>32 == 0 {
 		columns = uint64(uint32(room) / uint32(slots)) // takes half the time
@@ -82,8 +91,8 @@ func (s *ribbonShape) fit(payload int) bool {
 	}
 	s.columns = int(columns)
 	s.part = int(room - columns*slots)
-	s.limits = 2 * s.columns * s.blocks
-	s.flat = 8 * (s.limits + limits)
+	s.bumps = 2 * s.columns * s.blocks
+	s.flat = 8 * (s.bumps + bumps)
 	return columns-1 < ribbonColumns
 }
 
@@ -92,8 +101,7 @@ func (s *ribbonShape) favour() {
 	s.favoured, s.others = s.last, 0
 	s.favouredStarts = s.band/ribbonBlock - ribbonWindow + 1
 	if s.part < s.last {
-		others := s.last - s.part
-		s.favoured = max(0, s.part-2-others*min(8*s.tail, s.last)/(8*s.last))
+		s.favoured = max(0, s.part-2-min(s.last-s.part, 4*s.tail)/8)
 		if room := s.part - s.tail; s.band > 0 && room <= 0 {
 			s.favoured = 0
 		} else if s.favoured > 0 {
@@ -186,16 +194,21 @@ const (
 
 func turn(print uint64, n byte) uint64 { return print >> (turnShift + 2*(n%turns)) & 3 }
 
-// lastKey returns what x says in the last layer.
+// lastHash returns another hash of x for the last layer, if the seed is not among the first.
+func (s *ribbonShape) lastHash(x uint64) uint64 {
+	if s.seed >= turns {
+		x = mix(x, uint64(s.seed/turns))
+	}
+	return x
+}
+
+// lastKey returns what lastHash says in the last layer.
 func (s *ribbonShape) lastKey(x uint64) (k ribbonKey) {
 	if s.favouredStarts == 0 { // keys of upper layers need not wait for it
 		s.favour()
 	}
-	if s.seed >= turns {
-		x = mix(x, uint64(s.seed/turns))
-	}
 	k.print = printOf(x)
-	k.more = int(x>>32*uint64(s.last)>>32) < s.favoured
+	k.more = int(x&math.MaxUint32*uint64(s.last)>>32) < s.favoured
 	t := (x>>32 | x<<32) * 0x94d049bb133111eb
 	k.tail = (t ^ t>>32) & (1<<s.tail - 1) &^ 3
 	if s.band == 0 {
@@ -207,10 +220,10 @@ func (s *ribbonShape) lastKey(x uint64) (k ribbonKey) {
 	k.band = bandOf(x)
 	if !k.more {
 		starts := s.band/ribbonBlock - ribbonWindow + 1 - s.others
-		k.start = s.others + int(x&math.MaxUint32*uint64(starts)>>32)
+		k.start = s.others + int(x>>32*uint64(starts)>>32)
 		return k
 	}
-	k.start = int(x & math.MaxUint32 * uint64(s.favouredStarts) >> 32)
+	k.start = int(x >> 32 * uint64(s.favouredStarts) >> 32)
 	if s.part < s.last {
 		k.band &= 1<<(s.part-s.tail-k.start*ribbonBlock) - 1
 	}
@@ -227,16 +240,16 @@ func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
 	s.favour()
 	// Of all hashes: those not in the layers so far, and those with one column more.
 	left, more := 1.0, 0.0
-	block, limits := 0, payload[s.limits:]
+	block, bumps := 0, payload[s.bumps:]
 	for layer := range len(s.upper) / 3 {
 		n := s.upperBlocks(layer)
 		if layer == 0 {
-			keys = float64(n*ribbonBlock) * 32 / 31
+			keys = float64(n*ribbonBlock) * 24 / 23
 		}
 		kept := 0
 		moreKept := 0
 		for start := range n - ribbonWindow + 1 {
-			if bucket := start / ribbonBucket; start%ribbonBucket >= int(limits[bucket/2]>>(bucket%2*4)&15) {
+			if !isBumped(bumps, start) {
 				kept++
 				if s.last+(block+start+ribbonWindow)*ribbonBlock <= s.part {
 					moreKept++
@@ -247,7 +260,7 @@ func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
 		more += left * float64(moreKept) / starts
 		left *= 1 - float64(kept)/starts
 		block += n
-		limits = limits[limitBytes(n):]
+		bumps = bumps[bumpBytes(n):]
 	}
 	more += left * float64(max(0, s.favoured)) / float64(s.last)
 	return keys, (1 - more/2) / float64(uint64(1)<<s.columns)

@@ -5,67 +5,184 @@ import (
 	"math/bits"
 )
 
-// A ribbonRow is an equation of a layer in echelon form: the first slot that has a coefficient,
-// bit 0 of band, is the one that it determines. A slot whose band is 0 has none.
+// A ribbonRow is an equation of a layer in echelon form, for a slot that it determines. Bit i of band
+// is for slot i from the first one of that slot's block on; the slot has the lowest bit. A row
+// whose band is 0 is none.
 type ribbonRow struct{ band, print uint64 }
 
 // A tailRow is an equation of the tail alone.
 type tailRow struct{ tail, print uint64 }
 
-// insert adds an equation whose slots begin at the given one. It returns the slot that the equation
-// determines; or -1 if those before determine all of its slots.
-func insert(rows []ribbonRow, slot int, band, print uint64) int {
-	for band != 0 {
-		skip := bits.TrailingZeros64(band)
-		slot += skip
-		band >>= skip & 63
-		row := &rows[slot]
-		if row.band == 0 {
-			*row = ribbonRow{band, print}
-			return slot
-		}
-		band ^= row.band
-		print ^= row.print
-	}
-	return -1
+// A bandRow is an equation whose window begins at a given block.
+type bandRow struct {
+	band uint64
+	tailRow
 }
 
-// insertUpper inserts the keys of ascending hashes into an upper layer of n blocks, bucket by
-// bucket, from the last start to the first one in each: the bucket before overlaps the slots of its
-// first starts. If keys of a start do not fit, all keys of the bucket up to this start are bumped
-// to the next layer; the threshold in limits says so. It returns their next hashes in the memory of
-// the hashes.
-func insertUpper(rows []ribbonRow, hashes []uint64, n int, limits []byte) (bumped []uint64) {
-	bumped = hashes[:0]
-	var slots []int // that keys of the same start determine
-	for len(hashes) > 0 {
-		bucket := startOf(hashes[0], n) / ribbonBucket
-		size := 1
-		for size < len(hashes) && startOf(hashes[size], n)/ribbonBucket == bucket {
-			size++
-		}
-		i, start := size, -1
-		for i > 0 {
-			x := hashes[i-1]
-			if at := startOf(x, n); at != start {
-				start, slots = at, slots[:0]
+// A ribbonFront brings the equations of a layer into echelon form, in ascending order of the blocks
+// where their windows begin. All equations with the same block take their way together, four
+// slots after four: when these have rows, a table says what to add for each of the 16 patterns of
+// coefficients (the method of the four Russians).
+type ribbonFront struct {
+	rows   []ribbonRow
+	tails  []uint64 // of the rows; nil if the layer has no tail
+	start  int      // the block
+	pivots uint64   // bit i: slot i from the block on has a row
+	tabled uint16   // bit i: four slots, from slot 4*i on, have a table
+	group  []bandRow
+	tables [16][16]bandRow // for slots 4*i to 4*i+3 of the layer, table i%16
+}
+
+func (f *ribbonFront) reset(rows []ribbonRow, tails []uint64) {
+	f.rows, f.tails, f.start, f.pivots, f.tabled = rows, tails, 0, 0, 0
+}
+
+// row returns the row of a slot.
+func (f *ribbonFront) row(slot int) (r bandRow) {
+	r.band, r.print = f.rows[slot].band, f.rows[slot].print
+	if f.tails != nil {
+		r.tail = f.tails[slot]
+	}
+	return r
+}
+
+// insert adds the equations of f.group, whose windows begin at block start. Those that depend on
+// others are left in f.group, without a band. It returns which slots have a row now that had none.
+func (f *ribbonFront) insert(start int) (placed uint64) {
+	f.pivots >>= min(64, (start-f.start)*ribbonBlock)
+	f.tabled >>= min(16, (start-f.start)*ribbonBlock/4)
+	f.start = start
+	before := f.pivots
+	for first := 0; first < 64 && len(f.group) > 0; first += 4 {
+		slot := start*ribbonBlock + first
+		shift := first / ribbonBlock * ribbonBlock & 63 // rows begin at the block of their slot
+		table := &f.tables[slot/4%16]
+		done := 0
+		if f.tabled>>(first/4)&1 == 0 {
+			if done = f.settle(slot, first, shift); done == len(f.group) {
+				continue
 			}
-			slot := insert(rows, start*ribbonBlock, bandOf(x), printOf(x))
-			if slot < 0 {
-				for _, slot := range slots {
-					rows[slot] = ribbonRow{}
+			f.tabled |= 1 << (first / 4)
+			for i := 3; i >= 0; i-- {
+				r := f.row(slot + i)
+				four := int(r.band >> (first % ribbonBlock) & 15)
+				for j := 0; j < 16; j += 2 << i {
+					sum, t := &table[(j^four)&15], &table[j]
+					sum.band, sum.print, sum.tail = t.band^r.band, t.print^r.print, t.tail^r.tail
 				}
-				limits[bucket/2] |= byte(start%ribbonBucket+1) << (bucket % 2 * 4)
-				i += len(slots)
+			}
+		}
+		for i := range f.group[done:] {
+			r := &f.group[done+i]
+			t := &table[r.band>>(first&63)&15]
+			r.band ^= t.band << shift
+			r.print ^= t.print
+			r.tail ^= t.tail
+		}
+	}
+	return f.pivots &^ before
+}
+
+// settle removes coefficients of four slots, from the given one on, from the equations of f.group,
+// until each of these slots has a row. It returns the number of equations done.
+func (f *ribbonFront) settle(slot, first, shift int) (done int) {
+	have := f.pivots >> first & 15
+	for done < len(f.group) && have != 15 {
+		r := f.group[done]
+		for {
+			four := r.band >> (first & 63) & 15
+			if four == 0 {
+				f.group[done] = r
+				done++
 				break
 			}
-			slots = append(slots, slot)
-			i--
+			i := bits.TrailingZeros64(four)
+			if have>>i&1 == 0 {
+				have |= 1 << i
+				f.rows[slot+i] = ribbonRow{r.band >> shift, r.print}
+				if f.tails != nil {
+					f.tails[slot+i] = r.tail
+				}
+				last := len(f.group) - 1
+				f.group[done] = f.group[last]
+				f.group = f.group[:last]
+				break
+			}
+			row := f.row(slot + i)
+			r.band ^= row.band << shift
+			r.print ^= row.print
+			r.tail ^= row.tail
 		}
-		for _, x := range hashes[:i] {
+	}
+	f.pivots |= have << first
+	return done
+}
+
+// remove removes rows that insert(start) placed.
+func (f *ribbonFront) remove(start int, placed uint64) {
+	for p := placed; p != 0; p &= p - 1 {
+		f.rows[start*ribbonBlock+bits.TrailingZeros64(p)] = ribbonRow{}
+	}
+	placed >>= min(64, (f.start-start)*ribbonBlock)
+	f.pivots &^= placed
+	for i := range 16 {
+		if placed>>(4*i)&15 != 0 {
+			f.tabled &^= 1 << i
+		}
+	}
+}
+
+// insertUpper inserts the keys of ascending hashes into an upper layer of n blocks. The keys of a
+// start that do not all fit are bumped to the next layer. A byte of bumps has room for two such
+// starts of a bucket; if there is a third one, all from the second one on are bumped. It returns the
+// next hashes of the bumped keys in the memory of the hashes.
+func (f *ribbonFront) insertUpper(rows []ribbonRow, hashes []uint64, n int, bumps []byte) []uint64 {
+	f.reset(rows, nil)
+	bumped := hashes[:0]
+	type placement struct {
+		start  int
+		placed uint64
+	}
+	var since [ribbonBucket]placement // the second bumped start of the bucket
+	var second, count int             // where the keys after this start are; how many starts since
+	for at, end := 0, 0; at < len(hashes); at = end {
+		start := startOf(hashes[at], n)
+		f.group = f.group[:0]
+		for ; end < len(hashes) && startOf(hashes[end], n) == start; end++ {
+			x := hashes[end]
+			f.group = append(f.group, bandRow{bandOf(x), tailRow{0, printOf(x)}})
+		}
+		bump := &bumps[start/ribbonBucket]
+		one, two := *bump&15, *bump>>4
+		from := at
+		if one <= two {
+			placed := f.insert(start)
+			if len(f.group) == 0 {
+				if one != 0 {
+					since[count] = placement{start, placed}
+					count++
+				}
+				continue
+			}
+			f.remove(start, placed)
+			number := byte(start%ribbonBucket + 1)
+			switch {
+			case two == 0:
+				*bump = number << 4
+			case one == 0:
+				*bump = number<<4 | two
+				second, count = end, 0
+			default:
+				*bump = one<<4 | two
+				for _, p := range since[:count] {
+					f.remove(p.start, p.placed)
+				}
+				from = second
+			}
+		}
+		for _, x := range hashes[from:end] {
 			bumped = append(bumped, mix(x, 0))
 		}
-		hashes = hashes[size:]
 	}
 	return bumped
 }
@@ -135,27 +252,28 @@ func solveTail(rows []tailRow, slots int) (n byte, prints [ribbonDense]uint64, o
 // writeBlocks solves the rows of a layer, whose blocks begin at the given one, and writes them, and
 // its part of the last column from bit on, which has so many slots.
 func (s *ribbonShape) writeBlocks(filter []byte, rows []ribbonRow, block, bit, part int) {
-	var state [ribbonColumns + 1]uint64 // of every column, 63 slots after the current one and it
-	columns := state[:s.columns+1]
+	var windows [ribbonColumns + 4]uint64 // of every column, the 64 slots from the current block on
 	for i := len(rows)/ribbonBlock - 1; i >= 0; i-- {
-		first := i * ribbonBlock
-		for slot := first + ribbonBlock - 1; slot >= first; slot-- {
-			band, print := rows[slot].band>>1, rows[slot].print
-			if rows[slot].band == 0 {
-				print = 0
-			}
-			for j, z := range columns {
-				columns[j] = z<<1 | (uint64(bits.OnesCount64(z&band))^print)&1
-				print >>= 1
-			}
-		}
+		of := rows[i*ribbonBlock:][:ribbonBlock]
 		at := filter[2*(block+i)*s.columns:]
-		for j, z := range columns[:s.columns] {
-			binary.LittleEndian.PutUint16(at[2*j:], uint16(z))
+		for j := 0; j <= s.columns; j += 4 {
+			w := windows[j:][:4]
+			w0, w1, w2, w3 := w[0]<<ribbonBlock, w[1]<<ribbonBlock, w[2]<<ribbonBlock, w[3]<<ribbonBlock
+			for slot := ribbonBlock - 1; slot >= 0; slot-- {
+				band, print := of[slot].band, of[slot].print>>(j&63)
+				w0 |= (parity(w0&band) ^ print) & 1 << (slot & 63)
+				w1 |= (parity(w1&band) ^ print>>1) & 1 << (slot & 63)
+				w2 |= (parity(w2&band) ^ print>>2) & 1 << (slot & 63)
+				w3 |= (parity(w3&band) ^ print>>3) & 1 << (slot & 63)
+			}
+			w[0], w[1], w[2], w[3] = w0, w1, w2, w3
 		}
-		if part > first {
+		for j, w := range windows[:s.columns] {
+			binary.LittleEndian.PutUint16(at[2*j:], uint16(w))
+		}
+		if first := i * ribbonBlock; part > first {
 			n := min(part-first, ribbonBlock)
-			putBits(filter, bit+first, columns[s.columns]&(1<<n-1), n)
+			putBits(filter, bit+first, windows[s.columns]&(1<<n-1), n)
 		}
 	}
 }

@@ -224,8 +224,8 @@ func requireRibbonAnswers(t *testing.T, filter []byte, keys [][]byte) {
 	if !ok {
 		return
 	}
-	require.Equal(t, [...]int{want.payload, want.n, want.c, want.p, want.thresholds, want.rest},
-		[...]int{s.payload, s.blocks, s.columns, s.part, s.limits, s.flat})
+	require.Equal(t, [...]int{want.payload, want.n, want.c, want.p, want.bumps, want.rest},
+		[...]int{s.payload, s.blocks, s.columns, s.part, s.bumps, s.flat})
 	_, fpp := mustParse(t, filter).Estimate()
 	require.True(t, fpp > 0 && fpp <= 1, "%v", fpp)
 	for i := range uint64(8) { // the ends of all layers among them

@@ -46,6 +46,11 @@ def start_of(x, blocks):
     return (x >> 32) * (blocks - 3) >> 32
 
 
+def is_bumped(s, byte):
+    r, low, high = s % 15 + 1, byte & 15, byte >> 4
+    return r in (low, high) or r > low > high
+
+
 def seeded(x, seed):
     return mix(x, seed // 8) if seed >= 8 else x
 
@@ -63,13 +68,13 @@ class Shape:
         self.sizes, self.m, self.length = sizes, m, length
         self.blocks_last = 4 + max(0, m - 104) // 16 if m > 64 else 0
         self.tail = m - 16 * self.blocks_last
-        self.thresholds_at = self.columns = self.last_column = 0
-        thresholds = sum((blocks + 12) // 16 for blocks in sizes)
+        self.bumps_at = self.columns = self.last_column = 0
+        bumps = sum((blocks + 11) // 15 for blocks in sizes)
         slots = 16 * sum(sizes) + m
         if slots:
-            self.columns, self.last_column = divmod(8 * (length - thresholds), slots)
-        self.thresholds_at = 2 * self.columns * (sum(sizes) + self.blocks_last)
-        self.rest_at = self.thresholds_at + thresholds
+            self.columns, self.last_column = divmod(8 * (length - bumps), slots)
+        self.bumps_at = 2 * self.columns * (sum(sizes) + self.blocks_last)
+        self.rest_at = self.bumps_at + bumps
         self.first = self.first_keys_with_last_column()
 
     def first_keys_with_last_column(self):
@@ -78,7 +83,7 @@ class Shape:
             return m
         if self.blocks_last > 0 and p <= t:
             return 0
-        return max(0, p - 2 - (m - p) * min(8 * t, m) // (8 * m))
+        return max(0, p - 2 - min(m - p, 4 * t) // 8)
 
     def fits(self):
         return (len(self.sizes) <= MOST_LAYERS and self.m > 0 and all(blocks >= 4 for blocks in self.sizes)
@@ -87,7 +92,7 @@ class Shape:
     def in_last(self, x, seed):
         """A key in the last layer: has it the last column, where its window begins, its coefficients there and in
         the tail."""
-        has = ((x >> 32) * self.m >> 32) < self.first
+        has = ((x & M32) * self.m >> 32) < self.first
         tail = tail_of(x) & ~3 | print_of(x) >> 41 + 2 * (seed % 8) & 3
         tail &= (1 << self.tail) - 1
         masked = has and self.last_column < self.m
@@ -102,7 +107,7 @@ class Shape:
                 end = max(1, (band_with + 15) // 16 - 3)
             else:
                 first = min(band_with // 16, self.blocks_last - 4)
-        block = first + ((x & M32) * (end - first) >> 32)
+        block = first + ((x >> 32) * (end - first) >> 32)
         band = band_of(x)
         if masked:
             band &= (1 << max(0, band_with - 16 * block)) - 1
@@ -164,10 +169,10 @@ def may_contain(filter, key):
 
 
 def may_contain_hash(filter, shape, seed, x):
-    before, thresholds_at = 0, shape.thresholds_at
+    before, bumps_at = 0, shape.bumps_at
     for blocks in shape.sizes:
         s = start_of(x, blocks)
-        if s % 8 >= filter[thresholds_at + s // 16] >> 4 * (s // 8 % 2) & 15:
+        if not is_bumped(s, filter[bumps_at + s // 15]):
             print, band = print_of(x), band_of(x)
             for j in range(shape.columns):
                 if parity(window(filter, shape, before + s, j) & band) != print >> j & 1:
@@ -178,7 +183,7 @@ def may_contain_hash(filter, shape, seed, x):
             last = bits(filter, shape.rest_at, shape.columns * shape.tail + last_at, 64)
             return parity(last & band) == print >> shape.columns & 1
         before += blocks
-        thresholds_at += (blocks + 12) // 16
+        bumps_at += (blocks + 11) // 15
         x = mix(x, 0)
     x = seeded(x, seed)
     print = print_of(x)
@@ -228,6 +233,11 @@ class Equations:
                 return False
         return True
 
+    def copy(self):
+        other = Equations(0)
+        other.rows, other.prints = self.rows[:], self.prints[:]
+        return other
+
     def solve(self):
         slots = [0] * len(self.rows)
         for at in range(len(slots) - 1, -1, -1):
@@ -243,21 +253,34 @@ class Equations:
 
 
 def upper_layer(hashes, blocks):
-    """The layer's slots and thresholds, and the hashes in later layers of the keys that are bumped."""
+    """The layer's slots and bumps, and the hashes in later layers of the keys that are bumped."""
     of_start = [[] for _ in range(blocks - 3)]
     for x in hashes:
         of_start[start_of(x, blocks)].append(x)
-    equations, thresholds, bumped = Equations(16 * blocks), [], []
-    for first in range(0, blocks - 3, 8):
-        threshold = 0
-        for s in range(min(first + 8, blocks - 3) - 1, first - 1, -1):
+    equations, bumps, bumped = Equations(16 * blocks), [], []
+    for first in range(0, blocks - 3, 15):
+        starts, failed, end = range(first, min(first + 15, blocks - 3)), [], None
+        for s in starts:
+            # What comes after the second one that fails is not final: the third one undoes it.
+            if len(failed) == 2 and end is None:
+                end = equations.copy()
             if not equations.add_all((16 * s, band_of(x), print_of(x)) for x in of_start[s]):
-                threshold = s % 8 + 1
-                break
-        thresholds.append(threshold)
-        for s in range(first, first + threshold):
-            bumped += [mix(x, 0) for x in of_start[s]]
-    return equations.solve(), thresholds, bumped
+                failed.append(s)
+                if len(failed) == 3:
+                    break
+        one, two = ([s - first + 1 for s in failed] + [0, 0])[:2]
+        if len(failed) < 2:
+            byte = one << 4
+        elif len(failed) == 2:
+            byte = one | two << 4
+        else:
+            byte = two | one << 4
+            equations = end
+        bumps.append(byte)
+        for s in starts:
+            if is_bumped(s, byte):
+                bumped += [mix(x, 0) for x in of_start[s]]
+    return equations.solve(), bumps, bumped
 
 
 def last_layer(hashes, shape, seed):
@@ -284,8 +307,8 @@ def bytes_of_bits(bits):
     return int("".join(map(str, reversed(bits))) or "0", 2).to_bytes(len(bits) // 8, "little")
 
 
-def assemble(shape, uppers, thresholds, last, seed):
-    """The filter of solved layers. uppers and thresholds: for every upper layer a list."""
+def assemble(shape, uppers, bumps, last, seed):
+    """The filter of solved layers. uppers and bumps: for every upper layer a list."""
     band, tail = last[:16 * shape.blocks_last], last[16 * shape.blocks_last:]
     in_blocks = sum(uppers, []) + band
     payload = bytearray()
@@ -293,9 +316,8 @@ def assemble(shape, uppers, thresholds, last, seed):
         for j in range(shape.columns):
             word = sum((in_blocks[at + i] >> j & 1) << i for i in range(16))
             payload += word.to_bytes(2, "little")
-    for of_layer in thresholds:
-        of_layer = of_layer + [0]
-        payload += bytes(of_layer[i] | of_layer[i + 1] << 4 for i in range(0, len(of_layer) - 1, 2))
+    for of_layer in bumps:
+        payload += bytes(of_layer)
     rest = [slot >> j & 1 for j in range(shape.columns) for slot in tail]
     rest += [slot >> shape.columns & 1 for slot in tail + band + sum(uppers, [])][:shape.last_column]
     payload += bytes_of_bits(rest)
@@ -308,15 +330,15 @@ def make_ribbon(hashes, bits_per_key):
     length = -(-math.ceil(len(hashes) * bits_per_key) // 8) + 3
     if length < 5 + 3 or len(hashes) > 1 << 28:
         return None
-    sizes, uppers, thresholds = [], [], []
+    sizes, uppers, bumps = [], [], []
     while len(hashes) > MOST_IN_LAST:
         m = len(hashes)
         if len(sizes) == MOST_LAYERS:
             return None
-        sizes.append((m - m // 32) // 16)
+        sizes.append((m - m // 24) // 16)
         slots, of_layer, hashes = upper_layer(hashes, sizes[-1])
         uppers.append(slots)
-        thresholds.append(of_layer)
+        bumps.append(of_layer)
         if len(hashes) > m // 2:
             return None
     m = len(hashes)
@@ -327,7 +349,7 @@ def make_ribbon(hashes, bits_per_key):
     for seed in range(256):
         last = last_layer(hashes, shape, seed)
         if last is not None:
-            return assemble(shape, uppers, thresholds, last, seed)
+            return assemble(shape, uppers, bumps, last, seed)
     return None
 
 
@@ -377,26 +399,26 @@ def seed_of(filter):
 def length_for(sizes, m, columns, last_column):
     """A payload with that many columns, and about as many slots that have the last one."""
     slots = 16 * sum(sizes) + m
-    return -(-(columns * slots + last_column) // 8) + sum((blocks + 12) // 16 for blocks in sizes)
+    return -(-(columns * slots + last_column) // 8) + sum((blocks + 11) // 15 for blocks in sizes)
 
 
 def built(random, count, upper, columns, last_column):
     """Keys and a filter of them with layers that no writer chooses: small ones, with many bumped keys."""
     for _ in range(100):
         keys = random.small_keys(count)
-        hashes, sizes, uppers, thresholds = sorted({xxh3(key) for key in keys}), [], [], []
+        hashes, sizes, uppers, bumps = sorted({xxh3(key) for key in keys}), [], [], []
         for _ in range(upper):
             sizes.append(max(4, len(hashes) // 17))
             slots, of_layer, hashes = upper_layer(hashes, sizes[-1])
             uppers.append(slots)
-            thresholds.append(of_layer)
+            bumps.append(of_layer)
         m = max(1, len(hashes) + len(hashes) // 20)
         shape = Shape(sizes, m, length_for(sizes, m, columns, last_column))
         assert shape.fits()
         for seed in range(256):
             last = last_layer(hashes, shape, seed)
             if last is not None:
-                return keys, assemble(shape, uppers, thresholds, last, seed)
+                return keys, assemble(shape, uppers, bumps, last, seed)
     raise AssertionError("nothing found")
 
 
@@ -450,7 +472,7 @@ def filter_cases(random):
         yield filter_case("seed/b%s/n%d/%d" % (bits_per_key, n, least), bits_per_key, keys, random.small_keys(4))
     # 41 keys in 41 slots, of which 40 have the last column: more keys than these have it with every lower seed.
     def crowded(x, turns):
-        return all((seeded(x, 8 * turn) >> 32) * 41 >> 32 < 38 for turn in range(turns))
+        return all((seeded(x, 8 * turn) & M32) * 41 >> 32 < 38 for turn in range(turns))
 
     for turns in (1, 2, 3, 5, 8, 16, 24, 30, 31):
         keys = [key_of_hash(hash_where(random, lambda x: crowded(x, turns))) for _ in range(41)]
@@ -465,19 +487,25 @@ def filter_cases(random):
 
     # Half of the keys are bumped, and one more: 1000 and 1001 of 2001.
     for count in (1000, 1001):
-        starts = (2001 - 2001 // 32) // 16 - 3
-        keys = [key_of_hash(hash_where(random, lambda x: (start_of(x, starts + 3) < 8) == (i < count)))
-                for i in range(2001)]
+        starts = (2001 - 2001 // 24) // 16 - 3
+        keys = [key_of_hash(hash_where(random, lambda x: start_of(x, starts + 3) in (
+            range(10) if i < count else range(15, starts)))) for i in range(2001)]
         yield filter_case("bumped/%d" % count, 4, keys, random.small_keys(20))
+    # Crowded starts of one bucket: one, two, more, next to each other or not; and of the last bucket.
+    for crowd in ((0,), (14,), (5, 9), (13, 14), (0, 1, 2), (2, 7, 11), (12, 13, 14), (4, 6, 8, 10), (115,)):
+        hashes = [hash_where(random, lambda x: start_of(x, 119) in crowd) for _ in range(70 * len(crowd))]
+        hashes += [hash_where(random, lambda x: start_of(x, 119) not in crowd) for _ in range(2001 - len(hashes))]
+        name = "crowd/" + "-".join(map(str, crowd))
+        yield filter_case(name, 3.5, [key_of_hash(x) for x in hashes], random.small_keys(20))
     # Three upper layers: the first buckets of the first two are crowded. Hash 0 is bumped in all.
-    def is_bumped(x, n, buckets):
-        return start_of(x, (n - n // 32) // 16) < 8 * buckets
+    def crowd(x, n, buckets):
+        return start_of(x, (n - n // 24) // 16) < 15 * buckets
 
     hashes = [0]
     for count, first, second in ((4290, False, None), (2060, True, False), (2044, True, True)):
         for _ in range(count):
-            hashes.append(hash_where(random, lambda x: is_bumped(x, 8395, 7) == first and (
-                second is None or is_bumped(mix(x, 0), 4105, 3) == second)))
+            hashes.append(hash_where(random, lambda x: crowd(x, 8395, 3) == first and (
+                second is None or crowd(mix(x, 0), 4105, 1) == second)))
     keys = [key_of_hash(x) for x in hashes]
     yield filter_case("layers/3", 3.5, keys, random.small_keys(40))
 
@@ -569,22 +597,21 @@ def match_cases(random):
             assert parse(filter)[0].columns == columns and all(may_contain(filter, key) for key in keys)
             yield match_case("columns/%d/%d/%d" % (columns, upper, count), filter, keys[:20] + random.small_keys(10))
 
-    # Thresholds: a layer with 9 starts, so both halves of one byte; then one whose last half byte says nothing.
-    keys, filter = built(random, 212, 1, 2, 40)
-    assert parse(filter)[0].sizes == [12]
-    at = parse(filter)[0].thresholds_at
-    for value in range(16):
-        for byte in {value | filter[at] & 0xf0, value << 4 | filter[at] & 15, 0x11 * value}:
-            changed = filter[:at] + bytes([byte]) + filter[at + 1:]
-            yield match_case("thresholds/%d/%02x" % (value, byte), changed, keys[:16] + random.small_keys(6))
-    filter = random_filter([11, 4], 30, 1)
-    at = parse(filter)[0].thresholds_at
-    for byte in (0x00, 0xf0, 0x04, 0xf4, 0x08, 0xf8):
-        for second in (0x00, 0xf0, 0x01, 0xf1):
-            changed = filter[:at] + bytes([byte, second]) + filter[at + 2:]
-            yield match_case("thresholds/unused/%02x%02x" % (byte, second), changed, random.small_keys(8))
-    for blocks in (4, 10, 11, 12, 18, 19, 20, 26, 27, 28, 35, 36):
-        yield match_case("thresholds/blocks/%d" % blocks, random_filter([blocks], 9, 1), random.small_keys(20))
+    # Bumps: a layer with 17 starts, so 2 bytes; then bytes that say something about no start.
+    keys, filter = built(random, 340, 1, 2, 40)
+    assert parse(filter)[0].sizes == [20]
+    at = parse(filter)[0].bumps_at
+    for value in range(0, 256, 3):
+        changed = filter[:at] + bytes([value]) + filter[at + 1:]
+        yield match_case("bumps/%02x" % value, changed, keys[:16] + random.small_keys(6))
+    filter = random_filter([20, 5], 30, 1)
+    at = parse(filter)[0].bumps_at
+    for byte in (0x00, 0x10, 0x01, 0x21, 0x33, 0xf0, 0x0f):
+        for second in (0x00, 0x10, 0x21):
+            changed = filter[:at] + bytes([0, byte, second]) + filter[at + 3:]
+            yield match_case("bumps/unused/%02x%02x" % (byte, second), changed, random.small_keys(8))
+    for blocks in (4, 10, 17, 18, 19, 20, 32, 33, 34, 35, 48, 49):
+        yield match_case("bumps/blocks/%d" % blocks, random_filter([blocks], 9, 1), random.small_keys(20))
 
     # One bit of a trailer is another. Then the same with the check byte that is right for what can be read.
     for sizes, m, columns in (([], 20, 3), ([], 150, 1), ([4, 6], 3, 1)):
