@@ -190,6 +190,37 @@ func TestRibbonChosenHashes(t *testing.T) {
 	}
 }
 
+// A filter that misses a key is never written: a blocked one is, and counts as a failure. Large
+// filters are not checked.
+func TestRibbonChecksItself(t *testing.T) {
+	defer func() { spoilRibbon = nil }()
+	r, rng := policytest.Must(NewRibbon(10)), policytest.Rand(t, 8)
+	for _, n := range []int{4, 36, 500, 5000, ribbonChecked - 1, ribbonChecked} {
+		hashes := randomHashes(rng, n)
+		for _, spoil := range []func(filter []byte){
+			func(filter []byte) { filter[rng.Intn(len(filter)-20)/2*2] ^= 0xff },
+			func(filter []byte) { filter[len(filter)-2] ^= 1 },
+		} {
+			if n < 36 {
+				spoil = func(filter []byte) { clear(filter[:4]) }
+			}
+			spoilRibbon = nil
+			sound := ribbonOf(r, hashes)
+			requireContains(t, sound, hashes)
+			before := RibbonFailures()
+			spoilRibbon = spoil
+			filter := ribbonOf(r, hashes)
+			if n >= ribbonChecked {
+				require.Equal(t, before, RibbonFailures())
+				require.NotEqual(t, sound, filter)
+				continue
+			}
+			require.Equal(t, before+1, RibbonFailures(), "%d keys", n)
+			require.Equal(t, referenceBlockedOf(10, hashes), filter, "%d keys", n)
+		}
+	}
+}
+
 // Any bytes before a ribbon filter's last one: no panic, and the answers of the format's text.
 func FuzzRibbon(f *testing.F) {
 	r := policytest.Must(NewRibbon(10))
