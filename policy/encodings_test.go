@@ -151,7 +151,7 @@ func TestReservedBuildersSideBySide(t *testing.T) {
 			rng := policytest.Rand(t, 200+worker)
 			go func() {
 				defer done.Done()
-				for range 20 {
+				for range 10 {
 					keys := policytest.Keys(rng, rng.Intn(5000))
 					builder, abandoned := p.NewBuilder(), p.NewBuilder()
 					for _, key := range keys {

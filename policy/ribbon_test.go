@@ -129,7 +129,7 @@ func TestRibbonRates(t *testing.T) {
 		r := policytest.Must(NewRibbon(bitsPerKey))
 		for _, n := range []int{20, 36, 64, 100, 500, 1000, 3000, 20_000} {
 			asked, found, expected := 0.0, 0.0, 0.0
-			for asked < 1_000_000 {
+			for asked < 400_000 {
 				filter := ribbonOf(r, randomHashes(rng, n))
 				keys, fpp := mustParse(t, filter).Estimate()
 				require.InEpsilon(t, n, keys, 0.03)
