@@ -189,7 +189,7 @@ func (w *ribbonWork) solveLast(
 	if s.seed >= turns {
 		w.seeded = append(w.seeded[:0], hashes...)
 		for i, x := range w.seeded {
-			w.seeded[i] = s.lastHash(x)
+			w.seeded[i] = lastHash(x, s.seed)
 		}
 		slices.Sort(w.seeded)
 		hashes = w.seeded

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -17,7 +18,17 @@ func (*Ribbon) MayContain(filter, key []byte) bool {
 
 // ribbonMayContain reads a filter whose last byte is EncodingRibbon.
 func ribbonMayContain(filter, key []byte) bool {
-	x := keyHash(key) // overlaps the division in parse
+	x := keyHash(key) // overlaps the division
+	n := len(filter) - trailerTail - 2
+	if n >= 4 && n < 1<<20 && filter[n]-1 < ribbonDense { // all parameters are in registers
+		if filter[n]^filter[n+1]^filter[n+2] != lengthCheck(n)^byte(EncodingRibbon) {
+			return true
+		}
+		room, last := uint32(8*n), uint32(filter[n])
+		columns := room / last
+		return columns-1 >= ribbonColumns ||
+			denseContains(filter, x, 0, int(last), int(columns), int(room-columns*last), filter[n+1])
+	}
 	var s ribbonShape
 	return !s.parse(filter) || s.contains(filter, x)
 }
@@ -62,7 +73,10 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 		bumps += bumpBytes(n)
 		x = mix(x, 0)
 	}
-	k := s.lastKey(s.lastHash(x))
+	if s.band == 0 {
+		return denseContains(filter, x, s.flat, s.last, s.columns, s.part, s.seed)
+	}
+	k := s.lastKey(lastHash(x, s.seed))
 	k.tail |= turn(k.print, s.seed) & (1<<s.tail - 1)
 	columns := s.columns
 	if k.more {
@@ -70,12 +84,8 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 	}
 	// A miss leaves after the first four columns, 15 times of 16.
 	first := min(4, s.columns)
-	print := s.tailSums(filter, k.tail, k.print, 0, first)
-	if s.band == 0 {
-		return print&(1<<first-1) == 0 &&
-			s.tailSums(filter, k.tail, print, first, columns)&(1<<columns-1) == 0
-	}
 	block += k.start
+	print := s.tailSums(filter, k.tail, k.print, 0, first)
 	if !s.blocksContain(filter, block, print, k.band, 0, first) {
 		return false
 	}
@@ -84,40 +94,59 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 		lastSum(filter, s.flat+columns*s.tail+k.start*ribbonBlock, k.band, print>>s.columns))
 }
 
+// denseContains reports whether a key that hash x brings to a last layer without a band may be in
+// the filter. The arguments are as in a ribbonShape.
+func denseContains(filter []byte, x uint64, flat, last, columns, part int, seed byte) bool {
+	x = lastHash(x, seed)
+	print := printOf(x)
+	more, tail := ^uint64(0), (tailOf(x)&^3|turn(print, seed))&(1<<last-1)
+	if part < last { // without a branch that depends on the key
+		index := int(x & math.MaxUint32 * uint64(last) >> 32)
+		more = uint64(int64(index-(part-2-(last-part)/8)) >> 63)
+		tail &= 1<<part - 1 | ^more
+	}
+	wide := last > 57
+	sums, j := uint64(0), 0
+	for first := min(4, columns); ; {
+		for ; j < first; j++ {
+			sums |= parity(window(filter, flat, wide)&tail) << (j & 63)
+			flat += last
+		}
+		if (sums^print)&(1<<(j&63)-1) != 0 { // after four columns, for 15 of 16 absent keys
+			return false
+		}
+		if j == columns {
+			break
+		}
+		first = columns
+	}
+	return (parity(window(filter, flat, wide)&tail)^print>>(j&63))&more&1 == 0
+}
+
 // lastSum reports whether slots of the last column add up to bit 0 of print.
 func lastSum(filter []byte, bit int, band, print uint64) bool {
-	return parity(window(filter, bit)&band)^print&1 == 0
+	return parity(window(filter, bit, true)&band)^print&1 == 0
 }
 
 func parity(x uint64) uint64 { return uint64(bits.OnesCount64(x) & 1) }
 
-// window returns 64 bits from bit on, or fewer at the end of the filter.
-// REQUIRES: the filter has 8 bytes or more.
-func window(filter []byte, bit int) uint64 {
-	i := min(bit/8, len(filter)-8)
-	w := binary.LittleEndian.Uint64(filter[i:]) >> (bit - 8*i)
-	if i+8 < len(filter) {
-		w |= uint64(filter[i+8]) << (64 - bit%8)
+// window returns bits from the given one on: 64 if it is wide, otherwise at least 57. Those that the
+// filter does not have are any.
+// REQUIRES: the filter has 8 bytes or more, and the bit.
+func window(filter []byte, bit int, wide bool) uint64 {
+	i := min(bit>>3, len(filter)-8)
+	w := load64(unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), i)) >> (uint(bit-8*i) & 63)
+	if wide {
+		w |= uint64(filter[min(i+8, len(filter)-1)]) << (64 - uint(bit-8*i))
 	}
 	return w
 }
 
 // tailSums adds what the slots of the tail add up to to print, in the columns from j to end-1.
 func (s *ribbonShape) tailSums(filter []byte, tail, print uint64, j, end int) uint64 {
-	bit := s.flat + j*s.tail
-	if tail>>57 != 0 { // there may be 9 bytes with bits of the window
-		for ; j < end; j++ {
-			print ^= parity(window(filter, bit)&tail) << (j & 63)
-			bit += s.tail
-		}
-		return print
-	}
-	// Slots of the tail are in the payload, and before the last 8 bytes of the filter or in them.
-	at, last := unsafe.Pointer(unsafe.SliceData(filter)), uint(len(filter)-8)
-	for bit := uint(bit); j < end; j++ {
-		i := min(bit/8, last)
-		print ^= parity(load64(unsafe.Add(at, i))>>((bit-8*i)&63)&tail) << (j & 63)
-		bit += uint(s.tail)
+	for bit, wide := s.flat+j*s.tail, s.tail > 57; j < end; j++ {
+		print ^= parity(window(filter, bit, wide)&tail) << (j & 63)
+		bit += s.tail
 	}
 	return print
 }

@@ -150,7 +150,7 @@ func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
 	left := hashes
 	for len(left) > 2000 {
 		m := len(left)
-		count := (m-m/24) / 16
+		count := (m - m/24) / 16
 		bumps := make([]byte, (count+11)/15)
 		starts := make([][]uint64, count-3)
 		for _, x := range left {

@@ -182,6 +182,11 @@ func printOf(x uint64) uint64 {
 
 func bandOf(x uint64) uint64 { return (x ^ x>>32) * 0xbf58476d1ce4e5b9 }
 
+func tailOf(x uint64) uint64 {
+	x = (x>>32 | x<<32) * 0x94d049bb133111eb
+	return x ^ x>>32
+}
+
 // startOf returns the block where the window begins in a layer of n blocks.
 func startOf(x uint64, n int) int { return int(x >> 32 * uint64(n-ribbonWindow+1) >> 32) }
 
@@ -195,9 +200,9 @@ const (
 func turn(print uint64, n byte) uint64 { return print >> (turnShift + 2*(n%turns)) & 3 }
 
 // lastHash returns another hash of x for the last layer, if the seed is not among the first.
-func (s *ribbonShape) lastHash(x uint64) uint64 {
-	if s.seed >= turns {
-		x = mix(x, uint64(s.seed/turns))
+func lastHash(x uint64, seed byte) uint64 {
+	if seed >= turns {
+		x = mix(x, uint64(seed/turns))
 	}
 	return x
 }
@@ -209,8 +214,7 @@ func (s *ribbonShape) lastKey(x uint64) (k ribbonKey) {
 	}
 	k.print = printOf(x)
 	k.more = int(x&math.MaxUint32*uint64(s.last)>>32) < s.favoured
-	t := (x>>32 | x<<32) * 0x94d049bb133111eb
-	k.tail = (t ^ t>>32) & (1<<s.tail - 1) &^ 3
+	k.tail = tailOf(x) & (1<<s.tail - 1) &^ 3
 	if s.band == 0 {
 		if k.more && s.part < s.tail {
 			k.tail &= 1<<s.part - 1
