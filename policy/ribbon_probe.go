@@ -19,16 +19,6 @@ func (*Ribbon) MayContain(filter, key []byte) bool {
 // ribbonMayContain reads a filter whose last byte is EncodingRibbon.
 func ribbonMayContain(filter, key []byte) bool {
 	x := keyHash(key) // overlaps the division
-	n := len(filter) - trailerTail - 2
-	if n >= 4 && n < 1<<20 && filter[n]-1 < ribbonDense { // all parameters are in registers
-		if filter[n]^filter[n+1]^filter[n+2] != lengthCheck(n)^byte(EncodingRibbon) {
-			return true
-		}
-		room, last := uint32(8*n), uint32(filter[n])
-		columns := room / last
-		return columns-1 >= ribbonColumns ||
-			denseContains(filter, x, 0, int(last), int(columns), int(room-columns*last), filter[n+1])
-	}
 	var s ribbonShape
 	return !s.parse(filter) || s.contains(filter, x)
 }
@@ -62,7 +52,7 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 		if !isBumped(filter[bumps:], start) {
 			block += start
 			print, band := printOf(x), bandOf(x)
-			if !s.blocksContain(filter, block, print, band, 0, s.columns) {
+			if !s.blocksContain(filter, block, print, band) {
 				return false
 			}
 			slot := s.last + block*ribbonBlock
@@ -73,54 +63,44 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 		bumps += bumpBytes(n)
 		x = mix(x, 0)
 	}
-	if s.band == 0 {
-		return denseContains(filter, x, s.flat, s.last, s.columns, s.part, s.seed)
-	}
-	k := s.lastKey(lastHash(x, s.seed))
-	k.tail |= turn(k.print, s.seed) & (1<<s.tail - 1)
-	columns := s.columns
-	if k.more {
-		columns++
-	}
-	// A miss leaves after the first four columns, 15 times of 16.
-	first := min(4, s.columns)
-	block += k.start
-	print := s.tailSums(filter, k.tail, k.print, 0, first)
-	if !s.blocksContain(filter, block, print, k.band, 0, first) {
-		return false
-	}
-	print = s.tailSums(filter, k.tail, print, first, columns)
-	return s.blocksContain(filter, block, print, k.band, first, s.columns) && (!k.more ||
-		lastSum(filter, s.flat+columns*s.tail+k.start*ribbonBlock, k.band, print>>s.columns))
+	return s.lastContains(filter, x, block)
 }
 
-// denseContains reports whether a key that hash x brings to a last layer without a band may be in
-// the filter. The arguments are as in a ribbonShape.
-func denseContains(filter []byte, x uint64, flat, last, columns, part int, seed byte) bool {
-	x = lastHash(x, seed)
-	print := printOf(x)
-	more, tail := ^uint64(0), (tailOf(x)&^3|turn(print, seed))&(1<<last-1)
-	if part < last { // without a branch that depends on the key
-		index := int(x & math.MaxUint32 * uint64(last) >> 32)
-		more = uint64(int64(index-(part-2-(last-part)/8)) >> 63)
-		tail &= 1<<part - 1 | ^more
+// lastContains answers for a key of the last layer, whose blocks begin at the given one. As in
+// blocksContain, four columns are added at once; a miss leaves after them, 15 times of 16.
+func (s *ribbonShape) lastContains(filter []byte, x uint64, block int) bool {
+	print, band, tail, more, start := s.lastKey(lastHash(x, s.seed))
+	b0, b1, b2, b3 := inLanes(band)
+	slots, columns := s.tail, s.columns
+	stride := 2 * columns
+	at, wide, inBlocks := 2*(block+start)*columns, slots > 57, band != 0
+	if inBlocks && columns < 4 {
+		print ^= s.blockSums(filter, block+start, band)
+		inBlocks = false
 	}
-	wide := last > 57
-	sums, j := uint64(0), 0
-	for first := min(4, columns); ; {
-		for ; j < first; j++ {
-			sums |= parity(window(filter, flat, wide)&tail) << (j & 63)
-			flat += last
+	for j := 0; j < columns; j += 4 {
+		j = max(0, min(j, columns-4))
+		bit := s.flat + j*slots
+		w0 := window(filter, bit, wide) & tail
+		w1 := window(filter, bit+slots, wide) & tail
+		w2 := window(filter, bit+2*slots, wide) & tail
+		w3 := window(filter, bit+3*slots, wide) & tail
+		even := (w0^w0>>32)&math.MaxUint32 | (w2^w2<<32)&^math.MaxUint32
+		odd := (w1^w1>>32)&math.MaxUint32 | (w3^w3<<32)&^math.MaxUint32
+		const half = 0xffff<<32 | 0xffff
+		sum := (even^even>>16)&half | (odd^odd<<16)&^half
+		if inBlocks {
+			p := unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), at+2*j)
+			sum ^= load64(p)&b0 ^ load64(unsafe.Add(p, stride))&b1 ^
+				load64(unsafe.Add(p, 2*stride))&b2 ^ load64(unsafe.Add(p, 3*stride))&b3
 		}
-		if (sums^print)&(1<<(j&63)-1) != 0 { // after four columns, for 15 of 16 absent keys
+		if differ(sum, print>>(j&63))&(1<<(16*min(columns, 4))-1) != 0 {
 			return false
 		}
-		if j == columns {
-			break
-		}
-		first = columns
 	}
-	return (parity(window(filter, flat, wide)&tail)^print>>(j&63))&more&1 == 0
+	bit := s.flat + columns*slots
+	sum := window(filter, bit, wide)&tail ^ window(filter, bit+slots+start*ribbonBlock, true)&band
+	return (parity(sum)^print>>(columns&63))&more&1 == 0
 }
 
 // lastSum reports whether slots of the last column add up to bit 0 of print.
@@ -142,42 +122,40 @@ func window(filter []byte, bit int, wide bool) uint64 {
 	return w
 }
 
-// tailSums adds what the slots of the tail add up to to print, in the columns from j to end-1.
-func (s *ribbonShape) tailSums(filter []byte, tail, print uint64, j, end int) uint64 {
-	for bit, wide := s.flat+j*s.tail, s.tail > 57; j < end; j++ {
-		print ^= parity(window(filter, bit, wide)&tail) << (j & 63)
-		bit += s.tail
-	}
-	return print
-}
-
 const everyLane = 1<<48 | 1<<32 | 1<<16 | 1
 
+// inLanes returns the coefficients of four blocks, in four lanes each.
+func inLanes(band uint64) (b0, b1, b2, b3 uint64) {
+	return band & 0xffff * everyLane, band >> 16 & 0xffff * everyLane,
+		band >> 32 & 0xffff * everyLane, band >> 48 * everyLane
+}
+
+// differ returns in every lane whether its parity is not the bit of print.
+func differ(sum, print uint64) uint64 {
+	sum ^= sum >> 8
+	sum ^= sum >> 4
+	sum ^= sum >> 2
+	sum ^= sum >> 1
+	// The parities are at bits 0, 16, 32, 48, and so are now the bits of print.
+	return (sum ^ print&15*(1<<45|1<<30|1<<15|1)) & everyLane
+}
+
 // blocksContain reports whether the slots from a block on with the coefficients of band add up to
-// print in columns from j to end-1. Four columns are added at once, in lanes of 16 bits.
-func (s *ribbonShape) blocksContain(filter []byte, block int, print, band uint64, j, end int) bool {
-	if end < 4 {
-		return (s.blockSums(filter, block, band)^print)&(1<<end-1) == 0
+// print in the columns that all slots have. Four columns are added at once, in lanes of 16 bits.
+func (s *ribbonShape) blocksContain(filter []byte, block int, print, band uint64) bool {
+	if s.columns < 4 {
+		return (s.blockSums(filter, block, band)^print)&(1<<s.columns-1) == 0
 	}
-	b0 := band & 0xffff * everyLane
-	b1 := band >> 16 & 0xffff * everyLane
-	b2 := band >> 32 & 0xffff * everyLane
-	b3 := band >> 48 * everyLane
+	b0, b1, b2, b3 := inLanes(band)
 	stride := uintptr(2 * s.columns)
 	// All of the window is in the filter: block is at most the layer's blocks less ribbonWindow.
 	at := unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), uintptr(block)*stride)
-	for ; j < end; j += 4 {
-		j = min(j, end-4)
+	for j := 0; j < s.columns; j += 4 {
+		j = min(j, s.columns-4)
 		p := unsafe.Add(at, 2*j)
 		sum := load64(p)&b0 ^ load64(unsafe.Add(p, stride))&b1 ^
 			load64(unsafe.Add(p, 2*stride))&b2 ^ load64(unsafe.Add(p, 3*stride))&b3
-		sum ^= sum >> 8
-		sum ^= sum >> 4
-		sum ^= sum >> 2
-		sum ^= sum >> 1
-		// The parities are at bits 0, 16, 32, 48, and so are now the bits of print.
-		sum ^= print >> (j & 63) & 15 * (1<<45 | 1<<30 | 1<<15 | 1)
-		if sum&everyLane != 0 {
+		if differ(sum, print>>(j&63)) != 0 {
 			return false
 		}
 	}
