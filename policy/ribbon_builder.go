@@ -84,6 +84,7 @@ type ribbonWork struct {
 	last   []tailRow
 	bumps  []byte
 	front  ribbonFront
+	tail   tailSystem
 }
 
 var ribbonWorks = sync.Pool{New: func() any { return new(ribbonWork) }}
@@ -158,10 +159,10 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 	}
 	upper := len(w.rows)
 	last := w.addRows(s.band)
-	var prints [ribbonDense]uint64
+	var columns [ribbonDense]uint64
 	for ok := false; !ok; {
 		var turn byte
-		if turn, prints, ok = w.solveLast(&s, last, hashes); ok {
+		if turn, columns, ok = w.solveLast(&s, last, hashes); ok {
 			s.seed += turn
 		} else if s.seed += turns; s.seed == 0 {
 			return false
@@ -174,7 +175,7 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		s.writeBlocks(filter, w.rows[first:][:n*ribbonBlock], block, bit+first, s.part-s.last-first)
 		block += n
 	}
-	w.writeLast(&s, filter, w.rows[upper:], block, &prints)
+	w.writeLast(&s, filter, w.rows[upper:], block, &columns)
 	copy(filter[s.bumps:], w.bumps)
 	appendTrailer(filter[:payload], payload, EncodingRibbon, s.parameters()...)
 	return true
@@ -195,7 +196,7 @@ func (w *ribbonWork) solveLast(
 	if s.seed >= turns {
 		w.seeded = append(w.seeded[:0], hashes...)
 		for i, x := range w.seeded {
-			w.seeded[i] = s.lastHash(x)
+			w.seeded[i] = lastHash(x, s.seed)
 		}
 		slices.Sort(w.seeded)
 		hashes = w.seeded
@@ -213,45 +214,43 @@ func (w *ribbonWork) solveLast(
 		}
 		f.group = f.group[:0]
 	}
-	start, favoured := 0, 0
+	first, favoured := 0, 0
 	f.group = f.group[:0]
-	for _, more := range []bool{true, false} { // the windows of the others begin at later blocks
+	for want := range uint64(2) { // the windows of the keys without the last column are later
 		for _, x := range hashes {
-			k := s.lastKey(x)
-			if k.more != more {
+			print, band, tail, more, start := s.lastKey(x)
+			if more&1 == want {
 				continue
 			}
-			if more {
-				favoured++
+			favoured += int(more & 1)
+			if s.band == 0 {
+				w.last = append(w.last, tailRow{tail &^ 3, print})
+				continue
 			}
-			if s.band > 0 && k.start != start {
-				insert(start)
-				start = k.start
+			if start != first {
+				insert(first)
+				first = start
 			}
-			f.group = append(f.group, bandRow{k.band, tailRow{k.tail, k.print}})
+			f.group = append(f.group, bandRow{band, tailRow{tail &^ 3, print}})
 		}
 	}
-	insert(start)
+	insert(first)
 	if s.part < s.last && favoured > s.part {
 		return 0, [ribbonDense]uint64{}, false
 	}
-	return solveTail(w.last, s.tail)
+	return w.tail.solveTail(w.last, s.tail, s.columns+1)
 }
 
 // writeLast writes the last layer.
 func (w *ribbonWork) writeLast(
-	s *ribbonShape, filter []byte, rows []ribbonRow, block int, prints *[ribbonDense]uint64,
+	s *ribbonShape, filter []byte, rows []ribbonRow, block int, columns *[ribbonDense]uint64,
 ) {
-	var columns [ribbonColumns + 1]uint64
-	for j := range columns[:s.columns+1] {
+	for j, c := range columns[:s.columns+1] {
 		n := s.tail
-		for i := range n {
-			columns[j] |= prints[i] >> j & 1 << i
-		}
 		if j == s.columns {
 			n = min(n, s.part)
 		}
-		putBits(filter, s.flat+j*s.tail, columns[j]&(1<<n-1), n)
+		putBits(filter, s.flat+j*s.tail, c&(1<<n-1), n)
 	}
 	for i := range rows {
 		tail := w.tails[i] | turn(rows[i].print, s.seed)&(1<<s.tail-1)

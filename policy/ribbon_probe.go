@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -17,7 +18,7 @@ func (*Ribbon) MayContain(filter, key []byte) bool {
 
 // ribbonMayContain reads a filter whose last byte is EncodingRibbon.
 func ribbonMayContain(filter, key []byte) bool {
-	x := keyHash(key) // overlaps the division in parse
+	x := keyHash(key) // overlaps the division
 	var s ribbonShape
 	return !s.parse(filter) || s.contains(filter, x)
 }
@@ -51,7 +52,7 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 		if !isBumped(filter[bumps:], start) {
 			block += start
 			print, band := printOf(x), bandOf(x)
-			if !s.blocksContain(filter, block, print, band, 0, s.columns) {
+			if !s.blocksContain(filter, block, print, band) {
 				return false
 			}
 			slot := s.last + block*ribbonBlock
@@ -62,93 +63,99 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 		bumps += bumpBytes(n)
 		x = mix(x, 0)
 	}
-	k := s.lastKey(s.lastHash(x))
-	k.tail |= turn(k.print, s.seed) & (1<<s.tail - 1)
-	columns := s.columns
-	if k.more {
-		columns++
+	return s.lastContains(filter, x, block)
+}
+
+// lastContains answers for a key of the last layer, whose blocks begin at the given one. As in
+// blocksContain, four columns are added at once; a miss leaves after them, 15 times of 16.
+func (s *ribbonShape) lastContains(filter []byte, x uint64, block int) bool {
+	print, band, tail, more, start := s.lastKey(lastHash(x, s.seed))
+	b0, b1, b2, b3 := inLanes(band)
+	slots, columns := s.tail, s.columns
+	stride := 2 * columns
+	at, wide, inBlocks := 2*(block+start)*columns, slots > 57, band != 0
+	if inBlocks && columns < 4 {
+		print ^= s.blockSums(filter, block+start, band)
+		inBlocks = false
 	}
-	// A miss leaves after the first four columns, 15 times of 16.
-	first := min(4, s.columns)
-	print := s.tailSums(filter, k.tail, k.print, 0, first)
-	if s.band == 0 {
-		return print&(1<<first-1) == 0 &&
-			s.tailSums(filter, k.tail, print, first, columns)&(1<<columns-1) == 0
+	for j := 0; j < columns; j += 4 {
+		j = max(0, min(j, columns-4))
+		bit := s.flat + j*slots
+		w0 := window(filter, bit, wide) & tail
+		w1 := window(filter, bit+slots, wide) & tail
+		w2 := window(filter, bit+2*slots, wide) & tail
+		w3 := window(filter, bit+3*slots, wide) & tail
+		even := (w0^w0>>32)&math.MaxUint32 | (w2^w2<<32)&^math.MaxUint32
+		odd := (w1^w1>>32)&math.MaxUint32 | (w3^w3<<32)&^math.MaxUint32
+		const half = 0xffff<<32 | 0xffff
+		sum := (even^even>>16)&half | (odd^odd<<16)&^half
+		if inBlocks {
+			p := unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), at+2*j)
+			sum ^= load64(p)&b0 ^ load64(unsafe.Add(p, stride))&b1 ^
+				load64(unsafe.Add(p, 2*stride))&b2 ^ load64(unsafe.Add(p, 3*stride))&b3
+		}
+		if differ(sum, print>>(j&63))&(1<<(16*min(columns, 4))-1) != 0 {
+			return false
+		}
 	}
-	block += k.start
-	if !s.blocksContain(filter, block, print, k.band, 0, first) {
-		return false
-	}
-	print = s.tailSums(filter, k.tail, print, first, columns)
-	return s.blocksContain(filter, block, print, k.band, first, s.columns) && (!k.more ||
-		lastSum(filter, s.flat+columns*s.tail+k.start*ribbonBlock, k.band, print>>s.columns))
+	bit := s.flat + columns*slots
+	sum := window(filter, bit, wide)&tail ^ window(filter, bit+slots+start*ribbonBlock, true)&band
+	return (parity(sum)^print>>(columns&63))&more&1 == 0
 }
 
 // lastSum reports whether slots of the last column add up to bit 0 of print.
 func lastSum(filter []byte, bit int, band, print uint64) bool {
-	return parity(window(filter, bit)&band)^print&1 == 0
+	return parity(window(filter, bit, true)&band)^print&1 == 0
 }
 
 func parity(x uint64) uint64 { return uint64(bits.OnesCount64(x) & 1) }
 
-// window returns 64 bits from bit on, or fewer at the end of the filter.
-// REQUIRES: the filter has 8 bytes or more.
-func window(filter []byte, bit int) uint64 {
-	i := min(bit/8, len(filter)-8)
-	w := binary.LittleEndian.Uint64(filter[i:]) >> (bit - 8*i)
-	if i+8 < len(filter) {
-		w |= uint64(filter[i+8]) << (64 - bit%8)
+// window returns bits from the given one on: 64 if it is wide, otherwise at least 57. Those that the
+// filter does not have are any.
+// REQUIRES: the filter has 8 bytes or more, and the bit.
+func window(filter []byte, bit int, wide bool) uint64 {
+	i := min(bit>>3, len(filter)-8)
+	w := load64(unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), i)) >> (uint(bit-8*i) & 63)
+	if wide {
+		w |= uint64(filter[min(i+8, len(filter)-1)]) << (64 - uint(bit-8*i))
 	}
 	return w
 }
 
-// tailSums adds what the slots of the tail add up to to print, in the columns from j to end-1.
-func (s *ribbonShape) tailSums(filter []byte, tail, print uint64, j, end int) uint64 {
-	bit := s.flat + j*s.tail
-	if tail>>57 != 0 { // there may be 9 bytes with bits of the window
-		for ; j < end; j++ {
-			print ^= parity(window(filter, bit)&tail) << (j & 63)
-			bit += s.tail
-		}
-		return print
-	}
-	// Slots of the tail are in the payload, and before the last 8 bytes of the filter or in them.
-	at, last := unsafe.Pointer(unsafe.SliceData(filter)), uint(len(filter)-8)
-	for bit := uint(bit); j < end; j++ {
-		i := min(bit/8, last)
-		print ^= parity(load64(unsafe.Add(at, i))>>((bit-8*i)&63)&tail) << (j & 63)
-		bit += uint(s.tail)
-	}
-	return print
-}
-
 const everyLane = 1<<48 | 1<<32 | 1<<16 | 1
 
+// inLanes returns the coefficients of four blocks, in four lanes each.
+func inLanes(band uint64) (b0, b1, b2, b3 uint64) {
+	return band & 0xffff * everyLane, band >> 16 & 0xffff * everyLane,
+		band >> 32 & 0xffff * everyLane, band >> 48 * everyLane
+}
+
+// differ returns in every lane whether its parity is not the bit of print.
+func differ(sum, print uint64) uint64 {
+	sum ^= sum >> 8
+	sum ^= sum >> 4
+	sum ^= sum >> 2
+	sum ^= sum >> 1
+	// The parities are at bits 0, 16, 32, 48, and so are now the bits of print.
+	return (sum ^ print&15*(1<<45|1<<30|1<<15|1)) & everyLane
+}
+
 // blocksContain reports whether the slots from a block on with the coefficients of band add up to
-// print in columns from j to end-1. Four columns are added at once, in lanes of 16 bits.
-func (s *ribbonShape) blocksContain(filter []byte, block int, print, band uint64, j, end int) bool {
-	if end < 4 {
-		return (s.blockSums(filter, block, band)^print)&(1<<end-1) == 0
+// print in the columns that all slots have. Four columns are added at once, in lanes of 16 bits.
+func (s *ribbonShape) blocksContain(filter []byte, block int, print, band uint64) bool {
+	if s.columns < 4 {
+		return (s.blockSums(filter, block, band)^print)&(1<<s.columns-1) == 0
 	}
-	b0 := band & 0xffff * everyLane
-	b1 := band >> 16 & 0xffff * everyLane
-	b2 := band >> 32 & 0xffff * everyLane
-	b3 := band >> 48 * everyLane
+	b0, b1, b2, b3 := inLanes(band)
 	stride := uintptr(2 * s.columns)
 	// All of the window is in the filter: block is at most the layer's blocks less ribbonWindow.
 	at := unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), uintptr(block)*stride)
-	for ; j < end; j += 4 {
-		j = min(j, end-4)
+	for j := 0; j < s.columns; j += 4 {
+		j = min(j, s.columns-4)
 		p := unsafe.Add(at, 2*j)
 		sum := load64(p)&b0 ^ load64(unsafe.Add(p, stride))&b1 ^
 			load64(unsafe.Add(p, 2*stride))&b2 ^ load64(unsafe.Add(p, 3*stride))&b3
-		sum ^= sum >> 8
-		sum ^= sum >> 4
-		sum ^= sum >> 2
-		sum ^= sum >> 1
-		// The parities are at bits 0, 16, 32, 48, and so are now the bits of print.
-		sum ^= print >> (j & 63) & 15 * (1<<45 | 1<<30 | 1<<15 | 1)
-		if sum&everyLane != 0 {
+		if differ(sum, print>>(j&63)) != 0 {
 			return false
 		}
 	}

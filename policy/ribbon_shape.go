@@ -35,11 +35,6 @@ type ribbonShape struct {
 	part    int // slots that have one column more
 	bumps   int // offset of the bumps
 	flat    int // offset in bits of the tail and of the last column
-
-	// Of every s.last keys in the last layer, so many have one column more. If not all of its slots
-	// do, these keys must fit into those that do, with some room. Their windows begin at one of the
-	// first favouredStarts blocks, those of the other keys at block others or later.
-	favoured, favouredStarts, others int
 }
 
 // upperBlocks returns the number of blocks of an upper layer.
@@ -96,21 +91,6 @@ func (s *ribbonShape) fit(payload int) bool {
 	return columns-1 < ribbonColumns
 }
 
-// favour sets which keys of the last layer have the last column, and where their windows begin.
-func (s *ribbonShape) favour() {
-	s.favoured, s.others = s.last, 0
-	s.favouredStarts = s.band/ribbonBlock - ribbonWindow + 1
-	if s.part < s.last {
-		s.favoured = max(0, s.part-2-min(s.last-s.part, 4*s.tail)/8)
-		if room := s.part - s.tail; s.band > 0 && room <= 0 {
-			s.favoured = 0
-		} else if s.favoured > 0 {
-			s.favouredStarts = max(1, (room+ribbonBlock-1)/ribbonBlock-ribbonWindow+1)
-			s.others = min(room, s.band-ribbonWindow*ribbonBlock) / ribbonBlock
-		}
-	}
-}
-
 // parse reads the trailer of a filter whose last byte is EncodingRibbon. If it returns false, the
 // filter is malformed and may contain every key.
 func (s *ribbonShape) parse(filter []byte) bool {
@@ -157,16 +137,6 @@ func (s *ribbonShape) parameters() []byte {
 	return append(p, s.seed)
 }
 
-// A ribbonKey is what a hash says in one layer. In every column that the key has, the slots for
-// which it has a coefficient add up to its bit of print.
-type ribbonKey struct {
-	print uint64 // bit j for column j; the bits from turnShift on are for turn
-	band  uint64 // the coefficients of the slots from block start on
-	start int
-	tail  uint64 // those of the tail; but slots 0 and 1 have those that turn returns
-	more  bool   // the key has the last column, which only some slots have
-}
-
 // mix returns another hash of hash x.
 func mix(x, k uint64) uint64 {
 	x += k * 0x9e3779b97f4a7c15
@@ -182,6 +152,11 @@ func printOf(x uint64) uint64 {
 
 func bandOf(x uint64) uint64 { return (x ^ x>>32) * 0xbf58476d1ce4e5b9 }
 
+func tailOf(x uint64) uint64 {
+	x = (x>>32 | x<<32) * 0x94d049bb133111eb
+	return x ^ x>>32
+}
+
 // startOf returns the block where the window begins in a layer of n blocks.
 func startOf(x uint64, n int) int { return int(x >> 32 * uint64(n-ribbonWindow+1) >> 32) }
 
@@ -195,39 +170,54 @@ const (
 func turn(print uint64, n byte) uint64 { return print >> (turnShift + 2*(n%turns)) & 3 }
 
 // lastHash returns another hash of x for the last layer, if the seed is not among the first.
-func (s *ribbonShape) lastHash(x uint64) uint64 {
-	if s.seed >= turns {
-		x = mix(x, uint64(s.seed/turns))
+func lastHash(x uint64, seed byte) uint64 {
+	if seed >= turns {
+		x = mix(x, uint64(seed/turns))
 	}
 	return x
 }
 
-// lastKey returns what lastHash says in the last layer.
-func (s *ribbonShape) lastKey(x uint64) (k ribbonKey) {
-	if s.favouredStarts == 0 { // keys of upper layers need not wait for it
-		s.favour()
+// favoured returns how many of every s.last keys in the last layer have the last column: if not all
+// of its slots have it, these keys must fit into those that do, with some room.
+func (s *ribbonShape) favoured() int {
+	if s.part >= s.last {
+		return s.last
 	}
-	k.print = printOf(x)
-	k.more = int(x&math.MaxUint32*uint64(s.last)>>32) < s.favoured
-	t := (x>>32 | x<<32) * 0x94d049bb133111eb
-	k.tail = (t ^ t>>32) & (1<<s.tail - 1) &^ 3
+	if s.band > 0 && s.part <= s.tail {
+		return 0
+	}
+	return max(0, s.part-2-min(s.last-s.part, 4*s.tail)/8)
+}
+
+// lastKey returns what lastHash says in the last layer: the print, the coefficients of the band
+// from block start on, and of the tail. All bits of more are 1 if the key has the last column,
+// which only some slots may have.
+func (s *ribbonShape) lastKey(x uint64) (print, band, tail, more uint64, start int) {
+	print = printOf(x)
+	tail = (tailOf(x)&^3 | turn(print, s.seed)) & (1<<s.tail - 1)
+	favoured := s.favoured()
+	index := int(x & math.MaxUint32 * uint64(s.last) >> 32)
+	more = uint64(int64(index-favoured) >> 63) // without a branch that depends on the key
+	masked := more
+	if s.part >= s.last {
+		masked = 0
+	}
 	if s.band == 0 {
-		if k.more && s.part < s.tail {
-			k.tail &= 1<<s.part - 1
-		}
-		return k
+		return print, 0, tail & (1<<s.part - 1 | ^masked), more, 0
 	}
-	k.band = bandOf(x)
-	if !k.more {
-		starts := s.band/ribbonBlock - ribbonWindow + 1 - s.others
-		k.start = s.others + int(x>>32*uint64(starts)>>32)
-		return k
+	band = bandOf(x)
+	starts := s.band/ribbonBlock - ribbonWindow + 1
+	if favoured == 0 || s.part >= s.last {
+		return print, band, tail, more, int(x >> 32 * uint64(starts) >> 32)
 	}
-	k.start = int(x >> 32 * uint64(s.favouredStarts) >> 32)
-	if s.part < s.last {
-		k.band &= 1<<(s.part-s.tail-k.start*ribbonBlock) - 1
+	room := s.part - s.tail // slots of the band that have it
+	if more == 0 {
+		others := min(room/ribbonBlock, starts-1)
+		return print, band, tail, more, others + int(x>>32*uint64(starts-others)>>32)
 	}
-	return k
+	starts = max(1, (room+ribbonBlock-1)/ribbonBlock-ribbonWindow+1)
+	start = int(x >> 32 * uint64(starts) >> 32)
+	return print, band & (1<<(room-start*ribbonBlock) - 1), tail, more, start
 }
 
 // estimate returns how many keys filters of this shape have, within 3 %, and the share of random
@@ -237,7 +227,6 @@ func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
 	if s.last > ribbonDense {
 		keys /= 1.01
 	}
-	s.favour()
 	// Of all hashes: those not in the layers so far, and those with one column more.
 	left, more := 1.0, 0.0
 	block, bumps := 0, payload[s.bumps:]
@@ -262,6 +251,6 @@ func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
 		block += n
 		bumps = bumps[bumpBytes(n):]
 	}
-	more += left * float64(max(0, s.favoured)) / float64(s.last)
+	more += left * float64(s.favoured()) / float64(s.last)
 	return keys, (1 - more/2) / float64(uint64(1)<<s.columns)
 }

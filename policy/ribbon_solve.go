@@ -187,66 +187,116 @@ func (f *ribbonFront) insertUpper(rows []ribbonRow, hashes []uint64, n int, bump
 	return bumped
 }
 
-// eliminate brings the rows from done on into echelon form for the slots from first to end-1, in
-// this order, and appends the slots that they determine to pivots.
-func eliminate(rows []tailRow, pivots []int, first, end int) []int {
-	for slot := first; slot < end && len(pivots) < len(rows); slot++ {
-		done := len(pivots)
-		for i := done; i < len(rows); i++ {
-			if rows[i].tail>>slot&1 == 0 {
-				continue
-			}
-			r := rows[i]
-			rows[i] = rows[done]
-			rows[done] = r
-			pivots = append(pivots, slot)
-			rest := rows[i+1:]
-			for j := range rest { // without a branch that depends on a coefficient
-				mask := -(rest[j].tail >> (slot & 63) & 1)
-				rest[j].tail ^= r.tail & mask
-				rest[j].print ^= r.print & mask
-			}
-			break
+// A tailSystem is the equations of a tail, by columns: bit i of a word is for row i. One step of
+// elimination then takes few instructions for all rows together.
+type tailSystem struct {
+	slots  [ribbonDense]uint64 // the coefficients
+	steps  []tailStep          // so far
+	unused uint64              // rows that determine no slot yet
+}
+
+// A tailStep adds the row that determines a slot to other rows.
+type tailStep struct {
+	slot, row int
+	others    uint64
+}
+
+// eliminate lets rows determine the slots from first to end-1, as far as they can.
+func (t *tailSystem) eliminate(first, end int) {
+	for slot := first; slot < end && t.unused != 0; slot++ {
+		c := t.slots[slot]
+		if c&t.unused == 0 {
+			continue
 		}
+		row := bits.TrailingZeros64(c & t.unused)
+		others := c &^ (1 << row)
+		t.unused &^= 1 << row
+		t.steps = append(t.steps, tailStep{slot, row, others})
+		addRow(t.slots[slot+1:end], row, others)
 	}
-	return pivots
+}
+
+// addRow adds a row to others, in all columns.
+func addRow(columns []uint64, row int, others uint64) {
+	for i, c := range columns { // without a branch that depends on a bit
+		columns[i] = c ^ others&-(c>>(row&63)&1)
+	}
 }
 
 // solveTail finds a turn with which the rows do not depend on each other. It returns it, and the
-// slots' prints with which they hold; those that the rows do not determine are 0.
-func solveTail(rows []tailRow, slots int) (n byte, prints [ribbonDense]uint64, ok bool) {
+// first columns of the slots with which they hold; slots that the rows do not determine are 0.
+func (t *tailSystem) solveTail(rows []tailRow, slots, width int) (
+	n byte, columns [ribbonDense]uint64, ok bool,
+) {
 	if len(rows) > slots {
-		return 0, prints, false
+		return 0, columns, false
 	}
-	var buffer [ribbonDense]int
+	clear(t.slots[len(rows):])
+	for i, r := range rows {
+		t.slots[i] = r.tail
+	}
+	transpose(&t.slots)
 	turned := min(slots, 2)
-	pivots := eliminate(rows, buffer[:0], turned, slots)
-	done := len(pivots)
-	for ; n < turns && !ok; n++ {
-		var rest [2]tailRow
-		m := copy(rest[:], rows[done:])
-		for i := range rest[:m] {
-			rest[i].tail = turn(rest[i].print, n) & (1<<turned - 1)
+	t.steps, t.unused = t.steps[:0], 1<<len(rows)-1
+	t.eliminate(turned, slots)
+	if bits.OnesCount64(t.unused) > turned {
+		return 0, columns, false
+	}
+	// The prints of the unused rows now: sums of prints of the rows that the steps added to them.
+	var prints [2]uint64
+	i := 0
+	for unused := t.unused; unused != 0; unused &= unused - 1 {
+		sum := unused & -unused
+		for j := len(t.steps) - 1; j >= 0; j-- {
+			sum |= parity(sum&t.steps[j].others) << (t.steps[j].row & 63)
 		}
-		ok = m == len(rows)-done && len(eliminate(rest[:m], nil, 0, turned)) == m
+		for ; sum != 0; sum &= sum - 1 {
+			prints[i] ^= rows[bits.TrailingZeros64(sum)].print
+		}
+		i++
 	}
-	if !ok {
-		return 0, prints, false
-	}
-	n--
-	for i := range rows {
-		rows[i].tail |= turn(rows[i].print, n) & (1<<turned - 1)
-	}
-	rest := eliminate(rows[done:], buffer[done:done], 0, turned)
-	pivots = buffer[:done+len(rest)]
-	for i := len(pivots) - 1; i >= 0; i-- {
-		slot, print := pivots[i], rows[i].print
-		prints[slot] = print
-		for j := range rows[:i] {
-			rows[j].print ^= print & -(rows[j].tail >> (slot & 63) & 1)
+	for ; n < turns; n++ {
+		a, b := turn(prints[0], n)&(1<<turned-1), turn(prints[1], n)&(1<<turned-1)
+		if i == 0 || a != 0 && (i == 1 || b != 0 && a != b) {
+			break
 		}
 	}
-	return n, prints, true
+	if n == turns {
+		return 0, columns, false
+	}
+	for i, r := range rows {
+		columns[i] = r.print
+	}
+	transpose(&columns)
+	for i := range turned {
+		t.slots[i] = columns[turnShift+2*int(n)+i]
+	}
+	for _, s := range t.steps {
+		addRow(t.slots[:turned], s.row, s.others)
+	}
+	t.eliminate(0, turned)
+	right := columns
+	columns = [ribbonDense]uint64{}
+	for _, s := range t.steps {
+		addRow(right[:width], s.row, s.others)
+	}
+	for _, s := range t.steps {
+		for j, c := range right[:width] {
+			columns[j] |= c >> (s.row & 63) & 1 << (s.slot & 63)
+		}
+	}
+	return n, columns, true
+}
+
+// transpose makes bit i of word j bit j of word i, by halves, quarters and so on.
+func transpose(a *[64]uint64) {
+	for half, mask := 32, uint64(1<<32-1); half > 0; half, mask = half/2, mask^mask<<(half/2) {
+		for i := 0; i < 64; i = (i + half + 1) &^ half {
+			t := (a[i&63]>>half ^ a[(i+half)&63]) & mask
+			a[(i+half)&63] ^= t
+			a[i&63] ^= t << half
+		}
+	}
 }
 
 // writeBlocks solves the rows of a layer, whose blocks begin at the given one, and writes them, and
