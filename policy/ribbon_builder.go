@@ -192,7 +192,9 @@ func (w *ribbonWork) solveLast(
 		for i, x := range w.seeded {
 			w.seeded[i] = lastHash(x, s.seed)
 		}
-		slices.Sort(w.seeded)
+		if s.band > 0 {
+			slices.Sort(w.seeded)
+		}
 		hashes = w.seeded
 	}
 	clear(rows)
@@ -202,7 +204,9 @@ func (w *ribbonWork) solveLast(
 	f := &w.front
 	f.reset(rows, w.tails)
 	insert := func(start int) {
-		f.insert(start)
+		if s.band > 0 {
+			f.insert(start)
+		}
 		for _, r := range f.group {
 			w.last = append(w.last, r.tailRow)
 		}
@@ -217,10 +221,6 @@ func (w *ribbonWork) solveLast(
 				continue
 			}
 			favoured += int(more & 1)
-			if s.band == 0 {
-				w.last = append(w.last, tailRow{tail &^ 3, print})
-				continue
-			}
 			if start != first {
 				insert(first)
 				first = start

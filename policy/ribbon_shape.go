@@ -189,6 +189,11 @@ func (s *ribbonShape) favoured() int {
 	return max(0, s.part-2-min(s.last-s.part, 4*s.tail)/8)
 }
 
+// favours returns 1 in all bits if x is for one of the favoured of so many keys, otherwise 0.
+func favours(x uint64, last, favoured int) uint64 {
+	return uint64(int64(int(x&math.MaxUint32*uint64(last)>>32)-favoured) >> 63)
+}
+
 // lastKey returns what lastHash says in the last layer: the print, the coefficients of the band
 // from block start on, and of the tail. All bits of more are 1 if the key has the last column,
 // which only some slots may have.
@@ -196,8 +201,7 @@ func (s *ribbonShape) lastKey(x uint64) (print, band, tail, more uint64, start i
 	print = printOf(x)
 	tail = (tailOf(x)&^3 | turn(print, s.seed)) & (1<<s.tail - 1)
 	favoured := s.favoured()
-	index := int(x & math.MaxUint32 * uint64(s.last) >> 32)
-	more = uint64(int64(index-favoured) >> 63) // without a branch that depends on the key
+	more = favours(x, s.last, favoured)
 	masked := more
 	if s.part >= s.last {
 		masked = 0
