@@ -134,6 +134,7 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		}
 		n := (len(hashes) - len(hashes)/24) / ribbonBlock
 		s.upper = append(s.upper, byte(n), byte(n>>8), byte(n>>16))
+		s.addUpper(n)
 		at := len(w.bumps)
 		w.bumps = append(w.bumps, make([]byte, bumpBytes(n))...)
 		bumped := w.front.insertUpper(w.addRows(n*ribbonBlock), hashes, n, w.bumps[at:])
@@ -163,8 +164,8 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		}
 	}
 	block, bit := 0, s.flat+s.columns*s.tail+s.last
-	for layer := range len(s.upper) / 3 {
-		n := s.upperBlocks(layer)
+	for u := s.upper; len(u) > 0; u = u[3:] {
+		n := upperBlocks(u)
 		first := block * ribbonBlock
 		s.writeBlocks(filter, w.rows[first:][:n*ribbonBlock], block, bit+first, s.part-s.last-first)
 		block += n

@@ -57,7 +57,7 @@ func ribbonMayContainMany(filter []byte, keys [][]byte, out []bool) {
 func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 	block, bumps := 0, s.bumps
 	for u := s.upper; len(u) >= 3; u = u[3:] {
-		n := int(u[0]) | int(u[1])<<8 | int(u[2])<<16
+		n := upperBlocks(u)
 		start := startOf(x, n)
 		if !isBumped(filter[bumps:], start) {
 			block += start
