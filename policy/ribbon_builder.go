@@ -140,6 +140,7 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		}
 		n := (len(hashes) - len(hashes)/24) / ribbonBlock
 		s.upper = append(s.upper, byte(n), byte(n>>8), byte(n>>16))
+		s.addUpper(n)
 		at := len(w.bumps)
 		w.bumps = append(w.bumps, make([]byte, bumpBytes(n))...)
 		bumped := w.front.insertUpper(w.addRows(n*ribbonBlock), hashes, n, w.bumps[at:])
@@ -169,8 +170,8 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		}
 	}
 	block, bit := 0, s.flat+s.columns*s.tail+s.last
-	for layer := range len(s.upper) / 3 {
-		n := s.upperBlocks(layer)
+	for u := s.upper; len(u) > 0; u = u[3:] {
+		n := upperBlocks(u)
 		first := block * ribbonBlock
 		s.writeBlocks(filter, w.rows[first:][:n*ribbonBlock], block, bit+first, s.part-s.last-first)
 		block += n
@@ -198,7 +199,9 @@ func (w *ribbonWork) solveLast(
 		for i, x := range w.seeded {
 			w.seeded[i] = lastHash(x, s.seed)
 		}
-		slices.Sort(w.seeded)
+		if s.band > 0 {
+			slices.Sort(w.seeded)
+		}
 		hashes = w.seeded
 	}
 	clear(rows)
@@ -208,7 +211,9 @@ func (w *ribbonWork) solveLast(
 	f := &w.front
 	f.reset(rows, w.tails)
 	insert := func(start int) {
-		f.insert(start)
+		if s.band > 0 {
+			f.insert(start)
+		}
 		for _, r := range f.group {
 			w.last = append(w.last, r.tailRow)
 		}
@@ -223,10 +228,6 @@ func (w *ribbonWork) solveLast(
 				continue
 			}
 			favoured += int(more & 1)
-			if s.band == 0 {
-				w.last = append(w.last, tailRow{tail &^ 3, print})
-				continue
-			}
 			if start != first {
 				insert(first)
 				first = start

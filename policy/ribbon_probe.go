@@ -19,6 +19,16 @@ func (*Ribbon) MayContain(filter, key []byte) bool {
 // ribbonMayContain reads a filter whose last byte is EncodingRibbon.
 func ribbonMayContain(filter, key []byte) bool {
 	x := keyHash(key) // overlaps the division
+	n := len(filter) - trailerTail - 2
+	if n >= 4 && n < 1<<20 && filter[n]-1 < ribbonDense { // all parameters fit into registers
+		if filter[n]^filter[n+1]^filter[n+2] != lengthCheck(n)^byte(EncodingRibbon) {
+			return true
+		}
+		room, last := uint32(8*n), uint32(filter[n])
+		columns := room / last
+		return columns-1 >= ribbonColumns ||
+			denseContains(filter, x, 0, int(last), int(columns), int(room-columns*last), filter[n+1])
+	}
 	var s ribbonShape
 	return !s.parse(filter) || s.contains(filter, x)
 }
@@ -47,7 +57,7 @@ func ribbonMayContainMany(filter []byte, keys [][]byte, out []bool) {
 func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 	block, bumps := 0, s.bumps
 	for u := s.upper; len(u) >= 3; u = u[3:] {
-		n := int(u[0]) | int(u[1])<<8 | int(u[2])<<16
+		n := upperBlocks(u)
 		start := startOf(x, n)
 		if !isBumped(filter[bumps:], start) {
 			block += start
@@ -63,7 +73,47 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 		bumps += bumpBytes(n)
 		x = mix(x, 0)
 	}
+	if s.band == 0 {
+		return denseContains(filter, x, s.flat, s.last, s.columns, s.part, s.seed)
+	}
 	return s.lastContains(filter, x, block)
+}
+
+// denseContains reports whether a key that hash x brings to a last layer without a band may be in
+// the filter. The arguments are as in a ribbonShape. A miss leaves after four columns, 15 times
+// of 16.
+func denseContains(filter []byte, x uint64, flat, last, columns, part int, seed byte) bool {
+	x = lastHash(x, seed)
+	print := printOf(x)
+	more, tail := ^uint64(0), (tailOf(x)&^3|turn(print, seed))&(1<<last-1)
+	if part < last { // without a branch that depends on the key
+		more = favours(x, last, max(0, part-2-(last-part)/8))
+		tail &= 1<<part - 1 | ^more
+	}
+	for j := 0; ; {
+		if differ(tailLanes(filter, flat+j*last, last, tail), print>>(j&63))&(1<<(16*min(columns, 4))-1) != 0 {
+			return false
+		}
+		if j += 4; j >= columns {
+			break
+		}
+		j = min(j, columns-4)
+	}
+	return (parity(window(filter, flat+columns*last, last > 57)&tail)^print>>(columns&63))&more&1 == 0
+}
+
+// tailLanes returns, for four columns of a tail from a bit on, 16 bits that add up to the same as
+// the slots with the coefficients in tail.
+func tailLanes(filter []byte, bit, slots int, tail uint64) uint64 {
+	wide := slots > 57
+	w0 := window(filter, bit, wide) & tail
+	w1 := window(filter, bit+slots, wide) & tail
+	w2 := window(filter, bit+2*slots, wide) & tail
+	w3 := window(filter, bit+3*slots, wide) & tail
+	even := (w0^w0>>32)&math.MaxUint32 | (w2^w2<<32)&^math.MaxUint32
+	odd := (w1^w1>>32)&math.MaxUint32 | (w3^w3<<32)&^math.MaxUint32
+	const half = 0xffff<<32 | 0xffff
+	return (even^even>>16)&half | (odd^odd<<16)&^half
 }
 
 // lastContains answers for a key of the last layer, whose blocks begin at the given one. As in
@@ -73,22 +123,13 @@ func (s *ribbonShape) lastContains(filter []byte, x uint64, block int) bool {
 	b0, b1, b2, b3 := inLanes(band)
 	slots, columns := s.tail, s.columns
 	stride := 2 * columns
-	at, wide, inBlocks := 2*(block+start)*columns, slots > 57, band != 0
-	if inBlocks && columns < 4 {
+	at, inBlocks := 2*(block+start)*columns, columns >= 4
+	if !inBlocks {
 		print ^= s.blockSums(filter, block+start, band)
-		inBlocks = false
 	}
 	for j := 0; j < columns; j += 4 {
 		j = max(0, min(j, columns-4))
-		bit := s.flat + j*slots
-		w0 := window(filter, bit, wide) & tail
-		w1 := window(filter, bit+slots, wide) & tail
-		w2 := window(filter, bit+2*slots, wide) & tail
-		w3 := window(filter, bit+3*slots, wide) & tail
-		even := (w0^w0>>32)&math.MaxUint32 | (w2^w2<<32)&^math.MaxUint32
-		odd := (w1^w1>>32)&math.MaxUint32 | (w3^w3<<32)&^math.MaxUint32
-		const half = 0xffff<<32 | 0xffff
-		sum := (even^even>>16)&half | (odd^odd<<16)&^half
+		sum := tailLanes(filter, s.flat+j*slots, slots, tail)
 		if inBlocks {
 			p := unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), at+2*j)
 			sum ^= load64(p)&b0 ^ load64(unsafe.Add(p, stride))&b1 ^
@@ -99,7 +140,7 @@ func (s *ribbonShape) lastContains(filter []byte, x uint64, block int) bool {
 		}
 	}
 	bit := s.flat + columns*slots
-	sum := window(filter, bit, wide)&tail ^ window(filter, bit+slots+start*ribbonBlock, true)&band
+	sum := window(filter, bit, true)&tail ^ window(filter, bit+slots+start*ribbonBlock, true)&band
 	return (parity(sum)^print>>(columns&63))&more&1 == 0
 }
 

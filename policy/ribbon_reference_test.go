@@ -350,7 +350,7 @@ func refRibbonShape(filter []byte) (s refShape, seed, check byte, ok bool) {
 			blocks = append(blocks, int(b[0])+int(b[1])<<8+int(b[2])<<16)
 		}
 	}
-	if at < 0 || filter[at] >= 240 || at == 0 && filter[at] >= 128 {
+	if at < 0 || at == 0 && filter[at] >= 128 {
 		return s, 0, 0, false
 	}
 	m := int(filter[at])

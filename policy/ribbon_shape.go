@@ -34,50 +34,47 @@ type ribbonShape struct {
 	columns int // that all slots have
 	part    int // slots that have one column more
 	bumps   int // offset of the bumps
-	flat    int // offset in bits of the tail and of the last column
+	flat    int // offset in bits of the tail and of the last column; before fit, bytes of bumps
 }
 
-// upperBlocks returns the number of blocks of an upper layer.
-func (s *ribbonShape) upperBlocks(layer int) int {
-	u := s.upper[3*layer:][:3]
-	return int(u[0]) | int(u[1])<<8 | int(u[2])<<16
-}
+// upperBlocks returns the number of blocks of the first upper layer of some.
+func upperBlocks(u []byte) int { return int(u[0]) | int(u[1])<<8 | int(u[2])<<16 }
 
 // bumpBytes returns how many bytes say which starts of a layer of n blocks are bumped.
-func bumpBytes(n int) int { return (n - ribbonWindow + ribbonBucket) / ribbonBucket }
+func bumpBytes(n int) int {
+	return int(uint(n-ribbonWindow+ribbonBucket) / ribbonBucket) // unsigned takes less time
+}
 
 // isBumped reports whether the keys of a start are in a later layer. bumps are those of the layer.
 func isBumped(bumps []byte, start int) bool {
-	b := bumps[start/ribbonBucket]
+	b := bumps[uint(start)/ribbonBucket]
 	one, two := b&15, b>>4
 	set := 1<<one | 1<<two
 	if one > two {
 		set = -1<<one | 1<<two
 	}
-	return set>>(start%ribbonBucket+1)&1 != 0
+	return set>>(uint(start)%ribbonBucket+1)&1 != 0
+}
+
+// addUpper adds an upper layer of n blocks.
+func (s *ribbonShape) addUpper(n int) {
+	s.blocks += n
+	s.flat += bumpBytes(n)
 }
 
 // fit sets what follows from the layers and the size of the payload in bytes. It reports whether
 // a filter can be so.
+// REQUIRES: addUpper was called for every upper layer.
 func (s *ribbonShape) fit(payload int) bool {
 	s.band, s.tail = 0, s.last
 	if s.last > ribbonDense {
-		s.band = ribbonWindow*ribbonBlock + max(0, s.last-104)/ribbonBlock*ribbonBlock
+		s.band = ribbonWindow*ribbonBlock + max(0, s.last-104)&^(ribbonBlock-1)
 		s.tail -= s.band
+		s.blocks += s.band / ribbonBlock
 	}
-	s.blocks = s.band / ribbonBlock
 	s.payload = payload
-	bumps := 0
-	for layer := range len(s.upper) / 3 {
-		n := s.upperBlocks(layer)
-		if n < ribbonWindow {
-			return false
-		}
-		s.blocks += n
-		bumps += bumpBytes(n)
-	}
 	slots := uint64(s.blocks)*ribbonBlock + uint64(s.tail)
-	room := 8 * uint64(max(0, payload-bumps))
+	room := 8 * uint64(max(0, payload-s.flat))
 	var columns uint64
 	if (room|slots)>>32 == 0 {
 		columns = uint64(uint32(room) / uint32(slots)) // takes half the time
@@ -87,7 +84,7 @@ func (s *ribbonShape) fit(payload int) bool {
 	s.columns = int(columns)
 	s.part = int(room - columns*slots)
 	s.bumps = 2 * s.columns * s.blocks
-	s.flat = 8 * (s.bumps + bumps)
+	s.flat = 8 * (s.bumps + s.flat)
 	return columns-1 < ribbonColumns
 }
 
@@ -98,29 +95,33 @@ func (s *ribbonShape) parse(filter []byte) bool {
 	if n < 4 {
 		return false
 	}
-	s.last = int(filter[n])
-	s.seed = filter[n+1]
+	s.last, s.seed = int(filter[n]), filter[n+1]
 	check := filter[n] ^ s.seed ^ filter[n+2]
-	if s.last >= ribbonWide {
-		end := n
-		if s.last >= ribbonDeep {
-			layers := s.last - ribbonDeep
-			if n -= 1 + 3*layers; n < 4 || layers > ribbonLayers {
+	if s.last >= ribbonDeep {
+		layers := s.last - ribbonDeep
+		at := n - 1 - 3*layers
+		if at < 4 || layers > ribbonLayers {
+			return false
+		}
+		s.upper, s.last = filter[at+1:n], int(filter[at])
+		check ^= filter[at]
+		for u := s.upper; len(u) >= 3; u = u[3:] {
+			check ^= u[0] ^ u[1] ^ u[2]
+			blocks := upperBlocks(u)
+			if blocks < ribbonWindow {
 				return false
 			}
-			s.upper = filter[n+1:][:3*layers]
-			s.last = int(filter[n])
+			s.addUpper(blocks)
 		}
-		if s.last >= ribbonWide {
-			n--
-			s.last = (s.last-ribbonWide)<<8 | int(filter[n])
-		}
-		for _, b := range filter[n:end] {
-			check ^= b
-		}
+		n = at
 	}
-	return check == lengthCheck(n)^byte(EncodingRibbon) &&
-		n >= 4 && s.last > 0 && n <= maxRibbonPayload && s.fit(n)
+	if s.last >= ribbonWide {
+		n--
+		s.last = (s.last-ribbonWide)<<8 | int(filter[n])
+		check ^= filter[n]
+	}
+	return check == lengthCheck(n)^byte(EncodingRibbon) && n >= 4 &&
+		s.last > 0 && n <= maxRibbonPayload && s.fit(n)
 }
 
 // parameters returns the trailer's.
@@ -189,6 +190,11 @@ func (s *ribbonShape) favoured() int {
 	return max(0, s.part-2-min(s.last-s.part, 4*s.tail)/8)
 }
 
+// favours returns 1 in all bits if x is for one of the favoured of so many keys, otherwise 0.
+func favours(x uint64, last, favoured int) uint64 {
+	return uint64(int64(int(x&math.MaxUint32*uint64(last)>>32)-favoured) >> 63)
+}
+
 // lastKey returns what lastHash says in the last layer: the print, the coefficients of the band
 // from block start on, and of the tail. All bits of more are 1 if the key has the last column,
 // which only some slots may have.
@@ -196,8 +202,7 @@ func (s *ribbonShape) lastKey(x uint64) (print, band, tail, more uint64, start i
 	print = printOf(x)
 	tail = (tailOf(x)&^3 | turn(print, s.seed)) & (1<<s.tail - 1)
 	favoured := s.favoured()
-	index := int(x & math.MaxUint32 * uint64(s.last) >> 32)
-	more = uint64(int64(index-favoured) >> 63) // without a branch that depends on the key
+	more = favours(x, s.last, favoured)
 	masked := more
 	if s.part >= s.last {
 		masked = 0
@@ -230,9 +235,9 @@ func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
 	// Of all hashes: those not in the layers so far, and those with one column more.
 	left, more := 1.0, 0.0
 	block, bumps := 0, payload[s.bumps:]
-	for layer := range len(s.upper) / 3 {
-		n := s.upperBlocks(layer)
-		if layer == 0 {
+	for u := s.upper; len(u) > 0; u = u[3:] {
+		n := upperBlocks(u)
+		if block == 0 {
 			keys = float64(n*ribbonBlock) * 24 / 23
 		}
 		kept := 0

@@ -37,9 +37,9 @@ func (f *ribbonFront) reset(rows []ribbonRow, tails []uint64) {
 	f.rows, f.tails, f.start, f.pivots, f.tabled = rows, tails, 0, 0, 0
 }
 
-// row returns the row of a slot.
-func (f *ribbonFront) row(slot int) (r bandRow) {
-	r.band, r.print = f.rows[slot].band, f.rows[slot].print
+// row returns the row of a slot, with the coefficients from the given slot of its block on.
+func (f *ribbonFront) row(slot, from int) (r bandRow) {
+	r.band, r.print = f.rows[slot].band>>(from&63), f.rows[slot].print
 	if f.tails != nil {
 		r.tail = f.tails[slot]
 	}
@@ -53,29 +53,32 @@ func (f *ribbonFront) insert(start int) (placed uint64) {
 	f.tabled >>= min(16, (start-f.start)*ribbonBlock/4)
 	f.start = start
 	before := f.pivots
-	for first := 0; first < 64 && len(f.group) > 0; first += 4 {
-		slot := start*ribbonBlock + first
-		shift := first / ribbonBlock * ribbonBlock & 63 // rows begin at the block of their slot
-		table := &f.tables[slot/4%16]
-		done := 0
-		if f.tabled>>(first/4)&1 == 0 {
-			if done = f.settle(slot, first, shift); done == len(f.group) {
-				continue
-			}
-			f.tabled |= 1 << (first / 4)
-			for i := 3; i >= 0; i-- {
-				r := f.row(slot + i)
-				four := int(r.band >> (first % ribbonBlock) & 15)
-				for j := 0; j < 16; j += 2 << i {
-					sum, t := &table[(j^four)&15], &table[j]
-					sum.band, sum.print, sum.tail = t.band^r.band, t.print^r.print, t.tail^r.tail
-				}
-			}
+	first := 0
+	for ; first < 64 && f.pivots>>first&15 == 15; first += 4 {
+		f.tabulate(first)
+	}
+	from, end := start*ribbonBlock/4, start*ribbonBlock/4+first/4
+	for i := range f.group {
+		r := &f.group[i]
+		band, print, tail := r.band, r.print, r.tail
+		for j := from; j < end; j++ {
+			t := &f.tables[j%16][band&15]
+			band = (band ^ t.band) >> 4
+			print ^= t.print
+			tail ^= t.tail
 		}
+		r.band, r.print, r.tail = band, print, tail
+	}
+	for ; first < 64 && len(f.group) > 0; first += 4 {
+		done := f.settle(first)
+		if done == len(f.group) {
+			continue
+		}
+		table := f.tabulate(first)
 		for i := range f.group[done:] {
 			r := &f.group[done+i]
-			t := &table[r.band>>(first&63)&15]
-			r.band ^= t.band << shift
+			t := &table[r.band&15]
+			r.band = (r.band ^ t.band) >> 4
 			r.print ^= t.print
 			r.tail ^= t.tail
 		}
@@ -83,23 +86,43 @@ func (f *ribbonFront) insert(start int) (placed uint64) {
 	return f.pivots &^ before
 }
 
-// settle removes coefficients of four slots, from the given one on, from the equations of f.group,
-// until each of these slots has a row. It returns the number of equations done.
-func (f *ribbonFront) settle(slot, first, shift int) (done int) {
+// tabulate returns the table of four slots that have rows, from the given one of the window on. The
+// coefficients in tables are from the first of the four slots on.
+func (f *ribbonFront) tabulate(first int) *[16]bandRow {
+	slot := f.start*ribbonBlock + first
+	table := &f.tables[slot/4%16]
+	if f.tabled>>(first/4)&1 == 0 {
+		f.tabled |= 1 << (first / 4)
+		for i := 3; i >= 0; i-- {
+			r := f.row(slot+i, first%ribbonBlock)
+			four := int(r.band & 15)
+			for j := 0; j < 16; j += 2 << i {
+				sum, t := &table[(j^four)&15], &table[j&15]
+				sum.band, sum.print, sum.tail = t.band^r.band, t.print^r.print, t.tail^r.tail
+			}
+		}
+	}
+	return table
+}
+
+// settle removes coefficients of four slots, from the given one of the window on, from the equations
+// of f.group, until each of these slots has a row. It returns the number of equations done.
+func (f *ribbonFront) settle(first int) (done int) {
+	slot, in := f.start*ribbonBlock+first, first%ribbonBlock
 	have := f.pivots >> first & 15
 	for done < len(f.group) && have != 15 {
 		r := f.group[done]
 		for {
-			four := r.band >> (first & 63) & 15
-			if four == 0 {
+			if r.band&15 == 0 {
+				r.band >>= 4
 				f.group[done] = r
 				done++
 				break
 			}
-			i := bits.TrailingZeros64(four)
+			i := bits.TrailingZeros64(r.band)
 			if have>>i&1 == 0 {
 				have |= 1 << i
-				f.rows[slot+i] = ribbonRow{r.band >> shift, r.print}
+				f.rows[slot+i] = ribbonRow{r.band << in, r.print}
 				if f.tails != nil {
 					f.tails[slot+i] = r.tail
 				}
@@ -108,8 +131,8 @@ func (f *ribbonFront) settle(slot, first, shift int) (done int) {
 				f.group = f.group[:last]
 				break
 			}
-			row := f.row(slot + i)
-			r.band ^= row.band << shift
+			row := f.row(slot+i, in)
+			r.band ^= row.band
 			r.print ^= row.print
 			r.tail ^= row.tail
 		}

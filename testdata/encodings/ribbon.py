@@ -140,7 +140,7 @@ def parse(filter):
     if at >= 0 and filter[at] >= 240:
         upper = filter[at] - 240
         at -= 3 * upper + 1
-    if at < 0 or filter[at] >= 240:
+    if at < 0:
         return None
     sizes = [int.from_bytes(filter[at + 1 + 3 * i:at + 4 + 3 * i], "little") for i in range(upper)]
     m = filter[at]
@@ -679,6 +679,8 @@ def match_cases(random):
             yield match_case("longer/%s/payload/%s" % (name, more.hex()),
                              with_right_check(filter[:shape.length] + more + filter[shape.length:]),
                              keys[:6] + random.small_keys(4))
+    # The second byte of M behind upper layers is 240 or more.
+    yield parametered("m/large", random.bytes(4200), b"\x04\xf2" + three + b"\xf1\x00")
 
 
 if __name__ == "__main__":
