@@ -132,7 +132,7 @@ func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 // write writes the filter of ascending hashes, over zeroes. It returns false if there is none.
 func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 	var s ribbonShape
-	w.rows = resize(w.rows, len(hashes)+len(hashes)/16)[:0] // grown layer by layer it would be copied
+	w.rows = resize(w.rows, len(hashes)+len(hashes)/16)[:0] // growing would copy it
 	w.bumps = w.bumps[:0]
 	for layer := 0; len(hashes) > ribbonLastMax; layer++ {
 		if layer == ribbonLayers {
