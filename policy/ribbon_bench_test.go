@@ -150,7 +150,8 @@ func compare(b *testing.B, name string, n int, contestants map[string]func()) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		taken := map[string][]time.Duration{}
-		for rounds, end := 0, time.Now().Add(300*time.Millisecond); rounds < 12 || time.Now().Before(end); rounds++ {
+		end := time.Now().Add(300 * time.Millisecond)
+		for rounds := 0; rounds < 12 || time.Now().Before(end); rounds++ {
 			for _, c := range []string{"goleveldb", "ribbon", "many", "one"} {
 				if f := contestants[c]; f != nil {
 					start := threadTime()

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"iter"
 	"math/bits"
 	"slices"
 	"sync"
@@ -22,7 +21,11 @@ func (b *ribbonBuilder) Add(key []byte) {
 
 func (b *ribbonBuilder) Finish(dst []byte) []byte {
 	work := ribbonWorks.Get().(*ribbonWork)
-	work.hashes = work.sort(work.hashes, b.n, b.all)
+	work.parts = work.parts[:0]
+	for hashes := range b.all {
+		work.parts = append(work.parts, hashes)
+	}
+	work.hashes = work.sort(work.hashes, b.n)
 	hashes := slices.Compact(work.hashes)
 	n := len(hashes)
 	extended, ok := dst, false
@@ -45,6 +48,7 @@ func (b *ribbonBuilder) Finish(dst []byte) []byte {
 		}
 	}
 	b.reset()
+	clear(work.parts) // they are other builders' now
 	if cap(work.rows) <= keptChunks*chunkHashes {
 		ribbonWorks.Put(work)
 	}
@@ -78,7 +82,9 @@ type ribbonWork struct {
 	hashes []uint64
 	later  [2][]uint64 // those of the layers after the first one, by turns
 	seeded []uint64    // those of the last layer for one seed
+	parts  [][]uint64  // what sort sorts
 	counts []int32
+	bytes  []byte      // the parameters
 	rows   []ribbonRow // of all layers
 	tails  []uint64    // of the rows of the last layer
 	last   []tailRow
@@ -89,14 +95,14 @@ type ribbonWork struct {
 
 var ribbonWorks = sync.Pool{New: func() any { return new(ribbonWork) }}
 
-// sort returns the n hashes of parts in ascending order, in the memory of dst if that suffices.
-func (w *ribbonWork) sort(dst []uint64, n int, parts iter.Seq[[]uint64]) []uint64 {
+// sort returns the n hashes in parts in ascending order, in the memory of dst if that suffices.
+func (w *ribbonWork) sort(dst []uint64, n int) []uint64 {
 	dst = resize(dst, n)
 	shift := 64 - max(0, bits.Len(uint(n))-2) // about 4 hashes in a bucket
 	w.counts = resize(w.counts, 1<<(64-shift)+1)
 	counts := w.counts
 	clear(counts)
-	for part := range parts {
+	for _, part := range w.parts {
 		for _, x := range part {
 			counts[x>>shift+1]++
 		}
@@ -104,7 +110,7 @@ func (w *ribbonWork) sort(dst []uint64, n int, parts iter.Seq[[]uint64]) []uint6
 	for i := range counts[1:] {
 		counts[i+1] += counts[i]
 	}
-	for part := range parts {
+	for _, part := range w.parts {
 		for _, x := range part {
 			at := &counts[x>>shift]
 			dst[*at] = x
@@ -132,7 +138,7 @@ func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 // write writes the filter of ascending hashes, over zeroes. It returns false if there is none.
 func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 	var s ribbonShape
-	w.rows = resize(w.rows, len(hashes)+len(hashes)/16)[:0] // grown layer by layer it would be copied
+	w.rows = resize(w.rows, len(hashes)+len(hashes)/16)[:0] // growing would copy it
 	w.bumps = w.bumps[:0]
 	for layer := 0; len(hashes) > ribbonLastMax; layer++ {
 		if layer == ribbonLayers {
@@ -147,14 +153,16 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		if len(bumped) > len(hashes)/2 {
 			return false
 		}
-		w.later[layer%2] = w.sort(w.later[layer%2], len(bumped), slices.Values([][]uint64{bumped}))
+		w.parts = append(w.parts[:0], bumped)
+		w.later[layer%2] = w.sort(w.later[layer%2], len(bumped))
 		hashes = w.later[layer%2]
 	}
 	s.last = max(1, len(hashes))
 	if len(hashes) > ribbonDense {
 		s.last += len(hashes) / 100
 	}
-	payload := len(filter) - trailerTail - len(s.parameters())
+	w.bytes = s.appendParameters(w.bytes[:0])
+	payload := len(filter) - trailerTail - len(w.bytes)
 	if !s.fit(payload) {
 		return false
 	}
@@ -178,7 +186,8 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 	}
 	w.writeLast(&s, filter, w.rows[upper:], block, &columns)
 	copy(filter[s.bumps:], w.bumps)
-	appendTrailer(filter[:payload], payload, EncodingRibbon, s.parameters()...)
+	w.bytes = s.appendParameters(w.bytes[:0]) // with the seed
+	appendTrailer(filter[:payload], payload, EncodingRibbon, w.bytes...)
 	return true
 }
 
@@ -221,10 +230,14 @@ func (w *ribbonWork) solveLast(
 	}
 	first, favoured := 0, 0
 	f.group = f.group[:0]
-	for want := range uint64(2) { // the windows of the keys without the last column are later
+	passes := uint64(1)
+	if s.band > 0 && s.part < s.last {
+		passes = 2 // the windows of the keys without the last column are later
+	}
+	for pass := range passes {
 		for _, x := range hashes {
 			print, band, tail, more, start := s.lastKey(x)
-			if more&1 == want {
+			if passes == 2 && more&1 == pass {
 				continue
 			}
 			favoured += int(more & 1)

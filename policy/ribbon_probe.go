@@ -26,8 +26,9 @@ func ribbonMayContain(filter, key []byte) bool {
 		}
 		room, last := uint32(8*n), uint32(filter[n])
 		columns := room / last
+		part := room - columns*last
 		return columns-1 >= ribbonColumns ||
-			denseContains(filter, x, 0, int(last), int(columns), int(room-columns*last), filter[n+1])
+			denseContains(filter, x, 0, int(last), int(columns), int(part), filter[n+1])
 	}
 	var s ribbonShape
 	return !s.parse(filter) || s.contains(filter, x)
@@ -91,7 +92,8 @@ func denseContains(filter []byte, x uint64, flat, last, columns, part int, seed 
 		tail &= 1<<part - 1 | ^more
 	}
 	for j := 0; ; {
-		if differ(tailLanes(filter, flat+j*last, last, tail), print>>(j&63))&(1<<(16*min(columns, 4))-1) != 0 {
+		sum := tailLanes(filter, flat+j*last, last, tail)
+		if differ(sum, print>>(j&63))&(1<<(16*min(columns, 4))-1) != 0 {
 			return false
 		}
 		if j += 4; j >= columns {
@@ -99,7 +101,8 @@ func denseContains(filter []byte, x uint64, flat, last, columns, part int, seed 
 		}
 		j = min(j, columns-4)
 	}
-	return (parity(window(filter, flat+columns*last, last > 57)&tail)^print>>(columns&63))&more&1 == 0
+	sum := window(filter, flat+columns*last, true) & tail
+	return (parity(sum)^print>>(columns&63))&more&1 == 0
 }
 
 // tailLanes returns, for four columns of a tail from a bit on, 16 bits that add up to the same as
@@ -151,9 +154,9 @@ func lastSum(filter []byte, bit int, band, print uint64) bool {
 
 func parity(x uint64) uint64 { return uint64(bits.OnesCount64(x) & 1) }
 
-// window returns bits from the given one on: 64 if it is wide, otherwise at least 57. Those that the
-// filter does not have are any.
-// REQUIRES: the filter has 8 bytes or more, and the bit.
+// window returns bits from the given one on: 64 if it is wide, otherwise at least 57. Bits behind
+// the filter's are any: no byte outside is read, wherever the given one is.
+// REQUIRES: the filter has 8 bytes or more, and bit is not negative.
 func window(filter []byte, bit int, wide bool) uint64 {
 	i := min(bit>>3, len(filter)-8)
 	w := load64(unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), i)) >> (uint(bit-8*i) & 63)

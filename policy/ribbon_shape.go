@@ -124,9 +124,8 @@ func (s *ribbonShape) parse(filter []byte) bool {
 		s.last > 0 && n <= maxRibbonPayload && s.fit(n)
 }
 
-// parameters returns the trailer's.
-func (s *ribbonShape) parameters() []byte {
-	var p []byte
+// appendParameters appends the trailer's to p.
+func (s *ribbonShape) appendParameters(p []byte) []byte {
 	if s.last >= ribbonWide {
 		p = append(p, byte(s.last), byte(ribbonWide|s.last>>8))
 	} else {

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// A ribbonRow is an equation of a layer in echelon form, for a slot that it determines. Bit i of band
-// is for slot i from the first one of that slot's block on; the slot has the lowest bit. A row
-// whose band is 0 is none.
+// A ribbonRow is an equation of a layer in echelon form, for the slot that it determines. Bit i of
+// band is for slot i from the first one of that slot's block on; the slot's own bit is the lowest.
+// A row whose band is 0 is none.
 type ribbonRow struct{ band, print uint64 }
 
 // A tailRow is an equation of the tail alone.
@@ -105,8 +105,8 @@ func (f *ribbonFront) tabulate(first int) *[16]bandRow {
 	return table
 }
 
-// settle removes coefficients of four slots, from the given one of the window on, from the equations
-// of f.group, until each of these slots has a row. It returns the number of equations done.
+// settle removes coefficients of four slots, from the given one of the window on, from equations of
+// f.group, until each of these slots has a row. It returns the number of equations done.
 func (f *ribbonFront) settle(first int) (done int) {
 	slot, in := f.start*ribbonBlock+first, first%ribbonBlock
 	have := f.pivots >> first & 15
@@ -157,8 +157,8 @@ func (f *ribbonFront) remove(start int, placed uint64) {
 
 // insertUpper inserts the keys of ascending hashes into an upper layer of n blocks. The keys of a
 // start that do not all fit are bumped to the next layer. A byte of bumps has room for two such
-// starts of a bucket; if there is a third one, all from the second one on are bumped. It returns the
-// next hashes of the bumped keys in the memory of the hashes.
+// starts of a bucket; if there is a third one, all from the second one on are bumped. It returns
+// the next hashes of the bumped keys in the memory of the hashes.
 func (f *ribbonFront) insertUpper(rows []ribbonRow, hashes []uint64, n int, bumps []byte) []uint64 {
 	f.reset(rows, nil)
 	bumped := hashes[:0]
@@ -331,7 +331,8 @@ func (s *ribbonShape) writeBlocks(filter []byte, rows []ribbonRow, block, bit, p
 		at := filter[2*(block+i)*s.columns:]
 		for j := 0; j <= s.columns; j += 4 {
 			w := windows[j:][:4]
-			w0, w1, w2, w3 := w[0]<<ribbonBlock, w[1]<<ribbonBlock, w[2]<<ribbonBlock, w[3]<<ribbonBlock
+			w0, w1 := w[0]<<ribbonBlock, w[1]<<ribbonBlock
+			w2, w3 := w[2]<<ribbonBlock, w[3]<<ribbonBlock
 			for slot := ribbonBlock - 1; slot >= 0; slot-- {
 				band, print := of[slot].band, of[slot].print>>(j&63)
 				w0 |= (parity(w0&band) ^ print) & 1 << (slot & 63)
