@@ -492,7 +492,8 @@ def filter_cases(random):
             range(10) if i < count else range(15, starts)))) for i in range(2001)]
         yield filter_case("bumped/%d" % count, 4, keys, random.small_keys(20))
     # Crowded starts of one bucket: one, two, more, next to each other or not; and of the last bucket.
-    for crowd in ((0,), (14,), (5, 9), (13, 14), (0, 1, 2), (2, 7, 11), (12, 13, 14), (4, 6, 8, 10), (115,)):
+    for crowd in ((14,), (0, 1), (0, 14), (5, 9), (0, 1, 2), (2, 7, 11), (0, 5, 14), (4, 6, 8, 10), (15, 29, 31),
+                  (105, 106, 115)):
         hashes = [hash_where(random, lambda x: start_of(x, 119) in crowd) for _ in range(70 * len(crowd))]
         hashes += [hash_where(random, lambda x: start_of(x, 119) not in crowd) for _ in range(2001 - len(hashes))]
         name = "crowd/" + "-".join(map(str, crowd))
