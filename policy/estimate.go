@@ -24,7 +24,7 @@ func ones(array []byte) (n int) {
 // probability that a random absent key is a false positive. keys is +Inf if all bits of the filter
 // or of a line are set. Both assume well-mixed hashes: among the neighbors of dense numbers,
 // LevelDB's encoding can have far more false positives. Of a ribbon filter it computes both from
-// the trailer and the thresholds; keys is within 3 %. An Info that came with an error has 0 keys
+// the trailer and the bumps; keys is within 3 %. An Info that came with an error has 0 keys
 // and an fpp of 1.
 func (i Info) Estimate() (keys, fpp float64) {
 	switch {

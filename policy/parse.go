@@ -12,7 +12,7 @@ type Info struct {
 	// slots have: a key that is not in the filter is a false positive with a probability of 2^-K or
 	// less.
 	K       int
-	Payload []byte // the bits, of a ribbon filter also its thresholds; a part of the filter's memory
+	Payload []byte // the bits, of a ribbon filter also its bumps; a part of the filter's memory
 	// LineBytes is the size of the part of Payload in which all probes of a key lie: 64, or
 	// len(Payload) if the filter is not divided into lines, as ribbon filters never are.
 	LineBytes int
@@ -52,7 +52,8 @@ func Parse(filter []byte) (Info, error) {
 		if !shape.parse(filter) {
 			return Info{Encoding: EncodingRibbon}, errDamaged
 		}
-		return Info{EncodingRibbon, shape.columns, filter[:shape.payload], shape.payload, shape}, nil
+		n := shape.payload
+		return Info{EncodingRibbon, shape.columns, filter[:n], n, shape}, nil
 	default:
 		return Info{}, fmt.Errorf("unknown encoding 0x%02x: every key may be contained", last)
 	}

@@ -21,7 +21,8 @@ func TestParse(t *testing.T) {
 		{referenceTrailer([]byte{7}, 255), Info{EncodingBlocked, 255, []byte{7}, 1, nil}},
 		{referenceTrailer(make([]byte, 1280), 6),
 			Info{EncodingBlocked, 6, make([]byte, 1280), 1280, nil}},
-		{referenceTrailer(make([]byte, 1344), 6), Info{EncodingBlocked, 6, make([]byte, 1344), 64, nil}},
+		{referenceTrailer(make([]byte, 1344), 6),
+			Info{EncodingBlocked, 6, make([]byte, 1344), 64, nil}},
 	} {
 		info, err := Parse(c.filter)
 		require.NoError(t, err)

@@ -209,7 +209,7 @@ func refBumped(b byte, start int) bool {
 	return r == low || r == high || r > low && low > high
 }
 
-// refUpper returns an upper layer with so many blocks, its bumps, and the hashes of the bumped keys.
+// refUpper returns an upper layer with so many blocks, its bumps, and the bumped keys' hashes.
 func refUpper(hashes []uint64, count int) (layer refSystem, bumps []byte, bumped []uint64) {
 	starts := make([][]uint64, count-3)
 	for _, x := range hashes {

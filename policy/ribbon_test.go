@@ -68,12 +68,15 @@ func TestRibbonLosesNoKey(t *testing.T) {
 
 func TestRibbonIsNeverLargerThanBlocked(t *testing.T) {
 	for bitsPerKey := 2.0; bitsPerKey <= 40; bitsPerKey += 0.25 {
-		r, blocked := policytest.Must(NewRibbon(bitsPerKey)), policytest.Must(NewBlockedBloom(bitsPerKey))
+		r := policytest.Must(NewRibbon(bitsPerKey))
+		blocked := policytest.Must(NewBlockedBloom(bitsPerKey))
 		for n := 0; n < 3000; n += 1 + n/20 {
-			require.LessOrEqual(t, r.FilterSize(n), blocked.FilterSize(n), "%v bits, %d keys", bitsPerKey, n)
+			require.LessOrEqual(t, r.FilterSize(n), blocked.FilterSize(n), "%v bits, %d keys",
+				bitsPerKey, n)
 		}
 	}
-	require.Equal(t, policytest.Must(NewBlockedBloom(10)).FilterSize(math.MaxInt32), policytest.Must(NewRibbon(10)).FilterSize(math.MaxInt32))
+	require.Equal(t, policytest.Must(NewBlockedBloom(10)).FilterSize(math.MaxInt32),
+		policytest.Must(NewRibbon(10)).FilterSize(math.MaxInt32), "too many keys for ribbon")
 }
 
 // A second implementation gives the same bytes.
@@ -81,14 +84,17 @@ func TestRibbonReference(t *testing.T) {
 	rng := policytest.Rand(t, 3)
 	for _, bitsPerKey := range []float64{2, 3.1, 7, 9.99, 10, 16, 23.7, 40} {
 		r := policytest.Must(NewRibbon(bitsPerKey))
-		for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 13, 20, 36, 63, 64, 65, 66, 67, 72, 90, 103, 104, 110, 127, 128, 200, 255, 256, 257, 420, 1000} {
+		for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 13, 20, 36, 63, 64, 65, 66, 67, 72, 90, 103,
+			104, 110, 127, 128, 200, 255, 256, 257, 420, 1000} {
 			keys := policytest.Keys(rng, n)
-			require.Equal(t, referenceRibbon(bitsPerKey, keys), r.AppendFilter(nil, keys), "%v bits, %d keys", bitsPerKey, n)
+			require.Equal(t, referenceRibbon(bitsPerKey, keys), r.AppendFilter(nil, keys),
+				"%v bits, %d keys", bitsPerKey, n)
 		}
 	}
 	for _, n := range []int{2000, 2001, 2500, 5000} {
 		keys := policytest.Keys(rng, n)
-		require.Equal(t, referenceRibbon(10.3, keys), policytest.Must(NewRibbon(10.3)).AppendFilter(nil, keys), "%d keys", n)
+		require.Equal(t, referenceRibbon(10.3, keys),
+			policytest.Must(NewRibbon(10.3)).AppendFilter(nil, keys), "%d keys", n)
 	}
 }
 
@@ -105,7 +111,8 @@ func TestRibbonExample(t *testing.T) {
 	require.EqualValues(t, 1, refPrint(h)>>43&1)
 	s, seed, _, ok := refRibbonShape(filter)
 	require.True(t, ok)
-	require.Equal(t, [...]int{1, 1, 32, 0, 4, 1}, [...]int{s.m, s.t, s.c, s.p, s.payload, int(seed)})
+	require.Equal(t, [...]int{1, 1, 32, 0, 4, 1},
+		[...]int{s.m, s.t, s.c, s.p, s.payload, int(seed)})
 }
 
 // The order of the keys, repetitions and equal hashes do not matter.
