@@ -106,6 +106,8 @@ func referenceMayContain(filter, key []byte) bool {
 	switch {
 	case k == 0x62:
 		return referenceBlockedMayContain(filter, key)
+	case k == 0x71:
+		return referenceRibbonMayContain(filter, key)
 	case k > 30:
 		return true
 	}

@@ -31,6 +31,8 @@ func isUsable(p Policy) bool {
 		return p != nil && p.name != ""
 	case *BlockedBloom:
 		return p != nil && p.name != ""
+	case *Ribbon:
+		return p != nil && p.name != ""
 	case *Counted:
 		return p != nil && isUsable(p.policy)
 	}
@@ -77,7 +79,7 @@ func Compatible(a, b Policy) bool {
 // may answer differently, so it is not ours.
 func isOurs(p Policy) bool {
 	switch p := p.(type) {
-	case *Bloom, *BlockedBloom:
+	case *Bloom, *BlockedBloom, *Ribbon:
 		return true
 	case *Counted:
 		return p != nil && isOurs(p.policy)

@@ -14,9 +14,11 @@ func TestCheck(t *testing.T) {
 	require.Error(t, err)
 	blocked, err := NewBlockedBloom(0)
 	require.Error(t, err)
+	ribbon, err := NewRibbon(0)
+	require.Error(t, err)
 	for _, p := range []Policy{
-		nil, bloom, blocked, (*Counted)(nil), new(Bloom), new(BlockedBloom), new(Counted),
-		&Counted{policy: new(Bloom)},
+		nil, bloom, blocked, ribbon, (*Counted)(nil), new(Bloom), new(BlockedBloom), new(Ribbon),
+		new(Counted), &Counted{policy: new(Bloom)},
 	} {
 		require.ErrorContains(t, Check(p), "get one from a constructor such as policy.NewBloom",
 			"%T", p)
@@ -40,7 +42,7 @@ func TestZeroValues(t *testing.T) {
 		AppendFilter(dst []byte, keys [][]byte) []byte
 		FilterSize(n int) uint64
 	}
-	for _, p := range []Policy{new(Bloom), new(BlockedBloom), new(Counted)} {
+	for _, p := range []Policy{new(Bloom), new(BlockedBloom), new(Ribbon), new(Counted)} {
 		require.PanicsWithValue(t, errUnusable, func() { p.NewBuilder() }, "%T", p)
 		if w, ok := p.(writer); ok {
 			require.PanicsWithValue(t, errUnusable, func() { w.AppendFilter(nil, nil) }, "%T", p)

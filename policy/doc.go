@@ -1,5 +1,5 @@
 // Package policy builds and reads the Bloom filters of LevelDB, byte for byte as C++ LevelDB does,
-// and blocked Bloom filters, which have an encoding of our own.
+// and two kinds of filter that have encodings of our own: blocked Bloom and ribbon.
 //
 // A storage engine keeps a filter beside each table. The filter answers "may contain" for every key
 // that was added to it, always. For other keys it answers "absent", except for a small share of
@@ -8,9 +8,9 @@
 // A [Policy] builds filters and reads them. [NewBloom] returns the one that C++ LevelDB calls
 // NewBloomFilterPolicy; [WithTuning] lowers its rate of false positives for dense numbers, and all
 // readers of LevelDB's filters read the result. [NewBlockedBloom] returns one whose lookups are
-// faster. Its rate of false positives does not depend on the shape of the keys, and in filters of
-// 500 keys or more keeps the bound of its setting. Readers other than this package answer "may
-// contain" to its filters.
+// faster, and [NewRibbon] one whose filters are smaller, and take longer to build. Their rates of
+// false positives do not depend on the shape of the keys. Readers other than this package answer
+// "may contain" to their filters.
 //
 // To use a policy in an engine, pass it to Configure of package adapters/goleveldb, pebblev1 or
 // pebblev2. To use it alone:
@@ -36,5 +36,5 @@
 // choose which absent keys collide, as in the filters of LevelDB, RocksDB and Pebble. This costs
 // reads, and never a key.
 //
-// FORMAT.md in this directory has the bytes of both encodings, with examples.
+// FORMAT.md in this directory has the bytes of all encodings, with examples.
 package policy

@@ -24,7 +24,10 @@ type ourPolicy interface {
 
 // readers returns policies of all encodings, with settings that no filter of the tests has.
 func readers() []ourPolicy {
-	return []ourPolicy{policytest.Must(NewBloom(7)), policytest.Must(NewBlockedBloom(30.123))}
+	return []ourPolicy{
+		policytest.Must(NewBloom(7)), policytest.Must(NewBlockedBloom(30.123)),
+		policytest.Must(NewRibbon(8.77)),
+	}
 }
 
 // forEachPolicy runs f for a policy of every encoding.
@@ -34,13 +37,18 @@ func forEachPolicy(t *testing.T, f func(t *testing.T, p ourPolicy)) {
 	}
 }
 
-// encodings are the reserved range's. reference makes filters as the text says.
+// encodings are the reserved range's. reference makes filters as the text says; least and most are
+// the bits per key that the constructor allows, and allowed its words for them.
 var encodings = []struct {
-	name      string
-	make      func(bitsPerKey float64, opts ...Option) (ourPolicy, error)
-	reference referenceMaker
+	name        string
+	make        func(bitsPerKey float64, opts ...Option) (ourPolicy, error)
+	reference   referenceMaker
+	least, most float64
+	allowed     string
 }{
-	{"blocked", maker(NewBlockedBloom), referenceBlocked},
+	{"blocked", maker(NewBlockedBloom), referenceBlocked,
+		math.SmallestNonzeroFloat64, 1 << 30, "a number above 0 and at most 2^30"},
+	{"ribbon", maker(NewRibbon), referenceRibbon, 2, 40, "a number from 2 to 40"},
 }
 
 type referenceMaker func(bitsPerKey float64, keys [][]byte) []byte
@@ -73,10 +81,9 @@ func hashesOf(keys [][]byte) []uint64 {
 func TestNewReservedRefusesMisuse(t *testing.T) {
 	for _, e := range encodings {
 		for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1),
-			math.Inf(-1), math.Nextafter(1<<30, math.Inf(1))} {
+			math.Inf(-1), math.Nextafter(e.least, 0), math.Nextafter(e.most, math.Inf(1))} {
 			p, err := e.make(bitsPerKey)
-			require.ErrorContains(t, err, "pass a number above 0 and at most 2^30", "%v",
-				bitsPerKey)
+			require.ErrorContains(t, err, "pass "+e.allowed, "%v", bitsPerKey)
 			require.Nil(t, p)
 		}
 		for _, name := range []string{"", "none", " a", "a\nb", "rocksdb.BuiltinBloomFilter"} {
@@ -88,7 +95,7 @@ func TestNewReservedRefusesMisuse(t *testing.T) {
 		require.EqualError(t, err, "policy: an option is nil: leave it out")
 		require.Nil(t, p)
 		require.Panics(t, func() { Count(p) }, "it is nil")
-		for _, bitsPerKey := range []float64{math.SmallestNonzeroFloat64, 1 << 30} {
+		for _, bitsPerKey := range []float64{e.least, e.most} {
 			_, err := e.make(bitsPerKey)
 			require.NoError(t, err)
 		}
@@ -144,7 +151,7 @@ func TestReservedBuildersSideBySide(t *testing.T) {
 			rng := policytest.Rand(t, 200+worker)
 			go func() {
 				defer done.Done()
-				for range 20 {
+				for range 10 {
 					keys := policytest.Keys(rng, rng.Intn(5000))
 					builder, abandoned := p.NewBuilder(), p.NewBuilder()
 					for _, key := range keys {
@@ -181,7 +188,7 @@ func TestUnknownEncodingsMayContainAll(t *testing.T) {
 		require.NotContains(t, requireSameAnswers(t, end, filter, keys), false)
 	}
 	for last := maxProbes + 1; last < 256; last++ {
-		if last != 0x62 {
+		if last != 0x62 { // ribbon filters among them, which these bytes make damaged ones
 			for _, size := range []int{2, 3, 4, 11, 1347, 1350} {
 				requireAll(append(make([]byte, size-1), byte(last)))
 			}
@@ -249,7 +256,7 @@ func TestDamagedTrailers(t *testing.T) {
 
 // The answer to a filter of less than 2 bytes is LevelDB's, whatever the byte.
 func TestReservedShorterThanTwoBytes(t *testing.T) {
-	for _, filter := range [][]byte{nil, {}, {0x62}} {
+	for _, filter := range [][]byte{nil, {}, {0x62}, {0x71}} {
 		require.Equal(t, []bool{false},
 			requireSameAnswers(t, fmt.Sprintf("% x", filter), filter, [][]byte{[]byte("key")}))
 	}

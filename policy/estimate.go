@@ -6,7 +6,8 @@ import (
 	"math/bits"
 )
 
-// Ones returns the number of bits of Payload that are set.
+// Ones returns the number of bits of Payload that are set. In a ribbon filter it is about half of
+// them, and says nothing of the keys.
 func (i Info) Ones() int { return ones(i.Payload) }
 
 func ones(array []byte) (n int) {
@@ -22,12 +23,15 @@ func ones(array []byte) (n int) {
 // Estimate estimates from the bits that are set how many distinct keys the filter has, and the
 // probability that a random absent key is a false positive. keys is +Inf if all bits of the filter
 // or of a line are set. Both assume well-mixed hashes: among the neighbors of dense numbers,
-// LevelDB's encoding can have far more false positives. An Info that came with an error has 0 keys
+// LevelDB's encoding can have far more false positives. Of a ribbon filter it computes both from
+// the trailer and the bumps; keys is within 3 %. An Info that came with an error has 0 keys
 // and an fpp of 1.
 func (i Info) Estimate() (keys, fpp float64) {
 	switch {
 	case i.K == 0: // Parse returned an error
 		return 0, 1
+	case i.Encoding == EncodingRibbon:
+		return i.ribbon.estimate(i.Payload)
 	case i.Encoding == EncodingBloom:
 		return bloomModel{k: i.K, bits: float64(8 * len(i.Payload))}.estimate(float64(i.Ones()))
 	}

@@ -22,6 +22,7 @@ func mustParse(t testing.TB, filter []byte) Info {
 func TestEstimates(t *testing.T) {
 	exact := func(b float64) ourPolicy { return policytest.Must(NewBloom(b)) }
 	blocked := func(b float64) ourPolicy { return policytest.Must(NewBlockedBloom(b)) }
+	ribbon := func(b float64) ourPolicy { return policytest.Must(NewRibbon(b)) }
 	for _, c := range []struct {
 		p                  ourPolicy
 		n, filters, asked  int
@@ -50,6 +51,11 @@ func TestEstimates(t *testing.T) {
 		{blocked(10), 100_000, 4, 400_000, 0.02, 0.95, 1.05},
 		{blocked(16), 100_000, 4, 400_000, 0.02, 0.95, 1.05},
 		{blocked(3), 100_000, 2, 100_000, 0.02, 0.95, 1.05},
+
+		{ribbon(10), 20, 1000, 500, 0.03, 0.95, 1.05},
+		{ribbon(7.6), 100, 200, 1000, 0.03, 0.95, 1.05},
+		{ribbon(4), 1500, 20, 5000, 0.03, 0.95, 1.05},
+		{ribbon(5.5), 100_000, 1, 200_000, 0.03, 0.95, 1.05},
 	} {
 		if (testing.Short() || raceEnabled) && c.n >= 100_000 {
 			continue

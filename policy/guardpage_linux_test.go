@@ -76,6 +76,33 @@ func TestBetweenUnreadablePages(t *testing.T) {
 	}
 }
 
+// The same for ribbon filters, sound ones and any others, of all shapes.
+func TestRibbonBetweenUnreadablePages(t *testing.T) {
+	rng := policytest.Rand(t, 42)
+	keys := policytest.Keys(rng, 2200)
+	for _, atEnd := range []bool{false, true} {
+		for size := 3; size < 300; size++ {
+			filter := between(t, size, atEnd)
+			for range 4 {
+				fillRibbon(rng, filter)
+				requireRibbonAnswers(t, filter, keys[:fewKeys])
+			}
+		}
+		for _, bitsPerKey := range []float64{2, 3.7, 10, 40} {
+			r := policytest.Must(NewRibbon(bitsPerKey))
+			for n := 0; n <= len(keys); n += 1 + n/4 {
+				if n > 300 {
+					n = len(keys) // with an upper layer
+				}
+				want := referenceRibbon(bitsPerKey, keys[:n])
+				dst := between(t, len(want), atEnd)
+				require.True(t, bytes.Equal(want, r.AppendFilter(dst[:0], keys[:n])))
+				requireSameAnswers(t, "sound", dst, keys[len(keys)-300:])
+			}
+		}
+	}
+}
+
 // The same for blocked Bloom filters, of one line and of many.
 func TestBlockedBetweenUnreadablePages(t *testing.T) {
 	rng := policytest.Rand(t, 41)

@@ -25,7 +25,8 @@ func TestInlinedSteps(t *testing.T) {
 		"(*hashBuffer[go.shape.uint64]).full", "(*hashBuffer[go.shape.uint64]).put",
 		"(*keyRow).put0to7", "(*keyRow).put8to16", "(*keyRow).put17to32", "(*keyRow).put33to64",
 		"keyHash", "blockedParts", "lineOf", "(*line).at", "(*line).four", "(*line).rest",
-		"(*line).set",
+		"(*line).set", "mix", "printOf", "bandOf", "startOf", "isBumped", "bumpBytes", "turn",
+		"parity", "window", "load64",
 	} {
 		require.True(t, regexp.MustCompile(`can inline `+regexp.QuoteMeta(step)+`\s`).Match(said),
 			"%s is not inlined", step)

@@ -52,6 +52,7 @@ func BenchmarkBuildMemory(b *testing.B) {
 	}{
 		{"exact/bpk=10", policytest.Must(NewBloom(10))},
 		{"blocked/bpk=10", policytest.Must(NewBlockedBloom(10))},
+		{"ribbon/bpk=10", policytest.Must(NewRibbon(10))},
 	} {
 		for _, size := range benchSizes {
 			b.Run(fmt.Sprintf("%s/n=%s", p.name, size.name), func(b *testing.B) {

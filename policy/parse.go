@@ -8,11 +8,15 @@ import (
 // Info is what the bytes of one filter say. Get it from [Parse].
 type Info struct {
 	Encoding Encoding
-	K        int    // number of probes per key
-	Payload  []byte // the bits; a part of the filter's memory
+	// K is the number of probes per key. Of a ribbon filter it is the number of columns that all
+	// slots have: a key that is not in the filter is a false positive with a probability of 2^-K or
+	// less.
+	K       int
+	Payload []byte // the bits, of a ribbon filter also its bumps; a part of the filter's memory
 	// LineBytes is the size of the part of Payload in which all probes of a key lie: 64, or
-	// len(Payload) if the filter is not divided into lines.
+	// len(Payload) if the filter is not divided into lines, as ribbon filters never are.
 	LineBytes int
+	ribbon    *ribbonShape // of a ribbon filter
 }
 
 var (
@@ -31,7 +35,7 @@ func Parse(filter []byte) (Info, error) {
 		return Info{}, errShort
 	}
 	array, last := filter[:len(filter)-1], filter[len(filter)-1]
-	info := Info{EncodingBloom, int(last), array, len(array)}
+	info := Info{Encoding: EncodingBloom, K: int(last), Payload: array, LineBytes: len(array)}
 	switch {
 	case last <= maxProbes:
 	case last == byte(EncodingBlocked):
@@ -39,10 +43,17 @@ func Parse(filter []byte) (Info, error) {
 		if !ok {
 			return Info{Encoding: EncodingBlocked}, errDamaged
 		}
-		info = Info{EncodingBlocked, k, payload, len(payload)}
+		info = Info{EncodingBlocked, k, payload, len(payload), nil}
 		if len(payload) > blockedSingle {
 			info.LineBytes = lineBytes
 		}
+	case last == byte(EncodingRibbon):
+		shape := new(ribbonShape)
+		if !shape.parse(filter) {
+			return Info{Encoding: EncodingRibbon}, errDamaged
+		}
+		n := shape.payload
+		return Info{EncodingRibbon, shape.columns, filter[:n], n, shape}, nil
 	default:
 		return Info{}, fmt.Errorf("unknown encoding 0x%02x: every key may be contained", last)
 	}
@@ -54,7 +65,8 @@ func Parse(filter []byte) (Info, error) {
 
 // Probes appends the numbers of the bits of Payload that a lookup of key tests to dst, in the order
 // of the format, and returns the extended slice. Bit p is bit p%8 of byte p/8. The key may be in
-// the filter if all of them are set.
+// the filter if all of them are set. Ribbon filters have no probes: a lookup adds up many bits, and
+// Probes appends nothing.
 func (i Info) Probes(dst []uint64, key []byte) []uint64 {
 	if i.K == 0 { // Parse returned an error
 		return dst

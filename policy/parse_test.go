@@ -15,13 +15,14 @@ func TestParse(t *testing.T) {
 		filter []byte
 		want   Info
 	}{
-		{[]byte{1, 2, 3}, Info{EncodingBloom, 3, []byte{1, 2}, 2}},
-		{[]byte{0, 30}, Info{EncodingBloom, 30, []byte{0}, 1}},
-		{referenceTrailer([]byte{1, 2}, 6), Info{EncodingBlocked, 6, []byte{1, 2}, 2}},
-		{referenceTrailer([]byte{7}, 255), Info{EncodingBlocked, 255, []byte{7}, 1}},
+		{[]byte{1, 2, 3}, Info{EncodingBloom, 3, []byte{1, 2}, 2, nil}},
+		{[]byte{0, 30}, Info{EncodingBloom, 30, []byte{0}, 1, nil}},
+		{referenceTrailer([]byte{1, 2}, 6), Info{EncodingBlocked, 6, []byte{1, 2}, 2, nil}},
+		{referenceTrailer([]byte{7}, 255), Info{EncodingBlocked, 255, []byte{7}, 1, nil}},
 		{referenceTrailer(make([]byte, 1280), 6),
-			Info{EncodingBlocked, 6, make([]byte, 1280), 1280}},
-		{referenceTrailer(make([]byte, 1344), 6), Info{EncodingBlocked, 6, make([]byte, 1344), 64}},
+			Info{EncodingBlocked, 6, make([]byte, 1280), 1280, nil}},
+		{referenceTrailer(make([]byte, 1344), 6),
+			Info{EncodingBlocked, 6, make([]byte, 1344), 64, nil}},
 	} {
 		info, err := Parse(c.filter)
 		require.NoError(t, err)
@@ -48,6 +49,7 @@ func TestParseRefuses(t *testing.T) {
 		{[]byte{6, 0x62}, EncodingBlocked, errDamaged.Error()},
 		{referenceTrailer(nil, 6), EncodingBlocked, errDamaged.Error()},
 		{referenceTrailer(make([]byte, 1281), 6), EncodingBlocked, errDamaged.Error()},
+		{refRibbonTrailer(make([]byte, 3), []byte{1, 0}), EncodingRibbon, errDamaged.Error()},
 	} {
 		info, err := Parse(c.filter)
 		require.EqualError(t, err, c.err, "%x", c.filter)
@@ -64,6 +66,7 @@ func TestParseRefuses(t *testing.T) {
 func TestEncodingNames(t *testing.T) {
 	require.Equal(t, "LevelDB Bloom", EncodingBloom.String())
 	require.Equal(t, "blocked Bloom", EncodingBlocked.String())
+	require.Equal(t, "ribbon", EncodingRibbon.String())
 	require.Equal(t, "unknown", EncodingUnknown.String())
 	require.Equal(t, "unknown", Encoding(0xff).String())
 }
@@ -89,6 +92,10 @@ func FuzzProbes(f *testing.F) {
 				continue
 			}
 			probes := info.Probes([]uint64{1 << 60}, key)
+			if info.Encoding == EncodingRibbon {
+				require.Equal(t, []uint64{1 << 60}, probes)
+				continue
+			}
 			require.Len(t, probes, 1+info.K)
 			require.Equal(t, uint64(1<<60), probes[0], "appended")
 			all := true

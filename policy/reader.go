@@ -19,6 +19,8 @@ func mayContainOurs(filter, key []byte) bool {
 	switch Encoding(filter[len(filter)-1]) {
 	case EncodingBlocked:
 		return (*BlockedBloom)(nil).MayContain(filter, key)
+	case EncodingRibbon:
+		return ribbonMayContain(filter, key)
 	default:
 		return true
 	}
@@ -49,6 +51,8 @@ func MayContainMany(filter []byte, keys [][]byte, out []bool) {
 		bloomMayContainMany(filter, keys, out)
 	case last == byte(EncodingBlocked):
 		blockedMayContainMany(filter, keys, out)
+	case last == byte(EncodingRibbon):
+		ribbonMayContainMany(filter, keys, out)
 	default:
 		setAll(out)
 	}

@@ -230,7 +230,7 @@ var flips = []byte{0x01, 0x80, 0xff}
 // Every flip of a byte and every truncation of a table whose checksums stay as they are: an error,
 // or nothing is lost.
 func TestFlips(t *testing.T) {
-	p := inTurn{policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewBlockedBloom(10))}
+	p := policies()["in turn"]
 	for _, v := range append(victims(t, p), largeVictim(t, p)) {
 		t.Run(v.name, func(t *testing.T) {
 			var counts [silent + 1]int
@@ -268,7 +268,8 @@ func TestFlipsWithChecksums(t *testing.T) {
 	var total [silent + 1]int
 	for name, p := range map[string]policy.Policy{"exact": tolerant{exact{t}},
 		"Bloom":   policytest.Must(policy.NewBloom(10)),
-		"blocked": policytest.Must(policy.NewBlockedBloom(10))} {
+		"blocked": policytest.Must(policy.NewBlockedBloom(10)),
+		"ribbon":  policytest.Must(policy.NewRibbon(10))} {
 		all := append(victims(t, p), largeVictim(t, p))
 		for _, v := range all {
 			t.Run(name+", "+v.name, func(t *testing.T) {

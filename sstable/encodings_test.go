@@ -51,7 +51,9 @@ func (b *turningBuilder) Finish(dst []byte) []byte {
 func policies() map[string]inTurn {
 	exact := policytest.Must(policy.NewBloom(10))
 	blocked := policytest.Must(policy.NewBlockedBloom(10))
-	return map[string]inTurn{"exact": {exact}, "blocked": {blocked}, "in turn": {exact, blocked}}
+	ribbon := policytest.Must(policy.NewRibbon(40)) // with less, a filter of one key is blocked
+	return map[string]inTurn{"exact": {exact}, "blocked": {blocked}, "ribbon": {ribbon},
+		"in turn": {exact, blocked, ribbon}}
 }
 
 func filterMadeBy(p policy.Policy, keys [][]byte) []byte {
@@ -108,8 +110,10 @@ func TestWindowsOfEncodings(t *testing.T) {
 					found[encodingOf(t, filter)] = true
 				}
 				require.Equal(t, 6, made)
-				require.Equal(t, name != "blocked", found[policy.EncodingBloom], name)
-				require.Equal(t, name != "exact", found[policy.EncodingBlocked], name)
+				all := name == "in turn"
+				require.Equal(t, all || name == "exact", found[policy.EncodingBloom], name)
+				require.Equal(t, all || name == "blocked", found[policy.EncodingBlocked], name)
+				require.Equal(t, all || name == "ribbon", found[policy.EncodingRibbon], name)
 				for _, offset := range []uint64{20_000, 25_000, 30_000} {
 					passed := 0
 					for i := range 1000 {
@@ -133,7 +137,7 @@ func TestWindowFlips(t *testing.T) {
 	blocks, end := []dataBlock{
 		{0, names(8)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}},
 		{10_500, names(20)},
-		{25_000, names(150)}, {30_000, names(1100)}, // exact, blocked of 22 lines
+		{25_000, names(1100)}, {30_000, names(150)}, // blocked of 22 lines, ribbon
 	}, uint64(35_000)
 	b, err := sstable.NewFilterBlockBuilder(p)
 	require.NoError(t, err)
@@ -175,12 +179,14 @@ func TestWindowFlips(t *testing.T) {
 		}
 		start += len(filter)
 	}
-	for _, e := range []policy.Encoding{policy.EncodingBloom, policy.EncodingBlocked} {
+	for _, e := range []policy.Encoding{
+		policy.EncodingBloom, policy.EncodingBlocked, policy.EncodingRibbon,
+	} {
 		require.Positive(t, lost[e], "%v: a bit that is changed loses keys", e)
 		require.Positive(t, always[e], e)
 	}
-	require.Equal(t, 3*8*3, always[policy.EncodingBlocked],
-		"every bit of the trailers of 3 filters")
+	require.Equal(t, 3*8*2, always[policy.EncodingBlocked],
+		"every bit of the trailers of 2 filters")
 }
 
 // Tables with filters of each encoding, and of all, of small and of large windows.
@@ -202,6 +208,7 @@ func TestTablesOfEncodings(t *testing.T) {
 					want := map[string]policy.Encoding{
 						"exact":   policy.EncodingBloom,
 						"blocked": policy.EncodingBlocked,
+						"ribbon":  policy.EncodingRibbon,
 						"in turn": policy.EncodingBloom,
 					}[name]
 					require.Equal(t, want, encodingOf(t, filter.Windows().Filter(0)))

@@ -320,7 +320,9 @@ func TestFourGigabytesAtTheEnd(t *testing.T) {
 }
 
 func TestFilterBlockMisuse(t *testing.T) {
-	for _, p := range []policy.Policy{nil, &policy.Bloom{}, (*policy.BlockedBloom)(nil)} {
+	for _, p := range []policy.Policy{
+		nil, &policy.Bloom{}, (*policy.BlockedBloom)(nil), &policy.Ribbon{},
+	} {
 		_, err := sstable.NewFilterBlockBuilder(p)
 		require.Equal(t, policy.Check(p), err)
 		require.ErrorContains(t, err, "policy.NewBloom")

@@ -143,10 +143,20 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// The same for the filter block of a table with blocked Bloom, with the checksum mended.
+// The same for the filter block of a table with another kind of filter, with the checksum mended.
 func TestDamagedBlockedFilters(t *testing.T) {
 	p, err := policy.NewBlockedBloom(10)
 	require.NoError(t, err)
+	testDamagedFilters(t, p)
+}
+
+func TestDamagedRibbonFilters(t *testing.T) {
+	p, err := policy.NewRibbon(10)
+	require.NoError(t, err)
+	testDamagedFilters(t, p)
+}
+
+func testDamagedFilters(t *testing.T, p policy.Policy) {
 	intact, blocks := smallTable(t, p)
 	path := filepath.Join(t.TempDir(), "000001.ldb")
 	filter := blocks[len(blocks)-3]

@@ -35,10 +35,10 @@ a third of a numeric range as keys:
 	               or with a policy of this name in Filter or AltFilters.
 	  advice       The FPR is 11.8 % between your keys and 0.61 % for random ones, because LevelDB's
 	               hash does not scatter keys that resemble each other. policy.NewBloom with
-	               policy.WithTuning lowers it for every reader of LevelDB's filters. With
-	               policy.NewBlockedBloom and 10.2 bits per key it would be about 0.78 % (only
-	               levelbloom reads them; C++ LevelDB and goleveldb's own policy answer "may
-	               contain" to every key).
+	               policy.WithTuning lowers it for every reader of LevelDB's filters. With 10.2
+	               bits per key it would be about 0.78 % with policy.NewBlockedBloom, 0.098 % with
+	               policy.NewRibbon (only levelbloom reads them; C++ LevelDB and goleveldb's own
+	               policy answer "may contain" to every key).
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
 named as a PATH or with -long, else in a line. The FPP is estimated from the filters, the FPR is
@@ -85,7 +85,8 @@ do not apply are left out, except for those marked *.
 	  policies                     number of tables by the policy's name of their filters
 	  encodings                    number of filters by encoding: "LevelDB Bloom", "LevelDB Bloom,
 	                               tuned" (with a k that LevelDB gives no filter of their size and
-	                               number of keys), "blocked Bloom", "Pebble Bloom", "unknown"
+	                               number of keys), "blocked Bloom", "ribbon", "Pebble Bloom",
+	                               "unknown"
 	  size*, entries*, keys*, filter_bytes*   sums over the tables
 	tables*       for each table:
 	  path*
@@ -106,7 +107,8 @@ and if the table could be read:
 	saturated_filters            filters whose bits are all set
 	filter_bytes                 size of the filter block
 	bits_per_key, keys_per_filter
-	probes, fill                 the values of k; part of the bits that are set
+	probes, fill                 the values of k; part of the bits that are set (ribbon filters have
+	                             neither)
 	distinct_keys_estimated, fpp_estimated   from the filters alone
 	fpr_between, fpr_random      measured: asked and passed (numbers of keys), rate, low and high
 	                             (the bounds of the interval)

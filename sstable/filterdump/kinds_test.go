@@ -29,6 +29,7 @@ import (
 const (
 	exactName   = "LevelDB Bloom"
 	blockedName = "blocked Bloom"
+	ribbonName  = "ribbon"
 )
 
 // A kindsDocument is what the JSON says about encodings.
@@ -106,17 +107,20 @@ func goleveldbWriter(opts ...goleveldb.Option) writer {
 
 func kindsKey(i int) []byte { return []byte(fmt.Sprintf("user%012d", 3*i)) }
 
-// A database whose setting has changed has tables of both encodings.
+// A database whose setting has changed has tables of all encodings.
 func TestMixedDatabases(t *testing.T) {
 	blocked, err := policy.NewBlockedBloom(16)
 	require.NoError(t, err)
-	probes := map[string][]int{exactName: {6}, blockedName: {9}}
+	ribbon, err := policy.NewRibbon(16)
+	require.NoError(t, err)
+	probes := map[string][]int{exactName: {6}, blockedName: {9}, ribbonName: nil}
 	for name, write := range writers {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, mustExact(t), 1, 1000)
 			write(t, dir, mustExact(t), 1000, 2000)
 			write(t, dir, blocked, 2000, 5000)
+			write(t, dir, ribbon, 5000, 8000)
 			status, d := kindsJSON(t, "-verify", dir)
 			require.Equal(t, exitSound, status)
 			total := map[string]int{}
@@ -127,10 +131,10 @@ func TestMixedDatabases(t *testing.T) {
 					require.Equal(t, table.Filters, n)
 					require.Equal(t, probes[encoding], table.Probes)
 					total[encoding] += n
+					require.Equal(t, encoding != ribbonName, table.Fill > 0)
 				}
-				require.Positive(t, table.Fill)
 			}
-			require.Len(t, total, 2)
+			require.Len(t, total, 3)
 			require.Equal(t, total, d.Paths[0].Encodings)
 
 			_, long, _ := filterdump(t, "-absent", "1000", "-long", dir)

@@ -125,7 +125,7 @@ func testBuilders(t *testing.T, newEngine func(testing.TB) Engine) {
 	var all []built
 	for range 5 {
 		for _, kind := range Kinds {
-			p := kind.MustNew(1+20*rng.Float64(), policy.Name)
+			p := kind.MustNew(2+20*rng.Float64(), policy.Name)
 			keys := policytest.Keys(rng, rng.Intn(5000))
 			b := p.NewBuilder()
 			for _, key := range keys {

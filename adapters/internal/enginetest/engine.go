@@ -97,6 +97,7 @@ type Kind struct {
 var Kinds = []Kind{
 	kind("exact", policy.EncodingBloom, policy.NewBloom),
 	kind("blocked", policy.EncodingBlocked, policy.NewBlockedBloom),
+	kind("ribbon", policy.EncodingRibbon, policy.NewRibbon),
 }
 
 func kind[P policy.Policy](

@@ -18,7 +18,7 @@ func testLevels(t *testing.T, newEngine func(testing.TB) Engine) {
 			all := policytest.Keys(policytest.Rand(t, 7), 3500)
 			keys, absent := all[:3000], all[3000:]
 			inLevel0 := keys[2700:]
-			p := kind.MustNew(10, "mine")
+			p := kind.MustNew(40, "mine") // with 10, filters of few keys are none of ribbon's
 			s := Setting{Variant: i % len(e.Variants()), Policies: []policy.Policy{p}}
 
 			db := open(t, e, s)

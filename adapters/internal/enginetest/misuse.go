@@ -30,6 +30,7 @@ func testMisuse(t *testing.T, newEngine func(testing.TB) Engine) {
 		"zero Bloom":                  &policy.Bloom{},
 		"zero BlockedBloom":           &policy.BlockedBloom{},
 		"nil BlockedBloom":            (*policy.BlockedBloom)(nil),
+		"zero Ribbon":                 &policy.Ribbon{},
 		"empty name":                  named{exact, ""},
 		"none":                        named{exact, "none"},
 		"line break":                  named{exact, "a\nb"},
@@ -113,7 +114,7 @@ func testReconfigure(t *testing.T, newEngine func(testing.TB) Engine) {
 		defer close(done)
 		for i := range 100 {
 			name := []string{"before", policy.Name, "after"}[i%3]
-			p := Kinds[i%len(Kinds)].MustNew(float64(1+i%20), name)
+			p := Kinds[i%len(Kinds)].MustNew(float64(2+i%20), name)
 			if err := db.Reconfigure(p); err != nil {
 				t.Errorf("Configure: %v", err)
 			}

@@ -139,7 +139,7 @@ func (s *soaked) setting() (setting Setting, counted []*policy.Counted) {
 	setting = Setting{Variant: s.variant, Builtin: s.rng.Intn(3) == 0, Large: s.rng.Intn(2) == 0}
 	for range []int{0, 1, 1, 2, 3}[s.rng.Intn(5)] { // policies, the last of which builds
 		kind := Kinds[s.rng.Intn(len(Kinds))]
-		p := policy.Count(kind.MustNew(1+20*s.rng.Float64(), names[s.rng.Intn(len(names))]))
+		p := policy.Count(kind.MustNew(2+20*s.rng.Float64(), names[s.rng.Intn(len(names))]))
 		setting.Policies = append(setting.Policies, p)
 		counted = append(counted, p)
 	}

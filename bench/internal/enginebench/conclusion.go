@@ -29,17 +29,22 @@ func (o *Outcome) conclusion() []string {
 			reads = append(reads, e.Name+": "+strings.Join(parts, ", "))
 		}
 	}
+	// Others must gain something to be better.
+	const something = 0.1
+	better := func(a, b kind.Kind) bool {
+		return gain[a.Name] > gain[b.Name]+something*float64(len(o.Engines))
+	}
 	best, compatible := kind.Exact, kind.Exact // for all readers of LevelDB's filters
 	for _, k := range kind.All {
-		// A kind must gain something to be better than those before it.
-		const something = 0.1
-		margin := something * float64(len(o.Engines))
-		if gain[k.Name] > gain[best.Name]+margin {
+		if k.Use == "" && better(k, best) {
 			best = k
 		}
-		if k.Encoding == kind.Exact.Encoding && gain[k.Name] > gain[compatible.Name]+margin {
+		if k.Encoding == kind.Exact.Encoding && better(k, compatible) {
 			compatible = k
 		}
+	}
+	if best.Name == kind.Exact.Name {
+		best = compatible
 	}
 	if gain[best.Name] == 0 {
 		return nil
@@ -59,9 +64,10 @@ func (o *Outcome) conclusion() []string {
 		}
 	}
 	advice := fmt.Sprintf("Use %s (%s)", best.Name, best.Constructor)
-	if best.Encoding != compatible.Encoding {
-		advice += fmt.Sprintf(", or %s (%s) if C++ LevelDB or another reader of LevelDB's filters "+
-			"reads the tables too", compatible.Name, compatible.Constructor)
+	for _, k := range kind.All {
+		if k.Encoding != best.Encoding && (k.Name == compatible.Name || k.Use != "" && better(k, best)) {
+			advice += fmt.Sprintf(", or %s (%s) %s", k.Name, k.Constructor, k.Use)
+		}
 	}
 	lines := []string{
 		"Part of the needless table reads that each filter avoids: " +

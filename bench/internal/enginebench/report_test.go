@@ -119,9 +119,16 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Exact is the advice unless another kind gains something.
+// Exact is the advice unless another kind gains something. Ribbon gains it for who needs it.
 func TestAdvice(t *testing.T) {
 	o := threeRounds(t)
+	o.Filters[3] = "ribbon"
+	for i := range o.Runs {
+		o.Runs[i].Contestant = strings.Replace(o.Runs[i].Contestant, "blocked", "ribbon", 1)
+	}
+	require.Contains(t, strings.Join(strings.Fields(textOf(t, o)), " "),
+		"Use exact (policy.NewBloom), or ribbon (policy.NewRibbon) if needless reads cost more")
+	o = threeRounds(t)
 	for i := range o.Runs {
 		if o.Runs[i].Contestant == "exact" {
 			o.Runs[i].BetweenAvoided = 249

@@ -8,7 +8,9 @@ type Kind struct {
 	Name        string
 	Constructor string // what to call to use it
 	Encoding    policy.Encoding
+	Smallest    policy.Encoding // of filters that are too small for Encoding, if some are
 	New         func(bitsPerKey float64) (policy.Policy, error)
+	Use         string // when to use it, if not always
 
 	// Bounds are the highest mean false-positive rates that the kind promises.
 	Bounds []Bound
@@ -30,7 +32,10 @@ var Exact = Kind{
 	Constructor: "policy.NewBloom",
 	Encoding:    policy.EncodingBloom,
 	New:         func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) },
+	Use:         compatible,
 }
+
+const compatible = "if C++ LevelDB or another reader of LevelDB's filters reads the tables too"
 
 // All lists all kinds.
 var All = []Kind{
@@ -40,6 +45,7 @@ var All = []Kind{
 		Constructor: "policy.NewBloom with policy.WithTuning(0.05)",
 		Encoding:    policy.EncodingBloom,
 		New:         newTuned,
+		Use:         compatible,
 	},
 	{
 		Name:         "blocked",
@@ -49,6 +55,20 @@ var All = []Kind{
 		Bounds:       []Bound{{10, 500, 0.0100}, {16, 500, 0.0009}, {20, 500, 0.00022}},
 		SmallAsExact: true,
 	},
+	{
+		Name:        "ribbon",
+		Constructor: "policy.NewRibbon",
+		Encoding:    policy.EncodingRibbon,
+		Smallest:    policy.EncodingBlocked,
+		New:         newRibbon,
+		Use:         "if needless reads cost more than longer builds, as those of a disk do",
+		Bounds: []Bound{
+			{10, 20, 0.00155}, {10, 36, 0.00135}, {10, 64, 0.0013}, {10, 500, 0.00115},
+			{10, 100_000, 0.00105},
+			// as from 6 % fewer bits in the smallest filters that there can be
+			{7, 5000, 0.01046}, {16, 5000, 0.0000297},
+		},
+	},
 }
 
 func newTuned(bits float64) (policy.Policy, error) {
@@ -56,6 +76,7 @@ func newTuned(bits float64) (policy.Policy, error) {
 }
 
 func newBlocked(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) }
+func newRibbon(bits float64) (policy.Policy, error)  { return policy.NewRibbon(bits) }
 
 // Name returns k's name.
 func Name(k Kind) string { return k.Name }

@@ -86,7 +86,7 @@ func (s *sampler) sample(present, absent [][]byte) error {
 		return fmt.Errorf("%w: %d of %d", ErrLostKey, len(present)-n, len(present))
 	}
 	info, err := policy.Parse(s.filter)
-	if err != nil || info.Encoding != s.Kind.Encoding {
+	if e := info.Encoding; err != nil || e != s.Kind.Encoding && e != s.Kind.Smallest {
 		return fmt.Errorf("its filter is of the encoding %q (%v)", info.Encoding, err)
 	}
 	s.Whole = info.LineBytes == len(info.Payload)

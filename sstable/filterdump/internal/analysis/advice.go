@@ -67,13 +67,19 @@ func (f findings) inLevelDBFormat() bool { return strings.HasPrefix(f.format, "L
 
 // adviseReaders says who reads the filters, where LevelDB's readers do not.
 func adviseReaders(f findings) string {
+	n := 0
+	var names []string
 	for _, k := range otherKinds {
-		if n := f.Encodings[k.encoding.String()]; n > 0 && f.inLevelDBFormat() {
-			return fmt.Sprintf("%s of %d (%v): %s.", Count(n, "filter"), f.Filters, k.encoding,
-				f.readers())
+		if of := f.Encodings[k.encoding.String()]; of > 0 {
+			n += of
+			names = append(names, k.encoding.String())
 		}
 	}
-	return ""
+	if n == 0 || !f.inLevelDBFormat() {
+		return ""
+	}
+	return fmt.Sprintf("%s of %d (%s): %s.", Count(n, "filter"), f.Filters,
+		strings.Join(names, ", "), f.readers())
 }
 
 // readers says who reads filters of the other kinds. LevelDB's readers open only tables in their
@@ -106,9 +112,14 @@ func adviseFewBits(f findings) string {
 	if !f.Verified || f.Random.Asked == 0 || f.BitsPerKey >= fewBits {
 		return ""
 	}
-	return fmt.Sprintf("%.3g bits per key are few: the FPR of random keys is %v; with %d bits it "+
-		"would be about %s.", f.BitsPerKey, f.Random, usualBits,
+	sentence := fmt.Sprintf("%.3g bits per key are few: the FPR of random keys is %v; with %d "+
+		"bits it would be about %s", f.BitsPerKey, f.Random, usualBits,
 		percent(exactKind.fpp(usualBits, f.KeysPerFilter)))
+	if fpp := ribbonKind.fpp(f.BitsPerKey, f.KeysPerFilter); fpp < 0.9*f.Random.Rate {
+		sentence += fmt.Sprintf(", with %s and as few bits %s (%s)", ribbonKind.call, percent(fpp),
+			f.readers())
+	}
+	return sentence + "."
 }
 
 // adviseDense says what helps if the FPR between the keys is clearly above that of random ones.
@@ -126,11 +137,16 @@ func adviseDense(f findings) string {
 		sentence += ". policy.NewBloom with policy.WithTuning lowers it for every reader of " +
 			"LevelDB's filters"
 	}
+	var others []string
 	for _, k := range otherKinds {
-		if f.Encodings[k.encoding.String()] == 0 {
-			sentence += fmt.Sprintf(". With %s and %.3g bits per key it would be about %s (%s)",
-				k.call, f.BitsPerKey, percent(k.fpp(f.BitsPerKey, f.KeysPerFilter)), f.readers())
+		fpp := k.fpp(f.BitsPerKey, f.KeysPerFilter)
+		if fpp < 1 && f.Encodings[k.encoding.String()] == 0 {
+			others = append(others, fmt.Sprintf("%s with %s", percent(fpp), k.call))
 		}
+	}
+	if len(others) > 0 {
+		sentence += fmt.Sprintf(". With %.3g bits per key it would be about %s (%s)",
+			f.BitsPerKey, strings.Join(others, ", "), f.readers())
 	}
 	return sentence + "."
 }

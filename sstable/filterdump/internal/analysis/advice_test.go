@@ -82,11 +82,13 @@ func TestAdviceOnSaturatedFilters(t *testing.T) {
 
 func TestAdviceOnFewBits(t *testing.T) {
 	const words = `^(3[\d.]*) bits per key are few: the FPR of random keys is ([\d.]+) %; with ` +
-		`10 bits it would be about ([\d.]+) %\.$`
+		`10 bits it would be about ([\d.]+) %(?:, with policy\.NewRibbon and as few bits ` +
+		`([\d.]+) % \(only levelbloom reads them.*\))?\.$`
 	keys := numbered(seeded(t, 2), "key%08d", 0, 10_000, 0.5).present
 	for _, table := range []*fakeTable{
 		wholeTable(t, keys, 3), windowTable(t, keys, 3, 65536, 16),
 		windowTableOf(mustBlocked(t, 3), keys, 65536, 16),
+		windowTableOf(mustRibbon(t, 3), keys, 65536, 16),
 	} {
 		r := analyze(t, table, Options{})
 		match := advised(r, words)
@@ -94,6 +96,12 @@ func TestAdviceOnFewBits(t *testing.T) {
 		require.InDelta(t, r.Random.Rate, rateOf(t, match[2]), 0.001)
 		better := wholeTable(t, keys, 10)
 		require.InDelta(t, analyze(t, better, Options{}).Random.Rate, rateOf(t, match[3]), 0.004)
+		if r.Encodings["ribbon"] > 0 {
+			require.Empty(t, match[4])
+			continue
+		}
+		smaller := windowTableOf(mustRibbon(t, r.BitsPerKey), keys, 65536, 16)
+		require.InDelta(t, analyze(t, smaller, Options{}).Random.Rate, rateOf(t, match[4]), 0.01)
 	}
 	require.Nil(t, advised(analyze(t, wholeTable(t, keys, 5), Options{}), "few"))
 }
@@ -127,8 +135,9 @@ func TestAdviceOnDenseKeysOnlyIfTheyAre(t *testing.T) {
 // are what these do.
 func TestAdviceOnDenseKeys(t *testing.T) {
 	const words = `^The FPR is ([\d.]+) % between your keys and ([\d.]+) % for random ones, ` +
-		`because LevelDB's hash .* With policy\.NewBlockedBloom and 10[\d.]* bits per key it ` +
-		`would be about ([\d.]+) % \(only levelbloom reads them(; C\+\+ LevelDB and .*)?\)\.$`
+		`because LevelDB's hash .* With 10[\d.]* bits per key it would be about ([\d.]+) % with ` +
+		`policy\.NewBlockedBloom, ([\d.]+) % with policy\.NewRibbon ` +
+		`\(only levelbloom reads them(; C\+\+ LevelDB and .*)?\)\.$`
 	set := numbered(seeded(t, 6), "%016d", 0, 200_000, 0.63)
 	for _, table := range []*fakeTable{
 		windowTable(t, set.present[:20_000], 10, 4096, 11),
@@ -139,13 +148,16 @@ func TestAdviceOnDenseKeys(t *testing.T) {
 		require.NotNil(t, match, "%q", r.Advice)
 		require.InDelta(t, r.Between.Rate, rateOf(t, match[1]), 0.001)
 		require.InDelta(t, r.Random.Rate, rateOf(t, match[2]), 0.001)
-		require.Equal(t, table.info.Format == "LevelDB", match[4] != "") // who opens the table
+		require.Equal(t, table.info.Format == "LevelDB", match[5] != "") // who opens the table
 		keys := table.keys()
-		other := wholeTableOf(mustBlocked(t, 10).AppendFilter(nil, keys), keys)
-		if table.info.Filters.PerWindow {
-			other = windowTableOf(mustBlocked(t, 10), keys, 4096, 11)
+		for i, p := range []ourPolicy{mustBlocked(t, 10), mustRibbon(t, 10)} {
+			other := wholeTableOf(p.AppendFilter(nil, keys), keys)
+			if table.info.Filters.PerWindow {
+				other = windowTableOf(p, keys, 4096, 11)
+			}
+			rate := analyze(t, other, Options{}).Between.Rate
+			require.InDelta(t, rate, rateOf(t, match[3+i]), 0.4*rate)
 		}
-		require.InDelta(t, analyze(t, other, Options{}).Between.Rate, rateOf(t, match[3]), 0.004)
 	}
 	// Not where LevelDB's encoding keeps its rate, and not where the filters are blocked Bloom.
 	blocked := windowTableOf(mustBlocked(t, 10), set.present[:20_000], 4096, 11)
@@ -167,11 +179,14 @@ func TestKinds(t *testing.T) {
 		p, err := k.new(10)
 		require.NoError(t, err)
 		builder := p.NewBuilder()
-		builder.Add([]byte("key"))
+		for i := range 10 {
+			builder.Add([]byte{byte(i)})
+		}
 		info, err := policy.Parse(builder.Finish(nil))
 		require.NoError(t, err)
 		require.Equal(t, k.encoding, info.Encoding)
-		require.InDelta(t, 0.009, k.fpp(10, 18_000), 0.003)
+		want := map[bool]float64{false: 0.009, true: 0.00104}[k.encoding == policy.EncodingRibbon]
+		require.InDelta(t, want, k.fpp(10, 18_000), want/3)
 		require.Equal(t, 1.0, k.fpp(0, 100))
 	}
 }

@@ -27,6 +27,12 @@ func seeded(t testing.TB, seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 1))
 }
 
+// An ourPolicy is what all policies of package policy are.
+type ourPolicy interface {
+	policy.Policy
+	AppendFilter(dst []byte, keys [][]byte) []byte
+}
+
 func mustBloom(t testing.TB, bitsPerKey float64) *policy.Bloom {
 	bloom, err := policy.NewBloom(bitsPerKey)
 	require.NoError(t, err)
@@ -37,6 +43,12 @@ func mustBlocked(t testing.TB, bitsPerKey float64) *policy.BlockedBloom {
 	blocked, err := policy.NewBlockedBloom(bitsPerKey)
 	require.NoError(t, err)
 	return blocked
+}
+
+func mustRibbon(t testing.TB, bitsPerKey float64) *policy.Ribbon {
+	ribbon, err := policy.NewRibbon(bitsPerKey)
+	require.NoError(t, err)
+	return ribbon
 }
 
 // A fakeTable is a table in memory. Its keys ascend, but where a test has others.

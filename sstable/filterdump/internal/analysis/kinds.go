@@ -21,7 +21,10 @@ var (
 	otherKinds = []kind{
 		{policy.EncodingBlocked, "policy.NewBlockedBloom",
 			func(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) }},
+		ribbonKind,
 	}
+	ribbonKind = kind{policy.EncodingRibbon, "policy.NewRibbon",
+		func(bits float64) (policy.Policy, error) { return policy.NewRibbon(bits) }}
 )
 
 // fpp returns the FPP of a filter of n random keys with so many bits per key, as estimated from its

@@ -64,7 +64,10 @@ func (r *Report) measure(f *tables.Filters, keys []int64) {
 		measured++
 		keys, p := info.Estimate()
 		fpp += p
-		if info.K == 0 {
+		if !math.IsInf(keys, 1) {
+			r.Distinct += keys
+		}
+		if info.K == 0 || info.Encoding == policy.EncodingRibbon {
 			continue // an encoding without probes
 		}
 		ones := info.Ones()
@@ -72,9 +75,6 @@ func (r *Report) measure(f *tables.Filters, keys []int64) {
 		bits += float64(8 * len(info.Payload))
 		if ones == 8*len(info.Payload) {
 			r.Saturated++
-		}
-		if !math.IsInf(keys, 1) {
-			r.Distinct += keys
 		}
 		if i, found := slices.BinarySearch(r.Probes, info.K); !found {
 			r.Probes = slices.Insert(r.Probes, i, info.K)
