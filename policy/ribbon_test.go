@@ -47,7 +47,7 @@ func randomHashes(rng *rand.Rand, n int) []uint64 {
 
 // Every number of keys up to 200, many up to 3000, and larger ones at many settings.
 func TestRibbonLosesNoKey(t *testing.T) {
-	rng := policytest.Rand(t, 1)
+	rng, failures := policytest.Rand(t, 1), RibbonFailures()
 	hashes := randomHashes(rng, 3000)
 	for n := 0; n < len(hashes); n += 1 + n/200 {
 		r := policytest.Must(NewRibbon([]float64{10, 10, 2, 40, 7.3}[n%5]))
@@ -64,6 +64,7 @@ func TestRibbonLosesNoKey(t *testing.T) {
 		hashes := randomHashes(rng, n)
 		requireContains(t, ribbonOf(policytest.Must(NewRibbon(bitsPerKey)), hashes), hashes)
 	}
+	require.Equal(t, failures, RibbonFailures(), "filters too small for ribbon are none")
 }
 
 func TestRibbonIsNeverLargerThanBlocked(t *testing.T) {
