@@ -2,7 +2,7 @@
 //
 // Contestants are compared by turns: each cell (a work, a number of keys, a length, a mix of
 // present and absent keys) has rounds, in each of which every contestant has one turn, in random
-// order. A turn takes a few milliseconds, and a contestant's time is that of the fastest quarter of
+// order. A turn takes a few milliseconds, and a contestant's time is that of the fastest tenth of
 // its turns: other programs on the machine slow down some turns, and leave others alone. The base
 // contestant runs twice, and the ratio of the two is noise.
 package filterbench
@@ -39,10 +39,10 @@ type Result struct {
 	Times map[string][]float64 // by contestant, a time for each round
 }
 
-// ns returns the mean of the fastest quarter of a contestant's turns.
+// ns returns the mean of the fastest tenth of a contestant's turns.
 func (r Result) ns(contestant string) float64 {
 	times := slices.Sorted(slices.Values(r.Times[contestant]))
-	sum, n := 0.0, (len(times)+3)/4
+	sum, n := 0.0, (len(times)+9)/10
 	for _, ns := range times[:n] {
 		sum += ns
 	}

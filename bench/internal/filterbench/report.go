@@ -60,7 +60,7 @@ func (c *Config) Report(r *report.Report, results []Result) {
 		"the same in %d MiB of filters, a random one for each key. batch: %d keys in a call, for "+
 		"contestants that can. build: adding the keys, sorted, and building a filter, in memory "+
 		"that was used before.", numQueries, c.ManyBytes>>20, keysAtOnce),
-		fmt.Sprintf("A time is the mean of a contestant's fastest quarter of turns. %q is the same "+
+		fmt.Sprintf("A time is the mean of a contestant's fastest tenth of turns. %q is the same "+
 			"code again: its distance from 1 is noise.", names[1]),
 		"levelbloom is called through policy.Policy, other filters through the interface that "+
 			"their engine calls. C++ LevelDB runs in a process of its own, by its own clock, and "+
