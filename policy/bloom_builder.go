@@ -20,7 +20,7 @@ func (b *bloomBuilder) Add(key []byte) {
 }
 
 func (b *bloomBuilder) Finish(dst []byte) []byte {
-	dst, array := b.bloom.extendFilter(dst, b.n)
+	dst, array := b.bloom.extendFilter(dst, b.Len())
 	m := newModulus(len(array))
 	for hashes := range b.all {
 		setProbes(array, m, hashes, b.bloom.k)
