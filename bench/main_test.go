@@ -115,12 +115,12 @@ func files(t *testing.T) (flags []string, read func() (decoded, [][]string)) {
 func TestEngines(t *testing.T) {
 	flags, read := files(t)
 	r := bench(t, append([]string{"engines", "-num=3000", "-reads=1000", "-rounds=1", "-bits=9.5",
-		"-engines=goleveldb,pebblev1,pebblev2"}, flags...)...)
+		"-engines=goleveldb,pebblev1,pebblev2", "-disk=0,20us"}, flags...)...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range []string{
 		"goleveldb v1", "pebblev1 v1", "pebblev2 v2", " again", "pebblev1, by level", "Conclusion",
-		"builtin has 10, the others have 9.5", "Part of the needless table reads", "\nUse ",
+		"builtin has 10, the others have 9.5", "Filters pay from", "Part of the needless table reads", "\nUse ",
 	} {
 		require.Contains(t, r.stdout, want)
 	}
@@ -139,6 +139,9 @@ func TestEngines(t *testing.T) {
 	require.Equal(t, 9.5, d.Settings["bits"])
 	require.IsType(t, 1.5, d.Records[0]["load_per_s"], "a number")
 	require.Contains(t, lines[0], "load_per_s")
+	passes := d.Records[4]["passes"].([]any)
+	require.Len(t, passes, 2*2*2+2)
+	require.NotEmpty(t, d.Fields["passes.p999_us"])
 	checks := d.Records[4]["between_checks"].(float64)
 	require.Greater(t, checks, 1000.0)
 	require.Greater(t, d.Records[4]["between_reads_avoided"].(float64), 0.9*checks)
@@ -247,7 +250,7 @@ func TestHelp(t *testing.T) {
 		{"help", "engines,filters,rates,picture,help,-json,above 1 is better"},
 		{"-help", "engines,filters,rates,picture,help,-markdown"},
 		{"-h", "engines,filters,rates,picture,help"},
-		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg"},
+		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
 		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 		{"picture -help", "-o,-seed,bench/fpr.svg"},
@@ -278,8 +281,11 @@ func TestBadInput(t *testing.T) {
 		{"-shape=octal", `-shape: no "octal": choose from random,`},
 		{"-engines=rocksdb", `-engines: no "rocksdb": choose from goleveldb,pebblev1,pebblev2`},
 		{"-filters=none,none", `-filters: "none" is named twice`},
-		{"-reads=-1", "-reads -1, -rounds 3: pass 1 or more"},
+		{"-reads=-1", "-reads -1, -rounds 3, -queue-depth 32: pass 1 or more"},
 		{"-baselg=9", "-baselg: goleveldb: WithFilterBaseLg(9): pass "},
+		{"-disk=fast", `-disk: time: invalid duration "fast"`},
+		{"-disk=0,2s", "-disk: 2s: pass 0 to 1s"},
+		{"-threads=0", "-threads: 0: pass 1 to 1000"},
 		{"-value-size=-1", "-value-size -1: pass 0 to 1048576"},
 		{"-json=/no/such/directory/r.json", "-json: "},
 		{"-csv=/no/such/directory/r.csv", "-csv: "},

@@ -40,6 +40,7 @@ type Config struct {
 	Scale  Scale
 	Cache  int     // bytes of the block cache
 	Counts *Counts // if not nil, counts what filters are asked; the database is opened read-only
+	Disk   *Disk   // if not nil, where the tables are read from
 	// OnFatal is told of errors that the engine cannot go on from, before the engine gives up.
 	OnFatal func(error)
 }

@@ -40,6 +40,9 @@ func shuffle(rng *rand.Rand, indexes []uint64) {
 	rng.Shuffle(len(indexes), func(i, j int) { indexes[i], indexes[j] = indexes[j], indexes[i] })
 }
 
+// Shape returns the name of the keys' shape.
+func (s *Set) Shape() string { return s.shape.Name }
+
 // Len returns the number of present keys.
 func (s *Set) Len() int { return len(s.present) }
 
