@@ -51,9 +51,10 @@ func newEngineFlags() *engineFlags {
 	f.StringVar(&f.filters, "filters", join(engine.Filters(), itself),
 		"`filters` to compare; ratios are to the first")
 	f.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys: "+
-		spaced(join(keys.Shapes, keys.ShapeName)))
+		spaced(join(keys.All, keys.ShapeName)))
 	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: "+
-		"alternating (every second key), 63% (as LevelDB's db_bench leaves) or 10%")
+		"alternating (every second key), 63% (as LevelDB's db_bench leaves), 10%, or beyond (all; "+
+		"absent keys follow). Shapes of programs have their own")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of keys and values")
 	f.StringVar(&f.dir, "dir", os.TempDir(), "`directory` for the databases, which are removed")
 	f.Bool("quick", false, "a short run, too small for conclusions: 10,000 keys, 1 round")
@@ -106,7 +107,7 @@ func (f *engineFlags) config() (c enginebench.Config, err error) {
 	if c.Filters, err = choose("filters", f.filters, engine.Filters(), itself); err != nil {
 		return c, err
 	}
-	shapes, err := choose("shape", f.shape, keys.Shapes, keys.ShapeName)
+	shapes, err := choose("shape", f.shape, keys.All, keys.ShapeName)
 	if err != nil {
 		return c, err
 	}
@@ -114,7 +115,8 @@ func (f *engineFlags) config() (c enginebench.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.Keys, err = keys.NewSet(shapes[0], densities[0], f.num, f.reads, f.seed)
+	density := shapes[0].Densities(densities)[0]
+	c.Keys, err = keys.NewSet(shapes[0], density, f.num, f.reads, f.seed)
 	return c, err
 }
 

@@ -115,7 +115,7 @@ func (o *Outcome) breakEvens() (lines []string) {
 		}
 		if len(steps) > 0 {
 			lines = append(lines, fmt.Sprintf("Filters pay from these read latencies on, %s with %s "+
-				"keys: %s.", e.Name, o.Keys.Shape(), strings.Join(steps, "; ")))
+				"keys: %s.", e.Name, o.Keys.Shape().Name, strings.Join(steps, "; ")))
 		}
 	}
 	return lines
