@@ -473,6 +473,16 @@ func TestFlags(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"none", "exact"}, c.Filters)
 	require.Equal(t, 7, c.Keys.Len())
+	require.Equal(t, []time.Duration{0, 100 * time.Microsecond}, c.Disks)
+	require.Equal(t, []int{1, 8}, c.Threads)
+	for _, args := range [][]string{{"-shape=geth-header"}, {"-disk=1ms,5us", "-queue-depth=3"}} {
+		e := newEngineFlags()
+		require.NoError(t, e.parse(args, io.Discard, nil))
+		c, err = e.config()
+		require.NoError(t, err)
+	}
+	require.Equal(t, []time.Duration{5 * time.Microsecond, time.Millisecond}, c.Disks, "sorted")
+	require.Equal(t, 3, c.QueueDepth)
 
 	f := newFilterFlags()
 	require.NoError(t, f.parse([]string{"-work=build,many", "-keys=miss"}, io.Discard, nil))
@@ -488,7 +498,7 @@ func TestFlags(t *testing.T) {
 				"-n=8,10M",
 				"-bits=12,9.5",
 				"-seed=9",
-				"-filters=blocked", "-disk=0",
+				"-filters=blocked",
 				"-shapes=url",
 				"-densities=10%",
 			},

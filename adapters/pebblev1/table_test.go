@@ -98,8 +98,8 @@ func equalHashes(t testing.TB) [][]byte {
 	}
 }
 
-// A key whose hash equals that of the key before does not count, as in Pebble's own policy. It is not
-// lost either.
+// A key whose hash equals that of the key before does not count, as in Pebble's own policy. Nor is
+// it lost.
 func TestKeysOfEqualHashCountOnce(t *testing.T) {
 	keys := equalHashes(t)
 	p := bloom(t, 100) // one key has 13 bytes and k, two have 25
