@@ -340,10 +340,10 @@ func TestQueries(t *testing.T) {
 			for i, key := range q.Keys {
 				lengths[len(key)] = true
 				f, there := filterOf[string(key)]
-				if q.Present[i] != there || there && f != int(q.Index[i]) ||
+				if q.Hits != there || there && f != int(q.Index[i]) ||
 					!bytes.Equal(filters[q.Index[i]], asked[i]) {
 					t.Fatalf("query %d: key %x, present %v, filter "+
-						"%d", i, key, q.Present[i], q.Index[i])
+						"%d", i, key, q.Hits, q.Index[i])
 				}
 				if there {
 					present[string(key)]++
