@@ -141,6 +141,17 @@ func TestEngines(t *testing.T) {
 	require.Contains(t, lines[0], "load_per_s")
 	passes := d.Records[4]["passes"].([]any)
 	require.Len(t, passes, 2*2*2+2)
+	slow := 0
+	for _, p := range passes {
+		p := p.(map[string]any)
+		reads, wait := p["reads"].(float64), p["disk_us"].(float64)
+		took := p["threads"].(float64) * 1e6 / p["per_s"].(float64)
+		require.GreaterOrEqual(t, took, reads*wait, "microseconds of a lookup: %v", p)
+		if reads*wait > 0 {
+			slow++
+		}
+	}
+	require.Positive(t, slow)
 	require.NotEmpty(t, d.Fields["passes.p999_us"])
 	checks := d.Records[4]["between_checks"].(float64)
 	require.Greater(t, checks, 1000.0)
