@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/syndtr/goleveldb/leveldb/opt"
@@ -22,6 +24,8 @@ import (
 type engineFlags struct {
 	*flags
 	num, valueSize, reads, rounds, baseLg int
+	disks, threads                        string
+	queueDepth                            int
 	bits                                  float64
 	engines, filters, shape, density, dir string
 	seed                                  int64
@@ -33,7 +37,11 @@ func newEngineFlags() *engineFlags {
 		"difference between the two is noise.")}
 	f.IntVar(&f.num, "num", 150_000, "`keys` to store")
 	f.IntVar(&f.valueSize, "value-size", 100, "`bytes` of random data per value")
-	f.IntVar(&f.reads, "reads", 1<<13, "`lookups` in each pass")
+	f.IntVar(&f.reads, "reads", 1<<13, "`lookups` in each pass; a quarter on slow disks")
+	f.StringVar(&f.disks, "disk", "0,100us", "`times` that reads of table data wait, such as "+
+		"0,10us,100us,1ms, as on disks that take that long; loads do not wait")
+	f.IntVar(&f.queueDepth, "queue-depth", 32, "`reads` that wait side by side")
+	f.StringVar(&f.threads, "threads", "1,8", "`goroutines` that look up side by side")
 	f.IntVar(&f.rounds, "rounds", 3, "`rounds`, in each of which every contestant runs")
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key; engines' own filters round up")
 	f.IntVar(&f.baseLg, "baselg", opt.DefaultFilterBaseLg,
@@ -43,9 +51,10 @@ func newEngineFlags() *engineFlags {
 	f.StringVar(&f.filters, "filters", join(engine.Filters(), itself),
 		"`filters` to compare; ratios are to the first")
 	f.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys: "+
-		spaced(join(keys.Shapes, keys.ShapeName)))
+		spaced(join(keys.All, keys.ShapeName)))
 	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: "+
-		"alternating (every second key), 63% (as LevelDB's db_bench leaves) or 10%")
+		"alternating (every second key), 63% (as LevelDB's db_bench leaves), 10%, or beyond (all; "+
+		"absent keys follow). Shapes of programs have their own")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of keys and values")
 	f.StringVar(&f.dir, "dir", os.TempDir(), "`directory` for the databases, which are removed")
 	f.Bool("quick", false, "a short run, too small for conclusions: 10,000 keys, 1 round")
@@ -56,10 +65,32 @@ func newEngineFlags() *engineFlags {
 func (f *engineFlags) config() (c enginebench.Config, err error) {
 	c = enginebench.Config{
 		ValueSize: f.valueSize, Reads: f.reads, Rounds: f.rounds,
-		Bits: f.bits, BaseLg: f.baseLg, Seed: f.seed,
+		Bits: f.bits, BaseLg: f.baseLg, Seed: f.seed, QueueDepth: f.queueDepth,
 	}
-	if f.reads < 1 || f.rounds < 1 {
-		return c, fmt.Errorf("-reads %d, -rounds %d: pass 1 or more", f.reads, f.rounds)
+	if f.reads < 1 || f.rounds < 1 || f.queueDepth < 1 {
+		return c, fmt.Errorf("-reads %d, -rounds %d, -queue-depth %d: pass 1 or more", f.reads,
+			f.rounds, f.queueDepth)
+	}
+	c.Disks, err = parseList("disk", f.disks, func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err == nil && (d < 0 || d > time.Second) {
+			err = fmt.Errorf("%v: pass 0 to 1s", d)
+		}
+		return d, err
+	})
+	if err != nil {
+		return c, err
+	}
+	slices.Sort(c.Disks)
+	c.Threads, err = parseList("threads", f.threads, func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err == nil && (n < 1 || n > 1000) {
+			err = fmt.Errorf("%d: pass 1 to 1000", n)
+		}
+		return n, err
+	})
+	if err != nil {
+		return c, err
 	}
 	if f.valueSize < 0 || f.valueSize > 1<<20 {
 		return c, fmt.Errorf("-value-size %d: pass 0 to 1048576", f.valueSize)
@@ -76,7 +107,7 @@ func (f *engineFlags) config() (c enginebench.Config, err error) {
 	if c.Filters, err = choose("filters", f.filters, engine.Filters(), itself); err != nil {
 		return c, err
 	}
-	shapes, err := choose("shape", f.shape, keys.Shapes, keys.ShapeName)
+	shapes, err := choose("shape", f.shape, keys.All, keys.ShapeName)
 	if err != nil {
 		return c, err
 	}
@@ -84,14 +115,15 @@ func (f *engineFlags) config() (c enginebench.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.Keys, err = keys.NewSet(shapes[0], densities[0], f.num, f.reads, f.seed)
+	density := shapes[0].Densities(densities)[0]
+	c.Keys, err = keys.NewSet(shapes[0], density, f.num, f.reads, f.seed)
 	return c, err
 }
 
 // engines is the subcommand that compares filters inside the storage engines.
 func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	f := newEngineFlags()
-	err := f.parse(args, stdout, map[string]string{"num": "10000", "reads": "5000", "rounds": "1"})
+	err := f.parse(args, stdout, map[string]string{"num": "10000", "reads": "1000", "rounds": "1"})
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,8 @@ func newFilterFlags() *filterFlags {
 	f.StringVar(&f.lengths, "len", "", "`bytes` of the keys, such as 16,64 (each work has its own)")
 	f.StringVar(&f.mixes, "keys", join(filterbench.Mixes, itself),
 		"`keys` to look up: hit (present) or miss (absent)")
-	f.IntVar(&f.rounds, "rounds", 11,
-		"`rounds`; lookups in filters of 1M keys and more have three times as many")
+	f.IntVar(&f.rounds, "rounds", 100,
+		"`rounds`; to build filters of 1M keys and more has a tenth of them")
 	f.IntVar(&f.memory, "memory", 200, "`MiB` of filters that the work \"many\" asks")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the order of keys and turns")
 	f.StringVar(&f.cpp, "cpp", filterbench.CPPProgram, "`program` that asks C++ LevelDB")

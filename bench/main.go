@@ -31,8 +31,8 @@ const help = `Usage: go run ./bench [SUBCOMMAND] [FLAGS]
 
 Measures what filters do. Without a subcommand it runs engines.
 
-  engines   filters in real databases of goleveldb and Pebble: speed, reads
-            avoided, false positives, memory; ends with advice (90 seconds)
+  engines   filters in real databases, on disks of any speed: speed, reads
+            avoided, false positives, memory; ends with advice (3 minutes)
   filters   filters by themselves: speed of lookups, batches and builds
   rates     filters by themselves: false-positive rates by shape of keys,
             density and number of keys, and whether they keep their bounds

@@ -115,12 +115,12 @@ func files(t *testing.T) (flags []string, read func() (decoded, [][]string)) {
 func TestEngines(t *testing.T) {
 	flags, read := files(t)
 	r := bench(t, append([]string{"engines", "-num=3000", "-reads=1000", "-rounds=1", "-bits=9.5",
-		"-engines=goleveldb,pebblev1,pebblev2"}, flags...)...)
+		"-engines=goleveldb,pebblev1,pebblev2", "-disk=0,20us"}, flags...)...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range []string{
 		"goleveldb v1", "pebblev1 v1", "pebblev2 v2", " again", "pebblev1, by level", "Conclusion",
-		"builtin has 10, the others have 9.5", "Part of the needless table reads", "\nUse ",
+		"builtin has 10, the others have 9.5", "Filters pay from", "Part of the needless table reads", "\nUse ",
 	} {
 		require.Contains(t, r.stdout, want)
 	}
@@ -139,14 +139,28 @@ func TestEngines(t *testing.T) {
 	require.Equal(t, 9.5, d.Settings["bits"])
 	require.IsType(t, 1.5, d.Records[0]["load_per_s"], "a number")
 	require.Contains(t, lines[0], "load_per_s")
+	passes := d.Records[4]["passes"].([]any)
+	require.Len(t, passes, 2*2*2+2)
+	slow := 0
+	for _, p := range passes {
+		p := p.(map[string]any)
+		reads, wait := p["reads"].(float64), p["disk_us"].(float64)
+		took := p["threads"].(float64) * 1e6 / p["per_s"].(float64)
+		require.GreaterOrEqual(t, took, reads*wait, "microseconds of a lookup: %v", p)
+		if reads*wait > 0 {
+			slow++
+		}
+	}
+	require.Positive(t, slow)
+	require.NotEmpty(t, d.Fields["passes.p999_us"])
 	checks := d.Records[4]["between_checks"].(float64)
 	require.Greater(t, checks, 1000.0)
 	require.Greater(t, d.Records[4]["between_reads_avoided"].(float64), 0.9*checks)
 }
 
 func TestShapesAndMarkdown(t *testing.T) {
-	for _, shape := range []string{"bigendian", "random"} {
-		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape, "-filters=blocked",
+	for _, shape := range []string{"geth-number", "cockroach"} {
+		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape, "-filters=blocked", "-disk=0",
 			"-engines=pebblev2,goleveldb", "-baselg=13", "-markdown")
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, r.stdout, "-shape "+shape)
@@ -247,7 +261,7 @@ func TestHelp(t *testing.T) {
 		{"help", "engines,filters,rates,picture,help,-json,above 1 is better"},
 		{"-help", "engines,filters,rates,picture,help,-markdown"},
 		{"-h", "engines,filters,rates,picture,help"},
-		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg"},
+		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
 		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 		{"picture -help", "-o,-seed,bench/fpr.svg"},
@@ -273,13 +287,15 @@ func TestBadInput(t *testing.T) {
 		{"-num=0", "0 keys: pass 1"},
 		{"-bits=0", "-bits: policy: 0 bits per key"},
 		{"-bits=NaN", "-bits: policy: NaN bits per key"},
-		{"-density=beyond", "density beyond leaves no absent keys between"},
 		{"-density=1", `-density: no "1": choose from alternating,63%,10%,beyond`},
 		{"-shape=octal", `-shape: no "octal": choose from random,`},
 		{"-engines=rocksdb", `-engines: no "rocksdb": choose from goleveldb,pebblev1,pebblev2`},
 		{"-filters=none,none", `-filters: "none" is named twice`},
-		{"-reads=-1", "-reads -1, -rounds 3: pass 1 or more"},
+		{"-reads=-1", "-reads -1, -rounds 3, -queue-depth 32: pass 1 or more"},
 		{"-baselg=9", "-baselg: goleveldb: WithFilterBaseLg(9): pass "},
+		{"-disk=fast", `-disk: time: invalid duration "fast"`},
+		{"-disk=0,2s", "-disk: 2s: pass 0 to 1s"},
+		{"-threads=0", "-threads: 0: pass 1 to 1000"},
 		{"-value-size=-1", "-value-size -1: pass 0 to 1048576"},
 		{"-json=/no/such/directory/r.json", "-json: "},
 		{"-csv=/no/such/directory/r.csv", "-csv: "},
@@ -468,6 +484,16 @@ func TestFlags(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"none", "exact"}, c.Filters)
 	require.Equal(t, 7, c.Keys.Len())
+	require.Equal(t, []time.Duration{0, 100 * time.Microsecond}, c.Disks)
+	require.Equal(t, []int{1, 8}, c.Threads)
+	for _, args := range [][]string{{"-shape=geth-header"}, {"-disk=1ms,5us", "-queue-depth=3"}} {
+		e := newEngineFlags()
+		require.NoError(t, e.parse(args, io.Discard, nil))
+		c, err = e.config()
+		require.NoError(t, err)
+	}
+	require.Equal(t, []time.Duration{5 * time.Microsecond, time.Millisecond}, c.Disks, "sorted")
+	require.Equal(t, 3, c.QueueDepth)
 
 	f := newFilterFlags()
 	require.NoError(t, f.parse([]string{"-work=build,many", "-keys=miss"}, io.Discard, nil))

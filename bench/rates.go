@@ -27,9 +27,12 @@ func newRateFlags() *rateFlags {
 		"of filter breaks a bound that it promises. Filters of 10M keys (-n 10M) take 5 GB "+
 		"of memory.")}
 	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure")
-	f.StringVar(&f.shapes, "shapes", join(keys.Shapes, keys.ShapeName), "`shapes` of the keys")
+	f.StringVar(&f.shapes, "shapes", join(keys.Shapes, keys.ShapeName)+",iavl,cockroach",
+		"`shapes` of the keys; there are also those of programs: "+
+			spaced(join(keys.Real, keys.ShapeName)))
 	f.StringVar(&f.densities, "densities", join(keys.Densities, keys.DensityName),
-		"`parts` of a range that are present; beyond is all, and absent keys follow")
+		"`parts` of a range that are present; beyond is all, and absent keys follow. "+
+			"Shapes of programs have their own")
 	f.StringVar(&f.ns, "n", "8,20,36,64,500,10k,100k,1M", "`keys` per filter")
 	f.StringVar(&f.bits, "bits", "10,16,20", "`bits` per key")
 	f.IntVar(&f.queries, "queries", 500_000, "absent `keys` to ask for each number of keys, shape "+
@@ -48,7 +51,7 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 	if c.Kinds, err = choose("filters", f.filters, kind.All, kind.Name); err != nil {
 		return c, err
 	}
-	if c.Shapes, err = choose("shapes", f.shapes, keys.Shapes, keys.ShapeName); err != nil {
+	if c.Shapes, err = choose("shapes", f.shapes, keys.All, keys.ShapeName); err != nil {
 		return c, err
 	}
 	c.Densities, err = choose("densities", f.densities, keys.Densities, keys.DensityName)

@@ -142,7 +142,7 @@ func (b *blockedBuilder) Add(key []byte) {
 }
 
 func (b *blockedBuilder) Finish(dst []byte) []byte {
-	dst, payload := b.bloom.extendFilter(dst, b.n)
+	dst, payload := b.bloom.extendFilter(dst, b.Len())
 	for hashes := range b.all {
 		setBlocked(payload, hashes, b.bloom.k)
 	}

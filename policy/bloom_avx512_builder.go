@@ -17,10 +17,10 @@ type keyRows struct {
 }
 
 func (b *avx512Builder) Add(key []byte) {
-	i := uint(b.n)
-	if i%lanes == 0 {
+	if uint(b.n)%lanes == 0 {
 		b.nextRows()
 	}
+	i := uint(b.n)
 	b.n++
 	b.pending.lengths[i%lanes] = uint32(min(len(key), maxRow+1))
 	switch row := &b.pending.rows[i%lanes]; {
@@ -42,7 +42,24 @@ func (b *avx512Builder) nextRows() {
 	b.hashPending()
 	if b.full() {
 		b.grow()
+		b.forgetRows()
 	}
+}
+
+// forgetRows makes hashPending leave all hashes as they are, because repetitions were left out and
+// the hashes have moved.
+func (b *avx512Builder) forgetRows() {
+	for i := range b.pending.lengths {
+		b.pending.lengths[i] = maxRow + 1
+	}
+}
+
+func (b *avx512Builder) Len() int {
+	if b.distinct {
+		b.hashPending()
+		b.forgetRows()
+	}
+	return b.bloomBuilder.Len()
 }
 
 // hashPending hashes the keys that Add has left for later.

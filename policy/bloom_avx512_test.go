@@ -21,6 +21,7 @@ func TestWithoutAVX512(t *testing.T) {
 		"HugeFilters":          TestHugeFilters,
 		"Writers":              TestWritersAgainstReference,
 		"BuilderOfEveryLength": TestBuilderOfEveryLength,
+		"DistinctBuilder":      TestDistinctBuilder,
 		"ManyInTurns":          TestMayContainManyInTurns,
 		"ManyAllocations":      TestMayContainManyAllocations,
 		"GoldenVectors":        TestGoldenVectors,

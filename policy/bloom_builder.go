@@ -20,7 +20,7 @@ func (b *bloomBuilder) Add(key []byte) {
 }
 
 func (b *bloomBuilder) Finish(dst []byte) []byte {
-	dst, array := b.bloom.extendFilter(dst, b.n)
+	dst, array := b.bloom.extendFilter(dst, b.Len())
 	b.fill(array, b.bloom.k)
 	b.reset()
 	return dst

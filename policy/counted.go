@@ -85,11 +85,13 @@ func (c *Counted) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 }
 
 // NewBuilder returns a builder whose filters are counted when they are finished.
-func (c *Counted) NewBuilder() Builder {
+func (c *Counted) NewBuilder() Builder { return c.newBuilder(Policy.NewBuilder) }
+
+func (c *Counted) newBuilder(of func(Policy) Builder) Builder {
 	if !isUsable(c) {
 		panic(errUnusable)
 	}
-	return &countedBuilder{c.policy.NewBuilder(), c}
+	return &countedBuilder{of(c.policy), c}
 }
 
 type countedBuilder struct {

@@ -13,6 +13,10 @@ type hashBuffer[H uint32 | uint64] struct {
 	last   *hashChunk[H] // of chunks
 	chunks []*hashChunk[H]
 	n      int // hashes in chunks; all chunks but the last are full
+
+	distinct bool // leave out each hash that equals the one before it
+	kept     int  // of the n hashes, those among which there are no repetitions any more
+	previous H    // the last of these
 }
 
 type hashChunk[H uint32 | uint64] [chunkHashes]H
@@ -40,6 +44,9 @@ var (
 func (b *hashBuffer[H]) full() bool { return uint(b.n)%chunkHashes == 0 }
 
 func (b *hashBuffer[H]) grow() {
+	if b.Len() < len(b.chunks)*chunkHashes { // it left out repetitions
+		return
+	}
 	b.last = b.pool.Get().(*hashChunk[H])
 	b.chunks = append(b.chunks, b.last)
 }
@@ -50,7 +57,35 @@ func (b *hashBuffer[H]) put(h H) {
 }
 
 // Len returns the number of keys added since the last Finish.
-func (b *hashBuffer[H]) Len() int { return b.n }
+func (b *hashBuffer[H]) Len() int {
+	if b.distinct && b.n > b.kept {
+		b.leaveOut()
+	}
+	return b.n
+}
+
+// leaveOut leaves out repetitions among the hashes that are not kept yet, all in the last chunk.
+func (b *hashBuffer[H]) leaveOut() {
+	start := (len(b.chunks) - 1) * chunkHashes
+	hashes, previous := b.last[b.kept-start:b.n-start], b.previous
+	if b.kept == 0 {
+		previous = ^hashes[0]
+	}
+	n := 0
+	for _, h := range hashes {
+		hashes[n] = h
+		if h != previous {
+			n++
+		}
+		previous = h
+	}
+	b.previous = previous
+	b.kept += n
+	b.n = b.kept
+}
+
+// leaveOutRepetitions is for [NewDistinctBuilder]. The builder must call Len before it uses n.
+func (b *hashBuffer[H]) leaveOutRepetitions() { b.distinct = true }
 
 // all calls yield for the hashes, a chunk at a time.
 func (b *hashBuffer[H]) all(yield func([]H) bool) {
@@ -70,4 +105,5 @@ func (b *hashBuffer[H]) reset() {
 	}
 	clear(b.chunks) // they are other builders' now
 	b.chunks, b.last, b.n = b.chunks[:0], nil, 0
+	b.kept = 0
 }

@@ -22,10 +22,11 @@ func (b *ribbonBuilder) Add(key []byte) {
 func (b *ribbonBuilder) Finish(dst []byte) []byte {
 	work := ribbonWorks.Get().(*ribbonWork)
 	work.parts = work.parts[:0]
+	added := b.Len() // before all, since it may leave out repetitions
 	for hashes := range b.all {
 		work.parts = append(work.parts, hashes)
 	}
-	work.hashes = work.sort(work.hashes, b.n)
+	work.hashes = work.sort(work.hashes, added)
 	hashes := slices.Compact(work.hashes)
 	n := len(hashes)
 	extended, ok := dst, false

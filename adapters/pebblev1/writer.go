@@ -3,7 +3,6 @@
 package pebblev1
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/cockroachdb/pebble"
@@ -17,30 +16,12 @@ func (f *filterPolicy) NewWriter(ftype pebble.FilterType) pebble.FilterWriter {
 		panic(fmt.Sprintf("pebblev1: filters of type %v are not supported, only pebble.TableFilter",
 			ftype))
 	}
-	return &filterWriter{builder: f.policy.NewBuilder()}
+	return &filterWriter{policy.NewDistinctBuilder(f.policy)}
 }
 
-// filterWriter collects the keys of one table. Pebble adds a key once per version, all in a row, so
-// it drops a key equal to the one before: the size of a filter must follow the number of keys.
-// (Pebble's own policy compares hashes, and so drops some different keys too.)
-type filterWriter struct {
-	builder policy.Builder
-	last    []byte // a copy of the last key added, because Pebble reuses its memory
-	started bool   // last is a key; it may be an empty one
-}
+// filterWriter collects the keys of one table. Pebble adds a key once per version, all in a row,
+// and the size of a filter must follow the number of keys.
+type filterWriter struct{ policy.Builder }
 
 // AddKey implements pebble.FilterWriter.
-func (w *filterWriter) AddKey(key []byte) {
-	if w.started && bytes.Equal(key, w.last) {
-		return
-	}
-	w.builder.Add(key)
-	w.last = append(w.last[:0], key...)
-	w.started = true
-}
-
-// Finish implements pebble.FilterWriter.
-func (w *filterWriter) Finish(dst []byte) []byte {
-	w.started = false
-	return w.builder.Finish(dst)
-}
+func (w *filterWriter) AddKey(key []byte) { w.Add(key) }

@@ -15,6 +15,10 @@
 // them. Reading needs no setting: policies with different bits per key, and all kinds of package
 // policy, may share a name.
 //
+// A key counts once in its filter, however many versions it has. So do two different keys in a row
+// whose hashes are equal, as in Pebble's own filters; both are found. See
+// policy.NewDistinctBuilder.
+//
 // # L6 has no filters unless asked for
 //
 // The last level, L6, contains most of the data, and its filters would take most of the memory.

@@ -35,8 +35,8 @@ a third of a numeric range as keys:
 	               or with a policy of this name in Filter or AltFilters.
 	  advice       The FPR is 11.8 % between your keys and 0.61 % for random ones, because LevelDB's
 	               hash does not scatter keys that resemble each other. policy.NewBloom with
-	               policy.WithTuning lowers it for every reader of LevelDB's filters. With 10.2
-	               bits per key it would be about 0.78 % with policy.NewBlockedBloom, 0.098 % with
+	               policy.WithTuning lowers it for every reader of LevelDB's filters. With 10.2 bits
+	               per key it would be about 0.78 % with policy.NewBlockedBloom, 0.098 % with
 	               policy.NewRibbon (only levelbloom reads them; C++ LevelDB and goleveldb's own
 	               policy answer "may contain" to every key).
 

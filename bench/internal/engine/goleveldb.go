@@ -10,6 +10,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/storage"
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
@@ -41,18 +42,29 @@ func openGoLevelDB(c Config) (DB, error) {
 	if c.Counts != nil && o.Filter != nil {
 		o.Filter = &goLevelDBCounter{o.Filter, c.Counts}
 	}
-	db, err := leveldb.OpenFile(c.Dir, o)
+	files, err := storage.OpenFile(c.Dir, o.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
-	return &goLevelDB{db, o, c.Dir}, nil
+	s := files
+	if c.Disk != nil {
+		s = &slowStorage{files, c.Disk}
+	}
+	db, err := leveldb.Open(s, o)
+	if err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return &goLevelDB{db, o, c.Dir, files}, nil
 }
 
 type goLevelDB struct {
 	*leveldb.DB
 	options *opt.Options
 	dir     string
+	files   storage.Storage
 }
+
+func (db *goLevelDB) Close() error { return errors.Join(db.DB.Close(), db.files.Close()) }
 
 func (db *goLevelDB) Put(key, value []byte) error { return db.DB.Put(key, value, nil) }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/bloom"
 	"github.com/cockroachdb/pebble/vfs"
+	"github.com/cockroachdb/pebble/vfs/errorfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 )
@@ -24,6 +25,11 @@ func openPebbleV1(c Config) (DB, error) {
 		Cache:                 pebble.NewCache(int64(c.Cache)),
 	}
 	defer o.Cache.Unref() // the database keeps a reference of its own
+	if c.Disk != nil {
+		o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op, path string) error {
+			return c.Disk.readOf(path, op == errorfs.OpFileReadAt)
+		}))
+	}
 	o.Experimental.LevelMultiplier = c.Scale.Factor
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	// The default heuristic would leave the levels above L6 nearly empty.

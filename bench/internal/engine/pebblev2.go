@@ -5,7 +5,10 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/cockroachkvs"
+	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 )
@@ -21,6 +24,16 @@ func openPebbleV2(c Config) (DB, error) {
 		EventListener:         &pebble.EventListener{BackgroundError: c.OnFatal},
 		ReadOnly:              c.Counts != nil,
 		CacheSize:             int64(c.Cache),
+	}
+	if c.Suffix > 0 {
+		o.Comparer = &cockroachkvs.Comparer
+		o.KeySchema = cockroachkvs.KeySchema.Name
+		o.KeySchemas = sstable.MakeKeySchemas(&cockroachkvs.KeySchema)
+	}
+	if c.Disk != nil {
+		o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			return c.Disk.readOf(op.Path, op.Kind == errorfs.OpFileReadAt)
+		}))
 	}
 	o.Experimental.LevelMultiplier = c.Scale.Factor
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions

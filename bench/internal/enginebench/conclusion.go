@@ -50,15 +50,16 @@ func (o *Outcome) conclusion() []string {
 		return nil
 	}
 	last := o.Filters[len(o.Filters)-1]
+	first, second := o.passes()[0], o.passes()[1] // misses and hits
 	for _, e := range o.Engines {
 		if o.Filters[0] == engine.None && len(o.of(e, best.Name)) > 0 {
 			speed = append(speed, fmt.Sprintf("%s: misses %.1f times, hits %.1f times as fast",
 				e.Name,
-				o.ratio(e, best.Name, engine.None, smallMiss).Middle,
-				o.ratio(e, best.Name, engine.None, smallHit).Middle))
+				o.ratio(e, best.Name, engine.None, first.speed()).Middle,
+				o.ratio(e, best.Name, engine.None, second.speed()).Middle))
 		}
-		for _, figure := range []func(Run) float64{smallMiss, smallHit} {
-			if again := o.ratio(e, last+Again, last, figure); !math.IsNaN(again.Middle) {
+		for _, p := range []Pass{first, second} {
+			if again := o.ratio(e, last+Again, last, p.speed()); !math.IsNaN(again.Middle) {
 				noise = max(noise, math.Abs(again.Middle-1))
 			}
 		}
@@ -75,6 +76,7 @@ func (o *Outcome) conclusion() []string {
 		advice + fmt.Sprintf(". Ignore differences in speed below %.0f %%: the same filter "+
 			"differed from itself by as much (median).", 100*noise),
 	}
+	lines = append(lines, o.breakEvens()...)
 	if len(speed) > 0 {
 		lines = append([]string{fmt.Sprintf("With %s instead of no filter, small cache: %s.",
 			best.Name, strings.Join(speed, "; "))}, lines...)

@@ -12,6 +12,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
@@ -30,14 +31,18 @@ type Config struct {
 	Filters   []string // the last one runs twice
 	Keys      *keys.Set
 	ValueSize int
-	Reads     int // lookups in each timed pass
-	Rounds    int
-	Bits      float64
-	BaseLg    int
-	Seed      int64
-	Dir       string // an empty directory
-	OnFatal   func(error)
-	Progress  report.Progress
+	Reads     int // lookups in each timed pass; on a slow disk, a quarter
+	// Disks is how long reads of table data wait, the shortest first.
+	Disks      []time.Duration
+	QueueDepth int   // reads that wait side by side
+	Threads    []int // goroutines that look up side by side
+	Rounds     int
+	Bits       float64
+	BaseLg     int
+	Seed       int64
+	Dir        string // an empty directory
+	OnFatal    func(error)
+	Progress   report.Progress
 }
 
 // A Run is what one contestant did in one round. Speeds are per second.
@@ -46,11 +51,7 @@ type Run struct {
 	Contestant string `json:"contestant" doc:"filter; 'again' marks its second run in a round"`
 	Round      int    `json:"round" doc:"round, from 1"`
 
-	Load      float64 `json:"load_per_s" doc:"keys stored, flushed and compacted per second"`
-	SmallMiss float64 `json:"small_cache_miss_per_s" doc:"misses per second, small cache"`
-	SmallHit  float64 `json:"small_cache_hit_per_s" doc:"hits per second, small cache"`
-	LargeMiss float64 `json:"large_cache_miss_per_s" doc:"misses per second, large cache"`
-	LargeHit  float64 `json:"large_cache_hit_per_s" doc:"hits per second, large cache"`
+	Load float64 `json:"load_per_s" doc:"keys stored, flushed and compacted per second"`
 
 	BetweenLookups int64 `json:"between_lookups" doc:"counted misses between present keys"`
 	BetweenChecks  int64 `json:"between_checks" doc:"filters asked in these lookups"`
@@ -59,6 +60,7 @@ type Run struct {
 	BeyondChecks   int64 `json:"beyond_checks" doc:"filters asked in these lookups"`
 	BeyondAvoided  int64 `json:"beyond_reads_avoided" doc:"filters that answered absent"`
 
+	Passes []Pass         `json:"passes" doc:"the timed lookups"`
 	Levels []engine.Level `json:"levels" doc:"the tables of each level and their filters"`
 }
 
@@ -120,6 +122,7 @@ func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q quer
 	small := engine.Config{
 		Dir: dir, Filter: filter, Bits: c.Bits, BaseLg: c.BaseLg,
 		Scale: engine.ScaleFor(c.DataBytes()), Cache: c.SmallCache(), OnFatal: c.OnFatal,
+		Suffix: c.Keys.Shape().Suffix,
 	}
 	err = with(e, small, func(db engine.DB) error {
 		run.Load, err = c.load(ctx, db, q.values, small.Scale.Flushes)
@@ -128,13 +131,18 @@ func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q quer
 	if err != nil {
 		return err
 	}
-	if run.SmallMiss, run.SmallHit, err = c.speed(ctx, e, small, q, 0.1); err != nil {
-		return err
-	}
 	large := small
 	large.Cache = c.LargeCache()
-	if run.LargeMiss, run.LargeHit, err = c.speed(ctx, e, large, q, 1); err != nil {
-		return err
+	for _, config := range []struct {
+		engine.Config
+		cache  string
+		warmUp float64
+	}{{small, Small, 0.1}, {large, Large, 1}} {
+		passes, err := c.time(ctx, e, config.Config, q, config.cache, config.warmUp)
+		if err != nil {
+			return err
+		}
+		run.Passes = append(run.Passes, passes...)
 	}
 	err = with(e, small, func(db engine.DB) error {
 		run.Levels, err = db.Tables()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +45,7 @@ type memoryDB struct {
 	*memory
 	config engine.Config
 	puts   int
+	asking sync.Mutex
 	asked  []string
 }
 
@@ -70,6 +72,8 @@ func (db *memoryDB) Close() error                 { return nil }
 func (db *memoryDB) Checks() (int64, int64, bool) { return db.ownChecks, db.ownAvoids, true }
 
 func (db *memoryDB) Get(key []byte) (bool, error) {
+	db.asking.Lock()
+	defer db.asking.Unlock()
 	db.asked = append(db.asked, string(key))
 	if db.lose && key[len(key)-1] == '6' {
 		return false, nil
@@ -94,6 +98,7 @@ func config(t *testing.T, e *memory) (*Config, *recorder) {
 		Engines: []engine.Engine{{Name: "memory", Open: e.Open}},
 		Filters: []string{engine.None, engine.BuiltIn, "exact"},
 		Keys:    set, ValueSize: 10, Reads: 500, Rounds: 2, Bits: 10, BaseLg: 13, Dir: t.TempDir(),
+		Disks: []time.Duration{0, time.Microsecond}, Threads: []int{1, 3}, QueueDepth: 2,
 		OnFatal: func(error) {},
 		Progress: func(_, total int, what string) {
 			r.total, r.steps = total, append(r.steps, what)
@@ -126,8 +131,14 @@ func TestRounds(t *testing.T) {
 		"round 2 of 2: memory, exact again", "round 2 of 2: memory, none",
 	}, progress.steps)
 	for _, r := range runs {
-		for _, speed := range speeds {
-			require.Positive(t, speed.figure(r), speed.name)
+		require.Len(t, r.Passes, 10)
+		for i, p := range r.Passes {
+			require.Positive(t, p.PerSecond)
+			require.Positive(t, p.P50)
+			require.LessOrEqual(t, p.P50, p.P99)
+			require.LessOrEqual(t, p.P99, p.P999)
+			require.True(t, p.is(c.passes()[i]))
+			require.False(t, p.is(c.passes()[9-i]))
 		}
 		require.Equal(
 			t,
@@ -193,8 +204,10 @@ func TestPasses(t *testing.T) {
 		require.Equal(t, scale, db.config.Scale)
 	}
 	require.Equal(t, []opening{
-		{puts: 1000 + scale.Flushes + firstFlushes, small: true},          // load
-		{hit: 50 + 500, between: 50 + 500, distinct: 1000, small: true},   // a tenth first
+		{puts: 1000 + scale.Flushes + firstFlushes, small: true}, // load
+		// A tenth first; 1 and 3 threads; a quarter on a slow disk.
+		{hit: 2 * (50 + 500 + 50 + 125), between: 2 * (50 + 500 + 50 + 125), distinct: 1000,
+			small: true},
 		{hit: 500 + 500, between: 500 + 500, distinct: 1000, large: true}, // all first
 		{small: true}, // the tables
 		{between: 500, distinct: 500, small: true, counted: true}, // each key once
@@ -211,7 +224,7 @@ func TestFewKeys(t *testing.T) {
 	runs, err := run(context.Background(), c)
 	require.NoError(t, err)
 	require.Equal(t, int64(500), runs[0].BetweenLookups)
-	require.Len(t, e.opens[1].asked, 50+5000+100+5000)
+	require.Len(t, e.opens[1].asked, 2*(50+5000+50+1250+100+5000+100+1250))
 }
 
 // What Settle takes to make sure that all is idle is not the load's.

@@ -64,38 +64,13 @@ func (c *Config) load(ctx context.Context, db engine.DB, values []byte, flushes 
 	return float64(n) / (time.Since(start) - idle).Seconds(), nil
 }
 
-// speed times lookups, per second, on the database opened again, so that nothing is left in memory
-// of what was before. A part of the keys is looked up untimed first.
-func (c *Config) speed(ctx context.Context, e engine.Engine, config engine.Config, q queries,
-	warmUp float64) (miss, hit float64, err error) {
-	err = with(e, config, func(db engine.DB) error {
-		for _, pass := range []struct {
-			perSecond *float64
-			keys      [][]byte
-			present   bool
-		}{{&miss, q.between, false}, {&hit, q.hit, true}} {
-			first := int(warmUp * float64(len(pass.keys)))
-			if err := lookups(ctx, db, pass.keys, first, pass.present); err != nil {
-				return err
-			}
-			start := time.Now()
-			if err := lookups(ctx, db, pass.keys, c.Reads, pass.present); err != nil {
-				return err
-			}
-			*pass.perSecond = float64(c.Reads) / time.Since(start).Seconds()
-		}
-		return nil
-	})
-	return miss, hit, err
-}
-
 // counted looks up absent keys and counts what the filters answered. Where the engine counts too,
 // both must agree.
 func counted(ctx context.Context, e engine.Engine, config engine.Config, keys [][]byte) (
 	*engine.Counts, error) {
 	config.Counts = new(engine.Counts)
 	err := with(e, config, func(db engine.DB) error {
-		if err := lookups(ctx, db, keys, len(keys), false); err != nil {
+		if err := lookups(ctx, db, keys, false, nil); err != nil {
 			return err
 		}
 		checks, avoided := config.Counts.Sum()
@@ -107,24 +82,4 @@ func counted(ctx context.Context, e engine.Engine, config engine.Config, keys []
 		return nil
 	})
 	return config.Counts, err
-}
-
-// lookups looks up n keys, the given ones over and over, which are all present or all absent.
-func lookups(ctx context.Context, db engine.DB, keys [][]byte, n int, present bool) error {
-	for i := range n {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		key := keys[i%len(keys)]
-		found, err := db.Get(key)
-		switch {
-		case err != nil:
-			return err
-		case present && !found:
-			return fmt.Errorf("%w: %x", ErrLostKey, key)
-		case !present && found:
-			return fmt.Errorf("a key that was never stored was found: %x", key)
-		}
-	}
-	return nil
 }

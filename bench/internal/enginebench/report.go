@@ -34,35 +34,30 @@ func (o *Outcome) median(e engine.Engine, contestant string, figure func(Run) fl
 	return report.Median(values)
 }
 
-// ratio returns how many times as high a figure is as that of a base contestant in the same round.
-func (o *Outcome) ratio(e engine.Engine, contestant, base string,
-	figure func(Run) float64) report.Spread {
-	var ratios []float64
+// compare compares a figure with that of another contestant in the same round.
+func (o *Outcome) compare(e engine.Engine, contestant, other string, figure func(Run) float64,
+	with func(a, b float64) float64) report.Spread {
+	var compared []float64
 	for _, r := range o.of(e, contestant) {
-		for _, b := range o.of(e, base) {
+		for _, b := range o.of(e, other) {
 			if b.Round == r.Round {
-				ratios = append(ratios, figure(r)/figure(b))
+				compared = append(compared, with(figure(r), figure(b)))
 			}
 		}
 	}
-	return report.Extremes(ratios, 2)
+	return report.Extremes(compared, 2)
 }
 
-func load(r Run) float64      { return r.Load }
-func smallMiss(r Run) float64 { return r.SmallMiss }
-func largeMiss(r Run) float64 { return r.LargeMiss }
-func smallHit(r Run) float64  { return r.SmallHit }
-func largeHit(r Run) float64  { return r.LargeHit }
+func by(a, b float64) float64    { return a / b }
+func minus(a, b float64) float64 { return a - b }
 
-// speeds are the timed passes.
-var speeds = []struct {
-	name   string
-	figure func(Run) float64
-}{
-	{"load", load},
-	{"miss, small cache", smallMiss}, {"miss, large cache", largeMiss},
-	{"hit, small cache", smallHit}, {"hit, large cache", largeHit},
+// ratio returns how many times as high a figure is as that of a base contestant in the same round.
+func (o *Outcome) ratio(e engine.Engine, contestant, base string,
+	figure func(Run) float64) report.Spread {
+	return o.compare(e, contestant, base, figure, by)
 }
+
+func load(r Run) float64 { return r.Load }
 
 // avoided is the percentage of needless table reads that the filters avoid.
 func avoided(r Run) float64 { return 100 * ratio(r.BetweenAvoided, r.BetweenChecks) }
@@ -110,7 +105,8 @@ func ratio(a, b int64) float64 {
 // Report fills in the records, the tables, the notes and the conclusion.
 func (o *Outcome) Report(r *report.Report) {
 	r.Records = o.Runs
-	r.Tables = []report.Table{o.speedTable(), o.filterTable()}
+	r.Tables = []report.Table{o.speedTable(), o.diskTable(), o.breakEvenTable(), o.filterTable()}
+	r.Tables = slices.DeleteFunc(r.Tables, func(t report.Table) bool { return len(t.Rows) == 0 })
 	for _, e := range o.Engines {
 		if t := o.levelTable(e); len(t.Rows) > 0 {
 			r.Tables = append(r.Tables, t)
@@ -118,9 +114,10 @@ func (o *Outcome) Report(r *report.Report) {
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("A miss looks up an absent key between the present "+
 		"keys, a hit a present key. The small block cache (%.1f MB) has room for a part of the "+
-		"data, the large one (%.1f MB) for all. Files are in the operating system's cache. Load "+
-		"includes flushes and compactions.", float64(o.SmallCache())/1e6,
-		float64(o.LargeCache())/1e6),
+		"data, the large one (%.1f MB) for all. Files are in the operating system's cache; a time "+
+		"says how much longer a read of table data waits, %d of them side by side. Load "+
+		"includes flushes and compactions, and waits for no read.", float64(o.SmallCache())/1e6,
+		float64(o.LargeCache())/1e6, o.QueueDepth),
 		"Checks, reads avoided and FPR (false positives per check) are counted apart from the "+
 			"timed passes, for absent keys between and beyond the present keys. They depend on "+
 			"the keys' shape, their density and the number of keys per filter.")
@@ -137,17 +134,21 @@ func (o *Outcome) speedTable() report.Table {
 			"faster), median [minimum to maximum]; for %[1]q itself thousands per second", base),
 		Keys: 2, Columns: []string{"engine", "filter"},
 	}
-	for _, s := range speeds {
-		t.Columns = append(t.Columns, s.name)
+	t.Columns = append(t.Columns, "load")
+	figures := []func(Run) float64{load}
+	for _, p := range o.passes() {
+		if p.Threads == o.Threads[0] {
+			t.Columns, figures = append(t.Columns, p.String()), append(figures, p.speed())
+		}
 	}
 	for _, e := range o.Engines {
 		for _, contestant := range o.Contestants() {
 			row := []any{e.Name, contestant}
-			for _, s := range speeds {
+			for _, figure := range figures {
 				if contestant == base {
-					row = append(row, report.Number{Value: o.median(e, base, s.figure) / 1e3})
+					row = append(row, report.Number{Value: o.median(e, base, figure) / 1e3, Decimals: 1})
 				} else {
-					row = append(row, o.ratio(e, contestant, base, s.figure))
+					row = append(row, o.ratio(e, contestant, base, figure))
 				}
 			}
 			if len(o.of(e, contestant)) > 0 {

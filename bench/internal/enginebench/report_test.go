@@ -18,20 +18,26 @@ func threeRounds(t *testing.T) *Outcome {
 	c, _ := config(t, new(memory))
 	c.Engines = engine.Engines[2:] // Pebble v2
 	c.Filters = []string{engine.None, engine.BuiltIn, "exact", "blocked"}
-	c.Reads, c.Rounds = 100, 3
+	c.Reads, c.Rounds, c.Threads = 100, 3, []int{8}
 	o := &Outcome{Config: c}
 	for round := 1; round <= 3; round++ {
 		for i, contestant := range c.Contestants() {
 			r := Run{
 				Engine: "pebblev2", Contestant: contestant, Round: round, Load: 5000,
-				SmallMiss: float64(round * 100_000 * []int{1, 2, 4, 4, 5}[i]), SmallHit: 70_000,
-				LargeMiss: 900_000, LargeHit: 80_000, BetweenLookups: 100, BeyondLookups: 100,
+				Passes: c.passes(), BetweenLookups: 100, BeyondLookups: 100,
 				Levels: []engine.Level{
 					{Level: 0, Tables: 2, Bytes: 3e6},
 					{Level: 1},
 					{Level: 2, Tables: 4, Bytes: 5e6},
 				},
 			}
+			speed := round * 100_000 * []int{1, 2, 4, 4, 5}[i]
+			for j, perSecond := range []int{speed, 70_000, 500, 600, 900_000, 80_000} {
+				p := &r.Passes[j]
+				p.PerSecond, p.P50, p.P99, p.P999 = float64(perSecond), 1, 22, 333
+				p.Reads = []float64{5, 1.5, 1, 0.5, 0.5}[i]
+			}
+			r.Passes[0].P50 = []float64{20, 10, 10.5, 11, 11.25}[i] + 100*float64(round)
 			if contestant != engine.None {
 				r.BetweenChecks, r.BetweenAvoided = 250, []int64{0, 200, 240, 249, 249}[i]
 				r.BeyondChecks, r.BeyondAvoided = 100, 99
@@ -78,21 +84,24 @@ func line(t *testing.T, text string, nth int, first ...string) []string {
 func TestText(t *testing.T) {
 	o := threeRounds(t)
 	text := textOf(t, o)
-	require.Equal(t, []string{"5", "200", "900", "70", "80"}, line(t, text, 1, "pebblev2", "none"))
-	require.Equal(
-		t,
-		[]string{"1.00", "2.00", "1.00", "1.00", "1.00"},
-		line(t, text, 1, "pebblev2", "builtin"),
-	)
-	require.Equal(
-		t,
-		[]string{"1.00", "5.00", "1.00", "1.00", "1.00"},
-		line(t, text, 1, "pebblev2", "blocked again"),
-	)
+	for contestant, want := range map[string]string{
+		"none":          "5.0 200.0 70.0 0.5 0.6 900.0 80.0",
+		"builtin":       "1.00 2.00 1.00 1.00 1.00 1.00 1.00",
+		"blocked again": "1.00 5.00 1.00 1.00 1.00 1.00 1.00",
+	} {
+		require.Equal(t, strings.Fields(want), line(t, text, 1, "pebblev2", contestant))
+	}
+	require.Equal(t, strings.Fields("500 1 22 333 1.50"),
+		line(t, text, 1, "pebblev2", "1µs", "8", "builtin")[:5])
+	// Of builtin: 10 us less and 3.5 reads fewer than none. Of exact: 0.5 us more and 0.5 reads
+	// fewer than builtin, and 0.25 us of noise.
+	require.Equal(t, []string{"0.0", "", "", ""}, line(t, text, 2, "pebblev2", "builtin"))
+	require.Equal(t, []string{"0.0", "1.5", "", ""}, line(t, text, 2, "pebblev2", "exact"))
+	require.Equal(t, []string{"0.0", "1.2", "1.5", ""}, line(t, text, 2, "pebblev2", "blocked"))
 	require.Equal(
 		t,
 		[]string{"2.50", "2.40", "4.00", "1.00", "140", "1.250", "0.00"},
-		line(t, text, 2, "pebblev2", "exact"),
+		line(t, text, 3, "pebblev2", "exact"),
 	)
 	require.Equal(
 		t,
@@ -114,6 +123,9 @@ func TestText(t *testing.T) {
 		"Use blocked (policy.NewBlockedBloom), or exact (policy.NewBloom) if C++ LevelDB or " +
 			"another reader",
 		"Ignore differences in speed below 25 %",
+		"Filters pay from these read latencies on, pebblev2 with decimal keys: builtin instead of " +
+			"none from 0.0 us; exact instead of builtin from 1.5 us; blocked instead of exact from " +
+			"1.5 us.",
 	} {
 		require.Contains(t, conclusion, want)
 	}

@@ -20,18 +20,18 @@ type Contestant interface {
 
 	// SetQueries says what Lookup and Answers ask.
 	SetQueries(*Queries) error
-	// Lookup asks all queries once, untimed, and then repeat times. It returns the time of those
-	// and how many answers were "may contain". Passes have numbers from pass on; the number chooses
-	// among copies of the filters.
-	Lookup(pass, repeat int) (time.Duration, int, error)
+	// Lookup asks all queries twice, the first time untimed. It returns the time of the second pass
+	// and how many answers were "may contain". The timed pass has the number pass, the untimed one
+	// the next number; the number chooses among copies of the filters.
+	Lookup(pass int) (time.Duration, int, error)
 	// Answers returns the answer to each query.
 	Answers() ([]bool, error)
 
 	// SetKeys says of which keys Build and BuildFilters build filters.
 	SetKeys(keys [][]byte) error
-	// Build builds a filter of every `each` keys, repeat times, and returns the time. If each is
-	// less than `large` it builds them once more before, untimed.
-	Build(each, repeat int) (time.Duration, error)
+	// Build builds a filter of every `each` keys and returns the time. If each is less than `large`
+	// it builds them once more before, untimed.
+	Build(each int) (time.Duration, error)
 	// BuildFilters returns the filters.
 	BuildFilters(each int) ([][]byte, error)
 
@@ -164,14 +164,10 @@ func (c *inProcess) Close() error     { return nil }
 
 func (c *inProcess) SetQueries(q *Queries) error { c.queries = q; return nil }
 
-func (c *inProcess) Lookup(pass, repeat int) (total time.Duration, matches int, err error) {
-	c.ask(pass + repeat)
-	for i := range repeat {
-		d, n := c.ask(pass + i)
-		total += d
-		matches += n
-	}
-	return total, matches, nil
+func (c *inProcess) Lookup(pass int) (d time.Duration, matches int, err error) {
+	c.ask(pass + 1)
+	d, matches = c.ask(pass)
+	return d, matches, nil
 }
 
 // ask asks all queries once.
@@ -214,14 +210,12 @@ func (c *inProcess) Answers() ([]bool, error) {
 
 func (c *inProcess) SetKeys(keys [][]byte) error { c.keys = keys; return nil }
 
-func (c *inProcess) Build(each, repeat int) (time.Duration, error) {
+func (c *inProcess) Build(each int) (time.Duration, error) {
 	if each < large {
 		c.buildAll(each, func([]byte) {})
 	}
 	start := time.Now()
-	for range repeat {
-		c.buildAll(each, func([]byte) {})
-	}
+	c.buildAll(each, func([]byte) {})
 	return time.Since(start), nil
 }
 

@@ -104,9 +104,9 @@ func (c *CPP) SetQueries(q *Queries) error {
 }
 
 // Lookup: see Contestant.
-func (c *CPP) Lookup(pass, repeat int) (total time.Duration, matches int, err error) {
-	err = c.scan(fmt.Sprintf("lookup %d %d", pass, repeat), "%d %d\n", &total, &matches)
-	return total, matches, err
+func (c *CPP) Lookup(pass int) (d time.Duration, matches int, err error) {
+	err = c.scan(fmt.Sprintf("lookup %d 1", pass), "%d %d\n", &d, &matches)
+	return d, matches, err
 }
 
 // Answers: see Contestant.
@@ -129,9 +129,9 @@ func (c *CPP) Answers() ([]bool, error) {
 func (c *CPP) SetKeys(keys [][]byte) error { return c.send("keys", keys) }
 
 // Build: see Contestant.
-func (c *CPP) Build(each, repeat int) (total time.Duration, err error) {
-	err = c.scan(fmt.Sprintf("build %d %d", each, repeat), "%d\n", &total)
-	return total, err
+func (c *CPP) Build(each int) (d time.Duration, err error) {
+	err = c.scan(fmt.Sprintf("build %d 1", each), "%d\n", &d)
+	return d, err
 }
 
 // BuildFilters: see Contestant.

@@ -2,8 +2,9 @@
 //
 // Contestants are compared by turns: each cell (a work, a number of keys, a length, a mix of
 // present and absent keys) has rounds, in each of which every contestant has one turn, in random
-// order. A ratio is that of two turns in the same round. What slows a whole round down cancels out;
-// the base contestant runs twice, and the ratio of the two shows what does not.
+// order. A turn takes a few milliseconds, and a contestant's time is that of the fastest tenth of
+// its turns: other programs on the machine slow down some turns, and leave others alone. The base
+// contestant runs twice, and the ratio of the two is noise.
 package filterbench
 
 import (
@@ -36,6 +37,16 @@ type Config struct {
 type Result struct {
 	Cell
 	Times map[string][]float64 // by contestant, a time for each round
+}
+
+// ns returns the mean of the fastest tenth of a contestant's turns.
+func (r Result) ns(contestant string) float64 {
+	times := slices.Sorted(slices.Values(r.Times[contestant]))
+	sum, n := 0.0, (len(times)+9)/10
+	for _, ns := range times[:n] {
+		sum += ns
+	}
+	return sum / float64(n)
 }
 
 // Names returns the contestants in order, the base's second turn behind the base.
@@ -103,21 +114,16 @@ func (c *Config) measure(ctx context.Context, cell Cell, m *material, rng *rand.
 	return result, nil
 }
 
-// rounds returns the number of rounds. Large filters are in a cache that other programs use too, so
-// they are noisier.
+// rounds returns the number of rounds. Building a large filter takes as long as many lookups.
 func (c *Config) rounds(cell Cell) int {
-	if cell.N >= large && cell.Work != Build {
-		return 3 * c.Rounds
+	if cell.N >= large && cell.Work == Build {
+		return (c.Rounds + 9) / 10
 	}
 	return c.Rounds
 }
 
-// repeat is the number of timed passes in a turn, since one is too short to time. Building a large
-// filter takes long enough, and leaves nothing in the caches that the next one would find there.
-const (
-	repeat = 5
-	large  = 1_000_000
-)
+// A large filter leaves nothing in the caches that the next one to be built would find there.
+const large = 1_000_000
 
 // A turn of a contestant returns the nanoseconds per key.
 type turn func(Contestant) (float64, error)
@@ -159,14 +165,14 @@ func (c *Config) prepare(cell Cell, m *material, rng *rand.Rand) (turn, error) {
 	return func(contestant Contestant) (float64, error) {
 		// A turn takes passes of its own: their filters are in no cache because of another turn.
 		q := queries[contestant.Encoding()]
-		total, matches, err := contestant.Lookup(q.nextPasses(repeat+1), repeat)
+		d, matches, err := contestant.Lookup(q.nextPasses(2))
 		if err != nil {
 			return 0, err
 		}
-		if before := repeat * countTrue(want[contestant.Encoding()]); matches != before {
+		if before := countTrue(want[contestant.Encoding()]); matches != before {
 			return 0, fmt.Errorf("%w: %d matches while timed, %d before", ErrWrong, matches, before)
 		}
-		return perKey(total, repeat*len(q.Keys)), nil
+		return perKey(d, len(q.Keys)), nil
 	}, nil
 }
 
@@ -196,13 +202,9 @@ func (c *Config) prepareBuild(cell Cell, m *material) (turn, error) {
 		}
 		built[contestant.Encoding()] = filters
 	}
-	times := repeat
-	if cell.N >= large {
-		times = 1
-	}
 	return func(contestant Contestant) (float64, error) {
-		total, err := contestant.Build(cell.N, times)
-		return perKey(total, times*len(m.keys)), err
+		d, err := contestant.Build(cell.N)
+		return perKey(d, len(m.keys)), err
 	}, nil
 }
 

@@ -19,7 +19,7 @@ const (
 // Queries are lookups of keys in filters.
 type Queries struct {
 	Keys    [][]byte // one behind the other in memory
-	Present []bool   // whether the key is in its filter
+	Hits    bool     // whether the keys are in their filters; all are, or none
 	Index   []uint32 // of the filter
 	Filters [][]byte // different ones
 	Copies  int      // of each filter; queries ask any of them, and another one in each pass
@@ -30,33 +30,29 @@ type Queries struct {
 	pass  int
 }
 
-// newQueries returns queries without filters for the cell: each present key as often as another,
-// and absent keys that are all different; in random order.
+// newQueries returns queries without filters for the cell: each present key as often as another, or
+// absent keys that are all different; in random order.
 func newQueries(cell Cell, of materialOf, rng *rand.Rand) *Queries {
 	q := &Queries{
-		Present: make([]bool, numQueries), Index: make([]uint32, numQueries),
-		AtOnce: cell.Work == Batch,
+		Hits: cell.Mix == Hit, Index: make([]uint32, numQueries), AtOnce: cell.Work == Batch,
 	}
 	indexes := make([]uint64, numQueries)
-	all, hits := of.filters*of.n, 0
-	for i := range indexes {
-		q.Present[i] = cell.Mix == Hit
-		if !q.Present[i] {
-			indexes[i] = firstAbsent + uint64(i)
+	all := uint64(of.filters) * uint64(of.n)
+	for i := range uint64(numQueries) {
+		switch {
+		case !q.Hits:
+			indexes[i] = firstAbsent + i
 			q.Index[i] = uint32(rng.Intn(of.filters))
 			continue
+		case all > numQueries:
+			indexes[i] = i * all / numQueries // from all over
+		default:
+			indexes[i] = i % all
 		}
-		present := hits % all
-		if all > numQueries {
-			present = int(uint64(i) * uint64(all) / numQueries) // from all over
-		}
-		indexes[i] = uint64(present)
-		q.Index[i] = uint32(present / of.n)
-		hits++
+		q.Index[i] = uint32(indexes[i] / uint64(of.n))
 	}
 	rng.Shuffle(numQueries, func(i, j int) {
 		indexes[i], indexes[j] = indexes[j], indexes[i]
-		q.Present[i], q.Present[j] = q.Present[j], q.Present[i]
 		q.Index[i], q.Index[j] = q.Index[j], q.Index[i]
 	})
 	q.Keys = newKeys(numQueries, of.length, func(i int) uint64 { return indexes[i] })
@@ -108,15 +104,15 @@ func (q *Queries) nextPasses(n int) int {
 	return q.pass - n
 }
 
-// check compares the answers with the keys that are present, and with those of another contestant
-// of the same encoding, if there are any.
+// check looks for present keys that were lost, and compares the answers with those of another
+// contestant of the same encoding, if there are any.
 func (q *Queries) check(answers, other []bool) error {
 	if len(answers) != len(q.Keys) {
 		return fmt.Errorf("%w: %d answers to %d queries", ErrWrong, len(answers), len(q.Keys))
 	}
 	for i, may := range answers {
 		switch {
-		case q.Present[i] && !may:
+		case q.Hits && !may:
 			return fmt.Errorf("%w: it lost the key %x", ErrWrong, q.Keys[i])
 		case other != nil && may != other[i]:
 			return fmt.Errorf("%w: %v for the key %x, where another contestant says %v of the "+

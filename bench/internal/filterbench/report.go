@@ -2,6 +2,7 @@ package filterbench
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -35,7 +36,7 @@ func (c *Config) Report(r *report.Report, results []Result) {
 	for _, work := range Works {
 		t := report.Table{
 			Title: fmt.Sprintf("%s: ns per key of %s; for the others, times as fast as %[2]s "+
-				"in the same round (above 1 is faster), median [quartiles]", work, base),
+				"(above 1 is faster)", work, base),
 			Keys: 3,
 			Columns: slices.Concat(
 				[]string{"look up", "keys per filter", "key bytes", base + ", ns"}, names[1:]),
@@ -45,9 +46,9 @@ func (c *Config) Report(r *report.Report, results []Result) {
 				continue
 			}
 			row := []any{string(result.Mix), result.N, result.Length,
-				report.Number{Value: report.Median(result.Times[base]), Decimals: 1}}
+				report.Number{Value: result.ns(base), Decimals: 1}}
 			for _, name := range names[1:] {
-				row = append(row, faster(result.Times[name], result.Times[base]))
+				row = append(row, report.Number{Value: result.ns(base) / result.ns(name), Decimals: 2})
 			}
 			t.Add(row...)
 		}
@@ -59,19 +60,18 @@ func (c *Config) Report(r *report.Report, results []Result) {
 		"the same in %d MiB of filters, a random one for each key. batch: %d keys in a call, for "+
 		"contestants that can. build: adding the keys, sorted, and building a filter, in memory "+
 		"that was used before.", numQueries, c.ManyBytes>>20, keysAtOnce),
-		fmt.Sprintf("%q is the same code again: its distance from 1 is noise.", names[1]),
+		fmt.Sprintf("A time is the mean of a contestant's fastest tenth of turns. %q is the same "+
+			"code again: its distance from 1 is noise.", names[1]),
 		"levelbloom is called through policy.Policy, other filters through the interface that "+
 			"their engine calls. C++ LevelDB runs in a process of its own, by its own clock, and "+
 			"gets an array of all keys to build a filter. Contestants of the same encoding gave "+
-			"the same "+
-			"answers and built the same bytes.")
-}
-
-// faster returns how many times as fast a contestant is as the base, round by round.
-func faster(times, base []float64) report.Spread {
-	ratios := slices.Clone(base)
-	for i := range ratios {
-		ratios[i] = base[i] / times[i]
+			"the same answers and built the same bytes.")
+	for _, result := range results {
+		const noisy = 0.03
+		if noise := math.Abs(result.ns(names[1])/result.ns(base) - 1); noise > noisy {
+			r.Notes = append(r.Notes, fmt.Sprintf("WARNING: %v: %s differs from itself by %.0f %%: "+
+				"ignore differences of that size, or run again with more -rounds", result.Cell, base,
+				100*noise))
+		}
 	}
-	return report.Quartiles(ratios, 2)
 }

@@ -15,11 +15,18 @@ type Density struct {
 
 // Densities lists the densities of shapes that have an order.
 var Densities = []Density{
-	{"alternating", 0.5, func(_, index uint64) bool { return index%2 == 0 }}, // every second index
+	alternating,
 	atRandom("63%", 0.63), // what db_bench's fillrandom leaves
 	atRandom("10%", 0.10),
-	{"beyond", 1, everything}, // all are present, and the absent ones follow
+	beyond,
 }
+
+var (
+	// Every second index.
+	alternating = Density{"alternating", 0.5, func(_, index uint64) bool { return index%2 == 0 }}
+	// All are present, and the absent ones follow.
+	beyond = Density{"beyond", 1, everything}
+)
 
 // Anywhere is the density of unordered shapes, whose keys are anywhere.
 var Anywhere = Density{"any", 1, everything}

@@ -11,7 +11,7 @@ type Set struct {
 	shape   Shape
 	seed    uint64
 	present []uint64 // in random order
-	between []uint64 // absent, in random order
+	between []uint64 // absent, in random order; beyond the range if all of it is present
 	end     uint64   // the first index beyond the range
 }
 
@@ -20,10 +20,6 @@ type Set struct {
 func NewSet(shape Shape, density Density, n, absent int, seed int64) (*Set, error) {
 	if n < 1 || n > 1<<30 {
 		return nil, fmt.Errorf("%d keys: pass 1 to 2^30", n)
-	}
-	if !density.Between() {
-		return nil, fmt.Errorf("density %s leaves no absent keys between the present ones: pass "+
-			"another", density.Name)
 	}
 	mixed := Mix(uint64(seed))
 	rng := rand.New(rand.NewPCG(uint64(seed), mixed))
@@ -39,6 +35,9 @@ func NewSet(shape Shape, density Density, n, absent int, seed int64) (*Set, erro
 func shuffle(rng *rand.Rand, indexes []uint64) {
 	rng.Shuffle(len(indexes), func(i, j int) { indexes[i], indexes[j] = indexes[j], indexes[i] })
 }
+
+// Shape returns the keys' shape.
+func (s *Set) Shape() Shape { return s.shape }
 
 // Len returns the number of present keys.
 func (s *Set) Len() int { return len(s.present) }
@@ -62,7 +61,8 @@ func (s *Set) Present(n int) [][]byte {
 	return s.keys(indexes[:min(n, len(indexes))])
 }
 
-// Between returns n absent keys between the present ones, or all if there are fewer.
+// Between returns n absent keys between the present ones, or all if there are fewer. If all keys of
+// the range are present, they follow it.
 func (s *Set) Between(n int) [][]byte { return s.keys(s.between[:min(n, len(s.between))]) }
 
 // Beyond returns n absent keys that follow the present ones, but for the guard. Keys of an

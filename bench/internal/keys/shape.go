@@ -20,27 +20,43 @@ type Shape struct {
 	// keys; for other shapes the seed does nothing.
 	Unordered bool
 	Append    func(dst []byte, seed, index uint64) []byte
+	// Density is the one that the shape has. Without a name, the shape may have any.
+	Density Density
+	// Suffix is the number of bytes that an engine which knows the shape leaves out of its filters.
+	// The keys come in groups of Versions that differ in their suffix alone.
+	Suffix int
 }
+
+// Versions: see Shape.Suffix.
+const Versions = 3
 
 // Indexes is the number of keys that every shape has.
 const Indexes = 1e12
 
-// Shapes lists all shapes.
+// Shapes lists shapes that show what matters to filters.
 var Shapes = []Shape{
-	{"random", true, appendRandom},        // 16 random bytes
-	{"uuid", true, appendUUID},            // a random UUID as text
-	numbered("decimal", "", 16),           // %016d
-	numbered("decimal15", "", 15),         // %015d, whose length is odd
-	numbered("user", "user", 16),          // user%016d
-	numbered("key", "key", 13),            // key%013d
-	{"bigendian", false, bigEndian},       // 8 bytes
-	{"littleendian", false, littleEndian}, // 8 bytes
-	{"url", false, url},
-	{"composite", false, composite},
+	{"random", true, appendRandom, Anywhere, 0},         // 16 random bytes
+	{"uuid", true, appendUUID, Anywhere, 0},             // a random UUID as text
+	numbered("decimal", "", 16),                         // %016d
+	numbered("decimal15", "", 15),                       // %015d, whose length is odd
+	numbered("user", "user", 16),                        // user%016d
+	numbered("key", "key", 13),                          // key%013d
+	{"bigendian", false, bigEndian, Density{}, 0},       // 8 bytes
+	{"littleendian", false, littleEndian, Density{}, 0}, // 8 bytes
+	{"url", false, url, Density{}, 0},
+	{"composite", false, composite, Density{}, 0},
 }
 
 // ShapeName returns s's name.
 func ShapeName(s Shape) string { return s.Name }
+
+// Densities returns those of the asked densities that the shape may have, or its own.
+func (s Shape) Densities(asked []Density) []Density {
+	if s.Density.Name != "" {
+		return []Density{s.Density}
+	}
+	return asked
+}
 
 // Keys returns the keys of the indexes, one behind the other in memory.
 func (s Shape) Keys(indexes iter.Seq[uint64], seed uint64) [][]byte {
@@ -99,7 +115,7 @@ func composite(dst []byte, _, index uint64) []byte {
 // time of `bench rates`.
 func numbered(name, prefix string, width int) Shape {
 	zeros := append([]byte(prefix), bytes.Repeat([]byte{'0'}, width)...)
-	return Shape{name, false, func(dst []byte, _, index uint64) []byte {
+	return Shape{Name: name, Append: func(dst []byte, _, index uint64) []byte {
 		dst = append(dst, zeros...)
 		for i := len(dst) - 1; index > 0; i-- {
 			dst[i] += byte(index % 10)

@@ -33,7 +33,7 @@ func (c Cell) String() string { return fmt.Sprintf("%s, %s keys", c.keys(), keys
 
 // keys names the keys without their number.
 func (c Cell) keys() string {
-	if c.Shape.Unordered {
+	if c.Shape.Density.Name != "" {
 		return c.Shape.Name
 	}
 	return c.Shape.Name + " " + c.Density.Name
@@ -65,11 +65,7 @@ type Result struct {
 func (c *Config) Cells() (cells []Cell) {
 	for _, n := range c.Ns {
 		for _, shape := range c.Shapes {
-			densities := c.Densities
-			if shape.Unordered {
-				densities = []keys.Density{keys.Anywhere}
-			}
-			for _, density := range densities {
+			for _, density := range shape.Densities(c.Densities) {
 				cells = append(cells, Cell{shape, density, n})
 			}
 		}

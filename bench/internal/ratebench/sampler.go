@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -42,13 +43,15 @@ func (c *Config) measure(ctx context.Context, cell Cell) (results []Result, err 
 	asked := 0
 	for filters := 0; filters < leastFilters(cell.N) || asked < c.Queries; filters++ {
 		r := &keys.Range{Density: cell.Density, Seed: rng.Uint64(), N: cell.N}
+		if cell.Shape.Suffix > 0 {
+			r.N *= keys.Versions
+		}
 		if filters > 0 && !cell.Shape.Unordered {
 			r.Start = rng.Uint64N(keys.Indexes / 2) // the first range is a counter's, from 0 on
 		}
 		keySeed := rng.Uint64()
-		present := cell.Shape.Keys(r.Present(), keySeed)
-		slices.SortFunc(present, bytes.Compare) // as an engine adds them
-		absent := cell.Shape.Keys(r.Absent(c.perFilter(cell.N), rng), keySeed)
+		present := cell.prefixes(r.Present(), keySeed) // sorted, as an engine adds them
+		absent := cell.prefixes(r.Absent(c.perFilter(cell.N), rng), keySeed)
 		asked += len(absent)
 		for _, s := range samplers {
 			if ctx.Err() != nil {
@@ -64,6 +67,17 @@ func (c *Config) measure(ctx context.Context, cell Cell) (results []Result, err 
 		results = append(results, s.Result)
 	}
 	return results, nil
+}
+
+// prefixes returns the keys of the indexes, sorted, as an engine that knows the shape has them in
+// its filters.
+func (c Cell) prefixes(indexes iter.Seq[uint64], seed uint64) [][]byte {
+	all := c.Shape.Keys(indexes, seed)
+	for i, key := range all {
+		all[i] = key[:len(key)-c.Shape.Suffix]
+	}
+	slices.SortFunc(all, bytes.Compare)
+	return slices.CompactFunc(all, bytes.Equal)
 }
 
 // A sampler measures one kind in a cell.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,40 +29,21 @@ type Spread struct {
 	Decimals          int
 }
 
-// Quartiles returns the median of values and their quartiles.
-func Quartiles(values []float64, decimals int) Spread {
-	return spread(values, decimals, func(v stats.Float64Data) (low, high float64) {
-		return must(v.PercentileNearestRank(25)), must(v.PercentileNearestRank(75))
-	})
-}
-
 // Extremes returns the median of values, the lowest and the highest.
 func Extremes(values []float64, decimals int) Spread {
-	return spread(values, decimals, func(v stats.Float64Data) (low, high float64) {
-		return must(v.Min()), must(v.Max())
-	})
-}
-
-func spread(
-	v stats.Float64Data,
-	decimals int,
-	ends func(stats.Float64Data) (float64, float64),
-) Spread {
-	if len(v) == 0 {
+	if len(values) == 0 {
 		return Spread{Middle: math.NaN()}
 	}
-	low, high := ends(v)
-	return Spread{must(v.Median()), low, high, decimals}
+	return Spread{Median(values), slices.Min(values), slices.Max(values), decimals}
 }
 
 // Median returns the median of values, or NaN if there are none.
-func Median(values []float64) float64 { return Extremes(values, 0).Middle }
-
-func must(x float64, err error) float64 {
-	if err != nil {
-		panic(err) // only without values
+func Median(values []float64) float64 {
+	median, err := stats.Median(values)
+	if err != nil { // without values
+		return math.NaN()
 	}
-	return x
+	return median
 }
 
 func (s Spread) String() string {

@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+// sameHash returns two different keys that LevelDB's hash maps to one value, found by trying.
+func sameHash() [][]byte {
+	seen := map[uint32][]byte{}
+	for i := 0; ; i++ {
+		key := []byte{byte(i), byte(i >> 8), byte(i >> 16), 0, byte(i), 1}
+		if other, ok := seen[Hash(key)]; ok {
+			return [][]byte{other, key}
+		}
+		seen[Hash(key)] = key
+	}
+}
+
+// keysOnly is a policy whose builders keep no hashes that NewDistinctBuilder knows of.
+type keysOnly struct{ Policy }
+
+func (p keysOnly) NewBuilder() Builder { return struct{ Builder }{p.Policy.NewBuilder()} }
+
+// A distinct builder builds the filter of its keys without those that equal the one before, and Len
+// does not count them, whenever it is called and however many there are. It can be used again.
+func TestDistinctBuilder(t *testing.T) {
+	exact, blocked := policytest.Must(NewBloom(10)), policytest.Must(NewBlockedBloom(10))
+	for name, p := range map[string]Policy{
+		"exact": exact, "blocked": blocked, "counted": Count(Count(exact)),
+		"tuned":     policytest.Must(NewBloom(10, WithTuning(0.05))),
+		"ribbon":    policytest.Must(NewRibbon(10)),
+		"keys only": keysOnly{exact},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng := policytest.Rand(t, 70)
+			b, buffer := NewDistinctBuilder(p), make([]byte, 80)
+			for range 60 {
+				var distinct [][]byte
+				versions := []int{1, 2, 20, 3 * chunkHashes}[rng.Intn(4)]
+				for range rng.Intn(6*chunkHashes/versions + 5) {
+					key := buffer[:rng.Intn(9)]
+					if rng.Intn(10) == 0 {
+						key = buffer // which is hashed by itself
+					}
+					rng.Read(key)
+					distinct = append(distinct, bytes.Clone(key))
+					for range 1 + rng.Intn(versions) {
+						b.Add(key)
+					}
+					if rng.Intn(500) == 0 {
+						distinct = slices.CompactFunc(distinct, bytes.Equal)
+						require.Equal(t, len(distinct), b.Len())
+					}
+				}
+				plain := p.NewBuilder()
+				distinct = slices.CompactFunc(distinct, bytes.Equal)
+				for _, key := range distinct {
+					plain.Add(key)
+				}
+				require.True(t, bytes.Equal(plain.Finish([]byte{1}), b.Finish([]byte{1})),
+					"%d keys of up to %d versions", len(distinct), versions)
+				require.Zero(t, b.Len())
+			}
+		})
+	}
+}
+
+// Of two keys whose hashes are equal, only one counts, and none is lost.
+func TestDistinctBuilderOfEqualHashes(t *testing.T) {
+	p := policytest.Must(NewBloom(1000))
+	b, keys := NewDistinctBuilder(p), sameHash()
+	b.Add(keys[0])
+	b.Add(keys[1])
+	require.Equal(t, 1, b.Len())
+	filter := b.Finish(nil)
+	require.Equal(t, p.AppendFilter(nil, keys[:1]), filter)
+	require.True(t, MayContain(filter, keys[1]))
+}
+
+func TestDistinctBuilderRefuses(t *testing.T) {
+	require.Panics(t, func() { NewDistinctBuilder(&Bloom{}) })
+	require.Panics(t, func() { NewDistinctBuilder(&Counted{}) })
+}
