@@ -65,7 +65,8 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		}
 	}
 	db, err := pebble.Open("db", o)
-	return &suiteDB{pebbleReader{db}, db, o, atomic.Int64{}}, err
+	writing := map[bool]*pebble.WriteOptions{false: pebble.NoSync, true: pebble.Sync}[s.Sync]
+	return &suiteDB{pebbleReader{db}, db, o, writing, atomic.Int64{}}, err
 }
 
 // builtin gives all levels the engine's own filter.
@@ -113,6 +114,7 @@ type suiteDB struct {
 	pebbleReader
 	db      *pebble.DB
 	options *pebble.Options
+	writing *pebble.WriteOptions
 	tables  atomic.Int64 // written for ingestion
 }
 
@@ -140,11 +142,11 @@ func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
 			return err
 		}
 	}
-	return batch.Commit(pebble.NoSync)
+	return batch.Commit(d.writing)
 }
 
 func (d *suiteDB) DeleteRange(start, end []byte) error {
-	return d.db.DeleteRange(start, end, pebble.NoSync)
+	return d.db.DeleteRange(start, end, d.writing)
 }
 
 func (d *suiteDB) Snapshot() (enginetest.Snapshot, error) {
