@@ -1,0 +1,5 @@
+package torture
+
+import "testing"
+
+func testWrongBytes(t *testing.T, target Target) {}
