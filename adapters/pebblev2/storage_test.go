@@ -51,7 +51,7 @@ func volatile(testing.TB) torture.Volatile { return volatileOn(vfs.NewCrashableM
 
 func volatileOn(fs *vfs.MemFS) torture.Volatile {
 	return torture.Volatile{
-		Engine: suiteEngine{fs},
+		Engine: suiteEngine{fs: fs},
 		Cut: func(rng *rand.Rand) (restore func() torture.Volatile) {
 			clone := fs.CrashClone(vfs.CrashCloneCfg{
 				UnsyncedDataPercent: []int{0, 50, 100}[rng.Intn(3)],

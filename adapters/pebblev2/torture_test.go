@@ -11,8 +11,8 @@ import (
 
 func TestTorture(t *testing.T) {
 	torture.Run(t, torture.Target{
-		OnDisk: func(_ testing.TB, f *torture.Faults) enginetest.Engine {
-			return suiteEngine{faulty(vfs.Default, f)}
+		OnDisk: func(_ testing.TB, dir string, f *torture.Faults) enginetest.Engine {
+			return suiteEngine{faulty(vfs.Default, f), dir}
 		},
 		Volatile: volatile,
 	})

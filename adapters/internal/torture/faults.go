@@ -152,8 +152,8 @@ const (
 )
 
 // panicOfOurs matches the stack of a panic, or of a hanging goroutine, that has a frame of ours.
-var panicOfOurs = regexp.MustCompile(
-	`(?s)\[running\]:[^\n]*\n(?:[^\n]+\n)*?[^\n]*levelbloom/(?:policy|adapters/(?:goleveldb|pebblev[12]))\.`)
+var panicOfOurs = regexp.MustCompile(`\[running\]:.*\n(?:.+\n)*?` +
+	`.*levelbloom/(?:policy|adapters/(?:goleveldb|pebblev[12]))\.`)
 
 // In each run one I/O fails, in one of several ways. Nothing of ours panics, the database answers
 // nothing wrong, and opened again it has all that it acknowledged. A fault that shows without

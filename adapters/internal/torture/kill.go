@@ -22,10 +22,9 @@ import (
 
 // A process that uses a database is killed at random moments, also while it opens the database.
 // What it acknowledged is there afterwards, and filterdump finds no fault in the tables.
-func testKill(t *testing.T, target Target) {
+func testKill(t *testing.T, target Target, filterdump string) {
 	rng := policytest.Rand(t, enginetest.Seed())
 	variants := target.Volatile(t).Variants()
-	filterdump := buildFilterdump(t)
 	perDatabase := max(5, *rounds/20)
 	first := rng.Intn(len(variants))
 	var dir string

@@ -28,9 +28,9 @@ var (
 
 // A Target is an engine on storage that can be tortured.
 type Target struct {
-	// OnDisk returns the engine of the database in directory "db" below the working directory.
-	// Every access to its files asks Faults.Next, if that is not nil.
-	OnDisk func(t testing.TB, f *Faults) enginetest.Engine
+	// OnDisk returns the engine of the database in directory "db" below dir, which is "" for the
+	// working directory. Every access to its files asks f, which may be nil.
+	OnDisk func(t testing.TB, dir string, f *Faults) enginetest.Engine
 	// Volatile returns the engine of a new database in storage that can lose what was not synced.
 	Volatile func(t testing.TB) Volatile
 }
@@ -50,10 +50,11 @@ func Run(t *testing.T, target Target) {
 		o.run(t, target)
 		return
 	}
-	t.Run("Kill", func(t *testing.T) { testKill(t, target) })
+	filterdump := buildFilterdump(t)
+	t.Run("Kill", func(t *testing.T) { testKill(t, target, filterdump) })
 	t.Run("PowerLoss", func(t *testing.T) { testPowerLoss(t, target) })
 	t.Run("Faults", func(t *testing.T) { testFaults(t, target) })
-	t.Run("WrongBytes", func(t *testing.T) { testWrongBytes(t, target) })
+	t.Run("WrongBytes", func(t *testing.T) { testWrongBytes(t, target, filterdump) })
 }
 
 // order says what a child process does in its working directory.
@@ -80,7 +81,7 @@ const orderVariable = "LEVELBLOOM_TORTURE"
 func (o order) run(t *testing.T, target Target) {
 	rng := rand.New(rand.NewSource(o.Seed))
 	f := &Faults{at: o.Fault, how: o.How}
-	e := target.OnDisk(t, f)
+	e := target.OnDisk(t, "", f)
 	s := readState(t, "state", e.Variants()[o.Variant])
 	switch o.Task {
 	case taskWork:
