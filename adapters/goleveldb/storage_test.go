@@ -228,6 +228,7 @@ func (s *forgetful) afterCrash(rng *rand.Rand) *forgetful {
 func volatileOn(s *forgetful) torture.Volatile {
 	return torture.Volatile{
 		Engine: suiteEngine{s},
+		Ways:   batches,
 		Cut: func(rng *rand.Rand) (restore func() torture.Volatile) {
 			after := s.afterCrash(rng)
 			return func() torture.Volatile { return volatileOn(after) }

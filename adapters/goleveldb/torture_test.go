@@ -13,6 +13,7 @@ import (
 
 func TestTorture(t *testing.T) {
 	torture.Run(t, torture.Target{
+		Ways: batches,
 		OnDisk: func(t testing.TB, dir string, f *torture.Faults) enginetest.Engine {
 			files, err := storage.OpenFile(filepath.Join(dir, "db"), false)
 			require.NoError(t, err)
@@ -22,3 +23,7 @@ func TestTorture(t *testing.T) {
 		Volatile: func(testing.TB) torture.Volatile { return volatileOn(newForgetful()) },
 	})
 }
+
+// batches leaves out transactions: after a crash, goleveldb loses batches that it acknowledged if
+// there were transactions before. Flush uses one, but commits nothing.
+const batches = 1

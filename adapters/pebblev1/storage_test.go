@@ -60,7 +60,7 @@ func volatile(t testing.TB) torture.Volatile {
 	root, err := fs.OpenDir("")
 	require.NoError(t, err)
 	require.NoError(t, errors.Join(root.Sync(), root.Close()))
-	v := torture.Volatile{Engine: suiteEngine{fs: fs}}
+	v := torture.Volatile{Engine: suiteEngine{fs: fs}, Ways: 1}
 	v.Cut = func(*rand.Rand) (restore func() torture.Volatile) {
 		fs.SetIgnoreSyncs(true)
 		return func() torture.Volatile {

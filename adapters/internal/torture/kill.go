@@ -33,7 +33,8 @@ func testKill(t *testing.T, target Target, filterdump string) {
 		if round%perDatabase == 0 {
 			dir = newDir(t)
 		}
-		o := order{Task: taskWork, Variant: (first + round/perDatabase) % len(variants)}
+		o := order{Task: taskWork, None: *none,
+			Variant: (first + round/perDatabase) % len(variants)}
 		read := func() *state {
 			s := readState(t, filepath.Join(dir, "state"), variants[o.Variant])
 			require.NoError(t, s.file.Close())

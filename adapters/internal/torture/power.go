@@ -22,6 +22,7 @@ func testPowerLoss(t *testing.T, target Target) {
 			v = target.Volatile(t)
 			variant = rng.Intn(len(v.Variants()))
 			s = newState(v.Variants()[variant])
+			s.ways = v.Ways
 		}
 		before := s.batches
 		db := s.open(t, v, randomSetting(rng, variant))

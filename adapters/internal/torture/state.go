@@ -22,6 +22,7 @@ type state struct {
 	file    *os.File       // nil if nothing has to survive
 	pending map[int]uint64 // the change that was not acknowledged: versions of keys, 0 if deleted
 	version uint64         // the highest so far
+	ways    int            // as in Target
 
 	last    note // the last one in the file
 	batches int  // acknowledged
@@ -173,6 +174,9 @@ func (s *state) drawBatch(
 		return bytes.Compare(a.Key, b.Key)
 	})
 	way := rng.Intn(db.Ways())
+	if s.ways > 0 {
+		way %= s.ways
+	}
 	return change, func() error { return db.Apply(way, changes) }
 }
 

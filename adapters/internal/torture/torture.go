@@ -24,6 +24,8 @@ var (
 	rounds = flag.Int("rounds", 10, "how often TestTorture kills, and how often it cuts the power")
 	faults = flag.Int("faults", 10,
 		"how many I/Os TestTorture lets fail, one in each run; 0 is every one, in every way")
+	none = flag.Bool("none", false,
+		"kill and cut the power without any filter, which shows the engine's own faults")
 )
 
 // A Target is an engine on storage that can be tortured.
@@ -31,6 +33,8 @@ type Target struct {
 	// OnDisk returns the engine of the database in directory "db" below dir, which is "" for the
 	// working directory. Every access to its files asks f, which may be nil.
 	OnDisk func(t testing.TB, dir string, f *Faults) enginetest.Engine
+	// Ways is in how many of its ways the database is written to; 0 is all.
+	Ways int
 	// Volatile returns the engine of a new database in storage that can lose what was not synced.
 	Volatile func(t testing.TB) Volatile
 }
@@ -38,6 +42,7 @@ type Target struct {
 // Volatile is an engine on storage that can lose what was not synced.
 type Volatile struct {
 	enginetest.Engine
+	Ways int // as in Target
 	// Cut cuts the power. When all databases are closed, restore returns the engine as it is then.
 	Cut func(rng *rand.Rand) (restore func() Volatile)
 }
@@ -65,7 +70,7 @@ type order struct {
 
 	Fault int64  // taskSchedule: which I/O fails, counted from 1
 	How   string // taskSchedule: one of hows
-	None  bool   // taskSchedule: without filters
+	None  bool   // without filters
 }
 
 type task string
@@ -80,9 +85,11 @@ const orderVariable = "LEVELBLOOM_TORTURE"
 
 func (o order) run(t *testing.T, target Target) {
 	rng := rand.New(rand.NewSource(o.Seed))
+	*none = o.None
 	f := &Faults{at: o.Fault, how: o.How}
 	e := target.OnDisk(t, "", f)
 	s := readState(t, "state", e.Variants()[o.Variant])
+	s.ways = target.Ways
 	switch o.Task {
 	case taskWork:
 		fmt.Print(ready)
@@ -118,6 +125,9 @@ func check(t testing.TB, e enginetest.Engine, s *state, rng *rand.Rand, variant 
 func randomSetting(rng *rand.Rand, variant int) enginetest.Setting {
 	s := enginetest.RandomSetting(rng, variant)
 	s.Sync = true
+	if *none {
+		s.Builtin, s.Policies = false, nil
+	}
 	return s
 }
 
