@@ -34,6 +34,7 @@ func main() {
 	n := flag.Int("n", 0, "how many mutants, drawn at random; 0 is all")
 	seed := flag.Int64("seed", 1, "seed of the draw")
 	tests := flag.String("tests", "", "package with the tests; the default is the one that is broken")
+	short := flag.Bool("short", true, "skip long tests; try survivors again without")
 	run := flag.String("run", "", "tests to run, as for go test")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -54,7 +55,7 @@ func main() {
 	}
 	counts := map[string]int{}
 	for _, m := range all {
-		result, err := m.try(*tests, *run)
+		result, err := m.try(*tests, *run, *short)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -121,7 +122,7 @@ func (m mutant) String() string {
 }
 
 // try runs the tests with the mutant.
-func (m mutant) try(tests, run string) (result string, err error) {
+func (m mutant) try(tests, run string, short bool) (result string, err error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return "", err
@@ -149,7 +150,8 @@ func (m mutant) try(tests, run string) (result string, err error) {
 		}
 	}
 	out, err := exec.Command("go", "test", "-overlay", filepath.Join(dir, "overlay.json"),
-		"-short", "-failfast", "-vet=off", "-timeout", "3m", "-run", run, tests).CombinedOutput()
+		fmt.Sprintf("-short=%v", short), "-failfast", "-vet=off", "-timeout", "5m",
+		"-run", run, tests).CombinedOutput()
 	switch {
 	case err == nil:
 		return "survived", nil
