@@ -46,6 +46,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	if s.Still {
 		o = level0Only()
 	}
+	o.NoSync = !s.Sync
 	o.Compression = []opt.Compression{opt.SnappyCompression, opt.NoCompression}[s.Variant]
 	if s.Large {
 		o.CompactionTableSize, o.FilterBaseLg = 64<<10, 21
@@ -114,7 +115,7 @@ func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
 		}
 	}
 	if way == 0 {
-		return d.db.Write(batch, nil)
+		return d.db.Write(batch, &opt.WriteOptions{Sync: true}) // unless Options.NoSync
 	}
 	for _, commit := range []bool{false, true} {
 		tr, err := d.db.OpenTransaction()
@@ -144,7 +145,7 @@ func (d *suiteDB) DeleteRange(start, end []byte) error {
 	for _, e := range found {
 		batch.Delete([]byte(e.Key))
 	}
-	return errors.Join(err, d.db.Write(batch, nil))
+	return errors.Join(err, d.db.Write(batch, &opt.WriteOptions{Sync: true}))
 }
 
 func (d *suiteDB) Snapshot() (enginetest.Snapshot, error) {

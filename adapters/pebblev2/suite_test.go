@@ -21,10 +21,13 @@ func TestSuite(t *testing.T) { enginetest.Run(t, newSuiteEngine) }
 
 func TestSoak(t *testing.T) { enginetest.Soak(t, newSuiteEngine) }
 
-func newSuiteEngine(testing.TB) enginetest.Engine { return suiteEngine{vfs.NewMem()} }
+func newSuiteEngine(testing.TB) enginetest.Engine { return suiteEngine{fs: vfs.NewMem()} }
 
-// suiteEngine is the database in one file system.
-type suiteEngine struct{ fs vfs.FS }
+// suiteEngine is the database in a directory.
+type suiteEngine struct {
+	fs  vfs.FS
+	dir string // "" for the working directory
+}
 
 // Variants returns a variant for each format and comparer.
 func (suiteEngine) Variants() (all []enginetest.Variant) {
@@ -62,8 +65,9 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 			o.Filters[name] = watched{f, s.Watch}
 		}
 	}
-	db, err := pebble.Open("db", o)
-	return &suiteDB{pebbleReader{db}, db, o, atomic.Int64{}}, err
+	db, err := pebble.Open(e.fs.PathJoin(e.dir, "db"), o)
+	writing := map[bool]*pebble.WriteOptions{false: pebble.NoSync, true: pebble.Sync}[s.Sync]
+	return &suiteDB{pebbleReader{db}, e, db, o, writing, atomic.Int64{}}, err
 }
 
 // builtin gives all levels the engine's own filter.
@@ -109,8 +113,10 @@ func (w watched) MayContain(ftype pebble.FilterType, filter, key []byte) bool {
 
 type suiteDB struct {
 	pebbleReader
+	engine  suiteEngine
 	db      *pebble.DB
 	options *pebble.Options
+	writing *pebble.WriteOptions
 	tables  atomic.Int64 // written for ingestion
 }
 
@@ -119,7 +125,8 @@ func (*suiteDB) Ways() int { return 2 }
 // Apply commits a batch, or ingests a table.
 func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
 	if way == 1 {
-		path := fmt.Sprintf("table-%d", d.tables.Add(1))
+		name := fmt.Sprintf("table-%d", d.tables.Add(1))
+		path := d.engine.fs.PathJoin(d.engine.dir, name)
 		err := writeTableFor(path, d.options, tableFormat(d.db), changes)
 		if err != nil {
 			return err
@@ -138,11 +145,11 @@ func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
 			return err
 		}
 	}
-	return batch.Commit(pebble.NoSync)
+	return batch.Commit(d.writing)
 }
 
 func (d *suiteDB) DeleteRange(start, end []byte) error {
-	return d.db.DeleteRange(start, end, pebble.NoSync)
+	return d.db.DeleteRange(start, end, d.writing)
 }
 
 func (d *suiteDB) Snapshot() (enginetest.Snapshot, error) {

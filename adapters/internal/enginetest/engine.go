@@ -38,6 +38,7 @@ type Setting struct {
 	Policies []policy.Policy // configured in turn: the last one builds
 	Still    bool            // no compactions but DB.Compact, so that tables stay in their levels
 	Large    bool            // larger tables with one filter each, where that is a setting
+	Sync     bool            // a change is on disk when the call that made it returns
 	Watch    *Watch          // if not nil, notes what filters answer
 }
 

@@ -2,9 +2,7 @@ package enginetest
 
 import (
 	"bytes"
-	"encoding/binary"
 	"flag"
-	"fmt"
 	"maps"
 	"math/rand"
 	"runtime"
@@ -23,8 +21,16 @@ import (
 
 var (
 	soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak runs")
-	soakSeed = flag.Int64("seed", 0, "seed of TestSoak; 0 takes one from the clock")
+	soakSeed = flag.Int64("seed", 0, "seed of the random tests; 0 takes one from the clock")
 )
+
+// Seed returns the seed of random tests: that of flag -seed, or one from the clock.
+func Seed() int64 {
+	if *soakSeed != 0 {
+		return *soakSeed
+	}
+	return time.Now().UnixNano()
+}
 
 // Soak uses databases in random ways, from several goroutines, and opens them again with other
 // settings all the time. No key may be lost, none may come back, and no goroutine may be left.
@@ -34,11 +40,7 @@ var (
 // A failure prints its seed, and -seed takes it: every goroutine then draws the same operations,
 // but how far each gets, and in which order they run, is up to the machine.
 func Soak(t *testing.T, newEngine func(t testing.TB) Engine) {
-	seed := *soakSeed
-	if seed == 0 {
-		seed = time.Now().UnixNano()
-	}
-	rng := policytest.Rand(t, seed)
+	rng := policytest.Rand(t, Seed())
 	goroutines := runtime.NumGoroutine()
 	var total policy.Counters
 	databases, rounds := 0, 0
@@ -92,10 +94,8 @@ type soaked struct {
 func newSoaked(t testing.TB, e Engine, rng *rand.Rand) *soaked {
 	s := &soaked{engine: e, variant: rng.Intn(len(e.Variants())), rng: rng}
 	for i := range 3 {
-		s.workers = append(s.workers, &worker{
-			t: t, id: byte('a' + i), keys: map[string]uint64{},
-			prefix: e.Variants()[s.variant].Prefix,
-		})
+		s.workers = append(s.workers,
+			&worker{t: t, Model: NewModel(byte('a'+i), e.Variants()[s.variant])})
 	}
 	return s
 }
@@ -128,22 +128,32 @@ func (s *soaked) round(t testing.TB) []*policy.Counted {
 	}
 	for _, w := range s.workers {
 		w.checkSnapshot()
-		w.check(w.db, w.keys)
+		require.NoError(t, w.Check(w.db))
 	}
 	require.NoError(t, db.Close())
 	return counted
 }
 
-// setting draws a setting.
+// setting draws a setting, and counts what its policies do.
 func (s *soaked) setting() (setting Setting, counted []*policy.Counted) {
-	setting = Setting{Variant: s.variant, Builtin: s.rng.Intn(3) == 0, Large: s.rng.Intn(2) == 0}
-	for range []int{0, 1, 1, 2, 3}[s.rng.Intn(5)] { // policies, the last of which builds
-		kind := Kinds[s.rng.Intn(len(Kinds))]
-		p := policy.Count(kind.MustNew(2+20*s.rng.Float64(), names[s.rng.Intn(len(names))]))
-		setting.Policies = append(setting.Policies, p)
-		counted = append(counted, p)
+	setting = RandomSetting(s.rng, s.variant)
+	for i, p := range setting.Policies {
+		counted = append(counted, policy.Count(p))
+		setting.Policies[i] = counted[i]
 	}
 	return setting, counted
+}
+
+// RandomSetting draws a setting for a variant: with the engine's own filter or without, and with up
+// to three policies of any kind, which may share names.
+func RandomSetting(rng *rand.Rand, variant int) Setting {
+	s := Setting{Variant: variant, Builtin: rng.Intn(3) == 0, Large: rng.Intn(2) == 0}
+	for range []int{0, 1, 1, 2, 3}[rng.Intn(5)] { // policies, the last of which builds
+		kind := Kinds[rng.Intn(len(Kinds))]
+		s.Policies = append(s.Policies,
+			kind.MustNew(1+20*rng.Float64(), names[rng.Intn(len(names))]))
+	}
+	return s
 }
 
 // disturb moves tables about under the workers.
@@ -161,37 +171,18 @@ func disturb(t testing.TB, db DB, rng *rand.Rand) {
 	}
 }
 
-// worker uses the keys that begin with its id.
+// worker uses the keys of its model.
 type worker struct {
-	t      testing.TB
-	id     byte
-	prefix func(key []byte) []byte
-	keys   map[string]uint64 // what the database must contain: the version of each key
-
+	Model
+	t       testing.TB
 	db      DB
 	version uint64
 
 	snapshot Snapshot
-	then     map[string]uint64 // keys when snapshot was taken
+	then     Model // when snapshot was taken
 }
 
-const workerKeys = 600
-
-// key returns one of the worker's keys. Every four share their first 8 bytes.
-func (w *worker) key(i int) []byte {
-	key := binary.BigEndian.AppendUint64(nil, uint64(i/4+1)*0x9e3779b97f4a7c15)
-	key[0] = w.id
-	return append(key, make([]byte, i%4)...)
-}
-
-func (w *worker) anyKey(rng *rand.Rand) []byte { return w.key(rng.Intn(workerKeys)) }
-
-// value returns what is written as a version of a key.
-func (w *worker) value(version uint64) []byte {
-	return append(
-		binary.BigEndian.AppendUint64(nil, version),
-		value([]byte{byte(version)})[:version%64]...)
-}
+func (w *worker) anyKey(rng *rand.Rand) []byte { return w.Key(rng.Intn(ModelKeys)) }
 
 // act does one thing at random.
 func (w *worker) act(rng *rand.Rand) {
@@ -201,11 +192,9 @@ func (w *worker) act(rng *rand.Rand) {
 	case n < 42:
 		w.apply(rng, 1+rng.Intn(50))
 	case n < 60:
-		key := w.anyKey(rng)
-		version, ok := w.keys[string(key)]
-		w.get(w.db, key, version, ok)
+		require.NoError(w.t, w.Get(w.db, w.anyKey(rng)))
 	case n < 92:
-		w.seek(w.db, w.keys, w.anyKey(rng))
+		require.NoError(w.t, w.Seek(w.db, w.anyKey(rng)))
 	case n < 94:
 		w.deleteRange(w.anyKey(rng), w.anyKey(rng))
 	case n < 97:
@@ -213,9 +202,10 @@ func (w *worker) act(rng *rand.Rand) {
 		var err error
 		w.snapshot, err = w.db.Snapshot()
 		require.NoError(w.t, err)
-		w.then = maps.Clone(w.keys)
+		w.then = w.Model
+		w.then.Keys = maps.Clone(w.Keys)
 	case w.snapshot != nil:
-		w.seek(w.snapshot, w.then, w.anyKey(rng))
+		require.NoError(w.t, w.then.Seek(w.snapshot, w.anyKey(rng)))
 	}
 }
 
@@ -225,11 +215,11 @@ func (w *worker) apply(rng *rand.Rand, n int) {
 	for range n {
 		key := w.anyKey(rng)
 		w.version++
-		changes[string(key)] = Change{key, w.value(w.version)}
-		w.keys[string(key)] = w.version
+		changes[string(key)] = Change{key, Value(w.version)}
+		w.Keys[string(key)] = w.version
 		if rng.Intn(4) == 0 {
 			changes[string(key)] = Change{Key: key}
-			delete(w.keys, string(key))
+			delete(w.Keys, string(key))
 		}
 	}
 	way := 0
@@ -252,35 +242,9 @@ func (w *worker) deleteRange(start, end []byte) {
 		start, end = end, start
 	}
 	require.NoError(w.t, w.db.DeleteRange(start, end))
-	maps.DeleteFunc(w.keys, func(key string, _ uint64) bool {
+	maps.DeleteFunc(w.Keys, func(key string, _ uint64) bool {
 		return key >= string(start) && key < string(end)
 	})
-}
-
-// get requires that a key has a version, or that there is none.
-func (w *worker) get(from Reader, key []byte, version uint64, ok bool) {
-	got, err := from.Get(key)
-	require.NoError(w.t, err)
-	if !ok {
-		require.Nil(w.t, got, "deleted key %x", key)
-		return
-	}
-	require.Equal(w.t, w.value(version), got, "key %x, version %d", key, version)
-}
-
-// seek requires that Seek finds the keys that have the prefix of key and are not below it.
-func (w *worker) seek(in Reader, keys map[string]uint64, key []byte) {
-	var want []Entry
-	for i := range 4 {
-		k := append(bytes.Clone(key[:8]), make([]byte, i)...)
-		version, ok := keys[string(k)]
-		if ok && bytes.Compare(k, key) >= 0 && bytes.Equal(w.prefix(key), w.prefix(k)) {
-			want = append(want, Entry{string(k), string(w.value(version))})
-		}
-	}
-	got, err := in.Seek(key)
-	require.NoError(w.t, err)
-	require.Equal(w.t, want, got, "key %x", key)
 }
 
 // checkSnapshot requires that the snapshot, if there is one, has what there was when it was taken.
@@ -288,24 +252,7 @@ func (w *worker) checkSnapshot() {
 	if w.snapshot == nil {
 		return
 	}
-	w.check(w.snapshot, w.then)
+	require.NoError(w.t, w.then.Check(w.snapshot))
 	require.NoError(w.t, w.snapshot.Close())
 	w.snapshot = nil
-}
-
-// check looks up every key that the worker may have, and scans for those that it has.
-func (w *worker) check(in Reader, keys map[string]uint64) {
-	var want []Entry
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		want = append(want, Entry{key, string(w.value(keys[key]))})
-	}
-	for i := range workerKeys {
-		key := w.key(i)
-		version, ok := keys[string(key)]
-		w.get(in, key, version, ok)
-		w.seek(in, keys, key)
-	}
-	got, err := in.Scan([]byte{w.id}, []byte{w.id + 1})
-	require.NoError(w.t, err)
-	require.Equal(w.t, want, got, fmt.Sprintf("keys of %c", w.id))
 }

@@ -1,0 +1,237 @@
+package goleveldb_test
+
+import (
+	"errors"
+	"math/rand"
+	"sync"
+
+	"github.com/syndtr/goleveldb/leveldb/storage"
+
+	"github.com/levelbloom/levelbloom/adapters/internal/torture"
+)
+
+// Storage that fails or loses what was not synced, for TestTorture.
+
+// faultyStorage fails as its faults say.
+type faultyStorage struct {
+	storage.Storage
+	faults *torture.Faults
+}
+
+func (s faultyStorage) SetMeta(fd storage.FileDesc) error {
+	if err := s.faults.Next(true); err != nil {
+		return err
+	}
+	return s.Storage.SetMeta(fd)
+}
+
+func (s faultyStorage) GetMeta() (storage.FileDesc, error) {
+	if err := s.faults.Next(false); err != nil {
+		return storage.FileDesc{}, err
+	}
+	return s.Storage.GetMeta()
+}
+
+func (s faultyStorage) List(ft storage.FileType) ([]storage.FileDesc, error) {
+	if err := s.faults.Next(false); err != nil {
+		return nil, err
+	}
+	return s.Storage.List(ft)
+}
+
+func (s faultyStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
+	if err := s.faults.Next(false); err != nil {
+		return nil, err
+	}
+	r, err := s.Storage.Open(fd)
+	if err != nil {
+		return nil, err
+	}
+	return faultyReader{r, s.faults}, nil
+}
+
+func (s faultyStorage) Create(fd storage.FileDesc) (storage.Writer, error) {
+	if err := s.faults.Next(true); err != nil {
+		return nil, err
+	}
+	w, err := s.Storage.Create(fd)
+	if err != nil {
+		return nil, err
+	}
+	return faultyWriter{w, s.faults}, nil
+}
+
+func (s faultyStorage) Remove(fd storage.FileDesc) error {
+	if err := s.faults.Next(true); err != nil {
+		return err
+	}
+	return s.Storage.Remove(fd)
+}
+
+func (s faultyStorage) Rename(from, to storage.FileDesc) error {
+	if err := s.faults.Next(true); err != nil {
+		return err
+	}
+	return s.Storage.Rename(from, to)
+}
+
+type faultyReader struct {
+	storage.Reader
+	faults *torture.Faults
+}
+
+func (r faultyReader) Read(p []byte) (int, error) {
+	if err := r.faults.Next(false); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+func (r faultyReader) ReadAt(p []byte, offset int64) (int, error) {
+	if err := r.faults.Next(false); err != nil {
+		return 0, err
+	}
+	return r.Reader.ReadAt(p, offset)
+}
+
+type faultyWriter struct {
+	storage.Writer
+	faults *torture.Faults
+}
+
+func (w faultyWriter) Write(p []byte) (n int, err error) {
+	if err := w.faults.Next(true); err != nil {
+		if errors.Is(err, torture.ErrShort) {
+			n, _ = w.Writer.Write(p[:len(p)/2])
+		}
+		return n, err
+	}
+	return w.Writer.Write(p)
+}
+
+func (w faultyWriter) Sync() error {
+	if err := w.faults.Next(true); err != nil {
+		return err
+	}
+	return w.Writer.Sync()
+}
+
+func (w faultyWriter) Close() error {
+	return errors.Join(w.faults.Next(true), w.Writer.Close())
+}
+
+// forgetful is storage in memory that knows what was synced. As goleveldb's own storage of files
+// does, it syncs the file CURRENT whenever that is set. Names of files are always kept.
+type forgetful struct {
+	storage.Storage
+	mu    sync.Mutex
+	meta  storage.FileDesc
+	files map[storage.FileDesc]*forgetfulFile
+}
+
+type forgetfulFile struct {
+	content []byte
+	synced  int // bytes
+}
+
+func newForgetful() *forgetful {
+	return &forgetful{
+		Storage: storage.NewMemStorage(),
+		files:   map[storage.FileDesc]*forgetfulFile{},
+	}
+}
+
+func (s *forgetful) SetMeta(fd storage.FileDesc) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.meta = fd
+	return s.Storage.SetMeta(fd)
+}
+
+func (s *forgetful) Create(fd storage.FileDesc) (storage.Writer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.Storage.Create(fd)
+	if err != nil {
+		return nil, err
+	}
+	s.files[fd] = &forgetfulFile{}
+	return forgetfulWriter{w, s, s.files[fd]}, nil
+}
+
+func (s *forgetful) Remove(fd storage.FileDesc) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.files, fd)
+	return s.Storage.Remove(fd)
+}
+
+func (s *forgetful) Rename(from, to storage.FileDesc) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[to] = s.files[from]
+	delete(s.files, from)
+	return s.Storage.Rename(from, to)
+}
+
+type forgetfulWriter struct {
+	storage.Writer
+	storage *forgetful
+	file    *forgetfulFile
+}
+
+func (w forgetfulWriter) Write(p []byte) (int, error) {
+	w.storage.mu.Lock()
+	defer w.storage.mu.Unlock()
+	w.file.content = append(w.file.content, p...)
+	return w.Writer.Write(p)
+}
+
+func (w forgetfulWriter) Sync() error {
+	w.storage.mu.Lock()
+	defer w.storage.mu.Unlock()
+	w.file.synced = len(w.file.content)
+	return w.Writer.Sync()
+}
+
+// afterCrash returns storage with what was synced, and with any part of what was written later.
+func (s *forgetful) afterCrash(rng *rand.Rand) *forgetful {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	after := newForgetful()
+	lose := rng.Intn(3)
+	for fd, file := range s.files {
+		n := file.synced
+		switch rest := len(file.content) - n; lose {
+		case 0: // all of it
+		case 1:
+			n += rng.Intn(rest + 1)
+		case 2:
+			n += rest
+		}
+		w, err := after.Create(fd)
+		if err == nil {
+			_, err = w.Write(file.content[:n])
+		}
+		if err = errors.Join(err, w.Sync(), w.Close()); err != nil {
+			panic(err)
+		}
+	}
+	if s.meta != (storage.FileDesc{}) {
+		if err := after.SetMeta(s.meta); err != nil {
+			panic(err)
+		}
+	}
+	return after
+}
+
+func volatileOn(s *forgetful) torture.Volatile {
+	return torture.Volatile{
+		Engine: suiteEngine{s},
+		Ways:   batches,
+		Cut: func(rng *rand.Rand) (restore func() torture.Volatile) {
+			after := s.afterCrash(rng)
+			return func() torture.Volatile { return volatileOn(after) }
+		},
+	}
+}

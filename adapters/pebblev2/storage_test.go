@@ -1,0 +1,63 @@
+package pebblev2_test
+
+import (
+	"errors"
+	"math/rand"
+	randv2 "math/rand/v2"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/levelbloom/levelbloom/adapters/internal/torture"
+)
+
+// Storage that fails or loses what was not synced, for TestTorture.
+
+// faulty returns fs, whose operations fail as f says.
+func faulty(fs vfs.FS, f *torture.Faults) vfs.FS {
+	return shortWrites{errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		return f.Next(op.Kind.ReadOrWrite() == errorfs.OpIsWrite)
+	}))}
+}
+
+// shortWrites writes the first half where a fault asks for that.
+type shortWrites struct{ vfs.FS }
+
+func (s shortWrites) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := s.FS.Create(name, category)
+	return shortFile{f}, err
+}
+
+func (s shortWrites) ReuseForWrite(
+	oldname, newname string, category vfs.DiskWriteCategory,
+) (vfs.File, error) {
+	f, err := s.FS.ReuseForWrite(oldname, newname, category)
+	return shortFile{f}, err
+}
+
+type shortFile struct{ vfs.File }
+
+func (f shortFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	if errors.Is(err, torture.ErrShort) {
+		n, _ = f.File.Write(p[:len(p)/2])
+	}
+	return n, err
+}
+
+// volatile returns an engine that can lose what was not synced.
+func volatile(testing.TB) torture.Volatile { return volatileOn(vfs.NewCrashableMem()) }
+
+func volatileOn(fs *vfs.MemFS) torture.Volatile {
+	return torture.Volatile{
+		Engine: suiteEngine{fs: fs},
+		Cut: func(rng *rand.Rand) (restore func() torture.Volatile) {
+			clone := fs.CrashClone(vfs.CrashCloneCfg{
+				UnsyncedDataPercent: []int{0, 50, 100}[rng.Intn(3)],
+				RNG:                 randv2.New(randv2.NewPCG(rng.Uint64(), 0)),
+			})
+			return func() torture.Volatile { return volatileOn(clone) }
+		},
+	}
+}

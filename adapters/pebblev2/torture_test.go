@@ -1,0 +1,19 @@
+package pebblev2_test
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/adapters/internal/torture"
+)
+
+func TestTorture(t *testing.T) {
+	torture.Run(t, torture.Target{
+		OnDisk: func(_ testing.TB, dir string, f *torture.Faults) enginetest.Engine {
+			return suiteEngine{faulty(vfs.Default, f), dir}
+		},
+		Volatile: volatile,
+	})
+}

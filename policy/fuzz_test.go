@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+// cut returns data as keys of n bytes, and what is left as one more.
+func cut(data []byte, n int) (keys [][]byte) {
+	for ; len(data) > n && len(keys) < 100; data = data[n:] {
+		keys = append(keys, data[:n])
+	}
+	return append(keys, data)
+}
+
+// Any bytes as filter, and any number of keys: all readers, asked for one key or for many, answer
+// as the plain reader that follows FORMAT.md.
+func FuzzMayContainMany(f *testing.F) {
+	f.Add([]byte{0xff, 0x7f, 0xff, 6}, uint8(3), bytes.Repeat([]byte("one two three"), 20))
+	f.Add([]byte{0xff, 0xfe, 30}, uint8(0), []byte{})
+	for _, p := range readers() {
+		filter := p.AppendFilter(nil, policytest.Keys(policytest.Rand(f, 1), 50))
+		f.Add(filter, uint8(16), bytes.Repeat([]byte{0x80, 1, 0xff}, 300))
+	}
+	f.Fuzz(func(t *testing.T, filter []byte, keyLen uint8, data []byte) {
+		keys := cut(data, 1+int(keyLen)%64)
+		if len(filter) > 2000 {
+			return // the plain reader is slow
+		}
+		requireAnswers(t, filter, keys)
+		// Almost no random bytes have the check of their trailer right.
+		requireAnswers(t, referenceTrailer(bytes.Clone(filter), keyLen), keys)
+		requireAnswers(t, referenceTrailer(bytes.Repeat(filter[:min(3, len(filter))], 64*21),
+			keyLen/8), keys)
+	})
+}
+
+// Any keys at any setting, handed in at once or one by one from memory that is used again, after
+// any bytes and into any: each kind of policy builds the filter of FORMAT.md, which loses no key.
+func FuzzBuilders(f *testing.F) {
+	f.Add(10.0, uint8(3), []byte("one two three"), []byte("before"))
+	f.Add(0.01, uint8(1), bytes.Repeat([]byte{0x80, 0xff}, 300), []byte{})
+	f.Add(30.5, uint8(15), bytes.Repeat([]byte("0123456789abcdef"), 100), []byte{6})
+	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data, before []byte) {
+		bitsPerKey = math.Mod(math.Abs(bitsPerKey), 200)
+		keys := cut(data, 1+int(keyLen)%64)
+		requireBuilders(t, bitsPerKey, keys, before, maker(NewBloom), referenceFilter)
+		for _, e := range encodings {
+			requireBuilders(t, bitsPerKey, keys, before, e.make, e.reference)
+		}
+	})
+}
+
+func requireBuilders(
+	t *testing.T, bitsPerKey float64, keys [][]byte, before []byte,
+	make func(float64, ...Option) (ourPolicy, error), reference referenceMaker,
+) {
+	p, err := make(bitsPerKey)
+	if err != nil {
+		return
+	}
+	want := reference(bitsPerKey, keys)
+	dirty := append(bytes.Clone(before), bytes.Repeat([]byte{0xff}, 2*len(want))...)
+	built := p.AppendFilter(dirty[:len(before)], keys)
+	require.Equal(t, before, built[:len(before)])
+	require.Equal(t, want, built[len(before):], "%T at once", p)
+	require.EqualValues(t, len(want), p.FilterSize(len(keys)))
+
+	b := Count(p).NewBuilder()
+	var memory []byte
+	for range 2 { // a builder starts over
+		for _, key := range keys {
+			memory = append(memory[:0], key...)
+			b.Add(memory)
+		}
+		require.Equal(t, len(keys), b.Len())
+		require.Equal(t, want, b.Finish(nil), "%T one by one", p)
+		require.Equal(t, reference(bitsPerKey, nil), b.Finish(nil), "%T without keys", p)
+	}
+	require.NotContains(t, requireSameAnswers(t, "built", want, keys), false, "%T", p)
+}
