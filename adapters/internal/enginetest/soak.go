@@ -151,7 +151,7 @@ func RandomSetting(rng *rand.Rand, variant int) Setting {
 	for range []int{0, 1, 1, 2, 3}[rng.Intn(5)] { // policies, the last of which builds
 		kind := Kinds[rng.Intn(len(Kinds))]
 		s.Policies = append(s.Policies,
-			kind.MustNew(1+20*rng.Float64(), names[rng.Intn(len(names))]))
+			kind.MustNew(2+20*rng.Float64(), names[rng.Intn(len(names))]))
 	}
 	return s
 }
