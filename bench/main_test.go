@@ -335,7 +335,8 @@ func TestInterruption(t *testing.T) {
 	}{
 		"engines": {[]string{"-num=2000", "-reads=1000", "-rounds=1000", "-engines=goleveldb"}, 3},
 		"filters": {[]string{"filters", "-n=32", "-len=8,16,24,32,40,48,56,64", "-work=lookup", "-rounds=20"}, 3},
-		"rates":   {[]string{"rates", "-n=8,1M,2M", "-bits=10", "-shapes=random,decimal"}, 3},
+		"rates": {[]string{"rates", "-n=8,1M,2M", "-bits=10", "-shapes=random,decimal",
+			"-filters=exact", "-queries=20000"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags, read := files(t)
