@@ -158,10 +158,7 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		w.later[layer%2] = w.sort(w.later[layer%2], len(bumped))
 		hashes = w.later[layer%2]
 	}
-	s.last = max(1, len(hashes))
-	if len(hashes) > ribbonDense {
-		s.last += len(hashes) / 100
-	}
+	s.last = max(1, len(hashes)+len(hashes)/100)
 	w.bytes = s.appendParameters(w.bytes[:0])
 	payload := len(filter) - trailerTail - len(w.bytes)
 	if !s.fit(payload) {
