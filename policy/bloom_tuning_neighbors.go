@@ -77,8 +77,8 @@ func (a *neighbors) compare(key, next []byte) {
 	if from == to {
 		return // a key twice
 	}
-	if key[from] > next[from] { // not in order: no more keys, and no more runs
-		a.hashes, a.pause, a.run = a.hashes[:0], math.MaxInt, math.MinInt
+	if key[from] > next[from] { // not in order: no more keys
+		a.hashes, a.pause, a.run = a.hashes[:0], math.MaxInt, 0
 		return
 	}
 	if to-from > maxVaried {

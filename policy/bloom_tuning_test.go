@@ -268,6 +268,8 @@ func TestTuningKeepsLevelDBsChoice(t *testing.T) {
 	for n := 2; n < 300; n++ { // in order up to the last
 		keys, _, _ := shapeNamed(t, "big-endian").keys(rng, n, 0.63)
 		same("in order five times", slices.Repeat(keys, 5))
+		keys[0], keys[1] = keys[1], keys[0]
+		same("the first two not in order", keys)
 	}
 	for n := range 300 {
 		keys, _, _ := shapeNamed(t, "random").keys(rng, n, 0.63)
