@@ -41,7 +41,8 @@ func testWrongBytes(t *testing.T, target Target, filterdump string) {
 		var lost []int
 		cases := wrongBytes(rng, tables)
 		for i, c := range cases {
-			path := filepath.Join(t.TempDir(), fmt.Sprintf("%06d%s", i, filepath.Ext(tables[0].path)))
+			name := fmt.Sprintf("%06d%s", i, filepath.Ext(tables[0].path))
+			path := filepath.Join(t.TempDir(), name)
 			require.NoError(t, os.WriteFile(path, c.table, 0o600))
 			paths = append(paths, path)
 			require.NoError(t, os.WriteFile(tables[0].path, c.table, 0o600))

@@ -41,8 +41,8 @@ type Config struct {
 	Cache  int     // bytes of the block cache
 	Counts *Counts // if not nil, counts what filters are asked; the database is opened read-only
 	Disk   *Disk   // if not nil, where the tables are read from
-	// Suffix is the number of bytes at the end of a key that Pebble v2 leaves out of its filters, as
-	// CockroachDB does.
+	// Suffix is the number of bytes at the end of a key that Pebble v2 leaves out of its filters,
+	// as CockroachDB does.
 	Suffix int
 	// OnFatal is told of errors that the engine cannot go on from, before the engine gives up.
 	OnFatal func(error)

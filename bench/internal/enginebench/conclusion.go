@@ -66,7 +66,8 @@ func (o *Outcome) conclusion() []string {
 	}
 	advice := fmt.Sprintf("Use %s (%s)", best.Name, best.Constructor)
 	for _, k := range kind.All {
-		if k.Encoding != best.Encoding && (k.Name == compatible.Name || k.Use != "" && better(k, best)) {
+		if k.Encoding != best.Encoding &&
+			(k.Name == compatible.Name || k.Use != "" && better(k, best)) {
 			advice += fmt.Sprintf(", or %s (%s) %s", k.Name, k.Constructor, k.Use)
 		}
 	}

@@ -146,7 +146,8 @@ func (o *Outcome) speedTable() report.Table {
 			row := []any{e.Name, contestant}
 			for _, figure := range figures {
 				if contestant == base {
-					row = append(row, report.Number{Value: o.median(e, base, figure) / 1e3, Decimals: 1})
+					thousands := o.median(e, base, figure) / 1e3
+					row = append(row, report.Number{Value: thousands, Decimals: 1})
 				} else {
 					row = append(row, o.ratio(e, contestant, base, figure))
 				}

@@ -69,9 +69,9 @@ func (c *Config) Report(r *report.Report, results []Result) {
 	for _, result := range results {
 		const noisy = 0.03
 		if noise := math.Abs(result.ns(names[1])/result.ns(base) - 1); noise > noisy {
-			r.Notes = append(r.Notes, fmt.Sprintf("WARNING: %v: %s differs from itself by %.0f %%: "+
-				"ignore differences of that size, or run again with more -rounds", result.Cell, base,
-				100*noise))
+			r.Notes = append(r.Notes, fmt.Sprintf("WARNING: %v: %s differs from itself by "+
+				"%.0f %%: ignore differences of that size, or run again with more -rounds",
+				result.Cell, base, 100*noise))
 		}
 	}
 }

@@ -8,13 +8,14 @@ import (
 // Real lists the shapes of programs, each with the density that it has there. In brackets: which
 // keys are absent.
 var Real = []Shape{
-	// go-ethereum's snapshot: "a" and the hash of an account's address (accounts that do not exist).
+	// go-ethereum's snapshot: "a" and the hash of an account's address (accounts that do not
+	// exist).
 	{"geth-account", true, gethAccount, Anywhere, 0},
-	// go-ethereum's snapshot: "o", the hashes of an account and of a slot (slots never written). Here
-	// an account has 64 slots.
+	// go-ethereum's snapshot: "o", the hashes of an account and of a slot (slots never written).
+	// Here an account has 64 slots.
 	{"geth-storage", true, gethStorage, Anywhere, 0},
-	// go-ethereum's state trie by path: "A" and the path, a byte for each of its hexadecimal digits.
-	// N accounts have 63 % of the paths of log16(N) digits (paths that end before).
+	// go-ethereum's state trie by path: "A" and the path, a byte for each of its hexadecimal
+	// digits. N accounts have 63 % of the paths of log16(N) digits (paths that end before).
 	{"geth-trie", false, gethTrie, atRandom("63%", 0.63), 0},
 	// go-ethereum's headers: "h", the block's number, its hash (other hashes of the same numbers).
 	{"geth-header", false, gethHeader, alternating, 0},
