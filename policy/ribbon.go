@@ -98,5 +98,7 @@ var ribbonFailures atomic.Uint64
 func RibbonFailures() uint64 { return ribbonFailures.Load() }
 
 // ribbonChecked is the number of keys from which on a builder does not ask its filter for every
-// key: the check takes about a fifth of the construction.
+// key. The check takes about a fifth of the construction, as a profile of it shows:
+//
+//	go test ./policy -run '^$' -bench RibbonAgainst/len=16/n=1000$ -benchtime 1x -cpuprofile p
 const ribbonChecked = 10_000
