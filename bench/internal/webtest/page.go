@@ -155,18 +155,42 @@ func (p *Page) Controls() (names []string) {
 	return names
 }
 
-// TabStops presses Tab until the focus leaves the page, and returns the controls that had it. What
-// has the focus and is no control is "other". A group of radio buttons has one stop.
+// TabStops presses Tab from the top of the page until the focus leaves it, and returns the controls
+// that had it. What has the focus and is no control is "other". A group of radio buttons has one
+// stop.
 func (p *Page) TabStops() (names []string) {
 	p.t.Helper()
+	p.tab(func(name string) bool {
+		names = append(names, name)
+		return false
+	})
+	return names
+}
+
+// TabTo presses Tab from the top of the page until a control has the focus, and then some keys.
+func (p *Page) TabTo(control string, keys ...string) {
+	p.t.Helper()
+	p.tab(func(name string) bool { return name == control })
+	var left bool
+	p.Eval("document.activeElement === document.body", &left)
+	require.False(p.t, left, "the focus never reaches %q", control)
+	for _, key := range keys {
+		p.Do(chromedp.KeyEvent(key))
+	}
+}
+
+// tab presses Tab from the top of the page until the focus leaves it or is where it should be.
+func (p *Page) tab(reached func(name string) bool) {
+	p.t.Helper()
+	p.Do(chromedp.Evaluate(`document.body.tabIndex = -1; document.body.focus();
+		document.body.removeAttribute("tabindex"); document.activeElement.blur()`, nil))
 	const most = 500
-	p.Do(chromedp.Evaluate("document.activeElement.blur()", nil))
 	for range most {
 		p.Do(chromedp.KeyEvent(kb.Tab))
 		var left bool
 		p.Eval("document.activeElement === document.body", &left)
 		if left {
-			return names
+			return
 		}
 		name := "other"
 		for _, node := range p.controls() {
@@ -174,8 +198,9 @@ func (p *Page) TabStops() (names []string) {
 				name = node.String()
 			}
 		}
-		names = append(names, name)
+		if reached(name) {
+			return
+		}
 	}
-	require.Fail(p.t, "the focus never leaves the page", names)
-	return nil
+	require.Fail(p.t, "the focus never leaves the page")
 }

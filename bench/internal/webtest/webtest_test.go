@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -41,6 +42,11 @@ func TestSoundPage(t *testing.T) {
 	require.ElementsMatch(t, controls, p.Controls())
 	// Chromium lets the keyboard reach what scrolls.
 	require.Equal(t, append(controls, "other"), p.TabStops())
+	var clicked bool
+	p.Eval("document.querySelector('button').onclick = () => done = true; done = false", &clicked)
+	p.TabTo("button: Add", kb.Enter)
+	p.Eval("done", &clicked)
+	require.True(t, clicked)
 	p.Screenshot("page")
 	png, err := os.ReadFile(filepath.Join(os.Getenv(Screenshots), "page.png"))
 	require.NoError(t, err)
