@@ -35,14 +35,8 @@ func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) 
 	f.StringVar(&f.outputs.json.path, "json", "",
 		"`file` to write as JSON, which describes its fields")
 	f.StringVar(&f.outputs.csv.path, "csv", "", "`file` to write as CSV")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			f.print(stdout)
-		}
+	if err := f.parseOnly(args, stdout); err != nil {
 		return err
-	}
-	if f.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
 	}
 	f.given = map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { f.given[fl.Name] = true })
@@ -56,6 +50,18 @@ func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) 
 		}
 	}
 	return nil
+}
+
+// parseOnly is parse without the flags for outputs, for what measures nothing.
+func (f *flags) parseOnly(args []string, stdout io.Writer) error {
+	err := f.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		f.print(stdout)
+	}
+	if err == nil && f.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
+	}
+	return err
 }
 
 // print prints the usage and the flags in 80 columns.

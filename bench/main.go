@@ -37,11 +37,13 @@ Measures what filters do. Without a subcommand it runs engines.
   rates     filters by themselves: false-positive rates by shape of keys,
             density and number of keys, and whether they keep their bounds
   picture   writes an SVG of false-positive rates by shape of keys
+  play      a page in the browser that shows filters at work: bits, probes,
+            and why a key is a false positive
   help      shows this text, or the flags of a subcommand: help rates
 
-Every subcommand prints tables as text, or as Markdown with -markdown, and
-writes what it measured as JSON (with a description of each field) and CSV
-with -json FILE and -csv FILE. In every ratio above 1 is better.
+Every subcommand but play prints tables as text, or as Markdown with
+-markdown, and writes what it measured as JSON (with a description of each
+field) and CSV with -json FILE and -csv FILE. In every ratio above 1 is better.
 `
 
 // errInterrupted is why the context ends after Ctrl-C.
@@ -79,10 +81,12 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	subcommands := map[string]func(context.Context, []string, io.Writer) error{
 		"engines": engines, "filters": filters, "rates": rates, "picture": picture,
+		"play": playPage,
 	}
 	subcommand, ok := subcommands[name]
 	if !ok {
-		return fmt.Errorf("no subcommand %q: choose engines, filters, rates, picture or help", name)
+		return fmt.Errorf("no subcommand %q: "+
+			"choose engines, filters, rates, picture, play or help", name)
 	}
 	return subcommand(ctx, args, stdout)
 }

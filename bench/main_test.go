@@ -265,6 +265,7 @@ func TestHelp(t *testing.T) {
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
 		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 		{"picture -help", "-o,-seed,bench/fpr.svg"},
+		{"play -help", "-port,-open,Ctrl-C"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Zero(t, r.status)
@@ -280,7 +281,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, picture or help`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, picture, play or help`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},
@@ -316,6 +317,8 @@ func TestBadInput(t *testing.T) {
 		{"rates -bits=10,0", "-bits: exact: policy: 0 bits per key"},
 		{"rates -bits=10,10.0", `-bits: "10.0" is named twice`},
 		{"rates -queries=0", "-queries 0: pass 1 to 1000000000"},
+		{"play -port=65536", "-port 65536: listen tcp"},
+		{"play -json=x", "flag provided but not defined: -json"},
 		{"picture -o=/no/such/directory/p.svg", "no such file"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)

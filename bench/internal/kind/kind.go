@@ -6,6 +6,7 @@ import "github.com/levelbloom/levelbloom/policy"
 // A Kind is a way to build filters, under the name that flags and tables have for it.
 type Kind struct {
 	Name        string
+	Idea        string // in a few words
 	Constructor string // what to call to use it
 	Encoding    policy.Encoding
 	Smallest    policy.Encoding // of filters that are too small for Encoding, if some are
@@ -29,6 +30,7 @@ type Bound struct {
 // Exact is the kind that other kinds are compared with: LevelDB's Bloom filter, byte for byte.
 var Exact = Kind{
 	Name:        "exact",
+	Idea:        "LevelDB's Bloom filter, byte for byte",
 	Constructor: "policy.NewBloom",
 	Encoding:    policy.EncodingBloom,
 	New:         func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) },
@@ -42,6 +44,7 @@ var All = []Kind{
 	Exact,
 	{
 		Name:        "tuned",
+		Idea:        "LevelDB's Bloom filter, with the size and k that suit the keys",
 		Constructor: "policy.NewBloom with policy.WithTuning(0.05)",
 		Encoding:    policy.EncodingBloom,
 		New:         newTuned,
@@ -49,6 +52,7 @@ var All = []Kind{
 	},
 	{
 		Name:         "blocked",
+		Idea:         "a Bloom filter in which all probes of a key lie in one cache line",
 		Constructor:  "policy.NewBlockedBloom",
 		Encoding:     policy.EncodingBlocked,
 		New:          newBlocked,
@@ -57,6 +61,7 @@ var All = []Kind{
 	},
 	{
 		Name:        "ribbon",
+		Idea:        "the solution of equations: no probes, and the fewest false positives",
 		Constructor: "policy.NewRibbon",
 		Encoding:    policy.EncodingRibbon,
 		Smallest:    policy.EncodingBlocked,

@@ -1,0 +1,181 @@
+package play
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// A question is what the page asks: the keys to store, how to build filters of them, and the key to
+// look up.
+type question struct {
+	Keys  []string `json:"keys"`  // as parseKey reads them
+	Shape string   `json:"shape"` // of further keys; may be empty
+	N     int      `json:"n"`     // further keys
+	Bits  float64  `json:"bits"`  // per key
+	Ask   string   `json:"ask"`   // the key to look up, or empty
+}
+
+// Limits of a question.
+const (
+	maxKeys     = 10_000
+	maxKeyBytes = 1000
+	maxBits     = 20 // per key
+	maxBody     = 1 << 20
+)
+
+const (
+	asked   = 20_000 // absent keys whose answers are counted
+	samples = 16     // keys that the page shows
+	seed    = 1
+)
+
+// An answer is what the page shows.
+type answer struct {
+	N       int      `json:"n"`      // distinct keys
+	Sample  []string `json:"sample"` // the first keys
+	Filters []filter `json:"filters"`
+}
+
+// A filter is one kind of filter of all the keys.
+type filter struct {
+	Kind           string   `json:"kind"`
+	Encoding       string   `json:"encoding"`
+	Bytes          []byte   `json:"bytes"`
+	Bits           int      `json:"bits"`     // without the trailer
+	LineBits       int      `json:"lineBits"` // of the part that has all bits of a key
+	K              int      `json:"k"`
+	Fill           float64  `json:"fill"`
+	Random         rate     `json:"random"`  // among random absent keys
+	Between        rate     `json:"between"` // among absent keys between those of the shape
+	Contains       bool     `json:"contains"`
+	Stored         bool     `json:"stored"`
+	Probes         []probe  `json:"probes"`
+	Deciding       []int    `json:"deciding"`       // bits that each decide the answer, in ribbon
+	Absent         string   `json:"absent"`         // a key that the filter excludes
+	FalsePositives []string `json:"falsePositives"` // absent keys that it does not
+}
+
+// A rate is how many of some absent keys are false positives.
+type rate struct {
+	False int `json:"false"`
+	Asked int `json:"asked"`
+}
+
+// A probe is a bit that a lookup tests.
+type probe struct {
+	Bit    uint64   `json:"bit"`
+	Set    bool     `json:"set"`
+	Owners []string `json:"owners"` // the first keys that set it
+	More   int      `json:"more"`   // further ones
+}
+
+// reply builds all kinds of filter and looks the key up in them.
+func reply(q *question) (*answer, error) {
+	m, err := newMaterial(q)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{N: len(m.stored)}
+	for _, key := range m.stored[:min(len(m.stored), samples)] {
+		a.Sample = append(a.Sample, formatKey(key))
+	}
+	inOrder := slices.Clone(m.stored) // as engines add keys, which tuning relies on
+	slices.SortFunc(inOrder, bytes.Compare)
+	for _, k := range kind.All {
+		p, err := k.New(q.Bits)
+		if err != nil {
+			return nil, err
+		}
+		b := p.NewBuilder()
+		for _, key := range inOrder {
+			b.Add(key)
+		}
+		f, err := m.look(b.Finish(nil))
+		if err != nil {
+			return nil, err
+		}
+		f.Kind = k.Name
+		a.Filters = append(a.Filters, f)
+	}
+	return a, nil
+}
+
+// look says all about one filter.
+func (m *material) look(encoded []byte) (filter, error) {
+	info, err := policy.Parse(encoded)
+	if err != nil {
+		return filter{}, err
+	}
+	bits := 8 * len(info.Payload)
+	f := filter{
+		Encoding: info.Encoding.String(), Bytes: encoded, Bits: bits, LineBits: 8 * info.LineBytes,
+		K: info.K, Fill: float64(info.Ones()) / float64(bits),
+		Random: count(encoded, m.random), Between: count(encoded, m.between),
+	}
+	m.examples(&f)
+	if m.ask == nil {
+		return f, nil
+	}
+	f.Stored = m.isStored[string(m.ask)]
+	f.Contains = policy.MayContain(encoded, m.ask)
+	if info.Encoding != policy.EncodingRibbon {
+		f.Probes = m.probes(info)
+	} else if f.Contains {
+		f.Deciding = deciding(encoded, bits, m.ask)
+	}
+	return f, nil
+}
+
+func count(encoded []byte, absent [][]byte) rate {
+	out := make([]bool, len(absent))
+	policy.MayContainMany(encoded, absent, out)
+	r := rate{Asked: len(absent)}
+	for _, contains := range out {
+		if contains {
+			r.False++
+		}
+	}
+	return r
+}
+
+func isSet(array []byte, bit uint64) bool { return array[bit/8]>>(bit%8)&1 != 0 }
+
+// probes returns the probes of the key that is looked up, and which keys set their bits.
+func (m *material) probes(info policy.Info) []probe {
+	const names = 3
+	var all []probe
+	for _, bit := range info.Probes(nil, m.ask) {
+		all = append(all, probe{Bit: bit, Set: isSet(info.Payload, bit)})
+	}
+	var buffer []uint64
+	for _, key := range m.stored {
+		buffer = info.Probes(buffer[:0], key)
+		for i := range all {
+			if p := &all[i]; !slices.Contains(buffer, p.Bit) {
+				continue
+			} else if len(p.Owners) < names {
+				p.Owners = append(p.Owners, formatKey(key))
+			} else {
+				p.More++
+			}
+		}
+	}
+	return all
+}
+
+// deciding returns the bits of a filter that contains key of which each, if it were different,
+// would make the filter exclude key. It tries them all.
+func deciding(encoded []byte, bits int, key []byte) (all []int) {
+	changed := slices.Clone(encoded)
+	for bit := range bits {
+		changed[bit/8] ^= 1 << (bit % 8)
+		if !policy.MayContain(changed, key) {
+			all = append(all, bit)
+		}
+		changed[bit/8] ^= 1 << (bit % 8)
+	}
+	return all
+}

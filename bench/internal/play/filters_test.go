@@ -1,0 +1,188 @@
+package play
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+func ask(t *testing.T, q question) map[string]filter {
+	a, err := reply(&q)
+	require.NoError(t, err)
+	byKind := map[string]filter{}
+	for i, f := range a.Filters {
+		require.Equal(t, kind.All[i].Name, f.Kind)
+		byKind[f.Kind] = f
+	}
+	return byKind
+}
+
+// The examples of FORMAT.md.
+func TestKnownFilters(t *testing.T) {
+	byKind := ask(t, question{Keys: []string{"hello", "hello"}, Bits: 10, Ask: "hello"})
+	for name, want := range map[string]struct {
+		bytes string
+		bits  []uint64
+	}{
+		"exact":   {"014000010410400006", []uint64{14, 24, 34, 44, 54, 0}},
+		"blocked": {"2f04065862", []uint64{5, 1, 2, 0, 10, 3}},
+	} {
+		f := byKind[name]
+		require.Equal(t, want.bytes, hex.EncodeToString(f.Bytes))
+		require.Equal(t, 6, f.K)
+		require.True(t, f.Contains && f.Stored)
+		var bits []uint64
+		for _, p := range f.Probes {
+			bits = append(bits, p.Bit)
+			require.Equal(t, probe{p.Bit, true, []string{"hello"}, 0}, p)
+		}
+		require.Equal(t, want.bits, bits)
+		require.InDelta(t, 6/float64(f.Bits), f.Fill, 1e-9)
+	}
+}
+
+// A bit is not set if the keys that set it are not stored. Filters of up to 6 keys have 64 bits.
+func TestOwners(t *testing.T) {
+	stored := []string{"ant", "bee", "cat", "dog", "eel", "fox"}
+	for _, word := range append([]string{"zebra", "jackal"}, stored...) {
+		f := ask(t, question{Keys: stored, Bits: 10, Ask: word})["exact"]
+		require.Equal(t, slices.Contains(stored, word), f.Stored)
+		set := 0
+		for _, p := range f.Probes {
+			if !p.Set {
+				require.Empty(t, p.Owners)
+				continue
+			}
+			set++
+			if p.More > 0 {
+				continue
+			}
+			others := slices.DeleteFunc(slices.Clone(stored), func(key string) bool {
+				return slices.Contains(p.Owners, key)
+			})
+			without := ask(t, question{Keys: others, Bits: 10})["exact"]
+			require.False(t, isSet(without.Bytes, p.Bit))
+			for _, owner := range p.Owners {
+				with := ask(t, question{Keys: append(others, owner), Bits: 10})["exact"]
+				require.True(t, isSet(with.Bytes, p.Bit))
+			}
+		}
+		require.Equal(t, set == f.K, f.Contains)
+	}
+}
+
+func TestDecidingBits(t *testing.T) {
+	q := question{N: 100, Shape: "uuid", Keys: []string{"cat"}, Bits: 10, Ask: "cat"}
+	f := ask(t, q)["ribbon"]
+	require.Equal(t, policy.EncodingRibbon.String(), f.Encoding)
+	require.Empty(t, f.Probes)
+	require.True(t, f.Contains && f.Stored)
+	// Every column has one at least, and no more than the coefficients of two words.
+	require.GreaterOrEqual(t, len(f.Deciding), f.K)
+	require.LessOrEqual(t, len(f.Deciding), 128*(f.K+1))
+	require.True(t, policy.MayContain(f.Bytes, []byte("cat")), "the filter is as before")
+	f.Bytes[f.Deciding[0]/8] ^= 1 << (f.Deciding[0] % 8)
+	require.False(t, policy.MayContain(f.Bytes, []byte("cat")))
+
+	q.Ask = f.Absent
+	require.Empty(t, ask(t, q)["ribbon"].Deciding)
+}
+
+func TestExamplesAndRates(t *testing.T) {
+	q := question{N: 1000, Shape: "decimal", Bits: 10}
+	m, err := newMaterial(&q)
+	require.NoError(t, err)
+	for name, f := range ask(t, q) {
+		require.NotEmpty(t, f.FalsePositives)
+		for _, s := range f.FalsePositives {
+			key, err := parseKey(s)
+			require.NoError(t, err)
+			require.True(t, policy.MayContain(f.Bytes, key))
+			require.False(t, m.isStored[string(key)])
+		}
+		key, err := parseKey(f.Absent)
+		require.NoError(t, err)
+		require.False(t, policy.MayContain(f.Bytes, key))
+
+		// The FPP that the filter itself shows, and five standard deviations.
+		info, err := policy.Parse(f.Bytes)
+		require.NoError(t, err)
+		_, fpp := info.Estimate()
+		expected := fpp * asked
+		require.Equal(t, asked, f.Random.Asked)
+		require.InDelta(t, expected, f.Random.False, 0.1*expected+5*math.Sqrt(expected), name)
+		require.Less(t, 500, f.Between.Asked)
+	}
+	// LevelDB's hash and dense numbers in a filter of one window.
+	small := ask(t, question{N: 51, Shape: "bigendian", Bits: 10})
+	require.Greater(t, 2*small["exact"].Between.False, small["exact"].Between.Asked)
+	require.Less(t, 2*small["tuned"].Between.False, small["tuned"].Between.Asked)
+	require.Zero(t, ask(t, question{N: 51, Shape: "uuid", Bits: 10})["exact"].Between.Asked)
+}
+
+func TestNoKeys(t *testing.T) {
+	for _, f := range ask(t, question{Bits: 10, Ask: "zebra"}) {
+		require.False(t, f.Contains)
+		require.Zero(t, f.Fill)
+		require.Zero(t, f.Random.False)
+		require.Empty(t, f.FalsePositives)
+	}
+}
+
+func TestRefusedQuestions(t *testing.T) {
+	long := strings.Repeat("x", maxKeyBytes+1)
+	for message, q := range map[string]question{
+		"0 bits per key":                 {},
+		"20.5 bits per key":              {Bits: 20.5},
+		"1 bits per key":                 {Bits: 1},
+		"more than 10000 keys":           {Bits: 10, N: maxKeys + 1, Shape: "uuid"},
+		"than 10000 keys":                {Bits: 10, N: maxKeys, Keys: []string{""}, Shape: "uuid"},
+		"10000 keys":                     {Bits: 10, N: -1},
+		"has more than 1000 bytes":       {Bits: 10, Keys: []string{long}},
+		"more than 1000 bytes":           {Bits: 10, Ask: long},
+		`no shape "octal"`:               {Bits: 10, N: 1, Shape: "octal"},
+		"two hexadecimal digits":         {Bits: 10, Keys: []string{"0xabc"}},
+		`"0x123456789012345678...": two`: {Bits: 10, Ask: "0x1234567890123456789"},
+	} {
+		_, err := reply(&q)
+		require.ErrorContains(t, err, message)
+	}
+	_, err := reply(&question{Bits: 10, N: maxKeys, Shape: "uuid"})
+	require.NoError(t, err)
+}
+
+func TestKeys(t *testing.T) {
+	for _, text := range []string{"ant", "<script>", "käfer", "a b", `\x00`} {
+		require.Equal(t, text, formatKey([]byte(text)))
+	}
+	for text, key := range map[string]string{
+		"0x": "", "0x00ff": "\x00\xff", "0x20": " ", "0x3078": "0x", "0x610a": "a\n",
+		"0xc3": "\xc3",
+	} {
+		require.Equal(t, text, formatKey([]byte(key)))
+		read, err := parseKey(text)
+		require.NoError(t, err)
+		require.Equal(t, key, string(read))
+	}
+	const seed = 1
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 10_000 {
+		key := []byte(fmt.Sprintf("%.*s", rng.IntN(9), string(rune(rng.IntN(0x300)))+"0x12  <"))
+		if rng.IntN(2) == 0 {
+			key = keys.AppendRandom(nil, 8, rng.Uint64())
+		}
+		read, err := parseKey(formatKey(key))
+		require.NoError(t, err, "seed %d", seed)
+		require.Equal(t, key, read, "seed %d", seed)
+	}
+}

@@ -1,0 +1,127 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/bench/internal/webtest"
+)
+
+// serve serves the page until the test ends, and returns its address.
+func serve(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	return "http://" + l.Addr().String() + "/"
+}
+
+func TestPage(t *testing.T) {
+	b := webtest.Start(t)
+	address := serve(t)
+	open := func(t *testing.T, fragment string, view webtest.View) *webtest.Page {
+		p := b.Open(t, address+fragment, view)
+		p.Wait("answer")
+		return p
+	}
+	sound := func(t *testing.T, p *webtest.Page) {
+		require.Empty(t, p.Errors())
+		require.Empty(t, p.Overflow())
+	}
+	wide := webtest.View{Width: 1400}
+	for i, view := range []webtest.View{{Width: 360, Dark: true}, {Width: 768}, wide,
+		{Width: 1400, Dark: true}} {
+		t.Run(fmt.Sprintf("view %d", i), func(t *testing.T) {
+			p := open(t, "", view)
+			sound(t, p)
+			require.Contains(t, p.Text("#verdict"), "Absent.")
+			require.Contains(t, p.Text("#verdict"), "not set, so it was never stored")
+			p.Screenshot(fmt.Sprintf("play-first-%d-%t", view.Width, view.Dark))
+			p.Do(chromedp.Click("#try-false"))
+			p.Wait("answer.filters[0].contains")
+			require.Contains(t, p.Text("#verdict"), "False positive.")
+			require.Contains(t, p.Text("#whose"), "is set, by ")
+			p.Screenshot(fmt.Sprintf("play-false-%d-%t", view.Width, view.Dark))
+			p.Do(chromedp.Click(`input[value="ribbon"]`), chromedp.Click("#try-stored"),
+				chromedp.Click(`[data-add="1000"]`))
+			p.Wait("answer.n > 1000")
+			require.Contains(t, p.Text("#verdict"), "add up to its fingerprint")
+			require.Contains(t, p.Text("#added"), "1,000 keys of the shape decimal")
+			sound(t, p)
+			p.Screenshot(fmt.Sprintf("play-ribbon-%d-%t", view.Width, view.Dark))
+		})
+	}
+	t.Run("keyboard", func(t *testing.T) { testKeyboard(t, open(t, "", wide)) })
+	t.Run("hostile keys", func(t *testing.T) {
+		const key = `<script>throw 1</script><img src=x onerror="throw 2">`
+		settings := url.Values{"keys": {key}, "ask": {key}, "kind": {`"]`}, "n": {"20"},
+			"shape": {"bigendian"}}
+		p := open(t, "#"+settings.Encode(), webtest.View{Width: 360})
+		sound(t, p)
+		require.Equal(t, key, p.Text("#asked"))
+		require.Contains(t, p.Text("#whose"), "is set, by "+key)
+		require.Contains(t, p.Text("#stored"), "0x00000000000000")
+		p.Screenshot("play-hostile")
+	})
+	t.Run("link", func(t *testing.T) {
+		p := open(t, "#kind=blocked&bits=12&n=3000&shape=uuid&ask=cat&keys=cat%0Adog", wide)
+		require.Contains(t, p.Text("#verdict"), "May contain.")
+		p.Do(chromedp.Click("#try-absent"))
+		p.Wait("!answer.filters[0].stored")
+		sound(t, p)
+		p.Screenshot("play-blocked")
+		var link string
+		p.Eval("location.hash", &link)
+		again := open(t, link, wide)
+		for _, part := range []string{"#verdict", "#asked", "#whose", "#kinds", "#bits-shown"} {
+			require.Equal(t, p.Text(part), again.Text(part))
+		}
+	})
+	t.Run("problems", func(t *testing.T) {
+		p := b.Open(t, address+"#keys=0xabc", webtest.View{Width: 360})
+		p.Wait("document.getElementById('problem').textContent")
+		require.Contains(t, p.Text("#problem"), "two hexadecimal digits")
+		require.Empty(t, p.Overflow())
+	})
+}
+
+func testKeyboard(t *testing.T, p *webtest.Page) {
+	controls := p.Controls()
+	for _, want := range []string{"textbox: Look up a key", "button: a false positive",
+		"textbox: Stored keys, one per line", "combobox: Add keys of a shape",
+		"slider: Bits per key", "radio: ribbon", "button: ant"} {
+		require.Contains(t, controls, want)
+	}
+	others := slices.DeleteFunc(slices.Clone(controls), func(name string) bool {
+		return slices.Contains([]string{"radio: tuned", "radio: blocked", "radio: ribbon"}, name)
+	})
+	require.ElementsMatch(t, others, p.TabStops(), "a group of radio buttons has one stop")
+
+	p.TabTo("textbox: Look up a key", "\b", "cat")
+	p.Wait("answer.filters[0].stored")
+	require.Contains(t, p.Text("#verdict"), "May contain.")
+	p.TabTo("button: dog", kb.Enter)
+	p.Wait("$('asked').textContent === 'dog'")
+	p.Wait("document.activeElement.textContent === 'dog'")
+	p.TabTo("slider: Bits per key", kb.ArrowRight, kb.ArrowRight)
+	p.Wait("answer.filters[0].k === 6")
+	require.Contains(t, p.Text("#k-note"), "k = 6")
+	require.Equal(t, "10", p.Text("#bits-shown"))
+	p.TabTo("radio: exact", kb.ArrowDown)
+	p.Wait("state.kind === 'tuned'")
+	require.Contains(t, p.Text("#k-note"), "Tuning chooses k")
+	require.Empty(t, p.Errors())
+}

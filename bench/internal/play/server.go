@@ -1,0 +1,130 @@
+// Package play serves a page on this machine that shows filters at work: their bits, the probes of
+// a key, and whose bits make a false positive. All that it shows comes from package policy.
+package play
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// policyOfPage lets the page load its own files and nothing else. Scripts and styles inside of the
+// page do not run.
+const policyOfPage = "default-src 'none'; script-src 'self'; style-src 'self'; " +
+	"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Serve serves the page at a listener until ctx ends.
+func Serve(ctx context.Context, l net.Listener) error {
+	handler, err := Handler(l.Addr().(*net.TCPAddr).Port)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      time.Minute,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    1 << 14,
+	}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Handler returns what serves the page under http://127.0.0.1 and a port. Other hosts are refused:
+// so no page of another name that leads to this machine can ask it anything.
+func Handler(port int) (http.Handler, error) {
+	page, err := page()
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(page)
+	})
+	mux.Handle("GET /assets/", http.FileServerFS(assets))
+	mux.HandleFunc("POST /filters", filters)
+	hosts := map[string]bool{
+		fmt.Sprintf("127.0.0.1:%d", port): true, fmt.Sprintf("localhost:%d", port): true,
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !hosts[r.Host] {
+			http.Error(w, "this page is for this machine alone", http.StatusForbidden)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", policyOfPage)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		mux.ServeHTTP(w, r)
+	}), nil
+}
+
+// page fills the kinds and shapes in.
+func page() ([]byte, error) {
+	t, err := template.ParseFS(assets, "assets/play.html")
+	if err != nil {
+		return nil, err
+	}
+	type shape struct{ Name, Example string }
+	data := struct {
+		Kinds   []kind.Kind
+		Shapes  []shape
+		MaxKeys string
+		MaxBits int
+	}{Kinds: kind.All, MaxKeys: keys.FormatN(maxKeys), MaxBits: maxBits}
+	for _, s := range keys.Shapes {
+		data.Shapes = append(data.Shapes, shape{s.Name, formatKey(s.Append(nil, seed, 42))})
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, data)
+	return b.Bytes(), err
+}
+
+// filters answers a question. Browsers let other pages send no JSON here.
+func filters(w http.ResponseWriter, r *http.Request) {
+	var q question
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		http.Error(w, "send application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		http.Error(w, "the keys have more than 1 MiB", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &q)
+	}
+	var a *answer
+	if err == nil {
+		a, err = reply(&q)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(a) // the page may be gone
+}

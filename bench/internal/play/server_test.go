@@ -1,0 +1,81 @@
+package play
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func do(t *testing.T, request *http.Request) *httptest.ResponseRecorder {
+	handler, err := Handler(80)
+	require.NoError(t, err)
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, request)
+	return w
+}
+
+func post(body string) *http.Request {
+	r := httptest.NewRequest("POST", "http://127.0.0.1:80/filters", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json; charset=utf-8")
+	return r
+}
+
+func TestPageAndAssets(t *testing.T) {
+	for path, want := range map[string]string{
+		"/": "text/html", "/assets/play.css": "text/css", "/assets/play.js": "text/javascript",
+		"/assets/draw.js": "text/javascript",
+	} {
+		for _, host := range []string{"127.0.0.1:80", "localhost:80"} {
+			w := do(t, httptest.NewRequest("GET", "http://"+host+path, nil))
+			require.Equal(t, http.StatusOK, w.Code)
+			require.Contains(t, w.Header().Get("Content-Type"), want)
+			require.Equal(t, policyOfPage, w.Header().Get("Content-Security-Policy"))
+			require.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
+		}
+	}
+	require.NotContains(t, policyOfPage, "unsafe")
+}
+
+func TestFilters(t *testing.T) {
+	w := do(t, post(`{"keys": ["ant", "<script>"], "shape": "uuid", "n": 10, "bits": 8,
+		"ask": "ant"}`))
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	require.Contains(t, w.Header().Get("Content-Type"), "application/json")
+	require.NotContains(t, w.Body.String(), "<script>")
+	var a answer
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &a))
+	require.Equal(t, 12, a.N)
+	require.Equal(t, []string{"ant", "<script>"}, a.Sample[:2])
+	for _, f := range a.Filters {
+		require.True(t, f.Contains)
+	}
+}
+
+func TestRefusedRequests(t *testing.T) {
+	otherHost, otherPort, noPort := post("{}"), post("{}"), post("{}")
+	otherHost.Host, otherPort.Host, noPort.Host = "example.com:80", "127.0.0.1:81", "127.0.0.1"
+	form := post("{}") // which any page may send
+	form.Header.Set("Content-Type", "text/plain")
+	for name, c := range map[string]struct {
+		request *http.Request
+		status  int
+	}{
+		"host":   {otherHost, http.StatusForbidden},
+		"port":   {otherPort, http.StatusForbidden},
+		"none":   {noPort, http.StatusForbidden},
+		"form":   {form, http.StatusUnsupportedMediaType},
+		"method": {httptest.NewRequest("GET", "http://127.0.0.1:80/filters", nil), 405},
+		"path":   {httptest.NewRequest("GET", "http://127.0.0.1:80/server.go", nil), 404},
+		"large":  {post(`{"ask": "` + strings.Repeat("x", maxBody) + `"}`), 413},
+		"broken": {post(`{"keys": `), http.StatusBadRequest},
+		"bits":   {post(`{"bits": 0}`), http.StatusBadRequest},
+	} {
+		w := do(t, c.request)
+		require.Equal(t, c.status, w.Code, name)
+		require.Less(t, w.Body.Len(), 200, name)
+	}
+}
