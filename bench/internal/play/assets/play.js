@@ -99,9 +99,11 @@ function show() {
   showDetails(f);
   showCards();
   $("added").textContent = state.n
-    ? `${whole(state.n)} keys of the shape ${state.shape}; ${whole(answer.n)} stored in all.` : "";
+    ? `${whole(state.n)} keys of the shape ${state.shape}` +
+      (f.between.asked ? ", 63 % of a range; " : "; ") + `${whole(answer.n)} stored in all.` : "";
   $("k-note").textContent = isRibbon(f)
-    ? `${plural(f.k, "column")}: what ${state.bits} bits per key have room for.`
+    ? `${plural(f.k, "column")} of sums: all of them are right for an absent key with a ` +
+      `probability of 1 in ${whole(2 ** f.k)} or less.`
     : `k = ${f.k}: a key sets ${plural(f.k, "bit")}, its probes. ` + (rule[f.kind] ?? "");
   $("try-stored").disabled = answer.n === 0;
   $("try-false").disabled = f.falsePositives.length === 0;
@@ -120,8 +122,8 @@ function showVerdict(f) {
         "Nothing is read from the disk.";
   } else if (word !== "") {
     why = isRibbon(f)
-      ? `The bits that this key selects add up to its fingerprint. The answer hangs on the ` +
-        `${whole(f.deciding.length)} marked bits: flip any one, and it is "absent". `
+      ? `The bits that this key selects add up to its fingerprint. The answer depends on the ` +
+        `${whole(f.deciding.length)} marked bits: flip one, and it is "absent". `
       : `All of its ${plural(f.k, "bit")} are set` + (f.stored ? ". " : ", but by other keys. ");
     why += f.stored ? "The database reads, and finds the key."
       : "It was never stored: the database reads in vain.";
@@ -156,9 +158,10 @@ function showDrawing(f) {
   drawCurves(f, g);
   const legend = [["on", "a bit that is set"], ["off", "a bit that is not set"]];
   if (isRibbon(f)) {
-    if (f.deciding.length) legend.push(["hit", "a bit that this answer hangs on"]);
+    if (f.deciding.length) legend.push(["hit", "a bit that this answer depends on"]);
   } else if (state.ask !== "") {
     legend.push(["hit", "probe of the key: set"], ["unset", "probe of the key: not set"]);
+    if (owners.length) legend.push(["owner", "stored key that set such a bit"]);
     if (f.lineBits < f.bits) legend.push(["tint", "the key's line of 64 bytes"]);
   }
   $("legend").replaceChildren(...legend.map(([name, text]) =>
