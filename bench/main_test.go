@@ -281,7 +281,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, picture, play or help`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, picture, play`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},

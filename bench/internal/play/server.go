@@ -102,7 +102,7 @@ func page() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// filters answers a question. Browsers let other pages send no JSON here.
+// filters answers a question. It takes JSON alone, which browsers do not let other pages send here.
 func filters(w http.ResponseWriter, r *http.Request) {
 	var q question
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
