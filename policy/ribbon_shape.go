@@ -45,9 +45,8 @@ func bumpBytes(n int) int {
 	return int(uint(n-ribbonWindow+ribbonBucket) / ribbonBucket) // unsigned takes less time
 }
 
-// isBumped reports whether the keys of a start are in a later layer. bumps are those of the layer.
-func isBumped(bumps []byte, start int) bool {
-	b := bumps[uint(start)/ribbonBucket]
+// isBumped reports whether the keys of a start are in a later layer. b is the byte of its bucket.
+func isBumped(b byte, start int) bool {
 	one, two := b&15, b>>4
 	set := 1<<one | 1<<two
 	if one > two {
@@ -242,7 +241,7 @@ func (s *ribbonShape) estimate(payload []byte) (keys, fpp float64) {
 		kept := 0
 		moreKept := 0
 		for start := range n - ribbonWindow + 1 {
-			if !isBumped(bumps, start) {
+			if !isBumped(bumps[start/ribbonBucket], start) {
 				kept++
 				if s.last+(block+start+ribbonWindow)*ribbonBlock <= s.part {
 					moreKept++
