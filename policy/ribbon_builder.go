@@ -46,7 +46,7 @@ func (b *ribbonBuilder) Finish(dst []byte) []byte {
 		extended = oursVerifier.verified(&b.ribbon.common, extended, len(dst), &b.hashBuffer)
 	}
 	b.reset()
-	clear(work.parts) // they are other builders' now
+	clear(work.parts[:cap(work.parts)]) // they are other builders' now
 	if cap(work.rows) <= keptChunks*chunkHashes {
 		ribbonWorks.Put(work)
 	}
