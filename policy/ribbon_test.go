@@ -45,6 +45,16 @@ func randomHashes(rng *rand.Rand, n int) []uint64 {
 	return hashes
 }
 
+// The last column reaches into the second upper layer, but not to its end.
+func TestRibbonLastColumn(t *testing.T) {
+	hashes := randomHashes(policytest.Rand(t, 9), 100_000)
+	s := requireContains(t, ribbonOf(policytest.Must(NewRibbon(10.04)), hashes), hashes)
+	require.Len(t, s.upper, 2*3)
+	before := s.last + ribbonBlock*upperBlocks(s.upper)
+	require.Greater(t, s.part, before)
+	require.Less(t, s.part, before+ribbonBlock*upperBlocks(s.upper[3:]))
+}
+
 // Every number of keys up to 200, many up to 3000, and larger ones at many settings.
 func TestRibbonLosesNoKey(t *testing.T) {
 	rng := policytest.Rand(t, 1)
