@@ -73,6 +73,9 @@ func (b *BlockedBloom) NewBuilder() Builder {
 // AppendFilter appends the filter of keys to dst and returns the extended slice. The keys must not
 // lie in the spare capacity of dst.
 func (b *BlockedBloom) AppendFilter(dst []byte, keys [][]byte) []byte {
+	if b.verify {
+		return appendByBuilder(b, dst, keys)
+	}
 	dst, payload := b.extendFilter(dst, len(keys))
 	hashes := chunks64.Get().(*hashChunk[uint64])
 	for len(keys) > 0 {
@@ -142,10 +145,13 @@ func (b *blockedBuilder) Add(key []byte) {
 }
 
 func (b *blockedBuilder) Finish(dst []byte) []byte {
-	dst, payload := b.bloom.extendFilter(dst, b.Len())
+	extended, payload := b.bloom.extendFilter(dst, b.Len())
 	for hashes := range b.all {
 		setBlocked(payload, hashes, b.bloom.k)
 	}
+	if b.bloom.verify {
+		extended = oursVerifier.verified(&b.bloom.common, extended, len(dst), &b.hashBuffer)
+	}
 	b.reset()
-	return dst
+	return extended
 }

@@ -56,12 +56,8 @@ func (b *Bloom) NewBuilder() Builder {
 // AppendFilter appends the filter of keys to dst and returns the extended slice; LevelDB calls it
 // CreateFilter. The keys must not lie in the spare capacity of dst.
 func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
-	if b.tuning > 0 {
-		builder := newTuningBuilder(b)
-		for _, key := range keys {
-			builder.Add(key)
-		}
-		return builder.Finish(dst)
+	if b.tuning > 0 || b.verify {
+		return appendByBuilder(b, dst, keys)
 	}
 	dst, array := b.extendFilter(dst, len(keys))
 	m := newModulus(len(array))

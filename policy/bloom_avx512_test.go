@@ -40,6 +40,16 @@ func withoutAVX512(t *testing.T) {
 	t.Cleanup(func() { useAVX512 = true })
 }
 
+// forEachLoop runs f with the assembly, if this processor has what it needs, and without it.
+func forEachLoop(f func(loop string)) {
+	if useAVX512 {
+		f("assembly")
+		useAVX512 = false
+		defer func() { useAVX512 = true }()
+	}
+	f("plain Go")
+}
+
 func requireAVX512(t *testing.T) {
 	if !useAVX512 {
 		t.Skip("this processor has no AVX-512")

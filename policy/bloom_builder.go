@@ -20,9 +20,18 @@ func (b *bloomBuilder) Add(key []byte) {
 }
 
 func (b *bloomBuilder) Finish(dst []byte) []byte {
-	dst, array := b.bloom.extendFilter(dst, b.Len())
+	extended, array := b.bloom.extendFilter(dst, b.Len())
 	b.fill(array, b.bloom.k)
+	extended = b.verified(extended, len(dst))
 	b.reset()
+	return extended
+}
+
+// verified verifies the filter in dst from start on if the policy says so.
+func (b *bloomBuilder) verified(dst []byte, start int) []byte {
+	if b.bloom.verify {
+		return bloomVerifier.verified(&b.bloom.common, dst, start, &b.hashBuffer)
+	}
 	return dst
 }
 
@@ -48,5 +57,6 @@ type bloomFiller interface {
 	Builder
 	fill(array []byte, k int)
 	fillOne(array []byte, m modulus, j int)
+	verified(dst []byte, start int) []byte
 	reset()
 }

@@ -84,12 +84,17 @@ func referenceFilter(bitsPerKey float64, keys [][]byte) []byte {
 	} else if k > 30 {
 		k = 30
 	}
+	return referenceBloom(nbits, int(k), keys)
+}
+
+// referenceBloom returns the filter of so many bits, a multiple of 8.
+func referenceBloom(nbits uint64, k int, keys [][]byte) []byte {
 	filter := make([]byte, nbits/8+1)
 	filter[nbits/8] = byte(k)
 	for _, key := range keys {
 		h := referenceHash(key)
 		delta := h>>17 | h<<15
-		for range int(k) {
+		for range k {
 			p := uint64(h) % nbits
 			filter[p/8] |= 1 << (p % 8)
 			h += delta

@@ -90,6 +90,7 @@ func (b *tuningBuilder) Finish(dst []byte) []byte {
 	if !many && len(b.absent.hashes) > 0 && !b.asExpected(filter) {
 		dst = append(dst[:start], b.search(filter, int(min(largest, math.MaxInt)))...)
 	}
+	dst = b.verified(dst, start)
 	b.reset()
 	b.absent.reset()
 	return dst

@@ -10,6 +10,7 @@ type common struct {
 	name       string
 	bitsPerKey float64
 	tuning     float64 // the argument of WithTuning, or 0
+	verify     bool    // WithVerify
 }
 
 // Name returns the name under which engines store the filters.
@@ -20,6 +21,15 @@ func (c *common) mustBeUsable() {
 	if c.name == "" {
 		panic(errUnusable)
 	}
+}
+
+// appendByBuilder appends the filter of keys, built by a builder of p, to dst.
+func appendByBuilder(p Policy, dst []byte, keys [][]byte) []byte {
+	b := p.NewBuilder()
+	for _, key := range keys {
+		b.Add(key)
+	}
+	return b.Finish(dst)
 }
 
 // maxBitsPerKey limits the setting. One key then takes 128 MiB; larger values are mistakes.

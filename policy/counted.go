@@ -21,6 +21,7 @@ type Counted struct {
 
 	absent, mayContain   atomic.Uint64
 	filters, keys, bytes atomic.Uint64
+	broken               atomic.Uint64
 }
 
 var (
@@ -105,6 +106,9 @@ func (b *countedBuilder) Finish(dst []byte) []byte {
 	b.counted.filters.Add(1)
 	b.counted.keys.Add(uint64(keys))
 	b.counted.bytes.Add(uint64(len(dst) - before))
+	if string(dst[before:]) == excludesNothing {
+		b.counted.broken.Add(1)
+	}
 	return dst
 }
 
@@ -115,6 +119,7 @@ type Counters struct {
 	Filters      uint64 `json:"filters"`       // filters built
 	Keys         uint64 `json:"keys"`          // keys in them, as Builder.Len counts
 	Bytes        uint64 `json:"bytes"`         // their size
+	Broken       uint64 `json:"broken"`        // filters that exclude nothing; see WithVerify
 }
 
 // Snapshot returns what was counted since Count. It may run while filters are asked and built:
@@ -126,6 +131,7 @@ func (c *Counted) Snapshot() Counters {
 		Filters:      c.filters.Load(),
 		Keys:         c.keys.Load(),
 		Bytes:        c.bytes.Load(),
+		Broken:       c.broken.Load(),
 	}
 }
 
@@ -156,5 +162,6 @@ func (c Counters) Sub(earlier Counters) Counters {
 		Filters:      c.Filters - earlier.Filters,
 		Keys:         c.Keys - earlier.Keys,
 		Bytes:        c.Bytes - earlier.Bytes,
+		Broken:       c.Broken - earlier.Broken,
 	}
 }

@@ -54,7 +54,7 @@ func TestCounted(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(c.String()), &published))
 	require.Equal(t, map[string]any{
 		"name": Name, "checks": 2000.0, "reads_avoided": float64(want.ReadsAvoided),
-		"may_contain": float64(want.MayContain), "filters": 2.0, "keys": 1001.0,
+		"may_contain": float64(want.MayContain), "filters": 2.0, "keys": 1001.0, "broken": 0.0,
 		"bytes": float64(len(filter)) + 9,
 	}, published)
 }

@@ -37,18 +37,45 @@ func forEachPolicy(t *testing.T, f func(t *testing.T, p ourPolicy)) {
 	}
 }
 
-// encodings are the reserved range's. reference makes filters as the text says; least and most are
-// the bits per key that the constructor allows, and allowed its words for them.
+// A policyKind is a kind of policy. reference makes its filters as the text says.
+type policyKind struct {
+	name      string
+	make      func(bitsPerKey float64, opts ...Option) (ourPolicy, error)
+	reference referenceMaker
+}
+
+// encodings are the reserved range's. least and most are the bits per key that the constructor
+// allows, and allowed its words for them.
 var encodings = []struct {
-	name        string
-	make        func(bitsPerKey float64, opts ...Option) (ourPolicy, error)
-	reference   referenceMaker
+	policyKind
 	least, most float64
 	allowed     string
 }{
-	{"blocked", maker(NewBlockedBloom), referenceBlocked,
+	{policyKind{"blocked", maker(NewBlockedBloom), referenceBlocked},
 		math.SmallestNonzeroFloat64, 1 << 30, "a number above 0 and at most 2^30"},
-	{"ribbon", maker(NewRibbon), referenceRibbon, 2, 40, "a number from 2 to 40"},
+	{policyKind{"ribbon", maker(NewRibbon), referenceRibbon}, 2, 40, "a number from 2 to 40"},
+}
+
+// kinds returns all kinds of policies: those of LevelDB's encoding, then the others.
+func kinds() []policyKind {
+	all := []policyKind{
+		{"exact", maker(NewBloom), referenceFilter}, {"tuned", maker(newTuned), referenceTuned},
+	}
+	for _, e := range encodings {
+		all = append(all, e.policyKind)
+	}
+	return all
+}
+
+func newTuned(bitsPerKey float64, opts ...Option) (*Bloom, error) {
+	return NewBloom(bitsPerKey, append(opts, WithTuning(0.05))...)
+}
+
+// referenceTuned leaves only the choice of size and k to the policy.
+func referenceTuned(bitsPerKey float64, keys [][]byte) []byte {
+	chosen := policytest.Must(newTuned(bitsPerKey)).AppendFilter(nil, keys)
+	last := len(chosen) - 1
+	return referenceBloom(8*uint64(last), int(chosen[last]), keys)
 }
 
 type referenceMaker func(bitsPerKey float64, keys [][]byte) []byte

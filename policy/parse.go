@@ -23,6 +23,7 @@ var (
 	errShort   = errors.New("shorter than 2 bytes: the filter contains no key")
 	errZeroK   = errors.New("k is 0: every key may be contained")
 	errDamaged = errors.New("damaged trailer or wrong length: every key may be contained")
+	errBroken  = errors.New("WithVerify found the filter broken: every key may be contained")
 )
 
 // Parse returns what a filter says of itself. If the filter is malformed or of an unknown encoding,
@@ -38,6 +39,8 @@ func Parse(filter []byte) (Info, error) {
 	info := Info{Encoding: EncodingBloom, K: int(last), Payload: array, LineBytes: len(array)}
 	switch {
 	case last <= maxProbes:
+	case string(filter) == excludesNothing:
+		return Info{}, errBroken
 	case last == byte(EncodingBlocked):
 		payload, k, ok := blockedParts(filter)
 		if !ok {

@@ -43,6 +43,8 @@ func TestParseRefuses(t *testing.T) {
 		{[]byte{0xff, 0}, EncodingBloom, "k is 0: every key may be contained"},
 		{[]byte{0, 31}, EncodingUnknown, "unknown encoding 0x1f: every key may be contained"},
 		{[]byte{0, 0, 0xff}, EncodingUnknown, "unknown encoding 0xff: every key may be contained"},
+		{[]byte{0xff, 0xff}, EncodingUnknown,
+			"WithVerify found the filter broken: every key may be contained"},
 		{referenceTrailer(make([]byte, 8), 0), EncodingBlocked,
 			"k is 0: every key may be contained"},
 		{damaged, EncodingBlocked, errDamaged.Error()},

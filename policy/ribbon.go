@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"fmt"
-	"sync/atomic"
-)
+import "fmt"
 
 // Ribbon is a policy whose filters are the smallest: at the same size they have a ninth of the
 // false positives of [Bloom] and [BlockedBloom] with 10 bits per key, or as many in 30 % less
@@ -64,12 +61,7 @@ func (r *Ribbon) NewBuilder() Builder {
 // AppendFilter appends the filter of keys to dst and returns the extended slice. The keys must not
 // lie in the spare capacity of dst.
 func (r *Ribbon) AppendFilter(dst []byte, keys [][]byte) []byte {
-	r.mustBeUsable()
-	b := ribbonBuilder{hashBuffer[uint64]{pool: &chunks64}, r}
-	for _, key := range keys {
-		b.Add(key)
-	}
-	return b.Finish(dst)
+	return appendByBuilder(r, dst, keys)
 }
 
 // FilterSize returns the size in bytes of a filter of n distinct keys.
@@ -88,17 +80,6 @@ func (r *Ribbon) suits(n int) bool {
 	return 5 <= size && size <= maxRibbonPayload && n <= maxRibbonKeys
 }
 
-// ribbonFailures counts the filters that were written as blocked ones because their equations had
-// no solution, or because a key was missing: that never happened.
-var ribbonFailures atomic.Uint64
-
-// RibbonFailures returns how many filters of the process are blocked Bloom filters because their
-// equations had no solution, or because the check that ends a construction missed a key. Only keys
-// that somebody chose against the hash make it likely.
-func RibbonFailures() uint64 { return ribbonFailures.Load() }
-
-// ribbonChecked is the number of keys from which on a builder does not ask its filter for every
-// key. The check takes about a fifth of the construction, as a profile of it shows:
-//
-//	go test ./policy -run '^$' -bench RibbonAgainst/len=16/n=1000$ -benchtime 1x -cpuprofile p
-const ribbonChecked = 10_000
+// ribbonVerified is the number of keys below which filters are verified without WithVerify. That
+// takes about a fifth of the construction (BenchmarkVerify/ribbon).
+const ribbonVerified = 10_000

@@ -17,6 +17,7 @@
 //	levelbloom_filters_built_total{filter}    filters built
 //	levelbloom_filter_keys_total{filter}      keys in them
 //	levelbloom_filter_bytes_total{filter}     their size
+//	levelbloom_filters_broken_total{filter}   filters that policy.WithVerify found broken
 package prometheus
 
 import (
@@ -35,6 +36,7 @@ var (
 	filters = desc("filters_built_total", "Filters built.", "filter")
 	keys    = desc("filter_keys_total", "Keys in the filters built.", "filter")
 	bytes   = desc("filter_bytes_total", "Size of the filters built.", "filter")
+	broken  = desc("filters_broken_total", "Filters built broken and replaced.", "filter")
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -73,7 +75,7 @@ func NewCollector(policies map[string]*policy.Counted) prometheus.Collector {
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{checks, filters, keys, bytes} {
+	for _, desc := range []*prometheus.Desc{checks, filters, keys, bytes, broken} {
 		ch <- desc
 	}
 }
@@ -91,5 +93,6 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		counter(filters, s.Filters, label)
 		counter(keys, s.Keys, label)
 		counter(bytes, s.Bytes, label)
+		counter(broken, s.Broken, label)
 	}
 }

@@ -113,8 +113,8 @@ func kind[P policy.Policy](
 var names = []string{policy.Name, policy.NameGoLevelDB, "mine"}
 
 // MustNew returns a policy of the kind.
-func (k Kind) MustNew(bitsPerKey float64, name string) policy.Policy {
-	p, err := k.New(bitsPerKey, policy.WithName(name))
+func (k Kind) MustNew(bitsPerKey float64, name string, opts ...policy.Option) policy.Policy {
+	p, err := k.New(bitsPerKey, append(opts, policy.WithName(name))...)
 	if err != nil {
 		panic(err)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// Keys are found through the filters of L0, of a level between, and of the deepest one.
+// Keys are found through the filters of L0, of a level between, and of the deepest one, all of them
+// verified.
 func testLevels(t *testing.T, newEngine func(testing.TB) Engine) {
 	for i, kind := range Kinds {
 		t.Run(kind.Name, func(t *testing.T) {
@@ -18,7 +19,8 @@ func testLevels(t *testing.T, newEngine func(testing.TB) Engine) {
 			all := policytest.Keys(policytest.Rand(t, 7), 3500)
 			keys, absent := all[:3000], all[3000:]
 			inLevel0 := keys[2700:]
-			p := kind.MustNew(40, "mine") // with 10, filters of few keys are none of ribbon's
+			// With 10 bits per key, filters of few keys are none of ribbon's.
+			p := kind.MustNew(40, "mine", policy.WithVerify())
 			s := Setting{Variant: i % len(e.Variants()), Policies: []policy.Policy{p}}
 
 			db := open(t, e, s)

@@ -1,0 +1,150 @@
+package policy
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+// spoiled returns what a policy builds of keys if spoil changes its filters before they are
+// verified, by AppendFilter and by a builder that is counted.
+func spoiled(t *testing.T, p ourPolicy, keys [][]byte, change func(filter []byte)) []byte {
+	t.Helper()
+	spoil = change
+	defer func() { spoil = nil }()
+	filter := p.AppendFilter([]byte("before"), keys)
+	counted := Count(p)
+	built := appendByBuilder(counted, []byte("before"), keys)
+	require.Equal(t, filter, built)
+	require.Equal(t, "before", string(built[:6]))
+	broken := uint64(0)
+	if string(built[6:]) == excludesNothing {
+		broken = 1
+	}
+	require.Equal(t, Counters{
+		Filters: 1, Keys: uint64(len(keys)), Bytes: uint64(len(built) - 6), Broken: broken,
+	}, counted.Snapshot())
+	require.NotContains(t, requireSameAnswers(t, "spoiled", built[6:], keys), false)
+	return built[6:]
+}
+
+func flip(bit int) func(filter []byte) {
+	return func(filter []byte) { filter[bit/8] ^= 1 << (bit % 8) }
+}
+
+// Filters of any setting and size are sound, and stay as they are; so do those where most absent
+// keys are found.
+func TestVerifyKeepsSoundFilters(t *testing.T) {
+	rng := policytest.Rand(t, 90)
+	for _, kind := range kinds() {
+		for _, bitsPerKey := range []float64{0.01, 1, 2, 2.49, 2.5, 4, 7.5, 10, 16, 40} {
+			plain, err := kind.make(bitsPerKey)
+			if err != nil {
+				continue
+			}
+			verifying := policytest.Must(kind.make(bitsPerKey, WithVerify()))
+			// With 10 bits per key, 1024 keys have a line of 1280 bytes.
+			for _, n := range []int{0, 1, 2, 3, 4, 7, 12, 30, 100, 500, 1024, 5000} {
+				keys := policytest.Keys(rng, n)
+				filter := plain.AppendFilter(nil, keys)
+				unspoiled := func([]byte) {}
+				require.Equal(t, filter, spoiled(t, verifying, keys, unspoiled),
+					"%s, %v bits, %d keys", kind.name, bitsPerKey, n)
+			}
+		}
+	}
+}
+
+// Any bit that loses a key, and any that makes a filter exclude nothing, is noticed.
+func TestVerifyFindsFlippedBits(t *testing.T) {
+	rng := policytest.Rand(t, 91)
+	for _, kind := range kinds() {
+		p := policytest.Must(kind.make(10, WithVerify()))
+		for _, n := range []int{36, 1000, 12_000} {
+			keys := policytest.Keys(rng, n)
+			filter := p.AppendFilter(nil, keys)
+			info := mustParse(t, filter)
+			for caught := 0; caught < 20; {
+				bit := rng.Intn(8 * len(info.Payload))
+				isSet := filter[bit/8]>>(bit%8)&1 != 0
+				got := spoiled(t, p, keys, flip(bit))
+				if !isSet && info.Encoding != EncodingRibbon { // false positives, if anything
+					flip(bit)(got)
+					require.Equal(t, filter, got)
+					continue
+				}
+				require.Equal(t, excludesNothing, string(got), "%s, %d keys, bit %d",
+					kind.name, n, bit)
+				caught++
+			}
+			for bit := 8 * len(info.Payload); bit < 8*len(filter); bit++ {
+				got := spoiled(t, p, keys, flip(bit))
+				if info.Encoding == EncodingBloom && got[len(got)-1] < byte(info.K) {
+					continue // a smaller k than 6: more false positives
+				}
+				require.Equal(t, excludesNothing, string(got), "%s, %d keys, bit %d",
+					kind.name, n, bit)
+			}
+		}
+	}
+}
+
+// A filter with all bits set has every key, and is broken all the same, but with less than 2 bits
+// per key.
+func TestVerifyAsksForAbsentKeys(t *testing.T) {
+	keys := policytest.Keys(policytest.Rand(t, 92), 500)
+	for _, kind := range kinds()[:3] {
+		for bitsPerKey, want := range map[float64]bool{1.99: true, 2: false, 10: false} {
+			p := policytest.Must(kind.make(bitsPerKey, WithVerify()))
+			payload := len(mustParse(t, p.AppendFilter(nil, keys)).Payload)
+			ones := bytes.Repeat([]byte{0xff}, payload)
+			got := spoiled(t, p, keys, func(filter []byte) { copy(filter, ones) })
+			require.Equal(t, want, bytes.HasPrefix(got, ones), "%s, %v", kind.name, bitsPerKey)
+		}
+	}
+	// k is 4 and becomes 0.
+	p := policytest.Must(NewBloom(6, WithVerify()))
+	noProbe := func(filter []byte) { filter[len(filter)-1] ^= 4 }
+	require.Equal(t, excludesNothing, string(spoiled(t, p, keys, noProbe)))
+}
+
+// Small ribbon filters are verified in any case, other kinds and large filters only if asked.
+func TestVerifyWithoutTheOption(t *testing.T) {
+	rng := policytest.Rand(t, 93)
+	for _, kind := range kinds() {
+		p := policytest.Must(kind.make(10))
+		for _, n := range []int{36, 500, ribbonVerified - 1, ribbonVerified} {
+			verified := false
+			spoiled(t, p, policytest.Keys(rng, n), func(filter []byte) { verified = true })
+			require.Equal(t, kind.name == "ribbon" && n < ribbonVerified, verified,
+				"%s, %d keys", kind.name, n)
+		}
+	}
+}
+
+// BenchmarkVerify reports how many times as long it takes to build with WithVerify as without. Both
+// builders work in turns; the fastest of 25 rounds counts.
+//
+//	go test ./policy -run '^$' -bench Verify -benchtime 1x
+func BenchmarkVerify(b *testing.B) {
+	rng := policytest.Rand(b, 94)
+	for _, kind := range kinds() {
+		for _, n := range []int{36, 1000, 10_000, 1_000_000} {
+			if kind.name == "ribbon" && n < ribbonVerified {
+				continue // verified without the option
+			}
+			b.Run(fmt.Sprintf("%s/n=%d", kind.name, n), func(b *testing.B) {
+				times := buildTimes([2]Builder{
+					policytest.Must(kind.make(10)).NewBuilder(),
+					policytest.Must(kind.make(10, WithVerify())).NewBuilder(),
+				}, benchKeys(rng, n, 16))
+				b.ReportMetric(float64(times[1])/float64(times[0]), "x")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
