@@ -19,8 +19,6 @@ import (
 
 func TestSuite(t *testing.T) { enginetest.Run(t, newSuiteEngine) }
 
-func TestSoak(t *testing.T) { enginetest.Soak(t, newSuiteEngine) }
-
 func newSuiteEngine(t testing.TB) enginetest.Engine {
 	stored := storage.NewMemStorage()
 	t.Cleanup(func() { require.NoError(t, stored.Close()) })
