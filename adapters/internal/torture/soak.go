@@ -52,7 +52,7 @@ func Soak(t *testing.T, target Target) {
 		t.Run(fmt.Sprint(databases), func(t *testing.T) {
 			dir := t.TempDir()
 			s := newSoaked(t, target.OnDisk(t, dir, nil), rng)
-			for i := 0; i < 6 && (i == 0 || time.Now().Before(end)); i++ {
+			for i := 0; i < 6 && (i == 0 || time.Now().Before(end)) && !t.Failed(); i++ {
 				for _, counted := range s.round(t) {
 					c := counted.Snapshot()
 					total.MayContain += c.MayContain
