@@ -4,6 +4,8 @@
 //
 //	go run ./testdata/torture/mutate -n 50 ./policy
 //	go run ./testdata/torture/mutate -tests ./adapters/pebblev2 ./policy
+//	go run ./testdata/torture/mutate -skip 'TestS(uite|oak)|TestTorture' ./adapters/pebblev2
+//	go run ./testdata/torture/mutate -match table.go:91 ./sstable
 package main
 
 import (
@@ -35,7 +37,8 @@ func main() {
 	seed := flag.Int64("seed", 1, "seed of the draw")
 	tests := flag.String("tests", "", "package with the tests; the default is the one that is broken")
 	short := flag.Bool("short", true, "skip long tests; try survivors again without")
-	run := flag.String("run", "", "tests to run, as for go test")
+	skip := flag.String("skip", "", "tests to skip, as for go test; try survivors again without")
+	match := flag.String("match", "", "only mutants whose line of output contains this")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		log.Fatal("pass one package, as a directory")
@@ -55,12 +58,15 @@ func main() {
 	}
 	counts := map[string]int{}
 	for _, m := range all {
-		result, err := m.try(*tests, *run, *short)
+		if !strings.Contains(m.String(), *match) {
+			continue
+		}
+		result, err := m.try(*tests, *skip, *short)
 		if err != nil {
 			log.Fatal(err)
 		}
 		counts[result]++
-		fmt.Printf("%s %s:%d: %s\n", result, m.file, m.from.Line, m)
+		fmt.Printf("%s %s\n", result, m)
 	}
 	fmt.Println(counts)
 }
@@ -118,11 +124,12 @@ func text(path string, n ast.Node, files *token.FileSet) string {
 
 func (m mutant) String() string {
 	source, _ := os.ReadFile(m.file)
-	return fmt.Sprintf("%q becomes %q", source[m.from.Offset:m.to.Offset], m.with)
+	return fmt.Sprintf("%s:%d: %q becomes %q", m.file, m.from.Line,
+		source[m.from.Offset:m.to.Offset], m.with)
 }
 
-// try runs the tests with the mutant.
-func (m mutant) try(tests, run string, short bool) (result string, err error) {
+// try runs the tests with the mutant, but for those that skip matches.
+func (m mutant) try(tests, skip string, short bool) (result string, err error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return "", err
@@ -150,8 +157,8 @@ func (m mutant) try(tests, run string, short bool) (result string, err error) {
 		}
 	}
 	out, err := exec.Command("go", "test", "-overlay", filepath.Join(dir, "overlay.json"),
-		fmt.Sprintf("-short=%v", short), "-failfast", "-vet=off", "-timeout", "5m",
-		"-run", run, tests).CombinedOutput()
+		fmt.Sprintf("-short=%v", short), "-failfast", "-vet=off", "-timeout", "3m",
+		"-ldflags", "-s -w", "-skip", skip, tests).CombinedOutput()
 	switch {
 	case err == nil:
 		return "survived", nil
