@@ -37,6 +37,11 @@ func TestSecondFrame(t *testing.T) {
 	}
 }
 
+// Snappy of a possible length may still be wrong: here a copy of bytes before the first.
+func TestWrongSnappy(t *testing.T) {
+	requireBadBlock(t, storedBlock{[]byte{8, 4<<2 | 1, 5}, snappied}, "snappy: ")
+}
+
 // Real blocks that compress as well as their format allows are read.
 func TestBestCompression(t *testing.T) {
 	var b blockWriter

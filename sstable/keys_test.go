@@ -238,6 +238,6 @@ func TestAutoKeysFirstBlock(t *testing.T) {
 }
 
 func TestKeyFormatString(t *testing.T) {
-	require.Equal(t, "auto internal plain",
-		fmt.Sprint(sstable.AutoKeys, " ", sstable.InternalKeys, " ", sstable.PlainKeys))
+	require.Equal(t, "auto internal plain KeyFormat(7)", fmt.Sprint(sstable.AutoKeys, " ",
+		sstable.InternalKeys, " ", sstable.PlainKeys, " ", sstable.KeyFormat(7)))
 }

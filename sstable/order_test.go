@@ -157,6 +157,7 @@ func TestIndexKeys(t *testing.T) {
 					if err != nil {
 						var corrupt *sstable.CorruptionError
 						require.ErrorAs(t, err, &corrupt)
+						require.ErrorIs(t, err, sstable.ErrIndexOrder)
 						require.Equal(t, int64(v.w.indexBlock.Offset), corrupt.Offset)
 						require.ErrorContains(t, err, "index: the key of data block")
 					}

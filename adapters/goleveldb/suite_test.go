@@ -19,8 +19,6 @@ import (
 
 func TestSuite(t *testing.T) { enginetest.Run(t, newSuiteEngine) }
 
-func TestSoak(t *testing.T) { enginetest.Soak(t, newSuiteEngine) }
-
 func newSuiteEngine(t testing.TB) enginetest.Engine {
 	stored := storage.NewMemStorage()
 	t.Cleanup(func() { require.NoError(t, stored.Close()) })
@@ -47,6 +45,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		o = level0Only()
 	}
 	o.NoSync = !s.Sync
+	o.BlockCacheEvictRemoved = true // see TestDiscardedTransaction
 	o.Compression = []opt.Compression{opt.SnappyCompression, opt.NoCompression}[s.Variant]
 	if s.Large {
 		o.CompactionTableSize, o.FilterBaseLg = 64<<10, 21

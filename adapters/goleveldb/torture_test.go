@@ -11,18 +11,20 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/torture"
 )
 
-func TestTorture(t *testing.T) {
-	torture.Run(t, torture.Target{
-		Ways: batches,
-		OnDisk: func(t testing.TB, dir string, f *torture.Faults) enginetest.Engine {
-			files, err := storage.OpenFile(filepath.Join(dir, "db"), false)
-			require.NoError(t, err)
-			t.Cleanup(func() { files.Close() })
-			return suiteEngine{faultyStorage{files, f}}
-		},
-		Volatile: func(testing.TB) torture.Volatile { return volatileOn(newForgetful()) },
-	})
+var target = torture.Target{
+	Ways: batches,
+	OnDisk: func(t testing.TB, dir string, f *torture.Faults) enginetest.Engine {
+		files, err := storage.OpenFile(filepath.Join(dir, "db"), false)
+		require.NoError(t, err)
+		t.Cleanup(func() { files.Close() })
+		return suiteEngine{faultyStorage{files, f}}
+	},
+	Volatile: func(testing.TB) torture.Volatile { return volatileOn(newForgetful()) },
 }
+
+func TestTorture(t *testing.T) { torture.Run(t, target) }
+
+func TestSoak(t *testing.T) { torture.Soak(t, target) }
 
 // batches leaves out transactions: after a crash, goleveldb loses batches that it acknowledged if
 // there were transactions before. Flush uses one, but commits nothing.

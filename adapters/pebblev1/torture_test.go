@@ -11,11 +11,13 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/torture"
 )
 
-func TestTorture(t *testing.T) {
-	torture.Run(t, torture.Target{
-		OnDisk: func(_ testing.TB, dir string, f *torture.Faults) enginetest.Engine {
-			return suiteEngine{faulty(vfs.Default, f), dir}
-		},
-		Volatile: volatile,
-	})
+var target = torture.Target{
+	OnDisk: func(_ testing.TB, dir string, f *torture.Faults) enginetest.Engine {
+		return suiteEngine{faulty(vfs.Default, f), dir}
+	},
+	Volatile: volatile,
 }
+
+func TestTorture(t *testing.T) { torture.Run(t, target) }
+
+func TestSoak(t *testing.T) { torture.Soak(t, target) }

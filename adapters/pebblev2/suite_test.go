@@ -19,8 +19,6 @@ import (
 
 func TestSuite(t *testing.T) { enginetest.Run(t, newSuiteEngine) }
 
-func TestSoak(t *testing.T) { enginetest.Soak(t, newSuiteEngine) }
-
 func newSuiteEngine(testing.TB) enginetest.Engine { return suiteEngine{fs: vfs.NewMem()} }
 
 // suiteEngine is the database in a directory.

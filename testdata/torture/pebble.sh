@@ -4,55 +4,35 @@
 #
 #   testdata/torture/pebble.sh v2 [flags, such as -ops uniform:5000-10000 -count 10]
 set -euo pipefail
-cd "$(dirname "$0")/../.."
 version=$1
 shift
-module=github.com/cockroachdb/pebble
-[ "$version" = v1 ] || module=$module/$version
-ours=$PWD
-copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
-cp -r "$(go list -m -f '{{.Dir}}' $module)/." "$copy"
-chmod -R u+w "$copy"
-cd "$copy"
-cat "$ours/go.sum" >>go.sum
-go mod edit -require github.com/levelbloom/levelbloom@v0.0.0 \
-  -replace "github.com/levelbloom/levelbloom=$ours"
+module=github.com/cockroachdb/pebble/$version
+module=${module%/v1}
+. "$(dirname "$0")/copy.sh" "$module"
 cat >metamorphic/ours.go <<END
 package metamorphic
 
 import (
 	"fmt"
+	"math/bits"
 
 	"$module"
 	adapter "github.com/levelbloom/levelbloom/adapters/pebble$version"
-	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/torture/ours"
 )
 
-var oursKinds = []func(float64, string) (policy.Policy, error){
-	func(bits float64, name string) (policy.Policy, error) {
-		return policy.NewBloom(bits, policy.WithName(name))
-	},
-	func(bits float64, name string) (policy.Policy, error) {
-		return policy.NewBlockedBloom(bits, policy.WithName(name))
-	},
-}
-
-func oursAt(bits int) pebble.FilterPolicy {
-	name := fmt.Sprintf("ours/%d", bits)
-	p, err := oursKinds[bits/2%len(oursKinds)](float64(bits), name)
-	if err != nil {
-		panic(err)
-	}
-	return adapter.New(p)
+// oursAt returns a policy whose kind and name follow from the bits per key.
+func oursAt(bitsPerKey int) pebble.FilterPolicy {
+	kind := ours.Kinds[bits.Len(uint(bitsPerKey))%len(ours.Kinds)]
+	return adapter.New(ours.New(kind, float64(bitsPerKey), fmt.Sprintf("ours/%d", bitsPerKey)))
 }
 
 func oursByName(name string) pebble.FilterPolicy {
-	var bits int
-	if _, err := fmt.Sscanf(name, "ours/%d", &bits); err != nil {
+	var bitsPerKey int
+	if _, err := fmt.Sscanf(name, "ours/%d", &bitsPerKey); err != nil {
 		return nil
 	}
-	return oursAt(bits)
+	return oursAt(bitsPerKey)
 }
 END
 sed -i -e 's/bloom\.FilterPolicy(10)/oursAt(10)/' \
@@ -60,6 +40,5 @@ sed -i -e 's/bloom\.FilterPolicy(10)/oursAt(10)/' \
   -e '/^func filterPolicyFromName/a if ours := oursByName(name); ours != nil { return ours, nil }' \
   metamorphic/options.go
 [ "$(grep -c 'oursAt(' metamorphic/options.go)" -eq 4 ]
-go mod tidy
 go test ./internal/metamorphic -run '^TestMeta$' -v "$@" >log 2>&1 || { tail -n 300 log; exit 1; }
 echo "$(grep -c -- '--- PASS: TestMeta/execution/' log) runs gave the same answers"

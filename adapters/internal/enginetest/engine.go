@@ -1,8 +1,8 @@
 // Package enginetest tests the adapters: one suite for all engines and all kinds of filter. It is
 // test code. Only because the tests of several packages call it, its files are not named _test.go.
 //
-// An adapter's tests implement [Engine] and call [Run] and [Soak]. Another engine needs no more
-// than that. Another kind of filter is one line in [Kinds].
+// An adapter's tests implement [Engine] and call [Run]. Another engine needs no more than that.
+// Another kind of filter is one line in [Kinds].
 package enginetest
 
 import (
@@ -94,7 +94,7 @@ type Kind struct {
 	New      func(bitsPerKey float64, opts ...policy.Option) (policy.Policy, error)
 }
 
-// Kinds lists all kinds.
+// Kinds lists one kind of each encoding.
 var Kinds = []Kind{
 	kind("exact", policy.EncodingBloom, policy.NewBloom),
 	kind("blocked", policy.EncodingBlocked, policy.NewBlockedBloom),

@@ -91,3 +91,11 @@ func (m Model) Check(in Reader) error {
 	}
 	return err
 }
+
+// SortedChanges returns the changes in the order of their keys.
+func SortedChanges(changes map[string]Change) (all []Change) {
+	for _, key := range slices.Sorted(maps.Keys(changes)) {
+		all = append(all, changes[key])
+	}
+	return all
+}

@@ -111,7 +111,7 @@ func operate(
 			}
 			changes[string(k)] = c
 		}
-		require.NoError(t, db.Apply(rng.Intn(db.Ways()), sortedChanges(changes)))
+		require.NoError(t, db.Apply(rng.Intn(db.Ways()), SortedChanges(changes)))
 	}
 	for i := range keys / 4 {
 		require.NoError(t, db.Apply(0, []Change{{nthWritten(i), []byte{}}}))

@@ -60,8 +60,8 @@ func (f *Faults) Next(write bool) error {
 // ours alone, and back. It ends at the first error of the engine, after which the database still
 // must not answer wrong.
 func goThrough(t testing.TB, e enginetest.Engine, s *state, rng *rand.Rand, o order) {
-	kind := enginetest.Kinds[int(o.Seed)%len(enginetest.Kinds)]
-	ours := []policy.Policy{kind.MustNew(10, []string{policy.Name, "mine"}[o.Seed%2])}
+	name := []string{policy.Name, "mine"}[o.Seed%2]
+	ours := []policy.Policy{enginetest.RandomKind(rng).MustNew(10, name)}
 	for _, set := range []enginetest.Setting{
 		{Builtin: true}, {Builtin: true, Policies: ours}, {Policies: ours}, {Builtin: true}, {},
 	} {
@@ -211,7 +211,7 @@ func runFault(t testing.TB, o order) (outcome, fault string) {
 		return "panic", out
 	case strings.Contains(out, hung):
 		outcome = "hung"
-	case strings.Contains(out, "panic: "):
+	case strings.Contains(out, "panic: "), strings.Contains(out, "fatal error: "):
 		outcome = "engine gave up"
 	case err != nil:
 		return "wrong", out

@@ -135,7 +135,7 @@ func randomSetting(rng *rand.Rand, variant int) enginetest.Setting {
 	return s
 }
 
-// disturb flushes and compacts the database until done is called.
+// disturb flushes and compacts the database, and asks for its numbers, until done is called.
 func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	rng := rand.New(rand.NewSource(seed))
@@ -148,8 +148,15 @@ func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 			default:
 			}
 			move := db.Flush
-			if rng.Intn(4) == 0 {
+			switch rng.Intn(8) {
+			case 0, 1:
 				move = db.Compact
+			case 2:
+				move = func() error {
+					db.Checks()
+					_, err := db.Tables()
+					return err
+				}
 			}
 			if err := move(); err != nil {
 				t.Errorf("while tables move: %v", err)

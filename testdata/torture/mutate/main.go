@@ -4,6 +4,10 @@
 //
 //	go run ./testdata/torture/mutate -n 50 ./policy
 //	go run ./testdata/torture/mutate -tests ./adapters/pebblev2 ./policy
+//	go run ./testdata/torture/mutate ./sstable -skip TestFlips
+//	go run ./testdata/torture/mutate -match table.go:91 ./sstable -short=false
+//
+// What follows the package goes to go test. Give survivors of the quick tests a second trial.
 package main
 
 import (
@@ -19,6 +23,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -34,11 +39,10 @@ func main() {
 	n := flag.Int("n", 0, "how many mutants, drawn at random; 0 is all")
 	seed := flag.Int64("seed", 1, "seed of the draw")
 	tests := flag.String("tests", "", "package with the tests; the default is the one that is broken")
-	short := flag.Bool("short", true, "skip long tests; try survivors again without")
-	run := flag.String("run", "", "tests to run, as for go test")
+	match := flag.String("match", "", "only mutants whose line of output contains this")
 	flag.Parse()
-	if flag.NArg() != 1 {
-		log.Fatal("pass one package, as a directory")
+	if flag.NArg() == 0 {
+		log.Fatal("pass a package, as a directory, and flags of go test")
 	}
 	if *tests == "" {
 		*tests = flag.Arg(0)
@@ -55,12 +59,15 @@ func main() {
 	}
 	counts := map[string]int{}
 	for _, m := range all {
-		result, err := m.try(*tests, *run, *short)
+		if !strings.Contains(m.String(), *match) {
+			continue
+		}
+		result, err := m.try(*tests, flag.Args()[1:])
 		if err != nil {
 			log.Fatal(err)
 		}
 		counts[result]++
-		fmt.Printf("%s %s:%d: %s\n", result, m.file, m.from.Line, m)
+		fmt.Printf("%s %s\n", result, m)
 	}
 	fmt.Println(counts)
 }
@@ -118,11 +125,12 @@ func text(path string, n ast.Node, files *token.FileSet) string {
 
 func (m mutant) String() string {
 	source, _ := os.ReadFile(m.file)
-	return fmt.Sprintf("%q becomes %q", source[m.from.Offset:m.to.Offset], m.with)
+	return fmt.Sprintf("%s:%d: %q becomes %q", m.file, m.from.Line,
+		source[m.from.Offset:m.to.Offset], m.with)
 }
 
 // try runs the tests with the mutant.
-func (m mutant) try(tests, run string, short bool) (result string, err error) {
+func (m mutant) try(tests string, flags []string) (result string, err error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return "", err
@@ -149,9 +157,9 @@ func (m mutant) try(tests, run string, short bool) (result string, err error) {
 			return "", err
 		}
 	}
-	out, err := exec.Command("go", "test", "-overlay", filepath.Join(dir, "overlay.json"),
-		fmt.Sprintf("-short=%v", short), "-failfast", "-vet=off", "-timeout", "5m",
-		"-run", run, tests).CombinedOutput()
+	args := slices.Concat([]string{"test", "-overlay", filepath.Join(dir, "overlay.json"), "-short",
+		"-failfast", "-vet=off", "-ldflags=-s -w", "-timeout=5m"}, flags, []string{tests})
+	out, err := exec.Command("go", args...).CombinedOutput()
 	switch {
 	case err == nil:
 		return "survived", nil

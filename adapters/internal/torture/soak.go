@@ -1,13 +1,15 @@
-package enginetest
+package torture
 
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"maps"
 	"math/rand"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/pprof"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,58 +17,91 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-var (
-	soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak runs")
-	soakSeed = flag.Int64("seed", 0, "seed of the random tests; 0 takes one from the clock")
+var soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak runs")
+
+// By how many bytes the heap may grow in a soak after its first database: maxGrowth, and maxRecord
+// for each database, because package testing keeps records of subtests.
+const (
+	maxGrowth = 1 << 20
+	maxRecord = 4 << 10
 )
 
-// Seed returns the seed of random tests: that of flag -seed, or one from the clock.
-func Seed() int64 {
-	if *soakSeed != 0 {
-		return *soakSeed
-	}
-	return time.Now().UnixNano()
-}
-
 // Soak uses databases in random ways, from several goroutines, and opens them again with other
-// settings all the time. No key may be lost, none may come back, and no goroutine may be left.
+// settings all the time. No key may be lost, none may come back, filterdump finds no fault in the
+// tables, and at the end there are no more goroutines than at first, and no more memory than after
+// the first database.
 //
 //	go test -race -run TestSoak ./adapters/pebblev2 -soak 10m -timeout 15m
 //
 // A failure prints its seed, and -seed takes it: every goroutine then draws the same operations,
 // but how far each gets, and in which order they run, is up to the machine.
-func Soak(t *testing.T, newEngine func(t testing.TB) Engine) {
-	rng := policytest.Rand(t, Seed())
+func Soak(t *testing.T, target Target) {
+	filterdump := buildFilterdump(t)
+	rng := policytest.Rand(t, enginetest.Seed())
 	goroutines := runtime.NumGoroutine()
 	var total policy.Counters
-	databases, rounds := 0, 0
 	idle := func() bool { // some rounds have no filters of ours
 		return total.MayContain == 0 || total.ReadsAvoided == 0 || total.Filters == 0
 	}
+	databases, rounds, operations := 0, 0, 0
+	var firstHeap, lastHeap int64
 	end := time.Now().Add(*soakTime)
-	for ; time.Now().Before(end) || idle() && databases < 100; databases++ {
-		s := newSoaked(t, newEngine(t), rng)
-		for i := 0; i < 6 && (i == 0 || time.Now().Before(end)); i++ {
-			for _, counted := range s.round(t) {
-				c := counted.Snapshot()
-				total.MayContain += c.MayContain
-				total.ReadsAvoided += c.ReadsAvoided
-				total.Filters += c.Filters
+	for ; databases < 2 || time.Now().Before(end) || idle() && databases < 100; databases++ {
+		t.Run(fmt.Sprint(databases), func(t *testing.T) {
+			dir := t.TempDir()
+			s := newSoaked(t, target.OnDisk(t, dir, nil), rng)
+			for i := 0; i < 6 && (i == 0 || time.Now().Before(end)) && !t.Failed(); i++ {
+				for _, counted := range s.round(t) {
+					c := counted.Snapshot()
+					total.MayContain += c.MayContain
+					total.ReadsAvoided += c.ReadsAvoided
+					total.Filters += c.Filters
+				}
+				requireSound(t, filterdump, filepath.Join(dir, "db"))
+				rounds++
 			}
-			if t.Failed() {
-				return // the goroutine that failed has left things open
+			for _, w := range s.workers {
+				operations += w.operations
 			}
-			rounds++
+		})
+		if t.Failed() {
+			return // the goroutine that failed has left things open
+		}
+		requireGoroutines(t, goroutines) // which may still hold memory
+		lastHeap = heap()
+		if databases == 0 {
+			firstHeap = lastHeap
 		}
 	}
-	t.Logf("%d databases, %d rounds, %d checks, %d reads avoided, %d filters built",
-		databases, rounds, total.Checks(), total.ReadsAvoided, total.Filters)
+	t.Logf("%d databases, %d rounds, %d operations, %d checks, %d reads avoided, %d filters built; "+
+		"the heap grew by %d bytes", databases, rounds, operations, total.Checks(),
+		total.ReadsAvoided, total.Filters, lastHeap-firstHeap)
 	require.False(t, idle(), "%+v", total)
-	requireGoroutines(t, goroutines)
+	require.LessOrEqual(t, lastHeap-firstHeap, int64(maxGrowth+databases*maxRecord))
+}
+
+// heap returns how many bytes are in use, without what the pools of packages keep.
+func heap() int64 {
+	runtime.GC() // pools hand on to their victims
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// requireSound requires that filterdump finds no fault in a database, as far as it can verify that.
+func requireSound(t testing.TB, filterdump, dir string) {
+	dump, err := exec.Command(filterdump, "-verify", "-absent", "10", dir).CombinedOutput()
+	if err != nil {
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit)
+		require.Equal(t, 2, exit.ExitCode(), "%s", dump)
+	}
 }
 
 // requireGoroutines requires that no more than n goroutines are left. It waits for those that end.
@@ -85,17 +120,17 @@ func requireGoroutines(t testing.TB, n int) {
 // soaked is a database and the workers that use it. Each has keys of its own, so it knows their
 // values.
 type soaked struct {
-	engine  Engine
+	engine  enginetest.Engine
 	variant int
 	rng     *rand.Rand
 	workers []*worker
 }
 
-func newSoaked(t testing.TB, e Engine, rng *rand.Rand) *soaked {
+func newSoaked(t testing.TB, e enginetest.Engine, rng *rand.Rand) *soaked {
 	s := &soaked{engine: e, variant: rng.Intn(len(e.Variants())), rng: rng}
 	for i := range 3 {
 		s.workers = append(s.workers,
-			&worker{t: t, Model: NewModel(byte('a'+i), e.Variants()[s.variant])})
+			&worker{t: t, Model: enginetest.NewModel(byte('a'+i), e.Variants()[s.variant])})
 	}
 	return s
 }
@@ -104,7 +139,8 @@ func newSoaked(t testing.TB, e Engine, rng *rand.Rand) *soaked {
 // policies in use.
 func (s *soaked) round(t testing.TB) []*policy.Counted {
 	setting, counted := s.setting()
-	db := open(t, s.engine, setting)
+	db, err := s.engine.Open(setting)
+	require.NoError(t, err)
 	end := time.Now().Add(time.Duration(s.rng.Int63n(1 + int64(min(*soakTime/8, 2*time.Second)))))
 	var working sync.WaitGroup
 	work := func(f func(rng *rand.Rand)) {
@@ -121,8 +157,9 @@ func (s *soaked) round(t testing.TB) []*policy.Counted {
 		w.db = db
 		work(w.act)
 	}
-	work(func(rng *rand.Rand) { disturb(t, db, rng) })
+	done := disturb(t, db, s.rng.Int63())
 	working.Wait()
+	done()
 	if t.Failed() {
 		return counted
 	}
@@ -135,8 +172,8 @@ func (s *soaked) round(t testing.TB) []*policy.Counted {
 }
 
 // setting draws a setting, and counts what its policies do.
-func (s *soaked) setting() (setting Setting, counted []*policy.Counted) {
-	setting = RandomSetting(s.rng, s.variant)
+func (s *soaked) setting() (setting enginetest.Setting, counted []*policy.Counted) {
+	setting = enginetest.RandomSetting(s.rng, s.variant)
 	for i, p := range setting.Policies {
 		counted = append(counted, policy.Count(p))
 		setting.Policies[i] = counted[i]
@@ -144,48 +181,24 @@ func (s *soaked) setting() (setting Setting, counted []*policy.Counted) {
 	return setting, counted
 }
 
-// RandomSetting draws a setting for a variant: with the engine's own filter or without, and with up
-// to three policies of any kind, which may share names.
-func RandomSetting(rng *rand.Rand, variant int) Setting {
-	s := Setting{Variant: variant, Builtin: rng.Intn(3) == 0, Large: rng.Intn(2) == 0}
-	for range []int{0, 1, 1, 2, 3}[rng.Intn(5)] { // policies, the last of which builds
-		kind := Kinds[rng.Intn(len(Kinds))]
-		s.Policies = append(s.Policies,
-			kind.MustNew(2+20*rng.Float64(), names[rng.Intn(len(names))]))
-	}
-	return s
-}
-
-// disturb moves tables about under the workers.
-func disturb(t testing.TB, db DB, rng *rand.Rand) {
-	time.Sleep(time.Duration(rng.Intn(5)) * time.Millisecond)
-	switch rng.Intn(8) {
-	case 0:
-		require.NoError(t, db.Compact())
-	case 1:
-		_, err := db.Tables()
-		require.NoError(t, err)
-		db.Checks()
-	default:
-		require.NoError(t, db.Flush())
-	}
-}
-
 // worker uses the keys of its model.
 type worker struct {
-	Model
+	enginetest.Model
 	t       testing.TB
-	db      DB
+	db      enginetest.DB
 	version uint64
 
-	snapshot Snapshot
-	then     Model // when snapshot was taken
+	operations int
+
+	snapshot enginetest.Snapshot
+	then     enginetest.Model // when snapshot was taken
 }
 
-func (w *worker) anyKey(rng *rand.Rand) []byte { return w.Key(rng.Intn(ModelKeys)) }
+func (w *worker) anyKey(rng *rand.Rand) []byte { return w.Key(rng.Intn(enginetest.ModelKeys)) }
 
 // act does one thing at random.
 func (w *worker) act(rng *rand.Rand) {
+	w.operations++
 	switch n := rng.Intn(100); {
 	case n < 30:
 		w.apply(rng, 1)
@@ -211,14 +224,14 @@ func (w *worker) act(rng *rand.Rand) {
 
 // apply sets and deletes keys.
 func (w *worker) apply(rng *rand.Rand, n int) {
-	changes := map[string]Change{}
+	changes := map[string]enginetest.Change{}
 	for range n {
 		key := w.anyKey(rng)
 		w.version++
-		changes[string(key)] = Change{key, Value(w.version)}
+		changes[string(key)] = enginetest.Change{Key: key, Value: enginetest.Value(w.version)}
 		w.Keys[string(key)] = w.version
 		if rng.Intn(4) == 0 {
-			changes[string(key)] = Change{Key: key}
+			changes[string(key)] = enginetest.Change{Key: key}
 			delete(w.Keys, string(key))
 		}
 	}
@@ -226,15 +239,7 @@ func (w *worker) apply(rng *rand.Rand, n int) {
 	if n > 1 {
 		way = rng.Intn(w.db.Ways())
 	}
-	require.NoError(w.t, w.db.Apply(way, sortedChanges(changes)))
-}
-
-// sortedChanges returns the changes in the order of their keys.
-func sortedChanges(changes map[string]Change) (all []Change) {
-	for _, key := range slices.Sorted(maps.Keys(changes)) {
-		all = append(all, changes[key])
-	}
-	return all
+	require.NoError(w.t, w.db.Apply(way, enginetest.SortedChanges(changes)))
 }
 
 func (w *worker) deleteRange(start, end []byte) {

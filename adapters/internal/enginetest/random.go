@@ -1,0 +1,41 @@
+package enginetest
+
+import (
+	"flag"
+	"math/rand"
+	"time"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+var seed = flag.Int64("seed", 0, "seed of the random tests; 0 takes one from the clock")
+
+// Seed returns the seed of random tests: that of flag -seed, or one from the clock.
+func Seed() int64 {
+	if *seed != 0 {
+		return *seed
+	}
+	return time.Now().UnixNano()
+}
+
+// RandomKind draws one of [Kinds], or tuned filters, whose encoding is that of exact ones.
+func RandomKind(rng *rand.Rand) Kind {
+	if i := rng.Intn(len(Kinds) + 1); i < len(Kinds) {
+		return Kinds[i]
+	}
+	return kind("tuned", policy.EncodingBloom,
+		func(bitsPerKey float64, opts ...policy.Option) (*policy.Bloom, error) {
+			return policy.NewBloom(bitsPerKey, append(opts, policy.WithTuning(0.05))...)
+		})
+}
+
+// RandomSetting draws a setting for a variant: with the engine's own filter or without, and with up
+// to three policies of any kind, which may share names.
+func RandomSetting(rng *rand.Rand, variant int) Setting {
+	s := Setting{Variant: variant, Builtin: rng.Intn(3) == 0, Large: rng.Intn(2) == 0}
+	for range []int{0, 1, 1, 2, 3}[rng.Intn(5)] { // policies, the last of which builds
+		s.Policies = append(s.Policies,
+			RandomKind(rng).MustNew(2+20*rng.Float64(), names[rng.Intn(len(names))]))
+	}
+	return s
+}

@@ -1,0 +1,38 @@
+package pebblev2_test
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+// FiltersOnDisk counts the tables by the names of their filters.
+func TestFiltersOnDisk(t *testing.T) {
+	_, err := pebblev2.FiltersOnDisk(nil)
+	require.ErrorContains(t, err, "pass one that pebble.Open returned")
+
+	dir, keys := t.TempDir(), policytest.Keys(policytest.Rand(t, 113), 40)
+	var db *pebble.DB
+	for i, name := range []string{"", "a", "b", "b"} {
+		o := resting(small(pebble.FormatNewest))
+		if name != "" {
+			o = configured(t, o, bloom(t, 10, policy.WithName(name)))
+		}
+		db = open(t, dir, o)
+		put(t, db, keys[10*i:][:10])
+		if i < 3 {
+			require.NoError(t, db.Close())
+		}
+	}
+	levels, err := pebblev2.FiltersOnDisk(db)
+	require.NoError(t, err)
+	require.Equal(t, pebblev2.LevelFilters{ByName: map[string]int{"a": 1, "b": 2}, None: 1},
+		levels[0])
+	require.Equal(t, pebblev2.LevelFilters{ByName: map[string]int{}}, levels[1])
+	require.NoError(t, db.Close())
+}

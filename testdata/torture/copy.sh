@@ -1,0 +1,26 @@
+# For the scripts beside it: copies a module, as the module proxy has it, and goes there. The copy
+# requires this repository.
+#
+#   . copy.sh MODULE[@VERSION]   without a version, that of go.mod
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$repository"
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+info=$(go mod download -json "$1")
+field() { sed -n 's/.*"'"$1"'": "\(.*\)",\{0,1\}$/\1/p' <<<"$info"; }
+echo "== $(field Path) $(field Version)"
+cp -r "$(field Dir)/." "$copy"
+chmod -R u+w "$copy"
+cd "$copy"
+cat "$repository/go.sum" >>go.sum
+go mod edit -require github.com/levelbloom/levelbloom@v0.0.0 \
+  -replace "github.com/levelbloom/levelbloom=$repository"
+export GOFLAGS=-mod=mod
+
+# test_each_kind runs go test for each kind of filter, or those in KINDS.
+test_each_kind() {
+  for kind in ${KINDS:-exact tuned blocked ribbon}; do
+    KIND=$kind go test "$@" >log 2>&1 || { tail -n 300 log; exit 1; }
+    echo "$kind: $(grep ' filters built, ' log)"
+  done
+}

@@ -1,0 +1,53 @@
+// Package ours has the policies with which the scripts beside it run the engines' own tests.
+package ours
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// Kinds lists the kinds of filter, as the variable KIND names them.
+var Kinds = []string{"exact", "tuned", "blocked", "ribbon"}
+
+// New returns a policy of a kind. It panics if there is none.
+func New(kind string, bitsPerKey float64, name string) policy.Policy {
+	var p policy.Policy
+	var err error
+	switch withName := policy.WithName(name); kind {
+	case "exact":
+		p, err = policy.NewBloom(bitsPerKey, withName)
+	case "tuned":
+		p, err = policy.NewBloom(bitsPerKey, withName, policy.WithTuning(0.05))
+	case "blocked":
+		p, err = policy.NewBlockedBloom(bitsPerKey, withName)
+	case "ribbon":
+		p, err = policy.NewRibbon(bitsPerKey, withName)
+	default:
+		err = fmt.Errorf("no kind is named %q: set KIND to one of %v", kind, Kinds)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// Counted returns the policy that KIND names, at 10 bits per key.
+var Counted = sync.OnceValue(func() *policy.Counted {
+	return policy.Count(New(os.Getenv("KIND"), 10, policy.Name))
+})
+
+// Main runs the tests of a package, and prints what Counted did. It fails if that avoided no read.
+func Main(m *testing.M) {
+	status := m.Run()
+	c := Counted().Snapshot()
+	fmt.Printf("%d filters built, %d checks, %d reads avoided\n",
+		c.Filters, c.Checks(), c.ReadsAvoided)
+	if c.ReadsAvoided == 0 {
+		status = 1
+	}
+	os.Exit(status)
+}
