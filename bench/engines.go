@@ -137,7 +137,7 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	if config.Dir, err = os.MkdirTemp(f.dir, "levelbloom-bench-"); err != nil {
 		return fmt.Errorf("-dir: %w", err)
 	}
-	config.Progress = report.NewProgress(os.Stderr)
+	config.Progress = report.ProgressOf(ctx, os.Stderr)
 	runs, err := supervise(ctx, &config)
 	err = errors.Join(err, removeAll(config.Dir))
 	r := f.report()

@@ -90,7 +90,7 @@ func rates(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := f.outputs.open(); err != nil {
 		return err
 	}
-	config.Progress = report.NewProgress(os.Stderr)
+	config.Progress = report.ProgressOf(ctx, os.Stderr)
 	outcome := ratebench.Outcome{Config: &config}
 	outcome.Results, err = config.Run(ctx)
 	r := f.report()

@@ -1,7 +1,12 @@
 // Package kind lists the kinds of filter that levelbloom builds. A new kind is one more entry.
 package kind
 
-import "github.com/levelbloom/levelbloom/policy"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
 
 // A Kind is a way to build filters, under the name that flags and tables have for it.
 type Kind struct {
@@ -80,6 +85,13 @@ func newRibbon(bits float64) (policy.Policy, error)  { return policy.NewRibbon(b
 
 // Name returns k's name.
 func Name(k Kind) string { return k.Name }
+
+// Call returns the line of Go that makes a policy of kind k.
+func (k Kind) Call(bits float64) string {
+	constructor, option, _ := strings.Cut(k.Constructor, " with ")
+	arguments := strings.Trim(fmt.Sprintf("%v, %s", bits, option), ", ")
+	return fmt.Sprintf("p, err := %s(%s)", constructor, arguments)
+}
 
 // Named returns the kind of that name.
 func Named(name string) (Kind, bool) {
