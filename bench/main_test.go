@@ -249,9 +249,9 @@ func TestHelp(t *testing.T) {
 		{"help", "engines,filters,rates,help,-json,above 1 is better"},
 		{"-help", "engines,filters,rates,help,-markdown"},
 		{"-h", "engines,filters,rates,help"},
-		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
+		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
-		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
+		{"rates -help", "-keys,-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Zero(t, r.status)
