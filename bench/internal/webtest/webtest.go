@@ -1,0 +1,112 @@
+// Package webtest opens pages in a headless Chromium and says what is wrong with them. It is for
+// tests.
+package webtest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// Screenshots is the environment variable that names the directory for screenshots.
+const Screenshots = "LEVELBLOOM_SCREENSHOTS"
+
+// patience is how long a browser may take to start, or for one action.
+const patience = time.Minute
+
+// A Browser is a running Chromium with an empty profile. It ends with its test.
+type Browser struct{ ctx context.Context }
+
+// Start starts a browser. Where none is installed it skips the test, which
+// LEVELBLOOM_REQUIRE_CHROMIUM=1 forbids.
+func Start(t testing.TB) *Browser {
+	program := find()
+	if program == "" {
+		const message = "no Chromium: on Debian, apt-get install chromium, to test pages"
+		if os.Getenv("LEVELBLOOM_REQUIRE_CHROMIUM") == "1" {
+			t.Fatal(message)
+		}
+		t.Skip(message)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.WSURLReadTimeout(patience))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	// Chromium adds values to its protocol that chromedp does not know: that is no error of a page.
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
+	t.Cleanup(cancel)
+	require.NoError(t, chromedp.Run(ctx))
+	return &Browser{ctx}
+}
+
+func find() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// A View is how a page is looked at.
+type View struct {
+	Width int // in pixels
+	Dark  bool
+	Print bool
+}
+
+// Open opens a page and waits until it is loaded. File URLs need an absolute path.
+func (b *Browser) Open(t testing.TB, url string, view View) *Page {
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	t.Cleanup(cancel)
+	p := &Page{t: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, p.listen)
+	const height = 900
+	scheme, media := "light", ""
+	if view.Dark {
+		scheme = "dark"
+	}
+	if view.Print {
+		media = "print"
+	}
+	require.NoError(t, chromedp.Run(ctx)) // opens the tab, which must outlive the patience of Do
+	p.Do(
+		emulation.SetDeviceMetricsOverride(int64(view.Width), height, 1, false),
+		emulation.SetEmulatedMedia().WithMedia(media).WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme},
+			{Name: "prefers-reduced-motion", Value: "reduce"},
+		}),
+		chromedp.Navigate(url))
+	return p
+}
+
+// Do runs actions of chromedp.
+func (p *Page) Do(actions ...chromedp.Action) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	require.NoError(p.t, chromedp.Run(ctx, actions...))
+}
+
+// Screenshot writes a picture of the whole page, name.png, into the directory that the environment
+// variable Screenshots names. Without it, it does nothing.
+func (p *Page) Screenshot(name string) {
+	p.t.Helper()
+	dir := os.Getenv(Screenshots)
+	if dir == "" {
+		return
+	}
+	var png []byte
+	p.Do(chromedp.FullScreenshot(&png, 100))
+	require.NoError(p.t, os.MkdirAll(dir, 0o755))
+	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+}
