@@ -61,6 +61,16 @@ func (c *Chart) LogX(min, max float64) { logarithmic(&c.X, min, max) }
 // LogY makes the vertical axis logarithmic.
 func (c *Chart) LogY(min, max float64) { logarithmic(&c.Y, min, max) }
 
+// EveryX puts a tick on the horizontal axis at 0 and after each step.
+func (c *Chart) EveryX(step float64) {
+	c.X.Min = 0
+	var ticks plot.ConstantTicks
+	for x := 0.0; x <= c.X.Max+step/1e6; x += step {
+		ticks = append(ticks, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'f', -1, 64)})
+	}
+	c.X.Tick.Marker = ticks
+}
+
 func logarithmic(axis *plot.Axis, low, high float64) {
 	axis.Scale, axis.Min, axis.Max = plot.LogScale{}, low, high
 	steps := []float64{1, 2, 5}

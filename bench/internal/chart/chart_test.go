@@ -48,7 +48,7 @@ func TestFigure(t *testing.T) {
 			}
 		}
 		for _, want := range []string{"<script>\n", "a & b\n", "A <title>\n", "keys\n",
-			"rate, %\n", "\n exact\n", "\n theory\n", "\n spread\n", "capacity\n", "target\n",
+			"rate, %\n", "\nexact\n", "\ntheory\n", "\nspread\n", "capacity\n", "target\n",
 			"\n0.01\n", "\n0.05\n", "\n1\n", "second\n"} {
 			require.Contains(t, texts, want)
 		}

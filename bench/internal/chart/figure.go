@@ -110,13 +110,14 @@ func (f *Figure) entries() (all []entry) {
 const (
 	rowHeight  = 5 * vg.Millimeter
 	thumbWidth = 7 * vg.Millimeter
+	gap        = 1.5 * vg.Millimeter // between thumb and name
 	entryGap   = 5 * vg.Millimeter
 )
 
 var legendStyle = text.Style{Font: sans, Handler: plot.DefaultTextHandler, YAlign: text.YCenter}
 
 func (e entry) width() vg.Length {
-	return thumbWidth + legendStyle.Width(" "+e.name) + entryGap
+	return thumbWidth + gap + legendStyle.Width(e.name) + entryGap
 }
 
 func (e entry) draw(c draw.Canvas, x, y vg.Length) {
@@ -127,7 +128,7 @@ func (e entry) draw(c draw.Canvas, x, y vg.Length) {
 	}
 	style := legendStyle
 	style.Color = ink
-	c.FillText(style, vg.Point{X: x + thumbWidth, Y: y + rowHeight/2}, " "+e.name)
+	c.FillText(style, vg.Point{X: x + thumbWidth + gap, Y: y + rowHeight/2}, e.name)
 }
 
 // rows breaks the entries into lines of that width.

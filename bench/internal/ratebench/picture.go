@@ -33,7 +33,7 @@ func ShapeCharts(records []Record) (charts []*chart.Chart, err error) {
 		}
 	}
 	for _, n := range ns {
-		c := chart.New(title(n), "false positives, % (10 bits per key)", "")
+		c := chart.New(Record{N: n}.Of(), "false positives, % (10 bits per key)", "")
 		c.Names(shapes)
 		c.LogX(low, high)
 		for _, k := range kinds {
@@ -64,16 +64,21 @@ func ShapeFigure(records []Record) (*chart.Figure, error) {
 	}, err
 }
 
-func title(n int) string {
-	title := keys.FormatN(n) + " keys per filter"
-	switch n {
-	case WindowKeys:
-		return "goleveldb: " + title
-	case TableKeys:
-		return "Pebble: " + title
+// Of says of how many keys the record's filters are, and which engine has such filters.
+func (r Record) Of() string {
+	switch of := keys.FormatN(r.N) + " keys per filter"; {
+	case r.N == WindowKeys:
+		return "goleveldb: " + of
+	case r.N >= leastTable:
+		return "Pebble: " + of
+	default:
+		return of
 	}
-	return title
 }
+
+// leastTable is the number of keys from which on a filter is more likely that of a Pebble table
+// than of a window.
+const leastTable = 1000
 
 func addNew[T comparable](all []T, x T) []T {
 	if slices.Contains(all, x) {

@@ -369,8 +369,8 @@ func TestShapeFigure(t *testing.T) {
 	var b bytes.Buffer
 	_, err = figure.WriteTo(&b)
 	require.NoError(t, err)
-	for _, want := range []string{">random</text>", ">bigendian</text>", "> exact</text>",
-		"> blocked</text>", ">goleveldb: 36 keys per filter<", ">1k keys per filter<"} {
+	for _, want := range []string{">random</text>", ">bigendian</text>", ">exact</text>",
+		">blocked</text>", ">goleveldb: 36 keys per filter<", ">1k keys per filter<"} {
 		require.Contains(t, b.String(), want)
 	}
 }

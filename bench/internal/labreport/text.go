@@ -1,0 +1,49 @@
+package labreport
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// percent writes a rate with two digits that count, such as "0.13 %".
+func percent(rate float64) string {
+	switch {
+	case math.IsNaN(rate):
+		return "unknown"
+	case rate >= 0.9995:
+		return "100 %"
+	}
+	return digits(100*rate, 2) + " %"
+}
+
+// digits writes x with n digits that count at most, and commas between thousands.
+func digits(x float64, n int) string {
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		return ""
+	case x == 0:
+		return "0"
+	}
+	power := int(math.Floor(math.Log10(math.Abs(x)))) + 1 - n
+	scale := math.Pow(10, float64(power))
+	x = math.Round(x/scale) * scale
+	if math.Abs(x) >= 1000 {
+		return message.NewPrinter(language.English).Sprintf("%.0f", x)
+	}
+	return strconv.FormatFloat(x, 'f', max(0, -power), 64)
+}
+
+// title writes the name of an engine.
+func title(engine string) string { return strings.Replace(engine, "pebblev", "Pebble v", 1) }
+
+// list joins words as a sentence does.
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}

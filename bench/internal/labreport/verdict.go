@@ -1,0 +1,157 @@
+package labreport
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+)
+
+// headline answers in a sentence which filter to use.
+func headline(all []advice) string {
+	if len(all) == 0 {
+		return "What filters do"
+	}
+	worst := slices.MaxFunc(all, func(a, b advice) int {
+		if a.Now.FPR < b.Now.FPR {
+			return -1
+		}
+		return 1
+	})
+	if worst.Best.FPR > 0.9*worst.Now.FPR {
+		return fmt.Sprintf("Keep your engine's own filters: %s false positives, and others are "+
+			"no better", percent(worst.Now.FPR))
+	}
+	return fmt.Sprintf("Use %s filters: %s false positives instead of %s in %s", worst.Kind.Name,
+		percent(worst.Best.FPR), percent(worst.Now.FPR), title(worst.Engine))
+}
+
+// A card is the verdict for an engine.
+type card struct {
+	Engine        string
+	Now, Then     string // rates
+	Before, After string // lines of Go
+	Costs         []string
+	Instead       []instead
+}
+
+// instead is another filter that some should prefer.
+type instead struct{ Name, Use, Call, Cost string }
+
+// diskUs is the time of a read, in microseconds, for which the page says how long a miss waits.
+const diskUs = 100
+
+func cards(all []advice, bits float64) (cards []card) {
+	for _, a := range all {
+		k := a.Kind
+		c := card{
+			Engine: title(a.Engine), Now: percent(a.Now.FPR), Then: percent(a.Best.FPR),
+			Before: own[a.Engine](engine.WholeBits(bits)), After: k.Call(bits),
+			Costs: []string{
+				fmt.Sprintf("Memory: %s MB of filters per million keys; now %s MB.",
+					digits(a.Best.MB, 3), digits(a.Now.MB, 3)),
+				fmt.Sprintf("Needless reads: %s per 1,000 misses; now %s. If a read takes %d us, a "+
+					"miss waits %s us for them on average; now %s us.", digits(1000*a.Best.Reads, 2),
+					digits(1000*a.Now.Reads, 2), diskUs, digits(diskUs*a.Best.Reads, 2),
+					digits(diskUs*a.Now.Reads, 2)),
+				fmt.Sprintf("Loading: %s.", a.faster(a.Best)),
+			},
+		}
+		if k.Encoding != kind.Exact.Encoding {
+			c.Costs = append(c.Costs, "C++ LevelDB and plain "+title(a.Engine)+" still find every "+
+				"key, but these filters save them no reads.")
+		}
+		for _, other := range a.Others() {
+			o := a.of(other.Name)
+			c.Instead = append(c.Instead, instead{upper(other.Name), other.Use, other.Call(bits),
+				fmt.Sprintf("%s false positives, %s MB per million keys; loading: %s.",
+					percent(o.FPR), digits(o.MB, 3), a.faster(o))})
+		}
+		cards = append(cards, c)
+	}
+	return cards
+}
+
+// own is how the engines' own filters are asked for.
+var own = map[string]func(bits int) string{
+	"goleveldb": func(bits int) string { return fmt.Sprintf("filter.NewBloomFilter(%d)", bits) },
+	"pebblev1":  func(bits int) string { return fmt.Sprintf("bloom.FilterPolicy(%d)", bits) },
+	"pebblev2":  func(bits int) string { return fmt.Sprintf("bloom.FilterPolicy(%d)", bits) },
+}
+
+// faster says how fast a database is loaded, compared with the engine's own filters.
+func (a advice) faster(c choice) string {
+	switch s := c.Load; {
+	case s.Low > 1+a.Noise, s.High < 1-a.Noise:
+		return s.String() + " times as fast as now"
+	}
+	return fmt.Sprintf("as fast as now, within noise (%.0f %%)", 100*a.Noise)
+}
+
+func upper(s string) string { return string(s[0]-'a'+'A') + s[1:] }
+
+// choiceTable shows what each filter does in an engine.
+func choiceTable(a advice) report.TextTable {
+	t := report.TextTable{
+		Title: title(a.Engine) + ": what each filter does and costs", Keys: 1,
+		Columns: []string{"filter", "false positives", "needless reads per 1,000 misses",
+			fmt.Sprintf("a miss waits for them, us, if a read takes %d us", diskUs),
+			"load, times as fast as builtin", "filters, MB per million keys"},
+	}
+	for _, c := range a.Choices {
+		fpr, mb := percent(c.FPR), digits(c.MB, 3)
+		if c.Filter == engine.None {
+			fpr, mb = "", ""
+		}
+		t.Rows = append(t.Rows, []string{c.Filter, fpr, digits(1000*c.Reads, 3),
+			digits(diskUs*c.Reads, 3), c.Load.String(), mb})
+	}
+	return t
+}
+
+// bitsTable says which of the measured bits per key each kind needs for a rate.
+func bitsTable(records []ratebench.Record) report.TextTable {
+	targets := []float64{0.01, 0.001}
+	t := report.TextTable{Title: "Bits per key for a rate of false positives: the fewest that " +
+		"were measured and reach it", Keys: 2, Columns: []string{"filters", "kind"}}
+	for _, target := range targets {
+		t.Columns = append(t.Columns, fmt.Sprintf("for %v %%", 100*target))
+	}
+	for _, of := range distinct(records, ratebench.Record.Of) {
+		for _, k := range distinct(records, func(r ratebench.Record) string { return r.Kind }) {
+			row := []string{of, k}
+			for _, target := range targets {
+				cell := "not reached"
+				for _, r := range slices.Backward(records) {
+					if r.Of() == of && r.Kind == k && r.FPR <= target {
+						cell = fmt.Sprint(r.Bits)
+					}
+				}
+				row = append(row, cell)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// A section is a part of the page.
+type section struct {
+	ID, Title string
+	Text      string
+	Figures   []template.HTML
+	Tables    []report.TextTable
+}
+
+// Verdict returns the headline.
+func (r *Results) Verdict() string {
+	p, err := r.decode()
+	if err != nil {
+		return err.Error()
+	}
+	return headline(advices(p.engines))
+}
