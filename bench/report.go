@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
@@ -53,10 +54,11 @@ type part struct {
 // parts returns what to run, the verdict's keys in words, and whether they are the user's own.
 func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 	const window = ratebench.WindowKeys
-	table, subject := ratebench.TableKeys, []string{"-shapes", f.shape, "-densities", f.density}
+	table, num, reads := ratebench.TableKeys, 100_000, 1<<13
+	subject := []string{"-shapes", f.shape, "-densities", f.density}
 	inEngines := []string{"-shape", f.shape, "-density", f.density}
 	if f.quick {
-		table = 10_000
+		table, num, reads = 10_000, 30_000, 1<<12
 	}
 	own, err := f.ownKeys()
 	if err != nil {
@@ -67,7 +69,8 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 		if err := own.Fits(window, 0); err != nil {
 			return nil, "", fmt.Errorf("-keys: %w", err)
 		}
-		table = min(table, own.Most(0))
+		table, reads = min(table, own.Most(0)), min(reads, len(own)/8)
+		num = min(num, own.Most(reads+1))
 		subject = []string{"-keys", f.keysPath}
 		inEngines = subject
 		keysInWords = fmt.Sprintf("your own keys (%d from %s)", len(own), f.keysPath)
@@ -81,7 +84,7 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 	bits, n := fmt.Sprint(f.bits), fmt.Sprintf("%d,%d", window, table)
 	return []part{
 		{labreport.Engines, append([]string{"engines", "-bits", bits, "-threads", "1",
-			"-disk", "0", "-num", scale("100000", "30000"), "-reads", scale("8192", "4096"),
+			"-disk", "0", "-num", fmt.Sprint(num), "-reads", fmt.Sprint(reads),
 			"-rounds", scale("3", "1")}, inEngines...), 10},
 		{labreport.TradeOff, append([]string{"rates", "-n", n, "-bits",
 			scale("4,5,6,7,8,9,10,11,12,14,16,18,20", "4,6,8,10,12,16,20"),
@@ -125,7 +128,7 @@ func reports(ctx context.Context, args []string, stdout io.Writer) error {
 			Own: f.keysPath != "", Bits: f.bits, Quick: f.quick,
 		}
 		results.Parts, failed = f.run(ctx, all)
-		if len(results.Parts) == 0 {
+		if !slices.ContainsFunc(results.Parts, labreport.Part.Measured) {
 			return failed
 		}
 	}
@@ -142,8 +145,7 @@ func reports(ctx context.Context, args []string, stdout io.Writer) error {
 	return errors.Join(failed, err)
 }
 
-// run runs the parts and returns what those measured that had something to say. It goes on after a
-// part that failed, unless ctx ended.
+// run runs the parts, and goes on after one that failed, unless ctx ended.
 func (f *reportFlags) run(ctx context.Context, all []part) (parts []labreport.Part, failed error) {
 	total, done := 0, 0
 	for _, p := range all {
@@ -168,11 +170,14 @@ func (f *reportFlags) run(ctx context.Context, all []part) (parts []labreport.Pa
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
 		}
 		data, readErr := os.ReadFile(jsonPath)
+		os.Remove(jsonPath) // results.json has it
 		if readErr == nil && len(data) > 0 {
 			readErr = json.Unmarshal(data, &measured.Report)
-			parts = append(parts, measured)
 		}
-		failed = errors.Join(failed, readErr, os.Remove(jsonPath))
+		if err == nil {
+			failed = errors.Join(failed, readErr)
+		}
+		parts = append(parts, measured)
 		done += p.seconds
 	}
 	return parts, failed

@@ -28,12 +28,12 @@ var looks = []Look{
 	{color.RGBA{0xd5, 0x5e, 0x00, 0xff}, draw.CircleGlyph{}},
 	{color.RGBA{0x1a, 0x7f, 0xc0, 0xff}, draw.BoxGlyph{}},
 	{color.RGBA{0x00, 0x9e, 0x73, 0xff}, draw.PyramidGlyph{}},
-	{ink, cross{}},
+	{ink, cross{0.8, 0.8}},
 	Other,
 }
 
 // Other is the look of what is no kind of filter.
-var Other = Look{color.RGBA{0x80, 0x80, 0x80, 0xff}, draw.PlusGlyph{}}
+var Other = Look{color.RGBA{0x80, 0x80, 0x80, 0xff}, cross{1, 0}}
 
 // LookOf returns the look of a kind of filter, or Other. It is the same in all charts.
 func LookOf(name string) Look {
@@ -49,12 +49,13 @@ func (l Look) glyph() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: l.Color, Radius: 3.5, Shape: l.Shape}
 }
 
-// cross is a cross that is as bold as the other shapes.
-type cross struct{}
+// cross is a cross that is as bold as the other shapes: one stroke from -x, -y to x, y, and the one
+// across.
+type cross struct{ x, y vg.Length }
 
-func (cross) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+func (g cross) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
 	line := draw.LineStyle{Color: style.Color, Width: 1.6}
-	r := style.Radius * 0.8
-	c.StrokeLine2(line, at.X-r, at.Y-r, at.X+r, at.Y+r)
-	c.StrokeLine2(line, at.X-r, at.Y+r, at.X+r, at.Y-r)
+	x, y := style.Radius*g.x, style.Radius*g.y
+	c.StrokeLine2(line, at.X-x, at.Y-y, at.X+x, at.Y+y)
+	c.StrokeLine2(line, at.X-y, at.Y+x, at.X+y, at.Y-x)
 }

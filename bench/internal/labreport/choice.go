@@ -24,6 +24,7 @@ type choice struct {
 type advice struct {
 	Engine  string
 	Choices []choice
+	Rounds  int
 	Noise   float64 // by which loads with the same filter differed, a part of 1
 	Now     choice  // the engine's own filter
 	Best    choice
@@ -69,6 +70,9 @@ func advices(runs []enginebench.Run) (all []advice) {
 				a.Choices = append(a.Choices, c)
 				gain[filter] += 100 * (1 - c.FPR)
 			}
+		}
+		for _, r := range own {
+			a.Rounds = max(a.Rounds, r.Round)
 		}
 		for _, ratio := range engineRatios(own) {
 			if ratio.again && ratio.load {

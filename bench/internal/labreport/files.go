@@ -2,15 +2,20 @@ package labreport
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 )
 
 // The names of the files.
 const (
 	ResultsFile = "results.json"
 	PageFile    = "report.html"
+	PictureFile = "fpr.svg" // rates by shape of keys
 )
 
 // Read reads results.
@@ -38,8 +43,8 @@ func (r *Results) Compare(path string) error {
 	return err
 }
 
-// Write writes the results and the page into dir. The page is made of the results as they are read
-// again.
+// Write writes the results, the page and the picture into dir. Both are made of the results as they
+// are read again.
 func (r *Results) Write(dir string) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -53,13 +58,28 @@ func (r *Results) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	page, err := os.Create(filepath.Join(dir, PageFile))
+	if err := write(filepath.Join(dir, PageFile), read.WritePage); err != nil {
+		return err
+	}
+	p, err := read.decode()
+	if err != nil || len(p.shapes) == 0 {
+		return err
+	}
+	picture, err := ratebench.ShapeFigure(p.shapes)
 	if err != nil {
 		return err
 	}
-	if err := read.WritePage(page); err != nil {
-		page.Close()
+	return write(filepath.Join(dir, PictureFile), func(w io.Writer) error {
+		_, err := picture.WriteTo(w)
+		return err
+	})
+}
+
+// write writes a file with f.
+func write(path string, f func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
 		return err
 	}
-	return page.Close()
+	return errors.Join(f(file), file.Close())
 }

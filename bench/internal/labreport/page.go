@@ -84,7 +84,7 @@ func (r *Results) WritePage(w io.Writer) error {
 	}
 	return page.Execute(w, map[string]any{
 		"CSS": template.CSS(pageCSS), "R": r, "Headline": headline(all), "Problem": r.problem(),
-		"Cards": cards(all, r.Bits), "Sections": sections,
+		"Cards": cards(all, r.Bits, builds(p.speeds)), "Sections": sections,
 	})
 }
 

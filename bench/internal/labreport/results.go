@@ -33,6 +33,9 @@ type Part struct {
 	Report  report.File `json:"report"`
 }
 
+// Measured reports whether the part measured anything before it ended.
+func (p Part) Measured() bool { return len(p.Report.Records) > 0 }
+
 // The names of the parts.
 const (
 	Engines  = "engines"
@@ -58,7 +61,7 @@ func (r *Results) decode() (p parts, err error) {
 		if records == nil {
 			return p, fmt.Errorf("no part is named %q", part.Name)
 		}
-		if len(part.Report.Records) == 0 { // the part failed before it measured anything
+		if !part.Measured() {
 			continue
 		}
 		if err := json.Unmarshal(part.Report.Records, records); err != nil {

@@ -70,6 +70,14 @@ func nth(values []float64, i, step int) (some []float64) {
 	return some
 }
 
+// builds returns how fast the contestants build filters.
+func builds(records []filterbench.Record) []speedRatio {
+	records = slices.Clone(records)
+	return speedRatios(slices.DeleteFunc(records, func(r filterbench.Record) bool {
+		return r.Work != string(filterbench.Build)
+	}))
+}
+
 // engineRatios compares the speed of databases with filters with that without, and the filter that
 // runs twice with itself. The spread is the extremes of the rounds.
 func engineRatios(runs []enginebench.Run) (ratios []speedRatio) {

@@ -33,6 +33,7 @@ func headline(all []advice) string {
 // A card is the verdict for an engine.
 type card struct {
 	Engine        string
+	Adapter       string
 	Now, Then     string // rates
 	Before, After string // lines of Go
 	Costs         []string
@@ -45,11 +46,11 @@ type instead struct{ Name, Use, Call, Cost string }
 // diskUs is the time of a read, in microseconds, for which the page says how long a miss waits.
 const diskUs = 100
 
-func cards(all []advice, bits float64) (cards []card) {
+func cards(all []advice, bits float64, builds []speedRatio) (cards []card) {
 	for _, a := range all {
 		k := a.Kind
 		c := card{
-			Engine: title(a.Engine), Now: percent(a.Now.FPR), Then: percent(a.Best.FPR),
+			Engine: title(a.Engine), Adapter: a.Engine, Now: percent(a.Now.FPR), Then: percent(a.Best.FPR),
 			Before: own[a.Engine](engine.WholeBits(bits)), After: k.Call(bits),
 			Costs: []string{
 				fmt.Sprintf("Memory: %s MB of filters per million keys; now %s MB.",
@@ -58,7 +59,7 @@ func cards(all []advice, bits float64) (cards []card) {
 					"miss waits %s us for them on average; now %s us.", digits(1000*a.Best.Reads, 2),
 					digits(1000*a.Now.Reads, 2), diskUs, digits(diskUs*a.Best.Reads, 2),
 					digits(diskUs*a.Now.Reads, 2)),
-				fmt.Sprintf("Loading: %s.", a.faster(a.Best)),
+				a.speed(a.Best, builds),
 			},
 		}
 		if k.Encoding != kind.Exact.Encoding {
@@ -68,8 +69,8 @@ func cards(all []advice, bits float64) (cards []card) {
 		for _, other := range a.Others() {
 			o := a.of(other.Name)
 			c.Instead = append(c.Instead, instead{upper(other.Name), other.Use, other.Call(bits),
-				fmt.Sprintf("%s false positives, %s MB per million keys; loading: %s.",
-					percent(o.FPR), digits(o.MB, 3), a.faster(o))})
+				fmt.Sprintf("%s false positives, %s MB per million keys. %s", percent(o.FPR),
+					digits(o.MB, 3), a.speed(o, builds))})
 		}
 		cards = append(cards, c)
 	}
@@ -83,13 +84,23 @@ var own = map[string]func(bits int) string{
 	"pebblev2":  func(bits int) string { return fmt.Sprintf("bloom.FilterPolicy(%d)", bits) },
 }
 
-// faster says how fast a database is loaded, compared with the engine's own filters.
-func (a advice) faster(c choice) string {
-	switch s := c.Load; {
-	case s.Low > 1+a.Noise, s.High < 1-a.Noise:
-		return s.String() + " times as fast as now"
+// speed says how fast filters are built, and databases loaded if there was more than one round.
+func (a advice) speed(c choice, builds []speedRatio) (text string) {
+	for _, b := range builds {
+		if b.contestant == c.Filter {
+			text += fmt.Sprintf("Building filters: %s times as fast as %s's own. ",
+				digits(b.middle, 2), b.base)
+		}
 	}
-	return fmt.Sprintf("as fast as now, within noise (%.0f %%)", 100*a.Noise)
+	switch s := c.Load; {
+	case a.Rounds < 2:
+	case s.Low > 1+a.Noise, s.High < 1-a.Noise:
+		text += fmt.Sprintf("Loading a database: %s times as fast as now.", s)
+	default:
+		text += fmt.Sprintf("Loading a database: as fast as now, within noise (%.0f %%).",
+			100*a.Noise)
+	}
+	return text
 }
 
 func upper(s string) string { return string(s[0]-'a'+'A') + s[1:] }
@@ -100,15 +111,21 @@ func choiceTable(a advice) report.TextTable {
 		Title: title(a.Engine) + ": what each filter does and costs", Keys: 1,
 		Columns: []string{"filter", "false positives", "needless reads per 1,000 misses",
 			fmt.Sprintf("a miss waits for them, us, if a read takes %d us", diskUs),
-			"load, times as fast as builtin", "filters, MB per million keys"},
+			"filters, MB per million keys"},
+	}
+	if a.Rounds > 1 {
+		t.Columns = append(t.Columns, "load, times as fast as builtin")
 	}
 	for _, c := range a.Choices {
-		fpr, mb := percent(c.FPR), digits(c.MB, 3)
+		row := []string{c.Filter, percent(c.FPR), digits(1000*c.Reads, 3),
+			digits(diskUs*c.Reads, 3), digits(c.MB, 3)}
 		if c.Filter == engine.None {
-			fpr, mb = "", ""
+			row[1], row[4] = "", ""
 		}
-		t.Rows = append(t.Rows, []string{c.Filter, fpr, digits(1000*c.Reads, 3),
-			digits(diskUs*c.Reads, 3), c.Load.String(), mb})
+		if a.Rounds > 1 {
+			row = append(row, c.Load.String())
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

@@ -17,8 +17,8 @@ const (
 	TableKeys  = 100_000
 )
 
-// ShapeCharts returns a chart for each number of keys per filter, with a line for each shape of keys
-// and a glyph for each kind. The rates are those at 10 bits per key.
+// ShapeCharts returns a chart for each number of keys per filter, with a line for each shape of
+// keys and a glyph for each kind. The rates are those at 10 bits per key.
 func ShapeCharts(records []Record) (charts []*chart.Chart, err error) {
 	var ns []int
 	var shapes, kinds []string
