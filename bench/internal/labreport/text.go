@@ -28,13 +28,13 @@ func digits(x float64, n int) string {
 	case x == 0:
 		return "0"
 	}
-	power := int(math.Floor(math.Log10(math.Abs(x)))) + 1 - n
-	scale := math.Pow(10, float64(power))
-	x = math.Round(x/scale) * scale
+	// Rounded first: 0.0996 is 0.10, which has one decimal less.
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', n-1, 64), 64)
+	decimals := n - 1 - int(math.Floor(math.Log10(math.Abs(x))))
 	if math.Abs(x) >= 1000 {
 		return message.NewPrinter(language.English).Sprintf("%.0f", x)
 	}
-	return strconv.FormatFloat(x, 'f', max(0, -power), 64)
+	return strconv.FormatFloat(x, 'f', max(0, decimals), 64)
 }
 
 // title writes the name of an engine.

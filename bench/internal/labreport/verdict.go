@@ -1,6 +1,7 @@
 package labreport
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
@@ -16,12 +17,7 @@ func headline(all []advice) string {
 	if len(all) == 0 {
 		return "What filters do"
 	}
-	worst := slices.MaxFunc(all, func(a, b advice) int {
-		if a.Now.FPR < b.Now.FPR {
-			return -1
-		}
-		return 1
-	})
+	worst := slices.MaxFunc(all, func(a, b advice) int { return cmp.Compare(a.Now.FPR, b.Now.FPR) })
 	if worst.Best.FPR > 0.9*worst.Now.FPR {
 		return fmt.Sprintf("Keep your engine's own filters: %s false positives, and others are "+
 			"no better", percent(worst.Now.FPR))

@@ -1,0 +1,195 @@
+package labreport
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
+)
+
+// The page and the picture come from results.json alone: made again from it, they are the same.
+func TestAgain(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	require.NoError(t, results(t).Write(first))
+	read, err := Read(filepath.Join(first, ResultsFile))
+	require.NoError(t, err)
+	require.NoError(t, read.Write(second))
+	for _, name := range []string{ResultsFile, PageFile, PictureFile} {
+		a, err := os.ReadFile(filepath.Join(first, name))
+		require.NoError(t, err)
+		b, err := os.ReadFile(filepath.Join(second, name))
+		require.NoError(t, err)
+		require.Equal(t, string(a), string(b), name)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	r := results(t)
+	require.Equal(t, "Use blocked filters: 1.0 % false positives instead of 9.0 % in goleveldb",
+		r.Verdict())
+	p, err := r.decode()
+	require.NoError(t, err)
+	all := cards(advices(p.engines), 10, builds(p.speeds))
+	require.Len(t, all, 2)
+	require.Equal(t, "filter.NewBloomFilter(10)", all[0].Before)
+	require.Equal(t, "p, err := policy.NewBlockedBloom(10)", all[0].After)
+	costs := strings.Join(all[0].Costs, "\n")
+	require.Contains(t, costs, "Memory: 1.25 MB of filters per million keys; now 1.25 MB.")
+	require.Contains(t, costs, "Needless reads: 40 per 1,000 misses; now 360. If a read takes 100 "+
+		"us, a miss waits 4.0 us for them on average; now 36 us.")
+	require.Contains(t, costs, "Building filters: 3.0 times as fast as goleveldb's own. "+
+		"Loading a database: as fast as now, within noise (3 %).")
+	require.Equal(t, []instead{
+		{"Tuned", "if C++ LevelDB or another reader of LevelDB's filters reads the tables too",
+			"p, err := policy.NewBloom(10, policy.WithTuning(0.05))", all[0].Instead[0].Cost},
+		{"Ribbon", "if needless reads cost more than longer builds, as those of a disk do",
+			"p, err := policy.NewRibbon(10)", all[0].Instead[1].Cost},
+	}, all[0].Instead)
+	require.Contains(t, all[0].Instead[1].Cost, "0.10 % false positives")
+}
+
+// If no filter is better than the engine's own, the page says so.
+func TestNothingToGain(t *testing.T) {
+	r := results(t)
+	p, err := r.decode()
+	require.NoError(t, err)
+	for i := range p.engines {
+		if _, ok := rates[p.engines[i].Contestant]; ok {
+			p.engines[i].BetweenAvoided = 3960
+		}
+	}
+	require.Contains(t, headline(advices(p.engines)), "Keep your engine's own filters: 1.0 %")
+	require.Equal(t, "What filters do", headline(nil))
+}
+
+func TestBitsTable(t *testing.T) {
+	p, err := results(t).decode()
+	require.NoError(t, err)
+	rows := bitsTable(p.tradeOff).Rows
+	require.Len(t, rows, 8)
+	require.Equal(t, []string{"goleveldb: 36 keys per filter", "exact", "not reached",
+		"not reached"}, rows[0])
+	require.Equal(t, []string{"goleveldb: 36 keys per filter", "ribbon", "4", "4"}, rows[3])
+	require.Equal(t, []string{"Pebble: 10k keys per filter", "blocked", "4", "not reached"},
+		rows[6])
+}
+
+// A part that failed is missing on the page, and named.
+func TestMissingParts(t *testing.T) {
+	r := results(t)
+	r.Parts = r.Parts[1:]
+	r.Parts[0].Error, r.Parts[0].Report.Records = "no <room>", nil
+	var page bytes.Buffer
+	require.NoError(t, r.WritePage(&page))
+	require.Contains(t, page.String(), "Incomplete. tradeoff: no &lt;room&gt;.")
+	r.Parts[1].Name = "other"
+	require.ErrorContains(t, r.WritePage(&page), `no part is named "other"`)
+}
+
+// change changes the records of a part.
+func change[T any](t *testing.T, r *Results, part string, f func(*T)) {
+	for i := range r.Parts {
+		if r.Parts[i].Name == part {
+			var records []T
+			require.NoError(t, json.Unmarshal(r.Parts[i].Report.Records, &records))
+			for j := range records {
+				f(&records[j])
+			}
+			data, err := json.Marshal(records)
+			require.NoError(t, err)
+			r.Parts[i].Report.Records = data
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, results(t).Write(dir))
+	old := filepath.Join(dir, ResultsFile)
+	r := results(t)
+	require.NoError(t, r.Compare(old))
+	require.Empty(t, r.Compared.Better)
+	require.Empty(t, r.Compared.Worse)
+	require.Zero(t, r.Compared.Missing)
+	require.Equal(t, leastNoise, r.Compared.Noise)
+	same := r.Compared.Same
+	require.Greater(t, same, 40)
+
+	// Intervals that overlap are noise, others are not.
+	move := func(kind string, by float64) {
+		change(t, r, Shapes, func(x *ratebench.Record) {
+			if x.Kind == kind && x.Shape == "random" && x.N == 36 {
+				x.FPR, x.Low, x.High = by*x.FPR, by*x.Low, by*x.High
+			}
+		})
+	}
+	move("exact", 1.1)
+	move("blocked", 0.5)
+	move("ribbon", 2)
+	require.NoError(t, r.Compare(old))
+	require.Equal(t, []Change{{"false positives: blocked, random 63%, goleveldb: 36 keys per " +
+		"filter, 10 bits per key", "1.0 % [0.90 % to 1.1 %]", "0.50 % [0.45 % to 0.55 %]"}},
+		r.Compared.Better)
+	require.Len(t, r.Compared.Worse, 1)
+	require.Contains(t, r.Compared.Worse[0].Figure, "ribbon")
+	require.Equal(t, same-2, r.Compared.Same)
+
+	r = results(t)
+	r.Parts = r.Parts[:3]
+	require.NoError(t, r.Compare(old))
+	require.Equal(t, 8, r.Compared.Missing)
+	require.ErrorContains(t, r.Compare(filepath.Join(dir, PageFile)), PageFile)
+}
+
+// A speed counts as changed only beyond the noise of the same code in either run.
+func TestCompareSpeeds(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, results(t).Write(dir))
+	old := filepath.Join(dir, ResultsFile)
+	r := results(t)
+	faster := func(name string, by float64) {
+		change(t, r, Speeds, func(x *struct {
+			Work       string  `json:"work"`
+			Mix        string  `json:"keys"`
+			N          int     `json:"n"`
+			Length     int     `json:"key_bytes"`
+			Contestant string  `json:"contestant"`
+			Round      int     `json:"round"`
+			Ns         float64 `json:"ns_per_key"`
+		}) {
+			if x.Contestant == name && x.Work == "build" {
+				x.Ns /= by
+			}
+		})
+	}
+	faster("exact", 1.2)
+	faster("ribbon", 1/1.2)
+	require.NoError(t, r.Compare(old))
+	require.Len(t, r.Compared.Better, 1)
+	require.Contains(t, r.Compared.Better[0].Figure, "build, 10k keys per filter: exact")
+	require.Len(t, r.Compared.Worse, 1)
+	require.Contains(t, r.Compared.Worse[0].Figure, "ribbon")
+
+	faster("goleveldb again", 1.3)
+	require.NoError(t, r.Compare(old))
+	require.InDelta(t, 0.3, r.Compared.Noise, 0.001)
+	require.Empty(t, r.Compared.Better)
+	require.Empty(t, r.Compared.Worse)
+}
+
+func TestDigits(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0", 0.000123: "0.00012", 0.0996: "0.10", 1.04: "1.0", 12.3: "12", 99.6: "100",
+		1234: "1,200", 1.26e7: "13,000,000",
+	} {
+		require.Equal(t, want, digits(x, 2))
+	}
+	require.Equal(t, "100 %", percent(1))
+	require.Equal(t, "0.13 %", percent(0.00134))
+}
