@@ -246,11 +246,12 @@ func TestQuick(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"help", "engines,filters,rates,help,-json,above 1 is better"},
-		{"-help", "engines,filters,rates,help,-markdown"},
-		{"-h", "engines,filters,rates,help"},
+		{"help", "engines,filters,rates,report,help,-json,above 1 is better"},
+		{"-help", "engines,filters,rates,report,help,-markdown"},
+		{"-h", "engines,filters,rates,report,help"},
 		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
+		{"report -help", "-out,-keys,-shape,-density,-bits,-compare,-from,-quick,report.html,fpr.svg"},
 		{"rates -help", "-keys,-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
@@ -267,7 +268,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates or help`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, report or help`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},
@@ -303,6 +304,14 @@ func TestBadInput(t *testing.T) {
 		{"rates -bits=10,0", "-bits: exact: policy: 0 bits per key"},
 		{"rates -bits=10,10.0", `-bits: "10.0" is named twice`},
 		{"rates -queries=0", "-queries 0: pass 1 to 1000000000"},
+		{"report", "-out: pass a directory"},
+		{"report -out=. -csv=x", "-json, -csv and -markdown: this report writes its files"},
+		{"report -out=. -bits=0", "-bits: policy: 0 bits per key"},
+		{"report -out=. -shape=octal", `-shape: no "octal": choose from random,`},
+		{"report -out=. -density=1", `-density: no "1": choose from alternating,`},
+		{"report -out=. -keys=/no/such/file", "-keys: "},
+		{"report -out=. -from=/no/such/file", "-from: open /no/such/file"},
+		{"report -out=. -compare=/no/such/file", "-compare: open /no/such/file"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Equal(t, exitCannotRun, r.status, c.args)

@@ -15,6 +15,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/labreport"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 // reportFlags is the flags of `bench report`.
@@ -59,6 +60,15 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 	inEngines := []string{"-shape", f.shape, "-density", f.density}
 	if f.quick {
 		table, num, reads = 10_000, 30_000, 1<<12
+	}
+	if _, err := choose("shape", f.shape, keys.All, keys.ShapeName); err != nil {
+		return nil, "", err
+	}
+	if _, err := choose("density", f.density, keys.Densities, keys.DensityName); err != nil {
+		return nil, "", err
+	}
+	if _, err := policy.NewBloom(f.bits); err != nil {
+		return nil, "", fmt.Errorf("-bits: %w", err)
 	}
 	own, err := f.ownKeys()
 	if err != nil {
@@ -105,11 +115,19 @@ func reports(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := f.parse(args, stdout, nil); err != nil {
 		return err
 	}
+	if f.given["json"] || f.given["csv"] || f.given["markdown"] {
+		return errors.New("-json, -csv and -markdown: this report writes its files into -out")
+	}
 	if f.out == "" {
 		return errors.New("-out: pass a directory for the files, such as -out report")
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return fmt.Errorf("-out: %w", err)
+	}
+	if f.compare != "" { // or the error would come after the run
+		if _, err := labreport.Read(f.compare); err != nil {
+			return fmt.Errorf("-compare: %w", err)
+		}
 	}
 	var results *labreport.Results
 	var failed error

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 )
 
 // A Comparison says what became better or worse than in former results, beyond noise.
@@ -11,12 +13,16 @@ type Comparison struct {
 	Command string   `json:"command"` // that made the former results
 	Commit  string   `json:"commit"`  // their commit
 	Machine string   `json:"machine"` // theirs, if it was another one
+	Keys    string   `json:"keys"`    // theirs, if they were others
 	Better  []Change `json:"better"`
 	Worse   []Change `json:"worse"`
 	Same    int      `json:"same"`    // figures that differ by no more than noise
 	Missing int      `json:"missing"` // figures that only one of the two has
 	Noise   float64  `json:"noise"`   // by which speeds of the same code differed, a part of 1
 }
+
+// Factor returns the noise as a factor.
+func (c *Comparison) Factor() float64 { return 1 + c.Noise }
 
 // A Change is a figure that changed.
 type Change struct {
@@ -54,6 +60,9 @@ func compare(old, new *Results) (*Comparison, error) {
 		return nil, err
 	}
 	c := &Comparison{Command: old.Command, Noise: max(noise, noiseBefore, leastNoise)}
+	if old.Keys != new.Keys {
+		c.Keys = old.Keys
+	}
 	if len(old.Parts) > 0 && len(new.Parts) > 0 {
 		was, is := old.Parts[0].Report.Environment, new.Parts[0].Report.Environment
 		if c.Commit = was.Commit; was.CPU != is.CPU {
@@ -70,7 +79,7 @@ func compare(old, new *Results) (*Comparison, error) {
 		before = slices.Delete(before, i, i+1)
 		wider := 1.0
 		if b.speed {
-			wider += c.Noise
+			wider = c.Factor()
 		}
 		switch change := (Change{b.name, a.text(), b.text()}); {
 		case b.low > a.high*wider && b.speed, b.high*wider < a.low && !b.speed:
@@ -100,7 +109,12 @@ func (r *Results) figures() (all []figure, noise float64, err error) {
 			all = append(all, f)
 		}
 	}
-	for _, s := range append(speedRatios(p.speeds), engineRatios(p.engines)...) {
+	ratios := speedRatios(p.speeds)
+	const rounds = 3 // fewer show no spread
+	if slices.ContainsFunc(p.engines, func(r enginebench.Run) bool { return r.Round >= rounds }) {
+		ratios = append(ratios, engineRatios(p.engines)...)
+	}
+	for _, s := range ratios {
 		if s.again {
 			noise = max(noise, math.Abs(s.middle-1))
 			continue

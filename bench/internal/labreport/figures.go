@@ -51,7 +51,7 @@ func tradeOff(records []ratebench.Record, keys string) (figures []*chart.Figure,
 			Title: "False positives against bits per key, " + n,
 			Desc: fmt.Sprintf("A line for each kind of filter, of %s. Lower is better, and so is "+
 				"further left. The dashed line is the limit that no filter can cross.", keys),
-			Width: 12 * vg.Centimeter, Height: 9 * vg.Centimeter, Charts: []*chart.Chart{c},
+			Width: 10 * vg.Centimeter, Height: 8 * vg.Centimeter, Charts: []*chart.Chart{c},
 		})
 	}
 	return figures, nil
@@ -65,7 +65,7 @@ func shapes(records []ratebench.Record) (figures []*chart.Figure, err error) {
 	}
 	for _, c := range whole.Charts {
 		part := *whole
-		part.Width, part.Height = 12*vg.Centimeter, 9*vg.Centimeter
+		part.Width, part.Height = 10*vg.Centimeter, 8*vg.Centimeter
 		part.Title, part.Charts = whole.Title+", "+c.Title.Text, []*chart.Chart{c}
 		figures = append(figures, &part)
 	}
@@ -102,7 +102,7 @@ func bars(title, unit, base string, rows []bar) (*chart.Figure, error) {
 		Title: title,
 		Desc: "A bar for each contestant, longer is faster; the gray line on it is the spread. " +
 			"The table of this part has the figures.",
-		Width: 12 * vg.Centimeter, Height: vg.Length(2.2+0.6*float64(len(rows))) * vg.Centimeter,
+		Width: 10 * vg.Centimeter, Height: vg.Length(2.2+0.6*float64(len(rows))) * vg.Centimeter,
 		Charts: []*chart.Chart{c},
 	}, nil
 }
@@ -153,7 +153,7 @@ func inEngines(all []advice) (figures []*chart.Figure, err error) {
 			Title: "False positives in " + title(a.Engine),
 			Desc: "A line for each filter; further left is better, and the scale is logarithmic. " +
 				"The table of this part has the figures.",
-			Width: 12 * vg.Centimeter, Height: 5.5 * vg.Centimeter, Charts: []*chart.Chart{c},
+			Width: 10 * vg.Centimeter, Height: 5.5 * vg.Centimeter, Charts: []*chart.Chart{c},
 		})
 	}
 	return figures, nil

@@ -34,7 +34,7 @@ func results(t *testing.T) *Results {
 	var runs []enginebench.Run
 	var trade, byShape []ratebench.Record
 	var turns []filterbench.Record
-	for round := 1; round <= 2; round++ {
+	for round := 1; round <= 3; round++ {
 		for _, e := range []string{"goleveldb", "pebblev2"} {
 			for _, name := range append(engine.Filters(), "ribbon"+enginebench.Again) {
 				r := enginebench.Run{Engine: e, Contestant: name, Round: round,

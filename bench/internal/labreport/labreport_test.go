@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 )
 
@@ -31,7 +32,7 @@ func TestAgain(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	r := results(t)
-	require.Equal(t, "Use blocked filters: 1.0 % false positives instead of 9.0 % in goleveldb",
+	require.Equal(t, "Use blocked filters: 1.0\u00a0% false positives instead of 9.0\u00a0% in goleveldb",
 		r.Verdict())
 	p, err := r.decode()
 	require.NoError(t, err)
@@ -42,7 +43,7 @@ func TestVerdict(t *testing.T) {
 	costs := strings.Join(all[0].Costs, "\n")
 	require.Contains(t, costs, "Memory: 1.25 MB of filters per million keys; now 1.25 MB.")
 	require.Contains(t, costs, "Needless reads: 40 per 1,000 misses; now 360. If a read takes 100 "+
-		"us, a miss waits 4.0 us for them on average; now 36 us.")
+		"µs, a miss waits 4.0 µs for them on average; now 36 µs.")
 	require.Contains(t, costs, "Building filters: 3.0 times as fast as goleveldb's own. "+
 		"Loading a database: as fast as now, within noise (3 %).")
 	require.Equal(t, []instead{
@@ -51,7 +52,7 @@ func TestVerdict(t *testing.T) {
 		{"Ribbon", "if needless reads cost more than longer builds, as those of a disk do",
 			"p, err := policy.NewRibbon(10)", all[0].Instead[1].Cost},
 	}, all[0].Instead)
-	require.Contains(t, all[0].Instead[1].Cost, "0.10 % false positives")
+	require.Contains(t, all[0].Instead[1].Cost, "0.10\u00a0% false positives")
 }
 
 // If no filter is better than the engine's own, the page says so.
@@ -64,20 +65,24 @@ func TestNothingToGain(t *testing.T) {
 			p.engines[i].BetweenAvoided = 3960
 		}
 	}
-	require.Contains(t, headline(advices(p.engines)), "Keep your engine's own filters: 1.0 %")
+	require.Contains(t, headline(advices(p.engines)), "Keep your engine's own filters: 1.0\u00a0%")
+	require.True(t, cards(advices(p.engines), 10, nil)[0].Keep)
 	require.Equal(t, "What filters do", headline(nil))
 }
 
 func TestBitsTable(t *testing.T) {
 	p, err := results(t).decode()
 	require.NoError(t, err)
-	rows := bitsTable(p.tradeOff).Rows
-	require.Len(t, rows, 8)
-	require.Equal(t, []string{"goleveldb: 36 keys per filter", "exact", "not reached",
-		"not reached"}, rows[0])
-	require.Equal(t, []string{"goleveldb: 36 keys per filter", "ribbon", "4", "4"}, rows[3])
-	require.Equal(t, []string{"Pebble: 10k keys per filter", "blocked", "4", "not reached"},
-		rows[6])
+	table := bitsTable(p.tradeOff)
+	require.Equal(t, []string{"filter", "1\u00a0%, goleveldb: 36 keys per filter",
+		"0.1\u00a0%, goleveldb: 36 keys per filter", "1\u00a0%, Pebble: 10k keys per filter",
+		"0.1\u00a0%, Pebble: 10k keys per filter"}, table.Columns)
+	require.Equal(t, [][]string{
+		{"exact", "not reached", "not reached", "not reached", "not reached"},
+		{"tuned", "8", "not reached", "8", "not reached"},
+		{"blocked", "4", "not reached", "4", "not reached"},
+		{"ribbon", "4", "4", "4", "4"},
+	}, table.Rows)
 }
 
 // A part that failed is missing on the page, and named.
@@ -134,7 +139,7 @@ func TestCompare(t *testing.T) {
 	move("ribbon", 2)
 	require.NoError(t, r.Compare(old))
 	require.Equal(t, []Change{{"false positives: blocked, random 63%, goleveldb: 36 keys per " +
-		"filter, 10 bits per key", "1.0 % [0.90 % to 1.1 %]", "0.50 % [0.45 % to 0.55 %]"}},
+		"filter, 10 bits per key", "1.0\u00a0% [0.90\u00a0% to 1.1\u00a0%]", "0.50\u00a0% [0.45\u00a0% to 0.55\u00a0%]"}},
 		r.Compared.Better)
 	require.Len(t, r.Compared.Worse, 1)
 	require.Contains(t, r.Compared.Worse[0].Figure, "ribbon")
@@ -175,6 +180,27 @@ func TestCompareSpeeds(t *testing.T) {
 	require.Contains(t, r.Compared.Better[0].Figure, "build, 10k keys per filter: exact")
 	require.Len(t, r.Compared.Worse, 1)
 	require.Contains(t, r.Compared.Worse[0].Figure, "ribbon")
+	require.Empty(t, r.Compared.Keys)
+	r.Keys = "others"
+	require.NoError(t, r.Compare(old))
+	require.Equal(t, results(t).Keys, r.Compared.Keys)
+
+	// An engine's speed of a single round is no evidence.
+	rounds := func(last int) *Results {
+		r := results(t)
+		change(t, r, Engines, func(x *enginebench.Run) {
+			x.Round = min(x.Round, last)
+			if x.Contestant == "blocked" {
+				x.Load *= 2
+			}
+		})
+		return r
+	}
+	few, many := rounds(1), rounds(3)
+	require.NoError(t, few.Compare(old))
+	require.Empty(t, few.Compared.Better)
+	require.NoError(t, many.Compare(old))
+	require.Len(t, many.Compared.Better, 2)
 
 	faster("goleveldb again", 1.3)
 	require.NoError(t, r.Compare(old))
@@ -190,6 +216,6 @@ func TestDigits(t *testing.T) {
 	} {
 		require.Equal(t, want, digits(x, 2))
 	}
-	require.Equal(t, "100 %", percent(1))
-	require.Equal(t, "0.13 %", percent(0.00134))
+	require.Equal(t, "100\u00a0%", percent(1))
+	require.Equal(t, "0.13\u00a0%", percent(0.00134))
 }

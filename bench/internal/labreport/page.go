@@ -22,7 +22,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": isNumber, "join": list,
 }).Parse(pageHTML))
 
-var aNumber = regexp.MustCompile(`^(-?[0-9][0-9.,]*( %)?( \[.*\])?)?$`)
+var aNumber = regexp.MustCompile(`^(-?[0-9][0-9.,]*(\x{a0}%)?( \[.*\])?)?$`)
 
 // isNumber reports whether a column has nothing but numbers, which are aligned to the right.
 func isNumber(t report.TextTable, column int) bool {

@@ -88,8 +88,7 @@ func engineRatios(runs []enginebench.Run) (ratios []speedRatio) {
 	works := []work{{"load", func(r enginebench.Run) float64 { return r.Load }}}
 	if len(runs) > 0 {
 		for i, p := range runs[0].Passes {
-			name := fmt.Sprintf("%s, %d threads", p, p.Threads)
-			works = append(works, work{name, func(r enginebench.Run) float64 {
+			works = append(works, work{p.String(), func(r enginebench.Run) float64 {
 				return r.Passes[i].PerSecond
 			}})
 		}

@@ -18,7 +18,7 @@ func headline(all []advice) string {
 		return "What filters do"
 	}
 	worst := slices.MaxFunc(all, func(a, b advice) int { return cmp.Compare(a.Now.FPR, b.Now.FPR) })
-	if worst.Best.FPR > 0.9*worst.Now.FPR {
+	if worst.keep() {
 		return fmt.Sprintf("Keep your engine's own filters: %s false positives, and others are "+
 			"no better", percent(worst.Now.FPR))
 	}
@@ -26,10 +26,15 @@ func headline(all []advice) string {
 		percent(worst.Best.FPR), percent(worst.Now.FPR), title(worst.Engine))
 }
 
+// keep reports whether the engine's own filter is about as good as Best, or better.
+func (a advice) keep() bool { return a.Best.FPR > 0.9*a.Now.FPR }
+
 // A card is the verdict for an engine.
 type card struct {
 	Engine        string
 	Adapter       string
+	Kind          string
+	Keep          bool   // the engine's own filter is as good
 	Now, Then     string // rates
 	Before, After string // lines of Go
 	Costs         []string
@@ -46,13 +51,14 @@ func cards(all []advice, bits float64, builds []speedRatio) (cards []card) {
 	for _, a := range all {
 		k := a.Kind
 		c := card{
-			Engine: title(a.Engine), Adapter: a.Engine, Now: percent(a.Now.FPR), Then: percent(a.Best.FPR),
+			Engine: title(a.Engine), Adapter: a.Engine, Kind: k.Name, Keep: a.keep(),
+			Now: percent(a.Now.FPR), Then: percent(a.Best.FPR),
 			Before: own[a.Engine](engine.WholeBits(bits)), After: k.Call(bits),
 			Costs: []string{
 				fmt.Sprintf("Memory: %s MB of filters per million keys; now %s MB.",
 					digits(a.Best.MB, 3), digits(a.Now.MB, 3)),
-				fmt.Sprintf("Needless reads: %s per 1,000 misses; now %s. If a read takes %d us, a "+
-					"miss waits %s us for them on average; now %s us.", digits(1000*a.Best.Reads, 2),
+				fmt.Sprintf("Needless reads: %s per 1,000 misses; now %s. If a read takes %d µs, a "+
+					"miss waits %s µs for them on average; now %s µs.", digits(1000*a.Best.Reads, 2),
 					digits(1000*a.Now.Reads, 2), diskUs, digits(diskUs*a.Best.Reads, 2),
 					digits(diskUs*a.Now.Reads, 2)),
 				a.speed(a.Best, builds),
@@ -106,7 +112,7 @@ func choiceTable(a advice) report.TextTable {
 	t := report.TextTable{
 		Title: title(a.Engine) + ": what each filter does and costs", Keys: 1,
 		Columns: []string{"filter", "false positives", "needless reads per 1,000 misses",
-			fmt.Sprintf("a miss waits for them, us, if a read takes %d us", diskUs),
+			fmt.Sprintf("µs a miss waits for them, if a read takes %d µs", diskUs),
 			"filters, MB per million keys"},
 	}
 	if a.Rounds > 1 {
@@ -128,25 +134,23 @@ func choiceTable(a advice) report.TextTable {
 
 // bitsTable says which of the measured bits per key each kind needs for a rate.
 func bitsTable(records []ratebench.Record) report.TextTable {
-	targets := []float64{0.01, 0.001}
-	t := report.TextTable{Title: "Bits per key for a rate of false positives: the fewest that " +
-		"were measured and reach it", Keys: 2, Columns: []string{"filters", "kind"}}
-	for _, target := range targets {
-		t.Columns = append(t.Columns, fmt.Sprintf("for %v %%", 100*target))
+	t := report.TextTable{Title: "Bits per key that a rate takes, the fewest measured", Keys: 1,
+		Columns: []string{"filter"}}
+	for _, k := range distinct(records, func(r ratebench.Record) string { return r.Kind }) {
+		t.Rows = append(t.Rows, []string{k})
 	}
 	for _, of := range distinct(records, ratebench.Record.Of) {
-		for _, k := range distinct(records, func(r ratebench.Record) string { return r.Kind }) {
-			row := []string{of, k}
-			for _, target := range targets {
+		for _, target := range []float64{0.01, 0.001} {
+			t.Columns = append(t.Columns, fmt.Sprintf("%v\u00a0%%, %s", 100*target, of))
+			for i, row := range t.Rows {
 				cell := "not reached"
 				for _, r := range slices.Backward(records) {
-					if r.Of() == of && r.Kind == k && r.FPR <= target {
+					if r.Of() == of && r.Kind == row[0] && r.FPR <= target {
 						cell = fmt.Sprint(r.Bits)
 					}
 				}
-				row = append(row, cell)
+				t.Rows[i] = append(t.Rows[i], cell)
 			}
-			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t
