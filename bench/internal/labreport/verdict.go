@@ -65,8 +65,8 @@ func cards(all []advice, bits float64, builds []speedRatio) (cards []card) {
 			},
 		}
 		if k.Encoding != kind.Exact.Encoding {
-			c.Costs = append(c.Costs, "C++ LevelDB and plain "+title(a.Engine)+" still find every "+
-				"key, but these filters save them no reads.")
+			c.Costs = append(c.Costs, "Programs without this module, such as C++ LevelDB, still "+
+				"find every key, but these filters save them no reads.")
 		}
 		for _, other := range a.Others() {
 			o := a.of(other.Name)
