@@ -55,6 +55,23 @@ func TestVerdict(t *testing.T) {
 	require.Contains(t, all[0].Instead[1].Cost, "0.10\u00a0% false positives")
 }
 
+// Without filters each check would be a read, and a bar shows the extremes.
+func TestFigures(t *testing.T) {
+	p, err := results(t).decode()
+	require.NoError(t, err)
+	require.Equal(t, []string{"none", "", "4,000", "400", "", "1.00"},
+		choiceTable(advices(p.engines)[0]).Rows[0])
+	for i := range p.speeds {
+		if r := &p.speeds[i]; r.Contestant == "exact" && r.Round%4 == 0 {
+			r.Ns *= 2
+		}
+	}
+	ratio := builds(p.speeds)[1]
+	require.Equal(t, "exact", ratio.contestant)
+	require.InDelta(t, 2, ratio.middle, 0.05)
+	require.InDelta(t, 1, ratio.low, 0.05)
+}
+
 // If no filter is better than the engine's own, the page says so.
 func TestNothingToGain(t *testing.T) {
 	r := results(t)

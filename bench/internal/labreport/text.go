@@ -12,11 +12,8 @@ import (
 // percent writes a rate with two digits that count, such as "0.13 %", with a space that no line
 // breaks at.
 func percent(rate float64) string {
-	switch {
-	case math.IsNaN(rate):
+	if math.IsNaN(rate) {
 		return "unknown"
-	case rate >= 0.9995:
-		return "100\u00a0%"
 	}
 	return digits(100*rate, 2) + "\u00a0%"
 }
