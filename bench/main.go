@@ -36,7 +36,6 @@ Measures what filters do. Without a subcommand it runs engines.
   filters   filters by themselves: speed of lookups, batches and builds
   rates     filters by themselves: false-positive rates by shape of keys,
             density and number of keys, and whether they keep their bounds
-  picture   writes an SVG of false-positive rates by shape of keys
   help      shows this text, or the flags of a subcommand: help rates
 
 Every subcommand prints tables as text, or as Markdown with -markdown, and
@@ -78,11 +77,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 	}
 	subcommands := map[string]func(context.Context, []string, io.Writer) error{
-		"engines": engines, "filters": filters, "rates": rates, "picture": picture,
+		"engines": engines, "filters": filters, "rates": rates,
 	}
 	subcommand, ok := subcommands[name]
 	if !ok {
-		return fmt.Errorf("no subcommand %q: choose engines, filters, rates, picture or help", name)
+		return fmt.Errorf("no subcommand %q: choose engines, filters, rates or help", name)
 	}
 	return subcommand(ctx, args, stdout)
 }

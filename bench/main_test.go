@@ -232,18 +232,6 @@ func TestRates(t *testing.T) {
 	}
 }
 
-func TestPicture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	file := filepath.Join(t.TempDir(), "fpr.svg")
-	r := bench(t, "picture", "-o="+file, "-queries=3000")
-	require.Zero(t, r.status, r.stderr)
-	content, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Contains(t, string(content), ">bigendian</text>")
-}
-
 func TestQuick(t *testing.T) {
 	for _, args := range [][]string{
 		{"filters", "-quick", "-rounds=1", "-contestants=pebblev2,exact", "-work=build"},
@@ -258,13 +246,12 @@ func TestQuick(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"help", "engines,filters,rates,picture,help,-json,above 1 is better"},
-		{"-help", "engines,filters,rates,picture,help,-markdown"},
-		{"-h", "engines,filters,rates,picture,help"},
-		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
+		{"help", "engines,filters,rates,help,-json,above 1 is better"},
+		{"-help", "engines,filters,rates,help,-markdown"},
+		{"-h", "engines,filters,rates,help"},
+		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
-		{"rates -help", "-keys,-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
-		{"picture -help", "-o,-seed,bench/fpr.svg"},
+		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Zero(t, r.status)
@@ -280,7 +267,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, picture or help`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates or help`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},
@@ -316,7 +303,6 @@ func TestBadInput(t *testing.T) {
 		{"rates -bits=10,0", "-bits: exact: policy: 0 bits per key"},
 		{"rates -bits=10,10.0", `-bits: "10.0" is named twice`},
 		{"rates -queries=0", "-queries 0: pass 1 to 1000000000"},
-		{"picture -o=/no/such/directory/p.svg", "no such file"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Equal(t, exitCannotRun, r.status, c.args)
