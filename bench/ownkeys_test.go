@@ -93,6 +93,6 @@ func TestOwnKeysHelp(t *testing.T) {
 		r := bench(t, "help", subcommand)
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, r.stdout, "-keys file")
-		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "more than 256 MiB")
+		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "more than 128 MiB")
 	}
 }
