@@ -36,6 +36,8 @@ Measures what filters do. Without a subcommand it runs engines.
   filters   filters by themselves: speed of lookups, batches and builds
   rates     filters by themselves: false-positive rates by shape of keys,
             density and number of keys, and whether they keep their bounds
+  curve     rates against fill, bits per key and keys per filter, measured and
+            predicted, as tables and as a picture
   report    runs these and makes one page of them: which filter for your keys,
             which setting, and what it costs (10 minutes; -quick: 1 minute)
   help      shows this text, or the flags of a subcommand: help rates
@@ -79,11 +81,13 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 	}
 	subcommands := map[string]func(context.Context, []string, io.Writer) error{
-		"engines": engines, "filters": filters, "rates": rates, "report": reports,
+		"engines": engines, "filters": filters, "rates": rates, "curve": curve,
+		"report": reports,
 	}
 	subcommand, ok := subcommands[name]
 	if !ok {
-		return fmt.Errorf("no subcommand %q: choose engines, filters, rates, report or help", name)
+		return fmt.Errorf("no subcommand %q: choose engines, filters, rates, curve, report or help",
+			name)
 	}
 	return subcommand(ctx, args, stdout)
 }

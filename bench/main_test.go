@@ -246,9 +246,9 @@ func TestQuick(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"help", "engines,filters,rates,report,help,-json,above 1 is better"},
-		{"-help", "engines,filters,rates,report,help,-markdown"},
-		{"-h", "engines,filters,rates,report,help"},
+		{"help", "engines,filters,rates,curve,report,help,-json,above 1 is better"},
+		{"-help", "engines,filters,rates,curve,report,help,-markdown"},
+		{"-h", "engines,filters,rates,curve,report,help"},
 		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
 		{"report -help", "-out,-keys,-shape,-density,-bits,-compare,-from,-quick,report.html,fpr.svg"},
@@ -268,7 +268,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, report or help`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, curve, report or help`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},

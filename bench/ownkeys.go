@@ -45,9 +45,9 @@ func (f *flags) withOwn(own keys.List, list string) (shapes []keys.Shape, err er
 	return shapes, err
 }
 
-// fitting returns those numbers of present keys for which the user's own keys are enough. If -n
+// fitting returns those numbers of present keys for which the user's own keys are enough. If flag
 // asks for them, it is an error that one is too large.
-func (f *flags) fitting(own keys.List, ns []int) (fit []int, err error) {
+func (f *flags) fitting(own keys.List, ns []int, flag string) (fit []int, err error) {
 	for _, n := range ns {
 		if missing := own.Fits(n, 0); own == nil || missing == nil {
 			fit = append(fit, n)
@@ -55,7 +55,7 @@ func (f *flags) fitting(own keys.List, ns []int) (fit []int, err error) {
 			err = fmt.Errorf("-keys: %w", missing)
 		}
 	}
-	if len(fit) > 0 && !f.given["n"] {
+	if len(fit) > 0 && !f.given[flag] {
 		err = nil
 	}
 	return fit, err

@@ -87,3 +87,12 @@ func TestOwnKeysRefused(t *testing.T) {
 		require.Empty(t, r.left)
 	}
 }
+
+func TestOwnKeysHelp(t *testing.T) {
+	for _, subcommand := range []string{"engines", "rates", "curve"} {
+		r := bench(t, "help", subcommand)
+		require.Zero(t, r.status, r.stderr)
+		require.Contains(t, r.stdout, "-keys file")
+		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "more than 128 MiB")
+	}
+}

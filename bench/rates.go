@@ -66,7 +66,7 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 	if c.Ns, err = parseList("n", f.ns, keys.ParseN); err != nil {
 		return c, err
 	}
-	if c.Ns, err = f.fitting(own, c.Ns); err != nil {
+	if c.Ns, err = f.fitting(own, c.Ns, "n"); err != nil {
 		return c, err
 	}
 	c.Bits, err = parseList("bits", f.bits, func(s string) (float64, error) {

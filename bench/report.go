@@ -57,6 +57,7 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 	const window = ratebench.WindowKeys
 	table, num, reads := ratebench.TableKeys, 100_000, 1<<13
 	subject := []string{"-shapes", f.shape, "-densities", f.density}
+	ofCurve := []string{"-shape", f.shape, "-density", f.density}
 	inEngines := []string{"-shape", f.shape, "-density", f.density}
 	if f.quick {
 		table, num, reads = 10_000, 30_000, 1<<12
@@ -82,7 +83,7 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 		table, reads = min(table, own.Most(0)), min(reads, len(own)/8)
 		num = min(num, own.Most(reads+1))
 		subject = []string{"-keys", f.keysPath}
-		inEngines = subject
+		inEngines, ofCurve = subject, subject
 		keysInWords = fmt.Sprintf("your own keys (%d from %s)", len(own), f.keysPath)
 	}
 	scale := func(full, quick string) string {
@@ -103,6 +104,8 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 			fmt.Sprintf("%d,%s", window, scale("100000", "10000")), "-shapes",
 			"random,uuid,url,composite,key,user,decimal,bigendian",
 			"-queries", scale("500000", "20000")}, 4},
+		{labreport.Curve, append([]string{"curve", "-against", "fill",
+			"-runs", scale("10", "3"), "-queries", scale("200000", "20000")}, ofCurve...), 4},
 		{labreport.Speeds, []string{"filters", "-work", "lookup,build", "-n", "10k", "-len", "16",
 			"-contestants", "goleveldb,pebblev2,exact,tuned,blocked,ribbon",
 			"-rounds", scale("200", "40")}, 5},

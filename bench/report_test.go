@@ -28,7 +28,7 @@ func TestReport(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	require.Equal(t, []string{"engines.csv", "filters.csv", "fpr.svg", "report.html",
+	require.Equal(t, []string{"curve.csv", "engines.csv", "filters.csv", "fpr.svg", "report.html",
 		"results.json", "shapes.csv", "tradeoff.csv"}, names)
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	require.NoError(t, err)

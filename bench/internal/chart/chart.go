@@ -177,7 +177,7 @@ func (c *Chart) Bar(look Look, y, low, middle, high float64) error {
 }
 
 // MarkX draws a vertical line at x with a label; MarkY a horizontal one at y. They do not widen the
-// axes.
+// axes. The labels are at the top and on the left, where rates that grow leave room.
 func (c *Chart) MarkX(x float64, label string) { c.Add(mark{at: x, label: label}) }
 
 // MarkY: see MarkX.
@@ -193,12 +193,12 @@ func (m mark) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	style := p.X.Tick.Label
 	from, to := vg.Point{X: x(m.at), Y: c.Min.Y}, vg.Point{X: x(m.at), Y: c.Max.Y}
-	label := vg.Point{X: x(m.at) + 2, Y: c.Max.Y - 2}
-	style.XAlign, style.YAlign = text.XLeft, text.YTop
+	label := vg.Point{X: x(m.at) - 2, Y: c.Max.Y - 2}
+	style.XAlign, style.YAlign = text.XRight, text.YTop
 	if m.level {
 		from, to = vg.Point{X: c.Min.X, Y: y(m.at)}, vg.Point{X: c.Max.X, Y: y(m.at)}
-		label = vg.Point{X: c.Max.X - 2, Y: y(m.at) + 2}
-		style.XAlign, style.YAlign = text.XRight, text.YBottom
+		label = vg.Point{X: c.Min.X + 2, Y: y(m.at) + 2}
+		style.XAlign, style.YAlign = text.XLeft, text.YBottom
 	}
 	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{1.5, 2}},
 		from.X, from.Y, to.X, to.Y)

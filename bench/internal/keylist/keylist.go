@@ -13,9 +13,9 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/tablekeys"
 )
 
-// MaxBytes bounds the keys in memory, each with the 24 bytes of its slice. Of more keys, Read takes
+// MaxBytes bounds the keys in memory, each with the 24 bytes of its slice. Of more keys Read takes
 // runs of neighbors: a filter has a run of neighbors, and their rate depends on that.
-const MaxBytes = 256 << 20
+const MaxBytes = 128 << 20
 
 // Read returns the keys of
 //   - a text file: a key is the bytes of a line, in any order. Empty lines do not count, nor does

@@ -46,10 +46,11 @@ func readText(path string, limit int) (keys.List, bool, error) {
 		return all.sorted(), false, err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, false, fmt.Errorf("%s has more than %d MiB of keys, and cannot be read twice: pass a "+
-			"file that can: %w", path, limit>>20, err)
+		return nil, false, fmt.Errorf("%s has more than %d MiB of keys, and cannot be read twice: "+
+			"pass a file that can: %w", path, limit>>20, err)
 	}
 	slices.SortFunc(sample, bytes.Compare)
+	sample = slices.CompactFunc(sample, bytes.Equal)
 	chosen := &collector{limit: limit}
 	in := newRanges(sample, float64(limit)/2/float64(size))
 	err = eachLine(file, path, func(key []byte) bool {
@@ -68,7 +69,8 @@ func newRanges(sample [][]byte, part float64) (all ranges) {
 	n := min(most, points)
 	for i := range n {
 		at := i * len(sample) / n
-		all = append(all, struct{ low, high []byte }{sample[at], sample[at+points/n]})
+		end := min(at+points/n, len(sample)-1)
+		all = append(all, struct{ low, high []byte }{sample[at], sample[end]})
 	}
 	return all
 }
@@ -89,8 +91,8 @@ func eachLine(r io.Reader, path string, f func(key []byte) bool) error {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("%s: a line of more than %d bytes: pass a file with one key per line, or "+
-			"a database's directory", path, maxLine)
+		return fmt.Errorf("%s: a line of more than %d bytes: pass a file with one key per line, "+
+			"or a database's directory", path, maxLine)
 	}
 	return lines.Err()
 }

@@ -26,8 +26,8 @@ func (l List) Shape() Shape {
 	}}
 }
 
-// Fits returns an error that says how many keys are missing if the list is too short for a range of
-// n present keys, a third as many absent ones between them, and others beyond it.
+// Fits returns an error that says how many keys are needed if the list is too short for a range of n
+// present keys with absent ones between them, and others beyond it.
 func (l List) Fits(n, others int) error {
 	if need := neededFor(n) + others; len(l) < need {
 		return fmt.Errorf("%d keys are too few: for %s present ones pass %d or more", len(l),
@@ -41,8 +41,8 @@ func (l List) Most(others int) int {
 	return sort.Search(len(l), func(n int) bool { return l.Fits(n+1, others) != nil })
 }
 
-// neededFor returns a length that that of a range of n held-out keys, which has a negative binomial
-// distribution, exceeds once in 10^8 times or less.
+// neededFor returns a number of keys in which n present ones are found but for once in 10^8 times.
+// The number that it takes has a negative binomial distribution.
 func neededFor(n int) int {
 	mean, deviation := float64(n)/heldOut.part, math.Sqrt(float64(n)*(1-heldOut.part))/heldOut.part
 	return int(mean + 6*deviation + 16)

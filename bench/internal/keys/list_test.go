@@ -17,15 +17,16 @@ func newList(n int) (l List) {
 	return l
 }
 
-// A range that fits has keys of the list, none twice, and two thirds of them are present, at random.
-// It may begin anywhere.
+// A range that fits has keys of the list, none twice, of which two thirds are present, at random. It
+// may begin anywhere.
 func TestList(t *testing.T) {
 	rng := policytest.Rand(t, 1)
 	l := newList(3000)
 	s := l.Shape()
 	for _, n := range []int{1, 8, 100, l.Most(0)} {
 		for range 300 {
-			r := &Range{Density: s.Density, Seed: rng.Uint64(), Start: uint64(rng.Int63n(Indexes)), N: n}
+			start := uint64(rng.Int63n(Indexes))
+			r := &Range{Density: s.Density, Seed: rng.Uint64(), Start: start, N: n}
 			present := slices.Collect(r.Present())
 			require.Len(t, present, n)
 			length := int(r.End - r.Start)
@@ -53,7 +54,8 @@ func TestListFits(t *testing.T) {
 	require.ErrorContains(t, l.Fits(most+1, 500), "3000 keys are too few: for ")
 	require.InDelta(t, (3000-500)*2/3, most, 150)
 	require.Zero(t, newList(10).Most(0))
-	require.EqualError(t, newList(10).Fits(1, 0), "10 keys are too few: for 1 present ones pass 22 or more")
+	require.EqualError(t, newList(10).Fits(1, 0),
+		"10 keys are too few: for 1 present ones pass 22 or more")
 }
 
 // The keys of a set that fits are different ones: present, between, beyond and the guard.

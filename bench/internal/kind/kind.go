@@ -16,6 +16,8 @@ type Kind struct {
 	Smallest    policy.Encoding // of filters that are too small for Encoding, if some are
 	New         func(bitsPerKey float64) (policy.Policy, error)
 	Use         string // when to use it, if not always
+	// OneSize is true of Bloom filters whose size and k depend on nothing but the number of keys.
+	OneSize bool
 
 	// Bounds are the highest mean false-positive rates that the kind promises.
 	Bounds []Bound
@@ -38,6 +40,7 @@ var Exact = Kind{
 	Encoding:    policy.EncodingBloom,
 	New:         func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) },
 	Use:         compatible,
+	OneSize:     true,
 }
 
 const compatible = "if C++ LevelDB or another reader of LevelDB's filters reads the tables too"
@@ -57,6 +60,7 @@ var All = []Kind{
 		Constructor:  "policy.NewBlockedBloom",
 		Encoding:     policy.EncodingBlocked,
 		New:          newBlocked,
+		OneSize:      true,
 		Bounds:       []Bound{{10, 500, 0.0100}, {16, 500, 0.0009}, {20, 500, 0.00022}},
 		SmallAsExact: true,
 	},

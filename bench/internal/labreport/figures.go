@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/levelbloom/levelbloom/bench/internal/chart"
+	"github.com/levelbloom/levelbloom/bench/internal/curvebench"
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
@@ -70,6 +71,20 @@ func shapes(records []ratebench.Record) (figures []*chart.Figure, err error) {
 		figures = append(figures, &part)
 	}
 	return figures, nil
+}
+
+// curves draws rates against the fill of filters and the like, a figure for each chart.
+func curves(records []curvebench.Record) (figures []*chart.Figure, err error) {
+	charts, err := curvebench.Charts(records)
+	for _, c := range charts {
+		figures = append(figures, &chart.Figure{
+			Title: "False positives: " + c.Title.Text,
+			Desc: "Measured rates with their spread, the textbook's and predicted ones. The scale " +
+				"of rates is logarithmic. The table of this part has the figures.",
+			Width: 10 * vg.Centimeter, Height: 8 * vg.Centimeter, Charts: []*chart.Chart{c},
+		})
+	}
+	return figures, err
 }
 
 // A bar is what a bar chart shows in a row.

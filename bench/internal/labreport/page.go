@@ -75,6 +75,10 @@ func (r *Results) WritePage(w io.Writer) error {
 	add("shapes", "Other keys", "The shape of keys decides how many false positives exact filters "+
 		"have. Of ordered keys, 63 % of a range are present, and the absent ones lie between "+
 		"them. A glyph on the left edge means less than that.", figures, err2)
+	figures, err2 = curves(p.curve)
+	add("curve", "Fuller filters", "What happens if a filter holds more or fewer keys than it is "+
+		"sized for: measured, predicted, and by the textbook. Tuned and ribbon filters always have "+
+		"the size that their keys need.", figures, err2)
 	figures, err2 = speeds(p.speeds)
 	add("speed", "Speed of filters by themselves", "Outside of any database, with keys of 16 "+
 		"bytes. Above 1 is faster than goleveldb's own filter; the gray line is the spread. "+

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/levelbloom/levelbloom/bench/internal/curvebench"
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
@@ -41,6 +42,7 @@ const (
 	Engines  = "engines"
 	TradeOff = "tradeoff" // rates against bits per key
 	Shapes   = "shapes"   // rates by shape of keys
+	Curve    = "curve"
 	Speeds   = "filters"
 )
 
@@ -49,12 +51,14 @@ type parts struct {
 	engines  []enginebench.Run
 	tradeOff []ratebench.Record
 	shapes   []ratebench.Record
+	curve    []curvebench.Record
 	speeds   []filterbench.Record
 }
 
 func (r *Results) decode() (p parts, err error) {
 	into := map[string]any{
-		Engines: &p.engines, TradeOff: &p.tradeOff, Shapes: &p.shapes, Speeds: &p.speeds,
+		Engines: &p.engines, TradeOff: &p.tradeOff, Shapes: &p.shapes, Curve: &p.curve,
+		Speeds: &p.speeds,
 	}
 	for _, part := range r.Parts {
 		records := into[part.Name]
