@@ -33,7 +33,7 @@ func TestReport(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	require.NoError(t, err)
 	require.Contains(t, string(page), "your own keys (3000 from "+path+")")
-	require.Equal(t, 9, strings.Count(string(page), "<svg "))
+	require.Equal(t, 11, strings.Count(string(page), "<svg "))
 	file, err := os.Open(filepath.Join(dir, "tradeoff.csv"))
 	require.NoError(t, err)
 	defer file.Close()

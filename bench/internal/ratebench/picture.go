@@ -17,9 +17,9 @@ const (
 	TableKeys  = 100_000
 )
 
-// ShapeCharts returns a chart for each number of keys per filter, with a line for each shape of
+// shapeCharts returns a chart for each number of keys per filter, with a line for each shape of
 // keys and a glyph for each kind. The rates are those at 10 bits per key.
-func ShapeCharts(records []Record) (charts []*chart.Chart, err error) {
+func shapeCharts(records []Record) (charts []*chart.Chart, err error) {
 	var ns []int
 	var shapes, kinds []string
 	low, high := 0.2, 50.0
@@ -53,9 +53,9 @@ func ShapeCharts(records []Record) (charts []*chart.Chart, err error) {
 	return charts, nil
 }
 
-// ShapeFigure puts the charts of ShapeCharts side by side.
+// ShapeFigure puts the charts of shapeCharts side by side.
 func ShapeFigure(records []Record) (*chart.Figure, error) {
-	charts, err := ShapeCharts(records)
+	charts, err := shapeCharts(records)
 	return &chart.Figure{
 		Title: "False positives by kind of filter and shape of keys",
 		Desc: "A line for each shape of keys, a glyph for each kind of filter; the scale is " +
