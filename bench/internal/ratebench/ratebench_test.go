@@ -370,7 +370,7 @@ func TestShapeFigure(t *testing.T) {
 	_, err = figure.WriteTo(&b)
 	require.NoError(t, err)
 	for _, want := range []string{">random</text>", ">bigendian</text>", ">exact</text>",
-		">blocked</text>", ">goleveldb: 36 keys per filter<", ">1k keys per filter<"} {
+		">blocked</text>", ">goleveldb: 36 keys per filter<", ">Pebble: 1k keys per filter<"} {
 		require.Contains(t, b.String(), want)
 	}
 }
