@@ -40,7 +40,7 @@ func (f *Figure) Inline() template.HTML {
 func (f *Figure) WriteTo(w io.Writer) (int64, error) {
 	width, height, body := f.draw()
 	n, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%.5gpt" `+
-		`height="%.5gpt" viewBox="0 0 %[1].5g %[2].5g" fill="currentColor" font-family="%[3]s">`+
+		`height="%.5gpt" viewBox="0 0 %.5[1]g %.5[2]g" fill="currentColor" font-family="%[3]s">`+
 		"\n<title>%[4]s</title>\n<desc>%[5]s</desc>\n"+
 		"<style>svg{color:#1f2328;background:#fff}\n@media(prefers-color-scheme:dark)"+
 		"{svg{color:#e6edf3;background:#0d1117}}</style>\n%[6]s</svg>\n", width.Points(),
