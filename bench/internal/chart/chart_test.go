@@ -57,6 +57,7 @@ func TestFigure(t *testing.T) {
 		require.NotContains(t, svg, "#FFFFFF")
 		require.NotContains(t, svg, "Infinity")
 		require.NotContains(t, svg, "NaN")
+		require.NotContains(t, svg, "%!")
 	}
 	require.Contains(t, file.String(), "prefers-color-scheme:dark")
 	require.NotContains(t, string(f.Inline()), "<style")
