@@ -52,6 +52,7 @@ func newEngineFlags() *engineFlags {
 		"`filters` to compare; ratios are to the first")
 	f.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys: "+
 		spaced(join(keys.All, keys.ShapeName)))
+	f.keysFlag("Without -num, it stores as many as there are")
 	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: "+
 		"alternating (every second key), 63% (as LevelDB's db_bench leaves), 10%, or beyond (all; "+
 		"absent keys follow). Shapes of programs have their own")
@@ -107,17 +108,48 @@ func (f *engineFlags) config() (c enginebench.Config, err error) {
 	if c.Filters, err = choose("filters", f.filters, engine.Filters(), itself); err != nil {
 		return c, err
 	}
+	c.Keys, err = f.keys(&c)
+	return c, err
+}
+
+// keys returns the keys to store and to look up.
+func (f *engineFlags) keys(c *enginebench.Config) (*keys.Set, error) {
+	own, err := f.ownKeys()
+	if err != nil {
+		return nil, err
+	}
+	if own != nil {
+		return f.ownSet(own, c)
+	}
 	shapes, err := choose("shape", f.shape, keys.All, keys.ShapeName)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	densities, err := choose("density", f.density, keys.Densities, keys.DensityName)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	density := shapes[0].Densities(densities)[0]
-	c.Keys, err = keys.NewSet(shapes[0], density, f.num, f.reads, f.seed)
-	return c, err
+	return keys.NewSet(shapes[0], density, f.num, f.reads, f.seed)
+}
+
+// ownSet returns a set of the user's own keys. Settings that are not given fit the number of keys.
+func (f *engineFlags) ownSet(own keys.List, c *enginebench.Config) (*keys.Set, error) {
+	if f.given["shape"] || f.given["density"] {
+		return nil, errors.New("-keys has a shape and a density: leave out -shape and -density")
+	}
+	if !f.given["reads"] {
+		c.Reads = min(c.Reads, max(1, len(own)/8))
+	}
+	beyond := c.Reads + 1 // and the guard
+	if !f.given["num"] {
+		f.num = min(f.num, max(1, own.Most(beyond)))
+	}
+	if err := own.Fits(f.num, beyond); err != nil {
+		return nil, fmt.Errorf("-keys: %w, or less to -num or -reads", err)
+	}
+	shape := own.Shape()
+	return keys.NewSet(shape, shape.Density, f.num, c.Reads, f.seed)
 }
 
 // engines is the subcommand that compares filters inside the storage engines.
@@ -137,7 +169,7 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	if config.Dir, err = os.MkdirTemp(f.dir, "levelbloom-bench-"); err != nil {
 		return fmt.Errorf("-dir: %w", err)
 	}
-	config.Progress = report.NewProgress(os.Stderr)
+	config.Progress = report.ProgressOf(ctx, os.Stderr)
 	runs, err := supervise(ctx, &config)
 	err = errors.Join(err, removeAll(config.Dir))
 	r := f.report()

@@ -159,7 +159,7 @@ func filters(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	config.Progress = report.NewProgress(os.Stderr)
+	config.Progress = report.ProgressOf(ctx, os.Stderr)
 	results, err := config.Run(ctx)
 	r := f.report()
 	for _, e := range engine.Engines {

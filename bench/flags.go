@@ -18,6 +18,9 @@ type flags struct {
 	given    map[string]bool
 	outputs  outputs
 	settings []string // names of the flags that say what is measured
+
+	keysPath string
+	note     string // about the user's own keys
 }
 
 func newFlags(name, usage string) *flags {
@@ -85,6 +88,9 @@ func (f *flags) report() *report.Report {
 	for _, name := range f.settings {
 		value := f.Lookup(name).Value.(flag.Getter).Get()
 		r.Settings = append(r.Settings, report.Setting{Name: name, Value: value})
+	}
+	if f.note != "" {
+		r.Notes = append(r.Notes, f.note)
 	}
 	return r
 }

@@ -36,7 +36,10 @@ Measures what filters do. Without a subcommand it runs engines.
   filters   filters by themselves: speed of lookups, batches and builds
   rates     filters by themselves: false-positive rates by shape of keys,
             density and number of keys, and whether they keep their bounds
-  picture   writes an SVG of false-positive rates by shape of keys
+  curve     rates against fill, bits per key and keys per filter, measured and
+            predicted, as tables and as a picture
+  report    runs these and makes one page of them: which filter for your keys,
+            which setting, and what it costs (10 minutes; -quick: 1 minute)
   play      a page in the browser that shows filters at work: bits, probes,
             and why a key is a false positive
   help      shows this text, or the flags of a subcommand: help rates
@@ -80,13 +83,13 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 	}
 	subcommands := map[string]func(context.Context, []string, io.Writer) error{
-		"engines": engines, "filters": filters, "rates": rates, "picture": picture,
-		"play": playPage,
+		"engines": engines, "filters": filters, "rates": rates, "curve": curve,
+		"report": reports, "play": playPage,
 	}
 	subcommand, ok := subcommands[name]
 	if !ok {
 		return fmt.Errorf("no subcommand %q: "+
-			"choose engines, filters, rates, picture, play or help", name)
+			"choose engines, filters, rates, curve, report, play or help", name)
 	}
 	return subcommand(ctx, args, stdout)
 }

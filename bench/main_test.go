@@ -232,18 +232,6 @@ func TestRates(t *testing.T) {
 	}
 }
 
-func TestPicture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	file := filepath.Join(t.TempDir(), "fpr.svg")
-	r := bench(t, "picture", "-o="+file, "-queries=3000")
-	require.Zero(t, r.status, r.stderr)
-	content, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Contains(t, string(content), ">bigendian</text>")
-}
-
 func TestQuick(t *testing.T) {
 	for _, args := range [][]string{
 		{"filters", "-quick", "-rounds=1", "-contestants=pebblev2,exact", "-work=build"},
@@ -258,14 +246,14 @@ func TestQuick(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"help", "engines,filters,rates,picture,help,-json,above 1 is better"},
-		{"-help", "engines,filters,rates,picture,help,-markdown"},
-		{"-h", "engines,filters,rates,picture,help"},
-		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
+		{"help", "engines,filters,rates,curve,report,play,help,-json,above 1 is better"},
+		{"-help", "engines,filters,rates,curve,report,play,help,-markdown"},
+		{"-h", "engines,filters,rates,curve,report,play,help"},
+		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
-		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
-		{"picture -help", "-o,-seed,bench/fpr.svg"},
 		{"play -help", "-port,-open,Ctrl-C"},
+		{"report -help", "-out,-keys,-shape,-density,-bits,-compare,-from,-quick,report.html,fpr.svg"},
+		{"rates -help", "-keys,-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Zero(t, r.status)
@@ -281,7 +269,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, picture, play`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, curve, report, play or`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},
@@ -319,7 +307,14 @@ func TestBadInput(t *testing.T) {
 		{"rates -queries=0", "-queries 0: pass 1 to 1000000000"},
 		{"play -port=65536", "-port 65536: listen tcp"},
 		{"play -json=x", "flag provided but not defined: -json"},
-		{"picture -o=/no/such/directory/p.svg", "no such file"},
+		{"report", "-out: pass a directory"},
+		{"report -out=. -csv=x", "-json, -csv and -markdown: this report writes its files"},
+		{"report -out=. -bits=0", "-bits: policy: 0 bits per key"},
+		{"report -out=. -shape=octal", `-shape: no "octal": choose from random,`},
+		{"report -out=. -density=1", `-density: no "1": choose from alternating,`},
+		{"report -out=. -keys=/no/such/file", "-keys: "},
+		{"report -out=. -from=/no/such/file", "-from: open /no/such/file"},
+		{"report -out=. -compare=/no/such/file", "-compare: open /no/such/file"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Equal(t, exitCannotRun, r.status, c.args)

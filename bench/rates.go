@@ -30,6 +30,7 @@ func newRateFlags() *rateFlags {
 	f.StringVar(&f.shapes, "shapes", join(keys.Shapes, keys.ShapeName)+",iavl,cockroach",
 		"`shapes` of the keys; there are also those of programs: "+
 			spaced(join(keys.Real, keys.ShapeName)))
+	f.keysFlag("Without -shapes, no other keys are measured")
 	f.StringVar(&f.densities, "densities", join(keys.Densities, keys.DensityName),
 		"`parts` of a range that are present; beyond is all, and absent keys follow. "+
 			"Shapes of programs have their own")
@@ -51,7 +52,11 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 	if c.Kinds, err = choose("filters", f.filters, kind.All, kind.Name); err != nil {
 		return c, err
 	}
-	if c.Shapes, err = choose("shapes", f.shapes, keys.All, keys.ShapeName); err != nil {
+	own, err := f.ownKeys()
+	if err != nil {
+		return c, err
+	}
+	if c.Shapes, err = f.withOwn(own, f.shapes); err != nil {
 		return c, err
 	}
 	c.Densities, err = choose("densities", f.densities, keys.Densities, keys.DensityName)
@@ -59,6 +64,9 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 		return c, err
 	}
 	if c.Ns, err = parseList("n", f.ns, keys.ParseN); err != nil {
+		return c, err
+	}
+	if c.Ns, err = f.fitting(own, c.Ns, "n"); err != nil {
 		return c, err
 	}
 	c.Bits, err = parseList("bits", f.bits, func(s string) (float64, error) {
@@ -90,7 +98,7 @@ func rates(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := f.outputs.open(); err != nil {
 		return err
 	}
-	config.Progress = report.NewProgress(os.Stderr)
+	config.Progress = report.ProgressOf(ctx, os.Stderr)
 	outcome := ratebench.Outcome{Config: &config}
 	outcome.Results, err = config.Run(ctx)
 	r := f.report()

@@ -78,12 +78,8 @@ func (b *tuningBuilder) Add(key []byte) {
 
 func (b *tuningBuilder) Finish(dst []byte) []byte {
 	n := b.Len()
-	size, k := b.bloom.FilterSize(n), b.bloom.k
-	largest := size + uint64(float64(size)*b.bloom.tuning)
+	size, largest, k := b.bloom.choice(n)
 	many := n >= manyKeys
-	if many {
-		size, k = choiceForMany(size, largest, k)
-	}
 	start := len(dst)
 	dst, filter := b.bloom.extend(dst, size, n)
 	b.write(filter, k)

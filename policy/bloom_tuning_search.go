@@ -9,6 +9,16 @@ import (
 // manyKeys is from how many keys on filters get a choice that is good for all keys.
 const manyKeys = 1 << 15
 
+// choice returns the first choice of the size and k of a filter of n keys, and the largest size.
+func (b *Bloom) choice(n int) (size, largest uint64, k int) {
+	size, k = b.FilterSize(n), b.k
+	largest = size + uint64(float64(size)*b.tuning)
+	if b.tuning > 0 && n >= manyKeys {
+		size, k = choiceForMany(size, largest, k)
+	}
+	return size, largest, k
+}
+
 // choiceForMany returns the size and k of a filter of many keys, for LevelDB's size and k.
 //
 // Probe 2 takes only about 2^17 values (see bloomModel), so it rules out few absent keys here. Two

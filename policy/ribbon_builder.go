@@ -120,9 +120,8 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		if layer == ribbonLayers {
 			return false
 		}
-		n := (len(hashes) - len(hashes)/24) / ribbonBlock
-		s.upper = append(s.upper, byte(n), byte(n>>8), byte(n>>16))
-		s.addUpper(n)
+		n := upperBlocksOf(len(hashes))
+		s.appendUpper(n)
 		at := len(w.bumps)
 		w.bumps = append(w.bumps, make([]byte, bumpBytes(n))...)
 		bumped := w.front.insertUpper(w.addRows(n*ribbonBlock), hashes, n, w.bumps[at:])
@@ -133,7 +132,7 @@ func (w *ribbonWork) write(filter []byte, hashes []uint64) bool {
 		w.later[layer%2] = w.sort(w.later[layer%2], len(bumped))
 		hashes = w.later[layer%2]
 	}
-	s.last = max(1, len(hashes)+len(hashes)/100)
+	s.last = lastSlots(len(hashes))
 	w.bytes = s.appendParameters(w.bytes[:0])
 	payload := len(filter) - trailerTail - len(w.bytes)
 	if !s.fit(payload) {

@@ -61,6 +61,18 @@ func (s *ribbonShape) addUpper(n int) {
 	s.flat += bumpBytes(n)
 }
 
+// appendUpper adds it to the parameters too.
+func (s *ribbonShape) appendUpper(n int) {
+	s.upper = append(s.upper, byte(n), byte(n>>8), byte(n>>16))
+	s.addUpper(n)
+}
+
+// upperBlocksOf returns the number of blocks of an upper layer that so many keys come to.
+func upperBlocksOf(keys int) int { return (keys - keys/24) / ribbonBlock }
+
+// lastSlots returns the number of slots of a last layer of so many keys.
+func lastSlots(keys int) int { return max(1, keys+keys/100) }
+
 // fit sets what follows from the layers and the size of the payload in bytes. It reports whether
 // a filter can be so.
 // REQUIRES: addUpper was called for every upper layer.

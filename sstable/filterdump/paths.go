@@ -2,13 +2,11 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // A place is a PATH of the command line: a database directory with its tables, or a single table.
@@ -50,33 +48,17 @@ func findPlace(path string) place {
 	if !info.IsDir() {
 		return place{path: path, tables: []file{{path: path}}}
 	}
-	entries, err := os.ReadDir(path)
+	found, err := tables.Find(path)
 	if err != nil {
 		return place{path: path, note: withoutPath(err, path), failed: true}
 	}
 	p := place{path: path, directory: true}
-	var logs []string
-	database := false
-	for _, e := range entries {
-		switch {
-		case e.IsDir():
-		case isTable(e.Name()):
-			p.tables = append(p.tables, file{path: filepath.Join(path, e.Name())})
-		case databaseLog.MatchString(e.Name()):
-			logs = append(logs, e.Name())
-		case strings.HasPrefix(e.Name(), "MANIFEST-"):
-			database = true
-		}
-	}
-	for i := range p.tables {
-		p.tables[i].inDatabase = database
+	for _, table := range found.Tables {
+		p.tables = append(p.tables, file{path: table, inDatabase: found.Database})
 	}
 	if len(p.tables) == 0 {
-		p.note, p.failed = "no tables (.ldb, .sst) and no log: not a database", true
-		if len(logs) > 0 {
-			p.note, p.failed = fmt.Sprintf("no tables yet: all its data is in the log (%s), "+
-				"without filters", strings.Join(logs, ", ")), false
-		}
+		note, ok := found.NoTables()
+		p.note, p.failed = note, !ok
 	}
 	return p
 }
@@ -88,14 +70,6 @@ func withoutPath(err error, path string) string {
 		return p.Err.Error()
 	}
 	return strings.TrimPrefix(err.Error(), path+": ")
-}
-
-// databaseLog is how the engines name their logs.
-var databaseLog = regexp.MustCompile(`^[0-9]+\.log$`)
-
-// isTable goes by the names that the engines give to tables.
-func isTable(name string) bool {
-	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // evenly returns n of all, spread evenly. REQUIRES: 0 < n <= len(all).

@@ -29,23 +29,7 @@ func (o *Outcome) conclusion() []string {
 			reads = append(reads, e.Name+": "+strings.Join(parts, ", "))
 		}
 	}
-	// Others must gain something to be better.
-	const something = 0.1
-	better := func(a, b kind.Kind) bool {
-		return gain[a.Name] > gain[b.Name]+something*float64(len(o.Engines))
-	}
-	best, compatible := kind.Exact, kind.Exact // for all readers of LevelDB's filters
-	for _, k := range kind.All {
-		if k.Use == "" && better(k, best) {
-			best = k
-		}
-		if k.Encoding == kind.Exact.Encoding && better(k, compatible) {
-			compatible = k
-		}
-	}
-	if best.Name == kind.Exact.Name {
-		best = compatible
-	}
+	best, compatible := Best(gain, len(o.Engines))
 	if gain[best.Name] == 0 {
 		return nil
 	}
@@ -67,7 +51,7 @@ func (o *Outcome) conclusion() []string {
 	advice := fmt.Sprintf("Use %s (%s)", best.Name, best.Constructor)
 	for _, k := range kind.All {
 		if k.Encoding != best.Encoding &&
-			(k.Name == compatible.Name || k.Use != "" && better(k, best)) {
+			(k.Name == compatible.Name || k.Use != "" && better(gain, len(o.Engines), k, best)) {
 			advice += fmt.Sprintf(", or %s (%s) %s", k.Name, k.Constructor, k.Use)
 		}
 	}
@@ -83,4 +67,29 @@ func (o *Outcome) conclusion() []string {
 			best.Name, strings.Join(speed, "; "))}, lines...)
 	}
 	return lines
+}
+
+// Best returns the kind to use, and the best one that all readers of LevelDB's filters understand,
+// which may be the same. gain is the percentage of needless reads that a filter avoids, summed over
+// the engines.
+func Best(gain map[string]float64, engines int) (best, compatible kind.Kind) {
+	best, compatible = kind.Exact, kind.Exact
+	for _, k := range kind.All {
+		if k.Use == "" && better(gain, engines, k, best) {
+			best = k
+		}
+		if k.Encoding == kind.Exact.Encoding && better(gain, engines, k, compatible) {
+			compatible = k
+		}
+	}
+	if best.Name == kind.Exact.Name {
+		best = compatible
+	}
+	return best, compatible
+}
+
+// better reports whether a gains more than b: not just a little, because b is simpler.
+func better(gain map[string]float64, engines int, a, b kind.Kind) bool {
+	const something = 0.1
+	return gain[a.Name] > gain[b.Name]+something*float64(engines)
 }

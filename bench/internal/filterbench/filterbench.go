@@ -39,9 +39,12 @@ type Result struct {
 	Times map[string][]float64 // by contestant, a time for each round
 }
 
-// ns returns the mean of the fastest tenth of a contestant's turns.
-func (r Result) ns(contestant string) float64 {
-	times := slices.Sorted(slices.Values(r.Times[contestant]))
+// ns returns the time of a contestant.
+func (r Result) ns(contestant string) float64 { return Fastest(r.Times[contestant]) }
+
+// Fastest returns the mean of the fastest tenth of times, of which there is at least one.
+func Fastest(times []float64) float64 {
+	times = slices.Sorted(slices.Values(times))
 	sum, n := 0.0, (len(times)+9)/10
 	for _, ns := range times[:n] {
 		sum += ns

@@ -1,7 +1,12 @@
 // Package kind lists the kinds of filter that levelbloom builds. A new kind is one more entry.
 package kind
 
-import "github.com/levelbloom/levelbloom/policy"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
 
 // A Kind is a way to build filters, under the name that flags and tables have for it.
 type Kind struct {
@@ -12,6 +17,8 @@ type Kind struct {
 	Smallest    policy.Encoding // of filters that are too small for Encoding, if some are
 	New         func(bitsPerKey float64) (policy.Policy, error)
 	Use         string // when to use it, if not always
+	// OneSize is true of Bloom filters whose size and k depend on nothing but the number of keys.
+	OneSize bool
 
 	// Bounds are the highest mean false-positive rates that the kind promises.
 	Bounds []Bound
@@ -35,6 +42,7 @@ var Exact = Kind{
 	Encoding:    policy.EncodingBloom,
 	New:         func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) },
 	Use:         compatible,
+	OneSize:     true,
 }
 
 const compatible = "if C++ LevelDB or another reader of LevelDB's filters reads the tables too"
@@ -56,6 +64,7 @@ var All = []Kind{
 		Constructor:  "policy.NewBlockedBloom",
 		Encoding:     policy.EncodingBlocked,
 		New:          newBlocked,
+		OneSize:      true,
 		Bounds:       []Bound{{10, 500, 0.0100}, {16, 500, 0.0009}, {20, 500, 0.00022}},
 		SmallAsExact: true,
 	},
@@ -85,6 +94,13 @@ func newRibbon(bits float64) (policy.Policy, error)  { return policy.NewRibbon(b
 
 // Name returns k's name.
 func Name(k Kind) string { return k.Name }
+
+// Call returns the line of Go that makes a policy of kind k.
+func (k Kind) Call(bits float64) string {
+	constructor, option, _ := strings.Cut(k.Constructor, " with ")
+	arguments := strings.Trim(fmt.Sprintf("%v, %s", bits, option), ", ")
+	return fmt.Sprintf("p, err := %s(%s)", constructor, arguments)
+}
 
 // Named returns the kind of that name.
 func Named(name string) (Kind, bool) {

@@ -1,20 +1,13 @@
 package ratebench
 
 import (
-	"bytes"
-	"fmt"
-	"image/color"
-	"io"
-	"regexp"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/levelbloom/levelbloom/bench/internal/chart"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
 // Keys per filter in engines with records of 116 bytes: in goleveldb's windows of 2 KiB (values are
@@ -24,99 +17,72 @@ const (
 	TableKeys  = 100_000
 )
 
-// glyphs are the colors and shapes of kinds, by place in Outcome.Kinds. The colors are told
-// apart by color-blind people too (Okabe and Ito, "Color Universal Design", 2008).
-var glyphs = []struct {
-	color color.Color
-	shape draw.GlyphDrawer
-}{
-	{color.RGBA{0xd5, 0x5e, 0x00, 0xff}, draw.CircleGlyph{}},
-	{color.RGBA{0x00, 0x72, 0xb2, 0xff}, draw.BoxGlyph{}},
-	{color.RGBA{0x00, 0x9e, 0x73, 0xff}, draw.PyramidGlyph{}},
-	{color.RGBA{0x00, 0x00, 0x00, 0xff}, draw.CrossGlyph{}},
-}
-
-// Draw writes an SVG of the rates: a panel for each number of keys, a line for each shape, a glyph
-// for each kind.
-func (o *Outcome) Draw(w io.Writer) error {
-	const width, height = 22 * vg.Centimeter, 9.5 * vg.Centimeter
-	panels := []struct {
-		title string
-		n     int
-	}{{"goleveldb: 36 keys per filter", WindowKeys}, {"Pebble: 100,000 keys per filter", TableKeys}}
-	row := make([]*plot.Plot, len(panels))
-	for i, panel := range panels {
-		p, err := o.panel(panel.title, panel.n, i == len(panels)-1)
-		if err != nil {
-			return err
+// shapeCharts returns a chart for each number of keys per filter, with a line for each shape of
+// keys and a glyph for each kind. The rates are those at 10 bits per key.
+func shapeCharts(records []Record) (charts []*chart.Chart, err error) {
+	var ns []int
+	var shapes, kinds []string
+	low, high := 0.2, 50.0
+	for _, r := range records {
+		if r.Bits != 10 {
+			continue
 		}
-		row[i] = p
+		ns, shapes, kinds = addNew(ns, r.N), addNew(shapes, r.Shape), addNew(kinds, r.Kind)
+		if r.FPR > 0 {
+			low, high = min(low, 80*r.FPR), max(high, 100*r.FPR)
+		}
 	}
-	canvas := vgsvg.New(width, height)
-	dc := draw.New(canvas)
-	dc.SetColor(color.White)
-	dc.Fill(dc.Rectangle.Path())
-	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: 8 * vg.Millimeter, PadTop: 3 * vg.Millimeter,
-		PadBottom: 2 * vg.Millimeter, PadLeft: 3 * vg.Millimeter, PadRight: 5 * vg.Millimeter}
-	for i, c := range plot.Align([][]*plot.Plot{row}, tiles, dc)[0] {
-		row[i].Draw(c)
-	}
-	// A browser without the font that the text was laid out for takes one with the same widths.
-	var svg bytes.Buffer
-	if _, err := canvas.WriteTo(&svg); err != nil {
-		return err
-	}
-	fonts := "font-family:Liberation Sans,Arial,Helvetica,sans-serif"
-	_, err := w.Write(anyFont.ReplaceAll(svg.Bytes(), []byte(fonts)))
-	return err
-}
-
-var anyFont = regexp.MustCompile(`font-family:[^;"]*`)
-
-func (o *Outcome) panel(title string, n int, legend bool) (*plot.Plot, error) {
-	p := plot.New()
-	sans := font.Font{Typeface: "Liberation", Variant: "Sans", Size: 10}
-	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.X.Tick.Label,
-		&p.Y.Tick.Label, &p.Legend.TextStyle} {
-		style.Font = sans
-	}
-	p.Title.Text, p.Title.Padding = title, 3*vg.Millimeter
-	p.X.Label.Text = "false positives, % (10 bits per key)"
-	p.X.Scale, p.X.Min, p.X.Max = plot.LogScale{}, 0.5, 50
-	var ticks plot.ConstantTicks
-	for _, percent := range []float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50} {
-		ticks = append(ticks, plot.Tick{Value: percent, Label: fmt.Sprint(percent)})
-	}
-	p.X.Tick.Marker = ticks
-	var names []string
-	for i := range o.Shapes {
-		names = append(names, o.Shapes[len(o.Shapes)-1-i].Name) // the first one on top
-	}
-	p.NominalY(names...)
-	p.Y.Min, p.Y.Max = -0.6, float64(len(names))-0.4
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xd0}, color.Gray{0xe8}
-	p.Add(grid)
-	for i, k := range o.Kinds {
-		var points plotter.XYs
-		for _, result := range o.Results {
-			if result.N == n && result.Kind.Name == k.Name {
-				x, y := max(0.05, 100*result.Rate.Mean()), slices.Index(names, result.Shape.Name)
-				points = append(points, plotter.XY{X: x, Y: float64(y)})
-				p.X.Max, p.X.Min = max(p.X.Max, x), min(p.X.Min, x)
+	for _, n := range ns {
+		c := chart.New(Record{N: n}.Of(), "false positives, % (10 bits per key)", "")
+		c.Names(shapes)
+		c.LogX(low, high)
+		for _, k := range kinds {
+			var points plotter.XYs
+			for _, r := range records {
+				if r.N == n && r.Kind == k && r.Bits == 10 {
+					y := float64(len(shapes) - 1 - slices.Index(shapes, r.Shape))
+					points = append(points, plotter.XY{X: max(low, 100*r.FPR), Y: y})
+				}
+			}
+			if err := c.Points(k, chart.LookOf(k), points); err != nil {
+				return nil, err
 			}
 		}
-		scatter, err := plotter.NewScatter(points)
-		if err != nil {
-			return nil, err
-		}
-		g := glyphs[i%len(glyphs)]
-		scatter.GlyphStyle = draw.GlyphStyle{Color: g.color, Radius: vg.Points(4), Shape: g.shape}
-		p.Add(scatter)
-		if legend {
-			p.Legend.Add(k.Name, scatter)
-		}
+		charts = append(charts, c)
 	}
-	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, false, vg.Millimeter
-	return p, nil
+	return charts, nil
+}
+
+// ShapeFigure puts the charts of shapeCharts side by side.
+func ShapeFigure(records []Record) (*chart.Figure, error) {
+	charts, err := shapeCharts(records)
+	return &chart.Figure{
+		Title: "False positives by kind of filter and shape of keys",
+		Desc: "A line for each shape of keys, a glyph for each kind of filter; the scale is " +
+			"logarithmic.",
+		Width: 11 * vg.Centimeter, Height: 9.5 * vg.Centimeter, Charts: charts,
+	}, err
+}
+
+// Of says of how many keys the record's filters are, and which engine has such filters.
+func (r Record) Of() string {
+	switch of := keys.FormatN(r.N) + " keys per filter"; {
+	case r.N == WindowKeys:
+		return "goleveldb: " + of
+	case r.N >= leastTable:
+		return "Pebble: " + of
+	default:
+		return of
+	}
+}
+
+// leastTable is the number of keys from which on a filter is more likely that of a Pebble table
+// than of a window.
+const leastTable = 1000
+
+func addNew[T comparable](all []T, x T) []T {
+	if slices.Contains(all, x) {
+		return all
+	}
+	return append(all, x)
 }

@@ -354,22 +354,23 @@ func TestReport(t *testing.T) {
 	require.NoError(t, r.WriteJSON(&b))
 }
 
-// The picture has a glyph for each rate, and the names of shapes and kinds.
-func TestDraw(t *testing.T) {
+// The charts have the names of shapes and kinds, and a chart for each number of keys.
+func TestShapeFigure(t *testing.T) {
 	c := config(kind.All...)
 	c.Ns, c.Shapes = []int{WindowKeys, 1000}, shapes(t, "random", "bigendian")
 	c.Densities = []keys.Density{density(t, "63%")}
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
-	for i := range results {
-		if results[i].N == 1000 {
-			results[i].N = TableKeys
-		}
-	}
+	var r report.Report
+	(&Outcome{c, results}).Report(&r)
+	figure, err := ShapeFigure(r.Records.([]Record))
+	require.NoError(t, err)
+	require.Len(t, figure.Charts, 2)
 	var b bytes.Buffer
-	require.NoError(t, (&Outcome{c, results}).Draw(&b))
+	_, err = figure.WriteTo(&b)
+	require.NoError(t, err)
 	for _, want := range []string{">random</text>", ">bigendian</text>", ">exact</text>",
-		">blocked</text>", "goleveldb: 36 keys", "Arial"} {
+		">blocked</text>", ">goleveldb: 36 keys per filter<", ">Pebble: 1k keys per filter<"} {
 		require.Contains(t, b.String(), want)
 	}
 }

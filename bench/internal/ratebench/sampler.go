@@ -50,7 +50,7 @@ func (c *Config) measure(ctx context.Context, cell Cell) (results []Result, err 
 			r.Start = rng.Uint64N(keys.Indexes / 2) // the first range is a counter's, from 0 on
 		}
 		keySeed := rng.Uint64()
-		present := cell.prefixes(r.Present(), keySeed) // sorted, as an engine adds them
+		present := sorted(cell.prefixes(r.Present(), keySeed)) // as an engine adds them
 		absent := cell.prefixes(r.Absent(c.perFilter(cell.N), rng), keySeed)
 		asked += len(absent)
 		for _, s := range samplers {
@@ -69,15 +69,23 @@ func (c *Config) measure(ctx context.Context, cell Cell) (results []Result, err 
 	return results, nil
 }
 
-// prefixes returns the keys of the indexes, sorted, as an engine that knows the shape has them in
-// its filters.
+// prefixes returns the keys of the indexes as an engine that knows the shape has them in its
+// filters.
 func (c Cell) prefixes(indexes iter.Seq[uint64], seed uint64) [][]byte {
 	all := c.Shape.Keys(indexes, seed)
+	if c.Shape.Suffix == 0 {
+		return all
+	}
 	for i, key := range all {
 		all[i] = key[:len(key)-c.Shape.Suffix]
 	}
-	slices.SortFunc(all, bytes.Compare)
-	return slices.CompactFunc(all, bytes.Equal)
+	return sorted(all)
+}
+
+// sorted sorts keys, and leaves out repetitions.
+func sorted(keys [][]byte) [][]byte {
+	slices.SortFunc(keys, bytes.Compare)
+	return slices.CompactFunc(keys, bytes.Equal)
 }
 
 // A sampler measures one kind in a cell.

@@ -8,23 +8,56 @@ import (
 	"reflect"
 )
 
-// WriteJSON writes one object: what was run and where, what each field means, and all records.
+// A File is a report as JSON: what was run and where, what each field means, and all records. The
+// tables are there as text.
+type File struct {
+	Command     string            `json:"command"`
+	Complete    bool              `json:"complete"`
+	Problem     string            `json:"problem,omitempty"`
+	Environment Environment       `json:"environment"`
+	Versions    map[string]any    `json:"versions"`
+	Settings    map[string]any    `json:"settings"`
+	Fields      map[string]string `json:"fields"`
+	Records     json.RawMessage   `json:"records"`
+	Tables      []TextTable       `json:"tables"`
+	Notes       []string          `json:"notes"`
+	Conclusion  []string          `json:"conclusion,omitempty"`
+}
+
+// A TextTable is a Table with its cells as text.
+type TextTable struct {
+	Title   string     `json:"title"`
+	Keys    int        `json:"keys"`
+	Columns []string   `json:"columns"`
+	Rows    [][]string `json:"rows"`
+}
+
+// WriteJSON writes the report as a File.
 func (r *Report) WriteJSON(w io.Writer) error {
+	records, err := json.Marshal(r.Records)
+	if err != nil {
+		return err
+	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(struct {
-		Command     string            `json:"command"`
-		Complete    bool              `json:"complete"`
-		Problem     string            `json:"problem,omitempty"`
-		Environment Environment       `json:"environment"`
-		Versions    map[string]any    `json:"versions"`
-		Settings    map[string]any    `json:"settings"`
-		Fields      map[string]string `json:"fields"`
-		Records     any               `json:"records"`
-		Conclusion  []string          `json:"conclusion,omitempty"`
-	}{r.Command, r.Incomplete == nil, r.problem(), r.Environment,
-		byName(r.Versions), byName(r.Settings),
-		describe(reflect.TypeOf(r.Records).Elem(), ""), r.Records, r.Conclusion})
+	return encoder.Encode(File{r.Command, r.Incomplete == nil, r.problem(), r.Environment,
+		byName(r.Versions), byName(r.Settings), describe(reflect.TypeOf(r.Records).Elem(), ""),
+		records, r.textTables(), r.Notes, r.Conclusion})
+}
+
+func (r *Report) textTables() (all []TextTable) {
+	for _, t := range r.Tables {
+		text := TextTable{Title: t.Title, Keys: t.Keys, Columns: t.Columns}
+		for _, row := range t.Rows {
+			var cells []string
+			for _, cell := range row {
+				cells = append(cells, format(cell))
+			}
+			text.Rows = append(text.Rows, cells)
+		}
+		all = append(all, text)
+	}
+	return all
 }
 
 func byName(settings []Setting) map[string]any {

@@ -11,7 +11,7 @@ type Report struct {
 	// Records is what was measured, a slice of structs: one for each turn, run or cell. The tags
 	// "json" and "doc" name and describe the fields. Only JSON and CSV show them.
 	Records any
-	// Tables sum the records up. Only text and Markdown show them.
+	// Tables sum the records up. CSV leaves them out.
 	Tables     []Table
 	Notes      []string // what the tables mean, a paragraph each
 	Conclusion []string // lines

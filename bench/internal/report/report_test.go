@@ -111,6 +111,10 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"name": "a name", "rate": "a rate", "parts": "its parts", "parts.n": "a number",
 	}, decoded["fields"])
+	tables := decoded["tables"].([]any)
+	require.Equal(t, []any{"one", "1.0", "2.0 [1.5 to 2.5]", "7"},
+		tables[0].(map[string]any)["rows"].([]any)[0])
+	require.Equal(t, []any{"A note."}, decoded["notes"])
 	records := decoded["records"].([]any)
 	require.Equal(
 		t,

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCurve(t *testing.T) {
+	svg := filepath.Join(t.TempDir(), "curve.svg")
+	flags, read := files(t)
+	args := append([]string{"curve", "-quick", "-runs=2", "-n=200", "-at-fill=1.5,0.5,1",
+		"-at-n=300,20", "-at-bits=12,9.5", "-queries=5000", "-svg=" + svg}, flags...)
+	r := bench(t, args...)
+	require.Zero(t, r.status, r.stderr)
+	for _, want := range []string{"against fill, sized for 200 keys at 10 bits per key", "9.5",
+		"against bits per key", "against keys per filter", "Not measured against fill: tuned, ribbon"} {
+		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), want)
+	}
+	d, lines := read()
+	require.Len(t, d.Records, 3*2+2*4+2*4)
+	require.Equal(t, 1.5*200, d.Records[4]["n"], "in order")
+	require.NotEmpty(t, d.Fields["runs.fpr"])
+	content, err := os.ReadFile(svg)
+	require.NoError(t, err)
+	require.Contains(t, string(content), "capacity")
+	require.Equal(t, r.stdout, bench(t, args...).stdout, "same flags, same figures")
+	_, again := read()
+	require.Equal(t, lines, again)
+}
+
+// Own keys are divided among the filters: 3000 are enough for some 2000 present ones.
+func TestCurveOwnKeys(t *testing.T) {
+	flags, read := files(t)
+	r := bench(t, append([]string{"curve", "-keys=" + listFile(t, 3000), "-runs=1",
+		"-queries=1000", "-filters=exact,blocked", "-at-bits=10"}, flags...)...)
+	require.Zero(t, r.status, r.stderr)
+	d, _ := read()
+	fullest, largest := 0.0, 0.0
+	for _, record := range d.Records {
+		require.Equal(t, "own", record["shape"])
+		largest = max(largest, record["n"].(float64))
+		if record["view"] == "fill" {
+			fullest = max(fullest, record["n"].(float64))
+		}
+	}
+	require.InDelta(t, 1850, fullest, 50)
+	require.Equal(t, fullest, largest, "against n: 10, 30 ... 1000")
+}
+
+func TestCurveRefused(t *testing.T) {
+	path := listFile(t, 3000)
+	for _, c := range []struct{ args, message string }{
+		{"-against=time", `-against: no "time": choose from fill,bits,n`},
+		{"-runs=0", "-runs 0, -queries 200000: pass 1 to 1000"},
+		{"-target=1", "-target 1: pass a rate above 0 and below 1"},
+		{"-target=NaN", "-target NaN: pass a rate above 0 and below 1"},
+		{"-at-fill=0", `-at-fill: "0": pass a number above 0, at most 100`},
+		{"-at-bits=ten", `-at-bits: "ten": pass a number above 0, at most 1000`},
+		{"-bits=-1", "exact: policy: -1 bits per key"},
+		{"-n=0", `-n: "0": pass a number of keys`},
+		{"-at-n=1k,0", `-at-n: "0": pass a number of keys`},
+		{"-shape=octal", `-shape: no "octal": choose from random,`},
+		{"-density=1", `-density: no "1": choose from alternating,`},
+		{"-svg=/no/such/directory/c.svg", "-svg: "},
+		{"-n=1500 -keys=" + path, "-keys: 3000 keys are too few: for 2250 present ones pass "},
+		{"-at-n=2k -keys=" + path, "-keys: 3000 keys are too few: for 2k present ones pass "},
+		{"-shape=url -keys=" + path, "leave out -shape and -density"},
+	} {
+		r := bench(t, append([]string{"curve"}, strings.Fields(c.args)...)...)
+		require.Equal(t, exitCannotRun, r.status, c.args)
+		require.Contains(t, r.stderr, c.message, c.args)
+		require.Equal(t, 1, strings.Count(r.stderr, "\n"), "one line: %s", r.stderr)
+		require.Empty(t, r.stdout)
+	}
+}

@@ -1,0 +1,49 @@
+package keys
+
+import (
+	"fmt"
+	"math"
+	"sort"
+)
+
+// A List is a user's own keys, sorted, none twice.
+type List [][]byte
+
+// heldOut is the density of a list: a random third of the keys stays out of the filters, and is
+// asked for as absent. So absent keys are as real as present ones, and lie between them. The part
+// that is present is about that of db_bench's fillrandom.
+var heldOut = atRandom("two thirds", 2.0/3)
+
+// Shape returns the keys as a shape. Its indexes go around: behind the last key comes the first one
+// again. But Indexes-1 is the last key, as in other shapes.
+func (l List) Shape() Shape {
+	n := uint64(len(l))
+	return Shape{Name: "own", Density: heldOut, Append: func(dst []byte, _, index uint64) []byte {
+		if index == Indexes-1 {
+			index = n - 1
+		}
+		return append(dst, l[index%n]...)
+	}}
+}
+
+// Fits returns an error that says how many keys are needed if the list is too short for a range of n
+// present keys with absent ones between them, and others beyond it.
+func (l List) Fits(n, others int) error {
+	if need := neededFor(n) + others; len(l) < need {
+		return fmt.Errorf("%d keys are too few: for %s present ones pass %d or more", len(l),
+			FormatN(n), need)
+	}
+	return nil
+}
+
+// Most returns the largest n that fits, or 0.
+func (l List) Most(others int) int {
+	return sort.Search(len(l), func(n int) bool { return l.Fits(n+1, others) != nil })
+}
+
+// neededFor returns a number of keys in which n present ones are found but for once in 10^8 times.
+// The number that it takes has a negative binomial distribution.
+func neededFor(n int) int {
+	mean, deviation := float64(n)/heldOut.part, math.Sqrt(float64(n)*(1-heldOut.part))/heldOut.part
+	return int(mean + 6*deviation + 16)
+}

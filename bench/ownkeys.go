@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keylist"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+)
+
+// keysFlag adds -keys. what says what becomes of the other shapes.
+func (f *flags) keysFlag(what string) {
+	f.StringVar(&f.keysPath, "keys", "", fmt.Sprintf("`file` of your own keys, one per line, or a "+
+		"database of goleveldb, LevelDB, Pebble or RocksDB, which is only read. %s. A third of "+
+		"the keys, chosen at random, stays out of the filters and is looked up as absent. Of "+
+		"more than %d MiB of keys it takes a sample", what, keylist.MaxBytes>>20))
+}
+
+// ownKeys returns the keys that -keys names, or nil without the flag.
+func (f *flags) ownKeys() (keys.List, error) {
+	if f.keysPath == "" {
+		return nil, nil
+	}
+	list, sampled, err := keylist.Read(f.keysPath)
+	if err != nil {
+		return nil, fmt.Errorf("-keys: %w", err)
+	}
+	sample := ""
+	if sampled {
+		sample = ", a sample"
+	}
+	f.note = fmt.Sprintf("own: %d keys of %s%s. A random third of them, which no filter knows, "+
+		"is looked up as absent.", len(list), f.keysPath, sample)
+	return list, nil
+}
+
+// withOwn returns the shapes that a list in -shapes names, and the user's own keys before them.
+// Without -shapes the own keys stand alone.
+func (f *flags) withOwn(own keys.List, list string) (shapes []keys.Shape, err error) {
+	if own == nil || f.given["shapes"] {
+		shapes, err = choose("shapes", list, keys.All, keys.ShapeName)
+	}
+	if own != nil {
+		shapes = append([]keys.Shape{own.Shape()}, shapes...)
+	}
+	return shapes, err
+}
+
+// fitting returns those numbers of present keys for which the user's own keys are enough. If flag
+// asks for them, it is an error that one is too large.
+func (f *flags) fitting(own keys.List, ns []int, flag string) (fit []int, err error) {
+	for _, n := range ns {
+		if missing := own.Fits(n, 0); own == nil || missing == nil {
+			fit = append(fit, n)
+		} else if err == nil {
+			err = fmt.Errorf("-keys: %w", missing)
+		}
+	}
+	if len(fit) > 0 && !f.given[flag] {
+		err = nil
+	}
+	return fit, err
+}

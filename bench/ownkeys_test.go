@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// listFile writes a list of n keys.
+func listFile(t *testing.T, n int) string {
+	var lines strings.Builder
+	for i := range n {
+		fmt.Fprintf(&lines, "user%08d\r\n", i*i)
+	}
+	path := filepath.Join(t.TempDir(), "keys.txt")
+	require.NoError(t, os.WriteFile(path, []byte(lines.String()), 0o600))
+	return path
+}
+
+// Own keys stand alone, unless other shapes are asked for, and numbers of keys that do not fit are
+// left out, unless they are asked for.
+func TestOwnKeysRates(t *testing.T) {
+	path := listFile(t, 3000)
+	for _, c := range []struct {
+		flags         string
+		cells, shapes int
+	}{
+		{"", 5, 1}, // up to 500 keys per filter
+		{"-n=36,1k", 2, 1},
+		{"-n=36 -shapes=random,decimal -densities=10%", 3, 3},
+	} {
+		flags, read := files(t)
+		args := append([]string{"rates", "-keys=" + path, "-bits=10", "-queries=2000",
+			"-filters=exact"}, flags...)
+		r := bench(t, append(args, strings.Fields(c.flags)...)...)
+		require.Zero(t, r.status, r.stderr)
+		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "),
+			"own: 3000 keys of "+path+". A random third")
+		d, _ := read()
+		shapes := map[any]bool{}
+		for _, record := range d.Records {
+			shapes[record["shape"]] = true
+		}
+		require.Len(t, d.Records, c.cells)
+		require.Len(t, shapes, c.shapes)
+		require.True(t, shapes["own"])
+		require.Equal(t, path, d.Settings["keys"])
+	}
+}
+
+// The databases have as many keys as fit, and every lookup finds what it should.
+func TestOwnKeysEngines(t *testing.T) {
+	for _, size := range []string{"", "-num=1000 -reads=300"} {
+		flags, read := files(t)
+		args := append([]string{"-keys=" + listFile(t, 3000), "-rounds=1", "-disk=0", "-threads=1",
+			"-filters=exact", "-engines=goleveldb,pebblev2"}, flags...)
+		r := bench(t, append(args, strings.Fields(size)...)...)
+		require.Zero(t, r.status, r.stderr)
+		require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
+		d, _ := read()
+		for _, record := range d.Records {
+			require.Greater(t, record["beyond_lookups"], 299.0)
+			require.Greater(t, record["between_lookups"], 299.0)
+		}
+	}
+}
+
+func TestOwnKeysRefused(t *testing.T) {
+	path := listFile(t, 100)
+	for _, c := range []struct{ args, message string }{
+		{"rates -keys=/no/such/file", "-keys: stat /no/such/file: no such file"},
+		{"rates -n=8,1k -keys=" + path, "-keys: 100 keys are too few: for 1k present ones pass "},
+		{"rates -keys=" + listFile(t, 9), "-keys: 9 keys are too few: for 8 present ones pass "},
+		{"rates -keys=" + filepath.Dir(path), "not a database"},
+		{"-num=60 -keys=" + path, "-keys: 100 keys are too few: for 60 present ones pass "},
+		{"-reads=200 -keys=" + path, "or less to -num or -reads"},
+		{"-shape=random -keys=" + path, "leave out -shape and -density"},
+	} {
+		r := bench(t, strings.Fields(c.args)...)
+		require.Equal(t, exitCannotRun, r.status, c.args)
+		require.Contains(t, r.stderr, c.message, c.args)
+		require.Equal(t, 1, strings.Count(r.stderr, "\n"), "one line: %s", r.stderr)
+		require.Empty(t, r.left)
+	}
+}
+
+func TestOwnKeysHelp(t *testing.T) {
+	for _, subcommand := range []string{"engines", "rates", "curve"} {
+		r := bench(t, "help", subcommand)
+		require.Zero(t, r.status, r.stderr)
+		require.Contains(t, r.stdout, "-keys file")
+		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "more than 128 MiB")
+	}
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/labreport"
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// reportFlags is the flags of `bench report`.
+type reportFlags struct {
+	*flags
+	out, from, compare, shape, density string
+	bits                               float64
+	quick                              bool
+}
+
+func newReportFlags() *reportFlags {
+	f := &reportFlags{flags: newFlags("report", "Runs the other subcommands and makes one page of "+
+		"what they measure: which filter, which setting, and what it costs. It writes "+
+		labreport.PageFile+", "+labreport.ResultsFile+", a CSV file for each part, and fpr.svg. "+
+		"The run takes up to 10 minutes on 2 cores, with -quick up to 1 minute.")}
+	f.StringVar(&f.out, "out", "", "`directory` for the files")
+	f.keysFlag("The verdict is then about them")
+	f.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys that the verdict is about: "+
+		spaced(join(keys.All, keys.ShapeName)))
+	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: see the "+
+		"flags of engines")
+	f.Float64Var(&f.bits, "bits", 10, "`bits` per key that the verdict is about")
+	f.StringVar(&f.compare, "compare", "", "`file` results.json of a former run; the page says what "+
+		"is better or worse beyond noise")
+	f.StringVar(&f.from, "from", "", "`file` results.json to make the page of, instead of a run")
+	f.BoolVar(&f.quick, "quick", false, "a short run; its speeds are rough")
+	return f
+}
+
+// A part is a run of a subcommand.
+type part struct {
+	name    string
+	args    []string
+	seconds int // that it takes about, for the estimate of the time left
+}
+
+// parts returns what to run, the verdict's keys in words, and whether they are the user's own.
+func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
+	const window = ratebench.WindowKeys
+	table, num, reads := ratebench.TableKeys, 100_000, 1<<13
+	subject := []string{"-shapes", f.shape, "-densities", f.density}
+	ofCurve := []string{"-shape", f.shape, "-density", f.density}
+	inEngines := []string{"-shape", f.shape, "-density", f.density}
+	if f.quick {
+		table, num, reads = 10_000, 30_000, 1<<12
+	}
+	if _, err := choose("shape", f.shape, keys.All, keys.ShapeName); err != nil {
+		return nil, "", err
+	}
+	if _, err := choose("density", f.density, keys.Densities, keys.DensityName); err != nil {
+		return nil, "", err
+	}
+	if _, err := policy.NewBloom(f.bits); err != nil {
+		return nil, "", fmt.Errorf("-bits: %w", err)
+	}
+	own, err := f.ownKeys()
+	if err != nil {
+		return nil, "", err
+	}
+	keysInWords = fmt.Sprintf("%s keys, %s of a range present", f.shape, f.density)
+	if own != nil {
+		if err := own.Fits(window, 0); err != nil {
+			return nil, "", fmt.Errorf("-keys: %w", err)
+		}
+		table, reads = min(table, own.Most(0)), min(reads, len(own)/8)
+		num = min(num, own.Most(reads+1))
+		subject = []string{"-keys", f.keysPath}
+		inEngines, ofCurve = subject, subject
+		keysInWords = fmt.Sprintf("your own keys (%d from %s)", len(own), f.keysPath)
+	}
+	scale := func(full, quick string) string {
+		if f.quick {
+			return quick
+		}
+		return full
+	}
+	bits, n := fmt.Sprint(f.bits), fmt.Sprintf("%d,%d", window, table)
+	return []part{
+		{labreport.Engines, append([]string{"engines", "-bits", bits, "-threads", "1",
+			"-disk", "0", "-num", fmt.Sprint(num), "-reads", fmt.Sprint(reads),
+			"-rounds", scale("3", "1")}, inEngines...), 10},
+		{labreport.TradeOff, append([]string{"rates", "-n", n, "-bits",
+			scale("4,5,6,7,8,9,10,11,12,14,16,18,20", "4,6,8,10,12,16,20"),
+			"-queries", scale("500000", "50000")}, subject...), 4},
+		{labreport.Shapes, []string{"rates", "-densities", "63%", "-bits", "10", "-n",
+			fmt.Sprintf("%d,%s", window, scale("100000", "10000")), "-shapes",
+			"random,uuid,url,composite,key,user,decimal,bigendian",
+			"-queries", scale("500000", "20000")}, 4},
+		{labreport.Curve, append([]string{"curve", "-against", "fill",
+			"-runs", scale("10", "3"), "-queries", scale("200000", "20000")}, ofCurve...), 4},
+		{labreport.Speeds, []string{"filters", "-work", "lookup,build", "-n", "10k", "-len", "16",
+			"-contestants", "goleveldb,pebblev2,exact,tuned,blocked,ribbon",
+			"-rounds", scale("200", "40")}, 5},
+	}, keysInWords, nil
+}
+
+// reports is the subcommand that makes a page.
+func reports(ctx context.Context, args []string, stdout io.Writer) error {
+	f := newReportFlags()
+	if err := f.parse(args, stdout, nil); err != nil {
+		return err
+	}
+	if f.given["json"] || f.given["csv"] || f.given["markdown"] {
+		return errors.New("-json, -csv and -markdown: this report writes its files into -out")
+	}
+	if f.out == "" {
+		return errors.New("-out: pass a directory for the files, such as -out report")
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	if f.compare != "" { // or the error would come after the run
+		if _, err := labreport.Read(f.compare); err != nil {
+			return fmt.Errorf("-compare: %w", err)
+		}
+	}
+	var results *labreport.Results
+	var failed error
+	if f.from != "" {
+		var err error
+		if results, err = labreport.Read(f.from); err != nil {
+			return fmt.Errorf("-from: %w", err)
+		}
+	} else {
+		all, words, err := f.parts()
+		if err != nil {
+			return err
+		}
+		results = &labreport.Results{
+			Command: commandLine(append([]string{"report"}, args...)), Keys: words,
+			Own: f.keysPath != "", Bits: f.bits, Quick: f.quick,
+		}
+		results.Parts, failed = f.run(ctx, all)
+		if !slices.ContainsFunc(results.Parts, labreport.Part.Measured) {
+			return failed
+		}
+	}
+	if f.compare != "" {
+		if err := results.Compare(f.compare); err != nil {
+			return errors.Join(failed, fmt.Errorf("-compare: %w", err))
+		}
+	}
+	err := results.Write(f.out)
+	if err == nil {
+		fmt.Fprintf(stdout, "%s\n\nThe page: %s\n", results.Verdict(),
+			filepath.Join(f.out, labreport.PageFile))
+	}
+	return errors.Join(failed, err)
+}
+
+// run runs the parts, and goes on after one that failed, unless ctx ended.
+func (f *reportFlags) run(ctx context.Context, all []part) (parts []labreport.Part, failed error) {
+	total, done := 0, 0
+	for _, p := range all {
+		total += p.seconds
+	}
+	progress := report.ProgressOf(ctx, os.Stderr)
+	for _, p := range all {
+		if ctx.Err() != nil {
+			return parts, errors.Join(failed, context.Cause(ctx))
+		}
+		// Steps are hundredths of the whole.
+		partly := report.WithProgress(ctx, func(step, steps int, what string) {
+			at := (float64(done) + float64(p.seconds*step)/float64(steps)) / float64(total)
+			progress(int(100*at), 100, p.name+": "+what)
+		})
+		jsonPath := filepath.Join(f.out, p.name+".json")
+		files := []string{"-json", jsonPath, "-csv", filepath.Join(f.out, p.name+".csv")}
+		err := run(partly, append(p.args, files...), io.Discard)
+		measured := labreport.Part{Name: p.name, Command: commandLine(p.args)}
+		if err != nil {
+			measured.Error = err.Error()
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
+		}
+		data, readErr := os.ReadFile(jsonPath)
+		os.Remove(jsonPath) // results.json has it
+		if readErr == nil && len(data) > 0 {
+			readErr = json.Unmarshal(data, &measured.Report)
+		}
+		if err == nil {
+			failed = errors.Join(failed, readErr)
+		}
+		parts = append(parts, measured)
+		done += p.seconds
+	}
+	return parts, failed
+}
+
+// commandLine returns what to type to run bench with the arguments.
+func commandLine(args []string) string {
+	line := "go run ./bench"
+	for _, arg := range args {
+		if strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?#~`") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		line += " " + arg
+	}
+	return line
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A quick report of a user's own keys has all files, and the page can be made again from one of
+// them.
+func TestReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 15 s")
+	}
+	path, dir, again := listFile(t, 3000), t.TempDir(), t.TempDir()
+	r := bench(t, "report", "-quick", "-keys="+path, "-out="+dir)
+	require.Zero(t, r.status, r.stderr)
+	require.Contains(t, r.stdout, filepath.Join(dir, "report.html"))
+	require.Contains(t, r.stderr, "[  1/100] engines: ")
+	require.Contains(t, r.stderr, " left)\n")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	require.Equal(t, []string{"curve.csv", "engines.csv", "filters.csv", "fpr.svg", "report.html",
+		"results.json", "shapes.csv", "tradeoff.csv"}, names)
+	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), "your own keys (3000 from "+path+")")
+	require.Equal(t, 11, strings.Count(string(page), "<svg "))
+	file, err := os.Open(filepath.Join(dir, "tradeoff.csv"))
+	require.NoError(t, err)
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	require.NoError(t, err)
+	require.Contains(t, lines[1], "own")
+
+	results := filepath.Join(dir, "results.json")
+	r = bench(t, "report", "-from="+results, "-out="+again)
+	require.Zero(t, r.status, r.stderr)
+	made, err := os.ReadFile(filepath.Join(again, "report.html"))
+	require.NoError(t, err)
+	require.Equal(t, string(page), string(made))
+
+	r = bench(t, "report", "-from="+results, "-compare="+results, "-out="+again)
+	require.Zero(t, r.status, r.stderr)
+	made, err = os.ReadFile(filepath.Join(again, "report.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(made), "0 better, 0 worse, ")
+}

@@ -1,0 +1,115 @@
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+// FPR against filters of random keys: within 5 %, give or take five standard errors of the
+// measurement.
+func TestFPR(t *testing.T) {
+	exact := func(b float64) predictor { return policytest.Must(NewBloom(b)) }
+	tuned := func(b float64) predictor { return policytest.Must(NewBloom(b, WithTuning(0.05))) }
+	blocked := func(b float64) predictor { return policytest.Must(NewBlockedBloom(b)) }
+	ribbon := func(b float64) predictor { return policytest.Must(NewRibbon(b)) }
+	for _, c := range []struct {
+		p predictor
+		n int
+	}{
+		{exact(4), 8}, {exact(20), 8}, {exact(20), 20}, {exact(11.3), 36},
+		{exact(16), 32}, // 512 bits: 2^32 is a multiple of them
+		{exact(19.511), 122}, {exact(10), 1000},
+		{exact(3), 1000},  // probe 1 prefers two thirds of the bits, as 3 divides their number
+		{exact(10), 6000}, // probe 3 prefers some, as 5 divides it
+		{exact(12), 13_000},
+		{exact(5), 150_000}, {exact(10), 100_000}, {exact(14), 177_597},
+		{exact(18), 401_054}, // most probes of some keys fall on values of probe 2
+		{tuned(10), 36}, {tuned(10), 40_000},
+		{blocked(4), 8}, {blocked(12.5), 20}, {blocked(10), 1000}, {blocked(10), 1100},
+		{blocked(16), 5000}, {blocked(7.5), 60_000},
+		{ribbon(2), 9}, {ribbon(7.2), 20}, {ribbon(4.5), 500}, {ribbon(9.3), 2500},
+		{ribbon(8), 40_000},
+	} {
+		if (testing.Short() || raceEnabled) && c.n >= 10_000 {
+			continue
+		}
+		predicted := c.p.FPR(c.n)
+		rate, standardError := measureFPR(t, c.p, c.n, predicted)
+		require.InDelta(t, rate, predicted, 0.05*rate+5*standardError,
+			"%T, %d keys: measured %.3g", c.p, c.n, rate)
+	}
+	require.Equal(t, exact(10).FPR(1000), exact(10).FPR(1000), "a rate that is not random")
+}
+
+type predictor interface {
+	ourPolicy
+	FPR(n int) float64
+}
+
+// measureFPR measures the rate of random keys to about 1 % and its standard error between filters,
+// which is not that of single answers: filters differ.
+func measureFPR(t testing.TB, p predictor, n int, about float64) (rate, standardError float64) {
+	rng := policytest.Rand(t, int64(n))
+	key := make([]byte, 12)
+	builder := p.NewBuilder()
+	queries := min(6000/about, 3e6)
+	perFilter := max(50, n/2)
+	filters := max(4, math.Ceil(queries/float64(perFilter)))
+	perFilter = int(queries / filters)
+	var sum, squares float64
+	for range int(filters) {
+		for range n {
+			rng.Read(key)
+			builder.Add(key)
+		}
+		filter := builder.Finish(nil)
+		found := 0.0
+		for range perFilter {
+			if rng.Read(key); p.MayContain(filter, key) {
+				found++
+			}
+		}
+		sum += found
+		squares += found * found
+	}
+	mean := sum / filters
+	variance := max(mean, squares/filters-mean*mean)
+	return mean / float64(perFilter), math.Sqrt(variance/filters) / float64(perFilter)
+}
+
+func TestFPRExtremes(t *testing.T) {
+	for _, p := range []predictor{
+		policytest.Must(NewBloom(10)), policytest.Must(NewBloom(1e6)), policytest.Must(NewBloom(0.01)),
+		policytest.Must(NewBlockedBloom(10)), policytest.Must(NewBlockedBloom(1e6)),
+		policytest.Must(NewRibbon(10)), policytest.Must(NewRibbon(40)),
+	} {
+		require.Zero(t, p.FPR(0))
+		require.Zero(t, p.FPR(-1))
+		for _, n := range []int{1, 1000, 10_000_000} {
+			rate := p.FPR(n)
+			require.True(t, rate > 0 && rate <= 1, "%T, %d keys: %v", p, n, rate)
+		}
+	}
+}
+
+// bumpedKeys is the mean, within 5 % or five standard errors.
+func TestBumpedKeys(t *testing.T) {
+	rng := policytest.Rand(t, 6)
+	r := policytest.Must(NewRibbon(5))
+	for _, n := range []int{2001, 4000, 20_000} {
+		var sum, squares float64
+		const filters = 40
+		for range filters {
+			last := float64(mustParse(t, ribbonOf(r, randomHashes(rng, n))).ribbon.last)
+			sum += last
+			squares += last * last
+		}
+		mean := sum / filters
+		standardError := math.Sqrt((squares/filters - mean*mean) / filters)
+		require.InDelta(t, mean/1.01, bumpedKeys(n), 0.05*mean+5*standardError, "%d keys", n)
+	}
+}

@@ -1,0 +1,78 @@
+// Package rate computes the false-positive rates of filters of well-mixed keys from the formats.
+//
+// Each function is deterministic: where it samples, the seed is fixed.
+package rate
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// smallBits is the number of bits up to which Bloom simulates filters.
+const smallBits = 1 << 17
+
+// Bloom returns the rate of a filter in LevelDB's encoding with n different keys. size is the
+// number of its bytes without k, and k is 1 to 30. It takes up to some 50 ms.
+//
+// The probes of a key are an arithmetic progression h, h+d, h+2d, ... modulo 2^32, then modulo the
+// number of bits, m. d is h rotated, and that is 2^15*h modulo 2^32-1 = 3 * 5 * 17 * 257 * 65537.
+// So they are far from random in four ways, and the textbook's formula has none of them:
+//
+//   - Probes of one key coincide, if s*d = w*2^32 modulo m for some small s and w.
+//   - Two keys with the same d modulo m share most of their probes.
+//   - If 3 or 5 divides m, some of the probes prefer some remainders.
+//   - Probe 2 takes only 3*2^16 values, so that some bits of a large filter are much more likely
+//     to be set than others.
+//
+// The first two matter in small filters and the last one in large ones. Small filters are
+// simulated: sampled filters, asked at all places at once. In large ones the bits of a sampled
+// absent key are set independently of each other, each with the probability of its place.
+func Bloom(size uint64, k, n int) float64 {
+	if n <= 0 {
+		return 0
+	}
+	b := &bloom{
+		m: 8 * size, k: k, n: float64(n), rng: rand.New(rand.NewPCG(uint64(n), size<<8|uint64(k))),
+	}
+	var sample sampler
+	if b.m <= smallBits {
+		sample = b.simulation()
+	} else {
+		b.prepare()
+		sample = b.place
+	}
+	// An absent key may have the very hash of a key.
+	same := -math.Expm1(-b.n / (1 << 32))
+	return same + (1-same)*min(1, b.stratified(sample))
+}
+
+type bloom struct {
+	m   uint64 // bits
+	k   int
+	n   float64
+	rng *rand.Rand
+
+	// of a large filter
+	classes []float64          // expected probes of all keys on a bit, by its remainder
+	scarce  map[uint64]float64 // and by probe 2, where there are any
+}
+
+func delta(h uint32) uint32 { return bits.RotateLeft32(h, -17) }
+
+// probes appends the different places of the probes of h to dst, in their order.
+func (b *bloom) probes(dst []uint64, h uint32) []uint64 {
+	d := delta(h)
+next:
+	for range b.k {
+		place := uint64(h) % b.m
+		h += d
+		for _, p := range dst {
+			if p == place {
+				continue next
+			}
+		}
+		dst = append(dst, place)
+	}
+	return dst
+}

@@ -1,0 +1,119 @@
+package sizing
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/internal/rate"
+)
+
+// A Policy is one of the policies of package policy.
+type Policy interface {
+	policy.Policy
+	FPR(n int) float64
+	FilterSize(n int) uint64
+}
+
+// mostBits is the number of bits per key up to which BitsFor searches. With 40, all kinds of filter
+// have fewer false positives than anything else that goes wrong.
+const mostBits = 40
+
+// BitsFor returns the least bits per key, in tenths, with which filters of n well-mixed keys have
+// at most the target rate of false positives. newPolicy is a constructor of package policy:
+//
+//	sizing.BitsFor(policy.NewBloom, 100_000, 0.01)
+//
+// It returns an error that says why if no policy up to 40 bits per key reaches the target, or if n
+// or target is out of range: n is 1 or more, and target is above 0 and below 1. It takes up to some
+// seconds.
+func BitsFor[P Policy](
+	newPolicy func(bitsPerKey float64, opts ...policy.Option) (P, error), n int, target float64,
+	opts ...policy.Option,
+) (float64, error) {
+	if _, err := BitsPerKey(target); err != nil {
+		return 0, err
+	}
+	if err := positive("keys", n); err != nil {
+		return 0, err
+	}
+	var failed error
+	reaches := func(tenths int) bool {
+		p, err := newPolicy(float64(tenths)/10, opts...)
+		if err != nil {
+			failed = err
+			return true
+		}
+		return p.FPR(n) <= target
+	}
+	// Fewer bits do not suffice, except to tiny filters. Ribbon filters begin at 2.
+	low := min(max(19, int(10*math.Log2(1/target))-1), 10*mostBits-1)
+	high := low + 1
+	for step := 10; high < 10*mostBits && !reaches(high); step *= 2 {
+		low, high = high, min(high+step, 10*mostBits)
+	}
+	if high == 10*mostBits && !reaches(high) {
+		reason := fmt.Sprintf("%d bits per key do not suffice", mostBits)
+		var p any = new(P)
+		if _, bloom := p.(**policy.Bloom); bloom {
+			reason = fmt.Sprintf("LevelDB's hash has 32 bits, so %.2g of the absent keys have the "+
+				"hash of a key: take blocked or ribbon filters", float64(n)/(1<<32))
+		}
+		return 0, fmt.Errorf("sizing: a rate of %v cannot be reached with %d keys per filter, "+
+			"because %s", target, n, reason)
+	}
+	for high-low > 1 && failed == nil {
+		if middle := (low + high) / 2; reaches(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return float64(high) / 10, failed
+}
+
+// Memory returns the bytes of the filters of n keys, of which up to perFilter share a filter. Both
+// are 1 or more. A Bloom policy with tuning may take more (see policy.WithTuning).
+func Memory(p Policy, n, perFilter int) (uint64, error) {
+	if err := check(positive("keys", n), positive("keys per filter", perFilter)); err != nil {
+		return 0, err
+	}
+	size := uint64(n/perFilter) * p.FilterSize(perFilter)
+	if rest := n % perFilter; rest > 0 {
+		size += p.FilterSize(rest)
+	}
+	return size, nil
+}
+
+// Filled returns the false-positive rate of a filter that has the size for capacity keys and n
+// well-mixed keys. p is a *policy.Bloom or a *policy.BlockedBloom, without tuning: ribbon filters
+// have no room for more keys. capacity is 1 or more, and n is not negative.
+//
+// The filters of package policy always have the size for their keys. This is for comparisons with
+// filters that are sized in advance.
+func Filled(p policy.Policy, capacity, n int) (float64, error) {
+	if err := check(positive("keys of capacity", capacity)); err != nil {
+		return 0, err
+	}
+	if n < 0 {
+		return 0, fmt.Errorf("sizing: %d keys: pass 0 or more", n)
+	}
+	var of func(size uint64, k, n int) float64
+	sized, _ := p.(Policy)
+	switch p.(type) {
+	case *policy.Bloom:
+		of = rate.Bloom
+	case *policy.BlockedBloom:
+		of = rate.Blocked
+	default:
+		return 0, fmt.Errorf("sizing: a filter of %T has no room for other numbers of keys "+
+			"than it is built for: pass a Bloom or a BlockedBloom", p)
+	}
+	// What a filter has besides its bits does not depend on the keys.
+	empty := p.NewBuilder().Finish(nil)
+	info, err := policy.Parse(empty)
+	if err != nil {
+		return 0, err
+	}
+	return of(sized.FilterSize(capacity)-uint64(len(empty)-len(info.Payload)), info.K, n), nil
+}

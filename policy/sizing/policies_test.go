@@ -1,0 +1,98 @@
+package sizing
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+func TestBitsFor(t *testing.T) {
+	const n, target = 20_000, 0.003
+	reaches := func(build func(bits float64) Policy, bits float64) {
+		require.LessOrEqual(t, build(bits).FPR(n), target)
+		require.Greater(t, build(bits-0.1).FPR(n), target)
+	}
+	bits, err := BitsFor(policy.NewBloom, n, target)
+	require.NoError(t, err)
+	reaches(func(b float64) Policy { return policytest.Must(policy.NewBloom(b)) }, bits)
+	bits, err = BitsFor(policy.NewBlockedBloom, n, target)
+	require.NoError(t, err)
+	reaches(func(b float64) Policy { return policytest.Must(policy.NewBlockedBloom(b)) }, bits)
+	bits, err = BitsFor(policy.NewRibbon, n, target)
+	require.NoError(t, err)
+	reaches(func(b float64) Policy { return policytest.Must(policy.NewRibbon(b)) }, bits)
+
+	// The least that there is.
+	bits, err = BitsFor(policy.NewRibbon, n, 0.9)
+	require.NoError(t, err)
+	require.Equal(t, 2.0, bits)
+}
+
+func TestBitsForRefuses(t *testing.T) {
+	_, err := BitsFor(policy.NewBloom, 10_000_000, 0.001)
+	require.ErrorContains(t, err, "because LevelDB's hash has 32 bits")
+	_, err = BitsFor(policy.NewBlockedBloom, 1000, 1e-12)
+	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
+	_, err = BitsFor(policy.NewRibbon, 1000, 1e-30)
+	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
+	for _, target := range []float64{0, 1, math.NaN()} {
+		_, err = BitsFor(policy.NewRibbon, 1000, target)
+		require.ErrorContains(t, err, "above 0 and below 1")
+	}
+	_, err = BitsFor(policy.NewRibbon, 0, 0.1)
+	require.ErrorContains(t, err, "keys: pass")
+	_, err = BitsFor(policy.NewRibbon, 1000, 0.1, policy.WithTuning(0.05))
+	require.ErrorContains(t, err, "WithTuning")
+}
+
+func TestMemory(t *testing.T) {
+	p := policytest.Must(policy.NewBloom(10))
+	size, err := Memory(p, 2500, 1000)
+	require.NoError(t, err)
+	require.Equal(t, 2*p.FilterSize(1000)+p.FilterSize(500), size)
+	size, err = Memory(p, 2000, 1000)
+	require.NoError(t, err)
+	require.Equal(t, 2*p.FilterSize(1000), size)
+	_, err = Memory(p, 0, 1000)
+	require.ErrorContains(t, err, "keys: pass")
+	_, err = Memory(p, 1000, 0)
+	require.ErrorContains(t, err, "keys per filter: pass")
+}
+
+// A filter with the keys that it is sized for, more, and fewer: the textbook is close at this size.
+func TestFilled(t *testing.T) {
+	const capacity = 10_000
+	bloom := policytest.Must(policy.NewBloom(10))
+	blocked := policytest.Must(policy.NewBlockedBloom(10))
+	for _, n := range []int{capacity / 2, capacity, capacity * 3 / 2} {
+		textbook, err := FPP(float64(n), 10*capacity, 6)
+		require.NoError(t, err)
+		rate, err := Filled(bloom, capacity, n)
+		require.NoError(t, err)
+		require.InEpsilon(t, 1.1*textbook, rate, 0.1)
+		rate, err = Filled(blocked, capacity, n)
+		require.NoError(t, err)
+		require.Greater(t, rate, textbook) // some lines are fuller than others
+		require.Less(t, rate, 2*textbook)
+	}
+	for _, p := range []Policy{bloom, blocked} {
+		rate, err := Filled(p, 1000, 1000)
+		require.NoError(t, err)
+		require.Equal(t, p.FPR(1000), rate)
+		rate, err = Filled(p, 1000, 0)
+		require.NoError(t, err)
+		require.Zero(t, rate)
+	}
+	_, err := Filled(policytest.Must(policy.NewRibbon(10)), 10, 10)
+	require.ErrorContains(t, err, "no room")
+	_, err = Filled(nil, 10, 10)
+	require.ErrorContains(t, err, "no room")
+	_, err = Filled(bloom, 0, 10)
+	require.ErrorContains(t, err, "capacity: pass")
+	_, err = Filled(bloom, 10, -1)
+	require.ErrorContains(t, err, "pass 0 or more")
+}
