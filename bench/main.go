@@ -36,6 +36,8 @@ Measures what filters do. Without a subcommand it runs engines.
   filters   filters by themselves: speed of lookups, batches and builds
   rates     filters by themselves: false-positive rates by shape of keys,
             density and number of keys, and whether they keep their bounds
+  size      how many bits per key: what to configure and what it costs, by the
+            number of keys and the rate or the memory that you want
   picture   writes an SVG of false-positive rates by shape of keys
   help      shows this text, or the flags of a subcommand: help rates
 
@@ -78,11 +80,13 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 	}
 	subcommands := map[string]func(context.Context, []string, io.Writer) error{
-		"engines": engines, "filters": filters, "rates": rates, "picture": picture,
+		"engines": engines, "filters": filters, "rates": rates, "size": size,
+		"picture": picture,
 	}
 	subcommand, ok := subcommands[name]
 	if !ok {
-		return fmt.Errorf("no subcommand %q: choose engines, filters, rates, picture or help", name)
+		return fmt.Errorf("no subcommand %q: choose engines, filters, rates, size, picture or help",
+			name)
 	}
 	return subcommand(ctx, args, stdout)
 }

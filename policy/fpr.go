@@ -18,14 +18,14 @@ func (b *Bloom) FPR(n int) float64 {
 
 // FPR returns the expected false-positive rate of a filter of n different keys, or 0 if n is not
 // positive. The shape of the keys does not matter. It is within 5 % of what filters have, with 8
-// keys or more and 4 to 20 bits per key.
+// keys to 10 million and 4 to 20 bits per key.
 func (b *BlockedBloom) FPR(n int) float64 {
 	return rate.Blocked(b.FilterSize(max(0, n))-blockedTrailer, b.k, n)
 }
 
 // FPR returns the expected false-positive rate of a filter of n different keys, or 0 if n is not
 // positive. The shape of the keys does not matter. It is within 5 % of what filters have, with 8
-// keys or more and 4 to 20 bits per key.
+// keys to 10 million and 4 to 20 bits per key.
 func (r *Ribbon) FPR(n int) float64 {
 	if !r.suits(max(0, n)) {
 		return r.blocked.FPR(n)
