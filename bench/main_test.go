@@ -258,13 +258,14 @@ func TestQuick(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"help", "engines,filters,rates,picture,help,-json,above 1 is better"},
-		{"-help", "engines,filters,rates,picture,help,-markdown"},
-		{"-h", "engines,filters,rates,picture,help"},
+		{"help", "engines,filters,rates,size,picture,help,-json,above 1 is better"},
+		{"-help", "engines,filters,rates,size,picture,help,-markdown"},
+		{"-h", "engines,filters,rates,size,picture,help"},
 		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
 		{"rates -help", "-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 		{"picture -help", "-o,-seed,bench/fpr.svg"},
+		{"size -help", "-n,-fpr,-memory,-per-filter,-levels,-json"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Zero(t, r.status)
@@ -280,7 +281,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, picture or help`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, size, picture or help`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},

@@ -20,6 +20,8 @@ func (b *bloom) simulation() sampler {
 		// A larger group leaves fewer places in each word, and takes less time.
 		vectors := int(part*(1<<19)) * (1 + int(min(group, 8))) / max(words, 16)
 		perFilter := max(1, min(8, int(b.n)/16, vectors/64))
+		// Filters with many more keys than they have room for differ little.
+		perFilter = max(perFilter, int(float64(vectors)*b.n*float64(b.k)/(1<<26)))
 		var found uint64
 		for i := range vectors {
 			if i%perFilter == 0 {
