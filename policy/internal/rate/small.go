@@ -2,9 +2,9 @@ package rate
 
 import "math/bits"
 
-// simulation returns a sampler. It moves the probes of each hash to every place of a filter that has
-// the right remainder: hashes whose d is the same modulo m differ only in their place and in where
-// they wrap around at 2^32.
+// simulation returns a sampler. It moves the probes of each hash to every place of a filter that
+// has the right remainder: hashes whose d is the same modulo m differ only in their place and in
+// where they wrap around at 2^32.
 func (b *bloom) simulation() sampler {
 	words := int(b.m+63) / 64
 	filter := make([]uint64, 2*words+2) // the bits twice, so that no offset wraps around
