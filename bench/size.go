@@ -28,8 +28,8 @@ type sizeFlags struct {
 }
 
 func newSizeFlags() *sizeFlags {
-	f := &sizeFlags{flags: newFlags("size", "Computes how many bits per key to configure, and "+
-		"what it costs, for each kind of filter. The rates are those of well-mixed keys; for dense "+
+	f := &sizeFlags{flags: newFlags("size", "Computes how many bits per key to configure, "+
+		"and what it costs, for each kind of filter. The rates are those of well-mixed keys; for dense "+
 		"numbers see bench rates.")}
 	f.IntVar(&f.n, "n", 10_000_000, "`keys` in the database")
 	f.Float64Var(&f.fpr, "fpr", 0.01, "the `rate` of false positives to reach")
