@@ -36,6 +36,8 @@ Measures what filters do. Without a subcommand it runs engines.
   filters   filters by themselves: speed of lookups, batches and builds
   rates     filters by themselves: false-positive rates by shape of keys,
             density and number of keys, and whether they keep their bounds
+  size      how many bits per key: what to configure and what it costs, by the
+            number of keys and the rate or the memory that you want
   curve     rates against fill, bits per key and keys per filter, measured and
             predicted, as tables and as a picture
   report    runs these and makes one page of them: which filter for your keys,
@@ -83,13 +85,13 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 	}
 	subcommands := map[string]func(context.Context, []string, io.Writer) error{
-		"engines": engines, "filters": filters, "rates": rates, "curve": curve,
+		"engines": engines, "filters": filters, "rates": rates, "size": size, "curve": curve,
 		"report": reports, "play": playPage,
 	}
 	subcommand, ok := subcommands[name]
 	if !ok {
 		return fmt.Errorf("no subcommand %q: "+
-			"choose engines, filters, rates, curve, report, play or help", name)
+			"choose engines, filters, rates, size, curve, report, play or help", name)
 	}
 	return subcommand(ctx, args, stdout)
 }

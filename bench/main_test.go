@@ -246,14 +246,15 @@ func TestQuick(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"help", "engines,filters,rates,curve,report,play,help,-json,above 1 is better"},
-		{"-help", "engines,filters,rates,curve,report,play,help,-markdown"},
-		{"-h", "engines,filters,rates,curve,report,play,help"},
+		{"help", "engines,filters,rates,size,curve,report,play,help,-json,above 1 is better"},
+		{"-help", "engines,filters,rates,size,curve,report,play,help,-markdown"},
+		{"-h", "engines,filters,rates,size,curve,report,play,help"},
 		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
 		{"play -help", "-port,-open,Ctrl-C"},
 		{"report -help", "-out,-keys,-shape,-density,-bits,-compare,-from,-quick,report.html,fpr.svg"},
 		{"rates -help", "-keys,-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
+		{"size -help", "-n,-fpr,-memory,-per-filter,-levels,-json"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Zero(t, r.status)
@@ -269,7 +270,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, curve, report, play or`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, size, curve, report, play`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},

@@ -4,13 +4,13 @@ import "github.com/levelbloom/levelbloom/policy/internal/rate"
 
 // FPR returns the expected false-positive rate of a filter of n different keys, or 0 if n is not
 // positive. It computes the rate from the format, for keys whose hashes are like random numbers,
-// and is within 5 % of what filters have, with 8 keys or more and 4 to 20 bits per key. A rate that
-// [Bloom] promises for random keys holds for absent keys of any kind.
+// and is within 5 % of what filters have, with 8 keys to 10 million and 4 to 20 bits per key.
 //
-// For dense numbers, such as counters, no formula holds: `go run ./bench rates` measures them. With
-// [WithTuning], FPR is the rate of random keys too. Tuned filters of dense numbers come close to it.
+// For dense numbers, such as counters, no formula holds: `go run ./bench rates` measures them.
+// With [WithTuning] too, FPR is the rate of random keys, in filters of LevelDB's size or the one
+// that 32,768 keys or more get. WithTuning says how close filters of dense numbers come to it.
 //
-// It takes up to 0.2 seconds, and is safe for concurrent use.
+// It takes up to half a second, because it samples filters, always the same ones.
 func (b *Bloom) FPR(n int) float64 {
 	size, _, k := b.choice(max(0, n))
 	return rate.Bloom(size-1, k, n)
@@ -18,14 +18,14 @@ func (b *Bloom) FPR(n int) float64 {
 
 // FPR returns the expected false-positive rate of a filter of n different keys, or 0 if n is not
 // positive. The shape of the keys does not matter. It is within 5 % of what filters have, with 8
-// keys or more and 4 to 20 bits per key.
+// keys to 10 million and 4 to 20 bits per key.
 func (b *BlockedBloom) FPR(n int) float64 {
 	return rate.Blocked(b.FilterSize(max(0, n))-blockedTrailer, b.k, n)
 }
 
 // FPR returns the expected false-positive rate of a filter of n different keys, or 0 if n is not
 // positive. The shape of the keys does not matter. It is within 5 % of what filters have, with 8
-// keys or more and 4 to 20 bits per key.
+// keys to 10 million and 4 to 20 bits per key.
 func (r *Ribbon) FPR(n int) float64 {
 	if !r.suits(max(0, n)) {
 		return r.blocked.FPR(n)

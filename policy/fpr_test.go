@@ -20,15 +20,14 @@ func TestFPR(t *testing.T) {
 		p predictor
 		n int
 	}{
-		{exact(4), 8}, {exact(20), 8}, {exact(20), 20}, {exact(11.3), 36},
+		{exact(4), 8}, {exact(20), 20},
 		{exact(16), 32}, // 512 bits: 2^32 is a multiple of them
-		{exact(19.511), 122}, {exact(10), 1000},
+		{exact(19.511), 122},
 		{exact(3), 1000},  // probe 1 prefers two thirds of the bits, as 3 divides their number
 		{exact(10), 6000}, // probe 3 prefers some, as 5 divides it
-		{exact(12), 13_000},
-		{exact(5), 150_000}, {exact(10), 100_000}, {exact(14), 177_597},
+		{exact(10), 100_000}, {exact(5), 150_000},
 		{exact(18), 401_054}, // most probes of some keys fall on values of probe 2
-		{tuned(10), 36}, {tuned(10), 40_000},
+		{tuned(10), 40_000},
 		{blocked(4), 8}, {blocked(12.5), 20}, {blocked(10), 1000}, {blocked(10), 1100},
 		{blocked(16), 5000}, {blocked(7.5), 60_000},
 		{ribbon(2), 9}, {ribbon(7.2), 20}, {ribbon(4.5), 500}, {ribbon(9.3), 2500},
@@ -42,7 +41,7 @@ func TestFPR(t *testing.T) {
 		require.InDelta(t, rate, predicted, 0.05*rate+5*standardError,
 			"%T, %d keys: measured %.3g", c.p, c.n, rate)
 	}
-	require.Equal(t, exact(10).FPR(1000), exact(10).FPR(1000), "a rate that is not random")
+	require.Equal(t, exact(4).FPR(8), exact(4).FPR(8), "a rate that is not random")
 }
 
 type predictor interface {
@@ -83,13 +82,13 @@ func measureFPR(t testing.TB, p predictor, n int, about float64) (rate, standard
 
 func TestFPRExtremes(t *testing.T) {
 	for _, p := range []predictor{
-		policytest.Must(NewBloom(10)), policytest.Must(NewBloom(1e6)), policytest.Must(NewBloom(0.01)),
-		policytest.Must(NewBlockedBloom(10)), policytest.Must(NewBlockedBloom(1e6)),
-		policytest.Must(NewRibbon(10)), policytest.Must(NewRibbon(40)),
+		policytest.Must(NewBloom(0.01)),
+		policytest.Must(NewBlockedBloom(0.01)), policytest.Must(NewBlockedBloom(1e6)),
+		policytest.Must(NewRibbon(2)), policytest.Must(NewRibbon(40)),
 	} {
 		require.Zero(t, p.FPR(0))
 		require.Zero(t, p.FPR(-1))
-		for _, n := range []int{1, 1000, 10_000_000} {
+		for _, n := range []int{1, 100_000} {
 			rate := p.FPR(n)
 			require.True(t, rate > 0 && rate <= 1, "%T, %d keys: %v", p, n, rate)
 		}

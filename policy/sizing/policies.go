@@ -37,39 +37,35 @@ func BitsFor[P Policy](
 	if err := positive("keys", n); err != nil {
 		return 0, err
 	}
-	var failed error
-	reaches := func(tenths int) bool {
-		p, err := newPolicy(float64(tenths)/10, opts...)
+	// The bits are above low/10 and up to high/10. The next guess follows the slope of the rate.
+	low, high := 19, 10*mostBits+1
+	guess := int(10 * math.Log2(1/target))
+	for high-low > 1 {
+		guess = min(max(guess, low+1), high-1)
+		p, err := newPolicy(float64(guess)/10, opts...)
 		if err != nil {
-			failed = err
-			return true
+			return 0, err
 		}
-		return p.FPR(n) <= target
-	}
-	// Fewer bits do not suffice, except to tiny filters. Ribbon filters begin at 2.
-	low := min(max(19, int(10*math.Log2(1/target))-1), 10*mostBits-1)
-	high := low + 1
-	for step := 10; high < 10*mostBits && !reaches(high); step *= 2 {
-		low, high = high, min(high+step, 10*mostBits)
-	}
-	if high == 10*mostBits && !reaches(high) {
-		reason := fmt.Sprintf("%d bits per key do not suffice", mostBits)
-		var p any = new(P)
-		if _, bloom := p.(**policy.Bloom); bloom {
-			reason = fmt.Sprintf("LevelDB's hash has 32 bits, so %.2g of the absent keys have the "+
-				"hash of a key: take blocked or ribbon filters", float64(n)/(1<<32))
+		rate := p.FPR(n)
+		if rate <= target {
+			high = guess
+		} else if low = guess; low == 10*mostBits {
+			return 0, unreachable(p, n, target)
 		}
-		return 0, fmt.Errorf("sizing: a rate of %v cannot be reached with %d keys per filter, "+
-			"because %s", target, n, reason)
+		guess += int(math.Ceil(10 * math.Log(max(rate, 1e-99)/target) / slope(p)))
 	}
-	for high-low > 1 && failed == nil {
-		if middle := (low + high) / 2; reaches(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
+	return float64(high) / 10, nil
+}
+
+// unreachable returns the error of BitsFor for a policy with the most bits per key.
+func unreachable(p Policy, n int, target float64) error {
+	reason := fmt.Sprintf("%d bits per key do not suffice", mostBits)
+	if _, bloom := p.(*policy.Bloom); bloom {
+		reason = fmt.Sprintf("LevelDB's hash has 32 bits, so %.2g of the absent keys have the "+
+			"hash of a key: take blocked or ribbon filters", float64(n)/(1<<32))
 	}
-	return float64(high) / 10, failed
+	return fmt.Errorf("sizing: a rate of %v cannot be reached with %d keys per filter, because %s",
+		target, n, reason)
 }
 
 // Memory returns the bytes of the filters of n keys, of which up to perFilter share a filter. Both

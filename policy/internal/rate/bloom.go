@@ -13,7 +13,7 @@ import (
 const smallBits = 1 << 17
 
 // Bloom returns the rate of a filter in LevelDB's encoding with n different keys. size is the
-// number of its bytes without k, and k is 1 to 30. It takes up to some 50 ms.
+// number of its bytes without k, and k is 1 to 30. It takes up to half a second.
 //
 // The probes of a key are an arithmetic progression h, h+d, h+2d, ... modulo 2^32, then modulo the
 // number of bits, m. d is h rotated, and that is 2^15*h modulo 2^32-1 = 3 * 5 * 17 * 257 * 65537.
@@ -56,6 +56,7 @@ type bloom struct {
 	// of a large filter
 	classes []float64          // expected probes of all keys on a bit, by its remainder
 	scarce  map[uint64]float64 // and by probe 2, where there are any
+	near    [nearBits / 64]uint64
 }
 
 func delta(h uint32) uint32 { return bits.RotateLeft32(h, -17) }

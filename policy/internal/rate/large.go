@@ -24,9 +24,22 @@ func (b *bloom) prepare() {
 	b.scarce = make(map[uint64]float64)
 	if b.k > 2 {
 		forScarce(func(value uint32, part float64) {
-			b.scarce[uint64(value)%b.m] += b.n * part
+			place := uint64(value) % b.m
+			b.scarce[place] += b.n * part
+			b.near[place%nearBits/64] |= 1 << (place % 64)
 		})
 	}
+}
+
+// nearBits is the number of bits that save most of the lookups in b.scarce.
+const nearBits = 1 << 22
+
+// byScarce returns the expected probes 2 of all keys on a bit.
+func (b *bloom) byScarce(place uint64) float64 {
+	if b.near[place%nearBits/64]>>(place%64)&1 == 0 {
+		return 0
+	}
+	return b.scarce[place]
 }
 
 // forScarce calls f for each value of probe 2, with the part of all hashes that have it.
@@ -73,8 +86,7 @@ func (b *bloom) place(draw func() uint32, part float64) float64 {
 	sum := 0.0
 	for i := range draws {
 		h := draw()
-		second := uint64(h+delta(h)) % b.m
-		if _, scarce := b.scarce[second]; scarce {
+		if second := uint64(h+delta(h)) % b.m; b.byScarce(second) > 0 {
 			sum += b.allSet(h)
 		} else if i%some == 0 {
 			sum += some * b.allSet(h)
@@ -88,7 +100,7 @@ func (b *bloom) allSet(h uint32) float64 {
 	var memory [32]uint64
 	all := 1.0
 	for _, p := range b.probes(memory[:0], h) {
-		all *= -math.Expm1(-b.classes[p%uint64(len(b.classes))] - b.scarce[p])
+		all *= -math.Expm1(-b.classes[p%uint64(len(b.classes))] - b.byScarce(p))
 	}
 	return all
 }

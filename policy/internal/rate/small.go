@@ -2,9 +2,9 @@ package rate
 
 import "math/bits"
 
-// simulation returns a sampler. It moves the probes of each hash to every place of a filter that has
-// the right remainder: hashes whose d is the same modulo m differ only in their place and in where
-// they wrap around at 2^32.
+// simulation returns a sampler. It moves the probes of each hash to every place of a filter that
+// has the right remainder: hashes whose d is the same modulo m differ only in their place and in
+// where they wrap around at 2^32.
 func (b *bloom) simulation() sampler {
 	words := int(b.m+63) / 64
 	filter := make([]uint64, 2*words+2) // the bits twice, so that no offset wraps around
@@ -20,6 +20,8 @@ func (b *bloom) simulation() sampler {
 		// A larger group leaves fewer places in each word, and takes less time.
 		vectors := int(part*(1<<19)) * (1 + int(min(group, 8))) / max(words, 16)
 		perFilter := max(1, min(8, int(b.n)/16, vectors/64))
+		// Filters with many more keys than they have room for differ little.
+		perFilter = max(perFilter, int(float64(vectors)*b.n*float64(b.k)/(1<<26)))
 		var found uint64
 		for i := range vectors {
 			if i%perFilter == 0 {

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/sizing"
+)
+
+// sizeFlags is the flags of `bench size`.
+type sizeFlags struct {
+	*flags
+	n         int
+	fpr       float64
+	memory    string
+	perFilter string
+	levels    bool
+}
+
+func newSizeFlags() *sizeFlags {
+	f := &sizeFlags{flags: newFlags("size", "Computes how many bits per key to configure, "+
+		"and what it costs, for each kind of filter. The rates are those of well-mixed keys; for dense "+
+		"numbers see bench rates.")}
+	f.IntVar(&f.n, "n", 10_000_000, "`keys` in the database")
+	f.Float64Var(&f.fpr, "fpr", 0.01, "the `rate` of false positives to reach")
+	f.StringVar(&f.memory, "memory", "", "the `size` of all filters, such as 16MiB, instead of "+
+		"-fpr")
+	f.StringVar(&f.perFilter, "per-filter", keys.FormatN(ratebench.TableKeys), "`keys` that share "+
+		"a filter: all of a table in Pebble, those in 2 KiB of data in goleveldb")
+	f.BoolVar(&f.levels, "levels", false, "distribute the memory over the levels of a Pebble "+
+		"database, each ten times as large as the one above")
+	return f
+}
+
+// A sizeRecord is what one kind of filter takes in a level or in the whole database.
+type sizeRecord struct {
+	Kind  string  `json:"kind" doc:"kind of filter"`
+	Level string  `json:"level" doc:"level of the tree, or all"`
+	Keys  int     `json:"keys" doc:"keys with filters"`
+	Bits  float64 `json:"bits_per_key" doc:"bits per key; 0 for no filter"`
+	Bytes uint64  `json:"bytes" doc:"bytes of all these filters"`
+	FPR   float64 `json:"fpr" doc:"expected false positives per lookup of an absent key"`
+}
+
+// A sizer computes the records of one kind.
+type sizer struct {
+	kind.Kind
+	n, perFilter int
+}
+
+// new is a constructor as package sizing takes it.
+func (s sizer) new(bits float64, _ ...policy.Option) (sizing.Policy, error) {
+	p, err := s.New(bits)
+	if err != nil {
+		return nil, err
+	}
+	return p.(sizing.Policy), nil
+}
+
+// record returns what n keys with the given bits per key take.
+func (s sizer) record(level string, n int, bits float64) (sizeRecord, error) {
+	p, err := s.new(bits)
+	if err != nil {
+		return sizeRecord{}, err
+	}
+	r := sizeRecord{Kind: s.Name, Level: level, Keys: n, Bits: bits}
+	r.Bytes, err = sizing.Memory(p, n, s.perFilter)
+	r.FPR = p.FPR(min(n, s.perFilter))
+	return r, err
+}
+
+// size is the subcommand that says how many bits per key to configure.
+func size(_ context.Context, args []string, stdout io.Writer) error {
+	f := newSizeFlags()
+	if err := f.parse(args, stdout, nil); err != nil {
+		return err
+	}
+	perFilter, err := keys.ParseN(f.perFilter)
+	if err != nil {
+		return fmt.Errorf("-per-filter: %w", err)
+	}
+	memory, err := parseBytes(f.memory)
+	switch {
+	case f.n < 1:
+		return fmt.Errorf("-n %d: pass 1 or more", f.n)
+	case f.memory != "" && f.given["fpr"]:
+		return errors.New("-fpr and -memory: pass one of them")
+	case f.memory != "" && err != nil:
+		return fmt.Errorf("-memory: %w", err)
+	case !(f.fpr > 0 && f.fpr < 1):
+		return fmt.Errorf("-fpr %v: pass a rate above 0 and below 1, such as 0.01", f.fpr)
+	}
+	if err := f.outputs.open(); err != nil {
+		return err
+	}
+	r := f.report()
+	o := newSizeOutcome(f.n)
+	for _, k := range kind.All {
+		s := sizer{k, f.n, min(perFilter, f.n)}
+		bits := math.Floor(80*memory/float64(f.n)) / 10
+		if f.memory == "" {
+			bits, err = sizing.BitsFor(s.new, s.perFilter, f.fpr)
+		}
+		if err == nil {
+			err = o.add(s, bits, f.levels)
+		}
+		if err != nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v.", k.Name, err))
+		}
+	}
+	r.Records, r.Tables = o.records, []report.Table{o.whole}
+	if f.levels {
+		r.Tables = append(r.Tables, o.levels)
+	}
+	if len(o.records) == 0 {
+		return errors.New(strings.Join(r.Notes, "\n"))
+	}
+	return f.outputs.finish(r, stdout, nil)
+}
+
+// A sizeOutcome is what `bench size` shows.
+type sizeOutcome struct {
+	records       []sizeRecord
+	whole, levels report.Table
+	tree          []int // keys of each level with filters
+}
+
+func newSizeOutcome(n int) *sizeOutcome {
+	o := &sizeOutcome{
+		whole: report.Table{Title: "What to configure", Keys: 1, Columns: []string{"filter",
+			"bits per key", "filters (MiB)", "false positives (%)", "constructor"}},
+		levels: report.Table{Title: "The same bits per key on average, distributed over the " +
+			"levels of Pebble (sizing.Levels for ConfigureLevels; Get asks no filter in L6)",
+			Keys: 1, Columns: []string{"filter"}},
+		tree: treeOf(n),
+	}
+	for level, n := range o.tree {
+		if n > 0 {
+			o.levels.Columns = append(o.levels.Columns, fmt.Sprintf("bits in L%d", level))
+		}
+	}
+	o.levels.Columns = append(o.levels.Columns, "false positives per 1000 misses",
+		"without distribution")
+	return o
+}
+
+// treeOf returns the keys of the levels of a Pebble database of n keys, but for L6. Every level is
+// ten times as large as the one above; small levels are empty.
+func treeOf(n int) []int {
+	const least = 1000
+	tree := make([]int, 6)
+	for level := len(tree) - 1; level > 0; level-- {
+		n /= 10
+		if n < least {
+			break
+		}
+		tree[level] = n
+	}
+	tree[0] = least
+	return tree
+}
+
+// add adds a kind, whose number of bits per key is the same in the whole database.
+func (o *sizeOutcome) add(s sizer, bits float64, levels bool) error {
+	all, err := s.record("all", s.n, bits)
+	if err != nil {
+		return err
+	}
+	o.records = append(o.records, all)
+	o.whole.Add(s.Name, report.Number{Value: bits, Decimals: 1},
+		report.Number{Value: float64(all.Bytes) / (1 << 20), Decimals: 1},
+		significant(100*all.FPR), s.Constructor)
+	if !levels {
+		return nil
+	}
+	policies, err := sizing.Levels(s.new, o.tree, bits)
+	if err != nil {
+		return err
+	}
+	row := []any{s.Name}
+	sum, even := 0.0, 0.0
+	for level, n := range o.tree {
+		if n == 0 {
+			continue
+		}
+		r := sizeRecord{Kind: s.Name, Level: fmt.Sprintf("L%d", level), Keys: n, FPR: 1}
+		perFilter := min(n, s.perFilter)
+		if p, ok := policies[level].(sizing.Policy); ok {
+			r.FPR = p.FPR(perFilter)
+			if r.Bytes, err = sizing.Memory(p, n, perFilter); err != nil {
+				return err
+			}
+		}
+		same, err := s.record(r.Level, n, bits)
+		if err != nil {
+			return err
+		}
+		o.records = append(o.records, r)
+		sum, even = sum+r.FPR, even+same.FPR
+		r.Bits = 8 * float64(r.Bytes) / float64(n)
+		row = append(row, report.Number{Value: r.Bits, Decimals: 1})
+	}
+	o.levels.Add(append(row, significant(1000*sum), significant(1000*even))...)
+	return nil
+}
+
+// significant shows two digits of a number up to 1000, or more before the point.
+func significant(x float64) report.Number {
+	return report.Number{Value: x, Decimals: max(0, 1-int(math.Floor(math.Log10(x))))}
+}
+
+// parseBytes reads a size such as 16MiB.
+func parseBytes(s string) (float64, error) {
+	for i, unit := range []string{"KiB", "MiB", "GiB"} {
+		if number, ok := strings.CutSuffix(s, unit); ok {
+			x, err := strconv.ParseFloat(number, 64)
+			if err == nil && x > 0 && x <= 1<<30 {
+				return x * math.Pow(1024, float64(i+1)), nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("%q: pass a size above 0 such as 500KiB, 16MiB or 2GiB", s)
+}
