@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +38,7 @@ func newCurveFlags() *curveFlags {
 		spaced(join(keys.All, keys.ShapeName)))
 	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: "+
 		spaced(join(keys.Densities, keys.DensityName))+". Shapes of programs have their own")
-	f.keysFlag("Without -n and -at-n, there are as many keys per filter as fit")
+	f.keysFlag("Without -n and -at-n, filters have at most as many keys as there are")
 	f.StringVar(&f.n, "n", "10k", "`keys` that filters are sized for, against fill and bits")
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key, against fill and n")
 	f.StringVar(&f.fills, "at-fill",
@@ -104,23 +103,10 @@ func (f *curveFlags) keys(c *curvebench.Config) error {
 	if err != nil {
 		return err
 	}
-	if own == nil {
-		shapes, err := choose("shape", f.shape, keys.All, keys.ShapeName)
-		if err != nil {
-			return err
-		}
-		densities, err := choose("density", f.density, keys.Densities, keys.DensityName)
-		if err != nil {
-			return err
-		}
-		c.Shape, c.Density = shapes[0], shapes[0].Densities(densities)[0]
-		return nil
+	c.Shape, c.Density, err = f.oneShape(own, f.shape, f.density)
+	if own == nil || err != nil {
+		return err
 	}
-	if f.given["shape"] || f.given["density"] {
-		return errors.New("-keys has a shape and a density: leave out -shape and -density")
-	}
-	c.Shape = own.Shape()
-	c.Density = c.Shape.Density
 	fullest := max(1, c.Fills[len(c.Fills)-1])
 	if !f.given["n"] {
 		c.N = max(1, min(c.N, int(float64(own.Most(0))/fullest)))
@@ -167,7 +153,8 @@ func curve(ctx context.Context, args []string, stdout io.Writer) error {
 	records, err := config.Run(ctx)
 	r := f.report()
 	curvebench.Report(r, records)
-	if static := config.Static(); slices.Contains(config.Views, curvebench.Fill) && len(static) > 0 {
+	static := config.Static()
+	if slices.Contains(config.Views, curvebench.Fill) && len(static) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("Not measured against fill: %s. These filters are "+
 			"made for the keys that they are built of, and cannot have others.",
 			strings.Join(static, ", ")))

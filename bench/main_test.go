@@ -246,7 +246,7 @@ func TestQuick(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"help", "engines,filters,rates,help,-json,above 1 is better"},
+		{"help", "engines,filters,rates,curve,help,-json,above 1 is better"},
 		{"-help", "engines,filters,rates,help,-markdown"},
 		{"-h", "engines,filters,rates,help"},
 		{"engines -h", "-num,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
@@ -267,7 +267,7 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates or help`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, curve or help`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},
