@@ -31,8 +31,8 @@ func newCurveFlags() *curveFlags {
 		"and predicted ones. With -svg it draws them.")}
 	f.StringVar(&f.views, "against", join(curvebench.Views, itself), "`what` to measure against: "+
 		"fill (filters that are sized for -n keys, with fewer and with more), bits per key, or n "+
-		"(filters that are sized for their keys). Tuned and ribbon filters cannot be filled "+
-		"otherwise than they are sized")
+		"(filters that are sized for their keys). Tuned and ribbon filters are not measured "+
+		"against fill: each is made for the keys that it is built of")
 	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure")
 	f.StringVar(&f.shape, "shape", "random", "`shape` of the keys: "+
 		spaced(join(keys.All, keys.ShapeName)))
@@ -155,8 +155,8 @@ func curve(ctx context.Context, args []string, stdout io.Writer) error {
 	curvebench.Report(r, records)
 	static := config.Static()
 	if slices.Contains(config.Views, curvebench.Fill) && len(static) > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Not measured against fill: %s. These filters are "+
-			"made for the keys that they are built of, and cannot have others.",
+		r.Notes = append(r.Notes, fmt.Sprintf("Not measured against fill: %s. Each filter is made "+
+			"for the keys that it is built of, and has no room for more.",
 			strings.Join(static, ", ")))
 	}
 	if err == nil {
