@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,14 +31,14 @@ func newCurveFlags() *curveFlags {
 		"and predicted ones. With -svg it draws them.")}
 	f.StringVar(&f.views, "against", join(curvebench.Views, itself), "`what` to measure against: "+
 		"fill (filters that are sized for -n keys, with fewer and with more), bits per key, or n "+
-		"(filters that are sized for their keys). Tuned and ribbon filters cannot be filled "+
-		"otherwise than they are sized")
+		"(filters that are sized for their keys). Tuned and ribbon filters are not measured "+
+		"against fill: each is made for the keys that it is built of")
 	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure")
 	f.StringVar(&f.shape, "shape", "random", "`shape` of the keys: "+
 		spaced(join(keys.All, keys.ShapeName)))
 	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: "+
 		spaced(join(keys.Densities, keys.DensityName))+". Shapes of programs have their own")
-	f.keysFlag("Without -n and -at-n, there are as many keys per filter as fit")
+	f.keysFlag("Without -n and -at-n, filters have at most as many keys as there are")
 	f.StringVar(&f.n, "n", "10k", "`keys` that filters are sized for, against fill and bits")
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key, against fill and n")
 	f.StringVar(&f.fills, "at-fill",
@@ -104,23 +103,10 @@ func (f *curveFlags) keys(c *curvebench.Config) error {
 	if err != nil {
 		return err
 	}
-	if own == nil {
-		shapes, err := choose("shape", f.shape, keys.All, keys.ShapeName)
-		if err != nil {
-			return err
-		}
-		densities, err := choose("density", f.density, keys.Densities, keys.DensityName)
-		if err != nil {
-			return err
-		}
-		c.Shape, c.Density = shapes[0], shapes[0].Densities(densities)[0]
-		return nil
+	c.Shape, c.Density, err = f.oneShape(own, f.shape, f.density)
+	if own == nil || err != nil {
+		return err
 	}
-	if f.given["shape"] || f.given["density"] {
-		return errors.New("-keys has a shape and a density: leave out -shape and -density")
-	}
-	c.Shape = own.Shape()
-	c.Density = c.Shape.Density
 	fullest := max(1, c.Fills[len(c.Fills)-1])
 	if !f.given["n"] {
 		c.N = max(1, min(c.N, int(float64(own.Most(0))/fullest)))
@@ -167,9 +153,10 @@ func curve(ctx context.Context, args []string, stdout io.Writer) error {
 	records, err := config.Run(ctx)
 	r := f.report()
 	curvebench.Report(r, records)
-	if static := config.Static(); slices.Contains(config.Views, curvebench.Fill) && len(static) > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Not measured against fill: %s. These filters are "+
-			"made for the keys that they are built of, and cannot have others.",
+	static := config.Static()
+	if slices.Contains(config.Views, curvebench.Fill) && len(static) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Not measured against fill: %s. Each filter is made "+
+			"for the keys that it is built of, and has no room for more.",
 			strings.Join(static, ", ")))
 	}
 	if err == nil {

@@ -17,7 +17,8 @@ func TestCurve(t *testing.T) {
 	r := bench(t, args...)
 	require.Zero(t, r.status, r.stderr)
 	for _, want := range []string{"against fill, sized for 200 keys at 10 bits per key", "9.5",
-		"against bits per key", "against keys per filter", "Not measured against fill: tuned, ribbon"} {
+		"against bits per key", "against keys per filter",
+		"Not measured against fill: tuned, ribbon"} {
 		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), want)
 	}
 	d, lines := read()

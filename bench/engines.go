@@ -112,44 +112,30 @@ func (f *engineFlags) config() (c enginebench.Config, err error) {
 	return c, err
 }
 
-// keys returns the keys to store and to look up.
+// keys returns the keys to store and to look up. If they are the user's own, settings that are not
+// given fit their number.
 func (f *engineFlags) keys(c *enginebench.Config) (*keys.Set, error) {
 	own, err := f.ownKeys()
 	if err != nil {
 		return nil, err
 	}
+	shape, density, err := f.oneShape(own, f.shape, f.density)
+	if err != nil {
+		return nil, err
+	}
 	if own != nil {
-		return f.ownSet(own, c)
+		if !f.given["reads"] {
+			c.Reads = min(c.Reads, max(1, len(own)/8))
+		}
+		beyond := c.Reads + 1 // and the guard
+		if !f.given["num"] {
+			f.num = min(f.num, max(1, own.Most(beyond)))
+		}
+		if err := own.Fits(f.num, beyond); err != nil {
+			return nil, fmt.Errorf("-keys: %w, or less to -num or -reads", err)
+		}
 	}
-	shapes, err := choose("shape", f.shape, keys.All, keys.ShapeName)
-	if err != nil {
-		return nil, err
-	}
-	densities, err := choose("density", f.density, keys.Densities, keys.DensityName)
-	if err != nil {
-		return nil, err
-	}
-	density := shapes[0].Densities(densities)[0]
-	return keys.NewSet(shapes[0], density, f.num, f.reads, f.seed)
-}
-
-// ownSet returns a set of the user's own keys. Settings that are not given fit the number of keys.
-func (f *engineFlags) ownSet(own keys.List, c *enginebench.Config) (*keys.Set, error) {
-	if f.given["shape"] || f.given["density"] {
-		return nil, errors.New("-keys has a shape and a density: leave out -shape and -density")
-	}
-	if !f.given["reads"] {
-		c.Reads = min(c.Reads, max(1, len(own)/8))
-	}
-	beyond := c.Reads + 1 // and the guard
-	if !f.given["num"] {
-		f.num = min(f.num, max(1, own.Most(beyond)))
-	}
-	if err := own.Fits(f.num, beyond); err != nil {
-		return nil, fmt.Errorf("-keys: %w, or less to -num or -reads", err)
-	}
-	shape := own.Shape()
-	return keys.NewSet(shape, shape.Density, f.num, c.Reads, f.seed)
+	return keys.NewSet(shape, density, f.num, c.Reads, f.seed)
 }
 
 // engines is the subcommand that compares filters inside the storage engines.

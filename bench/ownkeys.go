@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keylist"
@@ -43,6 +44,27 @@ func (f *flags) withOwn(own keys.List, list string) (shapes []keys.Shape, err er
 		shapes = append([]keys.Shape{own.Shape()}, shapes...)
 	}
 	return shapes, err
+}
+
+// oneShape returns the user's own keys as a shape with its density, or the ones that -shape and
+// -density name.
+func (f *flags) oneShape(own keys.List, shape, density string) (
+	s keys.Shape, d keys.Density, err error) {
+	if own != nil {
+		if f.given["shape"] || f.given["density"] {
+			err = errors.New("-keys has a shape and a density: leave out -shape and -density")
+		}
+		return own.Shape(), own.Shape().Density, err
+	}
+	shapes, err := choose("shape", shape, keys.All, keys.ShapeName)
+	if err != nil {
+		return s, d, err
+	}
+	densities, err := choose("density", density, keys.Densities, keys.DensityName)
+	if err != nil {
+		return s, d, err
+	}
+	return shapes[0], shapes[0].Densities(densities)[0], nil
 }
 
 // fitting returns those numbers of present keys for which the user's own keys are enough. If flag

@@ -20,7 +20,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// Filters have the size for capacity keys, and the bits of the keys that they contain and no others.
+// Filters have the size for capacity keys, and the bits of the keys that they contain, and no
+// others.
 func TestSized(t *testing.T) {
 	all := policytest.Keys(policytest.Rand(t, 1), 2500)
 	for _, p := range []policy.Policy{

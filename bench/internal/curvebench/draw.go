@@ -105,8 +105,8 @@ func newChart(v View, curves []curve) (*chart.Chart, error) {
 }
 
 // draw draws the mean of the runs, a band of one standard deviation on both sides, and the
-// prediction; of the first curve the textbook's as well, and against fill a cross for each run. What
-// is not between low and high is left out.
+// prediction; of the first curve the textbook's as well, and against fill a cross for each run.
+// What is not between low and high is left out.
 func (records curve) draw(c *chart.Chart, v View, low, high float64, first bool) error {
 	kind := records[0].Kind
 	look := chart.LookOf(kind)

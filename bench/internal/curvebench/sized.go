@@ -2,10 +2,10 @@ package curvebench
 
 import "github.com/levelbloom/levelbloom/policy"
 
-// sized is a policy whose filters have the size for capacity keys, however many they contain. The
-// rest of too few keys is repetitions, which count as keys. Of too many keys several filters are
-// built: the bits of a Bloom filter are those of its keys, so the filter of all keys has the bits of
-// all these filters. That is true of kinds with OneSize.
+// sized is a policy whose filters have the size for capacity keys, however many they contain.
+// Repetitions, which count as keys, make up for keys that are missing. Too many keys are divided
+// among several filters: the bits of a Bloom filter are those of its keys, so the filter of all
+// keys has the bits of all these filters. That is true of kinds with OneSize.
 type sized struct {
 	policy.Policy
 	capacity int

@@ -171,6 +171,19 @@ func number(t *testing.T, key []byte) (n int) {
 	return n
 }
 
+// A table that is gone when its turn comes is left out.
+func TestDeletedTable(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "000001.ldb")))
+	golden := filepath.Join("..", "..", "..", "testdata", "leveldb", "tables", "one_key")
+	table, err := os.ReadFile(filepath.Join(golden, "000005.ldb"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "000005.ldb"), table, 0o600))
+	list, _, err := Read(dir)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+}
+
 func TestNoDatabase(t *testing.T) {
 	empty := t.TempDir()
 	log := t.TempDir()

@@ -26,8 +26,8 @@ func (l List) Shape() Shape {
 	}}
 }
 
-// Fits returns an error that says how many keys are needed if the list is too short for a range of n
-// present keys with absent ones between them, and others beyond it.
+// Fits returns an error that says how many keys are needed if the list is too short for a range of
+// n present keys with absent ones between them, and others beyond it.
 func (l List) Fits(n, others int) error {
 	if need := neededFor(n) + others; len(l) < need {
 		return fmt.Errorf("%d keys are too few: for %s present ones pass %d or more", len(l),

@@ -17,8 +17,8 @@ func newList(n int) (l List) {
 	return l
 }
 
-// A range that fits has keys of the list, none twice, of which two thirds are present, at random. It
-// may begin anywhere.
+// A range that fits has keys of the list, none twice, of which two thirds are present, at random.
+// It may begin anywhere.
 func TestList(t *testing.T) {
 	rng := policytest.Rand(t, 1)
 	l := newList(3000)

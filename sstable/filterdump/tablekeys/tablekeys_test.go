@@ -48,7 +48,8 @@ func TestErrors(t *testing.T) {
 	read := func(path string) error { return Read(path, func([]byte) error { return nil }) }
 	require.ErrorIs(t, read(filepath.Join(t.TempDir(), "000001.sst")), os.ErrNotExist)
 	// Rows of a comparer that is not known: the filters may know a part of each key.
-	require.ErrorContains(t, read(newTable(t, "test.other")), "the comparer test.other is not known")
+	other := newTable(t, "test.other")
+	require.ErrorContains(t, read(other), "the comparer test.other is not known")
 	// A handle that Pebble's reader does not expect behind a footer without a checksum.
 	path := newTable(t, pebble.DefaultComparer.Name)
 	table, err := os.ReadFile(path)
