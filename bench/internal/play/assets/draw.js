@@ -98,7 +98,8 @@ function drawCurves(f, g) {
     const [x, y] = g.at(bit);
     return [left + g.margin + x + half, canvas.top + g.margin + y];
   };
-  for (const p of f.probes) {
+  // The probes that are not set come last, on top: they decide.
+  for (const p of [...f.probes].sort((a, b) => b.set - a.set)) {
     const [x, y] = spot(p.bit);
     paths.push(curve(asked.x, asked.bottom, x, y, p.set ? "set" : "unset"));
     for (const owner of p.owners ?? []) {

@@ -77,6 +77,17 @@ const rule = {
   blocked: "A table in the format gives k for the bits per key.",
   ribbon: "So small a ribbon filter is written as a blocked one.",
 };
+// trade says what one gains with a kind, and what it costs.
+const trade = {
+  exact: ["C++ LevelDB and goleveldb read it.",
+    "many false positives between keys that are close together."],
+  tuned: ["the same readers, and fewer false positives between close keys.",
+    "slower to build."],
+  blocked: ["the fastest lookups, and few false positives with keys of every shape.",
+    "only levelbloom reads it."],
+  ribbon: ["the fewest false positives, for slow disks, or little memory.",
+    "slow to build and to ask; only levelbloom reads it."],
+};
 const chosen = () => answer.filters.find(f => f.kind === state.kind) ?? answer.filters[0];
 const whole = n => n.toLocaleString("en");
 const plural = (n, word) => whole(n) + " " + word + (n === 1 ? "" : "s");
@@ -100,10 +111,11 @@ function show() {
   showCards();
   $("added").textContent = state.n
     ? `${whole(state.n)} keys of the shape ${state.shape}` +
-      (f.between.asked ? ", 63 % of a range; " : "; ") + `${whole(answer.n)} stored in all.` : "";
+      (f.between.asked ? ", 63 % of a range, the keys in between absent; " : "; ") +
+      `${whole(answer.n)} stored in all.` : "";
   $("k-note").textContent = isRibbon(f)
-    ? `${plural(f.k, "column")} of sums: all of them are right for an absent key with a ` +
-      `probability of 1 in ${whole(2 ** f.k)} or less.`
+    ? `${plural(f.k, "column")}: a lookup adds up some bits in each. All sums are right for ` +
+      `an absent key with a probability of 1 in ${whole(2 ** f.k)} or less.`
     : `k = ${f.k}: a key sets ${plural(f.k, "bit")}, its probes. ` + (rule[f.kind] ?? "");
   $("try-stored").disabled = answer.n === 0;
   $("try-false").disabled = f.falsePositives.length === 0;
@@ -116,7 +128,7 @@ function showVerdict(f) {
   if (word === "absent") {
     why = isRibbon(f)
       ? "The bits that this key selects add up to something else than its fingerprint. " +
-        "They add up for every stored key. Nothing is read from the disk."
+        "They add up for every stored key, so it was never stored. Nothing is read from the disk."
       : `A stored key sets all of its ${plural(f.k, "bit")}. ${unset} of this key's ${f.k} ` +
         (unset === 1 ? "is" : "are") + " not set, so it was never stored. " +
         "Nothing is read from the disk.";
@@ -126,7 +138,7 @@ function showVerdict(f) {
         `${whole(f.deciding.length)} marked bits: flip one, and it is "absent". `
       : `All of its ${plural(f.k, "bit")} are set` + (f.stored ? ". " : ", but by other keys. ");
     why += f.stored ? "The database reads, and finds the key."
-      : "It was never stored: the database reads in vain.";
+      : 'The filter says "may contain", but it was never stored: the database reads in vain.';
   }
   $("verdict").replaceChildren(...(word
     ? [element("b", className, word[0].toUpperCase() + word.slice(1) + "."), " ", why] : [why]));
@@ -162,7 +174,7 @@ function showDrawing(f) {
   } else if (state.ask !== "") {
     legend.push(["hit", "probe of the key: set"], ["unset", "probe of the key: not set"]);
     if (owners.length) legend.push(["owner", "stored key that set such a bit"]);
-    if (f.lineBits < f.bits) legend.push(["tint", "the key's line of 64 bytes"]);
+    if (f.lineBits < f.bits) legend.push(["tint", "the cache line of the key: 64 bytes"]);
   }
   $("legend").replaceChildren(...legend.map(([name, text]) =>
     element("span", "", element("i", name), text)));
@@ -199,14 +211,18 @@ function showCards() {
     const rate = f.random.false / f.random.asked;
     const width = rate > 0 ? Math.max(2, 100 + 20 * Math.log10(rate)) : 0;
     card.querySelector("i").style.width = width + "%";
-    const rows = [["random", percent(f.random)]];
-    if (f.between.asked) rows.push(["between added keys", percent(f.between)]);
+    const rows = [["random keys", percent(f.random)]];
+    if (f.between.asked) rows.push(["keys in between", percent(f.between)]);
     rows.push(["size", plural(f.array.length, "byte")]);
     if (isRibbon(f)) rows.push(["columns", f.k], ["bits set", ""]);
-    else rows.push(["probes, k", f.k], ["bits set", ""]);
+    else rows.push(["probes per key, k", f.k], ["bits set", ""]);
+    const [gain, cost] = trade[f.kind] ?? ["", ""];
+    card.querySelector(".trade").replaceChildren(...["Gain", gain, "Cost", cost].map(text =>
+      element("span", "", text)));
     rows.at(-1)[1] = Math.round(100 * f.fill) + " %";
     card.querySelector(".figures").replaceChildren(...rows.flatMap(([name, value]) =>
-      [element("span", "", name), element("span", "", String(value))]));
+      [element("span", name.includes("keys") ? "rate" : "", name),
+        element("span", "", String(value))]));
   }
 }
 
