@@ -58,8 +58,11 @@ func (o *Outcome) conclusion() []string {
 	lines := []string{
 		"Part of the needless table reads that each filter avoids: " +
 			strings.Join(reads, "; ") + ".",
-		advice + fmt.Sprintf(". Ignore differences in speed below %.0f %%: the same filter "+
-			"differed from itself by as much (median).", 100*noise),
+		advice + ".",
+	}
+	if noise > 0 { // or the run ended before the last filter's second turn
+		lines[1] += fmt.Sprintf(" Ignore differences in speed below %.0f %%: the same filter "+
+			"differed from itself by as much (median).", 100*noise)
 	}
 	lines = append(lines, o.breakEvens()...)
 	if len(speed) > 0 {
