@@ -91,8 +91,8 @@ func logarithmic(axis *plot.Axis, low, high float64) {
 	axis.Tick.Marker = ticks
 }
 
-// logScale is a plot.LogScale with the axis's label in the middle. Gonum makes room for the label at
-// the arithmetic mean of the axis's ends, which is far from the middle of a logarithmic axis.
+// logScale is a plot.LogScale with the label of the axis in its middle. Gonum makes room for it at
+// the arithmetic mean of the ends, which is far from the middle of a logarithmic axis.
 type logScale struct{ plot.LogScale }
 
 func (s logScale) Normalize(low, high, x float64) float64 {

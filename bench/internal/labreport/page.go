@@ -57,8 +57,8 @@ func (r *Results) WritePage(w io.Writer) error {
 	}
 	figures, err2 := tradeOff(p.tradeOff, r.Keys)
 	add("tradeoff", "How many bits per key", "More bits per key cost memory and save reads. Lower "+
-		"and further left is better. The dashed line is the least possible for random keys; filters "+
-		"of keys with a pattern can be better or worse. Points with fewer than "+
+		"and further left is better. The dashed line is the least possible for random keys; "+
+		"filters of keys with a pattern can be better or worse. Points with fewer than "+
 		fmt.Sprint(fewest)+" false positives are left out.", figures, err2)
 	if len(p.tradeOff) > 0 {
 		last := &sections[len(sections)-1]

@@ -148,7 +148,7 @@ const notReached = "not reached"
 
 // bitsTable says which of the measured bits per key each kind needs for a rate.
 func bitsTable(records []ratebench.Record) report.TextTable {
-	t := report.TextTable{Title: "Fewest bits per key, of those measured, that reach a rate", Keys: 1,
+	t := report.TextTable{Title: "Fewest bits per key, of those measured, for a rate", Keys: 1,
 		Columns: []string{"filter"}}
 	for _, k := range distinct(records, func(r ratebench.Record) string { return r.Kind }) {
 		t.Rows = append(t.Rows, []string{k})
