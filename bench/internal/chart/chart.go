@@ -53,6 +53,7 @@ func (c *Chart) Names(names []string) {
 	}
 	c.NominalY(bottomUp...)
 	c.Y.Min, c.Y.Max = -0.6, float64(len(names))-0.4
+	c.Y.Padding = 4 * vg.Millimeter // a browser's font may be wider than ours
 }
 
 // LogX makes the horizontal axis logarithmic, from min to max, which are above 0.
@@ -72,7 +73,7 @@ func (c *Chart) EveryX(step float64) {
 }
 
 func logarithmic(axis *plot.Axis, low, high float64) {
-	axis.Scale, axis.Min, axis.Max = plot.LogScale{}, low, high
+	axis.Scale, axis.Min, axis.Max = logScale{}, low, high
 	steps := []float64{1, 2, 5}
 	if high/low > 300 { // or the labels overlap
 		steps = steps[:1]
@@ -90,6 +91,17 @@ func logarithmic(axis *plot.Axis, low, high float64) {
 	axis.Tick.Marker = ticks
 }
 
+// logScale is a plot.LogScale with the label of the axis in its middle. Gonum makes room for it at
+// the arithmetic mean of the ends, which is far from the middle of a logarithmic axis.
+type logScale struct{ plot.LogScale }
+
+func (s logScale) Normalize(low, high, x float64) float64 {
+	if x == 0.5*(high+low) {
+		return 0.5
+	}
+	return s.LogScale.Normalize(low, high, x)
+}
+
 // Line draws a line through the points, with a glyph at each. An empty name has no place in the
 // legend, here and below.
 func (c *Chart) Line(name string, look Look, points plotter.XYs) error {
@@ -102,13 +114,19 @@ func (c *Chart) Line(name string, look Look, points plotter.XYs) error {
 	return nil
 }
 
-// Dashed draws a dashed line without glyphs: what was computed, not measured.
-func (c *Chart) Dashed(name string, look Look, points plotter.XYs) error {
+// What lines without glyphs are made of.
+var (
+	Dashes   = []vg.Length{4, 3}
+	DashDots = []vg.Length{7, 2, 1.5, 2}
+)
+
+// Dashed draws a line of dashes without glyphs: what was computed, not measured.
+func (c *Chart) Dashed(name string, look Look, dashes []vg.Length, points plotter.XYs) error {
 	line, err := plotter.NewLine(points)
 	if err != nil {
 		return err
 	}
-	line.Color, line.Width, line.Dashes = look.Color, 1.2, []vg.Length{4, 3}
+	line.Color, line.Width, line.Dashes = look.Color, 1.2, dashes
 	c.add(name, line)
 	return nil
 }

@@ -18,7 +18,7 @@ func figure(t *testing.T) *Figure {
 	c := New("A <title>", "keys", "rate, %")
 	points := plotter.XYs{{X: 1, Y: 0.01}, {X: 2, Y: 1}}
 	require.NoError(t, c.Line("exact", LookOf("exact"), points))
-	require.NoError(t, c.Dashed("theory", Other, points))
+	require.NoError(t, c.Dashed("theory", Other, Dashes, points))
 	require.NoError(t, c.Points("", LookOf("ribbon"), points))
 	require.NoError(t, c.Band("spread", LookOf("exact"), points, points))
 	require.NoError(t, c.Bar(Other, 1, 0.5, 1, 1.5))
@@ -73,6 +73,13 @@ func TestLooks(t *testing.T) {
 		seen[look] = k.Name
 	}
 	require.Equal(t, Other, LookOf("none"))
+}
+
+// Only the axis's arithmetic mean is out of order, which is where Gonum looks for its label.
+func TestLogScale(t *testing.T) {
+	require.Equal(t, 0.5, logScale{}.Normalize(0.01, 100, 0.5*(100+0.01)))
+	require.InDelta(t, 0.5, logScale{}.Normalize(0.01, 100, 1), 1e-9)
+	require.InDelta(t, 0.75, logScale{}.Normalize(0.01, 100, 10), 1e-9)
 }
 
 // A legend that is too wide goes on in the next line, without losing an entry.

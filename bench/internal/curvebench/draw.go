@@ -135,12 +135,12 @@ func (records curve) draw(c *chart.Chart, v View, low, high float64, first bool)
 	}
 	if first {
 		textbook := records.line(low, high, func(r Record) float64 { return r.Textbook })
-		if err := c.Dashed("textbook", chart.Other, textbook); err != nil {
+		if err := c.Dashed("textbook", chart.Other, chart.Dashes, textbook); err != nil {
 			return err
 		}
 	}
 	predicted := records.line(low, high, func(r Record) float64 { return r.Predicted })
-	return c.Dashed("predicted", look, predicted)
+	return c.Dashed("predicted", look, chart.DashDots, predicted)
 }
 
 func mean(r Record) float64 { return r.Mean }

@@ -43,7 +43,7 @@ func tradeOff(records []ratebench.Record, keys string) (figures []*chart.Figure,
 				limit = append(limit, plotter.XY{X: bits, Y: rate})
 			}
 		}
-		if err := c.Dashed("least possible", chart.Other, limit); err != nil {
+		if err := c.Dashed("limit for random keys", chart.Other, chart.Dashes, limit); err != nil {
 			return nil, err
 		}
 		c.LogY(low/2, high*1.2)
@@ -51,7 +51,7 @@ func tradeOff(records []ratebench.Record, keys string) (figures []*chart.Figure,
 		figures = append(figures, &chart.Figure{
 			Title: "False positives against bits per key, " + n,
 			Desc: fmt.Sprintf("A line for each kind of filter, of %s. Lower is better, and so is "+
-				"further left. The dashed line is the limit that no filter can cross.", keys),
+				"further left. The dashed line is the limit for random keys.", keys),
 			Width: 10 * vg.Centimeter, Height: 8 * vg.Centimeter, Charts: []*chart.Chart{c},
 		})
 	}

@@ -44,7 +44,7 @@ func TestVerdict(t *testing.T) {
 	require.Contains(t, costs, "Memory: 1.25 MB of filters per million keys; now 1.25 MB.")
 	require.Contains(t, costs, "Needless reads: 40 per 1,000 misses; now 360. If a read takes 100 "+
 		"µs, a miss waits 4.0 µs for them on average; now 36 µs.")
-	require.Contains(t, costs, "Building filters: 3.0 times as fast as goleveldb's own. "+
+	require.Contains(t, costs, "Building filters is 3.0 times as fast as with goleveldb's own. "+
 		"Loading a database: as fast as now, within noise (3 %).")
 	require.Equal(t, []instead{
 		{"Tuned", "if C++ LevelDB or another reader of LevelDB's filters reads the tables too",
@@ -53,6 +53,17 @@ func TestVerdict(t *testing.T) {
 			"p, err := policy.NewRibbon(10)", all[0].Instead[1].Cost},
 	}, all[0].Instead)
 	require.Contains(t, all[0].Instead[1].Cost, "0.10\u00a0% false positives")
+
+	// Builds are compared with the engine's own filter.
+	ratios := []speedRatio{{contestant: "pebblev2", base: "goleveldb", middle: 4},
+		{contestant: "blocked", base: "goleveldb", middle: 2}}
+	of := func(engine string) string {
+		return advice{Engine: engine}.speed(choice{Filter: "blocked"}, ratios)
+	}
+	require.Equal(t, "Building filters is 2.0 times as fast as with goleveldb's own. ",
+		of("goleveldb"))
+	require.Equal(t, "Building filters takes 2.0 times as long as with Pebble v2's own. ",
+		of("pebblev2"))
 }
 
 // Without filters each check would be a read, and a bar shows the extremes.

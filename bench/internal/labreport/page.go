@@ -22,7 +22,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": isNumber, "join": list,
 }).Parse(pageHTML))
 
-var aNumber = regexp.MustCompile(`^(-?[0-9][0-9.,]*(\x{a0}%)?( \[.*\])?)?$`)
+var aNumber = regexp.MustCompile(`^(-?[0-9][0-9.,]*(\x{a0}%)?( \[.*\])?|` + notReached + `)?$`)
 
 // isNumber reports whether a column has nothing but numbers, which are aligned to the right.
 func isNumber(t report.TextTable, column int) bool {
@@ -57,7 +57,8 @@ func (r *Results) WritePage(w io.Writer) error {
 	}
 	figures, err2 := tradeOff(p.tradeOff, r.Keys)
 	add("tradeoff", "How many bits per key", "More bits per key cost memory and save reads. Lower "+
-		"and further left is better; no filter can cross the dashed line. Points with fewer than "+
+		"and further left is better. The dashed line is the least possible for random keys; "+
+		"filters of keys with a pattern can be better or worse. Points with fewer than "+
 		fmt.Sprint(fewest)+" false positives are left out.", figures, err2)
 	if len(p.tradeOff) > 0 {
 		last := &sections[len(sections)-1]
@@ -67,17 +68,19 @@ func (r *Results) WritePage(w io.Writer) error {
 	add("engines", "In the engines: what each filter does and costs", fmt.Sprintf("Databases of %s, "+
 		"with filters of %v bits per key. A miss is a lookup of an absent key between present ones. "+
 		"A false positive makes the engine read a table for nothing. builtin is the engine's own "+
-		"filter, none is no filter.", r.Keys, r.Bits), figures, err2)
+		"filter, none is no filter. The rates differ from those above because each level of a "+
+		"database holds some of the keys, which lie further apart.", r.Keys, r.Bits), figures, err2)
 	if len(all) > 0 {
 		sections[len(sections)-1].Tables = choices
 	}
 	figures, err2 = shapes(p.shapes)
 	add("shapes", "Other keys", "The shape of keys decides how many false positives exact filters "+
-		"have. Of ordered keys, 63 % of a range are present, and the absent ones lie between "+
-		"them. A glyph on the left edge means less than that.", figures, err2)
+		"have. Of ordered keys, 63% of a range are present, and the absent ones lie between "+
+		"them. A point on the left edge means that rate or a lower one.", figures, err2)
 	figures, err2 = curves(p.curve)
 	add("curve", "Fuller filters", "What happens if a filter holds more or fewer keys than it is "+
-		"sized for: measured, predicted, and by the textbook. Tuned and ribbon filters always have "+
+		"sized for: measured, predicted, and by the textbook. The shaded band is one standard "+
+		"deviation of the runs on both sides of their mean. Tuned and ribbon filters always have "+
 		"the size that their keys need.", figures, err2)
 	figures, err2 = speeds(p.speeds)
 	add("speed", "Speed of filters by themselves", "Outside of any database, with keys of 16 "+

@@ -89,9 +89,21 @@ var own = map[string]func(bits int) string{
 // speed says how fast filters are built, and databases loaded if there was more than one round.
 func (a advice) speed(c choice, builds []speedRatio) (text string) {
 	for _, b := range builds {
-		if b.contestant == c.Filter {
-			text += fmt.Sprintf("Building filters: %s times as fast as %s's own. ",
-				digits(b.middle, 2), b.base)
+		if b.contestant != c.Filter {
+			continue
+		}
+		speed, whose := b.middle, b.base
+		for _, own := range builds {
+			if own.contestant == a.Engine {
+				speed, whose = b.middle/own.middle, own.contestant
+			}
+		}
+		if speed >= 1 {
+			text += fmt.Sprintf("Building filters is %s times as fast as with %s's own. ",
+				digits(speed, 2), title(whose))
+		} else {
+			text += fmt.Sprintf("Building filters takes %s times as long as with %s's own. ",
+				digits(1/speed, 2), title(whose))
 		}
 	}
 	switch s := c.Load; {
@@ -119,8 +131,8 @@ func choiceTable(a advice) report.TextTable {
 		t.Columns = append(t.Columns, "load, times as fast as builtin")
 	}
 	for _, c := range a.Choices {
-		row := []string{c.Filter, percent(c.FPR), digits(1000*c.Reads, 3),
-			digits(diskUs*c.Reads, 3), digits(c.MB, 3)}
+		row := []string{c.Filter, percent(c.FPR), digits(1000*c.Reads, 2),
+			digits(diskUs*c.Reads, 2), digits(c.MB, 3)}
 		if c.Filter == engine.None {
 			row[1], row[4] = "", ""
 		}
@@ -132,9 +144,11 @@ func choiceTable(a advice) report.TextTable {
 	return t
 }
 
+const notReached = "not reached"
+
 // bitsTable says which of the measured bits per key each kind needs for a rate.
 func bitsTable(records []ratebench.Record) report.TextTable {
-	t := report.TextTable{Title: "Bits per key that a rate takes, the fewest measured", Keys: 1,
+	t := report.TextTable{Title: "Fewest bits per key, of those measured, for a rate", Keys: 1,
 		Columns: []string{"filter"}}
 	for _, k := range distinct(records, func(r ratebench.Record) string { return r.Kind }) {
 		t.Rows = append(t.Rows, []string{k})
@@ -143,7 +157,7 @@ func bitsTable(records []ratebench.Record) report.TextTable {
 		for _, target := range []float64{0.01, 0.001} {
 			t.Columns = append(t.Columns, fmt.Sprintf("%v\u00a0%%, %s", 100*target, of))
 			for i, row := range t.Rows {
-				cell := "not reached"
+				cell := notReached
 				for _, r := range slices.Backward(records) {
 					if r.Of() == of && r.Kind == row[0] && r.FPR <= target {
 						cell = fmt.Sprint(r.Bits)
