@@ -57,18 +57,18 @@ func (a advice) Others() (kinds []kind.Kind) {
 	return kinds
 }
 
-// advices returns what to use in each engine. The kind is the same in all.
+// advices returns what to use in each engine.
 func advices(runs []enginebench.Run) (all []advice) {
-	gain := map[string]float64{}
 	for _, name := range distinct(runs, func(r enginebench.Run) string { return r.Engine }) {
 		a := advice{Engine: name}
+		gain := map[string]float64{}
 		own := slices.Clone(runs)
 		own = slices.DeleteFunc(own, func(r enginebench.Run) bool { return r.Engine != name })
 		for _, filter := range distinct(own, contestant) {
 			if !strings.HasSuffix(filter, enginebench.Again) {
 				c := newChoice(own, filter)
 				a.Choices = append(a.Choices, c)
-				gain[filter] += 100 * (1 - c.FPR)
+				gain[filter] = 100 * (1 - c.FPR)
 			}
 		}
 		for _, r := range own {
@@ -79,13 +79,10 @@ func advices(runs []enginebench.Run) (all []advice) {
 				a.Noise = max(leastNoise, math.Abs(ratio.middle-1))
 			}
 		}
-		all = append(all, a)
-	}
-	for i := range all {
-		a := &all[i]
-		a.Kind, a.Compat = enginebench.Best(gain, len(all))
+		a.Kind, a.Compat = enginebench.Best(gain, 1)
 		a.Now = a.of(engine.BuiltIn)
 		a.Best = a.of(a.Kind.Name)
+		all = append(all, a)
 	}
 	return all
 }
