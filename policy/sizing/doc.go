@@ -9,9 +9,9 @@
 //
 // FPP, Bits, Probes, BitsPerKey, Keys and FPPOfSet are the textbook's formulas, for filters with
 // random, independent probes. LevelDB's filters have more false positives than that: at 10 bits per
-// key, 1.4 times as many with 20 keys and 2.4 times with 300,000; at 20 bits per key and 20 keys, 17
-// times (TestTextbookIsTooLow). The textbook leaves open how to round. This package takes ceilings
-// unless it is told otherwise ([Rounding]).
+// key, 1.4 times as many with 20 keys and 2.4 times with 300,000; at 20 bits per key, 17 times with
+// 20 keys (TestTextbookIsTooLow). The textbook leaves open how to round. This package takes
+// ceilings unless it is told otherwise ([Rounding]).
 //
 // All rates are for well-mixed keys. For dense numbers, such as counters, no formula holds:
 // `go run ./bench rates` measures them.

@@ -19,9 +19,9 @@ type Policy interface {
 // allows.
 const mostBits = 40
 
-// BitsFor returns bits per key, from 2 to 40 in tenths, with which filters of n well-mixed keys have
-// at most the target rate of false positives. With a tenth less they have more, unless it returns
-// 2. newPolicy is a constructor of package policy:
+// BitsFor returns the bits per key, from 2 to 40 in tenths, with which filters of n well-mixed keys
+// have at most the target rate of false positives. With a tenth less they have more, unless it
+// returns 2. newPolicy is a constructor of package policy:
 //
 //	sizing.BitsFor(policy.NewBloom, 100_000, 0.01)
 //

@@ -36,7 +36,7 @@ func TestBitsForRefuses(t *testing.T) {
 	_, err := BitsFor(policy.NewBloom, 10_000_000, 0.001)
 	require.ErrorContains(t, err, "because LevelDB's hash has 32 bits")
 	// The hashes of so few keys differ, but their probes coincide too often.
-	_, err = BitsFor(policy.NewBloom, 20, 1e-6)
+	err = unreachable(policytest.Must(policy.NewBloom(mostBits)), 20, 1e-6)
 	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
 	_, err = BitsFor(policy.NewBlockedBloom, 1000, 1e-12)
 	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
@@ -91,7 +91,7 @@ func TestFilled(t *testing.T) {
 		rate, err = Filled(p, 1000, 0)
 		require.NoError(t, err)
 		require.Zero(t, rate)
-		for _, c := range [][2]int{{10, math.MaxInt}, {1000, 50_000}, {100_000, math.MaxInt}} {
+		for _, c := range [][2]int{{10, math.MaxInt}, {100_000, math.MaxInt}} {
 			rate, err = Filled(p, c[0], c[1])
 			require.NoError(t, err)
 			require.InDelta(t, 1, rate, 1e-6)
