@@ -165,6 +165,8 @@ func TestSizeIn64Bits(t *testing.T) {
 				func() { b.extend(nil, c.want, c.n) })
 		}
 	}
+	// More bits than 2^64 do not wrap around.
+	require.Greater(t, policytest.Must(NewBloom(2)).FilterSize(math.MaxInt), uint64(math.MaxInt/8))
 }
 
 func TestNumberOfProbes(t *testing.T) {

@@ -88,7 +88,7 @@ func TestFPRExtremes(t *testing.T) {
 	} {
 		require.Zero(t, p.FPR(0))
 		require.Zero(t, p.FPR(-1))
-		for _, n := range []int{1, 100_000} {
+		for _, n := range []int{1, 100_000, math.MaxInt} {
 			rate := p.FPR(n)
 			require.True(t, rate > 0 && rate <= 1, "%T, %d keys: %v", p, n, rate)
 		}

@@ -82,7 +82,7 @@ func (s *ribbonShape) contains(filter []byte, x uint64) bool {
 
 // denseContains reports whether a key that hash x brings to a last layer without a band may be in
 // the filter. The arguments are as in a ribbonShape. A miss leaves after four columns, 15 times
-// of 16; to leave after each would be one wrong prediction in nearly every miss.
+// of 16. To leave after each column would cost a wrong prediction in nearly every miss.
 func denseContains(filter []byte, x uint64, flat, last, columns, part int, seed byte) bool {
 	x = lastHash(x, seed)
 	print := printOf(x)
@@ -147,7 +147,7 @@ func (s *ribbonShape) lastContains(filter []byte, x uint64, block int) bool {
 }
 
 // lastSum reports whether slots of the last column add up to bit 0 of print.
-// REQUIRES: all 64 are in the filter, so that no load needs a check.
+// REQUIRES: all 64 are in the payload. The byte that is loaded after them is in the filter too.
 func lastSum(filter []byte, bit int, band, print uint64) bool {
 	p, shift := unsafe.Add(unsafe.Pointer(unsafe.SliceData(filter)), bit>>3), bit&7
 	sum := load64(p)&(band<<shift) ^ uint64(*(*byte)(unsafe.Add(p, 8)))&(band>>1>>(63-shift))

@@ -6,10 +6,12 @@ import (
 	"slices"
 )
 
-// filterBytes returns how many bytes n * bitsPerKey bits take.
+// filterBytes returns how many bytes n * bitsPerKey bits take, or 2^60 for 2^63 bits and more.
 func filterBytes(n int, bitsPerKey float64) uint64 {
 	var nbits uint64
-	if whole := uint64(bitsPerKey); float64(whole) == bitsPerKey {
+	if float64(n)*bitsPerKey >= 1<<63 {
+		nbits = 1 << 63
+	} else if whole := uint64(bitsPerKey); float64(whole) == bitsPerKey {
 		nbits = uint64(n) * whole // exact beyond 2^53 too
 	} else {
 		nbits = uint64(math.Ceil(float64(n) * bitsPerKey))

@@ -69,10 +69,8 @@ func slope(p policy.Policy) float64 {
 	return math.Ln2 * math.Ln2
 }
 
-const (
-	leastBits = 2 // of a level with a filter
-
-)
+// leastBits is the least bits per key of a level with a filter.
+const leastBits = 2
 
 // allocate returns the bits per key of each level that minimize the sum of exp(-slope*bits), for
 // the given bits of all levels together.

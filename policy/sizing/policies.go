@@ -15,18 +15,19 @@ type Policy interface {
 	FilterSize(n int) uint64
 }
 
-// mostBits is the number of bits per key up to which BitsFor searches. With 40, all kinds of filter
-// have fewer false positives than anything else that goes wrong.
+// mostBits is the most bits per key that BitsFor and Levels return: as many as policy.NewRibbon
+// allows.
 const mostBits = 40
 
-// BitsFor returns the least bits per key, in tenths, with which filters of n well-mixed keys have
-// at most the target rate of false positives. newPolicy is a constructor of package policy:
+// BitsFor returns the bits per key, from 2 to 40 in tenths, with which filters of n well-mixed keys
+// have at most the target rate of false positives. With a tenth less they have more, unless it
+// returns 2. newPolicy is a constructor of package policy:
 //
 //	sizing.BitsFor(policy.NewBloom, 100_000, 0.01)
 //
 // It returns an error that says why if no policy up to 40 bits per key reaches the target, or if n
-// or target is out of range: n is 1 or more, and target is above 0 and below 1. It takes up to some
-// seconds.
+// or target is out of range: n is 1 or more, and target is above 0 and below 1. It is slow with
+// policy.NewBloom, as Bloom.FPR is.
 func BitsFor[P Policy](
 	newPolicy func(bitsPerKey float64, opts ...policy.Option) (P, error), n int, target float64,
 	opts ...policy.Option,
@@ -60,21 +61,27 @@ func BitsFor[P Policy](
 // unreachable returns the error of BitsFor for a policy with the most bits per key.
 func unreachable(p Policy, n int, target float64) error {
 	reason := fmt.Sprintf("%d bits per key do not suffice", mostBits)
-	if _, bloom := p.(*policy.Bloom); bloom {
+	sameHash := -math.Expm1(-float64(n) / (1 << 32))
+	if _, bloom := p.(*policy.Bloom); bloom && sameHash > target/2 {
 		reason = fmt.Sprintf("LevelDB's hash has 32 bits, so %.2g of the absent keys have the "+
-			"hash of a key: take blocked or ribbon filters", float64(n)/(1<<32))
+			"hash of a key: use blocked or ribbon filters", sameHash)
 	}
 	return fmt.Errorf("sizing: a rate of %v cannot be reached with %d keys per filter, because %s",
 		target, n, reason)
 }
 
 // Memory returns the bytes of the filters of n keys, of which up to perFilter share a filter. Both
-// are 1 or more. A Bloom policy with tuning may take more (see policy.WithTuning).
+// are 1 or more. A Bloom policy with tuning may take more (see policy.WithTuning). It returns an
+// error above 2^60 bytes.
 func Memory(p Policy, n, perFilter int) (uint64, error) {
 	if err := check(positive("keys", n), positive("keys per filter", perFilter)); err != nil {
 		return 0, err
 	}
 	size := uint64(n/perFilter) * p.FilterSize(perFilter)
+	if float64(n/perFilter)*float64(p.FilterSize(perFilter)) > 1<<60 {
+		return 0, fmt.Errorf("sizing: the filters of %d keys take more than 2^60 bytes: "+
+			"pass fewer keys", n)
+	}
 	if rest := n % perFilter; rest > 0 {
 		size += p.FilterSize(rest)
 	}

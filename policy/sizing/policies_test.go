@@ -35,6 +35,9 @@ func TestBitsFor(t *testing.T) {
 func TestBitsForRefuses(t *testing.T) {
 	_, err := BitsFor(policy.NewBloom, 10_000_000, 0.001)
 	require.ErrorContains(t, err, "because LevelDB's hash has 32 bits")
+	// The hashes of so few keys differ, but their probes coincide too often.
+	err = unreachable(policytest.Must(policy.NewBloom(mostBits)), 20, 1e-6)
+	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
 	_, err = BitsFor(policy.NewBlockedBloom, 1000, 1e-12)
 	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
 	_, err = BitsFor(policy.NewRibbon, 1000, 1e-30)
@@ -57,6 +60,8 @@ func TestMemory(t *testing.T) {
 	size, err = Memory(p, 2000, 1000)
 	require.NoError(t, err)
 	require.Equal(t, 2*p.FilterSize(1000), size)
+	_, err = Memory(policytest.Must(policy.NewBloom(1<<30)), math.MaxInt, 1)
+	require.Equal(t, math.MaxInt > math.MaxInt32, err != nil)
 	_, err = Memory(p, 0, 1000)
 	require.ErrorContains(t, err, "keys: pass")
 	_, err = Memory(p, 1000, 0)
@@ -86,6 +91,11 @@ func TestFilled(t *testing.T) {
 		rate, err = Filled(p, 1000, 0)
 		require.NoError(t, err)
 		require.Zero(t, rate)
+		for _, c := range [][2]int{{10, math.MaxInt}, {100_000, math.MaxInt}} {
+			rate, err = Filled(p, c[0], c[1])
+			require.NoError(t, err)
+			require.InDelta(t, 1, rate, 1e-6)
+		}
 	}
 	_, err := Filled(policytest.Must(policy.NewRibbon(10)), 10, 10)
 	require.ErrorContains(t, err, "no room")
@@ -95,4 +105,18 @@ func TestFilled(t *testing.T) {
 	require.ErrorContains(t, err, "capacity: pass")
 	_, err = Filled(bloom, 10, -1)
 	require.ErrorContains(t, err, "pass 0 or more")
+}
+
+// The figures of the package's comment, for filters of LevelDB's size and k.
+func TestTextbookIsTooLow(t *testing.T) {
+	for _, c := range []struct {
+		bits  float64
+		n, k  int
+		times float64
+	}{{10, 20, 6, 1.4}, {10, 300_000, 6, 2.4}, {20, 20, 13, 17}} {
+		textbook, err := FPP(float64(c.n), c.bits*float64(c.n), c.k)
+		require.NoError(t, err)
+		rate := policytest.Must(policy.NewBloom(c.bits)).FPR(c.n)
+		require.InEpsilon(t, c.times, rate/textbook, 0.05, "%v bits, %d keys", c.bits, c.n)
+	}
 }

@@ -15,34 +15,29 @@ func Blocked(size uint64, k, n int) float64 {
 	if n <= 0 {
 		return 0
 	}
+	if full(size, n) {
+		return 1
+	}
 	if size <= singleBytes {
 		rate := 0.0
 		eachLine(8*float64(size), k, func(keys int, all float64) bool {
 			rate = all
-			return keys < n && all < 1
+			return keys < n && all < 1-1e-9
 		})
 		return rate
 	}
 	// The number of keys in the line of an absent key is binomially distributed.
 	lines := float64(size / lineBytes)
 	mean := float64(n) / lines
-	logBinomial := func(keys float64) float64 {
-		n := float64(n)
-		return logGamma(n+1) - logGamma(keys+1) - logGamma(n-keys+1) -
-			keys*math.Log(lines) + (n-keys)*math.Log1p(-1/lines)
-	}
 	last := min(n, int(mean+12*math.Sqrt(mean)+30))
+	logBinomial := float64(n) * math.Log1p(-1/lines) // of no key
 	rate := 0.0
 	eachLine(8*lineBytes, k, func(keys int, all float64) bool {
-		rate += all * math.Exp(logBinomial(float64(keys)))
+		logBinomial += math.Log(float64(n-keys+1) / (float64(keys) * (lines - 1)))
+		rate += all * math.Exp(logBinomial)
 		return keys < last
 	})
 	return min(1, rate)
-}
-
-func logGamma(x float64) float64 {
-	l, _ := math.Lgamma(x)
-	return l
 }
 
 // eachLine calls f with the probability that a line of so many bits, with 1, 2, ... keys, has all

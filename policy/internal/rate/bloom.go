@@ -13,7 +13,7 @@ import (
 const smallBits = 1 << 17
 
 // Bloom returns the rate of a filter in LevelDB's encoding with n different keys. size is the
-// number of its bytes without k, and k is 1 to 30. It takes up to half a second.
+// number of its bytes without k, and k is 1 to 30.
 //
 // The probes of a key are an arithmetic progression h, h+d, h+2d, ... modulo 2^32, then modulo the
 // number of bits, m. d is h rotated, and that is 2^15*h modulo 2^32-1 = 3 * 5 * 17 * 257 * 65537.
@@ -32,6 +32,9 @@ func Bloom(size uint64, k, n int) float64 {
 	if n <= 0 {
 		return 0
 	}
+	if full(size, n) {
+		return 1
+	}
 	b := &bloom{
 		m: 8 * size, k: k, n: float64(n), rng: rand.New(rand.NewPCG(uint64(n), size<<8|uint64(k))),
 	}
@@ -46,6 +49,10 @@ func Bloom(size uint64, k, n int) float64 {
 	same := -math.Expm1(-b.n / (1 << 32))
 	return same + (1-same)*min(1, b.stratified(sample))
 }
+
+// full reports whether there are so many keys that no bit of so many bytes is left, even if each
+// key sets only one: e^-32 of them. So no sum and no simulation is endless.
+func full(size uint64, n int) bool { return float64(n) >= 32*8*float64(size) }
 
 type bloom struct {
 	m   uint64 // bits

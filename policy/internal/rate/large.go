@@ -76,9 +76,9 @@ func (b *bloom) scarcity() float64 {
 	return set / all
 }
 
-// place is a sampler. Probe 2 always has one of its places. If probe 1 has
-// one too, other probes often do, as the places are evenly spaced: such hashes are few and weigh
-// much. Of all others, only some are evaluated.
+// place is a sampler. Probe 2 always has one of its places. If probe 1 has one too, other probes
+// often do, as the places are evenly spaced: such hashes are few and weigh much. Of all others,
+// only some are evaluated.
 func (b *bloom) place(draw func() uint32, part float64) float64 {
 	const some = 8
 	share := float64(len(b.scarce)) / float64(b.m)

@@ -33,7 +33,7 @@ func (b *bloom) simulation() sampler {
 	}
 }
 
-// simulate makes a filter of random hashes.
+// simulate builds a filter of random hashes.
 func (b *bloom) simulate(filter []uint64) {
 	clear(filter)
 	for range int(b.n) {
