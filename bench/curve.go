@@ -30,7 +30,7 @@ func newCurveFlags() *curveFlags {
 		"fill of a filter, on bits per key, and on keys per filter, beside the textbook's rates "+
 		"and predicted ones. With -svg it draws them.")}
 	f.StringVar(&f.views, "against", join(curvebench.Views, itself), "`what` to measure against: "+
-		"fill (filters that are sized for -n keys, with fewer and with more), bits per key, or n "+
+		"fill (filters that are sized for -n keys, with fewer and with more), bits (per key), or n "+
 		"(filters that are sized for their keys). Tuned and ribbon filters are not measured "+
 		"against fill: each is made for the keys that it is built of")
 	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure")
@@ -110,6 +110,7 @@ func (f *curveFlags) keys(c *curvebench.Config) error {
 	fullest := max(1, c.Fills[len(c.Fills)-1])
 	if !f.given["n"] {
 		c.N = max(1, min(c.N, int(float64(own.Most(0))/fullest)))
+		f.n = keys.FormatN(c.N)
 	}
 	if err := own.Fits(int(fullest*float64(c.N)+0.5), 0); err != nil {
 		return fmt.Errorf("-keys: %w", err)
