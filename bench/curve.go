@@ -22,7 +22,6 @@ type curveFlags struct {
 	bits, target                                             float64
 	runs, queries                                            int
 	seed                                                     int64
-	svg                                                      output
 }
 
 func newCurveFlags() *curveFlags {
@@ -52,7 +51,7 @@ func newCurveFlags() *curveFlags {
 	f.IntVar(&f.queries, "queries", 200_000, "absent `keys` to ask in each run, for each point")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the keys; the same seed gives the same rates")
 	f.Bool("quick", false, "a short run, too small for conclusions: 3 runs, up to 10,000 keys")
-	f.StringVar(&f.svg.path, "svg", "", "`file` to write as SVG")
+	f.StringVar(&f.outputs.svg.path, "svg", "", "`file` to write as SVG")
 	return f
 }
 
@@ -144,9 +143,6 @@ func curve(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := f.svg.open(); err != nil {
-		return fmt.Errorf("-svg: %w", err)
-	}
 	if err := f.outputs.open(); err != nil {
 		return err
 	}
@@ -161,7 +157,7 @@ func curve(ctx context.Context, args []string, stdout io.Writer) error {
 			strings.Join(static, ", ")))
 	}
 	if err == nil {
-		err = f.svg.write(func(w io.Writer) error { return curvebench.Draw(records, w) })
+		err = f.outputs.svg.write(func(w io.Writer) error { return curvebench.Draw(records, w) })
 	}
 	return f.outputs.finish(r, stdout, err)
 }

@@ -21,6 +21,12 @@ func (f *flags) ownKeys() (keys.List, error) {
 	if f.keysPath == "" {
 		return nil, nil
 	}
+	for _, out := range []output{f.outputs.json, f.outputs.csv, f.outputs.svg} {
+		if sameFile(out.path, f.keysPath) {
+			return nil, fmt.Errorf("-keys: %s would be replaced: choose another file for what is "+
+				"measured", out.path)
+		}
+	}
 	list, sampled, err := keylist.Read(f.keysPath)
 	if err != nil {
 		return nil, fmt.Errorf("-keys: %w", err)

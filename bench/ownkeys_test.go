@@ -78,6 +78,9 @@ func TestOwnKeysRefused(t *testing.T) {
 		{"rates -keys=" + filepath.Dir(path), "not a database"},
 		{"-num=60 -keys=" + path, "-keys: 100 keys are too few to store 60 of them: pass "},
 		{"-reads=200 -keys=" + path, "or a smaller -num or -reads"},
+		{"rates -csv=" + path + " -keys=" + path, "would be replaced"},
+		{"report -out=" + filepath.Dir(path) + " -shape=random -keys=" + path,
+			"leave out -shape and -density"},
 		{"-shape=random -keys=" + path, "leave out -shape and -density"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)

@@ -38,8 +38,8 @@ func newSizeFlags() *sizeFlags {
 	f.StringVar(&f.perFilter, "per-filter", keys.FormatN(ratebench.TableKeys), "`keys` that share "+
 		"a filter: all of a table in Pebble, those in 2 KiB of data in goleveldb")
 	f.BoolVar(&f.levels, "levels", false, "also distribute the bits over the levels of a Pebble "+
-		"database, each ten times as large as the one above. L6, which Get asks no filter in, has "+
-		"nine tenths of the keys, so this takes about a tenth of the memory")
+		"database, each ten times as large as the one above. L6, which "+
+		"has nine tenths of the keys, gets none: Get asks no filter there")
 	return f
 }
 
