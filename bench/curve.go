@@ -22,7 +22,6 @@ type curveFlags struct {
 	bits, target                                             float64
 	runs, queries                                            int
 	seed                                                     int64
-	svg                                                      output
 }
 
 func newCurveFlags() *curveFlags {
@@ -30,7 +29,7 @@ func newCurveFlags() *curveFlags {
 		"fill of a filter, on bits per key, and on keys per filter, beside the textbook's rates "+
 		"and predicted ones. With -svg it draws them.")}
 	f.StringVar(&f.views, "against", join(curvebench.Views, itself), "`what` to measure against: "+
-		"fill (filters that are sized for -n keys, with fewer and with more), bits per key, or n "+
+		"fill (filters that are sized for -n keys, with fewer and with more), bits (per key), or n "+
 		"(filters that are sized for their keys). Tuned and ribbon filters are not measured "+
 		"against fill: each is made for the keys that it is built of")
 	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure")
@@ -52,7 +51,7 @@ func newCurveFlags() *curveFlags {
 	f.IntVar(&f.queries, "queries", 200_000, "absent `keys` to ask in each run, for each point")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the keys; the same seed gives the same rates")
 	f.Bool("quick", false, "a short run, too small for conclusions: 3 runs, up to 10,000 keys")
-	f.StringVar(&f.svg.path, "svg", "", "`file` to write as SVG")
+	f.StringVar(&f.outputs.svg.path, "svg", "", "`file` to write as SVG")
 	return f
 }
 
@@ -110,6 +109,7 @@ func (f *curveFlags) keys(c *curvebench.Config) error {
 	fullest := max(1, c.Fills[len(c.Fills)-1])
 	if !f.given["n"] {
 		c.N = max(1, min(c.N, int(float64(own.Most(0))/fullest)))
+		f.n = keys.FormatN(c.N)
 	}
 	if err := own.Fits(int(fullest*float64(c.N)+0.5), 0); err != nil {
 		return fmt.Errorf("-keys: %w", err)
@@ -143,9 +143,6 @@ func curve(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := f.svg.open(); err != nil {
-		return fmt.Errorf("-svg: %w", err)
-	}
 	if err := f.outputs.open(); err != nil {
 		return err
 	}
@@ -160,7 +157,7 @@ func curve(ctx context.Context, args []string, stdout io.Writer) error {
 			strings.Join(static, ", ")))
 	}
 	if err == nil {
-		err = f.svg.write(func(w io.Writer) error { return curvebench.Draw(records, w) })
+		err = f.outputs.svg.write(func(w io.Writer) error { return curvebench.Draw(records, w) })
 	}
 	return f.outputs.finish(r, stdout, err)
 }

@@ -52,7 +52,8 @@ func newEngineFlags() *engineFlags {
 		"`filters` to compare; ratios are to the first")
 	f.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys: "+
 		spaced(join(keys.All, keys.ShapeName)))
-	f.keysFlag("Without -num, it stores as many as there are")
+	f.keysFlag("Without -num and -reads, it stores and looks up at " +
+		"most as many as there are")
 	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: "+
 		"alternating (every second key), 63% (as LevelDB's db_bench leaves), 10%, or beyond (all; "+
 		"absent keys follow). Shapes of programs have their own")
@@ -132,7 +133,7 @@ func (f *engineFlags) keys(c *enginebench.Config) (*keys.Set, error) {
 			f.num = min(f.num, max(1, own.Most(beyond)))
 		}
 		if err := own.Fits(f.num, beyond); err != nil {
-			return nil, fmt.Errorf("-keys: %w, or less to -num or -reads", err)
+			return nil, fmt.Errorf("-keys: %w, or a smaller -num or -reads", err)
 		}
 	}
 	return keys.NewSet(shape, density, f.num, c.Reads, f.seed)

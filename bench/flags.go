@@ -41,8 +41,6 @@ func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) 
 	if err := f.parseOnly(args, stdout); err != nil {
 		return err
 	}
-	f.given = map[string]bool{}
-	f.Visit(func(fl *flag.Flag) { f.given[fl.Name] = true })
 	if f.given["quick"] {
 		for name, value := range quick {
 			if !f.given[name] {
@@ -55,7 +53,7 @@ func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) 
 	return nil
 }
 
-// parseOnly is parse without the flags for outputs, for what measures nothing.
+// parseOnly is parse without the flags for outputs and quick values.
 func (f *flags) parseOnly(args []string, stdout io.Writer) error {
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -64,6 +62,8 @@ func (f *flags) parseOnly(args []string, stdout io.Writer) error {
 	if err == nil && f.NArg() > 0 {
 		err = fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
 	}
+	f.given = map[string]bool{}
+	f.Visit(func(fl *flag.Flag) { f.given[fl.Name] = true })
 	return err
 }
 
@@ -79,6 +79,13 @@ func (f *flags) print(w io.Writer) {
 		}
 		usage = strings.ReplaceAll(report.Wrap(usage, width-len(indent)), "\n", "\n"+indent)
 		fmt.Fprintf(w, "  %s\n%s%s\n", strings.TrimSpace("-"+fl.Name+" "+value), indent, usage)
+	})
+}
+
+// unused leaves flags out of the report's settings that this run does not obey.
+func (f *flags) unused(names ...string) {
+	f.settings = slices.DeleteFunc(f.settings, func(name string) bool {
+		return slices.Contains(names, name)
 	})
 }
 

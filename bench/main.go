@@ -40,13 +40,14 @@ Measures what filters do. Without a subcommand it runs engines.
             number of keys and the rate or the memory that you want
   curve     rates against fill, bits per key and keys per filter, measured and
             predicted, as tables and as a picture
-  report    runs these and makes one page of them: which filter for your keys,
-            which setting, and what it costs (10 minutes; -quick: 1 minute)
+  report    runs engines, filters, rates and curve, and makes one page of what
+            they measure: which filter for your keys, which setting, and what it
+            costs (10 minutes; -quick: 1 minute)
   play      a page in the browser that shows filters at work: bits, probes,
             and why a key is a false positive
   help      shows this text, or the flags of a subcommand: help rates
 
-Every subcommand but play prints tables as text, or as Markdown with
+Every subcommand but report and play prints tables as text, or as Markdown with
 -markdown, and writes what it measured as JSON (with a description of each
 field) and CSV with -json FILE and -csv FILE. In every ratio above 1 is better.
 `

@@ -309,7 +309,7 @@ func TestBadInput(t *testing.T) {
 		{"play -port=65536", "-port 65536: listen tcp"},
 		{"play -json=x", "flag provided but not defined: -json"},
 		{"report", "-out: pass a directory"},
-		{"report -out=. -csv=x", "-json, -csv and -markdown: this report writes its files"},
+		{"report -out=. -csv=x", "flag provided but not defined: -csv"},
 		{"report -out=. -bits=0", "-bits: policy: 0 bits per key"},
 		{"report -out=. -shape=octal", `-shape: no "octal": choose from random,`},
 		{"report -out=. -density=1", `-density: no "1": choose from alternating,`},

@@ -16,6 +16,7 @@ import (
 type outputs struct {
 	markdown  bool
 	json, csv output
+	svg       output // of subcommands that draw, which write it themselves
 }
 
 // open opens the files, so that a wrong path is found before the benchmark runs and not after.
@@ -25,6 +26,9 @@ func (o *outputs) open() error {
 	}
 	if err := o.csv.open(); err != nil {
 		return fmt.Errorf("-csv: %w", err)
+	}
+	if err := o.svg.open(); err != nil {
+		return fmt.Errorf("-svg: %w", err)
 	}
 	return nil
 }
@@ -57,6 +61,13 @@ func width(w io.Writer) int {
 type output struct {
 	path string
 	file *os.File
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 func (o *output) open() (err error) {

@@ -11,8 +11,8 @@ import (
 // keysFlag adds -keys. what says what becomes of the other shapes.
 func (f *flags) keysFlag(what string) {
 	f.StringVar(&f.keysPath, "keys", "", fmt.Sprintf("`file` of your own keys, one per line, or a "+
-		"database of goleveldb, LevelDB, Pebble or RocksDB, which is only read. %s. A third of "+
-		"the keys, chosen at random, stays out of the filters and is looked up as absent. Of "+
+		"database of goleveldb, LevelDB, Pebble or RocksDB, which is only read. A third of "+
+		"the keys, chosen at random, stays out of the filters and is looked up as absent. %s. Of "+
 		"more than %d MiB of keys it takes a sample", what, keylist.MaxBytes>>20))
 }
 
@@ -20,6 +20,12 @@ func (f *flags) keysFlag(what string) {
 func (f *flags) ownKeys() (keys.List, error) {
 	if f.keysPath == "" {
 		return nil, nil
+	}
+	for _, out := range []output{f.outputs.json, f.outputs.csv, f.outputs.svg} {
+		if sameFile(out.path, f.keysPath) {
+			return nil, fmt.Errorf("-keys: %s would be replaced: choose another file for what is "+
+				"measured", out.path)
+		}
 	}
 	list, sampled, err := keylist.Read(f.keysPath)
 	if err != nil {
@@ -39,6 +45,8 @@ func (f *flags) ownKeys() (keys.List, error) {
 func (f *flags) withOwn(own keys.List, list string) (shapes []keys.Shape, err error) {
 	if own == nil || f.given["shapes"] {
 		shapes, err = choose("shapes", list, keys.All, keys.ShapeName)
+	} else {
+		f.unused("shapes", "densities")
 	}
 	if own != nil {
 		shapes = append([]keys.Shape{own.Shape()}, shapes...)
@@ -54,6 +62,7 @@ func (f *flags) oneShape(own keys.List, shape, density string) (
 		if f.given["shape"] || f.given["density"] {
 			err = errors.New("-keys has a shape and a density: leave out -shape and -density")
 		}
+		f.unused("shape", "density")
 		return own.Shape(), own.Shape().Density, err
 	}
 	shapes, err := choose("shape", shape, keys.All, keys.ShapeName)
@@ -64,11 +73,14 @@ func (f *flags) oneShape(own keys.List, shape, density string) (
 	if err != nil {
 		return s, d, err
 	}
+	if len(shapes)+len(densities) > 2 {
+		return s, d, errors.New("-shape, -density: pass one of each")
+	}
 	return shapes[0], shapes[0].Densities(densities)[0], nil
 }
 
-// fitting returns those numbers of present keys for which the user's own keys are enough. If flag
-// asks for them, it is an error that one is too large.
+// fitting returns those numbers of present keys for which the user's own keys are enough, and sets
+// flag to them. If flag was given, it is an error that one is too large.
 func (f *flags) fitting(own keys.List, ns []int, flag string) (fit []int, err error) {
 	for _, n := range ns {
 		if missing := own.Fits(n, 0); own == nil || missing == nil {
@@ -78,7 +90,7 @@ func (f *flags) fitting(own keys.List, ns []int, flag string) (fit []int, err er
 		}
 	}
 	if len(fit) > 0 && !f.given[flag] {
-		err = nil
+		err = f.Set(flag, join(fit, keys.FormatN))
 	}
 	return fit, err
 }

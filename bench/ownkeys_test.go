@@ -73,11 +73,14 @@ func TestOwnKeysRefused(t *testing.T) {
 	path := listFile(t, 100)
 	for _, c := range []struct{ args, message string }{
 		{"rates -keys=/no/such/file", "-keys: stat /no/such/file: no such file"},
-		{"rates -n=8,1k -keys=" + path, "-keys: 100 keys are too few: for 1k present ones pass "},
-		{"rates -keys=" + listFile(t, 9), "-keys: 9 keys are too few: for 8 present ones pass "},
+		{"rates -n=8,1k -keys=" + path, "-keys: 100 keys are too few to store 1k of them: pass "},
+		{"rates -keys=" + listFile(t, 9), "-keys: 9 keys are too few to store 8 of them: pass "},
 		{"rates -keys=" + filepath.Dir(path), "not a database"},
-		{"-num=60 -keys=" + path, "-keys: 100 keys are too few: for 60 present ones pass "},
-		{"-reads=200 -keys=" + path, "or less to -num or -reads"},
+		{"-num=60 -keys=" + path, "-keys: 100 keys are too few to store 60 of them: pass "},
+		{"-reads=200 -keys=" + path, "or a smaller -num or -reads"},
+		{"rates -csv=" + path + " -keys=" + path, "would be replaced"},
+		{"report -out=" + filepath.Dir(path) + " -shape=random -keys=" + path,
+			"leave out -shape and -density"},
 		{"-shape=random -keys=" + path, "leave out -shape and -density"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)

@@ -56,23 +56,19 @@ type part struct {
 func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 	const window = ratebench.WindowKeys
 	table, num, reads := ratebench.TableKeys, 100_000, 1<<13
-	subject := []string{"-shapes", f.shape, "-densities", f.density}
-	ofCurve := []string{"-shape", f.shape, "-density", f.density}
-	inEngines := []string{"-shape", f.shape, "-density", f.density}
+	subjects := []string{"-shapes", f.shape, "-densities", f.density} // of rates
+	subject := []string{"-shape", f.shape, "-density", f.density}
 	if f.quick {
 		table, num, reads = 10_000, 30_000, 1<<12
-	}
-	if _, err := choose("shape", f.shape, keys.All, keys.ShapeName); err != nil {
-		return nil, "", err
-	}
-	if _, err := choose("density", f.density, keys.Densities, keys.DensityName); err != nil {
-		return nil, "", err
 	}
 	if _, err := policy.NewBloom(f.bits); err != nil {
 		return nil, "", fmt.Errorf("-bits: %w", err)
 	}
 	own, err := f.ownKeys()
 	if err != nil {
+		return nil, "", err
+	}
+	if _, _, err := f.oneShape(own, f.shape, f.density); err != nil {
 		return nil, "", err
 	}
 	keysInWords = fmt.Sprintf("%s keys, %s of a range present", f.shape, f.density)
@@ -83,7 +79,7 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 		table, reads = min(table, own.Most(0)), min(reads, len(own)/8)
 		num = min(num, own.Most(reads+1))
 		subject = []string{"-keys", f.keysPath}
-		inEngines, ofCurve = subject, subject
+		subjects = subject
 		keysInWords = fmt.Sprintf("your own keys (%d from %s)", len(own), f.keysPath)
 	}
 	scale := func(full, quick string) string {
@@ -96,16 +92,16 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 	return []part{
 		{labreport.Engines, append([]string{"engines", "-bits", bits, "-threads", "1",
 			"-disk", "0", "-num", fmt.Sprint(num), "-reads", fmt.Sprint(reads),
-			"-rounds", scale("3", "1")}, inEngines...), 10},
+			"-rounds", scale("3", "1")}, subject...), 10},
 		{labreport.TradeOff, append([]string{"rates", "-n", n, "-bits",
 			scale("4,5,6,7,8,9,10,11,12,14,16,18,20", "4,6,8,10,12,16,20"),
-			"-queries", scale("500000", "50000")}, subject...), 4},
+			"-queries", scale("500000", "50000")}, subjects...), 4},
 		{labreport.Shapes, []string{"rates", "-densities", "63%", "-bits", "10", "-n",
 			fmt.Sprintf("%d,%s", window, scale("100000", "10000")), "-shapes",
 			"random,uuid,url,composite,key,user,decimal,bigendian",
 			"-queries", scale("500000", "20000")}, 4},
 		{labreport.Curve, append([]string{"curve", "-against", "fill",
-			"-runs", scale("10", "3"), "-queries", scale("200000", "20000")}, ofCurve...), 4},
+			"-runs", scale("10", "3"), "-queries", scale("200000", "20000")}, subject...), 4},
 		{labreport.Speeds, []string{"filters", "-work", "lookup,build", "-n", "10k", "-len", "16",
 			"-contestants", "goleveldb,pebblev2,exact,tuned,blocked,ribbon",
 			"-rounds", scale("200", "40")}, 5},
@@ -115,14 +111,16 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 // reports is the subcommand that makes a page.
 func reports(ctx context.Context, args []string, stdout io.Writer) error {
 	f := newReportFlags()
-	if err := f.parse(args, stdout, nil); err != nil {
+	if err := f.parseOnly(args, stdout); err != nil {
 		return err
-	}
-	if f.given["json"] || f.given["csv"] || f.given["markdown"] {
-		return errors.New("-json, -csv and -markdown: this report writes its files into -out")
 	}
 	if f.out == "" {
 		return errors.New("-out: pass a directory for the files, such as -out report")
+	}
+	for _, input := range []string{f.compare, f.from} {
+		if sameFile(input, filepath.Join(f.out, labreport.ResultsFile)) {
+			return fmt.Errorf("-out: pass another directory, or %s would be replaced", input)
+		}
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return fmt.Errorf("-out: %w", err)
@@ -173,6 +171,11 @@ func (f *reportFlags) run(ctx context.Context, all []part) (parts []labreport.Pa
 		total += p.seconds
 	}
 	progress := report.ProgressOf(ctx, os.Stderr)
+	temporary, err := os.MkdirTemp("", "levelbloom-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temporary)
 	for _, p := range all {
 		if ctx.Err() != nil {
 			return parts, errors.Join(failed, context.Cause(ctx))
@@ -182,7 +185,7 @@ func (f *reportFlags) run(ctx context.Context, all []part) (parts []labreport.Pa
 			at := (float64(done) + float64(p.seconds*step)/float64(steps)) / float64(total)
 			progress(int(100*at), 100, p.name+": "+what)
 		})
-		jsonPath := filepath.Join(f.out, p.name+".json")
+		jsonPath := filepath.Join(temporary, p.name+".json")
 		files := []string{"-json", jsonPath, "-csv", filepath.Join(f.out, p.name+".csv")}
 		err := run(partly, append(p.args, files...), io.Discard)
 		measured := labreport.Part{Name: p.name, Command: commandLine(p.args)}
@@ -191,7 +194,6 @@ func (f *reportFlags) run(ctx context.Context, all []part) (parts []labreport.Pa
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
 		}
 		data, readErr := os.ReadFile(jsonPath)
-		os.Remove(jsonPath) // results.json has it
 		if readErr == nil && len(data) > 0 {
 			readErr = json.Unmarshal(data, &measured.Report)
 		}

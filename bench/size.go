@@ -37,8 +37,9 @@ func newSizeFlags() *sizeFlags {
 		"-fpr")
 	f.StringVar(&f.perFilter, "per-filter", keys.FormatN(ratebench.TableKeys), "`keys` that share "+
 		"a filter: all of a table in Pebble, those in 2 KiB of data in goleveldb")
-	f.BoolVar(&f.levels, "levels", false, "distribute the memory over the levels of a Pebble "+
-		"database, each ten times as large as the one above")
+	f.BoolVar(&f.levels, "levels", false, "also distribute the bits over the levels of a Pebble "+
+		"database, each ten times as large as the one above. L6, which "+
+		"has nine tenths of the keys, gets none: Get asks no filter there")
 	return f
 }
 
@@ -89,14 +90,17 @@ func size(_ context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("-per-filter: %w", err)
 	}
-	memory, err := parseBytes(f.memory)
+	fromMemory := 0.0
 	switch {
 	case f.n < 1:
 		return fmt.Errorf("-n %d: pass 1 or more", f.n)
 	case f.memory != "" && f.given["fpr"]:
 		return errors.New("-fpr and -memory: pass one of them")
-	case f.memory != "" && err != nil:
-		return fmt.Errorf("-memory: %w", err)
+	case f.memory != "":
+		f.unused("fpr")
+		if fromMemory, err = f.bitsOfMemory(); err != nil {
+			return fmt.Errorf("-memory: %w", err)
+		}
 	case !(f.fpr > 0 && f.fpr < 1):
 		return fmt.Errorf("-fpr %v: pass a rate above 0 and below 1, such as 0.01", f.fpr)
 	}
@@ -107,7 +111,7 @@ func size(_ context.Context, args []string, stdout io.Writer) error {
 	o := newSizeOutcome(f.n)
 	for _, k := range kind.All {
 		s := sizer{k, f.n, min(perFilter, f.n)}
-		bits := math.Floor(80*memory/float64(f.n)) / 10
+		bits, err := fromMemory, error(nil)
 		if f.memory == "" {
 			bits, err = sizing.BitsFor(s.new, s.perFilter, f.fpr)
 		}
@@ -140,7 +144,8 @@ func newSizeOutcome(n int) *sizeOutcome {
 		whole: report.Table{Title: "What to configure", Keys: 1, Columns: []string{"filter",
 			"bits per key", "filters (MiB)", "false positives (%)", "constructor"}},
 		levels: report.Table{Title: "The same bits per key on average, distributed over the " +
-			"levels of Pebble (sizing.Levels for ConfigureLevels; Get asks no filter in L6)",
+			"levels of Pebble but L6, in which Get asks no filter (sizing.Levels for " +
+			"ConfigureLevels)",
 			Keys: 1, Columns: []string{"filter"}},
 		tree: treeOf(n),
 	}
@@ -149,7 +154,7 @@ func newSizeOutcome(n int) *sizeOutcome {
 			o.levels.Columns = append(o.levels.Columns, fmt.Sprintf("bits in L%d", level))
 		}
 	}
-	o.levels.Columns = append(o.levels.Columns, "false positives per 1000 misses",
+	o.levels.Columns = append(o.levels.Columns, "filters (MiB)", "false positives per 1000 misses",
 		"without distribution")
 	return o
 }
@@ -159,14 +164,15 @@ func newSizeOutcome(n int) *sizeOutcome {
 func treeOf(n int) []int {
 	const least = 1000
 	tree := make([]int, 6)
+	size := n
 	for level := len(tree) - 1; level > 0; level-- {
-		n /= 10
-		if n < least {
+		size /= 10
+		if size < least {
 			break
 		}
-		tree[level] = n
+		tree[level] = size
 	}
-	tree[0] = least
+	tree[0] = min(least, n)
 	return tree
 }
 
@@ -178,8 +184,7 @@ func (o *sizeOutcome) add(s sizer, bits float64, levels bool) error {
 	}
 	o.records = append(o.records, all)
 	o.whole.Add(s.Name, report.Number{Value: bits, Decimals: 1},
-		report.Number{Value: float64(all.Bytes) / (1 << 20), Decimals: 1},
-		significant(100*all.FPR), s.Constructor)
+		mebibytes(all.Bytes), significant(100*all.FPR), s.Constructor)
 	if !levels {
 		return nil
 	}
@@ -188,7 +193,7 @@ func (o *sizeOutcome) add(s sizer, bits float64, levels bool) error {
 		return err
 	}
 	row := []any{s.Name}
-	sum, even := 0.0, 0.0
+	sum, even, bytes := 0.0, 0.0, uint64(0)
 	for level, n := range o.tree {
 		if n == 0 {
 			continue
@@ -206,17 +211,35 @@ func (o *sizeOutcome) add(s sizer, bits float64, levels bool) error {
 			return err
 		}
 		o.records = append(o.records, r)
-		sum, even = sum+r.FPR, even+same.FPR
+		sum, even, bytes = sum+r.FPR, even+same.FPR, bytes+r.Bytes
 		r.Bits = 8 * float64(r.Bytes) / float64(n)
 		row = append(row, report.Number{Value: r.Bits, Decimals: 1})
 	}
-	o.levels.Add(append(row, significant(1000*sum), significant(1000*even))...)
+	o.levels.Add(append(row, mebibytes(bytes), significant(1000*sum), significant(1000*even))...)
 	return nil
+}
+
+// mebibytes shows a size with a decimal, or two digits if it is below 1 MiB.
+func mebibytes(bytes uint64) report.Number {
+	n := significant(float64(bytes) / (1 << 20))
+	n.Decimals = max(1, n.Decimals)
+	return n
 }
 
 // significant shows two digits of a number up to 1000, or more before the point.
 func significant(x float64) report.Number {
 	return report.Number{Value: x, Decimals: max(0, 1-int(math.Floor(math.Log10(x))))}
+}
+
+// bitsOfMemory returns the bits per key that -memory has room for.
+func (f *sizeFlags) bitsOfMemory() (float64, error) {
+	memory, err := parseBytes(f.memory)
+	bits := math.Floor(80*memory/float64(f.n)) / 10
+	if err == nil && !(bits > 0 && bits <= 1000) {
+		err = fmt.Errorf("%s is %.2g bits for each of %d keys: pass a size that has 0.1 to 1000",
+			f.memory, 8*memory/float64(f.n), f.n)
+	}
+	return bits, err
 }
 
 // parseBytes reads a size such as 16MiB.

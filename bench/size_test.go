@@ -30,13 +30,13 @@ func runSize(args ...string) (string, error) {
 
 func TestSizeRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"-n 0: pass 1 or more": {"-n", "0"},
-		"-fpr 1: pass a rate":  {"-fpr", "1"},
-		`-memory: "16"`:        {"-memory", "16"},
-		`-memory: "NaNMiB"`:    {"-memory", "NaNMiB"},
-		"pass one of them":     {"-memory", "1MiB", "-fpr", "0.1"},
-		`-per-filter: "x"`:     {"-per-filter", "x"},
-		"0 bits per key":       {"-memory", "0.001KiB"},
+		"-n 0: pass 1 or more":  {"-n", "0"},
+		"-fpr 1: pass a rate":   {"-fpr", "1"},
+		`-memory: "16"`:         {"-memory", "16"},
+		`-memory: "NaNMiB"`:     {"-memory", "NaNMiB"},
+		"pass one of them":      {"-memory", "1MiB", "-fpr", "0.1"},
+		`-per-filter: "x"`:      {"-per-filter", "x"},
+		"8.2e-07 bits for each": {"-memory", "0.001KiB"},
 	} {
 		_, err := runSize(args...)
 		require.ErrorContains(t, err, want)

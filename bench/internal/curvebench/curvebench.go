@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
@@ -39,7 +40,7 @@ type Config struct {
 	N       int     // keys that filters are sized for, in Fill and Bits
 	Bits    float64 // per key, in Fill and Keys
 
-	Fills  []float64 // parts of N, in Fill
+	Fills  []float64 // parts of N, ascending, in Fill
 	AtBits []float64 // in Bits
 	AtKeys []int     // in Keys
 
@@ -133,6 +134,7 @@ func (c *Config) rates(v View) ratebench.Config {
 		for _, fill := range c.Fills {
 			rates.Ns = append(rates.Ns, max(1, int(math.Round(fill*float64(c.N)))))
 		}
+		rates.Ns = slices.Compact(rates.Ns)
 		for _, k := range c.Kinds {
 			if !k.OneSize {
 				continue

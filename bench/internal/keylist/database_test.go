@@ -194,7 +194,10 @@ func TestNoDatabase(t *testing.T) {
 	require.NoError(t, err)
 	table[3] ^= 1
 	require.NoError(t, os.WriteFile(filepath.Join(damaged, "000005.ldb"), table, 0o600))
+	cut := filepath.Join(t.TempDir(), "cut.ldb") // whose last bytes do not say what it is
+	require.NoError(t, os.WriteFile(cut, table[:99], 0o600))
 	for path, message := range map[string]string{
+		cut:             "do not end in a magic number",
 		empty:           "no tables (.ldb, .sst) and no log: not a database",
 		log:             "no tables yet: all its data is in the log (000002.log)",
 		damaged:         "000005.ldb: ",

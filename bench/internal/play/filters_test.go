@@ -145,17 +145,17 @@ func TestNoKeys(t *testing.T) {
 func TestRefusedQuestions(t *testing.T) {
 	long := strings.Repeat("x", maxKeyBytes+1)
 	for message, q := range map[string]question{
-		"0 bits per key":                 {},
-		"20.5 bits per key":              {Bits: 20.5},
-		"1 bits per key":                 {Bits: 1},
-		"more than 10000 keys":           {Bits: 10, N: maxKeys + 1, Shape: "uuid"},
-		"than 10000 keys":                {Bits: 10, N: maxKeys, Keys: []string{""}, Shape: "uuid"},
-		"10000 keys":                     {Bits: 10, N: -1},
-		"has more than 1000 bytes":       {Bits: 10, Keys: []string{long}},
-		"more than 1000 bytes":           {Bits: 10, Ask: long},
-		`no shape "octal"`:               {Bits: 10, N: 1, Shape: "octal"},
-		"two hexadecimal digits":         {Bits: 10, Keys: []string{"0xabc"}},
-		`"0x123456789012345678...": two`: {Bits: 10, Ask: "0x1234567890123456789"},
+		"0 bits per key":                   {},
+		"20.5 bits per key":                {Bits: 20.5},
+		"1 bits per key":                   {Bits: 1},
+		"10001 keys of a shape":            {Bits: 10, N: maxKeys + 1, Shape: "uuid"},
+		"1 others: pass at most 10000":     {Bits: 10, N: maxKeys, Keys: []string{""}, Shape: "uuid"},
+		"-1 keys of a shape":               {Bits: 10, N: -1},
+		"has more than 1000 bytes":         {Bits: 10, Keys: []string{long}},
+		"more than 1000 bytes":             {Bits: 10, Ask: long},
+		`no shape "octal"`:                 {Bits: 10, N: 1, Shape: "octal"},
+		"two hexadecimal digits":           {Bits: 10, Keys: []string{"0xabc"}},
+		`"0x123456789012345678...": write`: {Bits: 10, Ask: "0x1234567890123456789"},
 	} {
 		_, err := reply(&q)
 		require.ErrorContains(t, err, message)

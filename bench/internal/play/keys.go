@@ -16,8 +16,8 @@ func parseKey(s string) ([]byte, error) {
 	if digits, ok := strings.CutPrefix(s, "0x"); ok {
 		var err error
 		if key, err = hex.DecodeString(digits); err != nil {
-			return nil, fmt.Errorf("the key %q: two hexadecimal digits for each byte after 0x, "+
-				"please", shortened(s))
+			return nil, fmt.Errorf("the key %q: write two hexadecimal digits for each byte "+
+				"after 0x", shortened(s))
 		}
 	}
 	if len(key) > maxKeyBytes {

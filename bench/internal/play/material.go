@@ -14,16 +14,16 @@ type material struct {
 	isStored        map[string]bool
 	random, between [][]byte // absent
 	ask             []byte   // nil if no key is looked up
-	bits            float64
 }
 
 func newMaterial(q *question) (*material, error) {
-	m := &material{isStored: map[string]bool{}, bits: q.Bits}
+	m := &material{isStored: map[string]bool{}}
 	if !(q.Bits > 0 && q.Bits <= maxBits) {
-		return nil, fmt.Errorf("%v bits per key: at most %d, please", q.Bits, maxBits)
+		return nil, fmt.Errorf("%v bits per key: pass a number above 0, at most %d", q.Bits, maxBits)
 	}
 	if q.N < 0 || q.N > maxKeys || len(q.Keys) > maxKeys-q.N {
-		return nil, fmt.Errorf("more than %d keys", maxKeys)
+		return nil, fmt.Errorf("%d keys of a shape and %d others: pass at most %d in all",
+			q.N, len(q.Keys), maxKeys)
 	}
 	for _, s := range q.Keys {
 		key, err := parseKey(s)

@@ -30,7 +30,7 @@ const policyOfPage = "default-src 'none'; script-src 'self'; style-src 'self'; "
 
 // Serve serves the page at a listener until ctx ends.
 func Serve(ctx context.Context, l net.Listener) error {
-	handler, err := Handler(l.Addr().(*net.TCPAddr).Port)
+	handler, err := newHandler(l.Addr().(*net.TCPAddr).Port)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -50,9 +50,9 @@ func Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Handler returns what serves the page under http://127.0.0.1 and a port. Other hosts are refused:
+// newHandler returns what serves the page under http://127.0.0.1 and a port. Other hosts are refused:
 // so no page of another name that leads to this machine can ask it anything.
-func Handler(port int) (http.Handler, error) {
+func newHandler(port int) (http.Handler, error) {
 	page, err := page()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func Handler(port int) (http.Handler, error) {
 		fmt.Sprintf("127.0.0.1:%d", port): true, fmt.Sprintf("localhost:%d", port): true,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !hosts[r.Host] {
+		if !hosts[r.Host] && !(port == 80 && hosts[r.Host+":80"]) { // browsers leave out ":80"
 			http.Error(w, "this page is for this machine alone", http.StatusForbidden)
 			return
 		}

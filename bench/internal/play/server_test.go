@@ -11,7 +11,7 @@ import (
 )
 
 func do(t *testing.T, request *http.Request) *httptest.ResponseRecorder {
-	handler, err := Handler(80)
+	handler, err := newHandler(80)
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, request)
@@ -29,7 +29,7 @@ func TestPageAndAssets(t *testing.T) {
 		"/": "text/html", "/assets/play.css": "text/css", "/assets/play.js": "text/javascript",
 		"/assets/draw.js": "text/javascript",
 	} {
-		for _, host := range []string{"127.0.0.1:80", "localhost:80"} {
+		for _, host := range []string{"127.0.0.1:80", "localhost:80", "localhost"} {
 			w := do(t, httptest.NewRequest("GET", "http://"+host+path, nil))
 			require.Equal(t, http.StatusOK, w.Code)
 			require.Contains(t, w.Header().Get("Content-Type"), want)
@@ -57,7 +57,7 @@ func TestFilters(t *testing.T) {
 
 func TestRefusedRequests(t *testing.T) {
 	otherHost, otherPort, noPort := post("{}"), post("{}"), post("{}")
-	otherHost.Host, otherPort.Host, noPort.Host = "example.com:80", "127.0.0.1:81", "127.0.0.1"
+	otherHost.Host, otherPort.Host, noPort.Host = "example.com:80", "127.0.0.1:81", "example.com"
 	form := post("{}") // which any page may send
 	form.Header.Set("Content-Type", "text/plain")
 	for name, c := range map[string]struct {

@@ -8,10 +8,10 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// IsTable reports whether a file ends as a table does.
+// IsTable reports whether a file is a table by its name or its last bytes.
 func IsTable(path string) bool {
 	_, err := tables.FormatOf(path)
-	return err == nil
+	return err == nil || tables.HasName(path)
 }
 
 // Find returns the paths of the tables in a database's directory, sorted. Without any, the error

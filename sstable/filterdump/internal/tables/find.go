@@ -16,13 +16,18 @@ type Directory struct {
 	Database bool     // a database has written it
 }
 
+// HasName reports whether a path has the name that the engines give to tables.
+func HasName(path string) bool {
+	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(path)))
+}
+
 // Find looks for the files of a database by the names that the engines give them.
 func Find(path string) (d Directory, err error) {
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {
 		switch {
 		case e.IsDir():
-		case slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(e.Name()))):
+		case HasName(e.Name()):
 			d.Tables = append(d.Tables, filepath.Join(path, e.Name()))
 		case databaseLog.MatchString(e.Name()):
 			d.Logs = append(d.Logs, e.Name())
