@@ -36,7 +36,7 @@ var (
 	filters = desc("filters_built_total", "Filters built.", "filter")
 	keys    = desc("filter_keys_total", "Keys in the filters built.", "filter")
 	bytes   = desc("filter_bytes_total", "Size of the filters built.", "filter")
-	broken  = desc("filters_broken_total", "Filters built broken and replaced.", "filter")
+	broken  = desc("filters_broken_total", "Filters that WithVerify replaced.", "filter")
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {

@@ -50,7 +50,7 @@ levelbloom_filter_bytes_total{filter="state"} 9
 levelbloom_filter_keys_total{filter="blocks"} 0
 levelbloom_filter_keys_total{filter="other"} 0
 levelbloom_filter_keys_total{filter="state"} 1
-# HELP levelbloom_filters_broken_total Filters built broken and replaced.
+# HELP levelbloom_filters_broken_total Filters that WithVerify replaced.
 # TYPE levelbloom_filters_broken_total counter
 levelbloom_filters_broken_total{filter="blocks"} 0
 levelbloom_filters_broken_total{filter="other"} 1
