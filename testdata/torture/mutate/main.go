@@ -157,9 +157,11 @@ func (m mutant) try(tests string, flags []string) (result string, err error) {
 			return "", err
 		}
 	}
-	args := slices.Concat([]string{"test", "-overlay", filepath.Join(dir, "overlay.json"), "-short",
-		"-failfast", "-vet=off", "-ldflags=-s -w", "-timeout=5m"}, flags, []string{tests})
-	out, err := exec.Command("go", args...).CombinedOutput()
+	// A loop that a mutant never ends may append: without a limit it would take all memory.
+	args := slices.Concat([]string{"-c", `ulimit -v 8000000; exec go test "$@"`, "go test",
+		"-overlay", filepath.Join(dir, "overlay.json"), "-short", "-failfast", "-vet=off",
+		"-ldflags=-s -w", "-timeout=5m"}, flags, []string{tests})
+	out, err := exec.Command("sh", args...).CombinedOutput()
 	switch {
 	case err == nil:
 		return "survived", nil
