@@ -17,11 +17,10 @@ const (
 
 // MayContain reports whether key may have been added to filter. It answers as the function
 // [MayContain].
-//
-// In a large filter a lookup waits for one line, and the fewer instructions it takes, the more
-// lookups wait at the same time (`go run ./bench filters -work lookup -n 1M`). So all but the hash
-// is one function, and the six probes of 10 bits per key are no loop.
 func (*BlockedBloom) MayContain(filter, key []byte) bool {
+	// In a large filter a lookup waits for one line, and the fewer instructions it takes, the more
+	// lookups wait at the same time (`go run ./bench filters -work lookup -n 1M`). So all but the
+	// hash is one function, and the six probes of 10 bits per key are no loop.
 	if len(filter) < 2 || filter[len(filter)-1] != byte(EncodingBlocked) {
 		return MayContain(filter, key)
 	}

@@ -16,15 +16,8 @@ func setProbe(array []byte, m modulus, h uint32) {
 }
 
 // MayContain reports whether key may have been added to filter. It is the function [MayContain].
-//
-// The answer is the AND of k bits, so their order is free. Four probes are tested together: tested
-// one by one, every second branch of an absent key is a coin toss, and a wrong prediction costs
-// more than all the probes. Together they find 15 of 16 absent keys if half of the bits are set, so
-// the one branch is nearly always predicted right. Probe 2 waits: it takes only about 2^17 values,
-// so in a large filter it is nearly always set.
-//
-// This is one function: a call limits how many lookups overlap (BenchmarkMayContain).
 func (*Bloom) MayContain(filter, key []byte) bool {
+	// This is one function: a call limits how many lookups overlap (BenchmarkMayContain).
 	if len(filter) < 2 {
 		return false
 	}
@@ -44,6 +37,11 @@ func (*Bloom) MayContain(filter, key []byte) bool {
 		}
 		return true
 	}
+	// The answer is the AND of k bits, so their order is free. Four probes are tested together:
+	// tested one by one, every second branch of an absent key is a coin toss, and a wrong
+	// prediction costs more than all the probes. Together they find 15 of 16 absent keys if half of
+	// the bits are set, so the one branch is nearly always predicted right. Probe 2 waits: it takes
+	// only about 2^17 values, so in a large filter it is nearly always set.
 	if array.at(h)&array.at(h+delta)&array.at(h+3*delta)&array.at(h+4*delta)&1 == 0 {
 		return false
 	}
