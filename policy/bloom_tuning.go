@@ -16,19 +16,19 @@ import (
 // usually 0.05. Some filters are smaller than LevelDB's.
 //
 // Tuning is for keys that end in numbers, such as counters and zero-padded decimals. In filters of
-// up to some thousands of them, LevelDB's choice has 2 to 99 % false positives among the neighbors
+// up to some thousands of them, LevelDB's choice has up to 99 % false positives among the neighbors
 // of the keys, where 1 % is expected. Tuned filters have about 1 %. Binary big-endian counters
 // still have about 10 % in filters of up to 100 keys, and about 1 % with some thousands
 // (go test ./policy -run TuningTable -v). Keys must be added in order, as engines do. A filter
 // keeps LevelDB's bytes if they are not, if no keys are near neighbors, as with random keys, or if
 // LevelDB's choice is as expected.
 //
-// From 32,768 keys on, every filter gets two more probes than LevelDB's and a size that suits all
-// keys, unasked. From about 50,000 dense decimal keys in one filter on, different keys have the
-// same 32-bit hash, and nothing in the format helps: use [NewBlockedBloom] there.
+// From 32,768 keys on, a builder tries nothing: every filter gets two more probes than LevelDB's
+// and a size that suits all keys. From about 50,000 dense decimal keys in one filter on, different
+// keys have the same 32-bit hash, and nothing in the format helps: use [NewBlockedBloom] there.
 //
 // A builder takes up to 5 KiB more memory, a copy of one key, and twice the memory of the filter
-// while it tries others. To build takes up to 1.5 times as long for random keys, and for dense ones
+// while it tries others. Building takes up to 1.5 times as long for random keys, and for dense ones
 // up to 8 times with 100 keys and twice with 10,000. Where it tries other filters, it takes up to
 // 12 times as long with 20 to 100 keys if most of a range are present and 25 times if a tenth of
 // them are, 8 times with 500 keys and 4 times with 10,000

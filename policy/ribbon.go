@@ -4,7 +4,7 @@ import "fmt"
 
 // Ribbon is a policy whose filters are the smallest: at the same size they have a ninth of the
 // false positives of [Bloom] and [BlockedBloom] with 10 bits per key, or as many in 30 % less
-// memory. Lookups and above all construction take longer. Get one from [NewRibbon].
+// memory. Lookups and above all builds take longer. Get one from [NewRibbon].
 //
 // A filter solves linear equations over GF(2), one for every key and column of bits, by the method
 // of Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021), with the
@@ -51,8 +51,8 @@ func (*Ribbon) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 }
 
 // NewBuilder returns an empty builder. It costs one small allocation; builders share the memory for
-// their keys and return it at Finish. Construction takes about 36 bytes per key, the filter
-// of 10 bits per key among them.
+// their keys and return it at Finish. Building takes about 36 bytes per key, the filter of 10 bits
+// per key among them.
 func (r *Ribbon) NewBuilder() Builder {
 	r.mustBeUsable()
 	return &ribbonBuilder{hashBuffer[uint64]{pool: &chunks64}, r}
@@ -81,5 +81,5 @@ func (r *Ribbon) suits(n int) bool {
 }
 
 // ribbonVerified is the number of keys below which filters are verified without WithVerify. That
-// takes about a fifth of the construction (BenchmarkVerify/ribbon).
+// takes about a fifth of the build (BenchmarkVerify/ribbon).
 const ribbonVerified = 10_000
