@@ -152,11 +152,15 @@ func (c *Chart) Band(name string, look Look, low, high plotter.XYs) error {
 	if err != nil {
 		return err
 	}
-	r, g, b, _ := look.Color.RGBA()
-	band.Color = color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0x38}
-	band.LineStyle.Width = 0
+	band.Color, band.LineStyle.Width = pale(look.Color), 0
 	c.add(name, band)
 	return nil
+}
+
+// pale returns a color for areas, through which other elements are visible.
+func pale(full color.Color) color.Color {
+	r, g, b, _ := full.RGBA()
+	return color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0x38}
 }
 
 type element interface {
@@ -183,13 +187,12 @@ func (c *Chart) Bar(look Look, y, low, middle, high float64) error {
 	if err != nil {
 		return err
 	}
-	bar.Color, bar.LineStyle.Width = look.Color, 0
+	bar.Color, bar.LineStyle.Color = pale(look.Color), look.Color
 	spread, err := plotter.NewLine(plotter.XYs{{X: low, Y: y}, {X: high, Y: y}})
 	if err != nil {
 		return err
 	}
-	spread.Width = 2.5
-	spread.Color = color.NRGBA{0x80, 0x80, 0x80, 0xff}
+	spread.Color, spread.Width = ink, 2
 	c.Add(bar, spread)
 	return nil
 }
@@ -211,7 +214,7 @@ func (m mark) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	style := p.X.Tick.Label
 	from, to := vg.Point{X: x(m.at), Y: c.Min.Y}, vg.Point{X: x(m.at), Y: c.Max.Y}
-	label := vg.Point{X: x(m.at) - 2, Y: c.Max.Y - 2}
+	label := vg.Point{X: x(m.at) - 6, Y: c.Max.Y - 2} // a browser's font may be wider than ours
 	style.XAlign, style.YAlign = text.XRight, text.YTop
 	if m.level {
 		from, to = vg.Point{X: c.Min.X, Y: y(m.at)}, vg.Point{X: c.Max.X, Y: y(m.at)}

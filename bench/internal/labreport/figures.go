@@ -115,7 +115,7 @@ func bars(title, unit, base string, rows []bar) (*chart.Figure, error) {
 	}
 	return &chart.Figure{
 		Title: title,
-		Desc: "A bar for each contestant, longer is faster; the gray line on it is the spread. " +
+		Desc: "A bar for each contestant, longer is faster; the line on it is the spread. " +
 			"The table of this part has the figures.",
 		Width: 10 * vg.Centimeter, Height: vg.Length(2.2+0.6*float64(len(rows))) * vg.Centimeter,
 		Charts: []*chart.Chart{c},

@@ -19,7 +19,7 @@ var (
 )
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": isNumber, "join": list,
+	"number": isNumber,
 }).Parse(pageHTML))
 
 var aNumber = regexp.MustCompile(`^(-?[0-9][0-9.,]*(\x{a0}%)?( \[.*\])?|` + notReached + `)?$`)
@@ -84,7 +84,7 @@ func (r *Results) WritePage(w io.Writer) error {
 		"the size that their keys need.", figures, err2)
 	figures, err2 = speeds(p.speeds)
 	add("speed", "Speed of filters by themselves", "Outside of any database, with keys of 16 "+
-		"bytes. Above 1 is faster than goleveldb's own filter; the gray line is the spread. "+
+		"bytes. Above 1 is faster than goleveldb's own filter; the line on a bar is the spread. "+
 		"\"again\" is the same code once more: its distance from 1 is noise.", figures, err2)
 	if err != nil {
 		return err

@@ -37,11 +37,3 @@ func digits(x float64, n int) string {
 
 // title writes the name of an engine.
 func title(engine string) string { return strings.Replace(engine, "pebblev", "Pebble v", 1) }
-
-// list joins words as a sentence does.
-func list(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
-}
