@@ -563,8 +563,8 @@ func TestTuningKeepsGoldenFilters(t *testing.T) {
 	kept, all := 0, 0
 	all = readGolden(t, "vectors.jsonl", func(c struct {
 		BitsPerKey int `json:"bits_per_key"`
-		Keys       []hexBytes
-		Filter     hexBytes
+		Keys       []policytest.HexBytes
+		Filter     policytest.HexBytes
 	}) {
 		if c.BitsPerKey == 0 {
 			return // NewBloom refuses it

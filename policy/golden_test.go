@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -24,16 +23,8 @@ var large = flag.Bool("large", false,
 	"also run the golden digests of more than 1,000,000 keys or more than 2^31 bits, "+
 		"and read filters of up to 2^33 bits (6 GiB of memory)")
 
-// hexBytes is a byte string that the golden files have in hexadecimal.
-type hexBytes []byte
-
-func (b *hexBytes) UnmarshalText(text []byte) (err error) {
-	*b, err = hex.DecodeString(string(text))
-	return err
-}
-
 type goldenProbe struct {
-	Key   hexBytes
+	Key   policytest.HexBytes
 	Match bool
 }
 
@@ -63,8 +54,8 @@ func TestGoldenVectors(t *testing.T) {
 	type vector struct {
 		Name       string
 		BitsPerKey int `json:"bits_per_key"`
-		Keys       []hexBytes
-		Filter     hexBytes
+		Keys       []policytest.HexBytes
+		Filter     policytest.HexBytes
 		Probes     []goldenProbe
 	}
 	other := policytest.Must(NewBloom(25))
@@ -92,7 +83,7 @@ func TestGoldenVectors(t *testing.T) {
 func TestGoldenMatch(t *testing.T) {
 	type match struct {
 		Name   string
-		Filter hexBytes
+		Filter policytest.HexBytes
 		Probes []goldenProbe
 	}
 	n := readGolden(t, "match.jsonl", func(c match) {

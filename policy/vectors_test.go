@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // The cases in testdata/encodings were computed in Python from the text of FORMAT.md, by a program
@@ -26,10 +28,10 @@ type encodingCase struct {
 
 	// A filter, and answers.
 	BitsPerKey float64 `json:"bits_per_key"`
-	Keys       []hexBytes
-	Filter     hexBytes
+	Keys       []policytest.HexBytes
+	Filter     policytest.HexBytes
 	Probes     []struct {
-		Key        hexBytes
+		Key        policytest.HexBytes
 		MayContain bool `json:"may_contain"`
 	}
 

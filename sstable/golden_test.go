@@ -3,9 +3,7 @@ package sstable_test
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,48 +27,8 @@ type golden struct {
 	Options struct {
 		BitsPerKey any `json:"bits_per_key"` // a number, null, or "a/b/..." by table
 	} `json:"options"`
-	FilterPolicy *string       `json:"filter_policy"`
-	Tables       []goldenTable `json:"tables"`
-}
-
-type goldenTable struct {
-	File            string        `json:"file"`
-	Size            int           `json:"size"`
-	Entries         int           `json:"entries"`
-	Deletions       int           `json:"deletions"`
-	FilterConsulted bool          `json:"filter_consulted"`
-	UserKeys        []hexKey      `json:"user_keys"`
-	Probes          []goldenProbe `json:"probes"`
-
-	// In raw_tablebuilder alone.
-	HasFilter bool     `json:"has_filter"`
-	Keys      []hexKey `json:"keys"`
-}
-
-type hexKey []byte
-
-func (k *hexKey) UnmarshalText(text []byte) (err error) {
-	*k, err = hex.DecodeString(string(text))
-	return err
-}
-
-// goldenProbe is one absent key with the answer of C++ LevelDB's filter, or the reason why it was
-// not asked.
-type goldenProbe struct {
-	key      hexKey
-	mayMatch *bool
-	why      string
-}
-
-func (p *goldenProbe) UnmarshalJSON(data []byte) error {
-	fields := []any{&p.key, &p.mayMatch, &p.why} // "why" may be missing
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return err
-	}
-	if (p.mayMatch == nil) != (p.why == "out_of_range" || p.why == "no_filter") {
-		return errors.New("a probe has either an answer or a reason: " + string(data))
-	}
-	return nil
+	FilterPolicy *string                  `json:"filter_policy"`
+	Tables       []policytest.GoldenTable `json:"tables"`
 }
 
 // bits returns the bits per key of table i of a directory, 0 if it has no filter.
@@ -207,17 +165,17 @@ func TestGoldenLevelDB(t *testing.T) {
 					}
 					for _, p := range want.Probes {
 						switch {
-						case p.mayMatch != nil:
-							require.Equal(t, *p.mayMatch, filter.MayContain(p.key), "key %x",
-								p.key)
+						case p.MayMatch != nil:
+							require.Equal(t, *p.MayMatch, filter.MayContain(p.Key), "key %x",
+								p.Key)
 							answered++
-						case p.why == "no_filter":
+						case p.Why == "no_filter":
 							require.Nil(t, filter)
 							unanswered++
 						default:
-							below := bytes.Compare(p.key, users[0]) < 0
-							above := bytes.Compare(p.key, users[len(users)-1]) > 0
-							require.True(t, below || above, "key %x", p.key)
+							below := bytes.Compare(p.Key, users[0]) < 0
+							above := bytes.Compare(p.Key, users[len(users)-1]) > 0
+							require.True(t, below || above, "key %x", p.Key)
 							unanswered++
 						}
 					}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,60 +17,23 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 const goldenTables = "../../testdata/leveldb/tables"
 
 // golden describes one directory that C++ LevelDB wrote. The README beside it explains the fields.
 type golden struct {
-	DB         string        `json:"db"`
-	LiveCount  int           `json:"live_count"`
-	LiveSHA256 string        `json:"live_sha256"`
-	Tables     []goldenTable `json:"tables"`
-}
-
-type goldenTable struct {
-	File            string        `json:"file"`
-	SHA256          string        `json:"sha256"`
-	FilterConsulted bool          `json:"filter_consulted"`
-	UserKeys        []hexKey      `json:"user_keys"`
-	Probes          []goldenProbe `json:"probes"`
-
-	// Only in raw_tablebuilder.
-	HasFilter bool     `json:"has_filter"`
-	Keys      []hexKey `json:"keys"`
-}
-
-type hexKey []byte
-
-func (k *hexKey) UnmarshalText(text []byte) (err error) {
-	*k, err = hex.DecodeString(string(text))
-	return err
-}
-
-// goldenProbe is an absent key with the answer of C++ LevelDB's filter, or the reason why the
-// filter was not asked.
-type goldenProbe struct {
-	key      hexKey
-	mayMatch *bool
-	why      string
-}
-
-func (p *goldenProbe) UnmarshalJSON(data []byte) error {
-	fields := []any{&p.key, &p.mayMatch, &p.why} // "why" may be missing
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return err
-	}
-	if (p.mayMatch == nil) != (p.why == "out_of_range" || p.why == "no_filter") {
-		return errors.New("a probe has either an answer or a reason: " + string(data))
-	}
-	return nil
+	DB         string                   `json:"db"`
+	LiveCount  int                      `json:"live_count"`
+	LiveSHA256 string                   `json:"live_sha256"`
+	Tables     []policytest.GoldenTable `json:"tables"`
 }
 
 // answers returns the number of probes with an answer.
-func (t goldenTable) answers() (n int64) {
+func answers(t policytest.GoldenTable) (n int64) {
 	for _, p := range t.Probes {
-		if p.mayMatch != nil {
+		if p.MayMatch != nil {
 			n++
 		}
 	}
@@ -96,7 +58,7 @@ func readGolden(t *testing.T) (all []golden) {
 	return all
 }
 
-func readGoldenTable(t *testing.T, g golden, tab goldenTable) []byte {
+func readGoldenTable(t *testing.T, g golden, tab policytest.GoldenTable) []byte {
 	data, err := os.ReadFile(filepath.Join(goldenTables, g.DB, tab.File))
 	require.NoError(t, err)
 	return data
@@ -136,11 +98,11 @@ func TestGoldenDatabases(t *testing.T) {
 			defer db.Close()
 			for _, p := range tab.Probes {
 				q.answer = nil
-				_, err := db.Get(p.key, nil)
+				_, err := db.Get(p.Key, nil)
 				require.ErrorIs(t, err, leveldb.ErrNotFound)
-				require.Equal(t, p.mayMatch, q.answer, "absent key %x %s", []byte(p.key), p.why)
+				require.Equal(t, p.MayMatch, q.answer, "absent key %x %s", []byte(p.Key), p.Why)
 			}
-			require.Equal(t, tab.answers(), q.asked.Load())
+			require.Equal(t, answers(tab), q.asked.Load())
 			compared += q.asked.Load()
 
 			q.asked.Store(0)
@@ -204,20 +166,20 @@ func TestGoldenTables(t *testing.T) {
 				r := openTable(t, readGoldenTable(t, g, tab),
 					goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}))
 				for _, p := range tab.Probes {
-					if p.why == "out_of_range" {
+					if p.Why == "out_of_range" {
 						continue // a table's reader does not know the range
 					}
 					q.answer = nil
-					found, _, err := r.Find(goleveldb.SearchKey(p.key), true, nil)
+					found, _, err := r.Find(goleveldb.SearchKey(p.Key), true, nil)
 					if err == nil { // the next key
-						require.NotEqual(t, []byte(p.key), userKey(found))
+						require.NotEqual(t, []byte(p.Key), userKey(found))
 					} else {
 						require.ErrorIs(t, err, table.ErrNotFound)
 					}
-					require.Equal(t, p.mayMatch, q.answer, "%s, absent key %x %s",
-						tab.File, []byte(p.key), p.why)
+					require.Equal(t, p.MayMatch, q.answer, "%s, absent key %x %s",
+						tab.File, []byte(p.Key), p.Why)
 				}
-				require.Equal(t, tab.answers(), q.asked.Load())
+				require.Equal(t, answers(tab), q.asked.Load())
 				compared += q.asked.Load()
 
 				q.asked.Store(0)
@@ -255,7 +217,7 @@ func TestGoldenCustomName(t *testing.T) {
 		require.EqualValues(t, len(g.Tables[0].UserKeys), q.asked.Load())
 		require.Zero(t, q.absent.Load())
 		for _, p := range g.Tables[0].Probes {
-			_, err := db.Get(p.key, nil)
+			_, err := db.Get(p.Key, nil)
 			require.ErrorIs(t, err, leveldb.ErrNotFound)
 		}
 		require.Greater(t, q.absent.Load(), int64(1000))

@@ -1,4 +1,5 @@
-// Package policytest has what the tests of this module share: seeded randomness and keys.
+// Package policytest has what the tests of this module share: seeded randomness, keys, and how to
+// read golden files.
 package policytest
 
 import (
