@@ -294,7 +294,7 @@ func TestTuningKeepsLevelDBsChoice(t *testing.T) {
 	}
 	require.Greater(t, few, 5)
 	for _, shape := range tuningShapes {
-		differ, reversed, enough := 0, 0, 0
+		differ, enough := 0, 0
 		for range 40 {
 			keys, absent, _ := shape.keys(rng, 51, 0.63)
 			first := plain.AppendFilter(nil, keys)
@@ -308,15 +308,12 @@ func TestTuningKeepsLevelDBsChoice(t *testing.T) {
 				require.NotEqual(t, first, tuned.AppendFilter(nil, keys), shape.name)
 				differ++
 			}
-			for i, key := range keys[:len(keys)-1] {
-				if len(key) == len(keys[i+1]) {
-					reversed++
-				}
-			}
 			slices.Reverse(keys)
 			same("not in order, "+shape.name, keys)
 		}
-		require.Positive(t, differ+enough+reversed, shape.name)
+		if shape.name != "little-endian" { // which has some false positives, and few
+			require.Greater(t, differ+enough, 10, shape.name)
+		}
 		if shape.name == "big-endian" || shape.name == "%016d" {
 			require.Equal(t, 40, differ, shape.name)
 		}
