@@ -25,13 +25,14 @@ import (
 //
 // From 32,768 keys on, a builder tries nothing: every filter gets two more probes than LevelDB's
 // and a size that suits all keys. From about 50,000 dense decimal keys in one filter on, different
-// keys have the same 32-bit hash, and nothing in the format helps: use [NewBlockedBloom] there.
+// keys have the same 32-bit hash, and nothing in the format helps: use [NewBlockedBloom] there
+// (`go run ./bench rates -n 20k,50k` shows it).
 //
-// A builder takes up to 5 KiB more memory, a copy of one key, and twice the memory of the filter
-// while it tries others. Building takes up to 1.5 times as long for random keys, and for dense ones
-// up to 8 times with 100 keys and twice with 10,000. Where it tries other filters, it takes up to
-// 12 times as long with 20 to 100 keys if most of a range are present and 25 times if a tenth of
-// them are, 8 times with 500 keys and 4 times with 10,000
+// A builder takes up to 5 KiB more memory (TestNeighborsAreBounded), a copy of one key, and twice
+// the memory of the filter while it tries others. Building takes up to 1.5 times as long for random
+// keys, and for dense ones up to 8 times with 100 keys and twice with 10,000. Where it tries other
+// filters, it takes up to 12 times as long with 20 to 100 keys if most of a range are present and
+// 25 times if a tenth of them are, 8 times with 500 keys and 4 times with 10,000
 // (go test ./policy -run '^$' -bench BuildTuned -benchtime 1x).
 func WithTuning(memory float64) Option {
 	return func(c *common) error {

@@ -42,7 +42,7 @@ func upperBlocks(u []byte) int { return int(u[0]) | int(u[1])<<8 | int(u[2])<<16
 
 // bumpBytes returns how many bytes say which starts of a layer of n blocks are bumped.
 func bumpBytes(n int) int {
-	return int(uint(n-ribbonWindow+ribbonBucket) / ribbonBucket) // unsigned takes less time
+	return int(uint(n-ribbonWindow+ribbonBucket) / ribbonBucket) // unsigned needs no correction
 }
 
 // isBumped reports whether the keys of a start are in a later layer. b is the byte of its bucket.
@@ -88,7 +88,7 @@ func (s *ribbonShape) fit(payload int) bool {
 	room := 8 * uint64(max(0, payload-s.flat))
 	var columns uint64
 	if (room|slots)>>32 == 0 {
-		columns = uint64(uint32(room) / uint32(slots)) // takes half the time
+		columns = uint64(uint32(room) / uint32(slots)) // shorter than with 64 bits
 	} else {
 		columns = room / slots
 	}
