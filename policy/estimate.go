@@ -24,8 +24,8 @@ func ones(array []byte) (n int) {
 // probability that a random absent key is a false positive. keys is +Inf if all bits of the filter
 // or of a line are set. Both assume well-mixed hashes: among the neighbors of dense numbers,
 // LevelDB's encoding can have far more false positives. Of a ribbon filter it computes both from
-// the trailer and the bumps; keys is within 3 %. An Info that came with an error has 0 keys
-// and an fpp of 1.
+// the trailer and the bumps; keys is within 3 % (TestEstimates). An Info that came with an error
+// has 0 keys and an fpp of 1.
 func (i Info) Estimate() (keys, fpp float64) {
 	switch {
 	case i.K == 0: // Parse returned an error
@@ -64,7 +64,8 @@ func (i Info) estimateLines() (keys, fpp float64) {
 // mostly too low. Random keys at 10 bits per key have 1.4 times as many false positives with 20
 // keys in a filter, 1.04 times with 1,000, and 1.3 times with 100,000; at 20 bits per key and 20
 // keys, 17 times. The number of keys is within 2 % there, and within 10 % where a pattern shows.
-// (TestEstimates has the figures.) FPR is closer, and too slow for this.
+// (TestEstimates has the figures.) FPR is closer, but starts from the number of keys, and
+// samples filters: too slow for a table that has thousands of filters.
 type bloomModel struct {
 	k    int
 	bits float64

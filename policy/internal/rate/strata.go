@@ -6,8 +6,7 @@ import (
 )
 
 // degenerate returns the remainders of d with which probes of one key coincide, ascending: those
-// with s*d = w*2^32 modulo m. If most remainders are like that, it returns all; if m is so large
-// that they do not matter, none.
+// with s*d = w*2^32 modulo m. If m is so large that they do not matter, it returns none.
 func (b *bloom) degenerate() (all []uint64) {
 	if b.m > 1<<26 {
 		return nil
@@ -23,14 +22,7 @@ func (b *bloom) degenerate() (all []uint64) {
 		}
 	}
 	slices.Sort(all)
-	all = slices.Compact(all)
-	if uint64(len(all)) > b.m/4 {
-		all = all[:0]
-		for d := range b.m {
-			all = append(all, d)
-		}
-	}
-	return all
+	return slices.Compact(all)
 }
 
 // A sampler returns the mean over some hashes that it draws. part is the part of its usual number.
