@@ -46,9 +46,11 @@ func TestDiscardedTransaction(t *testing.T) {
 	for _, o := range []*opt.Options{{}, configured(t, &opt.Options{}, bloom(t, 10))} {
 		o.WriteBuffer = 4 << 10 // so that transactions write tables
 		without := lost(*o)
-		o.BlockCacheEvictRemoved = true
-		require.Zero(t, lost(*o))
 		t.Logf("filter: %v; without BlockCacheEvictRemoved %d of %d keys are lost",
 			o.Filter != nil, without, n)
+		require.Positive(t, without, "goleveldb has no such fault any more: README.md and "+
+			"TESTING.md name it, and suiteEngine evades it")
+		o.BlockCacheEvictRemoved = true
+		require.Zero(t, lost(*o))
 	}
 }
