@@ -175,14 +175,12 @@ type renamed struct {
 
 func (r renamed) Name() string { return r.name }
 
-// watch notes what all filters of o answer.
-func watch(o *opt.Options) *enginetest.Watch {
-	var w enginetest.Watch
+// watch makes w note what all filters of o answer.
+func watch(o *opt.Options, w *enginetest.Watch) {
 	if o.Filter != nil {
-		o.Filter = watched{o.Filter, &w}
+		o.Filter = watched{o.Filter, w}
 	}
 	for i, f := range o.AltFilters {
-		o.AltFilters[i] = watched{f, &w}
+		o.AltFilters[i] = watched{f, w}
 	}
-	return &w
 }

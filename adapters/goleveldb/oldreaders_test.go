@@ -109,7 +109,8 @@ func newForOldReader(
 
 	ours := bloom(t, 1, policy.WithName(name)) // reading needs no setting
 	o := configured(t, &opt.Options{ReadOnly: true}, ours)
-	w := watch(o)
+	var w enginetest.Watch
+	watch(o, &w)
 	db = open(t, d.dir, o)
 	require.Zero(t, d.content.lost(t, db))
 	for l, c := range w.Take() {

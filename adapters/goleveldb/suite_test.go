@@ -59,12 +59,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		}
 	}
 	if s.Watch != nil {
-		if o.Filter != nil {
-			o.Filter = watched{o.Filter, s.Watch}
-		}
-		for i, f := range o.AltFilters {
-			o.AltFilters[i] = watched{f, s.Watch}
-		}
+		watch(o, s.Watch)
 	}
 	db, err := leveldb.Open(e.storage, o)
 	return &suiteDB{goleveldbReader{db}, db, o}, err
