@@ -88,16 +88,21 @@ func raw(o *pebble.Options) string {
 	return fmt.Sprintf("%#v", *o)
 }
 
-// effective returns what Pebble makes of o, but for the filters: every level, and the options
-// outside the levels as they are stored.
-func effective(o *pebble.Options) (levels [7]pebble.LevelOptions, others string) {
+// effectiveOptions is every level, and the options outside the levels as they are stored.
+type effectiveOptions struct {
+	levels [7]pebble.LevelOptions
+	others string
+}
+
+// effective returns what Pebble makes of o, but for the filters.
+func effective(o *pebble.Options) (e effectiveOptions) {
 	o = ensured(o)
-	for level := range levels {
-		levels[level] = o.Level(level)
-		levels[level].FilterPolicy = nil
+	for level := range e.levels {
+		e.levels[level] = o.Level(level)
+		e.levels[level].FilterPolicy = nil
 	}
-	others, _, _ = strings.Cut(o.String(), "[Level")
-	return levels, others
+	e.others, _, _ = strings.Cut(o.String(), "[Level")
+	return e
 }
 
 func TestConfigureChangesFiltersOnly(t *testing.T) {
@@ -118,15 +123,12 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 		}[name]
 		for shape, o := range shapes(policytest.Rand(t, 70)) {
 			t.Run(name+"/"+shape, func(t *testing.T) {
-				rawBefore := raw(o)
-				levelsBefore, othersBefore := effective(o)
+				rawBefore, effectiveBefore := raw(o), effective(o)
 				given := slices.Clone(o.Levels)
 
 				require.NoError(t, configure(o))
 				require.Equal(t, rawBefore, raw(o))
-				levels, others := effective(o)
-				require.Equal(t, levelsBefore, levels)
-				require.Equal(t, othersBefore, others)
+				require.Equal(t, effectiveBefore, effective(o))
 				require.Equal(t, want, filtersOf(o))
 
 				// The entries that existed keep their zero fields, and those past the levels keep
@@ -147,8 +149,7 @@ func TestNoLevels(t *testing.T) {
 	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6()}} {
 		o := &pebble.Options{Levels: []pebble.LevelOptions{}}
 		require.NoError(t, pebblev1.Configure(o, bloom(t, 10), opts...))
-		want, _ := effective(&pebble.Options{})
-		got, _ := effective(o)
+		want, got := effective(&pebble.Options{}).levels, effective(o).levels
 		require.Equal(t, want, got)
 		for level := range 7 {
 			require.EqualValues(t, 2<<20<<level, got[level].TargetFileSize,
