@@ -68,7 +68,7 @@ func testKill(t *testing.T, target Target, filterdump string) {
 // buildFilterdump returns the path of the program.
 func buildFilterdump(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "filterdump.exe")
-	out, err := exec.Command("go", "build", "-o", path,
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path,
 		"github.com/levelbloom/levelbloom/sstable/filterdump").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return path
