@@ -50,7 +50,8 @@ func newCurveFlags() *curveFlags {
 	f.IntVar(&f.runs, "runs", 10, "`runs`, each with other keys")
 	f.IntVar(&f.queries, "queries", 200_000, "absent `keys` to ask in each run, for each point")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the keys; the same seed gives the same rates")
-	f.Bool("quick", false, "a short run, too small for conclusions: 3 runs, up to 10,000 keys")
+	f.quickFlag("3 runs, up to 10,000 keys", map[string]string{"n": "1k", "runs": "3",
+		"at-n": "10,100,1k,10k", "at-bits": "5,10,15,20", "queries": "20000"})
 	f.StringVar(&f.outputs.svg.path, "svg", "", "`file` to write as SVG")
 	return f
 }
@@ -134,16 +135,8 @@ func ascending(flag, list string, above, most float64) ([]float64, error) {
 // curve is the subcommand that measures rates against one thing at a time.
 func curve(ctx context.Context, args []string, stdout io.Writer) error {
 	f := newCurveFlags()
-	err := f.parse(args, stdout, map[string]string{"n": "1k", "at-n": "10,100,1k,10k",
-		"at-bits": "5,10,15,20", "runs": "3", "queries": "20000"})
+	config, err := prepare(f.flags, args, stdout, f.config)
 	if err != nil {
-		return err
-	}
-	config, err := f.config()
-	if err != nil {
-		return err
-	}
-	if err := f.outputs.open(); err != nil {
 		return err
 	}
 	config.Progress = report.ProgressOf(ctx, os.Stderr)

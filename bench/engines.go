@@ -59,7 +59,8 @@ func newEngineFlags() *engineFlags {
 		"absent keys follow). Shapes of programs have their own")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of keys and values")
 	f.StringVar(&f.dir, "dir", os.TempDir(), "`directory` for the databases, which are removed")
-	f.Bool("quick", false, "a short run, too small for conclusions: 10,000 keys, 1 round")
+	f.quickFlag("10,000 keys, 1 round",
+		map[string]string{"num": "10000", "reads": "1000", "rounds": "1"})
 	return f
 }
 
@@ -142,15 +143,8 @@ func (f *engineFlags) keys(c *enginebench.Config) (*keys.Set, error) {
 // engines is the subcommand that compares filters inside the storage engines.
 func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	f := newEngineFlags()
-	err := f.parse(args, stdout, map[string]string{"num": "10000", "reads": "1000", "rounds": "1"})
+	config, err := prepare(f.flags, args, stdout, f.config)
 	if err != nil {
-		return err
-	}
-	config, err := f.config()
-	if err != nil {
-		return err
-	}
-	if err := f.outputs.open(); err != nil {
 		return err
 	}
 	if config.Dir, err = os.MkdirTemp(f.dir, "levelbloom-bench-"); err != nil {

@@ -48,7 +48,8 @@ func newFilterFlags() *filterFlags {
 	f.IntVar(&f.memory, "memory", 200, "`MiB` of filters that the work \"many\" asks")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the order of keys and turns")
 	f.StringVar(&f.cpp, "cpp", filterbench.CPPProgram, "`program` that asks C++ LevelDB")
-	f.Bool("quick", false, "a short run, too small for conclusions: 2 rounds, small filters")
+	f.quickFlag("2 rounds, small filters",
+		map[string]string{"rounds": "2", "len": "16", "n": "32,10k", "memory": "8"})
 	return f
 }
 
@@ -139,15 +140,8 @@ func (f *filterFlags) open() (contestants []filterbench.Contestant, err error) {
 // filters is the subcommand that compares the speed of filters outside of the engines.
 func filters(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	f := newFilterFlags()
-	quick := map[string]string{"rounds": "2", "len": "16", "n": "32,10k", "memory": "8"}
-	if err = f.parse(args, stdout, quick); err != nil {
-		return err
-	}
-	config, err := f.config()
+	config, err := prepare(f.flags, args, stdout, f.config)
 	if err != nil {
-		return err
-	}
-	if err := f.outputs.open(); err != nil {
 		return err
 	}
 	config.Contestants, err = f.open()

@@ -16,6 +16,8 @@ type flags struct {
 	*flag.FlagSet
 	usage    string
 	given    map[string]bool
+	isQuick  bool
+	quick    map[string]string // with -quick, the values of flags that are not given
 	outputs  outputs
 	settings []string // names of the flags that say what is measured
 
@@ -30,9 +32,26 @@ func newFlags(name, usage string) *flags {
 	return f
 }
 
-// parse parses the arguments. With -help it prints the usage and the flags. quick holds the values
-// of flags that are not given, if -quick is.
-func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) error {
+// quickFlag adds -quick, which gives values to the flags that are not given.
+func (f *flags) quickFlag(what string, values map[string]string) {
+	f.BoolVar(&f.isQuick, "quick", false, "a short run, too small for conclusions: "+what)
+	f.quick = values
+}
+
+// prepare parses the arguments, checks them with config, and opens the outputs.
+func prepare[C any](f *flags, args []string, stdout io.Writer, config func() (C, error)) (
+	c C, err error) {
+	if err = f.parse(args, stdout); err == nil {
+		c, err = config()
+	}
+	if err == nil {
+		err = f.outputs.open()
+	}
+	return c, err
+}
+
+// parse parses the arguments. With -help it prints the usage and the flags.
+func (f *flags) parse(args []string, stdout io.Writer) error {
 	f.VisitAll(func(fl *flag.Flag) { f.settings = append(f.settings, fl.Name) })
 	f.BoolVar(&f.outputs.markdown, "markdown", false, "print the tables as Markdown")
 	f.StringVar(&f.outputs.json.path, "json", "",
@@ -41,12 +60,10 @@ func (f *flags) parse(args []string, stdout io.Writer, quick map[string]string) 
 	if err := f.parseOnly(args, stdout); err != nil {
 		return err
 	}
-	if f.given["quick"] {
-		for name, value := range quick {
-			if !f.given[name] {
-				if err := f.Set(name, value); err != nil {
-					return err
-				}
+	for name, value := range f.quick {
+		if f.isQuick && !f.given[name] {
+			if err := f.Set(name, value); err != nil {
+				return err
 			}
 		}
 	}

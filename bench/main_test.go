@@ -471,52 +471,35 @@ func TestOutputs(t *testing.T) {
 // Flags arrive where they belong; -quick gives way to flags that are given.
 func TestFlags(t *testing.T) {
 	e := newEngineFlags()
-	require.NoError(
-		t,
-		e.parse(
-			[]string{"-num=7", "-quick", "-filters=none, exact"},
-			io.Discard,
-			map[string]string{"num": "10000", "reads": "5000"},
-		),
-	)
-	require.Equal(t, []int{7, 5000}, []int{e.num, e.reads})
+	args := []string{"-num=7", "-quick", "-filters=none, exact"}
+	require.NoError(t, e.parse(args, io.Discard))
+	require.Equal(t, []int{7, 1000}, []int{e.num, e.reads})
 	c, err := e.config()
 	require.NoError(t, err)
 	require.Equal(t, []string{"none", "exact"}, c.Filters)
 	require.Equal(t, 7, c.Keys.Len())
 	require.Equal(t, []time.Duration{0, 100 * time.Microsecond}, c.Disks)
 	require.Equal(t, []int{1, 8}, c.Threads)
-	for _, args := range [][]string{{"-shape=geth-header"}, {"-disk=1ms,5us", "-queue-depth=3"}} {
+	for _, args := range [][]string{{"-shape=geth-header"}, {"-disk=1ms,5us", "-queue-depth=3",
+		"-quick=false"}} {
 		e := newEngineFlags()
-		require.NoError(t, e.parse(args, io.Discard, nil))
+		require.NoError(t, e.parse(args, io.Discard))
 		c, err = e.config()
 		require.NoError(t, err)
 	}
 	require.Equal(t, []time.Duration{5 * time.Microsecond, time.Millisecond}, c.Disks, "sorted")
-	require.Equal(t, 3, c.QueueDepth)
+	require.Equal(t, []int{3, 1 << 13}, []int{c.QueueDepth, c.Reads})
 
 	f := newFilterFlags()
-	require.NoError(t, f.parse([]string{"-work=build,many", "-keys=miss"}, io.Discard, nil))
+	require.NoError(t, f.parse([]string{"-work=build,many", "-keys=miss"}, io.Discard))
 	cells, err := f.config()
 	require.NoError(t, err)
 	require.Len(t, cells.Cells, 4+1, "each kind of work has its own cells")
 
 	r := newRateFlags()
-	require.NoError(
-		t,
-		r.parse(
-			[]string{
-				"-n=8,10M",
-				"-bits=12,9.5",
-				"-seed=9",
-				"-filters=blocked",
-				"-shapes=url",
-				"-densities=10%",
-			},
-			io.Discard,
-			nil,
-		),
-	)
+	args = []string{"-n=8,10M", "-bits=12,9.5", "-seed=9", "-filters=blocked", "-shapes=url",
+		"-densities=10%"}
+	require.NoError(t, r.parse(args, io.Discard))
 	rc, err := r.config()
 	require.NoError(t, err)
 	require.Equal(t, []int{8, 10_000_000}, rc.Ns)

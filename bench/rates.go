@@ -39,7 +39,7 @@ func newRateFlags() *rateFlags {
 	f.IntVar(&f.queries, "queries", 500_000, "absent `keys` to ask for each number of keys, shape "+
 		"and density")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the keys; the same seed gives the same rates")
-	f.Bool("quick", false, "a short run, too small for conclusions: 20 and 1000 keys")
+	f.quickFlag("20 and 1000 keys", map[string]string{"n": "20,1k", "queries": "20000"})
 	return f
 }
 
@@ -87,15 +87,8 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 // rates is the subcommand that measures false-positive rates outside of the engines.
 func rates(ctx context.Context, args []string, stdout io.Writer) error {
 	f := newRateFlags()
-	err := f.parse(args, stdout, map[string]string{"n": "20,1k", "queries": "20000"})
+	config, err := prepare(f.flags, args, stdout, f.config)
 	if err != nil {
-		return err
-	}
-	config, err := f.config()
-	if err != nil {
-		return err
-	}
-	if err := f.outputs.open(); err != nil {
 		return err
 	}
 	config.Progress = report.ProgressOf(ctx, os.Stderr)

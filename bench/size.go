@@ -53,10 +53,35 @@ type sizeRecord struct {
 	FPR   float64 `json:"fpr" doc:"expected false positives per lookup of an absent key"`
 }
 
+// config checks the flags and returns what they ask for, without a kind.
+func (f *sizeFlags) config() (s sizer, err error) {
+	if f.n < 1 {
+		return s, fmt.Errorf("-n %d: pass 1 or more", f.n)
+	}
+	s.n = f.n
+	if s.perFilter, err = keys.ParseN(f.perFilter); err != nil {
+		return s, fmt.Errorf("-per-filter: %w", err)
+	}
+	s.perFilter = min(s.perFilter, s.n)
+	switch {
+	case f.memory != "" && f.given["fpr"]:
+		return s, errors.New("-fpr and -memory: pass one of them")
+	case f.memory != "":
+		f.unused("fpr")
+		if s.bits, err = bitsOfMemory(f.memory, s.n); err != nil {
+			return s, fmt.Errorf("-memory: %w", err)
+		}
+	case !(f.fpr > 0 && f.fpr < 1):
+		return s, fmt.Errorf("-fpr %v: pass a rate above 0 and below 1, such as 0.01", f.fpr)
+	}
+	return s, nil
+}
+
 // A sizer computes the records of one kind.
 type sizer struct {
 	kind.Kind
 	n, perFilter int
+	bits         float64 // per key, if -memory gives them
 }
 
 // new is a constructor as package sizing takes it.
@@ -83,35 +108,14 @@ func (s sizer) record(level string, n int, bits float64) (sizeRecord, error) {
 // size is the subcommand that says how many bits per key to configure.
 func size(_ context.Context, args []string, stdout io.Writer) error {
 	f := newSizeFlags()
-	if err := f.parse(args, stdout, nil); err != nil {
-		return err
-	}
-	perFilter, err := keys.ParseN(f.perFilter)
+	s, err := prepare(f.flags, args, stdout, f.config)
 	if err != nil {
-		return fmt.Errorf("-per-filter: %w", err)
-	}
-	fromMemory := 0.0
-	switch {
-	case f.n < 1:
-		return fmt.Errorf("-n %d: pass 1 or more", f.n)
-	case f.memory != "" && f.given["fpr"]:
-		return errors.New("-fpr and -memory: pass one of them")
-	case f.memory != "":
-		f.unused("fpr")
-		if fromMemory, err = f.bitsOfMemory(); err != nil {
-			return fmt.Errorf("-memory: %w", err)
-		}
-	case !(f.fpr > 0 && f.fpr < 1):
-		return fmt.Errorf("-fpr %v: pass a rate above 0 and below 1, such as 0.01", f.fpr)
-	}
-	if err := f.outputs.open(); err != nil {
 		return err
 	}
 	r := f.report()
-	o := newSizeOutcome(f.n)
-	for _, k := range kind.All {
-		s := sizer{k, f.n, min(perFilter, f.n)}
-		bits, err := fromMemory, error(nil)
+	o := newSizeOutcome(s.n)
+	for _, s.Kind = range kind.All {
+		bits, err := s.bits, error(nil)
 		if f.memory == "" {
 			bits, err = sizing.BitsFor(s.new, s.perFilter, f.fpr)
 		}
@@ -119,7 +123,7 @@ func size(_ context.Context, args []string, stdout io.Writer) error {
 			err = o.add(s, bits, f.levels)
 		}
 		if err != nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v.", k.Name, err))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v.", s.Name, err))
 		}
 	}
 	r.Records, r.Tables = o.records, []report.Table{o.whole}
@@ -231,13 +235,13 @@ func significant(x float64) report.Number {
 	return report.Number{Value: x, Decimals: max(0, 1-int(math.Floor(math.Log10(x))))}
 }
 
-// bitsOfMemory returns the bits per key that -memory has room for.
-func (f *sizeFlags) bitsOfMemory() (float64, error) {
-	memory, err := parseBytes(f.memory)
-	bits := math.Floor(80*memory/float64(f.n)) / 10
+// bitsOfMemory returns the bits that a size has room for, for each of n keys.
+func bitsOfMemory(size string, n int) (float64, error) {
+	memory, err := parseBytes(size)
+	bits := math.Floor(80*memory/float64(n)) / 10
 	if err == nil && !(bits > 0 && bits <= 1000) {
 		err = fmt.Errorf("%s is %.2g bits for each of %d keys: pass a size that has 0.1 to 1000",
-			f.memory, 8*memory/float64(f.n), f.n)
+			size, 8*memory/float64(n), n)
 	}
 	return bits, err
 }
