@@ -87,10 +87,10 @@ func (f *curveFlags) config() (c curvebench.Config, err error) {
 			}
 		}
 	}
-	if c.N, err = keys.ParseN(f.n); err != nil {
+	if c.N, err = keys.ParsePerFilter(f.n); err != nil {
 		return c, fmt.Errorf("-n: %w", err)
 	}
-	if c.AtKeys, err = parseList("at-n", f.atKeys, keys.ParseN); err != nil {
+	if c.AtKeys, err = parseList("at-n", f.atKeys, keys.ParsePerFilter); err != nil {
 		return c, err
 	}
 	slices.Sort(c.AtKeys)

@@ -102,7 +102,7 @@ func (f *filterFlags) config() (c filterbench.Config, err error) {
 	}
 	var ns, lengths []int
 	if f.ns != "" {
-		if ns, err = parseList("n", f.ns, keys.ParseN); err != nil {
+		if ns, err = parseList("n", f.ns, keys.ParsePerFilter); err != nil {
 			return c, err
 		}
 	}

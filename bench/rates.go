@@ -63,7 +63,7 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	if c.Ns, err = parseList("n", f.ns, keys.ParseN); err != nil {
+	if c.Ns, err = parseList("n", f.ns, keys.ParsePerFilter); err != nil {
 		return c, err
 	}
 	if c.Ns, err = f.fitting(own, c.Ns, "n"); err != nil {

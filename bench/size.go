@@ -20,18 +20,16 @@ import (
 // sizeFlags is the flags of `bench size`.
 type sizeFlags struct {
 	*flags
-	n         int
-	fpr       float64
-	memory    string
-	perFilter string
-	levels    bool
+	n, memory, perFilter string
+	fpr                  float64
+	levels               bool
 }
 
 func newSizeFlags() *sizeFlags {
 	f := &sizeFlags{flags: newFlags("size", "Computes how many bits per key to configure, "+
 		"and what it costs, for each kind of filter. The rates are those of well-mixed keys; for dense "+
 		"numbers see bench rates.")}
-	f.IntVar(&f.n, "n", 10_000_000, "`keys` in the database")
+	f.StringVar(&f.n, "n", "10M", "`keys` in the database")
 	f.Float64Var(&f.fpr, "fpr", 0.01, "the `rate` of false positives to reach")
 	f.StringVar(&f.memory, "memory", "", "the `size` of all filters, such as 16MiB, instead of "+
 		"-fpr")
@@ -55,11 +53,11 @@ type sizeRecord struct {
 
 // config checks the flags and returns what they ask for, without a kind.
 func (f *sizeFlags) config() (s sizer, err error) {
-	if f.n < 1 {
-		return s, fmt.Errorf("-n %d: pass 1 or more", f.n)
+	const most = math.MaxInt / 1_000_000 * 1_000_000 // FormatN writes it as millions
+	if s.n, err = keys.ParseN(f.n, most); err != nil {
+		return s, fmt.Errorf("-n: %w", err)
 	}
-	s.n = f.n
-	if s.perFilter, err = keys.ParseN(f.perFilter); err != nil {
+	if s.perFilter, err = keys.ParsePerFilter(f.perFilter); err != nil {
 		return s, fmt.Errorf("-per-filter: %w", err)
 	}
 	s.perFilter = min(s.perFilter, s.n)

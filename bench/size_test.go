@@ -30,7 +30,7 @@ func runSize(args ...string) (string, error) {
 
 func TestSizeRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
-		"-n 0: pass 1 or more":  {"-n", "0"},
+		`-n: "0": pass a`:       {"-n", "0"},
 		"-fpr 1: pass a rate":   {"-fpr", "1"},
 		`-memory: "16"`:         {"-memory", "16"},
 		`-memory: "NaNMiB"`:     {"-memory", "NaNMiB"},
@@ -46,7 +46,7 @@ func TestSizeRefuses(t *testing.T) {
 // 20 filters of 500 keys in 16 KiB: 13.1 bits per key for each kind, in 17 KiB at most.
 func TestSize(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "size.json")
-	out, err := runSize("-n", "10000", "-per-filter", "500", "-memory", "16KiB", "-levels", "-json",
+	out, err := runSize("-n", "10k", "-per-filter", "500", "-memory", "16KiB", "-levels", "-json",
 		file)
 	require.NoError(t, err)
 	require.Contains(t, out, "policy.NewRibbon")

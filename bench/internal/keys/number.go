@@ -17,8 +17,11 @@ func FormatN(n int) string {
 	return strconv.Itoa(n)
 }
 
-// ParseN reads what FormatN writes, from 1 to 10M.
-func ParseN(s string) (int, error) {
+// ParsePerFilter is ParseN for the keys of one filter: 10M of them take some GB of memory.
+func ParsePerFilter(s string) (int, error) { return ParseN(s, 10_000_000) }
+
+// ParseN reads what FormatN writes, from 1 to most.
+func ParseN(s string, most int) (int, error) {
 	digits, unit := s, 1
 	if d, ok := strings.CutSuffix(s, "M"); ok {
 		digits, unit = d, 1_000_000
@@ -26,8 +29,9 @@ func ParseN(s string) (int, error) {
 		digits, unit = d, 1000
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > 10_000_000/unit {
-		return 0, fmt.Errorf("%q: pass a number of keys from 1 to 10M, such as 32, 10k or 1M", s)
+	if err != nil || n < 1 || n > most/unit {
+		return 0, fmt.Errorf("%q: pass a number of keys from 1 to %s, such as 32, 10k or 1M", s,
+			FormatN(most))
 	}
 	return n * unit, nil
 }

@@ -104,15 +104,18 @@ func TestRefusedSets(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for text, n := range map[string]int{"1": 1, "1025": 1025, "10k": 10_000, "1M": 1_000_000, "10M": 10_000_000} {
-		got, err := ParseN(text)
+		got, err := ParsePerFilter(text)
 		require.NoError(t, err)
 		require.Equal(t, n, got)
 		require.Equal(t, text, FormatN(n))
 	}
 	for _, text := range []string{"", "0", "-1", "k", "1G", "11M", "1.5k", "99999999999999999999"} {
-		_, err := ParseN(text)
-		require.ErrorContains(t, err, "pass a number of keys")
+		_, err := ParsePerFilter(text)
+		require.ErrorContains(t, err, "pass a number of keys from 1 to 10M")
 	}
+	n, err := ParseN("11M", 12_000_000)
+	require.NoError(t, err)
+	require.Equal(t, 11_000_000, n)
 }
 
 func TestAppendRandom(t *testing.T) {
