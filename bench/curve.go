@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/curvebench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
@@ -142,15 +141,6 @@ func curve(ctx context.Context, args []string, stdout io.Writer) error {
 	config.Progress = report.ProgressOf(ctx, os.Stderr)
 	records, err := config.Run(ctx)
 	r := f.report()
-	curvebench.Report(r, records)
-	static := config.Static()
-	if slices.Contains(config.Views, curvebench.Fill) && len(static) > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("Not measured against fill: %s. Each filter is made "+
-			"for the keys that it is built of, and has no room for more.",
-			strings.Join(static, ", ")))
-	}
-	if err == nil {
-		err = f.outputs.svg.write(func(w io.Writer) error { return curvebench.Draw(records, w) })
-	}
+	config.Report(r, records)
 	return f.outputs.finish(r, stdout, err)
 }

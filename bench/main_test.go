@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -47,7 +48,25 @@ type result struct {
 type process struct {
 	*exec.Cmd
 	dir            string
-	stdout, stderr bytes.Buffer
+	stdout, stderr buffer
+}
+
+// A buffer can be read while the program writes to it.
+type buffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 // start starts the program; dir is the directory for its temporary files.
@@ -328,43 +347,25 @@ func TestBadInput(t *testing.T) {
 
 // An interrupted benchmark prints and writes what it has measured, and says that it is incomplete.
 func TestInterruption(t *testing.T) {
-	for name, c := range map[string]struct {
-		args  []string
-		after int // lines of progress
-	}{
-		"engines": {[]string{"-num=2000", "-reads=1000", "-rounds=1000", "-engines=goleveldb"}, 3},
-		"filters": {[]string{"filters", "-n=32", "-len=8,16,24,32,40,48,56,64", "-work=lookup", "-rounds=20"}, 3},
-		"rates": {[]string{"rates", "-n=8,1M,2M", "-bits=10", "-shapes=random,decimal",
-			"-filters=exact", "-queries=20000"}, 3},
+	picture := filepath.Join(t.TempDir(), "curve.svg")
+	for name, args := range map[string][]string{
+		"engines": {"-num=2000", "-reads=1000", "-rounds=1000", "-engines=goleveldb"},
+		"filters": {"filters", "-n=32", "-len=8,16,24,32,40,48,56,64", "-work=lookup",
+			"-rounds=20"},
+		"rates": {"rates", "-n=8,1M,2M", "-bits=10", "-shapes=random,decimal",
+			"-filters=exact", "-queries=20000"},
+		"curve": {"curve", "-against=bits", "-filters=blocked", "-runs=1000", "-svg=" + picture},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags, read := files(t)
-			stderr := filepath.Join(t.TempDir(), "stderr")
-			file, err := os.Create(stderr)
-			require.NoError(t, err)
-			defer file.Close()
-			p := &process{
-				Cmd: exec.Command(os.Args[0], append(c.args, flags...)...),
-				dir: t.TempDir(),
-			}
-			p.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1", "TMPDIR="+p.dir)
-			p.Cmd.Stdout, p.Cmd.Stderr = &p.stdout, file
-			require.NoError(t, p.Start())
-			lines := func() string {
-				content, err := os.ReadFile(stderr)
-				require.NoError(t, err)
-				return string(content)
-			}
-			require.Eventually(
-				t,
-				func() bool { return strings.Count(lines(), "\n") >= c.after },
-				time.Minute,
-				5*time.Millisecond,
-			)
+			p := start(t, t.TempDir(), append(args, flags...)...)
+			require.Eventually(t, func() bool {
+				return strings.Count(p.stderr.String(), "\n") >= 3 // lines of progress
+			}, time.Minute, 5*time.Millisecond)
 			require.NoError(t, p.Process.Signal(os.Interrupt))
 			r := p.finish(t)
 			require.Equal(t, exitInterrupted, r.status)
-			require.True(t, strings.HasSuffix(lines(), "bench: interrupted\n"), lines())
+			require.True(t, strings.HasSuffix(r.stderr, "bench: interrupted\n"), r.stderr)
 			require.Empty(t, r.left)
 			require.Contains(t, r.stdout, "INCOMPLETE, because it ended early: interrupted")
 			d, table := read()
@@ -373,6 +374,9 @@ func TestInterruption(t *testing.T) {
 			require.True(t, strings.HasSuffix(strings.Join(table[1], ","), ",false"))
 		})
 	}
+	content, err := os.ReadFile(picture)
+	require.NoError(t, err)
+	require.Contains(t, string(content), "10k keys per filter, INCOMPLETE")
 }
 
 // Nothing was measured yet: nothing is printed, and files keep what they had.

@@ -16,7 +16,7 @@ import (
 type outputs struct {
 	markdown  bool
 	json, csv output
-	svg       output // of subcommands that draw, which write it themselves
+	svg       output // of subcommands that draw
 }
 
 // open opens the files, so that a wrong path is found before the benchmark runs and not after.
@@ -44,7 +44,8 @@ func (o *outputs) finish(r *report.Report, stdout io.Writer, err error) error {
 	if o.markdown {
 		writeText = r.WriteMarkdown
 	}
-	return errors.Join(err, writeText(stdout), o.json.write(r.WriteJSON), o.csv.write(r.WriteCSV))
+	return errors.Join(err, writeText(stdout), o.json.write(r.WriteJSON), o.csv.write(r.WriteCSV),
+		o.svg.write(r.WriteSVG))
 }
 
 // width returns the width of a terminal, or 100.

@@ -1,28 +1,23 @@
 package main
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestPlay(t *testing.T) {
-	p := &process{Cmd: exec.Command(os.Args[0], "play", "-open=false"), dir: t.TempDir()}
-	p.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1")
-	p.Cmd.Stderr = &p.stderr
-	stdout, err := p.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.Start())
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	require.NoError(t, err)
-	url := regexp.MustCompile(`^http://127\.0\.0\.1:\d+`).FindString(line)
-	require.NotEmpty(t, url, line)
+	p := start(t, t.TempDir(), "play", "-open=false")
+	require.Eventually(t, func() bool { return strings.Contains(p.stdout.String(), "\n") },
+		time.Minute, 5*time.Millisecond)
+	url := regexp.MustCompile(`^http://127\.0\.0\.1:\d+`).FindString(p.stdout.String())
+	require.NotEmpty(t, url)
 	response, err := http.Get(url)
 	require.NoError(t, err)
 	defer response.Body.Close()

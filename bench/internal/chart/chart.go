@@ -73,6 +73,9 @@ func (c *Chart) EveryX(step float64) {
 }
 
 func logarithmic(axis *plot.Axis, low, high float64) {
+	if low == high { // or Gonum would take 1 from one end, which leaves 0 or less
+		low, high = low/2, high*2
+	}
 	axis.Scale, axis.Min, axis.Max = logScale{}, low, high
 	steps := []float64{1, 2, 5}
 	if high/low > 300 { // or the labels overlap

@@ -44,17 +44,16 @@ type Config struct {
 	AtBits []float64 // in Bits
 	AtKeys []int     // in Keys
 
-	Runs    int
-	Queries int // absent keys that a run asks for each point
-	// Target is a rate to compare with, or 0.
-	Target   float64
-	Seed     int64 // the same seed gives the same rates
+	Runs     int
+	Queries  int     // absent keys that a run asks for each point
+	Target   float64 // a rate to compare with, above 0
+	Seed     int64   // the same seed gives the same rates
 	Progress report.Progress
 }
 
-// Static returns the names of the kinds whose filters have no room for other numbers of keys than
+// static returns the names of the kinds whose filters have no room for other numbers of keys than
 // they are built of. They are not in Fill.
-func (c *Config) Static() (names []string) {
+func (c *Config) static() (names []string) {
 	for _, k := range c.Kinds {
 		if !k.OneSize {
 			names = append(names, k.Name)

@@ -12,11 +12,16 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
-// Draw writes the charts side by side as SVG.
-func Draw(records []Record, w io.Writer) error {
+// Draw writes the charts side by side as SVG. They say if the records are not complete.
+func Draw(records []Record, complete bool, w io.Writer) error {
 	charts, err := Charts(records)
 	if err != nil {
 		return err
+	}
+	for _, c := range charts {
+		if !complete {
+			c.Title.Text += ", INCOMPLETE"
+		}
 	}
 	f := chart.Figure{
 		Title: "False-positive rates against fill, bits per key and keys per filter",

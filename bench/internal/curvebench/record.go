@@ -24,7 +24,7 @@ type Record struct {
 	Predicted float64 `json:"predicted" doc:"this module's prediction, for well-mixed keys"`
 	Mean      float64 `json:"mean" doc:"mean rate of the runs, 0 to 1"`
 	Deviation float64 `json:"deviation" doc:"standard deviation of the runs' rates"`
-	Target    float64 `json:"target" doc:"rate to compare with, 0 if none"`
+	Target    float64 `json:"target" doc:"rate to compare with"`
 	Runs      []Run   `json:"runs" doc:"the runs, each with other keys"`
 }
 

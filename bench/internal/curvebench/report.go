@@ -2,14 +2,18 @@ package curvebench
 
 import (
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// Report fills in the records, the tables and the notes.
-func Report(r *report.Report, records []Record) {
+// Report fills in the records, the tables, the picture and the notes.
+func (c *Config) Report(r *report.Report, records []Record) {
 	r.Records = records
+	r.WriteSVG = func(w io.Writer) error { return Draw(records, r.Incomplete == nil, w) }
 	for _, v := range Views {
 		if curves := byKind(records, v); len(curves) > 0 {
 			r.Tables = append(r.Tables, table(v, curves))
@@ -18,6 +22,11 @@ func Report(r *report.Report, records []Record) {
 	r.Notes = append(r.Notes, "A rate is the mean of the runs, each with other keys, and their "+
 		"standard deviation. Predictions are of well-mixed keys; dense numbers have more false "+
 		"positives in exact filters. The textbook's rate is (1 - e^(-kn/m))^k.")
+	if static := c.static(); slices.Contains(c.Views, Fill) && len(static) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Not measured against fill: %s. Each filter is made "+
+			"for the keys that it is built of, and has no room for more.",
+			strings.Join(static, ", ")))
+	}
 }
 
 // table has a row for each point, and for each kind what was measured and what was computed.

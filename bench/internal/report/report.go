@@ -2,6 +2,8 @@
 // documents, and as JSON and CSV for programs.
 package report
 
+import "io"
+
 // A Report is what one run of a benchmark measured, with what it depends on.
 type Report struct {
 	Command     string // such as "bench engines"
@@ -17,6 +19,7 @@ type Report struct {
 	Conclusion []string // lines
 	// Incomplete is why the benchmark ended early, or nil.
 	Incomplete error
+	WriteSVG   func(io.Writer) error // of benchmarks that draw
 }
 
 // AddVersion adds the version of something that was compared.
