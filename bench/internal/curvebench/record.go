@@ -3,7 +3,6 @@ package curvebench
 import (
 	"math"
 
-	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/sizing"
@@ -44,7 +43,7 @@ func (c *Config) newRecord(v View, r ratebench.Result) (Record, error) {
 	}
 	record := Record{
 		View: string(v), Kind: r.Kind.Name, Shape: r.Shape.Name, Density: r.Density.Name,
-		Capacity: r.N, N: r.N, Bits: r.Bits, Target: c.Target,
+		Capacity: r.N, N: r.N, Bits: r.Bits, K: r.K, Target: c.Target,
 	}
 	if s, ok := p.(sized); ok {
 		p, record.Capacity = s.Policy, s.capacity
@@ -55,26 +54,10 @@ func (c *Config) newRecord(v View, r ratebench.Result) (Record, error) {
 	if err != nil {
 		return record, err
 	}
-	info, err := example(p, record.Capacity)
-	if err != nil {
-		return record, err
-	}
-	record.K = info.K
-	if info.Encoding != policy.EncodingRibbon {
-		record.Textbook, err = sizing.FPP(float64(r.N), float64(8*len(info.Payload)), info.K)
+	if r.Encoding != policy.EncodingRibbon {
+		record.Textbook, err = sizing.FPP(float64(r.N), float64(8*r.BitBytes), r.K)
 	}
 	return record, err
-}
-
-// example returns what a filter of n random keys says of itself.
-func example(p policy.Policy, n int) (policy.Info, error) {
-	b := p.NewBuilder()
-	var key []byte
-	for i := range n {
-		key = keys.AppendRandom(key[:0], keys.MinLength, uint64(i))
-		b.Add(key)
-	}
-	return policy.Parse(b.Finish(nil))
 }
 
 // summarize computes the mean and the standard deviation of the runs.

@@ -17,6 +17,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 // ErrLostKey is the error of a filter that lost a key.
@@ -54,11 +55,16 @@ type Config struct {
 // A Result is what was measured of a kind in a cell.
 type Result struct {
 	Cell
-	Kind  kind.Kind
-	Bits  float64
-	Rate  Rate
-	Size  float64 // of a filter, in bytes, a mean
-	Whole bool    // the filter is not divided into lines
+	Kind kind.Kind
+	Bits float64
+	Rate Rate
+	Size float64 // of a filter, in bytes, a mean
+
+	// Of the last filter:
+	Whole    bool // it is not divided into lines
+	BitBytes int  // without the trailer
+	K        int
+	Encoding policy.Encoding
 }
 
 // Cells returns the cells to measure, by number of keys and shape.

@@ -262,11 +262,12 @@ func outcome(t *testing.T, n int, bits float64, exactRandom, other Rate) *Outcom
 	exact, blocked := kind.Exact, named(t, "blocked")
 	c := config(exact, blocked)
 	c.Ns, c.Bits = []int{n}, []float64{bits}
+	result := func(of Cell, k kind.Kind, rate Rate, size float64) Result {
+		return Result{Cell: of, Kind: k, Bits: bits, Rate: rate, Size: size, Whole: true}
+	}
 	return &Outcome{c, []Result{
-		{beside, exact, bits, exactRandom, 128, true},
-		{beside, blocked, bits, rate(1), 256, true},
-		{cell, exact, bits, rate(900_000), 128, true},
-		{cell, blocked, bits, other, 256, true},
+		result(beside, exact, exactRandom, 128), result(beside, blocked, rate(1), 256),
+		result(cell, exact, rate(900_000), 128), result(cell, blocked, other, 256),
 	}}
 }
 

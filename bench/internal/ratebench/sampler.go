@@ -111,7 +111,8 @@ func (s *sampler) sample(present, absent [][]byte) error {
 	if e := info.Encoding; err != nil || e != s.Kind.Encoding && e != s.Kind.Smallest {
 		return fmt.Errorf("its filter is of the encoding %q (%v)", info.Encoding, err)
 	}
-	s.Whole = info.LineBytes == len(info.Payload)
+	s.K, s.BitBytes, s.Encoding = info.K, len(info.Payload), info.Encoding
+	s.Whole = info.LineBytes == s.BitBytes
 	s.Rate.add(len(absent), s.count(absent))
 	s.Size += (float64(len(s.filter)) - s.Size) / float64(s.Rate.Filters)
 	return nil
