@@ -117,6 +117,11 @@ func reports(ctx context.Context, args []string, stdout io.Writer) error {
 	if f.out == "" {
 		return errors.New("-out: pass a directory for the files, such as -out report")
 	}
+	for _, name := range []string{"keys", "shape", "density", "bits", "quick"} {
+		if f.from != "" && f.given[name] {
+			return fmt.Errorf("-from has the results of a run: leave out -%s", name)
+		}
+	}
 	for _, input := range []string{f.compare, f.from} {
 		if sameFile(input, filepath.Join(f.out, labreport.ResultsFile)) {
 			return fmt.Errorf("-out: pass another directory, or %s would be replaced", input)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,4 +55,22 @@ func TestReport(t *testing.T) {
 	made, err = os.ReadFile(filepath.Join(again, "report.html"))
 	require.NoError(t, err)
 	require.Contains(t, string(made), "0 better, 0 worse, ")
+}
+
+func TestReportRefused(t *testing.T) {
+	dir := t.TempDir()
+	results := filepath.Join(dir, "results.json")
+	require.NoError(t, os.WriteFile(results, nil, 0o600))
+	for args, message := range map[string]string{
+		"-from=" + results:       results + " would be replaced",
+		"-compare=" + results:    results + " would be replaced",
+		"-from=old -keys=k":      "-from has the results of a run: leave out -keys",
+		"-from=old -shape=user":  "leave out -shape",
+		"-from=old -density=10%": "leave out -density",
+		"-from=old -bits=10":     "leave out -bits",
+		"-from=old -quick":       "leave out -quick",
+	} {
+		all := append([]string{"report", "-out=" + dir}, strings.Fields(args)...)
+		require.ErrorContains(t, run(context.Background(), all, io.Discard), message)
+	}
 }
