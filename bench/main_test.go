@@ -298,6 +298,8 @@ func TestBadInput(t *testing.T) {
 		{"-bits=NaN", "-bits: policy: NaN bits per key"},
 		{"-density=1", `-density: no "1": choose from alternating,63%,10%,beyond`},
 		{"-shape=octal", `-shape: no "octal": choose from random,`},
+		{"-shape=user,decimal", "-shape, -density: pass one of each"},
+		{"-density=63%,10%", "-shape, -density: pass one of each"},
 		{"-engines=rocksdb", `-engines: no "rocksdb": choose from goleveldb,pebblev1,pebblev2`},
 		{"-filters=none,none", `-filters: "none" is named twice`},
 		{"-reads=-1", "-reads -1, -rounds 3, -queue-depth 32: pass 1 or more"},
