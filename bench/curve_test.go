@@ -28,16 +28,18 @@ func TestCurve(t *testing.T) {
 	content, err := os.ReadFile(svg)
 	require.NoError(t, err)
 	require.Contains(t, string(content), "capacity")
-	require.Equal(t, r.stdout, bench(t, args...).stdout, "same flags, same figures")
+	alone := bench(t, append(args, "-filters=blocked")...)
+	require.Zero(t, alone.status, alone.stderr)
 	_, again := read()
-	require.Equal(t, lines, again)
+	require.Len(t, again, 1+3+2+2)
+	require.Subset(t, lines, again, "same flags, same figures")
 }
 
 // Own keys are divided among the filters: 3000 are enough for some 2000 present ones.
 func TestCurveOwnKeys(t *testing.T) {
 	flags, read := files(t)
 	r := bench(t, append([]string{"curve", "-keys=" + listFile(t, 3000), "-runs=1",
-		"-queries=1000", "-filters=exact,blocked", "-at-bits=10"}, flags...)...)
+		"-queries=1000", "-filters=blocked", "-at-bits=10"}, flags...)...)
 	require.Zero(t, r.status, r.stderr)
 	d, _ := read()
 	fullest, largest := 0.0, 0.0

@@ -14,27 +14,23 @@ func TestFullDisk(t *testing.T) {
 	for _, engine := range []string{"goleveldb", "pebblev1", "pebblev2"} {
 		for _, size := range []string{"1m", "5m", "9m"} {
 			t.Run(engine+"/"+size, func(t *testing.T) {
+				t.Parallel() // it waits most of the time
 				dir := t.TempDir()
 				if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
 					t.Skipf("needs to mount a small file system, as root can: %v", err)
 				}
 				defer func() { require.NoError(t, syscall.Unmount(dir, 0)) }()
-				p := start(t, dir, "-dir="+dir, "-num=100000", "-rounds=1", "-disk=0", "-engines="+engine)
-				timer := time.AfterFunc(
-					time.Minute,
-					func() { _ = p.Process.Signal(syscall.SIGQUIT) },
-				)
+				p := start(t, dir, "-dir="+dir, "-num=100000", "-rounds=1", "-disk=0",
+					"-engines="+engine)
+				timer := time.AfterFunc(time.Minute, func() {
+					_ = p.Process.Signal(syscall.SIGQUIT)
+				})
 				defer timer.Stop()
 				r := p.finish(t)
 				require.Equal(t, exitCannotRun, r.status, r.stderr)
 				require.Contains(t, r.stderr, syscall.ENOSPC.Error())
-				require.Equal(
-					t,
-					2,
-					strings.Count(r.stderr, "\n"),
-					"progress and one line: %s",
-					r.stderr,
-				)
+				require.Equal(t, 2, strings.Count(r.stderr, "\n"), "progress and one line: %s",
+					r.stderr)
 				require.Empty(t, r.left)
 				require.Empty(t, r.stdout)
 			})

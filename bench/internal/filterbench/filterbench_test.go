@@ -286,11 +286,7 @@ func TestTurns(t *testing.T) {
 		Rounds:      8,
 		Seed:        3,
 		Progress:    noProgress,
-		Cells: []Cell{
-			{Lookup, 32, 8, Miss},
-			{Build, 10_000, 8, ""},
-			{Lookup, large, 8, Miss},
-		},
+		Cells:       []Cell{{Lookup, 32, 8, Miss}, {Build, 10_000, 8, ""}},
 	}
 	require.Equal(t, []string{"a", "a again", "b"}, c.Names())
 	results, err := c.Run(context.Background())
@@ -302,7 +298,6 @@ func TestTurns(t *testing.T) {
 		append(results[0].Times["a"], results[0].Times["a again"]...),
 	)
 	require.Equal(t, 7.0, results[1].Times["a"][0])
-	require.Len(t, results[2].Times["a"], 8)
 	orders := map[string]bool{}
 	for round := range 8 {
 		order := turns[3*round : 3*round+3]

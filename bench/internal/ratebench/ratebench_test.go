@@ -232,7 +232,7 @@ func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("enough")
 	c := config(kind.All...)
-	c.Ns = []int{20, 1_000_000}
+	c.Ns = []int{20, 100_000}
 	c.Progress = func(step, total int, _ string) {
 		require.Equal(t, 2*34, total)
 		if step == 34 {
