@@ -145,13 +145,8 @@ func TestEngines(t *testing.T) {
 	}
 	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
 	runs := 3 * (len(engine.Filters()) + 1)
-	require.Equal(
-		t,
-		runs,
-		strings.Count(r.stderr, "\n"),
-		"a line of progress for each:\n%s",
-		r.stderr,
-	)
+	require.Equal(t, runs, strings.Count(r.stderr, "\n"), "a line of progress for each:\n%s",
+		r.stderr)
 	d, lines := read()
 	require.True(t, d.Complete)
 	require.Len(t, d.Records, runs)
@@ -232,12 +227,8 @@ func TestRates(t *testing.T) {
 	}
 	require.Equal(t, 4, strings.Count(r.stderr, "\n"), r.stderr)
 	d, lines := read()
-	require.Len(
-		t,
-		d.Records,
-		len(kind.All)*2*3*2,
-		"kinds, bits, shapes and densities, numbers of keys",
-	)
+	require.Len(t, d.Records, len(kind.All)*2*3*2,
+		"kinds, bits, shapes and densities, numbers of keys")
 	require.Equal(t, r.stdout, bench(t, args...).stdout, "same flags, same figures")
 	_, again := read()
 	require.Equal(t, lines, again)
@@ -446,10 +437,8 @@ func TestOutputs(t *testing.T) {
 		o := output{path: path}
 		require.NoError(t, o.open())
 		if text != "" {
-			require.NoError(
-				t,
-				o.write(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }),
-			)
+			require.NoError(t,
+				o.write(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
 		}
 	}
 	content := func() string {
@@ -511,9 +500,6 @@ func TestFlags(t *testing.T) {
 	require.Equal(t, []int{8, 10_000_000}, rc.Ns)
 	require.Equal(t, []float64{12, 9.5}, rc.Bits)
 	require.Equal(t, int64(9), rc.Seed)
-	require.Equal(
-		t,
-		[]string{"blocked", "url", "10%"},
-		[]string{rc.Kinds[0].Name, rc.Shapes[0].Name, rc.Densities[0].Name},
-	)
+	require.Equal(t, []string{"blocked", "url", "10%"},
+		[]string{rc.Kinds[0].Name, rc.Shapes[0].Name, rc.Densities[0].Name})
 }

@@ -86,12 +86,8 @@ func TestEngines(t *testing.T) {
 				}
 				for level := range NumLevels {
 					if n, _ := config.Counts.Level(level); n > 0 {
-						require.True(
-							t,
-							level == 0 || levels[level].Filters > 0,
-							"L%d has no filters",
-							level,
-						)
+						require.True(t, level == 0 || levels[level].Filters > 0,
+							"L%d has no filters", level)
 					}
 				}
 				require.NoError(t, db.Close())

@@ -140,11 +140,8 @@ func TestRounds(t *testing.T) {
 			require.True(t, p.is(c.passes()[i]))
 			require.False(t, p.is(c.passes()[9-i]))
 		}
-		require.Equal(
-			t,
-			[]int64{500, 0, 500, 0},
-			[]int64{r.BetweenLookups, r.BetweenChecks, r.BeyondLookups, r.BeyondChecks},
-		)
+		require.Equal(t, []int64{500, 0, 500, 0},
+			[]int64{r.BetweenLookups, r.BetweenChecks, r.BeyondLookups, r.BeyondChecks})
 		require.Equal(t, int64(7), r.Levels[0].Filters)
 	}
 	requireEmpty(t, c.Dir)

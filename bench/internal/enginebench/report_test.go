@@ -98,21 +98,12 @@ func TestText(t *testing.T) {
 	require.Equal(t, []string{"0.0", "", "", ""}, line(t, text, 2, "pebblev2", "builtin"))
 	require.Equal(t, []string{"0.0", "1.5", "", ""}, line(t, text, 2, "pebblev2", "exact"))
 	require.Equal(t, []string{"0.0", "1.2", "1.5", ""}, line(t, text, 2, "pebblev2", "blocked"))
-	require.Equal(
-		t,
-		[]string{"2.50", "2.40", "4.00", "1.00", "140", "1.250", "0.00"},
-		line(t, text, 3, "pebblev2", "exact"),
-	)
-	require.Equal(
-		t,
-		[]string{"2", "3.0", "50", "0.000", "20.00", "20.00", "20.00"},
-		line(t, text, 1, "L0"),
-	)
-	require.Equal(
-		t,
-		[]string{"4", "5.0", "150", "0.001", "0.50", "0.50", "0.50"},
-		line(t, text, 1, "L2"),
-	)
+	require.Equal(t, []string{"2.50", "2.40", "4.00", "1.00", "140", "1.250", "0.00"},
+		line(t, text, 3, "pebblev2", "exact"))
+	require.Equal(t, []string{"2", "3.0", "50", "0.000", "20.00", "20.00", "20.00"},
+		line(t, text, 1, "L0"))
+	require.Equal(t, []string{"4", "5.0", "150", "0.001", "0.50", "0.50", "0.50"},
+		line(t, text, 1, "L2"))
 	require.NotContains(t, text, "L1 ")
 	require.NotContains(t, text, "WARNING")
 	conclusion := strings.Join(strings.Fields(text[strings.Index(text, "Conclusion"):]), " ")

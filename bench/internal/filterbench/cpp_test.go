@@ -150,10 +150,8 @@ func TestCPPAnswers(t *testing.T) {
 	require.Greater(t, matches, 500)
 
 	for _, copies := range []int{1, 2, 30} {
-		require.NoError(
-			t,
-			c.SetQueries(&Queries{Filters: filters, Copies: copies, Index: index, Keys: queries}),
-		)
+		require.NoError(t,
+			c.SetQueries(&Queries{Filters: filters, Copies: copies, Index: index, Keys: queries}))
 		got, err := c.Answers()
 		require.NoError(t, err)
 		require.Equal(t, want, got)

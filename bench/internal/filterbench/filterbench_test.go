@@ -48,17 +48,10 @@ func TestRunWithCPP(t *testing.T) {
 }
 
 func testRun(t *testing.T, contestants []Contestant) {
-	c := Config{
-		Contestants: contestants,
-		Rounds:      2,
-		Seed:        1,
-		ManyBytes:   4 << 20,
-		Progress:    noProgress,
-	}
-	c.Cells = append(
-		Cells([]Work{Lookup, Batch, Build}, []int{32, 1000}, []int{16}, Mixes),
-		Cell{Many, 10_000, 16, Hit},
-	)
+	c := Config{Contestants: contestants, Rounds: 2, Seed: 1, ManyBytes: 4 << 20,
+		Progress: noProgress}
+	c.Cells = append(Cells([]Work{Lookup, Batch, Build}, []int{32, 1000}, []int{16}, Mixes),
+		Cell{Many, 10_000, 16, Hit})
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
 	require.Len(t, results, 2*2*2+2+1)
@@ -119,9 +112,7 @@ type tallyBuilder struct {
 
 func (b *tallyBuilder) Add(key []byte) { b.tally.added++; b.Builder.Add(key) }
 
-func (b *tallyBuilder) Finish(
-	dst []byte,
-) []byte {
+func (b *tallyBuilder) Finish(dst []byte) []byte {
 	b.tally.finished++
 	return b.Builder.Finish(dst)
 }
@@ -136,14 +127,8 @@ func TestWorkIsDone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{640_000, 64}, []int{c.added, c.finished})
 
-	q := newQueries(
-		Cell{Many, 10_000, 16, Hit},
-		m.materialOf,
-		rand.New(rand.NewSource(1)),
-	).in(
-		filters,
-		64<<20,
-	)
+	q := newQueries(Cell{Many, 10_000, 16, Hit}, m.materialOf, rand.New(rand.NewSource(1)))
+	q = q.in(filters, 64<<20)
 	require.NoError(t, contestant.SetQueries(q))
 	_, matches, err := contestant.Lookup(0)
 	require.NoError(t, err)
@@ -200,14 +185,8 @@ func TestTimeOfAPass(t *testing.T) {
 	m := newMaterial(materialOf{1, 32, 16})
 	filters, err := m.filtersOf(contestant)
 	require.NoError(t, err)
-	q := newQueries(
-		Cell{Lookup, 32, 16, Miss},
-		m.materialOf,
-		rand.New(rand.NewSource(1)),
-	).in(
-		filters,
-		0,
-	)
+	q := newQueries(Cell{Lookup, 32, 16, Miss}, m.materialOf, rand.New(rand.NewSource(1)))
+	q = q.in(filters, 0)
 	s.first = &q.Keys[0][0]
 	require.NoError(t, contestant.SetQueries(q))
 	d, _, err := contestant.Lookup(0)
@@ -223,6 +202,9 @@ func TestWrongContestants(t *testing.T) {
 	present := keys.AppendRandom(nil, 16, 7)
 	absent := keys.AppendRandom(nil, 16, firstAbsent+1)
 	calls := 0
+	later := func(call int) func([]byte, bool) bool {
+		return func(_ []byte, may bool) bool { calls++; return may || calls == call }
+	}
 	for _, c := range []struct {
 		name    string
 		policy  wrong
@@ -230,20 +212,24 @@ func TestWrongContestants(t *testing.T) {
 		message string
 	}{
 		{"none", wrong{p, answers, filters}, Cell{Lookup, 100, 16, Hit}, ""},
-		{"lost key", wrong{p, func(key []byte, may bool) bool { return may && !bytes.Equal(key, present) }, filters}, Cell{Lookup, 100, 16, Hit}, "lost the key"},
-		{"another answer", wrong{p, func(key []byte, may bool) bool { return may || bytes.Equal(key, absent) }, filters}, Cell{Many, 10_000, 16, Miss}, "another contestant says"},
-		{"another answer later", wrong{p, func(_ []byte, may bool) bool { calls++; return may || calls == numQueries+5 }, filters}, Cell{Lookup, 100, 16, Miss}, ""},
-		{"another answer while timed", wrong{p, func(_ []byte, may bool) bool { calls++; return may || calls == 2*numQueries+5 }, filters}, Cell{Lookup, 100, 16, Miss}, "while timed"},
-		{"other bytes", wrong{p, answers, func(f []byte) []byte { f[3] ^= 8; return f }}, Cell{Build, 32, 16, ""}, "not those of another contestant"},
+		{"lost key", wrong{p, func(key []byte, may bool) bool {
+			return may && !bytes.Equal(key, present)
+		}, filters}, Cell{Lookup, 100, 16, Hit}, "lost the key"},
+		{"another answer", wrong{p, func(key []byte, may bool) bool {
+			return may || bytes.Equal(key, absent)
+		}, filters}, Cell{Many, 10_000, 16, Miss}, "another contestant says"},
+		{"another answer later", wrong{p, later(numQueries + 5), filters},
+			Cell{Lookup, 100, 16, Miss}, ""},
+		{"another answer while timed", wrong{p, later(2*numQueries + 5), filters},
+			Cell{Lookup, 100, 16, Miss}, "while timed"},
+		{"other bytes", wrong{p, answers, func(f []byte) []byte { f[3] ^= 8; return f }},
+			Cell{Build, 32, 16, ""}, "not those of another contestant"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls = 0
-			config := Config{
-				Contestants: []Contestant{sound, FromPolicy("faulty", LevelDBBloom, c.policy)},
-				Cells:       []Cell{c.cell},
-				Rounds:      1,
-				Progress:    noProgress,
-			}
+			faulty := FromPolicy("faulty", LevelDBBloom, c.policy)
+			config := Config{Contestants: []Contestant{sound, faulty}, Cells: []Cell{c.cell},
+				Rounds: 1, Progress: noProgress}
 			_, err := config.Run(context.Background())
 			if c.message == "" {
 				require.NoError(t, err)
@@ -281,22 +267,15 @@ func TestTurns(t *testing.T) {
 	p := bloom(t)
 	a := &clocked{FromPolicy("a", LevelDBBloom, p), 10, &turns}
 	b := &clocked{FromPolicy("b", LevelDBBloom, p), 20, &turns}
-	c := Config{
-		Contestants: []Contestant{a, b},
-		Rounds:      8,
-		Seed:        3,
-		Progress:    noProgress,
-		Cells:       []Cell{{Lookup, 32, 8, Miss}, {Build, 10_000, 8, ""}},
-	}
+	c := Config{Contestants: []Contestant{a, b}, Rounds: 8, Seed: 3, Progress: noProgress,
+		Cells: []Cell{{Lookup, 32, 8, Miss}, {Build, 10_000, 8, ""}}}
 	require.Equal(t, []string{"a", "a again", "b"}, c.Names())
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, []float64{20, 21, 22, 23, 24, 25, 26, 27}, results[0].Times["b"])
-	require.ElementsMatch(
-		t,
+	require.ElementsMatch(t,
 		[]float64{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25},
-		append(results[0].Times["a"], results[0].Times["a again"]...),
-	)
+		append(results[0].Times["a"], results[0].Times["a again"]...))
 	require.Equal(t, 7.0, results[1].Times["a"][0])
 	orders := map[string]bool{}
 	for round := range 8 {
@@ -346,19 +325,12 @@ func TestQueries(t *testing.T) {
 					absent[string(key)] = true
 				}
 			}
-			require.False(
-				t,
-				slices.IsSortedFunc(q.Index, cmp.Compare[uint32]) && cell.Work == Many,
-				"in random order",
-			)
+			require.False(t, slices.IsSortedFunc(q.Index, cmp.Compare[uint32]) && cell.Work == Many,
+				"in random order")
 			if cell.N > numQueries && cell.Mix == Hit {
 				require.NotEqual(t, m.keys[0], q.Keys[0], "in random order")
-				require.Contains(
-					t,
-					present,
-					string(m.keys[(numQueries-1)*cell.N/numQueries]),
-					"from all over",
-				)
+				require.Contains(t, present, string(m.keys[(numQueries-1)*cell.N/numQueries]),
+					"from all over")
 			}
 			want := map[Mix][2]int{Hit: {numQueries, 0}, Miss: {0, numQueries}}[cell.Mix]
 			require.Len(t, absent, want[1], "absent keys are all different")
@@ -389,14 +361,8 @@ func TestQueries(t *testing.T) {
 					same++
 				}
 			}
-			require.InDelta(
-				t,
-				numQueries/q.Copies,
-				same,
-				6*256+float64(numQueries/q.Copies)/10,
-				"another pass asks other "+
-					"copies",
-			)
+			require.InDelta(t, numQueries/q.Copies, same, 6*256+float64(numQueries/q.Copies)/10,
+				"another pass asks other copies")
 		})
 	}
 }
@@ -410,15 +376,8 @@ func TestRounds(t *testing.T) {
 
 func TestAtOnce(t *testing.T) {
 	for _, work := range []Work{Lookup, Many, Batch} {
-		require.Equal(
-			t,
-			work == Batch,
-			newQueries(
-				Cell{work, 32, 8, Hit},
-				materialOf{1, 32, 8},
-				rand.New(rand.NewSource(1)),
-			).AtOnce,
-		)
+		cell, of := Cell{work, 32, 8, Hit}, materialOf{1, 32, 8}
+		require.Equal(t, work == Batch, newQueries(cell, of, rand.New(rand.NewSource(1))).AtOnce)
 	}
 }
 

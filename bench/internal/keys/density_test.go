@@ -23,15 +23,8 @@ func TestDensities(t *testing.T) {
 			// The range's length is n/part, give or take 6 standard deviations of a negative
 			// binomial distribution.
 			deviation := 6 * math.Sqrt(float64(n)*(1-d.part)) / d.part
-			require.InDelta(
-				t,
-				float64(n)/d.part,
-				float64(r.End-start),
-				deviation+1,
-				"%s, %d keys",
-				d.Name,
-				n,
-			)
+			require.InDelta(t, float64(n)/d.part, float64(r.End-start), deviation+1, "%s, %d keys",
+				d.Name, n)
 			isPresent := map[uint64]bool{}
 			for _, i := range present {
 				isPresent[i] = true

@@ -63,19 +63,13 @@ func TestKeys(t *testing.T) {
 		{"tuple", 0x0102*1000 + 7, "\x02orders\x00\x16\x01\x02\x15\x07"},
 	} {
 		require.Equal(t, c.key, string(shapeNamed(t, c.shape).Append(nil, 7, c.index)), c.shape)
-		require.Equal(
-			t,
-			"x"+c.key,
-			string(shapeNamed(t, c.shape).Append([]byte("x"), 7, c.index)),
-			c.shape,
-		)
+		require.Equal(t, "x"+c.key, string(shapeNamed(t, c.shape).Append([]byte("x"), 7, c.index)),
+			c.shape)
 	}
 	require.Len(t, shapeNamed(t, "random").Append(nil, 7, 1234), 16)
-	require.Regexp(
-		t,
+	require.Regexp(t,
 		regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
-		string(shapeNamed(t, "uuid").Append(nil, 7, 1234)),
-	)
+		string(shapeNamed(t, "uuid").Append(nil, 7, 1234)))
 	id, err := uuid.FromBytes(shapeNamed(t, "uuid7").Append(nil, 7, 8*1000))
 	require.NoError(t, err)
 	require.Equal(t, []int{7, int(uuid.RFC4122)}, []int{int(id.Version()), int(id.Variant())})
@@ -137,12 +131,8 @@ func TestKeysDiffer(t *testing.T) {
 		for i := n; i+1000 < uint64(Indexes)-n && len(seen) < 50_000; i += max(1, uint64(Indexes)/1009) {
 			add(i)
 		}
-		require.Equal(
-			t,
-			s.Unordered,
-			string(s.Append(nil, 7, 5)) != string(s.Append(nil, 8, 5)),
-			s.Name,
-		)
+		require.Equal(t, s.Unordered, string(s.Append(nil, 7, 5)) != string(s.Append(nil, 8, 5)),
+			s.Name)
 	}
 }
 

@@ -332,26 +332,16 @@ func TestReport(t *testing.T) {
 	o.Report(r)
 	var b bytes.Buffer
 	require.NoError(t, r.WriteText(&b, 100))
-	require.Regexp(
-		t,
-		`│ +1024 │ exact +│ +1\.00 │ 45\.60 +│ 90\.00 \[89\.97 to 90\.03\] │ decimal 63% +│ +│`,
-		b.String(),
-	)
-	require.Regexp(
-		t,
-		`│ +1024 │ blocked │ +2\.00 │ 0\.5026 │ 1\.01 \[0\.9954 to 1\.01\] +│ decimal 63% +│ 1\.00 +│`,
-		b.String(),
-	)
+	require.Regexp(t, `│ +1024 │ exact +│ +1\.00 │ 45\.60 +│ 90\.00 \[89\.97 to 90\.03\] │ decimal 63% +│ +│`,
+		b.String())
+	require.Regexp(t, `│ +1024 │ blocked │ +2\.00 │ 0\.5026 │ 1\.01 \[0\.9954 to 1\.01\] +│ decimal 63% +│ 1\.00 +│`,
+		b.String())
 	require.Contains(t, b.String(), "blocked: none of 2 rates is more than 5 standard errors")
 	records := r.Records.([]Record)
 	require.Len(t, records, 4)
 	low, high := o.Results[3].Rate.Interval(z95)
-	require.Equal(
-		t,
-		Record{"blocked", "decimal", "63%", 1024, 10, 256, 4, 4_000_000, 40_204, 0.010051,
-			low, high, 0.01},
-		records[3],
-	)
+	require.Equal(t, Record{"blocked", "decimal", "63%", 1024, 10, 256, 4, 4_000_000, 40_204,
+		0.010051, low, high, 0.01}, records[3])
 	require.NoError(t, r.WriteJSON(&b))
 }
 

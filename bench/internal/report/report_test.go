@@ -103,11 +103,8 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b.Bytes(), &decoded))
 	require.Equal(t, true, decoded["complete"])
 	require.Equal(t, "go1.99", decoded["environment"].(map[string]any)["go_version"])
-	require.Equal(
-		t,
-		map[string]any{"num": 5.0, "quick": true, "full": false, "n": ""},
-		decoded["settings"],
-	)
+	require.Equal(t, map[string]any{"num": 5.0, "quick": true, "full": false, "n": ""},
+		decoded["settings"])
 	require.Equal(t, map[string]any{
 		"name": "a name", "rate": "a rate", "parts": "its parts", "parts.n": "a number",
 	}, decoded["fields"])
@@ -116,11 +113,9 @@ func TestFiles(t *testing.T) {
 		tables[0].(map[string]any)["rows"].([]any)[0])
 	require.Equal(t, []any{"A note."}, decoded["notes"])
 	records := decoded["records"].([]any)
-	require.Equal(
-		t,
+	require.Equal(t,
 		map[string]any{"name": "one", "rate": 0.5, "parts": []any{map[string]any{"n": 3.0}}},
-		records[0],
-	)
+		records[0])
 
 	b.Reset()
 	require.NoError(t, r.WriteCSV(&b))
