@@ -28,8 +28,8 @@ func newCurveFlags() *curveFlags {
 		"fill of a filter, on bits per key, and on keys per filter, beside the textbook's rates "+
 		"and predicted ones. With -svg it draws them.")}
 	f.StringVar(&f.views, "against", join(curvebench.Views, itself), "`what` to measure against: "+
-		"fill (filters that are sized for -n keys, with fewer and with more), bits (per key), or n "+
-		"(filters that are sized for their keys). Tuned and ribbon filters are not measured "+
+		"fill (filters that are sized for -n keys, with fewer and with more), bits (per key), or "+
+		"n (filters that are sized for their keys). Tuned and ribbon filters are not measured "+
 		"against fill: each is made for the keys that it is built of")
 	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure")
 	f.StringVar(&f.shape, "shape", "random", "`shape` of the keys: "+

@@ -139,7 +139,8 @@ func TestEngines(t *testing.T) {
 	require.Empty(t, r.left)
 	for _, want := range []string{
 		"goleveldb v1", "pebblev1 v1", "pebblev2 v2", " again", "pebblev1, by level", "Conclusion",
-		"builtin has 10, the others have 9.5", "Filters pay from", "Part of the needless table reads", "\nUse ",
+		"builtin has 10, the others have 9.5", "Filters pay from",
+		"Part of the needless table reads", "\nUse ",
 	} {
 		require.Contains(t, r.stdout, want)
 	}
@@ -174,8 +175,8 @@ func TestEngines(t *testing.T) {
 
 func TestShapesAndMarkdown(t *testing.T) {
 	for _, shape := range []string{"geth-number", "cockroach"} {
-		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape, "-filters=blocked", "-disk=0",
-			"-engines=pebblev2,goleveldb", "-baselg=13", "-markdown")
+		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape,
+			"-filters=blocked", "-disk=0", "-engines=pebblev2,goleveldb", "-baselg=13", "-markdown")
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, r.stdout, "-shape "+shape)
 		require.Contains(t, r.stdout, "\n| engine | filter |")
@@ -259,10 +260,13 @@ func TestHelp(t *testing.T) {
 		{"help", "engines,filters,rates,size,curve,report,play,help,-json,above 1 is better"},
 		{"-help", "engines,filters,rates,size,curve,report,play,help,-markdown"},
 		{"-h", "engines,filters,rates,size,curve,report,play,help"},
-		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed,-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
-		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp,-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
+		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed," +
+			"-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
+		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp," +
+			"-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
 		{"play -help", "-port,-open,Ctrl-C"},
-		{"report -help", "-out,-keys,-shape,-density,-bits,-compare,-from,-quick,report.html,fpr.svg"},
+		{"report -help",
+			"-out,-keys,-shape,-density,-bits,-compare,-from,-quick,report.html,fpr.svg"},
 		{"rates -help", "-keys,-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
 		{"size -help", "-n,-fpr,-memory,-per-filter,-levels,-json"},
 	} {
@@ -280,7 +284,8 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, size, curve, report, play`},
+		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, size, curve, ` +
+			`report, play`},
 		{"engines extra", `unexpected argument "extra"`},
 		{"-nonsense", "flag provided but not defined: -nonsense"},
 		{"-num=x", `invalid value "x" for flag -num`},
@@ -417,10 +422,12 @@ func TestExitStatus(t *testing.T) {
 		{errInterrupted, exitInterrupted, "bench: interrupted\n"},
 		{fmt.Errorf("goleveldb: %w: 00", enginebench.ErrLostKey), exitWrong, "bench: goleveldb: " +
 			"a key is lost: 00\n"},
-		{fmt.Errorf("lookup: %w", filterbench.ErrWrong), exitWrong, "bench: lookup: wrong answer\n"},
+		{fmt.Errorf("lookup: %w", filterbench.ErrWrong), exitWrong,
+			"bench: lookup: wrong answer\n"},
 		{fmt.Errorf("cell: %w", ratebench.ErrLostKey), exitWrong, "bench: cell: a key is lost\n"},
 		{ratebench.ErrBound, exitWrong, "bench: a false-positive rate breaks its bound\n"},
-		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun, "bench: one\nbench: two\n"},
+		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun,
+			"bench: one\nbench: two\n"},
 	} {
 		var b bytes.Buffer
 		require.Equal(t, c.status, exitStatus(&b, c.err))

@@ -38,8 +38,8 @@ func newReportFlags() *reportFlags {
 	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: see the "+
 		"flags of engines")
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key that the verdict is about")
-	f.StringVar(&f.compare, "compare", "", "`file` results.json of a former run; the page says what "+
-		"is better or worse beyond noise")
+	f.StringVar(&f.compare, "compare", "", "`file` results.json of a former run; the page says "+
+		"what is better or worse beyond noise")
 	f.StringVar(&f.from, "from", "", "`file` results.json to make the page of, instead of a run")
 	f.BoolVar(&f.quick, "quick", false, "a short run; its speeds are rough")
 	return f

@@ -27,8 +27,8 @@ type sizeFlags struct {
 
 func newSizeFlags() *sizeFlags {
 	f := &sizeFlags{flags: newFlags("size", "Computes how many bits per key to configure, "+
-		"and what it costs, for each kind of filter. The rates are those of well-mixed keys; for dense "+
-		"numbers see bench rates.")}
+		"and what it costs, for each kind of filter. The rates are those of well-mixed keys; for "+
+		"dense numbers see bench rates.")}
 	f.StringVar(&f.n, "n", "10M", "`keys` in the database")
 	f.Float64Var(&f.fpr, "fpr", 0.01, "the `rate` of false positives to reach")
 	f.StringVar(&f.memory, "memory", "", "the `size` of all filters, such as 16MiB, instead of "+

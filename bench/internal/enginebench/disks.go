@@ -79,8 +79,8 @@ func (o *Outcome) breakEven(e engine.Engine, filter, other string) float64 {
 // breakEvenTable has a row for each filter, and a column for each other one.
 func (o *Outcome) breakEvenTable() report.Table {
 	t := report.Table{
-		Title: "Break-even: from how many microseconds of a read on a miss takes less time with the " +
-			"filter of the row than with that of the column; empty: it never does",
+		Title: "Break-even: from how many microseconds of a read on a miss takes less time with " +
+			"the filter of the row than with that of the column; empty: it never does",
 		Keys: 2, Columns: append([]string{"engine", "filter"}, o.Filters...),
 	}
 	for _, e := range o.Engines {
@@ -109,13 +109,13 @@ func (o *Outcome) breakEvens() (lines []string) {
 		var steps []string
 		for i, filter := range filters[1:] {
 			if from := o.breakEven(e, filter, filters[i]); !math.IsNaN(from) {
-				steps = append(steps, fmt.Sprintf("%s instead of %s from %.1f us", filter, filters[i],
-					from))
+				steps = append(steps, fmt.Sprintf("%s instead of %s from %.1f us", filter,
+					filters[i], from))
 			}
 		}
 		if len(steps) > 0 {
-			lines = append(lines, fmt.Sprintf("Filters pay from these read latencies on, %s with %s "+
-				"keys: %s.", e.Name, o.Keys.Shape().Name, strings.Join(steps, "; ")))
+			lines = append(lines, fmt.Sprintf("Filters pay from these read latencies on, %s with "+
+				"%s keys: %s.", e.Name, o.Keys.Shape().Name, strings.Join(steps, "; ")))
 		}
 	}
 	return lines

@@ -108,15 +108,15 @@ func TestText(t *testing.T) {
 	require.NotContains(t, text, "WARNING")
 	conclusion := strings.Join(strings.Fields(text[strings.Index(text, "Conclusion"):]), " ")
 	for _, want := range []string{
-		"With blocked instead of no filter, small cache: pebblev2: misses 4.0 times, hits 1.0 times " +
-			"as fast.",
+		"With blocked instead of no filter, small cache: pebblev2: misses 4.0 times, hits 1.0 " +
+			"times as fast.",
 		"avoids: pebblev2: builtin 80.0 %, exact 96.0 %, blocked 99.6 %.",
 		"Use blocked (policy.NewBlockedBloom), or exact (policy.NewBloom) if C++ LevelDB or " +
 			"another reader",
 		"Ignore differences in speed below 25 %",
-		"Filters pay from these read latencies on, pebblev2 with decimal keys: builtin instead of " +
-			"none from 0.0 us; exact instead of builtin from 1.5 us; blocked instead of exact from " +
-			"1.5 us.",
+		"Filters pay from these read latencies on, pebblev2 with decimal keys: builtin instead " +
+			"of none from 0.0 us; exact instead of builtin from 1.5 us; blocked instead of exact " +
+			"from 1.5 us.",
 	} {
 		require.Contains(t, conclusion, want)
 	}
@@ -158,13 +158,13 @@ func TestWarnings(t *testing.T) {
 			r.BetweenChecks = 254
 		}
 	}
-	const none = "NO FILTER WAS EVER ASKED for absent keys between or beyond the present keys: the " +
-		"speed says nothing about filters"
+	const none = "NO FILTER WAS EVER ASKED for absent keys between or beyond the present keys: " +
+		"the speed says nothing about filters"
 	require.Equal(t, []string{
 		"engines' own filters take whole bits per key: builtin has 10, the others have 9.5",
 		"pebblev2, builtin, round 1: " + none,
 		"pebblev2, builtin, round 2: " + none,
-		"pebblev2, exact, round 2: its filters were asked 100 times, those of blocked 250 times. The " +
-			"trees differ, so not all of the difference in speed is the filter's",
+		"pebblev2, exact, round 2: its filters were asked 100 times, those of blocked 250 times. " +
+			"The trees differ, so not all of the difference in speed is the filter's",
 	}, o.warnings())
 }

@@ -182,8 +182,10 @@ func TestCPPFaults(t *testing.T) {
 			"bits 10 20: exit status 1: speed: line 3: too many words: 20"},
 		{"not a number", func(c *CPP) error { return c.tell("bits 1o") }, "want a whole number, " +
 			"0 or more: 1o"},
-		{"too large a number", func(c *CPP) error { return c.tell("bits 3000000000") }, "0 or more: 3000000000"},
-		{"too small a number", func(c *CPP) error { _, _, err := c.Lookup(-1); return err }, "lookup -1 1: exit status 1: "},
+		{"too large a number", func(c *CPP) error { return c.tell("bits 3000000000") },
+			"0 or more: 3000000000"},
+		{"too small a number", func(c *CPP) error { _, _, err := c.Lookup(-1); return err },
+			"lookup -1 1: exit status 1: "},
 		{"no copy", func(c *CPP) error { return c.SetQueries(&Queries{Filters: [][]byte{{0, 1}}}) },
 			"filters 0 1: exit status 1: speed: line 3: "},
 		{"no keys in a filter", func(c *CPP) error { _, err := c.BuildFilters(0); return err },
@@ -210,8 +212,10 @@ func TestCPPFaults(t *testing.T) {
 			_, err := c.Build(1)
 			return err
 		}, "build 1 1: signal: killed"},
-		{"ended early", func(c *CPP) error { c.stdin.Close(); return c.tell("version") }, "version: it ended without a reply: "},
-		{"closed", func(c *CPP) error { require.NoError(t, c.Close()); return c.tell("version") }, "version: it is closed"},
+		{"ended early", func(c *CPP) error { c.stdin.Close(); return c.tell("version") },
+			"version: it ended without a reply: "},
+		{"closed", func(c *CPP) error { require.NoError(t, c.Close()); return c.tell("version") },
+			"version: it is closed"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			c := startedCPP(t, program, 10)
@@ -231,7 +235,8 @@ func TestCPPOtherPrograms(t *testing.T) {
 		{"failing", "echo no library >&2; exit 127", "version: exit status 127: no library"},
 		{"echoing", "cat", `version: unexpected reply "version"`},
 		{"endless", "yes", `version: unexpected reply "y"`},
-		{"refusing bits", "echo C++ LevelDB 0; echo no; cat >/dev/null", `bits 10: unexpected reply "no"`},
+		{"refusing bits", "echo C++ LevelDB 0; echo no; cat >/dev/null",
+			`bits 10: unexpected reply "no"`},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "program")
@@ -252,7 +257,8 @@ func TestCPPOtherPrograms(t *testing.T) {
 func TestCPPShortReply(t *testing.T) {
 	for _, reply := range []string{"1", `1\n\003\000`, `1\n\003\000\000\000ab`} {
 		program := filepath.Join(t.TempDir(), "program")
-		script := "#!/bin/sh\nread a; echo C++ LevelDB 0; read a; echo ok; read a; printf '" + reply + "'\n"
+		script := "#!/bin/sh\nread a; echo C++ LevelDB 0; read a; echo ok; read a; printf '" +
+			reply + "'\n"
 		require.NoError(t, os.WriteFile(program, []byte(script), 0o700))
 		c, err := StartCPP("cpp", program, 10)
 		require.NoError(t, err)

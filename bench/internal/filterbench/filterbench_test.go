@@ -156,7 +156,8 @@ func TestWorkIsDone(t *testing.T) {
 	contestant.(*inProcess).ask(7)
 	require.Greater(t, len(c.filters), 64*q.Copies/2, "copies are asked")
 
-	for each, rounds := range map[int]int{10_000: 2, large: 1} { // a large filter is not built before
+	// A large filter is not built before.
+	for each, rounds := range map[int]int{10_000: 2, large: 1} {
 		c.added = 0
 		require.NoError(t, contestant.SetKeys(m.keys))
 		_, err := contestant.Build(each)

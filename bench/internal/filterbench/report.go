@@ -48,7 +48,8 @@ func (c *Config) Report(r *report.Report, results []Result) {
 			row := []any{string(result.Mix), result.N, result.Length,
 				report.Number{Value: result.ns(base), Decimals: 1}}
 			for _, name := range names[1:] {
-				row = append(row, report.Number{Value: result.ns(base) / result.ns(name), Decimals: 2})
+				ratio := result.ns(base) / result.ns(name)
+				row = append(row, report.Number{Value: ratio, Decimals: 2})
 			}
 			t.Add(row...)
 		}

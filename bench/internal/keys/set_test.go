@@ -103,7 +103,9 @@ func TestRefusedSets(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
-	for text, n := range map[string]int{"1": 1, "1025": 1025, "10k": 10_000, "1M": 1_000_000, "10M": 10_000_000} {
+	for text, n := range map[string]int{
+		"1": 1, "1025": 1025, "10k": 10_000, "1M": 1_000_000, "10M": 10_000_000,
+	} {
 		got, err := ParsePerFilter(text)
 		require.NoError(t, err)
 		require.Equal(t, n, got)

@@ -56,9 +56,11 @@ func TestKeys(t *testing.T) {
 		// 1.7e18 is 0x1797_9cfe_362a_0000; a second is 0x3b9a_ca00.
 		{"cockroach", 0, "\xf0\x89\x88\x88\x00\x17\x97\x9c\xfe\x36\x2a\x00\x00\x09"},
 		{"cockroach", 3*109 + 1, "\xf0\x89\xf5\x88\x00\x17\x97\x9c\xfe\x71\xc4\xca\x00\x09"},
-		{"cockroach", 3 * 0x0102, "\xf0\x89\xf7\x01\x02\x88\x00\x17\x97\x9c\xfe\x36\x2a\x00\x00\x09"},
+		{"cockroach", 3 * 0x0102,
+			"\xf0\x89\xf7\x01\x02\x88\x00\x17\x97\x9c\xfe\x36\x2a\x00\x00\x09"},
 		// 1.7e12 is 0x18b_cfe5_6800; 7.5 s are 0x1d4c.
-		{"timeseries", 1<<14 + 1, "\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x01\x8b\xcf\xe5\x85\x4c"},
+		{"timeseries", 1<<14 + 1,
+			"\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x01\x8b\xcf\xe5\x85\x4c"},
 		{"tuple", 0, "\x02orders\x00\x14\x14"},
 		{"tuple", 0x0102*1000 + 7, "\x02orders\x00\x16\x01\x02\x15\x07"},
 	} {
@@ -128,7 +130,8 @@ func TestKeysDiffer(t *testing.T) {
 			add(i)
 			add(uint64(Indexes) - 1 - i)
 		}
-		for i := n; i+1000 < uint64(Indexes)-n && len(seen) < 50_000; i += max(1, uint64(Indexes)/1009) {
+		const step = uint64(Indexes) / 1009
+		for i := n; i+1000 < uint64(Indexes)-n && len(seen) < 50_000; i += step {
 			add(i)
 		}
 		require.Equal(t, s.Unordered, string(s.Append(nil, 7, 5)) != string(s.Append(nil, 8, 5)),

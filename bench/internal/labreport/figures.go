@@ -79,8 +79,8 @@ func curves(records []curvebench.Record) (figures []*chart.Figure, err error) {
 	for _, c := range charts {
 		figures = append(figures, &chart.Figure{
 			Title: "False positives: " + c.Title.Text,
-			Desc: "Measured rates with their spread, the textbook's and predicted ones. The scale " +
-				"of rates is logarithmic. The table of this part has the figures.",
+			Desc: "Measured rates with their spread, the textbook's and predicted ones. The " +
+				"scale of rates is logarithmic. The table of this part has the figures.",
 			Width: 10 * vg.Centimeter, Height: 8 * vg.Centimeter, Charts: []*chart.Chart{c},
 		})
 	}

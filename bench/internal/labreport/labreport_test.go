@@ -32,8 +32,8 @@ func TestAgain(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	r := results(t)
-	require.Equal(t, "Use blocked filters: 1.0\u00a0% false positives instead of 9.0\u00a0% in goleveldb",
-		r.Verdict())
+	require.Equal(t, "Use blocked filters: 1.0\u00a0% false positives instead of 9.0\u00a0% in "+
+		"goleveldb", r.Verdict())
 	p, err := r.decode()
 	require.NoError(t, err)
 	all := cards(advices(p.engines), 10, builds(p.speeds))
@@ -167,7 +167,8 @@ func TestCompare(t *testing.T) {
 	move("ribbon", 2)
 	require.NoError(t, r.Compare(old))
 	require.Equal(t, []Change{{"false positives: blocked, random 63%, goleveldb: 36 keys per " +
-		"filter, 10 bits per key", "1.0\u00a0% [0.90\u00a0% to 1.1\u00a0%]", "0.50\u00a0% [0.45\u00a0% to 0.55\u00a0%]"}},
+		"filter, 10 bits per key", "1.0\u00a0% [0.90\u00a0% to 1.1\u00a0%]",
+		"0.50\u00a0% [0.45\u00a0% to 0.55\u00a0%]"}},
 		r.Compared.Better)
 	require.Len(t, r.Compared.Worse, 1)
 	require.Contains(t, r.Compared.Worse[0].Figure, "ribbon")

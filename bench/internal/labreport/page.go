@@ -65,11 +65,12 @@ func (r *Results) WritePage(w io.Writer) error {
 		last.Tables = append(last.Tables, bitsTable(p.tradeOff))
 	}
 	figures, err2 = inEngines(all)
-	add("engines", "In the engines: what each filter does and costs", fmt.Sprintf("Databases of %s, "+
-		"with filters of %v bits per key. A miss is a lookup of an absent key between present ones. "+
-		"A false positive makes the engine read a table for nothing. builtin is the engine's own "+
-		"filter, none is no filter. The rates differ from those above because each level of a "+
-		"database holds some of the keys, which lie further apart.", r.Keys, r.Bits), figures, err2)
+	add("engines", "In the engines: what each filter does and costs", fmt.Sprintf("Databases of "+
+		"%s, with filters of %v bits per key. A miss is a lookup of an absent key between present "+
+		"ones. A false positive makes the engine read a table for nothing. builtin is the "+
+		"engine's own filter, none is no filter. The rates differ from those above because each "+
+		"level of a database holds some of the keys, which lie further apart.", r.Keys, r.Bits),
+		figures, err2)
 	if len(all) > 0 {
 		sections[len(sections)-1].Tables = choices
 	}

@@ -34,7 +34,8 @@ func speedRatios(records []filterbench.Record) (ratios []speedRatio) {
 			s.low, s.high = s.middle, s.middle
 			const batches = 4
 			for i := range min(batches, len(a), len(b)) {
-				ratio := filterbench.Fastest(nth(a, i, batches)) / filterbench.Fastest(nth(b, i, batches))
+				ratio := filterbench.Fastest(nth(a, i, batches)) /
+					filterbench.Fastest(nth(b, i, batches))
 				s.low, s.high = min(s.low, ratio), max(s.high, ratio)
 			}
 			ratios = append(ratios, s)

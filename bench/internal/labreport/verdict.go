@@ -57,10 +57,10 @@ func cards(all []advice, bits float64, builds []speedRatio) (cards []card) {
 			Costs: []string{
 				fmt.Sprintf("Memory: %s MB of filters per million keys; now %s MB.",
 					digits(a.Best.MB, 3), digits(a.Now.MB, 3)),
-				fmt.Sprintf("Needless reads: %s per 1,000 misses; now %s. If a read takes %d µs, a "+
-					"miss waits %s µs for them on average; now %s µs.", digits(1000*a.Best.Reads, 2),
-					digits(1000*a.Now.Reads, 2), diskUs, digits(diskUs*a.Best.Reads, 2),
-					digits(diskUs*a.Now.Reads, 2)),
+				fmt.Sprintf("Needless reads: %s per 1,000 misses; now %s. If a read takes %d µs, "+
+					"a miss waits %s µs for them on average; now %s µs.",
+					digits(1000*a.Best.Reads, 2), digits(1000*a.Now.Reads, 2), diskUs,
+					digits(diskUs*a.Best.Reads, 2), digits(diskUs*a.Now.Reads, 2)),
 				a.speed(a.Best, builds),
 			},
 		}

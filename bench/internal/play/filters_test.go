@@ -149,7 +149,7 @@ func TestRefusedQuestions(t *testing.T) {
 		"20.5 bits per key":                {Bits: 20.5},
 		"1 bits per key":                   {Bits: 1},
 		"10001 keys of a shape":            {Bits: 10, N: maxKeys + 1, Shape: "uuid"},
-		"1 others: pass at most 10000":     {Bits: 10, N: maxKeys, Keys: []string{""}, Shape: "uuid"},
+		"1 others: pass at most 10000":     {Bits: 10, N: maxKeys, Keys: []string{"ant"}},
 		"-1 keys of a shape":               {Bits: 10, N: -1},
 		"has more than 1000 bytes":         {Bits: 10, Keys: []string{long}},
 		"more than 1000 bytes":             {Bits: 10, Ask: long},

@@ -19,7 +19,8 @@ type material struct {
 func newMaterial(q *question) (*material, error) {
 	m := &material{isStored: map[string]bool{}}
 	if !(q.Bits > 0 && q.Bits <= maxBits) {
-		return nil, fmt.Errorf("%v bits per key: pass a number above 0, at most %d", q.Bits, maxBits)
+		return nil, fmt.Errorf("%v bits per key: pass a number above 0, at most %d", q.Bits,
+			maxBits)
 	}
 	if q.N < 0 || q.N > maxKeys || len(q.Keys) > maxKeys-q.N {
 		return nil, fmt.Errorf("%d keys of a shape and %d others: pass at most %d in all",

@@ -50,8 +50,8 @@ func Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// newHandler returns what serves the page under http://127.0.0.1 and a port. Other hosts are refused:
-// so no page of another name that leads to this machine can ask it anything.
+// newHandler returns what serves the page under http://127.0.0.1 and a port. Other hosts are
+// refused: so no page of another name that leads to this machine can ask it anything.
 func newHandler(port int) (http.Handler, error) {
 	page, err := page()
 	if err != nil {

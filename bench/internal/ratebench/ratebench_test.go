@@ -133,9 +133,11 @@ func TestDeterministic(t *testing.T) {
 	first := run(func(*Config) {})
 	require.Equal(t, first, run(func(*Config) {}))
 	for name, change := range map[string]func(*Config){
-		"fewer cells": func(c *Config) { c.Shapes, c.Bits, c.Ns = c.Shapes[1:4], []float64{20}, []int{51} },
-		"one kind":    func(c *Config) { c.Kinds = c.Kinds[:1] },
-		"the others":  func(c *Config) { c.Kinds = c.Kinds[1:] },
+		"fewer cells": func(c *Config) {
+			c.Shapes, c.Bits, c.Ns = c.Shapes[1:4], []float64{20}, []int{51}
+		},
+		"one kind":   func(c *Config) { c.Kinds = c.Kinds[:1] },
+		"the others": func(c *Config) { c.Kinds = c.Kinds[1:] },
 		"a fake too": func(c *Config) {
 			c.Kinds = append([]kind.Kind{always(1).kind("fake")}, c.Kinds...)
 		},
@@ -332,10 +334,10 @@ func TestReport(t *testing.T) {
 	o.Report(r)
 	var b bytes.Buffer
 	require.NoError(t, r.WriteText(&b, 100))
-	require.Regexp(t, `│ +1024 │ exact +│ +1\.00 │ 45\.60 +│ 90\.00 \[89\.97 to 90\.03\] │ decimal 63% +│ +│`,
-		b.String())
-	require.Regexp(t, `│ +1024 │ blocked │ +2\.00 │ 0\.5026 │ 1\.01 \[0\.9954 to 1\.01\] +│ decimal 63% +│ 1\.00 +│`,
-		b.String())
+	require.Regexp(t, `│ +1024 │ exact +│ +1\.00 │ 45\.60 +│ 90\.00 \[89\.97 to 90\.03\] │ `+
+		`decimal 63% +│ +│`, b.String())
+	require.Regexp(t, `│ +1024 │ blocked │ +2\.00 │ 0\.5026 │ 1\.01 \[0\.9954 to 1\.01\] +│ `+
+		`decimal 63% +│ 1\.00 +│`, b.String())
 	require.Contains(t, b.String(), "blocked: none of 2 rates is more than 5 standard errors")
 	records := r.Records.([]Record)
 	require.Len(t, records, 4)

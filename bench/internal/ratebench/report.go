@@ -46,7 +46,8 @@ func (o *Outcome) Report(r *report.Report) {
 	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: the part of a range of "+
 		"keys that is present, or \"beyond\" if absent keys follow the range. Its rate is the "+
 		"mean over filters of different keys, with its 95 % interval in brackets. The worst of "+
-		"many cells is partly chance. All kinds have the same keys and are asked the same absent keys.")
+		"many cells is partly chance. All kinds have the same keys and are asked the same absent "+
+		"keys.")
 	for _, k := range o.Kinds {
 		all, broken := o.verdicts(k)
 		switch {
