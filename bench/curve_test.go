@@ -73,10 +73,6 @@ func TestCurveRefused(t *testing.T) {
 		{"-at-n=2k -keys=" + path, "-keys: 3000 keys are too few to store 2k of them: pass "},
 		{"-shape=url -keys=" + path, "leave out -shape and -density"},
 	} {
-		r := bench(t, append([]string{"curve"}, strings.Fields(c.args)...)...)
-		require.Equal(t, exitCannotRun, r.status, c.args)
-		require.Contains(t, r.stderr, c.message, c.args)
-		require.Equal(t, 1, strings.Count(r.stderr, "\n"), "one line: %s", r.stderr)
-		require.Empty(t, r.stdout)
+		requireRefused(t, "curve "+c.args, c.message)
 	}
 }

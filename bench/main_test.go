@@ -215,10 +215,8 @@ func TestFilters(t *testing.T) {
 
 func TestRates(t *testing.T) {
 	flags, read := files(t)
-	args := append(
-		[]string{"rates", "-n=20,1k", "-queries=20000", "-bits=10,9.5", "-shapes=random,decimal",
-			"-densities=alternating,beyond", "-seed=3"},
-		flags...)
+	args := append([]string{"rates", "-n=20,1k", "-queries=20000", "-bits=10,9.5",
+		"-shapes=random,decimal", "-densities=alternating,beyond", "-seed=3"}, flags...)
 	r := bench(t, args...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
@@ -261,13 +259,15 @@ func TestHelp(t *testing.T) {
 		{"-help", "engines,filters,rates,size,curve,report,play,help,-markdown"},
 		{"-h", "engines,filters,rates,size,curve,report,play,help"},
 		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed," +
-			"-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads"},
+			"-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-queue-depth,-threads,-keys file,128 MiB"},
 		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp," +
 			"-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
 		{"play -help", "-port,-open,Ctrl-C"},
 		{"report -help",
 			"-out,-keys,-shape,-density,-bits,-compare,-from,-quick,report.html,fpr.svg"},
-		{"rates -help", "-keys,-filters,-shapes,-densities,-n,-bits,-queries,-seed,-quick,-csv"},
+		{"rates -help", "-keys file,more than 128 MiB,-filters,-shapes,-densities,-n,-bits," +
+			"-queries,-seed,-quick,-csv"},
+		{"help curve", "-keys file,more than 128 MiB,-svg,-quick"},
 		{"size -help", "-n,-fpr,-memory,-per-filter,-levels,-json"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
@@ -334,13 +334,18 @@ func TestBadInput(t *testing.T) {
 		{"report -out=. -from=/no/such/file", "-from: open /no/such/file"},
 		{"report -out=. -compare=/no/such/file", "-compare: open /no/such/file"},
 	} {
-		r := bench(t, strings.Fields(c.args)...)
-		require.Equal(t, exitCannotRun, r.status, c.args)
-		require.Contains(t, r.stderr, c.message, c.args)
-		require.Equal(t, 1, strings.Count(r.stderr, "\n"), "one line: %s", r.stderr)
-		require.Empty(t, r.stdout)
-		require.Empty(t, r.left)
+		requireRefused(t, c.args, c.message)
 	}
+}
+
+// requireRefused runs the program with arguments that it must refuse, in one line.
+func requireRefused(t *testing.T, args, message string) {
+	r := bench(t, strings.Fields(args)...)
+	require.Equal(t, exitCannotRun, r.status, args)
+	require.Contains(t, r.stderr, message, args)
+	require.Equal(t, 1, strings.Count(r.stderr, "\n"), "one line: %s", r.stderr)
+	require.Empty(t, r.stdout)
+	require.Empty(t, r.left)
 }
 
 // An interrupted benchmark prints and writes what it has measured, and says that it is incomplete.
@@ -401,11 +406,8 @@ func TestBrokenBound(t *testing.T) {
 	bound.Rate = 0.001
 	defer func() { *bound = before }()
 	var stdout strings.Builder
-	err := rates(
-		context.Background(),
-		[]string{"-n=1k", "-bits=10", "-shapes=random", "-queries=20000"},
-		&stdout,
-	)
+	args := []string{"-n=1k", "-bits=10", "-shapes=random", "-queries=20000"}
+	err := rates(context.Background(), args, &stdout)
 	require.ErrorIs(t, err, ratebench.ErrBound)
 	require.Contains(t, stdout.String(), "BOUNDS ARE BROKEN by 1 of 1 rates:")
 	require.Equal(t, exitWrong, exitStatus(io.Discard, err))

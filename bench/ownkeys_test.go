@@ -85,19 +85,6 @@ func TestOwnKeysRefused(t *testing.T) {
 			"leave out -shape and -density"},
 		{"-shape=random -keys=" + path, "leave out -shape and -density"},
 	} {
-		r := bench(t, strings.Fields(c.args)...)
-		require.Equal(t, exitCannotRun, r.status, c.args)
-		require.Contains(t, r.stderr, c.message, c.args)
-		require.Equal(t, 1, strings.Count(r.stderr, "\n"), "one line: %s", r.stderr)
-		require.Empty(t, r.left)
-	}
-}
-
-func TestOwnKeysHelp(t *testing.T) {
-	for _, subcommand := range []string{"engines", "rates", "curve"} {
-		r := bench(t, "help", subcommand)
-		require.Zero(t, r.status, r.stderr)
-		require.Contains(t, r.stdout, "-keys file")
-		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "more than 128 MiB")
+		requireRefused(t, c.args, c.message)
 	}
 }
