@@ -21,7 +21,7 @@ var (
 	faint = color.NRGBA{0, 0, 0, 0x30}
 )
 
-// looks are those of kinds, by place in kind.All, and then of what has no kind. The colors are told
+// looks are those of kinds, by place in kind.All. The colors are told
 // apart by color-blind people too (Okabe and Ito, "Color Universal Design", 2008), and all have a
 // contrast of 3 or more with white and with a dark page.
 var looks = []Look{
@@ -29,7 +29,6 @@ var looks = []Look{
 	{color.RGBA{0x1a, 0x7f, 0xc0, 0xff}, draw.BoxGlyph{}},
 	{color.RGBA{0x00, 0x9e, 0x73, 0xff}, draw.PyramidGlyph{}},
 	{ink, cross{0.8, 0.8}},
-	Other,
 }
 
 // Other is the look of what is no kind of filter.
@@ -39,7 +38,7 @@ var Other = Look{color.RGBA{0x80, 0x80, 0x80, 0xff}, cross{1, 0}}
 func LookOf(name string) Look {
 	for i, k := range kind.All {
 		if k.Name == name {
-			return looks[i%len(looks)]
+			return looks[i]
 		}
 	}
 	return Other

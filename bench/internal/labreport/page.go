@@ -2,6 +2,7 @@ package labreport
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -51,7 +52,7 @@ func (r *Results) WritePage(w io.Writer) error {
 		for _, f := range figures {
 			s.Figures = append(s.Figures, f.Inline())
 		}
-		if err = firstOf(err, err2); len(figures) > 0 {
+		if err = errors.Join(err, err2); len(figures) > 0 {
 			sections = append(sections, s)
 		}
 	}
@@ -94,11 +95,4 @@ func (r *Results) WritePage(w io.Writer) error {
 		"CSS": template.CSS(pageCSS), "R": r, "Headline": headline(all), "Problem": r.problem(),
 		"Cards": cards(all, r.Bits, builds(p.speeds)), "Sections": sections,
 	})
-}
-
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }

@@ -53,7 +53,7 @@ func cards(all []advice, bits float64, builds []speedRatio) (cards []card) {
 		c := card{
 			Engine: title(a.Engine), Adapter: a.Engine, Kind: k.Name, Keep: a.keep(),
 			Now: percent(a.Now.FPR), Then: percent(a.Best.FPR),
-			Before: own[a.Engine](engine.WholeBits(bits)), After: k.Call(bits),
+			Before: fmt.Sprintf(own[a.Engine], engine.WholeBits(bits)), After: k.Call(bits),
 			Costs: []string{
 				fmt.Sprintf("Memory: %s MB of filters per million keys; now %s MB.",
 					digits(a.Best.MB, 3), digits(a.Now.MB, 3)),
@@ -79,11 +79,11 @@ func cards(all []advice, bits float64, builds []speedRatio) (cards []card) {
 	return cards
 }
 
-// own is how the engines' own filters are asked for.
-var own = map[string]func(bits int) string{
-	"goleveldb": func(bits int) string { return fmt.Sprintf("filter.NewBloomFilter(%d)", bits) },
-	"pebblev1":  func(bits int) string { return fmt.Sprintf("bloom.FilterPolicy(%d)", bits) },
-	"pebblev2":  func(bits int) string { return fmt.Sprintf("bloom.FilterPolicy(%d)", bits) },
+// own is how the engines' own filters are asked for, with their bits per key.
+var own = map[string]string{
+	"goleveldb": "filter.NewBloomFilter(%d)",
+	"pebblev1":  "bloom.FilterPolicy(%d)",
+	"pebblev2":  "bloom.FilterPolicy(%d)",
 }
 
 // speed says how fast filters are built, and databases loaded if there was more than one round.

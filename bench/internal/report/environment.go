@@ -51,14 +51,8 @@ func commit() string {
 	if revision != "" {
 		return revision[:min(12, len(revision))] + dirty
 	}
-	out, err := exec.Command(
-		"git",
-		"describe",
-		"--always",
-		"--dirty",
-		"--abbrev=12",
-		"--exclude=*",
-	).Output()
+	out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12",
+		"--exclude=*").Output()
 	if err != nil {
 		return "unknown"
 	}

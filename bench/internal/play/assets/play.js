@@ -213,13 +213,12 @@ function showCards() {
     card.querySelector("i").style.width = width + "%";
     const rows = [["random keys", percent(f.random)]];
     if (f.between.asked) rows.push(["keys in between", percent(f.between)]);
-    rows.push(["size", plural(f.array.length, "byte")]);
-    if (isRibbon(f)) rows.push(["columns", f.k], ["bits set", ""]);
-    else rows.push(["probes per key, k", f.k], ["bits set", ""]);
+    rows.push(["size", plural(f.array.length, "byte")],
+      [isRibbon(f) ? "columns" : "probes per key, k", f.k],
+      ["bits set", Math.round(100 * f.fill) + " %"]);
     const [gain, cost] = trade[f.kind] ?? ["", ""];
     card.querySelector(".trade").replaceChildren(...["Gain", gain, "Cost", cost].map(text =>
       element("span", "", text)));
-    rows.at(-1)[1] = Math.round(100 * f.fill) + " %";
     card.querySelector(".figures").replaceChildren(...rows.flatMap(([name, value]) =>
       [element("span", name.includes("keys") ? "rate" : "", name),
         element("span", "", String(value))]));
