@@ -9,40 +9,44 @@ import (
 )
 
 // pebbleDB is a database of either version of Pebble, whose packages share no types.
-type pebbleDB struct {
-	set      func(key, value []byte) error
-	get      func(key []byte) (io.Closer, error)
+type pebbleDB[O any] struct {
+	pebbleVersion[O]
+	noSync   O
 	notFound error
-	flush    func() error
 	running  func() int64 // flushes and compactions
 	tables   func() ([]Level, error)
 	filter   func() (avoided, other int64) // Pebble calls them hits and misses
-	close    func() error
 }
 
-func (db *pebbleDB) Put(key, value []byte) error { return db.set(key, value) }
-func (db *pebbleDB) Tables() ([]Level, error)    { return db.tables() }
-func (db *pebbleDB) Close() error                { return db.close() }
+type pebbleVersion[O any] interface {
+	Set(key, value []byte, options O) error
+	Get(key []byte) ([]byte, io.Closer, error)
+	Flush() error
+	Close() error
+}
 
-func (db *pebbleDB) Get(key []byte) (bool, error) {
-	value, err := db.get(key)
+func (db *pebbleDB[O]) Put(key, value []byte) error { return db.Set(key, value, db.noSync) }
+func (db *pebbleDB[O]) Tables() ([]Level, error)    { return db.tables() }
+
+func (db *pebbleDB[O]) Get(key []byte) (bool, error) {
+	_, closer, err := db.pebbleVersion.Get(key)
 	switch err {
 	case nil:
-		return true, value.Close()
+		return true, closer.Close()
 	case db.notFound:
 		return false, nil
 	}
 	return false, err
 }
 
-func (db *pebbleDB) Settle(ctx context.Context) (idleSince time.Time, err error) {
-	if err := db.flush(); err != nil {
+func (db *pebbleDB[O]) Settle(ctx context.Context) (idleSince time.Time, err error) {
+	if err := db.Flush(); err != nil {
 		return time.Time{}, err
 	}
 	return settle(ctx, func() (bool, error) { return db.running() == 0, nil })
 }
 
-func (db *pebbleDB) Checks() (checks, avoided int64, ok bool) {
+func (db *pebbleDB[O]) Checks() (checks, avoided int64, ok bool) {
 	avoided, other := db.filter()
 	return avoided + other, avoided, true
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"io"
-
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
@@ -67,14 +65,8 @@ func openPebbleV2(c Config) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pebbleDB{
-		set: func(key, value []byte) error { return db.Set(key, value, pebble.NoSync) },
-		get: func(key []byte) (io.Closer, error) {
-			_, closer, err := db.Get(key)
-			return closer, err
-		},
-		notFound: pebble.ErrNotFound,
-		flush:    db.Flush,
+	return &pebbleDB[*pebble.WriteOptions]{
+		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound,
 		running: func() int64 {
 			m := db.Metrics()
 			return m.Flush.NumInProgress + m.Compact.NumInProgress
@@ -94,6 +86,5 @@ func openPebbleV2(c Config) (DB, error) {
 			f := db.Metrics().Filter
 			return f.Hits, f.Misses
 		},
-		close: db.Close,
 	}, nil
 }
