@@ -444,7 +444,7 @@ func TestOutputs(t *testing.T) {
 	require.NoError(t, os.WriteFile(target, []byte("older"), 0o600))
 	write := func(path, text string) {
 		o := output{path: path}
-		require.NoError(t, o.open())
+		require.NoError(t, o.open("json"))
 		if text != "" {
 			require.NoError(t,
 				o.write(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
@@ -469,7 +469,7 @@ func TestOutputs(t *testing.T) {
 		write(pipe, "through")
 		require.Equal(t, "through<nil>", <-received)
 	}
-	require.ErrorContains(t, (&output{path: dir}).open(), "is a directory")
+	require.ErrorContains(t, (&output{path: dir}).open("json"), "is a directory")
 }
 
 // Flags arrive where they belong; -quick gives way to flags that are given.

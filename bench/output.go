@@ -21,16 +21,7 @@ type outputs struct {
 
 // open opens the files, so that a wrong path is found before the benchmark runs and not after.
 func (o *outputs) open() error {
-	if err := o.json.open(); err != nil {
-		return fmt.Errorf("-json: %w", err)
-	}
-	if err := o.csv.open(); err != nil {
-		return fmt.Errorf("-csv: %w", err)
-	}
-	if err := o.svg.open(); err != nil {
-		return fmt.Errorf("-svg: %w", err)
-	}
-	return nil
+	return errors.Join(o.json.open("json"), o.csv.open("csv"), o.svg.open("svg"))
 }
 
 // finish writes the report of a run that ended with err, if anything was measured, and returns all
@@ -71,11 +62,14 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-func (o *output) open() (err error) {
-	if o.path != "" {
-		o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o644)
+func (o *output) open(flag string) (err error) {
+	if o.path == "" {
+		return nil
 	}
-	return err
+	if o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o644); err != nil {
+		return fmt.Errorf("-%s: %w", flag, err)
+	}
+	return nil
 }
 
 func (o *output) write(f func(io.Writer) error) error {
