@@ -10,6 +10,7 @@ import (
 )
 
 func TestCurve(t *testing.T) {
+	t.Parallel()
 	svg := filepath.Join(t.TempDir(), "curve.svg")
 	flags, read := files(t)
 	args := append([]string{"curve", "-quick", "-runs=2", "-n=200", "-at-fill=1.5,0.5,1",

@@ -132,6 +132,7 @@ func files(t *testing.T) (flags []string, read func() (decoded, [][]string)) {
 }
 
 func TestEngines(t *testing.T) {
+	t.Parallel()
 	flags, read := files(t)
 	r := bench(t, append([]string{"engines", "-num=3000", "-reads=1000", "-rounds=1", "-bits=9.5",
 		"-engines=goleveldb,pebblev1,pebblev2", "-disk=0,20us"}, flags...)...)
@@ -174,6 +175,7 @@ func TestEngines(t *testing.T) {
 }
 
 func TestShapesAndMarkdown(t *testing.T) {
+	t.Parallel()
 	for _, shape := range []string{"geth-number", "cockroach"} {
 		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape,
 			"-filters=blocked", "-disk=0", "-engines=pebblev2,goleveldb", "-baselg=13", "-markdown")
@@ -350,6 +352,7 @@ func requireRefused(t *testing.T, args, message string) {
 
 // An interrupted benchmark prints and writes what it has measured, and says that it is incomplete.
 func TestInterruption(t *testing.T) {
+	t.Parallel()
 	picture := filepath.Join(t.TempDir(), "curve.svg")
 	for name, args := range map[string][]string{
 		"engines": {"-num=2000", "-reads=1000", "-rounds=1000", "-engines=goleveldb"},

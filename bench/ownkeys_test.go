@@ -54,6 +54,7 @@ func TestOwnKeysRates(t *testing.T) {
 
 // The databases have as many keys as fit, and every lookup finds what it should.
 func TestOwnKeysEngines(t *testing.T) {
+	t.Parallel()
 	for _, size := range []string{"", "-num=1000 -reads=300"} {
 		flags, read := files(t)
 		args := append([]string{"-keys=" + listFile(t, 3000), "-rounds=1", "-disk=0", "-threads=1",

@@ -15,6 +15,7 @@ import (
 // A quick report of a user's own keys has all files, and the page can be made again from one of
 // them.
 func TestReport(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes 15 s")
 	}
