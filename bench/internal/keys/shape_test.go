@@ -10,24 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func shapeNamed(t *testing.T, name string) Shape {
-	for _, s := range All {
-		if s.Name == name {
-			return s
-		}
-	}
-	require.FailNow(t, "no shape "+name)
-	return Shape{}
+func named[T any](t *testing.T, name string, all []T, nameOf func(T) string) T {
+	i := slices.IndexFunc(all, func(x T) bool { return nameOf(x) == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return all[i]
 }
 
+func shapeNamed(t *testing.T, name string) Shape { return named(t, name, All, ShapeName) }
+
 func densityNamed(t *testing.T, name string) Density {
-	for _, d := range append(Densities, Anywhere) {
-		if d.Name == name {
-			return d
-		}
-	}
-	require.FailNow(t, "no density "+name)
-	return Density{}
+	return named(t, name, append(Densities, Anywhere), DensityName)
 }
 
 func TestKeys(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,24 +30,17 @@ func config(kinds ...kind.Kind) *Config {
 
 func shapes(t *testing.T, names ...string) (all []keys.Shape) {
 	for _, name := range names {
-		for _, s := range keys.Shapes {
-			if s.Name == name {
-				all = append(all, s)
-			}
-		}
+		i := slices.IndexFunc(keys.Shapes, func(s keys.Shape) bool { return s.Name == name })
+		require.GreaterOrEqual(t, i, 0, name)
+		all = append(all, keys.Shapes[i])
 	}
-	require.Len(t, all, len(names))
 	return all
 }
 
 func density(t *testing.T, name string) keys.Density {
-	for _, d := range keys.Densities {
-		if d.Name == name {
-			return d
-		}
-	}
-	require.FailNow(t, "no density "+name)
-	return keys.Density{}
+	i := slices.IndexFunc(keys.Densities, func(d keys.Density) bool { return d.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return keys.Densities[i]
 }
 
 // Rates and their intervals are what they are known to be. Intervals depend on whether filters
