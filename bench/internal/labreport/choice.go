@@ -13,11 +13,12 @@ import (
 
 // A choice is a filter in an engine, and what it costs there. What is unknown is NaN.
 type choice struct {
-	Filter string
-	FPR    float64       // false positives per check of a filter, for misses between the keys
-	Reads  float64       // needless reads of tables per miss: what the filters did not avoid
-	Load   report.Spread // times as fast as with the engine's own filter
-	MB     float64       // of filters, per million keys
+	Filter  string
+	FPR     float64       // false positives per check of a filter, for misses between the keys
+	Counted int64         // false positives in all rounds, of which FPR comes
+	Reads   float64       // needless reads of tables per miss: what the filters did not avoid
+	Load    report.Spread // times as fast as with the engine's own filter
+	MB      float64       // of filters, per million keys
 }
 
 // An advice is what to use in an engine.
@@ -101,6 +102,7 @@ func newChoice(runs []enginebench.Run, filter string) choice {
 			filterBytes += l.FilterBytes
 			keys += l.Keys
 		}
+		c.Counted += r.BetweenChecks - r.BetweenAvoided
 		positives := float64(r.BetweenChecks - r.BetweenAvoided)
 		fpr = append(fpr, positives/float64(r.BetweenChecks))
 		reads = append(reads, positives/float64(r.BetweenLookups))

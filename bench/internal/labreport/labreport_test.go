@@ -94,8 +94,20 @@ func TestNothingToGain(t *testing.T) {
 		}
 	}
 	require.Contains(t, headline(advices(p.engines)), "Keep your engine's own filters: 1.0\u00a0%")
-	require.True(t, cards(advices(p.engines), 10, nil)[0].Keep)
+	card := cards(advices(p.engines), 10, nil)[0]
+	require.True(t, card.Keep)
+	require.Empty(t, card.Rough, "120 false positives")
 	require.Equal(t, "What filters do", headline(nil))
+}
+
+func TestRoughVerdict(t *testing.T) {
+	p, err := results(t).decode()
+	require.NoError(t, err)
+	for i := range p.engines {
+		p.engines[i].BetweenAvoided = p.engines[i].BetweenChecks - 33 // in each of 3 rounds
+	}
+	require.Equal(t, "A rough verdict: only 99 false positives of the engine's own filter were "+
+		"counted. Measure with more keys.", cards(advices(p.engines), 10, nil)[0].Rough)
 }
 
 func TestBitsTable(t *testing.T) {

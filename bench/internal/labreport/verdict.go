@@ -35,6 +35,7 @@ type card struct {
 	Adapter       string
 	Kind          string
 	Keep          bool   // the engine's own filter is as good
+	Rough         string // a warning that too little was counted, or ""
 	Now, Then     string // rates
 	Before, After string // lines of Go
 	Costs         []string
@@ -46,6 +47,9 @@ type instead struct{ Name, Use, Call, Cost string }
 
 // diskUs is the time of a read, in microseconds, for which the page says how long a miss waits.
 const diskUs = 100
+
+// Of fewer false positives, a rate may well be wrong by more than a fifth, 2 / sqrt(fewPositives).
+const fewPositives = 100
 
 func cards(all []advice, bits float64, builds []speedRatio) (cards []card) {
 	for _, a := range all {
@@ -63,6 +67,10 @@ func cards(all []advice, bits float64, builds []speedRatio) (cards []card) {
 					digits(diskUs*a.Best.Reads, 2), digits(diskUs*a.Now.Reads, 2)),
 				a.speed(a.Best, builds),
 			},
+		}
+		if n := a.Now.Counted; n < fewPositives {
+			c.Rough = fmt.Sprintf("A rough verdict: only %d false positives of the engine's own "+
+				"filter were counted. Measure with more keys.", n)
 		}
 		if k.Encoding != kind.Exact.Encoding {
 			c.Costs = append(c.Costs, "Programs without this module, such as C++ LevelDB, still "+
