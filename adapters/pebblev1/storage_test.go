@@ -33,16 +33,22 @@ func faulty(fs vfs.FS, f *torture.Faults) vfs.FS {
 type shortWrites struct{ vfs.FS }
 
 func (s shortWrites) Create(name string) (vfs.File, error) {
-	f, err := s.FS.Create(name)
-	return shortFile{f}, err
+	return short(s.FS.Create(name))
 }
 
 func (s shortWrites) ReuseForWrite(oldname, newname string) (vfs.File, error) {
-	f, err := s.FS.ReuseForWrite(oldname, newname)
-	return shortFile{f}, err
+	return short(s.FS.ReuseForWrite(oldname, newname))
 }
 
 type shortFile struct{ vfs.File }
+
+// short wraps a file, if there is one: Pebble closes what is not nil.
+func short(f vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return shortFile{f}, nil
+}
 
 func (f shortFile) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)

@@ -25,18 +25,24 @@ func faulty(fs vfs.FS, f *torture.Faults) vfs.FS {
 type shortWrites struct{ vfs.FS }
 
 func (s shortWrites) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := s.FS.Create(name, category)
-	return shortFile{f}, err
+	return short(s.FS.Create(name, category))
 }
 
 func (s shortWrites) ReuseForWrite(
 	oldname, newname string, category vfs.DiskWriteCategory,
 ) (vfs.File, error) {
-	f, err := s.FS.ReuseForWrite(oldname, newname, category)
-	return shortFile{f}, err
+	return short(s.FS.ReuseForWrite(oldname, newname, category))
 }
 
 type shortFile struct{ vfs.File }
+
+// short wraps a file, if there is one: Pebble closes what is not nil.
+func short(f vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return shortFile{f}, nil
+}
 
 func (f shortFile) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)

@@ -211,7 +211,7 @@ func runFault(t testing.TB, o order) (outcome, fault string) {
 		return "panic", out
 	case strings.Contains(out, hung):
 		outcome = "hung"
-	case strings.Contains(out, "panic: "), strings.Contains(out, "fatal error: "):
+	case strings.Contains(out, "panic: "):
 		outcome = "engine gave up"
 	case err != nil:
 		return "wrong", out
