@@ -14,7 +14,9 @@ packages=${*:-$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirna
 fuzz() { # time, package, target
   # By default Go spends up to a minute on making each interesting input smaller.
   log=$(go test "$2" -run '^$' -parallel 1 -fuzz "^$3\$" -fuzztime "$1" -fuzzminimizetime 20x \
-    2>&1) || { printf '%s\n' "$log"; exit 1; }
+    2>&1) ||
+    # Go before 1.27 may fail because the time is over (go.dev/issue/75804).
+    grep -qx ' *context deadline exceeded' <<<"$log" || { printf '%s\n' "$log"; exit 1; }
   # The last line of progress has the number of executions.
   printf '%s %s: %s\n' "$2" "$3" "$(grep -o 'execs: [0-9]*' <<<"$log" | tail -n 1)"
 }
