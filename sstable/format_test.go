@@ -145,9 +145,10 @@ func TestReadErrors(t *testing.T) {
 			require.ErrorIs(t, err, errFire, "%s, offset %d of %d", name, at, len(file))
 			var corrupt *sstable.CorruptionError
 			require.False(t, errors.As(err, &corrupt), "%s, offset %d: %v", name, at, err)
+			require.Regexp(t, `^x.ldb: at offset \d+: the disk is on fire$`, err.Error())
 			var begin int64 // of what is read
-			_, scanErr := fmt.Sscanf(err.Error(), "x.ldb: at offset %d: the disk is on fire", &begin)
-			require.NoError(t, scanErr, err)
+			_, scanErr := fmt.Sscanf(err.Error(), "x.ldb: at offset %d:", &begin)
+			require.NoError(t, scanErr)
 			require.LessOrEqual(t, begin, at, name)
 			failed++
 		}
