@@ -150,7 +150,7 @@ func (b *blockedBuilder) Finish(dst []byte) []byte {
 		setBlocked(payload, hashes, b.bloom.k)
 	}
 	if b.bloom.verify {
-		extended = oursVerifier.verified(&b.bloom.common, extended, len(dst), &b.hashBuffer)
+		extended = verified(extended, len(dst), &b.hashBuffer, oursHasAll)
 	}
 	b.reset()
 	return extended

@@ -30,7 +30,7 @@ func (b *bloomBuilder) Finish(dst []byte) []byte {
 // verified verifies the filter in dst from start on if the policy says so.
 func (b *bloomBuilder) verified(dst []byte, start int) []byte {
 	if b.bloom.verify {
-		return bloomVerifier.verified(&b.bloom.common, dst, start, &b.hashBuffer)
+		return verified(dst, start, &b.hashBuffer, bloomHasAll)
 	}
 	return dst
 }

@@ -43,7 +43,7 @@ func (b *ribbonBuilder) Finish(dst []byte) []byte {
 		}
 	}
 	if b.ribbon.verify || b.n < ribbonVerified {
-		extended = oursVerifier.verified(&b.ribbon.common, extended, len(dst), &b.hashBuffer)
+		extended = verified(extended, len(dst), &b.hashBuffer, oursHasAll)
 	}
 	b.reset()
 	clear(work.parts[:cap(work.parts)]) // they are other builders' now

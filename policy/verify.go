@@ -1,14 +1,15 @@
 package policy
 
-// WithVerify makes builders ask each filter that they have finished for all of its keys, and for up
-// to 64 absent ones. If the filter misses a key, or finds all the absent ones, the builder returns
-// a filter of 2 bytes that excludes nothing: all readers, C++ LevelDB's and goleveldb's among them,
-// answer "may contain". [Count] counts these filters, and [Parse] recognizes them. AppendFilter and
-// sstable.FilterBlockBuilder verify too. RocksDB has detect_filter_construct_corruption for this.
+// WithVerify makes builders ask each filter that they have finished for all of its keys. If the
+// filter misses one or is malformed, the builder returns a filter of 2 bytes that excludes nothing:
+// all readers, C++ LevelDB's and goleveldb's among them, answer "may contain". [Count] counts these
+// filters, and [Parse] recognizes them. AppendFilter and sstable.FilterBlockBuilder verify too.
+// RocksDB has detect_filter_construct_corruption for this.
 //
-// This catches bits that change in memory while a filter is built, and mistakes of this package. It
-// does not catch a bit that adds a few false positives, nor a key that changes before it is hashed:
-// builders keep hashes and not keys.
+// This catches keys lost to bits that change in memory while a filter is built, and to mistakes of
+// this package. It does not catch a change that only adds false positives: [Info.Estimate] shows
+// how many a filter has. Nor does it catch a key that changes before it is hashed: builders keep
+// hashes and not keys.
 //
 // Ribbon filters of fewer than 10,000 keys are verified without the option. Other filters take up
 // to twice as long to build with it (go test ./policy -run '^$' -bench Verify -benchtime 1x).
@@ -23,49 +24,20 @@ func WithVerify() Option {
 // to every filter of at least 2 bytes whose last one is above 30.
 const excludesNothing = "\xff\xff"
 
-// A verifier asks filters for hashes.
-type verifier[H uint32 | uint64] struct {
-	// hasAll reports whether a filter contains all of the hashes. A malformed one contains none.
-	hasAll func(filter []byte, hashes []H) bool
-	absent [64]H // of no key in particular
-}
-
-var (
-	bloomVerifier = newVerifier(bloomHasAll)
-	oursVerifier  = newVerifier(oursHasAll)
-)
-
-func newVerifier[H uint32 | uint64](hasAll func(filter []byte, hashes []H) bool) *verifier[H] {
-	v := &verifier[H]{hasAll: hasAll}
-	for i := range v.absent {
-		v.absent[i] = H(mix(uint64(i), 1))
-	}
-	return v
-}
-
-// verifyAbsentFrom is the number of bits per key from which on absent keys count. With fewer, a
-// sound filter may find nearly all of them. From here on, and up to 2^28 keys, at most 0.8 of its
-// bits are set if k is 2, fewer if k is 1, and so on: it finds one of them with a probability of
-// 0.64 at most, and all 64 with 10^-12. With 10 bits per key it is 10^-128.
-const verifyAbsentFrom = 2
-
-// verified returns dst if the filter in it, from start on, is sound: if it has all hashes of b and
-// not all absent ones. Otherwise it replaces the filter.
-func (v *verifier[H]) verified(c *common, dst []byte, start int, b *hashBuffer[H]) []byte {
+// verified returns dst if the filter in it, from start on, has all hashes of b, and otherwise dst
+// with the filter replaced. hasAll reports whether a filter has all of some hashes; a malformed one
+// has none.
+func verified[H uint32 | uint64](
+	dst []byte, start int, b *hashBuffer[H], hasAll func(filter []byte, hashes []H) bool,
+) []byte {
 	filter := dst[start:]
 	if spoil != nil {
 		spoil(filter)
 	}
-	found := 0 // nearly always, the first absent one is missing
-	for found < len(v.absent) && v.hasAll(filter, v.absent[found:][:1]) {
-		found++
-	}
-	sound := found < len(v.absent) || c.bitsPerKey < verifyAbsentFrom
 	for hashes := range b.all {
-		sound = sound && v.hasAll(filter, hashes)
-	}
-	if !sound {
-		return append(dst[:start], excludesNothing...)
+		if !hasAll(filter, hashes) {
+			return append(dst[:start], excludesNothing...)
+		}
 	}
 	return dst
 }
