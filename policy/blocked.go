@@ -22,7 +22,7 @@ var (
 )
 
 // NewBlockedBloom returns the blocked Bloom policy with the given number of bits per key, above 0
-// and at most 2^30. Fractions are allowed. Random absent keys are false positives at a rate of at
+// and at most 1000. Fractions are allowed. Random absent keys are false positives at a rate of at
 // most 1.00 % with 10 bits, 0.09 % with 16 and 0.022 % with 20, as a mean over filters of 500 keys
 // or more. In smaller filters the rate is at most that of [NewBloom] with random keys.
 // `go run ./bench rates` measures it for many shapes of keys.
@@ -66,13 +66,14 @@ func (*BlockedBloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 // NewBuilder returns an empty builder. It costs one small allocation: builders share the memory for
 // their keys' hashes, from a pool, and return it at Finish.
 func (b *BlockedBloom) NewBuilder() Builder {
-	b.mustBeUsable()
+	mustBeUsable(b)
 	return &blockedBuilder{hashBuffer[uint64]{pool: &chunks64}, b}
 }
 
 // AppendFilter appends the filter of keys to dst and returns the extended slice. The keys must not
 // lie in the spare capacity of dst.
 func (b *BlockedBloom) AppendFilter(dst []byte, keys [][]byte) []byte {
+	mustBeUsable(b)
 	if b.verify {
 		return appendByBuilder(b, dst, keys)
 	}
@@ -99,9 +100,9 @@ const (
 	blockedSingle = 1280
 )
 
-// FilterSize returns the size in bytes of a filter of n keys.
+// FilterSize returns the size in bytes of a filter of n keys. It panics if n is negative.
 func (b *BlockedBloom) FilterSize(n int) uint64 {
-	b.mustBeUsable()
+	mustBeUsable(b)
 	payload := max(1, filterBytes(n, b.bitsPerKey))
 	if payload > blockedSingle {
 		payload = (payload + lineBytes - 1) / lineBytes * lineBytes

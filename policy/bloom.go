@@ -17,7 +17,7 @@ var (
 const maxProbes = 30
 
 // NewBloom returns LevelDB's Bloom policy with the given number of bits per key, above 0 and at
-// most 2^30. LevelDB's usual choice is 10. Fractions are allowed: 9.5 gives ceil(9.5*n) bits for n
+// most 1000. LevelDB's usual choice is 10. Fractions are allowed: 9.5 gives ceil(9.5*n) bits for n
 // keys. The rate of false positives depends on the shape of the keys and on their number in one
 // filter; `go run ./bench rates` measures it.
 //
@@ -46,7 +46,7 @@ func (*Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 // NewBuilder returns an empty builder. It costs one small allocation: builders share the memory for
 // their keys' hashes, from a pool, and return it at Finish.
 func (b *Bloom) NewBuilder() Builder {
-	b.mustBeUsable()
+	mustBeUsable(b)
 	if b.tuning > 0 {
 		return newTuningBuilder(b)
 	}
@@ -56,6 +56,7 @@ func (b *Bloom) NewBuilder() Builder {
 // AppendFilter appends the filter of keys to dst and returns the extended slice; LevelDB calls it
 // CreateFilter. The keys must not lie in the spare capacity of dst.
 func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
+	mustBeUsable(b)
 	if b.tuning > 0 || b.verify {
 		return appendByBuilder(b, dst, keys)
 	}
@@ -74,9 +75,9 @@ func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 }
 
 // FilterSize returns the size in bytes of a filter of n keys. With [WithTuning] a filter may take
-// up to 1 + memory times as much.
+// up to 1 + memory times as much. FilterSize panics if n is negative.
 func (b *Bloom) FilterSize(n int) uint64 {
-	b.mustBeUsable()
+	mustBeUsable(b)
 	return max(8, filterBytes(n, b.bitsPerKey)) + 1
 }
 

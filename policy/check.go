@@ -23,6 +23,13 @@ func Check(p Policy) error {
 	return checkName(p.Name())
 }
 
+// mustBeUsable panics if a policy of this package is nil or does not come from a constructor.
+func mustBeUsable(p Policy) {
+	if !isUsable(p) {
+		panic(errUnusable)
+	}
+}
+
 func isUsable(p Policy) bool {
 	switch p := p.(type) {
 	case nil:

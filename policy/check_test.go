@@ -23,11 +23,13 @@ func TestCheck(t *testing.T) {
 		require.ErrorContains(t, Check(p), "get one from a constructor such as policy.NewBloom",
 			"%T", p)
 		require.PanicsWithValue(t, errUnusable, func() { Count(p) }, "%T", p)
+		require.PanicsWithValue(t, errUnusable, func() { NewDistinctBuilder(p) }, "%T", p)
 	}
 	for _, name := range []string{"", "none", " a", "a\nb", "rocksdb.BuiltinBloomFilter"} {
 		require.Equal(t, checkName(name), Check(named{name: name}))
 		require.ErrorContains(t, Check(named{name: name}), ": pass ", "%q", name)
 		require.Panics(t, func() { Count(named{name: name}) })
+		require.Panics(t, func() { NewDistinctBuilder(named{bloomOfBits(10), name, nil}) })
 	}
 	for _, p := range readers() {
 		require.NoError(t, Check(p))
@@ -36,17 +38,21 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, Check(named{name: "of another package"}))
 }
 
-// A zero value says what to do at its first call. (With k = 0 the assembly would not return.)
+// A zero value and a nil pointer say what to do at their first call. (With k = 0 the assembly would
+// not return.)
 func TestZeroValues(t *testing.T) {
-	type writer interface {
-		AppendFilter(dst []byte, keys [][]byte) []byte
-		FilterSize(n int) uint64
-	}
-	for _, p := range []Policy{new(Bloom), new(BlockedBloom), new(Ribbon), new(Counted)} {
+	for _, p := range []Policy{
+		new(Bloom), new(BlockedBloom), new(Ribbon), new(Counted),
+		(*Bloom)(nil), (*BlockedBloom)(nil), (*Ribbon)(nil), (*Counted)(nil),
+	} {
 		require.PanicsWithValue(t, errUnusable, func() { p.NewBuilder() }, "%T", p)
-		if w, ok := p.(writer); ok {
+		if w, ok := p.(predictor); ok {
 			require.PanicsWithValue(t, errUnusable, func() { w.AppendFilter(nil, nil) }, "%T", p)
 			require.PanicsWithValue(t, errUnusable, func() { w.FilterSize(1) }, "%T", p)
+			require.PanicsWithValue(t, errUnusable, func() { w.FPR(1) }, "%T", p)
+		}
+		if p == (*Counted)(nil) {
+			continue
 		}
 		// Reading needs no setting.
 		filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})

@@ -16,13 +16,6 @@ type common struct {
 // Name returns the name under which engines store the filters.
 func (c *common) Name() string { return c.name }
 
-// mustBeUsable panics if the policy does not come from a constructor.
-func (c *common) mustBeUsable() {
-	if c.name == "" {
-		panic(errUnusable)
-	}
-}
-
 // appendByBuilder appends the filter of keys, built by a builder of p, to dst.
 func appendByBuilder(p Policy, dst []byte, keys [][]byte) []byte {
 	b := p.NewBuilder()
@@ -32,15 +25,16 @@ func appendByBuilder(p Policy, dst []byte, keys [][]byte) []byte {
 	return b.Finish(dst)
 }
 
-// maxBitsPerKey limits the setting. One key then takes 128 MiB; larger values are mistakes.
-const maxBitsPerKey = 1 << 30
+// maxBitsPerKey limits the setting: larger values are mistakes. From 44 bits per key on, k is
+// maxProbes, and most false positives have the very hash of a key, which no number of bits helps.
+const maxBitsPerKey = 1000
 
 // newCommon checks what all constructors take.
 func newCommon(bitsPerKey float64, opts []Option) (common, error) {
 	c := common{name: Name, bitsPerKey: bitsPerKey}
 	if !(bitsPerKey > 0 && bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
 		return c, fmt.Errorf("policy: %v bits per key: "+
-			"pass a number above 0 and at most 2^30, usually 10", bitsPerKey)
+			"pass a number above 0 and at most %d, usually 10", bitsPerKey, maxBitsPerKey)
 	}
 	for _, opt := range opts {
 		if opt == nil {

@@ -89,9 +89,7 @@ func (c *Counted) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 func (c *Counted) NewBuilder() Builder { return c.newBuilder(Policy.NewBuilder) }
 
 func (c *Counted) newBuilder(of func(Policy) Builder) Builder {
-	if !isUsable(c) {
-		panic(errUnusable)
-	}
+	mustBeUsable(c)
 	return &countedBuilder{of(c.policy), c}
 }
 

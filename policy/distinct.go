@@ -12,8 +12,11 @@ import "bytes"
 // with [Bloom], and once in 2^64 with other kinds. A builder that keeps no hashes gets each key
 // that differs from the one before, of which a copy is kept.
 //
-// Like p.NewBuilder, it panics if [Check] refuses p.
+// It panics if [Check] refuses p.
 func NewDistinctBuilder(p Policy) Builder {
+	if err := Check(p); err != nil {
+		panic(err)
+	}
 	if c, ok := p.(*Counted); ok {
 		return c.newBuilder(NewDistinctBuilder)
 	}

@@ -52,7 +52,7 @@ var encodings = []struct {
 	allowed     string
 }{
 	{policyKind{"blocked", maker(NewBlockedBloom), referenceBlocked},
-		math.SmallestNonzeroFloat64, 1 << 30, "a number above 0 and at most 2^30"},
+		math.SmallestNonzeroFloat64, 1000, "a number above 0 and at most 1000"},
 	{policyKind{"ribbon", maker(NewRibbon), referenceRibbon}, 2, 40, "a number from 2 to 40"},
 }
 

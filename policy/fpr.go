@@ -2,10 +2,9 @@ package policy
 
 import "github.com/levelbloom/levelbloom/policy/internal/rate"
 
-// FPR returns the expected false-positive rate of a filter of n different keys, or 0 if n is not
-// positive. It computes the rate from the format, for keys whose hashes are like random numbers.
-// In filters of 8 to 400,000 keys, with up to 20 bits per key, it is within 5 % of what TestFPR
-// measures.
+// FPR returns the expected false-positive rate of a filter of n different keys. It computes the rate
+// from the format, for keys whose hashes are like random numbers. In filters of 8 to 400,000 keys,
+// with up to 20 bits per key, it is within 5 % of what TestFPR measures. It panics if n is negative.
 //
 // For dense numbers, such as counters, no formula holds: `go run ./bench rates` measures them.
 // With [WithTuning] too, FPR is the rate of random keys, in filters of LevelDB's size or the one
@@ -14,25 +13,26 @@ import "github.com/levelbloom/levelbloom/policy/internal/rate"
 // It is slow, because it samples filters, always the same ones. The quick model of [Info.Estimate]
 // would not do: in small filters it is far too low.
 func (b *Bloom) FPR(n int) float64 {
-	size, _, k := b.choice(max(0, n))
+	size, _, k := b.choice(n)
 	return rate.Bloom(size-1, k, n)
 }
 
-// FPR returns the expected false-positive rate of a filter of n different keys, or 0 if n is not
-// positive. The shape of the keys does not matter. In filters of 8 to 60,000 keys it is within 5 %
-// of what TestFPR measures.
+// FPR returns the expected false-positive rate of a filter of n different keys, of any shape.
+// In filters of 8 to 60,000 keys it is within 5 % of what TestFPR measures. It panics if n is
+// negative.
 func (b *BlockedBloom) FPR(n int) float64 {
-	return rate.Blocked(b.FilterSize(max(0, n))-blockedTrailer, b.k, n)
+	return rate.Blocked(b.FilterSize(n)-blockedTrailer, b.k, n)
 }
 
-// FPR returns the expected false-positive rate of a filter of n different keys, or 0 if n is not
-// positive. The shape of the keys does not matter. In filters of 9 to 40,000 keys it is within 5 %
-// of what TestFPR measures.
+// FPR returns the expected false-positive rate of a filter of n different keys, of any shape.
+// In filters of 9 to 40,000 keys it is within 5 % of what TestFPR measures. It panics if n is
+// negative.
 func (r *Ribbon) FPR(n int) float64 {
-	if !r.suits(max(0, n)) {
+	size := r.FilterSize(n)
+	if !r.suits(n) {
 		return r.blocked.FPR(n)
 	}
-	return expectedRate(n, int(r.FilterSize(n)))
+	return expectedRate(n, int(size))
 }
 
 // bumpedKeys returns how many keys an upper layer of a ribbon filter bumps, on average

@@ -93,11 +93,13 @@ func measureFPR(t testing.TB, p predictor, n int, about float64) (rate, standard
 func TestFPRExtremes(t *testing.T) {
 	for _, p := range []predictor{
 		policytest.Must(NewBloom(0.01)),
-		policytest.Must(NewBlockedBloom(0.01)), policytest.Must(NewBlockedBloom(1e6)),
+		policytest.Must(NewBlockedBloom(0.01)), policytest.Must(NewBlockedBloom(1000)),
 		policytest.Must(NewRibbon(2)), policytest.Must(NewRibbon(40)),
 	} {
 		require.Zero(t, p.FPR(0))
-		require.Zero(t, p.FPR(-1))
+		const refusal = "policy: a filter of -1 keys: pass 0 or more"
+		require.PanicsWithValue(t, refusal, func() { p.FPR(-1) })
+		require.PanicsWithValue(t, refusal, func() { p.FilterSize(-1) })
 		for _, n := range []int{1, 100_000, math.MaxInt} {
 			rate := p.FPR(n)
 			require.True(t, rate > 0 && rate <= 1, "%T, %d keys: %v", p, n, rate)

@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -114,12 +115,14 @@ func FuzzProbes(f *testing.F) {
 // A filter of one key has the bits set that Probes names, and no others.
 func TestProbesOfOneKey(t *testing.T) {
 	rng := policytest.Rand(t, 70)
-	for _, bitsPerKey := range []float64{1, 3, 10, 100, 20_000} {
+	for _, bitsPerKey := range []float64{1, 3, 10, 100, 1000} {
 		for _, p := range []ourPolicy{
 			policytest.Must(NewBloom(bitsPerKey)), policytest.Must(NewBlockedBloom(bitsPerKey)),
 		} {
 			for _, key := range append(policytest.Keys(rng, 50), nil) {
-				info, err := Parse(p.AppendFilter(nil, [][]byte{key}))
+				// Repetitions make the filters large: the last ones have many lines.
+				keys := slices.Repeat([][]byte{key}, 1+int(bitsPerKey)/50)
+				info, err := Parse(p.AppendFilter(nil, keys))
 				require.NoError(t, err)
 				payload := make([]byte, len(info.Payload))
 				for _, bit := range info.Probes(nil, key) {

@@ -56,7 +56,7 @@ func (*Ribbon) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 // bits per key, the filter among them
 // (go test ./policy -run '^$' -bench BuildMemory/ribbon -benchtime 1x).
 func (r *Ribbon) NewBuilder() Builder {
-	r.mustBeUsable()
+	mustBeUsable(r)
 	return &ribbonBuilder{hashBuffer[uint64]{pool: &chunks64}, r}
 }
 
@@ -66,9 +66,10 @@ func (r *Ribbon) AppendFilter(dst []byte, keys [][]byte) []byte {
 	return appendByBuilder(r, dst, keys)
 }
 
-// FilterSize returns the size in bytes of a filter of n distinct keys.
+// FilterSize returns the size in bytes of a filter of n distinct keys. It panics if n is
+// negative.
 func (r *Ribbon) FilterSize(n int) uint64 {
-	r.mustBeUsable()
+	mustBeUsable(r)
 	if !r.suits(n) {
 		return r.blocked.FilterSize(n)
 	}

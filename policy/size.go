@@ -7,7 +7,11 @@ import (
 )
 
 // filterBytes returns how many bytes n * bitsPerKey bits take, or 2^60 for 2^63 bits and more.
+// It panics if n is negative.
 func filterBytes(n int, bitsPerKey float64) uint64 {
+	if n < 0 {
+		panic(fmt.Sprintf("policy: a filter of %d keys: pass 0 or more", n))
+	}
 	var nbits uint64
 	if float64(n)*bitsPerKey >= 1<<63 {
 		nbits = 1 << 63

@@ -29,7 +29,7 @@ func Levels[P policy.Policy](
 	newPolicy func(bitsPerKey float64, opts ...policy.Option) (P, error), keys []int,
 	memory float64, opts ...policy.Option,
 ) ([]policy.Policy, error) {
-	if err := positive("bits per key", memory); err != nil {
+	if err := check(notNil(newPolicy), positive("bits per key", memory)); err != nil {
 		return nil, err
 	}
 	total := 0.0

@@ -73,6 +73,8 @@ func TestLevels(t *testing.T) {
 	require.LessOrEqual(t, memory, evenMemory)
 	require.Less(t, rate, evenRate/2)
 
+	_, err = Levels[*policy.Bloom](nil, keys, 10)
+	require.ErrorContains(t, err, "pass one such as policy.NewBloom")
 	_, err = Levels(policy.NewBloom, keys, 0)
 	require.ErrorContains(t, err, "bits per key: pass")
 	_, err = Levels(policy.NewBloom, []int{0, 0}, 10)

@@ -1,6 +1,7 @@
 package sizing
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -32,10 +33,8 @@ func BitsFor[P Policy](
 	newPolicy func(bitsPerKey float64, opts ...policy.Option) (P, error), n int, target float64,
 	opts ...policy.Option,
 ) (float64, error) {
-	if _, err := BitsPerKey(target); err != nil {
-		return 0, err
-	}
-	if err := positive("keys", n); err != nil {
+	_, err := BitsPerKey(target)
+	if err := check(notNil(newPolicy), err, positive("keys", n)); err != nil {
 		return 0, err
 	}
 	// The bits are above low/10 and up to high/10. The next guess follows the slope of the rate.
@@ -58,6 +57,14 @@ func BitsFor[P Policy](
 	return float64(high) / 10, nil
 }
 
+// notNil returns an error if a constructor of policies is nil.
+func notNil[P policy.Policy](f func(float64, ...policy.Option) (P, error)) error {
+	if f == nil {
+		return errors.New("sizing: the constructor is nil: pass one such as policy.NewBloom")
+	}
+	return nil
+}
+
 // unreachable returns the error of BitsFor for a policy with the most bits per key.
 func unreachable(p Policy, n int, target float64) error {
 	reason := fmt.Sprintf("%d bits per key do not suffice", mostBits)
@@ -74,7 +81,8 @@ func unreachable(p Policy, n int, target float64) error {
 // are 1 or more. A Bloom policy with tuning may take more (see policy.WithTuning). It returns an
 // error above 2^60 bytes.
 func Memory(p Policy, n, perFilter int) (uint64, error) {
-	if err := check(positive("keys", n), positive("keys per filter", perFilter)); err != nil {
+	err := check(policy.Check(p), positive("keys", n), positive("keys per filter", perFilter))
+	if err != nil {
 		return 0, err
 	}
 	size := uint64(n/perFilter) * p.FilterSize(perFilter)
@@ -95,7 +103,7 @@ func Memory(p Policy, n, perFilter int) (uint64, error) {
 // The filters of package policy always have the size for their keys. This is for comparisons with
 // filters that are sized in advance.
 func Filled(p policy.Policy, capacity, n int) (float64, error) {
-	if err := check(positive("keys of capacity", capacity)); err != nil {
+	if err := check(policy.Check(p), positive("keys of capacity", capacity)); err != nil {
 		return 0, err
 	}
 	if n < 0 {

@@ -50,6 +50,8 @@ func TestBitsForRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "keys: pass")
 	_, err = BitsFor(policy.NewRibbon, 1000, 0.1, policy.WithTuning(0.05))
 	require.ErrorContains(t, err, "WithTuning")
+	_, err = BitsFor[*policy.Bloom](nil, 1000, 0.1)
+	require.ErrorContains(t, err, "pass one such as policy.NewBloom")
 }
 
 func TestMemory(t *testing.T) {
@@ -60,12 +62,16 @@ func TestMemory(t *testing.T) {
 	size, err = Memory(p, 2000, 1000)
 	require.NoError(t, err)
 	require.Equal(t, 2*p.FilterSize(1000), size)
-	_, err = Memory(policytest.Must(policy.NewBloom(1<<30)), math.MaxInt, 1)
+	_, err = Memory(policytest.Must(policy.NewBloom(1000)), math.MaxInt, 1)
 	require.Equal(t, math.MaxInt > math.MaxInt32, err != nil)
 	_, err = Memory(p, 0, 1000)
 	require.ErrorContains(t, err, "keys: pass")
 	_, err = Memory(p, 1000, 0)
 	require.ErrorContains(t, err, "keys per filter: pass")
+	for _, p := range []Policy{nil, new(policy.Bloom), (*policy.Ribbon)(nil)} {
+		_, err = Memory(p, 1, 1)
+		require.ErrorContains(t, err, "get one from a constructor", "%T", p)
+	}
 }
 
 // A filter with the keys that it is sized for, more, and fewer: the textbook is close at this size.
@@ -99,8 +105,10 @@ func TestFilled(t *testing.T) {
 	}
 	_, err := Filled(policytest.Must(policy.NewRibbon(10)), 10, 10)
 	require.ErrorContains(t, err, "no room")
-	_, err = Filled(nil, 10, 10)
-	require.ErrorContains(t, err, "no room")
+	for _, p := range []policy.Policy{nil, new(policy.Bloom)} {
+		_, err = Filled(p, 10, 10)
+		require.ErrorContains(t, err, "get one from a constructor", "%T", p)
+	}
 	_, err = Filled(bloom, 0, 10)
 	require.ErrorContains(t, err, "capacity: pass")
 	_, err = Filled(bloom, 10, -1)
