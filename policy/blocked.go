@@ -58,6 +58,9 @@ func blockedProbes(bitsPerKey float64) int {
 	return k
 }
 
+// String returns the policy's settings, such as "blocked:10"; see [Bloom.String].
+func (b *BlockedBloom) String() string { return b.format("blocked") }
+
 // MayContainMany answers for many keys at once. It is the function [MayContainMany].
 func (*BlockedBloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 	MayContainMany(filter, keys, out)

@@ -38,6 +38,10 @@ func newBloom(c common) *Bloom {
 	return &Bloom{c, int(min(max(c.bitsPerKey*0.69, 1), maxProbes))}
 }
 
+// String returns the policy's settings, such as "bloom:10". Options follow after commas, the name
+// last: "bloom:9.5,tuning=0.05,verify,name=leveldb.BuiltinBloomFilter".
+func (b *Bloom) String() string { return b.format("bloom") }
+
 // MayContainMany answers for many keys at once. It is the function [MayContainMany].
 func (*Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 	MayContainMany(filter, keys, out)

@@ -227,6 +227,30 @@ func TestNilOptionIsRefused(t *testing.T) {
 	require.EqualError(t, err, "policy: an option is nil: leave it out")
 }
 
+// String has every setting, and leaves out the defaults.
+func TestString(t *testing.T) {
+	tuning, verify, name := WithTuning(0.05), WithVerify(), WithName(NameGoLevelDB)
+	for want, p := range map[string]interface {
+		fmt.Stringer
+		BitsPerKey() float64
+	}{
+		"bloom:10":             policytest.Must(NewBloom(10)),
+		"bloom:9.5":            policytest.Must(NewBloom(9.5, WithName(Name))),
+		"bloom:10,tuning=0.05": policytest.Must(NewBloom(10, tuning)),
+		"bloom:1000,tuning=0.05,verify,name=leveldb.BuiltinBloomFilter": policytest.Must(
+			NewBloom(1000, name, verify, tuning)),
+		"blocked:16.25,verify":      policytest.Must(NewBlockedBloom(16.25, verify)),
+		"ribbon:7":                  policytest.Must(NewRibbon(7)),
+		"ribbon:7,name=a, b=c,name": policytest.Must(NewRibbon(7, WithName("a, b=c,name"))),
+	} {
+		require.Equal(t, want, p.String())
+		require.Equal(t, want, fmt.Sprint(p))
+		number, _, _ := strings.Cut(want[strings.Index(want, ":")+1:], ",")
+		require.Equal(t, number, fmt.Sprint(p.BitsPerKey()))
+	}
+	require.Equal(t, "<nil>", fmt.Sprint((*Bloom)(nil)))
+}
+
 func TestNames(t *testing.T) {
 	require.Equal(t, "leveldb.BuiltinBloomFilter2", policytest.Must(NewBloom(10)).Name())
 	require.Equal(t, "leveldb.BuiltinBloomFilter",

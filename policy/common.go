@@ -16,6 +16,25 @@ type common struct {
 // Name returns the name under which engines store the filters.
 func (c *common) Name() string { return c.name }
 
+// BitsPerKey returns the number of bits per key that the policy was made with.
+func (c *common) BitsPerKey() float64 { return c.bitsPerKey }
+
+// format returns a policy's settings after its kind. Other options than the defaults follow the
+// bits per key. The name is the last one, because it may contain commas.
+func (c *common) format(kind string) string {
+	s := fmt.Sprintf("%s:%v", kind, c.bitsPerKey)
+	if c.tuning > 0 {
+		s += fmt.Sprintf(",tuning=%v", c.tuning)
+	}
+	if c.verify {
+		s += ",verify"
+	}
+	if c.name != Name {
+		s += ",name=" + c.name
+	}
+	return s
+}
+
 // appendByBuilder appends the filter of keys, built by a builder of p, to dst.
 func appendByBuilder(p Policy, dst []byte, keys [][]byte) []byte {
 	b := p.NewBuilder()

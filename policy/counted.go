@@ -41,7 +41,7 @@ func Count(p Policy) *Counted {
 	return c
 }
 
-// Unwrap returns the policy that does the work.
+// Unwrap returns the policy that does the work, whose String has the settings.
 func (c *Counted) Unwrap() Policy { return c.policy }
 
 // Name returns the name of the policy that does the work.

@@ -46,6 +46,9 @@ func NewRibbon(bitsPerKey float64, opts ...Option) (*Ribbon, error) {
 	return &Ribbon{blocked.common, blocked}, nil
 }
 
+// String returns the policy's settings, such as "ribbon:7"; see [Bloom.String].
+func (r *Ribbon) String() string { return r.format("ribbon") }
+
 // MayContainMany answers for many keys at once. It is the function [MayContainMany].
 func (*Ribbon) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 	MayContainMany(filter, keys, out)

@@ -13,12 +13,8 @@ import (
 // lookup asks: Pebble's Get asks none in L6. memory is the bits per key of all these levels
 // together, as if they had one setting: above 0.
 //
-// It returns a policy for each level, or nil for no filter, with bits per key in tenths. Pebble's
-// ConfigureLevels takes the result as it is:
-//
-//	levels, err := sizing.Levels(policy.NewBlockedBloom, []int{1e5, 0, 0, 1e6, 1e7, 1e8, 0}, 10)
-//	...
-//	err = pebblev2.ConfigureLevels(options, levels)
+// It returns a policy for each level, or nil for no filter, with bits per key in tenths. fmt prints
+// them, and pebblev2.ConfigureLevels takes them as they are.
 //
 // A lookup of an absent key asks one filter per level. So the number of false positives is the sum
 // of the levels' rates, and it is least if every rate is proportional to the keys of its level: a
