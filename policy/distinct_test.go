@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -83,7 +84,17 @@ func TestDistinctBuilderOfEqualHashes(t *testing.T) {
 	require.True(t, MayContain(filter, keys[1]))
 }
 
-func TestDistinctBuilderRefuses(t *testing.T) {
-	require.Panics(t, func() { NewDistinctBuilder(&Bloom{}) })
-	require.Panics(t, func() { NewDistinctBuilder(&Counted{}) })
+// The first key counts, whatever its hash.
+func TestDistinctBuilderOfHashZero(t *testing.T) {
+	// Hash adds a word to its state. Minus the state makes it 0, and then it stays 0.
+	key := binary.LittleEndian.AppendUint32(nil, -hashStart([]byte("four")))
+	require.Zero(t, Hash(key))
+	p := policytest.Must(NewBloom(1000)) // a second key would make the filter larger
+	b := NewDistinctBuilder(p)
+	for range 2 {
+		b.Add(key)
+		b.Add(key)
+		require.Equal(t, 1, b.Len())
+		require.Equal(t, p.AppendFilter(nil, [][]byte{key}), b.Finish(nil))
+	}
 }
