@@ -202,10 +202,10 @@ func TestTableOptions(t *testing.T) {
 	require.Equal(t, before, *o)
 	require.Equal(t, []filter.Filter{theirs, foreign("b")}, o.AltFilters,
 		"its memory is not shared")
-	require.Equal(t, "a", tool.Filter.Name())
-	require.Len(t, tool.AltFilters, 2)
-	require.Equal(t, theirs.Name(), tool.AltFilters[0].Name())
-	require.Equal(t, "b", tool.AltFilters[1].Name())
+	require.Equal(t, goleveldb.ForInternalKeys(foreign("a")), tool.Filter)
+	require.Equal(t, []filter.Filter{
+		goleveldb.ForInternalKeys(theirs), goleveldb.ForInternalKeys(foreign("b")),
+	}, tool.AltFilters)
 	require.Equal(t, comparer.DefaultComparer.Name(), tool.Comparer.Name())
 	require.Equal(t, 123, tool.BlockSize)
 	require.Equal(t, 14, tool.FilterBaseLg)

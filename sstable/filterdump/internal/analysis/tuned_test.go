@@ -36,3 +36,22 @@ func TestTunedTables(t *testing.T) {
 		require.False(t, isTuned(info, int64(n)), "%d keys, %v bits per key", n, bits)
 	}
 }
+
+// A filter is tuned if its k is larger or smaller than LevelDB's, floor(bits * 0.69) from 1 to 30.
+func TestTunedK(t *testing.T) {
+	keys := make([][]byte, 100) // repetitions count
+	for _, c := range []struct {
+		bits  float64
+		k     byte
+		tuned bool
+	}{
+		{10, 5, true}, {10, 6, false}, {10, 7, true},
+		{1, 1, false}, {1, 2, true}, {50, 29, true}, {50, 30, false},
+	} {
+		filter := mustBloom(t, c.bits).AppendFilter(nil, keys)
+		filter[len(filter)-1] = c.k
+		info, err := policy.Parse(filter)
+		require.NoError(t, err)
+		require.Equal(t, c.tuned, isTuned(info, 100), "k = %d, %v bits per key", c.k, c.bits)
+	}
+}
