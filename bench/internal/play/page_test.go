@@ -89,12 +89,43 @@ func TestPage(t *testing.T) {
 			require.Equal(t, p.Text(part), again.Text(part))
 		}
 	})
+	t.Run("full", func(t *testing.T) { testFull(t, open(t, "#n=8995", wide)) })
+	t.Run("too many", func(t *testing.T) {
+		p := open(t, "#n=99999", wide)
+		p.Wait("answer.n === 10000")
+		sound(t, p)
+	})
 	t.Run("problems", func(t *testing.T) {
 		p := b.Open(t, address+"#keys=0xabc", webtest.View{Width: 360})
 		p.Wait("document.getElementById('problem').textContent")
 		require.Contains(t, p.Text("#problem"), "two hexadecimal digits")
 		require.Empty(t, p.Overflow())
 	})
+}
+
+// The page takes 10,000 keys, of which 12 are there at first. Full, it works on.
+func testFull(t *testing.T, p *webtest.Page) {
+	add := chromedp.Click(`[data-add="1000"]`)
+	p.Do(add)
+	p.Wait("answer.n === 10000")
+	require.Contains(t, p.Text("#added"), "9,988 keys of the shape decimal")
+	p.Screenshot("play-full")
+	require.NotContains(t, p.Controls(), "button: add 10")
+	require.NotContains(t, p.Controls(), "button: add 1,000")
+	p.Do(chromedp.Click("#try-stored"))
+	p.Wait("answer.filters[0].stored")
+
+	// A stored key more is one of the shape less.
+	p.TabTo("textbox: Stored keys, one per line", "\nyak\n")
+	p.Wait("answer.n === 10000 && answer.sample.includes('yak')")
+	require.Contains(t, p.Text("#added"), "9,987 keys of the shape decimal")
+
+	p.Do(chromedp.Click("#none"))
+	p.Wait("answer.n === 13")
+	p.Do(add)
+	p.Wait("answer.n === 1013")
+	require.Empty(t, p.Text("#problem"))
+	require.Empty(t, p.Errors())
 }
 
 func testKeyboard(t *testing.T, p *webtest.Page) {

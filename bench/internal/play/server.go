@@ -89,11 +89,12 @@ func page() ([]byte, error) {
 	}
 	type shape struct{ Name, Example string }
 	data := struct {
-		Kinds   []kind.Kind
-		Shapes  []shape
-		MaxKeys string
-		MaxBits int
-	}{Kinds: kind.All, MaxKeys: keys.FormatN(maxKeys), MaxBits: maxBits}
+		Kinds    []kind.Kind
+		Shapes   []shape
+		MaxKeys  int
+		KeysText string
+		MaxBits  int
+	}{Kinds: kind.All, MaxKeys: maxKeys, KeysText: keys.FormatN(maxKeys), MaxBits: maxBits}
 	for _, s := range keys.Shapes {
 		data.Shapes = append(data.Shapes, shape{s.Name, formatKey(s.Append(nil, seed, 42))})
 	}

@@ -4,16 +4,27 @@
 
 const animals = "ant bee cat dog eel fox gnu hen ibis jay kiwi lynx".split(" ");
 const first = { keys: animals, shape: "decimal", n: 0, bits: 8, ask: "zebra", kind: "exact" };
+const adders = document.querySelectorAll("[data-add]");
 let state, answer, request, turn = 0;
+
+const storedKeys = () => state.keys.filter(key => key !== "");
+// room returns how many keys of a shape the page takes besides the others.
+const room = () => Math.max(0, $("settings").dataset.maxKeys - storedKeys().length);
+
+// set changes settings. The address may ask for any n, and buttons for more than there is room for.
+function set(settings) {
+  state = { ...state, ...settings };
+  state.n = Math.min(Math.max(0, Math.trunc(state.n) || 0), room());
+}
 
 function readAddress() {
   const p = new URLSearchParams(location.hash.slice(1));
   const text = name => p.get(name) ?? first[name];
-  state = {
+  set({
     keys: p.has("keys") ? p.get("keys").split("\n") : first.keys,
     shape: text("shape"), n: Number(text("n")), bits: Number(text("bits")),
     ask: text("ask"), kind: text("kind"),
-  };
+  });
   $("keys").value = state.keys.join("\n");
   $("shape").value = state.shape;
   $("bits-per-key").value = state.bits;
@@ -29,7 +40,7 @@ function writeAddress() {
 }
 
 function change(settings) {
-  Object.assign(state, settings);
+  set(settings);
   writeAddress();
   update();
 }
@@ -39,7 +50,7 @@ async function update() {
   request?.abort();
   const mine = request = new AbortController();
   const { bits, ask, shape, n } = state;
-  const keys = state.keys.filter(key => key !== "");
+  const keys = storedKeys();
   try {
     const response = await fetch("/filters", {
       method: "POST", signal: mine.signal, headers: { "Content-Type": "application/json" },
@@ -117,6 +128,7 @@ function show() {
     ? `${plural(f.k, "column")}: a lookup adds up some bits in each. All sums are right for ` +
       `an absent key with a probability of 1 in ${whole(2 ** f.k)} or less.`
     : `k = ${f.k}: a key sets ${plural(f.k, "bit")}, its probes. ` + (rule[f.kind] ?? "");
+  for (const b of adders) b.disabled = room() === state.n;
   $("try-stored").disabled = answer.n === 0;
   $("try-false").disabled = f.falsePositives.length === 0;
 }
@@ -240,7 +252,7 @@ $("kinds").addEventListener("input", e => {
   if (answer) show();
 });
 $("none").addEventListener("click", () => change({ n: 0 }));
-for (const b of document.querySelectorAll("[data-add]")) {
+for (const b of adders) {
   b.addEventListener("click", () => change({ n: state.n + Number(b.dataset.add) }));
 }
 $("try-stored").addEventListener("click", () => ask(answer.sample[turn++ % answer.sample.length]));
