@@ -252,6 +252,9 @@ func TestQuick(t *testing.T) {
 		r := bench(t, args...)
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, r.stdout, "-quick")
+		require.NotContains(t, r.stdout, "Conclusion")
+		require.Equal(t, args[0] == "-quick", strings.Contains(r.stdout,
+			"\n-quick is too small for conclusions: run without it for them.\n"), "engines")
 	}
 }
 
