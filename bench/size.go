@@ -30,7 +30,7 @@ func newSizeFlags() *sizeFlags {
 		"and what it costs, for each kind of filter. The rates are those of well-mixed keys; for "+
 		"dense numbers see bench rates.")}
 	f.StringVar(&f.n, "n", "10M", "`keys` in the database")
-	f.Float64Var(&f.fpr, "fpr", 0.01, "the `rate` of false positives to reach")
+	f.rateFlag(&f.fpr, "fpr", 0.01, "the `rate` of false positives to reach")
 	f.StringVar(&f.memory, "memory", "", "the `size` of all filters, such as 16MiB, instead of "+
 		"-fpr")
 	f.StringVar(&f.perFilter, "per-filter", keys.FormatN(ratebench.TableKeys), "`keys` that share "+
@@ -70,7 +70,7 @@ func (f *sizeFlags) config() (s sizer, err error) {
 			return s, fmt.Errorf("-memory: %w", err)
 		}
 	case !(f.fpr > 0 && f.fpr < 1):
-		return s, fmt.Errorf("-fpr %v: pass a rate above 0 and below 1, such as 0.01", f.fpr)
+		return s, fmt.Errorf("-fpr %v: pass a rate above 0 and below 1, such as 0.01 or 1%%", f.fpr)
 	}
 	return s, nil
 }
