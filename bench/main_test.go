@@ -223,7 +223,7 @@ func TestRates(t *testing.T) {
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key", "-seed",
-		"│ blocked", "blocked: none of 9 rates is more than"} {
+		"│ blocked", "blocked: no rate of 9 is more than"} {
 		require.Contains(t, r.stdout, want)
 	}
 	require.Equal(t, 4, strings.Count(r.stderr, "\n"), r.stderr)

@@ -238,8 +238,8 @@ func bitsOfMemory(size string, n int) (float64, error) {
 	memory, err := parseBytes(size)
 	bits := math.Floor(80*memory/float64(n)) / 10
 	if err == nil && !(bits > 0 && bits <= 1000) {
-		err = fmt.Errorf("%s is %.2g bits for each of %d keys: pass a size that has 0.1 to 1000",
-			size, 8*memory/float64(n), n)
+		err = fmt.Errorf("%s is %.2g bits per key with -n %s: pass a size that is 0.1 to 1000",
+			size, 8*memory/float64(n), keys.FormatN(n))
 	}
 	return bits, err
 }

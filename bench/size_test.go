@@ -40,7 +40,7 @@ func TestSizeRefuses(t *testing.T) {
 		`-memory: "NaNMiB"`:     {"-memory", "NaNMiB"},
 		"pass one of them":      {"-memory", "1MiB", "-fpr", "0.1"},
 		`-per-filter: "x"`:      {"-per-filter", "x"},
-		"8.2e-07 bits for each": {"-memory", "0.001KiB"},
+		"8.2e-07 bits per key":  {"-memory", "0.001KiB"},
 	} {
 		_, err := runSize(args...)
 		require.ErrorContains(t, err, want)

@@ -60,8 +60,12 @@ func commit() string {
 }
 
 func (e Environment) String() string {
-	return fmt.Sprintf("%s, %d cores, GOMAXPROCS %d, %s/%s, %s, commit %s",
-		e.CPU, e.Cores, e.GoMaxProcs, e.OS, e.Arch, e.GoVersion, e.Commit)
+	cores := "1 core"
+	if e.Cores != 1 {
+		cores = fmt.Sprintf("%d cores", e.Cores)
+	}
+	return fmt.Sprintf("%s, %s, GOMAXPROCS %d, %s/%s, %s, commit %s", e.CPU, cores,
+		e.GoMaxProcs, e.OS, e.Arch, e.GoVersion, e.Commit)
 }
 
 // ModuleVersion returns the version of a module that this program was built with.
