@@ -113,7 +113,7 @@ func (f *flags) parseOnly(args []string, stdout io.Writer) error {
 // print prints the usage and the flags in 80 columns.
 func (f *flags) print(w io.Writer) {
 	const width, indent = 80, "        "
-	fmt.Fprintf(w, "Usage: go run ./bench %s [FLAGS]\n\n", strings.TrimPrefix(f.Name(), "bench "))
+	fmt.Fprintf(w, "Usage: %s [FLAGS]\n\n", f.Name())
 	fmt.Fprintf(w, "%s\n\n", report.Wrap(f.usage, width))
 	f.VisitAll(func(fl *flag.Flag) {
 		value, usage := flag.UnquoteUsage(fl)

@@ -34,11 +34,14 @@ func ThisEnvironment() Environment {
 		runtime.Version(), commit()}
 }
 
-// commit returns the commit of the source: what the build recorded, or, since `go run` records
-// nothing, that of the working directory.
+// commit returns the commit of the source: what the build recorded, or, since `go run` in a clone
+// records nothing, that of the working directory. Of bench@latest it is the module's version.
 func commit() string {
 	revision, dirty := "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Sum != "" { // the module was downloaded
+			return info.Main.Version
+		}
 		for _, s := range info.Settings {
 			switch {
 			case s.Key == "vcs.revision":
