@@ -45,7 +45,7 @@ func newCurveFlags() *curveFlags {
 	f.StringVar(&f.atBits, "at-bits", "4,6,8,10,12,14,16,18,20", "`bits` per key to measure at")
 	f.StringVar(&f.atKeys, "at-n", "10,30,100,300,1k,3k,10k,30k,100k,300k",
 		"`keys` per filter to measure at")
-	f.Float64Var(&f.target, "target", 0.01, "`rate` to draw as a line, above 0 and below 1")
+	f.rateFlag(&f.target, "target", 0.01, "`rate` to draw as a line")
 	f.IntVar(&f.runs, "runs", 10, "`runs`, each with other keys")
 	f.IntVar(&f.queries, "queries", 200_000, "absent `keys` to ask in each run, for each point")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the keys; the same seed gives the same rates")
@@ -65,7 +65,7 @@ func (f *curveFlags) config() (c curvebench.Config, err error) {
 			f.queries)
 	}
 	if !(f.target > 0 && f.target < 1) {
-		return c, fmt.Errorf("-target %v: pass a rate above 0 and below 1, such as 0.01", f.target)
+		return c, fmt.Errorf("-target %v: pass a rate above 0 and below 1, such as 0.01 or 1%%", f.target)
 	}
 	if c.Views, err = choose("against", f.views, curvebench.Views, itself); err != nil {
 		return c, err

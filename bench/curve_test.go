@@ -70,8 +70,8 @@ func TestCurveRefused(t *testing.T) {
 		{"-shape=octal", `-shape: no "octal": choose from random,`},
 		{"-density=1", `-density: no "1": choose from alternating,`},
 		{"-svg=/no/such/directory/c.svg", "-svg: "},
-		{"-n=1500 -keys=" + path, "-keys: 3000 keys are too few to store 2250 of them: pass "},
-		{"-at-n=2k -keys=" + path, "-keys: 3000 keys are too few to store 2k of them: pass "},
+		{"-n=1500 -keys=" + path, "-keys: too few keys (3000) to store 2250 of them: pass "},
+		{"-at-n=2k -keys=" + path, "-keys: too few keys (3000) to store 2k of them: pass "},
 		{"-shape=url -keys=" + path, "leave out -shape and -density"},
 	} {
 		requireRefused(t, "curve "+c.args, c.message)

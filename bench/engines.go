@@ -159,6 +159,10 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	outcome := enginebench.Outcome{Config: &config, Runs: runs}
 	outcome.Report(r)
+	if f.isQuick {
+		r.Conclusion = nil
+		r.Notes = append(r.Notes, "-quick is too small for conclusions: run without it for them.")
+	}
 	return f.outputs.finish(r, stdout, err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -31,6 +32,31 @@ func newFlags(name, usage string) *flags {
 	f.Usage = func() {}
 	return f
 }
+
+// rateFlag adds a flag for a rate, such as 0.01 or 1%.
+func (f *flags) rateFlag(p *float64, name string, value float64, usage string) {
+	*p = value
+	f.Var((*rate)(p), name, usage+", such as 0.01 or 1%")
+}
+
+// rate is the value of a flag.
+type rate float64
+
+func (r *rate) Set(s string) error {
+	number, isPerCent := strings.CutSuffix(s, "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil {
+		return errors.New("pass a rate such as 0.01 or 1%")
+	}
+	if isPerCent {
+		x /= 100
+	}
+	*r = rate(x)
+	return nil
+}
+
+func (r *rate) String() string { return fmt.Sprint(float64(*r)) }
+func (r *rate) Get() any       { return float64(*r) }
 
 // quickFlag adds -quick, which gives values to the flags that are not given.
 func (f *flags) quickFlag(what string, values map[string]string) {
@@ -87,7 +113,7 @@ func (f *flags) parseOnly(args []string, stdout io.Writer) error {
 // print prints the usage and the flags in 80 columns.
 func (f *flags) print(w io.Writer) {
 	const width, indent = 80, "        "
-	fmt.Fprintf(w, "Usage: go run ./bench %s [FLAGS]\n\n", strings.TrimPrefix(f.Name(), "bench "))
+	fmt.Fprintf(w, "Usage: %s [FLAGS]\n\n", f.Name())
 	fmt.Fprintf(w, "%s\n\n", report.Wrap(f.usage, width))
 	f.VisitAll(func(fl *flag.Flag) {
 		value, usage := flag.UnquoteUsage(fl)

@@ -27,9 +27,11 @@ const (
 	exitInterrupted = 130
 )
 
-const help = `Usage: go run ./bench [SUBCOMMAND] [FLAGS]
+const help = `Usage: bench [SUBCOMMAND] [FLAGS]
 
-Measures what filters do. Without a subcommand it runs engines.
+Measures what filters do. Without a subcommand it runs engines. In a clone of
+the repository, bench is "go run ./bench", and anywhere else
+"go run github.com/levelbloom/levelbloom/bench@latest".
 
   engines   filters in real databases, on disks of any speed: speed, reads
             avoided, false positives, memory; ends with advice (3 minutes)

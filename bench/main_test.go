@@ -223,7 +223,7 @@ func TestRates(t *testing.T) {
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key", "-seed",
-		"│ blocked", "blocked: none of 9 rates is more than"} {
+		"│ blocked", "blocked: no rate of 9 is more than"} {
 		require.Contains(t, r.stdout, want)
 	}
 	require.Equal(t, 4, strings.Count(r.stderr, "\n"), r.stderr)
@@ -252,6 +252,9 @@ func TestQuick(t *testing.T) {
 		r := bench(t, args...)
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, r.stdout, "-quick")
+		require.NotContains(t, r.stdout, "Conclusion")
+		require.Equal(t, args[0] == "-quick", strings.Contains(r.stdout,
+			"\n-quick is too small for conclusions: run without it for them.\n"), "engines")
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // keysFlag adds -keys. what says what becomes of the other shapes.
 func (f *flags) keysFlag(what string) {
 	f.StringVar(&f.keysPath, "keys", "", fmt.Sprintf("`file` of your own keys, one per line, or a "+
-		"database of goleveldb, LevelDB, Pebble or RocksDB, which is only read. A third of "+
-		"the keys, chosen at random, stays out of the filters and is looked up as absent. %s. Of "+
-		"more than %d MiB of keys it takes a sample", what, keylist.MaxBytes>>20))
+		"database of goleveldb, LevelDB, Pebble or RocksDB (format_version 0 and 2), which is only "+
+		"read. A third of the keys, chosen at random, stays out of the filters and is looked up "+
+		"as absent. %s. Of more than %d MiB of keys it takes a sample", what, keylist.MaxBytes>>20))
 }
 
 // ownKeys returns the keys that -keys names, or nil without the flag.

@@ -74,10 +74,10 @@ func TestOwnKeysRefused(t *testing.T) {
 	path := listFile(t, 100)
 	for _, c := range []struct{ args, message string }{
 		{"rates -keys=/no/such/file", "-keys: stat /no/such/file: no such file"},
-		{"rates -n=8,1k -keys=" + path, "-keys: 100 keys are too few to store 1k of them: pass "},
-		{"rates -keys=" + listFile(t, 9), "-keys: 9 keys are too few to store 8 of them: pass "},
+		{"rates -n=8,1k -keys=" + path, "-keys: too few keys (100) to store 1k of them: pass "},
+		{"rates -keys=" + listFile(t, 9), "-keys: too few keys (9) to store 8 of them: pass "},
 		{"rates -keys=" + filepath.Dir(path), "not a database"},
-		{"-num=60 -keys=" + path, "-keys: 100 keys are too few to store 60 of them: pass "},
+		{"-num=60 -keys=" + path, "-keys: too few keys (100) to store 60 of them: pass "},
 		{"-reads=200 -keys=" + path, "or a smaller -num or -reads"},
 		{"rates -csv=" + path + " -keys=" + path, path + " would be replaced"},
 		{"-json=" + path + " -keys=" + path, path + " would be replaced"},

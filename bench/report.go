@@ -89,10 +89,13 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 		return full
 	}
 	bits, n := fmt.Sprint(f.bits), fmt.Sprintf("%d,%d", window, table)
+	engines := append([]string{"engines", "-bits", bits, "-threads", "1", "-disk", "0",
+		"-num", fmt.Sprint(num), "-reads", fmt.Sprint(reads), "-rounds", scale("3", "1")}, subject...)
+	if f.quick {
+		engines = append(engines, "-quick") // without conclusions
+	}
 	return []part{
-		{labreport.Engines, append([]string{"engines", "-bits", bits, "-threads", "1",
-			"-disk", "0", "-num", fmt.Sprint(num), "-reads", fmt.Sprint(reads),
-			"-rounds", scale("3", "1")}, subject...), 10},
+		{labreport.Engines, engines, 10},
 		{labreport.TradeOff, append([]string{"rates", "-n", n, "-bits",
 			scale("4,5,6,7,8,9,10,11,12,14,16,18,20", "4,6,8,10,12,16,20"),
 			"-queries", scale("500000", "50000")}, subjects...), 4},

@@ -36,6 +36,8 @@ func TestReport(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	require.NoError(t, err)
 	require.Contains(t, string(page), "your own keys (3000 from "+path+")")
+	require.Contains(t, string(page), "-quick is too small for conclusions")
+	require.NotContains(t, string(page), "Ignore differences in speed below")
 	require.Equal(t, 11, strings.Count(string(page), "<svg "))
 	file, err := os.Open(filepath.Join(dir, "tradeoff.csv"))
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ func newSizeFlags() *sizeFlags {
 		"and what it costs, for each kind of filter. The rates are those of well-mixed keys; for "+
 		"dense numbers see bench rates.")}
 	f.StringVar(&f.n, "n", "10M", "`keys` in the database")
-	f.Float64Var(&f.fpr, "fpr", 0.01, "the `rate` of false positives to reach")
+	f.rateFlag(&f.fpr, "fpr", 0.01, "the `rate` of false positives to reach")
 	f.StringVar(&f.memory, "memory", "", "the `size` of all filters, such as 16MiB, instead of "+
 		"-fpr")
 	f.StringVar(&f.perFilter, "per-filter", keys.FormatN(ratebench.TableKeys), "`keys` that share "+
@@ -70,7 +70,7 @@ func (f *sizeFlags) config() (s sizer, err error) {
 			return s, fmt.Errorf("-memory: %w", err)
 		}
 	case !(f.fpr > 0 && f.fpr < 1):
-		return s, fmt.Errorf("-fpr %v: pass a rate above 0 and below 1, such as 0.01", f.fpr)
+		return s, fmt.Errorf("-fpr %v: pass a rate above 0 and below 1, such as 0.01 or 1%%", f.fpr)
 	}
 	return s, nil
 }
@@ -238,8 +238,8 @@ func bitsOfMemory(size string, n int) (float64, error) {
 	memory, err := parseBytes(size)
 	bits := math.Floor(80*memory/float64(n)) / 10
 	if err == nil && !(bits > 0 && bits <= 1000) {
-		err = fmt.Errorf("%s is %.2g bits for each of %d keys: pass a size that has 0.1 to 1000",
-			size, 8*memory/float64(n), n)
+		err = fmt.Errorf("%s is %.2g bits per key with -n %s: pass a size that is 0.1 to 1000",
+			size, 8*memory/float64(n), keys.FormatN(n))
 	}
 	return bits, err
 }

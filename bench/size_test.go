@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,15 +33,34 @@ func TestSizeRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
 		`-n: "0": pass a`:       {"-n", "0"},
 		"-fpr 1: pass a rate":   {"-fpr", "1"},
+		"-fpr 2: pass a rate":   {"-fpr", "200%"},
+		`value "%" for flag`:    {"-fpr", "%"},
+		`value "1 %%" for flag`: {"-fpr", "1 %%"},
 		`-memory: "16"`:         {"-memory", "16"},
 		`-memory: "NaNMiB"`:     {"-memory", "NaNMiB"},
 		"pass one of them":      {"-memory", "1MiB", "-fpr", "0.1"},
 		`-per-filter: "x"`:      {"-per-filter", "x"},
-		"8.2e-07 bits for each": {"-memory", "0.001KiB"},
+		"8.2e-07 bits per key":  {"-memory", "0.001KiB"},
 	} {
 		_, err := runSize(args...)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// A rate may be written in per cent.
+func TestRatesInPerCent(t *testing.T) {
+	for text, want := range map[string]float64{
+		"0.01": 0.01, "1%": 0.01, "0.1%": 0.001, "1 %": 0.01, "1e-3": 0.001,
+	} {
+		s, c := newSizeFlags(), newCurveFlags()
+		require.NoError(t, s.parse([]string{"-fpr", text}, io.Discard))
+		require.NoError(t, c.parse([]string{"-target", text}, io.Discard))
+		require.InEpsilon(t, want, s.fpr, 1e-12)
+		require.InEpsilon(t, want, c.target, 1e-12)
+	}
+	out, err := runSize("-n", "10k", "-fpr", "1%")
+	require.NoError(t, err)
+	require.Contains(t, out, "\n-fpr 0.01, ")
 }
 
 // 20 filters of 500 keys in 16 KiB: 13.1 bits per key for each kind, in 17 KiB at most.

@@ -77,8 +77,8 @@ func byKind(records []Record, v View) (curves []curve) {
 // newChart draws the curves of a view.
 func newChart(v View, curves []curve) (*chart.Chart, error) {
 	first := curves[0][0]
-	bits, n := fmt.Sprintf("%v bits per key", first.Bits), keys.FormatN(first.Capacity)
-	title, x := n+" keys per filter", "bits per key"
+	bits, n := fmt.Sprintf("%v bits per key", first.Bits), keys.CountN(first.Capacity)
+	title, x := n+" per filter", "bits per key"
 	switch v {
 	case Fill:
 		title, x = first.Kind+", "+bits, "keys / capacity of "+n

@@ -35,11 +35,11 @@ func table(v View, curves []curve) report.Table {
 	t := report.Table{Keys: 1}
 	switch v {
 	case Fill:
-		t.Title = fmt.Sprintf("against fill, sized for %s keys at %v bits per key",
-			keys.FormatN(first.Capacity), first.Bits)
+		t.Title = fmt.Sprintf("against fill, sized for %s at %v bits per key",
+			keys.CountN(first.Capacity), first.Bits)
 		t.Columns = []string{"keys / capacity"}
 	case Bits:
-		t.Title = fmt.Sprintf("against bits per key, %s keys per filter", keys.FormatN(first.N))
+		t.Title = fmt.Sprintf("against bits per key, %s per filter", keys.CountN(first.N))
 		t.Columns = []string{"bits per key"}
 	case Keys:
 		t.Title = fmt.Sprintf("against keys per filter, %v bits per key", first.Bits)

@@ -38,7 +38,7 @@ type Config struct {
 	Bits   float64 // bits per key
 	BaseLg int     // goleveldb's FilterBaseLg
 	Scale  Scale
-	Cache  int     // bytes of the block cache
+	Cache  int     // bytes of the block cache, besides the engine's MemTables
 	Counts *Counts // if not nil, counts what filters are asked; the database is opened read-only
 	Disk   *Disk   // if not nil, where the tables are read from
 	// Suffix is the number of bytes at the end of a key that Pebble v2 leaves out of its filters,
@@ -129,14 +129,17 @@ type Engine struct {
 	Name   string
 	Module string // path of the Go module
 	Levels bool   // the checks of each level are known
-	Open   func(Config) (DB, error)
+	// MemTables is how many bytes the memtables of a database that is opened again take out of its
+	// block cache.
+	MemTables int
+	Open      func(Config) (DB, error)
 }
 
 // Engines lists all engines.
 var Engines = []Engine{
-	{"goleveldb", "github.com/syndtr/goleveldb", false, openGoLevelDB},
-	{"pebblev1", "github.com/cockroachdb/pebble", true, openPebbleV1},
-	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, openPebbleV2},
+	{"goleveldb", "github.com/syndtr/goleveldb", false, 0, openGoLevelDB},
+	{"pebblev1", "github.com/cockroachdb/pebble", true, pebbleV1MemTables, openPebbleV1},
+	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, pebbleV2MemTables, openPebbleV2},
 }
 
 // Name returns e's name.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble"
+	pebblev2 "github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -93,6 +95,33 @@ func TestEngines(t *testing.T) {
 				require.NoError(t, db.Close())
 			})
 		}
+	}
+}
+
+// What memtables take out of the block cache is what the caches are larger by.
+func TestMemTables(t *testing.T) {
+	for _, e := range Engines {
+		config := Config{
+			Dir: t.TempDir(), Filter: None, Scale: ScaleFor(1 << 20),
+			OnFatal: func(err error) { t.Errorf("fatal: %v", err) },
+		}
+		db, err := e.Open(config)
+		require.NoError(t, err)
+		fill(t, db, config.Scale, 100)
+		require.NoError(t, db.Close())
+		db, err = e.Open(config)
+		require.NoError(t, err)
+		var taken uint64
+		switch db := db.(type) {
+		case *pebbleDB[*pebble.WriteOptions]:
+			m := db.pebbleVersion.(*pebble.DB).Metrics().MemTable
+			taken = m.Size + m.ZombieSize
+		case *pebbleDB[*pebblev2.WriteOptions]:
+			m := db.pebbleVersion.(*pebblev2.DB).Metrics().MemTable
+			taken = m.Size + m.ZombieSize
+		}
+		require.EqualValues(t, taken, e.MemTables, e.Name)
+		require.NoError(t, db.Close())
 	}
 }
 

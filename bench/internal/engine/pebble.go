@@ -8,6 +8,13 @@ import (
 	"time"
 )
 
+// Pebble's first memtable has 256 KiB, and each next one twice as many. Version 2 begins the second
+// one when it opens a database again, and keeps the first for reuse.
+const (
+	pebbleV1MemTables = 256 << 10
+	pebbleV2MemTables = 3 * 256 << 10
+)
+
 // pebbleDB is a database of either version of Pebble, whose packages share no types.
 type pebbleDB[O any] struct {
 	pebbleVersion[O]

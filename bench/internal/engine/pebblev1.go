@@ -20,7 +20,7 @@ func openPebbleV1(c Config) (DB, error) {
 		EventListener:         &pebble.EventListener{BackgroundError: c.OnFatal},
 		ReadOnly:              c.Counts != nil,
 		Levels:                make([]pebble.LevelOptions, NumLevels),
-		Cache:                 pebble.NewCache(int64(c.Cache)),
+		Cache:                 pebble.NewCache(int64(c.Cache + pebbleV1MemTables)),
 	}
 	defer o.Cache.Unref() // the database keeps a reference of its own
 	if c.Disk != nil {

@@ -21,7 +21,7 @@ func openPebbleV2(c Config) (DB, error) {
 		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
 		EventListener:         &pebble.EventListener{BackgroundError: c.OnFatal},
 		ReadOnly:              c.Counts != nil,
-		CacheSize:             int64(c.Cache),
+		CacheSize:             int64(c.Cache + pebbleV2MemTables),
 	}
 	if c.Suffix > 0 {
 		o.Comparer = &cockroachkvs.Comparer

@@ -36,7 +36,8 @@ func (o *Outcome) conclusion() []string {
 	last := o.Filters[len(o.Filters)-1]
 	first, second := o.passes()[0], o.passes()[1] // misses and hits
 	for _, e := range o.Engines {
-		if o.Filters[0] == engine.None && len(o.of(e, best.Name)) > 0 {
+		_, _, inVain := o.readsPerMiss(e, best.Name)
+		if o.Filters[0] == engine.None && len(o.of(e, best.Name)) > 0 && !inVain {
 			speed = append(speed, fmt.Sprintf("%s: misses %.1f times, hits %.1f times as fast",
 				e.Name,
 				o.ratio(e, best.Name, engine.None, first.speed()).Middle,

@@ -98,10 +98,16 @@ func (o *Outcome) breakEvenTable() report.Table {
 }
 
 // breakEvens returns a line for each engine: from which latency on each filter pays, instead of the
-// one that leaves the next more reads.
+// one that leaves the next more reads. It has none for an engine with filters in vain.
 func (o *Outcome) breakEvens() (lines []string) {
 	reads := o.passes()[0].of(func(p Pass) float64 { return p.Reads })
 	for _, e := range o.Engines {
+		if slices.ContainsFunc(o.Filters, func(filter string) bool {
+			_, _, inVain := o.readsPerMiss(e, filter)
+			return inVain
+		}) {
+			continue
+		}
 		filters := slices.Clone(o.Filters)
 		slices.SortStableFunc(filters, func(a, b string) int {
 			return cmp.Compare(o.median(e, b, reads), o.median(e, a, reads))

@@ -74,11 +74,16 @@ func (c *Config) DataBytes() int {
 	return c.Keys.Len() * (len(c.Keys.AppendPresent(nil, 0)) + c.ValueSize)
 }
 
-// SmallCache returns the bytes of a block cache for a small part of the data, LargeCache of one for
-// all of it.
-func (c *Config) SmallCache() int { return max(c.DataBytes()/16, 256<<10) }
+// SmallCache returns the bytes of a block cache for all filters, all index blocks and a small part
+// of the data. Without room for filters each check of one would be a read, and no filter would
+// save any.
+func (c *Config) SmallCache() int {
+	filters := int(float64(c.Keys.Len()) * c.Bits / 8)
+	indexes := c.DataBytes() / 128 // some 32 bytes for each block of 4 KiB
+	return max(2*(filters+indexes), c.DataBytes()/16, 256<<10)
+}
 
-// LargeCache: see SmallCache.
+// LargeCache returns the bytes of a block cache for all of the data.
 func (c *Config) LargeCache() int { return 2*c.DataBytes() + 8<<20 }
 
 // queries are the keys that every run looks up; each key comes once.

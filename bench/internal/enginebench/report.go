@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -113,11 +114,11 @@ func (o *Outcome) Report(r *report.Report) {
 		}
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("A miss looks up an absent key between the present "+
-		"keys, a hit a present key. The small block cache (%.1f MB) has room for a part of the "+
-		"data, the large one (%.1f MB) for all. Files are in the operating system's cache; a time "+
-		"says how much longer a read of table data waits, %d of them side by side. Load "+
-		"includes flushes and compactions, and waits for no read.", float64(o.SmallCache())/1e6,
-		float64(o.LargeCache())/1e6, o.QueueDepth),
+		"keys, a hit a present key. The small block cache (%.1f MB) has room for all filters and a "+
+		"part of the data, the large one (%.1f MB) for all.%s Files are in the operating system's "+
+		"cache; a time says how much longer a read of table data waits, %d of them side by side. "+
+		"Load includes flushes and compactions, and waits for no read.",
+		float64(o.SmallCache())/1e6, float64(o.LargeCache())/1e6, o.memTables(), o.QueueDepth),
 		"Checks, reads avoided and FPR (false positives per check) are counted apart from the "+
 			"timed passes, for absent keys between and beyond the present keys. They depend on "+
 			"the keys' shape, their density and the number of keys per filter.")
@@ -125,6 +126,20 @@ func (o *Outcome) Report(r *report.Report) {
 		r.Notes = append(r.Notes, "WARNING: "+warning)
 	}
 	r.Conclusion = o.conclusion()
+}
+
+// memTables says how much larger the block caches are of which memtables take a part.
+func (o *Outcome) memTables() string {
+	var larger []string
+	for _, e := range o.Engines {
+		if e.MemTables > 0 {
+			larger = append(larger, fmt.Sprintf("%s's by %.1f MB", e.Name, float64(e.MemTables)/1e6))
+		}
+	}
+	if larger == nil {
+		return ""
+	}
+	return " Both are larger where memtables take a part of them: " + strings.Join(larger, ", ") + "."
 }
 
 func (o *Outcome) speedTable() report.Table {
@@ -228,6 +243,16 @@ func (o *Outcome) levelTable(e engine.Engine) report.Table {
 	return t
 }
 
+// readsPerMiss returns the reads of table data per miss with a contestant's filters and without
+// filters, and whether the filters were in vain: they answered "absent" to most checks, and yet
+// the reads did not fall by even a tenth. They are in vain if reading filters takes reads as well.
+func (o *Outcome) readsPerMiss(e engine.Engine, contestant string) (
+	with, without float64, inVain bool) {
+	reads := o.passes()[0].of(func(p Pass) float64 { return p.Reads })
+	with, without = o.median(e, contestant, reads), o.median(e, engine.None, reads)
+	return with, without, o.median(e, contestant, avoided) > 50 && with >= 0.9*without
+}
+
 // warnings returns what makes figures doubtful.
 func (o *Outcome) warnings() (all []string) {
 	if whole := engine.WholeBits(o.Bits); float64(whole) != o.Bits {
@@ -238,6 +263,13 @@ func (o *Outcome) warnings() (all []string) {
 	for _, e := range o.Engines {
 		base := o.of(e, last)
 		for _, contestant := range o.Contestants() {
+			if with, without, inVain := o.readsPerMiss(e, contestant); inVain {
+				all = append(all, fmt.Sprintf("%s, %s: its filters answered \"absent\" to %.0f %% of "+
+					"the checks, and yet a miss has %.2f reads, without filters %.2f. The small "+
+					"block cache has no room for filters, or has room for all of the data: the "+
+					"speed says nothing about filters", e.Name, contestant,
+					o.median(e, contestant, avoided), with, without))
+			}
 			for i, r := range o.of(e, contestant) {
 				name := fmt.Sprintf("%s, %s, round %d: ", e.Name, contestant, r.Round)
 				switch {

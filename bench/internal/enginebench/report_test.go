@@ -2,12 +2,15 @@ package enginebench
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -106,6 +109,9 @@ func TestText(t *testing.T) {
 		line(t, text, 1, "L2"))
 	require.NotContains(t, text, "L1 ")
 	require.NotContains(t, text, "WARNING")
+	require.Contains(t, strings.Join(strings.Fields(text), " "), "The small block cache (0.3 MB) has "+
+		"room for all filters and a part of the data, the large one (8.4 MB) for all. Both are "+
+		"larger where memtables take a part of them: pebblev2's by 0.8 MB.")
 	conclusion := strings.Join(strings.Fields(text[strings.Index(text, "Conclusion"):]), " ")
 	for _, want := range []string{
 		"With blocked instead of no filter, small cache: pebblev2: misses 4.0 times, hits 1.0 " +
@@ -167,4 +173,69 @@ func TestWarnings(t *testing.T) {
 		"pebblev2, exact, round 2: its filters were asked 100 times, those of blocked 250 times. " +
 			"The trees differ, so not all of the difference in speed is the filter's",
 	}, o.warnings())
+}
+
+// Filters that answered "absent" and saved no reads are in vain: of their engine's speed nothing is
+// concluded.
+func TestFiltersInVain(t *testing.T) {
+	for _, reads := range []float64{5, 0} { // no filter is cached; all data are
+		o := threeRounds(t)
+		for i := range o.Runs {
+			r := &o.Runs[i]
+			r.Passes[0].Reads = reads
+			if r.Contestant == engine.None {
+				r.Passes[0].Reads = 0.999 * reads
+			}
+		}
+		var inVain []string
+		for _, contestant := range []string{"builtin", "exact", "blocked", "blocked again"} {
+			inVain = append(inVain, fmt.Sprintf("pebblev2, %s: its filters answered \"absent\" to "+
+				"%.0f %% of the checks, and yet a miss has %.2f reads, without filters %.2[3]f. ",
+				contestant, o.median(o.Engines[0], contestant, avoided), reads))
+		}
+		warnings := o.warnings()
+		require.Len(t, warnings, len(inVain))
+		for i, want := range inVain {
+			require.Contains(t, warnings[i], want)
+		}
+		text := textOf(t, o)
+		require.Contains(t, text, "Use blocked", "what the filters answered was counted")
+		require.NotContains(t, text, "times as fast.")
+		require.NotContains(t, text, "Filters pay from")
+	}
+	// A filter that seldom answers "absent" saves few reads, and that is so.
+	o := threeRounds(t)
+	for i := range o.Runs {
+		if r := &o.Runs[i]; r.Contestant == "builtin" {
+			r.BetweenAvoided, r.Passes[0].Reads = 100, 4.9
+		}
+	}
+	require.Empty(t, o.warnings())
+}
+
+// In real engines the small cache has room for the filters, also of few keys, or of large filters
+// beside small values, and not for all of the data: filters save reads.
+func TestFiltersSaveReads(t *testing.T) {
+	for _, size := range []struct {
+		engines     []engine.Engine
+		keys, value int
+		bits        float64
+	}{{engine.Engines, 10_000, 100, 10}, {engine.Engines[:1], 150_000, 0, 30}} {
+		c, _ := config(t, new(memory))
+		set, err := keys.NewSet(c.Keys.Shape(), keys.Densities[0], size.keys, 2000, 1)
+		require.NoError(t, err)
+		c.Engines, c.Filters, c.Keys = size.engines, []string{engine.None, "exact"}, set
+		c.ValueSize, c.Bits, c.Reads, c.Rounds = size.value, size.bits, 2000, 1
+		c.Disks, c.Threads = c.Disks[:1], c.Threads[:1]
+		o := &Outcome{Config: c}
+		o.Runs, err = run(context.Background(), c)
+		require.NoError(t, err)
+		require.Empty(t, o.warnings())
+		for _, e := range c.Engines {
+			with, without, _ := o.readsPerMiss(e, "exact")
+			t.Logf("%s, %d keys: %.2f reads per miss, without filters %.2f", e.Name, size.keys,
+				with, without)
+			require.Less(t, with, without/2)
+		}
+	}
 }

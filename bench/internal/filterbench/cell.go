@@ -79,8 +79,8 @@ func Cells(works []Work, ns, lengths []int, mixes []Mix) (cells []Cell) {
 }
 
 func (c Cell) String() string {
-	return strings.TrimRight(fmt.Sprintf("%s, %s keys, %d bytes, %s",
-		c.Work, keys.FormatN(c.N), c.Length, c.Mix), ", ")
+	return strings.TrimRight(fmt.Sprintf("%s, %s, %d bytes, %s",
+		c.Work, keys.CountN(c.N), c.Length, c.Mix), ", ")
 }
 
 // ParseLength reads a length of keys.

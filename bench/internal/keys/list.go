@@ -30,7 +30,7 @@ func (l List) Shape() Shape {
 // n present keys with absent ones between them, and others beyond it.
 func (l List) Fits(n, others int) error {
 	if need := neededFor(n) + others; len(l) < need {
-		return fmt.Errorf("%d keys are too few to store %s of them: pass %d keys or more",
+		return fmt.Errorf("too few keys (%d) to store %s of them: pass %d keys or more",
 			len(l), FormatN(n), need)
 	}
 	return nil

@@ -51,11 +51,11 @@ func TestListFits(t *testing.T) {
 	l := newList(3000)
 	most := l.Most(500)
 	require.NoError(t, l.Fits(most, 500))
-	require.ErrorContains(t, l.Fits(most+1, 500), "3000 keys are too few to store ")
+	require.ErrorContains(t, l.Fits(most+1, 500), "too few keys (3000) to store ")
 	require.InDelta(t, (3000-500)*2/3, most, 150)
 	require.Zero(t, newList(10).Most(0))
 	require.EqualError(t, newList(10).Fits(1, 0),
-		"10 keys are too few to store 1 of them: pass 22 keys or more")
+		"too few keys (10) to store 1 of them: pass 22 keys or more")
 }
 
 // The keys of a set that fits are different ones: present, between, beyond and the guard.

@@ -17,6 +17,14 @@ func FormatN(n int) string {
 	return strconv.Itoa(n)
 }
 
+// CountN writes a number of keys with its unit: 1 key, 10k keys.
+func CountN(n int) string {
+	if n == 1 {
+		return "1 key"
+	}
+	return FormatN(n) + " keys"
+}
+
 // ParsePerFilter is ParseN for the keys of one filter: 10M of them take some GB of memory.
 func ParsePerFilter(s string) (int, error) { return ParseN(s, 10_000_000) }
 

@@ -115,6 +115,8 @@ func TestNumbers(t *testing.T) {
 		_, err := ParsePerFilter(text)
 		require.ErrorContains(t, err, "pass a number of keys from 1 to 10M")
 	}
+	require.Equal(t, "1 key", CountN(1))
+	require.Equal(t, "10k keys", CountN(10_000))
 	n, err := ParseN("11M", 12_000_000)
 	require.NoError(t, err)
 	require.Equal(t, 11_000_000, n)

@@ -51,7 +51,7 @@ func workOf(r filterbench.Record) string {
 	if r.Mix != "" {
 		work += " of a " + r.Mix
 	}
-	return fmt.Sprintf("%s, %s keys per filter", work, keys.FormatN(r.N))
+	return fmt.Sprintf("%s, %s per filter", work, keys.CountN(r.N))
 }
 
 func times(records []filterbench.Record, contestant string) (ns []float64) {

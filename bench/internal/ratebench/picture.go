@@ -66,7 +66,7 @@ func ShapeFigure(records []Record) (*chart.Figure, error) {
 
 // Of says of how many keys the record's filters are, and which engine has such filters.
 func (r Record) Of() string {
-	switch of := keys.FormatN(r.N) + " keys per filter"; {
+	switch of := keys.CountN(r.N) + " per filter"; {
 	case r.N == WindowKeys:
 		return "goleveldb: " + of
 	case r.N >= leastTable:

@@ -30,7 +30,7 @@ type Cell struct {
 	N       int // keys per filter
 }
 
-func (c Cell) String() string { return fmt.Sprintf("%s, %s keys", c.keys(), keys.FormatN(c.N)) }
+func (c Cell) String() string { return fmt.Sprintf("%s, %s", c.keys(), keys.CountN(c.N)) }
 
 // keys names the keys without their number.
 func (c Cell) keys() string {
@@ -106,8 +106,8 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 			break
 		}
 		if i == 0 || cell.N != cells[i-1].N || cell.Shape.Name != cells[i-1].Shape.Name {
-			c.Progress(i, len(cells), fmt.Sprintf("%s, %s keys per filter", cell.Shape.Name,
-				keys.FormatN(cell.N)))
+			c.Progress(i, len(cells), fmt.Sprintf("%s, %s per filter", cell.Shape.Name,
+				keys.CountN(cell.N)))
 		}
 		todo <- i
 	}

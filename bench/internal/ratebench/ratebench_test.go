@@ -332,7 +332,7 @@ func TestReport(t *testing.T) {
 		`decimal 63% +│ +│`, b.String())
 	require.Regexp(t, `│ +1024 │ blocked │ +2\.00 │ 0\.5026 │ 1\.01 \[0\.9954 to 1\.01\] +│ `+
 		`decimal 63% +│ 1\.00 +│`, b.String())
-	require.Contains(t, b.String(), "blocked: none of 2 rates is more than 5 standard errors")
+	require.Contains(t, b.String(), "blocked: no rate of 2 is more than 5 standard errors")
 	records := r.Records.([]Record)
 	require.Len(t, records, 4)
 	low, high := o.Results[3].Rate.Interval(z95)

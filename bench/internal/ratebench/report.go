@@ -59,7 +59,7 @@ func (o *Outcome) Report(r *report.Report) {
 			}
 			r.Notes = append(r.Notes, note)
 		case len(all) > 0:
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: none of %d rates is more than %d standard "+
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: no rate of %d is more than %d standard "+
 				"errors above its bound. The closest: %s.", k.Name, len(all), tolerance, all[0]))
 		}
 	}

@@ -34,11 +34,14 @@ func ThisEnvironment() Environment {
 		runtime.Version(), commit()}
 }
 
-// commit returns the commit of the source: what the build recorded, or, since `go run` records
-// nothing, that of the working directory.
+// commit returns the commit of the source: what the build recorded, or, since `go run` in a clone
+// records nothing, that of the working directory. Of bench@latest it is the module's version.
 func commit() string {
 	revision, dirty := "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Sum != "" { // the module was downloaded
+			return info.Main.Version
+		}
 		for _, s := range info.Settings {
 			switch {
 			case s.Key == "vcs.revision":
@@ -60,8 +63,12 @@ func commit() string {
 }
 
 func (e Environment) String() string {
-	return fmt.Sprintf("%s, %d cores, GOMAXPROCS %d, %s/%s, %s, commit %s",
-		e.CPU, e.Cores, e.GoMaxProcs, e.OS, e.Arch, e.GoVersion, e.Commit)
+	cores := "1 core"
+	if e.Cores != 1 {
+		cores = fmt.Sprintf("%d cores", e.Cores)
+	}
+	return fmt.Sprintf("%s, %s, GOMAXPROCS %d, %s/%s, %s, commit %s", e.CPU, cores,
+		e.GoMaxProcs, e.OS, e.Arch, e.GoVersion, e.Commit)
 }
 
 // ModuleVersion returns the version of a module that this program was built with.

@@ -71,6 +71,11 @@ func TestMarkdown(t *testing.T) {
 	require.Contains(t, b.String(), "\n- A note.\n")
 }
 
+func TestOneCore(t *testing.T) {
+	e := Environment{CPU: "Zen 99", Cores: 1, GoMaxProcs: 1}
+	require.Contains(t, e.String(), "Zen 99, 1 core, GOMAXPROCS 1")
+}
+
 // No line is wider than asked for, and no cell is lost: wide tables become several, with their
 // keys.
 func TestWidth(t *testing.T) {
