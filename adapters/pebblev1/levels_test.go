@@ -81,10 +81,11 @@ func shapes(rng *rand.Rand) map[string]*pebble.Options {
 	return all
 }
 
-// raw shows o, with the addresses of what it points to, but for the levels and the filters.
+// raw shows o, with the addresses of what it points to, but for the levels, the filters and the
+// comparer.
 func raw(o *pebble.Options) string {
 	o = o.Clone()
-	o.Filters, o.Levels = nil, nil
+	o.Filters, o.Levels, o.Comparer = nil, nil, nil
 	return fmt.Sprintf("%#v", *o)
 }
 
@@ -110,7 +111,7 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 	for name, configure := range map[string]func(o *pebble.Options) error{
 		"Configure": func(o *pebble.Options) error { return pebblev1.Configure(o, p) },
 		"WithL6": func(o *pebble.Options) error {
-			return pebblev1.Configure(o, p, pebblev1.WithL6())
+			return pebblev1.Configure(o, p, pebblev1.WithL6(p))
 		},
 		"ConfigureLevels": func(o *pebble.Options) error {
 			return pebblev1.ConfigureLevels(o, []policy.Policy{q, nil, p})
@@ -124,9 +125,12 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 		for shape, o := range shapes(policytest.Rand(t, 70)) {
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				rawBefore, effectiveBefore := raw(o), effective(o)
-				given := slices.Clone(o.Levels)
+				given, comparer := slices.Clone(o.Levels), o.Comparer
 
 				require.NoError(t, configure(o))
+				if name != "WithL6" || comparer != nil && comparer.Split != nil {
+					require.Same(t, comparer, o.Comparer)
+				}
 				require.Equal(t, rawBefore, raw(o))
 				require.Equal(t, effectiveBefore, effective(o))
 				require.Equal(t, want, filtersOf(o))
@@ -146,9 +150,10 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 
 // Pebble refuses a slice of levels without entries; Configure takes it as Pebble takes nil.
 func TestNoLevels(t *testing.T) {
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6()}} {
+	p := bloom(t, 10)
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6(p)}} {
 		o := &pebble.Options{Levels: []pebble.LevelOptions{}}
-		require.NoError(t, pebblev1.Configure(o, bloom(t, 10), opts...))
+		require.NoError(t, pebblev1.Configure(o, p, opts...))
 		want, got := effective(&pebble.Options{}).levels, effective(o).levels
 		require.Equal(t, want, got)
 		for level := range 7 {
@@ -158,23 +163,14 @@ func TestNoLevels(t *testing.T) {
 	}
 }
 
-// Entries are added only where L6 differs from what the last one says.
-func TestEntriesAreAddedIfNeeded(t *testing.T) {
-	p := bloom(t, 10)
-	o := &pebble.Options{}
-	require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6()))
-	require.Len(t, o.Levels, 1)
-	require.NoError(t, pebblev1.Configure(o, p))
-	require.Len(t, o.Levels, 7)
-}
-
 // Options may share their levels with others.
 func TestSharedLevelsAreLeftAlone(t *testing.T) {
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6()}} {
+	p := bloom(t, 10)
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6(p)}} {
 		for _, n := range []int{0, 1, 3, 7} {
 			shared := make([]pebble.LevelOptions, 10)
 			o := &pebble.Options{Levels: shared[:n]}
-			require.NoError(t, pebblev1.Configure(o, bloom(t, 10), opts...))
+			require.NoError(t, pebblev1.Configure(o, p, opts...))
 			require.Equal(t, make([]pebble.LevelOptions, 10), shared)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 // sharing returns options of a database that writes its tables to shared storage.
 func sharing(t testing.TB, storage remote.Storage, p policy.Policy) *pebble.Options {
-	o := resting(configured(t, small(pebble.FormatNewest), p, pebblev1.WithL6()))
+	o := resting(configured(t, small(pebble.FormatNewest), p, pebblev1.WithL6(p)))
 	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(
 		map[remote.Locator]remote.Storage{"": storage})
 	o.Experimental.CreateOnShared = remote.CreateOnSharedAll

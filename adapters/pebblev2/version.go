@@ -7,3 +7,8 @@ import "github.com/cockroachdb/pebble/v2"
 // hidesFilter reports whether Pebble does not report the properties of t: v2 hides those of virtual
 // tables.
 func hidesFilter(t pebble.SSTableInfo) bool { return t.Virtual }
+
+// seekPrefix calls SeekPrefixGE. able is false if the comparer does not allow that: in v2 all do.
+func seekPrefix(iter *pebble.Iterator, key []byte) (found, able bool) {
+	return iter.SeekPrefixGE(key), true
+}
