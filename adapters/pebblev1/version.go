@@ -23,3 +23,11 @@ func seekPrefix(iter *pebble.Iterator, key []byte) (found, able bool) {
 
 // noSplit is what SeekPrefixGE panics with, before it does anything, if the comparer has no Split.
 const noSplit = "pebble: split must be provided for SeekPrefixGE"
+
+// cacheSize returns the size of the block cache that a database with options o has, in bytes.
+func cacheSize(o *pebble.Options) int64 {
+	if o.Cache != nil {
+		return o.Cache.MaxSize()
+	}
+	return 8 << 20 // Pebble's default
+}

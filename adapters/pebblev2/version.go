@@ -12,3 +12,14 @@ func hidesFilter(t pebble.SSTableInfo) bool { return t.Virtual }
 func seekPrefix(iter *pebble.Iterator, key []byte) (found, able bool) {
 	return iter.SeekPrefixGE(key), true
 }
+
+// cacheSize returns the size of the block cache that a database with options o has, in bytes.
+func cacheSize(o *pebble.Options) int64 {
+	switch {
+	case o.Cache != nil:
+		return o.Cache.MaxSize()
+	case o.CacheSize != 0:
+		return o.CacheSize
+	}
+	return 8 << 20 // Pebble's default
+}
