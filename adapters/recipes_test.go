@@ -31,9 +31,12 @@ func TestExamplesAreCompiled(t *testing.T) {
 	require.DirExists(t, get.FindStringSubmatch(readme)[1])
 }
 
-// Every recipe in README.md is an example that is compiled and run, and the other way round.
+// Every recipe in README.md is an example that is compiled and run, and the other way round; or
+// testdata/recipes/run.sh compiles and runs it.
 func TestRecipesAreExamples(t *testing.T) {
 	names := map[string]string{"go-ethereum": "goEthereum", "cosmos-db": "cosmosDB", "a": "service"}
+	programs := map[string]string{
+		"cometbft-db": "cometbft-db", "go-ds-leveldb": "go-ds", "go-ds-pebble": "go-ds"}
 	readme := read(t, "README.md")
 	blocks := regexp.MustCompile("(?s)```go\n(\tbloomPolicy.*?)```\n").
 		FindAllStringSubmatch(readme, -1)
@@ -49,6 +52,14 @@ func TestRecipesAreExamples(t *testing.T) {
 		}
 		code = strings.ReplaceAll(code, "pebblev2.Configure(opt,",
 			adapter+".Configure("+options+",")
+		if program := programs[r[1]]; program != "" {
+			require.Contains(t, read(t, "..", "testdata", "recipes", program, "main.go"), code, r[0])
+			continue
+		}
+		if name == "" { // the script adds the lines to the program's source
+			require.Contains(t, read(t, "..", "testdata", "recipes", "run.sh"), "\n"+r[1]+"() {\n")
+			continue
+		}
 		code = strings.ReplaceAll(code, "return nil, err\n", "log.Fatal(err)\n")
 		_, example, _ := strings.Cut(read(t, adapter, "recipes_test.go"),
 			"\nfunc ExampleConfigure_"+name+"() {\n")

@@ -196,6 +196,8 @@ func (r goleveldbReader) Get(key []byte) ([]byte, error) {
 	return append([]byte{}, value...), err
 }
 
+func (r goleveldbReader) Find(key []byte) ([]byte, error) { return r.Get(key) }
+
 // Seek is Get: goleveldb's iterators ask no filter.
 func (r goleveldbReader) Seek(key []byte) ([]enginetest.Entry, error) {
 	value, err := r.Get(key)

@@ -69,6 +69,38 @@ func TestConfigureRefuses(t *testing.T) {
 	require.Equal(t, &pebble.Options{}, o)
 }
 
+func TestWithL6Refuses(t *testing.T) {
+	p := bloom(t, 10)
+	mine := bloom(t, 10, policy.WithName("mine"))
+	for _, c := range []struct {
+		p, l6  policy.Policy
+		reason string
+	}{
+		{p, nil, "pebblev1: policy of L6: policy: the policy is nil"},
+		{p, &spy{Policy: p}, "pebblev1: the name"},
+		{mine, &spy{Policy: mine}, "pebblev1: the name"},
+	} {
+		o := &pebble.Options{}
+		require.ErrorContains(t, pebblev1.Configure(o, c.p, pebblev1.WithL6(c.l6)), c.reason)
+		require.Equal(t, &pebble.Options{}, o)
+	}
+}
+
+// WithL6 gives L6 another policy. If the two share a name, the first reads the filters of both.
+func TestWithL6(t *testing.T) {
+	p, sameName := bloom(t, 10), bloom(t, 5)
+	o := configured(t, &pebble.Options{}, p, pebblev1.WithL6(sameName))
+	require.Equal(t, pebblev1.New(p), filterAt(o, 5))
+	require.Equal(t, pebblev1.New(sameName), filterAt(o, 6))
+	require.Equal(t, pebblev1.New(p), o.Filters[policy.Name])
+
+	mine := bloom(t, 5, policy.WithName("mine"))
+	o = configured(t, &pebble.Options{}, p, pebblev1.WithL6(mine))
+	require.Equal(t, pebblev1.New(p), o.Filters[policy.Name])
+	require.Equal(t, pebblev1.New(mine), o.Filters["mine"])
+	require.Len(t, o.Filters, len(readerNames)+1)
+}
+
 // atLevel0 returns options with a policy at L0 and with filters.
 func atLevel0(f pebble.FilterPolicy, filters map[string]pebble.FilterPolicy) *pebble.Options {
 	o := oneLevel()
@@ -160,7 +192,7 @@ func TestConfigureAgain(t *testing.T) {
 	first, second := bloom(t, 10), bloom(t, 16)
 	renamed := bloom(t, 16, policy.WithName("mine"))
 	o := &pebble.Options{}
-	require.NoError(t, pebblev1.Configure(o, first, pebblev1.WithL6()))
+	require.NoError(t, pebblev1.Configure(o, first, pebblev1.WithL6(first)))
 	require.NoError(t, pebblev1.Configure(o, second))
 	require.Equal(t, pebblev1.New(second), o.Filters[policy.Name])
 	require.Len(t, o.Filters, len(readerNames))
@@ -181,7 +213,7 @@ func TestConfigureAgain(t *testing.T) {
 // Calling Configure twice has the effect of calling it once.
 func TestConfigureTwice(t *testing.T) {
 	p := bloom(t, 10)
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6()}} {
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6(p)}} {
 		once := configured(t, &pebble.Options{}, p, opts...)
 		twice := configured(t, configured(t, &pebble.Options{}, p, opts...), p, opts...)
 		require.Equal(t, filtersOf(once), filtersOf(twice))

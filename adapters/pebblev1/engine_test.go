@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand"
 	"testing"
 
 	"github.com/cockroachdb/pebble"
@@ -211,8 +212,42 @@ func ingestExternal(t testing.TB, db *pebble.DB, name string, size uint64, start
 }
 
 // virtualFilter is what FiltersOnDisk tells of a virtual table.
-var virtualFilter = pebblev1.LevelFilters{ByName: map[string]int{policy.Name: 1}}
+var virtualFilter = pebblev1.LevelFilters{ByName: map[string]int{policy.Name: 1}, Bytes: 1251}
 
 // toolComparer is one with which Pebble's tools seek prefixes. They take the default comparer's
 // name for their own, which has no Split.
 var toolComparer = comparers[1]
+
+// getComparers are those with which TestGetRandomly runs. Without a Split, Get asks Reader.Get.
+var getComparers = []*pebble.Comparer{comparers[0], pebble.DefaultComparer, {
+	Name:               "levelbloom.test.versions",
+	AbbreviatedKey:     abbreviatePrefix,
+	FormatKey:          pebble.DefaultComparer.FormatKey,
+	Separator:          func(dst, a, _ []byte) []byte { return append(dst, a...) },
+	Successor:          func(dst, a []byte) []byte { return append(dst, a...) },
+	Compare:            compareVersionedKeys,
+	Equal:              func(a, b []byte) bool { return compareVersionedKeys(a, b) == 0 },
+	Split:              splitVersion,
+	ImmediateSuccessor: pebble.DefaultComparer.ImmediateSuccessor,
+}}
+
+// smallBlocks makes tables with several blocks and two-level indexes.
+func smallBlocks(o *pebble.Options, _ *rand.Rand) {
+	o.Levels = []pebble.LevelOptions{{BlockSize: 1 << 10, IndexBlockSize: 256}}
+	flat(o, 16<<10)
+}
+
+func ingestAndExcise(db *pebble.DB, path string, start, end []byte) error {
+	_, err := db.IngestAndExcise([]string{path}, nil, pebble.KeyRange{Start: start, End: end})
+	return err
+}
+
+// ingestExternal ingests a table from local storage: Pebble v1 does not find those from remote
+// storage when it opens the database again.
+func (d *differ) ingestExternal(path string, changes []enginetest.Change, _, _ []byte) error {
+	require.NoError(d.t, writeTableFor(path, d.options, tableFormat(d.db), changes))
+	return ingest(d.db, path)
+}
+
+// hasAllocations is how often Has allocates.
+const hasAllocations = 1

@@ -23,7 +23,7 @@ func FuzzNames(f *testing.F) {
 			return
 		}
 		o := oneLevel()
-		require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6()))
+		require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6(p)))
 		var parsed pebble.Options
 		err = parsed.Parse(ensured(o).String(),
 			&pebble.ParseHooks{NewFilterPolicy: pebblev1.ByName(p)})

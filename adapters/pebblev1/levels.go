@@ -27,27 +27,41 @@ func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 	return former
 }
 
-// setLevels sets the policy of every level and nothing else. It keeps the entries that exist, in a
-// new slice because other options may share the old one. If they cannot express the filters, the
-// new slice has an entry for every level.
+// setLevels sets the policy of every level. It writes to a new slice because other options may
+// share the old one. If L6 gets filters, it also sees to it that lookups can ask them.
 func setLevels(o *pebble.Options, filters levelFilters) {
 	levels := slices.Clone(o.Levels)
 	if len(levels) == 0 {
 		levels = make([]pebble.LevelOptions, 1) // as Pebble does for nil
 	}
-	last := min(len(levels), numLevels) - 1
-	differs := func(f pebble.FilterPolicy) bool { return f != filters[last] }
-	if slices.ContainsFunc(filters[last:], differs) {
-		levels = extend(levels)
+	o.Levels = extend(levels)
+	for level, f := range filters {
+		o.Levels[level].FilterPolicy = f
 	}
-	for level := range min(len(levels), numLevels) {
-		levels[level].FilterPolicy = filters[level]
+	if filters[numLevels-1] != nil {
+		o.Comparer = withSplit(o.Comparer)
 	}
-	o.Levels = levels
+}
+
+// withSplit returns c, or if c has no Split, a copy in which the prefix is the whole key.
+//
+// Only SeekPrefixGE asks the filters of L6, and it panics if there is no Split. Filters contain
+// whole keys in both cases, and Pebble stores and compares no more of a comparer than its name, so
+// tables and databases of one open with the other.
+func withSplit(c *pebble.Comparer) *pebble.Comparer {
+	if c == nil {
+		c = pebble.DefaultComparer
+	}
+	if c.Split != nil {
+		return c
+	}
+	split := *c
+	split.Split = func(key []byte) int { return len(key) }
+	return &split
 }
 
 // extend returns levels with an entry for every level.
-// REQUIRES: levels has at least one entry and fewer than numLevels.
+// REQUIRES: levels has at least one entry, and may be changed.
 //
 // A new entry is what Pebble itself derives for its level: the last entry with its defaults filled
 // in, and the target file size doubled for each level below it. A zero entry would get the default

@@ -81,10 +81,11 @@ func shapes(rng *rand.Rand) map[string]*pebble.Options {
 	return all
 }
 
-// raw shows o, with the addresses of what it points to, but for the levels and the filters.
+// raw shows o, with the addresses of what it points to, but for the levels, the filters and the
+// comparer.
 func raw(o *pebble.Options) string {
 	o = o.Clone()
-	o.Filters, o.Levels = nil, nil
+	o.Filters, o.Levels, o.Comparer = nil, nil, nil
 	return fmt.Sprintf("%#v", *o)
 }
 
@@ -110,7 +111,7 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 	for name, configure := range map[string]func(o *pebble.Options) error{
 		"Configure": func(o *pebble.Options) error { return pebblev1.Configure(o, p) },
 		"WithL6": func(o *pebble.Options) error {
-			return pebblev1.Configure(o, p, pebblev1.WithL6())
+			return pebblev1.Configure(o, p, pebblev1.WithL6(p))
 		},
 		"ConfigureLevels": func(o *pebble.Options) error {
 			return pebblev1.ConfigureLevels(o, []policy.Policy{q, nil, p})
@@ -124,9 +125,12 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 		for shape, o := range shapes(policytest.Rand(t, 70)) {
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				rawBefore, effectiveBefore := raw(o), effective(o)
-				given := slices.Clone(o.Levels)
+				given, comparer := slices.Clone(o.Levels), o.Comparer
 
 				require.NoError(t, configure(o))
+				if name != "WithL6" || comparer != nil && comparer.Split != nil {
+					require.Same(t, comparer, o.Comparer)
+				}
 				require.Equal(t, rawBefore, raw(o))
 				require.Equal(t, effectiveBefore, effective(o))
 				require.Equal(t, want, filtersOf(o))
@@ -146,9 +150,10 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 
 // Pebble refuses a slice of levels without entries; Configure takes it as Pebble takes nil.
 func TestNoLevels(t *testing.T) {
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6()}} {
+	p := bloom(t, 10)
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6(p)}} {
 		o := &pebble.Options{Levels: []pebble.LevelOptions{}}
-		require.NoError(t, pebblev1.Configure(o, bloom(t, 10), opts...))
+		require.NoError(t, pebblev1.Configure(o, p, opts...))
 		want, got := effective(&pebble.Options{}).levels, effective(o).levels
 		require.Equal(t, want, got)
 		for level := range 7 {
@@ -158,24 +163,121 @@ func TestNoLevels(t *testing.T) {
 	}
 }
 
-// Entries are added only where L6 differs from what the last one says.
-func TestEntriesAreAddedIfNeeded(t *testing.T) {
-	p := bloom(t, 10)
-	o := &pebble.Options{}
-	require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6()))
-	require.Len(t, o.Levels, 1)
-	require.NoError(t, pebblev1.Configure(o, p))
-	require.Len(t, o.Levels, 7)
-}
-
 // Options may share their levels with others.
 func TestSharedLevelsAreLeftAlone(t *testing.T) {
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6()}} {
+	p := bloom(t, 10)
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6(p)}} {
 		for _, n := range []int{0, 1, 3, 7} {
 			shared := make([]pebble.LevelOptions, 10)
 			o := &pebble.Options{Levels: shared[:n]}
-			require.NoError(t, pebblev1.Configure(o, bloom(t, 10), opts...))
+			require.NoError(t, pebblev1.Configure(o, p, opts...))
 			require.Equal(t, make([]pebble.LevelOptions, 10), shared)
 		}
+	}
+}
+
+// WithL6, and ConfigureLevels with a policy for L6, give the comparer a Split if it has none.
+func TestComparerGetsSplit(t *testing.T) {
+	p := bloom(t, 10)
+	none := *pebble.DefaultComparer
+	none.Name = "levelbloom.test.none"
+	for _, given := range []*pebble.Comparer{nil, pebble.DefaultComparer, &none, comparers[1]} {
+		for name, configure := range map[string]func(o *pebble.Options) error{
+			"WithL6": func(o *pebble.Options) error {
+				return pebblev1.Configure(o, p, pebblev1.WithL6(p))
+			},
+			"ConfigureLevels": func(o *pebble.Options) error {
+				return pebblev1.ConfigureLevels(o, []policy.Policy{6: p})
+			},
+		} {
+			o := &pebble.Options{Comparer: given}
+			require.NoError(t, configure(o), name)
+			if given == comparers[1] {
+				require.Same(t, given, o.Comparer, name)
+				continue
+			}
+			require.Equal(t, 4, o.Comparer.Split([]byte("abcd")), name)
+			want := given
+			if want == nil {
+				want = pebble.DefaultComparer
+			}
+			require.Nil(t, want.Split, "the given one is left alone")
+			require.Equal(t, want.Name, o.Comparer.Name, name)
+		}
+	}
+}
+
+// A database goes from the default comparer to its copy with a Split and back. Tables and filters of
+// both times stay in use, and Get answers the same.
+func TestSplitAndBack(t *testing.T) {
+	for _, format := range formats {
+		t.Run(format.String(), func(t *testing.T) {
+			dir, all := t.TempDir(), policytest.Keys(policytest.Rand(t, 140), 4000)
+			absent := all[3000:]
+			p := policy.Count(bloom(t, 10))
+			for i, split := range []bool{false, true, false, true} {
+				o := resting(small(format))
+				o.Comparer = pebble.DefaultComparer
+				if i == 2 {
+					o.Comparer = nil
+				}
+				o = configured(t, o, p, pebblev1.WithL6(p))
+				if !split {
+					o.Comparer = pebble.DefaultComparer
+				}
+				db := open(t, dir, o)
+				if i < 3 {
+					put(t, db, all[1000*i:][:1000])
+				}
+				if i == 0 {
+					compact(t, db)
+				}
+				keys := all[:min(1000*(i+1), 3000)]
+				require.Zero(t, lostByGet(t, db, keys))
+				for _, key := range keys {
+					require.True(t, requireSameAnswer(t, db, key).found)
+				}
+				before := p.Snapshot()
+				for _, key := range absent {
+					found, err := pebblev1.Has(db, key)
+					require.NoError(t, err)
+					require.False(t, found)
+				}
+				avoided := p.Snapshot().Sub(before).ReadsAvoided
+				// One table in L6, which Reader.Get does not ask, and i in L0.
+				asked := []int{0, 2, 2, 3}[i]
+				require.GreaterOrEqual(t, avoided, uint64(asked*len(absent)*95/100))
+				require.LessOrEqual(t, avoided, uint64(asked*len(absent)))
+				require.NoError(t, db.Close())
+			}
+		})
+	}
+}
+
+// Get recovers from one panic of Pebble's. Its message is not part of Pebble's interface.
+func TestPanicWithoutSplit(t *testing.T) {
+	o := small(pebble.FormatNewest)
+	o.FS, o.Comparer = vfs.NewMem(), pebble.DefaultComparer
+	db := open(t, "db", o)
+	iter, err := db.NewIter(nil)
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "pebble: split must be provided for SeekPrefixGE",
+		func() { iter.SeekPrefixGE([]byte("key")) })
+	require.NoError(t, iter.Close())
+	require.NoError(t, db.Set([]byte("key"), nil, nil))
+	require.True(t, requireSameAnswer(t, db, []byte("key")).found)
+	require.False(t, requireSameAnswer(t, db, []byte("absent")).found)
+	require.NoError(t, db.Close(), "no iterator is open")
+
+	// Other panics pass.
+	c := *comparers[0]
+	c.Split = func(key []byte) int { panic("the comparer's own") }
+	o.FS, o.Comparer = vfs.NewMem(), &c
+	db = open(t, "db", o)
+	for _, f := range []func(){
+		func() { _, _, _ = pebblev1.Get(db, []byte("key")) },
+		func() { _, _ = pebblev1.Has(db, []byte("key")) },
+	} {
+		require.PanicsWithValue(t, "the comparer's own", f)
 	}
 }

@@ -5,6 +5,7 @@ package pebblev1
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/bloom"
@@ -31,7 +32,7 @@ func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterP
 			byName[f.Name()] = f
 		}
 	}
-	for _, f := range filters {
+	for _, f := range slices.Backward(filters[:]) { // so that the first of a name counts
 		if f == nil {
 			continue
 		}

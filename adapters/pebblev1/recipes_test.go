@@ -35,11 +35,12 @@ func ExampleConfigure_goEthereum() {
 		Levels: make([]pebble.LevelOptions, 7),
 	}
 	for level := range opt.Levels {
-		opt.Levels[level].TargetFileSize = 2 << 20 << level // 2 to 128 MiB
+		opt.Levels[level].TargetFileSize = 2 << 20 << level
 		if level < 6 {
 			opt.Levels[level].FilterPolicy = engine.FilterPolicy(10)
 		}
 	}
+	opt.Levels[0].TargetFileSize = 16 << 20 // the others: 4 to 128 MiB
 	opt.Experimental.ReadSamplingMultiplier = -1
 	opt.Experimental.L0CompactionConcurrency = 1
 	opt.Experimental.CompactionDebtConcurrency = 256 << 20

@@ -14,7 +14,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/torture"
 )
 
-// Storage that fails or loses what was not synced, for TestTorture.
+// Storage that fails or loses what was not synced.
 
 // faulty returns fs, whose operations fail as f says. It spares reads of tables by a levelIter:
 // Pebble v1 takes the table for empty if its first block cannot be read, and a compaction then
@@ -27,6 +27,17 @@ func faulty(fs vfs.FS, f *torture.Faults) vfs.FS {
 		}
 		return err
 	}))}
+}
+
+// reading returns fs, which calls read before each read of a file. If read returns an error, that
+// fails.
+func reading(fs vfs.FS, read func() error) vfs.FS {
+	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op, _ string) error {
+		if op != errorfs.OpFileReadAt {
+			return nil
+		}
+		return read()
+	}))
 }
 
 // shortWrites writes the first half where a fault asks for that.

@@ -56,7 +56,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		builtin(o)
 	}
 	for _, p := range s.Policies {
-		if err := pebblev1.Configure(o, p, pebblev1.WithL6()); err != nil {
+		if err := pebblev1.Configure(o, p, pebblev1.WithL6(p)); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +173,7 @@ func (d *suiteDB) Tables() (counts []int, err error) {
 }
 
 func (d *suiteDB) Reconfigure(p policy.Policy) error {
-	return pebblev1.Configure(d.options, p, pebblev1.WithL6())
+	return pebblev1.Configure(d.options, p, pebblev1.WithL6(p))
 }
 
 // Checks counts what Pebble calls hits, the reads avoided, and misses.
@@ -186,8 +186,23 @@ func (d *suiteDB) Close() error { return d.db.Close() }
 
 type pebbleReader struct{ r pebble.Reader }
 
-func (r pebbleReader) Get(key []byte) ([]byte, error) {
-	value, closer, err := r.r.Get(key)
+func (r pebbleReader) Get(key []byte) ([]byte, error) { return readValue(r.r.Get(key)) }
+
+func (r pebbleReader) Find(key []byte) ([]byte, error) {
+	value, err := readValue(pebblev1.Get(r.r, key))
+	if err != nil {
+		return nil, err
+	}
+	has, err := pebblev1.Has(r.r, key)
+	if err == nil && has != (value != nil) {
+		err = fmt.Errorf("%w: key %x: Get finds %x, Has returns %v",
+			enginetest.ErrWrong, key, value, has)
+	}
+	return value, err
+}
+
+// readValue returns a copy of what a Get returned, or nil if that found nothing.
+func readValue(value []byte, closer io.Closer, err error) ([]byte, error) {
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
 	}

@@ -9,3 +9,25 @@ import "github.com/cockroachdb/pebble"
 
 // hidesFilter reports whether Pebble does not report the properties of t: v1 reports all.
 func hidesFilter(pebble.SSTableInfo) bool { return false }
+
+// seekPrefix calls SeekPrefixGE. able is false if the comparer does not allow that because it has no
+// Split, which a Reader does not tell beforehand.
+func seekPrefix(iter *pebble.Iterator, key []byte) (found, able bool) {
+	defer func() {
+		if p := recover(); p != nil && p != noSplit {
+			panic(p)
+		}
+	}()
+	return iter.SeekPrefixGE(key), true
+}
+
+// noSplit is what SeekPrefixGE panics with, before it does anything, if the comparer has no Split.
+const noSplit = "pebble: split must be provided for SeekPrefixGE"
+
+// cacheSize returns the size of the block cache that a database with options o has, in bytes.
+func cacheSize(o *pebble.Options) int64 {
+	if o.Cache != nil {
+		return o.Cache.MaxSize()
+	}
+	return 8 << 20 // Pebble's default
+}

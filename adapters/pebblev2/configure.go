@@ -10,16 +10,32 @@ import (
 )
 
 // An Option changes what [Configure] does.
-type Option func(*settings)
+type Option func(*settings) error
 
 type settings struct {
-	l6 bool
+	l6 pebble.FilterPolicy // nil is no filter
 }
 
-// WithL6 gives L6 filters too. They only help iterators that call SeekPrefixGE with
-// IterOptions.UseL6Filters.
-func WithL6() Option {
-	return func(s *settings) { s.l6 = true }
+// WithL6 gives L6 filters of p, which may be the policy of the other levels. L6 has about nine
+// tenths of the data, so a policy with fewer bits per key saves most of the memory.
+//
+// These filters help [Has] and [Get], and iterators that call SeekPrefixGE with
+// IterOptions.UseL6Filters. DB.Get never asks them.
+//
+// p may share its name with the other policy. Give it a name of its own if the two must be counted
+// apart, or survive an options file (see [ByName]).
+//
+// In Pebble v1 these lookups need a comparer with a Split. If o's has none, as Pebble's default,
+// Configure replaces it with a copy whose Split is the whole key. The copy has the same name, order
+// and filters, so a database can be opened with either.
+func WithL6(p policy.Policy) Option {
+	return func(s *settings) error {
+		if err := policy.Check(p); err != nil {
+			return fmt.Errorf("pebblev2: policy of L6: %w", err)
+		}
+		s.l6 = New(p)
+		return nil
+	}
 }
 
 // Configure sets p as the filter policy of the levels L0 to L5 of o. L6 gets none, even if o had
@@ -28,7 +44,7 @@ func WithL6() Option {
 // Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
 // contains the following; of several under one name, the first counts:
 //
-//   - p
+//   - p, and the policy of WithL6
 //   - the entries of o.Filters
 //   - the policies of o's levels
 //   - Pebble's own bloom.FilterPolicy
@@ -36,9 +52,9 @@ func WithL6() Option {
 //     policy.NameGoLevelDB
 //
 // It returns an error that says what to do, and leaves o alone, if o or an option is nil, if
-// policy.Check refuses p, or if p may not share its name with a policy in o, or with one of those
-// that Configure adds. The policies of package policy may share a name (policy.Compatible); any
-// other may not.
+// policy.Check refuses a policy, or if one may not share its name with a policy in o, with one of
+// those that Configure adds, or with the other. The policies of package policy may share a name
+// (policy.Compatible); any other may not.
 //
 // Call Configure once the levels are set up, as the last step before pebble.Open. It writes to o
 // alone, so a database that is already open with o keeps its filters. It must not run concurrently
@@ -49,7 +65,9 @@ func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 		if opt == nil {
 			return errors.New("pebblev2: an option is nil: leave it out")
 		}
-		opt(&s)
+		if err := opt(&s); err != nil {
+			return err
+		}
 	}
 	if err := policy.Check(p); err != nil {
 		return fmt.Errorf("pebblev2: %w", err)
@@ -57,10 +75,9 @@ func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 	f := New(p)
 	var filters levelFilters
 	for level := range filters {
-		if level < numLevels-1 || s.l6 {
-			filters[level] = f
-		}
+		filters[level] = f
 	}
+	filters[numLevels-1] = s.l6
 	return configure(o, filters)
 }
 

@@ -78,8 +78,9 @@ func TestTablesPerLevel(t *testing.T) {
 			return pebblev2.Configure(o, bloom(t, 10))
 		}, [3]string{policy.Name, policy.Name, ""}},
 		{"WithL6", func(o *pebble.Options) error {
-			return pebblev2.Configure(o, bloom(t, 10), pebblev2.WithL6())
-		}, [3]string{policy.Name, policy.Name, policy.Name}},
+			l6 := bloom(t, 5, policy.WithName("l6"))
+			return pebblev2.Configure(o, bloom(t, 10), pebblev2.WithL6(l6))
+		}, [3]string{policy.Name, policy.Name, "l6"}},
 		{"ConfigureLevels", func(o *pebble.Options) error {
 			x, y := bloom(t, 16, policy.WithName("x")), bloom(t, 8, policy.WithName("y"))
 			return pebblev2.ConfigureLevels(o, []policy.Policy{nil, x, x, x, x, x, y})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -205,3 +206,56 @@ func ingestExternal(t testing.TB, db *pebble.DB, name string, size uint64, start
 
 // virtualFilter is what FiltersOnDisk tells of a virtual table.
 var virtualFilter = pebblev2.LevelFilters{ByName: map[string]int{}, Unknown: 1}
+
+// getComparers are those with which TestGetRandomly runs.
+var getComparers = []*pebble.Comparer{pebble.DefaultComparer, {
+	Name:                 "levelbloom.test.versions",
+	AbbreviatedKey:       abbreviatePrefix,
+	Separator:            func(dst, a, _ []byte) []byte { return append(dst, a...) },
+	Successor:            func(dst, a []byte) []byte { return append(dst, a...) },
+	Compare:              compareVersionedKeys,
+	ComparePointSuffixes: compareVersions,
+	Split:                splitVersion,
+	ImmediateSuccessor:   pebble.DefaultComparer.ImmediateSuccessor,
+}}
+
+// smallBlocks makes tables with several blocks and two-level indexes, and keeps some values apart.
+func smallBlocks(o *pebble.Options, rng *rand.Rand) {
+	for level := range o.Levels {
+		o.Levels[level].BlockSize = 1 << 10
+		o.Levels[level].IndexBlockSize = 256
+	}
+	flat(o, 16<<10)
+	apart := pebble.ValueSeparationPolicy{
+		Enabled: rng.Intn(2) == 0, MinimumSize: 64, MaxBlobReferenceDepth: 5,
+	}
+	o.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return apart }
+}
+
+func ingestAndExcise(db *pebble.DB, path string, start, end []byte) error {
+	_, err := db.IngestAndExcise(context.Background(), []string{path}, nil, nil,
+		pebble.KeyRange{Start: start, End: end})
+	return err
+}
+
+// ingestExternal ingests a table from remote storage. Its keys lack their first byte, and with the
+// right comparer all get another version.
+func (d *differ) ingestExternal(name string, changes []enginetest.Change, start, end []byte) error {
+	file := pebble.ExternalFile{
+		ObjName: name, StartKey: start, EndKey: end, HasPointKey: true,
+		SyntheticPrefix: []byte("k"),
+	}
+	if d.comparer.Name != pebble.DefaultComparer.Name && d.rng.Intn(2) == 0 {
+		file.SyntheticSuffix = []byte("@6")
+	}
+	for i := range changes {
+		changes[i].Key = changes[i].Key[1:]
+	}
+	require.NoError(d.t, writeTableFor(name, d.options, tableFormat(d.db), changes))
+	file.Size = upload(d.t, d.fs, d.remote, name, name)
+	_, err := d.db.IngestExternalFiles(context.Background(), []pebble.ExternalFile{file})
+	return err
+}
+
+// hasAllocations is how often Has allocates.
+const hasAllocations = 0

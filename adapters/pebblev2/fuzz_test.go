@@ -21,7 +21,7 @@ func FuzzNames(f *testing.F) {
 			return
 		}
 		o := oneLevel()
-		require.NoError(t, pebblev2.Configure(o, p, pebblev2.WithL6()))
+		require.NoError(t, pebblev2.Configure(o, p, pebblev2.WithL6(p)))
 		var parsed pebble.Options
 		err = parsed.Parse(ensured(o).String(),
 			&pebble.ParseHooks{NewFilterPolicy: pebblev2.ByName(p)})

@@ -88,7 +88,7 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 	for name, configure := range map[string]func(o *pebble.Options) error{
 		"Configure": func(o *pebble.Options) error { return pebblev2.Configure(o, p) },
 		"WithL6": func(o *pebble.Options) error {
-			return pebblev2.Configure(o, p, pebblev2.WithL6())
+			return pebblev2.Configure(o, p, pebblev2.WithL6(p))
 		},
 		"ConfigureLevels": func(o *pebble.Options) error {
 			return pebblev2.ConfigureLevels(o, []policy.Policy{q, nil, p})

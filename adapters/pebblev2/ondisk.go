@@ -9,6 +9,7 @@ import (
 // LevelFilters counts the tables of one level by their filters on disk.
 type LevelFilters struct {
 	ByName  map[string]int // tables with a filter, by the name of its policy
+	Bytes   uint64         // the size of these filters
 	None    int            // tables without a filter
 	Unknown int            // virtual tables whose properties Pebble does not report
 }
@@ -37,6 +38,7 @@ func FiltersOnDisk(db *pebble.DB) ([]LevelFilters, error) {
 				c.None++
 			default:
 				c.ByName[name]++
+				c.Bytes += t.Properties.FilterSize
 			}
 		}
 	}

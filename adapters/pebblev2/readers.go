@@ -3,6 +3,7 @@ package pebblev2
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -29,7 +30,7 @@ func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterP
 			byName[f.Name()] = f
 		}
 	}
-	for _, f := range filters {
+	for _, f := range slices.Backward(filters[:]) { // so that the first of a name counts
 		if f == nil {
 			continue
 		}

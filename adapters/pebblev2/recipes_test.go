@@ -36,11 +36,12 @@ func ExampleConfigure_goEthereum() {
 		},
 	}
 	for level := range opt.Levels {
-		opt.TargetFileSizes[level] = 2 << 20 << level // 2 to 128 MiB
+		opt.TargetFileSizes[level] = 2 << 20 << level
 		if level < 6 {
 			opt.Levels[level].FilterPolicy = engine.FilterPolicy(10)
 		}
 	}
+	opt.TargetFileSizes[0] = 16 << 20 // the others: 4 to 128 MiB
 	opt.Experimental.ReadSamplingMultiplier = -1
 	opt.Experimental.L0CompactionConcurrency = 1
 	opt.Experimental.CompactionDebtConcurrency = 256 << 20

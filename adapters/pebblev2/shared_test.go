@@ -17,7 +17,7 @@ import (
 
 // sharing returns options of a database that writes its tables to shared storage.
 func sharing(t testing.TB, storage remote.Storage, p policy.Policy) *pebble.Options {
-	o := resting(configured(t, small(pebble.FormatNewest), p, pebblev2.WithL6()))
+	o := resting(configured(t, small(pebble.FormatNewest), p, pebblev2.WithL6(p)))
 	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(
 		map[remote.Locator]remote.Storage{"": storage})
 	o.Experimental.CreateOnShared = remote.CreateOnSharedAll
@@ -69,7 +69,7 @@ func TestExternalTables(t *testing.T) {
 	require.NoError(t, db.SetCreatorID(1))
 	path := filepath.Join(dir, "table")
 	writeTable(t, path, tableFormat(db), pebblev2.New(p), keys)
-	size := upload(t, storage, path, "external")
+	size := upload(t, vfs.Default, storage, path, "external")
 	ingestExternal(t, db, "external", size, []byte("k"), []byte("l"))
 
 	info, err := db.SSTables()
@@ -100,9 +100,9 @@ func virtual(t testing.TB, db *pebble.DB) pebblev2.LevelFilters {
 }
 
 // upload copies a file to remote storage and returns its size.
-func upload(t testing.TB, storage remote.Storage, path, name string) uint64 {
+func upload(t testing.TB, fs vfs.FS, storage remote.Storage, path, name string) uint64 {
 	var content bytes.Buffer
-	file, err := vfs.Default.Open(path)
+	file, err := fs.Open(path)
 	require.NoError(t, err)
 	_, err = content.ReadFrom(file)
 	require.NoError(t, err)

@@ -12,13 +12,24 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/torture"
 )
 
-// Storage that fails or loses what was not synced, for TestTorture.
+// Storage that fails or loses what was not synced.
 
 // faulty returns fs, whose operations fail as f says.
 func faulty(fs vfs.FS, f *torture.Faults) vfs.FS {
 	return shortWrites{errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		return f.Next(op.Kind.ReadOrWrite() == errorfs.OpIsWrite)
 	}))}
+}
+
+// reading returns fs, which calls read before each read of a file. If read returns an error, that
+// fails.
+func reading(fs vfs.FS, read func() error) vfs.FS {
+	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind != errorfs.OpFileReadAt {
+			return nil
+		}
+		return read()
+	}))
 }
 
 // shortWrites writes the first half where a fault asks for that.

@@ -66,7 +66,7 @@ var writers = map[string]writer{
 	"goleveldb, large windows": goleveldbWriter(goleveldb.WithFilterBaseLg(20)),
 	"Pebble v1": func(t *testing.T, dir string, p policy.Policy, from, to int) {
 		o := &v1.Options{L0CompactionThreshold: 12}
-		require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6()))
+		require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6(p)))
 		db, err := v1.Open(dir, o)
 		require.NoError(t, err)
 		for i := from; i < to; i++ {
@@ -77,7 +77,7 @@ var writers = map[string]writer{
 	},
 	"Pebble v2": func(t *testing.T, dir string, p policy.Policy, from, to int) {
 		o := &v2.Options{L0CompactionThreshold: 12}
-		require.NoError(t, pebblev2.Configure(o, p, pebblev2.WithL6()))
+		require.NoError(t, pebblev2.Configure(o, p, pebblev2.WithL6(p)))
 		db, err := v2.Open(dir, o)
 		require.NoError(t, err)
 		for i := from; i < to; i++ {

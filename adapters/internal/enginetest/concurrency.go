@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"bytes"
+	"errors"
 	"math/rand"
 	"slices"
 	"sync"
@@ -79,14 +80,15 @@ func useConcurrently(t *testing.T, e Engine, variant int, kind Kind) {
 			if err == nil && !bytes.Equal(got, value(key)) {
 				t.Errorf("Get of key %x: %x", key, got)
 			}
+			got, err1 := db.Find(key)
+			if err1 == nil && !bytes.Equal(got, value(key)) {
+				t.Errorf("Find of key %x: %x", key, got)
+			}
 			found, err2 := db.Seek(key)
 			if err2 == nil && (len(found) == 0 || found[0].Key != string(key)) {
 				t.Errorf("Seek of key %x: %v", key, found)
 			}
-			if err != nil {
-				return err
-			}
-			return err2
+			return errors.Join(err, err1, err2)
 		})
 	}
 	asked := uint64(0)

@@ -75,6 +75,8 @@ type Snapshot interface {
 type Reader interface {
 	// Get returns the value of key, or nil if there is none. A value is never nil.
 	Get(key []byte) ([]byte, error)
+	// Find is Get by the adapter's own functions, if it has any. Filters of all levels are asked.
+	Find(key []byte) ([]byte, error)
 	// Seek returns the entries from key on that have key's prefix. Filters of all levels are asked.
 	Seek(key []byte) ([]Entry, error)
 	// Scan returns the entries from start to before end. No filter is asked.

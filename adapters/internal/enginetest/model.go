@@ -39,16 +39,18 @@ func Value(version uint64) []byte {
 		value([]byte{byte(version)})[:version%64]...)
 }
 
-// Get returns an error if the reader's Get answers something else than the model.
+// Get returns an error if the reader's Get or Find answers something else than the model.
 func (m Model) Get(from Reader, key []byte) error {
-	got, err := from.Get(key)
-	if err != nil {
-		return err
-	}
 	version, present := m.Keys[string(key)]
-	if present != (got != nil) || present && !bytes.Equal(got, Value(version)) {
-		return fmt.Errorf("%w: Get of key %x: %x, present %v, version %d",
-			ErrWrong, key, got, present, version)
+	for i, get := range []func([]byte) ([]byte, error){from.Get, from.Find} {
+		got, err := get(key)
+		if err != nil {
+			return err
+		}
+		if present != (got != nil) || present && !bytes.Equal(got, Value(version)) {
+			return fmt.Errorf("%w: %s of key %x: %x, present %v, version %d",
+				ErrWrong, []string{"Get", "Find"}[i], key, got, present, version)
+		}
 	}
 	return nil
 }

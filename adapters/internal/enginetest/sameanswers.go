@@ -92,6 +92,9 @@ func operate(
 	look := func(r Reader, k []byte) {
 		value, err := r.Get(k)
 		require.NoError(t, err)
+		same, err := r.Find(k)
+		require.NoError(t, err)
+		require.Equal(t, value, same, "Find of key %q", k)
 		found, err := r.Seek(k)
 		require.NoError(t, err)
 		answers = append(answers, fmt.Sprintf("%s: %q, %q", k, value, found))

@@ -100,11 +100,27 @@ func lost(t testing.TB, r Reader, keys [][]byte) (byGet, bySeek int) {
 	return byGet, bySeek
 }
 
+// lostByFind returns how many of keys Find does not find.
+func lostByFind(t testing.TB, r Reader, keys [][]byte) (lost int) {
+	t.Helper()
+	for _, key := range keys {
+		got, err := r.Find(key)
+		require.NoError(t, err)
+		if got == nil {
+			lost++
+		} else {
+			require.Equal(t, value(key), got, "value of key %x", key)
+		}
+	}
+	return lost
+}
+
 // requireFound requires that all keys are found.
 func requireFound(t testing.TB, r Reader, keys ...[][]byte) {
 	t.Helper()
 	for _, keys := range keys {
 		byGet, bySeek := lost(t, r, keys)
+		require.Zero(t, lostByFind(t, r, keys), "keys that Find does not find")
 		require.Zero(t, byGet, "keys that Get does not find")
 		require.Zero(t, bySeek, "keys that Seek does not find")
 	}
@@ -114,6 +130,7 @@ func requireFound(t testing.TB, r Reader, keys ...[][]byte) {
 func requireAbsent(t testing.TB, r Reader, keys [][]byte) {
 	t.Helper()
 	byGet, bySeek := lost(t, r, keys)
+	require.Equal(t, len(keys), lostByFind(t, r, keys))
 	require.Equal(t, len(keys), byGet)
 	require.Equal(t, len(keys), bySeek)
 }

@@ -258,7 +258,9 @@ func lostKeys(
 	db, err := e.Open(set)
 	require.NoError(t, err)
 	for _, key := range keys {
-		if found, err := db.Seek(key); err == nil && len(found) == 0 {
+		found, err := db.Seek(key)
+		value, err2 := db.Find(key)
+		if err == nil && len(found) == 0 || err2 == nil && value == nil {
 			lost++
 		}
 	}

@@ -1,0 +1,316 @@
+package pebblev2_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/objstorage/remote"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+var lookups = flag.Int("lookups", 100_000,
+	"how many lookups TestGetRandomly compares with those of Reader.Get")
+
+// Get and Has answer what Reader.Get does, on every kind of reader, after every kind of write.
+func TestGetRandomly(t *testing.T) {
+	rng := policytest.Rand(t, enginetest.Seed())
+	databases := len(formats) * len(getComparers)
+	for _, format := range formats {
+		for _, comparer := range getComparers {
+			t.Run(fmt.Sprintf("%s/%s", format, comparer.Name), func(t *testing.T) {
+				l6 := policy.Count(bloom(t, 5, policy.WithName("l6")))
+				d := &differ{
+					t: t, rng: rng, fs: vfs.NewMem(), format: format, comparer: comparer,
+					remote: remote.NewInMem(), l6: l6,
+				}
+				d.open()
+				for range 2000 {
+					d.write()
+				}
+				for d.compared < *lookups/databases {
+					d.write()
+					for range 4 {
+						d.compare()
+					}
+				}
+				d.close()
+				t.Logf("%d lookups, %d found, %d errors", d.compared, d.found, d.errors)
+				require.Greater(t, d.found, d.compared/10)
+				require.Less(t, d.found, d.compared*9/10)
+				if comparer.Split != nil {
+					require.Greater(t, l6.Snapshot().ReadsAvoided, uint64(d.compared/10))
+				}
+			})
+		}
+	}
+}
+
+// differ is a database that is written to at random, and its readers.
+type differ struct {
+	t        testing.TB
+	rng      *rand.Rand
+	fs       *vfs.MemFS
+	format   pebble.FormatMajorVersion
+	comparer *pebble.Comparer
+	remote   remote.Storage
+	l6       *policy.Counted // the policy of L6
+
+	options   *pebble.Options
+	db        *pebble.DB
+	batches   []*pebble.Batch // indexed and not yet committed
+	snapshots []closableReader
+	tables    int // written for ingestion
+
+	compared, found, errors int
+}
+
+type closableReader interface {
+	pebble.Reader
+	io.Closer
+}
+
+// open opens the database with other options than before.
+func (d *differ) open() {
+	bits := func() float64 { return []float64{1, 10}[d.rng.Intn(2)] }
+	o := &pebble.Options{
+		FS:                    d.fs,
+		FormatMajorVersion:    d.format,
+		Comparer:              d.comparer,
+		MemTableSize:          64 << 10,
+		LBaseMaxBytes:         32 << 10,
+		L0CompactionThreshold: 2,
+		Logger:                quiet{},
+	}
+	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(
+		map[remote.Locator]remote.Storage{"": d.remote})
+	smallBlocks(o, d.rng)
+	configured(d.t, o, bloom(d.t, bits()), pebblev2.WithL6(d.l6))
+	o.Comparer = d.comparer // in v1, WithL6 gives it a Split
+	d.options = o
+	d.db = open(d.t, "db", o)
+	require.NoError(d.t, d.db.SetCreatorID(1))
+}
+
+func (d *differ) close() {
+	for _, b := range d.batches {
+		require.NoError(d.t, b.Close())
+	}
+	for _, s := range d.snapshots {
+		require.NoError(d.t, s.Close())
+	}
+	d.batches, d.snapshots = nil, nil
+	require.NoError(d.t, d.db.Close())
+}
+
+const prefixes = 120
+
+// prefix returns one of few prefixes. Some are longer than blocks, and one is empty.
+func (d *differ) prefix() []byte {
+	i := d.rng.Intn(prefixes)
+	if i == 0 {
+		return nil
+	}
+	prefix := fmt.Appendf(nil, "k%03d", i)
+	if i%40 == 39 {
+		prefix = append(prefix, bytes.Repeat([]byte{'x'}, 3000)...)
+	}
+	return prefix
+}
+
+// key returns a prefix, mostly with a version, which may have zeros in front.
+func (d *differ) key() []byte {
+	key := d.prefix()
+	if v := d.rng.Intn(6); v > 0 {
+		key = fmt.Appendf(append(key, '@'), "%0*d", 1+d.rng.Intn(6)/5, v)
+	}
+	return key
+}
+
+// span returns two different prefixes in order, mostly near each other.
+func (d *differ) span() (start, end []byte) {
+	i := 1 + d.rng.Intn(prefixes-1)
+	n := 1 + d.rng.Intn(3)
+	if d.rng.Intn(50) == 0 {
+		n = 1 + d.rng.Intn(prefixes-i)
+	}
+	return fmt.Appendf(nil, "k%03d", i), fmt.Appendf(nil, "k%03d", i+n)
+}
+
+// value is empty, short, or long enough to be stored apart from its key.
+func (d *differ) value() []byte {
+	return bytes.Repeat([]byte{byte('a' + d.rng.Intn(20))}, []int{0, 1, 10, 200}[d.rng.Intn(4)])
+}
+
+// write changes the database or its readers.
+func (d *differ) write() {
+	var err error
+	switch n := d.rng.Intn(1000); {
+	case n < 700:
+		err = d.change()
+	case n < 730:
+		start, end := d.span()
+		err = d.ingest(start, end)
+	case n < 740:
+		err = d.db.Flush()
+	case n < 745:
+		err = compactAll(d.db)
+	case n < 750:
+		d.close()
+		d.open()
+	case n < 820:
+		d.batches = append(d.batches, d.db.NewIndexedBatch())
+	case n < 870:
+		d.snapshots = append(d.snapshots, d.db.NewSnapshot())
+	case n < 890:
+		d.snapshots = append(d.snapshots, d.db.NewEventuallyFileOnlySnapshot(
+			[]pebble.KeyRange{{Start: []byte("a"), End: []byte("z")}}))
+	case n < 940 && len(d.batches) > 0:
+		i := d.rng.Intn(len(d.batches))
+		if d.rng.Intn(3) > 0 {
+			err = d.batches[i].Commit(pebble.NoSync)
+		}
+		require.NoError(d.t, d.batches[i].Close())
+		d.batches = slices.Delete(d.batches, i, i+1)
+	case len(d.snapshots) > 0:
+		i := d.rng.Intn(len(d.snapshots))
+		err = d.snapshots[i].Close()
+		d.snapshots = slices.Delete(d.snapshots, i, i+1)
+	}
+	require.NoError(d.t, err)
+}
+
+// change writes to the database or to a batch.
+func (d *differ) change() error {
+	var w pebble.Writer = d.db
+	if i := d.rng.Intn(len(d.batches) + 2); i < len(d.batches) {
+		w = d.batches[i]
+	}
+	switch n := d.rng.Intn(100); {
+	case n < 50:
+		return w.Set(d.key(), d.value(), pebble.NoSync)
+	case n < 70:
+		return w.Merge(d.key(), d.value(), pebble.NoSync)
+	case n < 80:
+		return w.Delete(d.key(), pebble.NoSync)
+	case n < 85 && d.format == pebble.FormatNewest:
+		return w.DeleteSized(d.key(), uint32(d.rng.Intn(300)), pebble.NoSync)
+	case n < 87:
+		start, end := d.span()
+		return w.DeleteRange(start, end, pebble.NoSync)
+	case n < 93 && d.format == pebble.FormatNewest && d.comparer.Split != nil:
+		start, end := d.span()
+		suffix := []byte("@3")
+		if d.comparer.Split(suffix) == len(suffix) {
+			suffix = nil
+		}
+		return w.RangeKeySet(start, end, suffix, d.value(), pebble.NoSync)
+	default:
+		return d.once()
+	}
+}
+
+// once sets or deletes a key for which SingleDelete is allowed, because nothing else writes it.
+func (d *differ) once() error {
+	key := fmt.Appendf(nil, "once%d", d.rng.Intn(50))
+	_, closer, err := d.db.Get(key)
+	if err != nil {
+		return d.db.Set(key, d.value(), pebble.NoSync)
+	}
+	require.NoError(d.t, closer.Close())
+	return d.db.SingleDelete(key, pebble.NoSync)
+}
+
+// ingest adds a table, in one of several ways, with a key or none for each prefix from start to
+// before end.
+func (d *differ) ingest(start, end []byte) error {
+	var changes []enginetest.Change
+	number := func(prefix []byte) int { i, _ := strconv.Atoi(string(prefix[1:])); return i }
+	for i := number(start); i < number(end); i++ {
+		if d.rng.Intn(2) == 0 || len(changes) == 0 {
+			key := fmt.Appendf(nil, "k%03d@%d", i, 1+d.rng.Intn(5))
+			changes = append(changes, enginetest.Change{Key: key, Value: d.value()})
+		}
+	}
+	d.tables++
+	path := fmt.Sprintf("table-%d", d.tables)
+	if d.format == pebble.FormatNewest {
+		switch d.rng.Intn(3) {
+		case 0:
+			require.NoError(d.t, writeTableFor(path, d.options, tableFormat(d.db), changes))
+			return ingestAndExcise(d.db, path, start, end)
+		case 1:
+			return d.ingestExternal(path, changes, start, end)
+		}
+	}
+	require.NoError(d.t, writeTableFor(path, d.options, tableFormat(d.db), changes))
+	return ingest(d.db, path)
+}
+
+// compare looks up a key on some reader.
+func (d *differ) compare() {
+	r := pebble.Reader(d.db)
+	switch n := d.rng.Intn(len(d.batches) + len(d.snapshots) + 2); {
+	case n < len(d.batches):
+		r = d.batches[n]
+	case n < len(d.batches)+len(d.snapshots):
+		r = d.snapshots[n-len(d.batches)]
+	}
+	key := d.key()
+	if d.rng.Intn(20) == 0 {
+		key = fmt.Appendf(nil, "once%d", d.rng.Intn(60))
+	}
+	want := requireSameAnswer(d.t, r, key)
+	d.compared++
+	switch {
+	case want.found:
+		d.found++
+	case want.err != pebble.ErrNotFound:
+		d.errors++
+	}
+}
+
+// splitVersion and the others below are the functions of a comparer for keys that may end in '@'
+// and a version: of one prefix, the key without version comes first, then the newest. Versions may
+// have zeros in front, so different bytes may be equal.
+func splitVersion(key []byte) int {
+	if i := bytes.IndexByte(key, '@'); i >= 0 {
+		return i
+	}
+	return len(key)
+}
+
+func compareVersionedKeys(a, b []byte) int {
+	i, j := splitVersion(a), splitVersion(b)
+	if c := bytes.Compare(a[:i], b[:j]); c != 0 {
+		return c
+	}
+	return compareVersions(a[i:], b[j:])
+}
+
+// compareVersions returns -1, 0 or 1. Iterators of Pebble may hang if it is another number.
+func compareVersions(a, b []byte) int {
+	number := func(suffix []byte) string {
+		return string(bytes.TrimLeft(bytes.TrimPrefix(suffix, []byte("@")), "0"))
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return len(number(a)) - len(number(b)) // all versions have one digit
+	}
+	return bytes.Compare([]byte(number(b)), []byte(number(a)))
+}
+
+func abbreviatePrefix(key []byte) uint64 {
+	return pebble.DefaultComparer.AbbreviatedKey(key[:splitVersion(key)])
+}

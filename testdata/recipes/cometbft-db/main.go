@@ -1,0 +1,76 @@
+// Cometbft-db opens its databases with the caller's options, and without filters by default.
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/cockroachdb/pebble"
+	db "github.com/cometbft/cometbft-db"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/recipes"
+)
+
+func openGoLevelDB(dir string) (*db.GoLevelDB, error) {
+	o := &opt.Options{}
+	bloomPolicy, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+	if err != nil {
+		return nil, err
+	}
+	if err := goleveldb.Configure(o, bloomPolicy); err != nil {
+		return nil, err
+	}
+	return db.NewGoLevelDBWithOpts("store", filepath.Dir(dir), o)
+}
+
+func openPebble(dir string) (*db.PebbleDB, error) {
+	o := &pebble.Options{}
+	bloomPolicy, err := policy.NewBloom(10)
+	if err != nil {
+		return nil, err
+	}
+	if err := pebblev1.Configure(o, bloomPolicy); err != nil {
+		return nil, err
+	}
+	return db.NewPebbleDBWithOpts("store", filepath.Dir(dir), o)
+}
+
+func openL6(dir string) (store, error) {
+	o := &pebble.Options{}
+	bloomPolicy, err := policy.NewBloom(10)
+	if err != nil {
+		return store{}, err
+	}
+	if err := pebblev1.Configure(o, bloomPolicy, pebblev1.WithL6(bloomPolicy)); err != nil {
+		return store{}, err
+	}
+	d, err := db.NewPebbleDBWithOpts("store", filepath.Dir(dir), o)
+	return store{d}, err
+}
+
+// A store asks the filters of L6 too whether it has a key.
+type store struct{ *db.PebbleDB }
+
+func (s store) Has(key []byte) (bool, error) { return pebblev1.Has(s.DB(), key) }
+
+func defaultGoLevelDB(dir string) (*db.GoLevelDB, error) {
+	return db.NewGoLevelDB("store", filepath.Dir(dir))
+}
+
+func defaultPebble(dir string) (*db.PebbleDB, error) {
+	return db.NewPebbleDB("store", filepath.Dir(dir))
+}
+
+func main() {
+	compact := func(d *db.PebbleDB) error { return d.Compact(nil, nil) }
+	put, putPebble := (*db.GoLevelDB).Set, (*db.PebbleDB).Set
+	recipes.Run(recipes.GoLevelDB, recipes.Default, defaultGoLevelDB, put, nil)
+	recipes.Run(recipes.GoLevelDB, recipes.Recipe, openGoLevelDB, put, nil)
+	recipes.Run(recipes.PebbleV1, recipes.Default, defaultPebble, putPebble, compact)
+	recipes.Run(recipes.PebbleV1, recipes.Recipe, openPebble, putPebble, compact)
+	recipes.Run(recipes.PebbleV1, recipes.L6, openL6, store.Set,
+		func(s store) error { return s.Compact(nil, nil) })
+}

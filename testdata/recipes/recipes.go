@@ -1,0 +1,148 @@
+// Package recipes fills the databases of other programs and looks which of their tables have
+// filters. run.sh builds it into the programs for which adapters/README.md has recipes.
+package recipes
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	pebble1 "github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// A Step says how a program opens its database, and so which tables must have filters.
+type Step string
+
+const (
+	Default Step = "default" // as the program does without us: no table
+	Recipe  Step = "recipe"  // with the recipe: all tables, but in Pebble those of L6
+	L6      Step = "l6"      // with the recipe and WithL6: all tables
+)
+
+// An Engine says how a database is looked at.
+type Engine struct {
+	name, filter string // its own, and that of its filters
+	// levels is the adapter's FiltersOnDisk for a closed database, or nil if it has none.
+	levels func(dir string) ([]pebblev2.LevelFilters, error)
+}
+
+var (
+	GoLevelDB = Engine{"goleveldb", policy.NameGoLevelDB, nil}
+	PebbleV1  = Engine{"Pebble v1", policy.Name, levelsV1}
+	PebbleV2  = Engine{"Pebble v2", policy.Name, levelsV2}
+)
+
+// Run fills a database through a program's functions, and ends the process with an error unless its
+// tables have the filters of the step. Compact, if not nil, compacts everything.
+func Run[DB io.Closer](engine Engine, step Step, open func(dir string) (DB, error),
+	put func(db DB, key, value []byte) error, compact func(DB) error) {
+	parent, err := os.MkdirTemp("", "levelbloom-")
+	check(err)
+	defer os.RemoveAll(parent)
+	dir := filepath.Join(parent, "store.db")
+	fill(dir, open, put, compact)
+	without := 0
+	if engine.levels != nil && step != Default {
+		without = requireLevels(engine, step, dir)
+	}
+	requireTables(engine, step, dir, without)
+}
+
+// fill writes three tables. Closing a database leaves in its log what was written last, and opening
+// it again makes a table of that. The first two have the same keys: in Pebble, compacting makes one
+// table of them in L6. The third one has others, so that it keeps the filter it was written with,
+// even if a compaction moves it to L6.
+func fill[DB io.Closer](dir string, open func(dir string) (DB, error),
+	put func(db DB, key, value []byte) error, compact func(DB) error) {
+	key := func(round, i int) []byte { return fmt.Appendf(nil, "/%d/%04d", round/2, i) }
+	for round := range 4 {
+		db, err := open(dir)
+		check(err)
+		if round == 2 && compact != nil {
+			check(compact(db))
+		}
+		for i := range 1000 {
+			if round < 3 {
+				check(put(db, key(round, i), []byte("value")))
+			}
+		}
+		if db, ok := any(db).(interface{ Has([]byte) (bool, error) }); ok {
+			for i := range 2000 {
+				found, err := db.Has(key(round, i))
+				check(err)
+				require(found == (i < 1000), "round %d: Has(%s) is %t", round, key(round, i), found)
+			}
+		}
+		check(db.Close())
+	}
+}
+
+// requireLevels looks at the tables of each level of a Pebble database, and returns the number of
+// tables in L6 that rightly have no filter.
+func requireLevels(engine Engine, step Step, dir string) (without int) {
+	levels, err := engine.levels(dir)
+	check(err)
+	const last = 6
+	for level, l := range levels {
+		require(l.None == 0 || step == Recipe && level == last, "L%d has %+v", level, l)
+	}
+	return levels[last].None
+}
+
+// requireTables looks at the tables with filterdump, as adapters/README.md tells users to do.
+func requireTables(engine Engine, step Step, dir string, without int) {
+	report, err := exec.Command("filterdump", "-json", dir).Output()
+	check(err)
+	var found struct {
+		Verdict string
+		Paths   []struct{ Tables, Policies map[string]int }
+	}
+	check(json.Unmarshal(report, &found))
+	fmt.Printf("%s, %s: %s\n", engine.name, step, found.Verdict)
+	tables, policies := found.Paths[0].Tables, found.Paths[0].Policies
+	if step == Default {
+		require(tables["no filter"] > 0 && len(policies) == 0, "policies are %v", policies)
+	} else {
+		require(tables["no filter"] == without, "%d tables have no filter", tables["no filter"])
+		require(policies[engine.filter] > 0 && len(policies) == 1, "policies are %v", policies)
+	}
+}
+
+func levelsV1(dir string) (levels []pebblev2.LevelFilters, err error) {
+	db, err := pebble1.Open(dir, &pebble1.Options{ReadOnly: true})
+	check(err)
+	found, err := pebblev1.FiltersOnDisk(db)
+	for _, l := range found {
+		levels = append(levels, pebblev2.LevelFilters(l))
+	}
+	check(db.Close())
+	return levels, err
+}
+
+func levelsV2(dir string) ([]pebblev2.LevelFilters, error) {
+	db, err := pebble.Open(dir, &pebble.Options{ReadOnly: true})
+	check(err)
+	defer db.Close()
+	return pebblev2.FiltersOnDisk(db)
+}
+
+func require(ok bool, format string, a ...any) {
+	if !ok {
+		log.Fatalf(format, a...)
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Builds the recipes of adapters/README.md into the programs they are for, at the versions that it
+# names, fills databases through these programs, and looks which tables have filters. The modules
+# come from the Go module proxy.
+#
+#   testdata/recipes/run.sh [PROGRAM...]   without arguments, all
+set -euo pipefail
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+readme=$repository/adapters/README.md
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$repository"
+go build -o "$work/bin/filterdump" ./sstable/filterdump
+export PATH="$work/bin:$PATH" GOFLAGS=-mod=mod
+
+# quiet runs a command, and shows what it wrote to stderr if it fails.
+quiet() {
+  "$@" 2>"$work/log" || { tail -n 100 "$work/log"; exit 1; }
+}
+
+# row PROGRAM ADAPTER sets version, file and options to those of the README's row.
+row() {
+  local line
+  line=$(grep -E "^\| $1 v.* \| \`$2\` \|" "$readme")
+  version=$(sed -E 's/^\| [^ ]+ ([^ ]+) .*/\1/' <<<"$line")
+  file=$(sed -E 's/^[^`]*`([^`]*)`.*/\1/' <<<"$line")
+  options=$(sed -E 's/.*`([^`]*)` \|$/\1/' <<<"$line")
+}
+
+# require MODULE@VERSION... makes a module of the program's main.go.
+require() {
+  echo "== $*"
+  rm -rf "$work/main"
+  cp -r "$repository/testdata/recipes/$program" "$work/main"
+  cp "$repository/go.sum" "$work/main"
+  cd "$work/main"
+  quiet go mod init recipe
+  go mod edit -require github.com/levelbloom/levelbloom@v0.0.0 \
+    -replace "github.com/levelbloom/levelbloom=$repository"
+  quiet go get "$@"
+}
+
+# copy MODULE replaces a module by a copy, which can be patched.
+copy() {
+  rm -rf "$work/copy"
+  go mod edit -dropreplace "$1"
+  cp -r "$(go list -m -f '{{.Dir}}' "$1")" "$work/copy"
+  chmod -R u+w "$work/copy"
+  go mod edit -replace "$1=$work/copy"
+}
+
+# block N prints the README's Nth block of Go.
+block() {
+  awk -v n="$1" '/^```/ { inside = !inside; if (/go$/) i++; next } inside && i == n' "$readme"
+}
+
+# lines ADAPTER STEP prints the lines that the README has for an adapter.
+lines() {
+  case $1-$2 in
+  goleveldb-*) block 2; block 1 | sed 1d ;;
+  *-recipe) block 1 ;;
+  *-l6) block 1 | sed '/Configure/,$d'; block 3 ;;
+  esac
+  if [ "$program-$2" = cosmos-db-l6 ]; then block 4; fi
+}
+
+# patch ADAPTER STEP adds these lines to the copy, before the statement that takes the options.
+patch() {
+  row "$program" "$1"
+  lines "$@" | sed "s/pebblev2\./$1./g; s/(opt,/($options,/" >"$work/lines"
+  awk -v lines="$work/lines" -v call="[(].*, $options[)]" '
+    $0 ~ call { while ((getline line <lines) > 0) print line; calls++ }
+    { print }
+    END {
+      if (calls == 1) exit
+      print FILENAME ": " calls + 0 " statements take the options: one must" >"/dev/stderr"
+      exit 1
+    }' "$work/copy/$file" >"$work/patched"
+  sed -i '/^import (/a\
+	"github.com/levelbloom/levelbloom/policy"\
+	"github.com/levelbloom/levelbloom/adapters/'$1'"' "$work/patched"
+  mv "$work/patched" "$work/copy/$file"
+}
+
+cometbft-db() {
+  row cometbft-db pebblev1
+  require "github.com/cometbft/cometbft-db@$version"
+  quiet go run .
+}
+
+go-ds() {
+  row go-ds-leveldb goleveldb
+  local leveldb=$version
+  row go-ds-pebble pebblev2
+  require "github.com/ipfs/go-ds-leveldb@$leveldb" "github.com/ipfs/go-ds-pebble@$version"
+  quiet go run .
+}
+
+avalanchego() {
+  local module=github.com/ava-labs/avalanchego
+  row avalanchego pebblev1
+  require "$module@$version"
+  copy $module
+  sed -i '/) Replay(/,/^}/ { s/v, ok := reader/v, ok, err := reader/; s/return nil/return err/ }' \
+    "$work/copy/database/pebbledb/batch.go"
+  quiet go run . default
+  patch pebblev1 recipe
+  quiet go run . recipe
+}
+
+cosmos-db() {
+  local module=github.com/cosmos/cosmos-db
+  row cosmos-db pebblev1
+  require "$module@$version"
+  quiet go run . default
+  copy $module
+  patch goleveldb recipe
+  patch pebblev1 recipe
+  quiet go run . recipe
+  copy $module
+  patch pebblev1 l6
+  sed -i '/) Has(/,/^}/ { /bz, err := /,/return bz/c\
+	return pebblev1.Has(db.db, key)
+}' "$work/copy/pebble.go"
+  quiet go run . l6
+}
+
+go-ethereum() {
+  local module=github.com/ethereum/go-ethereum
+  row go-ethereum pebblev2
+  require "$module@$version"
+  copy $module
+  patch goleveldb recipe
+  patch pebblev1 recipe
+  patch pebblev2 recipe
+  quiet go run . recipe
+  copy $module
+  for adapter in pebblev1 pebblev2; do
+    patch $adapter l6
+    sed -i '/) Has(/,/^}/ { /closer, err := /,/return true/c\
+	return '$adapter'.Has(d.db, key)
+}' "$work/copy/$file"
+  done
+  quiet go run . l6
+}
+
+for program in ${*:-cometbft-db go-ds avalanchego cosmos-db go-ethereum}; do
+  "$program"
+done
