@@ -16,23 +16,36 @@ type entries struct {
 
 	key, value []byte
 	keyBytes   uint64 // of all keys so far
+	maxBytes   uint64 // that keyBytes may reach
 }
 
-// No block of LevelDB has more than 16 entries that share the bytes of a key.
-const maxSharing = 16
+// A key can share all bytes of the one before, so the keys of a block can add up to the square of
+// its size, in time for whoever reads them. They may add up to maxSharing times its size. Engines
+// write a restart for every 16 keys, which share no bytes with others, so their keys stay below 16
+// times the size. With a restart for every 256 they stay below maxSharing times, and so do keys of
+// up to 256*3 bytes however many share, since an entry takes 3 bytes besides its key.
+const maxSharing = 256
 
-// checkSharing returns an error if the keys so far are so much longer than the block that to keep
-// them would cost too much memory.
-func (e *entries) checkSharing() error {
-	if e.keyBytes/maxSharing > uint64(len(e.block)) {
-		return fmt.Errorf("%d bytes decode to more than %d bytes of keys", len(e.block), e.keyBytes)
+// The keys of the metaindex and the index are kept in memory, and those of the index hardly share.
+const maxKeptSharing = 16
+
+// checkKeys returns an error if the keys so far add up to more than they may: so many times the
+// block's size, and maxBytes.
+func (e *entries) checkKeys(times int) error {
+	switch size := uint64(len(e.block)); {
+	case e.keyBytes > uint64(times)*size:
+		return tooLarge("the keys add up to %d bytes, more than %d times the block's %d",
+			e.keyBytes, times, size)
+	case e.keyBytes > e.maxBytes:
+		return tooLarge("the keys add up to %d bytes, and WithMaxBlockSize allows %d",
+			e.keyBytes, e.maxBytes)
 	}
 	return nil
 }
 
 // newEntries returns the entries of a block's contents, or an error if the end of the block is
-// wrong.
-func newEntries(block []byte) (*entries, error) {
+// wrong. The keys may add up to maxBytes.
+func newEntries(block []byte, maxBytes uint64) (*entries, error) {
 	if len(block) < 4 {
 		return nil, fmt.Errorf("a block of %d bytes is too short for the number of its restarts",
 			len(block))
@@ -46,7 +59,7 @@ func newEntries(block []byte) (*entries, error) {
 	if restarts == 0 && start > 0 {
 		return nil, errors.New("entries without a restart, which C++ LevelDB ignores")
 	}
-	e := &entries{block: block[:start], restarts: block[start:end]}
+	e := &entries{block: block[:start], restarts: block[start:end], maxBytes: maxBytes}
 	// A block without entries has one restart all the same, in C++ LevelDB and in goleveldb.
 	if start == 0 && restarts == 1 && binary.LittleEndian.Uint32(e.restarts) == 0 {
 		e.restarts = nil
@@ -86,6 +99,9 @@ func (e *entries) next() (bool, error) {
 	}
 	e.key = append(e.key[:shared], rest[:unshared]...)
 	e.keyBytes += uint64(len(e.key))
+	if err := e.checkKeys(maxSharing); err != nil {
+		return false, err
+	}
 	e.value = rest[unshared:][:value]
 	e.at = len(e.block) - len(rest[unshared+value:])
 	return true, nil

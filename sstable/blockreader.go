@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/golang/snappy"
@@ -19,6 +18,8 @@ import (
 type blockReader struct {
 	file io.ReaderAt
 	size uint64 // of the file without its footer: where blocks may lie
+
+	maxBlock uint64 // bytes that a block may have uncompressed; an int can count a trailer more
 
 	stored  []byte // a block as it is in the file
 	decoded []byte
@@ -37,8 +38,13 @@ func (r *blockReader) check(h BlockHandle) error {
 	if h.Length > r.size || h.Length+trailerLen > r.size || h.Offset > r.size-h.Length-trailerLen {
 		return fmt.Errorf("a block of %d bytes at %d lies outside the file", h.Length, h.Offset)
 	}
-	if h.Length > math.MaxInt-trailerLen {
-		return fmt.Errorf("a block of %d bytes does not fit into memory", h.Length)
+	return nil
+}
+
+// checkSize returns an error if a block has more bytes uncompressed than it may.
+func (r *blockReader) checkSize(n uint64) error {
+	if n > r.maxBlock {
+		return tooLarge("%d bytes uncompressed, and WithMaxBlockSize allows %d", n, r.maxBlock)
 	}
 	return nil
 }
@@ -46,6 +52,9 @@ func (r *blockReader) check(h BlockHandle) error {
 // read returns the contents of a block, which stay valid until the next read.
 func (r *blockReader) read(h BlockHandle) ([]byte, error) {
 	if err := r.check(h); err != nil {
+		return nil, err
+	}
+	if err := r.checkSize(h.Length); err != nil {
 		return nil, err
 	}
 	const large = 1 << 20
@@ -117,6 +126,9 @@ func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 	if !blocks.SnappyCanHold(len(block), n) {
 		return nil, fmt.Errorf("snappy: %d bytes cannot decode to %d", len(block), n)
 	}
+	if err := r.checkSize(uint64(n)); err != nil {
+		return nil, fmt.Errorf("snappy: %w", err)
+	}
 	decoded, err := snappy.Decode(r.decoded[:cap(r.decoded)], block)
 	if err != nil {
 		return nil, fmt.Errorf("snappy: %w", err)
@@ -127,13 +139,21 @@ func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 
 func (r *blockReader) decompressZstd(block []byte) ([]byte, error) {
 	var header zstd.Header
-	if err := header.Decode(block); err != nil {
+	frame, err := header.DecodeAndStrip(block)
+	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	if !header.HasFCS {
 		return nil, errors.New("zstd: a frame without its length, which LevelDB needs")
 	}
-	decoded, err := r.zstd.Decode(r.decoded, block, header.FrameContentSize)
+	n := header.FrameContentSize
+	if n > blocks.MaxZstd(frame) {
+		return nil, fmt.Errorf("zstd: %d bytes cannot decode to %d", len(block), n)
+	}
+	if err := r.checkSize(n); err != nil {
+		return nil, fmt.Errorf("zstd: %w", err)
+	}
+	decoded, err := r.zstd.Decode(r.decoded, block, int(n))
 	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}

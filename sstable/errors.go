@@ -31,6 +31,19 @@ func fileName(name string) string {
 	return name
 }
 
+// ErrTooLarge is wrapped by the error for a block that is larger than [WithMaxBlockSize] allows, or
+// whose keys add up to more than any engine's do. The error says which.
+var ErrTooLarge = errors.New("a block that is too large")
+
+// tooLargeError is an ErrTooLarge with the sizes.
+type tooLargeError struct{ error }
+
+func (tooLargeError) Is(target error) bool { return target == ErrTooLarge }
+
+func tooLarge(format string, args ...any) error {
+	return tooLargeError{fmt.Errorf(format, args...)}
+}
+
 // A readError is a failure to read, which says nothing about the bytes.
 type readError struct{ err error }
 

@@ -41,7 +41,7 @@ func (t *Table) readIndex(h BlockHandle) error {
 			err = fmt.Errorf("it begins at %d, before the end of the block before it", block.Offset)
 		}
 		if err == nil {
-			err = e.checkSharing()
+			err = e.checkKeys(maxKeptSharing)
 		}
 		if err != nil {
 			return fmt.Errorf("data block %d: %w", x.len(), err)

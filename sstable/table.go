@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 )
@@ -58,14 +59,31 @@ func WithKeys(f KeyFormat) TableOption {
 	}
 }
 
+const defaultMaxBlock = 256 << 20
+
+// WithMaxBlockSize sets how many bytes a block may have uncompressed, at least 1; the default is
+// 256 MiB. The keys of a block may add up to as many. Without such a bound a few KiB that are
+// compressed well, or whose keys share much, could take all memory and time. Blocks have 4 KiB
+// unless an engine is configured otherwise, but a long value makes a long block.
+func WithMaxBlockSize(bytes int64) TableOption {
+	return func(t *Table) error {
+		if bytes < 1 {
+			return fmt.Errorf("sstable: WithMaxBlockSize(%d): pass 1 or more", bytes)
+		}
+		t.blocks.maxBlock = uint64(min(bytes, math.MaxInt-trailerLen)) // what a slice can hold
+		return nil
+	}
+}
+
 // OpenTable opens the table of the given size that r reads; r must stay open as long as the table
 // is in use, and the file should not change. It reads the footer, the metaindex, the index and,
 // with AutoKeys, the first data block.
 //
 // It returns a *[FormatError] if the file does not end in LevelDB's magic number, a
-// *[CorruptionError] if bytes of it are wrong, the errors of r, or that of an option.
+// *[CorruptionError] if bytes of it are wrong, which wraps [ErrTooLarge] or [ErrCompression] if
+// they are not wrong but cannot be read, the errors of r, or that of an option.
 func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
-	t := &Table{}
+	t := &Table{blocks: blockReader{file: r, maxBlock: defaultMaxBlock}}
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errNilOption
@@ -92,7 +110,7 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	if err != nil {
 		return nil, t.fail(size-footerLen, fmt.Errorf("footer: %w", err))
 	}
-	t.blocks = blockReader{file: r, size: uint64(size - footerLen)}
+	t.blocks.size = uint64(size - footerLen)
 	for _, h := range []BlockHandle{metaindex, index} {
 		if err := t.blocks.check(h); err != nil {
 			return nil, t.fail(size-footerLen, fmt.Errorf("footer: %w", err))
@@ -132,7 +150,7 @@ func (t *Table) readMetaindex(h BlockHandle) error {
 			err = t.blocks.check(block)
 		}
 		if err == nil {
-			err = e.checkSharing()
+			err = e.checkKeys(maxKeptSharing)
 		}
 		if err != nil {
 			return fmt.Errorf("%.100q: %w", e.key, err)
@@ -147,7 +165,7 @@ func (t *Table) eachEntry(h BlockHandle, f func(*entries) error) error {
 	if err != nil {
 		return err
 	}
-	e, err := newEntries(block)
+	e, err := newEntries(block, t.blocks.maxBlock)
 	if err != nil {
 		return err
 	}
@@ -212,7 +230,8 @@ func (t *Table) Blocks() int { return t.index.len() }
 // order.
 func (t *Table) Block(i int) BlockHandle { return t.index.handles[i] }
 
-// ReadBlock returns the contents of any block, decompressed, its checksum compared.
+// ReadBlock returns the contents of any block, decompressed, its checksum compared. Its errors are
+// those of OpenTable.
 func (t *Table) ReadBlock(h BlockHandle) ([]byte, error) {
 	block, err := t.blocks.read(h)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestCrash(t *testing.T) {
 	require.NoError(t, err)
 	paths = append(paths, golden("rocksdb", "fv2_full_bloom.sst"))
 	for i, want := range map[int]string{
-		0: "1 table corrupt", len(paths) - 1: "1 table of formats that cannot be read here",
+		0: "1 table corrupt", len(paths) - 1: "1 table that cannot be read here",
 	} {
 		table, err := os.ReadFile(paths[i])
 		require.NoError(t, err)

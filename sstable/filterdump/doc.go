@@ -30,9 +30,6 @@ a third of a numeric range as keys:
 	  FPP          0.45 %, estimated from the filters alone
 	  FPR          11.82 % [11.03 to 12.66] of 5,998 absent keys between the table's own
 	               0.61 % [0.55 to 0.67] of 65,536 random bytes
-	  advice       The filters are named leveldb.BuiltinBloomFilter2: C++ LevelDB's own policy has
-	               this name; goleveldb looks for it only if configured with levelbloom's Configure,
-	               or with a policy of this name in Filter or AltFilters.
 	  advice       The FPR is 11.8 % between your keys and 0.61 % for random ones, because LevelDB's
 	               hash does not scatter keys that resemble each other. policy.NewBloom with
 	               policy.WithTuning lowers it for every reader of LevelDB's filters. With 10.2 bits
@@ -41,10 +38,12 @@ a third of a numeric range as keys:
 	               policy answer "may contain" to every key).
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
-named as a PATH or with -long, else in a line. The FPP is estimated from the filters, the FPR is
+named as a PATH or with -long, else in a line. Many tables end with their totals; the FPR there is
+the mean of the tables', weighted by their keys. The FPP is estimated from the filters, the FPR is
 measured. It is measured twice: with absent keys like the table's own, between its first and last
 key, because engines ask only about those; and with random bytes as keys. In brackets: 95 %
-confidence intervals. The advice follows from what was found in this table.
+confidence intervals. The advice follows from what was found in this table. With -verify, no FPR is
+measured and no advice given. Names that are not printable are written with escapes.
 
 To see how the filters answer for one key, probe by probe, pass -key. For large databases, -sample
 looks at only some tables. -help lists all flags.
@@ -53,19 +52,27 @@ looks at only some tables. -help lists all flags.
 
 With -verify:
 
-	0  every key that a filter covers matches it; tables without filters have nothing to verify
-	1  a table has a false negative, or is corrupt
-	2  not all could be verified: a PATH or a table could not be read, is of an unknown format,
-	   policy or encoding, or is unfinished
+	0  every key that a filter covers matches it; tables without filters, and those that the
+	   database has deleted or will delete, have nothing to verify
+	1  a table has a false negative, or is corrupt: the verdict begins with FAULTY
+	2  not all could be verified: a PATH or a table could not be read, is not a table, is of an
+	   unknown format, policy or encoding, is unfinished, or was left out by -sample
 
-Without -verify the status is 2 if nothing could be looked at, and 0 otherwise. With or without, it
-is 2 if the flags are wrong or the report cannot be written, and 130 if filterdump was interrupted
-(by SIGINT, SIGTERM or SIGHUP); it then writes no report.
+Without -verify the status is 1 for the same reasons, 2 if nothing could be looked at, and 0
+otherwise. With or without, it is 2 if the flags are wrong or the report cannot be written, and 130
+if filterdump was interrupted (by SIGINT, SIGTERM or SIGHUP); it then writes no report.
 
 A database writes a table under its final name, and the end of it last. So a file without a table's
 end is unfinished if it changed in the last 10 seconds or its time lies in the future; otherwise it
 is corrupt. In a directory with a MANIFEST, filterdump looks at an unfinished file again, for at
-most a minute, until the file has its end, is deleted, or has not changed for 10 seconds.
+most a minute, until the file has its end, is deleted, or has not changed for 10 seconds. A process
+that is killed leaves the tables that it was writing. No MANIFEST names them, and the next process
+that opens the database deletes them: if they are damaged, they are left over and not corrupt. A
+file without a table's end whose name is not that of a table either (.ldb, .sst) is not a table.
+
+In a table of LevelDB's format, a block of more than 256 MiB uncompressed is not read, nor is one
+whose keys add up to more than that, or to more than 256 times its size: such a table is
+unsupported. Otherwise a small file could take all memory and time.
 
 Pebble's own reader reads the tables of Pebble and RocksDB, each in a process of its own, because it
 trusts bytes whose checksum is right. If it crashes or takes too long on a table of Pebble, the
@@ -92,7 +99,8 @@ do not apply are left out, except for those marked *.
 	  path*
 	  status*, reason              sound, no filter, unverified, false negative, corrupt,
 	                               unsupported (it cannot be read here), unreadable (the system
-	                               does not let it be read), unfinished, vanished (deleted)
+	                               does not let it be read), not a table, unfinished, vanished
+	                               (deleted), left over (by a killed process)
 	  format, size, comparer       comparer only where the table or its manifest names it
 	  policy, other_filters        names of the policies of the filters looked at, and of others
 	  layout, base_lg              "window": a filter per 2^base_lg bytes of data; "table": one
@@ -112,7 +120,7 @@ and if the table could be read:
 	distinct_keys_estimated, fpp_estimated   from the filters alone
 	fpr_between, fpr_random      measured: asked and passed (numbers of keys), rate, low and high
 	                             (the bounds of the interval)
-	fpr_between_unasked          why it was not measured
+	fpr_between_unasked          why it was not measured; -verify measures neither
 	verified, unverified         whether all covered entries were compared; why not
 	encodings, malformed         number of filters by encoding, and by what is wrong with them
 	false_negatives              number of entries that their filter does not match

@@ -34,7 +34,7 @@ func TestDoc(t *testing.T) {
 	}
 	for _, s := range []Status{
 		Sound, NoFilter, Unverified, FalseNegative, Corrupt, Unsupported, Unreadable, Vanished,
-		Unfinished,
+		Unfinished, NotTable, LeftOver,
 	} {
 		require.Contains(t, doc, string(s))
 	}

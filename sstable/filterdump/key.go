@@ -33,15 +33,15 @@ func (r *report) writeKey(w io.Writer, key []byte) error {
 	fmt.Fprintf(&b, "key %q = 0x%[1]x (%s)\n", key, analysis.Count(len(key), "byte"))
 	for _, s := range r.Paths {
 		if s.Note != "" {
-			fmt.Fprintf(&b, "\n%s\n  %s\n", s.Path, s.Note)
+			fmt.Fprintf(&b, "\n%s\n  %s\n", printable(s.Path), printable(s.Note))
 		}
 	}
 	for _, t := range r.Tables {
 		text := t.KeyText
 		if text == "" {
-			text = fmt.Sprintf("  %s: %s\n", t.Status, t.Reason)
+			text = fmt.Sprintf("  %s: %s\n", t.Status, printable(t.Reason))
 		}
-		fmt.Fprintf(&b, "\n%s\n%s", t.Path, text)
+		fmt.Fprintf(&b, "\n%s\n%s", printable(t.Path), text)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -70,7 +70,7 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 			there), nil
 	}
 	filter := f.Each[i]
-	text := fmt.Sprintf("  %s, filter %d of %d", f.Policy, i+1, len(f.Each))
+	text := fmt.Sprintf("  %s, filter %d of %d", printable(f.Policy), i+1, len(f.Each))
 	switch {
 	case len(filter) == 0:
 		return fmt.Sprintf("%s, which has no keys: absent; %s\n", text, there), nil
@@ -89,7 +89,7 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 		text += probesText(info, info.Probes(nil, key))
 	}
 	if why := t.Info().Unverified; why != "" {
-		text += fmt.Sprintf("  but %s\n", why)
+		text += fmt.Sprintf("  but %s\n", printable(why))
 	}
 	return text, nil
 }

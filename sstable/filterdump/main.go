@@ -14,7 +14,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
-// The exit status. Without -verify it is exitSound if there was something to look at.
+// The exit status. Without -verify it is exitSound too if there was something to look at, and none
+// of it is faulty.
 const (
 	exitSound       = 0
 	exitFault       = 1 // a false negative, or corruption
@@ -38,7 +39,6 @@ type options struct {
 	tables settings
 	sample int
 	json   bool
-	verify bool
 	long   bool
 }
 
@@ -48,9 +48,9 @@ Shows and verifies the filters in tables of LevelDB, goleveldb, Pebble and
 RocksDB. A PATH is a table file (.ldb, .sst) or a database directory, which may
 be in use. Nothing is changed.
 
-  -verify      exit with status 0 if all keys match their filters, 1 if a
-               table has a false negative or is corrupt, 2 if something could
-               not be read or verified
+  -verify      measure no rates; exit with status 0 if all keys match their
+               filters, 1 if a table has a false negative or is corrupt, 2 if
+               something could not be read or verified
   -long        describe each table at length, however many there are
   -key K       show only how the filters answer for K: text, or 0x and hex
   -json        write the report as JSON (go doc names its fields)
@@ -69,7 +69,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.SetOutput(stderr)
 	f.Usage = func() { fmt.Fprint(stderr, usage) }
 	f.BoolVar(&o.json, "json", false, "")
-	f.BoolVar(&o.verify, "verify", false, "")
+	f.BoolVar(&o.tables.Analyze.VerifyOnly, "verify", false, "")
 	f.BoolVar(&o.long, "long", false, "")
 	f.Func("key", "", func(k string) (err error) {
 		o.tables.Key, err = parseKey(k)
@@ -96,7 +96,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 func (o *options) check() error {
 	for _, path := range o.paths {
 		if strings.HasPrefix(path, "-") {
-			return fmt.Errorf("%s after a PATH: put flags first, or write ./%[1]s for a file", path)
+			return fmt.Errorf("%s after a PATH: put flags first, or write ./%[1]s for a file",
+				printable(path))
 		}
 	}
 	switch absent := o.tables.Analyze.Absent; {
@@ -106,7 +107,7 @@ func (o *options) check() error {
 		return fmt.Errorf("-sample %d: pass 1 or more, or 0 for all", o.sample)
 	case absent < 1 || absent > analysis.MaxAbsent:
 		return fmt.Errorf("-absent %d: pass 1 to %d", absent, analysis.MaxAbsent)
-	case o.tables.Key != nil && (o.json || o.verify):
+	case o.tables.Key != nil && (o.json || o.tables.Analyze.VerifyOnly):
 		return errors.New("-key stands alone: leave out -json and -verify")
 	}
 	return nil
@@ -142,7 +143,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "filterdump:", err)
 		return exitCannotRun
 	}
-	if o.verify {
+	if o.tables.Analyze.VerifyOnly {
 		return report.verified()
 	}
 	return report.looked(o.tables.Key != nil)

@@ -139,7 +139,7 @@ func TestRocksDBSamples(t *testing.T) {
 		"fv5_ribbon.sst":            "RocksDB format_version 5: unsupported",
 	}, got)
 	require.Contains(t, d.Verdict, "3 tables sound")
-	require.Contains(t, d.Verdict, "2 tables of formats that cannot be read here")
+	require.Contains(t, d.Verdict, "2 tables that cannot be read here")
 
 }
 
@@ -176,10 +176,10 @@ func TestVerdictAndExitStatus(t *testing.T) {
 			"leveldb.BuiltinBloomFilter2"},
 		{"without filters", []string{golden("leveldb", "tables", "no_filter")}, 0, 0,
 			"1 table without filters", "no filter"},
-		{"corrupt", []string{corrupt}, 0, 1, "FAULTY: 1 table corrupt", "checksum"},
-		{"truncated", []string{short}, 0, 1, "FAULTY: 1 table corrupt",
+		{"corrupt", []string{corrupt}, 1, 1, "FAULTY: 1 table corrupt", "checksum"},
+		{"truncated", []string{short}, 1, 1, "FAULTY: 1 table corrupt",
 			"CORRUPT: not a table: its 195 bytes do not end in a magic number"},
-		{"corrupt among sound", []string{sound, corrupt}, 0, 1,
+		{"corrupt among sound", []string{sound, corrupt}, 1, 1,
 			"FAULTY: 1 table corrupt; 1 table sound: all 1 entry match their filters", "checksum"},
 		{"log", []string{logOnly}, 0, 0, "no tables", "all its data is in the log (000003.log)"},
 		{"no database", []string{noDatabase}, 2, 2, "no tables; 1 PATH could not be looked at",
@@ -194,7 +194,7 @@ func TestVerdictAndExitStatus(t *testing.T) {
 			"1 table sound: all 1 entry match their filters; 1 PATH could not be looked at",
 			"no such file"},
 		{"unsupported", []string{golden("rocksdb", "fv5_ribbon.sst")}, 0, 2,
-			"1 table of formats that cannot be read here", "format_version 5"},
+			"1 table that cannot be read here", "format_version 5"},
 	} {
 		status, out, stderr := filterdump(t, c.args...)
 		require.Equal(t, c.plain, status, "%s: %s", c.name, stderr)
@@ -202,6 +202,9 @@ func TestVerdictAndExitStatus(t *testing.T) {
 		require.Contains(t, out, c.words, c.name)
 		status, again, _ := filterdump(t, append([]string{"-verify"}, c.args...)...)
 		require.Equal(t, c.verify, status, "%s with -verify", c.name)
+		require.True(t, strings.HasPrefix(again, c.verdict+"\n"), "%s with -verify", c.name)
+		require.Contains(t, again, c.words, "%s with -verify", c.name)
+		_, again, _ = filterdump(t, c.args...)
 		require.Equal(t, out, again, "%s: the same table gives the same report", c.name)
 	}
 }

@@ -35,7 +35,26 @@ type Summary struct {
 
 	matched int64 // entries of sound tables
 	lost    int64 // entries whose filter does not match them
+	between mean  // FPR of the tables with filters, by their keys
+	random  mean
 	place   place
+}
+
+// A mean is a weighted one.
+type mean struct{ sum, weight float64 }
+
+func (m *mean) add(r analysis.Rate, weight int64) {
+	if r.Asked > 0 {
+		m.sum += r.Rate * float64(weight)
+		m.weight += float64(weight)
+	}
+}
+
+func (m mean) value() float64 {
+	if m.weight == 0 {
+		return 0
+	}
+	return m.sum / m.weight
 }
 
 // newReport combines the results of the places' tables, in their order.
@@ -81,6 +100,8 @@ func (s *Summary) add(r *Result) {
 	s.Keys += r.Keys
 	s.FilterBytes += r.Bytes
 	s.lost += r.FalseNegatives
+	s.between.add(r.Between, r.Keys)
+	s.random.add(r.Random, r.Keys)
 	if r.Status == Sound {
 		s.matched += r.Entries - r.Unfiltered
 	}
@@ -94,20 +115,27 @@ func (r *report) writeJSON(w io.Writer) error {
 
 // verified is the exit status of -verify.
 func (r *report) verified() int {
-	switch n := r.total.Tables; {
-	case n[FalseNegative]+n[Corrupt] > 0:
+	n := r.total.Tables
+	unverified := n[Unreadable] + n[NotTable] + n[Unsupported] + n[Unverified] + n[Unfinished]
+	switch {
+	case r.faulty():
 		return exitFault
-	case r.failed+n[Unreadable]+n[Unsupported]+n[Unverified]+n[Unfinished] > 0:
+	case r.failed+r.total.LeftOut+unverified > 0:
 		return exitCannotRun
 	}
 	return exitSound
 }
 
+func (r *report) faulty() bool { return r.total.Tables[FalseNegative]+r.total.Tables[Corrupt] > 0 }
+
 // looked is the exit status without -verify: whether there was something to look at, or to show for
 // a key.
 func (r *report) looked(key bool) int {
+	if !key && r.faulty() {
+		return exitFault
+	}
 	for _, t := range r.Tables {
-		if t.KeyText != "" || !key && t.Status != Unreadable {
+		if t.KeyText != "" || !key && t.Status != Unreadable && t.Status != NotTable {
 			return exitSound
 		}
 	}
@@ -136,9 +164,12 @@ func (r *report) verdict() string {
 	tables(Sound, "sound: all "+matched+" match their filters")
 	tables(NoFilter, "without filters")
 	tables(Unverified, "unverified")
-	tables(Unsupported, "of formats that cannot be read here")
+	tables(Unsupported, "that cannot be read here")
 	tables(Unreadable, "unreadable")
+	say(n[NotTable], "%s",
+		analysis.Count(n[NotTable], "file that is not a table", "files that are not tables"))
 	tables(Unfinished, "unfinished")
+	tables(LeftOver, "left over: no manifest names it")
 	tables(Vanished, "deleted by the database meanwhile")
 	say(r.total.LeftOut, "%s left out by -sample", analysis.Count(r.total.LeftOut, "table"))
 	if len(parts) == 0 {
@@ -146,7 +177,7 @@ func (r *report) verdict() string {
 	}
 	say(r.failed, "%s could not be looked at", analysis.Count(r.failed, "PATH"))
 	verdict := strings.Join(parts, "; ")
-	if n[FalseNegative]+n[Corrupt] > 0 {
+	if r.faulty() {
 		verdict = "FAULTY: " + verdict
 	}
 	return verdict

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/sstable"
@@ -21,8 +23,10 @@ const (
 	Corrupt       Status = "corrupt"        // bytes are not what they should be
 	Unsupported   Status = "unsupported"    // a table that cannot be read here
 	Unreadable    Status = "unreadable"     // the system did not let it be read
+	NotTable      Status = "not a table"    // neither its name nor its end is a table's
 	Unfinished    Status = "unfinished"     // its end is missing, and may be yet to come
 	Vanished      Status = "vanished"       // the database has deleted it meanwhile
+	LeftOver      Status = "left over"      // no manifest names it, and it has not been finished
 )
 
 // A Result is one table in the output of -json. The fields of its filters are absent where it has
@@ -89,17 +93,41 @@ func (r *Result) fail(err error) {
 	var corrupt *sstable.CorruptionError
 	var unsupported *tables.UnsupportedError
 	r.Reason = withoutPath(err, r.Path)
+	r.Reason = strings.TrimPrefix(strings.TrimPrefix(r.Reason, "corrupt: "), "corrupt ")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		r.Status = Vanished
-	case errors.Is(err, sstable.ErrCompression):
+		if _, err := os.Lstat(r.Path); err == nil {
+			r.Status, r.Reason = Unreadable, "a symbolic link that leads nowhere"
+		}
+	case errors.Is(err, tables.ErrNoEnd) && !tables.HasName(r.Path):
+		r.Status, r.Reason = NotTable, strings.TrimPrefix(r.Reason, "not a table: ")
+	case errors.Is(err, sstable.ErrCompression), errors.Is(err, sstable.ErrTooLarge):
 		r.Status = Unsupported
 	case errors.As(err, &corrupt):
 		r.Status = Corrupt
-		r.Reason = strings.TrimPrefix(strings.TrimPrefix(r.Reason, "corrupt: "), "corrupt ")
 	case errors.As(err, &unsupported):
 		r.Status, r.Format = Unsupported, unsupported.Format
 	default:
 		r.Status = Unreadable
+	}
+}
+
+// markLeftOvers sets the status of tables that are damaged and that no manifest names.
+func markLeftOvers(results []*Result) {
+	damaged := map[string][]string{} // paths by directory
+	for _, r := range results {
+		if r.Status == Corrupt {
+			dir := filepath.Dir(r.Path)
+			damaged[dir] = append(damaged[dir], r.Path)
+		}
+	}
+	for dir, paths := range damaged {
+		left := tables.LeftOver(dir, paths)
+		for _, r := range results {
+			if left[r.Path] {
+				r.Status = LeftOver
+			}
+		}
 	}
 }

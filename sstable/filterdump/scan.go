@@ -39,7 +39,11 @@ func scan(ctx context.Context, files []file, s settings, done func()) ([]*Result
 		}()
 	}
 	running.Wait()
-	return results, context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	markLeftOvers(results)
+	return results, nil
 }
 
 // A database writes a table under its final name, and the magic number at its very end. So a file
@@ -105,8 +109,9 @@ func look(ctx context.Context, path string, s settings) *Result {
 func lookSafely(ctx context.Context, path string, s settings) *Result {
 	format, err := tables.FormatOf(path)
 	if err != nil {
-		r := &Result{Path: path, noEnd: errors.Is(err, tables.ErrNoEnd)}
+		r := &Result{Path: path}
 		r.fail(err)
+		r.noEnd = r.Status == Corrupt && errors.Is(err, tables.ErrNoEnd)
 		return r
 	}
 	if tables.NeedsPebble(format) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -45,7 +46,7 @@ func (r *report) writeText(w io.Writer, long bool, width int) error {
 		rest = rest[len(results):]
 		switch {
 		case s.Note != "":
-			fmt.Fprintf(b, "\n%s\n", s.Path)
+			fmt.Fprintf(b, "\n%s\n", printable(s.Path))
 			b.wrapped("  ", "  ", s.Note)
 		case long || !s.place.directory:
 			for _, t := range results {
@@ -56,8 +57,11 @@ func (r *report) writeText(w io.Writer, long bool, width int) error {
 			b.rows(results)
 		}
 	}
-	if !long {
+	if !long && r.total.random.weight > 0 {
 		b.WriteString(legend)
+	}
+	if len(r.Tables) > few {
+		b.totals(r.total)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -68,10 +72,25 @@ FPP %: estimated from the filters alone. between %, random %: the FPR of absent
 keys between the table's own, and of random bytes. -long tells more.
 `
 
+// printable returns s with escapes for what is not printable, which a terminal could take for a
+// command: names from the disk can have any bytes.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			escaped := strconv.QuoteRune(r)
+			b.WriteString(escaped[1 : len(escaped)-1])
+		}
+	}
+	return b.String()
+}
+
 // wrapped writes s in lines, the first after one prefix, the others after another of the same
 // width.
 func (b *textWriter) wrapped(first, others, s string) {
-	for _, line := range strings.Split(text.WrapSoft(s, b.width-len(first)), "\n") {
+	for _, line := range strings.Split(text.WrapSoft(printable(s), b.width-len(first)), "\n") {
 		fmt.Fprintln(b, first+strings.TrimRight(line, " ")) // WrapSoft fills lines with spaces
 		first = others
 	}
@@ -85,7 +104,7 @@ func (b *textWriter) line(label, format string, args ...any) {
 
 // describe writes all that is known about a table.
 func (b *textWriter) describe(r *Result) {
-	fmt.Fprintf(b, "\n%s\n", r.Path)
+	fmt.Fprintf(b, "\n%s\n", printable(r.Path))
 	b.line("verification", "%s", r.verification())
 	if r.Format != "" {
 		comparer := ""
@@ -178,10 +197,10 @@ func (b *textWriter) heading(s *Summary) {
 		left = fmt.Sprintf(" (-sample left out %s)", analysis.Count(s.LeftOut, "table"))
 	}
 	fmt.Fprintf(b, "\n%s: %s, %s, %s bytes of filters%s\n",
-		s.Path, analysis.Count(len(s.place.tables), "table"),
+		printable(s.Path), analysis.Count(len(s.place.tables), "table"),
 		analysis.Count(s.Entries, "entry", "entries"), analysis.Thousands(s.FilterBytes), left)
 	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
-		fmt.Fprintf(b, "  %s in %s\n", name, analysis.Count(s.Policies[name], "table"))
+		fmt.Fprintf(b, "  %s in %s\n", printable(name), analysis.Count(s.Policies[name], "table"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Encodings)) {
 		fmt.Fprintf(b, "  %s of %s\n", analysis.Count(s.Encodings[name], "filter"), name)
@@ -199,6 +218,7 @@ func (b *textWriter) rows(results []*Result) {
 	style.Format.Header = text.FormatDefault
 	rows.SetStyle(style)
 	rows.SuppressTrailingSpaces()
+	rows.SuppressEmptyColumns()
 	rows.AppendHeader(table.Row{
 		"table", "encoding", "entries", "bits/key", "FPP %", "between %", "random %",
 		"verification"})
@@ -209,7 +229,7 @@ func (b *textWriter) rows(results []*Result) {
 	}
 	rows.SetColumnConfigs(columns)
 	for _, r := range results {
-		rows.AppendRow(r.row(filepath.Base(r.Path)))
+		rows.AppendRow(r.row(printable(filepath.Base(r.Path))))
 	}
 	fmt.Fprintln(b, rows.Render())
 	var worst *Result
@@ -227,6 +247,30 @@ func (b *textWriter) rows(results []*Result) {
 		for _, advice := range worst.Advice {
 			b.wrapped("- ", "  ", advice)
 		}
+	}
+}
+
+// totals writes what all tables add up to.
+func (b *textWriter) totals(s *Summary) {
+	b.WriteString("\nall tables\n")
+	number, statuses := 0, []string{}
+	for _, status := range slices.Sorted(maps.Keys(s.Tables)) {
+		number += s.Tables[status]
+		statuses = append(statuses,
+			fmt.Sprintf("%s %s", analysis.Thousands(s.Tables[status]), status))
+	}
+	b.line("tables", "%s: %s", analysis.Thousands(number), strings.Join(statuses, ", "))
+	b.line("keys", "%s of %s", analysis.Count(s.Entries, "entry", "entries"),
+		analysis.Count(s.Keys, "key"))
+	without := ""
+	if n := s.Tables[NoFilter]; n > 0 {
+		without = fmt.Sprintf("; none in %s", analysis.Count(n, "table"))
+	}
+	b.line("filters", "%s bytes%s", analysis.Thousands(s.FilterBytes), without)
+	if s.random.weight > 0 {
+		b.line("FPR", "%s %% of absent keys between the tables' own, %s %% of random bytes; "+
+			"weighted by the tables' keys",
+			percent(s.between.value()), percent(s.random.value()))
 	}
 }
 

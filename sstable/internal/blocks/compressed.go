@@ -2,7 +2,6 @@ package blocks
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/klauspost/compress/zstd"
@@ -18,17 +17,9 @@ func SnappyCanHold(compressed, n int) bool {
 // A ZstdDecoder decodes zstd frames. The zero value is ready. It is not safe for concurrent use.
 type ZstdDecoder struct{ decoder *zstd.Decoder }
 
-// Decode decodes a frame that should become n bytes, into dst's memory if there is room. It returns
-// an error if the frame does not become n bytes, and allocates nothing if it cannot.
-func (d *ZstdDecoder) Decode(dst, frame []byte, n uint64) ([]byte, error) {
-	var header zstd.Header
-	contents, err := header.DecodeAndStrip(frame)
-	if err != nil {
-		return nil, err
-	}
-	if n > maxZstd(contents) || n > math.MaxInt {
-		return nil, fmt.Errorf("%d bytes cannot decode to %d", len(frame), n)
-	}
+// Decode decodes a frame that should become n bytes, into dst's memory if there is room, and else
+// into n bytes of its own. It returns an error if the frame does not become n bytes.
+func (d *ZstdDecoder) Decode(dst, frame []byte, n int) (decoded []byte, err error) {
 	if d.decoder == nil {
 		// The limit leaves no room for frames after the first, which n does not include.
 		d.decoder, err = zstd.NewReader(nil,
@@ -37,17 +28,17 @@ func (d *ZstdDecoder) Decode(dst, frame []byte, n uint64) ([]byte, error) {
 			return nil, err
 		}
 	}
-	decoded, err := d.decoder.DecodeAll(frame, slices.Grow(dst[:0], int(n))[:0:n])
-	if err == nil && uint64(len(decoded)) != n {
+	decoded, err = d.decoder.DecodeAll(frame, slices.Grow(dst[:0], n)[:0:n])
+	if err == nil && len(decoded) != n {
 		err = fmt.Errorf("%d bytes instead of %d", len(decoded), n)
 	}
 	return decoded, err
 }
 
-// maxZstd returns the most that a zstd frame can become, by the headers of its blocks (RFC 8878,
-// section 3.1.1.2). A length that promises more is wrong, and nothing is allocated for it. One
+// MaxZstd returns the most that a zstd frame can become, by the headers of its blocks (RFC 8878,
+// section 3.1.1.2); frame is without its own header. A length that promises more is wrong, and nothing is allocated for it. One
 // number for all frames would not do: a byte that is repeated 128 Ki times takes 4 bytes.
-func maxZstd(frame []byte) (n uint64) {
+func MaxZstd(frame []byte) (n uint64) {
 	const (
 		headerLen   = 3
 		repeated    = 1 // a single byte, as often as the size says

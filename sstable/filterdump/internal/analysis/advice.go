@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -19,8 +17,7 @@ const (
 // findings are what the advice goes by.
 type findings struct {
 	*Report
-	format  string
-	filters *tables.Filters
+	format string
 }
 
 // advise returns sentences that follow from what was found in this very table. Each rule gives one,
@@ -33,34 +30,15 @@ func advise(info *tables.Info, r *Report) (all []string) {
 		return []string{"The table has no filter: every lookup in it reads data, whether the key " +
 			"is there or not."}
 	}
-	f := findings{r, info.Format, info.Filters}
+	f := findings{r, info.Format}
 	for _, rule := range []func(findings) string{
-		adviseName, adviseReaders, adviseUncovered, adviseSaturated, adviseFewBits, adviseDense,
+		adviseReaders, adviseUncovered, adviseSaturated, adviseFewBits, adviseDense,
 	} {
 		if sentence := rule(f); sentence != "" {
 			all = append(all, sentence)
 		}
 	}
 	return all
-}
-
-// adviseName says which engines use filters of this name.
-func adviseName(f findings) string {
-	levelDB := f.inLevelDBFormat()
-	uses := "only an engine that is configured with a policy of this name looks for it"
-	switch name := f.filters.Policy; {
-	case levelDB && name == policy.Name:
-		uses = "C++ LevelDB's own policy has this name; goleveldb looks for it only if " +
-			"configured with levelbloom's Configure, or with a policy of this name in Filter or " +
-			"AltFilters"
-	case levelDB && name == policy.NameGoLevelDB:
-		uses = "goleveldb's own policy has this name; C++ LevelDB looks for " + policy.Name
-	case levelDB && name == filters.BuiltinName:
-		uses = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
-	case !levelDB && strings.HasPrefix(name, "rocksdb."):
-		return ""
-	}
-	return fmt.Sprintf("The filters are named %s: %s.", f.filters.Policy, uses)
 }
 
 func (f findings) inLevelDBFormat() bool { return strings.HasPrefix(f.format, "LevelDB") }

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // advised returns the sentence of the advice that matches, and its parenthesized parts; nil if
@@ -30,47 +29,11 @@ func rateOf(t *testing.T, text string) float64 {
 	return x / 100
 }
 
-func TestAdviceOnNames(t *testing.T) {
-	const (
-		levelDB = "LevelDB"
-		within  = "LevelDB, written by RocksDB or Pebble"
-		pebble  = "Pebble v4"
-		rocksDB = "RocksDB format_version 2"
-		builtin = "rocksdb.BuiltinBloomFilter"
-
-		inLevelDB = "C++ LevelDB's own policy has this name; goleveldb looks for it only if " +
-			"configured with levelbloom's Configure, or with a policy of this name in Filter or " +
-			"AltFilters"
-		inGoLevelDB = "goleveldb's own policy has this name; C++ LevelDB looks for " +
-			"leveldb.BuiltinBloomFilter2"
-		inPebble   = "Pebble and RocksDB look for this name; goleveldb and C++ LevelDB do not"
-		configured = "only an engine that is configured with a policy of this name looks for it"
-	)
-	for _, c := range []struct{ format, name, uses string }{
-		{levelDB, policy.Name, inLevelDB},
-		{levelDB, policy.NameGoLevelDB, inGoLevelDB},
-		{levelDB, builtin, inPebble},
-		{within, builtin, inPebble},
-		{levelDB, "mine", configured},
-		{pebble, "mine", configured},
-		{pebble, policy.Name, configured},
-		{pebble, builtin, ""},
-		{rocksDB, builtin, ""},
-	} {
-		got := adviseName(findings{format: c.format, filters: &tables.Filters{Policy: c.name}})
-		if c.uses == "" {
-			require.Empty(t, got)
-		} else {
-			require.Equal(t, fmt.Sprintf("The filters are named %s: %s.", c.name, c.uses), got)
-		}
-	}
-}
-
-// A sound table gets advice on its name alone; one with all bits set is told so.
+// A sound table gets no advice; one with all bits set is told so.
 func TestAdviceOnSaturatedFilters(t *testing.T) {
 	keys := numbered(seeded(t, 1), "key%08d", 0, 6000, 0.5).present
 	table := windowTable(t, keys, 10, 65536, 16)
-	require.Len(t, analyze(t, table, Options{}).Advice, 1)
+	require.Empty(t, analyze(t, table, Options{}).Advice)
 	filter := table.info.Filters.Each[1]
 	for i := range filter[:len(filter)-1] {
 		filter[i] = 0xff

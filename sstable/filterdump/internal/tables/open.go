@@ -3,6 +3,7 @@ package tables
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/levelbloom/levelbloom/sstable"
@@ -64,6 +65,16 @@ func openFile(path string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	return file, info.Size(), nil
+}
+
+// readStart returns the first bytes of a regular file, at most n.
+func readStart(path string, n int64) ([]byte, error) {
+	file, _, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, n))
 }
 
 // Open opens the table in a file. Its errors are

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+)
+
+// named is a policy under another name.
+type named struct {
+	policy.Policy
+	name string
+}
+
+func (p named) Name() string { return p.name }
+
+// Nothing from the disk reaches a terminal that this could take for a command, or for a line of the
+// report.
+func TestTerminalSequences(t *testing.T) {
+	const sequence = "\x1b[2J\nsound\x9b\u009b\u202e"
+	name := "policy" + sequence
+	placeholder := strings.Repeat("x", len(name)) // goleveldb's adapter refuses the name
+	file, blocks := smallTable(t, named{mustExact(t), placeholder})
+	at := bytes.Index(file, []byte(placeholder))
+	copy(file[at:], name)
+	mendChecksum(file, blocks, uint64(at))
+	dir := filepath.Join(t.TempDir(), "dir\x1b[2J\ndir")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	for _, name := range []string{"1", "2", "3", "4"} {
+		path := filepath.Join(dir, "table\x1b[2J\n"+name+".ldb")
+		require.NoError(t, os.WriteFile(path, file, 0o600))
+	}
+	comparer := "comparer" + sequence
+	edit := append([]byte{1, byte(len(comparer))}, comparer...)
+	for name, contents := range map[string][]byte{
+		"CURRENT": []byte("MANIFEST-000002\n"), "MANIFEST-000002": append(make([]byte, 7), edit...),
+		"broken\x1b[2J\n.ldb": file[:100], "000001.log": nil,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), contents, 0o600))
+	}
+	long := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(filepath.Join(dir, "broken\x1b[2J\n.ldb"), long, long))
+	for _, args := range [][]string{
+		{dir}, {"-long", dir}, {"-verify", dir}, {"-key", "k", dir},
+		{filepath.Join(dir, "none\x1b[2J\n.ldb")}, {"-key", "k", filepath.Join(dir, "none\x1b\n")},
+		{dir, "-x\x1b[2J\n"},
+	} {
+		_, out, stderr := filterdump(t, args...)
+		text := out + stderr
+		require.Contains(t, text, `\x1b`, "%q", args)
+		require.NotRegexp(t, `[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{202e}]|(?m)^(sound|dir|\d\.ldb)`, text,
+			"%q", args)
+	}
+	_, d := filterdumpJSON(t, dir)
+	require.Equal(t, "policy"+strings.ToValidUTF8(sequence, "\ufffd"), d.Tables[1].Policy)
+}
+
+// The same where -key says why there is no answer.
+func TestTerminalSequencesOfKey(t *testing.T) {
+	const sequence = "\x1b[2J\nsound"
+	path := golden("leveldb", "tables", "one_key", "000005.ldb")
+	opened, err := tables.Open(path, tables.Options{})
+	require.NoError(t, err)
+	defer opened.Close()
+	opened.Info().Unverified = sequence
+	text, err := explainKey(context.Background(), opened, []byte("k"))
+	require.NoError(t, err)
+	r := report{
+		Paths:  []*Summary{{Note: sequence}},
+		Tables: []*Result{{Reason: sequence}, {KeyText: text}},
+	}
+	var out strings.Builder
+	require.NoError(t, r.writeKey(&out, []byte("k")))
+	require.Equal(t, 3, strings.Count(out.String(), `\x1b[2J\nsound`+"\n"), out.String())
+	require.NotContains(t, out.String(), "\x1b")
+}
+
+// -verify compares keys and filters, and asks about no others.
+func TestVerifyOnlyVerifies(t *testing.T) {
+	path := golden("goleveldb", "name2_none_1k")
+	_, out, _ := filterdump(t, "-verify", path)
+	require.Contains(t, out, "sound: all 3,300 entries match their filters")
+	require.NotContains(t, out, "FPR")
+	require.NotContains(t, out, "advice")
+	_, out, _ = filterdump(t, "-verify", golden("leveldb", "tables", "no_filter"))
+	require.NotContains(t, out, "advice")
+	_, out, _ = filterdump(t, "-verify", path, path, path, path) // a line for each
+	require.NotContains(t, out, "random")
+	require.NotContains(t, out, "between")
+	_, out, _ = filterdump(t, "-verify", "-json", path)
+	require.Contains(t, out, `"fpr_random": {`+"\n"+`        "asked": 0,`)
+	_, out, _ = filterdump(t, "-json", path)
+	require.Contains(t, out, `"fpr_random": {`+"\n"+`        "asked": 65536,`)
+}
+
+// Many tables end with what they have in common.
+func TestTotals(t *testing.T) {
+	dir := t.TempDir()
+	writers[inWindows](t, dir, mustExact(t), 1, 3000)
+	none := golden("leveldb", "tables", "no_filter")
+	_, out, _ := filterdump(t, "-json", dir, dir, dir, none)
+	var d struct {
+		Paths []struct {
+			Entries int64 `json:"entries"`
+			Keys    int64 `json:"keys"`
+			Bytes   int64 `json:"filter_bytes"`
+		} `json:"paths"`
+		Tables []analysis.Report `json:"tables"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &d))
+	var entries, keys, size int64
+	for _, p := range d.Paths {
+		entries, keys, size = entries+p.Entries, keys+p.Keys, size+p.Bytes
+	}
+	_, out, _ = filterdump(t, dir, dir, dir, none)
+	_, totals, found := strings.Cut(out, "\nall tables\n")
+	require.True(t, found, out)
+	require.Equal(t, fmt.Sprintf(`  tables       4: 1 no filter, 3 sound
+  keys         %s entries of %s keys
+  filters      %s bytes; none in 1 table
+  FPR          %s %% of absent keys between the tables' own, %s %% of random bytes; weighted
+               by the tables' keys
+`, analysis.Thousands(entries), analysis.Thousands(keys), analysis.Thousands(size),
+		percent(d.Tables[0].Between.Rate), percent(d.Tables[0].Random.Rate)), totals)
+	_, out, _ = filterdump(t, dir)
+	require.NotContains(t, out, "all tables", "one table has no totals")
+}
+
+// A table's rates count by its keys.
+func TestTotalRates(t *testing.T) {
+	table := func(keys int64, between, random float64) *Result {
+		r := &Result{Filter: &Filter{}, Report: &analysis.Report{Keys: keys}}
+		r.Between = analysis.Rate{Asked: 100, Rate: between}
+		r.Random = analysis.Rate{Asked: 100, Rate: random}
+		return r
+	}
+	unasked := table(1000, 0, 0.5)
+	unasked.Between = analysis.Rate{}
+	s := newSummary(place{})
+	for _, r := range []*Result{
+		table(100, 0.1, 0.01), table(300, 0.3, 0.03), unasked, {Report: &analysis.Report{Keys: 9}},
+	} {
+		s.add(r)
+	}
+	require.InDelta(t, (10+90)/400.0, s.between.value(), 1e-12)
+	require.InDelta(t, (1+9+500)/1400.0, s.random.value(), 1e-12)
+	require.Zero(t, newSummary(place{}).between.value())
+}
