@@ -272,7 +272,11 @@ func lostKeys(
 func statuses(t testing.TB, filterdump string, paths []string) (all []string) {
 	args := append([]string{"-json", "-absent", "10", "-bloom", recorded}, paths...)
 	out, err := exec.Command(filterdump, args...).Output()
-	require.NoError(t, err)
+	if err != nil { // status 1: a table is faulty
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit)
+		require.Equal(t, 1, exit.ExitCode())
+	}
 	var report struct{ Tables []struct{ Status string } }
 	require.NoError(t, json.Unmarshal(out, &report))
 	require.Len(t, report.Tables, len(paths))
