@@ -222,7 +222,7 @@ func TestLevelDBProperties(t *testing.T) {
 	}{
 		{"", [][2][]byte{comparator}},
 		{"", [][2][]byte{comparator, property("prefix.extractor.name", "nullptr")}},
-		{"prefixes", [][2][]byte{comparator,
+		{"", [][2][]byte{comparator,
 			property("prefix.extractor.name", "leveldb.BytewiseComparator")}},
 		{"prefixes", [][2][]byte{comparator,
 			property("prefix.extractor.name", "rocksdb.FixedPrefix.4")}},

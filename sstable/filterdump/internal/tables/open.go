@@ -128,8 +128,9 @@ func unknownPrefixRule(comparer, extractor, wholeKeys string) string {
 	case comparer != "" && comparer != bytewise:
 		return fmt.Sprintf("the comparer %s is not known here, so neither is the part of a key "+
 			"that filters know", comparer)
-	// Pebble v1 records a comparer with a Split as an extractor, even one of the default's name.
-	case extractor != "" && extractor != "nullptr" && wholeKeys != "1":
+	// Pebble records a comparer with a Split as an extractor of the comparer's name. That of the
+	// default's name is the whole key: package pebblev1's WithL6 sets it.
+	case extractor != "" && extractor != "nullptr" && extractor != bytewise && wholeKeys != "1":
 		return fmt.Sprintf("the filters know prefixes that %s extracts, which is not known here",
 			extractor)
 	}
