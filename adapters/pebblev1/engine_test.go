@@ -231,10 +231,18 @@ var getComparers = []*pebble.Comparer{comparers[0], pebble.DefaultComparer, {
 	ImmediateSuccessor: pebble.DefaultComparer.ImmediateSuccessor,
 }}
 
-// smallBlocks makes tables with several blocks and two-level indexes.
-func smallBlocks(o *pebble.Options, _ *rand.Rand) {
+// smallBlocks makes tables with several blocks and two-level indexes, and keeps some values apart.
+func smallBlocks(o *pebble.Options, rng *rand.Rand) {
 	o.Levels = []pebble.LevelOptions{{BlockSize: 1 << 10, IndexBlockSize: 256}}
 	flat(o, 16<<10)
+	if rng.Intn(2) == 0 {
+		keepApart(o)
+	}
+}
+
+// keepApart stores values of older versions in blocks of their own.
+func keepApart(o *pebble.Options) {
+	o.Experimental.EnableValueBlocks = func() bool { return true }
 }
 
 func ingestAndExcise(db *pebble.DB, path string, start, end []byte) error {

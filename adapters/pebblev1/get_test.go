@@ -77,6 +77,30 @@ func TestGetAsksAllLevels(t *testing.T) {
 	})
 }
 
+// With the empty key, iterators of Pebble do not stay within the prefix.
+func TestGetEmptyKey(t *testing.T) {
+	o := small(formats[0])
+	o.FS = vfs.NewMem()
+	db := open(t, "db", configured(t, o, bloom(t, 10), pebblev1.WithL6(bloom(t, 10))))
+	for _, key := range []string{"", "key"} {
+		for _, k := range [][]byte{nil, {}} {
+			require.Equal(t, answer{err: pebble.ErrNotFound}, requireSameAnswer(t, db, k))
+		}
+		require.NoError(t, db.Set([]byte(key), []byte("value"), nil))
+		if key == "" {
+			require.Equal(t, "value", requireSameAnswer(t, db, nil).value)
+			require.NoError(t, db.Flush())
+			require.Equal(t, "value", requireSameAnswer(t, db, nil).value)
+			require.NoError(t, db.Delete(nil, nil))
+		}
+	}
+	for range 2 {
+		require.Equal(t, answer{err: pebble.ErrNotFound}, requireSameAnswer(t, db, nil))
+		require.NoError(t, db.Flush())
+	}
+	require.NoError(t, db.Close())
+}
+
 // Readers that cannot be used answer as with Reader.Get: with the same error or panic.
 func TestGetUnusableReaders(t *testing.T) {
 	o := small(pebble.FormatNewest)
@@ -164,54 +188,72 @@ func (w *words) DeletableFinish(bool) ([]byte, bool, io.Closer, error) {
 // errRead is the error of reads that are made to fail.
 var errRead = errors.New("this read fails")
 
+// failingReads lets one read of a file fail.
+type failingReads struct {
+	count atomic.Int64
+	at    atomic.Int64 // which one, counted from 1; 0 is none
+}
+
+func (f *failingReads) next() error {
+	if f.count.Add(1) == f.at.Load() {
+		return errRead
+	}
+	return nil
+}
+
+// try calls look while read n fails. It returns whether there was such a read.
+func (f *failingReads) try(n int64, look func()) bool {
+	f.count.Store(0)
+	f.at.Store(n)
+	look()
+	f.at.Store(0)
+	return f.count.Load() >= n
+}
+
+// uncached sets o so that every lookup reads everything again, and nothing else reads once the
+// result is closed.
+func (f *failingReads) uncached(t testing.TB, o *pebble.Options) (loaded chan struct{}) {
+	loaded = make(chan struct{})
+	o.FS, o.Cache = reading(o.FS, f.next), pebble.NewCache(1)
+	t.Cleanup(o.Cache.Unref)
+	o.EventListener = &pebble.EventListener{
+		TableStatsLoaded: func(pebble.TableStatsInfo) { close(loaded) },
+	}
+	return loaded
+}
+
 // If any read fails, Get and Has return its error, and leave nothing open.
 func TestGetReadErrors(t *testing.T) {
 	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
-		var reads, failing atomic.Int64 // the failing one, counted from 1; 0 is none
-		fs := reading(vfs.NewMem(), func() error {
-			if reads.Add(1) == failing.Load() {
-				return errRead
-			}
-			return nil
-		})
-		loaded := make(chan struct{})
-		cache := pebble.NewCache(1) // so every lookup reads everything again
-		defer cache.Unref()
-		uncached := func() *pebble.Options {
+		fs := vfs.NewMem()
+		withL6 := func() *pebble.Options {
 			o := options()
-			o.FS, o.Cache = fs, cache
-			o.EventListener = &pebble.EventListener{
-				TableStatsLoaded: func(pebble.TableStatsInfo) { close(loaded) },
-			}
+			o.FS = fs
 			return configured(t, o, bloom(t, 10), pebblev1.WithL6(bloom(t, 10)))
 		}
 		all := policytest.Keys(policytest.Rand(t, 121), 3010)
 		keys, absent := all[:3000], all[3000:]
-		fill(t, "db", func() *pebble.Options {
-			o := uncached()
-			o.EventListener = nil
-			return o
-		}, keys)
-		db := open(t, "db", resting(uncached()))
-		<-loaded // from now on nothing else reads
+		fill(t, "db", withL6, keys)
+		var reads failingReads
+		o := withL6()
+		loaded := reads.uncached(t, o)
+		db := open(t, "db", resting(o))
+		<-loaded
 
 		failed := 0
 		for _, key := range [][]byte{keys[0], keys[1500], keys[2999], absent[0], absent[1]} {
-			failing.Store(0)
 			want := answerOf(db.Get(key))
 			for n := int64(1); n <= 12; n++ {
-				arm := func() { reads.Store(0); failing.Store(n) }
-				arm()
-				got := answerOf(pebblev1.Get(db, key))
-				if reads.Load() >= n {
+				var got answer
+				if reads.try(n, func() { got = answerOf(pebblev1.Get(db, key)) }) {
 					require.ErrorIs(t, got.err, errRead, "read %d, key %x", n, key)
 					failed++
 				} else {
-					require.Equal(t, want, got, "%d reads, key %x", reads.Load(), key)
+					require.Equal(t, want, got, "read %d, key %x", n, key)
 				}
-				arm()
-				has, err := pebblev1.Has(db, key)
-				if reads.Load() >= n {
+				var has bool
+				var err error
+				if reads.try(n, func() { has, err = pebblev1.Has(db, key) }) {
 					require.ErrorIs(t, err, errRead, "read %d, key %x", n, key)
 					require.False(t, has)
 				} else {
@@ -220,11 +262,46 @@ func TestGetReadErrors(t *testing.T) {
 				}
 			}
 		}
-		failing.Store(0)
 		require.GreaterOrEqual(t, failed, 10)
 		require.Less(t, failed, 60)
 		require.NoError(t, db.Close(), "no iterator is open")
 	})
+}
+
+// Values that Pebble stores apart from their keys are read by Get only, and Get returns the error if
+// that fails.
+func TestGetValuesApart(t *testing.T) {
+	o := small(pebble.FormatNewest)
+	o.FS, o.Comparer = vfs.NewMem(), getComparers[len(getComparers)-1]
+	keepApart(o)
+	var reads failingReads
+	loaded := reads.uncached(t, o)
+	db := open(t, "db", resting(o))
+	<-loaded
+	key := []byte("key@1") // an older version than the next key
+	put(t, db, [][]byte{key, []byte("key@2")})
+	compact(t, db)
+
+	count := func(look func()) int64 {
+		reads.try(0, look)
+		return reads.count.Load()
+	}
+	require.Equal(t, string(value(key)), requireSameAnswer(t, db, key).value)
+	toFind := count(func() { _, _ = pebblev1.Has(db, key) })
+	toRead := count(func() { _, _ = readValue(pebblev1.Get(db, key)) })
+	require.Greater(t, toRead, toFind)
+	_, closer, err := pebblev1.Get(db, key)
+	require.NoError(t, err)
+	require.Positive(t, db.Metrics().TableIters, "the value is valid until it is closed")
+	require.NoError(t, closer.Close())
+	require.Zero(t, db.Metrics().TableIters)
+	for n := int64(1); n <= toRead; n++ {
+		require.True(t, reads.try(n, func() {
+			_, _, err := pebblev1.Get(db, key)
+			require.ErrorIs(t, err, errRead, "read %d of %d", n, toRead)
+		}))
+	}
+	require.NoError(t, db.Close(), "no iterator is open")
 }
 
 // In a compacted database, a lookup of an absent key reads a block only for a false positive.

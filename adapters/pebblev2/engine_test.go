@@ -226,10 +226,18 @@ func smallBlocks(o *pebble.Options, rng *rand.Rand) {
 		o.Levels[level].IndexBlockSize = 256
 	}
 	flat(o, 16<<10)
-	apart := pebble.ValueSeparationPolicy{
-		Enabled: rng.Intn(2) == 0, MinimumSize: 64, MaxBlobReferenceDepth: 5,
+	if rng.Intn(2) == 0 {
+		keepApart(o)
 	}
-	o.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return apart }
+}
+
+// keepApart stores values from 64 bytes on in blob files.
+func keepApart(o *pebble.Options) {
+	o.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
+		return pebble.ValueSeparationPolicy{
+			Enabled: true, MinimumSize: 64, MaxBlobReferenceDepth: 5,
+		}
+	}
 }
 
 func ingestAndExcise(db *pebble.DB, path string, start, end []byte) error {

@@ -115,14 +115,23 @@ func (d *differ) close() {
 	require.NoError(d.t, d.db.Close())
 }
 
+// closeSnapshots closes the snapshots that lose keys if a range is excised, whenever a flush comes to
+// that. An EventuallyFileOnlySnapshot keeps them, or returns an error.
+func (d *differ) closeSnapshots() {
+	d.snapshots = slices.DeleteFunc(d.snapshots, func(s closableReader) bool {
+		_, loses := s.(*pebble.Snapshot)
+		if loses {
+			require.NoError(d.t, s.Close())
+		}
+		return loses
+	})
+}
+
 const prefixes = 120
 
-// prefix returns one of few prefixes. Some are longer than blocks, and one is empty.
+// prefix returns one of few prefixes. Some are longer than blocks.
 func (d *differ) prefix() []byte {
-	i := d.rng.Intn(prefixes)
-	if i == 0 {
-		return nil
-	}
+	i := 1 + d.rng.Intn(prefixes-1)
 	prefix := fmt.Appendf(nil, "k%03d", i)
 	if i%40 == 39 {
 		prefix = append(prefix, bytes.Repeat([]byte{'x'}, 3000)...)
@@ -131,12 +140,13 @@ func (d *differ) prefix() []byte {
 }
 
 // key returns a prefix, mostly with a version, which may have zeros in front.
-func (d *differ) key() []byte {
-	key := d.prefix()
+func (d *differ) key() []byte { return d.withVersion(d.prefix()) }
+
+func (d *differ) withVersion(prefix []byte) []byte {
 	if v := d.rng.Intn(6); v > 0 {
-		key = fmt.Appendf(append(key, '@'), "%0*d", 1+d.rng.Intn(6)/5, v)
+		return fmt.Appendf(append(prefix, '@'), "%0*d", 1+d.rng.Intn(6)/5, v)
 	}
-	return key
+	return prefix
 }
 
 // span returns two different prefixes in order, mostly near each other.
@@ -249,6 +259,7 @@ func (d *differ) ingest(start, end []byte) error {
 	if d.format == pebble.FormatNewest {
 		switch d.rng.Intn(3) {
 		case 0:
+			d.closeSnapshots()
 			require.NoError(d.t, writeTableFor(path, d.options, tableFormat(d.db), changes))
 			return ingestAndExcise(d.db, path, start, end)
 		case 1:
@@ -269,8 +280,11 @@ func (d *differ) compare() {
 		r = d.snapshots[n-len(d.batches)]
 	}
 	key := d.key()
-	if d.rng.Intn(20) == 0 {
+	switch d.rng.Intn(50) {
+	case 0, 1:
 		key = fmt.Appendf(nil, "once%d", d.rng.Intn(60))
+	case 2:
+		key = d.withVersion(nil) // Pebble v2 panics if such a key is written to a columnar block
 	}
 	want := requireSameAnswer(d.t, r, key)
 	d.compared++

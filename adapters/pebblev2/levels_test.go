@@ -110,3 +110,13 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 		}
 	}
 }
+
+// CheckCache also knows the option that only Pebble v2 has.
+func TestCheckCacheSize(t *testing.T) {
+	o := &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}, CacheSize: 123 << 20}
+	db := open(t, "db", o)
+	r, err := pebblev2.CheckCache(o, db)
+	require.NoError(t, err)
+	require.EqualValues(t, 123<<20, r.Cache)
+	require.NoError(t, db.Close())
+}
