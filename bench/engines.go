@@ -29,6 +29,7 @@ type engineFlags struct {
 	bits                                  float64
 	engines, filters, shape, density, dir string
 	seed                                  int64
+	compact                               bool
 }
 
 func newEngineFlags() *engineFlags {
@@ -46,6 +47,8 @@ func newEngineFlags() *engineFlags {
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key; engines' own filters round up")
 	f.IntVar(&f.baseLg, "baselg", opt.DefaultFilterBaseLg,
 		"binary `logarithm` of the bytes of data that share a filter in goleveldb")
+	f.BoolVar(&f.compact, "compact", false, "compact all keys into the deepest level before they "+
+		"are looked up, as those of a database that is seldom written to")
 	f.StringVar(&f.engines, "engines", "goleveldb,pebblev2",
 		"`engines` to run; there is also pebblev1")
 	f.StringVar(&f.filters, "filters", join(engine.Filters(), itself),
@@ -68,7 +71,7 @@ func newEngineFlags() *engineFlags {
 func (f *engineFlags) config() (c enginebench.Config, err error) {
 	c = enginebench.Config{
 		ValueSize: f.valueSize, Reads: f.reads, Rounds: f.rounds,
-		Bits: f.bits, BaseLg: f.baseLg, Seed: f.seed, QueueDepth: f.queueDepth,
+		Bits: f.bits, Compact: f.compact, BaseLg: f.baseLg, Seed: f.seed, QueueDepth: f.queueDepth,
 	}
 	if f.reads < 1 || f.rounds < 1 || f.queueDepth < 1 {
 		return c, fmt.Errorf("-reads %d, -rounds %d, -queue-depth %d: pass 1 or more", f.reads,

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/labreport"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
@@ -88,9 +89,13 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 		}
 		return full
 	}
+	compared := slices.DeleteFunc(engine.Filters(), func(filter string) bool {
+		return filter == engine.RibbonL6 // which is another lookup rather than another filter
+	})
 	bits, n := fmt.Sprint(f.bits), fmt.Sprintf("%d,%d", window, table)
 	engines := append([]string{"engines", "-bits", bits, "-threads", "1", "-disk", "0",
-		"-num", fmt.Sprint(num), "-reads", fmt.Sprint(reads), "-rounds", scale("3", "1")}, subject...)
+		"-num", fmt.Sprint(num), "-reads", fmt.Sprint(reads), "-rounds", scale("3", "1"),
+		"-filters", strings.Join(compared, ",")}, subject...)
 	if f.quick {
 		engines = append(engines, "-quick") // without conclusions
 	}

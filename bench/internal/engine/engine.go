@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,15 +19,19 @@ import (
 const (
 	None    = "none"    // no filter
 	BuiltIn = "builtin" // the engine's own Bloom filter
+	// RibbonL6 is ribbon filters in every level of a Pebble database, and lookups by the adapter's
+	// Get, which asks those of L6 too. The database's own Get does not.
+	RibbonL6 = "ribbon" + inL6
+	inL6     = "+L6"
 )
 
-// Filters lists the names of all filters.
+// Filters lists the names of all filters. The last one runs in every engine.
 func Filters() []string {
 	all := []string{None, BuiltIn}
 	for _, k := range kind.All {
 		all = append(all, k.Name)
 	}
-	return all
+	return slices.Insert(all, len(all)-1, RibbonL6)
 }
 
 // NumLevels is the number of levels of a Pebble database.
@@ -53,7 +59,7 @@ func WholeBits(bits float64) int { return int(math.Ceil(bits)) }
 
 // policy returns the policy of c's filter, or nil for none and builtin.
 func (c Config) policy() (policy.Policy, error) {
-	k, ok := kind.Named(c.Filter)
+	k, ok := kind.Named(strings.TrimSuffix(c.Filter, inL6))
 	if !ok {
 		return nil, nil
 	}
@@ -129,6 +135,7 @@ type Engine struct {
 	Name   string
 	Module string // path of the Go module
 	Levels bool   // the checks of each level are known
+	L6     bool   // RibbonL6 is one of its filters
 	// MemTables is how many bytes the memtables of a database that is opened again take out of its
 	// block cache.
 	MemTables int
@@ -137,13 +144,16 @@ type Engine struct {
 
 // Engines lists all engines.
 var Engines = []Engine{
-	{"goleveldb", "github.com/syndtr/goleveldb", false, 0, openGoLevelDB},
-	{"pebblev1", "github.com/cockroachdb/pebble", true, pebbleV1MemTables, openPebbleV1},
-	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, pebbleV2MemTables, openPebbleV2},
+	{"goleveldb", "github.com/syndtr/goleveldb", false, false, 0, openGoLevelDB},
+	{"pebblev1", "github.com/cockroachdb/pebble", true, true, pebbleV1MemTables, openPebbleV1},
+	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, true, pebbleV2MemTables, openPebbleV2},
 }
 
 // Name returns e's name.
 func Name(e Engine) string { return e.Name }
+
+// Has reports whether filter is one of e's filters.
+func (e Engine) Has(filter string) bool { return filter != RibbonL6 || e.L6 }
 
 // A DB is an open database.
 type DB interface {
@@ -153,6 +163,8 @@ type DB interface {
 	// Settle flushes what is in memory to tables and waits until compactions are idle. It returns
 	// since when they have been, which it takes some more time to make sure of.
 	Settle(ctx context.Context) (idleSince time.Time, err error)
+	// Compact moves all keys to the deepest level.
+	Compact(ctx context.Context) error
 	// Tables describes the tables on disk and their filters, by level, L0 first.
 	Tables() ([]Level, error)
 	// Checks returns the engine's own counts of filter checks and of reads avoided since the

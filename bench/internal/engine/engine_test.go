@@ -32,6 +32,9 @@ func TestEngines(t *testing.T) {
 	const num, bits = 6000, 10
 	for _, e := range Engines {
 		for _, filter := range Filters() {
+			if !e.Has(filter) {
+				continue
+			}
 			t.Run(e.Name+"/"+filter, func(t *testing.T) {
 				config := Config{
 					Dir: t.TempDir(), Filter: filter, Bits: bits, Scale: ScaleFor(num * 20),
@@ -62,7 +65,8 @@ func TestEngines(t *testing.T) {
 					require.Greater(t, levels[0].KeysPerFilter, 10.0)
 				}
 				if e.Levels && len(levels) == NumLevels {
-					require.Zero(t, levels[NumLevels-1].Filters, "Get asks no filter in L6")
+					require.Equal(t, filter == RibbonL6, levels[NumLevels-1].Filters > 0,
+						"the engine's Get asks no filter in L6")
 				}
 
 				config.Counts = new(Counts)
@@ -91,6 +95,51 @@ func TestEngines(t *testing.T) {
 						require.True(t, level == 0 || levels[level].Filters > 0,
 							"L%d has no filters", level)
 					}
+				}
+				require.NoError(t, db.Close())
+			})
+		}
+	}
+}
+
+// With all keys in the deepest level, filters avoid reads in every engine that asks them there.
+func TestCompact(t *testing.T) {
+	const num = 6000
+	for _, e := range Engines {
+		for _, filter := range []string{"ribbon", RibbonL6} {
+			if !e.Has(filter) {
+				continue
+			}
+			t.Run(e.Name+"/"+filter, func(t *testing.T) {
+				config := Config{
+					Dir: t.TempDir(), Filter: filter, Bits: 10, Scale: ScaleFor(num * 20),
+					Cache:   1 << 20,
+					OnFatal: func(err error) { t.Errorf("fatal: %v", err) },
+				}
+				db, err := e.Open(config)
+				require.NoError(t, err)
+				fill(t, db, config.Scale, num)
+				require.NoError(t, db.Compact(context.Background()))
+				require.NoError(t, db.Close())
+
+				config.Counts = new(Counts)
+				db, err = e.Open(config)
+				require.NoError(t, err)
+				levels, err := db.Tables()
+				require.NoError(t, err)
+				for _, l := range levels[:len(levels)-1] {
+					require.Zero(t, l.Tables, "%v", levels)
+				}
+				for i := range num {
+					found, err := db.Get(key(2*i + 1))
+					require.NoError(t, err)
+					require.False(t, found)
+				}
+				_, avoided := config.Counts.Sum()
+				if e.L6 && filter != RibbonL6 {
+					require.Zero(t, avoided)
+				} else {
+					require.Greater(t, avoided, int64(num*9/10))
 				}
 				require.NoError(t, db.Close())
 			})

@@ -102,6 +102,9 @@ func (db *goLevelDB) Settle(ctx context.Context) (idleSince time.Time, err error
 	})
 }
 
+// Compact leaves tables of the deepest level as they are.
+func (db *goLevelDB) Compact(context.Context) error { return db.CompactRange(util.Range{}) }
+
 var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
 
 // Tables reads the filters from the files, which do not say their level: every level has the part

@@ -20,6 +20,8 @@ type pebbleDB[O any] struct {
 	pebbleVersion[O]
 	noSync   O
 	notFound error
+	get      func(key []byte) ([]byte, io.Closer, error)
+	compact  func(ctx context.Context, first, last []byte) error
 	running  func() int64 // flushes and compactions
 	tables   func() ([]Level, error)
 	filter   func() (avoided, other int64) // Pebble calls them hits and misses
@@ -27,7 +29,6 @@ type pebbleDB[O any] struct {
 
 type pebbleVersion[O any] interface {
 	Set(key, value []byte, options O) error
-	Get(key []byte) ([]byte, io.Closer, error)
 	Flush() error
 	Close() error
 }
@@ -36,7 +37,7 @@ func (db *pebbleDB[O]) Put(key, value []byte) error { return db.Set(key, value, 
 func (db *pebbleDB[O]) Tables() ([]Level, error)    { return db.tables() }
 
 func (db *pebbleDB[O]) Get(key []byte) (bool, error) {
-	_, closer, err := db.pebbleVersion.Get(key)
+	_, closer, err := db.get(key)
 	switch err {
 	case nil:
 		return true, closer.Close()
@@ -44,6 +45,10 @@ func (db *pebbleDB[O]) Get(key []byte) (bool, error) {
 		return false, nil
 	}
 	return false, err
+}
+
+func (db *pebbleDB[O]) Compact(ctx context.Context) error {
+	return db.compact(ctx, []byte{0}, afterAllKeys)
 }
 
 func (db *pebbleDB[O]) Settle(ctx context.Context) (idleSince time.Time, err error) {

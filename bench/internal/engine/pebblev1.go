@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"context"
+	"io"
+
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/bloom"
 	"github.com/cockroachdb/pebble/vfs"
@@ -37,7 +40,11 @@ func openPebbleV1(c Config) (DB, error) {
 		return nil, err
 	}
 	if p != nil {
-		if err := pebblev1.Configure(o, p); err != nil {
+		var options []pebblev1.Option
+		if c.Filter == RibbonL6 {
+			options = append(options, pebblev1.WithL6(p))
+		}
+		if err := pebblev1.Configure(o, p, options...); err != nil {
 			return nil, err
 		}
 	}
@@ -58,8 +65,15 @@ func openPebbleV1(c Config) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	get := db.Get
+	if c.Filter == RibbonL6 {
+		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev1.Get(db, key) }
+	}
 	return &pebbleDB[*pebble.WriteOptions]{
-		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound,
+		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound, get: get,
+		compact: func(_ context.Context, first, last []byte) error {
+			return db.Compact(first, last, true)
+		},
 		running: func() int64 {
 			m := db.Metrics()
 			return m.Flush.NumInProgress + m.Compact.NumInProgress

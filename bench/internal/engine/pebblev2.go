@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"context"
+	"io"
+
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
@@ -42,7 +45,11 @@ func openPebbleV2(c Config) (DB, error) {
 		return nil, err
 	}
 	if p != nil {
-		if err := pebblev2.Configure(o, p); err != nil {
+		var options []pebblev2.Option
+		if c.Filter == RibbonL6 {
+			options = append(options, pebblev2.WithL6(p))
+		}
+		if err := pebblev2.Configure(o, p, options...); err != nil {
 			return nil, err
 		}
 	}
@@ -65,8 +72,15 @@ func openPebbleV2(c Config) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	get := db.Get
+	if c.Filter == RibbonL6 {
+		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev2.Get(db, key) }
+	}
 	return &pebbleDB[*pebble.WriteOptions]{
-		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound,
+		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound, get: get,
+		compact: func(ctx context.Context, first, last []byte) error {
+			return db.Compact(ctx, first, last, true)
+		},
 		running: func() int64 {
 			m := db.Metrics()
 			return m.Flush.NumInProgress + m.Compact.NumInProgress

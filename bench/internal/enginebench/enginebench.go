@@ -12,6 +12,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
@@ -37,6 +38,7 @@ type Config struct {
 	QueueDepth int   // reads that wait side by side
 	Threads    []int // goroutines that look up side by side
 	Rounds     int
+	Compact    bool // all keys into the deepest level, before they are looked up
 	Bits       float64
 	BaseLg     int
 	Seed       int64
@@ -69,6 +71,11 @@ func (c *Config) Contestants() []string {
 	return append(append([]string{}, c.Filters...), c.Filters[len(c.Filters)-1]+Again)
 }
 
+// filter returns the filter of a contestant.
+func (c *Config) filter(contestant int) string {
+	return c.Filters[min(contestant, len(c.Filters)-1)]
+}
+
 // DataBytes returns the bytes of all present keys and their values.
 func (c *Config) DataBytes() int {
 	return c.Keys.Len() * (len(c.Keys.AppendPresent(nil, 0)) + c.ValueSize)
@@ -89,22 +96,48 @@ func (c *Config) LargeCache() int { return 2*c.DataBytes() + 8<<20 }
 // queries are the keys that every run looks up; each key comes once.
 type queries struct {
 	hit, between, beyond [][]byte
-	values               []byte // random; a value is a piece of it
+	rewritten            [][]byte // of hit
+	values               []byte   // random; a value is a piece of it
+}
+
+// of returns the keys that a pass looks up.
+func (q queries) of(p Pass) [][]byte {
+	switch p.Keys {
+	case Miss:
+		return q.between
+	case Rewritten:
+		return q.rewritten
+	}
+	return q.hit
 }
 
 // Run runs all contestants for all rounds and passes every finished run to done.
 func (c *Config) Run(ctx context.Context, done func(Run)) error {
 	values := make([]byte, 1<<20+c.ValueSize)
 	rand.New(rand.NewSource(c.Seed)).Read(values)
-	q := queries{c.Keys.Present(c.Reads), c.Keys.Between(c.Reads), c.Keys.Beyond(c.Reads), values}
+	q := queries{
+		hit: c.Keys.Present(c.Reads), between: c.Keys.Between(c.Reads),
+		beyond: c.Keys.Beyond(c.Reads), values: values,
+	}
+	q.rewritten = q.hit[:(len(q.hit)+3)/4]
 
 	contestants := c.Contestants()
-	step, steps := 0, c.Rounds*len(c.Engines)*len(contestants)
+	step, steps := 0, 0
+	for _, e := range c.Engines {
+		for i := range contestants {
+			if e.Has(c.filter(i)) {
+				steps += c.Rounds
+			}
+		}
+	}
 	for round := range c.Rounds {
 		for _, e := range c.Engines {
 			for i := range contestants {
 				at := (i + round) % len(contestants)
-				filter := c.Filters[min(at, len(c.Filters)-1)]
+				filter := c.filter(at)
+				if !e.Has(filter) {
+					continue
+				}
 				run := Run{Engine: e.Name, Contestant: contestants[at], Round: round + 1}
 				c.Progress(step, steps, fmt.Sprintf("round %d of %d: %s, %s", run.Round, c.Rounds,
 					e.Name, run.Contestant))
@@ -131,7 +164,10 @@ func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q quer
 	}
 	err = with(e, small, func(db engine.DB) error {
 		run.Load, err = c.load(ctx, db, q.values, small.Scale.Flushes)
-		return err
+		if err != nil || !c.Compact {
+			return err
+		}
+		return db.Compact(ctx)
 	})
 	if err != nil {
 		return err
@@ -140,10 +176,10 @@ func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q quer
 	large.Cache = c.LargeCache()
 	for _, config := range []struct {
 		engine.Config
-		cache  string
+		passes []Pass
 		warmUp float64
-	}{{small, Small, 0.1}, {large, Large, 1}} {
-		passes, err := c.time(ctx, e, config.Config, q, config.cache, config.warmUp)
+	}{{small, c.smallPasses(), 0.1}, {large, c.largePasses(), 1}} {
+		passes, err := c.time(ctx, e, config.Config, q, config.passes, config.warmUp)
 		if err != nil {
 			return err
 		}
@@ -170,7 +206,16 @@ func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q quer
 	for i := range run.Levels {
 		run.Levels[i].Checks, run.Levels[i].Avoided = between.Level(i)
 	}
-	return nil
+	if !e.L6 || !slices.Contains(c.Filters, engine.RibbonL6) {
+		return nil
+	}
+	err = with(e, small, func(db engine.DB) error { return c.rewrite(ctx, db, q) })
+	if err != nil {
+		return err
+	}
+	passes, err := c.time(ctx, e, small, q, c.rewrittenPasses(), 1)
+	run.Passes = append(run.Passes, passes...)
+	return err
 }
 
 // with opens a database, calls f, and closes it. If f fails, the database stays open: an engine

@@ -45,6 +45,9 @@ type memoryDB struct {
 	*memory
 	config engine.Config
 	puts   int
+
+	compacted bool
+
 	asking sync.Mutex
 	asked  []string
 }
@@ -63,6 +66,11 @@ func (db *memoryDB) Settle(ctx context.Context) (time.Time, error) {
 	db.settled++
 	time.Sleep(db.busy)
 	return idleSince, context.Cause(ctx)
+}
+
+func (db *memoryDB) Compact(context.Context) error {
+	db.compacted = true
+	return nil
 }
 
 func (db *memoryDB) Tables() ([]engine.Level, error) {
@@ -211,6 +219,49 @@ func TestPasses(t *testing.T) {
 		{beyond: 500, distinct: 500, small: true, counted: true},  // each key once
 	}, got)
 	require.Equal(t, 2*(scale.Flushes+firstFlushes), e.settled)
+}
+
+// If a contestant asks L6, keys are written again after all else, and then looked up.
+func TestRewritten(t *testing.T) {
+	e := new(memory)
+	c, progress := config(t, e)
+	c.Engines[0].L6 = true
+	c.Filters, c.Rounds = []string{engine.RibbonL6}, 1
+	runs, err := run(context.Background(), c)
+	require.NoError(t, err)
+	require.Equal(t, 2, progress.total)
+	require.Equal(t, 125, e.opens[6].puts)
+	require.Len(t, e.opens[7].asked, 125+500+125+125) // all first
+	for _, key := range e.opens[7].asked {
+		require.Contains(t, c.Keys.Present(125), []byte(key))
+	}
+	passes := runs[0].Passes[10:]
+	require.Len(t, passes, 2)
+	for i, disk := range c.Disks {
+		require.True(t, passes[i].is(newPass(Small, disk, 1, Rewritten)))
+	}
+
+	// In an engine without L6 that contestant does not run.
+	c.Engines[0].L6 = false
+	c.Filters = []string{engine.RibbonL6, "exact"}
+	runs, err = run(context.Background(), c)
+	require.NoError(t, err)
+	require.Len(t, runs, 2)
+	for _, r := range runs {
+		require.NotEqual(t, engine.RibbonL6, r.Contestant)
+	}
+}
+
+func TestCompact(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		e := new(memory)
+		c, _ := config(t, e)
+		c.Compact, c.Rounds = compact, 1
+		_, err := run(context.Background(), c)
+		require.NoError(t, err)
+		require.Equal(t, compact, e.opens[0].compacted)
+		require.False(t, e.opens[1].compacted)
+	}
 }
 
 // Fewer keys than lookups: timed passes repeat them, counts do not.

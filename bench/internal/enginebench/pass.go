@@ -19,7 +19,7 @@ type Pass struct {
 	Cache   string  `json:"cache" doc:"block cache: small or large"`
 	DiskUs  float64 `json:"disk_us" doc:"microseconds that a read of table data waits"`
 	Threads int     `json:"threads" doc:"goroutines that look up side by side"`
-	Keys    string  `json:"keys" doc:"miss (keys between the present ones) or hit"`
+	Keys    string  `json:"keys" doc:"miss (keys between the present ones), hit, or rewritten"`
 
 	PerSecond float64 `json:"per_s" doc:"lookups per second"`
 	P50       float64 `json:"p50_us" doc:"microseconds of a lookup, median"`
@@ -30,7 +30,9 @@ type Pass struct {
 
 // What the first fields of a Pass contain.
 const (
-	Miss, Hit    = "miss", "hit"
+	Miss, Hit = "miss", "hit"
+	// Rewritten is hits of keys that were written again: most of them lie in two levels.
+	Rewritten    = "rewritten"
 	Small, Large = "small", "large"
 )
 
@@ -50,40 +52,50 @@ func (p Pass) String() string {
 
 func (p Pass) disk() time.Duration { return time.Duration(p.DiskUs * 1000) }
 
-// passes lists the timed passes: with a small cache on every disk, and with a large one that has
-// room for all data, which no disk slows down.
-func (c *Config) passes() (all []Pass) {
-	add := func(cache string, disk time.Duration, threads int) {
-		us := float64(disk) / float64(time.Microsecond)
-		all = append(all, Pass{Cache: cache, DiskUs: us, Threads: threads, Keys: Miss},
-			Pass{Cache: cache, DiskUs: us, Threads: threads, Keys: Hit})
-	}
+// passes lists the timed passes of every engine.
+func (c *Config) passes() []Pass { return append(c.smallPasses(), c.largePasses()...) }
+
+// smallPasses lists those with a small cache, on every disk.
+func (c *Config) smallPasses() (all []Pass) {
 	for _, disk := range c.Disks {
 		for _, threads := range c.Threads {
-			add(Small, disk, threads)
+			for _, keys := range []string{Miss, Hit} {
+				all = append(all, newPass(Small, disk, threads, keys))
+			}
 		}
 	}
-	add(Large, 0, c.Threads[0])
 	return all
 }
 
-// time runs the passes of a cache on the database opened again, so that nothing is left in memory
-// of what was before. Before each pass a part of the keys is looked up, untimed.
+// largePasses lists those with a cache that has room for all data, which no disk slows down.
+func (c *Config) largePasses() []Pass {
+	return []Pass{newPass(Large, 0, c.Threads[0], Miss), newPass(Large, 0, c.Threads[0], Hit)}
+}
+
+// rewrittenPasses lists those of keys that were written again.
+func (c *Config) rewrittenPasses() (all []Pass) {
+	for _, disk := range c.Disks {
+		all = append(all, newPass(Small, disk, c.Threads[0], Rewritten))
+	}
+	return all
+}
+
+func newPass(cache string, disk time.Duration, threads int, keys string) Pass {
+	us := float64(disk) / float64(time.Microsecond)
+	return Pass{Cache: cache, DiskUs: us, Threads: threads, Keys: keys}
+}
+
+// time runs passes on the database opened again, so that nothing is left in memory of what was
+// before. Before each pass a part of the keys is looked up, untimed.
 func (c *Config) time(ctx context.Context, e engine.Engine, config engine.Config, q queries,
-	cache string, warmUp float64) (timed []Pass, err error) {
+	passes []Pass, warmUp float64) (timed []Pass, err error) {
 	config.Disk = engine.NewDisk(c.QueueDepth)
 	err = with(e, config, func(db engine.DB) error {
-		for _, p := range c.passes() {
-			if p.Cache != cache {
-				continue
-			}
-			keys := q.between
-			if p.Keys == Hit {
-				keys = q.hit
-			}
+		for _, p := range passes {
+			keys := q.of(p)
 			config.Disk.SetLatency(0)
 			first := int(warmUp * float64(len(keys)))
-			if err := lookups(ctx, db, keys[:first], p.Keys == Hit, nil); err != nil {
+			if err := lookups(ctx, db, keys[:first], p.Keys != Miss, nil); err != nil {
 				return err
 			}
 			if err := c.timePass(ctx, db, config.Disk, keys, &p); err != nil {
@@ -120,7 +132,7 @@ func (c *Config) timePass(ctx context.Context, db engine.DB, disk *engine.Disk, 
 		threads.Add(1)
 		go func() {
 			defer threads.Done()
-			errs[t] = lookups(ctx, db, own[t], p.Keys == Hit, histograms[t])
+			errs[t] = lookups(ctx, db, own[t], p.Keys != Miss, histograms[t])
 		}()
 	}
 	threads.Wait()

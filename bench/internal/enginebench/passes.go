@@ -64,6 +64,17 @@ func (c *Config) load(ctx context.Context, db engine.DB, values []byte, flushes 
 	return float64(n) / (time.Since(start) - idle).Seconds(), nil
 }
 
+// rewrite stores keys again, in tables above those that have their older versions.
+func (c *Config) rewrite(ctx context.Context, db engine.DB, q queries) error {
+	for _, key := range q.rewritten {
+		if err := db.Put(key, q.values[:c.ValueSize]); err != nil {
+			return err
+		}
+	}
+	_, err := db.Settle(ctx)
+	return err
+}
+
 // counted looks up absent keys and counts what the filters answered. Where the engine counts too,
 // both must agree.
 func counted(ctx context.Context, e engine.Engine, config engine.Config, keys [][]byte) (

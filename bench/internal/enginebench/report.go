@@ -106,7 +106,8 @@ func ratio(a, b int64) float64 {
 // Report fills in the records, the tables, the notes and the conclusion.
 func (o *Outcome) Report(r *report.Report) {
 	r.Records = o.Runs
-	r.Tables = []report.Table{o.speedTable(), o.diskTable(), o.breakEvenTable(), o.filterTable()}
+	r.Tables = []report.Table{o.speedTable(), o.diskTable(), o.l6Table(),
+		o.breakEvenTable(), o.filterTable()}
 	r.Tables = slices.DeleteFunc(r.Tables, func(t report.Table) bool { return len(t.Rows) == 0 })
 	for _, e := range o.Engines {
 		if t := o.levelTable(e); len(t.Rows) > 0 {
@@ -125,7 +126,7 @@ func (o *Outcome) Report(r *report.Report) {
 	for _, warning := range o.warnings() {
 		r.Notes = append(r.Notes, "WARNING: "+warning)
 	}
-	r.Conclusion = o.conclusion()
+	r.Conclusion = append(o.conclusion(), o.l6Conclusion()...)
 }
 
 // memTables says how much larger the block caches are of which memtables take a part.
@@ -139,7 +140,8 @@ func (o *Outcome) memTables() string {
 	if larger == nil {
 		return ""
 	}
-	return " Both are larger where memtables take a part of them: " + strings.Join(larger, ", ") + "."
+	return " Both are larger where memtables take a part of them: " + strings.Join(larger, ", ") +
+		". " + CacheRule
 }
 
 func (o *Outcome) speedTable() report.Table {
@@ -222,7 +224,14 @@ func (o *Outcome) levelTable(e engine.Engine) report.Table {
 				return figure(r.Levels[level])
 			})}
 		}
-		first := filters[0]
+		count := func(f string) float64 {
+			return median(f, 0, func(l engine.Level) float64 { return float64(l.Filters) }).Value
+		}
+		i := slices.IndexFunc(filters, func(f string) bool { return count(f) > 0 })
+		if i < 0 {
+			continue
+		}
+		first := filters[i]
 		row := []any{
 			fmt.Sprintf("L%d", level),
 			median(first, 0, func(l engine.Level) float64 { return float64(l.Tables) }),
@@ -235,10 +244,7 @@ func (o *Outcome) levelTable(e engine.Engine) report.Table {
 				return 100 * ratio(l.Checks-l.Avoided, l.Checks)
 			}))
 		}
-		count := median(first, 0, func(l engine.Level) float64 { return float64(l.Filters) })
-		if count.Value > 0 { // not NaN
-			t.Add(row...)
-		}
+		t.Add(row...)
 	}
 	return t
 }
@@ -277,7 +283,7 @@ func (o *Outcome) warnings() (all []string) {
 				case r.BetweenChecks == 0 || r.BeyondChecks == 0:
 					all = append(all, name+"NO FILTER WAS EVER ASKED for absent keys between or "+
 						"beyond the present keys: the speed says nothing about filters")
-				case i < len(base) &&
+				case i < len(base) && contestant != engine.RibbonL6 && last != engine.RibbonL6 &&
 					math.Abs(ratio(r.BetweenChecks, base[i].BetweenChecks)-1) > 0.02:
 					all = append(all, fmt.Sprintf("%sits filters were asked %d times, those of "+
 						"%s %d times. The trees differ, so not all of the difference in speed is "+

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +127,44 @@ func TestText(t *testing.T) {
 	} {
 		require.Contains(t, conclusion, want)
 	}
+}
+
+// Lookups that ask L6 have a table and a line of their own: what they gain and what they cost.
+func TestL6(t *testing.T) {
+	o := threeRounds(t)
+	o.Filters = []string{engine.None, engine.RibbonL6, "ribbon"}
+	for i := range o.Runs {
+		r := &o.Runs[i]
+		r.Contestant = map[string]string{
+			"none": "none", "exact": engine.RibbonL6, "blocked": "ribbon", "builtin": "exact",
+		}[r.Contestant]
+		r.Passes = append(r.Passes, o.rewrittenPasses()...)
+		for j := range r.Passes {
+			p := &r.Passes[j]
+			asks := r.Contestant == engine.RibbonL6
+			p.PerSecond = 1000
+			switch {
+			case p.Keys == Miss && asks:
+				p.PerSecond, p.Reads = 30_000, 0.0005
+			case p.Keys == Rewritten && asks:
+				p.PerSecond, p.Reads = 500, 1.5
+			default:
+				p.Reads = 0.75
+			}
+		}
+	}
+	text := textOf(t, o)
+	require.Equal(t, strings.Fields("30000 0.0005 1000 0.7500 500 1.5000"),
+		line(t, text, 1, "pebblev2", "1µs", engine.RibbonL6))
+	require.Equal(t, strings.Fields("1000 0.7500 1000 0.7500 1000 0.7500"),
+		line(t, text, 1, "pebblev2", "0s", "ribbon"))
+	require.Contains(t, strings.Join(strings.Fields(text), " "), "pebblev2: the adapter's Get, "+
+		"with filters in L6, needs 0.0005 reads per miss instead of 0.7500. If a read takes 1µs, "+
+		"misses are 30.0 times as fast, hits 1.00 times, and hits of keys that also lie in a "+
+		"lower level 0.50 times.")
+	o.Filters = []string{engine.None, "ribbon"}
+	o.Runs = slices.DeleteFunc(o.Runs, func(r Run) bool { return r.Contestant == engine.RibbonL6 })
+	require.NotContains(t, textOf(t, o), "L6:")
 }
 
 // Exact is the advice unless another kind gains something. Ribbon gains it for who needs it.

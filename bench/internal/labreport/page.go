@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/levelbloom/levelbloom/bench/internal/chart"
+	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -70,7 +71,8 @@ func (r *Results) WritePage(w io.Writer) error {
 		"%s, with filters of %v bits per key. A miss is a lookup of an absent key between present "+
 		"ones. A false positive makes the engine read a table for nothing. builtin is the "+
 		"engine's own filter, none is no filter. The rates differ from those above because each "+
-		"level of a database holds some of the keys, which lie further apart.", r.Keys, r.Bits),
+		"level of a database holds some of the keys, which lie further apart. %s", r.Keys, r.Bits,
+		enginebench.CacheRule),
 		figures, err2)
 	if len(all) > 0 {
 		sections[len(sections)-1].Tables = choices
