@@ -8,14 +8,14 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// l6Table shows what it gains and what it costs that lookups ask the filters of Pebble's L6: misses,
-// hits, and hits of keys that were written again. It is empty if no contestant asks them.
+// l6Table shows what lookups gain and lose that ask the filters of Pebble's L6: misses, hits, and
+// hits of keys that were written again. It is empty if no contestant asks them.
 func (o *Outcome) l6Table() report.Table {
 	t := report.Table{
-		Title: "L6: lookups per second and reads of table data per lookup (1 thread of the " +
-			"first setting, small cache, medians over the rounds). The database's own Get asks " +
-			"no filter in L6; " + engine.RibbonL6 + " is the adapter's Get, which does. " +
-			"Rewritten keys also have an older version in a lower level",
+		Title: "L6: lookups per second and reads of table data per lookup (small cache, medians " +
+			"over the rounds). The engine's own Get asks no filter in L6; " + engine.RibbonL6 +
+			" is the adapter's Get, which does. Rewritten keys also have an older version in a " +
+			"lower level",
 		Keys: 3, Columns: []string{"engine", "a read waits", "filter"},
 	}
 	kinds := []string{Miss, Hit, Rewritten}
