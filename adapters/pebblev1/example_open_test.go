@@ -9,15 +9,19 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// openDB opens a Pebble database with LevelDB's Bloom filters.
+// openDB opens a Pebble database with filters in all levels.
 func openDB(dir string) (*pebble.DB, error) {
-	p, err := policy.NewBloom(10)
+	p, err := policy.NewRibbon(10)
 	if err != nil {
 		return nil, err
 	}
-	o := &pebble.Options{}
-	if err := pebblev1.Configure(o, p); err != nil {
+	o := &pebble.Options{Cache: pebble.NewCache(64 << 20)}
+	defer o.Cache.Unref()
+	if err := pebblev1.Configure(o, p, pebblev1.WithL6(p)); err != nil {
 		return nil, err
 	}
 	return pebble.Open(dir, o)
 }
+
+// has reports whether key is present. It is for keys that are probably absent.
+func has(db *pebble.DB, key []byte) (bool, error) { return pebblev1.Has(db, key) }

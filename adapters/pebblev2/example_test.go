@@ -34,11 +34,14 @@ func Example() {
 	if err := closer.Close(); err != nil {
 		log.Fatal(err)
 	}
-	_, _, err = db.Get([]byte("good night"))
-	fmt.Println(err)
+	found, err := has(db, []byte("good night"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found)
 	// Output:
 	// world
-	// pebble: not found
+	// false
 }
 
 // The upper levels, which every lookup passes, get more bits per key than the lower ones, whose
