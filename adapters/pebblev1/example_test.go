@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/vfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
@@ -44,6 +45,75 @@ func Example() {
 	// Output:
 	// world
 	// false
+}
+
+// Before it writes a key, a program looks whether it is new. L6, where most of the data lies, gets
+// ribbon filters with fewer bits.
+func ExampleHas() {
+	p, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	l6, err := policy.NewRibbon(7, policy.WithName("l6"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	o := &pebble.Options{FS: vfs.NewMem()}
+	if err := pebblev1.Configure(o, p, pebblev1.WithL6(l6)); err != nil {
+		log.Fatal(err)
+	}
+	db, err := pebble.Open("db", o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	for _, key := range []string{"one", "two", "one"} {
+		found, err := pebblev1.Has(db, []byte(key))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(key, found)
+		if err := db.Set([]byte(key), nil, pebble.NoSync); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// one false
+	// two false
+	// one true
+}
+
+// With its default sizes, Pebble's memtables take the whole block cache.
+func ExampleCheckCache() {
+	p, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	o := &pebble.Options{FS: vfs.NewMem()}
+	if err := pebblev1.Configure(o, p); err != nil {
+		log.Fatal(err)
+	}
+	db, err := pebble.Open("db", o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Set([]byte("key"), nil, pebble.NoSync); err != nil {
+		log.Fatal(err)
+	}
+	if err := db.Flush(); err != nil {
+		log.Fatal(err)
+	}
+	report, err := pebblev1.CheckCache(o, db)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.Fits())
+	if !report.Fits() {
+		fmt.Fprintln(os.Stderr, report) // says what to set
+	}
+	// Output: false
 }
 
 // The upper levels, which every lookup passes, get more bits per key than the lower ones, whose

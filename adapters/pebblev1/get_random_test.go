@@ -117,8 +117,8 @@ func (d *differ) close() {
 	require.NoError(d.t, d.db.Close())
 }
 
-// closeSnapshots closes the snapshots that lose keys if a range is excised, whenever a flush comes to
-// that. An EventuallyFileOnlySnapshot keeps them, or returns an error.
+// closeSnapshots closes the snapshots that would lose the keys of an excised range, at some later
+// time. An EventuallyFileOnlySnapshot keeps them, or returns an error.
 func (d *differ) closeSnapshots() {
 	d.snapshots = slices.DeleteFunc(d.snapshots, func(s closableReader) bool {
 		_, loses := s.(*pebble.Snapshot)

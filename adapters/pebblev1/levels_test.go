@@ -207,8 +207,8 @@ func TestComparerGetsSplit(t *testing.T) {
 	}
 }
 
-// A database goes from the default comparer to its copy with a Split and back. Tables and filters of
-// both times stay in use, and Get answers the same.
+// A database goes from the default comparer to its copy with a Split and back. Tables and filters
+// of both times stay in use, and Get answers the same.
 func TestSplitAndBack(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.String(), func(t *testing.T) {

@@ -10,8 +10,8 @@ import "github.com/cockroachdb/pebble"
 // hidesFilter reports whether Pebble does not report the properties of t: v1 reports all.
 func hidesFilter(pebble.SSTableInfo) bool { return false }
 
-// seekPrefix calls SeekPrefixGE. able is false if the comparer does not allow that because it has no
-// Split, which a Reader does not tell beforehand.
+// seekPrefix calls SeekPrefixGE. able is false if the comparer has no Split and so does not allow
+// that. A Reader does not tell beforehand.
 func seekPrefix(iter *pebble.Iterator, key []byte) (found, able bool) {
 	defer func() {
 		if p := recover(); p != nil && p != noSplit {

@@ -1,10 +1,12 @@
 // Package pebblev2 builds and reads the filters of Pebble v2 (github.com/cockroachdb/pebble/v2)
 // with a [policy.Policy].
 //
-// [Configure] sets one policy on a database's options, [ConfigureLevels] one per level. [New]
+// [Configure] sets one policy on a database's options, [ConfigureLevels] one per level. [Has] and
+// [Get] look up keys that are probably absent, with the filters of all levels. [New]
 // returns a bare pebble.FilterPolicy for everything else that takes one: sstable.WriterOptions, the
 // Filters of sstable.ReaderOptions, Pebble's tools. [ByName] finds the policies again when an
-// options file is parsed, and [FiltersOnDisk] counts the filters that a database has.
+// options file is parsed. [FiltersOnDisk] counts the filters that a database has, and [CheckCache]
+// tells whether the block cache has room for them.
 //
 // # Filters are found by name
 //
@@ -19,11 +21,33 @@
 // whose hashes are equal, as in Pebble's own filters; both are found. See
 // policy.NewDistinctBuilder.
 //
-// # L6 has no filters unless asked for
+// # Absent keys, and the filters of L6
 //
-// The last level, L6, contains most of the data, and its filters would take most of the memory.
-// DB.Get never asks them. Iterators do in SeekPrefixGE with IterOptions.UseL6Filters, which needs a
-// comparer with a Split. Configure gives L6 no filters; [WithL6] changes that.
+// The last level, L6, contains most of the data, and its filters take most of the memory. DB.Get
+// never asks them, so each lookup of an absent key reads a block of L6. Configure gives L6 no
+// filters, unless it is called with [WithL6]. Then lookups of absent keys by [Has] and [Get] read a
+// block for false positives only:
+//
+//	err := pebblev2.Configure(o, p, pebblev2.WithL6(p)) // before pebble.Open
+//	...
+//	found, err := pebblev2.Has(db, key)
+//
+// Three things must be right:
+//
+//   - The keys are probably absent. For a key that is present, DB.Get stops at its newest version;
+//     Has and Get read a block for each level that still has an older one.
+//   - L6 has filters. It gets them as compactions rewrite its tables; db.Compact over all keys does
+//     it at once where tables overlap.
+//   - The block cache has room for the filters, beside two memtables. With Pebble's default sizes
+//     it has none: see [CheckCache].
+//
+// In Pebble v1, [WithL6] also gives the comparer a Split if it has none. DB.RangeKeySet then no
+// longer returns an error, and SeekPrefixGE no longer panics. New tables record the comparer
+// differently, so filterdump cannot verify them. Nothing else changes, and the database can be
+// opened with either comparer.
+//
+// Has and Get use iterators, which take samples of what they read and may ask for compactions;
+// DB.Get does not. Options.Experimental.ReadSamplingMultiplier = -1 turns that off.
 //
 // # Changing a live database
 //

@@ -12,21 +12,23 @@ import (
 // probably absent, such as new keys before they are written. With filters in all levels, looking up
 // an absent key reads a table only for false positives; r.Get reads a block of L6 every time.
 //
-// For keys that are probably present use r.Get. It stops at the newest version of the key. Has looks
-// into every level, and reads a block for each one that still has an older version.
+// For keys that are probably present, use r.Get. It stops at the newest version of the key. Has
+// looks into every level, and reads a block for each one that still has an older version.
 //
 // Tables in L6 have filters if Configure was called with [WithL6] before they were written. Has is
 // right without, but avoids no read in L6. The block cache must have room for the filters: see
 // [CheckCache]. [FiltersOnDisk] shows which tables have filters. db.Metrics().Filter.Hits grows by
 // one for each table that a filter excludes.
 //
-// r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run concurrently
-// wherever r.Get may. The error is nil if the key is absent; it is never pebble.ErrNotFound. Has may
-// read other blocks than r.Get, so one may return a read error where the other answers. Has does
-// not read values that Pebble stores apart from their keys, unless it must ask r.Get.
+// r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run
+// concurrently with whatever r.Get may. If the key is absent, the error is nil, not
+// pebble.ErrNotFound. If a read fails, Has returns its error. Has and r.Get read different blocks,
+// so one may fail where the other does not. Has does not read values that Pebble stores apart from
+// their keys.
 //
-// Has asks r.Get in two cases: if another key with key's prefix follows, which the comparer may call
-// equal, and if the comparer has no Split, which Pebble v1 allows.
+// Has asks r.Get itself if it finds other bytes with the same prefix, because only the comparer
+// knows whether the two are equal. It also does if the comparer has no Split, which Pebble v1
+// allows; that costs a recovered panic.
 func Has(r pebble.Reader, key []byte) (bool, error) {
 	iter, err := find(r, key)
 	var closer io.Closer = iter
@@ -45,8 +47,8 @@ func Has(r pebble.Reader, key []byte) (bool, error) {
 // Get returns what r.Get(key) returns, but asks the filters of L6 too. Use it as [Has], for keys
 // that are probably absent.
 //
-// As with r.Get, the error is pebble.ErrNotFound if the key is absent. If the error is nil, value is
-// valid until closer is closed, must not be modified, and closer must be closed.
+// As with r.Get, the error is pebble.ErrNotFound if the key is absent. If the error is nil, closer
+// must be closed; value is valid until then, and must not be modified.
 func Get(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error) {
 	iter, err := find(r, key)
 	if err == errUndecided {

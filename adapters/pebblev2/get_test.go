@@ -266,8 +266,8 @@ func TestGetReadErrors(t *testing.T) {
 	})
 }
 
-// Values that Pebble stores apart from their keys are read by Get only, and Get returns the error if
-// that fails.
+// Get reads values that Pebble stores apart from their keys, and returns the error if that fails.
+// Has does not read them.
 func TestGetValuesApart(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS, o.Comparer = vfs.NewMem(), getComparers[len(getComparers)-1]
