@@ -66,7 +66,7 @@ var writers = map[string]writer{
 	"goleveldb, large windows": goleveldbWriter(goleveldb.WithFilterBaseLg(20)),
 	"Pebble v1": func(t *testing.T, dir string, p policy.Policy, from, to int) {
 		o := &v1.Options{L0CompactionThreshold: 12}
-		require.NoError(t, pebblev1.Configure(o, p)) // with WithL6 the tables cannot be verified
+		require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6(p)))
 		db, err := v1.Open(dir, o)
 		require.NoError(t, err)
 		for i := from; i < to; i++ {
