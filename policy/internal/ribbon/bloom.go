@@ -1,0 +1,50 @@
+package ribbon
+
+import (
+	"math"
+	"math/bits"
+)
+
+// A shard without a solution is a Bloom filter in the same bytes, and its seed says so. Random keys
+// seldom need it: with 700 keys, one shard of some 4,000, with 500 far fewer. But anyone can compute
+// the hash, and so choose a few dozen keys that leave no solution for any seed. Such keys cost one
+// shard the false positives of a Bloom filter. They cannot switch it off, as no key sets more bits
+// than another, and other shards do not notice.
+
+// bloomProbes returns the number of bits that a key sets: 11/16, about ln 2, of the bits per slot.
+func bloomProbes(size, slots int) int { return int(uint64(size) * 11 / 2 / uint64(slots)) }
+
+// setBloom adds keys to a shard, whose bytes are 0.
+func setBloom(shard []byte, slots int, hashes []uint64) {
+	for _, hash := range hashes {
+		step, at := draw(hash, multiplier(bloomSeed))
+		for range bloomProbes(len(shard), slots) {
+			bit, _ := bits.Mul64(at, 8*uint64(len(shard)))
+			shard[bit/8] |= 1 << (bit % 8)
+			at += step
+		}
+	}
+}
+
+// bloomContains reports whether a key may be in a shard that is a Bloom filter.
+func bloomContains(shard []byte, slots uint, hash uint64) bool {
+	step, at := draw(hash, multiplier(bloomSeed))
+	for range bloomProbes(len(shard), int(slots)) {
+		bit, _ := bits.Mul64(at, 8*uint64(len(shard)))
+		if shard[bit/8]>>(bit%8)&1 == 0 {
+			return false
+		}
+		at += step
+	}
+	return true
+}
+
+// bloomFPP returns the false-positive probability of a shard that is a Bloom filter.
+func bloomFPP(shard []byte, slots int) float64 {
+	ones := 0
+	for _, b := range shard {
+		ones += bits.OnesCount8(b)
+	}
+	fill := float64(ones) / float64(8*len(shard))
+	return math.Pow(fill, float64(bloomProbes(len(shard), slots)))
+}

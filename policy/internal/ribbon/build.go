@@ -1,0 +1,183 @@
+package ribbon
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// A Builder builds filters, one after another, in the same memory: 100 KB, and 8 bytes per key of
+// the largest one. The zero Builder is ready for use. It is for one goroutine.
+type Builder struct {
+	hashes []uint64 // by shard
+	shards []system
+	solver solver
+}
+
+// A system is the keys and slots of a shard.
+type system struct {
+	end   int // of its hashes, which begin where those of the one before end
+	slots int
+}
+
+// Build appends the filter of the hashes in parts to dst, and returns the extended slice. The
+// filter has exactly Size(number of hashes, bitsPerKey) bytes, and does not depend on their order.
+// If Size says that there is none, ok is false, and Build returns dst.
+func (b *Builder) Build(
+	dst []byte, parts [][]uint64, bitsPerKey float64,
+) (extended []byte, ok bool) {
+	n := 0
+	for _, part := range parts {
+		n += len(part)
+	}
+	size, ok := Size(n, bitsPerKey)
+	if !ok {
+		return dst, false
+	}
+	extended = slices.Grow(dst, size)[:len(dst)+size]
+	b.split(parts, n)
+	b.write(extended[len(dst):])
+	return extended, true
+}
+
+// split sorts n hashes by shard.
+func (b *Builder) split(parts [][]uint64, n int) {
+	shards := shardsFor(n)
+	b.hashes = slices.Grow(b.hashes[:0], n)[:n]
+	b.shards = slices.Grow(b.shards[:0], shards)[:shards]
+	if shards == 1 {
+		b.shards[0] = system{end: n, slots: n}
+		hashes := b.hashes[:0]
+		for _, part := range parts {
+			hashes = append(hashes, part...)
+		}
+		return
+	}
+	clear(b.shards)
+	for _, part := range parts {
+		for _, hash := range part {
+			b.shards[shardOf(hash, uint64(shards))].end++ // for now, their number
+		}
+	}
+	at := 0
+	for i := range b.shards {
+		keys := b.shards[i].end
+		// for now, where the hashes begin
+		b.shards[i] = system{end: at, slots: max(windowSlots, (keys+7)/8*8)}
+		at += keys
+	}
+	for _, part := range parts {
+		for _, hash := range part {
+			s := &b.shards[shardOf(hash, uint64(shards))]
+			b.hashes[s.end] = hash
+			s.end++
+		}
+	}
+}
+
+// write writes the filter, whatever it contains.
+func (b *Builder) write(filter []byte) {
+	clear(filter)
+	if len(b.shards) == 1 {
+		slots := b.shards[0].slots
+		seed := b.writeShard(filter[:len(filter)-soloTrailer], slots, b.hashes)
+		seal(filter, uint64(slots)+1024*seed)
+		return
+	}
+	shards, blocks := uint64(len(b.shards)), uint64(0)
+	for _, s := range b.shards {
+		blocks += uint64(s.slots) / 8
+	}
+	index := uint64(len(filter)-trailer) - indexEntry*(shards+1)
+	columns := min(maxColumns, index/blocks)
+	wide := index - columns*blocks
+	entries := filter[index:]
+	first, from := uint64(0), 0
+	for _, s := range b.shards {
+		next := first + uint64(s.slots)/8
+		shard := filter[offset(first, columns, wide):offset(next, columns, wide)]
+		seed := b.writeShard(shard, s.slots, b.hashes[from:s.end])
+		binary.LittleEndian.PutUint32(entries, uint32(first*seeds+seed))
+		first, from, entries = next, s.end, entries[indexEntry:]
+	}
+	binary.LittleEndian.PutUint32(entries, uint32(blocks*seeds))
+	binary.LittleEndian.PutUint32(entries[indexEntry:], uint32(shards))
+	seal(filter, 1024*columns)
+}
+
+// writeShard writes one shard, whose bytes are 0, and returns its seed.
+func (b *Builder) writeShard(shard []byte, slots int, hashes []uint64) (seed uint64) {
+	seed, ok := b.solver.solve(slots, hashes)
+	if !ok {
+		setBloom(shard, slots, hashes)
+		return bloomSeed
+	}
+	b.solver.store(shard)
+	return seed
+}
+
+// seal writes the last 4 bytes.
+func seal(filter []byte, parameters uint64) {
+	n := len(filter)
+	binary.LittleEndian.PutUint16(filter[n-4:], uint16(parameters))
+	filter[n-1] = Encoding
+	filter[n-2] = sum8(load8(filter, uint(n-trailer))) ^ lengthCheck(filter)
+}
+
+// solve finds the lowest seed for which the system has a solution, and the values of the slots.
+func (s *solver) solve(slots int, hashes []uint64) (seed uint64, ok bool) {
+	if len(hashes) > maxShardKeys {
+		return 0, false
+	}
+	for seed := uint64(0); seed < solverSeeds; seed += turns {
+		s.load(hashes, multiplier(seed), slots)
+		if turn, ok := s.eliminate(); ok {
+			s.substitute(turn)
+			return seed + turn, true
+		}
+	}
+	return 0, false
+}
+
+// store writes the values of the slots to the bytes of the shard, which are 0.
+func (s *solver) store(shard []byte) {
+	a := areasOf(len(shard), s.slots)
+	groups, single, whole := a.columns/8, a.columns%8, s.slots/8
+	for b := range whole {
+		z := &s.values[b]
+		for g := range groups {
+			binary.LittleEndian.PutUint64(shard[g*s.slots+8*b:], transpose(z, 8*g))
+		}
+		at, columns := groups*s.slots+b, transpose(z, 8*groups)
+		for range single {
+			shard[at] = byte(columns)
+			columns >>= 8
+			at += whole
+		}
+		if b < a.wide {
+			shard[at] = byte(columns)
+		}
+	}
+	for i, value := range s.values[whole][:a.left] {
+		for g := range groups {
+			shard[g*s.slots+8*whole+i] = byte(value >> (8 * g))
+		}
+		for j := range single {
+			bit := 8*len(shard) - (j+1)*a.left + i
+			shard[bit/8] |= byte(value>>(8*groups+j)&1) << (bit % 8)
+		}
+	}
+}
+
+// transpose returns 8 columns of the 8 slots of a block, from the given one on: bit i of byte j is
+// slot i in column+j. It exchanges single bits, then pairs, then fours, across the diagonal.
+func transpose(z *[8]uint64, column int) (x uint64) {
+	for i, value := range z {
+		x |= value >> column & 0xff << (8 * i)
+	}
+	t := (x ^ x>>7) & 0x00aa00aa00aa00aa
+	x ^= t ^ t<<7
+	t = (x ^ x>>14) & 0x0000cccc0000cccc
+	x ^= t ^ t<<14
+	t = (x ^ x>>28) & 0x00000000f0f0f0f0
+	return x ^ t ^ t<<28
+}
