@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -178,7 +179,7 @@ func TestShapesAndMarkdown(t *testing.T) {
 	t.Parallel()
 	for _, shape := range []string{"geth-number", "cockroach"} {
 		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape,
-			"-filters=blocked", "-disk=0", "-engines=pebblev2,goleveldb", "-baselg=13", "-markdown")
+			"-filters=ribbon", "-disk=0", "-engines=pebblev2,goleveldb", "-baselg=13", "-markdown")
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, r.stdout, "-shape "+shape)
 		require.Contains(t, r.stdout, "\n| engine | filter |")
@@ -189,7 +190,7 @@ func TestShapesAndMarkdown(t *testing.T) {
 
 func TestFilters(t *testing.T) {
 	flags, read := files(t)
-	contestants := "goleveldb,pebblev2,exact,blocked,exact/goleveldb,blocked/pebblev2"
+	contestants := "goleveldb,pebblev2,exact,ribbon,exact/goleveldb,ribbon/pebblev2"
 	r := bench(t, append([]string{"filters", "-rounds=1", "-n=1k", "-len=8", "-keys=hit",
 		"-work=batch,build,many", "-memory=2", "-contestants=" + contestants}, flags...)...)
 	require.Zero(t, r.status, r.stderr)
@@ -223,7 +224,7 @@ func TestRates(t *testing.T) {
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key", "-seed",
-		"│ blocked", "blocked: no rate of 9 is more than"} {
+		"│ ribbon", "ribbon: no rate of 6 is more than"} {
 		require.Contains(t, r.stdout, want)
 	}
 	require.Equal(t, 4, strings.Count(r.stderr, "\n"), r.stderr)
@@ -320,7 +321,7 @@ func TestBadInput(t *testing.T) {
 		{"filters -n=32,0", `-n: "0": pass a number of keys from 1 to 10M`},
 		{"filters -len=16,7", `-len: "7": pass 8 to 1024 bytes`},
 		{"filters -contestants=rocksdb", `-contestants: no "rocksdb": choose from goleveldb,`},
-		{"rates -filters=cuckoo", `-filters: no "cuckoo": choose from exact,tuned,blocked`},
+		{"rates -filters=cuckoo", `-filters: no "cuckoo": choose from exact,tuned,ribbon`},
 		{"rates -shapes=random,random", `-shapes: "random" is named twice`},
 		{"rates -densities=half", `-densities: no "half": choose from alternating,`},
 		{"rates -n=", `-n: "": pass a number of keys`},
@@ -363,7 +364,7 @@ func TestInterruption(t *testing.T) {
 			"-rounds=20"},
 		"rates": {"rates", "-n=8,1M,2M", "-bits=10", "-shapes=random,decimal",
 			"-filters=exact", "-queries=20000"},
-		"curve": {"curve", "-against=bits", "-filters=blocked", "-runs=1000", "-svg=" + picture},
+		"curve": {"curve", "-against=bits", "-filters=ribbon", "-runs=1000", "-svg=" + picture},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags, read := files(t)
@@ -405,14 +406,16 @@ func TestEarlyInterruption(t *testing.T) {
 
 // Rates that break a bound are printed all the same, and the status is 1.
 func TestBrokenBound(t *testing.T) {
-	blocked, ok := kind.Named("blocked")
+	ribbon, ok := kind.Named("ribbon")
 	require.True(t, ok)
-	bound := &blocked.Bounds[0] // the slice is the same in kind.All
-	before := *bound
-	bound.Rate = 0.001
-	defer func() { *bound = before }()
+	bounds := ribbon.Bounds // the slice is the same in kind.All
+	before := slices.Clone(bounds)
+	for i := range bounds {
+		bounds[i].Rate /= 10
+	}
+	defer func() { copy(bounds, before) }()
 	var stdout strings.Builder
-	args := []string{"-n=1k", "-bits=10", "-shapes=random", "-queries=20000"}
+	args := []string{"-n=1k", "-bits=10", "-shapes=random", "-queries=200000"}
 	err := rates(context.Background(), args, &stdout)
 	require.ErrorIs(t, err, ratebench.ErrBound)
 	require.Contains(t, stdout.String(), "BOUNDS ARE BROKEN by 1 of 1 rates:")
@@ -507,7 +510,7 @@ func TestFlags(t *testing.T) {
 	require.Len(t, cells.Cells, 4+1, "each kind of work has its own cells")
 
 	r := newRateFlags()
-	args = []string{"-n=8,10M", "-bits=12,9.5", "-seed=9", "-filters=blocked", "-shapes=url",
+	args = []string{"-n=8,10M", "-bits=12,9.5", "-seed=9", "-filters=ribbon", "-shapes=url",
 		"-densities=10%"}
 	require.NoError(t, r.parse(args, io.Discard))
 	rc, err := r.config()
@@ -515,6 +518,6 @@ func TestFlags(t *testing.T) {
 	require.Equal(t, []int{8, 10_000_000}, rc.Ns)
 	require.Equal(t, []float64{12, 9.5}, rc.Bits)
 	require.Equal(t, int64(9), rc.Seed)
-	require.Equal(t, []string{"blocked", "url", "10%"},
+	require.Equal(t, []string{"ribbon", "url", "10%"},
 		[]string{rc.Kinds[0].Name, rc.Shapes[0].Name, rc.Densities[0].Name})
 }

@@ -111,7 +111,7 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 		{labreport.Curve, append([]string{"curve", "-against", "fill",
 			"-runs", scale("10", "3"), "-queries", scale("200000", "20000")}, subject...), 4},
 		{labreport.Speeds, []string{"filters", "-work", "lookup,build", "-n", "10k", "-len", "16",
-			"-contestants", "goleveldb,pebblev2,exact,tuned,blocked,ribbon",
+			"-contestants", "goleveldb,pebblev2,exact,tuned,ribbon",
 			"-rounds", scale("200", "40")}, 5},
 	}, keysInWords, nil
 }

@@ -38,7 +38,7 @@ func TestReport(t *testing.T) {
 	require.Contains(t, string(page), "your own keys (3000 from "+path+")")
 	require.Contains(t, string(page), "-quick is too small for conclusions")
 	require.NotContains(t, string(page), "Ignore differences in speed below")
-	require.Equal(t, 11, strings.Count(string(page), "<svg "))
+	require.Equal(t, 10, strings.Count(string(page), "<svg "))
 	file, err := os.Open(filepath.Join(dir, "tradeoff.csv"))
 	require.NoError(t, err)
 	defer file.Close()

@@ -75,7 +75,7 @@ func TestSize(t *testing.T) {
 	require.NoError(t, err)
 	var written struct{ Records []sizeRecord }
 	require.NoError(t, json.Unmarshal(data, &written))
-	require.Len(t, written.Records, 4*3) // the whole, L0 and L5
+	require.Len(t, written.Records, 3*3) // the whole, L0 and L5
 	for _, r := range written.Records {
 		if r.Level == "all" {
 			require.Equal(t, 13.1, r.Bits)
@@ -92,9 +92,9 @@ func TestLevelsInPebble(t *testing.T) {
 	keys := []int{0, 0, 0, 100, 1000, 10_000, 0}
 	even := make([]policy.Policy, 6)
 	for level := range even {
-		even[level] = policytest.Must(policy.NewBlockedBloom(bits))
+		even[level] = policytest.Must(policy.NewBloom(bits))
 	}
-	levels, err := sizing.Levels(policy.NewBlockedBloom, keys, bits)
+	levels, err := sizing.Levels(policy.NewBloom, keys, bits)
 	require.NoError(t, err)
 	before, beforeBytes := falsePositivesInPebble(t, keys, even)
 	after, afterBytes := falsePositivesInPebble(t, keys, levels)

@@ -25,7 +25,7 @@ import (
 //
 // From 32,768 keys on, a builder tries nothing: every filter gets two more probes than LevelDB's
 // and a size that suits all keys. From about 50,000 dense decimal keys in one filter on, different
-// keys have the same 32-bit hash, and nothing in the format helps: use [NewBlockedBloom] there
+// keys have the same 32-bit hash, and nothing in the format helps: use [NewRibbon] there
 // (`go run ./bench rates -n 20k,50k` shows it).
 //
 // A builder takes up to 5 KiB more memory (TestNeighborsAreBounded), a copy of one key, and twice

@@ -36,8 +36,6 @@ func isUsable(p Policy) bool {
 		return false
 	case *Bloom:
 		return p != nil && p.name != ""
-	case *BlockedBloom:
-		return p != nil && p.name != ""
 	case *Ribbon:
 		return p != nil && p.name != ""
 	case *Counted:
@@ -86,7 +84,7 @@ func Compatible(a, b Policy) bool {
 // may answer differently, so it is not ours.
 func isOurs(p Policy) bool {
 	switch p := p.(type) {
-	case *Bloom, *BlockedBloom, *Ribbon:
+	case *Bloom, *Ribbon:
 		return true
 	case *Counted:
 		return p != nil && isOurs(p.policy)

@@ -12,13 +12,11 @@ import (
 func TestCheck(t *testing.T) {
 	bloom, err := NewBloom(0)
 	require.Error(t, err)
-	blocked, err := NewBlockedBloom(0)
-	require.Error(t, err)
 	ribbon, err := NewRibbon(0)
 	require.Error(t, err)
 	for _, p := range []Policy{
-		nil, bloom, blocked, ribbon, (*Counted)(nil), new(Bloom), new(BlockedBloom), new(Ribbon),
-		new(Counted), &Counted{policy: new(Bloom)},
+		nil, bloom, ribbon, (*Counted)(nil), new(Bloom), new(Ribbon), new(Counted),
+		&Counted{policy: new(Bloom)},
 	} {
 		require.ErrorContains(t, Check(p), "get one from a constructor such as policy.NewBloom",
 			"%T", p)
@@ -42,8 +40,7 @@ func TestCheck(t *testing.T) {
 // not return.)
 func TestZeroValues(t *testing.T) {
 	for _, p := range []Policy{
-		new(Bloom), new(BlockedBloom), new(Ribbon), new(Counted),
-		(*Bloom)(nil), (*BlockedBloom)(nil), (*Ribbon)(nil), (*Counted)(nil),
+		new(Bloom), new(Ribbon), new(Counted), (*Bloom)(nil), (*Ribbon)(nil), (*Counted)(nil),
 	} {
 		require.PanicsWithValue(t, errUnusable, func() { p.NewBuilder() }, "%T", p)
 		if w, ok := p.(predictor); ok {

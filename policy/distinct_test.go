@@ -31,9 +31,9 @@ func (p keysOnly) NewBuilder() Builder { return struct{ Builder }{p.Policy.NewBu
 // A distinct builder builds the filter of its keys without those that equal the one before, and Len
 // does not count them, whenever it is called and however many there are. It can be used again.
 func TestDistinctBuilder(t *testing.T) {
-	exact, blocked := policytest.Must(NewBloom(10)), policytest.Must(NewBlockedBloom(10))
+	exact := policytest.Must(NewBloom(10))
 	for name, p := range map[string]Policy{
-		"exact": exact, "blocked": blocked, "counted": Count(Count(exact)),
+		"exact": exact, "counted": Count(Count(exact)),
 		"tuned":     policytest.Must(NewBloom(10, WithTuning(0.05))),
 		"ribbon":    policytest.Must(NewRibbon(10)),
 		"keys only": keysOnly{exact},

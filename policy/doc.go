@@ -1,5 +1,5 @@
 // Package policy builds and reads the Bloom filters of LevelDB, byte for byte as C++ LevelDB does,
-// and two kinds of filter that have encodings of our own: blocked Bloom and ribbon.
+// and ribbon filters, which have an encoding of our own.
 //
 // A storage engine keeps a filter beside each table. The filter answers "may contain" for every key
 // that was added to it, always. For other keys it answers "absent", except for a small share of
@@ -7,10 +7,9 @@
 //
 // A [Policy] builds filters and reads them. [NewBloom] returns the one that C++ LevelDB calls
 // NewBloomFilterPolicy; [WithTuning] lowers its rate of false positives for dense numbers, and all
-// readers of LevelDB's filters read the result. [NewBlockedBloom] returns one whose lookups are
-// faster, and [NewRibbon] one whose filters are smaller, and take longer to build. Their rates of
-// false positives do not depend on the shape of the keys. Readers other than this package answer
-// "may contain" to their filters.
+// readers of LevelDB's filters read the result. [NewRibbon] returns one whose filters are smaller,
+// and take longer to build. Their rate of false positives does not depend on the shape of the keys.
+// Readers other than this package answer "may contain" to them.
 //
 // To use a policy in an engine, pass it to Configure of package adapters/goleveldb, pebblev1 or
 // pebblev2. To use it alone:

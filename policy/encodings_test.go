@@ -12,8 +12,6 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// What is true for every encoding of the reserved range.
-
 // ourPolicy is what all policies of this package can do.
 type ourPolicy interface {
 	Policy
@@ -24,10 +22,7 @@ type ourPolicy interface {
 
 // readers returns policies of all encodings, with settings that no filter of the tests has.
 func readers() []ourPolicy {
-	return []ourPolicy{
-		policytest.Must(NewBloom(7)), policytest.Must(NewBlockedBloom(30.123)),
-		policytest.Must(NewRibbon(8.77)),
-	}
+	return []ourPolicy{policytest.Must(NewBloom(7)), policytest.Must(NewRibbon(8.77))}
 }
 
 // forEachPolicy runs f for a policy of every encoding.
@@ -44,27 +39,12 @@ type policyKind struct {
 	reference referenceMaker
 }
 
-// encodings are the reserved range's. least and most are the bits per key that the constructor
-// allows, and allowed its words for them.
-var encodings = []struct {
-	policyKind
-	least, most float64
-	allowed     string
-}{
-	{policyKind{"blocked", maker(NewBlockedBloom), referenceBlocked},
-		math.SmallestNonzeroFloat64, 1000, "a number above 0 and at most 1000"},
-	{policyKind{"ribbon", maker(NewRibbon), referenceRibbon}, 2, 40, "a number from 2 to 40"},
-}
-
-// kinds returns all kinds of policies: those of LevelDB's encoding, then the others.
+// kinds returns all kinds of policies: those of LevelDB's encoding, then ours.
 func kinds() []policyKind {
-	all := []policyKind{
+	return []policyKind{
 		{"exact", maker(NewBloom), referenceFilter}, {"tuned", maker(newTuned), referenceTuned},
+		{"ribbon", maker(NewRibbon), referenceRibbon},
 	}
-	for _, e := range encodings {
-		all = append(all, e.policyKind)
-	}
-	return all
 }
 
 func newTuned(bitsPerKey float64, opts ...Option) (*Bloom, error) {
@@ -86,17 +66,6 @@ func maker[P ourPolicy](
 	return func(bits float64, opts ...Option) (ourPolicy, error) { return f(bits, opts...) }
 }
 
-// forEachEncoding runs f for every one, with a policy of 12 bits per key.
-func forEachEncoding(t *testing.T, f func(t *testing.T, p ourPolicy, reference referenceMaker)) {
-	for _, e := range encodings {
-		t.Run(e.name, func(t *testing.T) {
-			p, err := e.make(12)
-			require.NoError(t, err)
-			f(t, p, e.reference)
-		})
-	}
-}
-
 func hashesOf(keys [][]byte) []uint64 {
 	hashes := make([]uint64, len(keys))
 	for i, key := range keys {
@@ -105,162 +74,133 @@ func hashesOf(keys [][]byte) []uint64 {
 	return hashes
 }
 
-func TestNewReservedRefusesMisuse(t *testing.T) {
-	for _, e := range encodings {
-		for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1),
-			math.Inf(-1), math.Nextafter(e.least, 0), math.Nextafter(e.most, math.Inf(1))} {
-			p, err := e.make(bitsPerKey)
-			require.ErrorContains(t, err, "pass "+e.allowed, "%v", bitsPerKey)
-			require.Nil(t, p)
-		}
-		for _, name := range []string{"", "none", " a", "a\nb", "rocksdb.BuiltinBloomFilter"} {
-			p, err := e.make(10, WithName(name))
-			require.ErrorContains(t, err, "pass ", "%q", name)
-			require.Nil(t, p)
-		}
-		p, err := e.make(10, nil)
-		require.EqualError(t, err, "policy: an option is nil: leave it out")
+func TestNewRibbonRefusesMisuse(t *testing.T) {
+	for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1),
+		math.Inf(-1), math.Nextafter(2, 0), math.Nextafter(40, math.Inf(1))} {
+		p, err := NewRibbon(bitsPerKey)
+		require.ErrorContains(t, err, "pass a number from 2 to 40", "%v", bitsPerKey)
 		require.Nil(t, p)
-		require.Panics(t, func() { Count(p) }, "it is nil")
-		for _, bitsPerKey := range []float64{e.least, e.most} {
-			_, err := e.make(bitsPerKey)
-			require.NoError(t, err)
-		}
+	}
+	for _, name := range []string{"", "none", " a", "a\nb", "rocksdb.BuiltinBloomFilter"} {
+		p, err := NewRibbon(10, WithName(name))
+		require.ErrorContains(t, err, "pass ", "%q", name)
+		require.Nil(t, p)
+	}
+	p, err := NewRibbon(10, nil)
+	require.EqualError(t, err, "policy: an option is nil: leave it out")
+	require.Nil(t, p)
+	require.Panics(t, func() { Count(p) }, "it is nil")
+	for _, bitsPerKey := range []float64{2, 40} {
+		_, err := NewRibbon(bitsPerKey)
+		require.NoError(t, err)
 	}
 }
 
-func TestReservedNames(t *testing.T) {
-	forEachEncoding(t, func(t *testing.T, p ourPolicy, _ referenceMaker) {
-		require.Equal(t, "leveldb.BuiltinBloomFilter2", p.Name())
-	})
-	for _, e := range encodings {
-		p, err := e.make(10, WithName(NameGoLevelDB))
-		require.NoError(t, err)
-		require.Equal(t, "leveldb.BuiltinBloomFilter", p.Name())
-	}
+func TestRibbonNames(t *testing.T) {
+	require.Equal(t, "leveldb.BuiltinBloomFilter2", policytest.Must(NewRibbon(12)).Name())
+	require.Equal(t, "leveldb.BuiltinBloomFilter",
+		policytest.Must(NewRibbon(10, WithName(NameGoLevelDB))).Name())
 }
 
 // A used builder builds what a fresh one does, appends after what dst contains, clears what lies
 // beyond it, and keeps no reference to the memory of the keys. The counts lie around those of a
-// chunk of hashes and of the longest single line, and large filters come before small ones.
-func TestReservedBuilderStartsOver(t *testing.T) {
-	forEachEncoding(t, func(t *testing.T, p ourPolicy, reference referenceMaker) {
-		rng := policytest.Rand(t, 50)
-		used := p.NewBuilder()
-		scratch := make([]byte, 40)
-		for _, n := range []int{0, 1, 5000, 7, 0, 853, 854, 1500, 2047, 2048, 2049, 30, 50_000,
-			1000, 6144} {
-			keys := policytest.Keys(rng, n)
-			for i, key := range keys {
-				require.Equal(t, i, used.Len())
-				used.Add(scratch[:copy(scratch, key)])
-			}
-			want := reference(12, keys)
-			require.Equal(t, uint64(len(want)), p.FilterSize(n))
-
-			dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)))
-			prefix := rng.Intn(len(dirty) + 1)
-			got := used.Finish(dirty[:prefix])
-			require.True(t, bytes.Equal(append(bytes.Repeat([]byte{0xff}, prefix), want...), got),
-				"%d keys", n)
-			require.Zero(t, used.Len())
+// chunk of hashes, and large filters come before small ones.
+func TestRibbonBuilderStartsOver(t *testing.T) {
+	p := policytest.Must(NewRibbon(12))
+	rng := policytest.Rand(t, 50)
+	used := p.NewBuilder()
+	scratch := make([]byte, 40)
+	for _, n := range []int{0, 1, 5000, 7, 0, 3, 4, 1500, 2047, 2048, 2049, 30,
+		50_000, 1000, 6144} {
+		keys := policytest.Keys(rng, n)
+		for i, key := range keys {
+			require.Equal(t, i, used.Len())
+			used.Add(scratch[:copy(scratch, key)])
 		}
-	})
+		want := referenceRibbon(12, keys)
+		require.Equal(t, uint64(len(want)), p.FilterSize(n))
+
+		dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)))
+		prefix := rng.Intn(len(dirty) + 1)
+		got := used.Finish(dirty[:prefix])
+		require.True(t, bytes.Equal(append(bytes.Repeat([]byte{0xff}, prefix), want...), got),
+			"%d keys", n)
+		require.Zero(t, used.Len())
+	}
 }
 
 // Builders share memory through a pool, also with AppendFilter: filters made side by side, some
 // builders abandoned half way, must not mix.
-func TestReservedBuildersSideBySide(t *testing.T) {
-	forEachEncoding(t, func(t *testing.T, p ourPolicy, reference referenceMaker) {
-		var done sync.WaitGroup
-		for worker := range int64(8) {
-			done.Add(1)
-			rng := policytest.Rand(t, 200+worker)
-			go func() {
-				defer done.Done()
-				for range 10 {
-					keys := policytest.Keys(rng, rng.Intn(5000))
-					builder, abandoned := p.NewBuilder(), p.NewBuilder()
-					for _, key := range keys {
-						abandoned.Add(key)
-						builder.Add(key)
-					}
-					appended, filter := p.AppendFilter(nil, keys), builder.Finish(nil)
-					want := reference(12, keys)
-					if !bytes.Equal(want, filter) || !bytes.Equal(want, appended) {
-						t.Errorf("worker %d: a filter of %d keys differs", worker, len(keys))
-					}
-					for _, key := range keys {
-						if !p.MayContain(filter, key) {
-							t.Errorf("worker %d: key %x is lost", worker, key)
-						}
+func TestRibbonBuildersSideBySide(t *testing.T) {
+	p := policytest.Must(NewRibbon(12))
+	var done sync.WaitGroup
+	for worker := range int64(8) {
+		done.Add(1)
+		rng := policytest.Rand(t, 200+worker)
+		go func() {
+			defer done.Done()
+			for range 10 {
+				keys := policytest.Keys(rng, rng.Intn(5000))
+				builder, abandoned := p.NewBuilder(), p.NewBuilder()
+				for _, key := range keys {
+					abandoned.Add(key)
+					builder.Add(key)
+				}
+				appended, filter := p.AppendFilter(nil, keys), builder.Finish(nil)
+				want := referenceRibbon(12, keys)
+				if !bytes.Equal(want, filter) || !bytes.Equal(want, appended) {
+					t.Errorf("worker %d: a filter of %d keys differs", worker, len(keys))
+				}
+				for _, key := range keys {
+					if !p.MayContain(filter, key) {
+						t.Errorf("worker %d: key %x is lost", worker, key)
 					}
 				}
-			}()
-		}
-		done.Wait()
-	})
+			}
+		}()
+	}
+	done.Wait()
 }
 
-// A filter without any bit set contains no key, unless this package does not know its encoding or
-// its trailer is damaged: then it may contain all.
+// A filter of an encoding that this package does not know may contain every key, whatever its
+// bytes are. 0x62 and 0x71 were other encodings before the first release; of 0x72, ribbon, these
+// bytes are damaged filters.
 func TestUnknownEncodingsMayContainAll(t *testing.T) {
 	keys := [][]byte{nil, []byte("key"), make([]byte, 300)}
 	keys = append(keys, policytest.Keys(policytest.Rand(t, 58), fewKeys)...)
-	sound := referenceTrailer(make([]byte, 8), 6)
-	require.NotContains(t, requireSameAnswers(t, "known", sound, keys), true)
-	requireAll := func(filter []byte) {
-		t.Helper()
-		end := fmt.Sprintf("% x", filter[max(0, len(filter)-8):])
-		require.NotContains(t, requireSameAnswers(t, end, filter, keys), false)
-	}
 	for last := maxProbes + 1; last < 256; last++ {
-		if last != 0x62 { // ribbon filters among them, which these bytes make damaged ones
-			for _, size := range []int{2, 3, 4, 11, 1347, 1350} {
-				requireAll(append(make([]byte, size-1), byte(last)))
-			}
+		for _, size := range []int{2, 3, 4, 11, 1347, 1350} {
+			filter := append(make([]byte, size-1), byte(last))
+			require.NotContains(t,
+				requireSameAnswers(t, fmt.Sprintf("0x%02x", last), filter, keys), false)
 		}
 	}
-	for check := 1; check < 256; check++ {
-		for _, size := range []int{1, 25, 1280, 1344, 6400} {
-			filter := referenceTrailer(make([]byte, size), 6)
-			filter[size+1] ^= byte(check)
-			requireAll(filter)
-		}
-	}
-	for size := 1281; size < 1600; size++ {
-		if size%64 != 0 {
-			requireAll(referenceTrailer(make([]byte, size), 6))
-		}
-	}
-	requireAll(referenceTrailer(nil, 6))
-	requireAll([]byte{1, 0x62})
-	requireAll([]byte{0x62, 0x62})
+	// The filter of "hello" that was a sound one of the encoding 0x62, and denied most keys.
+	former := []byte{0x2f, 0x04, 0x06, 0x58, 0x62}
+	require.NotContains(t, requireSameAnswers(t, "former", former, keys), false)
 }
 
 // Whichever bit of a trailer is flipped, a filter loses no key; and where the trailer can tell, it
-// may contain every key. Only a flip in the last byte can do without, if it makes another encoding:
-// no single one makes a k.
+// may contain every key: no single flip makes a k of the last byte.
 func TestFlippedTrailers(t *testing.T) {
 	absent := policytest.AbsentKeys(200)
-	forEachEncoding(t, func(t *testing.T, p ourPolicy, _ referenceMaker) {
-		rng := policytest.Rand(t, 59)
-		for _, n := range []int{0, 1, 7, 500, 3000} {
-			keys := policytest.Keys(rng, n)
-			filter := p.AppendFilter(nil, keys)
-			info, err := Parse(filter)
-			require.NoError(t, err)
-			for bit := 8 * len(info.Payload); bit < 8*len(filter); bit++ {
-				flipped := bytes.Clone(filter)
-				flipped[bit/8] ^= 1 << (bit % 8)
-				answers := requireSameAnswers(t, "flipped", flipped, append(keys[:n:n], absent...))
-				require.NotContains(t, answers, false, "%d keys, bit %d", n,
-					bit-8*len(info.Payload))
-				_, err := Parse(flipped)
-				require.Error(t, err)
-			}
+	p := policytest.Must(NewRibbon(12))
+	rng := policytest.Rand(t, 59)
+	for _, n := range []int{8, 36, 500, 3000} { // fewer have no trailer
+		keys := policytest.Keys(rng, n)
+		filter := p.AppendFilter(nil, keys)
+		info, err := Parse(filter)
+		require.NoError(t, err)
+		for bit := 8 * len(info.Payload); bit < 8*len(filter); bit++ {
+			flipped := bytes.Clone(filter)
+			flipped[bit/8] ^= 1 << (bit % 8)
+			answers := requireSameAnswers(t, "flipped", flipped, append(keys[:n:n], absent...))
+			require.NotContains(t, answers, false, "%d keys, bit %d", n,
+				bit-8*len(info.Payload))
+			_, err := Parse(flipped)
+			require.Error(t, err)
 		}
-	})
+	}
 }
 
 // Two bytes of a trailer that are both wrong pass the check once in 256 times.
@@ -269,10 +209,11 @@ func TestDamagedTrailers(t *testing.T) {
 	rng := policytest.Rand(t, 60)
 	passed := 0
 	for range trials {
-		filter := referenceTrailer(make([]byte, 1+rng.Intn(1280)), byte(rng.Intn(17)))
-		n := len(filter) - blockedTrailer
-		rng.Read(filter[n : n+2])
-		if _, _, ok := blockedParts(filter); ok {
+		filter := ribbonTrailer(make([]byte, 500+rng.Intn(600)), 513, 0)
+		n := len(filter)
+		filter[n-4] = byte(rng.Int()) // 512 to 767 slots
+		filter[n-2] = byte(rng.Int())
+		if _, err := Parse(filter); err == nil {
 			passed++
 		}
 	}
@@ -282,85 +223,81 @@ func TestDamagedTrailers(t *testing.T) {
 }
 
 // The answer to a filter of less than 2 bytes is LevelDB's, whatever the byte.
-func TestReservedShorterThanTwoBytes(t *testing.T) {
-	for _, filter := range [][]byte{nil, {}, {0x62}, {0x71}} {
+func TestRibbonShorterThanTwoBytes(t *testing.T) {
+	for _, filter := range [][]byte{nil, {}, {0x62}, {0x72}} {
 		require.Equal(t, []bool{false},
 			requireSameAnswers(t, fmt.Sprintf("% x", filter), filter, [][]byte{[]byte("key")}))
 	}
 }
 
-func TestReservedAllocations(t *testing.T) {
-	forEachEncoding(t, func(t *testing.T, p ourPolicy, _ referenceMaker) {
-		for _, n := range []int{50, 10000} {
-			keys := policytest.Keys(policytest.Rand(t, 55), n)
-			filter := p.AppendFilter(nil, keys)
-			out := make([]bool, n)
-			require.Zero(t, testing.AllocsPerRun(10, func() {
-				for _, key := range keys {
-					p.MayContain(filter, key)
-					MayContain(filter, key)
-				}
-			}), "MayContain")
-			require.Zero(t, testing.AllocsPerRun(10,
-				func() { p.MayContainMany(filter, keys, out) }), "MayContainMany")
-			if raceEnabled {
-				continue // the race detector makes sync.Pool drop what it is given
+func TestRibbonAllocations(t *testing.T) {
+	p := policytest.Must(NewRibbon(12))
+	for _, n := range []int{2, 50, 10000} {
+		keys := policytest.Keys(policytest.Rand(t, 55), n)
+		filter := p.AppendFilter(nil, keys)
+		out := make([]bool, n)
+		require.Zero(t, testing.AllocsPerRun(10, func() {
+			for _, key := range keys {
+				p.MayContain(filter, key)
+				MayContain(filter, key)
 			}
-			dst := make([]byte, 0, len(filter))
-			require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
-				builder := p.NewBuilder()
-				for _, key := range keys {
-					builder.Add(key)
-				}
-				builder.Finish(dst)
-			}), 6.0, "a new builder, warm pool: the builder and its list of chunks")
-			builder := p.NewBuilder()
-			require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
-				for _, key := range keys {
-					builder.Add(key)
-				}
-				builder.Finish(dst)
-			}), 1.0, "a used builder (a collection may empty the pool once)")
-			// AppendFilter may have a builder of its own.
-			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { p.AppendFilter(dst, keys) }),
-				6.0, "AppendFilter")
+		}), "MayContain")
+		require.Zero(t, testing.AllocsPerRun(10,
+			func() { p.MayContainMany(filter, keys, out) }), "MayContainMany")
+		if raceEnabled {
+			continue // the race detector makes sync.Pool drop what it is given
 		}
-	})
+		dst := make([]byte, 0, len(filter))
+		require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
+			builder := p.NewBuilder()
+			for _, key := range keys {
+				builder.Add(key)
+			}
+			builder.Finish(dst)
+		}), 6.0, "a new builder, warm pool: the builder and its list of chunks")
+		builder := p.NewBuilder()
+		require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
+			for _, key := range keys {
+				builder.Add(key)
+			}
+			builder.Finish(dst)
+		}), 1.0, "a used builder (a collection may empty the pool once)")
+		// AppendFilter may have a builder of its own.
+		require.LessOrEqual(t, testing.AllocsPerRun(100, func() { p.AppendFilter(dst, keys) }),
+			6.0, "AppendFilter")
+	}
 }
 
-func TestReservedCounted(t *testing.T) {
-	for _, e := range encodings {
-		rng := policytest.Rand(t, 56)
-		p, err := e.make(12, WithName(e.name))
-		require.NoError(t, err)
-		c := Count(p)
-		require.Equal(t, e.name, c.Name())
-		require.Same(t, p, c.Unwrap())
-		present, absent := policytest.Keys(rng, 2000), policytest.AbsentKeys(2000)
-		builder := c.NewBuilder()
-		for _, key := range present {
-			builder.Add(key)
-		}
-		filter := builder.Finish([]byte("before"))[len("before"):]
-		require.Equal(t, e.reference(12, present), filter)
-		require.Equal(t, Counters{Filters: 1, Keys: 2000, Bytes: uint64(len(filter))}, c.Snapshot())
-
-		before, want := c.Snapshot(), Counters{}
-		for _, key := range append(present[:2000:2000], absent...) {
-			if referenceMayContain(filter, key) {
-				want.MayContain++
-			} else {
-				want.ReadsAvoided++
-			}
-			require.Equal(t, referenceMayContain(filter, key), c.MayContain(filter, key))
-		}
-		require.Equal(t, want, c.Snapshot().Sub(before))
-		require.Greater(t, want.ReadsAvoided, uint64(1900))
-
-		before = c.Snapshot()
-		c.MayContainMany(filter, append(present[:2000:2000], absent...), make([]bool, 4000))
-		require.Equal(t, want, c.Snapshot().Sub(before))
+func TestRibbonCounted(t *testing.T) {
+	rng := policytest.Rand(t, 56)
+	p := policytest.Must(NewRibbon(12, WithName("mine")))
+	c := Count(p)
+	require.Equal(t, "mine", c.Name())
+	require.Same(t, p, c.Unwrap())
+	present, absent := policytest.Keys(rng, 2000), policytest.AbsentKeys(2000)
+	builder := c.NewBuilder()
+	for _, key := range present {
+		builder.Add(key)
 	}
+	filter := builder.Finish([]byte("before"))[len("before"):]
+	require.Equal(t, referenceRibbon(12, present), filter)
+	require.Equal(t, Counters{Filters: 1, Keys: 2000, Bytes: uint64(len(filter))}, c.Snapshot())
+
+	before, want := c.Snapshot(), Counters{}
+	for _, key := range append(present[:2000:2000], absent...) {
+		if referenceMayContain(filter, key) {
+			want.MayContain++
+		} else {
+			want.ReadsAvoided++
+		}
+		require.Equal(t, referenceMayContain(filter, key), c.MayContain(filter, key))
+	}
+	require.Equal(t, want, c.Snapshot().Sub(before))
+	require.Greater(t, want.ReadsAvoided, uint64(1900))
+
+	before = c.Snapshot()
+	c.MayContainMany(filter, append(present[:2000:2000], absent...), make([]bool, 4000))
+	require.Equal(t, want, c.Snapshot().Sub(before))
 }
 
 // Policies of all encodings find the keys in each other's filters, so they may share a name and a

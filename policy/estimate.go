@@ -22,32 +22,18 @@ func ones(array []byte) (n int) {
 
 // Estimate estimates from the bits that are set how many distinct keys the filter has, and the
 // probability that a random absent key is a false positive. keys is +Inf if all bits of the filter
-// or of a line are set. Both assume well-mixed hashes: among the neighbors of dense numbers,
+// are set. Both assume well-mixed hashes: among the neighbors of dense numbers,
 // LevelDB's encoding can have far more false positives. Of a ribbon filter it computes both from
-// the trailer and the bumps; keys is within 3 % (TestEstimates). An Info that came with an error
+// its layout; keys is within 3 % (TestEstimates). An Info that came with an error
 // has 0 keys and an fpp of 1.
 func (i Info) Estimate() (keys, fpp float64) {
 	switch {
 	case i.K == 0: // Parse returned an error
 		return 0, 1
 	case i.Encoding == EncodingRibbon:
-		return i.ribbon.estimate(i.Payload)
-	case i.Encoding == EncodingBloom:
-		return bloomModel{k: i.K, bits: float64(8 * len(i.Payload))}.estimate(float64(i.Ones()))
+		return i.ribbon.Keys, i.ribbon.FPP
 	}
-	return i.estimateLines()
-}
-
-// estimateLines adds up the lines: some have more keys than others, and the mean fill would give
-// too small a number of both. The FPP takes the probes of a key as independent.
-func (i Info) estimateLines() (keys, fpp float64) {
-	lineBits, lines := float64(8*i.LineBytes), float64(len(i.Payload)/i.LineBytes)
-	for line := i.Payload; len(line) > 0; line = line[i.LineBytes:] {
-		fill := float64(ones(line[:i.LineBytes])) / lineBits
-		keys -= lineBits / float64(i.K) * math.Log1p(-fill)
-		fpp += math.Pow(fill, float64(i.K)) / lines
-	}
-	return keys, fpp
+	return bloomModel{k: i.K, bits: float64(8 * len(i.Payload))}.estimate(float64(i.Ones()))
 }
 
 // A bloomModel predicts how many bits keys with random hashes set in LevelDB's encoding.

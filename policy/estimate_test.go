@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"math"
 	"testing"
 
@@ -21,7 +20,6 @@ func mustParse(t testing.TB, filter []byte) Info {
 // estimated FPP the measured rate is.
 func TestEstimates(t *testing.T) {
 	exact := func(b float64) ourPolicy { return policytest.Must(NewBloom(b)) }
-	blocked := func(b float64) ourPolicy { return policytest.Must(NewBlockedBloom(b)) }
 	ribbon := func(b float64) ourPolicy { return policytest.Must(NewRibbon(b)) }
 	for _, c := range []struct {
 		p                  ourPolicy
@@ -40,17 +38,6 @@ func TestEstimates(t *testing.T) {
 		{exact(20), 1_000_000, 1, 500_000, 0.02, 1, 1.5}, // most of these have the hash of a key
 		{exact(3), 260_003, 4, 100_000, 0.02, 0.98, 1.02},
 		{exact(5), 150_000, 4, 100_000, 0.1, 1.2, 1.6}, // the values of j = 2 form a pattern
-
-		{blocked(10), 20, 4000, 500, 0.02, 0.95, 1.05},
-		{blocked(20), 20, 4000, 2000, 0.02, 0.95, 1.05},
-		{blocked(10), 500, 400, 5000, 0.02, 0.95, 1.05},
-		{blocked(10), 1000, 400, 5000, 0.02, 0.95, 1.05},
-		{blocked(10), 1500, 200, 5000, 0.02, 0.95, 1.05},
-		{blocked(16), 1500, 200, 20_000, 0.02, 0.95, 1.05},
-		{blocked(20), 1500, 200, 20_000, 0.02, 0.95, 1.05},
-		{blocked(10), 100_000, 4, 400_000, 0.02, 0.95, 1.05},
-		{blocked(16), 100_000, 4, 400_000, 0.02, 0.95, 1.05},
-		{blocked(3), 100_000, 2, 100_000, 0.02, 0.95, 1.05},
 
 		{ribbon(10), 20, 1000, 500, 0.03, 0.95, 1.05},
 		{ribbon(7.6), 100, 200, 1000, 0.03, 0.95, 1.05},
@@ -106,28 +93,4 @@ func TestEstimateExtremes(t *testing.T) {
 		require.InDelta(t, math.Log(24)*24/float64(k), keys, 0.03*keys)
 		require.InDelta(t, math.Pow(23.0/24, float64(k)), fpp, 1e-4)
 	}
-}
-
-// Each line counts by itself.
-func TestEstimateLines(t *testing.T) {
-	rng := policytest.Rand(t, 3)
-	const k, lines = 3, 40
-	payload := make([]byte, 64*lines)
-	wantKeys, wantFPP := 0.0, 0.0
-	for line := range lines {
-		n := 10 * line
-		for _, bit := range rng.Perm(512)[:n] {
-			payload[64*line+bit/8] |= 1 << (bit % 8)
-		}
-		wantKeys -= 512.0 / k * math.Log(1-float64(n)/512)
-		wantFPP += math.Pow(float64(n)/512, k) / lines
-	}
-	keys, fpp := mustParse(t, referenceTrailer(payload, k)).Estimate()
-	require.InEpsilon(t, wantKeys, keys, 1e-9)
-	require.InEpsilon(t, wantFPP, fpp, 1e-9)
-
-	copy(payload, bytes.Repeat([]byte{0xff}, 64)) // a full line cannot tell how many keys it has
-	keys, fpp = mustParse(t, referenceTrailer(payload, k)).Estimate()
-	require.True(t, math.IsInf(keys, 1))
-	require.InEpsilon(t, wantFPP+1.0/lines, fpp, 1e-9)
 }

@@ -77,12 +77,12 @@ func ExampleMayContainMany() {
 
 // Filters that keep their false-positive rate for all keys. All policies of this package read them,
 // and no other's.
-func ExampleNewBlockedBloom() {
-	blocked, err := policy.NewBlockedBloom(10)
+func ExampleNewRibbon() {
+	ribbon, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
 	}
-	filter := blocked.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
+	filter := ribbon.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
 
 	fmt.Println(policy.MayContain(filter, []byte("hello")),
 		policy.MayContain(filter, []byte("absent")))

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"encoding/binary"
 	"syscall"
 	"testing"
 
@@ -76,71 +75,22 @@ func TestBetweenUnreadablePages(t *testing.T) {
 	}
 }
 
-// The same for ribbon filters, sound ones and any others, of all shapes.
+// The same for ribbon filters. Package ribbon has a test for any other bytes.
 func TestRibbonBetweenUnreadablePages(t *testing.T) {
 	rng := policytest.Rand(t, 42)
 	keys := policytest.Keys(rng, 2200)
 	for _, atEnd := range []bool{false, true} {
-		for size := 3; size < 300; size++ {
-			filter := between(t, size, atEnd)
-			for range 4 {
-				fillRibbon(rng, filter)
-				requireRibbonAnswers(t, filter, keys[:fewKeys])
-			}
-		}
 		for _, bitsPerKey := range []float64{2, 3.7, 10, 40} {
 			r := policytest.Must(NewRibbon(bitsPerKey))
 			for n := 0; n <= len(keys); n += 1 + n/4 {
 				if n > 300 {
-					n = len(keys) // with an upper layer
+					n = len(keys) // many shards
 				}
 				want := referenceRibbon(bitsPerKey, keys[:n])
 				dst := between(t, len(want), atEnd)
 				require.True(t, bytes.Equal(want, r.AppendFilter(dst[:0], keys[:n])))
 				requireSameAnswers(t, "sound", dst, keys[len(keys)-300:])
 			}
-		}
-	}
-}
-
-// The same for blocked Bloom filters, of one line and of many.
-func TestBlockedBetweenUnreadablePages(t *testing.T) {
-	rng := policytest.Rand(t, 41)
-	for _, atEnd := range []bool{false, true} {
-		for _, size := range []int{1, 2, 3, 7, 8, 9, 25, 63, 64, 65, 129, 1000, 1279, 1280, 1281,
-			1344, 4096, 8192} {
-			filter := between(t, size+blockedTrailer, atEnd)
-			keys := make([][]byte, 301)
-			for length := range keys {
-				keys[length] = between(t, length, atEnd)
-				rng.Read(keys[length])
-			}
-			for k := range 20 {
-				clear(filter)
-				copy(filter, referenceTrailer(filter[:size:size], byte(k)))
-				fillHalf(rng, filter[:size], k)
-				requireAnswers(t, filter, keys)
-			}
-			// filters that are nothing but an end of the trailer
-			for trailer := range blockedTrailer {
-				requireAnswers(t, filter[size+trailer:], keys[:1])
-			}
-		}
-		for n := range 151 {
-			keys := make([][]byte, n)
-			for i := range keys {
-				keys[i] = binary.LittleEndian.AppendUint32(nil, rng.Uint32())
-			}
-			// 137 keys are the first that take more than 1280 bytes
-			want := referenceBlocked(75, keys)
-			dst := between(t, len(want), atEnd)
-			got := policytest.Must(NewBlockedBloom(75)).AppendFilter(dst[:0], keys)
-			require.True(t, bytes.Equal(want, got))
-			builder := policytest.Must(NewBlockedBloom(75)).NewBuilder()
-			for _, key := range keys {
-				builder.Add(key)
-			}
-			require.True(t, bytes.Equal(want, builder.Finish(dst[:0])))
 		}
 	}
 }

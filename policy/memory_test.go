@@ -51,7 +51,6 @@ func BenchmarkBuildMemory(b *testing.B) {
 		policy Policy
 	}{
 		{"exact/bpk=10", policytest.Must(NewBloom(10))},
-		{"blocked/bpk=10", policytest.Must(NewBlockedBloom(10))},
 		{"ribbon/bpk=10", policytest.Must(NewRibbon(10))},
 	} {
 		for _, size := range benchSizes {

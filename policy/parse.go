@@ -3,6 +3,8 @@ package policy
 import (
 	"errors"
 	"fmt"
+
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
 // Info is what the bytes of one filter say. Get it from [Parse].
@@ -12,11 +14,8 @@ type Info struct {
 	// slots have: a key that is not in the filter is a false positive with a probability of 2^-K or
 	// less.
 	K       int
-	Payload []byte // the bits, of a ribbon filter also its bumps; a part of the filter's memory
-	// LineBytes is the size of the part of Payload in which all probes of a key lie: 64, or
-	// len(Payload) if the filter is not divided into lines, as ribbon filters never are.
-	LineBytes int
-	ribbon    *ribbonShape // of a ribbon filter
+	Payload []byte       // the bits, of a ribbon filter also its index; a part of the filter's memory
+	ribbon  *ribbon.Info // of a ribbon filter
 }
 
 var (
@@ -36,27 +35,17 @@ func Parse(filter []byte) (Info, error) {
 		return Info{}, errShort
 	}
 	array, last := filter[:len(filter)-1], filter[len(filter)-1]
-	info := Info{Encoding: EncodingBloom, K: int(last), Payload: array, LineBytes: len(array)}
+	info := Info{Encoding: EncodingBloom, K: int(last), Payload: array}
 	switch {
 	case last <= maxProbes:
 	case string(filter) == excludesNothing:
 		return Info{}, errBroken
-	case last == byte(EncodingBlocked):
-		payload, k, ok := blockedParts(filter)
-		if !ok {
-			return Info{Encoding: EncodingBlocked}, errDamaged
-		}
-		info = Info{EncodingBlocked, k, payload, len(payload), nil}
-		if len(payload) > blockedSingle {
-			info.LineBytes = lineBytes
-		}
 	case last == byte(EncodingRibbon):
-		shape := new(ribbonShape)
-		if !shape.parse(filter) {
+		r, ok := ribbon.Parse(filter)
+		if !ok {
 			return Info{Encoding: EncodingRibbon}, errDamaged
 		}
-		n := shape.payload
-		return Info{EncodingRibbon, shape.columns, filter[:n], n, shape}, nil
+		return Info{EncodingRibbon, r.Columns, filter[:r.Payload], &r}, nil
 	default:
 		return Info{}, fmt.Errorf("unknown encoding 0x%02x: every key may be contained", last)
 	}
@@ -71,27 +60,15 @@ func Parse(filter []byte) (Info, error) {
 // the filter if all of them are set. Ribbon filters have no probes: a lookup adds up many bits, and
 // Probes appends nothing.
 func (i Info) Probes(dst []uint64, key []byte) []uint64 {
-	if i.K == 0 { // Parse returned an error
+	if i.Encoding != EncodingBloom {
 		return dst
 	}
-	switch i.Encoding {
-	case EncodingBloom:
-		nbits := 8 * uint64(len(i.Payload))
-		h := Hash(key)
-		delta := probeDelta(h)
-		for range i.K {
-			dst = append(dst, uint64(h)%nbits)
-			h += delta
-		}
-	case EncodingBlocked:
-		lineBits := 8 * uint64(i.LineBytes)
-		h := keyHash(key)
-		line := h >> 32 * uint64(len(i.Payload)/i.LineBytes) >> 32
-		x := uint32(h)
-		for range i.K {
-			dst = append(dst, line*lineBits+uint64(x)*lineBits>>32)
-			x *= remix
-		}
+	nbits := 8 * uint64(len(i.Payload))
+	h := Hash(key)
+	delta := probeDelta(h)
+	for range i.K { // none if Parse returned an error
+		dst = append(dst, uint64(h)%nbits)
+		h += delta
 	}
 	return dst
 }

@@ -1,6 +1,10 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+)
 
 // MayContain reports whether key may be one of the keys that filter was built from; LevelDB calls
 // it KeyMayMatch. It reads the filters of every policy of this package, whatever their settings.
@@ -13,17 +17,11 @@ func MayContain(filter, key []byte) bool {
 // mayContainOurs chooses what reads a filter that is not of LevelDB's encoding.
 //
 // LevelDB's own encoding never gets here, and a policy reads a filter of its own encoding before it
-// asks: one function for all, with a jump from each policy to it, took longer for exact and for
-// blocked filters (`go run ./bench filters` measures both).
+// asks: one function for all, with a jump from each policy to it, took longer for exact filters
+// (`go run ./bench filters` measures them).
 func mayContainOurs(filter, key []byte) bool {
-	switch Encoding(filter[len(filter)-1]) {
-	case EncodingBlocked:
-		return (*BlockedBloom)(nil).MayContain(filter, key)
-	case EncodingRibbon:
-		return ribbonMayContain(filter, key)
-	default:
-		return true
-	}
+	return Encoding(filter[len(filter)-1]) != EncodingRibbon ||
+		ribbon.Contains(filter, keyHash(key))
 }
 
 // MayContainMany sets out[i] to MayContain(filter, keys[i]) for every key, for callers that have
@@ -49,8 +47,6 @@ func MayContainMany(filter []byte, keys [][]byte, out []bool) {
 		}
 	case last <= maxProbes:
 		bloomMayContainMany(filter, keys, out)
-	case last == byte(EncodingBlocked):
-		blockedMayContainMany(filter, keys, out)
 	case last == byte(EncodingRibbon):
 		ribbonMayContainMany(filter, keys, out)
 	default:
@@ -66,6 +62,20 @@ func requireRoom(keys [][]byte, out []bool) {
 	if len(out) < len(keys) {
 		panic(fmt.Sprintf("policy: MayContainMany of %d keys with room for %d answers: "+
 			"make out as long as keys", len(keys), len(out)))
+	}
+}
+
+// ribbonMayContainMany reads a ribbon filter for many keys, so that their hashes and reads of memory
+// overlap.
+func ribbonMayContainMany(filter []byte, keys [][]byte, out []bool) {
+	var hashes [hashGroup]uint64
+	for len(keys) > 0 {
+		n := min(len(keys), len(hashes))
+		for i, key := range keys[:n] {
+			hashes[i] = keyHash(key)
+		}
+		ribbon.ContainsMany(filter, hashes[:n], out)
+		keys, out = keys[n:], out[n:]
 	}
 }
 

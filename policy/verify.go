@@ -11,8 +11,8 @@ package policy
 // how many a filter has. Nor does it catch a key that changes before it is hashed: builders keep
 // hashes and not keys.
 //
-// Ribbon filters of fewer than 10,000 keys are verified without the option. Other filters take up
-// to twice as long to build with it (go test ./policy -run '^$' -bench Verify -benchtime 1x).
+// Filters take up to twice as long to build with it
+// (go test ./policy -run '^$' -bench Verify -benchtime 1x).
 func WithVerify() Option {
 	return func(c *common) error {
 		c.verify = true
@@ -49,30 +49,4 @@ var spoil func(filter []byte)
 func bloomHasAll(filter []byte, hashes []uint32) bool {
 	k := int(filter[len(filter)-1])
 	return k <= maxProbes && countFound(newBitArray(filter), k, hashes, len(hashes)) == len(hashes)
-}
-
-// oursHasAll asks a filter of one of our own encodings.
-func oursHasAll(filter []byte, hashes []uint64) bool {
-	var shape ribbonShape
-	var payload []byte
-	var k int
-	var ok bool
-	encoding := Encoding(filter[len(filter)-1])
-	switch encoding {
-	case EncodingBlocked:
-		payload, k, ok = blockedParts(filter)
-	case EncodingRibbon:
-		ok = shape.parse(filter)
-	}
-	for i := 0; ok && i < len(hashes); i++ {
-		switch h := hashes[i]; {
-		case encoding == EncodingRibbon:
-			ok = shape.contains(filter, h)
-		case len(payload) <= blockedSingle:
-			ok = singleTest(payload, k, uint32(h))
-		default:
-			ok = lineOf(payload, h).test(uint32(h), k) != 0
-		}
-	}
-	return ok
 }

@@ -267,9 +267,8 @@ func TestFlips(t *testing.T) {
 func TestFlipsWithChecksums(t *testing.T) {
 	var total [silent + 1]int
 	for name, p := range map[string]policy.Policy{"exact": tolerant{exact{t}},
-		"Bloom":   policytest.Must(policy.NewBloom(10)),
-		"blocked": policytest.Must(policy.NewBlockedBloom(10)),
-		"ribbon":  policytest.Must(policy.NewRibbon(10))} {
+		"Bloom":  policytest.Must(policy.NewBloom(10)),
+		"ribbon": policytest.Must(policy.NewRibbon(10))} {
 		all := append(victims(t, p), largeVictim(t, p))
 		for _, v := range all {
 			t.Run(name+", "+v.name, func(t *testing.T) {

@@ -50,10 +50,8 @@ func (b *turningBuilder) Finish(dst []byte) []byte {
 // policies are those of all encodings, each alone, and in turn.
 func policies() map[string]inTurn {
 	exact := policytest.Must(policy.NewBloom(10))
-	blocked := policytest.Must(policy.NewBlockedBloom(10))
-	ribbon := policytest.Must(policy.NewRibbon(40)) // with less, a filter of one key is blocked
-	return map[string]inTurn{"exact": {exact}, "blocked": {blocked}, "ribbon": {ribbon},
-		"in turn": {exact, blocked, ribbon}}
+	ribbon := policytest.Must(policy.NewRibbon(40)) // with less, a filter of one key is exact
+	return map[string]inTurn{"exact": {exact}, "ribbon": {ribbon}, "in turn": {exact, ribbon}}
 }
 
 func filterMadeBy(p policy.Policy, keys [][]byte) []byte {
@@ -111,8 +109,7 @@ func TestWindowsOfEncodings(t *testing.T) {
 				}
 				require.Equal(t, 6, made)
 				all := name == "in turn"
-				require.Equal(t, all || name == "exact", found[policy.EncodingBloom], name)
-				require.Equal(t, all || name == "blocked", found[policy.EncodingBlocked], name)
+				require.True(t, found[policy.EncodingBloom], "%s: windows of few keys have it", name)
 				require.Equal(t, all || name == "ribbon", found[policy.EncodingRibbon], name)
 				for _, offset := range []uint64{20_000, 25_000, 30_000} {
 					passed := 0
@@ -137,7 +134,7 @@ func TestWindowFlips(t *testing.T) {
 	blocks, end := []dataBlock{
 		{0, names(8)}, {2048, []string{"alone"}}, {5000, nil}, {9000, []string{""}},
 		{10_500, names(20)},
-		{25_000, names(1100)}, {30_000, names(150)}, // blocked of 22 lines, ribbon
+		{25_000, names(1100)}, {30_000, names(150)}, // exact, ribbon
 	}, uint64(35_000)
 	b, err := sstable.NewFilterBlockBuilder(p)
 	require.NoError(t, err)
@@ -179,14 +176,10 @@ func TestWindowFlips(t *testing.T) {
 		}
 		start += len(filter)
 	}
-	for _, e := range []policy.Encoding{
-		policy.EncodingBloom, policy.EncodingBlocked, policy.EncodingRibbon,
-	} {
+	for _, e := range []policy.Encoding{policy.EncodingBloom, policy.EncodingRibbon} {
 		require.Positive(t, lost[e], "%v: a bit that is changed loses keys", e)
 		require.Positive(t, always[e], e)
 	}
-	require.Equal(t, 3*8*2, always[policy.EncodingBlocked],
-		"every bit of the trailers of 2 filters")
 }
 
 // Tables with filters of each encoding, and of all, of small and of large windows.
@@ -207,7 +200,6 @@ func TestTablesOfEncodings(t *testing.T) {
 				if baseLg == 30 {
 					want := map[string]policy.Encoding{
 						"exact":   policy.EncodingBloom,
-						"blocked": policy.EncodingBlocked,
 						"ribbon":  policy.EncodingRibbon,
 						"in turn": policy.EncodingBloom,
 					}[name]
@@ -228,9 +220,9 @@ func TestTablesOfEncodings(t *testing.T) {
 	}
 }
 
-// blockedVictim is a table with one blocked Bloom filter.
-func blockedVictim(t testing.TB) victim {
-	p := policytest.Must(policy.NewBlockedBloom(10))
+// ribbonVictim is a table with one ribbon filter.
+func ribbonVictim(t testing.TB) victim {
+	p := policytest.Must(policy.NewRibbon(10))
 	var users []string
 	for i := range 400 {
 		users = append(users, fmt.Sprintf("%03d", i))
@@ -246,14 +238,14 @@ func blockedVictim(t testing.TB) victim {
 	w.finish()
 	filter, err := openTable(t, file.Bytes()).Filter(p)
 	require.NoError(t, err)
-	require.Equal(t, policy.EncodingBlocked, encodingOf(t, filter.Windows().Filter(0)))
+	require.Equal(t, policy.EncodingRibbon, encodingOf(t, filter.Windows().Filter(0)))
 	require.Equal(t, sound, examine(t, file.Bytes(), users, p))
-	return victim{"blocked Bloom", file.Bytes(), w, users, sstable.InternalKeys}
+	return victim{"ribbon", file.Bytes(), w, users, sstable.InternalKeys}
 }
 
-// As TestFlips and TestFlipsWithChecksums, in the filter block of a table with a blocked filter.
-func TestBlockedFlips(t *testing.T) {
-	v := blockedVictim(t)
+// As TestFlips and TestFlipsWithChecksums, in the filter block of a table with a ribbon filter.
+func TestRibbonFlips(t *testing.T) {
+	v := ribbonVictim(t)
 	p := policytest.Must(policy.NewBloom(10))
 	block := v.w.filterBlock
 	counts := map[bool]*[silent + 1]int{false: {}, true: {}}

@@ -14,10 +14,10 @@ import (
 func FuzzFilterBlockBuilder(f *testing.F) {
 	f.Add([]byte("\x03one\x00two\x90three"), false)
 	f.Add([]byte{0xff, 0xff, 1, 0xff, 2}, true)
-	f.Fuzz(func(t *testing.T, data []byte, blocked bool) {
+	f.Fuzz(func(t *testing.T, data []byte, ribbon bool) {
 		var p policy.Policy = policytest.Must(policy.NewBloom(10))
-		if blocked {
-			p = policytest.Must(policy.NewBlockedBloom(10))
+		if ribbon {
+			p = policytest.Must(policy.NewRibbon(10))
 		}
 		type added struct {
 			offset uint64

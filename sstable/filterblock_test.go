@@ -321,7 +321,7 @@ func TestFourGigabytesAtTheEnd(t *testing.T) {
 
 func TestFilterBlockMisuse(t *testing.T) {
 	for _, p := range []policy.Policy{
-		nil, &policy.Bloom{}, (*policy.BlockedBloom)(nil), &policy.Ribbon{},
+		nil, &policy.Bloom{}, (*policy.Ribbon)(nil), &policy.Ribbon{},
 	} {
 		_, err := sstable.NewFilterBlockBuilder(p)
 		require.Equal(t, policy.Check(p), err)

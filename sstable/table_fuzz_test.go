@@ -71,7 +71,7 @@ func FuzzTable(f *testing.F) {
 	for _, v := range victims(f, policytest.Must(policy.NewBloom(10))) {
 		f.Add(v.file)
 	}
-	f.Add(blockedVictim(f).file)
+	f.Add(ribbonVictim(f).file)
 	golden := filepath.Join("..", "testdata", "leveldb", "tables")
 	for _, name := range []string{"one_key/000005.ldb", "raw_tablebuilder/empty.ldb",
 		"raw_tablebuilder/nofilter_empty.ldb", "raw_tablebuilder/flush_each.ldb"} {
@@ -91,9 +91,9 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// smallBlockedBlock is a filter block with one blocked Bloom filter, of a key of 0 bytes.
-var smallBlockedBlock = func() []byte {
-	filter := policytest.Must(policy.NewBlockedBloom(10)).AppendFilter(nil, [][]byte{nil})
+// smallRibbonBlock is a filter block with one ribbon filter, of a key of 0 bytes.
+var smallRibbonBlock = func() []byte {
+	filter := policytest.Must(policy.NewRibbon(40)).AppendFilter(nil, [][]byte{nil})
 	return append(filter, 0, 0, 0, 0, byte(len(filter)), 0, 0, 0, 63) // offset, end, base_lg
 }()
 
@@ -106,7 +106,7 @@ func FuzzBlocks(f *testing.F) {
 			continue
 		}
 		part := func(h sstable.BlockHandle) []byte { return v.file[h.Offset:][:h.Length] }
-		for _, filters := range [][]byte{part(v.w.filterBlock), smallBlockedBlock} {
+		for _, filters := range [][]byte{part(v.w.filterBlock), smallRibbonBlock} {
 			f.Add(part(table.Block(0)), part(table.Block(1)), v.w.indexKeys[0], v.w.indexKeys[1],
 				filters, v.w.compression)
 		}

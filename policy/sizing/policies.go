@@ -71,7 +71,7 @@ func unreachable(p Policy, n int, target float64) error {
 	sameHash := -math.Expm1(-float64(n) / (1 << 32))
 	if _, bloom := p.(*policy.Bloom); bloom && sameHash > target/2 {
 		reason = fmt.Sprintf("LevelDB's hash has 32 bits, so %.2g of the absent keys have the "+
-			"hash of a key: use blocked or ribbon filters", sameHash)
+			"hash of a key: use ribbon filters", sameHash)
 	}
 	return fmt.Errorf("sizing: a rate of %v cannot be reached with %d keys per filter, because %s",
 		target, n, reason)
@@ -97,8 +97,8 @@ func Memory(p Policy, n, perFilter int) (uint64, error) {
 }
 
 // Filled returns the false-positive rate of a filter that has the size for capacity keys and n
-// well-mixed keys. p is a *policy.Bloom or a *policy.BlockedBloom, without tuning: ribbon filters
-// have no room for more keys. capacity is 1 or more, and n is not negative.
+// well-mixed keys. p is a *policy.Bloom without tuning: ribbon filters have no room for more keys.
+// capacity is 1 or more, and n is not negative.
 //
 // The filters of package policy always have the size for their keys. This is for comparisons with
 // filters that are sized in advance.
@@ -109,22 +109,14 @@ func Filled(p policy.Policy, capacity, n int) (float64, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("sizing: %d keys: pass 0 or more", n)
 	}
-	var of func(size uint64, k, n int) float64
-	sized, _ := p.(Policy)
-	switch p.(type) {
-	case *policy.Bloom:
-		of = rate.Bloom
-	case *policy.BlockedBloom:
-		of = rate.Blocked
-	default:
+	bloom, ok := p.(*policy.Bloom)
+	if !ok {
 		return 0, fmt.Errorf("sizing: a filter of %T has no room for other numbers of keys "+
-			"than it is built for: pass a Bloom or a BlockedBloom", p)
+			"than it is built for: pass a Bloom", p)
 	}
-	// What a filter has besides its bits does not depend on the keys.
-	empty := p.NewBuilder().Finish(nil)
-	info, err := policy.Parse(empty)
+	info, err := policy.Parse(bloom.AppendFilter(nil, nil)) // k does not depend on the keys
 	if err != nil {
 		return 0, err
 	}
-	return of(sized.FilterSize(capacity)-uint64(len(empty)-len(info.Payload)), info.K, n), nil
+	return rate.Bloom(bloom.FilterSize(capacity)-1, info.K, n), nil
 }

@@ -19,9 +19,6 @@ func TestBitsFor(t *testing.T) {
 	bits, err := BitsFor(policy.NewBloom, n, target)
 	require.NoError(t, err)
 	reaches(func(b float64) Policy { return policytest.Must(policy.NewBloom(b)) }, bits)
-	bits, err = BitsFor(policy.NewBlockedBloom, n, target)
-	require.NoError(t, err)
-	reaches(func(b float64) Policy { return policytest.Must(policy.NewBlockedBloom(b)) }, bits)
 	bits, err = BitsFor(policy.NewRibbon, n, target)
 	require.NoError(t, err)
 	reaches(func(b float64) Policy { return policytest.Must(policy.NewRibbon(b)) }, bits)
@@ -37,8 +34,6 @@ func TestBitsForRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "because LevelDB's hash has 32 bits")
 	// The hashes of so few keys differ, but their probes coincide too often.
 	err = unreachable(policytest.Must(policy.NewBloom(mostBits)), 20, 1e-6)
-	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
-	_, err = BitsFor(policy.NewBlockedBloom, 1000, 1e-12)
 	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
 	_, err = BitsFor(policy.NewRibbon, 1000, 1e-30)
 	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
@@ -78,32 +73,25 @@ func TestMemory(t *testing.T) {
 func TestFilled(t *testing.T) {
 	const capacity = 10_000
 	bloom := policytest.Must(policy.NewBloom(10))
-	blocked := policytest.Must(policy.NewBlockedBloom(10))
 	for _, n := range []int{capacity / 2, capacity, capacity * 3 / 2} {
 		textbook, err := FPP(float64(n), 10*capacity, 6)
 		require.NoError(t, err)
 		rate, err := Filled(bloom, capacity, n)
 		require.NoError(t, err)
 		require.InEpsilon(t, 1.1*textbook, rate, 0.1)
-		rate, err = Filled(blocked, capacity, n)
-		require.NoError(t, err)
-		require.Greater(t, rate, textbook) // some lines are fuller than others
-		require.Less(t, rate, 2*textbook)
 	}
-	for _, p := range []Policy{bloom, blocked} {
-		rate, err := Filled(p, 1000, 1000)
+	rate, err := Filled(bloom, 1000, 1000)
+	require.NoError(t, err)
+	require.Equal(t, bloom.FPR(1000), rate)
+	rate, err = Filled(bloom, 1000, 0)
+	require.NoError(t, err)
+	require.Zero(t, rate)
+	for _, c := range [][2]int{{10, math.MaxInt}, {100_000, math.MaxInt}} {
+		rate, err = Filled(bloom, c[0], c[1])
 		require.NoError(t, err)
-		require.Equal(t, p.FPR(1000), rate)
-		rate, err = Filled(p, 1000, 0)
-		require.NoError(t, err)
-		require.Zero(t, rate)
-		for _, c := range [][2]int{{10, math.MaxInt}, {100_000, math.MaxInt}} {
-			rate, err = Filled(p, c[0], c[1])
-			require.NoError(t, err)
-			require.InDelta(t, 1, rate, 1e-6)
-		}
+		require.InDelta(t, 1, rate, 1e-6)
 	}
-	_, err := Filled(policytest.Must(policy.NewRibbon(10)), 10, 10)
+	_, err = Filled(policytest.Must(policy.NewRibbon(10)), 10, 10)
 	require.ErrorContains(t, err, "no room")
 	for _, p := range []policy.Policy{nil, new(policy.Bloom)} {
 		_, err = Filled(p, 10, 10)

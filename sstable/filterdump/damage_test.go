@@ -144,20 +144,10 @@ func TestDamage(t *testing.T) {
 }
 
 // The same for the filter block of a table with another kind of filter, with the checksum mended.
-func TestDamagedBlockedFilters(t *testing.T) {
-	p, err := policy.NewBlockedBloom(10)
-	require.NoError(t, err)
-	testDamagedFilters(t, p)
-}
-
 func TestDamagedRibbonFilters(t *testing.T) {
 	p, err := policy.NewRibbon(10)
 	require.NoError(t, err)
-	testDamagedFilters(t, p)
-}
-
-func testDamagedFilters(t *testing.T, p policy.Policy) {
-	intact, blocks := smallTable(t, p)
+	intact, blocks := plainTable(t, p, 64, 11)
 	path := filepath.Join(t.TempDir(), "000001.ldb")
 	filter := blocks[len(blocks)-3]
 	opened, err := sstable.OpenTable(bytes.NewReader(intact), int64(len(intact)))

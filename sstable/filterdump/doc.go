@@ -33,9 +33,8 @@ a third of a numeric range as keys:
 	  advice       The FPR is 11.8 % between your keys and 0.61 % for random ones, because LevelDB's
 	               hash does not scatter keys that resemble each other. policy.NewBloom with
 	               policy.WithTuning lowers it for every reader of LevelDB's filters. With 10.2 bits
-	               per key it would be about 0.78 % with policy.NewBlockedBloom, 0.098 % with
-	               policy.NewRibbon (only levelbloom reads them; C++ LevelDB and goleveldb's own
-	               policy answer "may contain" to every key).
+	               per key it would be about 0.098 % with policy.NewRibbon (only levelbloom reads
+	               them; C++ LevelDB and goleveldb's own policy answer "may contain" to every key).
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
 named as a PATH or with -long, else in a line. Many tables end with their totals; the FPR there is
@@ -92,8 +91,7 @@ do not apply are left out, except for those marked *.
 	  policies                     number of tables by the policy's name of their filters
 	  encodings                    number of filters by encoding: "LevelDB Bloom", "LevelDB Bloom,
 	                               tuned" (with a k that LevelDB gives no filter of their size and
-	                               number of keys), "blocked Bloom", "ribbon", "Pebble Bloom",
-	                               "unknown"
+	                               number of keys), "ribbon", "Pebble Bloom", "unknown"
 	  size*, entries*, keys*, filter_bytes*   sums over the tables
 	tables*       for each table:
 	  path*

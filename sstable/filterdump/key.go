@@ -86,7 +86,7 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 	if err != nil {
 		text += fmt.Sprintf("  %v\n", err)
 	} else if f.Reader == filters.LevelDB { // whose probes are known
-		text += probesText(info, info.Probes(nil, key))
+		text += probesText(info.Info, key)
 	}
 	if why := t.Info().Unverified; why != "" {
 		text += fmt.Sprintf("  but %s\n", printable(why))
@@ -94,26 +94,16 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 	return text, nil
 }
 
-// probesText lists the bits that a lookup reads.
-func probesText(info policy.Info, probes []uint64) string {
+// probesText lists the bits that a lookup of key reads.
+func probesText(info policy.Info, key []byte) string {
 	var b strings.Builder
-	lineBits := uint64(8 * info.LineBytes)
-	lines := len(info.Payload) > info.LineBytes
-	if lines && len(probes) > 0 {
-		fmt.Fprintf(&b, "  all probes are in line %d of %d, which has %d bits\n",
-			probes[0]/lineBits, len(info.Payload)/info.LineBytes, lineBits)
-	}
-	for j, bit := range probes {
+	for j, bit := range info.Probes(nil, key) {
 		state := "clear: the key was not added"
 		if info.Payload[bit/8]>>(bit%8)&1 == 1 {
 			state = "set"
 		}
-		inLine := ""
-		if lines {
-			inLine = fmt.Sprintf("  = bit %3d of the line", bit%lineBits)
-		}
-		fmt.Fprintf(&b, "  probe %2d  bit %10d%s  = bit %d of byte %8d  %s\n",
-			j+1, bit, inLine, bit%8, bit/8, state)
+		fmt.Fprintf(&b, "  probe %2d  bit %10d  = bit %d of byte %8d  %s\n",
+			j+1, bit, bit%8, bit/8, state)
 	}
 	return b.String()
 }

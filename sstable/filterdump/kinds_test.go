@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/opt"
-	"github.com/zeebo/xxh3"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
@@ -23,13 +22,11 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 const (
-	exactName   = "LevelDB Bloom"
-	blockedName = "blocked Bloom"
-	ribbonName  = "ribbon"
+	exactName  = "LevelDB Bloom"
+	ribbonName = "ribbon"
 )
 
 // A kindsDocument is what the JSON says about encodings.
@@ -109,18 +106,15 @@ func kindsKey(i int) []byte { return []byte(fmt.Sprintf("user%012d", 3*i)) }
 
 // A database whose setting has changed has tables of all encodings.
 func TestMixedDatabases(t *testing.T) {
-	blocked, err := policy.NewBlockedBloom(16)
-	require.NoError(t, err)
 	ribbon, err := policy.NewRibbon(16)
 	require.NoError(t, err)
-	probes := map[string][]int{exactName: {6}, blockedName: {9}, ribbonName: nil}
+	probes := map[string][]int{exactName: {6}, ribbonName: nil}
 	for name, write := range writers {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, mustExact(t), 1, 1000)
 			write(t, dir, mustExact(t), 1000, 2000)
-			write(t, dir, blocked, 2000, 5000)
-			write(t, dir, ribbon, 5000, 8000)
+			write(t, dir, ribbon, 2000, 5000)
 			status, d := kindsJSON(t, "-verify", dir)
 			require.Equal(t, exitSound, status)
 			total := map[string]int{}
@@ -134,7 +128,7 @@ func TestMixedDatabases(t *testing.T) {
 					require.Equal(t, encoding != ribbonName, table.Fill > 0)
 				}
 			}
-			require.Len(t, total, 3)
+			require.Len(t, total, 2)
 			require.Equal(t, total, d.Paths[0].Encodings)
 
 			_, long, _ := filterdump(t, "-absent", "1000", "-long", dir)
@@ -157,59 +151,6 @@ func requireWidth(t *testing.T, out, path string) {
 	for _, line := range strings.Split(out, "\n") {
 		if !strings.Contains(line, path) {
 			require.LessOrEqual(t, utf8.RuneCountInString(line), 100, line)
-		}
-	}
-}
-
-// The probes that -key shows are those of the format's text, in a filter of many lines and in one
-// of a single line.
-func TestKeyOfBlockedFilters(t *testing.T) {
-	p, err := policy.NewBlockedBloom(10)
-	require.NoError(t, err)
-	for name, write := range writers {
-		dir := t.TempDir()
-		write(t, dir, p, 1, 3000)
-		paths, err := filepath.Glob(filepath.Join(dir, "*.[ls][ds][bt]"))
-		require.NoError(t, err)
-		require.Len(t, paths, 1, name)
-		table, err := tables.Open(paths[0], tables.Options{})
-		require.NoError(t, err)
-		defer table.Close()
-		for _, number := range []int{3, 4, 4500, 4501} {
-			key := []byte(fmt.Sprintf("user%012d", number))
-			filter := table.Info().Filters.Each[table.Locate(key)]
-			parts, err := policy.Parse(filter)
-			require.NoError(t, err)
-			h, payload, single := xxh3.Hash(key), len(parts.Payload), name == inWindows
-			require.Equal(t, single, payload <= 1280)
-			line, lineBits := 0, 8*payload
-			status, out, stderr := filterdump(t, "-key", string(key), paths[0])
-			require.Zero(t, status, stderr)
-			if !single {
-				lineBits = 512
-				line = int(h >> 32 * uint64(payload/64) >> 32)
-				require.Contains(t, out,
-					fmt.Sprintf("all probes are in line %d of %d, which has 512 bits\n", line,
-						payload/64))
-			}
-			may := true
-			for j, x := 0, uint32(h); j < 6; j, x = j+1, x*0x9e3779b9 {
-				within := int(uint64(x) * uint64(lineBits) >> 32)
-				bit := line*lineBits + within
-				set := filter[bit/8]&(1<<(bit%8)) != 0
-				may = may && set
-				inLine := ""
-				if !single {
-					inLine = fmt.Sprintf(` += bit +%d of the line`, within)
-				}
-				require.Regexp(t, fmt.Sprintf(`probe +%d  bit +%d%s  = bit %d of byte +%d  %v`, j+1,
-					bit, inLine, bit%8, bit/8, map[bool]string{true: "set", false: "clear"}[set]),
-					out)
-			}
-			require.NotContains(t, out, "probe  7")
-			require.True(t, may || number%3 > 0)
-			require.Contains(t, out,
-				", "+blockedName+map[bool]string{true: ": may contain; ", false: ": absent; "}[may])
 		}
 	}
 }

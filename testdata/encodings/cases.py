@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+import math
 import sys
 
 from xxh3 import M32, M64, u32, xxh3
 
 
-# ---- LevelDB's own encoding, to read: a filter that is cut off may end in a byte that says so ----
+# ---- LevelDB's own encoding: filters of few keys have it, and one that is cut off may end in a byte that says so ----
 
 def leveldb_hash(key):
     whole = len(key) // 4 * 4
@@ -21,16 +22,27 @@ def leveldb_hash(key):
     return h
 
 
-def leveldb_may_contain(filter, key):
+def leveldb_probes(filter, key):
     bits = 8 * (len(filter) - 1)
     h = leveldb_hash(key)
     delta = (h >> 17 | h << 15) & M32
     for _ in range(filter[-1]):
-        p = h % bits
-        if not filter[p // 8] >> p % 8 & 1:
-            return False
+        yield h % bits
         h = (h + delta) & M32
-    return True
+
+
+def leveldb_filter(keys, n, bits_per_key):
+    length = -(-max(64, math.ceil(n * bits_per_key)) // 8)
+    filter = bytearray(length + 1)
+    filter[-1] = min(max(1, math.floor(bits_per_key * 0.69)), 30)
+    for key in keys:
+        for p in leveldb_probes(filter, key):
+            filter[p // 8] |= 1 << p % 8
+    return bytes(filter)
+
+
+def leveldb_may_contain(filter, key):
+    return all(filter[p // 8] >> p % 8 & 1 for p in leveldb_probes(filter, key))
 
 
 class Encoding:

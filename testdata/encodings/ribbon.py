@@ -1,348 +1,786 @@
-#!/usr/bin/env python3
-"""Ribbon filters, written from the text in policy/FORMAT.md alone: the second opinion on the Go
-code.
+"""Ribbon filters, last byte 0x72, from the text of the format: a reader, a writer, and the cases of ribbon.jsonl."""
 
-    python3 ribbon.py check < ribbon.jsonl    computes the answers of all cases anew and compares
-
-README.md in this folder explains the cases.
-"""
-
+from fractions import Fraction
 import functools
 import math
 
-import blocked
-from cases import Encoding, main
-from xxh3 import M32, M64, xxh3
+from cases import Encoding, digest_case, filter_case, leveldb_filter, main, match_case
+from xxh3 import M32, M64, PRIME_MX2, SECRET, rotl64, u32, u64, xxh3
 
-ENCODING = 0x71
-MOST_KEYS = 1 << 28
-MOST_UPPER_LAYERS = 8
-MOST_COLUMNS = 40
-LARGEST_LAST_LAYER = 2000  # hashes, to write
+LAST_BYTE = 0x72
+BLOOM = 63  # the seed that says so
 
 
-# ---- Hashes ----
+# ---- A key in a shard ----
 
-def mix(x, k):
-    x = x + k * 0x9e3779b97f4a7c15 & M64
-    x = (x ^ x >> 32) * 0xd6e8feb86659fd93 & M64
-    x = (x ^ x >> 32) * 0xd6e8feb86659fd93 & M64
-    return x ^ x >> 32
+class Equation:
+    def __init__(self, x, m, s):
+        M = (0x9e3779b97f4a7c15 * (8 * (s // 8) + 7) & M64) & (1 << 56) - 1 | 0xff << 56
+        self.V = x * M & M64
+        self.F = x * M >> 64 ^ self.V
+        last = max(0, m - 57) // 8
+        d = (self.F >> 52) * (last + 7) // 4096 - 3
+        self.turned = d < 0
+        self.start = min(max(d, 0), last)
+        window = self.V
+        if self.turned:
+            window ^= self.F >> 41 + s % 8 & 15
+        self.window = window & (1 << min(64, m - 8 * self.start)) - 1
 
-
-def print_of(x):
-    y = x * 0xff51afd7ed558ccd & M64
-    return y ^ y >> 32
-
-
-def band_of(x):
-    return (x ^ x >> 32) * 0xbf58476d1ce4e5b9 & M64
-
-
-def tail_of(x):
-    y = (x >> 32 | x << 32 & M64) * 0x94d049bb133111eb & M64
-    return y ^ y >> 32
+    def coefficients(self):
+        """Bit i is slot i's."""
+        return self.window << 8 * self.start
 
 
-def start_of(x, blocks):
-    return (x >> 32) * (blocks - 3) >> 32
+class Shape:
+    """How the bits of m slots lie in P bytes."""
+
+    def __init__(self, m, P):
+        self.m, self.P = m, P
+        self.b, self.r = m // 8, m % 8
+        self.G = P // m
+        self.k = 8 * (P % m) // m
+        self.C = 8 * self.G + self.k
+        self.Q = max(0, P - self.G * m - self.k * self.b - ((self.k + 1) * self.r + 7) // 8)
+
+    def place(self, slot, column):
+        """The bit of the shard, or None if the slot does not have the column."""
+        group, j = divmod(column, 8)
+        if group < self.G:
+            if slot < 8 * self.b:
+                return 8 * (group * self.m + slot // 8 * 8 + j) + slot % 8
+            return 8 * (group * self.m + slot) + j
+        j = column - 8 * self.G
+        singles = 8 * self.G * self.m
+        if j < self.k:
+            if slot < 8 * self.b:
+                return singles + 8 * j * self.b + slot
+            return 8 * self.P - (j + 1) * self.r + slot - 8 * self.b
+        if j == self.k and slot < 8 * self.Q:
+            return singles + 8 * self.k * self.b + slot
+        return None
 
 
-def is_bumped(bumps, start):
-    r, low, high = start % 15 + 1, bumps[start // 15] & 15, bumps[start // 15] >> 4
-    return r == low or r == high or r > low > high
+def bloom_bits(x, m, P):
+    e = Equation(x, m, BLOOM)
+    Y = e.F
+    for _ in range(11 * P // (2 * m)):
+        yield Y * 8 * P >> 64
+        Y = (Y + e.V) & M64
 
 
-# ---- Layout ----
+# ---- The reader ----
 
-class Layout:
-    """What the number of bytes of the payload, the blocks of the upper layers, and M say.
-
-    tail and last_column are the text's T and P; band and upper count blocks.
-    """
-
-    def __init__(self, payload, upper, m):
-        self.upper, self.m = upper, m
-        self.band = 4 + max(0, m - 104) // 16 if m > 64 else 0
-        self.tail = m - 16 * self.band
-        self.bumps = [(blocks + 11) // 15 for blocks in upper]
-        self.slots = m + 16 * sum(upper)
-        room = 8 * (payload - sum(self.bumps))
-        self.columns = room // self.slots
-        self.last_column = room - self.columns * self.slots
-        if self.last_column >= m:
-            self.f = m
-        elif self.band > 0 and self.last_column <= self.tail:
-            self.f = 0
-        else:
-            cut = min(m - self.last_column, 4 * self.tail) // 8
-            self.f = max(0, self.last_column - 2 - cut)
-
-    def last_layer(self, x, seed):
-        """A hash's equation: the block where its window begins, the coefficients of the window and
-        of the tail, the print, and whether it has the last column.
-        """
-        if seed >= 8:
-            x = mix(x, seed // 8)
-        key_print = print_of(x)
-        has_last = (x & M32) * self.m >> 32 < self.f
-
-        turn = key_print >> 41 + 2 * (seed % 8) & 3
-        tail = (tail_of(x) & ~3 | turn) & (1 << self.tail) - 1
-        if self.band == 0:
-            if has_last:  # slots that lack it have no coefficient; the same below
-                tail &= (1 << self.last_column) - 1
-            return 0, 0, tail, key_print, has_last
-
-        first, end, window = 0, self.band - 3, band_of(x)
-        r = self.last_column - self.tail
-        if 0 < self.f < self.m:
-            if has_last:
-                end = max(1, (r + 15) // 16 - 3)
-            else:
-                first = min(r // 16, self.band - 4)
-        block = first + ((x >> 32) * (end - first) >> 32)
-        if has_last:
-            window &= (1 << max(0, r - 16 * block)) - 1
-        return block, window, tail, key_print, has_last
+def parity(x):
+    return bin(x).count("1") & 1
 
 
-def trailer(payload, parameters):
-    check = (payload * 0x9e3779b1 & M32) >> 24 ^ ENCODING
-    for byte in parameters:
-        check ^= byte
-    return bytes([*parameters, check, ENCODING])
+@functools.lru_cache(maxsize=64)
+def columns(shard, m):
+    """Every column as a number whose bit i is slot i's. (The writer places bit by bit, so one checks the other.)"""
+    shape = Shape(m, len(shard))
+    b, r, G, k = shape.b, shape.r, shape.G, shape.k
+    found = []
+    for g in range(G):
+        group = shard[g * m:(g + 1) * m]
+        for j in range(8):
+            column = int.from_bytes(group[j:8 * b:8], "little")
+            for i in range(r):
+                column |= (group[8 * b + i] >> j & 1) << 8 * b + i
+            found.append(column)
+    everything = int.from_bytes(shard, "little")
+    for j in range(k):
+        at = G * m + j * b
+        left = everything >> 8 * len(shard) - (j + 1) * r & (1 << r) - 1
+        found.append(int.from_bytes(shard[at:at + b], "little") | left << 8 * b)
+    at = G * m + k * b
+    found.append(int.from_bytes(shard[at:at + shape.Q], "little"))
+    return found
 
 
-# ---- Writer ----
-
-class Equations:
-    """Equations in echelon form. A row's bit 0 is its pivot, bit i the i-th slot after it."""
-
-    def __init__(self, slots):
-        self.rows = [0] * slots
-        self.sums = [0] * slots
-        self.pivots = []
-
-    def add(self, at, row, key_print):
-        """Adds an equation; bit 0 of row is slot at. False if it depends on those added before.
-
-        Any order will do, but rows stay short only if at ascends.
-        """
-        while row:
-            zeros = (row & -row).bit_length() - 1
-            at += zeros
-            row >>= zeros
-            if not self.rows[at]:
-                self.rows[at], self.sums[at] = row, key_print
-                self.pivots.append(at)
-                return True
-            row ^= self.rows[at]
-            key_print ^= self.sums[at]
-        return False
-
-    def remove_from(self, count):
-        """Keeps the first count equations that were added."""
-        for at in self.pivots[count:]:
-            self.rows[at] = 0
-        del self.pivots[count:]
-
-    def solution(self):
-        """For every slot its bits of all columns."""
-        values = [0] * len(self.rows)
-        for at in sorted(self.pivots, reverse=True):
-            values[at] = self.sums[at] ^ sum_of(values, at, self.rows[at] ^ 1)
-        return values
+def in_shard(shard, m, s, x):
+    P = len(shard)
+    if s == BLOOM:
+        return all(shard[p // 8] >> p % 8 & 1 for p in bloom_bits(x, m, P))
+    shape = Shape(m, P)
+    e = Equation(x, m, s)
+    count = shape.C
+    if e.start + 8 <= shape.Q:
+        count += 1
+    values = columns(shard, m)
+    return all(parity(values[j] >> 8 * e.start & e.window) == e.F >> j & 1 for j in range(count))
 
 
-def sum_of(values, at, coefficients):
-    total = 0
-    while coefficients:
-        low = coefficients & -coefficients
-        total ^= values[at + low.bit_length() - 1]
-        coefficients ^= low
-    return total
+def block_begin(f, C, W):
+    return C * f + min(f, W)
 
 
-def upper_layer(hashes, blocks):
-    """The layer's slots and its bumps."""
-    equations, bumps = Equations(16 * blocks), bytearray()
-    with_start = [[] for _ in range(blocks - 3)]
+def check_of(filter):
+    """What the last 8 bytes must add up to."""
+    return (len(filter) * 0x9e3779b1 & M32) >> 24
+
+
+def sum_of_last_8(filter):
+    sum = 0
+    for byte in filter[-8:]:
+        sum ^= byte
+    return sum
+
+
+def read(filter, key):
+    if len(filter) < 12 or sum_of_last_8(filter) != check_of(filter):
+        return True
+    x = xxh3(key)
+    word = int.from_bytes(filter[-4:-2], "little")
+    if word % 1024 != 0:
+        shard, m, s = filter[:-4], word % 1024, word // 1024
+        if m < 8 or Shape(m, len(shard)).C > 40:
+            return True
+        return in_shard(shard, m, s, x)
+    C = word // 1024
+    S = u32(filter, len(filter) - 8)
+    N = len(filter) - 8 - 4 * (S + 1)
+    if S == 0 or C > 40 or N < 0:
+        return True
+    B = u32(filter, N + 4 * S) // 64
+    W = N - C * B
+    if W < 0:
+        return True
+    number = (x & M32) * S >> 32
+    f, s = divmod(u32(filter, N + 4 * number), 64)
+    f2 = u32(filter, N + 4 * (number + 1)) // 64
+    if f2 < f + 8 or f2 > B:
+        return True
+    return in_shard(filter[block_begin(f, C, W):block_begin(f2, C, W)], 8 * (f2 - f), s, x)
+
+
+# ---- The writer ----
+
+def solve(hashes, m, s):
+    """The values of the slots (bit j is column j's), or None if the seed does not suit."""
+    rows = {}  # by pivot
     for x in hashes:
-        with_start[start_of(x, blocks)].append(x)
-    for bucket in range(0, blocks - 3, 15):
-        failed = []
-        for r, same in enumerate(with_start[bucket:bucket + 15], 1):
-            before = len(equations.pivots)
-            at = 16 * (bucket + r - 1)
-            if all(equations.add(at, band_of(x), print_of(x)) for x in same):
-                continue
-            equations.remove_from(before)
-            failed.append(r)
-            if len(failed) == 2:
-                kept = before
-            elif len(failed) == 3:
-                equations.remove_from(kept)
+        e = Equation(x, m, s)
+        coefficients, fingerprint = e.coefficients(), e.F & (1 << (52 if e.turned else 41)) - 1
+        while coefficients:
+            pivot = coefficients.bit_length() - 1
+            if pivot not in rows:
+                rows[pivot] = coefficients, fingerprint
                 break
-        if len(failed) == 3:
-            low, high = failed[1], failed[0]
-        else:
-            low, high = ([0, 0] + failed)[-2:]
-        bumps.append(low | high << 4)
-    return equations.solution(), bumps
-
-
-def last_layer(layout, hashes, seed):
-    """The slots of the band and those of the tail, or None if the equations are not independent."""
-    equations, band = Equations(layout.m), 16 * layout.band
-    aside = max(0, layout.tail - 2)  # the tail's slots 0 and 1 come after the others
-    for block, window, tail, key_print, _ in sorted(layout.last_layer(x, seed) for x in hashes):
-        row = window << 16 * block | tail >> 2 << band | (tail & 3) << band + aside
-        if not equations.add(16 * block, row >> 16 * block, key_print):
+            coefficients ^= rows[pivot][0]
+            fingerprint ^= rows[pivot][1]
+        if coefficients == 0 and fingerprint != 0:
             return None
-    values = equations.solution()
-    return values[:band], values[band + aside:] + values[band:band + aside]
+    values = [0] * m
+    for slot in sorted(rows):
+        coefficients, value = rows[slot]
+        coefficients ^= 1 << slot
+        while coefficients:
+            other = coefficients.bit_length() - 1
+            value ^= values[other]
+            coefficients ^= 1 << other
+        values[slot] = value
+    return values
 
 
-def filter_of_hashes(hashes, length):
-    """A filter of that length, or None if there is none."""
-    upper, upper_slots, bumps = [], [], b""
-    while len(hashes) > LARGEST_LAST_LAYER:
-        if len(upper) == MOST_UPPER_LAYERS:
-            return None
-        upper.append((len(hashes) - len(hashes) // 24) // 16)
-        slots, layer_bumps = upper_layer(hashes, upper[-1])
-        bumped = [mix(x, 0) for x in hashes if is_bumped(layer_bumps, start_of(x, upper[-1]))]
-        if len(bumped) > len(hashes) // 2:
-            return None
-        upper_slots += slots
-        bumps += layer_bumps
-        hashes = bumped
-
-    m = max(1, len(hashes) + (len(hashes) // 100 if len(hashes) > 64 else 0))
-    parameters = [m] if m < 128 else [m % 256, 128 + m // 256]
-    if upper:
-        for blocks in upper:
-            parameters += blocks.to_bytes(3, "little")
-        parameters.append(240 + len(upper))
-    payload = length - len(parameters) - 3
-    layout = Layout(payload, upper, m)
-    for seed in range(256):
-        solved = last_layer(layout, hashes, seed)
-        if solved:
-            band, tail = solved
-            return (pack(layout, upper_slots + band, bumps, tail, tail + band + upper_slots)
-                    + trailer(payload, parameters + [seed]))
-    return None
+def solved_shard(values, m, P):
+    shape = Shape(m, P)
+    shard = bytearray(P)
+    for slot in range(m):
+        for column in range(shape.C + 1):
+            p = shape.place(slot, column)
+            if p is not None and values[slot] >> column & 1:
+                shard[p // 8] |= 1 << p % 8
+    return bytes(shard)
 
 
-def pack(layout, blocks, bumps, tail, all_slots):
-    """all_slots has the slots in the order in which they have the last column."""
-    out = bytearray()
-    for at in range(0, len(blocks), 16):
-        block = blocks[at:at + 16]
-        for j in range(layout.columns):
-            out += sum((block[i] >> j & 1) << i for i in range(16)).to_bytes(2, "little")
-    rest = [value >> j & 1 for j in range(layout.columns) for value in tail]
-    rest += [value >> layout.columns & 1 for value in all_slots[:layout.last_column]]
-    for at in range(0, len(rest), 8):
-        bumps += bytes([sum(rest[at + i] << i for i in range(8))])
-    return bytes(out + bumps)
+def bloom_shard(hashes, m, P):
+    shard = bytearray(P)
+    for x in hashes:
+        for p in bloom_bits(x, m, P):
+            shard[p // 8] |= 1 << p % 8
+    return bytes(shard)
+
+
+def make_shard(hashes, m, P, seeds=range(56)):
+    """The seed and the bytes."""
+    if len(hashes) <= 1000:
+        for s in seeds:
+            values = solve(hashes, m, s)
+            if values is not None:
+                return s, solved_shard(values, m, P)
+    return BLOOM, bloom_shard(hashes, m, P)
+
+
+def seal(body):
+    """Adds the last two bytes."""
+    filter = bytearray(body + bytes([0, LAST_BYTE]))
+    filter[-2] = sum_of_last_8(filter) ^ check_of(filter)
+    return bytes(filter)
+
+
+def seal_one(shard, m, s):
+    return seal(shard + (m + 1024 * s).to_bytes(2, "little"))
+
+
+def seal_many(shards, index, C, S=None):
+    """The index has numbers, and shards are all bytes before it."""
+    S = len(index) - 1 if S is None else S
+    return seal(shards + b"".join(i.to_bytes(4, "little") for i in index) + S.to_bytes(4, "little")
+                + (1024 * C).to_bytes(2, "little"))
+
+
+def by_shard(hashes, S):
+    shards = [[] for _ in range(S)]
+    for x in hashes:
+        shards[(x & M32) * S >> 32].append(x)
+    return shards
+
+
+def make_many(hashes, blocks, C, N, seeds=range(56), first=0):
+    """A filter whose shards have these numbers of blocks, in N bytes."""
+    B = first + sum(blocks)
+    W = N - C * B
+    payload, index, f = bytearray(N), [], first
+    for shard, size in zip(by_shard(hashes, len(blocks)), blocks):
+        begin, end = block_begin(f, C, W), block_begin(f + size, C, W)
+        s, payload[begin:end] = make_shard(shard, 8 * size, end - begin, seeds)
+        index.append(64 * f + s)
+        f += size
+    assert len(payload) == N
+    return seal_many(bytes(payload), index + [64 * B], C)
 
 
 def make_filter(keys, bits_per_key):
-    hashes = sorted({xxh3(key) for key in keys})
-    length = -(-math.ceil(len(hashes) * bits_per_key) // 8)
-    filter = None
-    if length >= 5 and len(hashes) <= MOST_KEYS:
-        filter = filter_of_hashes(hashes, length + 3)
-    return filter or blocked.filter_of_hashes(hashes, bits_per_key)
+    n = len(keys)
+    payload = -(-math.ceil(n * bits_per_key) // 8)
+    if n < 8 or n > 1 << 28:
+        return leveldb_filter(keys, n, bits_per_key)
+    hashes = [xxh3(key) for key in keys]
+    if n > 700:
+        S = max(2, (n + 250) // 500)
+        blocks = [max(64, -(-len(shard) // 8) * 8) // 8 for shard in by_shard(hashes, S)]
+        N = payload - 4 * (S + 1)
+        return make_many(hashes, blocks, min(40, N // sum(blocks)), N)
+    shape = Shape(n, payload)
+    if shape.Q < 8:
+        payload = -(-shape.C * n // 8)
+    if payload < 8:
+        return leveldb_filter(keys, n, bits_per_key)
+    s, shard = make_shard(hashes, n, payload)
+    return seal_one(shard, n, s)
 
 
-# ---- Reader ----
-
-class Reader:
-    """A filter that fits: its slots with the bits of all columns, and its bumps."""
-
-    def __init__(self, layout, seed, payload):
-        self.layout, self.seed = layout, seed
-        columns = layout.columns
-        blocks = sum(layout.upper) + layout.band
-        slots = [0] * (16 * blocks)
-        for at in range(blocks * columns):
-            word = payload[2 * at] | payload[2 * at + 1] << 8
-            for i in range(16):
-                slots[at // columns * 16 + i] |= (word >> i & 1) << at % columns
-        at = 2 * blocks * columns
-        self.bumps = []
-        for count in layout.bumps:
-            self.bumps.append(payload[at:at + count])
-            at += count
-        bits = [byte >> i & 1 for byte in payload[at:] for i in range(8)]
-        tail = [sum(bits[j * layout.tail + i] << j for j in range(columns))
-                for i in range(layout.tail)]
-
-        # In the order in which they have the last column: the tail, the band, the upper layers.
-        upper = 16 * sum(layout.upper)
-        self.slots = tail + slots[upper:] + slots[:upper]
-        for i in range(layout.last_column):
-            self.slots[i] |= bits[columns * layout.tail + i] << columns
-
-    def may_contain(self, x):
-        layout = self.layout
-        first = layout.m
-        for blocks, bumps in zip(layout.upper, self.bumps):
-            start = start_of(x, blocks)
-            if not is_bumped(bumps, start):
-                at = first + 16 * start
-                total, has_last = sum_of(self.slots, at, band_of(x)), at + 64 <= layout.last_column
-                return self.solves(total, print_of(x), has_last)
-            first += 16 * blocks
-            x = mix(x, 0)
-        block, window, tail, key_print, has_last = layout.last_layer(x, self.seed)
-        total = sum_of(self.slots, layout.tail + 16 * block, window) ^ sum_of(self.slots, 0, tail)
-        return self.solves(total, key_print, has_last)
-
-    def solves(self, total, key_print, has_last):
-        return (total ^ key_print) & (1 << self.layout.columns + has_last) - 1 == 0
+RIBBON = Encoding(make_filter, {LAST_BYTE: read})
 
 
-@functools.lru_cache(maxsize=1)
-def reader_of(filter):
-    """None if the filter does not fit."""
-    # With bytes before a short filter's first, its payload comes out as less than 4 bytes.
-    before = 64
-    padded = bytes(before) + filter
-    at = len(padded) - 3
-    seed = padded[at]
-    at -= 1
-    upper = []
-    if padded[at] >= 240:
-        count = padded[at] - 240
-        at -= 3 * count
-        upper = [int.from_bytes(padded[at + 3 * i:at + 3 * i + 3], "little") for i in range(count)]
-        at -= 1
-    m = padded[at]
-    if m >= 128:
-        at -= 1
-        m = (m - 128) * 256 + padded[at]
-    payload = at - before
-    if payload < 4 or m == 0 or len(upper) > MOST_UPPER_LAYERS or min(upper, default=4) < 4:
-        return None
-    if filter[payload:] != trailer(payload, filter[payload:-2]):
-        return None
-    layout = Layout(payload, upper, m)
-    if not 1 <= layout.columns <= MOST_COLUMNS:
-        return None
-    return Reader(layout, seed, filter[:payload])
+# ---- Keys whose hash is chosen: XXH3 of 8 bytes takes every value once ----
+
+def key_of_hash(h):
+    inverse = pow(PRIME_MX2, -1, 1 << 64)
+    x = h ^ h >> 28 ^ h >> 56
+    x = x * inverse & M64
+    x ^= (x >> 35) + 8
+    x = x * inverse & M64
+    for _ in range(63):  # the step's 64th power changes nothing
+        x ^= rotl64(x, 49) ^ rotl64(x, 24)
+    x ^= u64(SECRET, 8) ^ u64(SECRET, 16)
+    key = (x >> 32).to_bytes(4, "little") + (x & M32).to_bytes(4, "little")
+    assert xxh3(key) == h
+    return key
 
 
-def may_contain(filter, key):
-    reader = reader_of(filter)
-    return reader is None or reader.may_contain(xxh3(key))
+def number64(random):
+    return int.from_bytes(random.bytes(8), "little")
 
 
-ENCODINGS = Encoding(make_filter, {ENCODING: may_contain, blocked.ENCODING: blocked.may_contain})
+# ---- Cases of filters that are made ----
+
+NOBODY = [b"", b"a", b"hello", b"user0000000000000001"]
+
+
+def made(name, bits_per_key, keys, random, absent=4):
+    return filter_case(name, bits_per_key, keys, random.small_keys(absent))
+
+
+def example(random):
+    letters = [b"%c" % c for c in b"abcdefghijklmnop"]
+    yield filter_case("example/ribbon", 9, letters[:9], letters)
+    yield filter_case("example/hello", 10, [b"hello"], letters[:4])
+
+
+def numbers(random):
+    """Every number of keys from 0 to 70."""
+    for n in range(71):
+        yield made("numbers/n%d" % n, (10, 3.6, 7.25, 18)[n % 4], random.small_keys(n), random)
+    for bits_per_key in (2, 4.9, 11.3, 40):
+        for n in range(71):
+            yield digest_case("varlen", bits_per_key, n, seed=random.number(1 << 20), absent_count=100)
+
+
+def settings(random):
+    """2 to 40 bits."""
+    for n in (8, 12, 33):
+        for bits_per_key in (2, 2.5, 3, 5.5, 6, 7.9, 8.1, 12.75, 15, 16.1, 20, 24, 29.97, 33.3, 39, 39.9, 40):
+            yield made("settings/b%s/n%d" % (bits_per_key, n), bits_per_key, random.small_keys(n), random)
+    for n in (75, 128, 255, 256, 257, 500, 697, 698, 699, 700):
+        for bits_per_key in (2, 3.1, 6, 7.6, 9.9, 10, 13.5, 16.4, 22, 31.7, 39.95, 40):
+            yield digest_case("splitmix_le64", bits_per_key, n, seed=random.number(1 << 20), absent_count=200,
+                              name="settings/%s/b%s/n%d")
+
+
+def many(random):
+    """More than 700 keys."""
+    for n in (701, 702, 749, 750, 751, 1249, 1250, 1251, 1749, 1750, 2000):
+        for bits_per_key in (2, 5.3, 10, 16.7, 40):
+            if n < 1300 or bits_per_key in (5.3, 10):
+                yield digest_case("user_dec16", bits_per_key, n, seed=random.number(1 << 20), absent_count=300)
+    yield digest_case("dec", 9.9, 3500, absent_count=1000)
+    yield digest_case("splitmix_le64", 10, 5000, absent_count=1000)
+
+
+def column(random):
+    """Q, the P of column C, around 8 and more, for every r."""
+    for n in (64, 71, 79, 95, 96, 97, 98, 99, 100, 101, 102, 103, 140, 203, 333):
+        wanted = {0, 6, 7, 8, 9, 10, n // 8 - 1, n // 8}
+        for P in range(n // 4 + 2, 3 * n // 2):  # at least 2 bits per key
+            Q = Shape(n, P).Q
+            bits_per_key = round((8 * P - 4) / n, 4)
+            if Q in wanted and -(-math.ceil(n * bits_per_key) // 8) == P and random.number(4) == 0:
+                wanted.discard(Q)
+                yield digest_case("dec", bits_per_key, n, seed=random.number(1 << 20), absent_count=100,
+                                  name="column/Q%d/%%s/b%%s/n%%d" % Q)
+    for n in (80, 81, 87, 96):
+        P = next(P for P in range(n + n // 8, 2 * n) if Shape(n, P).Q >= 8)
+        bits_per_key = round((8 * P - 4) / n, 3)
+        yield made("column/b%s/n%d" % (bits_per_key, n), bits_per_key, random.small_keys(n), random)
+
+
+def left(random):
+    """r = 0 to 7 slots left, with 0 to 7 single columns."""
+    for r in range(8):
+        for k in range(8):
+            n = (16, 56, 64, 120)[(r + k) % 4] + r
+            bits_per_key = 8 * (r % 3) + k + 0.01
+            if bits_per_key >= 2:
+                yield digest_case("splitmix_le64", bits_per_key, n, seed=random.number(1 << 20), absent_count=100,
+                                  name="left/r%d/k%d/%%s/b%%s/n%%d" % (r, k))
+
+
+def few_bytes(random):
+    """A payload around 8 bytes; some have 8 before they are shortened, and less after."""
+    for n, bits_per_key in ((8, 7), (8, 7.1), (8, 8), (9, 6.3), (9, 7), (9, 7.2), (13, 4.3), (13, 4.9), (21, 2.9),
+                            (21, 3), (22, 2.6), (22, 2.9), (23, 2.7), (24, 2.7), (26, 2.4), (28, 2), (28, 2.05),
+                            (28, 2.3), (29, 2), (30, 2.9), (31, 2), (32, 2), (33, 2), (7, 40)):
+        yield made("few_bytes/b%s/n%d" % (bits_per_key, n), bits_per_key, random.small_keys(n), random)
+
+
+def rounded(random):
+    """Products that are above a whole number of bytes only before, or only after, a double rounds them."""
+    exact, inexact = 0, 0
+    for n in list(range(9, 60)) + list(range(701, 760)):
+        for hundredths in range(200, 4000):
+            if n * hundredths % 800 == 0:
+                bits_per_key = hundredths / 100
+                product, true = n * bits_per_key, n * Fraction(bits_per_key)
+                if product > n * hundredths // 100:
+                    kind, exact = "above", exact + 1
+                    wanted = exact % 16 == 1 and exact < 320
+                elif true > product:
+                    kind, inexact = "below", inexact + 1
+                    wanted = inexact % 40 == 1 and inexact < 800
+                else:
+                    continue
+                if wanted:
+                    yield digest_case("splitmix_le64", bits_per_key, n, absent_count=50,
+                                      name="rounded/" + kind + "/%s/b%s/n%d")
+
+
+def duplicates(random):
+    key = b"again"
+    for n in (7, 8, 9, 63, 64, 65, 100):
+        yield made("duplicates/one/n%d" % n, 10, [key] * n, random)
+    for n in (701, 1000, 1001, 1002):
+        yield made("duplicates/one/n%d" % n, 7, [b""] * n, random)
+    for n in (8, 15, 64, 71, 130, 700, 701, 1251, 2001):
+        for bits_per_key in (4.6, 12):
+            yield digest_case("pairs_le64", bits_per_key, n, start=2 * random.number(1000) + n % 2, absent_count=100)
+    for n in (8, 12, 20, 40, 64, 66, 70, 99):
+        few = random.small_keys(3 + n // 3)
+        keys = [few[random.number(len(few))] for _ in range(n)]
+        yield made("duplicates/some/n%d" % n, 9.3, keys, random)
+        yield made("duplicates/some/sorted/n%d" % n, 9.3, sorted(keys), random)
+
+
+def edges(random):
+    """Hashes with few bits that differ from others."""
+    hashes = [0, 1, 2, 3, M64, M64 - 1, 1 << 31, 1 << 32, (1 << 32) - 1, 1 << 62, 1 << 63, (1 << 63) - 1, (1 << 63) + 1,
+              0xffffffff00000000, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa, pow(0x9e3779b97f4a7c15 * 7, -1, 1 << 64)]
+    probes = [key_of_hash(h) for h in hashes]
+    for n in (8, 17, 40, 57, 64, 65, 72, 80):
+        for bits_per_key in (5, 11.4):
+            yield filter_case("edges/all/b%s/n%d" % (bits_per_key, n), bits_per_key,
+                              (probes + random.small_keys(n))[:n], probes)
+    for h in hashes:
+        for n in (8, 19):
+            keys = [key_of_hash(h)] + random.small_keys(n - 1)
+            yield filter_case("edges/%016x/n%d" % (h, n), 8.5, keys, probes[:3])
+
+
+def seeds(random):
+    """Filters for all seeds. A key whose hash ends in n zeros has no coefficient, unless its first slots turn."""
+    for s in range(56):
+        n = 8 + s % 5
+        while True:
+            x = number64(random) >> n << n
+            if [g for g in range(7) if Equation(x, n, 8 * g).turned][:1] != [s // 8]:
+                continue
+            for _ in range(20):
+                keys = [key_of_hash(x)] + random.small_keys(n - 1)
+                hashes = [xxh3(key) for key in keys]
+                if make_shard(hashes, n, 8)[0] == s:
+                    break
+            else:
+                continue
+            break
+        yield made("seeds/%d" % s, 8, keys, random)
+    found = 0
+    while found < 6:
+        keys = random.small_keys(9 + found)
+        if 8 <= make_shard([xxh3(key) for key in keys], len(keys), 8)[0] < BLOOM:
+            found += 1
+            yield made("seeds/found/%d" % found, 9, keys, random)
+    # In 8 slots, with seed 0, these have no coefficient, and bits 0 to 40 of F are 0; others are not. The first three
+    # turn, so seed 0 does not suit; the others do not. Short vectors of a lattice found them.
+    for i, x in enumerate((0x0b2ecb66bda67773, 0x7afb8c5a50826bd8, 0xd533652dcd6241d1,
+                           0x257d7d1d51d2ea00, 0x519ac6c413678b00, 0x61166b46e1a20c00)):
+        others = None
+        while others is None or solve([xxh3(key) for key in others], 8, 0) is None:
+            others = random.small_keys(7)
+        s = make_shard([x] + [xxh3(key) for key in others], 8, 8)[0]
+        assert Equation(x, 8, 0).window == 0 and (s != 0) == (i < 3)
+        yield made("seeds/no_coefficient/%d" % i, 8.2, [key_of_hash(x)] + others, random)
+
+
+def crowded(random, count, m, number=0, S=1):
+    """Keys that begin in the upper half of m slots, with every seed that a writer tries, in one of S shards."""
+    keys = []
+    half = max(0, m - 57) // 8 // 2 + 1
+    while len(keys) < count:
+        x = number64(random)
+        if (x & M32) * S >> 32 == number and all(Equation(x, m, 8 * g).start >= half for g in range(7)):
+            keys.append(key_of_hash(x))
+    return keys
+
+
+def bloom(random):
+    """No seed suits one shard."""
+    top = [key_of_hash(x) for x in (1 << 63, 1 << 62, 3 << 62)]
+    for n in (8, 9, 15, 33, 63):
+        for bits_per_key in (8, 10.7):
+            yield made("bloom/b%s/n%d" % (bits_per_key, n), bits_per_key, top[:1] + random.small_keys(n - 1), random, 8)
+    for n in (64, 65, 66, 71, 72, 73):
+        yield made("bloom/three/n%d" % n, 7.7, top + random.small_keys(n - 3), random, 8)
+    for n, bits_per_key in ((65, 2), (71, 6), (97, 10), (100, 2.2), (103, 40), (128, 8), (160, 4.95)):
+        yield made("bloom/crowded/n%d" % n, bits_per_key, crowded(random, n, n), random, 8)
+    for bits_per_key in (2, 3.3, 8, 17.8, 39.9):
+        keys = top[:1] + random.small_keys(19)
+        yield made("bloom/two/b%s" % bits_per_key, bits_per_key, keys, random, 8)
+
+
+def keys_of_shard(random, number, S, count):
+    keys = []
+    while len(keys) < count:
+        key = random.bytes(1 + random.number(2))
+        if (xxh3(key) & M32) * S >> 32 == number:
+            keys.append(key)
+    return keys
+
+
+def bloom_of_many(random):
+    """No seed suits a shard, or it has more than 1000 keys."""
+    for q in (999, 1000, 1001, 1008, 1009):
+        for number in {0, q % 3} if q in (1000, 1001) else {1}:
+            few = keys_of_shard(random, number, 3, 5)
+            keys = [few[i * i % 5] for i in range(q)]
+            for other in {0, 1, 2} - {number}:
+                keys += keys_of_shard(random, other, 3, 7) * 20
+            yield made("bloom_of_many/q%d/%d" % (q, number), 5.4, keys[:1250], random, 8)
+    for number in (0, 1):
+        keys = crowded(random, 300, 352, number, 2) + keys_of_shard(random, number, 2, 52)
+        keys += keys_of_shard(random, 1 - number, 2, 30) * 13
+        yield made("bloom_of_many/crowded/%d" % number, 8, keys, random, 8)
+    for S, n in ((2, 701), (3, 1250)):
+        for number in range(S):
+            keys = keys_of_shard(random, number, S, 1) * n
+            yield made("bloom_of_many/empty/S%d/%d" % (S, number), 6.3, keys, random, 6)
+
+
+# ---- Cases of filters that are inputs ----
+
+def probes_for(random, filter, tries=200):
+    """Keys of both answers, if there are some."""
+    kinds = {True: [], False: []}
+    for _ in range(tries):
+        key = random.bytes(1 + random.number(6))
+        kinds[RIBBON.may_contain(filter, key)].append(key)
+        if min(len(kinds[True]), len(kinds[False])) >= 3:
+            break
+    return kinds[True][:3] + kinds[False][:3]
+
+
+def small_filters(random):
+    """Some that writers make, with their keys."""
+    for n, bits_per_key in ((8, 8), (13, 10), (64, 4.8), (75, 3.9)):
+        keys = random.small_keys(n)
+        yield "one/n%d" % n, make_filter(keys, bits_per_key), keys
+    keys = [key_of_hash(1 << 63)] + random.small_keys(10)
+    yield "bloom", make_filter(keys, 8.3), keys
+    keys = random.small_keys(60)
+    yield "many", make_many([xxh3(key) for key in keys], [8, 9], 4, 4 * 17 + 10), keys
+
+
+def check_byte(random):
+    for name, filter, keys in small_filters(random):
+        probes = keys[:1] + random.small_keys(3)
+        for x in [1 << i for i in range(8)] + [1 + random.number(255)]:
+            if "n13" in name or "many" in name or x in (1, 128):
+                wrong = bytearray(filter)
+                wrong[-2] ^= x
+                yield match_case("check/%s/%02x" % (name, x), bytes(wrong), probes)
+
+
+def flip(random):
+    """Bits of the trailer, of the last 8 bytes and before."""
+    for name, filter, keys in small_filters(random):
+        for bit in range(8 * 8):
+            if bit < 16 or random.number(4) == 0:
+                changed = bytearray(filter)
+                changed[-1 - bit // 8] ^= 1 << bit % 8
+                yield match_case("flip/%s/%d" % (name, bit), bytes(changed), keys[:2] + random.small_keys(2))
+                if bit >= 16:
+                    changed = seal(changed[:-2])
+                    yield match_case("flip/sealed/%s/%d" % (name, bit), changed,
+                                     keys[:2] + probes_for(random, changed))
+
+
+def payload_flip(random):
+    """A bit of the payload, and keys whose answers it changes."""
+    for name, filter, keys in small_filters(random):
+        end = len(filter) - (20 if name == "many" else 4)
+        for i in range(8):
+            bit = random.number(8 * end)
+            changed = bytearray(filter)
+            changed[bit // 8] ^= 1 << bit % 8
+            changed = seal(bytes(changed[:-2]))
+            lost = [key for key in keys if not RIBBON.may_contain(changed, key)]
+            yield match_case("payload_flip/%s/%d/%d" % (name, i, bit), changed,
+                             lost[:3] + keys[:2] + random.small_keys(2))
+
+
+def cut(random):
+    """Bytes that are missing or too many, at either end; with the check byte as it was, and made right."""
+    for name, filter, keys in small_filters(random):
+        probes = keys[:1] + random.small_keys(3)
+        for count in (1, 2, 4, 8):
+            yield match_case("cut/begin/%s/%d" % (name, count), filter[count:], probes)
+            yield match_case("cut/end/%s/%d" % (name, count), filter[:-count], probes)
+            yield match_case("cut/before/%s/%d" % (name, count), random.bytes(count) + filter, probes)
+            yield match_case("cut/after/%s/%d" % (name, count), filter + random.bytes(count), probes)
+            for kind, body in (("begin", filter[count:-2]), ("before", random.bytes(count) + filter[:-2])):
+                sealed = seal(body)
+                yield match_case("cut/sealed/%s/%s/%d" % (kind, name, count), sealed,
+                                 keys[:1] + probes_for(random, sealed))
+
+
+def short(random):
+    probes = NOBODY
+    for size in range(2, 15):
+        yield match_case("short/zero/%d" % size, seal(bytes(size - 2)), probes)
+        body = bytes(max(0, size - 4)) + b"\x08\x00"
+        yield match_case("short/one/%d" % size, seal(body[-size + 2:] if size > 2 else b""), probes)
+        body = random.bytes(max(0, size - 4)) + b"\x09\x0c"
+        yield match_case("short/random/%d" % size, seal(body[-size + 2:] if size > 2 else b""), probes)
+    for name, filter in (("none", b""), ("byte", b"\x72"), ("last", b"\x72\x72")):
+        yield match_case("short/" + name, filter, probes)
+
+
+def last_byte(random):
+    filter = make_filter(random.small_keys(12), 10)
+    for byte in (0, 1, 30, 31, 0x32, 0x52, 0x62, 0x70, 0x71, 0x73, 0x76, 0x7a, 0xf2, 0xff):
+        changed = filter[:-1] + bytes([byte])
+        yield match_case("last_byte/%02x" % byte, changed, random.small_keys(4))
+        changed = bytearray(changed)
+        changed[-2] = 0
+        changed[-2] = sum_of_last_8(changed) ^ check_of(changed)
+        yield match_case("last_byte/sealed/%02x" % byte, bytes(changed), random.small_keys(4))
+
+
+def bounds_of_one(random):
+    """m below 8, C above 40."""
+    for m in (1, 2, 6, 7, 8, 9):
+        for P in (8, 40 * m // 8, 40 * m // 8 + 1):
+            if P >= 8:
+                for s in (0, 63):
+                    filter = seal_one(random.bytes(P), m, s)
+                    yield match_case("bounds/m%d/P%d/s%d" % (m, P, s), filter, random.small_keys(4))
+    for m in (8, 15, 20, 64, 71, 72):
+        limit = -(-41 * m // 8)  # the least number of P with 41 columns
+        for P in (limit - 1, limit):
+            for s in (0, 40, 63):
+                yield match_case("bounds/C/m%d/P%d/s%d" % (m, P, s), seal_one(random.bytes(P), m, s),
+                                 random.small_keys(4))
+    yield match_case("bounds/C/huge", seal_one(random.bytes(400), 8, 3), random.small_keys(4))
+
+
+def bounds_of_many(random):
+    """S = 0, C above 40, the index before the filter, W negative, f' below f + 8 or above B."""
+    def case(name, shards, index, C, S=None):
+        filter = seal_many(shards, index, C, S)
+        return match_case("bounds_of_many/" + name, filter, probes_for(random, filter, 40) or NOBODY)
+
+    for size in (0, 4, 20):
+        yield case("S0/%d" % size, random.bytes(size), [64 * 8], 2, 0)
+    yield case("S1", random.bytes(20), [0, 64 * 8], 2)
+    for C in (38, 39, 40, 41, 42, 63):
+        for more in (0, 3, 8, 9):
+            yield case("C%d/W%d" % (C, more), random.bytes(C * 8 + more), [5, 64 * 8], C)
+            yield case("C%d/bloom/W%d" % (C, more), random.bytes(C * 8 + more), [63, 64 * 8], C)
+    for S in (2, 3, 4, 5, 6, 7, 50, 1 << 16, (1 << 30) - 1, 1 << 30, 1 << 31, M32):
+        yield case("index/%d" % S, bytes(0), [64 * 8 * i for i in range(5)], 0, S)
+        yield case("index/bytes/%d" % S, random.bytes(12), [64 * 8 * i for i in range(3)], 0, S)
+    for size in (1, 2, 3):
+        yield case("index/odd/%d" % size, random.bytes(size), [0, 64 * 8], 0, 2)
+        yield case("index/fits/%d" % size, random.bytes(size), [0, 64 * 8], 0, 1)
+    for C in (1, 2, 3, 7):
+        for W in (-2, -1, 0, 1, 2):
+            for last in (64 * 17, 64 * 17 + 63):
+                yield case("W%d/C%d/last%d" % (W, C, last), random.bytes(17 * C + W), [3, 64 * 8 + 1, last], C)
+    for f, f2 in ((0, 6), (0, 7), (0, 8), (0, 9), (4, 11), (4, 12), (12, 20), (12, 21), (13, 20), (20, 20), (20, 4),
+                  (0, 20), (0, 21), (3, 1 << 25)):
+        for C in (0, 2):
+            index = [64 * f + 7, 64 * f2 + 9, 64 * 20]
+            yield case("blocks/C%d/%d-%d" % (C, f, f2), random.bytes(20 * C + 11), index, C)
+            index = [64 * 30 + 63, 64 * f + 63, 64 * f2 + 9, 64 * 20]
+            yield case("blocks/bloom/C%d/%d-%d" % (C, f, f2), random.bytes(20 * C + 11), index, C)
+    for B in (0, 1, 7, 8, 1000, 1 << 20, (1 << 26) - 1):
+        for s in (0, 50, 63):
+            yield case("B%d/C0/s%d" % (B, s), random.bytes(30), [s, 64 * B], 0)
+    yield case("overlap", random.bytes(60), [1, 64 * 10, 64 * 2, 64 * 25], 2)
+
+
+def random_one(random):
+    """Payloads by chance, of many shapes."""
+    for i in range(150):
+        m = (8 + random.number(16), 8 + random.number(70), 8 + random.number(1016), 56 + random.number(20))[i % 4]
+        C = random.number(41) if m < 40 else random.number(12 if m < 100 else 4)
+        P = max(8, (C * m + random.number(m)) // 8)
+        s = 63 if i % 7 == 0 else random.number(64)
+        kind = random.number(8)
+        payload = random.bytes(P) if kind > 1 else [b"\0", b"\xff"][kind] * P
+        if s == 63 and kind > 1:
+            payload = (int.from_bytes(payload, "big") | int.from_bytes(random.bytes(P), "big")
+                       | int.from_bytes(random.bytes(P), "big")).to_bytes(P, "big")
+        filter = seal_one(payload, m, s)
+        yield match_case("random_one/%d/m%d/C%d/s%d" % (i, m, C, s), filter, probes_for(random, filter))
+    for m, s in ((1023, 5), (1023, 63), (1023, 0), (1022, 62), (1016, 1)):
+        filter = seal_one(random.bytes(m // 4 + 9), m, s)
+        yield match_case("random_one/m%d/s%d" % (m, s), filter, probes_for(random, filter))
+
+
+def random_many(random):
+    for i in range(100):
+        S = 1 + random.number((2, 5, 10, 50)[i % 4])
+        f, index = random.number(3), []
+        for _ in range(S):
+            index.append(64 * f + (63 if random.number(4) == 0 else random.number(64)))
+            f += 8 + random.number((1, 3, 9)[i % 3])
+        C = random.number(4) if i % 8 else random.number(41) // S
+        W = (0, random.number(f + 1), random.number(f + 1), random.number(f + 1), f, f + random.number(9))[i % 6]
+        if i % 10 == 9:
+            f += random.number(9)
+        shards = random.bytes(C * f + W)
+        if i % 5 == 0:
+            shards = bytes(a | random.number(256) for a in shards)
+        filter = seal_many(shards, index + [64 * f + random.number(64)], C)
+        yield match_case("random_many/%d/S%d/C%d/W%d" % (i, S, C, W), filter, probes_for(random, filter))
+
+
+def built_one(random):
+    """Solutions that no writer chooses: other seeds, more slots than keys, more columns, any number of P."""
+    for i in range(64):
+        m = 8 + random.number((12, 60, 150)[i % 3])
+        keys = random.small_keys(2 + random.number(min(m // 2, 20)))
+        hashes = [xxh3(key) for key in keys]
+        P = min(8 + random.number(5 * m), (41 * m - 1) // 8)
+        s, shard = make_shard(hashes, m, P, range(i, min(i + 1, BLOOM)))
+        yield built("built_one/%d/m%d/P%d" % (i, m, P), seal_one(shard, m, s), keys, 4, random)
+
+
+def built(name, filter, keys, tail, random):
+    assert all(RIBBON.may_contain(filter, key) for key in keys)
+    for _ in range(50 if len(filter) > tail else 0):  # a bit that denies a key
+        bit = random.number(8 * (len(filter) - tail))
+        changed = bytearray(filter)
+        changed[bit // 8] ^= 1 << bit % 8
+        changed = seal(bytes(changed[:-2]))
+        lost = [key for key in keys if not RIBBON.may_contain(changed, key)]
+        if lost:
+            return match_case(name + "/flip%d" % bit, changed, lost[:3] + keys[:5] + random.small_keys(2))
+    return match_case(name, filter, keys[:8] + random.small_keys(2))
+
+
+def built_many(random):
+    for i in range(60):
+        blocks = [8 + random.number((1, 2, 8)[i % 3]) for _ in range(1 + i % 5)]
+        first = random.number(3)
+        B = first + sum(blocks)
+        C = (0, 1, 3, 7, 8, 9, 16, 40)[i % 8] if len(blocks) < 3 or i % 8 < 4 else 2
+        W = (0, random.number(B), B // 2 + 5, B - 1, B, B + 3)[i % 6]
+        keys = random.small_keys(10 * len(blocks))
+        filter = make_many([xxh3(key) for key in keys], blocks, C, C * B + W, [random.number(63)], first)
+        yield built("built_many/%d/C%d/W%d" % (i, C, W), filter, keys, 8 + 4 * (len(blocks) + 1), random)
+    for i, (blocks, C, more) in enumerate((([8], 40, 0), ([9], 40, 2), ([8, 8], 40, 0), ([12, 8], 40, -8),
+                                           ([8, 9], 39, 0), ([8, 9], 39, -9), ([20], 0, 0), ([20], 0, -5),
+                                           ([8, 16, 8], 31, 0))):
+        keys = random.small_keys(10 * len(blocks))
+        W = sum(blocks) + more
+        filter = make_many([xxh3(key) for key in keys], blocks, C, C * sum(blocks) + W, [random.number(63)])
+        for j in range(2):
+            yield built("built_many/most/%d/%d" % (i, j), filter, keys, 8 + 4 * (len(blocks) + 1), random)
+
+
+def zero_bits(random):
+    """Bits that are 0 in filters of writers, set: answers are the same."""
+    for m, P in ((9, 11), (13, 14), (23, 31), (67, 50), (71, 63), (73, 27)):
+        keys = random.small_keys(m // 2)
+        s, shard = make_shard([xxh3(key) for key in keys], m, P)
+        shape = Shape(m, P)
+        used = {shape.place(slot, column) for slot in range(m) for column in range(shape.C + 1)}
+        free = [p for p in range(8 * P) if p not in used]
+        changed = bytearray(shard)
+        for p in free:
+            changed[p // 8] |= 1 << p % 8
+        filter = seal_one(bytes(changed), m, s)
+        assert all(RIBBON.may_contain(filter, key) for key in keys)
+        yield match_case("zero_bits/m%d" % m, filter, keys[:4] + probes_for(random, filter))
+    keys = random.small_keys(60)
+    filter = make_many([xxh3(key) for key in keys], [8, 9], 4, 4 * 17 + 10)
+    for bit in range(16):
+        changed = bytearray(filter)
+        changed[-4 + bit // 8] |= 1 << bit % 8
+        changed = seal(bytes(changed[:-2]))
+        yield match_case("zero_bits/columns/%d" % bit, changed, keys[:3] + probes_for(random, changed))
+    for bit in range(6):
+        changed = bytearray(filter)
+        changed[-12] |= 1 << bit
+        changed = seal(bytes(changed[:-2]))
+        yield match_case("zero_bits/last_seed/%d" % bit, changed, keys[:3] + random.small_keys(3))
+
+
+FAMILIES = [example, numbers, settings, many, column, left, few_bytes, rounded, duplicates, edges, seeds, bloom,
+            bloom_of_many, check_byte, flip, payload_flip, cut, short, last_byte, bounds_of_one, bounds_of_many,
+            random_one, random_many, built_one, built_many, zero_bits]
 
 if __name__ == "__main__":
-    main(__doc__, ENCODINGS, ())
+    main("usage: ribbon.py > ribbon.jsonl, or ribbon.py check < ribbon.jsonl", RIBBON, FAMILIES)

@@ -99,7 +99,6 @@ type Kind struct {
 // Kinds lists one kind of each encoding.
 var Kinds = []Kind{
 	kind("exact", policy.EncodingBloom, policy.NewBloom),
-	kind("blocked", policy.EncodingBlocked, policy.NewBlockedBloom),
 	kind("ribbon", policy.EncodingRibbon, policy.NewRibbon),
 }
 

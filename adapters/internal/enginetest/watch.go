@@ -4,6 +4,9 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -63,4 +66,14 @@ func sum(answers map[Label]policy.Counters) (s policy.Counters) {
 		s.MayContain += c.MayContain
 	}
 	return s
+}
+
+// requireOnly requires that only filters of a kind have answered. Those of few keys may be of
+// LevelDB's encoding.
+func requireOnly(t *testing.T, answers map[Label]policy.Counters, kind Kind) {
+	t.Helper()
+	for label := range answers {
+		require.Equal(t, "mine", label.Name)
+		require.Contains(t, []policy.Encoding{kind.Encoding, policy.EncodingBloom}, label.Encoding)
+	}
 }

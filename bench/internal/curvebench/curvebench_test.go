@@ -25,29 +25,25 @@ import (
 // others.
 func TestSized(t *testing.T) {
 	all := policytest.Keys(policytest.Rand(t, 1), 2500)
-	for _, p := range []policy.Policy{
-		policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewBlockedBloom(7.5)),
-	} {
-		const capacity = 1000
-		b := sized{p, capacity}.NewBuilder()
-		for _, n := range []int{1, 300, 1000, 1001, 2000, 2500, 999} {
-			for _, key := range all[:n] {
-				b.Add(key)
-			}
-			filter := b.Finish([]byte("x"))[1:]
-			size := p.(interface{ FilterSize(int) uint64 }).FilterSize(capacity)
-			require.Len(t, filter, int(size))
-			info, err := policy.Parse(filter)
-			require.NoError(t, err)
-			bits := map[uint64]bool{}
-			for _, key := range all[:n] {
-				for _, bit := range info.Probes(nil, key) {
-					bits[bit] = true
-					require.NotZero(t, info.Payload[bit/8]&(1<<(bit%8)))
-				}
-			}
-			require.Equal(t, len(bits), info.Ones(), "%d keys", n)
+	p := policytest.Must(policy.NewBloom(10))
+	const capacity = 1000
+	b := sized{p, capacity}.NewBuilder()
+	for _, n := range []int{1, 300, 1000, 1001, 2000, 2500, 999} {
+		for _, key := range all[:n] {
+			b.Add(key)
 		}
+		filter := b.Finish([]byte("x"))[1:]
+		require.Len(t, filter, int(p.FilterSize(capacity)))
+		info, err := policy.Parse(filter)
+		require.NoError(t, err)
+		bits := map[uint64]bool{}
+		for _, key := range all[:n] {
+			for _, bit := range info.Probes(nil, key) {
+				bits[bit] = true
+				require.NotZero(t, info.Payload[bit/8]&(1<<(bit%8)))
+			}
+		}
+		require.Equal(t, len(bits), info.Ones(), "%d keys", n)
 	}
 }
 
@@ -72,7 +68,7 @@ func TestRun(t *testing.T) {
 	records, err := measured()
 	require.NoError(t, err)
 	require.Equal(t, []string{"tuned", "ribbon"}, c.static())
-	require.Len(t, records, 3*2+2*4+2*4)
+	require.Len(t, records, 3*1+2*3+2*3)
 	for _, r := range records {
 		require.Len(t, r.Runs, c.Runs)
 		falsePositives, queries := 0, 0
@@ -91,18 +87,18 @@ func TestRun(t *testing.T) {
 				(r.Bits*float64(r.Capacity))), float64(r.K)), r.Textbook, 0.01)
 		}
 	}
-	blocked := slices.Clone(records)
-	blocked = slices.DeleteFunc(blocked, func(r Record) bool { return r.Kind != "blocked" })
+	ribbon := slices.Clone(records)
+	ribbon = slices.DeleteFunc(ribbon, func(r Record) bool { return r.Kind != "ribbon" })
 	c.Kinds = slices.DeleteFunc(slices.Clone(c.Kinds), func(k kind.Kind) bool {
-		return k.Name != "blocked"
+		return k.Name != "ribbon"
 	})
 	again, err := c.Run(context.Background())
 	require.NoError(t, err)
-	require.Equal(t, blocked, again)
+	require.Equal(t, ribbon, again)
 	c.Seed = 2
 	other, err := c.Run(context.Background())
 	require.NoError(t, err)
-	require.NotEqual(t, blocked[1].Runs, other[1].Runs)
+	require.NotEqual(t, ribbon[1].Runs, other[1].Runs)
 }
 
 func TestSummary(t *testing.T) {
@@ -120,7 +116,7 @@ func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	interrupted := errors.New("interrupted")
 	c := config()
-	c.Kinds = c.Kinds[2:] // blocked and ribbon, whose predictions are quick
+	c.Kinds = []kind.Kind{kind.Exact, c.Kinds[2]}
 	c.Progress = func(step, _ int, _ string) {
 		if step == 4 {
 			cancel(interrupted)
@@ -168,8 +164,8 @@ func TestDraw(t *testing.T) {
 			texts += string(data)
 		}
 	}
-	for _, want := range []string{"exact, 10 bits per key", "blocked, 10 bits per key",
-		"capacity", "target", "a run", "textbook", "predicted", "ribbon", "1k keys per filter"} {
+	for _, want := range []string{"exact, 10 bits per key", "target",
+		"capacity", "a run", "textbook", "predicted", "ribbon", "1k keys per filter"} {
 		require.Contains(t, texts, want)
 	}
 	require.NotContains(t, decoded.String(), "NaN")

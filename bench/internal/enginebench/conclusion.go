@@ -50,11 +50,9 @@ func (o *Outcome) conclusion() []string {
 		}
 	}
 	advice := fmt.Sprintf("Use %s (%s)", best.Name, best.Constructor)
-	for _, k := range kind.All {
-		if k.Encoding != best.Encoding &&
-			(k.Name == compatible.Name || k.Use != "" && better(gain, len(o.Engines), k, best)) {
-			advice += fmt.Sprintf(", or %s (%s) %s", k.Name, k.Constructor, k.Use)
-		}
+	if compatible.Name != best.Name {
+		advice += fmt.Sprintf(", or %s (%s) %s", compatible.Name, compatible.Constructor,
+			compatible.Use)
 	}
 	lines := []string{
 		"Part of the needless table reads that each filter avoids: " +

@@ -17,11 +17,11 @@ import (
 
 // threeRounds returns an outcome whose contestants miss at 100, 200 and 300 thousand lookups/s
 // without a filter, at twice that with the engine's own, and at four times that with exact and
-// blocked.
+// ribbon.
 func threeRounds(t *testing.T) *Outcome {
 	c, _ := config(t, new(memory))
 	c.Engines = engine.Engines[2:] // Pebble v2
-	c.Filters = []string{engine.None, engine.BuiltIn, "exact", "blocked"}
+	c.Filters = []string{engine.None, engine.BuiltIn, "exact", "ribbon"}
 	c.Reads, c.Rounds, c.Threads = 100, 3, []int{8}
 	o := &Outcome{Config: c}
 	for round := 1; round <= 3; round++ {
@@ -89,9 +89,9 @@ func TestText(t *testing.T) {
 	o := threeRounds(t)
 	text := textOf(t, o)
 	for contestant, want := range map[string]string{
-		"none":          "5.0 200.0 70.0 0.5 0.6 900.0 80.0",
-		"builtin":       "1.00 2.00 1.00 1.00 1.00 1.00 1.00",
-		"blocked again": "1.00 5.00 1.00 1.00 1.00 1.00 1.00",
+		"none":         "5.0 200.0 70.0 0.5 0.6 900.0 80.0",
+		"builtin":      "1.00 2.00 1.00 1.00 1.00 1.00 1.00",
+		"ribbon again": "1.00 5.00 1.00 1.00 1.00 1.00 1.00",
 	} {
 		require.Equal(t, strings.Fields(want), line(t, text, 1, "pebblev2", contestant))
 	}
@@ -101,7 +101,7 @@ func TestText(t *testing.T) {
 	// fewer than builtin, and 0.25 us of noise.
 	require.Equal(t, []string{"0.0", "", "", ""}, line(t, text, 2, "pebblev2", "builtin"))
 	require.Equal(t, []string{"0.0", "1.5", "", ""}, line(t, text, 2, "pebblev2", "exact"))
-	require.Equal(t, []string{"0.0", "1.2", "1.5", ""}, line(t, text, 2, "pebblev2", "blocked"))
+	require.Equal(t, []string{"0.0", "1.2", "1.5", ""}, line(t, text, 2, "pebblev2", "ribbon"))
 	require.Equal(t, []string{"2.50", "2.40", "4.00", "1.00", "140", "1.250", "0.00"},
 		line(t, text, 3, "pebblev2", "exact"))
 	require.Equal(t, []string{"2", "3.0", "50", "0.000", "20.00", "20.00", "20.00"},
@@ -115,14 +115,14 @@ func TestText(t *testing.T) {
 		"larger where memtables take a part of them: pebblev2's by 0.8 MB.")
 	conclusion := strings.Join(strings.Fields(text[strings.Index(text, "Conclusion"):]), " ")
 	for _, want := range []string{
-		"With blocked instead of no filter, small cache: pebblev2: misses 4.0 times, hits 1.0 " +
+		"With ribbon instead of no filter, small cache: pebblev2: misses 4.0 times, hits 1.0 " +
 			"times as fast.",
-		"avoids: pebblev2: builtin 80.0 %, exact 96.0 %, blocked 99.6 %.",
-		"Use blocked (policy.NewBlockedBloom), or exact (policy.NewBloom) if C++ LevelDB or " +
+		"avoids: pebblev2: builtin 80.0 %, exact 96.0 %, ribbon 99.6 %.",
+		"Use ribbon (policy.NewRibbon), or exact (policy.NewBloom) if C++ LevelDB or " +
 			"another reader",
 		"Ignore differences in speed below 25 %",
 		"Filters pay from these read latencies on, pebblev2 with decimal keys: builtin instead " +
-			"of none from 0.0 us; exact instead of builtin from 1.5 us; blocked instead of exact " +
+			"of none from 0.0 us; exact instead of builtin from 1.5 us; ribbon instead of exact " +
 			"from 1.5 us.",
 	} {
 		require.Contains(t, conclusion, want)
@@ -136,7 +136,7 @@ func TestL6(t *testing.T) {
 	for i := range o.Runs {
 		r := &o.Runs[i]
 		r.Contestant = map[string]string{
-			"none": "none", "exact": engine.RibbonL6, "blocked": "ribbon", "builtin": "exact",
+			"none": "none", "exact": engine.RibbonL6, "ribbon": "ribbon", "builtin": "exact",
 		}[r.Contestant]
 		r.Passes = append(r.Passes, o.rewrittenPasses()...)
 		for j := range r.Passes {
@@ -167,16 +167,9 @@ func TestL6(t *testing.T) {
 	require.NotContains(t, textOf(t, o), "L6:")
 }
 
-// Exact is the advice unless another kind gains something. Ribbon gains it for who needs it.
+// Exact is the advice unless another kind gains something.
 func TestAdvice(t *testing.T) {
 	o := threeRounds(t)
-	o.Filters[3] = "ribbon"
-	for i := range o.Runs {
-		o.Runs[i].Contestant = strings.Replace(o.Runs[i].Contestant, "blocked", "ribbon", 1)
-	}
-	require.Contains(t, strings.Join(strings.Fields(textOf(t, o)), " "),
-		"Use exact (policy.NewBloom), or ribbon (policy.NewRibbon) if needless reads cost more")
-	o = threeRounds(t)
 	for i := range o.Runs {
 		if o.Runs[i].Contestant == "exact" {
 			o.Runs[i].BetweenAvoided = 249
@@ -199,7 +192,7 @@ func TestWarnings(t *testing.T) {
 			r.BeyondChecks = 0
 		case r.Contestant == "exact" && r.Round == 2:
 			r.BetweenChecks = 100
-		case r.Contestant == "blocked again": // within the tolerance
+		case r.Contestant == "ribbon again": // within the tolerance
 			r.BetweenChecks = 254
 		}
 	}
@@ -209,7 +202,7 @@ func TestWarnings(t *testing.T) {
 		"engines' own filters take whole bits per key: builtin has 10, the others have 9.5",
 		"pebblev2, builtin, round 1: " + none,
 		"pebblev2, builtin, round 2: " + none,
-		"pebblev2, exact, round 2: its filters were asked 100 times, those of blocked 250 times. " +
+		"pebblev2, exact, round 2: its filters were asked 100 times, those of ribbon 250 times. " +
 			"The trees differ, so not all of the difference in speed is the filter's",
 	}, o.warnings())
 }
@@ -227,7 +220,7 @@ func TestFiltersInVain(t *testing.T) {
 			}
 		}
 		var inVain []string
-		for _, contestant := range []string{"builtin", "exact", "blocked", "blocked again"} {
+		for _, contestant := range []string{"builtin", "exact", "ribbon", "ribbon again"} {
 			inVain = append(inVain, fmt.Sprintf("pebblev2, %s: its filters answered \"absent\" to "+
 				"%.0f %% of the checks, and yet a miss has %.2f reads, without filters %.2[3]f. ",
 				contestant, o.median(o.Engines[0], contestant, avoided), reads))
@@ -238,7 +231,7 @@ func TestFiltersInVain(t *testing.T) {
 			require.Contains(t, warnings[i], want)
 		}
 		text := textOf(t, o)
-		require.Contains(t, text, "Use blocked", "what the filters answered was counted")
+		require.Contains(t, text, "Use ribbon", "what the filters answered was counted")
 		require.NotContains(t, text, "times as fast.")
 		require.NotContains(t, text, "Filters pay from")
 	}

@@ -22,9 +22,6 @@ type Kind struct {
 
 	// Bounds are the highest mean false-positive rates that the kind promises.
 	Bounds []Bound
-	// SmallAsExact is the promise that filters of 8 to 500 keys that are not divided into lines
-	// have no more false positives than Exact's filters of random keys.
-	SmallAsExact bool
 }
 
 // A Bound is for filters of From keys or more, up to the next bound of the same bits per key.
@@ -59,28 +56,16 @@ var All = []Kind{
 		Use:         compatible,
 	},
 	{
-		Name:         "blocked",
-		Idea:         "a Bloom filter in which all probes of a key lie in one cache line",
-		Constructor:  "policy.NewBlockedBloom",
-		Encoding:     policy.EncodingBlocked,
-		New:          newBlocked,
-		OneSize:      true,
-		Bounds:       []Bound{{10, 500, 0.0100}, {16, 500, 0.0009}, {20, 500, 0.00022}},
-		SmallAsExact: true,
-	},
-	{
 		Name:        "ribbon",
 		Idea:        "the solution of equations: no probes, and the fewest false positives",
 		Constructor: "policy.NewRibbon",
 		Encoding:    policy.EncodingRibbon,
-		Smallest:    policy.EncodingBlocked,
+		Smallest:    policy.EncodingBloom,
 		New:         newRibbon,
-		Use:         "if needless reads cost more than longer builds, as those of a disk do",
-		Bounds: []Bound{
-			{10, 20, 0.00155}, {10, 36, 0.00135}, {10, 64, 0.0013}, {10, 500, 0.00115},
-			{10, 100_000, 0.00105},
-			// as from 6 % fewer bits in the smallest filters that there can be
-			{7, 5000, 0.01046}, {16, 5000, 0.0000297},
+		Bounds: []Bound{ // those of NewRibbon
+			{7, 8, 0.0079}, {7, 701, 0.0105}, {7, 5000, 0.0091},
+			{10, 8, 0.00102}, {10, 701, 0.00131}, {10, 5000, 0.00115},
+			{16, 8, 0.000017}, {16, 701, 0.000021}, {16, 5000, 0.000018},
 		},
 	},
 }
@@ -89,8 +74,7 @@ func newTuned(bits float64) (policy.Policy, error) {
 	return policy.NewBloom(bits, policy.WithTuning(0.05))
 }
 
-func newBlocked(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) }
-func newRibbon(bits float64) (policy.Policy, error)  { return policy.NewRibbon(bits) }
+func newRibbon(bits float64) (policy.Policy, error) { return policy.NewRibbon(bits) }
 
 // Name returns k's name.
 func Name(k Kind) string { return k.Name }

@@ -43,21 +43,6 @@ func (a advice) of(filter string) choice {
 	return a.Now
 }
 
-// Others returns the kinds that are better than Best for some, with what each is for.
-func (a advice) Others() (kinds []kind.Kind) {
-	for _, k := range kind.All {
-		if k.Name == a.Kind.Name || k.Use == "" || len(a.Choices) == 0 ||
-			!slices.ContainsFunc(a.Choices, func(c choice) bool { return c.Filter == k.Name }) {
-			continue
-		}
-		if k.Name == a.Compat.Name || k.Encoding != kind.Exact.Encoding &&
-			a.of(k.Name).FPR < a.Best.FPR {
-			kinds = append(kinds, k)
-		}
-	}
-	return kinds
-}
-
 // advices returns what to use in each engine.
 func advices(runs []enginebench.Run) (all []advice) {
 	for _, name := range distinct(runs, func(r enginebench.Run) string { return r.Engine }) {

@@ -39,7 +39,7 @@ type card struct {
 	Now, Then     string // rates
 	Before, After string // lines of Go
 	Costs         []string
-	Instead       []instead
+	Instead       *instead // or nil
 }
 
 // instead is another filter that some should prefer.
@@ -76,11 +76,10 @@ func cards(all []advice, bits float64, builds []speedRatio) (cards []card) {
 			c.Costs = append(c.Costs, "Programs without this module, such as C++ LevelDB, still "+
 				"find every key, but these filters save them no reads.")
 		}
-		for _, other := range a.Others() {
-			o := a.of(other.Name)
-			c.Instead = append(c.Instead, instead{upper(other.Name), other.Use, other.Call(bits),
+		if o := a.of(a.Compat.Name); a.Compat.Name != k.Name && o.Filter == a.Compat.Name {
+			c.Instead = &instead{upper(o.Filter), a.Compat.Use, a.Compat.Call(bits),
 				fmt.Sprintf("%s false positives, %s MB per million keys. %s", percent(o.FPR),
-					digits(o.MB, 3), a.speed(o, builds))})
+					digits(o.MB, 3), a.speed(o, builds))}
 		}
 		cards = append(cards, c)
 	}

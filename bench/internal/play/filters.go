@@ -44,8 +44,7 @@ type filter struct {
 	Kind           string   `json:"kind"`
 	Encoding       string   `json:"encoding"`
 	Bytes          []byte   `json:"bytes"`
-	Bits           int      `json:"bits"`     // without the trailer
-	LineBits       int      `json:"lineBits"` // of the part that has all bits of a key
+	Bits           int      `json:"bits"` // without the trailer
 	K              int      `json:"k"`
 	Fill           float64  `json:"fill"`
 	Random         rate     `json:"random"`  // among random absent keys
@@ -111,8 +110,7 @@ func (m *material) look(encoded []byte) (filter, error) {
 	}
 	bits := 8 * len(info.Payload)
 	f := filter{
-		Encoding: info.Encoding.String(), Bytes: encoded, Bits: bits, LineBits: 8 * info.LineBytes,
-		K: info.K, Fill: float64(info.Ones()) / float64(bits),
+		Encoding: info.Encoding.String(), Bytes: encoded, Bits: bits, K: info.K, Fill: float64(info.Ones()) / float64(bits),
 		Random: count(encoded, m.random), Between: count(encoded, m.between),
 	}
 	m.examples(&f)

@@ -27,18 +27,12 @@ func ask(t *testing.T, q question) map[string]filter {
 	return byKind
 }
 
-// The examples of FORMAT.md.
+// The example of FORMAT.md.
 func TestKnownFilters(t *testing.T) {
 	byKind := ask(t, question{Keys: []string{"hello", "hello"}, Bits: 10, Ask: "hello"})
-	for name, want := range map[string]struct {
-		bytes string
-		bits  []uint64
-	}{
-		"exact":   {"014000010410400006", []uint64{14, 24, 34, 44, 54, 0}},
-		"blocked": {"2f04065862", []uint64{5, 1, 2, 0, 10, 3}},
-	} {
+	for _, name := range []string{"exact", "ribbon"} { // which writes LevelDB's for few keys
 		f := byKind[name]
-		require.Equal(t, want.bytes, hex.EncodeToString(f.Bytes))
+		require.Equal(t, "014000010410400006", hex.EncodeToString(f.Bytes))
 		require.Equal(t, 6, f.K)
 		require.True(t, f.Contains && f.Stored)
 		var bits []uint64
@@ -46,7 +40,7 @@ func TestKnownFilters(t *testing.T) {
 			bits = append(bits, p.Bit)
 			require.Equal(t, probe{p.Bit, true, []string{"hello"}, 0}, p)
 		}
-		require.Equal(t, want.bits, bits)
+		require.Equal(t, []uint64{14, 24, 34, 44, 54, 0}, bits)
 		require.InDelta(t, 6/float64(f.Bits), f.Fill, 1e-9)
 	}
 }

@@ -76,12 +76,12 @@ func TestPage(t *testing.T) {
 		p.Screenshot("play-hostile")
 	})
 	t.Run("link", func(t *testing.T) {
-		p := open(t, "#kind=blocked&bits=12&n=3000&shape=uuid&ask=cat&keys=cat%0Adog", wide)
+		p := open(t, "#kind=tuned&bits=12&n=3000&shape=uuid&ask=cat&keys=cat%0Adog", wide)
 		require.Contains(t, p.Text("#verdict"), "May contain.")
 		p.Do(chromedp.Click("#try-absent"))
 		p.Wait("!answer.filters[0].stored")
 		sound(t, p)
-		p.Screenshot("play-blocked")
+		p.Screenshot("play-tuned")
 		var link string
 		p.Eval("location.hash", &link)
 		again := open(t, link, wide)
@@ -136,7 +136,7 @@ func testKeyboard(t *testing.T, p *webtest.Page) {
 		require.Contains(t, controls, want)
 	}
 	others := slices.DeleteFunc(slices.Clone(controls), func(name string) bool {
-		return slices.Contains([]string{"radio: tuned", "radio: blocked", "radio: ribbon"}, name)
+		return slices.Contains([]string{"radio: tuned", "radio: ribbon"}, name)
 	})
 	require.ElementsMatch(t, others, p.TabStops(), "a group of radio buttons has one stop")
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
@@ -12,12 +11,6 @@ import (
 
 // ErrBound is the error of a kind that breaks its bounds.
 var ErrBound = errors.New("a false-positive rate breaks its bound")
-
-// The numbers of keys that kind.SmallAsExact is for.
-const (
-	fewKeys  = 8
-	manyKeys = 500
-)
 
 // tolerance is how many standard errors a rate may be above its bound. A run has thousands of
 // rates, and some are three above by chance.
@@ -27,12 +20,11 @@ const tolerance = 5
 type verdict struct {
 	Result
 	bound float64
-	error float64 // the standard error of the bound, if that was measured itself
 }
 
 // excess returns by how many standard errors the rate is above the bound.
 func (v verdict) excess() float64 {
-	return (v.Rate.Mean() - v.bound) / math.Hypot(v.Rate.standardError(), v.error)
+	return (v.Rate.Mean() - v.bound) / v.Rate.standardError()
 }
 
 func (v verdict) broken() bool { return v.excess() > tolerance }
@@ -50,27 +42,14 @@ type Outcome struct {
 	Results []Result
 }
 
-// bounds compares a result with all that its kind promises.
-func (o *Outcome) bounds(r Result) (all []verdict) {
-	if rate, ok := r.Kind.Bound(r.Bits, r.N); ok {
-		all = append(all, verdict{r, rate, 0})
-	}
-	if r.Kind.SmallAsExact && r.Whole && r.N >= fewKeys && r.N <= manyKeys {
-		for _, e := range o.Results {
-			if e.Kind.Name == kind.Exact.Name && e.Shape.Name == "random" &&
-				e.N == r.N && e.Bits == r.Bits {
-				all = append(all, verdict{r, e.Rate.Mean(), e.Rate.standardError()})
-			}
-		}
-	}
-	return all
-}
-
 // verdicts returns those of a kind: all, and the broken bounds.
 func (o *Outcome) verdicts(k kind.Kind) (all, broken []verdict) {
 	for _, r := range o.Results {
-		if r.Kind.Name == k.Name {
-			all = append(all, o.bounds(r)...)
+		if r.Kind.Name != k.Name {
+			continue
+		}
+		if bound, ok := k.Bound(r.Bits, r.N); ok {
+			all = append(all, verdict{r, bound})
 		}
 	}
 	slices.SortFunc(all, func(a, b verdict) int { return cmp.Compare(b.excess(), a.excess()) })

@@ -61,8 +61,7 @@ type Result struct {
 	Size float64 // of a filter, in bytes, a mean
 
 	// Of the last filter:
-	Whole    bool // it is not divided into lines
-	BitBytes int  // without the trailer
+	BitBytes int // without the trailer
 	K        int
 	Encoding policy.Encoding
 }

@@ -32,8 +32,9 @@ func (o *Outcome) Report(r *report.Report) {
 			Kind: result.Kind.Name, Shape: result.Shape.Name, Density: result.Density.Name,
 			N: result.N, Bits: result.Bits, FilterBytes: result.Size,
 			Filters: rate.Filters, Queries: rate.Queries, FalsePositives: rate.FalsePositives,
-			FPR: rate.Mean(), Bound: o.lowestBound(result),
+			FPR: rate.Mean(),
 		}
+		record.Bound, _ = result.Kind.Bound(result.Bits, result.N)
 		record.Low, record.High = rate.Interval(z95)
 		records = append(records, record)
 	}
@@ -65,16 +66,6 @@ func (o *Outcome) Report(r *report.Report) {
 	}
 }
 
-// lowestBound returns the lowest bound of a result, or 0 if there is none.
-func (o *Outcome) lowestBound(r Result) (lowest float64) {
-	for i, v := range o.bounds(r) {
-		if i == 0 || v.bound < lowest {
-			lowest = v.bound
-		}
-	}
-	return lowest
-}
-
 // table has a row for each number of keys and kind.
 func (o *Outcome) table(bits float64) report.Table {
 	t := report.Table{
@@ -99,7 +90,7 @@ func (o *Outcome) table(bits float64) report.Table {
 			}
 			low, high := worst.Rate.Interval(z95)
 			bound := ""
-			if b := o.lowestBound(worst); b > 0 {
+			if b, ok := k.Bound(bits, n); ok {
 				bound = percent(b)
 			}
 			size := report.Number{Value: 8 * worst.Size / float64(n), Decimals: 2}

@@ -112,7 +112,6 @@ func (s *sampler) sample(present, absent [][]byte) error {
 		return fmt.Errorf("its filter is of the encoding %q (%v)", info.Encoding, err)
 	}
 	s.K, s.BitBytes, s.Encoding = info.K, len(info.Payload), info.Encoding
-	s.Whole = info.LineBytes == s.BitBytes
 	s.Rate.add(len(absent), s.count(absent))
 	s.Size += (float64(len(s.filter)) - s.Size) / float64(s.Rate.Filters)
 	return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // Kinds lists the kinds of filter, as the variable KIND names them.
-var Kinds = []string{"exact", "tuned", "blocked", "ribbon"}
+var Kinds = []string{"exact", "tuned", "ribbon"}
 
 // New returns a policy of a kind. It panics if there is none.
 func New(kind string, bitsPerKey float64, name string) policy.Policy {
@@ -22,8 +22,6 @@ func New(kind string, bitsPerKey float64, name string) policy.Policy {
 		p, err = policy.NewBloom(bitsPerKey, withName)
 	case "tuned":
 		p, err = policy.NewBloom(bitsPerKey, withName, policy.WithTuning(0.05))
-	case "blocked":
-		p, err = policy.NewBlockedBloom(bitsPerKey, withName)
 	case "ribbon":
 		p, err = policy.NewRibbon(bitsPerKey, withName)
 	default:

@@ -40,7 +40,7 @@ function drawBits(canvas, f, most, height) {
   c.textBaseline = "middle";
   c.font = `${Math.round(g.cell * 0.5)}px ui-monospace, "DejaVu Sans Mono", monospace`;
   const colors = Object.fromEntries(
-    ["on", "off", "digit-on", "digit-off", "probe", "probe-ink", "miss", "panel", "tint"]
+    ["on", "off", "digit-on", "digit-off", "probe", "probe-ink", "miss", "panel"]
       .map(name => [name, color(name)]));
   const isSet = bit => f.array[bit >> 3] >> (bit & 7) & 1;
   const inset = g.cell >= 5 ? 1 : 0, side = g.cell - 2 * inset;
@@ -50,12 +50,9 @@ function drawBits(canvas, f, most, height) {
     c.fillStyle = ink;
     c.fillText(isSet(bit), x + g.cell / 2, y + g.cell / 2 + 1);
   };
-  const line = f.lineBits < f.bits && f.probes.length
-    ? f.probes[0].bit - f.probes[0].bit % f.lineBits : -1;
   for (let bit = 0; bit < f.bits; bit++) {
     const [x, y] = g.at(bit), on = isSet(bit);
-    const tinted = line >= 0 && bit >= line && bit < line + f.lineBits;
-    c.fillStyle = on ? colors.on : tinted ? colors.tint : colors.off;
+    c.fillStyle = on ? colors.on : colors.off;
     c.fillRect(x + inset, y + inset, side, side);
     digit(bit, on ? colors["digit-on"] : colors["digit-off"]);
   }

@@ -85,8 +85,7 @@ function element(name, className, ...children) {
 const rule = {
   exact: "LevelDB takes bits per key times 0.69, rounded down.",
   tuned: "Tuning chooses k and the size for these keys.",
-  blocked: "A table in the format gives k for the bits per key.",
-  ribbon: "So small a ribbon filter is written as a blocked one.",
+  ribbon: "So small a ribbon filter is written as LevelDB's.",
 };
 // trade says what one gains with a kind, and what it costs.
 const trade = {
@@ -94,9 +93,7 @@ const trade = {
     "many false positives between keys that are close together."],
   tuned: ["the same readers, and fewer false positives between close keys.",
     "slower to build."],
-  blocked: ["the fastest lookups, and few false positives with keys of every shape.",
-    "only levelbloom reads it."],
-  ribbon: ["the fewest false positives, for slow disks, or little memory.",
+  ribbon: ["the fewest false positives, with keys of every shape.",
     "slow to build and to ask; only levelbloom reads it."],
 };
 const chosen = () => answer.filters.find(f => f.kind === state.kind) ?? answer.filters[0];
@@ -186,7 +183,6 @@ function showDrawing(f) {
   } else if (state.ask !== "") {
     legend.push(["hit", "probe of the key: set"], ["unset", "probe of the key: not set"]);
     if (owners.length) legend.push(["owner", "stored key that set such a bit"]);
-    if (f.lineBits < f.bits) legend.push(["tint", "the cache line of the key: 64 bytes"]);
   }
   $("legend").replaceChildren(...legend.map(([name, text]) =>
     element("span", "", element("i", name), text)));

@@ -45,22 +45,15 @@ func (f findings) inLevelDBFormat() bool { return strings.HasPrefix(f.format, "L
 
 // adviseReaders says who reads the filters, where LevelDB's readers do not.
 func adviseReaders(f findings) string {
-	n := 0
-	var names []string
-	for _, k := range otherKinds {
-		if of := f.Encodings[k.encoding.String()]; of > 0 {
-			n += of
-			names = append(names, k.encoding.String())
-		}
-	}
+	n := f.Encodings[ribbonKind.encoding.String()]
 	if n == 0 || !f.inLevelDBFormat() {
 		return ""
 	}
-	return fmt.Sprintf("%s of %d (%s): %s.", Count(n, "filter"), f.Filters,
-		strings.Join(names, ", "), f.readers())
+	return fmt.Sprintf("%s of %d (%v): %s.", Count(n, "filter"), f.Filters, ribbonKind.encoding,
+		f.readers())
 }
 
-// readers says who reads filters of the other kinds. LevelDB's readers open only tables in their
+// readers says who reads ribbon filters. LevelDB's readers open only tables in their
 // own format.
 func (f findings) readers() string {
 	const ours = "only levelbloom reads them"
@@ -115,16 +108,10 @@ func adviseDense(f findings) string {
 		sentence += ". policy.NewBloom with policy.WithTuning lowers it for every reader of " +
 			"LevelDB's filters"
 	}
-	var others []string
-	for _, k := range otherKinds {
-		fpp := k.fpp(f.BitsPerKey, f.KeysPerFilter)
-		if fpp < 1 && f.Encodings[k.encoding.String()] == 0 {
-			others = append(others, fmt.Sprintf("%s with %s", percent(fpp), k.call))
-		}
-	}
-	if len(others) > 0 {
-		sentence += fmt.Sprintf(". With %.3g bits per key it would be about %s (%s)",
-			f.BitsPerKey, strings.Join(others, ", "), f.readers())
+	fpp := ribbonKind.fpp(f.BitsPerKey, f.KeysPerFilter)
+	if fpp < 1 && f.Encodings[ribbonKind.encoding.String()] == 0 {
+		sentence += fmt.Sprintf(". With %.3g bits per key it would be about %s with %s (%s)",
+			f.BitsPerKey, percent(fpp), ribbonKind.call, f.readers())
 	}
 	return sentence + "."
 }

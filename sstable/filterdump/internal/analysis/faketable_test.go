@@ -39,12 +39,6 @@ func mustBloom(t testing.TB, bitsPerKey float64) *policy.Bloom {
 	return bloom
 }
 
-func mustBlocked(t testing.TB, bitsPerKey float64) *policy.BlockedBloom {
-	blocked, err := policy.NewBlockedBloom(bitsPerKey)
-	require.NoError(t, err)
-	return blocked
-}
-
 func mustRibbon(t testing.TB, bitsPerKey float64) *policy.Ribbon {
 	ribbon, err := policy.NewRibbon(bitsPerKey)
 	require.NoError(t, err)
@@ -207,7 +201,7 @@ func (exact) MayContain(filter, key []byte) bool {
 }
 
 // Parse gives no probes: such an encoding has none.
-func (exact) Parse([]byte) (string, policy.Info, error) { return "exact", policy.Info{}, nil }
+func (exact) Parse([]byte) (string, filters.Info, error) { return "exact", filters.Info{}, nil }
 
 // exactTable has blocks of these keys, each with an exact filter of its own.
 func exactTable(blocks ...[]string) *fakeTable {

@@ -13,16 +13,11 @@ type kind struct {
 	new      func(bitsPerKey float64) (policy.Policy, error)
 }
 
-// exact is the kind that LevelDB's readers know. The other kinds hash keys so well that their FPR
-// does not depend on what the keys look like.
+// exactKind is the kind that LevelDB's readers know. The FPR of ribbonKind does not depend on what
+// the keys look like, because it hashes them well.
 var (
 	exactKind = kind{policy.EncodingBloom, "policy.NewBloom",
 		func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) }}
-	otherKinds = []kind{
-		{policy.EncodingBlocked, "policy.NewBlockedBloom",
-			func(bits float64) (policy.Policy, error) { return policy.NewBlockedBloom(bits) }},
-		ribbonKind,
-	}
 	ribbonKind = kind{policy.EncodingRibbon, "policy.NewRibbon",
 		func(bits float64) (policy.Policy, error) { return policy.NewRibbon(bits) }}
 )

@@ -53,7 +53,7 @@ func (r *Report) measure(f *tables.Filters, keys []int64) {
 			continue
 		}
 		encoding, info, err := f.Reader.Parse(filter)
-		if err == nil && isTuned(info, keys[i]) {
+		if err == nil && isTuned(info.Info, keys[i]) {
 			encoding = tunedName
 		}
 		r.Encodings[encoding]++

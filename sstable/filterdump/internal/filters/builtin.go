@@ -36,27 +36,24 @@ const (
 	maxBuiltinProbes = 127
 )
 
-func (builtin) Parse(filter []byte) (string, policy.Info, error) {
+func (builtin) Parse(filter []byte) (string, Info, error) {
 	const name = "Pebble Bloom"
 	n := len(filter) - builtinTrailer
 	if n <= 0 {
-		return name, policy.Info{}, errors.New("at most 5 bytes: it matches no key")
+		return name, Info{}, errors.New("at most 5 bytes: it matches no key")
 	}
 	k, lines := int(filter[n]), binary.LittleEndian.Uint32(filter[n+1:])
 	malformed := errors.New("not a Pebble Bloom filter: every key may be contained")
 	// Bit numbers have 32 bits in Pebble.
 	if k == 0 || k > maxBuiltinProbes || lines == 0 || uint64(n)%uint64(lines) != 0 ||
 		uint64(n) > math.MaxUint32/8 {
-		return name, policy.Info{}, malformed
+		return name, Info{}, malformed
 	}
 	lineBytes := uint32(n) / lines
 	if lineBytes < minLineBytes || bits.OnesCount32(lineBytes) != 1 {
-		return name, policy.Info{}, malformed
+		return name, Info{}, malformed
 	}
-	// Estimates depend on lines alone, so those of blocked Bloom filters fit.
-	return name, policy.Info{
-		Encoding: policy.EncodingBlocked, K: k, Payload: filter[:n], LineBytes: int(lineBytes),
-	}, nil
+	return name, Info{policy.Info{K: k, Payload: filter[:n]}, int(lineBytes)}, nil
 }
 
 func (b builtin) MayContain(filter, key []byte) bool {

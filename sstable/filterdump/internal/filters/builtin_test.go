@@ -1,6 +1,7 @@
 package filters_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -63,7 +64,7 @@ func TestBuiltinAnswersLikePebble(t *testing.T) {
 }
 
 // parse returns the parts of a well-formed filter.
-func parse(t *testing.T, filter []byte) policy.Info {
+func parse(t *testing.T, filter []byte) filters.Info {
 	name, info, err := filters.Builtin.Parse(filter)
 	require.NoError(t, err)
 	require.Equal(t, "Pebble Bloom", name)
@@ -155,6 +156,30 @@ func TestBuiltinEstimate(t *testing.T) {
 	}
 }
 
+// Each line counts by itself.
+func TestBuiltinEstimateOfLines(t *testing.T) {
+	rng := rand.New(rand.NewSource(3))
+	const k, lines = 3, 40
+	filter := binary.LittleEndian.AppendUint32(append(make([]byte, 64*lines), k), lines)
+	wantKeys, wantFPP := 0.0, 0.0
+	for line := range lines {
+		n := 10 * line
+		for _, bit := range rng.Perm(512)[:n] {
+			filter[64*line+bit/8] |= 1 << (bit % 8)
+		}
+		wantKeys -= 512.0 / k * math.Log(1-float64(n)/512)
+		wantFPP += math.Pow(float64(n)/512, k) / lines
+	}
+	keys, fpp := parse(t, filter).Estimate()
+	require.InEpsilon(t, wantKeys, keys, 1e-9)
+	require.InEpsilon(t, wantFPP, fpp, 1e-9)
+
+	copy(filter, bytes.Repeat([]byte{0xff}, 64)) // a full line cannot tell how many keys it has
+	keys, fpp = parse(t, filter).Estimate()
+	require.True(t, math.IsInf(keys, 1))
+	require.InEpsilon(t, wantFPP+1.0/lines, fpp, 1e-9)
+}
+
 // Names that say nothing about the encoding have no reader.
 func TestByName(t *testing.T) {
 	require.Equal(t, filters.LevelDB, filters.ByName(policy.Name))
@@ -167,12 +192,12 @@ func TestByName(t *testing.T) {
 func TestLevelDB(t *testing.T) {
 	exact, err := policy.NewBloom(10)
 	require.NoError(t, err)
-	blocked, err := policy.NewBlockedBloom(10)
+	ribbon, err := policy.NewRibbon(10)
 	require.NoError(t, err)
 	keys := pebbleKeys(t, 6, 100)
 	for name, filter := range map[string][]byte{
 		"LevelDB Bloom": exact.AppendFilter(nil, keys),
-		"blocked Bloom": blocked.AppendFilter(nil, keys),
+		"ribbon":        ribbon.AppendFilter(nil, keys),
 		"unknown":       {1, 2, 3, 0xee},
 	} {
 		encoding, _, err := filters.LevelDB.Parse(filter)

@@ -1,7 +1,12 @@
 // Package filters reads the filters that engines store in their tables.
 package filters
 
-import "github.com/levelbloom/levelbloom/policy"
+import (
+	"math"
+	"slices"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
 
 // A Reader reads the filters that are stored under one policy's name. It accepts any bytes and is
 // safe for concurrent use.
@@ -11,7 +16,32 @@ type Reader interface {
 	// Parse returns the parts of a filter and the name of its encoding, such as "LevelDB Bloom".
 	// The error says what is wrong with a filter whose answers do not depend on the key; the name
 	// is set nonetheless.
-	Parse(filter []byte) (encoding string, info policy.Info, err error)
+	Parse(filter []byte) (encoding string, info Info, err error)
+}
+
+// Info is what the bytes of one filter say.
+type Info struct {
+	policy.Info
+	// LineBytes is the size of the lines that Payload is divided into; 0 if it is not, as in all
+	// filters of package policy. All probes of a key lie in one line.
+	LineBytes int
+}
+
+// Estimate is like that of policy.Info.
+//
+// It adds up the lines: some have more keys than others, and the mean fill would give too small a
+// number of both. The FPP takes the probes of a key as independent.
+func (i Info) Estimate() (keys, fpp float64) {
+	if i.LineBytes == 0 {
+		return i.Info.Estimate()
+	}
+	lineBits, lines := float64(8*i.LineBytes), float64(len(i.Payload)/i.LineBytes)
+	for line := range slices.Chunk(i.Payload, i.LineBytes) {
+		fill := float64(policy.Info{Payload: line}.Ones()) / lineBits
+		keys -= lineBits / float64(i.K) * math.Log1p(-fill)
+		fpp += math.Pow(fill, float64(i.K)) / lines
+	}
+	return keys, fpp
 }
 
 // ByName returns the reader of the filters that engines store under a policy's name, nil if the
@@ -33,7 +63,7 @@ type levelDB struct{}
 
 func (levelDB) MayContain(filter, key []byte) bool { return policy.MayContain(filter, key) }
 
-func (levelDB) Parse(filter []byte) (string, policy.Info, error) {
+func (levelDB) Parse(filter []byte) (string, Info, error) {
 	info, err := policy.Parse(filter)
-	return info.Encoding.String(), info, err
+	return info.Encoding.String(), Info{Info: info}, err
 }

@@ -80,9 +80,9 @@ func bloomFilter(t *testing.T, keys [][]byte) []byte {
 
 // filtersOf returns a filter of the keys of each encoding.
 func filtersOf(t *testing.T, keys [][]byte) [][]byte {
-	blocked, err := policy.NewBlockedBloom(10)
+	ribbon, err := policy.NewRibbon(10)
 	require.NoError(t, err)
-	return [][]byte{bloomFilter(t, keys), blocked.AppendFilter(nil, keys)}
+	return [][]byte{bloomFilter(t, keys), ribbon.AppendFilter(nil, keys)}
 }
 
 // filterBlock is a filter block with one filter.

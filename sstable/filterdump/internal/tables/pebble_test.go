@@ -93,7 +93,7 @@ func TestPebble(t *testing.T) {
 	require.NoError(t, err)
 	named, err := policy.NewBloom(12, policy.WithName("mine"))
 	require.NoError(t, err)
-	blocked, err := policy.NewBlockedBloom(10)
+	ribbon, err := policy.NewRibbon(10)
 	require.NoError(t, err)
 	points := pebblePoints(t, 1, 1500)
 	keys := distinct(points)
@@ -110,8 +110,8 @@ func TestPebble(t *testing.T) {
 				bloom.AppendFilter(nil, keys)},
 			"ours, named": {pebbleSpec{policy: named}, "mine", filters.LevelDB,
 				named.AppendFilter(nil, keys)},
-			"blocked": {pebbleSpec{policy: blocked}, policy.Name, filters.LevelDB,
-				blocked.AppendFilter(nil, keys)},
+			"ribbon": {pebbleSpec{policy: ribbon}, policy.Name, filters.LevelDB,
+				ribbon.AppendFilter(nil, keys)},
 			"no filter": {spec: pebbleSpec{}},
 			"two levels": {pebbleSpec{bits: 10, blockSize: 300}, "rocksdb.BuiltinBloomFilter",
 				filters.Builtin, pebbleOwn(10, keys)},
