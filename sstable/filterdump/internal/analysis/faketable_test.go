@@ -27,12 +27,6 @@ func seeded(t testing.TB, seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 1))
 }
 
-// An ourPolicy is what all policies of package policy are.
-type ourPolicy interface {
-	policy.Policy
-	AppendFilter(dst []byte, keys [][]byte) []byte
-}
-
 func mustBloom(t testing.TB, bitsPerKey float64) *policy.Bloom {
 	bloom, err := policy.NewBloom(bitsPerKey)
 	require.NoError(t, err)
