@@ -6,10 +6,9 @@ import (
 )
 
 // A shard without a solution is a Bloom filter in the same bytes, and its seed says so. Random keys
-// seldom need it: with 700 keys, one shard of some 4,000, with 500 far fewer. But anyone can compute
-// the hash, and so choose a few dozen keys that leave no solution for any seed. Such keys cost one
-// shard the false positives of a Bloom filter. They cannot switch it off, as no key sets more bits
-// than another, and other shards do not notice.
+// hardly ever need it. But anyone can compute the hash, and so choose a few dozen keys that leave no
+// solution for any seed. Such keys cost one shard the false positives of a Bloom filter. They cannot
+// switch it off, as no key sets more bits than another, and other shards do not notice.
 
 // bloomProbes returns the number of bits that a key sets: 11/16, about ln 2, of the bits per slot.
 func bloomProbes(size, slots int) int { return int(uint64(size) * 11 / 2 / uint64(slots)) }

@@ -76,10 +76,9 @@
 //
 // # No solution
 //
-// Seven multipliers fail for one shard of some 4,000 with 700 keys, and for far fewer with 500. But
-// the hash has no secret, so anyone can choose keys that leave no solution. Such a shard, or one
-// with too many keys, is a Bloom filter in the same bytes ([bloomContains]), so nobody can switch a
-// filter off.
+// Seven multipliers hardly ever fail for random keys. But the hash has no secret, so anyone can
+// choose keys that leave no solution. Such a shard, or one with too many keys, is a Bloom filter in
+// the same bytes ([bloomContains]), so nobody can switch a filter off.
 //
 // # Shards
 //
