@@ -274,7 +274,7 @@ func TestHelp(t *testing.T) {
 		{"rates -help", "-keys file,more than 128 MiB,-filters,-shapes,-densities,-n,-bits," +
 			"-queries,-seed,-quick,-csv"},
 		{"help curve", "-keys file,more than 128 MiB,-svg,-quick"},
-		{"size -help", "-n,-fpr,-memory,-per-filter,-levels,-json"},
+		{"size -help", "-n,-fpp,-memory,-per-filter,-levels,-json"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
 		require.Zero(t, r.status)

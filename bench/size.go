@@ -13,7 +13,6 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/sizing"
 )
 
@@ -21,7 +20,7 @@ import (
 type sizeFlags struct {
 	*flags
 	n, memory, perFilter string
-	fpr                  float64
+	fpp                  float64
 	levels               bool
 }
 
@@ -30,9 +29,9 @@ func newSizeFlags() *sizeFlags {
 		"and what it costs, for each kind of filter. The rates are those of well-mixed keys; for "+
 		"dense numbers see bench rates.")}
 	f.StringVar(&f.n, "n", "10M", "`keys` in the database")
-	f.rateFlag(&f.fpr, "fpr", 0.01, "the `rate` of false positives to reach")
+	f.rateFlag(&f.fpp, "fpp", 0.01, "the `rate` of false positives to reach")
 	f.StringVar(&f.memory, "memory", "", "the `size` of all filters, such as 16MiB, instead of "+
-		"-fpr")
+		"-fpp")
 	f.StringVar(&f.perFilter, "per-filter", keys.FormatN(ratebench.TableKeys), "`keys` that share "+
 		"a filter: all of a table in Pebble, those in 2 KiB of data in goleveldb")
 	f.BoolVar(&f.levels, "levels", false, "also distribute the bits over the levels of a Pebble "+
@@ -48,7 +47,7 @@ type sizeRecord struct {
 	Keys  int     `json:"keys" doc:"keys with filters"`
 	Bits  float64 `json:"bits_per_key" doc:"bits per key; 0 for no filter"`
 	Bytes uint64  `json:"bytes" doc:"bytes of all these filters"`
-	FPR   float64 `json:"fpr" doc:"expected false positives per lookup of an absent key"`
+	FPP   float64 `json:"fpp" doc:"expected false positives per lookup of an absent key"`
 }
 
 // config checks the flags and returns what they ask for, without a kind.
@@ -62,15 +61,15 @@ func (f *sizeFlags) config() (s sizer, err error) {
 	}
 	s.perFilter = min(s.perFilter, s.n)
 	switch {
-	case f.memory != "" && f.given["fpr"]:
-		return s, errors.New("-fpr and -memory: pass one of them")
+	case f.memory != "" && f.given["fpp"]:
+		return s, errors.New("-fpp and -memory: pass one of them")
 	case f.memory != "":
-		f.unused("fpr")
+		f.unused("fpp")
 		if s.bits, err = bitsOfMemory(f.memory, s.n); err != nil {
 			return s, fmt.Errorf("-memory: %w", err)
 		}
-	case !(f.fpr > 0 && f.fpr < 1):
-		return s, fmt.Errorf("-fpr %v: pass a rate above 0 and below 1, such as 0.01 or 1%%", f.fpr)
+	case !(f.fpp > 0 && f.fpp < 1):
+		return s, fmt.Errorf("-fpp %v: pass one above 0 and below 1, such as 0.01 or 1%%", f.fpp)
 	}
 	return s, nil
 }
@@ -82,24 +81,15 @@ type sizer struct {
 	bits         float64 // per key, if -memory gives them
 }
 
-// new is a constructor as package sizing takes it.
-func (s sizer) new(bits float64, _ ...policy.Option) (sizing.Policy, error) {
-	p, err := s.New(bits)
-	if err != nil {
-		return nil, err
-	}
-	return p.(sizing.Policy), nil
-}
-
 // record returns what n keys with the given bits per key take.
 func (s sizer) record(level string, n int, bits float64) (sizeRecord, error) {
-	p, err := s.new(bits)
+	p, err := s.New(bits)
 	if err != nil {
 		return sizeRecord{}, err
 	}
 	r := sizeRecord{Kind: s.Name, Level: level, Keys: n, Bits: bits}
-	r.Bytes, err = sizing.Memory(p, n, s.perFilter)
-	r.FPR = p.FPR(min(n, s.perFilter))
+	r.FPP = p.(sizing.Policy).FPP(min(n, s.perFilter))
+	r.Bytes, err = sizing.Memory(p.(sizing.Policy), n, s.perFilter)
 	return r, err
 }
 
@@ -115,7 +105,7 @@ func size(_ context.Context, args []string, stdout io.Writer) error {
 	for _, s.Kind = range kind.All {
 		bits, err := s.bits, error(nil)
 		if f.memory == "" {
-			bits, err = sizing.BitsFor(s.new, s.perFilter, f.fpr)
+			bits, err = sizing.BitsFor(s.Policy, s.perFilter, f.fpp)
 		}
 		if err == nil {
 			err = o.add(s, bits, f.levels)
@@ -186,11 +176,11 @@ func (o *sizeOutcome) add(s sizer, bits float64, levels bool) error {
 	}
 	o.records = append(o.records, all)
 	o.whole.Add(s.Name, report.Number{Value: bits, Decimals: 1},
-		mebibytes(all.Bytes), significant(100*all.FPR), s.Constructor)
+		mebibytes(all.Bytes), significant(100*all.FPP), s.Constructor)
 	if !levels {
 		return nil
 	}
-	policies, err := sizing.Levels(s.new, o.tree, bits)
+	policies, err := sizing.Levels(s.Policy, o.tree, bits)
 	if err != nil {
 		return err
 	}
@@ -200,10 +190,10 @@ func (o *sizeOutcome) add(s sizer, bits float64, levels bool) error {
 		if n == 0 {
 			continue
 		}
-		r := sizeRecord{Kind: s.Name, Level: fmt.Sprintf("L%d", level), Keys: n, FPR: 1}
+		r := sizeRecord{Kind: s.Name, Level: fmt.Sprintf("L%d", level), Keys: n, FPP: 1}
 		perFilter := min(n, s.perFilter)
 		if p, ok := policies[level].(sizing.Policy); ok {
-			r.FPR = p.FPR(perFilter)
+			r.FPP = p.FPP(perFilter)
 			if r.Bytes, err = sizing.Memory(p, n, perFilter); err != nil {
 				return err
 			}
@@ -213,7 +203,7 @@ func (o *sizeOutcome) add(s sizer, bits float64, levels bool) error {
 			return err
 		}
 		o.records = append(o.records, r)
-		sum, even, bytes = sum+r.FPR, even+same.FPR, bytes+r.Bytes
+		sum, even, bytes = sum+r.FPP, even+same.FPP, bytes+r.Bytes
 		r.Bits = 8 * float64(r.Bytes) / float64(n)
 		row = append(row, report.Number{Value: r.Bits, Decimals: 1})
 	}

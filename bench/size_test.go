@@ -32,13 +32,13 @@ func runSize(args ...string) (string, error) {
 func TestSizeRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
 		`-n: "0": pass a`:       {"-n", "0"},
-		"-fpr 1: pass a rate":   {"-fpr", "1"},
-		"-fpr 2: pass a rate":   {"-fpr", "200%"},
-		`value "%" for flag`:    {"-fpr", "%"},
-		`value "1 %%" for flag`: {"-fpr", "1 %%"},
+		"-fpp 1: pass one":   {"-fpp", "1"},
+		"-fpp 2: pass one":   {"-fpp", "200%"},
+		`value "%" for flag`:    {"-fpp", "%"},
+		`value "1 %%" for flag`: {"-fpp", "1 %%"},
 		`-memory: "16"`:         {"-memory", "16"},
 		`-memory: "NaNMiB"`:     {"-memory", "NaNMiB"},
-		"pass one of them":      {"-memory", "1MiB", "-fpr", "0.1"},
+		"pass one of them":      {"-memory", "1MiB", "-fpp", "0.1"},
 		`-per-filter: "x"`:      {"-per-filter", "x"},
 		"8.2e-07 bits per key":  {"-memory", "0.001KiB"},
 	} {
@@ -53,14 +53,14 @@ func TestRatesInPerCent(t *testing.T) {
 		"0.01": 0.01, "1%": 0.01, "0.1%": 0.001, "1 %": 0.01, "1e-3": 0.001,
 	} {
 		s, c := newSizeFlags(), newCurveFlags()
-		require.NoError(t, s.parse([]string{"-fpr", text}, io.Discard))
+		require.NoError(t, s.parse([]string{"-fpp", text}, io.Discard))
 		require.NoError(t, c.parse([]string{"-target", text}, io.Discard))
-		require.InEpsilon(t, want, s.fpr, 1e-12)
+		require.InEpsilon(t, want, s.fpp, 1e-12)
 		require.InEpsilon(t, want, c.target, 1e-12)
 	}
-	out, err := runSize("-n", "10k", "-fpr", "1%")
+	out, err := runSize("-n", "10k", "-fpp", "1%")
 	require.NoError(t, err)
-	require.Contains(t, out, "\n-fpr 0.01, ")
+	require.Contains(t, out, "\n-fpp 0.01, ")
 }
 
 // 20 filters of 500 keys in 16 KiB: 13.1 bits per key for each kind, in 17 KiB at most.
@@ -80,8 +80,8 @@ func TestSize(t *testing.T) {
 		if r.Level == "all" {
 			require.Equal(t, 13.1, r.Bits)
 			require.InDelta(t, 16<<10, r.Bytes, 1<<10)
-			require.Less(t, r.FPR, 0.0035)
-			require.Greater(t, r.FPR, 0.0001)
+			require.Less(t, r.FPP, 0.0035)
+			require.Greater(t, r.FPP, 0.0001)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestLevelsInPebble(t *testing.T) {
 	for level := range even {
 		even[level] = policytest.Must(policy.NewBloom(bits))
 	}
-	levels, err := sizing.Levels(policy.NewBloom, keys, bits)
+	levels, err := sizing.Levels("bloom", keys, bits)
 	require.NoError(t, err)
 	before, beforeBytes := falsePositivesInPebble(t, keys, even)
 	after, afterBytes := falsePositivesInPebble(t, keys, levels)

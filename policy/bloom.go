@@ -1,17 +1,16 @@
 package policy
 
+import "fmt"
+
 // Bloom is LevelDB's Bloom filter policy: for a whole number of bits per key its filters are
 // exactly those of C++ LevelDB. Get one from [NewBloom]. It is immutable and safe for concurrent
 // use.
 type Bloom struct {
-	common
+	settings
 	k int
 }
 
-var (
-	_ Policy      = (*Bloom)(nil)
-	_ BatchReader = (*Bloom)(nil)
-)
+var _ Policy = (*Bloom)(nil)
 
 // maxProbes is the largest k. A larger last byte belongs to another encoding.
 const maxProbes = 30
@@ -23,19 +22,31 @@ const maxProbes = 30
 //
 // It returns an error that says what to pass instead if bitsPerKey is out of range or not a
 // number, or if an option refuses its argument.
-func NewBloom(bitsPerKey float64, opts ...Option) (*Bloom, error) {
-	c, err := newCommon(bitsPerKey, opts)
+func NewBloom(bitsPerKey float64, opts ...BloomOption) (*Bloom, error) {
+	s, err := newSettings(bitsPerKey, opts)
 	if err != nil {
 		return nil, err
 	}
-	return newBloom(c), nil
+	return bloomOf(s)
 }
+
+func bloomOf(s settings) (*Bloom, error) {
+	if !(s.bitsPerKey > 0 && s.bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
+		return nil, fmt.Errorf("policy: %v bits per key: "+
+			"pass a number above 0 and at most %d, usually 10", s.bitsPerKey, maxBitsPerKey)
+	}
+	return newBloom(s), nil
+}
+
+// maxBitsPerKey limits the setting: larger values are mistakes. From 44 bits per key on, k is
+// maxProbes, and most false positives have the very hash of a key, which no number of bits helps.
+const maxBitsPerKey = 1000
 
 // newBloom accepts 0 bits per key too, which C++ LevelDB defines (64 bits and k = 1 for any number
 // of keys). The tests compare it.
-func newBloom(c common) *Bloom {
+func newBloom(s settings) *Bloom {
 	// 0.69 is nearly ln 2, the optimum; LevelDB rounds down to save probes.
-	return &Bloom{c, int(min(max(c.bitsPerKey*0.69, 1), maxProbes))}
+	return &Bloom{s, int(min(max(s.bitsPerKey*0.69, 1), maxProbes))}
 }
 
 // String returns the policy's settings, such as "bloom:10". Options follow after commas, the name

@@ -26,7 +26,7 @@ func TestMayContainManyRefusesTooLittleRoom(t *testing.T) {
 	bloom := policytest.Must(NewBloom(10))
 	keys := [][]byte{{1}, {2}, {3}}
 	filter := bloom.AppendFilter(nil, keys)
-	for _, r := range []BatchReader{bloom, Count(bloom), Count(absentPolicy{bloom})} {
+	for _, r := range []ourReader{bloom, Count(bloom), Count(absentPolicy{bloom})} {
 		out := make([]bool, 2, 3)
 		require.PanicsWithValue(t,
 			"policy: MayContainMany of 3 keys with room for 2 answers: make out as long as keys",
@@ -41,7 +41,7 @@ func TestMayContainManyAllocations(t *testing.T) {
 	keys := policytest.Keys(policytest.Rand(t, 31), 1000)
 	filter := bloom.AppendFilter(nil, keys)
 	out := make([]bool, len(keys))
-	for _, r := range []BatchReader{bloom, Count(bloom)} {
+	for _, r := range []ourReader{bloom, Count(bloom)} {
 		require.Zero(t, testing.AllocsPerRun(10, func() { r.MayContainMany(filter, keys, out) }))
 	}
 }
@@ -56,7 +56,7 @@ func TestCountedMany(t *testing.T) {
 	require.Equal(t, []bool{true, false, false, true}, out)
 	require.Equal(t, Counters{MayContain: 1, ReadsAvoided: 2}, c.Snapshot())
 
-	c = Count(absentPolicy{bloom}) // no BatchReader: asked key by key
+	c = Count(absentPolicy{bloom}) // not ours: asked key by key
 	c.MayContainMany(filter, keys, out)
 	require.Equal(t, []bool{false, false, false, true}, out)
 	require.Equal(t, Counters{ReadsAvoided: 3}, c.Snapshot())

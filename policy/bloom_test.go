@@ -155,7 +155,7 @@ func TestSizeIn64Bits(t *testing.T) {
 		{math.MaxInt32, 1<<30 - 1, (uint64(math.MaxInt32)*(1<<30-1)+7)/8 + 1},
 		{math.MaxInt32, 9.5, (20401094647+7)/8 + 1},
 	} {
-		b := newBloom(common{name: Name, bitsPerKey: c.bitsPerKey}) // NewBloom refuses some
+		b := newBloom(settings{name: Name, bitsPerKey: c.bitsPerKey}) // NewBloom refuses some
 		require.Equal(t, c.want, b.FilterSize(c.n), "%d keys, %v bits", c.n, c.bitsPerKey)
 		if c.want > math.MaxInt {
 			require.PanicsWithValue(t,

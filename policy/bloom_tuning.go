@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
@@ -34,23 +33,15 @@ import (
 // filters, it takes up to 12 times as long with 20 to 100 keys if most of a range are present and
 // 25 times if a tenth of them are, 8 times with 500 keys and 4 times with 10,000
 // (go test ./policy -run '^$' -bench BuildTuned -benchtime 1x).
-func WithTuning(memory float64) Option {
-	return func(c *common) error {
+func WithTuning(memory float64) BloomOption {
+	return bloomOption(func(s *settings) error {
 		if !(memory > 0 && memory <= 1) { // a NaN fails every comparison
 			return fmt.Errorf("policy: tuning with %v more memory: "+
 				"pass a part above 0 and at most 1, usually 0.05", memory)
 		}
-		c.tuning = memory
+		s.tuning = memory
 		return nil
-	}
-}
-
-// refuseTuning returns an error if WithTuning was passed to another constructor than NewBloom.
-func (c *common) refuseTuning() error {
-	if c.tuning > 0 {
-		return errors.New("policy: WithTuning is an option of NewBloom: leave it out here")
-	}
-	return nil
+	})
 }
 
 // A tuningBuilder builds the filters of [WithTuning].

@@ -583,8 +583,6 @@ func TestTuningIsRefused(t *testing.T) {
 		_, err := NewBloom(10, WithTuning(memory))
 		require.ErrorContains(t, err, "usually 0.05", "%v", memory)
 	}
-	_, err := NewRibbon(10, WithTuning(0.05))
-	require.ErrorContains(t, err, "an option of NewBloom")
 	p := policytest.Must(NewBloom(10, WithTuning(1)))
 	require.Equal(t, policytest.Must(NewBloom(10)).FilterSize(36), p.FilterSize(36))
 	require.NoError(t, Check(p))

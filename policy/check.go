@@ -2,9 +2,7 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
-	"strings"
 )
 
 var errUnusable = errors.New("policy: the policy is nil or its zero value: " +
@@ -42,29 +40,6 @@ func isUsable(p Policy) bool {
 		return p != nil && isUsable(p.policy)
 	}
 	return true
-}
-
-// checkName returns an error if engines cannot store filters under the name.
-func checkName(name string) error {
-	trimmed := strings.TrimSpace(name)
-	switch {
-	case name == "":
-		return errors.New("policy: the name is empty: " +
-			"pass one such as policy.Name, or leave WithName out")
-	case name == "none":
-		return errors.New(`policy: the name "none" means "no filter" in Pebble's options files: ` +
-			"pass another")
-	case strings.ContainsAny(name, "\n\r"):
-		return fmt.Errorf("policy: the name %q has a line break, "+
-			"which Pebble's options files cannot carry: pass one without", name)
-	case trimmed != name:
-		return fmt.Errorf("policy: the name %q has spaces around it, "+
-			"which Pebble's options files cannot carry: pass %q", name, trimmed)
-	case strings.HasPrefix(name, "rocksdb."):
-		return fmt.Errorf("policy: the name %q belongs to another encoding, "+
-			"and engines would mistake one for the other: pass another", name)
-	}
-	return nil
 }
 
 // Compatible reports whether a and b may share a name: whether each reads the filters of the other.

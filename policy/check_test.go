@@ -46,7 +46,7 @@ func TestZeroValues(t *testing.T) {
 		if w, ok := p.(predictor); ok {
 			require.PanicsWithValue(t, errUnusable, func() { w.AppendFilter(nil, nil) }, "%T", p)
 			require.PanicsWithValue(t, errUnusable, func() { w.FilterSize(1) }, "%T", p)
-			require.PanicsWithValue(t, errUnusable, func() { w.FPR(1) }, "%T", p)
+			require.PanicsWithValue(t, errUnusable, func() { w.FPP(1) }, "%T", p)
 		}
 		if p == (*Counted)(nil) {
 			continue

@@ -24,10 +24,7 @@ type Counted struct {
 	broken               atomic.Uint64
 }
 
-var (
-	_ Policy      = (*Counted)(nil)
-	_ BatchReader = (*Counted)(nil)
-)
+var _ Policy = (*Counted)(nil)
 
 // Count returns a policy that works like p and counts. It panics if [Check] refuses p.
 func Count(p Policy) *Counted {

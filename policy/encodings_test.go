@@ -12,10 +12,15 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
+// ourReader is what all policies of this package and a Counted can do.
+type ourReader interface {
+	Policy
+	MayContainMany(filter []byte, keys [][]byte, out []bool)
+}
+
 // ourPolicy is what all policies of this package can do.
 type ourPolicy interface {
-	Policy
-	BatchReader
+	ourReader
 	AppendFilter(dst []byte, keys [][]byte) []byte
 	FilterSize(n int) uint64
 }
@@ -32,38 +37,25 @@ func forEachPolicy(t *testing.T, f func(t *testing.T, p ourPolicy)) {
 	}
 }
 
-// A policyKind is a kind of policy. reference makes its filters as the text says.
-type policyKind struct {
-	name      string
-	make      func(bitsPerKey float64, opts ...Option) (ourPolicy, error)
-	reference referenceMaker
+// references build filters of each kind as FORMAT.md says.
+var references = map[string]func(bitsPerKey float64, keys [][]byte) []byte{
+	"bloom": referenceFilter, "tuned": referenceTuned, "ribbon": referenceRibbon,
 }
 
-// kinds returns all kinds of policies: those of LevelDB's encoding, then ours.
-func kinds() []policyKind {
-	return []policyKind{
-		{"exact", maker(NewBloom), referenceFilter}, {"tuned", maker(newTuned), referenceTuned},
-		{"ribbon", maker(NewRibbon), referenceRibbon},
+// of returns a policy of a kind.
+func (k Kind) of(bitsPerKey float64, opts ...Option) (ourPolicy, error) {
+	p, err := FromString(fmt.Sprintf("%s:%v", k.Name, bitsPerKey), opts...)
+	if err != nil {
+		return nil, err
 	}
-}
-
-func newTuned(bitsPerKey float64, opts ...Option) (*Bloom, error) {
-	return NewBloom(bitsPerKey, append(opts, WithTuning(0.05))...)
+	return p.(ourPolicy), nil
 }
 
 // referenceTuned leaves only the choice of size and k to the policy.
 func referenceTuned(bitsPerKey float64, keys [][]byte) []byte {
-	chosen := policytest.Must(newTuned(bitsPerKey)).AppendFilter(nil, keys)
+	chosen := policytest.Must(NewBloom(bitsPerKey, WithTuning(0.05))).AppendFilter(nil, keys)
 	last := len(chosen) - 1
 	return referenceBloom(8*uint64(last), int(chosen[last]), keys)
-}
-
-type referenceMaker func(bitsPerKey float64, keys [][]byte) []byte
-
-func maker[P ourPolicy](
-	f func(float64, ...Option) (P, error),
-) func(float64, ...Option) (ourPolicy, error) {
-	return func(bits float64, opts ...Option) (ourPolicy, error) { return f(bits, opts...) }
 }
 
 func hashesOf(keys [][]byte) []uint64 {

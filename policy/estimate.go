@@ -50,7 +50,7 @@ func (i Info) Estimate() (keys, fpp float64) {
 // mostly too low. Random keys at 10 bits per key have 1.4 times as many false positives with 20
 // keys in a filter, 1.04 times with 1,000, and 1.3 times with 100,000; at 20 bits per key and 20
 // keys, 17 times. The number of keys is within 2 % there, and within 10 % where a pattern shows.
-// (TestEstimates has the figures.) FPR is closer, but starts from the number of keys, and
+// (TestEstimates has the figures.) FPP is closer, but starts from the number of keys, and
 // samples filters: too slow for a table that has thousands of filters.
 type bloomModel struct {
 	k    int

@@ -55,27 +55,27 @@ func FuzzBuilders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data, before []byte) {
 		bitsPerKey = math.Mod(math.Abs(bitsPerKey), 200)
 		keys := cut(data, 1+int(keyLen)%64)
-		for _, kind := range kinds() {
+		for _, kind := range kinds {
 			requireBuilders(t, bitsPerKey, keys, before, kind)
 		}
 	})
 }
 
 func requireBuilders(
-	t *testing.T, bitsPerKey float64, keys [][]byte, before []byte, kind policyKind,
+	t *testing.T, bitsPerKey float64, keys [][]byte, before []byte, kind Kind,
 ) {
 	var want []byte
 	for _, options := range [][]Option{nil, {WithVerify()}} {
-		p, err := kind.make(bitsPerKey, options...)
+		p, err := kind.of(bitsPerKey, options...)
 		if err != nil {
 			return
 		}
 		if want == nil {
-			want = kind.reference(bitsPerKey, keys)
+			want = references[kind.Name](bitsPerKey, keys)
 			requireSize(t, p, keys, len(want))
 		}
 		forEachLoop(func(loop string) {
-			what := fmt.Sprintf("%s, %d options, %s", kind.name, len(options), loop)
+			what := fmt.Sprintf("%s, %d options, %s", kind.Name, len(options), loop)
 			dirty := append(bytes.Clone(before), bytes.Repeat([]byte{0xff}, 2*len(want))...)
 			built := p.AppendFilter(dirty[:len(before)], keys)
 			require.Equal(t, before, built[:len(before)])
@@ -90,12 +90,12 @@ func requireBuilders(
 				}
 				require.Equal(t, len(keys), b.Len())
 				require.Equal(t, want, b.Finish(nil), "one by one: %s", what)
-				none := kind.reference(bitsPerKey, nil)
+				none := references[kind.Name](bitsPerKey, nil)
 				require.Equal(t, none, b.Finish(nil), "without keys: %s", what)
 			}
 		})
 	}
-	require.NotContains(t, requireSameAnswers(t, "built", want, keys), false, kind.name)
+	require.NotContains(t, requireSameAnswers(t, "built", want, keys), false, kind.Name)
 }
 
 func requireSize(t *testing.T, p ourPolicy, keys [][]byte, size int) {

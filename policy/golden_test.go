@@ -45,7 +45,7 @@ func readGolden[T any](t *testing.T, name string, f func(c T)) (n int) {
 }
 
 func bloomOfBits(bitsPerKey int) *Bloom {
-	return newBloom(common{name: Name, bitsPerKey: float64(bitsPerKey)})
+	return newBloom(settings{name: Name, bitsPerKey: float64(bitsPerKey)})
 }
 
 // Every filter that C++ LevelDB made comes out the same from AppendFilter and from a Builder, and

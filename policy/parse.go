@@ -18,39 +18,45 @@ type Info struct {
 	ribbon  *ribbon.Info // of a ribbon filter
 }
 
+// The errors of [Parse], for errors.Is. Each says how readers answer for every key.
 var (
-	errShort   = errors.New("shorter than 2 bytes: the filter contains no key")
-	errZeroK   = errors.New("k is 0: every key may be contained")
-	errDamaged = errors.New("damaged trailer or wrong length: every key may be contained")
-	errBroken  = errors.New("WithVerify found the filter broken: every key may be contained")
+	ErrShort   = errors.New("shorter than 2 bytes: the filter contains no key")
+	ErrZeroK   = errors.New("k is 0: every key may be contained")
+	ErrDamaged = errors.New("damaged trailer or wrong length: every key may be contained")
+	// ErrReplaced is of a filter that a builder returned in place of one that it could not build,
+	// or that [WithVerify] found broken. [Count] counts them.
+	ErrReplaced = errors.New("replaced by its builder, which could not build it or found it " +
+		"broken: every key may be contained")
+	ErrUnknownEncoding = errors.New("unknown encoding")
 )
 
 // Parse returns what a filter says of itself. If the filter is malformed or of an unknown encoding,
-// it returns an error that says why, and how readers answer for every key. Then Info has only the
-// Encoding, as far as it is known.
+// it returns an error that wraps one of the Err values and says how readers answer for every key.
+// Then Info has only the Encoding, as far as it is known.
 //
 // It accepts any bytes and is safe for concurrent use.
 func Parse(filter []byte) (Info, error) {
 	if len(filter) < 2 {
-		return Info{}, errShort
+		return Info{}, ErrShort
 	}
 	array, last := filter[:len(filter)-1], filter[len(filter)-1]
 	info := Info{Encoding: EncodingBloom, K: int(last), Payload: array}
 	switch {
 	case last <= maxProbes:
 	case string(filter) == excludesNothing:
-		return Info{}, errBroken
+		return Info{}, ErrReplaced
 	case last == byte(EncodingRibbon):
 		r, ok := ribbon.Parse(filter)
 		if !ok {
-			return Info{Encoding: EncodingRibbon}, errDamaged
+			return Info{Encoding: EncodingRibbon}, ErrDamaged
 		}
 		return Info{EncodingRibbon, r.Columns, filter[:r.Payload], &r}, nil
 	default:
-		return Info{}, fmt.Errorf("unknown encoding 0x%02x: every key may be contained", last)
+		return Info{}, fmt.Errorf("%w 0x%02x: every key may be contained",
+			ErrUnknownEncoding, last)
 	}
 	if info.K == 0 {
-		return Info{Encoding: info.Encoding}, errZeroK
+		return Info{Encoding: info.Encoding}, ErrZeroK
 	}
 	return info, nil
 }

@@ -45,11 +45,11 @@ func TestParseRefuses(t *testing.T) {
 		{[]byte{0, 31}, EncodingUnknown, "unknown encoding 0x1f: every key may be contained"},
 		{[]byte{0, 0, 0xff}, EncodingUnknown, "unknown encoding 0xff: every key may be contained"},
 		{[]byte{0xff, 0xff}, EncodingUnknown,
-			"WithVerify found the filter broken: every key may be contained"},
+			ErrReplaced.Error()},
 		{[]byte{0, 0, 0x62}, EncodingUnknown, "unknown encoding 0x62: every key may be contained"},
-		{damaged, EncodingRibbon, errDamaged.Error()},
-		{[]byte{6, 0x72}, EncodingRibbon, errDamaged.Error()},
-		{ribbonTrailer(make([]byte, 8), 7, 0), EncodingRibbon, errDamaged.Error()},
+		{damaged, EncodingRibbon, ErrDamaged.Error()},
+		{[]byte{6, 0x72}, EncodingRibbon, ErrDamaged.Error()},
+		{ribbonTrailer(make([]byte, 8), 7, 0), EncodingRibbon, ErrDamaged.Error()},
 	} {
 		info, err := Parse(c.filter)
 		require.EqualError(t, err, c.err, "%x", c.filter)

@@ -26,15 +26,6 @@ type Builder interface {
 	Finish(dst []byte) []byte
 }
 
-// A BatchReader answers for many keys at once. All policies of this package are BatchReaders. For
-// another Policy, use a type assertion. A type that embeds one of ours and changes MayContain must
-// change MayContainMany too.
-type BatchReader interface {
-	// MayContainMany sets out[i] to MayContain(filter, keys[i]) for every key. If out is shorter
-	// than keys, it panics before it sets anything. It leaves out[len(keys):] alone.
-	MayContainMany(filter []byte, keys [][]byte, out []bool)
-}
-
 const (
 	// Name is the name that C++ LevelDB (since 1.18) gives to its filters, and the default.
 	Name = "leveldb.BuiltinBloomFilter2"
@@ -43,3 +34,12 @@ const (
 	// used it too, for filters whose hash depended on whether the compiler's char was signed.
 	NameGoLevelDB = "leveldb.BuiltinBloomFilter"
 )
+
+// appendByBuilder appends the filter of keys, built by a builder of p, to dst.
+func appendByBuilder(p Policy, dst []byte, keys [][]byte) []byte {
+	b := p.NewBuilder()
+	for _, key := range keys {
+		b.Add(key)
+	}
+	return b.Finish(dst)
+}

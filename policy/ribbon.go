@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
@@ -18,15 +19,12 @@ import (
 // every key, except in filters of few keys: they read more, never less. A Ribbon is immutable and
 // safe for concurrent use.
 type Ribbon struct {
-	common
+	settings
 	exact *Bloom // for few keys
 	few   int    // the largest number of keys that are few
 }
 
-var (
-	_ Policy      = (*Ribbon)(nil)
-	_ BatchReader = (*Ribbon)(nil)
-)
+var _ Policy = (*Ribbon)(nil)
 
 // NewRibbon returns the ribbon policy with the given number of bits per key, from 2 to 40.
 // Fractions are allowed. The shape of the keys does not matter. No filter of b bits per key can have
@@ -44,18 +42,22 @@ var (
 // It returns an error that says what to pass instead if bitsPerKey is out of range or not a
 // number, or if an option refuses its argument.
 func NewRibbon(bitsPerKey float64, opts ...Option) (*Ribbon, error) {
-	if !(bitsPerKey >= 2 && bitsPerKey <= mostRibbonBits) { // a NaN fails every comparison
-		return nil, fmt.Errorf("policy: %v bits per key: "+
-			"pass a number from 2 to %d for ribbon filters, usually 10", bitsPerKey, mostRibbonBits)
-	}
-	c, err := newCommon(bitsPerKey, opts)
-	if err == nil {
-		err = c.refuseTuning()
-	}
+	s, err := newSettings(bitsPerKey, opts)
 	if err != nil {
 		return nil, err
 	}
-	r := &Ribbon{c, newBloom(c), mostFew}
+	return ribbonOf(s)
+}
+
+func ribbonOf(s settings) (*Ribbon, error) {
+	if !(s.bitsPerKey >= 2 && s.bitsPerKey <= mostRibbonBits) { // a NaN fails every comparison
+		return nil, fmt.Errorf("policy: %v bits per key: "+
+			"pass a number from 2 to %d for ribbon filters, usually 10", s.bitsPerKey, mostRibbonBits)
+	}
+	if s.tuning > 0 {
+		return nil, errors.New("policy: ribbon filters have no tuning, nor need it: leave it out")
+	}
+	r := &Ribbon{s, newBloom(s), mostFew}
 	for !r.areFew(r.few) {
 		r.few--
 	}

@@ -103,5 +103,5 @@ func TestRibbonOfTooManyKeys(t *testing.T) {
 	r := policytest.Must(NewRibbon(10))
 	require.Greater(t, r.FilterSize(1<<28), uint64(1<<28))
 	require.EqualValues(t, 2, r.FilterSize(1<<28+1))
-	require.Equal(t, 1.0, r.FPR(1<<28+1))
+	require.Equal(t, 1.0, r.FPP(1<<28+1))
 }

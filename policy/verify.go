@@ -14,10 +14,10 @@ package policy
 // Filters take up to twice as long to build with it
 // (go test ./policy -run '^$' -bench Verify -benchtime 1x).
 func WithVerify() Option {
-	return func(c *common) error {
-		c.verify = true
+	return option(func(s *settings) error {
+		s.verify = true
 		return nil
-	}
+	})
 }
 
 // excludesNothing is the filter that replaces a broken one. LevelDB's readers answer "may contain"

@@ -40,20 +40,20 @@ func flip(bit int) func(filter []byte) {
 // keys are found.
 func TestVerifyKeepsSoundFilters(t *testing.T) {
 	rng := policytest.Rand(t, 90)
-	for _, kind := range kinds() {
+	for _, kind := range kinds {
 		for _, bitsPerKey := range []float64{0.01, 1, 2, 2.49, 2.5, 4, 7.5, 10, 16, 40} {
-			plain, err := kind.make(bitsPerKey)
+			plain, err := kind.of(bitsPerKey)
 			if err != nil {
 				continue
 			}
-			verifying := policytest.Must(kind.make(bitsPerKey, WithVerify()))
+			verifying := policytest.Must(kind.of(bitsPerKey, WithVerify()))
 			// With 10 bits per key, 1024 keys have a line of 1280 bytes.
 			for _, n := range []int{0, 1, 2, 3, 4, 7, 12, 30, 100, 500, 1024, 5000} {
 				keys := policytest.Keys(rng, n)
 				filter := plain.AppendFilter(nil, keys)
 				unspoiled := func([]byte) {}
 				require.Equal(t, filter, spoiled(t, verifying, keys, unspoiled),
-					"%s, %v bits, %d keys", kind.name, bitsPerKey, n)
+					"%s, %v bits, %d keys", kind.Name, bitsPerKey, n)
 			}
 		}
 	}
@@ -62,8 +62,8 @@ func TestVerifyKeepsSoundFilters(t *testing.T) {
 // Any bit that loses a key is noticed, and any that damages the trailer.
 func TestVerifyFindsFlippedBits(t *testing.T) {
 	rng := policytest.Rand(t, 91)
-	for _, kind := range kinds() {
-		p := policytest.Must(kind.make(10, WithVerify()))
+	for _, kind := range kinds {
+		p := policytest.Must(kind.of(10, WithVerify()))
 		for _, n := range []int{36, 1000, 12_000} {
 			keys := policytest.Keys(rng, n)
 			filter := p.AppendFilter(nil, keys)
@@ -78,7 +78,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 					continue
 				}
 				require.Equal(t, excludesNothing, string(got), "%s, %d keys, bit %d",
-					kind.name, n, bit)
+					kind.Name, n, bit)
 				caught++
 			}
 			for bit := 8 * len(info.Payload); bit < 8*len(filter); bit++ {
@@ -87,7 +87,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 					continue // a smaller k than 6: more false positives
 				}
 				require.Equal(t, excludesNothing, string(got), "%s, %d keys, bit %d",
-					kind.name, n, bit)
+					kind.Name, n, bit)
 			}
 		}
 	}
@@ -97,12 +97,12 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 // choose keys whose filter finds given absent ones.
 func TestVerifyKeepsFiltersThatExcludeNothing(t *testing.T) {
 	keys := policytest.Keys(policytest.Rand(t, 92), 500)
-	for _, kind := range kinds()[:2] {
-		p := policytest.Must(kind.make(10, WithVerify()))
+	for _, kind := range kinds[:2] {
+		p := policytest.Must(kind.of(10, WithVerify()))
 		payload := len(mustParse(t, p.AppendFilter(nil, keys)).Payload)
 		ones := bytes.Repeat([]byte{0xff}, payload)
 		got := spoiled(t, p, keys, func(filter []byte) { copy(filter, ones) })
-		require.True(t, bytes.HasPrefix(got, ones), kind.name)
+		require.True(t, bytes.HasPrefix(got, ones), kind.Name)
 	}
 	p := policytest.Must(NewBloom(10, WithVerify()))
 	got := spoiled(t, p, keys, func(filter []byte) { filter[len(filter)-1] = 0 })
@@ -111,11 +111,11 @@ func TestVerifyKeepsFiltersThatExcludeNothing(t *testing.T) {
 
 // Without the option no filter is verified.
 func TestVerifyWithoutTheOption(t *testing.T) {
-	for _, kind := range kinds() {
-		p := policytest.Must(kind.make(10))
+	for _, kind := range kinds {
+		p := policytest.Must(kind.of(10))
 		for _, n := range []int{3, 36, 12_000} {
 			keys := policytest.Keys(policytest.Rand(t, 93), n)
-			spoiled(t, p, keys, func(filter []byte) { require.Fail(t, kind.name) })
+			spoiled(t, p, keys, func(filter []byte) { require.Fail(t, kind.Name) })
 		}
 	}
 }
@@ -126,12 +126,12 @@ func TestVerifyWithoutTheOption(t *testing.T) {
 //	go test ./policy -run '^$' -bench Verify -benchtime 1x
 func BenchmarkVerify(b *testing.B) {
 	rng := policytest.Rand(b, 94)
-	for _, kind := range kinds() {
+	for _, kind := range kinds {
 		for _, n := range []int{36, 1000, 10_000, 1_000_000} {
-			b.Run(fmt.Sprintf("%s/n=%d", kind.name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/n=%d", kind.Name, n), func(b *testing.B) {
 				times := buildTimes([2]Builder{
-					policytest.Must(kind.make(10)).NewBuilder(),
-					policytest.Must(kind.make(10, WithVerify())).NewBuilder(),
+					policytest.Must(kind.of(10)).NewBuilder(),
+					policytest.Must(kind.of(10, WithVerify())).NewBuilder(),
 				}, benchKeys(rng, n, 16))
 				b.ReportMetric(float64(times[1])/float64(times[0]), "x")
 				b.ReportMetric(0, "ns/op")

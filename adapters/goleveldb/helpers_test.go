@@ -16,7 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Bloom {
+func bloom(t testing.TB, bitsPerKey float64, opts ...policy.BloomOption) *policy.Bloom {
 	p, err := policy.NewBloom(bitsPerKey, opts...)
 	require.NoError(t, err)
 	return p

@@ -23,7 +23,7 @@ func value(key []byte) []byte {
 	return sum[:]
 }
 
-func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Bloom {
+func bloom(t testing.TB, bitsPerKey float64, opts ...policy.BloomOption) *policy.Bloom {
 	p, err := policy.NewBloom(bitsPerKey, opts...)
 	require.NoError(t, err)
 	return p

@@ -8,9 +8,28 @@ import (
 	"github.com/levelbloom/levelbloom/policy/sizing"
 )
 
+// The least memory with which at most one of a thousand absent keys is a false positive.
+func ExampleBitsFor() {
+	const keys, perFilter = 10_000_000, 100_000
+	bits, err := sizing.BitsFor("ribbon", perFilter, 0.001)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ribbon, err := policy.NewRibbon(bits)
+	if err != nil {
+		log.Fatal(err)
+	}
+	bytes, err := sizing.Memory(ribbon, keys, perFilter)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%v bits per key, %.1f MB\n", bits, float64(bytes)/1e6)
+	// Output: 10.2 bits per key, 12.8 MB
+}
+
 // The levels of a Pebble database. Two have no keys, and no lookup asks a filter of the last one.
 func ExampleLevels() {
-	levels, err := sizing.Levels(policy.NewRibbon, []int{1e5, 0, 0, 1e6, 1e7, 1e8, 0}, 10)
+	levels, err := sizing.Levels("ribbon", []int{1e5, 0, 0, 1e6, 1e7, 1e8, 0}, 10)
 	if err != nil {
 		log.Fatal(err)
 	}

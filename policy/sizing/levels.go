@@ -10,22 +10,21 @@ import (
 
 // Levels distributes memory over the levels of an LSM tree, so that a lookup of an absent key meets
 // the fewest false positives. keys has the number of keys of each level, or 0 for a level that no
-// lookup asks: Pebble's Get asks none in L6. memory is the bits per key of all these levels
-// together, as if they had one setting: above 0.
+// lookup reads a filter of: Pebble's Get reads none in L6. memory is the bits per key of all these
+// levels together, as if they had one setting: above 0.
 //
 // It returns a policy for each level, or nil for no filter, with bits per key in tenths. fmt prints
-// them, and pebblev2.ConfigureLevels takes them as they are.
+// them, and pebblev2.ConfigureLevels takes them.
 //
-// A lookup of an absent key asks one filter per level. So the number of false positives is the sum
-// of the levels' rates, and it is least if every rate is proportional to the keys of its level: a
+// A lookup of an absent key reads one filter per level. So the number of false positives is the sum
+// of the levels' FPPs, and it is least if every FPP is proportional to the keys of its level: a
 // small level has more bits per key, a large one fewer (Dayan, Athanassoulis and Idreos, "Monkey:
-// Optimal Navigable Key-Value Store", SIGMOD 2017, section 4.1). Levels where the rate would come
+// Optimal Navigable Key-Value Store", SIGMOD 2017, section 4.1). Levels where the FPP would come
 // close to 1 have no filter.
-func Levels[P policy.Policy](
-	newPolicy func(bitsPerKey float64, opts ...policy.Option) (P, error), keys []int,
-	memory float64, opts ...policy.Option,
+func Levels(
+	kind string, keys []int, memory float64, opts ...policy.Option,
 ) ([]policy.Policy, error) {
-	if err := check(notNil(newPolicy), positive("bits per key", memory)); err != nil {
+	if err := positive("bits per key", memory); err != nil {
 		return nil, err
 	}
 	total := 0.0
@@ -38,7 +37,7 @@ func Levels[P policy.Policy](
 	if total == 0 {
 		return nil, errors.New("sizing: no level has keys: pass the keys of some")
 	}
-	example, err := newPolicy(max(2, memory), opts...)
+	example, err := newPolicy(kind, max(2, memory), opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -48,21 +47,11 @@ func Levels[P policy.Policy](
 		if b == 0 {
 			continue
 		}
-		p, err := newPolicy(b, opts...)
-		if err != nil {
+		if policies[level], err = newPolicy(kind, b, opts...); err != nil {
 			return nil, fmt.Errorf("sizing: level %d: %w", level, err)
 		}
-		policies[level] = p
 	}
 	return policies, nil
-}
-
-// slope returns by how much a bit per key changes the logarithm of the false-positive rate.
-func slope(p policy.Policy) float64 {
-	if _, ok := p.(*policy.Ribbon); ok {
-		return math.Ln2
-	}
-	return math.Ln2 * math.Ln2
 }
 
 // leastBits is the least bits per key of a level with a filter.

@@ -53,7 +53,7 @@ func TestAllocate(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	keys := []int{1000, 0, 0, 10_000, 100_000, 1_000_000, 0}
-	levels, err := Levels(policy.NewRibbon, keys, 8)
+	levels, err := Levels("ribbon", keys, 8)
 	require.NoError(t, err)
 	require.Len(t, levels, 7)
 	even := policytest.Must(policy.NewRibbon(8))
@@ -65,22 +65,22 @@ func TestLevels(t *testing.T) {
 			continue
 		}
 		p := levels[level].(Policy)
-		rate += p.FPR(n)
-		evenRate += even.FPR(n)
+		rate += p.FPP(n)
+		evenRate += even.FPP(n)
 		memory += p.FilterSize(n)
 		evenMemory += even.FilterSize(n)
 	}
 	require.LessOrEqual(t, memory, evenMemory)
 	require.Less(t, rate, evenRate/2)
 
-	_, err = Levels[*policy.Bloom](nil, keys, 10)
-	require.ErrorContains(t, err, "pass one such as policy.NewBloom")
-	_, err = Levels(policy.NewBloom, keys, 0)
+	_, err = Levels("cuckoo", keys, 10)
+	require.ErrorContains(t, err, "write one of bloom, tuned, ribbon")
+	_, err = Levels("bloom", keys, 0)
 	require.ErrorContains(t, err, "bits per key: pass")
-	_, err = Levels(policy.NewBloom, []int{0, 0}, 10)
+	_, err = Levels("bloom", []int{0, 0}, 10)
 	require.ErrorContains(t, err, "no level has keys")
-	_, err = Levels(policy.NewBloom, []int{1, -1}, 10)
+	_, err = Levels("bloom", []int{1, -1}, 10)
 	require.ErrorContains(t, err, "level 1 has -1 keys")
-	_, err = Levels(policy.NewRibbon, keys, 50)
+	_, err = Levels("ribbon", keys, 50)
 	require.ErrorContains(t, err, "40")
 }

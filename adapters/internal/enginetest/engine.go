@@ -2,10 +2,13 @@
 // test code. Only because the tests of several packages call it, its files are not named _test.go.
 //
 // An adapter's tests implement [Engine] and call [Run]. Another engine needs no more than that.
-// Another kind of filter is one line in [Kinds].
+// [Kinds] are those of package policy.
 package enginetest
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -90,24 +93,18 @@ type Entry struct{ Key, Value string }
 type Change struct{ Key, Value []byte }
 
 // A Kind is a kind of filter of package policy.
-type Kind struct {
-	Name     string
-	Encoding policy.Encoding
-	New      func(bitsPerKey float64, opts ...policy.Option) (policy.Policy, error)
-}
+type Kind struct{ policy.Kind }
 
 // Kinds lists one kind of each encoding.
-var Kinds = []Kind{
-	kind("exact", policy.EncodingBloom, policy.NewBloom),
-	kind("ribbon", policy.EncodingRibbon, policy.NewRibbon),
-}
+var Kinds = kinds(slices.CompactFunc(policy.Kinds(), func(a, b policy.Kind) bool {
+	return a.Encoding == b.Encoding
+}))
 
-func kind[P policy.Policy](
-	name string, e policy.Encoding, newPolicy func(float64, ...policy.Option) (P, error),
-) Kind {
-	return Kind{name, e, func(bitsPerKey float64, opts ...policy.Option) (policy.Policy, error) {
-		return newPolicy(bitsPerKey, opts...)
-	}}
+func kinds(of []policy.Kind) (all []Kind) {
+	for _, k := range of {
+		all = append(all, Kind{k})
+	}
+	return all
 }
 
 // names are names that policies may have: LevelDB's, goleveldb's, and another.
@@ -115,7 +112,8 @@ var names = []string{policy.Name, policy.NameGoLevelDB, "mine"}
 
 // MustNew returns a policy of the kind.
 func (k Kind) MustNew(bitsPerKey float64, name string, opts ...policy.Option) policy.Policy {
-	p, err := k.New(bitsPerKey, append(opts, policy.WithName(name))...)
+	p, err := policy.FromString(fmt.Sprintf("%s:%v", k.Name, bitsPerKey),
+		append(opts, policy.WithName(name))...)
 	if err != nil {
 		panic(err)
 	}

@@ -18,15 +18,10 @@ func Seed() int64 {
 	return time.Now().UnixNano()
 }
 
-// RandomKind draws one of [Kinds], or tuned filters, whose encoding is that of exact ones.
+// RandomKind draws a kind of filter: one of [Kinds], or tuned filters.
 func RandomKind(rng *rand.Rand) Kind {
-	if i := rng.Intn(len(Kinds) + 1); i < len(Kinds) {
-		return Kinds[i]
-	}
-	return kind("tuned", policy.EncodingBloom,
-		func(bitsPerKey float64, opts ...policy.Option) (*policy.Bloom, error) {
-			return policy.NewBloom(bitsPerKey, append(opts, policy.WithTuning(0.05))...)
-		})
+	all := policy.Kinds()
+	return Kind{all[rng.Intn(len(all))]}
 }
 
 // RandomSetting draws a setting for a variant: with the engine's own filter or without, and with up

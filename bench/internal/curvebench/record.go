@@ -49,13 +49,13 @@ func (c *Config) newRecord(v View, r ratebench.Result) (Record, error) {
 		p, record.Capacity = s.Policy, s.capacity
 		record.Predicted, err = sizing.Filled(p, s.capacity, r.N)
 	} else {
-		record.Predicted = p.(interface{ FPR(n int) float64 }).FPR(r.N)
+		record.Predicted = p.(interface{ FPP(n int) float64 }).FPP(r.N)
 	}
 	if err != nil {
 		return record, err
 	}
 	if r.Encoding != policy.EncodingRibbon {
-		record.Textbook, err = sizing.FPP(float64(r.N), float64(8*r.BitBytes), r.K)
+		record.Textbook, err = sizing.Textbook(r.N, 8*r.BitBytes, r.K)
 	}
 	return record, err
 }

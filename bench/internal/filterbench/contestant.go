@@ -82,7 +82,7 @@ func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 			return dst
 		},
 	}
-	if m, ok := p.(policy.BatchReader); ok {
+	if m, ok := p.(interface{ MayContainMany([]byte, [][]byte, []bool) }); ok {
 		c.many = m.MayContainMany
 	}
 	return c

@@ -15,6 +15,7 @@ type Kind struct {
 	Constructor string // what to call to use it
 	Encoding    policy.Encoding
 	Smallest    policy.Encoding // of filters that are too small for Encoding, if some are
+	Policy      string          // the name of its policies in policy.Kinds
 	New         func(bitsPerKey float64) (policy.Policy, error)
 	Use         string // when to use it, if not always
 	// OneSize is true of Bloom filters whose size and k depend on nothing but the number of keys.
@@ -37,6 +38,7 @@ var Exact = Kind{
 	Idea:        "LevelDB's Bloom filter, byte for byte",
 	Constructor: "policy.NewBloom",
 	Encoding:    policy.EncodingBloom,
+	Policy:      "bloom",
 	New:         func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) },
 	Use:         compatible,
 	OneSize:     true,
@@ -52,6 +54,7 @@ var All = []Kind{
 		Idea:        "LevelDB's Bloom filter, with the size and k that suit the keys",
 		Constructor: "policy.NewBloom with policy.WithTuning(0.05)",
 		Encoding:    policy.EncodingBloom,
+		Policy:      "tuned",
 		New:         newTuned,
 		Use:         compatible,
 	},
@@ -61,6 +64,7 @@ var All = []Kind{
 		Constructor: "policy.NewRibbon",
 		Encoding:    policy.EncodingRibbon,
 		Smallest:    policy.EncodingBloom,
+		Policy:      "ribbon",
 		New:         newRibbon,
 		Bounds: []Bound{ // those of NewRibbon
 			{7, 8, 0.0079}, {7, 701, 0.0105}, {7, 5000, 0.0091},

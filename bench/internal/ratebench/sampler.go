@@ -119,7 +119,7 @@ func (s *sampler) sample(present, absent [][]byte) error {
 
 // count returns how many of the keys the filter may contain.
 func (s *sampler) count(keys [][]byte) (n int) {
-	batch, ok := s.policy.(policy.BatchReader)
+	batch, ok := s.policy.(interface{ MayContainMany([]byte, [][]byte, []bool) })
 	if !ok {
 		for _, key := range keys {
 			if s.policy.MayContain(s.filter, key) {

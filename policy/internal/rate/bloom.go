@@ -4,7 +4,6 @@
 package rate
 
 import (
-	"math"
 	"math/bits"
 	"math/rand/v2"
 )
@@ -46,7 +45,7 @@ func Bloom(size uint64, k, n int) float64 {
 		sample = b.place
 	}
 	// An absent key may have the very hash of a key.
-	same := -math.Expm1(-b.n / (1 << 32))
+	same := SameHash(b.n)
 	return same + (1-same)*min(1, b.stratified(sample))
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// FPR against filters of random keys: within 5 %, give or take five standard errors of the
+// FPP against filters of random keys: within 5 %, give or take five standard errors of the
 // measurement.
-func TestFPR(t *testing.T) {
+func TestFPP(t *testing.T) {
 	exact := func(b float64) predictor { return policytest.Must(NewBloom(b)) }
 	tuned := func(b float64) predictor { return policytest.Must(NewBloom(b, WithTuning(0.05))) }
 	ribbon := func(b float64) predictor { return policytest.Must(NewRibbon(b)) }
@@ -34,18 +34,18 @@ func TestFPR(t *testing.T) {
 		if (testing.Short() || raceEnabled) && c.n >= 10_000 {
 			continue
 		}
-		predicted := c.p.FPR(c.n)
+		predicted := c.p.FPP(c.n)
 		rate, standardError := measureFPR(t, c.p, c.n, predicted)
 		require.InDelta(t, rate, predicted, 0.05*rate+5*standardError,
 			"%T, %d keys: measured %.3g", c.p, c.n, rate)
 	}
-	require.Equal(t, exact(4).FPR(8), exact(4).FPR(8), "a rate that is not random")
+	require.Equal(t, exact(4).FPP(8), exact(4).FPP(8), "a rate that is not random")
 
 	// The few hashes whose probes coincide weigh much. Drawn by chance alone, they would make the
 	// rates of nearly equal filters differ by a factor of more than 20.
 	least, most := 1.0, 0.0
 	for n := 1000; n < 1004; n++ {
-		rate := exact(30).FPR(n)
+		rate := exact(30).FPP(n)
 		least, most = min(least, rate), max(most, rate)
 	}
 	require.Less(t, most, 4*least)
@@ -53,7 +53,7 @@ func TestFPR(t *testing.T) {
 
 type predictor interface {
 	ourPolicy
-	FPR(n int) float64
+	FPP(n int) float64
 }
 
 // measureFPR measures the rate of random keys, to about 0.5 %, and its standard error between
@@ -87,17 +87,17 @@ func measureFPR(t testing.TB, p predictor, n int, about float64) (rate, standard
 	return mean / float64(perFilter), math.Sqrt(variance/filters) / float64(perFilter)
 }
 
-func TestFPRExtremes(t *testing.T) {
+func TestFPPExtremes(t *testing.T) {
 	for _, p := range []predictor{
 		policytest.Must(NewBloom(0.01)),
 		policytest.Must(NewRibbon(2)), policytest.Must(NewRibbon(40)),
 	} {
-		require.Zero(t, p.FPR(0))
+		require.Zero(t, p.FPP(0))
 		const refusal = "policy: a filter of -1 keys: pass 0 or more"
-		require.PanicsWithValue(t, refusal, func() { p.FPR(-1) })
+		require.PanicsWithValue(t, refusal, func() { p.FPP(-1) })
 		require.PanicsWithValue(t, refusal, func() { p.FilterSize(-1) })
 		for _, n := range []int{1, 100_000, math.MaxInt} {
-			rate := p.FPR(n)
+			rate := p.FPP(n)
 			require.True(t, rate > 0 && rate <= 1, "%T, %d keys: %v", p, n, rate)
 		}
 	}

@@ -12,41 +12,36 @@ import (
 
 func TestBitsFor(t *testing.T) {
 	const n, target = 20_000, 0.003
-	reaches := func(build func(bits float64) Policy, bits float64) {
-		require.LessOrEqual(t, build(bits).FPR(n), target)
-		require.Greater(t, build(bits-0.1).FPR(n), target)
+	for _, kind := range policy.Kinds() {
+		bits, err := BitsFor(kind.Name, n, target)
+		require.NoError(t, err)
+		fpp := func(bits float64) float64 { return policytest.Must(newPolicy(kind.Name, bits)).FPP(n) }
+		require.LessOrEqual(t, fpp(bits), target)
+		require.Greater(t, fpp(bits-0.1), target)
 	}
-	bits, err := BitsFor(policy.NewBloom, n, target)
-	require.NoError(t, err)
-	reaches(func(b float64) Policy { return policytest.Must(policy.NewBloom(b)) }, bits)
-	bits, err = BitsFor(policy.NewRibbon, n, target)
-	require.NoError(t, err)
-	reaches(func(b float64) Policy { return policytest.Must(policy.NewRibbon(b)) }, bits)
 
 	// The least that there is.
-	bits, err = BitsFor(policy.NewRibbon, n, 0.9)
+	bits, err := BitsFor("ribbon", n, 0.9)
 	require.NoError(t, err)
 	require.Equal(t, 2.0, bits)
 }
 
 func TestBitsForRefuses(t *testing.T) {
-	_, err := BitsFor(policy.NewBloom, 10_000_000, 0.001)
+	_, err := BitsFor("bloom", 10_000_000, 0.001)
 	require.ErrorContains(t, err, "because LevelDB's hash has 32 bits")
 	// The hashes of so few keys differ, but their probes coincide too often.
 	err = unreachable(policytest.Must(policy.NewBloom(mostBits)), 20, 1e-6)
 	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
-	_, err = BitsFor(policy.NewRibbon, 1000, 1e-30)
+	_, err = BitsFor("ribbon", 1000, 1e-30)
 	require.ErrorContains(t, err, "because 40 bits per key do not suffice")
 	for _, target := range []float64{0, 1, math.NaN()} {
-		_, err = BitsFor(policy.NewRibbon, 1000, target)
+		_, err = BitsFor("ribbon", 1000, target)
 		require.ErrorContains(t, err, "above 0 and below 1")
 	}
-	_, err = BitsFor(policy.NewRibbon, 0, 0.1)
+	_, err = BitsFor("ribbon", 0, 0.1)
 	require.ErrorContains(t, err, "keys: pass")
-	_, err = BitsFor(policy.NewRibbon, 1000, 0.1, policy.WithTuning(0.05))
-	require.ErrorContains(t, err, "WithTuning")
-	_, err = BitsFor[*policy.Bloom](nil, 1000, 0.1)
-	require.ErrorContains(t, err, "pass one such as policy.NewBloom")
+	_, err = BitsFor("cuckoo", 1000, 0.1)
+	require.ErrorContains(t, err, "write one of bloom, tuned, ribbon")
 }
 
 func TestMemory(t *testing.T) {
@@ -74,7 +69,7 @@ func TestFilled(t *testing.T) {
 	const capacity = 10_000
 	bloom := policytest.Must(policy.NewBloom(10))
 	for _, n := range []int{capacity / 2, capacity, capacity * 3 / 2} {
-		textbook, err := FPP(float64(n), 10*capacity, 6)
+		textbook, err := Textbook(n, 10*capacity, 6)
 		require.NoError(t, err)
 		rate, err := Filled(bloom, capacity, n)
 		require.NoError(t, err)
@@ -82,7 +77,7 @@ func TestFilled(t *testing.T) {
 	}
 	rate, err := Filled(bloom, 1000, 1000)
 	require.NoError(t, err)
-	require.Equal(t, bloom.FPR(1000), rate)
+	require.Equal(t, bloom.FPP(1000), rate)
 	rate, err = Filled(bloom, 1000, 0)
 	require.NoError(t, err)
 	require.Zero(t, rate)
@@ -103,16 +98,26 @@ func TestFilled(t *testing.T) {
 	require.ErrorContains(t, err, "pass 0 or more")
 }
 
-// The figures of the package's comment, for filters of LevelDB's size and k.
+func TestTextbookRefuses(t *testing.T) {
+	for _, c := range []struct {
+		n, m, k int
+		err     string
+	}{{0, 1, 1, "keys: pass"}, {1, 0, 1, "bits: pass"}, {1, 1, 0, "probes: pass"}} {
+		_, err := Textbook(c.n, c.m, c.k)
+		require.ErrorContains(t, err, c.err)
+	}
+}
+
+// The figures of Textbook's comment, for filters of LevelDB's size and k.
 func TestTextbookIsTooLow(t *testing.T) {
 	for _, c := range []struct {
 		bits  float64
 		n, k  int
 		times float64
 	}{{10, 20, 6, 1.4}, {10, 300_000, 6, 2.4}, {20, 20, 13, 17}} {
-		textbook, err := FPP(float64(c.n), c.bits*float64(c.n), c.k)
+		textbook, err := Textbook(c.n, int(c.bits)*c.n, c.k)
 		require.NoError(t, err)
-		rate := policytest.Must(policy.NewBloom(c.bits)).FPR(c.n)
+		rate := policytest.Must(policy.NewBloom(c.bits)).FPP(c.n)
 		require.InEpsilon(t, c.times, rate/textbook, 0.05, "%v bits, %d keys", c.bits, c.n)
 	}
 }

@@ -1,0 +1,12 @@
+package rate
+
+import "math"
+
+// Textbook returns the FPP of a Bloom filter of n keys in m bits with k random, independent probes
+// per key (Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors", 1970).
+func Textbook(n, m float64, k int) float64 {
+	return math.Pow(-math.Expm1(-float64(k)*n/m), float64(k))
+}
+
+// SameHash returns the probability that an absent key has the 32-bit hash of one of n keys.
+func SameHash(n float64) float64 { return -math.Expm1(-n / (1 << 32)) }

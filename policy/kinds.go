@@ -1,0 +1,128 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Kind is a kind of filter that [FromString] knows.
+type Kind struct {
+	Name        string // as FromString takes it before the colon
+	Description string // in one line
+	Encoding    Encoding
+
+	new func(settings) (Policy, error)
+}
+
+// kinds lists all kinds. The first one is what others are compared with.
+var kinds = []Kind{
+	{"bloom", "LevelDB's Bloom filter, byte for byte", EncodingBloom,
+		func(s settings) (Policy, error) { return bloomOf(s) }},
+	{"tuned", "LevelDB's Bloom filter, with the size and k that suit the keys: " +
+		"bloom with tuning=0.05", EncodingBloom,
+		func(s settings) (Policy, error) {
+			if s.tuning == 0 {
+				s.tuning = usualTuning
+			}
+			return bloomOf(s)
+		}},
+	{"ribbon", "smallest, for keys of any shape; only this package reads it", EncodingRibbon,
+		func(s settings) (Policy, error) { return ribbonOf(s) }},
+}
+
+// usualTuning is the memory that filters of kind "tuned" may add.
+const usualTuning = 0.05
+
+// Kinds returns the kinds of filter that [FromString] knows.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// FromString returns the policy that a string describes: the name of a [Kind], a colon, and the
+// bits per key. Options may follow after commas:
+//
+//	bloom:10
+//	bloom:9.5,tuning=0.05,verify,name=leveldb.BuiltinBloomFilter
+//	tuned:10     the same as bloom:10,tuning=0.05
+//	ribbon:7
+//
+// tuning=0.05 stands for [WithTuning], which only bloom and tuned take, verify for [WithVerify],
+// and name= for [WithName]. The name comes last, as it may contain commas. opts are applied after
+// the options in the string.
+//
+// The String methods of the policies return such strings. FromString returns an error that says
+// what to write instead if it cannot read one, and the errors of the constructors.
+func FromString(spec string, opts ...Option) (Policy, error) {
+	name, rest, _ := strings.Cut(spec, ":")
+	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		var names []string
+		for _, k := range kinds {
+			names = append(names, k.Name)
+		}
+		return nil, fmt.Errorf("policy: %q is no kind of filter: write one of %s, a colon, "+
+			"and the bits per key, such as bloom:10", name, strings.Join(names, ", "))
+	}
+	number, rest, more := strings.Cut(rest, ",")
+	bitsPerKey, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %q gives %q as bits per key: write a number after the "+
+			"colon, such as %s:10", spec, number, name)
+	}
+	var all []BloomOption
+	for more {
+		var o BloomOption
+		if o, rest, more, err = cutOption(rest); err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	for _, o := range opts {
+		all = append(all, o)
+	}
+	s, err := newSettings(bitsPerKey, all)
+	if err != nil {
+		return nil, err
+	}
+	p, err := kinds[i].new(s)
+	if err != nil {
+		return nil, err // and no nil pointer as p
+	}
+	return p, nil
+}
+
+// cutOption returns the first of some options, and what follows it, if more is true.
+func cutOption(options string) (o BloomOption, rest string, more bool, err error) {
+	if name, ok := strings.CutPrefix(options, "name="); ok {
+		return WithName(name), "", false, nil
+	}
+	text, rest, more := strings.Cut(options, ",")
+	if text == "verify" {
+		return WithVerify(), rest, more, nil
+	}
+	if part, ok := strings.CutPrefix(text, "tuning="); ok {
+		memory, err := strconv.ParseFloat(part, 64)
+		if err != nil {
+			return nil, "", false, fmt.Errorf("policy: %q is no number: write a part of the "+
+				"memory, such as tuning=0.05", text)
+		}
+		return WithTuning(memory), rest, more, nil
+	}
+	return nil, "", false, fmt.Errorf("policy: %q is no option: write tuning=0.05, verify, or "+
+		"name=NAME as the last one", text)
+}
+
+// format returns the string that FromString takes for a policy of a kind.
+func (s *settings) format(kind string) string {
+	text := fmt.Sprintf("%s:%v", kind, s.bitsPerKey)
+	if s.tuning > 0 {
+		text += fmt.Sprintf(",tuning=%v", s.tuning)
+	}
+	if s.verify {
+		text += ",verify"
+	}
+	if s.name != Name {
+		text += ",name=" + s.name
+	}
+	return text
+}

@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+// FromString reverses String, and String says what FromString read.
+func TestStrings(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"bloom:10", ""}, {"bloom:9.5", ""}, {"bloom:1e-05", ""}, {"bloom:1000", ""},
+		{"bloom:10,tuning=0.05", ""}, {"tuned:10", "bloom:10,tuning=0.05"},
+		{"tuned:10,tuning=0.1", "bloom:10,tuning=0.1"},
+		{"ribbon:7", ""}, {"ribbon:9.87,verify", ""},
+		{"ribbon:10,name=mine", ""}, {"bloom:10,name=a,b=c:d,verify", ""},
+		{"bloom:9.5,tuning=0.05,verify,name=leveldb.BuiltinBloomFilter", ""},
+		{"bloom:9.5,verify,tuning=0.05", "bloom:9.5,tuning=0.05,verify"},
+		{"bloom:10,name=" + Name, "bloom:10"},
+	} {
+		p, err := FromString(c.text)
+		require.NoError(t, err, c.text)
+		if c.want == "" {
+			c.want = c.text
+		}
+		require.Equal(t, c.want, fmt.Sprint(p))
+		again, err := FromString(c.want)
+		require.NoError(t, err)
+		require.Equal(t, p, again)
+	}
+	// The same settings as from the constructors.
+	for text, want := range map[string]Policy{
+		"bloom:9.5,tuning=0.05,verify,name=a,b": policytest.Must(
+			NewBloom(9.5, WithTuning(0.05), WithName("a,b"), WithVerify())),
+		"ribbon:7,verify": policytest.Must(NewRibbon(7, WithVerify())),
+	} {
+		p, err := FromString(text)
+		require.NoError(t, err)
+		require.Equal(t, want, p)
+		require.Equal(t, text, fmt.Sprint(want))
+	}
+	// Options of the call come after those of the string.
+	p, err := FromString("ribbon:7,name=a", WithName("b"), WithVerify())
+	require.NoError(t, err)
+	require.Equal(t, "ribbon:7,verify,name=b", fmt.Sprint(p))
+}
+
+func TestFromStringRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                        `"" is no kind of filter: write one of bloom, tuned, ribbon`,
+		"exact:10":                `"exact" is no kind of filter: write one of bloom, tuned, ribbon`,
+		"Bloom:10":                `"Bloom" is no kind of filter: write one of`,
+		"bloom":                   `write a number after the colon, such as bloom:10`,
+		"bloom:":                  `write a number after the colon, such as bloom:10`,
+		"ribbon:ten":              `write a number after the colon, such as ribbon:10`,
+		"bloom:10 ":               `write a number after the colon`,
+		"bloom:0":                 "pass a number above 0 and at most 1000",
+		"bloom:NaN":               "pass a number above 0 and at most 1000",
+		"ribbon:1":                "pass a number from 2 to 40",
+		"bloom:10,":               `"" is no option: write tuning=0.05, verify, or name=NAME`,
+		"bloom:10,fast":           `"fast" is no option: write`,
+		"bloom:10,verify=1":       `"verify=1" is no option: write`,
+		"bloom:10,tuning=":        `"tuning=" is no number: write a part of the memory, such as`,
+		"bloom:10,tuning=2":       "pass a part above 0 and at most 1, usually 0.05",
+		"ribbon:10,tuning=0.05":   "ribbon filters have no tuning",
+		"bloom:10,name=none":      `the name "none" means "no filter"`,
+		"bloom:10,name=":          "the name is empty",
+		"bloom:10,tuning=0.05,,n": `"" is no option`,
+	} {
+		p, err := FromString(text)
+		require.ErrorContains(t, err, want, text)
+		require.True(t, p == nil, "%q: no nil pointer in an interface", text)
+	}
+	_, err := FromString("bloom:10", nil)
+	require.EqualError(t, err, "policy: an option is nil: leave it out")
+}
+
+// What tools list.
+func TestKinds(t *testing.T) {
+	for _, k := range Kinds() {
+		p, err := FromString(k.Name + ":10")
+		require.NoError(t, err)
+		filter := p.(ourPolicy).AppendFilter(nil, policytest.Keys(policytest.Rand(t, 1), 100))
+		require.Equal(t, k.Encoding, mustParse(t, filter).Encoding)
+		require.NotEmpty(t, k.Description)
+	}
+	Kinds()[0].Name = "changed"
+	require.Equal(t, "bloom", Kinds()[0].Name, "a copy")
+}
