@@ -25,7 +25,7 @@ func TestInlinedSteps(t *testing.T) {
 		"(*keyRow).put0to7", "(*keyRow).put8to16", "(*keyRow).put17to32", "(*keyRow).put33to64",
 		"keyHash",
 		"draw", "multiplier", "place", "inside", "turned", "spread", "fold", "load8", "sum8",
-		"lengthCheck", "soloFits", "shardOf", "offset",
+		"lengthCheck", "shardOf", "offset",
 	} {
 		require.True(t, regexp.MustCompile(`can inline `+regexp.QuoteMeta(step)+`\s`).Match(said),
 			"%s is not inlined", step)

@@ -74,7 +74,9 @@ func ribbonMayContainMany(filter []byte, keys [][]byte, out []bool) {
 		for i, key := range keys[:n] {
 			hashes[i] = keyHash(key)
 		}
-		ribbon.ContainsMany(filter, hashes[:n], out)
+		for i, hash := range hashes[:n] {
+			out[i] = ribbon.Contains(filter, hash)
+		}
 		keys, out = keys[n:], out[n:]
 	}
 }

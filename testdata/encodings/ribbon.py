@@ -64,7 +64,7 @@ class Shape:
 def bloom_bits(x, m, P):
     e = Equation(x, m, BLOOM)
     Y = e.F
-    for _ in range(11 * P // (2 * m)):
+    for _ in range((11 * P + m) // (2 * m)):
         yield Y * 8 * P >> 64
         Y = (Y + e.V) & M64
 

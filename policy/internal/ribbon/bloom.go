@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// A shard without a solution is a Bloom filter in the same bytes, and its seed says so. Random keys
-// hardly ever need it. But anyone can compute the hash, and so choose a few dozen keys that leave no
-// solution for any seed. Such keys cost one shard the false positives of a Bloom filter. They cannot
-// switch it off, as no key sets more bits than another, and other shards do not notice.
+// A shard without a solution is a Bloom filter in the same bytes. Even chosen keys, one per slot,
+// can set only about 0.7 of its bits, and other shards do not notice.
 
-// bloomProbes returns the number of bits that a key sets: 11/16, about ln 2, of the bits per slot.
-func bloomProbes(size, slots int) int { return int(uint64(size) * 11 / 2 / uint64(slots)) }
+// bloomProbes returns how many bits a key sets: the bits per slot times 11/16, about ln 2, rounded.
+func bloomProbes(size, slots int) int {
+	return int((11*uint64(size) + uint64(slots)) / (2 * uint64(slots)))
+}
 
 // setBloom adds keys to a shard, whose bytes are 0.
 func setBloom(shard []byte, slots int, hashes []uint64) {

@@ -9,22 +9,14 @@ import (
 // the largest one. The zero Builder is ready for use. It is for one goroutine.
 type Builder struct {
 	hashes []uint64 // by shard
-	shards []system
+	ends   []int    // of each shard's hashes, which begin where those of the one before end
 	solver solver
 }
 
-// A system is the keys and slots of a shard.
-type system struct {
-	end   int // of its hashes, which begin where those of the one before end
-	slots int
-}
-
-// Build appends the filter of the hashes in parts to dst, and returns the extended slice. The
-// filter has exactly Size(number of hashes, bitsPerKey) bytes, and does not depend on their order.
+// Build appends the filter of all hashes of parts to dst, and returns the extended slice. It has
+// exactly Size(number of hashes, bitsPerKey) bytes. The order of hashes does not matter.
 // If Size says that there is none, ok is false, and Build returns dst.
-func (b *Builder) Build(
-	dst []byte, parts [][]uint64, bitsPerKey float64,
-) (extended []byte, ok bool) {
+func (b *Builder) Build(dst []byte, parts [][]uint64, bitsPerKey float64) (_ []byte, ok bool) {
 	n := 0
 	for _, part := range parts {
 		n += len(part)
@@ -33,76 +25,77 @@ func (b *Builder) Build(
 	if !ok {
 		return dst, false
 	}
-	extended = slices.Grow(dst, size)[:len(dst)+size]
 	b.split(parts, n)
-	b.write(extended[len(dst):])
-	return extended, true
+	dst = slices.Grow(dst, size)[:len(dst)+size]
+	b.write(dst[len(dst)-size:])
+	return dst, true
 }
 
 // split sorts n hashes by shard.
 func (b *Builder) split(parts [][]uint64, n int) {
 	shards := shardsFor(n)
 	b.hashes = slices.Grow(b.hashes[:0], n)[:n]
-	b.shards = slices.Grow(b.shards[:0], shards)[:shards]
+	b.ends = slices.Grow(b.ends[:0], shards)[:shards]
 	if shards == 1 {
-		b.shards[0] = system{end: n, slots: n}
 		hashes := b.hashes[:0]
 		for _, part := range parts {
 			hashes = append(hashes, part...)
 		}
 		return
 	}
-	clear(b.shards)
+	clear(b.ends)
 	for _, part := range parts {
 		for _, hash := range part {
-			b.shards[shardOf(hash, uint64(shards))].end++ // for now, their number
+			b.ends[shardOf(hash, uint64(shards))]++ // for now, their number
 		}
 	}
 	at := 0
-	for i := range b.shards {
-		keys := b.shards[i].end
-		// for now, where the hashes begin
-		b.shards[i] = system{end: at, slots: max(windowSlots, (keys+7)/8*8)}
+	for i, keys := range b.ends {
+		b.ends[i] = at // for now, where the hashes begin
 		at += keys
 	}
 	for _, part := range parts {
 		for _, hash := range part {
-			s := &b.shards[shardOf(hash, uint64(shards))]
-			b.hashes[s.end] = hash
-			s.end++
+			end := &b.ends[shardOf(hash, uint64(shards))]
+			b.hashes[*end] = hash
+			*end++
 		}
 	}
 }
 
-// write writes the filter, whatever it contains.
+// write writes the filter over what is there.
 func (b *Builder) write(filter []byte) {
 	clear(filter)
-	if len(b.shards) == 1 {
-		slots := b.shards[0].slots
+	if len(b.ends) == 1 {
+		slots := len(b.hashes)
 		seed := b.writeShard(filter[:len(filter)-soloTrailer], slots, b.hashes)
 		seal(filter, uint64(slots)+1024*seed)
 		return
 	}
-	shards, blocks := uint64(len(b.shards)), uint64(0)
-	for _, s := range b.shards {
-		blocks += uint64(s.slots) / 8
+	shards, blocks, from := uint64(len(b.ends)), uint64(0), 0
+	for _, end := range b.ends {
+		blocks += blocksFor(end - from)
+		from = end
 	}
 	index := uint64(len(filter)-trailer) - indexEntry*(shards+1)
 	columns := min(maxColumns, index/blocks)
 	wide := index - columns*blocks
 	entries := filter[index:]
 	first, from := uint64(0), 0
-	for _, s := range b.shards {
-		next := first + uint64(s.slots)/8
+	for _, end := range b.ends {
+		next := first + blocksFor(end-from)
 		shard := filter[offset(first, columns, wide):offset(next, columns, wide)]
-		seed := b.writeShard(shard, s.slots, b.hashes[from:s.end])
+		seed := b.writeShard(shard, int(8*(next-first)), b.hashes[from:end])
 		binary.LittleEndian.PutUint32(entries, uint32(first*seeds+seed))
-		first, from, entries = next, s.end, entries[indexEntry:]
+		first, from, entries = next, end, entries[indexEntry:]
 	}
 	binary.LittleEndian.PutUint32(entries, uint32(blocks*seeds))
 	binary.LittleEndian.PutUint32(entries[indexEntry:], uint32(shards))
 	seal(filter, 1024*columns)
 }
+
+// blocksFor returns the number of blocks of a shard of that many keys, if it is one of many.
+func blocksFor(keys int) uint64 { return uint64(max(windowBlocks, (keys+7)/8)) }
 
 // writeShard writes one shard, whose bytes are 0, and returns its seed.
 func (b *Builder) writeShard(shard []byte, slots int, hashes []uint64) (seed uint64) {

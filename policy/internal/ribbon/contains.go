@@ -6,8 +6,7 @@ import (
 )
 
 // Contains reports whether the key with this hash may be in the filter. It accepts any bytes: if
-// they are no filter, every key may be in it. It does not look at the last byte alone, which the
-// caller has compared with Encoding.
+// they are no filter, every key may be in it. The caller has compared the last byte with Encoding.
 func Contains(filter []byte, hash uint64) bool {
 	n := uint(len(filter))
 	if n < minPayload+soloTrailer {
@@ -23,22 +22,11 @@ func Contains(filter []byte, hash uint64) bool {
 		return !ok || fulfills(shard, slots, seed, hash)
 	}
 	size := n - soloTrailer
-	return !soloFits(size, slots) || fulfills(filter[:size:size], slots, seed, hash)
+	tooLarge := ((maxColumns+1)*slots + 7) / 8 // 41 columns
+	return slots < minKeys || size >= tooLarge || fulfills(filter[:size:size], slots, seed, hash)
 }
 
-// soloFits reports whether a filter of one shard has enough slots, and no more than 40 columns.
-func soloFits(size, slots uint) bool {
-	return slots >= minKeys && size < ((maxColumns+1)*slots+7)/8
-}
-
-// ContainsMany sets out[i] to Contains(filter, hashes[i]).
-func ContainsMany(filter []byte, hashes []uint64, out []bool) {
-	for i, hash := range hashes {
-		out[i] = Contains(filter, hash)
-	}
-}
-
-// locate returns shard i of a filter that ends in the 8 bytes end, and begins with 4 more. If ok is
+// locate returns shard i of a filter of at least 12 bytes, of which the last 8 are end. If ok is
 // false, all keys of the shard may be in it.
 func locate(filter []byte, end, i uint64) (shard []byte, slots uint, seed uint64, ok bool) {
 	n := uint64(len(filter))
@@ -92,19 +80,15 @@ func fulfills(shard []byte, slots uint, seed, hash uint64) bool {
 // window begins at byte at.
 func parities(shard []byte, at uint, coeffs uint64) byte {
 	b := shard[at : at+windowSlots : at+windowSlots]
-	sum := load8(b, 0) & spread(coeffs)
-	sum ^= load8(b, 8) & spread(coeffs>>8)
-	sum ^= load8(b, 16) & spread(coeffs>>16)
-	sum ^= load8(b, 24) & spread(coeffs>>24)
-	sum ^= load8(b, 32) & spread(coeffs>>32)
-	sum ^= load8(b, 40) & spread(coeffs>>40)
-	sum ^= load8(b, 48) & spread(coeffs>>48)
-	sum ^= load8(b, 56) & spread(coeffs>>56)
-	return fold(sum)
+	s01 := load8(b, 0)&spread(coeffs) ^ load8(b, 8)&spread(coeffs>>8)
+	s23 := load8(b, 16)&spread(coeffs>>16) ^ load8(b, 24)&spread(coeffs>>24)
+	s45 := load8(b, 32)&spread(coeffs>>32) ^ load8(b, 40)&spread(coeffs>>40)
+	s67 := load8(b, 48)&spread(coeffs>>48) ^ load8(b, 56)&spread(coeffs>>56)
+	return fold((s01 ^ s23) ^ (s45 ^ s67))
 }
 
-// fulfillsColumns asks the columns after the groups. The window begins at byte at in the first.
-// That of the last column may end beyond it: then the key does not have the column.
+// fulfillsColumns checks the columns after the groups; in the first, the window begins at byte at.
+// Where it would end beyond the short last column, the key does not have that column.
 func fulfillsColumns(shard []byte, slots, at uint, coeffs, fp uint64) bool {
 	left := slots % 8
 	for rest := left + 7; at+8 <= uint(len(shard))-rest/8; rest += left {
@@ -128,10 +112,7 @@ func paritiesAtEnd(shard []byte, at, end uint, coeffs uint64) byte {
 	slots := load8(shard, end-8) >> (8 * (at - end) & 63)
 	ones := spread(coeffs) & 0x8040201008040201 // byte i is not 0 if coefficient i is 1
 	ones = (ones + 0x7f7f7f7f7f7f7f7f) & 0x8080808080808080 >> 7 * 0xff
-	slots &= ones
-	slots ^= slots >> 32
-	slots ^= slots >> 16
-	return fold(sum) ^ byte(slots^slots>>8)
+	return fold(sum) ^ sum8(slots&ones)
 }
 
 // fulfillsColumnsAtEnd is fulfillsColumns for the columns from byte at on. No such window fits in a
@@ -142,13 +123,13 @@ func fulfillsColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint64
 	coeffs, rest := coeffs<<(64-inWhole), coeffs>>inWhole
 	rests := load8(shard, uint(len(shard))-8)
 	room := 8 * (uint(len(shard)) - at) // bits
-	at += whole - 8                     // the last 8 bytes of the column, or of what is before it
+	at += whole - 8                     // the 8 bytes up to the column's end
 	for ; room >= slots; room -= slots {
 		from, c := at, coeffs
 		if int(at) < 0 { // only where there are no groups
 			from, c = 0, coeffs>>(8*-at&63)
 		}
-		rests = bits.RotateLeft64(rests, int(left))
+		rests = bits.RotateLeft64(rests, int(left)) // its lowest bits: the slots left of this column
 		ones := bits.OnesCount64(load8(shard, from)&c ^ rests&rest)
 		if (uint64(ones)^fp)&1 != 0 {
 			return false

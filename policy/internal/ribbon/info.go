@@ -2,11 +2,9 @@ package ribbon
 
 import "math"
 
-// Info is what the bytes of a filter say of themselves.
+// Info is what the bytes of a filter say about it.
 type Info struct {
 	Payload int     // bytes before the trailer: the shards and the index
-	Shards  int     // each solved by itself
-	Slots   int     // of all shards
 	Columns int     // that every slot has
 	Keys    float64 // about
 	FPP     float64 // probability that a random absent key may be in the filter
@@ -16,8 +14,8 @@ type Info struct {
 // slots are a multiple of 8.
 const spareSlots = 3.5
 
-// Parse returns what the filter says. If ok is false, it is malformed: all keys, or those of some
-// shards, may be in it. It accepts any bytes, but does not look at the last one alone.
+// Parse returns what the filter says, if ok. Otherwise it is malformed: all keys, or those of some
+// shards, may be in it. It accepts any bytes. The caller has checked the last one.
 func Parse(filter []byte) (info Info, ok bool) {
 	n := len(filter)
 	if n < minPayload+soloTrailer {
@@ -29,21 +27,17 @@ func Parse(filter []byte) (info Info, ok bool) {
 	}
 	if slots := int(end >> 32 % 1024); slots > 0 {
 		size := n - soloTrailer
-		if !soloFits(uint(size), uint(slots)) {
-			return Info{}, false
-		}
 		columns := areasOf(size, slots).columns
 		fpp := shardFPP(filter[:size], slots, end>>42%seeds)
-		return Info{size, 1, slots, columns, float64(slots), fpp}, true
+		return Info{size, columns, float64(slots), fpp}, slots >= minKeys && columns <= maxColumns
 	}
 	shards := end % (1 << 32)
-	info = Info{Payload: n - trailer, Shards: int(shards), Columns: int(end >> 42 % 64)}
+	info = Info{Payload: n - trailer, Columns: int(end >> 42 % 64)}
 	for i := range shards {
 		shard, slots, seed, ok := locate(filter, end, i)
 		if !ok {
 			return Info{}, false
 		}
-		info.Slots += int(slots)
 		info.Keys += float64(slots) - spareSlots
 		info.FPP += shardFPP(shard, int(slots), seed) / float64(shards)
 	}
@@ -64,9 +58,8 @@ func fpp(size, slots int) float64 {
 	return rate(float64(a.columns), float64(a.wide), float64((slots+7)/8))
 }
 
-// rate returns the false-positive probability of a shard that has one more column in the first wide
-// blocks. blocks-1 equally likely starts are drawn, and with wide-4 of them, 3 of these before the
-// shard, the window lies in the wide part.
+// rate returns the false-positive probability if the first wide of the blocks have one more column.
+// Of the blocks-1 possible draws of a start, wide-4 have windows within these.
 func rate(columns, wide, blocks float64) float64 {
 	share := 0.0
 	if wide >= windowBlocks {
@@ -83,10 +76,7 @@ func FPP(n int, bitsPerKey float64) float64 {
 		return fpp(size-soloTrailer, n)
 	}
 	room := float64(size) - trailer - indexEntry*(shards+1)
-	perShard := (float64(n)/shards + spareSlots) / 8 // blocks
-	columns := math.Floor(room / (shards * perShard))
-	wide := room/perShard - columns*shards // shards that have one column more
-	whole, part := math.Modf(wide)
-	return (whole*rate(columns+1, 0, perShard) + rate(columns, part*perShard, perShard) +
-		(shards-whole-1)*rate(columns, 0, perShard)) / shards
+	blocks := shards * (float64(n)/shards + spareSlots) / 8
+	columns := math.Floor(room / blocks)
+	return rate(columns, room-columns*blocks, blocks)
 }

@@ -39,7 +39,7 @@ func refMultiplier(seed int) uint64 {
 
 // refSolve returns the values of m slots: bit j is the slot's bit in column j.
 func refSolve(hashes []uint64, seed, m int) (values []uint64, ok bool) {
-	pivots := make([]row, m) // by slot, which is bit 63 of coeffs; no coefficients: none
+	pivots := make([]row, m) // by slot, bit 63 of coeffs; coeffs == 0: no pivot
 	for _, hash := range hashes {
 		start, coeffs, fp := refEquation(hash, seed, m)
 		slot := 8*start + 63
@@ -238,7 +238,7 @@ func refBuildShard(shard []byte, hashes []uint64, m int) (seed int) {
 func refBloomBits(size, m int, x uint64) (at []uint64) {
 	hi, v := bits.Mul64(x, refMultiplier(63))
 	y := hi ^ v
-	for range 11 * size / (2 * m) {
+	for range (11*size + m) / (2 * m) {
 		bit, _ := bits.Mul64(y, uint64(8*size))
 		at = append(at, bit)
 		y += v

@@ -1,6 +1,9 @@
 package ribbon
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 const (
 	maxSlots  = maxShardKeys + 7
@@ -9,35 +12,36 @@ const (
 )
 
 // A solver solves the equations of one shard: load them, eliminate, substitute. It works on four
-// slots at a time, a group; rows keep their coefficients such that those of the current group are
-// the top four bits.
+// slots at a time, a quad; rows keep their coefficients such that those of the current quad are the
+// top four bits.
 type solver struct {
 	slots  int
-	last   int // start
+	quads  int
+	last   int // the last start
 	rows   [maxShardKeys]row
 	first  [maxStarts]int16    // row with each start, or -1
-	next   [maxShardKeys]int16 // row with the same start, or -1
-	active [maxShardKeys]row   // eliminate: whose windows the sweep has reached
+	next   [maxShardKeys]int16 // next with the same start, or -1
+	active [maxShardKeys]row   // eliminate: window reached, no pivot yet
 	count  int                 // of active
-	sums   [16]row             // eliminate: by the coefficients in the group
+	sums   [16]row             // eliminate: by the coefficients in the quad
 	pivots [2 * maxBlocks][4]row
 	values [maxBlocks][8]uint64 // substitute: bit j is the slot's bit in column j
-	// tables[g+15] has the sums of all subsets of the slots of group g. The first 15 are 0, for
-	// windows that begin before slot 0 if one begins to count 60 slots before group 0.
+	// tables[q+15] has the sums of all subsets of the slots of quad q. The first 15 stay 0: they
+	// stand for quads before quad 0, where substitute looks, too.
 	tables [2*maxBlocks + windowSlots/4 - 1][16]uint64
 }
 
-// A row is an equation, or a sum of some. The meaning of coeffs depends on the sweep.
+// A row is an equation, or a sum of some.
 type row struct{ coeffs, fp uint64 }
 
 // load takes the equations of keys for the seeds of one multiplier, and lists them by start.
 func (s *solver) load(hashes []uint64, multiplier uint64, slots int) {
-	s.slots = slots
+	s.slots, s.quads = slots, (slots+3)/4
 	s.last = max(0, slots-windowSlots+7) / 8
 	for i := range s.first[:s.last+1] {
 		s.first[i] = -1
 	}
-	missing := 8*s.last + windowSlots - 4*s.groups() // at the end of the last window
+	missing := 8*s.last + windowSlots - 4*s.quads // slots at the end of the last window
 	for i, hash := range hashes {
 		start, coeffs, fp := equation(hash, multiplier, uint(slots))
 		if int(start) == s.last {
@@ -49,21 +53,20 @@ func (s *solver) load(hashes []uint64, multiplier uint64, slots int) {
 	}
 }
 
-// groups returns the number of groups of 4 slots.
-func (s *solver) groups() int { return (s.slots + 3) / 4 }
-
 // eliminate brings the rows into echelon form: the pivot of a row is its last slot. It goes from
-// the last group to the first. Before it comes to a group, every active row has no coefficients
-// behind that group. It returns the first turn with which the rows are independent, if there is
-// one.
+// the last quad to the first. Before it comes to a quad, every active row has no coefficients
+// behind that quad. It returns the first turn with which the rows are consistent, if any.
 func (s *solver) eliminate() (turn uint64, ok bool) {
 	s.count = 0
-	s.activate(s.last)
-	for g := s.groups() - 1; g > 0; g-- {
-		if start := (g - 15) / 2; g >= 15 && g%2 == 1 && start < s.last {
-			s.activate(start)
+	start := s.last
+	for q := s.quads - 1; q > 0; q-- {
+		for ; start >= 0 && q <= 2*start+15; start-- { // their windows reach to this quad
+			for i := s.first[start]; i >= 0; i = s.next[i] {
+				s.active[s.count] = s.rows[i]
+				s.count++
+			}
 		}
-		s.pivot(g)
+		s.pivot(q)
 		for i := range s.active[:s.count] {
 			r := &s.active[i]
 			sum := &s.sums[r.coeffs>>60]
@@ -74,20 +77,10 @@ func (s *solver) eliminate() (turn uint64, ok bool) {
 	return s.turn()
 }
 
-// activate adds the rows of a start to the active ones.
-func (s *solver) activate(start int) {
-	n := s.count
-	for i := s.first[start]; i >= 0; i = s.next[i] {
-		s.active[n] = s.rows[i]
-		n++
-	}
-	s.count = n
-}
-
-// pivot takes up to four rows, whose coefficients in the group are independent, out of the active
-// ones. It sets the group's pivots, and sums such that adding sums[c] to an active row with the
-// coefficients c in the group leaves 0 there.
-func (s *solver) pivot(g int) {
+// pivot takes up to four rows, whose coefficients in the quad are independent, out of the active
+// ones. It sets the quad's pivots, and sums such that adding sums[c] to an active row with the
+// coefficients c in the quad leaves 0 there.
+func (s *solver) pivot(q int) {
 	var span [16]uint64 // coefficients of the sums so far, n of them
 	n := 1
 	known := uint64(1) // bit c: c is in span
@@ -110,7 +103,7 @@ func (s *solver) pivot(g int) {
 		}
 		n *= 2
 	}
-	p := &s.pivots[g]
+	p := &s.pivots[q]
 	if n == 16 {
 		p[0], p[1], p[2], p[3] = s.sums[1], s.sums[2], s.sums[4], s.sums[8]
 		return
@@ -128,9 +121,9 @@ func (s *solver) pivot(g int) {
 	}
 }
 
-// turn finishes the elimination. What is left are rows with coefficients in the first group alone.
+// turn finishes the elimination. What is left are rows with coefficients in the first quad alone.
 // They are sums, and the turning bits have taken part in all additions. So other coefficients in
-// this group, which belong to another turn, need no new elimination.
+// this quad, which belong to another turn, need no new elimination.
 func (s *solver) turn() (turn uint64, ok bool) {
 	left := s.rows[:copy(s.rows[:], s.active[:s.count])]
 	for turn := range uint64(turns) {
@@ -138,22 +131,15 @@ func (s *solver) turn() (turn uint64, ok bool) {
 			s.active[i] = row{r.coeffs ^ turned(r.fp, turn)<<60, r.fp}
 		}
 		s.count = len(left)
-		if s.pivot(0); s.fulfilled() {
+		s.pivot(0)
+		// Each row that pivot left must equal its sum, as those of repeated keys do.
+		if !slices.ContainsFunc(s.active[:s.count], func(r row) bool {
+			return r != s.sums[r.coeffs>>60]
+		}) {
 			return turn, true
 		}
 	}
 	return 0, false
-}
-
-// fulfilled reports whether the active rows, which pivot has left, add nothing to the pivots: there
-// are none, unless keys have been added twice.
-func (s *solver) fulfilled() bool {
-	for _, r := range s.active[:s.count] {
-		if r != s.sums[r.coeffs>>60] {
-			return false
-		}
-	}
-	return true
 }
 
 // substitute computes the values of the slots, from the first to the last: a pivot's is the
@@ -161,12 +147,12 @@ func (s *solver) fulfilled() bool {
 // that are no pivot are 0.
 func (s *solver) substitute(turn uint64) {
 	front := &s.tables[15]
-	for g := range s.groups() {
-		before := (*[15][16]uint64)(s.tables[g:]) // tables of the 15 groups before
-		z := (*[4]uint64)(s.values[g/2][g%2*4:])
-		for i, r := range s.pivots[g] {
+	for q := range s.quads {
+		before := (*[15][16]uint64)(s.tables[q:]) // tables of the 15 quads before
+		z := (*[4]uint64)(s.values[q/2][q%2*4:])
+		for i, r := range s.pivots[q] {
 			c, v := r.coeffs, r.fp
-			if 0 < g && g < windowSlots/4 { // eliminate did not add what turned says
+			if 0 < q && q < windowSlots/4 { // eliminate did not add what turned says of these rows
 				v ^= front[turned(r.fp, turn)]
 			}
 			v ^= before[14][c>>56&15] ^ before[13][c>>52&15] ^ before[12][c>>48&15]
@@ -177,7 +163,7 @@ func (s *solver) substitute(turn uint64) {
 			z[i] = v
 		}
 		ab, cd := z[0]^z[1], z[2]^z[3]
-		s.tables[g+15] = [16]uint64{
+		s.tables[q+15] = [16]uint64{
 			0, z[0], z[1], ab, z[2], z[2] ^ z[0], z[2] ^ z[1], z[2] ^ ab,
 			z[3], z[3] ^ z[0], z[3] ^ z[1], z[3] ^ ab, cd, cd ^ z[0], cd ^ z[1], cd ^ ab,
 		}
