@@ -1,26 +1,41 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/levelbloom/levelbloom/policy/internal/bloom"
+	"github.com/levelbloom/levelbloom/policy/internal/rate"
+)
 
 // Bloom is LevelDB's Bloom filter policy: for a whole number of bits per key its filters are
 // exactly those of C++ LevelDB. Get one from [NewBloom]. It is immutable and safe for concurrent
 // use.
 type Bloom struct {
 	settings
-	k int
+	setting bloom.Setting // the same for package bloom
 }
 
 var _ Policy = (*Bloom)(nil)
 
-// maxProbes is the largest k. A larger last byte belongs to another encoding.
-const maxProbes = 30
-
 // NewBloom returns LevelDB's Bloom policy with the given number of bits per key, above 0 and at
 // most 1000. LevelDB's usual choice is 10. Fractions are allowed: 9.5 gives ceil(9.5*n) bits for n
-// keys. The rate of false positives depends on the shape of the keys and on their number in one
-// filter; `go run ./bench rates` measures it.
+// keys.
 //
-// It returns an error that says what to pass instead if bitsPerKey is out of range or not a
+// This is the share of absent keys that are false positives, in per cent, with n random keys in a
+// filter, and the filter's size with 1,000 of them:
+//
+//	bits per key    n = 20    1,000      100,000    1,000,000    bytes of 1,000
+//	6               6.95      6.20       8.47       8.48         751
+//	8               2.66      2.25       3.12       3.19         1001
+//	10              1.20      0.876      1.44       1.30         1251
+//	14              0.342     0.128      0.184      0.212        1751
+//	20              0.115     0.00884    0.0132     0.0396       2501
+//
+// [Bloom.FPP] computes it for other numbers. With dense numbers, such as counters, there are more
+// false positives: up to 99 % in filters of some dozens of them, and 10 % with a million.
+// [WithTuning] helps in filters of up to some thousands; [NewRibbon] always.
+//
+// NewBloom returns an error that says what to pass instead if bitsPerKey is out of range or not a
 // number, or if an option refuses its argument.
 func NewBloom(bitsPerKey float64, opts ...BloomOption) (*Bloom, error) {
 	s, err := newSettings(bitsPerKey, opts)
@@ -30,6 +45,10 @@ func NewBloom(bitsPerKey float64, opts ...BloomOption) (*Bloom, error) {
 	return bloomOf(s)
 }
 
+// maxBitsPerKey limits the setting: larger values are mistakes. From 44 bits per key on, k is the
+// largest, and most false positives have the very hash of a key, which no number of bits helps.
+const maxBitsPerKey = 1000
+
 func bloomOf(s settings) (*Bloom, error) {
 	if !(s.bitsPerKey > 0 && s.bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
 		return nil, fmt.Errorf("policy: %v bits per key: "+
@@ -38,34 +57,67 @@ func bloomOf(s settings) (*Bloom, error) {
 	return newBloom(s), nil
 }
 
-// maxBitsPerKey limits the setting: larger values are mistakes. From 44 bits per key on, k is
-// maxProbes, and most false positives have the very hash of a key, which no number of bits helps.
-const maxBitsPerKey = 1000
-
-// newBloom accepts 0 bits per key too, which C++ LevelDB defines (64 bits and k = 1 for any number
-// of keys). The tests compare it.
+// newBloom accepts 0 bits per key too, which C++ LevelDB defines. The tests compare it.
 func newBloom(s settings) *Bloom {
-	// 0.69 is nearly ln 2, the optimum; LevelDB rounds down to save probes.
-	return &Bloom{s, int(min(max(s.bitsPerKey*0.69, 1), maxProbes))}
+	return &Bloom{s, bloom.Setting{BitsPerKey: s.bitsPerKey, Tuning: s.tuning, Verify: s.verify}}
 }
 
-// String returns the policy's settings, such as "bloom:10". Options follow after commas, the name
-// last: "bloom:9.5,tuning=0.05,verify,name=leveldb.BuiltinBloomFilter".
+// WithTuning lets [NewBloom] choose the size and k of each filter. Before a builder returns a
+// filter, it probes it with absent keys between its own. If too many are false positives, it tries
+// other sizes and other ks and returns the best filter. Every reader of LevelDB's filters, C++
+// LevelDB and goleveldb among them, takes size and k from the filter. So all of them read tuned
+// filters, and have their low rate.
+//
+// memory is the largest part by which a filter may exceed LevelDB's size: above 0 and at most 1,
+// usually 0.05. Some filters are smaller than LevelDB's.
+//
+// Tuning is for keys that end in numbers, such as counters and zero-padded decimals. In filters of
+// up to some thousands of them, LevelDB's choice has up to 99 % false positives among the neighbors
+// of the keys, where 1 % is expected. Tuned filters have about 1 %. Binary big-endian counters
+// still have about 10 % in filters of up to 100 keys, and about 1 % with some thousands. Keys must
+// be added in order, as engines do. A filter keeps LevelDB's bytes if they are not, if no keys are
+// near neighbors, as with random keys, or if LevelDB's choice is as expected.
+//
+// From 32,768 keys on, a builder tries nothing: every filter gets two more probes than LevelDB's
+// and a size that suits all keys. From about 50,000 dense decimal keys in one filter on, different
+// keys have the same 32-bit hash, and nothing in the format helps: use [NewRibbon] there.
+//
+// A builder takes up to 5 KiB more memory, a copy of one key, and twice the memory of the filter
+// while it tries others. Building takes up to 1.5 times as long for random keys, and for dense ones
+// up to 8 times with 100 keys and twice with 10,000. Where it tries other filters, it takes up to
+// 12 times as long with 20 to 100 keys if most of a range are present and 25 times if a tenth of
+// them are, 8 times with 500 keys and 4 times with 10,000.
+func WithTuning(memory float64) BloomOption {
+	return bloomOption(func(s *settings) error {
+		if !(memory > 0 && memory <= 1) { // a NaN fails every comparison
+			return fmt.Errorf("policy: tuning with %v more memory: "+
+				"pass a part above 0 and at most 1, usually 0.05", memory)
+		}
+		s.tuning = memory
+		return nil
+	})
+}
+
+// tunedOf returns the policy of kind "tuned".
+func tunedOf(s settings) (Policy, error) {
+	if s.tuning == 0 {
+		s.tuning = 0.05
+	}
+	return bloomOf(s)
+}
+
+func (b *Bloom) self() Policy { return b }
+func (b *Bloom) usable() bool { return b != nil && b.name != "" }
+
+// String returns the policy's settings as [FromString] takes them, such as "bloom:10" or
+// "bloom:9.5,tuning=0.05,verify,name=leveldb.BuiltinBloomFilter".
 func (b *Bloom) String() string { return b.format("bloom") }
-
-// MayContainMany answers for many keys at once. It is the function [MayContainMany].
-func (*Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
-	MayContainMany(filter, keys, out)
-}
 
 // NewBuilder returns an empty builder. It costs one small allocation: builders share the memory for
 // their keys' hashes, from a pool, and return it at Finish.
 func (b *Bloom) NewBuilder() Builder {
 	mustBeUsable(b)
-	if b.tuning > 0 {
-		return newTuningBuilder(b)
-	}
-	return newBloomBuilder(b)
+	return bloom.NewBuilder(&b.setting)
 }
 
 // AppendFilter appends the filter of keys to dst and returns the extended slice; LevelDB calls it
@@ -75,32 +127,33 @@ func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 	if b.tuning > 0 || b.verify {
 		return appendByBuilder(b, dst, keys)
 	}
-	dst, array := b.extendFilter(dst, len(keys))
-	m := newModulus(len(array))
-	// A whole chunk, so that cache misses in large filters overlap.
-	hashes := chunks32.Get().(*hashChunk[uint32])
-	for len(keys) > 0 {
-		n := min(len(keys), len(hashes))
-		hashKeys(hashes[:n], keys[:n])
-		setProbes(array, m, hashes[:n], b.k)
-		keys = keys[n:]
-	}
-	chunks32.Put(hashes)
-	return dst
+	return b.setting.Append(dst, keys)
+}
+
+// MayContainMany answers for many keys at once. It is the function [MayContainMany].
+func (*Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
+	MayContainMany(filter, keys, out)
 }
 
 // FilterSize returns the size in bytes of a filter of n keys. With [WithTuning] a filter may take
 // up to 1 + memory times as much. FilterSize panics if n is negative.
 func (b *Bloom) FilterSize(n int) uint64 {
 	mustBeUsable(b)
-	return max(8, filterBytes(n, b.bitsPerKey)) + 1
+	return b.setting.Size(n)
 }
 
-// extendFilter appends a filter of n keys without their bits to dst. It returns the extended slice
-// and the array for the bits in it.
-func (b *Bloom) extendFilter(dst []byte, n int) (extended, array []byte) {
-	extended, filter := b.extend(dst, b.FilterSize(n), n)
-	last := len(filter) - 1
-	filter[last] = byte(b.k)
-	return extended, filter[:last]
+// FPP returns the false-positive probability of a filter of n different keys. It computes it from
+// the format, for keys whose hashes are like random numbers. In filters of 8 to 400,000 keys, with
+// up to 20 bits per key, it is within 5 % of the measured rate. It panics if n is negative.
+//
+// For dense numbers, such as counters, no formula holds. With [WithTuning] too, FPP is that of
+// random keys, in filters of LevelDB's size or the one that 32,768 keys or more get. WithTuning
+// says how close filters of dense numbers come to it.
+//
+// It is slow, because it samples filters, always the same ones: [Info.Estimate] is quick, but in
+// small filters far too low.
+func (b *Bloom) FPP(n int) float64 {
+	mustBeUsable(b)
+	size, _, k := b.setting.Choice(n)
+	return rate.Bloom(size-1, k, n)
 }

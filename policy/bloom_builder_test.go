@@ -1,11 +1,12 @@
 package policy
 
 import (
-	"fmt"
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
@@ -47,24 +48,59 @@ func TestBuilderOfEveryLength(t *testing.T) {
 	}
 }
 
-// Fewer builders than chunks are in use at any time, so that they get each other's.
-func TestBuildersShareChunks(t *testing.T) {
-	rng := policytest.Rand(t, 66)
-	bloom := policytest.Must(NewBloom(10))
-	for i := range 50 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			builders := []Builder{bloom.NewBuilder(), bloom.NewBuilder(), bloom.NewBuilder()}
-			keys := make([][][]byte, len(builders))
-			for range 500 {
-				j := rng.Intn(len(builders))
-				key := make([]byte, rng.Intn(70))
-				rng.Read(key)
-				builders[j].Add(key)
-				keys[j] = append(keys[j], key)
+// Every k, by the builder and by AppendFilter, into memory that is dirty and anywhere.
+func TestWritersAgainstReference(t *testing.T) {
+	rng := policytest.Rand(t, 25)
+	for bitsPerKey := 1; bitsPerKey <= 45; bitsPerKey++ {
+		b := policytest.Must(NewBloom(float64(bitsPerKey)))
+		builder := b.NewBuilder()
+		for range 20 {
+			keys := policytest.Keys(rng, rng.Intn(600))
+			if rng.Intn(2) == 0 {
+				for i := range keys {
+					keys[i] = make([]byte, 16)
+					rng.Read(keys[i])
+				}
 			}
-			for j := range builders {
-				require.Equal(t, referenceFilter(10, keys[j]), builders[j].Finish(nil))
+			for _, key := range keys {
+				builder.Add(unaligned(rng, key))
 			}
-		})
+			want := referenceFilter(float64(bitsPerKey), keys)
+			dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)+10))
+			prefix := rng.Intn(len(dirty) + 1)
+			require.Equal(t, want, builder.Finish(dirty[:prefix])[prefix:],
+				"%d bits per key, %d keys", bitsPerKey, len(keys))
+
+			dirty = bytes.Repeat([]byte{0xff}, 2*len(want)+10)
+			got := b.AppendFilter(dirty[:prefix], keys)
+			require.Equal(t, want, got[prefix:], "%d bits per key, %d keys", bitsPerKey, len(keys))
+			require.Equal(t, bytes.Repeat([]byte{0xff}, prefix), got[:prefix])
+			requireAnswers(t, want, append(keys, policytest.Keys(rng, 50)...))
+		}
+	}
+}
+
+// The tests of LevelDB's encoding use the assembly where the processor can; here they run again
+// without it.
+func TestWithoutAVX512(t *testing.T) {
+	if !bloom.UseAVX512 {
+		t.Skip("this processor has no AVX-512: all tests run without it")
+	}
+	bloom.UseAVX512 = false
+	defer func() { bloom.UseAVX512 = true }()
+	for name, test := range map[string]func(*testing.T){
+		"Readers":              TestReadersAgainstReference,
+		"EveryProbe":           TestEveryProbeCounts,
+		"HugeFilters":          TestHugeFilters,
+		"Writers":              TestWritersAgainstReference,
+		"BuilderOfEveryLength": TestBuilderOfEveryLength,
+		"DistinctBuilder":      TestDistinctBuilder,
+		"ManyInTurns":          TestMayContainManyInTurns,
+		"Allocations":          TestAllocations,
+		"GoldenVectors":        TestGoldenVectors,
+		"GoldenMatch":          TestGoldenMatch,
+		"GoldenDigests":        TestGoldenDigests,
+	} {
+		t.Run(name, test)
 	}
 }

@@ -8,9 +8,9 @@ import (
 var errUnusable = errors.New("policy: the policy is nil or its zero value: " +
 	"get one from a constructor such as policy.NewBloom, and check its error")
 
-// Check returns an error if an engine cannot use p, and says what to pass instead. Engines cannot
-// use a policy that is nil, that no constructor returned, or whose name [WithName] would refuse.
-// Every adapter calls Check before it changes an engine's options.
+// Check is for adapters: it returns an error if an engine cannot use p, and says what to pass
+// instead. Engines cannot use a policy that is nil, that no constructor returned, or whose name
+// [WithName] would refuse. Every adapter calls Check before it changes an engine's options.
 //
 // Of a policy of another package it checks only the name: it calls p.Name, even if p is a nil
 // pointer of that package's type.
@@ -29,20 +29,22 @@ func mustBeUsable(p Policy) {
 }
 
 func isUsable(p Policy) bool {
-	switch p := p.(type) {
-	case nil:
-		return false
-	case *Bloom:
-		return p != nil && p.name != ""
-	case *Ribbon:
-		return p != nil && p.name != ""
-	case *Counted:
-		return p != nil && isUsable(p.policy)
+	o, ok := p.(own)
+	if !ok || o.self() != p {
+		return p != nil
 	}
-	return true
+	return o.usable()
 }
 
-// Compatible reports whether a and b may share a name: whether each reads the filters of the other.
+// own is a policy of this package. A type that embeds one has these methods too, but is not what
+// self returns.
+type own interface {
+	self() Policy // the receiver
+	usable() bool // whether it comes from a constructor
+}
+
+// Compatible is for adapters: it reports whether a and b may share a name, that is, whether each
+// reads the filters of the other.
 // All policies of this package do, counted or not. Any other policy is compatible with itself only.
 //
 // An engine chooses the reader of a filter by its name alone, and a policy of another encoding
@@ -58,11 +60,9 @@ func Compatible(a, b Policy) bool {
 // isOurs reports whether p reads filters by [MayContain]. A type that embeds one of our policies
 // may answer differently, so it is not ours.
 func isOurs(p Policy) bool {
-	switch p := p.(type) {
-	case *Bloom, *Ribbon:
-		return true
-	case *Counted:
-		return p != nil && isOurs(p.policy)
+	if c, ok := p.(*Counted); ok {
+		return c != nil && isOurs(c.policy)
 	}
-	return false
+	o, ok := p.(own)
+	return ok && o.self() == p
 }

@@ -43,7 +43,7 @@ func TestZeroValues(t *testing.T) {
 		new(Bloom), new(Ribbon), new(Counted), (*Bloom)(nil), (*Ribbon)(nil), (*Counted)(nil),
 	} {
 		require.PanicsWithValue(t, errUnusable, func() { p.NewBuilder() }, "%T", p)
-		if w, ok := p.(predictor); ok {
+		if w, ok := p.(ourPolicy); ok {
 			require.PanicsWithValue(t, errUnusable, func() { w.AppendFilter(nil, nil) }, "%T", p)
 			require.PanicsWithValue(t, errUnusable, func() { w.FilterSize(1) }, "%T", p)
 			require.PanicsWithValue(t, errUnusable, func() { w.FPP(1) }, "%T", p)

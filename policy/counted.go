@@ -4,15 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/levelbloom/levelbloom/policy/internal/build"
 )
 
-// Counted is a Policy that counts what another one does: how often filters were asked, what they
-// answered, and what was built. Get one from [Count], give it to an engine's Configure in place of
+// Counted is a Policy that counts what another one does: how often filters were checked, what
+// they answered, and what was built. Get one from [Count], give it to an engine's Configure in place of
 // the policy, and call [Counted.Snapshot] at any time. It builds and reads the same filters under
 // the same name. Engines find the policy of a filter by its name, so to count policies apart, by
 // level for example, give each a name of its own ([WithName]).
 //
-// Counting a check costs one atomic addition (BenchmarkCounted). All goroutines add to the same
+// Counting a check costs one atomic addition. All goroutines add to the same
 // counters, so many cores that check filters all the time wait for each other. Counted is safe for
 // concurrent use if the other policy is.
 type Counted struct {
@@ -38,13 +40,16 @@ func Count(p Policy) *Counted {
 	return c
 }
 
+func (c *Counted) self() Policy { return c }
+func (c *Counted) usable() bool { return c != nil && isUsable(c.policy) }
+
 // Unwrap returns the policy that does the work, whose String has the settings.
 func (c *Counted) Unwrap() Policy { return c.policy }
 
 // Name returns the name of the policy that does the work.
 func (c *Counted) Name() string { return c.policy.Name() }
 
-// MayContain asks the policy that does the work, and counts its answer.
+// MayContain returns the answer of the policy that does the work, and counts it.
 func (c *Counted) MayContain(filter, key []byte) bool {
 	var may bool
 	if c.foreign != nil {
@@ -60,9 +65,9 @@ func (c *Counted) MayContain(filter, key []byte) bool {
 	return may
 }
 
-// MayContainMany asks the policy that does the work, and counts its answers. It asks a policy of
-// another package key by key: one that embeds a policy of ours has its MayContainMany, which may
-// answer differently from its MayContain.
+// MayContainMany returns the answers of the policy that does the work, and counts them. Of a policy
+// of another package it calls MayContain for each key: one that embeds a policy of ours has its
+// MayContainMany, which may answer differently.
 func (c *Counted) MayContainMany(filter []byte, keys [][]byte, out []bool) {
 	requireRoom(keys, out)
 	if c.foreign != nil {
@@ -101,7 +106,7 @@ func (b *countedBuilder) Finish(dst []byte) []byte {
 	b.counted.filters.Add(1)
 	b.counted.keys.Add(uint64(keys))
 	b.counted.bytes.Add(uint64(len(dst) - before))
-	if string(dst[before:]) == excludesNothing {
+	if string(dst[before:]) == build.Replacement {
 		b.counted.broken.Add(1)
 	}
 	return dst
@@ -117,7 +122,7 @@ type Counters struct {
 	Broken       uint64 `json:"broken"`        // filters that were replaced; see WithVerify and NewRibbon
 }
 
-// Snapshot returns what was counted since Count. It may run while filters are asked and built:
+// Snapshot returns what was counted since Count. It may run while filters are checked and built:
 // then each counter may or may not include what happens meanwhile.
 func (c *Counted) Snapshot() Counters {
 	return Counters{
@@ -146,7 +151,7 @@ func (c *Counted) String() string {
 	return string(text)
 }
 
-// Checks returns how often filters were asked.
+// Checks returns how often filters were checked.
 func (c Counters) Checks() uint64 { return c.ReadsAvoided + c.MayContain }
 
 // Sub returns what was counted since an earlier snapshot of the same policy.

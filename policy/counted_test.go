@@ -14,10 +14,16 @@ import (
 var _ expvar.Var = (*Counted)(nil)
 
 func TestCounted(t *testing.T) {
-	bloom := policytest.Must(NewBloom(10))
-	c := Count(bloom)
+	for _, kind := range Kinds() {
+		t.Run(kind.Name, func(t *testing.T) { testCounted(t, kind) })
+	}
+}
+
+func testCounted(t *testing.T, kind Kind) {
+	p := policytest.Must(kind.of(10))
+	c := Count(p)
 	require.Equal(t, Name, c.Name())
-	require.Same(t, bloom, c.Unwrap())
+	require.Same(t, p, c.Unwrap())
 	require.Zero(t, c.Snapshot())
 
 	rng := policytest.Rand(t, 10)
@@ -28,7 +34,7 @@ func TestCounted(t *testing.T) {
 	}
 	require.Zero(t, c.Snapshot(), "a filter counts when it is finished")
 	filter := builder.Finish([]byte("before"))[len("before"):]
-	require.Equal(t, referenceFilter(10, keys), filter)
+	require.Equal(t, references[kind.Name](10, keys), filter)
 	require.Equal(t, Counters{Filters: 1, Keys: 1000, Bytes: uint64(len(filter))}, c.Snapshot())
 	builder.Add(keys[0])
 	builder.Finish(nil)
@@ -49,12 +55,18 @@ func TestCounted(t *testing.T) {
 	require.Equal(t, want, c.Snapshot().Sub(before))
 	require.Equal(t, uint64(2000), c.Snapshot().Checks())
 	require.Greater(t, want.ReadsAvoided, uint64(900))
+	before = c.Snapshot()
+	out := make([]bool, 2001)
+	out[2000] = true
+	c.MayContainMany(filter, append(keys[:1000:1000], absent...), out)
+	require.True(t, out[2000], "beyond the keys")
+	require.Equal(t, want, c.Snapshot().Sub(before))
 
 	var published map[string]any
 	require.NoError(t, json.Unmarshal([]byte(c.String()), &published))
 	require.Equal(t, map[string]any{
-		"name": Name, "checks": 2000.0, "reads_avoided": float64(want.ReadsAvoided),
-		"may_contain": float64(want.MayContain), "filters": 2.0, "keys": 1001.0, "broken": 0.0,
+		"name": Name, "checks": 4000.0, "reads_avoided": 2 * float64(want.ReadsAvoided),
+		"may_contain": 2 * float64(want.MayContain), "filters": 2.0, "keys": 1001.0, "broken": 0.0,
 		"bytes": float64(len(filter)) + 9,
 	}, published)
 }
@@ -107,46 +119,11 @@ func TestCountedAsksThePolicy(t *testing.T) {
 
 	liar := Count(absentPolicy{inner})
 	require.False(t, liar.MayContain(filter, []byte{1}))
-	require.Equal(t, Counters{ReadsAvoided: 1}, liar.Snapshot())
+	liar.MayContainMany(filter, [][]byte{{1}, {2}}, make([]bool, 2))
+	require.Equal(t, Counters{ReadsAvoided: 3}, liar.Snapshot())
 }
 
 // absentPolicy answers "absent" to all keys.
 type absentPolicy struct{ Policy }
 
 func (absentPolicy) MayContain(filter, key []byte) bool { return false }
-
-func TestCountRefusesNil(t *testing.T) {
-	require.PanicsWithValue(t, errUnusable, func() { Count(nil) })
-	b, err := NewBloom(0)
-	require.Error(t, err)
-	require.Panics(t, func() { Count(b) })
-}
-
-func TestCountedAllocations(t *testing.T) {
-	c := Count(policytest.Must(NewBloom(10)))
-	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})
-	key := []byte{2}
-	require.Zero(t, testing.AllocsPerRun(100, func() { c.MayContain(filter, key) }))
-}
-
-// BenchmarkCounted shows what counting costs: the two differ by it.
-//
-//	go test ./policy -bench Counted -cpu 1,2 -count 6
-func BenchmarkCounted(b *testing.B) {
-	bloom := policytest.Must(NewBloom(10))
-	rng := policytest.Rand(b, 11)
-	keys := policytest.Keys(rng, 1<<16)
-	filter := bloom.AppendFilter(nil, keys[:10000])
-	for _, p := range []struct {
-		name   string
-		policy Policy
-	}{{"plain", bloom}, {"counted", Count(bloom)}} {
-		b.Run(p.name, func(b *testing.B) {
-			b.RunParallel(func(pb *testing.PB) {
-				for i := 0; pb.Next(); i++ {
-					p.policy.MayContain(filter, keys[i%len(keys)])
-				}
-			})
-		})
-	}
-}

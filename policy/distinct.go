@@ -21,8 +21,8 @@ func NewDistinctBuilder(p Policy) Builder {
 		return c.newBuilder(NewDistinctBuilder)
 	}
 	b := p.NewBuilder()
-	if hashes, ok := b.(interface{ leaveOutRepetitions() }); ok {
-		hashes.leaveOutRepetitions()
+	if hashes, ok := b.(interface{ LeaveOutRepetitions() }); ok {
+		hashes.LeaveOutRepetitions()
 		return b
 	}
 	return &distinctBuilder{Builder: b}

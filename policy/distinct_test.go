@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/internal/bloom"
+	"github.com/levelbloom/levelbloom/policy/internal/build"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
@@ -43,8 +45,8 @@ func TestDistinctBuilder(t *testing.T) {
 			b, buffer := NewDistinctBuilder(p), make([]byte, 80)
 			for range 60 {
 				var distinct [][]byte
-				versions := []int{1, 2, 20, 3 * chunkHashes}[rng.Intn(4)]
-				for range rng.Intn(6*chunkHashes/versions + 5) {
+				versions := []int{1, 2, 20, 3 * build.ChunkHashes}[rng.Intn(4)]
+				for range rng.Intn(6*build.ChunkHashes/versions + 5) {
 					key := buffer[:rng.Intn(9)]
 					if rng.Intn(10) == 0 {
 						key = buffer // which is hashed by itself
@@ -87,7 +89,7 @@ func TestDistinctBuilderOfEqualHashes(t *testing.T) {
 // The first key counts, whatever its hash.
 func TestDistinctBuilderOfHashZero(t *testing.T) {
 	// Hash adds a word to its state. Minus the state makes it 0, and then it stays 0.
-	key := binary.LittleEndian.AppendUint32(nil, -hashStart([]byte("four")))
+	key := binary.LittleEndian.AppendUint32(nil, -bloom.HashStart([]byte("four")))
 	require.Zero(t, Hash(key))
 	p := policytest.Must(NewBloom(1000)) // a second key would make the filter larger
 	b := NewDistinctBuilder(p)

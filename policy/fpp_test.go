@@ -1,7 +1,12 @@
 package policy
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,11 +17,11 @@ import (
 // FPP against filters of random keys: within 5 %, give or take five standard errors of the
 // measurement.
 func TestFPP(t *testing.T) {
-	exact := func(b float64) predictor { return policytest.Must(NewBloom(b)) }
-	tuned := func(b float64) predictor { return policytest.Must(NewBloom(b, WithTuning(0.05))) }
-	ribbon := func(b float64) predictor { return policytest.Must(NewRibbon(b)) }
+	exact := func(b float64) ourPolicy { return policytest.Must(NewBloom(b)) }
+	tuned := func(b float64) ourPolicy { return policytest.Must(NewBloom(b, WithTuning(0.05))) }
+	ribbon := func(b float64) ourPolicy { return policytest.Must(NewRibbon(b)) }
 	for _, c := range []struct {
-		p predictor
+		p ourPolicy
 		n int
 	}{
 		{exact(4), 8}, {exact(20), 20},
@@ -51,14 +56,9 @@ func TestFPP(t *testing.T) {
 	require.Less(t, most, 4*least)
 }
 
-type predictor interface {
-	ourPolicy
-	FPP(n int) float64
-}
-
 // measureFPR measures the rate of random keys, to about 0.5 %, and its standard error between
 // filters, which is not that of single answers: filters differ.
-func measureFPR(t testing.TB, p predictor, n int, about float64) (rate, standardError float64) {
+func measureFPR(t testing.TB, p ourPolicy, n int, about float64) (rate, standardError float64) {
 	rng := policytest.Rand(t, int64(n))
 	key := make([]byte, 12)
 	builder := p.NewBuilder()
@@ -88,7 +88,7 @@ func measureFPR(t testing.TB, p predictor, n int, about float64) (rate, standard
 }
 
 func TestFPPExtremes(t *testing.T) {
-	for _, p := range []predictor{
+	for _, p := range []ourPolicy{
 		policytest.Must(NewBloom(0.01)),
 		policytest.Must(NewRibbon(2)), policytest.Must(NewRibbon(40)),
 	} {
@@ -100,5 +100,26 @@ func TestFPPExtremes(t *testing.T) {
 			rate := p.FPP(n)
 			require.True(t, rate > 0 && rate <= 1, "%T, %d keys: %v", p, n, rate)
 		}
+	}
+}
+
+// The table in the comment of NewBloom.
+func TestTableOfNewBloom(t *testing.T) {
+	source, err := os.ReadFile("bloom.go")
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)
+	require.Len(t, rows, 5)
+	for _, row := range rows {
+		p := policytest.Must(FromString("bloom:" + row[1])).(ourPolicy)
+		cells := strings.Fields(row[2])
+		for i, n := range []int{20, 1000, 100_000, 1_000_000} {
+			if n > 1000 && (testing.Short() || row[1] != "10") {
+				continue // to compute it takes a second
+			}
+			want, err := strconv.ParseFloat(cells[i], 64)
+			require.NoError(t, err)
+			require.InEpsilon(t, want, 100*p.FPP(n), 0.01, "%v, %d keys", p, n)
+		}
+		require.Equal(t, cells[4], fmt.Sprint(p.FilterSize(1000)))
 	}
 }

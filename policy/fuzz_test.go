@@ -55,7 +55,7 @@ func FuzzBuilders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data, before []byte) {
 		bitsPerKey = math.Mod(math.Abs(bitsPerKey), 200)
 		keys := cut(data, 1+int(keyLen)%64)
-		for _, kind := range kinds {
+		for _, kind := range Kinds() {
 			requireBuilders(t, bitsPerKey, keys, before, kind)
 		}
 	})

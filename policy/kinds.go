@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,27 +15,14 @@ type Kind struct {
 	new func(settings) (Policy, error)
 }
 
-// kinds lists all kinds. The first one is what others are compared with.
-var kinds = []Kind{
-	{"bloom", "LevelDB's Bloom filter, byte for byte", EncodingBloom,
-		func(s settings) (Policy, error) { return bloomOf(s) }},
-	{"tuned", "LevelDB's Bloom filter, with the size and k that suit the keys: " +
-		"bloom with tuning=0.05", EncodingBloom,
-		func(s settings) (Policy, error) {
-			if s.tuning == 0 {
-				s.tuning = usualTuning
-			}
-			return bloomOf(s)
-		}},
-	{"ribbon", "smallest, for keys of any shape; only this package reads it", EncodingRibbon,
-		func(s settings) (Policy, error) { return ribbonOf(s) }},
+// Kinds returns the kinds of filter that [FromString] knows. The first one is what others are
+// compared with.
+func Kinds() (all []Kind) {
+	for _, e := range encodings {
+		all = append(all, e.kinds...)
+	}
+	return all
 }
-
-// usualTuning is the memory that filters of kind "tuned" may add.
-const usualTuning = 0.05
-
-// Kinds returns the kinds of filter that [FromString] knows.
-func Kinds() []Kind { return slices.Clone(kinds) }
 
 // FromString returns the policy that a string describes: the name of a [Kind], a colon, and the
 // bits per key. Options may follow after commas:
@@ -54,12 +40,15 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 // what to write instead if it cannot read one, and the errors of the constructors.
 func FromString(spec string, opts ...Option) (Policy, error) {
 	name, rest, _ := strings.Cut(spec, ":")
-	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
-	if i < 0 {
-		var names []string
-		for _, k := range kinds {
-			names = append(names, k.Name)
+	var kind Kind
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, k.Name)
+		if k.Name == name {
+			kind = k
 		}
+	}
+	if kind.new == nil {
 		return nil, fmt.Errorf("policy: %q is no kind of filter: write one of %s, a colon, "+
 			"and the bits per key, such as bloom:10", name, strings.Join(names, ", "))
 	}
@@ -84,7 +73,7 @@ func FromString(spec string, opts ...Option) (Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := kinds[i].new(s)
+	p, err := kind.new(s)
 	if err != nil {
 		return nil, err // and no nil pointer as p
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -86,7 +87,16 @@ func TestKinds(t *testing.T) {
 		filter := p.(ourPolicy).AppendFilter(nil, policytest.Keys(policytest.Rand(t, 1), 100))
 		require.Equal(t, k.Encoding, mustParse(t, filter).Encoding)
 		require.NotEmpty(t, k.Description)
+		require.Equal(t, map[Encoding]string{1: "LevelDB Bloom", 0x72: "ribbon"}[k.Encoding],
+			k.Encoding.String())
 	}
+	require.Equal(t, "unknown", EncodingUnknown.String())
+	require.Equal(t, "unknown", Encoding(6).String(), "k is no encoding")
 	Kinds()[0].Name = "changed"
 	require.Equal(t, "bloom", Kinds()[0].Name, "a copy")
+}
+
+func kindNamed(name string) Kind {
+	all := Kinds()
+	return all[slices.IndexFunc(all, func(k Kind) bool { return k.Name == name })]
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/levelbloom/levelbloom/policy/internal/build"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
@@ -30,10 +31,10 @@ var _ Policy = (*Ribbon)(nil)
 // Fractions are allowed. The shape of the keys does not matter. No filter of b bits per key can have
 // fewer false positives than a share of 2^-b of the absent keys. These have at most, in per cent:
 //
-//	bits per key    limit     8 to 700 keys    701 to 4,999    from 5,000
-//	7               0.781     0.79             1.05            0.91
-//	10              0.0977    0.102            0.131           0.115
-//	16              0.00153   0.0017           0.0021          0.0018
+//	bits per key    limit     8 to 700 keys    701 to 4,999    from 5,000    bytes of 1,000
+//	7               0.781     0.79             1.05            0.91          883
+//	10              0.0977    0.102            0.131           0.115         1258
+//	16              0.00153   0.0017           0.0021          0.0018        2008
 //
 // A filter has 4 bytes in addition, from 701 keys on 8. With fractions of bits, filters of up to 700
 // keys may be smaller. For fewer than 8 keys, or if the bits take less than 8 bytes, the filter is
@@ -64,17 +65,11 @@ func ribbonOf(s settings) (*Ribbon, error) {
 	return r, nil
 }
 
-// String returns the policy's settings, such as "ribbon:7"; see [Bloom.String].
-func (r *Ribbon) String() string { return r.format("ribbon") }
+func (r *Ribbon) self() Policy { return r }
+func (r *Ribbon) usable() bool { return r != nil && r.name != "" }
 
-// MayContain reports whether key may have been added to filter. It answers as the function
-// [MayContain].
-func (*Ribbon) MayContain(filter, key []byte) bool {
-	if len(filter) < 2 || filter[len(filter)-1] != byte(EncodingRibbon) {
-		return MayContain(filter, key)
-	}
-	return ribbon.Contains(filter, keyHash(key))
-}
+// String returns the policy's settings as [FromString] takes them, such as "ribbon:7".
+func (r *Ribbon) String() string { return r.format("ribbon") }
 
 // MayContainMany answers for many keys at once. It is the function [MayContainMany].
 func (*Ribbon) MayContainMany(filter []byte, keys [][]byte, out []bool) {
@@ -86,11 +81,10 @@ const mostRibbonBits = 40
 
 // NewBuilder returns an empty builder. It costs one small allocation; builders share the memory for
 // their keys and return it at Finish. Building takes about 18 bytes per key in large filters of 10
-// bits per key, the filter among them
-// (go test ./policy -run '^$' -bench BuildMemory/ribbon -benchtime 1x).
+// bits per key, the filter among them.
 func (r *Ribbon) NewBuilder() Builder {
 	mustBeUsable(r)
-	return &ribbonBuilder{hashBuffer: hashBuffer[uint64]{pool: &chunks64}, ribbon: r}
+	return &ribbonBuilder{Buffer: build.Buffer[uint64]{Pool: &build.Chunks64}, ribbon: r}
 }
 
 // AppendFilter appends the filter of keys to dst and returns the extended slice. The keys must not
@@ -109,7 +103,19 @@ func (r *Ribbon) FilterSize(n int) uint64 {
 	if r.areFew(n) {
 		return r.exact.FilterSize(n)
 	}
-	return uint64(len(excludesNothing))
+	return uint64(len(build.Replacement))
+}
+
+// FPP returns the false-positive probability of a filter of n different keys, of any shape. In
+// filters of 9 to 40,000 keys it is within 5 % of the measured rate. It panics if n is negative.
+func (r *Ribbon) FPP(n int) float64 {
+	switch size := r.FilterSize(n); {
+	case r.areFew(n):
+		return r.exact.FPP(n)
+	case size == uint64(len(build.Replacement)):
+		return 1
+	}
+	return ribbon.FPP(n, r.bitsPerKey)
 }
 
 // areFew reports whether n keys are too few for a ribbon filter. Then their filter is of LevelDB's

@@ -4,11 +4,13 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/levelbloom/levelbloom/policy/internal/bloom"
+	"github.com/levelbloom/levelbloom/policy/internal/build"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
 type ribbonBuilder struct {
-	hashBuffer[uint64]
+	build.Buffer[uint64]
 	few    fewHashes
 	ribbon *Ribbon
 }
@@ -21,7 +23,7 @@ type fewHashes struct {
 }
 
 // mostFew is the largest number of keys whose filter may be of LevelDB's encoding: 28 with 2 bits
-// per key, 7 with 8 or more (TestRibbonOfFewKeys).
+// per key, 7 with 8 or more.
 const mostFew = 28
 
 func (f *fewHashes) add(key []byte) {
@@ -40,11 +42,11 @@ func (f *fewHashes) add(key []byte) {
 
 func (b *ribbonBuilder) Add(key []byte) {
 	h := keyHash(key)
-	if b.full() {
-		b.grow()
+	if b.Full() {
+		b.Grow()
 	}
-	b.put(h)
-	if b.distinct || b.n <= b.ribbon.few { // many may become few only if repetitions are left out
+	b.Put(h)
+	if b.Distinct || b.N <= b.ribbon.few { // many may become few only if repetitions are left out
 		b.few.add(key)
 	}
 }
@@ -58,19 +60,19 @@ type ribbonWork struct {
 var ribbonWorks = sync.Pool{New: func() any { return new(ribbonWork) }}
 
 func (b *ribbonBuilder) Finish(dst []byte) []byte {
-	n := b.Len() // before all, since it may leave out repetitions
+	b.Settle()
 	write := b.write
-	if b.ribbon.areFew(n) {
+	if b.ribbon.areFew(b.N) {
 		write = b.writeFew
 	}
 	extended, ok := write(dst)
 	switch {
 	case !ok:
-		extended = append(dst, excludesNothing...)
+		extended = append(dst, build.Replacement...)
 	case b.ribbon.verify:
-		extended = verified(extended, len(dst), &b.hashBuffer, b.hasAll)
+		extended = build.Verified(extended, len(dst), &b.Buffer, b.hasAll)
 	}
-	b.reset()
+	b.Reset()
 	b.few.n = 0
 	return extended
 }
@@ -78,34 +80,33 @@ func (b *ribbonBuilder) Finish(dst []byte) []byte {
 // write appends the ribbon filter of the keys to dst. It returns false if they are too many.
 func (b *ribbonBuilder) write(dst []byte) ([]byte, bool) {
 	work := ribbonWorks.Get().(*ribbonWork)
-	for hashes := range b.all {
+	for hashes := range b.All {
 		work.parts = append(work.parts, hashes)
 	}
 	extended, ok := work.Build(dst, work.parts, b.ribbon.bitsPerKey)
 	clear(work.parts) // they are other builders' soon
 	work.parts = work.parts[:0]
-	if b.n <= keptChunks*chunkHashes {
+	if b.N <= build.KeptHashes {
 		ribbonWorks.Put(work)
 	}
 	return extended, ok
 }
 
 // writeFew appends the filter of few keys in LevelDB's encoding to dst. It returns false if their
-// hashes are not all there: somebody chose keys that have few hashes here and many in LevelDB.
+// hashes are not all there: an adversary can choose keys that have few hashes here and many in
+// LevelDB.
 func (b *ribbonBuilder) writeFew(dst []byte) ([]byte, bool) {
 	if b.few.n > mostFew {
 		return dst, false
 	}
-	extended, array := b.ribbon.exact.extendFilter(dst, b.n)
-	setProbes(array, newModulus(len(array)), b.few.hashes[:b.few.n], b.ribbon.exact.k)
-	return extended, true
+	return b.ribbon.exact.setting.AppendHashes(dst, b.N, b.few.hashes[:b.few.n]), true
 }
 
-// hasAll asks a filter for keys of the builder with some hashes. One of LevelDB's encoding it asks
-// for all keys.
+// hasAll reports whether a filter has the keys with some hashes; if it is of LevelDB's encoding,
+// whether it has all keys.
 func (b *ribbonBuilder) hasAll(filter []byte, hashes []uint64) bool {
 	if Encoding(filter[len(filter)-1]) != EncodingRibbon {
-		return b.few.n <= mostFew && bloomHasAll(filter, b.few.hashes[:b.few.n])
+		return b.few.n <= mostFew && bloom.HasAll(filter, b.few.hashes[:b.few.n])
 	}
 	if _, ok := ribbon.Parse(filter); !ok {
 		return false

@@ -3,8 +3,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 )
 
@@ -56,6 +54,25 @@ func WithName(name string) Option {
 	})
 }
 
+// WithVerify makes builders look up all keys in each filter that they have finished. If the filter
+// misses one or is malformed, the builder returns a filter of 2 bytes that excludes nothing: all
+// readers, C++ LevelDB's and goleveldb's among them, answer "may contain". [Count] counts these
+// filters, and [Parse] recognizes them ([ErrReplaced]). AppendFilter and sstable.FilterBlockBuilder
+// verify too. RocksDB has detect_filter_construct_corruption for this.
+//
+// This catches keys lost to bits that change in memory while a filter is built, and to mistakes of
+// this package. It does not catch a change that only adds false positives: [Info.Estimate] shows
+// how many a filter has. Nor does it catch a key that changes before it is hashed: builders keep
+// hashes and not keys.
+//
+// Filters take up to twice as long to build with it.
+func WithVerify() Option {
+	return option(func(s *settings) error {
+		s.verify = true
+		return nil
+	})
+}
+
 // checkName returns an error if engines cannot store filters under the name.
 func checkName(name string) error {
 	trimmed := strings.TrimSpace(name)
@@ -91,35 +108,4 @@ func newSettings[O BloomOption](bitsPerKey float64, opts []O) (settings, error) 
 		}
 	}
 	return s, nil
-}
-
-// filterBytes returns how many bytes n * bitsPerKey bits take, or 2^60 for 2^63 bits and more.
-// It panics if n is negative.
-func filterBytes(n int, bitsPerKey float64) uint64 {
-	if n < 0 {
-		panic(fmt.Sprintf("policy: a filter of %d keys: pass 0 or more", n))
-	}
-	var nbits uint64
-	if float64(n)*bitsPerKey >= 1<<63 {
-		nbits = 1 << 63
-	} else if whole := uint64(bitsPerKey); float64(whole) == bitsPerKey {
-		nbits = uint64(n) * whole // exact beyond 2^53 too
-	} else {
-		nbits = uint64(math.Ceil(float64(n) * bitsPerKey))
-	}
-	return (nbits + 7) / 8
-}
-
-// extend appends size zero bytes, the filter of n keys, to dst. It returns the extended slice and
-// the filter in it. It panics, as make does, if an int cannot express the size, which takes a
-// 32-bit platform and a filter that no memory there could contain.
-func (s *settings) extend(dst []byte, size uint64, n int) (extended, filter []byte) {
-	if size > math.MaxInt {
-		panic(fmt.Sprintf("policy: a filter of %d keys at %v bits per key has %d bytes, "+
-			"more than an int can express", n, s.bitsPerKey, size))
-	}
-	extended = slices.Grow(dst, int(size))[:len(dst)+int(size)]
-	filter = extended[len(dst):]
-	clear(filter) // Grow leaves the spare capacity as it was
-	return extended, filter
 }

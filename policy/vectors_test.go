@@ -148,24 +148,6 @@ func requireWriters(t *testing.T, name string, p *Ribbon, keys [][]byte) []byte 
 	return filter
 }
 
-// requireSameAnswers asks every reader, and returns their one answer about each key.
-func requireSameAnswers(t *testing.T, name string, filter []byte, keys [][]byte) []bool {
-	answers, many := make([]bool, len(keys)), make([]bool, len(keys))
-	MayContainMany(filter, keys, answers)
-	for _, p := range readers() {
-		p.MayContainMany(filter, keys, many)
-		require.Equal(t, answers, many, name)
-		for i, key := range keys {
-			if p.MayContain(filter, key) != answers[i] || MayContain(filter, key) != answers[i] {
-				require.Fail(t, "readers disagree", "%s, key %x: among many %v, alone %v, %T %v",
-					name, key,
-					answers[i], MayContain(filter, key), p, p.MayContain(filter, key))
-			}
-		}
-	}
-	return answers
-}
-
 // requireProbeAnswers asks every reader about the probes of a case, alone and among each other.
 func requireProbeAnswers(t *testing.T, c encodingCase) {
 	keys, want := make([][]byte, len(c.Probes)), make([]bool, len(c.Probes))

@@ -2,11 +2,11 @@ package policy
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/internal/build"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
@@ -14,15 +14,15 @@ import (
 // verified, by AppendFilter and by a builder that is counted.
 func spoiled(t *testing.T, p ourPolicy, keys [][]byte, change func(filter []byte)) []byte {
 	t.Helper()
-	spoil = change
-	defer func() { spoil = nil }()
+	build.Spoil = change
+	defer func() { build.Spoil = nil }()
 	filter := p.AppendFilter([]byte("before"), keys)
 	counted := Count(p)
 	built := appendByBuilder(counted, []byte("before"), keys)
 	require.Equal(t, filter, built)
 	require.Equal(t, "before", string(built[:6]))
 	broken := uint64(0)
-	if string(built[6:]) == excludesNothing {
+	if string(built[6:]) == build.Replacement {
 		broken = 1
 	}
 	require.Equal(t, Counters{
@@ -40,7 +40,7 @@ func flip(bit int) func(filter []byte) {
 // keys are found.
 func TestVerifyKeepsSoundFilters(t *testing.T) {
 	rng := policytest.Rand(t, 90)
-	for _, kind := range kinds {
+	for _, kind := range Kinds() {
 		for _, bitsPerKey := range []float64{0.01, 1, 2, 2.49, 2.5, 4, 7.5, 10, 16, 40} {
 			plain, err := kind.of(bitsPerKey)
 			if err != nil {
@@ -62,7 +62,7 @@ func TestVerifyKeepsSoundFilters(t *testing.T) {
 // Any bit that loses a key is noticed, and any that damages the trailer.
 func TestVerifyFindsFlippedBits(t *testing.T) {
 	rng := policytest.Rand(t, 91)
-	for _, kind := range kinds {
+	for _, kind := range Kinds() {
 		p := policytest.Must(kind.of(10, WithVerify()))
 		for _, n := range []int{36, 1000, 12_000} {
 			keys := policytest.Keys(rng, n)
@@ -77,7 +77,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 					require.Equal(t, filter, got)
 					continue
 				}
-				require.Equal(t, excludesNothing, string(got), "%s, %d keys, bit %d",
+				require.Equal(t, build.Replacement, string(got), "%s, %d keys, bit %d",
 					kind.Name, n, bit)
 				caught++
 			}
@@ -86,7 +86,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 				if info.Encoding == EncodingBloom && got[len(got)-1] < byte(info.K) {
 					continue // a smaller k than 6: more false positives
 				}
-				require.Equal(t, excludesNothing, string(got), "%s, %d keys, bit %d",
+				require.Equal(t, build.Replacement, string(got), "%s, %d keys, bit %d",
 					kind.Name, n, bit)
 			}
 		}
@@ -97,7 +97,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 // choose keys whose filter finds given absent ones.
 func TestVerifyKeepsFiltersThatExcludeNothing(t *testing.T) {
 	keys := policytest.Keys(policytest.Rand(t, 92), 500)
-	for _, kind := range kinds[:2] {
+	for _, kind := range Kinds()[:2] {
 		p := policytest.Must(kind.of(10, WithVerify()))
 		payload := len(mustParse(t, p.AppendFilter(nil, keys)).Payload)
 		ones := bytes.Repeat([]byte{0xff}, payload)
@@ -111,31 +111,11 @@ func TestVerifyKeepsFiltersThatExcludeNothing(t *testing.T) {
 
 // Without the option no filter is verified.
 func TestVerifyWithoutTheOption(t *testing.T) {
-	for _, kind := range kinds {
+	for _, kind := range Kinds() {
 		p := policytest.Must(kind.of(10))
 		for _, n := range []int{3, 36, 12_000} {
 			keys := policytest.Keys(policytest.Rand(t, 93), n)
 			spoiled(t, p, keys, func(filter []byte) { require.Fail(t, kind.Name) })
-		}
-	}
-}
-
-// BenchmarkVerify reports how many times as long it takes to build with WithVerify as without. Both
-// builders work in turns; the fastest of 25 rounds counts.
-//
-//	go test ./policy -run '^$' -bench Verify -benchtime 1x
-func BenchmarkVerify(b *testing.B) {
-	rng := policytest.Rand(b, 94)
-	for _, kind := range kinds {
-		for _, n := range []int{36, 1000, 10_000, 1_000_000} {
-			b.Run(fmt.Sprintf("%s/n=%d", kind.Name, n), func(b *testing.B) {
-				times := buildTimes([2]Builder{
-					policytest.Must(kind.of(10)).NewBuilder(),
-					policytest.Must(kind.of(10, WithVerify())).NewBuilder(),
-				}, benchKeys(rng, n, 16))
-				b.ReportMetric(float64(times[1])/float64(times[0]), "x")
-				b.ReportMetric(0, "ns/op")
-			})
 		}
 	}
 }

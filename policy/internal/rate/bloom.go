@@ -1,4 +1,7 @@
-// Package rate computes the false-positive rates of filters of well-mixed keys from the formats.
+// Package rate computes the false-positive probabilities (FPP) of filters in LevelDB's encoding, for
+// keys whose hashes are like random numbers: [Bloom] of a filter of n keys, [FromBits] of a filter
+// at hand, [Textbook] of one with random, independent probes. (That of a ribbon filter follows from
+// its layout alone, so package ribbon returns it.)
 //
 // Each function is deterministic: where it samples, the seed is fixed.
 package rate
@@ -11,7 +14,7 @@ import (
 // smallBits is the number of bits up to which Bloom simulates filters.
 const smallBits = 1 << 17
 
-// Bloom returns the rate of a filter in LevelDB's encoding with n different keys. size is the
+// Bloom returns the FPP of a filter in LevelDB's encoding with n different keys. size is the
 // number of its bytes without k, and k is 1 to 30.
 //
 // The probes of a key are an arithmetic progression h, h+d, h+2d, ... modulo 2^32, then modulo the
@@ -21,8 +24,10 @@ const smallBits = 1 << 17
 //   - Probes of one key coincide, if s*d = w*2^32 modulo m for some small s and w.
 //   - Two keys with the same d modulo m share most of their probes.
 //   - If 3 or 5 divides m, some of the probes prefer some remainders.
-//   - Probe 2 takes only 3*2^16 values, so that some bits of a large filter are much more likely
-//     to be set than others.
+//   - Probe 2 takes only 196,606 values: if h is a*2^17 + b, the probe is (2a + b) * 65537. So some
+//     bits of a large filter are much more likely to be set than others. With 100,000 keys, the
+//     bit of a random probe 2 is set with a probability of 0.7 and with a million keys of 0.99:
+//     one of the k probes is wasted.
 //
 // The first two matter in small filters and the last one in large ones. Small filters are
 // simulated: sampled filters, asked at all places at once. In large ones the bits of a sampled
@@ -44,13 +49,11 @@ func Bloom(size uint64, k, n int) float64 {
 		b.prepare()
 		sample = b.place
 	}
-	// An absent key may have the very hash of a key.
-	same := SameHash(b.n)
-	return same + (1-same)*min(1, b.stratified(sample))
+	return withSameHash(b.n, min(1, b.stratified(sample)))
 }
 
-// full reports whether there are so many keys that no bit of so many bytes is left, even if each
-// key sets only one: e^-32 of them. So no sum and no simulation is endless.
+// full reports whether n keys almost surely set every bit of size bytes, even if each key sets only
+// one: e^-32 of the bits are left. So no sum and no simulation is endless.
 func full(size uint64, n int) bool { return float64(n) >= 32*8*float64(size) }
 
 type bloom struct {

@@ -43,8 +43,6 @@ func (b *bloom) byScarce(place uint64) float64 {
 }
 
 // forScarce calls f for each value of probe 2, with the part of all hashes that have it.
-//
-// With h = a*2^17 + b, probe 2 is (2a + b) * (2^16 + 1).
 func forScarce(f func(value uint32, part float64)) {
 	const as, bs = 1 << 15, 1 << 17
 	for x := range uint32(bs + 2*as - 1) {

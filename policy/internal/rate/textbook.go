@@ -10,3 +10,10 @@ func Textbook(n, m float64, k int) float64 {
 
 // SameHash returns the probability that an absent key has the 32-bit hash of one of n keys.
 func SameHash(n float64) float64 { return -math.Expm1(-n / (1 << 32)) }
+
+// withSameHash returns the FPP of a filter of n keys of which absent keys with other hashes have
+// the given FPP.
+func withSameHash(n, fpp float64) float64 {
+	same := SameHash(n)
+	return same + (1-same)*fpp
+}

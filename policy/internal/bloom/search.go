@@ -1,19 +1,20 @@
-package policy
+package bloom
 
 import (
-	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/levelbloom/levelbloom/policy/internal/rate"
 )
 
 // manyKeys is from how many keys on filters get a choice that is good for all keys.
 const manyKeys = 1 << 15
 
-// choice returns the first choice of the size and k of a filter of n keys, and the largest size.
-func (b *Bloom) choice(n int) (size, largest uint64, k int) {
-	size, k = b.FilterSize(n), b.k
-	largest = size + uint64(float64(size)*b.tuning)
-	if b.tuning > 0 && n >= manyKeys {
+// Choice returns the first choice of the size and k of a filter of n keys, and the largest size.
+func (s *Setting) Choice(n int) (size, largest uint64, k int) {
+	size, k = s.Size(n), s.K()
+	largest = size + uint64(float64(size)*s.Tuning)
+	if s.Tuning > 0 && n >= manyKeys {
 		size, k = choiceForMany(size, largest, k)
 	}
 	return size, largest, k
@@ -21,10 +22,9 @@ func (b *Bloom) choice(n int) (size, largest uint64, k int) {
 
 // choiceForMany returns the size and k of a filter of many keys, for LevelDB's size and k.
 //
-// Probe 2 takes only about 2^17 values (see bloomModel), so it rules out few absent keys here. Two
-// more probes make up for it, and the size matters for random keys too: at 10 bits per key, the
-// rate goes from 1.4 to 1.0 % with 50,000 of them, and from 2.1 to 1.1 % with 150,000
-// (go test ./policy -run TuningManyKeys -v).
+// Probe 2 takes few values (see [rate.Bloom]), so it rules out few absent keys here. Two more probes
+// make up for it, and the size matters for random keys too: at 10 bits per key, the FPP goes from
+// 1.4 to 1.0 % with 50,000 of them, and from 2.1 to 1.1 % with 150,000.
 func choiceForMany(size, largest uint64, k int) (uint64, int) {
 	for s := size; s <= largest; s++ {
 		if spreads(s - 1) {
@@ -33,19 +33,19 @@ func choiceForMany(size, largest uint64, k int) (uint64, int) {
 		}
 	}
 	if k > 2 { // otherwise there is no probe 2
-		k = min(k+2, maxProbes)
+		k = min(k+2, MaxProbes)
 	}
 	return size, k
 }
 
-// spreads reports whether few probes of neighbors coincide in an array of so many bytes.
+// spreads reports whether few probes of neighbors coincide in an array of this many bytes.
 //
 // Neighbors differ in their last characters, the high bytes of the last word that the hash takes.
 // So only the top bits of the product differ, x of them, and through h ^ h>>16 and delta, probes j
 // of two neighbors lie about x*65537*(2+j)/2 apart. Each factor of 2 in the number of bytes hides
 // one bit of x: arrays of 2^n bytes are the worst. Modulo a divisor of 255 = 3 * 5 * 17, where 256
 // equals 1, all bytes of a hash count alike, and a difference in one cancels a difference in
-// another; 3 and 5 by themselves are too small to matter. TestSpreads has examples.
+// another; 3 and 5 alone are too small to matter.
 func spreads(bytes uint64) bool {
 	return bytes%2 != 0 && bytes%15 != 0 && bytes%17 != 0
 }
@@ -54,14 +54,14 @@ func spreads(bytes uint64) bool {
 // as often as random ones.
 func (b *tuningBuilder) asExpected(filter []byte) bool {
 	absent := b.absent.hashes
-	found := countFound(newBitArray(filter), b.bloom.k, absent, len(absent))
+	found := countFound(NewBits(filter), b.setting.K(), absent, len(absent))
 	return float64(found) <= 1.5*b.expected(filter)*float64(len(absent))
 }
 
-// expected returns the textbook's false-positive rate of a filter with as many keys.
+// expected returns the textbook's FPP of a filter of all keys.
 func (b *tuningBuilder) expected(filter []byte) float64 {
-	nbits, k := float64(8*(len(filter)-1)), float64(filter[len(filter)-1])
-	return math.Pow(-math.Expm1(-k*float64(b.Len())/nbits), k)
+	last := len(filter) - 1
+	return rate.Textbook(float64(b.Len()), float64(8*last), int(filter[last]))
 }
 
 // search returns the best of some filters of the same keys, the first one included: of a few sizes,
@@ -74,7 +74,7 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 	b.absent.addBeyond(max(8, min(b.Len()/2, maxNeighbors)))
 	beyond := b.absent.hashes[len(between):]
 
-	best, bestScore := first, score(first, newBitArray(first), between, beyond, 4)
+	best, bestScore := first, score(first, NewBits(first), between, beyond, 4)
 	enough := b.expected(first) // of three rates together
 	var memory [3]int
 	some := max(1, min(len(memory), 9-bits.Len(uint(len(b.absent.hashes))))) // the more, the slower
@@ -82,9 +82,10 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 		filter := slices.Grow(b.trial[:0], size)[:size]
 		b.trial = filter
 		clear(filter)
-		array := newBitArray(filter)
-		k, most := max(1, b.bloom.k-4), min(b.bloom.k+3, maxProbes)
-		for b.write(filter, k); k <= most; k++ {
+		array := NewBits(filter)
+		k, most := max(1, b.setting.K()-4), min(b.setting.K()+3, MaxProbes)
+		filter[size-1] = byte(k)
+		for b.fill(filter); k <= most; k++ {
 			if s := score(filter, array, between, beyond, bestScore); s < bestScore {
 				b.best = append(b.best[:0], filter...)
 				best, bestScore = b.best, s
@@ -92,7 +93,7 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 			if bestScore <= enough {
 				return best
 			}
-			b.fillOne(filter[:size-1], array.modulus, k)
+			b.fillOne(filter, k)
 			filter[size-1]++
 		}
 	}
@@ -114,9 +115,9 @@ func filterSizes(dst []int, first, largest int) []int {
 
 // score adds up the rates of three kinds of absent keys, so it is at most 3: random ones, those
 // between the keys, and those beyond. It may stop counting at limit.
-func score(filter []byte, array bitArray, between, beyond []uint32, limit float64) float64 {
+func score(filter []byte, array Bits, between, beyond []uint32, limit float64) float64 {
 	last := len(filter) - 1
-	k, fill := int(filter[last]), float64(ones(filter[:last]))/float64(8*last)
+	k, fill := int(filter[last]), float64(Ones(filter[:last]))/float64(8*last)
 	sum := 1.0
 	for range k {
 		sum *= fill
@@ -131,10 +132,10 @@ func score(filter []byte, array bitArray, between, beyond []uint32, limit float6
 
 // countFound returns how many keys of the given hashes have all their k probes set. It stops after
 // limit.
-func countFound(array bitArray, k int, hashes []uint32, limit int) (found int) {
+func countFound(array Bits, k int, hashes []uint32, limit int) (found int) {
 	for _, h := range hashes {
-		delta, left := probeDelta(h), k
-		for left > 0 && array.at(h)&1 != 0 {
+		delta, left := Delta(h), k
+		for left > 0 && array.At(h)&1 != 0 {
 			h += delta
 			left--
 		}

@@ -1,4 +1,4 @@
-package policy
+package bloom
 
 import "math/bits"
 

@@ -1,4 +1,4 @@
-package policy
+package bloom
 
 import "encoding/binary"
 
@@ -11,20 +11,21 @@ const (
 // FORMAT.md has the algorithm (LevelDB's util/hash.cc, "similar to murmur hash"). The trailing
 // bytes count as unsigned, as in C++ LevelDB since 1.18. Collisions are easy to construct.
 func Hash(key []byte) uint32 {
-	return hashTail(hashWords(hashStart(key), key), key)
+	return HashTail(HashWords(HashStart(key), key), key)
 }
 
 // The steps of Hash are small enough that the compiler inlines each of them. Lookups and builders
 // use the steps, and do not call Hash: while one hash is computed, the processor begins the next
-// key, and a call limits how many keys overlap (go test ./policy -run '^$' -bench MayContain/).
-// The algorithm is also in bloom_loops_plain.go (hash4) and bloom_avx512_amd64.s.
+// key, and a call limits how many keys overlap. The algorithm
+// is also in loops_plain.go (hash4) and avx512_amd64.s.
 
-func hashStart(key []byte) uint32 {
+// HashStart begins the hash of a key.
+func HashStart(key []byte) uint32 {
 	return hashSeed ^ uint32(len(key))*hashMultiplier
 }
 
-// hashWords continues a hash over the whole words of key.
-func hashWords(h uint32, key []byte) uint32 {
+// HashWords continues a hash over the whole words of key.
+func HashWords(h uint32, key []byte) uint32 {
 	for i, last := 0, len(key)-4; i <= last; i += 4 {
 		h = hashWord(h, binary.LittleEndian.Uint32(key[i:i+4]))
 	}
@@ -36,10 +37,10 @@ func hashWord(h, word uint32) uint32 {
 	return h ^ h>>16
 }
 
-// hashTail ends a hash with the 1 to 3 bytes after key's last whole word, if there are any. They
+// HashTail ends a hash with the 1 to 3 bytes after key's last whole word, if there are any. They
 // are the high bytes of the key's last four, so in all but the shortest keys one shift finds them.
 // A branch on their number would often be mispredicted where lengths vary.
-func hashTail(h uint32, key []byte) uint32 {
+func HashTail(h uint32, key []byte) uint32 {
 	if len(key)%4 == 0 {
 		return h
 	}

@@ -1,12 +1,14 @@
 //go:build amd64 && !purego
 
-package policy
+package bloom
 
-// avx512Builder is a bloomBuilder that collects 16 keys and hashes them at once. A key has its
+import "github.com/levelbloom/levelbloom/policy/internal/build"
+
+// avx512Builder is a plainBuilder that collects 16 keys and hashes them at once. A key has its
 // place among the hashes from the start.
 type avx512Builder struct {
 	pending keyRows // the last keys, first in the struct to be aligned to a cache line
-	bloomBuilder
+	plainBuilder
 }
 
 // keyRows are keys to be hashed together: all but those longer than maxRow, whose lengths are
@@ -17,11 +19,11 @@ type keyRows struct {
 }
 
 func (b *avx512Builder) Add(key []byte) {
-	if uint(b.n)%lanes == 0 {
+	if uint(b.N)%lanes == 0 {
 		b.nextRows()
 	}
-	i := uint(b.n)
-	b.n++
+	i := uint(b.N)
+	b.N++
 	b.pending.lengths[i%lanes] = uint32(min(len(key), maxRow+1))
 	switch row := &b.pending.rows[i%lanes]; {
 	case len(key) < 8:
@@ -33,15 +35,15 @@ func (b *avx512Builder) Add(key []byte) {
 	case len(key) <= maxRow:
 		row.put33to64(key)
 	default:
-		b.last[i%chunkHashes] = hashTail(hashWords(hashStart(key), key), key)
+		b.Last[i%build.ChunkHashes] = HashTail(HashWords(HashStart(key), key), key)
 	}
 }
 
 // nextRows makes room for 16 more keys.
 func (b *avx512Builder) nextRows() {
 	b.hashPending()
-	if b.full() {
-		b.grow()
+	if b.Full() {
+		b.Grow()
 		b.forgetRows()
 	}
 }
@@ -55,29 +57,29 @@ func (b *avx512Builder) forgetRows() {
 }
 
 func (b *avx512Builder) Len() int {
-	if b.distinct {
+	if b.Distinct {
 		b.hashPending()
-		b.forgetRows()
 	}
-	return b.bloomBuilder.Len()
+	return b.plainBuilder.Len()
 }
 
-// hashPending hashes the keys that Add has left for later.
+func (b *avx512Builder) settle() (n int) {
+	b.hashPending()
+	b.forgetRows()
+	return b.plainBuilder.settle()
+}
+
+// hashPending hashes the keys that Add has left for later. They stay: it may be called again.
 func (b *avx512Builder) hashPending() {
-	if b.n > 0 {
-		first := (b.n - 1) / lanes * lanes % chunkHashes
-		avx512HashRows((*[lanes]uint32)(b.last[first:]), &b.pending)
+	if b.N > 0 {
+		first := (b.N - 1) / lanes * lanes % build.ChunkHashes
+		avx512HashRows((*[lanes]uint32)(b.Last[first:]), &b.pending)
 	}
 }
 
 func (b *avx512Builder) Finish(dst []byte) []byte {
-	b.hashPending()
-	return b.bloomBuilder.Finish(dst)
-}
-
-func (b *avx512Builder) fill(array []byte, k int) {
-	b.hashPending()
-	b.bloomBuilder.fill(array, k)
+	b.settle()
+	return b.plainBuilder.Finish(dst)
 }
 
 // A keyRow begins with a key. Zeros fill the key's last word; what follows means nothing.

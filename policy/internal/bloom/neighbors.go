@@ -1,4 +1,4 @@
-package policy
+package bloom
 
 import (
 	"encoding/binary"
@@ -94,10 +94,10 @@ func (a *neighbors) compare(key, next []byte) {
 	}
 	room := min(maxPerGap, maxNeighbors-len(a.hashes))
 	words := from &^ 3
-	state, rest := hashWords(hashStart(key), key[:words]), key[words:]
+	state, rest := HashWords(HashStart(key), key[:words]), key[words:]
 	place, end := key[from:to], next[from:to]
 	for ; room > 0 && count.up(place) && string(place) < string(end); room-- {
-		a.hashes = append(a.hashes, hashTail(hashWords(state, rest), rest))
+		a.hashes = append(a.hashes, HashTail(HashWords(state, rest), rest))
 	}
 }
 

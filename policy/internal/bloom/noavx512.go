@@ -1,12 +1,15 @@
 //go:build !amd64 || purego
 
-package policy
+package bloom
 
-// The functions of bloom_avx512.go where there is no assembly.
+// The functions of avx512.go where there is no assembly.
 
-func newBloomBuilder(b *Bloom) bloomFiller {
-	builder := makeBloomBuilder(b)
-	return &builder
+// UseAVX512 stays false here.
+var UseAVX512 bool
+
+func newHashBuilder(s *Setting) hashBuilder {
+	b := newPlainBuilder(s)
+	return &b
 }
 
 func hashKeys(hashes []uint32, keys [][]byte) { hashKeysPlain(hashes, keys) }
@@ -16,7 +19,7 @@ func setProbes(array []byte, m modulus, hashes []uint32, k int) {
 }
 
 func testProbes(
-	a bitArray, hashes *[hashGroup]uint32, n, k int, mostlyFound bool, out []bool,
+	a Bits, hashes *[hashGroup]uint32, n, k int, mostlyFound bool, out []bool,
 ) (found int) {
 	return testProbesPlain(a, hashes[:n], k, mostlyFound, out)
 }

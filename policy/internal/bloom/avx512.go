@@ -1,33 +1,33 @@
 //go:build amd64 && !purego
 
-package policy
+package bloom
 
 import "math"
 
-// This file and bloom_avx512_amd64.s are all that knows of AVX-512. The four functions that the
-// rest of the package calls choose between the assembly and plain Go (bloom_builder.go and
-// bloom_loops_plain.go): newBloomBuilder, hashKeys, setProbes and testProbes.
+// The files named avx512 are all that knows of AVX-512. The four functions that the rest of the
+// package calls choose between the assembly and plain Go (builder.go and loops_plain.go):
+// newHashBuilder, hashKeys, setProbes and testProbes.
 
-// useAVX512 says that this processor has what the assembly needs. Only tests change it.
-var useAVX512 = haveAVX512()
+// UseAVX512 says that this processor has what the assembly needs. Only tests change it.
+var UseAVX512 = haveAVX512()
 
 const (
 	lanes  = 16 // hashes or probes that the assembly handles at once
 	maxRow = 64 // bytes of the longest key that it hashes
 )
 
-// newBloomBuilder returns the fastest builder of this processor.
-func newBloomBuilder(b *Bloom) bloomFiller {
-	if useAVX512 {
-		return &avx512Builder{bloomBuilder: makeBloomBuilder(b)}
+// newHashBuilder returns the fastest builder of this processor.
+func newHashBuilder(s *Setting) hashBuilder {
+	if UseAVX512 {
+		return &avx512Builder{plainBuilder: newPlainBuilder(s)}
 	}
-	builder := makeBloomBuilder(b)
-	return &builder
+	b := newPlainBuilder(s)
+	return &b
 }
 
 // hashKeys hashes every key, as Hash does. REQUIRES: len(hashes) >= len(keys).
 func hashKeys(hashes []uint32, keys [][]byte) {
-	if groups := len(keys) / lanes; useAVX512 && groups > 0 {
+	if groups := len(keys) / lanes; UseAVX512 && groups > 0 {
 		n := groups * lanes
 		if !avx512HashKeys(&hashes[0], &keys[0], groups) {
 			for i, key := range keys[:n] {
@@ -44,7 +44,7 @@ func hashKeys(hashes []uint32, keys [][]byte) {
 // setProbes sets the k bits of every key of the given hashes. m is the modulus of len(array).
 // REQUIRES: k > 0.
 func setProbes(array []byte, m modulus, hashes []uint32, k int) {
-	if groups := len(hashes) / lanes; useAVX512 && groups > 0 {
+	if groups := len(hashes) / lanes; UseAVX512 && groups > 0 {
 		bytes, reciprocal := m.avx512()
 		avx512Set(&array[0], bytes, reciprocal, &hashes[0], groups, k)
 		hashes = hashes[groups*lanes:]
@@ -56,9 +56,9 @@ func setProbes(array []byte, m modulus, hashes []uint32, k int) {
 // often they are. mostlyFound predicts that most are; it changes only the time that this takes.
 // REQUIRES: k >= 5, len(out) >= n.
 func testProbes(
-	a bitArray, hashes *[hashGroup]uint32, n, k int, mostlyFound bool, out []bool,
+	a Bits, hashes *[hashGroup]uint32, n, k int, mostlyFound bool, out []bool,
 ) (found int) {
-	if !useAVX512 || n < lanes {
+	if !UseAVX512 || n < lanes {
 		return testProbesPlain(a, hashes[:n], k, mostlyFound, out)
 	}
 	bytes, reciprocal := a.avx512()

@@ -1,0 +1,36 @@
+package bloom
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// Delta returns the distance between two probes: the hash rotated right by 17 bits.
+func Delta(h uint32) uint32 {
+	return bits.RotateLeft32(h, -17)
+}
+
+// setProbe sets the bit of probe h. m is the modulus of len(array).
+func setProbe(array []byte, m modulus, h uint32) {
+	array[m.byteOf(h)] |= bits.RotateLeft8(1, int(h)) // bit h%8
+}
+
+// Bits is the bits of a filter, for reading.
+type Bits struct {
+	first unsafe.Pointer // to the first byte
+	modulus
+}
+
+// NewBits returns the bits of a filter of 2 bytes or more: all but its last byte.
+func NewBits(filter []byte) Bits {
+	return Bits{unsafe.Pointer(unsafe.SliceData(filter)), newModulus(len(filter) - 1)}
+}
+
+// At returns the byte of probe h, rotated so that its lowest bit is the bit of the probe; the other
+// bits mean nothing.
+//
+// byteOf is below the number of bytes for every h, but the compiler does not see that: to index a
+// slice would add a check to every probe.
+func (b Bits) At(h uint32) byte {
+	return bits.RotateLeft8(*(*byte)(unsafe.Add(b.first, b.byteOf(h))), -int(h))
+}

@@ -1,0 +1,49 @@
+package bloom
+
+import (
+	"math"
+
+	"github.com/levelbloom/levelbloom/policy/internal/build"
+)
+
+// A tuningBuilder builds filters whose size and k suit the keys: before it returns a filter, it
+// probes it with absent keys that lie between its own. If too many are false positives, it tries
+// other sizes and ks.
+type tuningBuilder struct {
+	hashBuilder
+	setting *Setting
+	absent  neighbors
+	trial   []byte // another filter of the same keys
+	best    []byte
+}
+
+func newTuningBuilder(s *Setting) *tuningBuilder {
+	t := &tuningBuilder{hashBuilder: newHashBuilder(s), setting: s}
+	t.absent.reset()
+	return t
+}
+
+func (b *tuningBuilder) Add(key []byte) {
+	b.hashBuilder.Add(key)
+	if b.absent.pause > 0 {
+		b.absent.pause--
+		return
+	}
+	b.absent.add(key)
+}
+
+func (b *tuningBuilder) Finish(dst []byte) []byte {
+	n := b.settle()
+	size, largest, k := b.setting.Choice(n)
+	start := len(dst)
+	dst, filter := build.Extend(dst, size)
+	filter[size-1] = byte(k)
+	b.fill(filter)
+	if n < manyKeys && len(b.absent.hashes) > 0 && !b.asExpected(filter) {
+		dst = append(dst[:start], b.search(filter, int(min(largest, math.MaxInt)))...)
+	}
+	dst = b.verified(dst, start)
+	b.Reset()
+	b.absent.reset()
+	return dst
+}

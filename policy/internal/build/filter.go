@@ -1,0 +1,63 @@
+package build
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Bytes returns how many bytes n * bitsPerKey bits take, or 2^60 for 2^63 bits and more. It panics
+// if n is negative.
+func Bytes(n int, bitsPerKey float64) uint64 {
+	if n < 0 {
+		panic(fmt.Sprintf("policy: a filter of %d keys: pass 0 or more", n))
+	}
+	var nbits uint64
+	if float64(n)*bitsPerKey >= 1<<63 {
+		nbits = 1 << 63
+	} else if whole := uint64(bitsPerKey); float64(whole) == bitsPerKey {
+		nbits = uint64(n) * whole // exact beyond 2^53 too
+	} else {
+		nbits = uint64(math.Ceil(float64(n) * bitsPerKey))
+	}
+	return (nbits + 7) / 8
+}
+
+// Extend appends size zero bytes, a filter, to dst. It returns the extended slice and the filter in
+// it. It panics, as make does, if an int cannot express the size, which takes a 32-bit platform and
+// a filter that no memory there could contain.
+func Extend(dst []byte, size uint64) (extended, filter []byte) {
+	if size > math.MaxInt {
+		panic(fmt.Sprintf("policy: a filter of %d bytes, more than an int can express", size))
+	}
+	extended = slices.Grow(dst, int(size))[:len(dst)+int(size)]
+	filter = extended[len(dst):]
+	clear(filter) // Grow leaves the spare capacity as it was
+	return extended, filter
+}
+
+// Replacement is the filter in place of one that cannot be built or is broken. It excludes nothing:
+// LevelDB's readers answer "may contain" to every filter of at least 2 bytes whose last one is
+// above 30.
+const Replacement = "\xff\xff"
+
+// Verified returns dst if the filter in it, from start on, has all hashes of b, and otherwise dst
+// with the filter replaced. hasAll reports whether a filter has all of some hashes; a malformed one
+// has none.
+func Verified[H uint32 | uint64](
+	dst []byte, start int, b *Buffer[H], hasAll func(filter []byte, hashes []H) bool,
+) []byte {
+	filter := dst[start:]
+	if Spoil != nil {
+		Spoil(filter)
+	}
+	for hashes := range b.All {
+		if !hasAll(filter, hashes) {
+			return append(dst[:start], Replacement...)
+		}
+	}
+	return dst
+}
+
+// Spoil, if not nil, changes filters before they are verified. Tests set it.
+var Spoil func(filter []byte)

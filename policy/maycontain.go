@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/levelbloom/levelbloom/policy/internal/bloom"
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+)
+
+// Hash returns LevelDB's 32-bit hash of key with the seed of its Bloom filter, 0xbc9f1d34.
+// FORMAT.md has the algorithm (LevelDB's util/hash.cc, "similar to murmur hash"). The trailing
+// bytes count as unsigned, as in C++ LevelDB since 1.18. Collisions are easy to construct.
+func Hash(key []byte) uint32 { return bloom.Hash(key) }
+
+// MayContain reports whether key may be one of the keys that filter was built from; LevelDB calls
+// it KeyMayMatch. It reads the filters of every policy of this package, whatever their settings.
+// It accepts any bytes; FORMAT.md lists its answers to malformed filters. It allocates nothing and
+// is safe for concurrent use.
+func MayContain(filter, key []byte) bool {
+	return (*Bloom)(nil).MayContain(filter, key) // which needs no setting, and is inlined here
+}
+
+// MayContain reports whether key may have been added to filter. It is the function [MayContain].
+func (*Bloom) MayContain(filter, key []byte) bool {
+	// This is one function: a call limits how many lookups overlap.
+	if len(filter) < 2 {
+		return false
+	}
+	k := filter[len(filter)-1]
+	if k > bloom.MaxProbes {
+		return mayContainOurs(filter, key)
+	}
+	bits := bloom.NewBits(filter) // its division overlaps the hash
+	h := bloom.HashTail(bloom.HashWords(bloom.HashStart(key), key), key)
+	delta := bloom.Delta(h)
+	if k < 5 {
+		for range k {
+			if bits.At(h)&1 == 0 {
+				return false
+			}
+			h += delta
+		}
+		return true
+	}
+	// The answer is the AND of k bits, so their order is free. Four probes are tested together:
+	// tested one by one, every second branch of an absent key is a coin toss, and a wrong
+	// prediction costs more than all the probes. Together they find 15 of 16 absent keys if half of
+	// the bits are set, so the one branch is nearly always predicted right. Probe 2 waits: in a
+	// large filter it is nearly always set (package rate says why).
+	if bits.At(h)&bits.At(h+delta)&bits.At(h+3*delta)&bits.At(h+4*delta)&1 == 0 {
+		return false
+	}
+	rest := bits.At(h + 2*delta)
+	for h += 5 * delta; k > 5; k-- {
+		rest &= bits.At(h)
+		h += delta
+	}
+	return rest&1 != 0
+}
+
+// MayContain reports whether key may have been added to filter. It answers as the function
+// [MayContain].
+func (*Ribbon) MayContain(filter, key []byte) bool {
+	if len(filter) < 2 || filter[len(filter)-1] != ribbon.Encoding {
+		return MayContain(filter, key)
+	}
+	return ribbon.Contains(filter, keyHash(key))
+}
+
+// mayContainOurs chooses what reads a filter that is not of LevelDB's encoding.
+//
+// LevelDB's own encoding never gets here, and a policy reads a filter of its own encoding before it
+// asks: one function for all, with a jump from each policy to it, took longer for exact filters.
+func mayContainOurs(filter, key []byte) bool {
+	last := filter[len(filter)-1]
+	if last == ribbon.Encoding {
+		return containsRibbon(filter, key)
+	}
+	e := encodingOf(last)
+	return e == nil || e.contains(filter, key)
+}
+
+// MayContainMany sets out[i] to MayContain(filter, keys[i]) for every key, for callers that have
+// many keys for one filter: a multi-get, a join, a compaction. With 16 keys or more it takes less
+// time than one call for each, above all if the keys have one length. It allocates nothing and is
+// safe for concurrent use.
+//
+// If out is shorter than keys, it panics before it sets anything. It leaves out[len(keys):] alone.
+//
+// It takes keys and not their hashes, because one database may have filters of several encodings,
+// which need different hashes.
+func MayContainMany(filter []byte, keys [][]byte, out []bool) {
+	requireRoom(keys, out)
+	out = out[:len(keys)]
+	last := byte(0)
+	if len(filter) >= 2 {
+		last = filter[len(filter)-1]
+	}
+	switch {
+	case len(keys) < fewKeys || last < 5: // too few keys or probes to overlap, or an odd filter
+	case last <= bloom.MaxProbes:
+		bloom.ContainsMany(filter, keys, out)
+		return
+	case last == ribbon.Encoding:
+		ribbonMayContainMany(filter, keys, out)
+		return
+	}
+	for i, key := range keys {
+		out[i] = MayContain(filter, key)
+	}
+}
+
+// fewKeys is how many keys are too few for a group: clearing its memory would take longer than
+// the group saves.
+const fewKeys = 16
+
+func requireRoom(keys [][]byte, out []bool) {
+	if len(out) < len(keys) {
+		panic(fmt.Sprintf("policy: MayContainMany of %d keys with room for %d answers: "+
+			"make out as long as keys", len(keys), len(out)))
+	}
+}
+
+// ribbonMayContainMany reads a ribbon filter for many keys, so that their hashes and reads of memory
+// overlap.
+func ribbonMayContainMany(filter []byte, keys [][]byte, out []bool) {
+	var hashes [128]uint64
+	for len(keys) > 0 {
+		n := min(len(keys), len(hashes))
+		for i, key := range keys[:n] {
+			hashes[i] = keyHash(key)
+		}
+		for i, hash := range hashes[:n] {
+			out[i] = ribbon.Contains(filter, hash)
+		}
+		keys, out = keys[n:], out[n:]
+	}
+}

@@ -1,0 +1,174 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/internal/bloom"
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+// group is more keys than MayContainMany hashes at once.
+const group = 130
+
+// Filters of 1 to 300 bytes and some larger ones, with every last byte, as full as to let half of
+// the keys pass.
+func TestReadersAgainstReference(t *testing.T) {
+	rng := policytest.Rand(t, 22)
+	for last := range 256 {
+		if testing.Short() && last > 40 && last%16 != 0 {
+			continue
+		}
+		set := math.Pow(0.5, 1/max(float64(last), 1)) // the k-th root of a half
+		threshold := uint32(set * math.MaxUint32)
+		for i := range 30 {
+			size := 1 + rng.Intn(300)
+			if i == 0 {
+				size = 1 + rng.Intn(100_000)
+			}
+			filter := make([]byte, size+1)
+			for bit := range 8 * size {
+				if rng.Uint32() < threshold {
+					filter[bit/8] |= 1 << (bit % 8)
+				}
+			}
+			filter[size] = byte(last)
+			keys := policytest.Keys(rng, rng.Intn(3*group))
+			if rng.Intn(2) == 0 { // of one length
+				length := rng.Intn(201)
+				for i := range keys {
+					keys[i] = make([]byte, length)
+					rng.Read(keys[i])
+				}
+			}
+			requireAnswers(t, unaligned(rng, filter), keys)
+		}
+	}
+	for size := range 2 {
+		requireAnswers(t, make([]byte, size), policytest.Keys(rng, 10))
+	}
+}
+
+// A key is found if its k bits are set and no others are, and lost if any of them is missing and
+// all others are set.
+func TestEveryProbeCounts(t *testing.T) {
+	rng := policytest.Rand(t, 23)
+	for k := 1; k <= bloom.MaxProbes; k++ {
+		for range 20 {
+			size := 1 + rng.Intn(2000)
+			key := make([]byte, rng.Intn(201))
+			rng.Read(key)
+			filter := make([]byte, size+1)
+			filter[size] = byte(k)
+			requireProbes(t, filter, key)
+		}
+	}
+}
+
+// requireProbes takes a filter without any bit.
+func requireProbes(t *testing.T, filter, key []byte) {
+	h := referenceHash(key)
+	delta := h>>17 | h<<15
+	nbits := uint64(len(filter)-1) * 8
+	var probes []uint64
+	for range filter[nbits/8] {
+		probes = append(probes, uint64(h)%nbits)
+		h += delta
+	}
+	for _, p := range probes {
+		filter[p/8] |= 1 << (p % 8)
+	}
+	// The same key, more often than a group has room.
+	keys := make([][]byte, group)
+	for i := range keys {
+		keys[i] = key
+	}
+	ask := func(without any) {
+		out := make([]bool, len(keys))
+		MayContainMany(filter, keys, out)
+		out = append(out, MayContain(filter, key))
+		if slices.Contains(out, without != nil) {
+			require.Fail(t, "wrong answer", "%v about key %x; %d bytes, without bit %v", out, key,
+				len(filter), without)
+		}
+	}
+	ask(nil)
+	for _, p := range probes {
+		filter[p/8] &^= 1 << (p % 8)
+		ask(p)
+		filter[p/8] |= 1 << (p % 8)
+	}
+	for _, p := range probes {
+		filter[p/8] = 0
+	}
+}
+
+// Arrays around 2^31, 2^32 and 2^33 bits, of which only the touched pages exist.
+func TestHugeFilters(t *testing.T) {
+	if !*large {
+		t.Skip("large: run with -large")
+	}
+	rng := policytest.Rand(t, 24)
+	for _, size := range []int{1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1, 1 << 29, 1<<29 + 1,
+		1<<29 + 4096, 1<<30 - 1, 1 << 30, 1<<30 + 1} {
+		filter := make([]byte, size+1)
+		for _, k := range []byte{1, 4, 5, 6, 7, 30} {
+			filter[size] = k
+			for range 20 {
+				key := make([]byte, rng.Intn(201))
+				rng.Read(key)
+				requireProbes(t, filter, key)
+			}
+		}
+	}
+}
+
+// Present and absent keys in turns of a few hundred, so that the way of testing changes.
+func TestMayContainManyInTurns(t *testing.T) {
+	rng := policytest.Rand(t, 30)
+	present, absent := policytest.Keys(rng, 5000), policytest.Keys(rng, 5000)
+	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, present)
+	var keys [][]byte
+	for i, k := 0, 0; i < 5000; i = k {
+		k = min(i+1+rng.Intn(400), 5000)
+		keys = append(keys, present[i:k]...)
+		keys = append(keys, absent[i:k]...)
+	}
+	requireAnswers(t, filter, keys)
+}
+
+func TestMayContainManyRefusesTooLittleRoom(t *testing.T) {
+	bloom := policytest.Must(NewBloom(10))
+	keys := [][]byte{{1}, {2}, {3}}
+	filter := bloom.AppendFilter(nil, keys)
+	for _, r := range []ourReader{bloom, Count(bloom), Count(absentPolicy{bloom})} {
+		out := make([]bool, 2, 3)
+		require.PanicsWithValue(t,
+			"policy: MayContainMany of 3 keys with room for 2 answers: make out as long as keys",
+			func() { r.MayContainMany(filter, keys, out) })
+		require.Equal(t, []bool{false, false, false}, out[:3], "nothing is set")
+		r.MayContainMany(filter, nil, nil)
+	}
+}
+
+// A filter of an encoding that this package does not know may contain every key, whatever its
+// bytes are. 0x62 and 0x71 were other encodings before the first release; of 0x72, ribbon, these
+// bytes are damaged filters.
+func TestUnknownEncodingsMayContainAll(t *testing.T) {
+	keys := [][]byte{nil, []byte("key"), make([]byte, 300)}
+	keys = append(keys, policytest.Keys(policytest.Rand(t, 58), fewKeys)...)
+	for last := bloom.MaxProbes + 1; last < 256; last++ {
+		for _, size := range []int{2, 3, 4, 11, 1347, 1350} {
+			filter := append(make([]byte, size-1), byte(last))
+			require.NotContains(t,
+				requireSameAnswers(t, fmt.Sprintf("0x%02x", last), filter, keys), false)
+		}
+	}
+	// The filter of "hello" that was a sound one of the encoding 0x62, and denied most keys.
+	former := []byte{0x2f, 0x04, 0x06, 0x58, 0x62}
+	require.NotContains(t, requireSameAnswers(t, "former", former, keys), false)
+}

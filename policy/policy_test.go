@@ -1,0 +1,175 @@
+package policy
+
+import (
+	"bytes"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+// The least and the most bits per key of each kind, and what others are refused with.
+func TestConstructorsRefuseMisuse(t *testing.T) {
+	for _, c := range []struct {
+		kind        string
+		least, most float64
+		want        string
+	}{
+		{"bloom", math.SmallestNonzeroFloat64, 1000, "pass a number above 0 and at most 1000, "},
+		{"tuned", math.SmallestNonzeroFloat64, 1000, "pass a number above 0 and at most 1000, "},
+		{"ribbon", 2, 40, "pass a number from 2 to 40 "},
+	} {
+		kind := kindNamed(c.kind)
+		for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -10, math.NaN(), math.Inf(1),
+			math.Inf(-1), math.Nextafter(c.least, 0), math.Nextafter(c.most, math.Inf(1)),
+			math.MaxFloat64} {
+			_, err := kind.of(bitsPerKey)
+			require.ErrorContains(t, err, c.want, "%v", bitsPerKey)
+		}
+		for _, bitsPerKey := range []float64{c.least, c.most} {
+			_, err := kind.of(bitsPerKey)
+			require.NoError(t, err)
+		}
+		for _, name := range []string{"", "none", " a", "a ", "\ta", "a\nb", "a\rb", "a\u00a0",
+			"rocksdb.BuiltinBloomFilter"} {
+			_, err := kind.of(10, WithName(name))
+			require.ErrorContains(t, err, "pass ", "%q", name)
+		}
+	}
+	bloom, err := NewBloom(0)
+	require.Error(t, err)
+	require.Nil(t, bloom)
+	ribbon, err := NewRibbon(10, nil)
+	require.EqualError(t, err, "policy: an option is nil: leave it out")
+	require.Nil(t, ribbon)
+	for _, memory := range []float64{0, -0.05, 1.01, 5, math.NaN(), math.Inf(1)} {
+		_, err := NewBloom(10, WithTuning(memory))
+		require.ErrorContains(t, err, "usually 0.05", "%v", memory)
+	}
+}
+
+// The names are part of the format: engines look for them.
+func TestNames(t *testing.T) {
+	for _, kind := range Kinds() {
+		for want, opts := range map[string][]Option{
+			"leveldb.BuiltinBloomFilter2": nil,
+			"leveldb.BuiltinBloomFilter":  {WithName(NameGoLevelDB)},
+			"my filters, 14 bits":         {WithName("my filters, 14 bits")},
+		} {
+			require.Equal(t, want, policytest.Must(kind.of(14, opts...)).Name())
+		}
+	}
+}
+
+// A used builder builds what a fresh one does, appends after what dst contains, clears what lies
+// beyond it, and keeps no reference to the memory of the keys. The counts lie around those of a
+// chunk of hashes, and large filters come before small ones.
+func TestBuilderStartsOver(t *testing.T) {
+	for _, kind := range Kinds() {
+		rng := policytest.Rand(t, 3)
+		p := policytest.Must(kind.of(12))
+		used := p.NewBuilder()
+		scratch := make([]byte, 40)
+		for _, n := range []int{0, 1, 5000, 7, 0, 3, 4, 2047, 2048, 2049, 4096, 4097, 30, 12_288} {
+			keys := policytest.Keys(rng, n)
+			for i, key := range keys {
+				require.Equal(t, i, used.Len())
+				used.Add(scratch[:copy(scratch, key)])
+			}
+			want := references[kind.Name](12, keys)
+			require.Equal(t, uint64(len(want)), p.FilterSize(n))
+
+			dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)))
+			prefix := rng.Intn(len(dirty) + 1)
+			got := used.Finish(dirty[:prefix])
+			require.True(t, bytes.Equal(append(bytes.Repeat([]byte{0xff}, prefix), want...), got),
+				"%s, %d keys", kind.Name, n)
+			require.Zero(t, used.Len())
+			appended := p.AppendFilter(bytes.Repeat([]byte{0xff}, 2*len(want))[:0], keys)
+			require.True(t, bytes.Equal(want, appended), "%s, %d keys", kind.Name, n)
+		}
+	}
+}
+
+// Builders share memory through pools, also with AppendFilter: filters that are built side by side,
+// some builders abandoned half way, must not mix.
+func TestBuildersSideBySide(t *testing.T) {
+	rounds := 10
+	if testing.Short() {
+		rounds = 2
+	}
+	for _, kind := range Kinds() {
+		p := policytest.Must(kind.of(10))
+		var done sync.WaitGroup
+		for worker := range int64(8) {
+			done.Add(1)
+			rng := policytest.Rand(t, 100+worker)
+			go func() {
+				defer done.Done()
+				for range rounds {
+					keys := policytest.Keys(rng, rng.Intn(8000))
+					builder, abandoned := p.NewBuilder(), p.NewBuilder()
+					for _, key := range keys {
+						abandoned.Add(key)
+						builder.Add(key)
+					}
+					appended, filter := p.AppendFilter(nil, keys), builder.Finish(nil)
+					want := references[kind.Name](10, keys)
+					if !bytes.Equal(want, filter) || !bytes.Equal(want, appended) {
+						t.Errorf("worker %d: a filter of %d keys differs", worker, len(keys))
+					}
+					for _, key := range keys {
+						if !p.MayContain(filter, key) {
+							t.Errorf("worker %d: key %x is lost", worker, key)
+						}
+					}
+				}
+			}()
+		}
+		done.Wait()
+	}
+}
+
+// Lookups allocate nothing, and builders little.
+func TestAllocations(t *testing.T) {
+	for _, kind := range Kinds() {
+		p := policytest.Must(kind.of(12))
+		for _, n := range []int{2, 50, 10_000} {
+			keys := policytest.Keys(policytest.Rand(t, 55), n)
+			filter := p.AppendFilter(nil, keys)
+			out := make([]bool, n)
+			for _, r := range []ourReader{p, Count(p)} {
+				require.Zero(t, testing.AllocsPerRun(10, func() {
+					for _, key := range keys {
+						r.MayContain(filter, key)
+						MayContain(filter, key)
+					}
+					r.MayContainMany(filter, keys, out)
+				}), "%s, %d keys", kind.Name, n)
+			}
+			if raceEnabled {
+				continue // the race detector makes sync.Pool drop what it is given
+			}
+			dst := make([]byte, 0, 2*len(filter))
+			build := func(builder Builder) {
+				for _, key := range keys {
+					builder.Add(key)
+				}
+				builder.Finish(dst)
+			}
+			// The builder and its list of chunks; with tuning, absent keys and a key too.
+			most := 6.0
+			if kind.Name == "tuned" {
+				most = 14
+			}
+			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { build(p.NewBuilder()) }), most,
+				"%s, %d keys, a new builder, warm pool", kind.Name, n)
+			used := p.NewBuilder()
+			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { build(used) }), 1.0,
+				"%s, a used builder (a collection may empty the pool once)", kind.Name)
+		}
+	}
+}

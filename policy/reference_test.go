@@ -1,0 +1,244 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/internal/bloom"
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+	"github.com/levelbloom/levelbloom/policy/policytest"
+)
+
+// Plain readers and writers that follow FORMAT.md, and how the tests compare with them.
+
+// referenceHash, referenceFilter and referenceMayContain follow FORMAT.md word for word:
+// byte by byte, with big numbers for the sizes and a division per probe.
+func referenceHash(key []byte) uint32 {
+	h := uint32(0xbc9f1d34) ^ uint32(len(key))*0xc6a4a793
+	for len(key) >= 4 {
+		w := uint32(key[0]) + uint32(key[1])<<8 + uint32(key[2])<<16 + uint32(key[3])<<24
+		h = (h + w) * 0xc6a4a793
+		h = h ^ h>>16
+		key = key[4:]
+	}
+	if len(key) > 0 {
+		for i, b := range key {
+			h += uint32(b) << (8 * i)
+		}
+		h = h * 0xc6a4a793
+		h = h ^ h>>24
+	}
+	return h
+}
+
+// referenceBits returns ceil(n * bitsPerKey), of the exact product if bitsPerKey is whole, else of
+// the float64 next to it.
+func referenceBits(bitsPerKey float64, n int) uint64 {
+	precision := uint(53)
+	if bitsPerKey == math.Trunc(bitsPerKey) {
+		precision = 128
+	}
+	product := new(big.Float).SetPrec(precision).SetFloat64(bitsPerKey)
+	product.Mul(product, new(big.Float).SetInt64(int64(n)))
+	nbits, _ := product.Uint64() // rounds down
+	if !product.IsInt() {
+		nbits++
+	}
+	return nbits
+}
+
+func referenceFilter(bitsPerKey float64, keys [][]byte) []byte {
+	nbits := max(64, referenceBits(bitsPerKey, len(keys)))
+	for nbits%8 != 0 {
+		nbits++
+	}
+	k := math.Floor(bitsPerKey * 0.69)
+	if k < 1 {
+		k = 1
+	} else if k > 30 {
+		k = 30
+	}
+	return referenceBloom(nbits, int(k), keys)
+}
+
+// referenceBloom returns the filter of so many bits, a multiple of 8.
+func referenceBloom(nbits uint64, k int, keys [][]byte) []byte {
+	filter := make([]byte, nbits/8+1)
+	filter[nbits/8] = byte(k)
+	for _, key := range keys {
+		h := referenceHash(key)
+		delta := h>>17 | h<<15
+		for range k {
+			p := uint64(h) % nbits
+			filter[p/8] |= 1 << (p % 8)
+			h += delta
+		}
+	}
+	return filter
+}
+
+func referenceMayContain(filter, key []byte) bool {
+	if len(filter) < 2 {
+		return false
+	}
+	k, nbits := filter[len(filter)-1], uint64(len(filter)-1)*8
+	switch {
+	case k == 0x72: // package ribbon compares its reader with an independent one
+		return ribbon.Contains(filter, keyHash(key))
+	case k > 30:
+		return true
+	}
+	h := referenceHash(key)
+	delta := h>>17 | h<<15
+	for range k {
+		p := uint64(h) % nbits
+		if filter[p/8]>>(p%8)&1 == 0 {
+			return false
+		}
+		h += delta
+	}
+	return true
+}
+
+// references build filters of each kind as FORMAT.md says.
+var references = map[string]func(bitsPerKey float64, keys [][]byte) []byte{
+	"bloom": referenceFilter, "tuned": referenceTuned, "ribbon": referenceRibbon,
+}
+
+// referenceTuned leaves only the choice of size and k to the policy.
+func referenceTuned(bitsPerKey float64, keys [][]byte) []byte {
+	chosen := policytest.Must(NewBloom(bitsPerKey, WithTuning(0.05))).AppendFilter(nil, keys)
+	last := len(chosen) - 1
+	return referenceBloom(8*uint64(last), int(chosen[last]), keys)
+}
+
+// referenceRibbon chooses the encoding as the text says. Package ribbon compares its own filters
+// with those of an independent implementation.
+func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
+	var hashes []uint64
+	for _, key := range keys {
+		hashes = append(hashes, keyHash(key))
+	}
+	filter, ok := new(ribbon.Builder).Build(nil, [][]uint64{hashes}, bitsPerKey)
+	if !ok {
+		return referenceFilter(bitsPerKey, keys)
+	}
+	return filter
+}
+
+// ribbonTrailer appends the trailer of a ribbon filter of one shard, with the right check byte.
+func ribbonTrailer(payload []byte, slots, seed int) []byte {
+	word := slots%1024 + 1024*(seed%64)
+	filter := append(payload, byte(word), byte(word>>8), 0, byte(EncodingRibbon))
+	check := byte(uint32(len(filter)) * 0x9e3779b1 >> 24)
+	for _, b := range filter[max(0, len(filter)-8):] {
+		check ^= b
+	}
+	filter[len(filter)-2] = check
+	return filter
+}
+
+// ourReader is what all policies of this package and a Counted can do.
+type ourReader interface {
+	Policy
+	MayContainMany(filter []byte, keys [][]byte, out []bool)
+}
+
+// ourPolicy is what all policies of this package can do.
+type ourPolicy interface {
+	ourReader
+	AppendFilter(dst []byte, keys [][]byte) []byte
+	FilterSize(n int) uint64
+	FPP(n int) float64
+}
+
+// readers returns policies of all encodings, with settings that no filter of the tests has.
+func readers() []ourPolicy {
+	return []ourPolicy{policytest.Must(NewBloom(7)), policytest.Must(NewRibbon(8.77))}
+}
+
+// forEachPolicy runs f for a policy of every encoding.
+func forEachPolicy(t *testing.T, f func(t *testing.T, p ourPolicy)) {
+	for _, p := range readers() {
+		t.Run(fmt.Sprintf("%T", p), func(t *testing.T) { f(t, p) })
+	}
+}
+
+// of returns a policy of a kind.
+func (k Kind) of(bitsPerKey float64, opts ...Option) (ourPolicy, error) {
+	p, err := FromString(fmt.Sprintf("%s:%v", k.Name, bitsPerKey), opts...)
+	if err != nil {
+		return nil, err
+	}
+	return p.(ourPolicy), nil
+}
+
+// forEachLoop runs f with the assembly, if this processor has what it needs, and without it.
+func forEachLoop(f func(loop string)) {
+	if bloom.UseAVX512 {
+		f("assembly")
+		bloom.UseAVX512 = false
+		defer func() { bloom.UseAVX512 = true }()
+	}
+	f("plain Go")
+}
+
+// requireAnswers looks up every key with each reader, and compares with the plain reader.
+func requireAnswers(t *testing.T, filter []byte, keys [][]byte) {
+	t.Helper()
+	all := readers()
+	out := make([]bool, len(keys)+2)
+	for i := range len(keys) + 1 {
+		out[i] = true // what it contains does not matter
+	}
+	MayContainMany(filter, keys, out)
+	require.Equal(t, []bool{true, false}, out[len(keys):], "beyond the keys")
+	answers := make([]bool, 2+len(all))
+	for i, key := range keys {
+		want := referenceMayContain(filter, key)
+		answers[0], answers[1] = out[i], MayContain(filter, key)
+		for j, p := range all {
+			answers[2+j] = p.MayContain(filter, key)
+		}
+		if slices.Contains(answers, !want) {
+			require.Fail(t, "wrong answer",
+				"want %v, not %v: among many, alone, and by each policy (key %d of %d)\n"+
+					"key %x\nfilter of %d bytes, the last ones % x",
+				want, answers, i, len(keys), key, len(filter),
+				filter[max(0, len(filter)-3):])
+		}
+	}
+}
+
+// unaligned returns a copy of b at any place in memory, with other bytes before and after it.
+func unaligned(rng *rand.Rand, b []byte) []byte {
+	memory := make([]byte, 16+len(b)+16)
+	rng.Read(memory)
+	start := rng.Intn(17)
+	copy(memory[start:], b)
+	return memory[start : start+len(b)]
+}
+
+// requireSameAnswers looks up every key with each reader, and returns their one answer.
+func requireSameAnswers(t *testing.T, name string, filter []byte, keys [][]byte) []bool {
+	answers, many := make([]bool, len(keys)), make([]bool, len(keys))
+	MayContainMany(filter, keys, answers)
+	for _, p := range readers() {
+		p.MayContainMany(filter, keys, many)
+		require.Equal(t, answers, many, name)
+		for i, key := range keys {
+			if p.MayContain(filter, key) != answers[i] || MayContain(filter, key) != answers[i] {
+				require.Fail(t, "readers disagree", "%s, key %x: among many %v, alone %v, %T %v",
+					name, key,
+					answers[i], MayContain(filter, key), p, p.MayContain(filter, key))
+			}
+		}
+	}
+	return answers
+}
