@@ -67,6 +67,13 @@ func requireBadBlock(t testing.TB, b storedBlock, want string) {
 	requireFailsCheaply(t, file, 8, "x.ldb: corrupt at offset 26: index: "+want)
 }
 
+// zstdFrame returns a frame of a single segment that promises size bytes.
+func zstdFrame(size uint64, blocks ...byte) storedBlock {
+	b := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0},
+		binary.LittleEndian.AppendUint64(nil, size)...)
+	return storedBlock{append(b, blocks...), zstded}
+}
+
 // Lengths that promise more than there is cost no memory, whatever part of a block tells them,
 // under valid checksums.
 func TestLyingLengths(t *testing.T) {
@@ -83,31 +90,30 @@ func TestLyingLengths(t *testing.T) {
 	requireBadBlock(t, storedBlock{uvarint(1<<31, 1<<20), snappied}, "snappy: ")
 	requireBadBlock(t, storedBlock{nil, snappied}, "snappy: ")
 
-	// zstd frames: magic number, 8 bytes of content size in a single segment, blocks.
-	frame := func(size uint64, blocks ...byte) storedBlock {
-		b := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0},
-			binary.LittleEndian.AppendUint64(nil, size)...)
-		return storedBlock{append(b, blocks...), zstded}
-	}
 	repeated := []byte{0x02 | 1, 0x00, 0x10, 'x'} // the last block: 128 KiB of one byte
 	compressed := []byte{0x04 | 1, 0x00, 0x00}    // the last block, which may become 128 KiB too
 	// a byte that is repeated more often than the format allows
 	tooMuch := []byte{0x02 | 1, 0xff, 0xff, 'x'}
-	for _, size := range []uint64{128<<10 + 1, 1 << 20, 1 << 30, 1 << 32, 1 << 40, 1 << 62, 1 << 63,
-		math.MaxUint64} {
-		for name, blocks := range map[string][]byte{
-			"no block": nil, "repeated": repeated,
-			"after the last": slices.Concat(repeated, repeated), "compressed": compressed,
-			"too much":         tooMuch,
-			"raw, of no bytes": make([]byte, 4096), "many of them": make([]byte, 1<<20),
-			"half a header": {0x02, 0x00},
-		} {
-			t.Log(name)
-			requireBadBlock(t, frame(size, blocks...),
-				fmt.Sprintf("zstd: %d bytes cannot decode to %d", 13+len(blocks), size))
+	lies := map[string][]byte{
+		"no block": nil, "repeated": repeated, "after the last": slices.Concat(repeated, repeated),
+		"compressed": compressed, "too much": tooMuch, "half a header": {0x02, 0x00},
+		"raw, of no bytes": make([]byte, 4096), "many of them": make([]byte, 1<<20),
+		// each of which could become 128 KiB
+		"compressed, of no bytes": bytes.Repeat([]byte{0x04, 0, 0}, 1600),
+	}
+	for _, blocks := range lies {
+		for _, size := range []uint64{128<<10 + 1, 1 << 20, 200 << 20} {
+			requireBadBlock(t, zstdFrame(size, blocks...), "zstd: ")
+		}
+		for _, size := range []uint64{1 << 30, 1 << 32, 1 << 40, 1 << 62, 1 << 63, math.MaxUint64} {
+			requireBadBlock(t, zstdFrame(size, blocks...), fmt.Sprintf("zstd: %d bytes uncompressed, "+
+				"and WithMaxBlockSize allows 268435456", size))
 		}
 	}
-	requireBadBlock(t, frame(128<<10, compressed...), "zstd: ") // it could
+	// A frame that keeps its promise for a while takes as much memory as that takes.
+	requireBadBlock(t, zstdFrame(200<<20, slices.Concat([]byte{0x02, 0, 0x10, 'x'}, compressed)...),
+		"zstd: ")
+	requireBadBlock(t, zstdFrame(128<<10, compressed...), "zstd: ") // it could
 	requireBadBlock(t, storedBlock{[]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58, 1, 0, 0}, zstded},
 		"zstd: a frame without its length")
 	requireBadBlock(t, storedBlock{[]byte{0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff}, zstded},
@@ -149,29 +155,112 @@ func TestLyingHandles(t *testing.T) {
 	}
 }
 
-// Keys that 16 entries share, as the blocks of all engines may have them, are no such lie.
-func TestKeysThatShare(t *testing.T) {
-	long := strings.Repeat("k", 10_000)
-	var metas []metaBlock
-	for i := range 64 {
-		metas = append(metas, metaBlock{fmt.Sprintf("%s%02d", long, i), nil})
-	}
-	file, _ := writeTable(t, tableOptions{interval: 16, meta: metas})
-	require.Len(t, openTable(t, file).Metaindex(), 64)
-}
-
 // A long key that every entry shares makes of few bytes many: a table must not keep them all in
 // memory.
 func TestManyTimesTheSameKey(t *testing.T) {
 	contents := appendEntry(nil, 0, bytes.Repeat([]byte("k"), 1<<18), []byte{0, 0})
-	for i := range 1 << 14 {
-		contents = appendEntry(contents, 1<<18, nil,
-			binary.AppendUvarint([]byte{byte(5*i+5)&0x7f | 0x80, byte((5*i+5)>>7&0x7f) | 0x80,
-				byte((5*i + 5) >> 14)}, 0))
+	for i := range uint64(1 << 14) {
+		h := sstable.BlockHandle{Offset: 5 * (i + 1)}
+		contents = appendEntry(contents, 1<<18, nil, encodeHandle(h))
 	}
 	bomb := storedBlock{appendRestarts(contents, 0), raw}
 	file, _ := tableOf(storedBlock{make([]byte, 1<<17), raw}, bomb, rawBlock())
 	requireFailsCheaply(t, file, 100, "metaindex: ")
 	file, _ = tableOf(storedBlock{make([]byte, 1<<17), raw}, rawBlock(), bomb)
 	requireFailsCheaply(t, file, 100, "index: ")
+}
+
+// WithMaxBlockSize is the most that a block of any compression may have.
+func TestMaxBlockSize(t *testing.T) {
+	const size = 100_000
+	var b blockWriter
+	b.add([]byte("k"), bytes.Repeat([]byte("value"), size/5-4))
+	contents := b.finish()
+	for kind, name := range map[byte]string{raw: "", snappied: "snappy: ", zstded: "zstd: "} {
+		stored := storedBlock{compress(t, contents, kind), kind}
+		toData := rawBlock([]byte("k"),
+			encodeHandle(sstable.BlockHandle{Length: uint64(len(stored.stored))}))
+		file, blocks := tableOf(stored, rawBlock(), toData)
+
+		table := openTable(t, file, sstable.WithMaxBlockSize(int64(len(contents))))
+		block, err := table.ReadBlock(blocks[0])
+		require.NoError(t, err)
+		require.Equal(t, contents, block)
+
+		table = openTable(t, file, sstable.WithMaxBlockSize(int64(len(contents)-1)),
+			sstable.WithFileName("x.ldb"))
+		_, err = table.ReadBlock(blocks[0])
+		require.ErrorIs(t, err, sstable.ErrTooLarge)
+		require.EqualError(t, err, fmt.Sprintf("x.ldb: corrupt at offset 0: %s%d bytes "+
+			"uncompressed, and WithMaxBlockSize allows %d", name, len(contents), len(contents)-1))
+	}
+	for _, n := range []int64{0, -1, math.MinInt64} {
+		_, err := sstable.OpenTable(bytes.NewReader(nil), 0, sstable.WithMaxBlockSize(n))
+		require.EqualError(t, err,
+			fmt.Sprintf("sstable: WithMaxBlockSize(%d): pass 1 or more", n))
+	}
+	_, err := sstable.OpenTable(bytes.NewReader(nil), 0, sstable.WithMaxBlockSize(math.MaxInt64))
+	require.ErrorContains(t, err, "not a table")
+}
+
+// sharedKeys returns a block of one key and entries that are that key again.
+func sharedKeys(keyLen, entries int) storedBlock {
+	contents := appendEntry(nil, 0, make([]byte, keyLen), nil)
+	for range entries - 1 {
+		contents = appendEntry(contents, keyLen, nil, nil)
+	}
+	return storedBlock{appendRestarts(contents, 0), raw}
+}
+
+// tableOfData returns a table of one data block.
+func tableOfData(data storedBlock) []byte {
+	file, _ := tableOf(data, rawBlock(), rawBlock([]byte("\xff"),
+		encodeHandle(sstable.BlockHandle{Length: uint64(len(data.stored))})))
+	return file
+}
+
+// Keys that share all bytes of the one before add up to the square of the block's size. They are
+// refused when they have added up to 256 times that size.
+func TestKeysThatAddUp(t *testing.T) {
+	const keyLen, entries = 1 << 16, 1 << 14 // 1 GiB of keys
+	data := sharedKeys(keyLen, entries)
+	table := openTable(t, tableOfData(data), sstable.WithKeys(sstable.PlainKeys))
+	size := len(data.stored) - 8 // without the restart
+	read := 256 * size / keyLen
+	err := entriesError(t, table, read)
+	require.ErrorIs(t, err, sstable.ErrTooLarge)
+	require.EqualError(t, err, fmt.Sprintf("sstable: corrupt at offset 0: data block 0: "+
+		"the keys add up to %d bytes, more than 256 times the block's %d", (read+1)*keyLen, size))
+}
+
+// The keys of real blocks never add up to so much, however much they share: with a restart for
+// every 256 of them, and with only one if they are short. In the metaindex, whose keys are kept,
+// there must be one for every 16.
+func TestKeysThatMayAddUp(t *testing.T) {
+	for _, c := range []struct{ keyLen, interval, entries int }{
+		{10_000, 256, 2000}, {700, 1 << 20, 5000},
+	} {
+		data := blockWriter{interval: c.interval}
+		for range c.entries {
+			data.add(make([]byte, c.keyLen), nil)
+		}
+		table := openTable(t, tableOfData(storedBlock{data.finish(), raw}))
+		require.NoError(t, entriesError(t, table, c.entries))
+	}
+	var metas []metaBlock
+	for i := range 64 {
+		metas = append(metas, metaBlock{fmt.Sprintf("%s%02d", strings.Repeat("k", 10_000), i), nil})
+	}
+	file, _ := writeTable(t, tableOptions{interval: 16, meta: metas})
+	require.Len(t, openTable(t, file).Metaindex(), 64)
+}
+
+// WithMaxBlockSize bounds the keys too: a small file can become a large block.
+func TestMaxBlockSizeOfKeys(t *testing.T) {
+	file := tableOfData(sharedKeys(1000, 20))
+	require.NoError(t, entriesError(t, openTable(t, file, sstable.WithMaxBlockSize(20_000)), 20))
+	err := entriesError(t, openTable(t, file, sstable.WithMaxBlockSize(19_999)), 19)
+	require.ErrorIs(t, err, sstable.ErrTooLarge)
+	require.ErrorContains(t, err,
+		"the keys add up to 20000 bytes, and WithMaxBlockSize allows 19999")
 }

@@ -11,7 +11,7 @@ import (
 // an entry are valid until the next call.
 type entries struct {
 	block    []byte // without the restarts
-	restarts []byte // the offsets not reached yet, 4 bytes each
+	restarts []byte // the offsets that were not reached yet, 4 bytes each
 	at       int    // offset of the next entry
 
 	key, value []byte
@@ -20,17 +20,17 @@ type entries struct {
 }
 
 // A key can share all bytes of the one before, so the keys of a block can add up to the square of
-// its size, in time for whoever reads them. They may add up to maxSharing times its size. Engines
-// write a restart for every 16 keys, which share no bytes with others, so their keys stay below 16
-// times the size. With a restart for every 256 they stay below maxSharing times, and so do keys of
-// up to 256*3 bytes however many share, since an entry takes 3 bytes besides its key.
+// its size, and take a reader that much time. They may add up to maxSharing times its size. Engines
+// write a restart, which shares no bytes, for every 16 keys, so their keys stay below 16 times the
+// size. With a restart for every 256 keys they stay below maxSharing times. So do keys of up to
+// 256*3 bytes, however much they share, since an entry takes 3 bytes besides its key.
 const maxSharing = 256
 
 // The keys of the metaindex and the index are kept in memory, and those of the index hardly share.
 const maxKeptSharing = 16
 
-// checkKeys returns an error if the keys so far add up to more than they may: so many times the
-// block's size, and maxBytes.
+// checkKeys returns an error if the keys so far add up to more than times the block's size, or to
+// more than maxBytes.
 func (e *entries) checkKeys(times int) error {
 	switch size := uint64(len(e.block)); {
 	case e.keyBytes > uint64(times)*size:

@@ -21,7 +21,7 @@ type blockReader struct {
 
 	maxBlock uint64 // bytes that a block may have uncompressed; an int can count a trailer more
 
-	stored  []byte // a block as it is in the file
+	stored  []byte // a block, compressed
 	decoded []byte
 	zstd    blocks.ZstdDecoder
 }
@@ -74,7 +74,7 @@ func (r *blockReader) read(h BlockHandle) ([]byte, error) {
 	return r.decompress(trailer[0], block)
 }
 
-// checkLarge compares the checksum of a block with little memory.
+// checkLarge compares the checksum of a block, and takes little memory.
 func (r *blockReader) checkLarge(h BlockHandle) error {
 	crc, err := blocks.FileChecksum(r.file, int64(h.Offset), int64(h.Length)+1)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 
 func (r *blockReader) decompressZstd(block []byte) ([]byte, error) {
 	var header zstd.Header
-	frame, err := header.DecodeAndStrip(block)
+	contents, err := header.DecodeAndStrip(block)
 	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
@@ -147,13 +147,10 @@ func (r *blockReader) decompressZstd(block []byte) ([]byte, error) {
 		return nil, errors.New("zstd: a frame without its length, which LevelDB needs")
 	}
 	n := header.FrameContentSize
-	if n > blocks.MaxZstd(frame) {
-		return nil, fmt.Errorf("zstd: %d bytes cannot decode to %d", len(block), n)
-	}
 	if err := r.checkSize(n); err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
-	decoded, err := r.zstd.Decode(r.decoded, block, int(n))
+	decoded, err := r.zstd.Decode(r.decoded, block, header, contents, int(n))
 	if err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}

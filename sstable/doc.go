@@ -1,7 +1,9 @@
-// Package sstable reads and writes LevelDB's filter block, and reads the tables that contain it:
+// Package sstable builds and reads LevelDB's filter block, and reads the tables that contain it:
 // those of C++ LevelDB and goleveldb, and the tables that RocksDB and Pebble write in LevelDB's
-// format. Tools use it to see what is in a file and what is wrong with it. Authors of engines can
-// use [FilterBlockBuilder] and [FilterBlockReader] as they are.
+// format. It is for tools that show what is in a file and what is wrong with it ([OpenTable]), and
+// for authors of engines ([NewFilterBlockBuilder], [NewFilterBlockReader]).
+//
+// No bytes make it panic. It changes no files.
 //
 // # The filter block
 //
@@ -61,7 +63,7 @@
 //
 // The keys of a database are internal: the user's key and a trailer of 8 bytes, little-endian,
 // sequence number * 256 + type (0 deletion, 1 value). Filters know user keys only. A table that a
-// table builder wrote without a database may have plain keys. [KeyFormat] says how to tell.
+// table builder wrote without a database may have plain keys. [AutoKeys] says how to tell.
 //
 // The sources are LevelDB's doc/table_format.md and, for what it leaves out, table/format.cc,
 // table/block_builder.cc, table/block.cc and table/filter_block.cc of release 1.23.

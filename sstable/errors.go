@@ -4,14 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
-var errNilOption = errors.New("sstable: an option is nil: leave it out")
+var (
+	errNilOption = errors.New("sstable: an option is nil: leave it out")
+	errZeroValue = errors.New("sstable: a zero value was used: " +
+		"get builders, readers and tables from their constructors, and check the errors")
+)
 
-// A CorruptionError says which bytes of a file are not what they should be.
+// ErrTooLarge is wrapped by the error for a block that is larger than [WithMaxBlockSize] allows, or
+// whose keys add up to more than any engine writes. The message says which.
+var ErrTooLarge = errors.New("a block that is too large")
+
+// A CorruptionError says which bytes of a file or of a filter block are not what they should be.
 type CorruptionError struct {
 	File   string // as given to WithFileName; may be empty
-	Offset int64  // in the file, of the part that is wrong or of its block; -1 if unknown
+	Offset int64  // of the wrong bytes or of their block; -1 if unknown
 	Cause  error
 }
 
@@ -24,16 +34,37 @@ func (e *CorruptionError) Error() string {
 
 func (e *CorruptionError) Unwrap() error { return e.Cause }
 
+// A FormatError says that a file is not a table in LevelDB's format, and what it is instead.
+type FormatError struct {
+	File string // as given to WithFileName; may be empty
+
+	// Format is "Pebble", "RocksDB block-based", "RocksDB plain" or "RocksDB cuckoo", and empty if
+	// the file is no table of a known format.
+	Format string
+
+	size  int64
+	magic uint64 // the file's last 8 bytes
+}
+
+func (e *FormatError) Error() string {
+	switch {
+	case e.Format != "":
+		return fmt.Sprintf("%s: a table in %s format, not in LevelDB's", fileName(e.File), e.Format)
+	case e.size < magic.Len:
+		return fmt.Sprintf("%s: not a table: a file of %d bytes is too short for a magic number",
+			fileName(e.File), e.size)
+	}
+	return fmt.Sprintf(
+		"%s: not a table: the file ends in %#016x, which is no format's magic number",
+		fileName(e.File), e.magic)
+}
+
 func fileName(name string) string {
 	if name == "" {
-		return "table"
+		return "sstable"
 	}
 	return name
 }
-
-// ErrTooLarge is wrapped by the error for a block that is larger than [WithMaxBlockSize] allows, or
-// whose keys add up to more than any engine's do. The error says which.
-var ErrTooLarge = errors.New("a block that is too large")
 
 // tooLargeError is an ErrTooLarge with the sizes.
 type tooLargeError struct{ error }

@@ -21,7 +21,10 @@ const (
 //
 // as in LevelDB: StartBlock with the file offset of each data block before its keys are added, and
 // once more with the offset after the last one. The keys of a block go into the filter of the
-// window in which the block begins. It is not safe for concurrent use.
+// window in which the block begins.
+//
+// A FilterBlockBuilder is not safe for concurrent use. [NewFilterBlockBuilder] returns one; its
+// zero value panics.
 type FilterBlockBuilder struct {
 	keys   policy.Builder // of the window len(starts)
 	baseLg uint
@@ -32,25 +35,31 @@ type FilterBlockBuilder struct {
 	full     bool   // a filter did not fit: no more filters
 }
 
-// A FilterBlockOption changes a setting of a FilterBlockBuilder under construction.
-type FilterBlockOption func(*FilterBlockBuilder) error
+// A FilterBlockOption is an option of [NewFilterBlockBuilder].
+type FilterBlockOption interface {
+	apply(*FilterBlockBuilder) error
+}
+
+type filterBlockOption func(*FilterBlockBuilder) error
+
+func (o filterBlockOption) apply(b *FilterBlockBuilder) error { return o(b) }
 
 // WithBaseLg sets the size of a window to 2^lg bytes of data blocks, lg from 0 to 63. The default
-// is 11, the only one that C++ LevelDB writes. C++ LevelDB reads all of them, and so does
-// goleveldb, which calls the setting FilterBaseLg. A window costs 4 bytes, with or without keys.
+// is 11, the only size that C++ LevelDB writes. C++ LevelDB and goleveldb, which calls the setting
+// FilterBaseLg, read all sizes. A window costs 4 bytes, with or without keys.
 func WithBaseLg(lg int) FilterBlockOption {
-	return func(b *FilterBlockBuilder) error {
+	return filterBlockOption(func(b *FilterBlockBuilder) error {
 		if lg < 0 || lg > maxBaseLg {
 			return fmt.Errorf("sstable: windows of 2^%d bytes: "+
 				"pass a number from 0 to %d, usually %d", lg, maxBaseLg, defaultBaseLg)
 		}
 		b.baseLg = uint(lg)
 		return nil
-	}
+	})
 }
 
-// NewFilterBlockBuilder returns a builder whose filters p builds. If [policy.Check] refuses p or an
-// option refuses its argument, it returns an error that says what to pass instead.
+// NewFilterBlockBuilder returns a builder of filter blocks with filters of p. If [policy.Check]
+// refuses p or an option refuses its argument, it returns an error that says what to pass instead.
 func NewFilterBlockBuilder(
 	p policy.Policy, opts ...FilterBlockOption,
 ) (*FilterBlockBuilder, error) {
@@ -62,16 +71,17 @@ func NewFilterBlockBuilder(
 		if opt == nil {
 			return nil, errNilOption
 		}
-		if err := opt(b); err != nil {
+		if err := opt.apply(b); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-// StartBlock says that a data block begins at this offset of the file. Offsets must not decrease:
-// it panics if one lies in an earlier window.
+// StartBlock says that a data block begins at this offset of the file, in bytes. Offsets must not
+// decrease: it panics if one lies in an earlier window.
 func (b *FilterBlockBuilder) StartBlock(offset uint64) {
+	b.mustBeUsable()
 	window := offset >> b.baseLg
 	if window < uint64(len(b.starts)) {
 		panic(fmt.Sprintf("sstable: StartBlock(%d) after a block that begins in a later window",
@@ -85,6 +95,7 @@ func (b *FilterBlockBuilder) StartBlock(offset uint64) {
 // AddKey adds a key of the block that StartBlock was called for: a user key, without the trailer of
 // an internal one. It keeps no reference to the key's memory.
 func (b *FilterBlockBuilder) AddKey(key []byte) {
+	b.mustBeUsable()
 	if !b.full {
 		b.keys.Add(key)
 	}
@@ -94,6 +105,7 @@ func (b *FilterBlockBuilder) AddKey(key []byte) {
 // offsets have 32 bits: the first filter that would end beyond 4 GiB and all after it are left out,
 // and readers answer "may contain" for their windows.
 func (b *FilterBlockBuilder) Finish() []byte {
+	b.mustBeUsable()
 	if b.keys.Len() > 0 {
 		b.finishFilter()
 	}
@@ -106,6 +118,13 @@ func (b *FilterBlockBuilder) Finish() []byte {
 
 	b.block, b.starts, b.full = nil, b.starts[:0], false
 	return block
+}
+
+// mustBeUsable panics if b is a zero value.
+func (b *FilterBlockBuilder) mustBeUsable() {
+	if b.keys == nil {
+		panic(errZeroValue)
+	}
 }
 
 // finishFilter appends the filter of the current window, which has no bytes if there are no keys.

@@ -3,19 +3,18 @@ package sstable_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// An oracle is a policy that writes down about which filter it is asked.
+// An oracle is a policy that writes down which filter it reads.
 type oracle struct {
-	policy.Policy
+	exact
 	answer bool
 	asked  *[]byte
 }
@@ -78,17 +77,16 @@ func requireReading(t testing.TB, block []byte) {
 	t.Helper()
 	same := bytes.Clone(block)
 	var asked []byte
-	no := sstable.NewFilterBlockReader(oracle{answer: false, asked: &asked}, block)
-	yes := sstable.NewFilterBlockReader(oracle{answer: true, asked: &asked}, block)
+	no := newReader(t, oracle{answer: false, asked: &asked}, block)
+	yes := newReader(t, oracle{answer: true, asked: &asked}, block)
 
 	valid := wellFormed(block)
 	require.Equal(t, valid, no.Validate() == nil, "block %x: %v", block, no.Validate())
 	if !valid {
-		var wrong *sstable.FilterBlockError
+		var wrong *sstable.CorruptionError
 		require.ErrorAs(t, no.Validate(), &wrong)
-		require.GreaterOrEqual(t, wrong.Offset, 0)
-		require.LessOrEqual(t, wrong.Offset, len(block))
-		require.NotEmpty(t, wrong.Cause)
+		require.GreaterOrEqual(t, wrong.Offset, int64(0))
+		require.LessOrEqual(t, wrong.Offset, int64(len(block)))
 		require.Zero(t, no.NumFilters())
 		require.Zero(t, no.BaseLg())
 	}
@@ -140,19 +138,13 @@ func filterBlocks(t testing.TB) [][]byte {
 	}
 }
 
-func TestTruncatedFilterBlocks(t *testing.T) {
-	for _, block := range filterBlocks(t) {
-		for n := range len(block) + 1 {
-			requireReading(t, block[:n:n])
-			requireReading(t, bytes.Clone(block[n:]))
-		}
-	}
-}
-
+// Filter blocks that were cut, and those with any other value of a byte.
 func TestChangedFilterBlocks(t *testing.T) {
 	valid, invalid := 0, 0
 	for _, block := range filterBlocks(t) {
 		for i := range block {
+			requireReading(t, block[:i:i])
+			requireReading(t, bytes.Clone(block[i:]))
 			for c := range 256 {
 				changed := bytes.Clone(block)
 				changed[i] = byte(c)
@@ -169,39 +161,6 @@ func TestChangedFilterBlocks(t *testing.T) {
 	require.Greater(t, invalid, 10000)
 }
 
-// Random bytes of each length up to 40, and random offsets in a block that is otherwise sound.
-func TestRandomFilterBlocks(t *testing.T) {
-	rng := policytest.Rand(t, 1)
-	for n := range 41 {
-		for range 200 {
-			block := make([]byte, n)
-			rng.Read(block)
-			requireReading(t, block)
-			if n >= 5 { // the offsets lie in the block
-				binary.LittleEndian.PutUint32(block[n-5:], uint32(rng.Intn(n-4)))
-				block[n-1] %= 70
-				requireReading(t, block)
-			}
-		}
-	}
-	valid := 0
-	for range 5000 {
-		array := rng.Intn(20)
-		block := make([]byte, array)
-		rng.Read(block)
-		for i := range rng.Intn(5) {
-			block = appendUint32(block, min(i, 1)*rng.Intn(array+2))
-		}
-		block = append(appendUint32(block, array), byte(rng.Intn(66)))
-		requireReading(t, block)
-		if wellFormed(block) {
-			valid++
-		}
-	}
-	require.Greater(t, valid, 1500)
-	require.Less(t, valid, 3500)
-}
-
 // What Validate says of each fault, and where.
 func TestValidate(t *testing.T) {
 	le := binary.LittleEndian.AppendUint32
@@ -213,56 +172,43 @@ func TestValidate(t *testing.T) {
 		}
 		return append(le(b, array), baseLg)
 	}
+	const ends = "and the last one ends at 9"
 	for _, c := range []struct {
-		name  string
 		block []byte
+		at    int
 		want  string // empty: no fault
 	}{
-		{"no bytes", nil,
-			"filter block: at offset 0: 0 bytes, and the shortest filter block has 5"},
-		{"4 bytes", []byte{0, 0, 0, 11},
-			"filter block: at offset 0: 4 bytes, and the shortest filter block has 5"},
-		{"no filter", block(0, 0, 11), ""},
-		{"sound", block(9, 9, 63, 0, 4, 4), ""},
-		{"base_lg 64", block(9, 9, 64, 0, 4),
-			"filter block: at offset 21: windows of 2^64 bytes, and offsets have 64 bits"},
-		{"base_lg 255", block(0, 0, 255),
-			"filter block: at offset 4: windows of 2^255 bytes, and offsets have 64 bits"},
-		{"offsets beyond the end", block(9, 18, 11, 0, 4),
-			"filter block: at offset 17: the offsets should begin at 18, beyond the end"},
-		{"offsets far beyond the end", block(9, math.MaxUint32, 11, 0, 4),
-			"filter block: at offset 17: the offsets should begin at 4294967295, beyond the end"},
-		{"no offsets, filters", block(9, 9, 11),
-			"filter block: at offset 9: the first filter begins at 9 instead of 0"},
-		{"space for offsets is not a multiple of 4", block(9, 8, 11, 0, 4),
-			"filter block: at offset 17: 9 bytes for offsets of 4 bytes each"},
-		{"the first filter does not begin at 0", block(9, 9, 11, 1, 4),
-			"filter block: at offset 9: the first filter begins at 1 instead of 0"},
-		{"offsets decrease", block(9, 9, 11, 0, 5, 4),
-			"filter block: at offset 17: filter 2 begins at 4, the one before at 5, " +
-				"and the last one ends at 9"},
-		{"offset beyond the filters", block(9, 9, 11, 0, 10),
-			"filter block: at offset 13: filter 1 begins at 10, the one before at 0, " +
-				"and the last one ends at 9"},
+		{block(0, 0, 11), 0, ""},
+		{block(9, 9, 63, 0, 4, 4), 0, ""},
+		{nil, 0, "0 bytes, and the shortest filter block has 5"},
+		{[]byte{0, 0, 0, 11}, 0, "4 bytes, and the shortest filter block has 5"},
+		{block(9, 9, 64, 0, 4), 21, "windows of 2^64 bytes, and offsets have 64 bits"},
+		{block(0, 0, 255), 4, "windows of 2^255 bytes, and offsets have 64 bits"},
+		{block(9, 18, 11, 0, 4), 17, "the offsets should begin at 18, beyond the end"},
+		{block(9, math.MaxUint32, 11, 0, 4), 17,
+			"the offsets should begin at 4294967295, beyond the end"},
+		{block(9, 9, 11), 9, "the first filter begins at 9 instead of 0"},
+		{block(9, 8, 11, 0, 4), 17, "9 bytes for offsets of 4 bytes each"},
+		{block(9, 9, 11, 1, 4), 9, "the first filter begins at 1 instead of 0"},
+		{block(9, 9, 11, 0, 5, 4), 17, "filter 2 begins at 4, the one before at 5, " + ends},
+		{block(9, 9, 11, 0, 10), 13, "filter 1 begins at 10, the one before at 0, " + ends},
 		// Here C++ LevelDB and goleveldb say "absent" to all keys of window 1.
-		{"equal offsets beyond the filters", block(9, 9, 11, 0, 100, 100, 9),
-			"filter block: at offset 13: filter 1 begins at 100, the one before at 0, " +
-				"and the last one ends at 9"},
+		{block(9, 9, 11, 0, 100, 100, 9), 13,
+			"filter 1 begins at 100, the one before at 0, " + ends},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			requireReading(t, c.block)
-			err := sstable.NewFilterBlockReader(exact{t}, c.block).Validate()
-			if c.want == "" {
-				require.NoError(t, err)
-			} else {
-				require.EqualError(t, err, c.want)
-			}
-		})
+		requireReading(t, c.block)
+		err := newReader(t, exact{t}, c.block).Validate()
+		if c.want == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, fmt.Sprintf(
+				"sstable: corrupt at offset %d: filter block: %s", c.at, c.want))
+		}
 	}
 	hole := block(9, 9, 11, 0, 100, 100, 9)
 	_, asks, answer := levelDBFilter(hole, 2048)
 	require.Equal(t, []bool{false, false}, []bool{asks, answer}, "LevelDB's hole")
-	require.True(t, sstable.NewFilterBlockReader(exact{t}, hole).MayContain(2048, []byte("a")))
+	require.True(t, newReader(t, exact{t}, hole).MayContain(2048, []byte("a")))
 }
 
 func FuzzFilterBlockReader(f *testing.F) {

@@ -7,85 +7,62 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// A FilterBlockReader reads a filter block. It is immutable, and safe for concurrent use if the
-// policy is.
+// A FilterBlockReader reads a filter block. [NewFilterBlockReader] returns one; its zero value
+// panics. It is immutable, and safe for concurrent use if the policy is.
 type FilterBlockReader struct {
 	policy  policy.Policy
 	filters []byte
 	starts  []byte // 4 bytes for each filter, and 4 for the end of the last
 	num     uint64 // of filters
 	baseLg  uint
-	err     error // why the block is not well formed; then it has no filters
-}
-
-// A FilterBlockError says why a filter block is not well formed.
-type FilterBlockError struct {
-	Offset int // of the bytes in the block that are wrong
-	Cause  string
-}
-
-func (e *FilterBlockError) Error() string {
-	return fmt.Sprintf("filter block: at offset %d: %s", e.Offset, e.Cause)
+	bad     *CorruptionError // why the block is not well formed; then it has no filters
 }
 
 // NewFilterBlockReader returns a reader of block, which must not change while it is in use. It
-// accepts any bytes; [FilterBlockReader.Validate] says what is wrong with them. It panics if p is
-// nil.
-func NewFilterBlockReader(p policy.Policy, block []byte) *FilterBlockReader {
-	if p == nil {
-		panic(policy.Check(nil))
+// accepts any bytes as a block; [FilterBlockReader.Validate] says what is wrong with them. The only
+// error is that of [policy.Check] if it refuses p.
+func NewFilterBlockReader(p policy.Policy, block []byte) (*FilterBlockReader, error) {
+	if err := policy.Check(p); err != nil {
+		return nil, err
 	}
+	return newFilterBlockReader(p, block), nil
+}
+
+// newFilterBlockReader is NewFilterBlockReader for a policy that was checked.
+func newFilterBlockReader(p policy.Policy, block []byte) *FilterBlockReader {
 	r := &FilterBlockReader{policy: p}
-	r.err = r.parse(block)
+	r.bad = r.parse(block)
 	return r
 }
 
 // parse checks every offset once, so that MayContain can trust them. If it returns an error, r has
 // no filters.
-func (r *FilterBlockReader) parse(block []byte) error {
+func (r *FilterBlockReader) parse(block []byte) *CorruptionError {
 	const tail = 4 + 1 // the offset of the offsets, base_lg
 	if len(block) < tail {
-		return &FilterBlockError{
-			0,
-			fmt.Sprintf("%d bytes, and the shortest filter block has %d", len(block), tail),
-		}
+		return badBlock(0, "%d bytes, and the shortest filter block has %d", len(block), tail)
 	}
 	last := len(block) - 1
 	if block[last] > maxBaseLg {
-		return &FilterBlockError{
-			last,
-			fmt.Sprintf("windows of 2^%d bytes, and offsets have 64 bits", block[last]),
-		}
+		return badBlock(last, "windows of 2^%d bytes, and offsets have 64 bits", block[last])
 	}
 	array := binary.LittleEndian.Uint32(block[last-4:])
 	if uint64(array) > uint64(len(block)-tail) {
-		return &FilterBlockError{
-			last - 4,
-			fmt.Sprintf("the offsets should begin at %d, beyond the end", array),
-		}
+		return badBlock(last-4, "the offsets should begin at %d, beyond the end", array)
 	}
 	if space := len(block) - tail - int(array); space%4 != 0 {
-		return &FilterBlockError{
-			last - 4,
-			fmt.Sprintf("%d bytes for offsets of 4 bytes each", space),
-		}
+		return badBlock(last-4, "%d bytes for offsets of 4 bytes each", space)
 	}
 	starts := block[array:last]
 	var before uint32
 	for i := 0; i < len(starts); i += 4 {
 		start := binary.LittleEndian.Uint32(starts[i:])
 		if i == 0 && start != 0 {
-			return &FilterBlockError{
-				int(array),
-				fmt.Sprintf("the first filter begins at %d instead of 0", start),
-			}
+			return badBlock(int(array), "the first filter begins at %d instead of 0", start)
 		}
 		if start < before || start > array {
-			return &FilterBlockError{
-				int(array) + i,
-				fmt.Sprintf("filter %d begins at %d, the one before at %d, "+
-					"and the last one ends at %d", i/4, start, before, array),
-			}
+			return badBlock(int(array)+i, "filter %d begins at %d, the one before at %d, "+
+				"and the last one ends at %d", i/4, start, before, array)
 		}
 		before = start
 	}
@@ -94,32 +71,62 @@ func (r *FilterBlockReader) parse(block []byte) error {
 	return nil
 }
 
-// MayContain reports whether the data block that begins at this offset of the file may have key (a
-// user key). The package comment lists the answers for malformed blocks.
+// badBlock returns the error for the bytes at an offset of a filter block.
+func badBlock(offset int, format string, args ...any) *CorruptionError {
+	return &CorruptionError{
+		Offset: int64(offset), Cause: fmt.Errorf("filter block: "+format, args...),
+	}
+}
+
+// mustBeUsable panics if r is a zero value.
+func (r *FilterBlockReader) mustBeUsable() {
+	if r.policy == nil {
+		panic(errZeroValue)
+	}
+}
+
+// MayContain reports whether the data block that begins at byte blockOffset of the file may have
+// key, a user key. The package comment lists the answers for malformed blocks.
 func (r *FilterBlockReader) MayContain(blockOffset uint64, key []byte) bool {
 	window := blockOffset >> r.baseLg
 	if window >= r.num {
+		r.mustBeUsable() // a zero value has no windows
 		return true
 	}
 	filter := r.filter(window)
 	return len(filter) > 0 && r.policy.MayContain(filter, key)
 }
 
-// Validate returns a *[FilterBlockError] if the block is not well formed. It does not look into the
-// filters.
-func (r *FilterBlockReader) Validate() error { return r.err }
+// Validate returns a *[CorruptionError] if the block is not well formed, with the offset in the
+// block and without a file. It does not check the filters: [policy.Parse] does.
+func (r *FilterBlockReader) Validate() error {
+	r.mustBeUsable()
+	if r.bad != nil {
+		return r.bad
+	}
+	return nil
+}
 
-// BaseLg returns the logarithm to base 2 of the bytes in a window. It is 0 for a block that is not
-// well formed.
-func (r *FilterBlockReader) BaseLg() int { return int(r.baseLg) }
+// BaseLg returns the base-2 logarithm of the bytes in a window, 0 to 63. It is 0 for a block that
+// is not well formed.
+func (r *FilterBlockReader) BaseLg() int {
+	r.mustBeUsable()
+	return int(r.baseLg)
+}
 
 // NumFilters returns the number of filters, the empty ones included. It is 0 for a block that is
 // not well formed.
-func (r *FilterBlockReader) NumFilters() int { return int(r.num) }
+func (r *FilterBlockReader) NumFilters() int {
+	r.mustBeUsable()
+	return int(r.num)
+}
 
-// Filter returns the filter of window i, 0 <= i < NumFilters(). It has no bytes if no block begins
-// in the window. Its memory is the block's.
-func (r *FilterBlockReader) Filter(i int) []byte { return r.filter(uint64(i)) }
+// Filter returns the filter of window i, 0 <= i < NumFilters(). The filter has no bytes if no
+// block begins in the window. Its memory is the block's.
+func (r *FilterBlockReader) Filter(i int) []byte {
+	r.mustBeUsable()
+	return r.filter(uint64(i))
+}
 
 func (r *FilterBlockReader) filter(window uint64) []byte {
 	at := r.starts[4*window:]

@@ -30,6 +30,12 @@ func newBuilder(t testing.TB, opts ...sstable.FilterBlockOption) *sstable.Filter
 	return b
 }
 
+func newReader(t testing.TB, p policy.Policy, block []byte) *sstable.FilterBlockReader {
+	r, err := sstable.NewFilterBlockReader(p, block)
+	require.NoError(t, err)
+	return r
+}
+
 // build makes the filter block of a table. It passes all keys in the same memory, which it
 // overwrites.
 func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte {
@@ -53,7 +59,7 @@ func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte
 // filter it is always true.
 func requireExact(t testing.TB, block []byte, baseLg int, blocks []dataBlock, others ...uint64) {
 	t.Helper()
-	r := sstable.NewFilterBlockReader(exact{t}, block)
+	r := newReader(t, exact{t}, block)
 	require.NoError(t, r.Validate())
 	require.Equal(t, baseLg, r.BaseLg())
 	windows := map[uint64][]string{}
@@ -76,52 +82,48 @@ func requireExact(t testing.TB, block []byte, baseLg int, blocks []dataBlock, ot
 // Blocks in the same window share a filter, and nothing goes into the filter of another.
 func TestWindows(t *testing.T) {
 	for _, c := range []struct {
-		name    string
 		blocks  []dataBlock
 		end     uint64
 		filters []string // the keys of each, separated by spaces
 	}{
-		{"no block", nil, 0, nil},
-		{"one block", []dataBlock{{0, []string{"a", "b"}}}, 100, []string{"a b"}},
-		{"one byte before the next window", []dataBlock{{0, []string{"a"}}, {2047, []string{"b"}}},
+		{nil, 0, nil},
+		{[]dataBlock{{0, []string{"a", "b"}}}, 100, []string{"a b"}},
+		{[]dataBlock{{0, []string{"a"}}, {2047, []string{"b"}}},
 			2100, []string{"a b"}},
-		{"first byte of the next window", []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}},
+		{[]dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}},
 			2100, []string{"a", "b"}},
-		{"several blocks in each window", []dataBlock{
+		{[]dataBlock{
 			{0, []string{"a"}}, {500, []string{"b", "c"}}, {2000, []string{"d"}},
 			{4095, []string{"e"}}, {4096, []string{"f"}}, {6143, []string{"g"}},
 		}, 6144, []string{"a b c d", "e", "f g"}},
-		{"no block in some windows",
-			[]dataBlock{{0, []string{"a"}}, {10000, []string{"b"}}, {30000, []string{"c"}}}, 30001,
+		{[]dataBlock{{0, []string{"a"}}, {10000, []string{"b"}}, {30000, []string{"c"}}}, 30001,
 			[]string{"a", "", "", "", "b", "", "", "", "", "", "", "", "", "", "c"}},
-		{"the first window has no block", []dataBlock{{5000, []string{"a"}}}, 5100,
+		{[]dataBlock{{5000, []string{"a"}}}, 5100,
 			[]string{"", "", "a"}},
-		{"blocks without keys", []dataBlock{{0, nil}, {3000, []string{"a"}}, {5000, nil}}, 5100,
+		{[]dataBlock{{0, nil}, {3000, []string{"a"}}, {5000, nil}}, 5100,
 			[]string{"", "a"}},
-		{"empty filters at the end", []dataBlock{{0, []string{"a"}}}, 5*2048 + 1,
+		{[]dataBlock{{0, []string{"a"}}}, 5*2048 + 1,
 			[]string{"a", "", "", "", ""}},
-		{"an end at the first byte of a window", []dataBlock{{0, []string{"a"}}}, 5 * 2048,
+		{[]dataBlock{{0, []string{"a"}}}, 5 * 2048,
 			[]string{"a", "", "", "", ""}},
-		{"an end at the last byte of a window", []dataBlock{{0, []string{"a"}}}, 5*2048 - 1,
+		{[]dataBlock{{0, []string{"a"}}}, 5*2048 - 1,
 			[]string{"a", "", "", ""}},
-		{"a key twice, the empty key", []dataBlock{{0, []string{"a", "a", ""}}}, 100,
+		{[]dataBlock{{0, []string{"a", "a", ""}}}, 100,
 			[]string{"a a "}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			block := build(newBuilder(t), c.blocks, c.end)
-			r := sstable.NewFilterBlockReader(exact{t}, block)
-			require.NoError(t, r.Validate())
-			require.Equal(t, len(c.filters), r.NumFilters())
-			for i, keys := range c.filters {
-				var want []byte
-				if keys != "" {
-					want = filterOf(strings.Split(keys, " ")...)
-				}
-				require.Equal(t, want, append([]byte(nil), r.Filter(i)...), "filter %d", i)
+		block := build(newBuilder(t), c.blocks, c.end)
+		r := newReader(t, exact{t}, block)
+		require.NoError(t, r.Validate())
+		require.Equal(t, len(c.filters), r.NumFilters(), "%v", c.blocks)
+		for i, keys := range c.filters {
+			var want []byte
+			if keys != "" {
+				want = filterOf(strings.Split(keys, " ")...)
 			}
-			requireExact(t, block, 11, c.blocks, 0, 1, 2047, 2048, 4095, 4096, c.end, 1<<20,
-				math.MaxUint64)
-		})
+			require.Equal(t, want, append([]byte(nil), r.Filter(i)...), "%v: %d", c.blocks, i)
+		}
+		requireExact(t, block, 11, c.blocks, 0, 1, 2047, 2048, 4095, 4096, c.end, 1<<20,
+			math.MaxUint64)
 	}
 }
 
@@ -170,33 +172,6 @@ func TestBaseLg(t *testing.T) {
 		build(newBuilder(t, sstable.WithBaseLg(11)), blocks, 2100), "the default is 11")
 }
 
-// The bytes, written by hand.
-func TestFilterBlockBytes(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		baseLg int
-		blocks []dataBlock
-		end    uint64
-		want   string
-	}{
-		{"no key", 11, nil, 0, "00000000 0b"},
-		{"no key, another base_lg", 63, nil, 0, "00000000 3f"},
-		{"a data block without keys", 11, []dataBlock{{0, nil}}, 4096,
-			"00000000 00000000 00000000 0b"},
-		{"one key", 11, []dataBlock{{0, []string{"foo"}}}, 20,
-			"03000000 666f6f  00000000 07000000 0b"},
-		{"windows 0 and 2, one empty at the end", 4,
-			[]dataBlock{{0, []string{"a", "bc"}}, {40, []string{""}}}, 68,
-			"01000000 61 02000000 6263  00000000  " +
-				"00000000 0b000000 0b000000 0f000000  0f000000 04"},
-	} {
-		want, err := hex.DecodeString(strings.ReplaceAll(c.want, " ", ""))
-		require.NoError(t, err)
-		got := build(newBuilder(t, sstable.WithBaseLg(c.baseLg)), c.blocks, c.end)
-		require.Equal(t, hex.EncodeToString(want), hex.EncodeToString(got), c.name)
-	}
-}
-
 // The example of the package comment: the bytes that stand there, at the offsets that stand there,
 // are those of a block with one key in each of the windows 0 and 2, and read back so.
 func TestWorkedExample(t *testing.T) {
@@ -211,7 +186,7 @@ func TestWorkedExample(t *testing.T) {
 		require.NoError(t, err)
 		example = append(example, b...)
 	}
-	r := sstable.NewFilterBlockReader(policytest.Must(policy.NewBloom(10)), example)
+	r := newReader(t, policytest.Must(policy.NewBloom(10)), example)
 	require.NoError(t, r.Validate())
 	require.Equal(t, 11, r.BaseLg())
 	require.Equal(t, 3, r.NumFilters())
@@ -235,28 +210,22 @@ func TestWorkedExample(t *testing.T) {
 // A builder starts over after Finish, with nothing left of the table before, and leaves the block
 // before as it was.
 func TestReuse(t *testing.T) {
-	for name, first := range map[string][]dataBlock{
-		"keys in the last window": {{0, []string{"a", "b"}}, {9000, []string{"c"}}},
-		"no block at all":         nil,
+	for _, first := range [][]dataBlock{
+		nil, {{0, []string{"a", "b"}}, {9000, []string{"c"}}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBuilder(t)
-			one := build(b, first, 30000)
-			kept := bytes.Clone(one)
-			spare := one[len(one):cap(one)] // the caller's too: it may use it
-			for i := range spare {
-				spare[i] = 0xcc
-			}
-			second := []dataBlock{{0, []string{"d"}}, {100, []string{"e"}}, {2048, []string{"f"}}}
-			two := build(b, second, 2100)
-			require.Equal(t, build(newBuilder(t), second, 2100), two, "as a new builder makes it")
-			require.Equal(t, kept, one)
-			for _, c := range spare {
-				require.Equal(t, byte(0xcc), c)
-			}
-			require.Equal(t, build(newBuilder(t), first, 30000), build(b, first, 30000))
-			require.Equal(t, kept, one)
-		})
+		b := newBuilder(t)
+		one := build(b, first, 30000)
+		kept := bytes.Clone(one)
+		spare := one[len(one):cap(one)] // the caller's too: it may use it
+		for i := range spare {
+			spare[i] = 0xcc
+		}
+		second := []dataBlock{{0, []string{"d"}}, {100, []string{"e"}}, {2048, []string{"f"}}}
+		require.Equal(t, build(newBuilder(t), second, 2100), build(b, second, 2100))
+		require.Equal(t, kept, one)
+		require.Equal(t, bytes.Repeat([]byte{0xcc}, len(spare)), spare)
+		require.Equal(t, kept, build(b, first, 30000))
+		require.Equal(t, kept, one)
 	}
 }
 
@@ -272,16 +241,14 @@ func TestFourGigabytes(t *testing.T) {
 	}
 	end := uint64(8 * 3000)
 	whole := build(newBuilder(t), blocks, end)
-	num := sstable.NewFilterBlockReader(exact{t}, whole).NumFilters()
 	for limit := uint64(0); limit <= 8*9+1; limit++ {
 		b := newBuilder(t, sstable.WithMaxBytes(limit))
 		block := build(b, blocks, end)
-		r := sstable.NewFilterBlockReader(exact{t}, block)
+		r := newReader(t, exact{t}, block)
 		require.NoError(t, r.Validate())
 		kept := int(min(limit/9, 8)) // filters with keys
 		if kept == 8 {
 			require.Equal(t, whole, block)
-			require.Equal(t, num, r.NumFilters())
 		} else {
 			require.Equal(t, int(blocks[kept].offset>>11), r.NumFilters(),
 				"up to the first filter that is left out")
@@ -302,23 +269,12 @@ func TestFourGigabytesBeforeSmallFilters(t *testing.T) {
 		{4096, []string{"b"}}, {4200, []string{"c"}}}
 	for _, end := range []uint64{4300, 9000} {
 		block := build(newBuilder(t, sstable.WithMaxBytes(20)), blocks, end)
-		require.Equal(t, 1, sstable.NewFilterBlockReader(exact{t}, block).NumFilters())
+		require.Equal(t, 1, newReader(t, exact{t}, block).NumFilters())
 		requireExact(t, block, 11, blocks)
 	}
 }
 
-// The last filter of a table is left out like the others.
-func TestFourGigabytesAtTheEnd(t *testing.T) {
-	b := newBuilder(t, sstable.WithMaxBytes(17))
-	b.StartBlock(0)
-	b.AddKey([]byte("key 0"))
-	b.StartBlock(2048)
-	b.AddKey([]byte("key 1"))
-	requireExact(t, b.Finish(), 11, []dataBlock{{0, []string{"key 0"}}, {2048, []string{"key 1"}}})
-	b.AddKey([]byte("key 2"))
-	requireExact(t, b.Finish(), 11, []dataBlock{{0, []string{"key 2"}}})
-}
-
+// Misuse is refused with an error that says what to pass, and panics where a call returns none.
 func TestFilterBlockMisuse(t *testing.T) {
 	for _, p := range []policy.Policy{
 		nil, &policy.Bloom{}, (*policy.Ribbon)(nil), &policy.Ribbon{},
@@ -326,6 +282,8 @@ func TestFilterBlockMisuse(t *testing.T) {
 		_, err := sstable.NewFilterBlockBuilder(p)
 		require.Equal(t, policy.Check(p), err)
 		require.ErrorContains(t, err, "policy.NewBloom")
+		_, err = sstable.NewFilterBlockReader(p, nil)
+		require.Equal(t, policy.Check(p), err)
 	}
 	_, err := sstable.NewFilterBlockBuilder(exact{t}, nil)
 	require.ErrorContains(t, err, "leave it out")
@@ -333,7 +291,6 @@ func TestFilterBlockMisuse(t *testing.T) {
 		_, err = sstable.NewFilterBlockBuilder(exact{t}, sstable.WithBaseLg(lg))
 		require.ErrorContains(t, err, "from 0 to 63", "base_lg %d", lg)
 	}
-	require.PanicsWithValue(t, policy.Check(nil), func() { sstable.NewFilterBlockReader(nil, nil) })
 
 	b := newBuilder(t)
 	b.StartBlock(4096)
@@ -347,32 +304,73 @@ func TestFilterBlockMisuse(t *testing.T) {
 	b.StartBlock(0) // another table begins at 0 again
 }
 
+// A zero value panics at its first use, and says why.
+func TestZeroValues(t *testing.T) {
+	var (
+		b sstable.FilterBlockBuilder
+		r sstable.FilterBlockReader
+		x sstable.Table
+		f sstable.TableFilter
+	)
+	for i, use := range []func(){
+		func() { b.StartBlock(0) }, func() { b.AddKey(nil) }, func() { b.Finish() },
+		func() { r.MayContain(0, nil) }, func() { _ = r.Validate() }, func() { r.BaseLg() },
+		func() { r.NumFilters() }, func() { r.Filter(0) },
+		func() { x.Keys() }, func() { x.Filters() }, func() { x.Blocks() }, func() { x.Block(0) },
+		func() { x.Entries() }, func() { x.FindBlock(nil) }, func() { _, _ = x.Properties() },
+		func() { _, _ = x.Filter(exact{t}) },
+		func() { _, _ = x.OpenFilter(sstable.FilterEntry{}, exact{t}) },
+		func() { f.Windows() }, func() { f.Whole() }, func() { f.MayContain(nil) },
+		func() { f.MayContainAt(0, nil) },
+	} {
+		require.PanicsWithError(t, "sstable: a zero value was used: "+
+			"get builders, readers and tables from their constructors, and check the errors",
+			use, "%d", i)
+	}
+}
+
 // Appending to a filter does not overwrite the next.
 func TestFilterAppend(t *testing.T) {
 	block := build(newBuilder(t), []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100)
 	same := bytes.Clone(block)
-	r := sstable.NewFilterBlockReader(exact{t}, block)
+	r := newReader(t, exact{t}, block)
 	require.NotEmpty(t, append(r.Filter(0), "xxxxxxxx"...))
 	require.Equal(t, same, block)
 }
 
-// A reader of LevelDB's filters is safe for concurrent use; the race detector watches this test.
-func TestConcurrentReaders(t *testing.T) {
-	var p policy.Policy = policytest.Must(policy.NewBloom(10))
-	b, err := sstable.NewFilterBlockBuilder(p)
-	require.NoError(t, err)
-	var blocks []dataBlock
-	for i := range uint64(50) {
-		blocks = append(blocks, dataBlock{i * 1500, []string{fmt.Sprintf("key %d", i)}})
-	}
-	r := sstable.NewFilterBlockReader(p, build(b, blocks, 50*1500))
-	for range 4 {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			for _, b := range blocks {
-				require.True(t, r.MayContain(b.offset, []byte(b.keys[0])))
+// Any keys in blocks of any sizes: the filter block is sound and loses none of them.
+func FuzzFilterBlockBuilder(f *testing.F) {
+	f.Add([]byte("\x03one\x00two\x90three"), false)
+	f.Add([]byte{0xff, 0xff, 1, 0xff, 2}, true)
+	f.Fuzz(func(t *testing.T, data []byte, ribbon bool) {
+		var p policy.Policy = policytest.Must(policy.NewBloom(10))
+		if ribbon {
+			p = policytest.Must(policy.NewRibbon(10))
+		}
+		type added struct {
+			offset uint64
+			key    []byte
+		}
+		var all []added
+		b := policytest.Must(sstable.NewFilterBlockBuilder(p))
+		offset := uint64(0)
+		b.StartBlock(offset)
+		for len(data) > 0 {
+			n := int(data[0] >> 4)
+			if data[0]&1 == 0 { // a new block
+				offset += uint64(data[0]) * 97
+				b.StartBlock(offset)
 			}
-			require.NoError(t, r.Validate())
-		})
-	}
+			key := data[1:min(1+n, len(data))]
+			b.AddKey(key)
+			all = append(all, added{offset, key})
+			data = data[1+len(key):]
+		}
+		block := b.Finish()
+		r := newReader(t, p, block)
+		require.NoError(t, r.Validate())
+		for _, a := range all {
+			require.True(t, r.MayContain(a.offset, a.key), "key %x at %d", a.key, a.offset)
+		}
+	})
 }

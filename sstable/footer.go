@@ -4,13 +4,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
-// A BlockHandle says where a block lies in a file. Its compression byte and its checksum follow it,
-// and are not counted.
+// A BlockHandle says where a block lies in a file.
 type BlockHandle struct {
-	Offset uint64
-	Length uint64
+	Offset uint64 // of its first byte in the file
+	Length uint64 // in bytes, compressed, without the compression byte and the checksum behind it
 }
 
 // offset returns where an error in the block is, for a CorruptionError.
@@ -26,7 +27,7 @@ const (
 	footerLen  = 48
 )
 
-// decodeHandle returns the handle that b begins with, and the bytes behind it.
+// decodeHandle returns the handle at the beginning of b, and the bytes behind it.
 func decodeHandle(b []byte) (h BlockHandle, rest []byte, err error) {
 	offset, n := binary.Uvarint(b)
 	if n <= 0 {
@@ -42,7 +43,7 @@ func decodeHandle(b []byte) (h BlockHandle, rest []byte, err error) {
 
 // decodeFooter returns the handles in a footer. REQUIRES: len(footer) == footerLen.
 func decodeFooter(footer []byte) (metaindex, index BlockHandle, err error) {
-	handles := footer[:footerLen-magicLen]
+	handles := footer[:footerLen-magic.Len]
 	if metaindex, handles, err = decodeHandle(handles); err != nil {
 		return metaindex, index, err
 	}

@@ -7,95 +7,87 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
-// Magic numbers as bytes of a file, from the sources of those who write them.
-var magics = []struct {
-	magic  string
-	format sstable.Format
-	name   string
-}{
-	{"\x57\xfb\x80\x8b\x24\x75\x47\xdb", sstable.FormatLevelDB, "LevelDB"},
-	{"\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", sstable.FormatRocksDB, "RocksDB block-based"},
-	{"\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3", sstable.FormatPebble, "Pebble"}, // two cockroaches
-	{"\x64\x95\xbf\x63\x96\x22\x42\x82", sstable.FormatRocksDBPlain, "RocksDB plain"},
-	{"\xb8\x13\x8f\x7a\xeb\x18\x34\x4f", sstable.FormatRocksDBPlain, "RocksDB plain"},
-	{"\x73\x78\xf1\xc5\xd0\x89\x67\x92", sstable.FormatRocksDBCuckoo, "RocksDB cuckoo"},
-	{"\x57\xfb\x80\x8b\x24\x75\x47\xdc", sstable.FormatUnknown, "unknown"},
-	{"\x00\x00\x00\x00\x00\x00\x00\x00", sstable.FormatUnknown, "unknown"},
+// requireFormatError demands the error for a file that is no table in LevelDB's format.
+func requireFormatError(t testing.TB, file string, format, message string) {
+	t.Helper()
+	_, err := sstable.OpenTable(strings.NewReader(file), int64(len(file)),
+		sstable.WithFileName("x.sst"))
+	var other *sstable.FormatError
+	require.ErrorAs(t, err, &other)
+	require.Equal(t, "x.sst", other.File)
+	require.Equal(t, format, other.Format)
+	require.EqualError(t, err, "x.sst: "+message)
 }
 
-// What is not LevelDB's is named, and not read.
+// Tables of other formats are named, and not read. The magic numbers stand here as the bytes of a
+// file, from the sources of those who write them.
 func TestFormats(t *testing.T) {
-	require.Equal(t, "🪳🪳", magics[2].magic)
-	for _, m := range magics {
+	for _, m := range []struct {
+		magic  string
+		format magic.Format
+		name   string
+	}{
+		{"\x57\xfb\x80\x8b\x24\x75\x47\xdb", magic.LevelDB, "LevelDB"},
+		{"\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", magic.RocksDB, "RocksDB block-based"},
+		{"🪳🪳", magic.Pebble, "Pebble"},
+		{"\x64\x95\xbf\x63\x96\x22\x42\x82", magic.RocksDBPlain, "RocksDB plain"},
+		{"\xb8\x13\x8f\x7a\xeb\x18\x34\x4f", magic.RocksDBPlain, "RocksDB plain"},
+		{"\x73\x78\xf1\xc5\xd0\x89\x67\x92", magic.RocksDBCuckoo, "RocksDB cuckoo"},
+		{"\x57\xfb\x80\x8b\x24\x75\x47\xdc", magic.Unknown, "unknown"},
+		{"\x00\x00\x00\x00\x00\x00\x00\x00", magic.Unknown, "unknown"},
+	} {
 		for _, before := range []int{0, 39, 40, 1000} {
-			file := append(make([]byte, before), m.magic...)
-			format, err := sstable.Identify(bytes.NewReader(file), int64(len(file)))
+			file := strings.Repeat("\x00", before) + m.magic
+			format, number, err := magic.Of(strings.NewReader(file), int64(len(file)))
 			require.NoError(t, err)
 			require.Equal(t, m.format, format, "%q", m.magic)
 			require.Equal(t, m.name, format.String())
-
-			_, err = sstable.OpenTable(bytes.NewReader(file), int64(len(file)),
-				sstable.WithFileName("x.sst"))
-			var other *sstable.FormatError
-			if m.format == sstable.FormatLevelDB {
-				require.False(t, errors.As(err, &other))
-				continue
-			}
-			require.ErrorAs(t, err, &other)
-			require.Equal(t, m.format, other.Format)
-			require.Equal(t, "x.sst", other.File)
-			if m.format != sstable.FormatUnknown {
-				require.EqualError(t, err, "x.sst: a table in "+m.name+" format, not in LevelDB's")
+			switch format {
+			case magic.LevelDB:
+			case magic.Unknown:
+				requireFormatError(t, file, "", fmt.Sprintf("not a table: "+
+					"the file ends in %#016x, which is no format's magic number", number))
+			default:
+				requireFormatError(t, file, m.name,
+					"a table in "+m.name+" format, not in LevelDB's")
 			}
 		}
 	}
-	_, err := sstable.OpenTable(bytes.NewReader([]byte("\x01\x02\x03\x04\x05\x06\x07\x08")), 8)
-	require.EqualError(t, err,
-		"table: not a table: the file ends in 0x0807060504030201, "+
-			"which is no format's magic number")
-	require.Equal(t, "unknown", sstable.Format(99).String())
 }
 
-// Files that are too short for a magic number are no tables.
+// Files that are too short for a magic number are no tables, and those with one that are too short
+// for a footer are corrupt.
 func TestShortFiles(t *testing.T) {
+	const levelDB = "\x57\xfb\x80\x8b\x24\x75\x47\xdb"
 	for n := range 8 {
-		file := bytes.NewReader([]byte(magics[0].magic)[8-n:])
-		format, err := sstable.Identify(file, int64(n))
-		require.NoError(t, err)
-		require.Equal(t, sstable.FormatUnknown, format)
-		_, err = sstable.OpenTable(file, int64(n))
-		var wrong *sstable.FormatError
-		require.ErrorAs(t, err, &wrong)
-		require.Equal(t, sstable.FormatUnknown, wrong.Format)
-		require.EqualError(t, err, fmt.Sprintf(
-			"table: not a table: a file of %d bytes is too short for a magic number", n))
+		requireFormatError(t, levelDB[8-n:], "", fmt.Sprintf(
+			"not a table: a file of %d bytes is too short for a magic number", n))
 	}
 	for _, size := range []int64{-1, math.MinInt64} {
 		_, err := sstable.OpenTable(bytes.NewReader(nil), size)
 		require.Error(t, err)
 	}
-	// The magic number alone, or after too few bytes.
-	for n := range 40 {
-		file := append(make([]byte, n), magics[0].magic...)
-		_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)),
-			sstable.WithFileName("x.ldb"))
-		var corrupt *sstable.CorruptionError
-		require.ErrorAs(t, err, &corrupt)
-		require.Equal(t, "x.ldb", corrupt.File)
-		require.Equal(t, int64(0), corrupt.Offset)
-		require.ErrorContains(t, err, fmt.Sprintf("%d bytes are too short for a footer", len(file)))
+	open := func(before int) error {
+		file := strings.Repeat("\x00", before) + levelDB
+		_, err := sstable.OpenTable(strings.NewReader(file), int64(len(file)))
+		return err
 	}
-	file := append(make([]byte, 40), magics[0].magic...) // a footer alone
-	_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)))
-	require.EqualError(t, err,
-		"table: corrupt at offset 0: footer: a block of 0 bytes at 0 lies outside the file")
+	for n := range 40 {
+		require.EqualError(t, open(n), fmt.Sprintf(
+			"sstable: corrupt at offset 0: %d bytes are too short for a footer", n+8))
+	}
+	require.EqualError(t, open(40),
+		"sstable: corrupt at offset 0: footer: a block of 0 bytes at 0 lies outside the file")
 }
 
 // A size beyond the end of the file, as of a file that was cut meanwhile, is corruption, and no
@@ -107,8 +99,6 @@ func TestSizeBeyondTheFile(t *testing.T) {
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		var corrupt *sstable.CorruptionError
 		require.ErrorAs(t, err, &corrupt)
-		_, err = sstable.Identify(bytes.NewReader(file), int64(len(file))+more)
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	}
 }
 
@@ -154,27 +144,18 @@ func TestReadErrors(t *testing.T) {
 		}
 		require.Greater(t, failed, 400, name)
 	}
-	_, err := sstable.Identify(failingReader{small, int64(len(small)) - 3}, int64(len(small)))
-	require.ErrorIs(t, err, errFire)
-
 	// A reader may return io.EOF with the last bytes.
-	table, err := sstable.OpenTable(eofReader{small}, int64(len(small)))
-	require.NoError(t, err)
-	require.NotZero(t, table.Blocks())
+	require.NoError(t, readAll(t, eofReader{small}, int64(len(small))))
+	// One that breaks the rules of io.ReaderAt, reads less than it was asked for and tells no
+	// reason, makes no trouble either.
+	err := readAll(t, shortReader{small}, int64(len(small)))
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
 type eofReader struct{ data []byte }
 
 func (r eofReader) ReadAt(p []byte, offset int64) (int, error) {
 	return copy(p, r.data[offset:]), io.EOF
-}
-
-// A reader that breaks the rules of io.ReaderAt, reads less than it was asked for and tells no
-// reason, makes no trouble either.
-func TestShortReads(t *testing.T) {
-	file, _ := writeTable(t, tableOptions{}, plainKeys("a")...)
-	err := readAll(t, shortReader{file}, int64(len(file)))
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
 type shortReader struct{ data []byte }
@@ -199,7 +180,7 @@ func readAll(t testing.TB, r io.ReaderAt, size int64) error {
 }
 
 func TestTableMisuse(t *testing.T) {
-	file, w := writeTable(t, tableOptions{policy: exact{t}}, plainKeys("a", "b")...)
+	file, _ := writeTable(t, tableOptions{policy: exact{t}}, plainKeys("a", "b")...)
 	open := func(opts ...sstable.TableOption) (*sstable.Table, error) {
 		return sstable.OpenTable(bytes.NewReader(file), int64(len(file)), opts...)
 	}
@@ -211,39 +192,11 @@ func TestTableMisuse(t *testing.T) {
 	}
 	table, err := open()
 	require.NoError(t, err)
-	_, err = table.Filter(nil)
-	require.ErrorContains(t, err, "policy.NewBloom")
-	_, err = table.OpenFilter(table.Filters()[0], nil)
-	require.ErrorContains(t, err, "policy.NewBloom")
+	for _, p := range []policy.Policy{nil, &policy.Bloom{}} {
+		_, err = table.Filter(p)
+		require.Equal(t, policy.Check(p), err)
+		_, err = table.OpenFilter(table.Filters()[0], p)
+		require.Equal(t, policy.Check(p), err)
+	}
 
-	// Handles that nobody found in the table.
-	size := uint64(len(file))
-	for _, h := range []sstable.BlockHandle{
-		{Offset: size, Length: 0}, {Offset: 0, Length: size}, {Offset: size - 48 - 4, Length: 0},
-		{Offset: 0, Length: size - 48 - 4},
-		{Offset: math.MaxUint64, Length: 1}, {Offset: 1, Length: math.MaxUint64},
-		{Offset: math.MaxUint64, Length: math.MaxUint64},
-		{Offset: 0, Length: math.MaxUint64 - 4}, {Offset: 1 << 63, Length: 1 << 63},
-		{Offset: math.MaxUint64 - 5, Length: 5},
-	} {
-		_, err := table.ReadBlock(h)
-		var corrupt *sstable.CorruptionError
-		require.ErrorAs(t, err, &corrupt, "%+v", h)
-		require.ErrorContains(t, err, "lies outside the file")
-		if h.Offset > math.MaxInt64 {
-			require.Equal(t, int64(-1), corrupt.Offset)
-			require.Regexp(t, "^table: corrupt: a block", err.Error())
-		} else {
-			require.Equal(t, int64(h.Offset), corrupt.Offset)
-		}
-		for _, err := range table.MetaEntries(h) {
-			require.ErrorAs(t, err, &corrupt)
-		}
-	}
-	// A filter block is not made of entries.
-	failed := false
-	for _, err := range table.MetaEntries(w.filterBlock) {
-		failed = err != nil
-	}
-	require.True(t, failed)
 }

@@ -67,42 +67,38 @@ func openBothWays(t *testing.T, path string, format sstable.KeyFormat,
 	}
 }
 
-// requireRebuilt makes the table's filter block anew from its keys and the offsets of its blocks,
-// and finds each key in it.
-func requireRebuilt(t *testing.T, table *sstable.Table, bits float64, f sstable.FilterEntry) {
-	require.False(t, f.Whole)
-	block, err := table.ReadBlock(f.Handle)
+// requireRebuilt builds the table's filter block anew from its keys and the offsets of its blocks,
+// finds each key in it, and returns its base_lg.
+func requireRebuilt(t *testing.T, table *sstable.Table, bits float64) int {
+	entry := table.Filters()[0]
+	require.False(t, entry.Whole)
+	p := policytest.Must(policy.NewBloom(bits, policy.WithName(entry.Policy)))
+	block, err := table.ReadBlock(entry.Handle)
 	require.NoError(t, err)
-	p := policytest.Must(policy.NewBloom(bits, policy.WithName(f.Policy)))
-	r := sstable.NewFilterBlockReader(p, block)
-	require.NoError(t, r.Validate())
-
-	b, err := sstable.NewFilterBlockBuilder(p, sstable.WithBaseLg(r.BaseLg()))
-	require.NoError(t, err)
-	b.StartBlock(0)
-	started := -1
-	for e, err := range table.Entries() {
-		require.NoError(t, err)
-		if e.Block != started {
-			started = e.Block
-			b.StartBlock(table.Block(started).Offset)
-		}
-		b.AddKey(e.Key)
-	}
-	if started >= 0 {
-		last := table.Block(started)
-		b.StartBlock(last.Offset + last.Length + 5)
-	}
-	require.True(t, bytes.Equal(block, b.Finish()), "the filter block comes out otherwise")
-
 	filter, err := table.Filter(p)
 	require.NoError(t, err)
+	baseLg := filter.Windows().BaseLg()
+	b, err := sstable.NewFilterBlockBuilder(p, sstable.WithBaseLg(baseLg))
+	require.NoError(t, err)
+	b.StartBlock(0)
+	started, end := -1, uint64(0)
 	for e, err := range table.Entries() {
 		require.NoError(t, err)
-		require.True(t, filter.MayContain(e.Key), "key %x", e.Key)
-		require.True(t, filter.MayContainAt(table.Block(e.Block).Offset, e.Key), "key %x", e.Key)
-		require.True(t, r.MayContain(table.Block(e.Block).Offset, e.Key), "key %x", e.Key)
+		h := table.Block(e.Block)
+		if e.Block != started {
+			started, end = e.Block, h.Offset+h.Length+5
+			b.StartBlock(h.Offset)
+		}
+		b.AddKey(e.Key)
+		if !filter.MayContain(e.Key) || !filter.MayContainAt(h.Offset, e.Key) {
+			t.Fatalf("the filter does not know key %x", e.Key)
+		}
 	}
+	if started >= 0 {
+		b.StartBlock(end)
+	}
+	require.True(t, bytes.Equal(block, b.Finish()), "the filter block comes out otherwise")
+	return baseLg
 }
 
 // All tables of C++ LevelDB: entries, keys, filter blocks, and the answers of its filters.
@@ -153,7 +149,7 @@ func TestGoldenLevelDB(t *testing.T) {
 					} else {
 						require.Len(t, table.Filters(), 1)
 						require.Equal(t, *g.FilterPolicy, table.Filters()[0].Policy)
-						requireRebuilt(t, table, bits, table.Filters()[0])
+						requireRebuilt(t, table, bits)
 						filters++
 					}
 
@@ -166,18 +162,17 @@ func TestGoldenLevelDB(t *testing.T) {
 					for _, p := range want.Probes {
 						switch {
 						case p.MayMatch != nil:
-							require.Equal(t, *p.MayMatch, filter.MayContain(p.Key), "key %x",
-								p.Key)
+							require.Equal(t, *p.MayMatch, filter.MayContain(p.Key), "key %x", p.Key)
 							answered++
+							continue
 						case p.Why == "no_filter":
 							require.Nil(t, filter)
-							unanswered++
 						default:
-							below := bytes.Compare(p.Key, users[0]) < 0
-							above := bytes.Compare(p.Key, users[len(users)-1]) > 0
-							require.True(t, below || above, "key %x", p.Key)
-							unanswered++
+							outside := bytes.Compare(p.Key, users[0]) < 0 ||
+								bytes.Compare(p.Key, users[len(users)-1]) > 0
+							require.True(t, outside, "key %x", p.Key)
 						}
+						unanswered++
 					}
 				})
 			})
@@ -189,7 +184,6 @@ func TestGoldenLevelDB(t *testing.T) {
 
 // All databases of goleveldb, read by its own reader too.
 func TestGoldenGoLevelDB(t *testing.T) {
-	dir := filepath.Join("..", "testdata", "goleveldb")
 	for _, c := range []struct {
 		db, policy string // "": no filter
 		bits       float64
@@ -203,42 +197,37 @@ func TestGoldenGoLevelDB(t *testing.T) {
 		{"name2_baselg13", policy.Name, 10, 13},
 		{"nofilter", "", 0, 0},
 	} {
-		t.Run(c.db, func(t *testing.T) {
-			path, format := filepath.Join(dir, c.db, "000002.ldb"), sstable.InternalKeys
-			openBothWays(t, path, format, func(t *testing.T, ours *sstable.Table, data []byte) {
-				require.Equal(t, sstable.InternalKeys, ours.Keys())
-				r, err := table.NewReader(bytes.NewReader(data), int64(len(data)),
-					storage.FileDesc{Type: storage.TypeTable, Num: 2}, nil, nil, nil)
+		path := filepath.Join("..", "testdata", "goleveldb", c.db, "000002.ldb")
+		read := func(t *testing.T, ours *sstable.Table, data []byte) {
+			require.Equal(t, sstable.InternalKeys, ours.Keys())
+			r, err := table.NewReader(bytes.NewReader(data), int64(len(data)),
+				storage.FileDesc{Type: storage.TypeTable, Num: 2}, nil, nil, nil)
+			require.NoError(t, err)
+			theirs := r.NewIterator(nil, nil)
+			defer theirs.Release()
+			entries := 0
+			for e, err := range ours.Entries() {
 				require.NoError(t, err)
-				theirs := r.NewIterator(nil, nil)
-				defer theirs.Release()
-				entries := 0
-				for e, err := range ours.Entries() {
-					require.NoError(t, err)
-					require.True(t, theirs.Next())
-					require.True(t, bytes.Equal(theirs.Key(), e.Stored), "entry %d", entries)
-					require.True(t, bytes.Equal(theirs.Key()[:len(theirs.Key())-8], e.Key),
-						"entry %d", entries)
-					require.True(t, bytes.Equal(theirs.Value(), e.Value), "entry %d", entries)
-					entries++
+				require.True(t, theirs.Next())
+				if !bytes.Equal(theirs.Key(), e.Stored) || !bytes.Equal(theirs.Value(), e.Value) ||
+					!bytes.Equal(theirs.Key()[:len(theirs.Key())-8], e.Key) {
+					t.Fatalf("entry %d is %x", entries, e.Stored)
 				}
-				require.False(t, theirs.Next())
-				require.NoError(t, theirs.Error())
-				require.Positive(t, entries)
+				entries++
+			}
+			require.False(t, theirs.Next())
+			require.NoError(t, theirs.Error())
+			require.Positive(t, entries)
 
-				if c.policy == "" {
-					require.Empty(t, ours.Filters())
-					return
-				}
-				require.Len(t, ours.Filters(), 1)
-				f := ours.Filters()[0]
-				require.Equal(t, c.policy, f.Policy)
-				requireRebuilt(t, ours, c.bits, f)
-				block, err := ours.ReadBlock(f.Handle)
-				require.NoError(t, err)
-				require.Equal(t, byte(c.baseLg), block[len(block)-1])
-			})
-		})
+			if c.policy == "" {
+				require.Empty(t, ours.Filters())
+				return
+			}
+			require.Len(t, ours.Filters(), 1)
+			require.Equal(t, c.policy, ours.Filters()[0].Policy)
+			require.Equal(t, c.baseLg, requireRebuilt(t, ours, c.bits))
+		}
+		t.Run(c.db, func(t *testing.T) { openBothWays(t, path, sstable.InternalKeys, read) })
 	}
 }
 
@@ -246,66 +235,41 @@ func TestGoldenGoLevelDB(t *testing.T) {
 // whole table.
 func TestGoldenRocksDB(t *testing.T) {
 	dir := filepath.Join("..", "testdata", "rocksdb")
-	for _, c := range []struct {
-		file   string
-		format sstable.Format
-		filter string
-	}{
-		{"fv0_full_bloom.sst", sstable.FormatLevelDB, "rocksdb.BuiltinBloomFilter"},
-		{"fv0_blockbased_legacy.sst", sstable.FormatLevelDB, "rocksdb.BuiltinBloomFilter"},
-		{"fv0_nofilter.sst", sstable.FormatLevelDB, ""},
-		{"fv2_full_bloom.sst", sstable.FormatRocksDB, ""},
-		{"fv5_full_bloom.sst", sstable.FormatRocksDB, ""},
-		{"fv5_ribbon.sst", sstable.FormatRocksDB, ""},
-		{"db/000009.sst", sstable.FormatRocksDB, ""},
+	for _, file := range []string{
+		"fv2_full_bloom.sst", "fv5_full_bloom.sst", "fv5_ribbon.sst", "db/000009.sst",
 	} {
-		t.Run(c.file, func(t *testing.T) {
-			path := filepath.Join(dir, c.file)
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
-			format, err := sstable.Identify(bytes.NewReader(data), int64(len(data)))
-			require.NoError(t, err)
-			require.Equal(t, c.format, format)
-			if format != sstable.FormatLevelDB {
-				_, err := sstable.OpenTable(bytes.NewReader(data), int64(len(data)),
-					sstable.WithFileName(path))
-				require.EqualError(t, err,
-					path+": a table in RocksDB block-based format, not in LevelDB's")
-				return
+		data, err := os.ReadFile(filepath.Join(dir, file))
+		require.NoError(t, err)
+		requireFormatError(t, string(data), "RocksDB block-based",
+			"a table in RocksDB block-based format, not in LevelDB's")
+	}
+	const name = "rocksdb.BuiltinBloomFilter"
+	for file, filter := range map[string]string{
+		"fv0_full_bloom.sst": name, "fv0_blockbased_legacy.sst": name, "fv0_nofilter.sst": "",
+	} {
+		path, keys := filepath.Join(dir, file), sstable.InternalKeys
+		openBothWays(t, path, keys, func(t *testing.T, table *sstable.Table, _ []byte) {
+			require.Equal(t, sstable.InternalKeys, table.Keys())
+			n := 0
+			for e, err := range table.Entries() {
+				require.NoError(t, err)
+				require.Equal(t, fmt.Sprintf("key%06d", 2*n), string(e.Key))
+				require.Equal(t, fmt.Sprintf("value%d", n), string(e.Value))
+				n++
 			}
-			keys := sstable.InternalKeys
-			openBothWays(t, path, keys, func(t *testing.T, table *sstable.Table, data []byte) {
-				require.Equal(t, sstable.InternalKeys, table.Keys())
-				n := 0
-				for e, err := range table.Entries() {
-					require.NoError(t, err)
-					require.Equal(t, fmt.Sprintf("key%06d", 2*n), string(e.Key))
-					require.Equal(t, fmt.Sprintf("value%d", n), string(e.Value))
-					n++
-				}
-				require.Equal(t, 500, n)
-
-				filters := table.Filters()
-				if c.filter == "" {
-					require.Empty(t, filters)
-				} else {
-					require.Len(t, filters, 1)
-					require.Equal(t, c.filter, filters[0].Policy)
-					require.True(t, filters[0].Whole)
-				}
-				properties := map[string]string{}
-				for _, m := range table.Metaindex() {
-					if m.Name == "rocksdb.properties" {
-						for e, err := range table.MetaEntries(m.Handle) {
-							require.NoError(t, err)
-							properties[string(e.Key)] = string(e.Value)
-						}
-					}
-				}
-				require.Equal(t, "leveldb.BytewiseComparator", properties["rocksdb.comparator"])
-				require.Equal(t, string(binary.AppendUvarint(nil, 500)),
-					properties["rocksdb.num.entries"])
-			})
+			require.Equal(t, 500, n)
+			if filter == "" {
+				require.Empty(t, table.Filters())
+			} else {
+				require.Len(t, table.Filters(), 1)
+				require.Equal(t, filter, table.Filters()[0].Policy)
+				require.True(t, table.Filters()[0].Whole)
+			}
+			properties, err := table.Properties()
+			require.NoError(t, err)
+			require.Equal(t, "leveldb.BytewiseComparator", properties["rocksdb.comparator"])
+			require.Equal(t, string(binary.AppendUvarint(nil, 500)),
+				properties["rocksdb.num.entries"])
 		})
 	}
 }

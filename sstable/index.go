@@ -12,15 +12,15 @@ type index struct {
 	keys    []byte // the keys one after the other
 	ends    []int  // where each ends
 
-	// sorted tells, for each format, whether the keys rise in the order of LevelDB's default
-	// comparer if they are read as that format.
+	// sorted has, for each format, whether the keys rise in the order of LevelDB's default comparer
+	// if they are of that format.
 	sorted [PlainKeys + 1]bool
 }
 
 func (x *index) len() int { return len(x.handles) }
 
-// key returns the stored key of a block: not below its last key, and below the first of the next
-// block.
+// key returns the index key of a block: not below the block's last key, and below the first key of
+// the next block.
 func (x *index) key(i int) []byte {
 	start := 0
 	if i > 0 {
@@ -64,8 +64,8 @@ func (t *Table) readIndex(h BlockHandle) error {
 	return nil
 }
 
-// find returns the first block whose index key is not below a lookup of the user key, len() if none
-// is. REQUIRES: sorted[f].
+// find returns the first block whose index key is not below a lookup of the user key, or len() if
+// there is no such block. REQUIRES: sorted[f].
 func (x *index) find(key []byte, f KeyFormat) int {
 	return sort.Search(x.len(), func(i int) bool {
 		return f.compareUser(x.key(i), key) >= 0 // a lookup sorts before all versions of its key
@@ -84,9 +84,10 @@ func (x *index) isSorted(f KeyFormat) bool {
 }
 
 // FindBlock returns the number of the data block in which a lookup of key, a user key, searches. It
-// uses the index and LevelDB's default order of keys. ok is false if the key lies beyond the last
-// block, or if the index is in another order.
+// uses the index and LevelDB's default order of keys. It returns false if the key lies beyond the
+// last block, or if the index is in another order.
 func (t *Table) FindBlock(key []byte) (block int, ok bool) {
+	t.mustBeOpen()
 	if !t.index.sorted[t.keysFound] {
 		return 0, false
 	}

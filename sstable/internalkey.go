@@ -11,17 +11,17 @@ import (
 type KeyFormat int
 
 const (
-	// AutoKeys takes the keys as internal if the table has RocksDB's properties block, which Pebble
-	// writes too, or if the keys of the index and of the first data block look internal: all have
-	// at least 8 bytes, and most can be internal, because the last 8 bytes are a deletion or a
-	// value with a sequence number above 0, and the sequence numbers of equal user keys decrease.
-	// Text cannot be internal, and of big-endian numbers only a few can; plain keys of other shapes
-	// might be mistaken. [TableFilter.MayContain] then tries the key in both formats, and answers
-	// "absent" only if both do. So a mistake never loses a key.
+	// AutoKeys finds the format. It takes the keys as internal if the table has RocksDB's
+	// properties block, which Pebble writes too, or if the keys of the index and of the first data
+	// block look internal: all have at least 8 bytes, and most can be internal, because the last 8
+	// bytes are a deletion or a value with a sequence number above 0, and the sequence numbers of
+	// equal user keys decrease. Text cannot be internal, and few big-endian numbers can; plain keys
+	// of other shapes might be mistaken. So without properties, [TableFilter.MayContain] tries the
+	// key in both formats, and answers "absent" only if both do: a mistake never loses a key.
 	AutoKeys KeyFormat = iota
-	// InternalKeys end in a trailer of 8 bytes, which filters leave out. Databases have them.
+	// InternalKeys end in a trailer of 8 bytes, which filters leave out. Databases have such keys.
 	InternalKeys
-	// PlainKeys are as they were given to a table builder without a database.
+	// PlainKeys have no trailer. A table builder without a database writes the keys it is given.
 	PlainKeys
 )
 
@@ -40,7 +40,7 @@ func (f KeyFormat) String() string {
 
 const internalTrailerLen = 8
 
-// userKey returns the part of a stored key that filters know; ok is false if it is too short.
+// userKey returns the part of a stored key that filters know; ok is false if the key is too short.
 func (f KeyFormat) userKey(stored []byte) (user []byte, ok bool) {
 	if f != InternalKeys {
 		return stored, true
@@ -51,8 +51,8 @@ func (f KeyFormat) userKey(stored []byte) (user []byte, ok bool) {
 	return stored[:len(stored)-internalTrailerLen], true
 }
 
-// compare orders stored keys as LevelDB's default comparer does: internal ones of one user key by
-// falling trailer. REQUIRES: both are of this format.
+// compare orders stored keys as LevelDB's default comparer does: internal keys with equal user keys
+// by descending trailer. REQUIRES: both are of this format.
 func (f KeyFormat) compare(a, b []byte) int {
 	userA, _ := f.userKey(a)
 	if c := f.compareUser(b, userA); c != 0 || f != InternalKeys {

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 )
 
-// An Entry is a key and its value, as they are in a block. Its memory is reused for the next one.
+// An Entry is a key of a table and its value. The next step of the iteration overwrites their
+// memory.
 type Entry struct {
 	Block  int    // the number of the data block, see Table.Block
 	Key    []byte // the user key: what filters know
@@ -14,12 +16,15 @@ type Entry struct {
 	Value  []byte
 }
 
-// Entries returns the entries of all data blocks in the order of the file. An error is the last
-// element. It reads one block at a time, compares all checksums and checks all lengths. Keys that
-// are out of order are no error, because only the database knows its comparer. But if the keys are
-// in the order of LevelDB's default comparer and the index does not fit them, an error that wraps
-// [ErrIndexOrder] follows the last entry.
+// Entries returns the entries of all data blocks in the order of the file. It reads one block at a
+// time, compares all checksums and checks all lengths.
+//
+// An iteration ends with its first error, which comes with a zero Entry; the errors are those of
+// [OpenTable]. Keys that are out of order are no error, because only the database knows its
+// comparer. But if the keys are in the order of LevelDB's default comparer and the index is not
+// consistent with them, a *[CorruptionError] that wraps [ErrIndexOrder] follows the last entry.
 func (t *Table) Entries() iter.Seq2[Entry, error] {
+	t.mustBeOpen()
 	return func(yield func(Entry, error) bool) {
 		checks := t.orderChecks()
 		for i, h := range t.index.handles {
@@ -31,7 +36,10 @@ func (t *Table) Entries() iter.Seq2[Entry, error] {
 				for j := range checks {
 					checks[j].add(i, e.key)
 				}
-				return yieldEntry(yield, Entry{i, user, e.key, e.value})
+				if !yield(Entry{i, user, e.key, e.value}, nil) {
+					return errStop
+				}
+				return nil
 			})
 			if err != nil {
 				if !errors.Is(err, errStop) {
@@ -46,25 +54,26 @@ func (t *Table) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// MetaEntries is like Entries for a block beside the data that is made of entries too, such as
-// RocksDB's properties. Its entries have no number of a block, and Key is the stored key.
-func (t *Table) MetaEntries(h BlockHandle) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		err := t.eachEntry(h, func(e *entries) error {
-			return yieldEntry(yield, Entry{-1, e.key, e.key, e.value})
-		})
-		if err != nil && !errors.Is(err, errStop) {
-			yield(Entry{}, t.fail(h.offset(), err))
-		}
+// Properties returns the properties of a table that RocksDB or Pebble wrote in LevelDB's format,
+// such as "rocksdb.comparator" and its value, and nil for a table without such a block. The errors
+// are those of [OpenTable].
+func (t *Table) Properties() (map[string]string, error) {
+	t.mustBeOpen()
+	i := slices.IndexFunc(t.metaindex, isProperties)
+	if i < 0 {
+		return nil, nil
 	}
+	properties := map[string]string{}
+	h := t.metaindex[i].handle
+	err := t.eachEntry(h, func(e *entries) error {
+		properties[string(e.key)] = string(e.value)
+		return e.checkKeys(maxKeptSharing)
+	})
+	if err != nil {
+		return nil, t.fail(h.offset(), fmt.Errorf("properties: %w", err))
+	}
+	return properties, nil
 }
 
 // errStop ends an iteration because the loop over the entries has ended.
 var errStop = errors.New("the loop has ended")
-
-func yieldEntry(yield func(Entry, error) bool, e Entry) error {
-	if !yield(e, nil) {
-		return errStop
-	}
-	return nil
-}

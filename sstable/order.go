@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// ErrIndexOrder is wrapped by the error of Table.Entries for an index that does not fit the keys,
-// although these rise in the order of LevelDB's default comparer. With that comparer the index
-// hides entries from lookups. But the keys of a small table may rise so by chance, and the index
-// may be right for another comparer.
+// ErrIndexOrder is wrapped by the last error of [Table.Entries] if the keys are in bytewise order,
+// that of LevelDB's default comparer, and the index is not consistent with them: it hides entries
+// from lookups. But the keys of a small table may be in this order by chance, and the index right
+// for another comparer.
 var ErrIndexOrder = errors.New("the index does not fit the keys")
 
 // orderError is an ErrIndexOrder with the place.
@@ -16,9 +16,9 @@ type orderError struct{ error }
 
 func (orderError) Is(target error) bool { return target == ErrIndexOrder }
 
-// An orderCheck looks for index keys that hide entries from lookups: below the last key of their
-// block, or not below the first key of the next. Only for tables whose keys rise in the order of
-// LevelDB's default comparer: with another comparer the index may well look so.
+// An orderCheck looks for index keys that hide entries from lookups: those below the last key of
+// their block, and those not below the first key of the next. It judges only tables whose keys rise
+// in the order of LevelDB's default comparer: with another comparer such an index may be right.
 type orderCheck struct {
 	index  *index
 	format KeyFormat

@@ -10,163 +10,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// compareInternal orders internal keys as LevelDB's default comparer does. Those that are too short
-// come first.
-func compareInternal(a, b []byte) int {
-	if len(a) < 8 || len(b) < 8 {
-		return cmp.Compare(min(len(a), 8), min(len(b), 8))
-	}
-	if c := bytes.Compare(a[:len(a)-8], b[:len(b)-8]); c != 0 {
-		return c
-	}
-	return -cmp.Compare(binary.LittleEndian.Uint64(a[len(a)-8:]),
-		binary.LittleEndian.Uint64(b[len(b)-8:]))
-}
-
-// An ordered table has its keys block by block, to see which of them an index hides.
-type orderedTable struct {
-	name   string
-	format sstable.KeyFormat
-	file   []byte
-	w      *tableWriter
-	blocks [][][]byte
-}
-
-func orderedTables(t testing.TB) (all []orderedTable) {
-	var versions [][]byte
-	for i, user := range []string{"", "a", "aa", "ab", "b", "ba", "c", "d"} {
-		for s := range uint64(i%3 + 1) {
-			versions = append(versions, internalKey(user, 500-s*100-uint64(i), 1))
-		}
-	}
-	for _, c := range []struct {
-		name   string
-		format sstable.KeyFormat
-		stored [][]byte
-	}{
-		{"internal", sstable.InternalKeys, internalKeys(names(17)...)},
-		{"versions", sstable.InternalKeys, versions},
-		{"plain", sstable.PlainKeys, plainKeys(names(17)...)},
-		{"plain, with the empty key", sstable.PlainKeys,
-			plainKeys("", "a", "aa", "ab", "b", "ba", "c")},
-	} {
-		for _, size := range []int{0, 60, 150} {
-			for _, short := range []bool{false, true} {
-				o := tableOptions{blockSize: size, interval: 4,
-					internal: c.format == sstable.InternalKeys, policy: exact{t}, baseLg: 5}
-				if short && o.internal {
-					o.indexKey = shortInternalIndexKey
-				} else if short {
-					o.indexKey = shortIndexKey
-				}
-				v := orderedTable{name: fmt.Sprintf("%s, blocks of %d, short index keys %v", c.name,
-					size, short), format: c.format}
-				v.file, v.w = writeTable(t, o, c.stored...)
-				v.blocks = make([][][]byte, len(v.w.dataBlocks))
-				for e, err := range openTable(t, v.file, sstable.WithKeys(c.format)).Entries() {
-					require.NoError(t, err)
-					v.blocks[e.Block] = append(v.blocks[e.Block], bytes.Clone(e.Stored))
-				}
-				all = append(all, v)
-			}
-		}
-	}
-	return all
-}
-
-// hides reports whether LevelDB's search for any of the stored keys, in the first block whose index
-// key is not below it, ends elsewhere than where the key is.
-func (v *orderedTable) hides(indexKeys [][]byte) bool {
-	compare := bytes.Compare
-	if v.format == sstable.InternalKeys {
-		compare = compareInternal
-	}
-	for block, keys := range v.blocks {
-		for _, key := range keys {
-			if slices.IndexFunc(indexKeys,
-				func(k []byte) bool { return compare(k, key) >= 0 }) != block {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // entriesError reads all entries, of which there must be n, and returns the error that comes behind
 // the last.
-func entriesError(t testing.TB, table *sstable.Table, n int) error {
+func entriesError(t testing.TB, table *sstable.Table, n int) (last error) {
 	for _, err := range table.Entries() {
-		if err != nil {
-			require.Zero(t, n, "the error comes after the last entry: %v", err)
-			return err
+		require.NoError(t, last, "the error comes last")
+		if last = err; err == nil {
+			n--
 		}
-		n--
 	}
-	require.Zero(t, n)
-	return nil
-}
-
-// Index keys that are wrong: Entries tells so if, and only if, they hide an entry from a lookup.
-func TestIndexKeys(t *testing.T) {
-	rng := policytest.Rand(t, 2)
-	for _, v := range orderedTables(t) {
-		t.Run(v.name, func(t *testing.T) {
-			entries := 0
-			for _, keys := range v.blocks {
-				entries += len(keys)
-			}
-			require.False(t, v.hides(v.w.indexKeys))
-			hidden, harmless := 0, 0
-			for range 400 {
-				keys := slices.Clone(v.w.indexKeys)
-				i := rng.Intn(len(keys))
-				switch key := bytes.Clone(keys[i]); rng.Intn(5) {
-				case 0:
-					if len(key) > 0 {
-						key[rng.Intn(len(key))] ^= 1 << rng.Intn(8)
-					}
-					keys[i] = key
-				case 1:
-					keys[i] = keys[rng.Intn(len(keys))]
-				case 2:
-					block := v.blocks[rng.Intn(len(v.blocks))]
-					keys[i] = block[rng.Intn(len(block))]
-				case 3:
-					keys[i] = key[:rng.Intn(len(key)+1)]
-				case 4:
-					keys[i] = append(key, byte(rng.Intn(256)))
-				}
-				hides := v.hides(keys)
-				if hides {
-					hidden++
-				} else {
-					harmless++
-				}
-				file := v.w.withIndex(v.file, keys)
-				for _, format := range []sstable.KeyFormat{v.format, sstable.AutoKeys} {
-					table := openTable(t, file, sstable.WithKeys(format))
-					if table.Keys() != v.format {
-						continue // among so few keys one may tip the scales
-					}
-					err := entriesError(t, table, entries)
-					require.Equal(t, hides, err != nil, "index keys %q: %v", keys, err)
-					if err != nil {
-						var corrupt *sstable.CorruptionError
-						require.ErrorAs(t, err, &corrupt)
-						require.ErrorIs(t, err, sstable.ErrIndexOrder)
-						require.Equal(t, int64(v.w.indexBlock.Offset), corrupt.Offset)
-						require.ErrorContains(t, err, "index: the key of data block")
-					}
-				}
-			}
-			require.Greater(t, hidden, 40)
-			require.Greater(t, harmless, 20)
-		})
-	}
+	require.Zero(t, n, "%v", last)
+	return last
 }
 
 // Nothing is searched in an index whose keys do not rise, or are too short for internal ones:
@@ -196,63 +53,19 @@ func TestUnsortedIndex(t *testing.T) {
 	require.False(t, filter.MayContain(nil))
 }
 
-// A data block without entries must not hide those of the next.
-func TestIndexKeyOfEmptyBlock(t *testing.T) {
-	for _, c := range []struct {
-		// keys of the blocks, of which the first, the third and the last have no entry
-		index []string
-		want  string
-	}{
-		{[]string{"", "k", "k", "m", "z"}, ""},
-		{[]string{"a", "b", "k", "m", "m"}, ""},
-		{[]string{"b", "c", "k", "m", "z"}, "index: the key of data block 0"},
-		{[]string{"a", "c", "m", "n", "z"}, "index: the key of data block 2"},
-		{[]string{"a", "c", "aa", "m", "z"}, "index: the key of data block 2"},
-		{[]string{"a", "c", "k", "m", "b"}, "index: the key of data block 4"},
-	} {
-		var file bytes.Buffer
-		w := newTableWriter(t, &file, tableOptions{blockSize: 1 << 20})
-		next := 0
-		end := func() {
-			w.endBlock()
-			w.index.add([]byte(c.index[next]), encodeHandle(w.pending))
-			w.pending.Length = 0
-			next++
-		}
-		end()
-		w.add([]byte("b"), nil)
-		end()
-		end()
-		w.add([]byte("m"), nil)
-		end()
-		end()
-		w.finish()
-		err := entriesError(t, openTable(t, file.Bytes()), 2)
-		if c.want == "" {
-			require.NoError(t, err, "%q", c.index)
-		} else {
-			require.ErrorContains(t, err, c.want, "%q", c.index)
-		}
-	}
-}
-
 // blocksTable writes one data block for each element, with these index keys.
 func blocksTable(t testing.TB, blocks [][][]byte, indexKeys [][]byte) []byte {
 	var file bytes.Buffer
-	w := newTableWriter(t, &file, tableOptions{blockSize: 1 << 20,
-		indexKey: func(_, _ []byte) []byte { return indexKeys[0] }})
-	for i, keys := range blocks {
+	w := newTableWriter(t, &file, tableOptions{blockSize: 1 << 20})
+	for _, keys := range blocks {
 		for _, key := range keys {
 			w.add(key, nil)
 		}
 		w.endBlock()
 		w.addToIndex(nil)
-		if i+1 < len(blocks) {
-			indexKeys = indexKeys[1:]
-		}
 	}
 	w.finish()
-	return file.Bytes()
+	return w.withIndex(file.Bytes(), indexKeys)
 }
 
 // An index is judged only if all keys rise in the order of the default comparer; otherwise another
@@ -261,6 +74,7 @@ func TestJudgedIndex(t *testing.T) {
 	const auto, internal, plain = sstable.AutoKeys, sstable.InternalKeys, sstable.PlainKeys
 	p := func(keys ...string) [][]byte { return plainKeys(keys...) }
 	k := internalKey
+	empty := [][][]byte{nil, p("b"), nil, p("m"), nil}
 	for _, c := range []struct {
 		name   string
 		format sstable.KeyFormat
@@ -284,6 +98,13 @@ func TestJudgedIndex(t *testing.T) {
 			[][]byte{k("", 2, 1), k("a", 1, 1)}, ""},
 		{"a first block without entries, beyond the next", internal, [][][]byte{nil,
 			{k("a", 1, 1)}}, [][]byte{k("b", 2, 1), k("a", 1, 1)}, "data block 0, "},
+		// A data block without entries must not hide those of the next.
+		{"empty blocks", plain, empty, p("", "k", "k", "m", "z"), ""},
+		{"empty blocks, equal keys", plain, empty, p("a", "b", "k", "m", "m"), ""},
+		{"the first hides b", plain, empty, p("b", "c", "k", "m", "z"), "data block 0, "},
+		{"the third hides m", plain, empty, p("a", "c", "m", "n", "z"), "data block 2, "},
+		{"the third is below b", plain, empty, p("a", "c", "aa", "m", "z"), "data block 2, "},
+		{"the last is below m", plain, empty, p("a", "c", "k", "m", "b"), "data block 4, "},
 
 		// As plain keys these rise, and the index would not fit; as what they are they fall.
 		{"internal keys, told", internal, [][][]byte{{k("a\x00", 5, 1)}, {k("a", 5, 1)}},
@@ -310,6 +131,58 @@ func TestJudgedIndex(t *testing.T) {
 			require.NoError(t, err, c.name)
 		} else {
 			require.ErrorContains(t, err, "index: the key of "+c.want, c.name)
+			require.ErrorIs(t, err, sstable.ErrIndexOrder)
+			require.ErrorAs(t, err, new(*sstable.CorruptionError))
+		}
+	}
+}
+
+// Comparers that are not LevelDB's default.
+var comparers = map[string]func(a, b string) int{
+	"reverse": func(a, b string) int { return cmp.Compare(b, a) },
+	// Chrome's IndexedDB: numbers as varints at the beginning, by their value, and then the rest.
+	"by number": func(a, b string) int {
+		x, n := binary.Uvarint([]byte(a))
+		y, m := binary.Uvarint([]byte(b))
+		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a[n:], b[m:]))
+	},
+}
+
+// Tables in the order of another comparer are no error, and no key of theirs is denied: a search by
+// the index would go astray, and so none is tried.
+func TestOtherComparers(t *testing.T) {
+	for name, compare := range comparers {
+		var users []string
+		for i := range 400 {
+			users = append(users, string(binary.AppendUvarint(nil, uint64(i*41)))+
+				fmt.Sprint(i*i*7919%1000)+"abcdefgh"[:i%8])
+		}
+		slices.SortFunc(users, compare)
+		var versions [][]byte
+		for i, user := range users {
+			versions = append(versions, internalKey(user, uint64(1000+i), 1),
+				internalKey(user, uint64(100+i), 0))
+		}
+		for format, stored := range map[sstable.KeyFormat][][]byte{
+			sstable.PlainKeys: plainKeys(users...), sstable.InternalKeys: versions,
+		} {
+			file, w := writeTable(t, tableOptions{blockSize: 300, interval: 5, policy: exact{t},
+				internal: format == sstable.InternalKeys, baseLg: 8}, stored...)
+			for _, keys := range []sstable.KeyFormat{sstable.AutoKeys, format} {
+				table := openTable(t, file, sstable.WithKeys(keys))
+				require.Equal(t, format, table.Keys())
+				requireEntries(t, table, w, stored)
+				filter, err := table.Filter(exact{t})
+				require.NoError(t, err)
+				for e := range table.Entries() {
+					require.True(t, filter.MayContain(e.Key), "%s: key %q", name, e.Key)
+					offset := table.Block(e.Block).Offset
+					require.True(t, filter.MayContainAt(offset, e.Key), "%s: key %q", name, e.Key)
+					require.False(t, filter.MayContainAt(offset, []byte("no such key")))
+					_, ok := table.FindBlock(e.Key)
+					require.False(t, ok)
+				}
+			}
 		}
 	}
 }

@@ -7,97 +7,106 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
-// A Table is an open table in LevelDB's format. It keeps the index in memory, 24 bytes and the key
-// for each data block, and no data. It is not safe for concurrent use, but several may read one
-// file. It needs no closing.
+// A Table is an open table in LevelDB's format, as [OpenTable] returns it. It keeps the index in
+// memory, 24 bytes and the key for each data block, and no data. It needs no closing.
+//
+// A Table is not safe for concurrent use, but several may read one file.
 type Table struct {
 	name      string
 	keys      KeyFormat // as asked for; AutoKeys if they are not known for sure
 	keysFound KeyFormat // what they are, or seem to be
 
 	blocks      blockReader
-	metaindex   []MetaEntry
+	metaindex   []metaEntry
 	index       index
 	indexOffset int64
 }
 
-// A MetaEntry is an entry of the metaindex: a block that is neither data nor index.
-type MetaEntry struct {
-	Name   string
-	Handle BlockHandle
+// A metaEntry is an entry of the metaindex: a block that is neither data nor index.
+type metaEntry struct {
+	name   string
+	handle BlockHandle
 }
 
-// A FilterEntry is a filter that the metaindex names.
+// A FilterEntry is a filter that a table has.
 type FilterEntry struct {
 	Policy string      // the policy's name
 	Whole  bool        // one filter for the whole table; otherwise a filter block
 	Handle BlockHandle // of the filter or the filter block
 }
 
-// A TableOption changes a setting of OpenTable.
-type TableOption func(*Table) error
-
-// WithFileName sets the name that errors give to the file.
-func WithFileName(name string) TableOption {
-	return func(t *Table) error {
-		t.name = name
-		return nil
-	}
+// A TableOption is an option of [OpenTable].
+type TableOption interface {
+	apply(*Table) error
 }
 
-// WithKeys says what the table's keys are; the default is AutoKeys.
+type tableOption func(*Table) error
+
+func (o tableOption) apply(t *Table) error { return o(t) }
+
+// WithFileName sets the name of the file in errors. The file is not opened by this name.
+func WithFileName(name string) TableOption {
+	return tableOption(func(t *Table) error {
+		t.name = name
+		return nil
+	})
+}
+
+// WithKeys sets the format of the table's keys; the default is [AutoKeys].
 func WithKeys(f KeyFormat) TableOption {
-	return func(t *Table) error {
+	return tableOption(func(t *Table) error {
 		if f < AutoKeys || f > PlainKeys {
 			return fmt.Errorf("sstable: key format %d: pass AutoKeys, InternalKeys or PlainKeys",
 				int(f))
 		}
 		t.keys = f
 		return nil
-	}
+	})
 }
 
 const defaultMaxBlock = 256 << 20
 
 // WithMaxBlockSize sets how many bytes a block may have uncompressed, at least 1; the default is
-// 256 MiB. The keys of a block may add up to as many. Without such a bound a few KiB that are
-// compressed well, or whose keys share much, could take all memory and time. Blocks have 4 KiB
-// unless an engine is configured otherwise, but a long value makes a long block.
+// 256 MiB. It bounds the sum of the lengths of a block's keys too. Without such a bound a block of
+// a few KiB that compresses well, or whose keys share most of their bytes, could take all memory
+// and time. Blocks have about 4 KiB unless an engine is configured otherwise, but a value is never
+// split, so a long value makes a long block.
 func WithMaxBlockSize(bytes int64) TableOption {
-	return func(t *Table) error {
+	return tableOption(func(t *Table) error {
 		if bytes < 1 {
 			return fmt.Errorf("sstable: WithMaxBlockSize(%d): pass 1 or more", bytes)
 		}
 		t.blocks.maxBlock = uint64(min(bytes, math.MaxInt-trailerLen)) // what a slice can hold
 		return nil
-	}
+	})
 }
 
-// OpenTable opens the table of the given size that r reads; r must stay open as long as the table
-// is in use, and the file should not change. It reads the footer, the metaindex, the index and,
-// with AutoKeys, the first data block.
+// OpenTable opens the table in a file of size bytes, which r reads. While the table is in use, r
+// must stay open and the file must not change. OpenTable reads the footer, the metaindex, the index
+// and, with [AutoKeys], the first data block.
 //
-// It returns a *[FormatError] if the file does not end in LevelDB's magic number, a
-// *[CorruptionError] if bytes of it are wrong, which wraps [ErrTooLarge] or [ErrCompression] if
-// they are not wrong but cannot be read, the errors of r, or that of an option.
+// It returns
+//   - a *[FormatError] if the file does not end in LevelDB's magic number;
+//   - a *[CorruptionError] if bytes of the file are wrong; it wraps [ErrTooLarge] or
+//     [ErrCompression] if they may be right but cannot be read here;
+//   - an error that wraps that of r if r fails;
+//   - the error of an option that refuses its argument.
 func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	t := &Table{blocks: blockReader{file: r, maxBlock: defaultMaxBlock}}
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errNilOption
 		}
-		if err := opt(t); err != nil {
+		if err := opt.apply(t); err != nil {
 			return nil, err
 		}
 	}
-	magic, err := readMagic(r, size)
-	if err != nil {
-		return nil, t.fail(size-magicLen, err)
-	}
-	if magic != magicLevelDB {
-		return nil, &FormatError{t.name, formats[magic], size, magic}
+	if err := t.checkFormat(size); err != nil {
+		return nil, err
 	}
 	if size < footerLen {
 		return nil, t.fail(0, fmt.Errorf("%d bytes are too short for a footer", size))
@@ -133,6 +142,29 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	return t, nil
 }
 
+// checkFormat returns an error if the file is no table in LevelDB's format.
+func (t *Table) checkFormat(size int64) error {
+	format, number, err := magic.Of(t.blocks.file, size)
+	switch {
+	case err == io.ErrUnexpectedEOF:
+		return t.fail(size-magic.Len, err)
+	case err != nil:
+		return t.fail(size-magic.Len, &readError{err})
+	case format == magic.LevelDB:
+		return nil
+	case format == magic.Unknown:
+		return &FormatError{File: t.name, size: size, magic: number}
+	}
+	return &FormatError{File: t.name, Format: format.String()}
+}
+
+// mustBeOpen panics if t is a zero value.
+func (t *Table) mustBeOpen() {
+	if t.blocks.file == nil {
+		panic(errZeroValue)
+	}
+}
+
 // fail returns the error for a part of the file: of corruption, unless the cause is a failure to
 // read.
 func (t *Table) fail(offset int64, cause error) error {
@@ -155,7 +187,7 @@ func (t *Table) readMetaindex(h BlockHandle) error {
 		if err != nil {
 			return fmt.Errorf("%.100q: %w", e.key, err)
 		}
-		t.metaindex = append(t.metaindex, MetaEntry{string(e.key), block})
+		t.metaindex = append(t.metaindex, metaEntry{string(e.key), block})
 		return nil
 	})
 }
@@ -182,10 +214,10 @@ func (t *Table) eachEntry(h BlockHandle, f func(*entries) error) error {
 // hasProperties reports whether the table has RocksDB's properties: then its keys are internal, for
 // sure.
 func (t *Table) hasProperties() bool {
-	return slices.ContainsFunc(t.metaindex, func(e MetaEntry) bool {
-		return e.Name == "rocksdb.properties"
-	})
+	return slices.ContainsFunc(t.metaindex, isProperties)
 }
+
+func isProperties(e metaEntry) bool { return e.name == "rocksdb.properties" }
 
 // inferKeys is the rest of the rule that AutoKeys documents.
 func (t *Table) inferKeys() KeyFormat {
@@ -195,7 +227,7 @@ func (t *Table) inferKeys() KeyFormat {
 	}
 	if t.index.len() > 0 {
 		inferred.before = nil
-		// Whoever reads the block finds out if it is damaged.
+		// If the block is damaged, Entries says so.
 		_ = t.eachEntry(t.index.handles[0], func(e *entries) error {
 			inferred.add(e.key)
 			return nil
@@ -204,35 +236,42 @@ func (t *Table) inferKeys() KeyFormat {
 	return inferred.format()
 }
 
-// Keys returns the format of the keys: as WithKeys said, or what AutoKeys found, which is then
-// InternalKeys or PlainKeys.
-func (t *Table) Keys() KeyFormat { return t.keysFound }
+// Keys returns the format of the keys: the one given to [WithKeys], or the one that [AutoKeys]
+// found, which is InternalKeys or PlainKeys.
+func (t *Table) Keys() KeyFormat {
+	t.mustBeOpen()
+	return t.keysFound
+}
 
-// Metaindex returns the entries of the metaindex in their order.
-func (t *Table) Metaindex() []MetaEntry { return slices.Clone(t.metaindex) }
-
-// Filters returns the filters that the metaindex names, in its order.
+// Filters returns the filters of the table, in the order of the metaindex.
 func (t *Table) Filters() (filters []FilterEntry) {
+	t.mustBeOpen()
 	for _, e := range t.metaindex {
-		if policy, ok := strings.CutPrefix(e.Name, windowFilterPrefix); ok {
-			filters = append(filters, FilterEntry{policy, false, e.Handle})
-		} else if policy, ok := strings.CutPrefix(e.Name, wholeFilterPrefix); ok {
-			filters = append(filters, FilterEntry{policy, true, e.Handle})
+		if policy, ok := strings.CutPrefix(e.name, windowFilterPrefix); ok {
+			filters = append(filters, FilterEntry{policy, false, e.handle})
+		} else if policy, ok := strings.CutPrefix(e.name, wholeFilterPrefix); ok {
+			filters = append(filters, FilterEntry{policy, true, e.handle})
 		}
 	}
 	return filters
 }
 
 // Blocks returns the number of data blocks.
-func (t *Table) Blocks() int { return t.index.len() }
+func (t *Table) Blocks() int {
+	t.mustBeOpen()
+	return t.index.len()
+}
 
-// Block returns the handle of data block i, 0 <= i < Blocks(). Data blocks lie in the file in this
-// order.
-func (t *Table) Block(i int) BlockHandle { return t.index.handles[i] }
+// Block returns the handle of data block i, 0 <= i < Blocks(). It panics for any other i. Data
+// blocks lie in the file in this order.
+func (t *Table) Block(i int) BlockHandle {
+	t.mustBeOpen()
+	return t.index.handles[i]
+}
 
-// ReadBlock returns the contents of any block, decompressed, its checksum compared. Its errors are
-// those of OpenTable.
-func (t *Table) ReadBlock(h BlockHandle) ([]byte, error) {
+// readBlock returns the contents of any block, decompressed, its checksum compared. The contents
+// are the caller's.
+func (t *Table) readBlock(h BlockHandle) ([]byte, error) {
 	block, err := t.blocks.read(h)
 	if err != nil {
 		return nil, t.fail(h.offset(), err)

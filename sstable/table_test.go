@@ -1,7 +1,6 @@
 package sstable_test
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -18,11 +17,7 @@ func requireEntries(t testing.TB, table *sstable.Table, w *tableWriter, stored [
 		require.NoError(t, err)
 		require.Less(t, n, len(stored))
 		require.Equal(t, string(stored[n]), string(e.Stored))
-		user := stored[n]
-		if w.internal {
-			user = user[:len(user)-8]
-		}
-		require.Equal(t, string(user), string(e.Key))
+		require.Equal(t, string(w.user(stored[n])), string(e.Key))
 		require.Equal(t, fmt.Sprintf("value of %q", stored[n]), string(e.Value))
 		require.Equal(t, w.dataBlocks[e.Block], table.Block(e.Block))
 		n++
@@ -40,10 +35,7 @@ func shapes(t testing.TB) map[string]tableOptions {
 				for _, internal := range []bool{false, true} {
 					o := tableOptions{blockSize: blockSize, interval: interval,
 						compression: compression, policy: exact{t}, internal: internal,
-						indexKey: shortIndexKey}
-					if internal {
-						o.indexKey = shortInternalIndexKey
-					}
+						shortKeys: true}
 					all[fmt.Sprintf("compression %d, blocks of %d, restarts of %d, internal %v",
 						compression, blockSize, interval, internal)] = o
 				}
@@ -67,6 +59,10 @@ func TestTable(t *testing.T) {
 			for _, opts := range [][]sstable.TableOption{nil, {sstable.WithKeys(format)}} {
 				table := openTable(t, file, opts...)
 				require.Equal(t, format, table.Keys())
+				for e := range table.Entries() { // a loop can end early, and begin again
+					require.Equal(t, stored[0], e.Stored)
+					break
+				}
 				requireEntries(t, table, w, stored)
 				require.Equal(t, []sstable.MetaEntry{{Name: "filter.test.Exact",
 					Handle: w.filterBlock}}, table.Metaindex())
@@ -110,41 +106,23 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// An Entries loop can end early, and begin again.
-func TestEntriesBreak(t *testing.T) {
-	stored := plainKeys(names(50)...)
-	file, w := writeTable(t, tableOptions{blockSize: 100}, stored...)
-	table := openTable(t, file)
-	for e, err := range table.Entries() {
-		require.NoError(t, err)
-		require.Equal(t, stored[0], e.Stored)
-		break
-	}
-	requireEntries(t, table, w, stored)
-}
-
 // Tables without entries, with and without a block for them, as C++ LevelDB and goleveldb write
 // them.
 func TestEmptyTable(t *testing.T) {
 	file, w := writeTable(t, tableOptions{policy: exact{t}})
-	withBlock := func() []byte { // the block has no entry, its key in the index is empty
-		var file bytes.Buffer
-		w := newTableWriter(t, &file, tableOptions{policy: exact{t}})
-		w.endBlock()
-		w.finish()
-		return file.Bytes()
-	}()
+	// The block has no entry, and its key in the index is empty.
+	withBlock := blocksTable(t, [][][]byte{nil}, [][]byte{nil})
 	for blocks, file := range [][]byte{file, withBlock} {
 		for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys,
 			sstable.PlainKeys} {
 			table := openTable(t, file, sstable.WithKeys(format))
 			require.Equal(t, blocks, table.Blocks())
-			for _, err := range table.Entries() {
-				require.Fail(t, "an entry", "%v", err)
+			require.NoError(t, entriesError(t, table, 0))
+			if blocks == 0 {
+				filter, err := table.Filter(exact{t})
+				require.NoError(t, err)
+				require.True(t, filter.MayContain([]byte("a")), "no filter is used")
 			}
-			filter, err := table.Filter(exact{t})
-			require.NoError(t, err)
-			require.True(t, filter.MayContain([]byte("a")), "no filter is asked")
 			_, ok := table.FindBlock([]byte("a"))
 			require.False(t, ok)
 		}
@@ -152,18 +130,17 @@ func TestEmptyTable(t *testing.T) {
 	require.Equal(t, sstable.BlockHandle{Offset: 0, Length: 5}, w.filterBlock)
 }
 
-// The metaindex may name any number of blocks; ReadBlock and MetaEntries read them.
+// The metaindex may name any number of blocks. Those with properties and filters are read.
 func TestMetaindex(t *testing.T) {
-	properties := blockWriter{interval: 2}
-	properties.add([]byte("rocksdb.comparator"), []byte("one"))
-	properties.add([]byte("rocksdb.num.entries"), []byte{2})
-	contents := properties.finish()
+	contents := rawBlock([]byte("rocksdb.comparator"), []byte("one"),
+		[]byte("rocksdb.num.entries"), []byte{2}).stored
 	file, w := writeTable(t, tableOptions{interval: 16, compression: snappied, policy: exact{t},
 		internal: true, meta: []metaBlock{
 			{"rocksdb.properties", contents}, {"", []byte("no name")}, {"zzz", nil},
 			{"filter.test.Exact.more", []byte("x")}, {"fullfilter.a", []byte("y")},
 			{"Filter.test.Exact", []byte("z")}, {"filter", nil}, {"filter.", nil},
 		}}, internalKeys("a", "b")...)
+	without, _ := writeTable(t, tableOptions{}, internalKeys("a", "b")...)
 	table := openTable(t, file)
 	var names []string
 	for _, m := range table.Metaindex() {
@@ -178,26 +155,21 @@ func TestMetaindex(t *testing.T) {
 		{Policy: "a", Whole: true, Handle: handles[6].Handle},
 	}, table.Filters())
 
-	handles[0] = sstable.MetaEntry{} // the caller's copy
-	handles = table.Metaindex()
-	require.Equal(t, "rocksdb.properties", handles[7].Name)
 	block, err := table.ReadBlock(handles[0].Handle)
 	require.NoError(t, err)
-	require.Equal(t, "no name", string(block))
 	other, err := table.ReadBlock(handles[7].Handle)
 	require.NoError(t, err)
 	require.Equal(t, contents, other)
 	require.Equal(t, "no name", string(block), "the caller's copy")
 
-	var got []string
-	for e, err := range table.MetaEntries(handles[7].Handle) {
-		require.NoError(t, err)
-		require.Equal(t, -1, e.Block)
-		require.Equal(t, e.Stored, e.Key)
-		got = append(got, fmt.Sprintf("%s=%x", e.Key, e.Value))
-	}
-	require.Equal(t, []string{"rocksdb.comparator=6f6e65", "rocksdb.num.entries=02"}, got)
-	for range table.MetaEntries(handles[7].Handle) {
-		break
-	}
+	got, err := table.Properties()
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"rocksdb.comparator": "one", "rocksdb.num.entries": "\x02"},
+		got)
+	got, err = openTable(t, without).Properties()
+	require.NoError(t, err)
+	require.Nil(t, got)
+	damaged, _ := writeTable(t, tableOptions{meta: []metaBlock{{"rocksdb.properties", nil}}})
+	_, err = openTable(t, damaged).Properties()
+	require.ErrorContains(t, err, "sstable: corrupt at offset 0: properties: a block of 0 bytes")
 }

@@ -13,24 +13,28 @@ const (
 	wholeFilterPrefix  = "fullfilter."
 )
 
-// ErrNoFilter is the error of Table.Filter for a table that has no filter of the policy's name.
+// ErrNoFilter is wrapped by the error of [Table.Filter] for a table that has no filter of the
+// policy's name.
 var ErrNoFilter = errors.New("the table has no filter of this name")
 
-// A TableFilter asks the filters of one table. It is safe for concurrent use if the policy is.
+// A TableFilter answers lookups from a table's filters, as [Table.Filter] and [Table.OpenFilter]
+// return it. It is safe for concurrent use if the policy is.
 type TableFilter struct {
 	index   *index
-	formats []KeyFormat // formats in which a lookup is tried
+	formats []KeyFormat // in which a lookup is tried
 	policy  policy.Policy
 	whole   []byte             // the filter of the whole table
 	windows *FilterBlockReader // or the filter block, then not nil
 }
 
-// Filter reads the table's filters under the name of p. It returns an error that wraps
-// [ErrNoFilter] if there are none, and a *[CorruptionError] if they do not fit the table. An engine
-// then continues without them, as if each answered "may contain".
+// Filter reads the table's filters under the name of p. It returns the error of [policy.Check] if
+// that refuses p, an error that wraps [ErrNoFilter] if there are no such filters, a
+// *[CorruptionError] if they are damaged or do not fit the data blocks, and otherwise the errors of
+// reading. An engine that gets an error continues without the filters, as if each answered "may
+// contain".
 func (t *Table) Filter(p policy.Policy) (*TableFilter, error) {
-	if p == nil {
-		return nil, policy.Check(nil)
+	if err := policy.Check(p); err != nil {
+		return nil, err
 	}
 	for _, e := range t.Filters() {
 		if e.Policy == p.Name() {
@@ -40,12 +44,14 @@ func (t *Table) Filter(p policy.Policy) (*TableFilter, error) {
 	return nil, fmt.Errorf("%s: %w: %q", fileName(t.name), ErrNoFilter, p.Name())
 }
 
-// OpenFilter is like Filter for one of Filters(), whatever its name: p must be able to read it.
+// OpenFilter is like Filter for one of Filters(), under any name. The policy p must be able to read
+// it: all of package policy read each other's.
 func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error) {
-	if p == nil {
-		return nil, policy.Check(nil)
+	if err := policy.Check(p); err != nil {
+		return nil, err
 	}
-	block, err := t.ReadBlock(e.Handle)
+	t.mustBeOpen()
+	block, err := t.readBlock(e.Handle)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +69,10 @@ func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error)
 		f.whole = block
 		return f, nil
 	}
-	f.windows = NewFilterBlockReader(p, block)
-	if err := f.windows.Validate(); err != nil {
-		return nil, t.fail(int64(e.Handle.Offset), err)
+	f.windows = newFilterBlockReader(p, block)
+	if bad := f.windows.bad; bad != nil {
+		return nil, t.fail(int64(e.Handle.Offset),
+			fmt.Errorf("%w, at %d of the block", bad.Cause, bad.Offset))
 	}
 	if err := t.checkWindows(f.windows); err != nil {
 		return nil, t.fail(int64(e.Handle.Offset), err)
@@ -73,9 +80,9 @@ func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error)
 	return f, nil
 }
 
-// checkWindows compares the filters with the data blocks: a window has a filter if, and only if, a
-// block with keys begins in it. This fails if an offset or base_lg is wrong: filters would answer
-// for the wrong keys. Windows after the last filter do no harm.
+// checkWindows compares the filters with the data blocks: a window must have a filter if, and only
+// if, a block with keys begins in it. With a wrong offset or base_lg filters would answer for the
+// wrong keys. Windows after the last filter do no harm.
 func (t *Table) checkWindows(r *FilterBlockReader) error {
 	blocks, block := t.index.handles, 0
 	for i := range r.NumFilters() {
@@ -94,8 +101,8 @@ func (t *Table) checkWindows(r *FilterBlockReader) error {
 	return nil
 }
 
-// haveKeys reports whether any of the data blocks has keys, or cannot be read. goleveldb writes a
-// block without keys into a table without keys.
+// haveKeys reports whether any of the data blocks has keys or cannot be read. In a table without
+// keys, goleveldb writes a data block without keys.
 func (t *Table) haveKeys(blocks []BlockHandle) bool {
 	for _, h := range blocks {
 		if t.eachEntry(h, func(*entries) error { return errStop }) != nil {
@@ -106,19 +113,35 @@ func (t *Table) haveKeys(blocks []BlockHandle) bool {
 }
 
 // Windows returns the filter block, nil if there is one filter for the whole table.
-func (f *TableFilter) Windows() *FilterBlockReader { return f.windows }
+func (f *TableFilter) Windows() *FilterBlockReader {
+	f.mustBeOpen()
+	return f.windows
+}
 
-// Whole returns the filter of the whole table, nil if there is one for each window.
-func (f *TableFilter) Whole() []byte { return f.whole }
+// Whole returns the filter of the whole table, nil if there is one for each window. The caller must
+// not change it.
+func (f *TableFilter) Whole() []byte {
+	f.mustBeOpen()
+	return f.whole
+}
 
-// MayContain reports whether the table may contain key, a user key, by asking the filter that a
-// lookup asks. It is true where a lookup asks none: after the last block.
+// mustBeOpen panics if f is a zero value.
+func (f *TableFilter) mustBeOpen() {
+	if f.policy == nil {
+		panic(errZeroValue)
+	}
+}
+
+// MayContain reports whether the table may contain key, a user key. It uses the filter that an
+// engine's lookup of key uses, and returns true for a key after the last block, for which an engine
+// uses no filter.
 //
 // It finds the block as LevelDB's default comparer does, by the bytes of the keys. A table does not
 // name its comparer: if its index is in another order, every answer is true, but an index of a few
 // blocks may be in the default order by chance. So with a comparer of your own, find the block
 // yourself and call [TableFilter.MayContainAt].
 func (f *TableFilter) MayContain(key []byte) bool {
+	f.mustBeOpen()
 	if f.windows == nil {
 		return f.policy.MayContain(f.whole, key)
 	}
@@ -134,8 +157,10 @@ func (f *TableFilter) MayContain(key []byte) bool {
 	return false
 }
 
-// MayContainAt is like MayContain for a lookup that has reached the data block at this offset.
+// MayContainAt is like MayContain for a lookup that has found its data block, which begins at byte
+// blockOffset of the file.
 func (f *TableFilter) MayContainAt(blockOffset uint64, key []byte) bool {
+	f.mustBeOpen()
 	if f.windows == nil {
 		return f.policy.MayContain(f.whole, key)
 	}

@@ -1,10 +1,16 @@
 package sstable_test
 
 import (
+	"bytes"
+	"errors"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/table"
 
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
@@ -16,60 +22,38 @@ func TestFilterNames(t *testing.T) {
 	// the first is the second and a 2
 	const two, one = "filter." + policy.Name, "filter." + policy.NameGoLevelDB
 	for _, c := range []struct {
-		name  string
-		inIt  []string
+		inIt  []string // names of filters in the table
 		asked string
 		found bool
 	}{
-		{"its name", []string{two}, policy.Name, true},
-		{"its other name", []string{one}, policy.NameGoLevelDB, true},
-		{"a longer name is there", []string{two}, policy.NameGoLevelDB, false},
-		{"a shorter name is there", []string{one}, policy.Name, false},
-		{"both", []string{one, two}, policy.Name, true},
-		{"both, the other one", []string{one, two}, policy.NameGoLevelDB, true},
-		{"bytes after", []string{two + "\x00", two + " "}, policy.Name, false},
-		{"bytes before", []string{"x" + two, "my" + two, ".filter." + policy.Name}, policy.Name,
+		{[]string{two}, policy.Name, true},
+		{[]string{one}, policy.NameGoLevelDB, true},
+		{[]string{two}, policy.NameGoLevelDB, false},
+		{[]string{one}, policy.Name, false},
+		{[]string{one, two}, policy.Name, true},
+		{[]string{one, two}, policy.NameGoLevelDB, true},
+		{[]string{two + "\x00", two + " ", "x" + two, ".filter." + policy.Name}, policy.Name, false},
+		{[]string{"Filter." + policy.Name, "filter.LEVELDB.BuiltinBloomFilter2"}, policy.Name,
 			false},
-		{"upper case", []string{"Filter." + policy.Name, "filter.LEVELDB.BuiltinBloomFilter2"},
-			policy.Name, false},
-		{"without prefix", []string{policy.Name}, policy.Name, false},
-		{"the prefix twice", []string{"filter.filter." + policy.Name}, policy.Name, false},
-		{"the prefix alone", []string{"filter.", "filter"}, policy.Name, false},
-		{"no filter", []string{}, policy.Name, false},
+		{[]string{policy.Name, "filter.filter." + policy.Name, "filter.", "filter"}, policy.Name,
+			false},
+		{[]string{}, policy.Name, false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)),
-				filterAs: c.inIt}, keys...)
-			asked := policytest.Must(policy.NewBloom(20, policy.WithName(c.asked)))
-			filter, err := openTable(t, file, sstable.WithFileName("x.ldb")).Filter(asked)
-			if !c.found {
-				require.Nil(t, filter)
-				require.ErrorIs(t, err, sstable.ErrNoFilter)
-				require.EqualError(t, err,
-					`x.ldb: the table has no filter of this name: "`+c.asked+`"`)
-				return
-			}
-			require.NoError(t, err)
-			require.True(t, filter.MayContain([]byte("a")))
-			require.NotNil(t, filter.Windows())
-			require.Nil(t, filter.Whole())
-		})
+		file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)),
+			filterAs: c.inIt}, keys...)
+		asked := policytest.Must(policy.NewBloom(20, policy.WithName(c.asked)))
+		filter, err := openTable(t, file, sstable.WithFileName("x.ldb")).Filter(asked)
+		if !c.found {
+			require.Nil(t, filter)
+			require.ErrorIs(t, err, sstable.ErrNoFilter)
+			require.EqualError(t, err, `x.ldb: the table has no filter of this name: "`+c.asked+`"`)
+			continue
+		}
+		require.NoError(t, err, "%q", c.inIt)
+		require.True(t, filter.MayContain([]byte("a")))
+		require.NotNil(t, filter.Windows())
+		require.Nil(t, filter.Whole())
 	}
-}
-
-// Two names for different filters: each policy asks its own.
-func TestFiltersOfTwoPolicies(t *testing.T) {
-	other := build(newBuilder(t), []dataBlock{{0, []string{"other"}}}, 20)
-	file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)),
-		meta: []metaBlock{{"filter.test.Exact", other}}}, plainKeys("a")...)
-	table := openTable(t, file)
-	ours, err := table.Filter(policytest.Must(policy.NewBloom(10)))
-	require.NoError(t, err)
-	require.True(t, ours.MayContain([]byte("a")))
-	require.False(t, ours.MayContain([]byte("Other")))
-	theirs, err := table.Filter(exact{t})
-	require.NoError(t, err)
-	require.False(t, theirs.MayContain([]byte("a")))
 }
 
 // One filter for the whole table, as RocksDB and Pebble write it: no window, no index.
@@ -106,17 +90,13 @@ func TestWholeFilter(t *testing.T) {
 	table := openTable(t, file)
 	filter, err := table.Filter(exact{t})
 	require.NoError(t, err)
-	require.NotNil(t, filter.Windows())
 	require.Equal(t, 6, filter.Windows().BaseLg())
-	entries := table.Filters()
-	require.Equal(t, []bool{false, true}, []bool{entries[0].Whole, entries[1].Whole})
-	filter, err = table.OpenFilter(entries[1], exact{t})
-	require.NoError(t, err)
-	require.True(t, filter.MayContain([]byte("other")))
-	require.False(t, filter.MayContain([]byte(users[0])))
-	filter, err = table.OpenFilter(entries[0], exact{t})
-	require.NoError(t, err)
-	require.True(t, filter.MayContain([]byte(users[0])))
+	for i, key := range []string{users[0], "other"} {
+		filter, err = table.OpenFilter(table.Filters()[i], exact{t})
+		require.NoError(t, err)
+		require.True(t, filter.MayContain([]byte(key)))
+		require.Equal(t, i == 1, filter.Whole() != nil)
+	}
 }
 
 // A policy of any name can read a filter if the caller says which.
@@ -128,10 +108,102 @@ func TestOpenFilter(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, filter.MayContain([]byte("a")))
 
-	_, err = table.OpenFilter(sstable.FilterEntry{Handle: sstable.BlockHandle{Offset: 1 << 40,
-		Length: 7}}, policytest.Must(policy.NewBloom(10)))
-	var corrupt *sstable.CorruptionError
-	require.ErrorAs(t, err, &corrupt)
+	// Handles that are not the table's.
+	size := uint64(len(file))
+	for _, h := range []sstable.BlockHandle{
+		{Offset: size, Length: 0}, {Offset: size - 48 - 4, Length: 0}, {Length: size - 48 - 4},
+		{Offset: math.MaxUint64, Length: 1}, {Offset: 1, Length: math.MaxUint64},
+		{Offset: 1 << 63, Length: 1 << 63}, {Offset: math.MaxUint64 - 5, Length: 5},
+	} {
+		_, err = table.OpenFilter(sstable.FilterEntry{Handle: h},
+			policytest.Must(policy.NewBloom(10)))
+		var corrupt *sstable.CorruptionError
+		require.ErrorAs(t, err, &corrupt, "%+v", h)
+		require.ErrorContains(t, err, "lies outside the file")
+		if h.Offset > math.MaxInt64 {
+			require.Equal(t, int64(-1), corrupt.Offset)
+			require.Regexp(t, "^sstable: corrupt: a block", err.Error())
+		} else {
+			require.Equal(t, int64(h.Offset), corrupt.Offset)
+		}
+	}
+}
+
+// Filters where no data block begins, and data blocks whose window has an empty filter, are errors.
+func TestFiltersThatDoNotFit(t *testing.T) {
+	stored := plainKeys("a", "b", "c", "d")
+	_, w := writeTable(t, tableOptions{}, stored...)
+	var offsets []uint64
+	for _, h := range w.dataBlocks {
+		offsets = append(offsets, h.Offset)
+	}
+	require.Equal(t, []uint64{0, 29, 58, 87}, offsets)
+	for _, c := range []struct {
+		baseLg int
+		blocks []dataBlock
+		end    uint64
+		want   string
+	}{
+		{6, []dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}}, 124, ""},
+		{5, []dataBlock{{0, []string{"a", "b"}}, {58, []string{"c"}}, {87, []string{"d"}}}, 124,
+			""},
+		{6, []dataBlock{{0, []string{"a", "b", "c"}}}, 64, ""}, // fewer filters
+		{6, nil, 0, ""},
+		// Empty filters after the last block.
+		{6, []dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}}, 300, ""},
+		{6, []dataBlock{{0, []string{"a", "b", "c"}}, {87, []string{"d"}}, {200, []string{"e"}}},
+			300, "filter 3 of windows of 2^6 bytes has keys, and no data block begins there"},
+		{4, []dataBlock{{0, []string{"a"}}, {29, []string{"b"}}, {40, []string{"x"}},
+			{58, []string{"c"}}, {87, []string{"d"}}}, 124,
+			"filter 2 of windows of 2^4 bytes has keys, and no data block begins there"},
+		{4, []dataBlock{{0, []string{"a"}}, {29, []string{"b"}}, {87, []string{"d"}}}, 124,
+			"filter 3 of windows of 2^4 bytes is empty, and a data block begins at 58"},
+		{6, []dataBlock{{87, []string{"d"}}}, 124,
+			"filter 0 of windows of 2^6 bytes is empty, and a data block begins at 0"},
+		{6, []dataBlock{{0, []string{"a", "b", "c"}}}, 128,
+			"filter 1 of windows of 2^6 bytes is empty, and a data block begins at 87"},
+	} {
+		block := build(newBuilder(t, sstable.WithBaseLg(c.baseLg)), c.blocks, c.end)
+		// As a block beside the data, under the name of a filter.
+		file, w := writeTable(t, tableOptions{meta: []metaBlock{{"filter.test.Exact", block}}},
+			stored...)
+		filter, err := openTable(t, file).Filter(exact{t})
+		if c.want == "" {
+			require.NoError(t, err)
+			for _, key := range stored {
+				require.True(t, filter.MayContain(key))
+			}
+			continue
+		}
+		require.Nil(t, filter)
+		var corrupt *sstable.CorruptionError
+		require.ErrorAs(t, err, &corrupt)
+		require.Equal(t, int64(w.dataBlocks[3].Offset+w.dataBlocks[3].Length+5), corrupt.Offset)
+		require.ErrorContains(t, err, c.want)
+		require.False(t, errors.Is(err, sstable.ErrNoFilter))
+	}
+	// A malformed filter block: where it is in the file, and what is wrong in it.
+	file, _ := writeTable(t,
+		tableOptions{meta: []metaBlock{{"filter.test.Exact", []byte{1, 0, 0, 0, 11}}}}, stored...)
+	_, err := openTable(t, file).Filter(exact{t})
+	require.EqualError(t, err, "sstable: corrupt at offset 116: filter block: "+
+		"the offsets should begin at 1, beyond the end, at 0 of the block")
+}
+
+// goleveldb's table without keys has a data block all the same, and with small windows an empty
+// filter for it.
+func TestGoLevelDBTableWithoutKeys(t *testing.T) {
+	p := policytest.Must(policy.NewBloom(10))
+	for baseLg := 1; baseLg <= 11; baseLg++ {
+		var file bytes.Buffer
+		w := table.NewWriter(&file, &opt.Options{Filter: goleveldb.New(p), FilterBaseLg: baseLg},
+			nil, 0)
+		require.NoError(t, w.Close())
+		opened := openTable(t, file.Bytes())
+		require.Equal(t, 1, opened.Blocks())
+		_, err := opened.Filter(p)
+		require.NoError(t, err, "base_lg %d", baseLg)
+	}
 }
 
 // Readers of one file, and users of one filter, do not disturb each other; the race detector

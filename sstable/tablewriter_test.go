@@ -41,10 +41,9 @@ type tableOptions struct {
 	baseLg   int           // 0: 11
 	internal bool          // filters get the keys without 8 bytes at the end
 
-	indexKey func(last, next []byte) []byte // nil: last. next is nil for the last data block
-	meta     []metaBlock                    // further blocks that the metaindex names
-	// names of the filter block; nil: "filter." and the policy's
-	filterAs []string
+	shortKeys bool        // in the index, as LevelDB's default comparer makes them
+	meta      []metaBlock // further blocks that the metaindex names
+	filterAs  []string    // names of the filter block; nil: "filter." and the policy's
 }
 
 type metaBlock struct {
@@ -92,15 +91,19 @@ func (w *tableWriter) add(key, value []byte) {
 	w.data.add(key, value)
 	w.last = append(w.last[:0], key...)
 	if w.filter != nil {
-		user := key
-		if w.internal {
-			user = key[:len(key)-8]
-		}
-		w.filter.AddKey(user)
+		w.filter.AddKey(w.user(key))
 	}
 	if w.data.size() >= w.blockSize {
 		w.endBlock()
 	}
+}
+
+// user returns the part of a stored key that filters know.
+func (w *tableWriter) user(key []byte) []byte {
+	if w.internal {
+		return key[:len(key)-8]
+	}
+	return key
 }
 
 func (w *tableWriter) endBlock() {
@@ -117,8 +120,8 @@ func (w *tableWriter) addToIndex(next []byte) {
 		return
 	}
 	key := w.last
-	if w.indexKey != nil {
-		key = w.indexKey(w.last, next)
+	if w.shortKeys {
+		key = w.shortKey(next)
 	}
 	w.index.add(key, encodeHandle(w.pending))
 	w.indexKeys = append(w.indexKeys, slices.Clone(key))
@@ -206,11 +209,6 @@ func (b *blockWriter) add(key, value []byte) {
 	b.contents = appendEntry(b.contents, shared, key[shared:], value)
 	b.last = append(b.last[:0], key...)
 	b.n++
-}
-
-func (b *blockWriter) with(key, value []byte) *blockWriter {
-	b.add(key, value)
-	return b
 }
 
 func (b *blockWriter) size() int { return len(b.contents) + 4*len(b.restarts) + 4 }
@@ -340,38 +338,29 @@ func names(n int) (keys []string) {
 	return keys
 }
 
-// shortIndexKey is the shortest separator, as LevelDB's default comparer makes it, between two
-// stored keys without trailers, and the shortest successor of the last key.
-func shortIndexKey(last, next []byte) []byte {
-	for i, c := range last {
-		if next != nil && i < len(next) && c == next[i] {
-			continue
-		}
-		if next != nil && i == len(next) {
-			return last
-		}
-		if c < 0xff && (next == nil || c+1 < next[i]) {
-			return append(slices.Clone(last[:i]), c+1)
-		}
-		if next != nil {
-			return last
-		}
-	}
-	return last
-}
-
-// shortInternalIndexKey is the same for internal keys: a user key that became shorter gets the
-// trailer that sorts first.
-func shortInternalIndexKey(last, next []byte) []byte {
-	user, nextUser := last[:len(last)-8], []byte(nil)
+// shortKey returns the shortest separator, as LevelDB's default comparer makes it, between the last
+// key and the next one, and the shortest successor of the last key of the table. A user key that
+// became shorter gets the trailer that sorts first.
+func (w *tableWriter) shortKey(next []byte) []byte {
+	last := w.user(w.last)
+	limit := bytes.Repeat([]byte{0xff}, len(last)+1)
 	if next != nil {
-		nextUser = next[:len(next)-8]
+		limit = w.user(next)
 	}
-	short := shortIndexKey(user, nextUser)
-	if len(short) < len(user) {
+	same := 0
+	for same < len(last) && same < len(limit) && last[same] == limit[same] {
+		same++
+	}
+	if same == len(last) || same == len(limit) || last[same] == 0xff || last[same]+1 >= limit[same] {
+		return w.last
+	}
+	short := append(slices.Clone(last[:same]), last[same]+1)
+	if w.internal && len(short) < len(last) {
 		return internalKey(string(short), 1<<56-1, 1)
+	} else if w.internal {
+		return w.last
 	}
-	return last
+	return short
 }
 
 // openTable opens a table of which the test expects no error.

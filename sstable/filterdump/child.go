@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
 // Pebble's reader trusts bytes whose checksum is right: forged ones make it panic or read outside
@@ -46,7 +46,7 @@ func runChild(stdin io.Reader, stdout io.Writer) int {
 var childTime = time.Minute
 
 // lookInChild is look in a child process.
-func lookInChild(ctx context.Context, path string, format sstable.Format, s settings) *Result {
+func lookInChild(ctx context.Context, path string, format magic.Format, s settings) *Result {
 	unreadable := func(err error) *Result {
 		return &Result{Path: path, Status: Unreadable, Reason: err.Error()}
 	}
@@ -87,9 +87,9 @@ func lookInChild(ctx context.Context, path string, format sstable.Format, s sett
 
 // failedChild returns the result for a table that ended its child. RocksDB has features that
 // Pebble's reader does not know, so such a table of RocksDB need not be corrupt.
-func failedChild(path string, format sstable.Format, how string) *Result {
+func failedChild(path string, format magic.Format, how string) *Result {
 	r := &Result{Path: path, Status: Corrupt, Reason: "Pebble's reader " + how}
-	if format == sstable.FormatRocksDB {
+	if format == magic.RocksDB {
 		r.Status = Unsupported
 	}
 	return r

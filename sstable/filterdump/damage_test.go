@@ -56,7 +56,7 @@ func plainTable(
 	for i := range opened.Blocks() {
 		blocks = append(blocks, opened.Block(i))
 	}
-	blocks = append(blocks, opened.Metaindex()[0].Handle)
+	blocks = append(blocks, opened.Filters()[0].Handle)
 	footer := file[len(file)-48:]
 	for range 2 {
 		offset, n := binary.Uvarint(footer)
@@ -153,7 +153,7 @@ func TestDamagedRibbonFilters(t *testing.T) {
 	opened, err := sstable.OpenTable(bytes.NewReader(intact), int64(len(intact)))
 	require.NoError(t, err)
 	handle := opened.Filters()[0].Handle
-	require.Equal(t, filter, opened.Metaindex()[0].Handle)
+	require.Equal(t, filter, opened.Filters()[0].Handle)
 
 	outcomes := map[Status]int{}
 	for i := handle.Offset; i < handle.Offset+handle.Length; i++ {

@@ -1,6 +1,5 @@
 // Package blocks has what the blocks of LevelDB's tables and of Pebble's have in common: their
-// checksums, and bounds for what compressed ones can become, so that a wrong length costs no
-// memory.
+// checksums, and decompression in which a wrong length costs no memory.
 package blocks
 
 import (
@@ -11,12 +10,12 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Checksum returns the CRC-32C of b as it is stored. LevelDB masks it, since the CRC of bytes that
-// contain CRCs is a poor one.
+// Checksum returns the masked CRC-32C of b, which is what files store. LevelDB masks it, since the
+// CRC of bytes that contain CRCs is a poor one.
 func Checksum(b []byte) uint32 { return mask(crc32.Checksum(b, castagnoli)) }
 
 // FileChecksum is Checksum for n bytes of a file, with little memory. The error is that of r; if
-// the file ends early, the checksum is that of what there is.
+// the file ends early, the checksum is that of the bytes before its end.
 func FileChecksum(r io.ReaderAt, offset, n int64) (uint32, error) {
 	crc := crc32.New(castagnoli)
 	_, err := io.Copy(crc, io.NewSectionReader(r, offset, n))

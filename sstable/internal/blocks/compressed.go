@@ -7,8 +7,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// SnappyCanHold reports whether n bytes can have been compressed to so many: a copy of 64 bytes
-// takes 3.
+// SnappyCanHold reports whether a block of compressed bytes can decode to n bytes: a copy of 64
+// bytes takes 3.
 func SnappyCanHold(compressed, n int) bool {
 	const maxRatio = 22
 	return n >= 0 && n/maxRatio <= compressed
@@ -17,9 +17,16 @@ func SnappyCanHold(compressed, n int) bool {
 // A ZstdDecoder decodes zstd frames. The zero value is ready. It is not safe for concurrent use.
 type ZstdDecoder struct{ decoder *zstd.Decoder }
 
-// Decode decodes a frame that should become n bytes, into dst's memory if there is room, and else
-// into n bytes of its own. It returns an error if the frame does not become n bytes.
-func (d *ZstdDecoder) Decode(dst, frame []byte, n int) (decoded []byte, err error) {
+// Decode decodes a frame into dst's memory if there is room, and else into memory of its own. It
+// returns an error if the frame does not become the n bytes that its header promises: header is
+// that of the frame, and contents is what follows it.
+//
+// A promise of n bytes may be false, which only decoding shows: 4 bytes of a frame can stand for
+// 128 KiB. So a frame that promises much more than it has bytes gets memory in steps, as long as it
+// keeps the promise.
+func (d *ZstdDecoder) Decode(
+	dst, frame []byte, header zstd.Header, contents []byte, n int,
+) (decoded []byte, err error) {
 	if d.decoder == nil {
 		// The limit leaves no room for frames after the first, which n does not include.
 		d.decoder, err = zstd.NewReader(nil,
@@ -28,38 +35,47 @@ func (d *ZstdDecoder) Decode(dst, frame []byte, n int) (decoded []byte, err erro
 			return nil, err
 		}
 	}
-	decoded, err = d.decoder.DecodeAll(frame, slices.Grow(dst[:0], n)[:0:n])
+	const (
+		plenty = 512 << 10
+		block  = 128 << 10 // the most that the next block of a frame can add
+	)
+	room := min(n, max(plenty, 2*len(frame), cap(dst)))
+	if room < n {
+		short, err := withoutLength(header, contents)
+		if err != nil {
+			return nil, err
+		}
+		for ; room < n; room += min(room, n-room) {
+			dst = slices.Grow(dst[:0], room)
+			decoded, err = d.decoder.DecodeAll(short, dst[:0:room])
+			// The decoder has several errors for a lack of room.
+			if full := err != nil && len(decoded) > room-block; !full {
+				return nil, wrongLength(len(decoded), n)
+			}
+		}
+	}
+	dst = slices.Grow(dst[:0], n)
+	decoded, err = d.decoder.DecodeAll(frame, dst[:0:n])
 	if err == nil && len(decoded) != n {
-		err = fmt.Errorf("%d bytes instead of %d", len(decoded), n)
+		err = wrongLength(len(decoded), n)
 	}
 	return decoded, err
 }
 
-// MaxZstd returns the most that a zstd frame can become, by the headers of its blocks (RFC 8878,
-// section 3.1.1.2); frame is without its own header. A length that promises more is wrong, and nothing is allocated for it. One
-// number for all frames would not do: a byte that is repeated 128 Ki times takes 4 bytes.
-func MaxZstd(frame []byte) (n uint64) {
-	const (
-		headerLen   = 3
-		repeated    = 1 // a single byte, as often as the size says
-		compressed  = 2
-		maxContents = 128 << 10 // of a block
-	)
-	for len(frame) >= headerLen {
-		header := uint32(frame[0]) | uint32(frame[1])<<8 | uint32(frame[2])<<16
-		last, kind, size := header&1 != 0, header>>1&3, int(header>>3)
-		contents, stored := min(size, maxContents), size
-		switch kind {
-		case repeated:
-			stored = 1
-		case compressed:
-			contents = maxContents
-		}
-		n += uint64(contents)
-		if frame = frame[headerLen:]; last || stored > len(frame) {
-			break
-		}
-		frame = frame[stored:]
+func wrongLength(got, want int) error {
+	return fmt.Errorf("%d bytes instead of %d", got, want)
+}
+
+// withoutLength returns a frame whose header does not promise a length: the decoder refuses one
+// that has no room for its length, and decodes this one until its room is full.
+func withoutLength(header zstd.Header, contents []byte) ([]byte, error) {
+	if header.SingleSegment { // the window is the whole frame
+		header.WindowSize = header.FrameContentSize
 	}
-	return n
+	if header.WindowSize > zstd.MaxWindowSize {
+		return nil, zstd.ErrWindowSizeExceeded
+	}
+	header.SingleSegment, header.HasFCS, header.FrameContentSize = false, false, 0
+	frame, err := header.AppendTo(nil)
+	return append(frame, contents...), err
 }

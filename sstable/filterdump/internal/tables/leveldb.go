@@ -49,22 +49,14 @@ func (t *levelDBTable) open(path string, o Options, keys sstable.KeyFormat) (err
 // readProperties reads what RocksDB and Pebble record in tables that they write in LevelDB's
 // format.
 func (t *levelDBTable) readProperties() error {
-	for _, e := range t.table.Metaindex() {
-		if e.Name != "rocksdb.properties" {
-			continue
-		}
-		t.info.Format = "LevelDB, written by RocksDB or Pebble"
-		properties := map[string]string{}
-		for p, err := range t.table.MetaEntries(e.Handle) {
-			if err != nil {
-				return err
-			}
-			properties[string(p.Key)] = string(p.Value)
-		}
-		t.info.Comparer = properties[propComparer]
-		t.info.Unverified = unknownPrefixRule(
-			properties[propComparer], properties[propExtractor], properties[propWholeKeys])
+	properties, err := t.table.Properties()
+	if err != nil || properties == nil {
+		return err
 	}
+	t.info.Format = "LevelDB, written by RocksDB or Pebble"
+	t.info.Comparer = properties[propComparer]
+	t.info.Unverified = unknownPrefixRule(
+		properties[propComparer], properties[propExtractor], properties[propWholeKeys])
 	return nil
 }
 
@@ -174,3 +166,5 @@ func (t *levelDBTable) Close() error { return t.file.Close() }
 
 // unasked stands for the policy where only the bytes of filters are needed.
 type unasked struct{ policy.Policy }
+
+func (unasked) Name() string { return "unasked" }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
 // An UnsupportedError is a table of a known format that cannot be read here.
@@ -29,18 +30,18 @@ type Options struct {
 }
 
 // FormatOf returns the format of a file by its end. The error wraps ErrNoEnd if it is no table's.
-func FormatOf(path string) (sstable.Format, error) {
+func FormatOf(path string) (magic.Format, error) {
 	file, size, err := openFile(path)
 	if err != nil {
-		return sstable.FormatUnknown, err
+		return magic.Unknown, err
 	}
 	defer file.Close()
 	return formatOf(path, file, size)
 }
 
-func formatOf(path string, file *os.File, size int64) (sstable.Format, error) {
-	format, err := sstable.Identify(file, size)
-	if err == nil && format == sstable.FormatUnknown {
+func formatOf(path string, file *os.File, size int64) (magic.Format, error) {
+	format, _, err := magic.Of(file, size)
+	if err == nil && format == magic.Unknown {
 		err = &sstable.CorruptionError{File: path, Offset: -1, Cause: fmt.Errorf(
 			"%w: its %d bytes do not end in a magic number", ErrNoEnd, size)}
 	}
@@ -104,7 +105,7 @@ func open(path string, file *os.File, size int64, o Options) (Table, error) {
 		return nil, err
 	case NeedsPebble(format):
 		return openPebble(path, file, size, o)
-	case format != sstable.FormatLevelDB:
+	case format != magic.LevelDB:
 		return nil, &UnsupportedError{path, format.String() + " table",
 			"only block-based tables can be read"}
 	}
@@ -112,8 +113,8 @@ func open(path string, file *os.File, size int64, o Options) (Table, error) {
 }
 
 // NeedsPebble reports whether tables of a format are read with Pebble's reader.
-func NeedsPebble(f sstable.Format) bool {
-	return f == sstable.FormatRocksDB || f == sstable.FormatPebble
+func NeedsPebble(f magic.Format) bool {
+	return f == magic.RocksDB || f == magic.Pebble
 }
 
 // bytewise is the name of LevelDB's, RocksDB's and Pebble's default comparer, under which filters
