@@ -1,7 +1,7 @@
 /*
-Command filterdump tells whether the filters of a database are sound, how well they work, and what
-would work better. It reads the tables of C++ LevelDB, goleveldb and Pebble, and those of RocksDB
-that have format_version 0 or 2.
+Command filterdump tells whether the filters of a database are sound and how well they work. It
+reads the tables of C++ LevelDB, goleveldb and Pebble, and those of RocksDB that have format_version
+0 or 2.
 
 To check a database, whether it is in use or not:
 
@@ -27,25 +27,21 @@ a third of a numeric range as keys:
 	  filters      65 and 0 empty, one for every 2,048 bytes of data (base_lg 11); 4,479 bytes in
 	               all
 	  bits         10.22 per key, k = 6; 40.1 % of them set, as by 2,839 keys
-	  FPP          0.45 %, estimated from the filters alone
+	  FPP          0.45 % for random keys, estimated from the filters alone
 	  FPR          11.82 % [11.03 to 12.66] of 5,998 absent keys between the table's own
-	               0.61 % [0.55 to 0.67] of 65,536 random bytes
-	  advice       The FPR is 11.8 % between your keys and 0.61 % for random ones, because LevelDB's
-	               hash does not scatter keys that resemble each other. policy.NewBloom with
-	               policy.WithTuning lowers it for every reader of LevelDB's filters. With 10.2 bits
-	               per key it would be about 0.098 % with policy.NewRibbon (only levelbloom reads
-	               them; C++ LevelDB and goleveldb's own policy answer "may contain" to every key).
+
+	These keys suit policy.NewRibbon, whose filters only levelbloom reads, or policy.WithTuning,
+	whose filters every reader of LevelDB's reads. What that is worth: go run
+	github.com/levelbloom/levelbloom/bench@latest report -keys DIRECTORY
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
-named as a PATH or with -long, else in a line. Many tables end with their totals; the FPR there is
-the mean of the tables', weighted by their keys. The FPP is estimated from the filters, the FPR is
-measured. It is measured twice: with absent keys like the table's own, between its first and last
-key, because engines ask only about those; and with random bytes as keys. In brackets: 95 %
-confidence intervals. The advice follows from what was found in this table. With -verify, no FPR is
-measured and no advice given. Names that are not printable are written with escapes.
+named as a PATH or with -long, else in a line, with sums at the end. The FPP is estimated from the
+filters' bits: random keys have that many false positives. The FPR is measured with absent keys
+between the table's own, because engines ask only about those; in brackets is its 95 % confidence
+interval. In sums it is the mean of the tables', weighted by their keys. With -verify, no FPR is
+measured. Names that are not printable are written with escapes.
 
-To see how the filters answer for one key, probe by probe, pass -key. For large databases, -sample
-looks at only some tables. -help lists all flags.
+To see how the filters answer for one key, probe by probe, pass -key. -help lists all flags.
 
 # Exit status
 
@@ -55,7 +51,7 @@ With -verify:
 	   database has deleted or will delete, have nothing to verify
 	1  a table has a false negative, or is corrupt: the verdict begins with FAULTY
 	2  not all could be verified: a PATH or a table could not be read, is not a table, is of an
-	   unknown format, policy or encoding, is unfinished, or was left out by -sample
+	   unknown format, policy or encoding, or is unfinished
 
 Without -verify the status is 1 for the same reasons, 2 if nothing could be looked at, and 0
 otherwise. With or without, it is 2 if the flags are wrong or the report cannot be written, and 130
@@ -84,15 +80,13 @@ With -json, the report has these fields. Rates and parts are fractions, sizes ar
 do not apply are left out, except for those marked *.
 
 	verdict*      the first line of the text
+	advice        which kind of filter suits the keys, if the tables' does not
 	paths*        for each PATH:
 	  path*, note                  note says why there are no tables
 	  tables*                      number of tables by status
-	  left_out*                    tables that -sample left out
-	  policies                     number of tables by the policy's name of their filters
-	  encodings                    number of filters by encoding: "LevelDB Bloom", "LevelDB Bloom,
-	                               tuned" (with a k that LevelDB gives no filter of their size and
-	                               number of keys), "ribbon", "Pebble Bloom", "unknown"
-	  size*, entries*, keys*, filter_bytes*   sums over the tables
+	  policies, encodings          number of tables by their filters' policy, of filters by encoding
+	  size*, entries*, keys*, filter_bytes*          sums over the tables
+	  bits_per_key*, fpp_estimated*, fpr_between*    means over the tables with filters
 	tables*       for each table:
 	  path*
 	  status*, reason              sound, no filter, unverified, false negative, corrupt,
@@ -109,20 +103,17 @@ and if the table could be read:
 	                             is what the filters know: with a Split, its prefix
 	entries_without_filter       entries that no filter covers
 	key_shape                    the lengths of the keys
-	filters, empty_filters       filters with keys and without
-	saturated_filters            filters whose bits are all set
+	filters, empty_filters, saturated_filters      with keys, without, with all bits set
 	filter_bytes                 size of the filter block
 	bits_per_key, keys_per_filter
-	probes, fill                 the values of k; part of the bits that are set (ribbon filters have
-	                             neither)
-	distinct_keys_estimated, fpp_estimated   from the filters alone
-	fpr_between, fpr_random      measured: asked and passed (numbers of keys), rate, low and high
-	                             (the bounds of the interval)
-	fpr_between_unasked          why it was not measured; -verify measures neither
+	probes, fill                 the values of k; part of the bits that are set (not of ribbon)
+	distinct_keys_estimated, fpp_estimated         from the filters alone
+	fpr_between                  measured: asked and passed (numbers of keys), rate, low and high
+	fpr_between_unasked          why it was not measured
 	verified, unverified         whether all covered entries were compared; why not
-	encodings, malformed         number of filters by encoding, and by what is wrong with them
+	encodings, malformed         number of filters by encoding ("LevelDB Bloom", "LevelDB Bloom,
+	                             tuned", "ribbon", "Pebble Bloom", "unknown"), and by their fault
 	false_negatives              number of entries that their filter does not match
 	false_negative_keys          the first ten of their keys, in hexadecimal
-	advice                       sentences
 */
 package main

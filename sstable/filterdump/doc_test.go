@@ -24,6 +24,7 @@ func TestDoc(t *testing.T) {
 	require.True(t, found)
 	for _, of := range []any{
 		report{}, Summary{}, Result{}, Filter{}, analysis.Report{}, analysis.Rate{},
+		analysis.Totals{},
 	} {
 		for i := range reflect.TypeOf(of).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(of).Field(i).Tag.Get("json"), ",")

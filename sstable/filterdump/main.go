@@ -10,8 +10,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
 // The exit status. Without -verify it is exitSound too if there was something to look at, and none
@@ -37,7 +35,6 @@ func main() {
 type options struct {
 	paths  []string
 	tables settings
-	sample int
 	json   bool
 	long   bool
 }
@@ -48,16 +45,12 @@ Shows and verifies the filters in tables of LevelDB, goleveldb, Pebble and
 RocksDB. A PATH is a table file (.ldb, .sst) or a database directory, which may
 be in use. Nothing is changed.
 
-  -verify      measure no rates; exit with status 0 if all keys match their
+  -verify      measure no rate; exit with status 0 if all keys match their
                filters, 1 if a table has a false negative or is corrupt, 2 if
                something could not be read or verified
   -long        describe each table at length, however many there are
   -key K       show only how the filters answer for K: text, or 0x and hex
   -json        write the report as JSON (go doc names its fields)
-  -sample N    look at only N tables of each directory
-  -absent N    ask each table's filters about N absent keys of each sort,
-               1 to 1048576 (default 65536)
-  -seed N      seed of the absent keys (default 1)
   -bloom NAME  policy NAME has filters of LevelDB's or levelbloom's encodings;
                may be repeated
 `
@@ -69,7 +62,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.SetOutput(stderr)
 	f.Usage = func() { fmt.Fprint(stderr, usage) }
 	f.BoolVar(&o.json, "json", false, "")
-	f.BoolVar(&o.tables.Analyze.VerifyOnly, "verify", false, "")
+	f.BoolVar(&o.tables.VerifyOnly, "verify", false, "")
 	f.BoolVar(&o.long, "long", false, "")
 	f.Func("key", "", func(k string) (err error) {
 		o.tables.Key, err = parseKey(k)
@@ -79,9 +72,6 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		o.tables.Open.Bloom = append(o.tables.Open.Bloom, name)
 		return nil
 	})
-	f.IntVar(&o.sample, "sample", 0, "")
-	f.IntVar(&o.tables.Analyze.Absent, "absent", 1<<16, "")
-	f.Uint64Var(&o.tables.Analyze.Seed, "seed", 1, "")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
@@ -100,14 +90,10 @@ func (o *options) check() error {
 				printable(path))
 		}
 	}
-	switch absent := o.tables.Analyze.Absent; {
+	switch {
 	case len(o.paths) == 0:
 		return errors.New("no PATH: pass tables (.ldb, .sst) or database directories")
-	case o.sample < 0:
-		return fmt.Errorf("-sample %d: pass 1 or more, or 0 for all", o.sample)
-	case absent < 1 || absent > analysis.MaxAbsent:
-		return fmt.Errorf("-absent %d: pass 1 to %d", absent, analysis.MaxAbsent)
-	case o.tables.Key != nil && (o.json || o.tables.Analyze.VerifyOnly):
+	case o.tables.Key != nil && (o.json || o.tables.VerifyOnly):
 		return errors.New("-key stands alone: leave out -json and -verify")
 	}
 	return nil
@@ -122,10 +108,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return exitCannotRun
 	}
-	places, files := findTables(o.paths, o.sample)
-	step, stop := showProgress(stderr, len(files))
-	results, err := scan(ctx, files, o.tables, step)
-	stop()
+	places, files := findTables(o.paths)
+	results, err := scan(ctx, files, o.tables)
 	if err != nil {
 		fmt.Fprintln(stderr, "filterdump: interrupted")
 		return exitInterrupted
@@ -137,13 +121,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case o.tables.Key != nil:
 		err = report.writeKey(stdout, o.tables.Key)
 	default:
-		err = report.writeText(stdout, o.long, widthOf(stdout))
+		err = report.writeText(stdout, o.long)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "filterdump:", err)
 		return exitCannotRun
 	}
-	if o.tables.Analyze.VerifyOnly {
+	if o.tables.VerifyOnly {
 		return report.verified()
 	}
 	return report.looked(o.tables.Key != nil)

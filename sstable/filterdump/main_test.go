@@ -38,29 +38,33 @@ func filterdump(t *testing.T, args ...string) (status int, stdout, stderr string
 type document struct {
 	Verdict string `json:"verdict"`
 	Paths   []struct {
-		Path    string         `json:"path"`
-		Note    string         `json:"note"`
-		Tables  map[string]int `json:"tables"`
-		LeftOut int            `json:"left_out"`
+		Path      string         `json:"path"`
+		Note      string         `json:"note"`
+		Tables    map[string]int `json:"tables"`
+		Encodings map[string]int `json:"encodings"`
 	} `json:"paths"`
 	Tables []struct {
-		Path           string   `json:"path"`
-		Status         string   `json:"status"`
-		Reason         string   `json:"reason"`
-		Format         string   `json:"format"`
-		Policy         string   `json:"policy"`
-		Layout         string   `json:"layout"`
-		BaseLg         int      `json:"base_lg"`
-		Entries        int      `json:"entries"`
-		Filters        int      `json:"filters"`
-		Empty          int      `json:"empty_filters"`
-		FalseNegatives int      `json:"false_negatives"`
-		Lost           []string `json:"false_negative_keys"`
+		Path           string         `json:"path"`
+		Status         string         `json:"status"`
+		Reason         string         `json:"reason"`
+		Format         string         `json:"format"`
+		Policy         string         `json:"policy"`
+		Layout         string         `json:"layout"`
+		BaseLg         int            `json:"base_lg"`
+		Entries        int            `json:"entries"`
+		Filters        int            `json:"filters"`
+		Empty          int            `json:"empty_filters"`
+		FalseNegatives int            `json:"false_negatives"`
+		Lost           []string       `json:"false_negative_keys"`
+		Encodings      map[string]int `json:"encodings"`
+		Malformed      map[string]int `json:"malformed"`
+		Probes         []int          `json:"probes"`
+		Fill           float64        `json:"fill"`
 	} `json:"tables"`
 }
 
 func filterdumpJSON(t *testing.T, args ...string) (status int, d document) {
-	status, out, stderr := filterdump(t, append([]string{"-json", "-absent", "1000"}, args...)...)
+	status, out, stderr := filterdump(t, append([]string{"-json"}, args...)...)
 	require.NoError(t, json.Unmarshal([]byte(out), &d), stderr)
 	require.True(t, strings.HasPrefix(out, "{\n  \"verdict\""), "the verdict comes first")
 	return status, d
@@ -108,11 +112,12 @@ func TestGoldenDatabases(t *testing.T) {
 	}
 
 	status, d := filterdumpJSON(t, "-verify", golden("goleveldb", "name2_baselg13"),
-		golden("goleveldb", "default_snappy"))
+		golden("goleveldb", "default_snappy"), golden("goleveldb", "name2_ribbon"))
 	require.Equal(t, exitSound, status)
 	require.Equal(t, 13, d.Tables[0].BaseLg)
 	require.Equal(t, "leveldb.BuiltinBloomFilter", d.Tables[1].Policy)
 	require.Equal(t, 3300, d.Tables[1].Entries)
+	require.Equal(t, 33, d.Tables[2].Filters)
 }
 
 func TestRocksDBSamples(t *testing.T) {
@@ -163,7 +168,11 @@ func TestVerdictAndExitStatus(t *testing.T) {
 	short := write("short/000005.ldb", good[:len(good)-1])
 	notes := filepath.Dir(write("notes/install.log", []byte("hello")))
 	logOnly := filepath.Dir(write("log/000003.log", []byte("some data")))
-	noDatabase := filepath.Dir(write("none/readme.txt", []byte("hello")))
+	text := write("none/readme.txt", []byte("hello"))
+	noDatabase := filepath.Dir(text)
+	link := write("link/000001.ldb", good)
+	require.NoError(t, os.Remove(link))
+	require.NoError(t, os.Symlink("nowhere", link))
 	above := filepath.Dir(filepath.Dir(write("above/db/000005.ldb", good)))
 
 	for _, c := range []struct {
@@ -195,6 +204,14 @@ func TestVerdictAndExitStatus(t *testing.T) {
 			"no such file"},
 		{"unsupported", []string{golden("rocksdb", "fv5_ribbon.sst")}, 0, 2,
 			"1 table that cannot be read here", "format_version 5"},
+		{"not a table", []string{text}, 2, 2, "1 file without a table's end",
+			"not a table: its 5 bytes do not end in a magic number"},
+		{"sound and not a table", []string{text, sound}, 0, 2,
+			"1 table sound: all 1 entry match their filters; 1 file without a table's end", ""},
+		{"link that leads nowhere", []string{link}, 2, 2,
+			"no tables; 1 PATH could not be looked at", "no such file"},
+		{"in a directory", []string{filepath.Dir(link)}, 2, 2, "1 table unreadable",
+			"a symbolic link that leads nowhere"},
 	} {
 		status, out, stderr := filterdump(t, c.args...)
 		require.Equal(t, c.plain, status, "%s: %s", c.name, stderr)
@@ -216,9 +233,6 @@ func TestCommandLine(t *testing.T) {
 		args  []string
 	}{
 		{"no PATH", nil},
-		{"-sample", []string{"-sample", "-1", table}},
-		{"-absent", []string{"-absent", "0", table}},
-		{"-absent", []string{"-absent", "1048577", table}},
 		{"-key", []string{"-key", "0xabc", table}},
 		{"-key", []string{"-key", "0xzz", table}},
 		{"stands alone", []string{"-key", "a", "-json", table}},
@@ -243,7 +257,7 @@ func TestHelp(t *testing.T) {
 	source, err := os.ReadFile("main.go")
 	require.NoError(t, err)
 	flags := regexp.MustCompile(`\bf\.[A-Z]\w+\((?:&[\w.]+, )?"(\w+)"`).FindAllSubmatch(source, -1)
-	require.Len(t, flags, 8)
+	require.Len(t, flags, 5)
 	for _, f := range flags {
 		require.Contains(t, help, "\n  -"+string(f[1])+" ")
 	}
@@ -256,21 +270,4 @@ func TestInterrupted(t *testing.T) {
 	require.Equal(t, exitInterrupted,
 		run(ctx, []string{golden("leveldb", "tables", "one_key")}, &out, &stderr))
 	require.Empty(t, out.String())
-}
-
-// -sample takes tables from everywhere in the directory.
-func TestSample(t *testing.T) {
-	dir := golden("leveldb", "tables", "multi_level")
-	_, d := filterdumpJSON(t, "-sample", "2", dir)
-	require.Len(t, d.Tables, 2)
-	require.Equal(t, 2, d.Paths[0].LeftOut)
-	require.Contains(t, d.Verdict, "2 tables left out by -sample")
-	_, d = filterdumpJSON(t, "-sample", "4", dir)
-	require.Len(t, d.Tables, 4)
-	require.Zero(t, d.Paths[0].LeftOut)
-
-	names := strings.Split("a b c d e f g", " ")
-	require.Equal(t, []string{"d"}, evenly(names, 1))
-	require.Equal(t, []string{"b", "f"}, evenly(names, 2))
-	require.Equal(t, []string{"a", "b", "c", "d", "e", "f", "g"}, evenly(names, 7))
 }

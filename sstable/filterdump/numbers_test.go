@@ -12,15 +12,12 @@ func TestNumbers(t *testing.T) {
 	require.Equal(t, "0 tables", analysis.Count(0, "table"))
 	require.Equal(t, "1 entry", analysis.Count(1, "entry", "entries"))
 	require.Equal(t, "1,234,567 entries", analysis.Count(int64(1234567), "entry", "entries"))
-	require.Equal(t, "0.00", percent(0))
-	require.Equal(t, "0.0034", percent(0.0000341))
-	require.Equal(t, "0.10", percent(0.001))
-	require.Equal(t, "12.35", percent(0.12345))
-	require.Equal(t, "keys: none asked about; why", rateText(analysis.Rate{}, "why", "keys"))
-	require.Equal(t, "1.00 % [0.50 to 2.00] of 1,000 keys",
-		rateText(analysis.Rate{Asked: 1000, Passed: 10, Rate: 0.01, Low: 0.005, High: 0.02}, "",
-			"keys"))
-	require.Empty(t, rateColumn(analysis.Rate{}))
+	require.Equal(t, "0.00", analysis.Percent(0))
+	require.Equal(t, "0.0034", analysis.Percent(0.0000341))
+	require.Equal(t, "0.10", analysis.Percent(0.001))
+	require.Equal(t, "12.35", analysis.Percent(0.12345))
+	require.Equal(t, "1.00 % [0.50 to 2.00]",
+		analysis.Rate{Rate: 0.01, Low: 0.005, High: 0.02}.String())
 }
 
 // Filters without probes have bits and an FPP all the same; those that cannot be parsed have none.
@@ -28,16 +25,15 @@ func TestWithoutProbes(t *testing.T) {
 	fpp := 0.0039
 	r := &Result{Status: Sound, Filter: &Filter{Policy: "mine", Layout: layoutTable}}
 	r.Report = &analysis.Report{Filters: 1, Bytes: 110, BitsPerKey: 8.8, FPP: &fpp}
-	r.Random.Asked = 1000
 	text := func() string {
-		b := &textWriter{width: 96}
+		b := &textWriter{}
 		b.describe(r)
 		return b.String()
 	}
 	require.Contains(t, text(), "  bits         8.80 per key\n")
-	require.Contains(t, text(), "  FPP          0.39 %, estimated from the filters alone\n")
-	require.Equal(t, "0.39", r.row("000005.ldb")[4])
+	require.Contains(t, text(), "  FPP          0.39 % for random keys, estimated from the filters alone\n")
+	require.Equal(t, "0.39", r.row()[4])
 	r.FPP = nil
 	require.NotContains(t, text(), "FPP")
-	require.Empty(t, r.row("000005.ldb")[4])
+	require.Empty(t, r.row()[4])
 }

@@ -13,7 +13,6 @@ import (
 type place struct {
 	path      string
 	tables    []file // sorted
-	left      int    // tables that -sample left out
 	note      string // why there are no tables
 	failed    bool   // it could not be looked at
 	directory bool
@@ -25,15 +24,10 @@ type file struct {
 	inDatabase bool // found in a directory that a database has written
 }
 
-// findTables looks at the paths. Of each directory with more than sample tables, sample > 0, it
-// takes that many, evenly spread over the sorted names.
-func findTables(paths []string, sample int) (places []place, files []file) {
+// findTables looks at the paths.
+func findTables(paths []string) (places []place, files []file) {
 	for _, path := range paths {
 		p := findPlace(path)
-		if n := len(p.tables); p.directory && sample > 0 && n > sample {
-			p.left = n - sample
-			p.tables = evenly(p.tables, sample)
-		}
 		places = append(places, p)
 		files = append(files, p.tables...)
 	}
@@ -70,13 +64,4 @@ func withoutPath(err error, path string) string {
 		return p.Err.Error()
 	}
 	return strings.TrimPrefix(err.Error(), path+": ")
-}
-
-// evenly returns n of all, spread evenly. REQUIRES: 0 < n <= len(all).
-func evenly[T any](all []T, n int) []T {
-	chosen := make([]T, n)
-	for i := range chosen {
-		chosen[i] = all[int((int64(i)*2+1)*int64(len(all))/int64(2*n))]
-	}
-	return chosen
 }

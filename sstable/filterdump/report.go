@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 
@@ -12,8 +11,9 @@ import (
 // A report is the whole output, and that of -json.
 type report struct {
 	Verdict string     `json:"verdict"`
-	Paths   []*Summary `json:"paths"`  // one for each PATH
-	Tables  []*Result  `json:"tables"` // of all of them, in order
+	Paths   []*Summary `json:"paths"`            // one for each PATH
+	Tables  []*Result  `json:"tables"`           // of all of them, in order
+	Advice  string     `json:"advice,omitempty"` // which kind of filter suits the keys
 
 	total  *Summary
 	failed int // PATHs that could not be looked at
@@ -21,40 +21,15 @@ type report struct {
 
 // A Summary adds up the tables of one PATH, or of all.
 type Summary struct {
-	Path    string         `json:"path,omitempty"`
-	Note    string         `json:"note,omitempty"` // why there are no tables
-	Tables  map[Status]int `json:"tables"`         // how many came out as what
-	LeftOut int            `json:"left_out"`       // tables that -sample left out
+	Path   string         `json:"path,omitempty"`
+	Note   string         `json:"note,omitempty"` // why there are no tables
+	Tables map[Status]int `json:"tables"`         // how many came out as what
 
-	Policies    map[string]int `json:"policies,omitempty"`  // tables with filters of each name
-	Encodings   map[string]int `json:"encodings,omitempty"` // filters of each encoding
-	Size        int64          `json:"size"`                // of the tables in bytes
-	Entries     int64          `json:"entries"`
-	Keys        int64          `json:"keys"`
-	FilterBytes int64          `json:"filter_bytes"`
+	analysis.Totals
 
 	matched int64 // entries of sound tables
 	lost    int64 // entries whose filter does not match them
-	between mean  // FPR of the tables with filters, by their keys
-	random  mean
 	place   place
-}
-
-// A mean is a weighted one.
-type mean struct{ sum, weight float64 }
-
-func (m *mean) add(r analysis.Rate, weight int64) {
-	if r.Asked > 0 {
-		m.sum += r.Rate * float64(weight)
-		m.weight += float64(weight)
-	}
-}
-
-func (m mean) value() float64 {
-	if m.weight == 0 {
-		return 0
-	}
-	return m.sum / m.weight
 }
 
 // newReport combines the results of the places' tables, in their order.
@@ -68,40 +43,32 @@ func newReport(places []place, results []*Result) *report {
 			results = results[1:]
 		}
 		r.Paths = append(r.Paths, s)
-		r.total.LeftOut += p.left
 		if p.failed {
 			r.failed++
 		}
 	}
 	r.Verdict = r.verdict()
+	r.Advice = r.total.Advice()
 	return r
 }
 
 func newSummary(p place) *Summary {
 	return &Summary{
-		Path: p.path, Note: p.note, LeftOut: p.left, place: p, Tables: map[Status]int{},
-		Policies: map[string]int{}, Encodings: map[string]int{},
+		Path: p.path, Note: p.note, place: p, Tables: map[Status]int{},
 	}
 }
 
 func (s *Summary) add(r *Result) {
 	s.Tables[r.Status]++
-	s.Size += r.Size
+	policy := ""
 	if r.Filter != nil {
-		s.Policies[r.Policy]++
+		policy = r.Policy
 	}
+	s.Add(policy, r.Size, r.Report)
 	if r.Report == nil {
 		return
 	}
-	for encoding, n := range r.Encodings {
-		s.Encodings[encoding] += n
-	}
-	s.Entries += r.Entries
-	s.Keys += r.Keys
-	s.FilterBytes += r.Bytes
 	s.lost += r.FalseNegatives
-	s.between.add(r.Between, r.Keys)
-	s.random.add(r.Random, r.Keys)
 	if r.Status == Sound {
 		s.matched += r.Entries - r.Unfiltered
 	}
@@ -120,7 +87,7 @@ func (r *report) verified() int {
 	switch {
 	case r.faulty():
 		return exitFault
-	case r.failed+r.total.LeftOut+unverified > 0:
+	case r.failed+unverified > 0:
 		return exitCannotRun
 	}
 	return exitSound
@@ -149,33 +116,37 @@ func (r *report) looked(key bool) int {
 func (r *report) verdict() string {
 	n := r.total.Tables
 	var parts []string
-	say := func(number int, format string, args ...any) {
-		if number > 0 {
-			parts = append(parts, fmt.Sprintf(format, args...))
+	for _, s := range []struct {
+		status Status
+		words  string
+	}{
+		{FalseNegative, "with false negatives: " +
+			analysis.Count(r.total.lost, "entry", "entries") + " not matched by their filter"},
+		{Corrupt, "corrupt"},
+		{Sound, "sound: all " + analysis.Count(r.total.matched, "entry", "entries") +
+			" match their filters"},
+		{NoFilter, "without filters"},
+		{Unverified, "unverified"},
+		{Unsupported, "that cannot be read here"},
+		{Unreadable, "unreadable"},
+		{NotTable, "without a table's end"},
+		{Unfinished, "unfinished"},
+		{LeftOver, "left over: no manifest names it"},
+		{Vanished, "deleted by the database meanwhile"},
+	} {
+		if what := "table"; n[s.status] > 0 {
+			if s.status == NotTable {
+				what = "file"
+			}
+			parts = append(parts, analysis.Count(n[s.status], what)+" "+s.words)
 		}
 	}
-	tables := func(status Status, what string) {
-		say(n[status], "%s %s", analysis.Count(n[status], "table"), what)
-	}
-	tables(FalseNegative, "with false negatives: "+analysis.Count(r.total.lost, "entry", "entries")+
-		" not matched by their filter")
-	tables(Corrupt, "corrupt")
-	matched := analysis.Count(r.total.matched, "entry", "entries")
-	tables(Sound, "sound: all "+matched+" match their filters")
-	tables(NoFilter, "without filters")
-	tables(Unverified, "unverified")
-	tables(Unsupported, "that cannot be read here")
-	tables(Unreadable, "unreadable")
-	say(n[NotTable], "%s",
-		analysis.Count(n[NotTable], "file that is not a table", "files that are not tables"))
-	tables(Unfinished, "unfinished")
-	tables(LeftOver, "left over: no manifest names it")
-	tables(Vanished, "deleted by the database meanwhile")
-	say(r.total.LeftOut, "%s left out by -sample", analysis.Count(r.total.LeftOut, "table"))
 	if len(parts) == 0 {
 		parts = append(parts, "no tables")
 	}
-	say(r.failed, "%s could not be looked at", analysis.Count(r.failed, "PATH"))
+	if r.failed > 0 {
+		parts = append(parts, analysis.Count(r.failed, "PATH")+" could not be looked at")
+	}
 	verdict := strings.Join(parts, "; ")
 	if r.faulty() {
 		verdict = "FAULTY: " + verdict

@@ -14,14 +14,13 @@ import (
 
 // settings of the command line that concern single tables.
 type settings struct {
-	Open    tables.Options
-	Analyze analysis.Options
-	Key     []byte // not nil: explain the answers for this key instead
+	Open       tables.Options
+	VerifyOnly bool   // measure nothing
+	Key        []byte // not nil: explain the answers for this key instead
 }
 
-// scan analyzes the tables, several at once, and returns the results in their order. It calls done
-// after each table, from several goroutines.
-func scan(ctx context.Context, files []file, s settings, done func()) ([]*Result, error) {
+// scan analyzes the tables, several at once, and returns the results in their order.
+func scan(ctx context.Context, files []file, s settings) ([]*Result, error) {
 	results := make([]*Result, len(files))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
@@ -34,7 +33,6 @@ func scan(ctx context.Context, files []file, s settings, done func()) ([]*Result
 		go func() {
 			defer running.Done()
 			results[i] = scanTable(ctx, files[i], s)
-			done()
 			<-slots
 		}()
 	}
@@ -96,7 +94,7 @@ func look(ctx context.Context, path string, s settings) *Result {
 		}
 		return r
 	}
-	report, err := analysis.Analyze(ctx, t, s.Analyze)
+	report, err := analysis.Analyze(ctx, t, s.VerifyOnly)
 	if err != nil {
 		r.fail(err)
 		return r

@@ -18,12 +18,11 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
 func TestVanishedTable(t *testing.T) {
 	results, err := scan(context.Background(),
-		[]file{{path: filepath.Join(t.TempDir(), "000001.ldb")}}, settings{}, func() {})
+		[]file{{path: filepath.Join(t.TempDir(), "000001.ldb")}}, settings{})
 	require.NoError(t, err)
 	require.Equal(t, Vanished, results[0].Status)
 	r := newReport([]place{{path: "db", tables: []file{{path: results[0].Path}}}}, results)
@@ -85,7 +84,7 @@ func TestUnfinishedTable(t *testing.T) {
 		path := filepath.Join(dir, "000005.ldb")
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), nil, 0o600))
 		require.NoError(t, os.WriteFile(path, whole[:100], 0o600))
-		_, files := findTables([]string{dir}, 0)
+		_, files := findTables([]string{dir})
 		done := make(chan error, 1)
 		time.AfterFunc(100*time.Millisecond, func() { done <- then(path) })
 		require.Equal(t, want, scanTable(context.Background(), files[0], settings{}).Status)
@@ -170,7 +169,7 @@ func TestDatabaseInUse(t *testing.T) {
 			running = false
 		default:
 		}
-		status, out, stderr := filterdump(t, "-verify", "-absent", "100", dir)
+		status, out, stderr := filterdump(t, "-verify", dir)
 		require.Equal(t, exitSound, status, "%s%s", out, stderr)
 	}
 }
@@ -190,7 +189,7 @@ func TestResultsAreSmall(t *testing.T) {
 	}
 	before := heap()
 	results, err := scan(context.Background(), files,
-		settings{Analyze: analysis.Options{Absent: 1000}}, func() {})
+		settings{})
 	require.NoError(t, err)
 	grown := int64(heap()) - int64(before)
 	require.Equal(t, Sound, results[many-1].Status)

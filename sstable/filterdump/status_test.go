@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,44 +14,6 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
-
-// What is no table, what leads nowhere and what is left out was not verified; what is called faulty
-// never has the status of what is sound.
-func TestStatuses(t *testing.T) {
-	dir := t.TempDir()
-	text := filepath.Join(dir, "notes.txt")
-	require.NoError(t, os.WriteFile(text, []byte("hello\n"), 0o600))
-	link := filepath.Join(dir, "000001.ldb")
-	require.NoError(t, os.Symlink("nowhere", link))
-	sound := golden("leveldb", "tables", "multi_level")
-	faulty := filepath.Join(t.TempDir(), "000001.ldb")
-	file, blocks := smallTable(t, mustExact(t))
-	file[blocks[0].Offset] ^= 1
-	require.NoError(t, os.WriteFile(faulty, file, 0o600))
-	for _, c := range []struct {
-		plain, verify  int
-		args           []string
-		verdict, words string
-	}{
-		{2, 2, []string{text}, "1 file that is not a table",
-			"not a table: its 6 bytes do not end in a magic number"},
-		{0, 2, []string{text, sound}, "4 tables sound: all ",
-			"not a table: its 6 bytes do not end in a magic number"},
-		{2, 2, []string{dir}, "1 table unreadable", "a symbolic link that leads nowhere"},
-		{2, 2, []string{link}, "no tables; 1 PATH could not be looked at", "no such file"},
-		{0, 2, []string{"-sample", "1", sound}, "1 table sound: all ", "3 tables left out"},
-		{0, 0, []string{"-sample", "4", sound}, "4 tables sound: all ", ""},
-		{1, 1, []string{faulty}, "FAULTY: 1 table corrupt", "checksum"},
-		{1, 1, []string{faulty, sound, text}, "FAULTY: 1 table corrupt; 4 tables sound", ""},
-	} {
-		for verify, want := range map[string]int{"-verify": c.verify, "-json=false": c.plain} {
-			status, out, _ := filterdump(t, append([]string{verify}, c.args...)...)
-			require.Equal(t, want, status, "%s %v: %s", verify, c.args, out)
-			require.True(t, strings.HasPrefix(out, c.verdict), out)
-			require.Contains(t, out, c.words)
-		}
-	}
-}
 
 // A dropping policy makes filters without one key.
 type dropping struct {

@@ -4,41 +4,29 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"golang.org/x/term"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 )
 
-// widthOf returns how wide the text on w may be: as the terminal, or 96 columns.
-func widthOf(w io.Writer) int {
-	if file, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
-			return max(width, 60)
-		}
-	}
-	return 96 // so that it fits 100 with an indentation
-}
+// width is that of the text: it fits 100 columns with an indentation.
+const width = 96
 
 // A textWriter collects the report for people.
-type textWriter struct {
-	strings.Builder
-	width int
-}
+type textWriter struct{ strings.Builder }
 
 // writeText writes the verdict, then each PATH. Tables are described at length if there are few, if
 // they are named or if long is set, and otherwise in a line each.
-func (r *report) writeText(w io.Writer, long bool, width int) error {
+func (r *report) writeText(w io.Writer, long bool) error {
 	const few = 3
 	long = long || len(r.Tables) <= few
-	b := &textWriter{width: width}
+	b := &textWriter{}
 	b.wrapped("", "", r.Verdict)
 	rest := r.Tables
 	for _, s := range r.Paths {
@@ -53,24 +41,22 @@ func (r *report) writeText(w io.Writer, long bool, width int) error {
 				b.describe(t)
 			}
 		default:
-			b.heading(s)
+			fmt.Fprintf(b, "\n%s\n", printable(s.Path))
 			b.rows(results)
+			b.sums(s)
 		}
 	}
-	if !long && r.total.random.weight > 0 {
-		b.WriteString(legend)
+	if len(r.Tables) > few && (long || len(r.Paths) > 1) {
+		b.WriteString("\nall tables\n")
+		b.sums(r.total)
 	}
-	if len(r.Tables) > few {
-		b.totals(r.total)
+	if r.Advice != "" {
+		b.WriteString("\n")
+		b.wrapped("", "", r.Advice)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
-
-const legend = `
-FPP %: estimated from the filters alone. between %, random %: the FPR of absent
-keys between the table's own, and of random bytes. -long tells more.
-`
 
 // printable returns s with escapes for what is not printable, which a terminal could take for a
 // command: names from the disk can have any bytes.
@@ -90,7 +76,7 @@ func printable(s string) string {
 // wrapped writes s in lines, the first after one prefix, the others after another of the same
 // width.
 func (b *textWriter) wrapped(first, others, s string) {
-	for _, line := range strings.Split(text.WrapSoft(printable(s), b.width-len(first)), "\n") {
+	for _, line := range strings.Split(text.WrapSoft(printable(s), width-len(first)), "\n") {
 		fmt.Fprintln(b, first+strings.TrimRight(line, " ")) // WrapSoft fills lines with spaces
 		first = others
 	}
@@ -122,13 +108,14 @@ func (b *textWriter) describe(r *Result) {
 		if r.KeyShape != "" {
 			keys += ", " + r.KeyShape
 		}
+		if r.Filter != nil && r.Unfiltered > 0 {
+			keys += fmt.Sprintf("; no filter covers %s of the entries",
+				analysis.Thousands(r.Unfiltered))
+		}
 		b.line("keys", "%s", keys)
 	}
 	if r.Filter != nil {
 		b.describeFilters(r)
-	}
-	for _, advice := range r.Advice {
-		b.line("advice", "%s", advice)
 	}
 }
 
@@ -157,13 +144,19 @@ func (b *textWriter) describeFilters(r *Result) {
 	} else if r.BitsPerKey > 0 {
 		b.line("bits", "%.2f per key", r.BitsPerKey)
 	}
-	if r.FPP != nil {
-		b.line("FPP", "%s %%, estimated from the filters alone", percent(*r.FPP))
+	if r.Saturated > 0 {
+		b.line("", `%s with all bits set: "may contain" to every key`,
+			analysis.Count(r.Saturated, "filter"))
 	}
-	if r.Random.Asked > 0 {
-		b.line("FPR", "%s",
-			rateText(r.Between, r.BetweenUnasked, "absent keys between the table's own"))
-		b.line("", "%s", rateText(r.Random, "", "random bytes"))
+	if r.FPP != nil {
+		b.line("FPP", "%s %% for random keys, estimated from the filters alone", analysis.Percent(*r.FPP))
+	}
+	switch {
+	case r.Between.Asked > 0:
+		b.line("FPR", "%s of %s absent keys between the table's own",
+			r.Between, analysis.Thousands(r.Between.Asked))
+	case r.BetweenUnasked != "":
+		b.line("FPR", "not measured: %s", r.BetweenUnasked)
 	}
 }
 
@@ -190,69 +183,30 @@ func (r *Result) verification() string {
 	}
 }
 
-// heading writes what the tables of a directory have in common.
-func (b *textWriter) heading(s *Summary) {
-	left := ""
-	if s.LeftOut > 0 {
-		left = fmt.Sprintf(" (-sample left out %s)", analysis.Count(s.LeftOut, "table"))
-	}
-	fmt.Fprintf(b, "\n%s: %s, %s, %s bytes of filters%s\n",
-		printable(s.Path), analysis.Count(len(s.place.tables), "table"),
-		analysis.Count(s.Entries, "entry", "entries"), analysis.Thousands(s.FilterBytes), left)
-	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
-		fmt.Fprintf(b, "  %s in %s\n", printable(name), analysis.Count(s.Policies[name], "table"))
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Encodings)) {
-		fmt.Fprintf(b, "  %s of %s\n", analysis.Count(s.Encodings[name], "filter"), name)
-	}
-}
-
-// rows writes a line for each table, what is wrong with any, and the advice for the table with the
-// highest FPR.
+// rows writes a line for each table, and what is wrong with any.
 func (b *textWriter) rows(results []*Result) {
-	const others = 81 // columns of all but the name, at their usual width
-	rows := table.NewWriter()
-	style := table.StyleLight
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format.Header = text.FormatDefault
-	rows.SetStyle(style)
-	rows.SuppressTrailingSpaces()
-	rows.SuppressEmptyColumns()
-	rows.AppendHeader(table.Row{
-		"table", "encoding", "entries", "bits/key", "FPP %", "between %", "random %",
-		"verification"})
-	columns := []table.ColumnConfig{{Number: 1, WidthMax: max(10, b.width-others)}}
-	for number := 3; number <= 7; number++ {
-		columns = append(columns, table.ColumnConfig{
-			Number: number, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	rows.SetColumnConfigs(columns)
+	names := len("table")
 	for _, r := range results {
-		rows.AppendRow(r.row(printable(filepath.Base(r.Path))))
+		names = max(names, utf8.RuneCountInString(r.name()))
 	}
-	fmt.Fprintln(b, rows.Render())
-	var worst *Result
+	row := func(columns ...string) {
+		line := fmt.Sprintf("%-*s  %-20s  %12s  %8s  %6s  %6s  %s", names, columns[0], columns[1],
+			columns[2], columns[3], columns[4], columns[5], columns[6])
+		fmt.Fprintln(b, line)
+	}
+	row("table", "encoding", "entries", "bits/key", "FPP %", "FPR %", "verification")
+	for _, r := range results {
+		row(r.row()...)
+	}
 	for _, r := range results {
 		if r.Status != Sound && r.Status != NoFilter {
 			b.wrapped("", "  ", fmt.Sprintf("%s: %s", filepath.Base(r.Path), r.verification()))
 		}
-		if r.Report != nil && (worst == nil || r.Between.Rate > worst.Between.Rate) {
-			worst = r
-		}
-	}
-	if worst != nil && len(worst.Advice) > 0 {
-		b.wrapped("", "", fmt.Sprintf("advice for %s, where the FPR between keys is highest "+
-			"(-long has that for all):", filepath.Base(worst.Path)))
-		for _, advice := range worst.Advice {
-			b.wrapped("- ", "  ", advice)
-		}
 	}
 }
 
-// totals writes what all tables add up to.
-func (b *textWriter) totals(s *Summary) {
-	b.WriteString("\nall tables\n")
+// sums writes what tables add up to.
+func (b *textWriter) sums(s *Summary) {
 	number, statuses := 0, []string{}
 	for _, status := range slices.Sorted(maps.Keys(s.Tables)) {
 		number += s.Tables[status]
@@ -262,21 +216,26 @@ func (b *textWriter) totals(s *Summary) {
 	b.line("tables", "%s: %s", analysis.Thousands(number), strings.Join(statuses, ", "))
 	b.line("keys", "%s of %s", analysis.Count(s.Entries, "entry", "entries"),
 		analysis.Count(s.Keys, "key"))
-	without := ""
-	if n := s.Tables[NoFilter]; n > 0 {
-		without = fmt.Sprintf("; none in %s", analysis.Count(n, "table"))
+	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
+		b.line("policy", "%s in %s", name, analysis.Count(s.Policies[name], "table"))
 	}
-	b.line("filters", "%s bytes%s", analysis.Thousands(s.FilterBytes), without)
-	if s.random.weight > 0 {
-		b.line("FPR", "%s %% of absent keys between the tables' own, %s %% of random bytes; "+
-			"weighted by the tables' keys",
-			percent(s.between.value()), percent(s.random.value()))
+	filters := []string{analysis.Thousands(s.FilterBytes) + " bytes"}
+	for _, name := range slices.Sorted(maps.Keys(s.Encodings)) {
+		filters = append(filters,
+			fmt.Sprintf("%s of %s", analysis.Thousands(s.Encodings[name]), name))
+	}
+	b.line("filters", "%s", strings.Join(filters, ", "))
+	if s.Between.Asked > 0 {
+		b.line("FPR", "%s of absent keys between the tables' own, weighted by the tables' keys",
+			s.Between)
 	}
 }
 
+func (r *Result) name() string { return printable(filepath.Base(r.Path)) }
+
 // row returns the columns of a table's line.
-func (r *Result) row(name string) table.Row {
-	row := table.Row{name, "", "", "", "", "", "", string(r.Status)}
+func (r *Result) row() []string {
+	row := []string{r.name(), "", "", "", "", "", string(r.Status)}
 	if r.Report == nil {
 		return row
 	}
@@ -289,11 +248,11 @@ func (r *Result) row(name string) table.Row {
 		row[1] = r.Encoding()
 	}
 	row[3] = fmt.Sprintf("%.1f", r.BitsPerKey)
-	if r.Random.Asked > 0 {
-		row[5], row[6] = rateColumn(r.Between), rateColumn(r.Random)
-	}
 	if r.FPP != nil {
-		row[4] = percent(*r.FPP)
+		row[4] = analysis.Percent(*r.FPP)
+	}
+	if r.Between.Asked > 0 {
+		row[5] = analysis.Percent(r.Between.Rate)
 	}
 	return row
 }

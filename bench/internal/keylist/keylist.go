@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/tablekeys"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/ondisk"
 )
 
 // MaxBytes bounds the keys in memory, each with the 24 bytes of its slice. Of more keys Read takes
@@ -34,7 +34,7 @@ func read(path string, limit int) (list keys.List, sampled bool, err error) {
 	switch {
 	case info.IsDir():
 		list, sampled, err = readDirectory(path, limit)
-	case info.Mode().IsRegular() && tablekeys.IsTable(path):
+	case info.Mode().IsRegular() && ondisk.IsTable(path):
 		list, sampled, err = readTables([]string{path}, limit)
 	default:
 		list, sampled, err = readText(path, limit)
@@ -48,7 +48,7 @@ func read(path string, limit int) (list keys.List, sampled bool, err error) {
 // readDirectory reads tables in random order until the memory is full: a table's keys are
 // neighbors.
 func readDirectory(dir string, limit int) (keys.List, bool, error) {
-	tables, err := tablekeys.Find(dir)
+	tables, err := ondisk.Find(dir)
 	if err != nil {
 		return nil, false, err
 	}
@@ -60,7 +60,7 @@ func readDirectory(dir string, limit int) (keys.List, bool, error) {
 func readTables(tables []string, limit int) (keys.List, bool, error) {
 	c := collector{limit: limit}
 	for _, table := range tables {
-		err := tablekeys.Read(table, func(key []byte) error {
+		err := ondisk.Keys(table, func(key []byte) error {
 			if !c.add(key) {
 				return errFull
 			}

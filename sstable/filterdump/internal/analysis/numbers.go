@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"fmt"
+
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -24,4 +26,17 @@ func Count[N integer](n N, unit string, plural ...string) string {
 	default:
 		return Thousands(n) + " " + unit + "s"
 	}
+}
+
+// Percent writes a part of one in per cent: with two decimals, or two digits if it is small.
+func Percent(part float64) string {
+	if part > 0 && part < 0.001 {
+		return fmt.Sprintf("%.2g", 100*part)
+	}
+	return fmt.Sprintf("%.2f", 100*part)
+}
+
+// String writes a rate with its interval.
+func (r Rate) String() string {
+	return fmt.Sprintf("%s %% [%s to %s]", Percent(r.Rate), Percent(r.Low), Percent(r.High))
 }

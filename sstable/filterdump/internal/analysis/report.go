@@ -6,7 +6,7 @@ type Report struct {
 	Entries    int64  `json:"entries"`                // point entries of the table, all versions
 	Keys       int64  `json:"keys"`                   // entries whose key differs from the last
 	Unfiltered int64  `json:"entries_without_filter"` // entries that no filter covers
-	KeyShape   string `json:"key_shape,omitempty"`    // of the most frequent length
+	KeyShape   string `json:"key_shape,omitempty"`    // the keys' lengths
 
 	Filters       int     `json:"filters"`           // those with keys
 	Empty         int     `json:"empty_filters"`     // those without
@@ -23,7 +23,6 @@ type Report struct {
 
 	Between        Rate   `json:"fpr_between"` // absent keys between the table's own
 	BetweenUnasked string `json:"fpr_between_unasked,omitempty"`
-	Random         Rate   `json:"fpr_random"` // random bytes
 
 	Verified       bool           `json:"verified"`             // every covered entry was compared
 	Unverified     string         `json:"unverified,omitempty"` // why not
@@ -31,6 +30,4 @@ type Report struct {
 	Malformed      map[string]int `json:"malformed,omitempty"`  // filters by what is wrong
 	FalseNegatives int64          `json:"false_negatives"`
 	Lost           []string       `json:"false_negative_keys,omitempty"` // the first ten, in hex
-
-	Advice []string `json:"advice,omitempty"` // sentences
 }

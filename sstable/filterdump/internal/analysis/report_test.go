@@ -14,13 +14,13 @@ func TestReportIsFinite(t *testing.T) {
 	for i := range full.info.Filters.Each[0][:len(full.info.Filters.Each[0])-1] {
 		full.info.Filters.Each[0][i] = 0xff
 	}
-	r := analyze(t, full, Options{})
+	r := analyze(t, full, false)
 	require.Equal(t, 1, r.Saturated)
 	require.Zero(t, r.Distinct)
 	require.Equal(t, 1.0, *r.FPP)
 	require.Equal(t, 1.0, r.Fill)
 	for _, table := range []*fakeTable{full, wholeTable(t, nil, 10), exactTable()} {
-		_, err := json.Marshal(analyze(t, table, Options{}))
+		_, err := json.Marshal(analyze(t, table, false))
 		require.NoError(t, err)
 	}
 }
@@ -51,7 +51,7 @@ func TestReportAddsFiltersUp(t *testing.T) {
 		fpp += p
 	}
 	require.Positive(t, empty)
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.Equal(t, filters, r.Filters)
 	require.Equal(t, empty, r.Empty)
 	require.Equal(t, f.Bytes, r.Bytes)
@@ -66,5 +66,5 @@ func TestReportAddsFiltersUp(t *testing.T) {
 
 	other := windowTable(t, keys, 20, 4096, 11)
 	copy(f.Each[len(f.Each)/2:], other.info.Filters.Each[len(f.Each)/2:])
-	require.Equal(t, []int{6, 13}, analyze(t, table, Options{}).Probes)
+	require.Equal(t, []int{6, 13}, analyze(t, table, false).Probes)
 }

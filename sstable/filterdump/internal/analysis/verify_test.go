@@ -17,7 +17,7 @@ import (
 func TestVerified(t *testing.T) {
 	table := exactTable([]string{"a", "b", "b"}, []string{"c"}, []string{"d", "e"})
 	table.info.Filters.Each = append(table.info.Filters.Each, nil) // an empty window at the end
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.True(t, r.Verified)
 	require.Empty(t, r.Unverified)
 	require.Equal(t, "exact", r.Encoding())
@@ -45,7 +45,7 @@ func TestFalseNegatives(t *testing.T) {
 	each[1] = exact{}.filter(keys[9])     // in the wrong window, so all of 10 to 19 are lost
 	each[2] = append(each[2], exact{}.filter("more")...)
 
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.True(t, r.Verified, "compared they were")
 	require.EqualValues(t, 11, r.FalseNegatives)
 	var want []string
@@ -59,7 +59,7 @@ func TestFalseNegatives(t *testing.T) {
 func TestEmptyFilterLosesKeys(t *testing.T) {
 	table := exactTable([]string{"a"}, []string{"b"})
 	table.info.Filters.Each[1] = nil
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.EqualValues(t, 1, r.FalseNegatives)
 	require.Equal(t, []string{"62"}, r.Lost)
 }
@@ -67,34 +67,26 @@ func TestEmptyFilterLosesKeys(t *testing.T) {
 func TestUncoveredEntriesAreNotLost(t *testing.T) {
 	table := exactTable([]string{"a", "b"}, []string{"x", "y", "z"})
 	table.blocks[1].filter = -1
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.True(t, r.Verified)
 	require.Zero(t, r.FalseNegatives)
 	require.EqualValues(t, 5, r.Entries)
 	require.EqualValues(t, 3, r.Unfiltered)
-	require.Contains(
-		t,
-		r.Advice,
-		"3 of 5 entries are covered by no filter: lookups there read data, whether the key is "+
-			"there or not.",
-	)
 }
 
 // Filters under a name that is not known here are counted, and nothing else.
 func TestUnknownPolicy(t *testing.T) {
 	table := wholeTable(t, numbered(seeded(t, 1), "%06d", 0, 1000, 0.5).present, 10)
 	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.False(t, r.Verified)
 	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under " +
 		"another name, pass -bloom mine"
 	require.Equal(t, why, r.Unverified)
 	require.Equal(t, why, r.BetweenUnasked)
-	require.Zero(t, r.Random)
 	require.Zero(t, r.Distinct)
 	require.Equal(t, 1, r.Filters)
 	require.Empty(t, r.Encoding())
-	require.Empty(t, r.Advice)
 }
 
 func TestUnverifiedByThePrefixRule(t *testing.T) {
@@ -103,13 +95,12 @@ func TestUnverifiedByThePrefixRule(t *testing.T) {
 	table := wholeTable(t, set.present, 10)
 	table.blocks[0].keys = set.absent // the filters know other parts of the keys
 	table.info.Unverified = why
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.False(t, r.Verified)
 	require.Equal(t, why, r.Unverified)
 	require.Zero(t, r.FalseNegatives)
 	require.Equal(t, why, r.BetweenUnasked)
 	require.Zero(t, r.Between)
-	require.EqualValues(t, 65536, r.Random.Asked, "random keys need no rule")
 	require.Equal(t, "LevelDB Bloom", r.Encoding())
 	require.Equal(t, []int{6}, r.Probes)
 }
@@ -118,20 +109,15 @@ func TestNoFilter(t *testing.T) {
 	table := exactTable([]string{"a", "b"})
 	table.info.Filters = nil
 	table.blocks[0].filter = -1
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.Equal(t, &Report{
 		Entries: 2, Keys: 2, Unfiltered: 2, KeyShape: "1 byte",
 		BetweenUnasked: "the table has no filter",
-		Advice: []string{
-			"The table has no filter: every lookup in it reads data, whether the key is there " +
-				"or not.",
-		},
 	}, r)
 
 	table.blocks = nil
-	r = analyze(t, table, Options{})
+	r = analyze(t, table, false)
 	require.Zero(t, r.Entries)
-	require.Empty(t, r.Advice)
 }
 
 // Pebble's filters are read by their own encoding, with a hash of its own.
@@ -141,10 +127,9 @@ func TestPebbleBloom(t *testing.T) {
 		filters.Builtin
 	table.info.Filters.Each[0] = make([]byte, 64+5)
 	table.info.Filters.Each[0][64], table.info.Filters.Each[0][65] = 6, 1 // one line of no bits
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.EqualValues(t, 100, r.FalseNegatives)
 	require.Equal(t, "Pebble Bloom", r.Encoding())
-	require.Empty(t, r.Advice)
 }
 
 // A table that is not in bytewise order has another comparer.
@@ -152,15 +137,14 @@ func TestOtherOrder(t *testing.T) {
 	keys := numbered(seeded(t, 5), "%06d", 100, 1000, 0.5).present
 	table := wholeTable(t, keys, 10)
 	keys[500], keys[501] = keys[501], keys[500]
-	r := analyze(t, table, Options{})
+	r := analyze(t, table, false)
 	require.True(t, r.Verified)
 	require.Zero(t, r.Between)
 	require.Contains(t, r.BetweenUnasked, "not in bytewise order")
-	require.EqualValues(t, 65536, r.Random.Asked)
 }
 
 func TestNothingToAsk(t *testing.T) {
-	const none = "no key of the same shape lies between two keys where a filter is asked"
+	const none = "no key of the same length lies between two keys where a filter is asked"
 	for _, c := range []struct {
 		keys    []string
 		between string
@@ -170,20 +154,19 @@ func TestNothingToAsk(t *testing.T) {
 		{[]string{""}, none},
 		{[]string{"1", "3"}, ""},
 	} {
-		r := analyze(t, exactTable(c.keys), Options{})
+		r := analyze(t, exactTable(c.keys), false)
 		require.Equal(t, c.between, r.BetweenUnasked, "%q", c.keys)
 		require.Equal(t, c.between == "", r.Between.Asked > 0)
-		require.Zero(t, r.Between.Passed+r.Random.Passed, "exact filters let nothing pass")
+		require.Zero(t, r.Between.Passed, "exact filters let nothing pass")
 	}
 	table := exactTable()
-	r := analyze(t, table, Options{})
-	require.Zero(t, r.Random)
+	r := analyze(t, table, false)
 	require.True(t, r.Verified)
 
 	// LevelDB's reader answers "may contain" to no filter, and asks none there.
 	table = exactTable([]string{"1"}, []string{"3", "5"})
 	table.blocks[1].filter = -1
-	require.Zero(t, analyze(t, table, Options{}).Between)
+	require.Zero(t, analyze(t, table, false).Between)
 }
 
 // Keys that the table's reader cannot read are no fault of the table.
@@ -194,16 +177,15 @@ func TestUnreadableKeys(t *testing.T) {
 		mustBloom(t, 10).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")}),
 	}
 	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
-	_, err := Analyze(context.Background(), table, Options{})
+	_, err := Analyze(context.Background(), table, false)
 	require.ErrorIs(t, err, table.err, "the table does not say so itself")
 
 	table.info.Unverified = why
-	r, err := Analyze(context.Background(), table, Options{})
+	r, err := Analyze(context.Background(), table, false)
 	require.NoError(t, err)
 	require.False(t, r.Verified)
 	require.Equal(t, why, r.Unverified)
 	require.Equal(t, []int{6}, r.Probes, "the filter can be measured all the same")
 	require.Zero(t, r.Entries)
 	require.Equal(t, why, r.BetweenUnasked)
-	require.Empty(t, r.Advice)
 }

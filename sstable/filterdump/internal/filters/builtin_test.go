@@ -3,7 +3,6 @@ package filters_test
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/rand"
 	"testing"
@@ -45,22 +44,6 @@ func pebbleWrites(bitsPerKey int, keys [][]byte) []byte {
 // pebbleReads returns Pebble's own answer.
 func pebbleReads(filter, key []byte) bool {
 	return bloom.FilterPolicy(10).MayContain(sstable.TableFilter, filter, key)
-}
-
-func TestBuiltinAnswersLikePebble(t *testing.T) {
-	for _, n := range []int{1, 30, 3000} {
-		for _, bits := range []int{1, 4, 10, 50} {
-			t.Run(fmt.Sprintf("%d keys at %d bits", n, bits), func(t *testing.T) {
-				keys := pebbleKeys(t, int64(n), 2*n)
-				filter := pebbleWrites(bits, keys[:n])
-				for i, key := range keys {
-					got := filters.Builtin.MayContain(filter, key)
-					require.Equal(t, pebbleReads(filter, key), got, "key %x", key)
-					require.True(t, got || i >= n, "key %x is lost", key)
-				}
-			})
-		}
-	}
 }
 
 // parse returns the parts of a well-formed filter.
@@ -132,30 +115,6 @@ func TestBuiltinMalformed(t *testing.T) {
 	}
 }
 
-func TestBuiltinEstimate(t *testing.T) {
-	for _, bits := range []int{4, 10, 20} {
-		const n = 20000
-		keys := pebbleKeys(t, int64(bits), n)[1000:] // the short keys before would repeat
-		for i := range keys {
-			keys[i] = binary.BigEndian.AppendUint32(keys[i], uint32(i))
-		}
-		filter := pebbleWrites(bits, keys)
-		info := parse(t, filter)
-		distinct, fpp := info.Estimate()
-		require.InEpsilon(t, len(keys), distinct, 0.008)
-		if bits <= 10 { // then the probes are nearly independent
-			passed := 0
-			const absent = 100000
-			for i := range absent {
-				if pebbleReads(filter, fmt.Appendf(nil, "absent%07d", i)) {
-					passed++
-				}
-			}
-			require.InEpsilon(t, float64(passed)/absent, fpp, 0.25)
-		}
-	}
-}
-
 // Each line counts by itself.
 func TestBuiltinEstimateOfLines(t *testing.T) {
 	rng := rand.New(rand.NewSource(3))
@@ -186,26 +145,4 @@ func TestByName(t *testing.T) {
 	require.Equal(t, filters.LevelDB, filters.ByName(policy.NameGoLevelDB))
 	require.Equal(t, filters.Builtin, filters.ByName("rocksdb.BuiltinBloomFilter"))
 	require.Nil(t, filters.ByName("rocksdb.RibbonFilter"))
-}
-
-// The reader of LevelDB's names reads what package policy reads, and names what it parses.
-func TestLevelDB(t *testing.T) {
-	exact, err := policy.NewBloom(10)
-	require.NoError(t, err)
-	ribbon, err := policy.NewRibbon(10)
-	require.NoError(t, err)
-	keys := pebbleKeys(t, 6, 100)
-	for name, filter := range map[string][]byte{
-		"LevelDB Bloom": exact.AppendFilter(nil, keys),
-		"ribbon":        ribbon.AppendFilter(nil, keys),
-		"unknown":       {1, 2, 3, 0xee},
-	} {
-		encoding, _, err := filters.LevelDB.Parse(filter)
-		require.Equal(t, name, encoding)
-		require.Equal(t, name == "unknown", err != nil)
-		for _, key := range pebbleKeys(t, 7, 100) {
-			require.Equal(t, policy.MayContain(filter, key),
-				filters.LevelDB.MayContain(filter, key))
-		}
-	}
 }

@@ -1,9 +1,7 @@
 package tables_test
 
 import (
-	"bytes"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,43 +23,6 @@ import (
 // rocksDB is a directory of tables that RocksDB wrote, with the keys key000000, key000002, ...
 // key000998.
 const rocksDB = "../../../../testdata/rocksdb/"
-
-func TestRocksDB(t *testing.T) {
-	table := openTable(t, rocksDB+"fv2_full_bloom.sst", tables.Options{})
-	info := table.Info()
-	require.Equal(t, "RocksDB format_version 2", info.Format)
-	require.Equal(t, bytewise, info.Comparer)
-	require.Equal(t, "rocksdb.BuiltinBloomFilter", info.Filters.Policy)
-	require.Equal(t, filters.Builtin, info.Filters.Reader)
-	require.Empty(t, info.Unverified)
-	keys, covers := entries(t, table)
-	require.Len(t, keys, 500)
-	filter := info.Filters.Each[0]
-	passed := 0
-	for i, key := range keys {
-		require.Equal(t, fmt.Sprintf("key%06d", 2*i), key)
-		require.Zero(t, covers[i])
-		require.True(t, filters.Builtin.MayContain(filter, []byte(key)))
-		if filters.Builtin.MayContain(filter, fmt.Appendf(nil, "absent%06d", i)) {
-			passed++
-		}
-	}
-	require.Less(t, passed, 50)
-	_, parts, err := filters.Builtin.Parse(filter)
-	require.NoError(t, err)
-	distinct, _ := parts.Estimate()
-	require.InEpsilon(t, 500, distinct, 0.1)
-}
-
-func TestRocksDBUnsupported(t *testing.T) {
-	for _, name := range []string{"fv5_full_bloom.sst", "fv5_ribbon.sst", "db/000009.sst"} {
-		_, err := tables.Open(rocksDB+name, tables.Options{})
-		var unsupported *tables.UnsupportedError
-		require.ErrorAs(t, err, &unsupported)
-		require.EqualError(t, err, rocksDB+name+": RocksDB format_version 5: "+
-			"only RocksDB's format_version 0 and 2 can be read")
-	}
-}
 
 // meta is what a forged table has in its properties and in its metaindex.
 type meta struct {
@@ -209,33 +170,8 @@ func TestPebbleMalformedMeta(t *testing.T) {
 	for name, edit := range map[string]func(*meta){
 		"no properties":    func(m *meta) { m.properties = nil },
 		"empty properties": func(m *meta) { m.properties = map[string]string{} },
-		"properties beyond the file": func(m *meta) {
-			m.blocks["rocksdb.properties"] = "\xff\xff\x7f\x01"
-		},
-		"properties of 2^40 bytes": func(m *meta) {
-			m.blocks["rocksdb.properties"] = "\x00\x80\x80\x80\x80\x80\x20"
-		},
-		"properties of 2^64-2 bytes": func(m *meta) {
-			m.blocks["rocksdb.properties"] = "\x00\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"
-		},
-		"properties at 2^64-2": func(m *meta) {
-			m.blocks["rocksdb.properties"] = "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"
-		},
-		"properties of 2^63-1 bytes": func(m *meta) {
-			m.blocks["rocksdb.properties"] = "\x00\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
-		},
 		"a filter beyond the file": func(m *meta) {
 			m.blocks["fullfilter.rocksdb.BuiltinBloomFilter"] = "\x00\xff\xff\x7f"
-		},
-		"no handle":     func(m *meta) { m.blocks["x"] = "" },
-		"half a handle": func(m *meta) { m.blocks["x"] = "\x00" },
-		"a large number": func(m *meta) {
-			m.blocks["x"] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00"
-		},
-		"more than a handle":  func(m *meta) { m.blocks["x"] = "\x00\x00\x00" },
-		"a short value index": func(m *meta) { m.blocks["pebble.value_index"] = "\x00\x00" },
-		"a short index type": func(m *meta) {
-			m.properties["rocksdb.block.based.table.index.type"] = "\x00\x00\x00"
 		},
 		"a key schema": func(m *meta) {
 			m.properties["pebble.colblk.schema"] = "DefaultKeySchema(leveldb.BytewiseComparator,16)"
@@ -249,20 +185,6 @@ func TestPebbleMalformedMeta(t *testing.T) {
 	}
 	_, err := contentOf(forge(t, rocksDB+"fv2_full_bloom.sst", func(*meta) {}))
 	require.NoError(t, err, "the original is sound")
-}
-
-// Two properties blocks are not taken for one.
-func TestPebbleTwins(t *testing.T) {
-	const twin = "rocksdb.propertiet"
-	path := forge(t, rocksDB+"fv2_full_bloom.sst", func(m *meta) { m.blocks[twin] = "\x00\x00" })
-	layout, err := pebbleReader(t, path).Layout()
-	require.NoError(t, err)
-	table := readFile(t, path)
-	table[bytes.Index(table, []byte(twin))+len(twin)-1] = 's'
-	sign(table, layout.MetaIndex, block.ChecksumTypeCRC32c)
-	require.NoError(t, os.WriteFile(path, table, 0o666))
-	_, err = newReader(t).read(path)
-	require.Error(t, err)
 }
 
 // What Pebble's reader does not know is not called damage, where it may be sound.
@@ -347,21 +269,6 @@ func lastByteOfData(behind int, value byte, original string) func(*testing.T, []
 		h := blocks[0]
 		table[int(h.Offset+h.Length)-1+behind] = value
 		sign(table, h, checksum)
-	}
-}
-
-func TestPebbleFooterWithoutHandles(t *testing.T) {
-	reader := newReader(t)
-	for _, handle := range []int{1, 4} { // that of the metaindex has 3 bytes
-		table := readFile(t, rocksDB+"fv2_full_bloom.sst")
-		footer := table[len(table)-v2sst.TableFormatRocksDBv2.FooterSize():]
-		for i := range 11 {
-			footer[handle+i] = 0xff
-		}
-		path := filepath.Join(t.TempDir(), "000001.sst")
-		require.NoError(t, os.WriteFile(path, table, 0o666))
-		_, err := reader.read(path)
-		require.Error(t, err)
 	}
 }
 
