@@ -78,16 +78,22 @@ func TestRecipesAreExamples(t *testing.T) {
 	require.ElementsMatch(t, examples, recipes)
 }
 
-// README.md names the versions that go.mod has.
+// README.md names the versions that go.mod has, also in its list of what rises.
 func TestReadmeNamesTheVersions(t *testing.T) {
-	readme := read(t, "README.md")
+	readme, goMod := read(t, "README.md"), read(t, "..", "go.mod")
 	required := regexp.MustCompile(
-		`(?m)^\t?(go |github.com/cockroachdb/pebble/v2 |github.com/syndtr/goleveldb ).*$`)
-	lines := required.FindAllString(read(t, "..", "go.mod"), -1)
-	require.Len(t, lines, 3)
+		`(?m)^\t?(go |github.com/cockroachdb/pebble |github.com/cockroachdb/pebble/v2 |` +
+			`github.com/syndtr/goleveldb ).*$`)
+	lines := required.FindAllString(goMod, -1)
+	require.Len(t, lines, 4)
 	for _, line := range lines {
 		line, _, _ = strings.Cut(line, "//") // go.mod may say why
 		require.Contains(t, readme, "`"+strings.TrimSpace(line)+"`")
+	}
+	raised := regexp.MustCompile(`(?m)^  (\S+) \S+ to (\S+)$`).FindAllStringSubmatch(readme, -1)
+	require.NotEmpty(t, raised)
+	for _, r := range raised {
+		require.Regexp(t, `(?m)\b`+regexp.QuoteMeta(r[1]+" "+r[2])+`( |$)`, goMod)
 	}
 }
 

@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 // buildCpp builds the program once for all tests. It skips the test where that is not possible,
 // unless LEVELBLOOM_REQUIRE_CPP=1.
 func buildCpp(t *testing.T) cpp {
+	if testing.Short() {
+		t.Skip("starts C++ LevelDB")
+	}
 	if cppDir != "" {
 		return cpp(filepath.Join(cppDir, "database"))
 	}

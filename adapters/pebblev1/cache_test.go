@@ -58,6 +58,9 @@ func TestCheckCacheDefaults(t *testing.T) {
 // In a cache of the size that CheckCache requires, lookups of absent keys read next to nothing. In
 // one of two memtables, each reads filters.
 func TestCheckCacheRequires(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes more than a cache holds")
+	}
 	keys := policytest.Keys(policytest.Rand(t, 131), 60_000)
 	keys, absent := keys[:50_000], keys[50_000:]
 	var reads atomic.Int64

@@ -32,7 +32,10 @@ func TestGetRandomly(t *testing.T) {
 	if raceEnabled {
 		t.Skip("Pebble's own checks, which -race turns on, take equal keys for equal bytes")
 	}
-	databases := len(formats) * len(getComparers)
+	lookups := *lookups / len(formats) / len(getComparers)
+	if testing.Short() {
+		lookups /= 20
+	}
 	for _, format := range formats {
 		for _, comparer := range getComparers {
 			t.Run(fmt.Sprintf("%s/%s", format, comparer.Name), func(t *testing.T) {
@@ -42,10 +45,10 @@ func TestGetRandomly(t *testing.T) {
 					remote: remote.NewInMem(), l6: l6,
 				}
 				d.open()
-				for range 2000 {
+				for range min(2000, lookups) {
 					d.write()
 				}
-				for d.compared < *lookups/databases {
+				for d.compared < lookups {
 					d.write()
 					for range 4 {
 						d.compare()

@@ -79,7 +79,7 @@ func storedOptions(t testing.TB, fs vfs.FS, dir string) string {
 // Levels have policies of different kinds, under names of their own or under one. ByName finds them
 // for the options that the database stores, and every candidate of the one name reads all.
 func TestKindsPerLevel(t *testing.T) {
-	for _, format := range formats {
+	for _, format := range enginetest.Some(formats) {
 		for _, oneName := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, one name %v", format, oneName), func(t *testing.T) {
 				fs, keys := vfs.NewMem(), policytest.Keys(policytest.Rand(t, 112), 3000)

@@ -1,7 +1,7 @@
 # For the scripts beside it: copies a module, as the module proxy has it, and goes there. The copy
 # requires this repository.
 #
-#   . copy.sh MODULE[@VERSION]   without a version, that of go.mod
+#   . copy.sh MODULE[@VERSION]   without a version, that of go.mod; v2.1 is the newest v2.1.x
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$repository"
 copy=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs Pebble's own metamorphic tests, of the version in go.mod, with our filters in place of its
-# own, at random settings. Every lookup is ours, and is compared with Pebble's:
+# Runs the metamorphic tests of Pebble's newest patch release with our filters in place of its own,
+# at random settings. Every lookup is ours, and is compared with Pebble's:
 #
 #   testdata/torture/pebble.sh v2 [flags, such as -ops uniform:5000-10000 -count 10]
 set -euo pipefail
@@ -8,7 +8,7 @@ version=$1
 shift
 module=github.com/cockroachdb/pebble/$version
 module=${module%/v1}
-. "$(dirname "$0")/copy.sh" "$module"
+. "$(dirname "$0")/copy.sh" "$module@$version.1"
 cat >metamorphic/ours.go <<END
 package metamorphic
 

@@ -37,9 +37,18 @@ func Run(t *testing.T, newEngine func(t testing.TB) Engine) {
 func eachVariant(
 	t *testing.T, newEngine func(testing.TB) Engine, test func(t *testing.T, e Engine, variant int),
 ) {
-	for i, v := range newEngine(t).Variants() {
-		t.Run(v.Name, func(t *testing.T) { test(t, newEngine(t), i) })
+	variants := newEngine(t).Variants()
+	for i := len(variants) - len(Some(variants)); i < len(variants); i++ {
+		t.Run(variants[i].Name, func(t *testing.T) { test(t, newEngine(t), i) })
 	}
+}
+
+// Some returns all, or in short tests the last one alone.
+func Some[T any](all []T) []T {
+	if testing.Short() {
+		return all[len(all)-1:]
+	}
+	return all
 }
 
 // open opens a database, which the test closes. It closes it itself if the test fails.

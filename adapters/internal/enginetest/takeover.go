@@ -14,7 +14,7 @@ import (
 // every key is found, through the filters that the reader of the moment knows.
 func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 	for _, kind := range Kinds {
-		for _, name := range names {
+		for _, name := range Some(names) {
 			t.Run(fmt.Sprintf("%s, %s", kind.Name, name), func(t *testing.T) {
 				e := newEngine(t)
 				const n = 150

@@ -17,7 +17,11 @@ func testPowerLoss(t *testing.T, target Target) {
 	var v Volatile
 	var s *state
 	var variant, batches, undecided int
-	for round := range 5 * *rounds {
+	losses := 5 * *rounds
+	if testing.Short() {
+		losses = *rounds
+	}
+	for round := range losses {
 		if round%10 == 0 {
 			v = target.Volatile(t)
 			variant = rng.Intn(len(v.Variants()))
@@ -44,7 +48,7 @@ func testPowerLoss(t *testing.T, target Target) {
 	}
 	require.NoError(t, s.open(t, v, randomSetting(rng, variant)).Close())
 	t.Logf("%d losses of power, %d of them within a change; %d batches acknowledged",
-		5**rounds, undecided, batches)
+		losses, undecided, batches)
 }
 
 // cutWhileWriting cuts the power while the database makes a last change. It is pending, unless it

@@ -55,9 +55,12 @@ func Run(t *testing.T, target Target) {
 		o.run(t, target)
 		return
 	}
+	t.Run("PowerLoss", func(t *testing.T) { testPowerLoss(t, target) })
+	if testing.Short() {
+		return // the others start processes
+	}
 	filterdump := buildFilterdump(t)
 	t.Run("Kill", func(t *testing.T) { testKill(t, target, filterdump) })
-	t.Run("PowerLoss", func(t *testing.T) { testPowerLoss(t, target) })
 	t.Run("Faults", func(t *testing.T) { testFaults(t, target) })
 	t.Run("WrongBytes", func(t *testing.T) { testWrongBytes(t, target, filterdump) })
 }

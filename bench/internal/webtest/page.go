@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/mailru/easyjson"
 	"github.com/stretchr/testify/require"
 )
 
@@ -132,12 +134,14 @@ func (n *axNode) String() string { return n.role() + ": " + fmt.Sprint(n.Name.Va
 // JSON itself: chromedp's type refuses properties that are newer than it is.
 func (p *Page) controls() []axNode {
 	p.t.Helper()
+	var answer easyjson.RawMessage
+	p.Do(chromedp.ActionFunc(func(ctx context.Context) error {
+		return cdp.Execute(ctx, "Accessibility.getFullAXTree", nil, &answer)
+	}))
 	var tree struct {
 		Nodes []axNode `json:"nodes"`
 	}
-	p.Do(chromedp.ActionFunc(func(ctx context.Context) error {
-		return cdp.Execute(ctx, "Accessibility.getFullAXTree", nil, &tree)
-	}))
+	require.NoError(p.t, json.Unmarshal(answer, &tree))
 	return slices.DeleteFunc(tree.Nodes, func(n axNode) bool {
 		return n.Ignored || !slices.Contains(controlRoles, n.role())
 	})
