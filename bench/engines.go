@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/syndtr/goleveldb/leveldb/opt"
@@ -17,6 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/bench/internal/verdict"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -24,12 +24,12 @@ import (
 type engineFlags struct {
 	*flags
 	num, valueSize, reads, rounds, baseLg int
-	disks, threads                        string
-	queueDepth                            int
+	disks                                 string
 	bits                                  float64
 	engines, filters, shape, density, dir string
 	seed                                  int64
 	compact                               bool
+	disk                                  *verdict.Disk
 }
 
 func newEngineFlags() *engineFlags {
@@ -41,8 +41,6 @@ func newEngineFlags() *engineFlags {
 	f.IntVar(&f.reads, "reads", 1<<13, "`lookups` in each pass; a quarter on slow disks")
 	f.StringVar(&f.disks, "disk", "0,100us", "`times` that reads of table data wait, such as "+
 		"0,10us,100us,1ms, as on disks that take that long; loads do not wait")
-	f.IntVar(&f.queueDepth, "queue-depth", 32, "`reads` that wait side by side")
-	f.StringVar(&f.threads, "threads", "1,8", "`goroutines` that look up side by side")
 	f.IntVar(&f.rounds, "rounds", 3, "`rounds`, in each of which every contestant runs")
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key; engines' own filters round up")
 	f.IntVar(&f.baseLg, "baselg", opt.DefaultFilterBaseLg,
@@ -71,11 +69,10 @@ func newEngineFlags() *engineFlags {
 func (f *engineFlags) config() (c enginebench.Config, err error) {
 	c = enginebench.Config{
 		ValueSize: f.valueSize, Reads: f.reads, Rounds: f.rounds,
-		Bits: f.bits, Compact: f.compact, BaseLg: f.baseLg, Seed: f.seed, QueueDepth: f.queueDepth,
+		Bits: f.bits, Compact: f.compact, BaseLg: f.baseLg, Seed: f.seed,
 	}
-	if f.reads < 1 || f.rounds < 1 || f.queueDepth < 1 {
-		return c, fmt.Errorf("-reads %d, -rounds %d, -queue-depth %d: pass 1 or more", f.reads,
-			f.rounds, f.queueDepth)
+	if f.reads < 1 || f.rounds < 1 {
+		return c, fmt.Errorf("-reads %d, -rounds %d: pass 1 or more", f.reads, f.rounds)
 	}
 	c.Disks, err = parseList("disk", f.disks, func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
@@ -88,16 +85,6 @@ func (f *engineFlags) config() (c enginebench.Config, err error) {
 		return c, err
 	}
 	slices.Sort(c.Disks)
-	c.Threads, err = parseList("threads", f.threads, func(s string) (int, error) {
-		n, err := strconv.Atoi(s)
-		if err == nil && (n < 1 || n > 1000) {
-			err = fmt.Errorf("%d: pass 1 to 1000", n)
-		}
-		return n, err
-	})
-	if err != nil {
-		return c, err
-	}
 	if f.valueSize < 0 || f.valueSize > 1<<20 {
 		return c, fmt.Errorf("-value-size %d: pass 0 to 1048576", f.valueSize)
 	}
@@ -150,6 +137,9 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if f.disk, err = verdict.ReadDisk(ctx, f.keysPath); err != nil {
+		return err
+	}
 	if config.Dir, err = os.MkdirTemp(f.dir, "levelbloom-bench-"); err != nil {
 		return fmt.Errorf("-dir: %w", err)
 	}
@@ -162,6 +152,8 @@ func engines(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	outcome := enginebench.Outcome{Config: &config, Runs: runs}
 	outcome.Report(r)
+	record := verdict.Record{Runs: runs, Bits: f.bits, Own: f.keysPath != "", Disk: f.disk}
+	r.Conclusion = verdict.Lines(record.Verdicts())
 	if f.isQuick {
 		r.Conclusion = nil
 		r.Notes = append(r.Notes, "-quick is too small for conclusions: run without it for them.")

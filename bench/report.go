@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,22 +17,23 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/labreport"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/bench/internal/verdict"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
 // reportFlags is the flags of `bench report`.
 type reportFlags struct {
 	*flags
-	out, from, compare, shape, density string
-	bits                               float64
-	quick                              bool
+	out, from, shape, density string
+	bits                      float64
+	quick                     bool
 }
 
 func newReportFlags() *reportFlags {
 	f := &reportFlags{flags: newFlags("report", "Runs the other subcommands and makes one page of "+
 		"what they measure: which filter, which setting, and what it costs. It writes "+
-		labreport.PageFile+", "+labreport.ResultsFile+", a CSV file for each part, and fpr.svg. "+
-		"The run takes up to 10 minutes on 2 cores, with -quick up to 1 minute.")}
+		labreport.PageFile+", "+labreport.ResultsFile+" and a CSV file for each part. The run takes "+
+		"up to 5 minutes on 2 cores, with -quick up to 1 minute.")}
 	f.StringVar(&f.out, "out", "", "`directory` for the files")
 	f.keysFlag("The verdict is then about them")
 	f.StringVar(&f.shape, "shape", "decimal", "`shape` of the keys that the verdict is about: "+
@@ -39,8 +41,6 @@ func newReportFlags() *reportFlags {
 	f.StringVar(&f.density, "density", "63%", "`part` of a range of keys that is present: see the "+
 		"flags of engines")
 	f.Float64Var(&f.bits, "bits", 10, "`bits` per key that the verdict is about")
-	f.StringVar(&f.compare, "compare", "", "`file` results.json of a former run; the page says "+
-		"what is better or worse beyond noise")
 	f.StringVar(&f.from, "from", "", "`file` results.json to make the page of, instead of a run")
 	f.BoolVar(&f.quick, "quick", false, "a short run; its speeds are rough")
 	return f
@@ -54,7 +54,7 @@ type part struct {
 }
 
 // parts returns what to run, the verdict's keys in words, and whether they are the user's own.
-func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
+func (f *reportFlags) parts(disk *verdict.Disk) (all []part, keysInWords string, err error) {
 	const window = ratebench.WindowKeys
 	table, num, reads := ratebench.TableKeys, 100_000, 1<<13
 	subjects := []string{"-shapes", f.shape, "-densities", f.density} // of rates
@@ -69,10 +69,11 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if _, _, err := f.oneShape(own, f.shape, f.density); err != nil {
+	shape, density, err := f.oneShape(own, f.shape, f.density)
+	if err != nil {
 		return nil, "", err
 	}
-	keysInWords = fmt.Sprintf("%s keys, %s of a range present", f.shape, f.density)
+	keysInWords = labreport.InWords(shape, density)
 	if own != nil {
 		if err := own.Fits(window, 0); err != nil {
 			return nil, "", fmt.Errorf("-keys: %w", err)
@@ -89,11 +90,15 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 		}
 		return full
 	}
-	compared := slices.DeleteFunc(engine.Filters(), func(filter string) bool {
-		return filter == engine.RibbonL6 // which is another lookup rather than another filter
-	})
+	if disk != nil && disk.Engine != "" {
+		subject = append(subject, "-engines", disk.Engine)
+	}
+	compared := engine.Filters()
+	if disk != nil && !f.given["bits"] && disk.Sample.BitsPerKey > 0 {
+		f.bits = math.Round(disk.Sample.BitsPerKey)
+	}
 	bits, n := fmt.Sprint(f.bits), fmt.Sprintf("%d,%d", window, table)
-	engines := append([]string{"engines", "-bits", bits, "-threads", "1", "-disk", "0",
+	engines := append([]string{"engines", "-bits", bits, "-disk", "0",
 		"-num", fmt.Sprint(num), "-reads", fmt.Sprint(reads), "-rounds", scale("3", "1"),
 		"-filters", strings.Join(compared, ",")}, subject...)
 	if f.quick {
@@ -104,15 +109,6 @@ func (f *reportFlags) parts() (all []part, keysInWords string, err error) {
 		{labreport.TradeOff, append([]string{"rates", "-n", n, "-bits",
 			scale("4,5,6,7,8,9,10,11,12,14,16,18,20", "4,6,8,10,12,16,20"),
 			"-queries", scale("500000", "50000")}, subjects...), 4},
-		{labreport.Shapes, []string{"rates", "-densities", "63%", "-bits", "10", "-n",
-			fmt.Sprintf("%d,%s", window, scale("100000", "10000")), "-shapes",
-			"random,uuid,url,composite,key,user,decimal,bigendian",
-			"-queries", scale("500000", "20000")}, 4},
-		{labreport.Curve, append([]string{"curve", "-against", "fill",
-			"-runs", scale("10", "3"), "-queries", scale("200000", "20000")}, subject...), 4},
-		{labreport.Speeds, []string{"filters", "-work", "lookup,build", "-n", "10k", "-len", "16",
-			"-contestants", "goleveldb,pebblev2,exact,tuned,ribbon",
-			"-rounds", scale("200", "40")}, 5},
 	}, keysInWords, nil
 }
 
@@ -130,18 +126,11 @@ func reports(ctx context.Context, args []string, stdout io.Writer) error {
 			return fmt.Errorf("-from has the results of a run: leave out -%s", name)
 		}
 	}
-	for _, input := range []string{f.compare, f.from} {
-		if sameFile(input, filepath.Join(f.out, labreport.ResultsFile)) {
-			return fmt.Errorf("-out: pass another directory, or %s would be replaced", input)
-		}
+	if sameFile(f.from, filepath.Join(f.out, labreport.ResultsFile)) {
+		return fmt.Errorf("-out: pass another directory, or %s would be replaced", f.from)
 	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return fmt.Errorf("-out: %w", err)
-	}
-	if f.compare != "" { // or the error would come after the run
-		if _, err := labreport.Read(f.compare); err != nil {
-			return fmt.Errorf("-compare: %w", err)
-		}
 	}
 	var results *labreport.Results
 	var failed error
@@ -151,28 +140,30 @@ func reports(ctx context.Context, args []string, stdout io.Writer) error {
 			return fmt.Errorf("-from: %w", err)
 		}
 	} else {
-		all, words, err := f.parts()
+		disk, err := verdict.ReadDisk(ctx, f.keysPath)
+		if err != nil {
+			return fmt.Errorf("-keys: %w", err)
+		}
+		all, words, err := f.parts(disk)
 		if err != nil {
 			return err
 		}
 		results = &labreport.Results{
 			Command: commandLine(append([]string{"report"}, args...)), Keys: words,
-			Own: f.keysPath != "", Bits: f.bits, Quick: f.quick,
+			Own: f.keysPath != "", Bits: f.bits, Quick: f.quick, Disk: disk,
 		}
 		results.Parts, failed = f.run(ctx, all)
 		if !slices.ContainsFunc(results.Parts, labreport.Part.Measured) {
 			return failed
 		}
 	}
-	if f.compare != "" {
-		if err := results.Compare(f.compare); err != nil {
-			return errors.Join(failed, fmt.Errorf("-compare: %w", err))
-		}
-	}
 	err := results.Write(f.out)
 	if err == nil {
-		fmt.Fprintf(stdout, "%s\n\nThe page: %s\n", results.Verdict(),
-			filepath.Join(f.out, labreport.PageFile))
+		verdicts, _ := results.Verdicts() // which could be written
+		for _, line := range verdict.Lines(verdicts) {
+			fmt.Fprintln(stdout, report.Wrap(line, width(stdout)))
+		}
+		fmt.Fprintf(stdout, "\nThe page: %s\n", filepath.Join(f.out, labreport.PageFile))
 	}
 	return errors.Join(failed, err)
 }

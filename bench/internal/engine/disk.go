@@ -9,16 +9,11 @@ import (
 )
 
 // A Disk makes reads of table data wait, as on a device that takes that long. It waits besides what
-// the read itself takes, from the operating system's cache.
+// the read itself takes, from the operating system's cache. The zero value makes none wait.
 type Disk struct {
 	latency atomic.Int64 // of a read, in nanoseconds
 	reads   atomic.Int64
-	queue   chan struct{} // reads that wait side by side
 }
-
-// NewDisk returns a disk whose reads do not wait. depth is how many of them wait side by side;
-// further ones wait for their turn.
-func NewDisk(depth int) *Disk { return &Disk{queue: make(chan struct{}, depth)} }
 
 // SetLatency makes reads wait that long, from now on.
 func (d *Disk) SetLatency(latency time.Duration) { d.latency.Store(int64(latency)) }
@@ -29,9 +24,7 @@ func (d *Disk) Reads() int64 { return d.reads.Load() }
 func (d *Disk) read() {
 	d.reads.Add(1)
 	if latency := time.Duration(d.latency.Load()); latency > 0 {
-		d.queue <- struct{}{}
 		wait(latency)
-		<-d.queue
 	}
 }
 

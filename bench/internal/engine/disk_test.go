@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +15,7 @@ func TestDisk(t *testing.T) {
 		t.Run(e.Name, func(t *testing.T) {
 			config := Config{
 				Dir: t.TempDir(), Filter: None, Scale: ScaleFor(1000), Cache: 1 << 20,
-				OnFatal: func(err error) { t.Errorf("fatal: %v", err) }, Disk: NewDisk(1),
+				OnFatal: func(err error) { t.Errorf("fatal: %v", err) }, Disk: new(Disk),
 			}
 			db, err := e.Open(config)
 			require.NoError(t, err)
@@ -40,23 +39,4 @@ func TestDisk(t *testing.T) {
 			require.NoError(t, db.Close())
 		})
 	}
-}
-
-// Only so many reads wait side by side.
-func TestQueueDepth(t *testing.T) {
-	const latency = time.Millisecond
-	disk := NewDisk(2)
-	disk.SetLatency(latency)
-	var readers sync.WaitGroup
-	start := time.Now()
-	for range 7 {
-		readers.Add(1)
-		go func() {
-			defer readers.Done()
-			disk.read()
-		}()
-	}
-	readers.Wait()
-	require.GreaterOrEqual(t, time.Since(start), 4*latency)
-	require.EqualValues(t, 7, disk.Reads())
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
@@ -21,8 +20,14 @@ const (
 	BuiltIn = "builtin" // the engine's own Bloom filter
 	// RibbonL6 is ribbon filters in every level of a Pebble database, and lookups by the adapter's
 	// Get, which asks those of L6 too. The database's own Get does not.
-	RibbonL6 = "ribbon" + inL6
+	RibbonL6 = ribbon + inL6
 	inL6     = "+L6"
+	// RibbonSmall is ribbon filters of 7 bits per key, whatever the others have. They have about as
+	// few false positives as Bloom filters with 10. Other names that policy.FromString takes will do
+	// as well.
+	RibbonSmall = ribbon + ":7"
+
+	ribbon = "ribbon"
 )
 
 // Filters lists the names of all filters. The last one runs in every engine.
@@ -31,11 +36,8 @@ func Filters() []string {
 	for _, k := range kind.All {
 		all = append(all, k.Name)
 	}
-	return slices.Insert(all, len(all)-1, RibbonL6)
+	return slices.Insert(all, len(all)-1, RibbonSmall, RibbonL6)
 }
-
-// NumLevels is the number of levels of a Pebble database.
-const NumLevels = 7
 
 // Config says how to open a database.
 type Config struct {
@@ -44,9 +46,10 @@ type Config struct {
 	Bits   float64 // bits per key
 	BaseLg int     // goleveldb's FilterBaseLg
 	Scale  Scale
-	Cache  int     // bytes of the block cache, besides the engine's MemTables
-	Counts *Counts // if not nil, counts what filters are asked; the database is opened read-only
-	Disk   *Disk   // if not nil, where the tables are read from
+	Cache  int // bytes of the block cache, besides the engine's MemTables
+	// Counting opens the database read-only and counts what its filters are asked.
+	Counting bool
+	Disk     *Disk // if not nil, where the tables are read from
 	// Suffix is the number of bytes at the end of a key that Pebble v2 leaves out of its filters,
 	// as CockroachDB does.
 	Suffix int
@@ -59,11 +62,14 @@ func WholeBits(bits float64) int { return int(math.Ceil(bits)) }
 
 // policy returns the policy of c's filter, or nil for none and builtin.
 func (c Config) policy() (policy.Policy, error) {
-	k, ok := kind.Named(strings.TrimSuffix(c.Filter, inL6))
-	if !ok {
+	name := strings.TrimSuffix(c.Filter, inL6)
+	if name == None || name == BuiltIn {
 		return nil, nil
 	}
-	return k.New(c.Bits)
+	if k, ok := kind.Named(name); ok {
+		return k.New(c.Bits)
+	}
+	return policy.FromString(name)
 }
 
 // Scale shrinks an engine's geometry with the data, so that some MB spread over as many levels as
@@ -102,51 +108,19 @@ func (s Scale) memTable() int { return max(4*s.Flush, 1<<20) }
 
 func clamp(x, low, high int) int { return min(max(x, low), high) }
 
-// Counts counts the checks of a database's filters, by the level that the filter was built for; in
-// goleveldb all count as level 0. It is safe for concurrent use.
-type Counts [NumLevels]struct{ checks, avoided atomic.Int64 }
-
-// add counts the answer of a filter and returns it.
-func (c *Counts) add(level int, mayContain bool) bool {
-	c[level].checks.Add(1)
-	if !mayContain {
-		c[level].avoided.Add(1)
-	}
-	return mayContain
-}
-
-// Level returns how often filters of a level were asked, and how often they answered "absent" and
-// so avoided reading a table.
-func (c *Counts) Level(level int) (checks, avoided int64) {
-	return c[level].checks.Load(), c[level].avoided.Load()
-}
-
-// Sum returns the counts of all levels.
-func (c *Counts) Sum() (checks, avoided int64) {
-	for level := range c {
-		n, m := c.Level(level)
-		checks, avoided = checks+n, avoided+m
-	}
-	return checks, avoided
-}
-
 // An Engine opens databases, each in the directory that Config names, which nothing else uses.
 type Engine struct {
 	Name   string
 	Module string // path of the Go module
-	Levels bool   // the checks of each level are known
 	L6     bool   // RibbonL6 is one of its filters
-	// MemTables is how many bytes the memtables of a database that is opened again take out of its
-	// block cache.
-	MemTables int
-	Open      func(Config) (DB, error)
+	Open   func(Config) (DB, error)
 }
 
 // Engines lists all engines.
 var Engines = []Engine{
-	{"goleveldb", "github.com/syndtr/goleveldb", false, false, 0, openGoLevelDB},
-	{"pebblev1", "github.com/cockroachdb/pebble", true, true, pebbleV1MemTables, openPebbleV1},
-	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, true, pebbleV2MemTables, openPebbleV2},
+	{"goleveldb", "github.com/syndtr/goleveldb", false, openGoLevelDB},
+	{"pebblev1", "github.com/cockroachdb/pebble", true, openPebbleV1},
+	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, openPebbleV2},
 }
 
 // Name returns e's name.
@@ -165,26 +139,30 @@ type DB interface {
 	Settle(ctx context.Context) (idleSince time.Time, err error)
 	// Compact moves all keys to the deepest level.
 	Compact(ctx context.Context) error
-	// Tables describes the tables on disk and their filters, by level, L0 first.
-	Tables() ([]Level, error)
-	// Checks returns the engine's own counts of filter checks and of reads avoided since the
-	// database was opened, and whether it counts at all.
-	Checks() (checks, avoided int64, ok bool)
+	// Tables describes the tables on disk and their filters.
+	Tables() (Tables, error)
+	// Checks returns how often filters were asked since the database was opened for Counting, and
+	// how often they answered "absent" and so avoided reading a table.
+	Checks() (checks, avoided int64)
 	Close() error
 }
 
-// A Level sums up the tables of one level. Checks and Avoided are for whoever counts them.
-type Level struct {
-	Level       int   `json:"level" doc:"level, 0 for L0"`
-	Tables      int64 `json:"tables" doc:"tables in the level"`
-	Bytes       int64 `json:"bytes" doc:"bytes of these tables"`
-	Filters     int64 `json:"filters" doc:"filters in these tables that are not empty"`
-	FilterBytes int64 `json:"filter_bytes" doc:"bytes of these filters and of their index"`
-	Keys        int64 `json:"filtered_keys" doc:"entries in tables that have filters"`
-	// KeysPerFilter is a mean over keys, not over filters: what a lookup meets.
-	KeysPerFilter float64 `json:"keys_per_filter" doc:"keys per filter, a mean over keys"`
-	Checks        int64   `json:"checks" doc:"checks of the level's filters, keys between"`
-	Avoided       int64   `json:"reads_avoided" doc:"of these, answered absent"`
+// Tables sums up the tables of a database.
+type Tables struct {
+	Tables      int64 // in all
+	Filters     int64 // those that are not empty
+	FilterBytes int64 // of these, and of their index
+	Keys        int64 // entries in tables that have filters
+}
+
+// addTable counts a table that has one filter, or none, for all of its keys.
+func (t *Tables) addTable(filterBytes, keys uint64) {
+	t.Tables++
+	if filterBytes > 0 {
+		t.Filters++
+		t.FilterBytes += int64(filterBytes)
+		t.Keys += int64(keys)
+	}
 }
 
 // settleTimeout bounds the wait for compactions; they take seconds.

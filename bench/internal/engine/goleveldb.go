@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/syndtr/goleveldb/leveldb"
@@ -14,6 +16,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
 )
 
 func openGoLevelDB(c Config) (DB, error) {
@@ -26,7 +30,7 @@ func openGoLevelDB(c Config) (DB, error) {
 		DisableSeeksCompaction:        true, // reading must not start compactions
 		BlockCacheCapacity:            c.Cache,
 		FilterBaseLg:                  c.BaseLg,
-		ReadOnly:                      c.Counts != nil,
+		ReadOnly:                      c.Counting,
 	}
 	p, err := c.policy()
 	switch {
@@ -39,8 +43,9 @@ func openGoLevelDB(c Config) (DB, error) {
 	case c.Filter == BuiltIn:
 		o.Filter = filter.NewBloomFilter(WholeBits(c.Bits))
 	}
-	if c.Counts != nil && o.Filter != nil {
-		o.Filter = &goLevelDBCounter{o.Filter, c.Counts}
+	counter := &goLevelDBCounter{Filter: o.Filter}
+	if c.Counting && o.Filter != nil {
+		o.Filter = counter
 	}
 	files, err := storage.OpenFile(c.Dir, o.ReadOnly)
 	if err != nil {
@@ -54,7 +59,7 @@ func openGoLevelDB(c Config) (DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	return &goLevelDB{db, o, c.Dir, files}, nil
+	return &goLevelDB{db, o, c.Dir, files, counter}, nil
 }
 
 type goLevelDB struct {
@@ -62,6 +67,7 @@ type goLevelDB struct {
 	options *opt.Options
 	dir     string
 	files   storage.Storage
+	counter *goLevelDBCounter
 }
 
 func (db *goLevelDB) Close() error { return errors.Join(db.DB.Close(), db.files.Close()) }
@@ -107,54 +113,72 @@ func (db *goLevelDB) Compact(context.Context) error { return db.CompactRange(uti
 
 var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
 
-// Tables reads the filters from the files, which do not say their level: every level has the part
-// of them that it has of the bytes, since all tables have about as many filter bytes per key.
-func (db *goLevelDB) Tables() ([]Level, error) {
-	var s leveldb.DBStats
-	if err := db.DB.Stats(&s); err != nil {
-		return nil, err
-	}
+// Tables reads the filters from the files: goleveldb does not say how large they are.
+func (db *goLevelDB) Tables() (sum Tables, err error) {
 	paths, err := filepath.Glob(filepath.Join(db.dir, "*.ldb"))
 	if err != nil {
-		return nil, err
+		return sum, err
 	}
-	var all tableFilters
 	for _, path := range paths {
-		if err := all.read(path); err != nil {
-			return nil, err
+		if err := sum.read(path); err != nil {
+			return sum, err
 		}
 	}
-	var sum, squares float64 // of the filters' bytes, which are about in proportion to their keys
-	for _, n := range all.filters {
-		sum += float64(n)
-		squares += float64(n) * float64(n)
-	}
-	var levels []Level
-	for i, tables := range s.LevelTablesCounts {
-		part := float64(s.LevelSizes[i]) / float64(max(1, s.LevelSizes.Sum()))
-		l := Level{
-			Level: i, Tables: int64(tables), Bytes: s.LevelSizes[i],
-			Filters:     int64(part*float64(len(all.filters)) + 0.5),
-			FilterBytes: int64(part*float64(all.blockBytes) + 0.5),
-			Keys:        int64(part*float64(all.keys) + 0.5),
-		}
-		if sum > 0 {
-			l.KeysPerFilter = squares / sum * float64(all.keys) / sum
-		}
-		levels = append(levels, l)
-	}
-	return levels, nil
+	return sum, nil
 }
 
-// Checks: goleveldb counts none.
-func (db *goLevelDB) Checks() (checks, avoided int64, ok bool) { return 0, 0, false }
+// read adds a table in LevelDB's format.
+func (t *Tables) read(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	table, err := sstable.OpenTable(file, info.Size(), sstable.WithFileName(path))
+	if err != nil {
+		return err
+	}
+	t.Tables++
+	for _, entry := range table.Filters() {
+		filter, err := table.OpenFilter(entry, new(policy.Bloom)) // which is not asked
+		if err != nil {
+			return err
+		}
+		t.FilterBytes += int64(entry.Handle.Length)
+		for i := range filter.Windows().NumFilters() {
+			if len(filter.Windows().Filter(i)) > 0 {
+				t.Filters++
+			}
+		}
+		for _, err := range table.Entries() {
+			if err != nil {
+				return err
+			}
+			t.Keys++
+		}
+	}
+	return nil
+}
 
-// goLevelDBCounter counts what a filter is asked.
+func (db *goLevelDB) Checks() (checks, avoided int64) {
+	return db.counter.checks.Load(), db.counter.avoided.Load()
+}
+
+// goLevelDBCounter counts what a filter is asked, which goleveldb does not.
 type goLevelDBCounter struct {
 	filter.Filter
-	counts *Counts
+	checks, avoided atomic.Int64
 }
 
 func (f *goLevelDBCounter) Contains(filter, key []byte) bool {
-	return f.counts.add(0, f.Filter.Contains(filter, key))
+	may := f.Filter.Contains(filter, key)
+	f.checks.Add(1)
+	if !may {
+		f.avoided.Add(1)
+	}
+	return may
 }

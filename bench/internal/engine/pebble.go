@@ -15,6 +15,9 @@ const (
 	pebbleV2MemTables = 3 * 256 << 10
 )
 
+// bottom is the deepest level, whose filters Pebble's own Get does not ask.
+const bottom = 6
+
 // pebbleDB is a database of either version of Pebble, whose packages share no types.
 type pebbleDB[O any] struct {
 	pebbleVersion[O]
@@ -23,7 +26,7 @@ type pebbleDB[O any] struct {
 	get      func(key []byte) ([]byte, io.Closer, error)
 	compact  func(ctx context.Context, first, last []byte) error
 	running  func() int64 // flushes and compactions
-	tables   func() ([]Level, error)
+	tables   func() (Tables, error)
 	filter   func() (avoided, other int64) // Pebble calls them hits and misses
 }
 
@@ -34,7 +37,7 @@ type pebbleVersion[O any] interface {
 }
 
 func (db *pebbleDB[O]) Put(key, value []byte) error { return db.Set(key, value, db.noSync) }
-func (db *pebbleDB[O]) Tables() ([]Level, error)    { return db.tables() }
+func (db *pebbleDB[O]) Tables() (Tables, error)     { return db.tables() }
 
 func (db *pebbleDB[O]) Get(key []byte) (bool, error) {
 	_, closer, err := db.get(key)
@@ -58,50 +61,9 @@ func (db *pebbleDB[O]) Settle(ctx context.Context) (idleSince time.Time, err err
 	return settle(ctx, func() (bool, error) { return db.running() == 0, nil })
 }
 
-func (db *pebbleDB[O]) Checks() (checks, avoided int64, ok bool) {
+func (db *pebbleDB[O]) Checks() (checks, avoided int64) {
 	avoided, other := db.filter()
-	return avoided + other, avoided, true
-}
-
-// add counts one table, with or without a filter.
-func (l *Level) add(tableBytes, filterBytes, keys uint64) {
-	l.Tables++
-	l.Bytes += int64(tableBytes)
-	if filterBytes == 0 {
-		return
-	}
-	squares := l.KeysPerFilter*float64(l.Keys) + float64(keys)*float64(keys)
-	l.Filters++
-	l.FilterBytes += int64(filterBytes)
-	l.Keys += int64(keys)
-	l.KeysPerFilter = squares / float64(l.Keys)
-}
-
-// pebblePolicy is the FilterPolicy of either version.
-type pebblePolicy[T, W any] interface {
-	Name() string
-	MayContain(t T, filter, key []byte) bool
-	NewWriter(t T) W
-}
-
-// pebbleFilter gives the filters of a level a name of their own, because Pebble chooses the reader
-// of a filter by its name, and counts what they are asked.
-type pebbleFilter[T, W any] struct {
-	pebblePolicy[T, W]
-	level  int
-	counts *Counts // may be nil
-}
-
-func (p *pebbleFilter[T, W]) Name() string {
-	return fmt.Sprintf("%s.L%d", p.pebblePolicy.Name(), p.level)
-}
-
-func (p *pebbleFilter[T, W]) MayContain(t T, filter, key []byte) bool {
-	may := p.pebblePolicy.MayContain(t, filter, key)
-	if p.counts != nil {
-		p.counts.add(p.level, may)
-	}
-	return may
+	return avoided + other, avoided
 }
 
 // diskFull ends the benchmark. Pebble panics once it learns of a full disk.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/bloom"
@@ -21,8 +22,8 @@ func openPebbleV1(c Config) (DB, error) {
 		Logger:                pebbleLogger{c.OnFatal},
 		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
 		EventListener:         &pebble.EventListener{BackgroundError: c.OnFatal},
-		ReadOnly:              c.Counts != nil,
-		Levels:                make([]pebble.LevelOptions, NumLevels),
+		ReadOnly:              c.Counting,
+		Levels:                make([]pebble.LevelOptions, bottom+1),
 		Cache:                 pebble.NewCache(int64(c.Cache + pebbleV1MemTables)),
 	}
 	defer o.Cache.Unref() // the database keeps a reference of its own
@@ -51,13 +52,8 @@ func openPebbleV1(c Config) (DB, error) {
 	for i := range o.Levels {
 		l := &o.Levels[i]
 		l.TargetFileSize = int64(c.Scale.Table)
-		if c.Filter == BuiltIn && i < NumLevels-1 {
+		if c.Filter == BuiltIn && i < bottom {
 			l.FilterPolicy = bloom.FilterPolicy(WholeBits(c.Bits))
-		}
-		if l.FilterPolicy != nil {
-			l.FilterPolicy = &pebbleFilter[pebble.FilterType, pebble.FilterWriter]{
-				l.FilterPolicy, i, c.Counts,
-			}
 		}
 	}
 	o.Filters = nil // Open fills it from the levels
@@ -78,16 +74,12 @@ func openPebbleV1(c Config) (DB, error) {
 			m := db.Metrics()
 			return m.Flush.NumInProgress + m.Compact.NumInProgress
 		},
-		tables: func() ([]Level, error) {
-			tables, err := db.SSTables(pebble.WithProperties())
-			levels := make([]Level, len(tables))
-			for i := range levels {
-				levels[i].Level = i
-				for _, t := range tables[i] {
-					levels[i].add(t.Size, t.Properties.FilterSize, t.Properties.NumEntries)
-				}
+		tables: func() (sum Tables, err error) {
+			levels, err := db.SSTables(pebble.WithProperties())
+			for _, t := range slices.Concat(levels...) {
+				sum.addTable(t.Properties.FilterSize, t.Properties.NumEntries)
 			}
-			return levels, err
+			return sum, err
 		},
 		filter: func() (avoided, other int64) {
 			f := db.Metrics().Filter

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -23,7 +24,7 @@ func openPebbleV2(c Config) (DB, error) {
 		Logger:                pebbleLogger{c.OnFatal},
 		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
 		EventListener:         &pebble.EventListener{BackgroundError: c.OnFatal},
-		ReadOnly:              c.Counts != nil,
+		ReadOnly:              c.Counting,
 		CacheSize:             int64(c.Cache + pebbleV2MemTables),
 	}
 	if c.Suffix > 0 {
@@ -56,15 +57,11 @@ func openPebbleV2(c Config) (DB, error) {
 	for i := range o.Levels {
 		o.TargetFileSizes[i] = int64(c.Scale.Table)
 		l := &o.Levels[i]
-		if c.Filter == BuiltIn && i < NumLevels-1 {
+		if c.Filter == BuiltIn && i < bottom {
 			l.FilterPolicy = bloom.FilterPolicy(WholeBits(c.Bits))
 		}
 		if l.FilterPolicy == nil {
 			l.FilterPolicy = pebble.NoFilterPolicy // nil would inherit
-		} else if l.FilterPolicy != pebble.NoFilterPolicy {
-			l.FilterPolicy = &pebbleFilter[pebble.FilterType, pebble.FilterWriter]{
-				l.FilterPolicy, i, c.Counts,
-			}
 		}
 	}
 	o.Filters = nil // Open fills it from the levels
@@ -85,16 +82,12 @@ func openPebbleV2(c Config) (DB, error) {
 			m := db.Metrics()
 			return m.Flush.NumInProgress + m.Compact.NumInProgress
 		},
-		tables: func() ([]Level, error) {
-			tables, err := db.SSTables(pebble.WithProperties())
-			levels := make([]Level, len(tables))
-			for i := range levels {
-				levels[i].Level = i
-				for _, t := range tables[i] {
-					levels[i].add(t.Size, t.Properties.FilterSize, t.Properties.NumEntries)
-				}
+		tables: func() (sum Tables, err error) {
+			levels, err := db.SSTables(pebble.WithProperties())
+			for _, t := range slices.Concat(levels...) {
+				sum.addTable(t.Properties.FilterSize, t.Properties.NumEntries)
 			}
-			return levels, err
+			return sum, err
 		},
 		filter: func() (avoided, other int64) {
 			f := db.Metrics().Filter

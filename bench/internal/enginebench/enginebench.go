@@ -23,8 +23,8 @@ import (
 // ErrLostKey marks the one error that must never come: a present key was not found.
 var ErrLostKey = errors.New("a key is lost")
 
-// Again ends the name of a contestant that runs a second time in a round.
-const Again = " again"
+// again ends the name of a contestant that runs a second time in a round.
+const again = " again"
 
 // Config says what to run.
 type Config struct {
@@ -34,17 +34,15 @@ type Config struct {
 	ValueSize int
 	Reads     int // lookups in each timed pass; on a slow disk, a quarter
 	// Disks is how long reads of table data wait, the shortest first.
-	Disks      []time.Duration
-	QueueDepth int   // reads that wait side by side
-	Threads    []int // goroutines that look up side by side
-	Rounds     int
-	Compact    bool // all keys into the deepest level, before they are looked up
-	Bits       float64
-	BaseLg     int
-	Seed       int64
-	Dir        string // an empty directory
-	OnFatal    func(error)
-	Progress   report.Progress
+	Disks    []time.Duration
+	Rounds   int
+	Compact  bool // all keys into the deepest level, before they are looked up
+	Bits     float64
+	BaseLg   int
+	Seed     int64
+	Dir      string // an empty directory
+	OnFatal  func(error)
+	Progress report.Progress
 }
 
 // A Run is what one contestant did in one round. Speeds are per second.
@@ -58,17 +56,17 @@ type Run struct {
 	BetweenLookups int64 `json:"between_lookups" doc:"counted misses between present keys"`
 	BetweenChecks  int64 `json:"between_checks" doc:"filters asked in these lookups"`
 	BetweenAvoided int64 `json:"between_reads_avoided" doc:"filters that answered absent"`
-	BeyondLookups  int64 `json:"beyond_lookups" doc:"counted misses beyond the present keys"`
-	BeyondChecks   int64 `json:"beyond_checks" doc:"filters asked in these lookups"`
-	BeyondAvoided  int64 `json:"beyond_reads_avoided" doc:"filters that answered absent"`
 
-	Passes []Pass         `json:"passes" doc:"the timed lookups"`
-	Levels []engine.Level `json:"levels" doc:"the tables of each level and their filters"`
+	Filters     int64 `json:"filters" doc:"filters in the tables that are not empty"`
+	FilterBytes int64 `json:"filter_bytes" doc:"bytes of these filters and of their index"`
+	Keys        int64 `json:"filtered_keys" doc:"entries in tables that have filters"`
+
+	Passes []Pass `json:"passes" doc:"the timed lookups"`
 }
 
 // Contestants returns the names of the contestants, in the order of the report.
 func (c *Config) Contestants() []string {
-	return append(append([]string{}, c.Filters...), c.Filters[len(c.Filters)-1]+Again)
+	return append(append([]string{}, c.Filters...), c.Filters[len(c.Filters)-1]+again)
 }
 
 // filter returns the filter of a contestant.
@@ -95,9 +93,9 @@ func (c *Config) LargeCache() int { return 2*c.DataBytes() + 8<<20 }
 
 // queries are the keys that every run looks up; each key comes once.
 type queries struct {
-	hit, between, beyond [][]byte
-	rewritten            [][]byte // of hit
-	values               []byte   // random; a value is a piece of it
+	hit, between [][]byte
+	rewritten    [][]byte // of hit
+	values       []byte   // random; a value is a piece of it
 }
 
 // of returns the keys that a pass looks up.
@@ -115,10 +113,7 @@ func (q queries) of(p Pass) [][]byte {
 func (c *Config) Run(ctx context.Context, done func(Run)) error {
 	values := make([]byte, 1<<20+c.ValueSize)
 	rand.New(rand.NewSource(c.Seed)).Read(values)
-	q := queries{
-		hit: c.Keys.Present(c.Reads), between: c.Keys.Between(c.Reads),
-		beyond: c.Keys.Beyond(c.Reads), values: values,
-	}
+	q := queries{hit: c.Keys.Present(c.Reads), between: c.Keys.Between(c.Reads), values: values}
 	q.rewritten = q.hit[:(len(q.hit)+3)/4]
 
 	contestants := c.Contestants()
@@ -186,25 +181,17 @@ func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q quer
 		run.Passes = append(run.Passes, passes...)
 	}
 	err = with(e, small, func(db engine.DB) error {
-		run.Levels, err = db.Tables()
+		tables, err := db.Tables()
+		run.Filters, run.FilterBytes, run.Keys = tables.Filters, tables.FilterBytes, tables.Keys
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	between, err := counted(ctx, e, small, q.between)
+	run.BetweenLookups = int64(len(q.between))
+	run.BetweenChecks, run.BetweenAvoided, err = counted(ctx, e, small, q.between)
 	if err != nil {
 		return err
-	}
-	beyond, err := counted(ctx, e, small, q.beyond)
-	if err != nil {
-		return err
-	}
-	run.BetweenLookups, run.BeyondLookups = int64(len(q.between)), int64(len(q.beyond))
-	run.BetweenChecks, run.BetweenAvoided = between.Sum()
-	run.BeyondChecks, run.BeyondAvoided = beyond.Sum()
-	for i := range run.Levels {
-		run.Levels[i].Checks, run.Levels[i].Avoided = between.Level(i)
 	}
 	if !e.L6 || !slices.Contains(c.Filters, engine.RibbonL6) {
 		return nil

@@ -5,25 +5,33 @@ package labreport
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
-	"github.com/levelbloom/levelbloom/bench/internal/curvebench"
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/bench/internal/verdict"
+)
+
+// The names of the files.
+const (
+	ResultsFile = "results.json"
+	PageFile    = "report.html"
 )
 
 // Results is what results.json contains.
 type Results struct {
-	Command string  `json:"command"` // that made it
-	Keys    string  `json:"keys"`    // the keys of the verdict, in words
-	Own     bool    `json:"own"`     // they are the user's own
-	Bits    float64 `json:"bits"`    // bits per key of the verdict
-	Quick   bool    `json:"quick"`   // too small for conclusions about speed
-	Parts   []Part  `json:"parts"`
-	// Compared is how the results differ from former ones, if there are any.
-	Compared *Comparison `json:"compared,omitempty"`
+	Command string        `json:"command"` // that made it
+	Keys    string        `json:"keys"`    // the keys of the verdict, in words
+	Own     bool          `json:"own"`     // they are the user's own
+	Bits    float64       `json:"bits"`    // bits per key of the verdict
+	Quick   bool          `json:"quick"`   // too small for conclusions about speed
+	Disk    *verdict.Disk `json:"disk,omitempty"`
+	Parts   []Part        `json:"parts"`
 }
 
 // A Part is what one run of a subcommand measured.
@@ -41,25 +49,16 @@ func (p Part) Measured() bool { return len(p.Report.Records) > 0 }
 const (
 	Engines  = "engines"
 	TradeOff = "tradeoff" // rates against bits per key
-	Shapes   = "shapes"   // rates by shape of keys
-	Curve    = "curve"
-	Speeds   = "filters"
 )
 
 // parts are the records of all parts. Those that are missing are empty.
 type parts struct {
-	engines  []enginebench.Run
+	engines  enginebench.Runs
 	tradeOff []ratebench.Record
-	shapes   []ratebench.Record
-	curve    []curvebench.Record
-	speeds   []filterbench.Record
 }
 
 func (r *Results) decode() (p parts, err error) {
-	into := map[string]any{
-		Engines: &p.engines, TradeOff: &p.tradeOff, Shapes: &p.shapes, Curve: &p.curve,
-		Speeds: &p.speeds,
-	}
+	into := map[string]any{Engines: &p.engines, TradeOff: &p.tradeOff}
 	for _, part := range r.Parts {
 		records := into[part.Name]
 		if records == nil {
@@ -75,12 +74,56 @@ func (r *Results) decode() (p parts, err error) {
 	return p, nil
 }
 
-// problem says what is missing, or "".
-func (r *Results) problem() (text string) {
-	for _, part := range r.Parts {
-		if part.Error != "" {
-			text += fmt.Sprintf("%s: %s. ", part.Name, part.Error)
-		}
+func (r *Results) record(p parts) *verdict.Record {
+	return &verdict.Record{Runs: p.engines, Bits: r.Bits, Own: r.Own, Disk: r.Disk}
+}
+
+// Verdicts returns a verdict for each engine.
+func (r *Results) Verdicts() ([]verdict.Verdict, error) {
+	p, err := r.decode()
+	return r.record(p).Verdicts(), err
+}
+
+// Read reads results.
+func Read(path string) (*Results, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
 	}
-	return text
+	r := new(Results)
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(r.Parts) == 0 {
+		return nil, fmt.Errorf("%s: not the %s of bench report", path, ResultsFile)
+	}
+	return r, nil
+}
+
+// Write writes the results and the page into dir. The page is made of the results as they are read
+// again.
+func (r *Results) Write(dir string) error {
+	path := filepath.Join(dir, ResultsFile)
+	err := write(path, func(w io.Writer) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(r)
+	})
+	if err != nil {
+		return err
+	}
+	read, err := Read(path)
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(dir, PageFile), read.WritePage)
+}
+
+// write writes a file with f.
+func write(path string, f func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(file), file.Close())
 }

@@ -32,8 +32,8 @@ func serve(t *testing.T, page string) string {
 }
 
 func TestSoundPage(t *testing.T) {
-	t.Setenv(Screenshots, filepath.Join(t.TempDir(), "new"))
-	p := Start(t).Open(t, serve(t, sound), View{Width: 360})
+	t.Setenv(screenshots, filepath.Join(t.TempDir(), "new"))
+	p := start(t).Open(t, serve(t, sound), view{Width: 360})
 	p.Wait("document.readyState === 'complete'")
 	require.Empty(t, p.Errors())
 	require.Empty(t, p.Overflow())
@@ -48,14 +48,14 @@ func TestSoundPage(t *testing.T) {
 	p.Eval("done", &clicked)
 	require.True(t, clicked)
 	p.Screenshot("page")
-	png, err := os.ReadFile(filepath.Join(os.Getenv(Screenshots), "page.png"))
+	png, err := os.ReadFile(filepath.Join(os.Getenv(screenshots), "page.png"))
 	require.NoError(t, err)
 	require.Equal(t, "\x89PNG", string(png[:4]))
 }
 
 func TestViews(t *testing.T) {
-	b := Start(t)
-	views := []View{{Width: 360}, {Width: 768, Dark: true}, {Width: 1400, Print: true}}
+	b := start(t)
+	views := []view{{Width: 360}, {Width: 768, Dark: true}, {Width: 1400, Print: true}}
 	for _, view := range views {
 		p := b.Open(t, serve(t, sound), view)
 		var width int
@@ -70,7 +70,7 @@ func TestViews(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	b := Start(t)
+	b := start(t)
 	for fault, page := range map[string]string{
 		"console.log 1 2": `<script>console.log(1, 2)</script>`,
 		"console.error":   `<script>console.error("no")</script>`,
@@ -82,7 +82,7 @@ func TestFaults(t *testing.T) {
 			content="script-src 'none'"><script>1</script>`,
 		"overflow: page of 500": `<div style="width: 500px">wide</div>`,
 	} {
-		p := b.Open(t, serve(t, sound+page), View{Width: 360})
+		p := b.Open(t, serve(t, sound+page), view{Width: 360})
 		faults := p.Errors()
 		for _, element := range p.Overflow() {
 			faults = append(faults, "overflow: "+element)
@@ -93,8 +93,8 @@ func TestFaults(t *testing.T) {
 }
 
 func TestNamelessAndUnreachable(t *testing.T) {
-	p := Start(t).Open(t, serve(t, sound+`<button></button><button tabindex="-1">Lost</button>`),
-		View{Width: 360})
+	p := start(t).Open(t, serve(t, sound+`<button></button><button tabindex="-1">Lost</button>`),
+		view{Width: 360})
 	require.Contains(t, p.Controls(), "button: ")
 	require.Contains(t, p.Controls(), "button: Lost")
 	require.NotContains(t, p.TabStops(), "button: Lost")
@@ -106,7 +106,7 @@ func TestNoChromium(t *testing.T) {
 	skipped := false
 	t.Run("skips", func(t *testing.T) {
 		defer func() { skipped = t.Skipped() }()
-		Start(t)
+		start(t)
 	})
 	require.True(t, skipped)
 }

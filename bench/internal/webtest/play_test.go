@@ -1,4 +1,4 @@
-package play
+package webtest
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/bench/internal/webtest"
+	"github.com/levelbloom/levelbloom/bench/internal/play"
 )
 
-// serve serves the page until the test ends, and returns its address.
-func serve(t *testing.T) string {
+// servePlay serves the page until the test ends, and returns its address.
+func servePlay(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- Serve(ctx, l) }()
+	go func() { done <- play.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
@@ -29,20 +29,20 @@ func serve(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/"
 }
 
-func TestPage(t *testing.T) {
-	b := webtest.Start(t)
-	address := serve(t)
-	open := func(t *testing.T, fragment string, view webtest.View) *webtest.Page {
+func TestPlay(t *testing.T) {
+	b := start(t)
+	address := servePlay(t)
+	open := func(t *testing.T, fragment string, view view) *page {
 		p := b.Open(t, address+fragment, view)
 		p.Wait("answer")
 		return p
 	}
-	sound := func(t *testing.T, p *webtest.Page) {
+	sound := func(t *testing.T, p *page) {
 		require.Empty(t, p.Errors())
 		require.Empty(t, p.Overflow())
 	}
-	wide := webtest.View{Width: 1400}
-	for _, view := range []webtest.View{{Width: 360, Dark: true}, {Width: 768}, wide} {
+	wide := view{Width: 1400}
+	for _, view := range []view{{Width: 360, Dark: true}, {Width: 768}, wide} {
 		t.Run(fmt.Sprint(view.Width), func(t *testing.T) {
 			p := open(t, "", view)
 			sound(t, p)
@@ -68,7 +68,7 @@ func TestPage(t *testing.T) {
 		const key = `<script>throw 1</script><img src=x onerror="throw 2">`
 		settings := url.Values{"keys": {key}, "ask": {key}, "kind": {`"]`}, "n": {"20"},
 			"shape": {"bigendian"}}
-		p := open(t, "#"+settings.Encode(), webtest.View{Width: 360})
+		p := open(t, "#"+settings.Encode(), view{Width: 360})
 		sound(t, p)
 		require.Equal(t, key, p.Text("#asked"))
 		require.Contains(t, p.Text("#whose"), "is set, by "+key)
@@ -96,7 +96,7 @@ func TestPage(t *testing.T) {
 		sound(t, p)
 	})
 	t.Run("problems", func(t *testing.T) {
-		p := b.Open(t, address+"#keys=0xabc", webtest.View{Width: 360})
+		p := b.Open(t, address+"#keys=0xabc", view{Width: 360})
 		p.Wait("document.getElementById('problem').textContent")
 		require.Contains(t, p.Text("#problem"), "two hexadecimal digits")
 		require.Empty(t, p.Overflow())
@@ -104,7 +104,7 @@ func TestPage(t *testing.T) {
 }
 
 // The page takes 10,000 keys, of which 12 are there at first. Full, it works on.
-func testFull(t *testing.T, p *webtest.Page) {
+func testFull(t *testing.T, p *page) {
 	add := chromedp.Click(`[data-add="1000"]`)
 	p.Do(add)
 	p.Wait("answer.n === 10000")
@@ -128,7 +128,7 @@ func testFull(t *testing.T, p *webtest.Page) {
 	require.Empty(t, p.Errors())
 }
 
-func testKeyboard(t *testing.T, p *webtest.Page) {
+func testKeyboard(t *testing.T, p *page) {
 	controls := p.Controls()
 	for _, want := range []string{"textbox: Look up a key", "button: a false positive",
 		"textbox: Stored keys, one per line", "combobox: Add keys of a shape",

@@ -18,15 +18,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Page is an open page. Its methods fail the test if the browser does not answer.
-type Page struct {
+// A page is an open page. Its methods fail the test if the browser does not answer.
+type page struct {
 	t      testing.TB
 	ctx    context.Context
 	mu     sync.Mutex
 	errors []string
 }
 
-func (p *Page) listen(event any) {
+func (p *page) listen(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e := event.(type) {
@@ -49,7 +49,7 @@ func (p *Page) listen(event any) {
 
 // Errors returns all that the page wrote to the console, its exceptions, and its requests that
 // failed or were refused.
-func (p *Page) Errors() []string {
+func (p *page) Errors() []string {
 	p.Eval("0", new(int)) // what was reported before the answer has arrived
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *Page) Errors() []string {
 
 // Eval evaluates JavaScript, and awaits it if it is a promise. out points to what the result's JSON
 // is decoded into.
-func (p *Page) Eval(js string, out any) {
+func (p *page) Eval(js string, out any) {
 	p.t.Helper()
 	p.Do(chromedp.Evaluate(js, out, awaited))
 }
@@ -66,7 +66,7 @@ func (p *Page) Eval(js string, out any) {
 func awaited(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }
 
 // Wait waits until a JavaScript expression is true.
-func (p *Page) Wait(js string) {
+func (p *page) Wait(js string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
@@ -75,7 +75,7 @@ func (p *Page) Wait(js string) {
 }
 
 // Text returns the text that the first element of a CSS selector shows.
-func (p *Page) Text(selector string) (text string) {
+func (p *page) Text(selector string) (text string) {
 	p.t.Helper()
 	p.Eval(fmt.Sprintf("document.querySelector(%q).innerText", selector), &text)
 	return text
@@ -83,7 +83,7 @@ func (p *Page) Text(selector string) (text string) {
 
 // Overflow returns the elements that end right of the window, as the page scrolls sideways for
 // them. What a scrolling or clipping element holds is not among them.
-func (p *Page) Overflow() (elements []string) {
+func (p *page) Overflow() (elements []string) {
 	p.t.Helper()
 	p.Eval(`(() => {
 		const root = document.documentElement, width = root.clientWidth;
@@ -132,7 +132,7 @@ func (n *axNode) String() string { return n.role() + ": " + fmt.Sprint(n.Name.Va
 
 // controls returns what a user can operate, as a screen reader presents it. It reads the protocol's
 // JSON itself: chromedp's type refuses properties that are newer than it is.
-func (p *Page) controls() []axNode {
+func (p *page) controls() []axNode {
 	p.t.Helper()
 	var answer easyjson.RawMessage
 	p.Do(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -149,7 +149,7 @@ func (p *Page) controls() []axNode {
 
 // Controls returns what a user can operate, as "role: name", in no particular order. The names
 // are those that a screen reader reads.
-func (p *Page) Controls() (names []string) {
+func (p *page) Controls() (names []string) {
 	p.t.Helper()
 	for _, node := range p.controls() {
 		if !node.is("disabled") {
@@ -162,7 +162,7 @@ func (p *Page) Controls() (names []string) {
 // TabStops presses Tab from the top of the page until the focus leaves it, and returns the controls
 // that had it. What has the focus and is no control is "other". A group of radio buttons has one
 // stop.
-func (p *Page) TabStops() (names []string) {
+func (p *page) TabStops() (names []string) {
 	p.t.Helper()
 	p.tab(func(name string) bool {
 		names = append(names, name)
@@ -172,7 +172,7 @@ func (p *Page) TabStops() (names []string) {
 }
 
 // TabTo presses Tab from the top of the page until a control has the focus, and then some keys.
-func (p *Page) TabTo(control string, keys ...string) {
+func (p *page) TabTo(control string, keys ...string) {
 	p.t.Helper()
 	p.tab(func(name string) bool { return name == control })
 	var left bool
@@ -184,7 +184,7 @@ func (p *Page) TabTo(control string, keys ...string) {
 }
 
 // tab presses Tab from the top of the page until the focus leaves it or is where it should be.
-func (p *Page) tab(reached func(name string) bool) {
+func (p *page) tab(reached func(name string) bool) {
 	p.t.Helper()
 	p.Do(chromedp.Evaluate(`document.body.tabIndex = -1; document.body.focus();
 		document.body.removeAttribute("tabindex"); document.activeElement.blur()`, nil))

@@ -1,5 +1,4 @@
-// Package webtest opens pages in a headless Chromium and says what is wrong with them. It is for
-// tests.
+// Package webtest tests the pages of bench in a headless Chromium.
 package webtest
 
 import (
@@ -15,18 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Screenshots is the environment variable that names the directory for screenshots.
-const Screenshots = "LEVELBLOOM_SCREENSHOTS"
+// screenshots is the environment variable that names the directory for screenshots.
+const screenshots = "LEVELBLOOM_SCREENSHOTS"
 
 // patience is how long a browser may take to start, or for one action.
 const patience = time.Minute
 
-// A Browser is a running Chromium with an empty profile. It ends with its test.
-type Browser struct{ ctx context.Context }
+// A browser is a running Chromium with an empty profile. It ends with its test.
+type browser struct{ ctx context.Context }
 
-// Start starts a browser. Where none is installed it skips the test, which
+// start starts a browser. Where none is installed it skips the test, which
 // LEVELBLOOM_REQUIRE_CHROMIUM=1 forbids.
-func Start(t testing.TB) *Browser {
+func start(t testing.TB) *browser {
 	program := find()
 	if program == "" {
 		const message = "no Chromium: on Debian, apt-get install chromium, to test pages"
@@ -45,7 +44,7 @@ func Start(t testing.TB) *Browser {
 	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Run(ctx))
-	return &Browser{ctx}
+	return &browser{ctx}
 }
 
 func find() string {
@@ -57,18 +56,18 @@ func find() string {
 	return ""
 }
 
-// A View is how a page is looked at.
-type View struct {
+// A view is how a page is looked at.
+type view struct {
 	Width int // in pixels
 	Dark  bool
 	Print bool
 }
 
 // Open opens a page and waits until it is loaded. File URLs need an absolute path.
-func (b *Browser) Open(t testing.TB, url string, view View) *Page {
+func (b *browser) Open(t testing.TB, url string, view view) *page {
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	t.Cleanup(cancel)
-	p := &Page{t: t, ctx: ctx}
+	p := &page{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, p.listen)
 	const height = 900
 	scheme, media := "light", ""
@@ -90,7 +89,7 @@ func (b *Browser) Open(t testing.TB, url string, view View) *Page {
 }
 
 // Do runs actions of chromedp.
-func (p *Page) Do(actions ...chromedp.Action) {
+func (p *page) Do(actions ...chromedp.Action) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
@@ -98,10 +97,10 @@ func (p *Page) Do(actions ...chromedp.Action) {
 }
 
 // Screenshot writes a picture of the whole page, name.png, into the directory that the environment
-// variable Screenshots names. Without it, it does nothing.
-func (p *Page) Screenshot(name string) {
+// variable screenshots names. Without it, it does nothing.
+func (p *page) Screenshot(name string) {
 	p.t.Helper()
-	dir := os.Getenv(Screenshots)
+	dir := os.Getenv(screenshots)
 	if dir == "" {
 		return
 	}
