@@ -32,8 +32,8 @@ func runSize(args ...string) (string, error) {
 func TestSizeRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
 		`-n: "0": pass a`:       {"-n", "0"},
-		"-fpp 1: pass one":   {"-fpp", "1"},
-		"-fpp 2: pass one":   {"-fpp", "200%"},
+		"-fpp 1: pass one":      {"-fpp", "1"},
+		"-fpp 2: pass one":      {"-fpp", "200%"},
 		`value "%" for flag`:    {"-fpp", "%"},
 		`value "1 %%" for flag`: {"-fpp", "1 %%"},
 		`-memory: "16"`:         {"-memory", "16"},

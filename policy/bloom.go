@@ -83,9 +83,9 @@ func newBloom(s settings) *Bloom {
 // keys have the same 32-bit hash, and nothing in the format helps: use [NewRibbon] there.
 //
 // A builder takes up to 5 KiB more memory, a copy of one key, and twice the memory of the filter
-// while it tries others. Building takes up to 1.5 times as long for random keys, and for dense ones
+// while it tries others. Building takes up to 1.6 times as long for random keys, and for dense ones
 // up to 8 times with 100 keys and twice with 10,000. Where it tries other filters, it takes up to
-// 12 times as long with 20 to 100 keys if most of a range are present and 25 times if a tenth of
+// 16 times as long with 20 to 100 keys if most of a range are present and 28 times if a tenth of
 // them are, 8 times with 500 keys and 4 times with 10,000.
 func WithTuning(memory float64) BloomOption {
 	return bloomOption(func(s *settings) error {
@@ -128,11 +128,6 @@ func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
 		return appendByBuilder(b, dst, keys)
 	}
 	return b.setting.Append(dst, keys)
-}
-
-// MayContainMany answers for many keys at once. It is the function [MayContainMany].
-func (*Bloom) MayContainMany(filter []byte, keys [][]byte, out []bool) {
-	MayContainMany(filter, keys, out)
 }
 
 // FilterSize returns the size in bytes of a filter of n keys. With [WithTuning] a filter may take

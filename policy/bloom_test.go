@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
@@ -69,7 +69,7 @@ func TestSizeIn64Bits(t *testing.T) {
 		if c.want > math.MaxInt {
 			require.PanicsWithValue(t,
 				fmt.Sprintf("policy: a filter of %d bytes, more than an int can express", c.want),
-				func() { build.Extend(nil, c.want) })
+				func() { builder.Extend(nil, c.want) })
 		}
 	}
 	// More bits than 2^64 do not wrap around.

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 )
 
-// Counted is a Policy that counts what another one does: how often filters were checked, what
-// they answered, and what was built. Get one from [Count], give it to an engine's Configure in place of
+// Counted is a Policy that counts what another one does: how often filters were checked, what they
+// answered, and what was built. Get one from [Count], give it to an engine's Configure in place of
 // the policy, and call [Counted.Snapshot] at any time. It builds and reads the same filters under
 // the same name. Engines find the policy of a filter by its name, so to count policies apart, by
 // level for example, give each a name of its own ([WithName]).
 //
-// Counting a check costs one atomic addition. All goroutines add to the same
-// counters, so many cores that check filters all the time wait for each other. Counted is safe for
-// concurrent use if the other policy is.
+// Counting a check costs one atomic addition. All goroutines add to the same counters, so many
+// cores that check filters all the time wait for each other. Counted is safe for concurrent use if
+// the other policy is.
 type Counted struct {
 	policy  Policy
 	foreign Policy // policy, if [MayContain] does not answer for it
@@ -65,28 +65,6 @@ func (c *Counted) MayContain(filter, key []byte) bool {
 	return may
 }
 
-// MayContainMany returns the answers of the policy that does the work, and counts them. Of a policy
-// of another package it calls MayContain for each key: one that embeds a policy of ours has its
-// MayContainMany, which may answer differently.
-func (c *Counted) MayContainMany(filter []byte, keys [][]byte, out []bool) {
-	requireRoom(keys, out)
-	if c.foreign != nil {
-		for i, key := range keys {
-			out[i] = c.foreign.MayContain(filter, key)
-		}
-	} else {
-		MayContainMany(filter, keys, out)
-	}
-	may := uint64(0)
-	for _, o := range out[:len(keys)] {
-		if o {
-			may++
-		}
-	}
-	c.mayContain.Add(may)
-	c.absent.Add(uint64(len(keys)) - may)
-}
-
 // NewBuilder returns a builder whose filters are counted when they are finished.
 func (c *Counted) NewBuilder() Builder { return c.newBuilder(Policy.NewBuilder) }
 
@@ -106,7 +84,7 @@ func (b *countedBuilder) Finish(dst []byte) []byte {
 	b.counted.filters.Add(1)
 	b.counted.keys.Add(uint64(keys))
 	b.counted.bytes.Add(uint64(len(dst) - before))
-	if string(dst[before:]) == build.Replacement {
+	if string(dst[before:]) == builder.Replacement {
 		b.counted.broken.Add(1)
 	}
 	return dst

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
@@ -45,8 +45,8 @@ func TestDistinctBuilder(t *testing.T) {
 			b, buffer := NewDistinctBuilder(p), make([]byte, 80)
 			for range 60 {
 				var distinct [][]byte
-				versions := []int{1, 2, 20, 3 * build.ChunkHashes}[rng.Intn(4)]
-				for range rng.Intn(6*build.ChunkHashes/versions + 5) {
+				versions := []int{1, 2, 20, 3 * builder.ChunkHashes}[rng.Intn(4)]
+				for range rng.Intn(6*builder.ChunkHashes/versions + 5) {
 					key := buffer[:rng.Intn(9)]
 					if rng.Intn(10) == 0 {
 						key = buffer // which is hashed by itself

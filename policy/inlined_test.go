@@ -20,8 +20,8 @@ func TestInlinedSteps(t *testing.T) {
 	for _, step := range []string{
 		"HashStart", "HashWords", "hashWord", "HashTail", "Delta", "newModulus",
 		"modulus.byteOf", "NewBits", "Bits.At", "setProbe", "requireRoom", "MayContain",
-		"build.(*Buffer[go.shape.uint32]).Full", "build.(*Buffer[go.shape.uint32]).Put",
-		"build.(*Buffer[go.shape.uint64]).Full", "build.(*Buffer[go.shape.uint64]).Put",
+		"builder.(*Buffer[go.shape.uint32]).Full", "builder.(*Buffer[go.shape.uint32]).Put",
+		"builder.(*Buffer[go.shape.uint64]).Full", "builder.(*Buffer[go.shape.uint64]).Put",
 		"(*keyRow).put0to7", "(*keyRow).put8to16", "(*keyRow).put17to32", "(*keyRow).put33to64",
 		"keyHash",
 		"draw", "multiplier", "place", "inside", "turned", "spread", "fold", "load8", "sum8",

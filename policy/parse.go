@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 )
 
 // Info is what the bytes of one filter say. Get it from [Parse].
@@ -43,7 +43,7 @@ func Parse(filter []byte) (Info, error) {
 	last := filter[len(filter)-1]
 	e := encodingOf(last)
 	switch {
-	case string(filter) == build.Replacement:
+	case string(filter) == builder.Replacement:
 		return Info{}, ErrReplaced
 	case e == nil:
 		return Info{}, fmt.Errorf("%w 0x%02x: every key may be contained", ErrUnknownEncoding, last)

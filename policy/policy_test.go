@@ -141,13 +141,13 @@ func TestAllocations(t *testing.T) {
 			keys := policytest.Keys(policytest.Rand(t, 55), n)
 			filter := p.AppendFilter(nil, keys)
 			out := make([]bool, n)
-			for _, r := range []ourReader{p, Count(p)} {
+			for _, r := range []Policy{p, Count(p)} {
 				require.Zero(t, testing.AllocsPerRun(10, func() {
 					for _, key := range keys {
 						r.MayContain(filter, key)
 						MayContain(filter, key)
 					}
-					r.MayContainMany(filter, keys, out)
+					MayContainMany(filter, keys, out)
 				}), "%s, %d keys", kind.Name, n)
 			}
 			if raceEnabled {

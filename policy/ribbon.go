@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
@@ -71,11 +71,6 @@ func (r *Ribbon) usable() bool { return r != nil && r.name != "" }
 // String returns the policy's settings as [FromString] takes them, such as "ribbon:7".
 func (r *Ribbon) String() string { return r.format("ribbon") }
 
-// MayContainMany answers for many keys at once. It is the function [MayContainMany].
-func (*Ribbon) MayContainMany(filter []byte, keys [][]byte, out []bool) {
-	MayContainMany(filter, keys, out)
-}
-
 // mostRibbonBits is the largest number of bits per key. Hashes have no more for the columns.
 const mostRibbonBits = 40
 
@@ -84,7 +79,7 @@ const mostRibbonBits = 40
 // bits per key, the filter among them.
 func (r *Ribbon) NewBuilder() Builder {
 	mustBeUsable(r)
-	return &ribbonBuilder{Buffer: build.Buffer[uint64]{Pool: &build.Chunks64}, ribbon: r}
+	return &ribbonBuilder{Buffer: builder.Buffer[uint64]{Pool: &builder.Chunks64}, ribbon: r}
 }
 
 // AppendFilter appends the filter of keys to dst and returns the extended slice. The keys must not
@@ -103,7 +98,7 @@ func (r *Ribbon) FilterSize(n int) uint64 {
 	if r.areFew(n) {
 		return r.exact.FilterSize(n)
 	}
-	return uint64(len(build.Replacement))
+	return uint64(len(builder.Replacement))
 }
 
 // FPP returns the false-positive probability of a filter of n different keys, of any shape. In
@@ -112,7 +107,7 @@ func (r *Ribbon) FPP(n int) float64 {
 	switch size := r.FilterSize(n); {
 	case r.areFew(n):
 		return r.exact.FPP(n)
-	case size == uint64(len(build.Replacement)):
+	case size == uint64(len(builder.Replacement)):
 		return 1
 	}
 	return ribbon.FPP(n, r.bitsPerKey)

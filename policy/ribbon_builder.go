@@ -5,12 +5,12 @@ import (
 	"sync"
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
 type ribbonBuilder struct {
-	build.Buffer[uint64]
+	builder.Buffer[uint64]
 	few    fewHashes
 	ribbon *Ribbon
 }
@@ -68,9 +68,9 @@ func (b *ribbonBuilder) Finish(dst []byte) []byte {
 	extended, ok := write(dst)
 	switch {
 	case !ok:
-		extended = append(dst, build.Replacement...)
+		extended = append(dst, builder.Replacement...)
 	case b.ribbon.verify:
-		extended = build.Verified(extended, len(dst), &b.Buffer, b.hasAll)
+		extended = builder.Verified(extended, len(dst), &b.Buffer, b.hasAll)
 	}
 	b.Reset()
 	b.few.n = 0
@@ -86,7 +86,7 @@ func (b *ribbonBuilder) write(dst []byte) ([]byte, bool) {
 	extended, ok := work.Build(dst, work.parts, b.ribbon.bitsPerKey)
 	clear(work.parts) // they are other builders' soon
 	work.parts = work.parts[:0]
-	if b.N <= build.KeptHashes {
+	if b.N <= builder.KeptHashes {
 		ribbonWorks.Put(work)
 	}
 	return extended, ok

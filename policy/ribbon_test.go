@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
@@ -48,7 +48,7 @@ func TestRibbonOfFewKeysIsVerified(t *testing.T) {
 	for bit := range 64 {
 		got := spoiled(t, r, keys, flip(bit))
 		if filter[bit/8]>>(bit%8)&1 != 0 {
-			require.Equal(t, build.Replacement, string(got), "bit %d", bit)
+			require.Equal(t, builder.Replacement, string(got), "bit %d", bit)
 		}
 	}
 }

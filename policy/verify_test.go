@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
@@ -14,15 +14,15 @@ import (
 // verified, by AppendFilter and by a builder that is counted.
 func spoiled(t *testing.T, p ourPolicy, keys [][]byte, change func(filter []byte)) []byte {
 	t.Helper()
-	build.Spoil = change
-	defer func() { build.Spoil = nil }()
+	builder.Spoil = change
+	defer func() { builder.Spoil = nil }()
 	filter := p.AppendFilter([]byte("before"), keys)
 	counted := Count(p)
 	built := appendByBuilder(counted, []byte("before"), keys)
 	require.Equal(t, filter, built)
 	require.Equal(t, "before", string(built[:6]))
 	broken := uint64(0)
-	if string(built[6:]) == build.Replacement {
+	if string(built[6:]) == builder.Replacement {
 		broken = 1
 	}
 	require.Equal(t, Counters{
@@ -77,7 +77,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 					require.Equal(t, filter, got)
 					continue
 				}
-				require.Equal(t, build.Replacement, string(got), "%s, %d keys, bit %d",
+				require.Equal(t, builder.Replacement, string(got), "%s, %d keys, bit %d",
 					kind.Name, n, bit)
 				caught++
 			}
@@ -86,7 +86,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 				if info.Encoding == EncodingBloom && got[len(got)-1] < byte(info.K) {
 					continue // a smaller k than 6: more false positives
 				}
-				require.Equal(t, build.Replacement, string(got), "%s, %d keys, bit %d",
+				require.Equal(t, builder.Replacement, string(got), "%s, %d keys, bit %d",
 					kind.Name, n, bit)
 			}
 		}

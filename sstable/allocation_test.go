@@ -31,7 +31,7 @@ func tableOf(data, metaindex, index storedBlock) (table []byte, blocks []sstable
 	return append(table, footer(blocks[1], blocks[2])...), blocks
 }
 
-// rawBlock returns the block of these entries: keys and values by turns.
+// rawBlock returns the block of these entries: keys, each followed by its value.
 func rawBlock(entries ...[]byte) storedBlock {
 	b := blockWriter{interval: 1}
 	for i := 0; i < len(entries); i += 2 {
@@ -74,7 +74,7 @@ func zstdFrame(size uint64, blocks ...byte) storedBlock {
 	return storedBlock{append(b, blocks...), zstded}
 }
 
-// Lengths that promise more than there is cost no memory, whatever part of a block tells them,
+// Lengths that promise more than there is cost no memory, wherever in a block they stand,
 // under valid checksums.
 func TestLyingLengths(t *testing.T) {
 	uvarint := func(n uint64, more int) []byte {
@@ -155,7 +155,7 @@ func TestLyingHandles(t *testing.T) {
 	}
 }
 
-// A long key that every entry shares makes of few bytes many: a table must not keep them all in
+// With a long key that every entry shares, few bytes become many: a table must not keep them all in
 // memory.
 func TestManyTimesTheSameKey(t *testing.T) {
 	contents := appendEntry(nil, 0, bytes.Repeat([]byte("k"), 1<<18), []byte{0, 0})
@@ -233,7 +233,7 @@ func TestKeysThatAddUp(t *testing.T) {
 		"the keys add up to %d bytes, more than 256 times the block's %d", (read+1)*keyLen, size))
 }
 
-// The keys of real blocks never add up to so much, however much they share: with a restart for
+// The keys of real blocks never reach these bounds, however much they share: with a restart for
 // every 256 of them, and with only one if they are short. In the metaindex, whose keys are kept,
 // there must be one for every 16.
 func TestKeysThatMayAddUp(t *testing.T) {

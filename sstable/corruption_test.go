@@ -15,14 +15,14 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// An outcome is what a table that was changed comes to, in the order of how well it ends.
+// An outcome is the result of reading a table that was changed. The best outcome comes first.
 type outcome int
 
 const (
 	// an error says that it is corrupt, or no table, or has no filter of this name
 	failed outcome = iota
 	sound          // all keys that were written are read, and found
-	// the filters do not know a key of the table, and who asks them for each entry sees it
+	// a lookup of each entry in the filters shows that they do not know a key of the table
 	denied
 	// keys that were written are not read any more, because they or their block have other bytes
 	// now
@@ -39,7 +39,7 @@ func (tolerant) MayContain(filter, key []byte) bool {
 
 const changedName = "changed.ldb"
 
-// examine reads all that a table holds, and tells what has become of the user keys that were
+// examine reads the whole table, and returns what has become of the user keys that were
 // written. It demands that this ends, and takes little memory.
 func examine(t testing.TB, file []byte, users []string, p policy.Policy,
 	opts ...sstable.TableOption) outcome {
@@ -118,7 +118,7 @@ func examineAll(t testing.TB, file []byte, users []string, p policy.Policy,
 }
 
 // requireFew counts entries, of which a file cannot have any number: each has 3 bytes at least, and
-// zstd makes of 4 bytes no more than 128 KiB.
+// zstd decodes 4 bytes to 128 KiB at most.
 func requireFew(t testing.TB, n *int, file []byte) {
 	if *n++; *n/(128<<10) > len(file) {
 		t.Fatalf("entries without end in %x", file)
@@ -217,14 +217,17 @@ func largeVictim(t testing.TB, p policy.Policy) victim {
 	return victim{"windows of 2 KiB", file.Bytes(), w, users, sstable.InternalKeys}
 }
 
-// eachFlip calls f with each byte of the victim changed in some of its bits. With testing.Short it
-// leaves out all but every fifth byte.
-func eachFlip(v victim, f func(at int, flip byte, changed []byte)) {
-	step := 1
+// flipStep returns the distance of the bytes that are changed.
+func flipStep() int {
 	if testing.Short() {
-		step = 5
+		return 5
 	}
-	for at := 0; at < len(v.file); at += step {
+	return 1
+}
+
+// eachFlip calls f with each byte of the victim changed in some of its bits.
+func eachFlip(v victim, f func(at int, flip byte, changed []byte)) {
+	for at := 0; at < len(v.file); at += flipStep() {
 		for _, flip := range []byte{0x01, 0x80, 0xff} {
 			changed := bytes.Clone(v.file)
 			changed[at] ^= flip
@@ -233,7 +236,7 @@ func eachFlip(v victim, f func(at int, flip byte, changed []byte)) {
 	}
 }
 
-// Every flip of a byte and every truncation of a table whose checksums stay as they are: an error,
+// Every flip of a byte and every truncation of a table with its old checksums: an error,
 // or nothing is lost.
 func TestFlips(t *testing.T) {
 	p := policytest.Must(policy.NewBloom(10))
@@ -241,8 +244,8 @@ func TestFlips(t *testing.T) {
 		for _, keys := range []sstable.KeyFormat{sstable.AutoKeys, v.format} {
 			eachFlip(v, func(at int, flip byte, changed []byte) {
 				result := examine(t, changed, v.users, p, sstable.WithKeys(keys))
-				// The zeros of the footer alone are read by nobody; and the varint before them may
-				// end in one of them.
+				// No reader reads the zeros of the footer, and the varint before them may end in one
+				// of them.
 				handles := len(encodeHandle(v.w.metaindex)) + len(encodeHandle(v.w.indexBlock))
 				zeros := len(v.file) - 48 + handles
 				harmless := zeros <= at && at < len(v.file)-8 || at == zeros-1 && flip == 0x80
@@ -250,7 +253,7 @@ func TestFlips(t *testing.T) {
 					t.Fatalf("%s: byte %d, flip %#x: no error", v.name, at, flip)
 				}
 			})
-			for at := range v.file {
+			for at := 0; at < len(v.file); at += flipStep() {
 				if examine(t, v.file[:at], v.users, p, sstable.WithKeys(keys)) != failed ||
 					examine(t, v.file[at+1:], v.users, p, sstable.WithKeys(keys)) != failed {
 					t.Fatalf("%s: cut at byte %d: no error", v.name, at)
@@ -276,8 +279,8 @@ func TestFlipsWithChecksums(t *testing.T) {
 					}
 					result := examine(t, changed, v.users, p, sstable.WithKeys(keys))
 					if counts[result]++; result == silent {
-						t.Errorf("%s, %s: byte %d, flip %#x: a lookup misses a key, and nothing "+
-							"tells", name, v.name, at, flip)
+						t.Errorf("%s, %s: byte %d, flip %#x: a lookup misses a key, without "+
+							"an error", name, v.name, at, flip)
 					}
 				})
 			}

@@ -54,7 +54,7 @@ func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte
 	return b.Finish()
 }
 
-// requireExact asks a filter block for each key at each block's offset, and at each other offset of
+// requireExact looks up each key in a filter block, at each block's offset and each other offset of
 // the list. The answer is exactly whether the key is in a block of the same window; beyond the last
 // filter it is always true.
 func requireExact(t testing.TB, block []byte, baseLg int, blocks []dataBlock, others ...uint64) {

@@ -146,8 +146,8 @@ func TestReadErrors(t *testing.T) {
 	}
 	// A reader may return io.EOF with the last bytes.
 	require.NoError(t, readAll(t, eofReader{small}, int64(len(small))))
-	// One that breaks the rules of io.ReaderAt, reads less than it was asked for and tells no
-	// reason, makes no trouble either.
+	// A reader that breaks the rules of io.ReaderAt, and reads less than len(p) without an error,
+	// is no trouble either.
 	err := readAll(t, shortReader{small}, int64(len(small)))
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

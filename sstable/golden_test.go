@@ -53,7 +53,7 @@ func (g golden) bits(t *testing.T, i int) float64 {
 	return 0
 }
 
-// Both ways to open a table: the format of its keys is told, or found.
+// openBothWays opens a table with the format of its keys, and with AutoKeys.
 func openBothWays(t *testing.T, path string, format sstable.KeyFormat,
 	f func(t *testing.T, table *sstable.Table, data []byte)) {
 	data, err := os.ReadFile(path)

@@ -66,7 +66,7 @@ func testAutoKeys(
 		right := table.Keys() == format
 		if keys == sstable.AutoKeys && found == format {
 			require.True(t, right)
-		} else if keys == sstable.AutoKeys && !short { // short index keys may tell
+		} else if keys == sstable.AutoKeys && !short { // short index keys may give it away
 			require.Equal(t, found, table.Keys())
 		}
 		if right {
@@ -129,7 +129,7 @@ func TestAutoKeysMajority(t *testing.T) {
 		file, _ := writeTable(t, tableOptions{blockSize: 1 << 20}, c.stored...)
 		require.Equal(t, c.found, openTable(t, file).Keys(), "%q", c.stored)
 	}
-	// RocksDB's properties tell that the keys are internal, however they look.
+	// With RocksDB's properties the keys are internal, however they look.
 	for name, found := range map[string]sstable.KeyFormat{
 		"rocksdb.properties": sstable.InternalKeys, "rocksdb.properties2": sstable.PlainKeys,
 	} {

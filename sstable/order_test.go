@@ -69,7 +69,7 @@ func blocksTable(t testing.TB, blocks [][][]byte, indexKeys [][]byte) []byte {
 }
 
 // An index is judged only if all keys rise in the order of the default comparer; otherwise another
-// comparer may have made it. The first key that does not fit is told.
+// comparer may have made it. The error names the first key that does not fit.
 func TestJudgedIndex(t *testing.T) {
 	const auto, internal, plain = sstable.AutoKeys, sstable.InternalKeys, sstable.PlainKeys
 	p := func(keys ...string) [][]byte { return plainKeys(keys...) }
@@ -107,7 +107,7 @@ func TestJudgedIndex(t *testing.T) {
 		{"the last is below m", plain, empty, p("a", "c", "k", "m", "b"), "data block 4, "},
 
 		// As plain keys these rise, and the index would not fit; as what they are they fall.
-		{"internal keys, told", internal, [][][]byte{{k("a\x00", 5, 1)}, {k("a", 5, 1)}},
+		{"internal keys, with WithKeys", internal, [][][]byte{{k("a\x00", 5, 1)}, {k("a", 5, 1)}},
 			[][]byte{k("z", 1, 1), k("z", 1, 1)}, ""},
 		// Taken for plain keys, which do not rise; as internal ones they do, and the index hides
 		// the last.
@@ -115,7 +115,7 @@ func TestJudgedIndex(t *testing.T) {
 			{k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("a", 3, 2)}, "data block 1, "},
 		{"the same, sound", auto, [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
 			{k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("b", 8, 2)}, ""},
-		{"the same, told to be plain", plain, [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
+		{"the same, as plain keys", plain, [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
 			{k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("a", 3, 2)}, ""},
 		// What they look like decides, even if the index fits to the other reading.
 		{"internal keys, found", auto, [][][]byte{{k("a", 1, 1)}, {k("b", 2, 1)}},

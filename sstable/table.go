@@ -17,7 +17,7 @@ import (
 // A Table is not safe for concurrent use, but several may read one file.
 type Table struct {
 	name      string
-	keys      KeyFormat // as asked for; AutoKeys if they are not known for sure
+	keys      KeyFormat // as given to WithKeys; AutoKeys if they are not known for sure
 	keysFound KeyFormat // what they are, or seem to be
 
 	blocks      blockReader

@@ -29,9 +29,13 @@ func requireEntries(t testing.TB, table *sstable.Table, w *tableWriter, stored [
 // shapes are tables of all kinds, written with other means than those that read them.
 func shapes(t testing.TB) map[string]tableOptions {
 	all := map[string]tableOptions{}
+	intervals := []int{1, 3, 16}
+	if testing.Short() {
+		intervals = []int{3}
+	}
 	for _, compression := range []byte{raw, snappied, zstded} {
 		for _, blockSize := range []int{0, 100, 1000, 1 << 20} {
-			for _, interval := range []int{1, 3, 16} {
+			for _, interval := range intervals {
 				for _, internal := range []bool{false, true} {
 					o := tableOptions{blockSize: blockSize, interval: interval,
 						compression: compression, policy: exact{t}, internal: internal,
@@ -98,7 +102,7 @@ func TestTable(t *testing.T) {
 					require.Equal(t, want, filter.MayContain([]byte(absent)), absent)
 				}
 				require.True(t, filter.MayContain([]byte("zzz")),
-					"after the last block no filter is asked")
+					"after the last block no filter is used")
 				_, ok := table.FindBlock([]byte("zzz"))
 				require.False(t, ok)
 			}

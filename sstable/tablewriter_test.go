@@ -246,7 +246,7 @@ func footer(metaindex, index sstable.BlockHandle) []byte {
 	return append(b, 0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb)
 }
 
-// zstdEncoder makes frames like those of LevelDB, which tell their length.
+// zstdEncoder makes frames like LevelDB's, which have their length.
 var zstdEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false),
 		zstd.WithEncoderConcurrency(1))
@@ -286,7 +286,7 @@ func (w *tableWriter) blocks() (all []sstable.BlockHandle) {
 }
 
 // refresh computes the checksum of the block anew in which the file was changed at this offset. It
-// returns false if there is none: in the footer, and in the checksum of a block.
+// returns false if there is no such block: in the footer, and in the checksum of a block.
 func (w *tableWriter) refresh(file []byte, at int) bool {
 	for _, h := range w.blocks() {
 		end := h.Offset + h.Length + 1

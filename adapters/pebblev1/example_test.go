@@ -141,3 +141,53 @@ func ExampleConfigureLevels() {
 	fmt.Println(o.Levels[0].FilterPolicy.Name(), o.Levels[5].FilterPolicy.Name())
 	// Output: bloom.16 bloom.8
 }
+
+// An options file names the policies, and ByName finds them.
+func ExampleByName() {
+	p, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	before := &pebble.Options{}
+	if err := pebblev1.Configure(before, p); err != nil {
+		log.Fatal(err)
+	}
+	before.EnsureDefaults()
+	file := before.String()
+
+	o := &pebble.Options{}
+	hooks := &pebble.ParseHooks{NewFilterPolicy: pebblev1.ByName(p)}
+	if err := o.Parse(file, hooks); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(o.Levels[0].FilterPolicy.Name())
+	// Output: leveldb.BuiltinBloomFilter2
+}
+
+func ExampleFiltersOnDisk() {
+	p, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	o := &pebble.Options{FS: vfs.NewMem()}
+	if err := pebblev1.Configure(o, p); err != nil {
+		log.Fatal(err)
+	}
+	db, err := pebble.Open("db", o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Set([]byte("key"), nil, pebble.NoSync); err != nil {
+		log.Fatal(err)
+	}
+	if err := db.Flush(); err != nil {
+		log.Fatal(err)
+	}
+	levels, err := pebblev1.FiltersOnDisk(db)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("L0:", levels[0].ByName, levels[0].Bytes, "bytes")
+	// Output: L0: map[leveldb.BuiltinBloomFilter2:1] 9 bytes
+}

@@ -1,5 +1,5 @@
-// Package policytest has what the tests of this module share: seeded randomness, keys, and how to
-// read golden files.
+// Package policytest is public only because the tests of sstable, adapters and bench share it with
+// those of policy: seeded randomness, keys, and how to read golden files.
 package policytest
 
 import (

@@ -29,8 +29,15 @@ type Faults struct {
 	full  atomic.Bool // the disk is full from now on
 }
 
-// The ways to fail.
-var hows = []string{"error", "short write", "disk full"}
+// The ways in which an access fails. A short write is one of a write; any other access fails
+// with an error instead. A disk that is full fails all writes from then on.
+const (
+	ioError    = "error"
+	shortWrite = "short write"
+	diskFull   = "disk full"
+)
+
+var waysToFail = []string{ioError, shortWrite, diskFull}
 
 // ErrShort is wrapped by the error for a write that must write the first half of its data, and then
 // fail.
@@ -43,9 +50,9 @@ func (f *Faults) Next(write bool) error {
 	}
 	hit := f.count.Add(1) == f.at
 	switch {
-	case hit && f.how == hows[1] && write:
+	case hit && f.how == shortWrite && write:
 		return fmt.Errorf("fault: %w: %w", ErrShort, syscall.EIO)
-	case hit && f.how != hows[2]:
+	case hit && f.how != diskFull:
 		return fmt.Errorf("fault: %w", syscall.EIO)
 	case hit:
 		f.full.Store(true)
@@ -189,13 +196,13 @@ func testFaults(t *testing.T, target Target) {
 	}
 	if *faults == 0 {
 		for n := int64(1); n <= total; n++ {
-			for _, how := range hows {
+			for _, how := range waysToFail {
 				try(n, how)
 			}
 		}
 	}
 	for i := range *faults {
-		try(1+rng.Int63n(total), hows[i%len(hows)])
+		try(1+rng.Int63n(total), waysToFail[i%len(waysToFail)])
 	}
 	t.Logf("%d I/Os in the schedule, outcomes: %v", total, outcomes)
 }

@@ -142,9 +142,13 @@ func (t *Tables) read(path string) error {
 	if err != nil {
 		return err
 	}
+	anyPolicy, err := policy.NewBloom(10) // the filters are counted, not asked
+	if err != nil {
+		return err
+	}
 	t.Tables++
 	for _, entry := range table.Filters() {
-		filter, err := table.OpenFilter(entry, new(policy.Bloom)) // which is not asked
+		filter, err := table.OpenFilter(entry, anyPolicy)
 		if err != nil {
 			return err
 		}

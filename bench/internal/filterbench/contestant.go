@@ -82,8 +82,8 @@ func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 			return dst
 		},
 	}
-	if m, ok := p.(interface{ MayContainMany([]byte, [][]byte, []bool) }); ok {
-		c.many = m.MayContainMany
+	if policy.Compatible(p, new(policy.Bloom)) {
+		c.many = policy.MayContainMany
 	}
 	return c
 }

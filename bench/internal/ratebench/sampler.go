@@ -119,8 +119,7 @@ func (s *sampler) sample(present, absent [][]byte) error {
 
 // count returns how many of the keys the filter may contain.
 func (s *sampler) count(keys [][]byte) (n int) {
-	batch, ok := s.policy.(interface{ MayContainMany([]byte, [][]byte, []bool) })
-	if !ok {
+	if !policy.Compatible(s.policy, new(policy.Bloom)) {
 		for _, key := range keys {
 			if s.policy.MayContain(s.filter, key) {
 				n++
@@ -129,7 +128,7 @@ func (s *sampler) count(keys [][]byte) (n int) {
 		return n
 	}
 	s.may = slices.Grow(s.may[:0], len(keys))[:len(keys)]
-	batch.MayContainMany(s.filter, keys, s.may)
+	policy.MayContainMany(s.filter, keys, s.may)
 	for _, may := range s.may {
 		if may {
 			n++

@@ -2,7 +2,7 @@
 
 package bloom
 
-import "github.com/levelbloom/levelbloom/policy/internal/build"
+import "github.com/levelbloom/levelbloom/policy/internal/builder"
 
 // avx512Builder is a plainBuilder that collects 16 keys and hashes them at once. A key has its
 // place among the hashes from the start.
@@ -35,7 +35,7 @@ func (b *avx512Builder) Add(key []byte) {
 	case len(key) <= maxRow:
 		row.put33to64(key)
 	default:
-		b.Last[i%build.ChunkHashes] = HashTail(HashWords(HashStart(key), key), key)
+		b.Last[i%builder.ChunkHashes] = HashTail(HashWords(HashStart(key), key), key)
 	}
 }
 
@@ -72,7 +72,7 @@ func (b *avx512Builder) settle() (n int) {
 // hashPending hashes the keys that Add has left for later. They stay: it may be called again.
 func (b *avx512Builder) hashPending() {
 	if b.N > 0 {
-		first := (b.N - 1) / lanes * lanes % build.ChunkHashes
+		first := (b.N - 1) / lanes * lanes % builder.ChunkHashes
 		avx512HashRows((*[lanes]uint32)(b.Last[first:]), &b.pending)
 	}
 }

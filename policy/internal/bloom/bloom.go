@@ -10,7 +10,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 )
 
 // MaxProbes is the largest k. A larger last byte belongs to another encoding.
@@ -28,20 +28,20 @@ type Setting struct {
 func (s *Setting) K() int { return int(min(max(s.BitsPerKey*0.69, 1), MaxProbes)) }
 
 // Size returns the size in bytes of a filter of n keys. It panics if n is negative.
-func (s *Setting) Size(n int) uint64 { return max(8, build.Bytes(n, s.BitsPerKey)) + 1 }
+func (s *Setting) Size(n int) uint64 { return max(8, builder.Bytes(n, s.BitsPerKey)) + 1 }
 
 // Append appends the filter of keys to dst, without tuning and verification.
 func (s *Setting) Append(dst []byte, keys [][]byte) []byte {
 	dst, filter := s.extend(dst, len(keys))
 	// A whole chunk, so that cache misses in large filters overlap.
-	hashes := build.Chunks32.Get().(*build.Chunk[uint32])
+	hashes := builder.Chunks32.Get().(*builder.Chunk[uint32])
 	for len(keys) > 0 {
 		n := min(len(keys), len(hashes))
 		hashKeys(hashes[:n], keys[:n])
 		set(filter, hashes[:n])
 		keys = keys[n:]
 	}
-	build.Chunks32.Put(hashes)
+	builder.Chunks32.Put(hashes)
 	return dst
 }
 
@@ -55,7 +55,7 @@ func (s *Setting) AppendHashes(dst []byte, n int, hashes []uint32) []byte {
 // extend appends a filter of n keys without their bits to dst. It returns the extended slice and
 // the filter in it.
 func (s *Setting) extend(dst []byte, n int) (extended, filter []byte) {
-	extended, filter = build.Extend(dst, s.Size(n))
+	extended, filter = builder.Extend(dst, s.Size(n))
 	filter[len(filter)-1] = byte(s.K())
 	return extended, filter
 }

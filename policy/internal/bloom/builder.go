@@ -1,6 +1,6 @@
 package bloom
 
-import "github.com/levelbloom/levelbloom/policy/internal/build"
+import "github.com/levelbloom/levelbloom/policy/internal/builder"
 
 // A Builder is a policy.Builder.
 type Builder interface {
@@ -30,12 +30,12 @@ type hashBuilder interface {
 
 // plainBuilder is the hashBuilder in plain Go.
 type plainBuilder struct {
-	build.Buffer[uint32]
+	builder.Buffer[uint32]
 	setting *Setting
 }
 
 func newPlainBuilder(s *Setting) plainBuilder {
-	return plainBuilder{build.Buffer[uint32]{Pool: &build.Chunks32}, s}
+	return plainBuilder{builder.Buffer[uint32]{Pool: &builder.Chunks32}, s}
 }
 
 func (b *plainBuilder) Add(key []byte) {
@@ -62,7 +62,7 @@ func (b *plainBuilder) Finish(dst []byte) []byte {
 // verified verifies the filter in dst from start on if the setting says so.
 func (b *plainBuilder) verified(dst []byte, start int) []byte {
 	if b.setting.Verify {
-		return build.Verified(dst, start, &b.Buffer, HasAll)
+		return builder.Verified(dst, start, &b.Buffer, HasAll)
 	}
 	return dst
 }

@@ -1,9 +1,9 @@
 package bloom
 
 import (
-	"encoding/binary"
 	"math"
-	"math/bits"
+
+	"github.com/levelbloom/levelbloom/policy/absent"
 )
 
 const (
@@ -26,8 +26,8 @@ type neighbors struct {
 	skip   int    // runs left out for each run that is compared
 	pause  int    // keys to leave out now
 
-	suffix int           // the least number of bytes behind the place where near neighbors differ
-	count  *numberSystem // how they count there, as far as is known
+	suffix int        // the least number of bytes behind the place where near neighbors differ
+	widest absent.Gap // of those met, one whose numbers have the most digits
 }
 
 func (a *neighbors) reset() {
@@ -70,109 +70,37 @@ func (a *neighbors) endRun() {
 
 // compare makes the absent keys between two keys, in the memory of key.
 func (a *neighbors) compare(key, next []byte) {
-	if len(key) != len(next) {
+	gap := absent.Between(key, next, maxVaried)
+	switch {
+	case gap.From == gap.To: // a key twice, or keys of two lengths
 		return
-	}
-	from, to := difference(key, next)
-	if from == to {
-		return // a key twice
-	}
-	if key[from] > next[from] { // not in order: no more keys
+	case key[gap.From] > next[gap.From]: // not in order: no more keys
 		a.hashes, a.pause, a.run = a.hashes[:0], math.MaxInt, 0
 		return
-	}
-	if to-from > maxVaried {
+	case gap.Radix() == 0: // far apart
 		return
 	}
-	a.near, a.suffix = true, min(a.suffix, len(key)-to)
-	count := numberSystemOf(key[to-1], next[to-1])
-	if a.count == nil || len(count.digits) > len(a.count.digits) {
-		a.count = count
+	a.near, a.suffix = true, min(a.suffix, len(key)-gap.To)
+	if gap.Radix() > a.widest.Radix() {
+		a.widest = gap
 	}
-	if to-from == 1 && key[from]+1 == next[from] {
-		return // the most frequent case among dense keys: none between
-	}
-	room := min(maxPerGap, maxNeighbors-len(a.hashes))
-	words := from &^ 3
+	room := uint64(min(maxPerGap, maxNeighbors-len(a.hashes)))
+	words := gap.From &^ 3
 	state, rest := HashWords(HashStart(key), key[:words]), key[words:]
-	place, end := key[from:to], next[from:to]
-	for ; room > 0 && count.up(place) && string(place) < string(end); room-- {
+	for i := range min(gap.Len, room) {
+		gap.Put(key, i)
 		a.hashes = append(a.hashes, HashTail(HashWords(state, rest), rest))
 	}
 }
 
 // addBeyond makes n absent keys after the last one if no key was left out.
 func (a *neighbors) addBeyond(n int) {
-	if a.skip > 0 || a.count == nil {
+	if a.skip > 0 || a.widest.Radix() == 0 {
 		return
 	}
-	place := a.last[:max(0, len(a.last)-a.suffix)]
-	for ; n > 0 && a.count.up(place); n-- {
+	gap := a.widest.After(a.last, max(0, len(a.last)-a.suffix))
+	for i := range min(gap.Len, uint64(n)) {
+		gap.Put(a.last, i)
 		a.hashes = append(a.hashes, Hash(a.last))
 	}
-}
-
-// difference returns the first byte in which two keys of one length differ, and the one behind the
-// last; both are the same if the keys are equal.
-func difference(a, b []byte) (from, to int) {
-	for ; from+8 <= len(a); from += 8 {
-		d := binary.LittleEndian.Uint64(a[from:]) ^ binary.LittleEndian.Uint64(b[from:])
-		if d != 0 {
-			from += bits.TrailingZeros64(d) / 8
-			break
-		}
-	}
-	for from < len(a) && a[from] == b[from] {
-		from++
-	}
-	for to = len(a); to > from && a[to-1] == b[to-1]; {
-		to--
-	}
-	return from, to
-}
-
-// A numberSystem is how characters count.
-type numberSystem struct {
-	digits string
-	next   [256]byte // the digit after each digit, the first after the last; others stay
-}
-
-// numberSystems is decimal, hexadecimal, and bytes.
-var numberSystems = func() (all [4]numberSystem) {
-	var bytes [256]byte
-	for i := range bytes {
-		bytes[i] = byte(i)
-	}
-	for i, digits := range [...]string{
-		"0123456789", "0123456789abcdef", "0123456789ABCDEF", string(bytes[:]),
-	} {
-		all[i] = numberSystem{digits, bytes}
-		for j := range digits {
-			all[i].next[digits[j]] = digits[(j+1)%len(digits)]
-		}
-	}
-	return all
-}()
-
-func (s *numberSystem) has(c byte) bool { return s.next[c] != c }
-
-// numberSystemOf returns the smallest one that has both characters.
-func numberSystemOf(x, y byte) *numberSystem {
-	i := 0
-	for !numberSystems[i].has(x) || !numberSystems[i].has(y) {
-		i++ // the last one has all
-	}
-	return &numberSystems[i]
-}
-
-// up adds 1 to a number, with carry. It returns false if it meets another character or the number
-// was the highest.
-func (s *numberSystem) up(number []byte) bool {
-	for i := len(number) - 1; i >= 0 && s.has(number[i]); i-- {
-		number[i] = s.next[number[i]]
-		if number[i] != s.digits[0] {
-			return true
-		}
-	}
-	return false
 }

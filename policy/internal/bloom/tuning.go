@@ -3,7 +3,7 @@ package bloom
 import (
 	"math"
 
-	"github.com/levelbloom/levelbloom/policy/internal/build"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 )
 
 // A tuningBuilder builds filters whose size and k suit the keys: before it returns a filter, it
@@ -36,7 +36,7 @@ func (b *tuningBuilder) Finish(dst []byte) []byte {
 	n := b.settle()
 	size, largest, k := b.setting.Choice(n)
 	start := len(dst)
-	dst, filter := build.Extend(dst, size)
+	dst, filter := builder.Extend(dst, size)
 	filter[size-1] = byte(k)
 	b.fill(filter)
 	if n < manyKeys && len(b.absent.hashes) > 0 && !b.asExpected(filter) {

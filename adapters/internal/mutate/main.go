@@ -2,10 +2,10 @@
 // A change "survived" if no test noticed it. It changes no file: the go command takes the broken
 // one from an overlay.
 //
-//	go run ./testdata/torture/mutate -n 50 ./policy
-//	go run ./testdata/torture/mutate -tests ./adapters/pebblev2 ./policy
-//	go run ./testdata/torture/mutate ./sstable -skip TestFlips
-//	go run ./testdata/torture/mutate -match table.go:91 ./sstable -short=false
+//	go run ./adapters/internal/mutate -n 50 ./policy
+//	go run ./adapters/internal/mutate -tests ./adapters/pebblev2 ./policy
+//	go run ./adapters/internal/mutate ./sstable -skip TestFlips
+//	go run ./adapters/internal/mutate -match table.go:91 ./sstable -short=false
 //
 // What follows the package goes to go test. Give survivors of the quick tests a second trial.
 package main

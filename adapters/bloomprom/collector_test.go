@@ -1,15 +1,15 @@
-package prometheus_test
+package bloomprom_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	client "github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/prometheus"
+	"github.com/levelbloom/levelbloom/adapters/bloomprom"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
@@ -28,9 +28,9 @@ func TestCollector(t *testing.T) {
 	}
 	require.False(t, blocks.MayContain(filter, []byte("foo")))
 
-	registry := client.NewPedanticRegistry()
+	registry := prometheus.NewPedanticRegistry()
 	counted := map[string]*policy.Counted{"state": state, "blocks": blocks, "other": other}
-	require.NoError(t, registry.Register(prometheus.NewCollector(counted)))
+	require.NoError(t, registry.Register(bloomprom.NewCollector(counted)))
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
 # HELP levelbloom_checks_total Filters asked.
 # TYPE levelbloom_checks_total counter
@@ -77,11 +77,11 @@ func (brokenBuilder) Finish(dst []byte) []byte { return append(dst, 0xff, 0xff) 
 
 // Two collectors share a registry if a constant label tells them apart.
 func TestTwoCollectorsInOneRegistry(t *testing.T) {
-	registry := client.NewPedanticRegistry()
+	registry := prometheus.NewPedanticRegistry()
 	for _, db := range []string{"state", "blocks"} {
 		counted := policy.Count(policytest.Must(policy.NewBloom(10)))
-		collector := prometheus.NewCollector(map[string]*policy.Counted{"exact": counted})
-		wrapped := client.WrapRegistererWith(client.Labels{"db": db}, registry)
+		collector := bloomprom.NewCollector(map[string]*policy.Counted{"exact": counted})
+		wrapped := prometheus.WrapRegistererWith(prometheus.Labels{"db": db}, registry)
 		require.NoError(t, wrapped.Register(collector))
 		counted.NewBuilder().Finish(nil)
 	}
@@ -101,14 +101,14 @@ func TestMisuseIsRefused(t *testing.T) {
 		counted *policy.Counted
 		message string
 	}{
-		{"state", nil, `prometheus: "state": policy: the policy is nil or its zero value: `},
+		{"state", nil, `bloomprom: "state": policy: the policy is nil or its zero value: `},
 		{"state", &policy.Counted{},
-			`prometheus: "state": policy: the policy is nil or its zero value: `},
-		{"\xff", counted, `prometheus: the key "\xff" is not valid UTF-8: pass another`},
+			`bloomprom: "state": policy: the policy is nil or its zero value: `},
+		{"\xff", counted, `bloomprom: the key "\xff" is not valid UTF-8: pass another`},
 	} {
 		func() {
 			defer func() { require.Contains(t, fmt.Sprint(recover()), c.message) }()
-			prometheus.NewCollector(map[string]*policy.Counted{c.label: c.counted})
+			bloomprom.NewCollector(map[string]*policy.Counted{c.label: c.counted})
 		}()
 	}
 }

@@ -1,15 +1,4 @@
-// Package prometheus exports the counters of counted policies to Prometheus.
-//
-//	import (
-//		"github.com/prometheus/client_golang/prometheus"
-//
-//		bloomprom "github.com/levelbloom/levelbloom/adapters/prometheus"
-//	)
-//
-//	counted := policy.Count(bloom)
-//	... Configure an engine with counted ...
-//	policies := map[string]*policy.Counted{"chaindata": counted}
-//	prometheus.MustRegister(bloomprom.NewCollector(policies))
+// Package bloomprom exports the counters of counted policies to Prometheus.
 //
 // The metrics are counters. The label "filter" is the policy's key in the map:
 //
@@ -18,7 +7,7 @@
 //	levelbloom_filter_keys_total{filter}      keys in them
 //	levelbloom_filter_bytes_total{filter}     their size
 //	levelbloom_filters_broken_total{filter}   filters that policy.WithVerify found broken
-package prometheus
+package bloomprom
 
 import (
 	"fmt"
@@ -57,17 +46,15 @@ type collector struct {
 //	registerer := prometheus.WrapRegistererWith(labels, prometheus.DefaultRegisterer)
 //	registerer.MustRegister(bloomprom.NewCollector(policies))
 //
-// Here prometheus is the client library and bloomprom this package.
-//
 // NewCollector panics if policy.Check refuses a policy or a key is not valid UTF-8, which
 // Prometheus requires.
 func NewCollector(policies map[string]*policy.Counted) prometheus.Collector {
 	for label, c := range policies {
 		if err := policy.Check(c); err != nil {
-			panic(fmt.Errorf("prometheus: %q: %w", label, err))
+			panic(fmt.Errorf("bloomprom: %q: %w", label, err))
 		}
 		if !utf8.ValidString(label) {
-			panic(fmt.Sprintf("prometheus: the key %q is not valid UTF-8: pass another", label))
+			panic(fmt.Sprintf("bloomprom: the key %q is not valid UTF-8: pass another", label))
 		}
 	}
 	return &collector{slices.Sorted(maps.Keys(policies)), maps.Clone(policies)}

@@ -1,6 +1,6 @@
-// Package build has what the builders of all encodings share: the buffer of their keys' hashes, the
+// Package builder has what the builders of all encodings share: the buffer of their keys' hashes, the
 // memory of a filter, and its verification.
-package build
+package builder
 
 import "sync"
 
