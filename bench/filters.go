@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -36,8 +37,8 @@ func newFilterFlags() *filterFlags {
 		filterbench.CPPBuild)}
 	f.IntVar(&f.bits, "bits", 10, "`bits` per key, a whole number")
 	f.StringVar(&f.contestants, "contestants", "goleveldb,pebblev2,cpp,"+join(kind.All, kind.Name),
-		"`implementations` to compare; ratios are to the first, which runs twice; exact/pebblev2 "+
-			"and the like are exact through an engine's adapter")
+		"`implementations` to compare; ratios are to the first, which runs twice; bloom@pebblev2 "+
+			"and the like are bloom through an engine's adapter")
 	f.StringVar(&f.works, "work", join(filterbench.Works, itself), "`kinds` of work")
 	f.StringVar(&f.ns, "n", "", "`keys` per filter, such as 32,10k,1M (each work has its own)")
 	f.StringVar(&f.lengths, "len", "", "`bytes` of the keys, such as 16,64 (each work has its own)")
@@ -48,6 +49,8 @@ func newFilterFlags() *filterFlags {
 	f.IntVar(&f.memory, "memory", 200, "`MiB` of filters that the work \"many\" asks")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the order of keys and turns")
 	f.StringVar(&f.cpp, "cpp", filterbench.CPPProgram, "`program` that asks C++ LevelDB")
+	f.StringVar(&f.outputs.bench.path, "bench", "", "`file` to write every turn to, in Go's "+
+		"benchmark format: benchstat -col /filter FILE")
 	f.quickFlag("2 rounds, small filters",
 		map[string]string{"rounds": "2", "len": "16", "n": "32,10k", "memory": "8"})
 	return f
@@ -63,9 +66,9 @@ func (f *filterFlags) contestant(name string) (filterbench.Contestant, error) {
 	case "pebblev2":
 		return filterbench.FromPebble(name, name, bloom.FilterPolicy(f.bits)), nil
 	case "cpp":
-		return filterbench.StartCPP(name, f.cpp, f.bits)
+		return filterbench.NewCPP(name, f.cpp, f.bits)
 	}
-	kindName, adapter, _ := strings.Cut(name, "/")
+	kindName, adapter, _ := strings.Cut(name, "@")
 	k, ok := kind.Named(kindName)
 	if ok {
 		p, err := k.New(float64(f.bits))
@@ -81,20 +84,14 @@ func (f *filterFlags) contestant(name string) (filterbench.Contestant, error) {
 		}
 	}
 	return nil, fmt.Errorf("no %q: choose from goleveldb,pebblev2,cpp,%s, and these with "+
-		"/goleveldb or /pebblev2 behind them", name, join(kind.All, kind.Name))
+		"@goleveldb or @pebblev2 behind them", name, join(kind.All, kind.Name))
 }
 
 // config checks the flags and returns what they ask for, without the contestants.
 func (f *filterFlags) config() (c filterbench.Config, err error) {
 	c = filterbench.Config{Rounds: f.rounds, Seed: f.seed, ManyBytes: f.memory << 20}
-	if f.rounds < 1 {
-		return c, fmt.Errorf("-rounds %d: pass 1 or more", f.rounds)
-	}
 	if f.bits < 1 || f.bits > 100 { // with more, engines' own filters differ from LevelDB's
 		return c, fmt.Errorf("-bits %d: pass 1 to 100", f.bits)
-	}
-	if f.memory < 1 || f.memory > 4096 {
-		return c, fmt.Errorf("-memory %d: pass 1 to 4096", f.memory)
 	}
 	works, err := choose("work", f.works, filterbench.Works, itself)
 	if err != nil {
@@ -107,7 +104,7 @@ func (f *filterFlags) config() (c filterbench.Config, err error) {
 		}
 	}
 	if f.lengths != "" {
-		if lengths, err = parseList("len", f.lengths, filterbench.ParseLength); err != nil {
+		if lengths, err = parseList("len", f.lengths, strconv.Atoi); err != nil {
 			return c, err
 		}
 	}
@@ -116,10 +113,10 @@ func (f *filterFlags) config() (c filterbench.Config, err error) {
 		return c, err
 	}
 	c.Cells = filterbench.Cells(works, ns, lengths, mixes)
-	return c, nil
+	return c, c.Validate()
 }
 
-// open opens the contestants, which are to be closed, after an error too.
+// open opens the contestants.
 func (f *filterFlags) open() (contestants []filterbench.Contestant, err error) {
 	_, err = parseList("contestants", f.contestants, func(name string) (string, error) {
 		c, err := f.contestant(name)
@@ -138,18 +135,13 @@ func (f *filterFlags) open() (contestants []filterbench.Contestant, err error) {
 }
 
 // filters is the subcommand that compares the speed of filters outside of the engines.
-func filters(ctx context.Context, args []string, stdout io.Writer) (err error) {
+func filters(ctx context.Context, args []string, stdout io.Writer) error {
 	f := newFilterFlags()
 	config, err := prepare(f.flags, args, stdout, f.config)
 	if err != nil {
 		return err
 	}
 	config.Contestants, err = f.open()
-	defer func() {
-		for _, c := range config.Contestants {
-			err = errors.Join(err, c.Close())
-		}
-	}()
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,13 @@ type outputs struct {
 	markdown  bool
 	json, csv output
 	svg       output // of subcommands that draw
+	bench     output // of filters
 }
 
 // open opens the files, so that a wrong path is found before the benchmark runs and not after.
 func (o *outputs) open() error {
-	return errors.Join(o.json.open("json"), o.csv.open("csv"), o.svg.open("svg"))
+	return errors.Join(o.json.open("json"), o.csv.open("csv"), o.svg.open("svg"),
+		o.bench.open("bench"))
 }
 
 // finish writes the report of a run that ended with err, if anything was measured, and returns all
@@ -36,7 +38,7 @@ func (o *outputs) finish(r *report.Report, stdout io.Writer, err error) error {
 		writeText = r.WriteMarkdown
 	}
 	return errors.Join(err, writeText(stdout), o.json.write(r.WriteJSON), o.csv.write(r.WriteCSV),
-		o.svg.write(r.WriteSVG))
+		o.svg.write(r.WriteSVG), o.bench.write(r.WriteBench))
 }
 
 // width returns the width of a terminal, or 100.

@@ -35,7 +35,7 @@ func TestOwnKeysRates(t *testing.T) {
 	} {
 		flags, read := files(t)
 		args := append([]string{"rates", "-keys=" + path, "-bits=10", "-queries=2000",
-			"-filters=exact"}, flags...)
+			"-filters=bloom"}, flags...)
 		r := bench(t, append(args, strings.Fields(c.flags)...)...)
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "),
@@ -58,7 +58,7 @@ func TestOwnKeysEngines(t *testing.T) {
 	for _, size := range []string{"", "-num=1000 -reads=300"} {
 		flags, read := files(t)
 		args := append([]string{"-keys=" + listFile(t, 3000), "-rounds=1", "-disk=0",
-			"-filters=exact", "-engines=goleveldb,pebblev2"}, flags...)
+			"-filters=bloom", "-engines=goleveldb,pebblev2"}, flags...)
 		r := bench(t, append(args, strings.Fields(size)...)...)
 		require.Zero(t, r.status, r.stderr)
 		require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")

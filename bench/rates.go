@@ -26,7 +26,8 @@ func newRateFlags() *rateFlags {
 	f := &rateFlags{flags: newFlags("rates", "Measures false-positive rates, and fails if a kind "+
 		"of filter breaks a bound that it promises. Filters of 10M keys (-n 10M) take 5 GB "+
 		"of memory.")}
-	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure")
+	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure; "+
+		"there are also the engines' own, goleveldb and pebblev2")
 	f.StringVar(&f.shapes, "shapes", join(keys.Shapes, keys.ShapeName)+",iavl,cockroach",
 		"`shapes` of the keys; there are also those of programs: "+
 			spaced(join(keys.Real, keys.ShapeName)))
@@ -39,17 +40,15 @@ func newRateFlags() *rateFlags {
 	f.IntVar(&f.queries, "queries", 500_000, "absent `keys` to ask for each number of keys, shape "+
 		"and density")
 	f.Int64Var(&f.seed, "seed", 1, "`seed` of the keys; the same seed gives the same rates")
+	f.StringVar(&f.outputs.svg.path, "svg", "", "`file` to write as SVG")
 	f.quickFlag("20 and 1000 keys", map[string]string{"n": "20,1k", "queries": "20000"})
 	return f
 }
 
 // config checks the flags and returns what they ask for.
 func (f *rateFlags) config() (c ratebench.Config, err error) {
-	c = ratebench.Config{Queries: f.queries, Seed: f.seed}
-	if f.queries < 1 || f.queries > 1_000_000_000 {
-		return c, fmt.Errorf("-queries %d: pass 1 to 1000000000", f.queries)
-	}
-	if c.Kinds, err = choose("filters", f.filters, kind.All, kind.Name); err != nil {
+	c = ratebench.Config{Against: ratebench.Shapes, Queries: f.queries, Seed: f.seed}
+	if c.Kinds, err = kinds(f.filters); err != nil {
 		return c, err
 	}
 	own, err := f.ownKeys()
@@ -69,19 +68,28 @@ func (f *rateFlags) config() (c ratebench.Config, err error) {
 	if c.Ns, err = f.fitting(own, c.Ns, "n"); err != nil {
 		return c, err
 	}
-	c.Bits, err = parseList("bits", f.bits, func(s string) (float64, error) {
-		bits, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%q is no number", s)
-		}
-		for _, k := range c.Kinds {
-			if _, err := k.New(bits); err != nil {
-				return 0, fmt.Errorf("%s: %w", k.Name, err)
-			}
-		}
-		return bits, nil
+	if c.Bits, err = parseList("bits", f.bits, parseBits); err != nil {
+		return c, err
+	}
+	return c, c.Validate()
+}
+
+// kinds returns the kinds of filter that a list names.
+func kinds(list string) (all []kind.Kind, err error) {
+	_, err = parseList("filters", list, func(name string) (string, error) {
+		k, err := kind.FromString(name)
+		all = append(all, k)
+		return name, err
 	})
-	return c, err
+	return all, err
+}
+
+func parseBits(s string) (float64, error) {
+	bits, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no number", s)
+	}
+	return bits, nil
 }
 
 // rates is the subcommand that measures false-positive rates outside of the engines.
@@ -93,7 +101,7 @@ func rates(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	config.Progress = report.ProgressOf(ctx, os.Stderr)
 	outcome := ratebench.Outcome{Config: &config}
-	outcome.Results, err = config.Run(ctx)
+	outcome.Records, err = config.Run(ctx)
 	r := f.report()
 	outcome.Report(r)
 	return errors.Join(f.outputs.finish(r, stdout, err), outcome.Err())

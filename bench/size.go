@@ -105,7 +105,7 @@ func size(_ context.Context, args []string, stdout io.Writer) error {
 	for _, s.Kind = range kind.All {
 		bits, err := s.bits, error(nil)
 		if f.memory == "" {
-			bits, err = sizing.BitsFor(s.Policy, s.perFilter, f.fpp)
+			bits, err = sizing.BitsFor(s.Name, s.perFilter, f.fpp)
 		}
 		if err == nil {
 			err = o.add(s, bits, f.levels)
@@ -176,11 +176,11 @@ func (o *sizeOutcome) add(s sizer, bits float64, levels bool) error {
 	}
 	o.records = append(o.records, all)
 	o.whole.Add(s.Name, report.Number{Value: bits, Decimals: 1},
-		mebibytes(all.Bytes), significant(100*all.FPP), s.Constructor)
+		mebibytes(all.Bytes), significant(100*all.FPP), s.Call(bits))
 	if !levels {
 		return nil
 	}
-	policies, err := sizing.Levels(s.Policy, o.tree, bits)
+	policies, err := sizing.Levels(s.Name, o.tree, bits)
 	if err != nil {
 		return err
 	}

@@ -52,11 +52,9 @@ func TestRatesInPerCent(t *testing.T) {
 	for text, want := range map[string]float64{
 		"0.01": 0.01, "1%": 0.01, "0.1%": 0.001, "1 %": 0.01, "1e-3": 0.001,
 	} {
-		s, c := newSizeFlags(), newCurveFlags()
+		s := newSizeFlags()
 		require.NoError(t, s.parse([]string{"-fpp", text}, io.Discard))
-		require.NoError(t, c.parse([]string{"-target", text}, io.Discard))
 		require.InEpsilon(t, want, s.fpp, 1e-12)
-		require.InEpsilon(t, want, c.target, 1e-12)
 	}
 	out, err := runSize("-n", "10k", "-fpp", "1%")
 	require.NoError(t, err)
@@ -69,7 +67,7 @@ func TestSize(t *testing.T) {
 	out, err := runSize("-n", "10k", "-per-filter", "500", "-memory", "16KiB", "-levels", "-json",
 		file)
 	require.NoError(t, err)
-	require.Contains(t, out, "policy.NewRibbon")
+	require.Contains(t, out, "policy.FromString(\"ribbon:")
 	require.Contains(t, out, "L5 │")
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)

@@ -1,230 +1,256 @@
 // Package chart draws charts in one style, as SVG that is readable on light and dark pages, in
 // print, and without color: what a color says, a shape, a dash or a label says too.
+//
+// Everything is painted in the color of the group around it ("currentColor"): a series in that of
+// its Look, all else in that of the page's text.
 package chart
 
 import (
-	"image/color"
-	"math"
-	"strconv"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"fmt"
+	"html"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
 )
 
-// A Chart is a plot with a legend, which is drawn below it.
+// An XY is a point.
+type XY struct{ X, Y float64 }
+
+// A Chart has two axes and series between them. Lengths are in pixels.
 type Chart struct {
-	*plot.Plot
-	legend []entry
+	Title  string
+	X, Y   Axis
+	series []Series
+	marks  []mark
 }
 
-type entry struct {
-	name   string
-	thumbs []plot.Thumbnailer
+// A Series is what belongs together in a chart.
+type Series struct {
+	Name   string // in the legend; without a name the series is not there
+	Look   Look
+	Style  Style
+	Points []XY
 }
+
+// A Style says what is drawn.
+type Style int
+
+const (
+	Line     Style = iota // a line with a glyph at each point
+	Dashes                // a line of dashes: what was computed, not measured
+	DashDots              // another one
+	Points                // a glyph at each point
+	Band                  // the area within the points
+	Bar                   // a bar from the first point to the second, a line from the third to the fourth
+)
 
 // New returns an empty chart with a title and the names of its axes.
 func New(title, x, y string) *Chart {
-	p := plot.New()
-	p.BackgroundColor = nil
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle,
-		&p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
-		style.Font = sans
-	}
-	p.Title.Padding = 3 * vg.Millimeter
-	p.X.Label.Padding, p.Y.Label.Padding = vg.Millimeter, vg.Millimeter
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = faint, faint
-	p.Add(grid)
-	return &Chart{Plot: p}
+	return &Chart{Title: title, X: Axis{Label: x}, Y: Axis{Label: y}}
 }
 
-var sans = font.Font{Typeface: "Liberation", Variant: "Sans", Size: 10}
+// Add draws a series. Points outside of the axes are the caller's mistake.
+func (c *Chart) Add(s Series) { c.series = append(c.series, s) }
 
-// Names makes the vertical axis one of names, the first on top, at n-1, the last at 0.
-func (c *Chart) Names(names []string) {
-	var bottomUp []string
-	for i := range names {
-		bottomUp = append(bottomUp, names[len(names)-1-i])
-	}
-	c.NominalY(bottomUp...)
-	c.Y.Min, c.Y.Max = -0.6, float64(len(names))-0.4
-	c.Y.Padding = 4 * vg.Millimeter // a browser's font may be wider than ours
-}
-
-// LogX makes the horizontal axis logarithmic, from min to max, which are above 0.
-func (c *Chart) LogX(min, max float64) { logarithmic(&c.X, min, max) }
-
-// LogY makes the vertical axis logarithmic.
-func (c *Chart) LogY(min, max float64) { logarithmic(&c.Y, min, max) }
-
-// EveryX puts a tick on the horizontal axis at 0 and after each step.
-func (c *Chart) EveryX(step float64) {
-	c.X.Min = 0
-	var ticks plot.ConstantTicks
-	for x := 0.0; x <= c.X.Max+step/1e6; x += step {
-		ticks = append(ticks, plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'f', -1, 64)})
-	}
-	c.X.Tick.Marker = ticks
-}
-
-func logarithmic(axis *plot.Axis, low, high float64) {
-	if low == high { // or Gonum would take 1 from one end, which leaves 0 or less
-		low, high = low/2, high*2
-	}
-	axis.Scale, axis.Min, axis.Max = logScale{}, low, high
-	steps := []float64{1, 2, 5}
-	if high/low > 300 { // or the labels overlap
-		steps = steps[:1]
-	}
-	var ticks plot.ConstantTicks
-	for power := math.Floor(math.Log10(low)); power <= math.Log10(high); power++ {
-		for _, step := range steps {
-			value := step * math.Pow(10, power)
-			if value >= low*0.999 && value <= high*1.001 {
-				label := strconv.FormatFloat(value, 'f', max(0, -int(power)), 64)
-				ticks = append(ticks, plot.Tick{Value: value, Label: label})
-			}
-		}
-	}
-	axis.Tick.Marker = ticks
-}
-
-// logScale is a plot.LogScale with the label of the axis in its middle. Gonum makes room for it at
-// the arithmetic mean of the ends, which is far from the middle of a logarithmic axis.
-type logScale struct{ plot.LogScale }
-
-func (s logScale) Normalize(low, high, x float64) float64 {
-	if x == 0.5*(high+low) {
-		return 0.5
-	}
-	return s.LogScale.Normalize(low, high, x)
-}
-
-// Line draws a line through the points, with a glyph at each. An empty name has no place in the
-// legend, here and below.
-func (c *Chart) Line(name string, look Look, points plotter.XYs) error {
-	line, glyphs, err := plotter.NewLinePoints(points)
-	if err != nil {
-		return err
-	}
-	line.Color, line.Width, glyphs.GlyphStyle = look.Color, 1.2, look.glyph()
-	c.add(name, line, glyphs)
-	return nil
-}
-
-// What lines without glyphs are made of.
-var (
-	Dashes   = []vg.Length{4, 3}
-	DashDots = []vg.Length{7, 2, 1.5, 2}
-)
-
-// Dashed draws a line of dashes without glyphs: what was computed, not measured.
-func (c *Chart) Dashed(name string, look Look, dashes []vg.Length, points plotter.XYs) error {
-	line, err := plotter.NewLine(points)
-	if err != nil {
-		return err
-	}
-	line.Color, line.Width, line.Dashes = look.Color, 1.2, dashes
-	c.add(name, line)
-	return nil
-}
-
-// Points draws a glyph at each point.
-func (c *Chart) Points(name string, look Look, points plotter.XYs) error {
-	glyphs, err := plotter.NewScatter(points)
-	if err != nil {
-		return err
-	}
-	glyphs.GlyphStyle = look.glyph()
-	c.add(name, glyphs)
-	return nil
-}
-
-// Band fills the area between two lines, which have the same horizontal places.
-func (c *Chart) Band(name string, look Look, low, high plotter.XYs) error {
-	outline := append(plotter.XYs{}, low...)
-	for i := range high {
-		outline = append(outline, high[len(high)-1-i])
-	}
-	band, err := plotter.NewPolygon(outline)
-	if err != nil {
-		return err
-	}
-	band.Color, band.LineStyle.Width = pale(look.Color), 0
-	c.add(name, band)
-	return nil
-}
-
-// pale returns a color for areas, through which other elements are visible.
-func pale(full color.Color) color.Color {
-	r, g, b, _ := full.RGBA()
-	return color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0x38}
-}
-
-type element interface {
-	plot.Plotter
-	plot.Thumbnailer
-}
-
-func (c *Chart) add(name string, elements ...element) {
-	e := entry{name: name}
-	for _, drawn := range elements {
-		c.Add(drawn)
-		e.thumbs = append(e.thumbs, drawn)
-	}
-	if name != "" {
-		c.legend = append(c.legend, e)
-	}
-}
-
-// Bar draws a bar from 0 to the middle at height y, with the spread from low to high as a line.
-func (c *Chart) Bar(look Look, y, low, middle, high float64) error {
-	const half = 0.3
-	bar, err := plotter.NewPolygon(plotter.XYs{{X: 0, Y: y - half}, {X: middle, Y: y - half},
-		{X: middle, Y: y + half}, {X: 0, Y: y + half}})
-	if err != nil {
-		return err
-	}
-	bar.Color, bar.LineStyle.Color = pale(look.Color), look.Color
-	spread, err := plotter.NewLine(plotter.XYs{{X: low, Y: y}, {X: high, Y: y}})
-	if err != nil {
-		return err
-	}
-	spread.Color, spread.Width = ink, 2
-	c.Add(bar, spread)
-	return nil
-}
-
-// MarkX draws a vertical line at x with a label; MarkY a horizontal one at y. They do not widen the
-// axes. The labels are at the top and on the left, where rates that grow leave room.
-func (c *Chart) MarkX(x float64, label string) { c.Add(mark{at: x, label: label}) }
-
-// MarkY: see MarkX.
-func (c *Chart) MarkY(y float64, label string) { c.Add(mark{at: y, label: label, level: true}) }
-
+// A mark is a dotted line across the chart.
 type mark struct {
 	at    float64
 	label string
 	level bool
 }
 
-func (m mark) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	style := p.X.Tick.Label
-	from, to := vg.Point{X: x(m.at), Y: c.Min.Y}, vg.Point{X: x(m.at), Y: c.Max.Y}
-	label := vg.Point{X: x(m.at) - 6, Y: c.Max.Y - 2} // a browser's font may be wider than ours
-	style.XAlign, style.YAlign = text.XRight, text.YTop
-	if m.level {
-		from, to = vg.Point{X: c.Min.X, Y: y(m.at)}, vg.Point{X: c.Max.X, Y: y(m.at)}
-		label = vg.Point{X: c.Min.X + 2, Y: y(m.at) + 2}
-		style.XAlign, style.YAlign = text.XLeft, text.YBottom
+// MarkX draws a vertical line at x with a label; MarkY a horizontal one at y.
+func (c *Chart) MarkX(x float64, label string) { c.marks = append(c.marks, mark{x, label, false}) }
+
+// MarkY: see MarkX.
+func (c *Chart) MarkY(y float64, label string) { c.marks = append(c.marks, mark{y, label, true}) }
+
+// svg returns the series as it is drawn through the points, which are pixels.
+func (s Series) svg(points []XY) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<g style=\"color:%s\">\n", s.Look.color)
+	dashes := "none"
+	switch s.Style {
+	case Dashes:
+		dashes = "4 3"
+	case DashDots:
+		dashes = "7 2 1.5 2"
 	}
-	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{1.5, 2}},
-		from.X, from.Y, to.X, to.Y)
-	c.FillText(style, label, m.label)
+	switch s.Style {
+	case Line, Dashes, DashDots:
+		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="currentColor" `+
+			"stroke-width=\"1.4\" stroke-dasharray=\"%s\"/>\n", pixels(points), dashes)
+	case Band:
+		fmt.Fprintf(&b, "<polygon points=\"%s\" fill=\"currentColor\" opacity=\"0.22\"/>\n",
+			pixels(points))
+	case Bar:
+		from, to := points[0], points[1]
+		fmt.Fprintf(&b, `<rect x="%.1f" y="%.1f" width="%.1f" height="12" fill="currentColor" `+
+			"fill-opacity=\"0.22\" stroke=\"currentColor\"/>\n", from.X, from.Y-6, to.X-from.X)
+		fmt.Fprintf(&b, "<polyline points=\"%s\" stroke=\"currentColor\" stroke-width=\"2.5\"/>\n",
+			pixels(points[2:]))
+	}
+	if s.Style == Line || s.Style == Points {
+		for _, p := range points {
+			b.WriteString(s.Look.at(p))
+		}
+	}
+	return b.String() + "</g>\n"
+}
+
+func pixels(points []XY) string {
+	var all []string
+	for _, p := range points {
+		all = append(all, fmt.Sprintf("%.1f,%.1f", p.X, p.Y))
+	}
+	return strings.Join(all, " ")
+}
+
+// Margins around the area between the axes, and the size of its texts. A browser's font may be
+// wider than ours: letter is an upper estimate.
+const (
+	top, right, bottom = 28.0, 16.0, 40.0
+	letter             = 6.0
+)
+
+// left returns the width of the margin for the labels of the vertical axis.
+func (c *Chart) left() float64 {
+	width := 52.0
+	for _, n := range c.Y.Names {
+		width = max(width, letter*float64(max(len(n.Text), len(n.Example)))+12)
+	}
+	return width
+}
+
+// draw draws the chart with its upper left corner at 0, 0.
+func (c *Chart) draw(b *strings.Builder, width, height float64) {
+	x := c.X.scale(c.left(), width-right, c.values(func(p XY) float64 { return p.X }))
+	y := c.Y.scale(height-bottom, top, c.values(func(p XY) float64 { return p.Y }))
+	middle := (x.from + x.to) / 2
+	label(b, middle, 15, "middle", 12, c.Title)
+	label(b, middle, height-6, "middle", 11, c.X.Label)
+	fmt.Fprintf(b, `<g transform="translate(11 %.1f) rotate(-90)">`, (y.from+y.to)/2)
+	label(b, 0, 0, "middle", 11, c.Y.Label)
+	b.WriteString("</g>\n")
+	for _, t := range x.ticks {
+		line(b, x.at(t.at), y.from, x.at(t.at), y.to, `stroke-opacity="0.18"`)
+		label(b, x.at(t.at), y.from+14, "middle", 10, t.Text)
+	}
+	for _, t := range y.ticks {
+		line(b, x.from, y.at(t.at), x.to, y.at(t.at), `stroke-opacity="0.18"`)
+		up := 3.0
+		if t.Example != "" {
+			up = -1
+			label(b, x.from-6, y.at(t.at)+9, "end", 8.5, t.Example)
+		}
+		label(b, x.from-6, y.at(t.at)+up, "end", 10, t.Text)
+	}
+	for _, s := range c.series {
+		var points []XY
+		for _, p := range s.Points {
+			points = append(points, XY{x.at(p.X), y.at(p.Y)})
+		}
+		b.WriteString(s.svg(points))
+	}
+	for _, m := range c.marks {
+		if m.level {
+			line(b, x.from, y.at(m.at), x.to, y.at(m.at), `stroke-dasharray="1.5 2"`)
+			label(b, x.from+3, y.at(m.at)-3, "start", 10, m.label)
+		} else {
+			line(b, x.at(m.at), y.from, x.at(m.at), y.to, `stroke-dasharray="1.5 2"`)
+			label(b, x.at(m.at)-5, y.to+11, "end", 10, m.label)
+		}
+	}
+}
+
+// values returns a coordinate of all points.
+func (c *Chart) values(of func(XY) float64) (all []float64) {
+	for _, s := range c.series {
+		for _, p := range s.Points {
+			all = append(all, of(p))
+		}
+	}
+	return all
+}
+
+func line(b *strings.Builder, x1, y1, x2, y2 float64, style string) {
+	fmt.Fprintf(b, `<path d="M%.1f %.1fL%.1f %.1f" stroke="currentColor" %s/>`+"\n", x1, y1, x2, y2,
+		style)
+}
+
+func label(b *strings.Builder, x, y float64, anchor string, size float64, text string) {
+	if text != "" {
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="%s" font-size="%v">%s</text>`+"\n", x,
+			y, anchor, size, html.EscapeString(text))
+	}
+}
+
+// A Figure is charts side by side, with a legend for all of them.
+type Figure struct {
+	Title         string  // what it is, for those who cannot see it
+	Desc          string  // what it shows, for them too
+	Width, Height float64 // of each chart, without the legend
+	Charts        []*Chart
+}
+
+// Inline returns the figure as an SVG element of a page. It is as wide as the page lets it be, and
+// has the color of the text around it.
+func (f *Figure) Inline() template.HTML { return template.HTML(f.svg(`class="chart"`, "")) }
+
+// WriteTo writes the figure as a file. It brings its own background, light or dark as the reader
+// has asked for.
+func (f *Figure) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, f.svg("", "<style>svg{color:#1f2328;background:#fff}\n"+
+		"@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}</style>\n"))
+	return int64(n), err
+}
+
+func (f *Figure) svg(attributes, style string) string {
+	var b strings.Builder
+	width := f.Width * float64(len(f.Charts))
+	legend, rows := f.legend(width)
+	height := f.Height + 20*float64(rows)
+	if style != "" {
+		attributes = fmt.Sprintf(`width="%v" height="%v"`, width, height)
+	}
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" %s role="img" viewBox="0 0 %v %v" `+
+		"fill=\"currentColor\" font-family=\"Arial,Helvetica,sans-serif\">\n"+
+		"<title>%s</title>\n<desc>%s</desc>\n%s", attributes, width, height,
+		html.EscapeString(f.Title), html.EscapeString(f.Desc), style)
+	for i, c := range f.Charts {
+		fmt.Fprintf(&b, "<g transform=\"translate(%v 0)\">\n", float64(i)*f.Width)
+		c.draw(&b, f.Width, f.Height)
+		b.WriteString("</g>\n")
+	}
+	fmt.Fprintf(&b, "<g transform=\"translate(0 %v)\">\n%s</g>\n</svg>\n", f.Height, legend)
+	return b.String()
+}
+
+// legend returns the names of all series, each once, in lines of that width.
+func (f *Figure) legend(width float64) (legend string, rows int) {
+	var b strings.Builder
+	var seen []string
+	x, y := width, -10.0
+	for _, c := range f.Charts {
+		for _, s := range c.series {
+			if s.Name == "" || slices.Contains(seen, s.Name) {
+				continue
+			}
+			seen = append(seen, s.Name)
+			room := 42 + letter*float64(len(s.Name))
+			if x+room > width {
+				x, y = 10, y+20
+				rows++
+			}
+			sample := []XY{{x, y}, {x + 20, y}}
+			if s.Style == Points {
+				sample = []XY{{x + 10, y}}
+			}
+			b.WriteString(s.svg(sample))
+			label(&b, x+26, y+3.5, "start", 10, s.Name)
+			x += room
+		}
+	}
+	return b.String(), rows
 }

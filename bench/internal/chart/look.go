@@ -1,60 +1,43 @@
 package chart
 
-import (
-	"image/color"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
-)
+import "fmt"
 
 // A Look tells what is drawn from everything else: by its color, and by its shape.
 type Look struct {
-	Color color.Color
-	Shape draw.GlyphDrawer
+	color string
+	// glyph is an SVG path around 0, 0. It is filled, or drawn as lines if it is open.
+	glyph string
+	open  bool
 }
 
-// ink is what text is written in: dark on a light page, light on a dark one. See Figure.
-var (
-	ink   = color.Black
-	faint = color.NRGBA{0, 0, 0, 0x30}
-)
-
-// looks are those of kinds, by place in kind.All. The colors are told
-// apart by color-blind people too (Okabe and Ito, "Color Universal Design", 2008), and all have a
-// contrast of 3 or more with white and with a dark page.
-var looks = []Look{
-	{color.RGBA{0xd5, 0x5e, 0x00, 0xff}, draw.CircleGlyph{}},
-	{color.RGBA{0x1a, 0x7f, 0xc0, 0xff}, draw.BoxGlyph{}},
-	{color.RGBA{0x00, 0x9e, 0x73, 0xff}, draw.PyramidGlyph{}},
-	{ink, cross{0.8, 0.8}},
+// looks are those of filters. The colors are told apart by color-blind people too (Okabe and Ito,
+// "Color Universal Design", 2008), and have a contrast of 3 or more with white and with a dark
+// page. Those of engines are rings, around a glyph with the same rate.
+var looks = map[string]Look{
+	"bloom":     {"#d55e00", "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", false},
+	"tuned":     {"#1a7fc0", "M-3 -3h6v6h-6z", false},
+	"ribbon":    {"#009e73", "M0 -4l4 7h-8z", false},
+	"goleveldb": {"currentColor", "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0 -11 0z", true},
+	"pebblev2":  {"currentColor", "M0 -6.5l6.5 6.5l-6.5 6.5l-6.5 -6.5z", true},
 }
 
 // Other is the look of what is no kind of filter.
-var Other = Look{color.RGBA{0x80, 0x80, 0x80, 0xff}, cross{1, 0}}
+var Other = Look{"#808080", "M-3.5 0h7M0 -3.5v7", true}
 
-// LookOf returns the look of a kind of filter, or Other. It is the same in all charts.
+// LookOf returns the look of a filter of that name, or Other. It is the same in all charts.
 func LookOf(name string) Look {
-	for i, k := range kind.All {
-		if k.Name == name {
-			return looks[i]
-		}
+	if look, ok := looks[name]; ok {
+		return look
 	}
 	return Other
 }
 
-func (l Look) glyph() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: l.Color, Radius: 3.5, Shape: l.Shape}
-}
-
-// cross is a cross that is as bold as the other shapes: one stroke from -x, -y to x, y, and the one
-// across.
-type cross struct{ x, y vg.Length }
-
-func (g cross) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
-	line := draw.LineStyle{Color: style.Color, Width: 1.6}
-	x, y := style.Radius*g.x, style.Radius*g.y
-	c.StrokeLine2(line, at.X-x, at.Y-y, at.X+x, at.Y+y)
-	c.StrokeLine2(line, at.X-y, at.Y+x, at.X+y, at.Y-x)
+// at returns the glyph as an SVG element in the color of the group that it is in.
+func (l Look) at(p XY) string {
+	paint := `fill="currentColor"`
+	if l.open {
+		paint = `fill="none" stroke="currentColor" stroke-width="1.6"`
+	}
+	return fmt.Sprintf(`<path transform="translate(%.1f %.1f)" d="%s" %s/>`+"\n", p.X, p.Y, l.glyph,
+		paint)
 }

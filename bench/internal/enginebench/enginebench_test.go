@@ -102,7 +102,7 @@ func config(t *testing.T, e *memory) (*Config, *recorder) {
 	r := new(recorder)
 	return &Config{
 		Engines: []engine.Engine{{Name: "memory", Open: e.Open}},
-		Filters: []string{engine.None, engine.BuiltIn, "exact"},
+		Filters: []string{engine.None, engine.BuiltIn, "bloom"},
 		Keys:    set, ValueSize: 10, Reads: 500, Rounds: 2, Bits: 10, BaseLg: 13, Dir: t.TempDir(),
 		Disks:   []time.Duration{0, time.Microsecond},
 		OnFatal: func(error) {},
@@ -132,9 +132,9 @@ func TestRounds(t *testing.T) {
 	require.Equal(t, 8, progress.total)
 	require.Equal(t, []string{
 		"round 1 of 2: memory, none", "round 1 of 2: memory, builtin",
-		"round 1 of 2: memory, exact", "round 1 of 2: memory, exact again",
-		"round 2 of 2: memory, builtin", "round 2 of 2: memory, exact",
-		"round 2 of 2: memory, exact again", "round 2 of 2: memory, none",
+		"round 1 of 2: memory, bloom", "round 1 of 2: memory, bloom again",
+		"round 2 of 2: memory, builtin", "round 2 of 2: memory, bloom",
+		"round 2 of 2: memory, bloom again", "round 2 of 2: memory, none",
 	}, progress.steps)
 	for _, r := range runs {
 		require.Len(t, r.Passes, 6)
@@ -155,7 +155,7 @@ func TestRounds(t *testing.T) {
 func TestPasses(t *testing.T) {
 	e := new(memory)
 	c, _ := config(t, e)
-	c.Filters, c.Rounds = []string{"exact"}, 1
+	c.Filters, c.Rounds = []string{"bloom"}, 1
 	_, err := run(context.Background(), c)
 	require.NoError(t, err)
 
@@ -193,7 +193,7 @@ func TestPasses(t *testing.T) {
 		}
 		o.distinct = len(seen)
 		got = append(got, o)
-		require.Equal(t, "exact", db.config.Filter)
+		require.Equal(t, "bloom", db.config.Filter)
 		require.Equal(t, 10.0, db.config.Bits)
 		require.Equal(t, 13, db.config.BaseLg)
 		require.Equal(t, scale, db.config.Scale)
@@ -231,7 +231,7 @@ func TestRewritten(t *testing.T) {
 
 	// In an engine without L6 that contestant does not run.
 	c.Engines[0].L6 = false
-	c.Filters = []string{engine.RibbonL6, "exact"}
+	c.Filters = []string{engine.RibbonL6, "bloom"}
 	runs, err = run(context.Background(), c)
 	require.NoError(t, err)
 	require.Len(t, runs, 2)

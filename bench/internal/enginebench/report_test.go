@@ -19,7 +19,7 @@ import (
 func threeRounds(t *testing.T) *Outcome {
 	c, _ := config(t, new(memory))
 	c.Engines = engine.Engines[2:] // Pebble v2
-	c.Filters = []string{engine.None, engine.BuiltIn, "exact", "ribbon"}
+	c.Filters = []string{engine.None, engine.BuiltIn, "bloom", "ribbon"}
 	c.Reads, c.Rounds = 100, 3
 	o := &Outcome{Config: c}
 	for round := 1; round <= 3; round++ {
@@ -79,9 +79,9 @@ func TestText(t *testing.T) {
 		require.Equal(t, strings.Fields(want), line(t, text, 1, "pebblev2", contestant))
 	}
 	require.Equal(t, strings.Fields("800000 1.0000 70000 1.0000 500 1.0000 600 1.0000"),
-		line(t, text, 2, "pebblev2", "exact"))
+		line(t, text, 2, "pebblev2", "bloom"))
 	require.Equal(t, []string{"2.50", "2.40", "4.00", "100", "1.250", "0.00"},
-		line(t, text, 3, "pebblev2", "exact"))
+		line(t, text, 3, "pebblev2", "bloom"))
 	require.NotContains(t, text, "WARNING")
 	require.Contains(t, strings.Join(strings.Fields(text), " "), "The small block cache (0.3 MB, "+
 		"besides memtables) has room for all filters and a part of the data, the large one (8.4 "+
@@ -96,7 +96,7 @@ func TestWarnings(t *testing.T) {
 		switch r := &o.Runs[i]; {
 		case r.Contestant == "builtin" && r.Round == 1:
 			r.BetweenChecks = 0
-		case r.Contestant == "exact" && r.Round == 2:
+		case r.Contestant == "bloom" && r.Round == 2:
 			r.BetweenChecks, r.BetweenAvoided = 100, 99
 		case r.Contestant == "ribbon" && r.Round == 3:
 			r.Passes[0].Reads = 4.6 // without filters it is 5
@@ -108,7 +108,7 @@ func TestWarnings(t *testing.T) {
 		"engines' own filters take whole bits per key: builtin has 10, the others have 9.5",
 		"pebblev2, builtin, round 1: NO FILTER WAS EVER ASKED for absent keys: the speed says " +
 			"nothing about filters",
-		"pebblev2, exact, round 2: its filters were asked 100 times, those of ribbon 250 times. " +
+		"pebblev2, bloom, round 2: its filters were asked 100 times, those of ribbon 250 times. " +
 			"The trees differ, so not all of the difference in speed is the filter's",
 		"pebblev2, ribbon, round 3: its filters answered \"absent\" to most checks, and yet reads " +
 			"fell by less than a tenth. The small block cache has no room for filters, or has room " +
@@ -135,7 +135,7 @@ func TestFiltersSaveReads(t *testing.T) {
 		c, _ := config(t, new(memory))
 		set, err := keys.NewSet(c.Keys.Shape(), keys.Densities[0], size.keys, 2000, 1)
 		require.NoError(t, err)
-		c.Engines, c.Filters, c.Keys = size.engines, []string{engine.None, "exact"}, set
+		c.Engines, c.Filters, c.Keys = size.engines, []string{engine.None, "bloom"}, set
 		c.ValueSize, c.Bits, c.Reads, c.Rounds = size.value, size.bits, 2000, 1
 		c.Disks = c.Disks[:1]
 		o := &Outcome{Config: c}
@@ -144,7 +144,7 @@ func TestFiltersSaveReads(t *testing.T) {
 		require.Empty(t, o.warnings())
 		for _, e := range c.Engines {
 			reads := c.passes()[0].Of(Reads)
-			require.Less(t, o.Runs.Of(e.Name, "exact").Median(reads),
+			require.Less(t, o.Runs.Of(e.Name, "bloom").Median(reads),
 				o.Runs.Of(e.Name, engine.None).Median(reads)/2, e.Name)
 		}
 	}

@@ -2,7 +2,6 @@ package filterbench
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
@@ -83,11 +82,11 @@ func (c Cell) String() string {
 		c.Work, keys.CountN(c.N), c.Length, c.Mix), ", ")
 }
 
-// ParseLength reads a length of keys.
-func ParseLength(s string) (int, error) {
-	length, err := strconv.Atoi(s)
-	if err != nil || length < keys.MinLength || length > 1024 {
-		return 0, fmt.Errorf("%q: pass 8 to 1024 bytes", s)
+// benchmark returns the name that a contestant's turns have in Go's benchmark format.
+func (c Cell) benchmark(contestant string) string {
+	name := strings.ToUpper(string(c.Work[:1])) + string(c.Work[1:]) + "/filter=" + contestant
+	if c.Mix != "" {
+		name += "/keys=" + string(c.Mix)
 	}
-	return length, nil
+	return fmt.Sprintf("%s/n=%d/len=%d", name, c.N, c.Length)
 }

@@ -1,7 +1,7 @@
 package filterbench
 
 import (
-	"bytes"
+	"hash/fnv"
 	"slices"
 	"time"
 
@@ -18,24 +18,19 @@ type Contestant interface {
 	// Encoding is the same for contestants that build the same bytes from the same keys.
 	Encoding() string
 
-	// SetQueries says what Lookup and Answers ask.
-	SetQueries(*Queries) error
-	// Lookup asks all queries twice, the first time untimed. It returns the time of the second pass
-	// and how many answers were "may contain". The timed pass has the number pass, the untimed one
-	// the next number; the number chooses among copies of the filters.
-	Lookup(pass int) (time.Duration, int, error)
-	// Answers returns the answer to each query.
-	Answers() ([]bool, error)
+	// start gets ready for a cell. The function that it returns takes a turn.
+	start(*inputs) (func() (turn, error), error)
+	// stop ends what start began.
+	stop() error
+}
 
-	// SetKeys says of which keys Build and BuildFilters build filters.
-	SetKeys(keys [][]byte) error
-	// Build builds a filter of every `each` keys and returns the time. If each is less than `large`
-	// it builds them once more before, untimed.
-	Build(each int) (time.Duration, error)
-	// BuildFilters returns the filters.
-	BuildFilters(each int) ([][]byte, error)
-
-	Close() error
+// A turn is the work of a cell, done once.
+type turn struct {
+	keys int
+	ns   float64 // per key
+	// check is the number of lookups that were answered with "may contain", or a hash of the
+	// filters built. It is the same for all contestants of an encoding.
+	check uint32
 }
 
 // inProcess is a contestant that is written in Go. The functions that return one are not inlined:
@@ -49,13 +44,10 @@ type inProcess struct {
 	many func(filter []byte, keys [][]byte, may []bool)
 	// build builds a filter, in memory that it uses again for the next one.
 	build func(keys [][]byte) (filter []byte)
-
-	queries *Queries
-	keys    [][]byte
 }
 
 // LevelDBBloom is the encoding of several contestants.
-const LevelDBBloom = "exact"
+const LevelDBBloom = "bloom"
 
 // FromPolicy returns one of levelbloom's policies, called through the interface that adapters call.
 //
@@ -160,72 +152,59 @@ func FromPebble(name, encoding string, p pebble.FilterPolicy) Contestant {
 
 func (c *inProcess) Name() string     { return c.name }
 func (c *inProcess) Encoding() string { return c.encoding }
-func (c *inProcess) Close() error     { return nil }
+func (c *inProcess) stop() error      { return nil }
 
-func (c *inProcess) SetQueries(q *Queries) error { c.queries = q; return nil }
-
-func (c *inProcess) Lookup(pass int) (d time.Duration, matches int, err error) {
-	c.ask(pass + 1)
-	d, matches = c.ask(pass)
-	return d, matches, nil
-}
-
-// ask asks all queries once.
-func (c *inProcess) ask(pass int) (d time.Duration, matches int) {
-	q := c.queries
-	filters := q.filtersAsked(pass)
-	start := time.Now()
-	if q.AtOnce && c.many != nil {
-		matches = c.askMany(q.Filters[0], q.Keys)
-	} else {
-		matches = c.lookup(filters, q.Keys)
+func (c *inProcess) start(in *inputs) (func() (turn, error), error) {
+	if in.Work == Build {
+		return c.startBuild(in)
 	}
-	return time.Since(start), matches
+	l := in.lookupsIn(c)
+	ask := c.lookup
+	if in.Work == Batch && c.many != nil {
+		ask = c.askMany
+	}
+	return func() (turn, error) {
+		ask(l.nextPass(), in.queries) // untimed
+		asked := l.nextPass()
+		start := time.Now()
+		matches := ask(asked, in.queries)
+		return newTurn(len(in.queries), time.Since(start), uint32(matches)), nil
+	}, nil
 }
 
-func (c *inProcess) askMany(filter []byte, keys [][]byte) (matches int) {
+// askMany asks one filter, which is all of filters, for all keys, keysAtOnce in a call.
+func (c *inProcess) askMany(filters, keys [][]byte) (matches int) {
 	var may [keysAtOnce]bool
-	for len(keys) > 0 {
-		part := keys[:min(keysAtOnce, len(keys))]
-		keys = keys[len(part):]
-		c.many(filter, part, may[:len(part)])
-		matches += countTrue(may[:len(part)])
+	for part := range slices.Chunk(keys, keysAtOnce) {
+		c.many(filters[0], part, may[:len(part)])
+		for _, m := range may[:len(part)] {
+			if m {
+				matches++
+			}
+		}
 	}
 	return matches
 }
 
-func (c *inProcess) Answers() ([]bool, error) {
-	q := c.queries
-	answers := make([]bool, len(q.Keys))
-	filters := q.filtersAsked(0)
-	if q.AtOnce && c.many != nil {
-		c.many(filters[0], q.Keys, answers)
-		return answers, nil
-	}
-	for i := range answers {
-		answers[i] = c.lookup(filters[i:i+1], q.Keys[i:i+1]) == 1
-	}
-	return answers, nil
+func (c *inProcess) startBuild(in *inputs) (func() (turn, error), error) {
+	hash := fnv.New32a()
+	c.buildAll(in, func(filter []byte) { hash.Write(filter) })
+	return func() (turn, error) {
+		if in.N < large {
+			c.buildAll(in, func([]byte) {}) // untimed
+		}
+		start := time.Now()
+		c.buildAll(in, func([]byte) {})
+		return newTurn(len(in.present), time.Since(start), hash.Sum32()), nil
+	}, nil
 }
 
-func (c *inProcess) SetKeys(keys [][]byte) error { c.keys = keys; return nil }
-
-func (c *inProcess) Build(each int) (time.Duration, error) {
-	if each < large {
-		c.buildAll(each, func([]byte) {})
-	}
-	start := time.Now()
-	c.buildAll(each, func([]byte) {})
-	return time.Since(start), nil
-}
-
-func (c *inProcess) BuildFilters(each int) (filters [][]byte, err error) {
-	c.buildAll(each, func(filter []byte) { filters = append(filters, bytes.Clone(filter)) })
-	return filters, nil
-}
-
-func (c *inProcess) buildAll(each int, use func(filter []byte)) {
-	for part := range slices.Chunk(c.keys, each) {
+func (c *inProcess) buildAll(in *inputs, use func(filter []byte)) {
+	for part := range slices.Chunk(in.present, in.N) {
 		use(c.build(part))
 	}
+}
+
+func newTurn(keys int, total time.Duration, check uint32) turn {
+	return turn{keys, float64(total.Nanoseconds()) / float64(keys), check}
 }

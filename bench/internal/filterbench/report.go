@@ -2,54 +2,157 @@ package filterbench
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchproc"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// A Record is one contestant's turn.
+// Results are turns in Go's benchmark format, in the order in which they were taken: of each
+// contestant in a cell, the i-th is that of round i. The first round has the base first, which
+// benchstat takes as its base too.
+type Results []*benchfmt.Result
+
+// Write writes the results, with what they were measured on, for benchstat and other programs that
+// read Go's benchmark format.
+func (results Results) Write(w io.Writer, e report.Environment) error {
+	out := benchfmt.NewWriter(w)
+	for _, r := range results {
+		r.Config = nil
+		for _, c := range [][2]string{{"goos", e.OS}, {"goarch", e.Arch}, {"cpu", e.CPU},
+			{"commit", e.Commit}} {
+			r.Config = append(r.Config, benchfmt.Config{Key: c[0], Value: []byte(c[1]), File: true})
+		}
+		if err := out.Write(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Record compares a contestant with the base, which is the first one, in a cell.
 type Record struct {
 	Work       string  `json:"work" doc:"lookup, many, batch or build"`
 	Mix        string  `json:"keys" doc:"hit or miss; empty for build"`
 	N          int     `json:"n" doc:"keys per filter"`
 	Length     int     `json:"key_bytes" doc:"bytes of a key"`
-	Contestant string  `json:"contestant" doc:"implementation; 'again' is the base's second turn"`
-	Round      int     `json:"round" doc:"round, from 1"`
+	Contestant string  `json:"contestant" doc:"implementation; '-again' is the base's second turn"`
+	Base       string  `json:"base" doc:"implementation that it is compared with"`
+	Rounds     int     `json:"rounds" doc:"rounds, in each of which each contestant had a turn"`
 	Ns         float64 `json:"ns_per_key" doc:"nanoseconds per key"`
+	Ratio      float64 `json:"ratio" doc:"times as fast as the base"`
+	Low        float64 `json:"ratio_low" doc:"lower end of the ratio's interval of 95 %"`
+	High       float64 `json:"ratio_high" doc:"upper end of the interval"`
+}
+
+// Records compares the contestants of each cell.
+func (results Results) Records() (records []Record) {
+	var parser benchproc.ProjectionParser
+	cellOf := project(&parser, ".name,/keys,/n,/len")
+	contestantOf := project(&parser, "/filter")
+	times := map[benchproc.Key]map[benchproc.Key][]float64{} // nanoseconds by round
+	bases := map[benchproc.Key]benchproc.Key{}               // by cell
+	var pairs [][2]benchproc.Key                             // cell and contestant
+	for _, r := range results {
+		cell, contestant := cellOf.Project(r), contestantOf.Project(r)
+		if times[cell] == nil {
+			times[cell], bases[cell] = map[benchproc.Key][]float64{}, contestant
+		}
+		if times[cell][contestant] == nil {
+			pairs = append(pairs, [2]benchproc.Key{cell, contestant})
+		}
+		seconds, _ := r.Value("sec/op")
+		times[cell][contestant] = append(times[cell][contestant], 1e9*seconds)
+	}
+	for _, pair := range pairs {
+		cell, contestant := pair[0], pair[1]
+		field := func(i int) string { return cell.Get(cellOf.Fields()[i]) }
+		n, _ := strconv.Atoi(field(2))
+		length, _ := strconv.Atoi(field(3))
+		record := Record{
+			Work: strings.ToLower(field(0)), Mix: field(1), N: n, Length: length,
+			Contestant: contestant.StringValues(), Base: bases[cell].StringValues(),
+		}
+		record.compare(times[cell][bases[cell]], times[cell][contestant])
+		records = append(records, record)
+	}
+	return records
+}
+
+// parts is the least number of values for which the median has an interval of 95 %.
+const parts = 6
+
+// compare fills in what the times of the same rounds say. It takes the fastest turns of every sixth
+// round, and so on: other programs slow down some turns, for a while, and leave others alone.
+func (r *Record) compare(base, times []float64) {
+	r.Rounds = len(times)
+	var fastest, ratios []float64
+	for i := range min(parts, r.Rounds) {
+		ns := fastestOf(times, i)
+		fastest = append(fastest, ns)
+		ratios = append(ratios, fastestOf(base, i)/ns)
+	}
+	r.Ns = median(fastest).Center
+	ratio := median(ratios)
+	r.Ratio, r.Low, r.High = ratio.Center, ratio.Lo, ratio.Hi
+	if math.IsInf(r.High, 1) { // there are fewer rounds than parts
+		r.Low, r.High = slices.Min(ratios), slices.Max(ratios)
+	}
+}
+
+// fastestOf returns the fastest time of a part of the rounds.
+func fastestOf(times []float64, part int) float64 {
+	fastest := times[part]
+	for i := part; i < len(times); i += parts {
+		fastest = min(fastest, times[i])
+	}
+	return fastest
+}
+
+func median(values []float64) benchmath.Summary {
+	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+	return benchmath.AssumeNothing.Summary(sample, 0.95)
+}
+
+func project(parser *benchproc.ProjectionParser, fields string) *benchproc.Projection {
+	p, err := parser.Parse(fields, nil)
+	if err != nil {
+		panic(err) // the fields are constants
+	}
+	return p
 }
 
 // Report fills in the records, a table for each work, and the notes.
-func (c *Config) Report(r *report.Report, results []Result) {
-	names := c.Names()
-	records := []Record{}
-	for _, result := range results {
-		for _, name := range names {
-			for round, ns := range result.Times[name] {
-				records = append(records, Record{string(result.Work), string(result.Mix), result.N,
-					result.Length, name, round + 1, ns})
-			}
-		}
-	}
+func (c *Config) Report(r *report.Report, results Results) {
+	records := results.Records()
 	r.Records = records
-	base := names[0]
+	r.WriteBench = func(w io.Writer) error { return results.Write(w, r.Environment) }
+	names := c.Names()
 	for _, work := range Works {
 		t := report.Table{
 			Title: fmt.Sprintf("%s: ns per key of %s; for the others, times as fast as %[2]s "+
-				"(above 1 is faster)", work, base),
+				"(above 1 is faster), with the interval of 95 %%", work, names[0]),
 			Keys: 3,
-			Columns: slices.Concat(
-				[]string{"look up", "keys per filter", "key bytes", base + ", ns"}, names[1:]),
+			Columns: slices.Concat([]string{"look up", "keys per filter", "key bytes",
+				names[0] + ", ns"}, names[1:]),
 		}
-		for _, result := range results {
-			if result.Work != work {
+		for cell := range slices.Chunk(records, len(names)) { // the base and the others
+			base := cell[0]
+			if base.Work != string(work) {
 				continue
 			}
-			row := []any{string(result.Mix), result.N, result.Length,
-				report.Number{Value: result.ns(base), Decimals: 1}}
-			for _, name := range names[1:] {
-				ratio := result.ns(base) / result.ns(name)
-				row = append(row, report.Number{Value: ratio, Decimals: 2})
+			ns := report.Number{Value: base.Ns, Decimals: 1}
+			row := []any{base.Mix, base.N, base.Length, ns}
+			for _, r := range cell[1:] {
+				row = append(row, fmt.Sprintf("%.2f ±%.0f%%", r.Ratio,
+					100*max(r.High/r.Ratio-1, 1-r.Low/r.Ratio)))
 			}
 			t.Add(row...)
 		}
@@ -61,18 +164,20 @@ func (c *Config) Report(r *report.Report, results []Result) {
 		"the same in %d MiB of filters, a random one for each key. batch: %d keys in a call, for "+
 		"contestants that can. build: adding the keys, sorted, and building a filter, in memory "+
 		"that was used before.", numQueries, c.ManyBytes>>20, keysAtOnce),
-		fmt.Sprintf("A time is the mean of a contestant's fastest tenth of turns. %q is the same "+
-			"code again: its distance from 1 is noise.", names[1]),
+		fmt.Sprintf("In each round the contestants take turns. The rounds make %d parts, in each "+
+			"of which the fastest turns are compared; what is shown is the median of the parts. "+
+			"%q is the same code again: its distance from 1 is noise.", parts, names[1]),
 		"levelbloom is called through policy.Policy, other filters through the interface that "+
 			"their engine calls. C++ LevelDB runs in a process of its own, by its own clock, and "+
 			"gets an array of all keys to build a filter. Contestants of the same encoding gave "+
-			"the same answers and built the same bytes.")
-	for _, result := range results {
+			"as many matches and built the same bytes.")
+	for _, record := range records {
 		const noisy = 0.03
-		if noise := math.Abs(result.ns(names[1])/result.ns(base) - 1); noise > noisy {
+		if record.Contestant == names[1] && math.Abs(record.Ratio-1) > noisy {
 			r.Notes = append(r.Notes, fmt.Sprintf("WARNING: %v: %s differs from itself by "+
 				"%.0f %%: ignore differences of that size, or run again with more -rounds",
-				result.Cell, base, 100*noise))
+				Cell{Work(record.Work), record.N, record.Length, Mix(record.Mix)}, record.Base,
+				100*math.Abs(record.Ratio-1)))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 // A Density says which indexes of a range are present, and where the absent ones are.
 type Density struct {
 	Name      string
+	Doc       string  // what the name means, in a few words
 	part      float64 // of the indexes that are present; if 1, the absent ones follow the range
 	isPresent func(seed, index uint64) bool
 }
@@ -16,26 +17,29 @@ type Density struct {
 // Densities lists the densities of shapes that have an order.
 var Densities = []Density{
 	alternating,
-	atRandom("63%", 0.63), // what db_bench's fillrandom leaves
-	atRandom("10%", 0.10),
+	fillRandom,
+	atRandom("10%", 0.10, "a random tenth of a range of keys is present; absent ones lie between"),
 	beyond,
 }
 
 var (
-	// Every second index.
-	alternating = Density{"alternating", 0.5, func(_, index uint64) bool { return index%2 == 0 }}
-	// All are present, and the absent ones follow.
-	beyond = Density{"beyond", 1, everything}
+	alternating = Density{"alternating", "every second key of a range is present", 0.5,
+		func(_, index uint64) bool { return index%2 == 0 }}
+	fillRandom = atRandom("63%", 0.63, "63 % of a range of keys is present, as after n writes of "+
+		"random ones of n keys (LevelDB's db_bench fillrandom); absent ones lie between")
+	beyond = Density{"beyond", "all keys of a range are present; absent ones follow it", 1,
+		everything}
 )
 
 // Anywhere is the density of unordered shapes, whose keys are anywhere.
-var Anywhere = Density{"any", 1, everything}
+var Anywhere = Density{"any", "keys are anywhere", 1, everything}
 
 func everything(_, _ uint64) bool { return true }
 
-func atRandom(name string, part float64) Density {
+func atRandom(name string, part float64, doc string) Density {
 	limit := uint64(part * (1 << 53))
-	return Density{name, part, func(seed, index uint64) bool { return Mix(seed+index)>>11 < limit }}
+	return Density{name, doc, part,
+		func(seed, index uint64) bool { return Mix(seed+index)>>11 < limit }}
 }
 
 // DensityName returns d's name.

@@ -9,10 +9,10 @@ import (
 // A List is a user's own keys, sorted, none twice.
 type List [][]byte
 
-// heldOut is the density of a list: a random third of the keys stays out of the filters, and is
-// asked for as absent. So absent keys are as real as present ones, and lie between them. The part
-// that is present is about that of db_bench's fillrandom.
-var heldOut = atRandom("two thirds", 2.0/3)
+// heldOut is the density of a list. So absent keys are as real as present ones, and lie between
+// them. The part that is present is about that of db_bench's fillrandom.
+var heldOut = atRandom("two thirds", 2.0/3, "a random third of the keys stays out of the filters, "+
+	"and is looked up as absent")
 
 // Shape returns the keys as a shape. Its indexes go around: behind the last key comes the first one
 // again. But Indexes-1 is the last key, as in other shapes.

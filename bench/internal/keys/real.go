@@ -16,14 +16,14 @@ var Real = []Shape{
 	{"geth-storage", true, gethStorage, Anywhere, 0},
 	// go-ethereum's state trie by path: "A" and the path, a byte for each of its hexadecimal
 	// digits. N accounts have 63 % of the paths of log16(N) digits (paths that end before).
-	{"geth-trie", false, gethTrie, atRandom("63%", 0.63), 0},
+	{"geth-trie", false, gethTrie, fillRandom, 0},
 	// go-ethereum's headers: "h", the block's number, its hash (other hashes of the same numbers).
 	{"geth-header", false, gethHeader, alternating, 0},
 	// go-ethereum's hashes by number: "h", the number, "n"; all are there (blocks still to come).
 	{"geth-number", false, gethNumber, beyond, 0},
 	// Nodes of Cosmos SDK's IAVL trees: the store's prefix, "n", version, nonce. Most nodes of old
 	// versions are pruned (pruned nodes).
-	{"iavl", false, iavl, atRandom("10%", 0.10), 0},
+	{"iavl", false, iavl, Densities[2], 0},
 	// CockroachDB's MVCC keys: table 104, index 1, a whole number as the primary key, column family
 	// 0, the time of a version. Rows have three versions. In Pebble v2, CockroachDB's Split leaves
 	// the time out of the filters (rows that were deleted).
@@ -33,14 +33,15 @@ var Real = []Shape{
 	// UUIDs of version 7, RFC 9562, four in each millisecond (others of the same milliseconds).
 	{"uuid7", true, uuid7, alternating, 0},
 	// Order-preserving tuples of FoundationDB: a string and two whole numbers (deleted rows).
-	{"tuple", false, tuple, atRandom("63%", 0.63), 0},
+	{"tuple", false, tuple, fillRandom, 0},
 }
 
 // All lists the shapes of this package: Shapes and Real.
 var All = append(append([]Shape{}, Shapes...), Real...)
 
 var rowsWithVersions = func() Density {
-	rows := atRandom("63% of the rows", 0.63)
+	rows := atRandom("63% of the rows", 0.63, "63 % of a range of rows is present, all versions of "+
+		"each; absent rows lie between")
 	row := rows.isPresent
 	rows.isPresent = func(seed, index uint64) bool { return row(seed, index/Versions) }
 	return rows

@@ -7,10 +7,11 @@ package keys
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 	"iter"
+	"slices"
 	"strconv"
-
-	"github.com/google/uuid"
 )
 
 // A Shape turns an index into a key. Different indexes below Indexes give different keys.
@@ -50,6 +51,30 @@ var Shapes = []Shape{
 // ShapeName returns s's name.
 func ShapeName(s Shape) string { return s.Name }
 
+// Example returns a key of the shape, in hexadecimal if it is no text. Long ones are cut.
+func (s Shape) Example() string {
+	const most = 24
+	key := s.Append(nil, 1, 42)
+	text := string(key)
+	if slices.ContainsFunc(key, func(b byte) bool { return b < ' ' || b > '~' }) {
+		text = fmt.Sprintf("0x%x", key)
+	}
+	if len(text) > most {
+		text = text[:most-3] + "..."
+	}
+	return text
+}
+
+// ExampleOf returns an example of the shape of that name in All, or "".
+func ExampleOf(name string) string {
+	for _, s := range All {
+		if s.Name == name {
+			return s.Example()
+		}
+	}
+	return ""
+}
+
 // Densities returns those of the asked densities that the shape may have, or its own.
 func (s Shape) Densities(asked []Density) []Density {
 	if s.Density.Name != "" {
@@ -83,10 +108,13 @@ func appendRandom(dst []byte, seed, index uint64) []byte {
 }
 
 func appendUUID(dst []byte, seed, index uint64) []byte {
-	var id uuid.UUID
-	appendRandom(id[:0], seed, index)
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, RFC 4122's variant
-	return append(dst, id.String()...)
+	id := appendRandom(nil, seed, index)
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, RFC 9562's variant
+	dst = hex.AppendEncode(dst, id[:4])
+	for _, part := range [][]byte{id[4:6], id[6:8], id[8:10], id[10:]} {
+		dst = hex.AppendEncode(append(dst, '-'), part)
+	}
+	return dst
 }
 
 func bigEndian(dst []byte, _, index uint64) []byte {

@@ -1,12 +1,12 @@
 package keys
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
@@ -64,11 +64,26 @@ func TestKeys(t *testing.T) {
 	require.Regexp(t,
 		regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
 		string(shapeNamed(t, "uuid").Append(nil, 7, 1234)))
-	id, err := uuid.FromBytes(shapeNamed(t, "uuid7").Append(nil, 7, 8*1000))
-	require.NoError(t, err)
-	require.Equal(t, []int{7, int(uuid.RFC4122)}, []int{int(id.Version()), int(id.Variant())})
-	seconds, nanoseconds := id.Time().UnixTime()
-	require.Equal(t, []int64{1_700_000_001, 0}, []int64{seconds, nanoseconds})
+	// 1.7e12 + 1000 ms are 0x018bcfe56be8; version 7, variant 0b10 (RFC 9562).
+	id := fmt.Sprintf("%x", shapeNamed(t, "uuid7").Append(nil, 7, 8*1000))
+	require.Regexp(t, regexp.MustCompile("^018bcfe56be87[0-9a-f]{3}[89ab][0-9a-f]{15}$"), id)
+}
+
+// Examples are text, or hexadecimal, and short.
+func TestExamples(t *testing.T) {
+	for name, want := range map[string]string{
+		"user": "user0000000000000042", "bigendian": "0x000000000000002a",
+		"url": "https://host0.example...", "iavl": "0x732f6b3a62616e6b2f6...", "none": "",
+	} {
+		require.Equal(t, want, ExampleOf(name))
+	}
+	for _, s := range All {
+		require.NotEmpty(t, s.Example())
+		require.LessOrEqual(t, len(s.Example()), 24)
+		for _, d := range s.Densities(Densities) {
+			require.NotEmpty(t, d.Doc)
+		}
+	}
 }
 
 // Keys of a program's shape share what they share in the program.

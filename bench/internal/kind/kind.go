@@ -1,28 +1,27 @@
-// Package kind lists the kinds of filter that levelbloom builds. A new kind is one more entry.
+// Package kind lists the kinds of filter that the benchmarks compare: those of package policy, with
+// the false-positive rates that they promise, and the engines' own.
 package kind
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// A Kind is a way to build filters, under the name that flags and tables have for it.
+// A Kind is a way to build filters, for any number of bits per key.
 type Kind struct {
-	Name        string
-	Idea        string // in a few words
-	Constructor string // what to call to use it
+	Name        string // as FromString takes it
+	Description string // in one line
 	Encoding    policy.Encoding
-	Smallest    policy.Encoding // of filters that are too small for Encoding, if some are
-	Policy      string          // the name of its policies in policy.Kinds
+	Only        float64 // bits per key, if the name has them
 	New         func(bitsPerKey float64) (policy.Policy, error)
-	Use         string // when to use it, if not always
-	// OneSize is true of Bloom filters whose size and k depend on nothing but the number of keys.
-	OneSize bool
-
 	// Bounds are the highest mean false-positive rates that the kind promises.
 	Bounds []Bound
+
+	base, options string // of the name, as policy.FromString takes them: "bloom", ",tuning=0.02"
 }
 
 // A Bound is for filters of From keys or more, up to the next bound of the same bits per key.
@@ -32,73 +31,98 @@ type Bound struct {
 	Rate float64
 }
 
-// Exact is the kind that other kinds are compared with: LevelDB's Bloom filter, byte for byte.
-var Exact = Kind{
-	Name:        "exact",
-	Idea:        "LevelDB's Bloom filter, byte for byte",
-	Constructor: "policy.NewBloom",
-	Encoding:    policy.EncodingBloom,
-	Policy:      "bloom",
-	New:         func(bits float64) (policy.Policy, error) { return policy.NewBloom(bits) },
-	Use:         compatible,
-	OneSize:     true,
+// ribbonBounds are those of policy.NewRibbon.
+var ribbonBounds = []Bound{
+	{7, 8, 0.0079}, {7, 701, 0.0105}, {7, 5000, 0.0091},
+	{10, 8, 0.00102}, {10, 701, 0.00131}, {10, 5000, 0.00115},
+	{16, 8, 0.000017}, {16, 701, 0.000021}, {16, 5000, 0.000018},
 }
 
-const compatible = "if C++ LevelDB or another reader of LevelDB's filters reads the tables too"
+// All lists the kinds of package policy, the one that others are compared with first.
+var All = func() (all []Kind) {
+	for _, p := range policy.Kinds() {
+		k := Kind{Name: p.Name, Description: p.Description, Encoding: p.Encoding, base: p.Name}
+		if p.Encoding == policy.EncodingRibbon {
+			k.Bounds = ribbonBounds
+		}
+		k.New = k.fromString
+		all = append(all, k)
+	}
+	return all
+}()
 
-// All lists all kinds.
-var All = []Kind{
-	Exact,
-	{
-		Name:        "tuned",
-		Idea:        "LevelDB's Bloom filter, with the size and k that suit the keys",
-		Constructor: "policy.NewBloom with policy.WithTuning(0.05)",
-		Encoding:    policy.EncodingBloom,
-		Policy:      "tuned",
-		New:         newTuned,
-		Use:         compatible,
-	},
-	{
-		Name:        "ribbon",
-		Idea:        "the solution of equations: no probes, and the fewest false positives",
-		Constructor: "policy.NewRibbon",
-		Encoding:    policy.EncodingRibbon,
-		Smallest:    policy.EncodingBloom,
-		Policy:      "ribbon",
-		New:         newRibbon,
-		Bounds: []Bound{ // those of NewRibbon
-			{7, 8, 0.0079}, {7, 701, 0.0105}, {7, 5000, 0.0091},
-			{10, 8, 0.00102}, {10, 701, 0.00131}, {10, 5000, 0.00115},
-			{16, 8, 0.000017}, {16, 701, 0.000021}, {16, 5000, 0.000018},
-		},
-	},
+// Own lists the engines' own filters.
+var Own = []Kind{
+	{Name: "goleveldb", Description: "goleveldb's own Bloom filter", base: "goleveldb",
+		Encoding: policy.EncodingBloom, New: newGoLevelDB},
+	{Name: "pebblev2", Description: "Pebble's own Bloom filter", base: "pebblev2", New: newPebble},
 }
 
-func newTuned(bits float64) (policy.Policy, error) {
-	return policy.NewBloom(bits, policy.WithTuning(0.05))
+// FromString returns the kind of a name in All or Own, behind which there may be a colon and the
+// only bits per key, and options as policy.FromString takes them: "bloom", "ribbon:7",
+// "bloom,tuning=0.02". The error says what to pass instead.
+func FromString(spec string) (Kind, error) {
+	base, options, comma := strings.Cut(spec, ",")
+	base, only, colon := strings.Cut(base, ":")
+	k, ok := Named(base)
+	if !ok {
+		return k, fmt.Errorf("no %q: choose from %s", spec, Names(slices.Concat(All, Own)))
+	}
+	k.Name = spec
+	if comma {
+		k.options = "," + options
+		k.New = k.fromString // an engine's own has no options, says package policy
+	}
+	bits := 10.0
+	if colon {
+		var err error
+		if k.Only, err = strconv.ParseFloat(only, 64); err != nil {
+			return k, fmt.Errorf("%q: pass a number of bits per key, such as %s:10", spec, base)
+		}
+		bits = k.Only
+	}
+	_, err := k.New(bits)
+	return k, err
 }
 
-func newRibbon(bits float64) (policy.Policy, error) { return policy.NewRibbon(bits) }
+// Names joins the names of kinds with commas.
+func Names(kinds []Kind) string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names, ",")
+}
 
 // Name returns k's name.
 func Name(k Kind) string { return k.Name }
 
-// Call returns the line of Go that makes a policy of kind k.
-func (k Kind) Call(bits float64) string {
-	constructor, option, _ := strings.Cut(k.Constructor, " with ")
-	arguments := strings.Trim(fmt.Sprintf("%v, %s", bits, option), ", ")
-	return fmt.Sprintf("p, err := %s(%s)", constructor, arguments)
+// Named returns the kind of that name in All or Own.
+func Named(name string) (Kind, bool) {
+	all := slices.Concat(All, Own)
+	i := slices.IndexFunc(all, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return all[i], true
 }
 
-// Named returns the kind of that name.
-func Named(name string) (Kind, bool) {
-	for _, k := range All {
-		if k.Name == name {
-			return k, true
-		}
-	}
-	return Kind{}, false
+func (k Kind) fromString(bitsPerKey float64) (policy.Policy, error) {
+	return policy.FromString(k.spec(bitsPerKey))
 }
+
+func (k Kind) spec(bitsPerKey float64) string {
+	return fmt.Sprintf("%s:%v%s", k.base, bitsPerKey, k.options)
+}
+
+// Call returns the line of Go that makes a policy of the kind.
+func (k Kind) Call(bitsPerKey float64) string {
+	return fmt.Sprintf("p, err := policy.FromString(%q)", k.spec(bitsPerKey))
+}
+
+// HasRoom reports whether filters can be sized for more keys than they contain: those of Bloom
+// filters whose size and k depend on nothing but the number of keys.
+func (k Kind) HasRoom() bool { return k.base == "bloom" && k.options == "" }
 
 // Bound returns the highest rate that k promises for filters of n keys, if it promises one.
 func (k Kind) Bound(bits float64, n int) (rate float64, ok bool) {

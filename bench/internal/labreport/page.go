@@ -41,31 +41,18 @@ func (r *Results) WritePage(w io.Writer) error {
 		return err
 	}
 	verdicts := r.record(p).Verdicts()
-	figures, err := tradeOff(p.tradeOff, r.Keys)
-	if err != nil {
-		return err
-	}
 	return page.Execute(w, map[string]any{
 		"CSS": template.CSS(pageCSS), "R": r, "Headline": verdict.Headline(verdicts),
-		"Verdicts": verdicts, "TradeOff": figures, "Fewest": fewest,
+		"Verdicts": verdicts, "TradeOff": tradeOff(p.tradeOff, r.Keys), "Fewest": fewest,
 		"CacheRule": enginebench.CacheRule,
 	})
 }
 
 // InWords describes keys by an example, and says which are present.
 func InWords(shape keys.Shape, density keys.Density) string {
-	example := string(shape.Append(nil, 1, 42_123_456))
-	if !regexp.MustCompile(`^[ -~]+$`).MatchString(example) {
-		example = fmt.Sprintf("% x", example)
+	words := fmt.Sprintf("%s keys such as %s", shape.Name, shape.Example())
+	if density.Name == keys.Anywhere.Name {
+		return words
 	}
-	which := map[string]string{
-		"63%":         "63 % of a range are stored, chosen at random, and the misses look up the others",
-		"10%":         "10 % of a range are stored, chosen at random, and the misses look up the others",
-		"alternating": "every second key of a range is stored, and the misses look up the others",
-		"beyond":      "a whole range is stored, and the misses look up keys that follow it",
-	}[density.Name]
-	if which == "" {
-		return fmt.Sprintf("%s keys such as %s", shape.Name, example)
-	}
-	return fmt.Sprintf("%s keys such as %s (%s)", shape.Name, example, which)
+	return words + " (" + density.Doc + ")"
 }

@@ -30,7 +30,7 @@ func ask(t *testing.T, q question) map[string]filter {
 // The example of FORMAT.md.
 func TestKnownFilters(t *testing.T) {
 	byKind := ask(t, question{Keys: []string{"hello", "hello"}, Bits: 10, Ask: "hello"})
-	for _, name := range []string{"exact", "ribbon"} { // which writes LevelDB's for few keys
+	for _, name := range []string{"bloom", "ribbon"} { // which writes LevelDB's for few keys
 		f := byKind[name]
 		require.Equal(t, "014000010410400006", hex.EncodeToString(f.Bytes))
 		require.Equal(t, 6, f.K)
@@ -49,7 +49,7 @@ func TestKnownFilters(t *testing.T) {
 func TestOwners(t *testing.T) {
 	stored := []string{"ant", "bee", "cat", "dog", "eel", "fox"}
 	for _, word := range append([]string{"zebra", "jackal"}, stored...) {
-		f := ask(t, question{Keys: stored, Bits: 10, Ask: word})["exact"]
+		f := ask(t, question{Keys: stored, Bits: 10, Ask: word})["bloom"]
 		require.Equal(t, slices.Contains(stored, word), f.Stored)
 		set := 0
 		for _, p := range f.Probes {
@@ -64,10 +64,10 @@ func TestOwners(t *testing.T) {
 			others := slices.DeleteFunc(slices.Clone(stored), func(key string) bool {
 				return slices.Contains(p.Owners, key)
 			})
-			without := ask(t, question{Keys: others, Bits: 10})["exact"]
+			without := ask(t, question{Keys: others, Bits: 10})["bloom"]
 			require.False(t, isSet(without.Bytes, p.Bit))
 			for _, owner := range p.Owners {
-				with := ask(t, question{Keys: append(others, owner), Bits: 10})["exact"]
+				with := ask(t, question{Keys: append(others, owner), Bits: 10})["bloom"]
 				require.True(t, isSet(with.Bytes, p.Bit))
 			}
 		}
@@ -122,9 +122,9 @@ func TestExamplesAndRates(t *testing.T) {
 	}
 	// LevelDB's hash and dense numbers in a filter of one window.
 	small := ask(t, question{N: 51, Shape: "bigendian", Bits: 10})
-	require.Greater(t, 2*small["exact"].Between.False, small["exact"].Between.Asked)
+	require.Greater(t, 2*small["bloom"].Between.False, small["bloom"].Between.Asked)
 	require.Less(t, 2*small["tuned"].Between.False, small["tuned"].Between.Asked)
-	require.Zero(t, ask(t, question{N: 51, Shape: "uuid", Bits: 10})["exact"].Between.Asked)
+	require.Zero(t, ask(t, question{N: 51, Shape: "uuid", Bits: 10})["bloom"].Between.Asked)
 }
 
 func TestNoKeys(t *testing.T) {

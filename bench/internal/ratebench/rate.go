@@ -54,7 +54,10 @@ func (r *Rate) Interval(z float64) (low, high float64) {
 	p, n := r.Mean(), r.effective()
 	middle := p + z*z/(2*n)
 	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
+	if r.FalsePositives > 0 { // otherwise it is 0, but for rounding
+		low = max(0, (middle-half)/(1+z*z/n))
+	}
+	return low, min(1, (middle+half)/(1+z*z/n))
 }
 
 // standardError returns the distance from the mean to the lower end of the interval of one standard

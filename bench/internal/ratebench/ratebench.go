@@ -17,11 +17,63 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 // ErrLostKey is the error of a filter that lost a key.
 var ErrLostKey = errors.New("a key is lost")
+
+// An Axis is what rates are measured against.
+type Axis string
+
+const (
+	Shapes Axis = "shape" // shapes of keys
+	Fill   Axis = "fill"  // keys in filters that are sized for Config.Capacity
+	Bits   Axis = "bits"  // bits per key
+	Keys   Axis = "n"     // keys per filter
+)
+
+// Axes lists all axes.
+var Axes = []Axis{Shapes, Fill, Bits, Keys}
+
+// A Config says what to measure.
+type Config struct {
+	Against   Axis
+	Kinds     []kind.Kind
+	Shapes    []keys.Shape
+	Densities []keys.Density // of shapes with order
+	Ns        []int          // keys per filter
+	Bits      []float64      // per key
+	Capacity  int            // keys that filters are sized for, against Fill
+	Queries   int            // absent keys that a cell asks, a few more if filters take as many each
+	Seed      int64          // the same seed gives the same rates
+	Progress  report.Progress
+}
+
+// Fills returns numbers of keys that fill filters of a capacity to 10 % and more, up to 150 %.
+func Fills(capacity int) (ns []int) {
+	for tenths := 1; tenths <= 15; tenths++ {
+		ns = append(ns, max(1, capacity*tenths/10))
+	}
+	return slices.Compact(ns)
+}
+
+// Validate returns an error that says what to pass instead if the config is out of bounds.
+func (c *Config) Validate() error {
+	if c.Queries < 1 || c.Queries > 1_000_000_000 {
+		return fmt.Errorf("-queries %d: pass 1 to 1000000000", c.Queries)
+	}
+	if c.Against != Shapes && len(c.Cells()) != len(c.Ns) {
+		return fmt.Errorf("-against %s: pass one shape and one density", c.Against)
+	}
+	for _, bits := range c.Bits {
+		for _, k := range c.Kinds {
+			if _, err := k.New(bits); err != nil {
+				return fmt.Errorf("-bits: %s: %w", k.Name, err)
+			}
+		}
+	}
+	return nil
+}
 
 // A Cell says which keys filters are built of.
 type Cell struct {
@@ -30,40 +82,8 @@ type Cell struct {
 	N       int // keys per filter
 }
 
-func (c Cell) String() string { return fmt.Sprintf("%s, %s", c.keys(), keys.CountN(c.N)) }
-
-// keys names the keys without their number.
-func (c Cell) keys() string {
-	if c.Shape.Density.Name != "" {
-		return c.Shape.Name
-	}
-	return c.Shape.Name + " " + c.Density.Name
-}
-
-// A Config says what to measure.
-type Config struct {
-	Kinds     []kind.Kind
-	Shapes    []keys.Shape
-	Densities []keys.Density // of shapes with order
-	Ns        []int
-	Bits      []float64
-	Queries   int   // absent keys that a cell asks, a few more if filters take as many each
-	Seed      int64 // the same seed gives the same rates
-	Progress  report.Progress
-}
-
-// A Result is what was measured of a kind in a cell.
-type Result struct {
-	Cell
-	Kind kind.Kind
-	Bits float64
-	Rate Rate
-	Size float64 // of a filter, in bytes, a mean
-
-	// Of the last filter:
-	BitBytes int // without the trailer
-	K        int
-	Encoding policy.Encoding
+func (c Cell) String() string {
+	return fmt.Sprintf("%s %s, %s", c.Shape.Name, c.Density.Name, keys.CountN(c.N))
 }
 
 // Cells returns the cells to measure, by number of keys and shape.
@@ -78,13 +98,13 @@ func (c *Config) Cells() (cells []Cell) {
 	return cells
 }
 
-// Run measures all cells, on as many processors as there are, and returns the results of those that
+// Run measures all cells, on as many processors as there are, and returns the records of those that
 // it finished. The error is context.Cause if ctx ends, and wraps ErrLostKey at the first lost key.
-func (c *Config) Run(ctx context.Context) ([]Result, error) {
+func (c *Config) Run(ctx context.Context) ([]Record, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	cells := c.Cells()
-	results := make([][]Result, len(cells))
+	records := make([][]Record, len(cells))
 	todo := make(chan int)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -96,7 +116,7 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 				if err != nil {
 					fail(err)
 				}
-				results[i] = measured
+				records[i] = measured
 			}
 		}()
 	}
@@ -112,5 +132,5 @@ func (c *Config) Run(ctx context.Context) ([]Result, error) {
 	}
 	close(todo)
 	workers.Wait()
-	return slices.Concat(results...), context.Cause(ctx)
+	return slices.Concat(records...), context.Cause(ctx)
 }

@@ -1,8 +1,15 @@
 package ratebench
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -12,8 +19,10 @@ type Record struct {
 	Shape          string  `json:"shape" doc:"shape of the keys"`
 	Density        string  `json:"density" doc:"which keys of a range are present"`
 	N              int     `json:"n" doc:"keys per filter"`
+	Capacity       int     `json:"capacity" doc:"keys that a filter is sized for"`
 	Bits           float64 `json:"bits" doc:"bits per key asked for"`
 	FilterBytes    float64 `json:"filter_bytes" doc:"bytes of a filter, a mean"`
+	K              int     `json:"k" doc:"probes per key; of ribbon filters, columns"`
 	Filters        int     `json:"filters" doc:"filters built"`
 	Queries        int     `json:"queries" doc:"absent keys asked"`
 	FalsePositives int     `json:"false_positives" doc:"absent keys that a filter may contain"`
@@ -21,42 +30,93 @@ type Record struct {
 	Low            float64 `json:"fpr_low" doc:"lower end of the interval of 95 % (Wilson)"`
 	High           float64 `json:"fpr_high" doc:"upper end of the interval"`
 	Bound          float64 `json:"bound" doc:"highest rate that the kind promises here, 0 if none"`
+	Excess         float64 `json:"excess" doc:"standard errors by which the rate is above the bound"`
+	FPP            float64 `json:"fpp" doc:"computed for well-mixed keys; 0 against shapes"`
+	Textbook       float64 `json:"textbook" doc:"the textbook's; 0 against shapes, and of ribbon"`
 }
 
-// Report fills in the records, the tables and the notes.
-func (o *Outcome) Report(r *report.Report) {
-	var records []Record
-	for _, result := range o.Results {
-		rate := result.Rate
-		record := Record{
-			Kind: result.Kind.Name, Shape: result.Shape.Name, Density: result.Density.Name,
-			N: result.N, Bits: result.Bits, FilterBytes: result.Size,
-			Filters: rate.Filters, Queries: rate.Queries, FalsePositives: rate.FalsePositives,
-			FPR: rate.Mean(),
+// keys names the keys without their number.
+func (r Record) keys() string { return strings.TrimSuffix(r.Shape+" "+r.Density, " any") }
+
+func (r Record) String() string {
+	return fmt.Sprintf("%s, %s, %v bits per key: %s %% [%s to %s], bound %s %%, %.1f standard errors",
+		r.keys(), keys.CountN(r.N), r.Bits, percent(r.FPR), percent(r.Low), percent(r.High),
+		percent(r.Bound), r.Excess)
+}
+
+// An Outcome is what Run measured.
+type Outcome struct {
+	*Config
+	Records []Record
+}
+
+// ErrBound is the error of a kind that breaks its bounds.
+var ErrBound = errors.New("a false-positive rate breaks its bound")
+
+// tolerance is how many standard errors a rate may be above its bound. A run has thousands of
+// rates, and some are three above by chance.
+const tolerance = 5
+
+// bounded returns the records of a kind that have a bound, the worst first, and how many break it.
+func (o *Outcome) bounded(k kind.Kind) (all []Record, broken int) {
+	for _, r := range o.Records {
+		if r.Kind == k.Name && r.Bound > 0 {
+			all = append(all, r)
+			if r.Excess > tolerance {
+				broken++
+			}
 		}
-		record.Bound, _ = result.Kind.Bound(result.Bits, result.N)
-		record.Low, record.High = rate.Interval(z95)
-		records = append(records, record)
 	}
-	r.Records = records
-	for _, bits := range o.Bits {
-		if t := o.table(bits); len(t.Rows) > 0 {
-			r.Tables = append(r.Tables, t)
-		}
-	}
-	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: the part of a range of "+
-		"keys that is present, or \"beyond\" if absent keys follow the range. Its rate is the "+
-		"mean over filters of different keys, with its 95 % interval in brackets. The worst of "+
-		"many cells is partly chance. All kinds have the same keys and are asked the same absent "+
-		"keys.")
+	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(b.Excess, a.Excess) })
+	return all, broken
+}
+
+// Err returns an error that wraps ErrBound and names the worst cell if a kind breaks its bounds.
+func (o *Outcome) Err() error {
+	var errs []error
 	for _, k := range o.Kinds {
-		all, broken := o.verdicts(k)
-		switch {
-		case len(broken) > 0:
-			note := fmt.Sprintf("%s: BOUNDS ARE BROKEN by %d of %d rates:",
-				k.Name, len(broken), len(all))
-			for _, v := range broken {
-				note += " " + v.String() + "."
+		if all, broken := o.bounded(k); broken > 0 {
+			errs = append(errs, fmt.Errorf("%w: %s: %d of the rates, the worst: %s",
+				ErrBound, k.Name, broken, all[0]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Report fills in the records, the tables, the picture and the notes.
+func (o *Outcome) Report(r *report.Report) {
+	r.Records = o.Records
+	if o.Against == Shapes {
+		r.Tables = o.shapeTables()
+		r.WriteSVG = func(w io.Writer) error { _, err := ShapeFigure(o.Records).WriteTo(w); return err }
+	} else if len(o.Records) > 0 {
+		r.Tables = []report.Table{o.curveTable()}
+		r.WriteSVG = func(w io.Writer) error {
+			_, err := CurveFigure(o.Against, o.Records, r.Incomplete == nil).WriteTo(w)
+			return err
+		}
+	}
+	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range are "+
+		"present. Its rate is the mean over filters of different keys, with its 95 % interval in "+
+		"brackets. The worst of many cells is partly chance. All kinds have the same keys and are "+
+		"asked the same absent keys.")
+	for _, d := range o.Densities {
+		r.Notes = append(r.Notes, d.Name+": "+d.Doc+".")
+	}
+	if o.Against != Shapes {
+		r.Notes = append(r.Notes, "Computed rates are those of well-mixed keys; dense numbers have "+
+			"more false positives in Bloom filters. The textbook's is (1 - e^(-kn/m))^k.")
+	}
+	if o.Against == Fill {
+		r.Notes = append(r.Notes, "Only \"bloom\" is measured against fill: other filters are made "+
+			"for the keys that they are built of, and have no room for more.")
+	}
+	for _, k := range o.Kinds {
+		switch all, broken := o.bounded(k); {
+		case broken > 0:
+			note := fmt.Sprintf("%s: BOUNDS ARE BROKEN by %d of %d rates:", k.Name, broken, len(all))
+			for _, r := range all[:broken] {
+				note += " " + r.String() + "."
 			}
 			r.Notes = append(r.Notes, note)
 		case len(all) > 0:
@@ -66,39 +126,109 @@ func (o *Outcome) Report(r *report.Report) {
 	}
 }
 
-// table has a row for each number of keys and kind.
-func (o *Outcome) table(bits float64) report.Table {
+// shapeTables returns a table of medians and worst cells for each number of bits per key. If there
+// is one number, a table with all cells follows for each number of keys.
+func (o *Outcome) shapeTables() (tables []report.Table) {
+	for _, bits := range groups(o.Records, func(r Record) float64 { return r.Bits }) {
+		tables = append(tables, worstTable(bits))
+		if len(o.Bits) > 1 {
+			continue
+		}
+		for _, ofN := range groups(bits, func(r Record) int { return r.N }) {
+			tables = append(tables, cellTable(ofN))
+		}
+	}
+	return tables
+}
+
+// worstTable has a row for each number of keys and kind.
+func worstTable(records []Record) report.Table {
 	t := report.Table{
-		Title: fmt.Sprintf("False-positive rates in %% at %v bits per key", bits),
+		Title: fmt.Sprintf("False-positive rates in %% at %v bits per key", records[0].Bits),
 		Keys:  2,
 		Columns: []string{"keys per filter", "kind", "size, bits per key", "median cell, %",
 			"worst cell, %", "worst cell's keys", "bound, %"},
 	}
-	for _, n := range o.Ns {
-		for _, k := range o.Kinds {
-			var worst Result
-			var means []float64
-			for _, r := range o.Results {
-				if r.N == n && r.Bits == bits && r.Kind.Name == k.Name {
-					if means = append(means, r.Rate.Mean()); r.Rate.Mean() >= worst.Rate.Mean() {
-						worst = r
-					}
-				}
+	for _, ofN := range groups(records, func(r Record) int { return r.N }) {
+		for _, ofKind := range groups(ofN, func(r Record) string { return r.Kind }) {
+			slices.SortStableFunc(ofKind, func(a, b Record) int { return cmp.Compare(b.FPR, a.FPR) })
+			var rates []float64
+			for _, r := range ofKind {
+				rates = append(rates, r.FPR)
 			}
-			if len(means) == 0 {
-				continue
+			worst, bound := ofKind[0], ""
+			if worst.Bound > 0 {
+				bound = percent(worst.Bound)
 			}
-			low, high := worst.Rate.Interval(z95)
-			bound := ""
-			if b, ok := k.Bound(bits, n); ok {
-				bound = percent(b)
-			}
-			size := report.Number{Value: 8 * worst.Size / float64(n), Decimals: 2}
-			t.Add(n, k.Name, size, percent(report.Median(means)), fmt.Sprintf("%s [%s to %s]",
-				percent(worst.Rate.Mean()), percent(low), percent(high)), worst.keys(), bound)
+			size := report.Number{Value: 8 * worst.FilterBytes / float64(worst.N), Decimals: 2}
+			t.Add(worst.N, worst.Kind, size, percent(report.Median(rates)), worst.interval(),
+				worst.keys(), bound)
 		}
 	}
 	return t
+}
+
+// cellTable has a row for each shape and density, and a column for each kind.
+func cellTable(records []Record) report.Table {
+	t := report.Table{
+		Title: fmt.Sprintf("False positives in %%, %s per filter, %v bits per key",
+			keys.CountN(records[0].N), records[0].Bits),
+		Keys: 1, Columns: []string{"keys"},
+	}
+	for _, cell := range groups(records, Record.keys) {
+		row := []any{cell[0].keys()}
+		for _, r := range cell {
+			if len(t.Rows) == 0 {
+				t.Columns = append(t.Columns, r.Kind)
+			}
+			row = append(row, r.interval())
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// curveTable has a row for each point, and for each kind what was measured and what was computed.
+func (o *Outcome) curveTable() report.Table {
+	first := o.Records[0]
+	t := report.Table{Keys: 1, Columns: []string{o.Against.label(first)},
+		Title: fmt.Sprintf("False-positive rates in %% against %s, %s", o.Against, o.Against.fixed(first))}
+	for i, point := range groups(o.Records, o.Against.of) {
+		row := []any{fmt.Sprintf("%.4g", o.Against.of(point[0]))}
+		for j, r := range point {
+			if i == 0 && j == 0 {
+				t.Columns = append(t.Columns, r.Kind+", textbook")
+			}
+			if j == 0 {
+				row = append(row, short(r.Textbook))
+			}
+			if i == 0 {
+				t.Columns = append(t.Columns, r.Kind, r.Kind+", computed")
+			}
+			row = append(row, fmt.Sprintf("%s [%s to %s]", short(r.FPR), short(r.Low), short(r.High)),
+				short(r.FPP))
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// groups returns the records with the same value of a field together, in the records' order.
+func groups[T comparable](records []Record, field func(Record) T) (all [][]Record) {
+	at := map[T]int{}
+	for _, r := range records {
+		i, ok := at[field(r)]
+		if !ok {
+			i = len(all)
+			at[field(r)], all = i, append(all, nil)
+		}
+		all[i] = append(all[i], r)
+	}
+	return all
+}
+
+func (r Record) interval() string {
+	return fmt.Sprintf("%s [%s to %s]", percent(r.FPR), percent(r.Low), percent(r.High))
 }
 
 // percent writes a rate in per cent, without the sign.
@@ -109,3 +239,6 @@ func percent(rate float64) string {
 	}
 	return fmt.Sprintf("%.*f", decimals, 100*rate)
 }
+
+// short writes a rate in per cent with three digits, however small it is.
+func short(rate float64) string { return fmt.Sprintf("%.3g", 100*rate) }

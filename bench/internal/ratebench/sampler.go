@@ -3,6 +3,7 @@ package ratebench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"iter"
@@ -10,7 +11,9 @@ import (
 	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/sizing"
 )
 
 // perFilter returns how many absent keys a filter of n keys is asked at most: so many that they
@@ -24,18 +27,10 @@ func (c *Config) perFilter(n int) int {
 func leastFilters(n int) int { return max(2, min(10, 2_000_000/n)) }
 
 // measure measures a cell, of all kinds and bits per key at once: they share the keys.
-func (c *Config) measure(ctx context.Context, cell Cell) (results []Result, err error) {
-	var samplers []*sampler
-	for _, bits := range c.Bits {
-		for _, k := range c.Kinds {
-			p, err := k.New(bits)
-			if err != nil {
-				return nil, err
-			}
-			samplers = append(samplers, &sampler{
-				Result: Result{Cell: cell, Kind: k, Bits: bits}, policy: p, builder: p.NewBuilder(),
-			})
-		}
+func (c *Config) measure(ctx context.Context, cell Cell) (records []Record, err error) {
+	samplers, err := c.samplers(cell)
+	if err != nil {
+		return nil, err
 	}
 	name := fnv.New64a()
 	name.Write([]byte(cell.String()))
@@ -58,15 +53,42 @@ func (c *Config) measure(ctx context.Context, cell Cell) (results []Result, err 
 				return nil, context.Cause(ctx)
 			}
 			if err := s.sample(present, absent); err != nil {
-				return nil, fmt.Errorf("%v, %v bits per key: %s: %w", cell, s.Bits, s.Kind.Name,
-					err)
+				return nil, fmt.Errorf("%v, %v bits per key: %s: %w", cell, s.Bits, s.Kind, err)
 			}
 		}
 	}
 	for _, s := range samplers {
-		results = append(results, s.Result)
+		s.summarize()
+		if c.Against != Shapes {
+			err = errors.Join(err, s.compute())
+		}
+		records = append(records, s.Record)
 	}
-	return results, nil
+	return records, err
+}
+
+// samplers returns one for each kind that is measured at each number of bits per key.
+func (c *Config) samplers(cell Cell) (all []*sampler, err error) {
+	for _, bits := range c.Bits {
+		for _, k := range c.Kinds {
+			if k.Only != 0 && k.Only != bits || c.Against == Fill && !k.HasRoom() {
+				continue
+			}
+			p, err := k.New(bits)
+			if err != nil {
+				return nil, err
+			}
+			s := &sampler{kind: k, policy: p, builder: p.NewBuilder(), Record: Record{
+				Kind: k.Name, Shape: cell.Shape.Name, Density: cell.Density.Name, N: cell.N,
+				Capacity: cell.N, Bits: bits,
+			}}
+			if c.Against == Fill {
+				s.Capacity, s.builder = c.Capacity, newSizedBuilder(p, c.Capacity)
+			}
+			all = append(all, s)
+		}
+	}
+	return all, nil
 }
 
 // prefixes returns the keys of the indexes as an engine that knows the shape has them in its
@@ -90,11 +112,14 @@ func sorted(keys [][]byte) [][]byte {
 
 // A sampler measures one kind in a cell.
 type sampler struct {
-	Result
-	policy  policy.Policy
-	builder policy.Builder
-	filter  []byte
-	may     []bool // the answers of a batch
+	Record
+	kind     kind.Kind
+	policy   policy.Policy
+	builder  policy.Builder
+	rate     Rate
+	filter   []byte
+	bitBytes int    // of the last filter, without its trailer
+	may      []bool // the answers of a batch
 }
 
 // sample builds a filter of the present keys, which it must not lose, and adds its answers to the
@@ -107,14 +132,39 @@ func (s *sampler) sample(present, absent [][]byte) error {
 	if n := s.count(present); n < len(present) {
 		return fmt.Errorf("%w: %d of %d", ErrLostKey, len(present)-n, len(present))
 	}
-	info, err := policy.Parse(s.filter)
-	if e := info.Encoding; err != nil || e != s.Kind.Encoding && e != s.Kind.Smallest {
-		return fmt.Errorf("its filter is of the encoding %q (%v)", info.Encoding, err)
+	if info, err := policy.Parse(s.filter); err == nil && s.kind.Encoding != policy.EncodingUnknown {
+		s.K, s.bitBytes = info.K, len(info.Payload)
 	}
-	s.K, s.BitBytes, s.Encoding = info.K, len(info.Payload), info.Encoding
-	s.Rate.add(len(absent), s.count(absent))
-	s.Size += (float64(len(s.filter)) - s.Size) / float64(s.Rate.Filters)
+	s.rate.add(len(absent), s.count(absent))
+	s.FilterBytes += (float64(len(s.filter)) - s.FilterBytes) / float64(s.rate.Filters)
 	return nil
+}
+
+// summarize fills in what was measured.
+func (s *sampler) summarize() {
+	s.Filters, s.Queries, s.FalsePositives = s.rate.Filters, s.rate.Queries, s.rate.FalsePositives
+	s.FPR = s.rate.Mean()
+	s.Low, s.High = s.rate.Interval(z95)
+	if bound, ok := s.kind.Bound(s.Bits, s.N); ok {
+		s.Bound, s.Excess = bound, (s.FPR-bound)/s.rate.standardError()
+	}
+}
+
+// compute fills in what formulas say.
+func (s *sampler) compute() (err error) {
+	p, ok := s.policy.(interface{ FPP(n int) float64 })
+	switch {
+	case !ok: // an engine's own
+		return nil
+	case s.Capacity != s.N:
+		s.FPP, err = sizing.Filled(s.policy, s.Capacity, s.N)
+	default:
+		s.FPP = p.FPP(s.N)
+	}
+	if s.kind.Encoding == policy.EncodingBloom && err == nil {
+		s.Textbook, err = sizing.Textbook(s.N, 8*s.bitBytes, s.K)
+	}
+	return err
 }
 
 // count returns how many of the keys the filter may contain.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/montanaflynn/stats"
 )
 
 // A Number is a figure with the number of decimals to show. A NaN is shown as an empty cell.
@@ -39,11 +37,11 @@ func Extremes(values []float64, decimals int) Spread {
 
 // Median returns the median of values, or NaN if there are none.
 func Median(values []float64) float64 {
-	median, err := stats.Median(values)
-	if err != nil { // without values
+	if len(values) == 0 {
 		return math.NaN()
 	}
-	return median
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 func (s Spread) String() string {

@@ -2,12 +2,11 @@ package report
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strings"
-
-	"github.com/klauspost/cpuid/v2"
 )
 
 // Environment says what a benchmark ran on.
@@ -23,15 +22,28 @@ type Environment struct {
 
 // ThisEnvironment describes this machine and this program.
 func ThisEnvironment() Environment {
-	cpu := cpuid.CPU.BrandName
-	if cpu == "" {
-		cpu = "unknown CPU"
+	info, _ := os.ReadFile("/proc/cpuinfo") // which only Linux has
+	return Environment{processor(string(info)), runtime.NumCPU(), runtime.GOMAXPROCS(0),
+		runtime.GOOS, runtime.GOARCH, runtime.Version(), commit()}
+}
+
+// processor returns the name of the first processor in Linux's list, with the family and the model
+// that x86 processors have: several processors share a name.
+func processor(info string) string {
+	first, _, _ := strings.Cut(info, "\n\n")
+	fields := map[string]string{}
+	for _, line := range strings.Split(first, "\n") {
+		name, value, _ := strings.Cut(line, ":")
+		fields[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	if cpuid.CPU.Family != 0 {
-		cpu += fmt.Sprintf(" (family %d, model %d)", cpuid.CPU.Family, cpuid.CPU.Model)
+	name := fields["model name"]
+	if name == "" {
+		name = "unknown CPU"
 	}
-	return Environment{cpu, runtime.NumCPU(), runtime.GOMAXPROCS(0), runtime.GOOS, runtime.GOARCH,
-		runtime.Version(), commit()}
+	if fields["cpu family"] != "" {
+		name += fmt.Sprintf(" (family %s, model %s)", fields["cpu family"], fields["model"])
+	}
+	return name
 }
 
 // commit returns the commit of the source: what the build recorded, or, since `go run` in a clone

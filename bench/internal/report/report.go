@@ -20,6 +20,7 @@ type Report struct {
 	// Incomplete is why the benchmark ended early, or nil.
 	Incomplete error
 	WriteSVG   func(io.Writer) error // of benchmarks that draw
+	WriteBench func(io.Writer) error // of benchmarks of speed: Go's benchmark format
 }
 
 // AddVersion adds the version of something that was compared.

@@ -162,6 +162,7 @@ func TestIncomplete(t *testing.T) {
 func TestSpreads(t *testing.T) {
 	values := []float64{5, 1, 2, 4, 3, 6, 8, 7}
 	require.Equal(t, Spread{4.5, 1, 8, 1}, Extremes(values, 1))
+	require.Equal(t, Spread{3, 1, 5, 1}, Extremes([]float64{5, 1, 3}, 1))
 	require.Equal(t, "", Extremes(nil, 1).String())
 	require.True(t, math.IsNaN(Median(nil)))
 }
@@ -169,6 +170,9 @@ func TestSpreads(t *testing.T) {
 func TestThisEnvironment(t *testing.T) {
 	e := ThisEnvironment()
 	require.NotEmpty(t, e.CPU)
+	require.Equal(t, "Zen 99 (family 25, model 1)", processor("processor\t: 0\ncpu family\t: 25\n"+
+		"model\t\t: 1\nmodel name\t: Zen 99\n\nprocessor\t: 1\nmodel name\t: Zen 98\n"))
+	require.Equal(t, "unknown CPU", processor(""))
 	require.Positive(t, e.Cores)
 	require.NotEmpty(t, e.Commit)
 	require.Equal(t, "unknown version", ModuleVersion("example.com/none"))

@@ -150,7 +150,7 @@ func testKeyboard(t *testing.T, p *page) {
 	p.Wait("answer.filters[0].k === 6")
 	require.Contains(t, p.Text("#k-note"), "k = 6")
 	require.Equal(t, "10", p.Text("#bits-shown"))
-	p.TabTo("radio: exact", kb.ArrowDown)
+	p.TabTo("radio: bloom", kb.ArrowDown)
 	p.Wait("state.kind === 'tuned'")
 	require.Contains(t, p.Text("#k-note"), "Tuning chooses k")
 	require.Empty(t, p.Errors())

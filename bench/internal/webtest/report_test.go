@@ -38,7 +38,7 @@ func results(t *testing.T) *labreport.Results {
 	}
 	var trade []ratebench.Record
 	for _, n := range []int{36, 10_000} {
-		for i, kind := range []string{"exact", "tuned", "ribbon"} {
+		for i, kind := range []string{"bloom", "tuned", "ribbon"} {
 			for _, bits := range []float64{4, 8, 10, 16} {
 				rate := []float64{0.09, 0.02, 0.01}[i] * 4 / bits
 				trade = append(trade, ratebench.Record{Kind: kind, Shape: "own", N: n, Bits: bits,
@@ -90,9 +90,9 @@ func TestReportAgain(t *testing.T) {
 func TestInWords(t *testing.T) {
 	for _, s := range keys.Shapes {
 		words := labreport.InWords(s, s.Densities(keys.Densities[1:2])[0])
-		if want := map[string]string{"decimal": "decimal keys such as 0000000042123456 (63 % of a " +
-			"range are stored, chosen at random, and the misses look up the others)",
-			"bigendian": "bigendian keys such as 00 00 00 00 02 82 c0 c0 (63 % ",
+		if want := map[string]string{"decimal": "decimal keys such as 0000000000000042 (63 % of a " +
+			"range of keys is present, ",
+			"bigendian": "bigendian keys such as 0x000000000000002a (63 % ",
 		}[s.Name]; !strings.HasPrefix(words, want) {
 			require.Equal(t, want, words)
 		}

@@ -1,18 +1,13 @@
-package curvebench
+package ratebench
 
 import "github.com/levelbloom/levelbloom/policy"
 
-// sized is a policy whose filters have the size for capacity keys, however many they contain.
-// Repetitions, which count as keys, make up for keys that are missing. Too many keys are divided
-// among several filters: the bits of a Bloom filter are those of its keys, so the filter of all
-// keys has the bits of all these filters. That is true of kinds with OneSize.
-type sized struct {
-	policy.Policy
-	capacity int
-}
-
-func (s sized) NewBuilder() policy.Builder {
-	return &sizedBuilder{Builder: s.Policy.NewBuilder(), capacity: s.capacity}
+// newSizedBuilder returns a builder whose filters have the size for capacity keys, however many
+// they contain. Repetitions, which count as keys, make up for keys that are missing. Too many keys
+// are divided among several filters: the bits of a Bloom filter are those of its keys, so the
+// filter of all keys has the bits of all these filters. That is true of kinds that HasRoom.
+func newSizedBuilder(p policy.Policy, capacity int) *sizedBuilder {
+	return &sizedBuilder{Builder: p.NewBuilder(), capacity: capacity}
 }
 
 type sizedBuilder struct {
