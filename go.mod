@@ -14,11 +14,11 @@ require (
 	github.com/stretchr/testify v1.10.0
 	github.com/syndtr/goleveldb v1.0.1-0.20210819022825-2ae1ddf74ef7 // what go-ethereum and cosmos-db stay with on purpose
 	github.com/zeebo/xxh3 v1.0.2
-	golang.org/x/term v0.18.0
 	golang.org/x/text v0.14.0
 )
 
 require (
+	github.com/alecthomas/kong v1.17.0
 	github.com/chromedp/cdproto v0.0.0-20240202021202-6d0b6a386732
 	github.com/chromedp/chromedp v0.9.5
 	github.com/mailru/easyjson v0.7.7

@@ -2,151 +2,65 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
+	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/alecthomas/kong"
+
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/keylist"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 )
 
-// flags is the flags of a subcommand, with those that all have in common.
-type flags struct {
-	*flag.FlagSet
-	usage    string
-	given    map[string]bool
-	isQuick  bool
-	quick    map[string]string // with -quick, the values of flags that are not given
-	outputs  outputs
-	settings []string // names of the flags that say what is measured
+// vocabulary returns what the tags of flags refer to.
+func vocabulary() kong.Vars {
+	return kong.Vars{
+		"enginesHelp": "Filters in real databases, on disks of any speed: speed, reads avoided, " +
+			"memory. It ends with advice (3 minutes), and runs if you name no subcommand.",
+		"filtersHelp": "Speed of filters outside of any database: lookups, batches, builds.",
+		"ratesHelp": "False-positive rates by shape of keys, density and number of keys, and " +
+			"whether they keep their bounds.",
+		"sizeHelp": "A calculator: number of keys, bits per key, rate of false positives, " +
+			"memory. Give those that you know.",
+		"reportHelp": "Runs the above and makes one page of it: which filter for your keys, " +
+			"which setting, and what it costs (5 minutes; with --quick 1 minute).",
+		"resultsHelp": "Writes the tables of bench/RESULTS.md, and measures them anew if asked to.",
+		"playHelp": "Serves a page that shows filters at work: bits, probes, and why a key is a " +
+			"false positive.",
 
-	keysPath string
-	note     string // about the user's own keys
-}
-
-func newFlags(name, usage string) *flags {
-	f := &flags{FlagSet: flag.NewFlagSet("bench "+name, flag.ContinueOnError), usage: usage}
-	f.SetOutput(io.Discard) // an error is printed once, by exitStatus
-	f.Usage = func() {}
-	return f
-}
-
-// rateFlag adds a flag for a rate, such as 0.01 or 1%.
-func (f *flags) rateFlag(p *float64, name string, value float64, usage string) {
-	*p = value
-	f.Var((*rate)(p), name, usage+", such as 0.01 or 1%")
-}
-
-// rate is the value of a flag.
-type rate float64
-
-func (r *rate) Set(s string) error {
-	number, isPerCent := strings.CutSuffix(s, "%")
-	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil {
-		return errors.New("pass a rate such as 0.01 or 1%")
+		"axes":          joined(ratebench.Axes, func(a ratebench.Axis) string { return string(a) }),
+		"engines":       joined(engine.Engines, engine.Name),
+		"engineFilters": "none,builtin,bloom,tuned,ribbon:7,ribbon+L6,ribbon",
+		"works":         joined(filterbench.Works, func(w filterbench.Work) string { return string(w) }),
+		"ns":            "8,20,36,64,500,10k,100k,1M",
+		"shapes":        joined(keys.All, keys.ShapeName),
+		"usual":         joined(keys.Shapes, keys.ShapeName) + ",iavl,cockroach",
+		"all":           joined(keys.Densities, keys.DensityName),
+		"cpp":           filterbench.CPPProgram,
+		"tmp":           os.TempDir(),
+		"nHelp": "Keys per filter, such as 36,10k: those of 2 KiB of data in goleveldb, those of a " +
+			"table in Pebble.",
+		"densityHelp": "Part of a range of keys that is present: alternating (every second key), " +
+			"63% (as LevelDB's db_bench leaves), 10%, or beyond (all; the absent keys follow). " +
+			"Unordered shapes and those of programs have their own.",
+		"keysHelp": fmt.Sprintf("Your own keys: a file with a key per line, or a database of "+
+			"goleveldb, LevelDB, Pebble or RocksDB (format_version 0 and 2), which is only read. A "+
+			"random third of the keys stays out of the filters and is looked up as absent. Of "+
+			"more than %d MiB of keys it takes a sample.", keylist.MaxBytes>>20),
 	}
-	if isPerCent {
-		x /= 100
-	}
-	*r = rate(x)
-	return nil
 }
 
-func (r *rate) String() string { return fmt.Sprint(float64(*r)) }
-func (r *rate) Get() any       { return float64(*r) }
+// filtersHelp explains --filters.
+const filtersHelp = `Filters are named as policy.FromString takes them: bloom:10, tuned:10,
+ribbon:7, bloom:10,tuning=0.02. Those without a number of bits have --bits.`
 
-// quickFlag adds -quick, which gives values to the flags that are not given.
-func (f *flags) quickFlag(what string, values map[string]string) {
-	f.BoolVar(&f.isQuick, "quick", false, "a short run, too small for conclusions: "+what)
-	f.quick = values
-}
-
-// prepare parses the arguments, checks them with config, and opens the outputs.
-func prepare[C any](f *flags, args []string, stdout io.Writer, config func() (C, error)) (
-	c C, err error) {
-	if err = f.parse(args, stdout); err == nil {
-		c, err = config()
-	}
-	if err == nil {
-		err = f.outputs.open()
-	}
-	return c, err
-}
-
-// parse parses the arguments. With -help it prints the usage and the flags.
-func (f *flags) parse(args []string, stdout io.Writer) error {
-	f.VisitAll(func(fl *flag.Flag) { f.settings = append(f.settings, fl.Name) })
-	f.BoolVar(&f.outputs.markdown, "markdown", false, "print the tables as Markdown")
-	f.StringVar(&f.outputs.json.path, "json", "",
-		"`file` to write as JSON, which describes its fields")
-	f.StringVar(&f.outputs.csv.path, "csv", "", "`file` to write as CSV")
-	if err := f.parseOnly(args, stdout); err != nil {
-		return err
-	}
-	for name, value := range f.quick {
-		if f.isQuick && !f.given[name] {
-			if err := f.Set(name, value); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// parseOnly is parse without the flags for outputs and quick values.
-func (f *flags) parseOnly(args []string, stdout io.Writer) error {
-	err := f.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		f.print(stdout)
-	}
-	if err == nil && f.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
-	}
-	f.given = map[string]bool{}
-	f.Visit(func(fl *flag.Flag) { f.given[fl.Name] = true })
-	return err
-}
-
-// print prints the usage and the flags in 80 columns.
-func (f *flags) print(w io.Writer) {
-	const width, indent = 80, "        "
-	fmt.Fprintf(w, "Usage: %s [FLAGS]\n\n", f.Name())
-	fmt.Fprintf(w, "%s\n\n", report.Wrap(f.usage, width))
-	f.VisitAll(func(fl *flag.Flag) {
-		value, usage := flag.UnquoteUsage(fl)
-		if fl.DefValue != "" && fl.DefValue != "false" {
-			usage += " (default " + spaced(fl.DefValue) + ")"
-		}
-		usage = strings.ReplaceAll(report.Wrap(usage, width-len(indent)), "\n", "\n"+indent)
-		fmt.Fprintf(w, "  %s\n%s%s\n", strings.TrimSpace("-"+fl.Name+" "+value), indent, usage)
-	})
-}
-
-// unused leaves flags out of the report's settings that this run does not obey.
-func (f *flags) unused(names ...string) {
-	f.settings = slices.DeleteFunc(f.settings, func(name string) bool {
-		return slices.Contains(names, name)
-	})
-}
-
-// report returns a report with everything but what was measured.
-func (f *flags) report() *report.Report {
-	r := &report.Report{Command: f.Name(), Environment: report.ThisEnvironment()}
-	for _, name := range f.settings {
-		value := f.Lookup(name).Value.(flag.Getter).Get()
-		r.Settings = append(r.Settings, report.Setting{Name: name, Value: value})
-	}
-	if f.note != "" {
-		r.Notes = append(r.Notes, f.note)
-	}
-	return r
-}
-
-// join returns a comma-separated list of names.
-func join[T any](all []T, name func(T) string) string {
+func joined[T any](all []T, name func(T) string) string {
 	var names []string
 	for _, x := range all {
 		names = append(names, name(x))
@@ -154,37 +68,145 @@ func join[T any](all []T, name func(T) string) string {
 	return strings.Join(names, ",")
 }
 
-// spaced lets a list be wrapped.
-func spaced(list string) string { return strings.ReplaceAll(list, ",", ", ") }
-
-func itself[T ~string](s T) string { return string(s) }
-
-// choose returns the elements of all that a comma-separated list names, in the list's order.
-func choose[T any](flag, list string, all []T, name func(T) string) ([]T, error) {
-	var chosen []T
-	_, err := parseList(flag, list, func(want string) (string, error) {
-		i := slices.IndexFunc(all, func(x T) bool { return name(x) == want })
-		if i < 0 {
-			return "", fmt.Errorf("no %q: choose from %s", want, join(all, name))
-		}
-		chosen = append(chosen, all[i])
-		return want, nil
-	})
-	return chosen, err
+// shapesHelp lists the shapes of keys, each with an example.
+func shapesHelp() string {
+	var b strings.Builder
+	b.WriteString("Shapes of keys, with an example of each:\n\n")
+	for _, s := range keys.All {
+		fmt.Fprintf(&b, "    %-13s %.58s\n", s.Name, s.Example())
+	}
+	return b.String()
 }
 
-// parseList returns the elements of a comma-separated list, which has at least one, and none twice.
-func parseList[T comparable](flag, list string, parse func(string) (T, error)) (
-	all []T, err error) {
-	for _, part := range strings.Split(list, ",") {
-		x, err := parse(strings.TrimSpace(part))
-		if err != nil {
-			return nil, fmt.Errorf("-%s: %w", flag, err)
-		}
-		if slices.Contains(all, x) {
-			return nil, fmt.Errorf("-%s: %q is named twice", flag, strings.TrimSpace(part))
-		}
-		all = append(all, x)
+// keyFlags choose the keys of a run.
+type keyFlags struct {
+	Shape   string `default:"decimal" enum:"${shapes}" help:"Shape of the keys."`
+	Density string `default:"63%" enum:"${all}" help:"${densityHelp}"`
+	Keys    string `placeholder:"FILE" help:"${keysHelp}"`
+}
+
+// choose returns the shape and the density, and the user's own keys if --keys names them.
+func (f *keyFlags) choose(j *job, out *outputs) (s keys.Shape, d keys.Density, own keys.List,
+	err error) {
+	if f.Keys == "" {
+		s = keys.All[slices.IndexFunc(keys.All, func(s keys.Shape) bool { return s.Name == f.Shape })]
+		return s, s.Densities(densities([]string{f.Density}))[0], nil, nil
 	}
-	return all, nil
+	if j.given("shape") || j.given("density") {
+		return s, d, nil, errors.New("--keys has a shape and a density: leave out --shape and " +
+			"--density")
+	}
+	f.Shape, f.Density = "", "" // the report need not mention them
+	own, err = ownKeys(j, f.Keys, out)
+	return own.Shape(), own.Shape().Density, own, err
+}
+
+// densities returns the densities of those names.
+func densities(names []string) (all []keys.Density) {
+	for _, d := range keys.Densities {
+		if slices.Contains(names, d.Name) {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// ownKeys returns the keys that --keys names, and notes where they come from.
+func ownKeys(j *job, path string, out *outputs) (keys.List, error) {
+	for _, file := range []output{out.JSON, out.CSV, out.SVG} {
+		if sameFile(file.path, path) {
+			return nil, fmt.Errorf("--keys: %s would be replaced: choose another file for what "+
+				"is measured", file.path)
+		}
+	}
+	list, sampled, err := keylist.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("--keys: %w", err)
+	}
+	sample := ""
+	if sampled {
+		sample = ", a sample"
+	}
+	j.note = fmt.Sprintf("own: %d keys of %s%s. A random third of them, which no filter knows, "+
+		"is looked up as absent.", len(list), path, sample)
+	return list, nil
+}
+
+// fitting returns those numbers of present keys for which the user's own keys are enough, or an
+// error if a number that was asked for is too large.
+func fitting(own keys.List, ns []int, asked bool) (fit []int, err error) {
+	for _, n := range ns {
+		if missing := own.Fits(n, 0); missing == nil {
+			fit = append(fit, n)
+		} else if err == nil {
+			err = fmt.Errorf("--keys: %w", missing)
+		}
+	}
+	if asked || fit == nil {
+		return fit, err
+	}
+	return fit, nil
+}
+
+// A count is a number of keys, such as 36, 10k or 1M.
+type count int
+
+func (c *count) UnmarshalText(text []byte) error {
+	n, err := keys.ParseN(string(text), math.MaxInt/1_000_000*1_000_000)
+	*c = count(n)
+	return err
+}
+
+func (c count) String() string { return keys.FormatN(int(c)) }
+
+func counts(all []count) (ns []int) {
+	for _, n := range all {
+		ns = append(ns, int(n))
+	}
+	return ns
+}
+
+// A probability is above 0 and below 1, such as 0.01 or 1%.
+type probability float64
+
+func (p *probability) UnmarshalText(text []byte) error {
+	number, isPerCent := strings.CutSuffix(string(text), "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if isPerCent {
+		x /= 100
+	}
+	if err != nil || !(x > 0 && x < 1) { // NaN fails every comparison
+		return fmt.Errorf("%q: pass a rate above 0 and below 1, such as 0.01 or 1%%", text)
+	}
+	*p = probability(x)
+	return nil
+}
+
+// A size is a number of bytes, such as 16MiB.
+type size float64
+
+func (s *size) UnmarshalText(text []byte) error {
+	for i, unit := range []string{"KiB", "MiB", "GiB"} {
+		if number, ok := strings.CutSuffix(string(text), unit); ok {
+			x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+			if err == nil && x > 0 && x <= 1<<30 {
+				*s = size(x * math.Pow(1024, float64(i+1)))
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%q: pass a size above 0 such as 500KiB, 16MiB or 2GiB", text)
+}
+
+// String shows three digits that count.
+func (s size) String() string {
+	x, units := float64(s), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	for x >= 1024 && len(units) > 1 {
+		x, units = x/1024, units[1:]
+	}
+	decimals := 0
+	if units[0] != "bytes" {
+		decimals = max(0, 2-int(math.Log10(x)))
+	}
+	return fmt.Sprintf("%.*f %s", decimals, x, units[0])
 }

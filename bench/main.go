@@ -1,4 +1,5 @@
-// Command bench measures what filters do. `bench help` lists its subcommands.
+// Command bench compares filters: speed, size and false positives, alone and inside engines.
+// `bench -h` lists its subcommands.
 //
 // The exit status is 0 if all went well, 1 if a key was lost, an answer was wrong or a rate breaks
 // its bound, 2 if the benchmark could not run to its end, and 130 if it was interrupted. Whatever
@@ -8,13 +9,15 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
@@ -27,32 +30,20 @@ const (
 	exitInterrupted = 130
 )
 
-const help = `Usage: bench [SUBCOMMAND] [FLAGS]
+const help = `Compares filters. In a clone of the repository, bench is "go run ./bench", and
+anywhere else "go run github.com/levelbloom/levelbloom/bench@latest". In every
+ratio above 1 is better.`
 
-Measures what filters do. Without a subcommand it runs engines. In a clone of
-the repository, bench is "go run ./bench", and anywhere else
-"go run github.com/levelbloom/levelbloom/bench@latest".
-
-  engines   filters in real databases, on disks of any speed: speed, reads
-            avoided, false positives, memory; ends with advice (3 minutes)
-  filters   filters by themselves: speed of lookups, batches and builds
-  rates     filters by themselves: false-positive rates by shape of keys,
-            density and number of keys, and whether they keep their bounds
-  size      how many bits per key: what to configure and what it costs, by the
-            number of keys and the rate or the memory that you want
-  curve     rates against fill, bits per key and keys per filter, measured and
-            predicted, as tables and as a picture
-  report    runs engines, filters, rates and curve, and makes one page of what
-            they measure: which filter for your keys, which setting, and what it
-            costs (10 minutes; -quick: 1 minute)
-  play      a page in the browser that shows filters at work: bits, probes,
-            and why a key is a false positive
-  help      shows this text, or the flags of a subcommand: help rates
-
-Every subcommand but report and play prints tables as text, or as Markdown with
--markdown, and writes what it measured as JSON (with a description of each
-field) and CSV with -json FILE and -csv FILE. In every ratio above 1 is better.
-`
+// subcommands are what args begin with; without one it is engines.
+type subcommands struct {
+	Engines enginesCommand `cmd:"" default:"withargs" help:"${enginesHelp}"`
+	Filters filtersCommand `cmd:"" help:"${filtersHelp}"`
+	Rates   ratesCommand   `cmd:"" help:"${ratesHelp}"`
+	Size    sizeCommand    `cmd:"" help:"${sizeHelp}"`
+	Report  reportCommand  `cmd:"" help:"${reportHelp}"`
+	Results resultsCommand `cmd:"" help:"${resultsHelp}"`
+	Play    playCommand    `cmd:"" help:"${playHelp}"`
+}
 
 // errInterrupted is why the context ends after Ctrl-C.
 var errInterrupted = errors.New("interrupted")
@@ -69,39 +60,47 @@ func main() {
 	os.Exit(exitStatus(os.Stderr, run(ctx, os.Args[1:], os.Stdout)))
 }
 
-// run runs the subcommand that args begin with; without one it is engines.
+// run runs the subcommand that args name. Help goes to stdout.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
-	name := "engines"
-	if len(args) > 0 {
-		switch args[0] {
-		case "help":
-			if len(args) > 1 {
-				return run(ctx, []string{args[1], "-help"}, stdout)
-			}
-			fallthrough
-		case "-help", "--help", "-h":
-			_, err := io.WriteString(stdout, help)
-			return err
-		}
-		if !strings.HasPrefix(args[0], "-") {
-			name, args = args[0], args[1:]
-		}
+	j, err := parse(ctx, args, stdout)
+	if err != nil || j == nil {
+		return err
 	}
-	subcommands := map[string]func(context.Context, []string, io.Writer) error{
-		"engines": engines, "filters": filters, "rates": rates, "size": size, "curve": curve,
-		"report": reports, "play": playPage,
-	}
-	subcommand, ok := subcommands[name]
-	if !ok {
-		return fmt.Errorf("no subcommand %q: "+
-			"choose engines, filters, rates, size, curve, report, play or help", name)
-	}
-	return subcommand(ctx, args, stdout)
+	return j.parsed.Run(j)
 }
+
+// parse returns what args ask for, or nil if it printed help instead.
+func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
+	for _, arg := range args {
+		if singleDash.MatchString(arg) {
+			return nil, fmt.Errorf("%s: write -%[1]s, with two dashes", arg)
+		}
+	}
+	helped := false
+	parser, err := kong.New(new(subcommands), kong.Name("bench"), kong.Description(help),
+		vocabulary(), kong.Writers(stdout, io.Discard), kong.Resolvers(kong.ResolverFunc(quick)),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 80, NoAppDescFormat: true,
+			NoExpandSubcommands: true}),
+		kong.Exit(func(int) { helped = true }))
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := parser.Parse(args)
+	if helped {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (see -h)", err)
+	}
+	return &job{ctx: ctx, args: args, stdout: stdout, parsed: parsed}, nil
+}
+
+// singleDash matches flags with one dash that would be read as flags of one letter.
+var singleDash = regexp.MustCompile(`^-[a-z]([a-z-]+(=|$)|=)`)
 
 // exitStatus prints err to w, a line for each message, and returns the status that goes with it.
 func exitStatus(w io.Writer, err error) int {
-	if err == nil || errors.Is(err, flag.ErrHelp) {
+	if err == nil {
 		return 0
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {

@@ -20,8 +20,8 @@ func TestFullDisk(t *testing.T) {
 					t.Skipf("needs to mount a small file system, as root can: %v", err)
 				}
 				defer func() { require.NoError(t, syscall.Unmount(dir, 0)) }()
-				p := start(t, dir, "-dir="+dir, "-num=100000", "-rounds=1", "-disk=0",
-					"-engines="+engine)
+				p := start(t, dir, "--dir="+dir, "--num=100000", "--rounds=1", "--disk=0s",
+					"--engines="+engine)
 				timer := time.AfterFunc(time.Minute, func() {
 					_ = p.Process.Signal(syscall.SIGQUIT)
 				})

@@ -6,13 +6,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +20,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
@@ -88,7 +85,7 @@ func (p *process) finish(t *testing.T) result {
 		}
 	}
 	for _, line := range strings.Split(r.stdout, "\n") {
-		if !strings.Contains(strings.Join(p.Args, " "), "-markdown") {
+		if !strings.Contains(strings.Join(p.Args, " "), "--markdown") {
 			require.LessOrEqual(t, utf8.RuneCountInString(line), 100, line)
 		}
 	}
@@ -112,7 +109,7 @@ type decoded struct {
 func files(t *testing.T) (flags []string, read func() (decoded, [][]string)) {
 	dir := t.TempDir()
 	jsonFile, csvFile := filepath.Join(dir, "r.json"), filepath.Join(dir, "r.csv")
-	return []string{"-json=" + jsonFile, "-csv=" + csvFile}, func() (d decoded, lines [][]string) {
+	return []string{"--json=" + jsonFile, "--csv=" + csvFile}, func() (d decoded, lines [][]string) {
 		content, err := os.ReadFile(jsonFile)
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(content, &d))
@@ -135,8 +132,8 @@ func files(t *testing.T) (flags []string, read func() (decoded, [][]string)) {
 func TestEngines(t *testing.T) {
 	t.Parallel()
 	flags, read := files(t)
-	r := bench(t, append([]string{"engines", "-num=3000", "-reads=1000", "-rounds=1", "-bits=9.5",
-		"-engines=goleveldb,pebblev1,pebblev2", "-disk=0,20us"}, flags...)...)
+	r := bench(t, append([]string{"engines", "--num=3000", "--reads=1000", "--rounds=1", "--bits=9.5",
+		"--engines=goleveldb,pebblev1,pebblev2", "--disk=0s,20us"}, flags...)...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range []string{
@@ -146,13 +143,14 @@ func TestEngines(t *testing.T) {
 		require.Contains(t, r.stdout, want)
 	}
 	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-	runs := 3*(len(engine.Filters())+1) - 1 // goleveldb has no L6
+	filters := strings.Split(vocabulary()["engineFilters"], ",")
+	runs := 3*(len(filters)+1) - 1 // goleveldb has no L6
 	require.Equal(t, runs, strings.Count(r.stderr, "\n"), "a line of progress for each:\n%s",
 		r.stderr)
 	d, lines := read()
 	require.True(t, d.Complete)
 	require.Len(t, d.Records, runs)
-	require.Equal(t, 9.5, d.Settings["bits"])
+	require.Equal(t, "9.5", d.Settings["bits"])
 	require.IsType(t, 1.5, d.Records[0]["load_per_s"], "a number")
 	require.Contains(t, lines[0], "load_per_s")
 	passes := d.Records[4]["passes"].([]any)
@@ -174,173 +172,6 @@ func TestEngines(t *testing.T) {
 	require.Greater(t, d.Records[4]["between_reads_avoided"].(float64), 0.9*checks)
 }
 
-func TestShapesAndMarkdown(t *testing.T) {
-	t.Parallel()
-	for _, shape := range []string{"geth-number", "cockroach"} {
-		r := bench(t, "-num=3000", "-reads=1000", "-rounds=1", "-shape="+shape,
-			"-filters=ribbon", "-disk=0", "-engines=pebblev2,goleveldb", "-baselg=13", "-markdown")
-		require.Zero(t, r.status, r.stderr)
-		require.Contains(t, r.stdout, "-shape "+shape)
-		require.Contains(t, r.stdout, "\n| engine | filter |")
-		require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-		require.NotContains(t, r.stdout, "pebblev1")
-	}
-}
-
-func TestFilters(t *testing.T) {
-	flags, read := files(t)
-	contestants := "goleveldb,pebblev2,bloom,ribbon,bloom@goleveldb,ribbon@pebblev2"
-	r := bench(t, append([]string{"filters", "-rounds=1", "-n=1k", "-len=8", "-keys=hit",
-		"-work=batch,build,many", "-memory=2", "-contestants=" + contestants}, flags...)...)
-	require.Zero(t, r.status, r.stderr)
-	require.Empty(t, r.left)
-	for _, want := range append(strings.Split(contestants, ","), "goleveldb v1", "pebblev2 v2",
-		"goleveldb-again", "batch: ", "build: ") {
-		require.Contains(t, r.stdout, want)
-	}
-	d, _ := read()
-	require.Len(t, d.Records, 3*7, "a comparison of each contestant")
-
-	// Without C++ LevelDB it runs, unless that was asked for. (The test's directory is not the
-	// root.)
-	const how = "make -C testdata/leveldb build/speed"
-	r = bench(t, "filters", "-rounds=1", "-n=1", "-work=build")
-	require.Zero(t, r.status, r.stderr)
-	require.Contains(t, r.stderr, "without C++ LevelDB, which "+how+" builds")
-	for _, args := range [][]string{{"-cpp=/no/such/program"}, {"-contestants=goleveldb,cpp"}} {
-		r = bench(t, append([]string{"filters", "-rounds=1", "-n=1", "-work=build"}, args...)...)
-		require.Equal(t, exitCannotRun, r.status)
-		require.Contains(t, r.stderr, "no such file")
-		require.Contains(t, r.stderr, how)
-	}
-}
-
-func TestRates(t *testing.T) {
-	flags, read := files(t)
-	args := append([]string{"rates", "-n=20,1k", "-queries=20000", "-bits=10,9.5",
-		"-shapes=random,decimal", "-densities=alternating,beyond", "-seed=3"}, flags...)
-	r := bench(t, args...)
-	require.Zero(t, r.status, r.stderr)
-	require.Empty(t, r.left)
-	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key", "-seed",
-		"│ ribbon", "ribbon: no rate of 6 is more than"} {
-		require.Contains(t, r.stdout, want)
-	}
-	require.Equal(t, 4, strings.Count(r.stderr, "\n"), r.stderr)
-	d, lines := read()
-	require.Len(t, d.Records, len(kind.All)*2*3*2,
-		"kinds, bits, shapes and densities, numbers of keys")
-	require.Equal(t, r.stdout, bench(t, args...).stdout, "same flags, same figures")
-	_, again := read()
-	require.Equal(t, lines, again)
-
-	alone := bench(t, append(args, "-filters=bloom")...)
-	require.Zero(t, alone.status, alone.stderr)
-	one, _ := read()
-	require.Len(t, one.Records, 2*3*2)
-	for _, record := range one.Records {
-		require.Contains(t, d.Records, record)
-	}
-}
-
-func TestQuick(t *testing.T) {
-	for _, args := range [][]string{
-		{"filters", "-quick", "-rounds=1", "-contestants=pebblev2,bloom", "-work=build"},
-		{"rates", "-quick", "-queries=1000"},
-		{"-quick", "-engines=goleveldb", "-filters=bloom"},
-	} {
-		r := bench(t, args...)
-		require.Zero(t, r.status, r.stderr)
-		require.Contains(t, r.stdout, "-quick")
-		require.NotContains(t, r.stdout, "Conclusion")
-		require.Equal(t, args[0] == "-quick", strings.Contains(r.stdout,
-			"\n-quick is too small for conclusions: run without it for them.\n"), "engines")
-	}
-}
-
-func TestHelp(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{"help", "engines,filters,rates,size,curve,report,play,help,-json,above 1 is better"},
-		{"-help", "engines,filters,rates,size,curve,report,play,help,-markdown"},
-		{"-h", "engines,filters,rates,size,curve,report,play,help"},
-		{"engines -h", "-num,-keys,-value-size,-bits,-engines,-filters,-shape,-density,-seed," +
-			"-dir,-quick,-json,-csv,-markdown,-reads,-rounds,-baselg,-disk,-keys file,128 MiB"},
-		{"help filters", "-bits,-contestants,-work,-n,-len,-keys,-rounds,-seed,-quick,-cpp," +
-			"-memory,-json,3 GB,make -C testdata/leveldb build/speed"},
-		{"play -help", "-port,-open,Ctrl-C"},
-		{"report -help",
-			"-out,-keys,-shape,-density,-bits,-from,-quick,report.html"},
-		{"rates -help", "-keys file,more than 128 MiB,-filters,-shapes,-densities,-n,-bits," +
-			"-queries,-seed,-quick,-csv"},
-		{"help curve", "-keys file,more than 128 MiB,-svg,-quick"},
-		{"size -help", "-n,-fpp,-memory,-per-filter,-levels,-json"},
-	} {
-		r := bench(t, strings.Fields(c.args)...)
-		require.Zero(t, r.status)
-		require.Empty(t, r.stderr)
-		for _, want := range strings.Split(c.want, ",") {
-			require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), want)
-		}
-		for _, line := range strings.Split(r.stdout, "\n") {
-			require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
-		}
-	}
-}
-
-func TestBadInput(t *testing.T) {
-	for _, c := range []struct{ args, message string }{
-		{"frobnicate", `no subcommand "frobnicate": choose engines, filters, rates, size, curve, ` +
-			`report, play`},
-		{"engines extra", `unexpected argument "extra"`},
-		{"-nonsense", "flag provided but not defined: -nonsense"},
-		{"-num=x", `invalid value "x" for flag -num`},
-		{"-num=0", "0 keys: pass 1"},
-		{"-bits=0", "-bits: policy: 0 bits per key"},
-		{"-bits=NaN", "-bits: policy: NaN bits per key"},
-		{"-density=1", `-density: no "1": choose from alternating,63%,10%,beyond`},
-		{"-shape=octal", `-shape: no "octal": choose from random,`},
-		{"-shape=user,decimal", "-shape, -density: pass one of each"},
-		{"-density=63%,10%", "-shape, -density: pass one of each"},
-		{"-engines=rocksdb", `-engines: no "rocksdb": choose from goleveldb,pebblev1,pebblev2`},
-		{"-filters=none,none", `-filters: "none" is named twice`},
-		{"-reads=-1", "-reads -1, -rounds 3: pass 1 or more"},
-		{"-baselg=9", "-baselg: goleveldb: WithFilterBaseLg(9): pass "},
-		{"-disk=fast", `-disk: time: invalid duration "fast"`},
-		{"-disk=0,2s", "-disk: 2s: pass 0 to 1s"},
-		{"-value-size=-1", "-value-size -1: pass 0 to 1048576"},
-		{"-json=/no/such/directory/r.json", "-json: "},
-		{"-csv=/no/such/directory/r.csv", "-csv: "},
-		{"-dir=/no/such/directory", "-dir: "},
-		{"filters -bits=101", "-bits 101: pass 1 to 100"},
-		{"filters -rounds=0", "-rounds 0: pass 1 or more"},
-		{"filters -memory=0", "-memory 0: pass 1 to 1024"},
-		{"filters -work=play", `-work: no "play": choose from lookup,many,batch,build`},
-		{"filters -keys=most", `-keys: no "most": choose from hit,miss`},
-		{"filters -n=32,0", `-n: "0": pass a number of keys from 1 to 10M`},
-		{"filters -len=16,7", "-len 7: pass 8 to 1024 bytes"},
-		{"filters -contestants=rocksdb", `-contestants: no "rocksdb": choose from goleveldb,`},
-		{"rates -filters=cuckoo", `-filters: no "cuckoo": choose from bloom,tuned,ribbon`},
-		{"rates -shapes=random,random", `-shapes: "random" is named twice`},
-		{"rates -densities=half", `-densities: no "half": choose from alternating,`},
-		{"rates -n=", `-n: "": pass a number of keys`},
-		{"rates -bits=ten", `-bits: "ten" is no number`},
-		{"rates -bits=10,0", "-bits: bloom: policy: 0 bits per key"},
-		{"rates -bits=10,10.0", `-bits: "10.0" is named twice`},
-		{"rates -queries=0", "-queries 0: pass 1 to 1000000000"},
-		{"play -port=65536", "-port 65536: listen tcp"},
-		{"play -json=x", "flag provided but not defined: -json"},
-		{"report", "-out: pass a directory"},
-		{"report -out=. -csv=x", "flag provided but not defined: -csv"},
-		{"report -out=. -bits=0", "-bits: policy: 0 bits per key"},
-		{"report -out=. -shape=octal", `-shape: no "octal": choose from random,`},
-		{"report -out=. -density=1", `-density: no "1": choose from alternating,`},
-		{"report -out=. -keys=/no/such/file", "-keys: "},
-		{"report -out=. -from=/no/such/file", "-from: open /no/such/file"},
-	} {
-		requireRefused(t, c.args, c.message)
-	}
-}
-
 // requireRefused runs the program with arguments that it must refuse, in one line.
 func requireRefused(t *testing.T, args, message string) {
 	r := bench(t, strings.Fields(args)...)
@@ -355,11 +186,11 @@ func requireRefused(t *testing.T, args, message string) {
 func TestInterruption(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"engines": {"-num=2000", "-reads=1000", "-rounds=1000", "-engines=goleveldb"},
-		"filters": {"filters", "-n=32", "-len=8,16,24,32,40,48,56,64", "-work=lookup",
-			"-rounds=20"},
-		"rates": {"rates", "-n=8,1M,2M", "-bits=10", "-shapes=random,decimal",
-			"-filters=bloom", "-queries=20000"},
+		"engines": {"--num=2000", "--reads=1000", "--rounds=1000", "--engines=goleveldb"},
+		"filters": {"filters", "-n", "32", "--len=8,16,24,32,40,48,56,64", "--work=lookup",
+			"--rounds=20"},
+		"rates": {"rates", "-n", "8,1M,2M", "--bits=10", "--shape=random,decimal",
+			"--filters=bloom", "--queries=20000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags, read := files(t)
@@ -384,7 +215,7 @@ func TestInterruption(t *testing.T) {
 // Nothing was measured yet: nothing is printed, and files keep what they had.
 func TestEarlyInterruption(t *testing.T) {
 	dir := t.TempDir()
-	p := start(t, dir, "-num=2000000", "-engines=pebblev2")
+	p := start(t, dir, "--num=2000000", "--engines=pebblev2")
 	require.Eventually(t, func() bool {
 		entries, err := os.ReadDir(dir)
 		return err == nil && len(entries) == 1
@@ -407,11 +238,166 @@ func TestBrokenBound(t *testing.T) {
 	}
 	defer func() { copy(bounds, before) }()
 	var stdout strings.Builder
-	args := []string{"-n=1k", "-bits=10", "-shapes=random", "-queries=200000"}
-	err := rates(context.Background(), args, &stdout)
+	args := []string{"rates", "-n", "1k", "--bits=10", "--shape=random", "--queries=200000"}
+	err := run(context.Background(), args, &stdout)
 	require.ErrorIs(t, err, ratebench.ErrBound)
 	require.Contains(t, stdout.String(), "BOUNDS ARE BROKEN by 1 of 1 rates:")
 	require.Equal(t, exitWrong, exitStatus(io.Discard, err))
+}
+
+func TestShapesAndMarkdown(t *testing.T) {
+	t.Parallel()
+	for _, shape := range []string{"geth-number", "cockroach"} {
+		r := bench(t, "--num=3000", "--reads=1000", "--rounds=1", "--shape="+shape,
+			"--filters=ribbon", "--disk=0s", "--engines=pebblev2,goleveldb", "--baselg=13",
+			"--markdown")
+		require.Zero(t, r.status, r.stderr)
+		require.Contains(t, r.stdout, "--shape "+shape)
+		require.Contains(t, r.stdout, "\n| engine | filter |")
+		require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
+		require.NotContains(t, r.stdout, "pebblev1")
+	}
+}
+
+func TestFilters(t *testing.T) {
+	filters := "goleveldb,pebblev2,bloom,ribbon:7,bloom@goleveldb,ribbon@pebblev2"
+	flags, read := files(t)
+	r := bench(t, append([]string{"filters", "--rounds=1", "-n", "1k", "--len=8", "--lookups=hit",
+		"--work=batch,build,many", "--memory=2", "--filters=" + filters}, flags...)...)
+	require.Zero(t, r.status, r.stderr)
+	require.Empty(t, r.left)
+	for _, want := range append(strings.Split(filters, ","), "goleveldb v1", "pebblev2 v2",
+		"goleveldb-again", "batch: ", "build: ") {
+		require.Contains(t, r.stdout, want)
+	}
+	d, _ := read()
+	require.Len(t, d.Records, 3*7)
+
+	// Without C++ LevelDB it runs, unless that was asked for. (The test's directory is not the
+	// root.)
+	const how = "make -C testdata/leveldb build/speed"
+	r = bench(t, "filters", "--rounds=1", "-n", "1", "--work=build")
+	require.Zero(t, r.status, r.stderr)
+	require.Contains(t, r.stderr, "without C++ LevelDB, which "+how+" builds")
+	for _, args := range [][]string{{"--cpp=/no/such/program"}, {"--filters=goleveldb,cpp"}} {
+		r = bench(t, append([]string{"filters", "--rounds=1", "-n", "1", "--work=build"}, args...)...)
+		require.Equal(t, exitCannotRun, r.status)
+		require.Contains(t, r.stderr, "no such file")
+		require.Contains(t, r.stderr, how)
+	}
+}
+
+func TestRates(t *testing.T) {
+	flags, read := files(t)
+	args := append([]string{"rates", "-n", "20,1k", "--queries=20000", "--bits=10,9.5",
+		"--shape=random,decimal", "--density=alternating,beyond", "--seed=3"}, flags...)
+	r := bench(t, args...)
+	require.Zero(t, r.status, r.stderr)
+	require.Empty(t, r.left)
+	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key", "--seed 3",
+		"│ ribbon", "ribbon: no rate of 6 is more than"} {
+		require.Contains(t, r.stdout, want)
+	}
+	d, lines := read()
+	require.Len(t, d.Records, len(kind.All)*2*3*2,
+		"kinds, bits, shapes and densities, numbers of keys")
+	require.Equal(t, r.stdout, bench(t, args...).stdout, "same flags, same figures")
+	_, again := read()
+	require.Equal(t, lines, again)
+
+	// A filter alone has the same rates, and may have bits of its own.
+	alone := bench(t, append(args, "--filters=ribbon,bloom,tuning=0.02,bloom:10")...)
+	require.Zero(t, alone.status, alone.stderr)
+	few, _ := read()
+	require.Len(t, few.Records, (2+2+1)*3*2)
+	found := 0
+	for _, record := range few.Records {
+		if record["kind"] == "ribbon" {
+			require.Contains(t, d.Records, record)
+			found++
+		}
+	}
+	require.Equal(t, 2*3*2, found)
+}
+
+// Values for --quick give way to flags that are given.
+func TestQuick(t *testing.T) {
+	j, err := parse(context.Background(), []string{"--num=7", "--quick", "--filters=none, bloom",
+		"--disk=1ms,5us"}, io.Discard)
+	require.NoError(t, err)
+	c, err := j.parsed.Selected().Target.Addr().Interface().(*enginesCommand).config(j)
+	require.NoError(t, err)
+	require.Equal(t, []int{7, 1000, 1}, []int{c.Keys.Len(), c.Reads, c.Rounds})
+	require.Len(t, c.Filters, 2)
+	require.Equal(t, []time.Duration{5 * time.Microsecond, time.Millisecond}, c.Disks, "sorted")
+
+	r := bench(t, "--quick", "--engines=goleveldb", "--filters=ribbon")
+	require.Zero(t, r.status, r.stderr)
+	require.NotContains(t, r.stdout, "Conclusion")
+	require.Contains(t, r.stdout,
+		"\n--quick is too small for conclusions: run without it for them.\n")
+}
+
+// Flags that several subcommands have mean the same in all of them.
+func TestHelp(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--help", "engines,filters,rates,size,report,results,play,above 1 is better"},
+		{"engines -h", "--num=150k,--filters=,--shape=,--density=,--keys=FILE,128 MiB,bloom:10," +
+			"user0000000000000042,--disk=0s,--json=FILE,--quick"},
+		{"filters -h", "--filters=,-n, --n=,--lookups=,3 GB,make -C testdata/leveldb build/speed"},
+		{"rates -h", "--filters=,-n, --n=,--shape=,--density=,--keys=FILE,user0000000000000042"},
+		{"size -h", "--filters=,-n, --n=,--num=,--bits=,--fpp=,--memory=,bench size -n 36 --bits 10"},
+		{"report -h", "--shape=,--density=,--keys=FILE,--out=DIR,report.html"},
+	} {
+		r := bench(t, strings.Fields(c.args)...)
+		require.Zero(t, r.status)
+		require.Empty(t, r.stderr)
+		for _, want := range strings.Split(c.want, ",") {
+			require.Contains(t, strings.Join(strings.Fields(r.stdout), " "), want)
+		}
+		for _, line := range strings.Split(r.stdout, "\n") {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	for args, message := range map[string]string{
+		"frobnicate":                       "unexpected argument frobnicate",
+		"-filters=none":                    "-filters=none: write --filters=none, with two dashes",
+		"rates -n=36":                      "-n=36: write --n=36, with two dashes",
+		"--nonsense":                       "unknown flag --nonsense",
+		"--num=x":                          `--num: "x": pass a number of keys`,
+		"--bits=0":                         "--bits: policy: 0 bits per key",
+		"--bits=NaN":                       "--bits: policy: NaN bits per key",
+		"--density=1":                      `--density must be one of "alternating","63%",`,
+		"--shape=user,decimal":             `but got "user,decimal"`,
+		"--engines=rocksdb":                `--engines must be one of "goleveldb",`,
+		"--filters=none,none":              `--filters: "none" is named twice`,
+		"--reads=-1":                       "--reads -1: pass 1 to",
+		"--baselg=9":                       "--baselg: goleveldb: WithFilterBaseLg(9): pass ",
+		"--disk=0s,2s":                     "--disk 2s: pass 0s to 1s",
+		"--json=/no/such/directory/r.json": "--json: open /no/such",
+		"--dir=/no/such/directory":         "--dir: ",
+		"filters --bits=101":               "--bits 101: pass 1 to 100",
+		"filters --rounds=0":               "--rounds 0: pass 1 or more",
+		"filters --memory=0":               "--memory 0: pass 1 to 1024",
+		"filters -n 20M":                   "--n 20000000: pass 10M or less",
+		"filters --len=16,7":               "--len 7: pass 8 to 1024 bytes",
+		"filters --filters=rocksdb":        `--filters: policy: "rocksdb" is no kind of filter`,
+		"filters --filters=bloom@rocksdb":  "write @goleveldb or @pebblev2",
+		"rates --filters=cuckoo":           `--filters: no "cuckoo": choose from bloom,`,
+		"rates --filters=bloom:x":          "pass a number of bits per key, such as bloom:10",
+		"rates --bits=10,0":                "--bits: bloom: policy: 0 bits per key",
+		"rates --queries=0":                "--queries 0: pass 1 to 1000000000",
+		"play --json=x":                    "unknown flag --json",
+		"report":                           "missing flags: --out=DIR",
+		"report --out=. --bits=0":          "--bits: policy: 0 bits per key",
+		"report --out=. --keys=/no/such":   "--keys: ",
+		"report --out=. --from=/no/such":   "--from: open /no/such",
+	} {
+		requireRefused(t, args, message)
+	}
 }
 
 func TestExitStatus(t *testing.T) {
@@ -421,7 +407,6 @@ func TestExitStatus(t *testing.T) {
 		text   string
 	}{
 		{nil, 0, ""},
-		{flag.ErrHelp, 0, ""},
 		{errInterrupted, exitInterrupted, "bench: interrupted\n"},
 		{fmt.Errorf("goleveldb: %w: 00", enginebench.ErrLostKey), exitWrong, "bench: goleveldb: " +
 			"a key is lost: 00\n"},
@@ -438,77 +423,18 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// A file keeps its content until it is written. A pipe works too.
+// A file keeps its content until it is written.
 func TestOutputs(t *testing.T) {
-	dir := t.TempDir()
-	target, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "pipe")
+	target := filepath.Join(t.TempDir(), "target")
 	require.NoError(t, os.WriteFile(target, []byte("older"), 0o600))
-	write := func(path, text string) {
-		o := output{path: path}
-		require.NoError(t, o.open("json"))
-		if text != "" {
-			require.NoError(t,
-				o.write(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
-		}
-	}
-	content := func() string {
-		content, err := os.ReadFile(target)
-		require.NoError(t, err)
-		return string(content)
-	}
-	write(target, "")
-	require.Equal(t, "older", content(), "nothing was written")
-	write(target, "new")
-	require.Equal(t, "new", content())
-	if runtime.GOOS == "linux" {
-		require.NoError(t, exec.Command("mkfifo", pipe).Run())
-		received := make(chan string)
-		go func() {
-			content, err := os.ReadFile(pipe)
-			received <- fmt.Sprint(string(content), err)
-		}()
-		write(pipe, "through")
-		require.Equal(t, "through<nil>", <-received)
-	}
-	require.ErrorContains(t, (&output{path: dir}).open("json"), "is a directory")
-}
-
-// Flags arrive where they belong; -quick gives way to flags that are given.
-func TestFlags(t *testing.T) {
-	e := newEngineFlags()
-	args := []string{"-num=7", "-quick", "-filters=none, bloom"}
-	require.NoError(t, e.parse(args, io.Discard))
-	require.Equal(t, []int{7, 1000}, []int{e.num, e.reads})
-	c, err := e.config()
+	var o output
+	require.NoError(t, o.UnmarshalText([]byte(target)))
+	content, err := os.ReadFile(target)
 	require.NoError(t, err)
-	require.Equal(t, []string{"none", "bloom"}, c.Filters)
-	require.Equal(t, 7, c.Keys.Len())
-	require.Equal(t, []time.Duration{0, 100 * time.Microsecond}, c.Disks)
-	for _, args := range [][]string{{"-shape=geth-header"}, {"-disk=1ms,5us",
-		"-quick=false"}} {
-		e := newEngineFlags()
-		require.NoError(t, e.parse(args, io.Discard))
-		c, err = e.config()
-		require.NoError(t, err)
-	}
-	require.Equal(t, []time.Duration{5 * time.Microsecond, time.Millisecond}, c.Disks, "sorted")
-	require.Equal(t, 1<<13, c.Reads)
-
-	f := newFilterFlags()
-	require.NoError(t, f.parse([]string{"-work=build,many", "-keys=miss"}, io.Discard))
-	cells, err := f.config()
+	require.Equal(t, "older", string(content), "nothing was written")
+	require.NoError(t,
+		o.write(func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	content, err = os.ReadFile(target)
 	require.NoError(t, err)
-	require.Len(t, cells.Cells, 4+1, "each kind of work has its own cells")
-
-	r := newRateFlags()
-	args = []string{"-n=8,10M", "-bits=12,9.5", "-seed=9", "-filters=ribbon", "-shapes=url",
-		"-densities=10%"}
-	require.NoError(t, r.parse(args, io.Discard))
-	rc, err := r.config()
-	require.NoError(t, err)
-	require.Equal(t, []int{8, 10_000_000}, rc.Ns)
-	require.Equal(t, []float64{12, 9.5}, rc.Bits)
-	require.Equal(t, int64(9), rc.Seed)
-	require.Equal(t, []string{"ribbon", "url", "10%"},
-		[]string{rc.Kinds[0].Name, rc.Shapes[0].Name, rc.Densities[0].Name})
+	require.Equal(t, "new", string(content))
 }

@@ -2,28 +2,20 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"reflect"
-
-	"golang.org/x/term"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // outputs is where a report goes.
 type outputs struct {
-	markdown  bool
-	json, csv output
-	svg       output // of subcommands that draw
-	bench     output // of filters
-}
+	Markdown bool   `group:"Output" help:"Print the tables as Markdown."`
+	JSON     output `group:"Output" name:"json" placeholder:"FILE" help:"Write a described JSON file."`
+	CSV      output `group:"Output" name:"csv" placeholder:"FILE" help:"Write a CSV file."`
 
-// open opens the files, so that a wrong path is found before the benchmark runs and not after.
-func (o *outputs) open() error {
-	return errors.Join(o.json.open("json"), o.csv.open("csv"), o.svg.open("svg"),
-		o.bench.open("bench"))
+	SVG, Bench output `kong:"-"` // of subcommands that write them
 }
 
 // finish writes the report of a run that ended with err, if anything was measured, and returns all
@@ -33,28 +25,33 @@ func (o *outputs) finish(r *report.Report, stdout io.Writer, err error) error {
 		return err
 	}
 	r.Incomplete = err
-	writeText := func(w io.Writer) error { return r.WriteText(w, width(stdout)) }
-	if o.markdown {
+	writeText := func(w io.Writer) error { return r.WriteText(w, 100) }
+	if o.Markdown {
 		writeText = r.WriteMarkdown
 	}
-	return errors.Join(err, writeText(stdout), o.json.write(r.WriteJSON), o.csv.write(r.WriteCSV),
-		o.svg.write(r.WriteSVG), o.bench.write(r.WriteBench))
+	return errors.Join(err, writeText(stdout), o.JSON.write(r.WriteJSON), o.CSV.write(r.WriteCSV),
+		o.SVG.write(r.WriteSVG), o.Bench.write(r.WriteBench))
 }
 
-// width returns the width of a terminal, or 100.
-func width(w io.Writer) int {
-	if file, ok := w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
-			return max(60, columns)
-		}
-	}
-	return 100
-}
-
-// An output is a file, which keeps what it has until write. An empty path is no file.
+// An output is a file, which keeps what it has until write. It is opened when the flag is read, so
+// that a wrong path is found before the benchmark runs and not after.
 type output struct {
 	path string
 	file *os.File
+}
+
+func (o *output) UnmarshalText(text []byte) (err error) {
+	o.path = string(text)
+	o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o644)
+	return err
+}
+
+func (o *output) write(f func(io.Writer) error) error {
+	if o.file == nil {
+		return nil
+	}
+	_ = o.file.Truncate(0) // a pipe cannot be truncated
+	return errors.Join(f(o.file), o.file.Close())
 }
 
 // sameFile reports whether two paths lead to one file.
@@ -62,26 +59,4 @@ func sameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
-}
-
-func (o *output) open(flag string) (err error) {
-	if o.path == "" {
-		return nil
-	}
-	if o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o644); err != nil {
-		return fmt.Errorf("-%s: %w", flag, err)
-	}
-	return nil
-}
-
-func (o *output) write(f func(io.Writer) error) error {
-	if o.file == nil {
-		return nil
-	}
-	if info, err := o.file.Stat(); err == nil && info.Mode().IsRegular() { // no pipe
-		if err := o.file.Truncate(0); err != nil {
-			return err
-		}
-	}
-	return errors.Join(f(o.file), o.file.Close())
 }

@@ -30,12 +30,12 @@ func TestOwnKeysRates(t *testing.T) {
 		cells, shapes int
 	}{
 		{"", 5, 1}, // up to 500 keys per filter
-		{"-n=36,1k", 2, 1},
-		{"-n=36 -shapes=random,decimal -densities=10%", 3, 3},
+		{"-n 36,1k", 2, 1},
+		{"-n 36 --shape=random,decimal --density=10%", 3, 3},
 	} {
 		flags, read := files(t)
-		args := append([]string{"rates", "-keys=" + path, "-bits=10", "-queries=2000",
-			"-filters=bloom"}, flags...)
+		args := append([]string{"rates", "--keys=" + path, "--bits=10", "--queries=2000",
+			"--filters=bloom"}, flags...)
 		r := bench(t, append(args, strings.Fields(c.flags)...)...)
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "),
@@ -55,10 +55,10 @@ func TestOwnKeysRates(t *testing.T) {
 // The databases have as many keys as fit, and every lookup finds what it should.
 func TestOwnKeysEngines(t *testing.T) {
 	t.Parallel()
-	for _, size := range []string{"", "-num=1000 -reads=300"} {
+	for _, size := range []string{"", "--num=1000 --reads=300"} {
 		flags, read := files(t)
-		args := append([]string{"-keys=" + listFile(t, 3000), "-rounds=1", "-disk=0",
-			"-filters=bloom", "-engines=goleveldb,pebblev2"}, flags...)
+		args := append([]string{"--keys=" + listFile(t, 3000), "--rounds=1", "--disk=0s",
+			"--filters=bloom", "--engines=goleveldb,pebblev2"}, flags...)
 		r := bench(t, append(args, strings.Fields(size)...)...)
 		require.Zero(t, r.status, r.stderr)
 		require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
@@ -72,18 +72,17 @@ func TestOwnKeysEngines(t *testing.T) {
 func TestOwnKeysRefused(t *testing.T) {
 	path := listFile(t, 100)
 	for _, c := range []struct{ args, message string }{
-		{"rates -keys=/no/such/file", "-keys: stat /no/such/file: no such file"},
-		{"rates -n=8,1k -keys=" + path, "-keys: too few keys (100) to store 1k of them: pass "},
-		{"rates -keys=" + listFile(t, 9), "-keys: too few keys (9) to store 8 of them: pass "},
-		{"rates -keys=" + filepath.Dir(path), "not a database"},
-		{"-num=60 -keys=" + path, "-keys: too few keys (100) to store 60 of them: pass "},
-		{"-reads=200 -keys=" + path, "or a smaller -num or -reads"},
-		{"rates -csv=" + path + " -keys=" + path, path + " would be replaced"},
-		{"-json=" + path + " -keys=" + path, path + " would be replaced"},
-		{"curve -svg=" + path + " -keys=" + path, path + " would be replaced"},
-		{"report -out=" + filepath.Dir(path) + " -shape=random -keys=" + path,
-			"leave out -shape and -density"},
-		{"-shape=random -keys=" + path, "leave out -shape and -density"},
+		{"rates --keys=/no/such/file", "--keys: stat /no/such/file: no such file"},
+		{"rates -n 8,1k --keys=" + path, "--keys: too few keys (100) to store 1k of them: pass "},
+		{"rates --keys=" + listFile(t, 9), "--keys: too few keys (9) to store 8 of them: pass "},
+		{"rates --keys=" + filepath.Dir(path), "not a database"},
+		{"--num=60 --keys=" + path, "--keys: too few keys (100) to store 60 of them: pass "},
+		{"--reads=200 --keys=" + path, "or a smaller --num or --reads"},
+		{"rates --csv=" + path + " --keys=" + path, path + " would be replaced"},
+		{"--json=" + path + " --keys=" + path, path + " would be replaced"},
+		{"report --out=" + filepath.Dir(path) + " --shape=random --keys=" + path,
+			"leave out --shape and --density"},
+		{"--shape=random --keys=" + path, "leave out --shape and --density"},
 	} {
 		requireRefused(t, c.args, c.message)
 	}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -13,26 +11,25 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/play"
 )
 
-// playPage is the subcommand that serves a page that shows filters at work.
-func playPage(ctx context.Context, args []string, stdout io.Writer) error {
-	f := newFlags("play", "Serves a page to this machine alone, until Ctrl-C, that shows filters "+
-		"at work: store keys, look one up, and see the bits that answer. It needs no network.")
-	port := f.Uint("port", 0, "`port` to listen on; 0 is any that is free")
-	browser := f.Bool("open", true, "open the page in a browser, if there is one")
-	if err := f.parseOnly(args, stdout); err != nil {
-		return err
-	}
-	address := net.JoinHostPort("127.0.0.1", strconv.FormatUint(uint64(*port), 10))
+// playCommand serves a page to this machine alone, until Ctrl-C. It needs no network.
+type playCommand struct {
+	Port uint16 `help:"Port to listen on; 0 is any that is free." default:"0"`
+	Open bool   `help:"Open the page in a browser, if there is one." default:"true" negatable:""`
+}
+
+// Run is the subcommand.
+func (f *playCommand) Run(j *job) error {
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(f.Port)))
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return fmt.Errorf("-port %d: %w", *port, err)
+		return fmt.Errorf("--port %d: %w", f.Port, err)
 	}
 	url := "http://" + l.Addr().String()
-	fmt.Fprintf(stdout, "%s shows filters at work. Ctrl-C ends it.\n", url)
-	if *browser {
+	fmt.Fprintf(j.stdout, "%s shows filters at work. Ctrl-C ends it.\n", url)
+	if f.Open {
 		openInBrowser(url)
 	}
-	return play.Serve(ctx, l)
+	return play.Serve(j.ctx, l)
 }
 
 // openInBrowser does its best: the address is printed in any case.

@@ -1,108 +1,86 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"strconv"
+	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
-	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// rateFlags is the flags of `bench rates`.
-type rateFlags struct {
-	*flags
-	filters, shapes, densities, ns, bits string
-	queries                              int
-	seed                                 int64
+// ratesCommand measures false-positive rates outside of the engines.
+type ratesCommand struct {
+	Against ratebench.Axis `default:"shape" enum:"${axes}" help:"What to measure: ${enum}."`
+	Filters specs          `default:"bloom,tuned,ribbon" help:"Filters."`
+	Bits    []float64      `default:"10,16,20" help:"Bits per key."`
+	N       []count        `short:"n" default:"${ns}" quick:"20,1k" placeholder:"N" help:"${nHelp}"`
+	Shape   []string       `default:"${usual}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
+	Density []string       `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
+	Keys    string         `placeholder:"FILE" help:"${keysHelp} Without --shape, no others."`
+	Queries int            `default:"500000" quick:"20000" help:"Absent keys to look up per cell."`
+	Seed    int64          `default:"1" help:"Seed of the keys; the same gives the same rates."`
+	Quick   bool           `help:"A short run: filters of 20 and 1000 keys."`
+	Svg     output         `group:"Output" placeholder:"FILE" help:"Draw a picture."`
+	outputs
 }
 
-func newRateFlags() *rateFlags {
-	f := &rateFlags{flags: newFlags("rates", "Measures false-positive rates, and fails if a kind "+
-		"of filter breaks a bound that it promises. Filters of 10M keys (-n 10M) take 5 GB "+
-		"of memory.")}
-	f.StringVar(&f.filters, "filters", join(kind.All, kind.Name), "`kinds` of filter to measure; "+
-		"there are also the engines' own, goleveldb and pebblev2")
-	f.StringVar(&f.shapes, "shapes", join(keys.Shapes, keys.ShapeName)+",iavl,cockroach",
-		"`shapes` of the keys; there are also those of programs: "+
-			spaced(join(keys.Real, keys.ShapeName)))
-	f.keysFlag("Without -shapes, no other keys are measured")
-	f.StringVar(&f.densities, "densities", join(keys.Densities, keys.DensityName),
-		"`parts` of a range that are present; beyond is all, and absent keys follow. "+
-			"Shapes of programs have their own")
-	f.StringVar(&f.ns, "n", "8,20,36,64,500,10k,100k,1M", "`keys` per filter")
-	f.StringVar(&f.bits, "bits", "10,16,20", "`bits` per key")
-	f.IntVar(&f.queries, "queries", 500_000, "absent `keys` to ask for each number of keys, shape "+
-		"and density")
-	f.Int64Var(&f.seed, "seed", 1, "`seed` of the keys; the same seed gives the same rates")
-	f.StringVar(&f.outputs.svg.path, "svg", "", "`file` to write as SVG")
-	f.quickFlag("20 and 1000 keys", map[string]string{"n": "20,1k", "queries": "20000"})
-	return f
+func (*ratesCommand) Help() string {
+	return `Measures false-positive rates, and fails if a kind of filter breaks a bound that it
+promises. --against fill measures bloom filters that are sized for -n keys, with fewer and with
+more; --against bits and --against n compare rates of one shape with those that are computed.
+Filters of 10M keys take 5 GB of memory.
+
+` + filtersHelp + "\n\n" + shapesHelp()
 }
 
-// config checks the flags and returns what they ask for.
-func (f *rateFlags) config() (c ratebench.Config, err error) {
-	c = ratebench.Config{Against: ratebench.Shapes, Queries: f.queries, Seed: f.seed}
-	if c.Kinds, err = kinds(f.filters); err != nil {
-		return c, err
-	}
-	own, err := f.ownKeys()
-	if err != nil {
-		return c, err
-	}
-	if c.Shapes, err = f.withOwn(own, f.shapes); err != nil {
-		return c, err
-	}
-	c.Densities, err = choose("densities", f.densities, keys.Densities, keys.DensityName)
-	if err != nil {
-		return c, err
-	}
-	if c.Ns, err = parseList("n", f.ns, keys.ParsePerFilter); err != nil {
-		return c, err
-	}
-	if c.Ns, err = f.fitting(own, c.Ns, "n"); err != nil {
-		return c, err
-	}
-	if c.Bits, err = parseList("bits", f.bits, parseBits); err != nil {
-		return c, err
-	}
-	return c, c.Validate()
-}
-
-// kinds returns the kinds of filter that a list names.
-func kinds(list string) (all []kind.Kind, err error) {
-	_, err = parseList("filters", list, func(name string) (string, error) {
-		k, err := kind.FromString(name)
-		all = append(all, k)
-		return name, err
-	})
-	return all, err
-}
-
-func parseBits(s string) (float64, error) {
-	bits, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no number", s)
-	}
-	return bits, nil
-}
-
-// rates is the subcommand that measures false-positive rates outside of the engines.
-func rates(ctx context.Context, args []string, stdout io.Writer) error {
-	f := newRateFlags()
-	config, err := prepare(f.flags, args, stdout, f.config)
+// Run is the subcommand.
+func (f *ratesCommand) Run(j *job) error {
+	config, err := f.config(j)
 	if err != nil {
 		return err
 	}
-	config.Progress = report.ProgressOf(ctx, os.Stderr)
 	outcome := ratebench.Outcome{Config: &config}
-	outcome.Records, err = config.Run(ctx)
-	r := f.report()
+	outcome.Records, err = config.Run(j.ctx)
+	r := j.report()
+	f.outputs.SVG = f.Svg
 	outcome.Report(r)
-	return errors.Join(f.outputs.finish(r, stdout, err), outcome.Err())
+	return errors.Join(f.finish(r, j.stdout, err), outcome.Err())
+}
+
+// config returns what the flags ask for.
+func (f *ratesCommand) config(j *job) (c ratebench.Config, err error) {
+	c = ratebench.Config{
+		Against: f.Against, Densities: densities(f.Density), Queries: f.Queries,
+		Seed: f.Seed, Progress: j.progress(),
+	}
+	if c.Kinds, c.Bits, err = f.Filters.kinds(f.Bits); err != nil {
+		return c, err
+	}
+	ns := counts(f.N)
+	if f.Against == ratebench.Fill {
+		if len(ns) != 1 {
+			return c, errors.New("--against fill: pass one number of keys, such as -n 10k")
+		}
+		c.Capacity, ns = ns[0], ratebench.Fills(ns[0])
+	}
+	for _, s := range keys.All {
+		if slices.Contains(f.Shape, s.Name) {
+			c.Shapes = append(c.Shapes, s)
+		}
+	}
+	if f.Keys != "" {
+		own, err := ownKeys(j, f.Keys, &f.outputs)
+		if err != nil {
+			return c, err
+		}
+		if !j.given("shape") {
+			c.Shapes, f.Shape, f.Density = nil, nil, nil
+		}
+		c.Shapes = append([]keys.Shape{own.Shape()}, c.Shapes...)
+		if ns, err = fitting(own, ns, j.given("n")); err != nil {
+			return c, err
+		}
+	}
+	c.Ns = ns
+	return c, c.Validate()
 }

@@ -20,7 +20,7 @@ func TestReport(t *testing.T) {
 		t.Skip("takes 15 s")
 	}
 	path, dir, again := listFile(t, 3000), t.TempDir(), t.TempDir()
-	r := bench(t, "report", "-quick", "-keys="+path, "-out="+dir)
+	r := bench(t, "report", "--quick", "--keys="+path, "--out="+dir)
 	require.Zero(t, r.status, r.stderr)
 	require.Contains(t, r.stdout, filepath.Join(dir, "report.html"))
 	require.Contains(t, r.stderr, "[  1/100] engines: ")
@@ -45,7 +45,7 @@ func TestReport(t *testing.T) {
 	require.Contains(t, lines[1], "own")
 
 	results := filepath.Join(dir, "results.json")
-	r = bench(t, "report", "-from="+results, "-out="+again)
+	r = bench(t, "report", "--from="+results, "--out="+again)
 	require.Zero(t, r.status, r.stderr)
 	made, err := os.ReadFile(filepath.Join(again, "report.html"))
 	require.NoError(t, err)
@@ -57,14 +57,14 @@ func TestReportRefused(t *testing.T) {
 	results := filepath.Join(dir, "results.json")
 	require.NoError(t, os.WriteFile(results, nil, 0o600))
 	for args, message := range map[string]string{
-		"-from=" + results:       results + " would be replaced",
-		"-from=old -keys=k":      "-from has the results of a run: leave out -keys",
-		"-from=old -shape=user":  "leave out -shape",
-		"-from=old -density=10%": "leave out -density",
-		"-from=old -bits=10":     "leave out -bits",
-		"-from=old -quick":       "leave out -quick",
+		"--from=" + results:        results + " would be replaced",
+		"--from=old --keys=k":      "--from has the results of a run: leave out --keys",
+		"--from=old --shape=user":  "leave out --shape",
+		"--from=old --density=10%": "leave out --density",
+		"--from=old --bits=10":     "leave out --bits",
+		"--from=old --quick":       "leave out --quick",
 	} {
-		all := append([]string{"report", "-out=" + dir}, strings.Fields(args)...)
+		all := append([]string{"report", "--out=" + dir}, strings.Fields(args)...)
 		require.ErrorContains(t, run(context.Background(), all, io.Discard), message)
 	}
 }

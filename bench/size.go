@@ -1,248 +1,139 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/sizing"
 )
 
-// sizeFlags is the flags of `bench size`.
-type sizeFlags struct {
-	*flags
-	n, memory, perFilter string
-	fpp                  float64
-	levels               bool
+// sizeCommand computes what is not given: of bits per key and rate each gives the other; together
+// with the number of keys they give the memory, and with the memory the number of keys.
+type sizeCommand struct {
+	Num     count       `help:"Keys in the database."`
+	N       count       `short:"n" default:"100k" help:"Keys per filter."`
+	Bits    float64     `placeholder:"BITS" help:"Bits per key."`
+	FPP     probability `name:"fpp" placeholder:"RATE" help:"Rate of false positives, such as 1%."`
+	Memory  size        `placeholder:"SIZE" help:"Size of all filters, such as 16MiB."`
+	Filters specs       `default:"bloom,ribbon" help:"Kinds of filter: bloom, tuned, ribbon."`
+	outputs
 }
 
-func newSizeFlags() *sizeFlags {
-	f := &sizeFlags{flags: newFlags("size", "Computes how many bits per key to configure, "+
-		"and what it costs, for each kind of filter. The rates are those of well-mixed keys; for "+
-		"dense numbers see bench rates.")}
-	f.StringVar(&f.n, "n", "10M", "`keys` in the database")
-	f.rateFlag(&f.fpp, "fpp", 0.01, "the `rate` of false positives to reach")
-	f.StringVar(&f.memory, "memory", "", "the `size` of all filters, such as 16MiB, instead of "+
-		"-fpp")
-	f.StringVar(&f.perFilter, "per-filter", keys.FormatN(ratebench.TableKeys), "`keys` that share "+
-		"a filter: all of a table in Pebble, those in 2 KiB of data in goleveldb")
-	f.BoolVar(&f.levels, "levels", false, "also distribute the bits over the levels of a Pebble "+
-		"database, each ten times as large as the one above. L6, which "+
-		"has nine tenths of the keys, gets none: Get asks no filter there")
-	return f
+func (*sizeCommand) Help() string {
+	return `Some questions:
+
+    bench size -n 36 --bits 10             how good are 10 bits per key?
+    bench size --fpp 1%                    how many bits per key for 1 %?
+    bench size --num 10M --fpp 0.1%        how much memory for 10M keys?
+    bench size --num 10M --memory 16MiB    how good are filters of 16 MiB?
+    bench size --memory 1GiB --fpp 1%      how many keys have filters in 1 GiB?
+
+A filter has the keys of a table in Pebble, and those of 2 KiB of data in
+goleveldb. Without --num they are all keys. The rates are those of well-mixed
+keys; for dense numbers see bench rates.`
 }
 
-// A sizeRecord is what one kind of filter takes in a level or in the whole database.
+// A sizeRecord is what one kind of filter takes.
 type sizeRecord struct {
-	Kind  string  `json:"kind" doc:"kind of filter"`
-	Level string  `json:"level" doc:"level of the tree, or all"`
-	Keys  int     `json:"keys" doc:"keys with filters"`
-	Bits  float64 `json:"bits_per_key" doc:"bits per key; 0 for no filter"`
-	Bytes uint64  `json:"bytes" doc:"bytes of all these filters"`
-	FPP   float64 `json:"fpp" doc:"expected false positives per lookup of an absent key"`
+	Filter    string  `json:"filter" doc:"kind of filter"`
+	Num       int     `json:"num" doc:"keys in the database"`
+	PerFilter int     `json:"n" doc:"keys per filter"`
+	Bits      float64 `json:"bits" doc:"bits per key"`
+	K         int     `json:"k" doc:"probes per lookup; columns of a ribbon filter"`
+	FPP       float64 `json:"fpp" doc:"probability of a false positive, 0 to 1"`
+	Bytes     uint64  `json:"bytes" doc:"bytes of all filters"`
 }
 
-// config checks the flags and returns what they ask for, without a kind.
-func (f *sizeFlags) config() (s sizer, err error) {
-	const most = math.MaxInt / 1_000_000 * 1_000_000 // FormatN writes it as millions
-	if s.n, err = keys.ParseN(f.n, most); err != nil {
-		return s, fmt.Errorf("-n: %w", err)
-	}
-	if s.perFilter, err = keys.ParsePerFilter(f.perFilter); err != nil {
-		return s, fmt.Errorf("-per-filter: %w", err)
-	}
-	s.perFilter = min(s.perFilter, s.n)
-	switch {
-	case f.memory != "" && f.given["fpp"]:
-		return s, errors.New("-fpp and -memory: pass one of them")
-	case f.memory != "":
-		f.unused("fpp")
-		if s.bits, err = bitsOfMemory(f.memory, s.n); err != nil {
-			return s, fmt.Errorf("-memory: %w", err)
-		}
-	case !(f.fpp > 0 && f.fpp < 1):
-		return s, fmt.Errorf("-fpp %v: pass one above 0 and below 1, such as 0.01 or 1%%", f.fpp)
-	}
-	return s, nil
-}
-
-// A sizer computes the records of one kind.
-type sizer struct {
-	kind.Kind
-	n, perFilter int
-	bits         float64 // per key, if -memory gives them
-}
-
-// record returns what n keys with the given bits per key take.
-func (s sizer) record(level string, n int, bits float64) (sizeRecord, error) {
-	p, err := s.New(bits)
-	if err != nil {
-		return sizeRecord{}, err
-	}
-	r := sizeRecord{Kind: s.Name, Level: level, Keys: n, Bits: bits}
-	r.FPP = p.(sizing.Policy).FPP(min(n, s.perFilter))
-	r.Bytes, err = sizing.Memory(p.(sizing.Policy), n, s.perFilter)
-	return r, err
-}
-
-// size is the subcommand that says how many bits per key to configure.
-func size(_ context.Context, args []string, stdout io.Writer) error {
-	f := newSizeFlags()
-	s, err := prepare(f.flags, args, stdout, f.config)
-	if err != nil {
+// Run is the subcommand.
+func (f *sizeCommand) Run(j *job) error {
+	if err := f.complete(); err != nil {
 		return err
 	}
-	r := f.report()
-	o := newSizeOutcome(s.n)
-	for _, s.Kind = range kind.All {
-		bits, err := s.bits, error(nil)
-		if f.memory == "" {
-			bits, err = sizing.BitsFor(s.Name, s.perFilter, f.fpp)
-		}
-		if err == nil {
-			err = o.add(s, bits, f.levels)
-		}
+	r := j.report()
+	t := report.Table{Title: "What the filters take", Keys: 1, Columns: []string{"filter",
+		"bits per key", "k", "false positives, %", "keys", "keys per filter", "memory"}}
+	var records []sizeRecord
+	for _, kind := range f.Filters {
+		record, err := f.record(kind)
 		if err != nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v.", s.Name, err))
-		}
-	}
-	r.Records, r.Tables = o.records, []report.Table{o.whole}
-	if f.levels {
-		r.Tables = append(r.Tables, o.levels)
-	}
-	if len(o.records) == 0 {
-		return errors.New(strings.Join(r.Notes, "\n"))
-	}
-	return f.outputs.finish(r, stdout, nil)
-}
-
-// A sizeOutcome is what `bench size` shows.
-type sizeOutcome struct {
-	records       []sizeRecord
-	whole, levels report.Table
-	tree          []int // keys of each level with filters
-}
-
-func newSizeOutcome(n int) *sizeOutcome {
-	o := &sizeOutcome{
-		whole: report.Table{Title: "What to configure", Keys: 1, Columns: []string{"filter",
-			"bits per key", "filters (MiB)", "false positives (%)", "constructor"}},
-		levels: report.Table{Title: "The same bits per key on average, distributed over the " +
-			"levels of Pebble but L6, in which Get asks no filter (sizing.Levels for " +
-			"ConfigureLevels)",
-			Keys: 1, Columns: []string{"filter"}},
-		tree: treeOf(n),
-	}
-	for level, n := range o.tree {
-		if n > 0 {
-			o.levels.Columns = append(o.levels.Columns, fmt.Sprintf("bits in L%d", level))
-		}
-	}
-	o.levels.Columns = append(o.levels.Columns, "filters (MiB)", "false positives per 1000 misses",
-		"without distribution")
-	return o
-}
-
-// treeOf returns the keys of the levels of a Pebble database of n keys, but for L6. Every level is
-// ten times as large as the one above; small levels are empty.
-func treeOf(n int) []int {
-	const least = 1000
-	tree := make([]int, 6)
-	size := n
-	for level := len(tree) - 1; level > 0; level-- {
-		size /= 10
-		if size < least {
-			break
-		}
-		tree[level] = size
-	}
-	tree[0] = min(least, n)
-	return tree
-}
-
-// add adds a kind, whose number of bits per key is the same in the whole database.
-func (o *sizeOutcome) add(s sizer, bits float64, levels bool) error {
-	all, err := s.record("all", s.n, bits)
-	if err != nil {
-		return err
-	}
-	o.records = append(o.records, all)
-	o.whole.Add(s.Name, report.Number{Value: bits, Decimals: 1},
-		mebibytes(all.Bytes), significant(100*all.FPP), s.Call(bits))
-	if !levels {
-		return nil
-	}
-	policies, err := sizing.Levels(s.Name, o.tree, bits)
-	if err != nil {
-		return err
-	}
-	row := []any{s.Name}
-	sum, even, bytes := 0.0, 0.0, uint64(0)
-	for level, n := range o.tree {
-		if n == 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v.", kind, err))
 			continue
 		}
-		r := sizeRecord{Kind: s.Name, Level: fmt.Sprintf("L%d", level), Keys: n, FPP: 1}
-		perFilter := min(n, s.perFilter)
-		if p, ok := policies[level].(sizing.Policy); ok {
-			r.FPP = p.FPP(perFilter)
-			if r.Bytes, err = sizing.Memory(p, n, perFilter); err != nil {
-				return err
-			}
-		}
-		same, err := s.record(r.Level, n, bits)
-		if err != nil {
-			return err
-		}
-		o.records = append(o.records, r)
-		sum, even, bytes = sum+r.FPP, even+same.FPP, bytes+r.Bytes
-		r.Bits = 8 * float64(r.Bytes) / float64(n)
-		row = append(row, report.Number{Value: r.Bits, Decimals: 1})
+		records = append(records, record)
+		t.Add(record.Filter, report.Number{Value: record.Bits, Decimals: 1}, record.K,
+			fmt.Sprintf("%.2g", 100*record.FPP), keys.FormatN(record.Num),
+			keys.FormatN(record.PerFilter), size(record.Bytes).String())
 	}
-	o.levels.Add(append(row, mebibytes(bytes), significant(1000*sum), significant(1000*even))...)
+	if len(records) == 0 {
+		return errors.New(strings.Join(r.Notes, "\n"))
+	}
+	r.Records, r.Tables = records, []report.Table{t}
+	r.Notes = append(r.Notes, "k is the number of probes of a lookup; in ribbon filters, the "+
+		"number of columns, each of which halves the rate.")
+	return f.finish(r, j.stdout, nil)
+}
+
+// complete checks which flags are given, and fills in what does not depend on the kind.
+func (f *sizeCommand) complete() error {
+	switch hasRate := f.Bits != 0 || f.FPP != 0; {
+	case f.Bits != 0 && f.FPP != 0:
+		return errors.New("--bits and --fpp give each other: leave out one")
+	case f.Memory == 0:
+		if !hasRate {
+			f.FPP = 0.01
+		}
+		if f.Num == 0 {
+			f.Num = f.N
+		}
+	case f.Num == 0 && !hasRate:
+		return errors.New("--memory: pass --num as well, or --bits or --fpp")
+	case f.Num != 0 && hasRate:
+		return errors.New("--memory and --num give the rest: leave out --bits and --fpp")
+	case f.Num != 0:
+		f.Bits = math.Floor(80*float64(f.Memory)/float64(f.Num)) / 10
+	}
 	return nil
 }
 
-// mebibytes shows a size with a decimal, or two digits if it is below 1 MiB.
-func mebibytes(bytes uint64) report.Number {
-	n := significant(float64(bytes) / (1 << 20))
-	n.Decimals = max(1, n.Decimals)
-	return n
-}
-
-// significant shows two digits of a number up to 1000, or more before the point.
-func significant(x float64) report.Number {
-	return report.Number{Value: x, Decimals: max(0, 1-int(math.Floor(math.Log10(x))))}
-}
-
-// bitsOfMemory returns the bits that a size has room for, for each of n keys.
-func bitsOfMemory(size string, n int) (float64, error) {
-	memory, err := parseBytes(size)
-	bits := math.Floor(80*memory/float64(n)) / 10
-	if err == nil && !(bits > 0 && bits <= 1000) {
-		err = fmt.Errorf("%s is %.2g bits per key with -n %s: pass a size that is 0.1 to 1000",
-			size, 8*memory/float64(n), keys.FormatN(n))
+// record computes what filters of a kind take.
+func (f *sizeCommand) record(kind string) (r sizeRecord, err error) {
+	r = sizeRecord{Filter: kind, Num: int(f.Num), PerFilter: int(f.N), Bits: f.Bits}
+	if r.Num > 0 {
+		r.PerFilter = min(r.PerFilter, r.Num)
 	}
-	return bits, err
-}
-
-// parseBytes reads a size such as 16MiB.
-func parseBytes(s string) (float64, error) {
-	for i, unit := range []string{"KiB", "MiB", "GiB"} {
-		if number, ok := strings.CutSuffix(s, unit); ok {
-			x, err := strconv.ParseFloat(number, 64)
-			if err == nil && x > 0 && x <= 1<<30 {
-				return x * math.Pow(1024, float64(i+1)), nil
-			}
+	if f.FPP > 0 {
+		if r.Bits, err = sizing.BitsFor(kind, r.PerFilter, float64(f.FPP)); err != nil {
+			return r, err
 		}
 	}
-	return 0, fmt.Errorf("%q: pass a size above 0 such as 500KiB, 16MiB or 2GiB", s)
+	p, err := policy.FromString(fmt.Sprintf("%s:%v", kind, r.Bits))
+	if err != nil {
+		return r, err
+	}
+	sized := p.(sizing.Policy)
+	r.FPP = sized.FPP(r.PerFilter)
+	if r.Num == 0 {
+		each := float64(sized.FilterSize(r.PerFilter)) / float64(r.PerFilter)
+		r.Num = max(1, int(float64(f.Memory)/each))
+	}
+	if r.Bytes, err = sizing.Memory(sized, r.Num, r.PerFilter); err != nil {
+		return r, err
+	}
+	r.K, err = probes(p, r.PerFilter)
+	return r, err
+}
+
+// probes returns the k of filters of n keys, of one that it builds.
+func probes(p policy.Policy, n int) (int, error) {
+	b := p.NewBuilder()
+	for i := range min(n, 100_000) {
+		b.Add(keys.AppendRandom(nil, keys.MinLength, uint64(i)))
+	}
+	info, err := policy.Parse(b.Finish(nil))
+	return info.K, err
 }

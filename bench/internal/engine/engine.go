@@ -66,10 +66,14 @@ func (c Config) policy() (policy.Policy, error) {
 	if name == None || name == BuiltIn {
 		return nil, nil
 	}
-	if k, ok := kind.Named(name); ok {
-		return k.New(c.Bits)
+	k, err := kind.FromString(name)
+	if err != nil {
+		return nil, err
 	}
-	return policy.FromString(name)
+	if k.Only > 0 {
+		return k.New(k.Only)
+	}
+	return k.New(c.Bits)
 }
 
 // Scale shrinks an engine's geometry with the data, so that some MB spread over as many levels as

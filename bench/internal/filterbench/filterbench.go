@@ -37,14 +37,17 @@ type Config struct {
 // Validate returns an error that says what to pass instead if the config is out of bounds.
 func (c *Config) Validate() error {
 	if c.Rounds < 1 {
-		return fmt.Errorf("-rounds %d: pass 1 or more", c.Rounds)
+		return fmt.Errorf("--rounds %d: pass 1 or more", c.Rounds)
 	}
 	if mib := c.ManyBytes >> 20; mib < 1 || mib > maxMiB {
-		return fmt.Errorf("-memory %d: pass 1 to %d", mib, maxMiB)
+		return fmt.Errorf("--memory %d: pass 1 to %d", mib, maxMiB)
 	}
 	for _, cell := range c.Cells {
+		if cell.N > 10_000_000 {
+			return fmt.Errorf("--n %d: pass 10M or less", cell.N)
+		}
 		if cell.Length < keys.MinLength || cell.Length > maxLength {
-			return fmt.Errorf("-len %d: pass %d to %d bytes", cell.Length, keys.MinLength,
+			return fmt.Errorf("--len %d: pass %d to %d bytes", cell.Length, keys.MinLength,
 				maxLength)
 		}
 	}

@@ -2,9 +2,9 @@ package play
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -46,7 +46,6 @@ type filter struct {
 	Bytes          []byte   `json:"bytes"`
 	Bits           int      `json:"bits"` // without the trailer
 	K              int      `json:"k"`
-	Fill           float64  `json:"fill"`
 	Random         rate     `json:"random"`  // among random absent keys
 	Between        rate     `json:"between"` // among absent keys between those of the shape
 	Contains       bool     `json:"contains"`
@@ -83,8 +82,8 @@ func reply(q *question) (*answer, error) {
 	}
 	inOrder := slices.Clone(m.stored) // as engines add keys, which tuning relies on
 	slices.SortFunc(inOrder, bytes.Compare)
-	for _, k := range kind.All {
-		p, err := k.New(q.Bits)
+	for _, k := range policy.Kinds() {
+		p, err := policy.FromString(fmt.Sprintf("%s:%v", k.Name, q.Bits))
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +109,7 @@ func (m *material) look(encoded []byte) (filter, error) {
 	}
 	bits := 8 * len(info.Payload)
 	f := filter{
-		Encoding: info.Encoding.String(), Bytes: encoded, Bits: bits, K: info.K, Fill: float64(info.Ones()) / float64(bits),
+		Encoding: info.Encoding.String(), Bytes: encoded, Bits: bits, K: info.K,
 		Random: count(encoded, m.random), Between: count(encoded, m.between),
 	}
 	m.examples(&f)

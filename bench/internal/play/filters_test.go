@@ -2,17 +2,13 @@ package play
 
 import (
 	"encoding/hex"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -21,7 +17,7 @@ func ask(t *testing.T, q question) map[string]filter {
 	require.NoError(t, err)
 	byKind := map[string]filter{}
 	for i, f := range a.Filters {
-		require.Equal(t, kind.All[i].Name, f.Kind)
+		require.Equal(t, policy.Kinds()[i].Name, f.Kind)
 		byKind[f.Kind] = f
 	}
 	return byKind
@@ -41,7 +37,6 @@ func TestKnownFilters(t *testing.T) {
 			require.Equal(t, probe{p.Bit, true, []string{"hello"}, 0}, p)
 		}
 		require.Equal(t, []uint64{14, 24, 34, 44, 54, 0}, bits)
-		require.InDelta(t, 6/float64(f.Bits), f.Fill, 1e-9)
 	}
 }
 
@@ -127,29 +122,16 @@ func TestExamplesAndRates(t *testing.T) {
 	require.Zero(t, ask(t, question{N: 51, Shape: "uuid", Bits: 10})["bloom"].Between.Asked)
 }
 
-func TestNoKeys(t *testing.T) {
-	for _, f := range ask(t, question{Bits: 10, Ask: "zebra"}) {
-		require.False(t, f.Contains)
-		require.Zero(t, f.Fill)
-		require.Zero(t, f.Random.False)
-		require.Empty(t, f.FalsePositives)
-	}
-}
-
 func TestRefusedQuestions(t *testing.T) {
 	long := strings.Repeat("x", maxKeyBytes+1)
 	for message, q := range map[string]question{
-		"0 bits per key":                   {},
-		"20.5 bits per key":                {Bits: 20.5},
-		"1 bits per key":                   {Bits: 1},
-		"10001 keys of a shape":            {Bits: 10, N: maxKeys + 1, Shape: "uuid"},
-		"1 others: pass at most 10000":     {Bits: 10, N: maxKeys, Keys: []string{"ant"}},
-		"-1 keys of a shape":               {Bits: 10, N: -1},
-		"has more than 1000 bytes":         {Bits: 10, Keys: []string{long}},
-		"more than 1000 bytes":             {Bits: 10, Ask: long},
-		`no shape "octal"`:                 {Bits: 10, N: 1, Shape: "octal"},
-		"two hexadecimal digits":           {Bits: 10, Keys: []string{"0xabc"}},
-		`"0x123456789012345678...": write`: {Bits: 10, Ask: "0x1234567890123456789"},
+		"0 bits per key":         {},
+		"20.5 bits per key":      {Bits: 20.5},
+		"10001 keys of a shape":  {Bits: 10, N: maxKeys + 1, Shape: "uuid"},
+		"-1 keys of a shape":     {Bits: 10, N: -1},
+		"pass at most 1000":      {Bits: 10, Keys: []string{long}},
+		`no shape "octal"`:       {Bits: 10, N: 1, Shape: "octal"},
+		"two hexadecimal digits": {Bits: 10, Keys: []string{"0xabc"}},
 	} {
 		_, err := reply(&q)
 		require.ErrorContains(t, err, message)
@@ -170,16 +152,5 @@ func TestKeys(t *testing.T) {
 		read, err := parseKey(text)
 		require.NoError(t, err)
 		require.Equal(t, key, string(read))
-	}
-	const seed = 1
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for range 10_000 {
-		key := []byte(fmt.Sprintf("%.*s", rng.IntN(9), string(rune(rng.IntN(0x300)))+"0x12  <"))
-		if rng.IntN(2) == 0 {
-			key = keys.AppendRandom(nil, 8, rng.Uint64())
-		}
-		read, err := parseKey(formatKey(key))
-		require.NoError(t, err, "seed %d", seed)
-		require.Equal(t, key, read, "seed %d", seed)
 	}
 }

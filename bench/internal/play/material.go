@@ -88,7 +88,7 @@ func (m *material) examples(f *filter) {
 		var key []byte
 		if i < len(m.between) {
 			key = m.between[i]
-		} else if key = appendWord(nil, uint64(i-len(m.between))); m.isStored[string(key)] {
+		} else if key = fmt.Appendf(nil, "word%d", i-len(m.between)); m.isStored[string(key)] {
 			continue
 		}
 		if policy.MayContain(f.Bytes, key) {

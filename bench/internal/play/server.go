@@ -10,14 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"mime"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 //go:embed assets
@@ -34,14 +33,7 @@ func Serve(ctx context.Context, l net.Listener) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      time.Minute,
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    1 << 14,
-	}
+	server := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -68,7 +60,7 @@ func newHandler(port int) (http.Handler, error) {
 		fmt.Sprintf("127.0.0.1:%d", port): true, fmt.Sprintf("localhost:%d", port): true,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !hosts[r.Host] && !(port == 80 && hosts[r.Host+":80"]) { // browsers leave out ":80"
+		if !hosts[r.Host] {
 			http.Error(w, "this page is for this machine alone", http.StatusForbidden)
 			return
 		}
@@ -87,19 +79,9 @@ func page() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	type shape struct{ Name, Example string }
-	data := struct {
-		Kinds    []kind.Kind
-		Shapes   []shape
-		MaxKeys  int
-		KeysText string
-		MaxBits  int
-	}{Kinds: kind.All, MaxKeys: maxKeys, KeysText: keys.FormatN(maxKeys), MaxBits: maxBits}
-	for _, s := range keys.Shapes {
-		data.Shapes = append(data.Shapes, shape{s.Name, formatKey(s.Append(nil, seed, 42))})
-	}
 	var b bytes.Buffer
-	err = t.Execute(&b, data)
+	err = t.Execute(&b, map[string]any{"Kinds": policy.Kinds(), "Shapes": keys.Shapes,
+		"MaxKeys": keys.FormatN(maxKeys), "MaxBits": maxBits})
 	return b.Bytes(), err
 }
 
@@ -110,22 +92,14 @@ func filters(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "send application/json", http.StatusUnsupportedMediaType)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		http.Error(w, "the keys have more than 1 MiB", http.StatusRequestEntityTooLarge)
-		return
-	}
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q)
 	if err == nil {
-		err = json.Unmarshal(body, &q)
+		var a *answer
+		if a, err = reply(&q); err == nil {
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(a) // the page may be gone
+			return
+		}
 	}
-	var a *answer
-	if err == nil {
-		a, err = reply(&q)
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(a) // the page may be gone
+	http.Error(w, err.Error(), http.StatusBadRequest)
 }

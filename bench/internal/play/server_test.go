@@ -11,7 +11,7 @@ import (
 )
 
 func do(t *testing.T, request *http.Request) *httptest.ResponseRecorder {
-	handler, err := newHandler(80)
+	handler, err := newHandler(8080)
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, request)
@@ -19,7 +19,7 @@ func do(t *testing.T, request *http.Request) *httptest.ResponseRecorder {
 }
 
 func post(body string) *http.Request {
-	r := httptest.NewRequest("POST", "http://127.0.0.1:80/filters", strings.NewReader(body))
+	r := httptest.NewRequest("POST", "http://127.0.0.1:8080/filters", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
 	return r
 }
@@ -29,7 +29,7 @@ func TestPageAndAssets(t *testing.T) {
 		"/": "text/html", "/assets/play.css": "text/css", "/assets/play.js": "text/javascript",
 		"/assets/draw.js": "text/javascript",
 	} {
-		for _, host := range []string{"127.0.0.1:80", "localhost:80", "localhost"} {
+		for _, host := range []string{"127.0.0.1:8080", "localhost:8080"} {
 			w := do(t, httptest.NewRequest("GET", "http://"+host+path, nil))
 			require.Equal(t, http.StatusOK, w.Code)
 			require.Contains(t, w.Header().Get("Content-Type"), want)
@@ -57,7 +57,7 @@ func TestFilters(t *testing.T) {
 
 func TestRefusedRequests(t *testing.T) {
 	otherHost, otherPort, noPort := post("{}"), post("{}"), post("{}")
-	otherHost.Host, otherPort.Host, noPort.Host = "example.com:80", "127.0.0.1:81", "example.com"
+	otherHost.Host, otherPort.Host, noPort.Host = "example.com:8080", "127.0.0.1:81", "example.com"
 	form := post("{}") // which any page may send
 	form.Header.Set("Content-Type", "text/plain")
 	for name, c := range map[string]struct {
@@ -68,9 +68,9 @@ func TestRefusedRequests(t *testing.T) {
 		"port":   {otherPort, http.StatusForbidden},
 		"none":   {noPort, http.StatusForbidden},
 		"form":   {form, http.StatusUnsupportedMediaType},
-		"method": {httptest.NewRequest("GET", "http://127.0.0.1:80/filters", nil), 405},
-		"path":   {httptest.NewRequest("GET", "http://127.0.0.1:80/server.go", nil), 404},
-		"large":  {post(`{"ask": "` + strings.Repeat("x", maxBody) + `"}`), 413},
+		"method": {httptest.NewRequest("GET", "http://127.0.0.1:8080/filters", nil), 405},
+		"path":   {httptest.NewRequest("GET", "http://127.0.0.1:8080/server.go", nil), 404},
+		"large":  {post(`{"ask": "` + strings.Repeat("x", maxBody) + `"}`), http.StatusBadRequest},
 		"broken": {post(`{"keys": `), http.StatusBadRequest},
 		"bits":   {post(`{"bits": 0}`), http.StatusBadRequest},
 	} {

@@ -60,15 +60,15 @@ func Fills(capacity int) (ns []int) {
 // Validate returns an error that says what to pass instead if the config is out of bounds.
 func (c *Config) Validate() error {
 	if c.Queries < 1 || c.Queries > 1_000_000_000 {
-		return fmt.Errorf("-queries %d: pass 1 to 1000000000", c.Queries)
+		return fmt.Errorf("--queries %d: pass 1 to 1000000000", c.Queries)
 	}
 	if c.Against != Shapes && len(c.Cells()) != len(c.Ns) {
-		return fmt.Errorf("-against %s: pass one shape and one density", c.Against)
+		return fmt.Errorf("--against %s: pass one shape and one density", c.Against)
 	}
 	for _, bits := range c.Bits {
 		for _, k := range c.Kinds {
 			if _, err := k.New(bits); err != nil {
-				return fmt.Errorf("-bits: %s: %w", k.Name, err)
+				return fmt.Errorf("--bits: %s: %w", k.Name, err)
 			}
 		}
 	}

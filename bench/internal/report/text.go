@@ -73,9 +73,9 @@ func (r *Report) settings() string {
 		switch s.Value {
 		case "", false:
 		case true:
-			all = append(all, "-"+s.Name)
+			all = append(all, "--"+s.Name)
 		default:
-			all = append(all, fmt.Sprintf("-%s %v", s.Name, s.Value))
+			all = append(all, fmt.Sprintf("--%s %v", s.Name, s.Value))
 		}
 	}
 	return strings.Join(all, ", ")

@@ -85,7 +85,7 @@ func (d *Disk) filter() string {
 	case has(exact + ", tuned"):
 		return "tuned"
 	case has(exact) && d.Engine != "goleveldb":
-		return kind.All[0].Name // LevelDB's Bloom filter, byte for byte
+		return kind.All[0].Name
 	}
 	return engine.BuiltIn
 }

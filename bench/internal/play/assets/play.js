@@ -3,28 +3,19 @@
 "use strict";
 
 const animals = "ant bee cat dog eel fox gnu hen ibis jay kiwi lynx".split(" ");
-const first = { keys: animals, shape: "decimal", n: 0, bits: 8, ask: "zebra", kind: "exact" };
-const adders = document.querySelectorAll("[data-add]");
+const first = { keys: animals, shape: "decimal", n: 0, bits: 8, ask: "zebra", kind: "bloom" };
 let state, answer, request, turn = 0;
 
 const storedKeys = () => state.keys.filter(key => key !== "");
-// room returns how many keys of a shape the page takes besides the others.
-const room = () => Math.max(0, $("settings").dataset.maxKeys - storedKeys().length);
-
-// set changes settings. The address may ask for any n, and buttons for more than there is room for.
-function set(settings) {
-  state = { ...state, ...settings };
-  state.n = Math.min(Math.max(0, Math.trunc(state.n) || 0), room());
-}
 
 function readAddress() {
   const p = new URLSearchParams(location.hash.slice(1));
   const text = name => p.get(name) ?? first[name];
-  set({
+  state = {
     keys: p.has("keys") ? p.get("keys").split("\n") : first.keys,
     shape: text("shape"), n: Number(text("n")), bits: Number(text("bits")),
     ask: text("ask"), kind: text("kind"),
-  });
+  };
   $("keys").value = state.keys.join("\n");
   $("shape").value = state.shape;
   $("bits-per-key").value = state.bits;
@@ -40,7 +31,7 @@ function writeAddress() {
 }
 
 function change(settings) {
-  set(settings);
+  state = { ...state, ...settings };
   writeAddress();
   update();
 }
@@ -81,21 +72,6 @@ function element(name, className, ...children) {
   return e;
 }
 
-// rule says where k comes from.
-const rule = {
-  exact: "LevelDB takes bits per key times 0.69, rounded down.",
-  tuned: "Tuning chooses k and the size for these keys.",
-  ribbon: "So small a ribbon filter is written as LevelDB's.",
-};
-// trade says what one gains with a kind, and what it costs.
-const trade = {
-  exact: ["C++ LevelDB and goleveldb read it.",
-    "many false positives between keys that are close together."],
-  tuned: ["the same readers, and fewer false positives between close keys.",
-    "slower to build."],
-  ribbon: ["the fewest false positives, with keys of every shape.",
-    "slow to build and to ask; only levelbloom reads it."],
-};
 const chosen = () => answer.filters.find(f => f.kind === state.kind) ?? answer.filters[0];
 const whole = n => n.toLocaleString("en");
 const plural = (n, word) => whole(n) + " " + word + (n === 1 ? "" : "s");
@@ -113,21 +89,36 @@ function answerOf(f) {
 
 function show() {
   const f = chosen();
+  showCards();
   showVerdict(f);
   showDrawing(f);
-  showDetails(f);
-  showCards();
+  $("whose").replaceChildren(...f.probes.map(p => {
+    const owners = (p.owners ?? []).join(", ") + (p.more ? ` and ${whole(p.more)} more` : "");
+    return element("li", "", `bit ${whole(p.bit)} is ` + (p.set ? "set, by " + owners : "not set"));
+  }));
   $("added").textContent = state.n
     ? `${whole(state.n)} keys of the shape ${state.shape}` +
       (f.between.asked ? ", 63 % of a range, the keys in between absent; " : "; ") +
       `${whole(answer.n)} stored in all.` : "";
-  $("k-note").textContent = isRibbon(f)
-    ? `${plural(f.k, "column")}: a lookup adds up some bits in each. All sums are right for ` +
-      `an absent key with a probability of 1 in ${whole(2 ** f.k)} or less.`
-    : `k = ${f.k}: a key sets ${plural(f.k, "bit")}, its probes. ` + (rule[f.kind] ?? "");
-  for (const b of adders) b.disabled = room() === state.n;
   $("try-stored").disabled = answer.n === 0;
   $("try-false").disabled = f.falsePositives.length === 0;
+}
+
+function showCards() {
+  for (const f of answer.filters) {
+    const card = document.querySelector(`[data-kind="${f.kind}"]`);
+    const [word, className] = answerOf(f);
+    card.querySelector(".answer").textContent = word;
+    card.querySelector(".answer").className = "answer " + className;
+    const rate = f.random.false / f.random.asked;
+    card.querySelector("i").style.width =
+      (rate > 0 ? Math.max(2, 100 + 20 * Math.log10(rate)) : 0) + "%";
+    const figures = [["random keys", percent(f.random)]];
+    if (f.between.asked) figures.push(["keys between", percent(f.between)]);
+    figures.push(["size", plural(f.array.length, "byte")], [isRibbon(f) ? "columns" : "k", f.k]);
+    card.querySelector(".figures").replaceChildren(...figures.map(([name, value]) =>
+      element("span", "", name + " ", element("b", "", String(value)))));
+  }
 }
 
 function showVerdict(f) {
@@ -137,10 +128,9 @@ function showVerdict(f) {
   if (word === "absent") {
     why = isRibbon(f)
       ? "The bits that this key selects add up to something else than its fingerprint. " +
-        "They add up for every stored key, so it was never stored. Nothing is read from the disk."
+        "They add up for every stored key, so it was never stored."
       : `A stored key sets all of its ${plural(f.k, "bit")}. ${unset} of this key's ${f.k} ` +
-        (unset === 1 ? "is" : "are") + " not set, so it was never stored. " +
-        "Nothing is read from the disk.";
+        (unset === 1 ? "is" : "are") + " not set, so it was never stored.";
   } else if (word !== "") {
     why = isRibbon(f)
       ? `The bits that this key selects add up to its fingerprint. The answer depends on the ` +
@@ -162,7 +152,7 @@ function showDrawing(f) {
   const pills = answer.n <= most ? sample : [...new Set([...owners, ...sample])].slice(0, most);
   const active = document.activeElement;
   const focused = $("stored").contains(active) && active.textContent;
-  $("stored").replaceChildren(element("span", "", "the stored keys"), ...pills.map(key => {
+  $("stored").replaceChildren(element("span", "", "stored"), ...pills.map(key => {
     const b = element("button", "pill" + (owners.includes(key) ? " owner" : ""), key);
     b.type = "button";
     b.addEventListener("click", () => ask(key));
@@ -172,65 +162,12 @@ function showDrawing(f) {
   if (answer.n > pills.length) {
     $("stored").append(element("span", "", `and ${whole(answer.n - pills.length)} more`));
   }
-  const canvas = $("bits");
-  const g = drawBits(canvas, f, 30, 420);
-  canvas.setAttribute("aria-label", `The ${whole(f.bits)} bits of the ${f.kind} filter; ` +
-    `${Math.round(100 * f.fill)} % of them are set.`);
-  drawCurves(f, g);
-  const legend = [["on", "a bit that is set"], ["off", "a bit that is not set"]];
-  if (isRibbon(f)) {
-    if (f.deciding.length) legend.push(["hit", "a bit that this answer depends on"]);
-  } else if (state.ask !== "") {
-    legend.push(["hit", "probe of the key: set"], ["unset", "probe of the key: not set"]);
-    if (owners.length) legend.push(["owner", "stored key that set such a bit"]);
-  }
-  $("legend").replaceChildren(...legend.map(([name, text]) =>
-    element("span", "", element("i", name), text)));
-}
-
-function showDetails(f) {
-  const items = f.probes.map(p => {
-    const owners = (p.owners ?? []).join(", ") + (p.more ? ` and ${whole(p.more)} more` : "");
-    return `bit ${whole(p.bit)} is ` + (p.set ? "set, by " + owners : "not set");
-  });
-  if (items.length === 0) {
-    items.push(isRibbon(f) ? "In a ribbon filter, no bit belongs to a key: the bits solve one " +
-      "equation for each key and column, all at once." : "Look up a key to see.");
-  }
-  $("whose").replaceChildren(...items.map(text => element("li", "", text)));
-  const hex = array => [...array].map(b => b.toString(16).padStart(2, "0")).join(" ");
-  const bits = f.array.subarray(0, f.bits / 8), trailer = f.array.subarray(f.bits / 8), most = 256;
-  $("bytes").replaceChildren(hex(bits.subarray(0, most)),
-    bits.length > most ? ` ... ${whole(bits.length - most)} more bytes ... ` : " ",
-    element("b", "", hex(trailer)));
-  $("bytes-note").textContent = `${f.encoding}, ${plural(f.array.length, "byte")}. ` +
-    (f.encoding === "LevelDB Bloom" ? "The last byte is k. C++ LevelDB and goleveldb read this."
-      : "The last bytes are the trailer: parameters, a check byte, and the encoding.");
-}
-
-function showCards() {
-  for (const f of answer.filters) {
-    const card = document.querySelector(`[data-kind="${f.kind}"]`);
-    const [word, className] = answerOf(f);
-    const label = card.querySelector(".answer");
-    label.textContent = word;
-    label.className = "answer " + className;
-    drawBits(card.querySelector("canvas"), f, 12, 96);
-    const rate = f.random.false / f.random.asked;
-    const width = rate > 0 ? Math.max(2, 100 + 20 * Math.log10(rate)) : 0;
-    card.querySelector("i").style.width = width + "%";
-    const rows = [["random keys", percent(f.random)]];
-    if (f.between.asked) rows.push(["keys in between", percent(f.between)]);
-    rows.push(["size", plural(f.array.length, "byte")],
-      [isRibbon(f) ? "columns" : "probes per key, k", f.k],
-      ["bits set", Math.round(100 * f.fill) + " %"]);
-    const [gain, cost] = trade[f.kind] ?? ["", ""];
-    card.querySelector(".trade").replaceChildren(...["Gain", gain, "Cost", cost].map(text =>
-      element("span", "", text)));
-    card.querySelector(".figures").replaceChildren(...rows.flatMap(([name, value]) =>
-      [element("span", name.includes("keys") ? "rate" : "", name),
-        element("span", "", String(value))]));
-  }
+  $("bits").setAttribute("aria-label", `The ${whole(f.bits)} bits of the ${f.kind} filter.`);
+  drawCurves(f, drawBits($("bits"), f, 30, 420));
+  $("legend").textContent = isRibbon(f)
+    ? "No bit belongs to a key: the bits solve one equation for each key and column, all at once."
+    : "Circles are the bits of the key that is looked up, counted from 0, row by row. Curves lead " +
+      "to the stored keys that set them.";
 }
 
 function ask(key) {
@@ -248,7 +185,7 @@ $("kinds").addEventListener("input", e => {
   if (answer) show();
 });
 $("none").addEventListener("click", () => change({ n: 0 }));
-for (const b of adders) {
+for (const b of document.querySelectorAll("[data-add]")) {
   b.addEventListener("click", () => change({ n: state.n + Number(b.dataset.add) }));
 }
 $("try-stored").addEventListener("click", () => ask(answer.sample[turn++ % answer.sample.length]));

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+)
+
+// measurements are the commands whose tables RESULTS.md shows, by the names of their files.
+var measurements = []struct{ name, command string }{
+	{"engines", "engines"},
+	{"l6", "engines --engines pebblev1,pebblev2 --filters none,ribbon+L6,ribbon --num 1M " +
+		"--reads 32768 --rounds 1 --compact"},
+	{"windows", "engines --engines goleveldb --filters bloom,tuned,ribbon --baselg 16 --rounds 1 " +
+		"--disk 0s"},
+	{"speed", "filters --work lookup,build -n 36,500,10k,1M --len 16 " +
+		"--filters goleveldb,pebblev2,bloom,tuned,ribbon"},
+	{"adapters", "filters --work lookup,build -n 10k --len 16 " +
+		"--filters pebblev2,bloom,bloom@pebblev2,bloom@goleveldb"},
+	{"rates", "rates --queries 100000"},
+	{"shapes", "rates --shape random,decimal,decimal15,user,bigendian,littleendian --density 63% " +
+		"-n 20,36,51,100,500,10k,100k --bits 10"},
+	{"programs", "rates --shape geth-account,geth-storage,geth-trie,geth-header,geth-number,iavl," +
+		"cockroach,timeseries,uuid7,tuple -n 36,10k --bits 10"},
+	{"fill", "rates --against fill --shape random --density 63% -n 10k --bits 10"},
+	{"bits", "rates --against bits --shape random --density 63% -n 10k " +
+		"--bits 4,6,8,10,12,14,16,18,20"},
+	{"n", "rates --against n --shape random --density 63% --bits 10 " +
+		"-n 10,30,100,300,1k,3k,10k,30k,100k,300k"},
+}
+
+// resultsCommand writes the tables of RESULTS.md.
+type resultsCommand struct {
+	Measure string   `placeholder:"DIR" help:"Measure first, such as into bench/results/zen3."`
+	Only    []string `placeholder:"NAMES" help:"Measure only some, such as engines,speed."`
+	File    string   `default:"bench/RESULTS.md" help:"The text, beside the directory results."`
+	Quick   bool     `help:"Short runs, to try the commands."`
+}
+
+func (*resultsCommand) Help() string {
+	return "Replaces the tables in bench/RESULTS.md by those of the files in bench/results. With " +
+		"--measure it runs the commands first, which takes 20 minutes on 2 quiet cores."
+}
+
+// Run is the subcommand.
+func (f *resultsCommand) Run(j *job) error {
+	if f.Measure != "" {
+		if err := f.measure(j); err != nil || f.Quick {
+			return err
+		}
+	}
+	text, err := os.ReadFile(f.File)
+	if err != nil {
+		return fmt.Errorf("--file: %w", err)
+	}
+	generated, err := withTables(string(text), filepath.Join(filepath.Dir(f.File), "results"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(f.File, []byte(generated), 0o644)
+}
+
+// measure runs the commands and stores what they measure.
+func (f *resultsCommand) measure(j *job) error {
+	if err := os.MkdirAll(f.Measure, 0o755); err != nil {
+		return fmt.Errorf("--measure: %w", err)
+	}
+	var failed error
+	for _, m := range measurements {
+		if f.Only != nil && !slices.Contains(f.Only, m.name) {
+			continue
+		}
+		if j.ctx.Err() != nil {
+			return errors.Join(failed, j.ctx.Err())
+		}
+		args := strings.Fields(m.command)
+		if f.Quick {
+			args = append(args, "--quick")
+		}
+		measured, err := runForFile(j.ctx, args)
+		if err == nil {
+			err = storeResult(filepath.Join(f.Measure, m.name+".json"), storedResult{commandLine(args),
+				time.Now().Format(time.DateOnly), measured.Environment, measured.Versions,
+				measured.Tables})
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", m.name, err))
+		}
+	}
+	return failed
+}
+
+// A storedResult is what a file in bench/results has: the tables of one command on one machine.
+type storedResult struct {
+	Command     string             `json:"command"`
+	Date        string             `json:"date"`
+	Environment report.Environment `json:"environment"`
+	Versions    map[string]any     `json:"versions"`
+	Tables      []report.TextTable `json:"tables"`
+}
+
+func storeResult(path string, r storedResult) error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(data, '\n'), 0o644)
+}
+
+// The lines around the tables of a file, whose name follows the first one.
+const (
+	tablesBegin = "<!-- tables of "
+	tablesEnd   = "<!-- end of tables -->"
+)
+
+// withTables returns the text with the tables of the files that it names, in dir.
+func withTables(text, dir string) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, tablesBegin)
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		name, rest, ok := strings.Cut(rest, " -->\n")
+		_, after, ended := strings.Cut(rest, tablesEnd)
+		if !ok || !ended {
+			return "", fmt.Errorf("RESULTS.md: %.40q has no %q", name, tablesEnd)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return "", err
+		}
+		var r storedResult
+		if err := json.Unmarshal(data, &r); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(&b, "%s%s -->\n%s%s", tablesBegin, name, r.markdown(), tablesEnd)
+		text = after
+	}
+}
+
+// markdown writes the command, where and when it ran, and its tables.
+func (r *storedResult) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n    %s\n\n%s, %s, %s.\n", r.Command, r.Environment.CPU,
+		r.Environment.GoVersion, r.Date)
+	for _, t := range r.Tables {
+		fmt.Fprintf(&b, "\n%s:\n\n| %s |\n|", t.Title, strings.Join(t.Columns, " | "))
+		for i := range t.Columns {
+			if i < t.Keys {
+				b.WriteString(":--- |")
+			} else {
+				b.WriteString(" ---:|")
+			}
+		}
+		for _, row := range t.Rows {
+			fmt.Fprintf(&b, "\n| %s |", strings.Join(row, " | "))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+	return b.String()
+}
