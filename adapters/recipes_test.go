@@ -17,14 +17,22 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// README.md refers to the top README, whose code is that of example_open_test.go (a test in policy
-// compares them). Examples run this code.
+// README.md refers to the top README, which quotes example_open_test.go: one adapter's function, and
+// the calls that differ in the other's. Examples run this code.
 func TestExamplesAreCompiled(t *testing.T) {
 	require.Contains(t, read(t, "README.md"), "](../README.md#use-it)")
 	readme := read(t, "..", "README.md")
 	require.Contains(t, readme, "\n## Use it\n")
+	_, open, _ := strings.Cut(read(t, "goleveldb", "example_open_test.go"), "\n)\n\n")
+	require.Contains(t, open, "func openDB(")
+	require.Contains(t, readme, "```go\n"+open+"```\n")
+	open = read(t, "pebblev2", "example_open_test.go")
+	for _, call := range []string{"o := &pebble.Options{Cache: pebble.NewCache(64 << 20)}",
+		"err := pebblev2.Configure(o, p, pebblev2.WithL6(p))", "pebblev2.Has(db, key)"} {
+		require.Contains(t, open, call)
+		require.Contains(t, readme, call)
+	}
 	for _, adapter := range []string{"goleveldb", "pebblev2"} {
-		require.Contains(t, read(t, adapter, "example_open_test.go"), "func openDB(")
 		require.Contains(t, read(t, adapter, "example_test.go"), "openDB(dir)")
 	}
 	get := regexp.MustCompile(`go get github.com/levelbloom/levelbloom/adapters/(\w+)\n`)

@@ -23,7 +23,7 @@ func vocabulary() kong.Vars {
 	return kong.Vars{
 		"enginesHelp": "Filters in real databases, on disks of any speed: speed, reads avoided, " +
 			"memory. It ends with advice (3 minutes), and runs if you name no subcommand.",
-		"filtersHelp": "Speed of filters outside of any database: lookups, batches, builds.",
+		"filtersHelp": "Speed of filters outside of any database: lookups and builds.",
 		"ratesHelp": "False-positive rates by shape of keys, density and number of keys, and " +
 			"whether they keep their bounds.",
 		"sizeHelp": "A calculator: number of keys, bits per key, rate of false positives, " +

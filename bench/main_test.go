@@ -263,11 +263,11 @@ func TestFilters(t *testing.T) {
 	filters := "goleveldb,pebblev2,bloom,ribbon:7,bloom@goleveldb,ribbon@pebblev2"
 	flags, read := files(t)
 	r := bench(t, append([]string{"filters", "--rounds=1", "-n", "1k", "--len=8", "--lookups=hit",
-		"--work=batch,build,many", "--memory=2", "--filters=" + filters}, flags...)...)
+		"--work=lookup,build,many", "--memory=2", "--filters=" + filters}, flags...)...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range append(strings.Split(filters, ","), "goleveldb v1", "pebblev2 v2",
-		"goleveldb-again", "batch: ", "build: ") {
+		"goleveldb-again", "lookup: ", "build: ") {
 		require.Contains(t, r.stdout, want)
 	}
 	d, _ := read()

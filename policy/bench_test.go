@@ -12,32 +12,6 @@ import (
 // The benchmarks behind figures of the doc comments. Program bench compares filters: lookups,
 // builds, rates.
 
-// BenchmarkGroups looks up a few keys at once, alone and by MayContainMany: see fewKeys.
-func BenchmarkGroups(b *testing.B) {
-	rng := policytest.Rand(b, 52)
-	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, benchKeys(rng, 10_000, 16))
-	queries := benchKeys(rng, 1<<16, 16)
-	out := make([]bool, 64)
-	for _, n := range []int{1, 4, 8, 15, 16, 64} {
-		b.Run(fmt.Sprintf("keys=%d/alone", n), func(b *testing.B) {
-			perKey(b, len(queries), func() {
-				for start := 0; start < len(queries); start += n {
-					for i, key := range queries[start:min(start+n, len(queries))] {
-						out[i] = MayContain(filter, key)
-					}
-				}
-			})
-		})
-		b.Run(fmt.Sprintf("keys=%d/many", n), func(b *testing.B) {
-			perKey(b, len(queries), func() {
-				for start := 0; start < len(queries); start += n {
-					MayContainMany(filter, queries[start:min(start+n, len(queries))], out)
-				}
-			})
-		})
-	}
-}
-
 // BenchmarkVerify builds with WithVerify and without.
 func BenchmarkVerify(b *testing.B) {
 	for _, kind := range Kinds() {

@@ -123,11 +123,7 @@ func (b *Bloom) NewBuilder() Builder {
 // AppendFilter appends the filter of keys to dst and returns the extended slice; LevelDB calls it
 // CreateFilter. The keys must not lie in the spare capacity of dst.
 func (b *Bloom) AppendFilter(dst []byte, keys [][]byte) []byte {
-	mustBeUsable(b)
-	if b.tuning > 0 || b.verify {
-		return appendByBuilder(b, dst, keys)
-	}
-	return b.setting.Append(dst, keys)
+	return appendByBuilder(b, dst, keys)
 }
 
 // FilterSize returns the size in bytes of a filter of n keys. With [WithTuning] a filter may take

@@ -54,7 +54,10 @@ func TestWritersAgainstReference(t *testing.T) {
 	for bitsPerKey := 1; bitsPerKey <= 45; bitsPerKey++ {
 		b := policytest.Must(NewBloom(float64(bitsPerKey)))
 		builder := b.NewBuilder()
-		for range 20 {
+		for i := range 20 {
+			if testing.Short() && i > 2 {
+				break
+			}
 			keys := policytest.Keys(rng, rng.Intn(600))
 			if rng.Intn(2) == 0 {
 				for i := range keys {
@@ -80,7 +83,7 @@ func TestWritersAgainstReference(t *testing.T) {
 	}
 }
 
-// The tests of LevelDB's encoding use the assembly where the processor can; here they run again
+// The tests of LevelDB's builders use the assembly where the processor can; here they run again
 // without it.
 func TestWithoutAVX512(t *testing.T) {
 	if !bloom.UseAVX512 {
@@ -89,16 +92,11 @@ func TestWithoutAVX512(t *testing.T) {
 	bloom.UseAVX512 = false
 	defer func() { bloom.UseAVX512 = true }()
 	for name, test := range map[string]func(*testing.T){
-		"Readers":              TestReadersAgainstReference,
-		"EveryProbe":           TestEveryProbeCounts,
-		"HugeFilters":          TestHugeFilters,
 		"Writers":              TestWritersAgainstReference,
 		"BuilderOfEveryLength": TestBuilderOfEveryLength,
 		"DistinctBuilder":      TestDistinctBuilder,
-		"ManyInTurns":          TestMayContainManyInTurns,
 		"Allocations":          TestAllocations,
 		"GoldenVectors":        TestGoldenVectors,
-		"GoldenMatch":          TestGoldenMatch,
 		"GoldenDigests":        TestGoldenDigests,
 	} {
 		t.Run(name, test)

@@ -21,9 +21,8 @@
 //	if policy.MayContain(filter, key) { // read the data
 //
 // Reading needs no setting: [MayContain] and all policies read the filters of every policy of this
-// package, whatever its bits per key. So one database may have several kinds. [MayContainMany]
-// looks up many keys in one filter. [Count] counts what a policy does, and [Parse] shows what is in
-// a filter.
+// package, whatever its bits per key. So one database may have several kinds. [Count] counts what a policy does,
+// and [Parse] shows what is in a filter.
 //
 // # What is promised
 //

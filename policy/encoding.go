@@ -38,22 +38,14 @@ type encoding struct {
 	// parse and estimate are Parse and Info.Estimate for a filter of this encoding.
 	parse    func(filter []byte) (Info, error)
 	estimate func(filter []byte) (keys, fpp float64)
-
-	kinds []Kind // of policies that build such filters
 }
 
-// encodings lists all encodings. A new one is an entry here.
+// encodings lists all encodings. A new one is an entry here, and its policies are entries of kinds.
+// MayContain uses this table, so it has nothing that builds filters: a program that reads them, or
+// that builds filters of one kind, is linked without the builders of the others.
 var encodings = []encoding{
-	{EncodingBloom, "LevelDB Bloom", nil, parseBloom, estimateBloom, []Kind{
-		{"bloom", "LevelDB's Bloom filter, byte for byte", EncodingBloom,
-			func(s settings) (Policy, error) { return bloomOf(s) }},
-		{"tuned", "LevelDB's Bloom filter, with the size and k that suit the keys: " +
-			"bloom with tuning=0.05", EncodingBloom, tunedOf},
-	}},
-	{EncodingRibbon, "ribbon", containsRibbon, parseRibbon, estimateRibbon, []Kind{
-		{"ribbon", "the smallest, for keys of any shape; only this package reads it",
-			EncodingRibbon, func(s settings) (Policy, error) { return ribbonOf(s) }},
-	}},
+	{EncodingBloom, "LevelDB Bloom", nil, parseBloom, estimateBloom},
+	{EncodingRibbon, "ribbon", containsRibbon, parseRibbon, estimateRibbon},
 }
 
 // encodingOf returns the encoding of filters with this last byte, or nil.

@@ -61,22 +61,6 @@ func ExampleWithName() {
 	// policy: the name "none" means "no filter" in Pebble's options files: pass another
 }
 
-// Many keys against one filter: a multi-get asks each table's filter which of its keys to look up
-// there.
-func ExampleMayContainMany() {
-	bloom, err := policy.NewBloom(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	filter := bloom.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
-
-	keys := [][]byte{[]byte("hello"), []byte("absent"), []byte("world")}
-	may := make([]bool, len(keys))
-	policy.MayContainMany(filter, keys, may)
-	fmt.Println(may)
-	// Output: [true false true]
-}
-
 // Filters with fewer false positives, for keys of any shape. All policies of this package read them,
 // and no other reader.
 func ExampleNewRibbon() {

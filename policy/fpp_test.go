@@ -18,6 +18,9 @@ import (
 // measured rate, and the estimates are within their stated errors; give or take five standard
 // errors of the measurement. ratio is how many times the estimated FPP the measured rate is.
 func TestFPP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	exact := func(b float64) ourPolicy { return policytest.Must(NewBloom(b)) }
 	ribbon := func(b float64) ourPolicy { return policytest.Must(NewRibbon(b)) }
 	for _, c := range []struct {
@@ -46,7 +49,7 @@ func TestFPP(t *testing.T) {
 		{ribbon(4.5), 500, 0.03, 0.95, 1.05}, {ribbon(9.3), 2500, 0.03, 0.95, 1.05},
 		{ribbon(5.5), 100_000, 0.03, 0.95, 1.05},
 	} {
-		if (testing.Short() || raceEnabled) && c.n >= 10_000 {
+		if raceEnabled && c.n >= 10_000 {
 			continue
 		}
 		what := fmt.Sprintf("%v, %d keys", c.p, c.n)
@@ -134,6 +137,9 @@ func TestFPPExtremes(t *testing.T) {
 
 // The table in the comment of NewBloom.
 func TestTableOfNewBloom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	source, err := os.ReadFile("bloom.go")
 	require.NoError(t, err)
 	rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)
@@ -142,7 +148,7 @@ func TestTableOfNewBloom(t *testing.T) {
 		p := policytest.Must(FromString("bloom:" + row[1])).(ourPolicy)
 		cells := strings.Fields(row[2])
 		for i, n := range []int{20, 1000, 100_000, 1_000_000} {
-			if n > 1000 && (testing.Short() || row[1] != "10") {
+			if n > 1000 && row[1] != "10" {
 				continue // to compute it takes a second
 			}
 			want, err := strconv.ParseFloat(cells[i], 64)

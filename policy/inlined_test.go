@@ -19,7 +19,7 @@ func TestInlinedSteps(t *testing.T) {
 	require.NoError(t, err, "%s", said)
 	for _, step := range []string{
 		"HashStart", "HashWords", "hashWord", "HashTail", "Delta", "newModulus",
-		"modulus.byteOf", "NewBits", "Bits.At", "setProbe", "requireRoom", "MayContain",
+		"modulus.byteOf", "NewBits", "Bits.At", "setProbe", "MayContain",
 		"builder.(*Buffer[go.shape.uint32]).Full", "builder.(*Buffer[go.shape.uint32]).Put",
 		"builder.(*Buffer[go.shape.uint64]).Full", "builder.(*Buffer[go.shape.uint64]).Put",
 		"(*keyRow).put0to7", "(*keyRow).put8to16", "(*keyRow).put17to32", "(*keyRow).put33to64",

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,11 +18,15 @@ type Kind struct {
 
 // Kinds returns the kinds of filter that [FromString] knows. The first one is what others are
 // compared with.
-func Kinds() (all []Kind) {
-	for _, e := range encodings {
-		all = append(all, e.kinds...)
-	}
-	return all
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+var kinds = []Kind{
+	{"bloom", "LevelDB's Bloom filter, byte for byte", EncodingBloom,
+		func(s settings) (Policy, error) { return bloomOf(s) }},
+	{"tuned", "LevelDB's Bloom filter, with the size and k that suit the keys: " +
+		"bloom with tuning=0.05", EncodingBloom, tunedOf},
+	{"ribbon", "the smallest, for keys of any shape; only this package reads it",
+		EncodingRibbon, func(s settings) (Policy, error) { return ribbonOf(s) }},
 }
 
 // FromString returns the policy that a string describes: the name of a [Kind], a colon, and the
@@ -42,7 +47,7 @@ func FromString(spec string, opts ...Option) (Policy, error) {
 	name, rest, _ := strings.Cut(spec, ":")
 	var kind Kind
 	var names []string
-	for _, k := range Kinds() {
+	for _, k := range kinds {
 		names = append(names, k.Name)
 		if k.Name == name {
 			kind = k

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"fmt"
-
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
@@ -78,61 +76,4 @@ func mayContainOurs(filter, key []byte) bool {
 	}
 	e := encodingOf(last)
 	return e == nil || e.contains(filter, key)
-}
-
-// MayContainMany sets out[i] to MayContain(filter, keys[i]) for every key, for callers that have
-// many keys for one filter: a multi-get, a join, a compaction. With 16 keys or more it takes less
-// time than one call for each, above all if the keys have one length. It allocates nothing and is
-// safe for concurrent use.
-//
-// If out is shorter than keys, it panics before it sets anything. It leaves out[len(keys):] alone.
-//
-// It takes keys and not their hashes, because one database may have filters of several encodings,
-// which need different hashes.
-func MayContainMany(filter []byte, keys [][]byte, out []bool) {
-	requireRoom(keys, out)
-	out = out[:len(keys)]
-	last := byte(0)
-	if len(filter) >= 2 {
-		last = filter[len(filter)-1]
-	}
-	switch {
-	case len(keys) < fewKeys || last < 5: // too few keys or probes to overlap, or an odd filter
-	case last <= bloom.MaxProbes:
-		bloom.ContainsMany(filter, keys, out)
-		return
-	case last == ribbon.Encoding:
-		ribbonMayContainMany(filter, keys, out)
-		return
-	}
-	for i, key := range keys {
-		out[i] = MayContain(filter, key)
-	}
-}
-
-// fewKeys is how many keys are too few for a group: clearing its memory would take longer than
-// the group saves.
-const fewKeys = 16
-
-func requireRoom(keys [][]byte, out []bool) {
-	if len(out) < len(keys) {
-		panic(fmt.Sprintf("policy: MayContainMany of %d keys with room for %d answers: "+
-			"make out as long as keys", len(keys), len(out)))
-	}
-}
-
-// ribbonMayContainMany reads a ribbon filter for many keys, so that their hashes and reads of memory
-// overlap.
-func ribbonMayContainMany(filter []byte, keys [][]byte, out []bool) {
-	var hashes [128]uint64
-	for len(keys) > 0 {
-		n := min(len(keys), len(hashes))
-		for i, key := range keys[:n] {
-			hashes[i] = keyHash(key)
-		}
-		for i, hash := range hashes[:n] {
-			out[i] = ribbon.Contains(filter, hash)
-		}
-		keys, out = keys[n:], out[n:]
-	}
 }

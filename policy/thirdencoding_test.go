@@ -11,14 +11,15 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// A new encoding is one file and one entry of the table. This one is a sorted list of LevelDB's
+// A new encoding is one file and one entry of each table. This one is a sorted list of LevelDB's
 // hashes, 4 bytes each, and its last byte.
 const encodingList Encoding = 0x6c
 
 var listEntry = encoding{encodingList, "list", listContains, listParse,
-	func(filter []byte) (keys, fpp float64) { return float64(len(filter) / 4), 0 },
-	[]Kind{{"list", "the hashes themselves", encodingList,
-		func(s settings) (Policy, error) { return &listPolicy{s}, nil }}}}
+	func(filter []byte) (keys, fpp float64) { return float64(len(filter) / 4), 0 }}
+
+var listKind = Kind{"list", "the hashes themselves", encodingList,
+	func(s settings) (Policy, error) { return &listPolicy{s}, nil }}
 
 func listContains(filter, key []byte) bool {
 	for ; len(filter) > 4; filter = filter[4:] {
@@ -64,9 +65,9 @@ func TestThirdEncoding(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownEncoding, "before the entry is there")
 	require.True(t, MayContain(filter, []byte("absent")))
 
-	known := encodings
-	encodings = append(slices.Clone(known), listEntry)
-	defer func() { encodings = known }()
+	known, knownKinds := encodings, kinds
+	encodings, kinds = append(slices.Clone(known), listEntry), append(Kinds(), listKind)
+	defer func() { encodings, kinds = known, knownKinds }()
 
 	p, err := FromString("list:32,name=mine")
 	require.NoError(t, err)

@@ -8,9 +8,10 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// openDB opens a goleveldb database whose filters plain goleveldb reads too.
+// openDB opens a goleveldb database. For filters that plain goleveldb reads too, it would be
+// policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB)).
 func openDB(dir string) (*leveldb.DB, error) {
-	p, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+	p, err := policy.NewRibbon(10)
 	if err != nil {
 		return nil, err
 	}

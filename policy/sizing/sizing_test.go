@@ -11,6 +11,9 @@ import (
 )
 
 func TestBitsFor(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const n, target = 2000, 0.003
 	for _, kind := range []string{"bloom", "ribbon"} {
 		bits, err := BitsFor(kind, n, target)
@@ -27,6 +30,9 @@ func TestBitsFor(t *testing.T) {
 }
 
 func TestBitsForRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	_, err := BitsFor("bloom", 10_000_000, 0.001)
 	require.ErrorContains(t, err, "because LevelDB's hash has 32 bits")
 	// The hashes of so few keys differ, but their probes coincide too often.
@@ -66,6 +72,9 @@ func TestMemory(t *testing.T) {
 
 // A filter with the keys that it is sized for, more, and fewer: the textbook is close at this size.
 func TestFilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const capacity = 10_000
 	bloom := policytest.Must(policy.NewBloom(10))
 	for _, n := range []int{capacity / 2, capacity, capacity * 3 / 2} {
@@ -110,6 +119,9 @@ func TestTextbookRefuses(t *testing.T) {
 
 // The figures of Textbook's comment, for filters of LevelDB's size and k.
 func TestTextbookIsTooLow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		bits  float64
 		n, k  int

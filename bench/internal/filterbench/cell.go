@@ -13,12 +13,11 @@ type Work string
 const (
 	Lookup Work = "lookup" // keys in one filter
 	Many   Work = "many"   // keys in many filters, larger than the caches together
-	Batch  Work = "batch"  // many keys at once in one filter, where a contestant can
 	Build  Work = "build"  // filters
 )
 
 // Works lists all kinds of work.
-var Works = []Work{Lookup, Many, Batch, Build}
+var Works = []Work{Lookup, Many, Build}
 
 // Mix says which keys are looked up.
 type Mix string
@@ -47,7 +46,6 @@ type grid struct {
 var grids = map[Work]grid{
 	Lookup: {[]int{10_000, 1_000_000, 10_000_000}, []int{16, 64}},
 	Many:   {[]int{10_000}, []int{16}},
-	Batch:  {[]int{10_000}, []int{16}},
 	Build:  {[]int{32, 10_000, 1_000_000, 10_000_000}, []int{16}},
 }
 

@@ -40,8 +40,6 @@ type inProcess struct {
 	name, encoding string
 	// lookup asks filter i for key i, for all of them, and returns how many may be there.
 	lookup func(filters, keys [][]byte) (matches int)
-	// many asks one filter for all keys at once. It is nil if the implementation cannot.
-	many func(filter []byte, keys [][]byte, may []bool)
 	// build builds a filter, in memory that it uses again for the next one.
 	build func(keys [][]byte) (filter []byte)
 }
@@ -55,7 +53,7 @@ const LevelDBBloom = "bloom"
 func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 	b := p.NewBuilder()
 	var dst []byte
-	c := &inProcess{
+	return &inProcess{
 		name: name, encoding: encoding,
 		lookup: func(filters, keys [][]byte) (matches int) {
 			filters = filters[:len(keys)]
@@ -74,10 +72,6 @@ func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 			return dst
 		},
 	}
-	if policy.Compatible(p, new(policy.Bloom)) {
-		c.many = policy.MayContainMany
-	}
-	return c
 }
 
 // FromGoLevelDB returns a filter as goleveldb calls it: one generator builds the filters of a
@@ -159,31 +153,13 @@ func (c *inProcess) start(in *inputs) (func() (turn, error), error) {
 		return c.startBuild(in)
 	}
 	l := in.lookupsIn(c)
-	ask := c.lookup
-	if in.Work == Batch && c.many != nil {
-		ask = c.askMany
-	}
 	return func() (turn, error) {
-		ask(l.nextPass(), in.queries) // untimed
+		c.lookup(l.nextPass(), in.queries) // untimed
 		asked := l.nextPass()
 		start := time.Now()
-		matches := ask(asked, in.queries)
+		matches := c.lookup(asked, in.queries)
 		return newTurn(len(in.queries), time.Since(start), uint32(matches)), nil
 	}, nil
-}
-
-// askMany asks one filter, which is all of filters, for all keys, keysAtOnce in a call.
-func (c *inProcess) askMany(filters, keys [][]byte) (matches int) {
-	var may [keysAtOnce]bool
-	for part := range slices.Chunk(keys, keysAtOnce) {
-		c.many(filters[0], part, may[:len(part)])
-		for _, m := range may[:len(part)] {
-			if m {
-				matches++
-			}
-		}
-	}
-	return matches
 }
 
 func (c *inProcess) startBuild(in *inputs) (func() (turn, error), error) {

@@ -47,12 +47,12 @@ func TestRun(t *testing.T) { testRun(t, everyone(t)) }
 
 func testRun(t *testing.T, contestants []Contestant) {
 	c := config(contestants, 2, append(
-		Cells([]Work{Lookup, Batch, Build}, []int{32, 1000}, []int{16}, Mixes),
+		Cells([]Work{Lookup, Build}, []int{32, 1000}, []int{16}, Mixes),
 		Cell{Many, 10_000, 16, Hit}, Cell{Many, 10_000, 16, Miss})...)
 	require.NoError(t, c.Validate())
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
-	require.Len(t, results, (2*2*2+2+2)*2*len(c.Names()))
+	require.Len(t, results, (2*2+2+2)*2*len(c.Names()))
 	for _, r := range results {
 		ns, ok := r.Value("sec/op")
 		require.True(t, ok && ns > 0, "%s", r.Name)

@@ -10,7 +10,6 @@ import (
 
 const (
 	numQueries = 1 << 16 // in a turn: more than a branch predictor can learn
-	keysAtOnce = 1024    // in a call of a contestant that takes many at once
 
 	// firstAbsent is the index of the first absent key. Present keys have the indexes from 0 on.
 	firstAbsent = 1 << 40

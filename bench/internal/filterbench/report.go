@@ -39,7 +39,7 @@ func (results Results) Write(w io.Writer, e report.Environment) error {
 
 // A Record compares a contestant with the base, which is the first one, in a cell.
 type Record struct {
-	Work       string  `json:"work" doc:"lookup, many, batch or build"`
+	Work       string  `json:"work" doc:"lookup, many or build"`
 	Mix        string  `json:"keys" doc:"hit or miss; empty for build"`
 	N          int     `json:"n" doc:"keys per filter"`
 	Length     int     `json:"key_bytes" doc:"bytes of a key"`
@@ -161,9 +161,9 @@ func (c *Config) Report(r *report.Report, results Results) {
 		}
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("lookup: %d keys in random order in one filter. many: "+
-		"the same in %d MiB of filters, a random one for each key. batch: %d keys in a call, for "+
-		"contestants that can. build: adding the keys, sorted, and building a filter, in memory "+
-		"that was used before.", numQueries, c.ManyBytes>>20, keysAtOnce),
+		"the same in %d MiB of filters, a random one for each key. build: "+
+		"adding the keys, sorted, and building a filter, in memory "+
+		"that was used before.", numQueries, c.ManyBytes>>20),
 		fmt.Sprintf("In each round the contestants take turns. The rounds make %d parts, in each "+
 			"of which the fastest turns are compared; what is shown is the median of the parts. "+
 			"%q is the same code again: its distance from 1 is noise.", parts, names[1]),

@@ -127,11 +127,9 @@ func (m *material) look(encoded []byte) (filter, error) {
 }
 
 func count(encoded []byte, absent [][]byte) rate {
-	out := make([]bool, len(absent))
-	policy.MayContainMany(encoded, absent, out)
 	r := rate{Asked: len(absent)}
-	for _, contains := range out {
-		if contains {
+	for _, key := range absent {
+		if policy.MayContain(encoded, key) {
 			r.False++
 		}
 	}

@@ -118,8 +118,7 @@ type sampler struct {
 	builder  policy.Builder
 	rate     Rate
 	filter   []byte
-	bitBytes int    // of the last filter, without its trailer
-	may      []bool // the answers of a batch
+	bitBytes int // of the last filter, without its trailer
 }
 
 // sample builds a filter of the present keys, which it must not lose, and adds its answers to the
@@ -169,18 +168,8 @@ func (s *sampler) compute() (err error) {
 
 // count returns how many of the keys the filter may contain.
 func (s *sampler) count(keys [][]byte) (n int) {
-	if !policy.Compatible(s.policy, new(policy.Bloom)) {
-		for _, key := range keys {
-			if s.policy.MayContain(s.filter, key) {
-				n++
-			}
-		}
-		return n
-	}
-	s.may = slices.Grow(s.may[:0], len(keys))[:len(keys)]
-	policy.MayContainMany(s.filter, keys, s.may)
-	for _, may := range s.may {
-		if may {
+	for _, key := range keys {
+		if s.policy.MayContain(s.filter, key) {
 			n++
 		}
 	}

@@ -4,15 +4,14 @@ package bloom
 
 import "math"
 
-// The files named avx512 are all that knows of AVX-512. The four functions that the rest of the
-// package calls choose between the assembly and plain Go (builder.go and loops_plain.go):
-// newHashBuilder, hashKeys, setProbes and testProbes.
+// The files named avx512 are all that knows of AVX-512. The two functions that the rest of the
+// package calls, newHashBuilder and setProbes, choose between the assembly and plain Go.
 
 // UseAVX512 says that this processor has what the assembly needs. Only tests change it.
 var UseAVX512 = haveAVX512()
 
 const (
-	lanes  = 16 // hashes or probes that the assembly handles at once
+	lanes  = 16 // keys or probes that the assembly handles at once
 	maxRow = 64 // bytes of the longest key that it hashes
 )
 
@@ -25,22 +24,6 @@ func newHashBuilder(s *Setting) hashBuilder {
 	return &b
 }
 
-// hashKeys hashes every key, as Hash does. REQUIRES: len(hashes) >= len(keys).
-func hashKeys(hashes []uint32, keys [][]byte) {
-	if groups := len(keys) / lanes; UseAVX512 && groups > 0 {
-		n := groups * lanes
-		if !avx512HashKeys(&hashes[0], &keys[0], groups) {
-			for i, key := range keys[:n] {
-				if len(key) > maxRow {
-					hashes[i] = Hash(key)
-				}
-			}
-		}
-		hashes, keys = hashes[n:], keys[n:]
-	}
-	hashKeysPlain(hashes, keys)
-}
-
 // setProbes sets the k bits of every key of the given hashes. m is the modulus of len(array).
 // REQUIRES: k > 0.
 func setProbes(array []byte, m modulus, hashes []uint32, k int) {
@@ -51,41 +34,6 @@ func setProbes(array []byte, m modulus, hashes []uint32, k int) {
 	}
 	setProbesPlain(array, m, hashes, k)
 }
-
-// testProbes sets out[i] to whether all k probes of hashes[i] are set, for i < n, and returns how
-// often they are. mostlyFound predicts that most are; it changes only the time that this takes.
-// REQUIRES: k >= 5, len(out) >= n.
-func testProbes(
-	a Bits, hashes *[hashGroup]uint32, n, k int, mostlyFound bool, out []bool,
-) (found int) {
-	if !UseAVX512 || n < lanes {
-		return testProbesPlain(a, hashes[:n], k, mostlyFound, out)
-	}
-	bytes, reciprocal := a.avx512()
-	out = out[:n]
-	clear(out)
-	places := ascending // of the hashes that are left
-	step := 2           // two probes of every key, two more of those that pass, and so on
-	if mostlyFound {
-		step = k
-	}
-	for from := 0; from < k && n > 0; from += step {
-		to := min(from+step, k)
-		n = avx512Test((*byte)(a.first), bytes, reciprocal, &hashes[0], &places[0], n, from, to)
-	}
-	for _, i := range places[:n] {
-		out[i] = true
-	}
-	return n
-}
-
-// ascending has the numbers from 0.
-var ascending = func() (a [hashGroup]uint32) {
-	for i := range a {
-		a[i] = uint32(i)
-	}
-	return a
-}()
 
 // avx512 returns a modulus as the assembly takes it: the same number of bytes, at most 2^29, and
 // another reciprocal.
@@ -122,26 +70,10 @@ func haveAVX512() bool {
 //go:noescape
 func avx512Set(array *byte, bytes, reciprocal uint32, hashes *uint32, groups, k int)
 
-// avx512Test takes the first n hashes and their places, 4 bytes each. It moves those of which the
-// probes from to to-1 are all set to the front, in order, and returns their number. What it leaves
-// after them means nothing. REQUIRES: 0 < n <= 128, from < to, and room for a multiple of 16 hashes
-// and places.
-//
-//go:noescape
-func avx512Test(
-	array *byte, bytes, reciprocal uint32, hashes, places *uint32, n, from, to int,
-) (passed int)
-
 // avx512HashRows sets the hashes of the keys that lie in their rows, and no others.
 //
 //go:noescape
 func avx512HashRows(hashes *[lanes]uint32, rows *keyRows)
-
-// avx512HashKeys sets the hashes of those of groups*16 keys that are at most maxRow bytes long, and
-// no others. all reports whether it set every hash. REQUIRES: groups > 0.
-//
-//go:noescape
-func avx512HashKeys(hashes *uint32, keys *[]byte, groups int) (all bool)
 
 func cpuid(leaf, subleaf uint32) (a, b, c, d uint32)
 

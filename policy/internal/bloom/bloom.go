@@ -2,7 +2,7 @@
 // policy. FORMAT.md, two directories above, has the format.
 //
 // hash.go has LevelDB's hash, modulus.go and probe.go the bits of a key, builder.go the builder in
-// plain Go, and loops_plain.go the loops over many hashes, each of which avx512.go may replace.
+// plain Go, which avx512_builder.go may replace.
 // tuning.go, search.go and neighbors.go choose the size and k of tuned filters.
 package bloom
 
@@ -29,21 +29,6 @@ func (s *Setting) K() int { return int(min(max(s.BitsPerKey*0.69, 1), MaxProbes)
 
 // Size returns the size in bytes of a filter of n keys. It panics if n is negative.
 func (s *Setting) Size(n int) uint64 { return max(8, builder.Bytes(n, s.BitsPerKey)) + 1 }
-
-// Append appends the filter of keys to dst, without tuning and verification.
-func (s *Setting) Append(dst []byte, keys [][]byte) []byte {
-	dst, filter := s.extend(dst, len(keys))
-	// A whole chunk, so that cache misses in large filters overlap.
-	hashes := builder.Chunks32.Get().(*builder.Chunk[uint32])
-	for len(keys) > 0 {
-		n := min(len(keys), len(hashes))
-		hashKeys(hashes[:n], keys[:n])
-		set(filter, hashes[:n])
-		keys = keys[n:]
-	}
-	builder.Chunks32.Put(hashes)
-	return dst
-}
 
 // AppendHashes appends a filter of n keys, in which it sets the probes of some hashes, to dst.
 func (s *Setting) AppendHashes(dst []byte, n int, hashes []uint32) []byte {

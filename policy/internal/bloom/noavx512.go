@@ -12,14 +12,6 @@ func newHashBuilder(s *Setting) hashBuilder {
 	return &b
 }
 
-func hashKeys(hashes []uint32, keys [][]byte) { hashKeysPlain(hashes, keys) }
-
 func setProbes(array []byte, m modulus, hashes []uint32, k int) {
 	setProbesPlain(array, m, hashes, k)
-}
-
-func testProbes(
-	a Bits, hashes *[hashGroup]uint32, n, k int, mostlyFound bool, out []bool,
-) (found int) {
-	return testProbesPlain(a, hashes[:n], k, mostlyFound, out)
 }

@@ -15,6 +15,29 @@ func setProbe(array []byte, m modulus, h uint32) {
 	array[m.byteOf(h)] |= bits.RotateLeft8(1, int(h)) // bit h%8
 }
 
+// setProbesPlain is setProbes in plain Go.
+func setProbesPlain(array []byte, m modulus, hashes []uint32, k int) {
+	if k == 6 { // as for 10 bits per key: faster without the inner loop
+		for _, h := range hashes {
+			delta := Delta(h)
+			setProbe(array, m, h)
+			setProbe(array, m, h+delta)
+			setProbe(array, m, h+2*delta)
+			setProbe(array, m, h+3*delta)
+			setProbe(array, m, h+4*delta)
+			setProbe(array, m, h+5*delta)
+		}
+		return
+	}
+	for _, h := range hashes {
+		delta := Delta(h)
+		for range k {
+			setProbe(array, m, h)
+			h += delta
+		}
+	}
+}
+
 // Bits is the bits of a filter, for reading.
 type Bits struct {
 	first unsafe.Pointer // to the first byte

@@ -392,6 +392,38 @@ func TestNeighborsAreBounded(t *testing.T) {
 	require.Positive(t, builder.absent.pairs)
 }
 
+// The examples of spreads: in filters of LevelDB's k, neighbors coincide in the sizes that it
+// refuses.
+func TestSpreads(t *testing.T) {
+	rng := policytest.Rand(t, 84)
+	rate := func(name string, size int) *rates {
+		var r rates
+		for range 60 {
+			present, between, _ := shapeNamed(t, name).keys(rng, 100, 0.63)
+			filter := make([]byte, size+1)
+			filter[size] = 6
+			for _, key := range present {
+				set(filter, []uint32{Hash(key)})
+			}
+			r.add(falsePositives(filter, between), len(between))
+		}
+		return &r
+	}
+	for _, c := range []struct {
+		good, bad int
+		ratio     float64
+	}{
+		{127, 128, 3}, {121, 120, 3}, {121, 124, 2}, {121, 119, 1.3}, {131, 130, 1.3},
+		{121, 135, 1.3}, {123, 135, 1.3},
+	} {
+		require.True(t, spreads(uint64(c.good)))
+		require.False(t, spreads(uint64(c.bad)))
+		good, bad := rate("big-endian", c.good), rate("big-endian", c.bad)
+		require.Greater(t, bad.mean(), c.ratio*good.mean(), "%d and %d bytes", c.good, c.bad)
+	}
+	require.Greater(t, rate("%016d", 128).mean(), 8*rate("%016d", 127).mean())
+}
+
 // The figures of choiceForMany: random keys.
 func TestTuningManyKeys(t *testing.T) {
 	if testing.Short() {

@@ -78,7 +78,10 @@ func TestReference(t *testing.T) {
 			require.Equal(t, contains, Contains(got, x), "%d keys at %v bits", n, bitsPerKey)
 		}
 	}
-	for _, bitsPerKey := range settings {
+	for i, bitsPerKey := range settings {
+		if testing.Short() && i%5 != 0 {
+			continue
+		}
 		for n := 0; n < 150; n += 1 + rng.Intn(4) {
 			check(n, bitsPerKey)
 		}
@@ -131,6 +134,9 @@ func TestChosenHashes(t *testing.T) {
 	rng := policytest.Rand(t, 10) // the hashes have 4
 	for _, c := range chosenHashes() {
 		for _, n := range []int{50, 700, 20_000} {
+			if testing.Short() && n > 50 {
+				continue
+			}
 			var b Builder
 			hashes := c.hashes(n)
 			filter := build(t, &b, hashes, 10)
@@ -329,6 +335,9 @@ func TestSolver(t *testing.T) {
 // The rates are those that the columns give, within five standard errors; FPP predicts them, and
 // they are below what is promised.
 func TestRates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	promised := func(bitsPerKey float64, n int) float64 {
 		switch {
 		case n <= soloKeys:
