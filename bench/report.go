@@ -72,7 +72,15 @@ func (f *reportCommand) parts(j *job, disk *verdict.Disk) (
 	if disk != nil && disk.Engine != "" {
 		engines += " --engines " + disk.Engine
 	}
-	rates := fmt.Sprintf("rates -n %d,%d --bits %s --queries %s", window, table, bits, queries)
+	ns := fmt.Sprintf("%d,%d", window, table)
+	switch {
+	case disk == nil || disk.Engine == "":
+	case disk.Engine == "goleveldb":
+		ns = fmt.Sprint(window)
+	default:
+		ns = fmt.Sprint(table)
+	}
+	rates := fmt.Sprintf("rates -n %s --bits %s --queries %s", ns, bits, queries)
 	return []part{
 		{labreport.Engines, append(strings.Fields(engines), subject...)},
 		{labreport.TradeOff, append(strings.Fields(rates), subject...)},
@@ -94,10 +102,8 @@ func (f *reportCommand) Run(j *job) error {
 	err := results.Write(f.Out)
 	if err == nil {
 		verdicts, _ := results.Verdicts() // which could be written
-		for _, line := range verdict.Lines(verdicts) {
-			fmt.Fprintln(j.stdout, report.Wrap(line, 100))
-		}
-		fmt.Fprintf(j.stdout, "\nThe page: %s\n", filepath.Join(f.Out, labreport.PageFile))
+		fmt.Fprintf(j.stdout, "%s\nThe page: %s\n",
+			report.Paragraphs(verdict.Lines(verdicts), 100), filepath.Join(f.Out, labreport.PageFile))
 	}
 	return errors.Join(failed, err)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/bench/internal/verdict"
 )
 
 // A quick report of a user's own keys has all files, and the page can be made again from one of
@@ -50,6 +52,19 @@ func TestReport(t *testing.T) {
 	made, err := os.ReadFile(filepath.Join(again, "report.html"))
 	require.NoError(t, err)
 	require.Equal(t, string(page), string(made))
+}
+
+// The rates are those of the engine's filters: goleveldb's are of a window, Pebble's of a table.
+func TestReportParts(t *testing.T) {
+	j, err := parse(context.Background(), []string{"report", "--out=x"}, io.Discard)
+	require.NoError(t, err)
+	f := j.parsed.Selected().Target.Addr().Interface().(*reportCommand)
+	for engine, ns := range map[string]string{"goleveldb": "36", "pebblev2": "100000",
+		"": "36,100000"} {
+		all, _, err := f.parts(j, &verdict.Disk{Engine: engine})
+		require.NoError(t, err)
+		require.Equal(t, []string{"rates", "-n", ns}, all[1].args[:3])
+	}
 }
 
 func TestReportRefused(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,18 +14,21 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// measurements are the commands whose tables RESULTS.md shows, by the names of their files.
+//go:generate go run . results --file RESULTS.md
+
+// measurements are the commands whose tables RESULTS.md shows, by the names of their files, the most
+// important first.
 var measurements = []struct{ name, command string }{
 	{"engines", "engines"},
-	{"l6", "engines --engines pebblev1,pebblev2 --filters none,ribbon+L6,ribbon --num 1M " +
-		"--reads 32768 --rounds 1 --compact"},
+	{"speed", "filters --work lookup,build -n 36,500,10k,1M --len 16 " +
+		"--filters goleveldb,pebblev2,bloom,tuned,ribbon --rounds 60"},
+	{"rates", "rates --queries 100000 -n 8,36,500,10k,100k"},
+	{"l6", "engines --engines pebblev1,pebblev2 --filters none,ribbon+L6,ribbon --num 500k " +
+		"--reads 16384 --rounds 1 --compact"},
 	{"windows", "engines --engines goleveldb --filters bloom,tuned,ribbon --baselg 16 --rounds 1 " +
 		"--disk 0s"},
-	{"speed", "filters --work lookup,build -n 36,500,10k,1M --len 16 " +
-		"--filters goleveldb,pebblev2,bloom,tuned,ribbon"},
 	{"adapters", "filters --work lookup,build -n 10k --len 16 " +
 		"--filters pebblev2,bloom,bloom@pebblev2,bloom@goleveldb"},
-	{"rates", "rates --queries 100000"},
 	{"shapes", "rates --shape random,decimal,decimal15,user,bigendian,littleendian --density 63% " +
 		"-n 20,36,51,100,500,10k,100k --bits 10"},
 	{"programs", "rates --shape geth-account,geth-storage,geth-trie,geth-header,geth-number,iavl," +
@@ -46,7 +50,8 @@ type resultsCommand struct {
 
 func (*resultsCommand) Help() string {
 	return "Replaces the tables in bench/RESULTS.md by those of the files in bench/results. With " +
-		"--measure it runs the commands first, which takes 20 minutes on 2 quiet cores."
+		"--measure it runs the commands first, which takes 10 minutes on 2 quiet cores. A file that " +
+		"is missing has its command in the place of its tables."
 }
 
 // Run is the subcommand.
@@ -84,7 +89,9 @@ func (f *resultsCommand) measure(j *job) error {
 		if f.Quick {
 			args = append(args, "--quick")
 		}
+		start := time.Now()
 		measured, err := runForFile(j.ctx, args)
+		fmt.Fprintf(j.stdout, "%s: %v\n", m.name, time.Since(start).Round(time.Second))
 		if err == nil {
 			err = storeResult(filepath.Join(f.Measure, m.name+".json"), storedResult{commandLine(args),
 				time.Now().Format(time.DateOnly), measured.Environment, measured.Versions,
@@ -134,17 +141,31 @@ func withTables(text, dir string) (string, error) {
 		if !ok || !ended {
 			return "", fmt.Errorf("RESULTS.md: %.40q has no %q", name, tablesEnd)
 		}
-		data, err := os.ReadFile(filepath.Join(dir, name))
+		tables, err := tablesOf(filepath.Join(dir, name))
 		if err != nil {
 			return "", err
 		}
-		var r storedResult
-		if err := json.Unmarshal(data, &r); err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
-		}
-		fmt.Fprintf(&b, "%s%s -->\n%s%s", tablesBegin, name, r.markdown(), tablesEnd)
+		fmt.Fprintf(&b, "%s%s -->\n%s%s", tablesBegin, name, tables, tablesEnd)
 		text = after
 	}
+}
+
+// tablesOf returns what RESULTS.md shows of a file, or how to measure it if there is none.
+func tablesOf(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		return fmt.Sprintf("\nNot measured yet on this processor: `go run ./bench results --only %s "+
+			"--measure bench/results/%s`.\n\n", name, filepath.Base(filepath.Dir(path))), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var r storedResult
+	if err := json.Unmarshal(data, &r); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return r.markdown(), nil
 }
 
 // markdown writes the command, where and when it ran, and its tables.

@@ -39,6 +39,14 @@ func TestResultsCommands(t *testing.T) {
 	}
 }
 
+// A text needs no file of its tables: it says how to measure them.
+func TestMissingResults(t *testing.T) {
+	text, err := withTables("A\n"+tablesBegin+"zen9/l6.json -->\nold\n"+tablesEnd+"\nB\n", t.TempDir())
+	require.NoError(t, err)
+	require.Contains(t, text, "`go run ./bench results --only l6 --measure bench/results/zen9`")
+	require.NotContains(t, text, "old")
+}
+
 // A measurement is stored with its command, and a text takes its tables from there.
 func TestResults(t *testing.T) {
 	dir := t.TempDir()
@@ -50,7 +58,9 @@ func TestResults(t *testing.T) {
 		return bench(t, append([]string{"results", "--file", file}, args...)...)
 	}
 	measure := []string{"--measure", filepath.Join(results, "here"), "--only=programs", "--quick"}
-	require.Zero(t, run(measure...).status)
+	r := run(measure...)
+	require.Zero(t, r.status)
+	require.Regexp(t, `(?m)^programs: \d+s$`, r.stdout)
 	require.Zero(t, run().status)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -62,7 +72,7 @@ func TestResults(t *testing.T) {
 	require.Contains(t, string(text), ", go1.")
 
 	require.NoError(t, os.WriteFile(file, []byte(before), 0o600))
-	r := run()
+	r = run()
 	require.Equal(t, exitCannotRun, r.status)
 	require.Contains(t, r.stderr, `has no "`+tablesEnd)
 }

@@ -220,7 +220,7 @@ func largeVictim(t testing.TB, p policy.Policy) victim {
 // flipStep returns the distance of the bytes that are changed.
 func flipStep() int {
 	if testing.Short() {
-		return 5
+		return 13
 	}
 	return 1
 }

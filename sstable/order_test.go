@@ -68,6 +68,17 @@ func blocksTable(t testing.TB, blocks [][][]byte, indexKeys [][]byte) []byte {
 	return w.withIndex(file.Bytes(), indexKeys)
 }
 
+// indexOffset returns where the footer says that the index begins.
+func indexOffset(file []byte) (offset uint64) {
+	footer := file[len(file)-48:]
+	for range 3 { // the metaindex's offset and length come before
+		var n int
+		offset, n = binary.Uvarint(footer)
+		footer = footer[n:]
+	}
+	return offset
+}
+
 // An index is judged only if all keys rise in the order of the default comparer; otherwise another
 // comparer may have made it. The error names the first key that does not fit.
 func TestJudgedIndex(t *testing.T) {
@@ -98,6 +109,9 @@ func TestJudgedIndex(t *testing.T) {
 			[][]byte{k("", 2, 1), k("a", 1, 1)}, ""},
 		{"a first block without entries, beyond the next", internal, [][][]byte{nil,
 			{k("a", 1, 1)}}, [][]byte{k("b", 2, 1), k("a", 1, 1)}, "data block 0, "},
+		{"too short for an internal key", internal, [][][]byte{nil, {k("a", 1, 1)}},
+			[][]byte{[]byte("a"), k("a", 1, 1)},
+			"data block 0, 61, is too short for an internal one"},
 		// A data block without entries must not hide those of the next.
 		{"empty blocks", plain, empty, p("", "k", "k", "m", "z"), ""},
 		{"empty blocks, equal keys", plain, empty, p("a", "b", "k", "m", "m"), ""},
@@ -125,14 +139,16 @@ func TestJudgedIndex(t *testing.T) {
 		for _, keys := range c.blocks {
 			n += len(keys)
 		}
-		err := entriesError(t,
-			openTable(t, blocksTable(t, c.blocks, c.index), sstable.WithKeys(c.format)), n)
+		file := blocksTable(t, c.blocks, c.index)
+		err := entriesError(t, openTable(t, file, sstable.WithKeys(c.format)), n)
 		if c.want == "" {
 			require.NoError(t, err, c.name)
 		} else {
 			require.ErrorContains(t, err, "index: the key of "+c.want, c.name)
 			require.ErrorIs(t, err, sstable.ErrIndexOrder)
-			require.ErrorAs(t, err, new(*sstable.CorruptionError))
+			var corrupt *sstable.CorruptionError
+			require.ErrorAs(t, err, &corrupt)
+			require.EqualValues(t, indexOffset(file), corrupt.Offset, c.name)
 		}
 	}
 }

@@ -24,7 +24,7 @@ const (
 // (`go run ./bench rates -n 36,500,10k,100k`). A lookup then reads a larger filter, and a builder
 // buffers the keys of one filter.
 //
-// Without this option Configure leaves Options.FilterBaseLg as it is.
+// Without this option Configure does not change Options.FilterBaseLg.
 func WithFilterBaseLg(lg int) Option {
 	return func(o *opt.Options) error {
 		if lg < minFilterBaseLg || lg > maxFilterBaseLg {

@@ -49,7 +49,7 @@ func ParseInternalKey(key []byte) (InternalKey, error) {
 }
 
 // SearchKey returns the internal key before all versions of a user's key, the newest of which comes
-// first. Find and Seek return the next key if there is none: compare [InternalKey].User.
+// first. Find and Seek return the next key if the key is absent: compare [InternalKey].User.
 func SearchKey(user []byte) []byte {
 	key := make([]byte, 0, len(user)+trailerLen)
 	return binary.LittleEndian.AppendUint64(append(key, user...), maxTrailer)

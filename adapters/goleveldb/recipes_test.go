@@ -115,7 +115,7 @@ func takeOver(former, recipe opt.Options) {
 			check(db.Put(key, key, nil))
 			keys = append(keys, key)
 		}
-		// This writes a table of them and leaves the others as they are.
+		// This writes a table of them and does not change the others.
 		check(db.CompactRange(*util.BytesPrefix([]byte(prefix))))
 		found := 0
 		for _, key := range keys {

@@ -235,11 +235,11 @@ func TestConfigureLevels(t *testing.T) {
 			[7]string{policy.Name, policy.Name, "mine", "mine", policy.Name, policy.Name, "mine"},
 		},
 		{
-			"nil is none", []policy.Policy{nil, mine, nil},
+			"nil: no filters", []policy.Policy{nil, mine, nil},
 			[7]string{"none", "mine", "none", "none", "none", "none", "none"},
 		},
 		{
-			"past the end is none", []policy.Policy{mine},
+			"past the end: no filters", []policy.Policy{mine},
 			[7]string{"mine", "none", "none", "none", "none", "none", "none"},
 		},
 		{

@@ -18,7 +18,7 @@ import (
 
 // fill creates a database in dir and closes it. A third of the keys lies in L0, the others in a
 // level between and in L6. L6 gets more than the level between, which Pebble would otherwise skip.
-// Each level's tables were written there: what is compacted overlaps, so nothing is moved as it is.
+// Each level's tables were written there: what is compacted overlaps, so no file is just moved.
 func fill(t testing.TB, dir string, options func() *pebble.Options, keys [][]byte) {
 	n := len(keys)
 	db := open(t, dir, options())
@@ -100,7 +100,7 @@ func TestTablesPerLevel(t *testing.T) {
 			levels := tables(t, db)
 			require.Equal(t, []string{c.want[0]}, levels[0])
 			require.Contains(t, between(t, db), c.want[1])
-			// Pebble may have moved a table of L0 as it is.
+			// Pebble may have moved a table of L0 without writing it anew.
 			require.Subset(t, c.want[:2], between(t, db))
 			require.Equal(t, []string{c.want[2]}, levels[6])
 			require.Zero(t, lostByGet(t, db, keys))

@@ -14,8 +14,8 @@
 //
 // Pebble writes one filter per table, over the prefixes that the comparer's Split returns (whole
 // keys by default), and stores the policy's name beside it. It reads a filter through the policy of
-// that name in Options.Filters. If there is none, it reads the table as if it had no filter: no key
-// is lost, and no read is avoided. So every name still on disk needs an entry, and Configure adds
+// that name in Options.Filters. Without one, it reads the table as if it had no filter: no key is
+// lost, and no read is avoided. So every name still on disk needs an entry, and Configure adds
 // them. Reading needs no setting: policies with different bits per key, and all kinds of package
 // policy, may share a name.
 //

@@ -192,7 +192,7 @@ var errRead = errors.New("this read fails")
 // failingReads lets one read of a file fail.
 type failingReads struct {
 	count atomic.Int64
-	at    atomic.Int64 // which one, counted from 1; 0 is none
+	at    atomic.Int64 // which one, counted from 1; 0 for no read
 }
 
 func (f *failingReads) next() error {

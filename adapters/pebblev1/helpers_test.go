@@ -86,7 +86,7 @@ func put(t testing.TB, db *pebble.DB, keys [][]byte) {
 	require.NoError(t, db.Flush())
 }
 
-// lostByGet returns how many of keys Get does not find. It asks the filters above L6.
+// lostByGet returns how many of keys Get does not find. It uses the filters above L6.
 func lostByGet(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	for _, key := range keys {
 		got, closer, err := db.Get(key)
@@ -101,7 +101,7 @@ func lostByGet(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	return lost
 }
 
-// lostBySeek returns how many of keys SeekPrefixGE does not find. It asks the filters of all
+// lostBySeek returns how many of keys SeekPrefixGE does not find. It uses the filters of all
 // levels.
 func lostBySeek(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	iter, err := db.NewIter(&pebble.IterOptions{UseL6Filters: true})

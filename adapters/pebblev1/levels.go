@@ -45,7 +45,7 @@ func setLevels(o *pebble.Options, filters levelFilters) {
 
 // withSplit returns c, or if c has no Split, a copy in which the prefix is the whole key.
 //
-// Only SeekPrefixGE asks the filters of L6, and it panics if there is no Split. Filters contain
+// Only SeekPrefixGE uses the filters of L6, and it panics if there is no Split. Filters contain
 // whole keys in both cases, and Pebble stores and compares no more of a comparer than its name, so
 // tables and databases of one open with the other.
 func withSplit(c *pebble.Comparer) *pebble.Comparer {

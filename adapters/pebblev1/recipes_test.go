@@ -12,8 +12,8 @@ import (
 )
 
 // go-ethereum's store for Pebble v1 (ethdb/pebble/pebble_v1.go, NewV1), with a small cache. The
-// store looks keys up with Get, which never asks L6, and has no iterator that would: its L6 has no
-// filter, and without WithL6 it stays so.
+// store looks keys up with Get, which never uses filters in L6, and has no iterator that would: its
+// L6 has no filter, and without WithL6 it stays so.
 func ExampleConfigure_goEthereum() {
 	const cache, memTables = 16 << 20, 4
 	opt := &pebble.Options{

@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Has reports whether r.Get finds key, but asks the filters of L6 too. It is for keys that are
+// Has reports whether r.Get finds key, but uses the filters of L6 too. It is for keys that are
 // probably absent, such as new keys before they are written. With filters in all levels, looking up
 // an absent key reads a table only for false positives; r.Get reads a block of L6 every time.
 //
@@ -44,7 +44,7 @@ func Has(r pebble.Reader, key []byte) (bool, error) {
 	return err == nil, err
 }
 
-// Get returns what r.Get(key) returns, but asks the filters of L6 too. Use it as [Has], for keys
+// Get returns what r.Get(key) returns, but uses the filters of L6 too. Use it as [Has], for keys
 // that are probably absent.
 //
 // As with r.Get, the error is pebble.ErrNotFound if the key is absent. If the error is nil, closer

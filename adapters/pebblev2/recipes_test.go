@@ -13,8 +13,8 @@ import (
 
 // go-ethereum's store for Pebble v2 (ethdb/pebble/pebble.go, New), with a small cache. Its L6 names
 // no filter, but in Pebble v2 a level that names none has that of the level above. The store looks
-// keys up with Get, which never asks L6, and has no iterator that would: without WithL6, the
-// filters there go.
+// keys up with Get, which never uses filters in L6, and has no iterator that would: without
+// WithL6, the filters there go.
 func ExampleConfigure_goEthereum() {
 	const cache, memTables = 16 << 20, 4
 	opt := &pebble.Options{

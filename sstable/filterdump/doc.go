@@ -36,10 +36,11 @@ a third of a numeric range as keys:
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
 named as a PATH or with -long, else in a line, with sums at the end. The FPP is estimated from the
-filters' bits: random keys have that many false positives. The FPR is measured with absent keys
-between the table's own, because engines ask only about those; in brackets is its 95 % confidence
-interval. In sums it is the mean of the tables', weighted by their keys. With -verify, no FPR is
-measured. Names that are not printable are written with escapes.
+filters' bits: random keys have about that many false positives, with Pebble's own filters somewhat
+more. The FPR is measured with absent keys between the table's own, because engines ask only about
+those; in brackets is its 95 % confidence interval. In sums it is the mean of the tables', weighted
+by their keys. With -verify, no FPR is measured. Names that are not printable are written with
+escapes.
 
 To see how the filters answer for one key, probe by probe, pass -key. -help lists all flags.
 

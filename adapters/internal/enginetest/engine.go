@@ -76,7 +76,7 @@ type Snapshot interface {
 
 // A Reader reads a database.
 type Reader interface {
-	// Get returns the value of key, or nil if there is none. A value is never nil.
+	// Get returns the value of key, or nil if it is absent. A value is never nil.
 	Get(key []byte) ([]byte, error)
 	// Find is Get by the adapter's own functions, if it has any. Filters of all levels are asked.
 	Find(key []byte) ([]byte, error)

@@ -23,7 +23,7 @@ import (
 
 // Faults lets one access to files fail. It is safe for concurrent use.
 type Faults struct {
-	at    int64 // which access, counted from 1; 0 is none
+	at    int64 // which access, counted from 1; 0 for no access
 	how   string
 	count atomic.Int64
 	full  atomic.Bool // the disk is full from now on

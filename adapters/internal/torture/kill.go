@@ -53,7 +53,7 @@ func testKill(t *testing.T, target Target, filterdump string) {
 		}
 		batches += s.batches - before
 		if rng.Intn(2) == 0 && round != *rounds-1 {
-			continue // the next process finds the database as it is
+			continue // the next process finds what this one left
 		}
 		o.Task, o.Seed = taskCheck, rng.Int63()
 		out, err := inChild(t, dir, o)
@@ -95,7 +95,7 @@ func inChild(t testing.TB, dir string, o order) (out string, err error) {
 }
 
 // killed obeys an order in a child process, which it kills a while after that begins to open the
-// database. The process must not end by itself.
+// database. The process must not end before it is killed.
 func killed(t testing.TB, dir string, o order, delay time.Duration) {
 	c := command(t, dir, o)
 	stdout, err := c.StdoutPipe()

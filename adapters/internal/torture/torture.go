@@ -60,7 +60,8 @@ type Target struct {
 type Volatile struct {
 	enginetest.Engine
 	Ways int // as in Target
-	// Cut cuts the power. When all databases are closed, restore returns the engine as it is then.
+	// Cut cuts the power. When all databases are closed, restore returns the engine as the cut
+	// left it.
 	Cut func(rng *rand.Rand) (restore func() Volatile)
 }
 

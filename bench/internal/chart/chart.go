@@ -42,7 +42,6 @@ const (
 	DashDots              // another one
 	Points                // a glyph at each point
 	Band                  // the area within the points
-	Bar                   // a bar from the first point to the second, a line from the third to the fourth
 )
 
 // New returns an empty chart with a title and the names of its axes.
@@ -57,14 +56,10 @@ func (c *Chart) Add(s Series) { c.series = append(c.series, s) }
 type mark struct {
 	at    float64
 	label string
-	level bool
 }
 
-// MarkX draws a vertical line at x with a label; MarkY a horizontal one at y.
-func (c *Chart) MarkX(x float64, label string) { c.marks = append(c.marks, mark{x, label, false}) }
-
-// MarkY: see MarkX.
-func (c *Chart) MarkY(y float64, label string) { c.marks = append(c.marks, mark{y, label, true}) }
+// MarkX draws a vertical line at x with a label.
+func (c *Chart) MarkX(x float64, label string) { c.marks = append(c.marks, mark{x, label}) }
 
 // svg returns the series as it is drawn through the points, which are pixels.
 func (s Series) svg(points []XY) string {
@@ -84,12 +79,6 @@ func (s Series) svg(points []XY) string {
 	case Band:
 		fmt.Fprintf(&b, "<polygon points=\"%s\" fill=\"currentColor\" opacity=\"0.22\"/>\n",
 			pixels(points))
-	case Bar:
-		from, to := points[0], points[1]
-		fmt.Fprintf(&b, `<rect x="%.1f" y="%.1f" width="%.1f" height="12" fill="currentColor" `+
-			"fill-opacity=\"0.22\" stroke=\"currentColor\"/>\n", from.X, from.Y-6, to.X-from.X)
-		fmt.Fprintf(&b, "<polyline points=\"%s\" stroke=\"currentColor\" stroke-width=\"2.5\"/>\n",
-			pixels(points[2:]))
 	}
 	if s.Style == Line || s.Style == Points {
 		for _, p := range points {
@@ -154,13 +143,8 @@ func (c *Chart) draw(b *strings.Builder, width, height float64) {
 		b.WriteString(s.svg(points))
 	}
 	for _, m := range c.marks {
-		if m.level {
-			line(b, x.from, y.at(m.at), x.to, y.at(m.at), `stroke-dasharray="1.5 2"`)
-			label(b, x.from+3, y.at(m.at)-3, "start", 10, m.label)
-		} else {
-			line(b, x.at(m.at), y.from, x.at(m.at), y.to, `stroke-dasharray="1.5 2"`)
-			label(b, x.at(m.at)-5, y.to+11, "end", 10, m.label)
-		}
+		line(b, x.at(m.at), y.from, x.at(m.at), y.to, `stroke-dasharray="1.5 2"`)
+		label(b, x.at(m.at)-5, y.to+11, "end", 10, m.label)
 	}
 }
 

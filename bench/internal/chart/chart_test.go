@@ -19,10 +19,8 @@ func figure() *Figure {
 	c.Add(Series{"theory", Other, Dashes, points})
 	c.Add(Series{"", LookOf("ribbon"), Points, points})
 	c.Add(Series{"spread", LookOf("bloom"), Band, points})
-	c.Add(Series{"", Other, Bar, []XY{{0, 1}, {1, 1}, {0.5, 1}, {1.5, 1}}})
 	c.Y.Log, c.Y.Min, c.Y.Max = true, 0.01, 1
 	c.MarkX(1.5, "capacity")
-	c.MarkY(0.5, "target")
 	names := New("second", "", "")
 	names.Y.Names = []Name{{"user", "user0000000000000042"}, {Text: "random"}}
 	return &Figure{Title: "<script>", Desc: "a & b", Width: 300, Height: 200,
@@ -48,7 +46,7 @@ func TestFigure(t *testing.T) {
 			}
 		}
 		for _, want := range []string{"<script>\n", "a & b\n", "A <title>\n", "keys\n",
-			"rate, %\n", "\nbloom\n", "\ntheory\n", "\nspread\n", "capacity\n", "target\n",
+			"rate, %\n", "\nbloom\n", "\ntheory\n", "\nspread\n", "capacity\n",
 			"\n0.01\n", "\n0.03\n", "\n1\n", "second\n", "\nuser\n", "\nuser0000000000000042\n"} {
 			require.Contains(t, texts, want)
 		}

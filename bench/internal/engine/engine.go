@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,19 +29,10 @@ const (
 	ribbon = "ribbon"
 )
 
-// Filters lists the names of all filters. The last one runs in every engine.
-func Filters() []string {
-	all := []string{None, BuiltIn}
-	for _, k := range kind.All {
-		all = append(all, k.Name)
-	}
-	return slices.Insert(all, len(all)-1, RibbonSmall, RibbonL6)
-}
-
 // Config says how to open a database.
 type Config struct {
 	Dir    string
-	Filter string  // one of Filters
+	Filter string  // none, builtin, ribbon+L6, or a name that kind.FromString takes
 	Bits   float64 // bits per key
 	BaseLg int     // goleveldb's FilterBaseLg
 	Scale  Scale

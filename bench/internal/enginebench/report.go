@@ -15,10 +15,12 @@ type Outcome struct {
 	Runs Runs
 }
 
-// CacheRule says how large Pebble's block cache must be.
-const CacheRule = "Pebble keeps filters in its block cache, and takes the memory of memtables out " +
-	"of it: give it 2 x MemTableSize + 2 x the bytes of the filters + what the data need " +
-	"(CheckCache of the adapter compares them)."
+// PebbleRules is what owners of Pebble need to know: which lookups ask filters in L6, and how large
+// the block cache must be.
+const PebbleRules = engine.RibbonL6 + " has filters in Pebble's L6 too, which the adapter's Has " +
+	"and Get ask and the engine's own Get does not. Pebble keeps filters in its block cache, and takes " +
+	"the memory of memtables out of it: give it 2 x MemTableSize + 2 x the bytes of the filters + " +
+	"what the data need (CheckCache of the adapter compares them)."
 
 // Report fills in the records, the tables and the notes.
 func (o *Outcome) Report(r *report.Report) {
@@ -29,13 +31,14 @@ func (o *Outcome) Report(r *report.Report) {
 		"level. The small block cache (%.1f MB, besides memtables) has room for all filters and a "+
 		"part of the data, the large one (%.1f MB) for all. Files are in the operating system's "+
 		"cache; a time says how much longer a read of table data waits. Load includes flushes and "+
-		"compactions, and waits for no read. %s", float64(o.SmallCache())/1e6,
-		float64(o.LargeCache())/1e6, CacheRule),
+		"compactions, and waits for no read.", float64(o.SmallCache())/1e6,
+		float64(o.LargeCache())/1e6),
 		"Checks, reads avoided and FPR (false positives per check) are counted apart from the "+
 			"timed passes. They depend on the keys' shape, their density and the number of keys "+
-			"per filter. "+engine.RibbonSmall+" has 7 bits per key; "+engine.RibbonL6+" has "+
-			"filters in Pebble's L6 too, which the adapter's Get asks and the engine's own does "+
-			"not.")
+			"per filter. "+engine.RibbonSmall+" has 7 bits per key.")
+	if slices.ContainsFunc(o.Engines, func(e engine.Engine) bool { return e.L6 }) {
+		r.Notes = append(r.Notes, PebbleRules)
+	}
 	for _, warning := range o.warnings() {
 		r.Notes = append(r.Notes, "WARNING: "+warning)
 	}
@@ -94,7 +97,8 @@ func (o *Outcome) speedTable() report.Table {
 func (o *Outcome) passTable() report.Table {
 	var columns []column
 	passes := o.smallPasses()
-	if slices.Contains(o.Filters, engine.RibbonL6) {
+	if slices.ContainsFunc(o.Engines, func(e engine.Engine) bool { return e.L6 }) &&
+		slices.Contains(o.Filters, engine.RibbonL6) {
 		passes = append(passes, o.rewrittenPasses()...)
 	}
 	for _, p := range passes {

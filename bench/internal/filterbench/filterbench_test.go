@@ -272,12 +272,12 @@ func TestQueries(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, c := range map[string]*Config{
-		"":                                config(nil, 1, Cell{Lookup, 1, 8, Hit}),
-		"-rounds 0: pass 1 or more":       config(nil, 0),
-		"-len 7: pass 8 to 1024 bytes":    config(nil, 1, Cell{Lookup, 1, 7, Hit}),
-		"-len 1025: pass 8 to 1024 bytes": config(nil, 1, Cell{Lookup, 1, 1025, Hit}),
-		"-memory 0: pass 1 to 1024":       {Rounds: 1, ManyBytes: 1<<20 - 1},
-		"-memory 1025: pass 1 to 1024":    {Rounds: 1, ManyBytes: 1025 << 20},
+		"":                                 config(nil, 1, Cell{Lookup, 1, 8, Hit}),
+		"--rounds 0: pass 1 or more":       config(nil, 0),
+		"--len 7: pass 8 to 1024 bytes":    config(nil, 1, Cell{Lookup, 1, 7, Hit}),
+		"--len 1025: pass 8 to 1024 bytes": config(nil, 1, Cell{Lookup, 1, 1025, Hit}),
+		"--memory 0: pass 1 to 1024":       {Rounds: 1, ManyBytes: 1<<20 - 1},
+		"--memory 1025: pass 1 to 1024":    {Rounds: 1, ManyBytes: 1025 << 20},
 	} {
 		require.Equal(t, want, strings.TrimPrefix(fmt.Sprint(c.Validate()), "<nil>"))
 	}
@@ -324,7 +324,7 @@ func TestReport(t *testing.T) {
 	require.Equal(t, "build", records[5].Work)
 	notes := strings.Join(r.Notes, "\n")
 	require.Equal(t, 1, strings.Count(notes, "WARNING"))
-	require.Contains(t, notes, "build, 32 keys, 8 bytes: ours differs from itself by 4 %")
+	require.Contains(t, notes, "build, 32 keys, 8 bytes: 4 %.")
 
 	var file bytes.Buffer // is what Go's tools read, with the same figures
 	require.NoError(t, r.WriteBench(&file))

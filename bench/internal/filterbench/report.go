@@ -171,13 +171,16 @@ func (c *Config) Report(r *report.Report, results Results) {
 			"their engine calls. C++ LevelDB runs in a process of its own, by its own clock, and "+
 			"gets an array of all keys to build a filter. Contestants of the same encoding gave "+
 			"as many matches and built the same bytes.")
+	const noisy = 0.03
+	var all []string
 	for _, record := range records {
-		const noisy = 0.03
 		if record.Contestant == names[1] && math.Abs(record.Ratio-1) > noisy {
-			r.Notes = append(r.Notes, fmt.Sprintf("WARNING: %v: %s differs from itself by "+
-				"%.0f %%: ignore differences of that size, or run again with more -rounds",
-				Cell{Work(record.Work), record.N, record.Length, Mix(record.Mix)}, record.Base,
-				100*math.Abs(record.Ratio-1)))
+			all = append(all, fmt.Sprintf("%v: %.0f %%", Cell{Work(record.Work), record.N,
+				record.Length, Mix(record.Mix)}, 100*math.Abs(record.Ratio-1)))
 		}
+	}
+	if all != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("WARNING: %s differs from itself: ignore differences "+
+			"of that size, or run again with more --rounds. %s.", names[0], strings.Join(all, "; ")))
 	}
 }

@@ -25,9 +25,6 @@ func CountN(n int) string {
 	return FormatN(n) + " keys"
 }
 
-// ParsePerFilter is ParseN for the keys of one filter: 10M of them take some GB of memory.
-func ParsePerFilter(s string) (int, error) { return ParseN(s, 10_000_000) }
-
 // ParseN reads what FormatN writes, from 1 to most.
 func ParseN(s string, most int) (int, error) {
 	digits, unit := s, 1

@@ -12,7 +12,6 @@ type Set struct {
 	seed    uint64
 	present []uint64 // in random order
 	between []uint64 // absent, in random order; beyond the range if all of it is present
-	end     uint64   // the first index beyond the range
 }
 
 // NewSet returns a set of n present keys, and of at most as many absent keys of each sort, chosen
@@ -26,7 +25,6 @@ func NewSet(shape Shape, density Density, n, absent int, seed int64) (*Set, erro
 	r := &Range{Density: density, Seed: mixed, N: n}
 	s := &Set{shape: shape, seed: mixed, present: slices.Collect(r.Present())}
 	s.between = slices.Collect(r.Absent(absent, rng))
-	s.end = r.End
 	shuffle(rng, s.present)
 	shuffle(rng, s.between)
 	return s, nil
@@ -64,17 +62,6 @@ func (s *Set) Present(n int) [][]byte {
 // Between returns n absent keys between the present ones, or all if there are fewer. If all keys of
 // the range are present, they follow it.
 func (s *Set) Between(n int) [][]byte { return s.keys(s.between[:min(n, len(s.between))]) }
-
-// Beyond returns n absent keys that follow the present ones, but for the guard. Keys of an
-// unordered shape are anywhere.
-func (s *Set) Beyond(n int) [][]byte {
-	indexes := make([]uint64, n)
-	for i := range indexes {
-		indexes[i] = s.end + uint64(i)
-	}
-	shuffle(rand.New(rand.NewPCG(s.seed, 2)), indexes)
-	return s.keys(indexes)
-}
 
 func (s *Set) keys(indexes []uint64) [][]byte {
 	return s.shape.Keys(slices.Values(indexes), s.seed)

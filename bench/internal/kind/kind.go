@@ -13,11 +13,10 @@ import (
 
 // A Kind is a way to build filters, for any number of bits per key.
 type Kind struct {
-	Name        string // as FromString takes it
-	Description string // in one line
-	Encoding    policy.Encoding
-	Only        float64 // bits per key, if the name has them
-	New         func(bitsPerKey float64) (policy.Policy, error)
+	Name     string // as FromString takes it
+	Encoding policy.Encoding
+	Only     float64 // bits per key, if the name has them
+	New      func(bitsPerKey float64) (policy.Policy, error)
 	// Bounds are the highest mean false-positive rates that the kind promises.
 	Bounds []Bound
 
@@ -41,7 +40,7 @@ var ribbonBounds = []Bound{
 // All lists the kinds of package policy, the one that others are compared with first.
 var All = func() (all []Kind) {
 	for _, p := range policy.Kinds() {
-		k := Kind{Name: p.Name, Description: p.Description, Encoding: p.Encoding, base: p.Name}
+		k := Kind{Name: p.Name, Encoding: p.Encoding, base: p.Name}
 		if p.Encoding == policy.EncodingRibbon {
 			k.Bounds = ribbonBounds
 		}
@@ -53,9 +52,8 @@ var All = func() (all []Kind) {
 
 // Own lists the engines' own filters.
 var Own = []Kind{
-	{Name: "goleveldb", Description: "goleveldb's own Bloom filter", base: "goleveldb",
-		Encoding: policy.EncodingBloom, New: newGoLevelDB},
-	{Name: "pebblev2", Description: "Pebble's own Bloom filter", base: "pebblev2", New: newPebble},
+	{Name: "goleveldb", base: "goleveldb", Encoding: policy.EncodingBloom, New: newGoLevelDB},
+	{Name: "pebblev2", base: "pebblev2", New: newPebble},
 }
 
 // FromString returns the kind of a name in All or Own, behind which there may be a colon and the
@@ -94,9 +92,6 @@ func Names(kinds []Kind) string {
 	return strings.Join(names, ",")
 }
 
-// Name returns k's name.
-func Name(k Kind) string { return k.Name }
-
 // Named returns the kind of that name in All or Own.
 func Named(name string) (Kind, bool) {
 	all := slices.Concat(All, Own)
@@ -108,16 +103,7 @@ func Named(name string) (Kind, bool) {
 }
 
 func (k Kind) fromString(bitsPerKey float64) (policy.Policy, error) {
-	return policy.FromString(k.spec(bitsPerKey))
-}
-
-func (k Kind) spec(bitsPerKey float64) string {
-	return fmt.Sprintf("%s:%v%s", k.base, bitsPerKey, k.options)
-}
-
-// Call returns the line of Go that makes a policy of the kind.
-func (k Kind) Call(bitsPerKey float64) string {
-	return fmt.Sprintf("p, err := policy.FromString(%q)", k.spec(bitsPerKey))
+	return policy.FromString(fmt.Sprintf("%s:%v%s", k.base, bitsPerKey, k.options))
 }
 
 // HasRoom reports whether filters can be sized for more keys than they contain: those of Bloom

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
@@ -41,12 +42,18 @@ func (r *Results) WritePage(w io.Writer) error {
 		return err
 	}
 	verdicts := r.record(p).Verdicts()
+	pebble := "" // what only owners of Pebble need to know
+	if slices.ContainsFunc(p.engines.Engines(), isPebble) {
+		pebble = enginebench.PebbleRules
+	}
 	return page.Execute(w, map[string]any{
 		"CSS": template.CSS(pageCSS), "R": r, "Headline": verdict.Headline(verdicts),
 		"Verdicts": verdicts, "TradeOff": tradeOff(p.tradeOff, r.Keys), "Fewest": fewest,
-		"CacheRule": enginebench.CacheRule,
+		"Pebble": pebble,
 	})
 }
+
+func isPebble(engine string) bool { return strings.HasPrefix(engine, "pebble") }
 
 // InWords describes keys by an example, and says which are present.
 func InWords(shape keys.Shape, density keys.Density) string {

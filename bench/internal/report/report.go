@@ -16,12 +16,15 @@ type Report struct {
 	// Tables sum the records up. CSV leaves them out.
 	Tables     []Table
 	Notes      []string // what the tables mean, a paragraph each
-	Conclusion []string // lines
+	Conclusion []string // a paragraph each, or a line that begins with Code
 	// Incomplete is why the benchmark ended early, or nil.
 	Incomplete error
 	WriteSVG   func(io.Writer) error // of benchmarks that draw
 	WriteBench func(io.Writer) error // of benchmarks of speed: Go's benchmark format
 }
+
+// Code begins a line of a conclusion that is written as it is, such as a line of Go.
+const Code = "    "
 
 // AddVersion adds the version of something that was compared.
 func (r *Report) AddVersion(name, version string) {

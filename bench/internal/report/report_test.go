@@ -44,7 +44,7 @@ func TestText(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, example().WriteText(&b, 100))
 	require.Equal(t, `bench test, Zen 99, 2 cores, GOMAXPROCS 3, linux/amd64, go1.99, commit abc
-C++ LevelDB 1.23, -num 5, -quick
+C++ LevelDB 1.23, --num 5, --quick
 
 A table
 ┌──────┬───────┬──────────────────┬───────┐

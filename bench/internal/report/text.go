@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,10 +31,7 @@ func (r *Report) WriteText(w io.Writer, width int) error {
 		paragraph(note)
 	}
 	if len(r.Conclusion) > 0 {
-		b.WriteString("\nConclusion\n")
-		for _, line := range r.Conclusion {
-			paragraph(line)
-		}
+		b.WriteString("\nConclusion\n" + Paragraphs(r.Conclusion, width))
 	}
 	if p := r.problem(); p != "" {
 		paragraph(p)
@@ -52,13 +50,11 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	for _, t := range r.Tables {
 		fmt.Fprintf(&b, "\n%s\n\n%s\n", t.Title, t.writer(false).RenderMarkdown())
 	}
-	for _, list := range [][]string{r.Notes, r.Conclusion} {
-		for i, line := range list {
-			if i == 0 {
-				b.WriteString("\n")
-			}
-			fmt.Fprintf(&b, "- %s\n", line)
+	for i, line := range append(slices.Clone(r.Notes), r.Conclusion...) {
+		if i == 0 {
+			b.WriteString("\n")
 		}
+		fmt.Fprintf(&b, "- %s\n", line)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -79,6 +75,18 @@ func (r *Report) settings() string {
 		}
 	}
 	return strings.Join(all, ", ")
+}
+
+// Paragraphs writes lines no wider than width, but for code.
+func Paragraphs(lines []string, width int) string {
+	var b strings.Builder
+	for _, line := range lines {
+		if !strings.HasPrefix(line, Code) {
+			line = Wrap(line, width)
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }
 
 // Wrap breaks the lines of s between words.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -52,13 +53,10 @@ func digits(x float64) string {
 	return strconv.FormatFloat(x, 'f', 1-int(math.Floor(math.Log10(math.Abs(rounded)))), 64)
 }
 
-// call returns the line of Go that makes ribbon or tuned filters for the inquiry's engine.
-// goleveldb has a name of its own for LevelDB's filters, unless C++ LevelDB shares the files.
-func (q *inquiry) call(filter string) string {
-	call := fmt.Sprintf("p, err := policy.NewRibbon(%v", q.Bits)
-	if filter == "tuned" {
-		call = fmt.Sprintf("p, err := policy.NewBloom(%v, policy.WithTuning(0.05)", q.Bits)
-	}
+// call returns the line of Go that makes ribbon filters for the inquiry's engine. goleveldb has a
+// name of its own for LevelDB's filters, unless C++ LevelDB shares the files.
+func (q *inquiry) call(bits float64) string {
+	call := fmt.Sprintf("p, err := policy.NewRibbon(%v", bits)
 	shared := q.Disk != nil && q.Disk.Sample.Policies[policy.Name] > 0
 	if q.engine == "goleveldb" && !shared {
 		call += ", policy.WithName(policy.NameGoLevelDB)"
@@ -66,25 +64,24 @@ func (q *inquiry) call(filter string) string {
 	return call + ")"
 }
 
-// code returns the lines of Go to change.
+// code returns the lines of Go to change: for lookups of absent keys in Pebble's L6 if that is
+// worth a change, for the best filter, or for the one that saves memory.
 func (q *inquiry) code() []string {
-	kind, option := q.best.filter, ""
-	switch {
+	configure := fmt.Sprintf("err = %s.Configure(options, p", q.engine)
+	switch whole := engine.WholeBits(q.Bits); {
 	case q.l6() != "":
-		kind, option = ribbon, ", "+q.engine+".WithL6(p)"
-	case kind == q.now.filter:
+		return []string{q.call(q.Bits), configure + ", " + q.engine + ".WithL6(p))",
+			fmt.Sprintf("found, err := %s.Has(db, key)", q.engine)}
+	case q.best.filter == q.now.filter && q.saved() > 0:
+		bits, _ := strconv.ParseFloat(strings.TrimPrefix(q.small().filter, "ribbon:"), 64)
+		return []string{q.call(bits) + " // to save memory", configure + ")"}
+	case q.best.filter == q.now.filter:
 		return nil
-	case kind == engine.BuiltIn && q.engine == "goleveldb":
-		return []string{fmt.Sprintf("options.Filter = filter.NewBloomFilter(%d)",
-			engine.WholeBits(q.Bits))}
-	case kind == engine.BuiltIn:
+	case q.best.filter == engine.BuiltIn && q.engine == "goleveldb":
+		return []string{fmt.Sprintf("options.Filter = filter.NewBloomFilter(%d)", whole)}
+	case q.best.filter == engine.BuiltIn:
 		return []string{fmt.Sprintf("options.Levels[i].FilterPolicy = bloom.FilterPolicy(%d) "+
-			"// of each level but the last", engine.WholeBits(q.Bits))}
+			"// of each level but the last", whole)}
 	}
-	lines := []string{q.call(kind),
-		fmt.Sprintf("err = %s.Configure(options, p%s)", q.engine, option)}
-	if option != "" {
-		lines = append(lines, fmt.Sprintf("found, err := %s.Has(db, key)", q.engine))
-	}
-	return lines
+	return []string{q.call(q.Bits), configure + ")"}
 }

@@ -100,6 +100,23 @@ func TestInWords(t *testing.T) {
 	}
 }
 
+// Owners of goleveldb read nothing about Pebble's cache.
+func TestPebbleRules(t *testing.T) {
+	r := results(t)
+	page := func() string {
+		var b bytes.Buffer
+		require.NoError(t, r.WritePage(&b))
+		return b.String()
+	}
+	require.Contains(t, page(), "MemTableSize")
+	var runs []enginebench.Run
+	require.NoError(t, json.Unmarshal(r.Parts[0].Report.Records, &runs))
+	var err error
+	r.Parts[0].Report.Records, err = json.Marshal(runs[:len(runs)/2])
+	require.NoError(t, err)
+	require.NotContains(t, page(), "MemTableSize")
+}
+
 // A part that failed is missing on the page, and named.
 func TestMissingParts(t *testing.T) {
 	r := results(t)

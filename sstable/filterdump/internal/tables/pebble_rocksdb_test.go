@@ -173,6 +173,9 @@ func TestPebbleMalformedMeta(t *testing.T) {
 		"a filter beyond the file": func(m *meta) {
 			m.blocks["fullfilter.rocksdb.BuiltinBloomFilter"] = "\x00\xff\xff\x7f"
 		},
+		"properties at 2^64-2": func(m *meta) {
+			m.blocks["rocksdb.properties"] = "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01"
+		},
 		"a key schema": func(m *meta) {
 			m.properties["pebble.colblk.schema"] = "DefaultKeySchema(leveldb.BytewiseComparator,16)"
 		},

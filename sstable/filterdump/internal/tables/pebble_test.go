@@ -95,7 +95,11 @@ func TestPebble(t *testing.T) {
 	require.NoError(t, err)
 	ribbon, err := policy.NewRibbon(10)
 	require.NoError(t, err)
-	points := pebblePoints(t, 1, 1500)
+	n := 1500
+	if testing.Short() {
+		n = 400
+	}
+	points := pebblePoints(t, 1, n)
 	keys := distinct(points)
 	for _, w := range pebbleWriters() {
 		for name, c := range map[string]struct {
