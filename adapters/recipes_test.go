@@ -17,8 +17,8 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// README.md refers to the top README, which quotes example_open_test.go: one adapter's function, and
-// the calls that differ in the other's. Examples run this code.
+// README.md refers to the top README, which quotes example_open_test.go: one adapter's function,
+// and the calls that differ in the other's. Examples run this code.
 func TestExamplesAreCompiled(t *testing.T) {
 	require.Contains(t, read(t, "README.md"), "](../README.md#use-it)")
 	readme := read(t, "..", "README.md")

@@ -16,8 +16,8 @@ import (
 
 //go:generate go run . results --file RESULTS.md
 
-// measurements are the commands whose tables RESULTS.md shows, by the names of their files, the most
-// important first.
+// measurements are the commands whose tables RESULTS.md shows, by the names of their files, the
+// most important first.
 var measurements = []struct{ name, command string }{
 	{"engines", "engines"},
 	{"speed", "filters --work lookup,build -n 36,500,10k,1M --len 16 " +

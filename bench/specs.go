@@ -38,8 +38,8 @@ func withBits(spec string, bits float64) string {
 	return strings.TrimSuffix(name+","+options, ",")
 }
 
-// kinds returns the kinds of filter of the specs, and all bits per key to measure them at: the given
-// ones, and those of specs that have some.
+// kinds returns the kinds of filter of the specs, and all bits per key to measure them at: the
+// given ones, and those of specs that have some.
 func (s specs) kinds(bits []float64) (all []kind.Kind, union []float64, err error) {
 	union = slices.Clone(bits)
 	for _, spec := range s {

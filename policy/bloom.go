@@ -75,8 +75,8 @@ func newBloom(s settings) *Bloom {
 // up to some thousands of them, LevelDB's choice has up to 99 % false positives among the neighbors
 // of the keys, where 1 % is expected. Tuned filters have about 1 %. Binary big-endian counters
 // still have about 10 % in filters of up to 100 keys, and about 1 % with some thousands. Keys must
-// be added in order, as engines do. A filter keeps LevelDB's bytes if they are not, if no keys are
-// near neighbors, as with random keys, or if LevelDB's choice is as expected.
+// be added in order, as engines do. A filter stays LevelDB's in three cases: keys are not in order,
+// no keys are near neighbors, as with random keys, or LevelDB's choice has the expected rate.
 //
 // From 32,768 keys on, a builder tries nothing: every filter gets two more probes than LevelDB's
 // and a size that suits all keys. From about 50,000 dense decimal keys in one filter on, different
@@ -84,9 +84,9 @@ func newBloom(s settings) *Bloom {
 //
 // A builder takes up to 5 KiB more memory, a copy of one key, and twice the memory of the filter
 // while it tries others. Building takes up to 1.6 times as long for random keys, and for dense ones
-// up to 8 times with 100 keys and twice with 10,000. Where it tries other filters, it takes up to
-// 16 times as long with 20 to 100 keys if most of a range are present and 28 times if a tenth of
-// them are, 8 times with 500 keys and 4 times with 10,000.
+// up to 8 times with 100 keys and twice with 10,000. A filter for which it tries others takes more:
+// with 20 to 100 keys up to 16 times as long if most of a range are present and 28 times if a tenth
+// are, with 500 keys up to 8 times, and with 10,000 up to 4 times.
 func WithTuning(memory float64) BloomOption {
 	return bloomOption(func(s *settings) error {
 		if !(memory > 0 && memory <= 1) { // a NaN fails every comparison

@@ -97,7 +97,7 @@ type Counters struct {
 	Filters      uint64 `json:"filters"`       // filters built
 	Keys         uint64 `json:"keys"`          // keys in them, as Builder.Len counts
 	Bytes        uint64 `json:"bytes"`         // their size
-	Broken       uint64 `json:"broken"`        // filters that were replaced; see WithVerify and NewRibbon
+	Broken       uint64 `json:"broken"`        // filters that were replaced; see WithVerify
 }
 
 // Snapshot returns what was counted since Count. It may run while filters are checked and built:

@@ -9,8 +9,8 @@ import "bytes"
 // A builder of this package compares hashes, which it has at hand, and not keys. So of two
 // different keys in a row whose hashes are equal, only one counts. No key is lost: the bits of both
 // are the same. The filter may be smaller by the bits of one key, which happens once in 2^32 keys
-// with [Bloom], and once in 2^64 with other kinds. A builder that keeps no hashes gets each key
-// that differs from the one before, of which a copy is kept.
+// with [Bloom], and once in 2^64 with other kinds. For a builder that keeps no hashes,
+// NewDistinctBuilder keeps a copy of the last key, and passes on each key that differs from it.
 //
 // It panics if [Check] refuses p.
 func NewDistinctBuilder(p Policy) Builder {

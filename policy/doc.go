@@ -6,10 +6,12 @@
 // false positives. A lookup that the filter answers "absent" reads no data.
 //
 // Which constructor to take:
-//   - [NewRibbon](10) if only this package reads the filters: a tenth of the false positives, for
-//     keys of any shape. Other readers answer "may contain" to them. Building takes longer.
+//   - [NewRibbon](10) if only this package reads the filters. It has about a tenth of the false
+//     positives of NewBloom(10), with keys of any shape, and takes longer to build. Other readers
+//     answer "may contain".
 //   - [NewBloom](10) if C++ LevelDB or another reader of LevelDB's filters reads them too.
-//   - [NewBloom](10, [WithTuning](0.05)) if it does, and keys are dense numbers, such as counters.
+//   - [NewBloom](10, [WithTuning](0.05)) if other readers must read the filters, and the keys are
+//     dense numbers, such as counters.
 //   - [FromString]("ribbon:10") if a configuration file or a flag chooses.
 //
 // To use a policy in an engine, pass it to Configure of package adapters/goleveldb, pebblev1 or
@@ -21,8 +23,8 @@
 //	if policy.MayContain(filter, key) { // read the data
 //
 // Reading needs no setting: [MayContain] and all policies read the filters of every policy of this
-// package, whatever its bits per key. So one database may have several kinds. [Count] counts what a policy does,
-// and [Parse] shows what is in a filter.
+// package, whatever its bits per key. So one database may have several kinds. [Count] counts what a
+// policy does, and [Parse] shows what is in a filter.
 //
 // # What is promised
 //

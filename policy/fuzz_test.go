@@ -20,7 +20,8 @@ func cut(data []byte, n int) (keys [][]byte) {
 	return append(keys, data)
 }
 
-// Any bytes as filter, and any number of keys: all readers answer as the plain reader that follows FORMAT.md.
+// Any bytes as filter, and any number of keys: all readers answer as the plain reader that follows
+// FORMAT.md.
 func FuzzMayContain(f *testing.F) {
 	f.Add([]byte{0xff, 0x7f, 0xff, 6}, uint8(3), bytes.Repeat([]byte("one two three"), 20))
 	f.Add([]byte{0xff, 0xfe, 30}, uint8(0), []byte{})

@@ -41,8 +41,8 @@ var kinds = []Kind{
 // and name= for [WithName]. The name comes last, as it may contain commas. opts are applied after
 // the options in the string.
 //
-// The String methods of the policies return such strings. FromString returns an error that says
-// what to write instead if it cannot read one, and the errors of the constructors.
+// The String methods of the policies return such strings. If FromString cannot read spec, its error
+// says what to write instead. It also returns the errors of the constructors.
 func FromString(spec string, opts ...Option) (Policy, error) {
 	name, rest, _ := strings.Cut(spec, ":")
 	var kind Kind

@@ -157,13 +157,6 @@ func readers() []ourPolicy {
 	return []ourPolicy{policytest.Must(NewBloom(7)), policytest.Must(NewRibbon(8.77))}
 }
 
-// forEachPolicy runs f for a policy of every encoding.
-func forEachPolicy(t *testing.T, f func(t *testing.T, p ourPolicy)) {
-	for _, p := range readers() {
-		t.Run(fmt.Sprintf("%T", p), func(t *testing.T) { f(t, p) })
-	}
-}
-
 // of returns a policy of a kind.
 func (k Kind) of(bitsPerKey float64, opts ...Option) (ourPolicy, error) {
 	p, err := FromString(fmt.Sprintf("%s:%v", k.Name, bitsPerKey), opts...)

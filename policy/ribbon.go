@@ -8,13 +8,13 @@ import (
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
-// Ribbon is a policy whose filters are the smallest: at the same size they have a ninth of the false
-// positives of [Bloom] with 10 bits per key, or as many in 30 % less memory. Building them takes
-// longer. Get one from [NewRibbon].
+// Ribbon is a policy whose filters are the smallest: at the same size they have a tenth of the
+// false positives of [Bloom] with 10 bits per key, or as many in 30 % less memory. Building them
+// takes longer. Get one from [NewRibbon].
 //
 // A filter solves linear equations over GF(2), one for every key and column of bits, by the method
-// of Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021). FORMAT.md
-// has the bytes, and package internal/ribbon explains them.
+// of Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021).
+// FORMAT.md has the bytes, and package internal/ribbon explains them.
 //
 // Readers other than this package, C++ LevelDB and goleveldb among them, answer "may contain" for
 // every key, except in filters of few keys: they read more, never less. A Ribbon is immutable and
@@ -28,17 +28,18 @@ type Ribbon struct {
 var _ Policy = (*Ribbon)(nil)
 
 // NewRibbon returns the ribbon policy with the given number of bits per key, from 2 to 40.
-// Fractions are allowed. The shape of the keys does not matter. No filter of b bits per key can have
-// fewer false positives than a share of 2^-b of the absent keys. These have at most, in per cent:
+// Fractions are allowed. The shape of the keys does not matter. No filter of b bits per key can
+// have a false-positive probability below 2^-b, the limit. These have at most, in per cent:
 //
 //	bits per key    limit     8 to 700 keys    701 to 4,999    from 5,000    bytes of 1,000
 //	7               0.781     0.79             1.05            0.91          883
 //	10              0.0977    0.102            0.131           0.115         1258
 //	16              0.00153   0.0017           0.0021          0.0018        2008
 //
-// A filter has 4 bytes in addition, from 701 keys on 8. With fractions of bits, filters of up to 700
-// keys may be smaller. For fewer than 8 keys, or if the bits take less than 8 bytes, the filter is
-// the one that [Bloom] builds, which everybody reads. With more than 2^28 keys it excludes nothing.
+// Besides its bits, a filter has 4 bytes, from 701 keys on 8. With fractions of bits, filters of
+// up to 700 keys may be smaller. For fewer than 8 keys, or if the bits take less than 8 bytes, the
+// filter is the one that [Bloom] builds, which everybody reads. With more than 2^28 keys it
+// excludes nothing.
 //
 // It returns an error that says what to pass instead if bitsPerKey is out of range or not a
 // number, or if an option refuses its argument.

@@ -54,7 +54,8 @@ func TestRibbonOfFewKeysIsVerified(t *testing.T) {
 }
 
 // Keys with one hash of ours and many of LevelDB: a builder that leaves out repetitions takes them
-// for one key. If it does not have all of LevelDB's hashes, it writes a filter that excludes nothing.
+// for one key. If it does not have all of LevelDB's hashes, it writes a filter that excludes
+// nothing.
 func TestRibbonOfOneHash(t *testing.T) {
 	r := policytest.Must(NewRibbon(2))
 	b := NewDistinctBuilder(r)

@@ -98,8 +98,8 @@ func TestZstdFrames(t *testing.T) {
 	}
 }
 
-// The buffers for blocks serve for all blocks, and an open table keeps only its index: 48 bytes here
-// for each data block, while slices that grow need some times as much.
+// The buffers for blocks serve for all blocks, and an open table keeps only its index: 48 bytes
+// here for each data block, while slices that grow need some times as much.
 func TestMemory(t *testing.T) {
 	for _, compression := range []byte{raw, snappied, zstded} {
 		var file bytes.Buffer

@@ -44,8 +44,8 @@
 //     it has none: see [CheckCache].
 //
 // In Pebble v1, [WithL6] also gives the comparer a Split if it has none. DB.RangeKeySet then no
-// longer returns an error, and SeekPrefixGE no longer panics. Nothing else changes, and the database
-// can be opened with either comparer.
+// longer returns an error, and SeekPrefixGE no longer panics. Nothing else changes, and the
+// database can be opened with either comparer.
 //
 // Has and Get use iterators, which take samples of what they read and may ask for compactions;
 // DB.Get does not. Options.Experimental.ReadSamplingMultiplier = -1 turns that off.

@@ -25,9 +25,9 @@ type Gap struct {
 	low   uint64 // the lower neighbor's number
 }
 
-// Between returns the gap between two keys. It is empty if they are not of one length, if low is not
-// below high, or if more than most bytes lie from the first to the last in which they differ: far
-// neighbors take more time.
+// Between returns the gap between two keys. It is empty if they are not of one length, if low is
+// not below high, or if more than most bytes lie from the first to the last in which they differ:
+// far neighbors take more time.
 func Between(low, high []byte, most int) (g Gap) {
 	if len(low) != len(high) {
 		return g

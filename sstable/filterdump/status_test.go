@@ -131,7 +131,8 @@ func TestLeftOverOfLevelDB(t *testing.T) {
 	}
 }
 
-// Pebble divides a table into parts by its manifest alone, which then names the file in another way.
+// Pebble divides a table into parts by its manifest alone, which then names the file in another
+// way.
 func TestLeftOverOfVirtualTables(t *testing.T) {
 	dir := t.TempDir()
 	writers["Pebble v2"](t, dir, mustExact(t), 1, 3000)

@@ -29,7 +29,8 @@ type Disk struct {
 }
 
 // ReadDisk reads some tables of the database in a directory, which may be in use, and asks their
-// filters about absent keys between the database's own. Of a file, or without a path, it returns nil.
+// filters about absent keys between the database's own. Of a file, or without a path, it returns
+// nil.
 func ReadDisk(ctx context.Context, path string) (*Disk, error) {
 	const sample = 32
 	if path == "" {

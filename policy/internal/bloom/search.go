@@ -22,9 +22,9 @@ func (s *Setting) Choice(n int) (size, largest uint64, k int) {
 
 // choiceForMany returns the size and k of a filter of many keys, for LevelDB's size and k.
 //
-// Probe 2 takes few values (see [rate.Bloom]), so it rules out few absent keys here. Two more probes
-// make up for it, and the size matters for random keys too: at 10 bits per key, the FPP goes from
-// 1.4 to 1.0 % with 50,000 of them, and from 2.1 to 1.1 % with 150,000.
+// Probe 2 takes few values (see [rate.Bloom]), so it rules out few absent keys here. Two more
+// probes make up for it, and the size matters for random keys too: at 10 bits per key, the FPP
+// goes from 1.4 to 1.0 % with 50,000 of them, and from 2.1 to 1.1 % with 150,000.
 func choiceForMany(size, largest uint64, k int) (uint64, int) {
 	for s := size; s <= largest; s++ {
 		if spreads(s - 1) {

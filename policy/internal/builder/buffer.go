@@ -1,5 +1,5 @@
-// Package builder has what the builders of all encodings share: the buffer of their keys' hashes, the
-// memory of a filter, and its verification.
+// Package builder has what the builders of all encodings share: the buffer of their keys' hashes,
+// the memory of a filter, and its verification.
 package builder
 
 import "sync"

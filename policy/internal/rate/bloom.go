@@ -1,7 +1,7 @@
-// Package rate computes the false-positive probabilities (FPP) of filters in LevelDB's encoding, for
-// keys whose hashes are like random numbers: [Bloom] of a filter of n keys, [FromBits] of a filter
-// at hand, [Textbook] of one with random, independent probes. (That of a ribbon filter follows from
-// its layout alone, so package ribbon returns it.)
+// Package rate computes the false-positive probabilities (FPP) of filters in LevelDB's encoding,
+// for keys whose hashes are like random numbers: [Bloom] of a filter of n keys, [FromBits] of a
+// filter at hand, [Textbook] of one with random, independent probes. (That of a ribbon filter
+// follows from its layout alone: ribbon/info.go has it.)
 //
 // Each function is deterministic: where it samples, the seed is fixed.
 package rate

@@ -13,7 +13,7 @@
 //
 // With random coefficients for all slots, a lookup would read the whole table, and a build would
 // take n^3 steps. So only 64 slots in a row, 8 blocks of 8, can have the coefficient 1: the key's
-// window. Sorted by start, the first block, windows form a ribbon (a # is a block):
+// window. Sorted by start (their first block), windows form a ribbon (a # is a block):
 //
 //	start 0       ########..........   four times as many keys as at other starts;
 //	start 0       T#######..........   T: three quarters of them turn, see below
@@ -110,5 +110,6 @@
 // for every shard, the solver (solve.go) loads the equations, eliminates with one multiplier of
 // hashes after another until a turn succeeds, and substitutes; then store writes the columns.
 // [Contains] finds the shard and adds up slots. A false negative could only come from these two
-// taking different slots, bits or seeds for the same key. FORMAT.md has every bit.
+// taking different slots, bits or seeds for the same key. info.go has the false-positive
+// probability, FORMAT.md every bit.
 package ribbon

@@ -33,8 +33,8 @@ func Find(dir string) ([]string, error) {
 // know. A key with several versions comes several times. The key's memory is reused after f
 // returns. An error of f ends the iteration and is returned as it is.
 //
-// The error wraps [io/fs.ErrNotExist] if the table is gone, as that of a database in use may be. Other
-// errors say what is wrong with it, or why nobody can know what its filters know of a key.
+// The error wraps [io/fs.ErrNotExist] if the table is gone, as that of a database in use may be.
+// Other errors say what is wrong with it, or why nobody can know what its filters know of a key.
 func Keys(path string, f func(key []byte) error) error {
 	return read(path, func(t tables.Table) error {
 		if why := t.Info().Unverified; why != "" {

@@ -155,13 +155,6 @@ func windowTableOf(p policy.Policy, keys [][]byte, blockSize, baseLg int) *fakeT
 	return table
 }
 
-func (t *fakeTable) keys() (all [][]byte) {
-	for _, b := range t.blocks {
-		all = append(all, b.keys...)
-	}
-	return all
-}
-
 // ask answers as a lookup of key finds it.
 func (t *fakeTable) ask(key []byte) (asked, may bool) {
 	filter := t.Locate(key)

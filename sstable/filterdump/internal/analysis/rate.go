@@ -22,9 +22,9 @@ func newRate(asked, passed int64) Rate {
 	return r
 }
 
-// wilson returns the rate p of n keys with its bounds. Wilson's interval holds the rates q for which
-// p lies within z standard errors sqrt(q*(1-q)/n) of q; unlike the plain standard error it is
-// sensible when none passed.
+// wilson returns the rate p of n keys with its bounds. Wilson's interval holds the rates q for
+// which p lies within z standard errors sqrt(q*(1-q)/n) of q; unlike the plain standard error it
+// is sensible when none passed.
 func wilson(p, n float64) Rate {
 	const z = 1.96
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
