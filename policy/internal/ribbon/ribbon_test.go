@@ -478,6 +478,61 @@ func TestEliminations(t *testing.T) {
 	}
 }
 
+// What padding and turning are worth: the share of 700 random keys' systems that one elimination
+// solves, with any turn.
+func TestWorth(t *testing.T) {
+	rng := policytest.Rand(t, 9)
+	const systems = 500
+	for _, c := range []struct {
+		padding, turns int
+		want           float64
+	}{{padding, turns, 0.67}, {1, turns, 0.37}, {4, turns, 0.67}, {padding, 1, 0.25}} {
+		solved := 0.0
+		for range systems {
+			if solvable(rng, 700, c.padding, c.turns) {
+				solved++
+			}
+		}
+		t.Logf("padding %d, %d turns: %v", c.padding, c.turns, solved/systems)
+		require.InDelta(t, c.want, solved/systems, 4*math.Sqrt(c.want*(1-c.want)/systems),
+			"padding %d, %d turns", c.padding, c.turns)
+	}
+}
+
+// solvable reports whether n random equations for n slots are independent with some turn.
+func solvable(rng *rand.Rand, n, padding, turns int) bool {
+	last := (n - windowSlots + 7) / 8
+	starts, coeffs, turning := make([]int, n), make([]uint64, n), make([]uint64, n)
+	for i := range n {
+		drawn := rng.Intn(last+1+2*padding) - padding
+		starts[i] = min(max(drawn, 0), last)
+		coeffs[i] = inside(rng.Uint64(), uint(starts[i]), uint(n))
+		if drawn < 0 {
+			turning[i] = rng.Uint64()
+		}
+	}
+	for turn := range turns {
+		pivots, independent := make([]uint64, n), 0 // as in the package comment
+		for i, c := range coeffs {
+			c ^= turning[i] >> turn % (1 << turnSlots)
+			for slot := 8*starts[i] + 63; c != 0; {
+				zeros := bits.LeadingZeros64(c)
+				slot, c = slot-zeros, c<<zeros
+				if pivots[slot] == 0 {
+					pivots[slot] = c
+					independent++
+					break
+				}
+				c ^= pivots[slot]
+			}
+		}
+		if independent == n {
+			return true
+		}
+	}
+	return false
+}
+
 // What builds of chosen hashes take.
 func BenchmarkChosenHashes(b *testing.B) {
 	for _, c := range chosenHashes() {
