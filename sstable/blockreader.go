@@ -107,7 +107,7 @@ func (r *blockReader) decompress(kind byte, block []byte) ([]byte, error) {
 }
 
 // ErrCompression is wrapped by the error for a block whose checksum is right and whose compression
-// LevelDB does not have. RocksDB and forks of LevelDB have others.
+// LevelDB does not have, as forks of LevelDB may.
 var ErrCompression = errors.New("unknown compression")
 
 type compressionError byte

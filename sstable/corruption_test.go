@@ -65,18 +65,6 @@ func examineAll(t testing.TB, file []byte, users []string, p policy.Policy,
 		requireCorrupt(t, err)
 		return failed
 	}
-	for _, m := range table.Metaindex() {
-		n := 0
-		for _, err := range table.MetaEntries(m.Handle) {
-			requireFew(t, &n, file)
-			if err != nil {
-				requireCorrupt(t, err)
-				if m.Name == "rocksdb.properties" { // others are not made of entries
-					return failed
-				}
-			}
-		}
-	}
 	filter, filterErr := table.Filter(p)
 	if filterErr != nil {
 		requireCorrupt(t, filterErr)
@@ -158,7 +146,7 @@ type victim struct {
 
 // victims are small tables: of internal and plain keys, compressed in all ways, with many windows,
 // with several filters in LevelDB's windows of 2 KiB, with several versions of keys, of one entry,
-// with RocksDB's properties, and empty.
+// and empty.
 func victims(t testing.TB, p policy.Policy) (all []victim) {
 	add := func(name string, o tableOptions, format sstable.KeyFormat, stored [][]byte) {
 		o.policy, o.internal = p, format == sstable.InternalKeys
@@ -195,10 +183,6 @@ func victims(t testing.TB, p policy.Policy) (all []victim) {
 	add("one internal key", tableOptions{}, sstable.InternalKeys, internalKeys("a"))
 	add("the last key in the index", tableOptions{blockSize: 80, interval: 3, baseLg: 6},
 		sstable.InternalKeys, internalKeys("k1", "k2", "k3", "k4", "k5", "k6"))
-	properties := rawBlock([]byte("rocksdb.num.entries"), []byte{3}).stored
-	add("properties", tableOptions{blockSize: 50, baseLg: 6,
-		meta: []metaBlock{{"rocksdb.properties", properties}}},
-		sstable.InternalKeys, internalKeys("a", "b", "c"))
 	add("no key", tableOptions{}, sstable.PlainKeys, nil)
 	return all
 }

@@ -1,7 +1,7 @@
 // Package sstable builds and reads LevelDB's filter block, and reads the tables that contain it:
-// those of C++ LevelDB and goleveldb, and the tables that RocksDB and Pebble write in LevelDB's
-// format. It is for tools that show what is in a file and what is wrong with it ([OpenTable]), and
-// for authors of engines ([NewFilterBlockBuilder], [NewFilterBlockReader]).
+// those of C++ LevelDB and goleveldb. It is for tools that show what is in a file and what is wrong
+// with it ([OpenTable]), and for authors of engines ([NewFilterBlockBuilder],
+// [NewFilterBlockReader]).
 //
 // No bytes make it panic. It changes no files.
 //
@@ -45,8 +45,7 @@
 //	data blocks
 //	filter block   if there is one
 //	metaindex      a block with an entry for each of these blocks: its name -> its handle. The
-//	               name of the filter block is "filter." and the policy's name; "fullfilter." and
-//	               the name is one filter for the whole table (RocksDB, Pebble)
+//	               name of the filter block is "filter." and the policy's name
 //	index          a block with an entry for each data block: a key that is at least the block's
 //	               last one, and below the next block's first -> the block's handle
 //	footer         48 bytes: the handles of metaindex and index, zeros up to byte 40, magic number

@@ -38,8 +38,7 @@ func (e *CorruptionError) Unwrap() error { return e.Cause }
 type FormatError struct {
 	File string // as given to WithFileName; may be empty
 
-	// Format is "Pebble", "RocksDB block-based", "RocksDB plain" or "RocksDB cuckoo", and empty if
-	// the file is no table of a known format.
+	// Format is "Pebble" or "RocksDB", and empty if the file is no table of a known format.
 	Format string
 
 	size  int64

@@ -317,10 +317,10 @@ func TestZeroValues(t *testing.T) {
 		func() { r.MayContain(0, nil) }, func() { _ = r.Validate() }, func() { r.BaseLg() },
 		func() { r.NumFilters() }, func() { r.Filter(0) },
 		func() { x.Keys() }, func() { x.Filters() }, func() { x.Blocks() }, func() { x.Block(0) },
-		func() { x.Entries() }, func() { x.FindBlock(nil) }, func() { _, _ = x.Properties() },
+		func() { x.Entries() }, func() { x.FindBlock(nil) },
 		func() { _, _ = x.Filter(exact{t}) },
 		func() { _, _ = x.OpenFilter(sstable.FilterEntry{}, exact{t}) },
-		func() { f.Windows() }, func() { f.Whole() }, func() { f.MayContain(nil) },
+		func() { f.Windows() }, func() { f.MayContain(nil) },
 		func() { f.MayContainAt(0, nil) },
 	} {
 		require.PanicsWithError(t, "sstable: a zero value was used: "+

@@ -38,11 +38,8 @@ func TestFormats(t *testing.T) {
 		name   string
 	}{
 		{"\x57\xfb\x80\x8b\x24\x75\x47\xdb", magic.LevelDB, "LevelDB"},
-		{"\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", magic.RocksDB, "RocksDB block-based"},
+		{"\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", magic.RocksDB, "RocksDB"},
 		{"🪳🪳", magic.Pebble, "Pebble"},
-		{"\x64\x95\xbf\x63\x96\x22\x42\x82", magic.RocksDBPlain, "RocksDB plain"},
-		{"\xb8\x13\x8f\x7a\xeb\x18\x34\x4f", magic.RocksDBPlain, "RocksDB plain"},
-		{"\x73\x78\xf1\xc5\xd0\x89\x67\x92", magic.RocksDBCuckoo, "RocksDB cuckoo"},
 		{"\x57\xfb\x80\x8b\x24\x75\x47\xdc", magic.Unknown, "unknown"},
 		{"\x00\x00\x00\x00\x00\x00\x00\x00", magic.Unknown, "unknown"},
 	} {

@@ -2,9 +2,7 @@ package sstable_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -71,7 +69,6 @@ func openBothWays(t *testing.T, path string, format sstable.KeyFormat,
 // finds each key in it, and returns its base_lg.
 func requireRebuilt(t *testing.T, table *sstable.Table, bits float64) int {
 	entry := table.Filters()[0]
-	require.False(t, entry.Whole)
 	p := policytest.Must(policy.NewBloom(bits, policy.WithName(entry.Policy)))
 	block, err := table.ReadBlock(entry.Handle)
 	require.NoError(t, err)
@@ -228,48 +225,5 @@ func TestGoldenGoLevelDB(t *testing.T) {
 			require.Equal(t, c.baseLg, requireRebuilt(t, ours, c.bits))
 		}
 		t.Run(c.db, func(t *testing.T) { openBothWays(t, path, sstable.InternalKeys, read) })
-	}
-}
-
-// RocksDB's tables: those of format_version 0 are in LevelDB's format, with one filter for the
-// whole table.
-func TestGoldenRocksDB(t *testing.T) {
-	dir := filepath.Join("..", "testdata", "rocksdb")
-	for _, file := range []string{
-		"fv2_full_bloom.sst", "fv5_full_bloom.sst", "fv5_ribbon.sst", "db/000009.sst",
-	} {
-		data, err := os.ReadFile(filepath.Join(dir, file))
-		require.NoError(t, err)
-		requireFormatError(t, string(data), "RocksDB block-based",
-			"a table in RocksDB block-based format, not in LevelDB's")
-	}
-	const name = "rocksdb.BuiltinBloomFilter"
-	for file, filter := range map[string]string{
-		"fv0_full_bloom.sst": name, "fv0_blockbased_legacy.sst": name, "fv0_nofilter.sst": "",
-	} {
-		path, keys := filepath.Join(dir, file), sstable.InternalKeys
-		openBothWays(t, path, keys, func(t *testing.T, table *sstable.Table, _ []byte) {
-			require.Equal(t, sstable.InternalKeys, table.Keys())
-			n := 0
-			for e, err := range table.Entries() {
-				require.NoError(t, err)
-				require.Equal(t, fmt.Sprintf("key%06d", 2*n), string(e.Key))
-				require.Equal(t, fmt.Sprintf("value%d", n), string(e.Value))
-				n++
-			}
-			require.Equal(t, 500, n)
-			if filter == "" {
-				require.Empty(t, table.Filters())
-			} else {
-				require.Len(t, table.Filters(), 1)
-				require.Equal(t, filter, table.Filters()[0].Policy)
-				require.True(t, table.Filters()[0].Whole)
-			}
-			properties, err := table.Properties()
-			require.NoError(t, err)
-			require.Equal(t, "leveldb.BytewiseComparator", properties["rocksdb.comparator"])
-			require.Equal(t, string(binary.AppendUvarint(nil, 500)),
-				properties["rocksdb.num.entries"])
-		})
 	}
 }

@@ -11,13 +11,12 @@ import (
 type KeyFormat int
 
 const (
-	// AutoKeys finds the format. It takes the keys as internal if the table has RocksDB's
-	// properties block, which Pebble writes too, or if the keys of the index and of the first data
-	// block look internal: all have at least 8 bytes, and most can be internal, because the last 8
-	// bytes are a deletion or a value with a sequence number above 0, and the sequence numbers of
-	// equal user keys decrease. Text cannot be internal, and few big-endian numbers can; plain keys
-	// of other shapes might be mistaken. So without properties, [TableFilter.MayContain] tries the
-	// key in both formats, and answers "absent" only if both do: a mistake never loses a key.
+	// AutoKeys finds the format. It takes the keys as internal if those of the index and of the
+	// first data block look so: all have at least 8 bytes, and most can be internal, because the
+	// last 8 bytes are a deletion or a value with a sequence number above 0, and the sequence
+	// numbers of equal user keys decrease. Text cannot be internal, and few big-endian numbers can;
+	// plain keys of other shapes might be mistaken. So [TableFilter.MayContain] tries the key in
+	// both formats, and answers "absent" only if both do: a mistake never loses a key.
 	AutoKeys KeyFormat = iota
 	// InternalKeys end in a trailer of 8 bytes, which filters leave out. Databases have such keys.
 	InternalKeys

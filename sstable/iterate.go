@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 )
 
 // An Entry is a key of a table and its value. The next step of the iteration overwrites their
@@ -52,27 +51,6 @@ func (t *Table) Entries() iter.Seq2[Entry, error] {
 			yield(Entry{}, t.fail(t.indexOffset, err))
 		}
 	}
-}
-
-// Properties returns the properties of a table that RocksDB or Pebble wrote in LevelDB's format,
-// such as "rocksdb.comparator" and its value, and nil for a table without such a block. The errors
-// are those of [OpenTable].
-func (t *Table) Properties() (map[string]string, error) {
-	t.mustBeOpen()
-	i := slices.IndexFunc(t.metaindex, isProperties)
-	if i < 0 {
-		return nil, nil
-	}
-	properties := map[string]string{}
-	h := t.metaindex[i].handle
-	err := t.eachEntry(h, func(e *entries) error {
-		properties[string(e.key)] = string(e.value)
-		return e.checkKeys(maxKeptSharing)
-	})
-	if err != nil {
-		return nil, t.fail(h.offset(), fmt.Errorf("properties: %w", err))
-	}
-	return properties, nil
 }
 
 // errStop ends an iteration because the loop over the entries has ended.

@@ -88,8 +88,7 @@ func testAutoKeys(
 	}
 }
 
-// AutoKeys looks at the properties first. Then the majority of the keys in the index and in the
-// first data block decides.
+// The majority of the keys in the index and in the first data block decides.
 func TestAutoKeysMajority(t *testing.T) {
 	can, cannot := internalKey("a", 9, 1), []byte("text text text")
 	for _, c := range []struct {
@@ -128,16 +127,6 @@ func TestAutoKeysMajority(t *testing.T) {
 	} {
 		file, _ := writeTable(t, tableOptions{blockSize: 1 << 20}, c.stored...)
 		require.Equal(t, c.found, openTable(t, file).Keys(), "%q", c.stored)
-	}
-	// With RocksDB's properties the keys are internal, however they look.
-	for name, found := range map[string]sstable.KeyFormat{
-		"rocksdb.properties": sstable.InternalKeys, "rocksdb.properties2": sstable.PlainKeys,
-	} {
-		file, _ := writeTable(t, tableOptions{meta: []metaBlock{{name, appendRestarts(nil, 0)}}},
-			plainKeys("text that is long")...)
-		require.Equal(t, found, openTable(t, file).Keys(), name)
-		require.Equal(t, sstable.PlainKeys,
-			openTable(t, file, sstable.WithKeys(sstable.PlainKeys)).Keys())
 	}
 }
 

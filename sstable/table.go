@@ -35,8 +35,7 @@ type metaEntry struct {
 // A FilterEntry is a filter that a table has.
 type FilterEntry struct {
 	Policy string      // the policy's name
-	Whole  bool        // one filter for the whole table; otherwise a filter block
-	Handle BlockHandle // of the filter or the filter block
+	Handle BlockHandle // of the filter block
 }
 
 // A TableOption is an option of [OpenTable].
@@ -132,9 +131,6 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	if err := t.readIndex(index); err != nil {
 		return nil, t.fail(int64(index.Offset), fmt.Errorf("index: %w", err))
 	}
-	if t.keys == AutoKeys && t.hasProperties() {
-		t.keys = InternalKeys
-	}
 	t.keysFound = t.keys
 	if t.keys == AutoKeys {
 		t.keysFound = t.inferKeys()
@@ -211,14 +207,6 @@ func (t *Table) eachEntry(h BlockHandle, f func(*entries) error) error {
 	}
 }
 
-// hasProperties reports whether the table has RocksDB's properties: then its keys are internal, for
-// sure.
-func (t *Table) hasProperties() bool {
-	return slices.ContainsFunc(t.metaindex, isProperties)
-}
-
-func isProperties(e metaEntry) bool { return e.name == "rocksdb.properties" }
-
 // inferKeys is the rest of the rule that AutoKeys documents.
 func (t *Table) inferKeys() KeyFormat {
 	var inferred keyInference
@@ -247,10 +235,8 @@ func (t *Table) Keys() KeyFormat {
 func (t *Table) Filters() (filters []FilterEntry) {
 	t.mustBeOpen()
 	for _, e := range t.metaindex {
-		if policy, ok := strings.CutPrefix(e.name, windowFilterPrefix); ok {
-			filters = append(filters, FilterEntry{policy, false, e.handle})
-		} else if policy, ok := strings.CutPrefix(e.name, wholeFilterPrefix); ok {
-			filters = append(filters, FilterEntry{policy, true, e.handle})
+		if policy, ok := strings.CutPrefix(e.name, filterPrefix); ok {
+			filters = append(filters, FilterEntry{policy, e.handle})
 		}
 	}
 	return filters

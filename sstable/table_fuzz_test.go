@@ -38,10 +38,6 @@ func FuzzTable(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(file)
 	}
-	rocks, err := os.ReadFile(filepath.Join("..", "testdata", "rocksdb", "fv0_full_bloom.sst"))
-	require.NoError(f, err)
-	f.Add(rocks)
-
 	f.Fuzz(func(t *testing.T, file []byte) {
 		readAny(t, file)
 	})

@@ -134,46 +134,30 @@ func TestEmptyTable(t *testing.T) {
 	require.Equal(t, sstable.BlockHandle{Offset: 0, Length: 5}, w.filterBlock)
 }
 
-// The metaindex may name any number of blocks. Those with properties and filters are read.
+// The metaindex may name any number of blocks. Those with filters are read.
 func TestMetaindex(t *testing.T) {
-	contents := rawBlock([]byte("rocksdb.comparator"), []byte("one"),
-		[]byte("rocksdb.num.entries"), []byte{2}).stored
 	file, w := writeTable(t, tableOptions{interval: 16, compression: snappied, policy: exact{t},
 		internal: true, meta: []metaBlock{
-			{"rocksdb.properties", contents}, {"", []byte("no name")}, {"zzz", nil},
+			{"properties", nil}, {"", []byte("no name")}, {"zzz", nil},
 			{"filter.test.Exact.more", []byte("x")}, {"fullfilter.a", []byte("y")},
 			{"Filter.test.Exact", []byte("z")}, {"filter", nil}, {"filter.", nil},
 		}}, internalKeys("a", "b")...)
-	without, _ := writeTable(t, tableOptions{}, internalKeys("a", "b")...)
 	table := openTable(t, file)
 	var names []string
 	for _, m := range table.Metaindex() {
 		names = append(names, m.Name)
 	}
 	require.Equal(t, []string{"", "Filter.test.Exact", "filter", "filter.", "filter.test.Exact",
-		"filter.test.Exact.more", "fullfilter.a", "rocksdb.properties", "zzz"}, names)
+		"filter.test.Exact.more", "fullfilter.a", "properties", "zzz"}, names)
 	handles := table.Metaindex()
 	require.Equal(t, []sstable.FilterEntry{
 		{Policy: "", Handle: handles[3].Handle}, {Policy: "test.Exact", Handle: w.filterBlock},
 		{Policy: "test.Exact.more", Handle: handles[5].Handle},
-		{Policy: "a", Whole: true, Handle: handles[6].Handle},
 	}, table.Filters())
 
 	block, err := table.ReadBlock(handles[0].Handle)
 	require.NoError(t, err)
-	other, err := table.ReadBlock(handles[7].Handle)
+	_, err = table.ReadBlock(w.filterBlock)
 	require.NoError(t, err)
-	require.Equal(t, contents, other)
 	require.Equal(t, "no name", string(block), "the caller's copy")
-
-	got, err := table.Properties()
-	require.NoError(t, err)
-	require.Equal(t, map[string]string{"rocksdb.comparator": "one", "rocksdb.num.entries": "\x02"},
-		got)
-	got, err = openTable(t, without).Properties()
-	require.NoError(t, err)
-	require.Nil(t, got)
-	damaged, _ := writeTable(t, tableOptions{meta: []metaBlock{{"rocksdb.properties", nil}}})
-	_, err = openTable(t, damaged).Properties()
-	require.ErrorContains(t, err, "sstable: corrupt at offset 0: properties: a block of 0 bytes")
 }

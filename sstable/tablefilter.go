@@ -7,11 +7,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// The names of filters in the metaindex are these, followed by the policy's name.
-const (
-	windowFilterPrefix = "filter."
-	wholeFilterPrefix  = "fullfilter."
-)
+// filterPrefix begins the names of filters in the metaindex. The policy's name follows.
+const filterPrefix = "filter."
 
 // ErrNoFilter is wrapped by the error of [Table.Filter] for a table that has no filter of the
 // policy's name.
@@ -23,8 +20,7 @@ type TableFilter struct {
 	index   *index
 	formats []KeyFormat // in which a lookup is tried
 	policy  policy.Policy
-	whole   []byte             // the filter of the whole table
-	windows *FilterBlockReader // or the filter block, then not nil
+	windows *FilterBlockReader
 }
 
 // Filter reads the table's filters under the name of p. It returns the error of [policy.Check] if
@@ -64,10 +60,6 @@ func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error)
 		if t.index.sorted[format] {
 			f.formats = append(f.formats, format)
 		}
-	}
-	if e.Whole {
-		f.whole = block
-		return f, nil
 	}
 	f.windows = newFilterBlockReader(p, block)
 	if bad := f.windows.bad; bad != nil {
@@ -112,17 +104,10 @@ func (t *Table) haveKeys(blocks []BlockHandle) bool {
 	return false
 }
 
-// Windows returns the filter block, nil if there is one filter for the whole table.
+// Windows returns the filter block.
 func (f *TableFilter) Windows() *FilterBlockReader {
 	f.mustBeOpen()
 	return f.windows
-}
-
-// Whole returns the filter of the whole table, nil if there is one for each window. The caller must
-// not change it.
-func (f *TableFilter) Whole() []byte {
-	f.mustBeOpen()
-	return f.whole
 }
 
 // mustBeOpen panics if f is a zero value.
@@ -142,9 +127,6 @@ func (f *TableFilter) mustBeOpen() {
 // yourself and call [TableFilter.MayContainAt].
 func (f *TableFilter) MayContain(key []byte) bool {
 	f.mustBeOpen()
-	if f.windows == nil {
-		return f.policy.MayContain(f.whole, key)
-	}
 	if len(f.formats) == 0 {
 		return true
 	}
@@ -161,8 +143,5 @@ func (f *TableFilter) MayContain(key []byte) bool {
 // blockOffset of the file.
 func (f *TableFilter) MayContainAt(blockOffset uint64, key []byte) bool {
 	f.mustBeOpen()
-	if f.windows == nil {
-		return f.policy.MayContain(f.whole, key)
-	}
 	return f.windows.MayContain(blockOffset, key)
 }

@@ -52,50 +52,6 @@ func TestFilterNames(t *testing.T) {
 		require.NoError(t, err, "%q", c.inIt)
 		require.True(t, filter.MayContain([]byte("a")))
 		require.NotNil(t, filter.Windows())
-		require.Nil(t, filter.Whole())
-	}
-}
-
-// One filter for the whole table, as RocksDB and Pebble write it: no window, no index.
-func TestWholeFilter(t *testing.T) {
-	users := names(40)
-	whole := filterOf(users...)
-	o := tableOptions{blockSize: 100, internal: true,
-		meta: []metaBlock{{"fullfilter.test.Exact", whole}}}
-	file, w := writeTable(t, o, internalKeys(users...)...)
-	for _, opts := range [][]sstable.TableOption{nil, {sstable.WithKeys(sstable.InternalKeys)},
-		{sstable.WithKeys(sstable.PlainKeys)}} {
-		table := openTable(t, file, opts...)
-		require.Len(t, table.Filters(), 1)
-		require.True(t, table.Filters()[0].Whole)
-		filter, err := table.Filter(exact{t})
-		require.NoError(t, err)
-		require.Equal(t, whole, filter.Whole())
-		require.Nil(t, filter.Windows())
-		for _, user := range users {
-			require.True(t, filter.MayContain([]byte(user)))
-			require.True(t, filter.MayContainAt(0, []byte(user)))
-			require.True(t, filter.MayContainAt(1<<63, []byte(user)))
-		}
-		for _, absent := range []string{"", "a", "zzz"} { // it knows keys after the last block too
-			require.False(t, filter.MayContain([]byte(absent)))
-			require.False(t, filter.MayContainAt(w.dataBlocks[3].Offset, []byte(absent)))
-		}
-	}
-
-	// Both kinds under one name: the first in the metaindex is read, and each can be opened.
-	o.policy, o.baseLg = exact{t}, 6
-	o.meta[0].contents = filterOf("other")
-	file, _ = writeTable(t, o, internalKeys(users...)...)
-	table := openTable(t, file)
-	filter, err := table.Filter(exact{t})
-	require.NoError(t, err)
-	require.Equal(t, 6, filter.Windows().BaseLg())
-	for i, key := range []string{users[0], "other"} {
-		filter, err = table.OpenFilter(table.Filters()[i], exact{t})
-		require.NoError(t, err)
-		require.True(t, filter.MayContain([]byte(key)))
-		require.Equal(t, i == 1, filter.Whole() != nil)
 	}
 }
 

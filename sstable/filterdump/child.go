@@ -11,8 +11,6 @@ import (
 	"os/exec"
 	"strings"
 	"time"
-
-	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
 // Pebble's reader trusts bytes whose checksum is right: forged ones make it panic or read outside
@@ -46,9 +44,12 @@ func runChild(stdin io.Reader, stdout io.Writer) int {
 var childTime = time.Minute
 
 // lookInChild is look in a child process.
-func lookInChild(ctx context.Context, path string, format magic.Format, s settings) *Result {
+func lookInChild(ctx context.Context, path string, s settings) *Result {
 	unreadable := func(err error) *Result {
 		return &Result{Path: path, Status: Unreadable, Reason: err.Error()}
+	}
+	corrupt := func(how string) *Result {
+		return &Result{Path: path, Status: Corrupt, Reason: "Pebble's reader " + how}
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -72,25 +73,15 @@ func lookInChild(ctx context.Context, path string, format magic.Format, s settin
 	case ctx.Err() != nil:
 		return unreadable(ctx.Err())
 	case timed.Err() != nil:
-		return failedChild(path, format, fmt.Sprintf("took longer than %v", limit))
+		return corrupt(fmt.Sprintf("took longer than %v", limit))
 	case errors.As(err, &exit):
-		return failedChild(path, format, "crashed: "+firstLine(exit))
+		return corrupt("crashed: " + firstLine(exit))
 	case err != nil:
 		return unreadable(err)
 	}
 	r := &Result{}
 	if err := json.Unmarshal(output, r); err != nil {
 		return unreadable(err)
-	}
-	return r
-}
-
-// failedChild returns the result for a table that ended its child. RocksDB has features that
-// Pebble's reader does not know, so such a table of RocksDB need not be corrupt.
-func failedChild(path string, format magic.Format, how string) *Result {
-	r := &Result{Path: path, Status: Corrupt, Reason: "Pebble's reader " + how}
-	if format == magic.RocksDB {
-		r.Status = Unsupported
 	}
 	return r
 }

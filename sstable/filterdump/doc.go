@@ -1,7 +1,6 @@
 /*
 Command filterdump tells whether the filters of a database are sound and how well they work. It
-reads the tables of C++ LevelDB, goleveldb and Pebble, and those of RocksDB that have format_version
-0 or 2.
+reads the tables of C++ LevelDB, goleveldb and Pebble.
 
 To check a database, whether it is in use or not:
 
@@ -70,10 +69,9 @@ In a table of LevelDB's format, a block of more than 256 MiB uncompressed is not
 whose keys add up to more than that, or to more than 256 times its size: such a table is
 unsupported. Otherwise a small file could take all memory and time.
 
-Pebble's own reader reads the tables of Pebble and RocksDB, each in a process of its own, because it
-trusts bytes whose checksum is right. If it crashes or takes too long on a table of Pebble, the
-table is reported as corrupt. On one of RocksDB, the table is reported as unsupported, because
-RocksDB has features that Pebble's reader does not know.
+Pebble's own reader reads the tables of Pebble, each in a process of its own, because it trusts
+bytes whose checksum is right. If it crashes or takes too long on a table, the table is reported as
+corrupt. So may be tables of RocksDB, which share a format with those of old Pebble.
 
 # JSON
 

@@ -41,9 +41,9 @@ type options struct {
 
 const usage = `filterdump [flags] PATH...
 
-Shows and verifies the filters in tables of LevelDB, goleveldb, Pebble and
-RocksDB. A PATH is a table file (.ldb, .sst) or a database directory, which may
-be in use. Nothing is changed.
+Shows and verifies the filters in tables of LevelDB, goleveldb and Pebble. A
+PATH is a table file (.ldb, .sst) or a database directory, which may be in use.
+Nothing is changed.
 
   -verify      measure no rate; exit with status 0 if all keys match their
                filters, 1 if a table has a false negative or is corrupt, 2 if

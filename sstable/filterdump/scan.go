@@ -113,7 +113,7 @@ func lookSafely(ctx context.Context, path string, s settings) *Result {
 		return r
 	}
 	if tables.NeedsPebble(format) {
-		return lookInChild(ctx, path, format, s)
+		return lookInChild(ctx, path, s)
 	}
 	return look(ctx, path, s)
 }

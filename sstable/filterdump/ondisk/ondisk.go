@@ -1,6 +1,6 @@
 // Package ondisk is public because bench, which is not below this folder, tells the owners of a
 // database what is in its tables. It reads the keys and the filters in tables of LevelDB,
-// goleveldb, Pebble and RocksDB. It opens no database, changes no file, and a database may be in
+// goleveldb and Pebble. It opens no database, changes no file, and a database may be in
 // use. Its functions are safe for concurrent use.
 package ondisk
 

@@ -6,30 +6,23 @@ import (
 	"io"
 )
 
-// A Format is a kind of table file. Pebble's TableFormatLevelDB is LevelDB, and its
-// TableFormatRocksDBv2 is RocksDB.
+// A Format is a kind of table file.
 type Format int
 
 const (
-	Unknown       Format = iota // no table, or of a kind that is not listed here
-	LevelDB                     // C++ LevelDB, goleveldb, RocksDB's format_version 0
-	RocksDB                     // RocksDB's block-based tables, format_version 1 and later
-	Pebble                      // Pebble's TableFormatPebblev1 and later
-	RocksDBPlain                // RocksDB's plain tables
-	RocksDBCuckoo               // RocksDB's cuckoo tables
+	Unknown Format = iota // no table, or of a kind that is not listed here
+	LevelDB               // C++ LevelDB, goleveldb
+	RocksDB               // RocksDB, and old Pebble's TableFormatRocksDBv2
+	Pebble                // Pebble's TableFormatPebblev1 and later
 )
 
 // The origins of the numbers are LevelDB's table/format.h (from a SHA-1 of
-// "http://code.google.com/p/leveldb/"), RocksDB's table/block_based/block_based_table_builder.cc,
-// table/plain/plain_table_builder.cc and table/cuckoo/cuckoo_table_builder.cc, and Pebble's
-// sstable/table.go (two cockroaches in UTF-8).
+// "http://code.google.com/p/leveldb/"), RocksDB's table/block_based/block_based_table_builder.cc
+// and Pebble's sstable/table.go (two cockroaches in UTF-8).
 var formats = map[uint64]Format{
 	0xdb4775248b80fb57: LevelDB,
 	0x88e241b785f4cff7: RocksDB,
 	0xb3aa9ff0b3aa9ff0: Pebble,
-	0x8242229663bf9564: RocksDBPlain,
-	0x4f3418eb7a8f13b8: RocksDBPlain, // of older releases
-	0x926789d0c5f17873: RocksDBCuckoo,
 }
 
 func (f Format) String() string {
@@ -37,13 +30,9 @@ func (f Format) String() string {
 	case LevelDB:
 		return "LevelDB"
 	case RocksDB:
-		return "RocksDB block-based"
+		return "RocksDB"
 	case Pebble:
 		return "Pebble"
-	case RocksDBPlain:
-		return "RocksDB plain"
-	case RocksDBCuckoo:
-		return "RocksDB cuckoo"
 	default:
 		return "unknown"
 	}

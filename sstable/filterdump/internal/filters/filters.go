@@ -22,9 +22,7 @@ type Reader interface {
 // Info is what the bytes of one filter say.
 type Info struct {
 	policy.Info
-	// LineBytes is the size of the lines that Payload is divided into; 0 if it is not, as in all
-	// filters of package policy. All probes of a key lie in one line.
-	LineBytes int
+	InLines bool // Payload is divided into lines, and all probes of a key lie in one
 }
 
 // Estimate is like that of policy.Info.
@@ -32,11 +30,12 @@ type Info struct {
 // It adds up the lines: some have more keys than others, and the mean fill would give too small a
 // number of both. The FPP takes the probes of a key as independent.
 func (i Info) Estimate() (keys, fpp float64) {
-	if i.LineBytes == 0 {
+	if !i.InLines {
 		return i.Info.Estimate()
 	}
-	lineBits, lines := float64(8*i.LineBytes), float64(len(i.Payload)/i.LineBytes)
-	for line := range slices.Chunk(i.Payload, i.LineBytes) {
+	const lineBits = 8 * lineBytes
+	lines := float64(len(i.Payload) / lineBytes)
+	for line := range slices.Chunk(i.Payload, lineBytes) {
 		fill := float64(policy.Info{Payload: line}.Ones()) / lineBits
 		keys -= lineBits / float64(i.K) * math.Log1p(-fill)
 		fpp += math.Pow(fill, float64(i.K)) / lines

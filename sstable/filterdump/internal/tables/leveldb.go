@@ -40,24 +40,7 @@ func (t *levelDBTable) open(path string, o Options, keys sstable.KeyFormat) (err
 	if err != nil {
 		return err
 	}
-	if err := t.readProperties(); err != nil {
-		return err
-	}
 	return t.openFilter(o)
-}
-
-// readProperties reads what RocksDB and Pebble record in tables that they write in LevelDB's
-// format.
-func (t *levelDBTable) readProperties() error {
-	properties, err := t.table.Properties()
-	if err != nil || properties == nil {
-		return err
-	}
-	t.info.Format = "LevelDB, written by RocksDB or Pebble"
-	t.info.Comparer = properties[propComparer]
-	t.info.Unverified = unknownPrefixRule(
-		properties[propComparer], properties[propExtractor], properties[propWholeKeys])
-	return nil
 }
 
 // openFilter opens the filter that chooseFilter chooses.
@@ -72,18 +55,14 @@ func (t *levelDBTable) openFilter(o Options) error {
 	if err != nil {
 		return err
 	}
-	f := &Filters{
-		Policy: e.Policy, Reader: reader, PerWindow: !e.Whole, Bytes: int64(e.Handle.Length),
+	windows := filter.Windows()
+	t.info.Filters = &Filters{
+		Policy: e.Policy, Reader: reader, PerWindow: true, BaseLg: windows.BaseLg(),
+		Bytes: int64(e.Handle.Length),
 	}
-	if e.Whole {
-		f.Each = [][]byte{filter.Whole()}
-	} else {
-		f.BaseLg = filter.Windows().BaseLg()
-		for i := range filter.Windows().NumFilters() {
-			f.Each = append(f.Each, filter.Windows().Filter(i))
-		}
+	for i := range windows.NumFilters() {
+		t.info.Filters.Each = append(t.info.Filters.Each, windows.Filter(i))
 	}
-	t.info.Filters = f
 	return nil
 }
 
@@ -91,7 +70,7 @@ func (t *levelDBTable) openFilter(o Options) error {
 // the one they were taken for: its filter matches all keys in that format, but not in this one.
 func (t *levelDBTable) wrongKeys() bool {
 	f := t.info.Filters
-	if f == nil || f.Reader == nil || t.info.Unverified != "" || t.table.Blocks() == 0 {
+	if f == nil || f.Reader == nil || t.table.Blocks() == 0 {
 		return false
 	}
 	filter := f.at(t.table.Block(0).Offset)
@@ -117,9 +96,6 @@ func (t *levelDBTable) wrongKeys() bool {
 
 // at returns the index of the filter that covers the data block at this offset, -1 if none does.
 func (f *Filters) at(offset uint64) int {
-	if !f.PerWindow {
-		return 0
-	}
 	if window := offset >> f.BaseLg; window < uint64(len(f.Each)) {
 		return int(window)
 	}
@@ -151,9 +127,6 @@ func (t *levelDBTable) Keys(f func(filter int, key []byte) error) error {
 func (t *levelDBTable) Locate(key []byte) int {
 	if t.info.Filters == nil {
 		return -1
-	}
-	if !t.info.Filters.PerWindow {
-		return 0
 	}
 	block, ok := t.table.FindBlock(key)
 	if !ok {

@@ -166,88 +166,36 @@ func TestLevelDBFilterNames(t *testing.T) {
 	stored := internalKeys(keys)
 	bloom := bloomFilter(t, keys)
 	for _, c := range []struct {
-		name      string
-		blocks    []named
-		options   tables.Options
-		policy    string
-		reader    filters.Reader
-		perWindow bool
-		others    []string
+		name    string
+		blocks  []named
+		options tables.Options
+		policy  string
+		reader  filters.Reader
+		others  []string
 	}{
 		{"C++ LevelDB", []named{{"filter." + policy.Name, filterBlock(bloom)}}, tables.Options{},
-			policy.Name, filters.LevelDB, true, nil},
+			policy.Name, filters.LevelDB, nil},
 		{"goleveldb", []named{{"filter." + policy.NameGoLevelDB, filterBlock(bloom)}},
-			tables.Options{}, policy.NameGoLevelDB, filters.LevelDB, true, nil},
-		{"whole table", []named{{"fullfilter." + policy.Name, bloom}}, tables.Options{},
-			policy.Name, filters.LevelDB, false, nil},
+			tables.Options{}, policy.NameGoLevelDB, filters.LevelDB, nil},
 		{"unknown", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{}, "mine", nil,
-			true, nil},
+			nil},
 		{"told", []named{{"filter.mine", filterBlock(bloom)}},
-			tables.Options{Bloom: []string{"theirs", "mine"}}, "mine", filters.LevelDB, true, nil},
-		{"RocksDB's for windows",
-			[]named{{"filter.rocksdb.BuiltinBloomFilter", filterBlock(bloom)}}, tables.Options{},
-			"rocksdb.BuiltinBloomFilter", nil, true, nil},
+			tables.Options{Bloom: []string{"theirs", "mine"}}, "mine", filters.LevelDB, nil},
 		{"a known one among others",
 			[]named{{"filter.a", filterBlock(nil)}, {"filter." + policy.Name, filterBlock(bloom)},
-				{"filter.z", filterBlock(nil)}, {"fullfilter.b", bloom}},
-			tables.Options{}, policy.Name, filters.LevelDB, true, []string{"a", "z", "b"}},
+				{"filter.z", filterBlock(nil)}},
+			tables.Options{}, policy.Name, filters.LevelDB, []string{"a", "z"}},
 	} {
 		info := openLevelDB(t, writeLevelDB(t, stored, c.blocks...), c.options).Info()
 		require.Equal(t, "LevelDB", info.Format, c.name)
 		f := info.Filters
 		require.Equal(t, c.policy, f.Policy, c.name)
 		require.Equal(t, c.reader, f.Reader, c.name)
-		require.Equal(t, c.perWindow, f.PerWindow, c.name)
+		require.True(t, f.PerWindow, c.name)
 		require.Equal(t, [][]byte{bloom}, f.Each, c.name)
 		require.Equal(t, c.others, info.Others, c.name)
-		if c.perWindow {
-			require.Equal(t, 11, f.BaseLg)
-			require.EqualValues(t, len(bloom)+9, f.Bytes)
-		} else {
-			require.EqualValues(t, len(bloom), f.Bytes)
-		}
-	}
-}
-
-// RocksDB and Pebble note their comparer, and what of a key the filter knows.
-func TestLevelDBProperties(t *testing.T) {
-	keys := textKeys(50)
-	property := func(name, value string) [2][]byte {
-		return [2][]byte{[]byte("rocksdb." + name), []byte(value)}
-	}
-	comparator := property("comparator", "leveldb.BytewiseComparator")
-	for _, c := range []struct {
-		unverified string
-		properties [][2][]byte
-	}{
-		{"", [][2][]byte{comparator}},
-		{"", [][2][]byte{comparator, property("prefix.extractor.name", "nullptr")}},
-		{"", [][2][]byte{comparator,
-			property("prefix.extractor.name", "leveldb.BytewiseComparator")}},
-		{"prefixes", [][2][]byte{comparator,
-			property("prefix.extractor.name", "rocksdb.FixedPrefix.4")}},
-		{"", [][2][]byte{property("block.based.table.whole.key.filtering", "1"), comparator,
-			property("prefix.extractor.name", "rocksdb.FixedPrefix.4")}},
-		{"comparer", [][2][]byte{property("comparator", "cockroach_comparator")}},
-	} {
-		path := writeLevelDB(t, internalKeys(keys),
-			named{"fullfilter." + policy.Name, bloomFilter(t, keys)}, named{"rocksdb.properties",
-				entryBlock(c.properties...)})
-		info := openLevelDB(t, path, tables.Options{}).Info()
-		require.Equal(t, "LevelDB, written by RocksDB or Pebble", info.Format)
-		if c.unverified == "" {
-			require.Empty(t, info.Unverified)
-			require.Equal(t, "leveldb.BytewiseComparator", info.Comparer)
-		} else {
-			require.Contains(t, info.Unverified, c.unverified)
-		}
-	}
-	// Pebble's own filter, with keys that are internal however they look.
-	for _, name := range []string{"fv0_full_bloom.sst", "fv0_blockbased_legacy.sst"} {
-		table := openLevelDB(t, filepath.Join("..", "..", "..", "..", "testdata", "rocksdb", name),
-			tables.Options{})
-		require.Equal(t, filters.Builtin, table.Info().Filters.Reader)
-		require.Len(t, found(t, table), 500)
+		require.Equal(t, 11, f.BaseLg)
+		require.EqualValues(t, len(bloom)+9, f.Bytes)
 	}
 }
 
@@ -264,17 +212,6 @@ func TestOpenErrors(t *testing.T) {
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 	require.Equal(t, path, corrupt.File)
-
-	for magic, format := range map[uint64]string{0x8242229663bf9564: "RocksDB plain table",
-		0x926789d0c5f17873: "RocksDB cuckoo table"} {
-		path := filepath.Join(dir, "000001.sst")
-		require.NoError(t, os.WriteFile(path,
-			binary.LittleEndian.AppendUint64(make([]byte, 100), magic), 0o600))
-		_, err := tables.Open(path, tables.Options{})
-		var unsupported *tables.UnsupportedError
-		require.ErrorAs(t, err, &unsupported)
-		require.Equal(t, format, unsupported.Format)
-	}
 }
 
 // An index that does not fit to the keys may be right for another comparer, unless the manifest

@@ -83,8 +83,7 @@ func readStart(path string, n int64) ([]byte, error) {
 //   - *[UnsupportedError]: it is a table that cannot be read here
 //   - those of opening and reading the file
 //
-// Pebble's reader, which reads the tables of Pebble and RocksDB, trusts bytes whose checksum is
-// right. On forged ones Open and the table's methods may panic, or end the process.
+// Pebble's reader trusts bytes whose checksum is right. On forged ones Open and the table's methods may panic, or end the process.
 func Open(path string, o Options) (Table, error) {
 	file, size, err := openFile(path)
 	if err != nil {
@@ -105,42 +104,13 @@ func open(path string, file *os.File, size int64, o Options) (Table, error) {
 		return nil, err
 	case NeedsPebble(format):
 		return openPebble(path, file, size, o)
-	case format != magic.LevelDB:
-		return nil, &UnsupportedError{path, format.String() + " table",
-			"only block-based tables can be read"}
 	}
 	return openLevelDB(path, file, size, o)
 }
 
 // NeedsPebble reports whether tables of a format are read with Pebble's reader.
-func NeedsPebble(f magic.Format) bool {
-	return f == magic.RocksDB || f == magic.Pebble
-}
+func NeedsPebble(f magic.Format) bool { return f != magic.LevelDB }
 
-// bytewise is the name of LevelDB's, RocksDB's and Pebble's default comparer, under which filters
-// know whole keys.
+// bytewise is the name of LevelDB's and Pebble's default comparer, under which filters know whole
+// keys.
 const bytewise = "leveldb.BytewiseComparator"
-
-// unknownPrefixRule says why filters may not know whole keys: because of another comparer (Pebble),
-// or of a prefix extractor without whole keys beside the prefixes (RocksDB). It is empty if they
-// do.
-func unknownPrefixRule(comparer, extractor, wholeKeys string) string {
-	switch {
-	case comparer != "" && comparer != bytewise:
-		return fmt.Sprintf("the comparer %s is not known here, so neither is the part of a key "+
-			"that filters know", comparer)
-	// Pebble records a comparer with a Split as an extractor of the comparer's name. That of the
-	// default's name is the whole key: package pebblev1's WithL6 sets it.
-	case extractor != "" && extractor != "nullptr" && extractor != bytewise && wholeKeys != "1":
-		return fmt.Sprintf("the filters know prefixes that %s extracts, which is not known here",
-			extractor)
-	}
-	return ""
-}
-
-// Properties that RocksDB and Pebble record in their tables.
-const (
-	propComparer  = "rocksdb.comparator"
-	propExtractor = "rocksdb.prefix.extractor.name"
-	propWholeKeys = "rocksdb.block.based.table.whole.key.filtering"
-)

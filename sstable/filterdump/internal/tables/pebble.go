@@ -18,7 +18,7 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// pebbleTable is a table in one of Pebble's formats, or in the format of RocksDB that Pebble reads.
+// pebbleTable is a table in one of Pebble's formats, the oldest of which is RocksDB's.
 type pebbleTable struct {
 	path       string
 	file       *pebbleFile
@@ -110,10 +110,6 @@ func (t *pebbleTable) describe(o Options) error {
 	if err := t.readFilter(layout, o); err != nil {
 		return err
 	}
-	if t.info.Filters == nil && properties.FilterPolicyName != "" && t.file.rocksDB {
-		return t.unsupported("its filters, of the policy %s, are of a kind that Pebble does not "+
-			"have", properties.FilterPolicyName)
-	}
 	format, err := t.reader.TableFormat()
 	if err != nil {
 		return err
@@ -124,15 +120,15 @@ func (t *pebbleTable) describe(o Options) error {
 		return fmt.Errorf("a table of %s with %d properties and the key schema %q",
 			t.info.Format, len(properties.Loaded), schema)
 	}
-	if !format.BlockColumnar() {
+	if !format.BlockColumnar() && t.info.Comparer != bytewise {
 		// Rows have whole keys, and only the comparer knows which part the filters know.
-		t.info.Unverified = unknownPrefixRule(properties.ComparerName,
-			properties.UserProperties[propExtractor], properties.UserProperties[propWholeKeys])
-	} else if !strings.HasPrefix(schema, "DefaultKeySchema(") {
+		t.info.Unverified = fmt.Sprintf("the comparer %s is not known here, so neither is the part "+
+			"of a key that filters know", t.info.Comparer)
+	} else if format.BlockColumnar() && !strings.HasPrefix(schema, "DefaultKeySchema(") {
 		// Columns of Pebble's own schema have the part that filters know for themselves.
 		t.info.Unverified = fmt.Sprintf(
 			"the keys cannot be read, because the key schema %s is not known here", schema)
-		t.unreadable = t.unsupported("%s", t.info.Unverified)
+		t.unreadable = &UnsupportedError{t.path, t.info.Format, t.info.Unverified}
 	}
 	return nil
 }
@@ -141,7 +137,7 @@ func (t *pebbleTable) readFilter(layout *pebblesst.Layout, o Options) error {
 	var entries []sstable.FilterEntry
 	for _, f := range layout.Filter {
 		entries = append(entries, sstable.FilterEntry{
-			Policy: strings.TrimPrefix(f.Name, "fullfilter."), Whole: true,
+			Policy: strings.TrimPrefix(f.Name, "fullfilter."),
 			Handle: sstable.BlockHandle{Offset: f.Offset, Length: f.Length},
 		})
 	}
@@ -167,25 +163,15 @@ func (t *pebbleTable) readFilter(layout *pebblesst.Layout, o Options) error {
 	return nil
 }
 
-func (t *pebbleTable) unsupported(format string, args ...any) error {
-	return &UnsupportedError{t.path, t.info.Format, fmt.Sprintf(format, args...)}
-}
-
-// failed returns an error of Pebble's reader as one of this package. RocksDB has features that
-// Pebble's reader does not know, so what it refuses there need not be damage.
+// failed returns an error of Pebble's reader as one of this package.
 func (t *pebbleTable) failed(err error) error {
 	var read *fs.PathError
 	var corrupt *sstable.CorruptionError
-	var unsupported *UnsupportedError
 	switch {
 	case err == nil, errors.As(err, &read):
 		return err
 	case errors.As(err, &corrupt):
 		return corrupt
-	case errors.As(err, &unsupported):
-		return unsupported
-	case t.file.rocksDB:
-		return t.unsupported("Pebble's reader, which is used here, does not read it: %v", err)
 	}
 	return &sstable.CorruptionError{File: t.path, Offset: -1, Cause: err}
 }

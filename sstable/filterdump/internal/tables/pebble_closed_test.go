@@ -2,8 +2,12 @@ package tables
 
 import (
 	"io/fs"
+	"path/filepath"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
+	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/sstable"
@@ -11,7 +15,13 @@ import (
 
 // An error of reading the file is not called damage.
 func TestPebbleClosed(t *testing.T) {
-	table, err := Open("../../../../testdata/rocksdb/fv2_full_bloom.sst", Options{})
+	path := filepath.Join(t.TempDir(), "000001.sst")
+	file, err := vfs.Default.Create(path, vfs.WriteCategoryUnspecified)
+	require.NoError(t, err)
+	w := pebblesst.NewWriter(objstorageprovider.NewFileWritable(file), pebblesst.WriterOptions{})
+	require.NoError(t, w.Set([]byte("key"), nil))
+	require.NoError(t, w.Close())
+	table, err := Open(path, Options{})
 	require.NoError(t, err)
 	require.NoError(t, table.(*pebbleTable).file.file.Close())
 	err = table.Keys(func(int, []byte) error { return nil })

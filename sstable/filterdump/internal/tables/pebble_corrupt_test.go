@@ -35,7 +35,7 @@ func smallTables(t testing.TB) map[string]string {
 		}
 	}
 	spec := pebbleSpec{points: points, bits: 10, blockSize: 150}
-	paths := map[string]string{"RocksDB": "../../../../testdata/rocksdb/fv2_full_bloom.sst"}
+	paths := map[string]string{}
 	for _, w := range pebbleWriters() {
 		s := spec
 		// then keys are in both columns

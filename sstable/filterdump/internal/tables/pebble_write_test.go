@@ -86,7 +86,7 @@ func pebbleWriters() (all []pebbleWriter) {
 // format is what Info says.
 func (w pebbleWriter) format() string {
 	if w.table == v2sst.TableFormatRocksDBv2 {
-		return "RocksDB format_version 2"
+		return "RocksDB v2"
 	}
 	return fmt.Sprintf("Pebble v%d", w.table-v2sst.TableFormatPebblev1+1)
 }

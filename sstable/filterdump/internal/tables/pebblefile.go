@@ -20,12 +20,11 @@ import (
 // Pebble would allocate whatever a length says, and search a block with a wrong checksum for the
 // bit that makes it right, in a time that is the square of the block's size.
 type pebbleFile struct {
-	path    string
-	file    *os.File
-	size    int64
-	rocksDB bool
-	sums    block.Checksummer
-	handle  objstorage.NoopReadHandle
+	path   string
+	file   *os.File
+	size   int64
+	sums   block.Checksummer
+	handle objstorage.NoopReadHandle
 }
 
 // newPebbleFile looks at the end of a file, and returns it with its format's name:
@@ -41,9 +40,6 @@ func newPebbleFile(
 		err := errors.New(cause)
 		return nil, format, &sstable.CorruptionError{File: path, Offset: -1, Cause: err}
 	}
-	unsupported := func(cause string) (*pebbleFile, string, error) {
-		return nil, format, &UnsupportedError{path, format, cause}
-	}
 	const end = 4 + 8
 	var b [end]byte
 	if size < end {
@@ -53,23 +49,21 @@ func newPebbleFile(
 		return nil, "", err
 	}
 	version, magic := binary.LittleEndian.Uint32(b[:]), string(b[4:])
-	rocksDBMagic, _ := pebblesst.TableFormatRocksDBv2.AsTuple()
+	rocksDB, _ := pebblesst.TableFormatRocksDBv2.AsTuple()
 	_, newest := pebblesst.TableFormatMax.AsTuple()
-	f.rocksDB = magic == rocksDBMagic
 	footer := 0
 	for known := pebblesst.TableFormatRocksDBv2; known <= pebblesst.TableFormatMax; known++ {
 		if m, v := known.AsTuple(); m == magic && v == version {
 			footer = known.FooterSize()
 		}
 	}
-	switch format = fmt.Sprintf("Pebble v%d", version); {
-	case f.rocksDB:
-		format = fmt.Sprintf("RocksDB format_version %d", version)
-		if footer == 0 {
-			return unsupported("only RocksDB's format_version 0 and 2 can be read")
-		}
-	case footer == 0:
-		return unsupported(fmt.Sprintf("only Pebble v1 to v%d can be read", newest))
+	format = fmt.Sprintf("Pebble v%d", version)
+	if magic == rocksDB {
+		format = fmt.Sprintf("RocksDB v%d", version)
+	}
+	if footer == 0 {
+		return nil, format, &UnsupportedError{path, format, fmt.Sprintf(
+			"only Pebble v1 to v%d, and RocksDB v2 of old Pebble, can be read", newest)}
 	}
 	if size < int64(footer) {
 		return corrupt("too short for a footer")
@@ -82,9 +76,6 @@ func newPebbleFile(
 	case block.ChecksumTypeCRC32c, block.ChecksumTypeXXHash64:
 		f.sums.Init(f.sums.Type)
 		return f, format, nil
-	}
-	if f.rocksDB {
-		return unsupported(fmt.Sprintf("checksums of kind %d, which Pebble does not have", b[0]))
 	}
 	return corrupt(fmt.Sprintf("checksums of kind %d", b[0]))
 }
@@ -112,11 +103,6 @@ func (f *pebbleFile) ReadAt(_ context.Context, p []byte, offset int64) error {
 	case block.SnappyCompressionIndicator, block.ZstdCompressionIndicator,
 		block.MinLZCompressionIndicator:
 	default:
-		if f.rocksDB && kind >= block.ZlibCompressionIndicator &&
-			kind <= block.XpressCompressionIndicator {
-			return &UnsupportedError{f.path, "RocksDB", fmt.Sprintf(
-				"blocks are compressed with %v, which Pebble does not have", kind)}
-		}
 		return fail("compression %d", kind)
 	}
 	const maxBlock = 1 << 30 // bounds the memory that a wrong length can take

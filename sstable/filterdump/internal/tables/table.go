@@ -1,4 +1,4 @@
-// Package tables opens the tables of LevelDB, goleveldb, Pebble and RocksDB as one thing: keys, and
+// Package tables opens the tables of LevelDB, goleveldb and Pebble as one thing: keys, and
 // the filters that were built from them. It only reads.
 package tables
 
@@ -28,7 +28,7 @@ type Table interface {
 
 // Info describes a table.
 type Info struct {
-	Format   string   // "LevelDB", "Pebble v4", "RocksDB format_version 2", ...
+	Format   string   // "LevelDB", "Pebble v4", "RocksDB v2", ...
 	Size     int64    // of the file, in bytes
 	Comparer string   // its name, where the table records it
 	Filters  *Filters // nil: the table has none
@@ -55,7 +55,7 @@ func chooseFilter(
 	entries []sstable.FilterEntry, o Options,
 ) (use sstable.FilterEntry, reader filters.Reader, others []string) {
 	i := slices.IndexFunc(entries, func(e sstable.FilterEntry) bool {
-		return readerOf(e, o) != nil
+		return readerOf(e.Policy, o) != nil
 	})
 	i = max(i, 0)
 	for j, e := range entries {
@@ -63,17 +63,13 @@ func chooseFilter(
 			others = append(others, e.Policy)
 		}
 	}
-	return entries[i], readerOf(entries[i], o), others
+	return entries[i], readerOf(entries[i].Policy, o), others
 }
 
-// readerOf returns the reader of a filter, nil if its policy is not known.
-func readerOf(e sstable.FilterEntry, o Options) filters.Reader {
-	if slices.Contains(o.Bloom, e.Policy) {
+// readerOf returns the reader of a policy's filters, nil if the policy is not known.
+func readerOf(policy string, o Options) filters.Reader {
+	if slices.Contains(o.Bloom, policy) {
 		return filters.LevelDB
 	}
-	reader := filters.ByName(e.Policy)
-	if reader == filters.Builtin && !e.Whole {
-		return nil // RocksDB before release 7 had other filters for windows under this name
-	}
-	return reader
+	return filters.ByName(policy)
 }

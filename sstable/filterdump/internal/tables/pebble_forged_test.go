@@ -20,9 +20,10 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// rocksDB is a directory of tables that RocksDB wrote, with the keys key000000, key000002, ...
-// key000998.
-const rocksDB = "../../../../testdata/rocksdb/"
+// oldTable returns a table of 500 keys in the format that Pebble shared with RocksDB.
+func oldTable(t testing.TB) string {
+	return pebbleWriters()[0].newTable(t, pebbleSpec{points: pebblePoints(t, 8, 500), bits: 10})
+}
 
 // meta is what a forged table has in its properties and in its metaindex.
 type meta struct {
@@ -30,8 +31,9 @@ type meta struct {
 	blocks     map[string]string // name -> encoded handle
 }
 
-// forge writes a table of rows anew, with other properties and another metaindex.
-func forge(t testing.TB, original string, edit func(*meta)) (path string) {
+// forge writes an old table anew, with other properties and another metaindex.
+func forge(t testing.TB, edit func(*meta)) (path string) {
+	original := oldTable(t)
 	r := pebbleReader(t, original)
 	layout, err := r.Layout()
 	require.NoError(t, err)
@@ -79,55 +81,6 @@ func pairs(t testing.TB, table []byte, h block.Handle) map[string]string {
 	return m
 }
 
-// A filter that RocksDB made of prefixes alone is not compared with keys.
-func TestRocksDBPrefixExtractor(t *testing.T) {
-	for _, c := range []struct {
-		extractor, wholeKeys string
-		verified             bool
-	}{
-		{"nullptr", "1", true},
-		{"nullptr", "0", true}, // nobody made a filter of nothing
-		{"rocksdb.FixedPrefix.4", "1", true},
-		{"rocksdb.FixedPrefix.4", "0", false},
-	} {
-		path := forge(t, rocksDB+"fv2_full_bloom.sst", func(m *meta) {
-			m.properties["rocksdb.prefix.extractor.name"] = c.extractor
-			m.properties["rocksdb.block.based.table.whole.key.filtering"] = c.wholeKeys
-		})
-		table := openTable(t, path, tables.Options{})
-		if c.verified {
-			require.Empty(t, table.Info().Unverified)
-		} else {
-			require.Contains(t, table.Info().Unverified, c.extractor)
-		}
-		keys, _ := entries(t, table)
-		require.Len(t, keys, 500)
-	}
-}
-
-// What Pebble's reader refuses in RocksDB's tables is no damage.
-func TestRocksDBUnreadable(t *testing.T) {
-	for name, why := range map[string]string{
-		"rocksdb.range_del":                            "unexpected range-del block type",
-		"partitionedfilter.rocksdb.BuiltinBloomFilter": "are of a kind that Pebble does not have",
-	} {
-		path := forge(t, rocksDB+"fv2_full_bloom.sst", func(m *meta) {
-			m.blocks[name] = "\x00\x00"
-			delete(m.blocks, "fullfilter.rocksdb.BuiltinBloomFilter")
-		})
-		_, err := tables.Open(path, tables.Options{})
-		var unsupported *tables.UnsupportedError
-		require.ErrorAs(t, err, &unsupported)
-		require.ErrorContains(t, err, why)
-	}
-	path := forge(t, rocksDB+"fv2_full_bloom.sst", func(m *meta) {
-		m.blocks["rocksdb.range_del"] = "\x00\x00"
-		m.blocks["rocksdb.range_del2"] = "\x00\x00" // Pebble's, beside RocksDB's
-	})
-	keys, _ := entries(t, openTable(t, path, tables.Options{}))
-	require.Len(t, keys, 500)
-}
-
 func TestPebbleFilterNames(t *testing.T) {
 	const own = "fullfilter.rocksdb.BuiltinBloomFilter"
 	ofName := func(policy string, r filters.Reader) *tables.Filters {
@@ -146,7 +99,7 @@ func TestPebbleFilterNames(t *testing.T) {
 		{[]string{"fullfilter." + policy.Name}, []string{own}, ofName(policy.Name, filters.LevelDB),
 			nil},
 	} {
-		path := forge(t, rocksDB+"fv2_full_bloom.sst", func(m *meta) {
+		path := forge(t, func(m *meta) {
 			for _, name := range c.add {
 				m.blocks[name] = m.blocks[own]
 			}
@@ -156,9 +109,8 @@ func TestPebbleFilterNames(t *testing.T) {
 		})
 		info := openTable(t, path, tables.Options{Bloom: []string{"mine"}}).Info()
 		if c.want != nil {
-			const size = 11*64 + 5 // for 500 keys at 10 bits, an odd number of lines
-			c.want.Each, c.want.Bytes = info.Filters.Each, size
-			require.Len(t, info.Filters.Each[0], size)
+			filter := pebbleOwn(10, distinct(pebblePoints(t, 8, 500)))
+			c.want.Each, c.want.Bytes = [][]byte{filter}, int64(len(filter))
 		}
 		require.Equal(t, c.want, info.Filters)
 		require.Equal(t, c.others, info.Others)
@@ -181,58 +133,42 @@ func TestPebbleMalformedMeta(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := reader.read(forge(t, rocksDB+"fv2_full_bloom.sst", edit))
+			_, err := reader.read(forge(t, edit))
 			require.Error(t, err)
 			t.Log(err)
 		})
 	}
-	_, err := contentOf(forge(t, rocksDB+"fv2_full_bloom.sst", func(*meta) {}))
+	_, err := contentOf(forge(t, func(*meta) {}))
 	require.NoError(t, err, "the original is sound")
 }
 
-// What Pebble's reader does not know is not called damage, where it may be sound.
+// Versions that Pebble's reader does not know are not called damage.
 func TestPebbleUnsupported(t *testing.T) {
-	rocks := rocksDB + "fv2_full_bloom.sst"
+	old := oldTable(t)
 	var pebble string
 	for _, w := range pebbleWriters() {
 		if w.v2 && w.table == v2sst.TableFormatPebblev4 {
-			pebble = w.newTable(
-				t,
-				pebbleSpec{
-					points:      pebblePoints(t, 6, 50),
-					bits:        10,
-					compression: v2sst.NoCompression,
-				},
-			)
+			pebble = w.newTable(t, pebbleSpec{
+				points: pebblePoints(t, 6, 50), bits: 10, compression: v2sst.NoCompression,
+			})
 		}
 	}
-	const (
-		unknown  = ", which Pebble does not have"
-		only2    = "only RocksDB's format_version 0 and 2 can be read"
-		only1to7 = "only Pebble v1 to v7 can be read"
-	)
+	const only = "only Pebble v1 to v7, and RocksDB v2 of old Pebble, can be read"
 	reader := newReader(t)
 	for _, c := range []struct {
 		original string
 		edit     func(t *testing.T, table []byte)
 		want     string // "" for corruption
 	}{
-		{rocks, footerByte(0, 4), "RocksDB format_version 2: checksums of kind 4" + unknown},
-		{rocks, footerByte(0, 2), "RocksDB format_version 2: checksums of kind 2" + unknown},
-		{rocks, footerByte(0, 0), "RocksDB format_version 2: checksums of kind 0" + unknown},
-		{rocks, footerByte(0, 9), "RocksDB format_version 2: checksums of kind 9" + unknown},
 		{pebble, footerByte(0, 4), ""},
-		{rocks, footerByte(41, 6), "RocksDB format_version 6: " + only2},
-		{rocks, footerByte(41, 3), "RocksDB format_version 3: " + only2},
-		{pebble, footerByte(41, 8), "Pebble v8: " + only1to7},
-		{pebble, footerByte(41, 0), "Pebble v0: " + only1to7},
-		{pebble, newFooter, "Pebble v255: " + only1to7},
-		{rocks, lastByteOfData(0, 0x80, rocks), ""},
+		{old, footerByte(41, 5), "RocksDB v5: " + only},
+		{pebble, footerByte(41, 8), "Pebble v8: " + only},
+		{pebble, footerByte(41, 0), "Pebble v0: " + only},
+		{pebble, newFooter, "Pebble v255: " + only},
+		{old, lastByteOfData(0, 0x80, old), ""},
 		// a hash index, on which Pebble's reader panics
 		{pebble, lastByteOfData(0, 0x80, pebble), ""},
-		{rocks, lastByteOfData(1, 4, rocks), "blocks are compressed with lz4" + unknown},
-		{rocks, lastByteOfData(1, 2, rocks), "blocks are compressed with zlib" + unknown},
-		{rocks, lastByteOfData(1, 9, rocks), ""},
+		{old, lastByteOfData(1, 4, old), ""},
 	} {
 		table := readFile(t, c.original)
 		c.edit(t, table)
@@ -251,8 +187,7 @@ func TestPebbleUnsupported(t *testing.T) {
 }
 
 func footerByte(at int, value byte) func(*testing.T, []byte) {
-	return func(_ *testing.T,
-		table []byte) {
+	return func(_ *testing.T, table []byte) {
 		table[len(table)-v2sst.TableFormatRocksDBv2.FooterSize()+at] = value
 	}
 }
@@ -315,7 +250,7 @@ func TestPebbleWrongDecompressedLength(t *testing.T) {
 // A wrong length costs no more memory than one copy of the bytes that it names.
 func TestPebbleWrongLength(t *testing.T) {
 	const size = 1 << 28
-	table := readFile(t, rocksDB+"fv2_full_bloom.sst")
+	table := readFile(t, oldTable(t))
 	footer := table[len(table)-v2sst.TableFormatRocksDBv2.FooterSize():]
 	clear(footer[1:41])
 	binary.PutUvarint(footer[1+binary.PutUvarint(footer[1:], 10):], size/2) // the metaindex
