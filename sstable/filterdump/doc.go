@@ -21,17 +21,13 @@ a third of a numeric range as keys:
 	testdata/goleveldb/name2_none_1k/000002.ldb
 	  verification sound: all 3,300 entries match their filters
 	  format       LevelDB, comparer leveldb.BytewiseComparator, 141,095 bytes
-	  keys         3,300 entries of 3,000 keys, 8 bytes
+	  keys         3,300 entries of 3,000 keys
 	  policy       leveldb.BuiltinBloomFilter2, LevelDB Bloom
 	  filters      65 and 0 empty, one for every 2,048 bytes of data (base_lg 11); 4,479 bytes in
 	               all
-	  bits         10.22 per key, k = 6; 40.1 % of them set, as by 2,839 keys
+	  bits         10.22 per key, k = 6; 40.1 % of them set
 	  FPP          0.45 % for random keys, estimated from the filters alone
 	  FPR          11.82 % [11.03 to 12.66] of 5,998 absent keys between the table's own
-
-	These keys suit policy.NewRibbon, whose filters only levelbloom reads, or policy.WithTuning,
-	whose filters every reader of LevelDB's reads. What that is worth: go run
-	github.com/levelbloom/levelbloom/bench@latest report -keys DIRECTORY
 
 The first line is the verdict. Then each table is described: at length if there are few, if it is
 named as a PATH or with -long, else in a line, with sums at the end. The FPP is estimated from the
@@ -40,6 +36,11 @@ more. The FPR is measured with absent keys between the table's own, because engi
 those; in brackets is its 95 % confidence interval. In sums it is the mean of the tables', weighted
 by their keys. With -verify, no FPR is measured. Names that are not printable are written with
 escapes.
+
+If the FPR is clearly above the FPP, the keys suit policy.NewRibbon, whose filters only levelbloom
+reads, or policy.WithTuning, whose filters every reader of LevelDB's reads. What that is worth:
+
+	go run github.com/levelbloom/levelbloom/bench@latest report -keys DIRECTORY
 
 To see how the filters answer for one key, probe by probe, pass -key. -help lists all flags.
 
@@ -79,12 +80,11 @@ With -json, the report has these fields. Rates and parts are fractions, sizes ar
 do not apply are left out, except for those marked *.
 
 	verdict*      the first line of the text
-	advice        which kind of filter suits the keys, if the tables' does not
-	paths*        for each PATH:
-	  path*, note                  note says why there are no tables
+	paths*        path* and note of each PATH: note says why there are no tables
+	total*        of all tables:
 	  tables*                      number of tables by status
 	  policies, encodings          number of tables by their filters' policy, of filters by encoding
-	  size*, entries*, keys*, filter_bytes*          sums over the tables
+	  size*, entries*, keys*, filter_bytes*          sums
 	  bits_per_key*, fpp_estimated*, fpr_between*    means over the tables with filters
 	tables*       for each table:
 	  path*
@@ -101,12 +101,11 @@ and if the table could be read:
 	entries, keys                point entries; those whose key differs from the one before. A key
 	                             is what the filters know: with a Split, its prefix
 	entries_without_filter       entries that no filter covers
-	key_shape                    the lengths of the keys
-	filters, empty_filters, saturated_filters      with keys, without, with all bits set
+	filters, empty_filters       with keys, without
 	filter_bytes                 size of the filter block
 	bits_per_key, keys_per_filter
 	probes, fill                 the values of k; part of the bits that are set (not of ribbon)
-	distinct_keys_estimated, fpp_estimated         from the filters alone
+	fpp_estimated                from the filters alone
 	fpr_between                  measured: asked and passed (numbers of keys), rate, low and high
 	fpr_between_unasked          why it was not measured
 	verified, unverified         whether all covered entries were compared; why not

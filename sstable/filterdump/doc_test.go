@@ -23,7 +23,7 @@ func TestDoc(t *testing.T) {
 	_, doc, found := strings.Cut(readDoc(t), "# JSON")
 	require.True(t, found)
 	for _, of := range []any{
-		report{}, Summary{}, Result{}, Filter{}, analysis.Report{}, analysis.Rate{},
+		report{}, place{}, summary{}, Result{}, Filter{}, analysis.Report{}, analysis.Rate{},
 		analysis.Totals{},
 	} {
 		for i := range reflect.TypeOf(of).NumField() {

@@ -105,14 +105,14 @@ func TestMixedDatabases(t *testing.T) {
 				}
 			}
 			require.Len(t, total, 2)
-			require.Equal(t, total, d.Paths[0].Encodings)
+			require.Equal(t, total, d.Total.Encodings)
 
 			_, long, _ := filterdump(t, "-long", dir)
 			_, short, _ := filterdump(t, dir, dir, dir, dir) // a line per table
 			for name, n := range total {
 				require.Contains(t, long, policy.Name+", "+name+"\n")
 				require.Regexp(t, `(?m)^\d+\.(ldb|sst) +`+name+` `, short)
-				require.Regexp(t, fmt.Sprintf(`(?m)^  filters .*[, ]%s of %s`, analysis.Thousands(n), name),
+				require.Regexp(t, fmt.Sprintf(`(?m)^  filters .*[, ]%s of %s`, analysis.Thousands(4*n), name),
 					short)
 			}
 			for _, out := range []string{long, short} {

@@ -108,8 +108,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return exitCannotRun
 	}
-	places, files := findTables(o.paths)
-	results, err := scan(ctx, files, o.tables)
+	var places []place
+	var paths []string
+	for _, path := range o.paths {
+		p := findPlace(path)
+		places, paths = append(places, p), append(paths, p.tables...)
+	}
+	results, err := scan(ctx, paths, o.tables)
 	if err != nil {
 		fmt.Fprintln(stderr, "filterdump: interrupted")
 		return exitInterrupted

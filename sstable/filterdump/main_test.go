@@ -37,12 +37,9 @@ func filterdump(t *testing.T, args ...string) (status int, stdout, stderr string
 // A document is a report as a reader of the JSON sees it.
 type document struct {
 	Verdict string `json:"verdict"`
-	Paths   []struct {
-		Path      string         `json:"path"`
-		Note      string         `json:"note"`
-		Tables    map[string]int `json:"tables"`
+	Total   struct {
 		Encodings map[string]int `json:"encodings"`
-	} `json:"paths"`
+	} `json:"total"`
 	Tables []struct {
 		Path           string         `json:"path"`
 		Status         string         `json:"status"`

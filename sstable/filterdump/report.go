@@ -10,55 +10,39 @@ import (
 
 // A report is the whole output, and that of -json.
 type report struct {
-	Verdict string     `json:"verdict"`
-	Paths   []*Summary `json:"paths"`            // one for each PATH
-	Tables  []*Result  `json:"tables"`           // of all of them, in order
-	Advice  string     `json:"advice,omitempty"` // which kind of filter suits the keys
+	Verdict string    `json:"verdict"`
+	Paths   []place   `json:"paths"`
+	Total   summary   `json:"total"`
+	Tables  []*Result `json:"tables"` // of all PATHs, in their order
 
-	total  *Summary
 	failed int // PATHs that could not be looked at
 }
 
-// A Summary adds up the tables of one PATH, or of all.
-type Summary struct {
-	Path   string         `json:"path,omitempty"`
-	Note   string         `json:"note,omitempty"` // why there are no tables
-	Tables map[Status]int `json:"tables"`         // how many came out as what
-
+// A summary adds up the tables.
+type summary struct {
+	Tables map[Status]int `json:"tables"` // how many came out as what
 	analysis.Totals
 
 	matched int64 // entries of sound tables
 	lost    int64 // entries whose filter does not match them
-	place   place
 }
 
 // newReport combines the results of the places' tables, in their order.
 func newReport(places []place, results []*Result) *report {
-	r := &report{Paths: []*Summary{}, Tables: results, total: newSummary(place{})}
+	r := &report{Paths: places, Tables: results, Total: summary{Tables: map[Status]int{}}}
 	for _, p := range places {
-		s := newSummary(p)
-		for range p.tables {
-			s.add(results[0])
-			r.total.add(results[0])
-			results = results[1:]
-		}
-		r.Paths = append(r.Paths, s)
 		if p.failed {
 			r.failed++
 		}
 	}
+	for _, t := range results {
+		r.Total.add(t)
+	}
 	r.Verdict = r.verdict()
-	r.Advice = r.total.Advice()
 	return r
 }
 
-func newSummary(p place) *Summary {
-	return &Summary{
-		Path: p.path, Note: p.note, place: p, Tables: map[Status]int{},
-	}
-}
-
-func (s *Summary) add(r *Result) {
+func (s *summary) add(r *Result) {
 	s.Tables[r.Status]++
 	policy := ""
 	if r.Filter != nil {
@@ -82,7 +66,7 @@ func (r *report) writeJSON(w io.Writer) error {
 
 // verified is the exit status of -verify.
 func (r *report) verified() int {
-	n := r.total.Tables
+	n := r.Total.Tables
 	unverified := n[Unreadable] + n[NotTable] + n[Unsupported] + n[Unverified] + n[Unfinished]
 	switch {
 	case r.faulty():
@@ -93,7 +77,7 @@ func (r *report) verified() int {
 	return exitSound
 }
 
-func (r *report) faulty() bool { return r.total.Tables[FalseNegative]+r.total.Tables[Corrupt] > 0 }
+func (r *report) faulty() bool { return r.Total.Tables[FalseNegative]+r.Total.Tables[Corrupt] > 0 }
 
 // looked is the exit status without -verify: whether there was something to look at, or to show for
 // a key.
@@ -114,16 +98,16 @@ func (r *report) looked(key bool) int {
 
 // verdict is the first line of the output.
 func (r *report) verdict() string {
-	n := r.total.Tables
+	n := r.Total.Tables
 	var parts []string
 	for _, s := range []struct {
 		status Status
 		words  string
 	}{
 		{FalseNegative, "with false negatives: " +
-			analysis.Count(r.total.lost, "entry", "entries") + " not matched by their filter"},
+			analysis.Count(r.Total.lost, "entry", "entries") + " not matched by their filter"},
 		{Corrupt, "corrupt"},
-		{Sound, "sound: all " + analysis.Count(r.total.matched, "entry", "entries") +
+		{Sound, "sound: all " + analysis.Count(r.Total.matched, "entry", "entries") +
 			" match their filters"},
 		{NoFilter, "without filters"},
 		{Unverified, "unverified"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -20,11 +21,11 @@ type settings struct {
 }
 
 // scan analyzes the tables, several at once, and returns the results in their order.
-func scan(ctx context.Context, files []file, s settings) ([]*Result, error) {
-	results := make([]*Result, len(files))
+func scan(ctx context.Context, paths []string, s settings) ([]*Result, error) {
+	results := make([]*Result, len(paths))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
-	for i := range files {
+	for i := range paths {
 		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
@@ -32,7 +33,7 @@ func scan(ctx context.Context, files []file, s settings) ([]*Result, error) {
 		running.Add(1)
 		go func() {
 			defer running.Done()
-			results[i] = scanTable(ctx, files[i], s)
+			results[i] = scanTable(ctx, paths[i], s)
 			<-slots
 		}()
 	}
@@ -54,10 +55,10 @@ var (
 	patience   = time.Minute
 )
 
-func scanTable(ctx context.Context, f file, s settings) *Result {
+func scanTable(ctx context.Context, path string, s settings) *Result {
 	for start := time.Now(); ; {
-		before, statErr := os.Stat(f.path)
-		r := lookSafely(ctx, f.path, s)
+		before, statErr := os.Stat(path)
+		r := lookSafely(ctx, path, s)
 		if statErr != nil {
 			return r
 		}
@@ -66,8 +67,9 @@ func scanTable(ctx context.Context, f file, s settings) *Result {
 		if !r.noEnd || age >= writerRest {
 			return r
 		}
-		if !f.inDatabase || age < 0 || time.Since(start) >= patience {
-			r.Status = Unfinished
+		r.Status = Unfinished
+		manifests, _ := tables.Manifests(filepath.Dir(path))
+		if len(manifests) == 0 || age < 0 || time.Since(start) >= patience {
 			return r
 		}
 		select {

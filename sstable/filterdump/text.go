@@ -29,30 +29,25 @@ func (r *report) writeText(w io.Writer, long bool) error {
 	b := &textWriter{}
 	b.wrapped("", "", r.Verdict)
 	rest := r.Tables
-	for _, s := range r.Paths {
-		results := rest[:len(s.place.tables)]
+	for _, p := range r.Paths {
+		results := rest[:len(p.tables)]
 		rest = rest[len(results):]
 		switch {
-		case s.Note != "":
-			fmt.Fprintf(b, "\n%s\n", printable(s.Path))
-			b.wrapped("  ", "  ", s.Note)
-		case long || !s.place.directory:
+		case p.Note != "":
+			fmt.Fprintf(b, "\n%s\n", printable(p.Path))
+			b.wrapped("  ", "  ", p.Note)
+		case long || !p.directory:
 			for _, t := range results {
 				b.describe(t)
 			}
 		default:
-			fmt.Fprintf(b, "\n%s\n", printable(s.Path))
+			fmt.Fprintf(b, "\n%s\n", printable(p.Path))
 			b.rows(results)
-			b.sums(s)
 		}
 	}
-	if len(r.Tables) > few && (long || len(r.Paths) > 1) {
+	if len(r.Tables) > few {
 		b.WriteString("\nall tables\n")
-		b.sums(r.total)
-	}
-	if r.Advice != "" {
-		b.WriteString("\n")
-		b.wrapped("", "", r.Advice)
+		b.sums(&r.Total)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -105,9 +100,6 @@ func (b *textWriter) describe(r *Result) {
 	if r.Entries > 0 || r.Status != Unverified { // else they could not be read
 		keys := analysis.Count(r.Entries, "entry", "entries") + " of " +
 			analysis.Count(r.Keys, "key")
-		if r.KeyShape != "" {
-			keys += ", " + r.KeyShape
-		}
 		if r.Filter != nil && r.Unfiltered > 0 {
 			keys += fmt.Sprintf("; no filter covers %s of the entries",
 				analysis.Thousands(r.Unfiltered))
@@ -139,14 +131,9 @@ func (b *textWriter) describeFilters(r *Result) {
 	}
 	if len(r.Probes) > 0 {
 		probes := strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Probes), "[]"), " ", ", ")
-		b.line("bits", "%.2f per key, k = %s; %.1f %% of them set, as by %s keys",
-			r.BitsPerKey, probes, 100*r.Fill, analysis.Thousands(int64(r.Distinct+0.5)))
+		b.line("bits", "%.2f per key, k = %s; %.1f %% of them set", r.BitsPerKey, probes, 100*r.Fill)
 	} else if r.BitsPerKey > 0 {
 		b.line("bits", "%.2f per key", r.BitsPerKey)
-	}
-	if r.Saturated > 0 {
-		b.line("", `%s with all bits set: "may contain" to every key`,
-			analysis.Count(r.Saturated, "filter"))
 	}
 	if r.FPP != nil {
 		b.line("FPP", "%s %% for random keys, estimated from the filters alone", analysis.Percent(*r.FPP))
@@ -206,7 +193,7 @@ func (b *textWriter) rows(results []*Result) {
 }
 
 // sums writes what tables add up to.
-func (b *textWriter) sums(s *Summary) {
+func (b *textWriter) sums(s *summary) {
 	number, statuses := 0, []string{}
 	for _, status := range slices.Sorted(maps.Keys(s.Tables)) {
 		number += s.Tables[status]

@@ -104,11 +104,11 @@ func requireTables(engine Engine, step Step, dir string, without int) {
 	check(err)
 	var found struct {
 		Verdict string
-		Paths   []struct{ Tables, Policies map[string]int }
+		Total   struct{ Tables, Policies map[string]int }
 	}
 	check(json.Unmarshal(report, &found))
 	fmt.Printf("%s, %s: %s\n", engine.name, step, found.Verdict)
-	tables, policies := found.Paths[0].Tables, found.Paths[0].Policies
+	tables, policies := found.Total.Tables, found.Total.Policies
 	if step == Default {
 		require(tables["no filter"] > 0 && len(policies) == 0, "policies are %v", policies)
 	} else {

@@ -21,12 +21,11 @@ func IsTable(path string) bool {
 // Find returns the paths of the tables in a database's directory, sorted. Without any, the error
 // says what is there instead.
 func Find(dir string) ([]string, error) {
-	d, err := tables.Find(dir)
-	if err == nil && len(d.Tables) == 0 {
-		why, _ := d.NoTables()
-		err = fmt.Errorf("%s: %s", dir, why)
+	paths, note, err := tables.Find(dir)
+	if err == nil && note != "" {
+		err = fmt.Errorf("%s: %s", dir, note)
 	}
-	return d.Tables, err
+	return paths, err
 }
 
 // Keys calls f for each point entry of a table in file order, with the part of the key that filters

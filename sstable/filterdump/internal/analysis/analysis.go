@@ -34,7 +34,6 @@ func Analyze(ctx context.Context, t tables.Table, verifyOnly bool) (*Report, err
 	if unread := errors.As(err, &unsupported) && info.Unverified != ""; err != nil && !unread {
 		return nil, err
 	}
-	s.KeyShape = s.lengths()
 	if info.Filters != nil {
 		s.judge(info)
 	}

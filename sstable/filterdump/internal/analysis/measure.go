@@ -3,7 +3,6 @@ package analysis
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -62,20 +61,12 @@ func (r *Report) measure(f *tables.Filters, keys []int64) {
 			continue
 		}
 		measured++
-		keys, p := info.Estimate()
-		fpp += p
-		if !math.IsInf(keys, 1) {
-			r.Distinct += keys
-		}
+		fpp += info.FPP()
 		if info.K == 0 || info.Encoding == policy.EncodingRibbon {
 			continue // an encoding without probes
 		}
-		ones := info.Ones()
-		set += float64(ones)
+		set += float64(info.Ones())
 		bits += float64(8 * len(info.Payload))
-		if ones == 8*len(info.Payload) {
-			r.Saturated++
-		}
 		if i, found := slices.BinarySearch(r.Probes, info.K); !found {
 			r.Probes = slices.Insert(r.Probes, i, info.K)
 		}

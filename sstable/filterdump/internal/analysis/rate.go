@@ -38,9 +38,3 @@ func wilson(p, n float64) Rate {
 	}
 	return r
 }
-
-// clearlyAbove reports whether r is above an expected rate by more than chance, and by so much that
-// it is worth words: twice as much at least, and half a per cent of the keys more.
-func (r Rate) clearlyAbove(expected float64) bool {
-	return r.Low > expected && r.Rate >= 2*expected && r.Rate-expected > 0.005
-}

@@ -3,7 +3,6 @@ package analysis
 import (
 	"bytes"
 	"encoding/hex"
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/levelbloom/levelbloom/policy/absent"
@@ -32,10 +31,9 @@ type survey struct {
 	perFilter []int64 // keys that each filter was built from
 	once      bool    // a repeated key was added once
 
-	previous          []byte
-	bytewise          bool // the keys ascend in bytewise order
-	shortest, longest int  // lengths of the keys
-	absent            sample
+	previous []byte
+	bytewise bool // the keys ascend in bytewise order
+	absent   sample
 }
 
 // newSurvey returns a survey of the entries of a table. LevelDB adds every version of a key to the
@@ -81,28 +79,13 @@ func (s *survey) add(filter int, key []byte) {
 
 // addKey takes a key that differs from the one before.
 func (s *survey) addKey(key []byte) {
-	if s.Keys == 0 {
-		s.shortest = len(key)
-	} else if bytes.Compare(s.previous, key) > 0 {
+	if s.Keys > 0 && bytes.Compare(s.previous, key) > 0 {
 		s.bytewise = false
-	} else if s.absent.limit > 0 && len(key) <= maxAbsentLen {
+	} else if s.Keys > 0 && s.absent.limit > 0 && len(key) <= maxAbsentLen {
 		s.absent.offerBetween(s.previous, key)
 	}
 	s.Keys++
-	s.shortest, s.longest = min(s.shortest, len(key)), max(s.longest, len(key))
 	s.previous = append(s.previous[:0], key...)
-}
-
-// lengths names the lengths of the keys.
-func (s *survey) lengths() string {
-	switch {
-	case s.Keys == 0:
-		return ""
-	case s.shortest == s.longest:
-		return Count(s.longest, "byte")
-	default:
-		return fmt.Sprintf("%d to %s", s.shortest, Count(s.longest, "byte"))
-	}
 }
 
 // A sample is a uniform random one of the keys that it is offered (Vitter, "Random Sampling with a

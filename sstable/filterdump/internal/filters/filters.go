@@ -25,22 +25,22 @@ type Info struct {
 	InLines bool // Payload is divided into lines, and all probes of a key lie in one
 }
 
-// Estimate is like that of policy.Info.
+// FPP is what policy.Info estimates.
 //
 // It adds up the lines: some have more keys than others, and the mean fill would give too small a
-// number of both. The FPP takes the probes of a key as independent.
-func (i Info) Estimate() (keys, fpp float64) {
+// number. It takes the probes of a key as independent.
+func (i Info) FPP() (fpp float64) {
 	if !i.InLines {
-		return i.Info.Estimate()
+		_, fpp = i.Info.Estimate()
+		return fpp
 	}
 	const lineBits = 8 * lineBytes
 	lines := float64(len(i.Payload) / lineBytes)
 	for line := range slices.Chunk(i.Payload, lineBytes) {
 		fill := float64(policy.Info{Payload: line}.Ones()) / lineBits
-		keys -= lineBits / float64(i.K) * math.Log1p(-fill)
 		fpp += math.Pow(fill, float64(i.K)) / lines
 	}
-	return keys, fpp
+	return fpp
 }
 
 // ByName returns the reader of the filters that engines store under a policy's name, nil if the

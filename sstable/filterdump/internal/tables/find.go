@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,43 +10,34 @@ import (
 	"strings"
 )
 
-// A Directory is what a directory says of the database in it.
-type Directory struct {
-	Tables   []string // paths, sorted
-	Logs     []string // names
-	Database bool     // a database has written it
-}
-
 // HasName reports whether a path has the name that the engines give to tables.
 func HasName(path string) bool {
 	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// Find looks for the files of a database by the names that the engines give them.
-func Find(path string) (d Directory, err error) {
-	entries, err := os.ReadDir(path)
+// databaseLog is how the engines name their logs.
+var databaseLog = regexp.MustCompile(`^[0-9]+\.log$`)
+
+// Find returns the paths of the tables in a database's directory, sorted. If a database has none
+// yet, the note says so. A directory with neither tables nor a log is an error.
+func Find(dir string) (tables []string, note string, err error) {
+	entries, err := os.ReadDir(dir)
+	var logs []string
 	for _, e := range entries {
 		switch {
 		case e.IsDir():
 		case HasName(e.Name()):
-			d.Tables = append(d.Tables, filepath.Join(path, e.Name()))
+			tables = append(tables, filepath.Join(dir, e.Name()))
 		case databaseLog.MatchString(e.Name()):
-			d.Logs = append(d.Logs, e.Name())
-		case strings.HasPrefix(e.Name(), "MANIFEST-"):
-			d.Database = true
+			logs = append(logs, e.Name())
 		}
 	}
-	return d, err
-}
-
-// NoTables says why there are no tables. It reports whether the directory is a database's.
-func (d Directory) NoTables() (why string, ok bool) {
-	if len(d.Logs) == 0 {
-		return "no tables (.ldb, .sst) and no log: not a database", false
+	switch {
+	case err != nil || len(tables) > 0:
+		return tables, "", err
+	case len(logs) == 0:
+		return nil, "", errors.New("no tables (.ldb, .sst) and no log: not a database")
 	}
-	return fmt.Sprintf("no tables yet: all its data is in the log (%s), without filters",
-		strings.Join(d.Logs, ", ")), true
+	return nil, fmt.Sprintf("no tables yet: all its data is in the log (%s), without filters",
+		strings.Join(logs, ", ")), nil
 }
-
-// databaseLog is how the engines name their logs.
-var databaseLog = regexp.MustCompile(`^[0-9]+\.log$`)

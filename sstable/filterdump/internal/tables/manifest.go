@@ -15,6 +15,18 @@ import (
 
 const manifestPrefix = "MANIFEST-"
 
+// Manifests returns the paths of the manifests in a directory: there are some if a database has
+// written it.
+func Manifests(dir string) (paths []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), manifestPrefix) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, err
+}
+
 // comparerOf returns the name of the comparer of a LevelDB database in this directory, "" if it is
 // not to be found. Tables do not name it. The first record of the manifest, which CURRENT names,
 // begins with it:
@@ -53,16 +65,12 @@ func LeftOver(dir string, paths []string) map[string]bool {
 			unnamed[number] = path
 		}
 	}
-	entries, err := os.ReadDir(dir)
-	manifests := 0
-	for _, e := range entries {
-		if err == nil && strings.HasPrefix(e.Name(), manifestPrefix) {
-			manifests++
-			err = forgetNamed(filepath.Join(dir, e.Name()), unnamed)
-		}
+	manifests, err := Manifests(dir)
+	for _, path := range manifests {
+		err = errors.Join(err, forgetNamed(path, unnamed))
 	}
 	left := map[string]bool{}
-	if err == nil && manifests > 0 {
+	if err == nil && len(manifests) > 0 {
 		for _, path := range unnamed {
 			left[path] = true
 		}
