@@ -38,11 +38,11 @@ func vocabulary() kong.Vars {
 		"engines":       joined(engine.Engines, engine.Name),
 		"engineFilters": "none,builtin,bloom,tuned,ribbon:7,ribbon+L6,ribbon",
 		"works":         joined(filterbench.Works, func(w filterbench.Work) string { return string(w) }),
+		"filterNs":      "36,500,10k,1M",
 		"ns":            "8,20,36,64,500,10k,100k,1M",
 		"shapes":        joined(keys.All, keys.ShapeName),
 		"usual":         joined(keys.Shapes, keys.ShapeName) + ",iavl,cockroach",
 		"all":           joined(keys.Densities, keys.DensityName),
-		"cpp":           filterbench.CPPProgram,
 		"tmp":           os.TempDir(),
 		"nHelp": "Keys per filter, such as 36,10k: those of 2 KiB of data in goleveldb, those of a " +
 			"table in Pebble.",

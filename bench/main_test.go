@@ -187,8 +187,7 @@ func TestInterruption(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"engines": {"--num=2000", "--reads=1000", "--rounds=1000", "--engines=goleveldb"},
-		"filters": {"filters", "-n", "32", "--len=8,16,24,32,40,48,56,64", "--work=lookup",
-			"--rounds=20"},
+		"filters": {"filters", "-n", "8,16,24,32,40,48,56,64", "--work=hit", "--rounds=20"},
 		"rates": {"rates", "-n", "8,1M,2M", "--bits=10", "--shape=random,decimal",
 			"--filters=bloom", "--queries=20000"},
 	} {
@@ -260,31 +259,18 @@ func TestShapesAndMarkdown(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
-	filters := "goleveldb,pebblev2,bloom,ribbon:7,bloom@goleveldb,ribbon@pebblev2"
+	filters := "goleveldb,pebblev2,bloom,ribbon:7"
 	flags, read := files(t)
-	r := bench(t, append([]string{"filters", "--rounds=1", "-n", "1k", "--len=8", "--lookups=hit",
-		"--work=lookup,build,many", "--memory=2", "--filters=" + filters}, flags...)...)
+	r := bench(t, append([]string{"filters", "--rounds=1", "-n", "1k", "--work=hit,build",
+		"--filters=" + filters}, flags...)...)
 	require.Zero(t, r.status, r.stderr)
 	require.Empty(t, r.left)
 	for _, want := range append(strings.Split(filters, ","), "goleveldb v1", "pebblev2 v2",
-		"goleveldb-again", "lookup: ", "build: ") {
+		"goleveldb-again", "│ hit ", "│ build ") {
 		require.Contains(t, r.stdout, want)
 	}
 	d, _ := read()
-	require.Len(t, d.Records, 3*7)
-
-	// Without C++ LevelDB it runs, unless that was asked for. (The test's directory is not the
-	// root.)
-	const how = "make -C testdata/leveldb build/speed"
-	r = bench(t, "filters", "--rounds=1", "-n", "1", "--work=build")
-	require.Zero(t, r.status, r.stderr)
-	require.Contains(t, r.stderr, "without C++ LevelDB, which "+how+" builds")
-	for _, args := range [][]string{{"--cpp=/no/such/program"}, {"--filters=goleveldb,cpp"}} {
-		r = bench(t, append([]string{"filters", "--rounds=1", "-n", "1", "--work=build"}, args...)...)
-		require.Equal(t, exitCannotRun, r.status)
-		require.Contains(t, r.stderr, "no such file")
-		require.Contains(t, r.stderr, how)
-	}
+	require.Len(t, d.Records, 2*5)
 }
 
 func TestRates(t *testing.T) {
@@ -344,7 +330,7 @@ func TestHelp(t *testing.T) {
 		{"--help", "engines,filters,rates,size,report,results,play,above 1 is better"},
 		{"engines -h", "--num=150k,--filters=,--shape=,--density=,--keys=FILE,128 MiB,bloom:10," +
 			"user0000000000000042,--disk=0s,--json=FILE,--quick"},
-		{"filters -h", "--filters=,-n, --n=,--lookups=,3 GB,make -C testdata/leveldb build/speed"},
+		{"filters -h", "--filters=,-n, --n=,--work=,1 GB,benchstat"},
 		{"rates -h", "--filters=,-n, --n=,--shape=,--density=,--keys=FILE,user0000000000000042"},
 		{"size -h", "--filters=,-n, --n=,--num=,--bits=,--fpp=,--memory=,bench size -n 36 --bits 10"},
 		{"report -h", "--shape=,--density=,--keys=FILE,--out=DIR,report.html"},
@@ -381,11 +367,8 @@ func TestBadInput(t *testing.T) {
 		"--dir=/no/such/directory":         "--dir: ",
 		"filters --bits=101":               "--bits 101: pass 1 to 100",
 		"filters --rounds=0":               "--rounds 0: pass 1 or more",
-		"filters --memory=0":               "--memory 0: pass 1 to 1024",
 		"filters -n 20M":                   "--n 20000000: pass 10M or less",
-		"filters --len=16,7":               "--len 7: pass 8 to 1024 bytes",
 		"filters --filters=rocksdb":        `--filters: policy: "rocksdb" is no kind of filter`,
-		"filters --filters=bloom@rocksdb":  "write @goleveldb or @pebblev2",
 		"rates --filters=cuckoo":           `--filters: no "cuckoo": choose from bloom,`,
 		"rates --filters=bloom:x":          "pass a number of bits per key, such as bloom:10",
 		"rates --bits=10,0":                "--bits: bloom: policy: 0 bits per key",

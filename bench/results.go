@@ -20,15 +20,12 @@ import (
 // most important first.
 var measurements = []struct{ name, command string }{
 	{"engines", "engines"},
-	{"speed", "filters --work lookup,build -n 36,500,10k,1M --len 16 " +
-		"--filters goleveldb,pebblev2,bloom,tuned,ribbon --rounds 60"},
+	{"speed", "filters"},
 	{"rates", "rates --queries 100000 -n 8,36,500,10k,100k"},
 	{"l6", "engines --engines pebblev1,pebblev2 --filters none,ribbon+L6,ribbon --num 500k " +
 		"--reads 16384 --rounds 1 --compact"},
 	{"windows", "engines --engines goleveldb --filters bloom,tuned,ribbon --baselg 16 --rounds 1 " +
 		"--disk 0s"},
-	{"adapters", "filters --work lookup,build -n 10k --len 16 " +
-		"--filters pebblev2,bloom,bloom@pebblev2,bloom@goleveldb"},
 	{"shapes", "rates --shape random,decimal,decimal15,user,bigendian,littleendian --density 63% " +
 		"-n 20,36,51,100,500,10k,100k --bits 10"},
 	{"programs", "rates --shape geth-account,geth-storage,geth-trie,geth-header,geth-number,iavl," +

@@ -19,9 +19,7 @@ type Contestant interface {
 	Encoding() string
 
 	// start gets ready for a cell. The function that it returns takes a turn.
-	start(*inputs) (func() (turn, error), error)
-	// stop ends what start began.
-	stop() error
+	start(*inputs) func() turn
 }
 
 // A turn is the work of a cell, done once.
@@ -33,13 +31,13 @@ type turn struct {
 	check uint32
 }
 
-// inProcess is a contestant that is written in Go. The functions that return one are not inlined:
+// timed is a contestant that is timed here. The functions that return one are not inlined:
 // the compiler could see which policy it is, and call it in another way than an engine, which
 // cannot. Each has a loop of its own, so that nothing is between the loop and the interface.
-type inProcess struct {
+type timed struct {
 	name, encoding string
-	// lookup asks filter i for key i, for all of them, and returns how many may be there.
-	lookup func(filters, keys [][]byte) (matches int)
+	// lookup asks a filter for keys, and returns how many may be there.
+	lookup func(filter []byte, keys [][]byte) (matches int)
 	// build builds a filter, in memory that it uses again for the next one.
 	build func(keys [][]byte) (filter []byte)
 }
@@ -53,12 +51,11 @@ const LevelDBBloom = "bloom"
 func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 	b := p.NewBuilder()
 	var dst []byte
-	return &inProcess{
+	return &timed{
 		name: name, encoding: encoding,
-		lookup: func(filters, keys [][]byte) (matches int) {
-			filters = filters[:len(keys)]
-			for i, key := range keys {
-				if p.MayContain(filters[i], key) {
+		lookup: func(filter []byte, keys [][]byte) (matches int) {
+			for _, key := range keys {
+				if p.MayContain(filter, key) {
 					matches++
 				}
 			}
@@ -74,19 +71,18 @@ func FromPolicy(name, encoding string, p policy.Policy) Contestant {
 	}
 }
 
-// FromGoLevelDB returns a filter as goleveldb calls it: one generator builds the filters of a
+// FromGoLevelDB returns goleveldb's filter as it calls it: one generator builds the filters of a
 // table.
 //
 //go:noinline
-func FromGoLevelDB(name, encoding string, f filter.Filter) Contestant {
+func FromGoLevelDB(name string, f filter.Filter) Contestant {
 	g := f.NewGenerator()
 	var dst clean
-	return &inProcess{
-		name: name, encoding: encoding,
-		lookup: func(filters, keys [][]byte) (matches int) {
-			filters = filters[:len(keys)]
-			for i, key := range keys {
-				if f.Contains(filters[i], key) {
+	return &timed{
+		name: name, encoding: LevelDBBloom,
+		lookup: func(filter []byte, keys [][]byte) (matches int) {
+			for _, key := range keys {
+				if f.Contains(filter, key) {
 					matches++
 				}
 			}
@@ -120,14 +116,13 @@ func (c *clean) WriteByte(b byte) error      { c.Alloc(1)[0] = b; return nil }
 // FromPebble returns a policy as Pebble v2 calls it: each table has a writer.
 //
 //go:noinline
-func FromPebble(name, encoding string, p pebble.FilterPolicy) Contestant {
+func FromPebble(name string, p pebble.FilterPolicy) Contestant {
 	var dst []byte
-	return &inProcess{
-		name: name, encoding: encoding,
-		lookup: func(filters, keys [][]byte) (matches int) {
-			filters = filters[:len(keys)]
-			for i, key := range keys {
-				if p.MayContain(pebble.TableFilter, filters[i], key) {
+	return &timed{
+		name: name, encoding: name,
+		lookup: func(filter []byte, keys [][]byte) (matches int) {
+			for _, key := range keys {
+				if p.MayContain(pebble.TableFilter, filter, key) {
 					matches++
 				}
 			}
@@ -144,38 +139,36 @@ func FromPebble(name, encoding string, p pebble.FilterPolicy) Contestant {
 	}
 }
 
-func (c *inProcess) Name() string     { return c.name }
-func (c *inProcess) Encoding() string { return c.encoding }
-func (c *inProcess) stop() error      { return nil }
+func (c *timed) Name() string     { return c.name }
+func (c *timed) Encoding() string { return c.encoding }
 
-func (c *inProcess) start(in *inputs) (func() (turn, error), error) {
+func (c *timed) start(in *inputs) func() turn {
 	if in.Work == Build {
 		return c.startBuild(in)
 	}
-	l := in.lookupsIn(c)
-	return func() (turn, error) {
-		c.lookup(l.nextPass(), in.queries) // untimed
-		asked := l.nextPass()
+	filter := in.filter(c)
+	return func() turn {
+		c.lookup(filter, in.queries) // untimed
 		start := time.Now()
-		matches := c.lookup(asked, in.queries)
-		return newTurn(len(in.queries), time.Since(start), uint32(matches)), nil
-	}, nil
+		matches := c.lookup(filter, in.queries)
+		return newTurn(len(in.queries), time.Since(start), uint32(matches))
+	}
 }
 
-func (c *inProcess) startBuild(in *inputs) (func() (turn, error), error) {
+func (c *timed) startBuild(in *inputs) func() turn {
 	hash := fnv.New32a()
 	c.buildAll(in, func(filter []byte) { hash.Write(filter) })
-	return func() (turn, error) {
+	return func() turn {
 		if in.N < large {
 			c.buildAll(in, func([]byte) {}) // untimed
 		}
 		start := time.Now()
 		c.buildAll(in, func([]byte) {})
-		return newTurn(len(in.present), time.Since(start), hash.Sum32()), nil
-	}, nil
+		return newTurn(len(in.present), time.Since(start), hash.Sum32())
+	}
 }
 
-func (c *inProcess) buildAll(in *inputs, use func(filter []byte)) {
+func (c *timed) buildAll(in *inputs, use func(filter []byte)) {
 	for part := range slices.Chunk(in.present, in.N) {
 		use(c.build(part))
 	}

@@ -1,10 +1,9 @@
 // Package filterbench compares implementations of filters with each other, outside of any engine.
 //
-// Contestants are compared by turns: each cell (a work, a number of keys, a length, a mix of
-// present and absent keys) has rounds, in each of which every contestant has one turn, in random
-// order. A turn takes a few milliseconds. Other programs on the machine slow down some turns and
-// leave others alone, so the fastest of several rounds are compared. The base contestant
-// runs twice, and the ratio of the two is noise.
+// Contestants are compared by turns: each cell (a work and a number of keys) has rounds, in each of
+// which every contestant has one turn, in random order. A turn takes a few milliseconds. Other
+// programs on the machine slow down some turns and leave others alone, so the fastest of several
+// rounds are compared. The base contestant runs twice, and the ratio of the two is noise.
 package filterbench
 
 import (
@@ -13,6 +12,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"strings"
 
 	"golang.org/x/perf/benchfmt"
 
@@ -24,14 +24,50 @@ import (
 // same encoding.
 var ErrWrong = errors.New("wrong answer")
 
+// Work is what is timed.
+type Work string
+
+const (
+	Hit   Work = "hit"   // lookups of present keys in one filter
+	Miss  Work = "miss"  // lookups of absent keys in one filter
+	Build Work = "build" // building filters
+)
+
+// Works lists all kinds of work.
+var Works = []Work{Hit, Miss, Build}
+
+// A Cell is one comparison.
+type Cell struct {
+	Work Work
+	N    int // keys per filter
+}
+
+func (c Cell) String() string { return fmt.Sprintf("%s, %s", c.Work, keys.CountN(c.N)) }
+
+// benchmark returns the name that a contestant's turns have in Go's benchmark format.
+func (c Cell) benchmark(contestant string) string {
+	return fmt.Sprintf("%s%s/filter=%s/n=%d", strings.ToUpper(string(c.Work[:1])), c.Work[1:],
+		contestant, c.N)
+}
+
 // A Config says what to compare.
 type Config struct {
 	Contestants []Contestant // the first one is the base of the ratios, and runs a second time
-	Cells       []Cell       // those of the same keys side by side, which saves time
+	Works       []Work
+	Ns          []int // keys per filter
 	Rounds      int
-	ManyBytes   int // of filters that Many asks
 	Seed        int64
 	Progress    report.Progress
+}
+
+// cells returns the cells, those of the same number of keys side by side: they share the keys.
+func (c *Config) cells() (cells []Cell) {
+	for _, n := range c.Ns {
+		for _, work := range c.Works {
+			cells = append(cells, Cell{work, n})
+		}
+	}
+	return cells
 }
 
 // Validate returns an error that says what to pass instead if the config is out of bounds.
@@ -39,25 +75,13 @@ func (c *Config) Validate() error {
 	if c.Rounds < 1 {
 		return fmt.Errorf("--rounds %d: pass 1 or more", c.Rounds)
 	}
-	if mib := c.ManyBytes >> 20; mib < 1 || mib > maxMiB {
-		return fmt.Errorf("--memory %d: pass 1 to %d", mib, maxMiB)
-	}
-	for _, cell := range c.Cells {
-		if cell.N > 10_000_000 {
-			return fmt.Errorf("--n %d: pass 10M or less", cell.N)
-		}
-		if cell.Length < keys.MinLength || cell.Length > maxLength {
-			return fmt.Errorf("--len %d: pass %d to %d bytes", cell.Length, keys.MinLength,
-				maxLength)
+	for _, n := range c.Ns {
+		if n > 10_000_000 {
+			return fmt.Errorf("--n %d: pass 10M or less", n)
 		}
 	}
 	return nil
 }
-
-const (
-	maxMiB    = 1 << 10 // of filters that Many asks: an int has 32 bits on some platforms
-	maxLength = 1024    // of a key
-)
 
 // Names returns the contestants in order, the base's second turn behind the base.
 func (c *Config) Names() []string {
@@ -77,17 +101,18 @@ const Again = "-again"
 func (c *Config) Run(ctx context.Context) (results Results, err error) {
 	rng := rand.New(rand.NewSource(c.Seed))
 	var m *material
-	for i, cell := range c.Cells {
+	cells := c.cells()
+	for i, cell := range cells {
 		if ctx.Err() != nil {
 			return results, context.Cause(ctx)
 		}
-		c.Progress(i, len(c.Cells), cell.String())
-		if of := cell.material(); m == nil || m.materialOf != of {
-			m = nil // its keys may take a gigabyte
-			m = newMaterial(of)
+		c.Progress(i, len(cells), cell.String())
+		if m == nil || m.n != cell.N {
+			m = nil // its keys may take 400 MB
+			m = newMaterial(cell.N)
 		}
-		turns, err := c.measure(ctx, newInputs(cell, c.ManyBytes, m, rng), rng)
-		if ctx.Err() != nil { // rather than an error of a contestant that was interrupted as well
+		turns, err := c.measure(ctx, newInputs(cell, m, rng), rng)
+		if ctx.Err() != nil {
 			return results, context.Cause(ctx)
 		}
 		if err != nil {
@@ -102,18 +127,11 @@ func (c *Config) Run(ctx context.Context) (results Results, err error) {
 func (c *Config) measure(ctx context.Context, in *inputs, rng *rand.Rand) (
 	results Results, err error) {
 	names := c.Names()
-	takeTurn := make([]func() (turn, error), len(names))
-	for i, name := range names {
-		if i == 1 {
-			takeTurn[1] = takeTurn[0]
-			continue
-		}
-		contestant := c.Contestants[max(i-1, 0)]
-		defer func() { err = errors.Join(err, contestant.stop()) }()
-		if takeTurn[i], err = contestant.start(in); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+	takeTurn := []func() turn{nil} // the base has two
+	for _, contestant := range c.Contestants {
+		takeTurn = append(takeTurn, contestant.start(in))
 	}
+	takeTurn[0] = takeTurn[1]
 	checks := map[string]uint32{} // by encoding
 	for round := range c.rounds(in.Cell) {
 		order := rng.Perm(len(names))
@@ -124,10 +142,8 @@ func (c *Config) measure(ctx context.Context, in *inputs, rng *rand.Rand) (
 			if ctx.Err() != nil {
 				return results, nil
 			}
-			t, err := takeTurn[i]()
-			if err == nil {
-				err = in.verify(t, checks, c.Contestants[max(i-1, 0)].Encoding())
-			}
+			t := takeTurn[i]()
+			err := in.verify(t, checks, c.Contestants[max(i-1, 0)].Encoding())
 			if err != nil {
 				return results, fmt.Errorf("%s: %w", names[i], err)
 			}
@@ -139,7 +155,7 @@ func (c *Config) measure(ctx context.Context, in *inputs, rng *rand.Rand) (
 
 // verify compares a turn with what must be, and with the others of its encoding.
 func (c Cell) verify(t turn, checks map[string]uint32, encoding string) error {
-	if c.Mix == Hit && t.check != uint32(t.keys) {
+	if c.Work == Hit && t.check != uint32(t.keys) {
 		return fmt.Errorf("%w: it lost %d of %d keys", ErrWrong, uint32(t.keys)-t.check, t.keys)
 	}
 	want, ok := checks[encoding]

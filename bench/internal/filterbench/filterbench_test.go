@@ -2,7 +2,6 @@ package filterbench
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,31 +27,24 @@ func bloom(t *testing.T) *policy.Bloom {
 	return p
 }
 
-func config(contestants []Contestant, rounds int, cells ...Cell) *Config {
-	return &Config{Contestants: contestants, Cells: cells, Rounds: rounds, Seed: 3,
-		ManyBytes: 4 << 20, Progress: func(int, int, string) {}}
-}
-
-func everyone(t *testing.T) []Contestant {
-	return []Contestant{
-		FromPolicy("levelbloom", LevelDBBloom, bloom(t)),
-		FromGoLevelDB("goleveldb", LevelDBBloom, filter.NewBloomFilter(10)),
-		FromPebble("pebblev2", "Pebble Bloom", pebblev2.FilterPolicy(10)),
-	}
+func config(contestants []Contestant, rounds int, n int, works ...Work) *Config {
+	return &Config{Contestants: contestants, Works: works, Ns: []int{n}, Rounds: rounds, Seed: 3,
+		Progress: func(int, int, string) {}}
 }
 
 // All real contestants work in all kinds of work, and those of LevelDB's encoding have the same
 // matches and build the same bytes, or there would be an error.
-func TestRun(t *testing.T) { testRun(t, everyone(t)) }
-
-func testRun(t *testing.T, contestants []Contestant) {
-	c := config(contestants, 2, append(
-		Cells([]Work{Lookup, Build}, []int{32, 1000}, []int{16}, Mixes),
-		Cell{Many, 10_000, 16, Hit}, Cell{Many, 10_000, 16, Miss})...)
+func TestRun(t *testing.T) {
+	c := config([]Contestant{
+		FromPolicy("levelbloom", LevelDBBloom, bloom(t)),
+		FromGoLevelDB("goleveldb", filter.NewBloomFilter(10)),
+		FromPebble("pebblev2", pebblev2.FilterPolicy(10)),
+	}, 2, 32, Works...)
+	c.Ns = []int{32, 1000}
 	require.NoError(t, c.Validate())
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
-	require.Len(t, results, (2*2+2+2)*2*len(c.Names()))
+	require.Len(t, results, 2*3*2*4)
 	for _, r := range results {
 		ns, ok := r.Value("sec/op")
 		require.True(t, ok && ns > 0, "%s", r.Name)
@@ -64,18 +56,15 @@ func testRun(t *testing.T, contestants []Contestant) {
 	require.ErrorIs(t, err, cause)
 }
 
-// tally is a policy that counts what it is asked, and which filters. The first key of a pass may
-// take a while.
+// tally is a policy that counts what it is asked. The first key of a pass may take a while.
 type tally struct {
 	policy.Policy
 	asked, added int
-	filters      map[*byte]int
 	slow         *byte
 }
 
 func (c *tally) MayContain(filter, key []byte) bool {
 	c.asked++
-	c.filters[&filter[0]]++
 	if &key[0] == c.slow {
 		time.Sleep(time.Millisecond)
 	}
@@ -91,35 +80,26 @@ type tallyBuilder struct {
 
 func (b *tallyBuilder) Add(key []byte) { b.tally.added++; b.Builder.Add(key) }
 
-// What is timed is what was asked for: every key, and once more before. Of many filters other ones
-// are asked in every pass. A large filter is not built before.
+// What is timed is what was asked for: every key, and once more before. A large filter is not built
+// before.
 func TestWorkIsDone(t *testing.T) {
-	c := &tally{Policy: bloom(t), filters: map[*byte]int{}}
+	c := &tally{Policy: bloom(t)}
 	contestant := FromPolicy("", LevelDBBloom, c)
-	cell := Cell{Many, 10_000, 16, Hit}
-	in := newInputs(cell, 64<<20, newMaterial(cell.material()), rand.New(rand.NewSource(1)))
-	take, err := contestant.start(in)
-	require.NoError(t, err)
-	require.Equal(t, 640_000, c.added)
+	in := newInputs(Cell{Hit, 10_000}, newMaterial(10_000), rand.New(rand.NewSource(1)))
+	take := contestant.start(in)
+	require.Equal(t, 10_000, c.added)
 	c.slow = &in.queries[0][0]
-	turn, err := take()
-	require.NoError(t, err)
+	turn := take()
 	require.Equal(t, numQueries, turn.keys)
 	require.EqualValues(t, numQueries, turn.check)
 	require.GreaterOrEqual(t, turn.ns*numQueries, 1e6, "the slow key is in the time")
 	require.Equal(t, 2*numQueries, c.asked)
-	copies := in.lookups[LevelDBBloom].copies
-	require.Greater(t, copies, 50)
-	require.Greater(t, len(c.filters), 64*copies/2, "copies are asked")
 
 	for n, rounds := range map[int]int{10_000: 2, large: 1} {
-		cell := Cell{Build, n, 8, ""}
-		in := newInputs(cell, 0, newMaterial(cell.material()), nil)
-		take, err := contestant.start(in)
-		require.NoError(t, err)
+		in := newInputs(Cell{Build, n}, newMaterial(n), nil)
+		take := contestant.start(in)
 		c.added = 0
-		_, err = take()
-		require.NoError(t, err)
+		take()
 		require.Equal(t, rounds*len(in.present), c.added)
 	}
 }
@@ -148,27 +128,28 @@ func TestWrongContestants(t *testing.T) {
 	sound := FromPolicy("sound", LevelDBBloom, p)
 	answers := func(_ []byte, may bool) bool { return may }
 	filters := func(f []byte) []byte { return f }
-	present := keys.AppendRandom(nil, 16, 7)
-	absent := keys.AppendRandom(nil, 16, firstAbsent+1)
+	present := keys.AppendRandom(nil, keyLength, 7)
+	absent := keys.AppendRandom(nil, keyLength, firstAbsent+1)
 	for _, c := range []struct {
 		name    string
 		policy  wrong
 		cell    Cell
 		message string
 	}{
-		{"none", wrong{p, answers, filters}, Cell{Lookup, 100, 16, Hit}, ""},
+		{"none", wrong{p, answers, filters}, Cell{Hit, 100}, ""},
 		{"lost key", wrong{p, func(key []byte, may bool) bool {
 			return may && !bytes.Equal(key, present)
-		}, filters}, Cell{Lookup, 100, 16, Hit}, "it lost 656 of 65536 keys"},
+		}, filters}, Cell{Hit, 100}, "it lost 656 of 65536 keys"},
 		{"another answer", wrong{p, func(key []byte, may bool) bool {
 			return may != bytes.Equal(key, absent)
-		}, filters}, Cell{Many, 10_000, 16, Miss}, "where there were"},
+		}, filters}, Cell{Miss, 10_000}, "where there were"},
 		{"other bytes", wrong{p, answers, func(f []byte) []byte { f[3] ^= 8; return f }},
-			Cell{Build, 32, 16, ""}, "not those of another contestant"},
+			Cell{Build, 32}, "not those of another contestant"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			faulty := FromPolicy("faulty", LevelDBBloom, c.policy)
-			_, err := config([]Contestant{sound, faulty}, 1, c.cell).Run(context.Background())
+			_, err := config([]Contestant{sound, faulty}, 1, c.cell.N,
+				c.cell.Work).Run(context.Background())
 			if c.message == "" {
 				require.NoError(t, err)
 				return
@@ -187,12 +168,12 @@ type clocked struct {
 	turns *[]string
 }
 
-func (c *clocked) start(*inputs) (func() (turn, error), error) {
-	return func() (turn, error) {
+func (c *clocked) start(*inputs) func() turn {
+	return func() turn {
 		*c.turns = append(*c.turns, c.Name())
 		c.ns++ // the next turn takes longer
-		return turn{numQueries, c.ns - 1, numQueries}, nil
-	}, nil
+		return turn{numQueries, c.ns - 1, numQueries}
+	}
 }
 
 // Every contestant has one turn in each round and the first one two. The order changes, but for
@@ -201,7 +182,7 @@ func TestTurns(t *testing.T) {
 	var turns []string
 	a := &clocked{FromPolicy("a", LevelDBBloom, bloom(t)), 10, &turns}
 	b := &clocked{FromPolicy("b", LevelDBBloom, bloom(t)), 20, &turns}
-	c := config([]Contestant{a, b}, 8, Cell{Lookup, 32, 8, Miss})
+	c := config([]Contestant{a, b}, 8, 32, Miss)
 	require.Equal(t, []string{"a", "a-again", "b"}, c.Names())
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
@@ -216,73 +197,53 @@ func TestTurns(t *testing.T) {
 	require.Greater(t, len(orders), 1)
 
 	c.Rounds = 11
-	require.Equal(t, 11, c.rounds(Cell{Lookup, 1_000_000, 16, Hit}))
-	require.Equal(t, 2, c.rounds(Cell{Build, 1_000_000, 16, ""}))
+	require.Equal(t, 11, c.rounds(Cell{Hit, 1_000_000}))
+	require.Equal(t, 2, c.rounds(Cell{Build, 1_000_000}))
 }
 
-// Queries are what their mix says, in random order, from all over the filters.
+// Queries are what their work says, in random order, from all over the filter.
 func TestQueries(t *testing.T) {
-	cells := Cells([]Work{Lookup}, []int{32, 100_000}, []int{8, 64}, Mixes)
-	for _, cell := range append(cells, Cell{Many, 10_000, 16, Hit}) {
-		t.Run(cell.String(), func(t *testing.T) {
-			m := newMaterial(cell.material())
-			in := newInputs(cell, 16<<20, m, rand.New(rand.NewSource(1)))
-			l := in.lookupsIn(FromPolicy("", LevelDBBloom, bloom(t)).(*inProcess))
-			require.Len(t, m.filters[LevelDBBloom], m.materialOf.filters)
-			filterOf := map[string]int{}
-			for i, key := range m.present {
-				filterOf[string(key)] = i / cell.N
+	for _, n := range []int{32, 100_000} {
+		for _, work := range []Work{Hit, Miss} {
+			cell := Cell{work, n}
+			m := newMaterial(n)
+			in := newInputs(cell, m, rand.New(rand.NewSource(1)))
+			stored := map[string]bool{}
+			for _, key := range m.present[:n] {
+				stored[string(key)] = true
 			}
-			require.Len(t, filterOf, len(m.present), "all keys are different")
+			require.Len(t, stored, n, "all keys are different")
 			require.Len(t, in.queries, numQueries)
 			times := map[string]int{}
-			asked := slices.Clone(l.nextPass())
-			for i, key := range in.queries {
-				f, present := filterOf[string(key)]
-				if len(key) != cell.Length || present != (cell.Mix == Hit) ||
-					present && f != in.index[i] ||
-					!bytes.Equal(m.filters[LevelDBBloom][in.index[i]], asked[i]) {
-					t.Fatalf("query %d: key %x, filter %d", i, key, in.index[i])
+			for _, key := range in.queries {
+				require.Len(t, key, keyLength)
+				if stored[string(key)] != (work == Hit) {
+					t.Fatalf("%v: key %x", cell, key)
 				}
 				times[string(key)]++
 			}
-			if cell.Mix == Miss {
+			if work == Miss {
 				require.Len(t, times, numQueries, "absent keys are all different")
 			} else {
-				require.Len(t, times, min(numQueries, len(m.present)))
-				for _, n := range times {
-					require.InDelta(t, numQueries/len(times), n, 1)
+				require.Len(t, times, min(numQueries, n))
+				for _, asked := range times {
+					require.InDelta(t, numQueries/len(times), asked, 1)
 				}
 			}
 			require.False(t, slices.IsSortedFunc(in.queries, bytes.Compare))
-			if cell.Work == Many {
-				require.False(t, slices.IsSortedFunc(in.index, cmp.Compare[int]))
-				same := 0
-				for i, f := range l.nextPass() {
-					if &f[0] == &asked[i][0] {
-						same++
-					}
-				}
-				require.InDelta(t, numQueries/l.copies, same, 6*256+float64(numQueries/l.copies)/10,
-					"another pass asks other copies")
-			}
-		})
+		}
 	}
 }
 
 func TestValidate(t *testing.T) {
 	for want, c := range map[string]*Config{
-		"":                                 config(nil, 1, Cell{Lookup, 1, 8, Hit}),
-		"--rounds 0: pass 1 or more":       config(nil, 0),
-		"--len 7: pass 8 to 1024 bytes":    config(nil, 1, Cell{Lookup, 1, 7, Hit}),
-		"--len 1025: pass 8 to 1024 bytes": config(nil, 1, Cell{Lookup, 1, 1025, Hit}),
-		"--memory 0: pass 1 to 1024":       {Rounds: 1, ManyBytes: 1<<20 - 1},
-		"--memory 1025: pass 1 to 1024":    {Rounds: 1, ManyBytes: 1025 << 20},
+		"":                               config(nil, 1, 1, Hit),
+		"--rounds 0: pass 1 or more":     config(nil, 0, 1, Hit),
+		"--n 20000000: pass 10M or less": config(nil, 1, 20_000_000, Hit),
 	} {
 		require.Equal(t, want, strings.TrimPrefix(fmt.Sprint(c.Validate()), "<nil>"))
 	}
-	require.Equal(t, "build, 10k keys, 16 bytes", Cell{Build, 10_000, 16, ""}.String())
-	require.Equal(t, "lookup, 32 keys, 64 bytes, hit", Cell{Lookup, 32, 64, Hit}.String())
+	require.Equal(t, "build, 10k keys", Cell{Build, 10_000}.String())
 }
 
 // results returns turns of "ours", "ours-again" and "theirs" in a cell. In each of six parts of the
@@ -307,30 +268,29 @@ func TestReport(t *testing.T) {
 	p := bloom(t)
 	c := config([]Contestant{
 		FromPolicy("ours", LevelDBBloom, p), FromPolicy("theirs", LevelDBBloom, p),
-	}, 12)
-	all := append(results(Cell{Lookup, 10_000, 16, Miss}, 5), results(Cell{Build, 32, 8, ""}, 5.2)...)
+	}, 12, 0)
+	all := append(results(Cell{Miss, 10_000}, 5), results(Cell{Build, 32}, 5.2)...)
 	r := &report.Report{Environment: report.Environment{OS: "linux"}}
 	c.Report(r, all)
-	require.Len(t, r.Tables, 2)
-	require.Equal(t,
-		[]string{"look up", "keys per filter", "key bytes", "ours, ns", "ours-again", "theirs"},
+	require.Len(t, r.Tables, 1)
+	require.Equal(t, []string{"work", "keys per filter", "ours, ns", "ours-again", "theirs"},
 		r.Tables[0].Columns)
-	require.Equal(t, []any{"miss", 10_000, 16, report.Number{Value: 5, Decimals: 1},
+	require.Equal(t, []any{"miss", 10_000, report.Number{Value: 5, Decimals: 1},
 		"1.00 ±0%", "2.50 ±100%"}, r.Tables[0].Rows[0])
 	records := r.Records.([]Record)
 	require.Len(t, records, 6)
-	require.Equal(t, Record{"lookup", "miss", 10_000, 16, "theirs", "ours", 12, 2, 2.5, 2.5, 5},
+	require.Equal(t, Record{"miss", 10_000, "theirs", "ours", 12, 2, 2.5, 2.5, 5},
 		records[2])
 	require.Equal(t, "build", records[5].Work)
 	notes := strings.Join(r.Notes, "\n")
 	require.Equal(t, 1, strings.Count(notes, "WARNING"))
-	require.Contains(t, notes, "build, 32 keys, 8 bytes: 4 %.")
+	require.Contains(t, notes, "build, 32 keys: 4 %.")
 
 	var file bytes.Buffer // is what Go's tools read, with the same figures
 	require.NoError(t, r.WriteBench(&file))
 	require.Contains(t, file.String(), "goos: linux\n")
 	require.Contains(t, file.String(),
-		"BenchmarkLookup/filter=theirs/keys=miss/n=10000/len=16 7 2 ns/op\n")
+		"BenchmarkMiss/filter=theirs/n=10000 7 2 ns/op\n")
 	var read Results
 	for reader := benchfmt.NewReader(&file, ""); reader.Scan(); {
 		read = append(read, reader.Result().(*benchfmt.Result).Clone())

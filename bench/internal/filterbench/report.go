@@ -39,10 +39,8 @@ func (results Results) Write(w io.Writer, e report.Environment) error {
 
 // A Record compares a contestant with the base, which is the first one, in a cell.
 type Record struct {
-	Work       string  `json:"work" doc:"lookup, many or build"`
-	Mix        string  `json:"keys" doc:"hit or miss; empty for build"`
+	Work       string  `json:"work" doc:"hit (lookups of present keys), miss, or build"`
 	N          int     `json:"n" doc:"keys per filter"`
-	Length     int     `json:"key_bytes" doc:"bytes of a key"`
 	Contestant string  `json:"contestant" doc:"implementation; '-again' is the base's second turn"`
 	Base       string  `json:"base" doc:"implementation that it is compared with"`
 	Rounds     int     `json:"rounds" doc:"rounds, in each of which each contestant had a turn"`
@@ -55,7 +53,7 @@ type Record struct {
 // Records compares the contestants of each cell.
 func (results Results) Records() (records []Record) {
 	var parser benchproc.ProjectionParser
-	cellOf := project(&parser, ".name,/keys,/n,/len")
+	cellOf := project(&parser, ".name,/n")
 	contestantOf := project(&parser, "/filter")
 	times := map[benchproc.Key]map[benchproc.Key][]float64{} // nanoseconds by round
 	bases := map[benchproc.Key]benchproc.Key{}               // by cell
@@ -74,10 +72,9 @@ func (results Results) Records() (records []Record) {
 	for _, pair := range pairs {
 		cell, contestant := pair[0], pair[1]
 		field := func(i int) string { return cell.Get(cellOf.Fields()[i]) }
-		n, _ := strconv.Atoi(field(2))
-		length, _ := strconv.Atoi(field(3))
+		n, _ := strconv.Atoi(field(1))
 		record := Record{
-			Work: strings.ToLower(field(0)), Mix: field(1), N: n, Length: length,
+			Work: strings.ToLower(field(0)), N: n,
 			Contestant: contestant.StringValues(), Base: bases[cell].StringValues(),
 		}
 		record.compare(times[cell][bases[cell]], times[cell][contestant])
@@ -129,58 +126,46 @@ func project(parser *benchproc.ProjectionParser, fields string) *benchproc.Proje
 	return p
 }
 
-// Report fills in the records, a table for each work, and the notes.
+// Report fills in the records, a table, and the notes.
 func (c *Config) Report(r *report.Report, results Results) {
 	records := results.Records()
 	r.Records = records
 	r.WriteBench = func(w io.Writer) error { return results.Write(w, r.Environment) }
 	names := c.Names()
-	for _, work := range Works {
-		t := report.Table{
-			Title: fmt.Sprintf("%s: ns per key of %s; for the others, times as fast as %[2]s "+
-				"(above 1 is faster), with the interval of 95 %%", work, names[0]),
-			Keys: 3,
-			Columns: slices.Concat([]string{"look up", "keys per filter", "key bytes",
-				names[0] + ", ns"}, names[1:]),
+	t := report.Table{
+		Title: fmt.Sprintf("ns per key of %s; for the others, times as fast as %[1]s (above 1 is "+
+			"faster), with the interval of 95 %%", names[0]),
+		Keys:    2,
+		Columns: slices.Concat([]string{"work", "keys per filter", names[0] + ", ns"}, names[1:]),
+	}
+	const noisy = 0.03
+	var doubtful []string
+	for cell := range slices.Chunk(records, len(names)) { // the base and the others
+		base, again := cell[0], cell[1]
+		row := []any{base.Work, base.N, report.Number{Value: base.Ns, Decimals: 1}}
+		for _, r := range cell[1:] {
+			row = append(row, fmt.Sprintf("%.2f ±%.0f%%", r.Ratio,
+				100*max(r.High/r.Ratio-1, 1-r.Low/r.Ratio)))
 		}
-		for cell := range slices.Chunk(records, len(names)) { // the base and the others
-			base := cell[0]
-			if base.Work != string(work) {
-				continue
-			}
-			ns := report.Number{Value: base.Ns, Decimals: 1}
-			row := []any{base.Mix, base.N, base.Length, ns}
-			for _, r := range cell[1:] {
-				row = append(row, fmt.Sprintf("%.2f ±%.0f%%", r.Ratio,
-					100*max(r.High/r.Ratio-1, 1-r.Low/r.Ratio)))
-			}
-			t.Add(row...)
-		}
-		if len(t.Rows) > 0 {
-			r.Tables = append(r.Tables, t)
+		t.Add(row...)
+		if off := math.Abs(again.Ratio - 1); off > noisy {
+			doubtful = append(doubtful,
+				fmt.Sprintf("%v: %.0f %%", Cell{Work(base.Work), base.N}, 100*off))
 		}
 	}
-	r.Notes = append(r.Notes, fmt.Sprintf("lookup: %d keys in random order in one filter. many: "+
-		"the same in %d MiB of filters, a random one for each key. build: "+
-		"adding the keys, sorted, and building a filter, in memory "+
-		"that was used before.", numQueries, c.ManyBytes>>20),
+	r.Tables = []report.Table{t}
+	r.Notes = append(r.Notes, fmt.Sprintf("hit and miss: lookups of %d present or absent keys in "+
+		"random order in one filter. build: adding the keys, sorted, and building a filter, in "+
+		"memory that was used before. Keys have %d random bytes.", numQueries, keyLength),
 		fmt.Sprintf("In each round the contestants take turns. The rounds make %d parts, in each "+
 			"of which the fastest turns are compared; what is shown is the median of the parts. "+
 			"%q is the same code again: its distance from 1 is noise.", parts, names[1]),
 		"levelbloom is called through policy.Policy, other filters through the interface that "+
-			"their engine calls. C++ LevelDB runs in a process of its own, by its own clock, and "+
-			"gets an array of all keys to build a filter. Contestants of the same encoding gave "+
-			"as many matches and built the same bytes.")
-	const noisy = 0.03
-	var all []string
-	for _, record := range records {
-		if record.Contestant == names[1] && math.Abs(record.Ratio-1) > noisy {
-			all = append(all, fmt.Sprintf("%v: %.0f %%", Cell{Work(record.Work), record.N,
-				record.Length, Mix(record.Mix)}, 100*math.Abs(record.Ratio-1)))
-		}
-	}
-	if all != nil {
+			"their engine calls. Contestants of the same encoding gave as many matches and built "+
+			"the same bytes.")
+	if doubtful != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("WARNING: %s differs from itself: ignore differences "+
-			"of that size, or run again with more --rounds. %s.", names[0], strings.Join(all, "; ")))
+			"of that size, or run again with more --rounds. %s.", names[0],
+			strings.Join(doubtful, "; ")))
 	}
 }
