@@ -113,7 +113,7 @@ func densities(names []string) (all []keys.Density) {
 
 // ownKeys returns the keys that --keys names, and notes where they come from.
 func ownKeys(j *job, path string, out *outputs) (keys.List, error) {
-	for _, file := range []output{out.JSON, out.CSV, out.SVG} {
+	for _, file := range []output{out.JSON, out.SVG} {
 		if sameFile(file.path, path) {
 			return nil, fmt.Errorf("--keys: %s would be replaced: choose another file for what "+
 				"is measured", file.path)

@@ -13,7 +13,6 @@ import (
 type outputs struct {
 	Markdown bool   `group:"Output" help:"Print the tables as Markdown."`
 	JSON     output `group:"Output" name:"json" placeholder:"FILE" help:"Write a described JSON file."`
-	CSV      output `group:"Output" name:"csv" placeholder:"FILE" help:"Write a CSV file."`
 
 	SVG, Bench output `kong:"-"` // of subcommands that write them
 }
@@ -29,7 +28,7 @@ func (o *outputs) finish(r *report.Report, stdout io.Writer, err error) error {
 	if o.Markdown {
 		writeText = r.WriteMarkdown
 	}
-	return errors.Join(err, writeText(stdout), o.JSON.write(r.WriteJSON), o.CSV.write(r.WriteCSV),
+	return errors.Join(err, writeText(stdout), o.JSON.write(r.WriteJSON),
 		o.SVG.write(r.WriteSVG), o.Bench.write(r.WriteBench))
 }
 

@@ -33,14 +33,14 @@ func TestOwnKeysRates(t *testing.T) {
 		{"-n 36,1k", 2, 1},
 		{"-n 36 --shape=random,decimal --density=10%", 3, 3},
 	} {
-		flags, read := files(t)
-		args := append([]string{"rates", "--keys=" + path, "--bits=10", "--queries=2000",
-			"--filters=bloom"}, flags...)
+		flag, read := file(t)
+		args := []string{"rates", "--keys=" + path, "--bits=10", "--queries=2000",
+			"--filters=bloom", flag}
 		r := bench(t, append(args, strings.Fields(c.flags)...)...)
 		require.Zero(t, r.status, r.stderr)
 		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "),
 			"own: 3000 keys of "+path+". A random third")
-		d, _ := read()
+		d := read()
 		shapes := map[any]bool{}
 		for _, record := range d.Records {
 			shapes[record["shape"]] = true
@@ -56,13 +56,13 @@ func TestOwnKeysRates(t *testing.T) {
 func TestOwnKeysEngines(t *testing.T) {
 	t.Parallel()
 	for _, size := range []string{"", "--num=1000 --reads=300"} {
-		flags, read := files(t)
-		args := append([]string{"--keys=" + listFile(t, 3000), "--rounds=1", "--disk=0s",
-			"--filters=bloom", "--engines=goleveldb,pebblev2"}, flags...)
+		flag, read := file(t)
+		args := []string{"--keys=" + listFile(t, 3000), "--rounds=1", "--disk=0s",
+			"--filters=bloom", "--engines=goleveldb,pebblev2", flag}
 		r := bench(t, append(args, strings.Fields(size)...)...)
 		require.Zero(t, r.status, r.stderr)
 		require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-		d, _ := read()
+		d := read()
 		for _, record := range d.Records {
 			require.Greater(t, record["between_lookups"], 299.0)
 		}
@@ -78,7 +78,7 @@ func TestOwnKeysRefused(t *testing.T) {
 		{"rates --keys=" + filepath.Dir(path), "not a database"},
 		{"--num=60 --keys=" + path, "--keys: too few keys (100) to store 60 of them: pass "},
 		{"--reads=200 --keys=" + path, "or a smaller --num or --reads"},
-		{"rates --csv=" + path + " --keys=" + path, path + " would be replaced"},
+		{"rates --svg=" + path + " --keys=" + path, path + " would be replaced"},
 		{"--json=" + path + " --keys=" + path, path + " would be replaced"},
 		{"report --out=" + filepath.Dir(path) + " --shape=random --keys=" + path,
 			"leave out --shape and --density"},

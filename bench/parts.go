@@ -20,9 +20,8 @@ type part struct {
 	args []string
 }
 
-// runParts runs the parts, and goes on after one that failed, unless the context ended. What they
-// measure goes to files in dir, as CSV.
-func runParts(j *job, all []part, dir string) (parts []labreport.Part, failed error) {
+// runParts runs the parts, and goes on after one that failed, unless the context ended.
+func runParts(j *job, all []part) (parts []labreport.Part, failed error) {
 	progress := j.progress()
 	for i, p := range all {
 		if j.ctx.Err() != nil {
@@ -33,8 +32,7 @@ func runParts(j *job, all []part, dir string) (parts []labreport.Part, failed er
 		})
 		measured := labreport.Part{Name: p.name, Command: commandLine(p.args)}
 		var err error
-		csv := filepath.Join(dir, p.name+".csv")
-		if measured.Report, err = runForFile(ctx, append(p.args, "--csv", csv)); err != nil {
+		if measured.Report, err = runForFile(ctx, p.args); err != nil {
 			measured.Error = err.Error()
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
 		}

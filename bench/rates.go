@@ -35,6 +35,7 @@ Filters of 10M keys take 5 GB of memory.
 
 // Run is the subcommand.
 func (f *ratesCommand) Run(j *job) error {
+	f.outputs.SVG = f.Svg
 	config, err := f.config(j)
 	if err != nil {
 		return err
@@ -42,7 +43,6 @@ func (f *ratesCommand) Run(j *job) error {
 	outcome := ratebench.Outcome{Config: &config}
 	outcome.Records, err = config.Run(j.ctx)
 	r := j.report()
-	f.outputs.SVG = f.Svg
 	outcome.Report(r)
 	return errors.Join(f.finish(r, j.stdout, err), outcome.Err())
 }

@@ -27,8 +27,8 @@ type reportCommand struct {
 
 func (*reportCommand) Help() string {
 	return "Runs the other subcommands and makes one page of what they measure: which filter, " +
-		"which setting, and what it costs. It writes " + labreport.PageFile + ", " +
-		labreport.ResultsFile + " and a CSV file for each part. The run takes up to 5 minutes on " +
+		"which setting, and what it costs. It writes " + labreport.PageFile + " and " +
+		labreport.ResultsFile + ". The run takes up to 5 minutes on " +
 		"2 cores, with --quick up to 1 minute. The verdict is about keys of --shape, " +
 		"or your own (--keys).\n\n" + shapesHelp()
 }
@@ -140,7 +140,7 @@ func (f *reportCommand) results(j *job) (*labreport.Results, error) {
 	}
 	results := &labreport.Results{Command: commandLine(j.args), Keys: words, Own: f.Keys != "",
 		Bits: f.Bits, Quick: f.Quick, Disk: disk}
-	results.Parts, err = runParts(j, all, f.Out)
+	results.Parts, err = runParts(j, all)
 	if !slices.ContainsFunc(results.Parts, labreport.Part.Measured) {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -86,40 +85,4 @@ func describe(record reflect.Type, prefix string) map[string]string {
 		}
 	}
 	return docs
-}
-
-// WriteCSV writes a line for each record, and in its last column whether the report is complete.
-// Lists are JSON.
-func (r *Report) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := reflect.ValueOf(r.Records)
-	for i := range records.Len() {
-		names, values, err := flatten(records.Index(i))
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			out.Write(append(names, "complete")) // Flush keeps the first error for Error
-		}
-		out.Write(append(values, fmt.Sprint(r.Incomplete == nil)))
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// flatten returns the names and the values of a struct's fields.
-func flatten(v reflect.Value) (names, values []string, err error) {
-	for i := range v.NumField() {
-		value := fmt.Sprint(v.Field(i).Interface())
-		if v.Field(i).Kind() == reflect.Slice {
-			list, err := json.Marshal(v.Field(i).Interface())
-			if err != nil {
-				return nil, nil, err
-			}
-			value = string(list)
-		}
-		names = append(names, v.Type().Field(i).Tag.Get("json"))
-		values = append(values, value)
-	}
-	return names, values, nil
 }

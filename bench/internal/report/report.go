@@ -1,5 +1,5 @@
 // Package report presents what a benchmark measured: as text for a terminal, as Markdown for
-// documents, and as JSON and CSV for programs.
+// documents, and as JSON for programs.
 package report
 
 import "io"
@@ -11,10 +11,9 @@ type Report struct {
 	Versions    []Setting // of what was compared
 	Settings    []Setting
 	// Records is what was measured, a slice of structs: one for each turn, run or cell. The tags
-	// "json" and "doc" name and describe the fields. Only JSON and CSV show them.
-	Records any
-	// Tables sum the records up. CSV leaves them out.
-	Tables     []Table
+	// "json" and "doc" name and describe the fields. Only JSON shows them.
+	Records    any
+	Tables     []Table  // sum the records up
 	Notes      []string // what the tables mean, a paragraph each
 	Conclusion []string // a paragraph each, or a line that begins with Code
 	// Incomplete is why the benchmark ended early, or nil.

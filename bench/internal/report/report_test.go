@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"math"
@@ -121,21 +120,6 @@ func TestFiles(t *testing.T) {
 	require.Equal(t,
 		map[string]any{"name": "one", "rate": 0.5, "parts": []any{map[string]any{"n": 3.0}}},
 		records[0])
-
-	b.Reset()
-	require.NoError(t, r.WriteCSV(&b))
-	lines, err := csv.NewReader(&b).ReadAll() // which refuses lines of different lengths
-	require.NoError(t, err)
-	require.Len(t, lines, 3)
-	cells := map[string]string{}
-	for i, name := range lines[0] {
-		cells[name] = lines[2][i]
-	}
-	for name, want := range map[string]string{
-		"name": "two", "rate": "1e-07", "parts": "null", "complete": "true",
-	} {
-		require.Equal(t, want, cells[name], name)
-	}
 }
 
 // A report that ended early says so in every format.
@@ -154,9 +138,6 @@ func TestIncomplete(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, r.WriteJSON(&b))
 	require.Contains(t, b.String(), `"complete": false`)
-	b.Reset()
-	require.NoError(t, r.WriteCSV(&b))
-	require.Contains(t, b.String(), ",false\n")
 }
 
 func TestSpreads(t *testing.T) {
