@@ -15,7 +15,6 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/keylist"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 )
 
 // vocabulary returns what the tags of flags refer to.
@@ -34,21 +33,19 @@ func vocabulary() kong.Vars {
 		"playHelp": "Serves a page that shows filters at work: bits, probes, and why a key is a " +
 			"false positive.",
 
-		"axes":          joined(ratebench.Axes, func(a ratebench.Axis) string { return string(a) }),
 		"engines":       joined(engine.Engines, engine.Name),
 		"engineFilters": "none,builtin,bloom,tuned,ribbon:7,ribbon+L6,ribbon",
 		"works":         joined(filterbench.Works, func(w filterbench.Work) string { return string(w) }),
 		"filterNs":      "36,500,10k,1M",
 		"ns":            "8,20,36,64,500,10k,100k,1M",
-		"shapes":        joined(keys.All, keys.ShapeName),
-		"usual":         joined(keys.Shapes, keys.ShapeName) + ",iavl,cockroach",
+		"shapes":        joined(keys.Shapes, keys.ShapeName),
 		"all":           joined(keys.Densities, keys.DensityName),
 		"tmp":           os.TempDir(),
 		"nHelp": "Keys per filter, such as 36,10k: those of 2 KiB of data in goleveldb, those of a " +
 			"table in Pebble.",
 		"densityHelp": "Part of a range of keys that is present: alternating (every second key), " +
 			"63% (as LevelDB's db_bench leaves), 10%, or beyond (all; the absent keys follow). " +
-			"Unordered shapes and those of programs have their own.",
+			"Unordered shapes have none.",
 		"keysHelp": fmt.Sprintf("Your own keys: a file with a key per line, or a database of "+
 			"goleveldb, LevelDB, Pebble or RocksDB (format_version 0 and 2), which is only read. A "+
 			"random third of the keys stays out of the filters and is looked up as absent. Of "+
@@ -72,7 +69,7 @@ func joined[T any](all []T, name func(T) string) string {
 func shapesHelp() string {
 	var b strings.Builder
 	b.WriteString("Shapes of keys, with an example of each:\n\n")
-	for _, s := range keys.All {
+	for _, s := range keys.Shapes {
 		fmt.Fprintf(&b, "    %-13s %.58s\n", s.Name, s.Example())
 	}
 	return b.String()
@@ -89,7 +86,7 @@ type keyFlags struct {
 func (f *keyFlags) choose(j *job, out *outputs) (s keys.Shape, d keys.Density, own keys.List,
 	err error) {
 	if f.Keys == "" {
-		s = keys.All[slices.IndexFunc(keys.All, func(s keys.Shape) bool { return s.Name == f.Shape })]
+		s = keys.Shapes[slices.IndexFunc(keys.Shapes, func(s keys.Shape) bool { return s.Name == f.Shape })]
 		return s, s.Densities(densities([]string{f.Density}))[0], nil, nil
 	}
 	if j.given("shape") || j.given("density") {

@@ -233,18 +233,15 @@ func TestBrokenBound(t *testing.T) {
 	require.Equal(t, exitWrong, exitStatus(io.Discard, err))
 }
 
-func TestShapesAndMarkdown(t *testing.T) {
+func TestMarkdown(t *testing.T) {
 	t.Parallel()
-	for _, shape := range []string{"geth-number", "cockroach"} {
-		r := bench(t, "--num=3000", "--reads=1000", "--rounds=1", "--shape="+shape,
-			"--filters=ribbon", "--disk=0s", "--engines=pebblev2,goleveldb", "--baselg=13",
-			"--markdown")
-		require.Zero(t, r.status, r.stderr)
-		require.Contains(t, r.stdout, "--shape "+shape)
-		require.Contains(t, r.stdout, "\n| engine | filter |")
-		require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
-		require.NotContains(t, r.stdout, "pebblev1")
-	}
+	r := bench(t, "--num=3000", "--reads=1000", "--rounds=1", "--shape=bigendian", "--filters=ribbon",
+		"--disk=0s", "--engines=pebblev2,goleveldb", "--baselg=13", "--markdown")
+	require.Zero(t, r.status, r.stderr)
+	require.Contains(t, r.stdout, "--shape bigendian")
+	require.Contains(t, r.stdout, "\n| engine | filter |")
+	require.NotContains(t, r.stdout, "NO FILTER WAS EVER ASKED")
+	require.NotContains(t, r.stdout, "pebblev1")
 }
 
 func TestFilters(t *testing.T) {

@@ -10,25 +10,22 @@ import (
 
 // ratesCommand measures false-positive rates outside of the engines.
 type ratesCommand struct {
-	Against ratebench.Axis `default:"shape" enum:"${axes}" help:"What to measure: ${enum}."`
-	Filters specs          `default:"bloom,tuned,ribbon" help:"Filters."`
-	Bits    []float64      `default:"10,16,20" help:"Bits per key."`
-	N       []count        `short:"n" default:"${ns}" quick:"20,1k" placeholder:"N" help:"${nHelp}"`
-	Shape   []string       `default:"${usual}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
-	Density []string       `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
-	Keys    string         `placeholder:"FILE" help:"${keysHelp} Without --shape, no others."`
-	Queries int            `default:"500000" quick:"20000" help:"Absent keys to look up per cell."`
-	Seed    int64          `default:"1" help:"Seed of the keys; the same gives the same rates."`
-	Quick   bool           `help:"A short run: filters of 20 and 1000 keys."`
-	Svg     output         `group:"Output" placeholder:"FILE" help:"Draw a picture."`
+	Filters specs     `default:"bloom,tuned,ribbon" help:"Filters."`
+	Bits    []float64 `default:"10,16,20" help:"Bits per key."`
+	N       []count   `short:"n" default:"${ns}" quick:"20,1k" placeholder:"N" help:"${nHelp}"`
+	Shape   []string  `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
+	Density []string  `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
+	Keys    string    `placeholder:"FILE" help:"${keysHelp} Without --shape, no others."`
+	Queries int       `default:"500000" quick:"20000" help:"Absent keys to look up per cell."`
+	Seed    int64     `default:"1" help:"Seed of the keys; the same gives the same rates."`
+	Quick   bool      `help:"A short run: filters of 20 and 1000 keys."`
+	Svg     output    `group:"Output" placeholder:"FILE" help:"Draw a picture."`
 	outputs
 }
 
 func (*ratesCommand) Help() string {
 	return `Measures false-positive rates, and fails if a kind of filter breaks a bound that it
-promises. --against fill measures bloom filters that are sized for -n keys, with fewer and with
-more; --against bits and --against n compare rates of one shape with those that are computed.
-Filters of 10M keys take 5 GB of memory.
+promises. Filters of 10M keys take 5 GB of memory.
 
 ` + filtersHelp + "\n\n" + shapesHelp()
 }
@@ -50,20 +47,13 @@ func (f *ratesCommand) Run(j *job) error {
 // config returns what the flags ask for.
 func (f *ratesCommand) config(j *job) (c ratebench.Config, err error) {
 	c = ratebench.Config{
-		Against: f.Against, Densities: densities(f.Density), Queries: f.Queries,
-		Seed: f.Seed, Progress: j.progress(),
+		Densities: densities(f.Density), Queries: f.Queries, Seed: f.Seed, Progress: j.progress(),
 	}
 	if c.Kinds, c.Bits, err = f.Filters.kinds(f.Bits); err != nil {
 		return c, err
 	}
 	ns := counts(f.N)
-	if f.Against == ratebench.Fill {
-		if len(ns) != 1 {
-			return c, errors.New("--against fill: pass one number of keys, such as -n 10k")
-		}
-		c.Capacity, ns = ns[0], ratebench.Fills(ns[0])
-	}
-	for _, s := range keys.All {
+	for _, s := range keys.Shapes {
 		if slices.Contains(f.Shape, s.Name) {
 			c.Shapes = append(c.Shapes, s)
 		}

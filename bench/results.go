@@ -28,13 +28,6 @@ var measurements = []struct{ name, command string }{
 		"--disk 0s"},
 	{"shapes", "rates --shape random,decimal,decimal15,user,bigendian,littleendian --density 63% " +
 		"-n 20,36,51,100,500,10k,100k --bits 10"},
-	{"programs", "rates --shape geth-account,geth-storage,geth-trie,geth-header,geth-number,iavl," +
-		"cockroach,timeseries,uuid7,tuple -n 36,10k --bits 10"},
-	{"fill", "rates --against fill --shape random --density 63% -n 10k --bits 10"},
-	{"bits", "rates --against bits --shape random --density 63% -n 10k " +
-		"--bits 4,6,8,10,12,14,16,18,20"},
-	{"n", "rates --against n --shape random --density 63% --bits 10 " +
-		"-n 10,30,100,300,1k,3k,10k,30k,100k,300k"},
 }
 
 // resultsCommand writes the tables of RESULTS.md.

@@ -51,24 +51,24 @@ func TestMissingResults(t *testing.T) {
 func TestResults(t *testing.T) {
 	dir := t.TempDir()
 	file, results := filepath.Join(dir, "R.md"), filepath.Join(dir, "results")
-	const before = "Text.\n\n" + tablesBegin + "here/programs.json -->\n"
+	const before = "Text.\n\n" + tablesBegin + "here/speed.json -->\n"
 	const after = tablesEnd + "\nMore.\n"
 	require.NoError(t, os.WriteFile(file, []byte(before+"old tables\n"+after), 0o600))
 	run := func(args ...string) result {
 		return bench(t, append([]string{"results", "--file", file}, args...)...)
 	}
-	measure := []string{"--measure", filepath.Join(results, "here"), "--only=programs", "--quick"}
+	measure := []string{"--measure", filepath.Join(results, "here"), "--only=speed", "--quick"}
 	r := run(measure...)
 	require.Zero(t, r.status)
-	require.Regexp(t, `(?m)^programs: \d+s$`, r.stdout)
+	require.Regexp(t, `(?m)^speed: \d+s$`, r.stdout)
 	require.Zero(t, run().status)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(text), before))
 	require.True(t, strings.HasSuffix(string(text), after))
 	require.NotContains(t, string(text), "old tables")
-	require.Contains(t, string(text), "\n    go run ./bench rates --shape geth-account,")
-	require.Contains(t, string(text), "| ribbon |")
+	require.Contains(t, string(text), "\n    go run ./bench filters --quick\n")
+	require.Contains(t, string(text), "| goleveldb-again |")
 	require.Contains(t, string(text), ", go1.")
 
 	require.NoError(t, os.WriteFile(file, []byte(before), 0o600))

@@ -22,7 +22,6 @@ type Chart struct {
 	Title  string
 	X, Y   Axis
 	series []Series
-	marks  []mark
 }
 
 // A Series is what belongs together in a chart.
@@ -37,11 +36,9 @@ type Series struct {
 type Style int
 
 const (
-	Line     Style = iota // a line with a glyph at each point
-	Dashes                // a line of dashes: what was computed, not measured
-	DashDots              // another one
-	Points                // a glyph at each point
-	Band                  // the area within the points
+	Line   Style = iota // a line with a glyph at each point
+	Dashes              // a line of dashes: what was computed, not measured
+	Points              // a glyph at each point
 )
 
 // New returns an empty chart with a title and the names of its axes.
@@ -52,35 +49,19 @@ func New(title, x, y string) *Chart {
 // Add draws a series. Points outside of the axes are the caller's mistake.
 func (c *Chart) Add(s Series) { c.series = append(c.series, s) }
 
-// A mark is a dotted line across the chart.
-type mark struct {
-	at    float64
-	label string
-}
-
-// MarkX draws a vertical line at x with a label.
-func (c *Chart) MarkX(x float64, label string) { c.marks = append(c.marks, mark{x, label}) }
-
 // svg returns the series as it is drawn through the points, which are pixels.
 func (s Series) svg(points []XY) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<g style=\"color:%s\">\n", s.Look.color)
-	dashes := "none"
-	switch s.Style {
-	case Dashes:
-		dashes = "4 3"
-	case DashDots:
-		dashes = "7 2 1.5 2"
-	}
-	switch s.Style {
-	case Line, Dashes, DashDots:
+	if s.Style != Points {
+		dashes := "none"
+		if s.Style == Dashes {
+			dashes = "4 3"
+		}
 		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="currentColor" `+
 			"stroke-width=\"1.4\" stroke-dasharray=\"%s\"/>\n", pixels(points), dashes)
-	case Band:
-		fmt.Fprintf(&b, "<polygon points=\"%s\" fill=\"currentColor\" opacity=\"0.22\"/>\n",
-			pixels(points))
 	}
-	if s.Style == Line || s.Style == Points {
+	if s.Style != Dashes {
 		for _, p := range points {
 			b.WriteString(s.Look.at(p))
 		}
@@ -142,10 +123,6 @@ func (c *Chart) draw(b *strings.Builder, width, height float64) {
 		}
 		b.WriteString(s.svg(points))
 	}
-	for _, m := range c.marks {
-		line(b, x.at(m.at), y.from, x.at(m.at), y.to, `stroke-dasharray="1.5 2"`)
-		label(b, x.at(m.at)-5, y.to+11, "end", 10, m.label)
-	}
 }
 
 // values returns a coordinate of all points.
@@ -182,12 +159,12 @@ type Figure struct {
 // has the color of the text around it.
 func (f *Figure) Inline() template.HTML { return template.HTML(f.svg(`class="chart"`, "")) }
 
-// WriteTo writes the figure as a file. It brings its own background, light or dark as the reader
-// has asked for.
-func (f *Figure) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.WriteString(w, f.svg("", "<style>svg{color:#1f2328;background:#fff}\n"+
+// Write writes the figure as a file. It brings its own background, light or dark as the reader has
+// asked for.
+func (f *Figure) Write(w io.Writer) error {
+	_, err := io.WriteString(w, f.svg("", "<style>svg{color:#1f2328;background:#fff}\n"+
 		"@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}</style>\n"))
-	return int64(n), err
+	return err
 }
 
 func (f *Figure) svg(attributes, style string) string {

@@ -18,9 +18,7 @@ func figure() *Figure {
 	c.Add(Series{"bloom", LookOf("bloom"), Line, points})
 	c.Add(Series{"theory", Other, Dashes, points})
 	c.Add(Series{"", LookOf("ribbon"), Points, points})
-	c.Add(Series{"spread", LookOf("bloom"), Band, points})
 	c.Y.Log, c.Y.Min, c.Y.Max = true, 0.01, 1
-	c.MarkX(1.5, "capacity")
 	names := New("second", "", "")
 	names.Y.Names = []Name{{"user", "user0000000000000042"}, {Text: "random"}}
 	return &Figure{Title: "<script>", Desc: "a & b", Width: 300, Height: 200,
@@ -31,8 +29,7 @@ func figure() *Figure {
 func TestFigure(t *testing.T) {
 	f := figure()
 	var file bytes.Buffer
-	_, err := f.WriteTo(&file)
-	require.NoError(t, err)
+	require.NoError(t, f.Write(&file))
 	for _, svg := range []string{string(f.Inline()), file.String()} {
 		texts := ""
 		for decoder := xml.NewDecoder(strings.NewReader(svg)); ; {
@@ -46,7 +43,7 @@ func TestFigure(t *testing.T) {
 			}
 		}
 		for _, want := range []string{"<script>\n", "a & b\n", "A <title>\n", "keys\n",
-			"rate, %\n", "\nbloom\n", "\ntheory\n", "\nspread\n", "capacity\n",
+			"rate, %\n", "\nbloom\n", "\ntheory\n",
 			"\n0.01\n", "\n0.03\n", "\n1\n", "second\n", "\nuser\n", "\nuser0000000000000042\n"} {
 			require.Contains(t, texts, want)
 		}

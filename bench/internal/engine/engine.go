@@ -40,9 +40,6 @@ type Config struct {
 	// Counting opens the database read-only and counts what its filters are asked.
 	Counting bool
 	Disk     *Disk // if not nil, where the tables are read from
-	// Suffix is the number of bytes at the end of a key that Pebble v2 leaves out of its filters,
-	// as CockroachDB does.
-	Suffix int
 	// OnFatal is told of errors that the engine cannot go on from, before the engine gives up.
 	OnFatal func(error)
 }

@@ -7,8 +7,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
-	"github.com/cockroachdb/pebble/v2/cockroachkvs"
-	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
@@ -26,11 +24,6 @@ func openPebbleV2(c Config) (DB, error) {
 		EventListener:         &pebble.EventListener{BackgroundError: c.OnFatal},
 		ReadOnly:              c.Counting,
 		CacheSize:             int64(c.Cache + pebbleV2MemTables),
-	}
-	if c.Suffix > 0 {
-		o.Comparer = &cockroachkvs.Comparer
-		o.KeySchema = cockroachkvs.KeySchema.Name
-		o.KeySchemas = sstable.MakeKeySchemas(&cockroachkvs.KeySchema)
 	}
 	if c.Disk != nil {
 		o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {

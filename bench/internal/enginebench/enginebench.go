@@ -155,7 +155,6 @@ func (c *Config) run(ctx context.Context, e engine.Engine, filter string, q quer
 	small := engine.Config{
 		Dir: dir, Filter: filter, Bits: c.Bits, BaseLg: c.BaseLg,
 		Scale: engine.ScaleFor(c.DataBytes()), Cache: c.SmallCache(), OnFatal: c.OnFatal,
-		Suffix: c.Keys.Shape().Suffix,
 	}
 	err = with(e, small, func(db engine.DB) error {
 		run.Load, err = c.load(ctx, db, q.values, small.Scale.Flushes)

@@ -16,20 +16,13 @@ type Density struct {
 
 // Densities lists the densities of shapes that have an order.
 var Densities = []Density{
-	alternating,
-	fillRandom,
+	{"alternating", "every second key of a range is present", 0.5,
+		func(_, index uint64) bool { return index%2 == 0 }},
+	atRandom("63%", 0.63, "63 % of a range of keys is present, as after n writes of random ones of "+
+		"n keys (LevelDB's db_bench fillrandom); absent ones lie between"),
 	atRandom("10%", 0.10, "a random tenth of a range of keys is present; absent ones lie between"),
-	beyond,
+	{"beyond", "all keys of a range are present; absent ones follow it", 1, everything},
 }
-
-var (
-	alternating = Density{"alternating", "every second key of a range is present", 0.5,
-		func(_, index uint64) bool { return index%2 == 0 }}
-	fillRandom = atRandom("63%", 0.63, "63 % of a range of keys is present, as after n writes of "+
-		"random ones of n keys (LevelDB's db_bench fillrandom); absent ones lie between")
-	beyond = Density{"beyond", "all keys of a range are present; absent ones follow it", 1,
-		everything}
-)
 
 // Anywhere is the density of unordered shapes, whose keys are anywhere.
 var Anywhere = Density{"any", "keys are anywhere", 1, everything}

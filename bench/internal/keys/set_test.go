@@ -16,7 +16,7 @@ func newSet(t *testing.T, shape, density string, n, absent int, seed int64) *Set
 // Present, absent and guard keys are all different; keys of ordered shapes are where their names
 // say.
 func TestSet(t *testing.T) {
-	for _, shape := range All {
+	for _, shape := range Shapes {
 		for _, density := range shape.Densities(Densities) {
 			t.Run(fmt.Sprintf("%s/%s", shape.Name, density.Name), func(t *testing.T) {
 				s, err := NewSet(shape, density, 1000, 500, 1)

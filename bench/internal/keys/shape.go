@@ -23,29 +23,23 @@ type Shape struct {
 	Append    func(dst []byte, seed, index uint64) []byte
 	// Density is the one that the shape has. Without a name, the shape may have any.
 	Density Density
-	// Suffix is the number of bytes that an engine which knows the shape leaves out of its filters.
-	// The keys come in groups of Versions that differ in their suffix alone.
-	Suffix int
 }
-
-// Versions: see Shape.Suffix.
-const Versions = 3
 
 // Indexes is the number of keys that every shape has.
 const Indexes = 1e12
 
 // Shapes lists shapes that show what matters to filters.
 var Shapes = []Shape{
-	{"random", true, appendRandom, Anywhere, 0},         // 16 random bytes
-	{"uuid", true, appendUUID, Anywhere, 0},             // a random UUID as text
-	numbered("decimal", "", 16),                         // %016d
-	numbered("decimal15", "", 15),                       // %015d, whose length is odd
-	numbered("user", "user", 16),                        // user%016d
-	numbered("key", "key", 13),                          // key%013d
-	{"bigendian", false, bigEndian, Density{}, 0},       // 8 bytes
-	{"littleendian", false, littleEndian, Density{}, 0}, // 8 bytes
-	{"url", false, url, Density{}, 0},
-	{"composite", false, composite, Density{}, 0},
+	{"random", true, appendRandom, Anywhere},         // 16 random bytes
+	{"uuid", true, appendUUID, Anywhere},             // a random UUID as text
+	numbered("decimal", "", 16),                      // %016d
+	numbered("decimal15", "", 15),                    // %015d, whose length is odd
+	numbered("user", "user", 16),                     // user%016d
+	numbered("key", "key", 13),                       // key%013d
+	{"bigendian", false, bigEndian, Density{}},       // 8 bytes
+	{"littleendian", false, littleEndian, Density{}}, // 8 bytes
+	{"url", false, url, Density{}},
+	{"composite", false, composite, Density{}},
 }
 
 // ShapeName returns s's name.
@@ -65,9 +59,9 @@ func (s Shape) Example() string {
 	return text
 }
 
-// ExampleOf returns an example of the shape of that name in All, or "".
+// ExampleOf returns an example of the shape of that name in Shapes, or "".
 func ExampleOf(name string) string {
-	for _, s := range All {
+	for _, s := range Shapes {
 		if s.Name == name {
 			return s.Example()
 		}

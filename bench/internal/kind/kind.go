@@ -106,10 +106,6 @@ func (k Kind) fromString(bitsPerKey float64) (policy.Policy, error) {
 	return policy.FromString(fmt.Sprintf("%s:%v%s", k.base, bitsPerKey, k.options))
 }
 
-// HasRoom reports whether filters can be sized for more keys than they contain: those of Bloom
-// filters whose size and k depend on nothing but the number of keys.
-func (k Kind) HasRoom() bool { return k.base == "bloom" && k.options == "" }
-
 // Bound returns the highest rate that k promises for filters of n keys, if it promises one.
 func (k Kind) Bound(bits float64, n int) (rate float64, ok bool) {
 	from := 0

@@ -22,48 +22,22 @@ import (
 // ErrLostKey is the error of a filter that lost a key.
 var ErrLostKey = errors.New("a key is lost")
 
-// An Axis is what rates are measured against.
-type Axis string
-
-const (
-	Shapes Axis = "shape" // shapes of keys
-	Fill   Axis = "fill"  // keys in filters that are sized for Config.Capacity
-	Bits   Axis = "bits"  // bits per key
-	Keys   Axis = "n"     // keys per filter
-)
-
-// Axes lists all axes.
-var Axes = []Axis{Shapes, Fill, Bits, Keys}
-
 // A Config says what to measure.
 type Config struct {
-	Against   Axis
 	Kinds     []kind.Kind
 	Shapes    []keys.Shape
 	Densities []keys.Density // of shapes with order
 	Ns        []int          // keys per filter
 	Bits      []float64      // per key
-	Capacity  int            // keys that filters are sized for, against Fill
 	Queries   int            // absent keys that a cell asks, a few more if filters take as many each
 	Seed      int64          // the same seed gives the same rates
 	Progress  report.Progress
-}
-
-// Fills returns numbers of keys that fill filters of a capacity to 10 % and more, up to 150 %.
-func Fills(capacity int) (ns []int) {
-	for tenths := 1; tenths <= 15; tenths++ {
-		ns = append(ns, max(1, capacity*tenths/10))
-	}
-	return slices.Compact(ns)
 }
 
 // Validate returns an error that says what to pass instead if the config is out of bounds.
 func (c *Config) Validate() error {
 	if c.Queries < 1 || c.Queries > 1_000_000_000 {
 		return fmt.Errorf("--queries %d: pass 1 to 1000000000", c.Queries)
-	}
-	if c.Against != Shapes && len(c.Cells()) != len(c.Ns) {
-		return fmt.Errorf("--against %s: pass one shape and one density", c.Against)
 	}
 	for _, bits := range c.Bits {
 		for _, k := range c.Kinds {

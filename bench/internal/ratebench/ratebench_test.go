@@ -24,7 +24,7 @@ func named(t *testing.T, name string) kind.Kind {
 }
 
 func config(kinds ...kind.Kind) *Config {
-	return &Config{Against: Shapes, Kinds: kinds, Shapes: keys.Shapes, Densities: keys.Densities, Ns: []int{20},
+	return &Config{Kinds: kinds, Shapes: keys.Shapes, Densities: keys.Densities, Ns: []int{20},
 		Bits: []float64{10}, Queries: 10_000, Seed: 1, Progress: func(int, int, string) {}}
 }
 
@@ -251,7 +251,7 @@ func outcome(t *testing.T, n int, bits float64, falsePositives int) *Outcome {
 		{"decimal", "63%", c.Kinds[0], 900_000}, {"decimal", "63%", bounded, falsePositives},
 	} {
 		s := &sampler{kind: x.kind, Record: Record{Kind: x.kind.Name, Shape: x.shape,
-			Density: x.density, N: n, Capacity: n, Bits: bits, FilterBytes: 128}}
+			Density: x.density, N: n, Bits: bits, FilterBytes: 128}}
 		for range 4 {
 			s.rate.add(1_000_000, x.positives)
 		}

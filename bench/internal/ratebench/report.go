@@ -19,7 +19,6 @@ type Record struct {
 	Shape          string  `json:"shape" doc:"shape of the keys"`
 	Density        string  `json:"density" doc:"which keys of a range are present"`
 	N              int     `json:"n" doc:"keys per filter"`
-	Capacity       int     `json:"capacity" doc:"keys that a filter is sized for"`
 	Bits           float64 `json:"bits" doc:"bits per key asked for"`
 	FilterBytes    float64 `json:"filter_bytes" doc:"bytes of a filter, a mean"`
 	K              int     `json:"k" doc:"probes per key; of ribbon filters, columns"`
@@ -31,8 +30,7 @@ type Record struct {
 	High           float64 `json:"fpr_high" doc:"upper end of the interval"`
 	Bound          float64 `json:"bound" doc:"highest rate that the kind promises here, 0 if none"`
 	Excess         float64 `json:"excess" doc:"standard errors by which the rate is above the bound"`
-	FPP            float64 `json:"fpp" doc:"computed for well-mixed keys; 0 against shapes"`
-	Textbook       float64 `json:"textbook" doc:"the textbook's; 0 against shapes, and of ribbon"`
+	FPP            float64 `json:"fpp" doc:"computed for well-mixed keys; 0 of engines' own"`
 }
 
 // keys names the keys without their number.
@@ -86,30 +84,14 @@ func (o *Outcome) Err() error {
 // Report fills in the records, the tables, the picture and the notes.
 func (o *Outcome) Report(r *report.Report) {
 	r.Records = o.Records
-	if o.Against == Shapes {
-		r.Tables = o.shapeTables()
-		r.WriteSVG = func(w io.Writer) error { _, err := ShapeFigure(o.Records).WriteTo(w); return err }
-	} else if len(o.Records) > 0 {
-		r.Tables = []report.Table{o.curveTable()}
-		r.WriteSVG = func(w io.Writer) error {
-			_, err := CurveFigure(o.Against, o.Records, r.Incomplete == nil).WriteTo(w)
-			return err
-		}
-	}
+	r.Tables = o.tables()
+	r.WriteSVG = func(w io.Writer) error { return ShapeFigure(o.Records).Write(w) }
 	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range are "+
 		"present. Its rate is the mean over filters of different keys, with its 95 % interval in "+
 		"brackets. The worst of many cells is partly chance. All kinds have the same keys and are "+
 		"asked the same absent keys.")
 	for _, d := range o.Densities {
 		r.Notes = append(r.Notes, d.Name+": "+d.Doc+".")
-	}
-	if o.Against != Shapes {
-		r.Notes = append(r.Notes, "Computed rates are those of well-mixed keys; dense numbers have "+
-			"more false positives in Bloom filters. The textbook's is (1 - e^(-kn/m))^k.")
-	}
-	if o.Against == Fill {
-		r.Notes = append(r.Notes, "Only \"bloom\" is measured against fill: other filters are made "+
-			"for the keys that they are built of, and have no room for more.")
 	}
 	for _, k := range o.Kinds {
 		switch all, broken := o.bounded(k); {
@@ -126,9 +108,9 @@ func (o *Outcome) Report(r *report.Report) {
 	}
 }
 
-// shapeTables returns a table of medians and worst cells for each number of bits per key. If there
+// tables returns a table of medians and worst cells for each number of bits per key. If there
 // is one number, a table with all cells follows for each number of keys.
-func (o *Outcome) shapeTables() (tables []report.Table) {
+func (o *Outcome) tables() (tables []report.Table) {
 	for _, bits := range groups(o.Records, func(r Record) float64 { return r.Bits }) {
 		tables = append(tables, worstTable(bits))
 		if len(o.Bits) > 1 {
@@ -188,31 +170,6 @@ func cellTable(records []Record) report.Table {
 	return t
 }
 
-// curveTable has a row for each point, and for each kind what was measured and what was computed.
-func (o *Outcome) curveTable() report.Table {
-	first := o.Records[0]
-	t := report.Table{Keys: 1, Columns: []string{o.Against.label(first)},
-		Title: fmt.Sprintf("False-positive rates in %% against %s, %s", o.Against, o.Against.fixed(first))}
-	for i, point := range groups(o.Records, o.Against.of) {
-		row := []any{fmt.Sprintf("%.4g", o.Against.of(point[0]))}
-		for j, r := range point {
-			if i == 0 && j == 0 {
-				t.Columns = append(t.Columns, r.Kind+", textbook")
-			}
-			if j == 0 {
-				row = append(row, short(r.Textbook))
-			}
-			if i == 0 {
-				t.Columns = append(t.Columns, r.Kind, r.Kind+", computed")
-			}
-			row = append(row, fmt.Sprintf("%s [%s to %s]", short(r.FPR), short(r.Low), short(r.High)),
-				short(r.FPP))
-		}
-		t.Add(row...)
-	}
-	return t
-}
-
 // groups returns the records with the same value of a field together, in the records' order.
 func groups[T comparable](records []Record, field func(Record) T) (all [][]Record) {
 	at := map[T]int{}
@@ -239,6 +196,3 @@ func percent(rate float64) string {
 	}
 	return fmt.Sprintf("%.*f", decimals, 100*rate)
 }
-
-// short writes a rate in per cent with three digits, however small it is.
-func short(rate float64) string { return fmt.Sprintf("%.3g", 100*rate) }
