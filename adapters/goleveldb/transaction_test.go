@@ -11,8 +11,8 @@ import (
 )
 
 // goleveldb gives a new table the number of one that it has removed, such as that of a discarded
-// transaction, but keeps the blocks of that in its cache. With BlockCacheEvictRemoved no key is
-// lost; without, some are, whatever the filter.
+// transaction, but keeps the blocks of that in its cache: keys are lost, whatever the filter. With
+// BlockCacheEvictRemoved this test loses none. Concurrent programs still may: see TESTING.md.
 func TestDiscardedTransaction(t *testing.T) {
 	const n = 200
 	lost := func(o opt.Options) (lost int) {
@@ -49,7 +49,7 @@ func TestDiscardedTransaction(t *testing.T) {
 		t.Logf("filter: %v; without BlockCacheEvictRemoved %d of %d keys are lost",
 			o.Filter != nil, without, n)
 		require.Positive(t, without, "goleveldb has no such fault any more: README.md and "+
-			"TESTING.md name it, and suiteEngine evades it")
+			"TESTING.md name it, and suiteEngine discards no transaction")
 		o.BlockCacheEvictRemoved = true
 		require.Zero(t, lost(*o))
 	}
