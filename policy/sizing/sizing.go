@@ -1,8 +1,8 @@
 // Package sizing computes how many bits per key to configure, and what that costs.
 //
 // [BitsFor] returns the bits per key with which a kind of filter reaches a false-positive
-// probability (FPP), and [Memory] what the filters of a policy take. [Levels] distributes memory
-// over the levels of an LSM tree. A kind is a name of [policy.Kinds], such as "ribbon".
+// probability (FPP), and [Memory] what the filters of a policy take. A kind is a name of
+// [policy.Kinds], such as "ribbon".
 //
 // All FPPs are those of keys whose hashes are like random numbers, computed by the FPP methods of
 // package policy. For dense numbers, such as counters, no formula holds for LevelDB's filters.
@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sort"
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/internal/rate"
@@ -25,17 +26,16 @@ type Policy interface {
 }
 
 // newPolicy returns a policy of a kind.
-func newPolicy(kind string, bitsPerKey float64, opts ...policy.Option) (Policy, error) {
-	p, err := policy.FromString(fmt.Sprintf("%s:%v", kind, bitsPerKey), opts...)
+func newPolicy(kind string, bitsPerKey float64) (Policy, error) {
+	p, err := policy.FromString(fmt.Sprintf("%s:%v", kind, bitsPerKey))
 	if err != nil {
 		return nil, err
 	}
 	return p.(Policy), nil
 }
 
-// mostBits is the most bits per key that BitsFor and Levels return: as many as policy.NewRibbon
-// allows.
-const mostBits = 40
+// leastBits and mostBits limit what BitsFor returns: to what policy.NewRibbon allows.
+const leastBits, mostBits = 2, 40
 
 // BitsFor returns the bits per key, from 2 to 40 in tenths, with which filters of n keys have at
 // most the target FPP. With a tenth less they have more, unless it returns 2.
@@ -51,44 +51,24 @@ func BitsFor(kind string, n int, target float64) (float64, error) {
 	if err := positive("keys", n); err != nil {
 		return 0, err
 	}
-	// The bits are above low/10 and up to high/10. The next guess follows the slope of the FPP.
-	low, high := 19, 10*mostBits+1
-	guess := int(10 * math.Log2(1/target))
-	for high-low > 1 {
-		guess = min(max(guess, low+1), high-1)
-		p, err := newPolicy(kind, float64(guess)/10)
-		if err != nil {
-			return 0, err
+	most, err := newPolicy(kind, mostBits)
+	switch {
+	case err != nil:
+		return 0, err
+	case most.FPP(n) > target:
+		advice := ""
+		if _, bloom := most.(*policy.Bloom); bloom {
+			advice = ", and LevelDB's hash has only 32 bits: use ribbon filters"
 		}
-		fpp := p.FPP(n)
-		if fpp <= target {
-			high = guess
-		} else if low = guess; low == 10*mostBits {
-			return 0, unreachable(p, n, target)
-		}
-		guess += int(math.Ceil(10 * math.Log(max(fpp, 1e-99)/target) / slope(p)))
+		return 0, fmt.Errorf("sizing: an FPP of %v cannot be reached with n = %d, because %d "+
+			"bits per key do not suffice%s", target, n, mostBits, advice)
 	}
-	return float64(high) / 10, nil
-}
-
-// slope returns by how much a bit per key lowers the logarithm of the FPP.
-func slope(p policy.Policy) float64 {
-	if _, ok := p.(*policy.Bloom); ok {
-		return math.Ln2 * math.Ln2
-	}
-	return math.Ln2
-}
-
-// unreachable returns the error of BitsFor for a policy with the most bits per key.
-func unreachable(p Policy, n int, target float64) error {
-	reason := fmt.Sprintf("%d bits per key do not suffice", mostBits)
-	sameHash := rate.SameHash(float64(n))
-	if _, bloom := p.(*policy.Bloom); bloom && sameHash > target/2 {
-		reason = fmt.Sprintf("LevelDB's hash has 32 bits, so %.2g of the absent keys have the "+
-			"hash of a key: use ribbon filters", sameHash)
-	}
-	return fmt.Errorf("sizing: an FPP of %v cannot be reached with n = %d, because %s",
-		target, n, reason)
+	tenths := sort.Search(10*(mostBits-leastBits), func(i int) bool {
+		p, failed := newPolicy(kind, float64(10*leastBits+i)/10)
+		err = errors.Join(err, failed)
+		return failed != nil || p.FPP(n) <= target
+	})
+	return float64(10*leastBits+tenths) / 10, err
 }
 
 // Memory returns the bytes of the filters of n keys, of which up to perFilter share a filter. Both

@@ -8,12 +8,9 @@ func Textbook(n, m float64, k int) float64 {
 	return math.Pow(-math.Expm1(-float64(k)*n/m), float64(k))
 }
 
-// SameHash returns the probability that an absent key has the 32-bit hash of one of n keys.
-func SameHash(n float64) float64 { return -math.Expm1(-n / (1 << 32)) }
-
 // withSameHash returns the FPP of a filter of n keys of which absent keys with other hashes have
-// the given FPP.
+// the given FPP. Some have the 32-bit hash of one of the keys.
 func withSameHash(n, fpp float64) float64 {
-	same := SameHash(n)
+	same := -math.Expm1(-n / (1 << 32))
 	return same + (1-same)*fpp
 }
