@@ -87,15 +87,17 @@ func newBloom(s settings) *Bloom {
 // up to 8 times with 100 keys and twice with 10,000. A filter for which it tries others takes more:
 // with 20 to 100 keys up to 16 times as long if most of a range are present and 28 times if a tenth
 // are, with 500 keys up to 8 times, and with 10,000 up to 4 times.
-func WithTuning(memory float64) BloomOption {
-	return bloomOption(func(s *settings) error {
-		if !(memory > 0 && memory <= 1) { // a NaN fails every comparison
-			return fmt.Errorf("policy: tuning with %v more memory: "+
-				"pass a part above 0 and at most 1, usually 0.05", memory)
-		}
-		s.tuning = memory
-		return nil
-	})
+func WithTuning(memory float64) BloomOption { return tuning(memory) }
+
+type tuning float64
+
+func (memory tuning) apply(s *settings) error {
+	if !(memory > 0 && memory <= 1) { // a NaN fails every comparison
+		return fmt.Errorf("policy: tuning with %v more memory: "+
+			"pass a part above 0 and at most 1, usually 0.05", float64(memory))
+	}
+	s.tuning = float64(memory)
+	return nil
 }
 
 // tunedOf returns the policy of kind "tuned".

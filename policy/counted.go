@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"encoding/json"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
@@ -42,9 +40,6 @@ func Count(p Policy) *Counted {
 
 func (c *Counted) self() Policy { return c }
 func (c *Counted) usable() bool { return c != nil && isUsable(c.policy) }
-
-// Unwrap returns the policy that does the work, whose String has the settings.
-func (c *Counted) Unwrap() Policy { return c.policy }
 
 // Name returns the name of the policy that does the work.
 func (c *Counted) Name() string { return c.policy.Name() }
@@ -90,7 +85,10 @@ func (b *countedBuilder) Finish(dst []byte) []byte {
 	return dst
 }
 
-// Counters is what a Counted counted until some moment, or between two; see [Counters.Sub].
+// Counters is what a Counted counted until some moment, or between two; see [Counters.Sub]. To
+// publish them as JSON:
+//
+//	expvar.Publish("filters", expvar.Func(func() any { return counted.Snapshot() }))
 type Counters struct {
 	ReadsAvoided uint64 `json:"reads_avoided"` // checks answered "absent": no read of the table
 	MayContain   uint64 `json:"may_contain"`   // checks answered "may contain"
@@ -111,22 +109,6 @@ func (c *Counted) Snapshot() Counters {
 		Bytes:        c.bytes.Load(),
 		Broken:       c.broken.Load(),
 	}
-}
-
-// String returns the snapshot as a JSON object, which makes a Counted an expvar.Var:
-//
-//	expvar.Publish("filters", counted)
-func (c *Counted) String() string {
-	s := c.Snapshot()
-	text, err := json.Marshal(struct {
-		Name   string `json:"name"`
-		Checks uint64 `json:"checks"`
-		Counters
-	}{c.Name(), s.Checks(), s})
-	if err != nil {
-		panic(fmt.Sprintf("policy: cannot encode a string and numbers: %v", err))
-	}
-	return string(text)
 }
 
 // Checks returns how often filters were checked.

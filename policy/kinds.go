@@ -57,19 +57,23 @@ func FromString(spec string, opts ...Option) (Policy, error) {
 		return nil, fmt.Errorf("policy: %q is no kind of filter: write one of %s, a colon, "+
 			"and the bits per key, such as bloom:10", name, strings.Join(names, ", "))
 	}
-	number, rest, more := strings.Cut(rest, ",")
-	bitsPerKey, err := strconv.ParseFloat(number, 64)
+	text, policyName, named := strings.Cut(rest, ",name=") // a name may contain commas
+	parts := strings.Split(text, ",")
+	bitsPerKey, err := strconv.ParseFloat(parts[0], 64)
 	if err != nil {
 		return nil, fmt.Errorf("policy: %q gives %q as bits per key: write a number after the "+
-			"colon, such as %s:10", spec, number, name)
+			"colon, such as %s:10", spec, parts[0], name)
 	}
 	var all []BloomOption
-	for more {
-		var o BloomOption
-		if o, rest, more, err = cutOption(rest); err != nil {
+	for _, text := range parts[1:] {
+		o, err := optionOf(text)
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, o)
+	}
+	if named {
+		all = append(all, WithName(policyName))
 	}
 	for _, o := range opts {
 		all = append(all, o)
@@ -85,25 +89,22 @@ func FromString(spec string, opts ...Option) (Policy, error) {
 	return p, nil
 }
 
-// cutOption returns the first of some options, and what follows it, if more is true.
-func cutOption(options string) (o BloomOption, rest string, more bool, err error) {
-	if name, ok := strings.CutPrefix(options, "name="); ok {
-		return WithName(name), "", false, nil
-	}
-	text, rest, more := strings.Cut(options, ",")
+// optionOf returns the option of a string.
+func optionOf(text string) (BloomOption, error) {
 	if text == "verify" {
-		return WithVerify(), rest, more, nil
+		return WithVerify(), nil
 	}
-	if part, ok := strings.CutPrefix(text, "tuning="); ok {
-		memory, err := strconv.ParseFloat(part, 64)
-		if err != nil {
-			return nil, "", false, fmt.Errorf("policy: %q is no number: write a part of the "+
-				"memory, such as tuning=0.05", text)
-		}
-		return WithTuning(memory), rest, more, nil
+	part, ok := strings.CutPrefix(text, "tuning=")
+	if !ok {
+		return nil, fmt.Errorf("policy: %q is no option: write tuning=0.05, verify, or "+
+			"name=NAME as the last one", text)
 	}
-	return nil, "", false, fmt.Errorf("policy: %q is no option: write tuning=0.05, verify, or "+
-		"name=NAME as the last one", text)
+	memory, err := strconv.ParseFloat(part, 64)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %q is no number: write a part of the "+
+			"memory, such as tuning=0.05", text)
+	}
+	return WithTuning(memory), nil
 }
 
 // format returns the string that FromString takes for a policy of a kind.

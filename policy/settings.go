@@ -20,25 +20,22 @@ func (s *settings) Name() string { return s.name }
 // BitsPerKey returns the number of bits per key that the policy was made with.
 func (s *settings) BitsPerKey() float64 { return s.bitsPerKey }
 
-// A BloomOption is an option of [NewBloom].
+// A BloomOption is an option of [NewBloom]: one of [WithTuning], or an Option.
 type BloomOption interface {
 	apply(*settings) error
 }
 
 // An Option is an option of all constructors.
-type Option interface {
-	BloomOption
-	ofAll()
+type Option func(*settings) error
+
+var errNilOption = errors.New("policy: an option is nil: leave it out")
+
+func (o Option) apply(s *settings) error {
+	if o == nil {
+		return errNilOption
+	}
+	return o(s)
 }
-
-type (
-	bloomOption func(*settings) error
-	option      func(*settings) error
-)
-
-func (o bloomOption) apply(s *settings) error { return o(s) }
-func (o option) apply(s *settings) error      { return o(s) }
-func (option) ofAll()                         {}
 
 // WithName sets the name that engines store beside the filters; the default is [Name]. Engines find
 // filters by this name alone, so a database that changes it must keep a reader under the old name
@@ -48,10 +45,10 @@ func (option) ofAll()                         {}
 // breaks or with spaces around it), and names that begin with "rocksdb.", which belong to other
 // encodings.
 func WithName(name string) Option {
-	return option(func(s *settings) error {
+	return func(s *settings) error {
 		s.name = name
 		return checkName(name)
-	})
+	}
 }
 
 // WithVerify makes builders look up all keys in each filter that they have finished. If the filter
@@ -67,10 +64,10 @@ func WithName(name string) Option {
 //
 // Filters take up to twice as long to build with it.
 func WithVerify() Option {
-	return option(func(s *settings) error {
+	return func(s *settings) error {
 		s.verify = true
 		return nil
-	})
+	}
 }
 
 // checkName returns an error if engines cannot store filters under the name.
@@ -101,7 +98,7 @@ func newSettings[O BloomOption](bitsPerKey float64, opts []O) (settings, error) 
 	s := settings{name: Name, bitsPerKey: bitsPerKey}
 	for _, opt := range opts {
 		if any(opt) == nil {
-			return s, errors.New("policy: an option is nil: leave it out")
+			return s, errNilOption
 		}
 		if err := opt.apply(&s); err != nil {
 			return s, err

@@ -15,7 +15,6 @@ import (
 	"sort"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/internal/rate"
 )
 
 // A Policy is one of the policies of package policy.
@@ -89,43 +88,6 @@ func Memory(p Policy, n, perFilter int) (uint64, error) {
 		size += p.FilterSize(rest)
 	}
 	return size, nil
-}
-
-// Filled returns the FPP of a filter that has the size for capacity keys and n keys. p is a
-// *policy.Bloom without tuning: other filters have no room for more keys. capacity is 1 or more,
-// and n is not negative.
-//
-// The filters of package policy always have the size for their keys. This is for comparisons with
-// filters that are sized in advance.
-func Filled(p policy.Policy, capacity, n int) (float64, error) {
-	if err := errors.Join(policy.Check(p), positive("keys of capacity", capacity)); err != nil {
-		return 0, err
-	}
-	if n < 0 {
-		return 0, fmt.Errorf("sizing: %d keys: pass 0 or more", n)
-	}
-	bloom, ok := p.(*policy.Bloom)
-	if !ok {
-		return 0, fmt.Errorf("sizing: a filter of %T has no room for other numbers of keys "+
-			"than it is built for: pass a Bloom", p)
-	}
-	info, err := policy.Parse(bloom.AppendFilter(nil, nil)) // k does not depend on the keys
-	if err != nil {
-		return 0, err
-	}
-	return rate.Bloom(bloom.FilterSize(capacity)-1, info.K, n), nil
-}
-
-// Textbook returns the FPP of a Bloom filter of n keys in m bits with k random, independent probes
-// per key: (1 - e^(-kn/m))^k. LevelDB's filters have more false positives: at 10 bits per key, 1.4
-// times as many with 20 keys and 2.4 times with 300,000; at 20 bits per key, 17 times with 20 keys.
-// Keys, bits and probes are 1 or more.
-func Textbook(n, m, k int) (float64, error) {
-	err := errors.Join(positive("keys", n), positive("bits", m), positive("probes", k))
-	if err != nil {
-		return 0, err
-	}
-	return rate.Textbook(float64(n), float64(m), k), nil
 }
 
 // positive returns an error if x is not a number above 0.

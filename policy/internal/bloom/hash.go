@@ -7,9 +7,7 @@ const (
 	hashMultiplier = 0xc6a4a793 // LevelDB's util/hash.cc
 )
 
-// Hash returns LevelDB's 32-bit hash of key with the seed of its Bloom filter, 0xbc9f1d34.
-// FORMAT.md has the algorithm (LevelDB's util/hash.cc, "similar to murmur hash"). The trailing
-// bytes count as unsigned, as in C++ LevelDB since 1.18. Collisions are easy to construct.
+// Hash returns LevelDB's hash of key.
 func Hash(key []byte) uint32 {
 	return HashTail(HashWords(HashStart(key), key), key)
 }

@@ -2,20 +2,24 @@
 // for keys whose hashes are like random numbers: [Bloom] of a filter of n keys, [FromBits] of a
 // filter at hand, [Textbook] of one with random, independent probes. (That of a ribbon filter
 // follows from its layout alone: ribbon/info.go has it.)
-//
-// Each function is deterministic: where it samples, the seed is fixed.
 package rate
 
 import (
+	"math"
 	"math/bits"
 	"math/rand/v2"
 )
 
-// smallBits is the number of bits up to which Bloom simulates filters.
-const smallBits = 1 << 17
+const (
+	enoughFound  = 1 << 16 // false positives: their number has a standard error of 0.4 %
+	mostAsked    = 1 << 25 // absent hashes
+	perKey       = 8       // absent hashes per key of a simulated filter
+	mostProbes   = 1 << 25 // probes of the keys of a simulated filter
+	mostSimBytes = 1 << 23 // bytes of a simulated filter
+)
 
 // Bloom returns the FPP of a filter in LevelDB's encoding with n different keys. size is the
-// number of its bytes without k, and k is 1 to 30.
+// number of its bytes without k, and k is 1 to 30. It is deterministic: the seed is fixed.
 //
 // The probes of a key are an arithmetic progression h, h+d, h+2d, ... modulo 2^32, then modulo the
 // number of bits, m. d is h rotated, and that is 2^15*h modulo 2^32-1 = 3 * 5 * 17 * 257 * 65537.
@@ -29,60 +33,56 @@ const smallBits = 1 << 17
 //     bit of a random probe 2 is set with a probability of 0.7 and with a million keys of 0.99:
 //     one of the k probes is wasted.
 //
-// The first two matter in small filters and the last one in large ones. Small filters are
-// simulated: sampled filters, asked at all places at once. In large ones the bits of a sampled
-// absent key are set independently of each other, each with the probability of its place.
+// So Bloom does not compute: it builds filters of random hashes, and asks them for others. Of
+// filters that are too large for that it knows only the last of the four, as FromBits does.
 func Bloom(size uint64, k, n int) float64 {
-	if n <= 0 {
+	keys, nbits := float64(n), 8*float64(size)
+	switch {
+	case n <= 0:
 		return 0
-	}
-	if full(size, n) {
+	case keys >= 32*nbits: // e^-32 of the bits are left, even if each key sets only one
 		return 1
+	case size > mostSimBytes || keys*float64(k) > mostProbes:
+		filled, scarce := fill(nbits, k, keys)
+		return withSameHash(keys, math.Pow(filled, float64(k-1))*scarce)
 	}
-	b := &bloom{
-		m: 8 * size, k: k, n: float64(n), rng: rand.New(rand.NewPCG(uint64(n), size<<8|uint64(k))),
-	}
-	var sample sampler
-	if b.m <= smallBits {
-		sample = b.simulation()
-	} else {
-		b.prepare()
-		sample = b.place
-	}
-	return withSameHash(b.n, min(1, b.stratified(sample)))
-}
-
-// full reports whether n keys almost surely set every bit of size bytes, even if each key sets only
-// one: e^-32 of the bits are left. So no sum and no simulation is endless.
-func full(size uint64, n int) bool { return float64(n) >= 32*8*float64(size) }
-
-type bloom struct {
-	m   uint64 // bits
-	k   int
-	n   float64
-	rng *rand.Rand
-
-	// of a large filter
-	classes []float64          // expected probes of all keys on a bit, by its remainder
-	scarce  map[uint64]float64 // and by probe 2, where there are any
-	near    [nearBits / 64]uint64
-}
-
-func delta(h uint32) uint32 { return bits.RotateLeft32(h, -17) }
-
-// probes appends the different places of the probes of h to dst, in their order.
-func (b *bloom) probes(dst []uint64, h uint32) []uint64 {
-	d := delta(h)
-next:
-	for range b.k {
-		place := uint64(h) % b.m
-		h += d
-		for _, p := range dst {
-			if p == place {
-				continue next
+	rng := rand.New(rand.NewPCG(uint64(n), size<<8|uint64(k)))
+	filter := make([]byte, size)
+	found, asked := 0, 0
+	for found < enoughFound && asked < mostAsked {
+		clear(filter)
+		for range n {
+			add(filter, k, rng.Uint32())
+		}
+		for i := 0; i < perKey*n && found < enoughFound; i++ {
+			asked++
+			if contains(filter, k, rng.Uint32()) {
+				found++
 			}
 		}
-		dst = append(dst, place)
 	}
-	return dst
+	return max(float64(found)/float64(asked), withSameHash(keys, 0))
+}
+
+// add sets the probes of a hash.
+func add(filter []byte, k int, h uint32) {
+	nbits, delta := 8*uint32(len(filter)), bits.RotateLeft32(h, -17)
+	for range k {
+		place := h % nbits
+		filter[place/8] |= 1 << (place % 8)
+		h += delta
+	}
+}
+
+// contains reports whether the probes of a hash are set.
+func contains(filter []byte, k int, h uint32) bool {
+	nbits, delta := 8*uint32(len(filter)), bits.RotateLeft32(h, -17)
+	for range k {
+		place := h % nbits
+		if filter[place/8]>>(place%8)&1 == 0 {
+			return false
+		}
+		h += delta
+	}
+	return true
 }

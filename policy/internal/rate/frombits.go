@@ -13,62 +13,45 @@ import "math"
 // where the values of probes 1, 2 and 4 coincide. Bloom is closer, but it starts from the number of
 // keys, and samples filters: too slow for a table that has thousands of filters.
 func FromBits(nbits, k, set int) (keys, fpp float64) {
-	return bitModel{k: k, bits: float64(nbits)}.estimate(float64(set))
-}
-
-// A bitModel predicts how many bits keys with random hashes set.
-type bitModel struct {
-	k    int
-	bits float64
-}
-
-// scarceValues is the number of values of probe 2 if they were equally likely.
-const scarceValues = 1 << 17
-
-// fill returns the part of the bits that n keys set, and the probability that a random probe 2
-// (if there is none, any other) finds its bit set.
-func (m bitModel) fill(n float64) (fill, scarce float64) {
-	unset := math.Exp(n * float64(m.ordinary()) * math.Log1p(-1/m.bits))
-	if m.ordinary() == m.k {
-		return 1 - unset, 1 - unset
-	}
-	// A Poisson-distributed number of the values lies on each bit, with the mean scarceValues/bits.
-	// The bit of a random probe has one more, the probe's own. The bit is unset if no key took any
-	// of them.
-	untaken := math.Exp(-n / scarceValues)
-	unset *= math.Exp(-scarceValues / m.bits * (1 - untaken))
-	return 1 - unset, 1 - unset*untaken
-}
-
-// ordinary returns the number of probes that are like random ones.
-func (m bitModel) ordinary() int {
-	if m.k > 2 {
-		return m.k - 1
-	}
-	return m.k
-}
-
-// estimate returns the number of keys that set this many bits on average, and the FPP of such a
-// filter.
-func (m bitModel) estimate(set float64) (keys, fpp float64) {
-	target := set / m.bits
-	switch target {
+	m := float64(nbits)
+	target := float64(set) / m
+	switch set {
 	case 0:
 		return 0, 0
-	case 1:
+	case nbits:
 		return math.Inf(1), 1
 	}
-	// fill grows with n, and exceeds all targets below 1 at n = bits * (ln(bits) + 1).
-	low, high := 0.0, m.bits*(math.Log(m.bits)+1)
+	// fill grows with n, and exceeds all targets below 1 at n = m * (ln(m) + 1).
+	low, high := 0.0, m*(math.Log(m)+1)
+	scarce := 0.0
 	for high-low > 1e-6*high {
 		keys = (low + high) / 2
-		if fill, _ := m.fill(keys); fill < target {
+		var filled float64
+		if filled, scarce = fill(m, k, keys); filled < target {
 			low = keys
 		} else {
 			high = keys
 		}
 	}
-	_, scarce := m.fill(keys)
-	fpp = math.Pow(target, float64(m.k-1)) * scarce
-	return keys, withSameHash(keys, fpp)
+	return keys, withSameHash(keys, math.Pow(target, float64(k-1))*scarce)
+}
+
+// fill returns the part of m bits that n keys with random hashes set on average, and the
+// probability that a random probe 2 (if there is none, any other) finds its bit set.
+func fill(m float64, k int, n float64) (filled, scarce float64) {
+	ordinary := k // probes that are like random ones
+	if k > 2 {
+		ordinary--
+	}
+	unset := math.Exp(n * float64(ordinary) * math.Log1p(-1/m))
+	if ordinary == k {
+		return 1 - unset, 1 - unset
+	}
+	// A Poisson-distributed number of the values lies on each bit, with the mean scarceValues/m.
+	// The bit of a random probe has one more, the probe's own. The bit is unset if no key took any
+	// of them.
+	const scarceValues = 1 << 17 // the values of probe 2, if they were equally likely
+	untaken := math.Exp(-n / scarceValues)
+	unset *= math.Exp(-scarceValues / m * (1 - untaken))
+	return 1 - unset, 1 - unset*untaken
 }
