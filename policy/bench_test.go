@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/levelbloom/levelbloom/policy/policytest"
@@ -26,6 +28,37 @@ func BenchmarkVerify(b *testing.B) {
 							builder.Add(key)
 						}
 						filter = builder.Finish(filter[:0])
+					})
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkTuning builds filters of neighbors, and of random keys, with tuning and without.
+func BenchmarkTuning(b *testing.B) {
+	for name, density := range map[string]float64{"%016d": 0.63, "%016d, 10 %": 0.1, "random": 0} {
+		for _, n := range []int{20, 36, 100, 500, 10_000} {
+			rng := policytest.Rand(b, int64(n))
+			keys := benchKeys(rng, 100_000, 16) // of 10 filters or more
+			for i, number := 0, 0; density > 0 && i < len(keys); number++ {
+				if rng.Float64() < density {
+					keys[i] = fmt.Appendf(nil, "%016d", number)
+					i++
+				}
+			}
+			slices.SortFunc(keys, bytes.Compare)
+			for _, spec := range []string{"bloom:10", "tuned:10"} {
+				b.Run(fmt.Sprintf("%s/n=%d/%s", name, n, spec), func(b *testing.B) {
+					builder := policytest.Must(FromString(spec)).NewBuilder()
+					var filter []byte
+					first := 0
+					perKey(b, n, func() {
+						for _, key := range keys[first : first+n] {
+							builder.Add(key)
+						}
+						filter = builder.Finish(filter[:0])
+						first = (first + n) % (len(keys) - n)
 					})
 				})
 			}

@@ -25,13 +25,13 @@ var _ Policy = (*Bloom)(nil)
 // filter, and the filter's size with 1,000 of them:
 //
 //	bits per key    n = 20    1,000      100,000    1,000,000    bytes of 1,000
-//	6               6.95      6.20       8.47       8.48         751
-//	8               2.66      2.25       3.12       3.19         1001
-//	10              1.20      0.876      1.44       1.30         1251
-//	14              0.342     0.128      0.184      0.212        1751
-//	20              0.115     0.00884    0.0132     0.0396       2501
+//	6               6.98      6.17       8.50       8.47         751
+//	8               2.67      2.24       3.13       3.18         1001
+//	10              1.20      0.874      1.45       1.30         1251
+//	14              0.343     0.129      0.183      0.214        1751
+//	20              0.113     0.00865    0.0133     0.0392       2501
 //
-// [Bloom.FPP] computes it for other numbers. With dense numbers, such as counters, there are more
+// [Bloom.FPP] returns it for other numbers. With dense numbers, such as counters, there are more
 // false positives: up to 99 % in filters of some dozens of them, and 10 % with a million.
 // [WithTuning] helps in filters of up to some thousands; [NewRibbon] always.
 //
@@ -62,31 +62,30 @@ func newBloom(s settings) *Bloom {
 	return &Bloom{s, bloom.Setting{BitsPerKey: s.bitsPerKey, Tuning: s.tuning, Verify: s.verify}}
 }
 
-// WithTuning lets [NewBloom] choose the size and k of each filter. Before a builder returns a
-// filter, it probes it with absent keys between its own. If too many are false positives, it tries
-// other sizes and other ks and returns the best filter. Every reader of LevelDB's filters, C++
-// LevelDB and goleveldb among them, takes size and k from the filter. So all of them read tuned
-// filters, and have their low rate.
+// WithTuning lets [NewBloom] choose the size and k of each filter, for keys that end in numbers,
+// such as counters and zero-padded decimals. In filters of up to some thousands of them, LevelDB's
+// choice has up to 99 % false positives among the neighbors of the keys, where 1 % is expected.
+// Tuned filters have about 1 %; of binary big-endian counters about 10 % in filters of up to 100
+// keys, and about 1 % with some thousands. Every reader of LevelDB's filters, C++ LevelDB and
+// goleveldb among them, takes size and k from the filter. So all of them read tuned filters, and
+// have their low rate.
 //
 // memory is the largest part by which a filter may exceed LevelDB's size: above 0 and at most 1,
 // usually 0.05. Some filters are smaller than LevelDB's.
 //
-// Tuning is for keys that end in numbers, such as counters and zero-padded decimals. In filters of
-// up to some thousands of them, LevelDB's choice has up to 99 % false positives among the neighbors
-// of the keys, where 1 % is expected. Tuned filters have about 1 %. Binary big-endian counters
-// still have about 10 % in filters of up to 100 keys, and about 1 % with some thousands. Keys must
-// be added in order, as engines do. A filter stays LevelDB's in three cases: keys are not in order,
-// no keys are near neighbors, as with random keys, or LevelDB's choice has the expected rate.
+// Keys must be added in order, as engines do. Where they are near neighbors, a builder takes a size
+// that spreads their probes, and probes the filter with absent keys between its own. If too many
+// are false positives, it tries other sizes and other ks and returns the best filter. If keys are
+// not in order, or none are near neighbors, as with random keys, the filter is LevelDB's.
 //
 // From 32,768 keys on, a builder tries nothing: every filter gets two more probes than LevelDB's
 // and a size that suits all keys. From about 50,000 dense decimal keys in one filter on, different
 // keys have the same 32-bit hash, and nothing in the format helps: use [NewRibbon] there.
 //
 // A builder takes up to 5 KiB more memory, a copy of one key, and twice the memory of the filter
-// while it tries others. Building takes up to 1.6 times as long for random keys, and for dense ones
-// up to 8 times with 100 keys and twice with 10,000. A filter for which it tries others takes more:
-// with 20 to 100 keys up to 16 times as long if most of a range are present and 28 times if a tenth
-// are, with 500 keys up to 8 times, and with 10,000 up to 4 times.
+// while it tries others. Building takes up to twice as long for random keys. For dense ones it
+// takes 7 to 40 times as long with 20 to 100 keys, up to 8 times with 500, and up to 4 times with
+// 10,000.
 func WithTuning(memory float64) BloomOption { return tuning(memory) }
 
 type tuning float64
@@ -135,16 +134,16 @@ func (b *Bloom) FilterSize(n int) uint64 {
 	return b.setting.Size(n)
 }
 
-// FPP returns the false-positive probability of a filter of n different keys. It computes it from
-// the format, for keys whose hashes are like random numbers. In filters of 8 to 400,000 keys, with
-// up to 20 bits per key, it is within 5 % of the measured rate. It panics if n is negative.
+// FPP returns the false-positive probability of a filter of n different keys whose hashes are like
+// random numbers. In filters of 8 to 400,000 keys, with up to 20 bits per key, it is within 5 % of
+// the measured rate. It panics if n is negative.
 //
 // For dense numbers, such as counters, no formula holds. With [WithTuning] too, FPP is that of
 // random keys, in filters of LevelDB's size or the one that 32,768 keys or more get. WithTuning
 // says how close filters of dense numbers come to it.
 //
-// It is slow, because it samples filters, always the same ones: [Info.Estimate] is quick, but in
-// small filters far too low.
+// It takes up to a second or two, because it simulates filters, always the same ones:
+// [Info.Estimate] is quick, but in small filters far too low.
 func (b *Bloom) FPP(n int) float64 {
 	mustBeUsable(b)
 	size, _, k := b.setting.Choice(n)

@@ -78,7 +78,8 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 	enough := b.expected(first) // of three rates together
 	var memory [3]int
 	some := max(1, min(len(memory), 9-bits.Len(uint(len(b.absent.hashes))))) // the more, the slower
-	for _, size := range filterSizes(memory[:0:some], len(first), largest) {
+	least := int(b.setting.Size(b.Len()))
+	for _, size := range filterSizes(memory[:0:some], least-least/12, largest) {
 		filter := slices.Grow(b.trial[:0], size)[:size]
 		b.trial = filter
 		clear(filter)
@@ -102,9 +103,9 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 
 // filterSizes appends sizes of filters to dst, as many as it has room for: those that spread before
 // others, and large ones before small ones.
-func filterSizes(dst []int, first, largest int) []int {
+func filterSizes(dst []int, least, largest int) []int {
 	for _, spread := range [...]bool{true, false} {
-		for size := largest; size >= first-first/12 && len(dst) < cap(dst); size-- {
+		for size := largest; size >= least && len(dst) < cap(dst); size-- {
 			if spreads(uint64(size-1)) == spread {
 				dst = append(dst, size)
 			}

@@ -1,14 +1,10 @@
 package bloom
 
-import (
-	"math"
+import "github.com/levelbloom/levelbloom/policy/internal/builder"
 
-	"github.com/levelbloom/levelbloom/policy/internal/builder"
-)
-
-// A tuningBuilder builds filters whose size and k suit the keys: before it returns a filter, it
-// probes it with absent keys that lie between its own. If too many are false positives, it tries
-// other sizes and ks.
+// A tuningBuilder builds filters whose size and k suit the keys: if some are near neighbors, it
+// takes a size that spreads them, and before it returns a filter, it probes it with absent keys that
+// lie between its own. If too many are false positives, it tries other sizes and ks.
 type tuningBuilder struct {
 	hashBuilder
 	setting *Setting
@@ -35,12 +31,17 @@ func (b *tuningBuilder) Add(key []byte) {
 func (b *tuningBuilder) Finish(dst []byte) []byte {
 	n := b.settle()
 	size, largest, k := b.setting.Choice(n)
+	tune := n < manyKeys && len(b.absent.hashes) > 0
+	if tune { // LevelDB's size would often need a search
+		var memory [1]int
+		size = uint64(filterSizes(memory[:0], int(size), int(min(largest, size+size/20)))[0])
+	}
 	start := len(dst)
 	dst, filter := builder.Extend(dst, size)
 	filter[size-1] = byte(k)
 	b.fill(filter)
-	if n < manyKeys && len(b.absent.hashes) > 0 && !b.asExpected(filter) {
-		dst = append(dst[:start], b.search(filter, int(min(largest, math.MaxInt)))...)
+	if tune && !b.asExpected(filter) {
+		dst = append(dst[:start], b.search(filter, int(largest))...)
 	}
 	dst = b.verified(dst, start)
 	b.Reset()
