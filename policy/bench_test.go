@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand"
 	"runtime"
@@ -35,21 +36,31 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkTuning builds filters of neighbors, and of random keys, with tuning and without.
+// BenchmarkTuning builds filters with tuning and without: of random keys, and of numbers of which
+// 63 % or 10 % are present.
 func BenchmarkTuning(b *testing.B) {
-	for name, density := range map[string]float64{"%016d": 0.63, "%016d, 10 %": 0.1, "random": 0} {
+	decimal := func(i uint64) []byte { return fmt.Appendf(nil, "%016d", i) }
+	bigEndian := func(i uint64) []byte { return binary.BigEndian.AppendUint64(nil, i) }
+	for _, c := range []struct {
+		name    string
+		key     func(i uint64) []byte
+		density float64
+	}{
+		{"random", nil, 0}, {"decimal", decimal, 0.63}, {"decimal", decimal, 0.1},
+		{"bigendian", bigEndian, 0.63}, {"bigendian", bigEndian, 0.1},
+	} {
 		for _, n := range []int{20, 36, 100, 500, 10_000} {
 			rng := policytest.Rand(b, int64(n))
 			keys := benchKeys(rng, 100_000, 16) // of 10 filters or more
-			for i, number := 0, 0; density > 0 && i < len(keys); number++ {
-				if rng.Float64() < density {
-					keys[i] = fmt.Appendf(nil, "%016d", number)
+			for i, number := 0, uint64(0); c.key != nil && i < len(keys); number++ {
+				if rng.Float64() < c.density {
+					keys[i] = c.key(number)
 					i++
 				}
 			}
 			slices.SortFunc(keys, bytes.Compare)
 			for _, spec := range []string{"bloom:10", "tuned:10"} {
-				b.Run(fmt.Sprintf("%s/n=%d/%s", name, n, spec), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s-%v/n=%d/%s", c.name, c.density, n, spec), func(b *testing.B) {
 					builder := policytest.Must(FromString(spec)).NewBuilder()
 					var filter []byte
 					first := 0

@@ -28,8 +28,8 @@ var _ Policy = (*Bloom)(nil)
 //	6               6.98      6.17       8.50       8.47         751
 //	8               2.67      2.24       3.13       3.18         1001
 //	10              1.20      0.874      1.45       1.30         1251
-//	14              0.343     0.129      0.183      0.214        1751
-//	20              0.113     0.00865    0.0133     0.0392       2501
+//	14              0.344     0.130      0.183      0.214        1751
+//	20              0.112     0.00854    0.0131     0.0395       2501
 //
 // [Bloom.FPP] returns it for other numbers. With dense numbers, such as counters, there are more
 // false positives: up to 99 % in filters of some dozens of them, and 10 % with a million.

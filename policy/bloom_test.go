@@ -36,19 +36,6 @@ func TestWorkedExample(t *testing.T) {
 	require.Equal(t, "014000010410400006", hex.EncodeToString(filter)) // as C++ LevelDB writes it
 }
 
-func TestFractionsOfABitPerKey(t *testing.T) {
-	rng := policytest.Rand(t, 1)
-	for _, bitsPerKey := range []float64{math.SmallestNonzeroFloat64, 0.5, 1.45, 1.5, 2.2, 2.9, 9.5,
-		9.75, 13.37, 43.4, 43.5, 100.25} {
-		b := policytest.Must(NewBloom(bitsPerKey))
-		for _, n := range []int{0, 1, 6, 7, 8, 40, 63, 64, 65, 1000, 5001} {
-			keys := policytest.Keys(rng, n)
-			require.Equal(t, referenceFilter(bitsPerKey, keys), b.AppendFilter(nil, keys),
-				"%v bits, %d keys", bitsPerKey, n)
-		}
-	}
-}
-
 // The sizes of filters that no test can build, against C++'s formula in big numbers.
 func TestSizeIn64Bits(t *testing.T) {
 	for _, c := range []struct {

@@ -35,17 +35,6 @@ func ExampleBloom_NewBuilder() {
 	// 01 40 00 01 04 10 40 00 06
 }
 
-func ExampleBloom_AppendFilter() {
-	bloom, err := policy.NewBloom(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	filter := bloom.AppendFilter(nil, [][]byte{[]byte("hello")})
-	fmt.Printf("% x\n", filter)
-	// Output:
-	// 01 40 00 01 04 10 40 00 06
-}
-
 func ExampleWithName() {
 	// goleveldb stores the same bytes under another name than C++ LevelDB.
 	bloom, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))

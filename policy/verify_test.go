@@ -111,14 +111,3 @@ func TestVerifyKeepsFiltersThatExcludeNothing(t *testing.T) {
 	got := spoiled(t, p, keys, func(filter []byte) { filter[len(filter)-1] = 0 })
 	require.Len(t, got, int(p.FilterSize(len(keys))), "k is 0")
 }
-
-// Without the option no filter is verified.
-func TestVerifyWithoutTheOption(t *testing.T) {
-	for _, kind := range Kinds() {
-		p := policytest.Must(kind.of(10))
-		for _, n := range []int{3, 36, 12_000} {
-			keys := policytest.Keys(policytest.Rand(t, 93), n)
-			spoiled(t, p, keys, func(filter []byte) { require.Fail(t, kind.Name) })
-		}
-	}
-}

@@ -7,10 +7,7 @@
 // where the neighbors of present keys have twenty times as many false positives.
 package absent
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import ()
 
 // A Gap is the absent keys between two neighbors. It counts from the one to the next where they
 // differ: so it finds the digits before a suffix, and the first bytes of little-endian numbers.
@@ -72,13 +69,6 @@ func (g *Gap) After(key []byte, end int) Gap {
 // difference returns the first byte in which two keys of one length differ, and the one behind the
 // last; both are the same if the keys are equal.
 func difference(a, b []byte) (from, to int) {
-	for ; from+8 <= len(a); from += 8 {
-		d := binary.LittleEndian.Uint64(a[from:]) ^ binary.LittleEndian.Uint64(b[from:])
-		if d != 0 {
-			from += bits.TrailingZeros64(d) / 8
-			break
-		}
-	}
 	for from < len(a) && a[from] == b[from] {
 		from++
 	}

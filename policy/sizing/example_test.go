@@ -19,10 +19,7 @@ func ExampleBitsFor() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	bytes, err := sizing.Memory(ribbon, keys, perFilter)
-	if err != nil {
-		log.Fatal(err)
-	}
+	bytes := keys / perFilter * ribbon.FilterSize(perFilter)
 	fmt.Printf("%v bits per key, %.1f MB\n", bits, float64(bytes)/1e6)
 	// Output: 10.2 bits per key, 12.8 MB
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -449,63 +448,4 @@ func TestTuningManyKeys(t *testing.T) {
 		filter := tuned.build(keys)
 		require.EqualValues(t, c.k, filter[len(filter)-1], "%d bits per key", c.bits)
 	}
-}
-
-// BenchmarkBuildTuned reports how many times as long it takes to build with tuning as without, for
-// filters whose first choice is as expected ("x-expected") and for those for which the builder
-// searches another ("x-searched"), and the part of the former; for keys of which 63 % or 10 % of a
-// range are present. Both builders work in turns; of each filter the fastest of 25 rounds counts.
-//
-//	go test ./policy/internal/bloom -run '^$' -bench BuildTuned -benchtime 1x
-func BenchmarkBuildTuned(b *testing.B) {
-	for _, name := range []string{"random", "%015d", "%016d", "big-endian"} {
-		for _, density := range []float64{0.63, 0.1} {
-			for _, n := range []int{20, 36, 100, 500, 2000, 10_000, 100_000} {
-				b.Run(fmt.Sprintf("%s/density=%v/n=%d", strings.Trim(name, "%"), density, n),
-					func(b *testing.B) { benchmarkBuildTuned(b, shapeNamed(b, name), density, n) })
-			}
-		}
-	}
-}
-
-func benchmarkBuildTuned(b *testing.B, shape tuningShape, density float64, n int) {
-	rng := policytest.Rand(b, 86)
-	tuned := newTuningBuilder(&Setting{BitsPerKey: 10, Tuning: 0.05})
-	builders := [2]Builder{NewBuilder(&Setting{BitsPerKey: 10}), tuned}
-	var times [2][2]time.Duration // searched or not, plain or tuned
-	expected, filters := 0.0, max(2, min(100, 20_000/n))
-	for range filters {
-		keys, _, _ := shape.keys(rng, n, density)
-		tuned.trial = tuned.trial[:0]
-		fastest := buildTimes(builders, keys)
-		searched := min(1, len(tuned.trial))
-		expected += float64(1 - searched)
-		times[searched][0] += fastest[0]
-		times[searched][1] += fastest[1]
-	}
-	for i, unit := range []string{"x-expected", "x-searched"} {
-		if times[i][0] > 0 {
-			b.ReportMetric(float64(times[i][1])/float64(times[i][0]), unit)
-		}
-	}
-	b.ReportMetric(expected/float64(filters), "expected")
-	b.ReportMetric(0, "ns/op")
-}
-
-// buildTimes returns how long two builders take for the filter of the keys: the fastest of 25
-// rounds, in which they work in turns.
-func buildTimes(builders [2]Builder, keys [][]byte) [2]time.Duration {
-	fastest := [2]time.Duration{math.MaxInt64, math.MaxInt64}
-	var filter []byte
-	for range 25 {
-		for i, builder := range builders {
-			start := time.Now()
-			for _, key := range keys {
-				builder.Add(key)
-			}
-			filter = builder.Finish(filter[:0])
-			fastest[i] = min(fastest[i], time.Since(start))
-		}
-	}
-	return fastest
 }

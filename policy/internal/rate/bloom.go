@@ -12,7 +12,7 @@ import (
 
 const (
 	enoughFound  = 1 << 16 // false positives: their number has a standard error of 0.4 %
-	mostAsked    = 1 << 25 // absent hashes
+	mostAsked    = 1 << 24 // absent hashes
 	perKey       = 8       // absent hashes per key of a simulated filter
 	mostProbes   = 1 << 25 // probes of the keys of a simulated filter
 	mostSimBytes = 1 << 23 // bytes of a simulated filter
@@ -54,8 +54,7 @@ func Bloom(size uint64, k, n int) float64 {
 		for range n {
 			add(filter, k, rng.Uint32())
 		}
-		for i := 0; i < perKey*n && found < enoughFound; i++ {
-			asked++
+		for end := asked + perKey*n; asked < end && found < enoughFound; asked++ {
 			if contains(filter, k, rng.Uint32()) {
 				found++
 			}
