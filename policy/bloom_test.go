@@ -63,15 +63,6 @@ func TestSizeIn64Bits(t *testing.T) {
 	require.Greater(t, policytest.Must(NewBloom(2)).FilterSize(math.MaxInt), uint64(math.MaxInt/8))
 }
 
-func TestNumberOfProbes(t *testing.T) {
-	for bitsPerKey, k := range map[float64]int{
-		0.1: 1, 1: 1, 2: 1, 2.9: 2, 3: 2, 4: 2, 5: 3, 9.5: 6, 10: 6, 14: 9, 15: 10, 16: 11, 20: 13,
-		43: 29, 44: 30, 45: 30, 372: 30, 1000: 30,
-	} {
-		require.Equal(t, k, policytest.Must(NewBloom(bitsPerKey)).setting.K(), "%v bits", bitsPerKey)
-	}
-}
-
 // The golden vectors have many such keys; these two, worked out from the format's text in Python,
 // name the fault.
 func TestHashTailIsUnsigned(t *testing.T) {

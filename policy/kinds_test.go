@@ -43,10 +43,14 @@ func TestStrings(t *testing.T) {
 		require.Equal(t, want, p)
 		require.Equal(t, text, fmt.Sprint(want))
 	}
+	// The names are part of the format: engines look for them.
+	require.Equal(t, "leveldb.BuiltinBloomFilter2", policytest.Must(NewBloom(10)).Name())
+	require.Equal(t, "leveldb.BuiltinBloomFilter", NameGoLevelDB)
 	// Options of the call come after those of the string.
 	p, err := FromString("ribbon:7,name=a", WithName("b"), WithVerify())
 	require.NoError(t, err)
 	require.Equal(t, "ribbon:7,verify,name=b", fmt.Sprint(p))
+	require.Equal(t, "b", p.Name())
 }
 
 func TestFromStringRefuses(t *testing.T) {

@@ -51,19 +51,6 @@ func TestConstructorsRefuseMisuse(t *testing.T) {
 	}
 }
 
-// The names are part of the format: engines look for them.
-func TestNames(t *testing.T) {
-	for _, kind := range Kinds() {
-		for want, opts := range map[string][]Option{
-			"leveldb.BuiltinBloomFilter2": nil,
-			"leveldb.BuiltinBloomFilter":  {WithName(NameGoLevelDB)},
-			"my filters, 14 bits":         {WithName("my filters, 14 bits")},
-		} {
-			require.Equal(t, want, policytest.Must(kind.of(14, opts...)).Name())
-		}
-	}
-}
-
 // A used builder builds what a fresh one does, appends after what dst contains, clears what lies
 // beyond it, and keeps no reference to the memory of the keys. The counts lie around those of a
 // chunk of hashes, and large filters come before small ones.
