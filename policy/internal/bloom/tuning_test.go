@@ -115,23 +115,14 @@ func (r *rates) stdError() float64 {
 	return math.Sqrt(max(0, r.squares/r.n-r.mean()*r.mean())/(r.n-1)) + 1e-4
 }
 
-func (r *rates) String() string { return fmt.Sprintf("%.2f", 100*r.mean()) }
-
-// TestTuningTable prints, with -v, the table of bench/RESULTS.md: false-positive rates in per cent
-// of LevelDB's choice and of tuned filters with up to 5 % more memory.
-//
-//	go test ./policy/internal/bloom -run TuningTable -v
-func TestTuningTable(t *testing.T) {
+// The false-positive rates of LevelDB's choice and of tuned filters with up to 5 % more memory.
+func TestTuningRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	plain := &Setting{BitsPerKey: 10}
 	tuned := &Setting{BitsPerKey: 10, Tuning: 0.05}
 	expected := math.Pow(1-math.Exp(-6.0/10), 6)
-	var table strings.Builder
-	fmt.Fprint(&table, "\n| keys | density | keys per filter | between: exact | tuned | "+
-		"beyond: exact | tuned | tuned: bits per key |\n"+
-		"|:--- | ---:| ---:| ---:| ---:| ---:| ---:| ---:|\n")
 	for _, c := range []struct {
 		shape   string
 		density float64
@@ -157,7 +148,6 @@ func TestTuningTable(t *testing.T) {
 			rng := policytest.Rand(t, int64(n))
 			var between, beyond [2]rates
 			var random rates
-			var bits float64
 			filters := max(3, min(200, 20_000/n))
 			for range filters {
 				present, in, after := shapeNamed(t, c.shape).keys(rng, n, c.density)
@@ -168,13 +158,9 @@ func TestTuningTable(t *testing.T) {
 					beyond[i].add(falsePositives(filter, after), len(after))
 					if p == tuned {
 						random.add(falsePositives(filter, others), len(others))
-						bits += float64(8*(len(filter)-1)) / float64(n*filters)
 					}
 				}
 			}
-			fmt.Fprintf(&table, "| `%s` | %.0f %% | %d | %s | %s | %s | %s | %.2f |\n",
-				c.shape, 100*c.density, n, &between[0], &between[1], &beyond[0], &beyond[1], bits)
-
 			what := fmt.Sprintf("%s, density %v, %d keys", c.shape, c.density, n)
 			margin := 4 * between[1].stdError()
 			switch before, after := between[0].mean(), between[1].mean(); {
@@ -194,7 +180,6 @@ func TestTuningTable(t *testing.T) {
 			require.Positive(t, beyond[1].mean(), what)
 		}
 	}
-	t.Log(table.String())
 }
 
 func TestTuningLosesNoKey(t *testing.T) {
