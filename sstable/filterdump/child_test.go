@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -8,15 +9,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// pebbleTables returns tables of a database of Pebble's, which is open.
+// pebbleTables returns two tables whose footers have no checksums.
 func pebbleTables(t *testing.T) []string {
-	dir := pebbleDatabase(t, pebble.DefaultComparer, pebble.FormatMinSupported)
-	paths, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	dir := t.TempDir()
+	writers["Pebble v1"](t, dir, mustExact(), 1, 1000)
+	writers["Pebble v1"](t, dir, mustExact(), 1000, 2000)
+	paths, err := tables.Find(dir)
 	require.NoError(t, err)
 	return paths
 }
@@ -39,7 +45,7 @@ func TestCrash(t *testing.T) {
 	require.Contains(t, out,
 		"Pebble's reader crashed: panic: runtime error: slice bounds out of range")
 
-	_, out, _ = filterdump(t, "-key", "key000001@000", forged)
+	_, out, _ = filterdump(t, "-key", "user000000000003", forged)
 	require.Contains(t, out, "crashed: panic: ")
 }
 
@@ -61,4 +67,56 @@ func TestChildTakesTooLong(t *testing.T) {
 	r := lookSafely(context.Background(), pebbleTables(t)[0], settings{})
 	require.Equal(t, Corrupt, r.Status)
 	require.Equal(t, "Pebble's reader took longer than 1ns", r.Reason)
+}
+
+// Any bytes anywhere in a table of Pebble's, with the checksums of its blocks put right or not: reading
+// it ends, with a status.
+func FuzzPebble(f *testing.F) {
+	childTime = 2 * time.Second
+	var originals [][]byte
+	var blocks [][]sstable.BlockHandle
+	for _, version := range []string{"Pebble v1", "Pebble v2"} { // with rows, with columns
+		dir := f.TempDir()
+		writers[version](f, dir, mustExact(), 1, 50)
+		paths, err := tables.Find(dir)
+		require.NoError(f, err)
+		table, err := os.ReadFile(paths[0])
+		require.NoError(f, err)
+		originals, blocks = append(originals, table), append(blocks, pebbleBlocks(f, paths[0]))
+		f.Add(len(originals)%2 == 0, uint16(0), []byte{}, false)
+		f.Add(len(originals)%2 == 0, uint16(20), []byte{0xff, 0, 1}, true)
+	}
+	path := filepath.Join(f.TempDir(), "000001.sst")
+	f.Fuzz(func(t *testing.T, columns bool, at uint16, data []byte, mend bool) {
+		which := map[bool]int{true: 1}[columns]
+		table := bytes.Clone(originals[which])
+		begin := int(at) % len(table)
+		for i := range copy(table[begin:], data) {
+			if mend {
+				mendChecksum(table, blocks[which], uint64(begin+i))
+			}
+		}
+		require.NoError(t, os.WriteFile(path, table, 0o600))
+		r := lookSafely(context.Background(), path, settings{})
+		require.Contains(t, []Status{Sound, NoFilter, Unverified, FalseNegative, Corrupt, Unsupported},
+			r.Status, r.Reason)
+	})
+}
+
+// pebbleBlocks returns where the blocks are that are read for the keys and the filter.
+func pebbleBlocks(t testing.TB, path string) (blocks []sstable.BlockHandle) {
+	file, err := vfs.Default.Open(path)
+	require.NoError(t, err)
+	readable, err := pebblesst.NewSimpleReadable(file)
+	require.NoError(t, err)
+	r, err := pebblesst.NewReader(context.Background(), readable, pebblesst.ReaderOptions{})
+	require.NoError(t, err)
+	defer r.Close()
+	layout, err := r.Layout()
+	require.NoError(t, err)
+	for _, h := range append(layout.Index, layout.Data[0].Handle, layout.Filter[0].Handle,
+		layout.Properties, layout.MetaIndex) {
+		blocks = append(blocks, sstable.BlockHandle{Offset: h.Offset, Length: h.Length})
+	}
+	return blocks
 }

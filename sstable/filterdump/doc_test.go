@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 func readDoc(t *testing.T) string {
@@ -23,19 +24,19 @@ func TestDoc(t *testing.T) {
 	_, doc, found := strings.Cut(readDoc(t), "# JSON")
 	require.True(t, found)
 	for _, of := range []any{
-		report{}, place{}, summary{}, Result{}, Filter{}, analysis.Report{}, analysis.Rate{},
+		report{}, place{}, summary{}, Result{}, tables.Info{}, tables.Filters{}, analysis.Report{}, analysis.Rate{},
 		analysis.Totals{},
 	} {
 		for i := range reflect.TypeOf(of).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(of).Field(i).Tag.Get("json"), ",")
-			if name != "" && name != "key" { // which -json excludes
+			if name != "" && name != "-" && name != "key" { // which -json excludes
 				require.Regexp(t, `\b`+regexp.QuoteMeta(name)+`\b`, doc)
 			}
 		}
 	}
 	for _, s := range []Status{
 		Sound, NoFilter, Unverified, FalseNegative, Corrupt, Unsupported, Unreadable, Vanished,
-		Unfinished, NotTable, LeftOver,
+		Unfinished,
 	} {
 		require.Contains(t, doc, string(s))
 	}

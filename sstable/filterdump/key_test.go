@@ -20,7 +20,7 @@ import (
 // ones.
 func TestKey(t *testing.T) {
 	path := golden("goleveldb", "name2_baselg13", "000002.ldb")
-	table, err := tables.Open(path, tables.Options{})
+	table, err := tables.Open(path)
 	require.NoError(t, err)
 	defer table.Close()
 	for _, c := range []struct{ arg, key, there string }{
@@ -33,7 +33,7 @@ func TestKey(t *testing.T) {
 		require.Contains(t, out, fmt.Sprintf("%q = 0x%x (8 bytes)", c.key, c.key))
 		require.Contains(t, out, c.there)
 		h := policy.Hash([]byte(c.key))
-		filter := table.Info().Filters.Each[table.Locate([]byte(c.key))]
+		filter := table.Info().Each[table.Locate([]byte(c.key))]
 		may := true
 		for j := range 6 {
 			probe := h + uint32(j)*bits.RotateLeft32(h, 15)

@@ -12,8 +12,7 @@ import (
 	"syscall"
 )
 
-// The exit status. Without -verify it is exitSound too if there was something to look at, and none
-// of it is faulty.
+// The exit status.
 const (
 	exitSound       = 0
 	exitFault       = 1 // a false negative, or corruption
@@ -36,7 +35,6 @@ type options struct {
 	paths  []string
 	tables settings
 	json   bool
-	long   bool
 }
 
 const usage = `filterdump [flags] PATH...
@@ -45,14 +43,14 @@ Shows and verifies the filters in tables of LevelDB, goleveldb and Pebble. A
 PATH is a table file (.ldb, .sst) or a database directory, which may be in use.
 Nothing is changed.
 
-  -verify      measure no rate; exit with status 0 if all keys match their
-               filters, 1 if a table has a false negative or is corrupt, 2 if
-               something could not be read or verified
-  -long        describe each table at length, however many there are
+  -verify      compare the keys with the filters, and measure no rate
   -key K       show only how the filters answer for K: text, or 0x and hex
   -json        write the report as JSON (go doc names its fields)
   -bloom NAME  policy NAME has filters of LevelDB's or levelbloom's encodings;
                may be repeated
+
+The status is 0 if all keys match their filters, 1 if a table has a false
+negative or is corrupt, 2 if something could not be read or verified.
 `
 
 // parse reads the command line. Its messages go to stderr.
@@ -63,13 +61,12 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.Usage = func() { fmt.Fprint(stderr, usage) }
 	f.BoolVar(&o.json, "json", false, "")
 	f.BoolVar(&o.tables.VerifyOnly, "verify", false, "")
-	f.BoolVar(&o.long, "long", false, "")
 	f.Func("key", "", func(k string) (err error) {
 		o.tables.Key, err = parseKey(k)
 		return err
 	})
 	f.Func("bloom", "", func(name string) error {
-		o.tables.Open.Bloom = append(o.tables.Open.Bloom, name)
+		o.tables.Bloom = append(o.tables.Bloom, name)
 		return nil
 	})
 	if err := f.Parse(args); err != nil {
@@ -126,14 +123,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case o.tables.Key != nil:
 		err = report.writeKey(stdout, o.tables.Key)
 	default:
-		err = report.writeText(stdout, o.long)
+		err = report.writeText(stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "filterdump:", err)
 		return exitCannotRun
 	}
-	if o.tables.VerifyOnly {
-		return report.verified()
-	}
-	return report.looked(o.tables.Key != nil)
+	return report.exitStatus()
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 func TestNumbers(t *testing.T) {
@@ -23,8 +24,8 @@ func TestNumbers(t *testing.T) {
 // Filters without probes have bits and an FPP all the same; those that cannot be parsed have none.
 func TestWithoutProbes(t *testing.T) {
 	fpp := 0.0039
-	r := &Result{Status: Sound, Filter: &Filter{Policy: "mine", Layout: layoutTable}}
-	r.Report = &analysis.Report{Filters: 1, Bytes: 110, BitsPerKey: 8.8, FPP: &fpp}
+	r := &Result{Status: Sound, Info: tables.Info{Filters: &tables.Filters{Policy: "mine"}}}
+	r.Report = &analysis.Report{BitsPerKey: 8.8, FPP: &fpp}
 	text := func() string {
 		b := &textWriter{}
 		b.describe(r)

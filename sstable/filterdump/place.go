@@ -12,10 +12,9 @@ import (
 // A place is a PATH of the command line: a database directory with its tables, or a single table.
 type place struct {
 	Path string `json:"path"`
-	Note string `json:"note,omitempty"` // why there are no tables
+	Note string `json:"note,omitempty"` // why it could not be looked at
 
 	tables    []string // their paths, sorted
-	failed    bool     // it could not be looked at
 	directory bool
 }
 
@@ -24,12 +23,12 @@ func findPlace(path string) place {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		p.directory = true
-		p.tables, p.Note, err = tables.Find(path)
+		p.tables, err = tables.Find(path)
 	} else {
 		p.tables = []string{path}
 	}
 	if err != nil {
-		p.tables, p.Note, p.failed = nil, withoutPath(err, path), true
+		p.tables, p.Note = nil, withoutPath(err, path)
 	}
 	return p
 }

@@ -15,7 +15,7 @@ type report struct {
 	Total   summary   `json:"total"`
 	Tables  []*Result `json:"tables"` // of all PATHs, in their order
 
-	failed int // PATHs that could not be looked at
+	failed int // PATHs without tables
 }
 
 // A summary adds up the tables.
@@ -31,7 +31,7 @@ type summary struct {
 func newReport(places []place, results []*Result) *report {
 	r := &report{Paths: places, Tables: results, Total: summary{Tables: map[Status]int{}}}
 	for _, p := range places {
-		if p.failed {
+		if p.Note != "" {
 			r.failed++
 		}
 	}
@@ -44,11 +44,7 @@ func newReport(places []place, results []*Result) *report {
 
 func (s *summary) add(r *Result) {
 	s.Tables[r.Status]++
-	policy := ""
-	if r.Filter != nil {
-		policy = r.Policy
-	}
-	s.Add(policy, r.Size, r.Report)
+	s.Add(&r.Info, r.Report)
 	if r.Report == nil {
 		return
 	}
@@ -64,10 +60,10 @@ func (r *report) writeJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// verified is the exit status of -verify.
-func (r *report) verified() int {
+// exitStatus is that of the program.
+func (r *report) exitStatus() int {
 	n := r.Total.Tables
-	unverified := n[Unreadable] + n[NotTable] + n[Unsupported] + n[Unverified] + n[Unfinished]
+	unverified := n[Unreadable] + n[Unsupported] + n[Unverified] + n[Unfinished]
 	switch {
 	case r.faulty():
 		return exitFault
@@ -78,23 +74,6 @@ func (r *report) verified() int {
 }
 
 func (r *report) faulty() bool { return r.Total.Tables[FalseNegative]+r.Total.Tables[Corrupt] > 0 }
-
-// looked is the exit status without -verify: whether there was something to look at, or to show for
-// a key.
-func (r *report) looked(key bool) int {
-	if !key && r.faulty() {
-		return exitFault
-	}
-	for _, t := range r.Tables {
-		if t.KeyText != "" || !key && t.Status != Unreadable && t.Status != NotTable {
-			return exitSound
-		}
-	}
-	if r.failed+len(r.Tables) > 0 {
-		return exitCannotRun
-	}
-	return exitSound
-}
 
 // verdict is the first line of the output.
 func (r *report) verdict() string {
@@ -113,16 +92,11 @@ func (r *report) verdict() string {
 		{Unverified, "unverified"},
 		{Unsupported, "that cannot be read here"},
 		{Unreadable, "unreadable"},
-		{NotTable, "without a table's end"},
 		{Unfinished, "unfinished"},
-		{LeftOver, "left over: no manifest names it"},
 		{Vanished, "deleted by the database meanwhile"},
 	} {
-		if what := "table"; n[s.status] > 0 {
-			if s.status == NotTable {
-				what = "file"
-			}
-			parts = append(parts, analysis.Count(n[s.status], what)+" "+s.words)
+		if n[s.status] > 0 {
+			parts = append(parts, analysis.Count(n[s.status], "table")+" "+s.words)
 		}
 	}
 	if len(parts) == 0 {

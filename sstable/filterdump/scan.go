@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,9 +16,9 @@ import (
 
 // settings of the command line that concern single tables.
 type settings struct {
-	Open       tables.Options
-	VerifyOnly bool   // measure nothing
-	Key        []byte // not nil: explain the answers for this key instead
+	Bloom      []string // further policies whose filters package policy reads
+	VerifyOnly bool     // measure nothing
+	Key        []byte   // not nil: explain the answers for this key instead
 }
 
 // scan analyzes the tables, several at once, and returns the results in their order.
@@ -41,7 +42,6 @@ func scan(ctx context.Context, paths []string, s settings) ([]*Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	markLeftOvers(results)
 	return results, nil
 }
 
@@ -68,7 +68,7 @@ func scanTable(ctx context.Context, path string, s settings) *Result {
 			return r
 		}
 		r.Status = Unfinished
-		manifests, _ := tables.Manifests(filepath.Dir(path))
+		manifests, _ := fs.Glob(os.DirFS(filepath.Dir(path)), "MANIFEST-*")
 		if len(manifests) == 0 || age < 0 || time.Since(start) >= patience {
 			return r
 		}
@@ -83,13 +83,16 @@ func scanTable(ctx context.Context, path string, s settings) *Result {
 // look reads a table in this process.
 func look(ctx context.Context, path string, s settings) *Result {
 	r := &Result{Path: path}
-	t, err := tables.Open(path, s.Open)
+	t, err := tables.Open(path, s.Bloom...)
 	if err != nil {
 		r.fail(err)
 		return r
 	}
 	defer t.Close()
-	r.describe(t.Info())
+	r.Info = *t.Info()
+	if r.Filters != nil {
+		defer func() { r.Each = nil }() // a result must not keep the filters
+	}
 	if s.Key != nil {
 		if r.KeyText, err = explainKey(ctx, t, s.Key); err != nil {
 			r.fail(err)
@@ -107,14 +110,14 @@ func look(ctx context.Context, path string, s settings) *Result {
 
 // lookSafely reads a table, in a child process if Pebble's reader is needed for it.
 func lookSafely(ctx context.Context, path string, s settings) *Result {
-	format, err := tables.FormatOf(path)
-	if err != nil {
+	pebble, err := tables.NeedsPebble(path)
+	switch {
+	case err != nil:
 		r := &Result{Path: path}
 		r.fail(err)
 		r.noEnd = r.Status == Corrupt && errors.Is(err, tables.ErrNoEnd)
 		return r
-	}
-	if tables.NeedsPebble(format) {
+	case pebble:
 		return lookInChild(ctx, path, s)
 	}
 	return look(ctx, path, s)

@@ -28,7 +28,7 @@ func TestVanishedTable(t *testing.T) {
 	require.Equal(t, Vanished, results[0].Status)
 	r := newReport([]place{{Path: "db", tables: []string{path}}}, results)
 	require.Equal(t, "1 table deleted by the database meanwhile", r.Verdict)
-	require.Equal(t, exitSound, r.verified())
+	require.Equal(t, exitSound, r.exitStatus())
 }
 
 // A file without a table's end is never sound: it is unfinished if it has changed just now, or in

@@ -13,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // width is that of the text: it fits 100 columns with an indentation.
@@ -21,11 +22,10 @@ const width = 96
 // A textWriter collects the report for people.
 type textWriter struct{ strings.Builder }
 
-// writeText writes the verdict, then each PATH. Tables are described at length if there are few, if
-// they are named or if long is set, and otherwise in a line each.
-func (r *report) writeText(w io.Writer, long bool) error {
+// writeText writes the verdict, then each PATH. Tables are described at length if there are few or
+// if they are named, and otherwise in a line each.
+func (r *report) writeText(w io.Writer) error {
 	const few = 3
-	long = long || len(r.Tables) <= few
 	b := &textWriter{}
 	b.wrapped("", "", r.Verdict)
 	rest := r.Tables
@@ -36,7 +36,7 @@ func (r *report) writeText(w io.Writer, long bool) error {
 		case p.Note != "":
 			fmt.Fprintf(b, "\n%s\n", printable(p.Path))
 			b.wrapped("  ", "  ", p.Note)
-		case long || !p.directory:
+		case len(r.Tables) <= few || !p.directory:
 			for _, t := range results {
 				b.describe(t)
 			}
@@ -49,9 +49,18 @@ func (r *report) writeText(w io.Writer, long bool) error {
 		b.WriteString("\nall tables\n")
 		b.sums(&r.Total)
 	}
+	if t := r.Total; t.Between.Low > max(2*t.FPP, t.FPP+0.005) {
+		b.WriteString("\n")
+		b.wrapped("", "", advice)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// advice is for keys that have clearly more false positives than random ones.
+const advice = "The keys suit policy.NewRibbon, whose filters only levelbloom reads, or " +
+	"policy.WithTuning, whose filters every reader of LevelDB's reads. What that is worth: " +
+	"go run github.com/levelbloom/levelbloom/bench@latest report --keys DIRECTORY"
 
 // printable returns s with escapes for what is not printable, which a terminal could take for a
 // command: names from the disk can have any bytes.
@@ -100,13 +109,13 @@ func (b *textWriter) describe(r *Result) {
 	if r.Entries > 0 || r.Status != Unverified { // else they could not be read
 		keys := analysis.Count(r.Entries, "entry", "entries") + " of " +
 			analysis.Count(r.Keys, "key")
-		if r.Filter != nil && r.Unfiltered > 0 {
+		if r.Filters != nil && r.Unfiltered > 0 {
 			keys += fmt.Sprintf("; no filter covers %s of the entries",
 				analysis.Thousands(r.Unfiltered))
 		}
 		b.line("keys", "%s", keys)
 	}
-	if r.Filter != nil {
+	if r.Filters != nil {
 		b.describeFilters(r)
 	}
 }
@@ -120,10 +129,10 @@ func (b *textWriter) describeFilters(r *Result) {
 	if len(r.Others) > 0 {
 		b.line("not examined", "%s", strings.Join(r.Others, ", "))
 	}
-	if r.Layout == layoutWindow {
+	if r.Layout == tables.PerWindow {
 		b.line("filters", "%s and %s empty, one for every %s bytes of data (base_lg %d); "+
 			"%s bytes in all",
-			analysis.Thousands(r.Filters), analysis.Thousands(r.Empty),
+			analysis.Thousands(r.WithKeys), analysis.Thousands(r.Empty),
 			analysis.Thousands(uint64(1)<<r.BaseLg), r.BaseLg,
 			analysis.Thousands(r.Bytes))
 	} else {
@@ -227,7 +236,7 @@ func (r *Result) row() []string {
 		return row
 	}
 	row[2] = analysis.Thousands(r.Entries)
-	if r.Filter == nil {
+	if r.Filters == nil {
 		return row
 	}
 	row[1] = "several"

@@ -14,16 +14,16 @@ import (
 
 // IsTable reports whether a file is a table by its name or its last bytes.
 func IsTable(path string) bool {
-	_, err := tables.FormatOf(path)
+	_, err := tables.NeedsPebble(path)
 	return err == nil || tables.HasName(path)
 }
 
-// Find returns the paths of the tables in a database's directory, sorted. Without any, the error
-// says what is there instead.
+// Find returns the paths of the tables in a database's directory, sorted. A directory without tables
+// is an error.
 func Find(dir string) ([]string, error) {
-	paths, note, err := tables.Find(dir)
-	if err == nil && note != "" {
-		err = fmt.Errorf("%s: %s", dir, note)
+	paths, err := tables.Find(dir)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", dir, err)
 	}
 	return paths, err
 }
@@ -50,7 +50,7 @@ func read(path string, f func(tables.Table) error) (err error) {
 			err = fmt.Errorf("%s: Pebble's reader fails on its bytes: %v", path, p)
 		}
 	}()
-	t, err := tables.Open(path, tables.Options{})
+	t, err := tables.Open(path)
 	if err != nil {
 		return err
 	}
@@ -76,14 +76,11 @@ func Describe(ctx context.Context, paths []string) (s Summary, err error) {
 			if err != nil {
 				return err
 			}
-			policy := ""
-			if f := t.Info().Filters; f != nil {
-				policy = f.Policy
-			} else if report.Keys > 0 {
+			s.Tables++
+			if t.Info().Filters == nil && report.Keys > 0 {
 				s.Without++
 			}
-			s.Tables++
-			s.Add(policy, t.Info().Size, report)
+			s.Add(t.Info(), report)
 			return nil
 		})
 		if ctx.Err() != nil {

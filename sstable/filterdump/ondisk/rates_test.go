@@ -84,7 +84,7 @@ func TestRatesAreThoseOfHeldOutKeys(t *testing.T) {
 // askHeldOut returns how many of the keys lie in a table and are asked for, and how many pass.
 func askHeldOut(t *testing.T, paths []string, keys [][]byte) (asked, passed float64) {
 	for _, path := range paths {
-		table, err := tables.Open(path, tables.Options{})
+		table, err := tables.Open(path)
 		require.NoError(t, err)
 		var first, last []byte
 		require.NoError(t, table.Keys(func(_ int, key []byte) error {

@@ -54,12 +54,11 @@ func (s *survey) judge(info *tables.Info) {
 			"levelbloom's under another name, pass -bloom %[1]s", info.Filters.Policy)
 		return
 	}
-	s.measure(info.Filters, s.perFilter)
-	if s.Unverified = info.Unverified; s.compared == nil {
-		return
-	}
 	// Filters that cannot be parsed match every key, or none: nothing is verified by them.
-	s.Unverified = s.unparsed()
+	s.Unverified = s.measure(info.Filters, s.perFilter)
+	if s.compared == nil {
+		s.Unverified = info.Unverified
+	}
 	s.Verified = s.Unverified == ""
 }
 

@@ -26,8 +26,8 @@ func TestRatesAgainstAllAbsentKeys(t *testing.T) {
 	} {
 		set := numbered(seeded(t, uint64(c.n)), c.format, 1_000_000, c.n, c.part)
 		for layout, table := range map[string]*fakeTable{
-			"one filter": wholeTable(t, set.present, 10),
-			"windows":    windowTable(t, set.present, 10, 4096, 11),
+			"one filter": wholeTable(set.present, 10),
+			"windows":    windowTable(set.present, 10),
 		} {
 			passed := 0
 			for _, key := range set.absent {
@@ -60,7 +60,7 @@ func TestVersions(t *testing.T) {
 }
 
 func TestSameReport(t *testing.T) {
-	table := windowTable(t, numbered(seeded(t, 3), "%016d", 0, 20_000, 0.2).present, 10, 4096, 11)
+	table := windowTable(numbered(seeded(t, 3), "%016d", 0, 20_000, 0.2).present, 10)
 	first := analyze(t, table, false)
 	require.EqualValues(t, maxAbsent, first.Between.Asked)
 	require.Equal(t, first, analyze(t, table, false))
@@ -68,7 +68,7 @@ func TestSameReport(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	failure := errors.New("unreadable")
-	table := windowTable(t, numbered(seeded(t, 4), "%016d", 0, 20_000, 0.63).present, 10, 4096, 11)
+	table := windowTable(numbered(seeded(t, 4), "%016d", 0, 20_000, 0.63).present, 10)
 	table.err = failure
 	r, err := Analyze(context.Background(), table, false)
 	require.Equal(t, failure, err)
@@ -77,7 +77,7 @@ func TestErrors(t *testing.T) {
 
 // The context ends each part of the work: the passes over the entries, and the questions.
 func TestContext(t *testing.T) {
-	table := windowTable(t, numbered(seeded(t, 5), "%016d", 0, 20_000, 0.63).present, 10, 4096, 11)
+	table := windowTable(numbered(seeded(t, 5), "%016d", 0, 20_000, 0.63).present, 10)
 	for _, at := range []int{1, 5, 20, 25, 30} { // how often Err was called before it ends
 		ctx := &endingContext{Context: context.Background(), calls: at}
 		r, err := Analyze(ctx, table, false)
@@ -138,9 +138,9 @@ func TestMemoryIsFlat(t *testing.T) {
 		runtime.GC()
 		table := &manyTable{
 			n:         n,
-			fakeTable: fakeTable{info: tables.Info{Filters: wholeTable(t, nil, 10).info.Filters}},
+			fakeTable: fakeTable{info: tables.Info{Filters: wholeTable(nil, 10).info.Filters}},
 		}
-		table.info.Filters.Each[0] = filter
+		table.info.Each[0] = filter
 		r := analyze(t, table, false)
 		require.EqualValues(t, n, r.Entries)
 		require.Zero(t, r.FalseNegatives)

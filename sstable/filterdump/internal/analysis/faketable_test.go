@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
@@ -25,18 +27,6 @@ func seeded(t testing.TB, seed uint64) *rand.Rand {
 		}
 	})
 	return rand.New(rand.NewPCG(seed, 1))
-}
-
-func mustBloom(t testing.TB, bitsPerKey float64) *policy.Bloom {
-	bloom, err := policy.NewBloom(bitsPerKey)
-	require.NoError(t, err)
-	return bloom
-}
-
-func mustRibbon(t testing.TB, bitsPerKey float64) *policy.Ribbon {
-	ribbon, err := policy.NewRibbon(bitsPerKey)
-	require.NoError(t, err)
-	return ribbon
 }
 
 // A fakeTable is a table in memory. Its keys ascend, but where a test has others.
@@ -71,13 +61,10 @@ func (t *fakeTable) Keys(f func(filter int, key []byte) error) error {
 }
 
 func (t *fakeTable) Locate(key []byte) int {
-	i := sort.Search(
-		len(t.blocks),
-		func(i int) bool {
-			return bytes.Compare(t.blocks[i].keys[len(t.blocks[i].keys)-1],
-				key) >= 0
-		},
-	)
+	i := sort.Search(len(t.blocks), func(i int) bool {
+		keys := t.blocks[i].keys
+		return bytes.Compare(keys[len(keys)-1], key) >= 0
+	})
 	if i == len(t.blocks) {
 		return -1
 	}
@@ -85,73 +72,49 @@ func (t *fakeTable) Locate(key []byte) int {
 }
 
 // wholeTable has one filter for all keys.
-func wholeTable(t testing.TB, keys [][]byte, bitsPerKey float64) *fakeTable {
-	return wholeTableOf(mustBloom(t, bitsPerKey).AppendFilter(nil, keys), keys)
+func wholeTable(keys [][]byte, bitsPerKey float64) *fakeTable {
+	return wholeTableOf(policytest.Must(policy.NewBloom(bitsPerKey)).AppendFilter(nil, keys), keys)
 }
 
 func wholeTableOf(filter []byte, keys [][]byte) *fakeTable {
 	return &fakeTable{
 		info: tables.Info{Format: "Pebble v4", Filters: &tables.Filters{
-			Policy: policy.Name, Reader: filters.LevelDB, Bytes: int64(len(filter)),
-			Each: [][]byte{filter},
+			Policy: policy.Name, Layout: tables.PerTable, Bytes: int64(len(filter)),
+			Reader: filters.LevelDB, Each: [][]byte{filter},
 		}},
 		blocks: []fakeBlock{{0, keys}},
 	}
 }
 
 // windowTable has the filter block that LevelDB makes of keys with values of 100 bytes in blocks of
-// blockSize: StartBlock with the offset of each block and of the end makes the filters of all
-// windows before it.
-func windowTable(
-	t testing.TB,
-	keys [][]byte,
-	bitsPerKey float64,
-	blockSize, baseLg int,
-) *fakeTable {
-	return windowTableOf(mustBloom(t, bitsPerKey), keys, blockSize, baseLg)
+// 4,096 bytes, for windows of 2,048.
+func windowTable(keys [][]byte, bitsPerKey float64) *fakeTable {
+	return windowTableOf(policytest.Must(policy.NewBloom(bitsPerKey)), keys, 4096, 11)
 }
 
 func windowTableOf(p policy.Policy, keys [][]byte, blockSize, baseLg int) *fakeTable {
-	table := &fakeTable{info: tables.Info{Format: "LevelDB"}}
-	filters := &tables.Filters{
-		Policy:    policy.NameGoLevelDB,
-		Reader:    filters.LevelDB,
-		PerWindow: true,
-		BaseLg:    baseLg,
-	}
-	builder := p.NewBuilder()
-	generate := func() {
-		var filter []byte
-		if builder.Len() > 0 {
-			filter = builder.Finish(nil)
-		}
-		filters.Each = append(filters.Each, filter)
-		filters.Bytes += int64(len(filter)) + 4
-	}
+	builder := policytest.Must(sstable.NewFilterBlockBuilder(p, sstable.WithBaseLg(baseLg)))
+	table := &fakeTable{}
 	offset := 0
-	startBlock := func() {
-		for offset>>baseLg > len(filters.Each) {
-			generate()
+	for builder.StartBlock(0); len(keys) > 0; builder.StartBlock(uint64(offset)) {
+		block := fakeBlock{filter: offset >> baseLg}
+		for size := 0; len(keys) > 0 && size < blockSize; keys = keys[1:] {
+			builder.AddKey(keys[0])
+			block.keys = append(block.keys, keys[0])
+			size += len(keys[0]) + 100
+			offset += len(keys[0]) + 100
 		}
+		table.blocks = append(table.blocks, block)
 	}
-	startBlock()
-	for len(keys) > 0 {
-		size, n := 0, 0
-		for n < len(keys) && size < blockSize {
-			builder.Add(keys[n])
-			size += len(keys[n]) + 100
-			n++
-		}
-		table.blocks = append(table.blocks, fakeBlock{offset >> baseLg, keys[:n]})
-		keys = keys[n:]
-		offset += size
-		startBlock()
+	bytes := builder.Finish()
+	reader := policytest.Must(sstable.NewFilterBlockReader(p, bytes))
+	table.info.Filters = &tables.Filters{
+		Policy: policy.NameGoLevelDB, Layout: tables.PerWindow, BaseLg: baseLg,
+		Bytes: int64(len(bytes)), Reader: filters.LevelDB,
 	}
-	if builder.Len() > 0 {
-		generate()
+	for i := range reader.NumFilters() {
+		table.info.Each = append(table.info.Each, reader.Filter(i))
 	}
-	filters.Bytes += 5
-	table.info.Filters = filters
 	return table
 }
 
@@ -195,7 +158,7 @@ func exactTable(blocks ...[]string) *fakeTable {
 	t := &fakeTable{
 		info: tables.Info{
 			Format:  "LevelDB",
-			Filters: &tables.Filters{Policy: "exact", Reader: exact{}, PerWindow: true, BaseLg: 11},
+			Filters: &tables.Filters{Policy: "exact", Reader: exact{}, Layout: tables.PerWindow, BaseLg: 11},
 		},
 	}
 	f := t.info.Filters
@@ -212,14 +175,10 @@ func exactTable(blocks ...[]string) *fakeTable {
 }
 
 // A keySet is the keys of a part of a range of numbers.
-type keySet struct {
-	format          string
-	present, absent [][]byte // ascending
-}
+type keySet struct{ present, absent [][]byte } // ascending
 
 // numbered returns the keys of a random part of the numbers from first on, as many as make n keys.
 func numbered(rng *rand.Rand, format string, first, n int, part float64) (s keySet) {
-	s.format = format
 	for i := first; len(s.present) < n; i++ {
 		key := fmt.Appendf(nil, format, i)
 		if len(s.present) == 0 || rng.Float64() < part {

@@ -19,13 +19,12 @@ func (r *Report) countFilters(f *tables.Filters, keys []int64) {
 			r.Empty++
 			continue
 		}
-		r.Filters++
+		r.WithKeys++
 		bits += 8 * len(filter)
 		built += keys[i]
 	}
-	r.Bytes = f.Bytes
 	r.BitsPerKey = ratio(float64(bits), float64(built))
-	r.KeysPerFilter = ratio(float64(built), float64(r.Filters))
+	r.KeysPerFilter = ratio(float64(built), float64(r.WithKeys))
 }
 
 // tunedName names filters of policy.WithTuning.
@@ -43,9 +42,11 @@ func isTuned(info policy.Info, n int64) bool {
 	return k+1 <= fewest*0.69 && k < 30 || k > most*0.69 && k > 1
 }
 
-// measure looks at the bits of all filters. keys has the number of keys that each was built from.
-func (r *Report) measure(f *tables.Filters, keys []int64) {
-	r.Encodings, r.Malformed = map[string]int{}, map[string]int{}
+// measure looks at the bits of all filters. keys has the number of keys that each was built from. It
+// says what is wrong with filters, "" if nothing is.
+func (r *Report) measure(f *tables.Filters, keys []int64) (wrong string) {
+	malformed := map[string]int{} // filters by what is wrong
+	r.Encodings = map[string]int{}
 	var bits, set, fpp, measured float64
 	for i, filter := range f.Each {
 		if len(filter) == 0 {
@@ -57,7 +58,7 @@ func (r *Report) measure(f *tables.Filters, keys []int64) {
 		}
 		r.Encodings[encoding]++
 		if err != nil {
-			r.Malformed[err.Error()]++
+			malformed[err.Error()]++
 			continue
 		}
 		measured++
@@ -76,6 +77,12 @@ func (r *Report) measure(f *tables.Filters, keys []int64) {
 		fpp /= measured
 		r.FPP = &fpp
 	}
+	var all []string
+	for _, cause := range slices.Sorted(maps.Keys(malformed)) {
+		all = append(all, fmt.Sprintf("%d of %s: %s",
+			malformed[cause], Count(r.WithKeys, "filter"), cause))
+	}
+	return strings.Join(all, "; ")
 }
 
 // Encoding names the encodings of the filters in words.
@@ -88,16 +95,6 @@ func (r *Report) Encoding() string {
 		names = append(names, name)
 	}
 	return strings.Join(names, "; ")
-}
-
-// unparsed names what is wrong with filters, "" if nothing is.
-func (r *Report) unparsed() string {
-	var all []string
-	for _, cause := range slices.Sorted(maps.Keys(r.Malformed)) {
-		all = append(all, fmt.Sprintf("%d of %s: %s",
-			r.Malformed[cause], Count(r.Filters, "filter"), cause))
-	}
-	return strings.Join(all, "; ")
 }
 
 // ratio is a / b, or 0 if b is 0.

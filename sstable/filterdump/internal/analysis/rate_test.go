@@ -27,24 +27,3 @@ func TestRateBounds(t *testing.T) {
 	}
 	require.Zero(t, newRate(0, 0))
 }
-
-// The bounds hold the true rate about 95 times in 100.
-func TestRateCoverage(t *testing.T) {
-	rng := seeded(t, 1)
-	for _, p := range []float64{0.01, 0.2} {
-		const times, asked = 4000, 500
-		held := 0
-		for range times {
-			passed := int64(0)
-			for range asked {
-				if rng.Float64() < p {
-					passed++
-				}
-			}
-			if r := newRate(asked, passed); r.Low <= p && p <= r.High {
-				held++
-			}
-		}
-		require.InDelta(t, 0.95, float64(held)/times, 0.02, "rate %v", p)
-	}
-}

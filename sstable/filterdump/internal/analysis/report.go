@@ -7,9 +7,8 @@ type Report struct {
 	Keys       int64 `json:"keys"`                   // entries whose key differs from the last
 	Unfiltered int64 `json:"entries_without_filter"` // entries that no filter covers
 
-	Filters       int     `json:"filters"`          // those with keys
+	WithKeys      int     `json:"filters"`          // filters with keys
 	Empty         int     `json:"empty_filters"`    // those without
-	Bytes         int64   `json:"filter_bytes"`     // of the filter block
 	BitsPerKey    float64 `json:"bits_per_key"`     // of the filters alone
 	KeysPerFilter float64 `json:"keys_per_filter"`  // keys that were added, on average
 	Probes        []int   `json:"probes,omitempty"` // k, each that occurs, ascending
@@ -24,7 +23,6 @@ type Report struct {
 	Verified       bool           `json:"verified"`             // every covered entry was compared
 	Unverified     string         `json:"unverified,omitempty"` // why not
 	Encodings      map[string]int `json:"encodings,omitempty"`  // filters of each encoding
-	Malformed      map[string]int `json:"malformed,omitempty"`  // filters by what is wrong
 	FalseNegatives int64          `json:"false_negatives"`
 	Lost           []string       `json:"false_negative_keys,omitempty"` // the first ten, in hex
 }

@@ -10,14 +10,14 @@ import (
 
 // Filters whose bits are all set, and none at all, still make JSON: no figure is infinite.
 func TestReportIsFinite(t *testing.T) {
-	full := wholeTable(t, numbered(seeded(t, 1), "%04d", 0, 10, 1).present, 10)
-	for i := range full.info.Filters.Each[0][:len(full.info.Filters.Each[0])-1] {
-		full.info.Filters.Each[0][i] = 0xff
+	full := wholeTable(numbered(seeded(t, 1), "%04d", 0, 10, 1).present, 10)
+	for i := range full.info.Each[0][:len(full.info.Each[0])-1] {
+		full.info.Each[0][i] = 0xff
 	}
 	r := analyze(t, full, false)
 	require.Equal(t, 1.0, *r.FPP)
 	require.Equal(t, 1.0, r.Fill)
-	for _, table := range []*fakeTable{full, wholeTable(t, nil, 10), exactTable()} {
+	for _, table := range []*fakeTable{full, wholeTable(nil, 10), exactTable()} {
 		_, err := json.Marshal(analyze(t, table, false))
 		require.NoError(t, err)
 	}
@@ -27,7 +27,7 @@ func TestReportIsFinite(t *testing.T) {
 func TestReportAddsFiltersUp(t *testing.T) {
 	rng := seeded(t, 2)
 	keys := numbered(rng, "key%08d", 0, 5000, 0.5).present
-	table := windowTable(t, keys, 10, 4096, 11)
+	table := windowTable(keys, 10)
 	f := table.info.Filters
 	var bits, set int64
 	var fpp float64
@@ -48,9 +48,9 @@ func TestReportAddsFiltersUp(t *testing.T) {
 	}
 	require.Positive(t, empty)
 	r := analyze(t, table, false)
-	require.Equal(t, filters, r.Filters)
+	require.Equal(t, filters, r.WithKeys)
 	require.Equal(t, empty, r.Empty)
-	require.Equal(t, f.Bytes, r.Bytes)
+	require.Equal(t, f.Bytes, table.info.Bytes)
 	require.Equal(t, []int{6}, r.Probes)
 	require.InDelta(t, float64(set)/float64(bits), r.Fill, 1e-12)
 	require.InDelta(t, fpp/float64(filters), *r.FPP, 1e-12)
@@ -58,7 +58,7 @@ func TestReportAddsFiltersUp(t *testing.T) {
 	require.InDelta(t, 5000/float64(filters), r.KeysPerFilter, 1e-9)
 	require.False(t, math.IsNaN(*r.FPP))
 
-	other := windowTable(t, keys, 20, 4096, 11)
-	copy(f.Each[len(f.Each)/2:], other.info.Filters.Each[len(f.Each)/2:])
+	other := windowTable(keys, 20)
+	copy(f.Each[len(f.Each)/2:], other.info.Each[len(f.Each)/2:])
 	require.Equal(t, []int{6, 13}, analyze(t, table, false).Probes)
 }

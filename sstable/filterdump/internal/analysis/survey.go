@@ -45,7 +45,7 @@ func newSurvey(info *tables.Info, verifyOnly bool) *survey {
 	if f == nil {
 		return s
 	}
-	s.perFilter, s.once = make([]int64, len(f.Each)), !f.PerWindow
+	s.perFilter, s.once = make([]int64, len(f.Each)), f.Layout == tables.PerTable
 	if f.Reader != nil && info.Unverified == "" {
 		s.compared = f
 		if !verifyOnly {

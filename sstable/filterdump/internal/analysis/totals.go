@@ -1,5 +1,7 @@
 package analysis
 
+import "github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+
 // Totals add up the reports of several tables. The zero value has none.
 type Totals struct {
 	Policies  map[string]int `json:"policies,omitempty"`  // tables with filters of each name
@@ -23,14 +25,15 @@ type Totals struct {
 	variance       float64 // sum of weights squared, each divided by the keys asked
 }
 
-// Add adds a table of a size in bytes with the filters of a policy, "" if there are none.
-func (t *Totals) Add(policy string, size int64, r *Report) {
+// Add adds a table, whose report may be nil.
+func (t *Totals) Add(info *tables.Info, r *Report) {
 	if t.Policies == nil {
 		t.Policies, t.Encodings = map[string]int{}, map[string]int{}
 	}
-	t.Size += size
-	if policy != "" {
-		t.Policies[policy]++
+	t.Size += info.Size
+	if info.Filters != nil {
+		t.Policies[info.Policy]++
+		t.FilterBytes += info.Bytes
 	}
 	if r == nil {
 		return
@@ -40,8 +43,7 @@ func (t *Totals) Add(policy string, size int64, r *Report) {
 	}
 	t.Entries += r.Entries
 	t.Keys += r.Keys
-	t.FilterBytes += r.Bytes
-	filtered := r.KeysPerFilter * float64(r.Filters)
+	filtered := r.KeysPerFilter * float64(r.WithKeys)
 	t.bits += r.BitsPerKey * filtered
 	t.filtered += filtered
 	t.BitsPerKey = ratio(t.bits, t.filtered)

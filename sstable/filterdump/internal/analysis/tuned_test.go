@@ -6,21 +6,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // Tuned filters are named, and those of LevelDB's policy never are, whatever their setting.
 func TestTunedTables(t *testing.T) {
-	p, err := policy.NewBloom(10, policy.WithTuning(0.05))
-	require.NoError(t, err)
+	p := policytest.Must(policy.NewBloom(10, policy.WithTuning(0.05)))
 	keys := numbered(seeded(t, 7), "%016d", 0, 20_000, 0.63).present
-	exact := analyze(t, windowTable(t, keys, 10, 4096, 11), false)
-	require.Equal(t, map[string]int{exactName: exact.Filters}, exact.Encodings)
+	exact := analyze(t, windowTable(keys, 10), false)
+	require.Equal(t, map[string]int{exactName: exact.WithKeys}, exact.Encodings)
 
 	r := analyze(t, windowTableOf(p, keys, 4096, 11), false)
 	require.True(t, r.Verified)
 	require.Zero(t, r.FalseNegatives)
-	require.Greater(t, r.Encodings[tunedName], r.Filters/3)
-	require.Equal(t, r.Filters, r.Encodings[tunedName]+r.Encodings[exactName])
+	require.Greater(t, r.Encodings[tunedName], r.WithKeys/3)
+	require.Equal(t, r.WithKeys, r.Encodings[tunedName]+r.Encodings[exactName])
 	require.Less(t, r.Between.Rate, exact.Between.Rate/3)
 
 	rng := seeded(t, 8)
@@ -30,7 +30,7 @@ func TestTunedTables(t *testing.T) {
 			bits = float64(1 + int(bits))
 		}
 		n := 1 + rng.IntN(200)
-		info, err := policy.Parse(mustBloom(t, bits).AppendFilter(nil, keys[:n]))
+		info, err := policy.Parse(policytest.Must(policy.NewBloom(bits)).AppendFilter(nil, keys[:n]))
 		require.NoError(t, err)
 		require.False(t, isTuned(info, int64(n)), "%d keys, %v bits per key", n, bits)
 	}
@@ -47,7 +47,7 @@ func TestTunedK(t *testing.T) {
 		{10, 5, true}, {10, 6, false}, {10, 7, true},
 		{1, 1, false}, {1, 2, true}, {50, 29, true}, {50, 30, false},
 	} {
-		filter := mustBloom(t, c.bits).AppendFilter(nil, keys)
+		filter := policytest.Must(policy.NewBloom(c.bits)).AppendFilter(nil, keys)
 		filter[len(filter)-1] = c.k
 		info, err := policy.Parse(filter)
 		require.NoError(t, err)

@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -16,7 +17,7 @@ import (
 
 func TestVerified(t *testing.T) {
 	table := exactTable([]string{"a", "b", "b"}, []string{"c"}, []string{"d", "e"})
-	table.info.Filters.Each = append(table.info.Filters.Each, nil) // an empty window at the end
+	table.info.Each = append(table.info.Each, nil) // an empty window at the end
 	r := analyze(t, table, false)
 	require.True(t, r.Verified)
 	require.Empty(t, r.Unverified)
@@ -28,7 +29,7 @@ func TestVerified(t *testing.T) {
 	require.Empty(t, r.Lost)
 	require.EqualValues(t, 6, r.Entries)
 	require.EqualValues(t, 5, r.Keys)
-	require.Equal(t, 3, r.Filters)
+	require.Equal(t, 3, r.WithKeys)
 	require.Equal(t, 1, r.Empty)
 	require.InDelta(t, 2, r.KeysPerFilter, 1e-9)
 	require.InDelta(t, 8*12.0/6, r.BitsPerKey, 1e-9) // two bytes per key
@@ -40,7 +41,7 @@ func TestFalseNegatives(t *testing.T) {
 		keys = append(keys, fmt.Sprintf("key%02d", i))
 	}
 	table := exactTable(keys[:10], keys[10:20], keys[20:])
-	each := table.info.Filters.Each
+	each := table.info.Each
 	each[0] = exact{}.filter(keys[:9]...) // lost: key09
 	each[1] = exact{}.filter(keys[9])     // in the wrong window, so all of 10 to 19 are lost
 	each[2] = append(each[2], exact{}.filter("more")...)
@@ -58,7 +59,7 @@ func TestFalseNegatives(t *testing.T) {
 // An empty filter says "absent" to the keys of its window, and to lookups there.
 func TestEmptyFilterLosesKeys(t *testing.T) {
 	table := exactTable([]string{"a"}, []string{"b"})
-	table.info.Filters.Each[1] = nil
+	table.info.Each[1] = nil
 	r := analyze(t, table, false)
 	require.EqualValues(t, 1, r.FalseNegatives)
 	require.Equal(t, []string{"62"}, r.Lost)
@@ -76,7 +77,7 @@ func TestUncoveredEntriesAreNotLost(t *testing.T) {
 
 // Filters under a name that is not known here are counted, and nothing else.
 func TestUnknownPolicy(t *testing.T) {
-	table := wholeTable(t, numbered(seeded(t, 1), "%06d", 0, 1000, 0.5).present, 10)
+	table := wholeTable(numbered(seeded(t, 1), "%06d", 0, 1000, 0.5).present, 10)
 	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
 	r := analyze(t, table, false)
 	require.False(t, r.Verified)
@@ -84,14 +85,14 @@ func TestUnknownPolicy(t *testing.T) {
 		"another name, pass -bloom mine"
 	require.Equal(t, why, r.Unverified)
 	require.Equal(t, why, r.BetweenUnasked)
-	require.Equal(t, 1, r.Filters)
+	require.Equal(t, 1, r.WithKeys)
 	require.Empty(t, r.Encoding())
 }
 
 func TestUnverifiedByThePrefixRule(t *testing.T) {
 	const why = "the comparer mine is not known here"
 	set := numbered(seeded(t, 3), "%06d", 0, 1000, 0.5)
-	table := wholeTable(t, set.present, 10)
+	table := wholeTable(set.present, 10)
 	table.blocks[0].keys = set.absent // the filters know other parts of the keys
 	table.info.Unverified = why
 	r := analyze(t, table, false)
@@ -119,22 +120,10 @@ func TestNoFilter(t *testing.T) {
 	require.Zero(t, r.Entries)
 }
 
-// Pebble's filters are read by their own encoding, with a hash of its own.
-func TestPebbleBloom(t *testing.T) {
-	table := wholeTable(t, numbered(seeded(t, 4), "%06d", 0, 100, 1).present, 10)
-	table.info.Filters.Policy, table.info.Filters.Reader = "rocksdb.BuiltinBloomFilter",
-		filters.Builtin
-	table.info.Filters.Each[0] = make([]byte, 64+5)
-	table.info.Filters.Each[0][64], table.info.Filters.Each[0][65] = 6, 1 // one line of no bits
-	r := analyze(t, table, false)
-	require.EqualValues(t, 100, r.FalseNegatives)
-	require.Equal(t, "Pebble Bloom", r.Encoding())
-}
-
 // A table that is not in bytewise order has another comparer.
 func TestOtherOrder(t *testing.T) {
 	keys := numbered(seeded(t, 5), "%06d", 100, 1000, 0.5).present
-	table := wholeTable(t, keys, 10)
+	table := wholeTable(keys, 10)
 	keys[500], keys[501] = keys[501], keys[500]
 	r := analyze(t, table, false)
 	require.True(t, r.Verified)
@@ -171,9 +160,9 @@ func TestNothingToAsk(t *testing.T) {
 // Keys that the table's reader cannot read are no fault of the table.
 func TestUnreadableKeys(t *testing.T) {
 	const why = "the key schema is not known"
-	table := wholeTable(t, nil, 10)
-	table.info.Filters.Each = [][]byte{
-		mustBloom(t, 10).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")}),
+	table := wholeTable(nil, 10)
+	table.info.Each = [][]byte{
+		policytest.Must(policy.NewBloom(10)).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")}),
 	}
 	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
 	_, err := Analyze(context.Background(), table, false)

@@ -16,17 +16,17 @@ type levelDBTable struct {
 	info  Info
 }
 
-func openLevelDB(path string, file *os.File, size int64, o Options) (Table, error) {
+func openLevelDB(path string, file *os.File, size int64, bloom []string) (Table, error) {
 	t := &levelDBTable{file: file, info: Info{
 		Format: "LevelDB", Size: size, Comparer: comparerOf(filepath.Dir(path)),
 	}}
-	err := t.open(path, o, sstable.AutoKeys)
+	err := t.open(path, bloom, sstable.AutoKeys)
 	if err == nil && t.wrongKeys() {
 		other := sstable.InternalKeys
 		if t.table.Keys() == sstable.InternalKeys {
 			other = sstable.PlainKeys
 		}
-		err = t.open(path, o, other)
+		err = t.open(path, bloom, other)
 	}
 	if err != nil {
 		return nil, err
@@ -34,35 +34,32 @@ func openLevelDB(path string, file *os.File, size int64, o Options) (Table, erro
 	return t, nil
 }
 
-func (t *levelDBTable) open(path string, o Options, keys sstable.KeyFormat) (err error) {
+func (t *levelDBTable) open(path string, bloom []string, keys sstable.KeyFormat) (err error) {
 	t.table, err = sstable.OpenTable(
 		t.file, t.info.Size, sstable.WithFileName(path), sstable.WithKeys(keys))
 	if err != nil {
 		return err
 	}
-	return t.openFilter(o)
+	return t.openFilter(bloom)
 }
 
 // openFilter opens the filter that chooseFilter chooses.
-func (t *levelDBTable) openFilter(o Options) error {
+func (t *levelDBTable) openFilter(bloom []string) error {
 	entries := t.table.Filters()
 	if len(entries) == 0 {
 		return nil
 	}
-	e, reader, others := chooseFilter(entries, o)
-	t.info.Others = others
-	filter, err := t.table.OpenFilter(e, unasked{})
+	handle, f := chooseFilter(entries, bloom)
+	filter, err := t.table.OpenFilter(sstable.FilterEntry{Handle: handle}, unasked{})
 	if err != nil {
 		return err
 	}
 	windows := filter.Windows()
-	t.info.Filters = &Filters{
-		Policy: e.Policy, Reader: reader, PerWindow: true, BaseLg: windows.BaseLg(),
-		Bytes: int64(e.Handle.Length),
-	}
+	f.Layout, f.BaseLg, f.Bytes = PerWindow, windows.BaseLg(), int64(handle.Length)
 	for i := range windows.NumFilters() {
-		t.info.Filters.Each = append(t.info.Filters.Each, windows.Filter(i))
+		f.Each = append(f.Each, windows.Filter(i))
 	}
+	t.info.Filters = f
 	return nil
 }
 

@@ -48,9 +48,14 @@ type named struct {
 	contents []byte
 }
 
-// writeLevelDB writes one data block of the stored keys and the other blocks, which must be in the
+// writeLevelDB writes one data block of the stored keys, and the other blocks, which must be in the
 // order of their names.
 func writeLevelDB(t *testing.T, stored [][]byte, others ...named) string {
+	return writeIndexed(t, stored, stored[len(stored)-1], others...)
+}
+
+// writeIndexed is writeLevelDB with any key in the index.
+func writeIndexed(t *testing.T, stored [][]byte, indexKey []byte, others ...named) string {
 	var f levelDBFile
 	var data, meta [][2][]byte
 	for _, key := range stored {
@@ -61,7 +66,7 @@ func writeLevelDB(t *testing.T, stored [][]byte, others ...named) string {
 		meta = append(meta, [2][]byte{[]byte(o.name), f.block(o.contents)})
 	}
 	metaindex := f.block(entryBlock(meta...))
-	index := f.block(entryBlock([2][]byte{stored[len(stored)-1], handle}))
+	index := f.block(entryBlock([2][]byte{indexKey, handle}))
 	footer := make([]byte, 40)
 	copy(footer, append(metaindex, index...))
 	f.Write(footer)
@@ -107,13 +112,6 @@ func textKeys(n int) (keys [][]byte) {
 	return keys
 }
 
-func openLevelDB(t *testing.T, path string, o tables.Options) tables.Table {
-	table, err := tables.Open(path, o)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, table.Close()) })
-	return table
-}
-
 // found returns the keys as filters know them, all of which must be in the filter that covers them.
 func found(t *testing.T, table tables.Table) (keys [][]byte) {
 	require.NoError(t, table.Keys(func(filter int, key []byte) error {
@@ -147,7 +145,7 @@ func TestLevelDBKeysByTheirFilter(t *testing.T) {
 		for _, filter := range filtersOf(t, c.want) {
 			path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, filterBlock(filter)},
 				named{"filter.z", filterBlock(nil)})
-			table := openLevelDB(t, path, tables.Options{})
+			table := openTable(t, path)
 			require.Equal(t, c.want, found(t, table), c.name)
 			require.Equal(t, []string{"z"}, table.Info().Others)
 		}
@@ -157,7 +155,7 @@ func TestLevelDBKeysByTheirFilter(t *testing.T) {
 		{looksPlain, looksPlain}} {
 		path := writeLevelDB(t, c[0],
 			named{"filter." + policy.Name, filterBlock([]byte{1, 2, 3, 6, 1, 0xee})})
-		require.Equal(t, c[1], found(t, openLevelDB(t, path, tables.Options{})))
+		require.Equal(t, c[1], found(t, openTable(t, path)))
 	}
 }
 
@@ -166,32 +164,31 @@ func TestLevelDBFilterNames(t *testing.T) {
 	stored := internalKeys(keys)
 	bloom := bloomFilter(t, keys)
 	for _, c := range []struct {
-		name    string
-		blocks  []named
-		options tables.Options
-		policy  string
-		reader  filters.Reader
-		others  []string
+		name   string
+		blocks []named
+		bloom  []string
+		policy string
+		reader filters.Reader
+		others []string
 	}{
-		{"C++ LevelDB", []named{{"filter." + policy.Name, filterBlock(bloom)}}, tables.Options{},
+		{"C++ LevelDB", []named{{"filter." + policy.Name, filterBlock(bloom)}}, nil,
 			policy.Name, filters.LevelDB, nil},
 		{"goleveldb", []named{{"filter." + policy.NameGoLevelDB, filterBlock(bloom)}},
-			tables.Options{}, policy.NameGoLevelDB, filters.LevelDB, nil},
-		{"unknown", []named{{"filter.mine", filterBlock(bloom)}}, tables.Options{}, "mine", nil,
-			nil},
+			nil, policy.NameGoLevelDB, filters.LevelDB, nil},
+		{"unknown", []named{{"filter.mine", filterBlock(bloom)}}, nil, "mine", nil, nil},
 		{"told", []named{{"filter.mine", filterBlock(bloom)}},
-			tables.Options{Bloom: []string{"theirs", "mine"}}, "mine", filters.LevelDB, nil},
+			[]string{"theirs", "mine"}, "mine", filters.LevelDB, nil},
 		{"a known one among others",
 			[]named{{"filter.a", filterBlock(nil)}, {"filter." + policy.Name, filterBlock(bloom)},
 				{"filter.z", filterBlock(nil)}},
-			tables.Options{}, policy.Name, filters.LevelDB, []string{"a", "z"}},
+			nil, policy.Name, filters.LevelDB, []string{"a", "z"}},
 	} {
-		info := openLevelDB(t, writeLevelDB(t, stored, c.blocks...), c.options).Info()
+		info := openTable(t, writeLevelDB(t, stored, c.blocks...), c.bloom...).Info()
 		require.Equal(t, "LevelDB", info.Format, c.name)
 		f := info.Filters
 		require.Equal(t, c.policy, f.Policy, c.name)
 		require.Equal(t, c.reader, f.Reader, c.name)
-		require.True(t, f.PerWindow, c.name)
+		require.Equal(t, tables.PerWindow, f.Layout, c.name)
 		require.Equal(t, [][]byte{bloom}, f.Each, c.name)
 		require.Equal(t, c.others, info.Others, c.name)
 		require.Equal(t, 11, f.BaseLg)
@@ -201,14 +198,14 @@ func TestLevelDBFilterNames(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
-	_, err := tables.Open(filepath.Join(dir, "none.ldb"), tables.Options{})
+	_, err := tables.Open(filepath.Join(dir, "none.ldb"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = tables.Open(dir, tables.Options{})
+	_, err = tables.Open(dir)
 	require.ErrorContains(t, err, "not a regular file")
 
 	path := writeLevelDB(t, internalKeys(textKeys(3)),
 		named{"filter." + policy.Name, []byte("no filter block")})
-	_, err = tables.Open(path, tables.Options{})
+	_, err = tables.Open(path)
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 	require.Equal(t, path, corrupt.File)
@@ -218,73 +215,44 @@ func TestOpenErrors(t *testing.T) {
 // names the default one.
 func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
 	keys := textKeys(2)
-	var f levelDBFile
-	handle := f.block(entryBlock([2][]byte{keys[0], nil}, [2][]byte{keys[1], nil}))
-	metaindex := f.block(entryBlock())
-	index := f.block(entryBlock([2][]byte{[]byte("a"), handle})) // below the block's keys
-	footer := make([]byte, 40)
-	copy(footer, append(metaindex, index...))
-	f.Write(footer)
-	f.WriteString("\x57\xfb\x80\x8b\x24\x75\x47\xdb")
-	dir := t.TempDir()
-	path := filepath.Join(dir, "000001.ldb")
-	require.NoError(t, os.WriteFile(path, f.Bytes(), 0o600))
-
-	read := func() (comparer string, err error) {
-		table := openLevelDB(t, path, tables.Options{})
+	path := writeIndexed(t, keys, []byte("a")) // below the block's keys
+	dir := filepath.Dir(path)
+	write := func(name, contents string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(contents), 0o600))
+	}
+	const header, current = "1234567", "MANIFEST-000002\n"
+	for _, c := range []struct{ current, manifest, comparer string }{
+		{current, header + "\x01\x08idb_cmp1", "idb_cmp1"},
+		{current, header + "\x01\x1aleveldb.BytewiseComparator", "leveldb.BytewiseComparator"},
+		{"", header + "\x01\x03abc", ""},
+		{"MANIFEST-000003\n", header + "\x01\x03abc", ""},
+		{"../MANIFEST-000002\n", header + "\x01\x03abc", ""},
+		{"MANIFEST-000002/x", header + "\x01\x03abc", ""},
+		{current, "", ""},
+		{current, header, ""},
+		{current, header + "\x01", ""},
+		{current, header + "\x01\xff", ""},
+		{current, header + "\x01\x05abcd", ""},
+		{current, header + "\x02\x03abc", ""},
+	} {
+		write("CURRENT", c.current)
+		write("MANIFEST-000002", c.manifest)
+		table := openTable(t, path)
+		require.Equal(t, c.comparer, table.Info().Comparer, "%q", c)
 		n := 0
-		err = table.Keys(func(int, []byte) error { n++; return nil })
+		err := table.Keys(func(int, []byte) error { n++; return nil })
 		require.Equal(t, len(keys), n)
-		return table.Info().Comparer, err
+		if c.comparer == bytewise {
+			require.ErrorIs(t, err, sstable.ErrIndexOrder)
+		} else {
+			require.NoError(t, err, "%q", c)
+		}
 	}
-	comparer, err := read()
-	require.NoError(t, err)
-	require.Empty(t, comparer)
-
-	manifest := func(name string) {
-		record := append(append([]byte{1}, byte(len(name))), name...)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"),
-			append(make([]byte, 7), record...), 0o600))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"),
-			0o600))
-	}
-	manifest("idb_cmp1")
-	comparer, err = read()
-	require.NoError(t, err)
-	require.Equal(t, "idb_cmp1", comparer)
-
-	manifest("leveldb.BytewiseComparator")
-	comparer, err = read()
-	require.ErrorIs(t, err, sstable.ErrIndexOrder)
-	require.Equal(t, "leveldb.BytewiseComparator", comparer)
-
-	for _, current := range []string{"", "MANIFEST-000003\n", "../MANIFEST-000002\n",
-		"MANIFEST-000002/x"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte(current), 0o600))
-		comparer, err = read()
-		require.NoError(t, err)
-		require.Empty(t, comparer, current)
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"),
-		0o600))
-	for _, broken := range []string{"", "1234567", "1234567\x01", "1234567\x01\xff",
-		"1234567\x01\x05abcd", "1234567\x02\x03abc"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), []byte(broken),
-			0o600))
-		comparer, err = read()
-		require.NoError(t, err)
-		require.Empty(t, comparer, "%q", broken)
-	}
-
 	// The manifests of C++ LevelDB and of goleveldb.
-	for _, db := range []string{"leveldb/tables/one_key/000005.ldb",
-		"goleveldb/name2_snappy/000002.ldb"} {
-		require.Equal(
-			t,
-			"leveldb.BytewiseComparator",
-			openLevelDB(t, filepath.Join("..", "..", "..", "..", "testdata", db),
-				tables.Options{}).Info().
-				Comparer,
-		)
+	golden := filepath.Join("..", "..", "..", "..", "testdata")
+	for _, path := range []string{
+		"leveldb/tables/one_key/000005.ldb", "goleveldb/name2_snappy/000002.ldb",
+	} {
+		require.Equal(t, bytewise, openTable(t, filepath.Join(golden, path)).Info().Comparer)
 	}
 }

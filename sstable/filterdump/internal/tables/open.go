@@ -24,28 +24,24 @@ func (e *UnsupportedError) Error() string {
 // ErrNoEnd is wrapped by the error for a file that does not end as a table does.
 var ErrNoEnd = errors.New("not a table")
 
-// Options say what a table does not tell itself.
-type Options struct {
-	Bloom []string // further policies whose filters package policy reads
-}
-
-// FormatOf returns the format of a file by its end. The error wraps ErrNoEnd if it is no table's.
-func FormatOf(path string) (magic.Format, error) {
+// NeedsPebble reports whether Pebble's reader reads the table in a file. The error wraps ErrNoEnd if
+// the file does not end as a table does.
+func NeedsPebble(path string) (bool, error) {
 	file, size, err := openFile(path)
 	if err != nil {
-		return magic.Unknown, err
+		return false, err
 	}
 	defer file.Close()
-	return formatOf(path, file, size)
+	return needsPebble(path, file, size)
 }
 
-func formatOf(path string, file *os.File, size int64) (magic.Format, error) {
+func needsPebble(path string, file *os.File, size int64) (bool, error) {
 	format, _, err := magic.Of(file, size)
 	if err == nil && format == magic.Unknown {
 		err = &sstable.CorruptionError{File: path, Offset: -1, Cause: fmt.Errorf(
 			"%w: its %d bytes do not end in a magic number", ErrNoEnd, size)}
 	}
-	return format, err
+	return format != magic.LevelDB, err
 }
 
 // openFile opens a regular file: to open a pipe would wait for a writer.
@@ -78,38 +74,33 @@ func readStart(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, n))
 }
 
-// Open opens the table in a file. Its errors are
+// Open opens the table in a file. Filters under the names in bloom are read as package policy's. The
+// errors are
 //   - *[sstable.CorruptionError]: the file is damaged, or no table
 //   - *[UnsupportedError]: it is a table that cannot be read here
 //   - those of opening and reading the file
 //
-// Pebble's reader trusts bytes whose checksum is right. On forged ones Open and the table's methods may panic, or end the process.
-func Open(path string, o Options) (Table, error) {
+// Pebble's reader trusts bytes whose checksum is right. On forged ones Open and the table's methods
+// may panic, or end the process.
+func Open(path string, bloom ...string) (t Table, err error) {
 	file, size, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	t, err := open(path, file, size, o)
+	switch pebble, noTable := needsPebble(path, file, size); {
+	case noTable != nil:
+		err = noTable
+	case pebble:
+		t, err = openPebble(path, file, size, bloom)
+	default:
+		t, err = openLevelDB(path, file, size, bloom)
+	}
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
 	return t, nil
 }
-
-func open(path string, file *os.File, size int64, o Options) (Table, error) {
-	format, err := formatOf(path, file, size)
-	switch {
-	case err != nil:
-		return nil, err
-	case NeedsPebble(format):
-		return openPebble(path, file, size, o)
-	}
-	return openLevelDB(path, file, size, o)
-}
-
-// NeedsPebble reports whether tables of a format are read with Pebble's reader.
-func NeedsPebble(f magic.Format) bool { return f != magic.LevelDB }
 
 // bytewise is the name of LevelDB's and Pebble's default comparer, under which filters know whole
 // keys.

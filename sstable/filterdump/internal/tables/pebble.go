@@ -27,14 +27,14 @@ type pebbleTable struct {
 	unreadable error // why the keys cannot be read, if they cannot
 }
 
-func openPebble(path string, file *os.File, size int64, o Options) (Table, error) {
+func openPebble(path string, file *os.File, size int64, bloom []string) (Table, error) {
 	t := &pebbleTable{path: path, info: Info{Size: size}}
 	var err error
 	if t.file, t.info.Format, err = newPebbleFile(path, file, size); err != nil {
 		return nil, err
 	}
 	if t.reader, err = openReader(t.file); err == nil {
-		err = t.describe(o)
+		err = t.describe(bloom)
 	}
 	if err != nil {
 		return nil, t.failed(err)
@@ -97,7 +97,7 @@ func newReader(file *pebbleFile, o pebblesst.ReaderOptions) (r *pebblesst.Reader
 }
 
 // describe fills in what the table's properties and its layout tell.
-func (t *pebbleTable) describe(o Options) error {
+func (t *pebbleTable) describe(bloom []string) error {
 	properties, err := t.reader.ReadPropertiesBlock(context.Background(), nil)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (t *pebbleTable) describe(o Options) error {
 		return err
 	}
 	t.info.Comparer = properties.ComparerName
-	if err := t.readFilter(layout, o); err != nil {
+	if err := t.readFilter(layout, bloom); err != nil {
 		return err
 	}
 	format, err := t.reader.TableFormat()
@@ -119,6 +119,13 @@ func (t *pebbleTable) describe(o Options) error {
 	if len(properties.Loaded) == 0 || format.BlockColumnar() != (schema != "") {
 		return fmt.Errorf("a table of %s with %d properties and the key schema %q",
 			t.info.Format, len(properties.Loaded), schema)
+	}
+	// RocksDB's filters may know prefixes that only an extractor knows, or be in parts.
+	extractor := properties.UserProperties["rocksdb.prefix.extractor.name"]
+	if !slices.Contains([]string{"", "nullptr", t.info.Comparer}, extractor) ||
+		t.info.Filters == nil && properties.FilterPolicyName != "" {
+		return &UnsupportedError{t.path, t.info.Format,
+			"it has filters of RocksDB's that Pebble does not have"}
 	}
 	if !format.BlockColumnar() && t.info.Comparer != bytewise {
 		// Rows have whole keys, and only the comparer knows which part the filters know.
@@ -133,7 +140,7 @@ func (t *pebbleTable) describe(o Options) error {
 	return nil
 }
 
-func (t *pebbleTable) readFilter(layout *pebblesst.Layout, o Options) error {
+func (t *pebbleTable) readFilter(layout *pebblesst.Layout, bloom []string) error {
 	var entries []sstable.FilterEntry
 	for _, f := range layout.Filter {
 		entries = append(entries, sstable.FilterEntry{
@@ -147,19 +154,17 @@ func (t *pebbleTable) readFilter(layout *pebblesst.Layout, o Options) error {
 	slices.SortFunc(entries, func(a, b sstable.FilterEntry) int { // Layout has them in any order
 		return strings.Compare(a.Policy, b.Policy)
 	})
-	use, reader, others := chooseFilter(entries, o)
+	handle, found := chooseFilter(entries, bloom)
 	contents, err := t.reader.BlockReader().Read(context.Background(), block.NoReadEnv, nil,
-		block.Handle{Offset: use.Handle.Offset, Length: use.Handle.Length}, blockkind.Filter,
+		block.Handle{Offset: handle.Offset, Length: handle.Length}, blockkind.Filter,
 		func(*block.Metadata, []byte) error { return nil })
 	if err != nil {
 		return err
 	}
 	defer contents.Release()
 	filter := slices.Clone(contents.BlockData())
-	t.info.Filters = &Filters{
-		Policy: use.Policy, Reader: reader, Bytes: int64(len(filter)), Each: [][]byte{filter},
-	}
-	t.info.Others = others
+	found.Layout, found.Bytes, found.Each = PerTable, int64(len(filter)), [][]byte{filter}
+	t.info.Filters = found
 	return nil
 }
 
@@ -167,8 +172,9 @@ func (t *pebbleTable) readFilter(layout *pebblesst.Layout, o Options) error {
 func (t *pebbleTable) failed(err error) error {
 	var read *fs.PathError
 	var corrupt *sstable.CorruptionError
+	var unsupported *UnsupportedError
 	switch {
-	case err == nil, errors.As(err, &read):
+	case err == nil, errors.As(err, &read), errors.As(err, &unsupported):
 		return err
 	case errors.As(err, &corrupt):
 		return corrupt

@@ -21,7 +21,7 @@ func TestPebbleClosed(t *testing.T) {
 	w := pebblesst.NewWriter(objstorageprovider.NewFileWritable(file), pebblesst.WriterOptions{})
 	require.NoError(t, w.Set([]byte("key"), nil))
 	require.NoError(t, w.Close())
-	table, err := Open(path, Options{})
+	table, err := Open(path)
 	require.NoError(t, err)
 	require.NoError(t, table.(*pebbleTable).file.file.Close())
 	err = table.Keys(func(int, []byte) error { return nil })

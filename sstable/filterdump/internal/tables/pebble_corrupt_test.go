@@ -2,16 +2,13 @@ package tables_test
 
 import (
 	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"testing"
-	"time"
 
 	v2 "github.com/cockroachdb/pebble/v2"
 	v2sst "github.com/cockroachdb/pebble/v2/sstable"
@@ -57,158 +54,43 @@ func smallTables(t testing.TB) map[string]string {
 
 // A content is what a table has to tell.
 type content struct {
-	Policy string
-	Filter []byte
-	Keys   []string
+	policy string
+	filter []byte
+	keys   []string
 }
 
-// mostContent is more than the keys of all small tables take.
-const mostContent = 1 << 16
-
-var (
-	errEndless      = errors.New("more than a small table has")
-	errUndocumented = errors.New("an error of an undocumented type")
-)
-
-// contentOf opens and reads a table. A panic is an error, as the process that reads a table makes it
-// one by its end.
-func contentOf(path string) (c content, err error) {
+// read opens and reads a table. Its errors are of a documented type; a panic is one of corruption,
+// as the process that reads a table makes it one by its end.
+func read(t testing.TB, path string) (c content, err error) {
+	const most = 1 << 16 // is more than the keys of all small tables take
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
+		var corrupt *sstable.CorruptionError
+		var unsupported *tables.UnsupportedError
 		if p := recover(); p != nil {
-			err = &sstable.CorruptionError{
-				File:   path,
-				Offset: -1,
-				Cause:  fmt.Errorf("panic: %v", p),
-			}
+			err = &sstable.CorruptionError{File: path, Offset: -1, Cause: fmt.Errorf("panic: %v", p)}
+		}
+		if err != nil && !errors.As(err, &corrupt) && !errors.As(err, &unsupported) {
+			t.Errorf("%T: %v", err, err)
 		}
 	}()
-	table, err := tables.Open(path, tables.Options{})
-	if err == nil {
-		defer table.Close()
-		if f := table.Info().Filters; f != nil {
-			c.Policy, c.Filter = f.Policy, f.Each[0]
-		}
-		size := 0
-		err = table.Keys(func(_ int, key []byte) error {
-			if size += len(key) + 1; size > mostContent { // a wrong block can be read in circles
-				return &sstable.CorruptionError{File: path, Offset: -1, Cause: errEndless}
-			}
-			c.Keys = append(c.Keys, string(key))
-			return nil
-		})
-	}
-	return c, err
-}
-
-// Damaged tables are read in another process, since Pebble's reader may corrupt its memory.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == readerArgument {
-		requests, answers := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)
-		var path string
-		for requests.Decode(&path) == nil {
-			var a answer
-			var err error
-			if a.Content, err = contentOf(path); err != nil {
-				a.Err = err.Error()
-				a.Corrupt = errors.As(err, new(*sstable.CorruptionError))
-				a.Unsupported = errors.As(err, new(*tables.UnsupportedError))
-			}
-			if answers.Encode(a) != nil {
-				os.Exit(1)
-			}
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-const readerArgument = "read-tables"
-
-type answer struct {
-	Content              content
-	Err                  string
-	Corrupt, Unsupported bool
-}
-
-// A reader reads tables in another process.
-type reader struct {
-	t        testing.TB
-	process  *exec.Cmd
-	requests *gob.Encoder
-	answers  *gob.Decoder
-	crashes  int
-}
-
-func newReader(t testing.TB) *reader {
-	r := &reader{t: t}
-	t.Cleanup(func() {
-		r.end()
-		t.Logf("%d crashes", r.crashes)
-	})
-	return r
-}
-
-func (r *reader) start() {
-	self, err := os.Executable()
-	require.NoError(r.t, err)
-	r.process = exec.Command(self, readerArgument)
-	stdin, err := r.process.StdinPipe()
-	require.NoError(r.t, err)
-	stdout, err := r.process.StdoutPipe()
-	require.NoError(r.t, err)
-	require.NoError(r.t, r.process.Start())
-	r.requests, r.answers = gob.NewEncoder(stdin), gob.NewDecoder(stdout)
-}
-
-func (r *reader) end() {
-	if r.process != nil {
-		_ = r.process.Process.Kill() // it may have ended
-		_ = r.process.Wait()
-		r.process = nil
-	}
-}
-
-// read is contentOf. A crash is an error, and so is no answer for a long time. An error of an
-// undocumented type must not come from a new process, whose memory nothing has corrupted yet.
-func (r *reader) read(path string) (content, error) {
-	c, err := r.ask(path)
-	if errors.Is(err, errUndocumented) {
-		r.crashes++
-		r.end()
-		c, err = r.ask(path)
-		require.NotErrorIs(r.t, err, errUndocumented)
-	}
-	return c, err
-}
-
-func (r *reader) ask(path string) (content, error) {
-	if r.process == nil {
-		r.start()
-	}
-	process := r.process.Process
-	late := time.AfterFunc(10*time.Second, func() { _ = process.Kill() })
-	defer late.Stop()
-	var a answer
-	err := r.requests.Encode(path)
-	if err == nil {
-		err = r.answers.Decode(&a)
-	}
+	table, err := tables.Open(path)
 	if err != nil {
-		r.crashes++
-		r.end()
-		a = answer{Err: fmt.Sprintf("crashed: %v", err), Corrupt: true}
+		return c, err
 	}
-	switch {
-	case a.Err == "":
-		return a.Content, nil
-	case a.Corrupt:
-		cause := errors.New(a.Err)
-		return a.Content, &sstable.CorruptionError{File: path, Offset: -1, Cause: cause}
-	case a.Unsupported:
-		return a.Content, &tables.UnsupportedError{Path: path, Cause: a.Err}
+	defer table.Close()
+	if f := table.Info().Filters; f != nil {
+		c.policy, c.filter = f.Policy, f.Each[0]
 	}
-	return a.Content, fmt.Errorf("%w: %s", errUndocumented, a.Err)
+	size := 0
+	err = table.Keys(func(_ int, key []byte) error {
+		if size += len(key) + 1; size > most {
+			panic("a wrong block is read in circles")
+		}
+		c.keys = append(c.keys, string(key))
+		return nil
+	})
+	return c, err
 }
 
 // A damage makes something else of a table's content, at one of many places. It may do so in the
@@ -217,16 +99,11 @@ type damage func(table []byte, place int) []byte
 
 // eachDamaged calls f with a file for each place from begin to end, some steps apart.
 func eachDamaged(
-	t *testing.T,
-	table []byte,
-	begin, end, step int,
-	d damage,
-	f func(path string, place int),
+	t *testing.T, table []byte, begin, end, step int, d damage, f func(path string, place int),
 ) {
 	path := filepath.Join(t.TempDir(), "000001.sst")
-	file,
-		// opened once: some file systems write a file to disk that was truncated to 0
-		err := os.Create(path)
+	// Opened once: some file systems write a file to disk that was truncated to 0.
+	file, err := os.Create(path)
 	require.NoError(t, err)
 	defer file.Close()
 	buf := make([]byte, len(table))
@@ -259,94 +136,70 @@ func flipBit(table []byte, bit int) []byte {
 	return table
 }
 
-func TestPebbleFlippedBits(t *testing.T) {
+// A changed bit is an error, or costs nothing; a part of a table is an error.
+func TestPebbleDamaged(t *testing.T) {
 	for name, original := range smallTables(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reader := newReader(t)
-			want, err := reader.read(original)
+			want, err := read(t, original)
 			require.NoError(t, err)
 			table := readFile(t, original)
-			footer := len(table) - pebbleFooterSize(t, original)
-			// A checksum protects the blocks: 9 bits apart, every byte has its turn, and every bit
-			// of some.
+			blocks, checksum := pebbleLayout(t, original)
+			format, err := pebbleReader(t, original).TableFormat()
+			require.NoError(t, err)
+			footer := len(table) - format.FooterSize()
+
 			tried, errs := 0, 0
-			check := func(path string, bit int) {
+			compare := func(path string, bit int) {
 				tried++
-				got, err := reader.read(path)
+				got, err := read(t, path)
 				if err != nil {
 					errs++
 					return
 				}
 				require.Equal(t, want, got, "bit %d of byte %d", bit%8, bit/8)
 			}
-			eachDamaged(t, table, 0, 8*footer, 9*sparse(name), flipBit, check)
+			// A checksum protects the blocks: 9 bits apart, every byte has its turn, and every bit
+			// of some.
+			eachDamaged(t, table, 0, 8*footer, 9*sparse(name), flipBit, compare)
 			require.Greater(t, errs, 8*tried/10, "value blocks and ranges are not looked at")
-			eachDamaged(t, table, 8*footer, 8*len(table), 1, flipBit, check)
-		})
-	}
-}
+			eachDamaged(t, table, 8*footer, 8*len(table), 1, flipBit, compare)
 
-func TestPebbleTruncated(t *testing.T) {
-	for name, original := range smallTables(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			table := readFile(t, original)
-			footer := len(table) - pebbleFooterSize(t, original)
-			reader := newReader(t)
-			check := func(path string, place int) {
-				_, err := reader.read(path)
+			fails := func(path string, place int) {
+				_, err := read(t, path)
 				require.Error(t, err, "%d", place)
 			}
 			eachDamaged(t, table, 0, len(table), sparse(name), func(table []byte, n int) []byte {
 				return table[:n]
-			}, check)
+			}, fails)
 			// The end of a table alone.
 			eachDamaged(t, table, 0, 100, 1, func(table []byte, n int) []byte {
 				return table[len(table)-n:]
-			}, check)
+			}, fails)
 			// Some bytes before the footer are missing, or one.
 			eachDamaged(t, table, 0, footer, 3*sparse(name), func(table []byte, n int) []byte {
 				return slices.Delete(table, n, footer)
-			}, check)
+			}, fails)
 			eachDamaged(t, table, 0, footer, 3*sparse(name), func(table []byte, at int) []byte {
 				return slices.Delete(table, at, at+1)
-			}, check)
-		})
-	}
-}
+			}, fails)
 
-// Wrong bytes under a right checksum are an error, or read as something else. Pebble's reader would
-// follow them anywhere.
-func TestPebbleFlippedBitsWithChecksums(t *testing.T) {
-	for name, original := range smallTables(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			table := readFile(t, original)
-			blocks, checksum := pebbleLayout(t, original)
-			tried, errs := 0, 0
-			reader := newReader(t)
+			// Wrong bytes under a right checksum are an error of a documented type, or read as
+			// something else. Pebble's reader would follow them anywhere.
+			tried, errs = 0, 0
 			for _, h := range blocks {
-				begin, end := int(h.Offset),
-					int(h.Offset+h.Length)+1 // with the byte for the compression
-				eachDamaged(
-					t,
-					table,
-					8*begin,
-					8*end,
-					3*sparse(name),
-					func(table []byte, bit int) []byte {
-						flipBit(table, bit)
-						sign(table, h, checksum)
-						return table
-					},
-					func(path string, bit int) {
-						tried++
-						if _, err := reader.read(path); err != nil {
-							errs++
-						}
-					},
-				)
+				begin, end := int(h.Offset), int(h.Offset+h.Length)+1 // with the compression's byte
+				flip := func(table []byte, bit int) []byte {
+					flipBit(table, bit)
+					sign(table, h, checksum)
+					return table
+				}
+				eachDamaged(t, table, 8*begin, 8*end, 3*sparse(name), flip, func(path string, _ int) {
+					tried++
+					if _, err := read(t, path); err != nil {
+						errs++
+					}
+				})
 			}
 			require.Greater(t, errs, tried/50)
 		})
@@ -380,10 +233,4 @@ func pebbleLayout(t testing.TB, path string) (blocks []block.Handle, checksum bl
 		blocks = append(blocks, h.Handle)
 	}
 	return blocks, r.BlockReader().ChecksumType()
-}
-
-func pebbleFooterSize(t testing.TB, path string) int {
-	format, err := pebbleReader(t, path).TableFormat()
-	require.NoError(t, err)
-	return format.FooterSize()
 }

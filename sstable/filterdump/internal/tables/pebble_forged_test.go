@@ -83,21 +83,17 @@ func pairs(t testing.TB, table []byte, h block.Handle) map[string]string {
 
 func TestPebbleFilterNames(t *testing.T) {
 	const own = "fullfilter.rocksdb.BuiltinBloomFilter"
-	ofName := func(policy string, r filters.Reader) *tables.Filters {
-		return &tables.Filters{Policy: policy, Reader: r}
-	}
-	pebble := ofName("rocksdb.BuiltinBloomFilter", filters.Builtin)
 	for _, c := range []struct {
 		add, remove []string
-		want        *tables.Filters // but for the bytes
+		policy      string
+		reader      filters.Reader
 		others      []string
 	}{
-		{[]string{"fullfilter.a"}, nil, pebble, []string{"a"}},
-		{[]string{"fullfilter.z"}, nil, pebble, []string{"z"}},
-		{[]string{"fullfilter.a", "fullfilter.b"}, []string{own}, ofName("a", nil), []string{"b"}},
-		{[]string{"fullfilter.mine"}, []string{own}, ofName("mine", filters.LevelDB), nil},
-		{[]string{"fullfilter." + policy.Name}, []string{own}, ofName(policy.Name, filters.LevelDB),
-			nil},
+		{[]string{"fullfilter.a"}, nil, "rocksdb.BuiltinBloomFilter", filters.Builtin, []string{"a"}},
+		{[]string{"fullfilter.z"}, nil, "rocksdb.BuiltinBloomFilter", filters.Builtin, []string{"z"}},
+		{[]string{"fullfilter.a", "fullfilter.b"}, []string{own}, "a", nil, []string{"b"}},
+		{[]string{"fullfilter.mine"}, []string{own}, "mine", filters.LevelDB, nil},
+		{[]string{"fullfilter." + policy.Name}, []string{own}, policy.Name, filters.LevelDB, nil},
 	} {
 		path := forge(t, func(m *meta) {
 			for _, name := range c.add {
@@ -107,18 +103,29 @@ func TestPebbleFilterNames(t *testing.T) {
 				delete(m.blocks, name)
 			}
 		})
-		info := openTable(t, path, tables.Options{Bloom: []string{"mine"}}).Info()
-		if c.want != nil {
-			filter := pebbleOwn(10, distinct(pebblePoints(t, 8, 500)))
-			c.want.Each, c.want.Bytes = [][]byte{filter}, int64(len(filter))
-		}
-		require.Equal(t, c.want, info.Filters)
-		require.Equal(t, c.others, info.Others)
+		got := *openTable(t, path, "mine").Info().Filters
+		filter := pebbleOwn(10, distinct(pebblePoints(t, 8, 500)))
+		require.Equal(t, tables.Filters{
+			Policy: c.policy, Others: c.others, Layout: tables.PerTable, Bytes: int64(len(filter)),
+			Reader: c.reader, Each: [][]byte{filter},
+		}, got)
+	}
+}
+
+// What RocksDB's filters have and Pebble's do not is not called damage, nor no filter.
+func TestPebbleFiltersOfRocksDB(t *testing.T) {
+	for _, edit := range []func(*meta){
+		func(m *meta) { delete(m.blocks, "fullfilter.rocksdb.BuiltinBloomFilter") },
+		func(m *meta) { m.properties["rocksdb.prefix.extractor.name"] = "rocksdb.FixedPrefix.4" },
+	} {
+		_, err := tables.Open(forge(t, edit))
+		var unsupported *tables.UnsupportedError
+		require.ErrorAs(t, err, &unsupported)
+		require.ErrorContains(t, err, "RocksDB v2: it has filters of RocksDB's that Pebble does not have")
 	}
 }
 
 func TestPebbleMalformedMeta(t *testing.T) {
-	reader := newReader(t)
 	for name, edit := range map[string]func(*meta){
 		"no properties":    func(m *meta) { m.properties = nil },
 		"empty properties": func(m *meta) { m.properties = map[string]string{} },
@@ -133,12 +140,12 @@ func TestPebbleMalformedMeta(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := reader.read(forge(t, edit))
+			_, err := read(t, forge(t, edit))
 			require.Error(t, err)
 			t.Log(err)
 		})
 	}
-	_, err := contentOf(forge(t, func(*meta) {}))
+	_, err := read(t, forge(t, func(*meta) {}))
 	require.NoError(t, err, "the original is sound")
 }
 
@@ -154,7 +161,6 @@ func TestPebbleUnsupported(t *testing.T) {
 		}
 	}
 	const only = "only Pebble v1 to v7, and RocksDB v2 of old Pebble, can be read"
-	reader := newReader(t)
 	for _, c := range []struct {
 		original string
 		edit     func(t *testing.T, table []byte)
@@ -174,7 +180,7 @@ func TestPebbleUnsupported(t *testing.T) {
 		c.edit(t, table)
 		path := filepath.Join(t.TempDir(), "000001.sst")
 		require.NoError(t, os.WriteFile(path, table, 0o666))
-		_, err := reader.read(path)
+		_, err := read(t, path)
 		if c.want == "" {
 			var corruption *sstable.CorruptionError
 			require.ErrorAs(t, err, &corruption)
@@ -238,7 +244,7 @@ func TestPebbleWrongDecompressedLength(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, table, 0o666))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := contentOf(path)
+		_, err := read(t, path)
 		runtime.ReadMemStats(&after)
 		var corruption *sstable.CorruptionError
 		require.ErrorAs(t, err, &corruption)
@@ -265,7 +271,7 @@ func TestPebbleWrongLength(t *testing.T) {
 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err = contentOf(path)
+	_, err = read(t, path)
 	runtime.ReadMemStats(&after)
 	var corruption *sstable.CorruptionError
 	require.ErrorAs(t, err, &corruption)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
@@ -72,8 +73,8 @@ var pebbleKinds = []v2.InternalKeyKind{
 	v2.InternalKeyKindDelete, v2.InternalKeyKindSingleDelete, v2.InternalKeyKindMerge,
 }
 
-func openTable(t testing.TB, path string, o tables.Options) tables.Table {
-	table, err := tables.Open(path, o)
+func openTable(t testing.TB, path string, bloom ...string) tables.Table {
+	table, err := tables.Open(path, bloom...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, table.Close()) })
 	return table
@@ -88,64 +89,74 @@ func entries(t testing.TB, table tables.Table) (keys []string, filters []int) {
 	return keys, filters
 }
 
+// All formats, with each filter, index, checksum, compression and place of values that they have.
 func TestPebble(t *testing.T) {
-	bloom, err := policy.NewBloom(10)
-	require.NoError(t, err)
-	named, err := policy.NewBloom(12, policy.WithName("mine"))
-	require.NoError(t, err)
-	ribbon, err := policy.NewRibbon(10)
-	require.NoError(t, err)
+	bloom := policytest.Must(policy.NewBloom(10))
+	named := policytest.Must(policy.NewBloom(12, policy.WithName("mine")))
+	ribbon := policytest.Must(policy.NewRibbon(10))
 	n := 1500
 	if testing.Short() {
 		n = 400
 	}
 	points := pebblePoints(t, 1, n)
 	keys := distinct(points)
+	const own = "rocksdb.BuiltinBloomFilter"
+	type properties = v2sst.Properties
+	is := func(name string) func(*properties) bool {
+		return func(p *properties) bool { return p.CompressionName == name }
+	}
 	for _, w := range pebbleWriters() {
 		for name, c := range map[string]struct {
 			spec   pebbleSpec
-			policy string
-			reader filters.Reader
-			filter []byte
+			policy string // "": no filter
+			since  v2sst.TableFormat
+			shows  func(*properties) bool // nil: all do
 		}{
-			"own filter": {pebbleSpec{bits: 10}, "rocksdb.BuiltinBloomFilter", filters.Builtin,
-				pebbleOwn(10, keys)},
-			"ours": {pebbleSpec{policy: bloom}, policy.Name, filters.LevelDB,
-				bloom.AppendFilter(nil, keys)},
-			"ours, named": {pebbleSpec{policy: named}, "mine", filters.LevelDB,
-				named.AppendFilter(nil, keys)},
-			"ribbon": {pebbleSpec{policy: ribbon}, policy.Name, filters.LevelDB,
-				ribbon.AppendFilter(nil, keys)},
-			"no filter": {spec: pebbleSpec{}},
-			"two levels": {pebbleSpec{bits: 10, blockSize: 300}, "rocksdb.BuiltinBloomFilter",
-				filters.Builtin, pebbleOwn(10, keys)},
-			"xxHash64": {pebbleSpec{bits: 10, xxHash: true}, "rocksdb.BuiltinBloomFilter",
-				filters.Builtin, pebbleOwn(10, keys)},
+			"own filter":  {pebbleSpec{bits: 10}, own, 0, nil},
+			"ours":        {pebbleSpec{policy: bloom}, policy.Name, 0, nil},
+			"ours, named": {pebbleSpec{policy: named}, "mine", 0, nil},
+			"ribbon":      {pebbleSpec{policy: ribbon}, policy.Name, 0, nil},
+			"a merger":    {pebbleSpec{merger: "test.merger"}, "", 0, nil},
+			"xxHash64":    {pebbleSpec{bits: 10, xxHash: true}, own, 0, nil},
+			"two levels": {pebbleSpec{bits: 10, blockSize: 300}, own, 0,
+				func(p *properties) bool { return p.IndexPartitions > 1 }},
+			"value blocks": {pebbleSpec{}, "", v2sst.TableFormatPebblev3,
+				func(p *properties) bool { return p.NumValueBlocks > 0 }},
+			"blobs": {pebbleSpec{blobs: true}, "", v2sst.TableFormatPebblev6,
+				func(p *properties) bool { return p.NumValuesInBlobFiles > 0 }},
+			"snappy": {pebbleSpec{compression: v2sst.SnappyCompression}, "", 0, is("Snappy")},
+			"zstd":   {pebbleSpec{compression: v2sst.ZstdCompression}, "", 0, is("ZSTD")},
+			"MinLZ": {pebbleSpec{compression: v2sst.MinLZCompression}, "",
+				v2sst.TableFormatPebblev6, is("MinLZ")},
+			"raw": {pebbleSpec{compression: v2sst.NoCompression}, "", 0, is("NoCompression")},
 		} {
+			if w.table < c.since || c.spec.compression != nil && !w.v2 {
+				continue
+			}
 			t.Run(w.name+"/"+name, func(t *testing.T) {
 				c.spec.points, c.spec.ranges = points, true
 				path := w.newTable(t, c.spec)
+				require.True(t, c.shows == nil || c.shows(pebbleProperties(t, path)),
+					"the table is not of the kind that this is about")
 				before := readFile(t, path)
-				table := openTable(t, path, tables.Options{Bloom: []string{"mine"}})
+				table := openTable(t, path, "mine")
 
-				info := table.Info()
-				require.Equal(t, w.format(), info.Format)
-				require.EqualValues(t, len(before), info.Size)
-				require.Equal(t, bytewise, info.Comparer)
-				require.Empty(t, info.Others)
-				require.Empty(t, info.Unverified)
+				var want *tables.Filters
 				covers := -1
-				properties := pebbleProperties(t, path)
-				require.Equal(t, name == "two levels", properties.IndexPartitions > 1)
-				if c.policy == "" {
-					require.Nil(t, info.Filters)
-				} else {
+				if c.policy != "" {
+					filter, reader := pebbleOwn(10, keys), filters.Builtin
+					if p, ours := c.spec.policy.(appender); ours {
+						filter, reader = p.AppendFilter(nil, keys), filters.LevelDB
+					}
 					covers = 0
-					require.Equal(t, &tables.Filters{
-						Policy: c.policy, Reader: c.reader, Bytes: int64(len(c.filter)),
-						Each: [][]byte{c.filter},
-					}, info.Filters)
+					want = &tables.Filters{
+						Policy: c.policy, Layout: tables.PerTable, Bytes: int64(len(filter)),
+						Reader: reader, Each: [][]byte{filter},
+					}
 				}
+				require.Equal(t, &tables.Info{
+					Format: w.format(), Size: int64(len(before)), Comparer: bytewise, Filters: want,
+				}, table.Info())
 				for range 2 {
 					got, filters := entries(t, table)
 					require.Equal(t, len(points), len(got))
@@ -153,7 +164,7 @@ func TestPebble(t *testing.T) {
 						require.Equal(t, p.key, got[i])
 						require.Equal(t, covers, filters[i])
 						require.Equal(t, covers, table.Locate([]byte(p.key)))
-						require.True(t, covers < 0 || c.reader.MayContain(info.Filters.Each[0],
+						require.True(t, covers < 0 || want.Reader.MayContain(want.Each[0],
 							[]byte(p.key)))
 					}
 				}
@@ -166,63 +177,9 @@ func TestPebble(t *testing.T) {
 	}
 }
 
-// Values may be in value blocks, in other files, and in blocks of any compression.
-func TestPebbleValues(t *testing.T) {
-	points := pebblePoints(t, 2, 500)
-	for i := range points {
-		if points[i].kind == v2sst.InternalKeyKindSet {
-			points[i].value = bytes.Repeat([]byte("value"), 10)
-		}
-	}
-	all := func(pebbleWriter) bool { return true }
-	v2 := func(w pebbleWriter) bool { return w.v2 }
-	for _, w := range pebbleWriters() {
-		for name, c := range map[string]struct {
-			spec  pebbleSpec
-			can   func(pebbleWriter) bool
-			shows func(*v2sst.Properties) bool
-		}{
-			"value blocks": {
-				pebbleSpec{},
-				func(w pebbleWriter) bool { return w.table >= v2sst.TableFormatPebblev3 },
-				func(p *v2sst.Properties) bool { return p.NumValueBlocks > 0 },
-			},
-			"blobs": {
-				pebbleSpec{blobs: true},
-				func(w pebbleWriter) bool { return w.table >= v2sst.TableFormatPebblev6 },
-				func(p *v2sst.Properties) bool { return p.NumValuesInBlobFiles > 0 },
-			},
-			"snappy": {pebbleSpec{compression: v2sst.SnappyCompression}, all,
-				compressedWith("Snappy")},
-			"zstd": {pebbleSpec{compression: v2sst.ZstdCompression}, v2, compressedWith("ZSTD")},
-			"MinLZ": {
-				pebbleSpec{compression: v2sst.MinLZCompression},
-				func(w pebbleWriter) bool { return w.table >= v2sst.TableFormatPebblev6 },
-				compressedWith("MinLZ"),
-			},
-			"none": {pebbleSpec{compression: v2sst.NoCompression}, v2,
-				compressedWith("NoCompression")},
-		} {
-			if !c.can(w) {
-				continue
-			}
-			t.Run(w.name+"/"+name, func(t *testing.T) {
-				c.spec.points = points
-				path := w.newTable(t, c.spec)
-				require.True(t, c.shows(pebbleProperties(t, path)),
-					"the table is not of the kind that this is about")
-				got, _ := entries(t, openTable(t, path, tables.Options{}))
-				require.Equal(t, len(points), len(got))
-				for i, p := range points {
-					require.Equal(t, p.key, got[i])
-				}
-			})
-		}
-	}
-}
-
-func compressedWith(name string) func(*v2sst.Properties) bool {
-	return func(p *v2sst.Properties) bool { return p.CompressionName == name }
+// An appender makes a filter of keys at once, as all policies of ours do.
+type appender interface {
+	AppendFilter(dst []byte, keys [][]byte) []byte
 }
 
 // pebbleReader opens a table with Pebble's reader.
@@ -255,15 +212,12 @@ func pebbleProperties(t testing.TB, path string) *v2sst.Properties {
 func TestPebbleWithoutPoints(t *testing.T) {
 	for _, w := range pebbleWriters() {
 		for _, ranges := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s/ranges %v", w.name, ranges), func(t *testing.T) {
-				table := openTable(t, w.newTable(t, pebbleSpec{ranges: ranges, bits: 10}),
-					tables.Options{})
-				require.Equal(t, [][]byte{{}}, table.Info().Filters.Each)
-				require.Zero(t, table.Info().Filters.Bytes)
-				require.Zero(t, table.Locate([]byte("b")))
-				got, _ := entries(t, table)
-				require.Empty(t, got)
-			})
+			table := openTable(t, w.newTable(t, pebbleSpec{ranges: ranges, bits: 10}))
+			require.Equal(t, [][]byte{{}}, table.Info().Each, w.name)
+			require.Zero(t, table.Info().Bytes)
+			require.Zero(t, table.Locate([]byte("b")))
+			got, _ := entries(t, table)
+			require.Empty(t, got)
 		}
 	}
 }
@@ -287,8 +241,7 @@ func TestPebbleSplit(t *testing.T) {
 			}
 			t.Run(w.name+"/"+comparer, func(t *testing.T) {
 				table := openTable(t,
-					w.newTable(t, pebbleSpec{points: points, bits: 10, comparer: comparer}),
-					tables.Options{})
+					w.newTable(t, pebbleSpec{points: points, bits: 10, comparer: comparer}))
 				info := table.Info()
 				require.Equal(t, comparer, info.Comparer)
 				if w.columnar() {
@@ -327,7 +280,7 @@ func TestPebbleUnknownSchema(t *testing.T) {
 		}
 		t.Run(w.name, func(t *testing.T) {
 			path := w.newTable(t, pebbleSpec{points: points, bits: 10, schema: "test.schema"})
-			table := openTable(t, path, tables.Options{})
+			table := openTable(t, path)
 			info := table.Info()
 			require.Equal(t, w.format(), info.Format)
 			require.Equal(t, bytewise, info.Comparer)
@@ -344,38 +297,22 @@ func TestPebbleUnknownSchema(t *testing.T) {
 	}
 }
 
-func TestPebbleUnknownMerger(t *testing.T) {
-	points := pebblePoints(t, 4, 100)
-	for _, w := range pebbleWriters() {
-		t.Run(w.name, func(t *testing.T) {
-			table := openTable(t, w.newTable(t, pebbleSpec{points: points, merger: "test.merger"}),
-				tables.Options{})
-			got, _ := entries(t, table)
-			require.Equal(t, len(points), len(got))
-		})
-	}
-}
-
 // Keys ends with the error of its function, and leaves nothing running.
 func TestPebbleKeysStops(t *testing.T) {
 	points := pebblePoints(t, 5, 100)
 	for _, w := range pebbleWriters() {
-		t.Run(w.name, func(t *testing.T) {
-			table := openTable(t,
-				w.newTable(t, pebbleSpec{points: points, bits: 10, blockSize: 100}),
-				tables.Options{})
-			before := runtime.NumGoroutine()
-			stop := errors.New("stop")
-			n := 0
-			err := table.Keys(func(int, []byte) error {
-				if n++; n == 50 {
-					return stop
-				}
-				return nil
-			})
-			require.Same(t, stop, err)
-			require.Equal(t, 50, n)
-			require.LessOrEqual(t, runtime.NumGoroutine(), before)
+		path := w.newTable(t, pebbleSpec{points: points, bits: 10, blockSize: 100})
+		table := openTable(t, path)
+		before := runtime.NumGoroutine()
+		stop, n := errors.New("stop"), 0
+		err := table.Keys(func(int, []byte) error {
+			if n++; n == 50 {
+				return stop
+			}
+			return nil
 		})
+		require.Same(t, stop, err, w.name)
+		require.Equal(t, 50, n)
+		require.LessOrEqual(t, runtime.NumGoroutine(), before)
 	}
 }

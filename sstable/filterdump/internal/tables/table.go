@@ -26,49 +26,57 @@ type Table interface {
 	Close() error
 }
 
-// Info describes a table.
+// Info describes a table. Its names in JSON are those of filterdump -json.
 type Info struct {
-	Format   string   // "LevelDB", "Pebble v4", "RocksDB v2", ...
-	Size     int64    // of the file, in bytes
-	Comparer string   // its name, where the table records it
-	Filters  *Filters // nil: the table has none
-	Others   []string // policies of further filters, which were not looked at
+	Format   string `json:"format,omitempty"`   // "LevelDB", "Pebble v4", "RocksDB v2", ...
+	Size     int64  `json:"size,omitempty"`     // of the file, in bytes
+	Comparer string `json:"comparer,omitempty"` // its name, where the table records it
+	*Filters        // nil: the table has none
 
 	// Unverified says why the keys cannot be compared with the filters, although both could be
 	// read. It is empty if they can.
-	Unverified string
+	Unverified string `json:"-"`
 }
 
 // Filters are the filters that a table has under one policy's name.
 type Filters struct {
-	Policy    string         // the name
-	Reader    filters.Reader // nil: the name is not known
-	PerWindow bool           // a filter for every 2^BaseLg bytes of data; else one for the table
-	BaseLg    int
-	Bytes     int64    // of the filter block: what an engine keeps in memory to use it
-	Each      [][]byte // the filters in order; one of no bytes has no keys
+	Policy string   `json:"policy"`                  // the name
+	Others []string `json:"other_filters,omitempty"` // policies of filters not looked at
+	Layout Layout   `json:"layout"`
+	BaseLg int      `json:"base_lg,omitempty"`
+	Bytes  int64    `json:"filter_bytes"` // what an engine keeps in memory to use the filters
+
+	Reader filters.Reader `json:"-"` // nil: the name is not known
+	Each   [][]byte       `json:"-"` // the filters in order; one of no bytes has no keys
 }
 
-// chooseFilter returns the first filter whose policy is known, or else the first, and the policies
-// of the others. REQUIRES: len(entries) > 0.
-func chooseFilter(
-	entries []sstable.FilterEntry, o Options,
-) (use sstable.FilterEntry, reader filters.Reader, others []string) {
+// A Layout says which keys share a filter.
+type Layout string
+
+const (
+	PerWindow Layout = "window" // those of every 2^BaseLg bytes of data
+	PerTable  Layout = "table"
+)
+
+// chooseFilter returns the first filter whose policy is known, or else the first, and what is known
+// of it. REQUIRES: len(entries) > 0.
+func chooseFilter(entries []sstable.FilterEntry, bloom []string) (sstable.BlockHandle, *Filters) {
 	i := slices.IndexFunc(entries, func(e sstable.FilterEntry) bool {
-		return readerOf(e.Policy, o) != nil
+		return readerOf(e.Policy, bloom) != nil
 	})
 	i = max(i, 0)
+	f := &Filters{Policy: entries[i].Policy, Reader: readerOf(entries[i].Policy, bloom)}
 	for j, e := range entries {
 		if j != i {
-			others = append(others, e.Policy)
+			f.Others = append(f.Others, e.Policy)
 		}
 	}
-	return entries[i], readerOf(entries[i].Policy, o), others
+	return entries[i].Handle, f
 }
 
 // readerOf returns the reader of a policy's filters, nil if the policy is not known.
-func readerOf(policy string, o Options) filters.Reader {
-	if slices.Contains(o.Bloom, policy) {
+func readerOf(policy string, bloom []string) filters.Reader {
+	if slices.Contains(bloom, policy) {
 		return filters.LevelDB
 	}
 	return filters.ByName(policy)
