@@ -107,7 +107,7 @@ func TestLyingLengths(t *testing.T) {
 		}
 		for _, size := range []uint64{1 << 30, 1 << 32, 1 << 40, 1 << 62, 1 << 63, math.MaxUint64} {
 			requireBadBlock(t, zstdFrame(size, blocks...), fmt.Sprintf("zstd: %d bytes uncompressed, "+
-				"and WithMaxBlockSize allows 268435456", size))
+				"of at most 268435456", size))
 		}
 	}
 	// A frame that keeps its promise for a while takes as much memory as that takes.
@@ -170,37 +170,22 @@ func TestManyTimesTheSameKey(t *testing.T) {
 	requireFailsCheaply(t, file, 100, "index: ")
 }
 
-// WithMaxBlockSize is the most that a block of any compression may have.
+// A block of more than 256 MiB is not read, whatever its compression.
 func TestMaxBlockSize(t *testing.T) {
-	const size = 100_000
-	var b blockWriter
-	b.add([]byte("k"), bytes.Repeat([]byte("value"), size/5-4))
-	contents := b.finish()
-	for kind, name := range map[byte]string{raw: "", snappied: "snappy: ", zstded: "zstd: "} {
-		stored := storedBlock{compress(t, contents, kind), kind}
-		toData := rawBlock([]byte("k"),
-			encodeHandle(sstable.BlockHandle{Length: uint64(len(stored.stored))}))
-		file, blocks := tableOf(stored, rawBlock(), toData)
-
-		table := openTable(t, file, sstable.WithMaxBlockSize(int64(len(contents))))
-		block, err := table.ReadBlock(blocks[0])
-		require.NoError(t, err)
-		require.Equal(t, contents, block)
-
-		table = openTable(t, file, sstable.WithMaxBlockSize(int64(len(contents)-1)),
-			sstable.WithFileName("x.ldb"))
-		_, err = table.ReadBlock(blocks[0])
+	const size = 1 << 33
+	for _, length := range []uint64{256<<20 + 1, math.MaxInt32 - 4, math.MaxInt32, 3 << 30, 1 << 32} {
+		end := footer(sstable.BlockHandle{Length: length}, sstable.BlockHandle{})
+		f := offsetReader{end, size - int64(len(end))}
+		_, err := sstable.OpenTable(f, size)
+		require.ErrorIs(t, err, sstable.ErrTooLarge, "%d", length)
+	}
+	snappy := append(binary.AppendUvarint(nil, 256<<20+1), make([]byte, 13<<20)...)
+	for _, block := range []storedBlock{{snappy, snappied}, zstdFrame(256<<20 + 1)} {
+		file, blocks := tableOf(block, rawBlock(), rawBlock())
+		_, err := openTable(t, file, sstable.WithFileName("x.ldb")).ReadBlock(blocks[0])
 		require.ErrorIs(t, err, sstable.ErrTooLarge)
-		require.EqualError(t, err, fmt.Sprintf("x.ldb: corrupt at offset 0: %s%d bytes "+
-			"uncompressed, and WithMaxBlockSize allows %d", name, len(contents), len(contents)-1))
+		require.ErrorContains(t, err, "268435457 bytes uncompressed, of at most 268435456")
 	}
-	for _, n := range []int64{0, -1, math.MinInt64} {
-		_, err := sstable.OpenTable(bytes.NewReader(nil), 0, sstable.WithMaxBlockSize(n))
-		require.EqualError(t, err,
-			fmt.Sprintf("sstable: WithMaxBlockSize(%d): pass 1 or more", n))
-	}
-	_, err := sstable.OpenTable(bytes.NewReader(nil), 0, sstable.WithMaxBlockSize(math.MaxInt64))
-	require.ErrorContains(t, err, "not a table")
 }
 
 // sharedKeys returns a block of one key and entries that are that key again.
@@ -220,7 +205,7 @@ func tableOfData(data storedBlock) []byte {
 }
 
 // Keys that share all bytes of the one before add up to the square of the block's size. They are
-// refused when they have added up to 256 times that size.
+// refused when they have added up to 256 times that size, or to 256 MiB.
 func TestKeysThatAddUp(t *testing.T) {
 	const keyLen, entries = 1 << 16, 1 << 14 // 1 GiB of keys
 	data := sharedKeys(keyLen, entries)
@@ -231,6 +216,11 @@ func TestKeysThatAddUp(t *testing.T) {
 	require.ErrorIs(t, err, sstable.ErrTooLarge)
 	require.EqualError(t, err, fmt.Sprintf("sstable: corrupt at offset 0: data block 0: "+
 		"the keys add up to %d bytes, more than 256 times the block's %d", (read+1)*keyLen, size))
+
+	file := tableOfData(sharedKeys(1<<20+1, 256))
+	err = entriesError(t, openTable(t, file, sstable.WithKeys(sstable.PlainKeys)), 255)
+	require.ErrorIs(t, err, sstable.ErrTooLarge)
+	require.ErrorContains(t, err, "the keys add up to 268435712 bytes, of at most 268435456")
 }
 
 // The keys of real blocks never reach these bounds, however much they share: with a restart for
@@ -253,14 +243,4 @@ func TestKeysThatMayAddUp(t *testing.T) {
 	}
 	file, _ := writeTable(t, tableOptions{interval: 16, meta: metas})
 	require.Len(t, openTable(t, file).Metaindex(), 64)
-}
-
-// WithMaxBlockSize bounds the keys too: a small file can become a large block.
-func TestMaxBlockSizeOfKeys(t *testing.T) {
-	file := tableOfData(sharedKeys(1000, 20))
-	require.NoError(t, entriesError(t, openTable(t, file, sstable.WithMaxBlockSize(20_000)), 20))
-	err := entriesError(t, openTable(t, file, sstable.WithMaxBlockSize(19_999)), 19)
-	require.ErrorIs(t, err, sstable.ErrTooLarge)
-	require.ErrorContains(t, err,
-		"the keys add up to 20000 bytes, and WithMaxBlockSize allows 19999")
 }

@@ -16,7 +16,6 @@ type entries struct {
 
 	key, value []byte
 	keyBytes   uint64 // of all keys so far
-	maxBytes   uint64 // that keyBytes may reach
 }
 
 // A key can share all bytes of the one before, so the keys of a block can add up to the square of
@@ -30,22 +29,21 @@ const maxSharing = 256
 const maxKeptSharing = 16
 
 // checkKeys returns an error if the keys so far add up to more than times the block's size, or to
-// more than maxBytes.
+// more than maxBlock.
 func (e *entries) checkKeys(times int) error {
 	switch size := uint64(len(e.block)); {
 	case e.keyBytes > uint64(times)*size:
 		return tooLarge("the keys add up to %d bytes, more than %d times the block's %d",
 			e.keyBytes, times, size)
-	case e.keyBytes > e.maxBytes:
-		return tooLarge("the keys add up to %d bytes, and WithMaxBlockSize allows %d",
-			e.keyBytes, e.maxBytes)
+	case e.keyBytes > maxBlock:
+		return tooLarge("the keys add up to %d bytes, of at most %d", e.keyBytes, maxBlock)
 	}
 	return nil
 }
 
 // newEntries returns the entries of a block's contents, or an error if the end of the block is
-// wrong. The keys may add up to maxBytes.
-func newEntries(block []byte, maxBytes uint64) (*entries, error) {
+// wrong.
+func newEntries(block []byte) (*entries, error) {
 	if len(block) < 4 {
 		return nil, fmt.Errorf("a block of %d bytes is too short for the number of its restarts",
 			len(block))
@@ -59,7 +57,7 @@ func newEntries(block []byte, maxBytes uint64) (*entries, error) {
 	if restarts == 0 && start > 0 {
 		return nil, errors.New("entries without a restart, which C++ LevelDB ignores")
 	}
-	e := &entries{block: block[:start], restarts: block[start:end], maxBytes: maxBytes}
+	e := &entries{block: block[:start], restarts: block[start:end]}
 	// A block without entries has one restart all the same, in C++ LevelDB and in goleveldb.
 	if start == 0 && restarts == 1 && binary.LittleEndian.Uint32(e.restarts) == 0 {
 		e.restarts = nil

@@ -13,13 +13,17 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
 
+// maxBlock is how many bytes a block may have uncompressed, and its keys together. Without such a
+// bound a block of a few KiB that compresses well, or whose keys share most of their bytes, could
+// take all memory and time. Blocks have about 4 KiB unless an engine is configured otherwise, but a
+// value is never split, so a long value makes a long block.
+const maxBlock = 256 << 20
+
 // A blockReader reads the blocks of a file. It owns two buffers, so it is not safe for concurrent
 // use.
 type blockReader struct {
 	file io.ReaderAt
 	size uint64 // of the file without its footer: where blocks may lie
-
-	maxBlock uint64 // bytes that a block may have uncompressed; an int can count a trailer more
 
 	stored  []byte // a block, compressed
 	decoded []byte
@@ -42,9 +46,9 @@ func (r *blockReader) check(h BlockHandle) error {
 }
 
 // checkSize returns an error if a block has more bytes uncompressed than it may.
-func (r *blockReader) checkSize(n uint64) error {
-	if n > r.maxBlock {
-		return tooLarge("%d bytes uncompressed, and WithMaxBlockSize allows %d", n, r.maxBlock)
+func checkSize(n uint64) error {
+	if n > maxBlock {
+		return tooLarge("%d bytes uncompressed, of at most %d", n, maxBlock)
 	}
 	return nil
 }
@@ -54,7 +58,7 @@ func (r *blockReader) read(h BlockHandle) ([]byte, error) {
 	if err := r.check(h); err != nil {
 		return nil, err
 	}
-	if err := r.checkSize(h.Length); err != nil {
+	if err := checkSize(h.Length); err != nil {
 		return nil, err
 	}
 	const large = 1 << 20
@@ -103,20 +107,13 @@ func (r *blockReader) decompress(kind byte, block []byte) ([]byte, error) {
 	case compressionZstd:
 		return r.decompressZstd(block)
 	}
-	return nil, compressionError(kind)
+	return nil, kindError{ErrCompression, fmt.Errorf(
+		"compression %d, but LevelDB has 0 (none), 1 (snappy) and 2 (zstd)", kind)}
 }
 
 // ErrCompression is wrapped by the error for a block whose checksum is right and whose compression
 // LevelDB does not have, as forks of LevelDB may.
 var ErrCompression = errors.New("unknown compression")
-
-type compressionError byte
-
-func (e compressionError) Error() string {
-	return fmt.Sprintf("compression %d, but LevelDB has 0 (none), 1 (snappy) and 2 (zstd)", byte(e))
-}
-
-func (compressionError) Is(target error) bool { return target == ErrCompression }
 
 func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 	n, err := snappy.DecodedLen(block)
@@ -126,7 +123,7 @@ func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 	if !blocks.SnappyCanHold(len(block), n) {
 		return nil, fmt.Errorf("snappy: %d bytes cannot decode to %d", len(block), n)
 	}
-	if err := r.checkSize(uint64(n)); err != nil {
+	if err := checkSize(uint64(n)); err != nil {
 		return nil, fmt.Errorf("snappy: %w", err)
 	}
 	decoded, err := snappy.Decode(r.decoded[:cap(r.decoded)], block)
@@ -147,7 +144,7 @@ func (r *blockReader) decompressZstd(block []byte) ([]byte, error) {
 		return nil, errors.New("zstd: a frame without its length, which LevelDB needs")
 	}
 	n := header.FrameContentSize
-	if err := r.checkSize(n); err != nil {
+	if err := checkSize(n); err != nil {
 		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	decoded, err := r.zstd.Decode(r.decoded, block, header, contents, int(n))

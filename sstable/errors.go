@@ -14,8 +14,8 @@ var (
 		"get builders, readers and tables from their constructors, and check the errors")
 )
 
-// ErrTooLarge is wrapped by the error for a block that is larger than [WithMaxBlockSize] allows, or
-// whose keys add up to more than any engine writes. The message says which.
+// ErrTooLarge is wrapped by the error for a block that is larger than 256 MiB uncompressed, or
+// whose keys add up to more than that or than any engine writes. The message says which.
 var ErrTooLarge = errors.New("a block that is too large")
 
 // A CorruptionError says which bytes of a file or of a filter block are not what they should be.
@@ -34,7 +34,7 @@ func (e *CorruptionError) Error() string {
 
 func (e *CorruptionError) Unwrap() error { return e.Cause }
 
-// A FormatError says that a file is not a table in LevelDB's format, and what it is instead.
+// A FormatError says that a file is not a table of LevelDB's, and what it is instead.
 type FormatError struct {
 	File string // as given to WithFileName; may be empty
 
@@ -65,13 +65,16 @@ func fileName(name string) string {
 	return name
 }
 
-// tooLargeError is an ErrTooLarge with the sizes.
-type tooLargeError struct{ error }
+// A kindError is an error of an exported kind, and says more.
+type kindError struct {
+	kind error
+	error
+}
 
-func (tooLargeError) Is(target error) bool { return target == ErrTooLarge }
+func (e kindError) Is(target error) bool { return target == e.kind }
 
 func tooLarge(format string, args ...any) error {
-	return tooLargeError{fmt.Errorf(format, args...)}
+	return kindError{ErrTooLarge, fmt.Errorf(format, args...)}
 }
 
 // A readError is a failure to read, which says nothing about the bytes.

@@ -62,6 +62,14 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// A table with RocksDB's properties may have filters that LevelDB does not know.
+func TestTableOfRocksDB(t *testing.T) {
+	file, _ := writeTable(t, tableOptions{
+		meta: []metaBlock{{"fullfilter.a", []byte("filter")}, {"rocksdb.properties", nil}},
+	}, plainKeys("a", "b")...)
+	requireFormatError(t, string(file), "RocksDB", "a table in RocksDB format, not in LevelDB's")
+}
+
 // Files that are too short for a magic number are no tables, and those with one that are too short
 // for a footer are corrupt.
 func TestShortFiles(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
 )
 
 // A KeyFormat says what the keys of a table are.
@@ -23,19 +22,6 @@ const (
 	// PlainKeys have no trailer. A table builder without a database writes the keys it is given.
 	PlainKeys
 )
-
-func (f KeyFormat) String() string {
-	switch f {
-	case AutoKeys:
-		return "auto"
-	case InternalKeys:
-		return "internal"
-	case PlainKeys:
-		return "plain"
-	default:
-		return fmt.Sprintf("KeyFormat(%d)", int(f))
-	}
-}
 
 const internalTrailerLen = 8
 

@@ -146,8 +146,3 @@ func TestAutoKeysFirstBlock(t *testing.T) {
 			"sstable: corrupt at offset 0: data block 0: the block's checksum is")
 	}
 }
-
-func TestKeyFormatString(t *testing.T) {
-	require.Equal(t, "auto internal plain KeyFormat(7)", fmt.Sprint(sstable.AutoKeys, " ",
-		sstable.InternalKeys, " ", sstable.PlainKeys, " ", sstable.KeyFormat(7)))
-}

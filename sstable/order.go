@@ -11,11 +11,6 @@ import (
 // for another comparer.
 var ErrIndexOrder = errors.New("the index does not fit the keys")
 
-// orderError is an ErrIndexOrder with the place.
-type orderError struct{ error }
-
-func (orderError) Is(target error) bool { return target == ErrIndexOrder }
-
 // An orderCheck looks for index keys that hide entries from lookups: those below the last key of
 // their block, and those not below the first key of the next. It judges only tables whose keys rise
 // in the order of LevelDB's default comparer: with another comparer such an index may be right.
@@ -87,7 +82,7 @@ func finishChecks(checks []orderCheck) error {
 	for i := range checks {
 		if err, judged := checks[i].finish(); judged {
 			if err != nil {
-				return orderError{err}
+				return kindError{ErrIndexOrder, err}
 			}
 			return nil
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -67,35 +66,19 @@ func WithKeys(f KeyFormat) TableOption {
 	})
 }
 
-const defaultMaxBlock = 256 << 20
-
-// WithMaxBlockSize sets how many bytes a block may have uncompressed, at least 1; the default is
-// 256 MiB. It bounds the sum of the lengths of a block's keys too. Without such a bound a block of
-// a few KiB that compresses well, or whose keys share most of their bytes, could take all memory
-// and time. Blocks have about 4 KiB unless an engine is configured otherwise, but a value is never
-// split, so a long value makes a long block.
-func WithMaxBlockSize(bytes int64) TableOption {
-	return tableOption(func(t *Table) error {
-		if bytes < 1 {
-			return fmt.Errorf("sstable: WithMaxBlockSize(%d): pass 1 or more", bytes)
-		}
-		t.blocks.maxBlock = uint64(min(bytes, math.MaxInt-trailerLen)) // what a slice can hold
-		return nil
-	})
-}
-
 // OpenTable opens the table in a file of size bytes, which r reads. While the table is in use, r
 // must stay open and the file must not change. OpenTable reads the footer, the metaindex, the index
 // and, with [AutoKeys], the first data block.
 //
 // It returns
-//   - a *[FormatError] if the file does not end in LevelDB's magic number;
+//   - a *[FormatError] if the file does not end in LevelDB's magic number, or has RocksDB's
+//     properties;
 //   - a *[CorruptionError] if bytes of the file are wrong; it wraps [ErrTooLarge] or
 //     [ErrCompression] if they may be right but cannot be read here;
 //   - an error that wraps that of r if r fails;
 //   - the error of an option that refuses its argument.
 func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
-	t := &Table{blocks: blockReader{file: r, maxBlock: defaultMaxBlock}}
+	t := &Table{blocks: blockReader{file: r}}
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errNilOption
@@ -128,6 +111,9 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	if err := t.readMetaindex(metaindex); err != nil {
 		return nil, t.fail(int64(metaindex.Offset), fmt.Errorf("metaindex: %w", err))
 	}
+	if slices.ContainsFunc(t.metaindex, isRocksDB) {
+		return nil, &FormatError{File: t.name, Format: magic.RocksDB.String()}
+	}
 	if err := t.readIndex(index); err != nil {
 		return nil, t.fail(int64(index.Offset), fmt.Errorf("index: %w", err))
 	}
@@ -153,6 +139,10 @@ func (t *Table) checkFormat(size int64) error {
 	}
 	return &FormatError{File: t.name, Format: format.String()}
 }
+
+// isRocksDB reports whether a table has RocksDB's properties. RocksDB's format_version 0 and a format
+// of Pebble's have LevelDB's magic number, but filters for whole tables, which LevelDB does not know.
+func isRocksDB(e metaEntry) bool { return e.name == "rocksdb.properties" }
 
 // mustBeOpen panics if t is a zero value.
 func (t *Table) mustBeOpen() {
@@ -193,7 +183,7 @@ func (t *Table) eachEntry(h BlockHandle, f func(*entries) error) error {
 	if err != nil {
 		return err
 	}
-	e, err := newEntries(block, t.blocks.maxBlock)
+	e, err := newEntries(block)
 	if err != nil {
 		return err
 	}

@@ -161,22 +161,3 @@ func TestGoLevelDBTableWithoutKeys(t *testing.T) {
 		require.NoError(t, err, "base_lg %d", baseLg)
 	}
 }
-
-// Readers of one file, and users of one filter, do not disturb each other; the race detector
-// watches this test.
-func TestConcurrentTables(t *testing.T) {
-	users := names(200)
-	file, w := writeTable(t, tableOptions{blockSize: 200, compression: zstded,
-		policy: policytest.Must(policy.NewBloom(10)), internal: true}, internalKeys(users...)...)
-	filter, err := openTable(t, file).Filter(policytest.Must(policy.NewBloom(10)))
-	require.NoError(t, err)
-	for range 4 {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			requireEntries(t, openTable(t, file), w, internalKeys(users...))
-			for _, user := range users {
-				require.True(t, filter.MayContain([]byte(user)))
-			}
-		})
-	}
-}

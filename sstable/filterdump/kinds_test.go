@@ -38,17 +38,8 @@ const inWindows = "goleveldb" // whose filters are small
 var writers = map[string]writer{
 	inWindows:                  goleveldbWriter(),
 	"goleveldb, large windows": goleveldbWriter(goleveldb.WithFilterBaseLg(20)),
-	"Pebble v1": func(t testing.TB, dir string, p policy.Policy, from, to int) {
-		o := &v1.Options{L0CompactionThreshold: 12}
-		require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6(p)))
-		db, err := v1.Open(dir, o)
-		require.NoError(t, err)
-		for i := from; i < to; i++ {
-			require.NoError(t, db.Set(kindsKey(i), make([]byte, 100), v1.NoSync))
-		}
-		require.NoError(t, db.Flush())
-		require.NoError(t, db.Close())
-	},
+	"Pebble v1":                pebbleV1Writer(v1.FormatMostCompatible),
+	"Pebble v1, newest":        pebbleV1Writer(v1.FormatNewest),
 	"Pebble v2": func(t testing.TB, dir string, p policy.Policy, from, to int) {
 		o := &v2.Options{L0CompactionThreshold: 12, FormatMajorVersion: v2.FormatNewest}
 		require.NoError(t, pebblev2.Configure(o, p, pebblev2.WithL6(p)))
@@ -60,6 +51,21 @@ var writers = map[string]writer{
 		require.NoError(t, db.Flush())
 		require.NoError(t, db.Close())
 	},
+}
+
+// pebbleV1Writer writes with Pebble v1.
+func pebbleV1Writer(version v1.FormatMajorVersion) writer {
+	return func(t testing.TB, dir string, p policy.Policy, from, to int) {
+		o := &v1.Options{L0CompactionThreshold: 12, FormatMajorVersion: version}
+		require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6(p)))
+		db, err := v1.Open(dir, o)
+		require.NoError(t, err)
+		for i := from; i < to; i++ {
+			require.NoError(t, db.Set(kindsKey(i), make([]byte, 100), v1.NoSync))
+		}
+		require.NoError(t, db.Flush())
+		require.NoError(t, db.Close())
+	}
 }
 
 // goleveldbWriter writes with goleveldb.

@@ -9,7 +9,7 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// levelDBTable is a table in LevelDB's format, whoever wrote it.
+// levelDBTable is a table of C++ LevelDB or goleveldb.
 type levelDBTable struct {
 	file  *os.File
 	table *sstable.Table
@@ -37,6 +37,10 @@ func openLevelDB(path string, file *os.File, size int64, bloom []string) (Table,
 func (t *levelDBTable) open(path string, bloom []string, keys sstable.KeyFormat) (err error) {
 	t.table, err = sstable.OpenTable(
 		t.file, t.info.Size, sstable.WithFileName(path), sstable.WithKeys(keys))
+	var other *sstable.FormatError
+	if errors.As(err, &other) {
+		return &UnsupportedError{path, other.Format, "it has LevelDB's magic number, but RocksDB's properties"}
+	}
 	if err != nil {
 		return err
 	}

@@ -203,7 +203,13 @@ func TestOpenErrors(t *testing.T) {
 	_, err = tables.Open(dir)
 	require.ErrorContains(t, err, "not a regular file")
 
-	path := writeLevelDB(t, internalKeys(textKeys(3)),
+	path := writeLevelDB(t, textKeys(3), named{"rocksdb.properties", entryBlock()})
+	_, err = tables.Open(path)
+	var unsupported *tables.UnsupportedError
+	require.ErrorAs(t, err, &unsupported)
+	require.Equal(t, "RocksDB", unsupported.Format)
+
+	path = writeLevelDB(t, internalKeys(textKeys(3)),
 		named{"filter." + policy.Name, []byte("no filter block")})
 	_, err = tables.Open(path)
 	var corrupt *sstable.CorruptionError

@@ -151,9 +151,6 @@ func (t *pebbleTable) readFilter(layout *pebblesst.Layout, bloom []string) error
 	if len(entries) == 0 {
 		return nil
 	}
-	slices.SortFunc(entries, func(a, b sstable.FilterEntry) int { // Layout has them in any order
-		return strings.Compare(a.Policy, b.Policy)
-	})
 	handle, found := chooseFilter(entries, bloom)
 	contents, err := t.reader.BlockReader().Read(context.Background(), block.NoReadEnv, nil,
 		block.Handle{Offset: handle.Offset, Length: handle.Length}, blockkind.Filter,

@@ -120,8 +120,8 @@ func eachDamaged(
 // sparse returns how many places apart damages are that differ little: more where the same was done
 // in another format.
 func sparse(name string) int {
-	switch full := slices.Contains([]string{"v1 (Pebble,v4)", "v2 (Pebble,v1)", "v2 (Pebble,v5)",
-		"v2 (Pebble,v7)"}, name); {
+	switch full := slices.Contains([]string{"(RocksDB,v2)", "(Pebble,v4)", "(Pebble,v5)",
+		"(Pebble,v7)"}, name); {
 	case testing.Short():
 		return 61
 	case full:

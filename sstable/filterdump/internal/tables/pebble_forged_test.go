@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	v2sst "github.com/cockroachdb/pebble/v2/sstable"
@@ -14,9 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable/rowblk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -32,7 +31,7 @@ type meta struct {
 }
 
 // forge writes an old table anew, with other properties and another metaindex.
-func forge(t testing.TB, edit func(*meta)) (path string) {
+func forge(t testing.TB, edit func(*meta)) string {
 	original := oldTable(t)
 	r := pebbleReader(t, original)
 	layout, err := r.Layout()
@@ -65,9 +64,7 @@ func forge(t testing.TB, edit func(*meta)) (path string) {
 	handles = binary.AppendUvarint(binary.AppendUvarint(handles, index.Offset), index.Length)
 	clear(footer[1:41])
 	copy(footer[1:], handles)
-	path = filepath.Join(t.TempDir(), "000001.sst")
-	require.NoError(t, os.WriteFile(path, append(table, footer...), 0o666))
-	return path
+	return writeFile(t, append(table, footer...))
 }
 
 // pairs returns the entries of a block in its encoding as rows.
@@ -79,37 +76,6 @@ func pairs(t testing.TB, table []byte, h block.Handle) map[string]string {
 		m[string(key)] = string(value)
 	}
 	return m
-}
-
-func TestPebbleFilterNames(t *testing.T) {
-	const own = "fullfilter.rocksdb.BuiltinBloomFilter"
-	for _, c := range []struct {
-		add, remove []string
-		policy      string
-		reader      filters.Reader
-		others      []string
-	}{
-		{[]string{"fullfilter.a"}, nil, "rocksdb.BuiltinBloomFilter", filters.Builtin, []string{"a"}},
-		{[]string{"fullfilter.z"}, nil, "rocksdb.BuiltinBloomFilter", filters.Builtin, []string{"z"}},
-		{[]string{"fullfilter.a", "fullfilter.b"}, []string{own}, "a", nil, []string{"b"}},
-		{[]string{"fullfilter.mine"}, []string{own}, "mine", filters.LevelDB, nil},
-		{[]string{"fullfilter." + policy.Name}, []string{own}, policy.Name, filters.LevelDB, nil},
-	} {
-		path := forge(t, func(m *meta) {
-			for _, name := range c.add {
-				m.blocks[name] = m.blocks[own]
-			}
-			for _, name := range c.remove {
-				delete(m.blocks, name)
-			}
-		})
-		got := *openTable(t, path, "mine").Info().Filters
-		filter := pebbleOwn(10, distinct(pebblePoints(t, 8, 500)))
-		require.Equal(t, tables.Filters{
-			Policy: c.policy, Others: c.others, Layout: tables.PerTable, Bytes: int64(len(filter)),
-			Reader: c.reader, Each: [][]byte{filter},
-		}, got)
-	}
 }
 
 // What RocksDB's filters have and Pebble's do not is not called damage, nor no filter.
@@ -152,68 +118,66 @@ func TestPebbleMalformedMeta(t *testing.T) {
 // Versions that Pebble's reader does not know are not called damage.
 func TestPebbleUnsupported(t *testing.T) {
 	old := oldTable(t)
-	var pebble string
-	for _, w := range pebbleWriters() {
-		if w.v2 && w.table == v2sst.TableFormatPebblev4 {
-			pebble = w.newTable(t, pebbleSpec{
-				points: pebblePoints(t, 6, 50), bits: 10, compression: v2sst.NoCompression,
-			})
-		}
-	}
+	writers := pebbleWriters()
+	pebble := writers[v2sst.TableFormatPebblev4-writers[0].table].newTable(t, pebbleSpec{
+		points: pebblePoints(t, 6, 50), bits: 10, compression: v2sst.NoCompression,
+	})
 	const only = "only Pebble v1 to v7, and RocksDB v2 of old Pebble, can be read"
+	var corrupt *sstable.CorruptionError
+	var unsupported *tables.UnsupportedError
 	for _, c := range []struct {
 		original string
-		edit     func(t *testing.T, table []byte)
+		at       int // in the footer
+		bytes    string
 		want     string // "" for corruption
 	}{
-		{pebble, footerByte(0, 4), ""},
-		{old, footerByte(41, 5), "RocksDB v5: " + only},
-		{pebble, footerByte(41, 8), "Pebble v8: " + only},
-		{pebble, footerByte(41, 0), "Pebble v0: " + only},
-		{pebble, newFooter, "Pebble v255: " + only},
-		{old, lastByteOfData(0, 0x80, old), ""},
-		// a hash index, on which Pebble's reader panics
-		{pebble, lastByteOfData(0, 0x80, pebble), ""},
-		{old, lastByteOfData(1, 4, old), ""},
+		{pebble, 0, "\x04", ""},
+		{old, 41, "\x05", "RocksDB v5: " + only},
+		{pebble, 41, "\x08", "Pebble v8: " + only},
+		{pebble, 41, "\x00", "Pebble v0: " + only},
+		// A version that may have anything in front of it.
+		{pebble, 0, strings.Repeat("\xff", 42), "Pebble v255: " + only},
 	} {
 		table := readFile(t, c.original)
-		c.edit(t, table)
-		path := filepath.Join(t.TempDir(), "000001.sst")
-		require.NoError(t, os.WriteFile(path, table, 0o666))
-		_, err := read(t, path)
+		copy(table[len(table)-v2sst.TableFormatRocksDBv2.FooterSize()+c.at:], c.bytes)
+		_, err := read(t, writeFile(t, table))
 		if c.want == "" {
-			var corruption *sstable.CorruptionError
-			require.ErrorAs(t, err, &corruption)
-			continue
+			require.ErrorAs(t, err, &corrupt)
+		} else {
+			require.ErrorAs(t, err, &unsupported)
+			require.ErrorContains(t, err, c.want)
 		}
-		var unsupported *tables.UnsupportedError
-		require.ErrorAs(t, err, &unsupported)
-		require.ErrorContains(t, err, c.want)
 	}
-}
-
-func footerByte(at int, value byte) func(*testing.T, []byte) {
-	return func(_ *testing.T, table []byte) {
-		table[len(table)-v2sst.TableFormatRocksDBv2.FooterSize()+at] = value
-	}
-}
-
-// newFooter is one of a version that may have anything in front of it.
-func newFooter(t *testing.T, table []byte) {
-	for i := range 42 {
-		footerByte(i, 0xff)(t, table)
-	}
-}
-
-// lastByteOfData changes the last byte of the first data block, or the one behind it, for the
-// compression.
-func lastByteOfData(behind int, value byte, original string) func(*testing.T, []byte) {
-	return func(t *testing.T, table []byte) {
+	// A hash index, on which Pebble's reader panics, and an unknown compression.
+	for _, original := range []string{old, pebble} {
 		blocks, checksum := pebbleLayout(t, original)
-		h := blocks[0]
-		table[int(h.Offset+h.Length)-1+behind] = value
-		sign(table, h, checksum)
+		for at, value := range []byte{0x80, 4} {
+			table := readFile(t, original)
+			table[int(blocks[0].Offset+blocks[0].Length)-1+at] = value
+			sign(table, blocks[0], checksum)
+			_, err := read(t, writeFile(t, table))
+			require.ErrorAs(t, err, &corrupt)
+		}
 	}
+}
+
+// writeFile writes a table into a new directory and returns its path.
+func writeFile(t testing.TB, table []byte) string {
+	path := filepath.Join(t.TempDir(), "000001.sst")
+	require.NoError(t, os.WriteFile(path, table, 0o600))
+	return path
+}
+
+// requireCheapError reads a table that is corrupt at an offset, which must allocate less than most.
+func requireCheapError(t *testing.T, path string, offset, most uint64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := read(t, path)
+	runtime.ReadMemStats(&after)
+	var corrupt *sstable.CorruptionError
+	require.ErrorAs(t, err, &corrupt)
+	require.EqualValues(t, offset, corrupt.Offset)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, most)
 }
 
 // A block that promises to become large costs little memory.
@@ -240,16 +204,7 @@ func TestPebbleWrongDecompressedLength(t *testing.T) {
 		require.NotZero(t, table[h.Offset+h.Length], "it is compressed")
 		binary.PutUvarint(table[int(h.Offset)+c.at:], 1<<30+1)
 		sign(table, h, checksum)
-		path := filepath.Join(t.TempDir(), "000001.sst")
-		require.NoError(t, os.WriteFile(path, table, 0o666))
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := read(t, path)
-		runtime.ReadMemStats(&after)
-		var corruption *sstable.CorruptionError
-		require.ErrorAs(t, err, &corruption)
-		require.EqualValues(t, h.Offset, corruption.Offset)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<24), c.compression.Name)
+		requireCheapError(t, writeFile(t, table), h.Offset, 1<<24)
 	}
 }
 
@@ -260,21 +215,12 @@ func TestPebbleWrongLength(t *testing.T) {
 	footer := table[len(table)-v2sst.TableFormatRocksDBv2.FooterSize():]
 	clear(footer[1:41])
 	binary.PutUvarint(footer[1+binary.PutUvarint(footer[1:], 10):], size/2) // the metaindex
-	path := filepath.Join(t.TempDir(), "000001.sst")
-	require.NoError(t, os.WriteFile(path, nil, 0o666))
+	path := writeFile(t, nil)
 	require.NoError(t, os.Truncate(path, size)) // a hole
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	require.NoError(t, err)
 	_, err = file.Write(footer)
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
-
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err = read(t, path)
-	runtime.ReadMemStats(&after)
-	var corruption *sstable.CorruptionError
-	require.ErrorAs(t, err, &corruption)
-	require.EqualValues(t, 10, corruption.Offset)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size/2+1<<20))
+	requireCheapError(t, path, 10, size/2+1<<20)
 }

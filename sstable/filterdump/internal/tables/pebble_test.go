@@ -130,7 +130,7 @@ func TestPebble(t *testing.T) {
 				v2sst.TableFormatPebblev6, is("MinLZ")},
 			"raw": {pebbleSpec{compression: v2sst.NoCompression}, "", 0, is("NoCompression")},
 		} {
-			if w.table < c.since || c.spec.compression != nil && !w.v2 {
+			if w.table < c.since {
 				continue
 			}
 			t.Run(w.name+"/"+name, func(t *testing.T) {

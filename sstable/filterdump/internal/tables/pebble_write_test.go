@@ -8,10 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	v1 "github.com/cockroachdb/pebble"
-	v1bloom "github.com/cockroachdb/pebble/bloom"
-	v1provider "github.com/cockroachdb/pebble/objstorage/objstorageprovider"
-	v1sst "github.com/cockroachdb/pebble/sstable"
 	v2 "github.com/cockroachdb/pebble/v2"
 	v2bloom "github.com/cockroachdb/pebble/v2/bloom"
 	v2provider "github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
@@ -20,10 +16,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/cockroachdb/pebble/v2/sstable/colblk"
 	v2vfs "github.com/cockroachdb/pebble/v2/vfs"
-	v1vfs "github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -39,12 +33,12 @@ type pebbleSpec struct {
 
 	// not empty: one of this name, whose Split is that of splitAt
 	comparer    string
-	schema      string                    // not empty: name of the key schema (v2)
-	merger      string                    // not empty: name of the merger
-	blockSize   int                       // 0: Pebble's choice; else also that of index blocks
-	compression *v2sst.CompressionProfile // v2
-	xxHash      bool                      // checksums
-	blobs       bool                      // values are in other files (v2)
+	schema      string // not empty: name of the key schema
+	merger      string // not empty: name of the merger
+	blockSize   int    // 0: Pebble's choice; else also that of index blocks
+	compression *v2sst.CompressionProfile
+	xxHash      bool // checksums
+	blobs       bool // values are in other files
 }
 
 type pebblePoint struct {
@@ -64,21 +58,14 @@ func splitAt(key []byte) int {
 
 // A pebbleWriter writes tables in one format.
 type pebbleWriter struct {
-	name  string // of the writer and the format
-	v2    bool
+	name  string // of the format
 	table v2sst.TableFormat
-	write func(t testing.TB, path string, s pebbleSpec)
 }
 
-// pebbleWriters returns those of Pebble v1 and v2 in all of their formats but LevelDB's.
+// pebbleWriters returns those of all formats of Pebble v2, which has those of v1, but LevelDB's.
 func pebbleWriters() (all []pebbleWriter) {
-	for f := v1sst.TableFormatRocksDBv2; f <= v1sst.TableFormatMax; f++ {
-		all = append(all, pebbleWriter{"v1 " + f.String(), false, v2sst.TableFormat(f),
-			func(t testing.TB, path string, s pebbleSpec) { writeV1(t, path, f, s) }})
-	}
 	for f := v2sst.TableFormatRocksDBv2; f <= v2sst.TableFormatMax; f++ {
-		all = append(all, pebbleWriter{"v2 " + f.String(), true, f,
-			func(t testing.TB, path string, s pebbleSpec) { writeV2(t, path, f, s) }})
+		all = append(all, pebbleWriter{f.String(), f})
 	}
 	return all
 }
@@ -94,47 +81,9 @@ func (w pebbleWriter) format() string {
 func (w pebbleWriter) columnar() bool { return w.table >= v2sst.TableFormatPebblev5 }
 
 // newTable writes a table into a new directory and returns its path.
+// newTable writes a table into a new directory and returns its path.
 func (w pebbleWriter) newTable(t testing.TB, s pebbleSpec) string {
-	path := filepath.Join(t.TempDir(), "000001.sst")
-	w.write(t, path, s)
-	return path
-}
-
-func writeV1(t testing.TB, path string, format v1sst.TableFormat, s pebbleSpec) {
-	o := v1sst.WriterOptions{TableFormat: format, MergerName: s.merger, BlockSize: s.blockSize}
-	switch {
-	case s.bits > 0:
-		o.FilterPolicy = v1bloom.FilterPolicy(s.bits)
-	case s.policy != nil:
-		o.FilterPolicy = pebblev1.New(s.policy)
-	}
-	if s.comparer != "" {
-		c := *v1.DefaultComparer
-		c.Name, c.Split = s.comparer, splitAt
-		o.Comparer = &c
-	}
-	if s.xxHash {
-		o.Checksum = v1sst.ChecksumTypeXXHash64
-	}
-	file, err := v1vfs.Default.Create(path)
-	require.NoError(t, err)
-	w := v1sst.NewWriter(v1provider.NewFileWritable(file), o)
-	for _, p := range s.points {
-		require.NoError(t, w.Add(v1sst.InternalKey{UserKey: []byte(p.key),
-			Trailer: p.seq<<8 | uint64(p.kind)}, p.value))
-	}
-	if s.ranges {
-		require.NoError(t, w.DeleteRange([]byte("a"), []byte("c")))
-		require.NoError(t, w.DeleteRange([]byte("d"), []byte("e")))
-		if format >= v1sst.TableFormatPebblev2 {
-			require.NoError(t, w.RangeKeySet([]byte("b"), []byte("f"), nil, []byte("value")))
-		}
-	}
-	require.NoError(t, w.Close())
-}
-
-func writeV2(t testing.TB, path string, format v2sst.TableFormat, s pebbleSpec) {
-	o := v2sst.WriterOptions{TableFormat: format, MergerName: s.merger, BlockSize: s.blockSize}
+	o := v2sst.WriterOptions{TableFormat: w.table, MergerName: s.merger, BlockSize: s.blockSize}
 	switch {
 	case s.bits > 0:
 		o.FilterPolicy = v2bloom.FilterPolicy(s.bits)
@@ -159,9 +108,10 @@ func writeV2(t testing.TB, path string, format v2sst.TableFormat, s pebbleSpec) 
 	if s.xxHash {
 		o.Checksum = block.ChecksumTypeXXHash64
 	}
+	path := filepath.Join(t.TempDir(), "000001.sst")
 	file, err := v2vfs.Default.Create(path, v2vfs.WriteCategoryUnspecified)
 	require.NoError(t, err)
-	w := v2sst.NewWriter(v2provider.NewFileWritable(file), o)
+	writer := v2sst.NewWriter(v2provider.NewFileWritable(file), o)
 	for i, p := range s.points {
 		key := v2.MakeInternalKey([]byte(p.key), v2.SeqNum(p.seq), p.kind)
 		if s.blobs && p.kind == v2.InternalKeyKindSet && i%2 == 0 {
@@ -169,19 +119,20 @@ func writeV2(t testing.TB, path string, format v2sst.TableFormat, s pebbleSpec) 
 				InlineHandlePreface: blob.InlineHandlePreface{ValueLen: uint32(1 << (i % 25))},
 				HandleSuffix:        blob.HandleSuffix{ValueID: blob.BlockValueID(i)},
 			}
-			require.NoError(t, w.Raw().AddWithBlobHandle(key, handle, 0, false))
+			require.NoError(t, writer.Raw().AddWithBlobHandle(key, handle, 0, false))
 			continue
 		}
-		require.NoError(t, w.Raw().Add(key, p.value, false))
+		require.NoError(t, writer.Raw().Add(key, p.value, false))
 	}
 	if s.ranges {
-		require.NoError(t, w.DeleteRange([]byte("a"), []byte("c")))
-		require.NoError(t, w.DeleteRange([]byte("d"), []byte("e")))
-		if format >= v2sst.TableFormatPebblev2 {
-			require.NoError(t, w.RangeKeySet([]byte("b"), []byte("f"), nil, []byte("value")))
+		require.NoError(t, writer.DeleteRange([]byte("a"), []byte("c")))
+		require.NoError(t, writer.DeleteRange([]byte("d"), []byte("e")))
+		if w.table >= v2sst.TableFormatPebblev2 {
+			require.NoError(t, writer.RangeKeySet([]byte("b"), []byte("f"), nil, []byte("value")))
 		}
 	}
-	require.NoError(t, w.Close())
+	require.NoError(t, writer.Close())
+	return path
 }
 
 // distinct returns the different keys of points in their order.
