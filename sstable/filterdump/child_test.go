@@ -69,8 +69,8 @@ func TestChildTakesTooLong(t *testing.T) {
 	require.Equal(t, "Pebble's reader took longer than 1ns", r.Reason)
 }
 
-// Any bytes anywhere in a table of Pebble's, with the checksums of its blocks put right or not: reading
-// it ends, with a status.
+// Any bytes anywhere in a table of Pebble's, with the checksums of its blocks put right or not:
+// reading it ends, with a status.
 func FuzzPebble(f *testing.F) {
 	childTime = 2 * time.Second
 	var originals [][]byte

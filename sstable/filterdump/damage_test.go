@@ -19,8 +19,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// plainTable returns a table of plain keys that goleveldb wrote, with filters for windows of 2^baseLg
-// bytes, and where its blocks are.
+// plainTable returns a table of plain keys that goleveldb wrote, with filters for windows of
+// 2^baseLg bytes, and where its blocks are.
 func plainTable(
 	t *testing.T, p policy.Policy, keys, baseLg int,
 ) (file []byte, blocks []sstable.BlockHandle) {

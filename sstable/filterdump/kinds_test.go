@@ -119,7 +119,7 @@ func TestMixedDatabases(t *testing.T) {
 			for name, n := range total {
 				require.Contains(t, long, policy.Name+", "+name+"\n")
 				require.Regexp(t, `(?m)^\d+\.(ldb|sst) +`+name+` `, short)
-				require.Regexp(t, fmt.Sprintf(`(?m)^  filters .*[, ]%s of %s`, analysis.Thousands(4*n), name),
+				require.Regexp(t, analysis.Sprintf(`(?m)^  filters .*[, ]%d of %s`, 4*n, name),
 					short)
 			}
 			for _, out := range []string{long, short} {

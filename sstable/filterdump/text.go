@@ -89,7 +89,7 @@ func (b *textWriter) wrapped(first, others, s string) {
 // line writes a labeled line of a description.
 func (b *textWriter) line(label, format string, args ...any) {
 	const labels = "  %-12s "
-	b.wrapped(fmt.Sprintf(labels, label), fmt.Sprintf(labels, ""), fmt.Sprintf(format, args...))
+	b.wrapped(fmt.Sprintf(labels, label), fmt.Sprintf(labels, ""), analysis.Sprintf(format, args...))
 }
 
 // describe writes all that is known about a table.
@@ -101,7 +101,7 @@ func (b *textWriter) describe(r *Result) {
 		if r.Comparer != "" {
 			comparer = ", comparer " + r.Comparer
 		}
-		b.line("format", "%s%s, %s bytes", r.Format, comparer, analysis.Thousands(r.Size))
+		b.line("format", "%s%s, %d bytes", r.Format, comparer, r.Size)
 	}
 	if r.Report == nil {
 		return
@@ -110,8 +110,7 @@ func (b *textWriter) describe(r *Result) {
 		keys := analysis.Count(r.Entries, "entry", "entries") + " of " +
 			analysis.Count(r.Keys, "key")
 		if r.Filters != nil && r.Unfiltered > 0 {
-			keys += fmt.Sprintf("; no filter covers %s of the entries",
-				analysis.Thousands(r.Unfiltered))
+			keys += analysis.Sprintf("; no filter covers %d of the entries", r.Unfiltered)
 		}
 		b.line("keys", "%s", keys)
 	}
@@ -130,13 +129,10 @@ func (b *textWriter) describeFilters(r *Result) {
 		b.line("not examined", "%s", strings.Join(r.Others, ", "))
 	}
 	if r.Layout == tables.PerWindow {
-		b.line("filters", "%s and %s empty, one for every %s bytes of data (base_lg %d); "+
-			"%s bytes in all",
-			analysis.Thousands(r.WithKeys), analysis.Thousands(r.Empty),
-			analysis.Thousands(uint64(1)<<r.BaseLg), r.BaseLg,
-			analysis.Thousands(r.Bytes))
+		b.line("filters", "%d and %d empty, one for every %d bytes of data (base_lg %d); "+
+			"%d bytes in all", r.WithKeys, r.Empty, uint64(1)<<r.BaseLg, r.BaseLg, r.Bytes)
 	} else {
-		b.line("filters", "one for the whole table, of %s bytes", analysis.Thousands(r.Bytes))
+		b.line("filters", "one for the whole table, of %d bytes", r.Bytes)
 	}
 	if len(r.Probes) > 0 {
 		probes := strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Probes), "[]"), " ", ", ")
@@ -149,8 +145,7 @@ func (b *textWriter) describeFilters(r *Result) {
 	}
 	switch {
 	case r.Between.Asked > 0:
-		b.line("FPR", "%s of %s absent keys between the table's own",
-			r.Between, analysis.Thousands(r.Between.Asked))
+		b.line("FPR", "%v of %d absent keys between the table's own", r.Between, r.Between.Asked)
 	case r.BetweenUnasked != "":
 		b.line("FPR", "not measured: %s", r.BetweenUnasked)
 	}
@@ -167,8 +162,8 @@ func (r *Result) verification() string {
 		if r.FalseNegatives > int64(len(r.Lost)) {
 			more = ", ..."
 		}
-		return fmt.Sprintf("FALSE NEGATIVES: %s of %s do not match their filter: %s%s",
-			analysis.Thousands(r.FalseNegatives), analysis.Count(r.Entries, "entry", "entries"),
+		return analysis.Sprintf("FALSE NEGATIVES: %d of %s do not match their filter: %s%s",
+			r.FalseNegatives, analysis.Count(r.Entries, "entry", "entries"),
 			strings.Join(r.Lost, ", "), more)
 	case Corrupt:
 		return "CORRUPT: " + r.Reason
@@ -206,19 +201,17 @@ func (b *textWriter) sums(s *summary) {
 	number, statuses := 0, []string{}
 	for _, status := range slices.Sorted(maps.Keys(s.Tables)) {
 		number += s.Tables[status]
-		statuses = append(statuses,
-			fmt.Sprintf("%s %s", analysis.Thousands(s.Tables[status]), status))
+		statuses = append(statuses, analysis.Sprintf("%d %s", s.Tables[status], status))
 	}
-	b.line("tables", "%s: %s", analysis.Thousands(number), strings.Join(statuses, ", "))
+	b.line("tables", "%d: %s", number, strings.Join(statuses, ", "))
 	b.line("keys", "%s of %s", analysis.Count(s.Entries, "entry", "entries"),
 		analysis.Count(s.Keys, "key"))
 	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
 		b.line("policy", "%s in %s", name, analysis.Count(s.Policies[name], "table"))
 	}
-	filters := []string{analysis.Thousands(s.FilterBytes) + " bytes"}
+	filters := []string{analysis.Count(s.FilterBytes, "byte")}
 	for _, name := range slices.Sorted(maps.Keys(s.Encodings)) {
-		filters = append(filters,
-			fmt.Sprintf("%s of %s", analysis.Thousands(s.Encodings[name]), name))
+		filters = append(filters, analysis.Sprintf("%d of %s", s.Encodings[name], name))
 	}
 	b.line("filters", "%s", strings.Join(filters, ", "))
 	if s.Between.Asked > 0 {
@@ -235,7 +228,7 @@ func (r *Result) row() []string {
 	if r.Report == nil {
 		return row
 	}
-	row[2] = analysis.Thousands(r.Entries)
+	row[2] = analysis.Sprintf("%d", r.Entries)
 	if r.Filters == nil {
 		return row
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,15 +110,14 @@ func TestSums(t *testing.T) {
 	_, out, _ = filterdump(t, args...)
 	_, sums, found := strings.Cut(out, "\nall tables\n")
 	require.True(t, found, out)
-	pattern := fmt.Sprintf(`^  tables       4: 1 no filter, 3 sound
-  keys         %s entries of %s keys
+	pattern := analysis.Sprintf(`^  tables       4: 1 no filter, 3 sound
+  keys         %d entries of %d keys
   policy       %s in 3 tables
-  filters      %s bytes, %s of LevelDB Bloom
+  filters      %d bytes, %d of LevelDB Bloom
   FPR          %s %% \[.* of absent keys between the tables' own, weighted by the
                tables' keys
 
-The keys suit policy.NewRibbon`, analysis.Thousands(d.Total.Entries), analysis.Thousands(d.Total.Keys), policy.Name,
-		analysis.Thousands(d.Total.FilterBytes), analysis.Thousands(d.Total.Encodings[exactName]),
+The keys suit policy.NewRibbon`, d.Total.Entries, d.Total.Keys, policy.Name, d.Total.FilterBytes, d.Total.Encodings[exactName],
 		analysis.Percent(d.Total.Between.Rate))
 	require.Regexp(t, pattern, sums)
 	_, out, _ = filterdump(t, golden("goleveldb", "name2_ribbon"))

@@ -10,10 +10,10 @@ import (
 var english = message.NewPrinter(language.English)
 
 // integer is what is counted here.
-type integer interface{ int | int64 | uint64 }
+type integer interface{ int | int64 }
 
-// Thousands writes a number with commas.
-func Thousands[N integer](n N) string { return english.Sprint(n) }
+// Sprintf is fmt.Sprintf with commas in large numbers.
+func Sprintf(format string, args ...any) string { return english.Sprintf(format, args...) }
 
 // Count writes a number with its unit: "1 table", "12,345 tables". The plural is the unit with an s
 // unless it is given.
@@ -22,9 +22,9 @@ func Count[N integer](n N, unit string, plural ...string) string {
 	case n == 1:
 		return "1 " + unit
 	case len(plural) > 0:
-		return Thousands(n) + " " + plural[0]
+		return Sprintf("%d %s", n, plural[0])
 	default:
-		return Thousands(n) + " " + unit + "s"
+		return Sprintf("%d %ss", n, unit)
 	}
 }
 
