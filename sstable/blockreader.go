@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/golang/snappy"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
@@ -27,14 +26,12 @@ type blockReader struct {
 
 	stored  []byte // a block, compressed
 	decoded []byte
-	zstd    blocks.ZstdDecoder
 }
 
 // Compression, by the byte after a block.
 const (
 	compressionNone   = 0
 	compressionSnappy = 1
-	compressionZstd   = 2
 )
 
 // check returns an error if the block does not lie in the file.
@@ -104,15 +101,13 @@ func (r *blockReader) decompress(kind byte, block []byte) ([]byte, error) {
 		return block, nil
 	case compressionSnappy:
 		return r.decompressSnappy(block)
-	case compressionZstd:
-		return r.decompressZstd(block)
 	}
 	return nil, kindError{ErrCompression, fmt.Errorf(
-		"compression %d, but LevelDB has 0 (none), 1 (snappy) and 2 (zstd)", kind)}
+		"compression %d, but LevelDB's releases have 0 (none) and 1 (snappy)", kind)}
 }
 
 // ErrCompression is wrapped by the error for a block whose checksum is right and whose compression
-// LevelDB does not have, as forks of LevelDB may.
+// LevelDB's releases do not have: zstd, which comes after release 1.23, or that of a fork.
 var ErrCompression = errors.New("unknown compression")
 
 func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
@@ -129,27 +124,6 @@ func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 	decoded, err := snappy.Decode(r.decoded[:cap(r.decoded)], block)
 	if err != nil {
 		return nil, fmt.Errorf("snappy: %w", err)
-	}
-	r.decoded = decoded
-	return decoded, nil
-}
-
-func (r *blockReader) decompressZstd(block []byte) ([]byte, error) {
-	var header zstd.Header
-	contents, err := header.DecodeAndStrip(block)
-	if err != nil {
-		return nil, fmt.Errorf("zstd: %w", err)
-	}
-	if !header.HasFCS {
-		return nil, errors.New("zstd: a frame without its length, which LevelDB needs")
-	}
-	n := header.FrameContentSize
-	if err := checkSize(n); err != nil {
-		return nil, fmt.Errorf("zstd: %w", err)
-	}
-	decoded, err := r.zstd.Decode(r.decoded, block, header, contents, int(n))
-	if err != nil {
-		return nil, fmt.Errorf("zstd: %w", err)
 	}
 	r.decoded = decoded
 	return decoded, nil

@@ -51,7 +51,7 @@
 //	footer         48 bytes: the handles of metaindex and index, zeros up to byte 40, magic number
 //
 // A handle is the offset and the length of a block as varints. In the file, a block is followed by
-// one byte for its compression (0 none, 1 snappy, 2 zstd in LevelDB after release 1.23) and the
+// one byte for its compression (0 none, 1 snappy) and the
 // CRC-32C of both, masked: rotated right by 15 bits, plus 0xa282ead8. The length counts neither.
 // The metaindex, the index and the data blocks consist of entries; the filter block does not.
 //

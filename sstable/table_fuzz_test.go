@@ -21,7 +21,7 @@ func readAny(t *testing.T, file []byte) {
 		before := allocated()
 		examineAll(t, file, nil, policytest.Must(policy.NewBloom(10)), sstable.WithKeys(format))
 		n := allocated() - before
-		require.Less(t, n, uint64(4<<20+4*(128<<10)/4*len(file)), "bytes allocated")
+		require.Less(t, n, uint64(4<<20+64*22*len(file)), "bytes allocated")
 	}
 }
 

@@ -33,7 +33,7 @@ func shapes(t testing.TB) map[string]tableOptions {
 	if testing.Short() {
 		intervals = []int{3}
 	}
-	for _, compression := range []byte{raw, snappied, zstded} {
+	for _, compression := range []byte{raw, snappied} {
 		for _, blockSize := range []int{0, 100, 1000, 1 << 20} {
 			for _, interval := range intervals {
 				for _, internal := range []bool{false, true} {

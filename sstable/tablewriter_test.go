@@ -8,11 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/golang/snappy"
-	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -26,7 +24,6 @@ import (
 const (
 	raw      = 0
 	snappied = 1
-	zstded   = 2
 )
 
 // tableOptions say how a table is written. The zero value has restarts at every entry, one data
@@ -164,7 +161,7 @@ func (w *tableWriter) finish() {
 
 // write writes a block and what follows it.
 func (w *tableWriter) write(contents []byte, compression byte) sstable.BlockHandle {
-	stored := compress(w.t, contents, compression)
+	stored := compress(contents, compression)
 	h := sstable.BlockHandle{Offset: w.offset, Length: uint64(len(stored))}
 	w.put(withTrailer(stored, compression))
 	return h
@@ -246,20 +243,9 @@ func footer(metaindex, index sstable.BlockHandle) []byte {
 	return append(b, 0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb)
 }
 
-// zstdEncoder makes frames like LevelDB's, which have their length.
-var zstdEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false),
-		zstd.WithEncoderConcurrency(1))
-})
-
-func compress(t testing.TB, contents []byte, compression byte) []byte {
-	switch compression {
-	case snappied:
+func compress(contents []byte, compression byte) []byte {
+	if compression == snappied {
 		return snappy.Encode(nil, contents)
-	case zstded:
-		encoder, err := zstdEncoder()
-		require.NoError(t, err)
-		return encoder.EncodeAll(contents, nil)
 	}
 	return contents
 }
@@ -304,7 +290,7 @@ func (w *tableWriter) withIndex(file []byte, keys [][]byte) []byte {
 	for i, h := range w.dataBlocks {
 		index.add(keys[i], encodeHandle(h))
 	}
-	stored := compress(w.t, index.finish(), w.compression)
+	stored := compress(index.finish(), w.compression)
 	h := sstable.BlockHandle{Offset: w.indexBlock.Offset, Length: uint64(len(stored))}
 	return slices.Concat(file[:h.Offset], withTrailer(stored, w.compression),
 		footer(w.metaindex, h))

@@ -1,5 +1,4 @@
-// Package blocks has what the blocks of LevelDB's tables and of Pebble's have in common: their
-// checksums, and decompression in which a wrong length costs no memory.
+// Package blocks has what readers of LevelDB's blocks, and some of Pebble's, need to know.
 package blocks
 
 import (
@@ -23,3 +22,10 @@ func FileChecksum(r io.ReaderAt, offset, n int64) (uint32, error) {
 }
 
 func mask(crc uint32) uint32 { return bits.RotateLeft32(crc, -15) + 0xa282ead8 }
+
+// SnappyCanHold reports whether a block of compressed bytes can decode to n bytes: a copy of 64
+// bytes takes 3.
+func SnappyCanHold(compressed, n int) bool {
+	const maxRatio = 22
+	return n >= 0 && n/maxRatio <= compressed
+}
