@@ -83,8 +83,9 @@ func FuzzPebble(f *testing.F) {
 		table, err := os.ReadFile(paths[0])
 		require.NoError(f, err)
 		originals, blocks = append(originals, table), append(blocks, pebbleBlocks(f, paths[0]))
-		f.Add(len(originals)%2 == 0, uint16(0), []byte{}, false)
-		f.Add(len(originals)%2 == 0, uint16(20), []byte{0xff, 0, 1}, true)
+		for at := 0; at < len(table); at += 37 {
+			f.Add(len(originals) == 2, uint16(at), []byte{0xff, 0, 1}, true)
+		}
 	}
 	path := filepath.Join(f.TempDir(), "000001.sst")
 	f.Fuzz(func(t *testing.T, columns bool, at uint16, data []byte, mend bool) {

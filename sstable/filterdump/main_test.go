@@ -111,14 +111,8 @@ func TestGoldenDatabases(t *testing.T) {
 			require.Equal(t, 11, table.BaseLg)
 		}
 	}
-
-	status, d := filterdumpJSON(t, "-verify", golden("goleveldb", "name2_baselg13"),
-		golden("goleveldb", "default_snappy"), golden("goleveldb", "name2_ribbon"))
-	require.Equal(t, exitSound, status)
+	_, d := filterdumpJSON(t, golden("goleveldb", "name2_baselg13"))
 	require.Equal(t, 13, d.Tables[0].BaseLg)
-	require.Equal(t, "leveldb.BuiltinBloomFilter", d.Tables[1].Policy)
-	require.Equal(t, 3300, d.Tables[1].Entries)
-	require.Equal(t, 33, d.Tables[2].Filters)
 }
 
 // The first line is the verdict, and each status has its exit status.

@@ -136,7 +136,8 @@ func flipBit(table []byte, bit int) []byte {
 	return table
 }
 
-// A changed bit is an error, or costs nothing; a part of a table is an error.
+// A changed bit is an error, or costs nothing; a part of a table is an error. Under a right checksum
+// Pebble's reader follows wrong bytes anywhere: FuzzPebble tries them, in another process.
 func TestPebbleDamaged(t *testing.T) {
 	for name, original := range smallTables(t) {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +145,6 @@ func TestPebbleDamaged(t *testing.T) {
 			want, err := read(t, original)
 			require.NoError(t, err)
 			table := readFile(t, original)
-			blocks, checksum := pebbleLayout(t, original)
 			format, err := pebbleReader(t, original).TableFormat()
 			require.NoError(t, err)
 			footer := len(table) - format.FooterSize()
@@ -183,25 +183,6 @@ func TestPebbleDamaged(t *testing.T) {
 			eachDamaged(t, table, 0, footer, 3*sparse(name), func(table []byte, at int) []byte {
 				return slices.Delete(table, at, at+1)
 			}, fails)
-
-			// Wrong bytes under a right checksum are an error of a documented type, or read as
-			// something else. Pebble's reader would follow them anywhere.
-			tried, errs = 0, 0
-			for _, h := range blocks {
-				begin, end := int(h.Offset), int(h.Offset+h.Length)+1 // with the compression's byte
-				flip := func(table []byte, bit int) []byte {
-					flipBit(table, bit)
-					sign(table, h, checksum)
-					return table
-				}
-				eachDamaged(t, table, 8*begin, 8*end, 3*sparse(name), flip, func(path string, _ int) {
-					tried++
-					if _, err := read(t, path); err != nil {
-						errs++
-					}
-				})
-			}
-			require.Greater(t, errs, tried/50)
 		})
 	}
 }

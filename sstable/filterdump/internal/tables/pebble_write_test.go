@@ -14,7 +14,6 @@ import (
 	v2sst "github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/sstable/blob"
 	"github.com/cockroachdb/pebble/v2/sstable/block"
-	"github.com/cockroachdb/pebble/v2/sstable/colblk"
 	v2vfs "github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
@@ -33,7 +32,6 @@ type pebbleSpec struct {
 
 	// not empty: one of this name, whose Split is that of splitAt
 	comparer    string
-	schema      string // not empty: name of the key schema
 	merger      string // not empty: name of the merger
 	blockSize   int    // 0: Pebble's choice; else also that of index blocks
 	compression *v2sst.CompressionProfile
@@ -90,17 +88,10 @@ func (w pebbleWriter) newTable(t testing.TB, s pebbleSpec) string {
 	case s.policy != nil:
 		o.FilterPolicy = pebblev2.New(s.policy)
 	}
-	comparer := v2.DefaultComparer
 	if s.comparer != "" {
 		c := *v2.DefaultComparer
 		c.Name, c.Split = s.comparer, splitAt
-		comparer = &c
 		o.Comparer = &c
-	}
-	if s.schema != "" {
-		schema := colblk.DefaultKeySchema(comparer, 16)
-		schema.Name = s.schema
-		o.KeySchema = &schema
 	}
 	if s.compression != nil {
 		o.Compression = s.compression
