@@ -76,7 +76,7 @@ func TestOffsetsOf64Bits(t *testing.T) {
 	table, err := sstable.OpenTable(offsetReader{file.Bytes(), begin}, begin+int64(file.Len()))
 	require.NoError(t, err)
 	requireEntries(t, table, w, stored)
-	filter, err := table.Filter(exact{t})
+	filter, err := openFilter(table, exact{t})
 	require.NoError(t, err)
 	for _, key := range stored {
 		require.True(t, filter.MayContain(w.user(key)))

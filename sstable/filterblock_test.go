@@ -318,7 +318,6 @@ func TestZeroValues(t *testing.T) {
 		func() { r.NumFilters() }, func() { r.Filter(0) },
 		func() { x.Keys() }, func() { x.Filters() }, func() { x.Blocks() }, func() { x.Block(0) },
 		func() { x.Entries() }, func() { x.FindBlock(nil) },
-		func() { _, _ = x.Filter(exact{t}) },
 		func() { _, _ = x.OpenFilter(sstable.FilterEntry{}, exact{t}) },
 		func() { f.Windows() }, func() { f.MayContain(nil) },
 		func() { f.MayContainAt(0, nil) },

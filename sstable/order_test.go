@@ -40,7 +40,7 @@ func TestUnsortedIndex(t *testing.T) {
 		keys := slices.Clone(w.indexKeys)
 		change(keys)
 		table := openTable(t, w.withIndex(file, keys), sstable.WithKeys(sstable.InternalKeys))
-		filter, err := table.Filter(exact{t})
+		filter, err := openFilter(table, exact{t})
 		require.NoError(t, err)
 		for _, user := range []string{"a", "b", "c", "d", "e", ""} {
 			require.True(t, filter.MayContain([]byte(user)), "%s: %s", name, user)
@@ -48,7 +48,7 @@ func TestUnsortedIndex(t *testing.T) {
 			require.False(t, ok, name)
 		}
 	}
-	filter, err := openTable(t, file).Filter(exact{t})
+	filter, err := openFilter(openTable(t, file), exact{t})
 	require.NoError(t, err)
 	require.False(t, filter.MayContain(nil))
 }
@@ -62,7 +62,6 @@ func blocksTable(t testing.TB, blocks [][][]byte, indexKeys [][]byte) []byte {
 			w.add(key, nil)
 		}
 		w.endBlock()
-		w.addToIndex(nil)
 	}
 	w.finish()
 	return w.withIndex(file.Bytes(), indexKeys)
@@ -188,7 +187,7 @@ func TestOtherComparers(t *testing.T) {
 				table := openTable(t, file, sstable.WithKeys(keys))
 				require.Equal(t, format, table.Keys())
 				requireEntries(t, table, w, stored)
-				filter, err := table.Filter(exact{t})
+				filter, err := openFilter(table, exact{t})
 				require.NoError(t, err)
 				for e := range table.Entries() {
 					require.True(t, filter.MayContain(e.Key), "%s: key %q", name, e.Key)

@@ -1,7 +1,6 @@
 package sstable
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -10,12 +9,8 @@ import (
 // filterPrefix begins the names of filters in the metaindex. The policy's name follows.
 const filterPrefix = "filter."
 
-// ErrNoFilter is wrapped by the error of [Table.Filter] for a table that has no filter of the
-// policy's name.
-var ErrNoFilter = errors.New("the table has no filter of this name")
-
-// A TableFilter answers lookups from a table's filters, as [Table.Filter] and [Table.OpenFilter]
-// return it. It is safe for concurrent use if the policy is.
+// A TableFilter answers lookups from a table's filters, as [Table.OpenFilter] returns it. It is
+// safe for concurrent use if the policy is.
 type TableFilter struct {
 	index   *index
 	formats []KeyFormat // in which a lookup is tried
@@ -23,25 +18,11 @@ type TableFilter struct {
 	windows *FilterBlockReader
 }
 
-// Filter reads the table's filters under the name of p. It returns the error of [policy.Check] if
-// that refuses p, an error that wraps [ErrNoFilter] if there are no such filters, a
-// *[CorruptionError] if they are damaged or do not fit the data blocks, and otherwise the errors of
-// reading. An engine that gets an error continues without the filters, as if each answered "may
-// contain".
-func (t *Table) Filter(p policy.Policy) (*TableFilter, error) {
-	if err := policy.Check(p); err != nil {
-		return nil, err
-	}
-	for _, e := range t.Filters() {
-		if e.Policy == p.Name() {
-			return t.OpenFilter(e, p)
-		}
-	}
-	return nil, fmt.Errorf("%s: %w: %q", fileName(t.name), ErrNoFilter, p.Name())
-}
-
-// OpenFilter is like Filter for one of Filters(), under any name. The policy p must be able to read
-// it: all of package policy read each other's.
+// OpenFilter reads one of Filters(). The policy p must be able to read it: all of package policy read
+// each other's, and other policies those of their own name. It returns the error of [policy.Check] if
+// that refuses p, a *[CorruptionError] if the filters are damaged or do not fit the data blocks, and
+// otherwise the errors of reading. An engine that gets an error continues without the filters, as if
+// each answered "may contain".
 func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error) {
 	if err := policy.Check(p); err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package sstable_test
 
 import (
 	"bytes"
-	"errors"
 	"math"
 	"testing"
 
@@ -16,49 +15,10 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// A filter is read by its exact name: neither a longer nor a shorter one will do.
-func TestFilterNames(t *testing.T) {
-	keys := plainKeys("a", "b")
-	// the first is the second and a 2
-	const two, one = "filter." + policy.Name, "filter." + policy.NameGoLevelDB
-	for _, c := range []struct {
-		inIt  []string // names of filters in the table
-		asked string
-		found bool
-	}{
-		{[]string{two}, policy.Name, true},
-		{[]string{one}, policy.NameGoLevelDB, true},
-		{[]string{two}, policy.NameGoLevelDB, false},
-		{[]string{one}, policy.Name, false},
-		{[]string{one, two}, policy.Name, true},
-		{[]string{one, two}, policy.NameGoLevelDB, true},
-		{[]string{two + "\x00", two + " ", "x" + two, ".filter." + policy.Name}, policy.Name, false},
-		{[]string{"Filter." + policy.Name, "filter.LEVELDB.BuiltinBloomFilter2"}, policy.Name,
-			false},
-		{[]string{policy.Name, "filter.filter." + policy.Name, "filter.", "filter"}, policy.Name,
-			false},
-		{[]string{}, policy.Name, false},
-	} {
-		file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)),
-			filterAs: c.inIt}, keys...)
-		asked := policytest.Must(policy.NewBloom(20, policy.WithName(c.asked)))
-		filter, err := openTable(t, file, sstable.WithFileName("x.ldb")).Filter(asked)
-		if !c.found {
-			require.Nil(t, filter)
-			require.ErrorIs(t, err, sstable.ErrNoFilter)
-			require.EqualError(t, err, `x.ldb: the table has no filter of this name: "`+c.asked+`"`)
-			continue
-		}
-		require.NoError(t, err, "%q", c.inIt)
-		require.True(t, filter.MayContain([]byte("a")))
-		require.NotNil(t, filter.Windows())
-	}
-}
-
 // A policy of any name can read a filter if the caller says which.
 func TestOpenFilter(t *testing.T) {
 	file, _ := writeTable(t, tableOptions{policy: policytest.Must(policy.NewBloom(10)),
-		filterAs: []string{"filter.somebody.else"}}, plainKeys("a")...)
+		filterAs: "filter.somebody.else"}, plainKeys("a")...)
 	table := openTable(t, file)
 	filter, err := table.OpenFilter(table.Filters()[0], policytest.Must(policy.NewBloom(10)))
 	require.NoError(t, err)
@@ -123,7 +83,7 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 		// As a block beside the data, under the name of a filter.
 		file, w := writeTable(t, tableOptions{meta: []metaBlock{{"filter.test.Exact", block}}},
 			stored...)
-		filter, err := openTable(t, file).Filter(exact{t})
+		filter, err := openFilter(openTable(t, file), exact{t})
 		if c.want == "" {
 			require.NoError(t, err)
 			for _, key := range stored {
@@ -136,12 +96,11 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 		require.ErrorAs(t, err, &corrupt)
 		require.Equal(t, int64(w.dataBlocks[3].Offset+w.dataBlocks[3].Length+5), corrupt.Offset)
 		require.ErrorContains(t, err, c.want)
-		require.False(t, errors.Is(err, sstable.ErrNoFilter))
 	}
 	// A malformed filter block: where it is in the file, and what is wrong in it.
 	file, _ := writeTable(t,
 		tableOptions{meta: []metaBlock{{"filter.test.Exact", []byte{1, 0, 0, 0, 11}}}}, stored...)
-	_, err := openTable(t, file).Filter(exact{t})
+	_, err := openFilter(openTable(t, file), exact{t})
 	require.EqualError(t, err, "sstable: corrupt at offset 116: filter block: "+
 		"the offsets should begin at 1, beyond the end, at 0 of the block")
 }
@@ -157,7 +116,7 @@ func TestGoLevelDBTableWithoutKeys(t *testing.T) {
 		require.NoError(t, w.Close())
 		opened := openTable(t, file.Bytes())
 		require.Equal(t, 1, opened.Blocks())
-		_, err := opened.Filter(p)
+		_, err := openFilter(opened, p)
 		require.NoError(t, err, "base_lg %d", baseLg)
 	}
 }

@@ -2,7 +2,9 @@ package sstable_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -38,9 +40,8 @@ type tableOptions struct {
 	baseLg   int           // 0: 11
 	internal bool          // filters get the keys without 8 bytes at the end
 
-	shortKeys bool        // in the index, as LevelDB's default comparer makes them
-	meta      []metaBlock // further blocks that the metaindex names
-	filterAs  []string    // names of the filter block; nil: "filter." and the policy's
+	meta     []metaBlock // further blocks that the metaindex names
+	filterAs string      // name of the filter block; "": "filter." and the policy's
 }
 
 type metaBlock struct {
@@ -57,8 +58,6 @@ type tableWriter struct {
 	index  blockWriter
 	filter *sstable.FilterBlockBuilder
 	last   []byte
-	// the data block whose index entry needs the next key; no length: none
-	pending sstable.BlockHandle
 
 	// What was written.
 	dataBlocks                         []sstable.BlockHandle
@@ -84,7 +83,6 @@ func newTableWriter(t testing.TB, w io.Writer, o tableOptions) *tableWriter {
 
 // add appends an entry. Its key is in the order of the index.
 func (w *tableWriter) add(key, value []byte) {
-	w.addToIndex(key)
 	w.data.add(key, value)
 	w.last = append(w.last[:0], key...)
 	if w.filter != nil {
@@ -104,43 +102,24 @@ func (w *tableWriter) user(key []byte) []byte {
 }
 
 func (w *tableWriter) endBlock() {
-	w.pending = w.write(w.data.finish(), w.compression)
-	w.dataBlocks = append(w.dataBlocks, w.pending)
+	h := w.write(w.data.finish(), w.compression)
+	w.dataBlocks = append(w.dataBlocks, h)
+	w.index.add(w.last, encodeHandle(h))
+	w.indexKeys = append(w.indexKeys, slices.Clone(w.last))
 	if w.filter != nil {
 		w.filter.StartBlock(w.offset)
 	}
-}
-
-// addToIndex adds the entry of a finished data block, if there is one.
-func (w *tableWriter) addToIndex(next []byte) {
-	if w.pending.Length == 0 {
-		return
-	}
-	key := w.last
-	if w.shortKeys {
-		key = w.shortKey(next)
-	}
-	w.index.add(key, encodeHandle(w.pending))
-	w.indexKeys = append(w.indexKeys, slices.Clone(key))
-	w.pending = sstable.BlockHandle{}
 }
 
 func (w *tableWriter) finish() {
 	if w.data.n > 0 {
 		w.endBlock()
 	}
-	w.addToIndex(nil)
 
 	metas := map[string]sstable.BlockHandle{}
 	if w.filter != nil {
 		w.filterBlock = w.write(w.filter.Finish(), raw)
-		names := w.filterAs
-		if names == nil {
-			names = []string{"filter." + w.policy.Name()}
-		}
-		for _, name := range names {
-			metas[name] = w.filterBlock
-		}
+		metas[cmp.Or(w.filterAs, "filter."+w.policy.Name())] = w.filterBlock
 	}
 	for _, m := range w.meta {
 		metas[m.name] = w.write(m.contents, raw)
@@ -324,29 +303,17 @@ func names(n int) (keys []string) {
 	return keys
 }
 
-// shortKey returns the shortest separator, as LevelDB's default comparer makes it, between the last
-// key and the next one, and the shortest successor of the last key of the table. A user key that
-// became shorter gets the trailer that sorts first.
-func (w *tableWriter) shortKey(next []byte) []byte {
-	last := w.user(w.last)
-	limit := bytes.Repeat([]byte{0xff}, len(last)+1)
-	if next != nil {
-		limit = w.user(next)
+// errNoFilter is the error of openFilter for a table without a filter of the policy's name.
+var errNoFilter = errors.New("no filter of this name")
+
+// openFilter opens a table's filter of a policy's name.
+func openFilter(table *sstable.Table, p policy.Policy) (*sstable.TableFilter, error) {
+	for _, e := range table.Filters() {
+		if e.Policy == p.Name() {
+			return table.OpenFilter(e, p)
+		}
 	}
-	same := 0
-	for same < len(last) && same < len(limit) && last[same] == limit[same] {
-		same++
-	}
-	if same == len(last) || same == len(limit) || last[same] == 0xff || last[same]+1 >= limit[same] {
-		return w.last
-	}
-	short := append(slices.Clone(last[:same]), last[same]+1)
-	if w.internal && len(short) < len(last) {
-		return internalKey(string(short), 1<<56-1, 1)
-	} else if w.internal {
-		return w.last
-	}
-	return short
+	return nil, errNoFilter
 }
 
 // openTable opens a table of which the test expects no error.
