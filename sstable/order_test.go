@@ -152,51 +152,43 @@ func TestJudgedIndex(t *testing.T) {
 	}
 }
 
-// Comparers that are not LevelDB's default.
-var comparers = map[string]func(a, b string) int{
-	"reverse": func(a, b string) int { return cmp.Compare(b, a) },
-	// Chrome's IndexedDB: numbers as varints at the beginning, by their value, and then the rest.
-	"by number": func(a, b string) int {
+// Tables in the order of another comparer are no error, and no key of theirs is denied: a search by
+// the index would go astray, and so none is tried. This one is of Chrome's IndexedDB: numbers as
+// varints at the beginning, by their value, and then the rest.
+func TestOtherComparers(t *testing.T) {
+	var users []string
+	for i := range 400 {
+		users = append(users, string(binary.AppendUvarint(nil, uint64(i*41)))+
+			fmt.Sprint(i*i*7919%1000)+"abcdefgh"[:i%8])
+	}
+	slices.SortFunc(users, func(a, b string) int {
 		x, n := binary.Uvarint([]byte(a))
 		y, m := binary.Uvarint([]byte(b))
 		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a[n:], b[m:]))
-	},
-}
-
-// Tables in the order of another comparer are no error, and no key of theirs is denied: a search by
-// the index would go astray, and so none is tried.
-func TestOtherComparers(t *testing.T) {
-	for name, compare := range comparers {
-		var users []string
-		for i := range 400 {
-			users = append(users, string(binary.AppendUvarint(nil, uint64(i*41)))+
-				fmt.Sprint(i*i*7919%1000)+"abcdefgh"[:i%8])
-		}
-		slices.SortFunc(users, compare)
-		var versions [][]byte
-		for i, user := range users {
-			versions = append(versions, internalKey(user, uint64(1000+i), 1),
-				internalKey(user, uint64(100+i), 0))
-		}
-		for format, stored := range map[sstable.KeyFormat][][]byte{
-			sstable.PlainKeys: plainKeys(users...), sstable.InternalKeys: versions,
-		} {
-			file, w := writeTable(t, tableOptions{blockSize: 300, interval: 5, policy: exact{t},
-				internal: format == sstable.InternalKeys, baseLg: 8}, stored...)
-			for _, keys := range []sstable.KeyFormat{sstable.AutoKeys, format} {
-				table := openTable(t, file, sstable.WithKeys(keys))
-				require.Equal(t, format, table.Keys())
-				requireEntries(t, table, w, stored)
-				filter, err := openFilter(table, exact{t})
-				require.NoError(t, err)
-				for e := range table.Entries() {
-					require.True(t, filter.MayContain(e.Key), "%s: key %q", name, e.Key)
-					offset := table.Block(e.Block).Offset
-					require.True(t, filter.MayContainAt(offset, e.Key), "%s: key %q", name, e.Key)
-					require.False(t, filter.MayContainAt(offset, []byte("no such key")))
-					_, ok := table.FindBlock(e.Key)
-					require.False(t, ok)
-				}
+	})
+	var versions [][]byte
+	for i, user := range users {
+		versions = append(versions, internalKey(user, uint64(1000+i), 1),
+			internalKey(user, uint64(100+i), 0))
+	}
+	for format, stored := range map[sstable.KeyFormat][][]byte{
+		sstable.PlainKeys: plainKeys(users...), sstable.InternalKeys: versions,
+	} {
+		file, w := writeTable(t, tableOptions{blockSize: 300, interval: 5, policy: exact{t},
+			internal: format == sstable.InternalKeys, baseLg: 8}, stored...)
+		for _, keys := range []sstable.KeyFormat{sstable.AutoKeys, format} {
+			table := openTable(t, file, sstable.WithKeys(keys))
+			require.Equal(t, format, table.Keys())
+			requireEntries(t, table, w, stored)
+			filter, err := openFilter(table, exact{t})
+			require.NoError(t, err)
+			for e := range table.Entries() {
+				require.True(t, filter.MayContain(e.Key), "key %q", e.Key)
+				offset := table.Block(e.Block).Offset
+				require.True(t, filter.MayContainAt(offset, e.Key), "key %q", e.Key)
+				require.False(t, filter.MayContainAt(offset, []byte("no such key")))
+				_, ok := table.FindBlock(e.Key)
+				require.False(t, ok)
 			}
 		}
 	}

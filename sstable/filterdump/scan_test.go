@@ -18,7 +18,6 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 func TestVanishedTable(t *testing.T) {
@@ -40,30 +39,23 @@ func TestBrokenCopies(t *testing.T) {
 		"first 1,000 bytes": whole[:1000], "empty": {}, "text": []byte("hello\n"),
 	} {
 		for _, age := range []time.Duration{0, time.Hour, -time.Hour} {
-			for _, manifest := range []bool{false, true} {
-				dir := t.TempDir()
-				path := filepath.Join(dir, "000005.ldb")
-				require.NoError(t, os.WriteFile(path, content, 0o600))
-				changed := time.Now().Add(-age)
-				require.NoError(t, os.Chtimes(path, changed, changed))
-				if manifest {
-					manifest := filepath.Join(dir, "MANIFEST-000002")
-					require.NoError(t, os.WriteFile(manifest, nil, 0o600))
-				}
-				for _, arg := range []string{path, dir} {
-					if manifest && age == 0 {
-						continue // it may be being written: TestUnfinishedTable
-					}
-					want, verdict := exitCannotRun, "1 table unfinished\n"
-					if age > 0 {
-						want, verdict = exitFault, "FAULTY: 1 table corrupt\n"
-					}
-					status, out, _ := filterdump(t, "-verify", arg)
-					require.Equal(t, want, status, "%s, %v old, %s: %s", name, age, arg, out)
-					require.True(t, strings.HasPrefix(out, verdict), out)
-					require.Contains(t, out, fmt.Sprintf(
-						"not a table: its %d bytes do not end in a magic number", len(content)))
-				}
+			dir := t.TempDir()
+			path := filepath.Join(dir, "000005.ldb")
+			require.NoError(t, os.WriteFile(path, content, 0o600))
+			changed := time.Now().Add(-age)
+			require.NoError(t, os.Chtimes(path, changed, changed))
+			if age != 0 { // else it may be being written: TestUnfinishedTable
+				manifest := filepath.Join(dir, "MANIFEST-000002")
+				require.NoError(t, os.WriteFile(manifest, nil, 0o600))
+			}
+			want, verdict := exitCannotRun, "1 table unfinished\n"
+			if age > 0 {
+				want, verdict = exitFault, "FAULTY: 1 table corrupt\n"
+			}
+			for _, arg := range []string{path, dir} {
+				status, out, _ := filterdump(t, "-verify", arg)
+				require.Equal(t, want, status, "%s, %v old, %s: %s", name, age, arg, out)
+				require.True(t, strings.HasPrefix(out, verdict), out)
 			}
 		}
 	}
@@ -128,10 +120,8 @@ func snapshot(t *testing.T, dir string) map[string]string {
 // Nothing in a database changes, and no lock is in the way.
 func TestDatabaseInUse(t *testing.T) {
 	dir := t.TempDir()
-	p, err := policy.NewBloom(10)
-	require.NoError(t, err)
 	o := &opt.Options{WriteBuffer: 64 << 10}
-	require.NoError(t, goleveldb.Configure(o, p))
+	require.NoError(t, goleveldb.Configure(o, mustExact()))
 	db, err := leveldb.OpenFile(dir, o)
 	require.NoError(t, err)
 	value := make([]byte, 100)

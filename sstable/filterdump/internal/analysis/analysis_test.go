@@ -5,49 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
-
-// The measured rates against those of all absent keys of the range.
-func TestRatesAgainstAllAbsentKeys(t *testing.T) {
-	for _, c := range []struct {
-		format string
-		part   float64
-		n      int
-	}{
-		{"%016d", 0.63, 18_000}, {"%016d", 0.01, 6_000}, {"acct:%010d:bal", 0.1, 20_000},
-		{"user%016d", 0.63, 200_000},
-	} {
-		set := numbered(seeded(t, uint64(c.n)), c.format, 1_000_000, c.n, c.part)
-		for layout, table := range map[string]*fakeTable{
-			"one filter": wholeTable(set.present, 10),
-			"windows":    windowTable(set.present, 10),
-		} {
-			passed := 0
-			for _, key := range set.absent {
-				asked, may := table.ask(key)
-				require.True(t, asked)
-				if may {
-					passed++
-				}
-			}
-			r := analyze(t, table, false)
-			require.Equal(t, r, analyze(t, table, false))
-			require.True(t, r.Verified)
-			require.Zero(t, r.FalseNegatives)
-			require.EqualValues(t, c.n, r.Entries)
-			require.EqualValues(t, c.n, r.Keys)
-			require.InDelta(t, min(len(set.absent), 1<<16), r.Between.Asked, 0.01*(1<<16))
-			want := float64(passed) / float64(len(set.absent))
-			slack := 5 * math.Sqrt(want*(1-want)/float64(r.Between.Asked))
-			require.InDelta(t, want, r.Between.Rate, want/20+slack, "%+v, %s", c, layout)
-		}
-	}
-}
 
 // Versions of one key are entries of their own, and no neighbors.
 func TestVersions(t *testing.T) {

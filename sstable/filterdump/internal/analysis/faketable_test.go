@@ -118,16 +118,6 @@ func windowTableOf(p policy.Policy, keys [][]byte, blockSize, baseLg int) *fakeT
 	return table
 }
 
-// ask answers as a lookup of key finds it.
-func (t *fakeTable) ask(key []byte) (asked, may bool) {
-	filter := t.Locate(key)
-	if filter < 0 {
-		return false, false
-	}
-	f := t.info.Filters
-	return true, f.Reader.MayContain(f.Each[filter], key)
-}
-
 // exact is a reader of filters without chance: a filter is the list of its keys.
 type exact struct{}
 

@@ -23,6 +23,7 @@ func TestKinds(t *testing.T) {
 	keys := numbered(seeded(t, 1), "user%016d", 0, 20_000, 0.63).present
 	exact := analyze(t, windowTable(keys, 10), false)
 	require.Equal(t, map[string]int{exactName: exact.WithKeys}, exact.Encodings)
+	require.Equal(t, exact, analyze(t, windowTable(keys, 10), false), "it is always the same")
 	for name, p := range map[string]policy.Policy{
 		tunedName:  policytest.Must(policy.NewBloom(10, policy.WithTuning(0.05))),
 		ribbonName: policytest.Must(policy.NewRibbon(7.2)),

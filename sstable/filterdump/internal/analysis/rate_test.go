@@ -27,3 +27,15 @@ func TestRateBounds(t *testing.T) {
 	}
 	require.Zero(t, newRate(0, 0))
 }
+
+func TestNumbers(t *testing.T) {
+	require.Equal(t, "0 tables", Count(0, "table"))
+	require.Equal(t, "1 entry", Count(1, "entry", "entries"))
+	require.Equal(t, "1,234,567 entries", Count(int64(1234567), "entry", "entries"))
+	require.Equal(t, "0.00", Percent(0))
+	require.Equal(t, "0.0034", Percent(0.0000341))
+	require.Equal(t, "0.10", Percent(0.001))
+	require.Equal(t, "12.35", Percent(0.12345))
+	require.Equal(t, "1.00 % [0.50 to 2.00]",
+		Rate{Rate: 0.01, Low: 0.005, High: 0.02}.String())
+}

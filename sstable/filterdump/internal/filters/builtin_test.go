@@ -3,7 +3,6 @@ package filters_test
 import (
 	"encoding/binary"
 	"math"
-	"math/rand"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -11,25 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 )
-
-// pebbleKeys returns n keys of 0 to 24 random bytes: of every length modulo 4, with half of the
-// last bytes above 0x7f.
-func pebbleKeys(t testing.TB, seed int64, n int) [][]byte {
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	rng := rand.New(rand.NewSource(seed))
-	keys := make([][]byte, n)
-	for i := range keys {
-		keys[i] = make([]byte, i%25)
-		rng.Read(keys[i])
-	}
-	return keys
-}
 
 // pebbleWrites returns Pebble's own filter of keys.
 func pebbleWrites(bitsPerKey int, keys [][]byte) []byte {
@@ -55,12 +38,19 @@ func parse(t *testing.T, filter []byte) filters.Info {
 	return info
 }
 
+// At few bits absent keys pass too.
 func TestBuiltinAnswersAsPebble(t *testing.T) {
-	keys := pebbleKeys(t, 3, 500)
-	filter := pebbleWrites(3, keys[:250]) // few bits, so that absent keys pass too
-	require.True(t, parse(t, filter).InLines)
-	for _, key := range keys {
-		require.Equal(t, pebbleReads(filter, key), filters.Builtin.MayContain(filter, key))
+	for _, n := range []int{1, 30, 3000} {
+		for _, bits := range []int{1, 3, 10, 50} {
+			keys := policytest.Keys(policytest.Rand(t, int64(n)), 2*n)
+			filter := pebbleWrites(bits, keys[:n])
+			require.True(t, parse(t, filter).InLines)
+			for i, key := range keys {
+				got := filters.Builtin.MayContain(filter, key)
+				require.Equal(t, pebbleReads(filter, key), got, "key %x", key)
+				require.True(t, got || i >= n, "key %x is lost", key)
+			}
+		}
 	}
 }
 
@@ -86,7 +76,7 @@ func TestBuiltinMalformed(t *testing.T) {
 		"no probes":                {filter(64, 0, 1), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, key := range pebbleKeys(t, 4, 30) {
+			for _, key := range policytest.Keys(policytest.Rand(t, 4), 30) {
 				require.Equal(t, c.may, filters.Builtin.MayContain(c.filter, key))
 				if !c.may {
 					require.False(t, pebbleReads(c.filter, key))
@@ -103,7 +93,7 @@ func TestBuiltinMalformed(t *testing.T) {
 
 // Each line counts by itself.
 func TestBuiltinEstimateOfLines(t *testing.T) {
-	rng := rand.New(rand.NewSource(3))
+	rng := policytest.Rand(t, 3)
 	const k, lines = 3, 40
 	filter := binary.LittleEndian.AppendUint32(append(make([]byte, 64*lines), k), lines)
 	want := 0.0
