@@ -100,10 +100,10 @@ func TestMixedDatabases(t *testing.T) {
 			require.Equal(t, exitSound, status)
 			total := map[string]int{}
 			for _, table := range d.Tables {
-				require.Equal(t, "sound", table.Status, table.Reason)
+				require.Equal(t, Sound, table.Status, table.Reason)
 				require.Len(t, table.Encodings, 1)
 				for encoding, n := range table.Encodings {
-					require.Equal(t, table.Filters, n)
+					require.Equal(t, table.WithKeys, n)
 					require.Equal(t, probes[encoding], table.Probes)
 					total[encoding] += n
 					require.Equal(t, encoding != ribbonName, table.Fill > 0)
@@ -151,7 +151,7 @@ func TestUnknownEncoding(t *testing.T) {
 	const why = "unknown encoding 0xee: every key may be contained"
 	status, d := filterdumpJSON(t, "-verify", path)
 	require.Equal(t, exitCannotRun, status)
-	require.Equal(t, "unverified", d.Tables[0].Status)
+	require.Equal(t, Unverified, d.Tables[0].Status)
 	require.Equal(t, "1 of 4 filters: "+why, d.Tables[0].Reason)
 	require.Equal(t, map[string]int{"unknown": 1, exactName: 3}, d.Tables[0].Encodings)
 

@@ -17,6 +17,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // TestMain is also the child process that reads a table with Pebble's reader.
@@ -39,32 +40,7 @@ func filterdump(t *testing.T, args ...string) (status int, stdout, stderr string
 	return status, out.String(), err.String()
 }
 
-// A document is a report as a reader of the JSON sees it.
-type document struct {
-	Verdict string `json:"verdict"`
-	Total   struct {
-		Encodings map[string]int `json:"encodings"`
-	} `json:"total"`
-	Tables []struct {
-		Path           string         `json:"path"`
-		Status         string         `json:"status"`
-		Reason         string         `json:"reason"`
-		Format         string         `json:"format"`
-		Policy         string         `json:"policy"`
-		Layout         string         `json:"layout"`
-		BaseLg         int            `json:"base_lg"`
-		Entries        int            `json:"entries"`
-		Filters        int            `json:"filters"`
-		Empty          int            `json:"empty_filters"`
-		FalseNegatives int            `json:"false_negatives"`
-		Lost           []string       `json:"false_negative_keys"`
-		Encodings      map[string]int `json:"encodings"`
-		Probes         []int          `json:"probes"`
-		Fill           float64        `json:"fill"`
-	} `json:"tables"`
-}
-
-func filterdumpJSON(t *testing.T, args ...string) (status int, d document) {
+func filterdumpJSON(t *testing.T, args ...string) (status int, d report) {
 	status, out, stderr := filterdump(t, append([]string{"-json"}, args...)...)
 	require.NoError(t, json.Unmarshal([]byte(out), &d), stderr)
 	require.True(t, strings.HasPrefix(out, "{\n  \"verdict\""), "the verdict comes first")
@@ -81,7 +57,7 @@ func TestGoldenDatabases(t *testing.T) {
 			Policy *string `json:"filter_policy"`
 			Tables []struct {
 				File    string `json:"file"`
-				Entries int    `json:"entries"`
+				Entries int64  `json:"entries"`
 				Filter  *bool  `json:"has_filter"`
 			} `json:"tables"`
 		}
@@ -93,21 +69,21 @@ func TestGoldenDatabases(t *testing.T) {
 		status, d := filterdumpJSON(t, "-verify", "-bloom", "golden.CustomFilter", dir)
 		require.Equal(t, exitSound, status, dir)
 		require.Len(t, d.Tables, len(want.Tables), dir)
-		entries := map[string]int{}
+		entries := map[string]int64{}
 		for _, table := range want.Tables {
 			entries[filepath.Join(dir, table.File)] = table.Entries
 		}
 		for _, table := range d.Tables {
 			require.Equal(t, entries[table.Path], table.Entries, table.Path)
 			require.Equal(t, "LevelDB", table.Format)
-			if table.Status == "no filter" {
-				require.Empty(t, table.Policy)
+			if table.Status == NoFilter {
+				require.Nil(t, table.Filters)
 				continue
 			}
-			require.Equal(t, "sound", table.Status, table.Path)
+			require.Equal(t, Sound, table.Status, table.Path)
 			require.NotNil(t, want.Policy, table.Path)
 			require.Equal(t, *want.Policy, table.Policy)
-			require.Equal(t, "window", table.Layout)
+			require.Equal(t, tables.PerWindow, table.Layout)
 			require.Equal(t, 11, table.BaseLg)
 		}
 	}

@@ -42,7 +42,7 @@ func TestUnverifiedPebble(t *testing.T) {
 		status, d := filterdumpJSON(t, "-verify", dir)
 		require.Equal(t, exitCannotRun, status)
 		require.Len(t, d.Tables, 1)
-		require.Equal(t, "unverified", d.Tables[0].Status)
+		require.Equal(t, Unverified, d.Tables[0].Status)
 		require.Contains(t, d.Tables[0].Reason, why)
 		require.Zero(t, d.Tables[0].FalseNegatives)
 		_, out, _ := filterdump(t, dir)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,10 +103,8 @@ func TestSums(t *testing.T) {
 	dir := t.TempDir()
 	writers[inWindows](t, dir, mustExact(), 1, 3000)
 	args := []string{dir, dir, dir, golden("leveldb", "tables", "no_filter")}
-	_, out, _ := filterdump(t, append([]string{"-json"}, args...)...)
-	var d struct{ Total analysis.Totals }
-	require.NoError(t, json.Unmarshal([]byte(out), &d))
-	_, out, _ = filterdump(t, args...)
+	_, d := filterdumpJSON(t, args...)
+	_, out, _ := filterdump(t, args...)
 	_, sums, found := strings.Cut(out, "\nall tables\n")
 	require.True(t, found, out)
 	pattern := analysis.Sprintf(`^  tables       4: 1 no filter, 3 sound
@@ -117,8 +114,8 @@ func TestSums(t *testing.T) {
   FPR          %s %% \[.* of absent keys between the tables' own, weighted by the
                tables' keys
 
-The keys suit policy.NewRibbon`, d.Total.Entries, d.Total.Keys, policy.Name, d.Total.FilterBytes, d.Total.Encodings[exactName],
-		analysis.Percent(d.Total.Between.Rate))
+The keys suit policy.NewRibbon`, d.Total.Entries, d.Total.Keys, policy.Name, d.Total.FilterBytes,
+		d.Total.Encodings[exactName], analysis.Percent(d.Total.Between.Rate))
 	require.Regexp(t, pattern, sums)
 	_, out, _ = filterdump(t, golden("goleveldb", "name2_ribbon"))
 	require.NotContains(t, out, "all tables", "one table has no sums")

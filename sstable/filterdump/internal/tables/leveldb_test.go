@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
@@ -76,20 +77,6 @@ func writeIndexed(t *testing.T, stored [][]byte, indexKey []byte, others ...name
 	return path
 }
 
-// bloomFilter is LevelDB's filter of the keys.
-func bloomFilter(t *testing.T, keys [][]byte) []byte {
-	p, err := policy.NewBloom(10)
-	require.NoError(t, err)
-	return p.AppendFilter(nil, keys)
-}
-
-// filtersOf returns a filter of the keys of each encoding.
-func filtersOf(t *testing.T, keys [][]byte) [][]byte {
-	ribbon, err := policy.NewRibbon(10)
-	require.NoError(t, err)
-	return [][]byte{bloomFilter(t, keys), ribbon.AppendFilter(nil, keys)}
-}
-
 // filterBlock is a filter block with one filter.
 func filterBlock(filter []byte) []byte {
 	block := append(bytes.Clone(filter), 0, 0, 0, 0)
@@ -142,12 +129,12 @@ func TestLevelDBKeysByTheirFilter(t *testing.T) {
 		{"plain, and looks internal", looksInternal, looksInternal},
 		{"internal, and looks plain", looksPlain, plain},
 	} {
-		for _, filter := range filtersOf(t, c.want) {
-			path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, filterBlock(filter)},
-				named{"filter.z", filterBlock(nil)})
-			table := openTable(t, path)
-			require.Equal(t, c.want, found(t, table), c.name)
-			require.Equal(t, []string{"z"}, table.Info().Others)
+		for _, p := range []appender{
+			policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewRibbon(10)),
+		} {
+			block := filterBlock(p.AppendFilter(nil, c.want))
+			path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, block})
+			require.Equal(t, c.want, found(t, openTable(t, path)), c.name)
 		}
 	}
 	// A filter of an unknown encoding decides nothing.
@@ -159,40 +146,33 @@ func TestLevelDBKeysByTheirFilter(t *testing.T) {
 	}
 }
 
+// The first filter of a known name is looked at, or else the first.
 func TestLevelDBFilterNames(t *testing.T) {
 	keys := textKeys(50)
-	stored := internalKeys(keys)
-	bloom := bloomFilter(t, keys)
+	bloom := policytest.Must(policy.NewBloom(10)).AppendFilter(nil, keys)
 	for _, c := range []struct {
-		name   string
-		blocks []named
-		bloom  []string
+		names  []string
 		policy string
 		reader filters.Reader
 		others []string
 	}{
-		{"C++ LevelDB", []named{{"filter." + policy.Name, filterBlock(bloom)}}, nil,
-			policy.Name, filters.LevelDB, nil},
-		{"goleveldb", []named{{"filter." + policy.NameGoLevelDB, filterBlock(bloom)}},
-			nil, policy.NameGoLevelDB, filters.LevelDB, nil},
-		{"unknown", []named{{"filter.mine", filterBlock(bloom)}}, nil, "mine", nil, nil},
-		{"told", []named{{"filter.mine", filterBlock(bloom)}},
-			[]string{"theirs", "mine"}, "mine", filters.LevelDB, nil},
-		{"a known one among others",
-			[]named{{"filter.a", filterBlock(nil)}, {"filter." + policy.Name, filterBlock(bloom)},
-				{"filter.z", filterBlock(nil)}},
-			nil, policy.Name, filters.LevelDB, []string{"a", "z"}},
+		{[]string{policy.NameGoLevelDB}, policy.NameGoLevelDB, filters.LevelDB, nil},
+		{[]string{"unknown"}, "unknown", nil, nil},
+		{[]string{"a", "mine"}, "mine", filters.LevelDB, []string{"a"}}, // as Open is told
+		{[]string{"a", policy.Name, "z"}, policy.Name, filters.LevelDB, []string{"a", "z"}},
+		{[]string{"a", "b"}, "a", nil, []string{"b"}},
 	} {
-		info := openTable(t, writeLevelDB(t, stored, c.blocks...), c.bloom...).Info()
-		require.Equal(t, "LevelDB", info.Format, c.name)
-		f := info.Filters
-		require.Equal(t, c.policy, f.Policy, c.name)
-		require.Equal(t, c.reader, f.Reader, c.name)
-		require.Equal(t, tables.PerWindow, f.Layout, c.name)
-		require.Equal(t, [][]byte{bloom}, f.Each, c.name)
-		require.Equal(t, c.others, info.Others, c.name)
-		require.Equal(t, 11, f.BaseLg)
-		require.EqualValues(t, len(bloom)+9, f.Bytes)
+		var blocks []named
+		for _, name := range c.names {
+			blocks = append(blocks, named{"filter." + name, filterBlock(bloom)})
+		}
+		path := writeLevelDB(t, internalKeys(keys), blocks...)
+		info := openTable(t, path, "theirs", "mine").Info()
+		require.Equal(t, "LevelDB", info.Format)
+		require.Equal(t, &tables.Filters{
+			Policy: c.policy, Others: c.others, Layout: tables.PerWindow, BaseLg: 11,
+			Bytes: int64(len(bloom) + 9), Reader: c.reader, Each: [][]byte{bloom},
+		}, info.Filters)
 	}
 }
 
