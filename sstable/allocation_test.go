@@ -195,8 +195,8 @@ func TestKeysThatMayAddUp(t *testing.T) {
 	}
 	var metas []metaBlock
 	for i := range 64 {
-		metas = append(metas, metaBlock{fmt.Sprintf("%s%02d", strings.Repeat("k", 10_000), i), nil})
+		metas = append(metas, metaBlock{fmt.Sprintf("filter.%s%02d", strings.Repeat("k", 10_000), i), nil})
 	}
 	file, _ := writeTable(t, tableOptions{interval: 16, meta: metas})
-	require.Len(t, openTable(t, file).Metaindex(), 64)
+	require.Len(t, openTable(t, file).Filters(), 64)
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// readBlock writes a block beside the data of a table, and reads its entries.
+// readBlock writes a table of a block, and reads its entries.
 func readBlock(t testing.TB, contents []byte) (entries []string, err error) {
-	file, _ := writeTable(t, tableOptions{meta: []metaBlock{{"block", contents}}})
-	table := openTable(t, file)
-	for e, err := range table.MetaEntries(table.Metaindex()[0].Handle) {
+	file := tableOfData(storedBlock{contents, raw})
+	for e, err := range openTable(t, file, sstable.WithKeys(sstable.PlainKeys)).Entries() {
 		if err != nil {
 			var corrupt *sstable.CorruptionError
 			require.ErrorAs(t, err, &corrupt)

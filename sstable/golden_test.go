@@ -142,7 +142,6 @@ func TestGoldenLevelDB(t *testing.T) {
 					bits := g.bits(t, i)
 					if bits == 0 {
 						require.Empty(t, table.Filters())
-						require.Empty(t, table.Metaindex())
 					} else {
 						require.Len(t, table.Filters(), 1)
 						require.Equal(t, *g.FilterPolicy, table.Filters()[0].Policy)

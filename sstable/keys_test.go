@@ -130,7 +130,7 @@ func TestAutoKeysMajority(t *testing.T) {
 // The first data block counts with the index: alone the index keys of small tables are too few.
 func TestAutoKeysFirstBlock(t *testing.T) {
 	text := []byte("text text")
-	file := blocksTable(t, [][][]byte{internalKeys("a", "b", "c", "d", "e", "f", "g", "h"), {text}},
+	file, _ := blocksTable(t, [][][]byte{internalKeys("a", "b", "c", "d", "e", "f", "g", "h"), {text}},
 		[][]byte{text, text})
 	require.Equal(t, sstable.InternalKeys, openTable(t, file).Keys())
 

@@ -53,8 +53,11 @@ func TestUnsortedIndex(t *testing.T) {
 	require.False(t, filter.MayContain(nil))
 }
 
-// blocksTable writes one data block for each element, with these index keys.
-func blocksTable(t testing.TB, blocks [][][]byte, indexKeys [][]byte) []byte {
+// blocksTable writes one data block for each element, with these index keys. It returns where the
+// index begins.
+func blocksTable(
+	t testing.TB, blocks [][][]byte, indexKeys [][]byte,
+) (table []byte, index uint64) {
 	var file bytes.Buffer
 	w := newTableWriter(t, &file, tableOptions{blockSize: 1 << 20})
 	for _, keys := range blocks {
@@ -64,18 +67,7 @@ func blocksTable(t testing.TB, blocks [][][]byte, indexKeys [][]byte) []byte {
 		w.endBlock()
 	}
 	w.finish()
-	return w.withIndex(file.Bytes(), indexKeys)
-}
-
-// indexOffset returns where the footer says that the index begins.
-func indexOffset(file []byte) (offset uint64) {
-	footer := file[len(file)-48:]
-	for range 3 { // the metaindex's offset and length come before
-		var n int
-		offset, n = binary.Uvarint(footer)
-		footer = footer[n:]
-	}
-	return offset
+	return w.withIndex(file.Bytes(), indexKeys), w.indexBlock.Offset
 }
 
 // An index is judged only if all keys rise in the order of the default comparer; otherwise another
@@ -138,7 +130,7 @@ func TestJudgedIndex(t *testing.T) {
 		for _, keys := range c.blocks {
 			n += len(keys)
 		}
-		file := blocksTable(t, c.blocks, c.index)
+		file, index := blocksTable(t, c.blocks, c.index)
 		err := entriesError(t, openTable(t, file, sstable.WithKeys(c.format)), n)
 		if c.want == "" {
 			require.NoError(t, err, c.name)
@@ -147,7 +139,7 @@ func TestJudgedIndex(t *testing.T) {
 			require.ErrorIs(t, err, sstable.ErrIndexOrder)
 			var corrupt *sstable.CorruptionError
 			require.ErrorAs(t, err, &corrupt)
-			require.EqualValues(t, indexOffset(file), corrupt.Offset, c.name)
+			require.EqualValues(t, index, corrupt.Offset, c.name)
 		}
 	}
 }

@@ -1,11 +1,11 @@
 package sstable
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
@@ -20,15 +20,13 @@ type Table struct {
 	keysFound KeyFormat // what they are, or seem to be
 
 	blocks      blockReader
-	metaindex   []metaEntry
+	filters     []FilterEntry // in the order of the metaindex
 	index       index
 	indexOffset int64
-}
 
-// A metaEntry is an entry of the metaindex: a block that is neither data nor index.
-type metaEntry struct {
-	name   string
-	handle BlockHandle
+	// RocksDB's format_version 0 and a format of Pebble's have LevelDB's magic number, but filters
+	// for whole tables, which LevelDB does not know.
+	ofRocksDB bool
 }
 
 // A FilterEntry is a filter that a table has.
@@ -111,7 +109,7 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	if err := t.readMetaindex(metaindex); err != nil {
 		return nil, t.fail(int64(metaindex.Offset), fmt.Errorf("metaindex: %w", err))
 	}
-	if slices.ContainsFunc(t.metaindex, isRocksDB) {
+	if t.ofRocksDB {
 		return nil, &FormatError{File: t.name, Format: magic.RocksDB.String()}
 	}
 	if err := t.readIndex(index); err != nil {
@@ -139,10 +137,6 @@ func (t *Table) checkFormat(size int64) error {
 	}
 	return &FormatError{File: t.name, Format: format.String()}
 }
-
-// isRocksDB reports whether a table has RocksDB's properties. RocksDB's format_version 0 and a format
-// of Pebble's have LevelDB's magic number, but filters for whole tables, which LevelDB does not know.
-func isRocksDB(e metaEntry) bool { return e.name == "rocksdb.properties" }
 
 // mustBeOpen panics if t is a zero value.
 func (t *Table) mustBeOpen() {
@@ -173,7 +167,10 @@ func (t *Table) readMetaindex(h BlockHandle) error {
 		if err != nil {
 			return fmt.Errorf("%.100q: %w", e.key, err)
 		}
-		t.metaindex = append(t.metaindex, metaEntry{string(e.key), block})
+		if policy, ok := bytes.CutPrefix(e.key, []byte(filterPrefix)); ok {
+			t.filters = append(t.filters, FilterEntry{string(policy), block})
+		}
+		t.ofRocksDB = t.ofRocksDB || string(e.key) == "rocksdb.properties"
 		return nil
 	})
 }
@@ -222,14 +219,9 @@ func (t *Table) Keys() KeyFormat {
 }
 
 // Filters returns the filters of the table, in the order of the metaindex.
-func (t *Table) Filters() (filters []FilterEntry) {
+func (t *Table) Filters() []FilterEntry {
 	t.mustBeOpen()
-	for _, e := range t.metaindex {
-		if policy, ok := strings.CutPrefix(e.name, filterPrefix); ok {
-			filters = append(filters, FilterEntry{policy, e.handle})
-		}
-	}
-	return filters
+	return slices.Clone(t.filters)
 }
 
 // Blocks returns the number of data blocks.

@@ -67,8 +67,6 @@ func TestTable(t *testing.T) {
 					break
 				}
 				requireEntries(t, table, w, stored)
-				require.Equal(t, []sstable.MetaEntry{{Name: "filter.test.Exact",
-					Handle: w.filterBlock}}, table.Metaindex())
 				require.Equal(t, []sstable.FilterEntry{{Policy: "test.Exact",
 					Handle: w.filterBlock}}, table.Filters())
 
@@ -110,7 +108,7 @@ func TestTable(t *testing.T) {
 func TestEmptyTable(t *testing.T) {
 	file, w := writeTable(t, tableOptions{policy: exact{t}})
 	// The block has no entry, and its key in the index is empty.
-	withBlock := blocksTable(t, [][][]byte{nil}, [][]byte{nil})
+	withBlock, _ := blocksTable(t, [][][]byte{nil}, [][]byte{nil})
 	for blocks, file := range [][]byte{file, withBlock} {
 		for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys,
 			sstable.PlainKeys} {
@@ -139,20 +137,15 @@ func TestMetaindex(t *testing.T) {
 		}}, internalKeys("a", "b")...)
 	table := openTable(t, file)
 	var names []string
-	for _, m := range table.Metaindex() {
-		names = append(names, m.Name)
+	for _, f := range table.Filters() {
+		names = append(names, f.Policy)
 	}
-	require.Equal(t, []string{"", "Filter.test.Exact", "filter", "filter.", "filter.test.Exact",
-		"filter.test.Exact.more", "fullfilter.a", "properties", "zzz"}, names)
-	handles := table.Metaindex()
-	require.Equal(t, []sstable.FilterEntry{
-		{Policy: "", Handle: handles[3].Handle}, {Policy: "test.Exact", Handle: w.filterBlock},
-		{Policy: "test.Exact.more", Handle: handles[5].Handle},
-	}, table.Filters())
+	require.Equal(t, []string{"", "test.Exact", "test.Exact.more"}, names)
+	require.Equal(t, w.filterBlock, table.Filters()[1].Handle)
 
-	block, err := table.ReadBlock(handles[0].Handle)
+	block, err := table.ReadBlock(table.Filters()[2].Handle)
 	require.NoError(t, err)
 	_, err = table.ReadBlock(w.filterBlock)
 	require.NoError(t, err)
-	require.Equal(t, "no name", string(block), "the caller's copy")
+	require.Equal(t, "x", string(block), "the caller's copy")
 }

@@ -54,12 +54,8 @@ func TestGoldenDatabases(t *testing.T) {
 	require.Len(t, sidecars, 14)
 	for _, sidecar := range sidecars {
 		var want struct {
-			Policy *string `json:"filter_policy"`
-			Tables []struct {
-				File    string `json:"file"`
-				Entries int64  `json:"entries"`
-				Filter  *bool  `json:"has_filter"`
-			} `json:"tables"`
+			Policy string `json:"filter_policy"`
+			Tables []policytest.GoldenTable
 		}
 		text, err := os.ReadFile(sidecar)
 		require.NoError(t, err)
@@ -68,21 +64,21 @@ func TestGoldenDatabases(t *testing.T) {
 		dir := strings.TrimSuffix(sidecar, ".json")
 		status, d := filterdumpJSON(t, "-verify", "-bloom", "golden.CustomFilter", dir)
 		require.Equal(t, exitSound, status, dir)
-		require.Len(t, d.Tables, len(want.Tables), dir)
-		entries := map[string]int64{}
-		for _, table := range want.Tables {
-			entries[filepath.Join(dir, table.File)] = table.Entries
-		}
+		tablesByName := map[string]*Result{}
 		for _, table := range d.Tables {
-			require.Equal(t, entries[table.Path], table.Entries, table.Path)
+			tablesByName[filepath.Base(table.Path)] = table
+		}
+		require.Len(t, tablesByName, len(want.Tables), dir)
+		for _, w := range want.Tables {
+			table := tablesByName[w.File]
+			require.EqualValues(t, w.Entries, table.Entries, table.Path)
 			require.Equal(t, "LevelDB", table.Format)
 			if table.Status == NoFilter {
 				require.Nil(t, table.Filters)
 				continue
 			}
 			require.Equal(t, Sound, table.Status, table.Path)
-			require.NotNil(t, want.Policy, table.Path)
-			require.Equal(t, *want.Policy, table.Policy)
+			require.Equal(t, want.Policy, table.Policy)
 			require.Equal(t, tables.PerWindow, table.Layout)
 			require.Equal(t, 11, table.BaseLg)
 		}
