@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,10 +20,12 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 )
 
-// What the database has deleted meanwhile is no fault.
 func TestVanishedTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "000001.ldb")
-	r := newReport(nil, []*Result{lookSafely(context.Background(), path, settings{})})
+	results, err := scan(context.Background(), []string{path}, settings{})
+	require.NoError(t, err)
+	require.Equal(t, Vanished, results[0].Status)
+	r := newReport([]place{{Path: "db", tables: []string{path}}}, results)
 	require.Equal(t, "1 table deleted by the database meanwhile", r.Verdict)
 	require.Equal(t, exitSound, r.exitStatus())
 }
@@ -98,15 +102,18 @@ func TestUnfinishedTable(t *testing.T) {
 // snapshot returns the names, times and contents of all files in a directory.
 func snapshot(t *testing.T, dir string) map[string]string {
 	files := map[string]string{}
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	for _, e := range entries {
-		info, err := e.Info()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		require.NoError(t, err)
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if d.IsDir() {
+			return nil
+		}
+		info, err := d.Info()
 		require.NoError(t, err)
-		files[e.Name()] = fmt.Sprintf("%v %v %s", info.ModTime(), info.Mode(), b)
-	}
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		files[path] = fmt.Sprintf("%v %v %x", info.ModTime(), info.Mode(), sha256.Sum256(b))
+		return nil
+	}))
 	return files
 }
 

@@ -22,7 +22,7 @@ func TestVersions(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	failure := errors.New("unreadable")
-	table := windowTable(numbered(seeded(t, 4), "%016d", 0, 20_000, 0.63), 10)
+	table := windowTable(numbered(seeded(t, 4), "%016d", 0, 20_000, 0.63).present, 10)
 	table.err = failure
 	r, err := Analyze(context.Background(), table, false)
 	require.Equal(t, failure, err)
@@ -31,7 +31,7 @@ func TestErrors(t *testing.T) {
 
 // The context ends each part of the work: the passes over the entries, and the questions.
 func TestContext(t *testing.T) {
-	table := windowTable(numbered(seeded(t, 5), "%016d", 0, 20_000, 0.63), 10)
+	table := windowTable(numbered(seeded(t, 5), "%016d", 0, 20_000, 0.63).present, 10)
 	for _, at := range []int{1, 5, 20, 25, 30} { // how often Err was called before it ends
 		ctx := &endingContext{Context: context.Background(), calls: at}
 		r, err := Analyze(ctx, table, false)
