@@ -82,6 +82,8 @@ func TestLyingLengths(t *testing.T) {
 	requireBadBlock(t, storedBlock{uvarint(math.MaxUint64, 100), snappied}, "snappy: ")
 	requireBadBlock(t, storedBlock{uvarint(1<<31, 1<<20), snappied}, "snappy: ")
 	requireBadBlock(t, storedBlock{nil, snappied}, "snappy: ")
+	// The length is possible, but a copy begins before the first byte.
+	requireBadBlock(t, storedBlock{[]byte{8, 4<<2 | 1, 5}, snappied}, "snappy: ")
 
 	for _, kind := range []byte{2, 3, 4, 7, 0x80, 0xff} {
 		requireBadBlock(t, storedBlock{appendRestarts(nil, 0), kind}, "compression ")

@@ -11,11 +11,6 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// Snappy of a possible length may still be wrong: here a copy of bytes before the first.
-func TestWrongSnappy(t *testing.T) {
-	requireBadBlock(t, storedBlock{[]byte{8, 4<<2 | 1, 5}, snappied}, "snappy: ")
-}
-
 // A block that compresses as well as its format allows is read: one literal, and copies of 64 bytes
 // from the byte before.
 func TestBestCompression(t *testing.T) {

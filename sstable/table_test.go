@@ -29,18 +29,14 @@ func requireEntries(t testing.TB, table *sstable.Table, w *tableWriter, stored [
 // shapes are tables of all kinds, written with other means than those that read them.
 func shapes(t testing.TB) map[string]tableOptions {
 	all := map[string]tableOptions{}
-	intervals := []int{1, 3, 16}
-	if testing.Short() {
-		intervals = []int{3}
-	}
 	for _, compression := range []byte{raw, snappied} {
 		for _, blockSize := range []int{0, 100, 1000, 1 << 20} {
-			for _, interval := range intervals {
+			for _, interval := range []int{1, 3, 16} {
 				for _, internal := range []bool{false, true} {
-					o := tableOptions{blockSize: blockSize, interval: interval,
+					name := fmt.Sprintf("compression %d, blocks of %d, restarts of %d, internal %v",
+						compression, blockSize, interval, internal)
+					all[name] = tableOptions{blockSize: blockSize, interval: interval,
 						compression: compression, policy: exact{t}, internal: internal}
-					all[fmt.Sprintf("compression %d, blocks of %d, restarts of %d, internal %v",
-						compression, blockSize, interval, internal)] = o
 				}
 			}
 		}

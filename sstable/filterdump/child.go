@@ -51,12 +51,9 @@ func lookInChild(ctx context.Context, path string, s settings) *Result {
 	corrupt := func(how string) *Result {
 		return &Result{Path: path, Status: Corrupt, Reason: "Pebble's reader " + how}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return unreadable(err)
-	}
+	self, noName := os.Executable()
 	input, err := json.Marshal(request{path, s})
-	if err != nil {
+	if err := errors.Join(noName, err); err != nil {
 		return unreadable(err)
 	}
 	limit := childTime

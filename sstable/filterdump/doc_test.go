@@ -24,8 +24,8 @@ func TestDoc(t *testing.T) {
 	_, doc, found := strings.Cut(readDoc(t), "# JSON")
 	require.True(t, found)
 	for _, of := range []any{
-		report{}, place{}, summary{}, Result{}, tables.Info{}, tables.Filters{}, analysis.Report{}, analysis.Rate{},
-		analysis.Totals{},
+		report{}, place{}, summary{}, Result{}, tables.Info{}, tables.Filters{},
+		analysis.Report{}, analysis.Rate{}, analysis.Totals{},
 	} {
 		for i := range reflect.TypeOf(of).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(of).Field(i).Tag.Get("json"), ",")

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -13,16 +14,16 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 )
 
-// A table whose filters know nobody knows what of a key is unverified, and no key is called lost: the
-// name of a comparer, which rows record, does not tell its Split, and columns have a schema.
+// A table is unverified, and no key is called lost, if nobody knows what its filters know of a key:
+// rows record a comparer's name, which does not tell its Split, and columns a schema's.
 func TestUnverifiedPebble(t *testing.T) {
 	comparer := *pebble.DefaultComparer
-	comparer.Name = "test.prefixes"
+	comparer.Name = "test.\x1bprefixes" // which a terminal could take for a command
 	comparer.Split = func(key []byte) int { return bytes.IndexByte(append(key, '@'), '@') }
 	schema := colblk.DefaultKeySchema(&comparer, 16)
 	schema.Name = "test.schema"
 	for version, why := range map[pebble.FormatMajorVersion]string{
-		pebble.FormatMinSupported: "the comparer test.prefixes is not known here",
+		pebble.FormatMinSupported: "the comparer test.\x1bprefixes is not known here",
 		pebble.FormatNewest:       "the keys cannot be read, because the key schema test.schema",
 	} {
 		dir := t.TempDir()
@@ -45,7 +46,11 @@ func TestUnverifiedPebble(t *testing.T) {
 		require.Equal(t, Unverified, d.Tables[0].Status)
 		require.Contains(t, d.Tables[0].Reason, why)
 		require.Zero(t, d.Tables[0].FalseNegatives)
-		_, out, _ := filterdump(t, dir)
+		_, out, _ := filterdump(t, "-key", "key000000", dir)
+		require.Contains(t, out, strings.ReplaceAll(why, "\x1b", `\x1b`))
+		require.NotContains(t, out, "\x1b")
+		_, out, _ = filterdump(t, dir)
+		require.NotContains(t, out, "\x1b")
 		require.Contains(t, out, "k = 6", "the bits can be told all the same")
 		require.Contains(t, out, "one for the whole table")
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,17 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
-
-// named is a policy under another name.
-type named struct {
-	policy.Policy
-	name string
-}
-
-func (p named) Name() string { return p.name }
 
 // Nothing from the disk reaches a terminal that this could take for a command, or for a line of the
 // report.
@@ -30,7 +21,8 @@ func TestTerminalSequences(t *testing.T) {
 	const sequence = "\x1b[2J\nsound\x9b\u009b\u202e"
 	name := "policy" + sequence
 	placeholder := strings.Repeat("x", len(name)) // goleveldb's adapter refuses the name
-	file, blocks := plainTable(t, named{mustExact(), placeholder}, 16, 9)
+	p := policytest.Must(policy.NewBloom(10, policy.WithName(placeholder)))
+	file, blocks := plainTable(t, p, 16, 9)
 	at := bytes.Index(file, []byte(placeholder))
 	copy(file[at:], name)
 	mendChecksum(file, blocks, uint64(at))
@@ -63,26 +55,6 @@ func TestTerminalSequences(t *testing.T) {
 	}
 	_, d := filterdumpJSON(t, dir)
 	require.Equal(t, "policy"+strings.ToValidUTF8(sequence, "\ufffd"), d.Tables[1].Policy)
-}
-
-// The same where -key says why there is no answer.
-func TestTerminalSequencesOfKey(t *testing.T) {
-	const sequence = "\x1b[2J\nsound"
-	path := golden("leveldb", "tables", "one_key", "000005.ldb")
-	opened, err := tables.Open(path)
-	require.NoError(t, err)
-	defer opened.Close()
-	opened.Info().Unverified = sequence
-	text, err := explainKey(context.Background(), opened, []byte("k"))
-	require.NoError(t, err)
-	r := report{
-		Paths:  []place{{Note: sequence}},
-		Tables: []*Result{{Reason: sequence}, {KeyText: text}},
-	}
-	var out strings.Builder
-	require.NoError(t, r.writeKey(&out, []byte("k")))
-	require.Equal(t, 3, strings.Count(out.String(), `\x1b[2J\nsound`+"\n"), out.String())
-	require.NotContains(t, out.String(), "\x1b")
 }
 
 // -verify compares keys and filters, and asks about no others.

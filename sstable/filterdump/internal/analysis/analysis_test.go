@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // Versions of one key are entries of their own, and no neighbors.
@@ -18,11 +20,14 @@ func TestVersions(t *testing.T) {
 	require.EqualValues(t, 7, r.Entries)
 	require.EqualValues(t, 4, r.Keys)
 	require.EqualValues(t, 1, r.Between.Asked) // k4
+	require.EqualValues(t, 7, r.KeysPerFilter, "LevelDB adds all versions")
+	table.info.Layout = tables.PerTable
+	require.EqualValues(t, 4, analyze(t, table, false).KeysPerFilter, "Pebble adds one")
 }
 
 func TestErrors(t *testing.T) {
 	failure := errors.New("unreadable")
-	table := windowTable(numbered(seeded(t, 4), "%016d", 0, 20_000, 0.63).present, 10)
+	table := windowTable(numbered(seeded(t, 4), "%016d", 0, 20_000, 0.63), 10)
 	table.err = failure
 	r, err := Analyze(context.Background(), table, false)
 	require.Equal(t, failure, err)
@@ -31,7 +36,7 @@ func TestErrors(t *testing.T) {
 
 // The context ends each part of the work: the passes over the entries, and the questions.
 func TestContext(t *testing.T) {
-	table := windowTable(numbered(seeded(t, 5), "%016d", 0, 20_000, 0.63).present, 10)
+	table := windowTable(numbered(seeded(t, 5), "%016d", 0, 20_000, 0.63), 10)
 	for _, at := range []int{1, 5, 20, 25, 30} { // how often Err was called before it ends
 		ctx := &endingContext{Context: context.Background(), calls: at}
 		r, err := Analyze(ctx, table, false)

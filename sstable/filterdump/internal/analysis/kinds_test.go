@@ -20,7 +20,7 @@ const (
 // Filters are named by their encoding, and measured as they are: with dense keys, which LevelDB's
 // does not do well on, tuned and ribbon filters keep their rates.
 func TestKinds(t *testing.T) {
-	keys := numbered(seeded(t, 1), "user%016d", 0, 20_000, 0.63).present
+	keys := numbered(seeded(t, 1), "user%016d", 0, 20_000, 0.63)
 	exact := analyze(t, windowTable(keys, 10), false)
 	require.Equal(t, map[string]int{exactName: exact.WithKeys}, exact.Encodings)
 	require.Equal(t, exact, analyze(t, windowTable(keys, 10), false), "it is always the same")
@@ -47,7 +47,7 @@ func TestKinds(t *testing.T) {
 
 // A filter that cannot be parsed is not verified, and says so; the others are.
 func TestUnknownKinds(t *testing.T) {
-	keys := numbered(seeded(t, 3), "key%08d", 0, 3000, 0.5).present
+	keys := numbered(seeded(t, 3), "key%08d", 0, 3000, 0.5)
 	table := windowTableOf(policytest.Must(policy.NewBloom(10)), keys, 65536, 16)
 	each := table.info.Each
 	require.Greater(t, len(each), 4)

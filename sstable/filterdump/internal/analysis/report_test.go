@@ -9,7 +9,7 @@ import (
 
 // Filters whose bits are all set, and none at all, still make JSON: no figure is infinite.
 func TestReportIsFinite(t *testing.T) {
-	full := wholeTable(numbered(seeded(t, 1), "%04d", 0, 10, 1).present, 10)
+	full := wholeTable(numbered(seeded(t, 1), "%04d", 0, 10, 1), 10)
 	for i := range full.info.Each[0][:len(full.info.Each[0])-1] {
 		full.info.Each[0][i] = 0xff
 	}
@@ -24,7 +24,7 @@ func TestReportIsFinite(t *testing.T) {
 
 // The bits of several filters are those of all together; the FPP is their mean.
 func TestReportAddsFiltersUp(t *testing.T) {
-	keys := numbered(seeded(t, 2), "key%08d", 0, 5000, 0.5).present
+	keys := numbered(seeded(t, 2), "key%08d", 0, 5000, 0.5)
 	table := windowTable(keys, 10)
 	each := table.info.Each
 	copy(each[len(each)/2:], windowTable(keys, 20).info.Each[len(each)/2:])

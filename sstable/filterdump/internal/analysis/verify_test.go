@@ -77,7 +77,7 @@ func TestUncoveredEntriesAreNotLost(t *testing.T) {
 
 // Filters under a name that is not known here are counted, and nothing else.
 func TestUnknownPolicy(t *testing.T) {
-	table := wholeTable(numbered(seeded(t, 1), "%06d", 0, 1000, 0.5).present, 10)
+	table := wholeTable(numbered(seeded(t, 1), "%06d", 0, 1000, 0.5), 10)
 	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
 	r := analyze(t, table, false)
 	require.False(t, r.Verified)
@@ -91,9 +91,8 @@ func TestUnknownPolicy(t *testing.T) {
 
 func TestUnverifiedByThePrefixRule(t *testing.T) {
 	const why = "the comparer mine is not known here"
-	set := numbered(seeded(t, 3), "%06d", 0, 1000, 0.5)
-	table := wholeTable(set.present, 10)
-	table.blocks[0].keys = set.absent // the filters know other parts of the keys
+	table := wholeTable(numbered(seeded(t, 3), "%06d", 0, 1000, 0.5), 10)
+	table.blocks[0].keys = numbered(seeded(t, 4), "other%06d", 0, 1000, 0.5) // not what filters know
 	table.info.Unverified = why
 	r := analyze(t, table, false)
 	require.False(t, r.Verified)
@@ -122,7 +121,7 @@ func TestNoFilter(t *testing.T) {
 
 // A table that is not in bytewise order has another comparer.
 func TestOtherOrder(t *testing.T) {
-	keys := numbered(seeded(t, 5), "%06d", 100, 1000, 0.5).present
+	keys := numbered(seeded(t, 5), "%06d", 100, 1000, 0.5)
 	table := wholeTable(keys, 10)
 	keys[500], keys[501] = keys[501], keys[500]
 	r := analyze(t, table, false)
