@@ -10,7 +10,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -85,7 +84,7 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 	text += fmt.Sprintf(", %s: %s; %s\n", encoding, answer, there)
 	if err != nil {
 		text += fmt.Sprintf("  %v\n", err)
-	} else if f.Reader == filters.LevelDB { // whose probes are known
+	} else {
 		text += probesText(info.Info, key)
 	}
 	if why := t.Info().Unverified; why != "" {
@@ -94,7 +93,7 @@ func explainKey(ctx context.Context, t tables.Table, key []byte) (string, error)
 	return text, nil
 }
 
-// probesText lists the bits that a lookup of key reads.
+// probesText lists the bits that a lookup of key reads, if they are known.
 func probesText(info policy.Info, key []byte) string {
 	var b strings.Builder
 	for j, bit := range info.Probes(nil, key) {

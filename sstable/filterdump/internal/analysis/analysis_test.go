@@ -3,7 +3,6 @@ package analysis
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -23,15 +22,6 @@ func TestVersions(t *testing.T) {
 	require.EqualValues(t, 7, r.KeysPerFilter, "LevelDB adds all versions")
 	table.info.Layout = tables.PerTable
 	require.EqualValues(t, 4, analyze(t, table, false).KeysPerFilter, "Pebble adds one")
-}
-
-func TestErrors(t *testing.T) {
-	failure := errors.New("unreadable")
-	table := windowTable(numbered(seeded(t, 4), "%016d", 0, 20_000, 0.63), 10)
-	table.err = failure
-	r, err := Analyze(context.Background(), table, false)
-	require.Equal(t, failure, err)
-	require.Nil(t, r)
 }
 
 // The context ends each part of the work: the passes over the entries, and the questions.

@@ -164,11 +164,12 @@ func TestUnreadableKeys(t *testing.T) {
 		policytest.Must(policy.NewBloom(10)).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")}),
 	}
 	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
-	_, err := Analyze(context.Background(), table, false)
+	r, err := Analyze(context.Background(), table, false)
 	require.ErrorIs(t, err, table.err, "the table does not say so itself")
+	require.Nil(t, r)
 
 	table.info.Unverified = why
-	r, err := Analyze(context.Background(), table, false)
+	r, err = Analyze(context.Background(), table, false)
 	require.NoError(t, err)
 	require.False(t, r.Verified)
 	require.Equal(t, why, r.Unverified)

@@ -151,12 +151,13 @@ func TestPebbleUnsupported(t *testing.T) {
 	// A hash index, on which Pebble's reader panics, and an unknown compression.
 	for _, original := range []string{old, pebble} {
 		blocks, checksum := pebbleLayout(t, original)
-		for at, value := range []byte{0x80, 4} {
+		for at, want := range []string{"panic: ", "compression 4"} {
 			table := readFile(t, original)
-			table[int(blocks[0].Offset+blocks[0].Length)-1+at] = value
+			table[int(blocks[0].Offset+blocks[0].Length)-1+at] = []byte{0x80, 4}[at]
 			sign(table, blocks[0], checksum)
 			_, err := read(t, writeFile(t, table))
 			require.ErrorAs(t, err, &corrupt)
+			require.ErrorContains(t, err, want)
 		}
 	}
 }
