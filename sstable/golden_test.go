@@ -118,7 +118,6 @@ func TestGoldenLevelDB(t *testing.T) {
 			t.Run(g.DB+"/"+want.File, func(t *testing.T) {
 				path := filepath.Join(dir, g.DB, want.File)
 				openBothWays(t, path, format, func(t *testing.T, table *sstable.Table, b []byte) {
-					require.Len(t, b, want.Size)
 					require.Equal(t, format, table.Keys())
 					entries, deletions := 0, 0
 					var keys []string // distinct ones

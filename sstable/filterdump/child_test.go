@@ -86,6 +86,9 @@ func FuzzPebble(f *testing.F) {
 		for at := 0; at < len(table); at += 37 {
 			f.Add(len(originals) == 2, uint16(at), []byte{0xff, 0, 1}, true)
 		}
+		for _, h := range blocks[len(blocks)-1] { // such as a hash index, which makes wild pointers
+			f.Add(len(originals) == 2, uint16(h.Offset+h.Length-1), []byte{0x80}, true)
+		}
 	}
 	path := filepath.Join(f.TempDir(), "000001.sst")
 	f.Fuzz(func(t *testing.T, columns bool, at uint16, data []byte, mend bool) {

@@ -148,17 +148,14 @@ func TestPebbleUnsupported(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		}
 	}
-	// A hash index, on which Pebble's reader panics, and an unknown compression.
 	for _, original := range []string{old, pebble} {
 		blocks, checksum := pebbleLayout(t, original)
-		for at, want := range []string{"panic: ", "compression 4"} {
-			table := readFile(t, original)
-			table[int(blocks[0].Offset+blocks[0].Length)-1+at] = []byte{0x80, 4}[at]
-			sign(table, blocks[0], checksum)
-			_, err := read(t, writeFile(t, table))
-			require.ErrorAs(t, err, &corrupt)
-			require.ErrorContains(t, err, want)
-		}
+		table := readFile(t, original)
+		table[blocks[0].Offset+blocks[0].Length] = 4
+		sign(table, blocks[0], checksum)
+		_, err := read(t, writeFile(t, table))
+		require.ErrorAs(t, err, &corrupt)
+		require.ErrorContains(t, err, "compression 4")
 	}
 }
 
