@@ -67,7 +67,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	}
 	db, err := pebble.Open(e.fs.PathJoin(e.dir, "db"), o)
 	writing := map[bool]*pebble.WriteOptions{false: pebble.NoSync, true: pebble.Sync}[s.Sync]
-	return &suiteDB{pebbleReader{db}, e, db, o, writing, atomic.Int64{}}, err
+	return &suiteDB{pebbleReader{db}, e, db, o, o.Clone(), writing, atomic.Int64{}}, err
 }
 
 // builtin gives all levels the engine's own filter.
@@ -115,9 +115,10 @@ type suiteDB struct {
 	pebbleReader
 	engine  suiteEngine
 	db      *pebble.DB
-	options *pebble.Options
+	options *pebble.Options // what the database was opened with, which Reconfigure changes
+	copied  *pebble.Options // for tables written for ingestion
 	writing *pebble.WriteOptions
-	tables  atomic.Int64 // written for ingestion
+	tables  atomic.Int64 // written for ingestion so far
 }
 
 func (*suiteDB) Ways() int { return 2 }
@@ -127,7 +128,7 @@ func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
 	if way == 1 {
 		name := fmt.Sprintf("table-%d", d.tables.Add(1))
 		path := d.engine.fs.PathJoin(d.engine.dir, name)
-		err := writeTableFor(path, d.options, tableFormat(d.db), changes)
+		err := writeTableFor(path, d.copied, tableFormat(d.db), changes)
 		if err != nil {
 			return err
 		}

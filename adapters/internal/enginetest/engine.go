@@ -6,6 +6,7 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -91,6 +92,9 @@ type Entry struct{ Key, Value string }
 
 // A Change sets a key, or deletes it if Value is nil.
 type Change struct{ Key, Value []byte }
+
+// ErrWrong is wrapped by the error for an answer that contradicts what the database must contain.
+var ErrWrong = errors.New("wrong answer")
 
 // A Kind is a kind of filter of package policy.
 type Kind struct{ policy.Kind }

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,43 +10,50 @@ import (
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// Filters of another encoding, under a name of their own, stay in use after a change to ours.
-func testOtherEncoding(t *testing.T, newEngine func(testing.TB) Engine) {
-	for _, kind := range Kinds {
-		t.Run(kind.Name, func(t *testing.T) {
-			e := newEngine(t)
-			keys := policytest.Keys(policytest.Rand(t, 8), 900)
-			old, recent, absent := keys[:300], keys[300:600], keys[600:]
-			theirs := salted{Kinds[0].MustNew(10, "theirs")}
-			ours := kind.MustNew(10, "ours")
-			var watch Watch
-			s := Setting{Still: true, Watch: &watch, Policies: []policy.Policy{theirs}}
-			db := open(t, e, s)
-			put(t, db, old)
-			require.NoError(t, db.Close())
+// salted is a policy of another encoding: it adds and looks up every key with a byte before it.
+type salted struct{ policy.Policy }
 
-			s.Policies = []policy.Policy{theirs, ours}
-			db = open(t, e, s)
-			put(t, db, recent)
-			watch.Take()
-			requireFound(t, db, old, recent)
-			requireAbsent(t, db, absent)
-			answers := watch.Take()
-			for _, l := range []Label{{"theirs", Kinds[0].Encoding}, {"ours", kind.Encoding}} {
-				require.GreaterOrEqual(t, answers[l].MayContain, uint64(2*300), "%v", answers)
-				require.Greater(t, answers[l].ReadsAvoided, uint64(2*280), "%v", answers)
-			}
-			require.NoError(t, db.Close())
+type saltedBuilder struct{ policy.Builder }
 
-			// Without the former policy its filters are ignored.
-			s.Policies = []policy.Policy{ours}
-			db = open(t, e, s)
-			requireFound(t, db, old, recent)
-			for l := range watch.Take() {
-				require.Equal(t, "ours", l.Name)
+func salt(key []byte) []byte { return append([]byte{0x5a}, key...) }
+
+func (s salted) NewBuilder() policy.Builder { return saltedBuilder{s.Policy.NewBuilder()} }
+
+func (s salted) MayContain(filter, key []byte) bool {
+	return s.Policy.MayContain(filter, salt(key))
+}
+func (b saltedBuilder) Add(key []byte) { b.Builder.Add(salt(key)) }
+
+// The policies of package policy may share a name. Another one may not, because it could read
+// filters that it did not build.
+func testSharedNames(t *testing.T, newEngine func(testing.TB) Engine) {
+	e := newEngine(t)
+	const refused, taken = "a name of its own with policy.WithName",
+		"is taken by LevelDB's filters or by another policy"
+	for _, name := range names {
+		for _, kind := range Kinds {
+			p := kind.MustNew(16, name)
+			for _, other := range Kinds {
+				q := other.MustNew(5, name)
+				what := fmt.Sprintf("%s after %s, %s", kind.Name, other.Name, name)
+				require.NoError(t, e.Configure(q, p), what)
+				require.NoError(t, e.Configure(policy.Count(q), p), what)
+				require.NoError(t, e.Configure(q, policy.Count(policy.Count(p))), what)
+				require.ErrorContains(t, e.Configure(q, salted{p}), refused, what)
+				require.ErrorContains(t, e.Configure(policy.Count(salted{q}), p), refused, what)
+				require.ErrorContains(t, e.Configure(q, salted{policy.Count(p)}), refused, what)
 			}
-			require.NoError(t, db.Close())
-		})
+			// LevelDB's names belong to its encoding, even if the options have no filter under
+			// them.
+			if err := e.Configure(salted{p}); name == "mine" {
+				require.NoError(t, err)
+				require.NoError(t, e.Configure(salted{p}, salted{p}), "with itself")
+				require.NoError(t, e.Configure(salted{p}, kind.MustNew(10, policy.Name), salted{p}))
+			} else {
+				require.ErrorContains(t, err, refused)
+				require.ErrorContains(t, err, taken)
+			}
+		}
 	}
 }
 
@@ -68,14 +76,4 @@ func testNameThatChanges(t *testing.T, newEngine func(testing.TB) Engine) {
 		require.Positive(t, answers[Label{"a", Kinds[0].Encoding}].MayContain, "%v", answers)
 		require.NoError(t, db.Close())
 	}
-
-	// Under its new name it leaves the former filters to the former policy.
-	s.Policies = []policy.Policy{named{p.Policy, "a"}, p}
-	db := open(t, e, s)
-	requireFound(t, db, keys)
-	require.Contains(t, watch.Take(), Label{"a", Kinds[0].Encoding})
-	put(t, db, keys)
-	requireFound(t, db, keys)
-	require.Contains(t, watch.Take(), Label{"b", Kinds[0].Encoding})
-	require.NoError(t, db.Close())
 }

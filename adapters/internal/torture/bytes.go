@@ -69,44 +69,24 @@ func testWrongBytes(t *testing.T, target Target, filterdump string) {
 	t.Logf("tables: %v", total)
 }
 
-// recorded is the name of the policy that records its filters.
+// recorded is the name of the policy, which filterdump is told.
 const recorded = "recorded"
-
-// recorder is a policy that keeps a copy of every filter that it builds.
-type recorder struct {
-	policy.Policy
-	filters *[][]byte
-}
-
-type recordingBuilder struct {
-	policy.Builder
-	filters *[][]byte
-}
-
-func (r recorder) NewBuilder() policy.Builder {
-	return recordingBuilder{r.Policy.NewBuilder(), r.filters}
-}
-
-func (b recordingBuilder) Finish(dst []byte) []byte {
-	extended := b.Builder.Finish(dst)
-	*b.filters = append(*b.filters, bytes.Clone(extended[len(dst):]))
-	return extended
-}
 
 // twoTables writes two tables of as many keys each, and returns them with all keys.
 func twoTables(
 	t testing.TB, e enginetest.Engine, set enginetest.Setting, kind enginetest.Kind, dir string,
 ) (tables []filterTable, keys [][]byte) {
-	var filters [][]byte
-	set.Policies = []policy.Policy{recorder{kind.MustNew(10, recorded), &filters}}
+	const n = 300 // keys of a table
+	p := kind.MustNew(10, recorded)
+	set.Policies = []policy.Policy{p}
 	db, err := e.Open(set)
 	require.NoError(t, err)
 	for range 2 {
 		var changes []enginetest.Change
-		for range 300 {
+		for range n {
 			key := fmt.Appendf(nil, "key%08d", len(keys)*7)
 			keys = append(keys, key)
-			changes = append(changes, enginetest.Change{Key: key, Value: enginetest.Value(1)})
+			changes = append(changes, enginetest.Change{Key: key, Value: value(1)})
 		}
 		require.NoError(t, db.Apply(0, changes))
 		require.NoError(t, db.Flush())
@@ -115,16 +95,15 @@ func twoTables(
 	paths, err := filepath.Glob(filepath.Join(dir, "*.[ls][ds][bt]"))
 	require.NoError(t, err)
 	require.Len(t, paths, 2)
-	for _, path := range paths {
+	build, _ := e.New(p)
+	for i, path := range paths { // in the order in which they were written
 		file, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for _, filter := range filters {
-			if at := bytes.Index(file, filter); at >= 0 && len(filter) > 2 {
-				tables = append(tables, filterTable{path, file, at, len(filter)})
-			}
-		}
+		filter := build(keys[n*i:][:n])
+		at := bytes.Index(file, filter)
+		require.Positive(t, at)
+		tables = append(tables, filterTable{path, file, at, len(filter)})
 	}
-	require.Len(t, tables, 2, "each with a filter")
 	require.Equal(t, tables[0].n, tables[1].n)
 	return tables, keys
 }

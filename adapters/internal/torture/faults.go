@@ -104,11 +104,11 @@ func (s *state) step(rng *rand.Rand, db enginetest.DB) error {
 		}
 	}
 	for range 50 {
-		key := s.Key(rng.Intn(enginetest.ModelKeys))
-		if err := s.Get(db, key); err != nil {
+		key := s.key(rng.Intn(modelKeys))
+		if err := s.get(db, key); err != nil {
 			return err
 		}
-		if err := s.Seek(db, key); err != nil {
+		if err := s.seek(db, key); err != nil {
 			return err
 		}
 	}
@@ -118,17 +118,17 @@ func (s *state) step(rng *rand.Rand, db enginetest.DB) error {
 	if err := db.Compact(); err != nil {
 		return err
 	}
-	return s.Check(db)
+	return s.check(db)
 }
 
 // wrongAfter looks up the keys whose versions are known after an error, and returns the first wrong
 // answer.
 func (s *state) wrongAfter(db enginetest.DB) error {
-	for i := range enginetest.ModelKeys {
+	for i := range modelKeys {
 		if _, unknown := s.pending[i]; unknown {
 			continue
 		}
-		if err := s.Get(db, s.Key(i)); errors.Is(err, enginetest.ErrWrong) {
+		if err := s.get(db, s.key(i)); errors.Is(err, enginetest.ErrWrong) {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ func testPowerLoss(t *testing.T, target Target) {
 		if round%10 == 0 {
 			v = target.Volatile(t)
 			variant = rng.Intn(len(v.Variants()))
-			s = newState(v.Variants()[variant])
+			s = newState('k', v.Variants()[variant])
 			s.ways = v.Ways
 		}
 		before := s.batches

@@ -1,7 +1,7 @@
 package torture
 
 import (
-	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -54,7 +54,7 @@ func Soak(t *testing.T, target Target) {
 	for ; databases < 2 || time.Now().Before(end) || idle() && databases < 100; databases++ {
 		t.Run(fmt.Sprint(databases), func(t *testing.T) {
 			dir := t.TempDir()
-			s := newSoaked(t, target.OnDisk(t, dir, nil), rng)
+			s := newSoaked(target.OnDisk(t, dir, nil), rng)
 			// The first one, which is to fill what stays in memory, is opened once.
 			more := func(i int) bool { return i < 6 && databases > 0 && time.Now().Before(end) }
 			for i := 0; (i == 0 || more(i)) && !t.Failed(); i++ {
@@ -128,11 +128,11 @@ type soaked struct {
 	workers []*worker
 }
 
-func newSoaked(t testing.TB, e enginetest.Engine, rng *rand.Rand) *soaked {
+func newSoaked(e enginetest.Engine, rng *rand.Rand) *soaked {
 	s := &soaked{engine: e, variant: rng.Intn(len(e.Variants())), rng: rng}
 	for i := range 3 {
 		s.workers = append(s.workers,
-			&worker{t: t, Model: enginetest.NewModel(byte('a'+i), e.Variants()[s.variant])})
+			&worker{state: newState(byte('a'+i), e.Variants()[s.variant])})
 	}
 	return s
 }
@@ -145,19 +145,17 @@ func (s *soaked) round(t testing.TB) []*policy.Counted {
 	require.NoError(t, err)
 	end := time.Now().Add(time.Duration(s.rng.Int63n(1 + int64(min(*soakTime/8, 2*time.Second)))))
 	var working sync.WaitGroup
-	work := func(f func(rng *rand.Rand)) {
+	for _, w := range s.workers {
 		rng := rand.New(rand.NewSource(s.rng.Int63()))
 		working.Add(1)
 		go func() {
 			defer working.Done()
 			for time.Now().Before(end) && !t.Failed() {
-				f(rng)
+				if err := w.act(rng, db); err != nil {
+					t.Error(err)
+				}
 			}
 		}()
-	}
-	for _, w := range s.workers {
-		w.db = db
-		work(w.act)
 	}
 	done := disturb(t, db, s.rng.Int63())
 	working.Wait()
@@ -166,8 +164,7 @@ func (s *soaked) round(t testing.TB) []*policy.Counted {
 		return counted
 	}
 	for _, w := range s.workers {
-		w.checkSnapshot()
-		require.NoError(t, w.Check(w.db))
+		require.NoError(t, errors.Join(w.checkSnapshot(), w.check(db)))
 	}
 	require.NoError(t, db.Close())
 	return counted
@@ -183,83 +180,40 @@ func (s *soaked) setting() (setting enginetest.Setting, counted []*policy.Counte
 	return setting, counted
 }
 
-// worker uses the keys of its model.
+// worker uses the keys of its state.
 type worker struct {
-	enginetest.Model
-	t       testing.TB
-	db      enginetest.DB
-	version uint64
-
+	*state
 	operations int
 
 	snapshot enginetest.Snapshot
-	then     enginetest.Model // when snapshot was taken
+	then     model // when snapshot was taken
 }
-
-func (w *worker) anyKey(rng *rand.Rand) []byte { return w.Key(rng.Intn(enginetest.ModelKeys)) }
 
 // act does one thing at random.
-func (w *worker) act(rng *rand.Rand) {
+func (w *worker) act(rng *rand.Rand, db enginetest.DB) (err error) {
 	w.operations++
-	switch n := rng.Intn(100); {
-	case n < 30:
-		w.apply(rng, 1)
-	case n < 42:
-		w.apply(rng, 1+rng.Intn(50))
-	case n < 60:
-		require.NoError(w.t, w.Get(w.db, w.anyKey(rng)))
-	case n < 92:
-		require.NoError(w.t, w.Seek(w.db, w.anyKey(rng)))
-	case n < 94:
-		w.deleteRange(w.anyKey(rng), w.anyKey(rng))
-	case n < 97:
-		w.checkSnapshot()
-		var err error
-		w.snapshot, err = w.db.Snapshot()
-		require.NoError(w.t, err)
-		w.then = w.Model
-		w.then.Keys = maps.Clone(w.Keys)
-	case w.snapshot != nil:
-		require.NoError(w.t, w.then.Seek(w.snapshot, w.anyKey(rng)))
-	}
-}
-
-// apply sets and deletes keys.
-func (w *worker) apply(rng *rand.Rand, n int) {
-	changes := map[string]enginetest.Change{}
-	for range n {
-		key := w.anyKey(rng)
-		w.version++
-		changes[string(key)] = enginetest.Change{Key: key, Value: enginetest.Value(w.version)}
-		w.Keys[string(key)] = w.version
-		if rng.Intn(4) == 0 {
-			changes[string(key)] = enginetest.Change{Key: key}
-			delete(w.Keys, string(key))
+	switch n := rng.Intn(30); {
+	case n == 0:
+		if err := w.checkSnapshot(); err != nil {
+			return err
 		}
+		w.then = w.model
+		w.then.keys = maps.Clone(w.keys)
+		w.snapshot, err = db.Snapshot()
+		return err
+	case n == 1 && w.snapshot != nil:
+		return w.then.seek(w.snapshot, w.key(rng.Intn(modelKeys)))
 	}
-	way := 0
-	if n > 1 {
-		way = rng.Intn(w.db.Ways())
-	}
-	require.NoError(w.t, w.db.Apply(way, enginetest.SortedChanges(changes)))
+	return w.state.act(rng, db)
 }
 
-func (w *worker) deleteRange(start, end []byte) {
-	if bytes.Compare(start, end) > 0 {
-		start, end = end, start
-	}
-	require.NoError(w.t, w.db.DeleteRange(start, end))
-	maps.DeleteFunc(w.Keys, func(key string, _ uint64) bool {
-		return key >= string(start) && key < string(end)
-	})
-}
-
-// checkSnapshot requires that the snapshot, if there is one, has what there was when it was taken.
-func (w *worker) checkSnapshot() {
+// checkSnapshot returns an error if the snapshot, if there is one, has not what there was when it
+// was taken.
+func (w *worker) checkSnapshot() error {
 	if w.snapshot == nil {
-		return
+		return nil
 	}
-	require.NoError(w.t, w.then.Check(w.snapshot))
-	require.NoError(w.t, w.snapshot.Close())
+	taken := w.snapshot
 	w.snapshot = nil
+	return errors.Join(w.then.check(taken), taken.Close())
 }

@@ -18,7 +18,7 @@ import (
 // state is what a database must contain. Its file survives the process: a change is written there
 // before the database hears of it, and its end when the database has acknowledged it.
 type state struct {
-	enginetest.Model
+	model
 	file    *os.File       // nil if nothing has to survive
 	pending map[int]uint64 // the change that was not acknowledged: versions of keys, 0 if deleted
 	version uint64         // the highest so far
@@ -43,11 +43,14 @@ const (
 	dropped note = "dropped" // the last change, as the database was opened again
 )
 
-func newState(v enginetest.Variant) *state { return &state{Model: enginetest.NewModel('k', v)} }
+// newState returns the state of an empty database, for the keys that begin with id.
+func newState(id byte, v enginetest.Variant) *state {
+	return &state{model: model{id, v.Prefix, map[string]uint64{}}}
+}
 
 // readState reads the file, and continues it.
 func readState(t testing.TB, path string, v enginetest.Variant) *state {
-	s := newState(v)
+	s := newState('k', v)
 	content, err := os.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		require.NoError(t, err)
@@ -91,9 +94,9 @@ func (s *state) apply(r record) {
 func (s *state) keep() {
 	for i, version := range s.pending {
 		if version == 0 {
-			delete(s.Keys, string(s.Key(i)))
+			delete(s.keys, string(s.key(i)))
 		} else {
-			s.Keys[string(s.Key(i))] = version
+			s.keys[string(s.key(i))] = version
 		}
 	}
 }
@@ -118,7 +121,7 @@ func (s *state) open(t testing.TB, e enginetest.Engine, set enginetest.Setting) 
 	s.write(record{Note: opening})
 	db, err := e.Open(set)
 	require.NoError(t, err)
-	err = s.Check(db)
+	err = s.check(db)
 	if s.pending != nil {
 		end := dropped
 		if errors.Is(err, enginetest.ErrWrong) {
@@ -127,7 +130,7 @@ func (s *state) open(t testing.TB, e enginetest.Engine, set enginetest.Setting) 
 		s.write(record{Note: end})
 		if end == kept {
 			without := err
-			err = s.Check(db)
+			err = s.check(db)
 			require.NoError(t, err, "without the change that was not acknowledged: %v", without)
 		}
 	}
@@ -138,13 +141,15 @@ func (s *state) open(t testing.TB, e enginetest.Engine, set enginetest.Setting) 
 
 // act draws one thing to do with the database, and does it.
 func (s *state) act(rng *rand.Rand, db enginetest.DB) error {
-	switch key := s.Key(rng.Intn(enginetest.ModelKeys)); rng.Intn(20) {
-	case 0, 1, 2:
-		return s.Get(db, key)
-	case 3, 4, 5:
-		return s.Seek(db, key)
-	case 6:
+	switch key, n := s.key(rng.Intn(modelKeys)), rng.Intn(40); {
+	case n < 8:
+		return s.get(db, key)
+	case n < 16:
+		return s.seek(db, key)
+	case n == 16:
 		return s.change(s.drawRange(rng, db))
+	case n < 24:
+		return s.change(s.drawBatch(rng, db, 1))
 	default:
 		return s.change(s.drawBatch(rng, db, 1+rng.Intn(50)))
 	}
@@ -158,15 +163,15 @@ func (s *state) drawBatch(
 	version := s.version
 	var changes []enginetest.Change
 	for range n {
-		i := rng.Intn(enginetest.ModelKeys)
+		i := rng.Intn(modelKeys)
 		if _, again := change[i]; again {
 			continue
 		}
-		c := enginetest.Change{Key: s.Key(i)}
+		c := enginetest.Change{Key: s.key(i)}
 		change[i] = 0
 		if rng.Intn(4) > 0 {
 			version++
-			change[i], c.Value = version, enginetest.Value(version)
+			change[i], c.Value = version, value(version)
 		}
 		changes = append(changes, c)
 	}
@@ -184,13 +189,13 @@ func (s *state) drawBatch(
 func (s *state) drawRange(
 	rng *rand.Rand, db enginetest.DB,
 ) (change map[int]uint64, do func() error) {
-	start, end := s.Key(rng.Intn(enginetest.ModelKeys)), s.Key(rng.Intn(enginetest.ModelKeys))
+	start, end := s.key(rng.Intn(modelKeys)), s.key(rng.Intn(modelKeys))
 	if bytes.Compare(start, end) > 0 {
 		start, end = end, start
 	}
 	change = map[int]uint64{}
-	for i := range enginetest.ModelKeys {
-		if k := s.Key(i); bytes.Compare(start, k) <= 0 && bytes.Compare(k, end) < 0 {
+	for i := range modelKeys {
+		if k := s.key(i); bytes.Compare(start, k) <= 0 && bytes.Compare(k, end) < 0 {
 			change[i] = 0
 		}
 	}

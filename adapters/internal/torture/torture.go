@@ -35,6 +35,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 var (
@@ -156,7 +157,8 @@ func randomSetting(rng *rand.Rand, variant int) enginetest.Setting {
 	return s
 }
 
-// disturb flushes and compacts the database, and asks for its numbers, until done is called.
+// disturb flushes and compacts the database, asks for its numbers, and changes the options that it
+// was opened with, which must have no effect on it, until done is called.
 func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	rng := rand.New(rand.NewSource(seed))
@@ -178,6 +180,9 @@ func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 					_, err := db.Tables()
 					return err
 				}
+			case 3:
+				p := enginetest.RandomKind(rng).MustNew(10, policy.Name)
+				move = func() error { return db.Reconfigure(p) }
 			}
 			if err := move(); err != nil {
 				t.Errorf("while tables move: %v", err)
