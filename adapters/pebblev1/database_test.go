@@ -4,13 +4,19 @@ package pebblev1_test
 
 import (
 	"fmt"
+	"io"
+	"maps"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
@@ -27,16 +33,19 @@ func fill(t testing.TB, dir string, options func() *pebble.Options, keys [][]byt
 	compact(t, db)
 	put(t, db, keys[n*7/15:n*8/15])
 	put(t, db, keys[n*8/15:n*2/3])
-	settled := func() bool { return len(tables(t, db)[0]) == 0 && len(between(t, db)) > 0 }
+	settled := func() bool {
+		l0, between, _ := filterNames(t, db)
+		return len(l0) == 0 && len(between) > 0
+	}
 	require.Eventually(t, settled, time.Minute, time.Millisecond)
 	require.NoError(t, db.Close())
 
 	db = open(t, dir, resting(options()))
 	put(t, db, keys[n*2/3:])
-	levels := tables(t, db)
-	require.NotEmpty(t, levels[0])
-	require.NotEmpty(t, between(t, db))
-	require.NotEmpty(t, levels[6])
+	l0, between, l6 := filterNames(t, db)
+	require.NotEmpty(t, l0)
+	require.NotEmpty(t, between)
+	require.NotEmpty(t, l6)
 	require.NoError(t, db.Close())
 }
 
@@ -46,11 +55,20 @@ func resting(o *pebble.Options) *pebble.Options {
 	return o
 }
 
-// between returns the names of the filters in L1 to L5.
-func between(t testing.TB, db *pebble.DB) (names []string) {
-	names = slices.Concat(tables(t, db)[1:6]...)
-	slices.Sort(names)
-	return slices.Compact(names)
+// filterNames returns the names of the filters in L0, in the levels between, and in L6. All tables
+// have some.
+func filterNames(t testing.TB, db *pebble.DB) (l0, between, l6 []string) {
+	levels, err := pebblev1.FiltersOnDisk(db)
+	require.NoError(t, err)
+	names := func(levels []pebblev1.LevelFilters) []string {
+		all := map[string]int{}
+		for _, l := range levels {
+			require.Zero(t, l.None)
+			maps.Copy(all, l.ByName)
+		}
+		return slices.Sorted(maps.Keys(all))
+	}
+	return names(levels[:1]), names(levels[1:6]), names(levels[6:])
 }
 
 // onEveryShape runs a test for every format and comparer.
@@ -58,9 +76,10 @@ func onEveryShape(t *testing.T, test func(t *testing.T, options func() *pebble.O
 	for _, format := range formats {
 		for _, comparer := range comparers {
 			t.Run(fmt.Sprintf("%s/%s", format, comparer.Name), func(t *testing.T) {
+				fs := vfs.NewMem()
 				test(t, func() *pebble.Options {
 					o := small(format)
-					o.Comparer = comparer
+					o.FS, o.Comparer = fs, comparer
 					return o
 				})
 			})
@@ -68,44 +87,132 @@ func onEveryShape(t *testing.T, test func(t *testing.T, options func() *pebble.O
 	}
 }
 
-// Each level of a database gets the filters that were configured for it.
-func TestTablesPerLevel(t *testing.T) {
-	keys := policytest.Keys(policytest.Rand(t, 3), 3000)
-	for _, c := range []struct {
-		name      string
-		configure func(o *pebble.Options) error
-		want      [3]string // in L0, between, and in L6
-	}{
-		{"Configure", func(o *pebble.Options) error {
-			return pebblev1.Configure(o, bloom(t, 10))
-		}, [3]string{policy.Name, policy.Name, ""}},
-		{"WithL6", func(o *pebble.Options) error {
-			l6 := bloom(t, 5, policy.WithName("l6"))
-			return pebblev1.Configure(o, bloom(t, 10), pebblev1.WithL6(l6))
-		}, [3]string{policy.Name, policy.Name, "l6"}},
-		{"ConfigureLevels", func(o *pebble.Options) error {
-			x, y := bloom(t, 16, policy.WithName("x")), bloom(t, 8, policy.WithName("y"))
-			return pebblev1.ConfigureLevels(o, []policy.Policy{nil, x, x, x, x, x, y})
-		}, [3]string{"", "x", "y"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			options := func() *pebble.Options {
-				o := small(pebble.FormatNewest)
-				require.NoError(t, c.configure(o))
-				return o
+// The tables of each level get the filters that were configured for it: of different kinds, under
+// names of their own or under one. They are all asked, and each policy counts what Pebble does in
+// its level.
+func TestLevels(t *testing.T) {
+	rng := policytest.Rand(t, 3)
+	all := policytest.Keys(rng, 4000)
+	keys, absent := all[:3000], all[3000:]
+	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
+		var counted []*policy.Counted
+		var levels []policy.Policy
+		for level := range 7 {
+			kind := enginetest.Kinds[level%len(enginetest.Kinds)]
+			c := policy.Count(kind.MustNew(float64(16-level), fmt.Sprintf("L%d", level)))
+			counted = append(counted, c)
+			levels = append(levels, c)
+		}
+		var created atomic.Uint64
+		configured := func() *pebble.Options {
+			o := options()
+			o.EventListener = &pebble.EventListener{
+				TableCreated: func(pebble.TableCreateInfo) { created.Add(1) },
 			}
-			fill(t, dir, options, keys)
-			db := open(t, dir, resting(options()))
-			levels := tables(t, db)
-			require.Equal(t, []string{c.want[0]}, levels[0])
-			require.Contains(t, between(t, db), c.want[1])
-			// Pebble may have moved a table of L0 without writing it anew.
-			require.Subset(t, c.want[:2], between(t, db))
-			require.Equal(t, []string{c.want[2]}, levels[6])
-			require.Zero(t, lostByGet(t, db, keys))
-			require.Zero(t, lostBySeek(t, db, keys))
-			require.NoError(t, db.Close())
-		})
+			require.NoError(t, pebblev1.ConfigureLevels(o, levels))
+			return o
+		}
+		fill(t, "db", configured, keys)
+		built := sum(counted)
+		require.Equal(t, created.Load(), built.Filters, "one filter in each table that was written")
+		require.Zero(t, built.Checks())
+
+		db := open(t, "db", resting(configured()))
+		l0, between, l6 := filterNames(t, db)
+		require.Equal(t, []string{"L0"}, l0)
+		// Pebble may have moved a table of L0 without writing it anew.
+		require.Subset(t, []string{"L0", "L1", "L2", "L3", "L4", "L5"}, between)
+		require.NotEqual(t, l0, between)
+		require.Equal(t, []string{"L6"}, l6)
+		requireFound(t, db, keys)
+		for _, key := range absent {
+			require.Equal(t, answer{err: pebble.ErrNotFound}, requireSameAnswer(t, db, key))
+		}
+		asked := sum(counted).Sub(built)
+		requireCounts(t, db, asked)
+		require.Greater(t, asked.ReadsAvoided, uint64(3*2*len(absent)*95/100), "in three levels")
+		for _, level := range []int{0, 6} {
+			c := counted[level].Snapshot()
+			require.Greater(t, c.ReadsAvoided, uint64(2*len(absent)*95/100), "L%d", level)
+			require.GreaterOrEqual(t, c.MayContain, uint64(len(keys)/3), "L%d", level)
+		}
+		require.NoError(t, db.Close())
+	})
+}
+
+// sum adds up what has been counted.
+func sum(counted []*policy.Counted) (s policy.Counters) {
+	for _, c := range counted {
+		n := c.Snapshot()
+		s.ReadsAvoided += n.ReadsAvoided
+		s.MayContain += n.MayContain
+		s.Filters += n.Filters
 	}
+	return s
+}
+
+// ByName finds the policies for the options that a database has stored. If they share a name, the
+// first of them reads the filters of all.
+func TestStoredOptions(t *testing.T) {
+	keys := policytest.Keys(policytest.Rand(t, 50), 3000)
+	for _, oneName := range []bool{true, false} {
+		fs := vfs.NewMem()
+		options := func() *pebble.Options {
+			o := small(pebble.FormatNewest)
+			o.FS = fs
+			return o
+		}
+		var kinds []policy.Policy
+		for i, kind := range enginetest.Kinds {
+			name := "mine"
+			if !oneName {
+				name = kind.Name
+			}
+			kinds = append(kinds, kind.MustNew(float64(10+i), name))
+		}
+		levels := []policy.Policy{kinds[0], kinds[1], kinds[0], nil, kinds[1], kinds[0], kinds[1]}
+		configured := func() *pebble.Options {
+			o := options()
+			require.NoError(t, pebblev1.ConfigureLevels(o, levels))
+			return o
+		}
+		fill(t, "db", configured, keys)
+
+		o := options()
+		require.NoError(t, o.Parse(storedOptions(t, fs, "db"),
+			&pebble.ParseHooks{NewFilterPolicy: pebblev1.ByName(kinds...)}))
+		require.Equal(t, ensured(configured()).String(), ensured(o).String())
+		o.Filters = map[string]pebble.FilterPolicy{}
+		for level, p := range levels {
+			want := noFilter
+			if p != nil {
+				if oneName {
+					p = kinds[0]
+				}
+				want = pebblev1.New(p)
+				o.Filters[p.Name()] = want
+			}
+			require.Equal(t, want, filterAt(o, level), "L%d", level)
+		}
+		o.Comparer = comparers[0] // v1's default, which the file names, has no Split
+		db := open(t, "db", resting(o))
+		requireFound(t, db, keys)
+		require.Positive(t, db.Metrics().Filter.Hits)
+		require.NoError(t, db.Close())
+	}
+}
+
+// storedOptions returns the newest options file of a database.
+func storedOptions(t testing.TB, fs vfs.FS, dir string) string {
+	names, err := fs.List(dir)
+	require.NoError(t, err)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return !strings.HasPrefix(name, "OPTIONS-")
+	})
+	file, err := fs.Open(fs.PathJoin(dir, slices.Max(names)))
+	require.NoError(t, err)
+	text, err := io.ReadAll(file)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	return string(text)
 }

@@ -2,8 +2,6 @@ package pebblev1_test
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"math/rand"
 	"testing"
 
@@ -14,8 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
-	"github.com/levelbloom/levelbloom/adapters/pebblev1"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 // What the tests need of Pebble and what differs between its versions is in this file.
@@ -41,20 +37,6 @@ func splitting(
 	c := *pebble.DefaultComparer
 	c.Name, c.Split, c.ImmediateSuccessor = name, split, next
 	return &c
-}
-
-// nextPrefix appends the prefix that comes after prefix, which is not the last.
-func nextPrefix(dst, prefix []byte) []byte {
-	dst = append(dst, prefix...)
-	if len(prefix) < 8 {
-		return append(dst, 0)
-	}
-	for i := len(dst) - 1; ; i-- {
-		dst[i]++
-		if dst[i] != 0 {
-			return dst
-		}
-	}
 }
 
 // noFilter is what stands for "none".
@@ -85,20 +67,6 @@ func flat(o *pebble.Options, size int64) *pebble.Options {
 	o.Levels = levels
 	return o
 }
-
-// large makes tables of thousands of keys.
-func large(o *pebble.Options) *pebble.Options {
-	o.MemTableSize = 1 << 20
-	o.LBaseMaxBytes = 96 << 10
-	return flat(o, 1<<20)
-}
-
-// quiet keeps Pebble's reports out of the tests' output.
-type quiet struct{}
-
-func (quiet) Infof(string, ...interface{})              {}
-func (quiet) Errorf(string, ...interface{})             {}
-func (quiet) Fatalf(format string, args ...interface{}) { panic(fmt.Sprintf(format, args...)) }
 
 // ensured returns a copy of o with Pebble's defaults filled in.
 func ensured(o *pebble.Options) *pebble.Options {
@@ -133,51 +101,13 @@ func tableFormat(db *pebble.DB) sstable.TableFormat {
 	return db.FormatMajorVersion().MaxTableFormat()
 }
 
-// writeTable writes a table through the builder's door, with points and with deletions of ranges.
-func writeTable(
-	t testing.TB,
-	path string,
-	format sstable.TableFormat,
-	f pebble.FilterPolicy,
-	keys [][]byte,
-	deleted ...[2]string,
-) {
-	file, err := vfs.Default.Create(path)
-	require.NoError(t, err)
-	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), sstable.WriterOptions{
-		TableFormat:  format,
-		FilterPolicy: f,
-	})
-	for _, key := range keys {
-		require.NoError(t, w.Set(key, value(key)))
-	}
-	for _, r := range deleted {
-		require.NoError(t, w.DeleteRange([]byte(r[0]), []byte(r[1])))
-	}
-	require.NoError(t, w.Close())
-}
-
-// writeTableFor writes a table as a database with options o would.
-func writeTableFor(
-	path string, o *pebble.Options, format sstable.TableFormat, changes []enginetest.Change,
-) error {
-	file, err := o.FS.Create(path)
+// createTable returns a writer of a table.
+func createTable(fs vfs.FS, path string, o sstable.WriterOptions) (*sstable.Writer, error) {
+	file, err := fs.Create(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file),
-		ensured(o).MakeWriterOptions(0, format))
-	for _, c := range changes {
-		if c.Value == nil {
-			err = w.Delete(c.Key)
-		} else {
-			err = w.Set(c.Key, c.Value)
-		}
-		if err != nil {
-			return errors.Join(err, w.Close())
-		}
-	}
-	return w.Close()
+	return sstable.NewWriter(objstorageprovider.NewFileWritable(file), o), nil
 }
 
 // lostInTable reads a table through the reader's door and returns how many of keys a search with
@@ -203,16 +133,8 @@ func lostInTable(
 	return lost
 }
 
-// ingestExternal ingests a table with points from remote storage.
-func ingestExternal(t testing.TB, db *pebble.DB, name string, size uint64, start, end []byte) {
-	_, err := db.IngestExternalFiles([]pebble.ExternalFile{{
-		ObjName: name, Size: size, SmallestUserKey: start, LargestUserKey: end, HasPointKey: true,
-	}})
-	require.NoError(t, err)
-}
-
-// virtualFilter is what FiltersOnDisk tells of a virtual table.
-var virtualFilter = pebblev1.LevelFilters{ByName: map[string]int{policy.Name: 1}, Bytes: 1251}
+// hidden is of how many of two virtual tables Pebble does not report the filters.
+const hidden = 0
 
 // toolComparer is one with which Pebble's tools seek prefixes. They take the default comparer's
 // name for their own, which has no Split.
@@ -253,7 +175,7 @@ func ingestAndExcise(db *pebble.DB, path string, start, end []byte) error {
 // ingestExternal ingests a table from local storage: Pebble v1 does not find those from remote
 // storage when it opens the database again.
 func (d *differ) ingestExternal(path string, changes []enginetest.Change, _, _ []byte) error {
-	require.NoError(d.t, writeTableFor(path, d.options, tableFormat(d.db), changes))
+	require.NoError(d.t, writeTableFor(d.db, d.options, path, changes))
 	return ingest(d.db, path)
 }
 

@@ -3,7 +3,6 @@
 package pebblev1_test
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"sync/atomic"
@@ -49,141 +48,37 @@ func requireSameAnswer(t testing.TB, r pebble.Reader, key []byte) answer {
 	return want
 }
 
-// Get and Has find what lies in L0, in a level between and in L6, and ask the filters of each.
-func TestGetAsksAllLevels(t *testing.T) {
-	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
-		dir, all := t.TempDir(), policytest.Keys(policytest.Rand(t, 120), 4000)
-		keys, absent := all[:3000], all[3000:]
-		p, l6 := policy.Count(bloom(t, 10)), policy.Count(bloom(t, 10, policy.WithName("l6")))
-		configuredWithL6 := func() *pebble.Options {
-			return configured(t, options(), p, pebblev1.WithL6(l6))
-		}
-		fill(t, dir, configuredWithL6, keys)
-		db := open(t, dir, resting(configuredWithL6()))
-		for _, key := range keys {
-			require.Equal(t, answer{found: true, value: string(value(key))},
-				requireSameAnswer(t, db, key))
-		}
-		before := sum([]*policy.Counted{p, l6})
-		inL6 := l6.Snapshot()
-		for _, key := range absent {
-			require.Equal(t, answer{err: pebble.ErrNotFound}, requireSameAnswer(t, db, key))
-		}
-		requireCounts(t, db, sum([]*policy.Counted{p, l6}))
-		require.Greater(t, sum([]*policy.Counted{p, l6}).Sub(before).ReadsAvoided,
-			uint64(3*2*len(absent)*95/100), "in three levels")
-		require.Greater(t, l6.Snapshot().Sub(inL6).ReadsAvoided, uint64(2*len(absent)*95/100))
-		require.NoError(t, db.Close())
-	})
-}
-
 // With the empty key, iterators of Pebble do not stay within the prefix. With -race that is fatal.
 // The format is the oldest because Pebble v1 panics if that key is written to a columnar block.
 func TestGetEmptyKey(t *testing.T) {
 	o := small(formats[0])
 	o.FS = vfs.NewMem()
 	db := open(t, "db", configured(t, o, bloom(t, 10), pebblev1.WithL6(bloom(t, 10))))
-	for _, key := range []string{"", "key"} {
-		for _, k := range [][]byte{nil, {}} {
-			require.Equal(t, answer{err: pebble.ErrNotFound}, requireSameAnswer(t, db, k))
-		}
-		require.NoError(t, db.Set([]byte(key), []byte("value"), nil))
-		if key == "" {
-			require.Equal(t, "value", requireSameAnswer(t, db, nil).value)
-			require.NoError(t, db.Flush())
-			require.Equal(t, "value", requireSameAnswer(t, db, nil).value)
-			require.NoError(t, db.Delete(nil, nil))
-		}
+	for _, write := range []func() error{
+		func() error { return db.Set([]byte("key"), nil, nil) },
+		func() error { return db.Set(nil, []byte("value"), nil) },
+		db.Flush,
+		func() error { return db.Delete(nil, nil) },
+		db.Flush,
+	} {
+		require.Equal(t, requireSameAnswer(t, db, nil), requireSameAnswer(t, db, []byte{}))
+		require.NoError(t, write())
 	}
-	for range 2 {
-		require.Equal(t, answer{err: pebble.ErrNotFound}, requireSameAnswer(t, db, nil))
-		require.NoError(t, db.Flush())
-	}
+	require.Equal(t, answer{err: pebble.ErrNotFound}, requireSameAnswer(t, db, nil))
 	require.NoError(t, db.Close())
 }
 
-// Readers that cannot be used answer as with Reader.Get: with the same error or panic.
-func TestGetUnusableReaders(t *testing.T) {
+// A batch that is not indexed cannot be read, and one that is can be after its commit too.
+func TestGetFromBatches(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()
 	db := open(t, "db", o)
-	closed := db.NewSnapshot()
-	require.NoError(t, closed.Close())
-	committed := db.NewIndexedBatch()
+	unindexed, committed := db.NewBatch(), db.NewIndexedBatch()
 	require.NoError(t, committed.Set([]byte("key"), nil, nil))
 	require.NoError(t, committed.Commit(pebble.NoSync))
-	unindexed := db.NewBatch()
 	require.Equal(t, pebble.ErrNotIndexed, requireSameAnswer(t, unindexed, []byte("key")).err)
 	require.True(t, requireSameAnswer(t, committed, []byte("key")).found)
-	require.NoError(t, errors.Join(unindexed.Close(), committed.Close()))
-	require.NoError(t, db.Close())
-
-	for name, r := range map[string]pebble.Reader{
-		"nil": nil, "nil DB": (*pebble.DB)(nil), "closed DB": db, "closed snapshot": closed,
-	} {
-		panicOf := func(f func()) (p any) {
-			defer func() {
-				p = recover()
-				if err, ok := p.(error); ok {
-					p = err.Error()
-				}
-			}()
-			f()
-			return nil
-		}
-		want := panicOf(func() { _, _, _ = r.Get([]byte("key")) })
-		require.NotNil(t, want, name)
-		require.Equal(t, want, panicOf(func() { _, _, _ = pebblev1.Get(r, []byte("key")) }), name)
-		require.Equal(t, want, panicOf(func() { _, _ = pebblev1.Has(r, []byte("key")) }), name)
-	}
-}
-
-// A merger may find that there is no value. Pebble panics if a compaction comes upon one, so these
-// stay in memory.
-func TestGetMergedToNothing(t *testing.T) {
-	o := small(pebble.FormatNewest)
-	o.FS, o.Merger = vfs.NewMem(), lastWord
-	db := open(t, "db", o)
-	batch := db.NewIndexedBatch()
-	for _, w := range []pebble.Writer{db, batch} {
-		for _, key := range []string{"a", "b"} {
-			require.NoError(t, w.Set([]byte(key), []byte("value"), pebble.NoSync))
-		}
-		require.NoError(t, w.Merge([]byte("a"), []byte(" none"), pebble.NoSync))
-		require.NoError(t, w.Merge([]byte("b"), []byte(" some"), pebble.NoSync))
-	}
-	for _, r := range []pebble.Reader{db, batch} {
-		require.Equal(t, answer{err: pebble.ErrNotFound}, requireSameAnswer(t, r, []byte("a")))
-		require.Equal(t, "value some", requireSameAnswer(t, r, []byte("b")).value)
-	}
-	require.NoError(t, batch.Close())
-	require.NoError(t, db.Close())
-}
-
-// lastWord is a merger that appends. What ends in "none" is no value.
-var lastWord = &pebble.Merger{
-	Name: "levelbloom.test.lastword",
-	Merge: func(_, value []byte) (pebble.ValueMerger, error) {
-		return &words{bytes.Clone(value)}, nil
-	},
-}
-
-type words struct{ all []byte }
-
-func (w *words) MergeNewer(value []byte) error {
-	w.all = append(w.all, value...)
-	return nil
-}
-
-func (w *words) MergeOlder(value []byte) error {
-	w.all = append(bytes.Clone(value), w.all...)
-	return nil
-}
-
-func (w *words) Finish(bool) ([]byte, io.Closer, error) { return w.all, nil, nil }
-
-func (w *words) DeletableFinish(bool) ([]byte, bool, io.Closer, error) {
-	return w.all, bytes.HasSuffix(w.all, []byte("none")), nil, nil
+	require.NoError(t, errors.Join(unindexed.Close(), committed.Close(), db.Close()))
 }
 
 // errRead is the error of reads that are made to fail.

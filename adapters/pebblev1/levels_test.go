@@ -32,8 +32,8 @@ func filtersOf(o *pebble.Options) (names [7]string) {
 	return names
 }
 
-// shapes are options of many kinds, by name. Every call makes new ones.
-func shapes(rng *rand.Rand) map[string]*pebble.Options {
+// shapesOfLevels adds options whose levels differ, by name.
+func shapesOfLevels(all map[string]*pebble.Options, rng *rand.Rand) {
 	full := pebble.LevelOptions{
 		BlockRestartInterval: 7,
 		BlockSize:            1000,
@@ -43,17 +43,8 @@ func shapes(rng *rand.Rand) map[string]*pebble.Options {
 		IndexBlockSize:       5000,
 		TargetFileSize:       12345,
 	}
-	all := map[string]*pebble.Options{
-		"zero": {},
-		"fields outside the levels": {
-			MemTableSize: 1 << 20, FlushSplitBytes: 1 << 19, BytesPerSync: 1 << 18,
-			L0CompactionThreshold: 7, Comparer: comparers[1], Logger: quiet{},
-			EventListener: &pebble.EventListener{},
-		},
-		"with defaults": (&pebble.Options{FS: vfs.NewMem()}).EnsureDefaults(),
-		"more entries than levels": {
-			Levels: append(make([]pebble.LevelOptions, 7), full, full),
-		},
+	all["more entries than levels"] = &pebble.Options{
+		Levels: append(make([]pebble.LevelOptions, 7), full, full),
 	}
 	for n := 1; n <= 7; n++ {
 		all[fmt.Sprintf("%d zero", n)] = &pebble.Options{Levels: make([]pebble.LevelOptions, n)}
@@ -78,7 +69,6 @@ func shapes(rng *rand.Rand) map[string]*pebble.Options {
 			all[fmt.Sprintf("%d random, %d", n, try)] = &pebble.Options{Levels: levels}
 		}
 	}
-	return all
 }
 
 // raw shows o, with the addresses of what it points to, but for the levels, the filters and the
@@ -106,103 +96,52 @@ func effective(o *pebble.Options) (e effectiveOptions) {
 	return e
 }
 
-func TestConfigureChangesFiltersOnly(t *testing.T) {
-	p, q := bloom(t, 10, policy.WithName("p")), bloom(t, 8, policy.WithName("q"))
-	for name, configure := range map[string]func(o *pebble.Options) error{
-		"Configure": func(o *pebble.Options) error { return pebblev1.Configure(o, p) },
-		"WithL6": func(o *pebble.Options) error {
-			return pebblev1.Configure(o, p, pebblev1.WithL6(p))
-		},
-		"ConfigureLevels": func(o *pebble.Options) error {
-			return pebblev1.ConfigureLevels(o, []policy.Policy{q, nil, p})
-		},
-	} {
-		want := map[string][7]string{
-			"Configure":       {"p", "p", "p", "p", "p", "p", "none"},
-			"WithL6":          {"p", "p", "p", "p", "p", "p", "p"},
-			"ConfigureLevels": {"q", "none", "p", "none", "none", "none", "none"},
-		}[name]
-		for shape, o := range shapes(policytest.Rand(t, 70)) {
-			t.Run(name+"/"+shape, func(t *testing.T) {
-				rawBefore, effectiveBefore := raw(o), effective(o)
-				given, comparer := slices.Clone(o.Levels), o.Comparer
-
-				require.NoError(t, configure(o))
-				if name != "WithL6" || comparer != nil && comparer.Split != nil {
-					require.Same(t, comparer, o.Comparer)
-				}
-				require.Equal(t, rawBefore, raw(o))
-				require.Equal(t, effectiveBefore, effective(o))
-				require.Equal(t, want, filtersOf(o))
-
-				// The entries that existed keep their zero fields, and those past the levels keep
-				// all.
-				for i, l := range given[:max(len(given)-1, 0)] {
-					if i < 7 {
-						l.FilterPolicy = o.Levels[i].FilterPolicy
-					}
-					require.Equal(t, l, o.Levels[i])
-				}
-			})
-		}
+// requireLevelsKept requires that the entries of levels that were given are left alone, and that
+// those configured keep their zero fields. A comparer that has a Split, or needs none, is kept.
+func requireLevelsKept(t testing.TB, given, configured *pebble.Options) {
+	for i, l := range given.Levels[:min(max(len(given.Levels)-1, 0), 7)] {
+		l.FilterPolicy = configured.Levels[i].FilterPolicy
+		require.Equal(t, l, configured.Levels[i])
+	}
+	if given.Comparer != nil && given.Comparer.Split != nil || filterAt(configured, 6) == nil {
+		require.Same(t, given.Comparer, configured.Comparer)
 	}
 }
 
-// Pebble refuses a slice of levels without entries; Configure takes it as Pebble takes nil.
-func TestNoLevels(t *testing.T) {
-	p := bloom(t, 10)
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6(p)}} {
-		o := &pebble.Options{Levels: []pebble.LevelOptions{}}
-		require.NoError(t, pebblev1.Configure(o, p, opts...))
-		want, got := effective(&pebble.Options{}).levels, effective(o).levels
-		require.Equal(t, want, got)
-		for level := range 7 {
-			require.EqualValues(t, 2<<20<<level, got[level].TargetFileSize,
-				"2 MB in L0, doubled for each level below")
-		}
-	}
-}
-
-// Options may share their levels with others.
-func TestSharedLevelsAreLeftAlone(t *testing.T) {
-	p := bloom(t, 10)
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6(p)}} {
+// Pebble refuses a slice of levels without entries; Configure takes it as Pebble takes nil. Options
+// may share the memory of their levels with others.
+func TestFewLevels(t *testing.T) {
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithL6(bloom(t, 10))}} {
 		for _, n := range []int{0, 1, 3, 7} {
 			shared := make([]pebble.LevelOptions, 10)
-			o := &pebble.Options{Levels: shared[:n]}
-			require.NoError(t, pebblev1.Configure(o, p, opts...))
+			o := configured(t, &pebble.Options{Levels: shared[:n]}, bloom(t, 10), opts...)
 			require.Equal(t, make([]pebble.LevelOptions, 10), shared)
+			for level, l := range effective(o).levels {
+				if n == 0 {
+					require.EqualValues(t, 2<<20<<level, l.TargetFileSize,
+						"2 MB in L0, doubled for each level below")
+				}
+			}
 		}
 	}
 }
 
-// WithL6, and ConfigureLevels with a policy for L6, give the comparer a Split if it has none.
+// A comparer without a Split gets one if L6 gets filters, and is left alone itself.
 func TestComparerGetsSplit(t *testing.T) {
 	p := bloom(t, 10)
 	none := *pebble.DefaultComparer
 	none.Name = "levelbloom.test.none"
-	for _, given := range []*pebble.Comparer{nil, pebble.DefaultComparer, &none, comparers[1]} {
-		for name, configure := range map[string]func(o *pebble.Options) error{
-			"WithL6": func(o *pebble.Options) error {
-				return pebblev1.Configure(o, p, pebblev1.WithL6(p))
-			},
-			"ConfigureLevels": func(o *pebble.Options) error {
-				return pebblev1.ConfigureLevels(o, []policy.Policy{6: p})
-			},
+	for given, want := range map[*pebble.Comparer]*pebble.Comparer{
+		nil: pebble.DefaultComparer, pebble.DefaultComparer: pebble.DefaultComparer, &none: &none,
+	} {
+		for _, configure := range []configuring{
+			one(p, pebblev1.WithL6(p)), levels(nil, nil, nil, nil, nil, nil, p),
 		} {
 			o := &pebble.Options{Comparer: given}
-			require.NoError(t, configure(o), name)
-			if given == comparers[1] {
-				require.Same(t, given, o.Comparer, name)
-				continue
-			}
-			require.Equal(t, 4, o.Comparer.Split([]byte("abcd")), name)
-			want := given
-			if want == nil {
-				want = pebble.DefaultComparer
-			}
-			require.Nil(t, want.Split, "the given one is left alone")
-			require.Equal(t, want.Name, o.Comparer.Name, name)
+			require.NoError(t, configure(o))
+			require.Equal(t, 4, o.Comparer.Split([]byte("abcd")))
+			require.Equal(t, want.Name, o.Comparer.Name)
+			require.Nil(t, want.Split)
 		}
 	}
 }

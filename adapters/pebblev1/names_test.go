@@ -3,9 +3,6 @@
 package pebblev1_test
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble"
@@ -14,7 +11,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func TestByName(t *testing.T) {
@@ -37,51 +33,25 @@ func TestByName(t *testing.T) {
 	require.EqualError(t, err, `pebblev1: no filter policy is named "unknown": known are `+
 		`none, rocksdb.BuiltinBloomFilter, leveldb.BuiltinBloomFilter2, `+
 		`leveldb.BuiltinBloomFilter2, mine; pass the policy of that name to ByName`)
-}
-
-func TestByNameRefusesNil(t *testing.T) {
 	require.Panics(t, func() { pebblev1.ByName(nil) })
 }
 
-// Parsing the options that a database has stored finds its policies again.
-func TestOptionsFile(t *testing.T) {
-	dir := t.TempDir()
-	high, low := bloom(t, 16, policy.WithName("high")), bloom(t, 8, policy.WithName("low"))
-	configure := func(o *pebble.Options, high, low policy.Policy) *pebble.Options {
-		require.NoError(t,
-			pebblev1.ConfigureLevels(o, []policy.Policy{high, high, high, nil, low, low, nil}))
-		return o
+// A name that policy accepts comes back from Pebble's options file, at every level.
+func FuzzNames(f *testing.F) {
+	for _, name := range []string{policy.Name, "a=b", "[Version]", "a#b", "\x00", "é"} {
+		f.Add(name, 10.0)
 	}
-	written := configure(resting(small(pebble.FormatNewest)), high, low)
-	keys := policytest.Keys(policytest.Rand(t, 50), 500)
-	db := open(t, dir, written)
-	put(t, db, keys)
-	require.NoError(t, db.Close())
-
-	files, err := filepath.Glob(filepath.Join(dir, "OPTIONS-*"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	stored, err := os.ReadFile(slices.Max(files))
-	require.NoError(t, err)
-
-	parse := func(candidates ...policy.Policy) (*pebble.Options, error) {
-		o := &pebble.Options{}
-		err := o.Parse(string(stored),
-			&pebble.ParseHooks{NewFilterPolicy: pebblev1.ByName(candidates...)})
-		return o, err
-	}
-	s := &spy{Policy: high}
-	o, err := parse(low, s)
-	require.NoError(t, err)
-	require.Equal(t, [7]string{"high", "high", "high", "none", "low", "low", "none"}, filtersOf(o))
-	require.Equal(t, ensured(written).String(), ensured(o).String())
-
-	o.Logger = quiet{}
-	db = open(t, dir, resting(o))
-	require.Zero(t, lostByGet(t, db, keys))
-	require.GreaterOrEqual(t, s.asked.Load(), int64(len(keys)))
-	require.NoError(t, db.Close())
-
-	_, err = parse(low)
-	require.ErrorContains(t, err, `no filter policy is named "high"`)
+	f.Fuzz(func(t *testing.T, name string, bitsPerKey float64) {
+		p, err := policy.NewBloom(bitsPerKey, policy.WithName(name))
+		if err != nil {
+			return
+		}
+		o := configured(t, oneLevel(), p, pebblev1.WithL6(p))
+		var parsed pebble.Options
+		require.NoError(t, parsed.Parse(ensured(o).String(),
+			&pebble.ParseHooks{NewFilterPolicy: pebblev1.ByName(p)}))
+		for level := range 7 {
+			require.Equal(t, name, filterAt(&parsed, level).Name())
+		}
+	})
 }

@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
@@ -38,5 +40,27 @@ func TestFiltersOnDisk(t *testing.T) {
 		pebblev1.LevelFilters{ByName: map[string]int{"a": 1, "b": 2}, Bytes: 3 * size, None: 1},
 		levels[0])
 	require.Equal(t, pebblev1.LevelFilters{ByName: map[string]int{}}, levels[1])
+	require.NoError(t, db.Close())
+}
+
+// A table that replaces keys in the middle of another leaves two virtual ones of that.
+func TestFiltersOnDiskVirtual(t *testing.T) {
+	o := small(pebble.FormatNewest)
+	o.FS = vfs.NewMem()
+	p := bloom(t, 10)
+	db := open(t, "db", resting(configured(t, o, p, pebblev1.WithL6(p))))
+	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c")}
+	put(t, db, keys)
+	compact(t, db)
+	excised := []enginetest.Change{{Key: keys[1]}}
+	require.NoError(t, writeTableFor(db, o, "table", excised))
+	require.NoError(t, ingestAndExcise(db, "table", keys[1], keys[2]))
+	levels, err := pebblev1.FiltersOnDisk(db)
+	require.NoError(t, err)
+	size := len(filterOf(p, keys)) // the same for one key
+	require.Equal(t, pebblev1.LevelFilters{
+		ByName: map[string]int{policy.Name: 3 - hidden}, Bytes: uint64((3 - hidden) * size),
+		Unknown: hidden,
+	}, levels[6])
 	require.NoError(t, db.Close())
 }

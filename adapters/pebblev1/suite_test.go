@@ -128,7 +128,7 @@ func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
 	if way == 1 {
 		name := fmt.Sprintf("table-%d", d.tables.Add(1))
 		path := d.engine.fs.PathJoin(d.engine.dir, name)
-		err := writeTableFor(path, d.copied, tableFormat(d.db), changes)
+		err := writeTableFor(d.db, d.copied, path, changes)
 		if err != nil {
 			return err
 		}

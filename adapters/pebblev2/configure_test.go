@@ -1,11 +1,14 @@
 package pebblev2_test
 
 import (
+	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
 	engine "github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
@@ -15,88 +18,73 @@ import (
 
 var engineName = engine.FilterPolicy(10).Name()
 
-// foreign is a Pebble policy from elsewhere.
-type foreign struct {
-	pebble.FilterPolicy
-	name string
+// readerNames are the names that Configure adds beside the policy's own.
+var readerNames = []string{engineName, policy.Name, policy.NameGoLevelDB}
+
+// configuring calls Configure, or ConfigureLevels, on options.
+type configuring func(o *pebble.Options) error
+
+func one(p policy.Policy, opts ...pebblev2.Option) configuring {
+	return func(o *pebble.Options) error { return pebblev2.Configure(o, p, opts...) }
 }
 
-func (f foreign) Name() string { return f.name }
+func levels(p ...policy.Policy) configuring {
+	return func(o *pebble.Options) error { return pebblev2.ConfigureLevels(o, p) }
+}
 
-func TestConfigureRefuses(t *testing.T) {
-	p := bloom(t, 10)
-	stranger := foreign{engine.FilterPolicy(10), policy.Name}
-	const refused = "a name of its own with policy.WithName"
-	for _, c := range []struct {
-		name   string
-		o      *pebble.Options
-		reason string
-	}{
-		{"nil options", nil, "the options are nil: pass &pebble.Options{}"},
-		{"Filters", atLevel0(nil, map[string]pebble.FilterPolicy{policy.Name: stranger}), refused},
-		{"a level", atLevel0(stranger, nil), refused},
-		{"a level, behind ours in Filters",
-			atLevel0(stranger, map[string]pebble.FilterPolicy{policy.Name: pebblev2.New(p)}),
-			refused},
-		{"a level, other policy",
-			atLevel0(pebblev2.New(&spy{Policy: p}), nil), refused},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			for name, configure := range map[string]func() error{
-				"Configure": func() error { return pebblev2.Configure(c.o, p) },
-				"ConfigureLevels": func() error {
-					return pebblev2.ConfigureLevels(c.o, []policy.Policy{p})
-				},
-			} {
-				var before pebble.Options
-				if c.o != nil {
-					before = *c.o
-					before.Filters = maps.Clone(c.o.Filters)
-				}
-				err := configure()
-				require.ErrorContains(t, err, c.reason, name)
-				require.ErrorContains(t, err, "pebblev2: ", name)
-				if c.o != nil {
-					require.Equal(t, before, *c.o, name)
-				}
-			}
-		})
+// shapes are options of many kinds, by name. Every call makes new ones.
+func shapes(t testing.TB) map[string]*pebble.Options {
+	all := map[string]*pebble.Options{
+		"zero": {},
+		"fields outside the levels": {
+			MemTableSize: 1 << 20, FlushSplitBytes: 1 << 19, BytesPerSync: 1 << 18,
+			L0CompactionThreshold: 7, Comparer: comparers[1], Logger: quiet{},
+			EventListener: &pebble.EventListener{},
+		},
+		"with defaults": ensured(&pebble.Options{FS: vfs.NewMem()}),
 	}
-	o := &pebble.Options{}
-	require.ErrorContains(t, pebblev2.Configure(o, p, nil), "an option is nil: leave it out")
-	require.Equal(t, &pebble.Options{}, o)
+	shapesOfLevels(all, policytest.Rand(t, 70))
+	return all
 }
 
-func TestWithL6Refuses(t *testing.T) {
-	p := bloom(t, 10)
-	mine := bloom(t, 10, policy.WithName("mine"))
-	for _, c := range []struct {
-		p, l6  policy.Policy
-		reason string
-	}{
-		{p, nil, "pebblev2: policy of L6: policy: the policy is nil"},
-		{p, &spy{Policy: p}, "pebblev2: the name"},
-		{mine, &spy{Policy: mine}, "pebblev2: the name"},
+// Every level gets the filters configured for it, which are read too, and nothing else changes.
+// Configuring twice has the effect of configuring once.
+func TestConfigureChangesFiltersOnly(t *testing.T) {
+	p, q := bloom(t, 10, policy.WithName("p")), bloom(t, 8, policy.WithName("q"))
+	high, low := bloom(t, 16, policy.WithName("x")), bloom(t, 8, policy.WithName("x"))
+	for want, configure := range map[string]configuring{
+		"[p p p p p p none]":                   one(p),
+		"[p p p p p p q]":                      one(p, pebblev2.WithL6(q)),
+		"[p p p p p p p]":                      levels(p, p, p, p, p, p, p),
+		"[p p q q p p q]":                      levels(p, p, q, q, p, p, q),
+		"[q none p none none none none]":       levels(q, nil, p),
+		"[none p none none none none none]":    levels(nil, p, nil),
+		"[none none none none none none none]": levels(make([]policy.Policy, 7)...),
+		"[x x none none none none none]":       levels(high, low),
 	} {
-		o := &pebble.Options{}
-		require.ErrorContains(t, pebblev2.Configure(o, c.p, pebblev2.WithL6(c.l6)), c.reason)
-		require.Equal(t, &pebble.Options{}, o)
+		for shape, o := range shapes(t) {
+			t.Run(want+"/"+shape, func(t *testing.T) {
+				given, rawBefore, effectiveBefore := o.Clone(), raw(o), effective(o)
+				var filters map[string]pebble.FilterPolicy
+				for range 2 {
+					require.NoError(t, configure(o))
+					require.Equal(t, want, fmt.Sprint(filtersOf(o)))
+					require.Equal(t, rawBefore, raw(o))
+					require.Equal(t, effectiveBefore, effective(o))
+					requireLevelsKept(t, given, o)
+					if filters != nil {
+						require.Equal(t, filters, o.Filters)
+					}
+					filters = o.Filters
+				}
+				for _, name := range append(readerNames, strings.Fields(strings.Trim(want, "[]"))...) {
+					if name != "none" {
+						require.Equal(t, name, filters[name].Name())
+					}
+				}
+			})
+		}
 	}
-}
-
-// WithL6 gives L6 another policy. If the two share a name, the first reads the filters of both.
-func TestWithL6(t *testing.T) {
-	p, sameName := bloom(t, 10), bloom(t, 5)
-	o := configured(t, &pebble.Options{}, p, pebblev2.WithL6(sameName))
-	require.Equal(t, pebblev2.New(p), filterAt(o, 5))
-	require.Equal(t, pebblev2.New(sameName), filterAt(o, 6))
-	require.Equal(t, pebblev2.New(p), o.Filters[policy.Name])
-
-	mine := bloom(t, 5, policy.WithName("mine"))
-	o = configured(t, &pebble.Options{}, p, pebblev2.WithL6(mine))
-	require.Equal(t, pebblev2.New(p), o.Filters[policy.Name])
-	require.Equal(t, pebblev2.New(mine), o.Filters["mine"])
-	require.Len(t, o.Filters, len(readerNames)+1)
 }
 
 // atLevel0 returns options with a policy at L0 and with filters.
@@ -107,35 +95,75 @@ func atLevel0(f pebble.FilterPolicy, filters map[string]pebble.FilterPolicy) *pe
 	return o
 }
 
-func TestConfigureLevelsRefuses(t *testing.T) {
-	p := bloom(t, 10)
-	mine := bloom(t, 10, policy.WithName("mine"))
-	noPolicy, _ := policy.NewBloom(0)
+// foreign is a Pebble policy from elsewhere.
+type foreign struct {
+	pebble.FilterPolicy
+	name string
+}
+
+func (f foreign) Name() string { return f.name }
+
+func TestConfigureRefuses(t *testing.T) {
+	p, mine := bloom(t, 10), bloom(t, 10, policy.WithName("mine"))
+	other := &spy{Policy: p} // which may have another encoding
+	stranger := foreign{engine.FilterPolicy(10), policy.Name}
+	failed, _ := policy.NewBloom(0)
+	byName := func(f pebble.FilterPolicy) map[string]pebble.FilterPolicy {
+		return map[string]pebble.FilterPolicy{policy.Name: f}
+	}
+	const taken = "a name of its own with policy.WithName"
 	for _, c := range []struct {
-		name   string
-		levels []policy.Policy
-		reason string
+		name      string
+		o         *pebble.Options
+		configure configuring
+		reason    string
 	}{
-		{"no level", nil, "0 policies for the levels: pass 1 to 7"},
-		{"eight levels", make([]policy.Policy, 8), "8 policies for the levels: pass 1 to 7"},
-		{"what NewBloom returns with an error", []policy.Policy{p, noPolicy},
-			"pebblev2: policy of L1: policy: the policy is nil"},
-		{"another encoding, one name", []policy.Policy{mine, &spy{Policy: mine}},
-			"policy.WithName"},
-		{"another encoding, LevelDB's name", []policy.Policy{&spy{Policy: p}}, "policy.WithName"},
-		{"not adjacent", []policy.Policy{mine, nil, p, p, p, p, &spy{Policy: mine}},
-			"policy.WithName"},
+		{"nil options", nil, one(p), "the options are nil: pass &pebble.Options{}"},
+		{"nil options", nil, levels(p), "the options are nil: pass &pebble.Options{}"},
+		{"nil option", oneLevel(), one(p, nil), "an option is nil: leave it out"},
+		{"in Filters", atLevel0(nil, byName(stranger)), one(p), taken},
+		{"in Filters", atLevel0(nil, byName(stranger)), levels(nil, p), taken},
+		{"at a level", atLevel0(stranger, nil), one(p), taken},
+		{"at a level, behind ours in Filters", atLevel0(stranger, byName(pebblev2.New(p))), one(p),
+			taken},
+		{"at a level, other policy", atLevel0(pebblev2.New(other), nil), one(p), taken},
+		{"L6: nil", oneLevel(), one(p, pebblev2.WithL6(nil)),
+			"policy of L6: policy: the policy is nil"},
+		{"L6: LevelDB's name", oneLevel(), one(p, pebblev2.WithL6(other)), taken},
+		{"L6: same name", oneLevel(), one(mine, pebblev2.WithL6(&spy{Policy: mine})), taken},
+		{"no level", oneLevel(), levels(), "0 policies for the levels: pass 1 to 7"},
+		{"eight levels", oneLevel(), levels(make([]policy.Policy, 8)...),
+			"8 policies for the levels: pass 1 to 7"},
+		{"returned with an error", oneLevel(), levels(p, failed),
+			"policy of L1: policy: the policy is nil"},
+		{"two levels, one name", oneLevel(), levels(mine, nil, p, p, p, p, &spy{Policy: mine}), taken},
+		{"levels, LevelDB's name", oneLevel(), levels(other), taken},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := &pebble.Options{}
-			require.ErrorContains(t, pebblev2.ConfigureLevels(o, c.levels), c.reason)
-			require.Equal(t, &pebble.Options{}, o)
+			var before pebble.Options
+			if c.o != nil {
+				before = *c.o
+				before.Filters = maps.Clone(c.o.Filters)
+			}
+			err := c.configure(c.o)
+			require.ErrorContains(t, err, c.reason)
+			require.ErrorContains(t, err, "pebblev2: ")
+			if c.o != nil {
+				require.Equal(t, before, *c.o)
+			}
 		})
 	}
 }
 
-// readerNames are the names that Configure adds beside the policy's own.
-var readerNames = []string{engineName, policy.Name, policy.NameGoLevelDB}
+// If the policy of L6 shares its name with that of the other levels, the latter reads the filters
+// of both.
+func TestFirstPolicyOfANameReads(t *testing.T) {
+	p, l6 := bloom(t, 10), bloom(t, 5)
+	o := configured(t, oneLevel(), p, pebblev2.WithL6(l6))
+	require.Equal(t, pebblev2.New(p), filterAt(o, 5))
+	require.Equal(t, pebblev2.New(l6), filterAt(o, 6))
+	require.Equal(t, pebblev2.New(p), o.Filters[policy.Name])
+}
 
 func TestReadersAreKept(t *testing.T) {
 	p := bloom(t, 10, policy.WithName("mine"))
@@ -144,11 +172,8 @@ func TestReadersAreKept(t *testing.T) {
 		engineName:           foreign{engine.FilterPolicy(2), engineName},
 		policy.NameGoLevelDB: foreign{engine.FilterPolicy(3), policy.NameGoLevelDB},
 	}
-	o := oneLevel()
-	o.Levels[0].FilterPolicy = foreign{engine.FilterPolicy(4), "at L0"}
-	o.Filters = maps.Clone(users)
+	o := atLevel0(foreign{engine.FilterPolicy(4), "at L0"}, maps.Clone(users))
 	before := o.Filters
-
 	require.NoError(t, pebblev2.Configure(o, p))
 	require.Equal(t, users, before, "the user's map is left as it was")
 	for name, f := range users {
@@ -158,109 +183,30 @@ func TestReadersAreKept(t *testing.T) {
 	require.Equal(t, pebblev2.New(p), o.Filters["mine"])
 	require.Contains(t, o.Filters, policy.Name)
 	require.Len(t, o.Filters, len(users)+3)
+
+	// A policy replaces a former one of its name, and keeps those of other names as readers.
+	again := bloom(t, 16, policy.WithName("mine"))
+	require.NoError(t, pebblev2.Configure(o, again))
+	require.Equal(t, pebblev2.New(again), o.Filters["mine"])
+	require.NoError(t, pebblev2.Configure(o, bloom(t, 16)))
+	require.Equal(t, pebblev2.New(again), o.Filters["mine"])
+	require.Len(t, o.Filters, len(users)+3)
 }
 
+// What Configure adds reads Pebble's own filters, and LevelDB's under both names.
 func TestReadersAreAdded(t *testing.T) {
-	p := bloom(t, 10, policy.WithName("mine"))
-	o := &pebble.Options{}
-	require.NoError(t, pebblev2.Configure(o, p))
+	o := configured(t, &pebble.Options{}, bloom(t, 10, policy.WithName("mine")))
 	require.Len(t, o.Filters, len(readerNames)+1)
 	require.Equal(t, engine.FilterPolicy(10), o.Filters[engineName])
-	for name, f := range o.Filters {
-		require.Equal(t, name, f.Name())
-	}
-
-	keys := policytest.Keys(policytest.Rand(t, 40), 1000)
-	filter := bloom(t, 30).AppendFilter(nil, keys[:500])
+	keys := policytest.Keys(policytest.Rand(t, 40), 500)
+	filter := bloom(t, 30).AppendFilter(nil, keys)
 	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
-		absent := 0
-		for i, key := range keys {
-			if o.Filters[name].MayContain(pebble.TableFilter, filter, key) {
-				continue
-			}
-			require.GreaterOrEqual(t, i, 500, "%s loses key %x", name, key)
-			absent++
+		require.Equal(t, name, o.Filters[name].Name())
+		for _, key := range keys {
+			require.True(t, o.Filters[name].MayContain(pebble.TableFilter, filter, key))
 		}
-		require.Greater(t, absent, 450, "of 500 absent keys")
-	}
-}
-
-// Configure replaces a former policy of the same name, and keeps one of another name as a reader.
-func TestConfigureAgain(t *testing.T) {
-	first, second := bloom(t, 10), bloom(t, 16)
-	renamed := bloom(t, 16, policy.WithName("mine"))
-	o := &pebble.Options{}
-	require.NoError(t, pebblev2.Configure(o, first, pebblev2.WithL6(first)))
-	require.NoError(t, pebblev2.Configure(o, second))
-	require.Equal(t, pebblev2.New(second), o.Filters[policy.Name])
-	require.Len(t, o.Filters, len(readerNames))
-	for level, f := range filtersOf(o) {
-		if level == 6 {
-			require.Equal(t, "none", f)
-		} else {
-			require.Equal(t, policy.Name, f)
+		for _, absent := range policytest.AbsentKeys(20) { // 30 bits per key: one in a million
+			require.False(t, o.Filters[name].MayContain(pebble.TableFilter, filter, absent))
 		}
 	}
-
-	require.NoError(t, pebblev2.Configure(o, renamed))
-	require.Equal(t, pebblev2.New(second), o.Filters[policy.Name])
-	require.Equal(t, pebblev2.New(renamed), o.Filters["mine"])
-	require.Len(t, o.Filters, len(readerNames)+1)
-}
-
-// Calling Configure twice has the effect of calling it once.
-func TestConfigureTwice(t *testing.T) {
-	p := bloom(t, 10)
-	for _, opts := range [][]pebblev2.Option{nil, {pebblev2.WithL6(p)}} {
-		once := configured(t, &pebble.Options{}, p, opts...)
-		twice := configured(t, configured(t, &pebble.Options{}, p, opts...), p, opts...)
-		require.Equal(t, filtersOf(once), filtersOf(twice))
-		require.Equal(t, ensured(once).String(), ensured(twice).String())
-		require.Equal(t, once.Filters, twice.Filters)
-	}
-}
-
-func TestConfigureLevels(t *testing.T) {
-	low, high := bloom(t, 8), bloom(t, 16)
-	mine := bloom(t, 10, policy.WithName("mine"))
-	for _, c := range []struct {
-		name   string
-		levels []policy.Policy
-		want   [7]string
-	}{
-		{
-			"all", []policy.Policy{high, high, mine, mine, low, low, mine},
-			[7]string{policy.Name, policy.Name, "mine", "mine", policy.Name, policy.Name, "mine"},
-		},
-		{
-			"nil: no filters", []policy.Policy{nil, mine, nil},
-			[7]string{"none", "mine", "none", "none", "none", "none", "none"},
-		},
-		{
-			"past the end: no filters", []policy.Policy{mine},
-			[7]string{"mine", "none", "none", "none", "none", "none", "none"},
-		},
-		{
-			"all none", make([]policy.Policy, 7),
-			[7]string{"none", "none", "none", "none", "none", "none", "none"},
-		},
-		{
-			"the same throughout", []policy.Policy{mine, mine, mine, mine, mine, mine, mine},
-			[7]string{"mine", "mine", "mine", "mine", "mine", "mine", "mine"},
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			o := oneLevel()
-			o.Levels[0].FilterPolicy = engine.FilterPolicy(10)
-			require.NoError(t, pebblev2.ConfigureLevels(o, c.levels))
-			require.Equal(t, c.want, filtersOf(o))
-			for _, name := range append(c.want[:], readerNames...) {
-				if name != "none" {
-					require.Contains(t, o.Filters, name)
-				}
-			}
-		})
-	}
-	require.NoError(t, pebblev2.ConfigureLevels(&pebble.Options{}, []policy.Policy{high, low}),
-		"settings may share a name")
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"math/rand"
 	"testing"
 
@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
-	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 )
 
 // What the tests need of Pebble and what differs between its versions is in this file.
@@ -35,20 +34,6 @@ var comparers = []*pebble.Comparer{pebble.DefaultComparer, {
 	Split:                func(key []byte) int { return min(len(key), 8) },
 	ImmediateSuccessor:   nextPrefix,
 }}
-
-// nextPrefix appends the prefix that comes after prefix, which is not the last.
-func nextPrefix(dst, prefix []byte) []byte {
-	dst = append(dst, prefix...)
-	if len(prefix) < 8 {
-		return append(dst, 0)
-	}
-	for i := len(dst) - 1; ; i-- {
-		dst[i]++
-		if dst[i] != 0 {
-			return dst
-		}
-	}
-}
 
 // small returns options on disk that bring a few hundred kilobytes to several levels.
 func small(format pebble.FormatMajorVersion) *pebble.Options {
@@ -72,20 +57,6 @@ func flat(o *pebble.Options, size int64) *pebble.Options {
 	}
 	return o
 }
-
-// large makes tables of thousands of keys.
-func large(o *pebble.Options) *pebble.Options {
-	o.MemTableSize = 1 << 20
-	o.LBaseMaxBytes = 96 << 10
-	return flat(o, 1<<20)
-}
-
-// quiet keeps Pebble's reports out of the tests' output.
-type quiet struct{}
-
-func (quiet) Infof(string, ...interface{})              {}
-func (quiet) Errorf(string, ...interface{})             {}
-func (quiet) Fatalf(format string, args ...interface{}) { panic(fmt.Sprintf(format, args...)) }
 
 // ensured returns a copy of o with Pebble's defaults filled in.
 func ensured(o *pebble.Options) *pebble.Options {
@@ -118,51 +89,13 @@ func tableFormats() (all []sstable.TableFormat) {
 // tableFormat is the format in which db writes its tables.
 func tableFormat(db *pebble.DB) sstable.TableFormat { return db.TableFormat() }
 
-// writeTable writes a table through the builder's door, with points and with deletions of ranges.
-func writeTable(
-	t testing.TB,
-	path string,
-	format sstable.TableFormat,
-	f pebble.FilterPolicy,
-	keys [][]byte,
-	deleted ...[2]string,
-) {
-	file, err := vfs.Default.Create(path, vfs.WriteCategoryUnspecified)
-	require.NoError(t, err)
-	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), sstable.WriterOptions{
-		TableFormat:  format,
-		FilterPolicy: f,
-	})
-	for _, key := range keys {
-		require.NoError(t, w.Set(key, value(key)))
-	}
-	for _, r := range deleted {
-		require.NoError(t, w.DeleteRange([]byte(r[0]), []byte(r[1])))
-	}
-	require.NoError(t, w.Close())
-}
-
-// writeTableFor writes a table as a database with options o would.
-func writeTableFor(
-	path string, o *pebble.Options, format sstable.TableFormat, changes []enginetest.Change,
-) error {
-	file, err := o.FS.Create(path, vfs.WriteCategoryUnspecified)
+// createTable returns a writer of a table.
+func createTable(fs vfs.FS, path string, o sstable.WriterOptions) (*sstable.Writer, error) {
+	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file),
-		ensured(o).MakeWriterOptions(0, format))
-	for _, c := range changes {
-		if c.Value == nil {
-			err = w.Delete(c.Key)
-		} else {
-			err = w.Set(c.Key, c.Value)
-		}
-		if err != nil {
-			return errors.Join(err, w.Close())
-		}
-	}
-	return w.Close()
+	return sstable.NewWriter(objstorageprovider.NewFileWritable(file), o), nil
 }
 
 // lostInTable reads a table through the reader's door and returns how many of keys a search with
@@ -196,16 +129,8 @@ var noFilter = pebble.NoFilterPolicy
 // schema of its own.
 var toolComparer = comparers[0]
 
-// ingestExternal ingests a table with points from remote storage.
-func ingestExternal(t testing.TB, db *pebble.DB, name string, size uint64, start, end []byte) {
-	_, err := db.IngestExternalFiles(context.Background(), []pebble.ExternalFile{{
-		ObjName: name, Size: size, StartKey: start, EndKey: end, HasPointKey: true,
-	}})
-	require.NoError(t, err)
-}
-
-// virtualFilter is what FiltersOnDisk tells of a virtual table.
-var virtualFilter = pebblev2.LevelFilters{ByName: map[string]int{}, Unknown: 1}
+// hidden is of how many of two virtual tables Pebble does not report the filters.
+const hidden = 2
 
 // getComparers are those with which TestGetRandomly runs.
 var getComparers = []*pebble.Comparer{pebble.DefaultComparer, {
@@ -259,9 +184,15 @@ func (d *differ) ingestExternal(name string, changes []enginetest.Change, start,
 	for i := range changes {
 		changes[i].Key = changes[i].Key[1:]
 	}
-	require.NoError(d.t, writeTableFor(name, d.options, tableFormat(d.db), changes))
-	file.Size = upload(d.t, d.fs, d.remote, name, name)
-	_, err := d.db.IngestExternalFiles(context.Background(), []pebble.ExternalFile{file})
+	require.NoError(d.t, writeTableFor(d.db, d.options, name, changes))
+	local, err := d.fs.Open(name)
+	require.NoError(d.t, err)
+	uploaded, err := d.remote.CreateObject(name)
+	require.NoError(d.t, err)
+	size, err := io.Copy(uploaded, local)
+	require.NoError(d.t, errors.Join(err, local.Close(), uploaded.Close()))
+	file.Size = uint64(size)
+	_, err = d.db.IngestExternalFiles(context.Background(), []pebble.ExternalFile{file})
 	return err
 }
 

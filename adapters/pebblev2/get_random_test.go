@@ -265,13 +265,13 @@ func (d *differ) ingest(start, end []byte) error {
 		switch d.rng.Intn(3) {
 		case 0:
 			d.closeSnapshots()
-			require.NoError(d.t, writeTableFor(path, d.options, tableFormat(d.db), changes))
+			require.NoError(d.t, writeTableFor(d.db, d.options, path, changes))
 			return ingestAndExcise(d.db, path, start, end)
 		case 1:
 			return d.ingestExternal(path, changes, start, end)
 		}
 	}
-	require.NoError(d.t, writeTableFor(path, d.options, tableFormat(d.db), changes))
+	require.NoError(d.t, writeTableFor(d.db, d.options, path, changes))
 	return ingest(d.db, path)
 }
 

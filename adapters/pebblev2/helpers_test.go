@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"crypto/sha512"
 	"errors"
-	"slices"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -30,8 +30,8 @@ func bloom(t testing.TB, bitsPerKey float64, opts ...policy.BloomOption) *policy
 // spy is a policy that counts what it is asked and what it answers.
 type spy struct {
 	policy.Policy
-	lies          bool                     // it answers "absent" always
-	saw           func(filter, key []byte) // nil, or called for every check
+	lies          bool                // it answers "absent" always
+	saw           func(filter []byte) // nil, or called for every check
 	asked, absent atomic.Int64
 }
 
@@ -42,7 +42,7 @@ func (s *spy) MayContain(filter, key []byte) bool {
 		s.absent.Add(1)
 	}
 	if s.saw != nil {
-		s.saw(filter, key)
+		s.saw(filter)
 	}
 	return answer
 }
@@ -116,22 +116,6 @@ func lostBySeek(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
 	return lost
 }
 
-// tables returns for every level the names of the filters that its tables have, in order; "" is no
-// filter.
-func tables(t testing.TB, db *pebble.DB) [][]string {
-	levels, err := db.SSTables(pebble.WithProperties())
-	require.NoError(t, err)
-	names := make([][]string, len(levels))
-	for level, infos := range levels {
-		for _, info := range infos {
-			names[level] = append(names[level], info.Properties.FilterPolicyName)
-		}
-		slices.Sort(names[level])
-		names[level] = slices.Compact(names[level])
-	}
-	return names
-}
-
 // requireFound requires that Get and SeekPrefixGE find all keys.
 func requireFound(t testing.TB, db *pebble.DB, keys [][]byte) {
 	require.Zero(t, lostByGet(t, db, keys))
@@ -147,13 +131,33 @@ func requireCounts(t testing.TB, db *pebble.DB, c policy.Counters) {
 	require.Positive(t, c.MayContain)
 }
 
-// under returns the keys behind a first byte.
-func under(first byte, keys [][]byte) [][]byte {
-	for i, key := range keys {
-		keys[i] = append([]byte{first}, key...)
-	}
-	return keys
-}
-
 // compact merges all tables that overlap.
 func compact(t testing.TB, db *pebble.DB) { require.NoError(t, compactAll(db)) }
+
+// quiet keeps Pebble's reports out of the tests' output.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)              {}
+func (quiet) Errorf(string, ...any)             {}
+func (quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// nextPrefix appends the prefix of 8 bytes that comes after prefix, which is not the last.
+func nextPrefix(dst, prefix []byte) []byte {
+	dst = append(dst, prefix...)
+	if len(prefix) < 8 {
+		return append(dst, 0)
+	}
+	for i := len(dst) - 1; ; i-- {
+		dst[i]++
+		if dst[i] != 0 {
+			return dst
+		}
+	}
+}
+
+// large makes tables of thousands of keys.
+func large(o *pebble.Options) *pebble.Options {
+	o.MemTableSize = 1 << 20
+	o.LBaseMaxBytes = 96 << 10
+	return flat(o, 1<<20)
+}

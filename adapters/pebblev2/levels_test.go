@@ -2,6 +2,7 @@ package pebblev2_test
 
 import (
 	"fmt"
+	"math/rand"
 	"regexp"
 	"testing"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 // oneLevel returns options whose Levels[0] a test can set.
@@ -26,17 +26,9 @@ func filtersOf(o *pebble.Options) (names [7]string) {
 	return names
 }
 
-// shapes are options of many kinds, by name. Every call makes new ones.
-func shapes() map[string]*pebble.Options {
-	all := map[string]*pebble.Options{
-		"zero": {},
-		"fields outside the levels": {
-			MemTableSize: 1 << 20, FlushSplitBytes: 1 << 19, BytesPerSync: 1 << 18,
-			L0CompactionThreshold: 7, Comparer: comparers[1], Logger: quiet{},
-			EventListener: &pebble.EventListener{}, CacheSize: 1 << 20,
-		},
-		"file sizes": {TargetFileSizes: [7]int64{1 << 20, 0, 12345, 0, 0, 777, 0}},
-	}
+// shapesOfLevels adds options whose levels differ, by name.
+func shapesOfLevels(all map[string]*pebble.Options, _ *rand.Rand) {
+	all["file sizes"] = &pebble.Options{TargetFileSizes: [7]int64{1 << 20, 0, 12345, 0, 0, 777, 0}}
 	compressions := []func() *sstable.CompressionProfile{
 		nil,
 		func() *sstable.CompressionProfile { return sstable.NoCompression },
@@ -55,17 +47,9 @@ func shapes() map[string]*pebble.Options {
 		all[fmt.Sprintf("L%d", level)] = o
 	}
 	o := &pebble.Options{}
-	o.ApplyCompressionSettings(
-		func() pebble.DBCompressionSettings { return pebble.DBCompressionGood })
-	all["compression per level"] = o
-	o = &pebble.Options{}
 	o.Levels[6].FilterPolicy = pebble.NoFilterPolicy
 	o.Levels[2].FilterPolicy = engine.FilterPolicy(10)
 	all["filters at some levels"] = o
-	o = &pebble.Options{FS: vfs.NewMem()}
-	o.EnsureDefaults()
-	all["with defaults"] = o
-	return all
 }
 
 // raw shows o, with the addresses of what it points to, but for the filters.
@@ -83,33 +67,8 @@ func effective(o *pebble.Options) string {
 	return regexp.MustCompile("filter_policy=.*").ReplaceAllString(ensured(o).String(), "")
 }
 
-func TestConfigureChangesFiltersOnly(t *testing.T) {
-	p, q := bloom(t, 10, policy.WithName("p")), bloom(t, 8, policy.WithName("q"))
-	for name, configure := range map[string]func(o *pebble.Options) error{
-		"Configure": func(o *pebble.Options) error { return pebblev2.Configure(o, p) },
-		"WithL6": func(o *pebble.Options) error {
-			return pebblev2.Configure(o, p, pebblev2.WithL6(p))
-		},
-		"ConfigureLevels": func(o *pebble.Options) error {
-			return pebblev2.ConfigureLevels(o, []policy.Policy{q, nil, p})
-		},
-	} {
-		want := map[string][7]string{
-			"Configure":       {"p", "p", "p", "p", "p", "p", "none"},
-			"WithL6":          {"p", "p", "p", "p", "p", "p", "p"},
-			"ConfigureLevels": {"q", "none", "p", "none", "none", "none", "none"},
-		}[name]
-		for shape, o := range shapes() {
-			t.Run(name+"/"+shape, func(t *testing.T) {
-				rawBefore, effectiveBefore := raw(o), effective(o)
-				require.NoError(t, configure(o))
-				require.Equal(t, rawBefore, raw(o))
-				require.Equal(t, effectiveBefore, effective(o))
-				require.Equal(t, want, filtersOf(o))
-			})
-		}
-	}
-}
+// requireLevelsKept requires what only Pebble v1 can break: its options refer to their levels.
+func requireLevelsKept(_ testing.TB, _, _ *pebble.Options) {}
 
 // CheckCache also knows the option that only Pebble v2 has.
 func TestCheckCacheSize(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-// A writer builds LevelDB's filter of its keys, without those that equal the one before. It can be
-// used again after Finish, appends to any destination, and does not keep the caller's memory.
+// A writer builds LevelDB's filter of its keys, without those that equal the one before, as Pebble
+// adds a key once per version. It can be used again after Finish, also if a table begins with the
+// last key of the one before, appends to any destination, and does not keep the caller's memory.
 func TestWriter(t *testing.T) {
 	rng := policytest.Rand(t, 20)
 	for _, bits := range []float64{1, 9.5, 10, 40} {
@@ -41,16 +41,6 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// If one writer is used for two tables, the second may begin with the last key of the first.
-func TestWriterForgetsAtFinish(t *testing.T) {
-	p := bloom(t, 10)
-	w := pebblev2.New(p).NewWriter(pebble.TableFilter)
-	for range 2 {
-		w.AddKey([]byte("key"))
-		require.Equal(t, p.AppendFilter(nil, [][]byte{[]byte("key")}), w.Finish(nil))
-	}
-}
-
 func TestOtherTypesOfFilter(t *testing.T) {
 	const other = pebble.TableFilter + 1
 	f := pebblev2.New(bloom(t, 10))
@@ -60,20 +50,4 @@ func TestOtherTypesOfFilter(t *testing.T) {
 	require.PanicsWithValue(t,
 		"pebblev2: filters of type unknown are not supported, only pebble.TableFilter",
 		func() { f.NewWriter(other) })
-}
-
-// renaming is a policy that breaks its contract: its name changes.
-type renaming struct {
-	policy.Policy
-	name string
-}
-
-func (r *renaming) Name() string { return r.name }
-
-func TestNewKeepsTheName(t *testing.T) {
-	p := &renaming{Policy: bloom(t, 10), name: "a"}
-	f := pebblev2.New(p)
-	p.name = "b"
-	require.Equal(t, "a", f.Name())
-	require.Equal(t, policy.Name, pebblev2.New(bloom(t, 10)).Name())
 }
