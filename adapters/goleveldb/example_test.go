@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 
+	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/storage"
 	"github.com/syndtr/goleveldb/leveldb/table"
@@ -36,6 +37,28 @@ func Example() {
 	// Output:
 	// world <nil>
 	// leveldb: not found
+}
+
+// The lines to add to a program that has set all options, before it calls leveldb.OpenFile. The
+// filters get goleveldb's own name for the encoding, so that plain goleveldb asks them too.
+func ExampleConfigure() {
+	options := &opt.Options{Filter: filter.NewBloomFilter(10)}
+
+	bloomPolicy, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := goleveldb.Configure(options, bloomPolicy); err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println("new tables:", options.Filter.Name())
+	for _, f := range options.AltFilters {
+		fmt.Println("also read:", f.Name())
+	}
+	// Output:
+	// new tables: leveldb.BuiltinBloomFilter
+	// also read: leveldb.BuiltinBloomFilter2
 }
 
 // A key is looked up in one of a database's own tables, through its filter.

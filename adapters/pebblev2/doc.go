@@ -63,6 +63,6 @@
 // more.
 package pebblev2
 
-// The files levels.go, version.go, engine_test.go, levels_test.go, recipes_test.go and
-// storage_test.go are written by hand for each version of Pebble. In the others the versions differ
-// in names alone: adapters/internal/genpebblev1 derives the files for Pebble v1.
+// The files levels.go, version.go, engine_test.go, levels_test.go and storage_test.go are written by
+// hand for each version of Pebble. In the others the versions differ in names alone:
+// adapters/internal/genpebblev1 derives the files for Pebble v1.

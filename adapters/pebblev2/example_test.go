@@ -3,7 +3,9 @@ package pebblev2_test
 import (
 	"fmt"
 	"log"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -45,9 +47,33 @@ func Example() {
 	// false
 }
 
+// The lines to add to a program that has set all options, before it calls pebble.Open. Tables on
+// disk may have filters under any of these names.
+func ExampleConfigure() {
+	opt := &pebble.Options{}
+
+	bloomPolicy, err := policy.NewBloom(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := pebblev2.Configure(opt, bloomPolicy); err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println("new tables above L6:", opt.Levels[0].FilterPolicy.Name())
+	for _, name := range slices.Sorted(maps.Keys(opt.Filters)) {
+		fmt.Println("read:", name)
+	}
+	// Output:
+	// new tables above L6: leveldb.BuiltinBloomFilter2
+	// read: leveldb.BuiltinBloomFilter
+	// read: leveldb.BuiltinBloomFilter2
+	// read: rocksdb.BuiltinBloomFilter
+}
+
 // Before it writes a key, a program looks whether it is new. L6, where most of the data lies, gets
 // ribbon filters with fewer bits.
-func ExampleHas() {
+func ExampleWithL6() {
 	p, err := policy.NewBloom(10)
 	if err != nil {
 		log.Fatal(err)
@@ -82,86 +108,36 @@ func ExampleHas() {
 	// one true
 }
 
-// With its default sizes, Pebble's memtables take the whole block cache.
-func ExampleCheckCache() {
-	p, err := policy.NewBloom(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	o := &pebble.Options{FS: vfs.NewMem()}
-	if err := pebblev2.Configure(o, p); err != nil {
-		log.Fatal(err)
-	}
-	db, err := pebble.Open("db", o)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.Set([]byte("key"), nil, pebble.NoSync); err != nil {
-		log.Fatal(err)
-	}
-	if err := db.Flush(); err != nil {
-		log.Fatal(err)
-	}
-	report, err := pebblev2.CheckCache(o, db)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(report.Fits())
-	if !report.Fits() {
-		fmt.Fprintln(os.Stderr, report) // says what to set
-	}
-	// Output: false
-}
-
 // The upper levels, which every lookup passes, get more bits per key than the lower ones, whose
-// filters take most of the memory.
-func ExampleConfigureLevels() {
-	var policies [2]policy.Policy
-	for i, setting := range []struct {
-		bitsPerKey float64
-		name       string
-	}{{16, "bloom.16"}, {8, "bloom.8"}} {
-		p, err := policy.NewBloom(setting.bitsPerKey, policy.WithName(setting.name))
-		if err != nil {
-			log.Fatal(err)
-		}
-		policies[i] = p
-	}
-	upper, lower := policies[0], policies[1]
-
-	o := &pebble.Options{}
-	levels := []policy.Policy{upper, upper, upper, upper, lower, lower, nil} // L0 to L6
-	err := pebblev2.ConfigureLevels(o, levels)
+// filters take most of the memory. An options file names the policies, and ByName finds them.
+func ExampleByName() {
+	upper, err := policy.NewBloom(16, policy.WithName("bloom.16"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(o.Levels[0].FilterPolicy.Name(), o.Levels[5].FilterPolicy.Name())
-	// Output: bloom.16 bloom.8
-}
-
-// An options file names the policies, and ByName finds them.
-func ExampleByName() {
-	p, err := policy.NewBloom(10)
+	lower, err := policy.NewBloom(8, policy.WithName("bloom.8"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	before := &pebble.Options{}
-	if err := pebblev2.Configure(before, p); err != nil {
+	levels := []policy.Policy{upper, upper, upper, upper, lower, lower, nil} // L0 to L6
+	if err := pebblev2.ConfigureLevels(before, levels); err != nil {
 		log.Fatal(err)
 	}
 	before.EnsureDefaults()
 	file := before.String()
 
 	o := &pebble.Options{}
-	hooks := &pebble.ParseHooks{NewFilterPolicy: pebblev2.ByName(p)}
+	hooks := &pebble.ParseHooks{NewFilterPolicy: pebblev2.ByName(upper, lower)}
 	if err := o.Parse(file, hooks); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(o.Levels[0].FilterPolicy.Name())
-	// Output: leveldb.BuiltinBloomFilter2
+	fmt.Println(o.Levels[0].FilterPolicy.Name(), o.Levels[5].FilterPolicy.Name())
+	// Output: bloom.16 bloom.8
 }
 
+// FiltersOnDisk shows which filters the tables of a level have, and CheckCache that two memtables
+// of Pebble's default size take the whole block cache.
 func ExampleFiltersOnDisk() {
 	p, err := policy.NewBloom(10)
 	if err != nil {
@@ -187,5 +163,12 @@ func ExampleFiltersOnDisk() {
 		log.Fatal(err)
 	}
 	fmt.Println("L0:", levels[0].ByName, levels[0].Bytes, "bytes")
-	// Output: L0: map[leveldb.BuiltinBloomFilter2:1] 9 bytes
+	report, err := pebblev2.CheckCache(o, db)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the cache has room:", report.Fits()) // report.String() says what to set
+	// Output:
+	// L0: map[leveldb.BuiltinBloomFilter2:1] 9 bytes
+	// the cache has room: false
 }
