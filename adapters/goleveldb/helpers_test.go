@@ -2,6 +2,8 @@ package goleveldb_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func bloom(t testing.TB, bitsPerKey float64, opts ...policy.BloomOption) *policy.Bloom {
@@ -25,12 +28,10 @@ func bloom(t testing.TB, bitsPerKey float64, opts ...policy.BloomOption) *policy
 // spy is a policy that counts what it is asked and what it answers.
 type spy struct {
 	policy.Policy
-	lies          bool                                  // it answers "absent" always
-	saw           func(filter, key []byte, answer bool) // nil, or called for every check
+	lies          bool                             // it answers "absent" always
+	saw           func(filter []byte, answer bool) // nil, or called for every check
 	asked, absent atomic.Int64
 }
-
-func (s *spy) spiedOn() policy.Policy { return s.Policy }
 
 func (s *spy) MayContain(filter, key []byte) bool {
 	answer := s.Policy.MayContain(filter, key) && !s.lies
@@ -39,20 +40,9 @@ func (s *spy) MayContain(filter, key []byte) bool {
 		s.absent.Add(1)
 	}
 	if s.saw != nil {
-		s.saw(filter, key, answer)
+		s.saw(filter, answer)
 	}
 	return answer
-}
-
-// counted is a filter that counts the questions.
-type counted struct {
-	filter.Filter
-	asked atomic.Int64
-}
-
-func (c *counted) Contains(filter, key []byte) bool {
-	c.asked.Add(1)
-	return c.Filter.Contains(filter, key)
 }
 
 // configured returns o, or new options if it is nil, with p as policy. A spy reads the filters of
@@ -61,12 +51,12 @@ func configured(t testing.TB, o *opt.Options, p policy.Policy) *opt.Options {
 	if o == nil {
 		o = &opt.Options{}
 	}
-	s, spies := p.(interface{ spiedOn() policy.Policy })
+	s, spies := p.(*spy)
 	if !spies {
 		require.NoError(t, goleveldb.Configure(o, p))
 		return o
 	}
-	require.NoError(t, goleveldb.Configure(o, s.spiedOn()))
+	require.NoError(t, goleveldb.Configure(o, s.Policy))
 	o.Filter = spied{o.Filter, goleveldb.New(p)}
 	return o
 }
@@ -78,6 +68,36 @@ type spied struct {
 }
 
 func (s spied) Contains(filter, key []byte) bool { return s.reader.Contains(filter, key) }
+
+// watch makes w note what all filters of o answer.
+func watch(o *opt.Options, w *enginetest.Watch) {
+	if o.Filter != nil {
+		o.Filter = watched{o.Filter, w}
+	}
+	for i, f := range o.AltFilters {
+		o.AltFilters[i] = watched{f, w}
+	}
+}
+
+// smallTables makes a small database have many tables, and blocks that share a filter.
+func smallTables() *opt.Options {
+	return &opt.Options{
+		NoSync:                        true, // no test needs it, and a sync may take long
+		BlockSize:                     1 << 10,
+		WriteBuffer:                   32 << 10,
+		CompactionTableSize:           16 << 10,
+		CompactionTotalSize:           32 << 10,
+		CompactionTotalSizeMultiplier: 4,
+	}
+}
+
+// level0Only keeps every table where a flush puts it.
+func level0Only() *opt.Options {
+	o := smallTables()
+	o.CompactionL0Trigger, o.WriteL0SlowdownTrigger, o.WriteL0PauseTrigger = 1<<20, 1<<20, 1<<20
+	o.DisableSeeksCompaction = true
+	return o
+}
 
 func open(t testing.TB, dir string, o *opt.Options) *leveldb.DB {
 	db, err := leveldb.OpenFile(dir, o)
@@ -95,14 +115,54 @@ func openReadOnly(t testing.TB, dir string, p policy.Policy) *leveldb.DB {
 // entries is the content of a database.
 type entries map[string]string
 
+// contentOf returns what an iterator finds.
+func contentOf(t testing.TB, db *leveldb.DB) entries {
+	found := entries{}
+	it := db.NewIterator(nil, nil)
+	defer it.Release()
+	for it.Next() {
+		found[string(it.Key())] = string(it.Value())
+	}
+	require.NoError(t, it.Error())
+	return found
+}
+
+// keys returns the keys in order.
+func (e entries) keys() (keys [][]byte) {
+	for _, key := range slices.Sorted(maps.Keys(e)) {
+		keys = append(keys, []byte(key))
+	}
+	return keys
+}
+
 func (e entries) put(t testing.TB, db *leveldb.DB, key, value []byte) {
 	require.NoError(t, db.Put(key, value, nil))
 	e[string(key)] = string(value)
 }
 
-func (e entries) delete(t testing.TB, db *leveldb.DB, key []byte) {
-	require.NoError(t, db.Delete(key, nil))
-	delete(e, string(key))
+// fill writes n random keys, some of them again, and deletes some.
+func (e entries) fill(t testing.TB, db *leveldb.DB, seed int64, n int) {
+	rng := policytest.Rand(t, seed)
+	keys := policytest.Keys(rng, n)
+	for i, key := range keys {
+		e.put(t, db, key, fmt.Appendf(nil, "value %d of %d", i, seed))
+		switch again := keys[rng.Intn(i+1)]; i % 10 {
+		case 3, 6:
+			e.put(t, db, again, fmt.Appendf(nil, "new value %d of %d", i, seed))
+		case 9:
+			require.NoError(t, db.Delete(again, nil))
+			delete(e, string(again))
+		}
+	}
+}
+
+// fillRange writes n keys that begin with prefix to tables, so that the tables of two prefixes do
+// not overlap.
+func (e entries) fillRange(t testing.TB, db *leveldb.DB, prefix string, n int) {
+	for i := range n {
+		e.put(t, db, fmt.Appendf(nil, "%s%06d", prefix, i), fmt.Appendf(nil, "value %d", i))
+	}
+	require.NoError(t, db.CompactRange(*util.BytesPrefix([]byte(prefix))))
 }
 
 // lost returns the number of entries that Get does not find. A wrong value fails the test.
@@ -119,46 +179,6 @@ func (e entries) lost(t testing.TB, db *leveldb.DB) (n int) {
 	return n
 }
 
-// tablesPerLevel returns the number of tables in each level.
-func tablesPerLevel(t testing.TB, db *leveldb.DB) []int {
-	var stats leveldb.DBStats
-	require.NoError(t, db.Stats(&stats))
-	return stats.LevelTablesCounts
-}
-
-// userKey returns the user's part of a key in a database's table.
-func userKey(internal []byte) []byte { return internal[:len(internal)-8] }
-
-// requireContent requires that an iterator and lookups find e, and no more.
-func (e entries) requireContent(t testing.TB, db *leveldb.DB) {
-	found := entries{}
-	it := db.NewIterator(nil, nil)
-	defer it.Release()
-	for it.Next() {
-		found[string(it.Key())] = string(it.Value())
-	}
-	require.NoError(t, it.Error())
-	require.Equal(t, e, found)
-	require.Zero(t, e.lost(t, db))
-}
-
-// fillRange writes n keys that begin with prefix to tables, so that the tables of two prefixes do
-// not overlap.
-func (e entries) fillRange(t testing.TB, db *leveldb.DB, prefix string, n int) {
-	for i := range n {
-		e.put(t, db, fmt.Appendf(nil, "%s%06d", prefix, i), fmt.Appendf(nil, "value %d", i))
-	}
-	require.NoError(t, db.CompactRange(*util.BytesPrefix([]byte(prefix))))
-}
-
-// between returns absent keys, one after each of the n that fillRange wrote.
-func between(prefix string, n int) (keys [][]byte) {
-	for i := range n {
-		keys = append(keys, fmt.Appendf(nil, "%s%06d-", prefix, i))
-	}
-	return keys
-}
-
 // requireAbsent requires that a database has none of the keys.
 func requireAbsent(t testing.TB, db *leveldb.DB, keys [][]byte) {
 	for _, key := range keys {
@@ -167,20 +187,5 @@ func requireAbsent(t testing.TB, db *leveldb.DB, keys [][]byte) {
 	}
 }
 
-// renamed is a filter under another name.
-type renamed struct {
-	filter.Filter
-	name string
-}
-
-func (r renamed) Name() string { return r.name }
-
-// watch makes w note what all filters of o answer.
-func watch(o *opt.Options, w *enginetest.Watch) {
-	if o.Filter != nil {
-		o.Filter = watched{o.Filter, w}
-	}
-	for i, f := range o.AltFilters {
-		o.AltFilters[i] = watched{f, w}
-	}
-}
+// userKey returns the user's part of a key in a database's table.
+func userKey(internal []byte) []byte { return internal[:len(internal)-8] }

@@ -2,6 +2,7 @@ package goleveldb_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,10 +10,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/comparer"
+	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/storage"
 	"github.com/syndtr/goleveldb/leveldb/table"
 
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
@@ -24,47 +28,74 @@ func openTable(t testing.TB, data []byte, o *opt.Options) *table.Reader {
 	return r
 }
 
-// keysOf returns all keys of a table.
-func keysOf(t testing.TB, r *table.Reader) (keys [][]byte) {
-	it := r.NewIterator(nil, nil)
-	defer it.Release()
-	for it.Next() {
-		keys = append(keys, bytes.Clone(it.Key()))
+// readTables returns the tables of a database that is closed.
+func readTables(t testing.TB, dir string) (files [][]byte) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.ldb"))
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		files = append(files, data)
 	}
-	require.NoError(t, it.Error())
-	return keys
+	return files
+}
+
+// writeTable writes a table with all that next returns, until it returns false.
+func writeTable(
+	t testing.TB, o *opt.Options, next func() (key, value []byte, more bool),
+) []byte {
+	var file bytes.Buffer
+	w := table.NewWriter(&file, o, nil, 0)
+	for key, value, more := next(); more; key, value, more = next() {
+		require.NoError(t, w.Append(key, value))
+	}
+	require.NoError(t, w.Close())
+	return file.Bytes()
 }
 
 // requireFilters finds every key of a table through its filter. It requires that each filter is
-// what ofWindow returns for the keys of its window, to which the offsets of their data blocks
-// assign them. It returns the number of filters.
+// what q's policy builds of the keys of its window, to which the offsets of their data blocks
+// assign them. user returns the part of a key that filters contain. o must have q's filter.
+// requireFilters returns all keys and the number of filters.
 func requireFilters(
-	t testing.TB,
-	r *table.Reader,
-	asked *spy,
-	baseLg int,
-	keys [][]byte,
-	ofWindow func(window [][]byte) []byte,
-) int {
+	t testing.TB, data []byte, o *opt.Options, q *spy, user func(key []byte) []byte,
+) (keys [][]byte, filters int) {
+	r := openTable(t, data, o)
+	defer r.Release()
+	// The filter block ends with its base, and is followed by 5 bytes of trailer and the metaindex
+	// block, whose offset begins the footer of 48 bytes.
+	metaindex, _ := binary.Uvarint(data[len(data)-48:])
+	baseLg := data[metaindex-5-1]
+
 	windows := map[int64][][]byte{}
-	for _, key := range keys {
+	it := r.NewIterator(nil, nil)
+	defer it.Release()
+	for it.Next() {
+		key := bytes.Clone(it.Key())
+		keys = append(keys, key)
 		offset, err := r.OffsetOf(key)
 		require.NoError(t, err)
 		windows[offset>>baseLg] = append(windows[offset>>baseLg], key)
 	}
+	require.NoError(t, it.Error())
 	for _, window := range windows {
-		want := ofWindow(window)
+		builder := q.Policy.NewBuilder()
 		for _, key := range window {
-			var got []byte
-			asked.saw = func(filter, _ []byte, _ bool) { got = bytes.Clone(filter) }
+			builder.Add(user(key))
+		}
+		want := builder.Finish(nil)
+		for _, key := range window {
+			q.saw = func(filter []byte, _ bool) { require.Equal(t, want, filter) }
 			found, _, err := r.Find(key, true, nil)
 			require.NoError(t, err, "key %x", key)
 			require.Equal(t, key, found)
-			require.Equal(t, want, got)
 		}
 	}
-	asked.saw = nil
-	return len(windows)
+	q.saw = nil
+	require.EqualValues(t, len(keys), q.asked.Load())
+	require.Zero(t, q.absent.Load())
+	return keys, len(windows)
 }
 
 // Tables that are written and read without a database have plain keys.
@@ -84,29 +115,26 @@ func TestTable(t *testing.T) {
 		{16, 2, opt.SnappyCompression},
 	} {
 		t.Run(fmt.Sprintf("base %d, %v", c.baseLg, c.compression), func(t *testing.T) {
-			p := bloom(t, 10)
-			asked := &spy{Policy: p}
+			q := &spy{Policy: bloom(t, 10)}
 			o := &opt.Options{FilterBaseLg: c.baseLg, Compression: c.compression}
-			o = configured(t, o, asked)
-			var file bytes.Buffer
-			w := table.NewWriter(&file, o, nil, 0)
-			for i, key := range present {
-				value := fmt.Appendf(nil, "a value of some length, number %0*d", i%20, i)
-				require.NoError(t, w.Append(key, value))
-			}
-			require.NoError(t, w.Close())
-
-			r := openTable(t, file.Bytes(), o)
-			defer r.Release()
-			filters := requireFilters(t, r, asked, c.baseLg, present, func(window [][]byte) []byte {
-				return p.AppendFilter(nil, window)
+			o = configured(t, o, q)
+			i := -1
+			data := writeTable(t, o, func() (key, value []byte, more bool) {
+				if i++; i == len(present) {
+					return nil, nil, false
+				}
+				return present[i],
+					fmt.Appendf(nil, "a value of some length, number %0*d", i%20, i), true
 			})
+			plain := func(key []byte) []byte { return key }
+			keys, filters := requireFilters(t, data, o, q, plain)
+			require.Equal(t, present, keys)
 			require.GreaterOrEqual(t, filters, c.filters)
-			require.EqualValues(t, len(present), asked.asked.Load())
-			require.Zero(t, asked.absent.Load())
 
 			// Where the filter does not avoid the read, Find finds the next key.
 			avoided := 0
+			r := openTable(t, data, o)
+			defer r.Release()
 			for _, key := range absent {
 				if _, _, err := r.Find(key, true, nil); err == table.ErrNotFound {
 					avoided++
@@ -115,51 +143,136 @@ func TestTable(t *testing.T) {
 			require.Greater(t, avoided, len(absent)*97/100)
 			require.Less(t, avoided, len(absent), "so few bits cannot avoid all")
 
-			asked.lies = true
+			q.lies = true
 			for _, key := range present {
 				_, _, err := r.Find(key, true, nil)
 				require.ErrorIs(t, err, table.ErrNotFound)
 			}
+
+			// Without a policy of the filters' name, the table is read without filters.
+			stranger := &spy{Policy: bloom(t, 10, policy.WithName("another")), lies: true}
+			r = openTable(t, data, &opt.Options{Filter: goleveldb.New(stranger)})
+			defer r.Release()
+			for _, key := range present {
+				_, _, err := r.Find(key, true, nil)
+				require.NoError(t, err)
+			}
+			require.Zero(t, stranger.asked.Load())
 		})
 	}
 }
 
-// readTables returns the tables of a database that is closed.
-func readTables(t testing.TB, dir string) (files [][]byte) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.ldb"))
-	require.NoError(t, err)
-	require.NotEmpty(t, names)
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
-		files = append(files, data)
+// manyVersions fills a database, all in level 0, with many versions of some keys. Some are
+// deletions.
+func manyVersions(t testing.TB, dir string, o *opt.Options) {
+	db := open(t, dir, o)
+	rng := policytest.Rand(t, 10)
+	rare, often := policytest.Keys(rng, 3000), append(policytest.Keys(rng, 50), nil)
+	for i := range 9000 { // a flush keeps all versions
+		key := rare[rng.Intn(len(rare))]
+		if i%3 > 0 {
+			key = often[rng.Intn(len(often))] // the empty key too
+		}
+		if rng.Intn(5) == 0 {
+			require.NoError(t, db.Delete(key, nil))
+		} else {
+			require.NoError(t, db.Put(key, fmt.Appendf(nil, "value %d", i), nil))
+		}
 	}
-	return files
+	require.NoError(t, db.Close())
+	require.NoError(t, open(t, dir, o).Close()) // replays the log: everything is in tables now
 }
 
-// A table that goleveldb wrote with no policy, or with one of another name, is read without
-// filters.
-func TestTableWithoutOurFilter(t *testing.T) {
-	keys := policytest.Keys(policytest.Rand(t, 12), 500)
-	slices.SortFunc(keys, bytes.Compare)
-	for _, writer := range []*opt.Options{
-		{},
-		configured(t, nil, bloom(t, 10, policy.WithName("another"))),
-	} {
-		var file bytes.Buffer
-		w := table.NewWriter(&file, writer, nil, 0)
-		for _, key := range keys {
-			require.NoError(t, w.Append(key, nil))
-		}
-		require.NoError(t, w.Close())
+// backwardsComparer sorts keys in the opposite order.
+type backwardsComparer struct{}
 
-		liar := &spy{Policy: bloom(t, 10), lies: true}
-		r := openTable(t, file.Bytes(), configured(t, nil, liar))
-		for _, key := range keys {
-			_, _, err := r.Find(key, true, nil)
-			require.NoError(t, err)
-		}
-		require.Zero(t, liar.asked.Load())
-		r.Release()
+func (backwardsComparer) Name() string                    { return "backwards" }
+func (backwardsComparer) Compare(a, b []byte) int         { return bytes.Compare(b, a) }
+func (backwardsComparer) Separator(_, _, _ []byte) []byte { return nil }
+func (backwardsComparer) Successor(_, _ []byte) []byte    { return nil }
+
+// A tool reads and writes a database's own tables. Filters count each version of a key, and each
+// deletion.
+func TestTableOptionsOnDatabase(t *testing.T) {
+	for _, order := range []comparer.Comparer{comparer.DefaultComparer, backwardsComparer{}} {
+		t.Run(order.Name(), func(t *testing.T) {
+			dir := t.TempDir()
+			p := bloom(t, 10)
+			o := level0Only()
+			o.Comparer = order
+			o = configured(t, o, p)
+			manyVersions(t, dir, o)
+
+			entries, repeated := 0, 0
+			for _, data := range readTables(t, dir) {
+				q := &spy{Policy: p}
+				spied := *o
+				spied.Filter = goleveldb.New(q)
+				tool := goleveldb.TableOptions(&spied)
+				keys, _ := requireFilters(t, data, tool, q, userKey)
+				entries += len(keys)
+
+				// Find and Seek find the newest version of each key, which comes first.
+				r := openTable(t, data, tool)
+				it := r.NewIterator(nil, nil)
+				for i, key := range keys {
+					k, err := goleveldb.ParseInternalKey(key)
+					require.NoError(t, err)
+					require.Equal(t, userKey(key), k.User)
+					if i > 0 {
+						require.Negative(t, tool.Comparer.Compare(keys[i-1], key))
+						if bytes.Equal(userKey(keys[i-1]), k.User) {
+							repeated++
+							continue
+						}
+					}
+					found, value, err := r.Find(goleveldb.SearchKey(k.User), true, nil)
+					require.NoError(t, err)
+					require.Equal(t, key, found)
+					require.Equal(t, k.Deleted, len(value) == 0)
+					require.True(t, it.Seek(goleveldb.SearchKey(k.User)))
+					require.Equal(t, key, it.Key())
+				}
+
+				// The same entries give the same file, with the same index block.
+				more := it.First()
+				require.Equal(t, data, writeTable(t, tool, func() (key, value []byte, _ bool) {
+					defer func() { more = it.Next() }()
+					return bytes.Clone(it.Key()), bytes.Clone(it.Value()), more
+				}))
+				it.Release()
+				r.Release()
+			}
+			require.Equal(t, 9000, entries)
+			require.Greater(t, repeated, 1000)
+		})
 	}
+}
+
+func TestTableOptions(t *testing.T) {
+	theirs := filter.NewBloomFilter(10)
+	o := &opt.Options{
+		Filter:       foreign("a"),
+		AltFilters:   []filter.Filter{theirs, foreign("b")},
+		BlockSize:    123,
+		FilterBaseLg: 14,
+	}
+	before := *o
+	tool := goleveldb.TableOptions(o)
+	require.Equal(t, before, *o)
+	require.Equal(t, []filter.Filter{theirs, foreign("b")}, o.AltFilters,
+		"its memory is not shared")
+	require.Equal(t, goleveldb.ForInternalKeys(foreign("a")), tool.Filter)
+	require.Equal(t, []filter.Filter{
+		goleveldb.ForInternalKeys(theirs), goleveldb.ForInternalKeys(foreign("b")),
+	}, tool.AltFilters)
+	require.Equal(t, comparer.DefaultComparer.Name(), tool.Comparer.Name())
+	require.Equal(t, 123, tool.BlockSize)
+	require.Equal(t, 14, tool.FilterBaseLg)
+
+	tool = goleveldb.TableOptions(nil)
+	require.Nil(t, tool.Filter)
+	require.Empty(t, tool.AltFilters)
+	require.Positive(t,
+		tool.Comparer.Compare(goleveldb.SearchKey([]byte("b")), goleveldb.SearchKey([]byte("a"))))
 }

@@ -51,24 +51,6 @@ func (s shortWrites) ReuseForWrite(oldname, newname string) (vfs.File, error) {
 	return short(s.FS.ReuseForWrite(oldname, newname))
 }
 
-type shortFile struct{ vfs.File }
-
-// short wraps a file, if there is one: Pebble closes what is not nil.
-func short(f vfs.File, err error) (vfs.File, error) {
-	if err != nil {
-		return nil, err
-	}
-	return shortFile{f}, nil
-}
-
-func (f shortFile) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
-	if errors.Is(err, torture.ErrShort) {
-		n, _ = f.File.Write(p[:len(p)/2])
-	}
-	return n, err
-}
-
 // volatile returns an engine that can lose what was not synced. The database's directory exists:
 // Pebble v1 creates it, but does not sync the one above.
 func volatile(t testing.TB) torture.Volatile {

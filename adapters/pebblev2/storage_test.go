@@ -1,7 +1,6 @@
 package pebblev2_test
 
 import (
-	"errors"
 	"math/rand"
 	randv2 "math/rand/v2"
 	"testing"
@@ -43,24 +42,6 @@ func (s shortWrites) ReuseForWrite(
 	oldname, newname string, category vfs.DiskWriteCategory,
 ) (vfs.File, error) {
 	return short(s.FS.ReuseForWrite(oldname, newname, category))
-}
-
-type shortFile struct{ vfs.File }
-
-// short wraps a file, if there is one: Pebble closes what is not nil.
-func short(f vfs.File, err error) (vfs.File, error) {
-	if err != nil {
-		return nil, err
-	}
-	return shortFile{f}, nil
-}
-
-func (f shortFile) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
-	if errors.Is(err, torture.ErrShort) {
-		n, _ = f.File.Write(p[:len(p)/2])
-	}
-	return n, err
 }
 
 // volatile returns an engine that can lose what was not synced.
