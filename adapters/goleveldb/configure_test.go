@@ -80,13 +80,13 @@ func TestConfigure(t *testing.T) {
 
 // requireReadsLevelDB requires that f reads filters that goleveldb's own filter built.
 func requireReadsLevelDB(t *testing.T, f filter.Filter) {
-	keys := policytest.Keys(policytest.Rand(t, 4), 1200)
-	made := generate(filter.NewBloomFilter(16).NewGenerator(), keys[:200])
-	absent := 0
-	for _, key := range keys[:200] {
+	keys := policytest.Keys(policytest.Rand(t, 4), 200)
+	made := generate(filter.NewBloomFilter(16).NewGenerator(), keys)
+	for _, key := range keys {
 		require.True(t, f.Contains(made, key))
 	}
-	for _, key := range keys[200:] {
+	absent := 0
+	for _, key := range policytest.AbsentKeys(1000) {
 		if !f.Contains(made, key) {
 			absent++
 		}
@@ -94,31 +94,37 @@ func requireReadsLevelDB(t *testing.T, f filter.Filter) {
 	require.Greater(t, absent, 900)
 }
 
+// If anything fails, Configure leaves the options as they were, also if an option before did not.
 func TestConfigureRefuses(t *testing.T) {
 	mine := bloom(t, 10, policy.WithName("mine"))
 	underTheirName := bloom(t, 10, policy.WithName(policy.NameGoLevelDB))
+	fail := func(*opt.Options) error { return errors.New("fault") }
 	for _, c := range []struct {
 		name    string
 		options *opt.Options
 		policy  policy.Policy
+		opts    []goleveldb.Option
 		message string
 	}{
-		{"nil options", nil, mine, "pass &opt.Options{}"},
-		{"nil entry", &opt.Options{AltFilters: []filter.Filter{nil}},
-			mine, "AltFilters has a nil entry"},
-		{"other encoding", &opt.Options{Filter: foreign("mine")}, mine, "policy.WithName"},
+		{"nil options", nil, mine, nil, "pass &opt.Options{}"},
+		{"nil option", &opt.Options{}, mine, []goleveldb.Option{nil}, "an option is nil: leave it out"},
+		{"option that fails", &opt.Options{}, mine,
+			[]goleveldb.Option{goleveldb.WithFilterBaseLg(13), fail}, "fault"},
+		{"nil entry", &opt.Options{AltFilters: []filter.Filter{nil}}, mine, nil,
+			"AltFilters has a nil entry"},
+		{"other encoding", &opt.Options{Filter: foreign("mine")}, mine, nil, "policy.WithName"},
 		{"other encoding among others",
-			&opt.Options{AltFilters: []filter.Filter{foreign("a"), foreign("mine")}},
-			mine, "policy.WithName"},
+			&opt.Options{AltFilters: []filter.Filter{foreign("a"), foreign("mine")}}, mine, nil,
+			"policy.WithName"},
 		{"unknown type under goleveldb's name", &opt.Options{Filter: foreign(policy.NameGoLevelDB)},
-			underTheirName, "policy.WithName"},
+			underTheirName, nil, "policy.WithName"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var before opt.Options
 			if c.options != nil {
 				before = *c.options
 			}
-			require.ErrorContains(t, goleveldb.Configure(c.options, c.policy), c.message)
+			require.ErrorContains(t, goleveldb.Configure(c.options, c.policy, c.opts...), c.message)
 			if c.options != nil {
 				require.Equal(t, before, *c.options)
 			}
@@ -179,45 +185,4 @@ func TestConfigureCopiesAltFilters(t *testing.T) {
 	o.AltFilters[0] = foreign("changed")
 	require.Equal(t, []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
 		shared)
-}
-
-// If an option fails, Configure leaves the options as they were, also if one before it did not.
-func TestConfigureWithOptionThatFails(t *testing.T) {
-	fault := errors.New("fault")
-	o := &opt.Options{}
-	fail := func(*opt.Options) error { return fault }
-	err := goleveldb.Configure(o, bloom(t, 10), goleveldb.WithFilterBaseLg(13), fail)
-	require.ErrorIs(t, err, fault)
-	require.Equal(t, &opt.Options{}, o)
-}
-
-// Configure keeps a former policy as a reader if the new one has another name, and replaces it if
-// the name is the same.
-func TestConfigureTwice(t *testing.T) {
-	dir := t.TempDir()
-	content := entries{}
-	first, third := policy.Count(bloom(t, 10)), policy.Count(bloom(t, 16))
-	second := policy.Count(bloom(t, 10, policy.WithName("mine")))
-
-	o := configured(t, nil, first)
-	db := open(t, dir, o)
-	content.fillRange(t, db, "a", 500)
-	require.NoError(t, db.Close())
-
-	o = configured(t, o, second)
-	db = open(t, dir, o)
-	content.fillRange(t, db, "b", 500)
-	require.Zero(t, content.lost(t, db))
-	require.EqualValues(t, 500, first.Snapshot().Checks())
-	require.EqualValues(t, 500, second.Snapshot().Checks())
-	require.NoError(t, db.Close())
-
-	o = configured(t, o, third)
-	require.Len(t, o.AltFilters, 2)
-	db = open(t, dir, o)
-	require.Zero(t, content.lost(t, db))
-	require.EqualValues(t, 500, first.Snapshot().Checks(), "replaced")
-	require.EqualValues(t, 1000, second.Snapshot().Checks())
-	require.EqualValues(t, 500, third.Snapshot().Checks())
-	require.NoError(t, db.Close())
 }

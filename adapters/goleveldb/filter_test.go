@@ -75,54 +75,42 @@ func TestSameBytesAsGoLevelDB(t *testing.T) {
 	}
 }
 
-// A table's generator generates one filter after the other, of few keys or of many.
+// A table's generator appends one filter after the other, of few keys or of many, to a buffer that
+// was used before.
 func TestGeneratorStartsOver(t *testing.T) {
 	keys := policytest.Keys(policytest.Rand(t, 2), 3000)
-	for _, p := range eachKind() {
+	for _, kind := range enginetest.Kinds {
+		p := kind.MustNew(10, policy.Name)
+		var reused util.Buffer
+		_, err := reused.Write(bytes.Repeat([]byte{0xff}, 20_000))
+		require.NoError(t, err)
+		reused.Reset()
 		g := goleveldb.New(p).NewGenerator()
+		var want []byte
 		for _, window := range [][][]byte{
-			keys[:40], keys[40:42], nil, keys[42:], keys[:1500], keys[1500:], keys[:40],
+			keys[:40], keys[40:42], nil, keys[42:], keys[:1], keys[:1500], keys[1500:], keys[:40],
 		} {
-			require.Equal(t, filterOf(p, window), generate(g, window), "%T", p)
-		}
-	}
-}
-
-// The filters of a table are appended to a buffer that was used before.
-func TestReusedBuffer(t *testing.T) {
-	keys := policytest.Keys(policytest.Rand(t, 3), 5000)
-	for _, p := range eachKind() {
-		for _, n := range []int{0, 1, 6, 7, 40, 5000} {
-			want := filterOf(p, keys[:n])
-			var reused util.Buffer
-			_, err := reused.Write(bytes.Repeat([]byte{0xff}, 20_000))
-			require.NoError(t, err)
-			reused.Reset()
-			g := goleveldb.New(p).NewGenerator()
-			for range 2 {
-				for _, key := range keys[:n] {
-					g.Add(key)
-				}
-				g.Generate(&reused)
+			b := p.NewBuilder()
+			for _, key := range window {
+				g.Add(key)
+				b.Add(key)
 			}
-			require.Equal(t, append(bytes.Clone(want), want...), reused.Bytes(),
-				"%T, %d keys", p, n)
+			g.Generate(&reused)
+			want = b.Finish(want)
+			require.Equal(t, want, reused.Bytes(), kind.Name)
 		}
 	}
 }
 
 // fakePolicy builds filters that its test chooses.
-type fakePolicy struct {
-	name   string
-	finish func(dst []byte) []byte
-}
+type fakePolicy func(dst []byte) []byte
 
-func (p *fakePolicy) Name() string                { return p.name }
-func (p *fakePolicy) NewBuilder() policy.Builder  { return p }
-func (p *fakePolicy) MayContain(_, _ []byte) bool { return true }
-func (p *fakePolicy) Add([]byte)                  {}
-func (p *fakePolicy) Len() int                    { return 1 }
-func (p *fakePolicy) Finish(dst []byte) []byte    { return p.finish(dst) }
+func (fakePolicy) Name() string                 { return "fake" }
+func (p fakePolicy) NewBuilder() policy.Builder { return p }
+func (fakePolicy) MayContain(_, _ []byte) bool  { return true }
+func (fakePolicy) Add([]byte)                   {}
+func (fakePolicy) Len() int                     { return 1 }
+func (p fakePolicy) Finish(dst []byte) []byte   { return p(dst) }
 
 // Finish may return memory of its own, and may use the spare capacity of dst.
 func TestBuilderWithItsOwnMemory(t *testing.T) {
@@ -132,7 +120,7 @@ func TestBuilderWithItsOwnMemory(t *testing.T) {
 		func(dst []byte) []byte { clear(dst[:cap(dst)]); return append(dst, own...) },
 		func(dst []byte) []byte { return append(dst, "filter and scratch"...)[:len(own)] },
 	} {
-		g := goleveldb.New(&fakePolicy{name: "fake", finish: finish}).NewGenerator()
+		g := goleveldb.New(fakePolicy(finish)).NewGenerator()
 		var b util.Buffer
 		g.Generate(&b)
 		g.Generate(&b)
@@ -140,36 +128,10 @@ func TestBuilderWithItsOwnMemory(t *testing.T) {
 	}
 }
 
-// The name on disk must not change between the writing and the reading of a table.
-func TestNameIsCapturedOnce(t *testing.T) {
-	p := &fakePolicy{name: "first"}
-	f := goleveldb.New(p)
-	p.name = "second"
-	require.Equal(t, "first", f.Name())
-}
-
 // An empty filter would lose keys, because goleveldb does not call Contains.
 func TestEmptyFilterPanics(t *testing.T) {
-	p := &fakePolicy{name: "broken", finish: func(dst []byte) []byte { return dst }}
-	g := goleveldb.New(p).NewGenerator()
+	g := goleveldb.New(fakePolicy(func(dst []byte) []byte { return dst })).NewGenerator()
 	require.PanicsWithValue(t,
-		`goleveldb: the policy "broken" built an empty filter: keys would be lost`,
+		`goleveldb: the policy "fake" built an empty filter: keys would be lost`,
 		func() { g.Generate(&util.Buffer{}) })
-}
-
-// eachKind returns a policy of each kind.
-func eachKind() (all []policy.Policy) {
-	for _, kind := range enginetest.Kinds {
-		all = append(all, kind.MustNew(10, policy.Name))
-	}
-	return all
-}
-
-// filterOf returns the filter that p builds of keys.
-func filterOf(p policy.Policy, keys [][]byte) []byte {
-	b := p.NewBuilder()
-	for _, key := range keys {
-		b.Add(key)
-	}
-	return b.Finish(nil)
 }

@@ -29,7 +29,6 @@ func TestWithFilterBaseLg(t *testing.T) {
 	o := &opt.Options{FilterBaseLg: 14}
 	require.NoError(t, goleveldb.Configure(o, p))
 	require.Equal(t, 14, o.FilterBaseLg)
-	require.ErrorContains(t, goleveldb.Configure(o, p, nil), "an option is nil: leave it out")
 }
 
 // Larger windows put the same keys into fewer filters. One database may have tables of several

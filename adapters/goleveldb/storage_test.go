@@ -8,6 +8,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/storage"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/torture"
+	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // Storage that fails or loses what was not synced, for TestTorture.
@@ -68,13 +69,6 @@ func (s faultyStorage) Remove(fd storage.FileDesc) error {
 	return s.Storage.Remove(fd)
 }
 
-func (s faultyStorage) Rename(from, to storage.FileDesc) error {
-	if err := s.faults.Next(true); err != nil {
-		return err
-	}
-	return s.Storage.Rename(from, to)
-}
-
 type faultyReader struct {
 	storage.Reader
 	faults *torture.Faults
@@ -125,7 +119,6 @@ func (w faultyWriter) Close() error {
 type forgetful struct {
 	storage.Storage
 	mu    sync.Mutex
-	meta  storage.FileDesc
 	files map[storage.FileDesc]*forgetfulFile
 }
 
@@ -139,13 +132,6 @@ func newForgetful() *forgetful {
 		Storage: storage.NewMemStorage(),
 		files:   map[storage.FileDesc]*forgetfulFile{},
 	}
-}
-
-func (s *forgetful) SetMeta(fd storage.FileDesc) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.meta = fd
-	return s.Storage.SetMeta(fd)
 }
 
 func (s *forgetful) Create(fd storage.FileDesc) (storage.Writer, error) {
@@ -164,14 +150,6 @@ func (s *forgetful) Remove(fd storage.FileDesc) error {
 	defer s.mu.Unlock()
 	delete(s.files, fd)
 	return s.Storage.Remove(fd)
-}
-
-func (s *forgetful) Rename(from, to storage.FileDesc) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.files[to] = s.files[from]
-	delete(s.files, from)
-	return s.Storage.Rename(from, to)
 }
 
 type forgetfulWriter struct {
@@ -209,16 +187,14 @@ func (s *forgetful) afterCrash(rng *rand.Rand) *forgetful {
 		case 2:
 			n += rest
 		}
-		w, err := after.Create(fd)
-		if err == nil {
-			_, err = w.Write(file.content[:n])
-		}
+		w := policytest.Must(after.Create(fd))
+		_, err := w.Write(file.content[:n])
 		if err = errors.Join(err, w.Sync(), w.Close()); err != nil {
 			panic(err)
 		}
 	}
-	if s.meta != (storage.FileDesc{}) {
-		if err := after.SetMeta(s.meta); err != nil {
+	if meta, err := s.GetMeta(); err == nil { // else there is none yet
+		if err := after.SetMeta(meta); err != nil {
 			panic(err)
 		}
 	}
