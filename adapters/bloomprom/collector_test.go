@@ -75,24 +75,6 @@ type brokenBuilder struct{ policy.Builder }
 
 func (brokenBuilder) Finish(dst []byte) []byte { return append(dst, 0xff, 0xff) }
 
-// Two collectors share a registry if a constant label tells them apart.
-func TestTwoCollectorsInOneRegistry(t *testing.T) {
-	registry := prometheus.NewPedanticRegistry()
-	for _, db := range []string{"state", "blocks"} {
-		counted := policy.Count(policytest.Must(policy.NewBloom(10)))
-		collector := bloomprom.NewCollector(map[string]*policy.Counted{"exact": counted})
-		wrapped := prometheus.WrapRegistererWith(prometheus.Labels{"db": db}, registry)
-		require.NoError(t, wrapped.Register(collector))
-		counted.NewBuilder().Finish(nil)
-	}
-	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP levelbloom_filters_built_total Filters built.
-# TYPE levelbloom_filters_built_total counter
-levelbloom_filters_built_total{db="blocks",filter="exact"} 1
-levelbloom_filters_built_total{db="state",filter="exact"} 1
-`), "levelbloom_filters_built_total"))
-}
-
 // What would fail at every scrape is refused at once.
 func TestMisuseIsRefused(t *testing.T) {
 	counted := policy.Count(policytest.Must(policy.NewBloom(10)))

@@ -8,6 +8,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -63,7 +64,7 @@ func TestFilterBaseLgMixed(t *testing.T) {
 	require.Equal(t, policy.Counters{MayContain: uint64(len(content))}, honest.Snapshot())
 	require.NoError(t, db.Close())
 
-	liar := &spy{Policy: bloom(t, 10), lies: true}
+	liar := &enginetest.Spy{Policy: bloom(t, 10), Lies: true}
 	db = openReadOnly(t, dir, liar)
 	require.Equal(t, len(content), content.lost(t, db))
 	require.NoError(t, db.Close())

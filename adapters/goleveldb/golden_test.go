@@ -14,6 +14,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
@@ -64,7 +65,7 @@ func readGoldenTable(t *testing.T, g golden, tab policytest.GoldenTable) (answer
 	sum := sha256.Sum256(data)
 	require.Equal(t, tab.SHA256, hex.EncodeToString(sum[:]), tab.File)
 
-	q := &spy{Policy: bloom(t, 10)}
+	q := &enginetest.Spy{Policy: bloom(t, 10)}
 	o, keys := goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)}), tab.UserKeys
 	search := goleveldb.SearchKey
 	if g.DB == "raw_tablebuilder" { // its tables have plain keys
@@ -82,15 +83,15 @@ func readGoldenTable(t *testing.T, g golden, tab policytest.GoldenTable) (answer
 	if tab.FilterConsulted || tab.HasFilter {
 		asked = len(keys)
 	}
-	require.EqualValues(t, asked, q.asked.Load())
-	require.Zero(t, q.absent.Load())
+	require.EqualValues(t, asked, q.Asked.Load())
+	require.Zero(t, q.Absent.Load())
 
 	for _, probe := range tab.Probes {
 		if probe.Why == "out_of_range" {
 			continue // a table's reader does not know the range
 		}
 		var answer *bool // nil if the filter is not asked
-		q.saw = func(_ []byte, mayContain bool) { answer = &mayContain }
+		q.Saw = func(_ []byte, mayContain bool) { answer = &mayContain }
 		found, _, err := r.Find(search(probe.Key), true, nil)
 		if err == nil { // the next key
 			require.NotEqual(t, []byte(probe.Key), userKey(found))
@@ -111,7 +112,7 @@ func readGoldenTable(t *testing.T, g golden, tab policytest.GoldenTable) (answer
 func readGoldenDatabase(t *testing.T, g golden) {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(goldenTables, g.DB))))
-	q := &spy{Policy: bloom(t, 10)}
+	q := &enginetest.Spy{Policy: bloom(t, 10)}
 	custom := g.DB == "custom_policy"
 	if custom {
 		q.Policy = bloom(t, 10, policy.WithName("golden.CustomFilter"))
@@ -129,10 +130,10 @@ func readGoldenDatabase(t *testing.T, g golden) {
 	}
 	require.Equal(t, g.LiveSHA256, hex.EncodeToString(digest.Sum(nil)))
 	if custom {
-		require.EqualValues(t, len(live), q.asked.Load())
+		require.EqualValues(t, len(live), q.Asked.Load())
 		for _, probe := range g.Tables[0].Probes {
 			requireAbsent(t, db, [][]byte{probe.Key})
 		}
-		require.Greater(t, q.absent.Load(), int64(1000))
+		require.Greater(t, q.Absent.Load(), int64(1000))
 	}
 }

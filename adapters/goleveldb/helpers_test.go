@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,33 +24,13 @@ func bloom(t testing.TB, bitsPerKey float64, opts ...policy.BloomOption) *policy
 	return p
 }
 
-// spy is a policy that counts what it is asked and what it answers.
-type spy struct {
-	policy.Policy
-	lies          bool                             // it answers "absent" always
-	saw           func(filter []byte, answer bool) // nil, or called for every check
-	asked, absent atomic.Int64
-}
-
-func (s *spy) MayContain(filter, key []byte) bool {
-	answer := s.Policy.MayContain(filter, key) && !s.lies
-	s.asked.Add(1)
-	if !answer {
-		s.absent.Add(1)
-	}
-	if s.saw != nil {
-		s.saw(filter, answer)
-	}
-	return answer
-}
-
 // configured returns o, or new options if it is nil, with p as policy. A spy reads the filters of
 // its policy.
 func configured(t testing.TB, o *opt.Options, p policy.Policy) *opt.Options {
 	if o == nil {
 		o = &opt.Options{}
 	}
-	s, spies := p.(*spy)
+	s, spies := p.(*enginetest.Spy)
 	if !spies {
 		require.NoError(t, goleveldb.Configure(o, p))
 		return o

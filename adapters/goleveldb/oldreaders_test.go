@@ -210,7 +210,8 @@ func TestStored(t *testing.T) {
 	const stored = "../../testdata/goleveldb"
 	readme, err := os.ReadFile(filepath.Join(stored, "README.md"))
 	require.NoError(t, err)
-	line := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| `([\\w.]+)` \\| `(checks=\\d+ absent=\\d+)` \\|$")
+	line := regexp.MustCompile(
+		"(?m)^\\| `(\\w+)` \\| `([\\w.]+)` \\| `(checks=\\d+ absent=\\d+)` \\|$")
 	lines := line.FindAllStringSubmatch(string(readme), -1)
 	require.GreaterOrEqual(t, len(lines), 3)
 	for _, l := range lines {
@@ -246,7 +247,7 @@ func TestStored(t *testing.T) {
 					require.Greater(t, c.ReadsAvoided, uint64(5998*985/1000))
 				}
 				for _, data := range tables {
-					q := &spy{Policy: kind.MustNew(10, d.name)}
+					q := &enginetest.Spy{Policy: kind.MustNew(10, d.name)}
 					o := goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)})
 					requireFilters(t, data, o, q, userKey)
 				}

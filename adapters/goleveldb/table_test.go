@@ -17,6 +17,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
 )
@@ -59,7 +60,7 @@ func writeTable(
 // assign them. user returns the part of a key that filters contain. o must have q's filter.
 // requireFilters returns all keys and the number of filters.
 func requireFilters(
-	t testing.TB, data []byte, o *opt.Options, q *spy, user func(key []byte) []byte,
+	t testing.TB, data []byte, o *opt.Options, q *enginetest.Spy, user func(key []byte) []byte,
 ) (keys [][]byte, filters int) {
 	r := openTable(t, data, o)
 	defer r.Release()
@@ -86,15 +87,15 @@ func requireFilters(
 		}
 		want := builder.Finish(nil)
 		for _, key := range window {
-			q.saw = func(filter []byte, _ bool) { require.Equal(t, want, filter) }
+			q.Saw = func(filter []byte, _ bool) { require.Equal(t, want, filter) }
 			found, _, err := r.Find(key, true, nil)
 			require.NoError(t, err, "key %x", key)
 			require.Equal(t, key, found)
 		}
 	}
-	q.saw = nil
-	require.EqualValues(t, len(keys), q.asked.Load())
-	require.Zero(t, q.absent.Load())
+	q.Saw = nil
+	require.EqualValues(t, len(keys), q.Asked.Load())
+	require.Zero(t, q.Absent.Load())
 	return keys, len(windows)
 }
 
@@ -115,7 +116,7 @@ func TestTable(t *testing.T) {
 		{16, 2, opt.SnappyCompression},
 	} {
 		t.Run(fmt.Sprintf("base %d, %v", c.baseLg, c.compression), func(t *testing.T) {
-			q := &spy{Policy: bloom(t, 10)}
+			q := &enginetest.Spy{Policy: bloom(t, 10)}
 			o := &opt.Options{FilterBaseLg: c.baseLg, Compression: c.compression}
 			o = configured(t, o, q)
 			i := -1
@@ -143,21 +144,21 @@ func TestTable(t *testing.T) {
 			require.Greater(t, avoided, len(absent)*97/100)
 			require.Less(t, avoided, len(absent), "so few bits cannot avoid all")
 
-			q.lies = true
+			q.Lies = true
 			for _, key := range present {
 				_, _, err := r.Find(key, true, nil)
 				require.ErrorIs(t, err, table.ErrNotFound)
 			}
 
 			// Without a policy of the filters' name, the table is read without filters.
-			stranger := &spy{Policy: bloom(t, 10, policy.WithName("another")), lies: true}
+			stranger := &enginetest.Spy{Policy: bloom(t, 10, policy.WithName("another")), Lies: true}
 			r = openTable(t, data, &opt.Options{Filter: goleveldb.New(stranger)})
 			defer r.Release()
 			for _, key := range present {
 				_, _, err := r.Find(key, true, nil)
 				require.NoError(t, err)
 			}
-			require.Zero(t, stranger.asked.Load())
+			require.Zero(t, stranger.Asked.Load())
 		})
 	}
 }
@@ -205,7 +206,7 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 
 			entries, repeated := 0, 0
 			for _, data := range readTables(t, dir) {
-				q := &spy{Policy: p}
+				q := &enginetest.Spy{Policy: p}
 				spied := *o
 				spied.Filter = goleveldb.New(q)
 				tool := goleveldb.TableOptions(&spied)

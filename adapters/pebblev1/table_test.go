@@ -37,22 +37,23 @@ func TestTable(t *testing.T) {
 					writeTable(t, path, format, pebblev1.New(p), present)
 
 					var filter []byte
-					s := &spy{Policy: bloom(t, 3), saw: func(f []byte) { filter = bytes.Clone(f) }}
+					s := &enginetest.Spy{Policy: bloom(t, 3)}
+					s.Saw = func(f []byte, _ bool) { filter = bytes.Clone(f) }
 					filters := map[string]pebble.FilterPolicy{s.Name(): pebblev1.New(s)}
 					require.Zero(t, lostInTable(t, path, filters, present))
-					require.EqualValues(t, n, s.asked.Load())
-					require.Zero(t, s.absent.Load())
+					require.EqualValues(t, n, s.Asked.Load())
+					require.Zero(t, s.Absent.Load())
 
 					require.Equal(t, len(absent), lostInTable(t, path, filters, absent))
-					require.EqualValues(t, n+len(absent), s.asked.Load())
-					require.Greater(t, s.absent.Load(), int64(950), "of 1000 absent keys")
+					require.EqualValues(t, n+len(absent), s.Asked.Load())
+					require.Greater(t, s.Absent.Load(), int64(950), "of 1000 absent keys")
 					if n == 0 {
 						require.Empty(t, filter)
 					} else {
 						require.Equal(t, filterOf(p, present), filter)
 					}
 
-					s.lies = true
+					s.Lies = true
 					require.Equal(t, n, lostInTable(t, path, filters, present),
 						"lost keys are noticed")
 				})
@@ -103,4 +104,44 @@ func writeTableFor(
 		}
 	}
 	return w.Close()
+}
+
+// A writer builds LevelDB's filter of its keys, without those that equal the one before, as Pebble
+// adds a key once per version. It can be used again after Finish, also if a table begins with the
+// last key of the one before, appends to any destination, and does not keep the caller's memory.
+func TestWriter(t *testing.T) {
+	rng := policytest.Rand(t, 20)
+	for _, bits := range []float64{1, 9.5, 10, 40} {
+		p := bloom(t, bits)
+		w := pebblev1.New(p).NewWriter(pebble.TableFilter)
+		for range 50 {
+			var keys [][]byte
+			buf := make([]byte, 2)
+			for range rng.Intn(60) {
+				key := buf[:rng.Intn(3)] // so few different keys that many repeat
+				for i := range key {
+					key[i] = byte(rng.Intn(2)) << 7
+				}
+				keys = append(keys, bytes.Clone(key))
+				w.AddKey(key)
+				rng.Read(buf)
+			}
+			distinct := slices.CompactFunc(keys, bytes.Equal)
+
+			dst := bytes.Repeat([]byte{0xff}, 1000)[:rng.Intn(10)]
+			want := p.AppendFilter(bytes.Clone(dst), distinct)
+			require.Equal(t, want, w.Finish(dst), "%v bits per key, %x", bits, distinct)
+		}
+	}
+}
+
+func TestOtherTypesOfFilter(t *testing.T) {
+	const other = pebble.TableFilter + 1
+	f := pebblev1.New(bloom(t, 10))
+	filter := f.NewWriter(pebble.TableFilter).Finish(nil)
+	require.False(t, f.MayContain(pebble.TableFilter, filter, []byte("key")))
+	require.True(t, f.MayContain(other, filter, []byte("key")))
+	require.PanicsWithValue(t,
+		"pebblev1: filters of type unknown are not supported, only pebble.TableFilter",
+		func() { f.NewWriter(other) })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/tool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
@@ -63,7 +64,7 @@ func TestTools(t *testing.T) {
 			}
 			require.GreaterOrEqual(t, c.Snapshot().MayContain, uint64(1000+1),
 				"the check of a table seeks every key")
-			liar := pebblev1.New(&spy{Policy: p, lies: true})
+			liar := pebblev1.New(&enginetest.Spy{Policy: p, Lies: true})
 			require.Contains(t, inspect(t, liar, "sstable", "check", tables[0]), "FAILURE")
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/policy/policytest"
@@ -105,7 +106,8 @@ func (f foreign) Name() string { return f.name }
 
 func TestConfigureRefuses(t *testing.T) {
 	p, mine := bloom(t, 10), bloom(t, 10, policy.WithName("mine"))
-	other := &spy{Policy: p} // which may have another encoding
+	// other returns a policy of p's name that may have another encoding.
+	other := func(p policy.Policy) policy.Policy { return &enginetest.Spy{Policy: p} }
 	stranger := foreign{engine.FilterPolicy(10), policy.Name}
 	failed, _ := policy.NewBloom(0)
 	byName := func(f pebble.FilterPolicy) map[string]pebble.FilterPolicy {
@@ -126,18 +128,18 @@ func TestConfigureRefuses(t *testing.T) {
 		{"at a level", atLevel0(stranger, nil), one(p), taken},
 		{"at a level, behind ours in Filters", atLevel0(stranger, byName(pebblev2.New(p))), one(p),
 			taken},
-		{"at a level, other policy", atLevel0(pebblev2.New(other), nil), one(p), taken},
+		{"at a level, other policy", atLevel0(pebblev2.New(other(p)), nil), one(p), taken},
 		{"L6: nil", oneLevel(), one(p, pebblev2.WithL6(nil)),
 			"policy of L6: policy: the policy is nil"},
-		{"L6: LevelDB's name", oneLevel(), one(p, pebblev2.WithL6(other)), taken},
-		{"L6: same name", oneLevel(), one(mine, pebblev2.WithL6(&spy{Policy: mine})), taken},
+		{"L6: LevelDB's name", oneLevel(), one(p, pebblev2.WithL6(other(p))), taken},
+		{"L6: same name", oneLevel(), one(mine, pebblev2.WithL6(other(mine))), taken},
 		{"no level", oneLevel(), levels(), "0 policies for the levels: pass 1 to 7"},
 		{"eight levels", oneLevel(), levels(make([]policy.Policy, 8)...),
 			"8 policies for the levels: pass 1 to 7"},
 		{"returned with an error", oneLevel(), levels(p, failed),
 			"policy of L1: policy: the policy is nil"},
-		{"two levels, one name", oneLevel(), levels(mine, nil, p, p, p, p, &spy{Policy: mine}), taken},
-		{"levels, LevelDB's name", oneLevel(), levels(other), taken},
+		{"two levels, one name", oneLevel(), levels(mine, nil, p, p, p, p, other(mine)), taken},
+		{"levels, LevelDB's name", oneLevel(), levels(other(p)), taken},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var before pebble.Options

@@ -36,3 +36,19 @@ func (f *filterPolicy) Name() string { return f.name }
 func (f *filterPolicy) MayContain(ftype pebble.FilterType, filter, key []byte) bool {
 	return ftype != pebble.TableFilter || f.policy.MayContain(filter, key)
 }
+
+// NewWriter implements pebble.FilterPolicy.
+func (f *filterPolicy) NewWriter(ftype pebble.FilterType) pebble.FilterWriter {
+	if ftype != pebble.TableFilter {
+		panic(fmt.Sprintf("pebblev2: filters of type %v are not supported, only pebble.TableFilter",
+			ftype))
+	}
+	return &filterWriter{policy.NewDistinctBuilder(f.policy)}
+}
+
+// filterWriter collects the keys of one table. Pebble adds a key once per version, all in a row,
+// and the size of a filter must follow the number of keys.
+type filterWriter struct{ policy.Builder }
+
+// AddKey implements pebble.FilterWriter.
+func (w *filterWriter) AddKey(key []byte) { w.Add(key) }

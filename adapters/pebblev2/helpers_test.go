@@ -5,12 +5,12 @@ import (
 	"crypto/sha512"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -27,31 +27,11 @@ func bloom(t testing.TB, bitsPerKey float64, opts ...policy.BloomOption) *policy
 	return p
 }
 
-// spy is a policy that counts what it is asked and what it answers.
-type spy struct {
-	policy.Policy
-	lies          bool                // it answers "absent" always
-	saw           func(filter []byte) // nil, or called for every check
-	asked, absent atomic.Int64
-}
-
-func (s *spy) MayContain(filter, key []byte) bool {
-	answer := s.Policy.MayContain(filter, key) && !s.lies
-	s.asked.Add(1)
-	if !answer {
-		s.absent.Add(1)
-	}
-	if s.saw != nil {
-		s.saw(filter)
-	}
-	return answer
-}
-
 // configured returns o with p as policy. A spy reads the filters of its policy.
 func configured(
 	t testing.TB, o *pebble.Options, p policy.Policy, opts ...pebblev2.Option,
 ) *pebble.Options {
-	s, spies := p.(*spy)
+	s, spies := p.(*enginetest.Spy)
 	if spies {
 		p = s.Policy
 	}

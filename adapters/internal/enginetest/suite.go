@@ -139,11 +139,6 @@ func requireAbsent(t testing.TB, r Reader, keys [][]byte) {
 	require.Equal(t, len(keys), bySeek)
 }
 
-// liar is a policy that answers "absent" always.
-type liar struct{ policy.Policy }
-
-func (liar) MayContain(_, _ []byte) bool { return false }
-
 // Keys are found through the filters of L0, of a level between, and of the deepest one, all of them
 // verified. Absent keys avoid reads, the counters of the engine and of policy.Counted agree, and a
 // filter that loses keys is noticed.
@@ -194,7 +189,7 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	}
 	require.NoError(t, db.Close())
 
-	s.Policies = []policy.Policy{liar{counted}}
+	s.Policies = []policy.Policy{&Spy{Policy: counted, Lies: true}}
 	db = open(t, e, s)
 	byGet, bySeek := lost(t, db, keys)
 	require.Equal(t, len(keys), bySeek, "every level has filters")

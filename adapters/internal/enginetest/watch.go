@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,4 +77,25 @@ func requireOnly(t *testing.T, answers map[Label]policy.Counters, kind Kind) {
 		require.Equal(t, "mine", label.Name)
 		require.Contains(t, []policy.Encoding{kind.Encoding, policy.EncodingBloom}, label.Encoding)
 	}
+}
+
+// A Spy is a policy that counts what it is asked and what it answers.
+type Spy struct {
+	policy.Policy
+	Lies          bool                             // it answers "absent" always
+	Saw           func(filter []byte, answer bool) // nil, or called for every check
+	Asked, Absent atomic.Int64
+}
+
+// MayContain implements policy.Policy.
+func (s *Spy) MayContain(filter, key []byte) bool {
+	answer := s.Policy.MayContain(filter, key) && !s.Lies
+	s.Asked.Add(1)
+	if !answer {
+		s.Absent.Add(1)
+	}
+	if s.Saw != nil {
+		s.Saw(filter, answer)
+	}
+	return answer
 }
