@@ -189,10 +189,10 @@ type worker struct {
 	then     model // when snapshot was taken
 }
 
-// act does one thing at random.
+// act does one thing at random, mostly a lookup: these meet those of the other workers.
 func (w *worker) act(rng *rand.Rand, db enginetest.DB) (err error) {
 	w.operations++
-	switch n := rng.Intn(30); {
+	switch n, key := rng.Intn(200), w.key(rng.Intn(modelKeys)); {
 	case n == 0:
 		if err := w.checkSnapshot(); err != nil {
 			return err
@@ -201,8 +201,10 @@ func (w *worker) act(rng *rand.Rand, db enginetest.DB) (err error) {
 		w.then.keys = maps.Clone(w.keys)
 		w.snapshot, err = db.Snapshot()
 		return err
-	case n == 1 && w.snapshot != nil:
-		return w.then.seek(w.snapshot, w.key(rng.Intn(modelKeys)))
+	case n < 5 && w.snapshot != nil:
+		return w.then.seek(w.snapshot, key)
+	case n < 180:
+		return errors.Join(w.get(db, key), w.seek(db, key))
 	}
 	return w.state.act(rng, db)
 }
