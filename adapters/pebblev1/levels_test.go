@@ -99,6 +99,7 @@ func effective(o *pebble.Options) (e effectiveOptions) {
 // requireLevelsKept requires that the entries of levels that were given are left alone, and that
 // those configured keep their zero fields. A comparer that has a Split, or needs none, is kept.
 func requireLevelsKept(t testing.TB, given, configured *pebble.Options) {
+	require.Len(t, configured.Levels, max(len(given.Levels), 7))
 	for i, l := range given.Levels[:min(max(len(given.Levels)-1, 0), 7)] {
 		l.FilterPolicy = configured.Levels[i].FilterPolicy
 		require.Equal(t, l, configured.Levels[i])
