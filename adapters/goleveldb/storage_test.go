@@ -231,6 +231,7 @@ func TestTorture(t *testing.T) { torture.Run(t, target) }
 
 func TestSoak(t *testing.T) { torture.Soak(t, target) }
 
-// batches leaves out transactions: after a crash, goleveldb loses batches that it acknowledged if
-// there were transactions before. Flush uses one, but commits nothing.
+// batches leaves out transactions. After a crash, goleveldb loses batches that it acknowledged if
+// there were transactions before; and lookups beside transactions find old versions of keys (see
+// TESTING.md). Flush uses one, but commits nothing.
 const batches = 1

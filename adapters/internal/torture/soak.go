@@ -46,7 +46,7 @@ func Soak(t *testing.T, target Target) {
 	goroutines := runtime.NumGoroutine()
 	var total policy.Counters
 	idle := func() bool { // some rounds have no filters of ours
-		return total.MayContain == 0 || total.ReadsAvoided == 0 || total.Filters == 0
+		return !*none && (total.MayContain == 0 || total.ReadsAvoided == 0 || total.Filters == 0)
 	}
 	databases, rounds, operations := 0, 0, 0
 	var firstHeap, lastHeap int64
@@ -54,7 +54,7 @@ func Soak(t *testing.T, target Target) {
 	for ; databases < 2 || time.Now().Before(end) || idle() && databases < 100; databases++ {
 		t.Run(fmt.Sprint(databases), func(t *testing.T) {
 			dir := t.TempDir()
-			s := newSoaked(target.OnDisk(t, dir, nil), rng)
+			s := newSoaked(target.OnDisk(t, dir, nil), target.Ways, rng)
 			// The first one, which is to fill what stays in memory, is opened once.
 			more := func(i int) bool { return i < 6 && databases > 0 && time.Now().Before(end) }
 			for i := 0; (i == 0 || more(i)) && !t.Failed(); i++ {
@@ -128,11 +128,12 @@ type soaked struct {
 	workers []*worker
 }
 
-func newSoaked(e enginetest.Engine, rng *rand.Rand) *soaked {
+func newSoaked(e enginetest.Engine, ways int, rng *rand.Rand) *soaked {
 	s := &soaked{engine: e, variant: rng.Intn(len(e.Variants())), rng: rng}
 	for i := range 3 {
-		s.workers = append(s.workers,
-			&worker{state: newState(byte('a'+i), e.Variants()[s.variant])})
+		w := &worker{state: newState(byte('a'+i), e.Variants()[s.variant])}
+		w.ways = ways
+		s.workers = append(s.workers, w)
 	}
 	return s
 }
@@ -173,6 +174,9 @@ func (s *soaked) round(t testing.TB) []*policy.Counted {
 // setting draws a setting, and counts what its policies do.
 func (s *soaked) setting() (setting enginetest.Setting, counted []*policy.Counted) {
 	setting = enginetest.RandomSetting(s.rng, s.variant)
+	if *none {
+		setting.Builtin, setting.Policies = false, nil
+	}
 	for i, p := range setting.Policies {
 		counted = append(counted, policy.Count(p))
 		setting.Policies[i] = counted[i]

@@ -43,7 +43,7 @@ var (
 	faults = flag.Int("faults", 10,
 		"how many I/Os TestTorture lets fail, one in each run; 0 is every one, in every way")
 	none = flag.Bool("none", false,
-		"kill and cut the power without any filter, which shows the engine's own faults")
+		"kill, cut the power and soak without any filter, which shows the engine's own faults")
 )
 
 // A Target is an engine on storage that can be tortured.
