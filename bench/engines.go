@@ -44,20 +44,22 @@ Pebble's L6 too.
 }
 
 // Run is the subcommand.
-func (f *enginesCommand) Run(j *job) error {
+func (f *enginesCommand) Run(j *job) error { return f.outputs.run(j, f) }
+
+func (f *enginesCommand) measure(j *job) (*report.Report, error) {
 	config, err := f.config(j)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	disk, err := verdict.ReadDisk(j.ctx, f.Keys)
 	if err != nil {
-		return fmt.Errorf("--keys: %w", err)
+		return nil, fmt.Errorf("--keys: %w", err)
 	}
 	runs, err := config.Supervise(j.ctx)
-	r := j.report()
-	for _, e := range config.Engines {
-		r.AddVersion(e.Name, report.ModuleVersion(e.Module))
+	if len(runs) == 0 {
+		return nil, err
 	}
+	r := j.report(err)
 	outcome := enginebench.Outcome{Config: &config, Runs: runs}
 	outcome.Report(r)
 	if f.Quick {
@@ -66,14 +68,14 @@ func (f *enginesCommand) Run(j *job) error {
 		record := verdict.Record{Runs: runs, Bits: f.Bits, Own: f.Keys != "", Disk: disk}
 		r.Conclusion = verdict.Lines(record.Verdicts())
 	}
-	return f.finish(r, j.stdout, err)
+	return r, err
 }
 
 // config returns what the flags ask for.
 func (f *enginesCommand) config(j *job) (c enginebench.Config, err error) {
 	c = enginebench.Config{
 		ValueSize: f.ValueSize, Reads: f.Reads, Rounds: f.Rounds, Disks: f.Disk, Bits: f.Bits,
-		BaseLg: f.Baselg, Compact: f.Compact, Seed: f.Seed, Dir: f.Dir, Progress: j.progress(),
+		BaseLg: f.Baselg, Compact: f.Compact, Seed: f.Seed, Dir: f.Dir, Progress: j.progress,
 	}
 	for _, e := range engine.Engines {
 		if slices.Contains(f.Engines, e.Name) {
@@ -90,7 +92,7 @@ func (f *enginesCommand) config(j *job) (c enginebench.Config, err error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
-	shape, density, own, err := f.choose(j, &f.outputs)
+	shape, own, err := f.choose(j)
 	if err != nil {
 		return c, err
 	}
@@ -99,7 +101,7 @@ func (f *enginesCommand) config(j *job) (c enginebench.Config, err error) {
 			return c, err
 		}
 	}
-	c.Keys, err = keys.NewSet(shape, density, int(f.Num), c.Reads, f.Seed)
+	c.Keys, err = keys.NewSet(shape, shape.Density, int(f.Num), c.Reads, f.Seed)
 	return c, err
 }
 
@@ -115,5 +117,6 @@ func (f *enginesCommand) fit(j *job, c *enginebench.Config, own keys.List) error
 	if err := own.Fits(int(f.Num), beyond); err != nil {
 		return fmt.Errorf("--keys: %w, or a smaller --num or --reads", err)
 	}
+	j.notes = append(j.notes, fmt.Sprintf("Of your keys %v are stored.", f.Num))
 	return nil
 }

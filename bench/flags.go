@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -12,9 +10,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/keylist"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
 )
 
 // vocabulary returns what the tags of flags refer to.
@@ -35,11 +33,8 @@ func vocabulary() kong.Vars {
 
 		"engines":       joined(engine.Engines, engine.Name),
 		"engineFilters": "none,builtin,bloom,tuned,ribbon:7,ribbon+L6,ribbon",
-		"works":         joined(filterbench.Works, func(w filterbench.Work) string { return string(w) }),
-		"filterNs":      "36,500,10k,1M",
-		"ns":            "8,20,36,64,500,10k,100k,1M",
-		"shapes":        joined(keys.Shapes, keys.ShapeName),
-		"all":           joined(keys.Densities, keys.DensityName),
+		"shapes":        joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
+		"all":           joined(keys.Densities, func(d keys.Density) string { return d.Name }),
 		"tmp":           os.TempDir(),
 		"nHelp": "Keys per filter, such as 36,10k: those of 2 KiB of data in goleveldb, those of a " +
 			"table in Pebble.",
@@ -49,13 +44,13 @@ func vocabulary() kong.Vars {
 		"keysHelp": fmt.Sprintf("Your own keys: a file with a key per line, or a database of "+
 			"goleveldb, LevelDB, Pebble or RocksDB (format_version 0 and 2), which is only read. A "+
 			"random third of the keys stays out of the filters and is looked up as absent. Of "+
-			"more than %d MiB of keys it takes a sample.", keylist.MaxBytes>>20),
+			"more than %d MiB of keys it takes a part.", keylist.MaxBytes>>20),
 	}
 }
 
 // filtersHelp explains --filters.
 const filtersHelp = `Filters are named as policy.FromString takes them: bloom:10, tuned:10,
-ribbon:7, bloom:10,tuning=0.02. Those without a number of bits have --bits.`
+ribbon:7. Those without a number of bits have --bits.`
 
 func joined[T any](all []T, name func(T) string) string {
 	var names []string
@@ -75,83 +70,69 @@ func shapesHelp() string {
 	return b.String()
 }
 
-// keyFlags choose the keys of a run.
-type keyFlags struct {
-	Shape   string `default:"decimal" enum:"${shapes}" help:"Shape of the keys."`
-	Density string `default:"63%" enum:"${all}" help:"${densityHelp}"`
-	Keys    string `placeholder:"FILE" help:"${keysHelp}"`
-}
+// specs are the names of filters.
+type specs []string
 
-// choose returns the shape and the density, and the user's own keys if --keys names them.
-func (f *keyFlags) choose(j *job, out *outputs) (s keys.Shape, d keys.Density, own keys.List,
-	err error) {
-	if f.Keys == "" {
-		s = keys.Shapes[slices.IndexFunc(keys.Shapes, func(s keys.Shape) bool { return s.Name == f.Shape })]
-		return s, s.Densities(densities([]string{f.Density}))[0], nil, nil
-	}
-	if j.given("shape") || j.given("density") {
-		return s, d, nil, errors.New("--keys has a shape and a density: leave out --shape and " +
-			"--density")
-	}
-	f.Shape, f.Density = "", "" // the report need not mention them
-	own, err = ownKeys(j, f.Keys, out)
-	return own.Shape(), own.Shape().Density, own, err
-}
-
-// densities returns the densities of those names.
-func densities(names []string) (all []keys.Density) {
-	for _, d := range keys.Densities {
-		if slices.Contains(names, d.Name) {
-			all = append(all, d)
+// Validate is called by kong.
+func (s specs) Validate() error {
+	for i, spec := range s {
+		if slices.Contains(s[:i], spec) {
+			return fmt.Errorf("%q is named twice", spec)
 		}
 	}
-	return all
+	return nil
 }
 
-// ownKeys returns the keys that --keys names, and notes where they come from.
-func ownKeys(j *job, path string, out *outputs) (keys.List, error) {
-	for _, file := range []output{out.JSON, out.SVG} {
-		if sameFile(file.path, path) {
-			return nil, fmt.Errorf("--keys: %s would be replaced: choose another file for what "+
-				"is measured", file.path)
+// kinds returns the kinds of filter of the specs, at all of the bits per key or at their own.
+func (s specs) kinds(bits ...float64) (all []kind.Kind, err error) {
+	for _, b := range bits {
+		for _, spec := range s {
+			k, err := kind.FromString(spec, b)
+			if err != nil {
+				return nil, fmt.Errorf("--filters %s, --bits %v: %w", spec, b, err)
+			}
+			if !slices.ContainsFunc(all, func(other kind.Kind) bool {
+				return other.Name == k.Name && other.Bits == k.Bits
+			}) {
+				all = append(all, k)
+			}
 		}
 	}
-	list, sampled, err := keylist.Read(path)
-	if err != nil {
-		return nil, fmt.Errorf("--keys: %w", err)
-	}
-	sample := ""
-	if sampled {
-		sample = ", a sample"
-	}
-	j.note = fmt.Sprintf("own: %d keys of %s%s. A random third of them, which no filter knows, "+
-		"is looked up as absent.", len(list), path, sample)
-	return list, nil
+	return all, nil
 }
 
-// fitting returns those numbers of present keys for which the user's own keys are enough, or an
-// error if a number that was asked for is too large.
-func fitting(own keys.List, ns []int, asked bool) (fit []int, err error) {
-	for _, n := range ns {
-		if missing := own.Fits(n, 0); missing == nil {
-			fit = append(fit, n)
-		} else if err == nil {
-			err = fmt.Errorf("--keys: %w", missing)
+// units may follow a number on the command line.
+var units = map[string]float64{
+	"%": 0.01, "k": 1e3, "M": 1e6, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+}
+
+// A quantity is above 0, such as 1% or 16MiB.
+type quantity float64
+
+func (q *quantity) UnmarshalText(text []byte) error {
+	digits, factor := string(text), 1.0
+	for unit, f := range units {
+		if before, ok := strings.CutSuffix(string(text), unit); ok {
+			digits, factor = before, f
 		}
 	}
-	if asked || fit == nil {
-		return fit, err
+	x, err := strconv.ParseFloat(digits, 64)
+	if *q = quantity(x * factor); err != nil || !(*q > 0 && *q <= 1<<60) {
+		return fmt.Errorf("%q: pass a number above 0, such as 0.01, 1%%, 10k or 16MiB", text)
 	}
-	return fit, nil
+	return nil
 }
 
 // A count is a number of keys, such as 36, 10k or 1M.
 type count int
 
 func (c *count) UnmarshalText(text []byte) error {
-	n, err := keys.ParseN(string(text), math.MaxInt/1_000_000*1_000_000)
-	*c = count(n)
-	return err
+	var q quantity
+	err := q.UnmarshalText(text)
+	if *c = count(q); err != nil || quantity(*c) != q {
+		return fmt.Errorf("%q: pass a number of keys, such as 32, 10k or 1M", text)
+	}
+	return nil
 }
 
 func (c count) String() string { return keys.FormatN(int(c)) }
@@ -161,49 +142,4 @@ func counts(all []count) (ns []int) {
 		ns = append(ns, int(n))
 	}
 	return ns
-}
-
-// A probability is above 0 and below 1, such as 0.01 or 1%.
-type probability float64
-
-func (p *probability) UnmarshalText(text []byte) error {
-	number, isPerCent := strings.CutSuffix(string(text), "%")
-	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if isPerCent {
-		x /= 100
-	}
-	if err != nil || !(x > 0 && x < 1) { // NaN fails every comparison
-		return fmt.Errorf("%q: pass a rate above 0 and below 1, such as 0.01 or 1%%", text)
-	}
-	*p = probability(x)
-	return nil
-}
-
-// A size is a number of bytes, such as 16MiB.
-type size float64
-
-func (s *size) UnmarshalText(text []byte) error {
-	for i, unit := range []string{"KiB", "MiB", "GiB"} {
-		if number, ok := strings.CutSuffix(string(text), unit); ok {
-			x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			if err == nil && x > 0 && x <= 1<<30 {
-				*s = size(x * math.Pow(1024, float64(i+1)))
-				return nil
-			}
-		}
-	}
-	return fmt.Errorf("%q: pass a size above 0 such as 500KiB, 16MiB or 2GiB", text)
-}
-
-// String shows three digits that count.
-func (s size) String() string {
-	x, units := float64(s), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	for x >= 1024 && len(units) > 1 {
-		x, units = x/1024, units[1:]
-	}
-	decimals := 0
-	if units[0] != "bytes" {
-		decimals = max(0, 2-int(math.Log10(x)))
-	}
-	return fmt.Sprintf("%.*f %s", decimals, x, units[0])
 }

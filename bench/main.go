@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 const (
@@ -71,11 +71,6 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 
 // parse returns what args ask for, or nil if it printed help instead.
 func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
-	for _, arg := range args {
-		if singleDash.MatchString(arg) {
-			return nil, fmt.Errorf("%s: write -%[1]s, with two dashes", arg)
-		}
-	}
 	helped := false
 	parser, err := kong.New(new(subcommands), kong.Name("bench"), kong.Description(help),
 		vocabulary(), kong.Writers(stdout, io.Discard), kong.Resolvers(kong.ResolverFunc(quick)),
@@ -92,11 +87,8 @@ func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (see -h)", err)
 	}
-	return &job{ctx: ctx, args: args, stdout: stdout, parsed: parsed}, nil
+	return &job{ctx, args, stdout, parsed, report.NewProgress(os.Stderr), nil}, nil
 }
-
-// singleDash matches flags with one dash that would be read as flags of one letter.
-var singleDash = regexp.MustCompile(`^-[a-z]([a-z-]+(=|$)|=)`)
 
 // exitStatus prints err to w, a line for each message, and returns the status that goes with it.
 func exitStatus(w io.Writer, err error) int {

@@ -4,32 +4,20 @@ import (
 	"errors"
 	"io"
 	"os"
-	"reflect"
-
-	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// outputs is where a report goes.
+// outputs is where a report goes, besides stdout.
 type outputs struct {
-	Markdown bool   `group:"Output" help:"Print the tables as Markdown."`
-	JSON     output `group:"Output" name:"json" placeholder:"FILE" help:"Write a described JSON file."`
-
-	SVG, Bench output `kong:"-"` // of subcommands that write them
+	JSON output `group:"Output" name:"json" placeholder:"FILE" help:"Write a described JSON file."`
 }
 
-// finish writes the report of a run that ended with err, if anything was measured, and returns all
-// errors.
-func (o *outputs) finish(r *report.Report, stdout io.Writer, err error) error {
-	if r.Records == nil || reflect.ValueOf(r.Records).Len() == 0 {
+// run runs a measurement, writes its report if it has one, and returns all errors.
+func (o *outputs) run(j *job, m measurement) error {
+	r, err := m.measure(j)
+	if r == nil {
 		return err
 	}
-	r.Incomplete = err
-	writeText := func(w io.Writer) error { return r.WriteText(w, 100) }
-	if o.Markdown {
-		writeText = r.WriteMarkdown
-	}
-	return errors.Join(err, writeText(stdout), o.JSON.write(r.WriteJSON),
-		o.SVG.write(r.WriteSVG), o.Bench.write(r.WriteBench))
+	return errors.Join(err, r.WriteText(j.stdout), o.JSON.write(r.WriteJSON))
 }
 
 // An output is a file, which keeps what it has until write. It is opened when the flag is read, so
@@ -53,9 +41,12 @@ func (o *output) write(f func(io.Writer) error) error {
 	return errors.Join(f(o.file), o.file.Close())
 }
 
-// sameFile reports whether two paths lead to one file.
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+// is reports whether the file is that of another path.
+func (o *output) is(path string) bool {
+	if o.file == nil {
+		return false
+	}
+	mine, err := o.file.Stat()
+	other, otherErr := os.Stat(path)
+	return err == nil && otherErr == nil && os.SameFile(mine, other)
 }

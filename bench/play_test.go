@@ -13,7 +13,7 @@ import (
 )
 
 func TestPlay(t *testing.T) {
-	p := start(t, t.TempDir(), "play", "--no-open")
+	p := start(t, t.TempDir(), "play")
 	require.Eventually(t, func() bool { return strings.Contains(p.stdout.String(), "\n") },
 		time.Minute, 5*time.Millisecond)
 	url := regexp.MustCompile(`^http://127\.0\.0\.1:\d+`).FindString(p.stdout.String())

@@ -2,24 +2,24 @@ package main
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // ratesCommand measures false-positive rates outside of the engines.
 type ratesCommand struct {
 	Filters specs     `default:"bloom,tuned,ribbon" help:"Filters."`
 	Bits    []float64 `default:"10,16,20" help:"Bits per key."`
-	N       []count   `short:"n" default:"${ns}" quick:"20,1k" placeholder:"N" help:"${nHelp}"`
+	N       []count   `short:"n" default:"8,20,36,64,500,10k,100k,1M" quick:"20,1k" help:"${nHelp}"`
 	Shape   []string  `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
 	Density []string  `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
 	Keys    string    `placeholder:"FILE" help:"${keysHelp} Without --shape, no others."`
 	Queries int       `default:"500000" quick:"20000" help:"Absent keys to look up per cell."`
 	Seed    int64     `default:"1" help:"Seed of the keys; the same gives the same rates."`
 	Quick   bool      `help:"A short run: filters of 20 and 1000 keys."`
-	Svg     output    `group:"Output" placeholder:"FILE" help:"Draw a picture."`
+	SVG     output    `group:"Output" name:"svg" placeholder:"FILE" help:"Draw a picture."`
 	outputs
 }
 
@@ -31,46 +31,37 @@ promises. Filters of 10M keys take 5 GB of memory.
 }
 
 // Run is the subcommand.
-func (f *ratesCommand) Run(j *job) error {
-	f.outputs.SVG = f.Svg
+func (f *ratesCommand) Run(j *job) error { return f.outputs.run(j, f) }
+
+func (f *ratesCommand) measure(j *job) (*report.Report, error) {
 	config, err := f.config(j)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	outcome := ratebench.Outcome{Config: &config}
-	outcome.Records, err = config.Run(j.ctx)
-	r := j.report()
-	outcome.Report(r)
-	return errors.Join(f.finish(r, j.stdout, err), outcome.Err())
+	records, err := config.Run(j.ctx)
+	if len(records) == 0 {
+		return nil, err
+	}
+	r := j.report(err)
+	broken := config.Report(r, records)
+	return r, errors.Join(err, broken, f.SVG.write(ratebench.ShapeFigure(records).Write))
 }
 
 // config returns what the flags ask for.
 func (f *ratesCommand) config(j *job) (c ratebench.Config, err error) {
-	c = ratebench.Config{
-		Densities: densities(f.Density), Queries: f.Queries, Seed: f.Seed, Progress: j.progress(),
-	}
-	if c.Kinds, c.Bits, err = f.Filters.kinds(f.Bits); err != nil {
+	c = ratebench.Config{Shapes: shapes(f.Shape), Densities: densities(f.Density), Ns: counts(f.N),
+		Queries: f.Queries, Seed: f.Seed, Progress: j.progress}
+	if c.Kinds, err = f.Filters.kinds(f.Bits...); err != nil || f.Keys == "" {
 		return c, err
 	}
-	ns := counts(f.N)
-	for _, s := range keys.Shapes {
-		if slices.Contains(f.Shape, s.Name) {
-			c.Shapes = append(c.Shapes, s)
-		}
+	own, err := ownKeys(j, f.Keys)
+	if err != nil {
+		return c, err
 	}
-	if f.Keys != "" {
-		own, err := ownKeys(j, f.Keys, &f.outputs)
-		if err != nil {
-			return c, err
-		}
-		if !j.given("shape") {
-			c.Shapes, f.Shape, f.Density = nil, nil, nil
-		}
-		c.Shapes = append([]keys.Shape{own.Shape()}, c.Shapes...)
-		if ns, err = fitting(own, ns, j.given("n")); err != nil {
-			return c, err
-		}
+	if !j.given("shape") {
+		c.Shapes = nil
 	}
-	c.Ns = ns
-	return c, c.Validate()
+	c.Shapes = append([]keys.Shape{own.Shape()}, c.Shapes...)
+	c.Ns, err = fitting(own, c.Ns, j.given("n"))
+	return c, err
 }

@@ -20,7 +20,6 @@ import (
 type reportCommand struct {
 	Out   string  `placeholder:"DIR" required:"" help:"Directory for the files."`
 	Bits  float64 `default:"10" help:"Bits per key that the verdict is about."`
-	From  string  `placeholder:"FILE" help:"results.json to make the page of, without a run."`
 	Quick bool    `help:"A short run; its speeds are rough."`
 	keyFlags
 }
@@ -31,6 +30,35 @@ func (*reportCommand) Help() string {
 		labreport.ResultsFile + ". The run takes up to 5 minutes on " +
 		"2 cores, with --quick up to 1 minute. The verdict is about keys of --shape, " +
 		"or your own (--keys).\n\n" + shapesHelp()
+}
+
+// Run is the subcommand.
+func (f *reportCommand) Run(j *job) error {
+	if err := os.MkdirAll(f.Out, 0o755); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	disk, err := verdict.ReadDisk(j.ctx, f.Keys)
+	if err != nil {
+		return fmt.Errorf("--keys: %w", err)
+	}
+	all, words, err := f.parts(j, disk)
+	if err != nil {
+		return err
+	}
+	results := &labreport.Results{Command: commandLine(j.args), Keys: words, Own: f.Keys != "",
+		Bits: f.Bits, Quick: f.Quick, Disk: disk}
+	var failed error
+	results.Parts, failed = runParts(j, all)
+	if !slices.ContainsFunc(results.Parts, labreport.Part.Measured) {
+		return failed
+	}
+	if err := results.Write(f.Out); err != nil {
+		return errors.Join(failed, err)
+	}
+	verdicts, _ := results.Verdicts() // which could be written
+	fmt.Fprintf(j.stdout, "%s\nThe page: %s\n", report.Paragraphs(verdict.Lines(verdicts)),
+		filepath.Join(f.Out, labreport.PageFile))
+	return failed
 }
 
 // parts returns what to run, and the verdict's keys in words.
@@ -47,11 +75,11 @@ func (f *reportCommand) parts(j *job, disk *verdict.Disk) (
 		return nil, "", fmt.Errorf("--bits: %w", err)
 	}
 	subject := []string{"--shape", f.Shape, "--density", f.Density}
-	shape, density, own, err := f.choose(j, new(outputs))
+	shape, own, err := f.choose(j)
 	if err != nil {
 		return nil, "", err
 	}
-	keysInWords = labreport.InWords(shape, density)
+	keysInWords = labreport.InWords(shape, shape.Density)
 	if own != nil {
 		if err := own.Fits(window, 0); err != nil {
 			return nil, "", fmt.Errorf("--keys: %w", err)
@@ -61,88 +89,27 @@ func (f *reportCommand) parts(j *job, disk *verdict.Disk) (
 		subject = []string{"--keys", f.Keys}
 		keysInWords = fmt.Sprintf("your own keys (%d from %s)", len(own), f.Keys)
 	}
-	if disk != nil && !j.given("bits") && disk.Sample.BitsPerKey > 0 {
-		f.Bits = math.Round(disk.Sample.BitsPerKey)
+	engines, ns := "", fmt.Sprintf("%d,%d", window, table)
+	if disk != nil {
+		if !j.given("bits") && disk.Sample.BitsPerKey > 0 {
+			f.Bits = math.Round(disk.Sample.BitsPerKey)
+		}
+		switch disk.Engine {
+		case "":
+		case "goleveldb":
+			engines, ns = " --engines goleveldb", fmt.Sprint(window)
+		default:
+			engines, ns = " --engines "+disk.Engine, fmt.Sprint(table)
+		}
 	}
-	engines := fmt.Sprintf("engines --bits %v --disk 0s --num %d --reads %d --rounds %s",
-		f.Bits, num, reads, rounds)
+	engines = fmt.Sprintf("engines --bits %v --disk 0s --num %d --reads %d --rounds %s", f.Bits, num,
+		reads, rounds) + engines
 	if f.Quick {
 		engines += " --quick" // without conclusions
-	}
-	if disk != nil && disk.Engine != "" {
-		engines += " --engines " + disk.Engine
-	}
-	ns := fmt.Sprintf("%d,%d", window, table)
-	switch {
-	case disk == nil || disk.Engine == "":
-	case disk.Engine == "goleveldb":
-		ns = fmt.Sprint(window)
-	default:
-		ns = fmt.Sprint(table)
 	}
 	rates := fmt.Sprintf("rates -n %s --bits %s --queries %s", ns, bits, queries)
 	return []part{
 		{labreport.Engines, append(strings.Fields(engines), subject...)},
 		{labreport.TradeOff, append(strings.Fields(rates), subject...)},
 	}, keysInWords, nil
-}
-
-// Run is the subcommand.
-func (f *reportCommand) Run(j *job) error {
-	if err := f.check(j); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(f.Out, 0o755); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	results, failed := f.results(j)
-	if results == nil {
-		return failed
-	}
-	err := results.Write(f.Out)
-	if err == nil {
-		verdicts, _ := results.Verdicts() // which could be written
-		fmt.Fprintf(j.stdout, "%s\nThe page: %s\n",
-			report.Paragraphs(verdict.Lines(verdicts), 100), filepath.Join(f.Out, labreport.PageFile))
-	}
-	return errors.Join(failed, err)
-}
-
-// check finds misuse before anything runs.
-func (f *reportCommand) check(j *job) error {
-	for _, name := range []string{"keys", "shape", "density", "bits", "quick"} {
-		if f.From != "" && j.given(name) {
-			return fmt.Errorf("--from has the results of a run: leave out --%s", name)
-		}
-	}
-	if sameFile(f.From, filepath.Join(f.Out, labreport.ResultsFile)) {
-		return fmt.Errorf("--out: pass another directory, or %s would be replaced", f.From)
-	}
-	return nil
-}
-
-// results returns those of a run, or of --from. They are nil if nothing was measured.
-func (f *reportCommand) results(j *job) (*labreport.Results, error) {
-	if f.From != "" {
-		results, err := labreport.Read(f.From)
-		if err != nil {
-			return nil, fmt.Errorf("--from: %w", err)
-		}
-		return results, nil
-	}
-	disk, err := verdict.ReadDisk(j.ctx, f.Keys)
-	if err != nil {
-		return nil, fmt.Errorf("--keys: %w", err)
-	}
-	all, words, err := f.parts(j, disk)
-	if err != nil {
-		return nil, err
-	}
-	results := &labreport.Results{Command: commandLine(j.args), Keys: words, Own: f.Keys != "",
-		Bits: f.Bits, Quick: f.Quick, Disk: disk}
-	results.Parts, err = runParts(j, all)
-	if !slices.ContainsFunc(results.Parts, labreport.Part.Measured) {
-		return nil, err
-	}
-	return results, err
 }

@@ -20,7 +20,7 @@ func TestReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 15 s")
 	}
-	path, dir, again := listFile(t, 3000), t.TempDir(), t.TempDir()
+	path, dir := listFile(t, 3000), t.TempDir()
 	r := bench(t, "report", "--quick", "--keys="+path, "--out="+dir)
 	require.Zero(t, r.status, r.stderr)
 	require.Contains(t, r.stdout, filepath.Join(dir, "report.html"))
@@ -38,13 +38,6 @@ func TestReport(t *testing.T) {
 	require.Contains(t, string(page), "your own keys (3000 from "+path+")")
 	require.Contains(t, string(page), "-quick is too small for conclusions")
 	require.Equal(t, 2, strings.Count(string(page), "<svg "))
-
-	results := filepath.Join(dir, "results.json")
-	r = bench(t, "report", "--from="+results, "--out="+again)
-	require.Zero(t, r.status, r.stderr)
-	made, err := os.ReadFile(filepath.Join(again, "report.html"))
-	require.NoError(t, err)
-	require.Equal(t, string(page), string(made))
 }
 
 // The rates are those of the engine's filters: goleveldb's are of a window, Pebble's of a table.
@@ -57,22 +50,5 @@ func TestReportParts(t *testing.T) {
 		all, _, err := f.parts(j, &verdict.Disk{Engine: engine})
 		require.NoError(t, err)
 		require.Equal(t, []string{"rates", "-n", ns}, all[1].args[:3])
-	}
-}
-
-func TestReportRefused(t *testing.T) {
-	dir := t.TempDir()
-	results := filepath.Join(dir, "results.json")
-	require.NoError(t, os.WriteFile(results, nil, 0o600))
-	for args, message := range map[string]string{
-		"--from=" + results:        results + " would be replaced",
-		"--from=old --keys=k":      "--from has the results of a run: leave out --keys",
-		"--from=old --shape=user":  "leave out --shape",
-		"--from=old --density=10%": "leave out --density",
-		"--from=old --bits=10":     "leave out --bits",
-		"--from=old --quick":       "leave out --quick",
-	} {
-		all := append([]string{"report", "--out=" + dir}, strings.Fields(args)...)
-		require.ErrorContains(t, run(context.Background(), all, io.Discard), message)
 	}
 }

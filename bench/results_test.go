@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,61 +19,62 @@ func TestResultsAreGenerated(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, generated, string(text), "run: go generate ./bench")
 
-	written := 0 // by hand
-	for i, part := range strings.Split(string(text), tablesBegin) {
-		if _, after, ok := strings.Cut(part, tablesEnd); ok || i == 0 {
-			written += strings.Count(after+part[:len(part)*(1-min(i, 1))], "\n")
-		}
-	}
+	written := strings.Count(tables.ReplaceAllString(string(text), ""), "\n") // by hand
 	require.LessOrEqual(t, written, 200)
 	require.Greater(t, written, 50)
 }
 
-// Every file in RESULTS.md has a command that measures it, which bench takes.
+// Every file in RESULTS.md has a command that bench takes.
 func TestResultsCommands(t *testing.T) {
-	text, err := os.ReadFile("RESULTS.md")
+	files, err := filepath.Glob("results/*/*.json")
 	require.NoError(t, err)
-	for _, m := range measurements {
-		_, err := parse(context.Background(), strings.Fields(m.command), &strings.Builder{})
-		require.NoError(t, err, m.command)
-		require.Contains(t, string(text), tablesBegin+"zen3/"+m.name+".json -->")
+	require.Greater(t, len(files), 5)
+	for _, file := range files {
+		r, err := readReport(file)
+		require.NoError(t, err)
+		args, ok := strings.CutPrefix(r.Command, "go run ./bench")
+		require.True(t, ok, r.Command)
+		_, err = parse(context.Background(), strings.Fields(args), io.Discard)
+		require.NoError(t, err, r.Command)
 	}
 }
 
-// A text needs no file of its tables: it says how to measure them.
-func TestMissingResults(t *testing.T) {
-	text, err := withTables("A\n"+tablesBegin+"zen9/l6.json -->\nold\n"+tablesEnd+"\nB\n", t.TempDir())
-	require.NoError(t, err)
-	require.Contains(t, text, "`go run ./bench results --only l6 --measure bench/results/zen9`")
-	require.NotContains(t, text, "old")
-}
-
-// A measurement is stored with its command, and a text takes its tables from there.
+// All kinds of filters are timed, and what --json writes is what a text takes its tables from.
 func TestResults(t *testing.T) {
 	dir := t.TempDir()
 	file, results := filepath.Join(dir, "R.md"), filepath.Join(dir, "results")
-	const before = "Text.\n\n" + tablesBegin + "here/speed.json -->\n"
-	const after = tablesEnd + "\nMore.\n"
-	require.NoError(t, os.WriteFile(file, []byte(before+"old tables\n"+after), 0o600))
-	run := func(args ...string) result {
-		return bench(t, append([]string{"results", "--file", file}, args...)...)
+	require.NoError(t, os.Mkdir(results, 0o700))
+	turns := filepath.Join(dir, "turns")
+	r := bench(t, "filters", "--quick", "--n=36", "--filters=goleveldb,pebblev2,bloom,ribbon:7",
+		"--json="+filepath.Join(results, "speed.json"), "--bench="+turns)
+	require.Zero(t, r.status, r.stderr)
+	require.Regexp(t, "(?s)│ hit .*│ miss .*│ build ", r.stdout)
+	lines, err := os.ReadFile(turns)
+	require.NoError(t, err)
+	require.Contains(t, string(lines), "\nBenchmarkHit/filter=ribbon:7/n=36 ")
+	const before, after = "Text.\n\n<!-- tables of speed.json -->\n",
+		"<!-- end of tables -->\nMore.\n"
+	write := func(text string) result {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return bench(t, "results", "--file="+file)
 	}
-	measure := []string{"--measure", filepath.Join(results, "here"), "--only=speed", "--quick"}
-	r := run(measure...)
-	require.Zero(t, r.status)
-	require.Regexp(t, `(?m)^speed: \d+s$`, r.stdout)
-	require.Zero(t, run().status)
+	r = write(before + "old tables\n" + after)
+	require.Zero(t, r.status, r.stderr)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(text), before))
 	require.True(t, strings.HasSuffix(string(text), after))
 	require.NotContains(t, string(text), "old tables")
-	require.Contains(t, string(text), "\n    go run ./bench filters --quick\n")
-	require.Contains(t, string(text), "| goleveldb-again |")
+	require.Contains(t, string(text), "\n    go run ./bench filters --quick --n=36 --filters=")
+	require.Contains(t, string(text), "| goleveldb-again | pebblev2 | bloom | ribbon:7 |")
 	require.Contains(t, string(text), ", go1.")
 
-	require.NoError(t, os.WriteFile(file, []byte(before), 0o600))
-	r = run()
-	require.Equal(t, exitCannotRun, r.status)
-	require.Contains(t, r.stderr, `has no "`+tablesEnd)
+	for message, text := range map[string]string{
+		"the tables of speed.json do not end": before + before + after,
+		"no such file":                        "<!-- tables of other.json -->\n" + after,
+	} {
+		r = write(text)
+		require.Equal(t, exitCannotRun, r.status)
+		require.Contains(t, r.stderr, message)
+	}
 }

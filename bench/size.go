@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -15,12 +14,12 @@ import (
 // sizeCommand computes what is not given: of bits per key and rate each gives the other; together
 // with the number of keys they give the memory, and with the memory the number of keys.
 type sizeCommand struct {
-	Num     count       `help:"Keys in the database."`
-	N       count       `short:"n" default:"100k" help:"Keys per filter."`
-	Bits    float64     `placeholder:"BITS" help:"Bits per key."`
-	FPP     probability `name:"fpp" placeholder:"RATE" help:"Rate of false positives, such as 1%."`
-	Memory  size        `placeholder:"SIZE" help:"Size of all filters, such as 16MiB."`
-	Filters specs       `default:"bloom,ribbon" help:"Kinds of filter: bloom, tuned, ribbon."`
+	Num     count    `help:"Keys in the database."`
+	N       count    `short:"n" default:"100k" help:"Keys per filter."`
+	Bits    float64  `placeholder:"BITS" help:"Bits per key."`
+	FPP     quantity `name:"fpp" placeholder:"RATE" help:"Rate of false positives, such as 1%."`
+	Memory  quantity `placeholder:"SIZE" help:"Size of all filters, such as 16MiB."`
+	Filters specs    `default:"bloom,ribbon" help:"Kinds of filter: bloom, tuned, ribbon."`
 	outputs
 }
 
@@ -50,32 +49,36 @@ type sizeRecord struct {
 }
 
 // Run is the subcommand.
-func (f *sizeCommand) Run(j *job) error {
+func (f *sizeCommand) Run(j *job) error { return f.outputs.run(j, f) }
+
+func (f *sizeCommand) measure(j *job) (*report.Report, error) {
 	if err := f.complete(); err != nil {
-		return err
+		return nil, err
 	}
-	r := j.report()
 	t := report.Table{Title: "What the filters take", Keys: 1, Columns: []string{"filter",
 		"bits per key", "k", "false positives, %", "keys", "keys per filter", "memory"}}
 	var records []sizeRecord
+	var failed error
 	for _, kind := range f.Filters {
 		record, err := f.record(kind)
 		if err != nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v.", kind, err))
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", kind, err))
 			continue
 		}
 		records = append(records, record)
 		t.Add(record.Filter, report.Number{Value: record.Bits, Decimals: 1}, record.K,
 			fmt.Sprintf("%.2g", 100*record.FPP), keys.FormatN(record.Num),
-			keys.FormatN(record.PerFilter), size(record.Bytes).String())
+			keys.FormatN(record.PerFilter), binary(float64(record.Bytes)))
 	}
-	if len(records) == 0 {
-		return errors.New(strings.Join(r.Notes, "\n"))
+	if records == nil {
+		return nil, failed
 	}
-	r.Records, r.Tables = records, []report.Table{t}
+	r := j.report(failed)
+	r.SetRecords(records)
+	r.Tables = []report.Table{t}
 	r.Notes = append(r.Notes, "k is the number of probes of a lookup; in ribbon filters, the "+
 		"number of columns, each of which halves the rate.")
-	return f.finish(r, j.stdout, nil)
+	return r, failed
 }
 
 // complete checks which flags are given, and fills in what does not depend on the kind.
@@ -115,25 +118,37 @@ func (f *sizeCommand) record(kind string) (r sizeRecord, err error) {
 	if err != nil {
 		return r, err
 	}
-	sized := p.(sizing.Policy)
-	r.FPP = sized.FPP(r.PerFilter)
+	sized := p.(interface {
+		FPP(n int) float64
+		FilterSize(n int) uint64
+	})
+	r.FPP, r.K = sized.FPP(r.PerFilter), probes(p, r.PerFilter)
 	if r.Num == 0 {
 		each := float64(sized.FilterSize(r.PerFilter)) / float64(r.PerFilter)
 		r.Num = max(1, int(float64(f.Memory)/each))
 	}
-	if r.Bytes, err = sizing.Memory(sized, r.Num, r.PerFilter); err != nil {
-		return r, err
+	r.Bytes = uint64(r.Num/r.PerFilter) * sized.FilterSize(r.PerFilter)
+	if rest := r.Num % r.PerFilter; rest > 0 {
+		r.Bytes += sized.FilterSize(rest)
 	}
-	r.K, err = probes(p, r.PerFilter)
-	return r, err
+	return r, nil
 }
 
 // probes returns the k of filters of n keys, of one that it builds.
-func probes(p policy.Policy, n int) (int, error) {
+func probes(p policy.Policy, n int) int {
 	b := p.NewBuilder()
 	for i := range min(n, 100_000) {
-		b.Add(keys.AppendRandom(nil, keys.MinLength, uint64(i)))
+		b.Add(keys.AppendRandom(nil, 1, uint64(i)))
 	}
-	info, err := policy.Parse(b.Finish(nil))
-	return info.K, err
+	info, _ := policy.Parse(b.Finish(nil)) // which is sound
+	return info.K
+}
+
+// binary writes a number of bytes with a unit.
+func binary(x float64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	for x >= 1024 && len(units) > 1 {
+		x, units = x/1024, units[1:]
+	}
+	return fmt.Sprintf("%.4g %s", x, units[0])
 }

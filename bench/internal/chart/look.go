@@ -1,13 +1,10 @@
 package chart
 
-import "fmt"
-
 // A Look tells what is drawn from everything else: by its color, and by its shape.
 type Look struct {
-	color string
-	// glyph is an SVG path around 0, 0. It is filled, or drawn as lines if it is open.
-	glyph string
-	open  bool
+	Color string
+	Glyph string // an SVG path around 0, 0
+	Open  bool   // the glyph is lines, and not filled
 }
 
 // looks are those of filters. The colors are told apart by color-blind people too (Okabe and Ito,
@@ -30,14 +27,4 @@ func LookOf(name string) Look {
 		return look
 	}
 	return Other
-}
-
-// at returns the glyph as an SVG element in the color of the group that it is in.
-func (l Look) at(p XY) string {
-	paint := `fill="currentColor"`
-	if l.open {
-		paint = `fill="none" stroke="currentColor" stroke-width="1.6"`
-	}
-	return fmt.Sprintf(`<path transform="translate(%.1f %.1f)" d="%s" %s/>`+"\n", p.X, p.Y, l.glyph,
-		paint)
 }

@@ -53,14 +53,11 @@ func (c Config) policy() (policy.Policy, error) {
 	if name == None || name == BuiltIn {
 		return nil, nil
 	}
-	k, err := kind.FromString(name)
-	if err != nil {
-		return nil, err
+	k, err := kind.FromString(name, c.Bits)
+	if err == nil && k.Policy == nil {
+		err = fmt.Errorf("%s: an engine has its own filters as %s", name, BuiltIn)
 	}
-	if k.Only > 0 {
-		return k.New(k.Only)
-	}
-	return k.New(c.Bits)
+	return k.Policy, err
 }
 
 // Scale shrinks an engine's geometry with the data, so that some MB spread over as many levels as

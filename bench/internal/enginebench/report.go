@@ -24,7 +24,7 @@ const PebbleRules = engine.RibbonL6 + " has filters in Pebble's L6 too, which th
 
 // Report fills in the records, the tables and the notes.
 func (o *Outcome) Report(r *report.Report) {
-	r.Records = o.Runs
+	r.SetRecords(o.Runs)
 	r.Tables = []report.Table{o.speedTable(), o.passTable(), o.filterTable()}
 	r.Notes = append(r.Notes, fmt.Sprintf("A miss looks up an absent key between the present "+
 		"keys, a hit a present key, and a rewritten key also has an older version in a lower "+
@@ -120,7 +120,7 @@ func (o *Outcome) filterTable() report.Table {
 		{"filter bytes per key", 3, BytesPerKey},
 		{"filters, MB", 2, func(r Run) float64 { return float64(r.FilterBytes) / 1e6 }},
 	}, median)
-	t.Rows = slices.DeleteFunc(t.Rows, func(row []any) bool { return row[1] == engine.None })
+	t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool { return row[1] == engine.None })
 	return t
 }
 

@@ -45,7 +45,7 @@ func textOf(t *testing.T, o *Outcome) string {
 	r := &report.Report{Command: "bench engines"}
 	o.Report(r)
 	var b bytes.Buffer
-	require.NoError(t, r.WriteText(&b, 100))
+	require.NoError(t, r.WriteText(&b))
 	require.NoError(t, r.WriteJSON(new(bytes.Buffer)), "every field is described")
 	return b.String()
 }

@@ -3,197 +3,162 @@ package filterbench
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"math/rand"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	pebblev2 "github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/stretchr/testify/require"
-	"github.com/syndtr/goleveldb/leveldb/filter"
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
-func bloom(t *testing.T) *policy.Bloom {
-	p, err := policy.NewBloom(10)
-	require.NoError(t, err)
-	return p
+func kinds(t *testing.T, names ...string) (all []kind.Kind) {
+	for _, name := range names {
+		k, err := kind.FromString(name, 10)
+		require.NoError(t, err)
+		all = append(all, k)
+	}
+	return all
 }
 
-func config(contestants []Contestant, rounds int, n int, works ...Work) *Config {
-	return &Config{Contestants: contestants, Works: works, Ns: []int{n}, Rounds: rounds, Seed: 3,
+func config(kinds []kind.Kind, rounds int, n int, works ...string) *Config {
+	return &Config{Kinds: kinds, Works: works, Ns: []int{n}, Rounds: rounds, Seed: 3,
 		Progress: func(int, int, string) {}}
 }
 
-// All real contestants work in all kinds of work, and those of LevelDB's encoding have the same
-// matches and build the same bytes, or there would be an error.
+// All kinds work in all kinds of work, and those of LevelDB's encoding have the same matches and
+// build the same bytes, or there would be an error.
 func TestRun(t *testing.T) {
-	c := config([]Contestant{
-		FromPolicy("levelbloom", LevelDBBloom, bloom(t)),
-		FromGoLevelDB("goleveldb", filter.NewBloomFilter(10)),
-		FromPebble("pebblev2", pebblev2.FilterPolicy(10)),
-	}, 2, 32, Works...)
+	all := kinds(t, "bloom", "goleveldb", "bloom:10", "pebblev2", "ribbon")
+	require.Equal(t, all[0].Encoding, all[1].Encoding)
+	require.Equal(t, all[0].Encoding, all[2].Encoding)
+	c := config(all, 2, 0, Hit, Miss, Build)
 	c.Ns = []int{32, 1000}
-	require.NoError(t, c.Validate())
-	results, err := c.Run(context.Background())
+	records, err := c.Run(context.Background())
 	require.NoError(t, err)
-	require.Len(t, results, 2*3*2*4)
-	for _, r := range results {
-		ns, ok := r.Value("sec/op")
-		require.True(t, ok && ns > 0, "%s", r.Name)
+	require.Len(t, records, 2*3*6)
+	for _, r := range records {
+		require.Len(t, r.Times, 2)
+		require.Positive(t, r.Ns)
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cause := errors.New("enough")
-	cancel(cause)
-	_, err = c.Run(ctx)
-	require.ErrorIs(t, err, cause)
 }
 
-// tally is a policy that counts what it is asked. The first key of a pass may take a while.
-type tally struct {
-	policy.Policy
-	asked, added int
-	slow         *byte
-}
-
-func (c *tally) MayContain(filter, key []byte) bool {
-	c.asked++
-	if &key[0] == c.slow {
-		time.Sleep(time.Millisecond)
+// with returns a kind as kind.FromString does, with its filter changed.
+func with(t *testing.T, name string, change func(*kind.Filter)) kind.Kind {
+	k := kinds(t, "bloom")[0]
+	newFilter := k.New
+	k.Name = name
+	k.New = func() *kind.Filter {
+		f := newFilter()
+		change(f)
+		return f
 	}
-	return c.Policy.MayContain(filter, key)
+	return k
 }
-
-func (c *tally) NewBuilder() policy.Builder { return &tallyBuilder{c.Policy.NewBuilder(), c} }
-
-type tallyBuilder struct {
-	policy.Builder
-	tally *tally
-}
-
-func (b *tallyBuilder) Add(key []byte) { b.tally.added++; b.Builder.Add(key) }
 
 // What is timed is what was asked for: every key, and once more before. A large filter is not built
 // before.
 func TestWorkIsDone(t *testing.T) {
-	c := &tally{Policy: bloom(t)}
-	contestant := FromPolicy("", LevelDBBloom, c)
+	asked, added := 0, 0
+	k := with(t, "", func(f *kind.Filter) {
+		count, build := f.Count, f.Build
+		f.Count = func(filter []byte, keys [][]byte) int {
+			asked += len(keys)
+			time.Sleep(time.Millisecond)
+			return count(filter, keys)
+		}
+		f.Build = func(keys [][]byte) []byte {
+			added += len(keys)
+			return build(keys)
+		}
+	})
+	c := &contestant{"", k.Encoding, k.New()}
 	in := newInputs(Cell{Hit, 10_000}, newMaterial(10_000), rand.New(rand.NewSource(1)))
-	take := contestant.start(in)
-	require.Equal(t, 10_000, c.added)
-	c.slow = &in.queries[0][0]
-	turn := take()
-	require.Equal(t, numQueries, turn.keys)
-	require.EqualValues(t, numQueries, turn.check)
-	require.GreaterOrEqual(t, turn.ns*numQueries, 1e6, "the slow key is in the time")
-	require.Equal(t, 2*numQueries, c.asked)
+	take := c.start(in)
+	require.Equal(t, 10_000, added)
+	ns, check := take()
+	require.EqualValues(t, numQueries, check)
+	require.GreaterOrEqual(t, ns*numQueries, 1e6, "the pause is in the time")
+	require.Equal(t, 2*numQueries, asked)
 
 	for n, rounds := range map[int]int{10_000: 2, large: 1} {
-		in := newInputs(Cell{Build, n}, newMaterial(n), nil)
-		take := contestant.start(in)
-		c.added = 0
+		in := newInputs(Cell{Build, n}, newMaterial(n), rand.New(rand.NewSource(1)))
+		take := c.start(in)
+		added = 0
 		take()
-		require.Equal(t, rounds*len(in.present), c.added)
+		require.Equal(t, rounds*len(in.present), added)
 	}
 }
 
-// wrong is a policy with a fault.
-type wrong struct {
-	policy.Policy
-	fault func(key []byte, may bool) bool
-	bytes func(filter []byte) []byte
-}
-
-func (w wrong) MayContain(filter, key []byte) bool {
-	return w.fault(key, w.Policy.MayContain(filter, key))
-}
-func (w wrong) NewBuilder() policy.Builder { return wrongBuilder{w.Policy.NewBuilder(), w.bytes} }
-
-type wrongBuilder struct {
-	policy.Builder
-	bytes func(filter []byte) []byte
-}
-
-func (b wrongBuilder) Finish(dst []byte) []byte { return b.bytes(b.Builder.Finish(dst)) }
-
 func TestWrongContestants(t *testing.T) {
-	p := bloom(t)
-	sound := FromPolicy("sound", LevelDBBloom, p)
-	answers := func(_ []byte, may bool) bool { return may }
-	filters := func(f []byte) []byte { return f }
-	present := keys.AppendRandom(nil, keyLength, 7)
-	absent := keys.AppendRandom(nil, keyLength, firstAbsent+1)
+	less := func(n int) func(f *kind.Filter) {
+		return func(f *kind.Filter) {
+			count := f.Count
+			f.Count = func(filter []byte, keys [][]byte) int { return count(filter, keys) - n }
+		}
+	}
 	for _, c := range []struct {
 		name    string
-		policy  wrong
+		fault   func(*kind.Filter)
 		cell    Cell
 		message string
 	}{
-		{"none", wrong{p, answers, filters}, Cell{Hit, 100}, ""},
-		{"lost key", wrong{p, func(key []byte, may bool) bool {
-			return may && !bytes.Equal(key, present)
-		}, filters}, Cell{Hit, 100}, "it lost 656 of 65536 keys"},
-		{"another answer", wrong{p, func(key []byte, may bool) bool {
-			return may != bytes.Equal(key, absent)
-		}, filters}, Cell{Miss, 10_000}, "where there were"},
-		{"other bytes", wrong{p, answers, func(f []byte) []byte { f[3] ^= 8; return f }},
-			Cell{Build, 32}, "not those of another contestant"},
+		{"none", func(*kind.Filter) {}, Cell{Hit, 100}, ""},
+		{"lost keys", less(656), Cell{Hit, 100}, "it lost 656 of 65536 keys"},
+		{"another answer", less(1), Cell{Miss, 10_000}, "its matches are not those of another"},
+		{"other bytes", func(f *kind.Filter) {
+			build := f.Build
+			f.Build = func(keys [][]byte) []byte {
+				filter := build(keys)
+				filter[3] ^= 8
+				return filter
+			}
+		}, Cell{Build, 32}, "its filters or its matches are not those of another contestant"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			faulty := FromPolicy("faulty", LevelDBBloom, c.policy)
-			_, err := config([]Contestant{sound, faulty}, 1, c.cell.N,
-				c.cell.Work).Run(context.Background())
+			both := []kind.Kind{kinds(t, "bloom")[0], with(t, "faulty", c.fault)}
+			_, err := config(both, 1, c.cell.N, c.cell.Work).Run(context.Background())
 			if c.message == "" {
 				require.NoError(t, err)
 				return
 			}
 			require.ErrorIs(t, err, ErrWrong)
 			require.ErrorContains(t, err, c.message)
-			require.ErrorContains(t, err, "faulty")
 		})
 	}
 }
 
-// clocked takes a time that is known.
-type clocked struct {
-	Contestant
-	ns    float64
-	turns *[]string
-}
-
-func (c *clocked) start(*inputs) func() turn {
-	return func() turn {
-		*c.turns = append(*c.turns, c.Name())
-		c.ns++ // the next turn takes longer
-		return turn{numQueries, c.ns - 1, numQueries}
-	}
-}
-
-// Every contestant has one turn in each round and the first one two. The order changes, but for
-// that of the first round.
+// Every contestant has one turn in each round and the first one two, in an order that changes.
 func TestTurns(t *testing.T) {
-	var turns []string
-	a := &clocked{FromPolicy("a", LevelDBBloom, bloom(t)), 10, &turns}
-	b := &clocked{FromPolicy("b", LevelDBBloom, bloom(t)), 20, &turns}
-	c := config([]Contestant{a, b}, 8, 32, Miss)
-	require.Equal(t, []string{"a", "a-again", "b"}, c.Names())
-	results, err := c.Run(context.Background())
-	require.NoError(t, err)
-	require.Len(t, results, 3*8)
-	orders := map[string]bool{}
-	for round := range 8 {
-		order := turns[3*round : 3*round+3]
-		require.ElementsMatch(t, []string{"a", "a", "b"}, order)
-		orders[strings.Join(order, "")] = true
+	var asked []string
+	noting := func(name string) kind.Kind {
+		return with(t, name, func(f *kind.Filter) {
+			count := f.Count
+			f.Count = func(filter []byte, keys [][]byte) int {
+				asked = append(asked, name)
+				return count(filter, keys)
+			}
+		})
 	}
-	require.Equal(t, []string{"a", "a", "b"}, turns[:3])
+	c := config([]kind.Kind{noting("a"), noting("b")}, 8, 32, Miss)
+	records, err := c.Run(context.Background())
+	require.NoError(t, err)
+	var names []string
+	for _, r := range records {
+		names = append(names, r.Contestant)
+		require.Equal(t, "a", r.Base)
+		require.Len(t, r.Times, 8)
+	}
+	require.Equal(t, []string{"a", "a-again", "b"}, names)
+	orders := map[string]bool{}
+	for round := range slices.Chunk(asked, 6) { // each turn asks twice
+		require.ElementsMatch(t, []string{"a", "a", "a", "a", "b", "b"}, round)
+		orders[strings.Join(round, "")] = true
+	}
 	require.Greater(t, len(orders), 1)
 
 	c.Rounds = 11
@@ -204,7 +169,7 @@ func TestTurns(t *testing.T) {
 // Queries are what their work says, in random order, from all over the filter.
 func TestQueries(t *testing.T) {
 	for _, n := range []int{32, 100_000} {
-		for _, work := range []Work{Hit, Miss} {
+		for _, work := range []string{Hit, Miss} {
 			cell := Cell{work, n}
 			m := newMaterial(n)
 			in := newInputs(cell, m, rand.New(rand.NewSource(1)))
@@ -216,8 +181,7 @@ func TestQueries(t *testing.T) {
 			require.Len(t, in.queries, numQueries)
 			times := map[string]int{}
 			for _, key := range in.queries {
-				require.Len(t, key, keyLength)
-				if stored[string(key)] != (work == Hit) {
+				if len(key) != keyLength || stored[string(key)] != (work == Hit) {
 					t.Fatalf("%v: key %x", cell, key)
 				}
 				times[string(key)]++
@@ -235,71 +199,57 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-func TestValidate(t *testing.T) {
-	for want, c := range map[string]*Config{
-		"":                               config(nil, 1, 1, Hit),
-		"--rounds 0: pass 1 or more":     config(nil, 0, 1, Hit),
-		"--n 20000000: pass 10M or less": config(nil, 1, 20_000_000, Hit),
-	} {
-		require.Equal(t, want, strings.TrimPrefix(fmt.Sprint(c.Validate()), "<nil>"))
+// records returns those of "ours", "ours-again" and "theirs" in a cell. In each of six parts of the
+// rounds the fastest turns take 5, 5 and 2 ns, but for one part of theirs.
+func records(cell Cell, rounds int, again float64) (all []Record) {
+	for i, fastest := range []float64{5, again, 2} {
+		r := Record{Work: cell.Work, N: cell.N, Base: "ours",
+			Contestant: []string{"ours", "ours-again", "theirs"}[i]}
+		for round := range rounds {
+			ns := fastest + float64(10*(round/6)) // the second half of the rounds is slow
+			if i == 2 && round%6 == 3 {
+				ns--
+			}
+			r.Times = append(r.Times, ns)
+		}
+		all = append(all, r)
 	}
-	require.Equal(t, "build, 10k keys", Cell{Build, 10_000}.String())
-}
-
-// results returns turns of "ours", "ours-again" and "theirs" in a cell. In each of six parts of the
-// rounds the fastest ones take 5, 5 and 2 ns, but for one part of theirs.
-func results(cell Cell, again float64) (all Results) {
-	for round := range 12 {
-		slow := float64(10 * (round / 6)) // the second half of the rounds
-		theirs := 2.0
-		if round%6 == 3 {
-			theirs = 1
-		}
-		for i, ns := range []float64{5, again, theirs} {
-			name := []string{"ours", "ours-again", "theirs"}[i]
-			all = append(all, cell.result(name, turn{keys: 7, ns: ns + slow}))
-		}
+	for i := range all {
+		all[i].compare(all[0].Times)
 	}
 	return all
 }
 
 // What is compared is the median of six parts of the rounds, of each its fastest turn.
 func TestReport(t *testing.T) {
-	p := bloom(t)
-	c := config([]Contestant{
-		FromPolicy("ours", LevelDBBloom, p), FromPolicy("theirs", LevelDBBloom, p),
-	}, 12, 0)
-	all := append(results(Cell{Miss, 10_000}, 5), results(Cell{Build, 32}, 5.2)...)
+	all := append(records(Cell{Miss, 10_000}, 12, 5), records(Cell{Build, 32}, 12, 5.2)...)
 	r := &report.Report{Environment: report.Environment{OS: "linux"}}
-	c.Report(r, all)
+	config(kinds(t, "bloom", "ribbon"), 12, 0).Report(r, all)
 	require.Len(t, r.Tables, 1)
 	require.Equal(t, []string{"work", "keys per filter", "ours, ns", "ours-again", "theirs"},
 		r.Tables[0].Columns)
-	require.Equal(t, []any{"miss", 10_000, report.Number{Value: 5, Decimals: 1},
-		"1.00 ±0%", "2.50 ±100%"}, r.Tables[0].Rows[0])
-	records := r.Records.([]Record)
-	require.Len(t, records, 6)
-	require.Equal(t, Record{"miss", 10_000, "theirs", "ours", 12, 2, 2.5, 2.5, 5},
-		records[2])
-	require.Equal(t, "build", records[5].Work)
-	notes := strings.Join(r.Notes, "\n")
-	require.Equal(t, 1, strings.Count(notes, "WARNING"))
-	require.Contains(t, notes, "build, 32 keys: 4 %.")
+	require.Equal(t, []string{"miss", "10000", "5.0", "1.00 ±0%", "2.50 ±100%"},
+		r.Tables[0].Rows[0])
+	require.Len(t, r.Tables[0].Rows, 2)
+	theirs := all[2]
+	require.Equal(t, []float64{2, 2.5, 2.5, 5}, []float64{theirs.Ns, theirs.Ratio, theirs.Low,
+		theirs.High})
+	few := records(Cell{Miss, 32}, 2, 5)[2] // two rounds have extremes instead of an interval
+	require.Equal(t, []float64{2.5, 2.5, 2.5}, []float64{few.Ratio, few.Low, few.High})
 
-	var file bytes.Buffer // is what Go's tools read, with the same figures
-	require.NoError(t, r.WriteBench(&file))
+	var file bytes.Buffer // is what Go's tools read, with the same times
+	require.NoError(t, Write(&file, all, r.Environment))
 	require.Contains(t, file.String(), "goos: linux\n")
-	require.Contains(t, file.String(),
-		"BenchmarkMiss/filter=theirs/n=10000 7 2 ns/op\n")
-	var read Results
+	require.Contains(t, file.String(), "BenchmarkMiss/filter=theirs/n=10000 1 2 ns/op\n")
+	var times []float64
 	for reader := benchfmt.NewReader(&file, ""); reader.Scan(); {
-		read = append(read, reader.Result().(*benchfmt.Result).Clone())
+		seconds, ok := reader.Result().(*benchfmt.Result).Value("sec/op")
+		require.True(t, ok)
+		times = append(times, 1e9*seconds)
 	}
-	require.Len(t, read, len(all))
-	for i, again := range read.Records() {
-		require.InDelta(t, records[i].Ratio, again.Ratio, 1e-9)
+	var want []float64
+	for _, r := range all {
+		want = append(want, r.Times...)
 	}
-
-	few := Results(all[:6]).Records() // two rounds have extremes instead of an interval
-	require.Equal(t, []float64{2.5, 2.5, 2.5}, []float64{few[2].Ratio, few[2].Low, few[2].High})
+	require.InDeltaSlice(t, want, times, 1e-9)
 }

@@ -11,6 +11,7 @@ import (
 const (
 	numQueries = 1 << 16 // in a turn: more than a branch predictor can learn
 	keyLength  = 16      // bytes
+	seed       = 1       // of the keys
 
 	// firstAbsent is the index of the first absent key. Present keys have the indexes from 0 on.
 	firstAbsent = 1 << 40
@@ -29,7 +30,7 @@ type inputs struct {
 
 // material is what cells of the same number of keys share.
 type material struct {
-	n int
+	n int // keys per filter
 	// present is the keys of enough filters to make a turn of Build long enough to time, those of
 	// each filter sorted, as an engine adds them. Lookups ask the first filter.
 	present [][]byte
@@ -38,7 +39,7 @@ type material struct {
 
 func newMaterial(n int) *material {
 	filters := (numQueries + n - 1) / n
-	unsorted := newKeys(filters*n, func(i int) uint64 { return uint64(i) })
+	unsorted := newKeys(filters*n, func(i uint64) uint64 { return i })
 	for part := range slices.Chunk(unsorted, n) {
 		slices.SortFunc(part, bytes.Compare)
 	}
@@ -47,33 +48,29 @@ func newMaterial(n int) *material {
 }
 
 // filter returns the filter that the contestant is asked: of an encoding all get the same one.
-func (m *material) filter(c *timed) []byte {
+func (m *material) filter(c *contestant) []byte {
 	if m.filters[c.encoding] == nil {
-		m.filters[c.encoding] = bytes.Clone(c.build(m.present[:m.n]))
+		m.filters[c.encoding] = bytes.Clone(c.filter.Build(m.present[:m.n]))
 	}
 	return m.filters[c.encoding]
 }
 
-// newKeys returns n keys, one behind the other in memory.
-func newKeys(n int, index func(i int) uint64) [][]byte {
-	arena := make([]byte, 0, n*keyLength)
-	for i := range n {
-		arena = keys.AppendRandom(arena, keyLength, index(i))
+// newKeys returns n random keys of those indexes, one behind the other in memory.
+func newKeys(n int, index func(i uint64) uint64) [][]byte {
+	indexes := make([]uint64, n)
+	for i := range indexes {
+		indexes[i] = index(uint64(i))
 	}
-	return slices.Collect(slices.Chunk(arena, keyLength))
+	return keys.Shapes[0].Keys(indexes, seed)
 }
 
 // newInputs returns the inputs of a cell. Its queries ask for each present key as often as for
 // another, or for absent keys that are all different.
 func newInputs(cell Cell, m *material, rng *rand.Rand) *inputs {
 	in := &inputs{Cell: cell, material: m}
-	if cell.Work == Build {
-		return in
-	}
-	order := rng.Perm(numQueries)
-	in.queries = newKeys(numQueries, func(at int) uint64 {
-		i := uint64(order[at])
-		switch n := uint64(m.n); {
+	n, order := uint64(m.n), rng.Perm(numQueries)
+	in.queries = newKeys(numQueries, func(at uint64) uint64 {
+		switch i := uint64(order[at]); {
 		case cell.Work == Miss:
 			return firstAbsent + i
 		case n > numQueries:

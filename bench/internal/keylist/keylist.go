@@ -2,19 +2,18 @@
 package keylist
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/ondisk"
 )
 
 // MaxBytes bounds the keys in memory, each with the 24 bytes of its slice. Of more keys Read takes
-// runs of neighbors: a filter has a run of neighbors, and their rate depends on that.
+// neighbors: a filter has a run of neighbors, and their rate depends on that.
 const MaxBytes = 128 << 20
 
 // Read returns the keys of
@@ -31,34 +30,37 @@ func read(path string, limit int) (list keys.List, sampled bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	c := collector{limit: limit}
 	switch {
 	case info.IsDir():
-		list, sampled, err = readDirectory(path, limit)
+		sampled, err = c.readDirectory(path)
 	case info.Mode().IsRegular() && ondisk.IsTable(path):
-		list, sampled, err = readTables([]string{path}, limit)
+		sampled, err = c.readTables([]string{path})
 	default:
-		list, sampled, err = readText(path, limit)
+		sampled, err = c.readText(path)
 	}
-	if err == nil && len(list) == 0 {
+	c.compact()
+	if err == nil && len(c.keys) == 0 {
 		err = fmt.Errorf("%s: there are no keys", path)
 	}
-	return list, sampled, err
+	return c.keys, sampled, err
 }
 
 // readDirectory reads tables in random order until the memory is full: a table's keys are
 // neighbors.
-func readDirectory(dir string, limit int) (keys.List, bool, error) {
+func (c *collector) readDirectory(dir string) (sampled bool, err error) {
 	tables, err := ondisk.Find(dir)
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	rng.Shuffle(len(tables), func(i, j int) { tables[i], tables[j] = tables[j], tables[i] })
-	return readTables(tables, limit)
+	return c.readTables(tables)
 }
 
-func readTables(tables []string, limit int) (keys.List, bool, error) {
-	c := collector{limit: limit}
+var errFull = errors.New("the memory for keys is full")
+
+func (c *collector) readTables(tables []string) (sampled bool, err error) {
 	for _, table := range tables {
 		err := ondisk.Keys(table, func(key []byte) error {
 			if !c.add(key) {
@@ -67,44 +69,37 @@ func readTables(tables []string, limit int) (keys.List, bool, error) {
 			return nil
 		})
 		if errors.Is(err, errFull) {
-			return c.sorted(), true, nil
+			return true, nil
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) { // the database deleted it meanwhile
-			return nil, false, err
+			return false, err
 		}
 	}
-	return c.sorted(), false, nil
+	return false, nil
 }
 
-// sliceBytes is the memory of a key besides its bytes.
-const sliceBytes = 24
+// maxLine bounds a line. A longer one is hardly a key.
+const maxLine = 1 << 20
 
-var errFull = errors.New("the memory for keys is full")
-
-// A collector holds keys up to a limit of bytes.
-type collector struct {
-	limit, size int
-	keys        [][]byte
-}
-
-// add adds a copy of key. It reports false if there is no room.
-func (c *collector) add(key []byte) bool {
-	if c.size += sliceBytes + len(key); c.size > c.limit {
-		c.size = 0
-		for _, kept := range c.sorted() { // repetitions make room
-			c.size += sliceBytes + len(kept)
-		}
-		if c.size > c.limit/2 {
-			return false
-		}
-		c.size += sliceBytes + len(key)
+// readText reads a file of lines. When the memory is full, it narrows the range of keys that it
+// takes, of which it so has all.
+func (c *collector) readText(path string) (sampled bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
 	}
-	c.keys = append(c.keys, bytes.Clone(key))
-	return true
-}
-
-func (c *collector) sorted() [][]byte {
-	slices.SortFunc(c.keys, bytes.Compare)
-	c.keys = slices.CompactFunc(c.keys, bytes.Equal)
-	return c.keys
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		for len(lines.Bytes()) > 0 && !c.add(lines.Bytes()) {
+			c.narrow()
+			sampled = true
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return false, fmt.Errorf("%s: a line of more than %d bytes: pass a file with one key per "+
+			"line, or a database's directory", path, maxLine)
+	}
+	return sampled, lines.Err()
 }

@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"iter"
 	"math"
 	"math/rand/v2"
 )
@@ -35,73 +34,40 @@ func atRandom(name string, part float64, doc string) Density {
 		func(seed, index uint64) bool { return Mix(seed+index)>>11 < limit }}
 }
 
-// DensityName returns d's name.
-func DensityName(d Density) string { return d.Name }
-
 // Between reports whether the absent indexes are between the present ones.
 func (d Density) Between() bool { return d.part < 1 }
 
-// A Range is the indexes of one filter or of one database.
-type Range struct {
-	Density Density
-	Seed    uint64 // says which indexes are present
-	Start   uint64
-	N       int    // present indexes
-	End     uint64 // follows the last present index, once Present has yielded it
-}
-
-// Present yields the N present indexes in order.
-func (r *Range) Present() iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		for i, left := r.Start, r.N; left > 0; i++ {
-			if !r.Density.isPresent(r.Seed, i) {
-				continue
-			}
-			left--
-			r.End = i + 1
-			if !yield(i) {
-				return
-			}
+// Draw returns n present indexes in order, from start on, which seed chooses, and absent ones, at
+// most limit, and none twice: those between the present ones, or a selection from all over them,
+// which rng chooses, or those that follow.
+func (d Density) Draw(seed, start uint64, n, limit int, rng *rand.Rand) (present, absent []uint64) {
+	end := start
+	for ; len(present) < n; end++ {
+		if d.isPresent(seed, end) {
+			present = append(present, end)
 		}
 	}
-}
-
-// Absent yields absent indexes, at most limit, and none twice: those in the range, or a selection
-// from all over it, or those that follow it. Present must have yielded all of its indexes before.
-func (r *Range) Absent(limit int, rng *rand.Rand) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		span := r.End - r.Start
-		switch {
-		case !r.Density.Between():
-			for i := range uint64(limit) {
-				if !yield(r.End + i) {
-					return
-				}
-			}
-		case span-uint64(r.N) <= uint64(limit):
-			for i := r.Start; i < r.End; i++ {
-				if !r.Density.isPresent(r.Seed, i) && !yield(i) {
-					return
-				}
-			}
-		default:
-			step := uint64(float64(span) / math.Phi)
-			for gcd(step, span) > 1 {
-				step++
-			}
-			// A step without a common divisor comes back after span steps.
-			for at := rng.Uint64N(span); limit > 0; at = (at + step) % span {
-				i := r.Start + at
-				if r.Density.isPresent(r.Seed, i) {
-					continue
-				}
-				if !yield(i) {
-					return
-				}
-				limit--
-			}
+	if !d.Between() {
+		for i := range uint64(limit) {
+			absent = append(absent, end+i)
+		}
+		return present, absent
+	}
+	span, at := end-start, uint64(0)
+	limit = min(limit, int(span)-n)
+	if limit < int(span)-n {
+		at = rng.Uint64N(span)
+	}
+	step := uint64(float64(span) / math.Phi)
+	for gcd(step, span) > 1 { // without a common divisor it comes to all indexes
+		step++
+	}
+	for ; len(absent) < limit; at = (at + step) % span {
+		if i := start + at; !d.isPresent(seed, i) {
+			absent = append(absent, i)
 		}
 	}
+	return present, absent
 }
 
 func gcd(a, b uint64) uint64 {

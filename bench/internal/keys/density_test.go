@@ -15,47 +15,33 @@ func TestDensities(t *testing.T) {
 	const seed, start = 3, 1_000_001
 	for _, d := range append(Densities, Anywhere) {
 		for _, n := range []int{1, 8, 1000, 10_000} {
-			r := Range{Density: d, Seed: seed, Start: start, N: n}
-			present := slices.Collect(r.Present())
-			require.Len(t, present, n, d.Name)
-			require.GreaterOrEqual(t, present[0], uint64(start))
-			require.Equal(t, r.End-1, present[n-1])
-			// The range's length is n/part, give or take 6 standard deviations of a negative
-			// binomial distribution.
-			deviation := 6 * math.Sqrt(float64(n)*(1-d.part)) / d.part
-			require.InDelta(t, float64(n)/d.part, float64(r.End-start), deviation+1, "%s, %d keys",
-				d.Name, n)
-			isPresent := map[uint64]bool{}
-			for _, i := range present {
-				isPresent[i] = true
-			}
-			require.Len(t, isPresent, n, "all are different")
-
-			all := int(r.End-start) - n
-			for _, limit := range []int{5, 700, all - 1, 1 << 30} {
-				if limit < 1 || d.part == 1 && limit == 1<<30 {
-					continue // they do not end
+			for _, limit := range []int{5, 700, n, 200_000} {
+				present, absent := d.Draw(seed, start, n, limit, rand.New(rand.NewPCG(1, 2)))
+				require.Len(t, present, n, d.Name)
+				require.True(t, slices.IsSorted(present))
+				require.GreaterOrEqual(t, present[0], uint64(start))
+				// The range's length is n/part, give or take 6 standard deviations of a negative
+				// binomial distribution.
+				first, last := uint64(start), present[n-1]
+				deviation := 6 * math.Sqrt(float64(n)*(1-d.part)) / d.part
+				require.InDelta(t, float64(n)/d.part, float64(last-first+1), deviation+1,
+					"%s, %d keys", d.Name, n)
+				all := int(last-first) + 1 - n
+				if !d.Between() {
+					first, last, all = last+1, last+uint64(limit), limit
 				}
-				absent := slices.Collect(r.Absent(limit, rand.New(rand.NewPCG(1, 2))))
-				switch {
-				case d.part == 1:
-					require.Len(t, absent, limit)
-				default:
-					require.Len(t, absent, min(all, limit))
+				require.Len(t, absent, min(all, limit))
+				different := map[uint64]bool{}
+				for _, i := range append(slices.Clone(present), absent...) {
+					different[i] = true
 				}
-				first, last := r.Start, r.End
-				if d.part == 1 {
-					first, last = r.End, r.End+uint64(limit)
-				}
+				require.Len(t, different, n+len(absent), "%s, %d keys, %d absent ones", d.Name, n,
+					limit)
 				for _, i := range absent {
-					if isPresent[i] || i < first ||
-						i >= last { // a require for each would take seconds
+					if i < first || i > last { // a require for each would take seconds
 						require.Fail(t, "wrong absent index", "%s, %d keys: %d", d.Name, n, i)
 					}
 				}
-				slices.Sort(absent)
-				require.Len(t, slices.Compact(absent), len(absent), "%s, %d keys, %d absent "+
-					"ones: none comes twice", d.Name, n, limit)
 			}
 		}
 	}
@@ -63,39 +49,17 @@ func TestDensities(t *testing.T) {
 
 // Every second one is exactly that; a selection of absent ones comes from all over the range.
 func TestAlternating(t *testing.T) {
-	r := Range{Density: densityNamed(t, "alternating"), Start: 10, N: 4}
-	require.Equal(t, []uint64{10, 12, 14, 16}, slices.Collect(r.Present()))
-	require.Equal(t, []uint64{11, 13, 15}, slices.Collect(r.Absent(3, nil)))
+	d := Densities[0]
+	present, absent := d.Draw(0, 10, 4, 3, nil)
+	require.Equal(t, []uint64{10, 12, 14, 16}, present)
+	require.ElementsMatch(t, []uint64{11, 13, 15}, absent)
 
-	r = Range{Density: densityNamed(t, "alternating"), N: 50_000}
-	require.Len(t, slices.Collect(r.Present()), 50_000)
+	_, absent = d.Draw(0, 0, 50_000, 10_000, rand.New(rand.NewPCG(1, 2)))
 	var tenths [10]int
-	for i := range r.Absent(10_000, rand.New(rand.NewPCG(1, 2))) {
-		tenths[i*10/r.End]++
+	for _, i := range absent {
+		tenths[i/10_000]++
 	}
 	for _, n := range tenths {
 		require.InDelta(t, 1000, n, 5*math.Sqrt(900))
-	}
-}
-
-func TestOtherSeedOtherKeys(t *testing.T) {
-	d := densityNamed(t, "63%")
-	one, two := Range{Density: d, Seed: 1, N: 100}, Range{Density: d, Seed: 2, N: 100}
-	require.NotEqual(t, slices.Collect(one.Present()), slices.Collect(two.Present()))
-}
-
-// Who stops early gets no more.
-func TestEarlyStop(t *testing.T) {
-	for _, d := range Densities {
-		r := Range{Density: d, Seed: 1, N: 100}
-		for range r.Present() {
-			break
-		}
-		require.Len(t, slices.Collect(r.Present()), 100)
-		for _, limit := range []int{3, 100_000} {
-			for range r.Absent(limit, rand.New(rand.NewPCG(1, 2))) {
-				break
-			}
-		}
 	}
 }

@@ -3,7 +3,6 @@ package keys
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // FormatN writes a number of keys, with k for thousands and M for millions.
@@ -23,20 +22,4 @@ func CountN(n int) string {
 		return "1 key"
 	}
 	return FormatN(n) + " keys"
-}
-
-// ParseN reads what FormatN writes, from 1 to most.
-func ParseN(s string, most int) (int, error) {
-	digits, unit := s, 1
-	if d, ok := strings.CutSuffix(s, "M"); ok {
-		digits, unit = d, 1_000_000
-	} else if d, ok := strings.CutSuffix(s, "k"); ok {
-		digits, unit = d, 1000
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > most/unit {
-		return 0, fmt.Errorf("%q: pass a number of keys from 1 to %s, such as 32, 10k or 1M", s,
-			FormatN(most))
-	}
-	return n * unit, nil
 }

@@ -22,9 +22,8 @@ func NewSet(shape Shape, density Density, n, absent int, seed int64) (*Set, erro
 	}
 	mixed := Mix(uint64(seed))
 	rng := rand.New(rand.NewPCG(uint64(seed), mixed))
-	r := &Range{Density: density, Seed: mixed, N: n}
-	s := &Set{shape: shape, seed: mixed, present: slices.Collect(r.Present())}
-	s.between = slices.Collect(r.Absent(absent, rng))
+	s := &Set{shape: shape, seed: mixed}
+	s.present, s.between = density.Draw(mixed, 0, n, absent, rng)
 	shuffle(rng, s.present)
 	shuffle(rng, s.between)
 	return s, nil
@@ -64,5 +63,5 @@ func (s *Set) Present(n int) [][]byte {
 func (s *Set) Between(n int) [][]byte { return s.keys(s.between[:min(n, len(s.between))]) }
 
 func (s *Set) keys(indexes []uint64) [][]byte {
-	return s.shape.Keys(slices.Values(indexes), s.seed)
+	return s.shape.Keys(indexes, s.seed)
 }

@@ -7,16 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func newSet(t *testing.T, shape, density string, n, absent int, seed int64) *Set {
-	s, err := NewSet(shapeNamed(t, shape), densityNamed(t, density), n, absent, seed)
-	require.NoError(t, err)
-	return s
-}
-
 // Present, absent and guard keys are all different; keys of ordered shapes are where their names
 // say.
 func TestSet(t *testing.T) {
-	for _, shape := range Shapes {
+	for _, shape := range append(Shapes, newList(3000).Shape()) {
 		for _, density := range shape.Densities(Densities) {
 			t.Run(fmt.Sprintf("%s/%s", shape.Name, density.Name), func(t *testing.T) {
 				s, err := NewSet(shape, density, 1000, 500, 1)
@@ -56,16 +50,13 @@ func TestSet(t *testing.T) {
 	}
 }
 
-func TestFewKeys(t *testing.T) {
-	s := newSet(t, "decimal", "alternating", 3, 9, 1)
-	require.Len(t, s.Present(9), 3)
-	require.Len(t, s.Between(9), 2)
-}
-
 // What is stored first must not be looked up first: it is in other levels. And another seed gives
 // another order.
 func TestOrders(t *testing.T) {
-	s, other := newSet(t, "decimal", "63%", 1000, 10, 1), newSet(t, "decimal", "63%", 1000, 10, 2)
+	s, err := NewSet(shapeNamed(t, "decimal"), Densities[1], 1000, 10, 1)
+	require.NoError(t, err)
+	other, err := NewSet(shapeNamed(t, "decimal"), Densities[1], 1000, 10, 2)
+	require.NoError(t, err)
 	same, sameAsOther := 0, 0
 	for i, key := range s.Present(1000) {
 		if string(key) == string(s.AppendPresent(nil, i)) {
@@ -80,47 +71,15 @@ func TestOrders(t *testing.T) {
 }
 
 func TestRefusedSets(t *testing.T) {
-	for _, c := range []struct {
-		n              int
-		shape, density string
-		message        string
-	}{
-		{0, "decimal", "63%", "0 keys: pass 1"},
-		{1<<30 + 1, "decimal", "63%", "keys: pass 1"},
-	} {
-		_, err := NewSet(shapeNamed(t, c.shape), densityNamed(t, c.density), c.n, 10, 1)
-		require.ErrorContains(t, err, c.message)
+	for _, n := range []int{0, 1<<30 + 1} {
+		_, err := NewSet(Shapes[0], Anywhere, n, 10, 1)
+		require.ErrorContains(t, err, "keys: pass 1")
 	}
 }
 
 func TestNumbers(t *testing.T) {
-	for text, n := range map[string]int{
-		"1": 1, "1025": 1025, "10k": 10_000, "1M": 1_000_000, "10M": 10_000_000,
-	} {
-		got, err := ParseN(text, 10_000_000)
-		require.NoError(t, err)
-		require.Equal(t, n, got)
-		require.Equal(t, text, FormatN(n))
+	for n, want := range map[int]string{1: "1 key", 1025: "1025 keys", 10_000: "10k keys",
+		10_000_000: "10M keys"} {
+		require.Equal(t, want, CountN(n))
 	}
-	for _, text := range []string{"", "0", "-1", "k", "1G", "11M", "1.5k", "99999999999999999999"} {
-		_, err := ParseN(text, 10_000_000)
-		require.ErrorContains(t, err, "pass a number of keys from 1 to 10M")
-	}
-	require.Equal(t, "1 key", CountN(1))
-	require.Equal(t, "10k keys", CountN(10_000))
-	n, err := ParseN("11M", 12_000_000)
-	require.NoError(t, err)
-	require.Equal(t, 11_000_000, n)
-}
-
-func TestAppendRandom(t *testing.T) {
-	seen := map[string]bool{}
-	for _, length := range []int{8, 9, 16, 64} {
-		for i := range uint64(1000) {
-			key := AppendRandom([]byte("x"), length, i)
-			require.Len(t, key, 1+length)
-			seen[string(key)] = true
-		}
-	}
-	require.Len(t, seen, 4000)
 }

@@ -1,17 +1,17 @@
 // Package keys makes the keys that the benchmarks store and look up.
 //
-// A Shape turns an index into a key. A Density says which indexes of a Range are present. A Set is
-// such a range, drawn up in random order for a database.
+// A Shape turns an index into a key. A Density says which indexes of a range are present. A Set is
+// such a range of keys, in random order for a database.
 package keys
 
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
+
+	"github.com/google/uuid"
 )
 
 // A Shape turns an index into a key. Different indexes below Indexes give different keys.
@@ -30,7 +30,7 @@ const Indexes = 1e12
 
 // Shapes lists shapes that show what matters to filters.
 var Shapes = []Shape{
-	{"random", true, appendRandom, Anywhere},         // 16 random bytes
+	{"random", true, AppendRandom, Anywhere},         // 16 random bytes
 	{"uuid", true, appendUUID, Anywhere},             // a random UUID as text
 	numbered("decimal", "", 16),                      // %016d
 	numbered("decimal15", "", 15),                    // %015d, whose length is odd
@@ -41,9 +41,6 @@ var Shapes = []Shape{
 	{"url", false, url, Density{}},
 	{"composite", false, composite, Density{}},
 }
-
-// ShapeName returns s's name.
-func ShapeName(s Shape) string { return s.Name }
 
 // Example returns a key of the shape, in hexadecimal if it is no text. Long ones are cut.
 func (s Shape) Example() string {
@@ -78,10 +75,10 @@ func (s Shape) Densities(asked []Density) []Density {
 }
 
 // Keys returns the keys of the indexes, one behind the other in memory.
-func (s Shape) Keys(indexes iter.Seq[uint64], seed uint64) [][]byte {
+func (s Shape) Keys(indexes []uint64, seed uint64) [][]byte {
 	var arena []byte
 	var ends []int
-	for index := range indexes {
+	for _, index := range indexes {
 		arena = s.Append(arena, seed, index)
 		ends = append(ends, len(arena))
 	}
@@ -94,21 +91,17 @@ func (s Shape) Keys(indexes iter.Seq[uint64], seed uint64) [][]byte {
 	return all
 }
 
-// appendRandom appends 16 bytes. Each half is a permutation of the 64-bit numbers, so no two
-// indexes of a seed share a key.
-func appendRandom(dst []byte, seed, index uint64) []byte {
+// AppendRandom appends 16 bytes. Each half is a permutation of the 64-bit numbers, so no two
+// indexes of a seed share a key. With seed 0 the halves are the same.
+func AppendRandom(dst []byte, seed, index uint64) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, Mix(index+seed))
 	return binary.LittleEndian.AppendUint64(dst, Mix(index-seed))
 }
 
 func appendUUID(dst []byte, seed, index uint64) []byte {
-	id := appendRandom(nil, seed, index)
+	id := uuid.UUID(AppendRandom(nil, seed, index))
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, RFC 9562's variant
-	dst = hex.AppendEncode(dst, id[:4])
-	for _, part := range [][]byte{id[4:6], id[6:8], id[8:10], id[10:]} {
-		dst = hex.AppendEncode(append(dst, '-'), part)
-	}
-	return dst
+	return append(dst, id.String()...)
 }
 
 func bigEndian(dst []byte, _, index uint64) []byte {
@@ -145,19 +138,6 @@ func numbered(name, prefix string, width int) Shape {
 		}
 		return dst
 	}}
-}
-
-// MinLength is the least length of random keys: with fewer bytes two indexes could share a key.
-const MinLength = 8
-
-// AppendRandom appends the key of an index: length random bytes, at least MinLength.
-func AppendRandom(dst []byte, length int, index uint64) []byte {
-	x := Mix(index)
-	end := len(dst) + length
-	for ; len(dst) < end; x = Mix(x) {
-		dst = binary.LittleEndian.AppendUint64(dst, x)
-	}
-	return dst[:end]
 }
 
 // Mix is SplitMix64's output function (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number

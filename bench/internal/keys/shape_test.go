@@ -8,16 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func named[T any](t *testing.T, name string, all []T, nameOf func(T) string) T {
-	i := slices.IndexFunc(all, func(x T) bool { return nameOf(x) == name })
+func shapeNamed(t *testing.T, name string) Shape {
+	i := slices.IndexFunc(Shapes, func(s Shape) bool { return s.Name == name })
 	require.GreaterOrEqual(t, i, 0, name)
-	return all[i]
-}
-
-func shapeNamed(t *testing.T, name string) Shape { return named(t, name, Shapes, ShapeName) }
-
-func densityNamed(t *testing.T, name string) Density {
-	return named(t, name, append(Densities, Anywhere), DensityName)
+	return Shapes[i]
 }
 
 func TestKeys(t *testing.T) {
@@ -87,18 +81,10 @@ func TestKeysDiffer(t *testing.T) {
 		for i := n; i+1000 < uint64(Indexes)-n && len(seen) < 50_000; i += step {
 			add(i)
 		}
+		keys := s.Keys([]uint64{0, 999, 5}, 7)
+		require.Equal(t, s.Append(nil, 7, 999), keys[1])
+		require.Equal(t, len(keys[0]), cap(keys[0]))
 		require.Equal(t, s.Unordered, string(s.Append(nil, 7, 5)) != string(s.Append(nil, 8, 5)),
 			s.Name)
-	}
-}
-
-// Keys of a range are those that Append returns.
-func TestKeysOfIndexes(t *testing.T) {
-	for _, s := range Shapes {
-		indexes := []uint64{0, 999, 1000, 7}
-		for i, key := range s.Keys(slices.Values(indexes), 3) {
-			require.Equal(t, s.Append(nil, 3, indexes[i]), key)
-			require.Equal(t, len(key), cap(key))
-		}
 	}
 }

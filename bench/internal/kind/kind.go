@@ -1,26 +1,32 @@
-// Package kind lists the kinds of filter that the benchmarks compare: those of package policy, with
-// the false-positive rates that they promise, and the engines' own.
+// Package kind names the filters that the benchmarks compare: those of package policy, with the
+// false-positive rates that they promise, and the engines' own.
 package kind
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// A Kind is a way to build filters, for any number of bits per key.
+// Own are the names of the engines' own filters.
+var Own = []string{"goleveldb", "pebblev2"}
+
+// A Kind is a kind of filter with its bits per key.
 type Kind struct {
 	Name     string // as FromString takes it
-	Encoding policy.Encoding
-	Only     float64 // bits per key, if the name has them
-	New      func(bitsPerKey float64) (policy.Policy, error)
+	Bits     float64
+	Encoding string        // the same for kinds that build the same bytes from the same keys
+	Policy   policy.Policy // nil of an engine's own
+	New      func() *Filter
 	// Bounds are the highest mean false-positive rates that the kind promises.
 	Bounds []Bound
-
-	base, options string // of the name, as policy.FromString takes them: "bloom", ",tuning=0.02"
 }
 
 // A Bound is for filters of From keys or more, up to the next bound of the same bits per key.
@@ -30,89 +36,62 @@ type Bound struct {
 	Rate float64
 }
 
-// ribbonBounds are those of policy.NewRibbon.
-var ribbonBounds = []Bound{
+// RibbonBounds are those of policy.NewRibbon.
+var RibbonBounds = []Bound{
 	{7, 8, 0.0079}, {7, 701, 0.0105}, {7, 5000, 0.0091},
 	{10, 8, 0.00102}, {10, 701, 0.00131}, {10, 5000, 0.00115},
 	{16, 8, 0.000017}, {16, 701, 0.000021}, {16, 5000, 0.000018},
 }
 
-// All lists the kinds of package policy, the one that others are compared with first.
-var All = func() (all []Kind) {
-	for _, p := range policy.Kinds() {
-		k := Kind{Name: p.Name, Encoding: p.Encoding, base: p.Name}
-		if p.Encoding == policy.EncodingRibbon {
-			k.Bounds = ribbonBounds
-		}
-		k.New = k.fromString
-		all = append(all, k)
+// FromString returns the kind of a name in Own, or of one that policy.FromString takes. The name
+// may lack the colon and the bits per key, which are the given ones then: "bloom", "ribbon:7". The
+// error says what to pass instead.
+func FromString(spec string, bits float64) (Kind, error) {
+	k := Kind{Name: spec}
+	name, number, hasBits := strings.Cut(spec, ":")
+	if !hasBits {
+		number = fmt.Sprint(bits)
 	}
-	return all
-}()
-
-// Own lists the engines' own filters.
-var Own = []Kind{
-	{Name: "goleveldb", base: "goleveldb", Encoding: policy.EncodingBloom, New: newGoLevelDB},
-	{Name: "pebblev2", base: "pebblev2", New: newPebble},
+	if slices.Contains(Own, name) {
+		return k.own(name, number)
+	}
+	p, err := policy.FromString(name + ":" + number)
+	if err != nil {
+		return k, err
+	}
+	k.Policy, k.Encoding = p, fmt.Sprint(p)
+	k.Bits = p.(interface{ BitsPerKey() float64 }).BitsPerKey()
+	k.New = func() *Filter { return ofPolicy(p) }
+	if _, ok := p.(*policy.Ribbon); ok {
+		k.Bounds = RibbonBounds
+	}
+	return k, nil
 }
 
-// FromString returns the kind of a name in All or Own, behind which there may be a colon and the
-// only bits per key, and options as policy.FromString takes them: "bloom", "ribbon:7",
-// "bloom,tuning=0.02". The error says what to pass instead.
-func FromString(spec string) (Kind, error) {
-	base, options, comma := strings.Cut(spec, ",")
-	base, only, colon := strings.Cut(base, ":")
-	k, ok := Named(base)
-	if !ok {
-		return k, fmt.Errorf("no %q: choose from %s", spec, Names(slices.Concat(All, Own)))
+// own returns an engine's own kind, which takes whole bits per key: it rounds them up. With more
+// than 100, goleveldb's filters are not LevelDB's.
+func (k Kind) own(name, number string) (Kind, error) {
+	var err error
+	k.Bits, err = strconv.ParseFloat(number, 64)
+	if err != nil || !(k.Bits > 0 && k.Bits <= 100) {
+		return k, fmt.Errorf("%s: %q bits per key: pass a number above 0, at most 100", name, number)
 	}
-	k.Name = spec
-	if comma {
-		k.options = "," + options
-		k.New = k.fromString // an engine's own has no options, says package policy
+	bits := int(math.Ceil(k.Bits))
+	k.Encoding = fmt.Sprintf("bloom:%d", bits)
+	k.New = func() *Filter { return ofGoLevelDB(filter.NewBloomFilter(bits)) }
+	if name == "pebblev2" {
+		k.Encoding = fmt.Sprintf("%s:%d", name, bits)
+		k.New = func() *Filter { return ofPebble(bloom.FilterPolicy(bits)) }
 	}
-	bits := 10.0
-	if colon {
-		var err error
-		if k.Only, err = strconv.ParseFloat(only, 64); err != nil {
-			return k, fmt.Errorf("%q: pass a number of bits per key, such as %s:10", spec, base)
-		}
-		bits = k.Only
-	}
-	_, err := k.New(bits)
-	return k, err
+	return k, nil
 }
 
-// Names joins the names of kinds with commas.
-func Names(kinds []Kind) string {
-	var names []string
-	for _, k := range kinds {
-		names = append(names, k.Name)
-	}
-	return strings.Join(names, ",")
-}
-
-// Named returns the kind of that name in All or Own.
-func Named(name string) (Kind, bool) {
-	all := slices.Concat(All, Own)
-	i := slices.IndexFunc(all, func(k Kind) bool { return k.Name == name })
-	if i < 0 {
-		return Kind{}, false
-	}
-	return all[i], true
-}
-
-func (k Kind) fromString(bitsPerKey float64) (policy.Policy, error) {
-	return policy.FromString(fmt.Sprintf("%s:%v%s", k.base, bitsPerKey, k.options))
-}
-
-// Bound returns the highest rate that k promises for filters of n keys, if it promises one.
-func (k Kind) Bound(bits float64, n int) (rate float64, ok bool) {
-	from := 0
-	for _, b := range k.Bounds {
-		if b.Bits == bits && b.From <= n && b.From >= from {
-			rate, from, ok = b.Rate, b.From, true
+// Bound returns the highest rate that k promises for filters of n keys, or 0.
+func (k Kind) Bound(n int) (rate float64) {
+	for _, b := range k.Bounds { // those of the same bits come by From
+		if b.Bits == k.Bits && b.From <= n {
+			rate = b.Rate
 		}
 	}
-	return rate, ok
+	return rate
 }

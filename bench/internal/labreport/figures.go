@@ -17,10 +17,10 @@ const fewest = 5
 // number of keys per filter.
 func tradeOff(records []ratebench.Record, keys string) (figures []template.HTML) {
 	for _, n := range distinct(records, ratebench.Record.Of) {
-		c := chart.New(n, "bits per key", "false positives, %")
-		low, high, most := 1.0, 1.0, 0.0
+		var lines []chart.Series
+		low, high, most := 1.0, 1.0, 1.0
 		for _, kind := range distinct(records, func(r ratebench.Record) string { return r.Kind }) {
-			line := chart.Series{Name: kind, Look: chart.LookOf(kind)}
+			line := chart.Series{Name: kind, Look: chart.LookOf(kind), Line: true}
 			for _, r := range records {
 				if r.Of() != n || r.Kind != kind || r.FalsePositives < fewest {
 					continue
@@ -29,21 +29,22 @@ func tradeOff(records []ratebench.Record, keys string) (figures []template.HTML)
 				line.Points = append(line.Points, at)
 				low, high, most = min(low, at.Y), max(high, at.Y), max(most, at.X)
 			}
-			c.Add(line)
+			lines = append(lines, line)
 		}
-		limit := chart.Series{Name: "limit for random keys", Look: chart.Other, Style: chart.Dashes}
+		limit := chart.Series{Name: "limit for random keys", Look: chart.Other, Dashed: true}
 		for bits := 0.0; bits <= most && math.Exp2(-bits) >= low/200; bits += 0.5 {
 			if rate := 100 * math.Exp2(-bits); rate <= high*1.2 {
 				limit.Points = append(limit.Points, chart.XY{X: bits, Y: rate})
 			}
 		}
-		c.Add(limit)
-		c.Y.Log, c.Y.Min, c.Y.Max = true, low/2, high*1.2
+		c := chart.Chart{Title: n, X: chart.Axis{Label: "bits per key", Max: most},
+			Y:      chart.Axis{Label: "false positives, %", Log: true, Min: low / 2, Max: high * 1.2},
+			Series: append(lines, limit)}
 		figure := &chart.Figure{
 			Title: "False positives against bits per key, " + n,
 			Desc: fmt.Sprintf("A line for each kind of filter, of %s. Lower is better, and so is "+
 				"further left. The dashed line is the limit for random keys.", keys),
-			Width: 400, Height: 320, Charts: []*chart.Chart{c},
+			Width: 400, Height: 320, Charts: []chart.Chart{c},
 		}
 		figures = append(figures, figure.Inline())
 	}

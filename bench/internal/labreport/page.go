@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/report"
 	"github.com/levelbloom/levelbloom/bench/internal/verdict"
 )
 
@@ -22,18 +20,7 @@ var (
 	pageCSS string
 )
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": isNumber,
-}).Parse(pageHTML))
-
-var aNumber = regexp.MustCompile(`^(-?[0-9][0-9.,]*(\x{a0}%)?( \[.*\])?)?$`)
-
-// isNumber reports whether a column has nothing but numbers, which are aligned to the right.
-func isNumber(t report.TextTable, column int) bool {
-	return !slices.ContainsFunc(t.Rows, func(row []string) bool {
-		return !aNumber.MatchString(row[column])
-	})
-}
+var page = template.Must(template.New("page").Parse(pageHTML))
 
 // WritePage writes the page: one file that needs no other, and no network.
 func (r *Results) WritePage(w io.Writer) error {

@@ -36,10 +36,9 @@ type Results struct {
 
 // A Part is what one run of a subcommand measured.
 type Part struct {
-	Name    string      `json:"name"`
-	Command string      `json:"command"` // that measures it alone
-	Error   string      `json:"error,omitempty"`
-	Report  report.File `json:"report"`
+	Name   string        `json:"name"`
+	Error  string        `json:"error,omitempty"`
+	Report report.Report `json:"report"`
 }
 
 // Measured reports whether the part measured anything before it ended.

@@ -39,7 +39,7 @@ func newMaterial(q *question) (*material, error) {
 		}
 	}
 	for i := range uint64(asked) {
-		m.random = append(m.random, keys.AppendRandom(nil, 16, i))
+		m.random = append(m.random, keys.AppendRandom(nil, 1, i))
 	}
 	absent := func(key []byte) bool { return m.isStored[string(key)] }
 	m.random = slices.DeleteFunc(m.random, absent)

@@ -1,6 +1,7 @@
 package ratebench
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/chart"
@@ -24,19 +25,11 @@ func ShapeFigure(records []Record) *chart.Figure {
 			"The scale is logarithmic. Further left is better.",
 		Width: 430, Height: 380,
 	}
-	var shown []Record
-	low, high := 0.2, 50.0 // in per cent
-	for _, r := range records {
-		if r.Bits == 10 {
-			shown = append(shown, r)
-			if r.FPR > 0 {
-				low, high = min(low, 80*r.FPR), max(high, 100*r.FPR)
-			}
-		}
-	}
+	const low = 0.03 // per cent; lower rates are drawn there
+	shown := slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return r.Bits != 10 })
 	for _, ofN := range groups(shown, func(r Record) int { return r.N }) {
-		c := chart.New(ofN[0].Of(), "false positives, % (10 bits per key)", "")
-		c.X.Log, c.X.Min, c.X.Max = true, low, high
+		c := chart.Chart{Title: ofN[0].Of(), X: chart.Axis{Log: true, Min: low, Max: 100,
+			Label: "false positives, % (10 bits per key)"}}
 		shapes := groups(ofN, func(r Record) string { return r.Shape })
 		line := map[string]float64{} // by shape
 		for i, shape := range shapes {
@@ -46,7 +39,7 @@ func ShapeFigure(records []Record) *chart.Figure {
 		}
 		for _, ofKind := range groups(ofN, func(r Record) string { return r.Kind }) {
 			name := ofKind[0].Kind
-			s := chart.Series{Name: name, Look: chart.LookOf(name), Style: chart.Points}
+			s := chart.Series{Name: name, Look: chart.LookOf(name)}
 			if own, ok := owners[name]; ok {
 				if s.Name = own + "'s own"; !strings.HasPrefix(c.Title, own) {
 					continue
@@ -55,7 +48,7 @@ func ShapeFigure(records []Record) *chart.Figure {
 			for _, r := range ofKind {
 				s.Points = append(s.Points, chart.XY{X: max(low, 100*r.FPR), Y: line[r.Shape]})
 			}
-			c.Add(s)
+			c.Series = append(c.Series, s)
 		}
 		f.Charts = append(f.Charts, c)
 	}

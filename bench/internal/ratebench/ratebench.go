@@ -28,25 +28,9 @@ type Config struct {
 	Shapes    []keys.Shape
 	Densities []keys.Density // of shapes with order
 	Ns        []int          // keys per filter
-	Bits      []float64      // per key
 	Queries   int            // absent keys that a cell asks, a few more if filters take as many each
 	Seed      int64          // the same seed gives the same rates
 	Progress  report.Progress
-}
-
-// Validate returns an error that says what to pass instead if the config is out of bounds.
-func (c *Config) Validate() error {
-	if c.Queries < 1 || c.Queries > 1_000_000_000 {
-		return fmt.Errorf("--queries %d: pass 1 to 1000000000", c.Queries)
-	}
-	for _, bits := range c.Bits {
-		for _, k := range c.Kinds {
-			if _, err := k.New(bits); err != nil {
-				return fmt.Errorf("--bits: %s: %w", k.Name, err)
-			}
-		}
-	}
-	return nil
 }
 
 // A Cell says which keys filters are built of.
@@ -75,6 +59,9 @@ func (c *Config) Cells() (cells []Cell) {
 // Run measures all cells, on as many processors as there are, and returns the records of those that
 // it finished. The error is context.Cause if ctx ends, and wraps ErrLostKey at the first lost key.
 func (c *Config) Run(ctx context.Context) ([]Record, error) {
+	if c.Queries < 1 || c.Queries > 1_000_000_000 {
+		return nil, fmt.Errorf("--queries %d: pass 1 to 1000000000", c.Queries)
+	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	cells := c.Cells()

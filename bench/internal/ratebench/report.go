@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -21,7 +19,6 @@ type Record struct {
 	N              int     `json:"n" doc:"keys per filter"`
 	Bits           float64 `json:"bits" doc:"bits per key asked for"`
 	FilterBytes    float64 `json:"filter_bytes" doc:"bytes of a filter, a mean"`
-	K              int     `json:"k" doc:"probes per key; of ribbon filters, columns"`
 	Filters        int     `json:"filters" doc:"filters built"`
 	Queries        int     `json:"queries" doc:"absent keys asked"`
 	FalsePositives int     `json:"false_positives" doc:"absent keys that a filter may contain"`
@@ -30,22 +27,27 @@ type Record struct {
 	High           float64 `json:"fpr_high" doc:"upper end of the interval"`
 	Bound          float64 `json:"bound" doc:"highest rate that the kind promises here, 0 if none"`
 	Excess         float64 `json:"excess" doc:"standard errors by which the rate is above the bound"`
-	FPP            float64 `json:"fpp" doc:"computed for well-mixed keys; 0 of engines' own"`
 }
 
 // keys names the keys without their number.
 func (r Record) keys() string { return strings.TrimSuffix(r.Shape+" "+r.Density, " any") }
 
 func (r Record) String() string {
-	return fmt.Sprintf("%s, %s, %v bits per key: %s %% [%s to %s], bound %s %%, %.1f standard errors",
-		r.keys(), keys.CountN(r.N), r.Bits, percent(r.FPR), percent(r.Low), percent(r.High),
-		percent(r.Bound), r.Excess)
+	return fmt.Sprintf("%s, %s, %v bits per key: %s %%, bound %s %%, %.1f standard errors", r.keys(),
+		keys.CountN(r.N), r.Bits, r.interval(), percent(r.Bound), r.Excess)
 }
 
-// An Outcome is what Run measured.
-type Outcome struct {
-	*Config
-	Records []Record
+func (r Record) interval() string {
+	return fmt.Sprintf("%s [%s to %s]", percent(r.FPR), percent(r.Low), percent(r.High))
+}
+
+// percent writes a rate in per cent, without the sign.
+func percent(rate float64) string {
+	decimals := 4
+	if rate >= 0.01 {
+		decimals = 2
+	}
+	return fmt.Sprintf("%.*f", decimals, 100*rate)
 }
 
 // ErrBound is the error of a kind that breaks its bounds.
@@ -55,68 +57,55 @@ var ErrBound = errors.New("a false-positive rate breaks its bound")
 // rates, and some are three above by chance.
 const tolerance = 5
 
-// bounded returns the records of a kind that have a bound, the worst first, and how many break it.
-func (o *Outcome) bounded(k kind.Kind) (all []Record, broken int) {
-	for _, r := range o.Records {
-		if r.Kind == k.Name && r.Bound > 0 {
-			all = append(all, r)
-			if r.Excess > tolerance {
-				broken++
-			}
+// bounds says of each kind that has bounds how close the worst of its rates comes to them. The
+// errors of those that break them wrap ErrBound.
+func bounds(records []Record) (notes []string, err error) {
+	for _, ofKind := range groups(records, func(r Record) string { return r.Kind }) {
+		bounded := slices.DeleteFunc(ofKind, func(r Record) bool { return r.Bound == 0 })
+		if len(bounded) == 0 {
+			continue
 		}
+		slices.SortFunc(bounded, func(a, b Record) int { return cmp.Compare(b.Excess, a.Excess) })
+		worst := bounded[0]
+		if worst.Excess > tolerance {
+			broken := fmt.Errorf("%w: %s, of %d rates the worst: %v", ErrBound, worst.Kind,
+				len(bounded), worst)
+			err = errors.Join(err, broken)
+			notes = append(notes, broken.Error()+".")
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("%s: no rate of %d is more than %d standard errors above "+
+			"its bound. The closest: %v.", worst.Kind, len(bounded), tolerance, worst))
 	}
-	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(b.Excess, a.Excess) })
-	return all, broken
+	return notes, err
 }
 
-// Err returns an error that wraps ErrBound and names the worst cell if a kind breaks its bounds.
-func (o *Outcome) Err() error {
-	var errs []error
-	for _, k := range o.Kinds {
-		if all, broken := o.bounded(k); broken > 0 {
-			errs = append(errs, fmt.Errorf("%w: %s: %d of the rates, the worst: %s",
-				ErrBound, k.Name, broken, all[0]))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// Report fills in the records, the tables, the picture and the notes.
-func (o *Outcome) Report(r *report.Report) {
-	r.Records = o.Records
-	r.Tables = o.tables()
-	r.WriteSVG = func(w io.Writer) error { return ShapeFigure(o.Records).Write(w) }
+// Report fills in the records, the tables and the notes. The error wraps ErrBound if a kind breaks
+// its bounds.
+func (c *Config) Report(r *report.Report, records []Record) error {
+	r.SetRecords(records)
+	r.Tables = tables(records)
 	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range are "+
 		"present. Its rate is the mean over filters of different keys, with its 95 % interval in "+
 		"brackets. The worst of many cells is partly chance. All kinds have the same keys and are "+
 		"asked the same absent keys.")
-	for _, d := range o.Densities {
+	for _, d := range c.Densities {
 		r.Notes = append(r.Notes, d.Name+": "+d.Doc+".")
 	}
-	for _, k := range o.Kinds {
-		switch all, broken := o.bounded(k); {
-		case broken > 0:
-			note := fmt.Sprintf("%s: BOUNDS ARE BROKEN by %d of %d rates:", k.Name, broken, len(all))
-			for _, r := range all[:broken] {
-				note += " " + r.String() + "."
-			}
-			r.Notes = append(r.Notes, note)
-		case len(all) > 0:
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: no rate of %d is more than %d standard "+
-				"errors above its bound. The closest: %s.", k.Name, len(all), tolerance, all[0]))
-		}
-	}
+	notes, err := bounds(records)
+	r.Notes = append(r.Notes, notes...)
+	return err
 }
 
 // tables returns a table of medians and worst cells for each number of bits per key. If there
 // is one number, a table with all cells follows for each number of keys.
-func (o *Outcome) tables() (tables []report.Table) {
-	for _, bits := range groups(o.Records, func(r Record) float64 { return r.Bits }) {
-		tables = append(tables, worstTable(bits))
-		if len(o.Bits) > 1 {
-			continue
-		}
-		for _, ofN := range groups(bits, func(r Record) int { return r.N }) {
+func tables(records []Record) (tables []report.Table) {
+	byBits := groups(records, func(r Record) float64 { return r.Bits })
+	for _, ofBits := range byBits {
+		tables = append(tables, worstTable(ofBits))
+	}
+	if len(byBits) == 1 {
+		for _, ofN := range groups(records, func(r Record) int { return r.N }) {
 			tables = append(tables, cellTable(ofN))
 		}
 	}
@@ -182,17 +171,4 @@ func groups[T comparable](records []Record, field func(Record) T) (all [][]Recor
 		all[i] = append(all[i], r)
 	}
 	return all
-}
-
-func (r Record) interval() string {
-	return fmt.Sprintf("%s [%s to %s]", percent(r.FPR), percent(r.Low), percent(r.High))
-}
-
-// percent writes a rate in per cent, without the sign.
-func percent(rate float64) string {
-	decimals := 4
-	if rate >= 0.01 {
-		decimals = 2
-	}
-	return fmt.Sprintf("%.*f", decimals, 100*rate)
 }

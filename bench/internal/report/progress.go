@@ -1,7 +1,6 @@
 package report
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"time"
@@ -22,19 +21,4 @@ func NewProgress(w io.Writer) Progress {
 		width := len(fmt.Sprint(total))
 		fmt.Fprintf(w, "[%*d/%d] %s%s\n", width, step+1, total, what, estimate)
 	}
-}
-
-type progressKey struct{}
-
-// WithProgress returns a context whose benchmarks tell p, as a part of something longer.
-func WithProgress(ctx context.Context, p Progress) context.Context {
-	return context.WithValue(ctx, progressKey{}, p)
-}
-
-// ProgressOf returns the Progress of ctx, or a new one that writes to w.
-func ProgressOf(ctx context.Context, w io.Writer) Progress {
-	if p, ok := ctx.Value(progressKey{}).(Progress); ok {
-		return p
-	}
-	return NewProgress(w)
 }

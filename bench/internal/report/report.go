@@ -2,55 +2,59 @@
 // documents, and as JSON for programs.
 package report
 
-import "io"
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+)
 
-// A Report is what one run of a benchmark measured, with what it depends on.
+// A Report is what one run of a benchmark measured, with what it depends on. Its JSON has the same
+// fields.
 type Report struct {
-	Command     string // such as "bench engines"
-	Environment Environment
-	Versions    []Setting // of what was compared
-	Settings    []Setting
-	// Records is what was measured, a slice of structs: one for each turn, run or cell. The tags
-	// "json" and "doc" name and describe the fields. Only JSON shows them.
-	Records    any
-	Tables     []Table  // sum the records up
-	Notes      []string // what the tables mean, a paragraph each
-	Conclusion []string // a paragraph each, or a line that begins with Code
-	// Incomplete is why the benchmark ended early, or nil.
-	Incomplete error
-	WriteSVG   func(io.Writer) error // of benchmarks that draw
-	WriteBench func(io.Writer) error // of benchmarks of speed: Go's benchmark format
+	Command     string      `json:"command"`              // as it is typed
+	Incomplete  string      `json:"incomplete,omitempty"` // why the benchmark ended early
+	Environment Environment `json:"environment"`
+	Tables      []Table     `json:"tables"`          // sum the records up
+	Notes       []string    `json:"notes,omitempty"` // what the tables mean, a paragraph each
+	// Conclusion has paragraphs, and lines that begin with Code.
+	Conclusion []string          `json:"conclusion,omitempty"`
+	Fields     map[string]string `json:"fields,omitempty"` // what the fields of records mean
+	Records    json.RawMessage   `json:"records,omitempty"`
 }
 
 // Code begins a line of a conclusion that is written as it is, such as a line of Go.
 const Code = "    "
 
-// AddVersion adds the version of something that was compared.
-func (r *Report) AddVersion(name, version string) {
-	r.Versions = append(r.Versions, Setting{name, version})
-}
-
-// A Setting is a named value.
-type Setting struct {
-	Name  string
-	Value any
-}
-
-// A Table has typed cells: a string, an int, a Number, a Spread, or nil where nothing is known.
-type Table struct {
-	Title   string
-	Keys    int // the first columns say what a row is; each part of a split table shows them
-	Columns []string
-	Rows    [][]any
-}
-
-// Add adds a row.
-func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, cells) }
-
-// problem returns one line about an incomplete report, or "".
-func (r *Report) problem() string {
-	if r.Incomplete == nil {
-		return ""
+// SetRecords sets what was measured, a slice of structs: one for each turn, run or cell. The tags
+// "json" and "doc" name and describe the fields. It panics if one has none, or is not finite.
+func (r *Report) SetRecords(records any) {
+	var err error
+	if r.Records, err = json.Marshal(records); err != nil {
+		panic(err)
 	}
-	return "INCOMPLETE, because it ended early: " + oneLine(r.Incomplete)
+	r.Fields = map[string]string{}
+	describe(r.Fields, reflect.TypeOf(records).Elem(), "")
+}
+
+// describe adds what the fields of a type mean.
+func describe(docs map[string]string, record reflect.Type, prefix string) {
+	for i := range record.NumField() {
+		f := record.Field(i)
+		name, doc := f.Tag.Get("json"), f.Tag.Get("doc")
+		if name == "" || doc == "" {
+			panic(fmt.Sprintf("report: field %s of %s has no name or no description", f.Name, record))
+		}
+		docs[prefix+name] = doc
+		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
+			describe(docs, f.Type.Elem(), name+".")
+		}
+	}
+}
+
+// WriteJSON writes the report as JSON.
+func (r *Report) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", " ")
+	return encoder.Encode(r)
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/ondisk"
@@ -86,7 +85,7 @@ func (d *Disk) filter() string {
 	case has(exact + ", tuned"):
 		return "tuned"
 	case has(exact) && d.Engine != "goleveldb":
-		return kind.All[0].Name
+		return policy.Kinds()[0].Name
 	}
 	return engine.BuiltIn
 }

@@ -29,7 +29,7 @@ type Verdict struct {
 	Sentence string // what to do
 	Facts    []string
 	Code     []string // lines of Go to change
-	Table    report.TextTable
+	Table    report.Table
 }
 
 const (
@@ -249,8 +249,8 @@ func (q *inquiry) words(c choice) string {
 	return c.filter + " filters"
 }
 
-func (q *inquiry) table() report.TextTable {
-	t := report.TextTable{
+func (q *inquiry) table() report.Table {
+	t := report.Table{
 		Title: title(q.engine) + ", simulated: what each filter leaves and takes", Keys: 1,
 		Columns: []string{"filter", "false positives", "needless reads per 1,000 misses",
 			fmt.Sprintf("us of a miss, if a read takes %d us", diskUs), "filters, bytes per key",

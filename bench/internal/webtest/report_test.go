@@ -54,16 +54,16 @@ func results(t *testing.T) *labreport.Results {
 	}{{labreport.Engines, runs}, {labreport.TradeOff, trade}} {
 		data, err := json.Marshal(p.records)
 		require.NoError(t, err)
-		table := report.TextTable{Title: "A table of " + p.name, Keys: 1,
+		table := report.Table{Title: "A table of " + p.name, Keys: 1,
 			Columns: []string{"name <b>", "rate, %"}}
 		for i := range 20 {
 			table.Rows = append(table.Rows, []string{evil, fmt.Sprint(i)})
 		}
-		r.Parts = append(r.Parts, labreport.Part{Name: p.name, Command: "go run ./bench " + p.name,
-			Report: report.File{Command: "bench " + p.name, Complete: true, Records: data,
+		r.Parts = append(r.Parts, labreport.Part{Name: p.name,
+			Report: report.Report{Command: "go run ./bench " + p.name, Records: data,
 				Environment: report.Environment{CPU: "Zen 99", Cores: 2, Commit: "abc"},
-				Versions:    map[string]any{"pebblev2": "v2"}, Tables: []report.TextTable{table},
-				Notes: []string{evil}}})
+				Tables:      []report.Table{table},
+				Notes:       []string{evil}}})
 	}
 	return r
 }

@@ -5,10 +5,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 )
 
-// A Number is a figure with the number of decimals to show. A NaN is shown as an empty cell.
+// A Number is a figure with the number of decimals to show. NaN, which is unknown, has no text.
 type Number struct {
 	Value    float64
 	Decimals int
@@ -45,28 +44,10 @@ func Median(values []float64) float64 {
 }
 
 func (s Spread) String() string {
-	if math.IsNaN(s.Middle) {
-		return ""
+	text := func(x float64) string { return Number{x, s.Decimals}.String() }
+	middle, low, high := text(s.Middle), text(s.Low), text(s.High)
+	if middle == "" || low == high {
+		return middle
 	}
-	text := func(x float64) string { return strconv.FormatFloat(x, 'f', s.Decimals, 64) }
-	if low, high := text(s.Low), text(s.High); low != high {
-		return fmt.Sprintf("%s [%s to %s]", text(s.Middle), low, high)
-	}
-	return text(s.Middle)
+	return fmt.Sprintf("%s [%s to %s]", middle, low, high)
 }
-
-// format returns the text of a cell.
-func format(cell any) string {
-	if cell == nil {
-		return ""
-	}
-	return fmt.Sprint(cell)
-}
-
-// isText reports whether a cell is text, which is aligned to the left.
-func isText(cell any) bool {
-	_, ok := cell.(string)
-	return ok
-}
-
-func oneLine(err error) string { return strings.Join(strings.Split(err.Error(), "\n"), "; ") }
