@@ -31,7 +31,7 @@ benchstat -col /filter FILE reads what --bench FILE writes.`
 }
 
 // Run is the subcommand.
-func (f *filtersCommand) Run(j *job) error { return f.outputs.run(j, f) }
+func (f *filtersCommand) Run(j *job) error { return f.outputs.run(j, f.measure) }
 
 func (f *filtersCommand) measure(j *job) (*report.Report, error) {
 	kinds, err := f.Filters.kinds(f.Bits)

@@ -25,8 +25,6 @@ func vocabulary() kong.Vars {
 			"whether they keep their bounds.",
 		"sizeHelp": "A calculator: number of keys, bits per key, rate of false positives, " +
 			"memory. Give those that you know.",
-		"reportHelp": "Runs the above and makes one page of it: which filter for your keys, " +
-			"which setting, and what it costs (5 minutes; with --quick 1 minute).",
 		"resultsHelp": "Writes the tables of bench/RESULTS.md, and measures them anew if asked to.",
 		"playHelp": "Serves a page that shows filters at work: bits, probes, and why a key is a " +
 			"false positive.",
@@ -42,7 +40,7 @@ func vocabulary() kong.Vars {
 			"63% (as LevelDB's db_bench leaves), 10%, or beyond (all; the absent keys follow). " +
 			"Unordered shapes have none.",
 		"keysHelp": fmt.Sprintf("Your own keys: a file with a key per line, or a database of "+
-			"goleveldb, LevelDB, Pebble or RocksDB (format_version 0 and 2), which is only read. A "+
+			"goleveldb, LevelDB or Pebble, which is only read. A "+
 			"random third of the keys stays out of the filters and is looked up as absent. Of "+
 			"more than %d MiB of keys it takes a part.", keylist.MaxBytes>>20),
 	}

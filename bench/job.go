@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/levelbloom/levelbloom/bench/internal/labreport"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -21,12 +18,6 @@ type job struct {
 	parsed   *kong.Context
 	progress report.Progress
 	notes    []string // about the user's own keys
-}
-
-// A measurement is a subcommand that returns what it measured, or nil if it did not come to that.
-// After an error the report has what was measured before.
-type measurement interface {
-	measure(j *job) (*report.Report, error)
 }
 
 // given reports whether the command line has a flag.
@@ -71,42 +62,4 @@ func commandLine(args []string) string {
 		line += " " + arg
 	}
 	return line
-}
-
-// A part is a run of a measurement.
-type part struct {
-	name string
-	args []string
-}
-
-// runParts runs the parts, and goes on after one that failed, unless the context ended.
-func runParts(j *job, all []part) (parts []labreport.Part, failed error) {
-	for i, p := range all {
-		if j.ctx.Err() != nil {
-			return parts, errors.Join(failed, context.Cause(j.ctx))
-		}
-		progress := func(step, steps int, what string) {
-			j.progress((100*i+100*step/steps)/len(all), 100, p.name+": "+what)
-		}
-		done := labreport.Part{Name: p.name}
-		measured, err := p.run(j.ctx, progress)
-		if measured != nil {
-			done.Report = *measured
-		}
-		if err != nil {
-			done.Error = err.Error()
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
-		}
-		parts = append(parts, done)
-	}
-	return parts, failed
-}
-
-func (p part) run(ctx context.Context, progress report.Progress) (*report.Report, error) {
-	j, err := parse(ctx, p.args, io.Discard)
-	if err != nil {
-		return nil, err
-	}
-	j.progress = progress
-	return j.parsed.Selected().Target.Addr().Interface().(measurement).measure(j)
 }

@@ -40,7 +40,6 @@ type subcommands struct {
 	Filters filtersCommand `cmd:"" help:"${filtersHelp}"`
 	Rates   ratesCommand   `cmd:"" help:"${ratesHelp}"`
 	Size    sizeCommand    `cmd:"" help:"${sizeHelp}"`
-	Report  reportCommand  `cmd:"" help:"${reportHelp}"`
 	Results resultsCommand `cmd:"" help:"${resultsHelp}"`
 	Play    playCommand    `cmd:"" help:"${playHelp}"`
 }

@@ -11,6 +11,9 @@ import (
 
 // A file system of a few MB fills up somewhere in the load; where differs from size to size.
 func TestFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, engine := range []string{"goleveldb", "pebblev1", "pebblev2"} {
 		for _, size := range []string{"1m", "5m", "9m"} {
 			t.Run(engine+"/"+size, func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // outputs is where a report goes, besides stdout.
@@ -11,9 +13,10 @@ type outputs struct {
 	JSON output `group:"Output" name:"json" placeholder:"FILE" help:"Write a described JSON file."`
 }
 
-// run runs a measurement, writes its report if it has one, and returns all errors.
-func (o *outputs) run(j *job, m measurement) error {
-	r, err := m.measure(j)
+// run measures, writes the report, and returns all errors. measure returns nil if it did not come to
+// measure anything, and what it measured before an error.
+func (o *outputs) run(j *job, measure func(*job) (*report.Report, error)) error {
+	r, err := measure(j)
 	if r == nil {
 		return err
 	}

@@ -79,8 +79,7 @@ func TestOwnKeysRefused(t *testing.T) {
 		{"--reads=200 --keys=" + path, "or a smaller --num or --reads"},
 		{"rates --svg=" + path + " --keys=" + path, path + " would be replaced"},
 		{"--json=" + path + " --keys=" + path, path + " would be replaced"},
-		{"report --out=" + filepath.Dir(path) + " --shape=random --keys=" + path,
-			"leave out --shape and --density"},
+		{"--page=" + path + " --keys=" + path, path + " would be replaced"},
 		{"--shape=random --keys=" + path, "leave out --shape and --density"},
 	} {
 		requireRefused(t, c.args, c.message)

@@ -31,7 +31,7 @@ promises. Filters of 10M keys take 5 GB of memory.
 }
 
 // Run is the subcommand.
-func (f *ratesCommand) Run(j *job) error { return f.outputs.run(j, f) }
+func (f *ratesCommand) Run(j *job) error { return f.outputs.run(j, f.measure) }
 
 func (f *ratesCommand) measure(j *job) (*report.Report, error) {
 	config, err := f.config(j)

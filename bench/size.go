@@ -49,7 +49,7 @@ type sizeRecord struct {
 }
 
 // Run is the subcommand.
-func (f *sizeCommand) Run(j *job) error { return f.outputs.run(j, f) }
+func (f *sizeCommand) Run(j *job) error { return f.outputs.run(j, f.measure) }
 
 func (f *sizeCommand) measure(j *job) (*report.Report, error) {
 	if err := f.complete(); err != nil {
@@ -123,14 +123,11 @@ func (f *sizeCommand) record(kind string) (r sizeRecord, err error) {
 		FilterSize(n int) uint64
 	})
 	r.FPP, r.K = sized.FPP(r.PerFilter), probes(p, r.PerFilter)
+	each := float64(sized.FilterSize(r.PerFilter)) / float64(r.PerFilter)
 	if r.Num == 0 {
-		each := float64(sized.FilterSize(r.PerFilter)) / float64(r.PerFilter)
 		r.Num = max(1, int(float64(f.Memory)/each))
 	}
-	r.Bytes = uint64(r.Num/r.PerFilter) * sized.FilterSize(r.PerFilter)
-	if rest := r.Num % r.PerFilter; rest > 0 {
-		r.Bytes += sized.FilterSize(rest)
-	}
+	r.Bytes = uint64(math.Round(each * float64(r.Num)))
 	return r, nil
 }
 

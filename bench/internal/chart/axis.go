@@ -5,12 +5,11 @@ import (
 	"math"
 )
 
-// An Axis shows numbers from Min to Max, which differ. Those of a logarithmic axis are above 0. Or
-// it shows names, the first one on top, at len(Names)-1.
+// An Axis shows numbers from Min to Max, which are above 0 and differ, by their logarithms. Or it
+// shows names, the first one on top, at len(Names)-1.
 type Axis struct {
 	Label    string
 	Min, Max float64
-	Log      bool
 	Names    []Name
 }
 
@@ -34,21 +33,15 @@ type tick struct {
 
 // scale returns the axis from one pixel to another.
 func (a Axis) scale(from, to float64) scale {
-	s := scale{Label: a.Label, From: from, To: to, low: a.Min, high: a.Max, log: a.Log}
-	var values []float64
-	switch n := len(a.Names); {
-	case n > 0:
-		s.low, s.high = -0.6, float64(n)-0.4
+	if n := len(a.Names); n > 0 {
+		s := scale{Label: a.Label, From: from, To: to, low: -0.6, high: float64(n) - 0.4}
 		for i, name := range a.Names {
 			s.Ticks = append(s.Ticks, tick{name, s.at(float64(n - 1 - i))})
 		}
-	case a.Log:
-		s.low, s.high = math.Log10(a.Min), math.Log10(a.Max)
-		values = logTicks(a.Min, a.Max)
-	default:
-		values = linearTicks(a.Min, a.Max)
+		return s
 	}
-	for _, v := range values {
+	s := scale{a.Label, from, to, nil, math.Log10(a.Min), math.Log10(a.Max), true}
+	for _, v := range roundNumbers(a.Min, a.Max) {
 		s.Ticks = append(s.Ticks, tick{Name{Text: fmt.Sprintf("%.10g", v)}, s.at(v)})
 	}
 	return s
@@ -65,9 +58,9 @@ func (s scale) at(value float64) float64 {
 // Middle returns the pixel in the middle.
 func (s scale) Middle() float64 { return (s.From + s.To) / 2 }
 
-// logTicks returns round numbers, so many that there are four or more if high is twice low, and no
+// roundNumbers returns some between low and high, so many that there are four or more if high is twice low, and no
 // more than have room.
-func logTicks(low, high float64) (ticks []float64) {
+func roundNumbers(low, high float64) (ticks []float64) {
 	for _, steps := range [][]float64{{1}, {1, 3}, {1, 2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9}} {
 		ticks = nil
 		for power := math.Floor(math.Log10(low)); power <= math.Log10(high); power++ {
@@ -81,21 +74,6 @@ func logTicks(low, high float64) (ticks []float64) {
 		if len(ticks) >= 4 {
 			break
 		}
-	}
-	return ticks
-}
-
-// linearTicks returns 4 to 9 multiples of 1, 2 or 5 times a power of ten.
-func linearTicks(low, high float64) (ticks []float64) {
-	step := math.Pow(10, math.Floor(math.Log10(high-low)))
-	for _, part := range []float64{1, 0.5, 0.2} {
-		if step*part*4 <= high-low {
-			step *= part
-			break
-		}
-	}
-	for i := math.Ceil(low/step - 1e-9); i*step <= high+step*1e-9; i++ {
-		ticks = append(ticks, i*step)
 	}
 	return ticks
 }

@@ -1,5 +1,5 @@
 // Package chart draws charts in one style, as SVG that is readable on light and dark pages, in
-// print, and without color: what a color says, a shape, a dash or a label says too.
+// print, and without color: what a color says, a shape or a label says too.
 //
 // Everything is painted in the color of the group around it ("currentColor"): a series in that of
 // its Look, all else in that of the page's text.
@@ -7,13 +7,10 @@ package chart
 
 import (
 	_ "embed"
-	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
-	text "text/template"
+	"text/template"
 )
 
 // An XY is a point.
@@ -26,12 +23,10 @@ type Chart struct {
 	Series []Series
 }
 
-// A Series is what belongs together in a chart. It has a glyph at each point, unless it is dashed.
+// A Series is what belongs together in a chart. It has a glyph at each point.
 type Series struct {
 	Name   string // in the legend
 	Look   Look
-	Line   bool // through the points
-	Dashed bool // a line of dashes: what was computed, not measured
 	Points []XY // between the ends of the axes
 }
 
@@ -43,41 +38,24 @@ type Figure struct {
 	Charts        []Chart
 }
 
-// Inline returns the figure as an SVG element of a page. It is as wide as the page lets it be, and
-// has the color of the text around it.
-func (f *Figure) Inline() template.HTML {
-	var b strings.Builder
-	_ = f.draw(&b, `class="chart"`, "") // a Builder takes all
-	return template.HTML(b.String())
-}
+//go:embed figure.svg
+var figureSVG string
+
+var figure = template.Must(template.New("figure").Funcs(template.FuncMap{
+	"px": func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) },
+}).Parse(figureSVG))
 
 // Write writes the figure as a file. It brings its own background, light or dark as the reader has
 // asked for.
 func (f *Figure) Write(w io.Writer) error {
-	return f.draw(w, "", "<style>svg{color:#1f2328;background:#fff}\n"+
-		"@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}</style>\n")
-}
-
-//go:embed figure.svg
-var figureSVG string
-
-var figure = text.Must(text.New("figure").Funcs(text.FuncMap{
-	"px": func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) },
-}).Parse(figureSVG))
-
-func (f *Figure) draw(w io.Writer, attributes, style string) error {
 	width := f.Width * float64(len(f.Charts))
 	legend, height := f.legend(width)
-	if attributes == "" {
-		attributes = fmt.Sprintf(`width="%v" height="%v"`, width, height)
-	}
 	var charts []drawing
 	for i, c := range f.Charts {
 		charts = append(charts, c.draw(float64(i)*f.Width, f.Width, f.Height))
 	}
 	return figure.Execute(w, map[string]any{"Title": f.Title, "Desc": f.Desc, "Width": width,
-		"Height": height, "Attributes": attributes, "Style": style, "Charts": charts,
-		"Legend": legend})
+		"Height": height, "Charts": charts, "Legend": legend})
 }
 
 // Margins around the area between the axes, and the size of its texts. A browser's font may be
@@ -132,10 +110,7 @@ func (f *Figure) legend(width float64) (entries []entry, height float64) {
 			if x+room > width {
 				x, y = 10, y+20
 			}
-			s.Points = []XY{{x, y}, {x + 20, y}}
-			if !s.Line && !s.Dashed {
-				s.Points = []XY{{x + 10, y}}
-			}
+			s.Points = []XY{{x + 10, y}}
 			entries = append(entries, entry{s, XY{x, y}})
 			x += room
 		}

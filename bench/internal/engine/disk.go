@@ -11,21 +11,13 @@ import (
 // A Disk makes reads of table data wait, as on a device that takes that long. It waits besides what
 // the read itself takes, from the operating system's cache. The zero value makes none wait.
 type Disk struct {
-	latency atomic.Int64 // of a read, in nanoseconds
-	reads   atomic.Int64
+	Latency atomic.Int64 // of reads from now on, in nanoseconds
+	Reads   atomic.Int64 // so far
 }
 
-// SetLatency makes reads wait that long, from now on.
-func (d *Disk) SetLatency(latency time.Duration) { d.latency.Store(int64(latency)) }
-
-// Reads returns the number of reads so far.
-func (d *Disk) Reads() int64 { return d.reads.Load() }
-
 func (d *Disk) read() {
-	d.reads.Add(1)
-	if latency := time.Duration(d.latency.Load()); latency > 0 {
-		wait(latency)
-	}
+	d.Reads.Add(1)
+	wait(time.Duration(d.Latency.Load()))
 }
 
 // spinning is how long before its end a wait keeps the core busy. Waking up takes about as long.

@@ -5,7 +5,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -32,11 +31,11 @@ const (
 // Config says how to open a database.
 type Config struct {
 	Dir    string
-	Filter string  // none, builtin, ribbon+L6, or a name that kind.FromString takes
-	Bits   float64 // bits per key
-	BaseLg int     // goleveldb's FilterBaseLg
-	Scale  Scale
-	Cache  int // bytes of the block cache, besides the engine's MemTables
+	Filter string // none, builtin, ribbon+L6, or a name that kind.FromString takes
+	Bits   int    // bits per key
+	BaseLg int    // goleveldb's FilterBaseLg
+	Bytes  int    // of all keys and values
+	Cache  int    // bytes of the block cache, besides the engine's MemTables
 	// Counting opens the database read-only and counts what its filters are asked.
 	Counting bool
 	Disk     *Disk // if not nil, where the tables are read from
@@ -44,57 +43,40 @@ type Config struct {
 	OnFatal func(error)
 }
 
-// WholeBits returns the bits per key that engines' own filters have: they take whole ones.
-func WholeBits(bits float64) int { return int(math.Ceil(bits)) }
-
-// policy returns the policy of c's filter, or nil for none and builtin.
-func (c Config) policy() (policy.Policy, error) {
+// Policy returns the policy of c's filter, or nil for none and builtin.
+func (c Config) Policy() (policy.Policy, error) {
 	name := strings.TrimSuffix(c.Filter, inL6)
 	if name == None || name == BuiltIn {
 		return nil, nil
 	}
-	k, err := kind.FromString(name, c.Bits)
+	k, err := kind.FromString(name, float64(c.Bits))
 	if err == nil && k.Policy == nil {
 		err = fmt.Errorf("%s: an engine has its own filters as %s", name, BuiltIn)
 	}
 	return k.Policy, err
 }
 
-// Scale shrinks an engine's geometry with the data, so that some MB spread over as many levels as
-// some hundred GB do with the default settings. Without it most of the data would be in one level,
-// and a lookup would ask few filters.
-type Scale struct {
-	Flushes   int // how many parts the data are flushed in
-	Flush     int // bytes of a part
-	Table     int // bytes of a table of any level but L0
-	BaseLevel int // bytes in the first level below L0
-	Factor    int // how much larger each further level is
-}
-
-// l0Compaction is the number of overlapping tables in L0 at which an engine compacts them.
-const l0Compaction = 4
-
-// ScaleFor returns the scale for so many bytes of keys and values. The number of flushes is one
-// less than a multiple of l0Compaction: L0 is as full as it gets when the last one is done, as it
-// is at some time in any database.
-func ScaleFor(bytes int) Scale {
-	flushes := 5*l0Compaction - 1
-	for bytes/flushes > 64<<20 {
-		flushes += l0Compaction
-	}
-	return Scale{
-		Flushes:   flushes,
-		Flush:     bytes / flushes,
-		Table:     clamp(bytes/32, 128<<10, 64<<20),
-		BaseLevel: clamp(bytes/64, 128<<10, 64<<20),
-		Factor:    4,
-	}
-}
+// An engine's geometry shrinks with the data, so that some MB spread over as many levels as some
+// hundred GB do with the default settings. Without it most of the data would be in one level, and a
+// lookup would ask few filters.
+const (
+	// l0Compaction is the number of overlapping tables in L0 at which an engine compacts them.
+	l0Compaction = 4
+	// Flushes is how many parts the data are flushed in, one less than a multiple of l0Compaction:
+	// L0 is as full as it gets when the last one is done, as it is at some time in any database.
+	Flushes = 5*l0Compaction - 1
+	// levelFactor is how much larger a level is than the one above.
+	levelFactor = 4
+)
 
 // memTable returns a size that keeps an engine from flushing by itself before a part is in.
-func (s Scale) memTable() int { return max(4*s.Flush, 1<<20) }
+func (c Config) memTable() int { return max(4*c.Bytes/Flushes, 1<<20) }
 
-func clamp(x, low, high int) int { return min(max(x, low), high) }
+// table returns the bytes of a table of any level but L0.
+func (c Config) table() int { return min(max(c.Bytes/32, 128<<10), 64<<20) }
+
+// baseLevel returns the bytes of the first level below L0.
+func (c Config) baseLevel() int { return min(max(c.Bytes/64, 128<<10), 64<<20) }
 
 // An Engine opens databases, each in the directory that Config names, which nothing else uses.
 type Engine struct {
@@ -106,13 +88,24 @@ type Engine struct {
 
 // Engines lists all engines.
 var Engines = []Engine{
-	{"goleveldb", "github.com/syndtr/goleveldb", false, openGoLevelDB},
-	{"pebblev1", "github.com/cockroachdb/pebble", true, openPebbleV1},
-	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, openPebbleV2},
+	{"goleveldb", "github.com/syndtr/goleveldb", false, with(openGoLevelDB)},
+	{"pebblev1", "github.com/cockroachdb/pebble", true, with(openPebbleV1)},
+	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, with(openPebbleV2)},
 }
 
 // Name returns e's name.
 func Name(e Engine) string { return e.Name }
+
+// with returns an engine's Open, which gets the policy of the filter besides.
+func with(open func(Config, policy.Policy) (DB, error)) func(Config) (DB, error) {
+	return func(c Config) (DB, error) {
+		p, err := c.Policy()
+		if err != nil {
+			return nil, err
+		}
+		return open(c, p)
+	}
+}
 
 // Has reports whether filter is one of e's filters.
 func (e Engine) Has(filter string) bool { return filter != RibbonL6 || e.L6 }
@@ -122,9 +115,8 @@ type DB interface {
 	Put(key, value []byte) error
 	// Get reports whether key is present; it reads the value if so.
 	Get(key []byte) (bool, error)
-	// Settle flushes what is in memory to tables and waits until compactions are idle. It returns
-	// since when they have been, which it takes some more time to make sure of.
-	Settle(ctx context.Context) (idleSince time.Time, err error)
+	// Settle flushes what is in memory to tables and waits for the compactions, and then for Quiet.
+	Settle(ctx context.Context) error
 	// Compact moves all keys to the deepest level.
 	Compact(ctx context.Context) error
 	// Tables describes the tables on disk and their filters.
@@ -137,7 +129,6 @@ type DB interface {
 
 // Tables sums up the tables of a database.
 type Tables struct {
-	Tables      int64 // in all
 	Filters     int64 // those that are not empty
 	FilterBytes int64 // of these, and of their index
 	Keys        int64 // entries in tables that have filters
@@ -145,7 +136,6 @@ type Tables struct {
 
 // addTable counts a table that has one filter, or none, for all of its keys.
 func (t *Tables) addTable(filterBytes, keys uint64) {
-	t.Tables++
 	if filterBytes > 0 {
 		t.Filters++
 		t.FilterBytes += int64(filterBytes)
@@ -153,32 +143,36 @@ func (t *Tables) addTable(filterBytes, keys uint64) {
 	}
 }
 
-// settleTimeout bounds the wait for compactions; they take seconds.
-const settleTimeout = 5 * time.Minute
+// Quiet is how long Settle waits after compactions have ended: between two of them an engine looks
+// idle for a moment.
+const Quiet = quietPolls * pollEvery
 
-// settle polls until idle reports true a few times in a row: between two compactions an engine
-// looks idle for a moment.
-func settle(ctx context.Context, idle func() (bool, error)) (idleSince time.Time, err error) {
-	cause := fmt.Errorf("compactions did not finish within %v", settleTimeout)
-	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, cause)
+const (
+	quietPolls = 5
+	pollEvery  = time.Millisecond
+)
+
+// settle polls until idle reports true a few times in a row. Compactions take seconds.
+func settle(ctx context.Context, idle func() (bool, error)) error {
+	const timeout = 5 * time.Minute
+	cause := fmt.Errorf("compactions did not finish within %v", timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, cause)
 	defer cancel()
-	poll := time.NewTicker(time.Millisecond)
+	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
-	for inARow := 0; inARow < 5; {
+	for inARow := 0; inARow < quietPolls; {
 		ok, err := idle()
 		if err != nil {
-			return time.Time{}, err
+			return err
 		}
-		if !ok {
+		if inARow++; !ok {
 			inARow = 0
-		} else if inARow++; inARow == 1 {
-			idleSince = time.Now()
 		}
 		select {
 		case <-ctx.Done():
-			return time.Time{}, context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-poll.C:
 		}
 	}
-	return idleSince, nil
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
-	"time"
 
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
@@ -20,28 +19,24 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-func openGoLevelDB(c Config) (DB, error) {
+func openGoLevelDB(c Config, p policy.Policy) (DB, error) {
 	o := &opt.Options{
-		WriteBuffer:                   c.Scale.memTable(),
+		WriteBuffer:                   c.memTable(),
 		CompactionL0Trigger:           l0Compaction,
-		CompactionTableSize:           c.Scale.Table,
-		CompactionTotalSize:           c.Scale.BaseLevel,
-		CompactionTotalSizeMultiplier: float64(c.Scale.Factor),
+		CompactionTableSize:           c.table(),
+		CompactionTotalSize:           c.baseLevel(),
+		CompactionTotalSizeMultiplier: levelFactor,
 		DisableSeeksCompaction:        true, // reading must not start compactions
 		BlockCacheCapacity:            c.Cache,
 		FilterBaseLg:                  c.BaseLg,
 		ReadOnly:                      c.Counting,
 	}
-	p, err := c.policy()
-	switch {
-	case err != nil:
-		return nil, err
-	case p != nil:
+	if p != nil {
 		if err := goleveldb.Configure(o, p); err != nil {
 			return nil, err
 		}
-	case c.Filter == BuiltIn:
-		o.Filter = filter.NewBloomFilter(WholeBits(c.Bits))
+	} else if c.Filter == BuiltIn {
+		o.Filter = filter.NewBloomFilter(c.Bits)
 	}
 	counter := &goLevelDBCounter{Filter: o.Filter}
 	if c.Counting && o.Filter != nil {
@@ -85,10 +80,10 @@ func (db *goLevelDB) Get(key []byte) (bool, error) {
 // Settle flushes by opening a transaction, the one call of goleveldb that flushes and does nothing
 // else. It computes when goleveldb compacts, as version.computeCompaction does, because goleveldb
 // does not say whether it does.
-func (db *goLevelDB) Settle(ctx context.Context) (idleSince time.Time, err error) {
+func (db *goLevelDB) Settle(ctx context.Context) error {
 	transaction, err := db.OpenTransaction()
 	if err != nil {
-		return time.Time{}, err
+		return err
 	}
 	transaction.Discard()
 	return settle(ctx, func() (bool, error) {
@@ -129,16 +124,12 @@ func (db *goLevelDB) Tables() (sum Tables, err error) {
 
 // read adds a table in LevelDB's format.
 func (t *Tables) read(path string) error {
-	file, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	table, err := sstable.OpenTable(file, info.Size(), sstable.WithFileName(path))
+	table, err := sstable.OpenTable(bytes.NewReader(data), int64(len(data)),
+		sstable.WithFileName(path))
 	if err != nil {
 		return err
 	}
@@ -146,7 +137,6 @@ func (t *Tables) read(path string) error {
 	if err != nil {
 		return err
 	}
-	t.Tables++
 	for _, entry := range table.Filters() {
 		filter, err := table.OpenFilter(entry, anyPolicy)
 		if err != nil {

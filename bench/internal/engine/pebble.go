@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"syscall"
-	"time"
 )
 
 // Pebble's first memtable has 256 KiB, and each next one twice as many. Version 2 begins the second
@@ -25,9 +24,10 @@ type pebbleDB[O any] struct {
 	notFound error
 	get      func(key []byte) ([]byte, io.Closer, error)
 	compact  func(ctx context.Context, first, last []byte) error
-	running  func() int64 // flushes and compactions
 	tables   func() (Tables, error)
-	filter   func() (avoided, other int64) // Pebble calls them hits and misses
+	// metrics returns the flushes and compactions that run, and how often filters avoided a read or
+	// did not, which Pebble calls hits and misses.
+	metrics func() (running, avoided, other int64)
 }
 
 type pebbleVersion[O any] interface {
@@ -54,15 +54,18 @@ func (db *pebbleDB[O]) Compact(ctx context.Context) error {
 	return db.compact(ctx, []byte{0}, afterAllKeys)
 }
 
-func (db *pebbleDB[O]) Settle(ctx context.Context) (idleSince time.Time, err error) {
+func (db *pebbleDB[O]) Settle(ctx context.Context) error {
 	if err := db.Flush(); err != nil {
-		return time.Time{}, err
+		return err
 	}
-	return settle(ctx, func() (bool, error) { return db.running() == 0, nil })
+	return settle(ctx, func() (bool, error) {
+		running, _, _ := db.metrics()
+		return running == 0, nil
+	})
 }
 
 func (db *pebbleDB[O]) Checks() (checks, avoided int64) {
-	avoided, other := db.filter()
+	_, avoided, other := db.metrics()
 	return avoided + other, avoided
 }
 

@@ -11,14 +11,15 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
-func openPebbleV2(c Config) (DB, error) {
+func openPebbleV2(c Config, p policy.Policy) (DB, error) {
 	o := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,
-		MemTableSize:          uint64(c.Scale.memTable()),
+		MemTableSize:          uint64(c.memTable()),
 		L0CompactionThreshold: 2 * l0Compaction, // Pebble compacts at half of it
-		LBaseMaxBytes:         int64(c.Scale.BaseLevel),
+		LBaseMaxBytes:         int64(c.baseLevel()),
 		Logger:                pebbleLogger{c.OnFatal},
 		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
 		EventListener:         &pebble.EventListener{BackgroundError: c.OnFatal},
@@ -30,28 +31,24 @@ func openPebbleV2(c Config) (DB, error) {
 			return c.Disk.readOf(op.Path, op.Kind == errorfs.OpFileReadAt)
 		}))
 	}
-	o.Experimental.LevelMultiplier = c.Scale.Factor
+	o.Experimental.LevelMultiplier = levelFactor
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	// The default heuristic would leave the levels above L6 nearly empty.
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{}
-	p, err := c.policy()
+	var err error
+	if c.Filter == RibbonL6 {
+		err = pebblev2.Configure(o, p, pebblev2.WithL6(p))
+	} else if p != nil {
+		err = pebblev2.Configure(o, p)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if p != nil {
-		var options []pebblev2.Option
-		if c.Filter == RibbonL6 {
-			options = append(options, pebblev2.WithL6(p))
-		}
-		if err := pebblev2.Configure(o, p, options...); err != nil {
-			return nil, err
-		}
-	}
 	for i := range o.Levels {
-		o.TargetFileSizes[i] = int64(c.Scale.Table)
+		o.TargetFileSizes[i] = int64(c.table())
 		l := &o.Levels[i]
 		if c.Filter == BuiltIn && i < bottom {
-			l.FilterPolicy = bloom.FilterPolicy(WholeBits(c.Bits))
+			l.FilterPolicy = bloom.FilterPolicy(c.Bits)
 		}
 		if l.FilterPolicy == nil {
 			l.FilterPolicy = pebble.NoFilterPolicy // nil would inherit
@@ -71,9 +68,10 @@ func openPebbleV2(c Config) (DB, error) {
 		compact: func(ctx context.Context, first, last []byte) error {
 			return db.Compact(ctx, first, last, true)
 		},
-		running: func() int64 {
+		metrics: func() (running, avoided, other int64) {
 			m := db.Metrics()
-			return m.Flush.NumInProgress + m.Compact.NumInProgress
+			running = m.Flush.NumInProgress + m.Compact.NumInProgress
+			return running, m.Filter.Hits, m.Filter.Misses
 		},
 		tables: func() (sum Tables, err error) {
 			levels, err := db.SSTables(pebble.WithProperties())
@@ -81,10 +79,6 @@ func openPebbleV2(c Config) (DB, error) {
 				sum.addTable(t.Properties.FilterSize, t.Properties.NumEntries)
 			}
 			return sum, err
-		},
-		filter: func() (avoided, other int64) {
-			f := db.Metrics().Filter
-			return f.Hits, f.Misses
 		},
 	}, nil
 }

@@ -26,7 +26,6 @@ type memory struct {
 	invent  bool // every key
 	failPut error
 	onPut   func()
-	busy    time.Duration // that Settle takes to make sure
 }
 
 func (e *memory) Open(c engine.Config) (engine.DB, error) {
@@ -41,9 +40,8 @@ func (e *memory) Open(c engine.Config) (engine.DB, error) {
 // memoryDB is one opening of a memory, with the keys that it was asked for.
 type memoryDB struct {
 	*memory
-	config engine.Config
-	puts   int
-
+	config    engine.Config
+	puts      int
 	compacted bool
 
 	asking sync.Mutex
@@ -59,11 +57,10 @@ func (db *memoryDB) Put(key, _ []byte) error {
 	return db.failPut
 }
 
-func (db *memoryDB) Settle(ctx context.Context) (time.Time, error) {
-	idleSince := time.Now()
+func (db *memoryDB) Settle(ctx context.Context) error {
 	db.settled++
-	time.Sleep(db.busy)
-	return idleSince, context.Cause(ctx)
+	time.Sleep(engine.Quiet)
+	return context.Cause(ctx)
 }
 
 func (db *memoryDB) Compact(context.Context) error {
@@ -83,6 +80,9 @@ func (db *memoryDB) Get(key []byte) (bool, error) {
 	db.asked = append(db.asked, string(key))
 	if db.lose && key[len(key)-1] == '6' {
 		return false, nil
+	}
+	if disk := db.config.Disk; disk != nil && disk.Latency.Load() > 0 {
+		disk.Reads.Add(2)
 	}
 	return db.invent || db.data[string(key)], nil
 }
@@ -104,7 +104,7 @@ func config(t *testing.T, e *memory) (*Config, *recorder) {
 		Engines: []engine.Engine{{Name: "memory", Open: e.Open}},
 		Filters: []string{engine.None, engine.BuiltIn, "bloom"},
 		Keys:    set, ValueSize: 10, Reads: 500, Rounds: 2, Bits: 10, BaseLg: 13, Dir: t.TempDir(),
-		Disks:   []time.Duration{0, time.Microsecond},
+		Disk:    time.Microsecond,
 		OnFatal: func(error) {},
 		Progress: func(_, total int, what string) {
 			r.total, r.steps = total, append(r.steps, what)
@@ -137,180 +137,117 @@ func TestRounds(t *testing.T) {
 		"round 2 of 2: memory, bloom again", "round 2 of 2: memory, none",
 	}, progress.steps)
 	for _, r := range runs {
-		require.Len(t, r.Passes, 6)
-		for i, p := range r.Passes {
+		for _, p := range []Pass{r.Miss, r.Hit, r.Rewritten} {
 			require.Positive(t, p.PerSecond)
-			require.Equal(t, []int{500, 500, 125, 125, 500, 500}[i], p.Lookups)
-			require.True(t, p.is(c.passes()[i]))
-			require.False(t, p.is(c.passes()[5-i]))
+			require.Equal(t, 2.0, p.Reads)
 		}
 		require.Equal(t, []int64{500, 500, 99, 7, 70, 700}, []int64{r.BetweenLookups,
 			r.BetweenChecks, r.BetweenAvoided, r.Filters, r.FilterBytes, r.Keys})
 	}
 	requireEmpty(t, c.Dir)
+
+	// In an engine without L6 that contestant does not run.
+	c, _ = config(t, new(memory))
+	c.Filters = []string{engine.RibbonL6, "bloom"}
+	require.Len(t, c.turns(), 2*2)
+	c.Engines[0].L6 = true
+	require.Len(t, c.turns(), 2*3)
 }
 
 // What one run does, opening by opening: which keys it asks for, with which cache, and that nothing
 // is counted while something is timed.
 func TestPasses(t *testing.T) {
-	e := new(memory)
-	c, _ := config(t, e)
-	c.Filters, c.Rounds = []string{"bloom"}, 1
-	_, err := run(context.Background(), c)
-	require.NoError(t, err)
-
-	sorts := map[string]string{}
-	for _, key := range c.Keys.Present(c.Keys.Len()) {
-		sorts[string(key)] = "hit"
-	}
-	for _, key := range c.Keys.Between(1000) {
-		sorts[string(key)] = "between"
-	}
-	type opening struct {
-		puts                  int
-		hit, between          int // lookups
-		distinct              int
-		small, large, counted bool
-	}
-	scale := engine.ScaleFor(c.DataBytes())
-	var got []opening
-	for _, db := range e.opens[:5] { // the contestant once, not again
-		o := opening{
-			puts:    db.puts,
-			small:   db.config.Cache == c.SmallCache(),
-			large:   db.config.Cache == c.LargeCache(),
-			counted: db.config.Counting,
-		}
-		seen := map[string]bool{}
-		for _, key := range db.asked {
-			seen[key] = true
-			switch sorts[key] {
-			case "hit":
-				o.hit++
-			case "between":
-				o.between++
-			}
-		}
-		o.distinct = len(seen)
-		got = append(got, o)
-		require.Equal(t, "bloom", db.config.Filter)
-		require.Equal(t, 10.0, db.config.Bits)
-		require.Equal(t, 13, db.config.BaseLg)
-		require.Equal(t, scale, db.config.Scale)
-	}
-	require.Equal(t, []opening{
-		{puts: 1000 + scale.Flushes + firstFlushes, small: true}, // load
-		// A tenth first; a quarter on a slow disk.
-		{hit: 50 + 500 + 50 + 125, between: 50 + 500 + 50 + 125, distinct: 1000, small: true},
-		{hit: 500 + 500, between: 500 + 500, distinct: 1000, large: true}, // all first
-		{small: true}, // the tables
-		{between: 500, distinct: 500, small: true, counted: true}, // each key once
-	}, got)
-	require.Equal(t, 2*(scale.Flushes+firstFlushes), e.settled)
-}
-
-// If a contestant asks L6, keys are written again after all else, and then looked up.
-func TestRewritten(t *testing.T) {
-	e := new(memory)
-	c, progress := config(t, e)
-	c.Engines[0].L6 = true
-	c.Filters, c.Rounds = []string{engine.RibbonL6}, 1
-	runs, err := run(context.Background(), c)
-	require.NoError(t, err)
-	require.Equal(t, 2, progress.total)
-	require.Equal(t, 125, e.opens[5].puts)
-	require.Len(t, e.opens[6].asked, 125+500+125+125) // all first
-	for _, key := range e.opens[6].asked {
-		require.Contains(t, c.Keys.Present(125), []byte(key))
-	}
-	passes := runs[0].Passes[6:]
-	require.Len(t, passes, 2)
-	for i, disk := range c.Disks {
-		require.True(t, passes[i].is(newPass(Small, disk, Rewritten)))
-	}
-
-	// In an engine without L6 that contestant does not run.
-	c.Engines[0].L6 = false
-	c.Filters = []string{engine.RibbonL6, "bloom"}
-	runs, err = run(context.Background(), c)
-	require.NoError(t, err)
-	require.Len(t, runs, 2)
-	for _, r := range runs {
-		require.NotEqual(t, engine.RibbonL6, r.Contestant)
-	}
-}
-
-func TestCompact(t *testing.T) {
-	for _, compact := range []bool{false, true} {
+	for _, few := range []bool{false, true} {
 		e := new(memory)
 		c, _ := config(t, e)
-		c.Compact, c.Rounds = compact, 1
+		c.Filters, c.Rounds, c.Compact, c.Cached = []string{"bloom"}, 1, few, few
+		if few { // keys: timed passes repeat them, counts do not
+			c.Reads = 5000
+		}
 		_, err := run(context.Background(), c)
 		require.NoError(t, err)
-		require.Equal(t, compact, e.opens[0].compacted)
-		require.False(t, e.opens[1].compacted)
+		if few {
+			require.Len(t, e.opens[1].asked, 500+5000+1000+5000)
+			require.Len(t, e.opens[2].asked, 500)
+			require.True(t, e.opens[0].compacted)
+			require.False(t, e.opens[1].compacted)
+			continue
+		}
+		require.False(t, e.opens[0].compacted)
+		sorts := map[string]string{}
+		for _, key := range c.Keys.Present(c.Keys.Len()) {
+			sorts[string(key)] = "hit"
+		}
+		for _, key := range c.Keys.Between(1000) {
+			sorts[string(key)] = "between"
+		}
+		for _, key := range c.Keys.Present(125) {
+			sorts[string(key)] = "rewritten"
+		}
+		type opening struct {
+			puts     int
+			lookups  map[string]int
+			distinct int
+			counted  bool
+		}
+		var got []opening
+		for _, db := range e.opens[:5] { // the contestant once, not again
+			o := opening{db.puts, map[string]int{}, 0, db.config.Counting}
+			seen := map[string]bool{}
+			for _, key := range db.asked {
+				seen[key] = true
+				o.lookups[sorts[key]]++
+			}
+			o.distinct = len(seen)
+			got = append(got, o)
+			require.Equal(t, engine.Config{Dir: db.config.Dir, Filter: "bloom", Bits: 10, BaseLg: 13,
+				Bytes: c.DataBytes(), Cache: c.Cache(), Counting: o.counted}, engine.Config{
+				Dir: db.config.Dir, Filter: db.config.Filter, Bits: db.config.Bits,
+				BaseLg: db.config.BaseLg, Bytes: db.config.Bytes, Cache: db.config.Cache,
+				Counting: db.config.Counting})
+		}
+		type counts = map[string]int
+		require.Equal(t, []opening{
+			{puts: 1000 + engine.Flushes + firstFlushes, lookups: counts{}}, // load
+			{lookups: counts{"between": 2 * 500, "hit": 2 * 375, "rewritten": 2 * 125}, distinct: 1000},
+			{lookups: counts{"between": 500}, distinct: 500, counted: true}, // each key once
+			{puts: 125, lookups: counts{}},
+			{lookups: counts{"rewritten": 125 + 500}, distinct: 125},
+		}, got)
+		require.Equal(t, 2*(engine.Flushes+firstFlushes+1), e.settled)
+		require.EqualValues(t, 2*2*500, e.opens[1].config.Disk.Reads.Load(), "timed lookups alone wait")
 	}
 }
 
-// Fewer keys than lookups: timed passes repeat them, counts do not.
-func TestFewKeys(t *testing.T) {
-	e := new(memory)
-	c, _ := config(t, e)
-	c.Reads = 5000
-	runs, err := run(context.Background(), c)
-	require.NoError(t, err)
-	require.Equal(t, int64(500), runs[0].BetweenLookups)
-	require.Len(t, e.opens[1].asked, 50+5000+50+1250+100+5000+100+1250)
-}
-
-// What Settle takes to make sure that all is idle is not the load's.
-func TestWaitingIsNotLoading(t *testing.T) {
-	e := &memory{busy: 20 * time.Millisecond}
-	c, _ := config(t, e)
-	db, err := e.Open(engine.Config{Dir: c.Dir})
-	require.NoError(t, err)
-	start := time.Now()
-	perSecond, err := c.load(context.Background(), db, make([]byte, 1<<20+c.ValueSize), 19)
-	elapsed := time.Since(start)
-	require.NoError(t, err)
-	require.Greater(t, perSecond, 1000/(elapsed-19*e.busy).Seconds())
-}
-
-// Faults end the run; the runs before are kept.
+// Faults and interruptions end the run. The runs before are kept, and no file is.
 func TestFaultsAreNoticed(t *testing.T) {
-	full := errors.New("no space left on device")
+	full, interrupted := errors.New("no space left on device"), errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	puts := 0
+	interrupt := func() {
+		if puts++; puts == 2500 {
+			cancel(interrupted)
+		}
+	}
 	for _, test := range []struct {
 		engine  *memory
 		message string
 		is      error
+		runs    int
 	}{
-		{&memory{lose: true}, "a key is lost: ", ErrLostKey},
-		{&memory{invent: true}, "a key that was never stored was found", nil},
-		{&memory{failPut: full}, "memory, none: no space left on device", full},
+		{&memory{lose: true}, "a key is lost: ", ErrLostKey, 0},
+		{&memory{invent: true}, "a key that was never stored was found", nil, 0},
+		{&memory{failPut: full}, "memory, none: no space left on device", full, 0},
+		{&memory{onPut: interrupt}, "interrupted", interrupted, 2},
 	} {
-		t.Run(test.message, func(t *testing.T) {
-			c, _ := config(t, test.engine)
-			_, err := run(context.Background(), c)
-			require.ErrorContains(t, err, test.message)
-			if test.is != nil {
-				require.ErrorIs(t, err, test.is)
-			}
-			requireEmpty(t, c.Dir)
-		})
-	}
-}
-
-func TestInterruption(t *testing.T) {
-	cause := errors.New("interrupted")
-	ctx, cancel := context.WithCancelCause(context.Background())
-	puts := 0
-	c, _ := config(t, &memory{onPut: func() {
-		if puts++; puts == 2500 {
-			cancel(cause)
+		c, _ := config(t, test.engine)
+		dir := c.Dir
+		runs, err := c.Supervise(ctx)
+		require.ErrorContains(t, err, test.message)
+		if test.is != nil {
+			require.ErrorIs(t, err, test.is)
 		}
-	}})
-	runs, err := run(ctx, c)
-	require.ErrorIs(t, err, cause)
-	require.Len(t, runs, 2, "the finished runs are kept")
-	requireEmpty(t, c.Dir)
+		require.Len(t, runs, test.runs)
+		requireEmpty(t, dir)
+	}
 }

@@ -2,8 +2,6 @@ package enginebench
 
 import (
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -21,27 +19,6 @@ func (all Runs) Of(engine, contestant string) (runs Runs) {
 	return runs
 }
 
-// Engines returns the engines that ran, in order.
-func (all Runs) Engines() (names []string) {
-	for _, r := range all {
-		if !slices.Contains(names, r.Engine) {
-			names = append(names, r.Engine)
-		}
-	}
-	return names
-}
-
-// Filters returns the filters that ran in an engine, in the order of the first round.
-func (all Runs) Filters(engine string) (names []string) {
-	for _, r := range all {
-		if r.Engine == engine && !strings.HasSuffix(r.Contestant, again) &&
-			!slices.Contains(names, r.Contestant) {
-			names = append(names, r.Contestant)
-		}
-	}
-	return names
-}
-
 // Median returns the median of a figure over the runs, or NaN.
 func (all Runs) Median(figure func(Run) float64) float64 {
 	var values []float64
@@ -51,8 +28,9 @@ func (all Runs) Median(figure func(Run) float64) float64 {
 	return report.Median(values)
 }
 
-// Ratio returns how many times as high a figure is as that of base in the same round.
-func (all Runs) Ratio(base Runs, figure func(Run) float64) report.Spread {
+// Ratio returns how many times as high a figure is as that of base in the same round, with the
+// lowest and the highest.
+func (all Runs) Ratio(base Runs, figure func(Run) float64) report.Figure {
 	var ratios []float64
 	for _, r := range all {
 		for _, b := range base {
@@ -61,24 +39,43 @@ func (all Runs) Ratio(base Runs, figure func(Run) float64) report.Spread {
 			}
 		}
 	}
-	return report.Extremes(ratios, 2)
+	return report.Extremes(ratios)
 }
 
-// Load is the keys stored per second.
-func Load(r Run) float64 { return r.Load }
+// FPR returns the part of checks, between the present keys, that were false positives.
+func (all Runs) FPR() report.Figure {
+	return all.falsePositives(func(r Run) int64 { return r.BetweenChecks })
+}
 
-// FPR is the part of checks, between the present keys, that were false positives.
-func FPR(r Run) float64 { return 1 - ratio(r.BetweenAvoided, r.BetweenChecks) }
+// Needless returns the reads per 1,000 misses that perfect filters would have avoided.
+func (all Runs) Needless() report.Figure {
+	return all.falsePositives(func(r Run) int64 { return r.BetweenLookups }).Times(1000)
+}
+
+// falsePositives returns how many there were per something, or NaN if no filter was asked. All
+// rounds count the same lookups, so the first one says it.
+func (all Runs) falsePositives(per func(Run) int64) report.Figure {
+	if len(all) == 0 || all[0].BetweenChecks == 0 {
+		return report.Figure{Middle: math.NaN()}
+	}
+	return Rate(all[0].BetweenChecks-all[0].BetweenAvoided, per(all[0]))
+}
+
+// Rate returns events / of with its interval of 95 %, taking the events as independent (Poisson's
+// distribution, score interval).
+func Rate(events, of int64) report.Figure {
+	const z = 1.96
+	n, k := float64(of), float64(events)
+	middle, half := k+z*z/2, z*math.Sqrt(k+z*z/4)
+	f := report.Figure{Middle: k / n, Low: (middle - half) / n, High: (middle + half) / n}
+	if events == 0 {
+		f.Low = 0 // and not the error of rounding
+	}
+	return f
+}
 
 // BytesPerKey is the bytes of filters for each key that has one.
-func BytesPerKey(r Run) float64 { return ratio(r.FilterBytes, r.Keys) }
+func BytesPerKey(r Run) float64 { return float64(r.FilterBytes) / float64(r.Keys) }
 
-// Reads is the reads of table data per lookup.
-func Reads(p Pass) float64 { return p.Reads }
-
-func ratio(a, b int64) float64 {
-	if b == 0 {
-		return math.NaN()
-	}
-	return float64(a) / float64(b)
-}
+// MissReads is the reads of table data per miss.
+func MissReads(r Run) float64 { return r.Miss.Reads }

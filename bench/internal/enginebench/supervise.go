@@ -5,8 +5,44 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 	"time"
+
+	"github.com/syndtr/goleveldb/leveldb/opt"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
 )
+
+// Validate checks the settings, but for Keys and Dir. The error names the flag.
+func (c *Config) Validate() error {
+	for _, f := range []struct {
+		name               string
+		value, least, most int
+	}{
+		{"bits", c.Bits, 1, 100}, // with more, engines' own filters differ from LevelDB's
+		{"reads", c.Reads, 1, 1 << 30},
+		{"rounds", c.Rounds, 1, 1 << 20},
+		{"value-size", c.ValueSize, 0, 1 << 20},
+	} {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("--%s %d: pass %d to %d", f.name, f.value, f.least, f.most)
+		}
+	}
+	if c.Disk < 0 || c.Disk > time.Second {
+		return fmt.Errorf("--disk %v: pass 0s to 1s", c.Disk)
+	}
+	if err := goleveldb.WithFilterBaseLg(c.BaseLg)(&opt.Options{}); err != nil {
+		return fmt.Errorf("--baselg: %w", err)
+	}
+	for _, filter := range c.Filters {
+		if _, err := (engine.Config{Filter: filter, Bits: c.Bits}).Policy(); err != nil {
+			return fmt.Errorf("--filters: %w", err)
+		}
+	}
+	return nil
+}
 
 // Supervise runs all contestants in a directory of their own below Dir, which it removes, and
 // returns the finished runs when it is done, or some seconds after an engine failed or the user
@@ -19,26 +55,30 @@ func (c *Config) Supervise(ctx context.Context) (runs []Run, err error) {
 	defer func() { err = errors.Join(err, removeAll(c.Dir)) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.OnFatal = func(err error) { cancel(err) } // the first one is the cause
-	finished := make(chan Run)
+	var mu sync.Mutex
+	var finished []Run
 	done := make(chan error, 1)
-	go func() { done <- c.Run(ctx, func(r Run) { finished <- r }) }()
-	var timeout <-chan time.Time
-	ended := ctx.Done()
-	for {
+	go func() {
+		done <- c.Run(ctx, func(r Run) {
+			mu.Lock()
+			defer mu.Unlock()
+			finished = append(finished, r)
+		})
+	}()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
 		select {
-		case r := <-finished:
-			runs = append(runs, r)
-		case err := <-done:
-			if ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
-			return runs, err
-		case <-ended:
-			timeout, ended = time.After(patience), nil
-		case <-timeout:
-			return runs, context.Cause(ctx)
+		case <-done:
+		case <-time.After(patience):
 		}
 	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.Clone(finished), err
 }
 
 // removeAll removes a directory. An engine that is stuck may still be writing: it tries for a

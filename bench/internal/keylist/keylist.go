@@ -19,7 +19,7 @@ const MaxBytes = 128 << 20
 // Read returns the keys of
 //   - a text file: a key is the bytes of a line, in any order. Empty lines do not count, nor does
 //     a carriage return before a line's end
-//   - a table of LevelDB, goleveldb, Pebble or RocksDB (format_version 0 and 2)
+//   - a table of LevelDB, goleveldb or Pebble
 //   - a directory of such tables. What is only in the database's log is left out
 //
 // sampled says that there are more. Nothing at path is changed. The same files give the same keys.

@@ -33,9 +33,6 @@ func shuffle(rng *rand.Rand, indexes []uint64) {
 	rng.Shuffle(len(indexes), func(i, j int) { indexes[i], indexes[j] = indexes[j], indexes[i] })
 }
 
-// Shape returns the keys' shape.
-func (s *Set) Shape() Shape { return s.shape }
-
 // Len returns the number of present keys.
 func (s *Set) Len() int { return len(s.present) }
 

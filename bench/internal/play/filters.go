@@ -11,7 +11,7 @@ import (
 // A question is what the page asks: the keys to store, how to build filters of them, and the key to
 // look up.
 type question struct {
-	Keys  []string `json:"keys"`  // as parseKey reads them
+	Keys  []string `json:"keys"`
 	Shape string   `json:"shape"` // of further keys; may be empty
 	N     int      `json:"n"`     // further keys
 	Bits  float64  `json:"bits"`  // per key
@@ -27,9 +27,10 @@ const (
 )
 
 const (
-	asked   = 20_000 // absent keys whose answers are counted
-	samples = 16     // keys that the page shows
-	seed    = 1
+	asked    = 20_000 // absent keys whose answers are counted
+	samples  = 16     // keys that the page shows
+	examples = 8      // false positives that it may show
+	seed     = 1
 )
 
 // An answer is what the page shows.
@@ -78,7 +79,7 @@ func reply(q *question) (*answer, error) {
 	}
 	a := &answer{N: len(m.stored)}
 	for _, key := range m.stored[:min(len(m.stored), samples)] {
-		a.Sample = append(a.Sample, formatKey(key))
+		a.Sample = append(a.Sample, string(key))
 	}
 	inOrder := slices.Clone(m.stored) // as engines add keys, which tuning relies on
 	slices.SortFunc(inOrder, bytes.Compare)
@@ -91,7 +92,7 @@ func reply(q *question) (*answer, error) {
 		for _, key := range inOrder {
 			b.Add(key)
 		}
-		f, err := m.look(b.Finish(nil))
+		f, err := m.look(b.Finish(nil), q.Ask)
 		if err != nil {
 			return nil, err
 		}
@@ -101,8 +102,8 @@ func reply(q *question) (*answer, error) {
 	return a, nil
 }
 
-// look says all about one filter.
-func (m *material) look(encoded []byte) (filter, error) {
+// look says all about one filter, and looks a key up in it unless the key is empty.
+func (m *material) look(encoded []byte, ask string) (filter, error) {
 	info, err := policy.Parse(encoded)
 	if err != nil {
 		return filter{}, err
@@ -110,27 +111,34 @@ func (m *material) look(encoded []byte) (filter, error) {
 	bits := 8 * len(info.Payload)
 	f := filter{
 		Encoding: info.Encoding.String(), Bytes: encoded, Bits: bits, K: info.K,
-		Random: count(encoded, m.random), Between: count(encoded, m.between),
 	}
-	m.examples(&f)
-	if m.ask == nil {
+	f.Between = f.count(m.between) // its examples come first
+	f.Random = f.count(m.random)
+	if ask == "" {
 		return f, nil
 	}
-	f.Stored = m.isStored[string(m.ask)]
-	f.Contains = policy.MayContain(encoded, m.ask)
+	f.Stored = m.isStored[ask]
+	f.Contains = policy.MayContain(encoded, []byte(ask))
 	if info.Encoding != policy.EncodingRibbon {
-		f.Probes = m.probes(info)
+		f.Probes = m.probes(info, ask)
 	} else if f.Contains {
-		f.Deciding = deciding(encoded, bits, m.ask)
+		f.Deciding = deciding(encoded, bits, []byte(ask))
 	}
 	return f, nil
 }
 
-func count(encoded []byte, absent [][]byte) rate {
+// count asks f about absent keys, and keeps some of them as examples.
+func (f *filter) count(absent [][]byte) rate {
 	r := rate{Asked: len(absent)}
 	for _, key := range absent {
-		if policy.MayContain(encoded, key) {
-			r.False++
+		if !policy.MayContain(f.Bytes, key) {
+			if f.Absent == "" {
+				f.Absent = string(key)
+			}
+			continue
+		}
+		if r.False++; len(f.FalsePositives) < examples {
+			f.FalsePositives = append(f.FalsePositives, string(key))
 		}
 	}
 	return r
@@ -139,10 +147,10 @@ func count(encoded []byte, absent [][]byte) rate {
 func isSet(array []byte, bit uint64) bool { return array[bit/8]>>(bit%8)&1 != 0 }
 
 // probes returns the probes of the key that is looked up, and which keys set their bits.
-func (m *material) probes(info policy.Info) []probe {
+func (m *material) probes(info policy.Info, ask string) []probe {
 	const names = 3
 	var all []probe
-	for _, bit := range info.Probes(nil, m.ask) {
+	for _, bit := range info.Probes(nil, []byte(ask)) {
 		all = append(all, probe{Bit: bit, Set: isSet(info.Payload, bit)})
 	}
 	var buffer []uint64
@@ -152,7 +160,7 @@ func (m *material) probes(info policy.Info) []probe {
 			if p := &all[i]; !slices.Contains(buffer, p.Bit) {
 				continue
 			} else if len(p.Owners) < names {
-				p.Owners = append(p.Owners, formatKey(key))
+				p.Owners = append(p.Owners, string(key))
 			} else {
 				p.More++
 			}

@@ -3,9 +3,9 @@ package play
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 // A material is the keys of a question.
@@ -13,7 +13,6 @@ type material struct {
 	stored          [][]byte
 	isStored        map[string]bool
 	random, between [][]byte // absent
-	ask             []byte   // nil if no key is looked up
 }
 
 func newMaterial(q *question) (*material, error) {
@@ -26,12 +25,13 @@ func newMaterial(q *question) (*material, error) {
 		return nil, fmt.Errorf("%d keys of a shape and %d others: pass at most %d in all",
 			q.N, len(q.Keys), maxKeys)
 	}
-	for _, s := range q.Keys {
-		key, err := parseKey(s)
-		if err != nil {
-			return nil, err
+	for _, key := range append(q.Keys, q.Ask) {
+		if len(key) > maxKeyBytes {
+			return nil, fmt.Errorf("a key of %d bytes: pass at most %d", len(key), maxKeyBytes)
 		}
-		m.store(key)
+	}
+	for _, key := range q.Keys {
+		m.store([]byte(key))
 	}
 	if q.N > 0 {
 		if err := m.addShape(q.Shape, q.N); err != nil {
@@ -39,16 +39,12 @@ func newMaterial(q *question) (*material, error) {
 		}
 	}
 	for i := range uint64(asked) {
-		m.random = append(m.random, keys.AppendRandom(nil, 1, i))
+		m.random = append(m.random, fmt.Appendf(nil, "%08x", uint32(keys.Mix(i))))
 	}
 	absent := func(key []byte) bool { return m.isStored[string(key)] }
 	m.random = slices.DeleteFunc(m.random, absent)
 	m.between = slices.DeleteFunc(m.between, absent)
-	var err error
-	if q.Ask != "" {
-		m.ask, err = parseKey(q.Ask)
-	}
-	return m, err
+	return m, nil
 }
 
 // store adds a key unless it is there.
@@ -59,15 +55,22 @@ func (m *material) store(key []byte) {
 	}
 }
 
+// shapes returns the shapes whose keys are text, as the page shows them.
+func shapes() []keys.Shape {
+	return slices.DeleteFunc(slices.Clone(keys.Shapes), func(s keys.Shape) bool {
+		return strings.HasPrefix(s.Example(), "0x")
+	})
+}
+
 // addShape adds n keys of a shape. If it has an order, they are 63 % of a range.
 func (m *material) addShape(name string, n int) error {
-	i := slices.IndexFunc(keys.Shapes, func(s keys.Shape) bool { return s.Name == name })
+	all := shapes()
+	i := slices.IndexFunc(all, func(s keys.Shape) bool { return s.Name == name })
 	if i < 0 {
 		return fmt.Errorf("no shape %q", name)
 	}
-	shape := keys.Shapes[i]
-	density := shape.Densities(keys.Densities[1:2])[0]
-	set, err := keys.NewSet(shape, density, n, asked, seed)
+	density := all[i].Densities(keys.Densities[1:2])[0]
+	set, err := keys.NewSet(all[i], density, n, asked, seed)
 	if err != nil {
 		return err
 	}
@@ -78,26 +81,4 @@ func (m *material) addShape(name string, n int) error {
 		m.between = set.Between(asked)
 	}
 	return nil
-}
-
-// examples finds keys that show what a filter does: absent keys between the stored ones if there
-// are some, and words.
-func (m *material) examples(f *filter) {
-	const words, enough = 100_000, 8
-	for i := range len(m.between) + words {
-		var key []byte
-		if i < len(m.between) {
-			key = m.between[i]
-		} else if key = fmt.Appendf(nil, "word%d", i-len(m.between)); m.isStored[string(key)] {
-			continue
-		}
-		if policy.MayContain(f.Bytes, key) {
-			f.FalsePositives = append(f.FalsePositives, formatKey(key))
-		} else if f.Absent == "" {
-			f.Absent = formatKey(key)
-		}
-		if f.Absent != "" && len(f.FalsePositives) == enough {
-			return
-		}
-	}
 }

@@ -3,7 +3,6 @@
 package play
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
@@ -19,8 +18,12 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-//go:embed assets
-var assets embed.FS
+var (
+	//go:embed assets
+	assets embed.FS
+
+	page = template.Must(template.ParseFS(assets, "assets/play.html"))
+)
 
 // policyOfPage lets the page load its own files and nothing else. Scripts and styles inside of the
 // page do not run.
@@ -29,10 +32,7 @@ const policyOfPage = "default-src 'none'; script-src 'self'; style-src 'self'; "
 
 // Serve serves the page at a listener until ctx ends.
 func Serve(ctx context.Context, l net.Listener) error {
-	handler, err := newHandler(l.Addr().(*net.TCPAddr).Port)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
+	handler := newHandler(l.Addr().(*net.TCPAddr).Port)
 	server := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
@@ -44,15 +44,11 @@ func Serve(ctx context.Context, l net.Listener) error {
 
 // newHandler returns what serves the page under http://127.0.0.1 and a port. Other hosts are
 // refused: so no page of another name that leads to this machine can ask it anything.
-func newHandler(port int) (http.Handler, error) {
-	page, err := page()
-	if err != nil {
-		return nil, err
-	}
+func newHandler(port int) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(page)
+		_ = page.Execute(w, map[string]any{"Kinds": policy.Kinds(), "Shapes": shapes(),
+			"MaxKeys": keys.FormatN(maxKeys), "MaxBits": maxBits})
 	})
 	mux.Handle("GET /assets/", http.FileServerFS(assets))
 	mux.HandleFunc("POST /filters", filters)
@@ -70,19 +66,7 @@ func newHandler(port int) (http.Handler, error) {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
 		mux.ServeHTTP(w, r)
-	}), nil
-}
-
-// page fills the kinds and shapes in.
-func page() ([]byte, error) {
-	t, err := template.ParseFS(assets, "assets/play.html")
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = t.Execute(&b, map[string]any{"Kinds": policy.Kinds(), "Shapes": keys.Shapes,
-		"MaxKeys": keys.FormatN(maxKeys), "MaxBits": maxBits})
-	return b.Bytes(), err
+	})
 }
 
 // filters answers a question. It takes JSON alone, which browsers do not let other pages send here.

@@ -2,18 +2,25 @@ package ratebench
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/chart"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/kind"
 )
 
-// Keys per filter in engines with records of 116 bytes: in goleveldb's windows of 2 KiB (values are
-// compressed to half), and in a Pebble table of 12 MB.
-const (
-	WindowKeys = 36
-	TableKeys  = 100_000
-)
+// owner returns the engine whose filters have n keys each, with records of 116 bytes, and the name
+// of its own kind: goleveldb's are of windows of 2 KiB, whose values are compressed to half, and
+// Pebble's are of tables.
+func owner(n int) (engine, own string) {
+	const window, leastTable = 36, 1000
+	switch {
+	case n == window:
+		return "goleveldb", "goleveldb"
+	case n >= leastTable:
+		return "Pebble", "pebblev2"
+	}
+	return "filters", ""
+}
 
 // ShapeFigure has a chart for each number of keys per filter, with a line for each shape of keys
 // and a glyph for each kind. The rates are those at 10 bits per key. An engine's own filter is
@@ -28,8 +35,9 @@ func ShapeFigure(records []Record) *chart.Figure {
 	const low = 0.03 // per cent; lower rates are drawn there
 	shown := slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return r.Bits != 10 })
 	for _, ofN := range groups(shown, func(r Record) int { return r.N }) {
-		c := chart.Chart{Title: ofN[0].Of(), X: chart.Axis{Log: true, Min: low, Max: 100,
-			Label: "false positives, % (10 bits per key)"}}
+		engine, own := owner(ofN[0].N)
+		c := chart.Chart{Title: engine + ": " + keys.CountN(ofN[0].N) + " per filter",
+			X: chart.Axis{Min: low, Max: 100, Label: "false positives, % (10 bits per key)"}}
 		shapes := groups(ofN, func(r Record) string { return r.Shape })
 		line := map[string]float64{} // by shape
 		for i, shape := range shapes {
@@ -38,12 +46,11 @@ func ShapeFigure(records []Record) *chart.Figure {
 			line[name] = float64(len(shapes) - 1 - i)
 		}
 		for _, ofKind := range groups(ofN, func(r Record) string { return r.Kind }) {
-			name := ofKind[0].Kind
-			s := chart.Series{Name: name, Look: chart.LookOf(name)}
-			if own, ok := owners[name]; ok {
-				if s.Name = own + "'s own"; !strings.HasPrefix(c.Title, own) {
-					continue
-				}
+			s := chart.Series{Name: ofKind[0].Kind, Look: chart.LookOf(ofKind[0].Kind)}
+			if s.Name == own {
+				s.Name = engine + "'s own"
+			} else if slices.Contains(kind.Own, s.Name) {
+				continue
 			}
 			for _, r := range ofKind {
 				s.Points = append(s.Points, chart.XY{X: max(low, 100*r.FPR), Y: line[r.Shape]})
@@ -54,22 +61,3 @@ func ShapeFigure(records []Record) *chart.Figure {
 	}
 	return f
 }
-
-// owners are the engines of kinds that are an engine's own, as Of names them.
-var owners = map[string]string{"goleveldb": "goleveldb", "pebblev2": "Pebble"}
-
-// Of says of how many keys the record's filters are, and which engine has such filters.
-func (r Record) Of() string {
-	switch of := keys.CountN(r.N) + " per filter"; {
-	case r.N == WindowKeys:
-		return "goleveldb: " + of
-	case r.N >= leastTable:
-		return "Pebble: " + of
-	default:
-		return of
-	}
-}
-
-// leastTable is the number of keys from which on a filter is more likely that of a Pebble table
-// than of a window.
-const leastTable = 1000

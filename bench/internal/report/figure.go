@@ -20,18 +20,15 @@ func (n Number) String() string {
 	return strconv.FormatFloat(n.Value, 'f', n.Decimals, 64)
 }
 
-// A Spread is a figure that varies from round to round, or that has an interval.
-type Spread struct {
-	Middle, Low, High float64
-	Decimals          int
-}
+// A Figure varies from round to round, or depends on chance: it has an interval.
+type Figure struct{ Middle, Low, High float64 }
 
 // Extremes returns the median of values, the lowest and the highest.
-func Extremes(values []float64, decimals int) Spread {
+func Extremes(values []float64) Figure {
 	if len(values) == 0 {
-		return Spread{Middle: math.NaN()}
+		return Figure{Middle: math.NaN()}
 	}
-	return Spread{Median(values), slices.Min(values), slices.Max(values), decimals}
+	return Figure{Median(values), slices.Min(values), slices.Max(values)}
 }
 
 // Median returns the median of values, or NaN if there are none.
@@ -43,11 +40,29 @@ func Median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-func (s Spread) String() string {
-	text := func(x float64) string { return Number{x, s.Decimals}.String() }
-	middle, low, high := text(s.Middle), text(s.Low), text(s.High)
-	if middle == "" || low == high {
+// Times returns the figure in another unit.
+func (f Figure) Times(factor float64) Figure {
+	return Figure{f.Middle * factor, f.Low * factor, f.High * factor}
+}
+
+// String writes each number with two digits that count.
+func (f Figure) String() string {
+	if math.IsNaN(f.Middle) {
+		return ""
+	}
+	middle, low, high := Digits(f.Middle), Digits(f.Low), Digits(f.High)
+	if low == high {
 		return middle
 	}
 	return fmt.Sprintf("%s [%s to %s]", middle, low, high)
+}
+
+// Digits writes x with two digits that count, or as a whole number.
+func Digits(x float64) string {
+	// Rounded first: 0.0996 is 0.10, which has one decimal less.
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 1, 64), 64)
+	if rounded == 0 || math.Abs(rounded) >= 10 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 1-int(math.Floor(math.Log10(math.Abs(rounded)))), 64)
 }

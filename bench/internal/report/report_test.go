@@ -25,8 +25,8 @@ type part struct {
 
 func example() *Report {
 	t := Table{Title: "A table", Keys: 1, Columns: []string{"name", "a rate, %", "spread", "count"}}
-	t.Add("one", Number{1.005, 1}, Spread{2, 1.5, 2.5, 1}, 7)
-	t.Add("two", Number{math.NaN(), 1}, Spread{2, 2, 2.01, 1}, nil)
+	t.Add("one", Number{1.005, 1}, Figure{2, 1.5, 2.5}, 7)
+	t.Add("two", Number{math.NaN(), 1}, Figure{2, 2, 2.01}, nil)
 	r := &Report{
 		Command:     "bench test",
 		Environment: Environment{"Zen 99", 2, "linux", "amd64", "go1.99", "abc", "2026-01-02"},
@@ -113,11 +113,16 @@ func TestIncomplete(t *testing.T) {
 	require.Contains(t, file.String(), `"incomplete": "no space"`)
 }
 
-func TestSpreads(t *testing.T) {
-	require.Equal(t, Spread{4.5, 1, 8, 1}, Extremes([]float64{5, 1, 2, 4, 3, 6, 8, 7}, 1))
-	require.Equal(t, Spread{3, 1, 5, 1}, Extremes([]float64{5, 1, 3}, 1))
-	require.Equal(t, "", Extremes(nil, 1).String())
+func TestFigures(t *testing.T) {
+	require.Equal(t, Figure{4.5, 1, 8}, Extremes([]float64{5, 1, 2, 4, 3, 6, 8, 7}))
+	require.Equal(t, Figure{3, 1, 5}, Extremes([]float64{5, 1, 3}))
+	require.Equal(t, "", Extremes(nil).Times(100).String())
 	require.True(t, math.IsNaN(Median(nil)))
+	for x, want := range map[float64]string{0: "0", 0.00123: "0.0012", 0.0996: "0.10", 1.04: "1.0",
+		9.96: "10", 312.4: "312", 4548: "4548"} {
+		require.Equal(t, want, Digits(x))
+		require.Equal(t, want+" ["+want+" to 9999]", Figure{x, x, 9999}.String())
+	}
 }
 
 // Figures have an interval or none, and nothing is a figure that is not known.

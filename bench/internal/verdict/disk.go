@@ -20,11 +20,10 @@ import (
 
 // Disk is what a database has on disk.
 type Disk struct {
-	Engine    string         `json:"engine"` // a name of engine.Engines, or "" of another engine
-	All       int            `json:"all_tables"`
-	Sample    ondisk.Summary `json:"sample"`      // of a random sample of them
-	Cache     float64        `json:"cache_bytes"` // of the block cache
-	CacheFrom string         `json:"cache_from"`  // who says so
+	Engine string         // a name of engine.Engines, or "" of another engine
+	All    int            // tables
+	Sample ondisk.Summary // of a random sample of them
+	Cache  float64        // bytes of the block cache, or 0 if no file says it
 }
 
 // ReadDisk reads some tables of the database in a directory, which may be in use, and asks their
@@ -44,38 +43,37 @@ func ReadDisk(ctx context.Context, path string) (*Disk, error) {
 	}
 	rng := rand.New(rand.NewPCG(1, 3))
 	rng.Shuffle(len(tables), func(i, j int) { tables[i], tables[j] = tables[j], tables[i] })
-	d := &Disk{All: len(tables), Cache: 8 << 20, CacheFrom: "by goleveldb's default"}
-	if size, err := strconv.ParseFloat(optionOf(path, "cache_size"), 64); err == nil {
-		d.Cache, d.CacheFrom = size, "by its OPTIONS file"
+	d := &Disk{All: len(tables)}
+	options := newestOptions(path)
+	if size := cacheSize.FindStringSubmatch(options); size != nil {
+		d.Cache, _ = strconv.ParseFloat(size[1], 64)
 	}
 	switch {
-	case optionOf(path, "key_schema") != "": // which is new in version 2
+	case strings.Contains(options, "key_schema="): // which is new in version 2
 		d.Engine = "pebblev2"
-	case optionOf(path, "pebble_version") != "":
+	case strings.Contains(options, "pebble_version="):
 		d.Engine = "pebblev1"
-	case optionOf(path, "rocksdb_version") == "":
+	case !strings.Contains(options, "rocksdb_version="):
 		d.Engine = "goleveldb"
 	}
 	d.Sample, err = ondisk.Describe(ctx, tables[:min(sample, len(tables))])
 	return d, err
 }
 
-// optionOf returns an option in the newest of Pebble's options files, or "".
-func optionOf(dir, name string) string {
+var cacheSize = regexp.MustCompile(`(?m)^ *cache_size=([0-9]+)$`)
+
+// newestOptions returns the newest of Pebble's options files, or "".
+func newestOptions(dir string) string {
 	files, _ := filepath.Glob(filepath.Join(dir, "OPTIONS-*"))
 	if len(files) == 0 {
 		return ""
 	}
-	data, _ := os.ReadFile(slices.Max(files))
-	found := regexp.MustCompile(`(?m)^ *` + name + `=(.*)$`).FindSubmatch(data)
-	if found == nil {
-		return ""
-	}
-	return string(found[1])
+	text, _ := os.ReadFile(slices.Max(files))
+	return string(text)
 }
 
-// filter returns which filter of the engines is the one on disk.
-func (d *Disk) filter() string {
+// Filter returns which filter of the engines is the one on disk.
+func (d *Disk) Filter() string {
 	has := func(encoding string) bool { return d.Sample.Encodings[encoding] > 0 }
 	switch exact := policy.EncodingBloom.String(); {
 	case len(d.Sample.Policies) == 0:
@@ -96,21 +94,26 @@ func (d *Disk) String() string {
 	if len(s.Policies) == 0 {
 		return fmt.Sprintf("On disk now: none of %d tables has a filter.", s.Tables)
 	}
-	text := fmt.Sprintf("On disk now: %d of %d tables have filters: %s, named %s, %.1f bits per "+
-		"key. ", s.Tables-s.Without, s.Tables, names(s.Encodings), names(s.Policies), s.BitsPerKey)
+	rate := ""
 	if s.Between.Asked > 0 {
-		text += fmt.Sprintf("Of absent keys between yours %s are false positives. ",
-			percent(d.fpr()))
+		percent := d.fpr().Times(100)
+		rate = fmt.Sprintf(" Of absent keys between yours %v\u00a0%% are false positives.", percent)
+	}
+	cache := "goleveldb's default has 8.4 MB"
+	if d.Cache > 0 {
+		cache = fmt.Sprintf("%.1f MB by the OPTIONS file", d.Cache/1e6)
 	}
 	bytes := float64(s.FilterBytes) * float64(d.All) / float64(s.Tables)
-	return text + fmt.Sprintf("All filters take %s MB; the block cache, which must hold them, has "+
-		"%.1f MB %s.", digits(bytes/1e6), d.Cache/1e6, d.CacheFrom)
+	return fmt.Sprintf("On disk now: %d of %d tables have filters: %s, named %s, %.1f bits per key.%s "+
+		"All filters take %s MB, for which the block cache must have room (%s).", s.Tables-s.Without,
+		s.Tables, names(s.Encodings), names(s.Policies), s.BitsPerKey, rate,
+		report.Digits(bytes/1e6), cache)
 }
 
 // fpr is the part of absent keys between the database's own that are false positives.
-func (d *Disk) fpr() report.Spread {
+func (d *Disk) fpr() report.Figure {
 	b := d.Sample.Between
-	return report.Spread{Middle: b.Rate, Low: b.Low, High: b.High}
+	return report.Figure{Middle: b.Rate, Low: b.Low, High: b.High}
 }
 
 func names(counts map[string]int) string {

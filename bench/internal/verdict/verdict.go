@@ -8,6 +8,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
@@ -18,9 +19,8 @@ import (
 // A Record is all that verdicts depend on.
 type Record struct {
 	Runs enginebench.Runs
-	Bits float64 // bits per key of the run
-	Own  bool    // the keys are the user's own
-	Disk *Disk   // of the user's database, or nil
+	Bits int   // bits per key of the run
+	Disk *Disk // of the user's database, or nil
 }
 
 // A Verdict is about one engine.
@@ -29,7 +29,6 @@ type Verdict struct {
 	Sentence string // what to do
 	Facts    []string
 	Code     []string // lines of Go to change
-	Table    report.Table
 }
 
 const (
@@ -45,199 +44,143 @@ const (
 type choice struct {
 	filter   string
 	runs     enginebench.Runs
-	fpr      report.Spread // false positives per check, between the keys
-	needless report.Spread // reads per 1,000 misses that a perfect filter would have avoided
+	fpr      report.Figure // false positives per check, between the keys
+	needless report.Figure // reads per 1,000 misses that a perfect filter would have avoided
 }
 
 // An inquiry is what a verdict about one engine follows from.
 type inquiry struct {
 	*Record
 	engine    string
-	choices   []choice
 	now, best choice
 }
 
-// Verdicts returns a verdict for each engine that ran.
+// Verdicts returns a verdict for each engine that ran, unless its run has too little for one.
 func (r *Record) Verdicts() (all []Verdict) {
-	for _, name := range r.Runs.Engines() {
-		if q := r.inquire(name); q != nil {
-			all = append(all, Verdict{title(name), q.sentence(), q.facts(), q.code(), q.table()})
+	for _, e := range engine.Engines {
+		q := &inquiry{Record: r, engine: e.Name}
+		if q.now = q.has(); q.now.runs != nil && !math.IsNaN(q.now.needless.Middle) {
+			q.best = q.find()
+			all = append(all, Verdict{title(e.Name), q.sentence(), q.facts(), q.code()})
 		}
 	}
 	return all
 }
 
-// inquire finds the best choice: the first that no later one beats by what is worth a change. It
-// returns nil if the engine's run has too little for a verdict.
-func (r *Record) inquire(name string) *inquiry {
-	q := &inquiry{Record: r, engine: name}
-	filters := r.Runs.Filters(name)
-	for _, filter := range filters {
-		q.choices = append(q.choices, q.choose(filter))
+// has returns what the reader has: the filters on disk, with their rate if it is known, which counts
+// more than a simulated one, or the engine's own.
+func (q *inquiry) has() choice {
+	if q.Disk == nil {
+		return q.of(engine.BuiltIn)
 	}
-	have := engine.BuiltIn
-	if r.Disk != nil {
-		have = r.Disk.filter()
+	now := q.of(q.Disk.Filter())
+	if q.measured() && now.runs != nil {
+		checks := float64(now.runs[0].BetweenChecks) / float64(now.runs[0].BetweenLookups)
+		now.fpr = q.Disk.fpr()
+		now.needless = now.fpr.Times(1000 * checks)
 	}
-	if q.now = q.of(have); q.now.runs == nil || math.IsNaN(q.now.needless.Middle) {
-		return nil
-	}
-	if q.measured() { // which counts more than what is simulated
-		checks := q.now.needless.Middle / q.now.fpr.Middle
-		q.now.fpr = r.Disk.fpr()
-		q.now.needless = times(q.now.fpr, checks)
-	}
-	q.best = q.now
-	for _, filter := range []string{engine.BuiltIn, ribbon} {
-		c := q.of(filter)
-		if filter != have && c.runs != nil && isWorth(q.best.needless, c.needless) {
-			q.best = c
-		}
-	}
-	return q
+	return now
 }
 
 // measured reports whether the rate of the filters on disk is known.
 func (q *inquiry) measured() bool { return q.Disk != nil && q.Disk.Sample.Between.Asked > 0 }
 
+// find returns the best choice: the first that no later one beats by what is worth a change.
+func (q *inquiry) find() choice {
+	best := q.now
+	for _, filter := range []string{engine.BuiltIn, ribbon} {
+		if c := q.of(filter); filter != q.now.filter && isWorth(best.needless, c.needless) {
+			best = c
+		}
+	}
+	return best
+}
+
 // isWorth reports whether fewer reads are so beyond the noise, and worth a change.
-func isWorth(now, then report.Spread) bool {
+func isWorth(now, then report.Figure) bool {
 	return then.High < now.Low && now.Middle-then.Middle >= worth
 }
 
+// of returns the figures of a filter. Without filters each check that others have is a read.
 func (q *inquiry) of(filter string) choice {
-	for _, c := range q.choices {
-		if c.filter == filter {
-			return c
+	runs := q.Runs.Of(q.engine, filter)
+	counted := runs
+	if filter == engine.None {
+		counted = slices.Clone(q.Runs.Of(q.engine, engine.BuiltIn))
+		for i := range counted {
+			counted[i].BetweenAvoided = 0
 		}
 	}
-	return choice{}
+	return choice{filter, runs, counted.FPR(), counted.Needless()}
 }
 
-// choose returns the figures of a filter. All rounds count the same lookups: they are one count.
-// Without filters each check that others have is a read.
-func (q *inquiry) choose(filter string) choice {
-	c := choice{filter: filter, runs: q.Runs.Of(q.engine, filter)}
-	counted := c.runs
-	if filter == engine.None {
-		counted = q.Runs.Of(q.engine, engine.BuiltIn)
-	}
-	if len(counted) == 0 || counted[0].BetweenChecks == 0 {
-		c.needless.Middle = math.NaN()
-		return c
-	}
-	r := counted[0]
-	positives := r.BetweenChecks - r.BetweenAvoided
-	if filter == engine.None {
-		positives = r.BetweenChecks
-	}
-	c.fpr = count(positives, r.BetweenChecks)
-	c.needless = times(count(positives, r.BetweenLookups), 1000)
-	return c
-}
-
-// small is the ribbon filter with fewer bits per key than the other filters.
-func (q *inquiry) small() choice {
-	for _, c := range q.choices {
-		if strings.HasPrefix(c.filter, "ribbon:") {
-			return c
-		}
-	}
-	return choice{}
-}
+func (q *inquiry) changes() bool { return q.best.filter != q.now.filter }
 
 func (q *inquiry) sentence() string {
-	keys := "These keys"
-	if q.Own {
-		keys = "Your keys"
-	}
-	if q.best.filter != q.now.filter {
-		text := fmt.Sprintf("Use %s instead of %s: %s needless reads per 1,000 misses (simulated), "+
-			"not %s", q.words(q.best), q.words(q.now), number(q.best.needless),
-			number(q.now.needless))
+	if q.changes() {
+		source := ""
 		if q.measured() {
-			text += " (by the rate on disk)"
+			source = " (by the rate on disk)"
 		}
-		return text + "."
+		return fmt.Sprintf("Use %s instead of %s: %v needless reads per 1,000 misses (simulated), "+
+			"not %v%s.", q.words(q.best), q.words(q.now), q.best.needless, q.now.needless, source)
 	}
-	text := keys + " suit every filter"
-	if textbook := math.Pow(0.6185, q.Bits); q.now.fpr.Low > 2*textbook {
-		text = "No other filter would save you many reads"
+	saved := ""
+	if part := q.saved(); part > 0 {
+		saved = fmt.Sprintf("; ribbon saves %.0f\u00a0%% of the filters' memory at the same rate",
+			100*part)
 	}
-	text += ". Keep what you have"
-	if saved := q.saved(); saved > 0 {
-		text += fmt.Sprintf("; ribbon saves %.0f\u00a0%% of the filters' memory at the same rate",
-			100*saved)
-	}
-	return text + "."
+	return "Keep what you have: no other filter saves you many reads" + saved + "."
 }
 
 // saved is the part of the filters' memory that small ribbon filters save at the same rate, or 0.
 func (q *inquiry) saved() float64 {
-	small := q.small()
+	small := q.of(engine.RibbonSmall)
 	if small.runs == nil || q.now.filter == ribbon || small.fpr.Low > q.now.fpr.High {
 		return 0
 	}
-	return max(0, 1-small.bytes()/q.now.bytes())
+	return max(0, 1-small.runs.Median(enginebench.BytesPerKey)/
+		q.now.runs.Median(enginebench.BytesPerKey))
 }
 
 func (q *inquiry) facts() (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if q.best.filter != q.now.filter {
-		now, best := times(q.now.needless, diskUs/1000.0), times(q.best.needless, diskUs/1000.0)
-		add("If a read takes %d us, a miss takes %s us less.", diskUs, number(report.Spread{
-			Middle: now.Middle - best.Middle, Low: now.Low - best.High, High: now.High - best.Low}))
+	if now, best := q.now.needless, q.best.needless; q.changes() {
+		add("If a read takes %d us, a miss takes %v us less.", diskUs, report.Figure{
+			Middle: now.Middle - best.Middle, Low: now.Low - best.High, High: now.High - best.Low,
+		}.Times(diskUs/1000.0))
 	}
 	if q.Disk != nil {
 		add("%v", q.Disk)
 	}
-	if tuned := q.of("tuned"); q.engine == "goleveldb" && q.best.filter == ribbon &&
-		q.now.filter != ribbon && tuned.runs != nil {
+	tuned := q.of("tuned")
+	if q.engine == "goleveldb" && q.changes() && q.best.filter == ribbon && tuned.runs != nil {
 		add("If plain goleveldb or C++ LevelDB reads the files too: it finds every key, but cannot "+
 			"use ribbon filters. It can use tuned ones (policy.NewBloom with policy.WithTuning(0.05)), "+
-			"which leave %s needless reads.", number(tuned.needless))
+			"which leave %v needless reads.", tuned.needless)
 	}
-	if s := q.l6(); s != "" {
-		add("%s", s)
+	if q.deep() {
+		add("If you look up many absent keys: %s's own Get asks no filter in L6, where most keys "+
+			"are, and 1,000 misses need %v reads (simulated). With filters there, and Has or Get of "+
+			"the adapter, %v; but a present key takes a read more for each older version in a lower "+
+			"level. The block cache must hold these filters too (CheckCache).", title(q.engine),
+			readsOf(q.best), q.of(engine.RibbonL6).needless)
 	}
 	return all
 }
 
-// l6 says what lookups gain that ask the filters of Pebble's L6, if that is worth a change.
-func (q *inquiry) l6() string {
+// deep reports whether it is worth a change to ask filters in Pebble's L6.
+func (q *inquiry) deep() bool {
 	deep := q.of(engine.RibbonL6)
-	if deep.runs == nil {
-		return ""
-	}
-	reads := func(c choice) report.Spread {
-		var n int64
-		perLookup := c.runs.Median(q.miss().Of(func(p enginebench.Pass) float64 {
-			n = int64(p.Lookups)
-			return p.Reads
-		}))
-		return times(count(int64(perLookup*float64(n)), n), 1000)
-	}
-	now, then := reads(q.best), reads(deep)
-	if !isWorth(now, then) {
-		return ""
-	}
-	text := fmt.Sprintf("If you look up many absent keys: %s's own Get asks no filter in L6, where "+
-		"most keys are, and 1,000 misses need %s reads (simulated). With filters there, and Has or "+
-		"Get of the adapter, %s.", title(q.engine), number(now), number(then))
-	p := q.miss()
-	p.Keys = enginebench.Rewritten
-	speed := deep.runs.Ratio(q.best.runs, p.Speed())
-	if len(deep.runs) > 1 && (speed.High < 1 || speed.Low > 1) { // beyond the noise
-		text += fmt.Sprintf(" Keys with an older version in a lower level are found %v times as "+
-			"fast.", speed)
-	}
-	return text
+	return deep.runs != nil && isWorth(readsOf(q.best), deep.needless)
 }
 
-// miss is the pass of misses on the fastest disk.
-func (q *inquiry) miss() enginebench.Pass { return q.now.runs[0].Passes[0] }
-
-func (c choice) bytes() float64 { return c.runs.Median(enginebench.BytesPerKey) }
+// readsOf returns the reads of 1,000 misses.
+func readsOf(c choice) report.Figure {
+	n := c.runs[0].BetweenLookups
+	reads := c.runs.Median(enginebench.MissReads) * float64(n)
+	return enginebench.Rate(int64(reads), n).Times(1000)
+}
 
 func (q *inquiry) words(c choice) string {
 	switch c.filter {
@@ -247,25 +190,6 @@ func (q *inquiry) words(c choice) string {
 		return title(q.engine) + "'s own filters"
 	}
 	return c.filter + " filters"
-}
-
-func (q *inquiry) table() report.Table {
-	t := report.Table{
-		Title: title(q.engine) + ", simulated: what each filter leaves and takes", Keys: 1,
-		Columns: []string{"filter", "false positives", "needless reads per 1,000 misses",
-			fmt.Sprintf("us of a miss, if a read takes %d us", diskUs), "filters, bytes per key",
-			"loading, times as fast as " + q.now.filter},
-	}
-	for _, c := range q.choices {
-		row := []string{c.filter, percent(c.fpr), number(c.needless),
-			number(times(c.needless, diskUs/1000.0)), fmt.Sprintf("%.2f", c.bytes()),
-			c.runs.Ratio(q.now.runs, enginebench.Load).String()}
-		if c.filter == engine.None {
-			row[1], row[4] = "", ""
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
 }
 
 // Lines returns the verdicts as text: of each a paragraph and lines of code.
@@ -278,18 +202,6 @@ func Lines(all []Verdict) (lines []string) {
 		}
 	}
 	return lines
-}
-
-// Headline returns the sentences of all verdicts, a line each.
-func Headline(all []Verdict) string {
-	if len(all) == 1 {
-		return all[0].Sentence
-	}
-	var lines []string
-	for _, v := range all {
-		lines = append(lines, v.Engine+": "+v.Sentence)
-	}
-	return strings.Join(lines, "\n")
 }
 
 func title(engine string) string { return strings.Replace(engine, "pebblev", "Pebble v", 1) }

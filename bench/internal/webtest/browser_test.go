@@ -3,6 +3,7 @@ package webtest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,27 +65,31 @@ type view struct {
 }
 
 // Open opens a page and waits until it is loaded. File URLs need an absolute path.
-func (b *browser) Open(t testing.TB, url string, view view) *page {
+func (b *browser) Open(t testing.TB, url string, look view) *page {
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	t.Cleanup(cancel)
 	p := &page{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, p.listen)
 	const height = 900
 	scheme, media := "light", ""
-	if view.Dark {
+	if look.Dark {
 		scheme = "dark"
 	}
-	if view.Print {
+	if look.Print {
 		media = "print"
 	}
 	require.NoError(t, chromedp.Run(ctx)) // opens the tab, which must outlive the patience of Do
 	p.Do(
-		emulation.SetDeviceMetricsOverride(int64(view.Width), height, 1, false),
+		emulation.SetDeviceMetricsOverride(int64(look.Width), height, 1, false),
 		emulation.SetEmulatedMedia().WithMedia(media).WithFeatures([]*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme},
 			{Name: "prefers-reduced-motion", Value: "reduce"},
 		}),
 		chromedp.Navigate(url))
+	var got view
+	p.Eval(`({ Width: innerWidth, Dark: matchMedia("(prefers-color-scheme: dark)").matches,
+		Print: matchMedia("print").matches })`, &got)
+	require.Equal(t, look, got)
 	return p
 }
 
@@ -96,9 +101,9 @@ func (p *page) Do(actions ...chromedp.Action) {
 	require.NoError(p.t, chromedp.Run(ctx, actions...))
 }
 
-// Screenshot writes a picture of the whole page, name.png, into the directory that the environment
-// variable screenshots names. Without it, it does nothing.
-func (p *page) Screenshot(name string) {
+// Screenshot writes a picture of the whole page into the directory that the environment variable
+// screenshots names. Without it, it does nothing.
+func (p *page) Screenshot(name string, look view) {
 	p.t.Helper()
 	dir := os.Getenv(screenshots)
 	if dir == "" {
@@ -107,5 +112,5 @@ func (p *page) Screenshot(name string) {
 	var png []byte
 	p.Do(chromedp.FullScreenshot(&png, 100))
 	require.NoError(p.t, os.MkdirAll(dir, 0o755))
-	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+	require.NoError(p.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%t.png", name, look.Width, look.Dark)), png, 0o644))
 }

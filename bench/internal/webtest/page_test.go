@@ -2,19 +2,16 @@ package webtest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/mailru/easyjson"
 	"github.com/stretchr/testify/require"
 )
 
@@ -98,86 +95,40 @@ func (p *page) Overflow() (elements []string) {
 	return elements
 }
 
-// controlRoles are the roles of what a user can operate.
-var controlRoles = []string{
-	"button", "checkbox", "combobox", "DisclosureTriangle", "link", "listbox", "menuitem", "radio",
-	"searchbox", "slider", "spinbutton", "switch", "tab", "textbox",
-}
+// controls is JavaScript: what a user can operate, in order, each as its name. A group of radio
+// buttons counts once.
+const controls = `[...document.querySelectorAll(
+	"a[href], button, input, select, textarea, summary, [tabindex]")].filter(e =>
+	!e.disabled && !(e.type === "radio" && !e.checked)).map(nameOf)`
 
-type axValue struct {
-	Value any `json:"value"`
-}
+// nameOf is JavaScript: the name of an element for those who cannot see the page.
+const nameOf = `nameOf = e => e === document.body ? "" :
+	e.ariaLabel || e.labels?.[0]?.firstChild.textContent.trim() || e.textContent.trim() || "nameless"`
 
-type axNode struct {
-	Ignored    bool    `json:"ignored"`
-	Role       axValue `json:"role"`
-	Name       axValue `json:"name"`
-	Properties []struct {
-		Name  string  `json:"name"`
-		Value axValue `json:"value"`
-	} `json:"properties"`
-}
-
-func (n *axNode) is(property string) bool {
-	for _, p := range n.Properties {
-		if p.Name == property {
-			return p.Value.Value == true
-		}
-	}
-	return false
-}
-
-func (n *axNode) role() string   { return fmt.Sprint(n.Role.Value) }
-func (n *axNode) String() string { return n.role() + ": " + fmt.Sprint(n.Name.Value) }
-
-// controls returns what a user can operate, as a screen reader presents it. It reads the protocol's
-// JSON itself: chromedp's type refuses properties that are newer than it is.
-func (p *page) controls() []axNode {
-	p.t.Helper()
-	var answer easyjson.RawMessage
-	p.Do(chromedp.ActionFunc(func(ctx context.Context) error {
-		return cdp.Execute(ctx, "Accessibility.getFullAXTree", nil, &answer)
-	}))
-	var tree struct {
-		Nodes []axNode `json:"nodes"`
-	}
-	require.NoError(p.t, json.Unmarshal(answer, &tree))
-	return slices.DeleteFunc(tree.Nodes, func(n axNode) bool {
-		return n.Ignored || !slices.Contains(controlRoles, n.role())
-	})
-}
-
-// Controls returns what a user can operate, as "role: name", in no particular order. The names
-// are those that a screen reader reads.
-func (p *page) Controls() (names []string) {
-	p.t.Helper()
-	for _, node := range p.controls() {
-		if !node.is("disabled") {
-			names = append(names, node.String())
-		}
-	}
-	return names
-}
-
-// TabStops presses Tab from the top of the page until the focus leaves it, and returns the controls
-// that had it. What has the focus and is no control is "other". A group of radio buttons has one
-// stop.
+// TabStops presses Tab from the top of the page until the focus leaves it, and returns the names of
+// what had it. It fails if that is not all that a user can operate, or if something has no name.
 func (p *page) TabStops() (names []string) {
 	p.t.Helper()
 	p.tab(func(name string) bool {
 		names = append(names, name)
 		return false
 	})
+	var all []string
+	p.Eval(controls, &all)
+	require.Equal(p.t, all, names)
+	require.NotContains(p.t, names, "nameless")
 	return names
 }
 
 // TabTo presses Tab from the top of the page until a control has the focus, and then some keys.
 func (p *page) TabTo(control string, keys ...string) {
 	p.t.Helper()
-	p.tab(func(name string) bool { return name == control })
-	var left bool
-	p.Eval("document.activeElement === document.body", &left)
-	require.False(p.t, left, "the focus never reaches %q", control)
+	reached := false
+	p.tab(func(name string) bool {
+		reached = name == control
+		return reached
+	})
+	require.True(p.t, reached, "the focus never reaches %q", control)
 	for _, key := range keys {
 		p.Do(chromedp.KeyEvent(key))
 	}
@@ -186,23 +137,13 @@ func (p *page) TabTo(control string, keys ...string) {
 // tab presses Tab from the top of the page until the focus leaves it or is where it should be.
 func (p *page) tab(reached func(name string) bool) {
 	p.t.Helper()
-	p.Do(chromedp.Evaluate(`document.body.tabIndex = -1; document.body.focus();
+	p.Do(chromedp.Evaluate(nameOf+`; document.body.tabIndex = -1; document.body.focus();
 		document.body.removeAttribute("tabindex"); document.activeElement.blur()`, nil))
 	const most = 500
 	for range most {
 		p.Do(chromedp.KeyEvent(kb.Tab))
-		var left bool
-		p.Eval("document.activeElement === document.body", &left)
-		if left {
-			return
-		}
-		name := "other"
-		for _, node := range p.controls() {
-			if node.is("focused") {
-				name = node.String()
-			}
-		}
-		if reached(name) {
+		var name string
+		if p.Eval("nameOf(document.activeElement)", &name); name == "" || reached(name) {
 			return
 		}
 	}
