@@ -31,7 +31,7 @@ a third of a numeric range as keys:
 
 	The keys suit policy.NewRibbon, whose filters only levelbloom reads, or policy.WithTuning, whose
 	filters every reader of LevelDB's reads. What that is worth: go run
-	github.com/levelbloom/levelbloom/bench@latest report --keys DIRECTORY
+	github.com/levelbloom/levelbloom/bench@latest --keys DIRECTORY
 
 The first line is the verdict. Then each table is described: at length if there are few or if it is
 named as a PATH, else in a line, with sums at the end. The FPP is estimated from the filters' bits:

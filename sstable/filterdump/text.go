@@ -60,7 +60,7 @@ func (r *report) writeText(w io.Writer) error {
 // advice is for keys that have clearly more false positives than random ones.
 const advice = "The keys suit policy.NewRibbon, whose filters only levelbloom reads, or " +
 	"policy.WithTuning, whose filters every reader of LevelDB's reads. What that is worth: " +
-	"go run github.com/levelbloom/levelbloom/bench@latest report --keys DIRECTORY"
+	"go run github.com/levelbloom/levelbloom/bench@latest --keys DIRECTORY"
 
 // printable returns s with escapes for what is not printable, which a terminal could take for a
 // command: names from the disk can have any bytes.
