@@ -31,7 +31,7 @@ type enginesCommand struct {
 	Seed      int64         `default:"1" help:"Seed of keys and values."`
 	Dir       string        `default:"${tmp}" help:"Directory for the databases."`
 	Quick     bool          `help:"A short run, whose figures have wide intervals."`
-	Page      output        `group:"Output" placeholder:"FILE" help:"Write the advice and the tables in HTML."`
+	Page      output        `group:"Output" placeholder:"FILE" help:"Write a page in HTML."`
 	keyFlags
 	outputs
 }

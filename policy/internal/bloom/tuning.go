@@ -3,8 +3,8 @@ package bloom
 import "github.com/levelbloom/levelbloom/policy/internal/builder"
 
 // A tuningBuilder builds filters whose size and k suit the keys: if some are near neighbors, it
-// takes a size that spreads them, and before it returns a filter, it probes it with absent keys that
-// lie between its own. If too many are false positives, it tries other sizes and ks.
+// takes a size that spreads them, and probes the filter with absent keys that lie between its own.
+// If too many are false positives, it tries other sizes and ks.
 type tuningBuilder struct {
 	hashBuilder
 	setting *Setting
