@@ -25,7 +25,7 @@ func vocabulary() kong.Vars {
 			"whether they keep their bounds.",
 		"sizeHelp": "A calculator: number of keys, bits per key, rate of false positives, " +
 			"memory. Give those that you know.",
-		"resultsHelp": "Writes the tables of bench/RESULTS.md, and measures them anew if asked to.",
+		"resultsHelp": "Writes the tables of bench/RESULTS.md from the files in bench/results.",
 		"playHelp": "Serves a page that shows filters at work: bits, probes, and why a key is a " +
 			"false positive.",
 
