@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // The benchmarks behind figures of the doc comments. Program bench compares filters: lookups,
@@ -17,12 +17,12 @@ import (
 
 // BenchmarkVerify builds with WithVerify and without.
 func BenchmarkVerify(b *testing.B) {
-	for _, kind := range Kinds() {
+	for _, kind := range kinds {
 		for _, n := range []int{36, 1000, 10_000, 1_000_000} {
 			keys := benchKeys(policytest.Rand(b, 94), n, 16)
 			for name, opts := range map[string][]Option{"plain": nil, "verified": {WithVerify()}} {
-				b.Run(fmt.Sprintf("%s/n=%d/%s", kind.Name, n, name), func(b *testing.B) {
-					builder := policytest.Must(kind.of(10, opts...)).NewBuilder()
+				b.Run(fmt.Sprintf("%s/n=%d/%s", kind, n, name), func(b *testing.B) {
+					builder := policytest.Must(of(kind, 10, opts...)).NewBuilder()
 					var filter []byte
 					perKey(b, n, func() {
 						for _, key := range keys {
@@ -82,9 +82,9 @@ func BenchmarkTuning(b *testing.B) {
 //
 //	go test ./policy -run '^$' -bench BuildMemory -benchtime 1x
 func BenchmarkBuildMemory(b *testing.B) {
-	for _, kind := range Kinds() {
+	for _, kind := range kinds {
 		for _, n := range []int{32, 10_000, 1_000_000} {
-			b.Run(fmt.Sprintf("%s/n=%d", kind.Name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/n=%d", kind, n), func(b *testing.B) {
 				keys := benchKeys(policytest.Rand(b, 53), n, 16)
 				total := uint64(0)
 				for range b.N {
@@ -92,7 +92,7 @@ func BenchmarkBuildMemory(b *testing.B) {
 					heapInUse() // a sync.Pool keeps for one collection what it had before
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
-					builder := policytest.Must(kind.of(10)).NewBuilder()
+					builder := policytest.Must(of(kind, 10)).NewBuilder()
 					for _, key := range keys {
 						builder.Add(key)
 					}

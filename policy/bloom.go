@@ -10,12 +10,9 @@ import (
 // Bloom is LevelDB's Bloom filter policy: for a whole number of bits per key its filters are
 // exactly those of C++ LevelDB. Get one from [NewBloom]. It is immutable and safe for concurrent
 // use.
-type Bloom struct {
-	settings
-	setting bloom.Setting // the same for package bloom
-}
+type Bloom struct{ common }
 
-var _ Policy = (*Bloom)(nil)
+var _ Sized = (*Bloom)(nil)
 
 // NewBloom returns LevelDB's Bloom policy with the given number of bits per key, above 0 and at
 // most 1000. LevelDB's usual choice is 10. Fractions are allowed: 9.5 gives ceil(9.5*n) bits for n
@@ -37,75 +34,21 @@ var _ Policy = (*Bloom)(nil)
 //
 // NewBloom returns an error that says what to pass instead if bitsPerKey is out of range or not a
 // number, or if an option refuses its argument.
-func NewBloom(bitsPerKey float64, opts ...BloomOption) (*Bloom, error) {
-	s, err := newSettings(bitsPerKey, opts)
+func NewBloom(bitsPerKey float64, opts ...Option) (*Bloom, error) {
+	c, err := newCommon(bitsPerKey, opts)
 	if err != nil {
 		return nil, err
 	}
-	return bloomOf(s)
+	if !(bitsPerKey > 0 && bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
+		return nil, fmt.Errorf("policy: %v bits per key: "+
+			"pass a number above 0 and at most %d, usually 10", bitsPerKey, maxBitsPerKey)
+	}
+	return &Bloom{c}, nil
 }
 
 // maxBitsPerKey limits the setting: larger values are mistakes. From 44 bits per key on, k is the
 // largest, and most false positives have the very hash of a key, which no number of bits helps.
 const maxBitsPerKey = 1000
-
-func bloomOf(s settings) (*Bloom, error) {
-	if !(s.bitsPerKey > 0 && s.bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
-		return nil, fmt.Errorf("policy: %v bits per key: "+
-			"pass a number above 0 and at most %d, usually 10", s.bitsPerKey, maxBitsPerKey)
-	}
-	return newBloom(s), nil
-}
-
-// newBloom accepts 0 bits per key too, which C++ LevelDB defines. The tests compare it.
-func newBloom(s settings) *Bloom {
-	return &Bloom{s, bloom.Setting{BitsPerKey: s.bitsPerKey, Tuning: s.tuning, Verify: s.verify}}
-}
-
-// WithTuning lets [NewBloom] choose the size and k of each filter, for keys that end in numbers,
-// such as counters and zero-padded decimals. In filters of up to some thousands of them, LevelDB's
-// choice has up to 99 % false positives among the neighbors of the keys, where 1 % is expected.
-// Tuned filters have about 1 %; of binary big-endian counters about 10 % in filters of up to 100
-// keys, and about 1 % with some thousands. Every reader of LevelDB's filters, C++ LevelDB and
-// goleveldb among them, takes size and k from the filter. So all of them read tuned filters, and
-// have their low rate.
-//
-// memory is the largest part by which a filter may exceed LevelDB's size: above 0 and at most 1,
-// usually 0.05. Some filters are smaller than LevelDB's.
-//
-// Keys must be added in order, as engines do. Where they are near neighbors, a builder takes a size
-// that spreads their probes, and probes the filter with absent keys between its own. If too many
-// are false positives, it tries other sizes and other ks and returns the best filter. If keys are
-// not in order, or none are near neighbors, as with random keys, the filter is LevelDB's.
-//
-// From 32,768 keys on, a builder tries nothing: every filter gets two more probes than LevelDB's
-// and a size that suits all keys. From about 50,000 dense decimal keys in one filter on, different
-// keys have the same 32-bit hash, and nothing in the format helps: use [NewRibbon] there.
-//
-// A builder takes up to 5 KiB more memory, a copy of one key, and twice the memory of the filter
-// while it tries others. Building takes up to twice as long for random keys. For dense ones it
-// takes 7 to 40 times as long with 20 to 100 keys, up to 8 times with 500, and up to 4 times with
-// 10,000.
-func WithTuning(memory float64) BloomOption { return tuning(memory) }
-
-type tuning float64
-
-func (memory tuning) apply(s *settings) error {
-	if !(memory > 0 && memory <= 1) { // a NaN fails every comparison
-		return fmt.Errorf("policy: tuning with %v more memory: "+
-			"pass a part above 0 and at most 1, usually 0.05", float64(memory))
-	}
-	s.tuning = float64(memory)
-	return nil
-}
-
-// tunedOf returns the policy of kind "tuned".
-func tunedOf(s settings) (Policy, error) {
-	if s.tuning == 0 {
-		s.tuning = 0.05
-	}
-	return bloomOf(s)
-}
 
 func (b *Bloom) self() Policy { return b }
 func (b *Bloom) usable() bool { return b != nil && b.name != "" }

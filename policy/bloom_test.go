@@ -13,7 +13,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // The example of FORMAT.md: each step, and that the text states these very values.
@@ -51,7 +51,7 @@ func TestSizeIn64Bits(t *testing.T) {
 		{math.MaxInt32, 1<<30 - 1, (uint64(math.MaxInt32)*(1<<30-1)+7)/8 + 1},
 		{math.MaxInt32, 9.5, (20401094647+7)/8 + 1},
 	} {
-		b := newBloom(settings{name: Name, bitsPerKey: c.bitsPerKey}) // NewBloom refuses some
+		b := &Bloom{common{Name, bloom.Setting{BitsPerKey: c.bitsPerKey}}} // NewBloom refuses some
 		require.Equal(t, c.want, b.FilterSize(c.n), "%d keys, %v bits", c.n, c.bitsPerKey)
 		if c.want > math.MaxInt {
 			require.PanicsWithValue(t,

@@ -42,7 +42,10 @@ func (c *Counted) self() Policy { return c }
 func (c *Counted) usable() bool { return c != nil && isUsable(c.policy) }
 
 // Name returns the name of the policy that does the work.
-func (c *Counted) Name() string { return c.policy.Name() }
+func (c *Counted) Name() string {
+	mustBeUsable(c)
+	return c.policy.Name()
+}
 
 // MayContain returns the answer of the policy that does the work, and counts it.
 func (c *Counted) MayContain(filter, key []byte) bool {
@@ -85,8 +88,7 @@ func (b *countedBuilder) Finish(dst []byte) []byte {
 	return dst
 }
 
-// Counters is what a Counted counted until some moment, or between two; see [Counters.Sub]. To
-// publish them as JSON:
+// Counters is what a Counted counted until some moment. To publish it as JSON:
 //
 //	expvar.Publish("filters", expvar.Func(func() any { return counted.Snapshot() }))
 type Counters struct {
@@ -108,20 +110,5 @@ func (c *Counted) Snapshot() Counters {
 		Keys:         c.keys.Load(),
 		Bytes:        c.bytes.Load(),
 		Broken:       c.broken.Load(),
-	}
-}
-
-// Checks returns how often filters were checked.
-func (c Counters) Checks() uint64 { return c.ReadsAvoided + c.MayContain }
-
-// Sub returns what was counted since an earlier snapshot of the same policy.
-func (c Counters) Sub(earlier Counters) Counters {
-	return Counters{
-		ReadsAvoided: c.ReadsAvoided - earlier.ReadsAvoided,
-		MayContain:   c.MayContain - earlier.MayContain,
-		Filters:      c.Filters - earlier.Filters,
-		Keys:         c.Keys - earlier.Keys,
-		Bytes:        c.Bytes - earlier.Bytes,
-		Broken:       c.Broken - earlier.Broken,
 	}
 }

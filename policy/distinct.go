@@ -21,12 +21,15 @@ func NewDistinctBuilder(p Policy) Builder {
 		return c.newBuilder(NewDistinctBuilder)
 	}
 	b := p.NewBuilder()
-	if hashes, ok := b.(interface{ LeaveOutRepetitions() }); ok {
-		hashes.LeaveOutRepetitions()
+	if h, ok := b.(hashingBuilder); ok {
+		h.LeaveOutRepetitions()
 		return b
 	}
 	return &distinctBuilder{Builder: b}
 }
+
+// A hashingBuilder keeps its keys' hashes, and can compare them.
+type hashingBuilder interface{ LeaveOutRepetitions() }
 
 // distinctBuilder leaves out keys that equal the one before.
 type distinctBuilder struct {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // sameHash returns two different keys that LevelDB's hash maps to one value, found by trying.
@@ -49,7 +49,7 @@ func TestDistinctBuilder(t *testing.T) {
 				for range rng.Intn(6*builder.ChunkHashes/versions + 5) {
 					key := buffer[:rng.Intn(9)]
 					if rng.Intn(10) == 0 {
-						key = buffer // which is hashed by itself
+						key = buffer // a long one
 					}
 					rng.Read(key)
 					distinct = append(distinct, bytes.Clone(key))
@@ -98,5 +98,29 @@ func TestDistinctBuilderOfHashZero(t *testing.T) {
 		b.Add(key)
 		require.Equal(t, 1, b.Len())
 		require.Equal(t, p.AppendFilter(nil, [][]byte{key}), b.Finish(nil))
+	}
+}
+
+// A builder that had many keys starts over as one that had few: nothing of them counts as settled,
+// nor as the key before.
+func TestDistinctBuilderAfterManyKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	for _, p := range readers() {
+		b := NewDistinctBuilder(p)
+		for i := range uint32(1<<20 + 3000) {
+			b.Add(binary.BigEndian.AppendUint32(nil, i))
+		}
+		require.Equal(t, 1<<20+3000, b.Len())
+		b.Finish(nil)
+		var keys [][]byte
+		for i := range uint32(5000) { // the first one is the last of the former keys
+			keys = append(keys, binary.BigEndian.AppendUint32(nil, 1<<20+2999+i))
+			b.Add(keys[i])
+			b.Add(keys[i])
+		}
+		require.Equal(t, len(keys), b.Len())
+		require.Equal(t, p.AppendFilter(nil, keys), b.Finish(nil), "%T", p)
 	}
 }

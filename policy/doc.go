@@ -6,13 +6,15 @@
 // false positives. A lookup that the filter answers "absent" reads no data.
 //
 // Which constructor to take:
-//   - [NewRibbon](10) if only this package reads the filters. It has about a tenth of the false
-//     positives of NewBloom(10), with keys of any shape, and takes longer to build. Other readers
-//     answer "may contain".
-//   - [NewBloom](10) if C++ LevelDB or another reader of LevelDB's filters reads them too.
-//   - [NewBloom](10, [WithTuning](0.05)) if other readers must read the filters, and the keys are
-//     dense numbers, such as counters.
-//   - [FromString]("ribbon:10") if a configuration file or a flag chooses.
+//   - [NewRibbon](10), unless another program must use the filters. It has about a tenth of the
+//     false positives of NewBloom(10), with keys of any shape, and takes longer to build. Other
+//     readers answer "may contain".
+//   - [NewBloom](10) for C++ LevelDB and readers like it, and
+//     NewBloom(10, [WithName]([NameGoLevelDB])) for plain goleveldb. Each looks for its own name.
+//   - [NewBloom](10, [WithTuning](0.05)), under such a name, if the keys are dense numbers, such as
+//     counters.
+//   - [FromString]("ribbon:10") if a configuration file or a flag chooses. [BitsFor] computes the
+//     bits per key for a share of false positives.
 //
 // To use a policy in an engine, pass it to Configure of package adapters/goleveldb, pebblev1 or
 // pebblev2. To use it alone:
@@ -28,15 +30,20 @@
 //
 // # What is promised
 //
-// No bytes make a reader panic, and a filter that is recognizably damaged answers "may contain".
-// Damage that cannot be recognized (in the bits, in LevelDB's k) can lose keys; the engines'
-// checksums catch it. FORMAT.md says which damage is recognized, and TESTING.md which test holds
-// each promise.
+// No bytes make a reader panic, and where it recognizes damage, it answers "may contain": for all
+// keys, or for the keys of a damaged shard of a ribbon filter. Damage that cannot be recognized (in
+// the bits, in LevelDB's k) can lose keys; the engines' checksums catch it. FORMAT.md says which
+// damage is recognized, and TESTING.md which test checks each promise.
 //
-// The false-positive rates assume that keys were not chosen by an adversary. The hashes are
-// unkeyed: anyone can compute absent keys that collide with a known one, and who writes keys can
+// The false-positive rates assume that keys were not chosen by an adversary. The hashes have no
+// secret: anyone can compute absent keys that collide with a known one, and whoever writes keys can
 // choose which absent keys collide, as in the filters of LevelDB, RocksDB and Pebble. This costs
 // reads, and never a key.
 //
 // FORMAT.md in this directory has the bytes of all encodings, with examples.
+//
+// # For adapters
+//
+// An adapter of an engine calls [Check] and [Compatible] before it changes the engine's options, and
+// [NewDistinctBuilder] if the engine adds a key once for each of its versions.
 package policy

@@ -117,6 +117,22 @@ func ExampleFromString() {
 	// policy: "cuckoo" is no kind of filter: write one of bloom, tuned, ribbon, a colon, and the bits per key, such as bloom:10
 }
 
+// The least memory with which at most one of a thousand absent keys is a false positive.
+func ExampleBitsFor() {
+	const keys, perFilter = 10_000_000, 100_000
+	bits, err := policy.BitsFor("ribbon", perFilter, 0.001)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ribbon, err := policy.NewRibbon(bits)
+	if err != nil {
+		log.Fatal(err)
+	}
+	bytes := keys / perFilter * ribbon.FilterSize(perFilter)
+	fmt.Printf("%v bits per key, %.1f MB\n", bits, float64(bytes)/1e6)
+	// Output: 10.2 bits per key, 12.8 MB
+}
+
 // Give the counting policy to the engine in place of the other one.
 func ExampleCount() {
 	bloom, err := policy.NewBloom(10)
@@ -133,8 +149,8 @@ func ExampleCount() {
 	counted.MayContain(filter, []byte("absent"))
 
 	c := counted.Snapshot()
-	fmt.Println(c.Filters, "filter built,", c.ReadsAvoided, "of", c.Checks(), "reads avoided")
-	// Output: 1 filter built, 1 of 2 reads avoided
+	fmt.Println(c.Filters, "filter built,", c.ReadsAvoided, "read avoided,", c.MayContain, "not")
+	// Output: 1 filter built, 1 read avoided, 1 not
 }
 
 // What is in a filter.
@@ -145,11 +161,11 @@ func ExampleParse() {
 		log.Fatal(err)
 	}
 	keys, _ := info.Estimate()
-	fmt.Printf("%v, k = %d, %d bits set, about %.0f key\n", info.Encoding, info.K, info.Ones(), keys)
+	fmt.Printf("%s, k = %d, about %.0f key\n", info.Encoding, info.K, keys)
 
 	_, err = policy.Parse([]byte{0xff, 0xff})
 	fmt.Println(errors.Is(err, policy.ErrReplaced))
 	// Output:
-	// LevelDB Bloom, k = 6, 6 bits set, about 1 key
+	// LevelDB Bloom, k = 6, about 1 key
 	// true
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // FPP, and the estimates from the bytes, against filters of random keys: FPP is within 5 % of the
@@ -21,10 +21,10 @@ func TestFPP(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	exact := func(b float64) ourPolicy { return policytest.Must(NewBloom(b)) }
-	ribbon := func(b float64) ourPolicy { return policytest.Must(NewRibbon(b)) }
+	exact := func(b float64) Sized { return policytest.Must(NewBloom(b)) }
+	ribbon := func(b float64) Sized { return policytest.Must(NewRibbon(b)) }
 	for _, c := range []struct {
-		p                  ourPolicy
+		p                  Sized
 		n                  int
 		keysWithin         float64
 		ratioFrom, ratioTo float64
@@ -49,7 +49,7 @@ func TestFPP(t *testing.T) {
 		{ribbon(4.5), 500, 0.03, 0.95, 1.05}, {ribbon(9.3), 2500, 0.03, 0.95, 1.05},
 		{ribbon(5.5), 100_000, 0.03, 0.95, 1.05},
 	} {
-		if raceEnabled && c.n >= 10_000 {
+		if policytest.Race && c.n >= 10_000 {
 			continue
 		}
 		what := fmt.Sprintf("%v, %d keys", c.p, c.n)
@@ -80,7 +80,7 @@ func TestFPP(t *testing.T) {
 type measurement struct{ filters, rate, standardError, keys, fpp float64 }
 
 // measure measures a rate to about 0.5 %.
-func measure(t testing.TB, p ourPolicy, n int, about float64) measurement {
+func measure(t testing.TB, p Sized, n int, about float64) measurement {
 	rng := policytest.Rand(t, int64(n))
 	key := make([]byte, 12)
 	builder := p.NewBuilder()
@@ -120,7 +120,7 @@ func mustParse(t testing.TB, filter []byte) Info {
 }
 
 func TestFPPExtremes(t *testing.T) {
-	for _, p := range []ourPolicy{
+	for _, p := range []Sized{
 		policytest.Must(NewBloom(0.01)),
 		policytest.Must(NewRibbon(2)), policytest.Must(NewRibbon(40)),
 	} {
@@ -145,7 +145,7 @@ func TestTableOfNewBloom(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, rows, 5)
 	for _, row := range rows {
-		p := policytest.Must(FromString("bloom:" + row[1])).(ourPolicy)
+		p := policytest.Must(FromString("bloom:" + row[1]))
 		cells := strings.Fields(row[2])
 		for i, n := range []int{20, 1000, 100_000, 1_000_000} {
 			if n > 1000 && row[1] != "10" {

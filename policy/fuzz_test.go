@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // cut returns data as keys of n bytes, and what is left as one more.
@@ -41,8 +41,8 @@ func FuzzMayContain(f *testing.F) {
 }
 
 // Any keys at any setting, handed in at once or one by one from memory that is used again, after
-// any bytes and into any, by assembly and by plain Go, verified or not: each kind of policy builds
-// the filter of FORMAT.md, which loses no key.
+// any bytes and into any, verified or not: each kind of policy builds the filter of FORMAT.md,
+// which loses no key.
 func FuzzBuilders(f *testing.F) {
 	f.Add(10.0, uint8(3), []byte("one two three"), []byte("before"))
 	f.Add(0.01, uint8(1), bytes.Repeat([]byte{0x80, 0xff}, 300), []byte{})
@@ -55,53 +55,51 @@ func FuzzBuilders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data, before []byte) {
 		bitsPerKey = math.Mod(math.Abs(bitsPerKey), 200)
 		keys := cut(data, 1+int(keyLen)%64)
-		for _, kind := range Kinds() {
+		for _, kind := range kinds {
 			requireBuilders(t, bitsPerKey, keys, before, kind)
 		}
 	})
 }
 
 func requireBuilders(
-	t *testing.T, bitsPerKey float64, keys [][]byte, before []byte, kind Kind,
+	t *testing.T, bitsPerKey float64, keys [][]byte, before []byte, kind string,
 ) {
 	var want []byte
 	for _, options := range [][]Option{nil, {WithVerify()}} {
-		p, err := kind.of(bitsPerKey, options...)
+		p, err := of(kind, bitsPerKey, options...)
 		if err != nil {
 			return
 		}
 		if want == nil {
-			want = references[kind.Name](bitsPerKey, keys)
+			want = references[kind](bitsPerKey, keys)
 			requireSize(t, p, keys, len(want))
 		}
-		forEachLoop(func(loop string) {
-			what := fmt.Sprintf("%s, %d options, %s", kind.Name, len(options), loop)
-			dirty := append(bytes.Clone(before), bytes.Repeat([]byte{0xff}, 2*len(want))...)
-			built := p.AppendFilter(dirty[:len(before)], keys)
-			require.Equal(t, before, built[:len(before)])
-			require.Equal(t, want, built[len(before):], "at once: %s", what)
+		what := fmt.Sprintf("%s, %d options", kind, len(options))
+		dirty := append(bytes.Clone(before), bytes.Repeat([]byte{0xff}, 2*len(want))...)
+		built := p.AppendFilter(dirty[:len(before)], keys)
+		require.Equal(t, before, built[:len(before)])
+		require.Equal(t, want, built[len(before):], "at once: %s", what)
 
-			b := Count(p).NewBuilder()
-			var memory []byte
-			for range 2 { // a builder starts over
-				for _, key := range keys {
-					memory = append(memory[:0], key...)
-					b.Add(memory)
-				}
-				require.Equal(t, len(keys), b.Len())
-				require.Equal(t, want, b.Finish(nil), "one by one: %s", what)
-				none := references[kind.Name](bitsPerKey, nil)
-				require.Equal(t, none, b.Finish(nil), "without keys: %s", what)
+		b := Count(p).NewBuilder()
+		var memory []byte
+		for range 2 { // a builder starts over
+			for _, key := range keys {
+				memory = append(memory[:0], key...)
+				b.Add(memory)
 			}
-		})
+			require.Equal(t, len(keys), b.Len())
+			require.Equal(t, want, b.Finish(nil), "one by one: %s", what)
+			none := references[kind](bitsPerKey, nil)
+			require.Equal(t, none, b.Finish(nil), "without keys: %s", what)
+		}
 	}
-	require.NotContains(t, requireSameAnswers(t, "built", want, keys), false, kind.Name)
+	require.NotContains(t, requireSameAnswers(t, "built", want, keys), false, kind)
 }
 
-func requireSize(t *testing.T, p ourPolicy, keys [][]byte, size int) {
+func requireSize(t *testing.T, p Sized, keys [][]byte, size int) {
 	n := len(keys)
-	if b, ok := p.(*Bloom); ok && b.tuning > 0 {
-		require.LessOrEqual(t, float64(size), float64(p.FilterSize(n))*(1+b.tuning))
+	if b, ok := p.(*Bloom); ok && b.setting.Tuning > 0 {
+		require.LessOrEqual(t, float64(size), float64(p.FilterSize(n))*(1+b.setting.Tuning))
 		return
 	}
 	require.EqualValues(t, size, p.FilterSize(n))

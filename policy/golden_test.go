@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -13,7 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/bloom"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // The files in testdata/leveldb were written by C++ LevelDB; its README says how, and what their
@@ -21,10 +23,11 @@ import (
 
 var large = flag.Bool("large", false,
 	"also run the golden digests of more than 1,000,000 keys or more than 2^31 bits, "+
-		"and read filters of up to 2^33 bits (6 GiB of memory)")
+		"read filters of up to 2^33 bits (6 GiB of memory), "+
+		"and forge 1,000,000 filters for the C++ reader")
 
 type goldenProbe struct {
-	Key   policytest.HexBytes
+	Key   hexBytes
 	Match bool
 }
 
@@ -45,7 +48,7 @@ func readGolden[T any](t *testing.T, name string, f func(c T)) (n int) {
 }
 
 func bloomOfBits(bitsPerKey int) *Bloom {
-	return newBloom(settings{name: Name, bitsPerKey: float64(bitsPerKey)})
+	return &Bloom{common{Name, bloom.Setting{BitsPerKey: float64(bitsPerKey)}}}
 }
 
 // Every filter that C++ LevelDB made comes out the same from AppendFilter and from a Builder, and
@@ -54,8 +57,8 @@ func TestGoldenVectors(t *testing.T) {
 	type vector struct {
 		Name       string
 		BitsPerKey int `json:"bits_per_key"`
-		Keys       []policytest.HexBytes
-		Filter     policytest.HexBytes
+		Keys       []hexBytes
+		Filter     hexBytes
 		Probes     []goldenProbe
 	}
 	other := policytest.Must(NewBloom(25))
@@ -83,7 +86,7 @@ func TestGoldenVectors(t *testing.T) {
 func TestGoldenMatch(t *testing.T) {
 	type match struct {
 		Name   string
-		Filter policytest.HexBytes
+		Filter hexBytes
 		Probes []goldenProbe
 	}
 	n := readGolden(t, "match.jsonl", func(c match) {
@@ -169,4 +172,12 @@ func splitmix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
+}
+
+// hexBytes is a byte string that the golden files have in hexadecimal.
+type hexBytes []byte
+
+func (b *hexBytes) UnmarshalText(text []byte) (err error) {
+	*b, err = hex.DecodeString(string(text))
+	return err
 }

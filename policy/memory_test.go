@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // heapInUse returns the bytes in use after a collection. What a sync.Pool had at the collection
@@ -18,7 +20,7 @@ func heapInUse() int64 {
 
 // After a filter of many keys the pools keep little, and the builder nothing.
 func TestMemoryKept(t *testing.T) {
-	if raceEnabled {
+	if policytest.Race {
 		t.Skip("the race detector makes sync.Pool drop what it is given")
 	}
 	if testing.Short() {

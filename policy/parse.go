@@ -6,11 +6,20 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
+	"github.com/levelbloom/levelbloom/policy/internal/rate"
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+)
+
+// The encodings, as [Info] names them. The last byte of a filter tells its encoding.
+const (
+	EncodingBloom   = "LevelDB Bloom"
+	EncodingRibbon  = "ribbon"
+	EncodingUnknown = "unknown" // also of a filter that has no last byte or was replaced
 )
 
 // Info is what the bytes of one filter say. Get it from [Parse].
 type Info struct {
-	Encoding Encoding
+	Encoding string // one of the constants above
 	// K is the number of probes per key. Of a ribbon filter it is the number of columns that all
 	// slots have: a key that is not in the filter is a false positive with a probability of 2^-K or
 	// less.
@@ -19,41 +28,48 @@ type Info struct {
 	filter  []byte // nil if Parse returned an error
 }
 
-// The errors of [Parse], for errors.Is. Each says how readers answer for every key.
+// The errors of [Parse], for errors.Is. Any other means that the filter is malformed.
 var (
-	ErrShort   = errors.New("shorter than 2 bytes: the filter contains no key")
-	ErrZeroK   = errors.New("k is 0: every key may be contained")
-	ErrDamaged = errors.New("damaged trailer or wrong length: every key may be contained")
 	// ErrReplaced means that a builder returned this filter in place of one that it could not build
 	// or that [WithVerify] found broken. [Count] counts them.
 	ErrReplaced = errors.New("replaced by its builder, which could not build it or found it " +
 		"broken: every key may be contained")
+	// ErrUnknownEncoding means that another program wrote the filter, or a later release of this one.
 	ErrUnknownEncoding = errors.New("unknown encoding")
 )
 
+var (
+	errShort   = errors.New("shorter than 2 bytes: the filter contains no key")
+	errZeroK   = errors.New("k is 0: every key may be contained")
+	errDamaged = errors.New("damaged trailer, index or length: " +
+		"all keys, or those of the damaged shards, may be contained")
+)
+
 // Parse returns what a filter says of itself. If the filter is malformed or of an unknown encoding,
-// it returns an error that wraps one of the Err values and says how readers answer for every key.
-// Then Info has only the Encoding, as far as it is known.
+// it returns an error that says how readers answer, and an Info that has only the Encoding.
 //
 // It accepts any bytes and is safe for concurrent use.
 func Parse(filter []byte) (Info, error) {
 	if len(filter) < 2 {
-		return Info{}, ErrShort
+		return Info{Encoding: EncodingUnknown}, errShort
 	}
-	last := filter[len(filter)-1]
-	e := encodingOf(last)
-	switch {
+	switch last := filter[len(filter)-1]; {
 	case string(filter) == builder.Replacement:
-		return Info{}, ErrReplaced
-	case e == nil:
-		return Info{}, fmt.Errorf("%w 0x%02x: every key may be contained", ErrUnknownEncoding, last)
+		return Info{Encoding: EncodingUnknown}, ErrReplaced
+	case last == 0:
+		return Info{Encoding: EncodingBloom}, errZeroK
+	case last <= bloom.MaxProbes:
+		return Info{EncodingBloom, int(last), filter[:len(filter)-1], filter}, nil
+	case last == ribbon.Encoding:
+		r, ok := ribbon.Parse(filter)
+		if !ok {
+			return Info{Encoding: EncodingRibbon}, errDamaged
+		}
+		return Info{EncodingRibbon, r.Columns, filter[:r.Payload], filter}, nil
+	default:
+		return Info{Encoding: EncodingUnknown},
+			fmt.Errorf("%w 0x%02x: every key may be contained", ErrUnknownEncoding, last)
 	}
-	info, err := e.parse(filter)
-	info.Encoding = e.Encoding
-	if err == nil {
-		info.filter = filter
-	}
-	return info, err
 }
 
 // Probes appends the numbers of the bits of Payload that a lookup of key reads to dst, in the order
@@ -67,10 +83,6 @@ func (i Info) Probes(dst []uint64, key []byte) []uint64 {
 	return bloom.Probes(dst, 8*uint64(len(i.Payload)), i.K, key)
 }
 
-// Ones returns the number of bits of Payload that are set. In a ribbon filter it is about half of
-// them, and says nothing of the keys.
-func (i Info) Ones() int { return bloom.Ones(i.Payload) }
-
 // Estimate estimates from the bytes of a filter how many distinct keys it has, and the probability
 // that a random absent key is a false positive. keys is +Inf if all bits of the filter are set. An
 // Info that came with an error has 0 keys and an fpp of 1.
@@ -78,10 +90,14 @@ func (i Info) Ones() int { return bloom.Ones(i.Payload) }
 // Both assume keys whose hashes are like random numbers: among the neighbors of dense numbers,
 // LevelDB's encoding can have far more false positives. Even of random keys, its fpp is mostly too
 // low: with 20 keys by a factor of 1.4 at 10 bits per key, and 17 at 20 bits per key. Bloom.FPP is
-// closer, and slower. Of a ribbon filter, keys is within 3 %.
+// closer, and slower. Of a ribbon filter, keys is within 3 %, and 8 if there are fewer.
 func (i Info) Estimate() (keys, fpp float64) {
-	if i.filter == nil {
+	switch {
+	case i.filter == nil:
 		return 0, 1
+	case i.Encoding == EncodingRibbon:
+		r, _ := ribbon.Parse(i.filter)
+		return r.Keys, r.FPP
 	}
-	return encodingOf(i.filter[len(i.filter)-1]).estimate(i.filter)
+	return rate.FromBits(8*len(i.Payload), i.K, bloom.Ones(i.Payload))
 }

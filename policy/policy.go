@@ -14,6 +14,24 @@ type Policy interface {
 	MayContain(filter, key []byte) bool
 }
 
+// A Sized policy knows the size of its filters and their share of false positives before it builds
+// any. Every [Bloom] and every [Ribbon] is Sized.
+type Sized interface {
+	Policy
+	// String returns the policy's settings as [FromString] takes them, such as "ribbon:10".
+	String() string
+	// BitsPerKey returns the number of bits per key that the policy was made with.
+	BitsPerKey() float64
+	// FilterSize returns the size in bytes of a filter of n keys. It panics if n is negative.
+	FilterSize(n int) uint64
+	// FPP returns the false-positive probability, from 0 to 1, of a filter of n different keys. It
+	// panics if n is negative.
+	FPP(n int) float64
+	// AppendFilter appends the filter of keys to dst and returns the extended slice. The keys must
+	// not lie in the spare capacity of dst.
+	AppendFilter(dst []byte, keys [][]byte) []byte
+}
+
 // A Builder collects keys and encodes them as a filter. It is not safe for concurrent use, but
 // several builders of one Policy are. A Builder that is no longer needed can simply be dropped.
 type Builder interface {

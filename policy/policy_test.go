@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // The least and the most bits per key of each kind, and what others are refused with.
@@ -22,20 +22,19 @@ func TestConstructorsRefuseMisuse(t *testing.T) {
 		{"tuned", math.SmallestNonzeroFloat64, 1000, "pass a number above 0 and at most 1000, "},
 		{"ribbon", 2, 40, "pass a number from 2 to 40 "},
 	} {
-		kind := kindNamed(c.kind)
 		for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -10, math.NaN(), math.Inf(1),
 			math.Inf(-1), math.Nextafter(c.least, 0), math.Nextafter(c.most, math.Inf(1)),
 			math.MaxFloat64} {
-			_, err := kind.of(bitsPerKey)
+			_, err := of(c.kind, bitsPerKey)
 			require.ErrorContains(t, err, c.want, "%v", bitsPerKey)
 		}
 		for _, bitsPerKey := range []float64{c.least, c.most} {
-			_, err := kind.of(bitsPerKey)
+			_, err := of(c.kind, bitsPerKey)
 			require.NoError(t, err)
 		}
 		for _, name := range []string{"", "none", " a", "a ", "\ta", "a\nb", "a\rb", "a\u00a0",
 			"rocksdb.BuiltinBloomFilter"} {
-			_, err := kind.of(10, WithName(name))
+			_, err := of(c.kind, 10, WithName(name))
 			require.ErrorContains(t, err, "pass ", "%q", name)
 		}
 	}
@@ -49,15 +48,19 @@ func TestConstructorsRefuseMisuse(t *testing.T) {
 		_, err := NewBloom(10, WithTuning(memory))
 		require.ErrorContains(t, err, "usually 0.05", "%v", memory)
 	}
+	for _, memory := range []float64{math.SmallestNonzeroFloat64, 1} {
+		_, err := NewBloom(10, WithTuning(memory))
+		require.NoError(t, err)
+	}
 }
 
 // A used builder builds what a fresh one does, appends after what dst contains, clears what lies
 // beyond it, and keeps no reference to the memory of the keys. The counts lie around those of a
 // chunk of hashes, and large filters come before small ones.
 func TestBuilderStartsOver(t *testing.T) {
-	for _, kind := range Kinds() {
+	for _, kind := range kinds {
 		rng := policytest.Rand(t, 3)
-		p := policytest.Must(kind.of(12))
+		p := policytest.Must(of(kind, 12))
 		used := p.NewBuilder()
 		scratch := make([]byte, 40)
 		for _, n := range []int{0, 1, 5000, 7, 0, 3, 4, 2047, 2048, 2049, 4096, 4097, 30, 12_288} {
@@ -66,17 +69,17 @@ func TestBuilderStartsOver(t *testing.T) {
 				require.Equal(t, i, used.Len())
 				used.Add(scratch[:copy(scratch, key)])
 			}
-			want := references[kind.Name](12, keys)
+			want := references[kind](12, keys)
 			require.Equal(t, uint64(len(want)), p.FilterSize(n))
 
 			dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)))
 			prefix := rng.Intn(len(dirty) + 1)
 			got := used.Finish(dirty[:prefix])
 			require.True(t, bytes.Equal(append(bytes.Repeat([]byte{0xff}, prefix), want...), got),
-				"%s, %d keys", kind.Name, n)
+				"%s, %d keys", kind, n)
 			require.Zero(t, used.Len())
 			appended := p.AppendFilter(bytes.Repeat([]byte{0xff}, 2*len(want))[:0], keys)
-			require.True(t, bytes.Equal(want, appended), "%s, %d keys", kind.Name, n)
+			require.True(t, bytes.Equal(want, appended), "%s, %d keys", kind, n)
 		}
 	}
 }
@@ -88,8 +91,8 @@ func TestBuildersSideBySide(t *testing.T) {
 	if testing.Short() {
 		rounds = 2
 	}
-	for _, kind := range Kinds() {
-		p := policytest.Must(kind.of(10))
+	for _, kind := range kinds {
+		p := policytest.Must(of(kind, 10))
 		var done sync.WaitGroup
 		for worker := range int64(8) {
 			done.Add(1)
@@ -104,7 +107,7 @@ func TestBuildersSideBySide(t *testing.T) {
 						builder.Add(key)
 					}
 					appended, filter := p.AppendFilter(nil, keys), builder.Finish(nil)
-					want := references[kind.Name](10, keys)
+					want := references[kind](10, keys)
 					if !bytes.Equal(want, filter) || !bytes.Equal(want, appended) {
 						t.Errorf("worker %d: a filter of %d keys differs", worker, len(keys))
 					}
@@ -122,8 +125,8 @@ func TestBuildersSideBySide(t *testing.T) {
 
 // Lookups allocate nothing, and builders little.
 func TestAllocations(t *testing.T) {
-	for _, kind := range Kinds() {
-		p := policytest.Must(kind.of(12))
+	for _, kind := range kinds {
+		p := policytest.Must(of(kind, 12))
 		for _, n := range []int{2, 50, 10_000} {
 			keys := policytest.Keys(policytest.Rand(t, 55), n)
 			filter := p.AppendFilter(nil, keys)
@@ -133,9 +136,9 @@ func TestAllocations(t *testing.T) {
 						r.MayContain(filter, key)
 						MayContain(filter, key)
 					}
-				}), "%s, %d keys", kind.Name, n)
+				}), "%s, %d keys", kind, n)
 			}
-			if raceEnabled {
+			if policytest.Race {
 				continue // the race detector makes sync.Pool drop what it is given
 			}
 			dst := make([]byte, 0, 2*len(filter))
@@ -147,14 +150,14 @@ func TestAllocations(t *testing.T) {
 			}
 			// The builder and its list of chunks; with tuning, absent keys and a key too.
 			most := 6.0
-			if kind.Name == "tuned" {
+			if kind == "tuned" {
 				most = 14
 			}
 			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { build(p.NewBuilder()) }), most,
-				"%s, %d keys, a new builder, warm pool", kind.Name, n)
+				"%s, %d keys, a new builder, warm pool", kind, n)
 			used := p.NewBuilder()
 			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { build(used) }), 1.0,
-				"%s, a used builder (a collection may empty the pool once)", kind.Name)
+				"%s, a used builder (a collection may empty the pool once)", kind)
 		}
 	}
 }

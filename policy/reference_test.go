@@ -10,9 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/bloom"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // Plain readers and writers that follow FORMAT.md, and how the tests compare with them.
@@ -89,7 +88,7 @@ func referenceMayContain(filter, key []byte) bool {
 	}
 	k, nbits := filter[len(filter)-1], uint64(len(filter)-1)*8
 	switch {
-	case k == 0x72: // package ribbon compares its reader with an independent one
+	case k == 0x73: // package ribbon compares its reader with an independent one
 		return ribbon.Contains(filter, keyHash(key))
 	case k > 30:
 		return true
@@ -135,7 +134,7 @@ func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
 // ribbonTrailer appends the trailer of a ribbon filter of one shard, with the right check byte.
 func ribbonTrailer(payload []byte, slots, seed int) []byte {
 	word := slots%1024 + 1024*(seed%64)
-	filter := append(payload, byte(word), byte(word>>8), 0, byte(EncodingRibbon))
+	filter := append(payload, byte(word), byte(word>>8), 0, ribbon.Encoding)
 	check := byte(uint32(len(filter)) * 0x9e3779b1 >> 24)
 	for _, b := range filter[max(0, len(filter)-8):] {
 		check ^= b
@@ -144,36 +143,14 @@ func ribbonTrailer(payload []byte, slots, seed int) []byte {
 	return filter
 }
 
-// ourPolicy is what all policies of this package can do.
-type ourPolicy interface {
-	Policy
-	AppendFilter(dst []byte, keys [][]byte) []byte
-	FilterSize(n int) uint64
-	FPP(n int) float64
-}
-
 // readers returns policies of all encodings, with settings that no filter of the tests has.
-func readers() []ourPolicy {
-	return []ourPolicy{policytest.Must(NewBloom(7)), policytest.Must(NewRibbon(8.77))}
+func readers() []Sized {
+	return []Sized{policytest.Must(NewBloom(7)), policytest.Must(NewRibbon(8.77))}
 }
 
 // of returns a policy of a kind.
-func (k Kind) of(bitsPerKey float64, opts ...Option) (ourPolicy, error) {
-	p, err := FromString(fmt.Sprintf("%s:%v", k.Name, bitsPerKey), opts...)
-	if err != nil {
-		return nil, err
-	}
-	return p.(ourPolicy), nil
-}
-
-// forEachLoop runs f with the assembly, if this processor has what it needs, and without it.
-func forEachLoop(f func(loop string)) {
-	if bloom.UseAVX512 {
-		f("assembly")
-		bloom.UseAVX512 = false
-		defer func() { bloom.UseAVX512 = true }()
-	}
-	f("plain Go")
+func of(kind string, bitsPerKey float64, opts ...Option) (Sized, error) {
+	return FromString(fmt.Sprintf("%s:%v", kind, bitsPerKey), opts...)
 }
 
 // requireAnswers looks up every key with each reader, and compares with the plain reader.

@@ -9,7 +9,7 @@ import (
 )
 
 // Ribbon is a policy whose filters are the smallest: at the same size they have a tenth of the
-// false positives of [Bloom] with 10 bits per key, or as many in 30 % less memory. Building them
+// false positives of [Bloom] with 10 bits per key, or as many in a third less memory. Building them
 // takes longer. Get one from [NewRibbon].
 //
 // A filter solves linear equations over GF(2), one for every key and column of bits, by the method
@@ -17,53 +17,43 @@ import (
 // FORMAT.md has the bytes, and package internal/ribbon explains them.
 //
 // Readers other than this package, C++ LevelDB and goleveldb among them, answer "may contain" for
-// every key, except in filters of few keys: they read more, never less. A Ribbon is immutable and
-// safe for concurrent use.
-type Ribbon struct {
-	settings
-	exact *Bloom // for few keys
-	few   int    // the largest number of keys that are few
-}
+// every key: they read more, never less. A Ribbon is immutable and safe for concurrent use.
+type Ribbon struct{ common }
 
-var _ Policy = (*Ribbon)(nil)
+var _ Sized = (*Ribbon)(nil)
 
 // NewRibbon returns the ribbon policy with the given number of bits per key, from 2 to 40.
-// Fractions are allowed. The shape of the keys does not matter. No filter of b bits per key can
-// have a false-positive probability below 2^-b, the limit. These have at most, in per cent:
+// Fractions are allowed. The shape of the keys does not matter.
 //
-//	bits per key    limit     8 to 700 keys    701 to 4,999    from 5,000    bytes of 1,000
-//	7               0.781     0.79             1.05            0.91          883
-//	10              0.0977    0.102            0.131           0.115         1258
-//	16              0.00153   0.0017           0.0021          0.0018        2008
+// This is the largest share of absent keys that are false positives, in per cent, in filters of so
+// many keys, and the size of a filter of 1,000. Measured rates exceed it by less than 5 %. No
+// filter of b bits per key can go below 2^-b, the limit:
 //
-// Besides its bits, a filter has 4 bytes, from 701 keys on 8. With fractions of bits, filters of
-// up to 700 keys may be smaller. For fewer than 8 keys, or if the bits take less than 8 bytes, the
-// filter is the one that [Bloom] builds, which everybody reads. With more than 2^28 keys it
-// excludes nothing.
+//	bits per key    limit      1 to 700    701 to 4,999    from 5,000    bytes of 1,000
+//	7               0.781      0.781       0.969           0.881         883
+//	10              0.0977     0.0977      0.124           0.112         1258
+//	16              0.00153    0.00153     0.00203         0.00182       2008
+//
+// [Ribbon.FPP] returns it for other numbers. Besides its bits, a filter has 4 bytes, from 701 keys
+// on 8. With fractions of bits, filters of up to 700 keys may be smaller. Filters of 1 to 7 keys
+// are as large as those of 8, and at least 12 bytes. A filter of no keys is LevelDB's. With more
+// than 2^28 keys it excludes nothing.
 //
 // It returns an error that says what to pass instead if bitsPerKey is out of range or not a
 // number, or if an option refuses its argument.
 func NewRibbon(bitsPerKey float64, opts ...Option) (*Ribbon, error) {
-	s, err := newSettings(bitsPerKey, opts)
+	c, err := newCommon(bitsPerKey, opts)
 	if err != nil {
 		return nil, err
 	}
-	return ribbonOf(s)
-}
-
-func ribbonOf(s settings) (*Ribbon, error) {
-	if !(s.bitsPerKey >= 2 && s.bitsPerKey <= mostRibbonBits) { // a NaN fails every comparison
+	if !(bitsPerKey >= 2 && bitsPerKey <= mostRibbonBits) { // a NaN fails every comparison
 		return nil, fmt.Errorf("policy: %v bits per key: "+
-			"pass a number from 2 to %d for ribbon filters, usually 10", s.bitsPerKey, mostRibbonBits)
+			"pass a number from 2 to %d for ribbon filters, usually 10", bitsPerKey, mostRibbonBits)
 	}
-	if s.tuning > 0 {
+	if c.setting.Tuning > 0 {
 		return nil, errors.New("policy: ribbon filters have no tuning, nor need it: leave it out")
 	}
-	r := &Ribbon{s, newBloom(s), mostFew}
-	for !r.areFew(r.few) {
-		r.few--
-	}
-	return r, nil
+	return &Ribbon{c}, nil
 }
 
 func (r *Ribbon) self() Policy { return r }
@@ -93,30 +83,25 @@ func (r *Ribbon) AppendFilter(dst []byte, keys [][]byte) []byte {
 // It panics if n is negative.
 func (r *Ribbon) FilterSize(n int) uint64 {
 	mustBeUsable(r)
-	if size, ok := ribbon.Size(n, r.bitsPerKey); ok {
+	size, ok := ribbon.Size(n, r.setting.BitsPerKey)
+	switch {
+	case ok:
 		return uint64(size)
+	case n > 0: // too many
+		return uint64(len(builder.Replacement))
 	}
-	if r.areFew(n) {
-		return r.exact.FilterSize(n)
-	}
-	return uint64(len(builder.Replacement))
+	return r.setting.Size(n) // of a filter of no keys, which is LevelDB's
 }
 
-// FPP returns the false-positive probability of a filter of n different keys, of any shape. In
-// filters of 9 to 40,000 keys it is within 5 % of the measured rate. It panics if n is negative.
+// FPP returns the false-positive probability of a filter of n different keys, of any shape. With up
+// to 20 bits per key it is within 5 % of the measured rate. It panics if n is negative.
 func (r *Ribbon) FPP(n int) float64 {
-	switch size := r.FilterSize(n); {
-	case r.areFew(n):
-		return r.exact.FPP(n)
+	size := r.FilterSize(n)
+	switch {
+	case n == 0:
+		return 0
 	case size == uint64(len(builder.Replacement)):
 		return 1
 	}
-	return ribbon.FPP(n, r.bitsPerKey)
-}
-
-// areFew reports whether n keys are too few for a ribbon filter. Then their filter is of LevelDB's
-// encoding.
-func (r *Ribbon) areFew(n int) bool {
-	_, ok := ribbon.Size(n, r.bitsPerKey)
-	return !ok && n <= r.few
+	return ribbon.FPP(n, r.setting.BitsPerKey)
 }

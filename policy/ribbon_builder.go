@@ -4,40 +4,13 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
 type ribbonBuilder struct {
 	builder.Buffer[uint64]
-	few    fewHashes
 	ribbon *Ribbon
-}
-
-// fewHashes has LevelDB's hash of every key of a builder, each hash once, as long as there are at
-// most mostFew of them. The hashes of ribbon filters do not tell them.
-type fewHashes struct {
-	hashes [mostFew]uint32
-	n      int // of hashes; mostFew+1: there are more
-}
-
-// mostFew is the largest number of keys whose filter may be of LevelDB's encoding: 28 with 2 bits
-// per key, 7 with 8 or more.
-const mostFew = 28
-
-func (f *fewHashes) add(key []byte) {
-	if f.n > mostFew {
-		return
-	}
-	h := Hash(key)
-	if slices.Contains(f.hashes[:f.n], h) {
-		return
-	}
-	if f.n < mostFew {
-		f.hashes[f.n] = h
-	}
-	f.n++
 }
 
 func (b *ribbonBuilder) Add(key []byte) {
@@ -46,9 +19,6 @@ func (b *ribbonBuilder) Add(key []byte) {
 		b.Grow()
 	}
 	b.Put(h)
-	if b.Distinct || b.N <= b.ribbon.few { // many may become few only if repetitions are left out
-		b.few.add(key)
-	}
 }
 
 // A ribbonWork is memory for the construction of a filter.
@@ -61,19 +31,17 @@ var ribbonWorks = sync.Pool{New: func() any { return new(ribbonWork) }}
 
 func (b *ribbonBuilder) Finish(dst []byte) []byte {
 	b.Settle()
-	write := b.write
-	if b.ribbon.areFew(b.N) {
-		write = b.writeFew
+	if b.N == 0 {
+		return b.ribbon.setting.AppendEmpty(dst)
 	}
-	extended, ok := write(dst)
+	extended, ok := b.write(dst)
 	switch {
 	case !ok:
 		extended = append(dst, builder.Replacement...)
-	case b.ribbon.verify:
-		extended = builder.Verified(extended, len(dst), &b.Buffer, b.hasAll)
+	case b.ribbon.setting.Verify:
+		extended = builder.Verified(extended, len(dst), &b.Buffer, hasAll)
 	}
 	b.Reset()
-	b.few.n = 0
 	return extended
 }
 
@@ -83,7 +51,7 @@ func (b *ribbonBuilder) write(dst []byte) ([]byte, bool) {
 	for hashes := range b.All {
 		work.parts = append(work.parts, hashes)
 	}
-	extended, ok := work.Build(dst, work.parts, b.ribbon.bitsPerKey)
+	extended, ok := work.Build(dst, work.parts, b.ribbon.setting.BitsPerKey)
 	clear(work.parts) // they are other builders' soon
 	work.parts = work.parts[:0]
 	if b.N <= builder.KeptHashes {
@@ -92,23 +60,9 @@ func (b *ribbonBuilder) write(dst []byte) ([]byte, bool) {
 	return extended, ok
 }
 
-// writeFew appends the filter of few keys in LevelDB's encoding to dst. It returns false if their
-// hashes are not all there: an adversary can choose keys that have few hashes here and many in
-// LevelDB.
-func (b *ribbonBuilder) writeFew(dst []byte) ([]byte, bool) {
-	if b.few.n > mostFew {
-		return dst, false
-	}
-	return b.ribbon.exact.setting.AppendHashes(dst, b.N, b.few.hashes[:b.few.n]), true
-}
-
-// hasAll reports whether a filter has the keys with some hashes; if it is of LevelDB's encoding,
-// whether it has all keys.
-func (b *ribbonBuilder) hasAll(filter []byte, hashes []uint64) bool {
-	if Encoding(filter[len(filter)-1]) != EncodingRibbon {
-		return b.few.n <= mostFew && bloom.HasAll(filter, b.few.hashes[:b.few.n])
-	}
-	if _, ok := ribbon.Parse(filter); !ok {
+// hasAll reports whether a ribbon filter has the keys with some hashes. A malformed one has none.
+func hasAll(filter []byte, hashes []uint64) bool {
+	if _, ok := ribbon.Parse(filter); !ok || filter[len(filter)-1] != ribbon.Encoding {
 		return false
 	}
 	return !slices.ContainsFunc(hashes, func(x uint64) bool { return !ribbon.Contains(filter, x) })

@@ -1,50 +1,82 @@
 package policy
 
 import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
-// For few keys the filter is LevelDB's exact one, whatever their order, by any builder. The builder
-// keeps LevelDB's hashes of up to mostFew keys.
+// The table in the comment of NewRibbon: each cell is the largest FPP of all filters in its range,
+// rounded by less than 1 %.
+func TestTableOfNewRibbon(t *testing.T) {
+	source, err := os.ReadFile("ribbon.go")
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)
+	require.Len(t, rows, 3)
+	for _, row := range rows {
+		p := policytest.Must(FromString("ribbon:" + row[1])).(*Ribbon)
+		cells := strings.Fields(row[2])
+		require.Len(t, cells, 5)
+		for i, most := range []float64{
+			1 / float64(uint64(1)<<int(p.BitsPerKey())),
+			mostFPP(p, 1, 700), mostFPP(p, 701, 4999), mostFPP(p, 5000, 1<<28),
+		} {
+			want, err := strconv.ParseFloat(cells[i], 64)
+			require.NoError(t, err)
+			require.InEpsilon(t, want, 100*most, 0.01, "%v, column %d", p, i)
+		}
+		require.Equal(t, cells[4], fmt.Sprint(p.FilterSize(1000)))
+	}
+}
+
+func mostFPP(p *Ribbon, from, to int) (most float64) {
+	for n := from; n <= to; n += 1 + n/5000 {
+		most = max(most, p.FPP(n))
+	}
+	return most
+}
+
+// Filters of every number of keys from 0 to 40 are those of the plain writer, and lose no key: by
+// AppendFilter, and by builders that are used again, in any order of the keys.
 func TestRibbonOfFewKeys(t *testing.T) {
 	rng := policytest.Rand(t, 10)
-	for bitsPerKey := 2.0; bitsPerKey <= 40; bitsPerKey += 0.25 {
-		r := policytest.Must(NewRibbon(bitsPerKey, WithVerify()))
-		exact := policytest.Must(NewBloom(bitsPerKey))
-		for n := range mostFew + 20 {
+	for bitsPerKey := 2.0; bitsPerKey <= 40; bitsPerKey += 0.75 {
+		p := policytest.Must(NewRibbon(bitsPerKey, WithVerify()))
+		used := []Builder{p.NewBuilder(), NewDistinctBuilder(p)}
+		for n := range 41 {
 			keys := policytest.Keys(rng, n)
-			if !r.areFew(n) {
-				filter := r.AppendFilter(nil, keys)
-				require.Equal(t, byte(EncodingRibbon), filter[len(filter)-1], "%d keys", n)
-				continue
-			}
-			require.LessOrEqual(t, n, r.few)
-			want := exact.AppendFilter(nil, keys)
-			require.EqualValues(t, len(want), r.FilterSize(n))
-			for _, b := range []Builder{r.NewBuilder(), NewDistinctBuilder(r)} {
-				for range 2 { // a builder starts over
-					for _, i := range rng.Perm(n) {
-						b.Add(keys[i])
-					}
-					require.Equal(t, want, b.Finish(nil), "%v bits, %d keys", bitsPerKey, n)
+			want := referenceRibbon(bitsPerKey, keys)
+			require.EqualValues(t, len(want), p.FilterSize(n))
+			require.Equal(t, want, p.AppendFilter(nil, keys), "%v bits, %d keys", bitsPerKey, n)
+			require.NotContains(t, requireSameAnswers(t, "few", want, keys), false)
+			for _, b := range used {
+				for _, i := range rng.Perm(n) {
+					b.Add(keys[i])
 				}
+				require.Equal(t, want, b.Finish(nil), "%v bits, %d keys", bitsPerKey, n)
 			}
 		}
 	}
-	require.Equal(t, 7, policytest.Must(NewRibbon(10)).few)
-	require.Equal(t, mostFew, policytest.Must(NewRibbon(2)).few)
+	p := policytest.Must(NewRibbon(10))
+	require.Equal(t, policytest.Must(NewBloom(10)).AppendFilter(nil, nil), p.AppendFilter(nil, nil))
+	require.False(t, p.MayContain(p.AppendFilter(nil, nil), nil))
+	require.Zero(t, p.FPP(0))
+	for n := range 8 {
+		require.Equal(t, p.FPP(8), p.FPP(n+1))
+	}
 }
 
-// Keys with one hash of ours and many of LevelDB: a builder that leaves out repetitions takes them
-// for one key. If it does not have all of LevelDB's hashes, it writes a filter that excludes
-// nothing.
+// Keys with one hash count as one with a builder that leaves out repetitions. None is lost.
 func TestRibbonOfOneHash(t *testing.T) {
-	r := policytest.Must(NewRibbon(2))
-	b := NewDistinctBuilder(r)
+	p := policytest.Must(NewRibbon(2))
+	b := NewDistinctBuilder(p)
 	var keys [][]byte
 	for i := range byte(100) {
 		// XXH3 multiplies bytes 0 to 7, which it XORs with its constant, by bytes 8 to 15. These
@@ -53,12 +85,10 @@ func TestRibbonOfOneHash(t *testing.T) {
 		key[8] = i
 		keys = append(keys, key)
 		require.Equal(t, keyHash(keys[0]), keyHash(key))
-		for _, key := range keys {
-			b.Add(key)
-		}
-		filter := b.Finish(nil)
-		require.NotContains(t, requireSameAnswers(t, "one hash", filter, keys), false)
-		filter = r.AppendFilter(nil, keys)
+		b.Add(key)
+	}
+	require.Equal(t, 1, b.Len())
+	for _, filter := range [][]byte{b.Finish(nil), p.AppendFilter(nil, keys)} {
 		require.NotContains(t, requireSameAnswers(t, "one hash", filter, keys), false)
 	}
 }

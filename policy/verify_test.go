@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // spoiled returns what a policy builds of keys if spoil changes its filters before they are
 // verified, by AppendFilter and by a builder that is counted.
-func spoiled(t *testing.T, p ourPolicy, keys [][]byte, change func(filter []byte)) []byte {
+func spoiled(t *testing.T, p Sized, keys [][]byte, change func(filter []byte)) []byte {
 	t.Helper()
 	builder.Spoil = change
 	defer func() { builder.Spoil = nil }()
@@ -40,20 +40,20 @@ func flip(bit int) func(filter []byte) {
 // keys are found.
 func TestVerifyKeepsSoundFilters(t *testing.T) {
 	rng := policytest.Rand(t, 90)
-	for _, kind := range Kinds() {
+	for _, kind := range kinds {
 		for _, bitsPerKey := range []float64{0.01, 1, 2, 2.49, 2.5, 4, 7.5, 10, 16, 40} {
-			plain, err := kind.of(bitsPerKey)
+			plain, err := of(kind, bitsPerKey)
 			if err != nil {
 				continue
 			}
-			verifying := policytest.Must(kind.of(bitsPerKey, WithVerify()))
+			verifying := policytest.Must(of(kind, bitsPerKey, WithVerify()))
 			// With 10 bits per key, 1024 keys have a line of 1280 bytes.
 			for _, n := range []int{0, 1, 2, 3, 4, 7, 12, 30, 100, 500, 1024, 5000} {
 				keys := policytest.Keys(rng, n)
 				filter := plain.AppendFilter(nil, keys)
 				unspoiled := func([]byte) {}
 				require.Equal(t, filter, spoiled(t, verifying, keys, unspoiled),
-					"%s, %v bits, %d keys", kind.Name, bitsPerKey, n)
+					"%s, %v bits, %d keys", kind, bitsPerKey, n)
 			}
 		}
 	}
@@ -62,9 +62,9 @@ func TestVerifyKeepsSoundFilters(t *testing.T) {
 // Any bit that loses a key is noticed, and any that damages the trailer.
 func TestVerifyFindsFlippedBits(t *testing.T) {
 	rng := policytest.Rand(t, 91)
-	for _, kind := range Kinds() {
-		p := policytest.Must(kind.of(10, WithVerify()))
-		for _, n := range []int{7, 36, 1000, 12_000} { // ribbon's filters of 7 are LevelDB's
+	for _, kind := range kinds {
+		p := policytest.Must(of(kind, 10, WithVerify()))
+		for _, n := range []int{8, 36, 1000, 12_000} {
 			if testing.Short() && n > 36 {
 				continue
 			}
@@ -81,7 +81,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 					continue
 				}
 				require.Equal(t, builder.Replacement, string(got), "%s, %d keys, bit %d",
-					kind.Name, n, bit)
+					kind, n, bit)
 				caught++
 			}
 			for bit := 8 * len(info.Payload); bit < 8*len(filter); bit++ {
@@ -90,7 +90,7 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 					continue // a smaller k than 6: more false positives
 				}
 				require.Equal(t, builder.Replacement, string(got), "%s, %d keys, bit %d",
-					kind.Name, n, bit)
+					kind, n, bit)
 			}
 		}
 	}
@@ -100,12 +100,12 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 // choose keys whose filter finds given absent ones.
 func TestVerifyKeepsFiltersThatExcludeNothing(t *testing.T) {
 	keys := policytest.Keys(policytest.Rand(t, 92), 500)
-	for _, kind := range Kinds()[:2] {
-		p := policytest.Must(kind.of(10, WithVerify()))
+	for _, kind := range kinds[:2] {
+		p := policytest.Must(of(kind, 10, WithVerify()))
 		payload := len(mustParse(t, p.AppendFilter(nil, keys)).Payload)
 		ones := bytes.Repeat([]byte{0xff}, payload)
 		got := spoiled(t, p, keys, func(filter []byte) { copy(filter, ones) })
-		require.True(t, bytes.HasPrefix(got, ones), kind.Name)
+		require.True(t, bytes.HasPrefix(got, ones), kind)
 	}
 	p := policytest.Must(NewBloom(10, WithVerify()))
 	got := spoiled(t, p, keys, func(filter []byte) { filter[len(filter)-1] = 0 })

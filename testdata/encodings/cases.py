@@ -8,7 +8,7 @@ import sys
 from xxh3 import M32, M64, u32, xxh3
 
 
-# ---- LevelDB's own encoding: filters of few keys have it, and one that is cut off may end in a byte that says so ----
+# ---- LevelDB's own encoding: the filter of no keys has it, and one that is cut off may end in a byte that says so ----
 
 def leveldb_hash(key):
     whole = len(key) // 4 * 4

@@ -1,4 +1,4 @@
-"""Ribbon filters, last byte 0x72, from the text of the format: a reader, a writer, and the cases of ribbon.jsonl."""
+"""Ribbon filters, last byte 0x73, from the text of the format: a reader, a writer, and the cases of ribbon.jsonl."""
 
 from fractions import Fraction
 import functools
@@ -7,7 +7,7 @@ import math
 from cases import Encoding, digest_case, filter_case, leveldb_filter, main, match_case
 from xxh3 import M32, M64, PRIME_MX2, SECRET, rotl64, u32, u64, xxh3
 
-LAST_BYTE = 0x72
+LAST_BYTE = 0x73
 BLOOM = 63  # the seed that says so
 
 
@@ -22,14 +22,14 @@ class Equation:
         d = (self.F >> 52) * (last + 7) // 4096 - 3
         self.turned = d < 0
         self.start = min(max(d, 0), last)
-        window = self.V
+        E = max(0, 8 * self.start + 64 - m)
+        self.span = self.V >> E
         if self.turned:
-            window ^= self.F >> 41 + s % 8 & 15
-        self.window = window & (1 << min(64, m - 8 * self.start)) - 1
+            self.span ^= self.F >> 41 + s % 8 & 15
 
     def coefficients(self):
         """Bit i is slot i's."""
-        return self.window << 8 * self.start
+        return self.span << 8 * self.start
 
 
 class Shape:
@@ -39,9 +39,9 @@ class Shape:
         self.m, self.P = m, P
         self.b, self.r = m // 8, m % 8
         self.G = P // m
-        self.k = 8 * (P % m) // m
-        self.C = 8 * self.G + self.k
-        self.Q = max(0, P - self.G * m - self.k * self.b - ((self.k + 1) * self.r + 7) // 8)
+        self.D = 8 * (P % m) // m
+        self.C = 8 * self.G + self.D
+        self.Q = max(0, P - self.G * m - self.D * self.b - ((self.D + 1) * self.r + 7) // 8)
 
     def place(self, slot, column):
         """The bit of the shard, or None if the slot does not have the column."""
@@ -52,12 +52,12 @@ class Shape:
             return 8 * (group * self.m + slot) + j
         j = column - 8 * self.G
         singles = 8 * self.G * self.m
-        if j < self.k:
+        if j < self.D:
             if slot < 8 * self.b:
                 return singles + 8 * j * self.b + slot
             return 8 * self.P - (j + 1) * self.r + slot - 8 * self.b
-        if j == self.k and slot < 8 * self.Q:
-            return singles + 8 * self.k * self.b + slot
+        if j == self.D and slot < 8 * self.Q:
+            return singles + 8 * self.D * self.b + slot
         return None
 
 
@@ -79,7 +79,7 @@ def parity(x):
 def columns(shard, m):
     """Every column as a number whose bit i is slot i's. (The writer places bit by bit, so one checks the other.)"""
     shape = Shape(m, len(shard))
-    b, r, G, k = shape.b, shape.r, shape.G, shape.k
+    b, r, G, D = shape.b, shape.r, shape.G, shape.D
     found = []
     for g in range(G):
         group = shard[g * m:(g + 1) * m]
@@ -89,11 +89,11 @@ def columns(shard, m):
                 column |= (group[8 * b + i] >> j & 1) << 8 * b + i
             found.append(column)
     everything = int.from_bytes(shard, "little")
-    for j in range(k):
+    for j in range(D):
         at = G * m + j * b
-        left = everything >> 8 * len(shard) - (j + 1) * r & (1 << r) - 1
-        found.append(int.from_bytes(shard[at:at + b], "little") | left << 8 * b)
-    at = G * m + k * b
+        rest = everything >> 8 * len(shard) - (j + 1) * r & (1 << r) - 1
+        found.append(int.from_bytes(shard[at:at + b], "little") | rest << 8 * b)
+    at = G * m + D * b
     found.append(int.from_bytes(shard[at:at + shape.Q], "little"))
     return found
 
@@ -108,10 +108,10 @@ def in_shard(shard, m, s, x):
     if e.start + 8 <= shape.Q:
         count += 1
     values = columns(shard, m)
-    return all(parity(values[j] >> 8 * e.start & e.window) == e.F >> j & 1 for j in range(count))
+    return all(parity(values[j] >> 8 * e.start & e.span) == e.F >> j & 1 for j in range(count))
 
 
-def block_begin(f, C, W):
+def octet_begin(f, C, W):
     return C * f + min(f, W)
 
 
@@ -151,7 +151,7 @@ def read(filter, key):
     f2 = u32(filter, N + 4 * (number + 1)) // 64
     if f2 < f + 8 or f2 > B:
         return True
-    return in_shard(filter[block_begin(f, C, W):block_begin(f2, C, W)], 8 * (f2 - f), s, x)
+    return in_shard(filter[octet_begin(f, C, W):octet_begin(f2, C, W)], 8 * (f2 - f), s, x)
 
 
 # ---- The writer ----
@@ -237,13 +237,13 @@ def by_shard(hashes, S):
     return shards
 
 
-def make_many(hashes, blocks, C, N, seeds=range(56), first=0):
-    """A filter whose shards have these numbers of blocks, in N bytes."""
-    B = first + sum(blocks)
+def make_many(hashes, octets, C, N, seeds=range(56), first=0):
+    """A filter whose shards have these numbers of octets, in N bytes."""
+    B = first + sum(octets)
     W = N - C * B
     payload, index, f = bytearray(N), [], first
-    for shard, size in zip(by_shard(hashes, len(blocks)), blocks):
-        begin, end = block_begin(f, C, W), block_begin(f + size, C, W)
+    for shard, size in zip(by_shard(hashes, len(octets)), octets):
+        begin, end = octet_begin(f, C, W), octet_begin(f + size, C, W)
         s, payload[begin:end] = make_shard(shard, 8 * size, end - begin, seeds)
         index.append(64 * f + s)
         f += size
@@ -253,22 +253,21 @@ def make_many(hashes, blocks, C, N, seeds=range(56), first=0):
 
 def make_filter(keys, bits_per_key):
     n = len(keys)
-    payload = -(-math.ceil(n * bits_per_key) // 8)
-    if n < 8 or n > 1 << 28:
+    m = max(8, n)
+    payload = max(8, -(-math.ceil(m * bits_per_key) // 8))
+    if n == 0:
         return leveldb_filter(keys, n, bits_per_key)
     hashes = [xxh3(key) for key in keys]
     if n > 700:
         S = max(2, (n + 250) // 500)
-        blocks = [max(64, -(-len(shard) // 8) * 8) // 8 for shard in by_shard(hashes, S)]
+        octets = [max(64, -(-len(shard) // 8) * 8) // 8 for shard in by_shard(hashes, S)]
         N = payload - 4 * (S + 1)
-        return make_many(hashes, blocks, min(40, N // sum(blocks)), N)
-    shape = Shape(n, payload)
+        return make_many(hashes, octets, min(40, N // sum(octets)), N)
+    shape = Shape(m, payload)
     if shape.Q < 8:
-        payload = -(-shape.C * n // 8)
-    if payload < 8:
-        return leveldb_filter(keys, n, bits_per_key)
-    s, shard = make_shard(hashes, n, payload)
-    return seal_one(shard, n, s)
+        payload = max(8, -(-shape.C * m // 8))
+    s, shard = make_shard(hashes, m, payload)
+    return seal_one(shard, m, s)
 
 
 RIBBON = Encoding(make_filter, {LAST_BYTE: read})
@@ -357,21 +356,22 @@ def column(random):
 
 
 def left(random):
-    """r = 0 to 7 slots left, with 0 to 7 single columns."""
+    """r = 0 to 7 slots remain, with 0 to 7 single columns."""
     for r in range(8):
-        for k in range(8):
-            n = (16, 56, 64, 120)[(r + k) % 4] + r
-            bits_per_key = 8 * (r % 3) + k + 0.01
+        for D in range(8):
+            n = (16, 56, 64, 120)[(r + D) % 4] + r
+            bits_per_key = 8 * (r % 3) + D + 0.01
             if bits_per_key >= 2:
                 yield digest_case("splitmix_le64", bits_per_key, n, seed=random.number(1 << 20), absent_count=100,
-                                  name="left/r%d/k%d/%%s/b%%s/n%%d" % (r, k))
+                                  name="left/r%d/D%d/%%s/b%%s/n%%d" % (r, D))
 
 
 def few_bytes(random):
-    """A payload around 8 bytes; some have 8 before they are shortened, and less after."""
+    """A payload around 8 bytes; less is made 8, before and after it is shortened."""
     for n, bits_per_key in ((8, 7), (8, 7.1), (8, 8), (9, 6.3), (9, 7), (9, 7.2), (13, 4.3), (13, 4.9), (21, 2.9),
                             (21, 3), (22, 2.6), (22, 2.9), (23, 2.7), (24, 2.7), (26, 2.4), (28, 2), (28, 2.05),
-                            (28, 2.3), (29, 2), (30, 2.9), (31, 2), (32, 2), (33, 2), (7, 40)):
+                            (28, 2.3), (29, 2), (30, 2.9), (31, 2), (32, 2), (33, 2), (7, 40), (1, 2), (1, 8.1), (1, 40), (2, 16),
+                            (3, 10), (4, 7.9), (5, 9.3), (6, 22.7), (7, 8), (11, 5.9), (23, 2.75)):
         yield made("few_bytes/b%s/n%d" % (bits_per_key, n), bits_per_key, random.small_keys(n), random)
 
 
@@ -427,23 +427,23 @@ def edges(random):
             yield filter_case("edges/%016x/n%d" % (h, n), 8.5, keys, probes[:3])
 
 
+def neighbors(x, count):
+    """M is little below 2^64, so the products of neighbors have nearly the same upper bits."""
+    return [(x + i) & M64 for i in range(count)]
+
+
 def seeds(random):
-    """Filters for all seeds. A key whose hash ends in n zeros has no coefficient, unless its first slots turn."""
+    """Filters for all seeds. Neighbors have nearly the same coefficients in 8 slots, unless their first slots turn."""
+    keys_of = {}
+    while len(keys_of) < 56:
+        x = number64(random)
+        hashes = neighbors(x, 2 + random.number(3))
+        hashes += [number64(random) for _ in range(random.number(9 - len(hashes)))]
+        s = make_shard(hashes, 8, 8)[0]
+        if s != BLOOM and s not in keys_of:
+            keys_of[s] = [key_of_hash(x) for x in hashes]
     for s in range(56):
-        n = 8 + s % 5
-        while True:
-            x = number64(random) >> n << n
-            if [g for g in range(7) if Equation(x, n, 8 * g).turned][:1] != [s // 8]:
-                continue
-            for _ in range(20):
-                keys = [key_of_hash(x)] + random.small_keys(n - 1)
-                hashes = [xxh3(key) for key in keys]
-                if make_shard(hashes, n, 8)[0] == s:
-                    break
-            else:
-                continue
-            break
-        yield made("seeds/%d" % s, 8, keys, random)
+        yield made("seeds/%d" % s, 8, keys_of[s], random)
     found = 0
     while found < 6:
         keys = random.small_keys(9 + found)
@@ -451,14 +451,15 @@ def seeds(random):
             found += 1
             yield made("seeds/found/%d" % found, 9, keys, random)
     # In 8 slots, with seed 0, these have no coefficient, and bits 0 to 40 of F are 0; others are not. The first three
-    # turn, so seed 0 does not suit; the others do not. Short vectors of a lattice found them.
-    for i, x in enumerate((0x0b2ecb66bda67773, 0x7afb8c5a50826bd8, 0xd533652dcd6241d1,
-                           0x257d7d1d51d2ea00, 0x519ac6c413678b00, 0x61166b46e1a20c00)):
+    # turn, so seed 0 does not suit; the others do not. Short vectors of a lattice found them: with the top 8 bits of V
+    # 0, V < 2^56, and with bits 0 to 40 of F, V * (2^64 + 1) = x * M mod 2^105.
+    for i, x in enumerate((0x06c4802fa9ffdabe, 0x07b7cc0fe7c45c6c, 0x08ab17f02588de1a,
+                           0x6e8afc168f2e3f65, 0x7249e241f231007a, 0x70a742245020c05b)):
         others = None
         while others is None or solve([xxh3(key) for key in others], 8, 0) is None:
             others = random.small_keys(7)
         s = make_shard([x] + [xxh3(key) for key in others], 8, 8)[0]
-        assert Equation(x, 8, 0).window == 0 and (s != 0) == (i < 3)
+        assert Equation(x, 8, 0).span == 0 and (s != 0) == (i < 3)
         yield made("seeds/no_coefficient/%d" % i, 8.2, [key_of_hash(x)] + others, random)
 
 
@@ -473,18 +474,30 @@ def crowded(random, count, m, number=0, S=1):
     return keys
 
 
+def top(count):
+    """Keys whose hashes end in 56 zeros, and so have coefficients in 8 slots only, besides the first 4."""
+    return [key_of_hash((2 * i + 1) << 56) for i in range(count)]
+
+
 def bloom(random):
     """No seed suits one shard."""
-    top = [key_of_hash(x) for x in (1 << 63, 1 << 62, 3 << 62)]
-    for n in (8, 9, 15, 33, 63):
+    for n in (8, 9):
         for bits_per_key in (8, 10.7):
-            yield made("bloom/b%s/n%d" % (bits_per_key, n), bits_per_key, top[:1] + random.small_keys(n - 1), random, 8)
+            s = None
+            while s != BLOOM:
+                hashes = neighbors(number64(random), n)
+                if not any(Equation(x, n, 8 * g).turned for x in hashes for g in range(7)):
+                    s = make_shard(hashes, n, 8)[0]
+            yield made("bloom/b%s/n%d" % (bits_per_key, n), bits_per_key, [key_of_hash(x) for x in hashes], random, 8)
+    for n in (15, 33, 63):
+        for bits_per_key in (8, 10.7):
+            yield made("bloom/b%s/n%d" % (bits_per_key, n), bits_per_key, top(13) + random.small_keys(n - 13), random, 8)
     for n in (64, 65, 66, 71, 72, 73):
-        yield made("bloom/three/n%d" % n, 7.7, top + random.small_keys(n - 3), random, 8)
+        yield made("bloom/top/n%d" % n, 7.7, top(30) + random.small_keys(n - 30), random, 8)
     for n, bits_per_key in ((65, 2), (71, 6), (97, 10), (100, 2.2), (103, 40), (128, 8), (160, 4.95)):
         yield made("bloom/crowded/n%d" % n, bits_per_key, crowded(random, n, n), random, 8)
     for bits_per_key in (2, 3.3, 8, 17.8, 39.9):
-        keys = top[:1] + random.small_keys(19)
+        keys = top(13) + random.small_keys(7)
         yield made("bloom/two/b%s" % bits_per_key, bits_per_key, keys, random, 8)
 
 
@@ -534,7 +547,7 @@ def small_filters(random):
     for n, bits_per_key in ((8, 8), (13, 10), (64, 4.8), (75, 3.9)):
         keys = random.small_keys(n)
         yield "one/n%d" % n, make_filter(keys, bits_per_key), keys
-    keys = [key_of_hash(1 << 63)] + random.small_keys(10)
+    keys = top(13) + random.small_keys(2)
     yield "bloom", make_filter(keys, 8.3), keys
     keys = random.small_keys(60)
     yield "many", make_many([xxh3(key) for key in keys], [8, 9], 4, 4 * 17 + 10), keys
@@ -732,22 +745,22 @@ def built(name, filter, keys, tail, random):
 
 def built_many(random):
     for i in range(60):
-        blocks = [8 + random.number((1, 2, 8)[i % 3]) for _ in range(1 + i % 5)]
+        octets = [8 + random.number((1, 2, 8)[i % 3]) for _ in range(1 + i % 5)]
         first = random.number(3)
-        B = first + sum(blocks)
-        C = (0, 1, 3, 7, 8, 9, 16, 40)[i % 8] if len(blocks) < 3 or i % 8 < 4 else 2
+        B = first + sum(octets)
+        C = (0, 1, 3, 7, 8, 9, 16, 40)[i % 8] if len(octets) < 3 or i % 8 < 4 else 2
         W = (0, random.number(B), B // 2 + 5, B - 1, B, B + 3)[i % 6]
-        keys = random.small_keys(10 * len(blocks))
-        filter = make_many([xxh3(key) for key in keys], blocks, C, C * B + W, [random.number(63)], first)
-        yield built("built_many/%d/C%d/W%d" % (i, C, W), filter, keys, 8 + 4 * (len(blocks) + 1), random)
-    for i, (blocks, C, more) in enumerate((([8], 40, 0), ([9], 40, 2), ([8, 8], 40, 0), ([12, 8], 40, -8),
+        keys = random.small_keys(10 * len(octets))
+        filter = make_many([xxh3(key) for key in keys], octets, C, C * B + W, [random.number(63)], first)
+        yield built("built_many/%d/C%d/W%d" % (i, C, W), filter, keys, 8 + 4 * (len(octets) + 1), random)
+    for i, (octets, C, more) in enumerate((([8], 40, 0), ([9], 40, 2), ([8, 8], 40, 0), ([12, 8], 40, -8),
                                            ([8, 9], 39, 0), ([8, 9], 39, -9), ([20], 0, 0), ([20], 0, -5),
                                            ([8, 16, 8], 31, 0))):
-        keys = random.small_keys(10 * len(blocks))
-        W = sum(blocks) + more
-        filter = make_many([xxh3(key) for key in keys], blocks, C, C * sum(blocks) + W, [random.number(63)])
+        keys = random.small_keys(10 * len(octets))
+        W = sum(octets) + more
+        filter = make_many([xxh3(key) for key in keys], octets, C, C * sum(octets) + W, [random.number(63)])
         for j in range(2):
-            yield built("built_many/most/%d/%d" % (i, j), filter, keys, 8 + 4 * (len(blocks) + 1), random)
+            yield built("built_many/most/%d/%d" % (i, j), filter, keys, 8 + 4 * (len(octets) + 1), random)
 
 
 def zero_bits(random):

@@ -1,8 +1,7 @@
 // Package bloom builds and reads LevelDB's Bloom filters. It knows keys, hashes and bytes, and no
 // policy. FORMAT.md, two directories above, has the format.
 //
-// hash.go has LevelDB's hash, modulus.go and probe.go the bits of a key, builder.go the builder in
-// plain Go, which avx512_builder.go may replace.
+// hash.go has LevelDB's hash, modulus.go and probe.go the bits of a key, builder.go the builder.
 // tuning.go, search.go and neighbors.go choose the size and k of tuned filters.
 package bloom
 
@@ -30,10 +29,9 @@ func (s *Setting) K() int { return int(min(max(s.BitsPerKey*0.69, 1), MaxProbes)
 // Size returns the size in bytes of a filter of n keys. It panics if n is negative.
 func (s *Setting) Size(n int) uint64 { return max(8, builder.Bytes(n, s.BitsPerKey)) + 1 }
 
-// AppendHashes appends a filter of n keys, in which it sets the probes of some hashes, to dst.
-func (s *Setting) AppendHashes(dst []byte, n int, hashes []uint32) []byte {
-	dst, filter := s.extend(dst, n)
-	set(filter, hashes)
+// AppendEmpty appends the filter of no keys to dst.
+func (s *Setting) AppendEmpty(dst []byte) []byte {
+	dst, _ = s.extend(dst, 0)
 	return dst
 }
 

@@ -2,11 +2,12 @@ package bloom
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // byteOf must agree with % for every h; the edges are the multiples of the number of bits.
@@ -35,5 +36,19 @@ func TestModulus(t *testing.T) {
 		}
 		check(1<<32 - 1)
 		check(uint64(rng.Uint32()))
+	}
+}
+
+// Ones counts as big.Int does, whatever the length modulo 8.
+func TestOnes(t *testing.T) {
+	rng := policytest.Rand(t, 71)
+	for size := 1; size < 40; size++ {
+		array := make([]byte, size)
+		rng.Read(array)
+		want := 0
+		for n, i := new(big.Int).SetBytes(array), 0; i < n.BitLen(); i++ {
+			want += int(n.Bit(i))
+		}
+		require.Equal(t, want, Ones(array))
 	}
 }

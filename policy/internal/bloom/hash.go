@@ -14,7 +14,7 @@ func Hash(key []byte) uint32 {
 
 // The steps of Hash are small enough that the compiler inlines each of them. Lookups and builders
 // use the steps, and do not call Hash: while one hash is computed, the processor begins the next
-// key, and a call limits how many keys overlap. The algorithm is also in avx512_amd64.s.
+// key, and a call limits how many keys overlap.
 
 // HashStart begins the hash of a key.
 func HashStart(key []byte) uint32 {

@@ -3,7 +3,7 @@ package bloom
 import (
 	"math"
 
-	"github.com/levelbloom/levelbloom/policy/absent"
+	"github.com/levelbloom/levelbloom/policy/internal/absent"
 )
 
 const (
@@ -26,7 +26,7 @@ type neighbors struct {
 	skip   int    // runs left out for each run that is compared
 	pause  int    // keys to leave out now
 
-	suffix int        // the least number of bytes behind the place where near neighbors differ
+	suffix int        // the least number of bytes after the place where near neighbors differ
 	widest absent.Gap // of those met, one whose numbers have the most digits
 }
 

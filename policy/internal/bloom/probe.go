@@ -15,8 +15,8 @@ func setProbe(array []byte, m modulus, h uint32) {
 	array[m.byteOf(h)] |= bits.RotateLeft8(1, int(h)) // bit h%8
 }
 
-// setProbesPlain is setProbes in plain Go.
-func setProbesPlain(array []byte, m modulus, hashes []uint32, k int) {
+// setProbes sets the k bits of every key of the given hashes. m is the modulus of len(array).
+func setProbes(array []byte, m modulus, hashes []uint32, k int) {
 	if k == 6 { // as for 10 bits per key: faster without the inner loop
 		for _, h := range hashes {
 			delta := Delta(h)
@@ -52,8 +52,9 @@ func NewBits(filter []byte) Bits {
 // At returns the byte of probe h, rotated so that its lowest bit is the bit of the probe; the other
 // bits mean nothing.
 //
-// byteOf is below the number of bytes for every h, but the compiler does not see that: to index a
-// slice would add a check to every probe.
+// byteOf is below the number of bytes for every h, but the compiler does not see that: indexing a
+// slice adds a check to every probe. Then hits take 1.3 to 1.7 times as long, and misses 1.1 to 1.3
+// times (go run ./bench filters).
 func (b Bits) At(h uint32) byte {
 	return bits.RotateLeft8(*(*byte)(unsafe.Add(b.first, b.byteOf(h))), -int(h))
 }

@@ -86,7 +86,7 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 		array := NewBits(filter)
 		k, most := max(1, b.setting.K()-4), min(b.setting.K()+3, MaxProbes)
 		filter[size-1] = byte(k)
-		for b.fill(filter); k <= most; k++ {
+		for b.keys.fill(filter); k <= most; k++ {
 			if s := score(filter, array, between, beyond, bestScore); s < bestScore {
 				b.best = append(b.best[:0], filter...)
 				best, bestScore = b.best, s
@@ -94,7 +94,7 @@ func (b *tuningBuilder) search(first []byte, largest int) []byte {
 			if bestScore <= enough {
 				return best
 			}
-			b.fillOne(filter, k)
+			b.keys.fillOne(filter, k)
 			filter[size-1]++
 		}
 	}

@@ -6,7 +6,7 @@ import "github.com/levelbloom/levelbloom/policy/internal/builder"
 // takes a size that spreads them, and probes the filter with absent keys that lie between its own.
 // If too many are false positives, it tries other sizes and ks.
 type tuningBuilder struct {
-	hashBuilder
+	keys    hashBuilder // not embedded, as LeaveOutRepetitions is not for builders that see keys
 	setting *Setting
 	absent  neighbors
 	trial   []byte // another filter of the same keys
@@ -14,13 +14,13 @@ type tuningBuilder struct {
 }
 
 func newTuningBuilder(s *Setting) *tuningBuilder {
-	t := &tuningBuilder{hashBuilder: newHashBuilder(s), setting: s}
+	t := &tuningBuilder{keys: newHashBuilder(s), setting: s}
 	t.absent.reset()
 	return t
 }
 
 func (b *tuningBuilder) Add(key []byte) {
-	b.hashBuilder.Add(key)
+	b.keys.Add(key)
 	if b.absent.pause > 0 {
 		b.absent.pause--
 		return
@@ -28,8 +28,10 @@ func (b *tuningBuilder) Add(key []byte) {
 	b.absent.add(key)
 }
 
+func (b *tuningBuilder) Len() int { return b.keys.Len() }
+
 func (b *tuningBuilder) Finish(dst []byte) []byte {
-	n := b.settle()
+	n := b.Len()
 	size, largest, k := b.setting.Choice(n)
 	tune := n < manyKeys && len(b.absent.hashes) > 0
 	if tune { // LevelDB's size would often need a search
@@ -39,12 +41,12 @@ func (b *tuningBuilder) Finish(dst []byte) []byte {
 	start := len(dst)
 	dst, filter := builder.Extend(dst, size)
 	filter[size-1] = byte(k)
-	b.fill(filter)
+	b.keys.fill(filter)
 	if tune && !b.asExpected(filter) {
 		dst = append(dst[:start], b.search(filter, int(largest))...)
 	}
-	dst = b.verified(dst, start)
-	b.Reset()
+	dst = b.keys.verified(dst, start)
+	b.keys.Reset()
 	b.absent.reset()
 	return dst
 }

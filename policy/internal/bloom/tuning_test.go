@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // build returns the filter of keys.
@@ -433,10 +433,34 @@ func TestTuningManyKeys(t *testing.T) {
 		require.Less(t, a, 0.95*b+3*sigma)
 		require.Greater(t, a, 0.0082-3*sigma, "the optimum of independent probes")
 	}
+	// Keys that would be searched for, were there fewer of them, get the first choice.
+	for _, n := range []int{manyKeys, manyKeys + 1} {
+		keys, _, _ := shapeNamed(t, "big-endian").keys(policytest.Rand(t, 86), n, 0.5)
+		filter := tuned.build(keys)
+		size, _, k := tuned.Choice(n)
+		require.EqualValues(t, size, len(filter))
+		require.EqualValues(t, k, filter[size-1])
+	}
 	for _, c := range []struct{ bits, k int }{{1, 1}, {3, 2}, {4, 2}, {5, 5}, {60, 30}} {
 		keys, _, _ := shapeNamed(t, "random").keys(policytest.Rand(t, 85), manyKeys, 1)
 		tuned := &Setting{BitsPerKey: float64(c.bits), Tuning: 0.05}
 		filter := tuned.build(keys)
 		require.EqualValues(t, c.k, filter[len(filter)-1], "%d bits per key", c.bits)
+	}
+}
+
+// From 44 bits per key on, LevelDB's k is the largest that its readers know. The search goes no
+// further: a filter with a larger k would exclude nothing.
+func TestTuningMostProbes(t *testing.T) {
+	for _, bitsPerKey := range []float64{44, 50, 100} {
+		tuned := &Setting{BitsPerKey: bitsPerKey, Tuning: 0.05}
+		for _, shape := range tuningShapes {
+			for n := 4; n < 200; n += 1 + n/8 {
+				keys, _, _ := shape.keys(policytest.Rand(t, 87), n, 0.5)
+				filter := tuned.build(keys)
+				require.LessOrEqual(t, filter[len(filter)-1], byte(MaxProbes), "%v bits, %d keys %s",
+					bitsPerKey, n, shape.name)
+			}
+		}
 	}
 }

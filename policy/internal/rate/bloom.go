@@ -33,8 +33,8 @@ const (
 //     bit of a random probe 2 is set with a probability of 0.7 and with a million keys of 0.99:
 //     one of the k probes is wasted.
 //
-// So Bloom does not compute: it builds filters of random hashes, and asks them for others. Of
-// filters that are too large for that it knows only the last of the four, as FromBits does.
+// So Bloom does not compute: it builds filters of random hashes, and looks up others. Of filters
+// that are too large for that it knows only the last of the four, as FromBits does.
 func Bloom(size uint64, k, n int) float64 {
 	keys, nbits := float64(n), 8*float64(size)
 	switch {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // requireAnswers compares the reader with the plain one, for hashes of both ends of all ranges.
@@ -55,10 +55,10 @@ func TestAnyTrailer(t *testing.T) {
 			columns := rng.Intn(43)
 			binary.LittleEndian.PutUint32(filter[n-8:], uint32(shards))
 			binary.LittleEndian.PutUint16(filter[n-4:], uint16(1024*columns))
-			block := rng.Intn(20) / 16
+			octet := rng.Intn(20) / 16
 			for at := n - 12 - 4*shards; at < n-8; at += 4 {
-				binary.LittleEndian.PutUint32(filter[at:], uint32(64*block+rng.Intn(64)))
-				block += rng.Intn(16) + 6
+				binary.LittleEndian.PutUint32(filter[at:], uint32(64*octet+rng.Intn(64)))
+				octet += rng.Intn(16) + 6
 			}
 			if rng.Intn(8) == 0 {
 				filter[n-9-rng.Intn(4+4*shards)] ^= byte(rng.Int())

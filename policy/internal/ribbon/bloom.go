@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// A shard without a solution is a Bloom filter in the same bytes. Even chosen keys, one per slot,
-// can set only about 0.7 of its bits, and other shards do not notice.
+// A shard without a solution is a Bloom filter in the same bytes. It has a key per slot at most, so
+// even chosen keys set no more than 11/16 of its bits, give or take half a bit per slot by rounding
+// (bloomProbes). Other shards do not notice.
 
 // bloomProbes returns how many bits a key sets: the bits per slot times 11/16, about ln 2, rounded.
 func bloomProbes(size, slots int) int {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Builder builds filters, one after another, in the same memory: 100 KB, and 8 bytes per key of
+// A Builder builds filters, one after another, in the same memory: 140 KB, and 8 bytes per key of
 // the largest one. The zero Builder is ready for use. It is for one goroutine.
 type Builder struct {
 	hashes []uint64 // by shard
@@ -15,7 +15,7 @@ type Builder struct {
 
 // Build appends the filter of all hashes of parts to dst, and returns the extended slice. It has
 // exactly Size(number of hashes, bitsPerKey) bytes. The order of hashes does not matter.
-// If Size says that there is none, ok is false, and Build returns dst.
+// If Size returns false, so does Build, and it returns dst as it was.
 func (b *Builder) Build(dst []byte, parts [][]uint64, bitsPerKey float64) (_ []byte, ok bool) {
 	n := 0
 	for _, part := range parts {
@@ -63,39 +63,39 @@ func (b *Builder) split(parts [][]uint64, n int) {
 	}
 }
 
-// write writes the filter over what is there.
+// write fills filter, whatever it holds.
 func (b *Builder) write(filter []byte) {
 	clear(filter)
 	if len(b.ends) == 1 {
-		slots := len(b.hashes)
+		slots := max(minSlots, len(b.hashes))
 		seed := b.writeShard(filter[:len(filter)-soloTrailer], slots, b.hashes)
 		seal(filter, uint64(slots)+1024*seed)
 		return
 	}
-	shards, blocks, from := uint64(len(b.ends)), uint64(0), 0
+	shards, octets, from := uint64(len(b.ends)), uint64(0), 0
 	for _, end := range b.ends {
-		blocks += blocksFor(end - from)
+		octets += octetsFor(end - from)
 		from = end
 	}
 	index := uint64(len(filter)-trailer) - indexEntry*(shards+1)
-	columns := min(maxColumns, index/blocks)
-	wide := index - columns*blocks
+	columns := min(maxColumns, index/octets)
+	short := index - columns*octets
 	entries := filter[index:]
 	first, from := uint64(0), 0
 	for _, end := range b.ends {
-		next := first + blocksFor(end-from)
-		shard := filter[offset(first, columns, wide):offset(next, columns, wide)]
+		next := first + octetsFor(end-from)
+		shard := filter[offset(first, columns, short):offset(next, columns, short)]
 		seed := b.writeShard(shard, int(8*(next-first)), b.hashes[from:end])
 		binary.LittleEndian.PutUint32(entries, uint32(first*seeds+seed))
 		first, from, entries = next, end, entries[indexEntry:]
 	}
-	binary.LittleEndian.PutUint32(entries, uint32(blocks*seeds))
+	binary.LittleEndian.PutUint32(entries, uint32(octets*seeds))
 	binary.LittleEndian.PutUint32(entries[indexEntry:], uint32(shards))
 	seal(filter, 1024*columns)
 }
 
-// blocksFor returns the number of blocks of a shard of that many keys, if it is one of many.
-func blocksFor(keys int) uint64 { return uint64(max(windowBlocks, (keys+7)/8)) }
+// octetsFor returns the number of octets of a shard of that many keys, if it is one of many.
+func octetsFor(keys int) uint64 { return uint64(max(spanOctets, (keys+7)/8)) }
 
 // writeShard writes one shard, whose bytes are 0, and returns its seed.
 func (b *Builder) writeShard(shard []byte, slots int, hashes []uint64) (seed uint64) {
@@ -121,11 +121,11 @@ func (s *solver) solve(slots int, hashes []uint64) (seed uint64, ok bool) {
 	if len(hashes) > maxShardKeys {
 		return 0, false
 	}
-	for seed := uint64(0); seed < solverSeeds; seed += turns {
+	for seed := uint64(0); seed < solverSeeds; seed += variants {
 		s.load(hashes, multiplier(seed), slots)
-		if turn, ok := s.eliminate(); ok {
-			s.substitute(turn)
-			return seed + turn, true
+		if variant, ok := s.eliminate(); ok {
+			s.substitute(variant)
+			return seed + variant, true
 		}
 	}
 	return 0, false
@@ -133,8 +133,8 @@ func (s *solver) solve(slots int, hashes []uint64) (seed uint64, ok bool) {
 
 // store writes the values of the slots to the bytes of the shard, which are 0.
 func (s *solver) store(shard []byte) {
-	a := areasOf(len(shard), s.slots)
-	groups, single, whole := a.columns/8, a.columns%8, s.slots/8
+	l := layoutOf(len(shard), s.slots)
+	groups, single, whole := l.columns/8, l.columns%8, s.slots/8
 	for b := range whole {
 		z := &s.values[b]
 		for g := range groups {
@@ -146,26 +146,26 @@ func (s *solver) store(shard []byte) {
 			columns >>= 8
 			at += whole
 		}
-		if b < a.wide {
+		if b < l.short {
 			shard[at] = byte(columns)
 		}
 	}
-	for i, value := range s.values[whole][:a.left] {
+	for i, value := range s.values[whole][:l.remaining] {
 		for g := range groups {
 			shard[g*s.slots+8*whole+i] = byte(value >> (8 * g))
 		}
 		for j := range single {
-			bit := 8*len(shard) - (j+1)*a.left + i
+			bit := 8*len(shard) - (j+1)*l.remaining + i
 			shard[bit/8] |= byte(value>>(8*groups+j)&1) << (bit % 8)
 		}
 	}
 }
 
-// transpose returns 8 columns of the 8 slots of a block, from the given one on: bit i of byte j is
+// transpose returns 8 columns of the 8 slots of an octet, from the given one on: bit i of byte j is
 // slot i in column+j. It exchanges single bits, then pairs, then fours, across the diagonal.
 func transpose(z *[8]uint64, column int) (x uint64) {
-	for i, value := range z {
-		x |= value >> column & 0xff << (8 * i)
+	for _, value := range z { // column&63 is column, and spares a comparison with 64
+		x = x>>8 | value>>(column&63)<<56
 	}
 	t := (x ^ x>>7) & 0x00aa00aa00aa00aa
 	x ^= t ^ t<<7

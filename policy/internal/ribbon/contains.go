@@ -19,11 +19,11 @@ func Contains(filter []byte, hash uint64) bool {
 	slots, seed := uint(end>>32%1024), end>>42%seeds
 	if slots == 0 {
 		shard, slots, seed, ok := locate(filter, end, shardOf(hash, end%(1<<32)))
-		return !ok || fulfills(shard, slots, seed, hash)
+		return !ok || satisfies(shard, slots, seed, hash)
 	}
 	size := n - soloTrailer
 	tooLarge := ((maxColumns+1)*slots + 7) / 8 // 41 columns
-	return slots < minKeys || size >= tooLarge || fulfills(filter[:size:size], slots, seed, hash)
+	return slots < minSlots || size >= tooLarge || satisfies(filter[:size:size], slots, seed, hash)
 }
 
 // locate returns shard i of a filter of at least 12 bytes, of which the last 8 are end. If ok is
@@ -32,33 +32,31 @@ func locate(filter []byte, end, i uint64) (shard []byte, slots uint, seed uint64
 	n := uint64(len(filter))
 	index := n - trailer - indexEntry*(end%(1<<32)+1)
 	columns := end >> 42 % 64
-	blocks := load8(filter, uint(n-trailer-indexEntry)) % (1 << 32) / seeds
-	wide := index - columns*blocks
-	if index > n || wide > index || columns > maxColumns {
+	octets := load8(filter, uint(n-trailer-indexEntry)) % (1 << 32) / seeds
+	short := index - columns*octets
+	if index > n || short > index || columns > maxColumns {
 		return nil, 0, 0, false
 	}
 	pair := load8(filter, uint(index+indexEntry*i))
 	first, next := pair%(1<<32)/seeds, pair>>32/seeds
-	if first+windowBlocks > next || next > blocks {
+	if first+spanOctets > next || next > octets {
 		return nil, 0, 0, false
 	}
-	from, to := offset(first, columns, wide), offset(next, columns, wide)
+	from, to := offset(first, columns, short), offset(next, columns, short)
 	return filter[from:to:to], uint(8 * (next - first)), pair % seeds, true
 }
 
-// fulfills reports whether a shard fulfills the equation of a key, in all columns of the key, or if
-// it is a Bloom filter, has all of the key's bits.
-func fulfills(shard []byte, slots uint, seed, hash uint64) bool {
+// satisfies reports whether a shard satisfies a key's equation in all columns that the key has. If
+// the shard is a Bloom filter, it reports whether it has all of the key's bits.
+func satisfies(shard []byte, slots uint, seed, hash uint64) bool {
 	if seed == bloomSeed {
 		return bloomContains(shard, slots, hash)
 	}
 	coeffs, fp := draw(hash, multiplier(seed))
-	start, turning := place(fp, slots)
-	coeffs ^= turned(fp, seed) & turning
-	whole := 8*start+windowSlots <= slots
-	if !whole {
-		coeffs = inside(coeffs, start, slots)
-	}
+	start, varies := place(fp, slots)
+	missing := beyond(start, slots)
+	whole := missing == 0
+	coeffs = coeffs>>missing ^ varied(fp, seed)&varies
 	at := uint(0)
 	for ; at+slots <= uint(len(shard)); at += slots {
 		if whole {
@@ -71,15 +69,15 @@ func fulfills(shard []byte, slots uint, seed, hash uint64) bool {
 		fp >>= 8
 	}
 	if whole {
-		return fulfillsColumns(shard, slots, at+start, coeffs, fp)
+		return satisfiesColumns(shard, slots, at+start, coeffs, fp)
 	}
-	return fulfillsColumnsAtEnd(shard, slots, start, at, coeffs, fp)
+	return satisfiesColumnsAtEnd(shard, slots, start, at, coeffs, fp)
 }
 
 // parities adds up, in each of the 8 columns of a group, the slots whose coefficients are 1. The
-// window begins at byte at.
+// span begins at byte at.
 func parities(shard []byte, at uint, coeffs uint64) byte {
-	b := shard[at : at+windowSlots : at+windowSlots]
+	b := shard[at : at+spanSlots : at+spanSlots]
 	s01 := load8(b, 0)&spread(coeffs) ^ load8(b, 8)&spread(coeffs>>8)
 	s23 := load8(b, 16)&spread(coeffs>>16) ^ load8(b, 24)&spread(coeffs>>24)
 	s45 := load8(b, 32)&spread(coeffs>>32) ^ load8(b, 40)&spread(coeffs>>40)
@@ -87,11 +85,15 @@ func parities(shard []byte, at uint, coeffs uint64) byte {
 	return fold((s01 ^ s23) ^ (s45 ^ s67))
 }
 
-// fulfillsColumns checks the columns after the groups; in the first, the window begins at byte at.
-// Where it would end beyond the short last column, the key does not have that column.
-func fulfillsColumns(shard []byte, slots, at uint, coeffs, fp uint64) bool {
-	left := slots % 8
-	for rest := left + 7; at+8 <= uint(len(shard))-rest/8; rest += left {
+// satisfiesColumns checks the columns after the groups; in the first, the span begins at byte at.
+//
+// The shard ends with the bits of the remaining slots. Those of the columns up to this one take
+// rest/8 bytes: their number plus 7, divided by 8. A span that reaches into these bytes is in the
+// short column, beyond its end, so the key does not have that column. In other columns spans end
+// before them (layoutOf).
+func satisfiesColumns(shard []byte, slots, at uint, coeffs, fp uint64) bool {
+	remaining := slots % 8
+	for rest := remaining + 7; at+8 <= uint(len(shard))-rest/8; rest += remaining {
 		if (uint64(bits.OnesCount64(load8(shard, at)&coeffs))^fp)&1 != 0 {
 			return false
 		}
@@ -101,25 +103,37 @@ func fulfillsColumns(shard []byte, slots, at uint, coeffs, fp uint64) bool {
 	return true
 }
 
-// paritiesAtEnd is parities in a window that begins at byte at of a group that ends at byte end.
-// The slots after the last whole block have a byte each.
+// paritiesAtEnd is parities in a span that begins at byte at of a group that ends at byte end, less
+// than 64 bytes later. The slots after the last whole octet, 0 to 7, have a byte each. end is at
+// least 8, since a shard has 8 slots.
 func paritiesAtEnd(shard []byte, at, end uint, coeffs uint64) byte {
 	sum := uint64(0)
 	for ; at+8 <= end; at += 8 {
 		sum ^= load8(shard, at) & spread(coeffs)
 		coeffs >>= 8
 	}
+	// The r bytes from at to end are the top ones of the last 8: shifted by 8*(8-r) bits, which is
+	// 8*(at-end) modulo 64. If r is 0, no coefficients remain, and the bytes do not matter.
 	slots := load8(shard, end-8) >> (8 * (at - end) & 63)
-	ones := spread(coeffs) & 0x8040201008040201 // byte i is not 0 if coefficient i is 1
+	// Byte i of ones is to be 0xff if coefficient i is 1. Now it is 1<<i, at most 0x80.
+	ones := spread(coeffs) & 0x8040201008040201
+	// Plus 0x7f it is at most 0xff, so nothing is carried, and its top bit is set unless it was 0.
 	ones = (ones + 0x7f7f7f7f7f7f7f7f) & 0x8080808080808080 >> 7 * 0xff
 	return fold(sum) ^ sum8(slots&ones)
 }
 
-// fulfillsColumnsAtEnd is fulfillsColumns for the columns from byte at on. No such window fits in a
-// column that only the first blocks have.
-func fulfillsColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint64) bool {
-	whole, left := slots/8, slots%8
-	inWhole := 8 * (whole - start) & 63 // slots of the window in whole blocks, 8 to 56
+// satisfiesColumnsAtEnd is satisfiesColumns for a span that ends after the last whole octet, in the
+// columns from byte at on. No such span fits in the short column.
+//
+// It takes the 8 bytes up to the end of the column's whole octets: the span has the last 1 to 7 of
+// them. Without groups, the 8 bytes may begin up to 7 before the shard: then it takes the first 8
+// of the shard, in which the column's bits are that much lower. They have coefficients 0 below
+// that, so none is lost. The last 8 bytes of the shard have the bits of the remaining slots, the
+// first column's on top. Rotating them by remaining brings the next column's to the bottom; 7
+// columns, the most here, have at most 49 bits.
+func satisfiesColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint64) bool {
+	whole, remaining := slots/8, slots%8
+	inWhole := 8 * (whole - start) & 63 // slots of the span in whole octets, 8 to 56
 	coeffs, rest := coeffs<<(64-inWhole), coeffs>>inWhole
 	rests := load8(shard, uint(len(shard))-8)
 	room := 8 * (uint(len(shard)) - at) // bits
@@ -129,7 +143,7 @@ func fulfillsColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint64
 		if int(at) < 0 { // only where there are no groups
 			from, c = 0, coeffs>>(8*-at&63)
 		}
-		rests = bits.RotateLeft64(rests, int(left)) // its lowest bits: the slots left of this column
+		rests = bits.RotateLeft64(rests, int(remaining))
 		ones := bits.OnesCount64(load8(shard, from)&c ^ rests&rest)
 		if (uint64(ones)^fp)&1 != 0 {
 			return false
@@ -143,8 +157,10 @@ func fulfillsColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint64
 // spread returns 8 copies of the lowest byte of b.
 func spread(b uint64) uint64 { return b & 0xff * 0x0101010101010101 }
 
-// fold returns the parities of the 8 bytes of x: each byte's goes to its top bit, and the product
-// moves these to the top byte.
+// fold returns the parities of the 8 bytes of x, byte i's as bit i. The shifts, by 0 to 7 bits in
+// all, add up in the top bit of each byte the 8 bits of that byte. Bit 8*i+7 of x times bit 49-7*i
+// of the factor is bit 56+i of the product. All other pairs of bits meet in other bits, each pair
+// in one of its own, so nothing is carried.
 func fold(x uint64) byte {
 	x ^= x << 4
 	x ^= x << 2

@@ -3,56 +3,58 @@ package ribbon
 import "math"
 
 // Encoding is the last byte of every filter.
-const Encoding = 0x72 // 'r'
+const Encoding = 0x73 // 's'
 
 // The format. FORMAT.md has the same in words.
 const (
-	windowBlocks = 8 // of 8 slots
-	windowSlots  = 8 * windowBlocks
+	spanOctets = 8
+	spanSlots  = 8 * spanOctets
 
-	// padding is how many blocks the range of drawn starts is longer at either end. With 1, 37 % of
-	// eliminations of 700 keys succeed, with any turn, instead of 67 %; with 4, 68 % (TestWorth).
+	// padding is how many octets the range of drawn starts is longer at either end. With 1, 39 % of
+	// eliminations of 700 keys succeed, with any variant; with 2 61 %, with 3 66 % (TestWorth).
+	// With 4 there are no more.
 	padding = 3
 
-	fingerprintBits = 41 // for 40 columns and one that not all slots have
+	fingerprintBits = 41 // for 40 columns and the short one
 	maxColumns      = fingerprintBits - 1
-	turnSlots       = 4 // the first ones of a shard
-	turns           = 8
-	turnBits        = turns + turnSlots - 1
-	seeds           = 8 * turns // a seed is 8 * (number of the multiplier) + turn
-	bloomSeed       = seeds - 1 // of a shard without a solution, see bloom.go
+	variantSlots    = 4 // the first ones of a shard
+	variants        = 8
+	variantBits     = variants + variantSlots - 1
+	seeds           = 8 * variants // a seed is 8 * (number of the multiplier) + variant
+	bloomSeed       = seeds - 1    // of a shard without a solution, see bloom.go
 
 	soloTrailer = 4 // bytes: slots and seed (2), check, encoding
 	trailer     = 8 // bytes: number of shards (4), columns (2), check, encoding
-	indexEntry  = 4 // bytes: first block and seed of a shard
+	indexEntry  = 4 // bytes: first octet and seed of a shard
 
-	minKeys    = 8 // and slots of a shard
+	minSlots   = 8 // of a shard
 	minPayload = 8 // bytes: then all loads of 8 bytes are in the filter
 )
 
 // What a writer chooses. Readers need soloKeys < 1024.
 const (
 	maxKeys      = 1 << 28
-	soloKeys     = 700           // a filter of no more keys is one shard
-	shardKeys    = 500           // in larger ones, on average
-	maxShardKeys = 1000          // of a shard with a solution
-	solverSeeds  = seeds - turns // all but those of bloomSeed's multiplier
+	soloKeys     = 700              // a filter of no more keys is one shard
+	shardKeys    = 500              // in larger ones, on average
+	maxShardKeys = 1000             // of a shard with a solution
+	solverSeeds  = seeds - variants // all but those of bloomSeed's multiplier
 )
 
 // Size returns the number of bytes of a filter of n keys, each counted as often as it was added.
-// bitsPerKey is 2 to 40. If ok is false, keys or bytes are too few, or keys too many.
+// bitsPerKey is 2 to 40. If ok is false, there are no keys, or too many.
 func Size(n int, bitsPerKey float64) (size int, ok bool) {
-	if n < minKeys || n > maxKeys {
+	if n < 1 || n > maxKeys {
 		return 0, false
 	}
-	payload := int((uint64(math.Ceil(float64(n)*bitsPerKey)) + 7) / 8)
+	slots := max(minSlots, n)
+	payload := int((uint64(math.Ceil(float64(slots)*bitsPerKey)) + 7) / 8)
 	if n > soloKeys {
 		return payload + trailer, true
 	}
-	if a := areasOf(payload, n); a.wide < windowBlocks { // no window would fit in the last column
-		payload = (a.columns*n + 7) / 8
+	if l := layoutOf(payload, slots); l.short < spanOctets { // no span would fit in it
+		payload = max(minPayload, (l.columns*slots+7)/8)
 	}
-	return payload + soloTrailer, payload >= minPayload
+	return payload + soloTrailer, true
 }
 
 // shardsFor returns the number of shards of a filter of n keys.
@@ -63,29 +65,35 @@ func shardsFor(n int) int {
 	return max(2, (n+shardKeys/2)/shardKeys)
 }
 
-// areas says how the bytes of a shard are divided. The package comment has a drawing.
-type areas struct {
-	columns int // that all slots have: groups of 8, then single ones
-	left    int // slots of the last block if it is not whole, 0 to 7
-	wide    int // bytes of one more column: as many first blocks have it
+// A layout says how the bytes of a shard are divided. The package comment has a drawing.
+type layout struct {
+	columns   int // that all slots have: groups of 8, then single ones
+	remaining int // slots after the last whole octet, 0 to 7
+	short     int // bytes of the short column: the first short octets have it
 }
 
-func areasOf(size, slots int) areas {
-	a := areas{columns: int(8 * uint64(size) / uint64(slots)), left: slots % 8}
-	single := a.columns % 8
-	rest := ((single+1)*a.left + 7) / 8 // as fulfillsColumns has it
-	a.wide = max(0, size-a.columns/8*slots-single*(slots/8)-rest)
-	return a
+// layoutOf returns the layout of a shard of that many bytes and slots. The reader of single columns
+// does not know which one is the short one. So there is room for the bits of the remaining slots in
+// the short column too, though no key needs them.
+func layoutOf(size, slots int) layout {
+	l := layout{columns: int(8 * uint64(size) / uint64(slots)), remaining: slots % 8}
+	single := l.columns % 8
+	rest := ((single+1)*l.remaining + 7) / 8
+	l.short = max(0, size-l.columns/8*slots-single*(slots/8)-rest)
+	return l
 }
 
 // shardOf returns the number of a key's shard.
 func shardOf(hash, shards uint64) uint64 { return uint64(uint32(hash)) * shards >> 32 }
 
-// offset returns where block b begins in the payload of a filter of many shards, if each block has
-// the given columns, and the first wide blocks one more. It has no branches.
-func offset(b, columns, wide uint64) uint64 {
-	behind := b - wide // negative if b is not behind the wide ones
-	return columns*b + wide + behind&uint64(int64(behind)>>63)
+// offset returns where an octet begins in the payload of a filter of many shards, if each octet has
+// the given columns, and the first short octets one more: columns*octet + min(octet, short). It has
+// no branches. short may exceed the number of all octets: then the bytes between the last octet and
+// the index belong to none. As columns*octets + short is where the index begins, the result is no
+// further than that for any octet up to the number of all.
+func offset(octet, columns, short uint64) uint64 {
+	after := octet - short // negative, as an int64, if the octet has the short column
+	return columns*octet + short + after&uint64(int64(after)>>63)
 }
 
 // lengthCheck is what the last 8 bytes of a filter add up to (XOR).

@@ -11,13 +11,14 @@ import (
 // package but the type row.
 
 // refEquation returns the equation of a key: bit i of coeffs is the coefficient of slot 8*start+i.
-// fp has the turning bits besides, of a key that turns.
+// fp has the varying bits besides, of a key that variants.
 func refEquation(x uint64, seed, m int) (start int, coeffs, fp uint64) {
 	u, v := bits.Mul64(x, refMultiplier(seed))
 	f := u ^ v
 	last := max(0, m-57) / 8
 	d := int(int64(f>>52)*int64(last+7)/4096) - 3
 	start = min(max(d, 0), last)
+	v >>= max(0, 8*start+64-m)
 	for i := range 64 {
 		c := v >> i & 1
 		if d < 0 && i < 4 {
@@ -172,21 +173,19 @@ func refContains(filter []byte, x uint64) (contains, fits bool) {
 // refBuild returns nil instead of a filter of another encoding.
 func refBuild(hashes []uint64, bitsPerKey float64) []byte {
 	n := len(hashes)
-	payload := int(math.Ceil(float64(n)*bitsPerKey)+7) / 8
-	if n < 8 {
+	if n == 0 {
 		return nil
 	}
+	m := max(8, n)
+	payload := max(8, int(math.Ceil(float64(m)*bitsPerKey)+7)/8)
 	if n <= 700 {
-		if s := newRefShard(payload, n); s.q < 8 {
-			payload = (s.c*n + 7) / 8
-		}
-		if payload < 8 {
-			return nil
+		if s := newRefShard(payload, m); s.q < 8 {
+			payload = max(8, (s.c*m+7)/8)
 		}
 		filter := make([]byte, payload+4)
-		seed := refBuildShard(filter[:payload], hashes, n)
-		binary.LittleEndian.PutUint16(filter[payload:], uint16(n+1024*seed))
-		filter[payload+3] = 0x72
+		seed := refBuildShard(filter[:payload], hashes, m)
+		binary.LittleEndian.PutUint16(filter[payload:], uint16(m+1024*seed))
+		filter[payload+3] = 0x73
 		filter[payload+2] = refCheck(filter)
 		return filter
 	}
@@ -198,22 +197,22 @@ func refBuild(hashes []uint64, bitsPerKey float64) []byte {
 		i := x % (1 << 32) * uint64(count) >> 32
 		shards[i] = append(shards[i], x)
 	}
-	blocks := []int{0}
+	octets := []int{0}
 	for i, hashes := range shards {
-		blocks = append(blocks, blocks[i]+max(8, (len(hashes)+7)/8))
+		octets = append(octets, octets[i]+max(8, (len(hashes)+7)/8))
 	}
-	c := min(40, index/blocks[count])
-	w := index - c*blocks[count]
+	c := min(40, index/octets[count])
+	w := index - c*octets[count]
 	for i, hashes := range shards {
-		first, next := blocks[i], blocks[i+1]
+		first, next := octets[i], octets[i+1]
 		shard := filter[c*first+min(first, w) : c*next+min(next, w)]
 		seed := refBuildShard(shard, hashes, 8*(next-first))
 		binary.LittleEndian.PutUint32(filter[index+4*i:], uint32(64*first+seed))
 	}
-	binary.LittleEndian.PutUint32(filter[index+4*count:], uint32(64*blocks[count]))
+	binary.LittleEndian.PutUint32(filter[index+4*count:], uint32(64*octets[count]))
 	binary.LittleEndian.PutUint32(filter[payload:], uint32(count))
 	filter[payload+5] = byte(4 * c)
-	filter[payload+7] = 0x72
+	filter[payload+7] = 0x73
 	filter[payload+6] = refCheck(filter)
 	return filter
 }

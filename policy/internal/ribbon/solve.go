@@ -1,14 +1,11 @@
 package ribbon
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 const (
 	maxSlots  = maxShardKeys + 7
-	maxBlocks = maxSlots/8 + 1
-	maxStarts = maxBlocks - windowBlocks + 1
+	maxOctets = maxSlots/8 + 1
+	maxStarts = maxOctets - spanOctets + 1
 )
 
 // A solver solves the equations of one shard: load them, eliminate, substitute. It works on four
@@ -21,27 +18,32 @@ type solver struct {
 	rows   [maxShardKeys]row
 	first  [maxStarts]int16    // row with each start, or -1
 	next   [maxShardKeys]int16 // next with the same start, or -1
-	active [maxShardKeys]row   // eliminate: window reached, no pivot yet
+	active [maxShardKeys]row   // eliminate: span reached, not picked
 	count  int                 // of active
-	sums   [16]row             // eliminate: by the coefficients in the quad
-	pivots [2 * maxBlocks][4]row
-	values [maxBlocks][8]uint64 // substitute: bit j is the slot's bit in column j
-	// tables[q+15] has the sums of all subsets of the slots of quad q. The first 15 stay 0: they
-	// stand for quads before quad 0, where substitute looks, too.
-	tables [2*maxBlocks + windowSlots/4 - 1][16]uint64
+	sums   [2 * maxOctets]sums
+	tables [2 * maxOctets][16]uint64 // substitute: the sums of the values of a quad's slots
+	values [maxOctets][8]uint64      // substitute: bit j is the slot's bit in column j
 }
 
 // A row is an equation, or a sum of some.
 type row struct{ coeffs, fp uint64 }
 
+func (r row) plus(o row) row { return row{r.coeffs ^ o.coeffs, r.fp ^ o.fp} }
+
+// sums has the 16 sums of four rows, by their coefficients in the quad. Only the coefficients of
+// the slots before the quad are kept, the next quad's on top.
+type sums [16]row
+
+func (s *sums) put(r row) { s[r.coeffs>>60] = row{r.coeffs << 4, r.fp} }
+
 // load takes the equations of keys for the seeds of one multiplier, and lists them by start.
 func (s *solver) load(hashes []uint64, multiplier uint64, slots int) {
 	s.slots, s.quads = slots, (slots+3)/4
-	s.last = max(0, slots-windowSlots+7) / 8
+	s.last = max(0, slots-spanSlots+7) / 8
 	for i := range s.first[:s.last+1] {
 		s.first[i] = -1
 	}
-	missing := 8*s.last + windowSlots - 4*s.quads // slots at the end of the last window
+	missing := 8*s.last + spanSlots - 4*s.quads // slots that the last span lacks in whole quads
 	for i, hash := range hashes {
 		start, coeffs, fp := equation(hash, multiplier, uint(slots))
 		if int(start) == s.last {
@@ -54,118 +56,153 @@ func (s *solver) load(hashes []uint64, multiplier uint64, slots int) {
 }
 
 // eliminate brings the rows into echelon form: the pivot of a row is its last slot. It goes from
-// the last quad to the first. Before it comes to a quad, every active row has no coefficients
-// behind that quad. It returns the first turn with which the rows are consistent, if any.
-func (s *solver) eliminate() (turn uint64, ok bool) {
+// the last quad to the first. Before it comes to a quad, no active row has coefficients beyond that
+// quad. It returns the first variant with which the rows are consistent, if any.
+func (s *solver) eliminate() (variant uint64, ok bool) {
 	s.count = 0
 	start := s.last
 	for q := s.quads - 1; q > 0; q-- {
-		for ; start >= 0 && q <= 2*start+15; start-- { // their windows reach to this quad
+		for ; start >= 0 && q <= 2*start+15; start-- { // their spans reach to this quad
 			for i := s.first[start]; i >= 0; i = s.next[i] {
 				s.active[s.count] = s.rows[i]
 				s.count++
 			}
 		}
-		s.pivot(q)
+		s.pick(q)
+		sums := &s.sums[q]
 		for i := range s.active[:s.count] {
 			r := &s.active[i]
-			sum := &s.sums[r.coeffs>>60]
-			r.coeffs = (r.coeffs ^ sum.coeffs) << 4
+			sum := &sums[r.coeffs>>60]
+			r.coeffs = r.coeffs<<4 ^ sum.coeffs
 			r.fp ^= sum.fp
 		}
 	}
-	return s.turn()
-}
-
-// pivot takes up to four rows, whose coefficients in the quad are independent, out of the active
-// ones. It sets the quad's pivots, and sums such that adding sums[c] to an active row with the
-// coefficients c in the quad leaves 0 there.
-func (s *solver) pivot(q int) {
-	var span [16]uint64 // coefficients of the sums so far, n of them
-	n := 1
-	known := uint64(1) // bit c: c is in span
-	s.sums[0] = row{}
-	for i := 0; i < s.count && n < 16; {
-		r := s.active[i]
-		c := r.coeffs >> 60
-		if known>>c&1 != 0 {
-			i++
-			continue
-		}
-		s.count--
-		s.active[i] = s.active[s.count]
-		more := span[n : 2*n]
-		for j, old := range span[:n] {
-			sum := &s.sums[old&15]
-			more[j] = old ^ c
-			known |= 1 << (old ^ c)
-			s.sums[(old^c)&15] = row{sum.coeffs ^ r.coeffs, sum.fp ^ r.fp}
-		}
-		n *= 2
-	}
-	p := &s.pivots[q]
-	if n == 16 {
-		p[0], p[1], p[2], p[3] = s.sums[1], s.sums[2], s.sums[4], s.sums[8]
-		return
-	}
-	// Some slots are no pivots. The row of a pivot is the sum that has no other pivot.
-	slots := uint64(0)
-	for _, c := range span[1:n] {
-		slots |= 1 << (bits.Len64(c) - 1)
-	}
-	*p = [4]row{}
-	for _, c := range span[1:n] {
-		if pivots := c & slots; pivots&(pivots-1) == 0 {
-			p[bits.Len64(c)-1] = s.sums[c]
-		}
-	}
-}
-
-// turn finishes the elimination. What is left are rows with coefficients in the first quad alone.
-// They are sums, and the turning bits have taken part in all additions. So other coefficients in
-// this quad, which belong to another turn, need no new elimination.
-func (s *solver) turn() (turn uint64, ok bool) {
-	left := s.rows[:copy(s.rows[:], s.active[:s.count])]
-	for turn := range uint64(turns) {
-		for i, r := range left {
-			s.active[i] = row{r.coeffs ^ turned(r.fp, turn)<<60, r.fp}
-		}
-		s.count = len(left)
-		s.pivot(0)
-		// Each row that pivot left must equal its sum, as those of repeated keys do.
-		if !slices.ContainsFunc(s.active[:s.count], func(r row) bool {
-			return r != s.sums[r.coeffs>>60]
-		}) {
-			return turn, true
+	for variant := range uint64(variants) {
+		if s.consistent(variant) {
+			for i := range s.active[:s.count] {
+				s.active[i].coeffs ^= varied(s.active[i].fp, variant) << 60
+			}
+			s.pick(0)
+			return variant, true
 		}
 	}
 	return 0, false
 }
 
-// substitute computes the values of the slots, from the first to the last: a pivot's is the
-// fingerprint of its row plus the values of the row's other slots, which are all before it. Slots
-// that are no pivot are 0.
-func (s *solver) substitute(turn uint64) {
-	front := &s.tables[15]
-	for q := range s.quads {
-		before := (*[15][16]uint64)(s.tables[q:]) // tables of the 15 quads before
-		z := (*[4]uint64)(s.values[q/2][q%2*4:])
-		for i, r := range s.pivots[q] {
-			c, v := r.coeffs, r.fp
-			if 0 < q && q < windowSlots/4 { // eliminate did not add what turned says of these rows
-				v ^= front[turned(r.fp, turn)]
-			}
-			v ^= before[14][c>>56&15] ^ before[13][c>>52&15] ^ before[12][c>>48&15]
-			v ^= before[11][c>>44&15] ^ before[10][c>>40&15] ^ before[9][c>>36&15]
-			v ^= before[8][c>>32&15] ^ before[7][c>>28&15] ^ before[6][c>>24&15]
-			v ^= before[5][c>>20&15] ^ before[4][c>>16&15] ^ before[3][c>>12&15]
-			v ^= before[2][c>>8&15] ^ before[1][c>>4&15] ^ before[0][c&15]
-			z[i] = v
+const each4 = 0x1111111111111111 // bit 0 of each of the 16 parts of a word
+
+// withPick has bit 0 of each part i for which bit n of i is 1.
+var withPick = [4]uint64{
+	0x1010101010101010, 0x1100110011001100, 0x1111000011110000, 0x1111111100000000,
+}
+
+// pick takes four rows, whose coefficients in the quad are independent, out of the active ones, and
+// sets the quad's sums. Then adding sum c to an active row with the coefficients c in the quad
+// leaves 0 there.
+//
+// known lists the coefficients of all sums of picks, in 16 parts of 4 bits. Part i is the sum of
+// those picks n for which bit n of i is 1; of picks to come, 0. So a pick is added to half of the
+// parts by one multiplication. That carries nothing, as both factors' parts are below 16 and at
+// most 1.
+//
+// A row is independent of the picks if its coefficients c are in no part. c*each4 has them in every
+// part, so if they are in one, that part of the XOR x is 0. Only then does x - each4 borrow, and
+// sets the top bit of a part that x has not set: of the lowest part that is 0, and perhaps of
+// others above it, which changes nothing.
+//
+// If the active rows have fewer than four independent ones, the rest are rows "slot i is 0". Such a
+// row is independent exactly if no sum has i as its last slot (the sum without i has earlier slots
+// only, each of which is in the list by now). So these are the slots that are no pivots.
+func (s *solver) pick(q int) {
+	if s.count == 0 { // often, in filters of few keys
+		s.sums[q] = sums{} // of four rows "slot i is 0"
+		return
+	}
+	var picks [4]row
+	known, n := uint64(0), 0
+	for i := 0; i < s.count && n < len(picks); {
+		r := s.active[i]
+		if isKnown(known, r.coeffs>>60) {
+			i++
+			continue
 		}
-		ab, cd := z[0]^z[1], z[2]^z[3]
-		s.tables[q+15] = [16]uint64{
-			0, z[0], z[1], ab, z[2], z[2] ^ z[0], z[2] ^ z[1], z[2] ^ ab,
-			z[3], z[3] ^ z[0], z[3] ^ z[1], z[3] ^ ab, cd, cd ^ z[0], cd ^ z[1], cd ^ ab,
+		known ^= r.coeffs >> 60 * withPick[n]
+		picks[n] = r
+		n++
+		s.count--
+		s.active[i] = s.active[s.count]
+	}
+	for i := uint64(0); n < len(picks); i++ {
+		if c := uint64(1) << i; !isKnown(known, c) {
+			known ^= c * withPick[n]
+			picks[n] = row{c << 60, 0}
+			n++
+		}
+	}
+	a, b, c, d := picks[0], picks[1], picks[2], picks[3]
+	cd := c.plus(d)
+	sums := &s.sums[q]
+	for _, r := range [4]row{{}, a, b, a.plus(b)} {
+		sums.put(r)
+		sums.put(r.plus(c))
+		sums.put(r.plus(d))
+		sums.put(r.plus(cd))
+	}
+}
+
+// isKnown reports whether one of the 16 parts of known is c.
+func isKnown(known, c uint64) bool {
+	x := known ^ c*each4
+	return (x-each4)&^x&(each4<<3) != 0
+}
+
+// consistent reports whether the active rows do not contradict each other with a variant. They have
+// coefficients in the first quad alone. They are sums, and the fingerprint's bits that make the
+// variants took part in all additions. So the coefficients of another variant need no new
+// elimination.
+func (s *solver) consistent(variant uint64) bool {
+	var pivots [8]row // by the length of their coefficients in the quad, 1 to 4 bits
+	for _, r := range s.active[:s.count] {
+		r.coeffs = r.coeffs>>60 ^ varied(r.fp, variant)
+		p := &pivots[bits.Len64(r.coeffs)%8]
+		for r.coeffs != 0 && p.coeffs != 0 {
+			r = r.plus(*p)
+			p = &pivots[bits.Len64(r.coeffs)%8]
+		}
+		if r.coeffs == 0 && r.fp != 0 {
+			return false
+		}
+		*p = r
+	}
+	return true
+}
+
+// substitute computes the values of the slots, from the first quad to the last. A pivot's value is
+// the fingerprint of the sum that has no other slot of the quad, plus the values of that row's
+// slots, which are all before the quad. For a slot that is no pivot, that sum is "slot i is 0".
+func (s *solver) substitute(variant uint64) {
+	front := &s.tables[0]
+	for q := range s.quads {
+		sums := &s.sums[q]
+		a, b, c, d := sums[1], sums[2], sums[4], sums[8]
+		if q > 0 { // eliminate did not add what the variant adds to these rows
+			a.fp ^= front[varied(a.fp, variant)]
+			b.fp ^= front[varied(b.fp, variant)]
+			c.fp ^= front[varied(c.fp, variant)]
+			d.fp ^= front[varied(d.fp, variant)]
+		}
+		for at := q - 1; a.coeffs|b.coeffs|c.coeffs|d.coeffs != 0; at-- {
+			before := &s.tables[at]
+			a = row{a.coeffs << 4, a.fp ^ before[a.coeffs>>60]}
+			b = row{b.coeffs << 4, b.fp ^ before[b.coeffs>>60]}
+			c = row{c.coeffs << 4, c.fp ^ before[c.coeffs>>60]}
+			d = row{d.coeffs << 4, d.fp ^ before[d.coeffs>>60]}
+		}
+		w, x, y, z := a.fp, b.fp, c.fp, d.fp
+		*(*[4]uint64)(s.values[q/2][q%2*4:]) = [4]uint64{w, x, y, z}
+		wx, yz := w^x, y^z
+		s.tables[q] = [16]uint64{
+			0, w, x, wx, y, y ^ w, y ^ x, y ^ wx, z, z ^ w, z ^ x, z ^ wx, yz, yz ^ w, yz ^ x, yz ^ wx,
 		}
 	}
 }

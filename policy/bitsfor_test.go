@@ -1,4 +1,4 @@
-package sizing
+package policy
 
 import (
 	"fmt"
@@ -7,8 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 func TestBitsFor(t *testing.T) {
@@ -20,8 +19,8 @@ func TestBitsFor(t *testing.T) {
 		bits, err := BitsFor(kind, n, target)
 		require.NoError(t, err)
 		fpp := func(bits float64) float64 {
-			p := policytest.Must(policy.FromString(fmt.Sprintf("%s:%.1f", kind, bits)))
-			return p.(interface{ FPP(n int) float64 }).FPP(n)
+			p := policytest.Must(FromString(fmt.Sprintf("%s:%.1f", kind, bits)))
+			return p.FPP(n)
 		}
 		require.LessOrEqual(t, fpp(bits), target)
 		require.Greater(t, fpp(bits-0.1), target)

@@ -1,18 +1,15 @@
-// Package absent is public because sstable/filterdump measures filters with the same absent keys
-// with which package policy tunes them. It makes absent keys between present ones: those that a
-// program would ask for whose keys are numbers, and others are as good as random.
+// Package absent makes absent keys between present ones: the keys that a program with numbers as
+// keys would look up. If keys are not numbers, these are as good as random ones.
 //
 // LevelDB's hash does not scatter keys that differ in few bits, so the false-positive rate of a
-// filter depends on which absent keys it is asked about. Random ones show the rate of the textbook
+// filter depends on which absent keys are looked up. Random ones show the rate of the textbook
 // where the neighbors of present keys have twenty times as many false positives.
 package absent
-
-import ()
 
 // A Gap is the absent keys between two neighbors. It counts from the one to the next where they
 // differ: so it finds the digits before a suffix, and the first bytes of little-endian numbers.
 type Gap struct {
-	// From and To are the first byte and the one behind the last in which the neighbors differ, or,
+	// From and To are the first byte and the one after the last in which the neighbors differ, or,
 	// where they differ in a long number, in which the keys between differ from them.
 	From, To int
 	// Len is the number of keys; 0 if there are none.
@@ -66,7 +63,7 @@ func (g *Gap) After(key []byte, end int) Gap {
 	return after
 }
 
-// difference returns the first byte in which two keys of one length differ, and the one behind the
+// difference returns the first byte in which two keys of one length differ, and the one after the
 // last; both are the same if the keys are equal.
 func difference(a, b []byte) (from, to int) {
 	for from < len(a) && a[from] == b[from] {

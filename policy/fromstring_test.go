@@ -2,12 +2,11 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // FromString reverses String, and String says what FromString read.
@@ -83,24 +82,15 @@ func TestFromStringRefuses(t *testing.T) {
 	require.EqualError(t, err, "policy: an option is nil: leave it out")
 }
 
-// What tools list.
+// Each kind builds filters of its encoding.
 func TestKinds(t *testing.T) {
-	for _, k := range Kinds() {
-		p, err := FromString(k.Name + ":10")
-		require.NoError(t, err)
-		filter := p.(ourPolicy).AppendFilter(nil, policytest.Keys(policytest.Rand(t, 1), 100))
-		require.Equal(t, k.Encoding, mustParse(t, filter).Encoding)
-		require.NotEmpty(t, k.Description)
-		require.Equal(t, map[Encoding]string{1: "LevelDB Bloom", 0x72: "ribbon"}[k.Encoding],
-			k.Encoding.String())
+	encodings := map[string]string{
+		"bloom": EncodingBloom, "tuned": EncodingBloom, "ribbon": EncodingRibbon,
 	}
-	require.Equal(t, "unknown", EncodingUnknown.String())
-	require.Equal(t, "unknown", Encoding(6).String(), "k is no encoding")
-	Kinds()[0].Name = "changed"
-	require.Equal(t, "bloom", Kinds()[0].Name, "a copy")
-}
-
-func kindNamed(name string) Kind {
-	all := Kinds()
-	return all[slices.IndexFunc(all, func(k Kind) bool { return k.Name == name })]
+	require.Len(t, encodings, len(kinds))
+	keys := policytest.Keys(policytest.Rand(t, 1), 100)
+	for _, kind := range kinds {
+		filter := policytest.Must(of(kind, 10)).AppendFilter(nil, keys)
+		require.Equal(t, encodings[kind], mustParse(t, filter).Encoding)
+	}
 }

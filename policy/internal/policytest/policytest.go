@@ -1,5 +1,5 @@
-// Package policytest is public only because the tests of sstable, adapters and bench share it with
-// those of policy: seeded randomness, keys, and how to read golden files.
+// Package policytest has what the tests of policy and of its internal packages share: seeded
+// randomness and keys.
 package policytest
 
 import (

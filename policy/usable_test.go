@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
 // What no engine can use, each with the words that say what to do.
@@ -36,17 +36,19 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, Check(named{name: "of another package"}))
 }
 
-// A zero value and a nil pointer say what to do at their first call. (With k = 0 the assembly would
-// not return.)
+// A zero value and a nil pointer say what to do at their first call.
 func TestZeroValues(t *testing.T) {
 	for _, p := range []Policy{
 		new(Bloom), new(Ribbon), new(Counted), (*Bloom)(nil), (*Ribbon)(nil), (*Counted)(nil),
 	} {
 		require.PanicsWithValue(t, errUnusable, func() { p.NewBuilder() }, "%T", p)
-		if w, ok := p.(ourPolicy); ok {
+		if w, ok := p.(Sized); ok {
 			require.PanicsWithValue(t, errUnusable, func() { w.AppendFilter(nil, nil) }, "%T", p)
 			require.PanicsWithValue(t, errUnusable, func() { w.FilterSize(1) }, "%T", p)
 			require.PanicsWithValue(t, errUnusable, func() { w.FPP(1) }, "%T", p)
+		}
+		if c, ok := p.(*Counted); ok {
+			require.PanicsWithValue(t, errUnusable, func() { c.Name() })
 		}
 		if p == (*Counted)(nil) {
 			continue

@@ -8,9 +8,9 @@ import (
 var errUnusable = errors.New("policy: the policy is nil or its zero value: " +
 	"get one from a constructor such as policy.NewBloom, and check its error")
 
-// Check is for adapters: it returns an error if an engine cannot use p, and says what to pass
-// instead. Engines cannot use a policy that is nil, that no constructor returned, or whose name
-// [WithName] would refuse. Every adapter calls Check before it changes an engine's options.
+// Check returns an error that says what to pass instead if an engine cannot use p: if p is nil, if
+// no constructor returned it, or if [WithName] would refuse its name. Every adapter calls Check
+// before it changes an engine's options.
 //
 // Of a policy of another package it checks only the name: it calls p.Name, even if p is a nil
 // pointer of that package's type.
@@ -43,9 +43,9 @@ type own interface {
 	usable() bool // whether it comes from a constructor
 }
 
-// Compatible is for adapters: it reports whether a and b may share a name, that is, whether each
-// reads the filters of the other.
-// All policies of this package do, counted or not. Any other policy is compatible with itself only.
+// Compatible reports whether a and b may share a name, that is, whether each reads the filters of
+// the other. All policies of this package do, counted or not. Any other policy is compatible with
+// itself only.
 //
 // An engine chooses the reader of a filter by its name alone, and a policy of another encoding
 // would lose keys.

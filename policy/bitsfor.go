@@ -1,49 +1,46 @@
-// Package sizing computes how many bits per key to configure.
-package sizing
+package policy
 
 import (
 	"fmt"
 	"sort"
-
-	"github.com/levelbloom/levelbloom/policy"
 )
 
-// leastBits and mostBits limit what BitsFor returns: to what policy.NewRibbon allows.
-const leastBits, mostBits = 2, 40
+// leastBits and mostBits limit what BitsFor returns: to what [NewRibbon] allows.
+const leastBits, mostBits = 2, mostRibbonBits
 
 // BitsFor returns the bits per key, from 2 to 40 in tenths, with which filters of n keys have at
 // most the target FPP (false-positive probability). With a tenth less they have more, unless it
-// returns 2. kind is a name of [policy.Kinds], such as "ribbon". FilterSize of the policy with
-// these bits returns what a filter takes.
+// returns 2. kind is "bloom", "tuned" or "ribbon", as [FromString] takes it. FilterSize of a policy
+// with these bits returns the memory of a filter.
 //
-// The FPP is that of keys whose hashes are like random numbers, as the FPP methods of package
-// policy return it. For dense numbers, such as counters, no formula holds for LevelDB's filters.
+// The FPP is that of keys whose hashes are like random numbers, as the policy's FPP returns it. For
+// dense numbers, such as counters, no formula holds for LevelDB's filters.
 //
 // It returns an error that says why if 40 bits per key do not reach the target, if there is no such
 // kind, or if n or target is out of range: n is 1 or more, and target is above 0 and below 1. With
-// kinds "bloom" and "tuned" it takes some seconds, as policy.Bloom.FPP is slow.
+// kinds "bloom" and "tuned" it takes some seconds, as [Bloom.FPP] is slow.
 func BitsFor(kind string, n int, target float64) (float64, error) {
 	switch {
 	case !(target > 0 && target < 1): // a NaN fails every comparison
-		return 0, fmt.Errorf("sizing: a target FPP of %v: "+
+		return 0, fmt.Errorf("policy: a target FPP of %v: "+
 			"pass a number above 0 and below 1, such as 0.01", target)
 	case n < 1:
-		return 0, fmt.Errorf("sizing: %d keys: pass 1 or more", n)
+		return 0, fmt.Errorf("policy: %d keys: pass 1 or more", n)
 	}
 	var failed error
 	const settings = 10*(mostBits-leastBits) + 1
 	tenths := sort.Search(settings, func(i int) bool {
-		p, err := policy.FromString(fmt.Sprintf("%s:%v", kind, float64(10*leastBits+i)/10))
+		p, err := FromString(fmt.Sprintf("%s:%v", kind, float64(10*leastBits+i)/10))
 		if err != nil {
 			failed = err
 		}
-		return err == nil && p.(interface{ FPP(n int) float64 }).FPP(n) <= target
+		return err == nil && p.FPP(n) <= target
 	})
 	switch {
 	case failed != nil:
 		return 0, failed
 	case tenths == settings:
-		return 0, fmt.Errorf("sizing: an FPP of %v cannot be reached with n = %d, because %d bits "+
+		return 0, fmt.Errorf("policy: an FPP of %v cannot be reached with n = %d, because %d bits "+
 			"per key do not suffice (LevelDB's hash has only 32 bits; ribbon's has 64)",
 			target, n, mostBits)
 	}
