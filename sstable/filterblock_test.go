@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
 // A dataBlock is what a filter block knows of a data block.
@@ -202,11 +202,18 @@ func TestWorkedExample(t *testing.T) {
 // A builder starts over after Finish, with nothing left of the table before, and leaves the block
 // before as it was.
 func TestReuse(t *testing.T) {
-	for _, first := range [][]dataBlock{
-		nil, {{0, []string{"a", "b"}}, {9000, []string{"c"}}},
-	} {
-		b := newBuilder(t)
-		one := build(b, first, 30000)
+	tables := [][]dataBlock{nil, {{0, []string{"a", "b"}}, {9000, []string{"c"}}}}
+	var keys []string
+	for i := range 64 { // a filter of some length leaves room for the offsets where it was built
+		keys = append(keys, fmt.Sprint(i))
+		tables = append(tables, []dataBlock{{0, keys}})
+	}
+	for _, first := range tables {
+		b, end := newBuilder(t), uint64(100)
+		if len(first) == 2 {
+			end = 30000
+		}
+		one := build(b, first, end)
 		kept := bytes.Clone(one)
 		spare := one[len(one):cap(one)] // the caller's too: it may use it
 		for i := range spare {
@@ -216,7 +223,7 @@ func TestReuse(t *testing.T) {
 		require.Equal(t, build(newBuilder(t), second, 2100), build(b, second, 2100))
 		require.Equal(t, kept, one)
 		require.Equal(t, bytes.Repeat([]byte{0xcc}, len(spare)), spare)
-		require.Equal(t, kept, build(b, first, 30000))
+		require.Equal(t, kept, build(b, first, end))
 		require.Equal(t, kept, one)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // A BlockHandle says where a block lies in a file.
 type BlockHandle struct {
 	Offset uint64 // of its first byte in the file
-	Length uint64 // in bytes, compressed, without the compression byte and the checksum behind it
+	Length uint64 // in bytes, compressed, without the compression byte and the checksum after it
 }
 
 // offset returns where an error in the block is, for a CorruptionError.
@@ -27,7 +27,7 @@ const (
 	footerLen  = 48
 )
 
-// decodeHandle returns the handle at the beginning of b, and the bytes behind it.
+// decodeHandle returns the handle at the beginning of b, and the bytes after it.
 func decodeHandle(b []byte) (h BlockHandle, rest []byte, err error) {
 	offset, n := binary.Uvarint(b)
 	if n <= 0 {

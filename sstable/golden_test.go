@@ -14,8 +14,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
 // golden is what is known of one directory that C++ LevelDB wrote; testdata/leveldb/README.md has

@@ -11,6 +11,7 @@ type index struct {
 	handles []BlockHandle
 	keys    []byte // the keys one after the other
 	ends    []int  // where each ends
+	size    int64  // of the block, uncompressed
 
 	// sorted has, for each format, whether the keys rise in the order of LevelDB's default comparer
 	// if they are of that format.
@@ -32,7 +33,12 @@ func (x *index) key(i int) []byte {
 func (t *Table) readIndex(h BlockHandle) error {
 	x := &t.index
 	var end uint64 // of the block before
-	err := t.eachEntry(h, func(e *entries) error {
+	contents, err := t.blocks.read(h)
+	if err != nil {
+		return err
+	}
+	x.size = int64(len(contents))
+	err = eachEntryOf(contents, func(e *entries) error {
 		block, _, err := decodeHandle(e.value)
 		if err == nil {
 			err = t.blocks.check(block)

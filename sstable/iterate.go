@@ -26,24 +26,16 @@ func (t *Table) Entries() iter.Seq2[Entry, error] {
 	t.mustBeOpen()
 	return func(yield func(Entry, error) bool) {
 		checks := t.orderChecks()
-		for i, h := range t.index.handles {
-			err := t.eachEntry(h, func(e *entries) error {
-				user, ok := t.keysFound.userKey(e.key)
-				if !ok {
-					return fmt.Errorf("the key %x is too short for an internal one", e.key)
-				}
+		for i := range t.index.handles {
+			more := t.blockEntries(i, func(e Entry, err error) bool {
 				for j := range checks {
-					checks[j].add(i, e.key)
+					if err == nil {
+						checks[j].add(i, e.Stored)
+					}
 				}
-				if !yield(Entry{i, user, e.key, e.value}, nil) {
-					return errStop
-				}
-				return nil
+				return yield(e, err)
 			})
-			if err != nil {
-				if !errors.Is(err, errStop) {
-					yield(Entry{}, t.fail(int64(h.Offset), fmt.Errorf("data block %d: %w", i, err)))
-				}
+			if !more {
 				return
 			}
 		}
@@ -51,6 +43,32 @@ func (t *Table) Entries() iter.Seq2[Entry, error] {
 			yield(Entry{}, t.fail(t.indexOffset, err))
 		}
 	}
+}
+
+// BlockEntries returns the entries of data block i, 0 <= i < Blocks(), as Entries does, but does
+// not judge the index. It panics for any other i.
+func (t *Table) BlockEntries(i int) iter.Seq2[Entry, error] {
+	t.mustBeOpen()
+	return func(yield func(Entry, error) bool) { t.blockEntries(i, yield) }
+}
+
+// blockEntries calls yield for the entries of a data block, and reports whether it may go on.
+func (t *Table) blockEntries(i int, yield func(Entry, error) bool) bool {
+	h := t.index.handles[i]
+	err := t.eachEntry(h, func(e *entries) error {
+		user, ok := t.keysFound.userKey(e.key)
+		if !ok {
+			return fmt.Errorf("the key %x is too short for an internal one", e.key)
+		}
+		if !yield(Entry{i, user, e.key, e.value}, nil) {
+			return errStop
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errStop) {
+		yield(Entry{}, t.fail(int64(h.Offset), fmt.Errorf("data block %d: %w", i, err)))
+	}
+	return err == nil
 }
 
 // errStop ends an iteration because the loop over the entries has ended.

@@ -13,7 +13,7 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// entriesError reads all entries, of which there must be n, and returns the error that comes behind
+// entriesError reads all entries, of which there must be n, and returns the error that comes after
 // the last.
 func entriesError(t testing.TB, table *sstable.Table, n int) (last error) {
 	for _, err := range table.Entries() {

@@ -180,6 +180,10 @@ func (t *Table) eachEntry(h BlockHandle, f func(*entries) error) error {
 	if err != nil {
 		return err
 	}
+	return eachEntryOf(block, f)
+}
+
+func eachEntryOf(block []byte, f func(*entries) error) error {
 	e, err := newEntries(block)
 	if err != nil {
 		return err
@@ -228,6 +232,12 @@ func (t *Table) Filters() []FilterEntry {
 func (t *Table) Blocks() int {
 	t.mustBeOpen()
 	return t.index.len()
+}
+
+// IndexSize returns the number of bytes of the index block, uncompressed.
+func (t *Table) IndexSize() int64 {
+	t.mustBeOpen()
+	return t.index.size
 }
 
 // Block returns the handle of data block i, 0 <= i < Blocks(). It panics for any other i. Data

@@ -24,6 +24,46 @@ func requireEntries(t testing.TB, table *sstable.Table, w *tableWriter, stored [
 	}
 	require.Equal(t, len(stored), n)
 	require.Equal(t, len(w.dataBlocks), table.Blocks())
+
+	n = 0 // the same, block by block
+	for block := range table.Blocks() {
+		for e, err := range table.BlockEntries(block) {
+			require.NoError(t, err)
+			require.Equal(t, block, e.Block)
+			require.Equal(t, string(stored[n]), string(e.Stored))
+			n++
+		}
+	}
+	require.Equal(t, len(stored), n)
+}
+
+// The index of a table has its size uncompressed, and an error in a block is that of its entries.
+func TestBlocksAlone(t *testing.T) {
+	o := tableOptions{blockSize: 100, interval: 1, internal: true}
+	file, _ := writeTable(t, o, internalKeys(names(400)...)...)
+	o.compression = snappied
+	small, w := writeTable(t, o, internalKeys(names(400)...)...)
+	require.Less(t, len(small), len(file))
+	want := openTable(t, file).IndexSize()
+	require.InEpsilon(t, want, openTable(t, small).IndexSize(), 0.1, "but for its handles")
+	require.Greater(t, want, int64(20*openTable(t, file).Blocks()))
+
+	small[w.dataBlocks[2].Offset] ^= 1
+	table := openTable(t, small)
+	for block := range table.Blocks() {
+		var last error
+		n := 0
+		for _, err := range table.BlockEntries(block) {
+			last = err
+			n++
+		}
+		require.Equal(t, block == 2, last != nil, block)
+		require.Positive(t, n)
+	}
+	for range table.BlockEntries(0) {
+		break
+	}
+	require.Panics(t, func() { table.BlockEntries(table.Blocks())(nil) })
 }
 
 // shapes are tables of all kinds, written with other means than those that read them.
