@@ -1,6 +1,7 @@
 package adapters_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,44 +18,21 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// README.md refers to the top README, which quotes example_open_test.go: one adapter's function,
-// and the calls that differ in the other's. Examples run this code.
-func TestExamplesAreCompiled(t *testing.T) {
-	require.Contains(t, read(t, "README.md"), "](../README.md#use-it)")
-	readme := read(t, "..", "README.md")
-	require.Contains(t, readme, "\n## Use it\n")
-	_, open, _ := strings.Cut(read(t, "goleveldb", "example_open_test.go"), "\n)\n\n")
-	require.Contains(t, open, "func openDB(")
-	require.Contains(t, readme, "```go\n"+open+"```\n")
-	open = read(t, "pebblev2", "example_open_test.go")
-	for _, call := range []string{"o := &pebble.Options{Cache: pebble.NewCache(64 << 20)}",
-		"err := pebblev2.Configure(o, p, pebblev2.WithL6(p))", "pebblev2.Has(db, key)"} {
-		require.Contains(t, open, call)
-		require.Contains(t, readme, call)
-	}
-	for _, adapter := range []string{"goleveldb", "pebblev2"} {
-		require.Contains(t, read(t, adapter, "example_test.go"), "openDB(dir)")
-	}
-	get := regexp.MustCompile(`go get github.com/levelbloom/levelbloom/adapters/(\w+)\n`)
-	require.DirExists(t, get.FindStringSubmatch(readme)[1])
-}
-
 // testdata/recipes/run.sh compiles every recipe in README.md into its program: it adds the lines to
 // the program's source, or the program beside it has them. Examples of the adapters run the lines.
 func TestRecipesAreCompiled(t *testing.T) {
 	programs := map[string]string{
 		"cometbft-db": "cometbft-db", "go-ds-leveldb": "go-ds", "go-ds-pebble": "go-ds"}
 	readme, script := read(t, "README.md"), read(t, "..", "testdata", "recipes", "run.sh")
-	blocks := regexp.MustCompile("(?s)```go\n(\tbloomPolicy.*?)```\n").
-		FindAllStringSubmatch(readme, -1)
-	require.Len(t, blocks, 2)
+	recipe := regexp.MustCompile("(?s)```go\n(\tfilterPolicy.*?)```\n").FindStringSubmatch(readme)
+	require.NotNil(t, recipe)
 	lines := func(adapter, options string) string {
-		code := blocks[0][1]
+		call := adapter + ".Configure(" + options + ", filterPolicy"
 		if adapter == "goleveldb" {
-			_, rest, _ := strings.Cut(code, "\n")
-			code = blocks[1][1] + rest
+			require.Contains(t, readme, "`goleveldb.WithoutSeekCompactions()`, as the last argument")
+			call += ", goleveldb.WithoutSeekCompactions()"
 		}
-		return strings.ReplaceAll(code, "pebblev2.Configure(opt,", adapter+".Configure("+options+",")
+		return strings.ReplaceAll(recipe[1], "pebblev2.Configure(opt, filterPolicy", call)
 	}
 	row := regexp.MustCompile("(?m)^\\| (\\S+) .*\\| `(\\w+)` \\| `(\\w+)` \\|$")
 	recipes := row.FindAllStringSubmatch(readme, -1)
@@ -69,7 +47,7 @@ func TestRecipesAreCompiled(t *testing.T) {
 		}
 	}
 	for adapter, options := range map[string]string{
-		"goleveldb": "options", "pebblev1": "opt", "pebblev2": "opt",
+		"goleveldb": "o", "pebblev1": "opt", "pebblev2": "opt",
 	} {
 		example := between(read(t, adapter, "example_test.go"),
 			"\nfunc ExampleConfigure() {\n", "\n}\n")
@@ -97,7 +75,7 @@ func TestReadmeNamesTheVersions(t *testing.T) {
 		line, _, _ = strings.Cut(line, "//") // go.mod may say why
 		require.Contains(t, readme, "`"+strings.TrimSpace(line)+"`")
 	}
-	raised := regexp.MustCompile(`(?m)^  (\S+) \S+ to (\S+)$`).FindAllStringSubmatch(readme, -1)
+	raised := regexp.MustCompile(`(?m)^  (\S+) \S+ to (v?\d\S*)$`).FindAllStringSubmatch(readme, -1)
 	require.NotEmpty(t, raised)
 	for _, r := range raised {
 		require.Regexp(t, `(?m)\b`+regexp.QuoteMeta(r[1]+" "+r[2])+`( |$)`, goMod)
@@ -108,4 +86,20 @@ func TestReadmeNamesTheVersions(t *testing.T) {
 func TestReadmeNamesTheBlockCache(t *testing.T) {
 	require.Contains(t, read(t, "README.md"), "Pebble's default, 8 MiB")
 	require.Contains(t, (&pebble.Options{}).EnsureDefaults().String(), "  cache_size=8388608\n")
+}
+
+// TESTING.md names fuzz targets that exist.
+func TestNamedFuzzTargetsExist(t *testing.T) {
+	var targets string
+	require.NoError(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, "_test.go") {
+			targets += read(t, path)
+		}
+		return err
+	}))
+	named := regexp.MustCompile(`\bFuzz\w+`).FindAllString(read(t, "TESTING.md"), -1)
+	require.NotEmpty(t, named)
+	for _, name := range named {
+		require.Contains(t, targets, "\nfunc "+name+"(", "TESTING.md names %s", name)
+	}
 }

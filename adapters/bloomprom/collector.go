@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	checks  = desc("checks_total", "Filters asked.", "filter", "answer")
+	checks  = desc("checks_total", "Checks of filters.", "filter", "answer")
 	filters = desc("filters_built_total", "Filters built.", "filter")
 	keys    = desc("filter_keys_total", "Keys in the filters built.", "filter")
 	bytes   = desc("filter_bytes_total", "Size of the filters built.", "filter")

@@ -11,7 +11,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/bloomprom"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func TestCollector(t *testing.T) {
@@ -32,7 +31,7 @@ func TestCollector(t *testing.T) {
 	counted := map[string]*policy.Counted{"state": state, "blocks": blocks, "other": other}
 	require.NoError(t, registry.Register(bloomprom.NewCollector(counted)))
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP levelbloom_checks_total Filters asked.
+# HELP levelbloom_checks_total Checks of filters.
 # TYPE levelbloom_checks_total counter
 levelbloom_checks_total{answer="absent",filter="blocks"} 1
 levelbloom_checks_total{answer="absent",filter="other"} 0
@@ -77,7 +76,9 @@ func (brokenBuilder) Finish(dst []byte) []byte { return append(dst, 0xff, 0xff) 
 
 // What would fail at every scrape is refused at once.
 func TestMisuseIsRefused(t *testing.T) {
-	counted := policy.Count(policytest.Must(policy.NewBloom(10)))
+	p, err := policy.NewBloom(10)
+	require.NoError(t, err)
+	counted := policy.Count(p)
 	for _, c := range []struct {
 		label   string
 		counted *policy.Counted

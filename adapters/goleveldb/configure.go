@@ -15,14 +15,14 @@ import (
 type Option func(*opt.Options) error
 
 // Configure makes p the policy of the databases that are opened with o, and keeps the filters of
-// tables already on disk in use. For a goleveldb database, usually call it with
+// tables already on disk in use. Usually p is
 //
-//	p, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+//	p, err := policy.NewRibbon(10)
 //
-// The name is stored in every table, and other programs look for it. Plain goleveldb and its
-// filter.NewBloomFilter read exact filters under policy.NameGoLevelDB, so filters stay useful if
-// the program stops using this package. Choose the default, policy.Name, if C++ LevelDB opens the
-// database too. Configure never changes a name: p's is the one on disk.
+// But if another program must use the filters, p is a Bloom policy under the name that the program
+// looks for: policy.NewBloom(10) for C++ LevelDB, and
+// policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB)) for plain goleveldb. Configure never
+// changes a name: every table stores p's.
 //
 // Configure changes two fields of o, and those that opts change:
 //

@@ -12,8 +12,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // foreign is a filter whose encoding nobody else knows.
@@ -80,13 +80,13 @@ func TestConfigure(t *testing.T) {
 
 // requireReadsLevelDB requires that f reads filters that goleveldb's own filter built.
 func requireReadsLevelDB(t *testing.T, f filter.Filter) {
-	keys := policytest.Keys(policytest.Rand(t, 4), 200)
+	keys := enginetest.Keys(enginetest.Rand(t, 4), 200)
 	made := generate(filter.NewBloomFilter(16).NewGenerator(), keys)
 	for _, key := range keys {
 		require.True(t, f.Contains(made, key))
 	}
 	absent := 0
-	for _, key := range policytest.AbsentKeys(1000) {
+	for _, key := range enginetest.AbsentKeys(1000) {
 		if !f.Contains(made, key) {
 			absent++
 		}
@@ -185,4 +185,14 @@ func TestConfigureCopiesAltFilters(t *testing.T) {
 	o.AltFilters[0] = foreign("changed")
 	require.Equal(t, []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
 		shared)
+}
+
+func TestConfigureWithoutSeekCompactions(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		o := &opt.Options{DisableSeeksCompaction: before}
+		require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
+		require.Equal(t, before, o.DisableSeeksCompaction)
+		require.NoError(t, goleveldb.Configure(o, bloom(t, 10), goleveldb.WithoutSeekCompactions()))
+		require.True(t, o.DisableSeeksCompaction)
+	}
 }

@@ -41,7 +41,7 @@ func buildCpp(t *testing.T) cpp {
 	}
 	if missing := missingForCpp(); missing != "" {
 		message := missing + ": to compare with C++ LevelDB, install " +
-			"g++ make libleveldb-dev (on Debian)"
+			"g++ make libleveldb-dev libxxhash-dev (on Debian)"
 		if os.Getenv("LEVELBLOOM_REQUIRE_CPP") == "1" {
 			t.Fatal(message)
 		}
@@ -65,9 +65,9 @@ func missingForCpp() string {
 		}
 	}
 	include := exec.Command("g++", "-fsyntax-only", "-x", "c++", "-")
-	include.Stdin = strings.NewReader("#include <leveldb/db.h>\n")
+	include.Stdin = strings.NewReader("#include <leveldb/db.h>\n#include <xxhash.h>\n")
 	if err := include.Run(); err != nil {
-		return "g++ does not find leveldb/db.h"
+		return "g++ does not find leveldb/db.h and xxhash.h"
 	}
 	return ""
 }
@@ -90,15 +90,17 @@ func (c cpp) write(t *testing.T, dir, name string, bitsPerKey int, content entri
 	c.run(t, lines.Bytes(), "write", dir, name, fmt.Sprint(bitsPerKey))
 }
 
-// read looks up keys. It returns what it found, and what the filters answered.
+// read looks up keys, with LevelDB's own reader of filters or, if more is "ours", with that of
+// testdata/cppreader. It returns what it found, and what the filters answered.
 func (c cpp) read(
-	t *testing.T, dir, name string, keys [][]byte,
+	t *testing.T, dir, name string, keys [][]byte, more ...string,
 ) (found entries, answers policy.Counters) {
 	var lines bytes.Buffer
 	for _, key := range keys {
 		fmt.Fprintf(&lines, "%x\n", key)
 	}
-	out := strings.Split(c.run(t, lines.Bytes(), "read", dir, name), "\n")
+	args := append([]string{"read", dir, name}, more...)
+	out := strings.Split(c.run(t, lines.Bytes(), args...), "\n")
 	require.Len(t, out, len(keys)+2,
 		"a line for each key, the counts, and nothing after the last line feed")
 	found = entries{}

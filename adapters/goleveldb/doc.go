@@ -21,14 +21,20 @@
 //	policy.NameGoLevelDB  leveldb.BuiltinBloomFilter    goleveldb's filter.NewBloomFilter
 //
 // A database that Configure has prepared reads both, at any number of bits per key, and every kind
-// of filter of package policy under either name. Plain goleveldb and C++ LevelDB each read exact
-// filters under their own name; to any other kind they answer "may contain", which is correct, but
-// without benefit.
+// of filter of package policy under either name. Plain goleveldb and C++ LevelDB each read Bloom
+// filters under their own name. To ribbon filters they answer "may contain", which is correct, but
+// saves no read.
 //
 // C++ LevelDB before 1.18 used policy.NameGoLevelDB too, and its hash could treat bytes of 0x80 and
 // above as negative numbers. No reader of that name, goleveldb's own filter included, can tell such
 // filters apart, and it may miss keys. If a database may have tables of that age, choose another
 // name and remove the entry for policy.NameGoLevelDB from Options.AltFilters after Configure.
+//
+// # Absent keys that read nothing, and write nothing
+//
+// Filters can only save what the options let them save. All tables must stay open, filters and
+// indexes must fit into the block cache, and lookups must not start compactions. [CheckCache] says
+// which of these is not so, and what to set; [WithoutSeekCompactions] sees to the last.
 //
 // # Changing a live database
 //
@@ -38,6 +44,6 @@
 // policy in Options.Filter or Options.AltFilters when you call Configure; LevelDB's two names are
 // always read.
 //
-// To leave, open the database without this package. No key is lost, and plain goleveldb still asks
-// exact filters under policy.NameGoLevelDB. adapters/README.md says more.
+// To leave, open the database without this package. No key is lost, and plain goleveldb still
+// uses Bloom filters under policy.NameGoLevelDB. adapters/README.md says more.
 package goleveldb

@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 
+	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/storage"
@@ -21,7 +22,18 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	db, err := openDB(dir)
+	p, err := policy.NewRibbon(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	o := &opt.Options{
+		OpenFilesCacheCapacity: 1000,
+		BlockCacheCapacity:     64 << 20,
+	}
+	if err := goleveldb.Configure(o, p, goleveldb.WithoutSeekCompactions()); err != nil {
+		log.Fatal(err)
+	}
+	db, err := leveldb.OpenFile(dir, o)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,31 +51,30 @@ func Example() {
 	// leveldb: not found
 }
 
-// The lines to add to a program that has set all options, before it calls leveldb.OpenFile. The
-// filters get goleveldb's own name for the encoding, so that plain goleveldb asks them too.
+// The lines to add to a program that has set all options, before it calls leveldb.OpenFile.
 func ExampleConfigure() {
-	options := &opt.Options{Filter: filter.NewBloomFilter(10)}
+	o := &opt.Options{Filter: filter.NewBloomFilter(10)}
 
-	bloomPolicy, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+	filterPolicy, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := goleveldb.Configure(options, bloomPolicy); err != nil {
+	if err := goleveldb.Configure(o, filterPolicy, goleveldb.WithoutSeekCompactions()); err != nil {
 		log.Fatal(err)
 	}
 
-	fmt.Println("new tables:", options.Filter.Name())
-	for _, f := range options.AltFilters {
+	fmt.Println("new tables:", o.Filter.Name())
+	for _, f := range o.AltFilters {
 		fmt.Println("also read:", f.Name())
 	}
 	// Output:
-	// new tables: leveldb.BuiltinBloomFilter
-	// also read: leveldb.BuiltinBloomFilter2
+	// new tables: leveldb.BuiltinBloomFilter2
+	// also read: leveldb.BuiltinBloomFilter
 }
 
 // A key is looked up in one of a database's own tables, through its filter.
 func ExampleTableOptions() {
-	p, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
 	}

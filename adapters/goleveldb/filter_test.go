@@ -11,7 +11,6 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // generate adds keys to g and returns the filter that it generates.
@@ -29,8 +28,8 @@ func generate(g filter.FilterGenerator, keys [][]byte) []byte {
 // Filters have the bytes that goleveldb's own filter generates, also if keys repeat, and each reads
 // the other's.
 func TestSameBytesAsGoLevelDB(t *testing.T) {
-	rng := policytest.Rand(t, 1)
-	random := policytest.Keys(rng, 5000) // more than one chunk of a builder
+	rng := enginetest.Rand(t, 1)
+	random := enginetest.Keys(rng, 5000) // more than one chunk of a builder
 	highBits := make([][]byte, 1000)
 	for i := range highBits {
 		highBits[i] = make([]byte, rng.Intn(8))
@@ -78,7 +77,7 @@ func TestSameBytesAsGoLevelDB(t *testing.T) {
 // A table's generator appends one filter after the other, of few keys or of many, to a buffer that
 // was used before.
 func TestGeneratorStartsOver(t *testing.T) {
-	keys := policytest.Keys(policytest.Rand(t, 2), 3000)
+	keys := enginetest.Keys(enginetest.Rand(t, 2), 3000)
 	for _, kind := range enginetest.Kinds {
 		p := kind.MustNew(10, policy.Name)
 		var reused util.Buffer

@@ -16,17 +16,48 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 const goldenTables = "../../testdata/leveldb/tables"
 
 // golden describes one directory that C++ LevelDB wrote. The README beside it explains the fields.
 type golden struct {
-	DB         string                   `json:"db"`
-	LiveCount  int                      `json:"live_count"`
-	LiveSHA256 string                   `json:"live_sha256"`
-	Tables     []policytest.GoldenTable `json:"tables"`
+	DB         string        `json:"db"`
+	LiveCount  int           `json:"live_count"`
+	LiveSHA256 string        `json:"live_sha256"`
+	Tables     []goldenTable `json:"tables"`
+}
+
+type goldenTable struct {
+	File            string        `json:"file"`
+	SHA256          string        `json:"sha256"`
+	FilterConsulted bool          `json:"filter_consulted"`
+	UserKeys        []hexBytes    `json:"user_keys"`
+	Probes          []goldenProbe `json:"probes"`
+
+	// Only in raw_tablebuilder.
+	HasFilter bool       `json:"has_filter"`
+	Keys      []hexBytes `json:"keys"`
+}
+
+// hexBytes is a byte string that the golden files have in hexadecimal.
+type hexBytes []byte
+
+func (b *hexBytes) UnmarshalText(text []byte) (err error) {
+	*b, err = hex.DecodeString(string(text))
+	return err
+}
+
+// goldenProbe is an absent key with the answer of C++ LevelDB's filter, or the reason why the filter
+// was not consulted.
+type goldenProbe struct {
+	Key      hexBytes
+	MayMatch *bool
+	Why      string
+}
+
+func (p *goldenProbe) UnmarshalJSON(data []byte) error {
+	return json.Unmarshal(data, &[]any{&p.Key, &p.MayMatch, &p.Why}) // "why" may be missing
 }
 
 // With our policy, goleveldb finds every key of C++ LevelDB's tables, and its filters answer every
@@ -59,7 +90,7 @@ func TestGoldenTables(t *testing.T) {
 }
 
 // readGoldenTable reads a table through its filter, and returns how many answers it compared.
-func readGoldenTable(t *testing.T, g golden, tab policytest.GoldenTable) (answered int) {
+func readGoldenTable(t *testing.T, g golden, tab goldenTable) (answered int) {
 	data, err := os.ReadFile(filepath.Join(goldenTables, g.DB, tab.File))
 	require.NoError(t, err)
 	sum := sha256.Sum256(data)
@@ -90,7 +121,7 @@ func readGoldenTable(t *testing.T, g golden, tab policytest.GoldenTable) (answer
 		if probe.Why == "out_of_range" {
 			continue // a table's reader does not know the range
 		}
-		var answer *bool // nil if the filter is not asked
+		var answer *bool // nil if the filter is not consulted
 		q.Saw = func(_ []byte, mayContain bool) { answer = &mayContain }
 		found, _, err := r.Find(search(probe.Key), true, nil)
 		if err == nil { // the next key
@@ -108,7 +139,7 @@ func readGoldenTable(t *testing.T, g golden, tab policytest.GoldenTable) (answer
 }
 
 // readGoldenDatabase compares the content of a database with the recorded one: by an iterator, and
-// key by key through the filters. Those under another name are asked by a policy of that name.
+// key by key through the filters. Filters under another name are read by a policy of that name.
 func readGoldenDatabase(t *testing.T, g golden) {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(goldenTables, g.DB))))

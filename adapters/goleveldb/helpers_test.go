@@ -15,27 +15,34 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
-func bloom(t testing.TB, bitsPerKey float64, opts ...policy.BloomOption) *policy.Bloom {
+func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Bloom {
 	p, err := policy.NewBloom(bitsPerKey, opts...)
+	require.NoError(t, err)
+	return p
+}
+
+func ribbon(t testing.TB) *policy.Ribbon {
+	p, err := policy.NewRibbon(10)
 	require.NoError(t, err)
 	return p
 }
 
 // configured returns o, or new options if it is nil, with p as policy. A spy reads the filters of
 // its policy.
-func configured(t testing.TB, o *opt.Options, p policy.Policy) *opt.Options {
+func configured(
+	t testing.TB, o *opt.Options, p policy.Policy, opts ...goleveldb.Option,
+) *opt.Options {
 	if o == nil {
 		o = &opt.Options{}
 	}
 	s, spies := p.(*enginetest.Spy)
 	if !spies {
-		require.NoError(t, goleveldb.Configure(o, p))
+		require.NoError(t, goleveldb.Configure(o, p, opts...))
 		return o
 	}
-	require.NoError(t, goleveldb.Configure(o, s.Policy))
+	require.NoError(t, goleveldb.Configure(o, s.Policy, opts...))
 	o.Filter = spied{o.Filter, goleveldb.New(p)}
 	return o
 }
@@ -121,8 +128,8 @@ func (e entries) put(t testing.TB, db *leveldb.DB, key, value []byte) {
 
 // fill writes n random keys, some of them again, and deletes some.
 func (e entries) fill(t testing.TB, db *leveldb.DB, seed int64, n int) {
-	rng := policytest.Rand(t, seed)
-	keys := policytest.Keys(rng, n)
+	rng := enginetest.Rand(t, seed)
+	keys := enginetest.Keys(rng, n)
 	for i, key := range keys {
 		e.put(t, db, key, fmt.Appendf(nil, "value %d of %d", i, seed))
 		switch again := keys[rng.Intn(i+1)]; i % 10 {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/policy/policytest"
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 )
 
 func TestForInternalKeys(t *testing.T) {
@@ -16,7 +16,7 @@ func TestForInternalKeys(t *testing.T) {
 	f := goleveldb.ForInternalKeys(plain)
 	require.Equal(t, plain.Name(), f.Name())
 
-	users := append(policytest.Keys(policytest.Rand(t, 5), 100), nil) // the empty key too
+	users := append(enginetest.Keys(enginetest.Rand(t, 5), 100), nil) // the empty key too
 	var internal [][]byte
 	for _, user := range users {
 		internal = append(internal, goleveldb.SearchKey(user))
@@ -88,7 +88,7 @@ func TestParseInternalKey(t *testing.T) {
 	}
 }
 
-// SearchKey does not write into the memory behind the user's key.
+// SearchKey does not write into the memory after the user's key.
 func TestSearchKeyCopies(t *testing.T) {
 	memory := []byte("key and what follows")
 	key := goleveldb.SearchKey(memory[:3])

@@ -15,7 +15,6 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // oneTable is a database of one table, for readers that know LevelDB's encoding alone.
@@ -38,7 +37,7 @@ func fillOneTable(t *testing.T, p policy.Policy, baseLg int) oneTable {
 
 // longKeys returns random keys that are longer than those of fill.
 func longKeys(t testing.TB, seed int64, n int) [][]byte {
-	keys := policytest.Keys(policytest.Rand(t, seed), n)
+	keys := enginetest.Keys(enginetest.Rand(t, seed), n)
 	for i := range keys {
 		keys[i] = append(keys[i], "a suffix of more than 40 bytes that no other key has"...)
 	}
@@ -54,9 +53,10 @@ type renamed struct {
 func (r renamed) Name() string { return r.name }
 
 // read looks up all keys with our filters, with goleveldb's own under the database's name, and with
-// C++ LevelDB. All find the content and nothing else, and ask filters as often; goleveldb's own
-// filter answers as C++ LevelDB does. read returns what ours and goleveldb's own answered for the
-// absent keys.
+// C++ LevelDB, which has its own filters and then the policy of testdata/cppreader. All find the
+// content and nothing else, and consult filters as often. goleveldb's own filter answers as C++
+// LevelDB's does, and ours as the policy. read returns what ours and goleveldb's own answered for
+// the absent keys.
 func (d oneTable) read(
 	t *testing.T,
 ) (ours map[enginetest.Label]policy.Counters, theirs policy.Counters) {
@@ -75,13 +75,19 @@ func (d oneTable) read(
 	// Reading needs no setting: 1 bit per key reads all.
 	ours = look(configured(t, nil, bloom(t, 1, policy.WithName(d.name))))
 	theirs = total(look(&opt.Options{Filter: renamed{filter.NewBloomFilter(10), d.name}}))
-	require.Equal(t, total(ours).Checks(), theirs.Checks())
+	require.Equal(t, enginetest.Checks(total(ours)), enginetest.Checks(theirs))
 
 	t.Run("C++", func(t *testing.T) { // last: it may change the database
-		found, answers := buildCpp(t).read(t, d.dir, d.name, append(d.content.keys(), d.absent...))
-		require.Equal(t, d.content, found)
-		answers.MayContain -= uint64(len(d.content))
-		require.Equal(t, theirs, answers)
+		program := buildCpp(t)
+		keys := append(d.content.keys(), d.absent...)
+		requireAnswers := func(want policy.Counters, reader ...string) {
+			found, answers := program.read(t, d.dir, d.name, keys, reader...)
+			require.Equal(t, d.content, found)
+			answers.MayContain -= uint64(len(d.content))
+			require.Equal(t, want, answers)
+		}
+		requireAnswers(theirs)
+		requireAnswers(total(ours), "ours")
 	})
 	return ours, theirs
 }
@@ -124,7 +130,7 @@ func (b *inTurnBuilder) Finish(dst []byte) []byte {
 }
 
 // goleveldb's own filter and C++ LevelDB lose no key by filters of any kind, under both names, for
-// a window of 2 KiB or a whole table, and avoid reads by the exact ones.
+// a window of 2 KiB or a whole table, and avoid reads by the Bloom filters.
 func TestOldReaders(t *testing.T) {
 	test := func(p policy.Policy, baseLg int, kinds ...enginetest.Kind) {
 		t.Run(fmt.Sprintf("%s, %v, base %d", p.Name(), kinds, baseLg), func(t *testing.T) {
@@ -133,7 +139,7 @@ func TestOldReaders(t *testing.T) {
 			exact := uint64(0)
 			for _, kind := range kinds {
 				c := ours[enginetest.Label{Name: p.Name(), Encoding: kind.Encoding}]
-				falsePositives := float64(c.MayContain) / float64(c.Checks())
+				falsePositives := float64(c.MayContain) / float64(enginetest.Checks(c))
 				require.Less(t, falsePositives, 0.02)
 				if kind.Encoding == policy.EncodingBloom { // 1 % is expected
 					require.Greater(t, falsePositives, 0.005)
@@ -164,7 +170,7 @@ func TestCppWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := oneTable{filepath.Join(t.TempDir(), "db"), name,
 				entries{"": "of the empty key"}, longKeys(t, 13, 5000)}
-			for i, key := range policytest.Keys(policytest.Rand(t, 15), 5000) {
+			for i, key := range enginetest.Keys(enginetest.Rand(t, 15), 5000) {
 				d.content[string(key)] = fmt.Sprint("value ", i)
 			}
 			program.write(t, d.dir, name, 10, d.content)
@@ -177,7 +183,7 @@ func TestCppWrites(t *testing.T) {
 
 // Old readers have the low rate of false positives of tuned filters between dense keys.
 func TestTuned(t *testing.T) {
-	rng := policytest.Rand(t, 90)
+	rng := enginetest.Rand(t, 90)
 	rate := func(p policy.Policy) float64 {
 		d := oneTable{t.TempDir(), p.Name(), entries{}, nil}
 		db := open(t, d.dir, configured(t, nil, p))
@@ -218,7 +224,7 @@ func TestStored(t *testing.T) {
 		t.Run(l[1], func(t *testing.T) {
 			d := oneTable{t.TempDir(), l[2], nil, nil}
 			require.NoError(t, os.CopyFS(d.dir, os.DirFS(filepath.Join(stored, l[1]))))
-			db := open(t, d.dir, &opt.Options{ReadOnly: true}) // no filter is asked
+			db := open(t, d.dir, &opt.Options{ReadOnly: true}) // consults no filter
 			d.content = contentOf(t, db)
 			require.NoError(t, db.Close())
 			require.Greater(t, len(d.content), 2600)

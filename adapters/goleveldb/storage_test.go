@@ -12,7 +12,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/internal/torture"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // Storage that fails or loses what was not synced, for TestTorture.
@@ -191,8 +190,11 @@ func (s *forgetful) afterCrash(rng *rand.Rand) *forgetful {
 		case 2:
 			n += rest
 		}
-		w := policytest.Must(after.Create(fd))
-		_, err := w.Write(file.content[:n])
+		w, err := after.Create(fd)
+		if err != nil {
+			panic(err)
+		}
+		_, err = w.Write(file.content[:n])
 		if err = errors.Join(err, w.Sync(), w.Close()); err != nil {
 			panic(err)
 		}

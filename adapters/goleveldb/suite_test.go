@@ -193,7 +193,7 @@ func (r goleveldbReader) Get(key []byte) ([]byte, error) {
 
 func (r goleveldbReader) Find(key []byte) ([]byte, error) { return r.Get(key) }
 
-// Seek is Get: goleveldb's iterators ask no filter.
+// Seek is Get: goleveldb's iterators consult no filter.
 func (r goleveldbReader) Seek(key []byte) ([]enginetest.Entry, error) {
 	value, err := r.Get(key)
 	if value == nil || err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func openTable(t testing.TB, data []byte, o *opt.Options) *table.Reader {
@@ -101,7 +100,7 @@ func requireFilters(
 
 // Tables that are written and read without a database have plain keys.
 func TestTable(t *testing.T) {
-	all := policytest.Keys(policytest.Rand(t, 9), 8000)
+	all := enginetest.Keys(enginetest.Rand(t, 9), 8000)
 	present, absent := all[:4000], all[4000:]
 	slices.SortFunc(present, bytes.Compare)
 	for _, c := range []struct {
@@ -167,8 +166,8 @@ func TestTable(t *testing.T) {
 // deletions.
 func manyVersions(t testing.TB, dir string, o *opt.Options) {
 	db := open(t, dir, o)
-	rng := policytest.Rand(t, 10)
-	rare, often := policytest.Keys(rng, 3000), append(policytest.Keys(rng, 50), nil)
+	rng := enginetest.Rand(t, 10)
+	rare, often := enginetest.Keys(rng, 3000), append(enginetest.Keys(rng, 50), nil)
 	for i := range 9000 { // a flush keeps all versions
 		key := rare[rng.Intn(len(rare))]
 		if i%3 > 0 {

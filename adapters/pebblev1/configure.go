@@ -21,8 +21,8 @@ type settings struct {
 // WithL6 gives L6 filters of p, which may be the policy of the other levels. L6 has about nine
 // tenths of the data, so a policy with fewer bits per key saves most of the memory.
 //
-// These filters help [Has] and [Get], and iterators that call SeekPrefixGE with
-// IterOptions.UseL6Filters. DB.Get never asks them.
+// These filters help [Has], [Get], [HasAll] and [MayContain], and iterators that call SeekPrefixGE
+// with IterOptions.UseL6Filters. DB.Get never consults them.
 //
 // p may share its name with the other policy. Give it a name of its own if the two must be counted
 // apart, or survive an options file (see [ByName]).
@@ -40,8 +40,9 @@ func WithL6(p policy.Policy) Option {
 	}
 }
 
-// Configure sets p as the filter policy of the levels L0 to L5 of o. L6 gets none, even if o had
-// one there, unless [WithL6] is given. Nothing else about the levels changes.
+// Configure sets p as the filter policy of the levels L0 to L5 of o. Unless [WithL6] is given, L6
+// gets none, even if o has one there, be it inherited from the level above. Nothing else about the
+// levels changes.
 //
 // Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
 // contains the following; of several under one name, the first counts:
@@ -53,10 +54,19 @@ func WithL6(p policy.Policy) Option {
 //   - readers of package policy's filters under LevelDB's names, policy.Name and
 //     policy.NameGoLevelDB
 //
-// It returns an error that says what to do, and leaves o alone, if o or an option is nil, if
-// policy.Check refuses a policy, or if one may not share its name with a policy in o, with one of
-// those that Configure adds, or with the other. The policies of package policy may share a name
-// (policy.Compatible); any other may not.
+// Configure also gives o.BlockPropertyCollectors a collector that marks each new table, with 39
+// bytes, so that [Has] and the others can consult its filter and read no data. Tables get no mark
+// if index blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless
+// set), because Pebble would pass over all the blocks in one: that takes longer than it saves. In
+// Pebble v1 they get none before FormatBlockPropertyCollector either; its default is an older
+// format. A table without the mark costs no key, only what Has says.
+//
+// It returns an error that says what to do, and leaves o alone, if o or an option is nil, if there
+// are more collectors than Pebble has room for, if policy.Check refuses a policy, or if one may not
+// share its name with a policy in o, with one of those that Configure adds, or with the other. The
+// policies of package policy may share a name (policy.Compatible); any other may not. In Pebble v1,
+// a level that compresses with zstd is an error too if this program cannot read that: see
+// adapters/README.md.
 //
 // Call Configure once the levels are set up, as the last step before pebble.Open. It writes to o
 // alone, so a database that is already open with o keeps its filters. It must not run concurrently
@@ -115,11 +125,18 @@ func configure(o *pebble.Options, filters levelFilters) error {
 	if o == nil {
 		return errors.New("pebblev1: the options are nil: pass &pebble.Options{}")
 	}
+	if err := checkLevels(o); err != nil {
+		return err
+	}
 	byName, err := readers(o, filters)
 	if err != nil {
 		return err
 	}
+	collectors, err := withMark(o)
+	if err != nil {
+		return err
+	}
 	setLevels(o, filters)
-	o.Filters = byName
+	o.Filters, o.BlockPropertyCollectors = byName, collectors
 	return nil
 }

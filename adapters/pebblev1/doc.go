@@ -3,12 +3,12 @@
 // Package pebblev1 builds and reads the filters of Pebble v1 (github.com/cockroachdb/pebble)
 // with a [policy.Policy].
 //
-// [Configure] sets one policy on a database's options, [ConfigureLevels] one per level. [Has] and
-// [Get] look up keys that are probably absent, with the filters of all levels. [New]
+// [Configure] sets one policy on a database's options, [ConfigureLevels] one per level. [Has],
+// [Get], [HasAll] and [MayContain] look keys up with the filters of all levels. [New]
 // returns a bare pebble.FilterPolicy for everything else that takes one: sstable.WriterOptions, the
 // Filters of sstable.ReaderOptions, Pebble's tools. [ByName] finds the policies again when an
 // options file is parsed. [FiltersOnDisk] counts the filters that a database has, and [CheckCache]
-// tells whether the block cache has room for them.
+// tells whether the caches have room for them and for the tables.
 //
 // # Filters are found by name
 //
@@ -25,29 +25,39 @@
 //
 // # Absent keys, and the filters of L6
 //
-// The last level, L6, contains most of the data, and its filters take most of the memory. DB.Get
-// never asks them, so each lookup of an absent key reads a block of L6. Configure gives L6 no
-// filters, unless it is called with [WithL6]. Then lookups of absent keys by [Has] and [Get] read a
-// block for false positives only:
+// Many databases have filters in L6 already, because a level without a policy of its own inherits
+// the policy of the level above (in v1, of the last entry of Options.Levels). DB.Get never consults
+// the filters of L6. [Has], [Get], [HasAll] and [MayContain] do, also without Configure.
+//
+// The last level, L6, contains most of the data, and its filters take most of the memory. Configure
+// gives new tables in L6 no filters, even if they had some before, unless it is called with
+// [WithL6]. Then these lookups read a block for an absent key only if a filter has a false
+// positive; DB.Get reads one each time:
 //
 //	err := pebblev1.Configure(o, p, pebblev1.WithL6(p)) // before pebble.Open
 //	...
 //	found, err := pebblev1.Has(db, key)
 //
-// Three things must be right:
+// Which lookup to take:
 //
-//   - The keys are probably absent. For a key that is present, DB.Get stops at its newest version;
-//     Has and Get read a block for each level that still has an older one.
-//   - L6 has filters. It gets them as compactions rewrite its tables; db.Compact over all keys does
-//     it at once where tables overlap.
-//   - The block cache has room for the filters, beside two memtables. With Pebble's default sizes
-//     it has none: see [CheckCache].
+//	db.Get      keys that are mostly present and cached: it takes the least time
+//	Has, Get    all other keys: never more reads than db.Get
+//	HasAll      from about three keys on: a fraction of the time for absent ones
+//	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
-// In Pebble v1, [WithL6] also gives the comparer a Split if it has none. DB.RangeKeySet then no
-// longer returns an error, and SeekPrefixGE no longer panics. Nothing else changes, and the
-// database can be opened with either comparer.
+// "Never more reads" holds if three things are right:
 //
-// Has and Get use iterators, which take samples of what they read and may ask for compactions;
+//   - Tables have the mark that Configure gives new ones, and filters. Older tables get both as
+//     compactions rewrite them; db.Compact over all keys does it at once where tables overlap.
+//     Until then, a present key costs a read for each level that has a version of it.
+//     [FiltersOnDisk] counts both.
+//   - The block cache has room for filters and indexes, beside two memtables. With Pebble's default
+//     sizes it has none: see [CheckCache].
+//   - The comparer has a Split. In Pebble v1, whose default has none, [WithL6] gives it one.
+//     DB.RangeKeySet then no longer returns an error, and SeekPrefixGE no longer panics. Nothing
+//     else changes, and the database can be opened with either comparer.
+//
+// These lookups use iterators, which take samples of what they read and may ask for compactions;
 // DB.Get does not. Options.Experimental.ReadSamplingMultiplier = -1 turns that off.
 //
 // # Changing a live database
@@ -65,6 +75,6 @@
 // more.
 package pebblev1
 
-// The files levels.go, version.go, engine_test.go, levels_test.go and storage_test.go are written by
-// hand for each version of Pebble. In the others the versions differ in names alone:
-// adapters/internal/genpebblev1 derives the files for Pebble v1.
+// The files levels.go, version.go, engine_test.go, levels_test.go and storage_test.go are written
+// by hand for each version of Pebble, and zstd.go and zstd_test.go for v1 alone. In the others the
+// versions differ in names alone: adapters/internal/genpebblev1 derives the files for Pebble v1.

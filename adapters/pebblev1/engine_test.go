@@ -52,7 +52,9 @@ func small(format pebble.FormatMajorVersion) *pebble.Options {
 		LBaseMaxBytes:         32 << 10,
 		L0CompactionThreshold: 2,
 		Logger:                quiet{},
-		Levels:                []pebble.LevelOptions{{TargetFileSize: 8 << 10}},
+		Levels: []pebble.LevelOptions{
+			{TargetFileSize: 8 << 10, Compression: compression},
+		},
 	}
 }
 
@@ -155,7 +157,9 @@ var getComparers = []*pebble.Comparer{comparers[0], pebble.DefaultComparer, {
 
 // smallBlocks makes tables with several blocks and two-level indexes, and keeps some values apart.
 func smallBlocks(o *pebble.Options, rng *rand.Rand) {
-	o.Levels = []pebble.LevelOptions{{BlockSize: 1 << 10, IndexBlockSize: 256}}
+	o.Levels = []pebble.LevelOptions{
+		{BlockSize: 1 << 10, IndexBlockSize: 256, Compression: compression},
+	}
 	flat(o, 16<<10)
 	if rng.Intn(2) == 0 {
 		keepApart(o)
@@ -181,3 +185,22 @@ func (d *differ) ingestExternal(path string, changes []enginetest.Change, _, _ [
 
 // hasAllocations is how often Has allocates.
 const hasAllocations = 1
+
+// marks reports whether databases of a format store the mark.
+func marks(format pebble.FormatMajorVersion) bool {
+	return format >= pebble.FormatBlockPropertyCollector
+}
+
+// mostCollectors is how many block property collectors a program may have besides the mark.
+const mostCollectors = 125
+
+// requireSound requires that Pebble finds no fault in db's levels.
+func requireSound(t testing.TB, db *pebble.DB) { require.NoError(t, db.CheckLevels(nil)) }
+
+// indexBlocks sets the size of the index blocks of a level.
+func indexBlocks(o *pebble.Options, level, size int) {
+	for len(o.Levels) <= level {
+		o.Levels = append(o.Levels, pebble.LevelOptions{})
+	}
+	o.Levels[level].IndexBlockSize = size
+}

@@ -22,7 +22,16 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	db, err := openDB(dir)
+	p, err := policy.NewRibbon(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	o := &pebble.Options{Cache: pebble.NewCache(64 << 20)}
+	defer o.Cache.Unref()
+	if err := pebblev1.Configure(o, p, pebblev1.WithL6(p)); err != nil {
+		log.Fatal(err)
+	}
+	db, err := pebble.Open(dir, o)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,7 +48,7 @@ func Example() {
 	if err := closer.Close(); err != nil {
 		log.Fatal(err)
 	}
-	found, err := has(db, []byte("good night"))
+	found, err := pebblev1.Has(db, []byte("good night"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,11 +63,11 @@ func Example() {
 func ExampleConfigure() {
 	opt := &pebble.Options{}
 
-	bloomPolicy, err := policy.NewBloom(10)
+	filterPolicy, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := pebblev1.Configure(opt, bloomPolicy); err != nil {
+	if err := pebblev1.Configure(opt, filterPolicy); err != nil {
 		log.Fatal(err)
 	}
 
@@ -74,9 +83,9 @@ func ExampleConfigure() {
 }
 
 // Before it writes a key, a program looks whether it is new. L6, where most of the data lies, gets
-// ribbon filters with fewer bits.
+// fewer bits per key.
 func ExampleWithL6() {
-	p, err := policy.NewBloom(10)
+	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -113,11 +122,11 @@ func ExampleWithL6() {
 // The upper levels, which every lookup passes, get more bits per key than the lower ones, whose
 // filters take most of the memory. An options file names the policies, and ByName finds them.
 func ExampleByName() {
-	upper, err := policy.NewBloom(16, policy.WithName("bloom.16"))
+	upper, err := policy.NewRibbon(16, policy.WithName("ribbon.16"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	lower, err := policy.NewBloom(8, policy.WithName("bloom.8"))
+	lower, err := policy.NewRibbon(8, policy.WithName("ribbon.8"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -135,13 +144,13 @@ func ExampleByName() {
 		log.Fatal(err)
 	}
 	fmt.Println(o.Levels[0].FilterPolicy.Name(), o.Levels[5].FilterPolicy.Name())
-	// Output: bloom.16 bloom.8
+	// Output: ribbon.16 ribbon.8
 }
 
 // FiltersOnDisk shows which filters the tables of a level have, and CheckCache that two memtables
 // of Pebble's default size take the whole block cache.
 func ExampleFiltersOnDisk() {
-	p, err := policy.NewBloom(10)
+	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -164,13 +173,13 @@ func ExampleFiltersOnDisk() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("L0:", levels[0].ByName, levels[0].Bytes, "bytes")
+	fmt.Println("L0:", levels[0].ByName)
 	report, err := pebblev1.CheckCache(o, db)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("the cache has room:", report.Fits()) // report.String() says what to set
 	// Output:
-	// L0: map[leveldb.BuiltinBloomFilter2:1] 9 bytes
+	// L0: map[leveldb.BuiltinBloomFilter2:1]
 	// the cache has room: false
 }

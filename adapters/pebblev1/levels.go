@@ -28,7 +28,7 @@ func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 }
 
 // setLevels sets the policy of every level. It writes to a new slice because other options may
-// share the old one. If L6 gets filters, it also sees to it that lookups can ask them.
+// share the old one. If L6 gets filters, it also sees to it that lookups can consult them.
 func setLevels(o *pebble.Options, filters levelFilters) {
 	levels := slices.Clone(o.Levels)
 	if len(levels) == 0 {
@@ -73,4 +73,17 @@ func extend(levels []pebble.LevelOptions) []pebble.LevelOptions {
 		levels = append(levels, given.Level(level))
 	}
 	return levels
+}
+
+// largestIndexBlock returns the largest size that o has for the index blocks of a level. Unless
+// set, it is that of data blocks. Levels past the last entry are as that.
+func largestIndexBlock(o *pebble.Options) (largest int) {
+	for _, l := range o.Levels[:min(len(o.Levels), numLevels)] {
+		size := l.IndexBlockSize
+		if size <= 0 {
+			size = l.BlockSize
+		}
+		largest = max(largest, size)
+	}
+	return largest
 }

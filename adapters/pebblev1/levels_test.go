@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // oneLevel returns options whose Levels[0] a test can set.
@@ -38,7 +38,7 @@ func shapesOfLevels(all map[string]*pebble.Options, rng *rand.Rand) {
 		BlockRestartInterval: 7,
 		BlockSize:            1000,
 		BlockSizeThreshold:   60,
-		Compression:          pebble.ZstdCompression,
+		Compression:          compression,
 		FilterPolicy:         engine.FilterPolicy(10),
 		IndexBlockSize:       5000,
 		TargetFileSize:       12345,
@@ -60,7 +60,7 @@ func shapesOfLevels(all map[string]*pebble.Options, rng *rand.Rand) {
 				l.BlockSizeThreshold = rng.Intn(2) * rng.Intn(100)
 				l.Compression = []pebble.Compression{
 					pebble.DefaultCompression, pebble.NoCompression,
-					pebble.SnappyCompression, pebble.ZstdCompression,
+					pebble.SnappyCompression, compression,
 				}[rng.Intn(4)]
 				l.FilterPolicy = []pebble.FilterPolicy{nil, engine.FilterPolicy(10)}[rng.Intn(2)]
 				l.IndexBlockSize = rng.Intn(2) * rng.Intn(1_000_000)
@@ -76,6 +76,7 @@ func shapesOfLevels(all map[string]*pebble.Options, rng *rand.Rand) {
 func raw(o *pebble.Options) string {
 	o = o.Clone()
 	o.Filters, o.Levels, o.Comparer = nil, nil, nil
+	o.BlockPropertyCollectors = nil // see TestMark
 	return fmt.Sprintf("%#v", *o)
 }
 
@@ -152,7 +153,7 @@ func TestComparerGetsSplit(t *testing.T) {
 func TestSplitAndBack(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.String(), func(t *testing.T) {
-			dir, all := t.TempDir(), policytest.Keys(policytest.Rand(t, 140), 4000)
+			dir, all := t.TempDir(), enginetest.Keys(enginetest.Rand(t, 140), 4000)
 			absent := all[3000:]
 			p := policy.Count(bloom(t, 10))
 			for i, split := range []bool{false, true, false, true} {
@@ -183,11 +184,12 @@ func TestSplitAndBack(t *testing.T) {
 					require.NoError(t, err)
 					require.False(t, found)
 				}
-				avoided := p.Snapshot().Sub(before).ReadsAvoided
+				avoided := p.Snapshot().ReadsAvoided - before.ReadsAvoided
 				// One table in L6, which Reader.Get does not ask, and i in L0.
 				asked := []int{0, 2, 2, 3}[i]
 				require.GreaterOrEqual(t, avoided, uint64(asked*len(absent)*95/100))
-				require.LessOrEqual(t, avoided, uint64(asked*len(absent)))
+				// Where one filter is wrong, the others are consulted again.
+				require.LessOrEqual(t, avoided, uint64(asked*len(absent)*105/100))
 				require.NoError(t, db.Close())
 			}
 		})
@@ -221,3 +223,6 @@ func TestPanicWithoutSplit(t *testing.T) {
 		require.PanicsWithValue(t, "the comparer's own", f)
 	}
 }
+
+// shareFiles gives o a file cache.
+func shareFiles(o *pebble.Options) { o.TableCache = pebble.NewTableCache(o.Cache, 1, 100) }

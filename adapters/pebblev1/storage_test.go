@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/cockroachdb/pebble/objstorage"
+	"github.com/cockroachdb/pebble/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/cockroachdb/pebble/vfs/errorfs"
 	"github.com/stretchr/testify/require"
@@ -69,4 +71,11 @@ func volatile(t testing.TB) torture.Volatile {
 		}
 	}
 	return v
+}
+
+// createWritable returns a file for a table.
+func createWritable(t testing.TB, fs vfs.FS, path string) objstorage.Writable {
+	file, err := fs.Create(path)
+	require.NoError(t, err)
+	return objstorageprovider.NewFileWritable(file)
 }

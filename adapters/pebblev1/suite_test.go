@@ -194,12 +194,17 @@ func (r pebbleReader) Find(key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	has, err := pebblev1.Has(r.r, key)
-	if err == nil && has != (value != nil) {
-		err = fmt.Errorf("%w: key %x: Get finds %x, Has returns %v",
-			enginetest.ErrWrong, key, value, has)
+	for name, look := range lookUps {
+		found, err := look(r.r, key)
+		if err != nil {
+			return nil, err
+		}
+		if found != (value != nil) && (value != nil || name != "MayContain") {
+			return nil, fmt.Errorf("%w: key %x: Get finds %x, %s returns %v",
+				enginetest.ErrWrong, key, value, name, found)
+		}
 	}
-	return value, err
+	return value, nil
 }
 
 // readValue returns a copy of what a Get returned, or nil if that found nothing.

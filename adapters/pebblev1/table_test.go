@@ -18,14 +18,13 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // Tables of every format get filters of all kinds. They are what the policy builds, and avoid
 // reads. A reader of any kind finds them by their name. The filter of a table that only deletes
 // ranges is empty, and excludes all keys.
 func TestTable(t *testing.T) {
-	all := policytest.Keys(policytest.Rand(t, 10), 2000)
+	all := enginetest.Keys(enginetest.Rand(t, 10), 2000)
 	absent := all[1000:]
 	for _, format := range tableFormats() {
 		for _, kind := range enginetest.Kinds {
@@ -110,7 +109,7 @@ func writeTableFor(
 // adds a key once per version. It can be used again after Finish, also if a table begins with the
 // last key of the one before, appends to any destination, and does not keep the caller's memory.
 func TestWriter(t *testing.T) {
-	rng := policytest.Rand(t, 20)
+	rng := enginetest.Rand(t, 20)
 	for _, bits := range []float64{1, 9.5, 10, 40} {
 		p := bloom(t, bits)
 		w := pebblev1.New(p).NewWriter(pebble.TableFilter)

@@ -15,7 +15,6 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // inspect runs one of Pebble's tools with f registered and returns what it prints.
@@ -34,12 +33,12 @@ func inspect(t testing.TB, f pebble.FilterPolicy, args ...string) string {
 	return ""
 }
 
-// Pebble's tools read databases with our filters. They ask these if the policy is registered, and
-// ignore them otherwise.
+// Pebble's tools read databases with our filters. They consult these if the policy is registered,
+// and ignore them otherwise.
 func TestTools(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.String(), func(t *testing.T) {
-			dir, keys := t.TempDir(), policytest.Keys(policytest.Rand(t, 95), 1000)
+			dir, keys := t.TempDir(), enginetest.Keys(enginetest.Rand(t, 95), 1000)
 			p := bloom(t, 10, policy.WithName("mine"))
 			o := resting(configured(t, small(format), p))
 			o.Comparer = toolComparer

@@ -1,6 +1,10 @@
 package pebblev1
 
-import "github.com/cockroachdb/pebble"
+import (
+	"cmp"
+
+	"github.com/cockroachdb/pebble"
+)
 
 // This file has what differs between Pebble v1 and v2, apart from the levels. The files that do not
 // differ are generated from package pebblev2.
@@ -24,6 +28,15 @@ func seekPrefix(iter *pebble.Iterator, key []byte) (found, able bool) {
 // noSplit is what SeekPrefixGE panics with, before it does anything, if the comparer has no Split.
 const noSplit = "pebble: split must be provided for SeekPrefixGE"
 
+// openFiles returns how many tables a database with options o keeps open, or -1 if o has a table
+// cache, whose size Pebble does not report.
+func openFiles(o *pebble.Options) int {
+	if o.TableCache != nil {
+		return -1
+	}
+	return pebble.TableCacheSize(cmp.Or(o.MaxOpenFiles, 1000)) // Pebble's default
+}
+
 // cacheSize returns the size of the block cache that a database with options o has, in bytes.
 func cacheSize(o *pebble.Options) int64 {
 	if o.Cache != nil {
@@ -31,3 +44,20 @@ func cacheSize(o *pebble.Options) int64 {
 	}
 	return 8 << 20 // Pebble's default
 }
+
+// maxCollectors is how many block property collectors Pebble takes beside its own. With more, its
+// own has a number that makes every iterator panic: Pebble doubles it in a byte.
+const maxCollectors = 126
+
+// storesProperties reports whether the tables of a database with options o can have block
+// properties. Before FormatBlockPropertyCollector, which is not the default, Pebble leaves the
+// collectors out, and a sstable.Writer with one fails.
+func storesProperties(o *pebble.Options) bool {
+	return o.FormatMajorVersion >= pebble.FormatBlockPropertyCollector
+}
+
+// Add does nothing: the mark is the same for all keys.
+func (mark) Add(pebble.InternalKey, []byte) error { return nil }
+
+// UpdateKeySuffixes does nothing: the mark is the same for all suffixes.
+func (mark) UpdateKeySuffixes(_, _, _ []byte) error { return nil }

@@ -3,61 +3,124 @@ package pebblev2
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
 )
 
-// CacheReport compares a database's filters with its block cache. Sizes are in bytes.
+// CacheReport compares what lookups of absent keys need with what the options provide. Sizes are in
+// bytes.
 type CacheReport struct {
+	Tables    int // on disk
+	OpenFiles int // tables that Pebble keeps open, or -1 if the options have a file cache
+
 	Filters   uint64 // of all tables; FiltersOnDisk returns those of each level
+	Indexes   uint64 // what is read of them before the filters: of indexes in parts, the top level
 	MemTables uint64 // two memtables, the current one and one that Pebble keeps for reuse
 	Cache     uint64 // the size of the block cache
+
+	NoFilters bool // no table has one
 }
 
-// CheckCache reports whether the block cache of db has room for the filters. o must be the options
-// that db was opened with. It reads the properties of every table, and may run while db is in use.
-// It does not count the filters of tables whose properties Pebble does not report (see
-// [LevelFilters]). It returns Pebble's errors, or one if o or db is nil.
+// CheckCache reports whether db can answer lookups of absent keys from memory, and what to set if
+// not. o must be the options that db was opened with. It reads the properties of every table, and
+// may run while db is in use. It does not count the filters and indexes of tables whose properties
+// Pebble does not report (see [LevelFilters]). It returns Pebble's errors, or one if o or db is nil
+// or if db is closed.
 //
-// Pebble keeps each filter whole in its block cache, from which it also takes the memory of the
-// memtables. With its default sizes, two memtables are as large as the cache: after some writes
-// nothing stays cached, and every check of a filter reads it. Filters that come and go cost more
-// reads than they avoid.
+// Pebble reads a table's footer, metaindex and properties whenever it opens the table, and a lookup
+// opens each table that it comes to, unless that is among the open ones, some less than
+// MaxOpenFiles. Pebble does not report the size of a file cache that the options have.
+//
+// Pebble keeps each filter whole in its block cache, and beside it the index, which a lookup reads
+// too. It also takes the memory of the memtables from the cache. With its default sizes, two
+// memtables are as large as the cache: after some writes nothing stays cached, and every check of a
+// filter reads it. Filters that come and go cost more reads than they avoid.
 func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 	if o == nil {
 		return CacheReport{}, errors.New(
 			"pebblev2: the options are nil: pass those that the database was opened with")
 	}
-	levels, err := FiltersOnDisk(db)
+	levels, err := tablesOf(db)
 	if err != nil {
 		return CacheReport{}, err
 	}
-	r := CacheReport{MemTables: 2 * o.MemTableSize, Cache: uint64(cacheSize(o))}
+	r := CacheReport{
+		OpenFiles: openFiles(o), MemTables: 2 * o.MemTableSize, Cache: uint64(cacheSize(o)),
+	}
 	if r.MemTables == 0 {
 		r.MemTables = 2 * 4 << 20 // Pebble's default
 	}
-	for _, level := range levels {
-		r.Filters += level.Bytes
+	known := 0
+	for _, tables := range levels {
+		r.Tables += len(tables)
+		for _, t := range tables {
+			if !hidesFilter(t) {
+				known++
+				r.Filters += t.Properties.FilterSize
+				r.Indexes += topIndex(t.Properties)
+			}
+		}
 	}
+	r.NoFilters = known > 0 && r.Filters == 0
 	return r, nil
 }
 
-// Required returns the smallest size of the cache at which filters avoid nearly all reads that they
-// can: two memtables, and the filters twice. Blocks with data come on top.
-func (r CacheReport) Required() uint64 { return r.MemTables + 2*r.Filters }
-
-// Fits reports whether the cache has the size that is required.
-func (r CacheReport) Fits() bool { return r.Cache >= r.Required() }
-
-// String says in one sentence whether the filters fit, and if not, what to set.
-func (r CacheReport) String() string {
-	const mib = 1 << 20
-	sizes := fmt.Sprintf("two memtables (%.1f MiB) and the filters twice (2 x %.1f MiB)",
-		float64(r.MemTables)/mib, float64(r.Filters)/mib)
-	if r.Fits() {
-		return fmt.Sprintf("the block cache (%.1f MiB) has room for %s",
-			float64(r.Cache)/mib, sizes)
+// topIndex returns the bytes of a table's index that an iterator reads when it is created, before
+// the filter is checked: the whole index, or the top level of one that has several parts.
+func topIndex(p *sstable.Properties) uint64 {
+	if p.IndexPartitions > 0 {
+		return p.TopLevelIndexSize
 	}
-	return fmt.Sprintf("the block cache (%.1f MiB) is too small for %s: set Options.Cache to "+
-		"pebble.NewCache(%d), or more for the data", float64(r.Cache)/mib, sizes, r.Required())
+	return p.IndexSize
+}
+
+// otherFiles is how many files Pebble may open that are no tables.
+const otherFiles = 10
+
+// Required returns the size of the block cache at which lookups of absent keys read next to
+// nothing: two memtables, and filters and indexes twice. Blocks with data come on top.
+func (r CacheReport) Required() uint64 { return r.MemTables + 2*(r.Filters+r.Indexes) }
+
+// requiredFiles returns how many tables must be able to stay open: a quarter more than there are,
+// because Pebble divides its file cache into parts that do not fill evenly.
+func (r CacheReport) requiredFiles() int { return r.Tables + r.Tables/4 }
+
+// Fits reports whether lookups of absent keys are answered from memory.
+func (r CacheReport) Fits() bool {
+	return !r.NoFilters && r.fitsFiles() && r.Required() <= r.Cache
+}
+
+func (r CacheReport) fitsFiles() bool { return r.OpenFiles < 0 || r.requiredFiles() <= r.OpenFiles }
+
+// String says whether there are filters, whether tables stay open, and whether filters and indexes
+// fit: a line each, with what to set if something is wrong.
+func (r CacheReport) String() string {
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if r.NoFilters {
+		add("no table has a filter: pass the options to Configure; new tables get filters")
+	}
+	switch {
+	case r.OpenFiles < 0:
+		add("the options have a file cache, whose size Pebble does not report")
+	case r.fitsFiles():
+		add("the file cache (%d tables) has room for %d tables", r.OpenFiles, r.Tables)
+	default:
+		add("the file cache (%d tables) is too small for %d tables and a quarter more, so lookups "+
+			"open some again and again: set Options.MaxOpenFiles to %d, if the process may open as "+
+			"many files (ulimit -n), or make tables larger with their target file size",
+			r.OpenFiles, r.Tables, r.requiredFiles()+otherFiles)
+	}
+	const mib = 1 << 20
+	sizes := fmt.Sprintf("two memtables (%.1f MiB) and for filters and indexes (%.1f MiB) twice",
+		float64(r.MemTables)/mib, float64(r.Filters+r.Indexes)/mib)
+	if r.Required() <= r.Cache {
+		add("the block cache (%.1f MiB) has room for %s", float64(r.Cache)/mib, sizes)
+	} else {
+		add("the block cache (%.1f MiB) is too small for %s: set Options.Cache to "+
+			"pebble.NewCache(%d), or more for the data", float64(r.Cache)/mib, sizes, r.Required())
+	}
+	return strings.Join(lines, "\n")
 }

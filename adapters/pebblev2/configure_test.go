@@ -14,7 +14,6 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 var engineName = engine.FilterPolicy(10).Name()
@@ -44,7 +43,7 @@ func shapes(t testing.TB) map[string]*pebble.Options {
 		},
 		"with defaults": ensured(&pebble.Options{FS: vfs.NewMem()}),
 	}
-	shapesOfLevels(all, policytest.Rand(t, 70))
+	shapesOfLevels(all, enginetest.Rand(t, 70))
 	return all
 }
 
@@ -126,7 +125,7 @@ func TestConfigureRefuses(t *testing.T) {
 		{"in Filters", atLevel0(nil, byName(stranger)), one(p), taken},
 		{"in Filters", atLevel0(nil, byName(stranger)), levels(nil, p), taken},
 		{"at a level", atLevel0(stranger, nil), one(p), taken},
-		{"at a level, behind ours in Filters", atLevel0(stranger, byName(pebblev2.New(p))), one(p),
+		{"at a level, after ours in Filters", atLevel0(stranger, byName(pebblev2.New(p))), one(p),
 			taken},
 		{"at a level, other policy", atLevel0(pebblev2.New(other(p)), nil), one(p), taken},
 		{"L6: nil", oneLevel(), one(p, pebblev2.WithL6(nil)),
@@ -200,7 +199,7 @@ func TestReadersAreAdded(t *testing.T) {
 	o := configured(t, &pebble.Options{}, bloom(t, 10, policy.WithName("mine")))
 	require.Len(t, o.Filters, len(readerNames)+1)
 	require.Equal(t, engine.FilterPolicy(10), o.Filters[engineName])
-	keys := policytest.Keys(policytest.Rand(t, 40), 500)
+	keys := enginetest.Keys(enginetest.Rand(t, 40), 500)
 	filter := bloom(t, 16).AppendFilter(nil, keys)
 	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
 		require.Equal(t, name, o.Filters[name].Name())
@@ -208,7 +207,7 @@ func TestReadersAreAdded(t *testing.T) {
 			require.True(t, o.Filters[name].MayContain(pebble.TableFilter, filter, key))
 		}
 		absent := 0
-		for _, key := range policytest.AbsentKeys(1000) {
+		for _, key := range enginetest.AbsentKeys(1000) {
 			if !o.Filters[name].MayContain(pebble.TableFilter, filter, key) {
 				absent++
 			}

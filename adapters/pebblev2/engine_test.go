@@ -198,3 +198,15 @@ func (d *differ) ingestExternal(name string, changes []enginetest.Change, start,
 
 // hasAllocations is how often Has allocates.
 const hasAllocations = 0
+
+// marks reports whether databases of a format store the mark.
+func marks(_ pebble.FormatMajorVersion) bool { return true }
+
+// mostCollectors is how many block property collectors a program may have besides the mark.
+const mostCollectors = 254
+
+// requireSound requires that Pebble finds no fault in db's levels.
+func requireSound(t testing.TB, db *pebble.DB) { require.NoError(t, db.CheckLevels(nil)) }
+
+// indexBlocks sets the size of the index blocks of a level.
+func indexBlocks(o *pebble.Options, level, size int) { o.Levels[level].IndexBlockSize = size }

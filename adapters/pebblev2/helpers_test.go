@@ -21,7 +21,7 @@ func value(key []byte) []byte {
 	return sum[:]
 }
 
-func bloom(t testing.TB, bitsPerKey float64, opts ...policy.BloomOption) *policy.Bloom {
+func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Bloom {
 	p, err := policy.NewBloom(bitsPerKey, opts...)
 	require.NoError(t, err)
 	return p
@@ -140,4 +140,11 @@ func large(o *pebble.Options) *pebble.Options {
 	o.MemTableSize = 1 << 20
 	o.LBaseMaxBytes = 96 << 10
 	return flat(o, 1<<20)
+}
+
+// ribbon returns a ribbon policy of that name.
+func ribbon(t testing.TB, bitsPerKey float64) *policy.Ribbon {
+	p, err := policy.NewRibbon(bitsPerKey, policy.WithName("ribbon"))
+	require.NoError(t, err)
+	return p
 }

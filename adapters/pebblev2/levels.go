@@ -10,6 +10,9 @@ type levelFilters [numLevels]pebble.FilterPolicy
 // noFilter is what Pebble itself uses for a level without filters.
 var noFilter = pebble.NoFilterPolicy
 
+// checkLevels refuses levels that do not work with this module: in v2 all do.
+func checkLevels(*pebble.Options) error { return nil }
+
 // formerFilters returns the policies of o's levels.
 func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 	var former []pebble.FilterPolicy
@@ -29,4 +32,17 @@ func setLevels(o *pebble.Options, filters levelFilters) {
 		}
 		o.Levels[level].FilterPolicy = f
 	}
+}
+
+// largestIndexBlock returns the largest size that o has for the index blocks of a level. Unless
+// set, it is that of the level above, and in L0 that of data blocks.
+func largestIndexBlock(o *pebble.Options) (largest int) {
+	size := o.Levels[0].BlockSize
+	for _, l := range o.Levels {
+		if l.IndexBlockSize > 0 {
+			size = l.IndexBlockSize
+		}
+		largest = max(largest, size)
+	}
+	return largest
 }

@@ -55,7 +55,7 @@ func shapesOfLevels(all map[string]*pebble.Options, _ *rand.Rand) {
 // raw shows o, with the addresses of what it points to, but for the filters.
 func raw(o *pebble.Options) string {
 	o = o.Clone()
-	o.Filters = nil
+	o.Filters, o.BlockPropertyCollectors = nil, nil // for the latter see TestMark
 	for level := range o.Levels {
 		o.Levels[level].FilterPolicy = nil
 	}
@@ -69,6 +69,9 @@ func effective(o *pebble.Options) string {
 
 // requireLevelsKept requires what only Pebble v1 can break: its options refer to their levels.
 func requireLevelsKept(_ testing.TB, _, _ *pebble.Options) {}
+
+// shareFiles gives o a file cache.
+func shareFiles(o *pebble.Options) { o.FileCache = pebble.NewFileCache(1, 100) }
 
 // CheckCache also knows the option that only Pebble v2 has.
 func TestCheckCacheSize(t *testing.T) {

@@ -1,6 +1,7 @@
-//go:build race
+//go:build race || invariants
 
-package pebblev2_test
+package pebblev2
 
-// raceEnabled reports whether the race detector watches the tests.
-const raceEnabled = true
+// RaceEnabled reports whether the race detector watches the tests. Pebble then checks itself, as it
+// also does with the tag invariants.
+const RaceEnabled = true

@@ -1,6 +1,11 @@
 package pebblev2
 
-import "github.com/cockroachdb/pebble/v2"
+import (
+	"cmp"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
+)
 
 // This file has what differs between Pebble v1 and v2, apart from the levels.
 
@@ -13,6 +18,15 @@ func seekPrefix(iter *pebble.Iterator, key []byte) (found, able bool) {
 	return iter.SeekPrefixGE(key), true
 }
 
+// openFiles returns how many tables a database with options o keeps open, or -1 if o has a file
+// cache, whose size Pebble does not report.
+func openFiles(o *pebble.Options) int {
+	if o.FileCache != nil {
+		return -1
+	}
+	return pebble.FileCacheSize(cmp.Or(o.MaxOpenFiles, 1000)) // Pebble's default
+}
+
 // cacheSize returns the size of the block cache that a database with options o has, in bytes.
 func cacheSize(o *pebble.Options) int64 {
 	switch {
@@ -23,3 +37,23 @@ func cacheSize(o *pebble.Options) int64 {
 	}
 	return 8 << 20 // Pebble's default
 }
+
+// maxCollectors is how many block property collectors Pebble takes beside its own. With more it
+// panics when it writes a table.
+const maxCollectors = 255
+
+// storesProperties reports whether the tables of a database with options o can have block
+// properties.
+func storesProperties(*pebble.Options) bool { return true }
+
+// AddPointKey does nothing: the mark is the same for all keys.
+func (mark) AddPointKey(pebble.InternalKey, []byte) error { return nil }
+
+// AddRangeKeys does nothing.
+func (mark) AddRangeKeys(sstable.Span) error { return nil }
+
+// AddCollectedWithSuffixReplacement does nothing: the mark is the same for all suffixes.
+func (mark) AddCollectedWithSuffixReplacement(_, _, _ []byte) error { return nil }
+
+// SupportsSuffixReplacement says that tables with the mark may get other suffixes.
+func (mark) SupportsSuffixReplacement() bool { return true }

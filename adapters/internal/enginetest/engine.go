@@ -8,7 +8,6 @@ package enginetest
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -63,7 +62,7 @@ type DB interface {
 	Tables() ([]int, error)
 	// Reconfigure calls the adapter's Configure on the options that the database was opened with.
 	Reconfigure(p policy.Policy) error
-	// Checks returns how often filters were asked, and how often they avoided a read, by the
+	// Checks returns how often filters were checked, and how often they avoided a read, by the
 	// engine's own count, or -1 if it has none.
 	Checks() (asked, avoided int64)
 	Close() error
@@ -79,11 +78,11 @@ type Snapshot interface {
 type Reader interface {
 	// Get returns the value of key, or nil if it is absent. A value is never nil.
 	Get(key []byte) ([]byte, error)
-	// Find is Get by the adapter's own functions, if it has any. Filters of all levels are asked.
+	// Find is Get by the adapter's own functions, if it has any. It consults all filters.
 	Find(key []byte) ([]byte, error)
-	// Seek returns the entries from key on that have key's prefix. Filters of all levels are asked.
+	// Seek returns the entries from key on that have key's prefix. It consults all filters.
 	Seek(key []byte) ([]Entry, error)
-	// Scan returns the entries from start to before end. No filter is asked.
+	// Scan returns the entries from start to before end. It consults no filter.
 	Scan(start, end []byte) ([]Entry, error)
 }
 
@@ -96,20 +95,14 @@ type Change struct{ Key, Value []byte }
 // ErrWrong is wrapped by the error for an answer that contradicts what the database must contain.
 var ErrWrong = errors.New("wrong answer")
 
-// A Kind is a kind of filter of package policy.
-type Kind struct{ policy.Kind }
+// A Kind is a kind of filter of package policy, as policy.FromString takes it.
+type Kind struct {
+	Name     string
+	Encoding string
+}
 
 // Kinds lists one kind of each encoding.
-var Kinds = kinds(slices.CompactFunc(policy.Kinds(), func(a, b policy.Kind) bool {
-	return a.Encoding == b.Encoding
-}))
-
-func kinds(of []policy.Kind) (all []Kind) {
-	for _, k := range of {
-		all = append(all, Kind{k})
-	}
-	return all
-}
+var Kinds = []Kind{{"bloom", policy.EncodingBloom}, {"ribbon", policy.EncodingRibbon}}
 
 // names are names that policies may have: LevelDB's, goleveldb's, and another.
 var names = []string{policy.Name, policy.NameGoLevelDB, "mine"}

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // salted is a policy of another encoding: it adds and looks up every key with a byte before it.
@@ -60,7 +59,7 @@ func testSharedNames(t *testing.T, newEngine func(testing.TB) Engine) {
 // The name that a policy has when it is configured stays the name of its filters.
 func testNameThatChanges(t *testing.T, newEngine func(testing.TB) Engine) {
 	e := newEngine(t)
-	keys := policytest.Keys(policytest.Rand(t, 9), 300)
+	keys := Keys(Rand(t, 9), 300)
 	p := &named{Kinds[0].MustNew(10, policy.Name), "a"}
 	var watch Watch
 	s := Setting{Still: true, Watch: &watch, Policies: []policy.Policy{p}}

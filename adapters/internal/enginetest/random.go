@@ -3,6 +3,7 @@ package enginetest
 import (
 	"flag"
 	"math/rand"
+	"slices"
 	"time"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -20,8 +21,8 @@ func Seed() int64 {
 
 // RandomKind draws a kind of filter: one of [Kinds], or tuned filters.
 func RandomKind(rng *rand.Rand) Kind {
-	all := policy.Kinds()
-	return Kind{all[rng.Intn(len(all))]}
+	all := append(slices.Clone(Kinds), Kind{"tuned", policy.EncodingBloom})
+	return all[rng.Intn(len(all))]
 }
 
 // RandomSetting draws a setting for a variant: with the engine's own filter or without, and with up

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // A database with the engine's own filters is taken over, left, and taken over again. All the time
@@ -18,12 +17,12 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 			t.Run(fmt.Sprintf("%s, %s", kind.Name, name), func(t *testing.T) {
 				e := newEngine(t)
 				const n = 150
-				keys := policytest.Keys(policytest.Rand(t, 2), 5*n)
+				keys := Keys(Rand(t, 2), 5*n)
 				sunk, old, recent := keys[:n], keys[n:2*n], keys[2*n:3*n]
 				last, absent := keys[3*n:4*n], keys[4*n:]
 				ours := []policy.Policy{kind.MustNew(16, name)}
 				label := Label{name, kind.Encoding}
-				theirs := Label{Name: e.Builtin()}
+				theirs := Label{e.Builtin(), policy.EncodingUnknown}
 				if e.Builtin() == policy.NameGoLevelDB { // which names LevelDB's encoding
 					theirs.Encoding = policy.EncodingBloom
 				}
@@ -54,14 +53,14 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 				put(t, db, old)
 				require.NoError(t, db.Close())
 
-				// The old filters are asked, with the engine's own policy in the options or
+				// The old filters are consulted, with the engine's own policy in the options or
 				// without.
 				for _, builtin := range []bool{true, false} {
 					answers := use(Setting{Builtin: builtin, Policies: ours}, nil, sunk, old)
 					require.Len(t, answers, 1)
 					asked(answers, theirs, 2*n)
 				}
-				// New tables get our filters, and all are asked.
+				// New tables get our filters, and all are consulted.
 				for _, builtin := range []bool{true, false} {
 					s := Setting{Builtin: builtin, Policies: ours}
 					answers := use(s, recent, sunk, old, recent)
@@ -69,7 +68,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 					asked(answers, label, n)
 				}
 
-				// Leaving: the engine asks its own filters, and ours if it knows their name. It
+				// Leaving: the engine consults its own filters, and ours if it knows their name. It
 				// avoids reads by ours if it also knows their encoding.
 				answers := use(Setting{Builtin: true}, last, sunk, old, recent, last)
 				asked(answers, theirs, 3*n)
@@ -83,7 +82,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 					require.Len(t, answers, 1)
 				}
 				answers = use(Setting{}, nil, sunk, old, recent, last)
-				require.Empty(t, answers, "without any policy no filter is asked")
+				require.Empty(t, answers, "without any policy no filter is consulted")
 
 				// Taking over again finds both kinds of filter in use.
 				answers = use(Setting{Builtin: true, Policies: ours}, nil, sunk, old, recent, last)
@@ -95,7 +94,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 }
 
 // A database goes through all kinds and settings, under one name or several, and through another
-// encoding. All the time every key is found, each table's filters are asked, and they avoid reads.
+// encoding. All the time every key is found, each table's filters are consulted, and avoid reads.
 func testKindsBesideOthers(t *testing.T, newEngine func(testing.TB) Engine) {
 	for _, oneName := range []bool{true, false} {
 		t.Run(fmt.Sprintf("one name %v", oneName), func(t *testing.T) {
@@ -109,7 +108,7 @@ func testKindsBesideOthers(t *testing.T, newEngine func(testing.TB) Engine) {
 
 func testSequence(t *testing.T, e Engine, s Setting, oneName bool) {
 	const n = 150
-	all := policytest.Keys(policytest.Rand(t, 3), n*(3+3*len(Kinds))+500)
+	all := Keys(Rand(t, 3), n*(3+3*len(Kinds))+500)
 	absent, all := all[:500], all[500:]
 	var policies []policy.Policy // all so far; a program keeps its options
 	labels := map[Label]int{}    // tables
@@ -128,7 +127,7 @@ func testSequence(t *testing.T, e Engine, s Setting, oneName bool) {
 		keys = all[:len(keys)+n]
 		labels[l]++
 	}
-	builtin := Label{Name: e.Builtin()}
+	builtin := Label{e.Builtin(), policy.EncodingUnknown}
 	if e.Builtin() == policy.NameGoLevelDB {
 		builtin.Encoding = policy.EncodingBloom
 	}
@@ -157,8 +156,8 @@ func testSequence(t *testing.T, e Engine, s Setting, oneName bool) {
 		missed := watch.Take()
 		for l, tables := range labels {
 			require.GreaterOrEqual(t, present[l].MayContain, uint64(2*n*tables), "%v", l)
-			require.Greater(t, missed[l].Checks(), uint64(len(absent)*tables), "%v", l)
-			require.Greater(t, missed[l].ReadsAvoided, missed[l].Checks()*90/100, "%v", l)
+			require.Greater(t, Checks(missed[l]), uint64(len(absent)*tables), "%v", l)
+			require.Greater(t, missed[l].ReadsAvoided, Checks(missed[l])*90/100, "%v", l)
 		}
 		require.Len(t, present, len(labels))
 		require.NoError(t, db.Close())
@@ -175,7 +174,7 @@ func testSequence(t *testing.T, e Engine, s Setting, oneName bool) {
 	require.Len(t, missed, 1)
 	for l, c := range missed {
 		require.Equal(t, last.Name(), l.Name)
-		require.Greater(t, c.ReadsAvoided, c.Checks()*90/100, "%v", l)
+		require.Greater(t, c.ReadsAvoided, Checks(c)*90/100, "%v", l)
 	}
 	require.NoError(t, db.Close())
 	s.Policies, s.Builtin = nil, true

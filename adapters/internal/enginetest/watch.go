@@ -21,13 +21,13 @@ type Watch struct {
 
 // A Label tells filters apart.
 type Label struct {
-	Name     string          // of the policy
-	Encoding policy.Encoding // EncodingUnknown for Pebble's own, and for empty filters
+	Name     string // of the policy
+	Encoding string // EncodingUnknown for Pebble's own, and for empty filters
 }
 
 func labelOf(name string, filter []byte) Label {
 	if strings.HasPrefix(name, "rocksdb.") {
-		return Label{Name: name}
+		return Label{name, policy.EncodingUnknown}
 	}
 	info, _ := policy.Parse(filter)
 	return Label{name, info.Encoding}
@@ -69,13 +69,16 @@ func sum(answers map[Label]policy.Counters) (s policy.Counters) {
 	return s
 }
 
-// requireOnly requires that only filters of a kind have answered. Those of few keys may be of
+// Checks returns how often filters were consulted.
+func Checks(c policy.Counters) uint64 { return c.ReadsAvoided + c.MayContain }
+
+// requireOnly requires that only filters of a kind have answered. Those of no keys may be of
 // LevelDB's encoding.
 func requireOnly(t *testing.T, answers map[Label]policy.Counters, kind Kind) {
 	t.Helper()
 	for label := range answers {
 		require.Equal(t, "mine", label.Name)
-		require.Contains(t, []policy.Encoding{kind.Encoding, policy.EncodingBloom}, label.Encoding)
+		require.Contains(t, []string{kind.Encoding, policy.EncodingBloom}, label.Encoding)
 	}
 }
 

@@ -16,13 +16,12 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // Wrong bytes in a filter, under a right checksum, do not make anything panic. They cost keys only
 // if they are a sound filter of other keys, and then filterdump finds the table.
 func testWrongBytes(t *testing.T, target Target, filterdump string) {
-	rng := policytest.Rand(t, enginetest.Seed())
+	rng := enginetest.Rand(t, enginetest.Seed())
 	total := map[string]int{}
 	for i, kind := range enginetest.Kinds {
 		dir := newDir(t)
@@ -160,7 +159,7 @@ func (f filterTable) block(from, to int) (begin, end int) {
 	panic("no block")
 }
 
-// sign writes the checksum of the block file[begin:end] and of the byte behind it.
+// sign writes the checksum of the block file[begin:end] and of the byte after it.
 func sign(file []byte, begin, end int) {
 	sum := crc32.Checksum(file[begin:end+1], castagnoli)
 	binary.LittleEndian.PutUint32(file[end+1:], masked(sum))

@@ -18,7 +18,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // Faults lets one access to files fail. It is safe for concurrent use.
@@ -166,7 +165,7 @@ var panicOfOurs = regexp.MustCompile(`\[running\]:.*\n(?:.+\n)*?` +
 // nothing wrong, and opened again it has all that it acknowledged. A fault that shows without
 // filters too is the engine's own.
 func testFaults(t *testing.T, target Target) {
-	rng := policytest.Rand(t, enginetest.Seed())
+	rng := enginetest.Rand(t, enginetest.Seed())
 	variants := len(target.Volatile(t).Variants())
 	var total int64
 	out, err := inChild(t, newDir(t), order{Task: taskSchedule, Seed: rng.Int63()})

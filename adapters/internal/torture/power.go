@@ -8,12 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // The power is cut while a database is in use. What was synced is there afterwards.
 func testPowerLoss(t *testing.T, target Target) {
-	rng := policytest.Rand(t, enginetest.Seed())
+	rng := enginetest.Rand(t, enginetest.Seed())
 	var v Volatile
 	var s *state
 	var variant, batches, undecided int

@@ -19,7 +19,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 var soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak runs")
@@ -42,7 +41,7 @@ const (
 // but how far each gets, and in which order they run, is up to the machine.
 func Soak(t *testing.T, target Target) {
 	filterdump := buildFilterdump(t)
-	rng := policytest.Rand(t, enginetest.Seed())
+	rng := enginetest.Rand(t, enginetest.Seed())
 	goroutines := runtime.NumGoroutine()
 	var total policy.Counters
 	idle := func() bool { // some rounds have no filters of ours
@@ -81,7 +80,7 @@ func Soak(t *testing.T, target Target) {
 		}
 	}
 	t.Logf("%d databases, %d rounds, %d operations, %d checks, %d reads avoided, %d filters built; "+
-		"the heap grew by %d bytes", databases, rounds, operations, total.Checks(),
+		"the heap grew by %d bytes", databases, rounds, operations, enginetest.Checks(total),
 		total.ReadsAvoided, total.Filters, lastHeap-firstHeap)
 	require.False(t, idle(), "%+v", total)
 	require.LessOrEqual(t, lastHeap-firstHeap, int64(maxGrowth+databases*maxRecord))

@@ -55,7 +55,7 @@ func readState(t testing.TB, path string, v enginetest.Variant) *state {
 	if !errors.Is(err, fs.ErrNotExist) {
 		require.NoError(t, err)
 	}
-	end := bytes.LastIndexByte(content, '\n') + 1 // behind it the process was killed
+	end := bytes.LastIndexByte(content, '\n') + 1 // after it the process was killed
 	for _, line := range bytes.Split(content[:end], []byte("\n")) {
 		if len(line) > 0 {
 			var r record

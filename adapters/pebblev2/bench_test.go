@@ -1,0 +1,157 @@
+package pebblev2_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	pebblebloom "github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+)
+
+// BenchmarkLookup compares the ways to look keys up, from memory and on a disk whose reads take
+// 100 us. All keys are in L6, and one in twenty, "rewritten", in L0 too. In memory all is cached;
+// of the disk the filters, the indexes and about a sixteenth of the data are. Reads are of tables,
+// per key; HasAll has 1,000 sorted keys. To compare the ways, repeat with -count.
+//
+//	go test ./adapters/pebblev2 -run '^$' -bench Lookup
+func BenchmarkLookup(b *testing.B) {
+	const present, batch = 400_000, 1000
+	rng := rand.New(rand.NewSource(1))
+	keys := make([][]byte, 2*present)
+	for i := range keys {
+		keys[i] = make([]byte, 16)
+		rng.Read(keys[i])
+	}
+	once, rewritten, absent := keys[present/20:present], keys[:present/20], keys[present:]
+	var reads, latency atomic.Int64
+	fs := reading(vfs.NewMem(), func() error {
+		reads.Add(1)
+		for end := time.Now().Add(time.Duration(latency.Load())); time.Now().Before(end); {
+		}
+		return nil
+	})
+	p := ribbon(b, 10)
+	opened := func(cache int64) *pebble.DB {
+		o := resting(flat(small(pebble.FormatNewest), 2<<20))
+		o.FS, o.Cache, o.L0StopWritesThreshold = fs, pebble.NewCache(cache), 1000
+		o.MemTableSize = 4 << 20
+		b.Cleanup(o.Cache.Unref)
+		return open(b, "db", configured(b, o, p, pebblev2.WithL6(p)))
+	}
+	db := opened(256 << 20)
+	put(b, db, keys[:present])
+	compact(b, db)
+	put(b, db, rewritten)
+	require.NoError(b, db.Close())
+
+	ways := []struct {
+		name string
+		size int // keys per call
+		look func(keys [][]byte) error
+	}{
+		{"DB.Get", 1, func(keys [][]byte) error { return answerOf(db.Get(keys[0])).err }},
+		{"Get", 1, func(keys [][]byte) error { return answerOf(pebblev2.Get(db, keys[0])).err }},
+		{"Has", 1, func(keys [][]byte) error { _, err := pebblev2.Has(db, keys[0]); return err }},
+		{"MayContain", 1, func(keys [][]byte) error {
+			_, err := pebblev2.MayContain(db, keys[0])
+			return err
+		}},
+		{"HasAll", batch, func(keys [][]byte) error {
+			_, err := pebblev2.HasAll(db, keys)
+			return err
+		}},
+	}
+	for _, disk := range []bool{false, true} {
+		size := int64(256 << 20)
+		if disk {
+			size = 3<<20 + present*100/16
+		}
+		db = opened(size)
+		for _, mix := range []struct {
+			name   string
+			misses int // in a hundred
+			hits   [][]byte
+		}{
+			{"misses", 100, once}, {"hits", 0, once}, {"rewritten", 0, rewritten},
+			{"90 misses, 10 hits", 90, once}, {"90 misses, 10 rewritten", 90, rewritten},
+			{"50 misses, 50 hits", 50, once},
+		} {
+			looked := make([][]byte, 64*batch)
+			for i := range looked {
+				from := mix.hits
+				if rng.Intn(100) < mix.misses {
+					from = absent
+				}
+				looked[i] = from[rng.Intn(len(from))]
+			}
+			for sorted := range slices.Chunk(looked, batch) { // as a caller of HasAll would
+				slices.SortFunc(sorted, bytes.Compare)
+			}
+			for i, key := range looked { // the cache is full of what they need
+				answerOf(db.Get(key))
+				if i >= len(looked)/2 {
+					answerOf(pebblev2.Get(db, key))
+				}
+			}
+			for _, way := range ways {
+				name := fmt.Sprintf("%s/%s/%s", map[bool]string{true: "disk", false: "memory"}[disk],
+					mix.name, way.name)
+				b.Run(name, func(b *testing.B) {
+					b.ReportAllocs()
+					if disk {
+						latency.Store(int64(100 * time.Microsecond))
+						defer latency.Store(0)
+					}
+					before := reads.Load()
+					for i := 0; i < b.N; i += way.size {
+						at := i * 61 % len(looked) // of HasAll a multiple of batch
+						err := way.look(looked[at:][:min(way.size, b.N-i)])
+						if err != nil && err != pebble.ErrNotFound {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(reads.Load()-before)/float64(b.N), "reads/op")
+				})
+			}
+		}
+		require.NoError(b, db.Close())
+	}
+}
+
+// BenchmarkWriteTable compares Pebble's table writer, in the newest table format, with filters of 10
+// bits per key and without, to the one with Pebble's own filter.
+//
+//	go test ./adapters/pebblev2 -run '^$' -bench WriteTable
+func BenchmarkWriteTable(b *testing.B) {
+	fs := vfs.NewMem()
+	way := func(name string, f pebble.FilterPolicy) enginetest.WayToWrite {
+		return enginetest.WayToWrite{Name: name, Write: func(keys, values [][]byte) error {
+			o := sstable.WriterOptions{FilterPolicy: f, TableFormat: sstable.TableFormatMax}
+			w, err := createTable(fs, "table", o)
+			if err != nil {
+				return err
+			}
+			for i, key := range keys {
+				if err := w.Set(key, values[i]); err != nil {
+					return err
+				}
+			}
+			return w.Close()
+		}}
+	}
+	enginetest.BenchWrites(b, []enginetest.WayToWrite{
+		way("own", pebblebloom.FilterPolicy(10)), way("none", nil),
+		way("bloom", pebblev2.New(bloom(b, 10))), way("ribbon", pebblev2.New(ribbon(b, 10))),
+	})
+}

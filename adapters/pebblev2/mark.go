@@ -1,0 +1,66 @@
+package pebblev2
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// markName is the name of the mark among a table's properties.
+const markName = "levelbloom.probe"
+
+// mark is a BlockPropertyCollector that says one thing of each table: a probe may exclude its
+// blocks. It gives the table a property of one byte, and the blocks none, so that indexes stay as
+// they are. Pebble consults a BlockPropertyFilter about a block only if the table has a property of
+// the filter's name.
+//
+// It says nothing about keys, so it stays true whatever becomes of them.
+type mark struct{}
+
+var _ pebble.BlockPropertyCollector = mark{}
+
+func newMark() pebble.BlockPropertyCollector { return mark{} }
+
+// Name implements pebble.BlockPropertyCollector, as do the methods below and those in version.go.
+func (mark) Name() string { return markName }
+
+// FinishDataBlock gives a data block no property.
+func (mark) FinishDataBlock(buf []byte) ([]byte, error) { return buf, nil }
+
+// AddPrevDataBlockToIndexBlock has nothing to add.
+func (mark) AddPrevDataBlockToIndexBlock() {}
+
+// FinishIndexBlock gives an index block no property.
+func (mark) FinishIndexBlock(buf []byte) ([]byte, error) { return buf, nil }
+
+// FinishTable gives the table its property. It must not be empty, as those of blocks are, or a
+// probe would exclude the whole table. Pebble does not open such a table again in a second seek.
+func (mark) FinishTable(buf []byte) ([]byte, error) { return append(buf, 1), nil }
+
+// maxMarkedIndexBlock is the largest size of index blocks, in bytes, with which tables get the
+// mark. Pebble passes over each block that a probe excludes, up to the end of the index block.
+const maxMarkedIndexBlock = 16 << 10
+
+// withMark returns o's collectors, after the mark if tables written with o may have it. The mark is
+// first because Pebble decodes the properties of a block up to the one that it needs. The slice is
+// a new one, because other options may share the old one.
+func withMark(o *pebble.Options) ([]func() pebble.BlockPropertyCollector, error) {
+	collectors := []func() pebble.BlockPropertyCollector{newMark}
+	for _, collector := range o.BlockPropertyCollectors {
+		if collector == nil {
+			return nil, errors.New("pebblev2: a block property collector is nil: leave it out")
+		}
+		if collector().Name() != markName {
+			collectors = append(collectors, collector)
+		}
+	}
+	if !storesProperties(o) || largestIndexBlock(o) > maxMarkedIndexBlock {
+		return collectors[1:], nil
+	}
+	if n := len(collectors); n > maxCollectors {
+		return nil, fmt.Errorf("pebblev2: %d block property collectors: Pebble has room for %d "+
+			"beside its own and that of Configure", n-1, maxCollectors-1)
+	}
+	return collectors, nil
+}

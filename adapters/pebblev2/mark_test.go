@@ -1,0 +1,143 @@
+package pebblev2_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// collectorsOf returns the names of o's collectors.
+func collectorsOf(o *pebble.Options) (names []string) {
+	for _, collector := range o.BlockPropertyCollectors {
+		names = append(names, collector().Name())
+	}
+	return names
+}
+
+// usersCollectors returns n collectors with names of their own. Each is a mark that was renamed.
+func usersCollectors(t testing.TB, n int) (all []func() pebble.BlockPropertyCollector) {
+	mark := configured(t, small(pebble.FormatNewest), bloom(t, 10)).BlockPropertyCollectors[0]
+	for i := range n {
+		name := fmt.Sprintf("users%d", i)
+		all = append(all, func() pebble.BlockPropertyCollector { return busy{mark(), name} })
+	}
+	return all
+}
+
+// Configure adds the mark to the user's collectors, once, and leaves their slice alone. Formats
+// that do not store it, and large index blocks, have none.
+func TestMark(t *testing.T) {
+	p := bloom(t, 10)
+	for _, configure := range []configuring{one(p), levels(p), levels(nil, p)} {
+		for _, format := range formats {
+			for _, n := range []int{0, 1, 3} {
+				users := usersCollectors(t, n+1)[:n]
+				next := &users[:n+1][n]
+				before := (*next)().Name()
+				o := small(format)
+				o.BlockPropertyCollectors = users
+				want := collectorsOf(o)
+				if marks(format) {
+					want = append([]string{"levelbloom.probe"}, want...)
+				}
+				for range 2 {
+					require.NoError(t, configure(o))
+					require.Equal(t, want, collectorsOf(o))
+				}
+				require.Equal(t, before, (*next)().Name(), "memory that others may use")
+				for level := range 7 {
+					indexBlocks(o, level, 16<<10)
+					require.NoError(t, configure(o))
+					require.Equal(t, want, collectorsOf(o))
+					indexBlocks(o, level, 16<<10+1)
+					require.NoError(t, configure(o))
+					require.Len(t, o.BlockPropertyCollectors, n, "level %d", level)
+					indexBlocks(o, level, 0)
+				}
+				o.Levels[0].BlockSize = 16<<10 + 1 // that of index blocks, unless it is set
+				require.NoError(t, configure(o))
+				require.Len(t, o.BlockPropertyCollectors, n)
+			}
+		}
+	}
+	o := small(pebble.FormatNewest)
+	o.BlockPropertyCollectors = []func() pebble.BlockPropertyCollector{nil}
+	require.ErrorContains(t, pebblev2.Configure(o, p), "a block property collector is nil")
+}
+
+// Configure takes as many collectors as Pebble can write, and refuses more.
+func TestManyCollectors(t *testing.T) {
+	p := bloom(t, 10)
+	o := small(pebble.FormatNewest)
+	o.FS = vfs.NewMem()
+	o.BlockPropertyCollectors = usersCollectors(t, mostCollectors)
+	db := open(t, "db", configured(t, o, p, pebblev2.WithL6(p)))
+	keys := enginetest.Keys(enginetest.Rand(t, 141), 1000)
+	put(t, db, keys)
+	compact(t, db)
+	found, err := pebblev2.HasAll(db, keys)
+	require.NoError(t, err)
+	require.NotContains(t, found, false)
+	levels, err := pebblev2.FiltersOnDisk(db)
+	require.NoError(t, err)
+	require.Positive(t, levels[6].Marked)
+	require.Equal(t, levels[6].ByName[policy.Name], levels[6].Marked)
+	require.NoError(t, db.Close())
+
+	o = small(pebble.FormatNewest)
+	o.BlockPropertyCollectors = usersCollectors(t, mostCollectors+1)
+	err = pebblev2.Configure(o, p)
+	require.ErrorContains(t, err, fmt.Sprintf("%d block property collectors: Pebble has room "+
+		"for %d", mostCollectors+1, mostCollectors))
+	require.Len(t, o.BlockPropertyCollectors, mostCollectors+1)
+	require.Nil(t, o.Filters)
+}
+
+// A program leaves the mark and comes back: no key is lost, and Pebble finds no fault, read-only
+// too.
+func TestLeaveAndReturn(t *testing.T) {
+	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
+		all := enginetest.Keys(enginetest.Rand(t, 142), 1000)
+		keys, absent := all[:800], all[800:]
+		for i := range 4 {
+			o := options()
+			if i%2 == 0 {
+				configured(t, o, bloom(t, 10), pebblev2.WithL6(bloom(t, 10)))
+			}
+			db := open(t, "db", o)
+			put(t, db, keys[200*i:][:200])
+			if i > 1 {
+				compact(t, db)
+			}
+			requireLookups(t, db, keys[:200*(i+1)], absent)
+			require.NoError(t, db.Close())
+			o = options()
+			o.ReadOnly = true
+			db = open(t, "db", o)
+			requireLookups(t, db, keys[:200*(i+1)], absent)
+			require.NoError(t, db.Close())
+		}
+	})
+}
+
+// requireLookups requires that all lookups find keys and not the absent ones, and that db is sound.
+func requireLookups(t testing.TB, db *pebble.DB, keys, absent [][]byte) {
+	t.Helper()
+	for _, key := range keys {
+		require.True(t, requireSameAnswer(t, db, key).found)
+	}
+	for _, key := range absent {
+		require.False(t, requireSameAnswer(t, db, key).found)
+	}
+	found, err := pebblev2.HasAll(db, keys)
+	require.NoError(t, err)
+	require.NotContains(t, found, false)
+	requireSound(t, db)
+}
