@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -49,30 +49,9 @@ func TestCrash(t *testing.T) {
 	require.Contains(t, out, "crashed: panic: ")
 }
 
-// An interrupted program ends its children.
-func TestChildIsEnded(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(10*time.Millisecond, cancel)
-	path := pebbleTables(t)[0]
-	for ctx.Err() == nil {
-		lookSafely(ctx, path, settings{})
-	}
-	require.Equal(t, Unreadable, lookSafely(ctx, path, settings{}).Status)
-}
-
-// A child that takes too long is ended, and its table is not called sound.
-func TestChildTakesTooLong(t *testing.T) {
-	defer func(limit time.Duration) { childTime = limit }(childTime)
-	childTime = time.Nanosecond
-	r := lookSafely(context.Background(), pebbleTables(t)[0], settings{})
-	require.Equal(t, Corrupt, r.Status)
-	require.Equal(t, "Pebble's reader took longer than 1ns", r.Reason)
-}
-
 // Any bytes anywhere in a table of Pebble's, with the checksums of its blocks put right or not:
 // reading it ends, with a status.
 func FuzzPebble(f *testing.F) {
-	childTime = 2 * time.Second
 	var originals [][]byte
 	var blocks [][]sstable.BlockHandle
 	for _, version := range []string{"Pebble v1", "Pebble v2"} { // with rows, with columns
@@ -101,8 +80,9 @@ func FuzzPebble(f *testing.F) {
 			}
 		}
 		require.NoError(t, os.WriteFile(path, table, 0o600))
-		r := lookSafely(context.Background(), path, settings{})
-		require.Contains(t, []Status{Sound, NoFilter, Unverified, FalseNegative, Corrupt, Unsupported},
+		r := lookAt(t, path)
+		require.Contains(t, []scan.Status{scan.Sound, scan.NoFilter, scan.Unverified,
+			scan.FalseNegative, scan.Corrupt, scan.Unsupported},
 			r.Status, r.Reason)
 	})
 }

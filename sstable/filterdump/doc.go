@@ -1,17 +1,17 @@
 /*
-Command filterdump tells whether the filters of a database are sound and how well they work. It
-reads the tables of C++ LevelDB, goleveldb and Pebble.
+Command filterdump tells whether the filters of a database are sound, and which filters would serve
+it best. It reads the tables of C++ LevelDB, goleveldb and Pebble.
 
-To check a database, whether it is in use or not:
+To see what filters are worth to a database, in some seconds:
 
-	filterdump -verify DIRECTORY
+	filterdump DIRECTORY
 
-To see how well its filters work:
+To check a database or a table:
 
-	filterdump [flags] PATH...
+	filterdump -verify PATH...
 
 A PATH is a table file (.ldb, .sst) or a database directory: filterdump looks at the tables in it,
-not in its subdirectories. It changes nothing and takes no lock.
+not in its subdirectories. It changes nothing and takes no lock, so the database may be in use.
 
 For example, filterdump testdata/goleveldb/name2_none_1k describes a table of goleveldb, with
 a third of a numeric range as keys:
@@ -25,23 +25,43 @@ a third of a numeric range as keys:
 	  policy       leveldb.BuiltinBloomFilter2, LevelDB Bloom
 	  filters      65 and 0 empty, one for every 2,048 bytes of data (base_lg 11); 4,479 bytes in
 	               all
-	  bits         10.22 per key, k = 6; 40.1 % of them set
-	  FPP          0.45 % for random keys, estimated from the filters alone
-	  FPR          11.82 % [11.03 to 12.66] of 5,998 absent keys between the table's own
+	  bits         10.22 per key
 
-	The keys suit policy.NewRibbon, whose filters only levelbloom reads, or policy.WithTuning, whose
-	filters every reader of LevelDB's reads. What that is worth: go run
-	github.com/levelbloom/levelbloom/bench@latest --keys DIRECTORY
+	testdata/goleveldb/name2_none_1k
+	  Too few keys: any filter does.
+	  - Counted with 5998 absent keys between 2999 of yours: each lies in the range of 1.0 tables.
+	    For 1,000 of them, the engine's own Get reads 118 data blocks, and without filters 1000. Of
+	    1,000 keys of random bytes it reads 0, of keys beyond all yours none.
+	  - 1 of 1 tables have filters, of 0.0045 MB; ribbon filters in all would have 0.0047 MB
+	    (computed). Filters and indexes, together 0.008 MB, need a block cache of 0.016 MB or more,
+	    besides the data: BlockCacheCapacity, by default 8.4 MB.
 
-The first line is the verdict. Then each table is described: at length if there are few or if it is
-named as a PATH, else in a line, with sums at the end. The FPP is estimated from the filters' bits:
-random keys have about that many false positives, with Pebble's own filters somewhat more. The FPR
-is measured with absent keys between the table's own, because engines ask only about those; in
-brackets is its 95 % confidence interval. In sums it is the mean of the tables', weighted by their
-keys. The advice comes if the FPR is clearly above the FPP. With -verify, no FPR is measured. Names
-that are not printable are written with escapes.
+The first line says whether all is sound. Then each table is described: at length if there are few
+or if it is named as a PATH, else in a line, with sums at the end. Names that are not printable are
+written with escapes.
 
 To see how the filters answer for one key, probe by probe, pass -key. -help lists all flags.
+
+# What filters are worth
+
+For a directory, the report ends with a verdict: what to do, and at most three lines of code. It
+compares reads of data blocks for lookups of absent keys, since filters avoid no others. Where other
+filters would save few reads, it says to keep what there is.
+
+Counted: filterdump takes absent keys that lie between keys of the database. The manifest says which
+tables have such a key in their range, and the filters of these tables are consulted. So it knows
+which data blocks the engine's own Get reads, which with Pebble consults no filter in L6, and which
+ones Has of package adapters/pebblev2 reads. No engine runs. In a database of more than 131,072
+keys, the absent keys are neighbors of a random sample. A gap of more than 64 absent keys counts as
+one of 64. Indexes and filters are taken to be in memory, data blocks are not.
+
+Computed: what lookups would read with ribbon filters in the same tables, by policy.Ribbon.FPP for
+the number of keys in each filter, and what memory these filters would take. Simulated: what lookups
+would read with tuned filters, which are built from the keys of the tables and consulted about the
+same absent keys.
+
+To compare engines and filters in databases that are filled anew with your keys, use command bench:
+it simulates.
 
 # Exit status
 
@@ -53,22 +73,21 @@ To see how the filters answer for one key, probe by probe, pass -key. -help list
 	     cannot be written
 	130  filterdump was interrupted (by SIGINT, SIGTERM or SIGHUP); it then writes no report
 
-A database writes a table under its final name, and the end of it last. So a file without a table's
-end is unfinished if it changed in the last 10 seconds or its time lies in the future; otherwise it
-is corrupt. In a directory with a MANIFEST, filterdump looks at an unfinished file again, for at
-most a minute, until the file has its end, is deleted, or has not changed for 10 seconds. A process
-that is killed leaves the tables that it was writing; they are reported as corrupt until the next
-process that opens the database deletes them. A file without a table's end whose name is not that of
-a table either (.ldb, .sst) is unreadable.
+In a directory with a manifest, filterdump looks at the tables that the manifest names, and counts
+the others: a killed process leaves tables behind, and a database that is in use writes new ones and
+deletes old ones. Elsewhere, a file without a table's end is unfinished if it changed in the last 10
+seconds or its time lies in the future, and otherwise corrupt. If its name is not that of a table
+either (.ldb, .sst), it is unreadable.
 
 In a table of LevelDB's format, a block of more than 256 MiB uncompressed is not read, nor is one
 whose keys add up to more than that, or to more than 256 times its size: such a table is
 unsupported. Otherwise a small file could take all memory and time.
 
-Pebble's own reader reads the tables of Pebble, each in a process of its own, because it trusts
-bytes whose checksum is right. If it crashes or takes too long on a table, the table is reported as
-corrupt. Of RocksDB's own tables it reads those that share a format and a kind of filter with old
-Pebble's; the others are unsupported.
+Pebble's own reader reads the tables of Pebble in processes of their own, because it trusts
+bytes whose checksum is right. If it crashes or takes too long on a table (20 seconds, and one for
+each MiB), the table is reported as corrupt. A table whose blocks have more than 4 GiB and 64 times
+the file's size uncompressed is unsupported. Of RocksDB's own tables it reads those that share a
+format and a kind of filter with old Pebble's; the others are unsupported.
 
 # JSON
 
@@ -76,12 +95,13 @@ With -json, the report has these fields. Rates and parts are fractions, sizes ar
 do not apply are left out, except for those marked *.
 
 	verdict*      the first line of the text
-	paths*        path* and note of each PATH: note says why it could not be looked at
+	paths*        of each PATH: path*; note, why it could not be looked at; unnamed, the number of
+	              tables that the manifest does not name; verdict, as package verdict documents it
 	total*        of all tables:
 	  tables*                      number of tables by status
 	  policies, encodings          number of tables by their filters' policy, of filters by encoding
-	  size*, entries*, keys*, filter_bytes*          sums
-	  bits_per_key*, fpp_estimated*, fpr_between*    means over the tables with filters
+	  size*, entries*, keys*, filter_bytes*, index_bytes*    sums
+	  bits_per_key*                the mean of the tables with filters
 	tables*       for each table:
 	  path*
 	  status*, reason              sound, no filter, unverified, false negative, corrupt,
@@ -91,7 +111,7 @@ do not apply are left out, except for those marked *.
 	  format, size, comparer       comparer only where the table or its manifest names it
 	  policy, other_filters        names of the policies of the filters looked at, and of others
 	  layout, base_lg              "window": a filter per 2^base_lg bytes of data; "table": one
-	  filter_bytes                 size of the filter block
+	  filter_bytes, index_bytes    size of the filter block, and of the index
 
 and if the table could be read:
 
@@ -100,13 +120,11 @@ and if the table could be read:
 	entries_without_filter       entries that no filter covers
 	filters, empty_filters       with keys, without
 	bits_per_key, keys_per_filter
-	probes, fill                 the values of k; part of the bits that are set (not of ribbon)
-	fpp_estimated                from the filters alone
-	fpr_between                  measured: asked and passed (numbers of keys), rate, low and high
-	fpr_between_unasked          why it was not measured
+	ribbon_10, ribbon_7          what policy.NewRibbon would make of the keys: bytes, fpp
+	disordered                   whether the keys are not in bytewise order
 	verified, unverified         whether all covered entries were compared; why not
-	encodings                    number of filters by encoding ("LevelDB Bloom", "LevelDB Bloom,
-	                             tuned", "ribbon", "Pebble Bloom", "unknown")
+	encodings                    number of filters by encoding ("LevelDB Bloom", "ribbon", "Pebble
+	                             Bloom", "unknown")
 	false_negatives              number of entries that their filter does not match
 	false_negative_keys          the first ten of their keys, in hexadecimal
 */

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -24,19 +25,19 @@ func TestDoc(t *testing.T) {
 	_, doc, found := strings.Cut(readDoc(t), "# JSON")
 	require.True(t, found)
 	for _, of := range []any{
-		report{}, place{}, summary{}, Result{}, tables.Info{}, tables.Filters{},
-		analysis.Report{}, analysis.Rate{}, analysis.Totals{},
+		report{}, place{}, summary{}, scan.Result{}, tables.Info{}, tables.Filters{},
+		analysis.Report{}, analysis.Plan{}, analysis.Totals{},
 	} {
 		for i := range reflect.TypeOf(of).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(of).Field(i).Tag.Get("json"), ",")
-			if name != "" && name != "-" && name != "key" { // which -json excludes
+			if name != "" && name != "-" && name != "key" && name != "sample" { // which -json excludes
 				require.Regexp(t, `\b`+regexp.QuoteMeta(name)+`\b`, doc)
 			}
 		}
 	}
-	for _, s := range []Status{
-		Sound, NoFilter, Unverified, FalseNegative, Corrupt, Unsupported, Unreadable, Vanished,
-		Unfinished,
+	for _, s := range []scan.Status{
+		scan.Sound, scan.NoFilter, scan.Unverified, scan.FalseNegative, scan.Corrupt,
+		scan.Unsupported, scan.Unreadable, scan.Vanished, scan.Unfinished,
 	} {
 		require.Contains(t, doc, string(s))
 	}

@@ -21,8 +21,8 @@ func TestPipe(t *testing.T) {
 	require.Contains(t, out, "not a regular file")
 }
 
-// What a database's directory has where CURRENT or the manifest should be is not waited for, and not
-// read whole.
+// What a database's directory has where CURRENT or the manifest should be is not waited for, and
+// not read whole.
 func TestManifestThatIsNone(t *testing.T) {
 	for _, name := range []string{"CURRENT", "MANIFEST-000002"} {
 		for kind, create := range map[string]func(path string) error{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 	"os"
@@ -20,7 +21,7 @@ import (
 // ones.
 func TestKey(t *testing.T) {
 	path := golden("goleveldb", "name2_baselg13", "000002.ldb")
-	table, err := tables.Open(path)
+	table, err := tables.Open(context.Background(), path)
 	require.NoError(t, err)
 	defer table.Close()
 	for _, c := range []struct{ arg, key, there string }{

@@ -10,6 +10,10 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 )
 
 // The exit status.
@@ -21,9 +25,6 @@ const (
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == childArgument {
-		os.Exit(runChild(os.Stdin, os.Stdout))
-	}
 	ctx, stop := signal.NotifyContext(
 		context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
@@ -33,7 +34,8 @@ func main() {
 // options is the command line.
 type options struct {
 	paths  []string
-	tables settings
+	tables scan.Settings
+	verify bool // count nothing
 	json   bool
 }
 
@@ -43,7 +45,7 @@ Shows and verifies the filters in tables of LevelDB, goleveldb and Pebble. A
 PATH is a table file (.ldb, .sst) or a database directory, which may be in use.
 Nothing is changed.
 
-  -verify      compare the keys with the filters, and measure no rate
+  -verify      compare the keys with the filters, and count nothing
   -key K       show only how the filters answer for K: text, or 0x and hex
   -json        write the report as JSON (go doc names its fields)
   -bloom NAME  policy NAME has filters of LevelDB's or levelbloom's encodings;
@@ -60,7 +62,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.SetOutput(stderr)
 	f.Usage = func() { fmt.Fprint(stderr, usage) }
 	f.BoolVar(&o.json, "json", false, "")
-	f.BoolVar(&o.tables.VerifyOnly, "verify", false, "")
+	f.BoolVar(&o.verify, "verify", false, "")
 	f.Func("key", "", func(k string) (err error) {
 		o.tables.Key, err = parseKey(k)
 		return err
@@ -84,13 +86,13 @@ func (o *options) check() error {
 	for _, path := range o.paths {
 		if strings.HasPrefix(path, "-") {
 			return fmt.Errorf("%s after a PATH: put flags first, or write ./%[1]s for a file",
-				printable(path))
+				analysis.Printable(path))
 		}
 	}
 	switch {
 	case len(o.paths) == 0:
 		return errors.New("no PATH: pass tables (.ldb, .sst) or database directories")
-	case o.tables.Key != nil && (o.json || o.tables.VerifyOnly):
+	case o.tables.Key != nil && (o.json || o.verify):
 		return errors.New("-key stands alone: leave out -json and -verify")
 	}
 	return nil
@@ -105,13 +107,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return exitCannotRun
 	}
-	var places []place
-	var paths []string
-	for _, path := range o.paths {
-		p := findPlace(path)
-		places, paths = append(places, p), append(paths, p.tables...)
-	}
-	results, err := scan(ctx, paths, o.tables)
+	places, results, err := o.read(ctx)
 	if err != nil {
 		fmt.Fprintln(stderr, "filterdump: interrupted")
 		return exitInterrupted
@@ -130,4 +126,34 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitCannotRun
 	}
 	return report.exitStatus()
+}
+
+// read reads all PATHs. The error is that of ctx.
+func (o *options) read(ctx context.Context) (places []place, results []*scan.Result, err error) {
+	r := scan.NewReader(o.tables)
+	defer r.Close()
+	for _, path := range o.paths {
+		p := findPlace(path)
+		if p.structure == nil || o.verify || o.tables.Key != nil {
+			found, err := r.Tables(ctx, p.tables, nil)
+			if err != nil {
+				return nil, nil, err
+			}
+			places, results = append(places, p), append(results, found...)
+			continue
+		}
+		d, err := census.Read(ctx, r, path, p.structure)
+		if err == nil {
+			p.Verdict, err = d.Count(ctx, r)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		p.tables = nil // which may have become others
+		for _, result := range d.Results {
+			p.tables = append(p.tables, result.Path)
+		}
+		places, results = append(places, p), append(results, d.Results...)
+	}
+	return places, results, nil
 }

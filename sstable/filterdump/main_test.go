@@ -15,18 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
-	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
-
-// TestMain is also the child process that reads a table with Pebble's reader.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == childArgument {
-		os.Exit(runChild(os.Stdin, os.Stdout))
-	}
-	os.Exit(m.Run())
-}
 
 // golden is where the tables are that other programs wrote.
 func golden(path ...string) string {
@@ -64,7 +56,7 @@ func TestGoldenDatabases(t *testing.T) {
 		dir := strings.TrimSuffix(sidecar, ".json")
 		status, d := filterdumpJSON(t, "-verify", "-bloom", "golden.CustomFilter", dir)
 		require.Equal(t, exitSound, status, dir)
-		tablesByName := map[string]*Result{}
+		tablesByName := map[string]*scan.Result{}
 		for _, table := range d.Tables {
 			tablesByName[filepath.Base(table.Path)] = table
 		}
@@ -73,11 +65,11 @@ func TestGoldenDatabases(t *testing.T) {
 			table := tablesByName[w.File]
 			require.EqualValues(t, w.Entries, table.Entries, table.Path)
 			require.Equal(t, "LevelDB", table.Format)
-			if table.Status == NoFilter {
+			if table.Status == scan.NoFilter {
 				require.Nil(t, table.Filters)
 				continue
 			}
-			require.Equal(t, Sound, table.Status, table.Path)
+			require.Equal(t, scan.Sound, table.Status, table.Path)
 			require.Equal(t, want.Policy, table.Policy)
 			require.Equal(t, tables.PerWindow, table.Layout)
 			require.Equal(t, 11, table.BaseLg)
@@ -128,7 +120,7 @@ func TestVerdictAndExitStatus(t *testing.T) {
 			"1 table without filters", "no filter"},
 		{"corrupt", []string{corrupt}, 1, "FAULTY: 1 table corrupt", "checksum"},
 		{"truncated", []string{short}, 1, "FAULTY: 1 table corrupt",
-			"CORRUPT: not a table: its 195 bytes do not end in a magic number; a process that is"},
+			"CORRUPT: not a table: its 195 bytes do not end in a magic number"},
 		{"corrupt among sound", []string{sound, corrupt}, 1,
 			"FAULTY: 1 table corrupt; 1 table sound: all 1 entry match their filters", "checksum"},
 		{"a lost key", []string{lost}, 1,
@@ -163,23 +155,15 @@ func TestVerdictAndExitStatus(t *testing.T) {
 	}
 }
 
-// What a block's reader does not read is no fault of the table.
-func TestUnsupported(t *testing.T) {
-	for _, cause := range []error{sstable.ErrTooLarge, sstable.ErrCompression} {
-		r := &Result{Path: "x"}
-		r.fail(&sstable.CorruptionError{File: "x", Cause: cause})
-		require.Equal(t, Unsupported, r.Status)
-		require.Equal(t, "at offset 0: "+cause.Error(), r.Reason)
-	}
-}
-
 // A dropping policy makes filters without one key.
 type dropping struct {
 	policy.Policy
 	key string
 }
 
-func (p dropping) NewBuilder() policy.Builder { return droppingBuilder{p.Policy.NewBuilder(), p.key} }
+func (p dropping) NewBuilder() policy.Builder {
+	return droppingBuilder{p.Policy.NewBuilder(), p.key}
+}
 
 type droppingBuilder struct {
 	policy.Builder

@@ -6,21 +6,23 @@ import (
 	"strings"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 )
 
 // A report is the whole output, and that of -json.
 type report struct {
-	Verdict string    `json:"verdict"`
-	Paths   []place   `json:"paths"`
-	Total   summary   `json:"total"`
-	Tables  []*Result `json:"tables"` // of all PATHs, in their order
+	Verdict string         `json:"verdict"`
+	Paths   []place        `json:"paths"`
+	Total   summary        `json:"total"`
+	Tables  []*scan.Result `json:"tables"` // of all PATHs, in their order
 
-	failed int // PATHs without tables
+	failed  int // PATHs without tables
+	unnamed int // tables that are left out
 }
 
 // A summary adds up the tables.
 type summary struct {
-	Tables map[Status]int `json:"tables"` // how many came out as what
+	Tables map[scan.Status]int `json:"tables"` // how many came out as what
 	analysis.Totals
 
 	matched int64 // entries of sound tables
@@ -28,12 +30,13 @@ type summary struct {
 }
 
 // newReport combines the results of the places' tables, in their order.
-func newReport(places []place, results []*Result) *report {
-	r := &report{Paths: places, Tables: results, Total: summary{Tables: map[Status]int{}}}
+func newReport(places []place, results []*scan.Result) *report {
+	r := &report{Paths: places, Tables: results, Total: summary{Tables: map[scan.Status]int{}}}
 	for _, p := range places {
 		if p.Note != "" {
 			r.failed++
 		}
+		r.unnamed += p.Unnamed
 	}
 	for _, t := range results {
 		r.Total.add(t)
@@ -42,14 +45,14 @@ func newReport(places []place, results []*Result) *report {
 	return r
 }
 
-func (s *summary) add(r *Result) {
+func (s *summary) add(r *scan.Result) {
 	s.Tables[r.Status]++
 	s.Add(&r.Info, r.Report)
 	if r.Report == nil {
 		return
 	}
 	s.lost += r.FalseNegatives
-	if r.Status == Sound {
+	if r.Status == scan.Sound {
 		s.matched += r.Entries - r.Unfiltered
 	}
 }
@@ -63,7 +66,7 @@ func (r *report) writeJSON(w io.Writer) error {
 // exitStatus is that of the program.
 func (r *report) exitStatus() int {
 	n := r.Total.Tables
-	unverified := n[Unreadable] + n[Unsupported] + n[Unverified] + n[Unfinished]
+	unverified := n[scan.Unreadable] + n[scan.Unsupported] + n[scan.Unverified] + n[scan.Unfinished]
 	switch {
 	case r.faulty():
 		return exitFault
@@ -73,27 +76,29 @@ func (r *report) exitStatus() int {
 	return exitSound
 }
 
-func (r *report) faulty() bool { return r.Total.Tables[FalseNegative]+r.Total.Tables[Corrupt] > 0 }
+func (r *report) faulty() bool {
+	return r.Total.Tables[scan.FalseNegative]+r.Total.Tables[scan.Corrupt] > 0
+}
 
 // verdict is the first line of the output.
 func (r *report) verdict() string {
 	n := r.Total.Tables
 	var parts []string
 	for _, s := range []struct {
-		status Status
+		status scan.Status
 		words  string
 	}{
-		{FalseNegative, "with false negatives: " +
+		{scan.FalseNegative, "with false negatives: " +
 			analysis.Count(r.Total.lost, "entry", "entries") + " not matched by their filter"},
-		{Corrupt, "corrupt"},
-		{Sound, "sound: all " + analysis.Count(r.Total.matched, "entry", "entries") +
+		{scan.Corrupt, "corrupt"},
+		{scan.Sound, "sound: all " + analysis.Count(r.Total.matched, "entry", "entries") +
 			" match their filters"},
-		{NoFilter, "without filters"},
-		{Unverified, "unverified"},
-		{Unsupported, "that cannot be read here"},
-		{Unreadable, "unreadable"},
-		{Unfinished, "unfinished"},
-		{Vanished, "deleted by the database meanwhile"},
+		{scan.NoFilter, "without filters"},
+		{scan.Unverified, "unverified"},
+		{scan.Unsupported, "that cannot be read here"},
+		{scan.Unreadable, "unreadable"},
+		{scan.Unfinished, "unfinished"},
+		{scan.Vanished, "deleted by the database meanwhile"},
 	} {
 		if n[s.status] > 0 {
 			parts = append(parts, analysis.Count(n[s.status], "table")+" "+s.words)
@@ -101,6 +106,9 @@ func (r *report) verdict() string {
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "no tables")
+	}
+	if r.unnamed > 0 {
+		parts = append(parts, analysis.Count(r.unnamed, "table")+" left out, which no manifest names")
 	}
 	if r.failed > 0 {
 		parts = append(parts, analysis.Count(r.failed, "PATH")+" could not be looked at")

@@ -16,12 +16,15 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // What the database has deleted meanwhile is no fault.
 func TestVanishedTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "000001.ldb")
-	r := newReport(nil, []*Result{lookSafely(context.Background(), path, settings{})})
+	r := newReport(nil, []*scan.Result{lookAt(t, path)})
 	require.Equal(t, "1 table deleted by the database meanwhile", r.Verdict)
 	require.Equal(t, exitSound, r.exitStatus())
 }
@@ -40,10 +43,6 @@ func TestBrokenCopies(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, content, 0o600))
 			changed := time.Now().Add(-age)
 			require.NoError(t, os.Chtimes(path, changed, changed))
-			if age != 0 { // else it may be being written: TestUnfinishedTable
-				manifest := filepath.Join(dir, "MANIFEST-000002")
-				require.NoError(t, os.WriteFile(manifest, nil, 0o600))
-			}
 			want, verdict := exitCannotRun, "1 table unfinished\n"
 			if age > 0 {
 				want, verdict = exitFault, "FAULTY: 1 table corrupt\n"
@@ -57,42 +56,39 @@ func TestBrokenCopies(t *testing.T) {
 	}
 }
 
-// In a database's directory, a table without an end is looked at until it has one, is deleted, or
-// has not changed for a while. One that grows for too long cannot be verified.
-func TestUnfinishedTable(t *testing.T) {
-	defer func(rest, most time.Duration) { writerRest, patience = rest, most }(writerRest, patience)
-	writerRest = 500 * time.Millisecond
-	whole, err := os.ReadFile(golden("leveldb", "tables", "one_key", "000005.ldb"))
-	require.NoError(t, err)
-	for want, then := range map[Status]func(path string) error{
-		Sound:    func(path string) error { return os.WriteFile(path, whole, 0o600) },
-		Vanished: os.Remove,
-		Corrupt:  func(string) error { return nil },
-	} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "000005.ldb")
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "MANIFEST-000002"), nil, 0o600))
-		require.NoError(t, os.WriteFile(path, whole[:100], 0o600))
-		done := make(chan error, 1)
-		time.AfterFunc(100*time.Millisecond, func() { done <- then(path) })
-		require.Equal(t, want, scanTable(context.Background(), path, settings{}).Status)
-		require.NoError(t, <-done)
-	}
+// Tables that the manifest does not name are counted and left out: a process that was killed leaves
+// them, finished or not.
+func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
-	writerRest, patience = time.Hour, 100*time.Millisecond
-	for _, name := range []string{"MANIFEST-000002", "000005.ldb"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), whole[:100], 0o600))
+	writers[inWindows](t, dir, mustExact(), 1, 3000)
+	_, sound, _ := filterdump(t, "-verify", dir)
+	sound, _, _ = strings.Cut(sound, "\n")
+	paths, err := tables.Find(dir)
+	require.NoError(t, err)
+	whole, err := os.ReadFile(paths[0])
+	require.NoError(t, err)
+	long := time.Now().Add(-time.Hour)
+	for name, content := range map[string][]byte{
+		"900001.ldb": whole[:1000], "900002.sst": nil, "900003.ldb": whole, "text.ldb": []byte("a\n"),
+	} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+		require.NoError(t, os.Chtimes(path, long, long))
 	}
 	status, out, _ := filterdump(t, "-verify", dir)
-	require.Equal(t, exitCannotRun, status)
-	require.True(t, strings.HasPrefix(out, "1 table unfinished\n"), out)
-	// One that has its end is not waited for.
-	path := filepath.Join(t.TempDir(), "000005.ldb")
-	whole[3] ^= 1
-	require.NoError(t, os.WriteFile(path, whole, 0o600))
-	patience = time.Hour
-	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(path), "MANIFEST-000002"), nil, 0o600))
-	require.Equal(t, Corrupt, scanTable(context.Background(), path, settings{}).Status)
+	require.Zero(t, status, out)
+	first, _, _ := strings.Cut(out, "\n")
+	require.Equal(t, sound+"; 4 tables left out, which no manifest names", first)
+	_, d := filterdumpJSON(t, dir)
+	require.Equal(t, 4, d.Paths[0].Unnamed)
+	require.Len(t, d.Tables, len(paths))
+
+	// What the manifest names must be whole.
+	require.NoError(t, os.WriteFile(paths[0], whole[:1000], 0o600))
+	require.NoError(t, os.Chtimes(paths[0], long, long))
+	status, out, _ = filterdump(t, "-verify", dir)
+	require.Equal(t, exitFault, status)
+	require.Contains(t, out, "FAULTY: 1 table corrupt")
 }
 
 // snapshot returns the names, times and contents of all files in a directory.
@@ -174,10 +170,12 @@ func TestResultsAreSmall(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	results, err := scan(context.Background(), paths, settings{})
+	reader := scan.NewReader(scan.Settings{})
+	defer reader.Close()
+	results, err := reader.Tables(context.Background(), paths, analysis.NewSample(analysis.All))
 	require.NoError(t, err)
 	grown := int64(heap()) - int64(before)
-	require.Equal(t, Sound, results[many-1].Status)
+	require.Equal(t, scan.Sound, results[many-1].Status)
 	require.Less(t, grown/many, int64(5<<10),
 		"bytes kept of each table; its filters alone have 6,600, and its samples more than 100,000")
 }

@@ -6,14 +6,15 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
 )
 
 // width is that of the text: it fits 100 columns with an indentation.
@@ -29,58 +30,41 @@ func (r *report) writeText(w io.Writer) error {
 	b := &textWriter{}
 	b.wrapped("", "", r.Verdict)
 	rest := r.Tables
+	var verdicts []place
 	for _, p := range r.Paths {
 		results := rest[:len(p.tables)]
 		rest = rest[len(results):]
 		switch {
 		case p.Note != "":
-			fmt.Fprintf(b, "\n%s\n", printable(p.Path))
+			fmt.Fprintf(b, "\n%s\n", analysis.Printable(p.Path))
 			b.wrapped("  ", "  ", p.Note)
 		case len(r.Tables) <= few || !p.directory:
 			for _, t := range results {
 				b.describe(t)
 			}
 		default:
-			fmt.Fprintf(b, "\n%s\n", printable(p.Path))
+			fmt.Fprintf(b, "\n%s\n", analysis.Printable(p.Path))
 			b.rows(results)
+		}
+		if p.Verdict != nil {
+			verdicts = append(verdicts, p)
 		}
 	}
 	if len(r.Tables) > few {
 		b.WriteString("\nall tables\n")
 		b.sums(&r.Total)
 	}
-	if t := r.Total; t.Between.Low > max(2*t.FPP, t.FPP+0.005) {
-		b.WriteString("\n")
-		b.wrapped("", "", advice)
+	for _, p := range verdicts {
+		b.verdict(p.Path, p.Verdict)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// advice is for keys that have clearly more false positives than random ones.
-const advice = "The keys suit policy.NewRibbon, whose filters only levelbloom reads, or " +
-	"policy.WithTuning, whose filters every reader of LevelDB's reads. What that is worth: " +
-	"go run github.com/levelbloom/levelbloom/bench@latest --keys DIRECTORY"
-
-// printable returns s with escapes for what is not printable, which a terminal could take for a
-// command: names from the disk can have any bytes.
-func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if strconv.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			escaped := strconv.QuoteRune(r)
-			b.WriteString(escaped[1 : len(escaped)-1])
-		}
-	}
-	return b.String()
-}
-
 // wrapped writes s in lines, the first after one prefix, the others after another of the same
 // width.
 func (b *textWriter) wrapped(first, others, s string) {
-	for _, line := range strings.Split(text.WrapSoft(printable(s), width-len(first)), "\n") {
+	for _, line := range strings.Split(text.WrapSoft(analysis.Printable(s), width-len(first)), "\n") {
 		fmt.Fprintln(b, first+strings.TrimRight(line, " ")) // WrapSoft fills lines with spaces
 		first = others
 	}
@@ -92,10 +76,22 @@ func (b *textWriter) line(label, format string, args ...any) {
 	b.wrapped(fmt.Sprintf(labels, label), fmt.Sprintf(labels, ""), analysis.Sprintf(format, args...))
 }
 
+// verdict writes what filters are worth to a database.
+func (b *textWriter) verdict(path string, v *verdict.Verdict) {
+	fmt.Fprintf(b, "\n%s\n", analysis.Printable(path))
+	b.wrapped("  ", "  ", v.Sentence)
+	for _, fact := range v.Facts {
+		b.wrapped("  - ", "    ", fact)
+	}
+	for _, line := range v.Code {
+		fmt.Fprintln(b, "      "+line)
+	}
+}
+
 // describe writes all that is known about a table.
-func (b *textWriter) describe(r *Result) {
-	fmt.Fprintf(b, "\n%s\n", printable(r.Path))
-	b.line("verification", "%s", r.verification())
+func (b *textWriter) describe(r *scan.Result) {
+	fmt.Fprintf(b, "\n%s\n", analysis.Printable(r.Path))
+	b.line("verification", "%s", verification(r))
 	if r.Format != "" {
 		comparer := ""
 		if r.Comparer != "" {
@@ -106,7 +102,7 @@ func (b *textWriter) describe(r *Result) {
 	if r.Report == nil {
 		return
 	}
-	if r.Entries > 0 || r.Status != Unverified { // else they could not be read
+	if r.Entries > 0 || r.Status != scan.Unverified { // else they could not be read
 		keys := analysis.Count(r.Entries, "entry", "entries") + " of " +
 			analysis.Count(r.Keys, "key")
 		if r.Filters != nil && r.Unfiltered > 0 {
@@ -119,7 +115,7 @@ func (b *textWriter) describe(r *Result) {
 	}
 }
 
-func (b *textWriter) describeFilters(r *Result) {
+func (b *textWriter) describeFilters(r *scan.Result) {
 	name := r.Policy
 	if encoding := r.Encoding(); encoding != "" {
 		name += ", " + encoding
@@ -134,30 +130,18 @@ func (b *textWriter) describeFilters(r *Result) {
 	} else {
 		b.line("filters", "one for the whole table, of %d bytes", r.Bytes)
 	}
-	if len(r.Probes) > 0 {
-		probes := strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Probes), "[]"), " ", ", ")
-		b.line("bits", "%.2f per key, k = %s; %.1f %% of them set", r.BitsPerKey, probes, 100*r.Fill)
-	} else if r.BitsPerKey > 0 {
+	if r.BitsPerKey > 0 {
 		b.line("bits", "%.2f per key", r.BitsPerKey)
-	}
-	if r.FPP != nil {
-		b.line("FPP", "%s %% for random keys, estimated from the filters alone", analysis.Percent(*r.FPP))
-	}
-	switch {
-	case r.Between.Asked > 0:
-		b.line("FPR", "%v of %d absent keys between the table's own", r.Between, r.Between.Asked)
-	case r.BetweenUnasked != "":
-		b.line("FPR", "not measured: %s", r.BetweenUnasked)
 	}
 }
 
 // verification says what came out of comparing the keys with the filters.
-func (r *Result) verification() string {
+func verification(r *scan.Result) string {
 	switch r.Status {
-	case Sound:
+	case scan.Sound:
 		return fmt.Sprintf("sound: all %s match their filters",
 			analysis.Count(r.Entries-r.Unfiltered, "entry", "entries"))
-	case FalseNegative:
+	case scan.FalseNegative:
 		more := ""
 		if r.FalseNegatives > int64(len(r.Lost)) {
 			more = ", ..."
@@ -165,9 +149,9 @@ func (r *Result) verification() string {
 		return analysis.Sprintf("FALSE NEGATIVES: %d of %s do not match their filter: %s%s",
 			r.FalseNegatives, analysis.Count(r.Entries, "entry", "entries"),
 			strings.Join(r.Lost, ", "), more)
-	case Corrupt:
+	case scan.Corrupt:
 		return "CORRUPT: " + r.Reason
-	case NoFilter:
+	case scan.NoFilter:
 		return "no filter"
 	default:
 		return fmt.Sprintf("%s: %s", r.Status, r.Reason)
@@ -175,23 +159,23 @@ func (r *Result) verification() string {
 }
 
 // rows writes a line for each table, and what is wrong with any.
-func (b *textWriter) rows(results []*Result) {
+func (b *textWriter) rows(results []*scan.Result) {
 	names := len("table")
 	for _, r := range results {
-		names = max(names, utf8.RuneCountInString(r.name()))
+		names = max(names, utf8.RuneCountInString(name(r)))
 	}
 	row := func(columns ...string) {
-		line := fmt.Sprintf("%-*s  %-20s  %12s  %8s  %6s  %6s  %s", names, columns[0], columns[1],
-			columns[2], columns[3], columns[4], columns[5], columns[6])
+		line := fmt.Sprintf("%-*s  %-20s  %12s  %8s  %s", names, columns[0], columns[1],
+			columns[2], columns[3], columns[4])
 		fmt.Fprintln(b, line)
 	}
-	row("table", "encoding", "entries", "bits/key", "FPP %", "FPR %", "verification")
+	row("table", "encoding", "entries", "bits/key", "verification")
 	for _, r := range results {
-		row(r.row()...)
+		row(columns(r)...)
 	}
 	for _, r := range results {
-		if r.Status != Sound && r.Status != NoFilter {
-			b.wrapped("", "  ", fmt.Sprintf("%s: %s", filepath.Base(r.Path), r.verification()))
+		if r.Status != scan.Sound && r.Status != scan.NoFilter {
+			b.wrapped("", "  ", fmt.Sprintf("%s: %s", filepath.Base(r.Path), verification(r)))
 		}
 	}
 }
@@ -209,22 +193,19 @@ func (b *textWriter) sums(s *summary) {
 	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
 		b.line("policy", "%s in %s", name, analysis.Count(s.Policies[name], "table"))
 	}
+	b.line("indexes", "%s", analysis.Count(s.IndexBytes, "byte"))
 	filters := []string{analysis.Count(s.FilterBytes, "byte")}
 	for _, name := range slices.Sorted(maps.Keys(s.Encodings)) {
 		filters = append(filters, analysis.Sprintf("%d of %s", s.Encodings[name], name))
 	}
 	b.line("filters", "%s", strings.Join(filters, ", "))
-	if s.Between.Asked > 0 {
-		b.line("FPR", "%s of absent keys between the tables' own, weighted by the tables' keys",
-			s.Between)
-	}
 }
 
-func (r *Result) name() string { return printable(filepath.Base(r.Path)) }
+func name(r *scan.Result) string { return analysis.Printable(filepath.Base(r.Path)) }
 
 // row returns the columns of a table's line.
-func (r *Result) row() []string {
-	row := []string{r.name(), "", "", "", "", "", string(r.Status)}
+func columns(r *scan.Result) []string {
+	row := []string{name(r), "", "", "", string(r.Status)}
 	if r.Report == nil {
 		return row
 	}
@@ -237,11 +218,5 @@ func (r *Result) row() []string {
 		row[1] = r.Encoding()
 	}
 	row[3] = fmt.Sprintf("%.1f", r.BitsPerKey)
-	if r.FPP != nil {
-		row[4] = analysis.Percent(*r.FPP)
-	}
-	if r.Between.Asked > 0 {
-		row[5] = analysis.Percent(r.Between.Rate)
-	}
 	return row
 }

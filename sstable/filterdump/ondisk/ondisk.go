@@ -1,16 +1,51 @@
-// Package ondisk is public because bench, which is not below this folder, tells the owners of a
-// database what is in its tables. It reads the keys and the filters in tables of LevelDB,
-// goleveldb and Pebble. It opens no database, changes no file, and a database may be in
-// use. Its functions are safe for concurrent use.
+// Package ondisk tells what filters are worth to a database on disk: one of goleveldb, C++ LevelDB
+// or Pebble v1 or v2. It reads the manifest and the tables, and consults the filters that are there
+// about absent keys. It opens no database, takes no lock and changes no file, so the database may
+// be in use, or left by a process that was killed.
+//
+// [Count] returns what command filterdump prints at its end. [Keys] reads the keys of a database.
+//
+// # Child processes
+//
+// Bytes that were forged can crash Pebble's reader, so Pebble's tables are read by child processes.
+// A child is the program itself, started with a variable in its environment that this package's
+// initialization looks for: it then reads tables for its parent, and never comes to main.
 package ondisk
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
 )
+
+// Count counts what lookups of absent keys read in the database in dir, and returns the verdict. It
+// reads all tables: a second or two for a million keys on two processors. bloom are names of
+// policies, besides those of package policy and Pebble, whose filters package policy reads.
+//
+// What the manifest names counts; what is only in the database's log does not. Where nothing can be
+// said, the verdict says why. The errors are those of reading the manifest, and that of ctx. The
+// same files give the same verdict.
+func Count(ctx context.Context, dir string, bloom ...string) (*verdict.Verdict, error) {
+	s, err := tables.ReadStructure(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	r := scan.NewReader(scan.Settings{Bloom: bloom})
+	defer r.Close()
+	d, err := census.Read(ctx, r, dir, s)
+	if err != nil {
+		return nil, err
+	}
+	return d.Count(ctx, r)
+}
 
 // IsTable reports whether a file is a table by its name or its last bytes.
 func IsTable(path string) bool {
@@ -18,77 +53,38 @@ func IsTable(path string) bool {
 	return err == nil || tables.HasName(path)
 }
 
-// Find returns the paths of the tables in a database's directory, sorted. A directory without tables
-// is an error.
-func Find(dir string) ([]string, error) {
-	paths, err := tables.Find(dir)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", dir, err)
-	}
-	return paths, err
-}
-
-// Keys calls f for each point entry of a table in file order, with the part of the key that filters
-// know. A key with several versions comes several times. The key's memory is reused after f
-// returns. An error of f ends the iteration and is returned as it is.
+// Keys calls f for the keys of a table, or of all tables of the database in a directory: with the
+// part of the key that filters know. Those of a table come in file order, a key with several
+// versions in a table comes once, and tables come in a random order that is always the same. The
+// key's memory is the caller's. An error of f ends the iteration and is returned as it is.
 //
-// The error wraps [io/fs.ErrNotExist] if the table is gone, as that of a database in use may be.
-// Other errors say what is wrong with it, or why nobody can know what its filters know of a key.
-func Keys(path string, f func(key []byte) error) error {
-	return read(path, func(t tables.Table) error {
-		if why := t.Info().Unverified; why != "" {
-			return fmt.Errorf("%s: %s", path, why)
-		}
-		return t.Keys(func(_ int, key []byte) error { return f(key) })
-	})
-}
-
-// read opens a table for f.
-func read(path string, f func(tables.Table) error) (err error) {
-	defer func() {
-		if p := recover(); p != nil { // Pebble's reader trusts bytes whose checksum is right
-			err = fmt.Errorf("%s: Pebble's reader fails on its bytes: %v", path, p)
-		}
-	}()
-	t, err := tables.Open(path)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	return f(t)
-}
-
-// A Summary describes the filters of some tables.
-type Summary struct {
-	Tables  int // that could be read
-	Without int // of these, those that have keys and no filter
-	Unread  int // that are gone, damaged or of an unknown format
-	analysis.Totals
-}
-
-// Describe reads tables and returns what their filters are and what they do. It measures with
-// absent keys between the tables' own, of which it makes up to 65,536 for each table. The error is
-// that of ctx.
-func Describe(ctx context.Context, paths []string) (s Summary, err error) {
-	for _, path := range paths {
-		err := read(path, func(t tables.Table) error {
-			report, err := analysis.Analyze(ctx, t, false)
-			if err != nil {
-				return err
-			}
-			s.Tables++
-			if t.Info().Filters == nil && report.Keys > 0 {
-				s.Without++
-			}
-			s.Add(t.Info(), report)
-			return nil
-		})
-		if ctx.Err() != nil {
-			return s, ctx.Err()
-		}
+// In a directory, tables that are no part of the database do not count: those that its manifest
+// does not name, that are unfinished, or that the database deletes meanwhile. leftOut is their
+// number. Other errors say what is wrong with a table, or why nobody can know what its filters know
+// of a key.
+func Keys(ctx context.Context, path string, f func(key []byte) error) (leftOut int, err error) {
+	paths, isDatabase := []string{path}, false
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		s, all, err := tables.Of(path)
 		if err != nil {
-			s.Unread++
+			return 0, fmt.Errorf("%s: %w", path, err)
+		}
+		if s != nil {
+			leftOut = len(s.Unnamed)
+		}
+		paths, isDatabase = all, true
+		rng := rand.New(rand.NewPCG(1, 2))
+		rng.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
+	}
+	r := scan.NewReader(scan.Settings{})
+	defer r.Close()
+	for _, path := range paths {
+		switch err := r.Keys(ctx, path, f); {
+		case isDatabase && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, tables.ErrNoEnd)):
+			leftOut++
+		case err != nil:
+			return leftOut, err
 		}
 	}
-	return s, nil
+	return leftOut, nil
 }

@@ -2,9 +2,11 @@ package ondisk
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -24,7 +26,7 @@ func newTable(t *testing.T, comparer string) string {
 	require.NoError(t, db.Set([]byte("b"), nil, nil))
 	require.NoError(t, db.Flush())
 	require.NoError(t, db.Close())
-	paths, err := Find(dir)
+	paths, err := filepath.Glob(filepath.Join(dir, "*.sst"))
 	require.NoError(t, err)
 	require.Len(t, paths, 1)
 	return paths[0]
@@ -35,23 +37,61 @@ func TestKeys(t *testing.T) {
 	require.True(t, IsTable(path))
 	require.False(t, IsTable(filepath.Join(filepath.Dir(path), "CURRENT")))
 	require.False(t, IsTable(filepath.Dir(path)))
-	var got []string
-	require.NoError(t, Keys(path, func(key []byte) error {
-		got = append(got, string(key))
-		return nil
-	}))
-	require.Equal(t, []string{"a", "b"}, got)
+	read := func(path string) (got []string) {
+		leftOut, err := Keys(context.Background(), path, func(key []byte) error {
+			got = append(got, string(key))
+			return nil
+		})
+		require.NoError(t, err)
+		require.Zero(t, leftOut)
+		return got
+	}
+	require.Equal(t, []string{"a", "b"}, read(path))
+	require.Equal(t, []string{"a", "b"}, read(filepath.Dir(path)))
 	enough := errors.New("enough")
-	require.Equal(t, enough, Keys(path, func([]byte) error { return enough }))
+	_, err := Keys(context.Background(), path, func([]byte) error { return enough })
+	require.Equal(t, enough, err)
+}
+
+// Keys come in several answers if there are many, and each once.
+func TestManyKeys(t *testing.T) {
+	dir := t.TempDir()
+	db, err := pebble.Open(dir, &pebble.Options{MemTableSize: 256 << 20})
+	require.NoError(t, err)
+	const n = 20_000
+	key := make([]byte, 2000) // 40 MB in all
+	snapshots := make([]*pebble.Snapshot, 0, 2)
+	for range 2 { // versions
+		for i := range n {
+			binary.BigEndian.PutUint32(key, uint32(i))
+			require.NoError(t, db.Set(key, nil, pebble.NoSync))
+		}
+		snapshots = append(snapshots, db.NewSnapshot())
+	}
+	require.NoError(t, db.Flush())
+	seen := make([]int, n)
+	_, err = Keys(context.Background(), dir, func(key []byte) error {
+		seen[binary.BigEndian.Uint32(key)]++
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, slices.Repeat([]int{1}, n), seen)
+	for _, s := range snapshots {
+		require.NoError(t, s.Close())
+	}
+	require.NoError(t, db.Close())
 }
 
 func TestErrors(t *testing.T) {
-	read := func(path string) error { return Keys(path, func([]byte) error { return nil }) }
+	read := func(path string) error {
+		_, err := Keys(context.Background(), path, func([]byte) error { return nil })
+		return err
+	}
 	require.ErrorIs(t, read(filepath.Join(t.TempDir(), "000001.sst")), os.ErrNotExist)
 	// Rows of a comparer that is not known: the filters may know a part of each key.
 	other := newTable(t, "test.other")
 	require.ErrorContains(t, read(other), "the comparer test.other is not known")
-	// A handle that Pebble's reader does not expect behind a footer without a checksum.
+	// A handle that Pebble's reader does not expect after a footer without a checksum.
 	path := newTable(t, pebble.DefaultComparer.Name)
 	table, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -60,35 +100,5 @@ func TestErrors(t *testing.T) {
 		footer[1+i] = 0xff
 	}
 	require.NoError(t, os.WriteFile(path, table, 0o600))
-	require.ErrorContains(t, read(path), "Pebble's reader fails on its bytes: ")
-}
-
-// Golden databases of goleveldb with and without filters, a damaged table and one that is gone.
-func TestDescribe(t *testing.T) {
-	golden := filepath.Join("..", "..", "..", "testdata", "goleveldb")
-	var paths []string
-	for _, name := range []string{"default_snappy", "name2_none_1k", "nofilter"} {
-		tables, err := Find(filepath.Join(golden, name))
-		require.NoError(t, err)
-		require.Len(t, tables, 1)
-		paths = append(paths, tables...)
-	}
-	damaged := filepath.Join(t.TempDir(), "000001.ldb")
-	require.NoError(t, os.WriteFile(damaged, []byte("damaged"), 0o600))
-	s, err := Describe(context.Background(), append(paths, damaged, damaged+"none"))
-	require.NoError(t, err)
-	require.Equal(t, 3, s.Tables)
-	require.Equal(t, 1, s.Without)
-	require.Equal(t, 2, s.Unread)
-	require.Equal(t, map[string]int{
-		"leveldb.BuiltinBloomFilter": 1, "leveldb.BuiltinBloomFilter2": 1}, s.Policies)
-	require.EqualValues(t, 9000, s.Keys)
-	require.InDelta(t, 10.2, s.BitsPerKey, 0.5)
-	// The rates of the keys that are known to be absent.
-	require.InDelta(t, 0.1, s.Between.Rate, 0.05)
-
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err = Describe(ctx, paths)
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, read(path), "Pebble's reader crashed: ")
 }

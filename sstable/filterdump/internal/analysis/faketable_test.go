@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
 // seeded returns random numbers from a fixed seed, which it prints if the test fails.
@@ -32,7 +32,7 @@ func seeded(t testing.TB, seed uint64) *rand.Rand {
 type fakeTable struct {
 	info   tables.Info
 	blocks []fakeBlock
-	err    error // of Keys, behind the entries
+	err    error // of Keys, after the entries
 }
 
 type fakeBlock struct {
@@ -58,6 +58,9 @@ func (t *fakeTable) Keys(f func(filter int, key []byte) error) error {
 	}
 	return t.err
 }
+
+func (t *fakeTable) Seek([]byte) ([]byte, int, error) { return nil, 0, nil }
+func (t *fakeTable) Window([]byte) ([][]byte, error)  { return nil, nil }
 
 func (t *fakeTable) Locate(key []byte) int {
 	i := sort.Search(len(t.blocks), func(i int) bool {
@@ -140,7 +143,7 @@ func (exact) MayContain(filter, key []byte) bool {
 }
 
 // Parse gives no probes: such an encoding has none.
-func (exact) Parse([]byte) (string, filters.Info, error) { return "exact", filters.Info{}, nil }
+func (exact) Parse([]byte) (string, policy.Info, error) { return "exact", policy.Info{}, nil }
 
 // exactTable has blocks of these keys, each with an exact filter of its own.
 func exactTable(blocks ...[]string) *fakeTable {
@@ -173,8 +176,8 @@ func numbered(rng *rand.Rand, format string, first, n int, part float64) (keys [
 	return keys
 }
 
-func analyze(t testing.TB, table tables.Table, verifyOnly bool) *Report {
-	r, err := Analyze(context.Background(), table, verifyOnly)
+func analyze(t testing.TB, table tables.Table) *Report {
+	r, err := Analyze(context.Background(), table, NewSample(All))
 	require.NoError(t, err)
 	return r
 }

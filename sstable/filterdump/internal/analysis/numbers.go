@@ -1,7 +1,8 @@
 package analysis
 
 import (
-	"fmt"
+	"strconv"
+	"strings"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
@@ -28,15 +29,17 @@ func Count[N integer](n N, unit string, plural ...string) string {
 	}
 }
 
-// Percent writes a part of one in per cent: with two decimals, or two digits if it is small.
-func Percent(part float64) string {
-	if part > 0 && part < 0.001 {
-		return fmt.Sprintf("%.2g", 100*part)
+// Printable returns s with escapes for what is not Printable, which a terminal could take for a
+// command: names from the disk can have any bytes.
+func Printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			escaped := strconv.QuoteRune(r)
+			b.WriteString(escaped[1 : len(escaped)-1])
+		}
 	}
-	return fmt.Sprintf("%.2f", 100*part)
-}
-
-// String writes a rate with its interval.
-func (r Rate) String() string {
-	return fmt.Sprintf("%s %% [%s to %s]", Percent(r.Rate), Percent(r.Low), Percent(r.High))
+	return b.String()
 }

@@ -7,18 +7,16 @@ type Report struct {
 	Keys       int64 `json:"keys"`                   // entries whose key differs from the last
 	Unfiltered int64 `json:"entries_without_filter"` // entries that no filter covers
 
-	WithKeys      int     `json:"filters"`          // filters with keys
-	Empty         int     `json:"empty_filters"`    // those without
-	BitsPerKey    float64 `json:"bits_per_key"`     // of the filters alone
-	KeysPerFilter float64 `json:"keys_per_filter"`  // keys that were added, on average
-	Probes        []int   `json:"probes,omitempty"` // k, each that occurs, ascending
-	Fill          float64 `json:"fill,omitempty"`   // part of the bits that are set
-	// FPP is estimated from the bits: the mean of the filters that could be parsed, nil if there are
-	// none.
-	FPP *float64 `json:"fpp_estimated,omitempty"`
+	WithKeys      int     `json:"filters"`         // filters with keys
+	Empty         int     `json:"empty_filters"`   // those without
+	BitsPerKey    float64 `json:"bits_per_key"`    // of the filters alone
+	KeysPerFilter float64 `json:"keys_per_filter"` // keys that were added, on average
 
-	Between        Rate   `json:"fpr_between"` // absent keys between the table's own
-	BetweenUnasked string `json:"fpr_between_unasked,omitempty"`
+	// Ribbon and Small are what filters of policy.NewRibbon(10) and (7) would be.
+	Ribbon Plan `json:"ribbon_10"`
+	Small  Plan `json:"ribbon_7"`
+	// Disordered keys are not in bytewise order.
+	Disordered bool `json:"disordered,omitempty"`
 
 	Verified       bool           `json:"verified"`             // every covered entry was compared
 	Unverified     string         `json:"unverified,omitempty"` // why not

@@ -1,60 +1,63 @@
 package analysis
 
 import (
+	"bytes"
+	"fmt"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// Each of the keys offered is in the sample as often as each other.
-func TestSampleIsUniform(t *testing.T) {
+// The sample of all keys is the same however they are divided among samples that are then joined,
+// in whatever order they come and however often, and each key is as likely in it as each other.
+func TestSample(t *testing.T) {
+	const n = 3 * SampleKeys
 	rng := seeded(t, 1)
-	const offered, limit, times = 100, 10, 4000
-	counts := make([]float64, offered)
-	for range times {
-		s := sample{rng: rng, limit: limit}
-		for i := range offered {
-			if place := s.offer(); place != nil {
-				*place = []byte{byte(i)}
-			}
+	keys := numbered(rng, "%08d", 0, n, 0.5)
+	whole := NewSample(All)
+	for _, key := range keys {
+		whole.Offer(key)
+	}
+	want := whole.Keys()
+	require.Len(t, want, SampleKeys)
+	require.True(t, slices.IsSortedFunc(want, bytes.Compare))
+	require.Less(t, whole.Bound(), uint64(All))
+
+	joined := NewSample(All)
+	rng.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	for part := range slices.Chunk(append(keys, keys[:n/2]...), n/7) {
+		s := NewSample(joined.Bound())
+		for _, key := range part {
+			s.Offer(key)
 		}
-		require.Len(t, s.keys, limit)
-		for _, key := range s.keys {
-			counts[key[0]]++
+		for _, key := range s.Keys() {
+			joined.Offer(key)
 		}
 	}
-	// Pearson's statistic has the mean of the degrees of freedom and twice their variance.
-	const expected, freedom = times * limit / offered, offered - 1
-	sum := 0.0
-	for _, n := range counts {
-		sum += (n - expected) * (n - expected) / expected
+	require.Equal(t, want, joined.Keys())
+
+	// A third of the keys below any bound: within five standard errors.
+	slices.SortFunc(keys, bytes.Compare)
+	for _, part := range []int{n / 5, n / 2, n * 9 / 10} {
+		below, _ := slices.BinarySearchFunc(want, keys[part], bytes.Compare)
+		require.InDelta(t, part/3, below, 5*math.Sqrt(float64(part)*2/9))
 	}
-	require.InDelta(t, freedom, sum, 6*math.Sqrt(2*freedom), "%v", counts)
 }
 
-// A giant gap gives few keys, from all over it.
-func TestSampleOfGiantGap(t *testing.T) {
-	s := sample{rng: seeded(t, 2), limit: 1000}
-	s.offerBetween([]byte("a000000"), []byte("a899999"))
-	require.Len(t, s.keys, maxPerGap)
-	sum := 0.0
-	for _, key := range s.keys {
-		n, err := strconv.Atoi(string(key[1:]))
-		require.NoError(t, err)
-		sum += float64(n)
+// All of a few keys are in the sample, but no long ones, and no memory of the caller's.
+func TestSampleOfFew(t *testing.T) {
+	s := NewSample(All)
+	key := []byte("b")
+	s.Offer(key)
+	key[0] = 'a'
+	for _, more := range []string{"c", "c", "", strings.Repeat("k", maxSampled),
+		strings.Repeat("k", maxSampled+1)} {
+		s.Offer([]byte(more))
 	}
-	deviation := 900_000 / math.Sqrt(12*maxPerGap)
-	require.InDelta(t, 450_000, sum/maxPerGap, 5*deviation)
-}
-
-// There are no absent keys between long ones, whose samples would take much memory.
-func TestLongKeysAreNotSampled(t *testing.T) {
-	for _, c := range []struct{ length, want int }{{maxAbsentLen, 1}, {maxAbsentLen + 1, 0}} {
-		prefix := strings.Repeat("k", c.length-1)
-		r := analyze(t, exactTable([]string{prefix + "1", prefix + "3"}), false)
-		require.EqualValues(t, c.want, r.Between.Asked)
-	}
+	require.Equal(t, fmt.Sprintf("[ b c %s]", strings.Repeat("k", maxSampled)),
+		fmt.Sprintf("%s", s.Keys()))
+	require.Empty(t, NewSample(0).Keys())
 }

@@ -11,18 +11,10 @@ type Totals struct {
 	Entries     int64   `json:"entries"`
 	Keys        int64   `json:"keys"`
 	FilterBytes int64   `json:"filter_bytes"`
+	IndexBytes  int64   `json:"index_bytes"`
 	BitsPerKey  float64 `json:"bits_per_key"` // of the filters alone
 
-	// FPP is estimated from the filters, and Between is the FPR of absent keys between the tables'
-	// own. They are the means of those tables where it was measured, weighted by their keys; Asked
-	// and Passed are sums.
-	FPP     float64 `json:"fpp_estimated"`
-	Between Rate    `json:"fpr_between"`
-
 	bits, filtered float64 // of the filters; keys that they have
-	weights        float64 // keys of the tables where it was measured
-	fpps, rates    float64 // sums over these, weighted
-	variance       float64 // sum of weights squared, each divided by the keys asked
 }
 
 // Add adds a table, whose report may be nil.
@@ -31,6 +23,7 @@ func (t *Totals) Add(info *tables.Info, r *Report) {
 		t.Policies, t.Encodings = map[string]int{}, map[string]int{}
 	}
 	t.Size += info.Size
+	t.IndexBytes += info.IndexBytes
 	if info.Filters != nil {
 		t.Policies[info.Policy]++
 		t.FilterBytes += info.Bytes
@@ -47,17 +40,4 @@ func (t *Totals) Add(info *tables.Info, r *Report) {
 	t.bits += r.BitsPerKey * filtered
 	t.filtered += filtered
 	t.BitsPerKey = ratio(t.bits, t.filtered)
-	if r.Between.Asked == 0 || r.FPP == nil {
-		return
-	}
-	weight := float64(r.Keys)
-	t.weights += weight
-	t.fpps += weight * *r.FPP
-	t.rates += weight * r.Between.Rate
-	t.variance += weight * weight / float64(r.Between.Asked)
-	t.FPP = t.fpps / t.weights
-	asked, passed := t.Between.Asked+r.Between.Asked, t.Between.Passed+r.Between.Passed
-	// As many keys asked of one table would give the mean the same variance.
-	t.Between = wilson(t.rates/t.weights, t.weights*t.weights/t.variance)
-	t.Between.Asked, t.Between.Passed = asked, passed
 }

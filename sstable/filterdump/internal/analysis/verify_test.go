@@ -1,16 +1,18 @@
 package analysis
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
 // The filters here are exact, so that chance hides nothing.
@@ -18,13 +20,10 @@ import (
 func TestVerified(t *testing.T) {
 	table := exactTable([]string{"a", "b", "b"}, []string{"c"}, []string{"d", "e"})
 	table.info.Each = append(table.info.Each, nil) // an empty window at the end
-	r := analyze(t, table, false)
+	r := analyze(t, table)
 	require.True(t, r.Verified)
 	require.Empty(t, r.Unverified)
 	require.Equal(t, "exact", r.Encoding())
-	require.Empty(t, r.Probes)
-	require.Zero(t, r.Fill)
-	require.Equal(t, 1.0, *r.FPP, "what policy.Info estimates of filters without probes")
 	require.Zero(t, r.FalseNegatives)
 	require.Empty(t, r.Lost)
 	require.EqualValues(t, 6, r.Entries)
@@ -46,7 +45,7 @@ func TestFalseNegatives(t *testing.T) {
 	each[1] = exact{}.filter(keys[9])     // in the wrong window, so all of 10 to 19 are lost
 	each[2] = append(each[2], exact{}.filter("more")...)
 
-	r := analyze(t, table, false)
+	r := analyze(t, table)
 	require.True(t, r.Verified, "compared they were")
 	require.EqualValues(t, 11, r.FalseNegatives)
 	var want []string
@@ -60,7 +59,7 @@ func TestFalseNegatives(t *testing.T) {
 func TestEmptyFilterLosesKeys(t *testing.T) {
 	table := exactTable([]string{"a"}, []string{"b"})
 	table.info.Each[1] = nil
-	r := analyze(t, table, false)
+	r := analyze(t, table)
 	require.EqualValues(t, 1, r.FalseNegatives)
 	require.Equal(t, []string{"62"}, r.Lost)
 }
@@ -68,7 +67,7 @@ func TestEmptyFilterLosesKeys(t *testing.T) {
 func TestUncoveredEntriesAreNotLost(t *testing.T) {
 	table := exactTable([]string{"a", "b"}, []string{"x", "y", "z"})
 	table.blocks[1].filter = -1
-	r := analyze(t, table, false)
+	r := analyze(t, table)
 	require.True(t, r.Verified)
 	require.Zero(t, r.FalseNegatives)
 	require.EqualValues(t, 5, r.Entries)
@@ -79,12 +78,11 @@ func TestUncoveredEntriesAreNotLost(t *testing.T) {
 func TestUnknownPolicy(t *testing.T) {
 	table := wholeTable(numbered(seeded(t, 1), "%06d", 0, 1000, 0.5), 10)
 	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
-	r := analyze(t, table, false)
+	r := analyze(t, table)
 	require.False(t, r.Verified)
 	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under " +
 		"another name, pass -bloom mine"
 	require.Equal(t, why, r.Unverified)
-	require.Equal(t, why, r.BetweenUnasked)
 	require.Equal(t, 1, r.WithKeys)
 	require.Empty(t, r.Encoding())
 }
@@ -94,28 +92,31 @@ func TestUnverifiedByThePrefixRule(t *testing.T) {
 	table := wholeTable(numbered(seeded(t, 3), "%06d", 0, 1000, 0.5), 10)
 	table.blocks[0].keys = numbered(seeded(t, 4), "other%06d", 0, 1000, 0.5) // not what filters know
 	table.info.Unverified = why
-	r := analyze(t, table, false)
+	r := analyze(t, table)
 	require.False(t, r.Verified)
 	require.Equal(t, why, r.Unverified)
 	require.Zero(t, r.FalseNegatives)
-	require.Equal(t, why, r.BetweenUnasked)
-	require.Zero(t, r.Between)
 	require.Equal(t, "LevelDB Bloom", r.Encoding())
-	require.Equal(t, []int{6}, r.Probes)
 }
 
 func TestNoFilter(t *testing.T) {
 	table := exactTable([]string{"a", "b"})
 	table.info.Filters = nil
 	table.blocks[0].filter = -1
-	r := analyze(t, table, false)
+	r := analyze(t, table)
 	require.Equal(t, &Report{
 		Entries: 2, Keys: 2, Unfiltered: 2,
-		BetweenUnasked: "the table has no filter",
 	}, r)
 
+	// The filters that there would be are planned all the same.
+	table.blocks[0].filter = 3
+	r = analyze(t, table)
+	require.EqualValues(t, 2, r.Unfiltered)
+	p := policytest.Must(policy.NewRibbon(10))
+	require.Equal(t, Plan{float64(p.FilterSize(2)) + 4*4, p.FPP(2)}, r.Ribbon)
+
 	table.blocks = nil
-	r = analyze(t, table, false)
+	r = analyze(t, table)
 	require.Zero(t, r.Entries)
 }
 
@@ -124,36 +125,11 @@ func TestOtherOrder(t *testing.T) {
 	keys := numbered(seeded(t, 5), "%06d", 100, 1000, 0.5)
 	table := wholeTable(keys, 10)
 	keys[500], keys[501] = keys[501], keys[500]
-	r := analyze(t, table, false)
+	r := analyze(t, table)
 	require.True(t, r.Verified)
-	require.Zero(t, r.Between)
-	require.Contains(t, r.BetweenUnasked, "not in bytewise order")
-}
-
-func TestNothingToAsk(t *testing.T) {
-	const none = "no key of the same length lies between two keys where a filter is asked"
-	for _, c := range []struct {
-		keys    []string
-		between string
-	}{
-		{[]string{"a"}, none},
-		{[]string{"1", "2", "3"}, none},
-		{[]string{""}, none},
-		{[]string{"1", "3"}, ""},
-	} {
-		r := analyze(t, exactTable(c.keys), false)
-		require.Equal(t, c.between, r.BetweenUnasked, "%q", c.keys)
-		require.Equal(t, c.between == "", r.Between.Asked > 0)
-		require.Zero(t, r.Between.Passed, "exact filters let nothing pass")
-	}
-	table := exactTable()
-	r := analyze(t, table, false)
-	require.True(t, r.Verified)
-
-	// LevelDB's reader answers "may contain" to no filter, and asks none there.
-	table = exactTable([]string{"1"}, []string{"3", "5"})
-	table.blocks[1].filter = -1
-	require.Zero(t, analyze(t, table, false).Between)
+	require.True(t, r.Disordered)
+	slices.SortFunc(keys, bytes.Compare)
+	require.False(t, analyze(t, wholeTable(keys, 10)).Disordered)
 }
 
 // Keys that the table's reader cannot read are no fault of the table.
@@ -164,16 +140,14 @@ func TestUnreadableKeys(t *testing.T) {
 		policytest.Must(policy.NewBloom(10)).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")}),
 	}
 	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
-	r, err := Analyze(context.Background(), table, false)
+	r, err := Analyze(context.Background(), table, NewSample(All))
 	require.ErrorIs(t, err, table.err, "the table does not say so itself")
 	require.Nil(t, r)
 
 	table.info.Unverified = why
-	r, err = Analyze(context.Background(), table, false)
+	r, err = Analyze(context.Background(), table, NewSample(All))
 	require.NoError(t, err)
 	require.False(t, r.Verified)
 	require.Equal(t, why, r.Unverified)
-	require.Equal(t, []int{6}, r.Probes, "the filter can be measured all the same")
 	require.Zero(t, r.Entries)
-	require.Equal(t, why, r.BetweenUnasked)
 }

@@ -30,17 +30,17 @@ const (
 	lineBytes      = 64
 )
 
-func (builtin) Parse(filter []byte) (string, Info, error) {
+func (builtin) Parse(filter []byte) (string, policy.Info, error) {
 	const name = "Pebble Bloom"
 	n := len(filter) - builtinTrailer
 	if n <= 0 {
-		return name, Info{}, errors.New("at most 5 bytes: it matches no key")
+		return name, policy.Info{}, errors.New("at most 5 bytes: it matches no key")
 	}
 	k, lines := int(filter[n]), binary.LittleEndian.Uint32(filter[n+1:])
 	if k == 0 || uint64(n) != lineBytes*uint64(lines) {
-		return name, Info{}, errors.New("not a Pebble Bloom filter: every key may be contained")
+		return name, policy.Info{}, errors.New("not a Pebble Bloom filter: every key may be contained")
 	}
-	return name, Info{policy.Info{K: k, Payload: filter[:n]}, true}, nil
+	return name, policy.Info{K: k, Payload: filter[:n]}, nil
 }
 
 func (b builtin) MayContain(filter, key []byte) bool {

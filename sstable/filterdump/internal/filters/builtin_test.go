@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
 // pebbleWrites returns Pebble's own filter of keys.
@@ -28,14 +28,13 @@ func pebbleReads(filter, key []byte) bool {
 	return bloom.FilterPolicy(10).MayContain(sstable.TableFilter, filter, key)
 }
 
-// parse returns the parts of a well-formed filter.
-func parse(t *testing.T, filter []byte) filters.Info {
+// parse requires the parts of a well-formed filter.
+func parse(t *testing.T, filter []byte) {
 	name, info, err := filters.Builtin.Parse(filter)
 	require.NoError(t, err)
 	require.Equal(t, "Pebble Bloom", name)
 	require.Equal(t, int(filter[len(filter)-5]), info.K)
 	require.Equal(t, filter[:len(filter)-5], info.Payload)
-	return info
 }
 
 // At few bits absent keys pass too.
@@ -44,7 +43,7 @@ func TestBuiltinAnswersAsPebble(t *testing.T) {
 		for _, bits := range []int{1, 3, 10, 50} {
 			keys := policytest.Keys(policytest.Rand(t, int64(n)), 2*n)
 			filter := pebbleWrites(bits, keys[:n])
-			require.True(t, parse(t, filter).InLines)
+			parse(t, filter)
 			for i, key := range keys {
 				got := filters.Builtin.MayContain(filter, key)
 				require.Equal(t, pebbleReads(filter, key), got, "key %x", key)
@@ -89,22 +88,6 @@ func TestBuiltinMalformed(t *testing.T) {
 			}[c.may])
 		})
 	}
-}
-
-// Each line counts by itself.
-func TestBuiltinEstimateOfLines(t *testing.T) {
-	rng := policytest.Rand(t, 3)
-	const k, lines = 3, 40
-	filter := binary.LittleEndian.AppendUint32(append(make([]byte, 64*lines), k), lines)
-	want := 0.0
-	for line := range lines {
-		n := 10 * line
-		for _, bit := range rng.Perm(512)[:n] {
-			filter[64*line+bit/8] |= 1 << (bit % 8)
-		}
-		want += math.Pow(float64(n)/512, k) / lines
-	}
-	require.InEpsilon(t, want, parse(t, filter).FPP(), 1e-9)
 }
 
 // Names that say nothing about the encoding have no reader.

@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,13 +13,15 @@ import (
 
 // levelDBTable is a table of C++ LevelDB or goleveldb.
 type levelDBTable struct {
-	file  *os.File
+	file  contextFile
 	table *sstable.Table
 	info  Info
 }
 
-func openLevelDB(path string, file *os.File, size int64, bloom []string) (Table, error) {
-	t := &levelDBTable{file: file, info: Info{
+func openLevelDB(
+	ctx context.Context, path string, file *os.File, size int64, bloom []string,
+) (Table, error) {
+	t := &levelDBTable{file: contextFile{ctx, file}, info: Info{
 		Format: "LevelDB", Size: size, Comparer: comparerOf(filepath.Dir(path)),
 	}}
 	err := t.open(path, bloom, sstable.AutoKeys)
@@ -39,11 +43,13 @@ func (t *levelDBTable) open(path string, bloom []string, keys sstable.KeyFormat)
 		t.file, t.info.Size, sstable.WithFileName(path), sstable.WithKeys(keys))
 	var other *sstable.FormatError
 	if errors.As(err, &other) {
-		return &UnsupportedError{path, other.Format, "it has LevelDB's magic number, but RocksDB's properties"}
+		return &UnsupportedError{path, other.Format,
+			"it has LevelDB's magic number, but RocksDB's properties"}
 	}
 	if err != nil {
 		return err
 	}
+	t.info.IndexBytes = t.table.IndexSize()
 	return t.openFilter(bloom)
 }
 
@@ -114,15 +120,62 @@ func (t *levelDBTable) Keys(f func(filter int, key []byte) error) error {
 		if err != nil {
 			return err
 		}
-		if e.Block != block && t.info.Filters != nil {
+		if e.Block != block {
 			block = e.Block
-			filter = t.info.Filters.at(t.table.Block(block).Offset)
+			filter = t.filterOf(block)
 		}
 		if err := f(filter, e.Key); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// filterOf returns the index of the filter that covers a data block, -1 if none does; in a table
+// without filters, of the one that would, in windows of the default size.
+func (t *levelDBTable) filterOf(block int) int {
+	const defaultBaseLg = 11
+	if t.info.Filters == nil {
+		return int(t.table.Block(block).Offset >> defaultBaseLg)
+	}
+	return t.info.Filters.at(t.table.Block(block).Offset)
+}
+
+func (t *levelDBTable) Seek(key []byte) (found []byte, blocks int, err error) {
+	const most = 2 // goleveldb's: the next block too if key is beyond the last of the first
+	first, ok := t.table.FindBlock(key)
+	for block := first; ok && block < min(first+most, t.table.Blocks()); block++ {
+		blocks++
+		for e, err := range t.table.BlockEntries(block) {
+			if err != nil {
+				return nil, 0, err
+			}
+			if bytes.Compare(e.Key, key) >= 0 {
+				return bytes.Clone(e.Key), blocks, nil
+			}
+		}
+	}
+	return nil, blocks, nil
+}
+
+func (t *levelDBTable) Window(key []byte) (keys [][]byte, err error) {
+	block, ok := t.table.FindBlock(key)
+	if !ok {
+		return nil, nil
+	}
+	window := t.filterOf(block)
+	for block > 0 && t.filterOf(block-1) == window {
+		block--
+	}
+	for ; block < t.table.Blocks() && t.filterOf(block) == window; block++ {
+		for e, err := range t.table.BlockEntries(block) {
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, bytes.Clone(e.Key))
+		}
+	}
+	return keys, nil
 }
 
 func (t *levelDBTable) Locate(key []byte) int {
@@ -137,6 +190,20 @@ func (t *levelDBTable) Locate(key []byte) int {
 }
 
 func (t *levelDBTable) Close() error { return t.file.Close() }
+
+// A contextFile reads nothing once its context has ended. So a table of large blocks and few keys
+// is left as soon as one of many keys.
+type contextFile struct {
+	ctx context.Context
+	*os.File
+}
+
+func (f contextFile) ReadAt(p []byte, offset int64) (int, error) {
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(p, offset)
+}
 
 // unasked stands for the policy where only the bytes of filters are needed.
 type unasked struct{ policy.Policy }

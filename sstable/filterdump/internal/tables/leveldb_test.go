@@ -2,6 +2,7 @@ package tables_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -12,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/policy/policytest"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
 // levelDBFile is a table in LevelDB's format in the making.
@@ -66,8 +67,13 @@ func writeIndexed(t *testing.T, stored [][]byte, indexKey []byte, others ...name
 	for _, o := range others {
 		meta = append(meta, [2][]byte{[]byte(o.name), f.block(o.contents)})
 	}
+	return f.finish(t, meta, [2][]byte{indexKey, handle})
+}
+
+// finish writes the end of the table, and the file.
+func (f *levelDBFile) finish(t *testing.T, meta [][2][]byte, blocks ...[2][]byte) string {
 	metaindex := f.block(entryBlock(meta...))
-	index := f.block(entryBlock([2][]byte{indexKey, handle}))
+	index := f.block(entryBlock(blocks...))
 	footer := make([]byte, 40)
 	copy(footer, append(metaindex, index...))
 	f.Write(footer)
@@ -178,20 +184,20 @@ func TestLevelDBFilterNames(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
-	_, err := tables.Open(filepath.Join(dir, "none.ldb"))
+	_, err := tables.Open(context.Background(), filepath.Join(dir, "none.ldb"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = tables.Open(dir)
+	_, err = tables.Open(context.Background(), dir)
 	require.ErrorContains(t, err, "not a regular file")
 
 	path := writeLevelDB(t, textKeys(3), named{"rocksdb.properties", entryBlock()})
-	_, err = tables.Open(path)
+	_, err = tables.Open(context.Background(), path)
 	var unsupported *tables.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 	require.Equal(t, "RocksDB", unsupported.Format)
 
 	path = writeLevelDB(t, internalKeys(textKeys(3)),
 		named{"filter." + policy.Name, []byte("no filter block")})
-	_, err = tables.Open(path)
+	_, err = tables.Open(context.Background(), path)
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 	require.Equal(t, path, corrupt.File)
@@ -206,20 +212,23 @@ func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
 	write := func(name, contents string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(contents), 0o600))
 	}
-	const header, current = "1234567", "MANIFEST-000002\n"
+	const current = "MANIFEST-000002\n"
+	elsewhere := filepath.Join(dir, "elsewhere")
+	require.NoError(t, os.Mkdir(elsewhere, 0o700))
+	write("elsewhere/MANIFEST-000002", manifest(t, "\x01\x03abc"))
 	for _, c := range []struct{ current, manifest, comparer string }{
-		{current, header + "\x01\x08idb_cmp1", "idb_cmp1"},
-		{current, header + "\x01\x1aleveldb.BytewiseComparator", "leveldb.BytewiseComparator"},
-		{"", header + "\x01\x03abc", ""},
-		{"MANIFEST-000003\n", header + "\x01\x03abc", ""},
-		{"../MANIFEST-000002\n", header + "\x01\x03abc", ""},
-		{"MANIFEST-000002/x", header + "\x01\x03abc", ""},
+		{current, manifest(t, "\x01\x08idb_cmp1"), "idb_cmp1"},
+		{current, manifest(t, "\x01\x1aleveldb.BytewiseComparator"), "leveldb.BytewiseComparator"},
+		{"", manifest(t, "\x01\x03abc"), ""},
+		{"MANIFEST-000003\n", manifest(t, "\x01\x03abc"), ""},
+		{"elsewhere/MANIFEST-000002\n", manifest(t, "\x01\x03abc"), ""},
+		{"MANIFEST-000002/../elsewhere/MANIFEST-000002\n", manifest(t, "\x01\x03abc"), ""},
 		{current, "", ""},
-		{current, header, ""},
-		{current, header + "\x01", ""},
-		{current, header + "\x01\xff", ""},
-		{current, header + "\x01\x05abcd", ""},
-		{current, header + "\x02\x03abc", ""},
+		{current, manifest(t, ""), ""},
+		{current, manifest(t, "\x01"), ""},
+		{current, manifest(t, "\x01\xff"), ""},
+		{current, manifest(t, "\x01\x05abcd"), ""},
+		{current, manifest(t, "\x02\x03\x0a"), ""},
 	} {
 		write("CURRENT", c.current)
 		write("MANIFEST-000002", c.manifest)
@@ -240,5 +249,23 @@ func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
 		"leveldb/tables/one_key/000005.ldb", "goleveldb/name2_snappy/000002.ldb",
 	} {
 		require.Equal(t, bytewise, openTable(t, filepath.Join(golden, path)).Info().Comparer)
+	}
+}
+
+// A lookup reads two blocks at most, as goleveldb's, even if the index says of the first block that
+// it has all keys.
+func TestLevelDBSeekIsBounded(t *testing.T) {
+	var f levelDBFile
+	var index [][2][]byte
+	keys := textKeys(50)
+	for i, key := range keys {
+		index = append(index, [2][]byte{{0xff, byte(i)}, f.block(entryBlock([2][]byte{key, nil}))})
+	}
+	table := openTable(t, f.finish(t, nil, index...))
+	for i, key := range keys {
+		found, blocks, err := table.Seek(key)
+		require.NoError(t, err)
+		require.Equal(t, min(i+1, 2), blocks)
+		require.Equal(t, i < 2, found != nil)
 	}
 }

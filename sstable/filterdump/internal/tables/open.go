@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +25,8 @@ func (e *UnsupportedError) Error() string {
 // ErrNoEnd is wrapped by the error for a file that does not end as a table does.
 var ErrNoEnd = errors.New("not a table")
 
-// NeedsPebble reports whether Pebble's reader reads the table in a file. The error wraps ErrNoEnd if
-// the file does not end as a table does.
+// NeedsPebble reports whether Pebble's reader reads the table in a file. The error wraps ErrNoEnd
+// if the file does not end as a table does.
 func NeedsPebble(path string) (bool, error) {
 	file, size, err := openFile(path)
 	if err != nil {
@@ -64,8 +65,8 @@ func openFile(path string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// readStart returns the first bytes of a regular file, at most n.
-func readStart(path string, n int64) ([]byte, error) {
+// ReadStart returns the first bytes of a regular file, at most n.
+func ReadStart(path string, n int64) ([]byte, error) {
 	file, _, err := openFile(path)
 	if err != nil {
 		return nil, err
@@ -74,7 +75,8 @@ func readStart(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, n))
 }
 
-// Open opens the table in a file. Filters under the names in bloom are read as package policy's. The
+// Open opens the table in a file. When ctx ends, the next block that would be read is its error.
+// Filters under the names in bloom are read as package policy's. The
 // errors are
 //   - *[sstable.CorruptionError]: the file is damaged, or no table
 //   - *[UnsupportedError]: it is a table that cannot be read here
@@ -82,7 +84,7 @@ func readStart(path string, n int64) ([]byte, error) {
 //
 // Pebble's reader trusts bytes whose checksum is right. On forged ones Open and the table's methods
 // may panic, or end the process.
-func Open(path string, bloom ...string) (t Table, err error) {
+func Open(ctx context.Context, path string, bloom ...string) (t Table, err error) {
 	file, size, err := openFile(path)
 	if err != nil {
 		return nil, err
@@ -91,9 +93,9 @@ func Open(path string, bloom ...string) (t Table, err error) {
 	case noTable != nil:
 		err = noTable
 	case pebble:
-		t, err = openPebble(path, file, size, bloom)
+		t, err = openPebble(ctx, path, file, size, bloom)
 	default:
-		t, err = openLevelDB(path, file, size, bloom)
+		t, err = openLevelDB(ctx, path, file, size, bloom)
 	}
 	if err != nil {
 		file.Close()

@@ -25,12 +25,16 @@ type pebbleTable struct {
 	reader     *pebblesst.Reader
 	info       Info
 	unreadable error // why the keys cannot be read, if they cannot
+
+	seeker pebblesst.Iterator // for Seek
 }
 
-func openPebble(path string, file *os.File, size int64, bloom []string) (Table, error) {
+func openPebble(
+	ctx context.Context, path string, file *os.File, size int64, bloom []string,
+) (Table, error) {
 	t := &pebbleTable{path: path, info: Info{Size: size}}
 	var err error
-	if t.file, t.info.Format, err = newPebbleFile(path, file, size); err != nil {
+	if t.file, t.info.Format, err = newPebbleFile(ctx, path, file, size); err != nil {
 		return nil, err
 	}
 	if t.reader, err = openReader(t.file); err == nil {
@@ -106,7 +110,14 @@ func (t *pebbleTable) describe(bloom []string) error {
 	if err != nil {
 		return err
 	}
+	if err := checkAscending(t.path, layout.Data); err != nil {
+		return err
+	}
 	t.info.Comparer = properties.ComparerName
+	for _, b := range append(layout.Index, layout.TopIndex) {
+		t.info.IndexBytes += int64(b.Length)
+	}
+	t.file.data = layout.Data
 	if err := t.readFilter(layout, bloom); err != nil {
 		return err
 	}
@@ -136,6 +147,20 @@ func (t *pebbleTable) describe(bloom []string) error {
 		t.info.Unverified = fmt.Sprintf(
 			"the keys cannot be read, because the key schema %s is not known here", schema)
 		t.unreadable = &UnsupportedError{t.path, t.info.Format, t.info.Unverified}
+	}
+	return nil
+}
+
+// checkAscending returns an error if a data block begins before the end of the one before it, as
+// package sstable does for LevelDB's tables: an index that names a block twice is forged.
+func checkAscending(path string, blocks []block.HandleWithProperties) error {
+	var end uint64
+	for i, b := range blocks {
+		if b.Offset < end {
+			return &sstable.CorruptionError{File: path, Offset: int64(b.Offset), Cause: fmt.Errorf(
+				"data block %d begins before the end of the block before it", i)}
+		}
+		end = b.Offset + b.Length + block.TrailerLen
 	}
 	return nil
 }
@@ -175,6 +200,8 @@ func (t *pebbleTable) failed(err error) error {
 		return err
 	case errors.As(err, &corrupt):
 		return corrupt
+	case t.file.ctx.Err() != nil:
+		return t.file.ctx.Err()
 	}
 	return &sstable.CorruptionError{File: t.path, Offset: -1, Cause: err}
 }
@@ -190,7 +217,7 @@ func (t *pebbleTable) Keys(f func(filter int, key []byte) error) error {
 		return t.failed(err)
 	}
 	var stopped error
-	filter := t.Locate(nil)
+	const filter = 0 // one for all keys, if there is any
 	for kv := iter.First(); kv != nil && stopped == nil; kv = iter.Next() {
 		stopped = f(filter, kv.K.UserKey)
 	}
@@ -207,7 +234,34 @@ func (t *pebbleTable) Locate([]byte) int {
 	return 0
 }
 
-func (t *pebbleTable) Close() error { return t.reader.Close() }
+func (t *pebbleTable) Seek(key []byte) (found []byte, blocks int, err error) {
+	if t.unreadable != nil {
+		return nil, 0, t.unreadable
+	}
+	if t.seeker == nil {
+		t.seeker, err = t.reader.NewIter(pebblesst.NoTransforms, nil, nil, noValues())
+		if err != nil {
+			return nil, 0, t.failed(err)
+		}
+	}
+	before := t.file.dataReads
+	kv := t.seeker.SeekGE(key, 0)
+	if kv == nil {
+		return nil, t.file.dataReads - before, t.failed(t.seeker.Error())
+	}
+	// The iterator still has the block of the seek before.
+	return slices.Clone(kv.K.UserKey), max(1, t.file.dataReads-before), nil
+}
+
+// Window returns nil: a filter is one for the whole table.
+func (t *pebbleTable) Window([]byte) ([][]byte, error) { return nil, nil }
+
+func (t *pebbleTable) Close() error {
+	if t.seeker != nil {
+		_ = t.seeker.Close() // its error was returned by the seek
+	}
+	return t.reader.Close()
+}
 
 // keySchema returns Pebble's own key schema under another name, with the first column for the key:
 // what the comparer's Split returned.
@@ -226,5 +280,5 @@ type prefixSeeker struct{ colblk.KeySeeker }
 
 func (s prefixSeeker) MaterializeUserKey(it *colblk.PrefixBytesIter, prevRow, row int) []byte {
 	s.KeySeeker.MaterializeUserKey(it, prevRow, row)
-	return it.Buf // the seeker appends the suffix behind its end
+	return it.Buf // the seeker appends the suffix at its end
 }

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"context"
 	"io/fs"
 	"path/filepath"
 	"testing"
@@ -21,7 +22,7 @@ func TestPebbleClosed(t *testing.T) {
 	w := pebblesst.NewWriter(objstorageprovider.NewFileWritable(file), pebblesst.WriterOptions{})
 	require.NoError(t, w.Set([]byte("key"), nil))
 	require.NoError(t, w.Close())
-	table, err := Open(path)
+	table, err := Open(context.Background(), path)
 	require.NoError(t, err)
 	require.NoError(t, table.(*pebbleTable).file.file.Close())
 	err = table.Keys(func(int, []byte) error { return nil })

@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func read(t testing.TB, path string) (c content, err error) {
 			t.Errorf("%T: %v", err, err)
 		}
 	}()
-	table, err := tables.Open(path)
+	table, err := tables.Open(context.Background(), path)
 	if err != nil {
 		return c, err
 	}
@@ -136,8 +137,8 @@ func flipBit(table []byte, bit int) []byte {
 	return table
 }
 
-// A changed bit is an error, or costs nothing; a part of a table is an error. Under a right checksum
-// Pebble's reader follows wrong bytes anywhere: FuzzPebble tries them, in another process.
+// A changed bit is an error, or costs nothing; a part of a table is an error. Under a right
+// checksum Pebble's reader follows wrong bytes anywhere: FuzzPebble tries them, in another process.
 func TestPebbleDamaged(t *testing.T) {
 	for name, original := range smallTables(t) {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +188,7 @@ func TestPebbleDamaged(t *testing.T) {
 	}
 }
 
-// sign writes the checksum of a block behind it.
+// sign writes the checksum of a block after it.
 func sign(table []byte, h block.Handle, kind block.ChecksumType) {
 	var sums block.Checksummer
 	sums.Init(kind)

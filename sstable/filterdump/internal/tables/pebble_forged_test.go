@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"context"
 	"encoding/binary"
 	"maps"
 	"os"
@@ -84,7 +85,7 @@ func TestPebbleFiltersOfRocksDB(t *testing.T) {
 		func(m *meta) { delete(m.blocks, "fullfilter.rocksdb.BuiltinBloomFilter") },
 		func(m *meta) { m.properties["rocksdb.prefix.extractor.name"] = "rocksdb.FixedPrefix.4" },
 	} {
-		_, err := tables.Open(forge(t, edit))
+		_, err := tables.Open(context.Background(), forge(t, edit))
 		var unsupported *tables.UnsupportedError
 		require.ErrorAs(t, err, &unsupported)
 		require.ErrorContains(t, err, "RocksDB v2: it has filters of RocksDB's that Pebble does not have")
@@ -191,7 +192,7 @@ func TestPebbleWrongDecompressedLength(t *testing.T) {
 	}{
 		{v2sst.SnappyCompression, 0},
 		{v2sst.ZstdCompression, 0},
-		{v2sst.MinLZCompression, 1}, // behind a 0
+		{v2sst.MinLZCompression, 1}, // after a 0
 		{v2sst.MinLZCompression, 0}, // then it is read like snappy's
 	} {
 		original := writers[len(writers)-1].newTable(t,

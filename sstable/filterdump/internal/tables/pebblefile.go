@@ -18,23 +18,35 @@ import (
 
 // A pebbleFile gives Pebble's reader a file, and checks each block before the reader sees it.
 // Pebble would allocate whatever a length says, and search a block with a wrong checksum for the
-// bit that makes it right, in a time that is the square of the block's size.
+// bit that makes it right, in a time that is the square of the block's size. And a few KiB can hold
+// a block of 1 GiB, which an index can name again and again.
 type pebbleFile struct {
+	ctx    context.Context // of whoever opened the table: Pebble's reader does not hand it down
 	path   string
+	format string
 	file   *os.File
 	size   int64
+	budget int64 // bytes that may still be decompressed
 	sums   block.Checksummer
 	handle objstorage.NoopReadHandle
+
+	data      []block.HandleWithProperties // the data blocks, once they are known
+	dataReads int                          // of these
 }
+
+// maxDecompressed is how many bytes the blocks of a table may have in all, besides 64 times the
+// file's size; a block that is read twice counts twice. It is a variable for a test.
+var maxDecompressed int64 = 4 << 30
 
 // newPebbleFile looks at the end of a file, and returns it with its format's name:
 //
 //	checksum of the blocks (1 byte), more; since Pebble v6 up to 57 bytes in all, before that 53
 //	version (4 bytes), magic number (8 bytes)
 func newPebbleFile(
-	path string, file *os.File, size int64,
+	ctx context.Context, path string, file *os.File, size int64,
 ) (f *pebbleFile, format string, err error) {
-	f = &pebbleFile{path: path, file: file, size: size}
+	f = &pebbleFile{ctx: ctx, path: path, file: file, size: size}
+	f.budget = maxDecompressed + 64*size
 	f.handle = objstorage.MakeNoopReadHandle(f)
 	corrupt := func(cause string) (*pebbleFile, string, error) {
 		err := errors.New(cause)
@@ -75,6 +87,7 @@ func newPebbleFile(
 	switch f.sums.Type {
 	case block.ChecksumTypeCRC32c, block.ChecksumTypeXXHash64:
 		f.sums.Init(f.sums.Type)
+		f.format = format
 		return f, format, nil
 	}
 	return corrupt(fmt.Sprintf("checksums of kind %d", b[0]))
@@ -90,8 +103,14 @@ func (f *pebbleFile) ReadAt(_ context.Context, p []byte, offset int64) error {
 	if offset < 0 || int64(len(p)) > f.size || offset > f.size-int64(len(p)) || n < 0 {
 		return fail("a block of %d bytes does not fit into the file there", max(n, 0))
 	}
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
 	if _, err := f.file.ReadAt(p, offset); err != nil || offset+int64(len(p)) == f.size {
 		return err
+	}
+	if len(f.data) > 0 && uint64(offset) <= f.data[len(f.data)-1].Offset {
+		f.dataReads++ // they come first in the file
 	}
 	contents, kind := p[:n], block.CompressionIndicator(p[n])
 	if f.sums.Checksum(contents, p[n]) != binary.LittleEndian.Uint32(p[n+1:]) {
@@ -111,6 +130,9 @@ func (f *pebbleFile) ReadAt(_ context.Context, p []byte, offset int64) error {
 	} else if decoded < 0 || decoded > maxBlock ||
 		kind == block.SnappyCompressionIndicator && !blocks.SnappyCanHold(n, decoded) {
 		return fail("%v: %d bytes cannot become %d", kind, n, decoded)
+	} else if f.budget -= int64(decoded); f.budget < 0 {
+		return &UnsupportedError{f.path, f.format, fmt.Sprintf("its blocks have more than %d MiB "+
+			"uncompressed, besides 64 times the file's size", maxDecompressed>>20)}
 	}
 	return nil
 }

@@ -15,13 +15,21 @@ type Table interface {
 	Info() *Info
 	// Keys calls f for each point entry in file order: with the key as the filters know it (a user
 	// key, or the part of it that the comparer's Split returns) and the index of the filter that
-	// covers it, -1 for none. The key's memory is reused after f returns. An error of f ends the
-	// iteration and is returned as it is. Damaged blocks are a *sstable.CorruptionError. Keys that
-	// cannot be read are an *UnsupportedError; Info then says Unverified.
+	// covers it, -1 for none; in a table without filters, of the one that would. The key's memory is
+	// reused after f returns. An error of f ends the iteration and is returned as it is. Damaged
+	// blocks are a *sstable.CorruptionError. Keys that cannot be read are an *UnsupportedError; Info
+	// then says Unverified.
 	Keys(f func(filter int, key []byte) error) error
 	// Locate returns the index of the filter that a lookup of key reads, -1 if it reads none. key
 	// is as in Keys.
 	Locate(key []byte) int
+	// Seek returns the first key that is not below key, nil if there is none, and the number of data
+	// blocks that an engine's lookup of key reads if no filter ends it. The key's memory is reused
+	// by the next call.
+	Seek(key []byte) (found []byte, blocks int, err error)
+	// Window returns the keys from which the filter of a lookup of key is built, or would be. It is
+	// nil if that is the whole table.
+	Window(key []byte) ([][]byte, error)
 	// Close releases the file.
 	Close() error
 }
@@ -31,7 +39,10 @@ type Info struct {
 	Format   string `json:"format,omitempty"`   // "LevelDB", "Pebble v4", "RocksDB v2", ...
 	Size     int64  `json:"size,omitempty"`     // of the file, in bytes
 	Comparer string `json:"comparer,omitempty"` // its name, where the table records it
-	*Filters        // nil: the table has none
+	// IndexBytes is what the index takes in an engine's cache: with LevelDB uncompressed, with
+	// Pebble as in the file.
+	IndexBytes int64 `json:"index_bytes,omitempty"`
+	*Filters         // nil: the table has none
 
 	// Unverified says why the keys cannot be compared with the filters, although both could be
 	// read. It is empty if they can.

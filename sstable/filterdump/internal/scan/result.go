@@ -1,4 +1,4 @@
-package main
+package scan
 
 import (
 	"errors"
@@ -26,8 +26,8 @@ const (
 	Vanished      Status = "vanished"       // the database has deleted it meanwhile
 )
 
-// A Result is one table in the output of -json. The fields of Info's Filters are absent where it has
-// none, and those of the Report where it could not be made.
+// A Result is one table in the output of -json. The fields of Info's Filters are absent where it
+// has none, and those of the Report where it could not be made.
 type Result struct {
 	Path   string `json:"path"`
 	Status Status `json:"status"`
@@ -36,8 +36,9 @@ type Result struct {
 	tables.Info
 	*analysis.Report
 
-	KeyText string `json:"key,omitempty"` // with -key
-	noEnd   bool   // it does not end as a table does
+	KeyText string   `json:"key,omitempty"`    // with Settings.Key
+	Sample  [][]byte `json:"sample,omitempty"` // on its way from a child: never in a report
+	noEnd   bool     // it does not end as a table does
 }
 
 // judge sets the status after the analysis.
@@ -59,7 +60,7 @@ func (r *Result) judge(report *analysis.Report) {
 func (r *Result) fail(err error) {
 	var corrupt *sstable.CorruptionError
 	var unsupported *tables.UnsupportedError
-	r.Reason = withoutPath(err, r.Path)
+	r.Reason = WithoutPath(err, r.Path)
 	r.Reason = strings.TrimPrefix(strings.TrimPrefix(r.Reason, "corrupt: "), "corrupt ")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -71,9 +72,6 @@ func (r *Result) fail(err error) {
 		r.Status = Unreadable
 	case errors.Is(err, sstable.ErrCompression), errors.Is(err, sstable.ErrTooLarge):
 		r.Status = Unsupported
-	case errors.Is(err, tables.ErrNoEnd):
-		r.Status = Corrupt
-		r.Reason += "; a process that is killed leaves such files, and its database deletes them"
 	case errors.As(err, &corrupt):
 		r.Status = Corrupt
 	case errors.As(err, &unsupported):
@@ -81,4 +79,13 @@ func (r *Result) fail(err error) {
 	default:
 		r.Status = Unreadable
 	}
+}
+
+// WithoutPath is the text of an error without the path, which stands before it already.
+func WithoutPath(err error, path string) string {
+	var p *fs.PathError
+	if errors.As(err, &p) && p.Path == path {
+		return p.Err.Error()
+	}
+	return strings.TrimPrefix(err.Error(), path+": ")
 }

@@ -1,0 +1,101 @@
+package census
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// neighbors returns these keys but the last, and those that follow them.
+func neighbors(keys ...string) (all, next [][]byte) {
+	for i := range len(keys) - 1 {
+		all, next = append(all, []byte(keys[i])), append(next, []byte(keys[i+1]))
+	}
+	return all, next
+}
+
+func TestAbsentKeys(t *testing.T) {
+	for _, c := range []struct{ keys, want []string }{
+		{[]string{"1", "2", "5"}, []string{"3", "4"}},
+		{[]string{"a1x", "a3x"}, []string{"a2x"}},
+		{[]string{"ff", "0101"}, nil}, // not in this order in a database
+		{[]string{"/a", "/abc", "/bcde"}, []string{"/aa", "/abcc"}},
+		{[]string{"", "a"}, []string{"0"}},
+		{[]string{"a", "aa"}, nil}, // "aa" is there
+		{[]string{"1"}, nil},
+	} {
+		keys, next := neighbors(c.keys...)
+		var got []string
+		for _, key := range absentKeys(keys, next, rand.New(rand.NewPCG(1, 1))) {
+			got = append(got, string(key))
+		}
+		require.Equal(t, c.want, got, "%q", c.keys)
+	}
+}
+
+// Of a giant gap 64 keys are taken, from all over it.
+func TestGiantGap(t *testing.T) {
+	keys, next := neighbors("a000000", "a899999")
+	all := absentKeys(keys, next, rand.New(rand.NewPCG(1, 2)))
+	require.InDelta(t, maxPerGap, len(all), 2) // two may be the same
+	sum := 0.0
+	for _, key := range all {
+		n, err := strconv.Atoi(string(key[1:]))
+		require.NoError(t, err)
+		sum += float64(n)
+	}
+	deviation := 900_000 / math.Sqrt(12*maxPerGap)
+	require.InDelta(t, 450_000, sum/float64(len(all)), 5*deviation)
+}
+
+// Of more absent keys than are looked up, each is as likely to be taken as each other: a gap gives
+// as many as its share.
+func TestManyAbsentKeys(t *testing.T) {
+	var keys []string
+	gaps := []int{1, 2, 3, 4, 7, 64}
+	number, per := 0, 0
+	for i := range 120_000 {
+		keys = append(keys, fmt.Sprintf("%012d", number))
+		number += 1 + gaps[i%len(gaps)]
+	}
+	for _, gap := range gaps {
+		per += gap
+	}
+	all, next := neighbors(keys...)
+	got := absentKeys(all, next, rand.New(rand.NewPCG(1, 3)))
+	require.InEpsilon(t, maxLookups, len(got), 0.003) // some are taken twice
+	require.True(t, slices.IsSortedFunc(got, bytes.Compare))
+	counts, begin := map[int]int{}, 0
+	present := map[string]bool{}
+	for _, key := range keys {
+		present[key] = true
+	}
+	for _, key := range got {
+		require.False(t, present[string(key)])
+		for begin+1 < len(keys) && keys[begin+1] < string(key) {
+			begin++
+		}
+		counts[gaps[begin%len(gaps)]]++
+	}
+	for gap, n := range counts {
+		share := float64(len(got)) * float64(gap) / float64(per)
+		require.InDelta(t, share, n, 5*math.Sqrt(share), "gaps of %d", gap)
+	}
+}
+
+// They are as long as the others, and no two are the same.
+func TestRandomKeys(t *testing.T) {
+	keys, _ := neighbors("1", "22", "4444", "55555555", "")
+	got := randomKeys(keys, rand.New(rand.NewPCG(1, 4)))
+	require.LessOrEqual(t, len(got), 4)
+	for _, key := range got {
+		require.Contains(t, []int{1, 2, 4, 8}, len(key))
+	}
+	require.Empty(t, randomKeys(nil, rand.New(rand.NewPCG(1, 4))))
+}

@@ -1,0 +1,293 @@
+package ondisk
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/storage"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+)
+
+var long = flag.Bool("long", false, "count in databases of 1.5 million keys")
+
+// size is how many keys the databases have.
+func size() int {
+	switch {
+	case *long:
+		return 1_500_000
+	case testing.Short():
+		return 40_000
+	}
+	return 200_000
+}
+
+// decimals returns n random ones of the numbers that make up a density, in random order, and those
+// between them that are absent.
+func decimals(rng *rand.Rand, n int, density float64) (present, absent [][]byte) {
+	for i, number := range rng.Perm(int(float64(n) / density)) {
+		key := fmt.Appendf(nil, "%016d", number)
+		if i < n {
+			present = append(present, key)
+		} else {
+			absent = append(absent, key)
+		}
+	}
+	return present, absent
+}
+
+// What is counted is what the engines then read: data blocks, with caches that have room for
+// filters and indexes and for hardly any data. The databases are made by programs that do not use
+// this module, but for the ribbon filters.
+func TestCountedReads(t *testing.T) {
+	n := size()
+	own := filter.NewBloomFilter(10)
+	for name, c := range map[string]struct {
+		n       int
+		density float64
+		options opt.Options
+		ribbon  bool
+		value   int // its length; 0 is 100
+	}{
+		"one table, 12 %": {n: min(n, 50_000), density: 0.12, options: opt.Options{Filter: own,
+			WriteBuffer: 64 << 20}},
+		"decimals, 63 %":  {n: n, density: 0.63, options: opt.Options{Filter: own}},
+		"without filters": {n: n, density: 0.63},
+		"ribbon filters":  {n: n, density: 0.63, ribbon: true},
+		// Where a block has one key, every other lookup goes on to the next block.
+		"a key per block": {n: 8000, density: 0.33, value: 9000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rng := seeded(t)
+			present, absent := decimals(rng, c.n, c.density)
+			dir, o := t.TempDir(), c.options
+			if c.ribbon {
+				require.NoError(t, goleveldb.Configure(&o, policytest.Must(policy.NewRibbon(10))))
+			}
+			db, err := leveldb.OpenFile(dir, &o)
+			require.NoError(t, err)
+			value := make([]byte, max(100, c.value))
+			for _, key := range present {
+				random(rng, value)
+				require.NoError(t, db.Put(key, value, nil))
+			}
+			require.NoError(t, db.Close())
+			db, err = leveldb.OpenFile(dir, &o) // it makes a table of its log
+			require.NoError(t, err)
+			require.NoError(t, db.Close())
+
+			v := count(t, dir)
+			if o.Filter == nil { // some lookups tell what all of them read without filters
+				bare := v.Sum(func(l *verdict.Level) float64 { return l.Bare })
+				require.InEpsilon(t, v.Sum(v.Get), bare, 0.05)
+			}
+			o.ReadOnly = true // the tree stays as it is
+			o.BlockCacheCapacity = 2 * (int(v.IndexBytes) + filterBytes(v))
+			file, err := storage.OpenFile(dir, true)
+			require.NoError(t, err)
+			defer file.Close()
+			counting := &countingStorage{Storage: file}
+			db, err = leveldb.Open(counting, &o)
+			require.NoError(t, err)
+			defer db.Close()
+			requireReads(t, v.Sum(v.Get), v.Lookups, absent, &counting.reads, func(key []byte) {
+				_, err := db.Get(key, nil)
+				require.ErrorIs(t, err, leveldb.ErrNotFound)
+			})
+		})
+	}
+}
+
+// In Pebble, with most keys in L6, by its own Get and by Has of the adapter.
+func TestCountedReadsOfPebble(t *testing.T) {
+	t.Run("90 % in L6", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, 10) })
+	t.Run("a key per block", func(t *testing.T) { requireCountedPebble(t, 8000, 0.33, 9000, 0) })
+}
+
+// requireCountedPebble makes a database of n keys, with filters if bits is not 0.
+func requireCountedPebble(t *testing.T, n int, density float64, length, bits int) {
+	rng := seeded(t)
+	present, absent := decimals(rng, n, density)
+	dir := t.TempDir()
+	o := &pebble.Options{FormatMajorVersion: pebble.FormatNewest, Logger: quiet{},
+		MemTableSize: 1 << 20}
+	for i := range o.Levels {
+		if bits > 0 {
+			o.Levels[i].FilterPolicy = bloom.FilterPolicy(bits)
+		}
+	}
+	db, err := pebble.Open(dir, o)
+	require.NoError(t, err)
+	last := n * 9 / 10 // of those in L6
+	if bits == 0 {
+		last = n - 1 // else the few tables above would stay in the cache
+	}
+	value := make([]byte, length)
+	for i, key := range present {
+		random(rng, value)
+		require.NoError(t, db.Set(key, value, pebble.NoSync))
+		if i == last {
+			require.NoError(t, db.Flush())
+			require.NoError(t, db.Compact(context.Background(), []byte("0"), []byte("9"), true))
+		}
+	}
+	require.NoError(t, db.Flush())
+	require.NoError(t, db.Close())
+
+	v := count(t, dir)
+	require.Equal(t, "pebblev2", v.Engine)
+	counting := &countingFS{FS: vfs.Default}
+	cache := pebble.NewCache(1<<20 + 2*(v.IndexBytes+int64(filterBytes(v))))
+	defer cache.Unref()
+	db, err = pebble.Open(dir, &pebble.Options{FS: counting, ReadOnly: true, Cache: cache,
+		Logger: quiet{}, MemTableSize: 64 << 10, FormatMajorVersion: pebble.FormatNewest,
+		Levels: o.Levels})
+	require.NoError(t, err)
+	defer db.Close()
+	time.Sleep(100 * time.Millisecond) // it reads the tables' properties
+	// So that the cache is not full of what the same lookups read again and again.
+	churn := func() {
+		before := counting.reads.Load()
+		for range 3 {
+			_, closer, err := db.Get(present[rng.IntN(n)])
+			require.NoError(t, err)
+			require.NoError(t, closer.Close())
+		}
+		counting.reads.Store(before)
+	}
+	requireReads(t, v.Sum(v.Get), v.Lookups, absent, &counting.reads, func(key []byte) {
+		_, _, err := db.Get(key)
+		require.ErrorIs(t, err, pebble.ErrNotFound)
+		churn()
+	})
+	if bits == 0 {
+		return
+	}
+	has := v.Sum(func(l *verdict.Level) float64 { return l.Read })
+	requireReads(t, has, v.Lookups, absent, &counting.reads, func(key []byte) {
+		found, err := pebblev2.Has(db, key)
+		require.NoError(t, err)
+		require.False(t, found)
+		churn()
+	})
+}
+
+func count(t *testing.T, dir string) *verdict.Verdict {
+	start := time.Now()
+	v, err := Count(context.Background(), dir)
+	require.NoError(t, err)
+	require.Empty(t, v.Why)
+	t.Logf("%v: %s", time.Since(start).Round(time.Millisecond), v.Sentence)
+	return v
+}
+
+func filterBytes(v *verdict.Verdict) int {
+	return int(v.Sum(func(l *verdict.Level) float64 { return float64(l.FilterBytes) }))
+}
+
+// requireReads looks up absent keys, and requires that the reads per 1,000 of them are within 15 %,
+// and within three standard errors of both numbers, of those that were counted.
+func requireReads(
+	t *testing.T, want float64, lookups int, absent [][]byte, reads *atomic.Int64, look func([]byte),
+) {
+	const warm = 5000 // until filters and indexes are cached
+	absent = absent[:min(len(absent), 2*size()/5)]
+	require.Greater(t, len(absent), 3*warm)
+	for _, key := range absent[:warm] {
+		look(key)
+	}
+	before := reads.Load()
+	for _, key := range absent[warm:] {
+		look(key)
+	}
+	n := float64(len(absent) - warm)
+	got := 1000 * float64(reads.Load()-before) / n
+	errors := 3 * math.Sqrt(1000*want*(1/n+1/float64(lookups)))
+	t.Logf("counted %.1f reads per 1,000 lookups, the engine made %.1f", want, got)
+	require.InDelta(t, want, got, 0.15*got+errors)
+}
+
+func seeded(t *testing.T) *rand.Rand {
+	t.Log("seed 1")
+	return rand.New(rand.NewPCG(1, 0))
+}
+
+// random fills half of a value with random bytes.
+func random(rng *rand.Rand, value []byte) {
+	for i := range len(value) / 2 {
+		value[i] = byte(rng.Uint32())
+	}
+}
+
+// A countingStorage counts the reads of tables.
+type countingStorage struct {
+	storage.Storage
+	reads atomic.Int64
+}
+
+type countingReader struct {
+	storage.Reader
+	reads *atomic.Int64
+}
+
+func (s *countingStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
+	r, err := s.Storage.Open(fd)
+	if err != nil || fd.Type != storage.TypeTable {
+		return r, err
+	}
+	return countingReader{r, &s.reads}, nil
+}
+
+func (r countingReader) ReadAt(p []byte, offset int64) (int, error) {
+	r.reads.Add(1)
+	return r.Reader.ReadAt(p, offset)
+}
+
+// A countingFS counts the reads of tables.
+type countingFS struct {
+	vfs.FS
+	reads atomic.Int64
+}
+
+type countingFile struct {
+	vfs.File
+	reads *atomic.Int64
+}
+
+func (fs *countingFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	f, err := fs.FS.Open(name, opts...)
+	if err != nil || !strings.HasSuffix(name, ".sst") {
+		return f, err
+	}
+	return countingFile{f, &fs.reads}, nil
+}
+
+func (f countingFile) ReadAt(p []byte, offset int64) (int, error) {
+	f.reads.Add(1)
+	return f.File.ReadAt(p, offset)
+}
+
+// quiet is a logger.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)         {}
+func (quiet) Errorf(string, ...any)        {}
+func (quiet) Fatalf(f string, args ...any) { panic(fmt.Sprintf(f, args...)) }

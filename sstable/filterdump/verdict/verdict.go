@@ -1,0 +1,196 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// A Verdict says what to do.
+type Verdict struct {
+	Figures
+	Sentence string   `json:"sentence"`
+	Facts    []string `json:"facts,omitempty"` // more, each of which says how it was found out
+	Code     []string `json:"code,omitempty"`  // at most three lines of Go, if anything is to be done
+}
+
+const (
+	fewKeys = 5000
+
+	// worth is how many reads per 1,000 lookups a change must save: one in a hundred lookups.
+	worth = 10
+
+	// memory is how many bytes of filters a change must save.
+	memory = 4 << 20
+)
+
+// Of returns the verdict on a database.
+func Of(f Figures) *Verdict {
+	v := &Verdict{Figures: f}
+	then, bytes := v.judge()
+	for i := range v.Levels {
+		l := &v.Levels[i]
+		l.Now, l.Then, l.ThenBytes = v.Get(l), then(l), bytes(l)
+	}
+	if f.Why == "" {
+		v.Facts = append(v.Facts, v.counted(), v.filters())
+		v.Facts = append(v.Facts, v.advice()...)
+	}
+	return v
+}
+
+// judge chooses the sentence and the code by the first rule that holds. It returns what each level
+// then reads, and the bytes of its filters.
+func (v *Verdict) judge() (then, bytes func(l *Level) float64) {
+	get, has := v.Sum(v.Get), v.Sum(v.has)
+	ribbon, everywhere := v.Sum(v.ribbonGet), v.Sum(v.ribbonHas)
+	smallBytes := v.Sum(v.shallowBytes(func(l *Level) float64 { return l.SmallBytes }))
+	ownBytes := v.Sum(v.shallowBytes(filterBytes))
+	switch pebble := v.Engine != "goleveldb"; {
+	case v.Why != "":
+		v.say("No verdict: %s.", v.Why)
+	case v.Engine == "":
+		v.say("No verdict: there is no adapter for this engine.")
+	case v.Keys < fewKeys:
+		v.say("Too few keys: any filter does.")
+	case v.Bytes <= v.Cache:
+		v.say("Nothing to gain: all tables, %s, fit into the block cache of %s.",
+			megabytes(float64(v.Bytes)), megabytes(float64(v.Cache)))
+	case v.Lookups == 0:
+		v.say("No verdict: no absent keys were found between the keys.")
+	case pebble && get-has >= worth && v.deepFilters():
+		v.say("Look up absent keys with %s.Has: %s reads per 1,000, not the %s of Get (both "+
+			"counted). L6 has the filters for it already.", v.Engine, digits(has), digits(get))
+		v.Code = []string{v.call("Has")}
+		return v.has, filterBytes
+	case pebble && ribbon-everywhere >= worth && get-everywhere >= worth:
+		v.say("Use ribbon filters, also in L6, and look up absent keys with %s.Has: %s reads per "+
+			"1,000 (computed), not %s (counted).", v.Engine, digits(everywhere), digits(get))
+		v.Code = []string{newRibbon(10),
+			fmt.Sprintf("err = %s.Configure(options, p, %[1]s.WithL6(p))", v.Engine), v.call("Has")}
+		return v.ribbonHas, ribbonBytes
+	case get-ribbon >= worth:
+		v.say("Use ribbon filters: %s reads per 1,000 lookups of absent keys (computed), not %s "+
+			"(counted).", digits(ribbon), digits(get))
+		v.Code = []string{newRibbon(10), v.call("Configure")}
+		return v.ribbonGet, v.shallowBytes(ribbonBytes)
+	case ownBytes-smallBytes >= memory && v.Sum(v.smallGet)-get < worth/2:
+		v.say("Use ribbon filters of 7 bits to save memory: %s (computed), not %s. The reads stay "+
+			"about the same.", megabytes(smallBytes), megabytes(ownBytes))
+		v.Code = []string{newRibbon(7), v.call("Configure")}
+		return v.smallGet, v.shallowBytes(func(l *Level) float64 { return l.SmallBytes })
+	default:
+		v.say("Keep what you have: no other filter saves a read in a hundred lookups.")
+	}
+	return v.Get, filterBytes
+}
+
+func (v *Verdict) say(format string, args ...any) { v.Sentence = fmt.Sprintf(format, args...) }
+
+func newRibbon(bits int) string { return fmt.Sprintf("p, err := policy.NewRibbon(%d)", bits) }
+
+// deepFilters reports whether nearly all tables of L6 have filters, which only Has consults.
+func (v *Verdict) deepFilters() bool {
+	for _, l := range v.Levels {
+		if l.Number == 6 {
+			return 10*l.Unfiltered < l.Tables
+		}
+	}
+	return false
+}
+
+// call returns the line that calls a function of the adapter.
+func (v *Verdict) call(function string) string {
+	if function == "Has" {
+		return fmt.Sprintf("found, err := %s.Has(db, key)", v.Engine)
+	}
+	return fmt.Sprintf("err = %s.%s(options, p)", v.Engine, function)
+}
+
+// counted says what was counted, and of how many keys.
+func (v *Verdict) counted() string {
+	ranges := v.Sum(func(l *Level) float64 { return l.Ranges }) / 1000
+	bare := v.Sum(func(l *Level) float64 { return l.Bare })
+	all := ""
+	if get, has := v.Sum(v.Get), v.Sum(v.has); get != has {
+		all = fmt.Sprintf(", its adapter's Has %s", digits(has))
+	}
+	return fmt.Sprintf("Counted with %d absent keys between %d of yours: each lies in the range of "+
+		"%.1f tables. For 1,000 of them, the engine's own Get reads %s data blocks%s, and without "+
+		"filters %s. Of 1,000 keys of random bytes it reads %s, of keys beyond all yours none.",
+		v.Lookups, v.Sampled, ranges, digits(v.Sum(v.Get)), all, digits(bare), digits(v.Random))
+}
+
+// filters says what the filters take, and what others would.
+func (v *Verdict) filters() string {
+	all, without := 0, 0
+	for _, l := range v.Levels {
+		all, without = all+l.Tables, without+l.Unfiltered
+	}
+	text := fmt.Sprintf("%d of %d tables have filters, of %s; ribbon filters in all would have %s "+
+		"(computed). %s", all-without, all, megabytes(v.Sum(filterBytes)),
+		megabytes(v.Sum(ribbonBytes)), v.room(all))
+	if v.Unread > 0 {
+		text += fmt.Sprintf(" %d tables could not be read, and are left out.", v.Unread)
+	}
+	return text
+}
+
+// room says which settings keep filters and indexes in memory. They need twice their size, by the
+// reasons that CheckCache of the adapters gives.
+func (v *Verdict) room(tables int) string {
+	size := v.Sum(filterBytes) + float64(v.IndexBytes)
+	text := fmt.Sprintf("Filters and indexes, together %s, need a block cache of %s or more, besides "+
+		"the data", megabytes(size), megabytes(2*size))
+	if v.Engine != "goleveldb" {
+		return text + fmt.Sprintf(" and two memtables: Options.Cache, which has %s.",
+			megabytes(float64(v.Cache)))
+	}
+	const openFiles = 500 // goleveldb's default
+	text += fmt.Sprintf(": BlockCacheCapacity, by default %s.", megabytes(float64(v.Cache)))
+	if tables > openFiles {
+		text += fmt.Sprintf(" Set OpenFilesCacheCapacity to %d or more; by default it is %d.",
+			tables+tables/4, openFiles)
+	}
+	return text
+}
+
+// advice is what someone who follows the sentence must know.
+func (v *Verdict) advice() (all []string) {
+	if len(v.Code) == 0 {
+		return nil
+	}
+	if v.Engine == "goleveldb" {
+		tuned := v.Sum(func(l *Level) float64 { return l.Tuned })
+		name := ", policy.WithName(policy.NameGoLevelDB)"
+		if v.Names[policy.Name] > 0 {
+			name = ""
+		}
+		return []string{fmt.Sprintf("If C++ LevelDB or plain goleveldb must use the filters: "+
+			"policy.NewBloom(10%s, policy.WithTuning(0.05)), with %s reads (simulated).",
+			name, digits(tuned))}
+	}
+	if v.Code[len(v.Code)-1] == v.call("Has") {
+		all = append(all, "In tables that were written without Configure, a present key costs Has a "+
+			"read for each older version in a lower level.")
+	}
+	if len(v.Code) == 1 {
+		all = append(all, fmt.Sprintf("With ribbon filters, also in L6, Has would read %s "+
+			"(computed). Configure without WithL6 takes the filters of L6 away from new tables.",
+			digits(v.Sum(v.ribbonHas))))
+	}
+	return all
+}
+
+// digits writes a number with two digits that count.
+func digits(n float64) string {
+	switch {
+	case n >= 10 || n == 0:
+		return fmt.Sprintf("%.0f", n)
+	case n >= 1:
+		return fmt.Sprintf("%.1f", n)
+	}
+	return fmt.Sprintf("%.2g", n)
+}
+
+func megabytes(n float64) string { return digits(n/1e6) + " MB" }
