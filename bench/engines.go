@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"os"
 	"slices"
 	"time"
 
@@ -13,6 +13,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 	"github.com/levelbloom/levelbloom/bench/internal/verdict"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/ondisk"
 )
 
 // enginesCommand compares filters inside the storage engines.
@@ -37,11 +38,13 @@ type enginesCommand struct {
 }
 
 func (*enginesCommand) Help() string {
-	return `Loads real databases, with and without filters, and measures what the filters do. The
-databases are removed. The last filter has two turns in each round: the difference between them is
-noise. In timed lookups a read of table data waits as on a disk that takes that long (--disk).
+	return `Simulates: it loads databases of its own, with and without filters, and measures what the
+filters do. The databases are removed. For a database that you have, use filterdump: it counts what
+filters do there. What filters answer is counted first. The last filter has two turns in each round:
+the difference between them is noise. In timed lookups a read of table data waits as long as on a
+disk (--disk).
 
-` + filtersHelp + ` none is no filter, builtin each engine's own, ribbon+L6 asks the filters in
+` + filtersHelp + ` none is no filter, builtin each engine's own, ribbon+L6 consults the filters in
 Pebble's L6 too.
 
 ` + shapesHelp()
@@ -51,11 +54,11 @@ Pebble's L6 too.
 func (f *enginesCommand) Run(j *job) error { return f.outputs.run(j, f.measure) }
 
 func (f *enginesCommand) measure(j *job) (*report.Report, error) {
-	disk, err := verdict.ReadDisk(j.ctx, f.Keys)
+	counted, err := f.countOwn(j)
 	if err != nil {
-		return nil, fmt.Errorf("--keys: %w", err)
+		return nil, err
 	}
-	config, err := f.config(j, disk)
+	config, keys, err := f.config(j)
 	if err != nil {
 		return nil, err
 	}
@@ -64,31 +67,43 @@ func (f *enginesCommand) measure(j *job) (*report.Report, error) {
 		return nil, err
 	}
 	r := j.report(err)
+	r.Title = "Simulated: bench fills databases of its own, and looks up absent keys in them."
 	outcome := enginebench.Outcome{Config: &config, Runs: runs}
 	outcome.Report(r)
-	record := verdict.Record{Runs: runs, Bits: f.Bits, Disk: disk}
-	verdicts := record.Verdicts()
+	verdicts := verdict.Of(&outcome, keys)
 	r.Conclusion = verdict.Lines(verdicts)
+	if f.isDatabase() {
+		verdicts = counted
+		r.Conclusion = []string{"What your own database reads, and what to change there, is counted by",
+			report.Code + "go run github.com/levelbloom/levelbloom/sstable/filterdump@latest " +
+				quoted(f.Keys)}
+	}
 	return r, errors.Join(err, f.Page.write(func(w io.Writer) error {
 		return verdict.WritePage(w, r, verdicts)
 	}))
 }
 
-// like makes settings that are not given those of the user's database.
-func (f *enginesCommand) like(j *job, disk *verdict.Disk) {
-	if disk.Engine != "" && !j.given("engines") {
-		f.Engines = []string{disk.Engine}
-	}
-	if bits := int(math.Round(disk.Sample.BitsPerKey)); bits > 0 && !j.given("bits") {
-		f.Bits = min(max(bits, 2), 40) // which all filters take
-	}
+// isDatabase reports whether the keys are those of a database.
+func (f *enginesCommand) isDatabase() bool {
+	info, err := os.Stat(f.Keys)
+	return err == nil && info.IsDir()
 }
 
-// config returns what the flags ask for, or suits the database on disk if there is one.
-func (f *enginesCommand) config(j *job, disk *verdict.Disk) (c enginebench.Config, err error) {
-	if disk != nil {
-		f.like(j, disk)
+// countOwn returns what filterdump says of the user's database, for the page.
+func (f *enginesCommand) countOwn(j *job) ([]verdict.Verdict, error) {
+	if f.Page.path == "" || !f.isDatabase() {
+		return nil, nil
 	}
+	counted, err := ondisk.Count(j.ctx, f.Keys)
+	if err != nil {
+		return nil, fmt.Errorf("--keys: %w", err)
+	}
+	return []verdict.Verdict{verdict.OfDatabase(f.Keys, counted)}, nil
+}
+
+// config returns what the flags ask for, and the number of keys that it stands for: the user's own,
+// or those that are stored.
+func (f *enginesCommand) config(j *job) (c enginebench.Config, n int, err error) {
 	c = enginebench.Config{
 		ValueSize: f.ValueSize, Reads: f.Reads, Disk: f.Disk, Cached: f.Cached, Rounds: f.Rounds,
 		Compact: f.Compact, Bits: f.Bits, BaseLg: f.Baselg, Filters: f.Filters, Seed: f.Seed,
@@ -100,35 +115,35 @@ func (f *enginesCommand) config(j *job, disk *verdict.Disk) (c enginebench.Confi
 		}
 	}
 	if err := c.Validate(); err != nil {
-		return c, err
+		return c, 0, err
 	}
-	shape, own, err := f.choose(j)
+	source, own, err := f.choose(j)
 	if err != nil {
-		return c, err
+		return c, 0, err
 	}
 	if own != nil {
-		if err := f.fit(j, &c, own); err != nil {
-			return c, err
-		}
+		err = f.fit(j, own)
 	} else {
-		j.notes = append(j.notes, fmt.Sprintf("Keys: %s, such as %s: %s.", shape.Name,
-			shape.Example(), shape.Density.Doc))
+		j.notes = append(j.notes, fmt.Sprintf("Keys: %s, such as %s: %s.", source.Shape,
+			keys.ExampleOf(source.Shape), source.Density.Doc))
 	}
-	c.Keys, err = keys.NewSet(shape, shape.Density, int(f.Num), c.Reads, f.Seed)
-	return c, err
+	if err != nil {
+		return c, 0, err
+	}
+	c.Keys, err = source.Set(int(f.Num), c.Reads, f.Seed)
+	if err == nil && len(c.Keys.Between) == 0 {
+		err = fmt.Errorf("--num %v: no absent keys lie between so few: pass more", f.Num)
+	}
+	return c, max(int(f.Num), len(own)), err
 }
 
-// fit makes settings that are not given fit the number of the user's own keys.
-func (f *enginesCommand) fit(j *job, c *enginebench.Config, own keys.List) error {
-	if !j.given("reads") {
-		c.Reads = min(c.Reads, max(1, len(own)/8))
-	}
-	beyond := c.Reads + 1 // and the guard
+// fit makes --num fit the number of the user's own keys, unless it is given.
+func (f *enginesCommand) fit(j *job, own keys.List) error {
 	if !j.given("num") {
-		f.Num = min(f.Num, max(1, count(own.Most(beyond))))
+		f.Num = min(f.Num, max(1, count(own.Most())))
 	}
-	if err := own.Fits(int(f.Num), beyond); err != nil {
-		return fmt.Errorf("--keys: %w, or a smaller --num or --reads", err)
+	if err := own.Fits(int(f.Num)); err != nil {
+		return fmt.Errorf("--keys: %w, or a smaller --num", err)
 	}
 	j.notes = append(j.notes, fmt.Sprintf("Of your keys %v are stored.", f.Num))
 	return nil

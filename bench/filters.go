@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io"
-
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -17,7 +14,6 @@ type filtersCommand struct {
 	Rounds  int      `default:"60" quick:"2" help:"Turns of each filter."`
 	Seed    int64    `default:"1" help:"Seed of the order of keys and turns."`
 	Quick   bool     `help:"A short run: 2 rounds, small filters."`
-	Bench   output   `group:"Output" placeholder:"FILE" help:"Write turns for benchstat."`
 	outputs
 }
 
@@ -26,8 +22,7 @@ func (*filtersCommand) Help() string {
 present keys (hit) and of absent ones (miss), and building. Filters of 10M keys take 1 GB of memory.
 
 ` + filtersHelp + ` goleveldb and pebblev2 are the engines' own.
-Ratios are to the first filter, which has two turns in each round: the difference is noise.
-benchstat -col /filter FILE reads what --bench FILE writes.`
+Ratios are to the first filter, which has two turns in each round: the difference is noise.`
 }
 
 // Run is the subcommand.
@@ -46,6 +41,5 @@ func (f *filtersCommand) measure(j *job) (*report.Report, error) {
 	}
 	r := j.report(err)
 	config.Report(r, records)
-	write := func(w io.Writer) error { return filterbench.Write(w, records, r.Environment) }
-	return r, errors.Join(err, f.Bench.write(write))
+	return r, err
 }

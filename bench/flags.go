@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +12,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
-	"github.com/levelbloom/levelbloom/bench/internal/keylist"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
 )
@@ -18,14 +19,13 @@ import (
 // vocabulary returns what the tags of flags refer to.
 func vocabulary() kong.Vars {
 	return kong.Vars{
-		"enginesHelp": "Filters in real databases, on disks of any speed: speed, reads avoided, " +
-			"memory. It ends with advice (3 minutes), and runs if you name no subcommand.",
+		"enginesHelp": "Fills databases and looks keys up, on disks of any speed: speed, reads, " +
+			"memory. It takes 3 minutes, ends with advice, and is the default.",
 		"filtersHelp": "Speed of filters outside of any database: lookups and builds.",
 		"ratesHelp": "False-positive rates by shape of keys, density and number of keys, and " +
 			"whether they keep their bounds.",
 		"sizeHelp": "A calculator: number of keys, bits per key, rate of false positives, " +
-			"memory. Give those that you know.",
-		"resultsHelp": "Writes the tables of bench/RESULTS.md from the files in bench/results.",
+			"memory.",
 		"playHelp": "Serves a page that shows filters at work: bits, probes, and why a key is a " +
 			"false positive.",
 
@@ -39,10 +39,11 @@ func vocabulary() kong.Vars {
 		"densityHelp": "Part of a range of keys that is present: alternating (every second key), " +
 			"63% (as LevelDB's db_bench leaves), 10%, or beyond (all; the absent keys follow). " +
 			"Unordered shapes have none.",
+		"hexHelp": "Lines of the file of --keys are hexadecimal digits, as binary keys need.",
 		"keysHelp": fmt.Sprintf("Your own keys: a file with a key per line, or a database of "+
-			"goleveldb, LevelDB or Pebble, which is only read. A "+
-			"random third of the keys stays out of the filters and is looked up as absent. Of "+
-			"more than %d MiB of keys it takes a part.", keylist.MaxBytes>>20),
+			"goleveldb, LevelDB or Pebble, which is only read (for what its own filters do, use "+
+			"filterdump). A random third of the keys stays out of the filters and is looked up as absent. "+
+			"Of more than %d MiB of keys it takes a part.", keys.MaxBytes>>20),
 	}
 }
 
@@ -99,12 +100,58 @@ func (s specs) kinds(bits ...float64) (all []kind.Kind, err error) {
 	return all, nil
 }
 
-// units may follow a number on the command line.
-var units = map[string]float64{
-	"%": 0.01, "k": 1e3, "M": 1e6, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+// twoDashes returns the arguments with a second dash at the names of flags that have one, as Go's own
+// tools take them.
+func twoDashes(model *kong.Application, args []string) []string {
+	names := map[string]bool{}
+	for _, command := range append(model.Leaves(true), model.Node) {
+		for _, flag := range command.Flags {
+			names[flag.Name] = true
+		}
+	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if arg == "--" {
+			break
+		}
+		if strings.HasPrefix(arg, "-") && names[name] {
+			args[i] = "-" + arg
+		}
+	}
+	return args
 }
 
-// A quantity is above 0, such as 1% or 16MiB.
+// valueless returns an error if the command line has a list or a path without a value, such as
+// --filters=.
+func valueless(c *kong.Context) error {
+	for _, p := range c.Path {
+		if p.Flag == nil {
+			continue
+		}
+		kind := p.Flag.Target.Kind()
+		if (kind == reflect.Slice || kind == reflect.String) && p.Flag.Target.Len() == 0 {
+			return fmt.Errorf("--%s needs a value: write --%[1]s=VALUE", p.Flag.Name)
+		}
+	}
+	return nil
+}
+
+// noValue matches kong's errors for a flag at the end of the command line.
+var noValue = regexp.MustCompile(`^--([a-z-]+): (?:expected .* but got "EOL"|missing value)`)
+
+// inWords returns an error of kong's in words that say what to write.
+func inWords(err error) error {
+	if flag := noValue.FindStringSubmatch(err.Error()); flag != nil {
+		return fmt.Errorf("--%s needs a value: write --%[1]s=VALUE", flag[1])
+	}
+	return err
+}
+
+// units may follow a number on the command line.
+var units = map[string]float64{"%": 0.01, "k": 1e3, "M": 1e6}
+
+// A quantity is above 0, such as 1% or 10k.
 type quantity float64
 
 func (q *quantity) UnmarshalText(text []byte) error {
@@ -116,7 +163,7 @@ func (q *quantity) UnmarshalText(text []byte) error {
 	}
 	x, err := strconv.ParseFloat(digits, 64)
 	if *q = quantity(x * factor); err != nil || !(*q > 0 && *q <= 1<<60) {
-		return fmt.Errorf("%q: pass a number above 0, such as 0.01, 1%%, 10k or 16MiB", text)
+		return fmt.Errorf("%q: pass a number above 0, such as 0.01, 1%% or 10k", text)
 	}
 	return nil
 }

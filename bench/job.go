@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -54,12 +57,33 @@ func (j *job) report(err error) *report.Report {
 
 // commandLine returns what to type to run bench with the arguments.
 func commandLine(args []string) string {
-	line := "go run ./bench"
+	version := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	line := programName(os.Args[0], version)
 	for _, arg := range args {
-		if strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?#~`") {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		line += " " + arg
+		line += " " + quoted(arg)
 	}
 	return line
+}
+
+// quoted returns an argument as a shell takes it.
+func quoted(arg string) string {
+	if strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?#~`") {
+		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	return arg
+}
+
+// programName returns what runs a program of that path and of that version of its module: its name,
+// unless `go run` built it.
+func programName(path, version string) string {
+	switch {
+	case !strings.Contains(path, "go-build"):
+		return filepath.Base(path)
+	case version == "" || version == "(devel)":
+		return "go run ./bench"
+	}
+	return "go run github.com/levelbloom/levelbloom/bench@" + version
 }

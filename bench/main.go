@@ -1,6 +1,10 @@
 // Command bench compares filters: speed, size and false positives, alone and inside engines.
 // `bench -h` lists its subcommands.
 //
+// It simulates: it fills databases of its own, with keys of a shape or, with --keys, with yours. Use
+// it to choose a filter before there is a database, and to compare speeds. To learn what lookups
+// read in a database that you have, and what to change there, use command filterdump: it counts.
+//
 // The exit status is 0 if all went well, 1 if a key was lost, an answer was wrong or a rate breaks
 // its bound, 2 if the benchmark could not run to its end, and 130 if it was interrupted. Whatever
 // was measured before that is printed and written, marked as incomplete.
@@ -40,12 +44,14 @@ type subcommands struct {
 	Filters filtersCommand `cmd:"" help:"${filtersHelp}"`
 	Rates   ratesCommand   `cmd:"" help:"${ratesHelp}"`
 	Size    sizeCommand    `cmd:"" help:"${sizeHelp}"`
-	Results resultsCommand `cmd:"" help:"${resultsHelp}"`
 	Play    playCommand    `cmd:"" help:"${playHelp}"`
 }
 
 // errInterrupted is why the context ends after Ctrl-C.
 var errInterrupted = errors.New("interrupted")
+
+// errClosed is why it ends when nobody reads the output any longer, such as head after ten lines.
+var errClosed = errors.New("the output is a pipe that was closed")
 
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -55,6 +61,13 @@ func main() {
 		<-signals
 		signal.Stop(signals) // a second one ends the program at once
 		cancel(errInterrupted)
+	}()
+	// A write to a closed pipe is an error, and does not end the program before it has cleaned up.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	go func() {
+		<-pipes
+		cancel(errClosed)
 	}()
 	os.Exit(exitStatus(os.Stderr, run(ctx, os.Args[1:], os.Stdout)))
 }
@@ -79,12 +92,15 @@ func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(twoDashes(parser.Model, args))
 	if helped {
 		return nil, nil
 	}
+	if err == nil {
+		err = valueless(parsed)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%w (see -h)", err)
+		return nil, fmt.Errorf("%w (see -h)", inWords(err))
 	}
 	return &job{ctx, args, stdout, parsed, report.NewProgress(os.Stderr), nil}, nil
 }

@@ -23,22 +23,33 @@ func (o *outputs) run(j *job, measure func(*job) (*report.Report, error)) error 
 	return errors.Join(err, r.WriteText(j.stdout), o.JSON.write(r.WriteJSON))
 }
 
-// An output is a file, which keeps what it has until write. It is opened when the flag is read, so
-// that a wrong path is found before the benchmark runs and not after.
+// An output is a file, which keeps what it has until write. That it can be written is found out when
+// the flag is read, before the benchmark runs and not after. A file that was not there is not there
+// until write either.
 type output struct {
 	path string
-	file *os.File
+	file *os.File // nil if it is not there yet
 }
 
 func (o *output) UnmarshalText(text []byte) (err error) {
 	o.path = string(text)
+	_, missing := os.Stat(o.path)
 	o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err == nil && errors.Is(missing, os.ErrNotExist) {
+		err = errors.Join(o.file.Close(), os.Remove(o.path))
+		o.file = nil
+	}
 	return err
 }
 
-func (o *output) write(f func(io.Writer) error) error {
-	if o.file == nil {
+func (o *output) write(f func(io.Writer) error) (err error) {
+	if o.path == "" {
 		return nil
+	}
+	if o.file == nil {
+		if o.file, err = os.Create(o.path); err != nil {
+			return err
+		}
 	}
 	_ = o.file.Truncate(0) // a pipe cannot be truncated
 	return errors.Join(f(o.file), o.file.Close())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
@@ -16,6 +17,7 @@ type ratesCommand struct {
 	Shape   []string  `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
 	Density []string  `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
 	Keys    string    `placeholder:"FILE" help:"${keysHelp} Without --shape, no others."`
+	Hex     bool      `help:"${hexHelp}"`
 	Queries int       `default:"500000" quick:"20000" help:"Absent keys to look up per cell."`
 	Seed    int64     `default:"1" help:"Seed of the keys; the same gives the same rates."`
 	Quick   bool      `help:"A short run: filters of 20 and 1000 keys."`
@@ -44,24 +46,25 @@ func (f *ratesCommand) measure(j *job) (*report.Report, error) {
 	}
 	r := j.report(err)
 	broken := config.Report(r, records)
-	return r, errors.Join(err, broken, f.SVG.write(ratebench.ShapeFigure(records).Write))
+	return r, errors.Join(err, broken, f.SVG.write(func(w io.Writer) error {
+		return ratebench.WritePicture(w, records)
+	}))
 }
 
 // config returns what the flags ask for.
 func (f *ratesCommand) config(j *job) (c ratebench.Config, err error) {
-	c = ratebench.Config{Shapes: shapes(f.Shape), Densities: densities(f.Density), Ns: counts(f.N),
-		Queries: f.Queries, Seed: f.Seed, Progress: j.progress}
+	c = ratebench.Config{Sources: sources(f.Shape, f.Density), Ns: counts(f.N), Queries: f.Queries, Seed: f.Seed, Progress: j.progress}
 	if c.Kinds, err = f.Filters.kinds(f.Bits...); err != nil || f.Keys == "" {
 		return c, err
 	}
-	own, err := ownKeys(j, f.Keys)
+	own, err := ownKeys(j, f.Keys, f.Hex)
 	if err != nil {
 		return c, err
 	}
 	if !j.given("shape") {
-		c.Shapes = nil
+		c.Sources = nil
 	}
-	c.Shapes = append([]keys.Shape{own.Shape()}, c.Shapes...)
+	c.Sources = append([]keys.Source{own.Source()}, c.Sources...)
 	c.Ns, err = fitting(own, c.Ns, j.given("n"))
 	return c, err
 }

@@ -27,12 +27,7 @@ func TestSizeRefuses(t *testing.T) {
 		"a target FPP of 1: pass a":        "--fpp 1",
 		"a target FPP of 2: pass a":        "--fpp 200%",
 		`--fpp: "NaN": pass a number`:      "--fpp NaN",
-		`--memory: "16x": pass a number`:   "--num 1k --memory 16x",
-		`--memory: "-1MiB": pass a number`: "--num 1k --memory=-1MiB",
 		"--bits and --fpp give each other": "--bits 10 --fpp 1%",
-		"--memory: pass --num as well":     "--memory 1MiB",
-		"leave out --bits and --fpp":       "--memory 1MiB --num 10k --fpp 0.1",
-		"0 bits per key":                   "--memory 0.001KiB --num 10M",
 		`"goleveldb" is no kind`:           "--filters goleveldb --bits 10",
 	} {
 		_, err := runSize(strings.Fields(args)...)
@@ -58,9 +53,9 @@ func sizes(t *testing.T, args string) map[string]sizeRecord {
 
 // In whichever direction it computes, the answers fit together.
 func TestSizeEveryDirection(t *testing.T) {
-	// 10 bits per key: k = floor(6.9), 45 bytes and the byte for k; for 36 keys.
+	// 10 bits per key for 36 keys: 45 bytes and the byte for k.
 	why := sizes(t, "-n 36 --bits 10")
-	require.Equal(t, sizeRecord{"bloom", 36, 36, 10, 6, why["bloom"].FPP, 46}, why["bloom"])
+	require.Equal(t, sizeRecord{"bloom", 36, 36, 10, why["bloom"].FPP, 46}, why["bloom"])
 	require.InDelta(t, 0.012, why["bloom"].FPP, 0.0005)
 	require.Less(t, why["ribbon"].FPP, 0.00102, "what ribbon promises")
 
@@ -70,11 +65,6 @@ func TestSizeEveryDirection(t *testing.T) {
 		require.Equal(t, []int{10_000_000, 500}, []int{r.Num, r.PerFilter})
 		bits := sizes(t, fmt.Sprintf("--num 10M -n 500 --bits %v", r.Bits))[kind]
 		require.Equal(t, r, bits)
-		memory := fmt.Sprintf("-n 500 --memory %.9fMiB", float64(r.Bytes)/(1<<20))
-		keys := sizes(t, fmt.Sprintf("%s --bits %v", memory, r.Bits))[kind]
-		require.InEpsilon(t, r.Num, keys.Num, 1e-6)
-		room := sizes(t, memory+" --num 10M")[kind]
-		require.InDelta(t, r.Bits, room.Bits, 0.11, "tenths, with the trailers")
 	}
 	// 1 % by default. (Other kinds take long.)
 	require.Equal(t, sizes(t, "--filters ribbon --fpp 0.01"), sizes(t, "--filters ribbon"))

@@ -36,8 +36,8 @@ func fill(t *testing.T, db DB, num int) {
 }
 
 // Every engine with every filter stores and finds keys, and reports its tables, its filters and
-// what these were asked. With all keys in the deepest level, filters avoid reads in every engine
-// that asks them there.
+// how these were consulted. With all keys in the deepest level, filters avoid reads in every engine
+// that consults them there.
 func TestEngines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -91,6 +91,7 @@ func testEngine(t *testing.T, e Engine, config Config, compact bool) {
 		require.Less(t, avoided, checks)
 		if compact {
 			require.Greater(t, avoided, int64(num*9/10))
+			require.LessOrEqual(t, checks, int64(2*num), "one filter for each lookup, and once")
 		}
 		require.Greater(t, sum.Keys, int64(num/10))
 		require.Greater(t, sum.Keys/sum.Filters, int64(10))
@@ -191,4 +192,19 @@ func TestReadTables(t *testing.T) {
 		require.NoError(t, got.read("../../../testdata/leveldb/tables/"+path))
 		require.Equal(t, want, got, path)
 	}
+}
+
+// A lookup that consults a filter again counts once; the next lookup counts anew.
+func TestCounter(t *testing.T) {
+	c := new(counter)
+	one, two, key := []byte{1}, []byte{2}, []byte("a")
+	require.False(t, c.count(one, key, false))
+	require.True(t, c.count(two, key, true))
+	c.count(one, key, false)
+	c.count(two, key, true)
+	c.count(nil, key, false) // of a table without keys
+	key[0] = 'b'
+	c.count(one, key, false)
+	checks, avoided := c.Checks()
+	require.Equal(t, []int64{3, 2}, []int64{checks, avoided})
 }

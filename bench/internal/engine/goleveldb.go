@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
@@ -26,7 +25,8 @@ func openGoLevelDB(c Config, p policy.Policy) (DB, error) {
 		CompactionTableSize:           c.table(),
 		CompactionTotalSize:           c.baseLevel(),
 		CompactionTotalSizeMultiplier: levelFactor,
-		DisableSeeksCompaction:        true, // reading must not start compactions
+		DisableSeeksCompaction:        !c.SeekCompactions,
+		OpenFilesCacheCapacity:        c.OpenFiles,
 		BlockCacheCapacity:            c.Cache,
 		FilterBaseLg:                  c.BaseLg,
 		ReadOnly:                      c.Counting,
@@ -38,9 +38,9 @@ func openGoLevelDB(c Config, p policy.Policy) (DB, error) {
 	} else if c.Filter == BuiltIn {
 		o.Filter = filter.NewBloomFilter(c.Bits)
 	}
-	counter := &goLevelDBCounter{Filter: o.Filter}
+	counted := new(counter)
 	if c.Counting && o.Filter != nil {
-		o.Filter = counter
+		o.Filter = &goLevelDBCounted{o.Filter, counted}
 	}
 	files, err := storage.OpenFile(c.Dir, o.ReadOnly)
 	if err != nil {
@@ -54,7 +54,7 @@ func openGoLevelDB(c Config, p policy.Policy) (DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	return &goLevelDB{db, o, c.Dir, files, counter}, nil
+	return &goLevelDB{db, o, c.Dir, files, counted}, nil
 }
 
 type goLevelDB struct {
@@ -62,10 +62,14 @@ type goLevelDB struct {
 	options *opt.Options
 	dir     string
 	files   storage.Storage
-	counter *goLevelDBCounter
+	*counter
 }
 
 func (db *goLevelDB) Close() error { return errors.Join(db.DB.Close(), db.files.Close()) }
+
+func (db *goLevelDB) CheckCache() (goleveldb.CacheReport, error) {
+	return goleveldb.CheckCache(db.options, db.DB)
+}
 
 func (db *goLevelDB) Put(key, value []byte) error { return db.DB.Put(key, value, nil) }
 
@@ -94,7 +98,7 @@ func (db *goLevelDB) Settle(ctx context.Context) error {
 		for i, tables := range s.LevelTablesCounts {
 			if i == 0 && tables >= db.options.GetCompactionL0Trigger() ||
 				i > 0 && s.LevelSizes[i] >= db.options.GetCompactionTotalSize(i) {
-				// A compaction of nothing queues behind the one that runs, and returns its error.
+				// A compaction of nothing waits for the one that runs, and returns its error.
 				nothing := util.Range{Start: afterAllKeys, Limit: afterAllKeys}
 				return false, db.CompactRange(nothing)
 			}
@@ -158,21 +162,12 @@ func (t *Tables) read(path string) error {
 	return nil
 }
 
-func (db *goLevelDB) Checks() (checks, avoided int64) {
-	return db.counter.checks.Load(), db.counter.avoided.Load()
-}
-
-// goLevelDBCounter counts what a filter is asked, which goleveldb does not.
-type goLevelDBCounter struct {
+// goLevelDBCounted counts what a filter is asked.
+type goLevelDBCounted struct {
 	filter.Filter
-	checks, avoided atomic.Int64
+	*counter
 }
 
-func (f *goLevelDBCounter) Contains(filter, key []byte) bool {
-	may := f.Filter.Contains(filter, key)
-	f.checks.Add(1)
-	if !may {
-		f.avoided.Add(1)
-	}
-	return may
+func (f *goLevelDBCounted) Contains(filter, key []byte) bool {
+	return f.count(filter, key, f.Filter.Contains(filter, key))
 }

@@ -7,6 +7,8 @@ import (
 	"syscall"
 )
 
+//go:generate sh -c "sed -f pebblev1.sed pebblev2.go | gofmt >pebblev1.go"
+
 // Pebble's first memtable has 256 KiB, and each next one twice as many. Version 2 begins the second
 // one when it opens a database again, and keeps the first for reuse.
 const (
@@ -14,7 +16,7 @@ const (
 	pebbleV2MemTables = 3 * 256 << 10
 )
 
-// bottom is the deepest level, whose filters Pebble's own Get does not ask.
+// bottom is the deepest level, whose filters Pebble's own Get does not consult.
 const bottom = 6
 
 // pebbleDB is a database of either version of Pebble, whose packages share no types.
@@ -25,9 +27,8 @@ type pebbleDB[O any] struct {
 	get      func(key []byte) ([]byte, io.Closer, error)
 	compact  func(ctx context.Context, first, last []byte) error
 	tables   func() (Tables, error)
-	// metrics returns the flushes and compactions that run, and how often filters avoided a read or
-	// did not, which Pebble calls hits and misses.
-	metrics func() (running, avoided, other int64)
+	running  func() int64 // flushes and compactions
+	*counter
 }
 
 type pebbleVersion[O any] interface {
@@ -59,14 +60,8 @@ func (db *pebbleDB[O]) Settle(ctx context.Context) error {
 		return err
 	}
 	return settle(ctx, func() (bool, error) {
-		running, _, _ := db.metrics()
-		return running == 0, nil
+		return db.running() == 0, nil
 	})
-}
-
-func (db *pebbleDB[O]) Checks() (checks, avoided int64) {
-	_, avoided, other := db.metrics()
-	return avoided + other, avoided
 }
 
 // diskFull ends the benchmark. Pebble panics once it learns of a full disk.

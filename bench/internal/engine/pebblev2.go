@@ -44,11 +44,15 @@ func openPebbleV2(c Config, p policy.Policy) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	counted := new(counter)
 	for i := range o.Levels {
 		o.TargetFileSizes[i] = int64(c.table())
 		l := &o.Levels[i]
 		if c.Filter == BuiltIn && i < bottom {
 			l.FilterPolicy = bloom.FilterPolicy(c.Bits)
+		}
+		if c.Counting && l.FilterPolicy != nil {
+			l.FilterPolicy = &pebblev2Counted{l.FilterPolicy, counted}
 		}
 		if l.FilterPolicy == nil {
 			l.FilterPolicy = pebble.NoFilterPolicy // nil would inherit
@@ -68,10 +72,10 @@ func openPebbleV2(c Config, p policy.Policy) (DB, error) {
 		compact: func(ctx context.Context, first, last []byte) error {
 			return db.Compact(ctx, first, last, true)
 		},
-		metrics: func() (running, avoided, other int64) {
+		counter: counted,
+		running: func() int64 {
 			m := db.Metrics()
-			running = m.Flush.NumInProgress + m.Compact.NumInProgress
-			return running, m.Filter.Hits, m.Filter.Misses
+			return m.Flush.NumInProgress + m.Compact.NumInProgress
 		},
 		tables: func() (sum Tables, err error) {
 			levels, err := db.SSTables(pebble.WithProperties())
@@ -81,4 +85,14 @@ func openPebbleV2(c Config, p policy.Policy) (DB, error) {
 			return sum, err
 		},
 	}, nil
+}
+
+// pebblev2Counted counts what a policy's filters are asked.
+type pebblev2Counted struct {
+	pebble.FilterPolicy
+	*counter
+}
+
+func (f *pebblev2Counted) MayContain(t pebble.FilterType, filter, key []byte) bool {
+	return f.count(filter, key, f.FilterPolicy.MayContain(t, filter, key))
 }

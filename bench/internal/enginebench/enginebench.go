@@ -1,8 +1,10 @@
 // Package enginebench measures what filters do in storage engines.
 //
-// Contestants run by turns: a round runs each contestant once, in an order that rotates from round
-// to round, so that what else the machine does affects all of them. The last contestant runs twice
-// in a round; the difference between the two is noise.
+// What filters answer is counted first, once for each of them: it does not depend on the machine.
+// Then what misses cost by goleveldb's settings is counted.
+// Then contestants are timed by turns: a round runs each contestant once, in an order that rotates
+// from round to round, so that what else the machine does affects all of them. The last contestant
+// runs twice in a round; the difference between the two is noise.
 package enginebench
 
 import (
@@ -46,11 +48,14 @@ type Config struct {
 	Progress  report.Progress
 }
 
-// A Run is what one contestant did in one round. Speeds are per second.
+// A Run is what one contestant did in one round. Rounds 0 and -1 only count, the others are only
+// timed.
+// Speeds are per second.
 type Run struct {
 	Engine     string `json:"engine" doc:"storage engine"`
 	Contestant string `json:"contestant" doc:"filter; 'again' marks its second run in a round"`
-	Round      int    `json:"round" doc:"round, from 1"`
+	Round      int    `json:"round" doc:"round, from 1; 0 counts, and is not timed; -1 also"`
+	Setting    string `json:"setting" doc:"goleveldb's settings in round -1"`
 
 	Load      float64 `json:"load_per_s" doc:"keys stored, flushed and compacted per second"`
 	Miss      Pass    `json:"miss" doc:"timed lookups of absent keys between the present ones"`
@@ -58,8 +63,10 @@ type Run struct {
 	Rewritten Pass    `json:"rewritten" doc:"and of keys with an older version in a lower level"`
 
 	BetweenLookups int64 `json:"between_lookups" doc:"counted misses between present keys"`
-	BetweenChecks  int64 `json:"between_checks" doc:"filters asked in these lookups"`
+	BetweenChecks  int64 `json:"between_checks" doc:"filters consulted in these lookups"`
 	BetweenAvoided int64 `json:"between_reads_avoided" doc:"filters that answered absent"`
+	BetweenReads   int64 `json:"between_reads" doc:"reads of table data in as many lookups again"`
+	BetweenWritten int64 `json:"between_written" doc:"bytes of tables, in round -1"`
 
 	Filters     int64 `json:"filters" doc:"filters in the tables that are not empty"`
 	FilterBytes int64 `json:"filter_bytes" doc:"bytes of these filters and of their index"`
@@ -74,7 +81,7 @@ type Pass struct {
 
 // DataBytes returns the bytes of all present keys and their values.
 func (c *Config) DataBytes() int {
-	return c.Keys.Len() * (len(c.Keys.AppendPresent(nil, 0)) + c.ValueSize)
+	return len(c.Keys.Present) * (len(c.Keys.Present[0]) + c.ValueSize)
 }
 
 // Cache returns the bytes of the block cache. If not for all of the data, it has room for all
@@ -84,7 +91,7 @@ func (c *Config) Cache() int {
 	if c.Cached {
 		return 2*c.DataBytes() + 8<<20
 	}
-	filters := c.Keys.Len() * c.Bits / 8
+	filters := len(c.Keys.Present) * c.Bits / 8
 	indexes := c.DataBytes() / 128 // some 32 bytes for each block of 4 KiB
 	return max(2*(filters+indexes), c.DataBytes()/16, 256<<10)
 }
@@ -100,21 +107,29 @@ type queries struct {
 type turn struct {
 	engine     engine.Engine
 	contestant string
-	round      int // from 1
+	round      int // from 1, or 0 to count, or settingsRound
 }
 
 func (t turn) filter() string { return strings.TrimSuffix(t.contestant, again) }
 
 // turns lists all turns in order. The contestants rotate from round to round.
 func (c *Config) turns() (all []turn) {
-	contestants := append(slices.Clone(c.Filters), c.Filters[len(c.Filters)-1]+again)
-	for round := range c.Rounds {
+	timed := append(slices.Clone(c.Filters), c.Filters[len(c.Filters)-1]+again)
+	for round := range c.Rounds + 1 {
+		contestants := c.Filters
+		if round > 0 {
+			at := (round - 1) % len(timed)
+			contestants = slices.Concat(timed[at:], timed[:at])
+		}
 		for _, e := range c.Engines {
-			for i := range contestants {
-				t := turn{e, contestants[(i+round)%len(contestants)], round + 1}
-				if e.Has(t.filter()) {
+			for _, contestant := range contestants {
+				if t := (turn{e, contestant, round}); e.Has(t.filter()) {
 					all = append(all, t)
 				}
+			}
+			last := c.Filters[len(c.Filters)-1]
+			if round == 0 && e.Name == "goleveldb" && last != engine.None && e.Has(last) {
+				all = append(all, turn{e, last, settingsRound})
 			}
 		}
 	}
@@ -125,47 +140,62 @@ func (c *Config) turns() (all []turn) {
 func (c *Config) Run(ctx context.Context, done func(Run)) error {
 	values := make([]byte, 1<<20+c.ValueSize)
 	rand.New(rand.NewSource(c.Seed)).Read(values)
-	q := queries{hit: c.Keys.Present(c.Reads), between: c.Keys.Between(c.Reads), values: values}
+	q := queries{hit: c.Keys.Sample(c.Reads), between: c.Keys.Between, values: values}
 	q.rewritten = q.hit[:(len(q.hit)+3)/4]
 	turns := c.turns()
 	for step, t := range turns {
 		name := t.engine.Name + ", " + t.contestant
-		c.Progress(step, len(turns), fmt.Sprintf("round %d of %d: %s", t.round, c.Rounds, name))
-		run := Run{Engine: t.engine.Name, Contestant: t.contestant, Round: t.round}
-		if err := c.run(ctx, t, q, &run); err != nil {
+		what := fmt.Sprintf("round %d of %d", t.round, c.Rounds)
+		if t.round <= 0 {
+			what = "counting"
+		}
+		c.Progress(step, len(turns), what+": "+name)
+		if err := c.run(ctx, t, q, done); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		done(run)
 	}
 	return nil
 }
 
-// run loads a new database and reads from it, first timed, then counted. Then some keys are written
-// again, and looked up.
-func (c *Config) run(ctx context.Context, t turn, q queries, run *Run) (err error) {
+// run loads a new database, counts or times lookups in it, and passes on what it measured.
+func (c *Config) run(ctx context.Context, t turn, q queries, done func(Run)) (err error) {
+	run := Run{Engine: t.engine.Name, Contestant: t.contestant, Round: t.round}
 	dir := filepath.Join(c.Dir, "db")
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	config := engine.Config{
 		Dir: dir, Filter: t.filter(), Bits: c.Bits, BaseLg: c.BaseLg,
 		Bytes: c.DataBytes(), Cache: c.Cache(), OnFatal: c.OnFatal,
 	}
-	err = with(t.engine, config, func(db engine.DB) error { return c.load(ctx, db, q.values, run) })
+	err = with(t.engine, config, func(db engine.DB) error { return c.load(ctx, db, q.values, &run) })
 	if err != nil {
 		return err
 	}
-	err = c.time(ctx, t.engine, config, timed{&run.Miss, q.between, false},
-		timed{&run.Hit, q.hit, true})
+	switch t.round {
+	case settingsRound:
+		return c.settings(ctx, t.engine, config, run, q.between, done)
+	case 0:
+		err = count(ctx, t.engine, config, &run, q.between)
+	default:
+		err = c.passes(ctx, t.engine, config, q, &run)
+	}
+	if err == nil {
+		done(run)
+	}
+	return err
+}
+
+// passes times lookups. Then some keys are written again, and looked up.
+func (c *Config) passes(ctx context.Context, e engine.Engine, config engine.Config, q queries,
+	run *Run) error {
+	err := c.time(ctx, e, config, timed{&run.Miss, q.between, false}, timed{&run.Hit, q.hit, true})
 	if err != nil {
 		return err
 	}
-	if err := count(ctx, t.engine, config, run, q.between); err != nil {
-		return err
-	}
-	err = with(t.engine, config, func(db engine.DB) error { return c.rewrite(ctx, db, q) })
+	err = with(e, config, func(db engine.DB) error { return c.rewrite(ctx, db, q) })
 	if err != nil {
 		return err
 	}
-	return c.time(ctx, t.engine, config, timed{&run.Rewritten, q.rewritten, true})
+	return c.time(ctx, e, config, timed{&run.Rewritten, q.rewritten, true})
 }
 
 // with opens a database, calls f, and closes it. If f fails, the database stays open: an engine

@@ -96,7 +96,7 @@ func config(t *testing.T, e *memory) (*Config, *recorder) {
 	shape := keys.Shapes[slices.IndexFunc(keys.Shapes, func(s keys.Shape) bool {
 		return s.Name == "decimal"
 	})]
-	set, err := keys.NewSet(shape, keys.Densities[0], 1000, 500, 1)
+	set, err := shape.Sources(keys.Densities[0])[0].Set(1000, 500, 1)
 	require.NoError(t, err)
 	e.data = map[string]bool{}
 	r := new(recorder)
@@ -128,30 +128,36 @@ func TestRounds(t *testing.T) {
 	c, progress := config(t, new(memory))
 	runs, err := run(context.Background(), c)
 	require.NoError(t, err)
-	require.Len(t, runs, 8)
-	require.Equal(t, 8, progress.total)
+	require.Len(t, runs, 3+8)
+	require.Equal(t, 3+8, progress.total)
 	require.Equal(t, []string{
+		"counting: memory, none", "counting: memory, builtin", "counting: memory, bloom",
 		"round 1 of 2: memory, none", "round 1 of 2: memory, builtin",
 		"round 1 of 2: memory, bloom", "round 1 of 2: memory, bloom again",
 		"round 2 of 2: memory, builtin", "round 2 of 2: memory, bloom",
 		"round 2 of 2: memory, bloom again", "round 2 of 2: memory, none",
 	}, progress.steps)
 	for _, r := range runs {
+		counts := []int64{r.BetweenLookups, r.BetweenChecks, r.BetweenAvoided, r.Filters,
+			r.FilterBytes, r.Keys}
+		if r.Round == 0 {
+			require.Equal(t, []int64{500, 500, 99, 7, 70, 700}, counts)
+			continue
+		}
+		require.Equal(t, make([]int64, 6), counts)
 		for _, p := range []Pass{r.Miss, r.Hit, r.Rewritten} {
 			require.Positive(t, p.PerSecond)
 			require.Equal(t, 2.0, p.Reads)
 		}
-		require.Equal(t, []int64{500, 500, 99, 7, 70, 700}, []int64{r.BetweenLookups,
-			r.BetweenChecks, r.BetweenAvoided, r.Filters, r.FilterBytes, r.Keys})
 	}
 	requireEmpty(t, c.Dir)
 
 	// In an engine without L6 that contestant does not run.
 	c, _ = config(t, new(memory))
 	c.Filters = []string{engine.RibbonL6, "bloom"}
-	require.Len(t, c.turns(), 2*2)
+	require.Len(t, c.turns(), 1+2*2)
 	c.Engines[0].L6 = true
-	require.Len(t, c.turns(), 2*3)
+	require.Len(t, c.turns(), 2+2*3)
 }
 
 // What one run does, opening by opening: which keys it asks for, with which cache, and that nothing
@@ -167,21 +173,23 @@ func TestPasses(t *testing.T) {
 		_, err := run(context.Background(), c)
 		require.NoError(t, err)
 		if few {
-			require.Len(t, e.opens[1].asked, 500+5000+1000+5000)
-			require.Len(t, e.opens[2].asked, 500)
+			require.Len(t, e.opens[1].asked, 500)
+			require.Len(t, e.opens[2].asked, 2*500)
+			require.Len(t, e.opens[4].asked, 500+5000+1000+5000)
 			require.True(t, e.opens[0].compacted)
+			require.True(t, e.opens[3].compacted)
 			require.False(t, e.opens[1].compacted)
 			continue
 		}
 		require.False(t, e.opens[0].compacted)
 		sorts := map[string]string{}
-		for _, key := range c.Keys.Present(c.Keys.Len()) {
+		for _, key := range c.Keys.Present {
 			sorts[string(key)] = "hit"
 		}
-		for _, key := range c.Keys.Between(1000) {
+		for _, key := range c.Keys.Between {
 			sorts[string(key)] = "between"
 		}
-		for _, key := range c.Keys.Present(125) {
+		for _, key := range c.Keys.Sample(125) {
 			sorts[string(key)] = "rewritten"
 		}
 		type opening struct {
@@ -191,7 +199,7 @@ func TestPasses(t *testing.T) {
 			counted  bool
 		}
 		var got []opening
-		for _, db := range e.opens[:5] { // the contestant once, not again
+		for _, db := range e.opens[:7] { // the contestant once, not again
 			o := opening{db.puts, map[string]int{}, 0, db.config.Counting}
 			seen := map[string]bool{}
 			for _, key := range db.asked {
@@ -209,18 +217,21 @@ func TestPasses(t *testing.T) {
 		type counts = map[string]int
 		require.Equal(t, []opening{
 			{puts: 1000 + engine.Flushes + firstFlushes, lookups: counts{}}, // load
-			{lookups: counts{"between": 2 * 500, "hit": 2 * 375, "rewritten": 2 * 125}, distinct: 1000},
 			{lookups: counts{"between": 500}, distinct: 500, counted: true}, // each key once
+			{lookups: counts{"between": 2 * 500}, distinct: 500},
+			{puts: 1000 + engine.Flushes + firstFlushes, lookups: counts{}}, // load
+			{lookups: counts{"between": 2 * 500, "hit": 2 * 375, "rewritten": 2 * 125}, distinct: 1000},
 			{puts: 125, lookups: counts{}},
 			{lookups: counts{"rewritten": 125 + 500}, distinct: 125},
 		}, got)
-		require.Equal(t, 2*(engine.Flushes+firstFlushes+1), e.settled)
-		require.EqualValues(t, 2*2*500, e.opens[1].config.Disk.Reads.Load(), "timed lookups alone wait")
+		require.Equal(t, 3*(engine.Flushes+firstFlushes)+2, e.settled)
+		require.EqualValues(t, 2*2*500, e.opens[4].config.Disk.Reads.Load(), "timed lookups alone wait")
 	}
 }
 
 // Faults and interruptions end the run. The runs before are kept, and no file is.
 func TestFaultsAreNoticed(t *testing.T) {
+	bug := func() { panic("a bug") }
 	full, interrupted := errors.New("no space left on device"), errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	puts := 0
@@ -235,9 +246,10 @@ func TestFaultsAreNoticed(t *testing.T) {
 		is      error
 		runs    int
 	}{
-		{&memory{lose: true}, "a key is lost: ", ErrLostKey, 0},
+		{&memory{lose: true}, "a key is lost: ", ErrLostKey, 3},
 		{&memory{invent: true}, "a key that was never stored was found", nil, 0},
 		{&memory{failPut: full}, "memory, none: no space left on device", full, 0},
+		{&memory{onPut: bug}, "panic: a bug", nil, 0},
 		{&memory{onPut: interrupt}, "interrupted", interrupted, 2},
 	} {
 		c, _ := config(t, test.engine)

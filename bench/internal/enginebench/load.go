@@ -19,16 +19,14 @@ const firstFlushes = 12
 // compactions: the tree then depends on the keys, not on who is faster, and the time includes all
 // of the work, building filters too.
 func (c *Config) load(ctx context.Context, db engine.DB, values []byte, run *Run) error {
-	var key []byte
-	put := func(i int) error {
+	put := func(i int, key []byte) error {
 		at := i * 61 % (len(values) - c.ValueSize)
 		return db.Put(key, values[at:at+c.ValueSize])
 	}
 	// The guard is in every table that is flushed. The first flushes contain nothing else, because
 	// Pebble's memtable is small at first and doubles with each flush.
 	flush := func(i int) error {
-		key = c.Keys.AppendGuard(key[:0])
-		if err := put(i); err != nil {
+		if err := put(i, c.Keys.Guard); err != nil {
 			return err
 		}
 		return db.Settle(ctx)
@@ -38,16 +36,15 @@ func (c *Config) load(ctx context.Context, db engine.DB, values []byte, run *Run
 			return err
 		}
 	}
-	n := c.Keys.Len()
+	n := len(c.Keys.Present)
 	keysPerFlush := (n + engine.Flushes - 1) / engine.Flushes
 	var idle time.Duration // not the load's: Settle makes sure that all is idle
 	start := time.Now()
-	for i := range n {
+	for i, key := range c.Keys.Present {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		key = c.Keys.AppendPresent(key[:0], i)
-		if err := put(i); err != nil {
+		if err := put(i, key); err != nil {
 			return err
 		}
 		if (i+1)%keysPerFlush == 0 || i+1 == n {

@@ -38,12 +38,13 @@ func (c *Config) time(ctx context.Context, e engine.Engine, config engine.Config
 	})
 }
 
-// count looks up absent keys once each, and counts what the engine's filters were asked and how
-// often they answered "absent". Then it counts the filters.
+// count looks up absent keys once each, and counts which filters the engine consults and how often
+// they answer "absent". Then it counts the filters, and in the database opened again the reads.
 func count(ctx context.Context, e engine.Engine, config engine.Config, run *Run,
 	keys [][]byte) error {
-	config.Counting = true
-	return with(e, config, func(db engine.DB) error {
+	counting := config
+	counting.Counting = true
+	err := with(e, counting, func(db engine.DB) error {
 		if err := lookups(ctx, db, keys, len(keys), false); err != nil {
 			return err
 		}
@@ -51,6 +52,20 @@ func count(ctx context.Context, e engine.Engine, config engine.Config, run *Run,
 		run.BetweenChecks, run.BetweenAvoided = db.Checks()
 		tables, err := db.Tables()
 		run.Filters, run.FilterBytes, run.Keys = tables.Filters, tables.FilterBytes, tables.Keys
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	config.Disk = new(engine.Disk)
+	return with(e, config, func(db engine.DB) error {
+		// What is read once, such as indexes, is cached after the first time.
+		if err := lookups(ctx, db, keys, len(keys), false); err != nil {
+			return err
+		}
+		before := config.Disk.Reads.Load()
+		err := lookups(ctx, db, keys, len(keys), false)
+		run.BetweenReads = config.Disk.Reads.Load() - before
 		return err
 	})
 }

@@ -3,6 +3,7 @@ package enginebench
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,16 +21,20 @@ func threeRounds(t *testing.T) *Outcome {
 	c, _ := config(t, new(memory))
 	c.Filters = []string{engine.None, engine.BuiltIn, "bloom", "ribbon"}
 	o := &Outcome{Config: c}
+	for i, contestant := range c.Filters {
+		r := Run{Engine: "pebblev2", Contestant: contestant, Load: 4000, BetweenLookups: 100}
+		if contestant != engine.None {
+			r.BetweenChecks, r.BetweenAvoided = 250, []int64{0, 200, 240, 249}[i]
+			r.Filters, r.FilterBytes, r.Keys = 10, 1250, 1000
+		}
+		o.Runs = append(o.Runs, r)
+	}
 	for round := 1; round <= 3; round++ {
 		for i, contestant := range append(c.Filters, "ribbon again") {
 			speed := float64(round * 100_000 * []int{1, 2, 4, 4, 5}[i])
 			r := Run{Engine: "pebblev2", Contestant: contestant, Round: round, Load: 5000,
 				Miss: Pass{speed, []float64{5, 1.5, 1, 0.5, 0.5}[i]}, Hit: Pass{70_000, 1},
-				Rewritten: Pass{500, 2}, BetweenLookups: 100}
-			if contestant != engine.None {
-				r.BetweenChecks, r.BetweenAvoided = 250, []int64{0, 200, 240, 249, 249}[i]
-				r.Filters, r.FilterBytes, r.Keys = 10, 1250, 1000
-			}
+				Rewritten: Pass{500, 2}}
 			o.Runs = append(o.Runs, r)
 		}
 	}
@@ -74,11 +79,20 @@ func TestText(t *testing.T) {
 	require.NotContains(t, text, "WARNING")
 	words := strings.Join(strings.Fields(text), " ")
 	require.Contains(t, words, "(0.3 MB, besides memtables) has room for all filters and a part of")
-	o.Runs[11].BetweenChecks = 0
-	require.Contains(t, textOf(t, o), "WARNING: pebblev2, builtin, round 3: NO FILTER WAS EVER ASKED")
+	require.Contains(t, words, `"ribbon again" is "ribbon" a second time: two turns of the same `+
+		"filter differ by 25 % in the speed of misses.")
+	o.Runs[1].BetweenChecks = 0
+	require.Contains(t, textOf(t, o), "WARNING: pebblev2, builtin: NO FILTER WAS EVER CONSULTED")
 
 	o.Filters[0] = engine.RibbonL6 // which no engine ran
 	require.Equal(t, "0.5000", lines(textOf(t, o), "pebblev2", "ribbon again")[1])
+
+	// A run that was interrupted before it timed anything.
+	o.Runs = o.Runs[:3]
+	text = textOf(t, o)
+	require.NotContains(t, text, "Speed")
+	require.NotContains(t, text, "again")
+	require.Equal(t, "4.0 [2.2 to 7.4]", lines(text, "pebblev2", "bloom")[1])
 }
 
 // In real engines the small cache has room for the filters, also of few keys, or of large filters
@@ -95,7 +109,7 @@ func TestFiltersSaveReads(t *testing.T) {
 	}{{engine.Engines, 10_000, 100, 10, false}, {engine.Engines[:1], 150_000, 0, 30, false},
 		{engine.Engines, 10_000, 100, 10, true}} {
 		c, _ := config(t, new(memory))
-		set, err := keys.NewSet(keys.Shapes[2], keys.Densities[0], size.keys, 2000, 1)
+		set, err := keys.Shapes[2].Sources(keys.Densities[0])[0].Set(size.keys, 2000, 1)
 		require.NoError(t, err)
 		c.Engines, c.Filters, c.Keys = size.engines, []string{engine.None, "bloom"}, set
 		c.ValueSize, c.Bits, c.Reads, c.Rounds = size.value, size.bits, 2000, 1
@@ -103,25 +117,53 @@ func TestFiltersSaveReads(t *testing.T) {
 		runs, err := run(context.Background(), c)
 		require.NoError(t, err)
 		for _, e := range c.Engines {
-			with, without := Runs(runs).Of(e.Name, "bloom"), Runs(runs).Of(e.Name, engine.None)
-			require.Positive(t, with[0].BetweenChecks)
+			all := Runs(runs)
+			with, without := all.Of(e.Name, "bloom")[0], all.Of(e.Name, engine.None)[0]
+			counted := all.Counted(e.Name, "bloom")
+			require.Positive(t, counted.BetweenChecks)
 			if size.cached {
-				require.Zero(t, with[0].Miss.Reads+without[0].Miss.Reads+with[0].Hit.Reads, e.Name)
+				// A compaction that was due at opening may end meanwhile, and leave blocks to be read.
+				const few = 0.02
+				require.Less(t, with.Miss.Reads+without.Miss.Reads+with.Hit.Reads, few, e.Name)
+				require.Less(t, float64(counted.BetweenReads), few*float64(c.Reads), e.Name)
 			} else {
-				require.Less(t, with.Median(MissReads), without.Median(MissReads)/2, e.Name)
+				require.Less(t, with.Miss.Reads, without.Miss.Reads/2, e.Name)
+				require.InDelta(t, with.Miss.Reads, counted.Reads().Middle/1000, 0.02, e.Name)
 			}
 		}
 	}
 }
 
-// Ends of the interval of a Poisson count are those whose standard deviation reaches the count.
-func TestRate(t *testing.T) {
-	for _, k := range []int64{0, 1, 10, 1000} {
-		s := Rate(k, 10)
-		for _, end := range []float64{10 * s.Low, 10 * s.High} {
-			distance := float64(k) - end
-			require.InDelta(t, 1.96*1.96*end, distance*distance, 1e-6)
+// With goleveldb's defaults misses write. Without seek compactions they do not; with room for fewer
+// tables, or for less than filters and indexes, they read.
+func TestSettings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	c, _ := config(t, new(memory))
+	var err error
+	c.Keys, err = keys.Shapes[2].Sources(keys.Densities[0])[0].Set(20_000, 400, 1)
+	require.NoError(t, err)
+	c.Engines, c.Filters = engine.Engines[:1], []string{"ribbon"}
+	c.ValueSize, c.Reads, c.Rounds, c.Disk, c.BaseLg = 100, 400, 1, 0, 11
+	o := &Outcome{Config: c}
+	o.Runs, err = run(context.Background(), c)
+	require.NoError(t, err)
+	require.Contains(t, textOf(t, o), "goleveldb with ribbon filters and 2 MB of data: what misses cost")
+	cells := map[string][]float64{}
+	for _, row := range o.settingsTable().Rows {
+		for _, cell := range row[1:] {
+			x, err := strconv.ParseFloat(cell, 64)
+			require.NoError(t, err)
+			cells[row[0]] = append(cells[row[0]], x)
 		}
 	}
-	require.Equal(t, "0 [0 to 0.38]", Rate(0, 10).String())
+	require.Len(t, cells, 4)
+	for _, s := range settings {
+		read, written := cells[s.name][0], cells[s.name][1]
+		t.Logf("%s: %v reads, %v MiB", s.name, read, written)
+		require.Equal(t, s.misses > 1, read < 0.1, s.name)
+		require.Equal(t, strings.Contains(s.name, " on"), written > 0, s.name)
+	}
+	require.Len(t, o.filters().Rows, 1)
 }

@@ -9,14 +9,24 @@ import (
 // Runs are what Config.Run measured, in the order of its runs.
 type Runs []Run
 
-// Of returns the runs of a contestant in an engine, by round.
+// Of returns the timed runs of a contestant in an engine, by round.
 func (all Runs) Of(engine, contestant string) (runs Runs) {
 	for _, r := range all {
-		if r.Engine == engine && r.Contestant == contestant {
+		if r.Engine == engine && r.Contestant == contestant && r.Round > 0 {
 			runs = append(runs, r)
 		}
 	}
 	return runs
+}
+
+// Counted returns the run that counted for a filter in an engine, or an empty one if there is none.
+func (all Runs) Counted(engine, filter string) Run {
+	for _, r := range all {
+		if r.Engine == engine && r.Contestant == filter && r.Round == 0 {
+			return r
+		}
+	}
+	return Run{}
 }
 
 // Median returns the median of a figure over the runs, or NaN.
@@ -43,39 +53,49 @@ func (all Runs) Ratio(base Runs, figure func(Run) float64) report.Figure {
 }
 
 // FPR returns the part of checks, between the present keys, that were false positives.
-func (all Runs) FPR() report.Figure {
-	return all.falsePositives(func(r Run) int64 { return r.BetweenChecks })
-}
+func (r Run) FPR() report.Figure { return r.falsePositives(r.BetweenChecks) }
 
 // Needless returns the reads per 1,000 misses that perfect filters would have avoided.
-func (all Runs) Needless() report.Figure {
-	return all.falsePositives(func(r Run) int64 { return r.BetweenLookups }).Times(1000)
-}
+func (r Run) Needless() report.Figure { return r.falsePositives(r.BetweenLookups).Times(1000) }
 
-// falsePositives returns how many there were per something, or NaN if no filter was asked. All
-// rounds count the same lookups, so the first one says it.
-func (all Runs) falsePositives(per func(Run) int64) report.Figure {
-	if len(all) == 0 || all[0].BetweenChecks == 0 {
+// falsePositives returns how many there were per something, or NaN if no filter was consulted.
+func (r Run) falsePositives(per int64) report.Figure {
+	if r.BetweenChecks == 0 {
 		return report.Figure{Middle: math.NaN()}
 	}
-	return Rate(all[0].BetweenChecks-all[0].BetweenAvoided, per(all[0]))
+	return report.Poisson(r.BetweenChecks-r.BetweenAvoided, per)
 }
 
-// Rate returns events / of with its interval of 95 %, taking the events as independent (Poisson's
-// distribution, score interval).
-func Rate(events, of int64) report.Figure {
-	const z = 1.96
-	n, k := float64(of), float64(events)
-	middle, half := k+z*z/2, z*math.Sqrt(k+z*z/4)
-	f := report.Figure{Middle: k / n, Low: (middle - half) / n, High: (middle + half) / n}
-	if events == 0 {
-		f.Low = 0 // and not the error of rounding
+// Reads returns the reads of table data per 1,000 misses.
+func (r Run) Reads() report.Figure {
+	return report.Poisson(r.BetweenReads, r.BetweenLookups).Times(1000)
+}
+
+// Blocks returns the data blocks that 1,000 misses need. These are the reads, or the false positives
+// where they are more: when reads are counted, each miss comes a second time, and finds the few
+// blocks of false positives cached.
+func (r Run) Blocks() report.Figure {
+	if needless := r.Needless(); needless.Middle > r.Reads().Middle {
+		return needless
 	}
-	return f
+	return r.Reads()
 }
 
 // BytesPerKey is the bytes of filters for each key that has one.
-func BytesPerKey(r Run) float64 { return float64(r.FilterBytes) / float64(r.Keys) }
+func (r Run) BytesPerKey() float64 { return float64(r.FilterBytes) / float64(r.Keys) }
 
-// MissReads is the reads of table data per miss.
-func MissReads(r Run) float64 { return r.Miss.Reads }
+// again returns by how much the speeds of misses differ between two turns of the same filter in the
+// same round, as a part of one: the median and the extremes.
+func (all Runs) again(filter string) report.Figure {
+	var parts []float64
+	for _, first := range all {
+		for _, second := range all {
+			if first.Round > 0 && first.Contestant == filter && first.Round == second.Round &&
+				second.Contestant == filter+again && first.Engine == second.Engine {
+				a, b := first.Miss.PerSecond, second.Miss.PerSecond
+				parts = append(parts, max(a, b)/min(a, b)-1)
+			}
+		}
+	}
+	return report.Extremes(parts)
+}

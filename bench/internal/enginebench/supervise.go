@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -41,6 +42,10 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("--filters: %w", err)
 		}
 	}
+	if len(c.turns()) == 0 {
+		return fmt.Errorf("--filters %s: goleveldb has no L6: pass --engines pebblev2, or another "+
+			"filter", engine.RibbonL6)
+	}
 	return nil
 }
 
@@ -59,6 +64,11 @@ func (c *Config) Supervise(ctx context.Context) (runs []Run, err error) {
 	var finished []Run
 	done := make(chan error, 1)
 	go func() {
+		defer func() { // so that the directory is removed
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
 		done <- c.Run(ctx, func(r Run) {
 			mu.Lock()
 			defer mu.Unlock()

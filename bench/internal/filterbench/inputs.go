@@ -25,7 +25,7 @@ const (
 type inputs struct {
 	Cell
 	*material
-	queries [][]byte // in random order, one behind the other in memory
+	queries [][]byte // in random order, one after the other in memory
 }
 
 // material is what cells of the same number of keys share.
@@ -43,7 +43,7 @@ func newMaterial(n int) *material {
 	for part := range slices.Chunk(unsorted, n) {
 		slices.SortFunc(part, bytes.Compare)
 	}
-	arena := bytes.Join(unsorted, nil) // one behind the other in memory again
+	arena := bytes.Join(unsorted, nil) // one after the other in memory again
 	return &material{n, slices.Collect(slices.Chunk(arena, keyLength)), map[string][]byte{}}
 }
 
@@ -55,7 +55,7 @@ func (m *material) filter(c *contestant) []byte {
 	return m.filters[c.encoding]
 }
 
-// newKeys returns n random keys of those indexes, one behind the other in memory.
+// newKeys returns n random keys of those indexes, one after the other in memory.
 func newKeys(n int, index func(i uint64) uint64) [][]byte {
 	indexes := make([]uint64, n)
 	for i := range indexes {

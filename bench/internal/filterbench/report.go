@@ -2,11 +2,7 @@ package filterbench
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strings"
-
-	"golang.org/x/perf/benchfmt"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -51,33 +47,6 @@ func fastestOf(times []float64, part int) float64 {
 	return fastest
 }
 
-// Write writes the turns, with what they were measured on, for benchstat and other programs that
-// read Go's benchmark format.
-func Write(w io.Writer, records []Record, e report.Environment) error {
-	var config []benchfmt.Config
-	for _, c := range [][2]string{{"goos", e.OS}, {"goarch", e.Arch}, {"cpu", e.CPU},
-		{"commit", e.Commit}} {
-		config = append(config, benchfmt.Config{Key: c[0], Value: []byte(c[1]), File: true})
-	}
-	out := benchfmt.NewWriter(w)
-	for _, r := range records {
-		name := fmt.Sprintf("%s%s/filter=%s/n=%d", strings.ToUpper(r.Work[:1]), r.Work[1:],
-			r.Contestant, r.N)
-		for _, ns := range r.Times {
-			err := out.Write(&benchfmt.Result{
-				Config: config, Name: benchfmt.Name(name), Iters: 1,
-				Values: []benchfmt.Value{
-					{Value: ns / 1e9, Unit: "sec/op", OrigValue: ns, OrigUnit: "ns/op"},
-				},
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // Report fills in the records, a table, and the notes.
 func (c *Config) Report(r *report.Report, records []Record) {
 	r.SetRecords(records)
@@ -104,9 +73,22 @@ func (c *Config) Report(r *report.Report, records []Record) {
 		"random order in one filter. build: adding the keys, sorted, and building a filter, in "+
 		"memory that was used before. Keys have %d random bytes.", numQueries, keyLength),
 		fmt.Sprintf("In each round the contestants take turns. The rounds make %d parts, in each "+
-			"of which the fastest turns are compared; what is shown is the median of the parts. "+
-			"%q is the same code again: its distance from 1 is noise.", parts, again),
+			"of which the fastest turns are compared; what is shown is the median of the parts.", parts),
+		fmt.Sprintf("%q is %q a second time: two turns of the same filter differ by %v\u00a0%%. "+
+			"Differences of that size are noise.", again, base, noise(records, again).Times(100)),
 		"levelbloom is called through policy.Policy, other filters through the interface that "+
 			"their engine calls. Contestants of the same encoding gave as many matches and built "+
 			"the same bytes.")
+}
+
+// noise returns by how much the second turns of the base differ from the first ones, as a part of
+// one: the median and the extremes over the cells.
+func noise(records []Record, again string) report.Figure {
+	var parts []float64
+	for _, r := range records {
+		if r.Contestant == again {
+			parts = append(parts, max(r.Ratio, 1/r.Ratio)-1)
+		}
+	}
+	return report.Extremes(parts)
 }

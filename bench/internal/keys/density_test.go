@@ -10,7 +10,7 @@ import (
 )
 
 // Present indexes are as many as wanted, in a range of the density's part; absent ones are none of
-// them, and lie in the range or behind it.
+// them, and lie in the range or after it.
 func TestDensities(t *testing.T) {
 	const seed, start = 3, 1_000_001
 	for _, d := range append(Densities, Anywhere) {

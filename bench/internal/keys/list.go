@@ -1,35 +1,49 @@
 package keys
 
-import "fmt"
+import (
+	"fmt"
+	"math/rand/v2"
+)
 
 // A List is a user's own keys, sorted, none twice.
 type List [][]byte
 
 // heldOut is the density of a list. So absent keys are as real as present ones, and lie between
 // them. The part that is present is about that of db_bench's fillrandom.
-var heldOut = atRandom("two thirds", 2.0/3, "a random third of the keys stays out of the filters, "+
-	"and is looked up as absent")
+var heldOut = Density{Name: "two thirds", Doc: "a random third of the keys stays out of the " +
+	"filters, and is looked up as absent", part: 2.0 / 3}
 
-// Shape returns the keys as a shape. Its indexes go around: behind the last key comes the first one
-// again. But Indexes-1 is the last key, as in other shapes.
-func (l List) Shape() Shape {
-	n := uint64(len(l))
-	return Shape{Name: "own", Density: heldOut, Append: func(dst []byte, _, index uint64) []byte {
-		if index == Indexes-1 {
-			index = n - 1
-		}
-		return append(dst, l[index%n]...)
-	}}
+// Source returns the keys as a source.
+func (l List) Source() Source {
+	last := len(l) - 1
+	return Source{"own", heldOut, l.draw, func() []byte { return l[last] }}
 }
 
-// spare is how many keys more than twice n suffice to find n present ones, but for once in 10^8
-// times. On average it takes 1.5 n keys, with a standard deviation of the root of 0.75 n.
-const spare = 32
+// draw takes a run of neighbors, of which a random third is absent.
+func (l List) draw(rng *rand.Rand, first bool, n, limit int) (present, absent [][]byte) {
+	run := l[:withHeldOut(n)]
+	if beyond := len(l) - len(run); !first {
+		at := rng.IntN(beyond + 1)
+		run = l[at : at+len(run)]
+	}
+	for i, key := range run {
+		if rng.IntN(len(run)-i) < n-len(present) { // each choice of n is equally likely
+			present = append(present, key)
+		} else {
+			absent = append(absent, key)
+		}
+	}
+	rng.Shuffle(len(absent), func(i, j int) { absent[i], absent[j] = absent[j], absent[i] })
+	return present, absent[:min(limit, len(absent))]
+}
 
-// Fits returns an error that says how many keys are needed if the list is too short for a range of
-// n present keys with absent ones between them, and others beyond it.
-func (l List) Fits(n, others int) error {
-	if need := 2*n + spare + others; len(l) < need {
+// withHeldOut returns how many keys a run of n present keys has.
+func withHeldOut(n int) int { return n + (n+1)/2 }
+
+// Fits returns an error that says how many keys are needed if the list is too short for n present
+// keys, with absent ones between them, and a guard.
+func (l List) Fits(n int) error {
+	if need := withHeldOut(n) + 1; len(l) < need {
 		return fmt.Errorf("too few keys (%d) to store %s of them: pass %d keys or more",
 			len(l), FormatN(n), need)
 	}
@@ -37,4 +51,4 @@ func (l List) Fits(n, others int) error {
 }
 
 // Most returns the largest n that fits, or 0.
-func (l List) Most(others int) int { return max(0, (len(l)-spare-others)/2) }
+func (l List) Most() int { return max(0, (len(l)-1)*2/3) }

@@ -1,12 +1,13 @@
 package keys
 
 import (
+	"bytes"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 func newList(n int) (l List) {
@@ -16,38 +17,48 @@ func newList(n int) (l List) {
 	return l
 }
 
-// A range that fits has keys of the list, none twice, of which two thirds are present, at random.
-// It may begin anywhere.
+// What is drawn is a run of neighbors that begins anywhere, of which two thirds are present, at
+// random.
 func TestList(t *testing.T) {
-	rng := policytest.Rand(t, 1)
+	rng := rand.New(rand.NewPCG(1, 2))
 	l := newList(3000)
-	s := l.Shape()
-	for _, n := range []int{1, 8, 100, l.Most(0)} {
-		for range 300 {
-			start := uint64(rng.Int63n(Indexes))
-			present, absent := s.Density.Draw(rng.Uint64(), start, n, len(l), nil)
-			length := len(present) + len(absent)
-			require.LessOrEqual(t, length, len(l))
-			deviation := math.Sqrt(0.75 * float64(n))
-			require.InDelta(t, 1.5*float64(n), float64(length), 6*deviation+16)
-			seen := map[string]bool{}
-			for _, key := range append(s.Keys(present, 0), s.Keys(absent, 0)...) {
-				seen[string(key)] = true
+	for _, n := range []int{1, 8, 100, l.Most()} {
+		const draws = 300
+		starts, held := map[string]bool{}, 0
+		for i := range draws {
+			present, absent := l.Source().Draw(rng, i == 0, n, len(l))
+			require.Len(t, present, n)
+			require.Len(t, absent, (n+1)/2)
+			require.True(t, slices.IsSortedFunc(present, bytes.Compare))
+			run := slices.SortedFunc(slices.Values(slices.Concat(present, absent)), bytes.Compare)
+			at, found := slices.BinarySearchFunc(l, run[0], bytes.Compare)
+			require.True(t, found)
+			require.Equal(t, [][]byte(l[at:at+len(run)]), run)
+			starts[string(run[0])] = true
+			if i == 0 {
+				require.Zero(t, at)
 			}
-			require.Len(t, seen, length)
+			if string(present[0]) != string(run[0]) {
+				held++
+			}
+			_, few := l.Source().Draw(rng, true, n, 1)
+			require.Len(t, few, 1)
+		}
+		part := float64((n+1)/2) / float64(withHeldOut(n)) // of runs whose first key is held out
+		require.InDelta(t, part*draws, held, 5*math.Sqrt(part*(1-part)*draws))
+		if n < l.Most() {
+			require.Greater(t, len(starts), draws/2)
 		}
 	}
-	require.Equal(t, string(l[2]), string(s.Append(nil, 1, 3002)))
-	require.Equal(t, string(l[2999]), string(s.Append(nil, 1, Indexes-1)))
 }
 
 func TestListFits(t *testing.T) {
 	l := newList(3000)
-	most := l.Most(500)
-	require.NoError(t, l.Fits(most, 500))
-	require.ErrorContains(t, l.Fits(most+1, 500), "too few keys (3000) to store ")
-	require.InDelta(t, (3000-500)/2, most, 20)
-	require.Zero(t, newList(10).Most(0))
-	require.EqualError(t, newList(10).Fits(1, 0),
-		"too few keys (10) to store 1 of them: pass 34 keys or more")
+	most := l.Most()
+	require.NoError(t, l.Fits(most))
+	require.ErrorContains(t, l.Fits(most+1), "too few keys (3000) to store ")
+	require.InDelta(t, 3000*2/3, most, 2)
+	require.Zero(t, newList(0).Most())
+	require.EqualError(t, newList(2).Fits(1),
+		"too few keys (2) to store 1 of them: pass 3 keys or more")
 }

@@ -10,69 +10,76 @@ import (
 // Present, absent and guard keys are all different; keys of ordered shapes are where their names
 // say.
 func TestSet(t *testing.T) {
-	for _, shape := range append(Shapes, newList(3000).Shape()) {
-		for _, density := range shape.Densities(Densities) {
-			t.Run(fmt.Sprintf("%s/%s", shape.Name, density.Name), func(t *testing.T) {
-				s, err := NewSet(shape, density, 1000, 500, 1)
-				require.NoError(t, err)
-				seen := map[string]string{}
-				add := func(sort string, key []byte) {
-					require.Empty(t, seen[string(key)], "%s key %x", sort, key)
-					seen[string(key)] = sort
-				}
-				last := ""
-				for i := range s.Len() {
-					key := s.AppendPresent(nil, i)
-					add("present", key)
-					last = max(last, string(key))
-				}
-				require.LessOrEqual(t, len(s.Between(10_000)), 500)
-				for _, key := range s.Between(10_000) {
-					add("between", key)
-				}
-				guard := s.AppendGuard(nil)
-				add("guard", guard)
-				if shape.Name == "decimal" || shape.Name == "bigendian" {
-					for key, sort := range seen {
-						if sort == "between" {
-							require.Equal(t, density.Between(), key < last)
-							require.Less(t, key, string(guard))
-						}
+	all := []Source{newList(3000).Source()}
+	for _, shape := range Shapes {
+		all = append(all, shape.Sources(Densities...)...)
+	}
+	for _, source := range all {
+		t.Run(fmt.Sprintf("%s/%s", source.Shape, source.Density.Name), func(t *testing.T) {
+			s, err := source.Set(1000, 500, 1)
+			require.NoError(t, err)
+			seen := map[string]string{}
+			add := func(sort string, key []byte) {
+				require.Empty(t, seen[string(key)], "%s key %x", sort, key)
+				seen[string(key)] = sort
+			}
+			last := ""
+			require.Len(t, s.Present, 1000)
+			for _, key := range s.Present {
+				add("present", key)
+				last = max(last, string(key))
+			}
+			require.LessOrEqual(t, len(s.Between), 500)
+			require.NotEmpty(t, s.Between)
+			for _, key := range s.Between {
+				add("between", key)
+			}
+			add("guard", s.Guard)
+			if source.Shape == "decimal" || source.Shape == "bigendian" || source.Shape == "own" {
+				for key, sort := range seen {
+					if sort == "between" {
+						require.Equal(t, source.Density.Between(), key < last)
+						require.Less(t, key, string(s.Guard))
 					}
 				}
-				require.Len(t, s.Present(1000), 1000)
-				for _, key := range s.Present(1000) {
-					require.Equal(t, "present", seen[string(key)])
-					delete(seen, string(key)) // each comes once
-				}
-			})
-		}
+			}
+			require.Len(t, s.Sample(10), 10)
+			require.Len(t, s.Sample(2000), 1000)
+			for _, key := range s.Sample(1000) {
+				require.Equal(t, "present", seen[string(key)])
+				delete(seen, string(key)) // each comes once
+			}
+		})
 	}
 }
 
 // What is stored first must not be looked up first: it is in other levels. And another seed gives
 // another order.
 func TestOrders(t *testing.T) {
-	s, err := NewSet(shapeNamed(t, "decimal"), Densities[1], 1000, 10, 1)
+	source := shapeNamed(t, "decimal").Sources(Densities[1])[0]
+	s, err := source.Set(1000, 10, 1)
 	require.NoError(t, err)
-	other, err := NewSet(shapeNamed(t, "decimal"), Densities[1], 1000, 10, 2)
+	other, err := source.Set(1000, 10, 2)
 	require.NoError(t, err)
 	same, sameAsOther := 0, 0
-	for i, key := range s.Present(1000) {
-		if string(key) == string(s.AppendPresent(nil, i)) {
+	for i, key := range s.Sample(1000) {
+		if string(key) == string(s.Present[i]) {
 			same++
 		}
-		if string(s.AppendPresent(nil, i)) == string(other.AppendPresent(nil, i)) {
+		if string(s.Present[i]) == string(other.Present[i]) {
 			sameAsOther++
 		}
 	}
 	require.Less(t, same, 20)
 	require.Less(t, sameAsOther, 20)
+	again, err := source.Set(1000, 10, 1)
+	require.NoError(t, err)
+	require.Equal(t, s, again)
 }
 
 func TestRefusedSets(t *testing.T) {
 	for _, n := range []int{0, 1<<30 + 1} {
-		_, err := NewSet(Shapes[0], Anywhere, n, 10, 1)
+		_, err := Shapes[0].Sources()[0].Set(n, 10, 1)
 		require.ErrorContains(t, err, "keys: pass 1")
 	}
 }

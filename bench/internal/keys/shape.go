@@ -1,17 +1,17 @@
-// Package keys makes the keys that the benchmarks store and look up.
+// Package keys makes the keys that the benchmarks store and look up, or reads a user's own.
 //
-// A Shape turns an index into a key. A Density says which indexes of a range are present. A Set is
-// such a range of keys, in random order for a database.
+// A Shape turns an index into a key. A Density says which indexes of a range are present. A Source
+// is both, or a List of a user's keys. A Set is the keys of a database.
 package keys
 
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
-
-	"github.com/google/uuid"
 )
 
 // A Shape turns an index into a key. Different indexes below Indexes give different keys.
@@ -30,7 +30,7 @@ const Indexes = 1e12
 
 // Shapes lists shapes that show what matters to filters.
 var Shapes = []Shape{
-	{"random", true, AppendRandom, Anywhere},         // 16 random bytes
+	{"random", true, appendRandom, Anywhere},         // 16 random bytes
 	{"uuid", true, appendUUID, Anywhere},             // a random UUID as text
 	numbered("decimal", "", 16),                      // %016d
 	numbered("decimal15", "", 15),                    // %015d, whose length is odd
@@ -66,15 +66,33 @@ func ExampleOf(name string) string {
 	return ""
 }
 
-// Densities returns those of the asked densities that the shape may have, or its own.
-func (s Shape) Densities(asked []Density) []Density {
+// Sources returns the shape with each of the densities that it may have, or with its own.
+func (s Shape) Sources(asked ...Density) (all []Source) {
 	if s.Density.Name != "" {
-		return []Density{s.Density}
+		asked = []Density{s.Density}
 	}
-	return asked
+	for _, d := range asked {
+		all = append(all, Source{s.Name, d,
+			func(rng *rand.Rand, first bool, n, limit int) (present, absent [][]byte) {
+				return s.draw(d, rng, first, n, limit)
+			},
+			func() []byte { return s.Append(nil, 0, Indexes-1) }})
+	}
+	return all
 }
 
-// Keys returns the keys of the indexes, one behind the other in memory.
+// draw draws a range, which begins anywhere unless it is the first: that is a counter's.
+func (s Shape) draw(d Density, rng *rand.Rand, first bool, n, limit int) (in, out [][]byte) {
+	rangeSeed, start := rng.Uint64(), uint64(0)
+	if !first && !s.Unordered {
+		start = rng.Uint64N(Indexes / 2)
+	}
+	keySeed := rng.Uint64()
+	present, absent := d.Draw(rangeSeed, start, n, limit, rng)
+	return s.Keys(present, keySeed), s.Keys(absent, keySeed)
+}
+
+// Keys returns the keys of the indexes, one after the other in memory.
 func (s Shape) Keys(indexes []uint64, seed uint64) [][]byte {
 	var arena []byte
 	var ends []int
@@ -91,17 +109,21 @@ func (s Shape) Keys(indexes []uint64, seed uint64) [][]byte {
 	return all
 }
 
-// AppendRandom appends 16 bytes. Each half is a permutation of the 64-bit numbers, so no two
+// appendRandom appends 16 bytes. Each half is a permutation of the 64-bit numbers, so no two
 // indexes of a seed share a key. With seed 0 the halves are the same.
-func AppendRandom(dst []byte, seed, index uint64) []byte {
+func appendRandom(dst []byte, seed, index uint64) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, Mix(index+seed))
 	return binary.LittleEndian.AppendUint64(dst, Mix(index-seed))
 }
 
 func appendUUID(dst []byte, seed, index uint64) []byte {
-	id := uuid.UUID(AppendRandom(nil, seed, index))
+	id := appendRandom(nil, seed, index)
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, RFC 9562's variant
-	return append(dst, id.String()...)
+	dst = hex.AppendEncode(dst, id[:4])
+	for _, part := range [...][]byte{id[4:6], id[6:8], id[8:10], id[10:]} {
+		dst = hex.AppendEncode(append(dst, '-'), part)
+	}
+	return dst
 }
 
 func bigEndian(dst []byte, _, index uint64) []byte {

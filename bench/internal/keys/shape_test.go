@@ -53,8 +53,8 @@ func TestExamples(t *testing.T) {
 	for _, s := range Shapes {
 		require.NotEmpty(t, s.Example())
 		require.LessOrEqual(t, len(s.Example()), 24)
-		for _, d := range s.Densities(Densities) {
-			require.NotEmpty(t, d.Doc)
+		for _, source := range s.Sources(Densities...) {
+			require.NotEmpty(t, source.Density.Doc)
 		}
 	}
 }

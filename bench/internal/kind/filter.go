@@ -9,7 +9,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// A Filter builds filters of a kind and asks them, as its engine does. It is not safe for
+// A Filter builds filters of a kind and consults them, as its engine does. It is not safe for
 // concurrent use.
 //
 // The functions that return one are not inlined: the compiler could see which policy it is, and
@@ -18,7 +18,7 @@ import (
 type Filter struct {
 	// Build builds a filter of sorted keys, in memory that it uses again for the next one.
 	Build func(keys [][]byte) (filter []byte)
-	// Count asks a filter for keys, and returns how many it may contain.
+	// Count looks keys up in a filter, and returns how many it may contain.
 	Count func(filter []byte, keys [][]byte) (n int)
 }
 

@@ -22,26 +22,16 @@ var Own = []string{"goleveldb", "pebblev2"}
 type Kind struct {
 	Name     string // as FromString takes it
 	Bits     float64
-	Encoding string        // the same for kinds that build the same bytes from the same keys
-	Policy   policy.Policy // nil of an engine's own
+	Encoding string       // the same for kinds that build the same bytes from the same keys
+	Policy   policy.Sized // nil of an engine's own
 	New      func() *Filter
-	// Bounds are the highest mean false-positive rates that the kind promises.
-	Bounds []Bound
+	// Promised returns the highest mean false-positive rate that the kind promises for filters of
+	// n keys of any shape. It is nil if the kind promises none.
+	Promised func(n int) float64
 }
 
-// A Bound is for filters of From keys or more, up to the next bound of the same bits per key.
-type Bound struct {
-	Bits float64
-	From int
-	Rate float64
-}
-
-// RibbonBounds are those of policy.NewRibbon.
-var RibbonBounds = []Bound{
-	{7, 8, 0.0079}, {7, 701, 0.0105}, {7, 5000, 0.0091},
-	{10, 8, 0.00102}, {10, 701, 0.00131}, {10, 5000, 0.00115},
-	{16, 8, 0.000017}, {16, 701, 0.000021}, {16, 5000, 0.000018},
-}
+// RibbonMargin is how many times Ribbon.FPP a rate may be, with up to 20 bits per key.
+var RibbonMargin = 1.05
 
 // FromString returns the kind of a name in Own, or of one that policy.FromString takes. The name
 // may lack the colon and the bits per key, which are the given ones then: "bloom", "ribbon:7". The
@@ -59,11 +49,10 @@ func FromString(spec string, bits float64) (Kind, error) {
 	if err != nil {
 		return k, err
 	}
-	k.Policy, k.Encoding = p, fmt.Sprint(p)
-	k.Bits = p.(interface{ BitsPerKey() float64 }).BitsPerKey()
+	k.Policy, k.Encoding, k.Bits = p, p.String(), p.BitsPerKey()
 	k.New = func() *Filter { return ofPolicy(p) }
-	if _, ok := p.(*policy.Ribbon); ok {
-		k.Bounds = RibbonBounds
+	if r, ok := p.(*policy.Ribbon); ok && k.Bits <= 20 {
+		k.Promised = func(n int) float64 { return RibbonMargin * r.FPP(n) }
 	}
 	return k, nil
 }
@@ -87,11 +76,9 @@ func (k Kind) own(name, number string) (Kind, error) {
 }
 
 // Bound returns the highest rate that k promises for filters of n keys, or 0.
-func (k Kind) Bound(n int) (rate float64) {
-	for _, b := range k.Bounds { // those of the same bits come by From
-		if b.Bits == k.Bits && b.From <= n {
-			rate = b.Rate
-		}
+func (k Kind) Bound(n int) float64 {
+	if k.Promised == nil {
+		return 0
 	}
-	return rate
+	return k.Promised(n)
 }

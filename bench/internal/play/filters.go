@@ -33,6 +33,14 @@ const (
 	seed     = 1
 )
 
+// kinds are the kinds of filter that the page shows, as policy.FromString takes them.
+var kinds = []struct{ Name, Idea string }{
+	{"bloom", "LevelDB's Bloom filter, byte for byte"},
+	{"tuned", "the same, with the size and k that suit the keys"},
+	{"ribbon", "the fewest false positives for its size, with keys of any shape; only levelbloom " +
+		"reads it"},
+}
+
 // An answer is what the page shows.
 type answer struct {
 	N       int      `json:"n"`      // distinct keys
@@ -83,7 +91,7 @@ func reply(q *question) (*answer, error) {
 	}
 	inOrder := slices.Clone(m.stored) // as engines add keys, which tuning relies on
 	slices.SortFunc(inOrder, bytes.Compare)
-	for _, k := range policy.Kinds() {
+	for _, k := range kinds {
 		p, err := policy.FromString(fmt.Sprintf("%s:%v", k.Name, q.Bits))
 		if err != nil {
 			return nil, err
@@ -110,7 +118,7 @@ func (m *material) look(encoded []byte, ask string) (filter, error) {
 	}
 	bits := 8 * len(info.Payload)
 	f := filter{
-		Encoding: info.Encoding.String(), Bytes: encoded, Bits: bits, K: info.K,
+		Encoding: info.Encoding, Bytes: encoded, Bits: bits, K: info.K,
 	}
 	f.Between = f.count(m.between) // its examples come first
 	f.Random = f.count(m.random)

@@ -69,16 +69,16 @@ func (m *material) addShape(name string, n int) error {
 	if i < 0 {
 		return fmt.Errorf("no shape %q", name)
 	}
-	density := all[i].Densities(keys.Densities[1:2])[0]
-	set, err := keys.NewSet(all[i], density, n, asked, seed)
+	source := all[i].Sources(keys.Densities[1])[0]
+	set, err := source.Set(n, asked, seed)
 	if err != nil {
 		return err
 	}
-	for i := range n {
-		m.store(set.AppendPresent(nil, i))
+	for _, key := range set.Present {
+		m.store(key)
 	}
-	if density.Between() {
-		m.between = set.Between(asked)
+	if source.Density.Between() {
+		m.between = set.Between
 	}
 	return nil
 }

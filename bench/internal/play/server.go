@@ -13,9 +13,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 var (
@@ -47,8 +44,8 @@ func Serve(ctx context.Context, l net.Listener) error {
 func newHandler(port int) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		_ = page.Execute(w, map[string]any{"Kinds": policy.Kinds(), "Shapes": shapes(),
-			"MaxKeys": keys.FormatN(maxKeys), "MaxBits": maxBits})
+		_ = page.Execute(w, map[string]any{"Kinds": kinds, "Shapes": shapes(),
+			"MaxKeys": maxKeys, "MaxBits": maxBits})
 	})
 	mux.Handle("GET /assets/", http.FileServerFS(assets))
 	mux.HandleFunc("POST /filters", filters)

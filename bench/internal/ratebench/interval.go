@@ -1,6 +1,6 @@
 package ratebench
 
-import "math"
+import "github.com/levelbloom/levelbloom/bench/internal/report"
 
 // sums is what the rate of a record comes from. Whole numbers: the order of filters makes no
 // difference.
@@ -39,22 +39,12 @@ func (s *sums) effective() float64 {
 	return queries / max(1, between/binomial)
 }
 
-// interval returns Wilson's score interval of z standard errors ("Probable Inference, the Law of
-// Succession, and Statistical Inference", 1927). It is never empty: 300 equal answers leave an
-// interval as well.
-func (s *sums) interval(z float64) (low, high float64) {
-	p, n := s.mean(), s.effective()
-	middle := p + z*z/(2*n)
-	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	if s.positives > 0 { // otherwise it is 0, but for rounding
-		low = max(0, (middle-half)/(1+z*z/n))
-	}
-	return low, min(1, (middle+half)/(1+z*z/n))
-}
+// rate returns the mean with Wilson's interval of z standard errors.
+func (s *sums) rate(z float64) report.Figure { return report.Wilson(s.mean(), s.effective(), z) }
 
 // standardError returns the distance from the mean to the lower end of the interval of one standard
 // error, which is never 0.
 func (s *sums) standardError() float64 {
-	low, high := s.interval(1)
-	return max(s.mean()-low, (high-low)/2)
+	f := s.rate(1)
+	return max(f.Middle-f.Low, (f.High-f.Low)/2)
 }

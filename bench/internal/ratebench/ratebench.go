@@ -24,33 +24,29 @@ var ErrLostKey = errors.New("a key is lost")
 
 // A Config says what to measure.
 type Config struct {
-	Kinds     []kind.Kind
-	Shapes    []keys.Shape
-	Densities []keys.Density // of shapes with order
-	Ns        []int          // keys per filter
-	Queries   int            // absent keys that a cell asks, a few more if filters take as many each
-	Seed      int64          // the same seed gives the same rates
-	Progress  report.Progress
+	Kinds    []kind.Kind
+	Sources  []keys.Source // by shape
+	Ns       []int         // keys per filter
+	Queries  int           // absent keys of a cell, a few more if filters take as many each
+	Seed     int64         // the same seed gives the same rates
+	Progress report.Progress
 }
 
 // A Cell says which keys filters are built of.
 type Cell struct {
-	Shape   keys.Shape
-	Density keys.Density
-	N       int // keys per filter
+	keys.Source
+	N int // keys per filter
 }
 
 func (c Cell) String() string {
-	return fmt.Sprintf("%s %s, %s", c.Shape.Name, c.Density.Name, keys.CountN(c.N))
+	return fmt.Sprintf("%s %s, %s", c.Shape, c.Density.Name, keys.CountN(c.N))
 }
 
-// Cells returns the cells to measure, by number of keys and shape.
+// Cells returns the cells to measure, by number of keys and source.
 func (c *Config) Cells() (cells []Cell) {
 	for _, n := range c.Ns {
-		for _, shape := range c.Shapes {
-			for _, density := range shape.Densities(c.Densities) {
-				cells = append(cells, Cell{shape, density, n})
-			}
+		for _, source := range c.Sources {
+			cells = append(cells, Cell{source, n})
 		}
 	}
 	return cells
@@ -85,8 +81,8 @@ func (c *Config) Run(ctx context.Context) ([]Record, error) {
 		if ctx.Err() != nil {
 			break
 		}
-		if i == 0 || cell.N != cells[i-1].N || cell.Shape.Name != cells[i-1].Shape.Name {
-			c.Progress(i, len(cells), fmt.Sprintf("%s, %s per filter", cell.Shape.Name,
+		if i == 0 || cell.N != cells[i-1].N || cell.Shape != cells[i-1].Shape {
+			c.Progress(i, len(cells), fmt.Sprintf("%s, %s per filter", cell.Shape,
 				keys.CountN(cell.N)))
 		}
 		todo <- i

@@ -7,12 +7,10 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/bench/internal/chart"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -28,14 +26,18 @@ func kinds(t *testing.T, bits float64, names ...string) (all []kind.Kind) {
 }
 
 func config(kinds ...kind.Kind) *Config {
-	return &Config{Kinds: kinds, Shapes: keys.Shapes, Densities: keys.Densities, Ns: []int{20},
+	return &Config{Kinds: kinds, Sources: sources(keys.Densities), Ns: []int{20},
 		Queries: 10_000, Seed: 1, Progress: func(int, int, string) {}}
 }
 
-func shapes(names ...string) []keys.Shape {
-	return slices.DeleteFunc(slices.Clone(keys.Shapes), func(s keys.Shape) bool {
-		return !slices.Contains(names, s.Name)
-	})
+// sources returns those shapes, or all, with those densities.
+func sources(densities []keys.Density, names ...string) (all []keys.Source) {
+	for _, s := range keys.Shapes {
+		if len(names) == 0 || slices.Contains(names, s.Name) {
+			all = append(all, s.Sources(densities...)...)
+		}
+	}
+	return all
 }
 
 // fake returns a kind whose filters know their keys, which come sorted, and whose false-positive
@@ -120,9 +122,9 @@ func TestInterval(t *testing.T) {
 	} {
 		var s sums
 		s.add(c.queries, c.positives)
-		low, high := s.interval(1.959964)
-		require.InDelta(t, c.low, low, 1e-5)
-		require.InDelta(t, c.high, high, 1e-5)
+		f := s.rate(1.959964)
+		require.InDelta(t, c.low, f.Low, 1e-5)
+		require.InDelta(t, c.high, f.High, 1e-5)
 	}
 	// Filters that differ: the answers of one filter are worth less.
 	var differ, equal sums
@@ -130,10 +132,10 @@ func TestInterval(t *testing.T) {
 		differ.add(100, 40*(i%2))
 		equal.add(100, 20)
 	}
-	low, high := differ.interval(1)
-	require.InDelta(t, 0.2/math.Sqrt(99), (high-low)/2, 0.001)
-	low, high = equal.interval(1)
-	require.InDelta(t, math.Sqrt(0.2*0.8/10_000), (high-low)/2, 0.0001, "never less than the "+
+	f := differ.rate(1)
+	require.InDelta(t, 0.2/math.Sqrt(99), (f.High-f.Low)/2, 0.001)
+	f = equal.rate(1)
+	require.InDelta(t, math.Sqrt(0.2*0.8/10_000), (f.High-f.Low)/2, 0.0001, "never less than the "+
 		"binomial's")
 }
 
@@ -142,7 +144,8 @@ func TestInterval(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	run := func(change func(*Config)) map[string]Record { // by cell and kind
 		c := config(kinds(t, 10, "bloom", "tuned", "ribbon")...)
-		c.Ns, c.Queries, c.Shapes = []int{8, 51, 1500}, 2000, shapes("random", "decimal", "url")
+		c.Ns, c.Queries = []int{8, 51, 1500}, 2000
+		c.Sources = sources(keys.Densities, "random", "decimal", "url")
 		change(c)
 		results, err := c.Run(context.Background())
 		require.NoError(t, err)
@@ -155,7 +158,7 @@ func TestDeterministic(t *testing.T) {
 	first := run(func(*Config) {})
 	require.Equal(t, first, run(func(*Config) {}))
 	for name, change := range map[string]func(*Config){
-		"fewer cells":          func(c *Config) { c.Shapes, c.Ns = c.Shapes[1:], []int{51} },
+		"fewer cells":          func(c *Config) { c.Sources, c.Ns = c.Sources[1:], []int{51} },
 		"one kind, and a fake": func(c *Config) { c.Kinds[0] = fake("fake", always(1)) },
 	} {
 		same := 0
@@ -179,7 +182,7 @@ func TestDeterministic(t *testing.T) {
 // In a cell that a textbook knows, exact filters do what it says; and the kinds' sizes are right.
 func TestKinds(t *testing.T) {
 	c := config(kinds(t, 10, "bloom", "ribbon", "goleveldb")...)
-	c.Shapes, c.Ns, c.Queries = shapes("random"), []int{3000}, 300_000
+	c.Sources, c.Ns, c.Queries = sources(nil, "random"), []int{3000}, 300_000
 	results, err := c.Run(context.Background())
 	require.NoError(t, err)
 	textbook := math.Pow(1-math.Exp(-6.0/10), 6) // k = 6 of 10 bits
@@ -187,7 +190,7 @@ func TestKinds(t *testing.T) {
 	require.InEpsilon(t, math.Pow(2, -10), results[1].FPR, 0.30)
 	require.Equal(t, results[0].FalsePositives, results[2].FalsePositives, "the same bytes")
 	for i, k := range c.Kinds[:2] {
-		size := k.Policy.(interface{ FilterSize(int) uint64 }).FilterSize(3000)
+		size := k.Policy.FilterSize(3000)
 		require.Equal(t, size, uint64(results[i].FilterBytes))
 	}
 }
@@ -204,26 +207,32 @@ func TestFaults(t *testing.T) {
 	require.ErrorContains(t, err, "losing: a key is lost: 20 of 20")
 }
 
-// outcome returns the records of bloom and of a kind with a bound of 1 % at 10 bits per key, of
+// outcome returns the records of bloom and of a kind with a bound of 1 % from 500 keys on, of
 // decimal keys and of random ones. With decimal keys the latter has that many false positives in a
 // million.
 func outcome(n int, bits float64, falsePositives int) (all []Record) {
-	bounds := []kind.Bound{{Bits: 10, From: 500, Rate: 0.01}}
+	promised := func(n int) float64 {
+		if n < 500 {
+			return 0
+		}
+		return 0.01
+	}
 	for _, x := range []struct {
 		shape, density string
 		kind           kind.Kind
 		positives      int
 	}{
 		{"random", "any", kind.Kind{Name: "bloom", Bits: bits}, 12_000},
-		{"random", "any", kind.Kind{Name: "bounded", Bits: bits, Bounds: bounds}, 1},
+		{"random", "any", kind.Kind{Name: "bounded", Bits: bits, Promised: promised}, 1},
 		{"decimal", "63%", kind.Kind{Name: "bloom", Bits: bits}, 900_000},
-		{"decimal", "63%", kind.Kind{Name: "bounded", Bits: bits, Bounds: bounds}, falsePositives},
+		{"decimal", "63%", kind.Kind{Name: "bounded", Bits: bits, Promised: promised}, falsePositives},
 	} {
 		s := &sampler{Kind: x.kind, bytes: 4 * 128}
 		for range 4 {
-			s.rate.add(1_000_000, x.positives)
+			s.add(1_000_000, x.positives)
 		}
-		all = append(all, s.record(Cell{keys.Shape{Name: x.shape}, keys.Density{Name: x.density}, n}))
+		all = append(all, s.record(Cell{keys.Source{Shape: x.shape,
+			Density: keys.Density{Name: x.density}}, n}))
 	}
 	return all
 }
@@ -243,7 +252,6 @@ func TestBounds(t *testing.T) {
 		{"6 above", 1000, 10, 10_000 + 6*50, true},
 		{"the smallest number of keys", 500, 10, 10_000 + 6*50, true},
 		{"fewer keys", 499, 10, 900_000, false},
-		{"bits without a promise", 1000, 12, 900_000, false},
 	} {
 		r := &report.Report{}
 		err := config().Report(r, outcome(c.n, c.bits, c.falsePositives))
@@ -273,33 +281,4 @@ func TestReport(t *testing.T) {
 	require.Contains(t, notes, "bounded: no rate of 2 is more than 5 standard errors")
 	require.Contains(t, notes, "63%: 63 % of a range of keys is present")
 	require.InDelta(t, 1.03, records[3].Excess, 0.01)
-}
-
-// The charts have the shapes with examples, the kinds, and an engine's own filter where it belongs.
-func TestShapeFigure(t *testing.T) {
-	c := config(kinds(t, 10, "bloom", "ribbon", "goleveldb", "pebblev2")...)
-	c.Ns, c.Shapes, c.Densities = []int{36, 1000}, shapes("random", "user"), c.Densities[1:2]
-	records, err := c.Run(context.Background())
-	require.NoError(t, err)
-	figure := ShapeFigure(records)
-	require.Len(t, figure.Charts, 2)
-	for i, want := range [][]string{
-		{">random<", ">user<", ">user0000000000000042<", ">bloom<", ">ribbon<",
-			">goleveldb: 36 keys per filter<", ">goleveldb&#39;s own<"},
-		{">user0000000000000042<", ">Pebble: 1k keys per filter<", ">Pebble&#39;s own<"},
-	} {
-		one := *figure
-		one.Charts = figure.Charts[i : i+1]
-		for _, text := range want {
-			require.Contains(t, svg(t, &one), text)
-		}
-	}
-	figure.Charts = figure.Charts[:1]
-	require.NotContains(t, svg(t, figure), "Pebble")
-}
-
-func svg(t *testing.T, f *chart.Figure) string {
-	var b strings.Builder
-	require.NoError(t, f.Write(&b))
-	return b.String()
 }

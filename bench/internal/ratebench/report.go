@@ -89,8 +89,10 @@ func (c *Config) Report(r *report.Report, records []Record) error {
 		"present. Its rate is the mean over filters of different keys, with its 95 % interval in "+
 		"brackets. The worst of many cells is partly chance. All kinds have the same keys and are "+
 		"asked the same absent keys.")
-	for _, d := range c.Densities {
-		r.Notes = append(r.Notes, d.Name+": "+d.Doc+".")
+	for _, s := range c.Sources {
+		if note := s.Density.Name + ": " + s.Density.Doc + "."; !slices.Contains(r.Notes, note) {
+			r.Notes = append(r.Notes, note)
+		}
 	}
 	notes, err := bounds(records)
 	r.Notes = append(r.Notes, notes...)

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // perFilter returns how many absent keys a filter of n keys is asked at most: so many that they
@@ -33,13 +33,7 @@ func (c *Config) measure(ctx context.Context, cell Cell) (records []Record, err 
 	rng := rand.New(rand.NewPCG(uint64(c.Seed), name.Sum64()))
 	asked := 0
 	for filters := 0; filters < leastFilters(cell.N) || asked < c.Queries; filters++ {
-		rangeSeed, start := rng.Uint64(), uint64(0) // the first range is a counter's
-		if filters > 0 && !cell.Shape.Unordered {
-			start = rng.Uint64N(keys.Indexes / 2)
-		}
-		keySeed := rng.Uint64()
-		in, out := cell.Density.Draw(rangeSeed, start, cell.N, c.perFilter(cell.N), rng)
-		present, absent := cell.Shape.Keys(in, keySeed), cell.Shape.Keys(out, keySeed)
+		present, absent := cell.Draw(rng, filters == 0, cell.N, c.perFilter(cell.N))
 		slices.SortFunc(present, bytes.Compare) // as an engine adds them
 		asked += len(absent)
 		for _, s := range samplers {
@@ -61,8 +55,8 @@ func (c *Config) measure(ctx context.Context, cell Cell) (records []Record, err 
 type sampler struct {
 	kind.Kind
 	filter *kind.Filter
-	rate   sums
-	bytes  int // of all filters
+	sums
+	bytes int // of all filters
 }
 
 // sample builds a filter of the present keys, which it must not lose, and adds its answers to the
@@ -72,7 +66,7 @@ func (s *sampler) sample(present, absent [][]byte) error {
 	if n := s.filter.Count(filter, present); n < len(present) {
 		return fmt.Errorf("%w: %d of %d", ErrLostKey, len(present)-n, len(present))
 	}
-	s.rate.add(len(absent), s.filter.Count(filter, absent))
+	s.add(len(absent), s.filter.Count(filter, absent))
 	s.bytes += len(filter)
 	return nil
 }
@@ -80,14 +74,15 @@ func (s *sampler) sample(present, absent [][]byte) error {
 // record sums up what was measured.
 func (s *sampler) record(cell Cell) Record {
 	r := Record{
-		Kind: s.Name, Shape: cell.Shape.Name, Density: cell.Density.Name, N: cell.N, Bits: s.Bits,
-		FilterBytes: float64(s.bytes) / float64(s.rate.filters), Filters: int(s.rate.filters),
-		Queries: int(s.rate.queries), FalsePositives: int(s.rate.positives), FPR: s.rate.mean(),
+		Kind: s.Name, Shape: cell.Shape, Density: cell.Density.Name, N: cell.N, Bits: s.Bits,
+		FilterBytes: float64(s.bytes) / float64(s.filters), Filters: int(s.filters),
+		Queries: int(s.queries), FalsePositives: int(s.positives), FPR: s.mean(),
 		Bound: s.Bound(cell.N),
 	}
-	r.Low, r.High = s.rate.interval(1.96) // 95 %
+	f := s.rate(report.Z95)
+	r.Low, r.High = f.Low, f.High
 	if r.Bound > 0 {
-		r.Excess = (r.FPR - r.Bound) / s.rate.standardError()
+		r.Excess = (r.FPR - r.Bound) / s.standardError()
 	}
 	return r
 }

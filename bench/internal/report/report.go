@@ -12,6 +12,7 @@ import (
 // A Report is what one run of a benchmark measured, with what it depends on. Its JSON has the same
 // fields.
 type Report struct {
+	Title       string      `json:"title,omitempty"`      // what it is, if that needs saying
 	Command     string      `json:"command"`              // as it is typed
 	Incomplete  string      `json:"incomplete,omitempty"` // why the benchmark ended early
 	Environment Environment `json:"environment"`

@@ -149,3 +149,15 @@ func TestProgress(t *testing.T) {
 	progress(9, 10, "reading")
 	require.Equal(t, "[ 1/10] loading\n[10/10] reading (about 0s left)\n", b.String())
 }
+
+// Ends of the interval of a Poisson count are those whose standard deviation reaches the count.
+func TestPoisson(t *testing.T) {
+	for _, k := range []int64{0, 1, 10, 1000} {
+		s := Poisson(k, 10)
+		for _, end := range []float64{10 * s.Low, 10 * s.High} {
+			distance := float64(k) - end
+			require.InDelta(t, 1.96*1.96*end, distance*distance, 1e-6)
+		}
+	}
+	require.Equal(t, "0 [0 to 0.38]", Poisson(0, 10).String())
+}

@@ -13,6 +13,9 @@ const Width = 100
 // WriteText writes the tables for people.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
+	if r.Title != "" {
+		b.WriteString(Paragraphs([]string{r.Title}))
+	}
 	b.WriteString(Paragraphs([]string{r.Command, r.Environment.String()}))
 	for _, t := range r.Tables {
 		b.WriteString(t.text())

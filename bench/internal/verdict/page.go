@@ -2,11 +2,45 @@ package verdict
 
 import (
 	_ "embed"
+	"fmt"
 	"html/template"
 	"io"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
+
+// A Picture is bars in rows.
+type Picture struct {
+	Title string
+	Rows  []Row
+}
+
+// A Row is what belongs together in a picture, such as a level. Its second bar, if there is one, is
+// what would be after a change.
+type Row struct {
+	Label string
+	Bars  []Bar
+}
+
+// A Bar is as long as its value, which its text says.
+type Bar struct {
+	Value float64
+	Text  string
+}
+
+// Part returns the length of a bar as a part of the longest one.
+func (p Picture) Part(b Bar) string {
+	longest := 0.0
+	for _, row := range p.Rows {
+		for _, other := range row.Bars {
+			longest = max(longest, other.Value)
+		}
+	}
+	if longest == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%.4f", b.Value/longest)
+}
 
 var (
 	//go:embed page.html
@@ -17,7 +51,7 @@ var (
 	page = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// WritePage writes verdicts and the report that they follow from as a page in HTML: one file that
+// WritePage writes verdicts and the report of what was measured as a page in HTML: one file that
 // needs no other, and no network.
 func WritePage(w io.Writer, r *report.Report, all []Verdict) error {
 	return page.Execute(w, map[string]any{"CSS": pageCSS, "Report": r, "Verdicts": all})

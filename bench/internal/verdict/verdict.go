@@ -1,13 +1,13 @@
 // Package verdict says what a run of the engines means: which filters to use, what that gains and
-// what it costs.
+// what it costs. All of it is simulated: about an existing database, filterdump says what it counts
+// there.
 //
-// It compares with what the reader has: the filters on disk, or the engine's own. A change must be
-// beyond the noise and worth a reader's time. Every figure that depends on chance has its interval.
+// It compares with the engine's own filters. A change must be beyond the noise and worth a reader's
+// time. Every figure that depends on chance has its interval.
 package verdict
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -16,84 +16,122 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// A Record is all that verdicts depend on.
-type Record struct {
-	Runs enginebench.Runs
-	Bits int   // bits per key of the run
-	Disk *Disk // of the user's database, or nil
-}
-
-// A Verdict is about one engine.
+// A Verdict is about one engine, or about a database.
 type Verdict struct {
-	Engine   string // in words
+	About    string
 	Sentence string // what to do
+	Pictures []Picture
+	Code     []string // lines of Go to change, if any
 	Facts    []string
-	Code     []string // lines of Go to change
 }
 
 const (
 	ribbon = "ribbon"
 
-	// worth is how many fewer reads per 1,000 misses are worth a change: 7.5 us of a miss if a read
-	// takes diskUs.
-	worth  = 75
-	diskUs = 100
+	// few is how many keys are too few for a choice to matter: their filters take some KB.
+	few = 5000
+	// worth is how many fewer reads per 1,000 misses are worth a change: one in a hundred misses.
+	worth  = 10
+	diskUs = 100 // microseconds of a read
 )
 
-// A choice is a filter in an engine.
-type choice struct {
-	filter   string
-	runs     enginebench.Runs
-	fpr      report.Figure // false positives per check, between the keys
-	needless report.Figure // reads per 1,000 misses that a perfect filter would have avoided
-}
-
-// An inquiry is what a verdict about one engine follows from.
+// An inquiry is what a verdict about one engine follows from: the runs that counted for its own
+// filters, and for two of levelbloom's.
 type inquiry struct {
-	*Record
-	engine    string
-	now, best choice
+	engine          engine.Engine
+	bits            int
+	own, best, deep enginebench.Run
 }
 
-// Verdicts returns a verdict for each engine that ran, unless its run has too little for one.
-func (r *Record) Verdicts() (all []Verdict) {
-	for _, e := range engine.Engines {
-		q := &inquiry{Record: r, engine: e.Name}
-		if q.now = q.has(); q.now.runs != nil && !math.IsNaN(q.now.needless.Middle) {
-			q.best = q.find()
-			all = append(all, Verdict{title(e.Name), q.sentence(), q.facts(), q.code()})
+// Of returns a verdict for each engine. keys is the number of keys that the databases stand for.
+func Of(o *enginebench.Outcome, keys int) (all []Verdict) {
+	for _, e := range o.Engines {
+		counted := func(filter string) enginebench.Run { return o.Runs.Counted(e.Name, filter) }
+		q := inquiry{e, o.Bits, counted(engine.BuiltIn), counted(ribbon), counted(engine.RibbonL6)}
+		v := Verdict{About: title(e.Name), Pictures: pictures(o.Runs, e.Name)}
+		switch missing := q.missing(o.Filters); {
+		case missing != "":
+			v.Sentence = "No verdict: " + missing + " were not measured."
+		case keys < few:
+			v.Sentence = fmt.Sprintf("Too few keys (%d): any filter does.", keys)
+		default:
+			q.judge(&v)
 		}
+		all = append(all, v)
 	}
 	return all
 }
 
-// has returns what the reader has: the filters on disk, with their rate if it is known, which counts
-// more than a simulated one, or the engine's own.
-func (q *inquiry) has() choice {
-	if q.Disk == nil {
-		return q.of(engine.BuiltIn)
-	}
-	now := q.of(q.Disk.Filter())
-	if q.measured() && now.runs != nil {
-		checks := float64(now.runs[0].BetweenChecks) / float64(now.runs[0].BetweenLookups)
-		now.fpr = q.Disk.fpr()
-		now.needless = now.fpr.Times(1000 * checks)
-	}
-	return now
-}
-
-// measured reports whether the rate of the filters on disk is known.
-func (q *inquiry) measured() bool { return q.Disk != nil && q.Disk.Sample.Between.Asked > 0 }
-
-// find returns the best choice: the first that no later one beats by what is worth a change.
-func (q *inquiry) find() choice {
-	best := q.now
-	for _, filter := range []string{engine.BuiltIn, ribbon} {
-		if c := q.of(filter); filter != q.now.filter && isWorth(best.needless, c.needless) {
-			best = c
+// pictures returns the reads with each filter that was counted in an engine.
+func pictures(runs enginebench.Runs, engine string) []Picture {
+	p := Picture{Title: "Reads per 1,000 lookups of absent keys (simulated)"}
+	for _, r := range runs {
+		if r.Engine == engine && r.Round == 0 {
+			blocks := r.Blocks().Middle
+			p.Rows = append(p.Rows, Row{r.Contestant, []Bar{{blocks, report.Digits(blocks)}}})
 		}
 	}
-	return best
+	if p.Rows == nil {
+		return nil
+	}
+	return []Picture{p}
+}
+
+// missing names the filters that a verdict compares and that no run counted. Filters in L6 are
+// compared if they were asked for.
+func (q *inquiry) missing(asked []string) string {
+	var names []string
+	if !isCounted(q.own) {
+		names = append(names, title(q.engine.Name)+"'s own filters")
+	}
+	if !isCounted(q.best) {
+		names = append(names, "ribbon filters")
+	}
+	if q.engine.L6 && slices.Contains(asked, engine.RibbonL6) && !isCounted(q.deep) {
+		names = append(names, "filters in L6")
+	}
+	return strings.Join(names, " and ")
+}
+
+func isCounted(r enginebench.Run) bool { return r.BetweenChecks > 0 }
+
+// judge fills in what to do, the first of these that is worth a change: to consult filters in
+// Pebble's L6, or to take ribbon filters. What memory a change saves depends on how large a database
+// is, so filterdump says it.
+func (q *inquiry) judge(v *Verdict) {
+	add := func(format string, args ...any) { v.Facts = append(v.Facts, fmt.Sprintf(format, args...)) }
+	configure := fmt.Sprintf("err = %s.Configure(options, p", q.engine.Name)
+	switch own := title(q.engine.Name) + "'s own filters"; {
+	case isCounted(q.deep) && isWorth(q.best.Blocks(), q.deep.Blocks()):
+		v.Sentence = fmt.Sprintf("Use ribbon filters, in L6 too, and look up keys that may be absent "+
+			"with the adapter's Has: %v reads per 1,000 misses (simulated), not %v.", q.deep.Blocks(),
+			q.own.Blocks())
+		v.Code = []string{newRibbon(q.bits), configure + ", " + q.engine.Name + ".WithL6(p))",
+			fmt.Sprintf("found, err := %s.Has(db, key)", q.engine.Name)}
+		q.addTime(v, q.own.Blocks(), q.deep.Blocks())
+		add("%s's own Get does not consult filters in L6, where most keys are. Has does, and never "+
+			"reads more. The block cache must hold these filters too: CheckCache says whether it does.",
+			title(q.engine.Name))
+	case isWorth(q.own.Needless(), q.best.Needless()):
+		v.Sentence = fmt.Sprintf("Use ribbon filters instead of %s: %v needless reads per 1,000 "+
+			"misses (simulated), not %v.", own, q.best.Needless(), q.own.Needless())
+		v.Code = []string{newRibbon(q.bits), configure + ")"}
+		q.addTime(v, q.own.Needless(), q.best.Needless())
+	default:
+		v.Sentence = "Keep what you have: no other filter saves you many reads."
+	}
+	if len(v.Code) > 0 && q.engine.Name == "goleveldb" {
+		add("If another program must use the filters, such as plain goleveldb: p, err := " +
+			"policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB)).")
+	}
+}
+
+// addTime adds what fewer reads save.
+func (q *inquiry) addTime(v *Verdict, now, then report.Figure) {
+	less := report.Figure{Middle: now.Middle - then.Middle, Low: now.Low - then.High,
+		High: now.High - then.Low}
+	v.Facts = append(v.Facts, fmt.Sprintf("If a read takes %d us, a miss takes %v us less.", diskUs,
+		less.Times(diskUs/1000.0)))
 }
 
 // isWorth reports whether fewer reads are so beyond the noise, and worth a change.
@@ -101,101 +139,13 @@ func isWorth(now, then report.Figure) bool {
 	return then.High < now.Low && now.Middle-then.Middle >= worth
 }
 
-// of returns the figures of a filter. Without filters each check that others have is a read.
-func (q *inquiry) of(filter string) choice {
-	runs := q.Runs.Of(q.engine, filter)
-	counted := runs
-	if filter == engine.None {
-		counted = slices.Clone(q.Runs.Of(q.engine, engine.BuiltIn))
-		for i := range counted {
-			counted[i].BetweenAvoided = 0
-		}
-	}
-	return choice{filter, runs, counted.FPR(), counted.Needless()}
-}
-
-func (q *inquiry) changes() bool { return q.best.filter != q.now.filter }
-
-func (q *inquiry) sentence() string {
-	if q.changes() {
-		source := ""
-		if q.measured() {
-			source = " (by the rate on disk)"
-		}
-		return fmt.Sprintf("Use %s instead of %s: %v needless reads per 1,000 misses (simulated), "+
-			"not %v%s.", q.words(q.best), q.words(q.now), q.best.needless, q.now.needless, source)
-	}
-	saved := ""
-	if part := q.saved(); part > 0 {
-		saved = fmt.Sprintf("; ribbon saves %.0f\u00a0%% of the filters' memory at the same rate",
-			100*part)
-	}
-	return "Keep what you have: no other filter saves you many reads" + saved + "."
-}
-
-// saved is the part of the filters' memory that small ribbon filters save at the same rate, or 0.
-func (q *inquiry) saved() float64 {
-	small := q.of(engine.RibbonSmall)
-	if small.runs == nil || q.now.filter == ribbon || small.fpr.Low > q.now.fpr.High {
-		return 0
-	}
-	return max(0, 1-small.runs.Median(enginebench.BytesPerKey)/
-		q.now.runs.Median(enginebench.BytesPerKey))
-}
-
-func (q *inquiry) facts() (all []string) {
-	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if now, best := q.now.needless, q.best.needless; q.changes() {
-		add("If a read takes %d us, a miss takes %v us less.", diskUs, report.Figure{
-			Middle: now.Middle - best.Middle, Low: now.Low - best.High, High: now.High - best.Low,
-		}.Times(diskUs/1000.0))
-	}
-	if q.Disk != nil {
-		add("%v", q.Disk)
-	}
-	tuned := q.of("tuned")
-	if q.engine == "goleveldb" && q.changes() && q.best.filter == ribbon && tuned.runs != nil {
-		add("If plain goleveldb or C++ LevelDB reads the files too: it finds every key, but cannot "+
-			"use ribbon filters. It can use tuned ones (policy.NewBloom with policy.WithTuning(0.05)), "+
-			"which leave %v needless reads.", tuned.needless)
-	}
-	if q.deep() {
-		add("If you look up many absent keys: %s's own Get asks no filter in L6, where most keys "+
-			"are, and 1,000 misses need %v reads (simulated). With filters there, and Has or Get of "+
-			"the adapter, %v; but a present key takes a read more for each older version in a lower "+
-			"level. The block cache must hold these filters too (CheckCache).", title(q.engine),
-			readsOf(q.best), q.of(engine.RibbonL6).needless)
-	}
-	return all
-}
-
-// deep reports whether it is worth a change to ask filters in Pebble's L6.
-func (q *inquiry) deep() bool {
-	deep := q.of(engine.RibbonL6)
-	return deep.runs != nil && isWorth(readsOf(q.best), deep.needless)
-}
-
-// readsOf returns the reads of 1,000 misses.
-func readsOf(c choice) report.Figure {
-	n := c.runs[0].BetweenLookups
-	reads := c.runs.Median(enginebench.MissReads) * float64(n)
-	return enginebench.Rate(int64(reads), n).Times(1000)
-}
-
-func (q *inquiry) words(c choice) string {
-	switch c.filter {
-	case engine.None:
-		return "no filters"
-	case engine.BuiltIn:
-		return title(q.engine) + "'s own filters"
-	}
-	return c.filter + " filters"
-}
+// newRibbon returns the line of Go that makes ribbon filters.
+func newRibbon(bits int) string { return fmt.Sprintf("p, err := policy.NewRibbon(%d)", bits) }
 
 // Lines returns the verdicts as text: of each a paragraph and lines of code.
 func Lines(all []Verdict) (lines []string) {
 	for _, v := range all {
-		text := append([]string{v.Engine + ": " + v.Sentence}, v.Facts...)
+		text := append([]string{v.About + ": " + v.Sentence}, v.Facts...)
 		lines = append(lines, strings.Join(text, " "))
 		for _, code := range v.Code {
 			lines = append(lines, report.Code+code)

@@ -99,7 +99,7 @@ func (p *page) Overflow() (elements []string) {
 // buttons counts once.
 const controls = `[...document.querySelectorAll(
 	"a[href], button, input, select, textarea, summary, [tabindex]")].filter(e =>
-	!e.disabled && !(e.type === "radio" && !e.checked)).map(nameOf)`
+	e.checkVisibility() && !e.disabled && !(e.type === "radio" && !e.checked)).map(nameOf)`
 
 // nameOf is JavaScript: the name of an element for those who cannot see the page.
 const nameOf = `nameOf = e => e === document.body ? "" :

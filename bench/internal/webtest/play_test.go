@@ -89,6 +89,25 @@ func TestPlay(t *testing.T) {
 			require.Equal(t, p.Text(part), again.Text(part))
 		}
 	})
+	t.Run("as many keys as fit", func(t *testing.T) {
+		p := open(t, "#n=9500", wide)
+		p.Do(chromedp.Click(`[data-add="1000"]`))
+		p.Wait("answer.n > 9512")
+		require.Empty(t, p.Text("#problem"))
+		require.Contains(t, p.Text("#added"), "9,988 keys of the shape decimal")
+		require.Contains(t, p.Text("#added"), "10,000 stored in all: no more fit.")
+		var disabled bool
+		p.Eval(`document.querySelector('[data-add="10"]').disabled`, &disabled)
+		require.True(t, disabled)
+		p.Do(chromedp.Click("#none"))
+		p.Wait("answer.n === 12 && !document.querySelector('[data-add=\"10\"]').disabled")
+		sound(t, p)
+	})
+	t.Run("sizes", func(t *testing.T) { // the smallest is said of none: it depends on the keys
+		p := open(t, "", wide)
+		require.NotContains(t, p.Text("#kinds"), "smallest")
+		require.Contains(t, p.Text("#kinds"), "of 20,000 random keys, and of the keys that lie between")
+	})
 	t.Run("problems", func(t *testing.T) {
 		p := b.Open(t, address+"#shape=octal&n=9", view{Width: 360})
 		p.Wait("document.getElementById('problem').textContent")

@@ -3,39 +3,52 @@ package webtest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 	"github.com/levelbloom/levelbloom/bench/internal/verdict"
+	database "github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
 )
 
 // evil is what a path or a key may contain.
 const evil = `/tmp/<script>alert("x")</script>'&`
 
+// counted is what is said of a database.
+var counted = verdict.OfDatabase("/data/"+evil, database.Of(database.Figures{
+	Engine: "pebblev2", Cache: 64 << 20, Keys: 1e8, Bytes: 1e10, IndexBytes: 3e7, Sampled: 65_536,
+	Lookups: 65_536, Levels: []database.Level{
+		{Number: 0, Tables: 3, FilterBytes: 1e6, RibbonBytes: 1.2e6, Read: 12, Bare: 900, Ribbon: 1.1},
+		{Number: 5, Tables: 12, Unfiltered: 2, FilterBytes: 1e7, RibbonBytes: 1.2e7, Read: 147,
+			ReadUnfiltered: 120, Bare: 950, Ribbon: 2},
+		{Number: 6, Tables: 123, Unfiltered: 123, RibbonBytes: 1.2e8, Read: 930, Bare: 930, Ribbon: 4},
+	}}))
+
 // writePage writes the page of a run that never was, and returns its address.
 func writePage(t *testing.T) string {
-	var runs enginebench.Runs
-	for _, e := range []string{"goleveldb", "pebblev2"} {
-		for i, name := range []string{engine.None, engine.BuiltIn, "tuned", "ribbon",
-			engine.RibbonL6} {
-			if name == engine.RibbonL6 && e == "goleveldb" {
+	o := &enginebench.Outcome{Config: &enginebench.Config{Bits: 10}}
+	for _, e := range engine.Engines {
+		if e.Name == "pebblev1" {
+			continue
+		}
+		o.Engines = append(o.Engines, e)
+		for i, name := range []string{engine.BuiltIn, "ribbon", engine.RibbonL6} {
+			if name == engine.RibbonL6 && !e.L6 {
 				continue
 			}
-			r := enginebench.Run{Engine: e, Contestant: name, Round: 1, Load: 1e5,
-				Miss: enginebench.Pass{PerSecond: 1e4, Reads: 0.9}, BetweenLookups: 1000}
+			r := enginebench.Run{Engine: e.Name, Contestant: name, BetweenLookups: 1000,
+				BetweenReads: 900, BetweenChecks: 4000, BetweenAvoided: []int64{3600, 3990, 3990}[i],
+				FilterBytes: 1250, Keys: 1000, Filters: 10}
 			if name == engine.RibbonL6 {
-				r.Miss.Reads = 0.01
+				r.BetweenReads = 10
 			}
-			if name != engine.None {
-				r.BetweenChecks, r.BetweenAvoided = 4000, []int64{0, 3600, 3950, 3990, 3990}[i]
-				r.FilterBytes, r.Keys, r.Filters = 1250, 1000, 10
-			}
-			runs = append(runs, r)
+			o.Runs = append(o.Runs, r)
 		}
 	}
 	r := &report.Report{Command: "go run ./bench --keys " + evil,
@@ -52,8 +65,7 @@ func writePage(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "page.html")
 	file, err := os.Create(path)
 	require.NoError(t, err)
-	record := verdict.Record{Runs: runs, Bits: 10}
-	require.NoError(t, verdict.WritePage(file, r, record.Verdicts()))
+	require.NoError(t, verdict.WritePage(file, r, append([]verdict.Verdict{counted}, verdict.Of(o, 1_000_000)...)))
 	require.NoError(t, file.Close())
 	return "file://" + path
 }
@@ -71,21 +83,74 @@ func TestReport(t *testing.T) {
 		var scripts int
 		p.Eval("document.querySelectorAll('script').length", &scripts)
 		require.Zero(t, scripts)
-		require.Contains(t, p.Text(".card"), "Use ribbon filters instead of goleveldb's own")
-		require.Contains(t, p.Text("header"), evil)
-		require.Contains(t, p.Text(".card pre"), "policy.WithName(policy.NameGoLevelDB)")
-		require.Contains(t, p.Text(".card ul"), "If a read takes 100 us, a miss takes 39 [")
-		require.Greater(t, lowestContrast(p), 4.5)
+		require.Contains(t, p.Text(".card"), counted.Sentence, "what is counted comes first")
+		require.Contains(t, p.Text(".card pre"), "policy.NewRibbon(10)")
+		require.Contains(t, p.Text(".card:nth-child(2)"), "Use ribbon filters instead of goleveldb's own")
+		require.Contains(t, p.Text(".card:nth-child(2) ul"), "If a read takes 100 us, a miss takes 39 [")
+		requireBars(t, p)
+
+		// Tables are folded, but not on paper.
+		var shown bool
+		const isShown = `document.querySelector(".data").checkVisibility()`
+		p.Eval(isShown, &shown)
+		require.Equal(t, look.Print, shown)
 		p.Screenshot("report", look)
+		p.Eval(`document.querySelector("details").open = true`, new(bool))
+		p.Eval(isShown, &shown)
+		require.True(t, shown)
+		require.Contains(t, p.Text("details"), evil)
+		require.Greater(t, lowestContrast(p), 4.5)
+		require.Empty(t, p.Overflow())
+		p.Screenshot("report-open", look)
+
+		// On a telephone a row is a card, which does not scroll sideways, and says what each cell is.
+		var scrolls bool
+		p.Eval(`[...document.querySelectorAll(".scroll")].some(e => e.scrollWidth > e.clientWidth)`, &scrolls)
+		var label string
+		p.Eval(`getComputedStyle(document.querySelector(".data td"), "::before").content`, &label)
+		if look.Width == 400 {
+			require.False(t, scrolls)
+			require.Equal(t, `"miss"`, label)
+		}
 	}
 	p := browser.Open(t, url, view{Width: 768})
-	require.Len(t, p.TabStops(), 4, "code and tables, which may scroll")
+	require.Equal(t, []string{"Code", "Code", "Code", "What was measured, and how"}, p.TabStops())
+	p.TabTo("What was measured, and how", kb.Enter)
+	require.Len(t, p.TabStops(), 6, "and tables, which scroll")
 	// Tables have captions and headers, and a label where they scroll.
 	var nameless []string
 	p.Eval(`[...document.querySelectorAll("table")].filter(t =>
-		!t.closest("[aria-label]").ariaLabel || !t.querySelector("thead th[scope=col]") ||
-		!t.querySelector("tbody th[scope=row]")).map(e => e.outerHTML.slice(0, 99))`, &nameless)
+		!t.caption.textContent || !t.querySelector("tbody th[scope=row]") || t.matches(".data") &&
+		(!t.closest("[aria-label]").ariaLabel || !t.querySelector("thead th[scope=col]")))
+		.map(e => e.outerHTML.slice(0, 99))`, &nameless)
 	require.Empty(t, nameless)
+}
+
+// requireBars checks that bars are as long as their values say, and that each has a figure beside it.
+func requireBars(t *testing.T, p *page) {
+	var bars []struct {
+		Width, Longest float64
+		Text           string
+	}
+	p.Eval(`[...document.querySelectorAll(".picture")].slice(0, 1).flatMap(t =>
+		[...t.querySelectorAll(".bar")].map(e => ({
+			Width: e.querySelector("i").getBoundingClientRect().width,
+			Longest: Math.max(...[...t.querySelectorAll("i")].map(i => i.getBoundingClientRect().width)),
+			Text: e.innerText })))`, &bars)
+	var values []float64
+	var texts []string
+	for _, row := range counted.Pictures[0].Rows {
+		for _, b := range row.Bars {
+			values = append(values, b.Value)
+			texts = append(texts, b.Text)
+		}
+	}
+	require.Len(t, bars, len(values))
+	for i, b := range bars {
+		require.InDelta(t, max(1, b.Longest*values[i]/slices.Max(values)), b.Width, 1)
+		require.Equal(t, texts[i], b.Text)
+		require.Greater(t, b.Longest, 60.0)
+	}
 }
 
 // lowestContrast returns the lowest contrast of a text of a page with what is behind it.
@@ -97,7 +162,7 @@ func lowestContrast(p *page) (lowest float64) {
 		const back = e => { const c = getComputedStyle(e).backgroundColor;
 			return c !== "rgba(0, 0, 0, 0)" ? c : e.parentElement ? back(e.parentElement) :
 				"rgb(255, 255, 255)" };
-		const texts = document.querySelectorAll("p, h1, h2, td, th, li, strong, pre");
+		const texts = document.querySelectorAll("p, h1, h2, td, th, li, span, summary, pre");
 		return Math.min(...[...texts].map(e => { const s = getComputedStyle(e);
 				const a = light(s.color), b = light(back(e));
 				return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) }));

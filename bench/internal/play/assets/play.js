@@ -7,6 +7,8 @@ const first = { keys: animals, shape: "decimal", n: 0, bits: 8, ask: "zebra", ki
 let state, answer, request, turn = 0;
 
 const storedKeys = () => state.keys.filter(key => key !== "");
+// room is how many keys of a shape fit beside the others.
+const room = () => Number($("keys").dataset.most) - storedKeys().length;
 
 function readAddress() {
   const p = new URLSearchParams(location.hash.slice(1));
@@ -99,7 +101,8 @@ function show() {
   $("added").textContent = state.n
     ? `${whole(state.n)} keys of the shape ${state.shape}` +
       (f.between.asked ? ", 63 % of a range, the keys in between absent; " : "; ") +
-      `${whole(answer.n)} stored in all.` : "";
+      `${whole(answer.n)} stored in all` + (state.n < room() ? "." : ": no more fit.") : "";
+  for (const b of document.querySelectorAll("[data-add]")) b.disabled = state.n >= room();
   $("try-stored").disabled = answer.n === 0;
   $("try-false").disabled = f.falsePositives.length === 0;
 }
@@ -186,7 +189,8 @@ $("kinds").addEventListener("input", e => {
 });
 $("none").addEventListener("click", () => change({ n: 0 }));
 for (const b of document.querySelectorAll("[data-add]")) {
-  b.addEventListener("click", () => change({ n: state.n + Number(b.dataset.add) }));
+  b.addEventListener("click", () =>
+    change({ n: Math.min(state.n + Number(b.dataset.add), Math.max(state.n, room())) }));
 }
 $("try-stored").addEventListener("click", () => ask(answer.sample[turn++ % answer.sample.length]));
 $("try-absent").addEventListener("click", () => ask(chosen().absent));

@@ -1,6 +1,7 @@
-package keylist
+package keys
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -71,11 +73,11 @@ func state(t *testing.T, dir string) map[string]string {
 // requireKeys reads a path whose directory must stay as it is.
 func requireKeys(t *testing.T, want []string, path, dir string) {
 	before := state(t, dir)
-	list, sampled, err := Read(path)
+	r, err := Read(context.Background(), path, false)
 	require.NoError(t, err)
-	require.False(t, sampled)
+	require.False(t, r.Sampled)
 	var got []string
-	for _, key := range list {
+	for _, key := range r.Keys {
 		got = append(got, string(key))
 	}
 	require.Equal(t, want, got)
@@ -97,12 +99,12 @@ func TestDatabases(t *testing.T) {
 func TestSampledDatabase(t *testing.T) {
 	const room = 1500
 	tables := golden(t, "multi_level")
-	list, sampled, err := read(filepath.Join(root, "multi_level"), room*(sliceBytes+16))
+	r, err := read(context.Background(), filepath.Join(root, "multi_level"), false, room*(sliceBytes+16))
 	require.NoError(t, err)
-	require.True(t, sampled)
-	require.InDelta(t, room*3/4, len(list), room/4)
+	require.True(t, r.Sampled)
+	require.InDelta(t, room*3/4, len(r.Keys), room/4)
 	has := map[string]bool{}
-	for _, key := range list {
+	for _, key := range r.Keys {
 		has[string(key)] = true
 	}
 	whole, begun := 0, 0
@@ -117,6 +119,30 @@ func TestSampledDatabase(t *testing.T) {
 	require.Positive(t, whole)
 	require.LessOrEqual(t, begun, 1)
 	require.Subset(t, sorted(tables), slices.Collect(maps.Keys(has)))
+}
+
+// A database in use, beside a table that a killed process left unfinished, and one that it left
+// whole: both are no part of the database.
+func TestDatabaseInUse(t *testing.T) {
+	dir := t.TempDir()
+	db, err := pebble.Open(dir, &pebble.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	var want []string
+	for i := range 3000 {
+		want = append(want, fmt.Sprintf("key%06d", i))
+		require.NoError(t, db.Set([]byte(want[i]), []byte("value"), pebble.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	require.NoError(t, db.Set([]byte("in the log"), nil, pebble.NoSync))
+	other, err := os.ReadFile(filepath.Join(root, "one_key", "000005.ldb"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "000998.sst"), other, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "000999.sst"), other[:50], 0o600))
+	requireKeys(t, want, dir, dir)
+	r, err := Read(context.Background(), dir, false)
+	require.NoError(t, err)
+	require.Equal(t, 2, r.LeftOut)
 }
 
 func TestNoDatabase(t *testing.T) {
@@ -137,14 +163,14 @@ func TestNoDatabase(t *testing.T) {
 		filepath.Dir(write("000005.ldb", damaged)): "000005.ldb: ",
 		empty + "/none":                            "no such file",
 	} {
-		_, _, err := Read(path)
+		_, err := Read(context.Background(), path, false)
 		require.ErrorContains(t, err, message)
 	}
 
 	// A table that is gone when its turn comes is left out.
 	dir := filepath.Dir(write("000005.ldb", table))
 	require.NoError(t, os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "000001.ldb")))
-	list, _, err := Read(dir)
+	r, err := Read(context.Background(), dir, false)
 	require.NoError(t, err)
-	require.Len(t, list, 1)
+	require.Len(t, r.Keys, 1)
 }

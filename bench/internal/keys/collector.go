@@ -1,4 +1,4 @@
-package keylist
+package keys
 
 import (
 	"bytes"

@@ -1,7 +1,9 @@
-package keylist
+package keys
 
 import (
+	"context"
 	"fmt"
+	"math/rand"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/levelbloom/levelbloom/policy/policytest"
 )
 
 // write writes a file alone in its directory.
@@ -45,19 +45,45 @@ func TestRefusedText(t *testing.T) {
 		strings.Repeat("x", maxLine) + "x": "a line of more than 1048576 bytes: pass a file with",
 	} {
 		path := write(t, content)
-		_, _, err := Read(path)
+		_, err := Read(context.Background(), path, false)
 		require.ErrorContains(t, err, message)
 		require.ErrorContains(t, err, path)
+	}
+}
+
+// Keys that are no text are noticed, and can be written in hexadecimal.
+func TestBinary(t *testing.T) {
+	for content, binary := range map[string]bool{
+		"a\tb\r\n\u00e9 \u20ac\n": false,
+		"a\n\x00b\n":              true,
+		"a\nb\xff\n":              true,
+		"a\x7f\n":                 true,
+		"a\rb\n":                  true,
+	} {
+		r, err := Read(context.Background(), write(t, content), false)
+		require.NoError(t, err)
+		require.Equal(t, binary, r.Binary, "%q", content)
+	}
+	r, err := Read(context.Background(), write(t, "0x0a00\n\nFf\r\n0a00\n"), true)
+	require.NoError(t, err)
+	require.Equal(t, [][]byte{{0x0a, 0}, {0xff}}, [][]byte(r.Keys))
+	require.False(t, r.Binary)
+	for content, message := range map[string]string{
+		"00\n0x123\n": "keys.txt:2: encoding/hex: odd length hex string: with --hex, write two ",
+		"xyz\n":       "keys.txt:1: encoding/hex: invalid byte",
+	} {
+		_, err := Read(context.Background(), write(t, content), true)
+		require.ErrorContains(t, err, message)
 	}
 }
 
 // Repetitions do not fill the memory.
 func TestRepetitions(t *testing.T) {
 	path := write(t, strings.Repeat("one\ntwo\nthree\n", 1000))
-	list, sampled, err := read(path, 20*(sliceBytes+5))
+	r, err := read(context.Background(), path, false, 20*(sliceBytes+5))
 	require.NoError(t, err)
-	require.False(t, sampled)
-	require.Len(t, list, 3)
+	require.False(t, r.Sampled)
+	require.Len(t, r.Keys, 3)
 }
 
 // Of a file of any order with too many keys come all keys of a range, within the limit.
@@ -67,16 +93,17 @@ func TestSampledText(t *testing.T) {
 	for i := range lines {
 		lines[i] = fmt.Sprintf("key%05d\n", i)
 	}
-	rng := policytest.Rand(t, 1)
+	rng := rand.New(rand.NewSource(1))
 	backward, shuffled := slices.Clone(lines), slices.Clone(lines)
 	slices.Reverse(backward)
 	rng.Shuffle(n, func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	for name, order := range map[string][]string{
 		"sorted": lines, "backward": backward, "shuffled": shuffled,
 	} {
-		list, sampled, err := read(write(t, strings.Join(order, "")), room*(sliceBytes+8))
+		r, err := read(context.Background(), write(t, strings.Join(order, "")), false, room*(sliceBytes+8))
 		require.NoError(t, err)
-		require.True(t, sampled, name)
+		require.True(t, r.Sampled, name)
+		list := r.Keys
 		require.InDelta(t, room*3/4, len(list), room/4, name) // a half to all of the room
 		var first int
 		_, err = fmt.Sscanf(string(list[0]), "key%d", &first)

@@ -1,0 +1,64 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+	counted "github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
+)
+
+// OfDatabase returns what was counted in the database at a path, for the page: the figures that
+// filterdump prints.
+func OfDatabase(path string, v *counted.Verdict) Verdict {
+	shown := Verdict{About: path, Sentence: v.Sentence, Code: v.Code, Facts: v.Facts}
+	if v.Why == "" && v.Lookups > 0 {
+		shown.Pictures = []Picture{reads(v), memory(v)}
+	}
+	return shown
+}
+
+const change = " with the change"
+
+// reads has a row for each level, and below it one for its tables without filters.
+func reads(v *counted.Verdict) Picture {
+	p := Picture{Title: "Data blocks read for 1,000 lookups of absent keys, by level (counted"}
+	if len(v.Code) > 1 { // one line calls Has, which is counted too
+		p.Title += ";" + change + ": computed"
+	}
+	p.Title += ")"
+	for _, l := range v.Levels {
+		row := Row{fmt.Sprintf("L%d, %d tables", l.Number, l.Tables),
+			[]Bar{{l.Now, report.Digits(l.Now) + " now"}}}
+		if l.Unfiltered == l.Tables {
+			row.Label += " without filters"
+		}
+		if len(v.Code) > 0 {
+			row.Bars = append(row.Bars, Bar{l.Then, report.Digits(l.Then) + change})
+		}
+		p.Rows = append(p.Rows, row)
+		if l.Unfiltered > 0 && l.Unfiltered < l.Tables {
+			p.Rows = append(p.Rows, Row{fmt.Sprintf("of them %d without filters", l.Unfiltered),
+				[]Bar{{l.ReadUnfiltered, report.Digits(l.ReadUnfiltered) + " of these now"}}})
+		}
+	}
+	return p
+}
+
+// memory has what should fit into the block cache, and the cache.
+func memory(v *counted.Verdict) Picture {
+	bar := func(bytes float64, text string) Bar {
+		return Bar{bytes, report.Digits(bytes/1e6) + " MB" + text}
+	}
+	now := v.Sum(func(l *counted.Level) float64 { return float64(l.FilterBytes) })
+	then := v.Sum(func(l *counted.Level) float64 { return l.ThenBytes })
+	filters := Row{"filters", []Bar{bar(now, " now")}}
+	if then != now {
+		filters.Bars = append(filters.Bars, bar(then, change+" (computed)"))
+	}
+	p := Picture{"What the filters take beside the block cache", []Row{filters,
+		{"indexes", []Bar{bar(float64(v.IndexBytes), "")}}}}
+	if v.Cache > 0 {
+		p.Rows = append(p.Rows, Row{"block cache", []Bar{bar(float64(v.Cache), "")}})
+	}
+	return p
+}
