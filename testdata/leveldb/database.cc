@@ -1,8 +1,9 @@
 // Reads and writes databases with C++ LevelDB, its Bloom policy under any name. Keys and values are hex, empty ones included.
 //
-//   database read DIR NAME < lines of "key"
+//   database read DIR NAME [ours] < lines of "key"
 //     prints "key<TAB>found<TAB>value" or "key<TAB>absent" for every line, at the end "checks=N absent=M":
 //     how often LevelDB asked a filter, and how often the filter spared it the read. LevelDB may modify DIR: give it a copy.
+//     With "ours" the filters are read by LevelbloomPolicy, which knows more encodings than LevelDB.
 //   database write DIR NAME BITS < lines of "key value"
 //     makes the new database DIR, BITS bits per key, and compacts it, so that everything lies in tables.
 
@@ -18,24 +19,24 @@
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 
+#include "../cppreader/filter_policy.h"
 #include "text.h"
 
 namespace {
 
-// LevelDB's Bloom policy under the given name, with its answers counted.
-class NamedBloom : public leveldb::FilterPolicy {
+// A policy under the given name, with its answers counted.
+class NamedPolicy : public leveldb::FilterPolicy {
  public:
-  NamedBloom(std::string name, int bits_per_key)
-      : name_(std::move(name)), bloom_(leveldb::NewBloomFilterPolicy(bits_per_key)) {}
+  NamedPolicy(std::string name, const leveldb::FilterPolicy* owned) : name_(std::move(name)), policy_(owned) {}
 
   const char* Name() const override { return name_.c_str(); }
 
   void CreateFilter(const leveldb::Slice* keys, int n, std::string* dst) const override {
-    bloom_->CreateFilter(keys, n, dst);
+    policy_->CreateFilter(keys, n, dst);
   }
 
   bool KeyMayMatch(const leveldb::Slice& key, const leveldb::Slice& filter) const override {
-    const bool may_match = bloom_->KeyMayMatch(key, filter);
+    const bool may_match = policy_->KeyMayMatch(key, filter);
     ++checks_;
     if (!may_match) ++absent_;
     return may_match;
@@ -46,7 +47,7 @@ class NamedBloom : public leveldb::FilterPolicy {
 
  private:
   const std::string name_;
-  const std::unique_ptr<const leveldb::FilterPolicy> bloom_;
+  const std::unique_ptr<const leveldb::FilterPolicy> policy_;
   // Not atomic: only DB::Get asks filters, and one thread calls it.
   mutable uint64_t checks_ = 0;
   mutable uint64_t absent_ = 0;
@@ -56,7 +57,7 @@ void Check(const leveldb::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
 }
 
-std::unique_ptr<leveldb::DB> Open(const std::string& dir, const NamedBloom& policy, bool create) {
+std::unique_ptr<leveldb::DB> Open(const std::string& dir, const NamedPolicy& policy, bool create) {
   leveldb::Options options;
   options.filter_policy = &policy;
   options.create_if_missing = create;
@@ -66,8 +67,7 @@ std::unique_ptr<leveldb::DB> Open(const std::string& dir, const NamedBloom& poli
   return std::unique_ptr<leveldb::DB>(db);
 }
 
-void Read(const std::string& dir, const std::string& name) {
-  const NamedBloom policy(name, 10);  // any setting reads all filters
+void Read(const std::string& dir, const NamedPolicy& policy) {
   const auto db = Open(dir, policy, /*create=*/false);
   leveldb::ReadOptions options;
   options.verify_checksums = true;
@@ -95,7 +95,7 @@ int BitsPerKey(const std::string& text) {
 }
 
 void Write(const std::string& dir, const std::string& name, const std::string& bits) {
-  const NamedBloom policy(name, BitsPerKey(bits));
+  const NamedPolicy policy(name, leveldb::NewBloomFilterPolicy(BitsPerKey(bits)));
   const auto db = Open(dir, policy, /*create=*/true);
   ForEachLine([&](const std::string& line) {
     const size_t space = line.find(' ');
@@ -111,11 +111,15 @@ int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
   try {
     if (args.size() == 3 && args[0] == "read") {
-      Read(args[1], args[2]);
+      // Any setting reads all filters.
+      Read(args[1], NamedPolicy(args[2], leveldb::NewBloomFilterPolicy(10)));
+    } else if (args.size() == 4 && args[0] == "read" && args[3] == "ours") {
+      const auto ours = new LevelbloomPolicy(args[2]);
+      Read(args[1], NamedPolicy(ours->Name(), ours));
     } else if (args.size() == 4 && args[0] == "write") {
       Write(args[1], args[2], args[3]);
     } else {
-      std::cerr << "usage: database read DIR NAME | database write DIR NAME BITS\n";
+      std::cerr << "usage: database read DIR NAME [ours] | database write DIR NAME BITS\n";
       return 2;
     }
   } catch (const std::exception& e) {

@@ -30,15 +30,15 @@ const (
 
 // An Engine says how a database is looked at.
 type Engine struct {
-	name, filter string // its own, and that of its filters
+	name string
 	// levels is the adapter's FiltersOnDisk for a closed database, or nil if it has none.
 	levels func(dir string) ([]pebblev2.LevelFilters, error)
 }
 
 var (
-	GoLevelDB = Engine{"goleveldb", policy.NameGoLevelDB, nil}
-	PebbleV1  = Engine{"Pebble v1", policy.Name, levelsV1}
-	PebbleV2  = Engine{"Pebble v2", policy.Name, levelsV2}
+	GoLevelDB = Engine{"goleveldb", nil}
+	PebbleV1  = Engine{"Pebble v1", levelsV1}
+	PebbleV2  = Engine{"Pebble v2", levelsV2}
 )
 
 // Run fills a database through a program's functions, and ends the process with an error unless its
@@ -113,7 +113,7 @@ func requireTables(engine Engine, step Step, dir string, without int) {
 		require(tables["no filter"] > 0 && len(policies) == 0, "policies are %v", policies)
 	} else {
 		require(tables["no filter"] == without, "%d tables have no filter", tables["no filter"])
-		require(policies[engine.filter] > 0 && len(policies) == 1, "policies are %v", policies)
+		require(policies[policy.Name] > 0 && len(policies) == 1, "policies are %v", policies)
 	}
 }
 

@@ -51,23 +51,25 @@ copy() {
 
 # block N prints the README's Nth block of Go.
 block() {
-  awk -v n="$1" '/^```/ { inside = !inside; if (/go$/) i++; next } inside && i == n' "$readme"
+  awk -v n="$1" '/^```go$/ { inside = ++i == n; next } /^```/ { inside = 0 } inside' "$readme"
 }
 
 # lines ADAPTER STEP prints the lines that the README has for an adapter.
 lines() {
-  case $1-$2 in
-  goleveldb-*) block 2; block 1 | sed 1d ;;
-  *-recipe) block 1 ;;
-  *-l6) block 1 | sed '/Configure/,$d'; block 3 ;;
+  case $2 in
+  recipe) block 1 ;;
+  l6) block 1 | sed '/Configure/,$d'; block 2 ;;
   esac
-  if [ "$program-$2" = cosmos-db-l6 ]; then block 4; fi
+  if [ "$program-$2" = cosmos-db-l6 ]; then block 3; fi
 }
 
 # patch ADAPTER STEP adds these lines to the copy, before the statement that takes the options.
 patch() {
   row "$program" "$1"
-  lines "$@" | sed "s/pebblev2\./$1./g; s/(opt,/($options,/" >"$work/lines"
+  local more=
+  if [ "$1" = goleveldb ]; then more=', goleveldb.WithoutSeekCompactions()'; fi
+  lines "$@" | sed "s/pebblev2\./$1./g; s/(opt, filterPolicy/($options, filterPolicy$more/" \
+    >"$work/lines"
   awk -v lines="$work/lines" -v call="[(].*, $options[)]" '
     $0 ~ call { while ((getline line <lines) > 0) print line; calls++ }
     { print }
@@ -93,6 +95,12 @@ go-ds() {
   local leveldb=$version
   row go-ds-pebble pebblev2
   require "github.com/ipfs/go-ds-leveldb@$leveldb" "github.com/ipfs/go-ds-pebble@$version"
+  quiet go run .
+  copy github.com/ipfs/go-ds-pebble
+  sed -i -e '/) Has(/,/^}/ { /, err := /,/^\t}$/c\
+	return pebblev2.Has(d.db, key.Bytes())
+}' -e '/^import (/a\
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"' "$work/copy/datastore.go"
   quiet go run .
 }
 

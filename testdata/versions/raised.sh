@@ -9,10 +9,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export GOFLAGS=-mod=mod
 
-# versions prints "MODULE VERSION" for each requirement of the module in the current directory.
+# versions prints "go VERSION", and "MODULE VERSION" for each requirement, of the module in the
+# current directory. Go 1.23 counts as 1.23.0.
 versions() {
-  go mod edit -json | sed -n -e 's/.*"Path": "\(.*\)",$/\1/p' -e 's/.*"Version": "\(.*\)".*/\1/p' |
-    paste -d ' ' - - | sort
+  {
+    go mod edit -json | sed -n 's/^\t"Go": "\(.*\)",$/go \1/p' | sed 's/^go [0-9]*[.][0-9]*$/&.0/'
+    go mod edit -json | sed -n -e 's/.*"Path": "\(.*\)",$/\1/p' -e 's/.*"Version": "\(.*\)".*/\1/p' |
+      paste -d ' ' - -
+  } | sort
 }
 
 # raised PROGRAM MODULE ADAPTER... prints the program, and each requirement that rises.

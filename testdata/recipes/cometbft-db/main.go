@@ -16,11 +16,11 @@ import (
 
 func openGoLevelDB(dir string) (*db.GoLevelDB, error) {
 	o := &opt.Options{}
-	bloomPolicy, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+	filterPolicy, err := policy.NewRibbon(10)
 	if err != nil {
 		return nil, err
 	}
-	if err := goleveldb.Configure(o, bloomPolicy); err != nil {
+	if err := goleveldb.Configure(o, filterPolicy, goleveldb.WithoutSeekCompactions()); err != nil {
 		return nil, err
 	}
 	return db.NewGoLevelDBWithOpts("store", filepath.Dir(dir), o)
@@ -28,11 +28,11 @@ func openGoLevelDB(dir string) (*db.GoLevelDB, error) {
 
 func openPebble(dir string) (*db.PebbleDB, error) {
 	o := &pebble.Options{}
-	bloomPolicy, err := policy.NewBloom(10)
+	filterPolicy, err := policy.NewRibbon(10)
 	if err != nil {
 		return nil, err
 	}
-	if err := pebblev1.Configure(o, bloomPolicy); err != nil {
+	if err := pebblev1.Configure(o, filterPolicy); err != nil {
 		return nil, err
 	}
 	return db.NewPebbleDBWithOpts("store", filepath.Dir(dir), o)
@@ -40,18 +40,18 @@ func openPebble(dir string) (*db.PebbleDB, error) {
 
 func openL6(dir string) (store, error) {
 	o := &pebble.Options{}
-	bloomPolicy, err := policy.NewBloom(10)
+	filterPolicy, err := policy.NewRibbon(10)
 	if err != nil {
 		return store{}, err
 	}
-	if err := pebblev1.Configure(o, bloomPolicy, pebblev1.WithL6(bloomPolicy)); err != nil {
+	if err := pebblev1.Configure(o, filterPolicy, pebblev1.WithL6(filterPolicy)); err != nil {
 		return store{}, err
 	}
 	d, err := db.NewPebbleDBWithOpts("store", filepath.Dir(dir), o)
 	return store{d}, err
 }
 
-// A store asks the filters of L6 too whether it has a key.
+// A store consults the filters of L6 too.
 type store struct{ *db.PebbleDB }
 
 func (s store) Has(key []byte) (bool, error) { return pebblev1.Has(s.DB(), key) }

@@ -23,11 +23,11 @@ func defaultGoLevelDB(dir string) (*levelds.Datastore, error) {
 
 func openGoLevelDB(dir string) (*levelds.Datastore, error) {
 	o := &opt.Options{}
-	bloomPolicy, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
+	filterPolicy, err := policy.NewRibbon(10)
 	if err != nil {
 		return nil, err
 	}
-	if err := goleveldb.Configure(o, bloomPolicy); err != nil {
+	if err := goleveldb.Configure(o, filterPolicy, goleveldb.WithoutSeekCompactions()); err != nil {
 		return nil, err
 	}
 	return levelds.NewDatastore(dir, (*levelds.Options)(o))
@@ -37,19 +37,32 @@ func defaultPebble(dir string) (*pebbleds.Datastore, error) {
 	return pebbleds.NewDatastore(dir)
 }
 
-func openPebble(dir string) (*pebbleds.Datastore, error) {
+func openPebble(dir string) (*store, error) {
 	o := &pebble.Options{}
-	bloomPolicy, err := policy.NewBloom(10)
+	filterPolicy, err := policy.NewRibbon(10)
 	if err != nil {
 		return nil, err
 	}
-	if err := pebblev2.Configure(o, bloomPolicy); err != nil {
+	if err := pebblev2.Configure(o, filterPolicy); err != nil {
 		return nil, err
 	}
-	return pebbleds.NewDatastore(dir, pebbleds.WithPebbleOpts(o))
+	db, err := pebbleds.NewDatastore(dir, pebbleds.WithPebbleOpts(o))
+	return &store{db}, err
 }
 
-func put[DB ds.Datastore](db DB, key, value []byte) error {
+// store has the Has that package recipes checks.
+type store struct{ *pebbleds.Datastore }
+
+func (s *store) Has(key []byte) (bool, error) {
+	return s.Datastore.Has(context.Background(), ds.RawKey(string(key)))
+}
+
+// putter is a datastore of either kind.
+type putter interface {
+	Put(ctx context.Context, key ds.Key, value []byte) error
+}
+
+func put[DB putter](db DB, key, value []byte) error {
 	return db.Put(context.Background(), ds.RawKey(string(key)), value)
 }
 
