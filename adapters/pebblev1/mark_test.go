@@ -143,3 +143,56 @@ func requireLookups(t testing.TB, db *pebble.DB, keys, absent [][]byte) {
 	require.NotContains(t, found, false)
 	requireSound(t, db)
 }
+
+// A table with a forged mark hides no key, alone or beside tables with the right one. The mark is
+// empty, or has another number than Pebble gave it. Pebble refuses a property without a number, and
+// the lookups return its error.
+func TestForgedMark(t *testing.T) {
+	keys := enginetest.Keys(enginetest.Rand(t, 145), 400)
+	for name, property := range map[string][]byte{
+		"right": {0, 1}, "empty": {0}, "as 1": {1, 1}, "as 100": {100, 1}, "as 1, empty": {1},
+		"nothing": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fs := vfs.NewMem()
+			options := func() *pebble.Options {
+				o := small(pebble.FormatNewest)
+				o.FS = fs
+				return resting(configured(t, o, bloom(t, 10), pebblev1.WithL6(bloom(t, 10))))
+			}
+			write := func(forge bool, keys [][]byte) {
+				o := options()
+				if forge {
+					newMark := o.BlockPropertyCollectors[0]
+					o.BlockPropertyCollectors[0] = func() pebble.BlockPropertyCollector {
+						return forged{newMark(), property}
+					}
+				}
+				db := open(t, "db", o)
+				put(t, db, keys)
+				require.NoError(t, db.Close())
+			}
+			write(true, keys[:100]) // older than all others
+			write(false, keys[100:300])
+			write(true, keys[200:300]) // newer
+			db := open(t, "db", options())
+			if name == "nothing" {
+				for name, look := range lookUps {
+					_, err := look(db, keys[0])
+					require.ErrorContains(t, err, "is corrupted", name)
+				}
+			} else {
+				requireLookups(t, db, keys[:300], keys[300:])
+			}
+			require.NoError(t, db.Close())
+		})
+	}
+}
+
+// forged is the mark with another property of the table.
+type forged struct {
+	pebble.BlockPropertyCollector
+	property []byte
+}
+
+func (f forged) FinishTable([]byte) ([]byte, error) { return f.property, nil }

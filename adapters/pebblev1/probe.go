@@ -16,9 +16,9 @@ import (
 // probe excludes the block and notes it, so that after the seek it knows what Pebble would have
 // read: nothing, blocks of one table, or of several.
 //
-// INVARIANT: a probe notes every block that it excludes, and excludes no whole table. To let a
-// block through is always right and only costs a read. So a table without the mark, which Pebble
-// reads without consulting the probe, costs reads and no key.
+// INVARIANT: a probe notes every block that it excludes, and excludes no whole table, whatever the
+// table says. To let a block through is always right and only costs a read. So a table without the
+// mark, which Pebble reads without consulting the probe, costs reads and no key.
 //
 // A probe belongs to one lookup, or to the lookups of one HasAll. It is not safe for concurrent
 // use.
@@ -71,10 +71,15 @@ func (p *probe) Name() string { return markName }
 
 // Intersects implements pebble.BlockPropertyFilter. Pebble calls it for a table when it opens it,
 // with the mark's property, and then for each block, index blocks of two-level indexes too, before
-// it reads that. Blocks have no property.
+// it reads that.
+//
+// Marked tables give their blocks no property, for which Pebble passes nil. A table's property is
+// never nil: Pebble slices it from a string that has at least a number before it. So nil alone
+// tells a block, and not a length of 0, which a forged mark may have. Pebble would not open such a
+// table in a second seek either, if it were excluded in the first.
 func (p *probe) Intersects(property []byte) (bool, error) {
 	switch {
-	case len(property) > 0: // a table's
+	case property != nil: // a table's, or one that other tables give their blocks
 		p.counted = false
 		return true, nil
 	case p.read:

@@ -52,18 +52,20 @@ func TestReuseLosesKeys(t *testing.T) {
 
 // A probe gives no block up unnoticed, whatever property it is asked about.
 func TestProbeNotesWhatItExcludes(t *testing.T) {
-	table, block := []byte{1}, []byte(nil)
+	table, forged, block := []byte{1}, []byte{}, []byte(nil)
 	for _, c := range []struct {
 		properties [][]byte
 		excluded   int
 	}{
 		{nil, 0},
 		{[][]byte{table}, 0},
+		{[][]byte{forged}, 0},
 		{[][]byte{block}, 1}, // of a table that is open
 		{[][]byte{block, block, block}, 1},
 		{[][]byte{table, block, block}, 1},
 		{[][]byte{table, block, table}, 1},
 		{[][]byte{table, block, block, table, block}, 2},
+		{[][]byte{table, block, forged, block}, 2},
 		{[][]byte{block, table, block, table, block, block}, 3},
 	} {
 		for _, synthetic := range []bool{false, true} {
@@ -78,7 +80,7 @@ func TestProbeNotesWhatItExcludes(t *testing.T) {
 					}
 					intersects, err := ask(property)
 					require.NoError(t, err)
-					require.Equal(t, read || len(property) > 0, intersects)
+					require.Equal(t, read || property != nil, intersects)
 				}
 				want := c.excluded
 				if read {
