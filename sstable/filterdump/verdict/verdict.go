@@ -61,23 +61,22 @@ func (v *Verdict) judge() (then, bytes func(l *Level) float64) {
 	case pebble && get-has >= worth && v.deepFilters():
 		v.say("Look up absent keys with %s.Has: %s reads per 1,000, not the %s of Get (both "+
 			"counted). L6 has the filters for it already.", v.Engine, digits(has), digits(get))
-		v.Code = []string{v.call("Has")}
+		v.Code = []string{v.lookup()}
 		return v.has, filterBytes
 	case pebble && ribbon-everywhere >= worth && get-everywhere >= worth:
 		v.say("Use ribbon filters, also in L6, and look up absent keys with %s.Has: %s reads per "+
 			"1,000 (computed), not %s (counted).", v.Engine, digits(everywhere), digits(get))
-		v.Code = []string{newRibbon(10),
-			fmt.Sprintf("err = %s.Configure(options, p, %[1]s.WithL6(p))", v.Engine), v.call("Has")}
+		v.Code = []string{newRibbon(10), v.configure("WithL6(p)"), v.lookup()}
 		return v.ribbonHas, ribbonBytes
 	case get-ribbon >= worth:
 		v.say("Use ribbon filters: %s reads per 1,000 lookups of absent keys (computed), not %s "+
 			"(counted).", digits(ribbon), digits(get))
-		v.Code = []string{newRibbon(10), v.call("Configure")}
+		v.Code = []string{newRibbon(10), v.configure("")}
 		return v.ribbonGet, v.shallowBytes(ribbonBytes)
 	case ownBytes-smallBytes >= memory && v.Sum(v.smallGet)-get < worth/2:
 		v.say("Use ribbon filters of 7 bits to save memory: %s (computed), not %s. The reads stay "+
 			"about the same.", megabytes(smallBytes), megabytes(ownBytes))
-		v.Code = []string{newRibbon(7), v.call("Configure")}
+		v.Code = []string{newRibbon(7), v.configure("")}
 		return v.smallGet, v.shallowBytes(func(l *Level) float64 { return l.SmallBytes })
 	default:
 		v.say("Keep what you have: no other filter saves a read in a hundred lookups.")
@@ -99,13 +98,20 @@ func (v *Verdict) deepFilters() bool {
 	return false
 }
 
-// call returns the line that calls a function of the adapter.
-func (v *Verdict) call(function string) string {
-	if function == "Has" {
-		return fmt.Sprintf("found, err := %s.Has(db, key)", v.Engine)
+// configure returns the line that configures a database, with an option of the adapter or none. In
+// goleveldb it also turns off the compactions that lookups of absent keys cause.
+func (v *Verdict) configure(option string) string {
+	if v.Engine == "goleveldb" {
+		option = "WithoutSeekCompactions()"
 	}
-	return fmt.Sprintf("err = %s.%s(options, p)", v.Engine, function)
+	if option != "" {
+		option = fmt.Sprintf(", %s.%s", v.Engine, option)
+	}
+	return fmt.Sprintf("err = %s.Configure(options, p%s)", v.Engine, option)
 }
+
+// lookup returns the line that looks up a key.
+func (v *Verdict) lookup() string { return fmt.Sprintf("found, err := %s.Has(db, key)", v.Engine) }
 
 // counted says what was counted, and of how many keys.
 func (v *Verdict) counted() string {
@@ -170,7 +176,7 @@ func (v *Verdict) advice() (all []string) {
 			"policy.NewBloom(10%s, policy.WithTuning(0.05)), with %s reads (simulated).",
 			name, digits(tuned))}
 	}
-	if v.Code[len(v.Code)-1] == v.call("Has") {
+	if v.Code[len(v.Code)-1] == v.lookup() {
 		all = append(all, "In tables that were written without Configure, a present key costs Has a "+
 			"read for each older version in a lower level.")
 	}
