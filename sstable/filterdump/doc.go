@@ -1,33 +1,27 @@
 /*
-Command filterdump tells whether the filters of a database are sound, and which filters would serve
+Command filterdump says whether the filters of a database are sound, and which filters would serve
 it best. It reads the tables of C++ LevelDB, goleveldb and Pebble.
 
-To see what filters are worth to a database, in some seconds:
+To learn what filters are worth to a database, in some seconds:
 
 	filterdump DIRECTORY
 
-To check a database or a table:
+To verify the filters only:
 
 	filterdump -verify PATH...
 
-A PATH is a table file (.ldb, .sst) or a database directory: filterdump looks at the tables in it,
-not in its subdirectories. It changes nothing and takes no lock, so the database may be in use.
+A PATH is a database directory or a table file (.ldb, .sst). Subdirectories are not searched.
+filterdump changes nothing and takes no lock, so the database may be in use. -help lists all flags.
 
-For example, filterdump testdata/goleveldb/name2_none_1k describes a table of goleveldb, with
-a third of a numeric range as keys:
+For example, filterdump testdata/goleveldb/name2_none_1k prints, for a table of goleveldb whose keys
+are a third of a numeric range:
 
-	1 table sound: all 3,300 entries match their filters
-
-	testdata/goleveldb/name2_none_1k/000002.ldb
-	  verification sound: all 3,300 entries match their filters
-	  format       LevelDB, comparer leveldb.BytewiseComparator, 141,095 bytes
-	  keys         3,300 entries of 3,000 keys
-	  policy       leveldb.BuiltinBloomFilter2, LevelDB Bloom
-	  filters      65 and 0 empty, one for every 2,048 bytes of data (base_lg 11); 4,479 bytes in
-	               all
-	  bits         10.22 per key
+	1 table sound: all 3300 entries match their filters
 
 	testdata/goleveldb/name2_none_1k
+	  table       policy                       encoding       entries  bits/key  verification
+	  000002.ldb  leveldb.BuiltinBloomFilter2  LevelDB Bloom  3300     10.2      sound
+
 	  Too few keys: any filter does.
 	  - Counted with 5998 absent keys between 2999 of yours: each lies in the range of 1.0 tables.
 	    For 1,000 of them, the engine's own Get reads 118 data blocks, and without filters 1000. Of
@@ -36,96 +30,64 @@ a third of a numeric range as keys:
 	    (computed). Filters and indexes, together 0.008 MB, need a block cache of 0.016 MB or more,
 	    besides the data: BlockCacheCapacity, by default 8.4 MB.
 
-The first line says whether all is sound. Then each table is described: at length if there are few
-or if it is named as a PATH, else in a line, with sums at the end. Names that are not printable are
-written with escapes.
+The first line says whether all filters are sound. Each table follows with its status, and with the
+reason if it is not sound. The report on a directory ends with a verdict.
 
-To see how the filters answer for one key, probe by probe, pass -key. -help lists all flags.
+# The verdict
 
-# What filters are worth
-
-For a directory, the report ends with a verdict: what to do, and at most three lines of code. It
-compares reads of data blocks for lookups of absent keys, since filters avoid no others. Where other
-filters would save few reads, it says to keep what there is.
+The verdict says which change saves reads, with at most three lines of code. If no change saves a
+read in a hundred lookups, it says to keep the filters. It compares the data blocks that lookups of
+absent keys read, since filters save no other reads.
 
 Counted: filterdump takes absent keys that lie between keys of the database. The manifest says which
-tables have such a key in their range, and the filters of these tables are consulted. So it knows
-which data blocks the engine's own Get reads, which with Pebble consults no filter in L6, and which
-ones Has of package adapters/pebblev2 reads. No engine runs. In a database of more than 131,072
+tables have such a key in their range, and filterdump consults the filters of these tables. So it
+knows which data blocks the engine's own Get reads, and which ones Has of package adapters/pebblev2
+reads, which also consults the filters in L6. No engine runs. In a database of more than 131,072
 keys, the absent keys are neighbors of a random sample. A gap of more than 64 absent keys counts as
-one of 64. Indexes and filters are taken to be in memory, data blocks are not.
+one of 64. Indexes and filters are assumed to be in memory, data blocks are not.
 
 Computed: what lookups would read with ribbon filters in the same tables, by policy.Ribbon.FPP for
-the number of keys in each filter, and what memory these filters would take. Simulated: what lookups
-would read with tuned filters, which are built from the keys of the tables and consulted about the
-same absent keys.
+the number of keys in each filter, and how much memory these filters would take. Simulated: what
+lookups would read with tuned filters, which are built from the keys of the tables and consulted
+about the same absent keys.
 
-To compare engines and filters in databases that are filled anew with your keys, use command bench:
-it simulates.
+Command bench compares engines and filters in databases that it fills with your keys: it simulates.
+
+# Status of a table
+
+	sound           every key that a filter covers matches it
+	no filter       there is nothing to verify
+	unverified      its policy, encoding or comparer is unknown
+	false negative  a key does not match its filter
+	corrupt         a checksum is wrong, or the bytes contradict each other
+	unsupported     its format is unknown, or it would take too much memory or time
+	unreadable      it is not a table, or the system does not let it be read
+	unfinished      its end is missing, but it changed in the last 10 seconds
+	vanished        the database has deleted it since the manifest was read
+
+In a directory with a manifest, filterdump reads the tables that the manifest names, and counts the
+others: a killed process leaves tables, and a database in use creates and deletes them.
+
+In LevelDB's format, a block of more than 256 MiB uncompressed is unsupported, and so is one whose
+keys add up to more than that, or to more than 256 times its size. In Pebble's, blocks of more than
+4 GiB and 64 times the size of the file are. RocksDB's own tables are supported if they share a
+format and a kind of filter with old Pebble's.
+
+Pebble's reader trusts bytes whose checksum is right, so it runs in processes of its own. If it
+crashes or takes longer than 20 seconds and a second per MiB, the table is corrupt.
 
 # Exit status
 
-	0    every key that a filter covers matches it; tables without filters, and those that the
-	     database has deleted, have nothing to verify
-	1    a table has a false negative, or is corrupt: the verdict begins with FAULTY
-	2    not all could be verified: a PATH or a table could not be read, is not a table, is of an
-	     unknown format, policy or encoding, or is unfinished; or the flags are wrong, or the report
-	     cannot be written
-	130  filterdump was interrupted (by SIGINT, SIGTERM or SIGHUP); it then writes no report
-
-In a directory with a manifest, filterdump looks at the tables that the manifest names, and counts
-the others: a killed process leaves tables behind, and a database that is in use writes new ones and
-deletes old ones. Elsewhere, a file without a table's end is unfinished if it changed in the last 10
-seconds or its time lies in the future, and otherwise corrupt. If its name is not that of a table
-either (.ldb, .sst), it is unreadable.
-
-In a table of LevelDB's format, a block of more than 256 MiB uncompressed is not read, nor is one
-whose keys add up to more than that, or to more than 256 times its size: such a table is
-unsupported. Otherwise a small file could take all memory and time.
-
-Pebble's own reader reads the tables of Pebble in processes of their own, because it trusts
-bytes whose checksum is right. If it crashes or takes too long on a table (20 seconds, and one for
-each MiB), the table is reported as corrupt. A table whose blocks have more than 4 GiB and 64 times
-the file's size uncompressed is unsupported. Of RocksDB's own tables it reads those that share a
-format and a kind of filter with old Pebble's; the others are unsupported.
+	0    all tables are sound, without filters or vanished
+	1    a table has a false negative or is corrupt: the first line begins with FAULTY
+	2    something else could not be verified, or the flags are wrong, or the report could not be
+	     written
+	130  filterdump was interrupted (by SIGINT, SIGTERM or SIGHUP) and wrote no report
 
 # JSON
 
-With -json, the report has these fields. Rates and parts are fractions, sizes are bytes. Fields that
-do not apply are left out, except for those marked *.
-
-	verdict*      the first line of the text
-	paths*        of each PATH: path*; note, why it could not be looked at; unnamed, the number of
-	              tables that the manifest does not name; verdict, as package verdict documents it
-	total*        of all tables:
-	  tables*                      number of tables by status
-	  policies, encodings          number of tables by their filters' policy, of filters by encoding
-	  size*, entries*, keys*, filter_bytes*, index_bytes*    sums
-	  bits_per_key*                the mean of the tables with filters
-	tables*       for each table:
-	  path*
-	  status*, reason              sound, no filter, unverified, false negative, corrupt,
-	                               unsupported (it cannot be read here), unreadable (it is no
-	                               table, or the system does not let it be read), unfinished,
-	                               vanished (deleted)
-	  format, size, comparer       comparer only where the table or its manifest names it
-	  policy, other_filters        names of the policies of the filters looked at, and of others
-	  layout, base_lg              "window": a filter per 2^base_lg bytes of data; "table": one
-	  filter_bytes, index_bytes    size of the filter block, and of the index
-
-and if the table could be read:
-
-	entries, keys                point entries; those whose key differs from the one before. A key
-	                             is what the filters know: with a Split, its prefix
-	entries_without_filter       entries that no filter covers
-	filters, empty_filters       with keys, without
-	bits_per_key, keys_per_filter
-	ribbon_10, ribbon_7          what policy.NewRibbon would make of the keys: bytes, fpp
-	disordered                   whether the keys are not in bytewise order
-	verified, unverified         whether all covered entries were compared; why not
-	encodings                    number of filters by encoding ("LevelDB Bloom", "ribbon", "Pebble
-	                             Bloom", "unknown")
-	false_negatives              number of entries that their filter does not match
-	false_negative_keys          the first ten of their keys, in hexadecimal
+With -json, the report is an object with the first line as verdict, the PATHs as paths, each with
+the figures of its verdict, and all tables as tables, each with path, status, reason, and what is
+known about its keys and filters. Sizes are in bytes, and rates are fractions.
 */
 package main

@@ -19,7 +19,6 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
@@ -108,17 +107,15 @@ func TestMixedDatabases(t *testing.T) {
 				}
 			}
 			require.Len(t, total, 2)
-			require.Equal(t, total, d.Total.Encodings)
 
 			paths, err := tables.Find(dir)
 			require.NoError(t, err)
 			_, long, _ := filterdump(t, paths...)
-			_, short, _ := filterdump(t, dir, dir, dir, dir) // a line per table
-			for name, n := range total {
-				require.Contains(t, long, policy.Name+", "+name+"\n")
-				require.Regexp(t, `(?m)^\d+\.(ldb|sst) +`+name+` `, short)
-				require.Regexp(t, analysis.Sprintf(`(?m)^  filters .*[, ]%d of %s`, 4*n, name),
-					short)
+			_, short, _ := filterdump(t, dir)
+			for name := range total {
+				line := `(?m)^  \d+\.(ldb|sst) +` + policy.Name + ` +` + name + ` +\d+ +\d+\.\d +sound$`
+				require.Regexp(t, line, long)
+				require.Regexp(t, line, short)
 			}
 			for _, line := range strings.Split(long+short, "\n") {
 				fits := utf8.RuneCountInString(line) <= 100
@@ -138,7 +135,7 @@ func TestUnknownEncoding(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "000001.ldb")
 	require.NoError(t, os.WriteFile(path, file, 0o600))
 
-	const why = "unknown encoding 0xee: every key may be contained"
+	const why = "unknown encoding"
 	status, d := filterdumpJSON(t, "-verify", path)
 	require.Equal(t, exitCannotRun, status)
 	require.Equal(t, scan.Unverified, d.Tables[0].Status)
@@ -148,12 +145,8 @@ func TestUnknownEncoding(t *testing.T) {
 	status, out, _ := filterdump(t, path)
 	require.Equal(t, exitCannotRun, status)
 	require.True(t, strings.HasPrefix(out, "1 table unverified\n"), out)
-	require.Contains(t, strings.Join(strings.Fields(out), " "),
-		"3 filters of LevelDB Bloom; 1 filter of unknown")
-
-	status, out, _ = filterdump(t, "-key", "key00000", path)
-	require.Zero(t, status)
-	require.Contains(t, out, "filter 1 of 4, unknown: may contain; it is in the table\n  "+why+"\n")
+	require.Contains(t, out, " LevelDB Bloom, unknown ")
+	require.Contains(t, out, "\n  000001.ldb: unverified: 1 of 4 filters: unknown encoding\n")
 }
 
 func mustExact() *policy.Bloom { return policytest.Must(policy.NewBloom(10)) }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 )
@@ -34,20 +33,19 @@ func main() {
 // options is the command line.
 type options struct {
 	paths  []string
-	tables scan.Settings
-	verify bool // count nothing
+	bloom  []string // policies whose filters package policy reads
+	verify bool     // count nothing
 	json   bool
 }
 
 const usage = `filterdump [flags] PATH...
 
-Shows and verifies the filters in tables of LevelDB, goleveldb and Pebble. A
-PATH is a table file (.ldb, .sst) or a database directory, which may be in use.
-Nothing is changed.
+Shows and verifies the filters in tables of LevelDB, goleveldb and Pebble, and
+says which filters would serve a database best. A PATH is a database directory,
+which may be in use, or a table file (.ldb, .sst). Nothing is changed.
 
-  -verify      compare the keys with the filters, and count nothing
-  -key K       show only how the filters answer for K: text, or 0x and hex
-  -json        write the report as JSON (go doc names its fields)
+  -verify      compare the keys with the filters, and count no reads
+  -json        write the report as JSON
   -bloom NAME  policy NAME has filters of LevelDB's or levelbloom's encodings;
                may be repeated
 
@@ -63,12 +61,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.Usage = func() { fmt.Fprint(stderr, usage) }
 	f.BoolVar(&o.json, "json", false, "")
 	f.BoolVar(&o.verify, "verify", false, "")
-	f.Func("key", "", func(k string) (err error) {
-		o.tables.Key, err = parseKey(k)
-		return err
-	})
 	f.Func("bloom", "", func(name string) error {
-		o.tables.Bloom = append(o.tables.Bloom, name)
+		o.bloom = append(o.bloom, name)
 		return nil
 	})
 	if err := f.Parse(args); err != nil {
@@ -83,17 +77,14 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 }
 
 func (o *options) check() error {
+	if len(o.paths) == 0 {
+		return errors.New("no PATH: pass tables (.ldb, .sst) or database directories")
+	}
 	for _, path := range o.paths {
 		if strings.HasPrefix(path, "-") {
 			return fmt.Errorf("%s after a PATH: put flags first, or write ./%[1]s for a file",
-				analysis.Printable(path))
+				scan.Printable(path))
 		}
-	}
-	switch {
-	case len(o.paths) == 0:
-		return errors.New("no PATH: pass tables (.ldb, .sst) or database directories")
-	case o.tables.Key != nil && (o.json || o.verify):
-		return errors.New("-key stands alone: leave out -json and -verify")
 	}
 	return nil
 }
@@ -107,21 +98,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return exitCannotRun
 	}
-	places, results, err := o.read(ctx)
+	databases, err := o.read(ctx)
 	if err != nil {
 		fmt.Fprintln(stderr, "filterdump: interrupted")
 		return exitInterrupted
 	}
-	report := newReport(places, results)
-	switch {
-	case o.json:
-		err = report.writeJSON(stdout)
-	case o.tables.Key != nil:
-		err = report.writeKey(stdout, o.tables.Key)
-	default:
-		err = report.writeText(stdout)
+	report := newReport(databases)
+	write := report.writeText
+	if o.json {
+		write = report.writeJSON
 	}
-	if err != nil {
+	if err := write(stdout); err != nil {
 		fmt.Fprintln(stderr, "filterdump:", err)
 		return exitCannotRun
 	}
@@ -129,31 +116,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // read reads all PATHs. The error is that of ctx.
-func (o *options) read(ctx context.Context) (places []place, results []*scan.Result, err error) {
-	r := scan.NewReader(o.tables)
+func (o *options) read(ctx context.Context) (all []*census.Database, err error) {
+	r := scan.NewReader(o.bloom...)
 	defer r.Close()
 	for _, path := range o.paths {
-		p := findPlace(path)
-		if p.structure == nil || o.verify || o.tables.Key != nil {
-			found, err := r.Tables(ctx, p.tables, nil)
-			if err != nil {
-				return nil, nil, err
-			}
-			places, results = append(places, p), append(results, found...)
-			continue
-		}
-		d, err := census.Read(ctx, r, path, p.structure)
-		if err == nil {
-			p.Verdict, err = d.Count(ctx, r)
+		d, err := census.Read(ctx, r, path)
+		if err == nil && d.IsDirectory && d.Note == "" && !o.verify {
+			err = d.Count(ctx, r)
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		p.tables = nil // which may have become others
-		for _, result := range d.Results {
-			p.tables = append(p.tables, result.Path)
-		}
-		places, results = append(places, p), append(results, d.Results...)
+		all = append(all, d)
 	}
-	return places, results, nil
+	return all, nil
 }

@@ -5,56 +5,44 @@ import (
 	"io"
 	"strings"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 )
 
-// A report is the whole output, and that of -json.
+// A report is the whole output. Its JSON is that of -json.
 type report struct {
-	Verdict string         `json:"verdict"`
-	Paths   []place        `json:"paths"`
-	Total   summary        `json:"total"`
-	Tables  []*scan.Result `json:"tables"` // of all PATHs, in their order
+	Verdict string             `json:"verdict"`
+	Paths   []*census.Database `json:"paths"`
+	Tables  []*scan.Result     `json:"tables"` // of all PATHs, in their order
 
-	failed  int // PATHs without tables
-	unnamed int // tables that are left out
+	counts  map[scan.Status]int // tables by status
+	matched int64               // entries of sound tables
+	lost    int64               // entries whose filter does not match them
+	unread  int                 // PATHs that could not be read
+	unnamed int                 // tables that are left out
 }
 
-// A summary adds up the tables.
-type summary struct {
-	Tables map[scan.Status]int `json:"tables"` // how many came out as what
-	analysis.Totals
-
-	matched int64 // entries of sound tables
-	lost    int64 // entries whose filter does not match them
-}
-
-// newReport combines the results of the places' tables, in their order.
-func newReport(places []place, results []*scan.Result) *report {
-	r := &report{Paths: places, Tables: results, Total: summary{Tables: map[scan.Status]int{}}}
-	for _, p := range places {
-		if p.Note != "" {
-			r.failed++
+// newReport adds up what was read.
+func newReport(databases []*census.Database) *report {
+	r := &report{Paths: databases, counts: map[scan.Status]int{}}
+	for _, d := range databases {
+		if d.Note != "" {
+			r.unread++
 		}
-		r.unnamed += p.Unnamed
+		r.unnamed += d.Unnamed
+		r.Tables = append(r.Tables, d.Tables...)
 	}
-	for _, t := range results {
-		r.Total.add(t)
+	for _, t := range r.Tables {
+		r.counts[t.Status]++
+		switch t.Status {
+		case scan.FalseNegative:
+			r.lost += t.FalseNegatives
+		case scan.Sound:
+			r.matched += t.Entries - t.Unfiltered
+		}
 	}
 	r.Verdict = r.verdict()
 	return r
-}
-
-func (s *summary) add(r *scan.Result) {
-	s.Tables[r.Status]++
-	s.Add(&r.Info, r.Report)
-	if r.Report == nil {
-		return
-	}
-	s.lost += r.FalseNegatives
-	if r.Status == scan.Sound {
-		s.matched += r.Entries - r.Unfiltered
-	}
 }
 
 func (r *report) writeJSON(w io.Writer) error {
@@ -65,33 +53,29 @@ func (r *report) writeJSON(w io.Writer) error {
 
 // exitStatus is that of the program.
 func (r *report) exitStatus() int {
-	n := r.Total.Tables
-	unverified := n[scan.Unreadable] + n[scan.Unsupported] + n[scan.Unverified] + n[scan.Unfinished]
+	n := r.counts
 	switch {
-	case r.faulty():
+	case r.isFaulty():
 		return exitFault
-	case r.failed+unverified > 0:
+	case r.unread+n[scan.Unreadable]+n[scan.Unsupported]+n[scan.Unverified]+n[scan.Unfinished] > 0:
 		return exitCannotRun
 	}
 	return exitSound
 }
 
-func (r *report) faulty() bool {
-	return r.Total.Tables[scan.FalseNegative]+r.Total.Tables[scan.Corrupt] > 0
-}
+func (r *report) isFaulty() bool { return r.counts[scan.FalseNegative]+r.counts[scan.Corrupt] > 0 }
 
 // verdict is the first line of the output.
 func (r *report) verdict() string {
-	n := r.Total.Tables
 	var parts []string
 	for _, s := range []struct {
 		status scan.Status
 		words  string
 	}{
 		{scan.FalseNegative, "with false negatives: " +
-			analysis.Count(r.Total.lost, "entry", "entries") + " not matched by their filter"},
+			scan.Count(r.lost, "entry", "entries") + " not matched by their filter"},
 		{scan.Corrupt, "corrupt"},
-		{scan.Sound, "sound: all " + analysis.Count(r.Total.matched, "entry", "entries") +
+		{scan.Sound, "sound: all " + scan.Count(r.matched, "entry", "entries") +
 			" match their filters"},
 		{scan.NoFilter, "without filters"},
 		{scan.Unverified, "unverified"},
@@ -100,21 +84,21 @@ func (r *report) verdict() string {
 		{scan.Unfinished, "unfinished"},
 		{scan.Vanished, "deleted by the database meanwhile"},
 	} {
-		if n[s.status] > 0 {
-			parts = append(parts, analysis.Count(n[s.status], "table")+" "+s.words)
+		if n := r.counts[s.status]; n > 0 {
+			parts = append(parts, scan.Count(n, "table")+" "+s.words)
 		}
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "no tables")
 	}
 	if r.unnamed > 0 {
-		parts = append(parts, analysis.Count(r.unnamed, "table")+" left out, which no manifest names")
+		parts = append(parts, scan.Count(r.unnamed, "table")+" left out, which no manifest names")
 	}
-	if r.failed > 0 {
-		parts = append(parts, analysis.Count(r.failed, "PATH")+" could not be looked at")
+	if r.unread > 0 {
+		parts = append(parts, scan.Count(r.unread, "PATH")+" could not be read")
 	}
 	verdict := strings.Join(parts, "; ")
-	if r.faulty() {
+	if r.isFaulty() {
 		verdict = "FAULTY: " + verdict
 	}
 	return verdict

@@ -16,7 +16,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
@@ -24,7 +24,7 @@ import (
 // What the database has deleted meanwhile is no fault.
 func TestVanishedTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "000001.ldb")
-	r := newReport(nil, []*scan.Result{lookAt(t, path)})
+	r := newReport([]*census.Database{{Tables: []*scan.Result{lookAt(t, path)}}})
 	require.Equal(t, "1 table deleted by the database meanwhile", r.Verdict)
 	require.Equal(t, exitSound, r.exitStatus())
 }
@@ -127,7 +127,7 @@ func TestDatabaseInUse(t *testing.T) {
 	db, err = leveldb.OpenFile(dir, o)
 	require.NoError(t, err)
 	before := snapshot(t, dir)
-	for _, args := range [][]string{{"-verify"}, {"-json"}, {"-key", "key000000001"}} {
+	for _, args := range [][]string{{"-verify"}, {"-json"}, nil} {
 		status, out, stderr := filterdump(t, append(args, dir)...)
 		require.Zero(t, status, stderr)
 		require.Contains(t, out, "leveldb.BuiltinBloomFilter2")
@@ -170,9 +170,9 @@ func TestResultsAreSmall(t *testing.T) {
 		return m.HeapAlloc
 	}
 	before := heap()
-	reader := scan.NewReader(scan.Settings{})
+	reader := scan.NewReader()
 	defer reader.Close()
-	results, err := reader.Tables(context.Background(), paths, analysis.NewSample(analysis.All))
+	results, err := reader.Verify(context.Background(), paths, scan.NewSample(scan.All))
 	require.NoError(t, err)
 	grown := int64(heap()) - int64(before)
 	require.Equal(t, scan.Sound, results[many-1].Status)

@@ -1,14 +1,14 @@
-// Package ondisk tells what filters are worth to a database on disk: one of goleveldb, C++ LevelDB
-// or Pebble v1 or v2. It reads the manifest and the tables, and consults the filters that are there
+// Package ondisk tells what filters are worth to a database on disk, of goleveldb, C++ LevelDB or
+// Pebble v1 or v2. It reads the manifest and the tables, and consults the filters that are there
 // about absent keys. It opens no database, takes no lock and changes no file, so the database may
 // be in use, or left by a process that was killed.
 //
-// [Count] returns what command filterdump prints at its end. [Keys] reads the keys of a database.
+// [Count] returns the verdict that command filterdump prints. [Keys] reads the keys of a database.
 //
 // # Child processes
 //
-// Bytes that were forged can crash Pebble's reader, so Pebble's tables are read by child processes.
-// A child is the program itself, started with a variable in its environment that this package's
+// Bytes that were forged can crash Pebble's reader, so child processes read Pebble's tables. A child
+// is the program itself, started with a variable in its environment that this package's
 // initialization looks for: it then reads tables for its parent, and never comes to main.
 package ondisk
 
@@ -28,23 +28,22 @@ import (
 
 // Count counts what lookups of absent keys read in the database in dir, and returns the verdict. It
 // reads all tables: a second or two for a million keys on two processors. bloom are names of
-// policies, besides those of package policy and Pebble, whose filters package policy reads.
+// policies, besides the names of package policy and Pebble, whose filters package policy reads.
 //
-// What the manifest names counts; what is only in the database's log does not. Where nothing can be
-// said, the verdict says why. The errors are those of reading the manifest, and that of ctx. The
-// same files give the same verdict.
+// The tables that the manifest names count; what is only in the database's log does not. Where
+// nothing can be said, the verdict says why. The error is that of ctx. The same files give the same
+// verdict.
 func Count(ctx context.Context, dir string, bloom ...string) (*verdict.Verdict, error) {
-	s, err := tables.ReadStructure(dir)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	r := scan.NewReader(scan.Settings{Bloom: bloom})
+	r := scan.NewReader(bloom...)
 	defer r.Close()
-	d, err := census.Read(ctx, r, dir, s)
+	d, err := census.Read(ctx, r, dir)
+	if err == nil {
+		err = d.Count(ctx, r)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return d.Count(ctx, r)
+	return d.Verdict, nil
 }
 
 // IsTable reports whether a file is a table by its name or its last bytes.
@@ -54,9 +53,10 @@ func IsTable(path string) bool {
 }
 
 // Keys calls f for the keys of a table, or of all tables of the database in a directory: with the
-// part of the key that filters know. Those of a table come in file order, a key with several
-// versions in a table comes once, and tables come in a random order that is always the same. The
-// key's memory is the caller's. An error of f ends the iteration and is returned as it is.
+// part of the key that filters know. The keys of a table come in file order, a key with several
+// versions in a table once, and tables in a random order that is always the same. No more than the
+// first 128 MiB of a table's keys come. The key's memory is the caller's. An error of f ends the
+// iteration and is returned as it is.
 //
 // In a directory, tables that are no part of the database do not count: those that its manifest
 // does not name, that are unfinished, or that the database deletes meanwhile. leftOut is their
@@ -76,14 +76,25 @@ func Keys(ctx context.Context, path string, f func(key []byte) error) (leftOut i
 		rng := rand.New(rand.NewPCG(1, 2))
 		rng.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
 	}
-	r := scan.NewReader(scan.Settings{})
+	r := scan.NewReader()
 	defer r.Close()
 	for _, path := range paths {
-		switch err := r.Keys(ctx, path, f); {
-		case isDatabase && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, tables.ErrNoEnd)):
+		table := r.Read(ctx, path, &scan.Question{Keys: true})
+		switch {
+		case ctx.Err() != nil:
+			return leftOut, ctx.Err()
+		case table.Status != "":
+			_, err := os.Stat(path)
+			gone := errors.Is(err, fs.ErrNotExist) || table.Status == scan.Unfinished
+			if !isDatabase || !gone {
+				return leftOut, fmt.Errorf("%s: %s", path, table.Reason)
+			}
 			leftOut++
-		case err != nil:
-			return leftOut, err
+		}
+		for _, key := range table.Answer.Keys {
+			if err := f(key); err != nil {
+				return leftOut, err
+			}
 		}
 	}
 	return leftOut, nil

@@ -87,7 +87,7 @@ func TestErrors(t *testing.T) {
 		_, err := Keys(context.Background(), path, func([]byte) error { return nil })
 		return err
 	}
-	require.ErrorIs(t, read(filepath.Join(t.TempDir(), "000001.sst")), os.ErrNotExist)
+	require.ErrorContains(t, read(filepath.Join(t.TempDir(), "000001.sst")), "no such file")
 	// Rows of a comparer that is not known: the filters may know a part of each key.
 	other := newTable(t, "test.other")
 	require.ErrorContains(t, read(other), "the comparer test.other is not known")

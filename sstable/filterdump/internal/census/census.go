@@ -1,6 +1,3 @@
-// Package census counts what lookups of absent keys meet in the tables of a database. It takes the
-// structure from the manifest and consults the filters that are there. It opens no database and
-// runs no engine.
 package census
 
 import (
@@ -11,62 +8,10 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
 )
-
-// A Database is a directory whose tables have been read.
-type Database struct {
-	Dir       string
-	Structure *tables.Structure
-	Results   []*scan.Result
-	Sample    *analysis.Sample // of all keys
-}
-
-// Read reads all tables of a database.
-func Read(
-	ctx context.Context, r *scan.Reader, dir string, s *tables.Structure,
-) (*Database, error) {
-	d := &Database{Dir: dir, Structure: s, Sample: analysis.NewSample(analysis.All)}
-	return d, d.read(ctx, r)
-}
-
-// read reads those tables that have not been read.
-func (d *Database) read(ctx context.Context, r *scan.Reader) error {
-	known := map[string]bool{}
-	for _, result := range d.Results {
-		known[result.Path] = true
-	}
-	paths := slices.DeleteFunc(d.Structure.Paths(), func(path string) bool { return known[path] })
-	results, err := r.Tables(ctx, paths, d.Sample)
-	d.Results = append(d.Results, results...)
-	return err
-}
-
-// Count counts. The error is that of ctx: where nothing can be said, the verdict says why.
-//
-// A database that is in use may delete a table before it is consulted, because others have its
-// entries. Then the manifest names others; these are read, and Count begins anew, a few times.
-func (d *Database) Count(ctx context.Context, r *scan.Reader) (*verdict.Verdict, error) {
-	const attempts = 10
-	for attempt := 1; ; attempt++ {
-		c := &count{Database: d, ctx: ctx, reader: r, unread: map[string]bool{}}
-		f, err := c.figures()
-		if err != nil || len(c.unread) == 0 || attempt == attempts {
-			return verdict.Of(f), err
-		}
-		s, err := tables.ReadStructure(d.Dir)
-		if err != nil || slices.Equal(s.Paths(), d.Structure.Paths()) {
-			return verdict.Of(f), nil
-		}
-		d.Structure = s
-		if err := d.read(ctx, r); err != nil {
-			return verdict.Of(f), err
-		}
-	}
-}
 
 // A count is under way.
 type count struct {
@@ -84,7 +29,7 @@ type placed struct {
 
 // figures returns what is counted. The error is that of the context.
 func (c *count) figures() (f verdict.Figures, err error) {
-	f.Engine, f.Cache = engineOf(c.Dir)
+	f.Engine, f.Cache = engineOf(c.Path)
 	if f.Why = c.place(); f.Why != "" {
 		return f, nil
 	}
@@ -136,13 +81,13 @@ func (c *count) describe(f *verdict.Figures, levels map[int]*verdict.Level) {
 	}
 }
 
-// place finds the tables that can be asked. It says why nothing can be, if that is so.
+// place finds the tables that can be consulted. It says why nothing can be counted, if that is so.
 func (c *count) place() (why string) {
 	results := map[string]*scan.Result{}
-	for _, r := range c.Results {
+	for _, r := range c.Tables {
 		results[r.Path] = r
 	}
-	for _, p := range c.Structure.Tables {
+	for _, p := range c.structure.Tables {
 		r := results[p.Path]
 		switch {
 		case r == nil || r.Report == nil:
@@ -158,7 +103,7 @@ func (c *count) place() (why string) {
 	return ""
 }
 
-// within returns those of the sorted keys that lie in the table's range.
+// within returns which of the sorted keys lie in the table's range: those from one index to another.
 func (p *placed) within(keys [][]byte) (from, to int) {
 	from = sort.Search(len(keys), func(i int) bool {
 		return bytes.Compare(keys[i], p.Smallest) >= 0
@@ -167,27 +112,29 @@ func (p *placed) within(keys [][]byte) (from, to int) {
 	return from, max(from, to)
 }
 
-// ask asks each table whose range has some of the sorted keys, several at once, and then calls f
-// with the answers, one table after the other; from is the number of the first key that was asked.
-func (c *count) ask(
-	keys [][]byte, what func(keys [][]byte) *scan.Questions,
-	f func(p *placed, from int, a *scan.Answers),
+// consult asks a question of each table whose range has some of the sorted keys, several tables at
+// once. It then calls f with the answers, one after the other; from is the index of the first key of
+// the question.
+func (c *count) consult(
+	keys [][]byte, question func(keys [][]byte) *scan.Question,
+	f func(p *placed, from int, a *scan.Answer),
 ) error {
-	answers := make([]*scan.Answers, len(c.tables))
-	errs := make([]error, len(c.tables))
+	results := make([]*scan.Result, len(c.tables))
 	err := c.reader.Each(c.ctx, len(c.tables), func(i int) {
 		p := &c.tables[i]
 		if from, to := p.within(keys); from < to {
-			answers[i], errs[i] = c.reader.Ask(c.ctx, p.Path, what(keys[from:to]))
+			results[i] = c.reader.Read(c.ctx, p.Path, question(keys[from:to]))
 		}
 	})
-	for i := range c.tables {
+	for i, r := range results {
 		p := &c.tables[i]
-		if errs[i] != nil {
+		switch {
+		case r == nil: // no key is in its range
+		case r.Status != "":
 			c.unread[p.Path] = true
-		} else if answers[i] != nil {
+		default:
 			from, _ := p.within(keys)
-			f(p, from, answers[i])
+			f(p, from, &r.Answer)
 		}
 	}
 	return err
@@ -196,13 +143,13 @@ func (c *count) ask(
 // neighbors returns keys of the sample, and which key of the database follows each: the smallest of
 // those that follow it in a table that has it in its range, and of the other tables' first keys.
 func (c *count) neighbors() (keys, next [][]byte, err error) {
-	all := c.Sample.Keys()
-	follow, has := make([][]byte, len(all)), make([]bool, len(all))
-	what := func(keys [][]byte) *scan.Questions { return &scan.Questions{Next: keys} }
-	err = c.ask(all, what, func(p *placed, from int, a *scan.Answers) {
+	all := c.sample.Keys()
+	follow, found := make([][]byte, len(all)), make([]bool, len(all))
+	question := func(keys [][]byte) *scan.Question { return &scan.Question{Next: keys} }
+	err = c.consult(all, question, func(p *placed, from int, a *scan.Answer) {
 		for i, key := range a.Next {
-			has[from+i] = true
-			if key != nil && bytes.Compare(key, p.Largest) <= 0 {
+			found[from+i] = true
+			if len(key) > 0 && bytes.Compare(key, p.Largest) <= 0 {
 				follow[from+i] = smaller(follow[from+i], key)
 			}
 		}
@@ -219,7 +166,7 @@ func (c *count) neighbors() (keys, next [][]byte, err error) {
 		if len(first) > 0 {
 			follow[i] = smaller(follow[i], first[0])
 		}
-		if has[i] && follow[i] != nil {
+		if found[i] && follow[i] != nil {
 			keys, next = append(keys, key), append(next, follow[i])
 		}
 	}
@@ -237,17 +184,15 @@ func smaller(a, b []byte) []byte {
 // lookUp looks up absent keys. What it counts is per 1,000 of them.
 func (c *count) lookUp(keys [][]byte) (map[int]*verdict.Level, error) {
 	levels := map[int]*verdict.Level{}
-	simulated := map[int]scan.Tally{}
+	simulated := map[int]*scan.Tally{}
 	for _, p := range c.tables {
-		if levels[p.Level] == nil {
-			levels[p.Level] = &verdict.Level{Number: p.Level}
-		}
+		levels[p.Level] = &verdict.Level{Number: p.Level}
+		simulated[p.Level] = &scan.Tally{}
 	}
-	what := func(keys [][]byte) *scan.Questions { return &scan.Questions{Absent: keys} }
-	err := c.ask(keys, what, func(p *placed, _ int, a *scan.Answers) {
-		all := simulated[p.Level]
-		all.Add(a.Tally)
-		simulated[p.Level] = all
+	question := func(keys [][]byte) *scan.Question { return &scan.Question{Absent: keys} }
+	err := c.consult(keys, question, func(p *placed, _ int, a *scan.Answer) {
+		simulated[p.Level].Simulated += a.Simulated
+		simulated[p.Level].SimulatedPassed += a.SimulatedPassed
 		level, per := levels[p.Level], 1000/float64(len(keys))
 		bare := float64(a.Lookups) // what is read without a filter
 		if a.Probed > 0 {

@@ -28,16 +28,14 @@ func TestReplacedTables(t *testing.T) {
 	for i := range n {
 		require.NoError(t, db.Put(fmt.Appendf(nil, "%08d", i*7919%n*3), make([]byte, 100), nil))
 	}
-	s, err := tables.ReadStructure(dir)
-	require.NoError(t, err)
-	r := scan.NewReader(scan.Settings{})
+	r := scan.NewReader()
 	defer r.Close()
-	d, err := Read(ctx, r, dir, s)
+	d, err := Read(ctx, r, dir)
 	require.NoError(t, err)
 
 	require.NoError(t, db.CompactRange(util.Range{}))
-	v, err := d.Count(ctx, r)
-	require.NoError(t, err)
+	require.NoError(t, d.Count(ctx, r))
+	v := d.Verdict
 	require.Zero(t, v.Unread)
 	require.EqualValues(t, n, v.Keys)
 	require.Equal(t, 2*(n-1), v.Lookups)
@@ -46,13 +44,10 @@ func TestReplacedTables(t *testing.T) {
 	}
 
 	// A table that was dropped since, with none in its place, counts no more.
-	s, err = tables.ReadStructure(dir)
+	d, err = Read(ctx, r, dir)
 	require.NoError(t, err)
-	s.Tables = append(s.Tables, tables.Placed{Path: filepath.Join(dir, "999999.ldb"),
-		Smallest: []byte("0"), Largest: []byte("9")})
-	d, err = Read(ctx, r, dir, s)
-	require.NoError(t, err)
-	v, err = d.Count(ctx, r)
-	require.NoError(t, err)
-	require.Zero(t, v.Unread)
+	d.structure.Tables = append(d.structure.Tables, tables.Placed{
+		Path: filepath.Join(dir, "999999.ldb"), Smallest: []byte("0"), Largest: []byte("9")})
+	require.NoError(t, d.Count(ctx, r))
+	require.Zero(t, d.Verdict.Unread)
 }

@@ -5,54 +5,48 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/absent"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 )
 
 const (
-	maxLookups = analysis.SampleKeys
+	maxLookups = scan.SampleKeys
 
-	// Keys often form groups with giant gaps between them ("acct:...", "user:..."), which nobody
-	// looks into: only so many keys of a gap count.
+	// Keys often form groups with giant gaps between them ("acct:...", "user:..."), in which nobody
+	// looks for keys: a gap counts as one of at most 64 keys.
 	maxPerGap = 64
 )
 
-// absentKeys returns absent keys between neighbors, in ascending order: each that counts like its
-// neighbors is as likely to be taken as each other.
+// absentKeys returns absent keys between neighbors, in ascending order. Each absent key that counts is
+// as likely to be taken as any other.
 func absentKeys(keys, next [][]byte, rng *rand.Rand) (all [][]byte) {
-	gaps, total := make([]absent.Gap, len(keys)), uint64(0)
+	gaps, total := make([]gap, len(keys)), uint64(0)
 	for i, key := range keys {
-		gaps[i] = absent.Between(key, next[i])
-		if gaps[i].Len == 0 && len(key) != len(next[i]) {
+		gaps[i] = between(key, next[i])
+		if gaps[i].len == 0 && len(key) != len(next[i]) {
 			if other := longer(key); bytes.Compare(other, next[i]) < 0 {
 				all = append(all, other)
 			}
 		}
-		total += min(gaps[i].Len, maxPerGap)
+		total += min(gaps[i].len, maxPerGap)
 	}
-	// One of each step keys that count is taken at random: every one if the step is 1.
-	step := max(1, float64(total)/maxLookups)
-	taken, at, before := 0.0, step*rng.Float64(), 0.0
+	share := min(1, maxLookups/float64(total))
 	for i, key := range keys {
-		counts := float64(min(gaps[i].Len, maxPerGap))
-		for at < before+counts {
-			n := uint64(at - before)
-			if gaps[i].Len > maxPerGap {
-				n = rng.Uint64N(gaps[i].Len)
+		for n := range min(gaps[i].len, maxPerGap) {
+			if rng.Float64() >= share {
+				continue
+			}
+			if gaps[i].len > maxPerGap {
+				n = rng.Uint64N(gaps[i].len)
 			}
 			other := bytes.Clone(key)
-			gaps[i].Put(other, n)
+			gaps[i].put(other, n)
 			all = append(all, other)
-			taken++
-			at = step * (taken + rng.Float64())
 		}
-		before += counts
 	}
 	return sorted(all)
 }
 
-// longer returns a key that follows key at once, for keys that do not count: those of different
-// lengths, such as URLs.
+// longer returns a key that follows key at once, for neighbors of different lengths, such as URLs.
 func longer(key []byte) []byte {
 	last := byte('0')
 	if len(key) > 0 {

@@ -3,7 +3,6 @@ package scan
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,6 +13,9 @@ import (
 
 	"github.com/levelbloom/levelbloom/sstable"
 )
+
+// toVerify asks for a survey without a sample.
+var toVerify = &Question{Verify: true}
 
 // pebbleTable returns a table of Pebble's.
 func pebbleTable(t *testing.T) string {
@@ -35,13 +37,13 @@ func pebbleTable(t *testing.T) string {
 func TestChildIsEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(10*time.Millisecond, cancel)
-	r := NewReader(Settings{})
+	r := NewReader()
 	defer r.Close()
-	q := request{Path: pebbleTable(t)}
+	path := pebbleTable(t)
 	for ctx.Err() == nil {
-		r.lookSafely(ctx, q)
+		r.Read(ctx, path, toVerify)
 	}
-	require.Equal(t, Unreadable, r.lookSafely(ctx, q).Status)
+	require.Equal(t, Unreadable, r.Read(ctx, path, toVerify).Status)
 }
 
 // A child that takes too long is ended, and its table is not called sound. The next one is read by
@@ -50,48 +52,44 @@ func TestChildTakesTooLong(t *testing.T) {
 	limit := childTime
 	defer func() { childTime = limit }()
 	childTime = time.Nanosecond
-	reader := NewReader(Settings{})
+	reader := NewReader()
 	defer reader.Close()
-	q := request{Path: pebbleTable(t)}
-	r := reader.lookSafely(context.Background(), q)
+	path := pebbleTable(t)
+	r := reader.Read(context.Background(), path, toVerify)
 	require.Equal(t, Corrupt, r.Status)
 	require.Equal(t, "Pebble's reader took longer than 1ns", r.Reason)
-	_, err := reader.Ask(context.Background(), q.Path, &Questions{})
-	require.ErrorContains(t, err, "took longer")
 	childTime = limit
-	require.Equal(t, NoFilter, reader.lookSafely(context.Background(), q).Status)
+	require.Equal(t, NoFilter, reader.Read(context.Background(), path, toVerify).Status)
 }
 
 // A program whose file is gone, as after an update, says so, and does not say it of the table.
 func TestNoChild(t *testing.T) {
 	defer func() { executable = os.Executable }()
 	executable = func() (string, error) { return filepath.Join(t.TempDir(), "gone"), nil }
-	reader := NewReader(Settings{})
+	reader := NewReader()
 	defer reader.Close()
-	r := reader.lookSafely(context.Background(), request{Path: pebbleTable(t)})
+	r := reader.Read(context.Background(), pebbleTable(t), toVerify)
 	require.Equal(t, Unreadable, r.Status)
 	require.Contains(t, r.Reason, "no process to read the table: ")
-	_, err := reader.Ask(context.Background(), r.Path, &Questions{})
-	require.Error(t, err)
-	require.NotErrorIs(t, err, fs.ErrNotExist)
 }
 
 // A table that is deleted just before a child opens it is told from one that cannot be read.
 func TestVanishesBeforeChild(t *testing.T) {
-	reader := NewReader(Settings{})
+	reader := NewReader()
 	defer reader.Close()
-	q := request{Path: filepath.Join(t.TempDir(), "gone.sst"), Ask: &Questions{Keys: true}}
-	_, err := reader.inChild(context.Background(), q)
-	require.ErrorIs(t, err, fs.ErrNotExist)
+	o := order{Path: filepath.Join(t.TempDir(), "gone.sst"), Question: &Question{Keys: true}}
+	r, err := reader.readInChild(context.Background(), o)
+	require.NoError(t, err)
+	require.Equal(t, Vanished, r.Status)
 }
 
 // One child reads many tables.
 func TestChildIsKept(t *testing.T) {
-	reader := NewReader(Settings{})
+	reader := NewReader()
 	defer reader.Close()
-	q := request{Path: pebbleTable(t)}
+	path := pebbleTable(t)
 	for range 3 {
-		require.Equal(t, NoFilter, reader.lookSafely(context.Background(), q).Status)
+		require.Equal(t, NoFilter, reader.Read(context.Background(), path, toVerify).Status)
 		require.Len(t, reader.idle, 1)
 	}
 }
@@ -103,20 +101,20 @@ func TestChildErrors(t *testing.T) {
 	require.NoError(t, err)
 	table[3] ^= 1
 	require.NoError(t, os.WriteFile(path, table, 0o600))
-	reader := NewReader(Settings{})
+	reader := NewReader()
 	defer reader.Close()
 	key := []byte("key000")
-	_, err = reader.Ask(context.Background(), path, &Questions{Next: [][]byte{key}})
-	require.ErrorContains(t, err, "does not match its checksum")
+	r := reader.Read(context.Background(), path, &Question{Next: [][]byte{key}})
+	require.Equal(t, Corrupt, r.Status)
+	require.Contains(t, r.Reason, "does not match its checksum")
 	require.Len(t, reader.idle, 1, "the child is well")
-	require.Equal(t, Corrupt, reader.lookSafely(context.Background(), request{Path: path}).Status)
+	require.Equal(t, Corrupt, reader.Read(context.Background(), path, toVerify).Status)
 }
 
 // What a block's reader does not read is no fault of the table.
 func TestUnsupported(t *testing.T) {
 	for _, cause := range []error{sstable.ErrTooLarge, sstable.ErrCompression} {
-		r := &Result{Path: "x"}
-		r.fail(&sstable.CorruptionError{File: "x", Cause: cause})
+		r := failed("x", &sstable.CorruptionError{File: "x", Cause: cause})
 		require.Equal(t, Unsupported, r.Status)
 		require.Equal(t, "at offset 0: "+cause.Error(), r.Reason)
 	}

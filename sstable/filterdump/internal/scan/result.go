@@ -5,9 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -26,50 +26,58 @@ const (
 	Vanished      Status = "vanished"       // the database has deleted it meanwhile
 )
 
-// A Result is one table in the output of -json. The fields of Info's Filters are absent where it
+// A Result is what was read of a table, and a table in the output of -json. The fields of Info's Filters are absent where it
 // has none, and those of the Report where it could not be made.
 type Result struct {
 	Path   string `json:"path"`
-	Status Status `json:"status"`
+	Status Status `json:"status"` // empty where a question other than Verify was answered
 	Reason string `json:"reason,omitempty"`
 
 	tables.Info
-	*analysis.Report
+	*Report
 
-	KeyText string   `json:"key,omitempty"`    // with Settings.Key
-	Sample  [][]byte `json:"sample,omitempty"` // on its way from a child: never in a report
-	noEnd   bool     // it does not end as a table does
+	Sample [][]byte `json:"-"` // keys, on their way to another sample
+	Answer Answer   `json:"-"`
 }
 
-// judge sets the status after the analysis.
-func (r *Result) judge(report *analysis.Report) {
-	r.Report = report
+// judge sets the status after all entries were compared.
+func (r *Result) judge() {
 	switch {
-	case report.FalseNegatives > 0:
+	case r.FalseNegatives > 0:
 		r.Status = FalseNegative
 	case r.Filters == nil:
 		r.Status = NoFilter
-	case !report.Verified:
-		r.Status, r.Reason = Unverified, report.Unverified
+	case r.Report.Unverified != "":
+		r.Status, r.Reason = Unverified, r.Report.Unverified
 	default:
 		r.Status = Sound
 	}
 }
 
-// fail sets the status after an error.
-func (r *Result) fail(err error) {
+// A table's magic number is at its very end. So a file without an end that has changed recently may
+// be a table that is being written, or a copy: it is unfinished. The tables that a manifest names
+// are complete.
+const writerRest = 10 * time.Second
+
+// failed returns the result for a table that could not be read.
+func failed(path string, err error) *Result {
+	r := &Result{Path: path, Reason: WithoutPath(err, path)}
+	r.Reason = strings.TrimPrefix(strings.TrimPrefix(r.Reason, "corrupt: "), "corrupt ")
 	var corrupt *sstable.CorruptionError
 	var unsupported *tables.UnsupportedError
-	r.Reason = WithoutPath(err, r.Path)
-	r.Reason = strings.TrimPrefix(strings.TrimPrefix(r.Reason, "corrupt: "), "corrupt ")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		r.Status = Vanished
-		if _, err := os.Lstat(r.Path); err == nil {
+		if _, err := os.Lstat(path); err == nil {
 			r.Status, r.Reason = Unreadable, "a symbolic link that leads nowhere"
 		}
-	case errors.Is(err, tables.ErrNoEnd) && !tables.HasName(r.Path):
-		r.Status = Unreadable
+	case errors.Is(err, tables.ErrNoEnd):
+		r.Status = Corrupt
+		if info, err := os.Stat(path); !tables.HasName(path) {
+			r.Status = Unreadable
+		} else if err == nil && time.Since(info.ModTime()) < writerRest {
+			r.Status = Unfinished
+		}
 	case errors.Is(err, sstable.ErrCompression), errors.Is(err, sstable.ErrTooLarge):
 		r.Status = Unsupported
 	case errors.As(err, &corrupt):
@@ -79,6 +87,7 @@ func (r *Result) fail(err error) {
 	default:
 		r.Status = Unreadable
 	}
+	return r
 }
 
 // WithoutPath is the text of an error without the path, which stands before it already.

@@ -1,35 +1,25 @@
-// Package scan reads the tables of a database: what each is like, and what its filter and an engine
-// do with given keys. Pebble's tables are read in processes of their own.
+// Package scan reads the tables of a database: what each is like, whether its filters match its
+// keys, and what lookups of absent keys meet in it. Child processes read Pebble's tables.
 package scan
 
 import (
 	"context"
-	"errors"
-	"os"
 	"runtime"
 	"sync"
-	"time"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/analysis"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
-
-// Settings concern all tables.
-type Settings struct {
-	Bloom []string // further policies whose filters package policy reads
-	Key   []byte   // not nil: explain the answers for this key instead
-}
 
 // A Reader reads tables, several at once. Its methods are safe for concurrent use. Close ends its
 // processes.
 type Reader struct {
-	Settings
-	idle chan *child
+	bloom []string // further policies whose filters package policy reads
+	idle  chan *child
 }
 
-// NewReader returns a reader.
-func NewReader(s Settings) *Reader {
-	return &Reader{s, make(chan *child, runtime.GOMAXPROCS(0))}
+// NewReader returns a reader. Package policy reads the filters under the names in bloom.
+func NewReader(bloom ...string) *Reader {
+	return &Reader{bloom, make(chan *child, runtime.GOMAXPROCS(0))}
 }
 
 // Each calls f for the numbers below n, several at once. The error is that of ctx.
@@ -52,116 +42,83 @@ func (r *Reader) Each(ctx context.Context, n int, f func(i int)) error {
 	return context.Cause(ctx)
 }
 
-// Tables analyzes tables and returns the results in their order. It offers their keys to sample,
-// unless that is nil.
-func (r *Reader) Tables(
-	ctx context.Context, paths []string, sample *analysis.Sample,
-) ([]*Result, error) {
+// Verify verifies tables and returns the results in their order. It offers their keys to sample. The
+// error is that of ctx.
+func (r *Reader) Verify(ctx context.Context, paths []string, sample *Sample) ([]*Result, error) {
 	results := make([]*Result, len(paths))
 	var lock sync.Mutex
 	err := r.Each(ctx, len(paths), func(i int) {
-		q := request{Path: paths[i], Settings: r.Settings}
-		if sample != nil {
-			lock.Lock()
-			q.Below = sample.Bound()
-			lock.Unlock()
-		}
-		results[i] = r.table(ctx, q)
-		if sample != nil {
-			lock.Lock()
-			for _, key := range results[i].Sample {
-				sample.Offer(key)
-			}
-			lock.Unlock()
+		lock.Lock()
+		below := sample.Bound()
+		lock.Unlock()
+		results[i] = r.Read(ctx, paths[i], &Question{Verify: true, Below: below})
+		lock.Lock()
+		defer lock.Unlock()
+		for _, key := range results[i].Sample {
+			sample.Offer(key)
 		}
 		results[i].Sample = nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return results, nil
+	return results, err
 }
 
-// A table's magic number is at its very end. So a file without an end that has changed recently may
-// be a table that is being written, or a copy: it is unfinished, and cannot be verified. The tables
-// that a manifest names are complete.
-const writerRest = 10 * time.Second
+// A Question says what to find out about a table, one thing at a time. Its keys are user keys in
+// ascending order.
+type Question struct {
+	Verify bool     // are the filters sound?
+	Below  uint64   // with Verify, the bound of a sample of the keys
+	Keys   bool     // which keys are there?
+	Next   [][]byte // which key follows each?
+	Absent [][]byte // what do the filters say of each, and what does an engine read?
+}
 
-func (r *Reader) table(ctx context.Context, q request) *Result {
-	info, statErr := os.Stat(q.Path)
-	result := r.lookSafely(ctx, q)
-	if statErr == nil {
-		result.Size = info.Size()
-		if result.noEnd && time.Since(info.ModTime()) < writerRest {
-			result.Status = Unfinished
-		}
+// Read answers a question about a table. If it cannot, the result has a status and a reason.
+func (r *Reader) Read(ctx context.Context, path string, q *Question) *Result {
+	o := order{path, r.bloom, q}
+	pebble, err := tables.NeedsPebble(path)
+	switch {
+	case err != nil:
+		return failed(path, err)
+	case !pebble:
+		return read(ctx, o)
+	}
+	result, err := r.readInChild(ctx, o)
+	if err != nil {
+		return failed(path, err)
 	}
 	return result
 }
 
-// lookSafely looks at a table, in a child process if Pebble's reader is needed for it.
-func (r *Reader) lookSafely(ctx context.Context, q request) *Result {
-	result := &Result{Path: q.Path}
-	pebble, err := tables.NeedsPebble(q.Path)
-	switch {
-	case err != nil:
-		result.fail(err)
-		result.noEnd = result.Status == Corrupt && errors.Is(err, tables.ErrNoEnd)
-		return result
-	case !pebble:
-		return look(ctx, q)
-	}
-	reply, err := r.inChild(ctx, q)
+// read answers a question in this process.
+func read(ctx context.Context, o order) *Result {
+	t, err := tables.Open(ctx, o.Path, o.Bloom...)
 	if err != nil {
-		result.fail(err)
-		return result
-	}
-	return reply.Result
-}
-
-// look looks at a table in this process.
-func look(ctx context.Context, q request) *Result {
-	r := &Result{Path: q.Path}
-	t, err := tables.Open(ctx, q.Path, q.Settings.Bloom...)
-	if err != nil {
-		r.fail(err)
-		return r
+		return failed(o.Path, err)
 	}
 	defer t.Close()
-	r.Info = *t.Info()
-	if r.Filters != nil {
-		defer func() { r.Each = nil }() // a result must not keep the filters
-	}
-	if q.Settings.Key != nil {
-		if r.KeyText, err = explainKey(ctx, t, q.Settings.Key); err != nil {
-			r.fail(err)
+	r := &Result{Path: o.Path}
+	switch q := o.Question; {
+	case q.Verify:
+		sample := NewSample(q.Below)
+		if r.Report, err = verify(t, sample); err == nil {
+			r.Sample = sample.Keys()
 		}
-		return r
+	case q.Keys:
+		err = r.Answer.readKeys(t)
+	case q.Next != nil:
+		err = r.Answer.readNext(t, q.Next)
+	default:
+		err = r.Answer.lookUpAll(t, q.Absent)
 	}
-	sample := analysis.NewSample(q.Below)
-	report, err := analysis.Analyze(ctx, t, sample)
 	if err != nil {
-		r.fail(err)
-		return r
+		r = failed(o.Path, err)
 	}
-	r.Sample = sample.Keys()
-	r.judge(report)
+	r.Info = *t.Info()
+	if r.Report != nil {
+		r.judge()
+	}
+	if r.Filters != nil { // a result must not keep the filters
+		r.Filters.Reader, r.Filters.Each = nil, nil
+	}
 	return r
-}
-
-// Ask asks a table. The errors are those of reading it.
-func (r *Reader) Ask(ctx context.Context, path string, ask *Questions) (*Answers, error) {
-	q := request{Path: path, Settings: r.Settings, Ask: ask}
-	pebble, err := tables.NeedsPebble(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !pebble:
-		return answer(ctx, q)
-	}
-	reply, err := r.inChild(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return reply.Answers, nil
 }

@@ -14,6 +14,7 @@ import (
 // levelDBTable is a table of C++ LevelDB or goleveldb.
 type levelDBTable struct {
 	file  contextFile
+	dir   string
 	table *sstable.Table
 	info  Info
 }
@@ -21,26 +22,16 @@ type levelDBTable struct {
 func openLevelDB(
 	ctx context.Context, path string, file *os.File, size int64, bloom []string,
 ) (Table, error) {
-	t := &levelDBTable{file: contextFile{ctx, file}, info: Info{
-		Format: "LevelDB", Size: size, Comparer: comparerOf(filepath.Dir(path)),
-	}}
-	err := t.open(path, bloom, sstable.AutoKeys)
-	if err == nil && t.wrongKeys() {
-		other := sstable.InternalKeys
-		if t.table.Keys() == sstable.InternalKeys {
-			other = sstable.PlainKeys
-		}
-		err = t.open(path, bloom, other)
-	}
-	if err != nil {
+	t := &levelDBTable{file: contextFile{ctx, file}, dir: filepath.Dir(path)}
+	t.info = Info{Format: "LevelDB", Size: size}
+	if err := t.open(path, bloom); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *levelDBTable) open(path string, bloom []string, keys sstable.KeyFormat) (err error) {
-	t.table, err = sstable.OpenTable(
-		t.file, t.info.Size, sstable.WithFileName(path), sstable.WithKeys(keys))
+func (t *levelDBTable) open(path string, bloom []string) (err error) {
+	t.table, err = sstable.OpenTable(t.file, t.info.Size, sstable.WithFileName(path))
 	var other *sstable.FormatError
 	if errors.As(err, &other) {
 		return &UnsupportedError{path, other.Format,
@@ -73,34 +64,6 @@ func (t *levelDBTable) openFilter(bloom []string) error {
 	return nil
 }
 
-// wrongKeys reports whether the first data block shows that the keys are of the other format than
-// the one they were taken for: its filter matches all keys in that format, but not in this one.
-func (t *levelDBTable) wrongKeys() bool {
-	f := t.info.Filters
-	if f == nil || f.Reader == nil || t.table.Blocks() == 0 {
-		return false
-	}
-	filter := f.at(t.table.Block(0).Offset)
-	if filter < 0 {
-		return false
-	}
-	bytes := f.Each[filter]
-	const trailer = 8
-	internal, plain := true, true
-	for e, err := range t.table.Entries() {
-		if err != nil || e.Block > 0 {
-			break
-		}
-		internal = internal && len(e.Stored) >= trailer &&
-			f.Reader.MayContain(bytes, e.Stored[:len(e.Stored)-trailer])
-		plain = plain && f.Reader.MayContain(bytes, e.Stored)
-	}
-	if t.table.Keys() == sstable.InternalKeys {
-		return plain && !internal
-	}
-	return internal && !plain
-}
-
 // at returns the index of the filter that covers the data block at this offset, -1 if none does.
 func (f *Filters) at(offset uint64) int {
 	if window := offset >> f.BaseLg; window < uint64(len(f.Each)) {
@@ -114,7 +77,7 @@ func (t *levelDBTable) Info() *Info { return &t.info }
 func (t *levelDBTable) Keys(f func(filter int, key []byte) error) error {
 	filter, block := -1, -1
 	for e, err := range t.table.Entries() {
-		if errors.Is(err, sstable.ErrIndexOrder) && t.info.Comparer != bytewise {
+		if errors.Is(err, sstable.ErrIndexOrder) && !isBytewise(t.dir) {
 			return nil // the index may be right for another comparer
 		}
 		if err != nil {
@@ -158,10 +121,10 @@ func (t *levelDBTable) Seek(key []byte) (found []byte, blocks int, err error) {
 	return nil, blocks, nil
 }
 
-func (t *levelDBTable) Window(key []byte) (keys [][]byte, err error) {
+func (t *levelDBTable) Window(key []byte, f func(key []byte)) error {
 	block, ok := t.table.FindBlock(key)
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	window := t.filterOf(block)
 	for block > 0 && t.filterOf(block-1) == window {
@@ -170,12 +133,12 @@ func (t *levelDBTable) Window(key []byte) (keys [][]byte, err error) {
 	for ; block < t.table.Blocks() && t.filterOf(block) == window; block++ {
 		for e, err := range t.table.BlockEntries(block) {
 			if err != nil {
-				return nil, err
+				return err
 			}
-			keys = append(keys, bytes.Clone(e.Key))
+			f(e.Key)
 		}
 	}
-	return keys, nil
+	return nil
 }
 
 func (t *levelDBTable) Locate(key []byte) int {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
@@ -118,37 +117,17 @@ func found(t *testing.T, table tables.Table) (keys [][]byte) {
 	return keys
 }
 
-// Where keys look like what they are not, the filter tells.
-func TestLevelDBKeysByTheirFilter(t *testing.T) {
+// Keys are found to be plain or internal, and then are what the filters know.
+func TestLevelDBKeys(t *testing.T) {
 	plain := textKeys(1000)
-	looksInternal := internalKeys(plain)
-	looksPlain := make([][]byte, len(plain)) // a type that LevelDB does not have
-	for i, key := range plain {
-		looksPlain[i] = append(bytes.Clone(key), 7, 0, 0, 0, 0, 0, 0, 0)
-	}
-	for _, c := range []struct {
-		name         string
-		stored, want [][]byte
-	}{
-		{"plain", plain, plain},
-		{"internal", looksInternal, plain},
-		{"plain, and looks internal", looksInternal, looksInternal},
-		{"internal, and looks plain", looksPlain, plain},
-	} {
+	for _, stored := range [][][]byte{plain, internalKeys(plain)} {
 		for _, p := range []appender{
 			policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewRibbon(10)),
 		} {
-			block := filterBlock(p.AppendFilter(nil, c.want))
-			path := writeLevelDB(t, c.stored, named{"filter." + policy.Name, block})
-			require.Equal(t, c.want, found(t, openTable(t, path)), c.name)
+			block := filterBlock(p.AppendFilter(nil, plain))
+			path := writeLevelDB(t, stored, named{"filter." + policy.Name, block})
+			require.Equal(t, plain, found(t, openTable(t, path)))
 		}
-	}
-	// A filter of an unknown encoding decides nothing.
-	for _, c := range [][2][][]byte{{plain, plain}, {looksInternal, plain},
-		{looksPlain, looksPlain}} {
-		path := writeLevelDB(t, c[0],
-			named{"filter." + policy.Name, filterBlock([]byte{1, 2, 3, 6, 1, 0xee})})
-		require.Equal(t, c[1], found(t, openTable(t, path)))
 	}
 }
 
@@ -159,13 +138,13 @@ func TestLevelDBFilterNames(t *testing.T) {
 	for _, c := range []struct {
 		names  []string
 		policy string
-		reader filters.Reader
+		reader tables.FilterReader
 		others []string
 	}{
-		{[]string{policy.NameGoLevelDB}, policy.NameGoLevelDB, filters.LevelDB, nil},
+		{[]string{policy.NameGoLevelDB}, policy.NameGoLevelDB, tables.LevelDBFilters, nil},
 		{[]string{"unknown"}, "unknown", nil, nil},
-		{[]string{"a", "mine"}, "mine", filters.LevelDB, []string{"a"}}, // as Open is told
-		{[]string{"a", policy.Name, "z"}, policy.Name, filters.LevelDB, []string{"a", "z"}},
+		{[]string{"a", "mine"}, "mine", tables.LevelDBFilters, []string{"a"}}, // as Open is told
+		{[]string{"a", policy.Name, "z"}, policy.Name, tables.LevelDBFilters, []string{"a", "z"}},
 		{[]string{"a", "b"}, "a", nil, []string{"b"}},
 	} {
 		var blocks []named
@@ -232,10 +211,8 @@ func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
 	} {
 		write("CURRENT", c.current)
 		write("MANIFEST-000002", c.manifest)
-		table := openTable(t, path)
-		require.Equal(t, c.comparer, table.Info().Comparer, "%q", c)
 		n := 0
-		err := table.Keys(func(int, []byte) error { n++; return nil })
+		err := openTable(t, path).Keys(func(int, []byte) error { n++; return nil })
 		require.Equal(t, len(keys), n)
 		if c.comparer == bytewise {
 			require.ErrorIs(t, err, sstable.ErrIndexOrder)
@@ -244,11 +221,10 @@ func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
 		}
 	}
 	// The manifests of C++ LevelDB and of goleveldb.
-	golden := filepath.Join("..", "..", "..", "..", "testdata")
-	for _, path := range []string{
-		"leveldb/tables/one_key/000005.ldb", "goleveldb/name2_snappy/000002.ldb",
-	} {
-		require.Equal(t, bytewise, openTable(t, filepath.Join(golden, path)).Info().Comparer)
+	for _, dir := range []string{"leveldb/tables/one_key", "goleveldb/name2_snappy"} {
+		s, err := tables.ReadStructure(filepath.Join("..", "..", "..", "..", "testdata", dir))
+		require.NoError(t, err)
+		require.Equal(t, bytewise, s.Comparer)
 	}
 }
 

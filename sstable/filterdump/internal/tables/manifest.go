@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/record"
-	"github.com/syndtr/goleveldb/leveldb/journal"
 )
 
 // A Structure is what a database's manifest says.
@@ -121,44 +120,24 @@ func (s *Structure) Paths() (paths []string) {
 	return slices.Compact(paths)
 }
 
-// comparerOf returns the name of the comparer of the database in this directory, "" if it is not to
-// be found. Tables of LevelDB's format do not name it. The manifest begins with it.
-//
-// It is called for every table, so it reads no more than the manifest's first block, by goleveldb's
-// reader: Pebble's searches a damaged block for the wrong bit, which takes a second.
-func comparerOf(dir string) string {
-	file, err := openManifest(dir)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	r, err := journal.NewReader(file, nil, true, true).Next()
-	if err != nil {
-		return ""
-	}
-	const enough = 1 << 10
-	e := &edit{}
-	e.rest, _ = io.ReadAll(io.LimitReader(r, enough))
-	if e.number() != tagComparer {
-		return ""
-	}
-	return string(e.field())
-}
+// bytewise is the name of LevelDB's and Pebble's default comparer, under which filters know whole
+// keys.
+const bytewise = "leveldb.BytewiseComparator"
 
-// openManifest opens the manifest of a database.
-func openManifest(dir string) (*os.File, error) {
-	name, err := manifestName(dir)
-	if err != nil {
-		return nil, err
-	}
-	file, _, err := openFile(filepath.Join(dir, name))
-	return file, err
+// isBytewise reports whether the database in a directory has the default comparer.
+func isBytewise(dir string) bool {
+	s, err := ReadStructure(dir)
+	return err == nil && s.Comparer == bytewise
 }
 
 // eachEdit calls f for each edit in the manifest of a database. The last one may not be written
 // completely yet, or never: then it does not count.
 func eachEdit(dir string, f func(*edit)) error {
-	file, err := openManifest(dir)
+	name, err := manifestName(dir)
+	if err != nil {
+		return err
+	}
+	file, _, err := openFile(filepath.Join(dir, name))
 	if err != nil {
 		return err
 	}
@@ -179,7 +158,7 @@ func eachEdit(dir string, f func(*edit)) error {
 			err = e.decode()
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", filepath.Base(file.Name()), err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		f(e)
 	}
@@ -217,12 +196,10 @@ type edit struct {
 	bad  bool
 }
 
-const tagComparer = 1
-
 func (e *edit) decode() error {
 	for len(e.rest) > 0 && !e.bad {
 		switch tag := e.number(); tag {
-		case tagComparer:
+		case 1:
 			e.comparer = string(e.field())
 		case 2, 3, 4, 9, 106: // of logs, files, the sequence; a file of virtual tables is gone
 			e.numbers(1)

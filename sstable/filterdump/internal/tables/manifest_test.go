@@ -267,23 +267,3 @@ func TestCutManifest(t *testing.T) {
 		require.Equal(t, i < first, err != nil, i)
 	}
 }
-
-// The comparer is in the first block of a manifest. What is wrong with later ones does not matter.
-func TestComparerOfDamagedManifest(t *testing.T) {
-	const block = 32 << 10
-	edit := "\x01\x03abc" + strings.Repeat("\x07\x02\x07\x50"+internalA+internalB, 2*block/24)
-	content := []byte(manifest(t, edit))
-	content[block+100] ^= 1
-	dir := t.TempDir()
-	table, err := os.ReadFile("../../../../testdata/leveldb/tables/one_key/000005.ldb")
-	require.NoError(t, err)
-	for name, content := range map[string][]byte{
-		"CURRENT": []byte("MANIFEST-000002\n"), "MANIFEST-000002": content, "000005.ldb": table,
-	} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
-	}
-	opened, err := tables.Open(context.Background(), filepath.Join(dir, "000005.ldb"))
-	require.NoError(t, err)
-	defer opened.Close()
-	require.Equal(t, "abc", opened.Info().Comparer)
-}

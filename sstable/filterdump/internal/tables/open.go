@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/internal/magic"
@@ -75,9 +78,8 @@ func ReadStart(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, n))
 }
 
-// Open opens the table in a file. When ctx ends, the next block that would be read is its error.
-// Filters under the names in bloom are read as package policy's. The
-// errors are
+// Open opens the table in a file. Once ctx has ended, to read a block returns its error. Filters
+// under the names in bloom are read as package policy's. The errors are
 //   - *[sstable.CorruptionError]: the file is damaged, or no table
 //   - *[UnsupportedError]: it is a table that cannot be read here
 //   - those of opening and reading the file
@@ -104,6 +106,22 @@ func Open(ctx context.Context, path string, bloom ...string) (t Table, err error
 	return t, nil
 }
 
-// bytewise is the name of LevelDB's and Pebble's default comparer, under which filters know whole
-// keys.
-const bytewise = "leveldb.BytewiseComparator"
+// HasName reports whether a path has the name that the engines give to tables.
+func HasName(path string) bool {
+	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// Find returns the paths of the tables in a database's directory, sorted. A directory without
+// tables is an error.
+func Find(dir string) (tables []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.IsDir() && HasName(e.Name()) {
+			tables = append(tables, filepath.Join(dir, e.Name()))
+		}
+	}
+	if err == nil && len(tables) == 0 {
+		err = errors.New("no tables (.ldb, .sst); the data of a new database is all in its log")
+	}
+	return tables, err
+}

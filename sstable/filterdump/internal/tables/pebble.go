@@ -253,8 +253,8 @@ func (t *pebbleTable) Seek(key []byte) (found []byte, blocks int, err error) {
 	return slices.Clone(kv.K.UserKey), max(1, t.file.dataReads-before), nil
 }
 
-// Window returns nil: a filter is one for the whole table.
-func (t *pebbleTable) Window([]byte) ([][]byte, error) { return nil, nil }
+// Window calls f for no key: a filter is one for the whole table.
+func (t *pebbleTable) Window([]byte, func(key []byte)) error { return nil }
 
 func (t *pebbleTable) Close() error {
 	if t.seeker != nil {

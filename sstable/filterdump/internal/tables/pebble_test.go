@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
@@ -117,9 +116,9 @@ func TestPebble(t *testing.T) {
 				var want *tables.Filters
 				covers := -1
 				if c.policy != "" {
-					filter, reader := pebbleOwn(10, keys), filters.Builtin
+					filter, reader := pebbleOwn(10, keys), tables.PebbleFilters
 					if p, ours := c.spec.policy.(appender); ours {
-						filter, reader = p.AppendFilter(nil, keys), filters.LevelDB
+						filter, reader = p.AppendFilter(nil, keys), tables.LevelDBFilters
 					}
 					covers = 0
 					want = &tables.Filters{

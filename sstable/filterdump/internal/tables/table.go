@@ -1,12 +1,11 @@
-// Package tables opens the tables of LevelDB, goleveldb and Pebble as one thing: keys, and
-// the filters that were built from them. It only reads.
+// Package tables opens the tables of LevelDB, goleveldb and Pebble in one way: as keys, and the
+// filters that were built from them. It also reads which tables a database has. It only reads.
 package tables
 
 import (
 	"slices"
 
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 )
 
 // A Table is one table file as its filters see it. It is not safe for concurrent use.
@@ -24,12 +23,12 @@ type Table interface {
 	// is as in Keys.
 	Locate(key []byte) int
 	// Seek returns the first key that is not below key, nil if there is none, and the number of data
-	// blocks that an engine's lookup of key reads if no filter ends it. The key's memory is reused
+	// blocks that an engine's lookup of key reads if no filter excludes it. The key's memory is reused
 	// by the next call.
 	Seek(key []byte) (found []byte, blocks int, err error)
-	// Window returns the keys from which the filter of a lookup of key is built, or would be. It is
-	// nil if that is the whole table.
-	Window(key []byte) ([][]byte, error)
+	// Window calls f for the keys from which the filter that a lookup of key reads is built, or
+	// would be. It calls f for none if that is the whole table. The key's memory is reused.
+	Window(key []byte, f func(key []byte)) error
 	// Close releases the file.
 	Close() error
 }
@@ -38,7 +37,7 @@ type Table interface {
 type Info struct {
 	Format   string `json:"format,omitempty"`   // "LevelDB", "Pebble v4", "RocksDB v2", ...
 	Size     int64  `json:"size,omitempty"`     // of the file, in bytes
-	Comparer string `json:"comparer,omitempty"` // its name, where the table records it
+	Comparer string `json:"comparer,omitempty"` // its name; LevelDB's tables do not record it
 	// IndexBytes is what the index takes in an engine's cache: with LevelDB uncompressed, with
 	// Pebble as in the file.
 	IndexBytes int64 `json:"index_bytes,omitempty"`
@@ -57,8 +56,8 @@ type Filters struct {
 	BaseLg int      `json:"base_lg,omitempty"`
 	Bytes  int64    `json:"filter_bytes"` // what an engine keeps in memory to use the filters
 
-	Reader filters.Reader `json:"-"` // nil: the name is not known
-	Each   [][]byte       `json:"-"` // the filters in order; one of no bytes has no keys
+	Reader FilterReader `json:"-"` // nil: the name is not known
+	Each   [][]byte     `json:"-"` // the filters in order; one of no bytes has no keys
 }
 
 // A Layout says which keys share a filter.
@@ -72,10 +71,9 @@ const (
 // chooseFilter returns the first filter whose policy is known, or else the first, and what is known
 // of it. REQUIRES: len(entries) > 0.
 func chooseFilter(entries []sstable.FilterEntry, bloom []string) (sstable.BlockHandle, *Filters) {
-	i := slices.IndexFunc(entries, func(e sstable.FilterEntry) bool {
+	i := max(0, slices.IndexFunc(entries, func(e sstable.FilterEntry) bool {
 		return readerOf(e.Policy, bloom) != nil
-	})
-	i = max(i, 0)
+	}))
 	f := &Filters{Policy: entries[i].Policy, Reader: readerOf(entries[i].Policy, bloom)}
 	for j, e := range entries {
 		if j != i {
@@ -83,12 +81,4 @@ func chooseFilter(entries []sstable.FilterEntry, bloom []string) (sstable.BlockH
 		}
 	}
 	return entries[i].Handle, f
-}
-
-// readerOf returns the reader of a policy's filters, nil if the policy is not known.
-func readerOf(policy string, bloom []string) filters.Reader {
-	if slices.Contains(bloom, policy) {
-		return filters.LevelDB
-	}
-	return filters.ByName(policy)
 }

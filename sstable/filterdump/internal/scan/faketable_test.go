@@ -1,8 +1,7 @@
-package analysis
+package scan
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
@@ -59,8 +57,8 @@ func (t *fakeTable) Keys(f func(filter int, key []byte) error) error {
 	return t.err
 }
 
-func (t *fakeTable) Seek([]byte) ([]byte, int, error) { return nil, 0, nil }
-func (t *fakeTable) Window([]byte) ([][]byte, error)  { return nil, nil }
+func (t *fakeTable) Seek([]byte) ([]byte, int, error)  { return nil, 0, nil }
+func (t *fakeTable) Window([]byte, func([]byte)) error { return nil }
 
 func (t *fakeTable) Locate(key []byte) int {
 	i := sort.Search(len(t.blocks), func(i int) bool {
@@ -82,7 +80,7 @@ func wholeTableOf(filter []byte, keys [][]byte) *fakeTable {
 	return &fakeTable{
 		info: tables.Info{Format: "Pebble v4", Filters: &tables.Filters{
 			Policy: policy.Name, Layout: tables.PerTable, Bytes: int64(len(filter)),
-			Reader: filters.LevelDB, Each: [][]byte{filter},
+			Reader: tables.LevelDBFilters, Each: [][]byte{filter},
 		}},
 		blocks: []fakeBlock{{0, keys}},
 	}
@@ -112,7 +110,7 @@ func windowTableOf(p policy.Policy, keys [][]byte, blockSize, baseLg int) *fakeT
 	reader := policytest.Must(sstable.NewFilterBlockReader(p, bytes))
 	table.info.Filters = &tables.Filters{
 		Policy: policy.NameGoLevelDB, Layout: tables.PerWindow, BaseLg: baseLg,
-		Bytes: int64(len(bytes)), Reader: filters.LevelDB,
+		Bytes: int64(len(bytes)), Reader: tables.LevelDBFilters,
 	}
 	for i := range reader.NumFilters() {
 		table.info.Each = append(table.info.Each, reader.Filter(i))
@@ -142,8 +140,7 @@ func (exact) MayContain(filter, key []byte) bool {
 	return false
 }
 
-// Parse gives no probes: such an encoding has none.
-func (exact) Parse([]byte) (string, policy.Info, error) { return "exact", policy.Info{}, nil }
+func (exact) Parse([]byte) (string, error) { return "exact", nil }
 
 // exactTable has blocks of these keys, each with an exact filter of its own.
 func exactTable(blocks ...[]string) *fakeTable {
@@ -176,8 +173,8 @@ func numbered(rng *rand.Rand, format string, first, n int, part float64) (keys [
 	return keys
 }
 
-func analyze(t testing.TB, table tables.Table) *Report {
-	r, err := Analyze(context.Background(), table, NewSample(All))
+func surveyOf(t testing.TB, table tables.Table) *Report {
+	r, err := verify(table, NewSample(All))
 	require.NoError(t, err)
 	return r
 }

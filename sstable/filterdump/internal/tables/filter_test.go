@@ -1,4 +1,4 @@
-package filters_test
+package tables_test
 
 import (
 	"encoding/binary"
@@ -9,32 +9,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/filters"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
-
-// pebbleWrites returns Pebble's own filter of keys.
-func pebbleWrites(bitsPerKey int, keys [][]byte) []byte {
-	w := bloom.FilterPolicy(bitsPerKey).NewWriter(sstable.TableFilter)
-	for _, key := range keys {
-		w.AddKey(key)
-	}
-	return w.Finish(nil)
-}
 
 // pebbleReads returns Pebble's own answer.
 func pebbleReads(filter, key []byte) bool {
 	return bloom.FilterPolicy(10).MayContain(sstable.TableFilter, filter, key)
-}
-
-// parse requires the parts of a well-formed filter.
-func parse(t *testing.T, filter []byte) {
-	name, info, err := filters.Builtin.Parse(filter)
-	require.NoError(t, err)
-	require.Equal(t, "Pebble Bloom", name)
-	require.Equal(t, int(filter[len(filter)-5]), info.K)
-	require.Equal(t, filter[:len(filter)-5], info.Payload)
 }
 
 // At few bits absent keys pass too.
@@ -42,10 +23,12 @@ func TestBuiltinAnswersAsPebble(t *testing.T) {
 	for _, n := range []int{1, 30, 3000} {
 		for _, bits := range []int{1, 3, 10, 50} {
 			keys := policytest.Keys(policytest.Rand(t, int64(n)), 2*n)
-			filter := pebbleWrites(bits, keys[:n])
-			parse(t, filter)
+			filter := pebbleOwn(bits, keys[:n])
+			name, err := tables.PebbleFilters.Parse(filter)
+			require.NoError(t, err)
+			require.Equal(t, "Pebble Bloom", name)
 			for i, key := range keys {
-				got := filters.Builtin.MayContain(filter, key)
+				got := tables.PebbleFilters.MayContain(filter, key)
 				require.Equal(t, pebbleReads(filter, key), got, "key %x", key)
 				require.True(t, got || i >= n, "key %x is lost", key)
 			}
@@ -63,7 +46,7 @@ func TestBuiltinMalformed(t *testing.T) {
 	}{
 		"no bytes":                 {nil, false},
 		"too short for a trailer":  {[]byte{1, 0, 0, 0}, false},
-		"no lines, as Pebble":      {pebbleWrites(10, nil), false},
+		"no lines, as Pebble":      {pebbleOwn(10, nil), false},
 		"no lines, none announced": {filter(0, 6, 0), false},
 		"no lines, one announced":  {filter(0, 6, 1), false},
 		"lines but none announced": {filter(64, 6, 0), true},
@@ -76,24 +59,16 @@ func TestBuiltinMalformed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, key := range policytest.Keys(policytest.Rand(t, 4), 30) {
-				require.Equal(t, c.may, filters.Builtin.MayContain(c.filter, key))
+				require.Equal(t, c.may, tables.PebbleFilters.MayContain(c.filter, key))
 				if !c.may {
 					require.False(t, pebbleReads(c.filter, key))
 				}
 			}
-			_, _, err := filters.Builtin.Parse(c.filter)
+			_, err := tables.PebbleFilters.Parse(c.filter)
 			require.ErrorContains(t, err, map[bool]string{
 				true:  "not a Pebble Bloom filter: every key may be contained",
 				false: "matches no key",
 			}[c.may])
 		})
 	}
-}
-
-// Names that say nothing about the encoding have no reader.
-func TestByName(t *testing.T) {
-	require.Equal(t, filters.LevelDB, filters.ByName(policy.Name))
-	require.Equal(t, filters.LevelDB, filters.ByName(policy.NameGoLevelDB))
-	require.Equal(t, filters.Builtin, filters.ByName("rocksdb.BuiltinBloomFilter"))
-	require.Nil(t, filters.ByName("rocksdb.RibbonFilter"))
 }

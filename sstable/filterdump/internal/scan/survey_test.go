@@ -1,8 +1,7 @@
-package analysis
+package scan
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -20,17 +19,16 @@ import (
 func TestVerified(t *testing.T) {
 	table := exactTable([]string{"a", "b", "b"}, []string{"c"}, []string{"d", "e"})
 	table.info.Each = append(table.info.Each, nil) // an empty window at the end
-	r := analyze(t, table)
-	require.True(t, r.Verified)
+	r := surveyOf(t, table)
 	require.Empty(t, r.Unverified)
-	require.Equal(t, "exact", r.Encoding())
+	require.Empty(t, r.Unverified)
+	require.Equal(t, map[string]int{"exact": 3}, r.Encodings)
 	require.Zero(t, r.FalseNegatives)
 	require.Empty(t, r.Lost)
 	require.EqualValues(t, 6, r.Entries)
 	require.EqualValues(t, 5, r.Keys)
 	require.Equal(t, 3, r.WithKeys)
 	require.Equal(t, 1, r.Empty)
-	require.InDelta(t, 2, r.KeysPerFilter, 1e-9)
 	require.InDelta(t, 8*12.0/6, r.BitsPerKey, 1e-9) // two bytes per key
 }
 
@@ -45,8 +43,8 @@ func TestFalseNegatives(t *testing.T) {
 	each[1] = exact{}.filter(keys[9])     // in the wrong window, so all of 10 to 19 are lost
 	each[2] = append(each[2], exact{}.filter("more")...)
 
-	r := analyze(t, table)
-	require.True(t, r.Verified, "compared they were")
+	r := surveyOf(t, table)
+	require.Empty(t, r.Unverified)
 	require.EqualValues(t, 11, r.FalseNegatives)
 	var want []string
 	for _, key := range keys[9:19] {
@@ -59,7 +57,7 @@ func TestFalseNegatives(t *testing.T) {
 func TestEmptyFilterLosesKeys(t *testing.T) {
 	table := exactTable([]string{"a"}, []string{"b"})
 	table.info.Each[1] = nil
-	r := analyze(t, table)
+	r := surveyOf(t, table)
 	require.EqualValues(t, 1, r.FalseNegatives)
 	require.Equal(t, []string{"62"}, r.Lost)
 }
@@ -67,8 +65,8 @@ func TestEmptyFilterLosesKeys(t *testing.T) {
 func TestUncoveredEntriesAreNotLost(t *testing.T) {
 	table := exactTable([]string{"a", "b"}, []string{"x", "y", "z"})
 	table.blocks[1].filter = -1
-	r := analyze(t, table)
-	require.True(t, r.Verified)
+	r := surveyOf(t, table)
+	require.Empty(t, r.Unverified)
 	require.Zero(t, r.FalseNegatives)
 	require.EqualValues(t, 5, r.Entries)
 	require.EqualValues(t, 3, r.Unfiltered)
@@ -78,13 +76,12 @@ func TestUncoveredEntriesAreNotLost(t *testing.T) {
 func TestUnknownPolicy(t *testing.T) {
 	table := wholeTable(numbered(seeded(t, 1), "%06d", 0, 1000, 0.5), 10)
 	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
-	r := analyze(t, table)
-	require.False(t, r.Verified)
+	r := surveyOf(t, table)
 	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under " +
 		"another name, pass -bloom mine"
 	require.Equal(t, why, r.Unverified)
 	require.Equal(t, 1, r.WithKeys)
-	require.Empty(t, r.Encoding())
+	require.Empty(t, r.Encodings)
 }
 
 func TestUnverifiedByThePrefixRule(t *testing.T) {
@@ -92,31 +89,30 @@ func TestUnverifiedByThePrefixRule(t *testing.T) {
 	table := wholeTable(numbered(seeded(t, 3), "%06d", 0, 1000, 0.5), 10)
 	table.blocks[0].keys = numbered(seeded(t, 4), "other%06d", 0, 1000, 0.5) // not what filters know
 	table.info.Unverified = why
-	r := analyze(t, table)
-	require.False(t, r.Verified)
+	r := surveyOf(t, table)
 	require.Equal(t, why, r.Unverified)
 	require.Zero(t, r.FalseNegatives)
-	require.Equal(t, "LevelDB Bloom", r.Encoding())
+	require.Equal(t, map[string]int{exactName: 1}, r.Encodings)
 }
 
 func TestNoFilter(t *testing.T) {
 	table := exactTable([]string{"a", "b"})
 	table.info.Filters = nil
 	table.blocks[0].filter = -1
-	r := analyze(t, table)
+	r := surveyOf(t, table)
 	require.Equal(t, &Report{
 		Entries: 2, Keys: 2, Unfiltered: 2,
 	}, r)
 
 	// The filters that there would be are planned all the same.
 	table.blocks[0].filter = 3
-	r = analyze(t, table)
+	r = surveyOf(t, table)
 	require.EqualValues(t, 2, r.Unfiltered)
 	p := policytest.Must(policy.NewRibbon(10))
 	require.Equal(t, Plan{float64(p.FilterSize(2)) + 4*4, p.FPP(2)}, r.Ribbon)
 
 	table.blocks = nil
-	r = analyze(t, table)
+	r = surveyOf(t, table)
 	require.Zero(t, r.Entries)
 }
 
@@ -125,11 +121,11 @@ func TestOtherOrder(t *testing.T) {
 	keys := numbered(seeded(t, 5), "%06d", 100, 1000, 0.5)
 	table := wholeTable(keys, 10)
 	keys[500], keys[501] = keys[501], keys[500]
-	r := analyze(t, table)
-	require.True(t, r.Verified)
+	r := surveyOf(t, table)
+	require.Empty(t, r.Unverified)
 	require.True(t, r.Disordered)
 	slices.SortFunc(keys, bytes.Compare)
-	require.False(t, analyze(t, wholeTable(keys, 10)).Disordered)
+	require.False(t, surveyOf(t, wholeTable(keys, 10)).Disordered)
 }
 
 // Keys that the table's reader cannot read are no fault of the table.
@@ -140,14 +136,13 @@ func TestUnreadableKeys(t *testing.T) {
 		policytest.Must(policy.NewBloom(10)).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")}),
 	}
 	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
-	r, err := Analyze(context.Background(), table, NewSample(All))
+	r, err := verify(table, NewSample(All))
 	require.ErrorIs(t, err, table.err, "the table does not say so itself")
 	require.Nil(t, r)
 
 	table.info.Unverified = why
-	r, err = Analyze(context.Background(), table, NewSample(All))
+	r, err = verify(table, NewSample(All))
 	require.NoError(t, err)
-	require.False(t, r.Verified)
 	require.Equal(t, why, r.Unverified)
 	require.Zero(t, r.Entries)
 }

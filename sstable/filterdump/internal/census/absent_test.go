@@ -1,4 +1,4 @@
-package absent
+package census
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 )
 
 // keysOf returns all keys of a gap above low.
-func keysOf(g Gap, low string) (keys []string) {
-	for i := range g.Len {
+func keysOf(g gap, low string) (keys []string) {
+	for i := range g.len {
 		key := []byte(low)
-		g.Put(key, i)
+		g.put(key, i)
 		keys = append(keys, string(key))
 	}
 	return keys
@@ -38,7 +38,7 @@ func TestBetween(t *testing.T) {
 		{"\x00\xfe.", "\x01\x01.", []string{"\x00\xff.", "\x01\x00."}}, // little-endian, or a suffix
 		{"1", "12", nil}, {"", "", nil}, {"a", "a", nil}, {"5", "3", nil},
 	} {
-		require.Equal(t, c.want, keysOf(Between([]byte(c.low), []byte(c.high)), c.low), "%q %q",
+		require.Equal(t, c.want, keysOf(between([]byte(c.low), []byte(c.high)), c.low), "%q %q",
 			c.low, c.high)
 	}
 }
@@ -63,11 +63,11 @@ func TestBetweenFarKeys(t *testing.T) {
 			if bytes.Compare(low, high) > 0 {
 				low, high = high, low
 			}
-			g := Between(low, high)
+			g := between(low, high)
 			last := low
 			for i := range uint64(5) {
 				key := bytes.Clone(low)
-				g.Put(key, i*(g.Len/5)+rng.Uint64N(g.Len/5))
+				g.put(key, i*(g.len/5)+rng.Uint64N(g.len/5))
 				require.Negative(t, bytes.Compare(last, key), "%q", key)
 				require.Negative(t, bytes.Compare(key, high), "%q", key)
 				require.Equal(t, low[g.to:], key[g.to:])
@@ -76,8 +76,8 @@ func TestBetweenFarKeys(t *testing.T) {
 		}
 	}
 	low, high := make([]byte, 8), bytes.Repeat([]byte{0xff}, 8)
-	g := Between(low, high)
-	require.EqualValues(t, uint64(math.MaxUint64-1), g.Len)
-	g.Put(low, g.Len-1)
+	g := between(low, high)
+	require.EqualValues(t, uint64(math.MaxUint64-1), g.len)
+	g.put(low, g.len-1)
 	require.Equal(t, append(bytes.Repeat([]byte{0xff}, 7), 0xfe), low)
 }
