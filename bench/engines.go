@@ -11,8 +11,8 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/page"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
-	"github.com/levelbloom/levelbloom/bench/internal/verdict"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/ondisk"
 )
 
@@ -33,7 +33,10 @@ type enginesCommand struct {
 	Dir       string        `default:"${tmp}" help:"Directory for the databases."`
 	Quick     bool          `help:"A short run, whose figures have wide intervals."`
 	Page      output        `group:"Output" placeholder:"FILE" help:"Write a page in HTML."`
-	keyFlags
+	Shape     string        `default:"decimal" enum:"${shapes}" help:"Shape of the keys."`
+	Density   string        `default:"63%" enum:"${all}" help:"${densityHelp}"`
+	Keys      string        `placeholder:"FILE" help:"${keysHelp}"`
+	Hex       bool          `help:"${hexHelp}"`
 	outputs
 }
 
@@ -58,7 +61,7 @@ func (f *enginesCommand) measure(j *job) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, keys, err := f.config(j)
+	config, err := f.config(j)
 	if err != nil {
 		return nil, err
 	}
@@ -70,40 +73,29 @@ func (f *enginesCommand) measure(j *job) (*report.Report, error) {
 	r.Title = "Simulated: bench fills databases of its own, and looks up absent keys in them."
 	outcome := enginebench.Outcome{Config: &config, Runs: runs}
 	outcome.Report(r)
-	verdicts := verdict.Of(&outcome, keys)
-	r.Conclusion = verdict.Lines(verdicts)
-	if f.isDatabase() {
-		verdicts = counted
-		r.Conclusion = []string{"What your own database reads, and what to change there, is counted by",
-			report.Code + "go run github.com/levelbloom/levelbloom/sstable/filterdump@latest " +
-				quoted(f.Keys)}
-	}
+	r.Notes = append(r.Notes, "For a database that you have, filterdump counts what lookups read, "+
+		"and says what to change there:", report.Code+
+		"go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY")
 	return r, errors.Join(err, f.Page.write(func(w io.Writer) error {
-		return verdict.WritePage(w, r, verdicts)
+		return page.Write(w, r, append(counted, page.Simulated(&outcome)...))
 	}))
 }
 
-// isDatabase reports whether the keys are those of a database.
-func (f *enginesCommand) isDatabase() bool {
-	info, err := os.Stat(f.Keys)
-	return err == nil && info.IsDir()
-}
-
 // countOwn returns what filterdump says of the user's database, for the page.
-func (f *enginesCommand) countOwn(j *job) ([]verdict.Verdict, error) {
-	if f.Page.path == "" || !f.isDatabase() {
+func (f *enginesCommand) countOwn(j *job) ([]page.Card, error) {
+	info, err := os.Stat(f.Keys)
+	if f.Page == "" || err != nil || !info.IsDir() {
 		return nil, nil
 	}
 	counted, err := ondisk.Count(j.ctx, f.Keys)
 	if err != nil {
 		return nil, fmt.Errorf("--keys: %w", err)
 	}
-	return []verdict.Verdict{verdict.OfDatabase(f.Keys, counted)}, nil
+	return []page.Card{page.Counted(f.Keys, counted)}, nil
 }
 
-// config returns what the flags ask for, and the number of keys that it stands for: the user's own,
-// or those that are stored.
-func (f *enginesCommand) config(j *job) (c enginebench.Config, n int, err error) {
+// config returns what the flags ask for.
+func (f *enginesCommand) config(j *job) (c enginebench.Config, err error) {
 	c = enginebench.Config{
 		ValueSize: f.ValueSize, Reads: f.Reads, Disk: f.Disk, Cached: f.Cached, Rounds: f.Rounds,
 		Compact: f.Compact, Bits: f.Bits, BaseLg: f.Baselg, Filters: f.Filters, Seed: f.Seed,
@@ -115,36 +107,42 @@ func (f *enginesCommand) config(j *job) (c enginebench.Config, n int, err error)
 		}
 	}
 	if err := c.Validate(); err != nil {
-		return c, 0, err
+		return c, err
 	}
-	source, own, err := f.choose(j)
-	if err != nil {
-		return c, 0, err
-	}
-	if own != nil {
-		err = f.fit(j, own)
-	} else {
-		j.notes = append(j.notes, fmt.Sprintf("Keys: %s, such as %s: %s.", source.Shape,
-			keys.ExampleOf(source.Shape), source.Density.Doc))
-	}
-	if err != nil {
-		return c, 0, err
-	}
-	c.Keys, err = source.Set(int(f.Num), c.Reads, f.Seed)
-	if err == nil && len(c.Keys.Between) == 0 {
-		err = fmt.Errorf("--num %v: no absent keys lie between so few: pass more", f.Num)
-	}
-	return c, max(int(f.Num), len(own)), err
+	c.Keys, err = f.keys(j)
+	return c, err
 }
 
-// fit makes --num fit the number of the user's own keys, unless it is given.
-func (f *enginesCommand) fit(j *job, own keys.List) error {
+// keys returns the keys of the databases: the user's own, or those of a shape.
+func (f *enginesCommand) keys(j *job) (*keys.Set, error) {
+	if f.Keys != "" {
+		return f.ownKeys(j)
+	}
+	source := sources([]string{f.Shape}, []string{f.Density})[0]
+	j.notes = append(j.notes, fmt.Sprintf("Keys: %s, such as %s: %s.", f.Shape,
+		source.Shape.Example(), source.Density.Doc))
+	set, err := source.Set(int(f.Num), f.Reads, f.Seed)
+	if err == nil && len(set.Between) == 0 {
+		err = fmt.Errorf("--num %v: no absent keys lie between so few: pass more", f.Num)
+	}
+	return set, err
+}
+
+// ownKeys returns as many of the user's own keys as fit, or as --num says.
+func (f *enginesCommand) ownKeys(j *job) (*keys.Set, error) {
+	if j.given("shape") || j.given("density") {
+		return nil, errors.New("--keys has a shape and a density: leave out --shape and --density")
+	}
+	own, err := ownKeys(j, f.Keys, f.Hex)
+	if err != nil {
+		return nil, err
+	}
 	if !j.given("num") {
 		f.Num = min(f.Num, max(1, count(own.Most())))
 	}
 	if err := own.Fits(int(f.Num)); err != nil {
-		return fmt.Errorf("--keys: %w, or a smaller --num", err)
+		return nil, fmt.Errorf("--keys: %w, or a smaller --num", err)
 	}
 	j.notes = append(j.notes, fmt.Sprintf("Of your keys %v are stored.", f.Num))
-	return nil
+	return own.Set(int(f.Num), f.Reads, f.Seed), nil
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,16 +20,14 @@ import (
 func vocabulary() kong.Vars {
 	return kong.Vars{
 		"enginesHelp": "Fills databases and looks keys up, on disks of any speed: speed, reads, " +
-			"memory. It takes 3 minutes, ends with advice, and is the default.",
+			"memory. It takes 3 minutes, and is the default.",
 		"filtersHelp": "Speed of filters outside of any database: lookups and builds.",
 		"ratesHelp": "False-positive rates by shape of keys, density and number of keys, and " +
 			"whether they keep their bounds.",
-		"sizeHelp": "A calculator: number of keys, bits per key, rate of false positives, " +
-			"memory.",
 		"playHelp": "Serves a page that shows filters at work: bits, probes, and why a key is a " +
 			"false positive.",
 
-		"engines":       joined(engine.Engines, engine.Name),
+		"engines":       joined(engine.Engines, func(e engine.Engine) string { return e.Name }),
 		"engineFilters": "none,builtin,bloom,tuned,ribbon:7,ribbon+L6,ribbon",
 		"shapes":        joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
 		"all":           joined(keys.Densities, func(d keys.Density) string { return d.Name }),
@@ -43,7 +41,7 @@ func vocabulary() kong.Vars {
 		"keysHelp": fmt.Sprintf("Your own keys: a file with a key per line, or a database of "+
 			"goleveldb, LevelDB or Pebble, which is only read (for what its own filters do, use "+
 			"filterdump). A random third of the keys stays out of the filters and is looked up as absent. "+
-			"Of more than %d MiB of keys it takes a part.", keys.MaxBytes>>20),
+			"Of a database with more than %d MiB of keys it takes a part.", keys.MaxBytes>>20),
 	}
 }
 
@@ -100,28 +98,6 @@ func (s specs) kinds(bits ...float64) (all []kind.Kind, err error) {
 	return all, nil
 }
 
-// twoDashes returns the arguments with a second dash at the names of flags that have one, as Go's own
-// tools take them.
-func twoDashes(model *kong.Application, args []string) []string {
-	names := map[string]bool{}
-	for _, command := range append(model.Leaves(true), model.Node) {
-		for _, flag := range command.Flags {
-			names[flag.Name] = true
-		}
-	}
-	args = slices.Clone(args)
-	for i, arg := range args {
-		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
-		if arg == "--" {
-			break
-		}
-		if strings.HasPrefix(arg, "-") && names[name] {
-			args[i] = "-" + arg
-		}
-	}
-	return args
-}
-
 // valueless returns an error if the command line has a list or a path without a value, such as
 // --filters=.
 func valueless(c *kong.Context) error {
@@ -137,46 +113,21 @@ func valueless(c *kong.Context) error {
 	return nil
 }
 
-// noValue matches kong's errors for a flag at the end of the command line.
-var noValue = regexp.MustCompile(`^--([a-z-]+): (?:expected .* but got "EOL"|missing value)`)
+// A count is a number of keys, such as 36, 10k or 1M.
+type count int
 
-// inWords returns an error of kong's in words that say what to write.
-func inWords(err error) error {
-	if flag := noValue.FindStringSubmatch(err.Error()); flag != nil {
-		return fmt.Errorf("--%s needs a value: write --%[1]s=VALUE", flag[1])
-	}
-	return err
-}
-
-// units may follow a number on the command line.
-var units = map[string]float64{"%": 0.01, "k": 1e3, "M": 1e6}
-
-// A quantity is above 0, such as 1% or 10k.
-type quantity float64
-
-func (q *quantity) UnmarshalText(text []byte) error {
+func (c *count) UnmarshalText(text []byte) error {
 	digits, factor := string(text), 1.0
-	for unit, f := range units {
+	for unit, f := range map[string]float64{"k": 1e3, "M": 1e6} {
 		if before, ok := strings.CutSuffix(string(text), unit); ok {
 			digits, factor = before, f
 		}
 	}
 	x, err := strconv.ParseFloat(digits, 64)
-	if *q = quantity(x * factor); err != nil || !(*q > 0 && *q <= 1<<60) {
-		return fmt.Errorf("%q: pass a number above 0, such as 0.01, 1%% or 10k", text)
-	}
-	return nil
-}
-
-// A count is a number of keys, such as 36, 10k or 1M.
-type count int
-
-func (c *count) UnmarshalText(text []byte) error {
-	var q quantity
-	err := q.UnmarshalText(text)
-	if *c = count(q); err != nil || quantity(*c) != q {
+	if x *= factor; err != nil || !(x > 0 && x <= 1<<30) || x != math.Trunc(x) {
 		return fmt.Errorf("%q: pass a number of keys, such as 32, 10k or 1M", text)
 	}
+	*c = count(x)
 	return nil
 }
 

@@ -43,7 +43,6 @@ type subcommands struct {
 	Engines enginesCommand `cmd:"" default:"withargs" help:"${enginesHelp}"`
 	Filters filtersCommand `cmd:"" help:"${filtersHelp}"`
 	Rates   ratesCommand   `cmd:"" help:"${ratesHelp}"`
-	Size    sizeCommand    `cmd:"" help:"${sizeHelp}"`
 	Play    playCommand    `cmd:"" help:"${playHelp}"`
 }
 
@@ -92,7 +91,7 @@ func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := parser.Parse(twoDashes(parser.Model, args))
+	parsed, err := parser.Parse(args)
 	if helped {
 		return nil, nil
 	}
@@ -100,9 +99,10 @@ func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 		err = valueless(parsed)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w (see -h)", inWords(err))
+		return nil, fmt.Errorf("%w (see -h)", err)
 	}
-	return &job{ctx, args, stdout, parsed, report.NewProgress(os.Stderr), nil}, nil
+	command := strings.Join(append([]string{"go run ./bench"}, args...), " ")
+	return &job{ctx, command, stdout, parsed, report.NewProgress(os.Stderr), nil}, nil
 }
 
 // exitStatus prints err to w, a line for each message, and returns the status that goes with it.

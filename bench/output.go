@@ -23,44 +23,39 @@ func (o *outputs) run(j *job, measure func(*job) (*report.Report, error)) error 
 	return errors.Join(err, r.WriteText(j.stdout), o.JSON.write(r.WriteJSON))
 }
 
-// An output is a file, which keeps what it has until write. That it can be written is found out when
-// the flag is read, before the benchmark runs and not after. A file that was not there is not there
-// until write either.
-type output struct {
-	path string
-	file *os.File // nil if it is not there yet
-}
+// An output is the path of a file, which keeps what it has until write. That it can be written is
+// found out when the flag is read, before the benchmark runs and not after. A file that was not
+// there is not there until write either.
+type output string
 
-func (o *output) UnmarshalText(text []byte) (err error) {
-	o.path = string(text)
-	_, missing := os.Stat(o.path)
-	o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o644)
-	if err == nil && errors.Is(missing, os.ErrNotExist) {
-		err = errors.Join(o.file.Close(), os.Remove(o.path))
-		o.file = nil
+func (o *output) UnmarshalText(text []byte) error {
+	*o = output(text)
+	_, missing := os.Stat(string(*o))
+	file, err := os.OpenFile(string(*o), os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	err = file.Close()
+	if errors.Is(missing, os.ErrNotExist) {
+		err = errors.Join(err, os.Remove(string(*o)))
 	}
 	return err
 }
 
-func (o *output) write(f func(io.Writer) error) (err error) {
-	if o.path == "" {
+func (o output) write(f func(io.Writer) error) error {
+	if o == "" {
 		return nil
 	}
-	if o.file == nil {
-		if o.file, err = os.Create(o.path); err != nil {
-			return err
-		}
+	file, err := os.Create(string(o))
+	if err != nil {
+		return err
 	}
-	_ = o.file.Truncate(0) // a pipe cannot be truncated
-	return errors.Join(f(o.file), o.file.Close())
+	return errors.Join(f(file), file.Close())
 }
 
 // is reports whether the file is that of another path.
-func (o *output) is(path string) bool {
-	if o.file == nil {
-		return false
-	}
-	mine, err := o.file.Stat()
+func (o output) is(path string) bool {
+	mine, err := os.Stat(string(o))
 	other, otherErr := os.Stat(path)
 	return err == nil && otherErr == nil && os.SameFile(mine, other)
 }

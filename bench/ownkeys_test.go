@@ -28,36 +28,6 @@ func listFile(t *testing.T, n int) string {
 	return path
 }
 
-// Own keys stand alone, unless other shapes are asked for, and numbers of keys that do not fit are
-// left out, unless they are asked for.
-func TestOwnKeysRates(t *testing.T) {
-	path := listFile(t, 3000)
-	for _, c := range []struct {
-		flags         string
-		cells, shapes int
-	}{
-		{"", 5, 1}, // up to 500 keys per filter
-		{"-n 36,1k", 2, 1},
-		{"-n 36 --shape=random,decimal --density=10%", 3, 3},
-	} {
-		flag, read := file(t)
-		args := []string{"rates", "--keys=" + path, "--bits=10", "--queries=2000",
-			"--filters=bloom", flag}
-		r := bench(t, append(args, strings.Fields(c.flags)...)...)
-		require.Zero(t, r.status, r.stderr)
-		require.Contains(t, strings.Join(strings.Fields(r.stdout), " "),
-			"own: 3000 keys of "+path+". A random third")
-		d := read()
-		shapes := map[any]bool{}
-		for _, record := range d.Records {
-			shapes[record["shape"]] = true
-		}
-		require.Len(t, d.Records, c.cells)
-		require.Len(t, shapes, c.shapes)
-		require.True(t, shapes["own"])
-	}
-}
-
 // Keys that were cut at newlines are not passed over in silence.
 func TestBinaryKeys(t *testing.T) {
 	var lines, digits strings.Builder
@@ -72,7 +42,8 @@ func TestBinaryKeys(t *testing.T) {
 		digits.String(): "own: 300 keys of " + path,
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
-		args := []string{"rates", "--keys=" + path, "-n=36", "--bits=10", "--queries=2000"}
+		args := []string{"--keys=" + path, "--rounds=1", "--reads=90", "--disk=0s", "--filters=bloom",
+			"--engines=goleveldb"}
 		isHex := strings.HasPrefix(want, "own")
 		if isHex {
 			args = append(args, "--hex")
@@ -104,8 +75,7 @@ func TestOwnKeysEngines(t *testing.T) {
 	}
 }
 
-// About a database that exists, bench has no verdict of its own: filterdump has one, which the page
-// shows.
+// About a database that exists bench has no verdict of its own: the page shows that of filterdump.
 func TestOwnDatabase(t *testing.T) {
 	dir := t.TempDir()
 	db, err := leveldb.OpenFile(dir, &opt.Options{WriteBuffer: 64 << 10})
@@ -120,17 +90,12 @@ func TestOwnDatabase(t *testing.T) {
 		"--engines=goleveldb", "--page="+page)
 	require.Zero(t, r.status, r.stderr)
 	require.True(t, strings.HasPrefix(r.stdout, "Simulated: "), r.stdout)
-	require.Contains(t, r.stdout, "\n    go run github.com/levelbloom/levelbloom/sstable/"+
-		"filterdump@latest "+dir+"\n")
 	counted, err := ondisk.Count(context.Background(), dir)
 	require.NoError(t, err)
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Contains(t, string(html), "<p class=\"do\">"+counted.Sentence+"</p>")
-	require.Equal(t, 1, strings.Count(string(html), "class=\"card\""))
-	for _, verdict := range []string{"Use ribbon", "Keep what", "No verdict", "Too few"} {
-		require.NotContains(t, r.stdout, verdict)
-	}
+	require.NotContains(t, r.stdout, counted.Sentence)
 }
 
 func TestOwnKeysRefused(t *testing.T) {
@@ -138,12 +103,10 @@ func TestOwnKeysRefused(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	for _, c := range []struct{ args, message string }{
-		{"rates --keys=/no/such/file", "--keys: stat /no/such/file: no such file"},
-		{"rates -n 8,1k --keys=" + path, "--keys: too few keys (100) to store 1k of them: pass "},
-		{"rates --keys=" + listFile(t, 9), "--keys: too few keys (9) to store 8 of them: pass "},
-		{"rates --keys=" + filepath.Dir(path), "no tables (.ldb, .sst)"},
+		{"--keys=/no/such/file", "--keys: stat /no/such/file: no such file"},
+		{"--keys=" + listFile(t, 1), "--keys: too few keys (1) to store 1 of them: pass "},
+		{"--keys=" + filepath.Dir(path), "no tables (.ldb, .sst)"},
 		{"--num=67 --keys=" + path, "pass 102 keys or more, or a smaller --num"},
-		{"rates --svg=" + path + " --keys=" + path, path + " would be replaced"},
 		{"--json=" + path + " --keys=" + path, path + " would be replaced"},
 		{"--page=" + path + " --keys=" + path, path + " would be replaced"},
 		{"--keys=" + pipe, pipe + " is no regular file: write the keys into one"},

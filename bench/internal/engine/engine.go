@@ -99,9 +99,6 @@ var Engines = []Engine{
 	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, with(openPebbleV2)},
 }
 
-// Name returns e's name.
-func Name(e Engine) string { return e.Name }
-
 // with returns an engine's Open, which gets the policy of the filter besides.
 func with(open func(Config, policy.Policy) (DB, error)) func(Config) (DB, error) {
 	return func(c Config) (DB, error) {

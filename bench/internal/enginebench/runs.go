@@ -19,16 +19,6 @@ func (all Runs) Of(engine, contestant string) (runs Runs) {
 	return runs
 }
 
-// Counted returns the run that counted for a filter in an engine, or an empty one if there is none.
-func (all Runs) Counted(engine, filter string) Run {
-	for _, r := range all {
-		if r.Engine == engine && r.Contestant == filter && r.Round == 0 {
-			return r
-		}
-	}
-	return Run{}
-}
-
 // Median returns the median of a figure over the runs, or NaN.
 func (all Runs) Median(figure func(Run) float64) float64 {
 	var values []float64

@@ -1,40 +1,29 @@
 package keys
 
-import (
-	"fmt"
-	"math/rand/v2"
-)
+import "fmt"
 
 // A List is a user's own keys, sorted, none twice.
 type List [][]byte
 
-// heldOut is the density of a list. So absent keys are as real as present ones, and lie between
-// them. The part that is present is about that of db_bench's fillrandom.
-var heldOut = Density{Name: "two thirds", Doc: "a random third of the keys stays out of the " +
-	"filters, and is looked up as absent", part: 2.0 / 3}
-
-// Source returns the keys as a source.
-func (l List) Source() Source {
-	last := len(l) - 1
-	return Source{"own", heldOut, l.draw, func() []byte { return l[last] }}
-}
-
-// draw takes a run of neighbors, of which a random third is absent.
-func (l List) draw(rng *rand.Rand, first bool, n, limit int) (present, absent [][]byte) {
+// Set returns n present keys, which must fit, and at most as many absent ones, chosen and ordered by
+// seed. They are the first keys, of which a random third is absent: so absent keys are as real as
+// present ones, and lie between them. The part that is present is about that of db_bench's
+// fillrandom.
+func (l List) Set(n, absent int, seed int64) *Set {
+	rng := newRand(seed)
+	set := &Set{Guard: l[len(l)-1], seed: rng.Uint64()}
 	run := l[:withHeldOut(n)]
-	if beyond := len(l) - len(run); !first {
-		at := rng.IntN(beyond + 1)
-		run = l[at : at+len(run)]
-	}
 	for i, key := range run {
-		if rng.IntN(len(run)-i) < n-len(present) { // each choice of n is equally likely
-			present = append(present, key)
+		if rng.IntN(len(run)-i) < n-len(set.Present) { // each choice of n is equally likely
+			set.Present = append(set.Present, key)
 		} else {
-			absent = append(absent, key)
+			set.Between = append(set.Between, key)
 		}
 	}
-	rng.Shuffle(len(absent), func(i, j int) { absent[i], absent[j] = absent[j], absent[i] })
-	return present, absent[:min(limit, len(absent))]
+	shuffle(rng, set.Present)
+	shuffle(rng, set.Between)
+	set.Between = set.Between[:min(absent, len(set.Between))]
+	return set
 }
 
 // withHeldOut returns how many keys a run of n present keys has.

@@ -3,7 +3,6 @@ package keys
 import (
 	"bytes"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -17,38 +16,26 @@ func newList(n int) (l List) {
 	return l
 }
 
-// What is drawn is a run of neighbors that begins anywhere, of which two thirds are present, at
-// random.
+// Present and absent keys are the first ones, of which two thirds are present, at random.
 func TestList(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
 	l := newList(3000)
 	for _, n := range []int{1, 8, 100, l.Most()} {
 		const draws = 300
-		starts, held := map[string]bool{}, 0
-		for i := range draws {
-			present, absent := l.Source().Draw(rng, i == 0, n, len(l))
-			require.Len(t, present, n)
-			require.Len(t, absent, (n+1)/2)
-			require.True(t, slices.IsSortedFunc(present, bytes.Compare))
-			run := slices.SortedFunc(slices.Values(slices.Concat(present, absent)), bytes.Compare)
-			at, found := slices.BinarySearchFunc(l, run[0], bytes.Compare)
-			require.True(t, found)
-			require.Equal(t, [][]byte(l[at:at+len(run)]), run)
-			starts[string(run[0])] = true
-			if i == 0 {
-				require.Zero(t, at)
-			}
-			if string(present[0]) != string(run[0]) {
+		held := 0
+		for seed := range int64(draws) {
+			s := l.Set(n, len(l), seed)
+			require.Len(t, s.Present, n)
+			require.Len(t, s.Between, (n+1)/2)
+			run := slices.SortedFunc(slices.Values(slices.Concat(s.Present, s.Between)), bytes.Compare)
+			require.Equal(t, [][]byte(l[:len(run)]), run)
+			require.Greater(t, string(s.Guard), string(run[len(run)-1]))
+			if slices.ContainsFunc(s.Between, func(key []byte) bool { return bytes.Equal(key, l[0]) }) {
 				held++
 			}
-			_, few := l.Source().Draw(rng, true, n, 1)
-			require.Len(t, few, 1)
+			require.Len(t, l.Set(n, 1, seed).Between, 1)
 		}
 		part := float64((n+1)/2) / float64(withHeldOut(n)) // of runs whose first key is held out
 		require.InDelta(t, part*draws, held, 5*math.Sqrt(part*(1-part)*draws))
-		if n < l.Most() {
-			require.Greater(t, len(starts), draws/2)
-		}
 	}
 }
 

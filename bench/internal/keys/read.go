@@ -14,17 +14,14 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/ondisk"
 )
 
-// MaxBytes bounds the keys in memory, each with the 24 bytes of its slice. Of more keys Read takes
-// neighbors: a filter has a run of neighbors, and their rate depends on that.
+// MaxBytes bounds the keys in memory, each with the 24 bytes of its slice. Of a larger database Read
+// takes neighbors: a filter has a run of neighbors, and their rate depends on that.
 const MaxBytes = 128 << 20
 
 // A Result is the keys that Read found, sorted, none twice.
 type Result struct {
 	Keys    List
 	Sampled bool // there are more
-	// LeftOut is how many tables of a directory are no part of its database: left over by a process
-	// that was killed, or unfinished.
-	LeftOut int
 	// Binary says that lines of a text file have bytes that no text has: a newline in a key has cut
 	// it in two.
 	Binary bool
@@ -68,7 +65,7 @@ func read(ctx context.Context, path string, hexadecimal bool, limit int) (r *Res
 // readTables reads tables until the memory is full: a table's keys are neighbors.
 func (c *collector) readTables(ctx context.Context, path string, r *Result) (err error) {
 	full := errors.New("the memory for keys is full")
-	r.LeftOut, err = ondisk.Keys(ctx, path, func(key []byte) error {
+	_, err = ondisk.Keys(ctx, path, func(key []byte) error {
 		if !c.add(key) {
 			return full
 		}
@@ -83,8 +80,7 @@ func (c *collector) readTables(ctx context.Context, path string, r *Result) (err
 // maxLine bounds a line. A longer one is hardly a key.
 const maxLine = 1 << 20
 
-// readText reads a file of lines. When the memory is full, it narrows the range of keys that it
-// takes, of which it so has all.
+// readText reads a file of lines.
 func (c *collector) readText(path string, hexadecimal bool, r *Result) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -104,9 +100,9 @@ func (c *collector) readText(path string, hexadecimal bool, r *Result) error {
 		} else if !r.Binary {
 			r.Binary = isBinary(key)
 		}
-		for len(key) > 0 && !c.add(key) {
-			c.narrow()
-			r.Sampled = true
+		if len(key) > 0 && !c.add(key) {
+			return fmt.Errorf("%s: more than %d MiB of keys: pass a run of neighbors, such as the "+
+				"first lines when sorted", path, c.limit>>20)
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {

@@ -6,21 +6,22 @@ import (
 	"slices"
 )
 
-// A Source is where keys come from: a shape with a density, or a user's own list.
+// A Source is where keys come from.
 type Source struct {
-	Shape   string // its name
+	Shape   Shape
 	Density Density
-
-	// draw returns n present keys in order, and absent ones, at most limit, in another. Those of the
-	// first draw have the lowest indexes.
-	draw  func(rng *rand.Rand, first bool, n, limit int) (present, absent [][]byte)
-	guard func() []byte // the last key of all
 }
 
 // Draw returns n present keys, as an engine adds them to a filter, and absent ones, at most limit,
-// and none twice.
+// and none twice. The range begins anywhere unless it is the first: that is a counter's.
 func (s Source) Draw(rng *rand.Rand, first bool, n, limit int) (present, absent [][]byte) {
-	return s.draw(rng, first, n, limit)
+	rangeSeed, start := rng.Uint64(), uint64(0)
+	if !first && !s.Shape.Unordered {
+		start = rng.Uint64N(Indexes / 2)
+	}
+	keySeed := rng.Uint64()
+	in, out := s.Density.Draw(rangeSeed, start, n, limit, rng)
+	return s.Shape.Keys(in, keySeed), s.Shape.Keys(out, keySeed)
 }
 
 // A Set is the keys of a database. Nobody may change it.
@@ -39,12 +40,16 @@ func (s Source) Set(n, absent int, seed int64) (*Set, error) {
 	if n < 1 || n > 1<<30 {
 		return nil, fmt.Errorf("%d keys: pass 1 to 2^30", n)
 	}
-	rng := rand.New(rand.NewPCG(uint64(seed), Mix(uint64(seed))))
-	set := &Set{Guard: s.guard(), seed: rng.Uint64()}
-	set.Present, set.Between = s.draw(rng, true, n, absent)
+	rng := newRand(seed)
+	set := &Set{Guard: s.Shape.Append(nil, 0, Indexes-1), seed: rng.Uint64()}
+	set.Present, set.Between = s.Draw(rng, true, n, absent)
 	shuffle(rng, set.Present)
 	shuffle(rng, set.Between)
 	return set, nil
+}
+
+func newRand(seed int64) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(seed), Mix(uint64(seed))))
 }
 
 func shuffle(rng *rand.Rand, keys [][]byte) {

@@ -1,7 +1,7 @@
 // Package keys makes the keys that the benchmarks store and look up, or reads a user's own.
 //
 // A Shape turns an index into a key. A Density says which indexes of a range are present. A Source
-// is both, or a List of a user's keys. A Set is the keys of a database.
+// is both. A List is a user's keys. A Set is the keys of a database.
 package keys
 
 import (
@@ -9,7 +9,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 )
@@ -56,40 +55,15 @@ func (s Shape) Example() string {
 	return text
 }
 
-// ExampleOf returns an example of the shape of that name in Shapes, or "".
-func ExampleOf(name string) string {
-	for _, s := range Shapes {
-		if s.Name == name {
-			return s.Example()
-		}
-	}
-	return ""
-}
-
 // Sources returns the shape with each of the densities that it may have, or with its own.
 func (s Shape) Sources(asked ...Density) (all []Source) {
 	if s.Density.Name != "" {
 		asked = []Density{s.Density}
 	}
 	for _, d := range asked {
-		all = append(all, Source{s.Name, d,
-			func(rng *rand.Rand, first bool, n, limit int) (present, absent [][]byte) {
-				return s.draw(d, rng, first, n, limit)
-			},
-			func() []byte { return s.Append(nil, 0, Indexes-1) }})
+		all = append(all, Source{s, d})
 	}
 	return all
-}
-
-// draw draws a range, which begins anywhere unless it is the first: that is a counter's.
-func (s Shape) draw(d Density, rng *rand.Rand, first bool, n, limit int) (in, out [][]byte) {
-	rangeSeed, start := rng.Uint64(), uint64(0)
-	if !first && !s.Unordered {
-		start = rng.Uint64N(Indexes / 2)
-	}
-	keySeed := rng.Uint64()
-	present, absent := d.Draw(rangeSeed, start, n, limit, rng)
-	return s.Keys(present, keySeed), s.Keys(absent, keySeed)
 }
 
 // Keys returns the keys of the indexes, one after the other in memory.

@@ -3,10 +3,8 @@ package keys
 import (
 	"context"
 	"fmt"
-	"math/rand"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -86,44 +84,16 @@ func TestRepetitions(t *testing.T) {
 	require.Len(t, r.Keys, 3)
 }
 
-// Of a file of any order with too many keys come all keys of a range, within the limit.
-func TestSampledText(t *testing.T) {
-	const n, room = 100_000, 10_000
-	lines := make([]string, n)
-	for i := range lines {
-		lines[i] = fmt.Sprintf("key%05d\n", i)
+// A file with too many keys is refused. Repetitions take no room.
+func TestTooMuchText(t *testing.T) {
+	var lines strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&lines, "key %d\n", i%1000)
 	}
-	rng := rand.New(rand.NewSource(1))
-	backward, shuffled := slices.Clone(lines), slices.Clone(lines)
-	slices.Reverse(backward)
-	rng.Shuffle(n, func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	for name, order := range map[string][]string{
-		"sorted": lines, "backward": backward, "shuffled": shuffled,
-	} {
-		r, err := read(context.Background(), write(t, strings.Join(order, "")), false, room*(sliceBytes+8))
-		require.NoError(t, err)
-		require.True(t, r.Sampled, name)
-		list := r.Keys
-		require.InDelta(t, room*3/4, len(list), room/4, name) // a half to all of the room
-		var first int
-		_, err = fmt.Sscanf(string(list[0]), "key%d", &first)
-		require.NoError(t, err)
-		for i, key := range list {
-			require.Equal(t, fmt.Sprintf("key%05d", first+i), string(key), name)
-		}
-		if name == "shuffled" {
-			require.InDelta(t, n/2, first, n/8, "in the middle of all keys")
-		}
-	}
-}
-
-// It ends with keys of any length.
-func TestNarrowed(t *testing.T) {
-	c := collector{limit: 100}
-	for _, key := range []string{"b", "c", strings.Repeat("d", 99), "a"} {
-		for !c.add([]byte(key)) {
-			c.narrow()
-		}
-	}
-	require.LessOrEqual(t, len(c.keys), 3)
+	path := write(t, lines.String())
+	r, err := read(context.Background(), path, false, 1<<20)
+	require.NoError(t, err)
+	require.Len(t, r.Keys, 1000)
+	_, err = read(context.Background(), path, false, 30<<10)
+	require.ErrorContains(t, err, "keys.txt: more than 0 MiB of keys: pass a run of neighbors")
 }

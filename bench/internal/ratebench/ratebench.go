@@ -39,7 +39,7 @@ type Cell struct {
 }
 
 func (c Cell) String() string {
-	return fmt.Sprintf("%s %s, %s", c.Shape, c.Density.Name, keys.CountN(c.N))
+	return fmt.Sprintf("%s %s, %s", c.Shape.Name, c.Density.Name, keys.CountN(c.N))
 }
 
 // Cells returns the cells to measure, by number of keys and source.
@@ -81,8 +81,9 @@ func (c *Config) Run(ctx context.Context) ([]Record, error) {
 		if ctx.Err() != nil {
 			break
 		}
-		if i == 0 || cell.N != cells[i-1].N || cell.Shape != cells[i-1].Shape {
-			c.Progress(i, len(cells), fmt.Sprintf("%s, %s per filter", cell.Shape,
+		if previous := cells[max(0, i-1)]; i == 0 || cell.N != previous.N ||
+			cell.Shape.Name != previous.Shape.Name {
+			c.Progress(i, len(cells), fmt.Sprintf("%s, %s per filter", cell.Shape.Name,
 				keys.CountN(cell.N)))
 		}
 		todo <- i

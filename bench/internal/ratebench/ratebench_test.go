@@ -231,7 +231,7 @@ func outcome(n int, bits float64, falsePositives int) (all []Record) {
 		for range 4 {
 			s.add(1_000_000, x.positives)
 		}
-		all = append(all, s.record(Cell{keys.Source{Shape: x.shape,
+		all = append(all, s.record(Cell{keys.Source{Shape: keys.Shape{Name: x.shape},
 			Density: keys.Density{Name: x.density}}, n}))
 	}
 	return all

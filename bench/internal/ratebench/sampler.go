@@ -74,7 +74,7 @@ func (s *sampler) sample(present, absent [][]byte) error {
 // record sums up what was measured.
 func (s *sampler) record(cell Cell) Record {
 	r := Record{
-		Kind: s.Name, Shape: cell.Shape, Density: cell.Density.Name, N: cell.N, Bits: s.Bits,
+		Kind: s.Name, Shape: cell.Shape.Name, Density: cell.Density.Name, N: cell.N, Bits: s.Bits,
 		FilterBytes: float64(s.bytes) / float64(s.filters), Filters: int(s.filters),
 		Queries: int(s.queries), FalsePositives: int(s.positives), FPR: s.mean(),
 		Bound: s.Bound(cell.N),

@@ -12,19 +12,17 @@ import (
 // A Report is what one run of a benchmark measured, with what it depends on. Its JSON has the same
 // fields.
 type Report struct {
-	Title       string      `json:"title,omitempty"`      // what it is, if that needs saying
-	Command     string      `json:"command"`              // as it is typed
-	Incomplete  string      `json:"incomplete,omitempty"` // why the benchmark ended early
-	Environment Environment `json:"environment"`
-	Tables      []Table     `json:"tables"`          // sum the records up
-	Notes       []string    `json:"notes,omitempty"` // what the tables mean, a paragraph each
-	// Conclusion has paragraphs, and lines that begin with Code.
-	Conclusion []string          `json:"conclusion,omitempty"`
-	Fields     map[string]string `json:"fields,omitempty"` // what the fields of records mean
-	Records    json.RawMessage   `json:"records,omitempty"`
+	Title       string            `json:"title,omitempty"`      // what it is, if that needs saying
+	Command     string            `json:"command"`              // as it is typed
+	Incomplete  string            `json:"incomplete,omitempty"` // why the benchmark ended early
+	Environment Environment       `json:"environment"`
+	Tables      []Table           `json:"tables"`           // sum the records up
+	Notes       []string          `json:"notes,omitempty"`  // paragraphs, and lines that begin with Code
+	Fields      map[string]string `json:"fields,omitempty"` // what the fields of records mean
+	Records     json.RawMessage   `json:"records,omitempty"`
 }
 
-// Code begins a line of a conclusion that is written as it is, such as a line of Go.
+// Code begins a line that is written as it is, such as a command.
 const Code = "    "
 
 // SetRecords sets what was measured, a slice of structs: one for each turn, run or cell. The tags

@@ -32,7 +32,6 @@ func example() *Report {
 		Environment: Environment{"Zen 99", 2, "linux", "amd64", "go1.99", "abc", "2026-01-02"},
 		Tables:      []Table{t},
 		Notes:       []string{"A note."},
-		Conclusion:  []string{"Use it."},
 	}
 	r.SetRecords([]record{{"one", 0.5, nil, []part{{3}}}, {"two", 1e-7, nil, nil}})
 	return r
@@ -55,9 +54,6 @@ A table
 └──────┴───────┴──────────────────┴───────┘
 
 A note.
-
-Conclusion
-Use it.
 `, b.String())
 }
 

@@ -21,9 +21,6 @@ func (r *Report) WriteText(w io.Writer) error {
 		b.WriteString(t.text())
 	}
 	b.WriteString("\n" + Paragraphs(r.Notes))
-	if len(r.Conclusion) > 0 {
-		b.WriteString("\nConclusion\n" + Paragraphs(r.Conclusion))
-	}
 	if r.Incomplete != "" {
 		b.WriteString(wrap("INCOMPLETE, because it ended early: "+r.Incomplete, Width) + "\n")
 	}

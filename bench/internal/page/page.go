@@ -1,4 +1,6 @@
-package verdict
+// Package page writes what bench shows as a page in HTML: one file that needs no other, and no
+// network.
+package page
 
 import (
 	_ "embed"
@@ -8,6 +10,15 @@ import (
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
+
+// A Card is about a database: one that was counted, or those of an engine that were simulated.
+type Card struct {
+	About    string
+	Sentence string // what to do, if that is known
+	Pictures []Picture
+	Code     []string // lines of Go to change, if any
+	Facts    []string
+}
 
 // A Picture is bars in rows.
 type Picture struct {
@@ -51,8 +62,7 @@ var (
 	page = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// WritePage writes verdicts and the report of what was measured as a page in HTML: one file that
-// needs no other, and no network.
-func WritePage(w io.Writer, r *report.Report, all []Verdict) error {
-	return page.Execute(w, map[string]any{"CSS": pageCSS, "Report": r, "Verdicts": all})
+// Write writes the cards, and below them the report of what was measured.
+func Write(w io.Writer, r *report.Report, cards []Card) error {
+	return page.Execute(w, map[string]any{"CSS": pageCSS, "Report": r, "Cards": cards})
 }

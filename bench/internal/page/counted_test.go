@@ -1,4 +1,4 @@
-package verdict
+package page
 
 import (
 	"fmt"
@@ -7,22 +7,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
-	counted "github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
 )
 
 // figures are those of a database of 1 GB with two levels.
-func figures() counted.Figures {
-	return counted.Figures{Engine: "pebblev2", Cache: 8 << 20, Keys: 1e6, Bytes: 1e9, IndexBytes: 3e6,
-		Sampled: 1000, Lookups: 1000, Levels: []counted.Level{
+func figures() verdict.Figures {
+	return verdict.Figures{Engine: "pebblev2", Cache: 8 << 20, Keys: 1e6, Bytes: 1e9, IndexBytes: 3e6,
+		Sampled: 1000, Lookups: 1000, Levels: []verdict.Level{
 			{Number: 5, Tables: 3, FilterBytes: 1e5, RibbonBytes: 1.2e5, Read: 20, Bare: 700, Ribbon: 1},
 			{Number: 6, Tables: 90, Unfiltered: 90, RibbonBytes: 1.2e6, Read: 930, Bare: 930, Ribbon: 2},
 		}}
 }
 
 // The bars add up to the figures of the sentence.
-func TestOfDatabase(t *testing.T) {
-	v := counted.Of(figures())
-	shown := OfDatabase("/data", v)
+func TestCounted(t *testing.T) {
+	v := verdict.Of(figures())
+	shown := Counted("/data", v)
 	require.Equal(t, []any{"/data", v.Sentence, v.Facts, v.Code},
 		[]any{shown.About, shown.Sentence, shown.Facts, shown.Code})
 	require.Len(t, shown.Pictures, 2)
@@ -45,12 +45,12 @@ func TestOfDatabase(t *testing.T) {
 }
 
 // Without a change there is one bar in a row, and without figures there is no picture.
-func TestOfDatabaseThatStays(t *testing.T) {
+func TestCountedThatStays(t *testing.T) {
 	f := figures()
 	f.Levels = f.Levels[:1]
 	f.Levels[0].Read, f.Levels[0].Unfiltered, f.Cache = 1, 1, 0
 	f.Levels[0].ReadUnfiltered = 0.9
-	shown := OfDatabase("/data", counted.Of(f))
+	shown := Counted("/data", verdict.Of(f))
 	require.Empty(t, shown.Code)
 	require.Contains(t, shown.Pictures[0].Title, "by level (counted)")
 	require.Equal(t, []Row{{"L5, 3 tables", []Bar{{1, "1.0 now"}}},
@@ -59,9 +59,9 @@ func TestOfDatabaseThatStays(t *testing.T) {
 	require.Len(t, shown.Pictures[1].Rows, 2)
 
 	f.Lookups = 0
-	require.Empty(t, OfDatabase("/data", counted.Of(f)).Pictures)
+	require.Empty(t, Counted("/data", verdict.Of(f)).Pictures)
 	f.Why = "no reason"
-	shown = OfDatabase("/data", counted.Of(f))
+	shown = Counted("/data", verdict.Of(f))
 	require.Equal(t, "No verdict: no reason.", shown.Sentence)
 	require.Empty(t, shown.Pictures)
 }

@@ -1,16 +1,15 @@
-package verdict
+package page
 
 import (
 	"fmt"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
-	counted "github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
 )
 
-// OfDatabase returns what was counted in the database at a path, for the page: the figures that
-// filterdump prints.
-func OfDatabase(path string, v *counted.Verdict) Verdict {
-	shown := Verdict{About: path, Sentence: v.Sentence, Code: v.Code, Facts: v.Facts}
+// Counted returns what filterdump says of the database at a path.
+func Counted(path string, v *verdict.Verdict) Card {
+	shown := Card{About: path, Sentence: v.Sentence, Code: v.Code, Facts: v.Facts}
 	if v.Why == "" && v.Lookups > 0 {
 		shown.Pictures = []Picture{reads(v), memory(v)}
 	}
@@ -20,7 +19,7 @@ func OfDatabase(path string, v *counted.Verdict) Verdict {
 const change = " with the change"
 
 // reads has a row for each level, and below it one for its tables without filters.
-func reads(v *counted.Verdict) Picture {
+func reads(v *verdict.Verdict) Picture {
 	p := Picture{Title: "Data blocks read for 1,000 lookups of absent keys, by level (counted"}
 	if len(v.Code) > 1 { // one line calls Has, which is counted too
 		p.Title += ";" + change + ": computed"
@@ -45,12 +44,12 @@ func reads(v *counted.Verdict) Picture {
 }
 
 // memory has what should fit into the block cache, and the cache.
-func memory(v *counted.Verdict) Picture {
+func memory(v *verdict.Verdict) Picture {
 	bar := func(bytes float64, text string) Bar {
 		return Bar{bytes, report.Digits(bytes/1e6) + " MB" + text}
 	}
-	now := v.Sum(func(l *counted.Level) float64 { return float64(l.FilterBytes) })
-	then := v.Sum(func(l *counted.Level) float64 { return l.ThenBytes })
+	now := v.Sum(func(l *verdict.Level) float64 { return float64(l.FilterBytes) })
+	then := v.Sum(func(l *verdict.Level) float64 { return l.ThenBytes })
 	filters := Row{"filters", []Bar{bar(now, " now")}}
 	if then != now {
 		filters.Bars = append(filters.Bars, bar(then, change+" (computed)"))
