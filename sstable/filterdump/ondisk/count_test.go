@@ -54,30 +54,68 @@ func decimals(rng *rand.Rand, n int, density float64) (present, absent [][]byte)
 	return present, absent
 }
 
+// uuids returns n random UUIDs, and as many absent ones.
+func uuids(rng *rand.Rand, n int) (present, absent [][]byte) {
+	return halves(n, func() string {
+		a, b := rng.Uint64(), rng.Uint64()
+		return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff,
+			b>>50|0x8000, b&(1<<48-1))
+	})
+}
+
+// urls returns n URLs of different lengths, and as many absent ones.
+func urls(rng *rand.Rand, n int) (present, absent [][]byte) {
+	words := strings.Fields("a in of key leaf news table bloom ribbon archive article database")
+	word := func() string { return words[rng.IntN(len(words))] }
+	return halves(n, func() string {
+		return fmt.Sprintf("https://www.%s%s.org/%s/%d/%s-%s.html", word(), word(), word(),
+			rng.IntN(10_000), word(), word())
+	})
+}
+
+// halves returns n different keys that next makes, and as many others.
+func halves(n int, next func() string) (present, absent [][]byte) {
+	seen := map[string]bool{}
+	for len(seen) < 2*n {
+		key := next()
+		if !seen[key] && len(seen)%2 == 0 {
+			present = append(present, []byte(key))
+		} else if !seen[key] {
+			absent = append(absent, []byte(key))
+		}
+		seen[key] = true
+	}
+	return present, absent
+}
+
 // What is counted is what the engines then read: data blocks, with caches that have room for
 // filters and indexes and for hardly any data. The databases are made by programs that do not use
 // this module, but for the ribbon filters.
 func TestCountedReads(t *testing.T) {
 	n := size()
 	own := filter.NewBloomFilter(10)
+	dense := func(rng *rand.Rand, n int) ([][]byte, [][]byte) { return decimals(rng, n, 0.63) }
 	for name, c := range map[string]struct {
 		n       int
-		density float64
+		keys    func(rng *rand.Rand, n int) (present, absent [][]byte)
 		options opt.Options
 		ribbon  bool
 		value   int // its length; 0 is 100
 	}{
-		"one table, 12 %": {n: min(n, 50_000), density: 0.12, options: opt.Options{Filter: own,
-			WriteBuffer: 64 << 20}},
-		"decimals, 63 %":  {n: n, density: 0.63, options: opt.Options{Filter: own}},
-		"without filters": {n: n, density: 0.63},
-		"ribbon filters":  {n: n, density: 0.63, ribbon: true},
+		"one table, 12 %": {n: min(n, 50_000), options: opt.Options{Filter: own, WriteBuffer: 64 << 20},
+			keys: func(rng *rand.Rand, n int) ([][]byte, [][]byte) { return decimals(rng, n, 0.12) }},
+		"decimals, 63 %":  {n: n, keys: dense, options: opt.Options{Filter: own}},
+		"without filters": {n: n, keys: dense},
+		"ribbon filters":  {n: n, keys: dense, ribbon: true},
+		"UUIDs":           {n: n / 2, keys: uuids, options: opt.Options{Filter: own}},
+		"URLs":            {n: n / 2, keys: urls, options: opt.Options{Filter: own}},
 		// Where a block has one key, every other lookup goes on to the next block.
-		"a key per block": {n: 8000, density: 0.33, value: 9000},
+		"a key per block": {n: 8000, value: 9000,
+			keys: func(rng *rand.Rand, n int) ([][]byte, [][]byte) { return decimals(rng, n, 0.33) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := seeded(t)
-			present, absent := decimals(rng, c.n, c.density)
+			present, absent := c.keys(rng, c.n)
 			dir, o := t.TempDir(), c.options
 			if c.ribbon {
 				require.NoError(t, goleveldb.Configure(&o, policytest.Must(policy.NewRibbon(10))))

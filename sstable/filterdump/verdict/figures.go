@@ -4,21 +4,21 @@ package verdict
 
 // Figures are what was counted in a database, and what other filters would be in the same tables.
 type Figures struct {
-	Why string `json:"why,omitempty"` // nothing could be counted, and why; then the rest means nothing
+	Why string `json:"why,omitempty"` // why nothing could be counted; then the rest means nothing
 
 	Engine string `json:"engine"` // the adapter for it: goleveldb, pebblev1, pebblev2; "": none
 	Cache  int64  `json:"cache"`  // bytes of its block cache: by its OPTIONS, or goleveldb's default
 
-	Keys       int64          `json:"keys"`  // different keys of each table, added up
+	Keys       int64          `json:"keys"`  // sum of the tables' numbers of different keys
 	Bytes      int64          `json:"bytes"` // of the tables
 	IndexBytes int64          `json:"index_bytes"`
 	Unread     int            `json:"unread"` // tables that could not be read, and are left out
 	Names      map[string]int `json:"names"`  // tables by their filters' policy
 
-	Sampled int     `json:"sampled"` // keys of which neighbors were sought: all, or a random sample
+	Sampled int     `json:"sampled"` // keys whose neighbors were looked up: all, or a random sample
 	Lookups int     `json:"lookups"` // absent keys between neighbors that were looked up
 	Levels  []Level `json:"levels"`
-	// Random is how many blocks are read for 1,000 lookups of keys of random bytes.
+	// Random is how many data blocks are read for 1,000 lookups of keys of random bytes.
 	Random float64 `json:"random"`
 }
 
@@ -34,8 +34,8 @@ type Level struct {
 	SmallBytes  float64 `json:"small_bytes"`  // computed: of policy.NewRibbon(7)
 
 	Ranges float64 `json:"ranges"` // counted: tables that have the key in their range
-	Checks float64 `json:"checks"` // counted: filters consulted, if those of L6 are too
-	Read   float64 `json:"read"`   // counted: data blocks read where no filter says "absent"
+	Checks float64 `json:"checks"` // counted: filters consulted, in L6 too
+	Read   float64 `json:"read"`   // counted: data blocks read where no filter excludes the key
 	Bare   float64 `json:"bare"`   // counted: data blocks read without filters
 
 	ReadUnfiltered float64 `json:"read_unfiltered"` // the part of Read in tables without a filter
@@ -45,22 +45,10 @@ type Level struct {
 	Tuned  float64 `json:"tuned"`  // simulated: with policy.WithTuning(0.05); 0 for Pebble
 
 	// What the verdict compares: data blocks read and bytes of filters, now by the engine's own Get
-	// and then, if one does what it says. Both are the same if it says to keep what there is.
+	// and then, after the change. Both are the same if the verdict is to keep the filters.
 	Now       float64 `json:"now"`
 	Then      float64 `json:"then"`
 	ThenBytes float64 `json:"then_bytes"`
-}
-
-// Get returns how many data blocks of the level the engine's own Get reads: it consults the filters
-// of all levels, or with Pebble of all but L6.
-func (f *Figures) Get(l *Level) float64 { return f.shallow(l, l.Read) }
-
-// shallow returns reads, or those without filters for L6 of Pebble.
-func (f *Figures) shallow(l *Level, reads float64) float64 {
-	if f.Engine != "goleveldb" && l.Number == 6 {
-		return l.Bare
-	}
-	return reads
 }
 
 // Sum adds up the levels.
@@ -71,22 +59,37 @@ func (f *Figures) Sum(of func(l *Level) float64) (sum float64) {
 	return sum
 }
 
-// What there can be in a level, all per 1,000 lookups: what Has reads, which consults all filters,
-// and what Get and Has would read with ribbon filters.
-func (f *Figures) has(l *Level) float64       { return l.Read }
-func (f *Figures) ribbonGet(l *Level) float64 { return f.shallow(l, l.Ribbon) }
-func (f *Figures) ribbonHas(l *Level) float64 { return l.Ribbon }
-func (f *Figures) smallGet(l *Level) float64  { return f.shallow(l, l.Small) }
+// Get returns how many data blocks of the level the engine's own Get reads: it consults the filters
+// of all levels, or with Pebble of all but L6.
+func (f *Figures) Get(l *Level) float64 { return f.byGet(filtersNow).reads(l) }
 
-func filterBytes(l *Level) float64 { return float64(l.FilterBytes) }
-func ribbonBytes(l *Level) float64 { return l.RibbonBytes }
+// A setup is filters and a way to look keys up: the data blocks that are read in a level, and the
+// bytes of its filters.
+type setup struct{ reads, bytes func(l *Level) float64 }
 
-// shallowBytes returns the bytes of filters where Get consults them.
-func (f *Figures) shallowBytes(of func(l *Level) float64) func(l *Level) float64 {
-	return func(l *Level) float64 {
-		if f.Engine != "goleveldb" && l.Number == 6 {
+// The filters that there are, and ribbon filters of 10 and of 7 bits, where a lookup consults all,
+// as Has does.
+var (
+	filtersNow = setup{func(l *Level) float64 { return l.Read },
+		func(l *Level) float64 { return float64(l.FilterBytes) }}
+	ribbonFilters = setup{func(l *Level) float64 { return l.Ribbon },
+		func(l *Level) float64 { return l.RibbonBytes }}
+	smallFilters = setup{func(l *Level) float64 { return l.Small },
+		func(l *Level) float64 { return l.SmallBytes }}
+)
+
+// byGet returns the setup with the engine's own Get, for which Pebble's L6 needs no filters.
+func (f *Figures) byGet(s setup) setup {
+	isDeep := func(l *Level) bool { return f.Engine != "goleveldb" && l.Number == 6 }
+	return setup{func(l *Level) float64 {
+		if isDeep(l) {
+			return l.Bare
+		}
+		return s.reads(l)
+	}, func(l *Level) float64 {
+		if isDeep(l) {
 			return 0
 		}
-		return of(l)
-	}
+		return s.bytes(l)
+	}}
 }

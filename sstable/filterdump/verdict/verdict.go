@@ -27,25 +27,29 @@ const (
 // Of returns the verdict on a database.
 func Of(f Figures) *Verdict {
 	v := &Verdict{Figures: f}
-	then, bytes := v.judge()
+	if v.Unread > 0 && v.Why == "" && (v.Keys < fewKeys || v.Bytes <= v.Cache || v.Lookups == 0) {
+		v.Why = fmt.Sprintf(
+			"%d of its tables could not be read; if the database is in use, try again", v.Unread)
+	}
+	then := v.judge()
 	for i := range v.Levels {
 		l := &v.Levels[i]
-		l.Now, l.Then, l.ThenBytes = v.Get(l), then(l), bytes(l)
+		l.Now, l.Then, l.ThenBytes = v.Get(l), then.reads(l), then.bytes(l)
 	}
-	if f.Why == "" {
+	if v.Why == "" {
 		v.Facts = append(v.Facts, v.counted(), v.filters())
 		v.Facts = append(v.Facts, v.advice()...)
 	}
 	return v
 }
 
-// judge chooses the sentence and the code by the first rule that holds. It returns what each level
-// then reads, and the bytes of its filters.
-func (v *Verdict) judge() (then, bytes func(l *Level) float64) {
-	get, has := v.Sum(v.Get), v.Sum(v.has)
-	ribbon, everywhere := v.Sum(v.ribbonGet), v.Sum(v.ribbonHas)
-	smallBytes := v.Sum(v.shallowBytes(func(l *Level) float64 { return l.SmallBytes }))
-	ownBytes := v.Sum(v.shallowBytes(filterBytes))
+// judge chooses the sentence and the code by the first rule that holds, and returns the setup that
+// they lead to.
+func (v *Verdict) judge() (then setup) {
+	current, byGet, small := v.byGet(filtersNow), v.byGet(ribbonFilters), v.byGet(smallFilters)
+	get, has := v.Sum(current.reads), v.Sum(filtersNow.reads)
+	ribbon, everywhere := v.Sum(byGet.reads), v.Sum(ribbonFilters.reads)
+	bytes, smallBytes := v.Sum(current.bytes), v.Sum(small.bytes)
 	switch pebble := v.Engine != "goleveldb"; {
 	case v.Why != "":
 		v.say("No verdict: %s.", v.Why)
@@ -62,26 +66,26 @@ func (v *Verdict) judge() (then, bytes func(l *Level) float64) {
 		v.say("Look up absent keys with %s.Has: %s reads per 1,000, not the %s of Get (both "+
 			"counted). L6 has the filters for it already.", v.Engine, digits(has), digits(get))
 		v.Code = []string{v.lookup()}
-		return v.has, filterBytes
+		return filtersNow
 	case pebble && ribbon-everywhere >= worth && get-everywhere >= worth:
 		v.say("Use ribbon filters, also in L6, and look up absent keys with %s.Has: %s reads per "+
 			"1,000 (computed), not %s (counted).", v.Engine, digits(everywhere), digits(get))
 		v.Code = []string{newRibbon(10), v.configure("WithL6(p)"), v.lookup()}
-		return v.ribbonHas, ribbonBytes
+		return ribbonFilters
 	case get-ribbon >= worth:
 		v.say("Use ribbon filters: %s reads per 1,000 lookups of absent keys (computed), not %s "+
 			"(counted).", digits(ribbon), digits(get))
 		v.Code = []string{newRibbon(10), v.configure("")}
-		return v.ribbonGet, v.shallowBytes(ribbonBytes)
-	case ownBytes-smallBytes >= memory && v.Sum(v.smallGet)-get < worth/2:
+		return byGet
+	case bytes-smallBytes >= memory && v.Sum(small.reads)-get < worth/2:
 		v.say("Use ribbon filters of 7 bits to save memory: %s (computed), not %s. The reads stay "+
-			"about the same.", megabytes(smallBytes), megabytes(ownBytes))
+			"about the same.", megabytes(smallBytes), megabytes(bytes))
 		v.Code = []string{newRibbon(7), v.configure("")}
-		return v.smallGet, v.shallowBytes(func(l *Level) float64 { return l.SmallBytes })
+		return small
 	default:
 		v.say("Keep what you have: no other filter saves a read in a hundred lookups.")
 	}
-	return v.Get, filterBytes
+	return setup{current.reads, filtersNow.bytes}
 }
 
 func (v *Verdict) say(format string, args ...any) { v.Sentence = fmt.Sprintf(format, args...) }
@@ -118,12 +122,12 @@ func (v *Verdict) counted() string {
 	ranges := v.Sum(func(l *Level) float64 { return l.Ranges }) / 1000
 	bare := v.Sum(func(l *Level) float64 { return l.Bare })
 	all := ""
-	if get, has := v.Sum(v.Get), v.Sum(v.has); get != has {
+	if get, has := v.Sum(v.Get), v.Sum(filtersNow.reads); get != has {
 		all = fmt.Sprintf(", its adapter's Has %s", digits(has))
 	}
 	return fmt.Sprintf("Counted with %d absent keys between %d of yours: each lies in the range of "+
 		"%.1f tables. For 1,000 of them, the engine's own Get reads %s data blocks%s, and without "+
-		"filters %s. Of 1,000 keys of random bytes it reads %s, of keys beyond all yours none.",
+		"filters %s. For 1,000 keys of random bytes it reads %s, for keys beyond yours none.",
 		v.Lookups, v.Sampled, ranges, digits(v.Sum(v.Get)), all, digits(bare), digits(v.Random))
 }
 
@@ -134,10 +138,10 @@ func (v *Verdict) filters() string {
 		all, without = all+l.Tables, without+l.Unfiltered
 	}
 	text := fmt.Sprintf("%d of %d tables have filters, of %s; ribbon filters in all would have %s "+
-		"(computed). %s", all-without, all, megabytes(v.Sum(filterBytes)),
-		megabytes(v.Sum(ribbonBytes)), v.room(all))
+		"(computed). %s", all-without, all, megabytes(v.Sum(filtersNow.bytes)),
+		megabytes(v.Sum(ribbonFilters.bytes)), v.room(all))
 	if v.Unread > 0 {
-		text += fmt.Sprintf(" %d tables could not be read, and are left out.", v.Unread)
+		text += fmt.Sprintf(" %d tables could not be read and are left out.", v.Unread)
 	}
 	return text
 }
@@ -145,7 +149,7 @@ func (v *Verdict) filters() string {
 // room says which settings keep filters and indexes in memory. They need twice their size, by the
 // reasons that CheckCache of the adapters gives.
 func (v *Verdict) room(tables int) string {
-	size := v.Sum(filterBytes) + float64(v.IndexBytes)
+	size := v.Sum(filtersNow.bytes) + float64(v.IndexBytes)
 	text := fmt.Sprintf("Filters and indexes, together %s, need a block cache of %s or more, besides "+
 		"the data", megabytes(size), megabytes(2*size))
 	if v.Engine != "goleveldb" {
@@ -183,7 +187,7 @@ func (v *Verdict) advice() (all []string) {
 	if len(v.Code) == 1 {
 		all = append(all, fmt.Sprintf("With ribbon filters, also in L6, Has would read %s "+
 			"(computed). Configure without WithL6 takes the filters of L6 away from new tables.",
-			digits(v.Sum(v.ribbonHas))))
+			digits(v.Sum(ribbonFilters.reads))))
 	}
 	return all
 }

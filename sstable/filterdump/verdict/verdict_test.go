@@ -75,6 +75,13 @@ func TestRules(t *testing.T) {
 		"it fits the cache": {million("goleveldb", 0, 120, 1, 1000).with(
 			func(f *Figures) { f.Bytes = 8 << 20 }),
 			"Nothing to gain: all tables, 8.4 MB, fit into the block cache of 8.4 MB.", nil},
+		"tables that are gone": {million("goleveldb", 0, 120, 1, 1000).with(
+			func(f *Figures) { f.Keys, f.Unread = 100, 3 }), "No verdict: 3 of its tables could not be " +
+			"read; if the database is in use, try again.", nil},
+		"all tables are gone": {Figures{Engine: "goleveldb", Cache: 8 << 20, Unread: 1}, "No verdict: " +
+			"1 of its tables could not be read; if the database is in use, try again.", nil},
+		"a table is gone": {million("goleveldb", 2, 5, 4.9, 4800).with(
+			func(f *Figures) { f.Unread = 1 }), keep, nil},
 		"nothing between": {million("goleveldb", 0, 0, 0, 0).with(func(f *Figures) { f.Lookups = 0 }),
 			"No verdict: no absent keys were found between the keys.", nil},
 		"RocksDB": {million("", 0, 120, 1, 1000),
@@ -153,7 +160,7 @@ func TestFacts(t *testing.T) {
 	v := Of(million("goleveldb", 1, 120, 1.2, 1000))
 	require.Equal(t, []string{"Counted with 40000 absent keys between 65536 of yours: each lies in " +
 		"the range of 1.0 tables. For 1,000 of them, the engine's own Get reads 120 data blocks, and " +
-		"without filters 1000. Of 1,000 keys of random bytes it reads 0, of keys beyond all yours none.",
+		"without filters 1000. For 1,000 keys of random bytes it reads 0, for keys beyond yours none.",
 		"40 of 40 tables have filters, of 1.3 MB; ribbon filters in all would have 1.4 MB (computed). " +
 			"Filters and indexes, together 1.8 MB, need a block cache of 3.6 MB or more, besides the " +
 			"data: BlockCacheCapacity, by default 8.4 MB.",
@@ -164,7 +171,7 @@ func TestFacts(t *testing.T) {
 		f.Names, f.Unread = map[string]int{"leveldb.BuiltinBloomFilter2": 40}, 2
 	}))
 	require.NotContains(t, v.Facts[1], "OpenFilesCacheCapacity")
-	require.Contains(t, v.Facts[1], "2 tables could not be read, and are left out.")
+	require.Contains(t, v.Facts[1], "2 tables could not be read and are left out.")
 	require.Contains(t, v.Facts[2], "policy.NewBloom(10, policy.WithTuning(0.05))")
 
 	v = Of(million("goleveldb", 1, 120, 1.2, 1000).with(func(f *Figures) { f.Levels[0].Tables = 600 }))
