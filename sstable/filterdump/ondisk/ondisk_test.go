@@ -2,8 +2,8 @@ package ondisk
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,87 +12,76 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// newTable returns a table of Pebble's with the keys a and b.
-func newTable(t *testing.T, comparer string) string {
-	dir := t.TempDir()
+// newTable returns a table of Pebble's with the keys a and b, in a new directory of this name.
+func newTable(t *testing.T, comparer, name string) string {
+	dir := filepath.Join(t.TempDir(), name)
 	c := *pebble.DefaultComparer
 	c.Name = comparer
 	db, err := pebble.Open(dir, &pebble.Options{
-		Comparer: &c, FormatMajorVersion: pebble.FormatMinSupported})
+		Comparer: &c, FormatMajorVersion: pebble.FormatMinSupported, Logger: quiet{}})
 	require.NoError(t, err)
 	require.NoError(t, db.Set([]byte("a"), nil, nil))
 	require.NoError(t, db.Set([]byte("b"), nil, nil))
 	require.NoError(t, db.Flush())
 	require.NoError(t, db.Close())
-	paths, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	_, paths, err := tables.Of(dir)
 	require.NoError(t, err)
 	require.Len(t, paths, 1)
 	return paths[0]
 }
 
-func TestKeys(t *testing.T) {
-	path := newTable(t, pebble.DefaultComparer.Name)
-	require.True(t, IsTable(path))
-	require.False(t, IsTable(filepath.Join(filepath.Dir(path), "CURRENT")))
-	require.False(t, IsTable(filepath.Dir(path)))
-	read := func(path string) (got []string) {
-		leftOut, err := Keys(context.Background(), path, func(key []byte) error {
-			got = append(got, string(key))
-			return nil
-		})
-		require.NoError(t, err)
-		require.Zero(t, leftOut)
-		return got
-	}
-	require.Equal(t, []string{"a", "b"}, read(path))
-	require.Equal(t, []string{"a", "b"}, read(filepath.Dir(path)))
-	enough := errors.New("enough")
-	_, err := Keys(context.Background(), path, func([]byte) error { return enough })
-	require.Equal(t, enough, err)
-}
-
-// Keys come in several answers if there are many, and each once.
-func TestManyKeys(t *testing.T) {
-	dir := t.TempDir()
-	db, err := pebble.Open(dir, &pebble.Options{MemTableSize: 256 << 20})
-	require.NoError(t, err)
-	const n = 20_000
-	key := make([]byte, 2000) // 40 MB in all
-	snapshots := make([]*pebble.Snapshot, 0, 2)
-	for range 2 { // versions
-		for i := range n {
-			binary.BigEndian.PutUint32(key, uint32(i))
-			require.NoError(t, db.Set(key, nil, pebble.NoSync))
-		}
-		snapshots = append(snapshots, db.NewSnapshot())
-	}
-	require.NoError(t, db.Flush())
-	seen := make([]int, n)
-	_, err = Keys(context.Background(), dir, func(key []byte) error {
-		seen[binary.BigEndian.Uint32(key)]++
+// keysOf returns the keys at a path.
+func keysOf(path string) (keys []string, err error) {
+	leftOut, err := Keys(context.Background(), path, func(key []byte) error {
+		keys = append(keys, string(key))
 		return nil
 	})
-	require.NoError(t, err)
-	require.Equal(t, slices.Repeat([]int{1}, n), seen)
-	for _, s := range snapshots {
-		require.NoError(t, s.Close())
+	if leftOut > 0 {
+		err = fmt.Errorf("%d tables are left out", leftOut)
 	}
-	require.NoError(t, db.Close())
+	return keys, err
+}
+
+// A directory may have any name: one that is a pattern, and one that is not UTF-8.
+func TestKeys(t *testing.T) {
+	for _, name := range []string{"db[1]", "db\xff"} {
+		path := newTable(t, pebble.DefaultComparer.Name, name)
+		dir := filepath.Dir(path)
+		require.True(t, IsTable(path))
+		require.False(t, IsTable(filepath.Join(dir, "CURRENT")))
+		require.False(t, IsTable(dir))
+		for _, path := range []string{path, dir} {
+			got, err := keysOf(path)
+			require.NoError(t, err)
+			require.Equal(t, []string{"a", "b"}, got)
+		}
+		v, err := Count(context.Background(), dir)
+		require.NoError(t, err)
+		require.Equal(t, "Too few keys: any filter does.", v.Sentence, "%q", name)
+		require.EqualValues(t, 2, v.Keys)
+
+		enough := errors.New("enough")
+		_, err = Keys(context.Background(), path, func([]byte) error { return enough })
+		require.Equal(t, enough, err)
+	}
+	got, err := keysOf("../../../testdata/goleveldb/name2_none_1k") // 3,300 entries
+	require.NoError(t, err)
+	require.Len(t, got, 3000)
+	require.Len(t, slices.Compact(got), 3000)
 }
 
 func TestErrors(t *testing.T) {
-	read := func(path string) error {
-		_, err := Keys(context.Background(), path, func([]byte) error { return nil })
-		return err
-	}
-	require.ErrorContains(t, read(filepath.Join(t.TempDir(), "000001.sst")), "no such file")
+	_, err := keysOf(filepath.Join(t.TempDir(), "000001.sst"))
+	require.ErrorContains(t, err, "no such file")
 	// Rows of a comparer that is not known: the filters may know a part of each key.
-	other := newTable(t, "test.other")
-	require.ErrorContains(t, read(other), "the comparer test.other is not known")
+	_, err = keysOf(newTable(t, "test.other", "db"))
+	require.ErrorContains(t, err, "the comparer test.other is not known")
 	// A handle that Pebble's reader does not expect after a footer without a checksum.
-	path := newTable(t, pebble.DefaultComparer.Name)
+	path := newTable(t, pebble.DefaultComparer.Name, "db")
 	table, err := os.ReadFile(path)
 	require.NoError(t, err)
 	footer := table[len(table)-pebblesst.TableFormatRocksDBv2.FooterSize():]
@@ -100,5 +89,6 @@ func TestErrors(t *testing.T) {
 		footer[1+i] = 0xff
 	}
 	require.NoError(t, os.WriteFile(path, table, 0o600))
-	require.ErrorContains(t, read(path), "Pebble's reader crashed: ")
+	_, err = keysOf(path)
+	require.ErrorContains(t, err, "Pebble's reader crashed: ")
 }

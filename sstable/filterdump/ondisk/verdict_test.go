@@ -75,18 +75,20 @@ func TestAllAbsentKeys(t *testing.T) {
 	require.Equal(t, v, count(t, dir), "the same files give the same verdict")
 }
 
-// A database that has nothing but lookups in vain: without filters, every table is read; with those
-// of random answers, as they answer.
-func TestUnfilteredTablesCount(t *testing.T) {
-	v := count(t, manyLevels(t, 5000, opt.Options{}))
+// Without filters, a lookup reads each table in whose range its key lies. What tables without filters
+// read is told apart.
+func TestUnfilteredTables(t *testing.T) {
+	o := opt.Options{}
+	dir := manyLevels(t, 5000, o)
+	v := count(t, dir)
 	for _, l := range v.Levels {
 		require.Equal(t, l.Tables, l.Unfiltered)
 		require.Zero(t, l.Checks)
+		require.Equal(t, l.Read, l.ReadUnfiltered)
 		require.InEpsilon(t, l.Bare, l.Read, 0.05)
 		require.GreaterOrEqual(t, l.Read, l.Ranges)
 	}
-	dir := manyLevels(t, 5000, opt.Options{})
-	o := opt.Options{WriteBuffer: 32 << 10, CompactionL0Trigger: 100}
+	o = opt.Options{WriteBuffer: 32 << 10, CompactionL0Trigger: 100}
 	require.NoError(t, goleveldb.Configure(&o, policytest.Must(policy.NewRibbon(10))))
 	db, err := leveldb.OpenFile(dir, &o)
 	require.NoError(t, err)
@@ -98,6 +100,9 @@ func TestUnfilteredTablesCount(t *testing.T) {
 	with := 0
 	for _, l := range mixed.Levels {
 		with += l.Tables - l.Unfiltered
+		require.Equal(t, l.Unfiltered > 0, l.ReadUnfiltered > 0)
+		require.LessOrEqual(t, l.ReadUnfiltered, l.Read)
+		require.Less(t, l.Read-l.ReadUnfiltered, 50.0, "with filters")
 	}
 	require.Positive(t, with)
 	require.Greater(t, mixed.Sum(mixed.Get), 1000.0, "those without filters are not left out")

@@ -1,10 +1,10 @@
 package scan
 
 import (
-	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
-	"slices"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,13 +14,12 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
-// The filters here are exact, so that chance hides nothing.
+// Most filters here are exact, so that chance hides nothing.
 
 func TestVerified(t *testing.T) {
 	table := exactTable([]string{"a", "b", "b"}, []string{"c"}, []string{"d", "e"})
 	table.info.Each = append(table.info.Each, nil) // an empty window at the end
 	r := surveyOf(t, table)
-	require.Empty(t, r.Unverified)
 	require.Empty(t, r.Unverified)
 	require.Equal(t, map[string]int{"exact": 3}, r.Encodings)
 	require.Zero(t, r.FalseNegatives)
@@ -30,6 +29,14 @@ func TestVerified(t *testing.T) {
 	require.Equal(t, 3, r.WithKeys)
 	require.Equal(t, 1, r.Empty)
 	require.InDelta(t, 8*12.0/6, r.BitsPerKey, 1e-9) // two bytes per key
+
+	// LevelDB adds all versions of a key to a filter, Pebble one.
+	p := policytest.Must(policy.NewRibbon(10))
+	size := func(n int) float64 { return float64(p.FilterSize(n)) }
+	require.Equal(t, size(3)+size(1)+size(2)+4*3, r.Ribbon.Bytes)
+	require.InDelta(t, (3*p.FPP(3)+p.FPP(1)+2*p.FPP(2))/6, r.Ribbon.FPP, 1e-12)
+	table.info.Layout = tables.PerTable
+	require.Equal(t, 2*size(2)+size(1)+4*3, surveyOf(t, table).Ribbon.Bytes)
 }
 
 func TestFalseNegatives(t *testing.T) {
@@ -51,98 +58,108 @@ func TestFalseNegatives(t *testing.T) {
 		want = append(want, hex.EncodeToString([]byte(key)))
 	}
 	require.Equal(t, want, r.Lost)
+
+	each[2] = nil // an empty filter excludes the keys of its window
+	require.EqualValues(t, 21, surveyOf(t, table).FalseNegatives)
+	table.blocks[2].filter = -1 // unless it does not cover them
+	r = surveyOf(t, table)
+	require.EqualValues(t, 11, r.FalseNegatives)
+	require.EqualValues(t, 30, r.Entries)
+	require.EqualValues(t, 10, r.Unfiltered)
 }
 
-// An empty filter says "absent" to the keys of its window, and to lookups there.
-func TestEmptyFilterLosesKeys(t *testing.T) {
-	table := exactTable([]string{"a"}, []string{"b"})
-	table.info.Each[1] = nil
-	r := surveyOf(t, table)
-	require.EqualValues(t, 1, r.FalseNegatives)
-	require.Equal(t, []string{"62"}, r.Lost)
+// Filters are named by their encoding.
+func TestEncodings(t *testing.T) {
+	for name, p := range map[string]policy.Policy{
+		"LevelDB Bloom": policytest.Must(policy.NewBloom(10, policy.WithTuning(0.05))),
+		"ribbon":        policytest.Must(policy.NewRibbon(7.2)),
+	} {
+		r := surveyOf(t, tableOf(tables.LevelDBFilters, filterOf(p), []string{"a", "b"}, []string{"c"}))
+		require.Empty(t, r.Unverified, name)
+		require.Zero(t, r.FalseNegatives)
+		require.Equal(t, map[string]int{name: 2}, r.Encodings)
+	}
 }
 
-func TestUncoveredEntriesAreNotLost(t *testing.T) {
-	table := exactTable([]string{"a", "b"}, []string{"x", "y", "z"})
-	table.blocks[1].filter = -1
+// A filter that cannot be parsed is not verified, and the report says so. The others are.
+func TestUnknownEncodings(t *testing.T) {
+	table := bloomTable([]string{"a"}, []string{"b"}, []string{"c"}, []string{"d"}, []string{"e"})
+	each := table.info.Each
+	for i, last := range []byte{0xee, 0xef, 0} {
+		each[i][len(each[i])-1] = last
+	}
 	r := surveyOf(t, table)
-	require.Empty(t, r.Unverified)
+	require.Equal(t, "1 of 5 filters: k is 0: every key may be contained; "+
+		"2 of 5 filters: unknown encoding", r.Unverified)
+	require.Equal(t, map[string]int{"unknown": 2, "LevelDB Bloom": 3}, r.Encodings)
 	require.Zero(t, r.FalseNegatives)
-	require.EqualValues(t, 5, r.Entries)
-	require.EqualValues(t, 3, r.Unfiltered)
+
+	clear(each[4][:len(each[4])-1])
+	r = surveyOf(t, table)
+	require.EqualValues(t, 1, r.FalseNegatives, "the filters that are known are compared")
+
+	each[0] = each[0][:1] // matches no key
+	require.Contains(t, surveyOf(t, table).Unverified, "shorter than 2 bytes")
 }
 
 // Filters under a name that is not known here are counted, and nothing else.
 func TestUnknownPolicy(t *testing.T) {
-	table := wholeTable(numbered(seeded(t, 1), "%06d", 0, 1000, 0.5), 10)
-	table.info.Filters.Policy, table.info.Filters.Reader = "mine", nil
+	table := bloomTable([]string{"a"})
+	table.info.Reader = nil
 	r := surveyOf(t, table)
-	const why = "the policy mine is not known here: if it is LevelDB's or levelbloom's under " +
-		"another name, pass -bloom mine"
+	const why = "the policy test is not known here: if it is LevelDB's or levelbloom's under " +
+		"another name, pass -bloom test"
 	require.Equal(t, why, r.Unverified)
 	require.Equal(t, 1, r.WithKeys)
 	require.Empty(t, r.Encodings)
 }
 
-func TestUnverifiedByThePrefixRule(t *testing.T) {
+// Nothing is called lost where nobody knows what the filters know of a key, or keys are not read.
+func TestUnverified(t *testing.T) {
 	const why = "the comparer mine is not known here"
-	table := wholeTable(numbered(seeded(t, 3), "%06d", 0, 1000, 0.5), 10)
-	table.blocks[0].keys = numbered(seeded(t, 4), "other%06d", 0, 1000, 0.5) // not what filters know
+	table := bloomTable([]string{"a", "b"})
+	table.blocks[0].keys = []string{"others", "than", "filters", "know"}
 	table.info.Unverified = why
 	r := surveyOf(t, table)
 	require.Equal(t, why, r.Unverified)
 	require.Zero(t, r.FalseNegatives)
-	require.Equal(t, map[string]int{exactName: 1}, r.Encodings)
+	require.Equal(t, map[string]int{"LevelDB Bloom": 1}, r.Encodings)
+
+	table.blocks, table.err = nil, &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
+	r = surveyOf(t, table)
+	require.Equal(t, why, r.Unverified)
+	require.Zero(t, r.Entries)
+
+	table.info.Unverified = "" // the table does not say so itself
+	_, err := verify(table, NewSample(All))
+	require.ErrorIs(t, err, table.err)
 }
 
+// The filters that there would be are planned. Blocks that are far from each other, as in a forged
+// sparse file, take no memory.
 func TestNoFilter(t *testing.T) {
-	table := exactTable([]string{"a", "b"})
+	table := exactTable([]string{"a", "b"}, []string{"c", "d"})
 	table.info.Filters = nil
-	table.blocks[0].filter = -1
+	table.blocks[1].filter = 1 << 40
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	r := surveyOf(t, table)
-	require.Equal(t, &Report{
-		Entries: 2, Keys: 2, Unfiltered: 2,
-	}, r)
-
-	// The filters that there would be are planned all the same.
-	table.blocks[0].filter = 3
-	r = surveyOf(t, table)
-	require.EqualValues(t, 2, r.Unfiltered)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
 	p := policytest.Must(policy.NewRibbon(10))
-	require.Equal(t, Plan{float64(p.FilterSize(2)) + 4*4, p.FPP(2)}, r.Ribbon)
+	require.Equal(t, Plan{2*float64(p.FilterSize(2)) + 4*(1<<40+1), p.FPP(2)}, r.Ribbon)
+	require.EqualValues(t, 4, r.Entries)
+	require.EqualValues(t, 4, r.Unfiltered)
 
 	table.blocks = nil
 	r = surveyOf(t, table)
-	require.Zero(t, r.Entries)
+	require.Equal(t, &Report{}, r)
+	_, err := json.Marshal(r) // no figure is infinite
+	require.NoError(t, err)
 }
 
 // A table that is not in bytewise order has another comparer.
 func TestOtherOrder(t *testing.T) {
-	keys := numbered(seeded(t, 5), "%06d", 100, 1000, 0.5)
-	table := wholeTable(keys, 10)
-	keys[500], keys[501] = keys[501], keys[500]
-	r := surveyOf(t, table)
-	require.Empty(t, r.Unverified)
-	require.True(t, r.Disordered)
-	slices.SortFunc(keys, bytes.Compare)
-	require.False(t, surveyOf(t, wholeTable(keys, 10)).Disordered)
-}
-
-// Keys that the table's reader cannot read are no fault of the table.
-func TestUnreadableKeys(t *testing.T) {
-	const why = "the key schema is not known"
-	table := wholeTable(nil, 10)
-	table.info.Each = [][]byte{
-		policytest.Must(policy.NewBloom(10)).AppendFilter(nil, [][]byte{[]byte("a"), []byte("b")}),
-	}
-	table.err = &tables.UnsupportedError{Format: "Pebble v5", Cause: why}
-	r, err := verify(table, NewSample(All))
-	require.ErrorIs(t, err, table.err, "the table does not say so itself")
-	require.Nil(t, r)
-
-	table.info.Unverified = why
-	r, err = verify(table, NewSample(All))
-	require.NoError(t, err)
-	require.Equal(t, why, r.Unverified)
-	require.Zero(t, r.Entries)
+	require.True(t, surveyOf(t, exactTable([]string{"a", "c", "b"})).Disordered)
+	require.False(t, surveyOf(t, exactTable([]string{"a", "b", "b", "c"})).Disordered)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -89,6 +90,17 @@ func TestContextAtBlocks(t *testing.T) {
 		require.Less(t, after, 100, "the first block's keys are at hand")
 		require.NoError(t, table.Close())
 	}
+}
+
+// An error of reading the file is not called damage.
+func TestPebbleClosed(t *testing.T) {
+	table, err := Open(context.Background(), wideTable(t, 2, v2sst.NoCompression))
+	require.NoError(t, err)
+	require.NoError(t, table.(*pebbleTable).file.file.Close())
+	err = table.Keys(func(int, []byte) error { return nil })
+	require.ErrorIs(t, err, fs.ErrClosed)
+	var corruption *sstable.CorruptionError
+	require.NotErrorAs(t, err, &corruption)
 }
 
 // An index that names a block again is damage, as in LevelDB's tables: it could name a block that
