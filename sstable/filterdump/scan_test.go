@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,26 +153,4 @@ func TestDatabaseInUse(t *testing.T) {
 		status, out, stderr := filterdump(t, "-verify", dir)
 		require.Equal(t, exitSound, status, "%s%s", out, stderr)
 	}
-}
-
-// The results of many tables take little memory: their samples and filters are let go.
-func TestResultsAreSmall(t *testing.T) {
-	const many = 300
-	path := golden("leveldb", "tables", "basic_snappy_4k", "000005.ldb")
-	paths := slices.Repeat([]string{path}, many)
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := heap()
-	reader := scan.NewReader()
-	defer reader.Close()
-	results, err := reader.Verify(context.Background(), paths, scan.NewSample(scan.All))
-	require.NoError(t, err)
-	grown := int64(heap()) - int64(before)
-	require.Equal(t, scan.Sound, results[many-1].Status)
-	require.Less(t, grown/many, int64(5<<10),
-		"bytes kept of each table; its filters alone have 6,600, and its samples more than 100,000")
 }

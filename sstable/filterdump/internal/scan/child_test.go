@@ -119,3 +119,15 @@ func TestUnsupported(t *testing.T) {
 		require.Equal(t, "at offset 0: "+cause.Error(), r.Reason)
 	}
 }
+
+// A result does not keep what would add up for many tables: the filters, and the sample.
+func TestResultsAreSmall(t *testing.T) {
+	const path = "../../../../testdata/leveldb/tables/basic_snappy_4k/000005.ldb"
+	sample := NewSample(All)
+	results, err := NewReader().Verify(context.Background(), []string{path}, sample)
+	require.NoError(t, err)
+	require.Equal(t, Sound, results[0].Status)
+	require.Nil(t, results[0].Filters.Each)
+	require.Nil(t, results[0].Sample)
+	require.NotEmpty(t, sample.Keys())
+}

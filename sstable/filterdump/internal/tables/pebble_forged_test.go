@@ -1,12 +1,17 @@
 package tables_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +24,63 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
+
+// read opens and reads a table, and returns what it has: the filter and the keys. The error is of a
+// documented type; a panic is one of corruption, as it is in a child process.
+func read(t testing.TB, path string) (content [][]byte, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = &sstable.CorruptionError{File: path, Offset: -1, Cause: fmt.Errorf("panic: %v", p)}
+		}
+		var corrupt *sstable.CorruptionError
+		var unsupported *tables.UnsupportedError
+		require.True(t, err == nil || errors.As(err, &corrupt) || errors.As(err, &unsupported), err)
+	}()
+	table, err := tables.Open(context.Background(), path)
+	if err != nil {
+		return nil, err
+	}
+	defer table.Close()
+	if f := table.Info().Filters; f != nil {
+		content = append(content, f.Each[0])
+	}
+	err = table.Keys(func(_ int, key []byte) error {
+		content = append(content, bytes.Clone(key))
+		return nil
+	})
+	return content, err
+}
+
+// A changed bit, or a cut end, is an error, or costs nothing. Under a right checksum Pebble's reader
+// follows wrong bytes anywhere: FuzzPebble tries them, in another process.
+func TestPebbleFlips(t *testing.T) {
+	step := 211
+	if testing.Short() {
+		step = 601
+	}
+	for _, w := range pebbleWriters() {
+		path := w.newTable(t, pebbleSpec{points: pebblePoints(t, 9, 30), bits: 10, blockSize: 150})
+		want, err := read(t, path)
+		require.NoError(t, err)
+		table := readFile(t, path)
+		tried, errs := 0, 0
+		for bit := 0; bit < 8*len(table); bit += step {
+			damaged := bytes.Clone(table)
+			damaged[bit/8] ^= 1 << (bit % 8)
+			require.NoError(t, os.WriteFile(path, damaged, 0o600))
+			got, err := read(t, path)
+			require.True(t, err != nil || reflect.DeepEqual(want, got), "%s, bit %d", w.name, bit)
+			if tried++; err != nil {
+				errs++
+			}
+			require.NoError(t, os.WriteFile(path, table[:bit/8], 0o600))
+			_, err = read(t, path)
+			require.Error(t, err, "%s, %d bytes", w.name, bit/8)
+		}
+		require.Greater(t, errs, tried/2, "%s: the properties' padding does not matter", w.name)
+	}
+}
 
 // oldTable returns a table of 500 keys in the format that Pebble shared with RocksDB.
 func oldTable(t testing.TB) string {
@@ -222,4 +284,33 @@ func TestPebbleWrongLength(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	requireCheapError(t, path, 10, size/2+1<<20)
+}
+
+// sign writes the checksum of a block after it.
+func sign(table []byte, h block.Handle, kind block.ChecksumType) {
+	var sums block.Checksummer
+	sums.Init(kind)
+	trailer := table[h.Offset+h.Length:]
+	binary.LittleEndian.PutUint32(trailer[1:],
+		sums.Checksum(table[h.Offset:h.Offset+h.Length], trailer[0]))
+}
+
+// pebbleLayout returns the blocks that are read for the keys and the filter, and the kind of
+// checksums.
+func pebbleLayout(t testing.TB, path string) (blocks []block.Handle, checksum block.ChecksumType) {
+	r := pebbleReader(t, path)
+	layout, err := r.Layout()
+	require.NoError(t, err)
+	for _, h := range layout.Data {
+		blocks = append(blocks, h.Handle)
+	}
+	blocks = append(blocks, layout.Index...)
+	blocks = append(blocks, layout.Properties, layout.MetaIndex)
+	if layout.TopIndex.Length > 0 {
+		blocks = append(blocks, layout.TopIndex)
+	}
+	for _, h := range layout.Filter {
+		blocks = append(blocks, h.Handle)
+	}
+	return blocks, r.BlockReader().ChecksumType()
 }
