@@ -48,53 +48,48 @@ func openPebble(
 
 // unknownName matches the errors of Pebble's reader for names that its options do not have.
 var unknownName = regexp.MustCompile(
-	`(?s)pebble/table: \d+: unknown (?:(comparer) (.*)|(merger) (.*)|key (schema) "(.*)"; known)`)
+	`(?s)pebble/table: \d+: unknown (comparer|merger|key schema) "?(.*?)("; known key schemas: .*)?$`)
 
 // openReader opens a table whatever its comparer, merger and key schema are: nothing is compared or
-// merged. Their names come from the reader's errors, one at a time, since it tells them in no other
-// way.
-func openReader(file *pebbleFile) (*pebblesst.Reader, error) {
+// merged. Only the reader's errors tell their names, one at a time.
+func openReader(file *pebbleFile) (r *pebblesst.Reader, err error) {
 	o := pebblesst.ReaderOptions{
 		Comparers:  pebblesst.Comparers{},
 		Mergers:    pebblesst.Mergers{},
 		KeySchemas: pebblesst.KeySchemas{},
 	}
-	for {
-		r, err := newReader(file, o)
-		if err == nil {
-			return r, nil
+	const names = 3
+	for range names + 1 {
+		if r, err = newReader(file, o); err == nil {
+			break
 		}
 		m := unknownName.FindStringSubmatch(err.Error())
 		if m == nil {
-			return nil, err
+			break
 		}
-		before := len(o.Comparers) + len(o.Mergers) + len(o.KeySchemas)
-		switch {
-		case m[1] != "":
+		switch kind, name := m[1], m[2]; kind {
+		case "comparer":
 			comparer := *pebblesst.DefaultComparer
-			comparer.Name = m[2]
-			o.Comparers[comparer.Name] = &comparer
-		case m[3] != "":
-			o.Mergers[m[4]] = &pebblesst.Merger{Name: m[4]}
+			comparer.Name = name
+			o.Comparers[name] = &comparer
+		case "merger":
+			o.Mergers[name] = &pebblesst.Merger{Name: name}
 		default:
-			schema := keySchema(m[6])
-			o.KeySchemas[schema.Name] = &schema
-		}
-		if len(o.Comparers)+len(o.Mergers)+len(o.KeySchemas) == before {
-			return nil, err
+			schema := keySchema(name)
+			o.KeySchemas[name] = &schema
 		}
 	}
+	return r, err
 }
 
 // newReader is Pebble's NewReader with an error instead of its panic on an unknown key schema.
 func newReader(file *pebbleFile, o pebblesst.ReaderOptions) (r *pebblesst.Reader, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			panicked, ok := p.(error)
-			if !ok || !unknownName.MatchString(panicked.Error()) {
+			err, _ = p.(error)
+			if err == nil || !unknownName.MatchString(err.Error()) {
 				panic(p)
 			}
-			r, err = nil, panicked
 		}
 	}()
 	return pebblesst.NewReader(context.Background(), file, o)
@@ -126,7 +121,7 @@ func (t *pebbleTable) describe(bloom []string) error {
 		return err
 	}
 	schema := properties.KeySchemaName
-	// The version in the footer of Pebble v5 and before has no checksum.
+	// No checksum covers the version in the footer of Pebble v5 and before.
 	if len(properties.Loaded) == 0 || format.BlockColumnar() != (schema != "") {
 		return fmt.Errorf("a table of %s with %d properties and the key schema %q",
 			t.info.Format, len(properties.Loaded), schema)
@@ -136,7 +131,7 @@ func (t *pebbleTable) describe(bloom []string) error {
 	if !slices.Contains([]string{"", "nullptr", t.info.Comparer}, extractor) ||
 		t.info.Filters == nil && properties.FilterPolicyName != "" {
 		return &UnsupportedError{t.path, t.info.Format,
-			"it has filters of RocksDB's that Pebble does not have"}
+			"it has filters of RocksDB that Pebble does not have"}
 	}
 	if !format.BlockColumnar() && t.info.Comparer != bytewise {
 		// Rows have whole keys, and only the comparer knows which part the filters know.

@@ -150,7 +150,7 @@ func TestPebbleFiltersOfRocksDB(t *testing.T) {
 		_, err := tables.Open(context.Background(), forge(t, edit))
 		var unsupported *tables.UnsupportedError
 		require.ErrorAs(t, err, &unsupported)
-		require.ErrorContains(t, err, "RocksDB v2: it has filters of RocksDB's that Pebble does not have")
+		require.ErrorContains(t, err, "RocksDB v2: it has filters of RocksDB that Pebble does not have")
 	}
 }
 
