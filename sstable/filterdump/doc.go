@@ -24,8 +24,8 @@ are a third of a numeric range:
 
 	  Too few keys: any filter does.
 	  - Counted with 5998 absent keys between 2999 of yours: each lies in the range of 1.0 tables.
-	    For 1,000 of them, the engine's own Get reads 118 data blocks, and without filters 1000. Of
-	    1,000 keys of random bytes it reads 0, of keys beyond all yours none.
+	    For 1,000 of them, the engine's own Get reads 118 data blocks, and without filters 1000. For
+	    1,000 keys of random bytes it reads 0, for keys beyond yours none.
 	  - 1 of 1 tables have filters, of 0.0045 MB; ribbon filters in all would have 0.0047 MB
 	    (computed). Filters and indexes, together 0.008 MB, need a block cache of 0.016 MB or more,
 	    besides the data: BlockCacheCapacity, by default 8.4 MB.

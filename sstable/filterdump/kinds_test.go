@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -22,11 +19,6 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
-)
-
-const (
-	exactName  = "LevelDB Bloom"
-	ribbonName = "ribbon"
 )
 
 // A writer opens a database in dir with a policy, puts keys from one number to another, and closes
@@ -123,30 +115,6 @@ func TestMixedDatabases(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A filter that another version of this program may know is not verified by this one.
-func TestUnknownEncoding(t *testing.T) {
-	file, blocks := plainTable(t, mustExact(), 16, 9)
-	filters := blocks[len(blocks)-3].Offset
-	size := bytes.IndexByte(file[filters:], 6) // the first filter ends in its k
-	file[int(filters)+size] = 0xee
-	mendChecksum(file, blocks, filters)
-	path := filepath.Join(t.TempDir(), "000001.ldb")
-	require.NoError(t, os.WriteFile(path, file, 0o600))
-
-	const why = "unknown encoding"
-	status, d := filterdumpJSON(t, "-verify", path)
-	require.Equal(t, exitCannotRun, status)
-	require.Equal(t, scan.Unverified, d.Tables[0].Status)
-	require.Equal(t, "1 of 4 filters: "+why, d.Tables[0].Reason)
-	require.Equal(t, map[string]int{"unknown": 1, exactName: 3}, d.Tables[0].Encodings)
-
-	status, out, _ := filterdump(t, path)
-	require.Equal(t, exitCannotRun, status)
-	require.True(t, strings.HasPrefix(out, "1 table unverified\n"), out)
-	require.Contains(t, out, " LevelDB Bloom, unknown ")
-	require.Contains(t, out, "\n  000001.ldb: unverified: 1 of 4 filters: unknown encoding\n")
 }
 
 func mustExact() *policy.Bloom { return policytest.Must(policy.NewBloom(10)) }

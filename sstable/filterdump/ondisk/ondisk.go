@@ -7,8 +7,8 @@
 //
 // # Child processes
 //
-// Bytes that were forged can crash Pebble's reader, so child processes read Pebble's tables. A child
-// is the program itself, started with a variable in its environment that this package's
+// Bytes that were forged can crash Pebble's reader, so child processes read Pebble's tables. A
+// child is the program itself, started with a variable in its environment that this package's
 // initialization looks for: it then reads tables for its parent, and never comes to main.
 package ondisk
 
@@ -27,8 +27,8 @@ import (
 )
 
 // Count counts what lookups of absent keys read in the database in dir, and returns the verdict. It
-// reads all tables: a second or two for a million keys on two processors. bloom are names of
-// policies, besides the names of package policy and Pebble, whose filters package policy reads.
+// reads all tables: a second or two for a million keys on two processors. bloom names
+// further policies whose filters package policy reads.
 //
 // The tables that the manifest names count; what is only in the database's log does not. Where
 // nothing can be said, the verdict says why. The error is that of ctx. The same files give the same
@@ -46,7 +46,7 @@ func Count(ctx context.Context, dir string, bloom ...string) (*verdict.Verdict, 
 	return d.Verdict, nil
 }
 
-// IsTable reports whether a file is a table by its name or its last bytes.
+// IsTable reports whether a file is a table, judging by its name or its last bytes.
 func IsTable(path string) bool {
 	_, err := tables.NeedsPebble(path)
 	return err == nil || tables.HasName(path)
@@ -56,7 +56,7 @@ func IsTable(path string) bool {
 // part of the key that filters know. The keys of a table come in file order, a key with several
 // versions in a table once, and tables in a random order that is always the same. No more than the
 // first 128 MiB of a table's keys come. The key's memory is the caller's. An error of f ends the
-// iteration and is returned as it is.
+// iteration and is returned unchanged.
 //
 // In a directory, tables that are no part of the database do not count: those that its manifest
 // does not name, that are unfinished, or that the database deletes meanwhile. leftOut is their

@@ -6,12 +6,12 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// A Verdict says what to do.
+// A Verdict says which filters to use, and why.
 type Verdict struct {
 	Figures
 	Sentence string   `json:"sentence"`
-	Facts    []string `json:"facts,omitempty"` // more, each of which says how it was found out
-	Code     []string `json:"code,omitempty"`  // at most three lines of Go, if anything is to be done
+	Facts    []string `json:"facts,omitempty"` // each says how it was found
+	Code     []string `json:"code,omitempty"`  // at most three lines of Go; none to keep the filters
 }
 
 const (
@@ -131,7 +131,7 @@ func (v *Verdict) counted() string {
 		v.Lookups, v.Sampled, ranges, digits(v.Sum(v.Get)), all, digits(bare), digits(v.Random))
 }
 
-// filters says what the filters take, and what others would.
+// filters says how much memory the filters take, and how much ribbon filters would.
 func (v *Verdict) filters() string {
 	all, without := 0, 0
 	for _, l := range v.Levels {
@@ -146,8 +146,8 @@ func (v *Verdict) filters() string {
 	return text
 }
 
-// room says which settings keep filters and indexes in memory. They need twice their size, by the
-// reasons that CheckCache of the adapters gives.
+// room says which settings keep filters and indexes in memory. They need twice their size, for
+// the reasons that CheckCache of the adapters gives.
 func (v *Verdict) room(tables int) string {
 	size := v.Sum(filtersNow.bytes) + float64(v.IndexBytes)
 	text := fmt.Sprintf("Filters and indexes, together %s, need a block cache of %s or more, besides "+
@@ -165,7 +165,7 @@ func (v *Verdict) room(tables int) string {
 	return text
 }
 
-// advice is what someone who follows the sentence must know.
+// advice returns what users who follow the sentence must know.
 func (v *Verdict) advice() (all []string) {
 	if len(v.Code) == 0 {
 		return nil
@@ -186,7 +186,7 @@ func (v *Verdict) advice() (all []string) {
 	}
 	if len(v.Code) == 1 {
 		all = append(all, fmt.Sprintf("With ribbon filters, also in L6, Has would read %s "+
-			"(computed). Configure without WithL6 takes the filters of L6 away from new tables.",
+			"(computed). Without WithL6, Configure leaves new tables of L6 without filters.",
 			digits(v.Sum(ribbonFilters.reads))))
 	}
 	return all

@@ -183,5 +183,5 @@ func TestFacts(t *testing.T) {
 	require.Contains(t, v.Facts[0], "reads 989 data blocks, its adapter's Has 16, and without")
 	require.Contains(t, v.Facts[2], "a read for each older version")
 	require.Contains(t, v.Facts[3], "With ribbon filters, also in L6, Has would read 1.7 (computed). "+
-		"Configure without WithL6 takes")
+		"Without WithL6, Configure leaves")
 }

@@ -2,10 +2,10 @@ package census
 
 import "strings"
 
-// A gap is the absent keys between two neighbors: the keys that a program with numbers as keys would
-// look up. If keys are not numbers, these are as good as random ones. It counts from one neighbor to
-// the next where they differ: so it finds the digits before a suffix, and the first bytes of
-// little-endian numbers.
+// A gap is the absent keys between two neighbors: the keys that a program with numbers as keys
+// would look up. If keys are not numbers, these are as good as random ones. It counts from one
+// neighbor to the next where they differ: so it finds the digits before a suffix, and the first
+// bytes of little-endian numbers.
 //
 // LevelDB's hash does not scatter keys that differ in few bits, so the false-positive rate of a
 // filter depends on which absent keys are looked up. Random ones show the rate of the textbook

@@ -13,7 +13,7 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
 )
 
-// A count is under way.
+// A count is one attempt to count.
 type count struct {
 	*Database
 	ctx    context.Context
@@ -27,7 +27,7 @@ type placed struct {
 	result *scan.Result
 }
 
-// figures returns what is counted. The error is that of the context.
+// figures returns what was counted. The error is that of the context.
 func (c *count) figures() (f verdict.Figures, err error) {
 	f.Engine, f.Cache = engineOf(c.Path)
 	if f.Why = c.place(); f.Why != "" {
@@ -52,7 +52,7 @@ func (c *count) figures() (f verdict.Figures, err error) {
 	return f, err
 }
 
-// describe adds what the tables have.
+// describe adds the sizes of the tables and filters.
 func (c *count) describe(f *verdict.Figures, levels map[int]*verdict.Level) {
 	f.Unread, f.Names = len(c.unread), map[string]int{}
 	seen := map[string]bool{}
@@ -96,14 +96,15 @@ func (c *count) place() (why string) {
 		case r.Status == scan.Unverified:
 			return r.Reason
 		case r.Disordered:
-			return "the keys are in the order of another comparer than the default one"
+			return "the keys are not in the order of the default comparer"
 		}
 		c.tables = append(c.tables, placed{p, r})
 	}
 	return ""
 }
 
-// within returns which of the sorted keys lie in the table's range: those from one index to another.
+// within returns which of the sorted keys lie in the table's range: those from one index to
+// another.
 func (p *placed) within(keys [][]byte) (from, to int) {
 	from = sort.Search(len(keys), func(i int) bool {
 		return bytes.Compare(keys[i], p.Smallest) >= 0
@@ -113,8 +114,8 @@ func (p *placed) within(keys [][]byte) (from, to int) {
 }
 
 // consult asks a question of each table whose range has some of the sorted keys, several tables at
-// once. It then calls f with the answers, one after the other; from is the index of the first key of
-// the question.
+// once. It then calls f with the answers, one after the other; from is the index of the first key
+// of the question.
 func (c *count) consult(
 	keys [][]byte, question func(keys [][]byte) *scan.Question,
 	f func(p *placed, from int, a *scan.Answer),
@@ -140,8 +141,8 @@ func (c *count) consult(
 	return err
 }
 
-// neighbors returns keys of the sample, and which key of the database follows each: the smallest of
-// those that follow it in a table that has it in its range, and of the other tables' first keys.
+// neighbors returns keys of the sample, and the key of the database that follows each: the smallest
+// among the next keys in the tables whose range has the key, and the first keys of the others.
 func (c *count) neighbors() (keys, next [][]byte, err error) {
 	all := c.sample.Keys()
 	follow, found := make([][]byte, len(all)), make([]bool, len(all))

@@ -68,8 +68,8 @@ func (d *Database) read(ctx context.Context, r *scan.Reader, paths []string) err
 // Count counts what lookups of absent keys meet, and sets the verdict. Where nothing can be said,
 // the verdict says why. The error is that of ctx.
 //
-// A database in use may delete a table before it is consulted, because others have its entries. Then
-// the manifest names others: these are read, and Count begins anew, a few times.
+// A database in use may delete a table before it is consulted, because others have its entries.
+// Then the manifest names others: these are read, and Count begins anew, a few times.
 func (d *Database) Count(ctx context.Context, r *scan.Reader) error {
 	if d.structure == nil {
 		s, err := tables.ReadStructure(d.Path)

@@ -10,8 +10,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// engineOf returns the adapter that the engine of a database has, "" of RocksDB, and the size of
-// its block cache: what Pebble's newest OPTIONS file says, or goleveldb's default.
+// engineOf returns the adapter for the engine of a database, "" for RocksDB, and the size of its
+// block cache: the one in Pebble's newest OPTIONS file, or goleveldb's default.
 func engineOf(dir string) (engine string, cache int64) {
 	newest := ""
 	entries, _ := os.ReadDir(dir) // sorted

@@ -16,8 +16,8 @@ const (
 	maxPerGap = 64
 )
 
-// absentKeys returns absent keys between neighbors, in ascending order. Each absent key that counts is
-// as likely to be taken as any other.
+// absentKeys returns absent keys between neighbors, in ascending order. Each absent key that counts
+// is as likely to be taken as any other.
 func absentKeys(keys, next [][]byte, rng *rand.Rand) (all [][]byte) {
 	gaps, total := make([]gap, len(keys)), uint64(0)
 	for i, key := range keys {

@@ -57,7 +57,9 @@ func tableOf(
 }
 
 // exactTable has exact filters.
-func exactTable(blocks ...[]string) *fakeTable { return tableOf(exact{}, exact{}.filter, blocks...) }
+func exactTable(blocks ...[]string) *fakeTable {
+	return tableOf(exact{}, exact{}.filter, blocks...)
+}
 
 // bloomTable has filters that policy.NewBloom(10) makes.
 func bloomTable(blocks ...[]string) *fakeTable {

@@ -126,8 +126,8 @@ func (a *Answer) lookUp(s *simulation, key []byte, probed bool) error {
 	return nil
 }
 
-// A simulation has tuned filters of a table by the index of the filter in whose place they are. Each
-// is built once: a window may be large.
+// A simulation has tuned filters of a table by the index of the filter in whose place they are.
+// Each is built once: a window may be large.
 type simulation struct {
 	table tables.Table
 	built map[int][]byte

@@ -26,8 +26,9 @@ const (
 	Vanished      Status = "vanished"       // the database has deleted it meanwhile
 )
 
-// A Result is what was read of a table, and a table in the output of -json. The fields of Info's Filters are absent where it
-// has none, and those of the Report where it could not be made.
+// A Result is what was read of a table, and a table in the output of -json. The fields of Filters
+// are absent from a table without filters, and the fields of Report from one that could not be
+// read.
 type Result struct {
 	Path   string `json:"path"`
 	Status Status `json:"status"` // empty where a question other than Verify was answered

@@ -15,9 +15,9 @@ const (
 	maxSampled = 512
 )
 
-// A Sample has those of the keys offered to it whose hashes are smallest. So each different key is
-// as likely in it as each other, however many versions and tables it has, and in whatever order
-// they come. The sample of a database is that of its tables' samples.
+// A Sample keeps the offered keys with the smallest hashes. So each distinct key is as likely to be
+// in it as any other, however many versions and tables have the key, and in whatever order they
+// come. The sample of a database is the sample of its tables' samples.
 type Sample struct {
 	below uint64 // the hashes that still count
 	keys  []sampled
@@ -28,14 +28,14 @@ type sampled struct {
 	key  []byte
 }
 
-// NewSample returns a sample of the keys whose hashes are below a bound: another sample's, to which
-// its keys will be offered, or math.MaxUint64.
+// NewSample returns a sample of the keys whose hashes are below a bound: All, or the bound of
+// another sample, to which these keys will be offered.
 func NewSample(below uint64) *Sample { return &Sample{below: below} }
 
 // All is the bound of a sample to which nothing was offered.
 const All = math.MaxUint64
 
-// Bound returns the hash from which on keys are not taken.
+// Bound returns the smallest hash that is not taken.
 func (s *Sample) Bound() uint64 { return s.below }
 
 // Offer offers a key, which it copies.
@@ -50,7 +50,7 @@ func (s *Sample) Offer(key []byte) {
 	}
 }
 
-// compact drops the keys that do not count.
+// compact drops repeated keys, and the keys with the largest hashes.
 func (s *Sample) compact() {
 	slices.SortFunc(s.keys, func(a, b sampled) int { return cmp.Compare(a.hash, b.hash) })
 	s.keys = slices.CompactFunc(s.keys, func(a, b sampled) bool { return a.hash == b.hash })

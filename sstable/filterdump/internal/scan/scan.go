@@ -42,8 +42,8 @@ func (r *Reader) Each(ctx context.Context, n int, f func(i int)) error {
 	return context.Cause(ctx)
 }
 
-// Verify verifies tables and returns the results in their order. It offers their keys to sample. The
-// error is that of ctx.
+// Verify verifies tables and returns the results in their order. It offers their keys to sample.
+// The error is that of ctx.
 func (r *Reader) Verify(ctx context.Context, paths []string, sample *Sample) ([]*Result, error) {
 	results := make([]*Result, len(paths))
 	var lock sync.Mutex

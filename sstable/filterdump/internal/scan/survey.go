@@ -76,7 +76,8 @@ type survey struct {
 // their keys to sample.
 //
 // Keys that cannot be read leave the table unverified, without entries in the report. Other errors
-// are those of t.Keys; the report is nil then. False negatives are no error: the report counts them.
+// are those of t.Keys; the report is nil then. False negatives are no error: the report counts
+// them.
 func verify(t tables.Table, sample *Sample) (*Report, error) {
 	info := t.Info()
 	f := info.Filters
@@ -156,8 +157,8 @@ func (s *survey) endWindow() {
 	s.added = 0
 }
 
-// parse counts the filters by encoding, and says what is wrong with any. A filter that matches every
-// key or none verifies nothing.
+// parse counts the filters by encoding, and says what is wrong with any. A filter that matches
+// every key or none verifies nothing.
 func (s *survey) parse() {
 	s.Encodings = map[string]int{}
 	malformed, bits := map[string]int{}, 0 // filters by what is wrong

@@ -51,7 +51,7 @@ func (t *levelDBTable) openFilter(bloom []string) error {
 		return nil
 	}
 	handle, f := chooseFilter(entries, bloom)
-	filter, err := t.table.OpenFilter(sstable.FilterEntry{Handle: handle}, unasked{})
+	filter, err := t.table.OpenFilter(sstable.FilterEntry{Handle: handle}, noPolicy{})
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (t *levelDBTable) filterOf(block int) int {
 }
 
 func (t *levelDBTable) Seek(key []byte) (found []byte, blocks int, err error) {
-	const most = 2 // goleveldb's: the next block too if key is beyond the last of the first
+	const most = 2 // goleveldb reads the next block too if key is beyond the first block's keys
 	first, ok := t.table.FindBlock(key)
 	for block := first; ok && block < min(first+most, t.table.Blocks()); block++ {
 		blocks++
@@ -154,8 +154,8 @@ func (t *levelDBTable) Locate(key []byte) int {
 
 func (t *levelDBTable) Close() error { return t.file.Close() }
 
-// A contextFile reads nothing once its context has ended. So a table of large blocks and few keys
-// is left as soon as one of many keys.
+// A contextFile reads nothing once its context has ended: the reading of a table ends at the next
+// block, however few keys the blocks have.
 type contextFile struct {
 	ctx context.Context
 	*os.File
@@ -168,7 +168,7 @@ func (f contextFile) ReadAt(p []byte, offset int64) (int, error) {
 	return f.File.ReadAt(p, offset)
 }
 
-// unasked stands for the policy where only the bytes of filters are needed.
-type unasked struct{ policy.Policy }
+// noPolicy stands for the policy where only the bytes of filters are needed.
+type noPolicy struct{ policy.Policy }
 
-func (unasked) Name() string { return "unasked" }
+func (noPolicy) Name() string { return "unused" }

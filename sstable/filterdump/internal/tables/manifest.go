@@ -30,7 +30,7 @@ type Structure struct {
 type Placed struct {
 	Path              string
 	Level             int
-	Smallest, Largest []byte // user keys that bound those of the table, both included
+	Smallest, Largest []byte // user keys: all keys lie between them, both included
 
 	number uint64 // of the table
 	file   uint64 // of its file, if that has another number
@@ -40,7 +40,7 @@ type Placed struct {
 // ReadStructure reads the manifest of a database, which may be in use. The error wraps
 // fs.ErrNotExist if the directory has none.
 //
-// To have an engine read it would take its lock, its comparer and its version, and replay its log.
+// An engine would take the lock, insist on its comparer and its version, and replay the log.
 func ReadStructure(dir string) (*Structure, error) {
 	type place struct {
 		level  int
@@ -59,13 +59,13 @@ func ReadStructure(dir string) (*Structure, error) {
 		}
 	})
 	if err == nil && s.Comparer == "" { // the first edit names it
-		err = errors.New("a manifest without edits")
+		err = errors.New("the manifest has no edits")
 	}
 	if err != nil {
 		return nil, err
 	}
-	// The files are listed after the manifest was read: those of its tables are there, unless the
-	// database has deleted them since.
+	// The directory is listed after the manifest was read: so it has the files of the tables, unless
+	// the database has deleted some since.
 	files, _ := Find(dir)
 	byNumber := map[uint64]string{}
 	for _, path := range files {
@@ -130,8 +130,8 @@ func isBytewise(dir string) bool {
 	return err == nil && s.Comparer == bytewise
 }
 
-// eachEdit calls f for each edit in the manifest of a database. The last one may not be written
-// completely yet, or never: then it does not count.
+// eachEdit calls f for each edit in the manifest of a database. An incomplete last edit, of a
+// database in use or after a kill, does not count.
 func eachEdit(dir string, f func(*edit)) error {
 	name, err := manifestName(dir)
 	if err != nil {
@@ -181,13 +181,13 @@ func manifestName(dir string) (string, error) {
 		name = strings.TrimSuffix(string(current), "\n")
 	}
 	if err == nil && (filepath.Base(name) != name || !strings.HasPrefix(name, "MANIFEST-")) {
-		err = fmt.Errorf("CURRENT names %.100q, which is no manifest", name)
+		err = fmt.Errorf("CURRENT names %.100q, which is not a manifest", name)
 	}
 	return name, err
 }
 
-// An edit is a record of a manifest. Its bytes are tags, each with fields of its own: those of
-// LevelDB's db/version_edit.cc, and more in Pebble's internal/manifest/version_edit.go.
+// An edit is a record of a manifest: tags, each followed by its fields. LevelDB's tags are in its
+// db/version_edit.cc, and Pebble's are in its internal/manifest/version_edit.go.
 type edit struct {
 	comparer       string
 	added, deleted []Placed
@@ -242,7 +242,7 @@ func (e *edit) table(tag uint64) error {
 	if t.points {
 		t.Smallest, t.Largest = e.userKey(), e.userKey()
 	}
-	if tag == 104 { // the bounds of the range keys, which are apart from the others
+	if tag == 104 { // the bounds of the range keys
 		e.field()
 		e.field()
 	}
@@ -275,7 +275,7 @@ func (e *edit) custom(t *Placed) error {
 			}
 		case tag == 67, tag == 68:
 			return errors.New("tables whose keys have other prefixes or suffixes than their files, " +
-				"which filterdump does not know")
+				"which filterdump does not support")
 		case tag&64 != 0: // such a field must not be left out
 			return fmt.Errorf("a table with the tag %d, which is not known here", tag)
 		default:

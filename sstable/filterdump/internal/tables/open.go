@@ -82,10 +82,10 @@ func ReadStart(path string, n int64) ([]byte, error) {
 // under the names in bloom are read as package policy's. The errors are
 //   - *[sstable.CorruptionError]: the file is damaged, or no table
 //   - *[UnsupportedError]: it is a table that cannot be read here
-//   - those of opening and reading the file
+//   - an error of opening or reading the file
 //
 // Pebble's reader trusts bytes whose checksum is right. On forged ones Open and the table's methods
-// may panic, or end the process.
+// may panic or end the process.
 func Open(ctx context.Context, path string, bloom ...string) (t Table, err error) {
 	file, size, err := openFile(path)
 	if err != nil {

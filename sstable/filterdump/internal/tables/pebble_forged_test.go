@@ -52,8 +52,8 @@ func read(t testing.TB, path string) (content [][]byte, err error) {
 	return content, err
 }
 
-// A changed bit, or a cut end, is an error, or costs nothing. Under a right checksum Pebble's reader
-// follows wrong bytes anywhere: FuzzPebble tries them, in another process.
+// A changed bit, or a cut end, is an error, or costs nothing. Under a right checksum Pebble's
+// reader follows wrong bytes anywhere: FuzzPebble tries them, in another process.
 func TestPebbleFlips(t *testing.T) {
 	step := 211
 	if testing.Short() {

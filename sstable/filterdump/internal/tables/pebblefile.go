@@ -18,10 +18,10 @@ import (
 
 // A pebbleFile gives Pebble's reader a file, and checks each block before the reader sees it.
 // Pebble would allocate whatever a length says, and search a block with a wrong checksum for the
-// bit that makes it right, in a time that is the square of the block's size. And a few KiB can hold
-// a block of 1 GiB, which an index can name again and again.
+// bit that makes it right, in time quadratic in the block's size. And a few KiB can hold a block of
+// 1 GiB, which an index can name again and again.
 type pebbleFile struct {
-	ctx    context.Context // of whoever opened the table: Pebble's reader does not hand it down
+	ctx    context.Context // of Open: Pebble's reader does not pass it on
 	path   string
 	format string
 	file   *os.File
@@ -34,11 +34,11 @@ type pebbleFile struct {
 	dataReads int                          // of these
 }
 
-// maxDecompressed is how many bytes the blocks of a table may have in all, besides 64 times the
-// file's size; a block that is read twice counts twice. It is a variable for a test.
+// maxDecompressed plus 64 times the file's size is how many bytes of a table may be decompressed. A
+// block that is read twice counts twice. It is a variable for a test.
 var maxDecompressed int64 = 4 << 30
 
-// newPebbleFile looks at the end of a file, and returns it with its format's name:
+// newPebbleFile reads the end of a file, and returns the file with its format's name:
 //
 //	checksum of the blocks (1 byte), more; since Pebble v6 up to 57 bytes in all, before that 53
 //	version (4 bytes), magic number (8 bytes)
@@ -132,7 +132,7 @@ func (f *pebbleFile) ReadAt(_ context.Context, p []byte, offset int64) error {
 		return fail("%v: %d bytes cannot become %d", kind, n, decoded)
 	} else if f.budget -= int64(decoded); f.budget < 0 {
 		return &UnsupportedError{f.path, f.format, fmt.Sprintf("its blocks have more than %d MiB "+
-			"uncompressed, besides 64 times the file's size", maxDecompressed>>20)}
+			"and 64 times the file's size uncompressed", maxDecompressed>>20)}
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type Table interface {
 	// Keys calls f for each point entry in file order: with the key as the filters know it (a user
 	// key, or the part of it that the comparer's Split returns) and the index of the filter that
 	// covers it, -1 for none; in a table without filters, of the one that would. The key's memory is
-	// reused after f returns. An error of f ends the iteration and is returned as it is. Damaged
+	// reused after f returns. An error of f ends the iteration and is returned unchanged. Damaged
 	// blocks are a *sstable.CorruptionError. Keys that cannot be read are an *UnsupportedError; Info
 	// then says Unverified.
 	Keys(f func(filter int, key []byte) error) error
@@ -33,7 +33,7 @@ type Table interface {
 	Close() error
 }
 
-// Info describes a table. Its names in JSON are those of filterdump -json.
+// Info describes a table, also in the output of filterdump -json.
 type Info struct {
 	Format   string `json:"format,omitempty"`   // "LevelDB", "Pebble v4", "RocksDB v2", ...
 	Size     int64  `json:"size,omitempty"`     // of the file, in bytes
@@ -51,7 +51,7 @@ type Info struct {
 // Filters are the filters that a table has under one policy's name.
 type Filters struct {
 	Policy string   `json:"policy"`                  // the name
-	Others []string `json:"other_filters,omitempty"` // policies of filters not looked at
+	Others []string `json:"other_filters,omitempty"` // policies of further filters, which are not read
 	Layout Layout   `json:"layout"`
 	BaseLg int      `json:"base_lg,omitempty"`
 	Bytes  int64    `json:"filter_bytes"` // what an engine keeps in memory to use the filters
@@ -64,8 +64,8 @@ type Filters struct {
 type Layout string
 
 const (
-	PerWindow Layout = "window" // those of every 2^BaseLg bytes of data
-	PerTable  Layout = "table"
+	PerWindow Layout = "window" // the keys of every 2^BaseLg bytes of data
+	PerTable  Layout = "table"  // all keys
 )
 
 // chooseFilter returns the first filter whose policy is known, or else the first, and what is known
