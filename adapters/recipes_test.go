@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble"
 	"github.com/stretchr/testify/require"
 )
 
@@ -63,43 +62,24 @@ func between(text, start, end string) string {
 	return text
 }
 
-// README.md names the versions that go.mod has, also in its list of what rises.
-func TestReadmeNamesTheVersions(t *testing.T) {
-	readme, goMod := read(t, "README.md"), read(t, "..", "go.mod")
-	required := regexp.MustCompile(
-		`(?m)^\t?(go |github.com/cockroachdb/pebble |github.com/cockroachdb/pebble/v2 |` +
-			`github.com/syndtr/goleveldb ).*$`)
-	lines := required.FindAllString(goMod, -1)
-	require.Len(t, lines, 4)
-	for _, line := range lines {
-		line, _, _ = strings.Cut(line, "//") // go.mod may say why
-		require.Contains(t, readme, "`"+strings.TrimSpace(line)+"`")
-	}
-	raised := regexp.MustCompile(`(?m)^  (\S+) \S+ to (v?\d\S*)$`).FindAllStringSubmatch(readme, -1)
-	require.NotEmpty(t, raised)
-	for _, r := range raised {
-		require.Regexp(t, `(?m)\b`+regexp.QuoteMeta(r[1]+" "+r[2])+`( |$)`, goMod)
-	}
-}
-
-// README.md names the size of the block cache that Pebble v1 makes if the options have none.
-func TestReadmeNamesTheBlockCache(t *testing.T) {
-	require.Contains(t, read(t, "README.md"), "Pebble's default, 8 MiB")
-	require.Contains(t, (&pebble.Options{}).EnsureDefaults().String(), "  cache_size=8388608\n")
-}
-
-// TESTING.md names fuzz targets that exist.
-func TestNamedFuzzTargetsExist(t *testing.T) {
-	var targets string
+// TESTING.md names tests and fuzz targets that exist.
+func TestNamedTestsExist(t *testing.T) {
+	var tests string
 	require.NoError(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, "_test.go") {
-			targets += read(t, path)
+			tests += read(t, path)
 		}
 		return err
 	}))
-	named := regexp.MustCompile(`\bFuzz\w+`).FindAllString(read(t, "TESTING.md"), -1)
+	// Three dots stand for the rest of a name. Names with an underscore are the engines' own.
+	named := regexp.MustCompile(`\b(?:Test|Fuzz)[A-Za-z]+(?:\.{3}|\b)`).
+		FindAllString(read(t, "TESTING.md"), -1)
 	require.NotEmpty(t, named)
 	for _, name := range named {
-		require.Contains(t, targets, "\nfunc "+name+"(", "TESTING.md names %s", name)
+		start, isPart := strings.CutSuffix(name, "...")
+		if !isPart {
+			start += "("
+		}
+		require.Contains(t, tests, "\nfunc "+start, "TESTING.md names %s", name)
 	}
 }

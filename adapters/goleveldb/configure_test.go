@@ -176,17 +176,6 @@ func TestConfigureChangesTheFiltersAlone(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// Several options may share a slice. Its elements and its spare capacity stay as they were.
-func TestConfigureCopiesAltFilters(t *testing.T) {
-	shared := []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")}
-	o := &opt.Options{AltFilters: shared[:1:4]}
-	require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
-	require.Len(t, o.AltFilters, 2)
-	o.AltFilters[0] = foreign("changed")
-	require.Equal(t, []filter.Filter{foreign("a"), foreign("b"), foreign("c"), foreign("d")},
-		shared)
-}
-
 func TestConfigureWithoutSeekCompactions(t *testing.T) {
 	for _, before := range []bool{false, true} {
 		o := &opt.Options{DisableSeeksCompaction: before}

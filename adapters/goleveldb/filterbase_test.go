@@ -8,8 +8,6 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 func TestWithFilterBaseLg(t *testing.T) {
@@ -30,42 +28,4 @@ func TestWithFilterBaseLg(t *testing.T) {
 	o := &opt.Options{FilterBaseLg: 14}
 	require.NoError(t, goleveldb.Configure(o, p))
 	require.Equal(t, 14, o.FilterBaseLg)
-}
-
-// Larger windows put the same keys into fewer filters. One database may have tables of several
-// settings, and each is read through its filters.
-func TestFilterBaseLgMixed(t *testing.T) {
-	const n = 3000
-	dir := t.TempDir()
-	content := entries{}
-	var filters []uint64
-	settings := []int{10, 11, 12, 13, 16, 21, 31}
-	for i, lg := range settings {
-		counted := policy.Count(bloom(t, 10))
-		db := open(t, dir, configured(t, &opt.Options{FilterBaseLg: lg}, counted))
-		content.fillRange(t, db, fmt.Sprintf("%c", 'a'+i), n)
-		require.NoError(t, db.Close())
-		built := counted.Snapshot()
-		// A flush writes the content to a table, and the compaction in fillRange to another.
-		require.EqualValues(t, 2*n, built.Keys)
-		filters = append(filters, built.Filters/2)
-	}
-	// A data block has 4 KiB of entries of 24 bytes, and compresses to less. So a filter is for one
-	// block, then for several, then for the whole table.
-	for i := 1; i < len(filters); i++ {
-		require.LessOrEqual(t, filters[i], filters[i-1], "base %d", settings[i])
-	}
-	require.Greater(t, filters[0], uint64(5))
-	require.EqualValues(t, 1, filters[len(filters)-1])
-
-	honest := policy.Count(bloom(t, 5)) // reading needs no setting, neither the bits nor the base
-	db := open(t, dir, configured(t, &opt.Options{ReadOnly: true}, honest))
-	require.Zero(t, content.lost(t, db))
-	require.Equal(t, policy.Counters{MayContain: uint64(len(content))}, honest.Snapshot())
-	require.NoError(t, db.Close())
-
-	liar := &enginetest.Spy{Policy: bloom(t, 10), Lies: true}
-	db = openReadOnly(t, dir, liar)
-	require.Equal(t, len(content), content.lost(t, db))
-	require.NoError(t, db.Close())
 }

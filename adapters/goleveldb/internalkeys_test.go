@@ -88,14 +88,6 @@ func TestParseInternalKey(t *testing.T) {
 	}
 }
 
-// SearchKey does not write into the memory after the user's key.
-func TestSearchKeyCopies(t *testing.T) {
-	memory := []byte("key and what follows")
-	key := goleveldb.SearchKey(memory[:3])
-	key[0] = 'K'
-	require.Equal(t, "key and what follows", string(memory))
-}
-
 // A damaged table may have keys of any length. The comparer orders them, always in the same way,
 // and does not panic.
 func TestInternalComparerOfShortKeys(t *testing.T) {

@@ -181,35 +181,6 @@ func TestCppWrites(t *testing.T) {
 	}
 }
 
-// Old readers have the low rate of false positives of tuned filters between dense keys.
-func TestTuned(t *testing.T) {
-	rng := enginetest.Rand(t, 90)
-	rate := func(p policy.Policy) float64 {
-		d := oneTable{t.TempDir(), p.Name(), entries{}, nil}
-		db := open(t, d.dir, configured(t, nil, p))
-		for i := 0; len(d.content) < 8000; i++ {
-			if key := fmt.Appendf(nil, "%016d", i); rng.Float64() < 0.63 {
-				value := make([]byte, 92)
-				rng.Read(value)
-				d.content.put(t, db, key, value)
-			} else if len(d.content) > 0 {
-				d.absent = append(d.absent, key)
-			}
-		}
-		require.NoError(t, db.CompactRange(util.Range{}))
-		require.NoError(t, db.Close())
-		ours, theirs := d.read(t)
-		require.Equal(t, total(ours), theirs)
-		return float64(theirs.MayContain) / float64(len(d.absent))
-	}
-	name := policy.WithName(policy.NameGoLevelDB)
-	exact, tuned := rate(bloom(t, 10, name)), rate(bloom(t, 10, name, policy.WithTuning(0.05)))
-	t.Logf("false positives: exact %.2f %%, tuned %.2f %%", 100*exact, 100*tuned)
-	require.Greater(t, exact, 0.02)
-	require.Less(t, tuned, 0.01)
-	require.Positive(t, tuned)
-}
-
 // Old readers answer to the stored databases as testdata/goleveldb/README.md says. Ours lose no key
 // there, and avoid reads by any filter, which is what a policy of its kind builds today.
 func TestStored(t *testing.T) {

@@ -90,14 +90,6 @@ func compactAll(db *pebble.DB) error {
 
 func ingest(db *pebble.DB, path string) error { return db.Ingest([]string{path}) }
 
-// tableFormats are the formats of a single table.
-func tableFormats() (all []sstable.TableFormat) {
-	for f := sstable.TableFormatLevelDB; f <= sstable.TableFormatMax; f++ {
-		all = append(all, f)
-	}
-	return all
-}
-
 // tableFormat is the format in which db writes its tables.
 func tableFormat(db *pebble.DB) sstable.TableFormat {
 	return db.FormatMajorVersion().MaxTableFormat()
@@ -112,35 +104,8 @@ func createTable(fs vfs.FS, path string, o sstable.WriterOptions) (*sstable.Writ
 	return sstable.NewWriter(objstorageprovider.NewFileWritable(file), o), nil
 }
 
-// lostInTable reads a table through the reader's door and returns how many of keys a search with
-// the filter does not find.
-func lostInTable(
-	t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte,
-) (lost int) {
-	file, err := vfs.Default.Open(path)
-	require.NoError(t, err)
-	readable, err := sstable.NewSimpleReadable(file)
-	require.NoError(t, err)
-	r, err := sstable.NewReader(readable, sstable.ReaderOptions{Filters: filters})
-	require.NoError(t, err)
-	iter, err := r.NewIter(nil, nil)
-	require.NoError(t, err)
-	for _, key := range keys {
-		if k, _ := iter.SeekPrefixGE(key, key, 0); k == nil || !bytes.Equal(k.UserKey, key) {
-			lost++
-		}
-	}
-	require.NoError(t, iter.Close())
-	require.NoError(t, r.Close())
-	return lost
-}
-
 // hidden is of how many of two virtual tables Pebble does not report the filters.
 const hidden = 0
-
-// toolComparer is one with which Pebble's tools seek prefixes. They take the default comparer's
-// name for their own, which has no Split.
-var toolComparer = comparers[1]
 
 // getComparers are those with which TestGetRandomly runs. Without a Split, Get asks Reader.Get.
 var getComparers = []*pebble.Comparer{comparers[0], pebble.DefaultComparer, {
@@ -182,6 +147,9 @@ func (d *differ) ingestExternal(path string, changes []enginetest.Change, _, _ [
 	require.NoError(d.t, writeTableFor(d.db, d.options, path, changes))
 	return ingest(d.db, path)
 }
+
+// download does nothing: only Pebble v2 has it.
+func (*differ) download() error { return nil }
 
 // hasAllocations is how often Has allocates.
 const hasAllocations = 1

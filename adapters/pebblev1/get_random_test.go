@@ -108,6 +108,9 @@ func (d *differ) open() {
 	}
 	o.Experimental.RemoteStorage = remote.MakeSimpleFactory(
 		map[remote.Locator]remote.Storage{"": d.remote})
+	if d.format == pebble.FormatNewest && d.rng.Intn(2) == 0 {
+		o.Experimental.CreateOnShared = remote.CreateOnSharedAll
+	}
 	smallBlocks(o, d.rng)
 	var l6 []pebblev1.Option
 	if d.compared == 0 || d.rng.Intn(4) > 0 {
@@ -224,7 +227,9 @@ func (d *differ) write() {
 		err = d.db.Flush()
 	case n < 745:
 		err = compactAll(d.db)
-	case n < 750:
+	case n < 747:
+		err = d.download()
+	case n < 752:
 		d.close()
 		d.open()
 	case n < 820:

@@ -3,9 +3,7 @@
 package pebblev1_test
 
 import (
-	"bytes"
 	"crypto/sha512"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -64,44 +62,6 @@ func put(t testing.TB, db *pebble.DB, keys [][]byte) {
 		require.NoError(t, db.Set(key, value(key), pebble.NoSync))
 	}
 	require.NoError(t, db.Flush())
-}
-
-// lostByGet returns how many of keys Get does not find. It uses the filters above L6.
-func lostByGet(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
-	for _, key := range keys {
-		got, closer, err := db.Get(key)
-		if errors.Is(err, pebble.ErrNotFound) {
-			lost++
-			continue
-		}
-		require.NoError(t, err)
-		require.Equal(t, value(key), got, "value of key %x", key)
-		require.NoError(t, closer.Close())
-	}
-	return lost
-}
-
-// lostBySeek returns how many of keys SeekPrefixGE does not find. It uses the filters of all
-// levels.
-func lostBySeek(t testing.TB, db *pebble.DB, keys [][]byte) (lost int) {
-	iter, err := db.NewIter(&pebble.IterOptions{UseL6Filters: true})
-	require.NoError(t, err)
-	for _, key := range keys {
-		if !iter.SeekPrefixGE(key) || !bytes.Equal(iter.Key(), key) {
-			require.NoError(t, iter.Error())
-			lost++
-			continue
-		}
-		require.Equal(t, value(key), iter.Value(), "value of key %x", key)
-	}
-	require.NoError(t, iter.Close())
-	return lost
-}
-
-// requireFound requires that Get and SeekPrefixGE find all keys.
-func requireFound(t testing.TB, db *pebble.DB, keys [][]byte) {
-	require.Zero(t, lostByGet(t, db, keys))
-	require.Zero(t, lostBySeek(t, db, keys))
 }
 
 // requireCounts requires that Pebble's own counters agree. It counts "absent" as a hit.

@@ -174,10 +174,7 @@ func TestSplitAndBack(t *testing.T) {
 					compact(t, db)
 				}
 				keys := all[:min(1000*(i+1), 3000)]
-				require.Zero(t, lostByGet(t, db, keys))
-				for _, key := range keys {
-					require.True(t, requireSameAnswer(t, db, key).found)
-				}
+				requireLookups(t, db, keys, nil)
 				before := p.Snapshot()
 				for _, key := range absent {
 					found, err := pebblev1.Has(db, key)

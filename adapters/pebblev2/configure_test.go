@@ -193,25 +193,3 @@ func TestReadersAreKept(t *testing.T) {
 	require.Equal(t, pebblev2.New(again), o.Filters["mine"])
 	require.Len(t, o.Filters, len(users)+3)
 }
-
-// What Configure adds reads Pebble's own filters, and LevelDB's under both names.
-func TestReadersAreAdded(t *testing.T) {
-	o := configured(t, &pebble.Options{}, bloom(t, 10, policy.WithName("mine")))
-	require.Len(t, o.Filters, len(readerNames)+1)
-	require.Equal(t, engine.FilterPolicy(10), o.Filters[engineName])
-	keys := enginetest.Keys(enginetest.Rand(t, 40), 500)
-	filter := bloom(t, 16).AppendFilter(nil, keys)
-	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
-		require.Equal(t, name, o.Filters[name].Name())
-		for _, key := range keys {
-			require.True(t, o.Filters[name].MayContain(pebble.TableFilter, filter, key))
-		}
-		absent := 0
-		for _, key := range enginetest.AbsentKeys(1000) {
-			if !o.Filters[name].MayContain(pebble.TableFilter, filter, key) {
-				absent++
-			}
-		}
-		require.Greater(t, absent, 900)
-	}
-}

@@ -2,10 +2,8 @@ package pebblev2_test
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -121,10 +119,7 @@ func TestLevels(t *testing.T) {
 		require.Subset(t, []string{"L0", "L1", "L2", "L3", "L4", "L5"}, between)
 		require.NotEqual(t, l0, between)
 		require.Equal(t, []string{"L6"}, l6)
-		requireFound(t, db, keys)
-		for _, key := range absent {
-			require.Equal(t, answer{err: pebble.ErrNotFound}, requireSameAnswer(t, db, key))
-		}
+		requireLookups(t, db, keys, absent)
 		asked := sum(counted)
 		requireCounts(t, db, asked)
 		require.Greater(t, asked.ReadsAvoided, uint64(3*2*len(absent)*95/100), "in three levels")
@@ -146,70 +141,4 @@ func sum(counted []*policy.Counted) (s policy.Counters) {
 		s.Filters += n.Filters
 	}
 	return s
-}
-
-// ByName finds the policies for the options that a database has stored. If they share a name, the
-// first of them reads the filters of all.
-func TestStoredOptions(t *testing.T) {
-	keys := enginetest.Keys(enginetest.Rand(t, 50), 3000)
-	for _, oneName := range []bool{true, false} {
-		fs := vfs.NewMem()
-		options := func() *pebble.Options {
-			o := small(pebble.FormatNewest)
-			o.FS = fs
-			return o
-		}
-		var kinds []policy.Policy
-		for i, kind := range enginetest.Kinds {
-			name := "mine"
-			if !oneName {
-				name = kind.Name
-			}
-			kinds = append(kinds, kind.MustNew(float64(10+i), name))
-		}
-		levels := []policy.Policy{kinds[0], kinds[1], kinds[0], nil, kinds[1], kinds[0], kinds[1]}
-		configured := func() *pebble.Options {
-			o := options()
-			require.NoError(t, pebblev2.ConfigureLevels(o, levels))
-			return o
-		}
-		fill(t, "db", configured, keys)
-
-		o := options()
-		require.NoError(t, o.Parse(storedOptions(t, fs, "db"),
-			&pebble.ParseHooks{NewFilterPolicy: pebblev2.ByName(kinds...)}))
-		require.Equal(t, ensured(configured()).String(), ensured(o).String())
-		o.Filters = map[string]pebble.FilterPolicy{}
-		for level, p := range levels {
-			want := noFilter
-			if p != nil {
-				if oneName {
-					p = kinds[0]
-				}
-				want = pebblev2.New(p)
-				o.Filters[p.Name()] = want
-			}
-			require.Equal(t, want, filterAt(o, level), "L%d", level)
-		}
-		o.Comparer = comparers[0] // v1's default, which the file names, has no Split
-		db := open(t, "db", resting(o))
-		requireFound(t, db, keys)
-		require.Positive(t, db.Metrics().Filter.Hits)
-		require.NoError(t, db.Close())
-	}
-}
-
-// storedOptions returns the newest options file of a database.
-func storedOptions(t testing.TB, fs vfs.FS, dir string) string {
-	names, err := fs.List(dir)
-	require.NoError(t, err)
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return !strings.HasPrefix(name, "OPTIONS-")
-	})
-	file, err := fs.Open(fs.PathJoin(dir, slices.Max(names)))
-	require.NoError(t, err)
-	text, err := io.ReadAll(file)
-	require.NoError(t, err)
-	require.NoError(t, file.Close())
-	return string(text)
 }

@@ -78,14 +78,6 @@ func ingest(db *pebble.DB, path string) error {
 	return db.Ingest(context.Background(), []string{path})
 }
 
-// tableFormats are the formats of a single table.
-func tableFormats() (all []sstable.TableFormat) {
-	for f := sstable.TableFormatMinSupported; f <= sstable.TableFormatMax; f++ {
-		all = append(all, f)
-	}
-	return all
-}
-
 // tableFormat is the format in which db writes its tables.
 func tableFormat(db *pebble.DB) sstable.TableFormat { return db.TableFormat() }
 
@@ -98,36 +90,8 @@ func createTable(fs vfs.FS, path string, o sstable.WriterOptions) (*sstable.Writ
 	return sstable.NewWriter(objstorageprovider.NewFileWritable(file), o), nil
 }
 
-// lostInTable reads a table through the reader's door and returns how many of keys a search with
-// the filter does not find.
-func lostInTable(
-	t testing.TB, path string, filters map[string]pebble.FilterPolicy, keys [][]byte,
-) (lost int) {
-	file, err := vfs.Default.Open(path)
-	require.NoError(t, err)
-	readable, err := sstable.NewSimpleReadable(file)
-	require.NoError(t, err)
-	r, err := sstable.NewReader(context.Background(), readable,
-		sstable.ReaderOptions{Filters: filters})
-	require.NoError(t, err)
-	iter, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
-	require.NoError(t, err)
-	for _, key := range keys {
-		if kv := iter.SeekPrefixGE(key, key, 0); kv == nil || !bytes.Equal(kv.K.UserKey, key) {
-			lost++
-		}
-	}
-	require.NoError(t, iter.Close())
-	require.NoError(t, r.Close())
-	return lost
-}
-
 // noFilter is what stands for "none".
 var noFilter = pebble.NoFilterPolicy
-
-// toolComparer is one with which Pebble's tools seek prefixes; that of prefix8 would need a key
-// schema of its own.
-var toolComparer = comparers[0]
 
 // hidden is of how many of two virtual tables Pebble does not report the filters.
 const hidden = 2
@@ -194,6 +158,14 @@ func (d *differ) ingestExternal(name string, changes []enginetest.Change, start,
 	file.Size = uint64(size)
 	_, err = d.db.IngestExternalFiles(context.Background(), []pebble.ExternalFile{file})
 	return err
+}
+
+// download brings tables from remote storage: it copies them (sstable.CopySpan), which drops the mark
+// and keeps the filter, or rewrites them.
+func (d *differ) download() error {
+	return d.db.Download(context.Background(), []pebble.DownloadSpan{{
+		StartKey: []byte("a"), EndKey: []byte("z"), ViaBackingFileDownload: d.rng.Intn(2) == 0,
+	}})
 }
 
 // hasAllocations is how often Has allocates.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 // answer is what a Get answers. An empty value is nil or not, as compactions have it.
@@ -238,55 +237,6 @@ func TestGetValuesApart(t *testing.T) {
 	t.Logf("if one of %d reads fails, Pebble's own Get returns an empty value without an error in "+
 		"%d cases", toRead, silent)
 	require.NoError(t, db.Close(), "no iterator is open")
-}
-
-// In a compacted database, a lookup of an absent key reads a block only for a false positive.
-func TestGetReads(t *testing.T) {
-	var reads atomic.Int64
-	fs := reading(vfs.NewMem(), func() error { reads.Add(1); return nil })
-	p := policy.Count(bloom(t, 10))
-	cache := pebble.NewCache(64 << 20)
-	defer cache.Unref()
-	options := func() *pebble.Options {
-		o := flat(small(pebble.FormatNewest), 256<<10)
-		o.FS, o.Cache, o.L0StopWritesThreshold = fs, cache, 1000
-		return resting(configured(t, o, p, pebblev2.WithL6(p)))
-	}
-	const present, misses = 60_000, 20_000
-	all := enginetest.Keys(enginetest.Rand(t, 122), present+3*misses)
-	db := open(t, "db", options())
-	put(t, db, all[:present])
-	compact(t, db)
-	require.NoError(t, db.Close())
-
-	db = open(t, "db", options())
-	lookUp := func(absent [][]byte, look func(key []byte)) (read, falsePositives float64) {
-		before, asked := reads.Load(), p.Snapshot()
-		for _, key := range absent {
-			look(key)
-		}
-		// A filter that says "may" is consulted twice: the block is read in a second seek.
-		mays := p.Snapshot().MayContain - asked.MayContain
-		return float64(reads.Load() - before), float64(mays) / 2
-	}
-	has := func(key []byte) {
-		found, err := pebblev2.Has(db, key)
-		require.NoError(t, err)
-		require.False(t, found)
-	}
-	lookUp(all[present:][:misses], has) // reads the filters and the index
-	read, falsePositives := lookUp(all[present+misses:][:misses], has)
-	// 10 bits: 0.8 to 1.3 %, see policy's tests; the deviation is 0.07 %.
-	require.InDelta(t, 0.0105, falsePositives/misses, 0.006)
-	require.LessOrEqual(t, read, 1.2*falsePositives)
-	require.Greater(t, read, falsePositives/2, "most of them read a block for the first time")
-
-	read, _ = lookUp(all[present+2*misses:][:1000], func(key []byte) {
-		_, _, err := db.Get(key)
-		require.Equal(t, pebble.ErrNotFound, err)
-	})
-	require.Greater(t, read/1000, 0.3, "blocks that DB.Get reads for the first time")
-	require.NoError(t, db.Close())
 }
 
 // Has uses filters of Pebble's own in L6, which its Get leaves alone. Databases that Configure has

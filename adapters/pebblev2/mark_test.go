@@ -100,33 +100,6 @@ func TestManyCollectors(t *testing.T) {
 	require.Nil(t, o.Filters)
 }
 
-// A program leaves the mark and comes back: no key is lost, and Pebble finds no fault, read-only
-// too.
-func TestLeaveAndReturn(t *testing.T) {
-	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
-		all := enginetest.Keys(enginetest.Rand(t, 142), 1000)
-		keys, absent := all[:800], all[800:]
-		for i := range 4 {
-			o := options()
-			if i%2 == 0 {
-				configured(t, o, bloom(t, 10), pebblev2.WithL6(bloom(t, 10)))
-			}
-			db := open(t, "db", o)
-			put(t, db, keys[200*i:][:200])
-			if i > 1 {
-				compact(t, db)
-			}
-			requireLookups(t, db, keys[:200*(i+1)], absent)
-			require.NoError(t, db.Close())
-			o = options()
-			o.ReadOnly = true
-			db = open(t, "db", o)
-			requireLookups(t, db, keys[:200*(i+1)], absent)
-			require.NoError(t, db.Close())
-		}
-	})
-}
-
 // requireLookups requires that all lookups find keys and not the absent ones, and that db is sound.
 func requireLookups(t testing.TB, db *pebble.DB, keys, absent [][]byte) {
 	t.Helper()

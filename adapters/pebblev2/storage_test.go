@@ -1,16 +1,12 @@
 package pebblev2_test
 
 import (
-	"context"
-	"errors"
 	"math/rand"
 	randv2 "math/rand/v2"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/objstorage"
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
-	"github.com/cockroachdb/pebble/v2/objstorage/remote"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
@@ -72,37 +68,4 @@ func createWritable(t testing.TB, fs vfs.FS, path string) objstorage.Writable {
 	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
 	require.NoError(t, err)
 	return objstorageprovider.NewFileWritable(file)
-}
-
-// A table from elsewhere is downloaded: its blocks are copied (sstable.CopySpan), which drops the
-// mark and keeps the filter, or it is rewritten.
-func TestDownload(t *testing.T) {
-	const n = 500
-	for _, copied := range []bool{true, false} {
-		storage := remote.NewInMem()
-		db, o := openVersioned(t, func(o *pebble.Options) {
-			o.Experimental.RemoteStorage = remote.MakeSimpleFactory(
-				map[remote.Locator]remote.Storage{"": storage})
-		})
-		require.NoError(t, db.SetCreatorID(1))
-		require.NoError(t, writeTableFor(db, o, "table", versioned(n, 1)))
-		table := readAll(t, o.FS, "table")
-		object, err := storage.CreateObject("table")
-		require.NoError(t, err)
-		_, err = object.Write(table)
-		require.NoError(t, errors.Join(err, object.Close()))
-		span := pebble.ExternalFile{
-			ObjName: "table", Size: uint64(len(table)), StartKey: []byte("k"), EndKey: []byte("l"),
-			HasPointKey: true, SyntheticSuffix: []byte("@3"),
-		}
-		ctx := context.Background()
-		_, err = db.IngestExternalFiles(ctx, []pebble.ExternalFile{span})
-		require.NoError(t, err)
-		requireVersions(t, db, n, 3)
-		require.NoError(t, db.Download(ctx, []pebble.DownloadSpan{
-			{StartKey: span.StartKey, EndKey: span.EndKey, ViaBackingFileDownload: copied},
-		}))
-		requireVersions(t, db, n, 3)
-		require.NoError(t, db.Close())
-	}
 }
