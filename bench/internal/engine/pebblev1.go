@@ -17,6 +17,7 @@ import (
 )
 
 func openPebbleV1(c Config, p policy.Policy) (DB, error) {
+	statsLoaded := make(chan struct{})
 	o := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,
 		MemTableSize:          uint64(c.memTable()),
@@ -24,11 +25,12 @@ func openPebbleV1(c Config, p policy.Policy) (DB, error) {
 		LBaseMaxBytes:         int64(c.baseLevel()),
 		Logger:                pebbleLogger{c.OnFatal},
 		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
-		EventListener:         &pebble.EventListener{BackgroundError: c.OnFatal},
 		ReadOnly:              c.Counting,
 		Levels:                make([]pebble.LevelOptions, bottom+1),
 		Cache:                 pebble.NewCache(int64(c.Cache + pebbleV1MemTables)),
 	}
+	o.EventListener = &pebble.EventListener{BackgroundError: c.OnFatal,
+		TableStatsLoaded: func(pebble.TableStatsInfo) { close(statsLoaded) }}
 	defer o.Cache.Unref()
 	if c.Disk != nil {
 		o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op, path string) error {
@@ -63,6 +65,9 @@ func openPebbleV1(c Config, p policy.Policy) (DB, error) {
 	db, err := pebble.Open(c.Dir, o)
 	if err != nil {
 		return nil, err
+	}
+	if !c.Counting { // in the background, Pebble reads a little of each table that it finds
+		<-statsLoaded
 	}
 	get := db.Get
 	if c.Filter == RibbonL6 {

@@ -15,6 +15,7 @@ import (
 )
 
 func openPebbleV2(c Config, p policy.Policy) (DB, error) {
+	statsLoaded := make(chan struct{})
 	o := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,
 		MemTableSize:          uint64(c.memTable()),
@@ -22,10 +23,11 @@ func openPebbleV2(c Config, p policy.Policy) (DB, error) {
 		LBaseMaxBytes:         int64(c.baseLevel()),
 		Logger:                pebbleLogger{c.OnFatal},
 		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
-		EventListener:         &pebble.EventListener{BackgroundError: c.OnFatal},
 		ReadOnly:              c.Counting,
 		CacheSize:             int64(c.Cache + pebbleV2MemTables),
 	}
+	o.EventListener = &pebble.EventListener{BackgroundError: c.OnFatal,
+		TableStatsLoaded: func(pebble.TableStatsInfo) { close(statsLoaded) }}
 	if c.Disk != nil {
 		o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {
 			return c.Disk.readOf(op.Path, op.Kind == errorfs.OpFileReadAt)
@@ -62,6 +64,9 @@ func openPebbleV2(c Config, p policy.Policy) (DB, error) {
 	db, err := pebble.Open(c.Dir, o)
 	if err != nil {
 		return nil, err
+	}
+	if !c.Counting { // in the background, Pebble reads a little of each table that it finds
+		<-statsLoaded
 	}
 	get := db.Get
 	if c.Filter == RibbonL6 {
