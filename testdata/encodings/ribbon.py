@@ -111,8 +111,8 @@ def in_shard(shard, m, s, x):
     return all(parity(values[j] >> 8 * e.start & e.span) == e.F >> j & 1 for j in range(count))
 
 
-def octet_begin(f, C, W):
-    return C * f + min(f, W)
+def octet_begin(f, A, W):
+    return A * f + min(f, W)
 
 
 def check_of(filter):
@@ -137,13 +137,13 @@ def read(filter, key):
         if m < 8 or Shape(m, len(shard)).C > 40:
             return True
         return in_shard(shard, m, s, x)
-    C = word // 1024
+    A = word // 1024
     S = u32(filter, len(filter) - 8)
     N = len(filter) - 8 - 4 * (S + 1)
-    if S == 0 or C > 40 or N < 0:
+    if S == 0 or A > 40 or N < 0:
         return True
     B = u32(filter, N + 4 * S) // 64
-    W = N - C * B
+    W = N - A * B
     if W < 0:
         return True
     number = (x & M32) * S >> 32
@@ -151,7 +151,7 @@ def read(filter, key):
     f2 = u32(filter, N + 4 * (number + 1)) // 64
     if f2 < f + 8 or f2 > B:
         return True
-    return in_shard(filter[octet_begin(f, C, W):octet_begin(f2, C, W)], 8 * (f2 - f), s, x)
+    return in_shard(filter[octet_begin(f, A, W):octet_begin(f2, A, W)], 8 * (f2 - f), s, x)
 
 
 # ---- The writer ----
@@ -223,11 +223,11 @@ def seal_one(shard, m, s):
     return seal(shard + (m + 1024 * s).to_bytes(2, "little"))
 
 
-def seal_many(shards, index, C, S=None):
+def seal_many(shards, index, A, S=None):
     """The index has numbers, and shards are all bytes before it."""
     S = len(index) - 1 if S is None else S
     return seal(shards + b"".join(i.to_bytes(4, "little") for i in index) + S.to_bytes(4, "little")
-                + (1024 * C).to_bytes(2, "little"))
+                + (1024 * A).to_bytes(2, "little"))
 
 
 def by_shard(hashes, S):
@@ -237,18 +237,18 @@ def by_shard(hashes, S):
     return shards
 
 
-def make_many(hashes, octets, C, N, seeds=range(56), first=0):
+def make_many(hashes, octets, A, N, seeds=range(56), first=0):
     """A filter whose shards have these numbers of octets, in N bytes."""
     B = first + sum(octets)
-    W = N - C * B
+    W = N - A * B
     payload, index, f = bytearray(N), [], first
     for shard, size in zip(by_shard(hashes, len(octets)), octets):
-        begin, end = octet_begin(f, C, W), octet_begin(f + size, C, W)
+        begin, end = octet_begin(f, A, W), octet_begin(f + size, A, W)
         s, payload[begin:end] = make_shard(shard, 8 * size, end - begin, seeds)
         index.append(64 * f + s)
         f += size
     assert len(payload) == N
-    return seal_many(bytes(payload), index + [64 * B], C)
+    return seal_many(bytes(payload), index + [64 * B], A)
 
 
 def make_filter(keys, bits_per_key):
@@ -647,38 +647,38 @@ def bounds_of_one(random):
 
 
 def bounds_of_many(random):
-    """S = 0, C above 40, the index before the filter, W negative, f' below f + 8 or above B."""
-    def case(name, shards, index, C, S=None):
-        filter = seal_many(shards, index, C, S)
+    """S = 0, A above 40, the index before the filter, W negative, f' below f + 8 or above B."""
+    def case(name, shards, index, A, S=None):
+        filter = seal_many(shards, index, A, S)
         return match_case("bounds_of_many/" + name, filter, probes_for(random, filter, 40) or NOBODY)
 
     for size in (0, 4, 20):
         yield case("S0/%d" % size, random.bytes(size), [64 * 8], 2, 0)
     yield case("S1", random.bytes(20), [0, 64 * 8], 2)
-    for C in (38, 39, 40, 41, 42, 63):
+    for A in (38, 39, 40, 41, 42, 63):
         for more in (0, 3, 8, 9):
-            yield case("C%d/W%d" % (C, more), random.bytes(C * 8 + more), [5, 64 * 8], C)
-            yield case("C%d/bloom/W%d" % (C, more), random.bytes(C * 8 + more), [63, 64 * 8], C)
+            yield case("A%d/W%d" % (A, more), random.bytes(A * 8 + more), [5, 64 * 8], A)
+            yield case("A%d/bloom/W%d" % (A, more), random.bytes(A * 8 + more), [63, 64 * 8], A)
     for S in (2, 3, 4, 5, 6, 7, 50, 1 << 16, (1 << 30) - 1, 1 << 30, 1 << 31, M32):
         yield case("index/%d" % S, bytes(0), [64 * 8 * i for i in range(5)], 0, S)
         yield case("index/bytes/%d" % S, random.bytes(12), [64 * 8 * i for i in range(3)], 0, S)
     for size in (1, 2, 3):
         yield case("index/odd/%d" % size, random.bytes(size), [0, 64 * 8], 0, 2)
         yield case("index/fits/%d" % size, random.bytes(size), [0, 64 * 8], 0, 1)
-    for C in (1, 2, 3, 7):
+    for A in (1, 2, 3, 7):
         for W in (-2, -1, 0, 1, 2):
             for last in (64 * 17, 64 * 17 + 63):
-                yield case("W%d/C%d/last%d" % (W, C, last), random.bytes(17 * C + W), [3, 64 * 8 + 1, last], C)
+                yield case("W%d/A%d/last%d" % (W, A, last), random.bytes(17 * A + W), [3, 64 * 8 + 1, last], A)
     for f, f2 in ((0, 6), (0, 7), (0, 8), (0, 9), (4, 11), (4, 12), (12, 20), (12, 21), (13, 20), (20, 20), (20, 4),
                   (0, 20), (0, 21), (3, 1 << 25)):
-        for C in (0, 2):
+        for A in (0, 2):
             index = [64 * f + 7, 64 * f2 + 9, 64 * 20]
-            yield case("blocks/C%d/%d-%d" % (C, f, f2), random.bytes(20 * C + 11), index, C)
+            yield case("blocks/A%d/%d-%d" % (A, f, f2), random.bytes(20 * A + 11), index, A)
             index = [64 * 30 + 63, 64 * f + 63, 64 * f2 + 9, 64 * 20]
-            yield case("blocks/bloom/C%d/%d-%d" % (C, f, f2), random.bytes(20 * C + 11), index, C)
+            yield case("blocks/bloom/A%d/%d-%d" % (A, f, f2), random.bytes(20 * A + 11), index, A)
     for B in (0, 1, 7, 8, 1000, 1 << 20, (1 << 26) - 1):
         for s in (0, 50, 63):
-            yield case("B%d/C0/s%d" % (B, s), random.bytes(30), [s, 64 * B], 0)
+            yield case("B%d/A0/s%d" % (B, s), random.bytes(30), [s, 64 * B], 0)
     yield case("overlap", random.bytes(60), [1, 64 * 10, 64 * 2, 64 * 25], 2)
 
 
@@ -708,15 +708,15 @@ def random_many(random):
         for _ in range(S):
             index.append(64 * f + (63 if random.number(4) == 0 else random.number(64)))
             f += 8 + random.number((1, 3, 9)[i % 3])
-        C = random.number(4) if i % 8 else random.number(41) // S
+        A = random.number(4) if i % 8 else random.number(41) // S
         W = (0, random.number(f + 1), random.number(f + 1), random.number(f + 1), f, f + random.number(9))[i % 6]
         if i % 10 == 9:
             f += random.number(9)
-        shards = random.bytes(C * f + W)
+        shards = random.bytes(A * f + W)
         if i % 5 == 0:
             shards = bytes(a | random.number(256) for a in shards)
-        filter = seal_many(shards, index + [64 * f + random.number(64)], C)
-        yield match_case("random_many/%d/S%d/C%d/W%d" % (i, S, C, W), filter, probes_for(random, filter))
+        filter = seal_many(shards, index + [64 * f + random.number(64)], A)
+        yield match_case("random_many/%d/S%d/A%d/W%d" % (i, S, A, W), filter, probes_for(random, filter))
 
 
 def built_one(random):
@@ -748,17 +748,17 @@ def built_many(random):
         octets = [8 + random.number((1, 2, 8)[i % 3]) for _ in range(1 + i % 5)]
         first = random.number(3)
         B = first + sum(octets)
-        C = (0, 1, 3, 7, 8, 9, 16, 40)[i % 8] if len(octets) < 3 or i % 8 < 4 else 2
+        A = (0, 1, 3, 7, 8, 9, 16, 40)[i % 8] if len(octets) < 3 or i % 8 < 4 else 2
         W = (0, random.number(B), B // 2 + 5, B - 1, B, B + 3)[i % 6]
         keys = random.small_keys(10 * len(octets))
-        filter = make_many([xxh3(key) for key in keys], octets, C, C * B + W, [random.number(63)], first)
-        yield built("built_many/%d/C%d/W%d" % (i, C, W), filter, keys, 8 + 4 * (len(octets) + 1), random)
-    for i, (octets, C, more) in enumerate((([8], 40, 0), ([9], 40, 2), ([8, 8], 40, 0), ([12, 8], 40, -8),
+        filter = make_many([xxh3(key) for key in keys], octets, A, A * B + W, [random.number(63)], first)
+        yield built("built_many/%d/A%d/W%d" % (i, A, W), filter, keys, 8 + 4 * (len(octets) + 1), random)
+    for i, (octets, A, more) in enumerate((([8], 40, 0), ([9], 40, 2), ([8, 8], 40, 0), ([12, 8], 40, -8),
                                            ([8, 9], 39, 0), ([8, 9], 39, -9), ([20], 0, 0), ([20], 0, -5),
                                            ([8, 16, 8], 31, 0))):
         keys = random.small_keys(10 * len(octets))
         W = sum(octets) + more
-        filter = make_many([xxh3(key) for key in keys], octets, C, C * sum(octets) + W, [random.number(63)])
+        filter = make_many([xxh3(key) for key in keys], octets, A, A * sum(octets) + W, [random.number(63)])
         for j in range(2):
             yield built("built_many/most/%d/%d" % (i, j), filter, keys, 8 + 4 * (len(octets) + 1), random)
 
