@@ -3,9 +3,11 @@ package policy
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +20,7 @@ import (
 func TestCppReader(t *testing.T) {
 	reader := buildCppReader(t)
 	t.Run("vectors", reader.testVectors)
+	t.Run("releases", reader.testReleases)
 	t.Run("forged", reader.testForged)
 }
 
@@ -135,6 +138,39 @@ func (r cppReader) testVectors(t *testing.T) {
 	})
 	require.Greater(t, len(questions), 3000)
 	r.requireGoAnswers(t, questions)
+}
+
+// The filters in the databases of all releases, with the answers in their lists.
+func (r cppReader) testReleases(t *testing.T) {
+	lists, err := filepath.Glob("../testdata/releases/*/*/release.json")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(lists), 3)
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		require.NoError(t, err)
+		var release struct {
+			Present, Absent [][]byte
+			Databases       []struct {
+				Name    string
+				Filters []struct {
+					Filter  []byte
+					Answers string
+				}
+			}
+		}
+		require.NoError(t, json.Unmarshal(text, &release))
+		for _, d := range release.Databases {
+			keys := slices.Concat(release.Present, release.Absent)
+			slices.SortFunc(keys, bytes.Compare)
+			for _, f := range d.Filters {
+				q := question{list + " " + d.Name, f.Filter, keys[:len(f.Answers)]}
+				keys = keys[len(f.Answers):]
+				contained := r.requireGoAnswers(t, []question{q})[0]
+				require.Equal(t, strings.Count(f.Answers, "1"), contained, q.about)
+			}
+			require.Empty(t, keys, d.Name)
+		}
+	}
 }
 
 // keysAndProbes returns the keys that the file has for a case.

@@ -45,6 +45,9 @@ func small(format pebble.FormatMajorVersion) *pebble.Options {
 		LBaseMaxBytes:         32 << 10,
 		L0CompactionThreshold: 2,
 		Logger:                quiet{},
+		EventListener: &pebble.EventListener{ // or Pebble would end the process
+			DataCorruption: func(pebble.DataCorruptionInfo) {},
+		},
 	}
 	o.TargetFileSizes[0] = 8 << 10
 	return o

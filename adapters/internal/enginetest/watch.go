@@ -15,6 +15,8 @@ import (
 // A Watch counts what filters answer, at the engine's side of an adapter. It is safe for concurrent
 // use.
 type Watch struct {
+	Saw func(name string, filter []byte, answer bool) // nil, or called for every check
+
 	mu      sync.Mutex
 	answers map[Label]policy.Counters
 }
@@ -37,6 +39,9 @@ func labelOf(name string, filter []byte) Label {
 func (w *Watch) Note(name string, filter []byte, mayContain bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.Saw != nil {
+		w.Saw(name, filter, mayContain)
+	}
 	if w.answers == nil {
 		w.answers = make(map[Label]policy.Counters)
 	}
