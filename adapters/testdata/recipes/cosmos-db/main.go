@@ -8,7 +8,7 @@ import (
 
 	db "github.com/cosmos/cosmos-db"
 
-	"github.com/levelbloom/levelbloom/testdata/recipes"
+	"github.com/levelbloom/levelbloom/adapters/testdata/recipes"
 )
 
 func openGoLevelDB(dir string) (*db.GoLevelDB, error) {

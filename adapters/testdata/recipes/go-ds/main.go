@@ -13,8 +13,8 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/adapters/testdata/recipes"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/testdata/recipes"
 )
 
 func defaultGoLevelDB(dir string) (*levelds.Datastore, error) {

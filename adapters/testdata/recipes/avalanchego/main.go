@@ -8,7 +8,7 @@ import (
 	"github.com/ava-labs/avalanchego/database/pebbledb"
 	"github.com/ava-labs/avalanchego/utils/logging"
 
-	"github.com/levelbloom/levelbloom/testdata/recipes"
+	"github.com/levelbloom/levelbloom/adapters/testdata/recipes"
 )
 
 func open(dir string) (database.Database, error) {

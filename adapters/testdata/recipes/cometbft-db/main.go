@@ -10,8 +10,8 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/adapters/testdata/recipes"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/testdata/recipes"
 )
 
 func openGoLevelDB(dir string) (*db.GoLevelDB, error) {

@@ -3,9 +3,9 @@
 # names, fills databases through these programs, and looks which tables have filters. The modules
 # come from the Go module proxy.
 #
-#   testdata/recipes/run.sh [PROGRAM...]   without arguments, all
+#   adapters/testdata/recipes/run.sh [PROGRAM...]   without arguments, all
 set -euo pipefail
-repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 readme=$repository/adapters/README.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,7 +31,7 @@ row() {
 require() {
   echo "== $*"
   rm -rf "$work/main"
-  cp -r "$repository/testdata/recipes/$program" "$work/main"
+  cp -r "$repository/adapters/testdata/recipes/$program" "$work/main"
   cp "$repository/go.sum" "$work/main"
   cd "$work/main"
   quiet go mod init recipe
