@@ -1,18 +1,15 @@
 package tables
 
 import (
-	"encoding/binary"
-	"errors"
-	"slices"
-
 	"github.com/cockroachdb/pebble/v2/bloom"
 	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// A FilterReader reads the filters that tables have under one policy's name. It accepts any bytes
-// and is safe for concurrent use.
+// A FilterReader reads the filters that tables have under one policy's name. It is safe for
+// concurrent use.
 type FilterReader interface {
 	// MayContain reports whether key may have been added to filter.
 	MayContain(filter, key []byte) bool
@@ -21,7 +18,8 @@ type FilterReader interface {
 	Parse(filter []byte) (encoding string, err error)
 }
 
-// LevelDBFilters reads all encodings of package policy, which tell themselves apart.
+// LevelDBFilters reads all encodings of package policy, which tell themselves apart. It accepts any
+// bytes.
 var LevelDBFilters FilterReader = levelDBFilters{}
 
 type levelDBFilters struct{}
@@ -33,57 +31,37 @@ func (levelDBFilters) Parse(filter []byte) (string, error) {
 	return info.Encoding, err
 }
 
-// PebbleFilters reads Pebble's own Bloom filters:
-//
-//	lines    64 bytes each; all probes of a key lie in one line
-//	k        1 byte
-//	number   of lines, 4 bytes, little-endian
-//
-// A filter of at most 5 bytes has no keys and matches none, as in Pebble. Every other malformed
-// filter matches all keys: one whose length does not fit its number of lines, or with k = 0.
+// PebbleFilters reads Pebble's own Bloom filters, as Pebble does: malformed ones make it panic.
 var PebbleFilters FilterReader = pebbleFilters{}
 
 type pebbleFilters struct{}
 
-const (
-	pebbleTrailer = 5
-	pebbleLine    = 64
-)
-
-var (
-	errNoLines   = errors.New("at most 5 bytes: it matches no key")
-	errMalformed = errors.New("not a Pebble Bloom filter: every key may be contained")
-)
-
-func (pebbleFilters) Parse(filter []byte) (string, error) {
-	const name = "Pebble Bloom"
-	n := len(filter) - pebbleTrailer
-	if n <= 0 {
-		return name, errNoLines
-	}
-	k, lines := filter[n], binary.LittleEndian.Uint32(filter[n+1:])
-	if k == 0 || uint64(n) != pebbleLine*uint64(lines) {
-		return name, errMalformed
-	}
-	return name, nil
-}
-
-func (p pebbleFilters) MayContain(filter, key []byte) bool {
-	if _, err := p.Parse(filter); err != nil { // Pebble divides by zero on some of these
-		return err != errNoLines
-	}
+func (pebbleFilters) MayContain(filter, key []byte) bool {
 	// Any number of bits per key reads all filters.
 	return bloom.FilterPolicy(0).MayContain(pebblesst.TableFilter, filter, key)
 }
 
-// readerOf returns the reader of the filters under a policy's name, nil if the name is not known.
-// Filters under the names in bloom are read as package policy's.
-func readerOf(name string, bloom []string) FilterReader {
-	switch {
-	case name == policy.Name, name == policy.NameGoLevelDB, slices.Contains(bloom, name):
-		return LevelDBFilters
-	case name == "rocksdb.BuiltinBloomFilter":
-		return PebbleFilters
+func (pebbleFilters) Parse([]byte) (string, error) { return "Pebble Bloom", nil }
+
+// knownFilters returns the readers of filters by the names of policies. Package policy reads the
+// filters under the names in bloom, too.
+func knownFilters(bloom []string) map[string]FilterReader {
+	known := map[string]FilterReader{}
+	for _, name := range append([]string{policy.Name, policy.NameGoLevelDB}, bloom...) {
+		known[name] = LevelDBFilters
 	}
-	return nil
+	return known
+}
+
+// chooseFilter returns the first filter whose policy is known, or else the first, and what is known
+// of it. REQUIRES: len(entries) > 0.
+func chooseFilter(
+	entries []sstable.FilterEntry, known map[string]FilterReader,
+) (sstable.BlockHandle, *Filters) {
+	for _, e := range entries {
+		if reader := known[e.Policy]; reader != nil {
+			return e.Handle, &Filters{Policy: e.Policy, Reader: reader}
+		}
+	}
+	return entries[0].Handle, &Filters{Policy: entries[0].Policy}
 }

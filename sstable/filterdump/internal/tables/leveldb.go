@@ -50,7 +50,7 @@ func (t *levelDBTable) openFilter(bloom []string) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	handle, f := chooseFilter(entries, bloom)
+	handle, f := chooseFilter(entries, knownFilters(bloom))
 	filter, err := t.table.OpenFilter(sstable.FilterEntry{Handle: handle}, noPolicy{})
 	if err != nil {
 		return err

@@ -139,13 +139,13 @@ func TestLevelDBFilterNames(t *testing.T) {
 		names  []string
 		policy string
 		reader tables.FilterReader
-		others []string
 	}{
-		{[]string{policy.NameGoLevelDB}, policy.NameGoLevelDB, tables.LevelDBFilters, nil},
-		{[]string{"unknown"}, "unknown", nil, nil},
-		{[]string{"a", "mine"}, "mine", tables.LevelDBFilters, []string{"a"}}, // as Open is told
-		{[]string{"a", policy.Name, "z"}, policy.Name, tables.LevelDBFilters, []string{"a", "z"}},
-		{[]string{"a", "b"}, "a", nil, []string{"b"}},
+		{[]string{policy.NameGoLevelDB}, policy.NameGoLevelDB, tables.LevelDBFilters},
+		{[]string{"unknown"}, "unknown", nil},
+		{[]string{"rocksdb.BuiltinBloomFilter"}, "rocksdb.BuiltinBloomFilter", nil}, // it would panic
+		{[]string{"a", "mine"}, "mine", tables.LevelDBFilters},                      // as Open is told
+		{[]string{"a", policy.Name, "z"}, policy.Name, tables.LevelDBFilters},
+		{[]string{"a", "b"}, "a", nil},
 	} {
 		var blocks []named
 		for _, name := range c.names {
@@ -155,7 +155,7 @@ func TestLevelDBFilterNames(t *testing.T) {
 		info := openTable(t, path, "theirs", "mine").Info()
 		require.Equal(t, "LevelDB", info.Format)
 		require.Equal(t, &tables.Filters{
-			Policy: c.policy, Others: c.others, Layout: tables.PerWindow, BaseLg: 11,
+			Policy: c.policy, Layout: tables.PerWindow, BaseLg: 11,
 			Bytes: int64(len(bloom) + 9), Reader: c.reader, Each: [][]byte{bloom},
 		}, info.Filters)
 	}

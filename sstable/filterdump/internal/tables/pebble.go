@@ -171,7 +171,9 @@ func (t *pebbleTable) readFilter(layout *pebblesst.Layout, bloom []string) error
 	if len(entries) == 0 {
 		return nil
 	}
-	handle, found := chooseFilter(entries, bloom)
+	known := knownFilters(bloom)
+	known["rocksdb.BuiltinBloomFilter"] = PebbleFilters
+	handle, found := chooseFilter(entries, known)
 	contents, err := t.reader.BlockReader().Read(context.Background(), block.NoReadEnv, nil,
 		block.Handle{Offset: handle.Offset, Length: handle.Length}, blockkind.Filter,
 		func(*block.Metadata, []byte) error { return nil })

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -42,11 +43,13 @@ func read(t testing.TB, path string) (content [][]byte, err error) {
 		return nil, err
 	}
 	defer table.Close()
-	if f := table.Info().Filters; f != nil {
+	f := table.Info().Filters
+	if f != nil {
 		content = append(content, f.Each[0])
 	}
 	err = table.Keys(func(_ int, key []byte) error {
 		content = append(content, bytes.Clone(key))
+		require.True(t, f == nil || f.Reader.MayContain(f.Each[0], key))
 		return nil
 	})
 	return content, err
@@ -176,6 +179,21 @@ func TestPebbleMalformedMeta(t *testing.T) {
 	}
 	_, err := read(t, forge(t, func(*meta) {}))
 	require.NoError(t, err, "the original is sound")
+}
+
+// Pebble's own filters are read as Pebble reads them. It panics on malformed ones, which a child
+// process makes an error.
+func TestPebbleMalformedFilter(t *testing.T) {
+	for _, lines := range []uint32{0, 1 << 31, math.MaxUint32} {
+		original := oldTable(t)
+		table := readFile(t, original)
+		blocks, checksum := pebbleLayout(t, original)
+		filter := blocks[len(blocks)-1]
+		binary.LittleEndian.PutUint32(table[filter.Offset+filter.Length-4:], lines)
+		sign(table, filter, checksum)
+		_, err := read(t, writeFile(t, table))
+		require.ErrorContains(t, err, "panic: runtime error")
+	}
 }
 
 // Versions that Pebble's reader does not know are not called damage.

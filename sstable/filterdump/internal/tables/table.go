@@ -2,12 +2,6 @@
 // filters that were built from them. It also reads which tables a database has. It only reads.
 package tables
 
-import (
-	"slices"
-
-	"github.com/levelbloom/levelbloom/sstable"
-)
-
 // A Table is one table file as its filters see it. It is not safe for concurrent use.
 type Table interface {
 	// Info describes the table.
@@ -50,11 +44,10 @@ type Info struct {
 
 // Filters are the filters that a table has under one policy's name.
 type Filters struct {
-	Policy string   `json:"policy"`                  // the name
-	Others []string `json:"other_filters,omitempty"` // policies of further filters, which are not read
-	Layout Layout   `json:"layout"`
-	BaseLg int      `json:"base_lg,omitempty"`
-	Bytes  int64    `json:"filter_bytes"` // what an engine keeps in memory to use the filters
+	Policy string `json:"policy"` // the name
+	Layout Layout `json:"layout"`
+	BaseLg int    `json:"base_lg,omitempty"`
+	Bytes  int64  `json:"filter_bytes"` // what an engine keeps in memory to use the filters
 
 	Reader FilterReader `json:"-"` // nil: the name is not known
 	Each   [][]byte     `json:"-"` // the filters in order; one of no bytes has no keys
@@ -67,18 +60,3 @@ const (
 	PerWindow Layout = "window" // the keys of every 2^BaseLg bytes of data
 	PerTable  Layout = "table"  // all keys
 )
-
-// chooseFilter returns the first filter whose policy is known, or else the first, and what is known
-// of it. REQUIRES: len(entries) > 0.
-func chooseFilter(entries []sstable.FilterEntry, bloom []string) (sstable.BlockHandle, *Filters) {
-	i := max(0, slices.IndexFunc(entries, func(e sstable.FilterEntry) bool {
-		return readerOf(e.Policy, bloom) != nil
-	}))
-	f := &Filters{Policy: entries[i].Policy, Reader: readerOf(entries[i].Policy, bloom)}
-	for j, e := range entries {
-		if j != i {
-			f.Others = append(f.Others, e.Policy)
-		}
-	}
-	return entries[i].Handle, f
-}
