@@ -44,7 +44,7 @@ func serve(stdin io.Reader, stdout io.Writer) int {
 		if err := in.Decode(&o); err != nil {
 			return 0 // the parent has ended
 		}
-		if err := out.Encode(read(context.Background(), o)); err != nil {
+		if err := out.Encode(read(o)); err != nil {
 			return 1
 		}
 	}

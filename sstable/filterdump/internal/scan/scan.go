@@ -80,7 +80,7 @@ func (r *Reader) Read(ctx context.Context, path string, q *Question) *Result {
 	case err != nil:
 		return failed(path, err)
 	case !pebble:
-		return read(ctx, o)
+		return read(o)
 	}
 	result, err := r.readInChild(ctx, o)
 	if err != nil {
@@ -90,8 +90,8 @@ func (r *Reader) Read(ctx context.Context, path string, q *Question) *Result {
 }
 
 // read answers a question in this process.
-func read(ctx context.Context, o order) *Result {
-	t, err := tables.Open(ctx, o.Path, o.Bloom...)
+func read(o order) *Result {
+	t, err := tables.Open(o.Path, o.Bloom...)
 	if err != nil {
 		return failed(o.Path, err)
 	}

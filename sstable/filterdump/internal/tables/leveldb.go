@@ -2,7 +2,6 @@ package tables
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,35 +12,25 @@ import (
 
 // levelDBTable is a table of C++ LevelDB or goleveldb.
 type levelDBTable struct {
-	file  contextFile
+	file  *os.File
 	dir   string
 	table *sstable.Table
 	info  Info
 }
 
-func openLevelDB(
-	ctx context.Context, path string, file *os.File, size int64, bloom []string,
-) (Table, error) {
-	t := &levelDBTable{file: contextFile{ctx, file}, dir: filepath.Dir(path)}
-	t.info = Info{Format: "LevelDB", Size: size}
-	if err := t.open(path, bloom); err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-func (t *levelDBTable) open(path string, bloom []string) (err error) {
-	t.table, err = sstable.OpenTable(t.file, t.info.Size, sstable.WithFileName(path))
+func openLevelDB(path string, file *os.File, size int64, bloom []string) (Table, error) {
+	table, err := sstable.OpenTable(file, size, sstable.WithFileName(path))
 	var other *sstable.FormatError
 	if errors.As(err, &other) {
-		return &UnsupportedError{path, other.Format,
+		return nil, &UnsupportedError{path, other.Format,
 			"it has LevelDB's magic number, but RocksDB's properties"}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.info.IndexBytes = t.table.IndexSize()
-	return t.openFilter(bloom)
+	info := Info{Format: "LevelDB", Size: size, IndexBytes: table.IndexSize()}
+	t := &levelDBTable{file, filepath.Dir(path), table, info}
+	return t, t.openFilter(bloom)
 }
 
 // openFilter opens the filter that chooseFilter chooses.
@@ -153,20 +142,6 @@ func (t *levelDBTable) Locate(key []byte) int {
 }
 
 func (t *levelDBTable) Close() error { return t.file.Close() }
-
-// A contextFile reads nothing once its context has ended: the reading of a table ends at the next
-// block, however few keys the blocks have.
-type contextFile struct {
-	ctx context.Context
-	*os.File
-}
-
-func (f contextFile) ReadAt(p []byte, offset int64) (int, error) {
-	if err := f.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return f.File.ReadAt(p, offset)
-}
 
 // noPolicy stands for the policy where only the bytes of filters are needed.
 type noPolicy struct{ policy.Policy }

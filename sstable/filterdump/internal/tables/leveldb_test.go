@@ -2,7 +2,6 @@ package tables_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -163,20 +162,20 @@ func TestLevelDBFilterNames(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
-	_, err := tables.Open(context.Background(), filepath.Join(dir, "none.ldb"))
+	_, err := tables.Open(filepath.Join(dir, "none.ldb"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = tables.Open(context.Background(), dir)
+	_, err = tables.Open(dir)
 	require.ErrorContains(t, err, "not a regular file")
 
 	path := writeLevelDB(t, textKeys(3), named{"rocksdb.properties", entryBlock()})
-	_, err = tables.Open(context.Background(), path)
+	_, err = tables.Open(path)
 	var unsupported *tables.UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 	require.Equal(t, "RocksDB", unsupported.Format)
 
 	path = writeLevelDB(t, internalKeys(textKeys(3)),
 		named{"filter." + policy.Name, []byte("no filter block")})
-	_, err = tables.Open(context.Background(), path)
+	_, err = tables.Open(path)
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 	require.Equal(t, path, corrupt.File)

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -78,15 +77,15 @@ func ReadStart(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, n))
 }
 
-// Open opens the table in a file. Once ctx has ended, to read a block returns its error. Filters
-// under the names in bloom are read as package policy's. The errors are
+// Open opens the table in a file. Package policy reads the filters under the names in bloom, too. The
+// errors are
 //   - *[sstable.CorruptionError]: the file is damaged, or no table
 //   - *[UnsupportedError]: it is a table that cannot be read here
 //   - an error of opening or reading the file
 //
 // Pebble's reader trusts bytes whose checksum is right. On forged ones Open and the table's methods
 // may panic or end the process.
-func Open(ctx context.Context, path string, bloom ...string) (t Table, err error) {
+func Open(path string, bloom ...string) (t Table, err error) {
 	file, size, err := openFile(path)
 	if err != nil {
 		return nil, err
@@ -95,9 +94,9 @@ func Open(ctx context.Context, path string, bloom ...string) (t Table, err error
 	case noTable != nil:
 		err = noTable
 	case pebble:
-		t, err = openPebble(ctx, path, file, size, bloom)
+		t, err = openPebble(path, file, size, bloom)
 	default:
-		t, err = openLevelDB(ctx, path, file, size, bloom)
+		t, err = openLevelDB(path, file, size, bloom)
 	}
 	if err != nil {
 		file.Close()

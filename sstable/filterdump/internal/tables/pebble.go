@@ -29,12 +29,10 @@ type pebbleTable struct {
 	seeker pebblesst.Iterator // for Seek
 }
 
-func openPebble(
-	ctx context.Context, path string, file *os.File, size int64, bloom []string,
-) (Table, error) {
+func openPebble(path string, file *os.File, size int64, bloom []string) (Table, error) {
 	t := &pebbleTable{path: path, info: Info{Size: size}}
 	var err error
-	if t.file, t.info.Format, err = newPebbleFile(ctx, path, file, size); err != nil {
+	if t.file, t.info.Format, err = newPebbleFile(path, file, size); err != nil {
 		return nil, err
 	}
 	if t.reader, err = openReader(t.file); err == nil {
@@ -197,8 +195,6 @@ func (t *pebbleTable) failed(err error) error {
 		return err
 	case errors.As(err, &corrupt):
 		return corrupt
-	case t.file.ctx.Err() != nil:
-		return t.file.ctx.Err()
 	}
 	return &sstable.CorruptionError{File: t.path, Offset: -1, Cause: err}
 }

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"io/fs"
 	"os"
@@ -39,8 +38,8 @@ func wideTable(t *testing.T, n int, c *v2sst.CompressionProfile) string {
 	return path
 }
 
-func readKeys(ctx context.Context, path string) (n int, err error) {
-	table, err := Open(ctx, path)
+func readKeys(path string) (n int, err error) {
+	table, err := Open(path)
 	if err != nil {
 		return 0, err
 	}
@@ -59,42 +58,20 @@ func TestPebbleDecompressesLittle(t *testing.T) {
 	require.Less(t, info.Size(), int64(8<<10))
 	const most = 8 * blockBytes
 	maxDecompressed = most
-	n, err := readKeys(context.Background(), path)
+	n, err := readKeys(path)
 	var unsupported *UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 	require.ErrorContains(t, err, "its blocks have more than 8 MiB and 64 times")
 	require.Less(t, n, 9)
 	maxDecompressed = 2 * most
-	n, err = readKeys(context.Background(), path)
+	n, err = readKeys(path)
 	require.NoError(t, err)
 	require.Equal(t, 12, n)
 }
 
-// A context that has ended is seen at the next block, however few keys there are.
-func TestContextAtBlocks(t *testing.T) {
-	ldb := filepath.Join("..", "..", "..", "..", "testdata", "leveldb", "tables", "basic_snappy_4k",
-		"000005.ldb")
-	for _, path := range []string{wideTable(t, 5, v2sst.ZstdCompression), ldb} {
-		ctx, cancel := context.WithCancel(context.Background())
-		table, err := Open(ctx, path)
-		require.NoError(t, err)
-		n, after := 0, 0
-		err = table.Keys(func(int, []byte) error {
-			if n++; ctx.Err() != nil {
-				after++
-			}
-			cancel()
-			return nil
-		})
-		require.ErrorIs(t, err, context.Canceled)
-		require.Less(t, after, 100, "the first block's keys are at hand")
-		require.NoError(t, table.Close())
-	}
-}
-
 // An error of reading the file is not called damage.
 func TestPebbleClosed(t *testing.T) {
-	table, err := Open(context.Background(), wideTable(t, 2, v2sst.NoCompression))
+	table, err := Open(wideTable(t, 2, v2sst.NoCompression))
 	require.NoError(t, err)
 	require.NoError(t, table.(*pebbleTable).file.file.Close())
 	err = table.Keys(func(int, []byte) error { return nil })
@@ -109,7 +86,7 @@ func TestPebbleIndexAscends(t *testing.T) {
 	path := wideTable(t, 2, v2sst.NoCompression)
 	table, err := os.ReadFile(path)
 	require.NoError(t, err)
-	opened, err := Open(context.Background(), path)
+	opened, err := Open(path)
 	require.NoError(t, err)
 	layout, err := opened.(*pebbleTable).reader.Layout()
 	require.NoError(t, err)
@@ -125,7 +102,7 @@ func TestPebbleIndexAscends(t *testing.T) {
 	signed := table[index.Offset : index.Offset+index.Length+1]
 	binary.LittleEndian.PutUint32(table[len(signed)+int(index.Offset):], blocks.Checksum(signed))
 	require.NoError(t, os.WriteFile(path, table, 0o600))
-	_, err = readKeys(context.Background(), path)
+	_, err = readKeys(path)
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 	require.ErrorContains(t, err, "data block 1 begins before the end of the block before it")

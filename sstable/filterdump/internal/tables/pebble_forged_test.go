@@ -2,7 +2,6 @@ package tables_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ func read(t testing.TB, path string) (content [][]byte, err error) {
 		var unsupported *tables.UnsupportedError
 		require.True(t, err == nil || errors.As(err, &corrupt) || errors.As(err, &unsupported), err)
 	}()
-	table, err := tables.Open(context.Background(), path)
+	table, err := tables.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +149,7 @@ func TestPebbleFiltersOfRocksDB(t *testing.T) {
 		func(m *meta) { delete(m.blocks, "fullfilter.rocksdb.BuiltinBloomFilter") },
 		func(m *meta) { m.properties["rocksdb.prefix.extractor.name"] = "rocksdb.FixedPrefix.4" },
 	} {
-		_, err := tables.Open(context.Background(), forge(t, edit))
+		_, err := tables.Open(forge(t, edit))
 		var unsupported *tables.UnsupportedError
 		require.ErrorAs(t, err, &unsupported)
 		require.ErrorContains(t, err, "RocksDB v2: it has filters of RocksDB that Pebble does not have")

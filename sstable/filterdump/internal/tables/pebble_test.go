@@ -46,7 +46,7 @@ func pebblePoints(t testing.TB, seed int64, n int) (points []pebblePoint) {
 }
 
 func openTable(t testing.TB, path string, bloom ...string) tables.Table {
-	table, err := tables.Open(context.Background(), path, bloom...)
+	table, err := tables.Open(path, bloom...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, table.Close()) })
 	return table

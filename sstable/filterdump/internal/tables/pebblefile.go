@@ -21,7 +21,6 @@ import (
 // bit that makes it right, in time quadratic in the block's size. And a few KiB can hold a block of
 // 1 GiB, which an index can name again and again.
 type pebbleFile struct {
-	ctx    context.Context // of Open: Pebble's reader does not pass it on
 	path   string
 	format string
 	file   *os.File
@@ -43,9 +42,9 @@ var maxDecompressed int64 = 4 << 30
 //	checksum of the blocks (1 byte), more; since Pebble v6 up to 57 bytes in all, before that 53
 //	version (4 bytes), magic number (8 bytes)
 func newPebbleFile(
-	ctx context.Context, path string, file *os.File, size int64,
+	path string, file *os.File, size int64,
 ) (f *pebbleFile, format string, err error) {
-	f = &pebbleFile{ctx: ctx, path: path, file: file, size: size}
+	f = &pebbleFile{path: path, file: file, size: size}
 	f.budget = maxDecompressed + 64*size
 	f.handle = objstorage.MakeNoopReadHandle(f)
 	corrupt := func(cause string) (*pebbleFile, string, error) {
@@ -102,9 +101,6 @@ func (f *pebbleFile) ReadAt(_ context.Context, p []byte, offset int64) error {
 	n := len(p) - block.TrailerLen
 	if offset < 0 || int64(len(p)) > f.size || offset > f.size-int64(len(p)) || n < 0 {
 		return fail("a block of %d bytes does not fit into the file there", max(n, 0))
-	}
-	if err := f.ctx.Err(); err != nil {
-		return err
 	}
 	if _, err := f.file.ReadAt(p, offset); err != nil || offset+int64(len(p)) == f.size {
 		return err
