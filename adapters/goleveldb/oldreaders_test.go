@@ -2,9 +2,7 @@ package goleveldb_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -177,58 +175,6 @@ func TestCppWrites(t *testing.T) {
 			ours, theirs := d.read(t)
 			require.Equal(t, total(ours), theirs)
 			require.Greater(t, theirs.ReadsAvoided, uint64(4800))
-		})
-	}
-}
-
-// Old readers answer to the stored databases as testdata/goleveldb/README.md says. Ours lose no key
-// there, and avoid reads by any filter, which is what a policy of its kind builds today.
-func TestStored(t *testing.T) {
-	const stored = "../../testdata/goleveldb"
-	readme, err := os.ReadFile(filepath.Join(stored, "README.md"))
-	require.NoError(t, err)
-	line := regexp.MustCompile(
-		"(?m)^\\| `(\\w+)` \\| `([\\w.]+)` \\| `(checks=\\d+ absent=\\d+)` \\|$")
-	lines := line.FindAllStringSubmatch(string(readme), -1)
-	require.GreaterOrEqual(t, len(lines), 3)
-	for _, l := range lines {
-		t.Run(l[1], func(t *testing.T) {
-			d := oneTable{t.TempDir(), l[2], nil, nil}
-			require.NoError(t, os.CopyFS(d.dir, os.DirFS(filepath.Join(stored, l[1]))))
-			db := open(t, d.dir, &opt.Options{ReadOnly: true}) // consults no filter
-			d.content = contentOf(t, db)
-			require.NoError(t, db.Close())
-			require.Greater(t, len(d.content), 2600)
-			for i := range 9000 { // the keys of the README's command
-				key := fmt.Sprintf("k%07d", i)
-				if _, present := d.content[key]; !present {
-					d.absent = append(d.absent, []byte(key))
-				}
-			}
-			tables := readTables(t, d.dir)
-			ours, theirs := d.read(t)
-			want := countsOf(t, l[3])
-			want.MayContain -= uint64(len(d.content))
-			require.Equal(t, want, theirs)
-			require.Len(t, ours, 1)
-			for _, kind := range enginetest.Kinds {
-				c, ok := ours[enginetest.Label{Name: d.name, Encoding: kind.Encoding}]
-				if !ok {
-					continue
-				}
-				if kind.Encoding == policy.EncodingBloom {
-					require.Equal(t, theirs, c)
-				} else {
-					// 5,998 keys in the table's range were never written. The filter has the
-					// deleted ones.
-					require.Greater(t, c.ReadsAvoided, uint64(5998*985/1000))
-				}
-				for _, data := range tables {
-					q := &enginetest.Spy{Policy: kind.MustNew(10, d.name)}
-					o := goleveldb.TableOptions(&opt.Options{Filter: goleveldb.New(q)})
-					requireFilters(t, data, o, q, userKey)
-				}
-			}
 		})
 	}
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 func openTable(t testing.TB, data []byte, o *opt.Options) *table.Reader {
@@ -142,22 +141,6 @@ func TestTable(t *testing.T) {
 			}
 			require.Greater(t, avoided, len(absent)*97/100)
 			require.Less(t, avoided, len(absent), "so few bits cannot avoid all")
-
-			q.Lies = true
-			for _, key := range present {
-				_, _, err := r.Find(key, true, nil)
-				require.ErrorIs(t, err, table.ErrNotFound)
-			}
-
-			// Without a policy of the filters' name, the table is read without filters.
-			stranger := &enginetest.Spy{Policy: bloom(t, 10, policy.WithName("another")), Lies: true}
-			r = openTable(t, data, &opt.Options{Filter: goleveldb.New(stranger)})
-			defer r.Release()
-			for _, key := range present {
-				_, _, err := r.Find(key, true, nil)
-				require.NoError(t, err)
-			}
-			require.Zero(t, stranger.Asked.Load())
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"fmt"
 	"math/rand"
 	"testing"
 )
@@ -34,15 +33,6 @@ func Keys(rng *rand.Rand, n int) [][]byte {
 			seen[string(key)] = true
 			keys = append(keys, key)
 		}
-	}
-	return keys
-}
-
-// AbsentKeys returns n different keys that [Keys] never returns, because they are longer.
-func AbsentKeys(n int) [][]byte {
-	keys := make([][]byte, n)
-	for i := range keys {
-		keys[i] = fmt.Appendf(nil, "absent key %d, which is longer than 40 bytes", i)
 	}
 	return keys
 }

@@ -29,3 +29,13 @@ func TestWithFilterBaseLg(t *testing.T) {
 	require.NoError(t, goleveldb.Configure(o, p))
 	require.Equal(t, 14, o.FilterBaseLg)
 }
+
+func TestOptionWithoutSeekCompactions(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		o := &opt.Options{DisableSeeksCompaction: before}
+		require.NoError(t, goleveldb.Configure(o, bloom(t, 10)))
+		require.Equal(t, before, o.DisableSeeksCompaction)
+		require.NoError(t, goleveldb.Configure(o, bloom(t, 10), goleveldb.WithoutSeekCompactions()))
+		require.True(t, o.DisableSeeksCompaction)
+	}
+}
