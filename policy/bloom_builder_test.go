@@ -10,43 +10,6 @@ import (
 	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
-// Keys of every length, alone, all of one length and mixed, whose memory is written over after each
-// Add; numbers of keys around those that builders keep in a chunk; one builder for all.
-func TestBuilderOfEveryLength(t *testing.T) {
-	rng := policytest.Rand(t, 65)
-	bloom := policytest.Must(NewBloom(10))
-	builder := bloom.NewBuilder()
-	memory := make([]byte, 300)
-	check := func(n int, length func() int) {
-		t.Helper()
-		keys := make([][]byte, n)
-		for i := range keys {
-			keys[i] = make([]byte, length())
-			rng.Read(keys[i])
-			start := rng.Intn(17)
-			copy(memory[start:], keys[i])
-			builder.Add(memory[start : start+len(keys[i])])
-			rng.Read(memory[:16+len(keys[i])])
-			require.Equal(t, i+1, builder.Len())
-		}
-		want := referenceFilter(10, keys)
-		require.Equal(t, want, builder.Finish(nil), "%d keys", n)
-		require.Equal(t, want, bloom.AppendFilter(nil, keys), "%d keys", n)
-		require.Zero(t, builder.Len())
-	}
-	for length := range 201 {
-		check(1, func() int { return length })
-		check(16+rng.Intn(20), func() int { return length })
-	}
-	for n := range 50 {
-		check(n, func() int { return rng.Intn(201) })
-		check(n, func() int { return rng.Intn(70) })
-	}
-	for _, n := range []int{2047, 2048, 2049, 2 * 2048, 2*2048 + 1} {
-		check(n, func() int { return rng.Intn(70) })
-	}
-}
-
 // Every k and fractions of a bit, by the builder and by AppendFilter, into memory that is dirty and
 // anywhere.
 func TestWritersAgainstReference(t *testing.T) {

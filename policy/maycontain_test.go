@@ -49,23 +49,8 @@ func TestReadersAgainstReference(t *testing.T) {
 	}
 }
 
-// A key is found if its k bits are set and no others are, and lost if any of them is missing and
-// all others are set.
-func TestEveryProbeCounts(t *testing.T) {
-	rng := policytest.Rand(t, 23)
-	for k := 1; k <= bloom.MaxProbes; k++ {
-		for range 20 {
-			size := 1 + rng.Intn(2000)
-			key := make([]byte, rng.Intn(201))
-			rng.Read(key)
-			filter := make([]byte, size+1)
-			filter[size] = byte(k)
-			requireProbes(t, filter, key)
-		}
-	}
-}
-
-// requireProbes takes a filter without any bit.
+// requireProbes requires that a key is found if its k bits are set and no others are, and lost if
+// any of them is missing. It takes a filter without any bit.
 func requireProbes(t *testing.T, filter, key []byte) {
 	h := referenceHash(key)
 	delta := h>>17 | h<<15
@@ -95,16 +80,18 @@ func requireProbes(t *testing.T, filter, key []byte) {
 	}
 }
 
-// Arrays around 2^31, 2^32 and 2^33 bits, of which only the touched pages exist.
-func TestHugeFilters(t *testing.T) {
-	if !*large {
-		t.Skip("large: run with -large")
-	}
+// Each probe counts, also in arrays around 2^31, 2^32 and 2^33 bits, of which only the touched pages
+// exist.
+func TestEveryProbe(t *testing.T) {
 	rng := policytest.Rand(t, 24)
-	for _, size := range []int{1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1, 1 << 29, 1<<29 + 1,
-		1<<29 + 4096, 1<<30 - 1, 1 << 30, 1<<30 + 1} {
+	sizes := []int{1, 2, 7, 64, 2000}
+	if *large {
+		sizes = []int{1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1, 1 << 29, 1<<29 + 1,
+			1<<29 + 4096, 1<<30 - 1, 1 << 30, 1<<30 + 1}
+	}
+	for _, size := range sizes {
 		filter := make([]byte, size+1)
-		for _, k := range []byte{1, 4, 5, 6, 7, 30} {
+		for _, k := range []byte{1, 2, 3, 4, 5, 6, 7, 29, bloom.MaxProbes} {
 			filter[size] = k
 			for range 20 {
 				key := make([]byte, rng.Intn(201))

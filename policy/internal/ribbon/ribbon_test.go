@@ -134,7 +134,7 @@ func TestMemory(t *testing.T) {
 }
 
 // Repeated hashes, and hashes that somebody chose: no key is lost, no build takes long
-// (BenchmarkChosenHashes), and the filter excludes nearly all other keys.
+// (BenchmarkAttack), and the filter excludes nearly all other keys.
 func TestChosenHashes(t *testing.T) {
 	rng := policytest.Rand(t, 10) // the hashes have 4
 	for _, c := range chosenHashes() {
@@ -621,22 +621,6 @@ func BenchmarkAttack(b *testing.B) {
 			b.ReportMetric(ratios[len(ratios)/2], "times")
 			b.ReportMetric(0, "ns/op")
 		})
-	}
-}
-
-// What builds of chosen hashes take.
-func BenchmarkChosenHashes(b *testing.B) {
-	for _, c := range chosenHashes() {
-		for _, n := range []int{50, 700, 20_000} {
-			hashes := [][]uint64{c.hashes(n)}
-			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) {
-				var builder Builder
-				var dst []byte
-				for range b.N {
-					dst, _ = builder.Build(dst[:0], hashes, 10)
-				}
-			})
-		}
 	}
 }
 
