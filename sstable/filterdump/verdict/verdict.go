@@ -27,7 +27,10 @@ const (
 // Of returns the verdict on a database.
 func Of(f Figures) *Verdict {
 	v := &Verdict{Figures: f}
-	if v.Unread > 0 && v.Why == "" && (v.Keys < fewKeys || v.Bytes <= v.Cache || v.Lookups == 0) {
+	// Without many of the tables the figures mean little, and a database looks small without any.
+	tables := v.Sum(func(l *Level) float64 { return float64(l.Tables) })
+	if v.Why == "" && v.Unread > 0 &&
+		(float64(10*v.Unread) > tables || v.Keys < fewKeys || v.Bytes <= v.Cache) {
 		v.Why = fmt.Sprintf(
 			"%d of its tables could not be read; if the database is in use, try again", v.Unread)
 	}

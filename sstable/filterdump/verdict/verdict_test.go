@@ -80,6 +80,9 @@ func TestRules(t *testing.T) {
 			"read; if the database is in use, try again.", nil},
 		"all tables are gone": {Figures{Engine: "goleveldb", Cache: 8 << 20, Unread: 1}, "No verdict: " +
 			"1 of its tables could not be read; if the database is in use, try again.", nil},
+		"an eighth is gone": {million("goleveldb", 2, 5, 4.9, 4800).with(
+			func(f *Figures) { f.Unread = 5 }), "No verdict: 5 of its tables could not be read; if the " +
+			"database is in use, try again.", nil},
 		"a table is gone": {million("goleveldb", 2, 5, 4.9, 4800).with(
 			func(f *Figures) { f.Unread = 1 }), keep, nil},
 		"nothing between": {million("goleveldb", 0, 0, 0, 0).with(func(f *Figures) { f.Lookups = 0 }),
