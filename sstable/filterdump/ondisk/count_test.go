@@ -137,6 +137,12 @@ func TestCountedReads(t *testing.T) {
 				bare := v.Sum(func(l *verdict.Level) float64 { return l.Bare })
 				require.InEpsilon(t, v.Sum(v.Get), bare, 0.05)
 			}
+			if c.ribbon { // what is computed for ribbon filters is what is counted with them
+				computed := v.Sum(func(l *verdict.Level) float64 { return l.Ribbon })
+				t.Logf("computed %.1f reads with ribbon filters", computed)
+				require.InDelta(t, computed, v.Sum(v.Get),
+					0.15*computed+3*math.Sqrt(1000*computed/float64(v.Lookups)))
+			}
 			o.ReadOnly = true // the tree stays as it is
 			o.BlockCacheCapacity = 2 * (int(v.IndexBytes) + filterBytes(v))
 			file, err := storage.OpenFile(dir, true)
