@@ -28,20 +28,15 @@ func ownKeys(j *job, path string, hex bool) (keys.List, error) {
 				"is measured", o)
 		}
 	}
-	read, err := keys.Read(j.ctx, path, hex)
+	own, sampled, err := keys.Read(j.ctx, path, hex)
 	if err != nil {
 		return nil, fmt.Errorf("--keys: %w", err)
 	}
-	sample := ""
-	if read.Sampled {
-		sample = ", a part of them"
+	part := ""
+	if sampled {
+		part = ", a part of them"
 	}
 	j.notes = append(j.notes, fmt.Sprintf("own: %d keys of %s%s. A random third of them, which no "+
-		"filter knows, is looked up as absent.", len(read.Keys), path, sample))
-	if read.Binary {
-		j.notes = append(j.notes, fmt.Sprintf("WARNING: %s is no text: a key that contains a newline "+
-			"was cut there. For binary keys write their bytes in hexadecimal, a key per line, and "+
-			"pass --hex, or pass the database.", path))
-	}
-	return read.Keys, nil
+		"filter contains, is looked up as absent.", len(own), path, part))
+	return own, nil
 }

@@ -28,34 +28,6 @@ func listFile(t *testing.T, n int) string {
 	return path
 }
 
-// Keys that were cut at newlines are not passed over in silence.
-func TestBinaryKeys(t *testing.T) {
-	var lines, digits strings.Builder
-	for i := range 300 {
-		key := []byte{0, 0, byte(i >> 8), byte(i)}
-		fmt.Fprintf(&lines, "%s\n", key)
-		fmt.Fprintf(&digits, "%x\n", key)
-	}
-	path := filepath.Join(t.TempDir(), "keys")
-	for content, want := range map[string]string{
-		lines.String():  "WARNING: " + path + " is no text: a key that contains a newline was cut",
-		digits.String(): "own: 300 keys of " + path,
-	} {
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
-		args := []string{"--keys=" + path, "--rounds=1", "--reads=90", "--disk=0s", "--filters=bloom",
-			"--engines=goleveldb"}
-		isHex := strings.HasPrefix(want, "own")
-		if isHex {
-			args = append(args, "--hex")
-		}
-		r := bench(t, args...)
-		require.Zero(t, r.status, r.stderr)
-		text := strings.Join(strings.Fields(r.stdout), " ")
-		require.Contains(t, text, want)
-		require.Equal(t, isHex, !strings.Contains(text, "WARNING"))
-	}
-}
-
 // The databases have as many keys as fit, and every lookup finds what it should.
 func TestOwnKeysEngines(t *testing.T) {
 	t.Parallel()
@@ -110,6 +82,7 @@ func TestOwnKeysRefused(t *testing.T) {
 		{"--json=" + path + " --keys=" + path, path + " would be replaced"},
 		{"--page=" + path + " --keys=" + path, path + " would be replaced"},
 		{"--keys=" + pipe, pipe + " is no regular file: write the keys into one"},
+		{"--keys=" + os.Args[0], "no text: write the bytes of binary keys in hexadecimal"},
 		{"--hex --keys=" + path, "keys.txt:1: encoding/hex: "},
 		{"--shape=random --keys=" + path, "leave out --shape and --density"},
 	} {

@@ -73,11 +73,11 @@ func state(t *testing.T, dir string) map[string]string {
 // requireKeys reads a path whose directory must stay as it is.
 func requireKeys(t *testing.T, want []string, path, dir string) {
 	before := state(t, dir)
-	r, err := Read(context.Background(), path, false)
+	keys, sampled, err := Read(context.Background(), path, false)
 	require.NoError(t, err)
-	require.False(t, r.Sampled)
+	require.False(t, sampled)
 	var got []string
-	for _, key := range r.Keys {
+	for _, key := range keys {
 		got = append(got, string(key))
 	}
 	require.Equal(t, want, got)
@@ -99,12 +99,13 @@ func TestDatabases(t *testing.T) {
 func TestSampledDatabase(t *testing.T) {
 	const room = 1500
 	tables := golden(t, "multi_level")
-	r, err := read(context.Background(), filepath.Join(root, "multi_level"), false, room*(sliceBytes+16))
+	keys, sampled, err := read(context.Background(), filepath.Join(root, "multi_level"), false,
+		room*(sliceBytes+16))
 	require.NoError(t, err)
-	require.True(t, r.Sampled)
-	require.InDelta(t, room*3/4, len(r.Keys), room/4)
+	require.True(t, sampled)
+	require.InDelta(t, room*3/4, len(keys), room/4)
 	has := map[string]bool{}
-	for _, key := range r.Keys {
+	for _, key := range keys {
 		has[string(key)] = true
 	}
 	whole, begun := 0, 0
@@ -160,14 +161,14 @@ func TestNoDatabase(t *testing.T) {
 		filepath.Dir(write("000005.ldb", damaged)): "000005.ldb: ",
 		empty + "/none":                            "no such file",
 	} {
-		_, err := Read(context.Background(), path, false)
+		_, _, err := Read(context.Background(), path, false)
 		require.ErrorContains(t, err, message)
 	}
 
 	// A table that is gone when its turn comes is left out.
 	dir := filepath.Dir(write("000005.ldb", table))
 	require.NoError(t, os.Symlink(filepath.Join(dir, "gone"), filepath.Join(dir, "000001.ldb")))
-	r, err := Read(context.Background(), dir, false)
+	keys, _, err := Read(context.Background(), dir, false)
 	require.NoError(t, err)
-	require.Len(t, r.Keys, 1)
+	require.Len(t, keys, 1)
 }
