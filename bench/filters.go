@@ -28,13 +28,17 @@ Ratios are to the first filter, which has two turns in each round: the differenc
 // Run is the subcommand.
 func (f *filtersCommand) Run(j *job) error { return f.outputs.run(j, f.measure) }
 
-func (f *filtersCommand) measure(j *job) (*report.Report, error) {
+func (f *filtersCommand) config(j *job) (filterbench.Config, error) {
 	kinds, err := f.Filters.kinds(f.Bits)
+	return filterbench.Config{Kinds: kinds, Works: f.Work, Ns: counts(f.N), Rounds: f.Rounds,
+		Seed: f.Seed, Progress: j.progress}, err
+}
+
+func (f *filtersCommand) measure(j *job) (*report.Report, error) {
+	config, err := f.config(j)
 	if err != nil {
 		return nil, err
 	}
-	config := filterbench.Config{Kinds: kinds, Works: f.Work, Ns: counts(f.N), Rounds: f.Rounds,
-		Seed: f.Seed, Progress: j.progress}
 	records, err := config.Run(j.ctx)
 	if len(records) == 0 {
 		return nil, err

@@ -30,13 +30,17 @@ promises. Filters of 10M keys take 5 GB of memory.
 // Run is the subcommand.
 func (f *ratesCommand) Run(j *job) error { return f.outputs.run(j, f.measure) }
 
-func (f *ratesCommand) measure(j *job) (*report.Report, error) {
+func (f *ratesCommand) config(j *job) (ratebench.Config, error) {
 	kinds, err := f.Filters.kinds(f.Bits...)
+	return ratebench.Config{Kinds: kinds, Sources: sources(f.Shape, f.Density), Ns: counts(f.N),
+		Queries: f.Queries, Seed: f.Seed, Progress: j.progress}, err
+}
+
+func (f *ratesCommand) measure(j *job) (*report.Report, error) {
+	config, err := f.config(j)
 	if err != nil {
 		return nil, err
 	}
-	config := ratebench.Config{Kinds: kinds, Sources: sources(f.Shape, f.Density), Ns: counts(f.N),
-		Queries: f.Queries, Seed: f.Seed, Progress: j.progress}
 	records, err := config.Run(j.ctx)
 	if len(records) == 0 {
 		return nil, err

@@ -15,6 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
+	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -55,31 +58,37 @@ func TestResultsCommands(t *testing.T) {
 	}
 }
 
-// All kinds of filters are timed, and what --json writes is what a text takes its tables from.
+// Of what each command writes with --json, the tables are those that it printed.
 func TestResults(t *testing.T) {
 	dir := t.TempDir()
-	r := bench(t, "filters", "--quick", "--n=36", "--filters=goleveldb,pebblev2,bloom,ribbon:7",
-		"--json="+filepath.Join(dir, "speed.json"))
-	require.Zero(t, r.status, r.stderr)
-	require.Regexp(t, "(?s)│ hit .*│ miss .*│ build ", r.stdout)
-	const before, after = "Text.\n\n<!-- tables of speed.json -->\n",
-		"<!-- end of tables -->\nMore.\n"
-	text, err := withTables(before+"old tables\n"+after, dir)
-	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(text, before))
-	require.True(t, strings.HasSuffix(text, after))
-	require.NotContains(t, text, "old tables")
-	require.Contains(t, text, "\n    go run ./bench filters --quick --n=36 --filters=")
-	require.Contains(t, text, "| goleveldb-again | pebblev2 | bloom | ribbon:7 |")
-	require.Contains(t, text, ", go1.")
-
-	for message, text := range map[string]string{
-		"the tables of speed.json do not end": before + before + after,
-		"no such file":                        "<!-- tables of other.json -->\n" + after,
+	for args, row := range map[string]string{
+		"filters --quick --n=36 --filters=goleveldb,pebblev2,bloom,ribbon:7": "| work | keys per " +
+			"filter | goleveldb, ns | goleveldb-again | pebblev2 | bloom | ribbon:7 |",
+		"rates --quick -n 20 --shape=random --bits=10": "| 20 | ribbon | ",
+		"engines --num=3000 --reads=500 --rounds=1 --disk=0s --engines=goleveldb --filters=bloom": "" +
+			"| goleveldb | bloom again | ",
 	} {
-		_, err := withTables(text, dir)
-		require.ErrorContains(t, err, message)
+		r := bench(t, append(strings.Fields(args), "--json="+filepath.Join(dir, "r.json"))...)
+		require.Zero(t, r.status, r.stderr)
+		const before, after = "Text.\n\n<!-- tables of r.json -->\n", "<!-- end of tables -->\nMore.\n"
+		text, err := withTables(before+"old tables\n"+after, dir)
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(text, before))
+		require.True(t, strings.HasSuffix(text, after))
+		require.NotContains(t, text, "old tables")
+		require.Contains(t, text, "\n    go run ./bench "+args)
+		require.Contains(t, text, row)
+		require.Contains(t, text, ", go1.")
+		for _, cell := range strings.Split(text, " | ") {
+			if !strings.Contains(cell, "\n") && cell[0] >= '0' && cell[0] <= '9' {
+				require.Contains(t, r.stdout, cell)
+			}
+		}
+		_, err = withTables(before+text, dir)
+		require.ErrorContains(t, err, "the tables of r.json do not end")
 	}
+	_, err := withTables("<!-- tables of other.json -->\n<!-- end of tables -->", dir)
+	require.ErrorContains(t, err, "no such file")
 }
 
 // tables matches the tables of a file in a text. The lines around them stay.
@@ -100,23 +109,63 @@ func withTables(text, dir string) (string, error) {
 	return text, failed
 }
 
-func readReport(path string) (r report.Report, err error) {
+// A measured is a file of results. One without records has tables, as bench wrote them before.
+type measured struct {
+	report.Report
+	Tables  []report.Table
+	Records json.RawMessage
+}
+
+func readReport(path string) (m measured, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return r, err
+		return m, err
 	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("%s: %w", path, err)
+	if err = json.Unmarshal(data, &m); err == nil && m.Records != nil {
+		m.Tables, err = tablesOf(m)
 	}
-	return r, nil
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return m, err
+}
+
+// tablesOf returns the tables that the command of a file shows of its records.
+func tablesOf(m measured) ([]report.Table, error) {
+	args := strings.Fields(strings.TrimPrefix(m.Command, "go run ./bench"))
+	j, err := parse(context.Background(), args, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	switch command := j.parsed.Selected().Target.Addr().Interface().(type) {
+	case *enginesCommand:
+		config, configErr := command.config(j)
+		o := enginebench.Outcome{Config: &config}
+		if err = errors.Join(configErr, json.Unmarshal(m.Records, &o.Runs)); err == nil {
+			o.Report(&m.Report)
+		}
+	case *filtersCommand:
+		config, configErr := command.config(j)
+		var records []filterbench.Record
+		if err = errors.Join(configErr, json.Unmarshal(m.Records, &records)); err == nil {
+			config.Report(&m.Report, records)
+		}
+	case *ratesCommand:
+		config, configErr := command.config(j)
+		var records []ratebench.Record
+		if err = errors.Join(configErr, json.Unmarshal(m.Records, &records)); err == nil {
+			err = config.Report(&m.Report, records)
+		}
+	}
+	return m.Report.Tables, err
 }
 
 // markdown returns a report's command, where and when it ran, and its tables.
-func markdown(r report.Report) string {
+func markdown(m measured) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n    %s\n\n%s, %s, %s.\n", r.Command, r.Environment.CPU,
-		r.Environment.GoVersion, r.Environment.Date)
-	for _, t := range r.Tables {
+	fmt.Fprintf(&b, "\n    %s\n\n%s, %s, %s.\n", m.Command, m.Environment.CPU,
+		m.Environment.GoVersion, m.Environment.Date)
+	for _, t := range m.Tables {
 		fmt.Fprintf(&b, "\n%s:\n\n%s\n", t.Title, t.Markdown())
 	}
 	return b.String() + "\n"

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A counter counts what filters are asked by lookups, one after the other, and how often they answer
+// A counter counts how lookups consult filters, one after the other, and how often they answer
 // "absent". If a lookup consults a filter twice, as the adapters' Has does before it reads, that
 // counts once.
 type counter struct {
@@ -32,7 +32,7 @@ func (c *counter) count(filter, key []byte, may bool) bool {
 	return may
 }
 
-// Checks returns how often filters were asked, and how often they answered "absent".
+// Checks returns how often filters were consulted, and how often they answered "absent".
 func (c *counter) Checks() (checks, avoided int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

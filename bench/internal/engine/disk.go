@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/syndtr/goleveldb/leveldb/storage"
 )
 
@@ -26,16 +27,16 @@ const spinning = 5 * time.Microsecond
 
 func wait(d time.Duration) {
 	end := time.Now().Add(d)
-	for left := d; left > 0; left = time.Until(end) {
-		if left > spinning {
-			sleep(left - spinning)
+	for remaining := d; remaining > 0; remaining = time.Until(end) {
+		if remaining > spinning {
+			sleep(remaining - spinning)
 		}
 	}
 }
 
-// readOf is what a wrapper of Pebble's file system is told of: every version has types of its own.
-func (d *Disk) readOf(path string, isRead bool) error {
-	if isRead && strings.HasSuffix(path, ".sst") {
+// pebbleRead is called before each operation of Pebble's file system.
+func (d *Disk) pebbleRead(op errorfs.Op) error {
+	if op.Kind == errorfs.OpFileReadAt && strings.HasSuffix(op.Path, ".sst") {
 		d.read()
 	}
 	return nil

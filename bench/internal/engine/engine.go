@@ -18,7 +18,7 @@ const (
 	None    = "none"    // no filter
 	BuiltIn = "builtin" // the engine's own Bloom filter
 	// RibbonL6 is ribbon filters in every level of a Pebble database, and lookups by the adapter's
-	// Get, which asks those of L6 too. The database's own Get does not.
+	// Get, which consults the filters in L6 too. The database's own Get does not.
 	RibbonL6 = ribbon + inL6
 	inL6     = "+L6"
 	// RibbonSmall is ribbon filters of 7 bits per key, whatever the others have. They have about as
@@ -42,10 +42,10 @@ type Config struct {
 	// compactions.
 	OpenFiles       int
 	SeekCompactions bool
-	// Counting opens the database read-only and counts what its filters are asked.
+	// Counting opens the database read-only and counts how its filters are consulted.
 	Counting bool
 	Disk     *Disk // if not nil, where the tables are read from
-	// OnFatal is told of errors that the engine cannot go on from, before the engine gives up.
+	// OnFatal is called with errors that the engine cannot go on from, before the engine gives up.
 	OnFatal func(error)
 }
 
@@ -64,7 +64,7 @@ func (c Config) Policy() (policy.Policy, error) {
 
 // An engine's geometry shrinks with the data, so that some MB spread over as many levels as some
 // hundred GB do with the default settings. Without it most of the data would be in one level, and a
-// lookup would ask few filters.
+// lookup would consult few filters.
 const (
 	// l0Compaction is the number of overlapping tables in L0 at which an engine compacts them.
 	l0Compaction = 4
@@ -86,17 +86,15 @@ func (c Config) baseLevel() int { return min(max(c.Bytes/64, 128<<10), 64<<20) }
 
 // An Engine opens databases, each in the directory that Config names, which nothing else uses.
 type Engine struct {
-	Name   string
-	Module string // path of the Go module
-	L6     bool   // RibbonL6 is one of its filters
-	Open   func(Config) (DB, error)
+	Name string
+	L6   bool // RibbonL6 is one of its filters
+	Open func(Config) (DB, error)
 }
 
 // Engines lists all engines.
 var Engines = []Engine{
-	{"goleveldb", "github.com/syndtr/goleveldb", false, with(openGoLevelDB)},
-	{"pebblev1", "github.com/cockroachdb/pebble", true, with(openPebbleV1)},
-	{"pebblev2", "github.com/cockroachdb/pebble/v2", true, with(openPebbleV2)},
+	{"goleveldb", false, with(openGoLevelDB)},
+	{"pebblev2", true, with(openPebble)},
 }
 
 // with returns an engine's Open, which gets the policy of the filter besides.
@@ -124,7 +122,7 @@ type DB interface {
 	Compact(ctx context.Context) error
 	// Tables describes the tables on disk and their filters.
 	Tables() (Tables, error)
-	// Checks returns how often filters were asked since the database was opened for Counting, and
+	// Checks returns how often filters were consulted since the database was opened for Counting, and
 	// how often they answered "absent" and so avoided reading a table.
 	Checks() (checks, avoided int64)
 	Close() error
@@ -140,15 +138,6 @@ type Tables struct {
 	Filters     int64 // those that are not empty
 	FilterBytes int64 // of these, and of their index
 	Keys        int64 // entries in tables that have filters
-}
-
-// addTable counts a table that has one filter, or none, for all of its keys.
-func (t *Tables) addTable(filterBytes, keys uint64) {
-	if filterBytes > 0 {
-		t.Filters++
-		t.FilterBytes += int64(filterBytes)
-		t.Keys += int64(keys)
-	}
 }
 
 // Quiet is how long Settle waits after compactions have ended: between two of them an engine looks

@@ -137,7 +137,7 @@ func (t *Tables) read(path string) error {
 	if err != nil {
 		return err
 	}
-	anyPolicy, err := policy.NewBloom(10) // the filters are counted, not asked
+	anyPolicy, err := policy.NewBloom(10) // the filters are counted, not consulted
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (t *Tables) read(path string) error {
 	return nil
 }
 
-// goLevelDBCounted counts what a filter is asked.
+// goLevelDBCounted counts how filters are consulted.
 type goLevelDBCounted struct {
 	filter.Filter
 	*counter

@@ -52,25 +52,25 @@ type Config struct {
 // timed.
 // Speeds are per second.
 type Run struct {
-	Engine     string `json:"engine" doc:"storage engine"`
-	Contestant string `json:"contestant" doc:"filter; 'again' marks its second run in a round"`
-	Round      int    `json:"round" doc:"round, from 1; 0 counts, and is not timed; -1 also"`
-	Setting    string `json:"setting" doc:"goleveldb's settings in round -1"`
+	Engine     string `json:"engine"`     // storage engine
+	Contestant string `json:"contestant"` // filter; 'again' marks its second run in a round
+	Round      int    `json:"round"`      // round, from 1; 0 counts, and is not timed; -1 also
+	Setting    string `json:"setting"`    // goleveldb's settings in round -1
 
-	Load      float64 `json:"load_per_s" doc:"keys stored, flushed and compacted per second"`
-	Miss      Pass    `json:"miss" doc:"timed lookups of absent keys between the present ones"`
-	Hit       Pass    `json:"hit" doc:"timed lookups of present keys"`
-	Rewritten Pass    `json:"rewritten" doc:"and of keys with an older version in a lower level"`
+	Load      float64 `json:"load_per_s"` // keys stored, flushed and compacted per second
+	Miss      Pass    `json:"miss"`       // timed lookups of absent keys between the present ones
+	Hit       Pass    `json:"hit"`        // timed lookups of present keys
+	Rewritten Pass    `json:"rewritten"`  // and of keys with an older version in a lower level
 
-	BetweenLookups int64 `json:"between_lookups" doc:"counted misses between present keys"`
-	BetweenChecks  int64 `json:"between_checks" doc:"filters consulted in these lookups"`
-	BetweenAvoided int64 `json:"between_reads_avoided" doc:"filters that answered absent"`
-	BetweenReads   int64 `json:"between_reads" doc:"reads of table data in as many lookups again"`
-	BetweenWritten int64 `json:"between_written" doc:"bytes of tables, in round -1"`
+	BetweenLookups int64 `json:"between_lookups"`       // counted misses between present keys
+	BetweenChecks  int64 `json:"between_checks"`        // filters consulted in these lookups
+	BetweenAvoided int64 `json:"between_reads_avoided"` // filters that answered absent
+	BetweenReads   int64 `json:"between_reads"`         // reads of table data in as many lookups again
+	BetweenWritten int64 `json:"between_written"`       // bytes of tables, in round -1
 
-	Filters     int64 `json:"filters" doc:"filters in the tables that are not empty"`
-	FilterBytes int64 `json:"filter_bytes" doc:"bytes of these filters and of their index"`
-	Keys        int64 `json:"filtered_keys" doc:"entries in tables that have filters"`
+	Filters     int64 `json:"filters"`       // filters in the tables that are not empty
+	FilterBytes int64 `json:"filter_bytes"`  // bytes of these filters and of their index
+	Keys        int64 `json:"filtered_keys"` // entries in tables that have filters
 }
 
 // A Pass is timed lookups of one sort of keys.

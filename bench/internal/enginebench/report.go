@@ -16,7 +16,7 @@ type Outcome struct {
 
 // Report fills in the records, the tables and the notes.
 func (o *Outcome) Report(r *report.Report) {
-	r.SetRecords(o.Runs)
+	r.Records = o.Runs
 	for _, t := range []report.Table{o.lookups(), o.filters(), o.settingsTable()} {
 		if len(t.Rows) > 0 {
 			r.Tables = append(r.Tables, t)
@@ -74,7 +74,7 @@ func (o *Outcome) lookups() report.Table {
 			o.ratio(name, func(r Run) float64 { return pass(r).PerSecond }),
 			column{name + ", reads", func(runs Runs) any {
 				reads := runs.Median(func(r Run) float64 { return pass(r).Reads })
-				return report.Number{Value: reads, Decimals: 4}
+				return report.Number{Value: reads, Decimals: 2}
 			}})
 	}
 	add("miss", func(r Run) Pass { return r.Miss })
@@ -101,9 +101,9 @@ func (o *Outcome) lookups() report.Table {
 	return t
 }
 
-// filters is the table of what filters leave and take, which is counted.
+// filters is the table of the filters' false positives and sizes, which are counted.
 func (o *Outcome) filters() report.Table {
-	t := report.Table{Title: "Filters: what they leave, and what they take", Keys: 2,
+	t := report.Table{Title: "False positives and memory", Keys: 2,
 		Columns: []string{"engine", "filter", "checks per miss", "false positives, %",
 			"needless reads per 1,000 misses", "keys per filter", "bytes per key"}}
 	for _, r := range o.Runs {

@@ -42,30 +42,28 @@ func (all Runs) Ratio(base Runs, figure func(Run) float64) report.Figure {
 	return report.Extremes(ratios)
 }
 
-// FPR returns the part of checks, between the present keys, that were false positives.
-func (r Run) FPR() report.Figure { return r.falsePositives(r.BetweenChecks) }
-
-// Needless returns the reads per 1,000 misses that perfect filters would have avoided.
-func (r Run) Needless() report.Figure { return r.falsePositives(r.BetweenLookups).Times(1000) }
-
-// falsePositives returns how many there were per something, or NaN if no filter was consulted.
-func (r Run) falsePositives(per int64) report.Figure {
+// FPR returns the part of checks that were false positives, or NaN if no filter was consulted.
+func (r Run) FPR() report.Figure {
 	if r.BetweenChecks == 0 {
 		return report.Figure{Middle: math.NaN()}
 	}
-	return report.Poisson(r.BetweenChecks-r.BetweenAvoided, per)
+	checks := float64(r.BetweenChecks)
+	return report.Wilson(1-float64(r.BetweenAvoided)/checks, checks, report.Z95)
+}
+
+// Needless returns the reads per 1,000 misses that perfect filters would have avoided.
+func (r Run) Needless() report.Figure {
+	return r.FPR().Times(1000 * float64(r.BetweenChecks) / float64(r.BetweenLookups))
 }
 
 // Reads returns the reads of table data per 1,000 misses.
-func (r Run) Reads() report.Figure {
-	return report.Poisson(r.BetweenReads, r.BetweenLookups).Times(1000)
-}
+func (r Run) Reads() float64 { return 1000 * float64(r.BetweenReads) / float64(r.BetweenLookups) }
 
 // Blocks returns the data blocks that 1,000 misses need. These are the reads, or the false positives
 // where they are more: when reads are counted, each miss comes a second time, and finds the few
 // blocks of false positives cached.
-func (r Run) Blocks() report.Figure {
-	if needless := r.Needless(); needless.Middle > r.Reads().Middle {
+func (r Run) Blocks() float64 {
+	if needless := r.Needless().Middle; needless > r.Reads() {
 		return needless
 	}
 	return r.Reads()

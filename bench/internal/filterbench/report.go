@@ -9,15 +9,15 @@ import (
 
 // A Record compares a contestant with the base, which is the first one, in a cell.
 type Record struct {
-	Work       string    `json:"work" doc:"hit (lookups of present keys), miss, or build"`
-	N          int       `json:"n" doc:"keys per filter"`
-	Contestant string    `json:"contestant" doc:"filter; '-again' is the base's second turn"`
-	Base       string    `json:"base" doc:"filter that it is compared with"`
-	Ns         float64   `json:"ns_per_key" doc:"nanoseconds per key"`
-	Ratio      float64   `json:"ratio" doc:"times as fast as the base"`
-	Low        float64   `json:"ratio_low" doc:"lower end of the ratio's interval of 95 %"`
-	High       float64   `json:"ratio_high" doc:"upper end of the interval"`
-	Times      []float64 `json:"ns_per_round" doc:"nanoseconds per key of each round's turn"`
+	Work       string    `json:"work"`         // hit (lookups of present keys), miss, or build
+	N          int       `json:"n"`            // keys per filter
+	Contestant string    `json:"contestant"`   // filter; '-again' is the base's second turn
+	Base       string    `json:"base"`         // filter that it is compared with
+	Ns         float64   `json:"ns_per_key"`   // nanoseconds per key
+	Ratio      float64   `json:"ratio"`        // times as fast as the base
+	Low        float64   `json:"ratio_low"`    // lower end of the ratio's interval of 95 %
+	High       float64   `json:"ratio_high"`   // upper end of the interval
+	Times      []float64 `json:"ns_per_round"` // nanoseconds per key of each round's turn
 }
 
 // parts is the least number of values of which the least and the greatest are an interval of 95 %
@@ -49,7 +49,7 @@ func fastestOf(times []float64, part int) float64 {
 
 // Report fills in the records, a table, and the notes.
 func (c *Config) Report(r *report.Report, records []Record) {
-	r.SetRecords(records)
+	r.Records = records
 	contestants := len(c.Kinds) + 1
 	base, again := records[0].Contestant, records[1].Contestant
 	t := report.Table{

@@ -13,7 +13,7 @@ func Simulated(o *enginebench.Outcome) (cards []Card) {
 		p := Picture{Title: "Reads per 1,000 lookups of absent keys (simulated)"}
 		for _, r := range o.Runs {
 			if r.Engine == e.Name && r.Round == 0 {
-				blocks := r.Blocks().Middle
+				blocks := r.Blocks()
 				p.Rows = append(p.Rows, Row{r.Contestant, []Bar{{blocks, report.Digits(blocks)}}})
 			}
 		}

@@ -13,20 +13,20 @@ import (
 
 // A Record is one kind in one cell.
 type Record struct {
-	Kind           string  `json:"kind" doc:"kind of filter"`
-	Shape          string  `json:"shape" doc:"shape of the keys"`
-	Density        string  `json:"density" doc:"which keys of a range are present"`
-	N              int     `json:"n" doc:"keys per filter"`
-	Bits           float64 `json:"bits" doc:"bits per key asked for"`
-	FilterBytes    float64 `json:"filter_bytes" doc:"bytes of a filter, a mean"`
-	Filters        int     `json:"filters" doc:"filters built"`
-	Queries        int     `json:"queries" doc:"absent keys asked"`
-	FalsePositives int     `json:"false_positives" doc:"absent keys that a filter may contain"`
-	FPR            float64 `json:"fpr" doc:"false positives per query, 0 to 1"`
-	Low            float64 `json:"fpr_low" doc:"lower end of the interval of 95 % (Wilson)"`
-	High           float64 `json:"fpr_high" doc:"upper end of the interval"`
-	Bound          float64 `json:"bound" doc:"highest rate that the kind promises here, 0 if none"`
-	Excess         float64 `json:"excess" doc:"standard errors by which the rate is above the bound"`
+	Kind           string  `json:"kind"`            // kind of filter
+	Shape          string  `json:"shape"`           // shape of the keys
+	Density        string  `json:"density"`         // which keys of a range are present
+	N              int     `json:"n"`               // keys per filter
+	Bits           float64 `json:"bits"`            // bits per key asked for
+	FilterBytes    float64 `json:"filter_bytes"`    // bytes of a filter, a mean
+	Filters        int     `json:"filters"`         // filters built
+	Queries        int     `json:"queries"`         // absent keys asked
+	FalsePositives int     `json:"false_positives"` // absent keys that a filter may contain
+	FPR            float64 `json:"fpr"`             // false positives per query, 0 to 1
+	Low            float64 `json:"fpr_low"`         // lower end of the interval of 95 % (Wilson)
+	High           float64 `json:"fpr_high"`        // upper end of the interval
+	Bound          float64 `json:"bound"`           // highest rate that the kind promises here, 0 if none
+	Excess         float64 `json:"excess"`          // standard errors by which the rate is above the bound
 }
 
 // keys names the keys without their number.
@@ -83,7 +83,7 @@ func bounds(records []Record) (notes []string, err error) {
 // Report fills in the records, the tables and the notes. The error wraps ErrBound if a kind breaks
 // its bounds.
 func (c *Config) Report(r *report.Report, records []Record) error {
-	r.SetRecords(records)
+	r.Records = records
 	r.Tables = tables(records)
 	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range are "+
 		"present. Its rate is the mean over filters of different keys, with its 95 % interval in "+

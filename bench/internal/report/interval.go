@@ -5,19 +5,6 @@ import "math"
 // Z95 is how many standard errors an interval of 95 % has on each side.
 const Z95 = 1.96
 
-// Poisson returns events / of with its interval of 95 %, taking the events as independent (score
-// interval).
-func Poisson(events, of int64) Figure {
-	const z = Z95
-	n, k := float64(of), float64(events)
-	middle, half := k+z*z/2, z*math.Sqrt(k+z*z/4)
-	f := Figure{Middle: k / n, Low: (middle - half) / n, High: (middle + half) / n}
-	if events == 0 {
-		f.Low = 0 // and not the error of rounding
-	}
-	return f
-}
-
 // Wilson returns the rate p of n answers with its score interval of z standard errors ("Probable
 // Inference, the Law of Succession, and Statistical Inference", 1927). It is never empty: 300 equal
 // answers leave an interval as well.

@@ -13,10 +13,10 @@ import (
 
 // A Table has texts and figures.
 type Table struct {
-	Title   string     `json:"title"`
-	Keys    int        `json:"keys"` // the first columns say what a row is
-	Columns []string   `json:"columns"`
-	Rows    [][]string `json:"rows"`
+	Title   string
+	Keys    int // the first columns say what a row is
+	Columns []string
+	Rows    [][]string
 }
 
 // Add adds a row. A nil cell is empty: nothing is known.
