@@ -122,8 +122,8 @@ func (c cpp) read(
 
 // countsOf reads the program's last line.
 func countsOf(t *testing.T, line string) policy.Counters {
-	var asked, absent uint64
-	_, err := fmt.Sscanf(line, "checks=%d absent=%d", &asked, &absent)
+	var checked, absent uint64
+	_, err := fmt.Sscanf(line, "checks=%d absent=%d", &checked, &absent)
 	require.NoError(t, err, "%q", line)
-	return policy.Counters{ReadsAvoided: absent, MayContain: asked - absent}
+	return policy.Counters{ReadsAvoided: absent, MayContain: checked - absent}
 }

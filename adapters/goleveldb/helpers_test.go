@@ -10,7 +10,6 @@ import (
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
-	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
@@ -92,12 +91,6 @@ func open(t testing.TB, dir string, o *opt.Options) *leveldb.DB {
 	return db
 }
 
-// openReadOnly opens a database with p. Its entries must all be in tables, which then do not
-// change.
-func openReadOnly(t testing.TB, dir string, p policy.Policy) *leveldb.DB {
-	return open(t, dir, configured(t, &opt.Options{ReadOnly: true}, p))
-}
-
 // entries is the content of a database.
 type entries map[string]string
 
@@ -140,15 +133,6 @@ func (e entries) fill(t testing.TB, db *leveldb.DB, seed int64, n int) {
 			delete(e, string(again))
 		}
 	}
-}
-
-// fillRange writes n keys that begin with prefix to tables, so that the tables of two prefixes do
-// not overlap.
-func (e entries) fillRange(t testing.TB, db *leveldb.DB, prefix string, n int) {
-	for i := range n {
-		e.put(t, db, fmt.Appendf(nil, "%s%06d", prefix, i), fmt.Appendf(nil, "value %d", i))
-	}
-	require.NoError(t, db.CompactRange(*util.BytesPrefix([]byte(prefix))))
 }
 
 // lost returns the number of entries that Get does not find. A wrong value fails the test.

@@ -92,7 +92,7 @@ func requireFilters(
 		}
 	}
 	q.Saw = nil
-	require.EqualValues(t, len(keys), q.Asked.Load())
+	require.EqualValues(t, len(keys), q.Checked.Load())
 	require.Zero(t, q.Absent.Load())
 	return keys, len(windows)
 }

@@ -183,10 +183,10 @@ func TestSplitAndBack(t *testing.T) {
 				}
 				avoided := p.Snapshot().ReadsAvoided - before.ReadsAvoided
 				// One table in L6, which Reader.Get does not ask, and i in L0.
-				asked := []int{0, 2, 2, 3}[i]
-				require.GreaterOrEqual(t, avoided, uint64(asked*len(absent)*95/100))
+				checked := []int{0, 2, 2, 3}[i]
+				require.GreaterOrEqual(t, avoided, uint64(checked*len(absent)*95/100))
 				// Where one filter is wrong, the others are consulted again.
-				require.LessOrEqual(t, avoided, uint64(asked*len(absent)*105/100))
+				require.LessOrEqual(t, avoided, uint64(checked*len(absent)*105/100))
 				require.NoError(t, db.Close())
 			}
 		})
@@ -221,5 +221,8 @@ func TestPanicWithoutSplit(t *testing.T) {
 	}
 }
 
-// shareFiles gives o a file cache.
-func shareFiles(o *pebble.Options) { o.TableCache = pebble.NewTableCache(o.Cache, 1, 100) }
+// shareFiles gives o a file cache, until done is called.
+func shareFiles(o *pebble.Options) (done func()) {
+	o.TableCache = pebble.NewTableCache(o.Cache, 1, 100)
+	return func() { _ = o.TableCache.Unref() }
+}

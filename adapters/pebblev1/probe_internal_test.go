@@ -50,7 +50,7 @@ func TestReuseLosesKeys(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-// A probe gives no block up unnoticed, whatever property it is asked about.
+// A probe gives no block up unnoticed, whatever property it gets.
 func TestProbeNotesWhatItExcludes(t *testing.T) {
 	table, forged, block := []byte{1}, []byte{}, []byte(nil)
 	for _, c := range []struct {
@@ -72,13 +72,13 @@ func TestProbeNotesWhatItExcludes(t *testing.T) {
 			for _, read := range []bool{false, true} {
 				p := &probe{read: read}
 				for _, property := range c.properties {
-					ask := p.Intersects
+					consult := p.Intersects
 					if synthetic {
-						ask = func(property []byte) (bool, error) {
+						consult = func(property []byte) (bool, error) {
 							return p.SyntheticSuffixIntersects(property, []byte("@1"))
 						}
 					}
-					intersects, err := ask(property)
+					intersects, err := consult(property)
 					require.NoError(t, err)
 					require.Equal(t, read || property != nil, intersects)
 				}

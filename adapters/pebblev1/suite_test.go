@@ -178,7 +178,7 @@ func (d *suiteDB) Reconfigure(p policy.Policy) error {
 }
 
 // Checks counts what Pebble calls hits, the reads avoided, and misses.
-func (d *suiteDB) Checks() (asked, avoided int64) {
+func (d *suiteDB) Checks() (checked, avoided int64) {
 	m := d.db.Metrics().Filter
 	return m.Hits + m.Misses, m.Hits
 }

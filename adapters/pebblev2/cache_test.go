@@ -49,7 +49,8 @@ func TestCheckCacheDefaults(t *testing.T) {
 
 	shared := *o
 	shared.Cache = pebble.NewCache(64 << 20)
-	shareFiles(&shared)
+	defer shared.Cache.Unref()
+	defer shareFiles(&shared)()
 	r, err = pebblev2.CheckCache(&shared, db)
 	require.NoError(t, err)
 	require.Equal(t, -1, r.OpenFiles)

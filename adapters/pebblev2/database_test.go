@@ -83,8 +83,8 @@ func onEveryShape(t *testing.T, test func(t *testing.T, options func() *pebble.O
 }
 
 // The tables of each level get the filters that were configured for it: of different kinds, under
-// names of their own or under one. They are all asked, and each policy counts what Pebble does in
-// its level.
+// names of their own or under one. All of them are consulted, and each policy counts what Pebble does
+// in its level.
 func TestLevels(t *testing.T) {
 	rng := enginetest.Rand(t, 3)
 	all := enginetest.Keys(rng, 4000)
@@ -120,9 +120,9 @@ func TestLevels(t *testing.T) {
 		require.NotEqual(t, l0, between)
 		require.Equal(t, []string{"L6"}, l6)
 		requireLookups(t, db, keys, absent)
-		asked := sum(counted)
-		requireCounts(t, db, asked)
-		require.Greater(t, asked.ReadsAvoided, uint64(3*2*len(absent)*95/100), "in three levels")
+		checked := sum(counted)
+		requireCounts(t, db, checked)
+		require.Greater(t, checked.ReadsAvoided, uint64(3*2*len(absent)*95/100), "in three levels")
 		for _, level := range []int{0, 6} {
 			c := counted[level].Snapshot()
 			require.Greater(t, c.ReadsAvoided, uint64(2*len(absent)*95/100), "L%d", level)

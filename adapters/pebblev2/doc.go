@@ -55,7 +55,7 @@
 //     DB.RangeKeySet then no longer returns an error, and SeekPrefixGE no longer panics. Nothing
 //     else changes, and the database can be opened with either comparer.
 //
-// These lookups use iterators, which take samples of what they read and may ask for compactions;
+// These lookups use iterators, which take samples of what they read and may trigger compactions;
 // DB.Get does not. Options.Experimental.ReadSamplingMultiplier = -1 turns that off.
 //
 // # Changing a live database

@@ -70,8 +70,11 @@ func effective(o *pebble.Options) string {
 // requireLevelsKept requires what only Pebble v1 can break: its options refer to their levels.
 func requireLevelsKept(_ testing.TB, _, _ *pebble.Options) {}
 
-// shareFiles gives o a file cache.
-func shareFiles(o *pebble.Options) { o.FileCache = pebble.NewFileCache(1, 100) }
+// shareFiles gives o a file cache, until done is called.
+func shareFiles(o *pebble.Options) (done func()) {
+	o.FileCache = pebble.NewFileCache(1, 100)
+	return o.FileCache.Unref
+}
 
 // CheckCache also knows the option that only Pebble v2 has.
 func TestCheckCacheSize(t *testing.T) {

@@ -34,7 +34,7 @@ func reading(fs vfs.FS, read func() error) vfs.FS {
 	}))
 }
 
-// shortWrites writes the first half where a fault asks for that.
+// shortWrites writes the first half where a fault says so.
 type shortWrites struct{ vfs.FS }
 
 func (s shortWrites) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {

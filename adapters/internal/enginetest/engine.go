@@ -64,7 +64,7 @@ type DB interface {
 	Reconfigure(p policy.Policy) error
 	// Checks returns how often filters were checked, and how often they avoided a read, by the
 	// engine's own count, or -1 if it has none.
-	Checks() (asked, avoided int64)
+	Checks() (checked, avoided int64)
 	Close() error
 }
 

@@ -154,7 +154,7 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	inLevel0 := keys[2700:]
 	counted := policy.Count(kind.MustNew(8, "mine", policy.WithVerify()))
 	require.NoError(t, e.Configure(counted))
-	require.Zero(t, counted.Snapshot(), "Configure asks nothing that is counted")
+	require.Zero(t, counted.Snapshot(), "Configure does nothing that is counted")
 	s := Setting{Variant: variant, Policies: []policy.Policy{counted}}
 	fillLevels(t, e, s, keys[:2700], inLevel0)
 	built := counted.Snapshot()
@@ -178,14 +178,14 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	require.Greater(t, missed.ReadsAvoided, Checks(missed)*95/100)
 	require.Positive(t, missed.MayContain, "8 bits per key cannot avoid all")
 
-	asked := counted.Snapshot()
-	asked.ReadsAvoided -= built.ReadsAvoided
-	asked.MayContain -= built.MayContain
-	require.Equal(t, missed.ReadsAvoided+present.ReadsAvoided, asked.ReadsAvoided)
-	require.Equal(t, missed.MayContain+present.MayContain, asked.MayContain)
+	checked := counted.Snapshot()
+	checked.ReadsAvoided -= built.ReadsAvoided
+	checked.MayContain -= built.MayContain
+	require.Equal(t, missed.ReadsAvoided+present.ReadsAvoided, checked.ReadsAvoided)
+	require.Equal(t, missed.MayContain+present.MayContain, checked.MayContain)
 	if n, avoided := db.Checks(); n >= 0 {
-		require.EqualValues(t, Checks(asked), n)
-		require.EqualValues(t, asked.ReadsAvoided, avoided)
+		require.EqualValues(t, Checks(checked), n)
+		require.EqualValues(t, checked.ReadsAvoided, avoided)
 	}
 	require.NoError(t, db.Close())
 
@@ -193,7 +193,7 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	db = open(t, e, s)
 	byGet, bySeek := lost(t, db, keys)
 	require.Equal(t, len(keys), bySeek, "every level has filters")
-	require.Greater(t, byGet, len(inLevel0), "a level between is asked too")
+	require.Greater(t, byGet, len(inLevel0), "the filters of a level between are consulted too")
 	require.NoError(t, db.Close())
 }
 

@@ -41,7 +41,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 					require.NoError(t, db.Close())
 					return watch.Take()
 				}
-				asked := func(answers map[Label]policy.Counters, l Label, keys int) {
+				checked := func(answers map[Label]policy.Counters, l Label, keys int) {
 					t.Helper()
 					require.GreaterOrEqual(t, answers[l].MayContain, uint64(keys),
 						"%v: %v", l, answers)
@@ -60,23 +60,23 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 				for _, builtin := range []bool{true, false} {
 					answers := use(Setting{Builtin: builtin, Policies: ours}, nil, sunk, old)
 					require.Len(t, answers, 1)
-					asked(answers, theirs, 2*n)
+					checked(answers, theirs, 2*n)
 				}
 				// New tables get our filters, and all are consulted.
 				for _, builtin := range []bool{true, false} {
 					s := Setting{Builtin: builtin, Policies: ours}
 					answers := use(s, recent, sunk, old, recent)
-					asked(answers, theirs, 2*n)
-					asked(answers, label, n)
+					checked(answers, theirs, 2*n)
+					checked(answers, label, n)
 				}
 
 				// Leaving: the engine consults its own filters, and ours if it knows their name. It
 				// avoids reads by ours if it also knows their encoding.
 				answers := use(Setting{Builtin: true}, last, sunk, old, recent, last)
-				asked(answers, theirs, 3*n)
+				checked(answers, theirs, 3*n)
 				switch {
 				case label == theirs:
-					asked(answers, theirs, 4*n)
+					checked(answers, theirs, 4*n)
 				case name == e.Builtin():
 					require.Positive(t, answers[label].MayContain)
 					require.Zero(t, answers[label].ReadsAvoided)
@@ -88,8 +88,8 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 
 				// Taking over again finds both kinds of filter in use.
 				answers = use(Setting{Builtin: true, Policies: ours}, nil, sunk, old, recent, last)
-				asked(answers, theirs, 3*n)
-				asked(answers, label, n)
+				checked(answers, theirs, 3*n)
+				checked(answers, label, n)
 			})
 		}
 	}

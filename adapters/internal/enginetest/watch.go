@@ -87,18 +87,18 @@ func requireOnly(t *testing.T, answers map[Label]policy.Counters, kind Kind) {
 	}
 }
 
-// A Spy is a policy that counts what it is asked and what it answers.
+// A Spy is a policy that counts checks and answers.
 type Spy struct {
 	policy.Policy
-	Lies          bool                             // it answers "absent" always
-	Saw           func(filter []byte, answer bool) // nil, or called for every check
-	Asked, Absent atomic.Int64
+	Lies            bool                             // it answers "absent" always
+	Saw             func(filter []byte, answer bool) // nil, or called for every check
+	Checked, Absent atomic.Int64
 }
 
 // MayContain implements policy.Policy.
 func (s *Spy) MayContain(filter, key []byte) bool {
 	answer := s.Policy.MayContain(filter, key) && !s.Lies
-	s.Asked.Add(1)
+	s.Checked.Add(1)
 	if !answer {
 		s.Absent.Add(1)
 	}

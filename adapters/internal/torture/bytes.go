@@ -72,7 +72,9 @@ type forger struct {
 	filter []byte
 }
 
-func (f *forger) NewBuilder() policy.Builder { return forgingBuilder{f.Policy.NewBuilder(), f.filter} }
+func (f *forger) NewBuilder() policy.Builder {
+	return forgingBuilder{f.Policy.NewBuilder(), f.filter}
+}
 
 type forgingBuilder struct {
 	policy.Builder

@@ -10,17 +10,17 @@
 //
 //   - The test starts its own program again, as a child process, with an order: fault 731, short
 //     write, in the first of the engine's variants (enginetest.Variant: a format and a comparer).
-//   - Target.OnDisk gives the child the engine, on files that ask the order's [Faults] at every
-//     access. The child opens the database with one enginetest.Setting after another: Builtin alone,
-//     Builtin and Policies, Policies alone. Target.Ways says in how many of its ways the engine may
-//     write: batches, ingested tables, transactions.
+//   - Target.OnDisk gives the child the engine, on files that consult the order's [Faults] at
+//     every access. The child opens the database with one enginetest.Setting after another:
+//     Builtin alone, Builtin and Policies, Policies alone. Target.Ways says in how many of its ways
+//     the engine may write: batches, ingested tables, transactions.
 //   - It writes each change to the file "state", hands it to the database, and notes in the file that
 //     the database acknowledged it. Access 731 happens to be a write of a table: half of its bytes
 //     reach the file, and the engine gets an error. The child prints it and ends.
 //   - A second child opens the database without a fault, and compares it with "state".
 //
-// TestTorture/WrongBytes sets Still in its settings, so that no compaction replaces the table that
-// it forges, and Large, so that the table has one filter only.
+// TestTorture/WrongBytes sets Still in its settings, so that no compaction replaces the table whose
+// filter it forges, and Large, so that the table has one filter only.
 package torture
 
 import (
@@ -49,7 +49,7 @@ var (
 // A Target is an engine on storage that can be tortured.
 type Target struct {
 	// OnDisk returns the engine of the database in directory "db" below dir, which is "" for the
-	// working directory. Every access to its files asks f, which may be nil.
+	// working directory. Every access to its files consults f, which may be nil.
 	OnDisk func(t testing.TB, dir string, f *Faults) enginetest.Engine
 	// Ways is in how many of its ways the database is written to; 0 is all.
 	Ways int
@@ -157,7 +157,7 @@ func randomSetting(rng *rand.Rand, variant int) enginetest.Setting {
 	return s
 }
 
-// disturb flushes and compacts the database, asks for its numbers, and changes the options that it
+// disturb flushes and compacts the database, reads its numbers, and changes the options that it
 // was opened with, which must have no effect on it, until done is called.
 func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
