@@ -24,7 +24,7 @@ type report struct {
 
 // newReport adds up what was read.
 func newReport(databases []*census.Database) *report {
-	r := &report{Paths: databases, counts: map[scan.Status]int{}}
+	r := &report{Paths: databases, Tables: []*scan.Result{}, counts: map[scan.Status]int{}}
 	for _, d := range databases {
 		if d.Note != "" {
 			r.unread++

@@ -3,10 +3,8 @@ package tables_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -223,25 +221,5 @@ func TestPebbleSplit(t *testing.T) {
 				require.True(t, info.Reader.MayContain(info.Each[0], []byte(key)))
 			}
 		}
-	}
-}
-
-// Keys ends with the error of its function, and leaves nothing running.
-func TestPebbleKeysStops(t *testing.T) {
-	points := pebblePoints(t, 5, 100)
-	for _, w := range pebbleWriters() {
-		path := w.newTable(t, pebbleSpec{points: points, bits: 10, blockSize: 100})
-		table := openTable(t, path)
-		before := runtime.NumGoroutine()
-		stop, n := errors.New("stop"), 0
-		err := table.Keys(func(int, []byte) error {
-			if n++; n == 50 {
-				return stop
-			}
-			return nil
-		})
-		require.Same(t, stop, err, w.name)
-		require.Equal(t, 50, n)
-		require.LessOrEqual(t, runtime.NumGoroutine(), before)
 	}
 }
