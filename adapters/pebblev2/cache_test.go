@@ -162,7 +162,7 @@ func TestCheckCacheRequires(t *testing.T) {
 				o.FS, o.MemTableSize, o.L0StopWritesThreshold = fs, 2<<20, 1000
 				set(o)
 				p := bloom(t, c.bits)
-				db := open(t, "db", resting(configured(t, o, p, pebblev2.WithL6(p))))
+				db := openLoaded(t, "db", resting(configured(t, o, p, pebblev2.WithL6(p))))
 				if i == 0 {
 					write(db, keys)
 				}

@@ -83,8 +83,8 @@ func onEveryShape(t *testing.T, test func(t *testing.T, options func() *pebble.O
 }
 
 // The tables of each level get the filters that were configured for it: of different kinds, under
-// names of their own or under one. All of them are consulted, and each policy counts what Pebble does
-// in its level.
+// names of their own or under one. All are consulted, and each policy counts what Pebble does in
+// its level.
 func TestLevels(t *testing.T) {
 	rng := enginetest.Rand(t, 3)
 	all := enginetest.Keys(rng, 4000)

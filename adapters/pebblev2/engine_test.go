@@ -163,8 +163,8 @@ func (d *differ) ingestExternal(name string, changes []enginetest.Change, start,
 	return err
 }
 
-// download brings tables from remote storage: it copies them (sstable.CopySpan), which drops the mark
-// and keeps the filter, or rewrites them.
+// download brings tables from remote storage: it copies them (sstable.CopySpan), which drops the
+// mark and keeps the filter, or rewrites them.
 func (d *differ) download() error {
 	return d.db.Download(context.Background(), []pebble.DownloadSpan{{
 		StartKey: []byte("a"), EndKey: []byte("z"), ViaBackingFileDownload: d.rng.Intn(2) == 0,

@@ -119,16 +119,12 @@ func (f *failingReads) try(n int64, look func()) bool {
 	return f.count.Load() >= n
 }
 
-// uncached sets o so that every lookup reads everything again, and nothing else reads once the
-// result is closed.
-func (f *failingReads) uncached(t testing.TB, o *pebble.Options) (loaded chan struct{}) {
-	loaded = make(chan struct{})
+// openUncached opens a database in which every lookup reads everything again, and nothing else
+// reads.
+func (f *failingReads) openUncached(t testing.TB, o *pebble.Options) *pebble.DB {
 	o.FS, o.Cache = reading(o.FS, f.next), pebble.NewCache(1)
 	t.Cleanup(o.Cache.Unref)
-	o.EventListener = &pebble.EventListener{
-		TableStatsLoaded: func(pebble.TableStatsInfo) { close(loaded) },
-	}
-	return loaded
+	return openLoaded(t, "db", resting(o))
 }
 
 // lookUps are the ways to look a key up, besides Get.
@@ -154,10 +150,7 @@ func TestGetReadErrors(t *testing.T) {
 		keys, absent := all[:3000], all[3000:]
 		fill(t, "db", withL6, keys)
 		var reads failingReads
-		o := withL6()
-		loaded := reads.uncached(t, o)
-		db := open(t, "db", resting(o))
-		<-loaded
+		db := reads.openUncached(t, withL6())
 
 		failed := 0
 		for _, key := range [][]byte{keys[0], keys[1500], keys[2999], absent[0], absent[1]} {
@@ -198,9 +191,7 @@ func TestGetValuesApart(t *testing.T) {
 	o.FS, o.Comparer = vfs.NewMem(), getComparers[len(getComparers)-1]
 	keepApart(o)
 	var reads failingReads
-	loaded := reads.uncached(t, o)
-	db := open(t, "db", resting(o))
-	<-loaded
+	db := reads.openUncached(t, o)
 	key := []byte("key@1") // an older version than the next key
 	put(t, db, [][]byte{key, []byte("key@2")})
 	compact(t, db)
@@ -265,7 +256,7 @@ func TestHasWithoutConfigure(t *testing.T) {
 
 	o.Cache = pebble.NewCache(1 << 20) // has room for the filters, and for little of the data
 	defer o.Cache.Unref()
-	db = open(t, "db", o)
+	db = openLoaded(t, "db", o)
 	levels, err := pebblev2.FiltersOnDisk(db)
 	require.NoError(t, err)
 	require.Zero(t, levels[6].None)

@@ -54,6 +54,18 @@ func open(t testing.TB, dir string, o *pebble.Options) *pebble.DB {
 	return db
 }
 
+// openLoaded opens a database, and waits until Pebble has read in the background what it wants to
+// know of the tables on disk.
+func openLoaded(t testing.TB, dir string, o *pebble.Options) *pebble.DB {
+	loaded := make(chan struct{})
+	o.EventListener = &pebble.EventListener{
+		TableStatsLoaded: func(pebble.TableStatsInfo) { close(loaded) },
+	}
+	db := open(t, dir, o)
+	<-loaded
+	return db
+}
+
 // put writes keys and flushes them to tables.
 func put(t testing.TB, db *pebble.DB, keys [][]byte) {
 	for _, key := range keys {

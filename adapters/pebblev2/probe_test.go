@@ -40,14 +40,14 @@ func openCounted(t testing.TB, marked bool, cache int64) *counted {
 		}
 		return o
 	}
-	c.DB = open(t, "db", c.options())
+	c.DB = openLoaded(t, "db", c.options())
 	return c
 }
 
 // reopen opens the database again, so that its memtables are empty.
 func (c *counted) reopen(t testing.TB) {
 	require.NoError(t, c.Close())
-	c.DB = open(t, "db", c.options())
+	c.DB = openLoaded(t, "db", c.options())
 }
 
 // count returns how many reads look makes.
@@ -69,7 +69,7 @@ func TestReadsNoData(t *testing.T) {
 		o := db.options()
 		o.Cache = pebble.NewCache(64 << 20) // cold
 		defer o.Cache.Unref()
-		db.DB = open(t, "db", o)
+		db.DB = openLoaded(t, "db", o)
 		tables := 0
 		levels, err := pebblev2.FiltersOnDisk(db.DB)
 		require.NoError(t, err)
