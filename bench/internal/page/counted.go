@@ -36,8 +36,16 @@ func reads(v *verdict.Verdict) Picture {
 		}
 		p.Rows = append(p.Rows, row)
 		if l.Unfiltered > 0 && l.Unfiltered < l.Tables {
-			p.Rows = append(p.Rows, Row{fmt.Sprintf("of them %d without filters", l.Unfiltered),
-				[]Bar{{l.ReadUnfiltered, report.Digits(l.ReadUnfiltered) + " of these now"}}})
+			row := Row{fmt.Sprintf("of them %d without filters", l.Unfiltered),
+				[]Bar{{l.ReadUnfiltered, report.Digits(l.ReadUnfiltered) + " of these now"}}}
+			if len(v.Code) > 0 {
+				then := 0.0 // all tables of the level have filters
+				if l.Then == l.Now || l.ThenBytes == float64(l.FilterBytes) {
+					then = l.ReadUnfiltered // the level keeps its filters
+				}
+				row.Bars = append(row.Bars, Bar{then, report.Digits(then) + " of these" + change})
+			}
+			p.Rows = append(p.Rows, row)
 		}
 	}
 	return p

@@ -44,6 +44,21 @@ func TestCounted(t *testing.T) {
 	}, shown.Pictures[1].Rows)
 }
 
+// The reads in tables without filters end where the change gives all tables of a level filters.
+func TestCountedUnfiltered(t *testing.T) {
+	v := verdict.Of(figures())
+	v.Levels[0].Unfiltered, v.Levels[0].ReadUnfiltered = 1, 15
+	of := func(then string) []Bar {
+		bars := Counted("/data", v).Pictures[0].Rows[1].Bars
+		require.Equal(t, Bar{15, "15 of these now"}, bars[0])
+		require.Equal(t, then+" of these with the change", bars[1].Text)
+		return bars
+	}
+	require.Zero(t, of("0")[1].Value)
+	v.Levels[0].ThenBytes = float64(v.Levels[0].FilterBytes)
+	require.Equal(t, 15.0, of("15")[1].Value)
+}
+
 // Without a change there is one bar in a row, and without figures there is no picture.
 func TestCountedThatStays(t *testing.T) {
 	f := figures()
