@@ -6,8 +6,9 @@
 // read in a database that you have, and what to change there, use command filterdump: it counts.
 //
 // The exit status is 0 if all went well, 1 if a key was lost, an answer was wrong or a rate breaks
-// its bound, 2 if the benchmark could not run to its end, and 130 if it was interrupted. Whatever
-// was measured before that is printed and written, marked as incomplete.
+// its bound, 2 if the benchmark could not run to its end, and 130 if it was interrupted or nobody
+// reads its output any longer. Whatever was measured before that is printed and written, marked as
+// incomplete.
 package main
 
 import (
@@ -46,27 +47,17 @@ type subcommands struct {
 	Play    playCommand    `cmd:"" help:"${playHelp}"`
 }
 
-// errInterrupted is why the context ends after Ctrl-C.
+// errInterrupted is why the context ends after Ctrl-C, or when nobody reads the output any longer.
 var errInterrupted = errors.New("interrupted")
-
-// errClosed is why it ends when nobody reads the output any longer, such as head after ten lines.
-var errClosed = errors.New("the output is a pipe that was closed")
 
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	go func() {
 		<-signals
-		signal.Stop(signals) // a second one ends the program at once
 		cancel(errInterrupted)
-	}()
-	// A write to a closed pipe is an error, and does not end the program before it has cleaned up.
-	pipes := make(chan os.Signal, 1)
-	signal.Notify(pipes, syscall.SIGPIPE)
-	go func() {
-		<-pipes
-		cancel(errClosed)
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // a second one ends the program at once
 	}()
 	os.Exit(exitStatus(os.Stderr, run(ctx, os.Args[1:], os.Stdout)))
 }

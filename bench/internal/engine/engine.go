@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -37,11 +36,6 @@ type Config struct {
 	BaseLg int    // goleveldb's FilterBaseLg
 	Bytes  int    // of all keys and values
 	Cache  int    // bytes of the block cache, besides the engine's MemTables
-
-	// Of goleveldb: how many tables stay open, or 0 for its default, and whether lookups start
-	// compactions.
-	OpenFiles       int
-	SeekCompactions bool
 	// Counting opens the database read-only and counts how its filters are consulted.
 	Counting bool
 	Disk     *Disk // if not nil, where the tables are read from
@@ -126,11 +120,6 @@ type DB interface {
 	// how often they answered "absent" and so avoided reading a table.
 	Checks() (checks, avoided int64)
 	Close() error
-}
-
-// Roomy is a database of goleveldb, which knows what its caches must have room for.
-type Roomy interface {
-	CheckCache() (goleveldb.CacheReport, error)
 }
 
 // Tables sums up the tables of a database.

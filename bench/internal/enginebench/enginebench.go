@@ -1,7 +1,6 @@
 // Package enginebench measures what filters do in storage engines.
 //
 // What filters answer is counted first, once for each of them: it does not depend on the machine.
-// Then what misses cost by goleveldb's settings is counted.
 // Then contestants are timed by turns: a round runs each contestant once, in an order that rotates
 // from round to round, so that what else the machine does affects all of them. The last contestant
 // runs twice in a round; the difference between the two is noise.
@@ -48,14 +47,12 @@ type Config struct {
 	Progress  report.Progress
 }
 
-// A Run is what one contestant did in one round. Rounds 0 and -1 only count, the others are only
-// timed.
-// Speeds are per second.
+// A Run is what one contestant did in one round. Round 0 only counts, the others only time. Speeds
+// are per second.
 type Run struct {
 	Engine     string `json:"engine"`     // storage engine
 	Contestant string `json:"contestant"` // filter; 'again' marks its second run in a round
-	Round      int    `json:"round"`      // round, from 1; 0 counts, and is not timed; -1 also
-	Setting    string `json:"setting"`    // goleveldb's settings in round -1
+	Round      int    `json:"round"`      // from 1; round 0 counts, and is not timed
 
 	Load      float64 `json:"load_per_s"` // keys stored, flushed and compacted per second
 	Miss      Pass    `json:"miss"`       // timed lookups of absent keys between the present ones
@@ -66,7 +63,6 @@ type Run struct {
 	BetweenChecks  int64 `json:"between_checks"`        // filters consulted in these lookups
 	BetweenAvoided int64 `json:"between_reads_avoided"` // filters that answered absent
 	BetweenReads   int64 `json:"between_reads"`         // reads of table data in as many lookups again
-	BetweenWritten int64 `json:"between_written"`       // bytes of tables, in round -1
 
 	Filters     int64 `json:"filters"`       // filters in the tables that are not empty
 	FilterBytes int64 `json:"filter_bytes"`  // bytes of these filters and of their index
@@ -107,7 +103,7 @@ type queries struct {
 type turn struct {
 	engine     engine.Engine
 	contestant string
-	round      int // from 1, or 0 to count, or settingsRound
+	round      int // from 1, or 0 to count
 }
 
 func (t turn) filter() string { return strings.TrimSuffix(t.contestant, again) }
@@ -127,10 +123,6 @@ func (c *Config) turns() (all []turn) {
 					all = append(all, t)
 				}
 			}
-			last := c.Filters[len(c.Filters)-1]
-			if round == 0 && e.Name == "goleveldb" && last != engine.None && e.Has(last) {
-				all = append(all, turn{e, last, settingsRound})
-			}
 		}
 	}
 	return all
@@ -146,7 +138,7 @@ func (c *Config) Run(ctx context.Context, done func(Run)) error {
 	for step, t := range turns {
 		name := t.engine.Name + ", " + t.contestant
 		what := fmt.Sprintf("round %d of %d", t.round, c.Rounds)
-		if t.round <= 0 {
+		if t.round == 0 {
 			what = "counting"
 		}
 		c.Progress(step, len(turns), what+": "+name)
@@ -170,12 +162,9 @@ func (c *Config) run(ctx context.Context, t turn, q queries, done func(Run)) (er
 	if err != nil {
 		return err
 	}
-	switch t.round {
-	case settingsRound:
-		return c.settings(ctx, t.engine, config, run, q.between, done)
-	case 0:
+	if t.round == 0 {
 		err = count(ctx, t.engine, config, &run, q.between)
-	default:
+	} else {
 		err = c.passes(ctx, t.engine, config, q, &run)
 	}
 	if err == nil {

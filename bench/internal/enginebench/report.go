@@ -2,7 +2,7 @@ package enginebench
 
 import (
 	"fmt"
-	"math"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -17,16 +17,10 @@ type Outcome struct {
 // Report fills in the records, the tables and the notes.
 func (o *Outcome) Report(r *report.Report) {
 	r.Records = o.Runs
-	for _, t := range []report.Table{o.lookups(), o.filters(), o.settingsTable()} {
+	for _, t := range []report.Table{o.lookups(), o.filters()} {
 		if len(t.Rows) > 0 {
 			r.Tables = append(r.Tables, t)
 		}
-	}
-	last := o.Filters[len(o.Filters)-1]
-	if noise := o.Runs.again(last); !math.IsNaN(noise.Middle) {
-		r.Notes = append(r.Notes, fmt.Sprintf("%q is %q a second time: two turns of the same filter "+
-			"differ by %v\u00a0%% in the speed of misses. Differences of that size are noise.",
-			last+again, last, noise.Times(100)))
 	}
 	cache := "all filters and a part of the data"
 	if o.Cached {
@@ -34,11 +28,12 @@ func (o *Outcome) Report(r *report.Report) {
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("A miss looks up an absent key between the present "+
 		"keys, a hit a present key, and a rewritten key also has an older version in a lower "+
-		"level. Reads are of table data, per lookup. The block cache (%.1f MB, besides memtables) "+
-		"has room for %s. Files are in the operating system's cache; a read waits %v besides. Load "+
-		"includes flushes and compactions, and waits for no read. goleveldb's seek compactions are off "+
-		"(WithoutSeekCompactions), unless a row says that they are on.", float64(o.Cache())/1e6, cache,
-		o.Disk),
+		"level. Reads are of table data, per lookup. %q marks the second turn of a filter in each "+
+		"round: differences as large as between its two rows are noise. The block cache (%.1f MB, "+
+		"besides memtables) has room for %s. Files are in the operating system's cache; a read waits "+
+		"%v besides. Load includes flushes and compactions, and waits for no read. goleveldb's seek "+
+		"compactions are off (WithoutSeekCompactions).", strings.TrimSpace(again),
+		float64(o.Cache())/1e6, cache, o.Disk),
 		"Checks and false positives, which are needless reads, are counted apart from the timed "+
 			"passes. They depend on the keys' shape, their density and the number of keys per filter. "+
 			engine.BuiltIn+" is the engine's own filter, "+engine.RibbonSmall+" has 7 bits per key.")

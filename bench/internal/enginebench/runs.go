@@ -71,19 +71,3 @@ func (r Run) Blocks() float64 {
 
 // BytesPerKey is the bytes of filters for each key that has one.
 func (r Run) BytesPerKey() float64 { return float64(r.FilterBytes) / float64(r.Keys) }
-
-// again returns by how much the speeds of misses differ between two turns of the same filter in the
-// same round, as a part of one: the median and the extremes.
-func (all Runs) again(filter string) report.Figure {
-	var parts []float64
-	for _, first := range all {
-		for _, second := range all {
-			if first.Round > 0 && first.Contestant == filter && first.Round == second.Round &&
-				second.Contestant == filter+again && first.Engine == second.Engine {
-				a, b := first.Miss.PerSecond, second.Miss.PerSecond
-				parts = append(parts, max(a, b)/min(a, b)-1)
-			}
-		}
-	}
-	return report.Extremes(parts)
-}

@@ -51,7 +51,7 @@ func fastestOf(times []float64, part int) float64 {
 func (c *Config) Report(r *report.Report, records []Record) {
 	r.Records = records
 	contestants := len(c.Kinds) + 1
-	base, again := records[0].Contestant, records[1].Contestant
+	base := records[0].Contestant
 	t := report.Table{
 		Title: fmt.Sprintf("ns per key of %s; for the others, times as fast as %[1]s (above 1 is "+
 			"faster), with the interval of 95 %%", base),
@@ -74,21 +74,9 @@ func (c *Config) Report(r *report.Report, records []Record) {
 		"memory that was used before. Keys have %d random bytes.", numQueries, keyLength),
 		fmt.Sprintf("In each round the contestants take turns. The rounds make %d parts, in each "+
 			"of which the fastest turns are compared; what is shown is the median of the parts.", parts),
-		fmt.Sprintf("%q is %q a second time: two turns of the same filter differ by %v\u00a0%%. "+
-			"Differences of that size are noise.", again, base, noise(records, again).Times(100)),
+		fmt.Sprintf("%q is %q a second time: its distance from 1 is noise, and so are differences of "+
+			"that size.", base+Again, base),
 		"levelbloom is called through policy.Policy, other filters through the interface that "+
 			"their engine calls. Contestants of the same encoding gave as many matches and built "+
 			"the same bytes.")
-}
-
-// noise returns by how much the second turns of the base differ from the first ones, as a part of
-// one: the median and the extremes over the cells.
-func noise(records []Record, again string) report.Figure {
-	var parts []float64
-	for _, r := range records {
-		if r.Contestant == again {
-			parts = append(parts, max(r.Ratio, 1/r.Ratio)-1)
-		}
-	}
-	return report.Extremes(parts)
 }
