@@ -41,14 +41,13 @@ type enginesCommand struct {
 }
 
 func (*enginesCommand) Help() string {
-	return `Simulates: it loads databases of its own, with and without filters, and measures what the
-filters do. The databases are removed. For a database that you have, use filterdump: it counts what
-filters do there. What filters answer is counted first. The last filter has two turns in each round:
-the difference between them is noise. In timed lookups a read of table data waits as long as on a
-disk (--disk).
+	return `Fills temporary databases, with and without filters, looks keys up in them, and removes
+them. First it counts false positives. Then it times lookups, in which a read of table data waits as
+long as on a disk (--disk). The last filter has two turns in each round: the difference between them
+is noise. For a database that you have, use filterdump: it counts what lookups read there.
 
-` + filtersHelp + ` none is no filter, builtin each engine's own, ribbon+L6 consults the filters in
-Pebble's L6 too.
+` + filtersHelp + ` none is no filter, builtin is each engine's own, ribbon+L6 consults the filters
+in Pebble's L6 too.
 
 ` + shapesHelp()
 }
@@ -70,7 +69,7 @@ func (f *enginesCommand) measure(j *job) (*report.Report, error) {
 		return nil, err
 	}
 	r := j.report(err)
-	r.Title = "Simulated: bench fills databases of its own, and looks up absent keys in them."
+	r.Title = "Simulated: these are temporary databases, which bench filled."
 	outcome := enginebench.Outcome{Config: &config, Runs: runs}
 	outcome.Report(r)
 	r.Notes = append(r.Notes, "For a database that you have, filterdump counts what lookups read, "+
@@ -131,7 +130,7 @@ func (f *enginesCommand) keys(j *job) (*keys.Set, error) {
 // ownKeys returns as many of the user's own keys as fit, or as --num says.
 func (f *enginesCommand) ownKeys(j *job) (*keys.Set, error) {
 	if j.given("shape") || j.given("density") {
-		return nil, errors.New("--keys has a shape and a density: leave out --shape and --density")
+		return nil, errors.New("--keys replaces shapes: leave out --shape and --density")
 	}
 	own, err := ownKeys(j, f.Keys, f.Hex)
 	if err != nil {

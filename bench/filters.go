@@ -18,8 +18,8 @@ type filtersCommand struct {
 }
 
 func (*filtersCommand) Help() string {
-	return `Compares the speed of implementations of filters, outside of any engine: lookups of
-present keys (hit) and of absent ones (miss), and building. Filters of 10M keys take 1 GB of memory.
+	return `Times filters outside of any engine: lookups of present keys (hit), lookups of absent
+keys (miss), and builds. Filters of 10M keys take 1 GB of memory.
 
 ` + filtersHelp + ` goleveldb and pebblev2 are the engines' own.
 Ratios are to the first filter, which has two turns in each round: the difference is noise.`

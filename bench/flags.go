@@ -19,12 +19,12 @@ import (
 // vocabulary returns what the tags of flags refer to.
 func vocabulary() kong.Vars {
 	return kong.Vars{
-		"enginesHelp": "Fills databases and looks keys up, on disks of any speed: speed, reads, " +
-			"memory. It takes 3 minutes, and is the default.",
-		"filtersHelp": "Speed of filters outside of any database: lookups and builds.",
-		"ratesHelp": "False-positive rates by shape of keys, density and number of keys, and " +
-			"whether they keep their bounds.",
-		"playHelp": "Serves a page that shows filters at work: bits, probes, and why a key is a " +
+		"enginesHelp": "Fill databases and look keys up, on disks of any speed: speed, reads, " +
+			"memory. This takes 3 minutes, and is the default.",
+		"filtersHelp": "Time lookups and builds of filters outside of any database.",
+		"ratesHelp": "Measure false-positive rates by shape of keys, density and number of keys, " +
+			"and check their bounds.",
+		"playHelp": "Serve a page that shows filters at work: bits, probes, and why a key is a " +
 			"false positive.",
 
 		"engines":       joined(engine.Engines, func(e engine.Engine) string { return e.Name }),
@@ -32,22 +32,22 @@ func vocabulary() kong.Vars {
 		"shapes":        joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
 		"all":           joined(keys.Densities, func(d keys.Density) string { return d.Name }),
 		"tmp":           os.TempDir(),
-		"nHelp": "Keys per filter, such as 36,10k: those of 2 KiB of data in goleveldb, those of a " +
-			"table in Pebble.",
+		"nHelp": "Keys per filter, such as 36,10k. A filter has the keys of 2 KiB of data in " +
+			"goleveldb, and of a table in Pebble.",
 		"densityHelp": "Part of a range of keys that is present: alternating (every second key), " +
 			"63% (as LevelDB's db_bench leaves), 10%, or beyond (all; the absent keys follow). " +
 			"Unordered shapes have none.",
-		"hexHelp": "Lines of the file of --keys are hexadecimal digits, as binary keys need.",
+		"hexHelp": "The lines of the file of --keys are hexadecimal digits. Use it for binary keys.",
 		"keysHelp": fmt.Sprintf("Your own keys: a file with a key per line, or a database of "+
-			"goleveldb, LevelDB or Pebble, which is only read (for what its own filters do, use "+
-			"filterdump). A random third of the keys stays out of the filters and is looked up as absent. "+
-			"Of a database with more than %d MiB of keys it takes a part.", keys.MaxBytes>>20),
+			"goleveldb, LevelDB or Pebble, which is only read (to learn what its own filters do, use "+
+			"filterdump). A random third of the keys is not stored, and is looked up as absent. Of more "+
+			"than %d MiB of keys in a database, a part is used.", keys.MaxBytes>>20),
 	}
 }
 
 // filtersHelp explains --filters.
-const filtersHelp = `Filters are named as policy.FromString takes them: bloom:10, tuned:10,
-ribbon:7. Those without a number of bits have --bits.`
+const filtersHelp = `Filters have names that policy.FromString takes: bloom:10, tuned:10,
+ribbon:7. A name without a number of bits gets that of --bits.`
 
 func joined[T any](all []T, name func(T) string) string {
 	var names []string

@@ -10,7 +10,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// A job is what a subcommand gets besides its flags.
+// A job is what a subcommand gets in addition to its flags.
 type job struct {
 	ctx      context.Context
 	command  string // what was typed

@@ -1,7 +1,7 @@
 // Command bench compares filters: speed, size and false positives, alone and inside engines.
 // `bench -h` lists its subcommands.
 //
-// It simulates: it fills databases of its own, with keys of a shape or, with --keys, with yours. Use
+// It simulates: it fills temporary databases with generated keys or, with --keys, with yours. Use
 // it to choose a filter before there is a database, and to compare speeds. To learn what lookups
 // read in a database that you have, and what to change there, use command filterdump: it counts.
 //

@@ -8,13 +8,13 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// outputs is where a report goes, besides stdout.
+// outputs is where a report goes in addition to stdout.
 type outputs struct {
 	JSON output `group:"Output" name:"json" placeholder:"FILE" help:"Write a described JSON file."`
 }
 
-// run measures, writes the report, and returns all errors. measure returns nil if it did not come to
-// measure anything, and what it measured before an error.
+// run measures, writes the report, and returns all errors. measure returns what it measured before
+// an error, or nil if that is nothing.
 func (o *outputs) run(j *job, measure func(*job) (*report.Report, error)) error {
 	r, err := measure(j)
 	if r == nil {
@@ -23,9 +23,8 @@ func (o *outputs) run(j *job, measure func(*job) (*report.Report, error)) error 
 	return errors.Join(err, r.WriteText(j.stdout), o.JSON.write(r.WriteJSON))
 }
 
-// An output is the path of a file, which keeps what it has until write. That it can be written is
-// found out when the flag is read, before the benchmark runs and not after. A file that was not
-// there is not there until write either.
+// An output is the path of a file. UnmarshalText checks that it can be written, before the
+// benchmark runs and not after, and leaves the file as it was, or missing.
 type output string
 
 func (o *output) UnmarshalText(text []byte) error {
@@ -53,7 +52,7 @@ func (o output) write(f func(io.Writer) error) error {
 	return errors.Join(f(file), file.Close())
 }
 
-// is reports whether the file is that of another path.
+// is reports whether path is the same file.
 func (o output) is(path string) bool {
 	mine, err := os.Stat(string(o))
 	other, otherErr := os.Stat(path)

@@ -9,8 +9,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/storage"
 )
 
-// A Disk makes reads of table data wait, as on a device that takes that long. It waits besides what
-// the read itself takes, from the operating system's cache. The zero value makes none wait.
+// A Disk adds a latency to reads of table data, which themselves are from the operating system's
+// cache. The zero value adds none.
 type Disk struct {
 	Latency atomic.Int64 // of reads from now on, in nanoseconds
 	Reads   atomic.Int64 // so far

@@ -35,7 +35,7 @@ type Config struct {
 	Bits   int    // bits per key
 	BaseLg int    // goleveldb's FilterBaseLg
 	Bytes  int    // of all keys and values
-	Cache  int    // bytes of the block cache, besides the engine's MemTables
+	Cache  int    // bytes of the block cache, without the engine's memtables
 	// Counting opens the database read-only and counts how its filters are consulted.
 	Counting bool
 	Disk     *Disk // if not nil, where the tables are read from
@@ -63,7 +63,7 @@ const (
 	// l0Compaction is the number of overlapping tables in L0 at which an engine compacts them.
 	l0Compaction = 4
 	// Flushes is how many parts the data are flushed in, one less than a multiple of l0Compaction:
-	// L0 is as full as it gets when the last one is done, as it is at some time in any database.
+	// L0 is as full as it gets when the last one is done.
 	Flushes = 5*l0Compaction - 1
 	// levelFactor is how much larger a level is than the one above.
 	levelFactor = 4
@@ -91,7 +91,7 @@ var Engines = []Engine{
 	{"pebblev2", true, with(openPebble)},
 }
 
-// with returns an engine's Open, which gets the policy of the filter besides.
+// with returns an engine's Open, which also gets the policy of the filter.
 func with(open func(Config, policy.Policy) (DB, error)) func(Config) (DB, error) {
 	return func(c Config) (DB, error) {
 		p, err := c.Policy()

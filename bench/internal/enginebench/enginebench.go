@@ -1,9 +1,9 @@
 // Package enginebench measures what filters do in storage engines.
 //
-// What filters answer is counted first, once for each of them: it does not depend on the machine.
-// Then contestants are timed by turns: a round runs each contestant once, in an order that rotates
-// from round to round, so that what else the machine does affects all of them. The last contestant
-// runs twice in a round; the difference between the two is noise.
+// First it counts checks and false positives, once for each filter: they do not depend on the
+// machine. Then it times contestants, interleaved: a round runs each contestant once, in an order
+// that rotates from round to round, so that other load on the machine affects all of them. The last
+// contestant runs twice in a round; the difference between the two is noise.
 package enginebench
 
 import (

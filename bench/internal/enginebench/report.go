@@ -30,17 +30,19 @@ func (o *Outcome) Report(r *report.Report) {
 		"keys, a hit a present key, and a rewritten key also has an older version in a lower "+
 		"level. Reads are of table data, per lookup. %q marks the second turn of a filter in each "+
 		"round: differences as large as between its two rows are noise. The block cache (%.1f MB, "+
-		"besides memtables) has room for %s. Files are in the operating system's cache; a read waits "+
-		"%v besides. Load includes flushes and compactions, and waits for no read. goleveldb's seek "+
+		"without memtables) has room for %s. Files are in the operating system's cache; a read waits "+
+		"%v longer. Load includes flushes and compactions; its reads do not wait. goleveldb's seek "+
 		"compactions are off (WithoutSeekCompactions).", strings.TrimSpace(again),
 		float64(o.Cache())/1e6, cache, o.Disk),
-		"Checks and false positives, which are needless reads, are counted apart from the timed "+
-			"passes. They depend on the keys' shape, their density and the number of keys per filter. "+
+		"Checks and false positives are counted apart from the timed passes, whatever is cached: "+
+			"each false positive is a needless read. In the timed passes each key was looked up once "+
+			"before, so the blocks of a few false positives are cached. False positives depend on the "+
+			"keys' shape, their density and the number of keys per filter. "+
 			engine.BuiltIn+" is the engine's own filter, "+engine.RibbonSmall+" has 7 bits per key.")
 	for _, run := range o.Runs {
 		if run.Contestant != engine.None && run.Round == 0 && run.BetweenChecks == 0 {
 			r.Notes = append(r.Notes, fmt.Sprintf("WARNING: %s, %s: NO FILTER WAS EVER CONSULTED for "+
-				"absent keys: the speed says nothing about filters", run.Engine, run.Contestant))
+				"absent keys, so the speed says nothing about filters", run.Engine, run.Contestant))
 		}
 	}
 }

@@ -78,7 +78,7 @@ func TestText(t *testing.T) {
 	}
 	require.NotContains(t, text, "WARNING")
 	words := strings.Join(strings.Fields(text), " ")
-	require.Contains(t, words, "(0.3 MB, besides memtables) has room for all filters and a part of")
+	require.Contains(t, words, "(0.3 MB, without memtables) has room for all filters and a part of")
 	require.Contains(t, words, `"again" marks the second turn of a filter in each round`)
 	o.Runs[1].BetweenChecks = 0
 	require.Contains(t, textOf(t, o), "WARNING: pebblev2, builtin: NO FILTER WAS EVER CONSULTED")

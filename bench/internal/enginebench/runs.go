@@ -59,9 +59,9 @@ func (r Run) Needless() report.Figure {
 // Reads returns the reads of table data per 1,000 misses.
 func (r Run) Reads() float64 { return 1000 * float64(r.BetweenReads) / float64(r.BetweenLookups) }
 
-// Blocks returns the data blocks that 1,000 misses need. These are the reads, or the false positives
-// where they are more: when reads are counted, each miss comes a second time, and finds the few
-// blocks of false positives cached.
+// Blocks returns the data blocks that 1,000 misses need: the reads, or the false positives if these
+// are more. When reads are counted, each miss comes a second time, and finds the blocks of a few
+// false positives cached.
 func (r Run) Blocks() float64 {
 	if needless := r.Needless().Middle; needless > r.Reads() {
 		return needless

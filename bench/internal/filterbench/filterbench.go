@@ -1,6 +1,6 @@
 // Package filterbench compares the speed of filters with each other, outside of any engine.
 //
-// Contestants are compared by turns: each cell (a work and a number of keys) has rounds, in each of
+// Contestants are interleaved: each cell (a work and a number of keys) has rounds, in each of
 // which every contestant has one turn, in random order. A turn takes a few milliseconds. Other
 // programs on the machine slow down some turns and leave others alone, so the fastest of several
 // rounds are compared. The base contestant runs twice, and the ratio of the two is noise.
@@ -125,7 +125,7 @@ func (c Cell) verify(check uint32, checks map[string]uint32, encoding string) er
 		return fmt.Errorf("%w: it lost %d of %d keys", ErrWrong, numQueries-check, numQueries)
 	}
 	if want, ok := checks[encoding]; ok && want != check {
-		return fmt.Errorf("%w: its filters or its matches are not those of another contestant",
+		return fmt.Errorf("%w: its filters or its matches differ from another contestant's",
 			ErrWrong)
 	}
 	checks[encoding] = check

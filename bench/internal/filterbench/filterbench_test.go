@@ -108,7 +108,7 @@ func TestWrongContestants(t *testing.T) {
 	}{
 		{"none", func(*kind.Filter) {}, Cell{Hit, 100}, ""},
 		{"lost keys", less(656), Cell{Hit, 100}, "it lost 656 of 65536 keys"},
-		{"another answer", less(1), Cell{Miss, 10_000}, "its matches are not those of another"},
+		{"another answer", less(1), Cell{Miss, 10_000}, "its matches differ from another"},
 		{"other bytes", func(f *kind.Filter) {
 			build := f.Build
 			f.Build = func(keys [][]byte) []byte {
@@ -116,7 +116,7 @@ func TestWrongContestants(t *testing.T) {
 				filter[3] ^= 8
 				return filter
 			}
-		}, Cell{Build, 32}, "its filters or its matches are not those of another contestant"},
+		}, Cell{Build, 32}, "its filters or its matches differ from another contestant"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			both := []kind.Kind{kinds(t, "bloom")[0], with(t, "faulty", c.fault)}

@@ -31,8 +31,8 @@ type inputs struct {
 // material is what cells of the same number of keys share.
 type material struct {
 	n int // keys per filter
-	// present is the keys of enough filters to make a turn of Build long enough to time, those of
-	// each filter sorted, as an engine adds them. Lookups ask the first filter.
+	// present has the keys of enough filters to make a turn of Build long enough to time. The keys of
+	// each filter are sorted, as an engine adds them. Lookups consult the first filter.
 	present [][]byte
 	filters map[string][]byte // of the first n keys, by encoding
 }
@@ -47,7 +47,7 @@ func newMaterial(n int) *material {
 	return &material{n, slices.Collect(slices.Chunk(arena, keyLength)), map[string][]byte{}}
 }
 
-// filter returns the filter that the contestant is asked: of an encoding all get the same one.
+// filter returns the filter that the contestant consults: the same one for all of an encoding.
 func (m *material) filter(c *contestant) []byte {
 	if m.filters[c.encoding] == nil {
 		m.filters[c.encoding] = bytes.Clone(c.filter.Build(m.present[:m.n]))
@@ -64,8 +64,8 @@ func newKeys(n int, index func(i uint64) uint64) [][]byte {
 	return keys.Shapes[0].Keys(indexes, seed)
 }
 
-// newInputs returns the inputs of a cell. Its queries ask for each present key as often as for
-// another, or for absent keys that are all different.
+// newInputs returns the inputs of a cell. Its queries have each present key equally often,
+// or absent keys that are all different.
 func newInputs(cell Cell, m *material, rng *rand.Rand) *inputs {
 	in := &inputs{Cell: cell, material: m}
 	n, order := uint64(m.n), rng.Perm(numQueries)

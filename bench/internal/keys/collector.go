@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sliceBytes is the memory of a key besides its bytes.
+// sliceBytes is the memory of a key in addition to its bytes.
 const sliceBytes = 24
 
 // A collector holds keys up to a limit of bytes.

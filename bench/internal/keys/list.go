@@ -5,10 +5,9 @@ import "fmt"
 // A List is a user's own keys, sorted, none twice.
 type List [][]byte
 
-// Set returns n present keys, which must fit, and at most as many absent ones, chosen and ordered by
-// seed. They are the first keys, of which a random third is absent: so absent keys are as real as
-// present ones, and lie between them. The part that is present is about that of db_bench's
-// fillrandom.
+// Set returns n present keys, which must fit, and at most that many absent ones, chosen and ordered
+// by seed. It takes the first keys of the list. A random third of them is absent: so absent keys are
+// as real as present ones, and lie between them. db_bench's fillrandom leaves about the same part.
 func (l List) Set(n, absent int, seed int64) *Set {
 	rng := newRand(seed)
 	set := &Set{Guard: l[len(l)-1], seed: rng.Uint64()}

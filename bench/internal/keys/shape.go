@@ -56,11 +56,11 @@ func (s Shape) Example() string {
 }
 
 // Sources returns the shape with each of the densities that it may have, or with its own.
-func (s Shape) Sources(asked ...Density) (all []Source) {
+func (s Shape) Sources(densities ...Density) (all []Source) {
 	if s.Density.Name != "" {
-		asked = []Density{s.Density}
+		densities = []Density{s.Density}
 	}
-	for _, d := range asked {
+	for _, d := range densities {
 		all = append(all, Source{s, d})
 	}
 	return all

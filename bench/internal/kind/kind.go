@@ -1,4 +1,4 @@
-// Package kind names the filters that the benchmarks compare: those of package policy, with the
+// Package kind names the filters that the benchmarks compare: package policy's, with the
 // false-positive rates that they promise, and the engines' own.
 package kind
 

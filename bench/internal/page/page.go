@@ -11,7 +11,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// A Card is about a database: one that was counted, or those of an engine that were simulated.
+// A Card is about a database that was counted, or about the simulated databases of an engine.
 type Card struct {
 	About    string
 	Sentence string // what to do, if that is known

@@ -8,8 +8,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// A question is what the page asks: the keys to store, how to build filters of them, and the key to
-// look up.
+// A question is what the page sends: the keys to store, how to build filters of them, and the key
+// to look up.
 type question struct {
 	Keys  []string `json:"keys"`
 	Shape string   `json:"shape"` // of further keys; may be empty
@@ -135,7 +135,7 @@ func (m *material) look(encoded []byte, ask string) (filter, error) {
 	return f, nil
 }
 
-// count asks f about absent keys, and keeps some of them as examples.
+// count looks absent keys up in f, and keeps some of them as examples.
 func (f *filter) count(absent [][]byte) rate {
 	r := rate{Asked: len(absent)}
 	for _, key := range absent {

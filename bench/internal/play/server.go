@@ -40,7 +40,7 @@ func Serve(ctx context.Context, l net.Listener) error {
 }
 
 // newHandler returns what serves the page under http://127.0.0.1 and a port. Other hosts are
-// refused: so no page of another name that leads to this machine can ask it anything.
+// refused: so no page of another name that leads to this machine can use it.
 func newHandler(port int) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {

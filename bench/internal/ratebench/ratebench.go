@@ -1,9 +1,9 @@
 // Package ratebench measures the false-positive rates of filters by themselves, without any engine.
 //
-// A cell is a shape of keys, a density, and a number of keys per filter. In each cell many filters
-// are built, of different keys, by every kind from the same ones, and asked for the same absent
-// keys. Which keys these are, and how many, depends on the cell, the seed and Queries alone, never
-// on the answers or on what else is measured.
+// A cell is a shape of keys, a density, and a number of keys per filter. In each cell every kind
+// builds many filters, of different keys, and looks up absent keys. All kinds have the same keys.
+// Which keys these are, and how many, depends on the cell, the seed and Queries alone, never on the
+// answers or on what else is measured.
 package ratebench
 
 import (

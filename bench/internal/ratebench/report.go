@@ -17,16 +17,16 @@ type Record struct {
 	Shape          string  `json:"shape"`           // shape of the keys
 	Density        string  `json:"density"`         // which keys of a range are present
 	N              int     `json:"n"`               // keys per filter
-	Bits           float64 `json:"bits"`            // bits per key asked for
+	Bits           float64 `json:"bits"`            // bits per key, as configured
 	FilterBytes    float64 `json:"filter_bytes"`    // bytes of a filter, a mean
 	Filters        int     `json:"filters"`         // filters built
-	Queries        int     `json:"queries"`         // absent keys asked
+	Queries        int     `json:"queries"`         // absent keys looked up
 	FalsePositives int     `json:"false_positives"` // absent keys that a filter may contain
 	FPR            float64 `json:"fpr"`             // false positives per query, 0 to 1
 	Low            float64 `json:"fpr_low"`         // lower end of the interval of 95 % (Wilson)
 	High           float64 `json:"fpr_high"`        // upper end of the interval
-	Bound          float64 `json:"bound"`           // highest rate that the kind promises here, 0 if none
-	Excess         float64 `json:"excess"`          // standard errors by which the rate is above the bound
+	Bound          float64 `json:"bound"`           // highest rate that the kind promises, or 0
+	Excess         float64 `json:"excess"`          // standard errors from the bound up to the rate
 }
 
 // keys names the keys without their number.
@@ -87,8 +87,8 @@ func (c *Config) Report(r *report.Report, records []Record) error {
 	r.Tables = tables(records)
 	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range are "+
 		"present. Its rate is the mean over filters of different keys, with its 95 % interval in "+
-		"brackets. The worst of many cells is partly chance. All kinds have the same keys and are "+
-		"asked the same absent keys.")
+		"brackets. The worst of many cells is partly chance. All kinds have the same present "+
+		"and absent keys.")
 	for _, s := range c.Sources {
 		if note := s.Density.Name + ": " + s.Density.Doc + "."; !slices.Contains(r.Notes, note) {
 			r.Notes = append(r.Notes, note)

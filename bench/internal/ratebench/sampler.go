@@ -12,7 +12,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// perFilter returns how many absent keys a filter of n keys is asked at most: so many that they
+// perFilter returns how many absent keys are looked up in a filter of n keys at most: enough to
 // take longer than building it, if Queries allows.
 func (c *Config) perFilter(n int) int {
 	return max(1, min(max(512, 4*n), c.Queries/leastFilters(n)))
@@ -31,11 +31,11 @@ func (c *Config) measure(ctx context.Context, cell Cell) (records []Record, err 
 	name := fnv.New64a()
 	name.Write([]byte(cell.String()))
 	rng := rand.New(rand.NewPCG(uint64(c.Seed), name.Sum64()))
-	asked := 0
-	for filters := 0; filters < leastFilters(cell.N) || asked < c.Queries; filters++ {
+	queries := 0
+	for filters := 0; filters < leastFilters(cell.N) || queries < c.Queries; filters++ {
 		present, absent := cell.Draw(rng, filters == 0, cell.N, c.perFilter(cell.N))
 		slices.SortFunc(present, bytes.Compare) // as an engine adds them
-		asked += len(absent)
+		queries += len(absent)
 		for _, s := range samplers {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)

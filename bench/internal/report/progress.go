@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Progress is told what a benchmark does next: step, from 0, of total.
+// A Progress is called before each step of a benchmark, from 0 on, of total steps.
 type Progress func(step, total int, what string)
 
 // NewProgress returns one that writes a line for each step, with an estimate of the time left.

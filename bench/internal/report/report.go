@@ -18,7 +18,7 @@ type Report struct {
 	Environment Environment `json:"environment"`
 	Notes       []string    `json:"notes,omitempty"` // paragraphs, and lines that begin with Code
 	Tables      []Table     `json:"-"`               // sum the records up
-	Records     any         `json:"-"`               // a slice of structs: one for each turn, run or cell
+	Records     any         `json:"-"`               // a slice of structs, of turns, runs or cells
 }
 
 // Code begins a line that is written as it is, such as a command.

@@ -53,7 +53,7 @@ func (t Table) text() string {
 	return b.String()
 }
 
-// border is what a column takes besides its text: two spaces and a line.
+// border is the width of a column without its text: two spaces and a line.
 const border = 3
 
 // widths returns the width of each column's text. Headers are wrapped at spaces.

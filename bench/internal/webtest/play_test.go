@@ -106,7 +106,7 @@ func TestPlay(t *testing.T) {
 	t.Run("sizes", func(t *testing.T) { // the smallest is said of none: it depends on the keys
 		p := open(t, "", wide)
 		require.NotContains(t, p.Text("#kinds"), "smallest")
-		require.Contains(t, p.Text("#kinds"), "of 20,000 random keys, and of the keys that lie between")
+		require.Contains(t, p.Text("#kinds"), "of 20,000 random keys, and of up to 20,000 keys that lie")
 	})
 	t.Run("problems", func(t *testing.T) {
 		p := b.Open(t, address+"#shape=octal&n=9", view{Width: 360})
