@@ -136,14 +136,17 @@ type simulation struct {
 // filter returns the tuned filter that a lookup of key would read, nil if there is none.
 func (s *simulation) filter(key []byte) ([]byte, error) {
 	window := s.table.Locate(key)
-	if filter, ok := s.built[window]; ok {
+	filter, ok := s.built[window]
+	if ok {
 		return filter, nil
 	}
 	b := tuned.NewBuilder()
-	if err := s.table.Window(key, b.Add); err != nil || b.Len() == 0 {
+	if err := s.table.Window(key, b.Add); err != nil {
 		return nil, err
 	}
-	filter := b.Finish(nil)
+	if b.Len() > 0 {
+		filter = b.Finish(nil)
+	}
 	if window >= 0 {
 		s.built[window] = filter
 	}
