@@ -181,7 +181,10 @@ func TestNeverMoreReads(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-	require.Less(t, reads, int64(each/20), "HasAll of absent and rewritten keys")
+	t.Logf("HasAll: %d reads of %d keys", reads, len(batch))
+	// Without the mark there is a read for nearly every rewritten key. Which blocks are still cached
+	// is partly chance, more so on a busy machine.
+	require.Less(t, reads, int64(len(batch)/10), "HasAll of absent and rewritten keys")
 	for _, kind := range []int{0, 1, 2, 3} {
 		for _, key := range keys(kind)[:100] {
 			require.Equal(t, kind > 0, requireSameAnswer(t, db, key).found)

@@ -15,8 +15,8 @@
 //     Builtin alone, Builtin and Policies, Policies alone. Target.Ways says in how many of its ways
 //     the engine may write: batches, ingested tables, transactions.
 //   - It writes each change to the file "state", hands it to the database, and notes in the file
-//     that the database acknowledged it. Access 731 happens to be a write of a table: half of its bytes
-//     reach the file, and the engine gets an error. The child prints it and ends.
+//     that the database acknowledged it. Access 731 happens to be a write of a table: half of its
+//     bytes reach the file, and the engine gets an error. The child prints it and ends.
 //   - A second child opens the database without a fault, and compares it with "state".
 //
 // TestTorture/WrongBytes sets Still in its settings, so that no compaction replaces the table whose
