@@ -76,7 +76,7 @@ func TestResults(t *testing.T) {
 		require.True(t, strings.HasPrefix(text, before))
 		require.True(t, strings.HasSuffix(text, after))
 		require.NotContains(t, text, "old tables")
-		require.Contains(t, text, "\n    go run ./bench "+args)
+		require.Contains(t, text, "\n    go run ./bench "+args+"\n")
 		require.Contains(t, text, row)
 		require.Contains(t, text, ", go1.")
 		for _, cell := range strings.Split(text, " | ") {
@@ -160,11 +160,14 @@ func tablesOf(m measured) ([]report.Table, error) {
 	return m.Report.Tables, err
 }
 
+// outputFlags matches flags that say where a report goes.
+var outputFlags = regexp.MustCompile(` --(json|page)[= ]\S+`)
+
 // markdown returns a report's command, where and when it ran, and its tables.
 func markdown(m measured) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n    %s\n\n%s, %s, %s.\n", m.Command, m.Environment.CPU,
-		m.Environment.GoVersion, m.Environment.Date)
+	fmt.Fprintf(&b, "\n    %s\n\n%s, %s, %s.\n", outputFlags.ReplaceAllString(m.Command, ""),
+		m.Environment.CPU, m.Environment.GoVersion, m.Environment.Date)
 	for _, t := range m.Tables {
 		fmt.Fprintf(&b, "\n%s:\n\n%s\n", t.Title, t.Markdown())
 	}
