@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -36,6 +37,10 @@ type Config struct {
 	BaseLg int    // goleveldb's FilterBaseLg
 	Bytes  int    // of all keys and values
 	Cache  int    // bytes of the block cache, without the engine's memtables
+	// Of goleveldb: how many tables stay open, or 0 for its default, and whether lookups start
+	// compactions.
+	OpenFiles       int
+	SeekCompactions bool
 	// Counting opens the database read-only and counts how its filters are consulted.
 	Counting bool
 	Disk     *Disk // if not nil, where the tables are read from
@@ -120,6 +125,11 @@ type DB interface {
 	// how often they answered "absent" and so avoided reading a table.
 	Checks() (checks, avoided int64)
 	Close() error
+}
+
+// Roomy is a database of goleveldb, which knows what its caches must have room for.
+type Roomy interface {
+	CheckCache() (goleveldb.CacheReport, error)
 }
 
 // Tables sums up the tables of a database.

@@ -25,7 +25,8 @@ func openGoLevelDB(c Config, p policy.Policy) (DB, error) {
 		CompactionTableSize:           c.table(),
 		CompactionTotalSize:           c.baseLevel(),
 		CompactionTotalSizeMultiplier: levelFactor,
-		DisableSeeksCompaction:        true, // reading must not start compactions
+		DisableSeeksCompaction:        !c.SeekCompactions,
+		OpenFilesCacheCapacity:        c.OpenFiles,
 		BlockCacheCapacity:            c.Cache,
 		FilterBaseLg:                  c.BaseLg,
 		ReadOnly:                      c.Counting,
@@ -65,6 +66,10 @@ type goLevelDB struct {
 }
 
 func (db *goLevelDB) Close() error { return errors.Join(db.DB.Close(), db.files.Close()) }
+
+func (db *goLevelDB) CheckCache() (goleveldb.CacheReport, error) {
+	return goleveldb.CheckCache(db.options, db.DB)
+}
 
 func (db *goLevelDB) Put(key, value []byte) error { return db.DB.Put(key, value, nil) }
 

@@ -1,9 +1,10 @@
 // Package enginebench measures what filters do in storage engines.
 //
 // First it counts checks and false positives, once for each filter: they do not depend on the
-// machine. Then it times contestants, interleaved: a round runs each contestant once, in an order
-// that rotates from round to round, so that other load on the machine affects all of them. The last
-// contestant runs twice in a round; the difference between the two is noise.
+// machine. With goleveldb it also counts what misses cost by its settings. Then it times
+// contestants, interleaved: a round runs each contestant once, in an order that rotates from round to
+// round, so that other load on the machine affects all of them. The last contestant runs twice in a
+// round; the difference between the two is noise.
 package enginebench
 
 import (
@@ -47,12 +48,13 @@ type Config struct {
 	Progress  report.Progress
 }
 
-// A Run is what one contestant did in one round. Round 0 only counts, the others only time. Speeds
-// are per second.
+// A Run is what one contestant did in one round. Rounds 0 and -1 only count, the others only time.
+// Speeds are per second.
 type Run struct {
 	Engine     string `json:"engine"`     // storage engine
 	Contestant string `json:"contestant"` // filter; 'again' marks its second run in a round
-	Round      int    `json:"round"`      // from 1; round 0 counts, and is not timed
+	Round      int    `json:"round"`      // from 1; rounds 0 and -1 count, and are not timed
+	Setting    string `json:"setting"`    // goleveldb\'s settings in round -1
 
 	Load      float64 `json:"load_per_s"` // keys stored, flushed and compacted per second
 	Miss      Pass    `json:"miss"`       // timed lookups of absent keys between the present ones
@@ -63,6 +65,7 @@ type Run struct {
 	BetweenChecks  int64 `json:"between_checks"`        // filters consulted in these lookups
 	BetweenAvoided int64 `json:"between_reads_avoided"` // filters that answered absent
 	BetweenReads   int64 `json:"between_reads"`         // reads of table data in as many lookups again
+	BetweenWritten int64 `json:"between_written"`       // bytes of tables, in round -1
 
 	Filters     int64 `json:"filters"`       // filters in the tables that are not empty
 	FilterBytes int64 `json:"filter_bytes"`  // bytes of these filters and of their index
@@ -103,7 +106,7 @@ type queries struct {
 type turn struct {
 	engine     engine.Engine
 	contestant string
-	round      int // from 1, or 0 to count
+	round      int // from 1, or 0 to count, or settingsRound
 }
 
 func (t turn) filter() string { return strings.TrimSuffix(t.contestant, again) }
@@ -123,6 +126,10 @@ func (c *Config) turns() (all []turn) {
 					all = append(all, t)
 				}
 			}
+			last := c.Filters[len(c.Filters)-1]
+			if round == 0 && e.Name == "goleveldb" && last != engine.None && e.Has(last) {
+				all = append(all, turn{e, last, settingsRound})
+			}
 		}
 	}
 	return all
@@ -138,7 +145,7 @@ func (c *Config) Run(ctx context.Context, done func(Run)) error {
 	for step, t := range turns {
 		name := t.engine.Name + ", " + t.contestant
 		what := fmt.Sprintf("round %d of %d", t.round, c.Rounds)
-		if t.round == 0 {
+		if t.round <= 0 {
 			what = "counting"
 		}
 		c.Progress(step, len(turns), what+": "+name)
@@ -162,9 +169,12 @@ func (c *Config) run(ctx context.Context, t turn, q queries, done func(Run)) (er
 	if err != nil {
 		return err
 	}
-	if t.round == 0 {
+	switch t.round {
+	case settingsRound:
+		return c.settings(ctx, t.engine, config, run, q.between, done)
+	case 0:
 		err = count(ctx, t.engine, config, &run, q.between)
-	} else {
+	default:
 		err = c.passes(ctx, t.engine, config, q, &run)
 	}
 	if err == nil {

@@ -17,7 +17,7 @@ type Outcome struct {
 // Report fills in the records, the tables and the notes.
 func (o *Outcome) Report(r *report.Report) {
 	r.Records = o.Runs
-	for _, t := range []report.Table{o.lookups(), o.filters()} {
+	for _, t := range []report.Table{o.lookups(), o.filters(), o.settingsTable()} {
 		if len(t.Rows) > 0 {
 			r.Tables = append(r.Tables, t)
 		}
@@ -32,7 +32,7 @@ func (o *Outcome) Report(r *report.Report) {
 		"round: differences as large as between its two rows are noise. The block cache (%.1f MB, "+
 		"without memtables) has room for %s. Files are in the operating system's cache; a read waits "+
 		"%v longer. Load includes flushes and compactions; its reads do not wait. goleveldb's seek "+
-		"compactions are off (WithoutSeekCompactions).", strings.TrimSpace(again),
+		"compactions are off (WithoutSeekCompactions), unless a row says that they are on.", strings.TrimSpace(again),
 		float64(o.Cache())/1e6, cache, o.Disk),
 		"Checks and false positives are counted apart from the timed passes, whatever is cached: "+
 			"each false positive is a needless read. In the timed passes each key was looked up once "+

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -131,4 +132,38 @@ func TestFiltersSaveReads(t *testing.T) {
 			}
 		}
 	}
+}
+
+// With goleveldb's defaults misses write. Without seek compactions they do not; with room for fewer
+// tables, or for less than filters and indexes, they read.
+func TestSettings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	c, _ := config(t, new(memory))
+	var err error
+	c.Keys, err = keys.Shapes[2].Sources(keys.Densities[0])[0].Set(20_000, 400, 1)
+	require.NoError(t, err)
+	c.Engines, c.Filters = engine.Engines[:1], []string{"ribbon"}
+	c.ValueSize, c.Reads, c.Rounds, c.Disk, c.BaseLg = 100, 400, 1, 0, 11
+	o := &Outcome{Config: c}
+	o.Runs, err = run(context.Background(), c)
+	require.NoError(t, err)
+	require.Contains(t, textOf(t, o), "goleveldb with ribbon filters and 2 MB of data: what misses cost")
+	cells := map[string][]float64{}
+	for _, row := range o.settingsTable().Rows {
+		for _, cell := range row[1:] {
+			x, err := strconv.ParseFloat(cell, 64)
+			require.NoError(t, err)
+			cells[row[0]] = append(cells[row[0]], x)
+		}
+	}
+	require.Len(t, cells, 4)
+	for _, s := range settings {
+		read, written := cells[s.name][0], cells[s.name][1]
+		t.Logf("%s: %v reads, %v MiB", s.name, read, written)
+		require.Equal(t, s.misses > 1, read < 0.1, s.name)
+		require.Equal(t, strings.Contains(s.name, " on"), written > 0, s.name)
+	}
+	require.Len(t, o.filters().Rows, 1)
 }
