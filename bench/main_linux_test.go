@@ -14,7 +14,7 @@ func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	for _, engine := range []string{"goleveldb", "pebblev2"} {
+	for _, engine := range []string{"goleveldb", "pebblev1", "pebblev2"} {
 		for _, size := range []string{"1m", "5m", "9m"} {
 			t.Run(engine+"/"+size, func(t *testing.T) {
 				t.Parallel() // it waits most of the time

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/syndtr/goleveldb/leveldb/storage"
 )
 
@@ -34,9 +33,10 @@ func wait(d time.Duration) {
 	}
 }
 
-// pebbleRead is called before each operation of Pebble's file system.
-func (d *Disk) pebbleRead(op errorfs.Op) error {
-	if op.Kind == errorfs.OpFileReadAt && strings.HasSuffix(op.Path, ".sst") {
+// readOf is called before each operation of Pebble's file system, of which every version has types
+// of its own.
+func (d *Disk) readOf(path string, isRead bool) error {
+	if isRead && strings.HasSuffix(path, ".sst") {
 		d.read()
 	}
 	return nil

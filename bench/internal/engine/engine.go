@@ -93,7 +93,8 @@ type Engine struct {
 // Engines lists all engines.
 var Engines = []Engine{
 	{"goleveldb", false, with(openGoLevelDB)},
-	{"pebblev2", true, with(openPebble)},
+	{"pebblev1", true, with(openPebbleV1)},
+	{"pebblev2", true, with(openPebbleV2)},
 }
 
 // with returns an engine's Open, which also gets the policy of the filter.
@@ -137,6 +138,15 @@ type Tables struct {
 	Filters     int64 // those that are not empty
 	FilterBytes int64 // of these, and of their index
 	Keys        int64 // entries in tables that have filters
+}
+
+// addTable counts a table that has one filter, or none, for all of its keys.
+func (t *Tables) addTable(filterBytes, keys uint64) {
+	if filterBytes > 0 {
+		t.Filters++
+		t.FilterBytes += int64(filterBytes)
+		t.Keys += int64(keys)
+	}
 }
 
 // Quiet is how long Settle waits after compactions have ended: between two of them an engine looks

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble"
+	pebblev2 "github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -134,18 +136,29 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// What memtables take out of the block cache is what the cache is larger by.
+// What memtables take out of the block cache is what the caches are larger by.
 func TestMemTables(t *testing.T) {
-	config := config(t, None)
-	db, err := openPebble(config, nil)
-	require.NoError(t, err)
-	fill(t, db, 100)
-	require.NoError(t, db.Close())
-	db, err = openPebble(config, nil)
-	require.NoError(t, err)
-	m := db.(*pebbleDB).Metrics().MemTable
-	require.EqualValues(t, memTables, m.Size+m.ZombieSize)
-	require.NoError(t, db.Close())
+	for _, e := range Engines {
+		config := config(t, None)
+		db, err := e.Open(config)
+		require.NoError(t, err)
+		fill(t, db, 100)
+		require.NoError(t, db.Close())
+		db, err = e.Open(config)
+		require.NoError(t, err)
+		var taken uint64
+		switch db := db.(type) {
+		case *pebbleDB[*pebble.WriteOptions]:
+			m := db.pebbleVersion.(*pebble.DB).Metrics().MemTable
+			taken = m.Size + m.ZombieSize
+		case *pebbleDB[*pebblev2.WriteOptions]:
+			m := db.pebbleVersion.(*pebblev2.DB).Metrics().MemTable
+			taken = m.Size + m.ZombieSize
+		}
+		require.EqualValues(t, taken, map[string]int{"pebblev1": pebbleV1MemTables,
+			"pebblev2": pebbleV2MemTables}[e.Name], e.Name)
+		require.NoError(t, db.Close())
+	}
 }
 
 // Settle ends with the context, with an error, or when the engine was idle often enough in a row.

@@ -34,6 +34,9 @@ var counted = showing.Counted("/data/"+evil, verdict.Of(verdict.Figures{
 func writePage(t *testing.T) string {
 	o := &enginebench.Outcome{Config: &enginebench.Config{Bits: 10}}
 	for _, e := range engine.Engines {
+		if e.Name == "pebblev1" {
+			continue
+		}
 		o.Engines = append(o.Engines, e)
 		for i, name := range []string{engine.BuiltIn, "ribbon", engine.RibbonL6} {
 			if name == engine.RibbonL6 && !e.L6 {

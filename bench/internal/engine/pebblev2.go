@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+func openPebbleV2(c Config, p policy.Policy) (DB, error) {
+	statsLoaded := make(chan struct{})
+	o := &pebble.Options{
+		FormatMajorVersion:    pebble.FormatNewest,
+		MemTableSize:          uint64(c.memTable()),
+		L0CompactionThreshold: 2 * l0Compaction, // Pebble compacts at half of it
+		LBaseMaxBytes:         int64(c.baseLevel()),
+		Logger:                pebbleLogger{c.OnFatal},
+		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
+		ReadOnly:              c.Counting,
+		CacheSize:             int64(c.Cache + pebbleV2MemTables),
+	}
+	o.EventListener = &pebble.EventListener{BackgroundError: c.OnFatal,
+		TableStatsLoaded: func(pebble.TableStatsInfo) { close(statsLoaded) }}
+	if c.Disk != nil {
+		o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			return c.Disk.readOf(op.Path, op.Kind == errorfs.OpFileReadAt)
+		}))
+	}
+	o.Experimental.LevelMultiplier = levelFactor
+	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
+	// The default heuristic would leave the levels above L6 nearly empty.
+	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{}
+	var err error
+	if c.Filter == RibbonL6 {
+		err = pebblev2.Configure(o, p, pebblev2.WithL6(p))
+	} else if p != nil {
+		err = pebblev2.Configure(o, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	counted := new(counter)
+	for i := range o.Levels {
+		o.TargetFileSizes[i] = int64(c.table())
+		l := &o.Levels[i]
+		if c.Filter == BuiltIn && i < bottom {
+			l.FilterPolicy = bloom.FilterPolicy(c.Bits)
+		}
+		if c.Counting && l.FilterPolicy != nil {
+			l.FilterPolicy = &pebblev2Counted{l.FilterPolicy, counted}
+		}
+		if l.FilterPolicy == nil {
+			l.FilterPolicy = pebble.NoFilterPolicy // nil would inherit
+		}
+	}
+	o.Filters = nil // Open fills it from the levels
+	db, err := pebble.Open(c.Dir, o)
+	if err != nil {
+		return nil, err
+	}
+	if !c.Counting { // in the background, Pebble reads a little of each table that it finds
+		<-statsLoaded
+	}
+	get := db.Get
+	if c.Filter == RibbonL6 {
+		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev2.Get(db, key) }
+	}
+	return &pebbleDB[*pebble.WriteOptions]{
+		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound, get: get,
+		compact: func(ctx context.Context, first, last []byte) error {
+			return db.Compact(ctx, first, last, true)
+		},
+		counter: counted,
+		running: func() int64 {
+			m := db.Metrics()
+			return m.Flush.NumInProgress + m.Compact.NumInProgress
+		},
+		tables: func() (sum Tables, err error) {
+			levels, err := db.SSTables(pebble.WithProperties())
+			for _, t := range slices.Concat(levels...) {
+				sum.addTable(t.Properties.FilterSize, t.Properties.NumEntries)
+			}
+			return sum, err
+		},
+	}, nil
+}
+
+// pebblev2Counted counts how a policy's filters are consulted.
+type pebblev2Counted struct {
+	pebble.FilterPolicy
+	*counter
+}
+
+func (f *pebblev2Counted) MayContain(t pebble.FilterType, filter, key []byte) bool {
+	return f.count(filter, key, f.FilterPolicy.MayContain(t, filter, key))
+}
