@@ -140,14 +140,14 @@ func TestUnverified(t *testing.T) {
 func TestNoFilter(t *testing.T) {
 	table := exactTable([]string{"a", "b"}, []string{"c", "d"})
 	table.info.Filters = nil
-	table.blocks[1].filter = 1 << 40
+	table.blocks[1].filter = 1 << 30
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	r := surveyOf(t, table)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
 	p := policytest.Must(policy.NewRibbon(10))
-	require.Equal(t, Plan{2*float64(p.FilterSize(2)) + 4*(1<<40+1), p.FPP(2)}, r.Ribbon)
+	require.Equal(t, Plan{2*float64(p.FilterSize(2)) + 4*(1<<30+1), p.FPP(2)}, r.Ribbon)
 	require.EqualValues(t, 4, r.Entries)
 	require.EqualValues(t, 4, r.Unfiltered)
 
