@@ -8,13 +8,12 @@ import (
 // leastBits and mostBits limit what BitsFor returns: to what [NewRibbon] allows.
 const leastBits, mostBits = 2, mostRibbonBits
 
-// BitsFor returns the bits per key, from 2 to 40 in tenths, with which filters of n keys have at
-// most the target FPP (false-positive probability). With a tenth less they have more, unless it
-// returns 2. kind is "bloom", "tuned" or "ribbon", as [FromString] takes it. FilterSize of a policy
-// with these bits returns the memory of a filter.
+// BitsFor returns the fewest bits per key, from 2 to 40 in tenths, with which filters of n keys
+// have at most the target FPP (false-positive probability). kind is "bloom", "tuned" or "ribbon",
+// as [FromString] takes it. FilterSize of a policy with these bits returns the memory of a filter.
 //
-// The FPP is that of keys whose hashes are like random numbers, as the policy's FPP returns it. For
-// dense numbers, such as counters, no formula holds for LevelDB's filters.
+// The FPP assumes keys whose hashes are like random numbers, as the policy's FPP does. For dense
+// numbers, such as counters, no formula holds for LevelDB's filters.
 //
 // It returns an error that says why if 40 bits per key do not reach the target, if there is no such
 // kind, or if n or target is out of range: n is 1 or more, and target is above 0 and below 1. With

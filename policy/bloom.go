@@ -19,7 +19,7 @@ var _ Sized = (*Bloom)(nil)
 // keys.
 //
 // This is the share of absent keys that are false positives, in per cent, with n random keys in a
-// filter, and the filter's size with 1,000 of them:
+// filter, and the size of a filter of 1,000 keys:
 //
 //	bits per key    n = 20    1,000      100,000    1,000,000    bytes of 1,000
 //	6               6.98      6.17       8.50       8.47         751
@@ -85,8 +85,8 @@ func (b *Bloom) FilterSize(n int) uint64 {
 // random keys, in filters of LevelDB's size or the one that 32,768 keys or more get. WithTuning
 // says how close filters of dense numbers come to it.
 //
-// It takes up to a second or two, because it simulates filters, always the same ones:
-// [Info.Estimate] is quick, but in small filters far too low.
+// It takes up to two seconds, because it simulates filters, always the same ones. [Info.Estimate]
+// is quick, but far too low for small filters.
 func (b *Bloom) FPP(n int) float64 {
 	mustBeUsable(b)
 	size, _, k := b.setting.Choice(n)

@@ -55,7 +55,7 @@ func TestSizeIn64Bits(t *testing.T) {
 		require.Equal(t, c.want, b.FilterSize(c.n), "%d keys, %v bits", c.n, c.bitsPerKey)
 		if c.want > math.MaxInt {
 			require.PanicsWithValue(t,
-				fmt.Sprintf("policy: a filter of %d bytes, more than an int can express", c.want),
+				fmt.Sprintf("policy: a filter of %d bytes exceeds the memory of this platform", c.want),
 				func() { builder.Extend(nil, c.want) })
 		}
 	}

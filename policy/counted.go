@@ -12,9 +12,9 @@ import (
 // the same name. Engines find the policy of a filter by its name, so to count policies apart, by
 // level for example, give each a name of its own ([WithName]).
 //
-// Counting a check costs one atomic addition. All goroutines add to the same counters, so many
-// cores that check filters all the time wait for each other. Counted is safe for concurrent use if
-// the other policy is.
+// Counting a check costs one atomic addition. All goroutines add to the same counters, so cores
+// that do little but check filters slow each other down. Counted is safe for concurrent use if the
+// other policy is.
 type Counted struct {
 	policy  Policy
 	foreign Policy // policy, if [MayContain] does not answer for it
@@ -88,7 +88,7 @@ func (b *countedBuilder) Finish(dst []byte) []byte {
 	return dst
 }
 
-// Counters is what a Counted counted until some moment. To publish it as JSON:
+// Counters is what a [Counted] has counted. To publish it as JSON:
 //
 //	expvar.Publish("filters", expvar.Func(func() any { return counted.Snapshot() }))
 type Counters struct {
@@ -96,7 +96,7 @@ type Counters struct {
 	MayContain   uint64 `json:"may_contain"`   // checks answered "may contain"
 	Filters      uint64 `json:"filters"`       // filters built
 	Keys         uint64 `json:"keys"`          // keys in them, as Builder.Len counts
-	Bytes        uint64 `json:"bytes"`         // their size
+	Bytes        uint64 `json:"bytes"`         // size of the filters
 	Broken       uint64 `json:"broken"`        // filters that were replaced; see WithVerify
 }
 

@@ -114,7 +114,7 @@ func ExampleFromString() {
 	// Output:
 	// ribbon:10
 	// bloom:9.5,tuning=0.05
-	// policy: "cuckoo" is no kind of filter: write one of bloom, tuned, ribbon, a colon, and the bits per key, such as bloom:10
+	// policy: "cuckoo" is not a kind of filter: write one of bloom, tuned, ribbon, a colon, and the bits per key, such as bloom:10
 }
 
 // The least memory with which at most one of a thousand absent keys is a false positive.

@@ -27,7 +27,7 @@ var kinds = []string{"bloom", "tuned", "ribbon"}
 func FromString(spec string, opts ...Option) (Sized, error) {
 	kind, rest, _ := strings.Cut(spec, ":")
 	if !slices.Contains(kinds, kind) {
-		return nil, fmt.Errorf("policy: %q is no kind of filter: write one of %s, a colon, "+
+		return nil, fmt.Errorf("policy: %q is not a kind of filter: write one of %s, a colon, "+
 			"and the bits per key, such as bloom:10", kind, strings.Join(kinds, ", "))
 	}
 	text, name, named := strings.Cut(rest, ",name=") // a name may contain commas
@@ -58,7 +58,8 @@ func FromString(spec string, opts ...Option) (Sized, error) {
 	return sized(NewBloom(bitsPerKey, all...))
 }
 
-// sized returns what a constructor returned, with an error no nil pointer in an interface.
+// sized returns what a constructor returned: with an error, nil instead of an interface that holds
+// a nil pointer.
 func sized(p Sized, err error) (Sized, error) {
 	if err != nil {
 		return nil, err
@@ -73,12 +74,12 @@ func optionOf(text string) (Option, error) {
 	}
 	part, ok := strings.CutPrefix(text, "tuning=")
 	if !ok {
-		return nil, fmt.Errorf("policy: %q is no option: write tuning=0.05, verify, or "+
+		return nil, fmt.Errorf("policy: %q is not an option: write tuning=0.05, verify, or "+
 			"name=NAME as the last one", text)
 	}
 	memory, err := strconv.ParseFloat(part, 64)
 	if err != nil {
-		return nil, fmt.Errorf("policy: %q is no number: write a part of the "+
+		return nil, fmt.Errorf("policy: %q is not a number: write a part of the "+
 			"memory, such as tuning=0.05", text)
 	}
 	return WithTuning(memory), nil

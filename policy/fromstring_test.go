@@ -54,9 +54,9 @@ func TestStrings(t *testing.T) {
 
 func TestFromStringRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                        `"" is no kind of filter: write one of bloom, tuned, ribbon`,
-		"exact:10":                `"exact" is no kind of filter: write one of bloom, tuned, ribbon`,
-		"Bloom:10":                `"Bloom" is no kind of filter: write one of`,
+		"":                        `"" is not a kind of filter: write one of bloom, tuned, ribbon`,
+		"exact:10":                `"exact" is not a kind of filter: write one of bloom, tuned, ribbon`,
+		"Bloom:10":                `"Bloom" is not a kind of filter: write one of`,
 		"bloom":                   `write a number after the colon, such as bloom:10`,
 		"bloom:":                  `write a number after the colon, such as bloom:10`,
 		"ribbon:ten":              `write a number after the colon, such as ribbon:10`,
@@ -64,15 +64,15 @@ func TestFromStringRefuses(t *testing.T) {
 		"bloom:0":                 "pass a number above 0 and at most 1000",
 		"bloom:NaN":               "pass a number above 0 and at most 1000",
 		"ribbon:1":                "pass a number from 2 to 40",
-		"bloom:10,":               `"" is no option: write tuning=0.05, verify, or name=NAME`,
-		"bloom:10,fast":           `"fast" is no option: write`,
-		"bloom:10,verify=1":       `"verify=1" is no option: write`,
-		"bloom:10,tuning=":        `"tuning=" is no number: write a part of the memory, such as`,
+		"bloom:10,":               `"" is not an option: write tuning=0.05, verify, or name=NAME`,
+		"bloom:10,fast":           `"fast" is not an option: write`,
+		"bloom:10,verify=1":       `"verify=1" is not an option: write`,
+		"bloom:10,tuning=":        `"tuning=" is not a number: write a part of the memory, such as`,
 		"bloom:10,tuning=2":       "pass a part above 0 and at most 1, usually 0.05",
 		"ribbon:10,tuning=0.05":   "ribbon filters have no tuning",
 		"bloom:10,name=none":      `the name "none" means "no filter"`,
 		"bloom:10,name=":          "the name is empty",
-		"bloom:10,tuning=0.05,,n": `"" is no option`,
+		"bloom:10,tuning=0.05,,n": `"" is not an option`,
 	} {
 		p, err := FromString(text)
 		require.ErrorContains(t, err, want, text)

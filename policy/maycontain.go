@@ -78,6 +78,6 @@ func mayContainOurs(filter, key []byte) bool {
 
 // keyHash is the hash of ribbon filters: XXH3 with 64 bits and seed 0. (LevelDB's is [Hash].)
 //
-// XXH3 is well tested and zeebo/xxh3 is widely used; it returns the same on all platforms, and
-// depends only on a library that finds the processor's features.
+// XXH3 is well tested, and zeebo/xxh3 is widely used. It returns the same hash on all platforms,
+// and depends only on klauspost/cpuid, which detects the processor's vector instructions.
 func keyHash(key []byte) uint64 { return xxh3.Hash(key) }

@@ -8,7 +8,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 )
 
-// common is what [Bloom] and [Ribbon] have in common.
+// common is the part that [Bloom] and [Ribbon] share.
 type common struct {
 	name    string
 	setting bloom.Setting // what both kinds of filter are built with
@@ -79,12 +79,12 @@ func checkName(name string) error {
 // misses one or is malformed, the builder returns a filter of 2 bytes that excludes nothing: all
 // readers, C++ LevelDB's and goleveldb's among them, answer "may contain". [Count] counts these
 // filters, and [Parse] recognizes them ([ErrReplaced]). AppendFilter and sstable.FilterBlockBuilder
-// verify too. RocksDB has detect_filter_construct_corruption for this.
+// verify too. RocksDB calls this detect_filter_construct_corruption.
 //
-// This catches keys lost to bits that change in memory while a filter is built, and to mistakes of
-// this package. It does not catch a change that only adds false positives: [Info.Estimate] shows
-// how many a filter has. Nor does it catch a key that changes before it is hashed: builders keep
-// hashes and not keys.
+// This catches keys lost to bits that flip in memory while a filter is built, and to bugs of this
+// package. It does not catch a change that only adds false positives: [Info.Estimate] shows how
+// many a filter has. Nor does it catch a key that changes before it is hashed: builders keep hashes
+// and not keys.
 //
 // Filters take up to twice as long to build with it.
 func WithVerify() Option {
@@ -97,7 +97,7 @@ func WithVerify() Option {
 // WithTuning lets [NewBloom] choose the size and k of each filter, for keys that end in numbers,
 // such as counters and zero-padded decimals. In filters of up to some thousands of them, LevelDB's
 // choice has up to 99 % false positives among the neighbors of the keys, where 1 % is expected.
-// Tuned filters have about 1 %; of binary big-endian counters about 10 % in filters of up to 100
+// Tuned filters have about 1 %; with binary big-endian counters, about 10 % in filters of up to 100
 // keys, and about 1 % with some thousands. Every reader of LevelDB's filters, C++ LevelDB and
 // goleveldb among them, takes size and k from the filter, and so benefits from the lower rate.
 // [NewRibbon] refuses WithTuning: its filters suit keys of any shape.
@@ -105,10 +105,10 @@ func WithVerify() Option {
 // memory is the largest part by which a filter may exceed LevelDB's size: above 0 and at most 1,
 // usually 0.05. Some filters are smaller than LevelDB's.
 //
-// Keys must be added in order, as engines do. Where they are near neighbors, a builder takes a size
-// that spreads their probes, and probes the filter with absent keys between its own. If too many
-// are false positives, it tries other sizes and other ks and returns the best filter. If keys are
-// not in order, or none are near neighbors, as with random keys, the filter is LevelDB's.
+// Keys must be added in order, as engines add them. If some are near neighbors, a builder takes a
+// size that spreads their probes, and checks the filter for absent keys between its own. If too
+// many are false positives, it tries other sizes and other k, and returns the best filter. If keys
+// are not in order, or none are near neighbors, as with random keys, the filter is LevelDB's.
 //
 // From 32,768 keys on, a builder tries nothing: every filter gets two more probes than LevelDB's
 // and a size that suits all keys. From about 50,000 dense decimal keys in one filter on, different

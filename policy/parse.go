@@ -14,17 +14,17 @@ import (
 const (
 	EncodingBloom   = "LevelDB Bloom"
 	EncodingRibbon  = "ribbon"
-	EncodingUnknown = "unknown" // also of a filter that has no last byte or was replaced
+	EncodingUnknown = "unknown" // also of a filter that is empty or was replaced
 )
 
 // Info is what the bytes of one filter say. Get it from [Parse].
 type Info struct {
 	Encoding string // one of the constants above
-	// K is the number of probes per key. Of a ribbon filter it is the number of columns that all
+	// K is the number of probes per key. For a ribbon filter it is the number of columns that all
 	// slots have: a key that is not in the filter is a false positive with a probability of 2^-K or
 	// less.
 	K       int
-	Payload []byte // the bits, of a ribbon filter also its index; a part of the filter's memory
+	Payload []byte // the bits, and the index of a ribbon filter; it shares the filter's memory
 	filter  []byte // nil if Parse returned an error
 }
 
@@ -34,7 +34,7 @@ var (
 	// or that [WithVerify] found broken. [Count] counts them.
 	ErrReplaced = errors.New("replaced by its builder, which could not build it or found it " +
 		"broken: every key may be contained")
-	// ErrUnknownEncoding means that another program wrote the filter, or a later release of this one.
+	// ErrUnknownEncoding means that another program wrote the filter, or a later release.
 	ErrUnknownEncoding = errors.New("unknown encoding")
 )
 
@@ -88,9 +88,9 @@ func (i Info) Probes(dst []uint64, key []byte) []uint64 {
 // Info that came with an error has 0 keys and an fpp of 1.
 //
 // Both assume keys whose hashes are like random numbers: among the neighbors of dense numbers,
-// LevelDB's encoding can have far more false positives. Even of random keys, its fpp is mostly too
-// low: with 20 keys by a factor of 1.4 at 10 bits per key, and 17 at 20 bits per key. Bloom.FPP is
-// closer, and slower. Of a ribbon filter, keys is within 3 %, and 8 if there are fewer.
+// LevelDB's encoding can have far more false positives. Even for random keys, its fpp is mostly too
+// low: with 20 keys by a factor of 1.4 at 10 bits per key, and of 17 at 20 bits per key.
+// [Bloom.FPP] is closer, and slower. For a ribbon filter, keys is within 3 %, and never below 8.
 func (i Info) Estimate() (keys, fpp float64) {
 	switch {
 	case i.filter == nil:

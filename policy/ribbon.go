@@ -8,9 +8,9 @@ import (
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
-// Ribbon is a policy whose filters are the smallest: at the same size they have a tenth of the
-// false positives of [Bloom] with 10 bits per key, or as many in a third less memory. Building them
-// takes longer. Get one from [NewRibbon].
+// Ribbon is the policy with the smallest filters. With 10 bits per key they have a tenth of the
+// false positives of [Bloom]; for the same rate they take a third less memory. Building them takes
+// longer. Get one from [NewRibbon].
 //
 // A filter solves linear equations over GF(2), one for every key and column of bits, by the method
 // of Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021).
@@ -25,19 +25,19 @@ var _ Sized = (*Ribbon)(nil)
 // NewRibbon returns the ribbon policy with the given number of bits per key, from 2 to 40.
 // Fractions are allowed. The shape of the keys does not matter.
 //
-// This is the largest share of absent keys that are false positives, in per cent, in filters of so
-// many keys, and the size of a filter of 1,000. Measured rates exceed it by less than 5 %. No
-// filter of b bits per key can go below 2^-b, the limit:
+// This is the largest share of absent keys that are false positives, in per cent, by the number of
+// keys in a filter, and the size of a filter of 1,000. Measured rates exceed it by less than 5 %.
+// No filter of b bits per key can go below 2^-b, the limit:
 //
 //	bits per key    limit      1 to 700    701 to 4,999    from 5,000    bytes of 1,000
 //	7               0.781      0.781       0.969           0.881         883
 //	10              0.0977     0.0977      0.124           0.112         1258
 //	16              0.00153    0.00153     0.00203         0.00182       2008
 //
-// [Ribbon.FPP] returns it for other numbers. Besides its bits, a filter has 4 bytes, from 701 keys
-// on 8. With fractions of bits, filters of up to 700 keys may be smaller. Filters of 1 to 7 keys
-// are as large as those of 8, and at least 12 bytes. A filter of no keys is LevelDB's. With more
-// than 2^28 keys it excludes nothing.
+// [Ribbon.FPP] returns it for other numbers. Besides its bits, a filter has 4 bytes, and 8 from 701
+// keys on. With fractions of bits, filters of up to 700 keys may be smaller. A filter of 1 to 7
+// keys is as large as one of 8, and at least 12 bytes. A filter of no keys is LevelDB's. A filter
+// of more than 2^28 keys excludes nothing.
 //
 // It returns an error that says what to pass instead if bitsPerKey is out of range or not a
 // number, or if an option refuses its argument.
@@ -51,7 +51,7 @@ func NewRibbon(bitsPerKey float64, opts ...Option) (*Ribbon, error) {
 			"pass a number from 2 to %d for ribbon filters, usually 10", bitsPerKey, mostRibbonBits)
 	}
 	if c.setting.Tuning > 0 {
-		return nil, errors.New("policy: ribbon filters have no tuning, nor need it: leave it out")
+		return nil, errors.New("policy: ribbon filters need no tuning: leave it out")
 	}
 	return &Ribbon{c}, nil
 }
@@ -79,8 +79,8 @@ func (r *Ribbon) AppendFilter(dst []byte, keys [][]byte) []byte {
 	return appendByBuilder(r, dst, keys)
 }
 
-// FilterSize returns the size in bytes of a filter of n keys, each counted as often as it is added.
-// It panics if n is negative.
+// FilterSize returns the size in bytes of a filter of n keys. A key added twice counts twice. It
+// panics if n is negative.
 func (r *Ribbon) FilterSize(n int) uint64 {
 	mustBeUsable(r)
 	size, ok := ribbon.Size(n, r.setting.BitsPerKey)

@@ -12,7 +12,7 @@ var errUnusable = errors.New("policy: the policy is nil or its zero value: " +
 // no constructor returned it, or if [WithName] would refuse its name. Every adapter calls Check
 // before it changes an engine's options.
 //
-// Of a policy of another package it checks only the name: it calls p.Name, even if p is a nil
+// For a policy of another package it checks only the name: it calls p.Name, even if p is a nil
 // pointer of that package's type.
 func Check(p Policy) error {
 	if !isUsable(p) {
@@ -53,7 +53,7 @@ func Compatible(a, b Policy) bool {
 	if isOurs(a) || isOurs(b) {
 		return isOurs(a) && isOurs(b)
 	}
-	// A foreign policy may be of a type that == does not compare: then nothing tells.
+	// Foreign policies of a type that == cannot compare count as different.
 	return reflect.ValueOf(a).Comparable() && a == b
 }
 

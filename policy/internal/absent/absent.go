@@ -1,16 +1,16 @@
-// Package absent makes absent keys between present ones: the keys that a program with numbers as
+// Package absent finds absent keys between present ones: the keys that a program with numbers as
 // keys would look up. If keys are not numbers, these are as good as random ones.
 //
 // LevelDB's hash does not scatter keys that differ in few bits, so the false-positive rate of a
-// filter depends on which absent keys are looked up. Random ones show the rate of the textbook
-// where the neighbors of present keys have twenty times as many false positives.
+// filter depends on which absent keys are looked up. Random ones can show the rate of the textbook
+// while the neighbors of present keys have twenty times as many false positives.
 package absent
 
-// A Gap is the absent keys between two neighbors. It counts from the one to the next where they
-// differ: so it finds the digits before a suffix, and the first bytes of little-endian numbers.
+// A Gap is the absent keys between two neighboring keys. It counts up from one to the other in the
+// bytes where they differ, so it finds numbers before a suffix too, and little-endian numbers.
 type Gap struct {
-	// From and To are the first byte and the one after the last in which the neighbors differ, or,
-	// where they differ in a long number, in which the keys between differ from them.
+	// From and To are the first byte in which the neighbors differ and the one after the last. If
+	// they differ in a long number, only its first digits count, and To is the byte after these.
 	From, To int
 	// Len is the number of keys; 0 if there are none.
 	Len uint64
@@ -19,9 +19,8 @@ type Gap struct {
 	low   uint64 // the lower neighbor's number
 }
 
-// Between returns the gap between two keys. It is empty if they are not of one length, if low is
-// not below high, or if more than most bytes lie from the first to the last in which they differ:
-// far neighbors take more time.
+// Between returns the gap between two keys. It is empty if their lengths differ, if low is not
+// below high, or if more than most bytes lie from the first to the last in which they differ.
 func Between(low, high []byte, most int) (g Gap) {
 	if len(low) != len(high) {
 		return g
@@ -37,11 +36,11 @@ func Between(low, high []byte, most int) (g Gap) {
 	return g
 }
 
-// Put turns key, a copy of the lower neighbor, or what Put has made of it, into key i of the gap.
-// They ascend. REQUIRES: i < g.Len.
+// Put turns key, which is a copy of the lower neighbor or the result of another Put, into key i of
+// the gap. The keys ascend. REQUIRES: i < g.Len.
 func (g *Gap) Put(key []byte, i uint64) { g.count.put(key[g.From:g.To], g.low+1+i) }
 
-// Radix returns how many digits there are in the gap's numbers; 0 if Between found no gap.
+// Radix returns the base of the gap's numbers, or 0 if Between found no gap.
 func (g *Gap) Radix() int {
 	if g.count == nil {
 		return 0
@@ -49,7 +48,7 @@ func (g *Gap) Radix() int {
 	return len(g.count.digits)
 }
 
-// After returns the keys that follow key, counted like those of g, in the number that ends before
+// After returns the keys that follow key. It counts as g does, in the number that ends before byte
 // end. REQUIRES: g.Radix() > 0.
 func (g *Gap) After(key []byte, end int) Gap {
 	after := Gap{From: end, To: end, count: g.count}
@@ -63,8 +62,8 @@ func (g *Gap) After(key []byte, end int) Gap {
 	return after
 }
 
-// difference returns the first byte in which two keys of one length differ, and the one after the
-// last; both are the same if the keys are equal.
+// difference returns the first byte in which two keys of equal length differ, and the one after the
+// last. The two are equal if the keys are.
 func difference(a, b []byte) (from, to int) {
 	for from < len(a) && a[from] == b[from] {
 		from++
@@ -75,14 +74,14 @@ func difference(a, b []byte) (from, to int) {
 	return from, to
 }
 
-// A system is how characters count.
+// A system is a positional number system.
 type system struct {
 	digits string
-	most   int // digits of the longest numbers that a uint64 has
-	values [256]int16
+	most   int        // digits in the longest numbers that fit into a uint64
+	values [256]int16 // of characters as digits, or -1
 }
 
-// systems are decimal, hexadecimal, and bytes.
+// systems are decimal, hexadecimal (lower and upper case), and bytes.
 var systems = func() (all [4]system) {
 	var every [256]byte
 	for i := range every {
@@ -105,8 +104,8 @@ var systems = func() (all [4]system) {
 
 func (s *system) has(c byte) bool { return s.values[c] >= 0 }
 
-// systemOf returns the first system that has all characters in which the two differ: as many as
-// make a number in it.
+// systemOf returns the first system whose digits include all characters in which low and high
+// differ. It looks at as many characters as a number of the system has.
 func systemOf(low, high []byte) *system {
 next:
 	for i := range systems {
@@ -121,8 +120,8 @@ next:
 	panic("the last system has all characters")
 }
 
-// number returns the number that place stands for. Other characters than digits, such as the dashes
-// of a UUID, stand in all keys of a gap.
+// number returns the number in place. It skips characters that are no digits, such as the dashes of
+// a UUID, which are the same in all keys of a gap.
 func (s *system) number(place []byte) (n uint64) {
 	for _, c := range place {
 		if v := s.values[c]; v >= 0 {

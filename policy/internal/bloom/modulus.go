@@ -12,7 +12,7 @@ import "math/bits"
 // part is the byte of bit h % bits: exactly, because an excess below 1 carries no bit into the next
 // byte.
 //
-// 2^32 bits or more leave every h as it is, so larger arrays use 2^32.
+// h is its own remainder modulo 2^32 bits or more, so larger arrays use 2^32.
 type modulus struct {
 	bytes, reciprocal uint64 // reciprocal is c
 }

@@ -13,10 +13,7 @@ const (
 	neighborRun  = 8   // pairs of keys that are compared before some may be left out
 )
 
-// neighbors makes absent keys out of present ones and keeps their hashes.
-//
-// Between two present keys it counts from the one to the next, at the last place where they differ.
-// So it finds the digits before a suffix, and the first bytes of little-endian numbers.
+// neighbors finds absent keys between present ones (package absent), and keeps their hashes.
 type neighbors struct {
 	hashes []uint32
 	last   []byte // the last key

@@ -4,8 +4,8 @@ package builder
 
 import "sync"
 
-// A Buffer keeps the hashes of a builder's keys: the size of a filter, and with it the place of
-// every probe, is known only when all keys are. Its zero value with a Pool is an empty one.
+// A Buffer keeps the hashes of a builder's keys, because the size of a filter, and with it the
+// place of every probe, is known only when all keys are. The zero Buffer with a Pool is empty.
 //
 // The hashes lie in chunks. The chunks come from a pool, because engines make a builder for every
 // table, and each builder would grow a slice of its own. A chunk suits the 20 to 40 keys of one of
@@ -16,7 +16,7 @@ type Buffer[H uint32 | uint64] struct {
 	N      int        // hashes in chunks; all chunks but the last are full
 	chunks []*Chunk[H]
 
-	// What follows is for builders that leave out each hash that equals the one before it.
+	// The rest is for builders that leave out each hash that equals the one before it.
 	Distinct bool
 	settled  int // of the N hashes, those at the front without repetitions
 	previous H   // the last of these
@@ -84,7 +84,7 @@ func (b *Buffer[H]) Len() int {
 	return n
 }
 
-// unsettled returns the hashes among which there may be repetitions. All are in the last chunk.
+// unsettled returns the hashes that may have repetitions among them. All are in the last chunk.
 func (b *Buffer[H]) unsettled() []H {
 	if b.N == b.settled {
 		return nil

@@ -24,11 +24,11 @@ func Bytes(n int, bitsPerKey float64) uint64 {
 }
 
 // Extend appends size zero bytes, a filter, to dst. It returns the extended slice and the filter in
-// it. It panics, as make does, if an int cannot express the size, which takes a 32-bit platform and
-// a filter that no memory there could contain.
+// it. It panics, as make does, if the size exceeds the largest int: on a 32-bit platform, with a
+// filter larger than the memory there.
 func Extend(dst []byte, size uint64) (extended, filter []byte) {
 	if size > math.MaxInt {
-		panic(fmt.Sprintf("policy: a filter of %d bytes, more than an int can express", size))
+		panic(fmt.Sprintf("policy: a filter of %d bytes exceeds the memory of this platform", size))
 	}
 	extended = slices.Grow(dst, int(size))[:len(dst)+int(size)]
 	filter = extended[len(dst):]
@@ -41,9 +41,9 @@ func Extend(dst []byte, size uint64) (extended, filter []byte) {
 // above 30.
 const Replacement = "\xff\xff"
 
-// Verified returns dst if the filter in it, from start on, has all hashes of b, and otherwise dst
-// with the filter replaced. hasAll reports whether a filter has all of some hashes; a malformed one
-// has none.
+// Verified checks the filter that begins at start in dst. If it lacks a hash of b, Verified puts
+// Replacement in its place. It returns dst. hasAll reports whether a filter has all of some hashes;
+// a malformed one has none.
 func Verified[H uint32 | uint64](
 	dst []byte, start int, b *Buffer[H], hasAll func(filter []byte, hashes []H) bool,
 ) []byte {

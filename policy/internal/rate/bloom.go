@@ -1,6 +1,6 @@
-// Package rate computes the false-positive probabilities (FPP) of filters in LevelDB's encoding,
-// for keys whose hashes are like random numbers: [Bloom] of a filter of n keys, [FromBits] of a
-// filter at hand, [Textbook] of one with random, independent probes. (That of a ribbon filter
+// Package rate computes the false-positive probability (FPP) of filters in LevelDB's encoding, for
+// keys whose hashes are like random numbers: [Bloom] for a filter of n keys, [FromBits] for a
+// filter at hand, [Textbook] for one with random, independent probes. (The FPP of a ribbon filter
 // follows from its layout alone: ribbon/info.go has it.)
 package rate
 
@@ -12,7 +12,7 @@ import (
 
 const (
 	enoughFound  = 1 << 16 // false positives: their number has a standard error of 0.4 %
-	mostAsked    = 1 << 24 // absent hashes
+	mostLookups  = 1 << 24 // of absent hashes
 	perKey       = 8       // absent hashes per key of a simulated filter
 	mostProbes   = 1 << 25 // probes of the keys of a simulated filter
 	mostSimBytes = 1 << 23 // bytes of a simulated filter
@@ -33,8 +33,9 @@ const (
 //     bit of a random probe 2 is set with a probability of 0.7 and with a million keys of 0.99:
 //     one of the k probes is wasted.
 //
-// So Bloom does not compute: it builds filters of random hashes, and looks up others. Of filters
-// that are too large for that it knows only the last of the four, as FromBits does.
+// So Bloom simulates: it builds filters of random hashes, and looks up other random hashes. For
+// filters that are too large to simulate, it uses a formula that has the last of the four only, as
+// FromBits does.
 func Bloom(size uint64, k, n int) float64 {
 	keys, nbits := float64(n), 8*float64(size)
 	switch {
@@ -48,19 +49,19 @@ func Bloom(size uint64, k, n int) float64 {
 	}
 	rng := rand.New(rand.NewPCG(uint64(n), size<<8|uint64(k)))
 	filter := make([]byte, size)
-	found, asked := 0, 0
-	for found < enoughFound && asked < mostAsked {
+	found, lookups := 0, 0
+	for found < enoughFound && lookups < mostLookups {
 		clear(filter)
 		for range n {
 			add(filter, k, rng.Uint32())
 		}
-		for end := asked + perKey*n; asked < end && found < enoughFound; asked++ {
+		for end := lookups + perKey*n; lookups < end && found < enoughFound; lookups++ {
 			if contains(filter, k, rng.Uint32()) {
 				found++
 			}
 		}
 	}
-	return max(float64(found)/float64(asked), withSameHash(keys, 0))
+	return max(float64(found)/float64(lookups), withSameHash(keys, 0))
 }
 
 // add sets the probes of a hash.

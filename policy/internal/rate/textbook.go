@@ -8,8 +8,8 @@ func Textbook(n, m float64, k int) float64 {
 	return math.Pow(-math.Expm1(-float64(k)*n/m), float64(k))
 }
 
-// withSameHash returns the FPP of a filter of n keys of which absent keys with other hashes have
-// the given FPP. Some have the 32-bit hash of one of the keys.
+// withSameHash adds to an FPP the absent keys that have the 32-bit hash of one of the filter's n
+// keys: they are always false positives.
 func withSameHash(n, fpp float64) float64 {
 	same := -math.Expm1(-n / (1 << 32))
 	return same + (1-same)*fpp
