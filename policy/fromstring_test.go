@@ -69,7 +69,7 @@ func TestFromStringRefuses(t *testing.T) {
 		"bloom:10,verify=1":       `"verify=1" is not an option: write`,
 		"bloom:10,tuning=":        `"tuning=" is not a number: write a part of the memory, such as`,
 		"bloom:10,tuning=2":       "pass a part above 0 and at most 1, usually 0.05",
-		"ribbon:10,tuning=0.05":   "ribbon filters have no tuning",
+		"ribbon:10,tuning=0.05":   "ribbon filters need no tuning",
 		"bloom:10,name=none":      `the name "none" means "no filter"`,
 		"bloom:10,name=":          "the name is empty",
 		"bloom:10,tuning=0.05,,n": `"" is not an option`,

@@ -11,21 +11,22 @@ import (
 // an entry are valid until the next call.
 type entries struct {
 	block    []byte // without the restarts
-	restarts []byte // the offsets that were not reached yet, 4 bytes each
+	restarts []byte // the offsets not yet reached, 4 bytes each
 	at       int    // offset of the next entry
 
 	key, value []byte
 	keyBytes   uint64 // of all keys so far
 }
 
-// A key can share all bytes of the one before, so the keys of a block can add up to the square of
-// its size, and take a reader that much time. They may add up to maxSharing times its size. Engines
-// write a restart, which shares no bytes, for every 16 keys, so their keys stay below 16 times the
-// size. With a restart for every 256 keys they stay below maxSharing times. So do keys of up to
-// 256*3 bytes, however much they share, since an entry takes 3 bytes besides its key.
+// maxSharing bounds what the keys of a block may add up to: this many times the block's size. A key
+// can share all bytes of the one before, so without a bound they could add up to the square of the
+// size, and take a reader that much time. Engines write a restart, which shares no bytes, for every
+// 16 keys, so their keys stay below 16 times the size; with a restart for every 256 keys they stay
+// below 256 times. So do keys of up to 256*3 bytes, however much they share, since an entry takes 3
+// bytes besides its key.
 const maxSharing = 256
 
-// The keys of the metaindex and the index are kept in memory, and those of the index hardly share.
+// maxKeptSharing is the bound for the metaindex and the index, whose keys are kept in memory.
 const maxKeptSharing = 16
 
 // checkKeys returns an error if the keys so far add up to more than times the block's size, or to
@@ -58,7 +59,7 @@ func newEntries(block []byte) (*entries, error) {
 		return nil, errors.New("entries without a restart, which C++ LevelDB ignores")
 	}
 	e := &entries{block: block[:start], restarts: block[start:end]}
-	// A block without entries has one restart all the same, in C++ LevelDB and in goleveldb.
+	// C++ LevelDB and goleveldb write one restart even in a block without entries.
 	if start == 0 && restarts == 1 && binary.LittleEndian.Uint32(e.restarts) == 0 {
 		e.restarts = nil
 	}
@@ -105,8 +106,8 @@ func (e *entries) next() (bool, error) {
 	return true, nil
 }
 
-// restart checks the restarts against the entry at e.at: a search begins at a restart, and would
-// miss keys.
+// restart checks the restarts against the entry at e.at. A search begins at a restart, so a wrong
+// one would hide keys.
 func (e *entries) restart(shared uint64) error {
 	if len(e.restarts) == 0 {
 		return nil

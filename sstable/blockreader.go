@@ -12,10 +12,10 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
 
-// maxBlock is how many bytes a block may have uncompressed, and its keys together. Without such a
-// bound a block of a few KiB that compresses well, or whose keys share most of their bytes, could
-// take all memory and time. Blocks have about 4 KiB unless an engine is configured otherwise, but a
-// value is never split, so a long value makes a long block.
+// maxBlock bounds the bytes of a block, uncompressed, and of its keys together. Without a bound, a
+// block of a few KiB that compresses well, or whose keys share most of their bytes, could take all
+// memory and time. Blocks have about 4 KiB unless an engine is configured otherwise, but a value is
+// never split, so a long value makes a long block.
 const maxBlock = 256 << 20
 
 // A blockReader reads the blocks of a file. It owns two buffers, so it is not safe for concurrent
@@ -90,7 +90,7 @@ func (r *blockReader) checkLarge(h BlockHandle) error {
 
 func compareChecksum(crc uint32, stored []byte) error {
 	if want := binary.LittleEndian.Uint32(stored); crc != want {
-		return fmt.Errorf("the block's checksum is %#08x, and that of its bytes %#08x", want, crc)
+		return fmt.Errorf("the block's checksum is %#08x, but its bytes have %#08x", want, crc)
 	}
 	return nil
 }
@@ -106,8 +106,8 @@ func (r *blockReader) decompress(kind byte, block []byte) ([]byte, error) {
 		"compression %d, but LevelDB's releases have 0 (none) and 1 (snappy)", kind)}
 }
 
-// ErrCompression is wrapped by the error for a block whose checksum is right and whose compression
-// LevelDB's releases do not have: zstd, which comes after release 1.23, or that of a fork.
+// ErrCompression is wrapped by the error for a block with a right checksum, but with a compression
+// that LevelDB's releases do not have: zstd, which is newer than release 1.23, or a fork's own.
 var ErrCompression = errors.New("unknown compression")
 
 func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {

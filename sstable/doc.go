@@ -1,7 +1,6 @@
-// Package sstable builds and reads LevelDB's filter block, and reads the tables that contain it:
-// those of C++ LevelDB and goleveldb. It is for tools that show what is in a file and what is wrong
-// with it ([OpenTable]), and for authors of engines ([NewFilterBlockBuilder],
-// [NewFilterBlockReader]).
+// Package sstable builds and reads LevelDB's filter block, and reads the tables of C++ LevelDB and
+// goleveldb, which contain it. It is for tools that show what is in a file and what is wrong with
+// it ([OpenTable]), and for authors of engines ([NewFilterBlockBuilder], [NewFilterBlockReader]).
 //
 // No bytes make it panic. It changes no files.
 //
@@ -50,10 +49,10 @@
 //	               last one, and below the next block's first -> the block's handle
 //	footer         48 bytes: the handles of metaindex and index, zeros up to byte 40, magic number
 //
-// A handle is the offset and the length of a block as varints. In the file, a block is followed by
-// one byte for its compression (0 none, 1 snappy) and the
-// CRC-32C of both, masked: rotated right by 15 bits, plus 0xa282ead8. The length counts neither.
-// The metaindex, the index and the data blocks consist of entries; the filter block does not.
+// A handle is the offset and the length of a block as varints. After a block, the file has one byte
+// for its compression (0 none, 1 snappy), and the CRC-32C of the block and this byte, masked:
+// rotated right by 15 bits, plus 0xa282ead8. The length counts neither. The metaindex, the index
+// and the data blocks consist of entries; the filter block does not.
 //
 //	entry   shared, unshared, length of the value (varints); unshared bytes of the key; the value.
 //	        The key is the first `shared` bytes of the key before, and the unshared bytes
@@ -61,8 +60,8 @@
 //	        with shared = 0; the first entry always is one
 //
 // The keys of a database are internal: the user's key and a trailer of 8 bytes, little-endian,
-// sequence number * 256 + type (0 deletion, 1 value). Filters know user keys only. A table that a
-// table builder wrote without a database may have plain keys. [AutoKeys] says how to tell.
+// sequence number * 256 + type (0 deletion, 1 value). Filters have user keys only. A table that was
+// written without a database may have plain keys; [AutoKeys] says how to tell.
 //
 // The sources are LevelDB's doc/table_format.md and, for what it leaves out, table/format.cc,
 // table/block_builder.cc, table/block.cc and table/filter_block.cc of release 1.23.

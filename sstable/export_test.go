@@ -2,10 +2,10 @@ package sstable
 
 // WithMaxBytes lowers the 4 GiB that the filters of a block may have.
 func WithMaxBytes(n uint64) FilterBlockOption {
-	return filterBlockOption(func(b *FilterBlockBuilder) error {
+	return func(b *FilterBlockBuilder) error {
 		b.maxBytes = n
 		return nil
-	})
+	}
 }
 
 // MaxBytes is what the filters may have without WithMaxBytes.

@@ -36,26 +36,20 @@ type FilterBlockBuilder struct {
 }
 
 // A FilterBlockOption is an option of [NewFilterBlockBuilder].
-type FilterBlockOption interface {
-	apply(*FilterBlockBuilder) error
-}
-
-type filterBlockOption func(*FilterBlockBuilder) error
-
-func (o filterBlockOption) apply(b *FilterBlockBuilder) error { return o(b) }
+type FilterBlockOption func(*FilterBlockBuilder) error
 
 // WithBaseLg sets the size of a window to 2^lg bytes of data blocks, lg from 0 to 63. The default
 // is 11, the only size that C++ LevelDB writes. C++ LevelDB and goleveldb, which calls the setting
 // FilterBaseLg, read all sizes. A window costs 4 bytes, with or without keys.
 func WithBaseLg(lg int) FilterBlockOption {
-	return filterBlockOption(func(b *FilterBlockBuilder) error {
+	return func(b *FilterBlockBuilder) error {
 		if lg < 0 || lg > maxBaseLg {
 			return fmt.Errorf("sstable: windows of 2^%d bytes: "+
 				"pass a number from 0 to %d, usually %d", lg, maxBaseLg, defaultBaseLg)
 		}
 		b.baseLg = uint(lg)
 		return nil
-	})
+	}
 }
 
 // NewFilterBlockBuilder returns a builder of filter blocks with filters of p. If [policy.Check]
@@ -71,7 +65,7 @@ func NewFilterBlockBuilder(
 		if opt == nil {
 			return nil, errNilOption
 		}
-		if err := opt.apply(b); err != nil {
+		if err := opt(b); err != nil {
 			return nil, err
 		}
 	}

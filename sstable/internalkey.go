@@ -10,12 +10,12 @@ import (
 type KeyFormat int
 
 const (
-	// AutoKeys finds the format. It takes the keys as internal if those of the index and of the
-	// first data block look so: all have at least 8 bytes, and most can be internal, because the
-	// last 8 bytes are a deletion or a value with a sequence number above 0, and the sequence
-	// numbers of equal user keys decrease. Text cannot be internal, and few big-endian numbers can;
-	// plain keys of other shapes might be mistaken. So [TableFilter.MayContain] tries the key in
-	// both formats, and answers "absent" only if both do: a mistake never loses a key.
+	// AutoKeys finds the format from the keys of the index and of the first data block. It takes
+	// them as internal if all have at least 8 bytes, and most can be internal: their last 8 bytes
+	// are a deletion or a value with a sequence number above 0, and the sequence numbers of equal
+	// user keys decrease. Text cannot be internal, and few big-endian numbers can; plain keys of
+	// other shapes might be mistaken. So [TableFilter.MayContain] tries the key in both formats,
+	// and answers "absent" only if both do: a mistake never loses a key.
 	AutoKeys KeyFormat = iota
 	// InternalKeys end in a trailer of 8 bytes, which filters leave out. Databases have such keys.
 	InternalKeys
@@ -25,7 +25,7 @@ const (
 
 const internalTrailerLen = 8
 
-// userKey returns the part of a stored key that filters know; ok is false if the key is too short.
+// userKey returns the part of a stored key that filters have; ok is false if the key is too short.
 func (f KeyFormat) userKey(stored []byte) (user []byte, ok bool) {
 	if f != InternalKeys {
 		return stored, true
@@ -64,7 +64,7 @@ type keyInference struct {
 	short         bool // a key is too short
 }
 
-// add looks at a key. Those of one block must come in its order.
+// add looks at a key. The keys of a block must come in its order.
 func (g *keyInference) add(stored []byte) {
 	const deletion, value = 0, 1
 	user, ok := InternalKeys.userKey(stored)

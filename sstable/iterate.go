@@ -10,7 +10,7 @@ import (
 // memory.
 type Entry struct {
 	Block  int    // the number of the data block, see Table.Block
-	Key    []byte // the user key: what filters know
+	Key    []byte // the user key, which filters have
 	Stored []byte // the key with its trailer, if it has one
 	Value  []byte
 }
@@ -18,10 +18,10 @@ type Entry struct {
 // Entries returns the entries of all data blocks in the order of the file. It reads one block at a
 // time, compares all checksums and checks all lengths.
 //
-// An iteration ends with its first error, which comes with a zero Entry; the errors are those of
-// [OpenTable]. Keys that are out of order are no error, because only the database knows its
-// comparer. But if the keys are in the order of LevelDB's default comparer and the index is not
-// consistent with them, a *[CorruptionError] that wraps [ErrIndexOrder] follows the last entry.
+// An iteration ends with its first error, which comes with a zero Entry; [OpenTable] lists the
+// errors. Keys out of order are not an error, because only the database knows its comparer. But if
+// the keys are in the order of LevelDB's default comparer and the index is not consistent with
+// them, a *[CorruptionError] that wraps [ErrIndexOrder] follows the last entry.
 func (t *Table) Entries() iter.Seq2[Entry, error] {
 	t.mustBeOpen()
 	return func(yield func(Entry, error) bool) {

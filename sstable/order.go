@@ -6,9 +6,9 @@ import (
 )
 
 // ErrIndexOrder is wrapped by the last error of [Table.Entries] if the keys are in bytewise order,
-// that of LevelDB's default comparer, and the index is not consistent with them: it hides entries
-// from lookups. But the keys of a small table may be in this order by chance, and the index right
-// for another comparer.
+// as with LevelDB's default comparer, but the index is not consistent with them, so that it hides
+// entries from lookups. The keys of a small table may be in this order by chance; then the index
+// may be right for another comparer.
 var ErrIndexOrder = errors.New("the index does not fit the keys")
 
 // An orderCheck looks for index keys that hide entries from lookups: those below the last key of
@@ -18,7 +18,7 @@ type orderCheck struct {
 	index  *index
 	format KeyFormat
 
-	block int    // whose index key is compared next: that of the last entry
+	block int    // of the last entry: its index key is compared next
 	any   bool   // there was an entry
 	last  []byte // its stored key
 	other bool   // the keys are not in this order, or not of this format
@@ -66,8 +66,7 @@ func (c *orderCheck) finish() (err error, judged bool) {
 	return c.err, !c.other
 }
 
-// orderChecks returns the checks for all readings of the keys that are possible, the likely one
-// first.
+// orderChecks returns a check for each format that the keys may have, the likeliest first.
 func (t *Table) orderChecks() []orderCheck {
 	checks := []orderCheck{{index: &t.index, format: t.keysFound}}
 	if t.keys == AutoKeys {
@@ -77,7 +76,7 @@ func (t *Table) orderChecks() []orderCheck {
 	return checks
 }
 
-// finishChecks returns the error of the likeliest reading in which the keys rise, if there is one.
+// finishChecks returns the error, if any, for the likeliest format in which the keys rise.
 func finishChecks(checks []orderCheck) error {
 	for i := range checks {
 		if err, judged := checks[i].finish(); judged {

@@ -17,7 +17,7 @@ import (
 type Table struct {
 	name      string
 	keys      KeyFormat // as given to WithKeys; AutoKeys if they are not known for sure
-	keysFound KeyFormat // what they are, or seem to be
+	keysFound KeyFormat // what they are, or look like
 
 	blocks      blockReader
 	filters     []FilterEntry // in the order of the metaindex
@@ -36,32 +36,26 @@ type FilterEntry struct {
 }
 
 // A TableOption is an option of [OpenTable].
-type TableOption interface {
-	apply(*Table) error
-}
-
-type tableOption func(*Table) error
-
-func (o tableOption) apply(t *Table) error { return o(t) }
+type TableOption func(*Table) error
 
 // WithFileName sets the name of the file in errors. The file is not opened by this name.
 func WithFileName(name string) TableOption {
-	return tableOption(func(t *Table) error {
+	return func(t *Table) error {
 		t.name = name
 		return nil
-	})
+	}
 }
 
 // WithKeys sets the format of the table's keys; the default is [AutoKeys].
 func WithKeys(f KeyFormat) TableOption {
-	return tableOption(func(t *Table) error {
+	return func(t *Table) error {
 		if f < AutoKeys || f > PlainKeys {
 			return fmt.Errorf("sstable: key format %d: pass AutoKeys, InternalKeys or PlainKeys",
 				int(f))
 		}
 		t.keys = f
 		return nil
-	})
+	}
 }
 
 // OpenTable opens the table in a file of size bytes, which r reads. While the table is in use, r
@@ -81,7 +75,7 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 		if opt == nil {
 			return nil, errNilOption
 		}
-		if err := opt.apply(t); err != nil {
+		if err := opt(t); err != nil {
 			return nil, err
 		}
 	}
@@ -198,7 +192,7 @@ func eachEntryOf(block []byte, f func(*entries) error) error {
 	}
 }
 
-// inferKeys is the rest of the rule that AutoKeys documents.
+// inferKeys applies the rule that AutoKeys documents.
 func (t *Table) inferKeys() KeyFormat {
 	var inferred keyInference
 	for i := range t.index.len() {

@@ -18,11 +18,11 @@ type TableFilter struct {
 	windows *FilterBlockReader
 }
 
-// OpenFilter reads one of Filters(). The policy p must be able to read it: all of package policy
-// read each other's, and other policies those of their own name. It returns the error of
-// [policy.Check] if that refuses p, a *[CorruptionError] if the filters are damaged or do not fit
-// the data blocks, and otherwise the errors of reading. An engine that gets an error continues
-// without the filters, as if each answered "may contain".
+// OpenFilter reads one of Filters(). The policy p must be able to read it: policies of package
+// policy read each other's filters, others only filters under their own name. It returns the error
+// of [policy.Check] if that refuses p, a *[CorruptionError] if the filters are damaged or do not
+// fit the data blocks, and otherwise the errors of reading. An engine that gets an error must
+// continue without the filters, as if each answered "may contain".
 func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error) {
 	if err := policy.Check(p); err != nil {
 		return nil, err
