@@ -69,7 +69,7 @@ func (b *Builder) write(filter []byte) {
 	if len(b.ends) == 1 {
 		slots := max(minSlots, len(b.hashes))
 		seed := b.writeShard(filter[:len(filter)-soloTrailer], slots, b.hashes)
-		seal(filter, uint64(slots)+1024*seed)
+		seal(filter, uint64(slots)+slotsRange*seed)
 		return
 	}
 	shards, octets, from := uint64(len(b.ends)), uint64(0), 0
@@ -91,7 +91,7 @@ func (b *Builder) write(filter []byte) {
 	}
 	binary.LittleEndian.PutUint32(entries, uint32(octets*seeds))
 	binary.LittleEndian.PutUint32(entries[indexEntry:], uint32(shards))
-	seal(filter, 1024*columns)
+	seal(filter, slotsRange*columns)
 }
 
 // octetsFor returns the number of octets of a shard of that many keys, if it is one of many.

@@ -16,7 +16,7 @@ func Contains(filter []byte, hash uint64) bool {
 	if sum8(end) != lengthCheck(filter) {
 		return true
 	}
-	slots, seed := uint(end>>32%1024), end>>42%seeds
+	slots, seed := uint(end>>32%slotsRange), end>>32/slotsRange%seeds
 	if slots == 0 {
 		shard, slots, seed, ok := locate(filter, end, shardOf(hash, end%(1<<32)))
 		return !ok || satisfies(shard, slots, seed, hash)
@@ -27,11 +27,12 @@ func Contains(filter []byte, hash uint64) bool {
 }
 
 // locate returns shard i of a filter of at least 12 bytes, of which the last 8 are end. If ok is
-// false, all keys of the shard may be in it.
+// false, all keys of the shard may be in it. So it is if end says that there are 0 shards: entry 0
+// of the index is then the last one, first is octets, and next comes from the number of shards: 0.
 func locate(filter []byte, end, i uint64) (shard []byte, slots uint, seed uint64, ok bool) {
 	n := uint64(len(filter))
 	index := n - trailer - indexEntry*(end%(1<<32)+1)
-	columns := end >> 42 % 64
+	columns := end >> 32 / slotsRange % 64
 	octets := load8(filter, uint(n-trailer-indexEntry)) % (1 << 32) / seeds
 	short := index - columns*octets
 	if index > n || short > index || columns > maxColumns {
@@ -54,12 +55,11 @@ func satisfies(shard []byte, slots uint, seed, hash uint64) bool {
 	}
 	coeffs, fp := draw(hash, multiplier(seed))
 	start, varies := place(fp, slots)
-	missing := beyond(start, slots)
-	whole := missing == 0
-	coeffs = coeffs>>missing ^ varied(fp, seed)&varies
+	cut := beyond(start, slots)
+	coeffs = coeffs>>cut ^ varied(fp, seed)&varies
 	at := uint(0)
 	for ; at+slots <= uint(len(shard)); at += slots {
-		if whole {
+		if cut == 0 {
 			if parities(shard, at+8*start, coeffs) != byte(fp) {
 				return false
 			}
@@ -68,7 +68,7 @@ func satisfies(shard []byte, slots uint, seed, hash uint64) bool {
 		}
 		fp >>= 8
 	}
-	if whole {
+	if cut == 0 {
 		return satisfiesColumns(shard, slots, at+start, coeffs, fp)
 	}
 	return satisfiesColumnsAtEnd(shard, slots, start, at, coeffs, fp)
@@ -87,10 +87,11 @@ func parities(shard []byte, at uint, coeffs uint64) byte {
 
 // satisfiesColumns checks the columns after the groups; in the first, the span begins at byte at.
 //
-// The shard ends with the bits of the remaining slots. Those of the columns up to this one take
-// rest/8 bytes: their number plus 7, divided by 8. A span that reaches into these bytes is in the
-// short column, beyond its end, so the key does not have that column. In other columns spans end
-// before them (layoutOf).
+// The shard ends with the bits of the remaining slots, so many for each column: up to column i,
+// counted from 0, they take rest/8 bytes, (remaining*(i+1) + 7)/8. In a column that all octets
+// have, spans end before these bytes (layoutOf). In the short column, a span does so exactly if the
+// key has the column. After the short column the loop ends: it has fewer bytes than slots/8, so one
+// column further every span would reach into these bytes.
 func satisfiesColumns(shard []byte, slots, at uint, coeffs, fp uint64) bool {
 	remaining := slots % 8
 	for rest := remaining + 7; at+8 <= uint(len(shard))-rest/8; rest += remaining {
@@ -103,9 +104,9 @@ func satisfiesColumns(shard []byte, slots, at uint, coeffs, fp uint64) bool {
 	return true
 }
 
-// paritiesAtEnd is parities in a span that begins at byte at of a group that ends at byte end, less
-// than 64 bytes later. The slots after the last whole octet, 0 to 7, have a byte each. end is at
-// least 8, since a shard has 8 slots.
+// paritiesAtEnd is parities in a span that is cut off: it begins at byte at of a group that ends at
+// byte end, less than 64 bytes later. The slots after the last whole octet, 0 to 7, have a byte
+// each. end is at least 8, since a shard has 8 slots.
 func paritiesAtEnd(shard []byte, at, end uint, coeffs uint64) byte {
 	sum := uint64(0)
 	for ; at+8 <= end; at += 8 {
@@ -122,8 +123,9 @@ func paritiesAtEnd(shard []byte, at, end uint, coeffs uint64) byte {
 	return fold(sum) ^ sum8(slots&ones)
 }
 
-// satisfiesColumnsAtEnd is satisfiesColumns for a span that ends after the last whole octet, in the
-// columns from byte at on. No such span fits in the short column.
+// satisfiesColumnsAtEnd is satisfiesColumns for a span that is cut off, in the columns from byte at
+// on. No such span fits in the short column. Only filters of one shard have such spans, as shards
+// of larger ones have 64 slots or more, in whole octets. So the shard has minPayload bytes or more.
 //
 // It takes the 8 bytes up to the end of the column's whole octets: the span has the last 1 to 7 of
 // them. Without groups, the 8 bytes may begin up to 7 before the shard: then it takes the first 8
@@ -134,8 +136,8 @@ func paritiesAtEnd(shard []byte, at, end uint, coeffs uint64) byte {
 func satisfiesColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint64) bool {
 	whole, remaining := slots/8, slots%8
 	inWhole := 8 * (whole - start) & 63 // slots of the span in whole octets, 8 to 56
-	coeffs, rest := coeffs<<(64-inWhole), coeffs>>inWhole
-	rests := load8(shard, uint(len(shard))-8)
+	coeffs, endCoeffs := coeffs<<(64-inWhole), coeffs>>inWhole
+	endBits := load8(shard, uint(len(shard))-8)
 	room := 8 * (uint(len(shard)) - at) // bits
 	at += whole - 8                     // the 8 bytes up to the column's end
 	for ; room >= slots; room -= slots {
@@ -143,8 +145,8 @@ func satisfiesColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint6
 		if int(at) < 0 { // only where there are no groups
 			from, c = 0, coeffs>>(8*-at&63)
 		}
-		rests = bits.RotateLeft64(rests, int(remaining))
-		ones := bits.OnesCount64(load8(shard, from)&c ^ rests&rest)
+		endBits = bits.RotateLeft64(endBits, int(remaining))
+		ones := bits.OnesCount64(load8(shard, from)&c ^ endBits&endCoeffs)
 		if (uint64(ones)^fp)&1 != 0 {
 			return false
 		}
@@ -158,9 +160,9 @@ func satisfiesColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint6
 func spread(b uint64) uint64 { return b & 0xff * 0x0101010101010101 }
 
 // fold returns the parities of the 8 bytes of x, byte i's as bit i. The shifts, by 0 to 7 bits in
-// all, add up in the top bit of each byte the 8 bits of that byte. Bit 8*i+7 of x times bit 49-7*i
-// of the factor is bit 56+i of the product. All other pairs of bits meet in other bits, each pair
-// in one of its own, so nothing is carried.
+// all, add up in the top bit of each byte the 8 bits of that byte. Bit 8*i+7 of x times bit 49-7*j
+// of the factor is bit 56 + 8*i - 7*j of the product. For i and j from 0 to 7, these are 64
+// different bits, so nothing is carried; bit 56+i is that of i = j.
 func fold(x uint64) byte {
 	x ^= x << 4
 	x ^= x << 2

@@ -10,12 +10,13 @@ const (
 	spanOctets = 8
 	spanSlots  = 8 * spanOctets
 
-	// padding is how many octets the range of drawn starts is longer at either end. With 1, 39 % of
-	// eliminations of 700 keys succeed, with any variant; with 2 61 %, with 3 66 % (TestWorth).
-	// With 4 there are no more.
+	// padding is by how many octets the range of drawn starts is longer at either end. With 1, 39 %
+	// of eliminations of 700 keys succeed; with 2 61 %, with 3 66 %, with 4 no more (TestWorth).
 	padding = 3
 
-	fingerprintBits = 41 // for 40 columns and the short one
+	// fingerprintBits is what 64 bits leave besides 12 for the start and variantBits: enough for 40
+	// columns and the short one.
+	fingerprintBits = 41
 	maxColumns      = fingerprintBits - 1
 	variantSlots    = 4 // the first ones of a shard
 	variants        = 8
@@ -27,21 +28,24 @@ const (
 	trailer     = 8 // bytes: number of shards (4), columns (2), check, encoding
 	indexEntry  = 4 // bytes: first octet and seed of a shard
 
+	// The 2 bytes are slots + slotsRange*seed, or slotsRange*columns.
+	slotsRange = 1024
+
 	minSlots   = 8 // of a shard
 	minPayload = 8 // bytes: then all loads of 8 bytes are in the filter
 )
 
-// What a writer chooses. Readers need soloKeys < 1024.
+// What a builder chooses. Readers need soloKeys < slotsRange.
 const (
 	maxKeys      = 1 << 28
 	soloKeys     = 700              // a filter of no more keys is one shard
 	shardKeys    = 500              // in larger ones, on average
 	maxShardKeys = 1000             // of a shard with a solution
-	solverSeeds  = seeds - variants // all but those of bloomSeed's multiplier
+	solverSeeds  = seeds - variants // of all multipliers but bloomSeed's
 )
 
-// Size returns the number of bytes of a filter of n keys, each counted as often as it was added.
-// bitsPerKey is 2 to 40. If ok is false, there are no keys, or too many.
+// Size returns the number of bytes of a filter of n keys; repeated keys count. If ok is false,
+// there are no keys, or too many. REQUIRES: bitsPerKey is 2 to 40.
 func Size(n int, bitsPerKey float64) (size int, ok bool) {
 	if n < 1 || n > maxKeys {
 		return 0, false
@@ -51,7 +55,8 @@ func Size(n int, bitsPerKey float64) (size int, ok bool) {
 	if n > soloKeys {
 		return payload + trailer, true
 	}
-	if l := layoutOf(payload, slots); l.short < spanOctets { // no span would fit in it
+	if l := layoutOf(payload, slots); l.short < spanOctets {
+		// No span fits in the short column, so no key would have it: leave its bytes out.
 		payload = max(minPayload, (l.columns*slots+7)/8)
 	}
 	return payload + soloTrailer, true
@@ -96,7 +101,8 @@ func offset(octet, columns, short uint64) uint64 {
 	return columns*octet + short + after&uint64(int64(after)>>63)
 }
 
-// lengthCheck is what the last 8 bytes of a filter add up to (XOR).
+// lengthCheck is what the last 8 bytes of a filter add up to (XOR). Lengths that differ by less
+// than 144 have different checks.
 func lengthCheck(filter []byte) byte { return byte(uint32(len(filter)) * 0x9e3779b1 >> 24) }
 
 // sum8 adds up the bytes of x (XOR).

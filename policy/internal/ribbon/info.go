@@ -25,17 +25,17 @@ func Parse(filter []byte) (info Info, ok bool) {
 	if sum8(end) != lengthCheck(filter) {
 		return Info{}, false
 	}
-	if slots := int(end >> 32 % 1024); slots > 0 {
+	if slots := int(end >> 32 % slotsRange); slots > 0 {
 		size := n - soloTrailer
 		columns := layoutOf(size, slots).columns
-		fpp := shardFPP(filter[:size], slots, end>>42%seeds)
+		fpp := shardFPP(filter[:size], slots, end>>32/slotsRange%seeds)
 		return Info{size, columns, float64(slots), fpp}, slots >= minSlots && columns <= maxColumns
 	}
 	shards := end % (1 << 32)
 	if shards == 0 {
 		return Info{}, false
 	}
-	info = Info{Payload: n - trailer, Columns: int(end >> 42 % 64)}
+	info = Info{Payload: n - trailer, Columns: int(end >> 32 / slotsRange % 64)}
 	for i := range shards {
 		shard, slots, seed, ok := locate(filter, end, i)
 		if !ok {
@@ -63,7 +63,8 @@ func fpp(size, slots int) float64 {
 }
 
 // rate returns the false-positive probability if the first short of the octets have one more
-// column. Of the octets-1 possible draws of a start, short-4 have spans within these.
+// column. There are octets-7 starts and padding at both ends, so octets-1 draws. Starts 0 to
+// short-8 have spans within the short column, and 3 more draws are clamped to 0: short-4 draws.
 func rate(columns, short, octets float64) float64 {
 	share := 0.0
 	if short >= spanOctets {

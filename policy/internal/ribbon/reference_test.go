@@ -40,7 +40,7 @@ func refMultiplier(seed int) uint64 {
 
 // refSolve returns the values of m slots: bit j is the slot's bit in column j.
 func refSolve(hashes []uint64, seed, m int) (values []uint64, ok bool) {
-	pivots := make([]row, m) // by slot, bit 63 of coeffs; coeffs == 0: no pivot
+	pivots := make([]row, m) // by last slot, which is bit 63 of coeffs; coeffs 0: none
 	for _, hash := range hashes {
 		start, coeffs, fp := refEquation(hash, seed, m)
 		slot := 8*start + 63

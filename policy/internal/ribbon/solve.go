@@ -3,14 +3,13 @@ package ribbon
 import "math/bits"
 
 const (
-	maxSlots  = maxShardKeys + 7
-	maxOctets = maxSlots/8 + 1
+	maxSlots  = maxShardKeys + 7 // whole octets
+	maxOctets = maxSlots/8 + 1   // also of part of an octet
 	maxStarts = maxOctets - spanOctets + 1
 )
 
 // A solver solves the equations of one shard: load them, eliminate, substitute. It works on four
-// slots at a time, a quad; rows keep their coefficients such that those of the current quad are the
-// top four bits.
+// slots at a time, a quad; a row's coefficients in the current quad are its top four bits.
 type solver struct {
 	slots  int
 	quads  int
@@ -22,10 +21,12 @@ type solver struct {
 	count  int                 // of active
 	sums   [2 * maxOctets]sums
 	tables [2 * maxOctets][16]uint64 // substitute: the sums of the values of a quad's slots
-	values [maxOctets][8]uint64      // substitute: bit j is the slot's bit in column j
+	values [maxOctets][8]uint64      // substitute: bit j < 41 is the slot's bit in column j
 }
 
-// A row is an equation, or a sum of some.
+// A row is an equation, or a sum of some. fp is the fingerprint, 41 bits, and above it the 11 bits
+// of the variants, 0 unless the key varies. A row without coefficients is a contradiction if any of
+// the 52 is 1. The 41 would do, but FORMAT.md has it so, as it decides which seed a shard gets.
 type row struct{ coeffs, fp uint64 }
 
 func (r row) plus(o row) row { return row{r.coeffs ^ o.coeffs, r.fp ^ o.fp} }
@@ -36,14 +37,17 @@ type sums [16]row
 
 func (s *sums) put(r row) { s[r.coeffs>>60] = row{r.coeffs << 4, r.fp} }
 
-// load takes the equations of keys for the seeds of one multiplier, and lists them by start.
+// load takes the equations of keys for the seeds of one multiplier, and lists them by start. A span
+// with start s ends in quad 2*s + 15, unless the table's end cuts it off. Only the last start's
+// spans are cut off, as slots > 8*s.last + 56 if there are others. Their coefficients are shifted
+// so that the last quad's are on top.
 func (s *solver) load(hashes []uint64, multiplier uint64, slots int) {
 	s.slots, s.quads = slots, (slots+3)/4
 	s.last = max(0, slots-spanSlots+7) / 8
 	for i := range s.first[:s.last+1] {
 		s.first[i] = -1
 	}
-	missing := 8*s.last + spanSlots - 4*s.quads // slots that the last span lacks in whole quads
+	missing := 8*s.last + spanSlots - 4*s.quads // slots of the last span after the last quad
 	for i, hash := range hashes {
 		start, coeffs, fp := equation(hash, multiplier, uint(slots))
 		if int(start) == s.last {
@@ -101,18 +105,15 @@ var withPick = [4]uint64{
 // leaves 0 there.
 //
 // known lists the coefficients of all sums of picks, in 16 parts of 4 bits. Part i is the sum of
-// those picks n for which bit n of i is 1; of picks to come, 0. So a pick is added to half of the
-// parts by one multiplication. That carries nothing, as both factors' parts are below 16 and at
-// most 1.
+// the picks n for which bit n of i is 1; picks to come count 0. One multiplication adds a pick to
+// half of the parts: its coefficients are at most 15, and a part of withPick at most 1, so each
+// part of the product is at most 15, and nothing carries. A row is independent of the picks if its
+// coefficients are in no part.
 //
-// A row is independent of the picks if its coefficients c are in no part. c*each4 has them in every
-// part, so if they are in one, that part of the XOR x is 0. Only then does x - each4 borrow, and
-// sets the top bit of a part that x has not set: of the lowest part that is 0, and perhaps of
-// others above it, which changes nothing.
-//
-// If the active rows have fewer than four independent ones, the rest are rows "slot i is 0". Such a
-// row is independent exactly if no sum has i as its last slot (the sum without i has earlier slots
-// only, each of which is in the list by now). So these are the slots that are no pivots.
+// If fewer than four active rows are independent, rows "slot i is 0" fill up, from the first slot
+// on. When slot i comes, the rows of all earlier slots are sums. If some sum has i as its last
+// slot, adding earlier slots to it gives "slot i is 0", which is then a sum too. Otherwise that row
+// is independent, and slot i is no pivot.
 func (s *solver) pick(q int) {
 	if s.count == 0 { // often, in filters of few keys
 		s.sums[q] = sums{} // of four rows "slot i is 0"
@@ -150,16 +151,16 @@ func (s *solver) pick(q int) {
 	}
 }
 
-// isKnown reports whether one of the 16 parts of known is c.
+// isKnown reports whether one of the 16 parts of known is c, and so one of x is 0. If none is,
+// x - each4 borrows nothing, and a part's top bit is 1 only if it is in x. If one is, the lowest
+// such part becomes 15: its top bit is 1, and in x it is 0.
 func isKnown(known, c uint64) bool {
 	x := known ^ c*each4
 	return (x-each4)&^x&(each4<<3) != 0
 }
 
 // consistent reports whether the active rows do not contradict each other with a variant. They have
-// coefficients in the first quad alone. They are sums, and the fingerprint's bits that make the
-// variants took part in all additions. So the coefficients of another variant need no new
-// elimination.
+// coefficients in the first quad alone.
 func (s *solver) consistent(variant uint64) bool {
 	var pivots [8]row // by the length of their coefficients in the quad, 1 to 4 bits
 	for _, r := range s.active[:s.count] {
