@@ -36,7 +36,6 @@ type enginesCommand struct {
 	Shape     string        `default:"decimal" enum:"${shapes}" help:"Shape of the keys."`
 	Density   string        `default:"63%" enum:"${all}" help:"${densityHelp}"`
 	Keys      string        `placeholder:"FILE" help:"${keysHelp}"`
-	Hex       bool          `help:"${hexHelp}"`
 	outputs
 }
 
@@ -127,21 +126,23 @@ func (f *enginesCommand) keys(j *job) (*keys.Set, error) {
 	return set, err
 }
 
-// ownKeys returns as many of the user's own keys as fit, or as --num says.
+// ownKeys returns as many of the user's own keys as fit, --num at most, and notes where they come
+// from.
 func (f *enginesCommand) ownKeys(j *job) (*keys.Set, error) {
-	if j.given("shape") || j.given("density") {
-		return nil, errors.New("--keys replaces shapes: leave out --shape and --density")
-	}
-	own, err := ownKeys(j, f.Keys, f.Hex)
+	own, sampled, err := keys.Read(j.ctx, f.Keys)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--keys: %w", err)
 	}
-	if !j.given("num") {
-		f.Num = min(f.Num, max(1, count(own.Most())))
+	n := min(int(f.Num), own.Most())
+	if n == 0 {
+		return nil, fmt.Errorf("--keys: %d keys in %s: pass 3 or more", len(own), f.Keys)
 	}
-	if err := own.Fits(int(f.Num)); err != nil {
-		return nil, fmt.Errorf("--keys: %w, or a smaller --num", err)
+	part := ""
+	if sampled {
+		part = ", a part of them"
 	}
-	j.notes = append(j.notes, fmt.Sprintf("Of your keys %v are stored.", f.Num))
-	return own.Set(int(f.Num), f.Reads, f.Seed), nil
+	j.notes = append(j.notes, fmt.Sprintf("own: %d keys of %s%s. Of these, %s are stored; half as "+
+		"many, drawn from between them, are looked up as absent.", len(own), f.Keys, part,
+		keys.FormatN(n)))
+	return own.Set(n, f.Reads, f.Seed), nil
 }

@@ -37,11 +37,11 @@ func vocabulary() kong.Vars {
 		"densityHelp": "Part of a range of keys that is present: alternating (every second key), " +
 			"63% (as LevelDB's db_bench leaves), 10%, or beyond (all; the absent keys follow). " +
 			"Unordered shapes have none.",
-		"hexHelp": "The lines of the file of --keys are hexadecimal digits. Use it for binary keys.",
-		"keysHelp": fmt.Sprintf("Your own keys: a file with a key per line, or a database of "+
-			"goleveldb, LevelDB or Pebble, which is only read (to learn what its own filters do, use "+
-			"filterdump). A random third of the keys is not stored, and is looked up as absent. Of more "+
-			"than %d MiB of keys in a database, a part is used.", keys.MaxBytes>>20),
+		"keysHelp": fmt.Sprintf("Your own keys, instead of those of a shape: a file with a key per "+
+			"line, or a database of goleveldb, LevelDB or Pebble, which is only read (to learn what "+
+			"its own filters do, use filterdump). A random third of the keys is not stored, and is "+
+			"looked up as absent. Of more than %d MiB of keys in a database, a part is used.",
+			keys.MaxBytes>>20),
 	}
 }
 
@@ -65,6 +65,19 @@ func shapesHelp() string {
 		fmt.Fprintf(&b, "    %-13s %.58s\n", s.Name, s.Example())
 	}
 	return b.String()
+}
+
+// sources returns the shapes of those names with the densities of those names.
+func sources(shapes, densities []string) (all []keys.Source) {
+	chosen := slices.DeleteFunc(slices.Clone(keys.Densities), func(d keys.Density) bool {
+		return !slices.Contains(densities, d.Name)
+	})
+	for _, s := range keys.Shapes {
+		if slices.Contains(shapes, s.Name) {
+			all = append(all, s.Sources(chosen...)...)
+		}
+	}
+	return all
 }
 
 // specs are the names of filters.

@@ -20,16 +20,6 @@ type job struct {
 	notes    []string // about the user's own keys
 }
 
-// given reports whether the command line has a flag.
-func (j *job) given(name string) bool {
-	for _, p := range j.parsed.Path {
-		if p.Flag != nil && p.Flag.Name == name && !p.Resolved {
-			return true
-		}
-	}
-	return false
-}
-
 // quick gives flags that the command line leaves out the values of their tags "quick", if it has
 // the flag --quick.
 func quick(c *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {

@@ -41,7 +41,7 @@ func golden(t *testing.T, name string) (keys []string) {
 // requireKeys reads a path whose directory must stay as it is.
 func requireKeys(t *testing.T, want []string, path, dir string) {
 	before := state(t, dir)
-	keys, sampled, err := Read(context.Background(), path, false)
+	keys, sampled, err := Read(context.Background(), path)
 	require.NoError(t, err)
 	require.False(t, sampled)
 	require.Equal(t, want, texts(keys))
@@ -79,7 +79,7 @@ func TestDatabases(t *testing.T) {
 // Of a database with too many keys comes a sample.
 func TestSampledDatabase(t *testing.T) {
 	const room = 1500
-	keys, sampled, err := read(context.Background(), filepath.Join(root, "multi_level"), false,
+	keys, sampled, err := read(context.Background(), filepath.Join(root, "multi_level"),
 		room*(sliceBytes+16))
 	require.NoError(t, err)
 	require.True(t, sampled)
@@ -121,7 +121,7 @@ func TestNoDatabase(t *testing.T) {
 			path = filepath.Join(path, "000005.ldb")
 			require.NoError(t, os.WriteFile(path, content, 0o600))
 		}
-		_, _, err := Read(context.Background(), path, false)
+		_, _, err := Read(context.Background(), path)
 		require.ErrorContains(t, err, message)
 	}
 }

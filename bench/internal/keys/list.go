@@ -1,7 +1,5 @@
 package keys
 
-import "fmt"
-
 // A List is a user's own keys, sorted, none twice.
 type List [][]byte
 
@@ -28,15 +26,6 @@ func (l List) Set(n, absent int, seed int64) *Set {
 // withHeldOut returns how many keys a run of n present keys has.
 func withHeldOut(n int) int { return n + (n+1)/2 }
 
-// Fits returns an error that says how many keys are needed if the list is too short for n present
-// keys, with absent ones between them, and a guard.
-func (l List) Fits(n int) error {
-	if need := withHeldOut(n) + 1; len(l) < need {
-		return fmt.Errorf("too few keys (%d) to store %s of them: pass %d keys or more",
-			len(l), FormatN(n), need)
-	}
-	return nil
-}
-
-// Most returns the largest n that fits, or 0.
+// Most returns the largest number of present keys with which absent ones, between them, and a guard
+// fit, or 0.
 func (l List) Most() int { return max(0, (len(l)-1)*2/3) }

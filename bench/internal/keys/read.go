@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -19,20 +18,19 @@ import (
 const MaxBytes = 128 << 20
 
 // Read returns the keys, sorted, none twice, of
-//   - a text file: a key is the bytes of a line, in any order, or the bytes that its hexadecimal
-//     digits stand for. Empty lines do not count, nor does a carriage return before a line's end
+//   - a text file: a key is the bytes of a line, in any order. Empty lines do not count, nor does a
+//     carriage return before a line's end
 //   - a table of LevelDB, goleveldb or Pebble
 //   - the tables of a database in a directory, which may be in use. What is only in its log is left
 //     out
 //
 // It reports whether these are a part of a database's keys. Nothing at path is changed. The same
 // files give the same keys.
-func Read(ctx context.Context, path string, hexadecimal bool) (keys List, sampled bool, err error) {
-	return read(ctx, path, hexadecimal, MaxBytes)
+func Read(ctx context.Context, path string) (keys List, sampled bool, err error) {
+	return read(ctx, path, MaxBytes)
 }
 
-func read(ctx context.Context, path string, hexadecimal bool, limit int) (keys List, sampled bool,
-	err error) {
+func read(ctx context.Context, path string, limit int) (keys List, sampled bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, false, err
@@ -41,10 +39,10 @@ func read(ctx context.Context, path string, hexadecimal bool, limit int) (keys L
 	switch {
 	case !info.IsDir() && !info.Mode().IsRegular(): // such as a pipe, whose writer may never come
 		err = fmt.Errorf("%s is no regular file: write the keys into one", path)
-	case info.IsDir() || !hexadecimal && ondisk.IsTable(path):
+	case info.IsDir() || ondisk.IsTable(path):
 		sampled, err = c.readTables(ctx, path)
 	default:
-		err = c.readText(path, hexadecimal)
+		err = c.readText(path)
 	}
 	c.compact()
 	if err == nil && len(c.keys) == 0 {
@@ -69,41 +67,29 @@ func (c *collector) readTables(ctx context.Context, path string) (full bool, err
 	return false, err
 }
 
-// maxLine bounds a line. A longer one is hardly a key.
-const maxLine = 1 << 20
-
 // readText reads a file of lines. It refuses lines that are no text: a newline in such a key would
 // have cut it in two.
-func (c *collector) readText(path string, hexadecimal bool) error {
+func (c *collector) readText(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, maxLine)
 	for n := 1; lines.Scan(); n++ {
 		key := lines.Bytes()
-		if hexadecimal {
-			digits := bytes.TrimPrefix(bytes.TrimSpace(key), []byte("0x"))
-			if key, err = hex.AppendDecode(nil, digits); err != nil {
-				return fmt.Errorf("%s:%d: %w: with --hex, write two hexadecimal digits for each byte "+
-					"of a key", path, n, err)
-			}
-		} else if isBinary(key) {
-			return fmt.Errorf("%s:%d: no text: write the bytes of binary keys in hexadecimal, one key "+
-				"per line, and pass --hex, or pass the database", path, n)
+		if isBinary(key) {
+			return fmt.Errorf("%s:%d: no text: pass the database or one of its tables", path, n)
 		}
 		if len(key) > 0 && !c.add(key) {
 			return fmt.Errorf("%s: more than %d MiB of keys: pass a run of neighbors, such as the "+
 				"first lines when sorted", path, c.limit>>20)
 		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("%s: a line of more than %d bytes: pass a file with one key per line, or a "+
-			"database's directory", path, maxLine)
+	if err := lines.Err(); err != nil { // such as a line of more than 64 KiB, hardly a key
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return lines.Err()
+	return nil
 }
 
 // isBinary reports whether a line has bytes that no text has: control characters other than tabs,

@@ -37,32 +37,18 @@ func TestText(t *testing.T) {
 
 func TestRefusedText(t *testing.T) {
 	for content, message := range map[string]string{
-		"":                                 "there are no keys",
-		"\n\r\n":                           "there are no keys",
-		strings.Repeat("x", maxLine) + "x": "a line of more than 1048576 bytes: pass a file with",
+		"":                         "there are no keys",
+		"\n\r\n":                   "there are no keys",
+		strings.Repeat("x", 1<<16): "token too long",
+		"a\n\x00b\n":               "keys.txt:2: no text: pass the database",
+		"a\nb\xff\n":               "keys.txt:2: no text",
+		"\na\x7f\n":                "keys.txt:2: no text",
+		"a\na\rb\n":                "keys.txt:2: no text",
 	} {
 		path := write(t, content)
-		_, _, err := Read(context.Background(), path, false)
+		_, _, err := Read(context.Background(), path)
 		require.ErrorContains(t, err, message)
 		require.ErrorContains(t, err, path)
-	}
-}
-
-// Keys that are no text are refused, and can be written in hexadecimal.
-func TestBinary(t *testing.T) {
-	for _, content := range []string{"a\n\x00b\n", "a\nb\xff\n", "\na\x7f\n", "a\na\rb\n"} {
-		_, _, err := Read(context.Background(), write(t, content), false)
-		require.ErrorContains(t, err, "keys.txt:2: no text: write the bytes of binary keys in")
-	}
-	keys, _, err := Read(context.Background(), write(t, "0x0a00\n\nFf\r\n0a00\n"), true)
-	require.NoError(t, err)
-	require.Equal(t, List{{0x0a, 0}, {0xff}}, keys)
-	for content, message := range map[string]string{
-		"00\n0x123\n": "keys.txt:2: encoding/hex: odd length hex string: with --hex, write two ",
-		"xyz\n":       "keys.txt:1: encoding/hex: invalid byte",
-	} {
-		_, _, err := Read(context.Background(), write(t, content), true)
-		require.ErrorContains(t, err, message)
 	}
 }
 
@@ -73,10 +59,10 @@ func TestTooMuchText(t *testing.T) {
 		fmt.Fprintf(&lines, "key %d\n", i%1000)
 	}
 	path := write(t, lines.String())
-	keys, sampled, err := read(context.Background(), path, false, 3000*(sliceBytes+7))
+	keys, sampled, err := read(context.Background(), path, 3000*(sliceBytes+7))
 	require.NoError(t, err)
 	require.False(t, sampled)
 	require.Len(t, keys, 1000)
-	_, _, err = read(context.Background(), path, false, 1000*sliceBytes)
+	_, _, err = read(context.Background(), path, 1000*sliceBytes)
 	require.ErrorContains(t, err, "keys.txt: more than 0 MiB of keys: pass a run of neighbors")
 }

@@ -74,11 +74,3 @@ func (k Kind) own(name, number string) (Kind, error) {
 	}
 	return k, nil
 }
-
-// Bound returns the highest rate that k promises for filters of n keys, or 0.
-func (k Kind) Bound(n int) float64 {
-	if k.Promised == nil {
-		return 0
-	}
-	return k.Promised(n)
-}

@@ -25,7 +25,7 @@ func TestCounted(t *testing.T) {
 	shown := Counted("/data", v)
 	require.Equal(t, []any{"/data", v.Sentence, v.Facts, v.Code},
 		[]any{shown.About, shown.Sentence, shown.Facts, shown.Code})
-	require.Len(t, shown.Pictures, 2)
+	require.Len(t, shown.Pictures, 1)
 	reads := shown.Pictures[0]
 	require.Contains(t, reads.Title, "by level (counted; with the change: computed)")
 	require.Equal(t, []Bar{{20, "20 now"}, {1, "1.0 with the change"}}, reads.Rows[0].Bars)
@@ -37,41 +37,17 @@ func TestCounted(t *testing.T) {
 	}
 	require.Contains(t, v.Sentence, fmt.Sprintf(": %s reads per 1,000 (computed), not %s (counted).",
 		report.Digits(then), report.Digits(now)))
-	require.Equal(t, []Row{
-		{"filters", []Bar{{1e5, "0.10 MB now"}, {1.32e6, "1.3 MB with the change (computed)"}}},
-		{"indexes", []Bar{{3e6, "3.0 MB"}}},
-		{"block cache", []Bar{{8 << 20, "8.4 MB"}}},
-	}, shown.Pictures[1].Rows)
-}
-
-// The reads in tables without filters end where the change gives all tables of a level filters.
-func TestCountedUnfiltered(t *testing.T) {
-	v := verdict.Of(figures())
-	v.Levels[0].Unfiltered, v.Levels[0].ReadUnfiltered = 1, 15
-	of := func(then string) []Bar {
-		bars := Counted("/data", v).Pictures[0].Rows[1].Bars
-		require.Equal(t, Bar{15, "15 of these now"}, bars[0])
-		require.Equal(t, then+" of these with the change", bars[1].Text)
-		return bars
-	}
-	require.Zero(t, of("0")[1].Value)
-	v.Levels[0].ThenBytes = float64(v.Levels[0].FilterBytes)
-	require.Equal(t, 15.0, of("15")[1].Value)
 }
 
 // Without a change there is one bar in a row, and without figures there is no picture.
 func TestCountedThatStays(t *testing.T) {
 	f := figures()
 	f.Levels = f.Levels[:1]
-	f.Levels[0].Read, f.Levels[0].Unfiltered, f.Cache = 1, 1, 0
-	f.Levels[0].ReadUnfiltered = 0.9
+	f.Levels[0].Read = 1
 	shown := Counted("/data", verdict.Of(f))
 	require.Empty(t, shown.Code)
 	require.Contains(t, shown.Pictures[0].Title, "by level (counted)")
-	require.Equal(t, []Row{{"L5, 3 tables", []Bar{{1, "1.0 now"}}},
-		{"of them 1 without filters", []Bar{{0.9, "0.90 of these now"}}}}, shown.Pictures[0].Rows)
-	require.Len(t, shown.Pictures[1].Rows[0].Bars, 1)
-	require.Len(t, shown.Pictures[1].Rows, 2)
+	require.Equal(t, []Row{{"L5, 3 tables", []Bar{{1, "1.0 now"}}}}, shown.Pictures[0].Rows)
 
 	f.Lookups = 0
 	require.Empty(t, Counted("/data", verdict.Of(f)).Pictures)

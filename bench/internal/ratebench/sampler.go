@@ -77,7 +77,9 @@ func (s *sampler) record(cell Cell) Record {
 		Kind: s.Name, Shape: cell.Shape.Name, Density: cell.Density.Name, N: cell.N, Bits: s.Bits,
 		FilterBytes: float64(s.bytes) / float64(s.filters), Filters: int(s.filters),
 		Queries: int(s.queries), FalsePositives: int(s.positives), FPR: s.mean(),
-		Bound: s.Bound(cell.N),
+	}
+	if s.Promised != nil {
+		r.Bound = s.Promised(cell.N)
 	}
 	f := s.rate(report.Z95)
 	r.Low, r.High = f.Low, f.High
