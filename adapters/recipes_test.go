@@ -62,24 +62,29 @@ func between(text, start, end string) string {
 	return text
 }
 
-// TESTING.md names tests and fuzz targets that exist.
+// Documents and comments name tests and fuzz targets that exist.
 func TestNamedTestsExist(t *testing.T) {
+	// Three dots stand for the rest of a name. Names with an underscore are the engines' own.
+	name := regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z][A-Za-z]*(?:\.{3}|\b)`)
 	var tests string
+	named := map[string]string{}
 	require.NoError(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
-		if strings.HasSuffix(path, "_test.go") {
-			tests += read(t, path)
+		switch filepath.Ext(path) {
+		case ".go", ".md":
+			text := read(t, path)
+			tests += text
+			for _, n := range name.FindAllString(text, -1) {
+				named[n] = path
+			}
 		}
 		return err
 	}))
-	// Three dots stand for the rest of a name. Names with an underscore are the engines' own.
-	named := regexp.MustCompile(`\b(?:Test|Fuzz)[A-Za-z]+(?:\.{3}|\b)`).
-		FindAllString(read(t, "TESTING.md"), -1)
-	require.NotEmpty(t, named)
-	for _, name := range named {
+	require.Greater(t, len(named), 100)
+	for name, path := range named {
 		start, isPart := strings.CutSuffix(name, "...")
 		if !isPart {
 			start += "("
 		}
-		require.Contains(t, tests, "\nfunc "+start, "TESTING.md names %s", name)
+		require.Contains(t, tests, "\nfunc "+start, "%s names %s", path, name)
 	}
 }
