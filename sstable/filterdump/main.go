@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
@@ -68,25 +67,12 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
-	o.paths = f.Args()
-	err := o.check()
-	if err != nil {
-		fmt.Fprintln(stderr, "filterdump:", err)
+	if o.paths = f.Args(); len(o.paths) > 0 {
+		return &o, nil
 	}
-	return &o, err
-}
-
-func (o *options) check() error {
-	if len(o.paths) == 0 {
-		return errors.New("no PATH: pass tables (.ldb, .sst) or database directories")
-	}
-	for _, path := range o.paths {
-		if strings.HasPrefix(path, "-") {
-			return fmt.Errorf("%s after a PATH: put flags first, or write ./%[1]s for a file",
-				scan.Printable(path))
-		}
-	}
-	return nil
+	err := errors.New("no PATH: pass tables (.ldb, .sst) or database directories")
+	fmt.Fprintln(stderr, "filterdump:", err)
+	return nil, err
 }
 
 // run is the program. It returns the exit status.
@@ -117,8 +103,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // read reads all PATHs. The error is that of ctx.
 func (o *options) read(ctx context.Context) (all []*census.Database, err error) {
-	r := scan.NewReader(o.bloom...)
-	defer r.Close()
+	r := scan.Reader{Bloom: o.bloom}
 	for _, path := range o.paths {
 		d, err := census.Read(ctx, r, path)
 		if err == nil && d.IsDirectory && d.Note == "" && !o.verify {

@@ -20,9 +20,7 @@ import (
 
 // lookAt looks at a table.
 func lookAt(t testing.TB, path string) *scan.Result {
-	r := scan.NewReader()
-	defer r.Close()
-	return r.Read(context.Background(), path, &scan.Question{Verify: true})
+	return scan.Reader{}.Read(context.Background(), path, &scan.Question{Verify: true})
 }
 
 // plainTable returns a table of plain keys that goleveldb wrote, with filters for windows of

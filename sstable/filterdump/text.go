@@ -59,8 +59,8 @@ func (b *textWriter) tables(results []*scan.Result) {
 	}
 	columns.Flush()
 	for _, r := range results {
-		if what := fault(r); what != "" {
-			b.wrapped("  ", "    ", fmt.Sprintf("%s: %s", name(r), what))
+		if r.Reason != "" {
+			b.wrapped("  ", "    ", fmt.Sprintf("%s: %s: %s", name(r), r.Status, r.Reason))
 		}
 	}
 }
@@ -78,25 +78,6 @@ func figures(r *scan.Result) string {
 	encodings := strings.Join(slices.Sorted(maps.Keys(r.Encodings)), ", ")
 	return fmt.Sprintf("%s\t%s\t%d\t%.1f", scan.Printable(r.Policy), encodings, r.Entries,
 		r.BitsPerKey)
-}
-
-// fault says what is wrong with a table, or why that is not known.
-func fault(r *scan.Result) string {
-	switch r.Status {
-	case scan.Sound, scan.NoFilter:
-		return ""
-	case scan.FalseNegative:
-		more := ""
-		if r.FalseNegatives > int64(len(r.Lost)) {
-			more = ", ..."
-		}
-		return fmt.Sprintf("FALSE NEGATIVES: %d of %s do not match their filter: %s%s",
-			r.FalseNegatives, scan.Count(r.Entries, "entry", "entries"),
-			strings.Join(r.Lost, ", "), more)
-	case scan.Corrupt:
-		return "CORRUPT: " + r.Reason
-	}
-	return fmt.Sprintf("%s: %s", r.Status, r.Reason)
 }
 
 // verdict writes what filters are worth to a database.

@@ -9,7 +9,7 @@
 //
 // Bytes that were forged can crash Pebble's reader, so child processes read Pebble's tables. A
 // child is the program itself, started with a variable in its environment that this package's
-// initialization looks for: it then reads tables for its parent, and never comes to main.
+// initialization looks for: it then reads a table for its parent, and never comes to main.
 package ondisk
 
 import (
@@ -34,8 +34,7 @@ import (
 // nothing can be said, the verdict says why. The error is that of ctx. The same files give the same
 // verdict.
 func Count(ctx context.Context, dir string, bloom ...string) (*verdict.Verdict, error) {
-	r := scan.NewReader(bloom...)
-	defer r.Close()
+	r := scan.Reader{Bloom: bloom}
 	d, err := census.Read(ctx, r, dir)
 	if err == nil {
 		err = d.Count(ctx, r)
@@ -76,10 +75,8 @@ func Keys(ctx context.Context, path string, f func(key []byte) error) (leftOut i
 		rng := rand.New(rand.NewPCG(1, 2))
 		rng.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
 	}
-	r := scan.NewReader()
-	defer r.Close()
 	for _, path := range paths {
-		table := r.Read(ctx, path, &scan.Question{Keys: true})
+		table := scan.Reader{}.Read(ctx, path, &scan.Question{Keys: true})
 		switch {
 		case ctx.Err() != nil:
 			return leftOut, ctx.Err()

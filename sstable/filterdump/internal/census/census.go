@@ -17,7 +17,7 @@ import (
 type count struct {
 	*Database
 	ctx    context.Context
-	reader *scan.Reader
+	reader scan.Reader
 	tables []placed        // that could be read
 	unread map[string]bool // paths
 }
@@ -121,7 +121,7 @@ func (c *count) consult(
 	f func(p *placed, from int, a *scan.Answer),
 ) error {
 	results := make([]*scan.Result, len(c.tables))
-	err := c.reader.Each(c.ctx, len(c.tables), func(i int) {
+	err := scan.Each(c.ctx, len(c.tables), func(i int) {
 		p := &c.tables[i]
 		if from, to := p.within(keys); from < to {
 			results[i] = c.reader.Read(c.ctx, p.Path, question(keys[from:to]))

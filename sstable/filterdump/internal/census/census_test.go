@@ -28,8 +28,7 @@ func TestReplacedTables(t *testing.T) {
 	for i := range n {
 		require.NoError(t, db.Put(fmt.Appendf(nil, "%08d", i*7919%n*3), make([]byte, 100), nil))
 	}
-	r := scan.NewReader()
-	defer r.Close()
+	r := scan.Reader{}
 	d, err := Read(ctx, r, dir)
 	require.NoError(t, err)
 

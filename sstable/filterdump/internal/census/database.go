@@ -33,7 +33,7 @@ type Database struct {
 }
 
 // Read reads and verifies the tables at a path. The error is that of ctx.
-func Read(ctx context.Context, r *scan.Reader, path string) (*Database, error) {
+func Read(ctx context.Context, r scan.Reader, path string) (*Database, error) {
 	d := &Database{Path: path, sample: scan.NewSample(scan.All)}
 	paths := []string{path}
 	info, err := os.Stat(path)
@@ -52,7 +52,7 @@ func Read(ctx context.Context, r *scan.Reader, path string) (*Database, error) {
 }
 
 // read reads those tables that have not been read.
-func (d *Database) read(ctx context.Context, r *scan.Reader, paths []string) error {
+func (d *Database) read(ctx context.Context, r scan.Reader, paths []string) error {
 	known := map[string]bool{}
 	for _, t := range d.Tables {
 		known[t.Path] = true
@@ -70,7 +70,7 @@ func (d *Database) read(ctx context.Context, r *scan.Reader, paths []string) err
 //
 // A database in use may delete a table before it is consulted, because others have its entries.
 // Then the manifest names others: these are read, and Count begins anew, a few times.
-func (d *Database) Count(ctx context.Context, r *scan.Reader) error {
+func (d *Database) Count(ctx context.Context, r scan.Reader) error {
 	if d.structure == nil {
 		s, err := tables.ReadStructure(d.Path)
 		if err != nil {

@@ -37,61 +37,39 @@ func pebbleTable(t *testing.T) string {
 func TestChildIsEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(10*time.Millisecond, cancel)
-	r := NewReader()
-	defer r.Close()
 	path := pebbleTable(t)
 	for ctx.Err() == nil {
-		r.Read(ctx, path, toVerify)
+		Reader{}.Read(ctx, path, toVerify)
 	}
-	require.Equal(t, Unreadable, r.Read(ctx, path, toVerify).Status)
+	require.Equal(t, Unreadable, Reader{}.Read(ctx, path, toVerify).Status)
 }
 
-// A child that takes too long is ended, and its table is not called sound. The next one is read by
-// another child.
+// A child that takes too long is ended, and its table is not called sound.
 func TestChildTakesTooLong(t *testing.T) {
 	limit := childTime
 	defer func() { childTime = limit }()
 	childTime = time.Nanosecond
-	reader := NewReader()
-	defer reader.Close()
 	path := pebbleTable(t)
-	r := reader.Read(context.Background(), path, toVerify)
+	r := Reader{}.Read(context.Background(), path, toVerify)
 	require.Equal(t, Corrupt, r.Status)
 	require.Equal(t, "Pebble's reader took longer than 1ns", r.Reason)
-	childTime = limit
-	require.Equal(t, NoFilter, reader.Read(context.Background(), path, toVerify).Status)
 }
 
 // A program whose file is gone, as after an update, says so, and does not say it of the table.
 func TestNoChild(t *testing.T) {
 	defer func() { executable = os.Executable }()
 	executable = func() (string, error) { return filepath.Join(t.TempDir(), "gone"), nil }
-	reader := NewReader()
-	defer reader.Close()
-	r := reader.Read(context.Background(), pebbleTable(t), toVerify)
+	r := Reader{}.Read(context.Background(), pebbleTable(t), toVerify)
 	require.Equal(t, Unreadable, r.Status)
 	require.Contains(t, r.Reason, "no process to read the table: ")
 }
 
 // A table that is deleted just before a child opens it is told from one that cannot be read.
 func TestVanishesBeforeChild(t *testing.T) {
-	reader := NewReader()
-	defer reader.Close()
 	o := order{Path: filepath.Join(t.TempDir(), "gone.sst"), Question: &Question{Keys: true}}
-	r, err := reader.readInChild(context.Background(), o)
+	r, err := readInChild(context.Background(), o)
 	require.NoError(t, err)
 	require.Equal(t, Vanished, r.Status)
-}
-
-// One child reads many tables.
-func TestChildIsKept(t *testing.T) {
-	reader := NewReader()
-	defer reader.Close()
-	path := pebbleTable(t)
-	for range 3 {
-		require.Equal(t, NoFilter, reader.Read(context.Background(), path, toVerify).Status)
-		require.Len(t, reader.idle, 1)
-	}
 }
 
 // The errors of reading come from a child as from this process.
@@ -101,14 +79,11 @@ func TestChildErrors(t *testing.T) {
 	require.NoError(t, err)
 	table[3] ^= 1
 	require.NoError(t, os.WriteFile(path, table, 0o600))
-	reader := NewReader()
-	defer reader.Close()
 	key := []byte("key000")
-	r := reader.Read(context.Background(), path, &Question{Next: [][]byte{key}})
+	r := Reader{}.Read(context.Background(), path, &Question{Next: [][]byte{key}})
 	require.Equal(t, Corrupt, r.Status)
 	require.Contains(t, r.Reason, "does not match its checksum")
-	require.Len(t, reader.idle, 1, "the child is well")
-	require.Equal(t, Corrupt, reader.Read(context.Background(), path, toVerify).Status)
+	require.Equal(t, Corrupt, Reader{}.Read(context.Background(), path, toVerify).Status)
 }
 
 // What a block's reader does not read is no fault of the table.
@@ -124,7 +99,7 @@ func TestUnsupported(t *testing.T) {
 func TestResultsAreSmall(t *testing.T) {
 	const path = "../../../../testdata/leveldb/tables/basic_snappy_4k/000005.ldb"
 	sample := NewSample(All)
-	results, err := NewReader().Verify(context.Background(), []string{path}, sample)
+	results, err := Reader{}.Verify(context.Background(), []string{path}, sample)
 	require.NoError(t, err)
 	require.Equal(t, Sound, results[0].Status)
 	require.Nil(t, results[0].Filters.Each)

@@ -63,7 +63,7 @@ func exactTable(blocks ...[]string) *fakeTable {
 
 // bloomTable has filters that policy.NewBloom(10) makes.
 func bloomTable(blocks ...[]string) *fakeTable {
-	return tableOf(tables.LevelDBFilters, filterOf(policytest.Must(policy.NewBloom(10))), blocks...)
+	return tableOf(tables.LevelDBFilters{}, filterOf(policytest.Must(policy.NewBloom(10))), blocks...)
 }
 
 // filterOf returns a function that makes a filter of a policy.

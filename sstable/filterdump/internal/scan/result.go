@@ -2,6 +2,7 @@ package scan
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -46,6 +47,11 @@ func (r *Result) judge() {
 	switch {
 	case r.FalseNegatives > 0:
 		r.Status = FalseNegative
+		r.Reason = fmt.Sprintf("%d of %s do not match their filter: %s", r.FalseNegatives,
+			Count(r.Entries, "entry", "entries"), strings.Join(r.Lost, ", "))
+		if r.FalseNegatives > int64(len(r.Lost)) {
+			r.Reason += ", ..."
+		}
 	case r.Filters == nil:
 		r.Status = NoFilter
 	case r.Report.Unverified != "":

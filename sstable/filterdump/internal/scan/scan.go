@@ -10,20 +10,13 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// A Reader reads tables, several at once. Its methods are safe for concurrent use. Close ends its
-// processes.
+// A Reader reads tables. Its methods are safe for concurrent use.
 type Reader struct {
-	bloom []string // further policies whose filters package policy reads
-	idle  chan *child
-}
-
-// NewReader returns a reader. Package policy reads the filters under the names in bloom.
-func NewReader(bloom ...string) *Reader {
-	return &Reader{bloom, make(chan *child, runtime.GOMAXPROCS(0))}
+	Bloom []string // further policies whose filters package policy reads
 }
 
 // Each calls f for the numbers below n, several at once. The error is that of ctx.
-func (r *Reader) Each(ctx context.Context, n int, f func(i int)) error {
+func Each(ctx context.Context, n int, f func(i int)) error {
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
 	for i := range n {
@@ -44,10 +37,10 @@ func (r *Reader) Each(ctx context.Context, n int, f func(i int)) error {
 
 // Verify verifies tables and returns the results in their order. It offers their keys to sample.
 // The error is that of ctx.
-func (r *Reader) Verify(ctx context.Context, paths []string, sample *Sample) ([]*Result, error) {
+func (r Reader) Verify(ctx context.Context, paths []string, sample *Sample) ([]*Result, error) {
 	results := make([]*Result, len(paths))
 	var lock sync.Mutex
-	err := r.Each(ctx, len(paths), func(i int) {
+	err := Each(ctx, len(paths), func(i int) {
 		lock.Lock()
 		below := sample.Bound()
 		lock.Unlock()
@@ -73,8 +66,8 @@ type Question struct {
 }
 
 // Read answers a question about a table. If it cannot, the result has a status and a reason.
-func (r *Reader) Read(ctx context.Context, path string, q *Question) *Result {
-	o := order{path, r.bloom, q}
+func (r Reader) Read(ctx context.Context, path string, q *Question) *Result {
+	o := order{path, r.Bloom, q}
 	pebble, err := tables.NeedsPebble(path)
 	switch {
 	case err != nil:
@@ -82,7 +75,7 @@ func (r *Reader) Read(ctx context.Context, path string, q *Question) *Result {
 	case !pebble:
 		return read(o)
 	}
-	result, err := r.readInChild(ctx, o)
+	result, err := readInChild(ctx, o)
 	if err != nil {
 		return failed(path, err)
 	}

@@ -2,12 +2,10 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
@@ -161,7 +159,7 @@ func (s *survey) endWindow() {
 // every key or none verifies nothing.
 func (s *survey) parse() {
 	s.Encodings = map[string]int{}
-	malformed, bits := map[string]int{}, 0 // filters by what is wrong
+	malformed, first, bits := 0, "", 0
 	for _, filter := range s.filters.Each {
 		if len(filter) == 0 {
 			s.Empty++
@@ -174,20 +172,16 @@ func (s *survey) parse() {
 		}
 		encoding, err := s.filters.Reader.Parse(filter)
 		s.Encodings[encoding]++
-		switch {
-		case errors.Is(err, policy.ErrUnknownEncoding): // whatever its number is
-			malformed[policy.ErrUnknownEncoding.Error()]++
-		case err != nil:
-			malformed[err.Error()]++
+		if err != nil {
+			malformed++
+			first = cmp.Or(first, err.Error())
 		}
 	}
 	if s.all > 0 {
 		s.BitsPerKey = float64(bits) / float64(s.all)
 	}
-	var wrong []string
-	for _, cause := range slices.Sorted(maps.Keys(malformed)) {
-		wrong = append(wrong, fmt.Sprintf("%d of %s: %s",
-			malformed[cause], Count(s.WithKeys, "filter"), cause))
+	if malformed > 0 {
+		s.Unverified = fmt.Sprintf("%d of %s verify nothing; the first: %s",
+			malformed, Count(s.WithKeys, "filter"), first)
 	}
-	s.Unverified = strings.Join(wrong, "; ")
 }

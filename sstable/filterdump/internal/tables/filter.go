@@ -20,35 +20,31 @@ type FilterReader interface {
 
 // LevelDBFilters reads all encodings of package policy, which tell themselves apart. It accepts any
 // bytes.
-var LevelDBFilters FilterReader = levelDBFilters{}
+type LevelDBFilters struct{}
 
-type levelDBFilters struct{}
+func (LevelDBFilters) MayContain(filter, key []byte) bool { return policy.MayContain(filter, key) }
 
-func (levelDBFilters) MayContain(filter, key []byte) bool { return policy.MayContain(filter, key) }
-
-func (levelDBFilters) Parse(filter []byte) (string, error) {
+func (LevelDBFilters) Parse(filter []byte) (string, error) {
 	info, err := policy.Parse(filter)
 	return info.Encoding, err
 }
 
 // PebbleFilters reads Pebble's own Bloom filters, as Pebble does: malformed ones make it panic.
-var PebbleFilters FilterReader = pebbleFilters{}
+type PebbleFilters struct{}
 
-type pebbleFilters struct{}
-
-func (pebbleFilters) MayContain(filter, key []byte) bool {
+func (PebbleFilters) MayContain(filter, key []byte) bool {
 	// Any number of bits per key reads all filters.
 	return bloom.FilterPolicy(0).MayContain(pebblesst.TableFilter, filter, key)
 }
 
-func (pebbleFilters) Parse([]byte) (string, error) { return "Pebble Bloom", nil }
+func (PebbleFilters) Parse([]byte) (string, error) { return "Pebble Bloom", nil }
 
 // knownFilters returns the readers of filters by the names of policies. Package policy reads the
 // filters under the names in bloom, too.
 func knownFilters(bloom []string) map[string]FilterReader {
 	known := map[string]FilterReader{}
 	for _, name := range append([]string{policy.Name, policy.NameGoLevelDB}, bloom...) {
-		known[name] = LevelDBFilters
+		known[name] = LevelDBFilters{}
 	}
 	return known
 }

@@ -53,14 +53,6 @@ func (t *levelDBTable) openFilter(bloom []string) error {
 	return nil
 }
 
-// at returns the index of the filter that covers the data block at this offset, -1 if none does.
-func (f *Filters) at(offset uint64) int {
-	if window := offset >> f.BaseLg; window < uint64(len(f.Each)) {
-		return int(window)
-	}
-	return -1
-}
-
 func (t *levelDBTable) Info() *Info { return &t.info }
 
 func (t *levelDBTable) Keys(f func(filter int, key []byte) error) error {
@@ -87,10 +79,14 @@ func (t *levelDBTable) Keys(f func(filter int, key []byte) error) error {
 // without filters, of the one that would, in windows of the default size.
 func (t *levelDBTable) filterOf(block int) int {
 	const defaultBaseLg = 11
-	if t.info.Filters == nil {
-		return int(t.table.Block(block).Offset >> defaultBaseLg)
+	f, offset := t.info.Filters, t.table.Block(block).Offset
+	if f == nil {
+		return int(offset >> defaultBaseLg)
 	}
-	return t.info.Filters.at(t.table.Block(block).Offset)
+	if window := offset >> f.BaseLg; window < uint64(len(f.Each)) {
+		return int(window)
+	}
+	return -1
 }
 
 func (t *levelDBTable) Seek(key []byte) (found []byte, blocks int, err error) {
@@ -131,14 +127,10 @@ func (t *levelDBTable) Window(key []byte, f func(key []byte)) error {
 }
 
 func (t *levelDBTable) Locate(key []byte) int {
-	if t.info.Filters == nil {
-		return -1
+	if block, ok := t.table.FindBlock(key); ok {
+		return t.filterOf(block)
 	}
-	block, ok := t.table.FindBlock(key)
-	if !ok {
-		return -1
-	}
-	return t.info.Filters.at(t.table.Block(block).Offset)
+	return -1
 }
 
 func (t *levelDBTable) Close() error { return t.file.Close() }

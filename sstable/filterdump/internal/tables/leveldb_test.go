@@ -139,11 +139,11 @@ func TestLevelDBFilterNames(t *testing.T) {
 		policy string
 		reader tables.FilterReader
 	}{
-		{[]string{policy.NameGoLevelDB}, policy.NameGoLevelDB, tables.LevelDBFilters},
+		{[]string{policy.NameGoLevelDB}, policy.NameGoLevelDB, tables.LevelDBFilters{}},
 		{[]string{"unknown"}, "unknown", nil},
 		{[]string{"rocksdb.BuiltinBloomFilter"}, "rocksdb.BuiltinBloomFilter", nil}, // it would panic
-		{[]string{"a", "mine"}, "mine", tables.LevelDBFilters},                      // as Open is told
-		{[]string{"a", policy.Name, "z"}, policy.Name, tables.LevelDBFilters},
+		{[]string{"a", "mine"}, "mine", tables.LevelDBFilters{}},                    // as Open is told
+		{[]string{"a", policy.Name, "z"}, policy.Name, tables.LevelDBFilters{}},
 		{[]string{"a", "b"}, "a", nil},
 	} {
 		var blocks []named

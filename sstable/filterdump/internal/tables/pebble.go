@@ -170,7 +170,7 @@ func (t *pebbleTable) readFilter(layout *pebblesst.Layout, bloom []string) error
 		return nil
 	}
 	known := knownFilters(bloom)
-	known["rocksdb.BuiltinBloomFilter"] = PebbleFilters
+	known["rocksdb.BuiltinBloomFilter"] = PebbleFilters{}
 	handle, found := chooseFilter(entries, known)
 	contents, err := t.reader.BlockReader().Read(context.Background(), block.NoReadEnv, nil,
 		block.Handle{Offset: handle.Offset, Length: handle.Length}, blockkind.Filter,
@@ -220,12 +220,8 @@ func (t *pebbleTable) Keys(f func(filter int, key []byte) error) error {
 	return stopped
 }
 
-func (t *pebbleTable) Locate([]byte) int {
-	if t.info.Filters == nil {
-		return -1
-	}
-	return 0
-}
+// Locate returns the index of the only filter.
+func (t *pebbleTable) Locate([]byte) int { return 0 }
 
 func (t *pebbleTable) Seek(key []byte) (found []byte, blocks int, err error) {
 	if t.unreadable != nil {

@@ -62,24 +62,21 @@ func newPebbleFile(
 	version, magic := binary.LittleEndian.Uint32(b[:]), string(b[4:])
 	rocksDB, _ := pebblesst.TableFormatRocksDBv2.AsTuple()
 	_, newest := pebblesst.TableFormatMax.AsTuple()
-	footer := 0
-	for known := pebblesst.TableFormatRocksDBv2; known <= pebblesst.TableFormatMax; known++ {
-		if m, v := known.AsTuple(); m == magic && v == version {
-			footer = known.FooterSize()
-		}
-	}
-	format = fmt.Sprintf("Pebble v%d", version)
+	engine := "Pebble"
 	if magic == rocksDB {
-		format = fmt.Sprintf("RocksDB v%d", version)
+		engine = "RocksDB"
 	}
-	if footer == 0 {
+	format = fmt.Sprintf("%s v%d", engine, version)
+	known, err := pebblesst.ParseTableFormatString(fmt.Sprintf("(%s,v%d)", engine, version))
+	if err != nil {
 		return nil, format, &UnsupportedError{path, format, fmt.Sprintf(
 			"only Pebble v1 to v%d, and RocksDB v2 of old Pebble, can be read", newest)}
 	}
-	if size < int64(footer) {
+	footer := int64(known.FooterSize())
+	if size < footer {
 		return corrupt("too short for a footer")
 	}
-	if _, err := file.ReadAt(b[:1], size-int64(footer)); err != nil {
+	if _, err := file.ReadAt(b[:1], size-footer); err != nil {
 		return nil, "", err
 	}
 	f.sums.Type = block.ChecksumType(b[0])

@@ -13,8 +13,8 @@ type Table interface {
 	// blocks are a *sstable.CorruptionError. Keys that cannot be read are an *UnsupportedError; Info
 	// then says Unverified.
 	Keys(f func(filter int, key []byte) error) error
-	// Locate returns the index of the filter that a lookup of key reads, -1 if it reads none. key
-	// is as in Keys.
+	// Locate returns the index of the filter that a lookup of key reads, as Keys does. key is as in
+	// Keys.
 	Locate(key []byte) int
 	// Seek returns the first key that is not below key, nil if there is none, and the number of data
 	// blocks that an engine's lookup of key reads if no filter excludes it. The key's memory is reused
