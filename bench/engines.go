@@ -119,11 +119,11 @@ func (f *enginesCommand) keys(j *job) (*keys.Set, error) {
 	source := sources([]string{f.Shape}, []string{f.Density})[0]
 	j.notes = append(j.notes, fmt.Sprintf("Keys: %s, such as %s: %s.", f.Shape,
 		source.Shape.Example(), source.Density.Doc))
-	set, err := source.Set(int(f.Num), f.Reads, f.Seed)
-	if err == nil && len(set.Between) == 0 {
-		err = fmt.Errorf("--num %v: no absent keys lie between so few: pass more", f.Num)
+	set := source.Set(int(f.Num), f.Reads, f.Seed)
+	if len(set.Between) == 0 {
+		return nil, fmt.Errorf("--num %v: no absent keys lie between so few: pass more", f.Num)
 	}
-	return set, err
+	return set, nil
 }
 
 // ownKeys returns as many of the user's own keys as fit, --num at most, and notes where they come

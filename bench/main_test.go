@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -164,25 +165,31 @@ func requireRefused(t *testing.T, args, message string) {
 }
 
 // An interrupted benchmark prints and writes what it has measured, and says that it is incomplete.
+// The signals are Ctrl-C, and those of a terminal and of a pipe that somebody closes.
 func TestInterruption(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string][]string{
-		"engines": {"--num=20000", "--reads=1000", "--rounds=1000", "--engines=goleveldb"},
-		"filters": {"filters", "-n", "8,16,24,32,40,48,56,64", "--work=hit", "--rounds=20"},
-		"rates": {"rates", "-n", "8,1M,2M", "--bits=10", "--shape=random,decimal",
-			"--filters=bloom", "--queries=20000"},
+	const rates = "rates -n 8,1M,2M --bits=10 --shape=random,decimal --filters=bloom --queries=20000"
+	for _, c := range []struct {
+		args   string
+		signal os.Signal
+	}{
+		{"engines --num=20000 --reads=1000 --rounds=1000 --engines=goleveldb", os.Interrupt},
+		{"filters -n 8,16,24,32,40,48,56,64 --work=hit --rounds=20", syscall.SIGPIPE},
+		{rates, syscall.SIGHUP},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.args, func(t *testing.T) {
 			flag, read := file(t)
 			page := filepath.Join(t.TempDir(), "page.html")
-			if args = append(args, flag); name == "engines" {
+			args := append(strings.Fields(c.args), flag)
+			hasPage := args[0] == "engines"
+			if hasPage {
 				args = append(args, "--page="+page)
 			}
 			p := start(t, t.TempDir(), args...)
 			require.Eventually(t, func() bool {
 				return strings.Count(p.stderr.String(), "\n") >= 3 // lines of progress
 			}, time.Minute, 5*time.Millisecond)
-			require.NoError(t, p.Process.Signal(os.Interrupt))
+			require.NoError(t, p.Process.Signal(c.signal))
 			r := p.finish(t)
 			require.Equal(t, exitInterrupted, r.status)
 			require.True(t, strings.HasSuffix(r.stderr, "bench: interrupted\n"), r.stderr)
@@ -191,7 +198,7 @@ func TestInterruption(t *testing.T) {
 			d := read()
 			require.Equal(t, "interrupted", d.Incomplete)
 			require.NotEmpty(t, d.Records)
-			if name == "engines" {
+			if hasPage {
 				html, err := os.ReadFile(page)
 				require.NoError(t, err)
 				require.Contains(t, string(html), "Incomplete: interrupted.")
@@ -202,38 +209,23 @@ func TestInterruption(t *testing.T) {
 
 // Nothing was measured yet: nothing is printed, and files keep what they had.
 func TestEarlyInterruption(t *testing.T) {
-	dir := t.TempDir()
-	page := filepath.Join(t.TempDir(), "page.html")
-	p := start(t, dir, "--num=2000000", "--engines=pebblev2", "--page="+page)
-	require.Eventually(t, func() bool {
-		entries, err := os.ReadDir(dir)
-		return err == nil && len(entries) == 1
-	}, 20*time.Second, 10*time.Millisecond)
-	require.NoError(t, p.Process.Signal(os.Interrupt))
-	r := p.finish(t)
-	require.Equal(t, exitInterrupted, r.status)
-	require.Empty(t, r.left)
-	require.Empty(t, r.stdout)
-	require.NoFileExists(t, page)
-}
-
-// The output is a pipe that somebody closes: the program ends and leaves no file.
-func TestClosedPipe(t *testing.T) {
-	dir := t.TempDir()
-	read, write, err := os.Pipe()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errInterrupted)
+	missing, older := filepath.Join(t.TempDir(), "missing"), listFile(t, 3)
+	want, err := os.ReadFile(older)
 	require.NoError(t, err)
-	p := exec.Command(os.Args[0], "--num=20000", "--rounds=1000", "--engines=goleveldb")
-	p.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1", "TMPDIR="+dir)
-	p.Stderr = write
-	require.NoError(t, p.Start())
-	_, err = read.Read(make([]byte, 1)) // it has begun
+	for _, args := range []string{
+		"engines --engines=pebblev2 --page=" + missing, "filters", "rates",
+	} {
+		var stdout strings.Builder
+		err := run(ctx, append(strings.Fields(args), "--json="+older), &stdout)
+		require.ErrorIs(t, err, errInterrupted, args)
+		require.Empty(t, stdout.String(), args)
+	}
+	require.NoFileExists(t, missing)
+	got, err := os.ReadFile(older)
 	require.NoError(t, err)
-	require.NoError(t, errors.Join(read.Close(), write.Close()))
-	require.Error(t, p.Wait())
-	require.Equal(t, exitInterrupted, p.ProcessState.ExitCode())
-	left, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, left)
+	require.Equal(t, want, got)
 }
 
 // Rates that break a bound are printed all the same, and the status is 1.
@@ -248,19 +240,6 @@ func TestBrokenBound(t *testing.T) {
 	require.Contains(t, strings.ReplaceAll(stdout.String(), "\n", " "), ratebench.ErrBound.Error())
 	require.NotContains(t, stdout.String(), "INCOMPLETE")
 	require.Equal(t, exitWrong, exitStatus(io.Discard, err))
-}
-
-func TestRates(t *testing.T) {
-	flag, read := file(t)
-	r := bench(t, "rates", "-n", "20,1k", "--queries=20000", "--bits=10,9.5", "--shape=random,decimal",
-		"--filters=ribbon,tuned,bloom:10", "--density=alternating,beyond", flag)
-	require.Zero(t, r.status, r.stderr)
-	require.Empty(t, r.left)
-	for _, want := range []string{"in % at 10 bits per key", "in % at 9.5 bits per key",
-		"│ ribbon", "ribbon: no rate of 12 is more than"} {
-		require.Contains(t, r.stdout, want)
-	}
-	require.Len(t, read().Records, (2*2+1)*3*2, "kinds and bits, shapes and densities, keys")
 }
 
 // Values for --quick give way to flags that are given.
@@ -299,35 +278,28 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for args, message := range map[string]string{
-		"frobnicate":                       "unexpected argument frobnicate",
-		"--nonsense":                       "unknown flag --nonsense",
-		"--num=x":                          `--num: "x": pass a number of keys`,
-		"--bits=0":                         "--bits 0: pass 1 to 100",
-		"--filters=cuckoo":                 `--filters: policy: "cuckoo" is not a kind of filter`,
-		"--density=1":                      `--density must be one of "alternating","63%",`,
-		"--shape=user,decimal":             `but got "user,decimal"`,
-		"--engines=rocksdb":                `--engines must be one of "goleveldb",`,
-		"--filters=none,none":              `--filters: "none" is named twice`,
-		"--reads=-1":                       "--reads -1: pass 1 to",
-		"--num=1 --density=alternating":    "--num 1: no absent keys lie between so few: pass more",
-		"--baselg=9":                       "--baselg: goleveldb: WithFilterBaseLg(9): pass ",
-		"--disk=2s":                        "--disk 2s: pass 0s to 1s",
-		"--json=/no/such/directory/r.json": "--json: open /no/such",
-		"--dir=/no/such/directory":         "--dir: ",
-		"filters --rounds=0":               "--rounds 0: pass 1 or more",
-		"filters -n 20M":                   "--n 20000000: pass 10M or less",
-		"filters --filters=rocksdb":        `policy: "rocksdb" is not a kind of filter`,
-		"filters --bits=101":               `goleveldb: "101" bits per key: pass a number above 0`,
-		"rates --filters=bloom:x":          `"x" as bits per key: write a number after the colon`,
-		"rates --bits=10,0":                "--bits 0: policy: 0 bits per key",
-		"rates --queries=0":                "--queries 0: pass 1 to 1000000000",
-		"play --json=x":                    "unknown flag --json",
-		"--keys=/no/such":                  "--keys: ",
-		"-x":                               "unknown flag -x",
-		"--keys=":                          "--keys needs a value: write --keys=",
-		"--filters=":                       "--filters needs a value: write --filters=VALUE",
-		"--engines=":                       "--engines needs a value: write --engines=",
-		"filters --work=":                  "--work needs a value: write --work=",
+		"frobnicate":                              "unexpected argument frobnicate",
+		"--nonsense":                              "unknown flag --nonsense",
+		"--num=x":                                 `--num: "x": pass a number of keys`,
+		"--bits=0":                                "--bits 0: pass 1 to 100",
+		"--density=1":                             `--density must be one of "alternating","63%",`,
+		"--shape=user,decimal":                    `but got "user,decimal"`,
+		"--filters=none,none":                     `--filters: "none" is named twice`,
+		"--reads=-1":                              "--reads -1: pass 1 to",
+		"--num=1 --density=alternating":           "--num 1: no absent keys lie between so few: pass more",
+		"--baselg=9":                              "--baselg: goleveldb: WithFilterBaseLg(9): pass ",
+		"--disk=2s":                               "--disk 2s: pass 0s to 1s",
+		"--json=/no/such/directory/r.json":        "--json: open /no/such",
+		"--dir=/no/such/directory":                "--dir: ",
+		"filters --rounds=0":                      "--rounds 0: pass 1 or more",
+		"filters -n 20M":                          "--n 20000000: pass 10M or less",
+		"filters --filters=rocksdb":               `policy: "rocksdb" is not a kind of filter`,
+		"filters --bits=101":                      `goleveldb: "101" bits per key: pass a number above 0`,
+		"rates --filters=bloom:x":                 `"x" as bits per key: write a number after the colon`,
+		"rates --bits=10,0":                       "--bits 0: policy: 0 bits per key",
+		"rates --queries=0":                       "--queries 0: pass 1 to 1000000000",
+		"--keys=":                                 "--keys needs a value: write --keys=",
+		"--filters=":                              "--filters needs a value: write --filters=VALUE",
 		"--engines=goleveldb --filters=ribbon+L6": "--filters ribbon+L6: goleveldb has no L6: pass ",
 	} {
 		requireRefused(t, args, message)
@@ -340,14 +312,11 @@ func TestExitStatus(t *testing.T) {
 		status int
 		text   string
 	}{
-		{nil, 0, ""},
-		{errInterrupted, exitInterrupted, "bench: interrupted\n"},
 		{fmt.Errorf("goleveldb: %w: 00", enginebench.ErrLostKey), exitWrong, "bench: goleveldb: " +
 			"a key is lost: 00\n"},
 		{fmt.Errorf("lookup: %w", filterbench.ErrWrong), exitWrong,
 			"bench: lookup: wrong answer\n"},
 		{fmt.Errorf("cell: %w", ratebench.ErrLostKey), exitWrong, "bench: cell: a key is lost\n"},
-		{ratebench.ErrBound, exitWrong, "bench: a false-positive rate breaks its bound\n"},
 		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun,
 			"bench: one\nbench: two\n"},
 	} {
@@ -355,21 +324,4 @@ func TestExitStatus(t *testing.T) {
 		require.Equal(t, c.status, exitStatus(&b, c.err))
 		require.Equal(t, c.text, b.String())
 	}
-}
-
-// A file keeps its content until it is written.
-func TestOutputs(t *testing.T) {
-	target := filepath.Join(t.TempDir(), "target")
-	require.NoError(t, os.WriteFile(target, []byte("older"), 0o600))
-	has := func(want string) {
-		content, err := os.ReadFile(target)
-		require.NoError(t, err)
-		require.Equal(t, want, string(content))
-	}
-	var o output
-	require.NoError(t, o.UnmarshalText([]byte(target)))
-	has("older")
-	require.NoError(t,
-		o.write(func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
-	has("new")
 }

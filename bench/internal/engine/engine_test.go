@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble"
-	pebblev2 "github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,7 +22,7 @@ func config(t *testing.T, filter string) Config {
 }
 
 // fill stores the even ones of 2*num keys.
-func fill(t *testing.T, db DB, num int) {
+func fill(t *testing.T, db DB) {
 	for part := range Flushes {
 		for i := part; i < num; i += Flushes {
 			require.NoError(t, db.Put(key(2*i), key(i)))
@@ -36,7 +34,7 @@ func fill(t *testing.T, db DB, num int) {
 }
 
 // Every engine with every filter stores and finds keys, and reports its tables, its filters and
-// how these were consulted. With all keys in the deepest level, filters avoid reads in every engine
+// how these were consulted. Reads of tables wait, and nothing else does. With all keys in the deepest level, filters avoid reads in every engine
 // that consults them there.
 func TestEngines(t *testing.T) {
 	if testing.Short() {
@@ -58,9 +56,15 @@ func TestEngines(t *testing.T) {
 }
 
 func testEngine(t *testing.T, e Engine, config Config, compact bool) {
+	const latency = 2 * time.Millisecond
+	config.Disk = new(Disk)
 	db, err := e.Open(config)
 	require.NoError(t, err)
-	fill(t, db, num)
+	require.NoError(t, db.Put(key(0), key(0)))
+	_, err = db.Get(key(0))
+	require.NoError(t, err)
+	require.Zero(t, config.Disk.Reads.Load(), "the key is in memory")
+	fill(t, db)
 	if compact {
 		require.NoError(t, db.Compact(context.Background()))
 	}
@@ -69,6 +73,15 @@ func testEngine(t *testing.T, e Engine, config Config, compact bool) {
 	config.Counting = true
 	db, err = e.Open(config)
 	require.NoError(t, err)
+	before := config.Disk.Reads.Load()
+	config.Disk.Latency.Store(int64(latency))
+	start := time.Now()
+	_, err = db.Get(key(0))
+	require.NoError(t, err)
+	reads := config.Disk.Reads.Load() - before
+	require.Positive(t, reads)
+	require.GreaterOrEqual(t, time.Since(start), time.Duration(reads)*latency)
+	config.Disk.Latency.Store(0)
 	for i := range num {
 		for absent := range 2 {
 			found, err := db.Get(key(2*i + absent))
@@ -106,61 +119,6 @@ func testEngine(t *testing.T, e Engine, config Config, compact bool) {
 	require.NoError(t, db.Close())
 }
 
-// Reads of tables wait, in every engine; nothing else does.
-func TestDisk(t *testing.T) {
-	const latency = 2 * time.Millisecond
-	for _, e := range Engines {
-		t.Run(e.Name, func(t *testing.T) {
-			config := config(t, None)
-			config.Disk = new(Disk)
-			db, err := e.Open(config)
-			require.NoError(t, err)
-			require.NoError(t, db.Put(key(1), key(1)))
-			_, err = db.Get(key(1))
-			require.NoError(t, err)
-			require.Zero(t, config.Disk.Reads.Load(), "the key is in memory")
-			require.NoError(t, db.Settle(context.Background()))
-
-			before := config.Disk.Reads.Load()
-			config.Disk.Latency.Store(int64(latency))
-			start := time.Now()
-			found, err := db.Get(key(1))
-			elapsed := time.Since(start)
-			require.NoError(t, err)
-			require.True(t, found)
-			reads := config.Disk.Reads.Load() - before
-			require.Positive(t, reads)
-			require.GreaterOrEqual(t, elapsed, time.Duration(reads)*latency)
-			require.NoError(t, db.Close())
-		})
-	}
-}
-
-// What memtables take out of the block cache is what the caches are larger by.
-func TestMemTables(t *testing.T) {
-	for _, e := range Engines {
-		config := config(t, None)
-		db, err := e.Open(config)
-		require.NoError(t, err)
-		fill(t, db, 100)
-		require.NoError(t, db.Close())
-		db, err = e.Open(config)
-		require.NoError(t, err)
-		var taken uint64
-		switch db := db.(type) {
-		case *pebbleDB[*pebble.WriteOptions]:
-			m := db.pebbleVersion.(*pebble.DB).Metrics().MemTable
-			taken = m.Size + m.ZombieSize
-		case *pebbleDB[*pebblev2.WriteOptions]:
-			m := db.pebbleVersion.(*pebblev2.DB).Metrics().MemTable
-			taken = m.Size + m.ZombieSize
-		}
-		require.EqualValues(t, taken, map[string]int{"pebblev1": pebbleV1MemTables,
-			"pebblev2": pebbleV2MemTables}[e.Name], e.Name)
-		require.NoError(t, db.Close())
-	}
-}
-
 // Settle ends with the context, with an error, or when the engine was idle often enough in a row.
 func TestSettleEnds(t *testing.T) {
 	cause := errors.New("the cause")
@@ -192,19 +150,4 @@ func TestReadTables(t *testing.T) {
 		require.NoError(t, got.read("../../../testdata/leveldb/tables/"+path))
 		require.Equal(t, want, got, path)
 	}
-}
-
-// A lookup that consults a filter again counts once; the next lookup counts anew.
-func TestCounter(t *testing.T) {
-	c := new(counter)
-	one, two, key := []byte{1}, []byte{2}, []byte("a")
-	require.False(t, c.count(one, key, false))
-	require.True(t, c.count(two, key, true))
-	c.count(one, key, false)
-	c.count(two, key, true)
-	c.count(nil, key, false) // of a table without keys
-	key[0] = 'b'
-	c.count(one, key, false)
-	checks, avoided := c.Checks()
-	require.Equal(t, []int64{3, 2}, []int64{checks, avoided})
 }

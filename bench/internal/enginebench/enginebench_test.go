@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -92,18 +91,18 @@ type recorder struct {
 	steps []string
 }
 
+// decimals returns every second one of a range of decimal keys, and absent ones.
+func decimals(n, absent int) *keys.Set {
+	return keys.Shapes[2].Sources(keys.Densities[0])[0].Set(n, absent, 1)
+}
+
 func config(t *testing.T, e *memory) (*Config, *recorder) {
-	shape := keys.Shapes[slices.IndexFunc(keys.Shapes, func(s keys.Shape) bool {
-		return s.Name == "decimal"
-	})]
-	set, err := shape.Sources(keys.Densities[0])[0].Set(1000, 500, 1)
-	require.NoError(t, err)
 	e.data = map[string]bool{}
 	r := new(recorder)
 	return &Config{
 		Engines: []engine.Engine{{Name: "memory", Open: e.Open}},
 		Filters: []string{engine.None, engine.BuiltIn, "bloom"},
-		Keys:    set, ValueSize: 10, Reads: 500, Rounds: 2, Bits: 10, BaseLg: 13, Dir: t.TempDir(),
+		Keys:    decimals(1000, 500), ValueSize: 10, Reads: 500, Rounds: 2, Bits: 10, BaseLg: 13, Dir: t.TempDir(),
 		Disk:    time.Microsecond,
 		OnFatal: func(error) {},
 		Progress: func(_, total int, what string) {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
-	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -109,9 +108,8 @@ func TestFiltersSaveReads(t *testing.T) {
 	}{{engine.Engines, 10_000, 100, 10, false}, {engine.Engines[:1], 150_000, 0, 30, false},
 		{engine.Engines, 10_000, 100, 10, true}} {
 		c, _ := config(t, new(memory))
-		set, err := keys.Shapes[2].Sources(keys.Densities[0])[0].Set(size.keys, 2000, 1)
-		require.NoError(t, err)
-		c.Engines, c.Filters, c.Keys = size.engines, []string{engine.None, "bloom"}, set
+		c.Engines, c.Filters = size.engines, []string{engine.None, "bloom"}
+		c.Keys = decimals(size.keys, 2000)
 		c.ValueSize, c.Bits, c.Reads, c.Rounds = size.value, size.bits, 2000, 1
 		c.Disk, c.Cached = 0, size.cached
 		runs, err := run(context.Background(), c)
@@ -141,14 +139,12 @@ func TestSettings(t *testing.T) {
 		t.Skip("long")
 	}
 	c, _ := config(t, new(memory))
-	var err error
-	c.Keys, err = keys.Shapes[2].Sources(keys.Densities[0])[0].Set(20_000, 400, 1)
-	require.NoError(t, err)
-	c.Engines, c.Filters = engine.Engines[:1], []string{"ribbon"}
+	c.Engines, c.Filters, c.Keys = engine.Engines[:1], []string{"ribbon"}, decimals(20_000, 400)
 	c.ValueSize, c.Reads, c.Rounds, c.Disk, c.BaseLg = 100, 400, 1, 0, 11
 	o := &Outcome{Config: c}
-	o.Runs, err = run(context.Background(), c)
+	runs, err := run(context.Background(), c)
 	require.NoError(t, err)
+	o.Runs = runs
 	require.Contains(t, textOf(t, o), "goleveldb with ribbon filters and 2 MB of data: what misses cost")
 	cells := map[string][]float64{}
 	for _, row := range o.settingsTable().Rows {

@@ -29,23 +29,6 @@ func config(kinds []kind.Kind, rounds int, n int, works ...string) *Config {
 		Progress: func(int, int, string) {}}
 }
 
-// All kinds work in all kinds of work, and those of LevelDB's encoding have the same matches and
-// build the same bytes, or there would be an error.
-func TestRun(t *testing.T) {
-	all := kinds(t, "bloom", "goleveldb", "bloom:10", "pebblev2", "ribbon")
-	require.Equal(t, all[0].Encoding, all[1].Encoding)
-	require.Equal(t, all[0].Encoding, all[2].Encoding)
-	c := config(all, 2, 0, Hit, Miss, Build)
-	c.Ns = []int{32, 1000}
-	records, err := c.Run(context.Background())
-	require.NoError(t, err)
-	require.Len(t, records, 2*3*6)
-	for _, r := range records {
-		require.Len(t, r.Times, 2)
-		require.Positive(t, r.Ns)
-	}
-}
-
 // with returns a kind as kind.FromString does, with its filter changed.
 func with(t *testing.T, name string, change func(*kind.Filter)) kind.Kind {
 	k := kinds(t, "bloom")[0]

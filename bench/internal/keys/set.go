@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 )
@@ -36,16 +35,13 @@ type Set struct {
 }
 
 // Set returns n present keys, and at most as many absent ones, chosen and ordered by seed.
-func (s Source) Set(n, absent int, seed int64) (*Set, error) {
-	if n < 1 || n > 1<<30 {
-		return nil, fmt.Errorf("%d keys: pass 1 to 2^30", n)
-	}
+func (s Source) Set(n, absent int, seed int64) *Set {
 	rng := newRand(seed)
 	set := &Set{Guard: s.Shape.Append(nil, 0, Indexes-1), seed: rng.Uint64()}
 	set.Present, set.Between = s.Draw(rng, true, n, absent)
 	shuffle(rng, set.Present)
 	shuffle(rng, set.Between)
-	return set, nil
+	return set
 }
 
 func newRand(seed int64) *rand.Rand {

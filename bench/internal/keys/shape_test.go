@@ -42,23 +42,6 @@ func TestKeys(t *testing.T) {
 		string(shapeNamed(t, "uuid").Append(nil, 7, 1234)))
 }
 
-// Examples are text, or hexadecimal, and short.
-func TestExamples(t *testing.T) {
-	for name, want := range map[string]string{
-		"user": "user0000000000000042", "bigendian": "0x000000000000002a",
-		"url": "https://host0.example...",
-	} {
-		require.Equal(t, want, shapeNamed(t, name).Example())
-	}
-	for _, s := range Shapes {
-		require.NotEmpty(t, s.Example())
-		require.LessOrEqual(t, len(s.Example()), 24)
-		for _, source := range s.Sources(Densities...) {
-			require.NotEmpty(t, source.Density.Doc)
-		}
-	}
-}
-
 // Different indexes give different keys, at both ends of what a shape has. Another seed gives
 // others if and only if the shape is unordered.
 func TestKeysDiffer(t *testing.T) {

@@ -70,10 +70,7 @@ func (m *material) addShape(name string, n int) error {
 		return fmt.Errorf("no shape %q", name)
 	}
 	source := all[i].Sources(keys.Densities[1])[0]
-	set, err := source.Set(n, asked, seed)
-	if err != nil {
-		return err
-	}
+	set := source.Set(n, asked, seed)
 	for _, key := range set.Present {
 		m.store(key)
 	}

@@ -189,6 +189,7 @@ func TestKinds(t *testing.T) {
 	require.InEpsilon(t, textbook, results[0].FPR, 0.15)
 	require.InEpsilon(t, math.Pow(2, -10), results[1].FPR, 0.30)
 	require.Equal(t, results[0].FalsePositives, results[2].FalsePositives, "the same bytes")
+	require.Equal(t, c.Kinds[0].Encoding, c.Kinds[2].Encoding)
 	for i, k := range c.Kinds[:2] {
 		size := k.Policy.FilterSize(3000)
 		require.Equal(t, size, uint64(results[i].FilterBytes))

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -51,13 +50,6 @@ A note.
 `, b.String())
 }
 
-func TestMarkdown(t *testing.T) {
-	require.Equal(t, `| name | a rate, % | spread | count |
-|:--- | ---:| ---:| ---:|
-| one | 1.0 | 2.0 [1.5 to 2.5] | 7 |
-| two |  | 2.0 |  |`, example().Tables[0].Markdown())
-}
-
 // No line is too wide, and no cell is lost: wide tables become several, with their keys.
 func TestWidth(t *testing.T) {
 	r := example()
@@ -79,31 +71,6 @@ func TestWidth(t *testing.T) {
 	require.Equal(t, 4, strings.Count(b.String(), "the key"), "with 3 or 4 cells of 20 each")
 }
 
-func TestJSON(t *testing.T) {
-	var b bytes.Buffer
-	require.NoError(t, example().WriteJSON(&b))
-	var read struct {
-		Report
-		Records []record
-	}
-	require.NoError(t, json.Unmarshal(b.Bytes(), &read))
-	require.Equal(t, example().Records, read.Records)
-	read.Report.Tables, read.Report.Records = example().Tables, example().Records
-	require.Equal(t, example(), &read.Report)
-	require.Contains(t, b.String(), "\n{\"name\":\"two\",\"rate\":1e-7,\"times\":[1,2]}]\n}\n")
-}
-
-// A report that ended early says so in every format.
-func TestIncomplete(t *testing.T) {
-	r := example()
-	r.Incomplete = "no space"
-	var text, file bytes.Buffer
-	require.NoError(t, r.WriteText(&text))
-	require.Contains(t, text.String(), "\nINCOMPLETE, because it ended early: no space\n")
-	require.NoError(t, r.WriteJSON(&file))
-	require.Contains(t, file.String(), `"incomplete": "no space"`)
-}
-
 func TestFigures(t *testing.T) {
 	require.Equal(t, Figure{4.5, 1, 8}, Extremes([]float64{5, 1, 2, 4, 3, 6, 8, 7}))
 	require.Equal(t, Figure{3, 1, 5}, Extremes([]float64{5, 1, 3}))
@@ -114,22 +81,6 @@ func TestFigures(t *testing.T) {
 		require.Equal(t, want, Digits(x))
 		require.Equal(t, want+" ["+want+" to 9999]", Figure{x, x, 9999}.String())
 	}
-}
-
-// Figures have an interval or none, and nothing is a figure that is not known.
-func TestIsNumber(t *testing.T) {
-	for text, want := range map[string]bool{"": true, "7": true, "1.25": true, "2.50 ±10%": true,
-		"1.0\u00a0% [0.9 to 1.1]": true, "10k": false, "ribbon:7": false, "unknown": false} {
-		table := Table{Columns: []string{"a"}, Rows: [][]string{{"1"}, {text}}}
-		require.Equal(t, want, table.IsNumber(0), text)
-	}
-}
-
-func TestThisEnvironment(t *testing.T) {
-	e := ThisEnvironment()
-	require.NotEmpty(t, e.CPU)
-	require.Positive(t, e.Cores)
-	require.NotEmpty(t, e.Commit)
 }
 
 func TestProgress(t *testing.T) {

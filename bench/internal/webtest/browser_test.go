@@ -3,10 +3,8 @@ package webtest
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,9 +12,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
-
-// screenshots is the environment variable that names the directory for screenshots.
-const screenshots = "LEVELBLOOM_SCREENSHOTS"
 
 // patience is how long a browser may take to start, or for one action.
 const patience = time.Minute
@@ -99,18 +94,4 @@ func (p *page) Do(actions ...chromedp.Action) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	require.NoError(p.t, chromedp.Run(ctx, actions...))
-}
-
-// Screenshot writes a picture of the whole page into the directory that the environment variable
-// screenshots names. Without it, it does nothing.
-func (p *page) Screenshot(name string, look view) {
-	p.t.Helper()
-	dir := os.Getenv(screenshots)
-	if dir == "" {
-		return
-	}
-	var png []byte
-	p.Do(chromedp.FullScreenshot(&png, 100))
-	require.NoError(p.t, os.MkdirAll(dir, 0o755))
-	require.NoError(p.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%t.png", name, look.Width, look.Dark)), png, 0o644))
 }

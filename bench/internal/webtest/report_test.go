@@ -93,14 +93,12 @@ func TestReport(t *testing.T) {
 		const isShown = `document.querySelector(".data").checkVisibility()`
 		p.Eval(isShown, &shown)
 		require.Equal(t, look.Print, shown)
-		p.Screenshot("report", look)
 		p.Eval(`document.querySelector("details").open = true`, new(bool))
 		p.Eval(isShown, &shown)
 		require.True(t, shown)
 		require.Contains(t, p.Text("details"), evil)
 		require.Greater(t, lowestContrast(p), 4.5)
 		require.Empty(t, p.Overflow())
-		p.Screenshot("report-open", look)
 
 		// On a telephone a row is a card, which does not scroll sideways, and says what each cell is.
 		var scrolls bool
