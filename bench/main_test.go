@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -43,43 +43,35 @@ type result struct {
 	left           []string // in the directory for databases and other temporary files
 }
 
-// A process is the program at work.
+// A process is the program at work. Its output is in files, which can be read meanwhile.
 type process struct {
 	*exec.Cmd
-	dir            string
-	stdout, stderr buffer
-}
-
-// A buffer can be read while the program writes to it.
-type buffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	dir, out string
 }
 
 // start starts the program; dir is the directory for its temporary files.
 func start(t *testing.T, dir string, args ...string) *process {
-	p := &process{Cmd: exec.Command(os.Args[0], args...), dir: dir}
+	p := &process{exec.Command(os.Args[0], args...), dir, t.TempDir()}
 	p.Env = append(os.Environ(), "LEVELBLOOM_BENCH_MAIN=1", "TMPDIR="+dir)
-	p.Cmd.Stdout, p.Cmd.Stderr = &p.stdout, &p.stderr
+	var err error
+	p.Stdout, err = os.Create(filepath.Join(p.out, "stdout"))
+	require.NoError(t, err)
+	p.Stderr, err = os.Create(filepath.Join(p.out, "stderr"))
+	require.NoError(t, err)
 	require.NoError(t, p.Start())
 	return p
 }
 
+// printed returns what the program has written so far to stdout or stderr.
+func (p *process) printed(t *testing.T, name string) string {
+	text, err := os.ReadFile(filepath.Join(p.out, name))
+	require.NoError(t, err)
+	return string(text)
+}
+
 func (p *process) finish(t *testing.T) result {
 	_ = p.Wait() // the status says it
-	r := result{p.stdout.String(), p.stderr.String(), p.ProcessState.ExitCode(), nil}
+	r := result{p.printed(t, "stdout"), p.printed(t, "stderr"), p.ProcessState.ExitCode(), nil}
 	if entries, err := os.ReadDir(p.dir); err == nil {
 		for _, e := range entries {
 			r.left = append(r.left, e.Name())
@@ -114,7 +106,7 @@ func file(t *testing.T) (flag string, read func() decoded) {
 
 func TestEngines(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long; TestOwnKeysEngines runs engines too")
+		t.Skip("long; TestOwnDatabase runs engines too")
 	}
 	t.Parallel()
 	flag, read := file(t)
@@ -138,7 +130,6 @@ func TestEngines(t *testing.T) {
 	d := read()
 	require.Empty(t, d.Incomplete)
 	require.Len(t, d.Records, runs+4)
-	require.IsType(t, 1.5, d.Records[0]["load_per_s"], "a number")
 	timed := slices.IndexFunc(d.Records, func(r map[string]any) bool { return r["round"] == 1.0 })
 	for _, pass := range []string{"miss", "hit", "rewritten"} {
 		p := d.Records[timed][pass].(map[string]any)
@@ -146,9 +137,6 @@ func TestEngines(t *testing.T) {
 		require.GreaterOrEqual(t, 1e6/p["per_s"].(float64), 20*p["reads"].(float64),
 			"microseconds of a lookup")
 	}
-	checks := d.Records[2]["between_checks"].(float64)
-	require.Greater(t, checks, 1000.0)
-	require.Greater(t, d.Records[2]["between_reads_avoided"].(float64), 0.9*checks)
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Contains(t, string(html), ">Pebble v2</h2>")
@@ -187,7 +175,7 @@ func TestInterruption(t *testing.T) {
 			}
 			p := start(t, t.TempDir(), args...)
 			require.Eventually(t, func() bool {
-				return strings.Count(p.stderr.String(), "\n") >= 3 // lines of progress
+				return strings.Count(p.printed(t, "stderr"), "\n") >= 3 // lines of progress
 			}, time.Minute, 5*time.Millisecond)
 			require.NoError(t, p.Process.Signal(c.signal))
 			r := p.finish(t)
@@ -324,4 +312,18 @@ func TestExitStatus(t *testing.T) {
 		require.Equal(t, c.status, exitStatus(&b, c.err))
 		require.Equal(t, c.text, b.String())
 	}
+}
+
+func TestPlay(t *testing.T) {
+	p := start(t, t.TempDir(), "play")
+	require.Eventually(t, func() bool { return strings.Contains(p.printed(t, "stdout"), "\n") },
+		time.Minute, 5*time.Millisecond)
+	response, err := http.Get(strings.Fields(p.printed(t, "stdout"))[0])
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.NoError(t, p.Process.Signal(os.Interrupt))
+	r := p.finish(t)
+	require.Zero(t, r.status, r.stderr)
+	require.Empty(t, r.stderr)
 }

@@ -1,7 +1,6 @@
 package play
 
 import (
-	"encoding/hex"
 	"math"
 	"slices"
 	"strings"
@@ -21,20 +20,6 @@ func ask(t *testing.T, q question) map[string]filter {
 		byKind[f.Kind] = f
 	}
 	return byKind
-}
-
-// The example of FORMAT.md.
-func TestKnownFilters(t *testing.T) {
-	f := ask(t, question{Keys: []string{"hello", "hello"}, Bits: 10, Ask: "hello"})["bloom"]
-	require.Equal(t, "014000010410400006", hex.EncodeToString(f.Bytes))
-	require.Equal(t, 6, f.K)
-	require.True(t, f.Contains && f.Stored)
-	var bits []uint64
-	for _, p := range f.Probes {
-		bits = append(bits, p.Bit)
-		require.Equal(t, probe{p.Bit, true, []string{"hello"}, 0}, p)
-	}
-	require.Equal(t, []uint64{14, 24, 34, 44, 54, 0}, bits)
 }
 
 // A bit is not set if the keys that set it are not stored. Filters of up to 6 keys have 64 bits.

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -126,17 +127,6 @@ func TestInterval(t *testing.T) {
 		require.InDelta(t, c.low, f.Low, 1e-5)
 		require.InDelta(t, c.high, f.High, 1e-5)
 	}
-	// Filters that differ: the answers of one filter are worth less.
-	var differ, equal sums
-	for i := range 100 {
-		differ.add(100, 40*(i%2))
-		equal.add(100, 20)
-	}
-	f := differ.rate(1)
-	require.InDelta(t, 0.2/math.Sqrt(99), (f.High-f.Low)/2, 0.001)
-	f = equal.rate(1)
-	require.InDelta(t, math.Sqrt(0.2*0.8/10_000), (f.High-f.Low)/2, 0.0001, "never less than the "+
-		"binomial's")
 }
 
 // The same seed gives the same rates and the same number of queries, whatever is measured beside;
@@ -177,23 +167,6 @@ func TestDeterministic(t *testing.T) {
 		}
 	}
 	require.Less(t, same, len(first)/3, "rates of few false positives may be the same by chance")
-}
-
-// In a cell that a textbook knows, exact filters do what it says; and the kinds' sizes are right.
-func TestKinds(t *testing.T) {
-	c := config(kinds(t, 10, "bloom", "ribbon", "goleveldb")...)
-	c.Sources, c.Ns, c.Queries = sources(nil, "random"), []int{3000}, 300_000
-	results, err := c.Run(context.Background())
-	require.NoError(t, err)
-	textbook := math.Pow(1-math.Exp(-6.0/10), 6) // k = 6 of 10 bits
-	require.InEpsilon(t, textbook, results[0].FPR, 0.15)
-	require.InEpsilon(t, math.Pow(2, -10), results[1].FPR, 0.30)
-	require.Equal(t, results[0].FalsePositives, results[2].FalsePositives, "the same bytes")
-	require.Equal(t, c.Kinds[0].Encoding, c.Kinds[2].Encoding)
-	for i, k := range c.Kinds[:2] {
-		size := k.Policy.FilterSize(3000)
-		require.Equal(t, size, uint64(results[i].FilterBytes))
-	}
 }
 
 func TestFaults(t *testing.T) {
@@ -263,23 +236,7 @@ func TestBounds(t *testing.T) {
 		} else {
 			require.NoError(t, err, c.name)
 			require.NotContains(t, fmt.Sprint(r.Notes), ErrBound.Error(), c.name)
+			require.Equal(t, c.n >= 500, strings.Contains(fmt.Sprint(r.Notes), "no rate of 2 is more"))
 		}
 	}
-}
-
-func TestReport(t *testing.T) {
-	records := outcome(1024, 10, 10_051)
-	r := &report.Report{}
-	require.NoError(t, config().Report(r, records))
-	require.Equal(t, [][]string{
-		{"1024", "bloom", "1.00", "45.60", "90.00 [89.97 to 90.03]", "decimal 63%", ""},
-		{"1024", "bounded", "1.00", "0.5026", "1.01 [0.9954 to 1.01]", "decimal 63%", "1.00"},
-	}, r.Tables[0].Rows)
-	require.Equal(t, []string{"keys", "bloom", "bounded"}, r.Tables[1].Columns)
-	require.Equal(t, "random", r.Tables[1].Rows[0][0])
-	require.Equal(t, "1.20 [1.19 to 1.21]", r.Tables[1].Rows[0][1])
-	notes := fmt.Sprint(r.Notes)
-	require.Contains(t, notes, "bounded: no rate of 2 is more than 5 standard errors")
-	require.Contains(t, notes, "63%: 63 % of a range of keys is present")
-	require.InDelta(t, 1.03, records[3].Excess, 0.01)
 }
