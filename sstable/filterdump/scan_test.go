@@ -150,7 +150,14 @@ func TestDatabaseInUse(t *testing.T) {
 			running = false
 		default:
 		}
-		status, out, stderr := filterdump(t, "-verify", dir)
+		args := []string{"-verify", dir}
+		if rounds%2 > 0 {
+			args = args[1:]
+		}
+		status, out, stderr := filterdump(t, args...)
 		require.Equal(t, exitSound, status, "%s%s", out, stderr)
+		if rounds%2 > 0 { // on a busy machine, tables are gone again and again
+			require.Regexp(t, `Counted with [1-9]|No verdict: \d+ of its tables could not`, out)
+		}
 	}
 }

@@ -68,19 +68,6 @@ func TestFalseNegatives(t *testing.T) {
 	require.EqualValues(t, 10, r.Unfiltered)
 }
 
-// Filters are named by their encoding.
-func TestEncodings(t *testing.T) {
-	for name, p := range map[string]policy.Policy{
-		"LevelDB Bloom": policytest.Must(policy.NewBloom(10, policy.WithTuning(0.05))),
-		"ribbon":        policytest.Must(policy.NewRibbon(7.2)),
-	} {
-		r := surveyOf(t, tableOf(tables.LevelDBFilters{}, filterOf(p), []string{"a", "b"}, []string{"c"}))
-		require.Empty(t, r.Unverified, name)
-		require.Zero(t, r.FalseNegatives)
-		require.Equal(t, map[string]int{name: 2}, r.Encodings)
-	}
-}
-
 // A filter that cannot be parsed is not verified, and the report says so. The others are.
 func TestUnknownEncodings(t *testing.T) {
 	table := bloomTable([]string{"a"}, []string{"b"}, []string{"c"}, []string{"d"}, []string{"e"})

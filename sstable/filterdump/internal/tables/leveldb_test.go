@@ -1,4 +1,4 @@
-package tables_test
+package tables
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
@@ -103,33 +102,6 @@ func textKeys(n int) (keys [][]byte) {
 	return keys
 }
 
-// found returns the keys as filters know them, all of which must be in the filter that covers them.
-func found(t *testing.T, table tables.Table) (keys [][]byte) {
-	require.NoError(t, table.Keys(func(filter int, key []byte) error {
-		require.Zero(t, filter)
-		require.Zero(t, table.Locate(key))
-		require.True(t, table.Info().Filters.Reader.MayContain(table.Info().Filters.Each[filter],
-			key), "%x", key)
-		keys = append(keys, bytes.Clone(key))
-		return nil
-	}))
-	return keys
-}
-
-// Keys are found to be plain or internal, and then are what the filters know.
-func TestLevelDBKeys(t *testing.T) {
-	plain := textKeys(1000)
-	for _, stored := range [][][]byte{plain, internalKeys(plain)} {
-		for _, p := range []appender{
-			policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewRibbon(10)),
-		} {
-			block := filterBlock(p.AppendFilter(nil, plain))
-			path := writeLevelDB(t, stored, named{"filter." + policy.Name, block})
-			require.Equal(t, plain, found(t, openTable(t, path)))
-		}
-	}
-}
-
 // The first filter of a known name is looked at, or else the first.
 func TestLevelDBFilterNames(t *testing.T) {
 	keys := textKeys(50)
@@ -137,13 +109,13 @@ func TestLevelDBFilterNames(t *testing.T) {
 	for _, c := range []struct {
 		names  []string
 		policy string
-		reader tables.FilterReader
+		reader FilterReader
 	}{
-		{[]string{policy.NameGoLevelDB}, policy.NameGoLevelDB, tables.LevelDBFilters{}},
+		{[]string{policy.NameGoLevelDB}, policy.NameGoLevelDB, LevelDBFilters{}},
 		{[]string{"unknown"}, "unknown", nil},
 		{[]string{"rocksdb.BuiltinBloomFilter"}, "rocksdb.BuiltinBloomFilter", nil}, // it would panic
-		{[]string{"a", "mine"}, "mine", tables.LevelDBFilters{}},                    // as Open is told
-		{[]string{"a", policy.Name, "z"}, policy.Name, tables.LevelDBFilters{}},
+		{[]string{"a", "mine"}, "mine", LevelDBFilters{}},                           // as Open is told
+		{[]string{"a", policy.Name, "z"}, policy.Name, LevelDBFilters{}},
 		{[]string{"a", "b"}, "a", nil},
 	} {
 		var blocks []named
@@ -153,8 +125,8 @@ func TestLevelDBFilterNames(t *testing.T) {
 		path := writeLevelDB(t, internalKeys(keys), blocks...)
 		info := openTable(t, path, "theirs", "mine").Info()
 		require.Equal(t, "LevelDB", info.Format)
-		require.Equal(t, &tables.Filters{
-			Policy: c.policy, Layout: tables.PerWindow, BaseLg: 11,
+		require.Equal(t, &Filters{
+			Policy: c.policy, Layout: PerWindow, BaseLg: 11,
 			Bytes: int64(len(bloom) + 9), Reader: c.reader, Each: [][]byte{bloom},
 		}, info.Filters)
 	}
@@ -162,20 +134,20 @@ func TestLevelDBFilterNames(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
-	_, err := tables.Open(filepath.Join(dir, "none.ldb"))
+	_, err := Open(filepath.Join(dir, "none.ldb"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = tables.Open(dir)
+	_, err = Open(dir)
 	require.ErrorContains(t, err, "not a regular file")
 
 	path := writeLevelDB(t, textKeys(3), named{"rocksdb.properties", entryBlock()})
-	_, err = tables.Open(path)
-	var unsupported *tables.UnsupportedError
+	_, err = Open(path)
+	var unsupported *UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 	require.Equal(t, "RocksDB", unsupported.Format)
 
 	path = writeLevelDB(t, internalKeys(textKeys(3)),
 		named{"filter." + policy.Name, []byte("no filter block")})
-	_, err = tables.Open(path)
+	_, err = Open(path)
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 	require.Equal(t, path, corrupt.File)
@@ -220,7 +192,7 @@ func TestLevelDBIndexOfAnotherComparer(t *testing.T) {
 	}
 	// The manifests of C++ LevelDB and of goleveldb.
 	for _, dir := range []string{"leveldb/tables/one_key", "goleveldb/name2_snappy"} {
-		s, err := tables.ReadStructure(filepath.Join("..", "..", "..", "..", "testdata", dir))
+		s, err := ReadStructure(filepath.Join("..", "..", "..", "..", "testdata", dir))
 		require.NoError(t, err)
 		require.Equal(t, bytewise, s.Comparer)
 	}

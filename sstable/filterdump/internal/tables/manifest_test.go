@@ -1,4 +1,4 @@
-package tables_test
+package tables
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
@@ -37,7 +36,7 @@ func manifest(t testing.TB, edits ...string) string {
 // describe returns what a structure says of its tables, sorted: levels, files and, with bounds,
 // these.
 func describe(t testing.TB, dir string, bounds bool) (all []string) {
-	s, err := tables.ReadStructure(dir)
+	s, err := ReadStructure(dir)
 	require.NoError(t, err)
 	for _, p := range s.Tables {
 		number, _, _ := strings.Cut(filepath.Base(p.Path), ".")
@@ -211,12 +210,12 @@ func TestEdits(t *testing.T) {
 	} {
 		edits, want := c[0], c[1]
 		require.Equal(t, want, strings.Join(describe(t, write(edits), true), "; "), "%x", edits)
-		s, err := tables.ReadStructure(write(edits))
+		s, err := ReadStructure(write(edits))
 		require.NoError(t, err)
 		require.Equal(t, "abc", s.Comparer)
 		require.Len(t, s.Unnamed, 2)      // besides the one that is named, even one of range keys alone
 		for n := 1; n < len(edits); n++ { // cut anywhere: an error, or an edit less
-			_, _ = tables.ReadStructure(write(edits[:n]))
+			_, _ = ReadStructure(write(edits[:n]))
 		}
 	}
 	for _, c := range [][2]string{
@@ -231,7 +230,7 @@ func TestEdits(t *testing.T) {
 			bounds + "\x01\x02\x45\x01\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "ends too early"},
 	} {
 		edits, want := c[0], c[1]
-		_, err := tables.ReadStructure(write(edits))
+		_, err := ReadStructure(write(edits))
 		require.ErrorContains(t, err, "MANIFEST-000002: ", "%x", edits)
 		require.ErrorContains(t, err, want, "%x", edits)
 	}
@@ -245,13 +244,13 @@ func TestCutManifest(t *testing.T) {
 	write := func(content string) (int, error) {
 		path := filepath.Join(dir, "MANIFEST-000002")
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
-		s, err := tables.ReadStructure(dir)
+		s, err := ReadStructure(dir)
 		if err != nil {
 			return 0, err
 		}
 		return len(s.Tables), nil
 	}
-	_, err := tables.ReadStructure(dir)
+	_, err := ReadStructure(dir)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000002\n"), 0o600))
 	first := len(manifest(t, "\x01\x03abc"))

@@ -4,18 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"testing"
 
 	v2 "github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
 	v2sst "github.com/cockroachdb/pebble/v2/sstable"
-	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
 
 // blockBytes is what each block of wideTable has uncompressed.
@@ -24,28 +20,12 @@ const blockBytes = 1 << 20
 // wideTable returns a table with n blocks of zeros, which have some hundred bytes each in the file
 // if they are compressed.
 func wideTable(t *testing.T, n int, c *v2sst.CompressionProfile) string {
-	path := filepath.Join(t.TempDir(), "000001.sst")
-	file, err := vfs.Default.Create(path, vfs.WriteCategoryUnspecified)
-	require.NoError(t, err)
-	w := v2sst.NewWriter(objstorageprovider.NewFileWritable(file), v2sst.WriterOptions{
-		TableFormat: v2sst.TableFormatRocksDBv2, Compression: c, BlockSize: 1, IndexBlockSize: 1 << 20,
-	})
+	s := pebbleSpec{compression: c}
 	for i := range n {
-		key := v2.MakeInternalKey([]byte{byte(i)}, 1, v2.InternalKeyKindSet)
-		require.NoError(t, w.Raw().Add(key, make([]byte, blockBytes), false))
+		s.points = append(s.points, pebblePoint{
+			string([]byte{byte(i)}), 1, v2.InternalKeyKindSet, make([]byte, blockBytes)})
 	}
-	require.NoError(t, w.Close())
-	return path
-}
-
-func readKeys(path string) (n int, err error) {
-	table, err := Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer table.Close()
-	err = table.Keys(func(int, []byte) error { n++; return nil })
-	return n, err
+	return pebbleWriters()[0].newTable(t, s)
 }
 
 // What a table decompresses to is added up, so that a small file does not take a processor for
@@ -53,20 +33,18 @@ func readKeys(path string) (n int, err error) {
 func TestPebbleDecompressesLittle(t *testing.T) {
 	defer func(most int64) { maxDecompressed = most }(maxDecompressed)
 	path := wideTable(t, 12, v2sst.ZstdCompression)
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	require.Less(t, info.Size(), int64(8<<10))
+	require.Less(t, len(readFile(t, path)), 8<<10)
 	const most = 8 * blockBytes
 	maxDecompressed = most
-	n, err := readKeys(path)
+	keys, err := read(t, path)
 	var unsupported *UnsupportedError
 	require.ErrorAs(t, err, &unsupported)
 	require.ErrorContains(t, err, "its blocks have more than 8 MiB and 64 times")
-	require.Less(t, n, 9)
+	require.Less(t, len(keys), 9)
 	maxDecompressed = 2 * most
-	n, err = readKeys(path)
+	keys, err = read(t, path)
 	require.NoError(t, err)
-	require.Equal(t, 12, n)
+	require.Len(t, keys, 12)
 }
 
 // An error of reading the file is not called damage.
@@ -84,25 +62,19 @@ func TestPebbleClosed(t *testing.T) {
 // becomes large ten thousand times.
 func TestPebbleIndexAscends(t *testing.T) {
 	path := wideTable(t, 2, v2sst.NoCompression)
-	table, err := os.ReadFile(path)
+	table := readFile(t, path)
+	layout, err := pebbleReader(t, path).Layout()
 	require.NoError(t, err)
-	opened, err := Open(path)
-	require.NoError(t, err)
-	layout, err := opened.(*pebbleTable).reader.Layout()
-	require.NoError(t, err)
-	require.NoError(t, opened.Close())
-	index := layout.Index[0]
 	handle := func(offset uint64) []byte {
 		return binary.AppendUvarint(binary.AppendUvarint(nil, offset), layout.Data[1].Length)
 	}
-	block := table[index.Offset : index.Offset+index.Length]
-	at := bytes.Index(block, handle(layout.Data[1].Offset))
+	index := layout.Index[0]
+	contents := table[index.Offset : index.Offset+index.Length]
+	at := bytes.Index(contents, handle(layout.Data[1].Offset))
 	require.Positive(t, at)
-	copy(block[at:], handle(layout.Data[1].Offset-1))
-	signed := table[index.Offset : index.Offset+index.Length+1]
-	binary.LittleEndian.PutUint32(table[len(signed)+int(index.Offset):], blocks.Checksum(signed))
-	require.NoError(t, os.WriteFile(path, table, 0o600))
-	_, err = readKeys(path)
+	copy(contents[at:], handle(layout.Data[1].Offset-1))
+	sign(table, index, block.ChecksumTypeCRC32c)
+	_, err = read(t, writeFile(t, table))
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 	require.ErrorContains(t, err, "data block 1 begins before the end of the block before it")

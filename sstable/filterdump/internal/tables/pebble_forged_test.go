@@ -1,4 +1,4 @@
-package tables_test
+package tables
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // read opens and reads a table, and returns what it has: the filter and the keys. The error is of a
@@ -34,10 +32,10 @@ func read(t testing.TB, path string) (content [][]byte, err error) {
 			err = &sstable.CorruptionError{File: path, Offset: -1, Cause: fmt.Errorf("panic: %v", p)}
 		}
 		var corrupt *sstable.CorruptionError
-		var unsupported *tables.UnsupportedError
+		var unsupported *UnsupportedError
 		require.True(t, err == nil || errors.As(err, &corrupt) || errors.As(err, &unsupported), err)
 	}()
-	table, err := tables.Open(path)
+	table, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +147,8 @@ func TestPebbleFiltersOfRocksDB(t *testing.T) {
 		func(m *meta) { delete(m.blocks, "fullfilter.rocksdb.BuiltinBloomFilter") },
 		func(m *meta) { m.properties["rocksdb.prefix.extractor.name"] = "rocksdb.FixedPrefix.4" },
 	} {
-		_, err := tables.Open(forge(t, edit))
-		var unsupported *tables.UnsupportedError
+		_, err := Open(forge(t, edit))
+		var unsupported *UnsupportedError
 		require.ErrorAs(t, err, &unsupported)
 		require.ErrorContains(t, err, "RocksDB v2: it has filters of RocksDB that Pebble does not have")
 	}
@@ -180,21 +178,6 @@ func TestPebbleMalformedMeta(t *testing.T) {
 	require.NoError(t, err, "the original is sound")
 }
 
-// Pebble's own filters are read as Pebble reads them. It panics on malformed ones, which a child
-// process makes an error.
-func TestPebbleMalformedFilter(t *testing.T) {
-	for _, lines := range []uint32{0, 1 << 31, math.MaxUint32} {
-		original := oldTable(t)
-		table := readFile(t, original)
-		blocks, checksum := pebbleLayout(t, original)
-		filter := blocks[len(blocks)-1]
-		binary.LittleEndian.PutUint32(table[filter.Offset+filter.Length-4:], lines)
-		sign(table, filter, checksum)
-		_, err := read(t, writeFile(t, table))
-		require.ErrorContains(t, err, "panic: runtime error")
-	}
-}
-
 // Versions that Pebble's reader does not know are not called damage.
 func TestPebbleUnsupported(t *testing.T) {
 	old := oldTable(t)
@@ -204,7 +187,7 @@ func TestPebbleUnsupported(t *testing.T) {
 	})
 	const only = "only Pebble v1 to v7, and RocksDB v2 of old Pebble, can be read"
 	var corrupt *sstable.CorruptionError
-	var unsupported *tables.UnsupportedError
+	var unsupported *UnsupportedError
 	for _, c := range []struct {
 		original string
 		at       int // in the footer

@@ -1,4 +1,4 @@
-package tables_test
+package tables
 
 import (
 	"bytes"
@@ -15,11 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
-
-const bytewise = "leveldb.BytewiseComparator"
 
 // pebblePoints returns entries of n different keys: of all kinds, some in several versions, keys of
 // one and of many bytes, values of none and of many.
@@ -43,15 +40,15 @@ func pebblePoints(t testing.TB, seed int64, n int) (points []pebblePoint) {
 	return points
 }
 
-func openTable(t testing.TB, path string, bloom ...string) tables.Table {
-	table, err := tables.Open(path, bloom...)
+func openTable(t testing.TB, path string, bloom ...string) Table {
+	table, err := Open(path, bloom...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, table.Close()) })
 	return table
 }
 
 // entries returns the keys that a table gives, with the filters that cover them.
-func entries(t testing.TB, table tables.Table) (keys []string, filters []int) {
+func entries(t testing.TB, table Table) (keys []string, filters []int) {
 	require.NoError(t, table.Keys(func(filter int, key []byte) error {
 		keys, filters = append(keys, string(key)), append(filters, filter)
 		return nil
@@ -111,22 +108,22 @@ func TestPebble(t *testing.T) {
 				before := readFile(t, path)
 				table := openTable(t, path, "mine")
 
-				var want *tables.Filters
+				var want *Filters
 				if c.policy != "" {
 					filter := pebbleOwn(10, keys)
-					var reader tables.FilterReader = tables.PebbleFilters{}
+					var reader FilterReader = PebbleFilters{}
 					if p, ours := c.spec.policy.(appender); ours {
-						filter, reader = p.AppendFilter(nil, keys), tables.LevelDBFilters{}
+						filter, reader = p.AppendFilter(nil, keys), LevelDBFilters{}
 					}
-					want = &tables.Filters{
-						Policy: c.policy, Layout: tables.PerTable, Bytes: int64(len(filter)),
+					want = &Filters{
+						Policy: c.policy, Layout: PerTable, Bytes: int64(len(filter)),
 						Reader: reader, Each: [][]byte{filter},
 					}
 				}
 				index := table.Info().IndexBytes
 				require.Positive(t, index)
 				require.Less(t, index, int64(len(before)))
-				require.Equal(t, &tables.Info{Format: w.format(), Size: int64(len(before)),
+				require.Equal(t, &Info{Format: w.format(), Size: int64(len(before)),
 					Comparer: bytewise, IndexBytes: index, Filters: want,
 				}, table.Info())
 				for range 2 {

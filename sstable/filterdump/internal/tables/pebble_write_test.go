@@ -1,4 +1,4 @@
-package tables_test
+package tables
 
 import (
 	"bytes"
@@ -78,7 +78,6 @@ func (w pebbleWriter) format() string {
 
 func (w pebbleWriter) columnar() bool { return w.table >= v2sst.TableFormatPebblev5 }
 
-// newTable writes a table into a new directory and returns its path.
 // newTable writes a table into a new directory and returns its path.
 func (w pebbleWriter) newTable(t testing.TB, s pebbleSpec) string {
 	o := v2sst.WriterOptions{TableFormat: w.table, MergerName: s.merger, BlockSize: s.blockSize}
