@@ -129,6 +129,9 @@ func (f *enginesCommand) keys(j *job) (*keys.Set, error) {
 // ownKeys returns as many of the user's own keys as fit, --num at most, and notes where they come
 // from.
 func (f *enginesCommand) ownKeys(j *job) (*keys.Set, error) {
+	if f.Page.is(f.Keys) || f.JSON.is(f.Keys) {
+		return nil, fmt.Errorf("--keys: %s would be replaced: write to another file", f.Keys)
+	}
 	own, sampled, err := keys.Read(j.ctx, f.Keys)
 	if err != nil {
 		return nil, fmt.Errorf("--keys: %w", err)

@@ -61,6 +61,8 @@ func TestOwnKeysRefused(t *testing.T) {
 		{"--keys=/no/such/file", "--keys: stat /no/such/file: no such file"},
 		{"--keys=" + listFile(t, 2), "keys.txt: pass 3 or more"},
 		{"--dir=/no/such --keys=" + path, "--dir: "}, // as many keys are stored as fit
+		{"--json=" + path + " --keys=" + path, path + " would be replaced"},
+		{"--page=" + path + " --keys=" + path, path + " would be replaced"},
 		{"--keys=" + filepath.Dir(path), "no tables (.ldb, .sst)"},
 		{"--keys=" + pipe, pipe + " is no regular file: write the keys into one"},
 		{"--keys=" + os.Args[0], "no text: pass the database"},
