@@ -38,7 +38,7 @@ func TestCrash(t *testing.T) {
 	}
 	forged := filepath.Join(t.TempDir(), "000001.sst")
 	require.NoError(t, os.WriteFile(forged, table, 0o600))
-	status, out, _ := filterdump(t, "-verify", forged, paths[1])
+	status, out, _ := filterdump(t, "--verify", forged, paths[1])
 	require.Equal(t, exitFault, status, out)
 	out = strings.Join(strings.Fields(out), " ") // lines are wrapped
 	require.Contains(t, out, "1 table corrupt; 1 table sound")

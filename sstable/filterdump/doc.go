@@ -8,10 +8,10 @@ To learn what filters are worth to a database, in some seconds:
 
 To verify the filters only:
 
-	filterdump -verify PATH...
+	filterdump --verify PATH...
 
 A PATH is a database directory or a table file (.ldb, .sst). Subdirectories are not searched.
-filterdump changes nothing and takes no lock, so the database may be in use. -help lists all flags.
+filterdump changes nothing and takes no lock, so the database may be in use. -h lists all flags.
 
 For example, filterdump testdata/goleveldb/name2_none_1k prints, for a table of goleveldb whose keys
 are a third of a numeric range:
@@ -86,7 +86,7 @@ crashes or takes longer than 20 seconds and a second per MiB, the table is corru
 
 # JSON
 
-With -json, the report is an object with the first line as verdict, the PATHs as paths, each with
+With --json, the report is an object with the first line as verdict, the PATHs as paths, each with
 the figures of its verdict, and all tables as tables, each with path, status, reason, and what is
 known about its keys and filters. Sizes are in bytes, and rates are fractions.
 */

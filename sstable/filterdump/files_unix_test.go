@@ -43,7 +43,7 @@ func TestManifestThatIsNone(t *testing.T) {
 			sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 			metrics.Read(sample)
 			before := sample[0].Value.Uint64()
-			status, out, _ := filterdump(t, "-verify", dir)
+			status, out, _ := filterdump(t, "--verify", dir)
 			metrics.Read(sample)
 			require.Less(t, sample[0].Value.Uint64()-before, uint64(64<<20), "bytes allocated")
 			require.Equal(t, exitSound, status, "%s, a %s: %s", name, kind, out)

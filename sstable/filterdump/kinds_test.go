@@ -87,7 +87,7 @@ func TestMixedDatabases(t *testing.T) {
 			write(t, dir, mustExact(), 1, 1000)
 			write(t, dir, mustExact(), 1000, 2000)
 			write(t, dir, mustRibbon(), 2000, 5000)
-			status, d := filterdumpJSON(t, "-verify", dir)
+			status, d := filterdumpJSON(t, "--verify", dir)
 			require.Equal(t, exitSound, status)
 			total := map[string]int{}
 			for _, table := range d.Tables {

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
@@ -29,60 +29,50 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// options is the command line.
-type options struct {
-	paths  []string
-	bloom  []string // policies whose filters package policy reads
-	verify bool     // count nothing
-	json   bool
-}
-
-const usage = `filterdump [flags] PATH...
-
-Shows and verifies the filters in tables of LevelDB, goleveldb and Pebble, and
-says which filters would serve a database best. A PATH is a database directory,
-which may be in use, or a table file (.ldb, .sst). Nothing is changed.
-
-  -verify      compare the keys with the filters, and count no reads
-  -json        write the report as JSON
-  -bloom NAME  policy NAME has filters of LevelDB's or levelbloom's encodings;
-               may be repeated
+const help = `Shows and verifies the filters in tables of LevelDB, goleveldb and Pebble, and
+says which filters would serve a database best. Nothing is changed.
 
 The status is 0 if all keys match their filters, 1 if a table has a false
-negative or is corrupt, 2 if something could not be read or verified.
-`
+negative or is corrupt, 2 if something could not be read or verified.`
 
-// parse reads the command line. Its messages go to stderr.
-func parse(args []string, stderr io.Writer) (*options, error) {
-	var o options
-	f := flag.NewFlagSet("filterdump", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.Usage = func() { fmt.Fprint(stderr, usage) }
-	f.BoolVar(&o.json, "json", false, "")
-	f.BoolVar(&o.verify, "verify", false, "")
-	f.Func("bloom", "", func(name string) error {
-		o.bloom = append(o.bloom, name)
-		return nil
-	})
-	if err := f.Parse(args); err != nil {
+// options is the command line.
+type options struct {
+	Paths []string `arg:"" name:"PATH" help:"A database directory, which may be in use, or a table."`
+
+	Verify bool     `help:"Compare the keys with the filters, and count no reads."`
+	JSON   bool     `name:"json" help:"Write the report as JSON."`
+	Bloom  []string `placeholder:"NAME" sep:"none" help:"${bloomHelp}"`
+}
+
+const bloomHelp = "The filters of policy NAME are of LevelDB's or levelbloom's encodings; may be " +
+	"repeated."
+
+// parse returns what args ask for, or nil if it printed help instead.
+func parse(args []string, stdout io.Writer) (*options, error) {
+	o, helped := new(options), false
+	parser, err := kong.New(o, kong.Name("filterdump"), kong.Description(help),
+		kong.Vars{"bloomHelp": bloomHelp}, kong.Writers(stdout, io.Discard),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 80, NoAppDescFormat: true}),
+		kong.Exit(func(int) { helped = true }))
+	if err != nil {
 		return nil, err
 	}
-	if o.paths = f.Args(); len(o.paths) > 0 {
-		return &o, nil
+	_, err = parser.Parse(args)
+	if helped {
+		return nil, nil
 	}
-	err := errors.New("no PATH: pass tables (.ldb, .sst) or database directories")
-	fmt.Fprintln(stderr, "filterdump:", err)
-	return nil, err
+	return o, err
 }
 
 // run is the program. It returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args, stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitSound
-	case err != nil:
+	o, err := parse(args, stdout)
+	if err != nil {
+		fmt.Fprintf(stderr, "filterdump: %s (see -h)\n", scan.Printable(err.Error()))
 		return exitCannotRun
+	}
+	if o == nil {
+		return exitSound
 	}
 	databases, err := o.read(ctx)
 	if err != nil {
@@ -91,7 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	report := newReport(databases)
 	write := report.writeText
-	if o.json {
+	if o.JSON {
 		write = report.writeJSON
 	}
 	if err := write(stdout); err != nil {
@@ -103,10 +93,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // read reads all PATHs. The error is that of ctx.
 func (o *options) read(ctx context.Context) (all []*census.Database, err error) {
-	r := scan.Reader{Bloom: o.bloom}
-	for _, path := range o.paths {
+	r := scan.Reader{Bloom: o.Bloom}
+	for _, path := range o.Paths {
 		d, err := census.Read(ctx, r, path)
-		if err == nil && d.IsDirectory && d.Note == "" && !o.verify {
+		if err == nil && d.IsDirectory && d.Note == "" && !o.Verify {
 			err = d.Count(ctx, r)
 		}
 		if err != nil {

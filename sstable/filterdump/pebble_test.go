@@ -42,7 +42,7 @@ func TestUnverifiedPebble(t *testing.T) {
 		}
 		require.NoError(t, db.Flush())
 		require.NoError(t, db.Close())
-		status, d := filterdumpJSON(t, "-verify", dir)
+		status, d := filterdumpJSON(t, "--verify", dir)
 		require.Equal(t, exitCannotRun, status)
 		require.Len(t, d.Tables, 1)
 		require.Equal(t, scan.Unverified, d.Tables[0].Status)

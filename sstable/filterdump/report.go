@@ -9,7 +9,7 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 )
 
-// A report is the whole output. Its JSON is that of -json.
+// A report is the whole output. Its JSON is that of --json.
 type report struct {
 	Verdict string             `json:"verdict"`
 	Paths   []*census.Database `json:"paths"`

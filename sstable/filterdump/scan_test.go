@@ -45,7 +45,7 @@ func TestBrokenCopies(t *testing.T) {
 				want, verdict = exitFault, "FAULTY: 1 table corrupt\n"
 			}
 			for _, arg := range []string{path, dir} {
-				status, out, _ := filterdump(t, "-verify", arg)
+				status, out, _ := filterdump(t, "--verify", arg)
 				require.Equal(t, want, status, "%s, %v old, %s: %s", name, age, arg, out)
 				require.True(t, strings.HasPrefix(out, verdict), out)
 			}
@@ -58,7 +58,7 @@ func TestBrokenCopies(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	writers[inWindows](t, dir, mustExact(), 1, 3000)
-	_, sound, _ := filterdump(t, "-verify", dir)
+	_, sound, _ := filterdump(t, "--verify", dir)
 	sound, _, _ = strings.Cut(sound, "\n")
 	paths, err := tables.Find(dir)
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestLeftovers(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, content, 0o600))
 		require.NoError(t, os.Chtimes(path, long, long))
 	}
-	status, out, _ := filterdump(t, "-verify", dir)
+	status, out, _ := filterdump(t, "--verify", dir)
 	require.Zero(t, status, out)
 	first, _, _ := strings.Cut(out, "\n")
 	require.Equal(t, sound+"; 4 tables left out, which no manifest names", first)
@@ -83,7 +83,7 @@ func TestLeftovers(t *testing.T) {
 	// What the manifest names must be whole.
 	require.NoError(t, os.WriteFile(paths[0], whole[:1000], 0o600))
 	require.NoError(t, os.Chtimes(paths[0], long, long))
-	status, out, _ = filterdump(t, "-verify", dir)
+	status, out, _ = filterdump(t, "--verify", dir)
 	require.Equal(t, exitFault, status)
 	require.Contains(t, out, "FAULTY: 1 table corrupt")
 }
@@ -124,7 +124,7 @@ func TestDatabaseInUse(t *testing.T) {
 	db, err = leveldb.OpenFile(dir, o)
 	require.NoError(t, err)
 	before := snapshot(t, dir)
-	for _, args := range [][]string{{"-verify"}, {"-json"}, nil} {
+	for _, args := range [][]string{{"--verify"}, {"--json"}, nil} {
 		status, out, stderr := filterdump(t, append(args, dir)...)
 		require.Zero(t, status, stderr)
 		require.Contains(t, out, "leveldb.BuiltinBloomFilter2")
@@ -150,7 +150,7 @@ func TestDatabaseInUse(t *testing.T) {
 			running = false
 		default:
 		}
-		args := []string{"-verify", dir}
+		args := []string{"--verify", dir}
 		if rounds%2 > 0 {
 			args = args[1:]
 		}

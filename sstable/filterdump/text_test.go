@@ -53,9 +53,9 @@ func TestTerminalSequences(t *testing.T) {
 	long := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(filepath.Join(dir, "broken\x1b[2J\n.ldb"), long, long))
 	for _, args := range [][]string{
-		{dir}, {filepath.Join(dir, "000001.table\x1b[2J\n.ldb")}, {"-verify", dir},
+		{dir}, {filepath.Join(dir, "000001.table\x1b[2J\n.ldb")}, {"--verify", dir},
 		{filepath.Join(dir, "none\x1b[2J\n.ldb")},
-		{filepath.Join(dir, "broken\x1b[2J\n.ldb")}, {dir, "-x\x1b[2J\n"},
+		{filepath.Join(dir, "broken\x1b[2J\n.ldb")}, {"--x\x1b[2J\n", dir},
 	} {
 		_, out, stderr := filterdump(t, args...)
 		text := out + stderr
@@ -67,13 +67,13 @@ func TestTerminalSequences(t *testing.T) {
 	require.Equal(t, "policy"+strings.ToValidUTF8(sequence, "\ufffd"), d.Tables[0].Policy)
 }
 
-// -verify compares keys and filters, and counts nothing.
+// --verify compares keys and filters, and counts nothing.
 func TestVerifyOnlyVerifies(t *testing.T) {
 	path := golden("goleveldb", "name2_none_1k")
-	_, out, _ := filterdump(t, "-verify", path)
+	_, out, _ := filterdump(t, "--verify", path)
 	require.Contains(t, out, "sound: all 3300 entries match their filters")
 	require.NotContains(t, out, "Too few keys")
-	_, d := filterdumpJSON(t, "-verify", path)
+	_, d := filterdumpJSON(t, "--verify", path)
 	require.Nil(t, d.Paths[0].Verdict)
 	_, d = filterdumpJSON(t, path)
 	require.Equal(t, "Too few keys: any filter does.", d.Paths[0].Verdict.Sentence)

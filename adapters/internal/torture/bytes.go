@@ -180,7 +180,7 @@ func forgeries(rng *rand.Rand, original, other []byte) (all []forgery) {
 
 // statuses returns what filterdump says of each table.
 func statuses(t testing.TB, filterdump string, paths []string) (all []string) {
-	args := append([]string{"-json", "-bloom", recorded}, paths...)
+	args := append([]string{"--json", "--bloom", recorded}, paths...)
 	out, err := exec.Command(filterdump, args...).Output()
 	if err != nil { // status 1: a table is faulty
 		var exit *exec.ExitError

@@ -104,7 +104,7 @@ func heap() int64 {
 
 // requireSound requires that filterdump finds no fault in a database, as far as it can verify that.
 func requireSound(t testing.TB, filterdump, dir string) {
-	dump, err := exec.Command(filterdump, "-verify", dir).CombinedOutput()
+	dump, err := exec.Command(filterdump, "--verify", dir).CombinedOutput()
 	if err != nil {
 		var exit *exec.ExitError
 		require.ErrorAs(t, err, &exit)

@@ -100,7 +100,7 @@ func requireLevels(engine Engine, step Step, dir string) (without int) {
 
 // requireTables looks at the tables with filterdump, as adapters/README.md tells users to do.
 func requireTables(engine Engine, step Step, dir string, without int) {
-	report, err := exec.Command("filterdump", "-json", dir).Output()
+	report, err := exec.Command("filterdump", "--json", dir).Output()
 	check(err)
 	var found struct {
 		Verdict string

@@ -27,7 +27,7 @@ const (
 	Vanished      Status = "vanished"       // the database has deleted it meanwhile
 )
 
-// A Result is what was read of a table, and a table in the output of -json. The fields of Filters
+// A Result is what was read of a table, and a table in the output of --json. The fields of Filters
 // are absent from a table without filters, and the fields of Report from one that could not be
 // read.
 type Result struct {

@@ -104,7 +104,7 @@ func verify(t tables.Table, sample *Sample) (*Report, error) {
 		switch {
 		case f.Reader == nil:
 			s.Unverified = fmt.Sprintf("the policy %s is not known here: if it is LevelDB's or "+
-				"levelbloom's under another name, pass -bloom %[1]s", f.Policy)
+				"levelbloom's under another name, pass --bloom %[1]s", f.Policy)
 		case !s.compared:
 			s.Unverified = info.Unverified
 		}

@@ -95,7 +95,7 @@ func TestUnknownPolicy(t *testing.T) {
 	table.info.Reader = nil
 	r := surveyOf(t, table)
 	const why = "the policy test is not known here: if it is LevelDB's or levelbloom's under " +
-		"another name, pass -bloom test"
+		"another name, pass --bloom test"
 	require.Equal(t, why, r.Unverified)
 	require.Equal(t, 1, r.WithKeys)
 	require.Empty(t, r.Encodings)

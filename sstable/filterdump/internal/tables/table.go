@@ -27,7 +27,7 @@ type Table interface {
 	Close() error
 }
 
-// Info describes a table, also in the output of filterdump -json.
+// Info describes a table, also in the output of filterdump --json.
 type Info struct {
 	Format   string `json:"format,omitempty"`   // "LevelDB", "Pebble v4", "RocksDB v2", ...
 	Size     int64  `json:"size,omitempty"`     // of the file, in bytes
