@@ -44,7 +44,8 @@ tables have such a key in their range, and filterdump consults the filters of th
 knows which data blocks the engine's own Get reads, and which ones Has of package adapters/pebblev2
 reads, which also consults the filters in L6. No engine runs. In a database of more than 131,072
 keys, the absent keys are neighbors of a random sample. A gap of more than 64 absent keys counts as
-one of 64. Indexes and filters are assumed to be in memory, data blocks are not.
+one of 64. Indexes and filters are assumed to be in memory, data blocks are not: in a large cache
+the blocks of small tables stay, and the engine reads less.
 
 Computed: what lookups would read with ribbon filters in the same tables, by policy.Ribbon.FPP for
 the number of keys in each filter, and how much memory these filters would take. Simulated: what

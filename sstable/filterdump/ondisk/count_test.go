@@ -199,7 +199,9 @@ func requireCountedPebble(t *testing.T, n int, density float64, length, bits int
 	v := count(t, dir)
 	require.Equal(t, "pebblev2", v.Engine)
 	counting := &countingFS{FS: vfs.Default}
-	cache := pebble.NewCache(1<<20 + 2*(v.IndexBytes+int64(filterBytes(v))))
+	// Room for filters and for indexes, which are larger than in the files. With more room, the
+	// blocks of L0 stay: they are few, and the false positives of its small tables many.
+	cache := pebble.NewCache(1<<20 + 3*(v.IndexBytes+int64(filterBytes(v)))/2)
 	defer cache.Unref()
 	db, err = pebble.Open(dir, &pebble.Options{FS: counting, ReadOnly: true, Cache: cache,
 		Logger: quiet{}, MemTableSize: 64 << 10, FormatMajorVersion: pebble.FormatNewest,
