@@ -178,12 +178,3 @@ func TestHandles(t *testing.T) {
 		footer(sstable.BlockHandle{Length: 8}, sstable.BlockHandle{Offset: end, Length: 8}))
 	openTable(t, file)
 }
-
-// Internal keys need 8 bytes.
-func TestShortInternalKeys(t *testing.T) {
-	file, w := writeTable(t, tableOptions{}, internalKey("", 5, 1), []byte("seven b"))
-	table := openTable(t, file, sstable.WithKeys(sstable.InternalKeys))
-	require.EqualError(t, entriesError(t, table, 1), fmt.Sprintf("sstable: corrupt at offset %d: "+
-		"data block 1: the key %x is too short for an internal one", w.dataBlocks[1].Offset,
-		"seven b"))
-}

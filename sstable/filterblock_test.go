@@ -41,7 +41,9 @@ func newReader(t testing.TB, p policy.Policy, block []byte) *sstable.FilterBlock
 func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte {
 	var key []byte
 	for _, block := range blocks {
-		b.StartBlock(block.offset)
+		if block.offset > 0 { // as in LevelDB, a builder begins with window 0
+			b.StartBlock(block.offset)
+		}
 		for _, k := range block.keys {
 			key = append(key[:0], k...)
 			b.AddKey(key)
@@ -81,11 +83,12 @@ func requireExact(t testing.TB, block []byte, baseLg int, blocks []dataBlock, ot
 
 // Blocks in the same window share a filter, and nothing goes into the filter of another.
 func TestWindows(t *testing.T) {
-	for _, c := range []struct {
+	type window struct {
 		blocks  []dataBlock
 		end     uint64
 		filters []string // the keys of each, separated by spaces
-	}{
+	}
+	of11 := []window{
 		{nil, 0, nil},
 		{[]dataBlock{{0, []string{"a", "b"}}}, 100, []string{"a b"}},
 		{[]dataBlock{{0, []string{"a"}}, {2047, []string{"b"}}}, 2100, []string{"a b"}},
@@ -102,70 +105,32 @@ func TestWindows(t *testing.T) {
 		{[]dataBlock{{0, []string{"a"}}}, 5 * 2048, []string{"a", "", "", "", ""}},
 		{[]dataBlock{{0, []string{"a"}}}, 5*2048 - 1, []string{"a", "", "", ""}},
 		{[]dataBlock{{0, []string{"a", "a", ""}}}, 100, []string{"a a "}},
-	} {
-		block := build(newBuilder(t), c.blocks, c.end)
-		r := newReader(t, exact{t}, block)
-		require.NoError(t, r.Validate())
-		require.Equal(t, len(c.filters), r.NumFilters(), "%v", c.blocks)
-		for i, keys := range c.filters {
-			var want []byte
-			if keys != "" {
-				want = filterOf(strings.Split(keys, " ")...)
-			}
-			require.Equal(t, want, append([]byte(nil), r.Filter(i)...), "%v: %d", c.blocks, i)
-		}
-		requireExact(t, block, 11, c.blocks, 0, 1, 2047, 2048, 4095, 4096, c.end, 1<<20,
-			math.MaxUint64)
 	}
-}
-
-// As in LevelDB, keys that come before the first StartBlock belong to window 0.
-func TestKeysBeforeStartBlock(t *testing.T) {
-	b := newBuilder(t)
-	b.AddKey([]byte("a"))
-	b.StartBlock(4096)
-	b.AddKey([]byte("b"))
-	requireExact(t, b.Finish(), 11, []dataBlock{{0, []string{"a"}}, {4096, []string{"b"}}}, 2048)
-
-	b.AddKey([]byte("only"))
-	requireExact(t, b.Finish(), 11, []dataBlock{{0, []string{"only"}}}, 2048)
-}
-
-// Every base_lg, with blocks at both sides of the borders of the first windows and with offsets up
-// to 2^64-1.
-func TestBaseLg(t *testing.T) {
-	for lg := 0; lg <= 63; lg++ {
-		var blocks []dataBlock
-		add := func(offset uint64) {
-			if len(blocks) == 0 || offset > blocks[len(blocks)-1].offset {
-				blocks = append(blocks,
-					dataBlock{offset, []string{fmt.Sprintf("key of %d", offset)}})
+	of0 := window{[]dataBlock{{0, []string{"a"}}, {1, []string{"b"}}, {3, []string{"c"}}}, 3,
+		[]string{"a", "b", "", "c"}}
+	of63 := window{[]dataBlock{{0, []string{"a"}}, {1<<63 - 1, []string{"b"}}, {1 << 63,
+		[]string{"c"}}}, math.MaxUint64, []string{"a b", "c"}}
+	for baseLg, all := range map[int][]window{0: {of0}, 11: of11, 63: {of63}} {
+		for _, c := range all {
+			block := build(newBuilder(t, sstable.WithBaseLg(baseLg)), c.blocks, c.end)
+			r := newReader(t, exact{t}, block)
+			require.NoError(t, r.Validate())
+			require.Equal(t, len(c.filters), r.NumFilters(), "%v", c.blocks)
+			for i, keys := range c.filters {
+				var want []byte
+				if keys != "" {
+					want = filterOf(strings.Split(keys, " ")...)
+				}
+				require.Equal(t, want, append([]byte(nil), r.Filter(i)...), "%v: %d", c.blocks, i)
 			}
+			requireExact(t, block, baseLg, c.blocks, 0, 1, 2047, 2048, 4095, 4096, c.end, 1<<20,
+				math.MaxUint64)
 		}
-		last := uint64(5)
-		if lg > 61 {
-			last = math.MaxUint64 >> lg // of the windows
-		}
-		for window := uint64(0); window <= last; window++ {
-			if window == 3 {
-				continue // empty
-			}
-			add(window << lg)
-			add(window<<lg + 1<<lg - 1)
-		}
-		end := blocks[len(blocks)-1].offset
-		block := build(newBuilder(t, sstable.WithBaseLg(lg)), blocks, end)
-		require.Equal(t, byte(lg), block[len(block)-1])
-		requireExact(t, block, lg, blocks, math.MaxUint64, math.MaxUint64-1, 1<<63, 1<<63-1,
-			(last+1)<<lg)
 	}
-	blocks := []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}
-	require.Equal(t, build(newBuilder(t), blocks, 2100),
-		build(newBuilder(t, sstable.WithBaseLg(11)), blocks, 2100), "the default is 11")
 }
 
 // The example of the package comment: the bytes that stand there, at the offsets that stand there,
-// are those of a block with one key in each of the windows 0 and 2, and read back so.
+// are those of a block with one key in each of the windows 0 and 2.
 func TestWorkedExample(t *testing.T) {
 	comment, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
@@ -185,18 +150,6 @@ func TestWorkedExample(t *testing.T) {
 	require.Equal(t, "ffffffffffffffff06", hex.EncodeToString(r.Filter(0)))
 	require.Empty(t, r.Filter(1))
 	require.Equal(t, "ffffffffffffffff06", hex.EncodeToString(r.Filter(2)))
-
-	// A filter of one key is of this form: 9 bytes, the last one 6. Its bits are not what the
-	// example is about.
-	b, err := sstable.NewFilterBlockBuilder(policytest.Must(policy.NewBloom(10)))
-	require.NoError(t, err)
-	b.AddKey([]byte("a"))
-	b.StartBlock(2 * 2048)
-	b.AddKey([]byte("b"))
-	block := b.Finish()
-	copy(block, bytes.Repeat([]byte{0xff}, 8))
-	copy(block[9:], bytes.Repeat([]byte{0xff}, 8))
-	require.Equal(t, hex.EncodeToString(example), hex.EncodeToString(block))
 }
 
 // A builder starts over after Finish, with nothing left of the table before, and leaves the block
@@ -228,48 +181,34 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// Filters beyond what an offset can say are left out: readers then answer "may contain", and
-// exactly before.
+// Filters beyond what an offset can say are left out, and all that follow, even if they would fit:
+// they would be in the wrong place. Readers then answer "may contain", and exactly before.
 func TestFourGigabytes(t *testing.T) {
 	require.Equal(t, uint64(math.MaxUint32), newBuilder(t).MaxBytes())
 
 	var blocks []dataBlock
-	for i := range uint64(8) {
-		// a filter of 9 bytes, each in its own window
-		blocks = append(blocks, dataBlock{i * 3000, []string{fmt.Sprintf("key %d", i)}})
+	var ends []uint64 // of the filters, each in its own window
+	end := uint64(0)
+	for i, key := range []string{"a", "bc", "a key that is too long", "d", "e"} {
+		blocks = append(blocks, dataBlock{uint64(i) * 3000, []string{key}})
+		end += uint64(4 + len(key))
+		ends = append(ends, end)
 	}
-	end := uint64(8 * 3000)
-	whole := build(newBuilder(t), blocks, end)
-	for limit := uint64(0); limit <= 8*9+1; limit++ {
+	whole := build(newBuilder(t), blocks, 15000)
+	for limit := uint64(0); limit <= end; limit++ {
 		b := newBuilder(t, sstable.WithMaxBytes(limit))
-		block := build(b, blocks, end)
+		block := build(b, blocks, 15000)
 		r := newReader(t, exact{t}, block)
 		require.NoError(t, r.Validate())
-		kept := int(min(limit/9, 8)) // filters with keys
-		if kept == 8 {
+		if limit == end {
 			require.Equal(t, whole, block)
 		} else {
-			require.Equal(t, int(blocks[kept].offset>>11), r.NumFilters(),
+			left := slices.IndexFunc(ends, func(end uint64) bool { return end > limit })
+			require.Equal(t, int(blocks[left].offset>>11), r.NumFilters(),
 				"up to the first filter that is left out")
 		}
 		requireExact(t, block, 11, blocks)
-
-		// Nothing of it is left for the next table.
-		require.Equal(t, build(newBuilder(t, sstable.WithMaxBytes(limit)), blocks[:1], 100),
-			build(b, blocks[:1], 100))
-		require.Equal(t, block, build(b, blocks, end))
-	}
-}
-
-// After a filter that is left out come no others, even if they would fit: they would be in the
-// wrong place.
-func TestFourGigabytesBeforeSmallFilters(t *testing.T) {
-	blocks := []dataBlock{{0, []string{"a"}}, {2048, []string{"a key that is too long"}},
-		{4096, []string{"b"}}, {4200, []string{"c"}}}
-	for _, end := range []uint64{4300, 9000} {
-		block := build(newBuilder(t, sstable.WithMaxBytes(20)), blocks, end)
-		require.Equal(t, 1, newReader(t, exact{t}, block).NumFilters())
-		requireExact(t, block, 11, blocks)
+		require.Equal(t, block, build(b, blocks, 15000), "nothing is left for the next table")
 	}
 }
 
@@ -325,15 +264,6 @@ func TestZeroValues(t *testing.T) {
 			"get builders, readers and tables from their constructors, and check the errors",
 			use, "%d", i)
 	}
-}
-
-// Appending to a filter does not overwrite the next.
-func TestFilterAppend(t *testing.T) {
-	block := build(newBuilder(t), []dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100)
-	same := bytes.Clone(block)
-	r := newReader(t, exact{t}, block)
-	require.NotEmpty(t, append(r.Filter(0), "xxxxxxxx"...))
-	require.Equal(t, same, block)
 }
 
 // Any keys in blocks of any sizes: the filter block is sound and loses none of them.

@@ -139,30 +139,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Tables without entries, with and without a block for them, as C++ LevelDB and goleveldb write
-// them.
-func TestEmptyTable(t *testing.T) {
-	file, w := writeTable(t, tableOptions{policy: exact{t}})
-	// The block has no entry, and its key in the index is empty.
-	withBlock, _ := blocksTable(t, [][][]byte{nil}, [][]byte{nil})
-	for blocks, file := range [][]byte{file, withBlock} {
-		for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys,
-			sstable.PlainKeys} {
-			table := openTable(t, file, sstable.WithKeys(format))
-			require.Equal(t, blocks, table.Blocks())
-			require.NoError(t, entriesError(t, table, 0))
-			if blocks == 0 {
-				filter, err := openFilter(table, exact{t})
-				require.NoError(t, err)
-				require.True(t, filter.MayContain([]byte("a")), "no filter is used")
-			}
-			_, ok := table.FindBlock([]byte("a"))
-			require.False(t, ok)
-		}
-	}
-	require.Equal(t, sstable.BlockHandle{Offset: 0, Length: 5}, w.filterBlock)
-}
-
 // The metaindex may name any number of blocks. Those with filters are read.
 func TestMetaindex(t *testing.T) {
 	file, w := writeTable(t, tableOptions{interval: 16, compression: snappied, policy: exact{t},
