@@ -66,76 +66,65 @@ func TestBlocksAlone(t *testing.T) {
 	require.Panics(t, func() { table.BlockEntries(table.Blocks())(nil) })
 }
 
-// shapes are tables of all kinds, written with other means than those that read them.
-func shapes(t testing.TB) map[string]tableOptions {
-	all := map[string]tableOptions{}
+// Tables of all shapes: entries, formats, handles, and a filter that knows exactly the keys of each
+// window.
+func TestTable(t *testing.T) {
 	for _, compression := range []byte{raw, snappied} {
 		for _, blockSize := range []int{0, 100, 1000, 1 << 20} {
 			for _, interval := range []int{1, 3, 16} {
 				for _, internal := range []bool{false, true} {
-					name := fmt.Sprintf("compression %d, blocks of %d, restarts of %d, internal %v",
-						compression, blockSize, interval, internal)
-					all[name] = tableOptions{blockSize: blockSize, interval: interval,
+					o := tableOptions{blockSize: blockSize, interval: interval,
 						compression: compression, policy: exact{t}, internal: internal}
+					t.Run(fmt.Sprintf("compression %d, blocks of %d, restarts of %d, internal %v",
+						compression, blockSize, interval, internal),
+						func(t *testing.T) { testTable(t, o) })
 				}
 			}
 		}
 	}
-	return all
 }
 
-// Tables of all shapes: entries, formats, handles, and a filter that knows exactly the keys of each
-// window.
-func TestTable(t *testing.T) {
+func testTable(t *testing.T, o tableOptions) {
 	users := names(400)
-	for name, o := range shapes(t) {
-		t.Run(name, func(t *testing.T) {
-			stored, format := plainKeys(users...), sstable.PlainKeys
-			if o.internal {
-				stored, format = internalKeys(users...), sstable.InternalKeys
-			}
-			file, w := writeTable(t, o, stored...)
-			for _, opts := range [][]sstable.TableOption{nil, {sstable.WithKeys(format)}} {
-				table := openTable(t, file, opts...)
-				require.Equal(t, format, table.Keys())
-				for e := range table.Entries() { // a loop can end early, and begin again
-					require.Equal(t, stored[0], e.Stored)
-					break
-				}
-				requireEntries(t, table, w, stored)
-				require.Equal(t, []sstable.FilterEntry{{Policy: "test.Exact",
-					Handle: w.filterBlock}}, table.Filters())
+	stored, format := plainKeys(users...), sstable.PlainKeys
+	if o.internal {
+		stored, format = internalKeys(users...), sstable.InternalKeys
+	}
+	file, w := writeTable(t, o, stored...)
+	for _, keys := range []sstable.KeyFormat{sstable.AutoKeys, format} {
+		table := openTable(t, file, sstable.WithKeys(keys))
+		require.Equal(t, format, table.Keys())
+		for e := range table.Entries() { // a loop can end early, and begin again
+			require.Equal(t, stored[0], e.Stored)
+			break
+		}
+		requireEntries(t, table, w, stored)
+		require.Equal(t, []sstable.FilterEntry{{Policy: "test.Exact", Handle: w.filterBlock}},
+			table.Filters())
 
-				filter, err := openFilter(table, exact{t})
-				require.NoError(t, err)
-				windows := map[uint64]map[string]bool{}
-				for e := range table.Entries() {
-					window := table.Block(e.Block).Offset >> 11
-					if windows[window] == nil {
-						windows[window] = map[string]bool{}
-					}
-					windows[window][string(e.Key)] = true
-				}
-				for _, user := range users {
-					require.True(t, filter.MayContain([]byte(user)), user)
-					block, ok := table.FindBlock([]byte(user))
-					require.True(t, ok)
-					window := table.Block(block).Offset >> 11
-					require.True(t, windows[window][user], "FindBlock finds the key's block")
-					for other, keys := range windows {
-						require.Equal(t, keys[user], filter.MayContainAt(other<<11, []byte(user)))
-					}
-				}
-				for _, absent := range []string{"", "name-", "name-00000 ", "name-00601"} {
-					may := filter.MayContain([]byte(absent)) // found keys can be tried in two ways
-					require.True(t, opts == nil || !may, absent)
-				}
-				require.True(t, filter.MayContain([]byte("zzz")),
-					"after the last block no filter is used")
-				_, ok := table.FindBlock([]byte("zzz"))
-				require.False(t, ok)
+		filter, err := openFilter(table, exact{t})
+		require.NoError(t, err)
+		window := map[string]uint64{} // of each key
+		for e := range table.Entries() {
+			window[string(e.Key)] = table.Block(e.Block).Offset >> 11
+		}
+		for _, user := range users {
+			require.True(t, filter.MayContain([]byte(user)), user)
+			block, ok := table.FindBlock([]byte(user))
+			require.True(t, ok)
+			require.Equal(t, window[user], table.Block(block).Offset>>11)
+			for other := range uint64(filter.Windows().NumFilters()) {
+				require.Equal(t, other == window[user],
+					filter.MayContainAt(other<<11, []byte(user)))
 			}
-		})
+		}
+		for _, absent := range []string{"", "name-", "name-00000 ", "name-00601"} {
+			may := filter.MayContain([]byte(absent)) // found keys can be tried in two ways
+			require.True(t, keys == sstable.AutoKeys || !may, absent)
+		}
+		require.True(t, filter.MayContain([]byte("zzz")), "after the last block no filter is used")
+		_, ok := table.FindBlock([]byte("zzz"))
+		require.False(t, ok)
 	}
 }
 

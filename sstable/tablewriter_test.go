@@ -241,19 +241,10 @@ func checksum(b []byte) uint32 {
 	return (crc>>15 | crc<<17) + 0xa282ead8
 }
 
-// blocks returns the handles of all blocks of the file.
-func (w *tableWriter) blocks() (all []sstable.BlockHandle) {
-	all = append(slices.Clone(w.dataBlocks), w.metaindex, w.indexBlock)
-	if w.filter != nil {
-		all = append(all, w.filterBlock)
-	}
-	return all
-}
-
 // refresh computes the checksum of the block anew in which the file was changed at this offset. It
 // returns false if there is no such block: in the footer, and in the checksum of a block.
 func (w *tableWriter) refresh(file []byte, at int) bool {
-	for _, h := range w.blocks() {
+	for _, h := range append(slices.Clone(w.dataBlocks), w.metaindex, w.indexBlock, w.filterBlock) {
 		end := h.Offset + h.Length + 1
 		if h.Offset <= uint64(at) && uint64(at) < end && end+4 <= uint64(len(file)) {
 			binary.LittleEndian.PutUint32(file[end:], checksum(file[h.Offset:end]))
