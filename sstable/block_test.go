@@ -127,6 +127,7 @@ func TestHandles(t *testing.T) {
 		handle(1<<64-1, 1<<64-1): "lies outside the file",
 		handle(0, 1<<64-5):       "lies outside the file",
 		handle(end+200, 0):       "lies outside the file",
+		handle(end-5, end):       "lies outside the file",
 	} {
 		err := open([]string{at0, value}, nil)
 		require.ErrorContains(t, err, "metaindex: \"key 1\": ", "%x", value)

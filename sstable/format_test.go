@@ -146,12 +146,32 @@ func TestReadErrors(t *testing.T) {
 	}
 	// A reader may return io.EOF with the last bytes.
 	require.NoError(t, readAll(t, eofReader{small}, int64(len(small))))
+	// A reader that breaks the rules of io.ReaderAt, and reads less than len(p) without an error,
+	// is no trouble either; nor is a file that ends early.
+	for _, end := range []error{nil, io.EOF} {
+		err := readAll(t, shortReader{small, end}, int64(len(small)))
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.ErrorAs(t, err, new(*sstable.CorruptionError))
+	}
 }
 
 type eofReader struct{ data []byte }
 
 func (r eofReader) ReadAt(p []byte, offset int64) (int, error) {
 	return copy(p, r.data[offset:]), io.EOF
+}
+
+// A shortReader reads half of what is asked for, except the 8 bytes of the magic number.
+type shortReader struct {
+	data []byte
+	err  error
+}
+
+func (r shortReader) ReadAt(p []byte, offset int64) (int, error) {
+	if len(p) > 8 {
+		p = p[:len(p)/2]
+	}
+	return copy(p, r.data[offset:]), r.err
 }
 
 // readAll opens a table, reads all entries and the filters, and returns the first error.
@@ -189,4 +209,5 @@ func TestTableMisuse(t *testing.T) {
 		_, err = table.OpenFilter(table.Filters()[0], p)
 		require.Equal(t, policy.Check(p), err)
 	}
+
 }
