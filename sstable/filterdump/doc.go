@@ -13,8 +13,8 @@ To verify the filters only:
 A PATH is a database directory or a table file (.ldb, .sst). Subdirectories are not searched.
 filterdump changes nothing and takes no lock, so the database may be in use. -h lists all flags.
 
-For example, filterdump testdata/goleveldb/name2_none_1k prints, for a table of goleveldb whose keys
-are a third of a numeric range:
+For example, filterdump testdata/goleveldb/name2_none_1k prints, for a table of goleveldb whose 3000
+keys are a third of a numeric range, a tenth of them deleted later:
 
 	1 table sound: all 3300 entries match their filters
 
@@ -70,12 +70,16 @@ In a directory with a manifest, filterdump reads the tables that the manifest na
 others: a killed process leaves tables, and a database in use creates and deletes them.
 
 In LevelDB's format, a block of more than 256 MiB uncompressed is unsupported, and so is one whose
-keys add up to more than that, or to more than 256 times its size. In Pebble's, blocks of more than
-4 GiB and 64 times the size of the file are. RocksDB's own tables are supported if they share a
-format and a kind of filter with old Pebble's.
+keys add up to more than that, or to more than 256 times its size. In Pebble's, a table is whose
+blocks add up to more than 4 GiB plus 64 times the file's size. RocksDB's own tables are supported if
+they share a format and a kind of filter with old Pebble's.
 
 Pebble's reader trusts bytes whose checksum is right, so it runs in processes of its own. If it
-crashes or takes longer than 20 seconds and a second per MiB, the table is corrupt.
+crashes, the table is corrupt. If it takes longer than 20 seconds and a second per MiB, the table is
+unsupported.
+
+The filters of a policy with a name of its own are unverified. If they have LevelDB's encoding or
+one of levelbloom's, pass --bloom NAME.
 
 # Exit status
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // Pebble's reader trusts bytes whose checksum is right: forged ones make it panic or read outside
@@ -78,21 +79,19 @@ func readInChild(ctx context.Context, o order) (result *Result, err error) {
 	if err == nil {
 		err = gob.NewDecoder(&stdout).Decode(&result)
 	}
-	how := ""
 	switch {
 	case err == nil:
 		return result, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case timed.Err() != nil:
-		how = fmt.Sprintf("took longer than %v", limit)
+	case timed.Err() != nil: // the machine may be at fault, not the table
+		return nil, &tables.UnsupportedError{Path: o.Path, Format: "Pebble",
+			Cause: fmt.Sprintf("reading it took longer than %v", limit)}
 	case child.Process == nil:
 		// %v: the table is there, even if this program's file is not.
 		return nil, fmt.Errorf("no process to read the table: %v", err)
-	default:
-		line, _, _ := strings.Cut(stderr.String(), "\n")
-		how = "crashed: " + cmp.Or(line, err.Error())
 	}
-	cause := errors.New("Pebble's reader " + how)
+	line, _, _ := strings.Cut(stderr.String(), "\n")
+	cause := errors.New("Pebble's reader crashed: " + cmp.Or(line, err.Error()))
 	return nil, &sstable.CorruptionError{File: o.Path, Offset: -1, Cause: cause}
 }
