@@ -32,7 +32,7 @@ func vocabulary() kong.Vars {
 		"shapes":        joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
 		"all":           joined(keys.Densities, func(d keys.Density) string { return d.Name }),
 		"tmp":           os.TempDir(),
-		"nHelp": "Keys per filter, such as 36,10k. A filter has the keys of 2 KiB of data in " +
+		"nHelp": "Keys per filter, such as 36,10k. A filter has the keys of a data block in " +
 			"goleveldb, and of a table in Pebble.",
 		"densityHelp": "Part of a range of keys that is present: alternating (every second key), " +
 			"63% (as LevelDB's db_bench leaves), 10%, or beyond (all; the absent keys follow). " +

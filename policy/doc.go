@@ -1,14 +1,15 @@
 // Package policy builds and reads the Bloom filters of LevelDB, byte for byte as C++ LevelDB does,
 // and ribbon filters, which have an encoding of our own.
 //
-// A storage engine keeps a filter beside each table. The filter answers "may contain" for every key
-// that was added to it, always. For other keys it answers "absent", except for a small share of
-// false positives. A lookup that the filter answers "absent" reads no data.
+// A storage engine stores filters in its tables: Pebble has one for each table, LevelDB and goleveldb
+// one for each window of data blocks. A filter always answers "may contain" for a key that was added
+// to it. For other keys it answers "absent", except for a small share of false positives. A lookup
+// that the filter answers "absent" reads no data.
 //
 // Which constructor to take:
-//   - [NewRibbon](10), unless another program must use the filters. It has about a tenth of the
-//     false positives of NewBloom(10), with keys of any shape, and takes longer to build. Other
-//     readers answer "may contain".
+//   - [NewRibbon](10), unless another program must use the filters. For random keys it has about a
+//     tenth of the false positives of NewBloom(10), and its rate is the same for keys of any shape.
+//     It takes longer to build. Other readers answer "may contain".
 //   - [NewBloom](10) for C++ LevelDB and readers like it, and
 //     NewBloom(10, [WithName]([NameGoLevelDB])) for plain goleveldb. Each looks for its own name.
 //   - [NewBloom](10, [WithTuning](0.05)), under such a name, if the keys are dense numbers, such as
@@ -36,9 +37,9 @@
 // damage is recognized, and TESTING.md which test checks each promise.
 //
 // The false-positive rates assume that keys were not chosen by an adversary. The hashes have no
-// secret: anyone can compute absent keys that collide with a known one, and whoever writes keys can
-// choose which absent keys collide, as in the filters of LevelDB, RocksDB and Pebble. This costs
-// reads, and never a key.
+// secret: anyone can compute absent keys that collide with a known key, and anyone who writes keys
+// can make chosen absent keys collide. The same is true of LevelDB, RocksDB and Pebble. Collisions
+// cost reads, never keys.
 //
 // FORMAT.md in this directory has the bytes of all encodings, with examples.
 //

@@ -34,12 +34,12 @@
 //
 // Filters can only save what the options let them save. All tables must stay open, filters and
 // indexes must fit into the block cache, and lookups must not start compactions. [CheckCache] says
-// which of these is not so, and what to set; [WithoutSeekCompactions] sees to the last.
+// which of these conditions fails, and what to set. [WithoutSeekCompactions] meets the last one.
 //
 // # Changing a live database
 //
 // Close the database, pass its options to Configure, and open it. Tables on disk keep their
-// filters, and these stay in use. Tables written from then on get the new ones. The same goes for
+// filters, and these stay in use. Tables written from then on get the new ones. This also holds for
 // every later change of bits per key, kind or window size. After a change of name, keep the former
 // policy in Options.Filter or Options.AltFilters when you call Configure; LevelDB's two names are
 // always read.

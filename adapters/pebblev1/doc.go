@@ -48,7 +48,7 @@
 // "Never more reads" holds if three things are right:
 //
 //   - Tables have the mark that Configure gives new ones, and filters. Older tables get both as
-//     compactions rewrite them; db.Compact over all keys does it at once where tables overlap.
+//     compactions rewrite them; db.Compact over all keys rewrites at once the tables that overlap.
 //     Until then, a present key costs a read for each level that has a version of it.
 //     [FiltersOnDisk] counts both.
 //   - The block cache has room for filters and indexes, beside two memtables. With Pebble's default
@@ -64,7 +64,7 @@
 //
 // Close the database, pass its options to Configure, and open it. Tables on disk keep their
 // filters, Pebble's own among them, and these stay in use. Tables written from then on get the new
-// ones. The same goes for every later change of bits per key, kind or levels. After a change of
+// ones. This also holds for every later change of bits per key, kind or levels. After a change of
 // name, keep the former policy in the options when you call Configure.
 //
 // A compaction that moves a table without rewriting it keeps the table's filter, so a level may
