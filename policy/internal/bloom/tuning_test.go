@@ -164,7 +164,7 @@ func TestTuningRates(t *testing.T) {
 			what := fmt.Sprintf("%s, density %v, %d keys", c.shape, c.density, n)
 			margin := 4 * between[1].stdError()
 			switch before, after := between[0].mean(), between[1].mean(); {
-			case n >= manyKeys: // no filter is asked, and the hashes of decimal numbers collide
+			case n >= manyKeys: // no filter is searched for, and the hashes of decimal numbers collide
 				require.Less(t, after, 1.25*max(before, expected)+margin, what)
 			case before > 3*expected:
 				require.Less(t, after, before/2+margin, what)
