@@ -22,6 +22,16 @@ type faultyStorage struct {
 	faults *torture.Faults
 }
 
+// unlessFaulty accesses files, unless the access fails.
+func unlessFaulty[T any](
+	f *torture.Faults, write bool, access func() (T, error),
+) (result T, err error) {
+	if err := f.Next(write); err != nil {
+		return result, err
+	}
+	return access()
+}
+
 func (s faultyStorage) SetMeta(fd storage.FileDesc) error {
 	if err := s.faults.Next(true); err != nil {
 		return err
@@ -30,39 +40,26 @@ func (s faultyStorage) SetMeta(fd storage.FileDesc) error {
 }
 
 func (s faultyStorage) GetMeta() (storage.FileDesc, error) {
-	if err := s.faults.Next(false); err != nil {
-		return storage.FileDesc{}, err
-	}
-	return s.Storage.GetMeta()
+	return unlessFaulty(s.faults, false, s.Storage.GetMeta)
 }
 
 func (s faultyStorage) List(ft storage.FileType) ([]storage.FileDesc, error) {
-	if err := s.faults.Next(false); err != nil {
-		return nil, err
-	}
-	return s.Storage.List(ft)
+	list := func() ([]storage.FileDesc, error) { return s.Storage.List(ft) }
+	return unlessFaulty(s.faults, false, list)
 }
 
 func (s faultyStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
-	if err := s.faults.Next(false); err != nil {
-		return nil, err
-	}
-	r, err := s.Storage.Open(fd)
-	if err != nil {
-		return nil, err
-	}
-	return faultyReader{r, s.faults}, nil
+	return unlessFaulty(s.faults, false, func() (storage.Reader, error) {
+		r, err := s.Storage.Open(fd)
+		return faultyReader{r, s.faults}, err
+	})
 }
 
 func (s faultyStorage) Create(fd storage.FileDesc) (storage.Writer, error) {
-	if err := s.faults.Next(true); err != nil {
-		return nil, err
-	}
-	w, err := s.Storage.Create(fd)
-	if err != nil {
-		return nil, err
-	}
-	return faultyWriter{w, s.faults}, nil
+	return unlessFaulty(s.faults, true, func() (storage.Writer, error) {
+		w, err := s.Storage.Create(fd)
+		return faultyWriter{w, s.faults}, err
+	})
 }
 
 func (s faultyStorage) Remove(fd storage.FileDesc) error {
@@ -78,17 +75,11 @@ type faultyReader struct {
 }
 
 func (r faultyReader) Read(p []byte) (int, error) {
-	if err := r.faults.Next(false); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
+	return unlessFaulty(r.faults, false, func() (int, error) { return r.Reader.Read(p) })
 }
 
 func (r faultyReader) ReadAt(p []byte, offset int64) (int, error) {
-	if err := r.faults.Next(false); err != nil {
-		return 0, err
-	}
-	return r.Reader.ReadAt(p, offset)
+	return unlessFaulty(r.faults, false, func() (int, error) { return r.Reader.ReadAt(p, offset) })
 }
 
 type faultyWriter struct {
