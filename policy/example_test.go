@@ -22,19 +22,6 @@ func Example() {
 	// false
 }
 
-func ExampleBloom_NewBuilder() {
-	bloom, err := policy.NewBloom(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	builder := bloom.NewBuilder()
-	builder.Add([]byte("hello"))
-	filter := builder.Finish(nil) // and the builder is ready for another filter
-	fmt.Printf("% x\n", filter)
-	// Output:
-	// 01 40 00 01 04 10 40 00 06
-}
-
 func ExampleWithName() {
 	// goleveldb stores the same bytes under another name than C++ LevelDB.
 	bloom, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))

@@ -67,7 +67,7 @@ const mostRibbonBits = 40
 
 // NewBuilder returns an empty builder. It costs one small allocation; builders share the memory for
 // their keys and return it at Finish. Building takes about 18 bytes per key in large filters of 10
-// bits per key, the filter among them.
+// bits per key, the filter among them (BenchmarkBuildMemory).
 func (r *Ribbon) NewBuilder() Builder {
 	mustBeUsable(r)
 	return &ribbonBuilder{Buffer: builder.Buffer[uint64]{Pool: &builder.Chunks64}, ribbon: r}
