@@ -64,11 +64,3 @@ func (b *exactBuilder) Finish(dst []byte) []byte {
 }
 
 func appendUint32(b []byte, n int) []byte { return binary.LittleEndian.AppendUint32(b, uint32(n)) }
-
-// filterOf returns the filter that exact makes of the keys.
-func filterOf(keys ...string) (filter []byte) {
-	for _, key := range keys {
-		filter = append(appendUint32(filter, len(key)), key...)
-	}
-	return filter
-}

@@ -81,54 +81,6 @@ func requireExact(t testing.TB, block []byte, baseLg int, blocks []dataBlock, ot
 	}
 }
 
-// Blocks in the same window share a filter, and nothing goes into the filter of another.
-func TestWindows(t *testing.T) {
-	type window struct {
-		blocks  []dataBlock
-		end     uint64
-		filters []string // the keys of each, separated by spaces
-	}
-	of11 := []window{
-		{nil, 0, nil},
-		{[]dataBlock{{0, []string{"a", "b"}}}, 100, []string{"a b"}},
-		{[]dataBlock{{0, []string{"a"}}, {2047, []string{"b"}}}, 2100, []string{"a b"}},
-		{[]dataBlock{{0, []string{"a"}}, {2048, []string{"b"}}}, 2100, []string{"a", "b"}},
-		{[]dataBlock{
-			{0, []string{"a"}}, {500, []string{"b", "c"}}, {2000, []string{"d"}},
-			{4095, []string{"e"}}, {4096, []string{"f"}}, {6143, []string{"g"}},
-		}, 6144, []string{"a b c d", "e", "f g"}},
-		{[]dataBlock{{0, []string{"a"}}, {10000, []string{"b"}}, {30000, []string{"c"}}}, 30001,
-			[]string{"a", "", "", "", "b", "", "", "", "", "", "", "", "", "", "c"}},
-		{[]dataBlock{{5000, []string{"a"}}}, 5100, []string{"", "", "a"}},
-		{[]dataBlock{{0, nil}, {3000, []string{"a"}}, {5000, nil}}, 5100, []string{"", "a"}},
-		{[]dataBlock{{0, []string{"a"}}}, 5*2048 + 1, []string{"a", "", "", "", ""}},
-		{[]dataBlock{{0, []string{"a"}}}, 5 * 2048, []string{"a", "", "", "", ""}},
-		{[]dataBlock{{0, []string{"a"}}}, 5*2048 - 1, []string{"a", "", "", ""}},
-		{[]dataBlock{{0, []string{"a", "a", ""}}}, 100, []string{"a a "}},
-	}
-	of0 := window{[]dataBlock{{0, []string{"a"}}, {1, []string{"b"}}, {3, []string{"c"}}}, 3,
-		[]string{"a", "b", "", "c"}}
-	of63 := window{[]dataBlock{{0, []string{"a"}}, {1<<63 - 1, []string{"b"}}, {1 << 63,
-		[]string{"c"}}}, math.MaxUint64, []string{"a b", "c"}}
-	for baseLg, all := range map[int][]window{0: {of0}, 11: of11, 63: {of63}} {
-		for _, c := range all {
-			block := build(newBuilder(t, sstable.WithBaseLg(baseLg)), c.blocks, c.end)
-			r := newReader(t, exact{t}, block)
-			require.NoError(t, r.Validate())
-			require.Equal(t, len(c.filters), r.NumFilters(), "%v", c.blocks)
-			for i, keys := range c.filters {
-				var want []byte
-				if keys != "" {
-					want = filterOf(strings.Split(keys, " ")...)
-				}
-				require.Equal(t, want, append([]byte(nil), r.Filter(i)...), "%v: %d", c.blocks, i)
-			}
-			requireExact(t, block, baseLg, c.blocks, 0, 1, 2047, 2048, 4095, 4096, c.end, 1<<20,
-				math.MaxUint64)
-		}
-	}
-}
-
 // The example of the package comment: the bytes that stand there, at the offsets that stand there,
 // are those of a block with one key in each of the windows 0 and 2.
 func TestWorkedExample(t *testing.T) {

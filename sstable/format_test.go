@@ -90,18 +90,6 @@ func TestShortFiles(t *testing.T) {
 	}
 }
 
-// A size beyond the end of the file, as of a file that was cut meanwhile, is corruption, and no
-// endless wait for bytes.
-func TestSizeBeyondTheFile(t *testing.T) {
-	file, _ := writeTable(t, tableOptions{}, plainKeys("a", "b")...)
-	for _, more := range []int64{1, 7, 8, 1000, 1 << 40, math.MaxInt64 - int64(len(file))} {
-		_, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file))+more)
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-		var corrupt *sstable.CorruptionError
-		require.ErrorAs(t, err, &corrupt)
-	}
-}
-
 var errFire = errors.New("the disk is on fire")
 
 // A failingReader cannot read the byte at one offset.
@@ -209,5 +197,4 @@ func TestTableMisuse(t *testing.T) {
 		_, err = table.OpenFilter(table.Filters()[0], p)
 		require.Equal(t, policy.Check(p), err)
 	}
-
 }

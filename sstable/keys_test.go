@@ -136,20 +136,3 @@ func TestAutoKeysMajority(t *testing.T) {
 		require.Equal(t, c.found, openTable(t, file).Keys(), "%q", c.stored)
 	}
 }
-
-// The first data block counts with the index: alone the index keys of small tables are too few.
-func TestAutoKeysFirstBlock(t *testing.T) {
-	text := []byte("text text")
-	file, _ := blocksTable(t, [][][]byte{internalKeys("a", "b", "c", "d", "e", "f", "g", "h"), {text}},
-		[][]byte{text, text})
-	require.Equal(t, sstable.InternalKeys, openTable(t, file).Keys())
-
-	// If it cannot be read, the index alone decides, and Entries says what is wrong.
-	file[0] ^= 1
-	table := openTable(t, file)
-	require.Equal(t, sstable.PlainKeys, table.Keys())
-	for _, err := range table.Entries() {
-		require.ErrorContains(t, err,
-			"sstable: corrupt at offset 0: data block 0: the block's checksum is")
-	}
-}
