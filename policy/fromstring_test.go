@@ -81,16 +81,3 @@ func TestFromStringRefuses(t *testing.T) {
 	_, err := FromString("bloom:10", nil)
 	require.EqualError(t, err, "policy: an option is nil: leave it out")
 }
-
-// Each kind builds filters of its encoding.
-func TestKinds(t *testing.T) {
-	encodings := map[string]string{
-		"bloom": EncodingBloom, "tuned": EncodingBloom, "ribbon": EncodingRibbon,
-	}
-	require.Len(t, encodings, len(kinds))
-	keys := policytest.Keys(policytest.Rand(t, 1), 100)
-	for _, kind := range kinds {
-		filter := policytest.Must(of(kind, 10)).AppendFilter(nil, keys)
-		require.Equal(t, encodings[kind], mustParse(t, filter).Encoding)
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,26 +39,12 @@ func readTables(t testing.TB, dir string) (files [][]byte) {
 	return files
 }
 
-// writeTable writes a table with all that next returns, until it returns false.
-func writeTable(
-	t testing.TB, o *opt.Options, next func() (key, value []byte, more bool),
-) []byte {
-	var file bytes.Buffer
-	w := table.NewWriter(&file, o, nil, 0)
-	for key, value, more := next(); more; key, value, more = next() {
-		require.NoError(t, w.Append(key, value))
-	}
-	require.NoError(t, w.Close())
-	return file.Bytes()
-}
-
 // requireFilters finds every key of a table through its filter. It requires that each filter is
 // what q's policy builds of the keys of its window, to which the offsets of their data blocks
-// assign them. user returns the part of a key that filters contain. o must have q's filter.
-// requireFilters returns all keys and the number of filters.
+// assign them. o must have q's filter. requireFilters returns all keys.
 func requireFilters(
-	t testing.TB, data []byte, o *opt.Options, q *enginetest.Spy, user func(key []byte) []byte,
-) (keys [][]byte, filters int) {
+	t testing.TB, data []byte, o *opt.Options, q *enginetest.Spy,
+) (keys [][]byte) {
 	r := openTable(t, data, o)
 	defer r.Release()
 	// The filter block ends with its base, and is followed by 5 bytes of trailer and the metaindex
@@ -81,7 +66,7 @@ func requireFilters(
 	for _, window := range windows {
 		builder := q.Policy.NewBuilder()
 		for _, key := range window {
-			builder.Add(user(key))
+			builder.Add(userKey(key))
 		}
 		want := builder.Finish(nil)
 		for _, key := range window {
@@ -94,55 +79,7 @@ func requireFilters(
 	q.Saw = nil
 	require.EqualValues(t, len(keys), q.Checked.Load())
 	require.Zero(t, q.Absent.Load())
-	return keys, len(windows)
-}
-
-// Tables that are written and read without a database have plain keys.
-func TestTable(t *testing.T) {
-	all := enginetest.Keys(enginetest.Rand(t, 9), 8000)
-	present, absent := all[:4000], all[4000:]
-	slices.SortFunc(present, bytes.Compare)
-	for _, c := range []struct {
-		baseLg, filters int
-		compression     opt.Compression
-	}{
-		// The keys alone, 4000 random ones of 24 bytes on average, fill 46 windows of 2 KiB, or 1.5
-		// of 64 KiB.
-		{11, 46, opt.NoCompression},
-		{11, 46, opt.SnappyCompression},
-		{16, 2, opt.NoCompression},
-		{16, 2, opt.SnappyCompression},
-	} {
-		t.Run(fmt.Sprintf("base %d, %v", c.baseLg, c.compression), func(t *testing.T) {
-			q := &enginetest.Spy{Policy: bloom(t, 10)}
-			o := &opt.Options{FilterBaseLg: c.baseLg, Compression: c.compression}
-			o = configured(t, o, q)
-			i := -1
-			data := writeTable(t, o, func() (key, value []byte, more bool) {
-				if i++; i == len(present) {
-					return nil, nil, false
-				}
-				return present[i],
-					fmt.Appendf(nil, "a value of some length, number %0*d", i%20, i), true
-			})
-			plain := func(key []byte) []byte { return key }
-			keys, filters := requireFilters(t, data, o, q, plain)
-			require.Equal(t, present, keys)
-			require.GreaterOrEqual(t, filters, c.filters)
-
-			// Where the filter does not avoid the read, Find finds the next key.
-			avoided := 0
-			r := openTable(t, data, o)
-			defer r.Release()
-			for _, key := range absent {
-				if _, _, err := r.Find(key, true, nil); err == table.ErrNotFound {
-					avoided++
-				}
-			}
-			require.Greater(t, avoided, len(absent)*97/100)
-			require.Less(t, avoided, len(absent), "so few bits cannot avoid all")
-		})
-	}
+	return keys
 }
 
 // manyVersions fills a database, all in level 0, with many versions of some keys. Some are
@@ -192,7 +129,7 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 				spied := *o
 				spied.Filter = goleveldb.New(q)
 				tool := goleveldb.TableOptions(&spied)
-				keys, _ := requireFilters(t, data, tool, q, userKey)
+				keys := requireFilters(t, data, tool, q)
 				entries += len(keys)
 
 				// Find and Seek find the newest version of each key, which comes first.
@@ -218,11 +155,13 @@ func TestTableOptionsOnDatabase(t *testing.T) {
 				}
 
 				// The same entries give the same file, with the same index block.
-				more := it.First()
-				require.Equal(t, data, writeTable(t, tool, func() (key, value []byte, _ bool) {
-					defer func() { more = it.Next() }()
-					return bytes.Clone(it.Key()), bytes.Clone(it.Value()), more
-				}))
+				var file bytes.Buffer
+				w := table.NewWriter(&file, tool, nil, 0)
+				for more := it.First(); more; more = it.Next() {
+					require.NoError(t, w.Append(it.Key(), it.Value()))
+				}
+				require.NoError(t, w.Close())
+				require.Equal(t, data, file.Bytes())
 				it.Release()
 				r.Release()
 			}

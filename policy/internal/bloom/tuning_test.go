@@ -448,19 +448,3 @@ func TestTuningManyKeys(t *testing.T) {
 		require.EqualValues(t, c.k, filter[len(filter)-1], "%d bits per key", c.bits)
 	}
 }
-
-// From 44 bits per key on, LevelDB's k is the largest that its readers know. The search goes no
-// further: a filter with a larger k would exclude nothing.
-func TestTuningMostProbes(t *testing.T) {
-	for _, bitsPerKey := range []float64{44, 50, 100} {
-		tuned := &Setting{BitsPerKey: bitsPerKey, Tuning: 0.05}
-		for _, shape := range tuningShapes {
-			for n := 4; n < 200; n += 1 + n/8 {
-				keys, _, _ := shape.keys(policytest.Rand(t, 87), n, 0.5)
-				filter := tuned.build(keys)
-				require.LessOrEqual(t, filter[len(filter)-1], byte(MaxProbes), "%v bits, %d keys %s",
-					bitsPerKey, n, shape.name)
-			}
-		}
-	}
-}

@@ -75,21 +75,6 @@ func TestAnyTrailer(t *testing.T) {
 	require.InDelta(t, all/3, fit, float64(all)/6, "filters that fit, and others")
 }
 
-// Every number of slots, seed and columns, in payloads that fit and that hardly do not.
-func TestEveryParameter(t *testing.T) {
-	rng := policytest.Rand(t, 11)
-	for slots := range 1024 {
-		for _, columns := range []int{0, 1, 7, 8, 9, 16, 39, 40, 41} {
-			size := slots*columns/8 + rng.Intn(3)
-			filter := make([]byte, max(size, 4)+4)
-			rng.Read(filter)
-			binary.LittleEndian.PutUint16(filter[len(filter)-4:], uint16(slots+1024*rng.Intn(64)))
-			correct(filter)
-			requireAnswers(t, filter, rng.Uint64(), rng.Uint64())
-		}
-	}
-}
-
 // Sound filters with a byte changed, whether the check sees it or not, and cut. Every change of a
 // single byte of the last 8 is seen.
 func TestDamage(t *testing.T) {

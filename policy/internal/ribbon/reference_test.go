@@ -244,10 +244,3 @@ func refBloomBits(size, m int, x uint64) (at []uint64) {
 	}
 	return at
 }
-
-// refHashes returns the different hashes among these.
-func refHashes(hashes []uint64) []uint64 {
-	hashes = slices.Clone(hashes)
-	slices.Sort(hashes)
-	return slices.Compact(hashes)
-}

@@ -318,56 +318,6 @@ func TestFPP(t *testing.T) {
 	}
 }
 
-// checkInvariants recounts what the solver claims after substitute.
-func (s *solver) checkInvariants(t *testing.T, hashes []uint64, seed uint64) {
-	t.Helper()
-	value := func(slot int) uint64 { return s.values[slot/8][slot%8] % (1 << fingerprintBits) }
-	pivots := 0
-	for q := range s.quads {
-		sums := &s.sums[q]
-		require.Equal(t, row{}, sums[0])
-		for c := range sums {
-			for d := range sums {
-				require.Equal(t, sums[c^d], sums[c].plus(sums[d]), "sums of picks")
-			}
-		}
-		for i := range 4 {
-			if sums[1<<i] != (row{}) {
-				pivots++
-			} else {
-				require.Zero(t, value(4*q+i))
-			}
-		}
-	}
-	require.Equal(t, len(refHashes(hashes)), pivots, "a pivot for every key")
-	for _, hash := range hashes {
-		start, coeffs, fp := equation(hash, multiplier(seed), uint(s.slots))
-		coeffs ^= varied(fp, seed)
-		for i := range spanSlots {
-			if coeffs>>i&1 == 1 {
-				fp ^= value(8*int(start) + i)
-			}
-		}
-		require.Zero(t, fp%(1<<fingerprintBits), "the equation of %#x", hash)
-	}
-}
-
-func TestSolver(t *testing.T) {
-	rng := policytest.Rand(t, 6)
-	s := new(solver)
-	for n := 0; n < 720; n += 1 + n/20 {
-		for _, slots := range []int{max(8, n), n + 9, n + 64} {
-			hashes := randomHashes(rng, n)
-			hashes = append(hashes, hashes[:n/10]...) // repeated
-			seed, ok := s.solve(slots, hashes)
-			require.True(t, ok, "%d keys", n)
-			s.checkInvariants(t, hashes, seed)
-		}
-	}
-	_, ok := s.solve(99, randomHashes(rng, 100))
-	require.False(t, ok, "too few slots")
-}
-
 // The rates are those that the columns give, within five standard errors, and FPP predicts them
 // within 5 %.
 func TestRates(t *testing.T) {
