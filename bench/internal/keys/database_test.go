@@ -2,13 +2,11 @@ package keys
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -41,27 +39,6 @@ func TestSampledDatabase(t *testing.T) {
 	require.True(t, sampled)
 	require.InDelta(t, room*3/4, len(keys), room/4)
 	require.Subset(t, texts(all), texts(keys))
-}
-
-// A database in use, beside a table that a killed process left unfinished, and one that it left
-// whole: both are no part of the database.
-func TestDatabaseInUse(t *testing.T) {
-	dir := t.TempDir()
-	db, err := pebble.Open(dir, &pebble.Options{})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, db.Close()) }()
-	var want []string
-	for i := range 3000 {
-		want = append(want, fmt.Sprintf("key%06d", i))
-		require.NoError(t, db.Set([]byte(want[i]), []byte("value"), pebble.NoSync))
-	}
-	require.NoError(t, db.Flush())
-	require.NoError(t, db.Set([]byte("in the log"), nil, pebble.NoSync))
-	other, err := os.ReadFile(filepath.Join(root, "one_key", "000005.ldb"))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "000998.sst"), other, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "000999.sst"), other[:50], 0o600))
-	requireKeys(t, want, dir)
 }
 
 func TestNoDatabase(t *testing.T) {
