@@ -153,7 +153,7 @@ func TestCheckCacheRequires(t *testing.T) {
 		{"no cache, all open", func(o *opt.Options) { o.DisableBlockCache = true }, 0,
 			"open tables keep filters and indexes"},
 		{"files as required", func(o *opt.Options) { o.OpenFilesCacheCapacity = enough.Tables }, 0,
-			"has room for 1"},
+			fmt.Sprintf("has room for %d tables", enough.Tables)},
 		{"a third of the files", func(o *opt.Options) {
 			o.OpenFilesCacheCapacity = enough.Tables / 3
 		}, 1, fmt.Sprintf("set Options.OpenFilesCacheCapacity to %d", enough.Tables*5/4)},
