@@ -11,9 +11,7 @@ import (
 )
 
 func TestBitsFor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
+	policytest.Large(t)
 	const n, target = 2000, 0.003
 	for _, kind := range []string{"bloom", "ribbon"} {
 		bits, err := BitsFor(kind, n, target)
@@ -33,9 +31,7 @@ func TestBitsFor(t *testing.T) {
 }
 
 func TestBitsForRefuses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
+	policytest.Large(t)
 	_, err := BitsFor("bloom", 10_000_000, 0.001)
 	require.ErrorContains(t, err, "LevelDB's hash has only 32 bits")
 	_, err = BitsFor("ribbon", 1000, 1e-30)

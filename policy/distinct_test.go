@@ -100,27 +100,3 @@ func TestDistinctBuilderOfHashZero(t *testing.T) {
 		require.Equal(t, p.AppendFilter(nil, [][]byte{key}), b.Finish(nil))
 	}
 }
-
-// A builder that had many keys starts over as one that had few: nothing of them counts as settled,
-// nor as the key before.
-func TestDistinctBuilderAfterManyKeys(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	for _, p := range readers() {
-		b := NewDistinctBuilder(p)
-		for i := range uint32(1<<20 + 3000) {
-			b.Add(binary.BigEndian.AppendUint32(nil, i))
-		}
-		require.Equal(t, 1<<20+3000, b.Len())
-		b.Finish(nil)
-		var keys [][]byte
-		for i := range uint32(5000) { // the first one is the last of the former keys
-			keys = append(keys, binary.BigEndian.AppendUint32(nil, 1<<20+2999+i))
-			b.Add(keys[i])
-			b.Add(keys[i])
-		}
-		require.Equal(t, len(keys), b.Len())
-		require.Equal(t, p.AppendFilter(nil, keys), b.Finish(nil), "%T", p)
-	}
-}

@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log"
@@ -22,21 +21,6 @@ func Example() {
 	// false
 }
 
-func ExampleWithName() {
-	// goleveldb stores the same bytes under another name than C++ LevelDB.
-	bloom, err := policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(bloom.Name())
-
-	_, err = policy.NewBloom(10, policy.WithName("none"))
-	fmt.Println(err)
-	// Output:
-	// leveldb.BuiltinBloomFilter
-	// policy: the name "none" means "no filter" in Pebble's options files: pass another
-}
-
 // Filters with fewer false positives, for keys of any shape. All policies of this package read them,
 // and no other reader.
 func ExampleNewRibbon() {
@@ -52,40 +36,6 @@ func ExampleNewRibbon() {
 	// Output:
 	// true false
 	// 0.11 % of absent keys, instead of 1.45 %
-}
-
-// Filters of counters, for C++ LevelDB and all other readers of its filters.
-func ExampleNewBloom_tuning() {
-	plain, err := policy.NewBloom(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	tuned, err := policy.NewBloom(10, policy.WithTuning(0.05)) // up to 5 % larger
-	if err != nil {
-		log.Fatal(err)
-	}
-	var present, absent [][]byte
-	for i := range uint64(77) {
-		key := binary.BigEndian.AppendUint64(nil, i)
-		if i%3 > 0 {
-			present = append(present, key)
-		} else {
-			absent = append(absent, key)
-		}
-	}
-	for _, p := range []*policy.Bloom{plain, tuned} {
-		filter := p.AppendFilter(nil, present)
-		falsePositives := 0
-		for _, key := range absent {
-			if policy.MayContain(filter, key) {
-				falsePositives++
-			}
-		}
-		fmt.Println(p, len(filter), "bytes,", falsePositives, "of 26 absent keys")
-	}
-	// Output:
-	// bloom:10 65 bytes, 26 of 26 absent keys
-	// bloom:10,tuning=0.05 68 bytes, 0 of 26 absent keys
 }
 
 // A flag or a configuration file chooses the policy.

@@ -49,19 +49,20 @@ func TestFPP(t *testing.T) {
 		{ribbon(4.5), 500, 0.03, 0.95, 1.05}, {ribbon(9.3), 2500, 0.03, 0.95, 1.05},
 		{ribbon(5.5), 100_000, 0.03, 0.95, 1.05},
 	} {
-		if policytest.Race && c.n >= 10_000 {
-			continue
-		}
-		what := fmt.Sprintf("%v, %d keys", c.p, c.n)
-		predicted := c.p.FPP(c.n)
-		m := measure(t, c.p, c.n, predicted)
-		require.InDelta(t, m.rate, predicted, 0.05*m.rate+5*m.standardError, what)
-		// The spread of one estimate is below sqrt(n), as the keys' number would have to vary to
-		// explain it.
-		n := float64(c.n)
-		require.InDelta(t, n, m.keys, c.keysWithin*n+5*math.Sqrt(n/m.filters), what)
-		require.Greater(t, m.rate+5*m.standardError, c.ratioFrom*m.fpp, what)
-		require.Less(t, m.rate-5*m.standardError, c.ratioTo*m.fpp, what)
+		t.Run(fmt.Sprintf("%v, %d keys", c.p, c.n), func(t *testing.T) {
+			if c.n > 2000 || c.p.BitsPerKey() > 10 {
+				policytest.Large(t)
+			}
+			predicted := c.p.FPP(c.n)
+			m := measure(t, c.p, c.n, predicted)
+			require.InDelta(t, m.rate, predicted, 0.05*m.rate+5*m.standardError)
+			// The spread of one estimate is below sqrt(n), as the keys' number would have to vary
+			// to explain it.
+			n := float64(c.n)
+			require.InDelta(t, n, m.keys, c.keysWithin*n+5*math.Sqrt(n/m.filters))
+			require.Greater(t, m.rate+5*m.standardError, c.ratioFrom*m.fpp)
+			require.Less(t, m.rate-5*m.standardError, c.ratioTo*m.fpp)
+		})
 	}
 	require.Equal(t, exact(4).FPP(8), exact(4).FPP(8), "it is not random")
 
@@ -137,9 +138,7 @@ func TestFPPExtremes(t *testing.T) {
 
 // The table in the comment of NewBloom.
 func TestTableOfNewBloom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
+	policytest.Large(t)
 	source, err := os.ReadFile("bloom.go")
 	require.NoError(t, err)
 	rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)

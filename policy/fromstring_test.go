@@ -15,6 +15,7 @@ func TestStrings(t *testing.T) {
 		{"bloom:10", ""}, {"bloom:9.5", ""}, {"bloom:1e-05", ""}, {"bloom:1000", ""},
 		{"bloom:10,tuning=0.05", ""}, {"tuned:10", "bloom:10,tuning=0.05"},
 		{"tuned:10,tuning=0.1", "bloom:10,tuning=0.1"},
+		{"tuned:10,verify", "bloom:10,tuning=0.05,verify"},
 		{"ribbon:7", ""}, {"ribbon:9.87,verify", ""},
 		{"ribbon:10,name=mine", ""}, {"bloom:10,name=a,b=c:d,verify", ""},
 		{"bloom:9.5,tuning=0.05,verify,name=leveldb.BuiltinBloomFilter", ""},

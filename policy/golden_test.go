@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,11 +19,6 @@ import (
 
 // The files in testdata/leveldb were written by C++ LevelDB; its README says how, and what their
 // fields are.
-
-var large = flag.Bool("large", false,
-	"also run the golden digests of more than 1,000,000 keys or more than 2^31 bits, "+
-		"read filters of up to 2^33 bits (6 GiB of memory), "+
-		"and forge 1,000,000 filters for the C++ reader")
 
 type goldenProbe struct {
 	Key   hexBytes
@@ -116,8 +110,8 @@ func TestGoldenDigests(t *testing.T) {
 	}
 	n := readGolden(t, "digests.jsonl", func(c digest) {
 		t.Run(c.Name, func(t *testing.T) {
-			if (c.N > 1_000_000 || c.Huge) && !*large {
-				t.Skip("large: run with -large")
+			if c.N > 1_000_000 || c.Huge {
+				policytest.Large(t)
 			}
 			b := bloomOfBits(c.BitsPerKey)
 			builder := b.NewBuilder()

@@ -20,12 +20,7 @@ func heapInUse() int64 {
 
 // After a filter of many keys the pools keep little, and the builder nothing.
 func TestMemoryKept(t *testing.T) {
-	if policytest.Race {
-		t.Skip("the race detector makes sync.Pool drop what it is given")
-	}
-	if testing.Short() {
-		t.Skip("long")
-	}
+	policytest.Large(t)
 	const n = 3_000_000 // 12 MB of hashes of 32 bits, 24 MB of 64
 	for _, p := range readers() {
 		heapInUse()

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -12,6 +11,8 @@ import (
 )
 
 func TestParse(t *testing.T) {
+	twoShards := policytest.Must(NewRibbon(10)).
+		AppendFilter(nil, policytest.Keys(policytest.Rand(t, 73), 1000))
 	for _, c := range []struct {
 		filter []byte
 		want   Info
@@ -23,6 +24,8 @@ func TestParse(t *testing.T) {
 			Info{EncodingRibbon, 9, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9}, nil}},
 		{ribbonTrailer(make([]byte, 8), 20, 63),
 			Info{EncodingRibbon, 3, make([]byte, 8), nil}},
+		// About 1000 slots have 1250 bytes but those of the index, which are 12: 9.9 bits each.
+		{twoShards, Info{EncodingRibbon, 9, twoShards[:1250], nil}},
 	} {
 		info, err := Parse(c.filter)
 		require.NoError(t, err)
@@ -83,38 +86,4 @@ func TestParseDamagedShard(t *testing.T) {
 	require.NotContains(t, requireSameAnswers(t, "damaged", filter, keys[:50]), false)
 	require.Contains(t, requireSameAnswers(t, "damaged", filter, policytest.AbsentKeys(50)), false)
 	require.NotContains(t, err.Error(), "every key may be contained")
-}
-
-// The bits that Probes names are the ones that a lookup tests: whatever the bytes, a sound filter
-// may contain a key if all of them are set, and only then. The plain readers of the tests, which
-// follow FORMAT.md, agree.
-func FuzzProbes(f *testing.F) {
-	f.Add([]byte{0xff, 0x7f, 0xff, 6}, []byte("key"), uint16(3))
-	f.Add([]byte{0xff, 0xfe, 30}, []byte{}, uint16(0))
-	f.Add([]byte{0xf7, 0xff, 0, 1}, []byte("key"), uint16(3))
-	f.Fuzz(func(t *testing.T, filter, key []byte, more uint16) {
-		// Almost no random bytes have the check of their trailer right.
-		trailed := ribbonTrailer(bytes.Clone(filter), int(more), int(more>>10))
-		for _, filter := range [][]byte{filter, trailed} {
-			info, err := Parse(filter)
-			want := referenceMayContain(filter, key)
-			require.Equal(t, want, MayContain(filter, key))
-			if err != nil {
-				require.Equal(t, len(filter) >= 2, want)
-				continue
-			}
-			probes := info.Probes([]uint64{1 << 60}, key)
-			if info.Encoding == EncodingRibbon {
-				require.Equal(t, []uint64{1 << 60}, probes)
-				continue
-			}
-			require.Len(t, probes, 1+info.K)
-			require.Equal(t, uint64(1<<60), probes[0], "appended")
-			all := true
-			for _, p := range probes[1:] {
-				all = all && info.Payload[p/8]>>(p%8)&1 != 0
-			}
-			require.Equal(t, want, all)
-		}
-	})
 }

@@ -43,36 +43,6 @@ func mostFPP(p *Ribbon, from, to int) (most float64) {
 	return most
 }
 
-// Filters of every number of keys from 0 to 40 are those of the plain writer, and lose no key: by
-// AppendFilter, and by builders that are used again, in any order of the keys.
-func TestRibbonOfFewKeys(t *testing.T) {
-	rng := policytest.Rand(t, 10)
-	for bitsPerKey := 2.0; bitsPerKey <= 40; bitsPerKey += 0.75 {
-		p := policytest.Must(NewRibbon(bitsPerKey, WithVerify()))
-		used := []Builder{p.NewBuilder(), NewDistinctBuilder(p)}
-		for n := range 41 {
-			keys := policytest.Keys(rng, n)
-			want := referenceRibbon(bitsPerKey, keys)
-			require.EqualValues(t, len(want), p.FilterSize(n))
-			require.Equal(t, want, p.AppendFilter(nil, keys), "%v bits, %d keys", bitsPerKey, n)
-			require.NotContains(t, requireSameAnswers(t, "few", want, keys), false)
-			for _, b := range used {
-				for _, i := range rng.Perm(n) {
-					b.Add(keys[i])
-				}
-				require.Equal(t, want, b.Finish(nil), "%v bits, %d keys", bitsPerKey, n)
-			}
-		}
-	}
-	p := policytest.Must(NewRibbon(10))
-	require.Equal(t, policytest.Must(NewBloom(10)).AppendFilter(nil, nil), p.AppendFilter(nil, nil))
-	require.False(t, p.MayContain(p.AppendFilter(nil, nil), nil))
-	require.Zero(t, p.FPP(0))
-	for n := range 8 {
-		require.Equal(t, p.FPP(8), p.FPP(n+1))
-	}
-}
-
 // Keys with one hash count as one with a builder that leaves out repetitions. None is lost.
 func TestRibbonOfOneHash(t *testing.T) {
 	p := policytest.Must(NewRibbon(2))
@@ -90,6 +60,16 @@ func TestRibbonOfOneHash(t *testing.T) {
 	require.Equal(t, 1, b.Len())
 	for _, filter := range [][]byte{b.Finish(nil), p.AppendFilter(nil, keys)} {
 		require.NotContains(t, requireSameAnswers(t, "one hash", filter, keys), false)
+	}
+}
+
+// What a builder leaves in the pool has nothing of its keys, nor grows.
+func TestRibbonWorkStartsOver(t *testing.T) {
+	policytest.Must(NewRibbon(10)).AppendFilter(nil, [][]byte{{1}})
+	work := ribbonWorks.Get().(*ribbonWork) // a new one if a collection has emptied the pool
+	require.Empty(t, work.parts)
+	for _, hashes := range work.parts[:cap(work.parts)] {
+		require.Nil(t, hashes)
 	}
 }
 

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,35 +35,12 @@ func flip(bit int) func(filter []byte) {
 	return func(filter []byte) { filter[bit/8] ^= 1 << (bit % 8) }
 }
 
-// Filters of any setting and size are sound, and stay as they are; so do those where most absent
-// keys are found.
-func TestVerifyKeepsSoundFilters(t *testing.T) {
-	rng := policytest.Rand(t, 90)
-	for _, kind := range kinds {
-		for _, bitsPerKey := range []float64{0.01, 1, 2, 2.49, 2.5, 4, 7.5, 10, 16, 40} {
-			plain, err := of(kind, bitsPerKey)
-			if err != nil {
-				continue
-			}
-			verifying := policytest.Must(of(kind, bitsPerKey, WithVerify()))
-			// With 10 bits per key, 1024 keys have a line of 1280 bytes.
-			for _, n := range []int{0, 1, 2, 3, 4, 7, 12, 30, 100, 500, 1024, 5000} {
-				keys := policytest.Keys(rng, n)
-				filter := plain.AppendFilter(nil, keys)
-				unspoiled := func([]byte) {}
-				require.Equal(t, filter, spoiled(t, verifying, keys, unspoiled),
-					"%s, %v bits, %d keys", kind, bitsPerKey, n)
-			}
-		}
-	}
-}
-
 // Any bit that loses a key is noticed, and any that damages the trailer.
 func TestVerifyFindsFlippedBits(t *testing.T) {
 	rng := policytest.Rand(t, 91)
 	for _, kind := range kinds {
 		p := policytest.Must(of(kind, 10, WithVerify()))
-		for _, n := range []int{8, 36, 1000, 12_000} {
+		for _, n := range []int{8, 36, 1000} {
 			if testing.Short() && n > 36 {
 				continue
 			}
@@ -94,20 +70,4 @@ func TestVerifyFindsFlippedBits(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A filter that excludes nothing has every key. It stays: the hashes have no secret, so anyone can
-// choose keys whose filter finds given absent ones.
-func TestVerifyKeepsFiltersThatExcludeNothing(t *testing.T) {
-	keys := policytest.Keys(policytest.Rand(t, 92), 500)
-	for _, kind := range kinds[:2] {
-		p := policytest.Must(of(kind, 10, WithVerify()))
-		payload := len(mustParse(t, p.AppendFilter(nil, keys)).Payload)
-		ones := bytes.Repeat([]byte{0xff}, payload)
-		got := spoiled(t, p, keys, func(filter []byte) { copy(filter, ones) })
-		require.True(t, bytes.HasPrefix(got, ones), kind)
-	}
-	p := policytest.Must(NewBloom(10, WithVerify()))
-	got := spoiled(t, p, keys, func(filter []byte) { filter[len(filter)-1] = 0 })
-	require.Len(t, got, int(p.FilterSize(len(keys))), "k is 0")
 }

@@ -117,9 +117,7 @@ func (r *rates) stdError() float64 {
 
 // The false-positive rates of LevelDB's choice and of tuned filters with up to 5 % more memory.
 func TestTuningRates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
+	policytest.Large(t)
 	plain := &Setting{BitsPerKey: 10}
 	tuned := &Setting{BitsPerKey: 10, Tuning: 0.05}
 	expected := math.Pow(1-math.Exp(-6.0/10), 6)
@@ -412,9 +410,7 @@ func TestSpreads(t *testing.T) {
 
 // The figures of choiceForMany: random keys.
 func TestTuningManyKeys(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
+	policytest.Large(t)
 	plain := &Setting{BitsPerKey: 10}
 	tuned := &Setting{BitsPerKey: 10, Tuning: 0.05}
 	for _, n := range []int{manyKeys - 1, manyKeys, 50_000, 150_000} {

@@ -3,10 +3,22 @@
 package policytest
 
 import (
+	"flag"
 	"fmt"
 	"math/rand"
 	"testing"
 )
+
+var large = flag.Bool("large", false,
+	"also run what takes long: figures of comments, and filters of up to 2^33 bits (6 GiB of memory)")
+
+// Large skips a test that takes long, unless flag -large is set.
+func Large(t testing.TB) {
+	t.Helper()
+	if !*large {
+		t.Skip("takes long: -large runs it")
+	}
+}
 
 // Rand returns a source of random numbers with a fixed seed, which it logs if the test fails.
 func Rand(t testing.TB, seed int64) *rand.Rand {

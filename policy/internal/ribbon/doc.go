@@ -111,9 +111,9 @@
 //
 // A builder tries multipliers 0 to 6. Each fails for 1 shard of 700 random keys in 3, so all fail
 // for 1 in 2,000. Of filters of 1 to 10 keys, fewer than 1 in 10,000 have no solution
-// (TestNoSolution). And the hash has no secret, so anyone can choose keys that leave none
-// (TestAttack). Then the shard is a Bloom filter in the same bytes, marked by seed 63 (bloom.go).
-// With 10 bits per key, its rate of false positives is 0.4 to 1.5 % (TestBloomShards).
+// (TestNoSolution). And the hash has no secret, so anyone can choose keys that leave none. Then the
+// shard is a Bloom filter in the same bytes, marked by seed 63 (bloom.go). With 10 bits per key, its
+// rate of false positives is 0.4 to 1.5 % (TestBloomShards).
 //
 // # Shards
 //

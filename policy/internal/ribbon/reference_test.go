@@ -11,7 +11,7 @@ import (
 // package but the type row.
 
 // refEquation returns the equation of a key: bit i of coeffs is the coefficient of slot 8*start+i.
-// fp has the varying bits besides, of a key that variants.
+// If the key varies, fp also has its varying bits.
 func refEquation(x uint64, seed, m int) (start int, coeffs, fp uint64) {
 	u, v := bits.Mul64(x, refMultiplier(seed))
 	f := u ^ v
