@@ -1,7 +1,6 @@
 package pebblev1_test
 
 import (
-	"bytes"
 	"math/rand"
 	"testing"
 
@@ -84,9 +83,8 @@ func filterAt(o *pebble.Options, level int) pebble.FilterPolicy {
 	return ensured(o).Level(level).FilterPolicy
 }
 
-func compactAll(db *pebble.DB) error {
-	return db.Compact([]byte{0}, bytes.Repeat([]byte{0xff}, 100), false)
-}
+// compactRange merges the tables of each level that overlap with the keys from start to end.
+func compactRange(db *pebble.DB, start, end []byte) error { return db.Compact(start, end, false) }
 
 func ingest(db *pebble.DB, path string) error { return db.Ingest([]string{path}) }
 

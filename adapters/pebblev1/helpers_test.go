@@ -3,6 +3,7 @@
 package pebblev1_test
 
 import (
+	"bytes"
 	"crypto/sha512"
 	"fmt"
 	"testing"
@@ -85,7 +86,11 @@ func requireCounts(t testing.TB, db *pebble.DB, c policy.Counters) {
 	require.Positive(t, c.MayContain)
 }
 
-// compact merges all tables that overlap.
+// compactAll merges all tables that overlap.
+func compactAll(db *pebble.DB) error {
+	return compactRange(db, []byte{0}, bytes.Repeat([]byte{0xff}, 100))
+}
+
 func compact(t testing.TB, db *pebble.DB) { require.NoError(t, compactAll(db)) }
 
 // quiet keeps Pebble's reports out of the tests' output.

@@ -73,8 +73,9 @@ func filterAt(o *pebble.Options, level int) pebble.FilterPolicy {
 	return ensured(o).Levels[level].FilterPolicy
 }
 
-func compactAll(db *pebble.DB) error {
-	return db.Compact(context.Background(), []byte{0}, bytes.Repeat([]byte{0xff}, 100), false)
+// compactRange merges the tables of each level that overlap with the keys from start to end.
+func compactRange(db *pebble.DB, start, end []byte) error {
+	return db.Compact(context.Background(), start, end, false)
 }
 
 func ingest(db *pebble.DB, path string) error {
