@@ -37,7 +37,7 @@ func BenchmarkLookup(b *testing.B) {
 	}
 	once, rewritten, absent := keys[present/20:present], keys[:present/20], keys[present:]
 	var reads, latency atomic.Int64
-	fs := reading(vfs.NewMem(), func() error {
+	fs := reading(vfs.NewMem(), func(fileRead) error {
 		reads.Add(1)
 		for end := time.Now().Add(time.Duration(latency.Load())); time.Now().Before(end); {
 		}

@@ -1,7 +1,7 @@
 package pebblev1_test
 
 import (
-	"math/rand"
+	"errors"
 	"testing"
 
 	"github.com/cockroachdb/pebble"
@@ -102,6 +102,19 @@ func createTable(fs vfs.FS, path string, o sstable.WriterOptions) (*sstable.Writ
 	return sstable.NewWriter(objstorageprovider.NewFileWritable(file), o), nil
 }
 
+// layoutOf returns where a table has its blocks.
+func layoutOf(t testing.TB, o *pebble.Options, path string) *sstable.Layout {
+	file, err := o.FS.Open(path)
+	require.NoError(t, err)
+	readable, err := sstable.NewSimpleReadable(file)
+	require.NoError(t, err)
+	r, err := sstable.NewReader(readable, ensured(o).MakeReaderOptions())
+	require.NoError(t, err)
+	layout, err := r.Layout()
+	require.NoError(t, errors.Join(err, r.Close()))
+	return layout
+}
+
 // hidden is of how many of two virtual tables Pebble does not report the filters.
 const hidden = 0
 
@@ -118,14 +131,10 @@ var getComparers = []*pebble.Comparer{comparers[0], pebble.DefaultComparer, {
 	ImmediateSuccessor: pebble.DefaultComparer.ImmediateSuccessor,
 }}
 
-// smallBlocks makes tables with several blocks and two-level indexes, and keeps some values apart.
-func smallBlocks(o *pebble.Options, rng *rand.Rand) {
+// smallBlocks makes small blocks, so that tables of some kilobytes have indexes in parts.
+func smallBlocks(o *pebble.Options) {
 	o.Levels = []pebble.LevelOptions{
 		{BlockSize: 1 << 10, IndexBlockSize: 256, Compression: compression},
-	}
-	flat(o, 16<<10)
-	if rng.Intn(2) == 0 {
-		keepApart(o)
 	}
 }
 

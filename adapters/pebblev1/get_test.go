@@ -105,7 +105,7 @@ type failingReads struct {
 	at    atomic.Int64 // which one, counted from 1; 0 for no read
 }
 
-func (f *failingReads) next() error {
+func (f *failingReads) next(fileRead) error {
 	if f.count.Add(1) == f.at.Load() {
 		return errRead
 	}
@@ -230,63 +230,6 @@ func TestGetValuesApart(t *testing.T) {
 	t.Logf("if one of %d reads fails, Pebble's own Get returns an empty value without an error in "+
 		"%d cases", toRead, silent)
 	require.NoError(t, db.Close(), "no iterator is open")
-}
-
-// Has uses filters of Pebble's own in L6, which its Get leaves alone. Databases that Configure has
-// never seen have them if the policy of L0 goes for all levels.
-func TestHasWithoutConfigure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes more than a cache holds")
-	}
-	var reads atomic.Int64
-	o := small(pebble.FormatNewest)
-	builtin(o)
-	o = flat(o, 256<<10)
-	o.FS = reading(vfs.NewMem(), func() error { reads.Add(1); return nil })
-	o.L0StopWritesThreshold = 1000
-	const present, misses = 200_000, 5000
-	rng := enginetest.Rand(t, 124)
-	all := make([][]byte, present+3*misses)
-	for i := range all {
-		all[i] = make([]byte, 16)
-		rng.Read(all[i])
-	}
-	db := open(t, "db", resting(o))
-	put(t, db, all[:present])
-	compact(t, db)
-	require.NoError(t, db.Close())
-
-	o.Cache = pebble.NewCache(1 << 20) // has room for the filters, and for little of the data
-	defer o.Cache.Unref()
-	db = openLoaded(t, "db", o)
-	levels, err := pebblev1.FiltersOnDisk(db)
-	require.NoError(t, err)
-	require.Zero(t, levels[6].None)
-	require.Positive(t, levels[6].ByName[engineName])
-	absent := all[present:]
-	perMiss := func(look func(key []byte)) float64 {
-		before := reads.Load()
-		for _, key := range absent[:misses] {
-			look(key)
-		}
-		absent = absent[misses:]
-		return float64(reads.Load()-before) / misses
-	}
-	has := func(key []byte) {
-		found, err := pebblev1.Has(db, key)
-		require.NoError(t, err)
-		require.False(t, found)
-	}
-	perMiss(has) // reads the filters and the index
-	byHas := perMiss(has)
-	byGet := perMiss(func(key []byte) {
-		_, _, err := db.Get(key)
-		require.Equal(t, pebble.ErrNotFound, err)
-	})
-	t.Logf("reads per 1,000 misses: Get %.0f, Has %.0f", 1000*byGet, 1000*byHas)
-	require.Greater(t, byGet, 0.8)
-	require.Less(t, byHas, 0.04)
-	require.NoError(t, db.Close())
 }
 
 func TestAllocations(t *testing.T) {

@@ -31,17 +31,6 @@ func faulty(fs vfs.FS, f *torture.Faults) vfs.FS {
 	}))}
 }
 
-// reading returns fs, which calls read before each read of a file. If read returns an error, that
-// fails.
-func reading(fs vfs.FS, read func() error) vfs.FS {
-	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op, _ string) error {
-		if op != errorfs.OpFileReadAt {
-			return nil
-		}
-		return read()
-	}))
-}
-
 // shortWrites writes the first half where a fault asks for that.
 type shortWrites struct{ vfs.FS }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -94,6 +93,19 @@ func createTable(fs vfs.FS, path string, o sstable.WriterOptions) (*sstable.Writ
 	return sstable.NewWriter(objstorageprovider.NewFileWritable(file), o), nil
 }
 
+// layoutOf returns where a table has its blocks.
+func layoutOf(t testing.TB, o *pebble.Options, path string) *sstable.Layout {
+	file, err := o.FS.Open(path)
+	require.NoError(t, err)
+	readable, err := sstable.NewSimpleReadable(file)
+	require.NoError(t, err)
+	r, err := sstable.NewReader(context.Background(), readable, ensured(o).MakeReaderOptions())
+	require.NoError(t, err)
+	layout, err := r.Layout()
+	require.NoError(t, errors.Join(err, r.Close()))
+	return layout
+}
+
 // noFilter is what stands for "none".
 var noFilter = pebble.NoFilterPolicy
 
@@ -112,15 +124,11 @@ var getComparers = []*pebble.Comparer{pebble.DefaultComparer, {
 	ImmediateSuccessor:   pebble.DefaultComparer.ImmediateSuccessor,
 }}
 
-// smallBlocks makes tables with several blocks and two-level indexes, and keeps some values apart.
-func smallBlocks(o *pebble.Options, rng *rand.Rand) {
+// smallBlocks makes small blocks, so that tables of some kilobytes have indexes in parts.
+func smallBlocks(o *pebble.Options) {
 	for level := range o.Levels {
 		o.Levels[level].BlockSize = 1 << 10
 		o.Levels[level].IndexBlockSize = 256
-	}
-	flat(o, 16<<10)
-	if rng.Intn(2) == 0 {
-		keepApart(o)
 	}
 }
 

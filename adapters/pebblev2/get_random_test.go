@@ -109,7 +109,11 @@ func (d *differ) open() {
 	if d.format == pebble.FormatNewest && d.rng.Intn(2) == 0 {
 		o.Experimental.CreateOnShared = remote.CreateOnSharedAll
 	}
-	smallBlocks(o, d.rng)
+	smallBlocks(o)
+	flat(o, 16<<10)
+	if d.rng.Intn(2) == 0 {
+		keepApart(o)
+	}
 	var l6 []pebblev2.Option
 	if d.compared == 0 || d.rng.Intn(4) > 0 {
 		l6 = append(l6, pebblev2.WithL6(d.l6))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
@@ -124,4 +125,41 @@ func ribbon(t testing.TB, bitsPerKey float64) *policy.Ribbon {
 	p, err := policy.NewRibbon(bitsPerKey, policy.WithName("ribbon"))
 	require.NoError(t, err)
 	return p
+}
+
+// A fileRead is a read of a file.
+type fileRead struct {
+	file   string // its name in its directory
+	offset int64
+	size   int
+}
+
+// reading returns fs, which calls read before each read of a file that it opened. If read returns
+// an error, that fails.
+func reading(fs vfs.FS, read func(fileRead) error) vfs.FS { return readFS{fs, read} }
+
+type readFS struct {
+	vfs.FS
+	read func(fileRead) error
+}
+
+func (r readFS) Open(path string, opts ...vfs.OpenOption) (vfs.File, error) {
+	file, err := r.FS.Open(path, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return readFile{file, r.PathBase(path), r.read}, nil
+}
+
+type readFile struct {
+	vfs.File
+	name string
+	read func(fileRead) error
+}
+
+func (r readFile) ReadAt(p []byte, offset int64) (int, error) {
+	if err := r.read(fileRead{r.name, offset, len(p)}); err != nil {
+		return 0, err
+	}
+	return r.File.ReadAt(p, offset)
 }
