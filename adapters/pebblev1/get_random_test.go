@@ -137,7 +137,7 @@ func (d *differ) changeCollectors(o *pebble.Options) {
 	}
 	mark := o.BlockPropertyCollectors[0]
 	named := func(name string) func() pebble.BlockPropertyCollector {
-		return func() pebble.BlockPropertyCollector { return busy{mark(), name} }
+		return func() pebble.BlockPropertyCollector { return &busy{mark(), name, 0} }
 	}
 	o.BlockPropertyCollectors = [][]func() pebble.BlockPropertyCollector{
 		{mark}, {mark}, nil, {named("users"), mark}, {mark, named("users")}, {named(mark().Name())},
@@ -147,13 +147,14 @@ func (d *differ) changeCollectors(o *pebble.Options) {
 // busy is a collector that gives every third block a property.
 type busy struct {
 	pebble.BlockPropertyCollector
-	name string
+	name   string
+	blocks int
 }
 
-func (b busy) Name() string { return b.name }
+func (b *busy) Name() string { return b.name }
 
-func (b busy) FinishDataBlock(buf []byte) ([]byte, error) {
-	if rand.Intn(3) == 0 {
+func (b *busy) FinishDataBlock(buf []byte) ([]byte, error) {
+	if b.blocks++; b.blocks%3 == 0 {
 		buf = append(buf, 'x')
 	}
 	return buf, nil

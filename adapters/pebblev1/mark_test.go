@@ -28,7 +28,7 @@ func usersCollectors(t testing.TB, n int) (all []func() pebble.BlockPropertyColl
 	mark := configured(t, small(pebble.FormatNewest), bloom(t, 10)).BlockPropertyCollectors[0]
 	for i := range n {
 		name := fmt.Sprintf("users%d", i)
-		all = append(all, func() pebble.BlockPropertyCollector { return busy{mark(), name} })
+		all = append(all, func() pebble.BlockPropertyCollector { return &busy{mark(), name, 0} })
 	}
 	return all
 }
@@ -59,9 +59,13 @@ func TestMark(t *testing.T) {
 					require.NoError(t, configure(o))
 					require.Equal(t, want, collectorsOf(o))
 					indexBlocks(o, level, 16<<10+1)
+					if level < 6 {
+						indexBlocks(o, 6, 16<<10) // or it would have that of the level above
+					}
 					require.NoError(t, configure(o))
 					require.Len(t, o.BlockPropertyCollectors, n, "level %d", level)
 					indexBlocks(o, level, 0)
+					indexBlocks(o, 6, 0)
 				}
 				o.Levels[0].BlockSize = 16<<10 + 1 // that of index blocks, unless it is set
 				require.NoError(t, configure(o))

@@ -106,8 +106,6 @@ func (c *counted) requireFewReads(t testing.TB, key []byte) (byGet, most int) {
 		require.True(t, found == want.found || name == "MayContain", "%s, key %x", name, key)
 		require.LessOrEqual(t, reads, most, "%s, key %x", name, key)
 	}
-	reads, _ := c.count(func() { require.Equal(t, want, answerOf(pebblev1.Get(c, key))) })
-	require.LessOrEqual(t, reads, most, "Get, key %x", key)
 	return byGet, most
 }
 

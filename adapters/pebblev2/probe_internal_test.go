@@ -21,7 +21,9 @@ func TestReuseLosesKeys(t *testing.T) {
 	}
 	p, err := policy.NewRibbon(10)
 	require.NoError(t, err)
-	o := &pebble.Options{FS: vfs.NewMem(), FormatMajorVersion: pebble.FormatNewest}
+	o := &pebble.Options{
+		FS: vfs.NewMem(), FormatMajorVersion: pebble.FormatNewest, DisableAutomaticCompactions: true,
+	}
 	require.NoError(t, Configure(o, p, WithL6(p)))
 	db, err := pebble.Open("db", o)
 	require.NoError(t, err)
@@ -87,5 +89,14 @@ func TestProbeNotesWhatItExcludes(t *testing.T) {
 				require.Equal(t, want, p.excluded, "%v", c)
 			}
 		}
+	}
+}
+
+// A probe is in the pool only after its iterator is closed: another lookup may take it at once.
+func TestProbeIsClosedFirst(t *testing.T) {
+	p := new(probe) // its nil iterator cannot be closed
+	require.Panics(t, func() { _ = p.close() })
+	for range 100 { // the pool may have others
+		require.NotSame(t, p, probes.Get())
 	}
 }

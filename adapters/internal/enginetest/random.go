@@ -4,6 +4,7 @@ import (
 	"flag"
 	"math/rand"
 	"slices"
+	"testing"
 	"time"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -34,4 +35,14 @@ func RandomSetting(rng *rand.Rand, variant int) Setting {
 			RandomKind(rng).MustNew(2+20*rng.Float64(), names[rng.Intn(len(names))]))
 	}
 	return s
+}
+
+var large = flag.Bool("large", false,
+	"also run what takes long, or what time and chance decide: .ci/nightly does")
+
+// Large skips the test unless flag -large is set.
+func Large(t testing.TB) {
+	if !*large {
+		t.Skip("only with -large")
+	}
 }
