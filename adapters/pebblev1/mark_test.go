@@ -3,10 +3,13 @@
 package pebblev1_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"testing"
 
 	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/sstable"
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
@@ -173,3 +176,27 @@ type forged struct {
 }
 
 func (f forged) FinishTable([]byte) ([]byte, error) { return f.property, nil }
+
+// A table whose keys get another suffix keeps the mark.
+func TestRewrittenSuffixes(t *testing.T) {
+	o := small(pebble.FormatNewest)
+	o.FS, o.Comparer = vfs.NewMem(), getComparers[len(getComparers)-1]
+	db := open(t, "db", configured(t, o, bloom(t, 10), pebblev1.WithL6(bloom(t, 10))))
+	require.NoError(t, writeTableFor(db, o, "table",
+		[]enginetest.Change{{Key: []byte("key@1"), Value: []byte("value")}}))
+	file, err := o.FS.Open("table")
+	require.NoError(t, err)
+	table, err := io.ReadAll(file)
+	require.NoError(t, errors.Join(err, file.Close()))
+	full := ensured(o)
+	_, _, err = sstable.RewriteKeySuffixesAndReturnFormat(table, full.MakeReaderOptions(),
+		createWritable(t, o.FS, "rewritten"), full.MakeWriterOptions(0, tableFormat(db)),
+		[]byte("@1"), []byte("@2"), 1)
+	require.NoError(t, err)
+	require.NoError(t, ingest(db, "rewritten"))
+	requireLookups(t, db, [][]byte{[]byte("key@2")}, [][]byte{[]byte("key@1")})
+	levels, err := pebblev1.FiltersOnDisk(db)
+	require.NoError(t, err)
+	require.Equal(t, 1, levels[6].Marked)
+	require.NoError(t, db.Close())
+}

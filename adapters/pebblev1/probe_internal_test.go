@@ -3,54 +3,10 @@
 package pebblev1
 
 import (
-	"bytes"
-	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble"
-	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
-
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
-	"github.com/levelbloom/levelbloom/policy"
 )
-
-// A probe that goes on after it has excluded a block loses keys: this is why find seeks again, and
-// why HasAll takes a new probe after unknown.
-func TestReuseLosesKeys(t *testing.T) {
-	if RaceEnabled {
-		t.Skip("Pebble then turns off the shortcut that loses them, for some iterators")
-	}
-	p, err := policy.NewRibbon(10)
-	require.NoError(t, err)
-	o := &pebble.Options{
-		FS: vfs.NewMem(), FormatMajorVersion: pebble.FormatNewest, DisableAutomaticCompactions: true,
-	}
-	require.NoError(t, Configure(o, p, WithL6(p)))
-	db, err := pebble.Open("db", o)
-	require.NoError(t, err)
-	keys := enginetest.Keys(enginetest.Rand(t, 150), 2000)
-	slices.SortFunc(keys, bytes.Compare)
-	for _, key := range keys {
-		require.NoError(t, db.Set(key, make([]byte, 100), pebble.NoSync))
-	}
-	require.NoError(t, db.Flush())
-
-	mistaken, err := newProbe(db)
-	require.NoError(t, err)
-	lost := 0
-	for _, key := range keys {
-		if mistaken.seek(key, false) == absent {
-			lost++
-		}
-	}
-	require.NoError(t, mistaken.close())
-	require.Greater(t, lost, len(keys)/2)
-	found, err := HasAll(db, keys)
-	require.NoError(t, err)
-	require.NotContains(t, found, false)
-	require.NoError(t, db.Close())
-}
 
 // A probe gives no block up unnoticed, whatever property it gets.
 func TestProbeNotesWhatItExcludes(t *testing.T) {

@@ -45,6 +45,12 @@ func TestCheckCacheDefaults(t *testing.T) {
 	require.Contains(t, r.String(),
 		fmt.Sprintf("set Options.Cache to pebble.NewCache(%d)", r.Required()))
 
+	files := pebblev2.CacheReport{Tables: 100, OpenFiles: 125}
+	require.True(t, files.Fits())
+	files.OpenFiles--
+	require.False(t, files.Fits())
+	require.Contains(t, files.String(), "set Options.MaxOpenFiles to 135")
+
 	shared := *o
 	shared.Cache = pebble.NewCache(64 << 20)
 	defer shared.Cache.Unref()

@@ -76,15 +76,6 @@ func put(t testing.TB, db *pebble.DB, keys [][]byte) {
 	require.NoError(t, db.Flush())
 }
 
-// requireCounts requires that Pebble's own counters agree. It counts "absent" as a hit.
-func requireCounts(t testing.TB, db *pebble.DB, c policy.Counters) {
-	m := db.Metrics().Filter
-	require.EqualValues(t, m.Hits, c.ReadsAvoided)
-	require.EqualValues(t, m.Misses, c.MayContain)
-	require.Positive(t, c.ReadsAvoided)
-	require.Positive(t, c.MayContain)
-}
-
 // compactAll merges all tables that overlap.
 func compactAll(db *pebble.DB) error {
 	return compactRange(db, []byte{0}, bytes.Repeat([]byte{0xff}, 100))
@@ -111,13 +102,6 @@ func nextPrefix(dst, prefix []byte) []byte {
 			return dst
 		}
 	}
-}
-
-// large makes tables of thousands of keys.
-func large(o *pebble.Options) *pebble.Options {
-	o.MemTableSize = 1 << 20
-	o.LBaseMaxBytes = 96 << 10
-	return flat(o, 1<<20)
 }
 
 // ribbon returns a ribbon policy of that name.

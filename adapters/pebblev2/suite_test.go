@@ -47,7 +47,8 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	o.FS, o.Comparer = e.fs, comparers[s.Variant%len(comparers)]
 	o.MemTableSize, o.MaxOpenFiles = 64<<10, 50
 	if s.Large {
-		large(o)
+		o.MemTableSize, o.LBaseMaxBytes = 1<<20, 96<<10
+		flat(o, 1<<20)
 	}
 	o.DisableAutomaticCompactions, o.L0StopWritesThreshold = s.Still, 1000
 	if s.Builtin {
