@@ -4,7 +4,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -25,10 +24,6 @@ func TestFullDisk(t *testing.T) {
 				defer func() { require.NoError(t, syscall.Unmount(dir, 0)) }()
 				p := start(t, dir, "--dir="+dir, "--num=100000", "--rounds=1", "--disk=0s",
 					"--engines="+engine)
-				timer := time.AfterFunc(time.Minute, func() {
-					_ = p.Process.Signal(syscall.SIGQUIT)
-				})
-				defer timer.Stop()
 				r := p.finish(t)
 				require.Equal(t, exitCannotRun, r.status, r.stderr)
 				require.Contains(t, r.stderr, syscall.ENOSPC.Error())

@@ -39,7 +39,7 @@ func TestOwnDatabase(t *testing.T) {
 	require.NoError(t, db.CompactRange(util.Range{}))
 	require.NoError(t, db.Close())
 	page := filepath.Join(t.TempDir(), "page.html")
-	r := bench(t, "--keys="+dir, "--num=1000", "--rounds=1", "--disk=0s", "--filters=builtin,ribbon",
+	r := bench(t, "--keys="+dir, "--num=1000", "--reads=100", "--rounds=1", "--disk=0s", "--filters=builtin,ribbon",
 		"--engines=goleveldb,pebblev2", "--page="+page)
 	require.Zero(t, r.status, r.stderr)
 	require.Contains(t, r.stdout, "1k are stored")

@@ -137,12 +137,8 @@ func TestDatabaseInUse(t *testing.T) {
 	require.NoError(t, err)
 	defer db.Close()
 	// While it writes and compacts, tables come and go. None of that is a fault.
-	end := 60_000
-	if testing.Short() {
-		end = 20_000
-	}
 	done := make(chan error, 1)
-	go func() { done <- write(5000, end) }()
+	go func() { done <- write(5000, 20_000) }()
 	for running, rounds := true, 0; running || rounds < 3; rounds++ {
 		select {
 		case err := <-done:

@@ -3,20 +3,18 @@ package webtest
 
 import (
 	"context"
+	"math"
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a browser may take to start, or for one action.
-const patience = time.Minute
-
-// A browser is a running Chromium with an empty profile. It ends with its test.
+// A browser is a running Chromium with an empty profile. It ends with its test. It may take as long
+// as the test for anything: chromedp's own limits are off.
 type browser struct{ ctx context.Context }
 
 // start starts a browser. Where none is installed it skips the test, which
@@ -33,11 +31,12 @@ func start(t testing.TB) *browser {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.WSURLReadTimeout(patience))
+		chromedp.WSURLReadTimeout(math.MaxInt64))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	// Chromium adds values to its protocol that chromedp does not know: that is no error of a page.
-	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}),
+		chromedp.WithBrowserOption(chromedp.WithDialTimeout(0)))
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Run(ctx))
 	return &browser{ctx}
@@ -73,7 +72,6 @@ func (b *browser) Open(t testing.TB, url string, look view) *page {
 	if look.Print {
 		media = "print"
 	}
-	require.NoError(t, chromedp.Run(ctx)) // opens the tab, which must outlive the patience of Do
 	p.Do(
 		emulation.SetDeviceMetricsOverride(int64(look.Width), height, 1, false),
 		emulation.SetEmulatedMedia().WithMedia(media).WithFeatures([]*emulation.MediaFeature{
@@ -91,7 +89,5 @@ func (b *browser) Open(t testing.TB, url string, look view) *page {
 // Do runs actions of chromedp.
 func (p *page) Do(actions ...chromedp.Action) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	require.NoError(p.t, chromedp.Run(ctx, actions...))
+	require.NoError(p.t, chromedp.Run(p.ctx, actions...))
 }

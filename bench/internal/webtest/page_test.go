@@ -65,10 +65,7 @@ func awaited(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithA
 // Wait waits until a JavaScript expression is true.
 func (p *page) Wait(js string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	poll := chromedp.Poll(js, nil, chromedp.WithPollingTimeout(patience))
-	require.NoError(p.t, chromedp.Run(ctx, poll), js)
+	p.Do(chromedp.Poll(js, nil, chromedp.WithPollingTimeout(0))) // without a limit
 }
 
 // Text returns the text that the first element of a CSS selector shows.

@@ -1,6 +1,7 @@
 package ondisk
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/storage"
+	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
@@ -27,17 +29,14 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
-var long = flag.Bool("long", false, "count in databases of 1.5 million keys")
+var large = flag.Bool("large", false, "count in databases of 1.5 million keys: .ci/nightly does")
 
 // size is how many keys the databases have.
 func size() int {
-	switch {
-	case *long:
+	if *large {
 		return 1_500_000
-	case testing.Short():
-		return 40_000
 	}
-	return 200_000
+	return 40_000
 }
 
 // decimals returns n random ones of the numbers that make up a density, in random order, and those
@@ -90,7 +89,8 @@ func halves(n int, next func() string) (present, absent [][]byte) {
 
 // What is counted is what the engines then read: data blocks, with caches that have room for
 // filters and indexes and for hardly any data. The databases are made by programs that do not use
-// this module, but for the ribbon filters.
+// this module, but for the ribbon filters. They are the same in every run: engines compact nothing
+// by themselves, and one goroutine reads.
 func TestCountedReads(t *testing.T) {
 	n := size()
 	own := filter.NewBloomFilter(10)
@@ -101,8 +101,9 @@ func TestCountedReads(t *testing.T) {
 		options opt.Options
 		ribbon  bool
 		value   int // its length; 0 is 100
+		parts   int // tables of level 0 that keys are first written to; 0 is 8
 	}{
-		"one table, 12 %": {n: min(n, 50_000), options: opt.Options{Filter: own, WriteBuffer: 64 << 20},
+		"one table, 12 %": {n: min(n, 50_000), options: opt.Options{Filter: own}, parts: 1,
 			keys: func(rng *rand.Rand, n int) ([][]byte, [][]byte) { return decimals(rng, n, 0.12) }},
 		"decimals, 63 %":  {n: n, keys: dense, options: opt.Options{Filter: own}},
 		"without filters": {n: n, keys: dense},
@@ -120,17 +121,11 @@ func TestCountedReads(t *testing.T) {
 			if c.ribbon {
 				require.NoError(t, goleveldb.Configure(&o, policytest.Must(policy.NewRibbon(10))))
 			}
-			db, err := leveldb.OpenFile(dir, &o)
-			require.NoError(t, err)
 			value := make([]byte, max(100, c.value))
-			for _, key := range present {
+			fill(t, dir, &o, cmp.Or(c.parts, 8), present, func() []byte {
 				random(rng, value)
-				require.NoError(t, db.Put(key, value, nil))
-			}
-			require.NoError(t, db.Close())
-			db, err = leveldb.OpenFile(dir, &o) // it makes a table of its log
-			require.NoError(t, err)
-			require.NoError(t, db.Close())
+				return value
+			})
 
 			v := count(t, dir)
 			if o.Filter == nil { // some lookups tell what all of them read without filters
@@ -144,12 +139,12 @@ func TestCountedReads(t *testing.T) {
 					0.15*computed+3*math.Sqrt(1000*computed/float64(v.Lookups)))
 			}
 			o.ReadOnly = true // the tree stays as it is
-			o.BlockCacheCapacity = 2 * (int(v.IndexBytes) + filterBytes(v))
+			o.BlockCacheCapacity = 2*(int(v.IndexBytes)+filterBytes(v)) + 100*len(value)
 			file, err := storage.OpenFile(dir, true)
 			require.NoError(t, err)
 			defer file.Close()
 			counting := &countingStorage{Storage: file}
-			db, err = leveldb.Open(counting, &o)
+			db, err := leveldb.Open(counting, &o)
 			require.NoError(t, err)
 			defer db.Close()
 			requireReads(t, v.Sum(v.Get), v.Lookups, absent, &counting.reads, func(key []byte) {
@@ -158,6 +153,31 @@ func TestCountedReads(t *testing.T) {
 			})
 		})
 	}
+}
+
+// fill makes a database of goleveldb, by itself, so that it is the same in every run. It writes the
+// keys to a number of tables of level 0, which are compacted to level 1 before the last two.
+func fill(t *testing.T, dir string, o *opt.Options, parts int, keys [][]byte, value func() []byte) {
+	o.WriteBuffer = 64 << 20 // so that a table is made of each log, when it is opened again
+	o.CompactionL0Trigger, o.CompactionTotalSize = 1000, 1<<40
+	perPart := (len(keys) + parts - 1) / parts
+	for len(keys) > 0 {
+		db, err := leveldb.OpenFile(dir, o)
+		require.NoError(t, err)
+		if len(keys) <= 2*perPart && parts > 2 {
+			require.NoError(t, db.CompactRange(util.Range{}))
+			parts = 2
+		}
+		part := keys[:min(perPart, len(keys))]
+		keys = keys[len(part):]
+		for _, key := range part {
+			require.NoError(t, db.Put(key, value(), nil))
+		}
+		require.NoError(t, db.Close())
+	}
+	db, err := leveldb.OpenFile(dir, o)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
 }
 
 // In Pebble, with most keys in L6, by its own Get and by Has of the adapter.
@@ -172,7 +192,7 @@ func requireCountedPebble(t *testing.T, n int, density float64, length, bits int
 	present, absent := decimals(rng, n, density)
 	dir := t.TempDir()
 	o := &pebble.Options{FormatMajorVersion: pebble.FormatNewest, Logger: quiet{},
-		MemTableSize: 1 << 20}
+		MemTableSize: 16 << 20, DisableAutomaticCompactions: true, L0StopWritesThreshold: 10_000}
 	for i := range o.Levels {
 		if bits > 0 {
 			o.Levels[i].FilterPolicy = bloom.FilterPolicy(bits)
@@ -188,9 +208,12 @@ func requireCountedPebble(t *testing.T, n int, density float64, length, bits int
 	for i, key := range present {
 		random(rng, value)
 		require.NoError(t, db.Set(key, value, pebble.NoSync))
-		if i == last {
+		// The first memtables are small, and the database flushes one that is full when it likes.
+		if perFlush := (4 << 20) / length; i < 10 || i%perFlush == 0 || i == last {
 			require.NoError(t, db.Flush())
-			require.NoError(t, db.Compact(context.Background(), []byte("0"), []byte("9"), true))
+		}
+		if i == last {
+			require.NoError(t, db.Compact(context.Background(), []byte("0"), []byte("9"), false))
 		}
 	}
 	require.NoError(t, db.Flush())
@@ -205,10 +228,9 @@ func requireCountedPebble(t *testing.T, n int, density float64, length, bits int
 	defer cache.Unref()
 	db, err = pebble.Open(dir, &pebble.Options{FS: counting, ReadOnly: true, Cache: cache,
 		Logger: quiet{}, MemTableSize: 64 << 10, FormatMajorVersion: pebble.FormatNewest,
-		Levels: o.Levels})
+		Levels: o.Levels, DisableTableStats: true})
 	require.NoError(t, err)
 	defer db.Close()
-	time.Sleep(100 * time.Millisecond) // it reads the tables' properties
 	// So that the cache is not full of what the same lookups read again and again.
 	churn := func() {
 		before := counting.reads.Load()

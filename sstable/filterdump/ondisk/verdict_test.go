@@ -9,7 +9,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
-	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
@@ -20,20 +19,16 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
-// manyLevels makes a goleveldb database of small tables in several levels, of every third number up
-// to 3n in random order, and returns its directory.
+// manyLevels makes a goleveldb database of small tables in two levels, of every third number up to
+// 3n in random order, and returns its directory.
 func manyLevels(t *testing.T, n int, o opt.Options) string {
-	rng, dir := seeded(t), t.TempDir()
-	o.WriteBuffer, o.CompactionTableSize, o.CompactionTotalSize = 32<<10, 32<<10, 200<<10
-	db, err := leveldb.OpenFile(dir, &o)
-	require.NoError(t, err)
-	for _, i := range rng.Perm(n) {
-		require.NoError(t, db.Put(fmt.Appendf(nil, "%08d", 3*i), make([]byte, 100), nil))
+	dir := t.TempDir()
+	var keys [][]byte
+	for _, i := range seeded(t).Perm(n) {
+		keys = append(keys, fmt.Appendf(nil, "%08d", 3*i))
 	}
-	require.NoError(t, db.Close())
-	db, err = leveldb.OpenFile(dir, &o) // it makes a table of its log
-	require.NoError(t, err)
-	require.NoError(t, db.Close())
+	o.CompactionTableSize = 32 << 10
+	fill(t, dir, &o, 8, keys, func() []byte { return make([]byte, 100) })
 	return dir
 }
 
@@ -86,14 +81,13 @@ func TestUnfilteredTables(t *testing.T) {
 		require.InEpsilon(t, l.Bare, l.Read, 0.05)
 		require.GreaterOrEqual(t, l.Read, l.Ranges)
 	}
-	o = opt.Options{WriteBuffer: 32 << 10, CompactionL0Trigger: 100}
+	o = opt.Options{}
 	require.NoError(t, goleveldb.Configure(&o, policytest.Must(policy.NewRibbon(10))))
-	db, err := leveldb.OpenFile(dir, &o)
-	require.NoError(t, err)
+	var keys [][]byte
 	for i := range 1000 {
-		require.NoError(t, db.Put(fmt.Appendf(nil, "%08d", 3*i), make([]byte, 100), nil))
+		keys = append(keys, fmt.Appendf(nil, "%08d", 3*i))
 	}
-	require.NoError(t, db.Close())
+	fill(t, dir, &o, 2, keys, func() []byte { return make([]byte, 100) })
 	mixed := count(t, dir)
 	with := 0
 	for _, l := range mixed.Levels {
@@ -127,7 +121,7 @@ func TestCountVirtualTables(t *testing.T) {
 	const n = 9000
 	dir := t.TempDir()
 	db, err := pebble.Open(dir, &pebble.Options{
-		FormatMajorVersion: pebble.FormatNewest, Logger: quiet{}})
+		FormatMajorVersion: pebble.FormatNewest, Logger: quiet{}, DisableAutomaticCompactions: true})
 	require.NoError(t, err)
 	for i := range n {
 		require.NoError(t, db.Set(fmt.Appendf(nil, "%08d", 3*i), make([]byte, 100), pebble.NoSync))
