@@ -1,7 +1,6 @@
 package sstable_test
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
@@ -21,50 +20,6 @@ func entriesError(t testing.TB, table *sstable.Table, n int) (last error) {
 	}
 	require.Zero(t, n, "%v", last)
 	return last
-}
-
-// Nothing is searched in an index whose keys do not rise, or are too short for internal ones:
-// whatever is in its blocks, no key is denied.
-func TestUnsortedIndex(t *testing.T) {
-	stored := internalKeys("a", "b", "c", "d")
-	file, w := writeTable(t, tableOptions{policy: exact{t}, internal: true, baseLg: 5}, stored...)
-	for name, change := range map[string]func(keys [][]byte){
-		"equal":     func(keys [][]byte) { keys[1] = keys[2] },
-		"falling":   func(keys [][]byte) { keys[1], keys[2] = keys[2], keys[1] },
-		"too short": func(keys [][]byte) { keys[0] = []byte("a") },
-		"last one":  func(keys [][]byte) { keys[3] = []byte("d") },
-	} {
-		keys := slices.Clone(w.indexKeys)
-		change(keys)
-		table := openTable(t, w.withIndex(file, keys), sstable.WithKeys(sstable.InternalKeys))
-		filter, err := openFilter(table, exact{t})
-		require.NoError(t, err)
-		for _, user := range []string{"a", "b", "c", "d", "e", ""} {
-			require.True(t, filter.MayContain([]byte(user)), "%s: %s", name, user)
-			_, ok := table.FindBlock([]byte(user))
-			require.False(t, ok, name)
-		}
-	}
-	filter, err := openFilter(openTable(t, file), exact{t})
-	require.NoError(t, err)
-	require.False(t, filter.MayContain(nil))
-}
-
-// blocksTable writes one data block for each element, with these index keys. It returns where the
-// index begins.
-func blocksTable(
-	t testing.TB, blocks [][][]byte, indexKeys [][]byte,
-) (table []byte, index uint64) {
-	var file bytes.Buffer
-	w := newTableWriter(t, &file, tableOptions{blockSize: 1 << 20})
-	for _, keys := range blocks {
-		for _, key := range keys {
-			w.add(key, nil)
-		}
-		w.endBlock()
-	}
-	w.finish()
-	return w.withIndex(file.Bytes(), indexKeys), w.indexBlock.Offset
 }
 
 // An index is judged only if all keys rise in the order of the default comparer; otherwise another
@@ -112,12 +67,14 @@ func TestJudgedIndex(t *testing.T) {
 		{"internal keys, found", auto, [][][]byte{{k("a", 1, 1)}, {k("b", 2, 1)}},
 			[][]byte{k("b", 1, 1), k("b", 2, 1)}, "data block 0, "},
 	} {
-		n := 0
+		w := newTableWriter(tableOptions{blockSize: 1 << 20, indexKeys: c.index}, 0)
 		for _, keys := range c.blocks {
-			n += len(keys)
+			w.addAll(keys)
+			w.endBlock()
 		}
-		file, index := blocksTable(t, c.blocks, c.index)
-		err := entriesError(t, openTable(t, file, sstable.WithKeys(c.format)), n)
+		w.finish()
+		table := openTable(t, w.file, sstable.WithKeys(c.format))
+		err := entriesError(t, table, len(slices.Concat(c.blocks...)))
 		if c.want == "" {
 			require.NoError(t, err, c.name)
 		} else {
@@ -125,7 +82,7 @@ func TestJudgedIndex(t *testing.T) {
 			require.ErrorIs(t, err, sstable.ErrIndexOrder)
 			var corrupt *sstable.CorruptionError
 			require.ErrorAs(t, err, &corrupt)
-			require.EqualValues(t, index, corrupt.Offset, c.name)
+			require.EqualValues(t, w.indexBlock.Offset, corrupt.Offset, c.name)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func readAny(t *testing.T, file []byte) {
 	for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys,
 		sstable.PlainKeys} {
 		before := allocated()
-		examineAll(t, file, nil, policytest.Must(policy.NewBloom(10)), sstable.WithKeys(format))
+		examine(t, file, nil, policytest.Must(policy.NewBloom(10)), sstable.WithKeys(format))
 		n := allocated() - before
 		require.Less(t, n, uint64(4<<20+64*22*len(file)), "bytes allocated")
 	}
@@ -28,7 +28,6 @@ func FuzzTable(f *testing.F) {
 	for _, v := range victims(f, policytest.Must(policy.NewBloom(10))) {
 		f.Add(v.file)
 	}
-	f.Add(largeVictim(f, policytest.Must(policy.NewRibbon(10))).file)
 	f.Fuzz(readAny)
 }
 
@@ -41,8 +40,9 @@ func FuzzBlocks(f *testing.F) {
 			continue
 		}
 		part := func(h sstable.BlockHandle) []byte { return v.file[h.Offset:][:h.Length] }
-		f.Add(part(table.Block(0)), part(table.Block(1)), v.w.indexKeys[0], v.w.indexKeys[1],
-			part(v.w.filterBlock), v.w.compression)
+		first, last := []byte(v.users[0]), []byte(v.users[len(v.users)-1])
+		f.Add(part(table.Block(0)), part(table.Block(1)), first, last, part(v.w.filterBlock),
+			v.w.compression)
 	}
 	f.Fuzz(func(t *testing.T, data1, data2, key1, key2, filter []byte, compression byte) {
 		var file []byte

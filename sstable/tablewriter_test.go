@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
 // This file writes tables, from the text of the package comment alone and with all the freedom that
@@ -28,20 +29,19 @@ const (
 	snappied = 1
 )
 
-// tableOptions say how a table is written. The zero value has restarts at every entry, one data
-// block for each entry, no compression, no filter, and the last key of each data block in the
-// index.
+// tableOptions say how a table is written. The zero value has one data block for each entry, no
+// compression, no filter, and the last key of each data block in the index.
 type tableOptions struct {
 	blockSize   int  // a data block ends when its contents have this many bytes
-	interval    int  // of restarts in data blocks, at least 1
+	interval    int  // of restarts in data blocks; 0: 1
 	compression byte // of all blocks but the filter's
 
 	policy   policy.Policy // nil: no filter block
 	baseLg   int           // 0: 11
 	internal bool          // filters get the keys without 8 bytes at the end
 
-	meta     []metaBlock // further blocks that the metaindex names
-	filterAs string      // name of the filter block; "": "filter." and the policy's
+	meta      []metaBlock // further blocks that the metaindex names
+	indexKeys [][]byte    // other keys for the index
 }
 
 type metaBlock struct {
@@ -49,42 +49,34 @@ type metaBlock struct {
 	contents []byte
 }
 
+// A tableWriter has the file that it writes, and knows where its blocks are.
 type tableWriter struct {
 	tableOptions
-	t      testing.TB
-	w      io.Writer
-	offset uint64
+	file   []byte
+	begin  uint64 // the offset of the file's first byte
 	data   blockWriter
 	index  blockWriter
 	filter *sstable.FilterBlockBuilder
-	last   []byte
 
-	// What was written.
 	dataBlocks                         []sstable.BlockHandle
-	indexKeys                          [][]byte
 	filterBlock, metaindex, indexBlock sstable.BlockHandle
+	indexSize                          int // uncompressed
 }
 
-func newTableWriter(t testing.TB, w io.Writer, o tableOptions) *tableWriter {
-	tw := &tableWriter{tableOptions: o, t: t, w: w}
-	tw.data.interval, tw.index.interval = o.interval, 1
+func newTableWriter(o tableOptions, begin uint64) *tableWriter {
+	w := &tableWriter{tableOptions: o, begin: begin}
+	w.data.interval = o.interval
 	if o.policy != nil {
-		baseLg := 11
-		if o.baseLg != 0 {
-			baseLg = o.baseLg
-		}
-		var err error
-		tw.filter, err = sstable.NewFilterBlockBuilder(o.policy, sstable.WithBaseLg(baseLg))
-		require.NoError(t, err)
-		tw.filter.StartBlock(0)
+		baseLg := sstable.WithBaseLg(cmp.Or(o.baseLg, 11))
+		w.filter = policytest.Must(sstable.NewFilterBlockBuilder(o.policy, baseLg))
+		w.filter.StartBlock(begin)
 	}
-	return tw
+	return w
 }
 
 // add appends an entry. Its key is in the order of the index.
 func (w *tableWriter) add(key, value []byte) {
 	w.data.add(key, value)
-	w.last = append(w.last[:0], key...)
 	if w.filter != nil {
 		w.filter.AddKey(w.user(key))
 	}
@@ -102,12 +94,15 @@ func (w *tableWriter) user(key []byte) []byte {
 }
 
 func (w *tableWriter) endBlock() {
+	key := w.data.last
+	if w.indexKeys != nil {
+		key = w.indexKeys[len(w.dataBlocks)]
+	}
 	h := w.write(w.data.finish(), w.compression)
 	w.dataBlocks = append(w.dataBlocks, h)
-	w.index.add(w.last, encodeHandle(h))
-	w.indexKeys = append(w.indexKeys, slices.Clone(w.last))
+	w.index.add(key, encodeHandle(h))
 	if w.filter != nil {
-		w.filter.StartBlock(w.offset)
+		w.filter.StartBlock(h.Offset + h.Length + 5)
 	}
 }
 
@@ -115,53 +110,47 @@ func (w *tableWriter) finish() {
 	if w.data.n > 0 {
 		w.endBlock()
 	}
-
 	metas := map[string]sstable.BlockHandle{}
 	if w.filter != nil {
 		w.filterBlock = w.write(w.filter.Finish(), raw)
-		metas[cmp.Or(w.filterAs, "filter."+w.policy.Name())] = w.filterBlock
+		metas["filter."+w.policy.Name()] = w.filterBlock
 	}
 	for _, m := range w.meta {
 		metas[m.name] = w.write(m.contents, raw)
 	}
-	var names []string
-	for name := range metas {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	metaindex := blockWriter{interval: w.interval}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(metas)) {
 		metaindex.add([]byte(name), encodeHandle(metas[name]))
 	}
 	w.metaindex = w.write(metaindex.finish(), w.compression)
-	w.indexBlock = w.write(w.index.finish(), w.compression)
-	w.put(footer(w.metaindex, w.indexBlock))
+	index := w.index.finish()
+	w.indexSize = len(index)
+	w.indexBlock = w.write(index, w.compression)
+	w.file = append(w.file, footer(w.metaindex, w.indexBlock)...)
 }
 
 // write writes a block and what follows it.
 func (w *tableWriter) write(contents []byte, compression byte) sstable.BlockHandle {
-	stored := compress(contents, compression)
-	h := sstable.BlockHandle{Offset: w.offset, Length: uint64(len(stored))}
-	w.put(withTrailer(stored, compression))
+	if compression == snappied {
+		contents = snappy.Encode(nil, contents)
+	}
+	h := sstable.BlockHandle{Offset: w.begin + uint64(len(w.file)), Length: uint64(len(contents))}
+	w.file = append(w.file, withTrailer(contents, compression)...)
 	return h
 }
 
-func (w *tableWriter) put(b []byte) {
-	_, err := w.w.Write(b)
-	require.NoError(w.t, err)
-	w.offset += uint64(len(b))
+// writeTable returns a table of the entries, all values being like the keys, and its writer.
+func writeTable(t testing.TB, o tableOptions, keys ...[]byte) ([]byte, *tableWriter) {
+	w := newTableWriter(o, 0)
+	w.addAll(keys)
+	w.finish()
+	return w.file, w
 }
 
-// writeTable returns a table of the entries, all values being like the keys, and the writer that
-// knows where its blocks are.
-func writeTable(t testing.TB, o tableOptions, keys ...[]byte) ([]byte, *tableWriter) {
-	var file bytes.Buffer
-	w := newTableWriter(t, &file, o)
+func (w *tableWriter) addAll(keys [][]byte) {
 	for _, key := range keys {
 		w.add(key, fmt.Appendf(nil, "value of %q", key))
 	}
-	w.finish()
-	return file.Bytes(), w
 }
 
 // A blockWriter makes blocks of entries.
@@ -222,13 +211,6 @@ func footer(metaindex, index sstable.BlockHandle) []byte {
 	return append(b, 0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb)
 }
 
-func compress(contents []byte, compression byte) []byte {
-	if compression == snappied {
-		return snappy.Encode(nil, contents)
-	}
-	return contents
-}
-
 // withTrailer appends the compression and the checksum to a block.
 func withTrailer(stored []byte, compression byte) []byte {
 	b := append(slices.Clone(stored), compression)
@@ -252,18 +234,6 @@ func (w *tableWriter) refresh(file []byte, at int) bool {
 		}
 	}
 	return false
-}
-
-// withIndex returns the file with other keys in its index.
-func (w *tableWriter) withIndex(file []byte, keys [][]byte) []byte {
-	index := blockWriter{interval: 1}
-	for i, h := range w.dataBlocks {
-		index.add(keys[i], encodeHandle(h))
-	}
-	stored := compress(index.finish(), w.compression)
-	h := sstable.BlockHandle{Offset: w.indexBlock.Offset, Length: uint64(len(stored))}
-	return slices.Concat(file[:h.Offset], withTrailer(stored, w.compression),
-		footer(w.metaindex, h))
 }
 
 // internalKey returns a user key with the trailer of a database: sequence number * 256 + type.
