@@ -10,14 +10,26 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-var seed = flag.Int64("seed", 0, "seed of the random tests; 0 takes one from the clock")
+var (
+	seed  = flag.Int64("seed", 1, "seed of the random tests; 0 takes one from the clock")
+	large = flag.Bool("large", false,
+		"also run what takes long, or what time and chance decide: .ci/nightly does")
+)
 
-// Seed returns the seed of random tests: that of flag -seed, or one from the clock.
+// Seed returns the seed of random tests: that of flag -seed, or with 0 one from the clock.
 func Seed() int64 {
 	if *seed != 0 {
 		return *seed
 	}
 	return time.Now().UnixNano()
+}
+
+// Large skips the test unless flag -large is set.
+func Large(t testing.TB) {
+	t.Helper()
+	if !*large {
+		t.Skip("runs with -large only")
+	}
 }
 
 // RandomKind draws a kind of filter: one of [Kinds], or tuned filters.
