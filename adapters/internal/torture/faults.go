@@ -165,6 +165,7 @@ var panicOfOurs = regexp.MustCompile(`\[running\]:.*\n(?:.+\n)*?` +
 // nothing wrong, and opened again it has all that it acknowledged. A fault that shows without
 // filters too is the engine's own.
 func testFaults(t *testing.T, target Target) {
+	enginetest.Large(t)
 	rng := enginetest.Rand(t, enginetest.Seed())
 	variants := len(target.Volatile(t).Variants())
 	var total int64

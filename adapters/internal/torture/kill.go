@@ -3,7 +3,6 @@ package torture
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +20,9 @@ import (
 
 // A process that uses a database is killed at random moments, also while it opens the database.
 // What it acknowledged is there afterwards, and filterdump finds no fault in the tables.
-func testKill(t *testing.T, target Target, filterdump string) {
+func testKill(t *testing.T, target Target) {
+	enginetest.Large(t)
+	filterdump := buildFilterdump(t)
 	rng := enginetest.Rand(t, enginetest.Seed())
 	variants := target.Volatile(t).Variants()
 	perDatabase := max(5, *rounds/20)
@@ -73,17 +74,17 @@ func buildFilterdump(t testing.TB) string {
 	return path
 }
 
-// command returns a child process that obeys an order in a directory. It is killed if it takes too
-// long.
+// command returns a child process that obeys an order in a directory. Its standard input ends with
+// this process.
 func command(t testing.TB, dir string, o order) *exec.Cmd {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	text, err := json.Marshal(o)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	t.Cleanup(cancel)
-	c := exec.CommandContext(ctx, self, "-test.run=^TestTorture$", "-test.paniconexit0")
+	c := exec.Command(self, "-test.run=^TestTorture$", "-test.paniconexit0")
 	c.Dir, c.Env = dir, append(os.Environ(), orderVariable+"="+string(text))
+	_, err = c.StdinPipe()
+	require.NoError(t, err)
 	return c
 }
 
@@ -113,6 +114,12 @@ func killed(t testing.TB, dir string, o order, delay time.Duration) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
 	require.Equal(t, -1, exit.ExitCode(), "%+v: %s%s", o, line, &rest)
+}
+
+// endWithParent ends this process when the one that started it has ended.
+func endWithParent() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(1)
 }
 
 // ready is what a child process prints when it begins.

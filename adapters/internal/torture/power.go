@@ -10,16 +10,22 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 )
 
-// The power is cut while a database is in use. What was synced is there afterwards.
+// The power is cut after changes, or with -large also within one, while other goroutines flush and
+// compact. What was synced is there afterwards.
 func testPowerLoss(t *testing.T, target Target) {
+	t.Run("Still", func(t *testing.T) { losePower(t, target, true, 2**rounds) })
+	t.Run("Busy", func(t *testing.T) {
+		enginetest.Large(t)
+		losePower(t, target, false, 5**rounds)
+	})
+}
+
+// losePower cuts the power of databases, in which nothing moves by itself if still is set.
+func losePower(t *testing.T, target Target, still bool, losses int) {
 	rng := enginetest.Rand(t, enginetest.Seed())
 	var v Volatile
 	var s *state
 	var variant, batches, undecided int
-	losses := 5 * *rounds
-	if testing.Short() {
-		losses = *rounds
-	}
 	for round := range losses {
 		if round%10 == 0 {
 			v = target.Volatile(t)
@@ -28,19 +34,29 @@ func testPowerLoss(t *testing.T, target Target) {
 			s.ways = v.Ways
 		}
 		before := s.batches
-		db := s.open(t, v, randomSetting(rng, variant))
-		for range rng.Intn(3) {
-			require.NoError(t, db.Compact())
+		set := randomSetting(rng, variant)
+		set.Still = still
+		db := s.open(t, v, set)
+		act := func(n int) {
+			for range n {
+				require.NoError(t, s.act(rng, db))
+			}
 		}
-		done := disturb(t, db, rng.Int63())
-		for range rng.Intn(60) {
-			require.NoError(t, s.act(rng, db))
+		var restore func() Volatile
+		if still {
+			act(rng.Intn(30))
+			require.NoError(t, []func() error{db.Flush, db.Compact}[rng.Intn(2)]())
+			act(rng.Intn(30))
+			restore = v.Cut(rng)
+		} else {
+			done := disturb(t, db, rng.Int63())
+			act(rng.Intn(60))
+			restore = s.cutWhileWriting(t, v, db, rng)
+			done()
 		}
-		restore := s.cutWhileWriting(t, v, db, rng)
 		if s.pending != nil {
 			undecided++
 		}
-		done()
 		require.NoError(t, db.Close())
 		v = restore()
 		batches += s.batches - before
