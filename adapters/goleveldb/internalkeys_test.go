@@ -7,55 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 )
-
-func TestForInternalKeys(t *testing.T) {
-	p := bloom(t, 10)
-	plain := goleveldb.New(p)
-	f := goleveldb.ForInternalKeys(plain)
-	require.Equal(t, plain.Name(), f.Name())
-
-	users := append(enginetest.Keys(enginetest.Rand(t, 5), 100), nil) // the empty key too
-	var internal [][]byte
-	for _, user := range users {
-		internal = append(internal, goleveldb.SearchKey(user))
-	}
-	made := generate(f.NewGenerator(), internal)
-	require.Equal(t, p.AppendFilter(nil, users), made)
-	lost := 0
-	for _, key := range internal {
-		require.True(t, f.Contains(made, key))
-		if !plain.Contains(made, key) {
-			lost++
-		}
-	}
-	require.Greater(t, lost, 90,
-		"what the wrapper is for: the bare filter loses nearly every internal key")
-}
-
-// The answer for a key too short for a trailer is "may contain", whatever the filter is.
-func TestForInternalKeysShortKeys(t *testing.T) {
-	p := bloom(t, 10)
-	f := goleveldb.ForInternalKeys(goleveldb.New(p))
-	ofNoKeys := p.AppendFilter(nil, nil)
-	var short [][]byte
-	for n := range 8 {
-		key := []byte("1234567")[:n]
-		short = append(short, key)
-		require.True(t, f.Contains(ofNoKeys, key), "%d bytes", n)
-		require.True(t, f.Contains(nil, key), "%d bytes", n)
-	}
-	require.False(t, f.Contains(ofNoKeys, []byte("12345678")),
-		"an internal key of the empty user key")
-	require.Equal(t, p.AppendFilter(nil, short), generate(f.NewGenerator(), short))
-}
-
-func TestForInternalKeysRefusesNil(t *testing.T) {
-	require.PanicsWithValue(t,
-		"goleveldb: ForInternalKeys: the filter is nil: pass one such as New returns",
-		func() { goleveldb.ForInternalKeys(nil) })
-}
 
 // The encoding is that of LevelDB's db/dbformat.h: the user's key, one byte of kind, and 7 bytes of
 // sequence number, little-endian.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
@@ -23,7 +24,18 @@ func TestWithFilterBaseLg(t *testing.T) {
 		require.ErrorContains(t, err, fmt.Sprintf("WithFilterBaseLg(%d): pass 11 to 31, ", lg))
 		require.Equal(t, &opt.Options{FilterBaseLg: 14}, o)
 	}
-	o := &opt.Options{FilterBaseLg: 14}
-	require.NoError(t, goleveldb.Configure(o, p))
-	require.Equal(t, 14, o.FilterBaseLg)
+}
+
+// Options may have a filter already, or be configured again.
+func TestWithoutSeekCompactions(t *testing.T) {
+	p := bloom(t, 10)
+	for _, o := range []*opt.Options{
+		{}, {Filter: filter.NewBloomFilter(10)}, {AltFilters: []filter.Filter{foreign("a")}},
+		configured(t, nil, ribbon(t)),
+	} {
+		require.NoError(t, goleveldb.Configure(o, p, goleveldb.WithoutSeekCompactions()))
+		require.True(t, o.DisableSeeksCompaction)
+		require.NoError(t, goleveldb.Configure(o, p))
+		require.True(t, o.DisableSeeksCompaction, "what is set stays set")
+	}
 }
