@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,49 +8,50 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// salted is a policy of another encoding: it adds and looks up every key with a byte before it.
-type salted struct{ policy.Policy }
-
-type saltedBuilder struct{ policy.Builder }
-
-func salt(key []byte) []byte { return append([]byte{0x5a}, key...) }
-
-func (s salted) NewBuilder() policy.Builder { return saltedBuilder{s.Policy.NewBuilder()} }
-
-func (s salted) MayContain(filter, key []byte) bool {
-	return s.Policy.MayContain(filter, salt(key))
+// named is a policy with any name, which is none of package policy's own.
+type named struct {
+	policy.Policy
+	name string
 }
-func (b saltedBuilder) Add(key []byte) { b.Builder.Add(salt(key)) }
+
+func (n named) Name() string { return n.name }
+
+// Every adapter refuses what policy.Check refuses, in its words.
+func testMisuse(t *testing.T, newEngine func(testing.TB) Engine) {
+	e := newEngine(t)
+	p := Kinds[0].MustNew(10, policy.Name)
+	for _, unusable := range []policy.Policy{nil, &policy.Counted{}, named{p, ""}} {
+		want := policy.Check(unusable).Error()
+		require.ErrorContains(t, e.Configure(unusable), want)
+		require.ErrorContains(t, e.Configure(p, unusable), want)
+		func() {
+			defer func() { require.ErrorContains(t, recover().(error), want) }()
+			e.New(unusable)
+		}()
+	}
+}
 
 // The policies of package policy may share a name. Another one may not, because it could read
-// filters that it did not build.
+// filters that it did not build. LevelDB's names belong to its encoding, even if the options have
+// no filter under them.
 func testSharedNames(t *testing.T, newEngine func(testing.TB) Engine) {
 	e := newEngine(t)
-	const refused, taken = "a name of its own with policy.WithName",
-		"is taken by LevelDB's filters or by another policy"
 	for _, name := range names {
-		for _, kind := range Kinds {
-			p := kind.MustNew(16, name)
-			for _, other := range Kinds {
-				q := other.MustNew(5, name)
-				what := fmt.Sprintf("%s after %s, %s", kind.Name, other.Name, name)
-				require.NoError(t, e.Configure(q, p), what)
-				require.NoError(t, e.Configure(policy.Count(q), p), what)
-				require.NoError(t, e.Configure(q, policy.Count(policy.Count(p))), what)
-				require.ErrorContains(t, e.Configure(q, salted{p}), refused, what)
-				require.ErrorContains(t, e.Configure(policy.Count(salted{q}), p), refused, what)
-				require.ErrorContains(t, e.Configure(q, salted{policy.Count(p)}), refused, what)
-			}
-			// LevelDB's names belong to its encoding, even if the options have no filter under
-			// them.
-			if err := e.Configure(salted{p}); name == "mine" {
-				require.NoError(t, err)
-				require.NoError(t, e.Configure(salted{p}, salted{p}), "with itself")
-				require.NoError(t, e.Configure(salted{p}, kind.MustNew(10, policy.Name), salted{p}))
-			} else {
-				require.ErrorContains(t, err, refused)
-				require.ErrorContains(t, err, taken)
-			}
+		p, q := Kinds[0].MustNew(16, name), Kinds[1].MustNew(5, name)
+		other := named{q, name}
+		require.NoError(t, e.Configure(q, p))
+		require.NoError(t, e.Configure(policy.Count(q), p))
+		require.NoError(t, e.Configure(q, policy.Count(policy.Count(p))))
+		for _, err := range []error{
+			e.Configure(p, other), e.Configure(policy.Count(other), p), e.Configure(other, p),
+		} {
+			require.ErrorContains(t, err, "a name of its own with policy.WithName")
+		}
+		if name == "mine" {
+			require.NoError(t, e.Configure(other, other))
+			require.NoError(t, e.Configure(other, Kinds[0].MustNew(10, policy.Name), other))
+		} else {
+			require.ErrorContains(t, e.Configure(other), "is taken by LevelDB's filters")
 		}
 	}
 }

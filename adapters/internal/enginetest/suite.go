@@ -5,7 +5,6 @@ import (
 	"crypto/sha512"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,24 +23,6 @@ func Run(t *testing.T, newEngine func(t testing.TB) Engine) {
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newEngine) })
 	}
-}
-
-// eachVariant runs a test for every variant of the engine.
-func eachVariant(
-	t *testing.T, newEngine func(testing.TB) Engine, test func(t *testing.T, e Engine, variant int),
-) {
-	variants := newEngine(t).Variants()
-	for i := len(variants) - len(Some(variants)); i < len(variants); i++ {
-		t.Run(variants[i].Name, func(t *testing.T) { test(t, newEngine(t), i) })
-	}
-}
-
-// Some returns all, or in short tests the last one alone.
-func Some[T any](all []T) []T {
-	if testing.Short() {
-		return all[len(all)-1:]
-	}
-	return all
 }
 
 // open opens a database, which the test closes. It closes it itself if the test fails.
@@ -80,83 +61,68 @@ func put(t testing.TB, db DB, keys [][]byte) {
 	require.NoError(t, db.Flush())
 }
 
-// lost returns how many of keys Get and Seek do not find.
-func lost(t testing.TB, r Reader, keys [][]byte) (byGet, bySeek int) {
+// lost returns how many of keys Get, Find and Seek do not find.
+func lost(t testing.TB, r Reader, keys [][]byte) (byGet, byFind, bySeek int) {
 	t.Helper()
+	missed := func(key, got []byte, err error) int {
+		require.NoError(t, err)
+		if got == nil {
+			return 1
+		}
+		require.Equal(t, value(key), got, "value of key %x", key)
+		return 0
+	}
 	for _, key := range keys {
 		got, err := r.Get(key)
-		require.NoError(t, err)
-		if got == nil {
-			byGet++
-		} else {
-			require.Equal(t, value(key), got, "value of key %x", key)
+		byGet += missed(key, got, err)
+		got, err = r.Find(key)
+		byFind += missed(key, got, err)
+		got = nil
+		entries, err := r.Seek(key)
+		if len(entries) > 0 && entries[0].Key == string(key) {
+			got = []byte(entries[0].Value)
 		}
-		found, err := r.Seek(key)
-		require.NoError(t, err)
-		if len(found) == 0 || found[0].Key != string(key) {
-			bySeek++
-		} else {
-			require.Equal(t, string(value(key)), found[0].Value, "value of key %x", key)
-		}
+		bySeek += missed(key, got, err)
 	}
-	return byGet, bySeek
-}
-
-// lostByFind returns how many of keys Find does not find.
-func lostByFind(t testing.TB, r Reader, keys [][]byte) (lost int) {
-	t.Helper()
-	for _, key := range keys {
-		got, err := r.Find(key)
-		require.NoError(t, err)
-		if got == nil {
-			lost++
-		} else {
-			require.Equal(t, value(key), got, "value of key %x", key)
-		}
-	}
-	return lost
+	return byGet, byFind, bySeek
 }
 
 // requireFound requires that all keys are found.
 func requireFound(t testing.TB, r Reader, keys ...[][]byte) {
 	t.Helper()
-	for _, keys := range keys {
-		byGet, bySeek := lost(t, r, keys)
-		require.Zero(t, lostByFind(t, r, keys), "keys that Find does not find")
-		require.Zero(t, byGet, "keys that Get does not find")
-		require.Zero(t, bySeek, "keys that Seek does not find")
-	}
+	byGet, byFind, bySeek := lost(t, r, slices.Concat(keys...))
+	require.Equal(t, [3]int{}, [3]int{byGet, byFind, bySeek}, "keys that Get, Find and Seek lose")
 }
 
 // requireAbsent requires that no key is found.
 func requireAbsent(t testing.TB, r Reader, keys [][]byte) {
 	t.Helper()
-	byGet, bySeek := lost(t, r, keys)
-	require.Equal(t, len(keys), lostByFind(t, r, keys))
-	require.Equal(t, len(keys), byGet)
-	require.Equal(t, len(keys), bySeek)
+	byGet, byFind, bySeek := lost(t, r, keys)
+	n := len(keys)
+	require.Equal(t, [3]int{n, n, n}, [3]int{byGet, byFind, bySeek}, "absent keys")
 }
 
 // Keys are found through the filters of L0, of a level between, and of the deepest one, all of them
 // verified. Absent keys avoid reads, the counters of the engine and of policy.Counted agree, and a
 // filter that loses keys is noticed.
 func testLookups(t *testing.T, newEngine func(testing.TB) Engine) {
-	eachVariant(t, newEngine, func(t *testing.T, _ Engine, variant int) {
-		for _, kind := range Kinds {
-			t.Run(kind.Name, func(t *testing.T) { lookUp(t, newEngine(t), variant, kind) })
+	variants := newEngine(t).Variants()
+	for i, v := range variants {
+		if testing.Short() && i < len(variants)-1 {
+			continue
 		}
-	})
+		for _, kind := range Kinds {
+			t.Run(v.Name+"/"+kind.Name, func(t *testing.T) { lookUp(t, newEngine(t), i, kind) })
+		}
+	}
 }
 
 func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
-	all := Keys(Rand(t, 1), 3500)
-	keys, absent := all[:3000], all[3000:]
-	inLevel0 := keys[2700:]
 	counted := policy.Count(kind.MustNew(8, "mine", policy.WithVerify()))
 	require.NoError(t, e.Configure(counted))
 	require.Zero(t, counted.Snapshot(), "Configure does nothing that is counted")
 	s := Setting{Variant: variant, Policies: []policy.Policy{counted}}
-	fillLevels(t, e, s, keys[:2700], inLevel0)
+	keys, absent := fillLevels(t, e, s)
 	built := counted.Snapshot()
 	require.GreaterOrEqual(t, built.Keys, uint64(len(keys)))
 	require.Greater(t, built.Bytes, built.Keys*7/8, "nearly 8 bits per key, and more")
@@ -166,9 +132,11 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	db := open(t, e, s)
 	requireFound(t, db, keys)
 	answers := watch.Take()
-	require.Contains(t, answers, Label{"mine", kind.Encoding})
-	requireOnly(t, answers, kind)
 	present := sum(answers)
+	require.Contains(t, answers, Label{"mine", kind.Encoding})
+	delete(answers, Label{"mine", policy.EncodingBloom}) // which filters of no keys may have
+	delete(answers, Label{"mine", kind.Encoding})
+	require.Empty(t, answers)
 	require.Greater(t, present.MayContain, uint64(2*len(keys)), "by Seek and by Find")
 	require.Positive(t, present.ReadsAvoided, "keys of one table are absent in another")
 
@@ -191,35 +159,44 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 
 	s.Policies = []policy.Policy{&Spy{Policy: counted, Lies: true}}
 	db = open(t, e, s)
-	byGet, bySeek := lost(t, db, keys)
+	byGet, _, bySeek := lost(t, db, keys)
 	require.Equal(t, len(keys), bySeek, "every level has filters")
-	require.Greater(t, byGet, len(inLevel0), "the filters of a level between are consulted too")
+	require.Greater(t, byGet, inLevel0, "the filters of a level between are consulted too")
 	require.NoError(t, db.Close())
 }
 
-// fillLevels creates a database with tables in three levels at least, which do not move any more.
-func fillLevels(t *testing.T, e Engine, s Setting, below, inLevel0 [][]byte) {
-	n := len(below)
+// inLevel0 is how many keys fillLevels leaves in level 0.
+const inLevel0 = 300
+
+// fillLevels creates a database with tables in three levels at least, which do not move any more. It
+// returns its keys and absent ones. Which levels have tables when it is closed is up to the engine,
+// so it writes more keys until they do.
+func fillLevels(t *testing.T, e Engine, s Setting) (keys, absent [][]byte) {
+	still := s
+	still.Still = true
+	all := Keys(Rand(t, 1), 2600)
+	absent, recent, old := all[:500], all[500:500+inLevel0], all[500+inLevel0:]
 	db := open(t, e, s)
-	put(t, db, below[:n*2/3])
+	put(t, db, old)
 	require.NoError(t, db.Compact())
-	put(t, db, below[n*2/3:n*17/20])
-	put(t, db, below[n*17/20:])
 	tables := func() []int {
 		tables, err := db.Tables()
 		require.NoError(t, err)
 		return tables
 	}
-	require.Eventually(t, func() bool { return nonEmpty(tables()[1:]) >= 2 },
-		time.Minute, time.Millisecond)
-	require.NoError(t, db.Close())
-
-	s.Still = true
-	db = open(t, e, s)
-	put(t, db, inLevel0)
+	for levels := 0; levels < 2; levels = nonEmpty(tables()[1:]) {
+		require.NoError(t, db.Close())
+		db = open(t, e, s)
+		n := len(all)
+		all = Keys(Rand(t, 1), n+900) // the same ones, and others
+		put(t, db, all[n:])
+		require.NoError(t, db.Close())
+		db = open(t, e, still)
+	}
+	put(t, db, recent)
 	require.Positive(t, tables()[0], "%v", tables())
-	require.GreaterOrEqual(t, nonEmpty(tables()), 3, "%v", tables())
 	require.NoError(t, db.Close())
+	return all[500:], absent
 }
 
 // nonEmpty returns how many levels have tables.

@@ -4,10 +4,6 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -77,33 +73,13 @@ func sum(answers map[Label]policy.Counters) (s policy.Counters) {
 // Checks returns how often filters were consulted.
 func Checks(c policy.Counters) uint64 { return c.ReadsAvoided + c.MayContain }
 
-// requireOnly requires that only filters of a kind have answered. Those of no keys may be of
-// LevelDB's encoding.
-func requireOnly(t *testing.T, answers map[Label]policy.Counters, kind Kind) {
-	t.Helper()
-	for label := range answers {
-		require.Equal(t, "mine", label.Name)
-		require.Contains(t, []string{kind.Encoding, policy.EncodingBloom}, label.Encoding)
-	}
-}
-
-// A Spy is a policy that counts checks and answers.
+// A Spy is a policy that is none of package policy's own.
 type Spy struct {
 	policy.Policy
-	Lies            bool                             // it answers "absent" always
-	Saw             func(filter []byte, answer bool) // nil, or called for every check
-	Checked, Absent atomic.Int64
+	Lies bool // it answers "absent" always
 }
 
 // MayContain implements policy.Policy.
 func (s *Spy) MayContain(filter, key []byte) bool {
-	answer := s.Policy.MayContain(filter, key) && !s.Lies
-	s.Checked.Add(1)
-	if !answer {
-		s.Absent.Add(1)
-	}
-	if s.Saw != nil {
-		s.Saw(filter, answer)
-	}
-	return answer
+	return !s.Lies && s.Policy.MayContain(filter, key)
 }
