@@ -48,13 +48,3 @@ func RandomSetting(rng *rand.Rand, variant int) Setting {
 	}
 	return s
 }
-
-var large = flag.Bool("large", false,
-	"also run what takes long, or what time and chance decide: .ci/nightly does")
-
-// Large skips the test unless flag -large is set.
-func Large(t testing.TB) {
-	if !*large {
-		t.Skip("only with -large")
-	}
-}

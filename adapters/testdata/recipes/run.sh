@@ -4,6 +4,7 @@
 # come from the Go module proxy.
 #
 #   adapters/testdata/recipes/run.sh [PROGRAM...]   without arguments, all
+#   VERSION=latest adapters/testdata/recipes/run.sh   their newest releases
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 readme=$repository/adapters/README.md
@@ -22,7 +23,7 @@ quiet() {
 row() {
   local line
   line=$(grep -E "^\| $1 v.* \| \`$2\` \|" "$readme")
-  version=$(sed -E 's/^\| [^ ]+ ([^ ]+) .*/\1/' <<<"$line")
+  version=${VERSION:-$(sed -E 's/^\| [^ ]+ ([^ ]+) .*/\1/' <<<"$line")}
   file=$(sed -E 's/^[^`]*`([^`]*)`.*/\1/' <<<"$line")
   options=$(sed -E 's/.*`([^`]*)` \|$/\1/' <<<"$line")
 }
