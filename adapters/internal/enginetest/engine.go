@@ -1,5 +1,5 @@
 // Package enginetest tests the adapters: one suite for all engines and all kinds of filter. It is
-// test code. Only because the tests of several packages call it, its files are not named _test.go.
+// test code. Several packages' tests share it, so its files cannot end in _test.go.
 //
 // An adapter's tests implement [Engine] and call [Run]. Another engine needs no more than that.
 // [Kinds] are those of package policy.

@@ -1,26 +1,14 @@
 // Package torture tests what a database with our filters still has after crashes, loss of power,
 // failing disks and wrong bytes: one suite for all engines and all kinds of filter. It is test
-// code. Only because the tests of several packages call it, its files are not named _test.go.
+// code. Several packages' tests share it, so its files cannot end in _test.go.
 //
 // An adapter's tests fill in a [Target] and call [Run]. ../../TESTING.md says what is tested, how
 // often, and how to run it for longer.
 //
-// For example, this is one run of TestTorture/Faults, with access 731 of about 1,700 failing as a
-// short write:
-//
-//   - The test starts its own program again, as a child process, with an order: fault 731, short
-//     write, in the first of the engine's variants (enginetest.Variant: a format and a comparer).
-//   - Target.OnDisk gives the child the engine, on files that consult the order's [Faults] at
-//     every access. The child opens the database with one enginetest.Setting after another:
-//     Builtin alone, Builtin and Policies, Policies alone. Target.Ways says in how many of its ways
-//     the engine may write: batches, ingested tables, transactions.
-//   - It writes each change to the file "state", hands it to the database, and notes in the file
-//     that the database acknowledged it. Access 731 happens to be a write of a table: half of its
-//     bytes reach the file, and the engine gets an error. The child prints it and ends.
-//   - A second child opens the database without a fault, and compares it with "state".
-//
-// TestTorture/WrongBytes sets Still in its settings, so that no compaction replaces the table whose
-// filter it forges, and Large, so that the table has one filter only.
+// In TestTorture/Kill and /Faults the test starts its own program again, as a child process with an
+// order. The child writes each change to the file "state", hands it to the database, and notes in
+// the file that the database acknowledged it. When it has ended, another child compares the
+// database with "state".
 package torture
 
 import (
