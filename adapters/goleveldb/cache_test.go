@@ -142,6 +142,34 @@ func TestCheckCacheRequires(t *testing.T) {
 	}
 }
 
+// The estimate is as close if entries of one kind follow those of another, and if most keys share a
+// long prefix. Which tables goleveldb makes is up to its compactions.
+func TestCheckCacheEstimates(t *testing.T) {
+	enginetest.Large(t)
+	const n = 100_000
+	o := configured(t, manyTables(), ribbon(t), goleveldb.WithoutSeekCompactions())
+	s := storage.NewMemStorage()
+	db, err := leveldb.Open(s, o)
+	require.NoError(t, err)
+	rng := enginetest.Rand(t, 142)
+	for _, i := range rng.Perm(n) {
+		key, value := fmt.Appendf(nil, "%c%d", 'b'+i/5000, i), make([]byte, 400)
+		if i%5 > 0 {
+			key, value = fmt.Appendf(nil, "%050d", i), value[:10]
+		}
+		rng.Read(value) // does not compress
+		require.NoError(t, db.Put(key, value, nil))
+	}
+	settle(t, db, o)
+	r, err := goleveldb.CheckCache(o, db)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	filters, indexes := blockSizes(t, s, o)
+	t.Log(filters, r.Filters, indexes, r.Indexes)
+	require.InEpsilon(t, filters, r.Filters, 0.15)
+	require.InEpsilon(t, indexes, r.Indexes, 0.15)
+}
+
 // By default 300,000 lookups of absent keys make goleveldb rewrite tables, though filters answer
 // them all. With WithoutSeekCompactions they write nothing. The log says how many they write.
 func TestSeekCompactions(t *testing.T) {

@@ -40,6 +40,15 @@ func TestParseInternalKey(t *testing.T) {
 	}
 }
 
+// The answer for a key too short for a trailer is "may contain", whatever the filter is.
+func TestForInternalKeysShortKeys(t *testing.T) {
+	p := bloom(t, 10)
+	f := goleveldb.ForInternalKeys(goleveldb.New(p))
+	ofNoKeys := p.AppendFilter(nil, nil)
+	require.True(t, f.Contains(ofNoKeys, []byte("1234567")))
+	require.False(t, f.Contains(ofNoKeys, []byte("12345678")), "the empty user key")
+}
+
 // A damaged table may have keys of any length. The comparer orders them, always in the same way,
 // and does not panic.
 func TestInternalComparerOfShortKeys(t *testing.T) {

@@ -159,7 +159,7 @@ func TestCountedReads(t *testing.T) {
 // keys to a number of tables of level 0, which are compacted to level 1 before the last two.
 func fill(t *testing.T, dir string, o *opt.Options, parts int, keys [][]byte, value func() []byte) {
 	o.WriteBuffer = 64 << 20 // so that a table is made of each log, when it is opened again
-	o.CompactionL0Trigger, o.CompactionTotalSize = 1000, 1<<40
+	o.CompactionL0Trigger, o.CompactionTotalSize = 1000, 1<<30
 	perPart := (len(keys) + parts - 1) / parts
 	for len(keys) > 0 {
 		db, err := leveldb.OpenFile(dir, o)
