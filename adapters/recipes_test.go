@@ -42,7 +42,7 @@ func TestRecipesAreCompiled(t *testing.T) {
 				lines(r[2], r[3]), r[0])
 		} else {
 			require.Contains(t, between(script, "\n"+r[1]+"() {\n", "\n}\n"),
-				"\n  patch "+r[2]+" recipe\n")
+				"\n  patch "+r[2]+"\n")
 		}
 	}
 	for adapter, options := range map[string]string{

@@ -4,6 +4,8 @@ package pebblev1_test
 
 import (
 	"bytes"
+	"crypto/sha512"
+	"encoding/binary"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 // BenchmarkLookup compares the ways to look keys up, from memory and on a disk whose reads take
@@ -49,7 +52,7 @@ func BenchmarkLookup(b *testing.B) {
 		o.FS, o.Cache, o.L0StopWritesThreshold = fs, pebble.NewCache(cache), 1000
 		o.MemTableSize = 4 << 20
 		b.Cleanup(o.Cache.Unref)
-		return open(b, "db", configured(b, o, p, pebblev1.WithL6(p)))
+		return open(b, "db", configured(b, o, p))
 	}
 	db := opened(256 << 20)
 	put(b, db, keys[:present])
@@ -128,6 +131,63 @@ func BenchmarkLookup(b *testing.B) {
 			}
 		}
 		require.NoError(b, db.Close())
+	}
+}
+
+// BenchmarkLevels counts the false positives per 1,000 absent keys, and the bits of filters per
+// key, if L0, L1 to L5, and L6 have ribbon filters of different bits, in a database of random keys
+// that were overwritten twice, also at random. All sizes are an eighth of Pebble's defaults.
+//
+//	go test ./adapters/pebblev1 -run '^$' -bench Levels -benchtime 1x
+func BenchmarkLevels(b *testing.B) {
+	const present, absent = 400_000, 100_000
+	key := func(i int) []byte {
+		sum := sha512.Sum512(binary.LittleEndian.AppendUint64(nil, uint64(i)))
+		return sum[:16]
+	}
+	for _, bits := range [][3]float64{
+		{10, 10, 10}, {16, 10, 10}, {16, 10, 7}, {10, 10, 7}, {16, 8, 5}, {5, 5, 5},
+	} {
+		b.Run(fmt.Sprint(bits), func(b *testing.B) {
+			var counted []*policy.Counted
+			var levels []policy.Policy
+			for _, bits := range []float64{bits[0], bits[1], bits[1], bits[1], bits[1], bits[1], bits[2]} {
+				c := policy.Count(ribbon(b, bits))
+				counted, levels = append(counted, c), append(levels, c)
+			}
+			o := &pebble.Options{FS: vfs.NewMem(), FormatMajorVersion: pebble.FormatNewest,
+				Logger: quiet{}, MemTableSize: 512 << 10, LBaseMaxBytes: 8 << 20}
+			flat(o, 256<<10)
+			require.NoError(b, pebblev1.ConfigureLevels(o, levels))
+			for range b.N {
+				db := open(b, "db", o)
+				rng, value := rand.New(rand.NewSource(1)), make([]byte, 100)
+				for i := range 3 * present {
+					written := i
+					if i >= present {
+						written = rng.Intn(present)
+					}
+					rng.Read(value)
+					require.NoError(b, db.Set(key(written), value, pebble.NoSync))
+				}
+				before := sum(counted).MayContain
+				for i := range absent {
+					found, err := pebblev1.Has(db, key(present+i))
+					require.True(b, err == nil && !found)
+				}
+				positives := sum(counted).MayContain - before
+				size := uint64(0)
+				onDisk, err := pebblev1.FiltersOnDisk(db)
+				require.NoError(b, err)
+				for _, level := range onDisk {
+					size += level.Bytes
+				}
+				b.ReportMetric(1000*float64(positives)/absent, "positives/1000")
+				b.ReportMetric(8*float64(size)/present, "bits/key")
+				b.ReportMetric(0, "ns/op")
+				require.NoError(b, db.Close())
+			}
+		})
 	}
 }
 

@@ -18,18 +18,13 @@ type settings struct {
 	l6 pebble.FilterPolicy // nil is no filter
 }
 
-// WithL6 gives L6 filters of p, which may be the policy of the other levels. L6 has about nine
-// tenths of the data, so a policy with fewer bits per key saves most of the memory.
-//
-// These filters help [Has], [Get], [HasAll] and [MayContain], and iterators that call SeekPrefixGE
-// with IterOptions.UseL6Filters. DB.Get never consults them.
+// WithL6 gives new tables of L6 filters of p instead of the other levels' policy. L6 has about nine
+// tenths of the data, so a policy with fewer bits per key saves most of the memory: with 10 bits in
+// the other levels and 7 in L6, a quarter (BenchmarkLevels). That does not hold for keys that are
+// written in order: see [Configure] on tables that Pebble moves.
 //
 // p may share its name with the other policy. Give it a name of its own if the two must be counted
 // apart, or survive an options file (see [ByName]).
-//
-// In Pebble v1 these lookups need a comparer with a Split. If o's has none, as Pebble's default,
-// Configure replaces it with a copy whose Split is the whole key. The copy has the same name, order
-// and filters, so a database can be opened with either.
 func WithL6(p policy.Policy) Option {
 	return func(s *settings) error {
 		if err := policy.Check(p); err != nil {
@@ -40,9 +35,24 @@ func WithL6(p policy.Policy) Option {
 	}
 }
 
-// Configure sets p as the filter policy of the levels L0 to L5 of o. Unless [WithL6] is given, L6
-// gets none, even if o has one there, be it inherited from the level above. Nothing else about the
-// levels changes.
+// WithoutL6 gives new tables of L6 no filters. It is for programs that look keys up with DB.Get
+// alone, which never consults the filters of L6.
+func WithoutL6() Option {
+	return func(s *settings) error {
+		s.l6 = nil
+		return nil
+	}
+}
+
+// Configure sets p as the filter policy of all levels of o. Nothing else about the levels changes.
+// [Has], [Get], [HasAll] and [MayContain] consult the filters of L6, and so do iterators that call
+// SeekPrefixGE with IterOptions.UseL6Filters. DB.Get never does, and loads none of them into the
+// cache: to a program without these lookups they only cost disk. [WithL6] gives L6 another policy,
+// and [WithoutL6] none.
+//
+// A table keeps its filter when Pebble moves it to a lower level instead of rewriting it. If keys
+// are written in order, Pebble moves nearly all tables: the data then has the filters of the upper
+// levels, whatever L6's policy is.
 //
 // Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
 // contains the following; of several under one name, the first counts:
@@ -61,6 +71,10 @@ func WithL6(p policy.Policy) Option {
 // Pebble v1 they get none before FormatBlockPropertyCollector either; its default is an older
 // format. A table without the mark costs no key, only what Has says.
 //
+// In Pebble v1 the lookups need a comparer with a Split. If L6 gets filters and o's comparer has no
+// Split, as Pebble's default, Configure replaces it with a copy whose Split is the whole key. The
+// copy has the same name, order and filters, so a database can be opened with either.
+//
 // It returns an error that says what to do, and leaves o alone, if o or an option is nil, if there
 // are more collectors than Pebble has room for, if policy.Check refuses a policy, or if one may not
 // share its name with a policy in o, with one of those that Configure adds, or with the other. The
@@ -72,7 +86,11 @@ func WithL6(p policy.Policy) Option {
 // alone, so a database that is already open with o keeps its filters. It must not run concurrently
 // with other uses of o.
 func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
-	var s settings
+	if err := policy.Check(p); err != nil {
+		return fmt.Errorf("pebblev1: %w", err)
+	}
+	f := New(p)
+	s := settings{l6: f}
 	for _, opt := range opts {
 		if opt == nil {
 			return errors.New("pebblev1: an option is nil: leave it out")
@@ -81,10 +99,6 @@ func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 			return err
 		}
 	}
-	if err := policy.Check(p); err != nil {
-		return fmt.Errorf("pebblev1: %w", err)
-	}
-	f := New(p)
 	var filters levelFilters
 	for level := range filters {
 		filters[level] = f
@@ -94,7 +108,9 @@ func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 }
 
 // ConfigureLevels is [Configure] with one policy per level: levels[0] for L0, up to levels[6] for
-// L6. A level whose policy is nil, or that is past the end of levels, gets no filter.
+// L6. A level whose policy is nil, or that is past the end of levels, gets no filter. More bits are
+// worth most in L0, which has little data and several tables that may have a key: adapters/README.md
+// has figures. A table that Pebble moves keeps its filter: see Configure.
 //
 // Policies with different settings may share a name, because each reads the filters of the others.
 // But an options file stores only names: if it must keep the settings apart, give each policy its

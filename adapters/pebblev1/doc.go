@@ -25,18 +25,16 @@
 //
 // # Absent keys, and the filters of L6
 //
-// Many databases have filters in L6 already, because a level without a policy of its own inherits
-// the policy of the level above (in v1, of the last entry of Options.Levels). DB.Get never consults
-// the filters of L6. [Has], [Get], [HasAll] and [MayContain] do, also without Configure.
+// The last level, L6, contains most of the data. DB.Get never consults its filters: it reads a block
+// for each absent key. [Has], [Get], [HasAll] and [MayContain] consult them, and read a block only
+// if a filter has a false positive:
 //
-// The last level, L6, contains most of the data, and its filters take most of the memory. Configure
-// gives new tables in L6 no filters, even if they had some before, unless it is called with
-// [WithL6]. Then these lookups read a block for an absent key only if a filter has a false
-// positive; DB.Get reads one each time:
-//
-//	err := pebblev1.Configure(o, p, pebblev1.WithL6(p)) // before pebble.Open
+//	err := pebblev1.Configure(o, p) // before pebble.Open
 //	...
 //	found, err := pebblev1.Has(db, key)
+//
+// They also do without Configure, because a level without a policy of its own inherits the policy of
+// the level above (in v1, of the last entry of Options.Levels).
 //
 // Which lookup to take:
 //
@@ -53,12 +51,9 @@
 //     [FiltersOnDisk] counts both.
 //   - The block cache has room for filters and indexes, beside two memtables. With Pebble's default
 //     sizes it has none: see [CheckCache].
-//   - The comparer has a Split. In Pebble v1, whose default has none, [WithL6] gives it one.
+//   - The comparer has a Split. In Pebble v1, whose default has none, Configure gives it one.
 //     DB.RangeKeySet then no longer returns an error, and SeekPrefixGE no longer panics. Nothing
 //     else changes, and the database can be opened with either comparer.
-//
-// These lookups use iterators, which take samples of what they read and may trigger compactions;
-// DB.Get does not. Options.Experimental.ReadSamplingMultiplier = -1 turns that off.
 //
 // # Changing a live database
 //
@@ -76,5 +71,6 @@
 package pebblev1
 
 // The files levels.go, version.go, engine_test.go, levels_test.go and storage_test.go are written
-// by hand for each version of Pebble, and zstd.go and zstd_test.go for v1 alone. In the others the
-// versions differ in names alone: adapters/internal/genpebblev1 derives the files for Pebble v1.
+// by hand for each version of Pebble, and zstd.go, zstd_test.go and split_test.go for v1 alone. In
+// the others the versions differ in names alone: adapters/internal/genpebblev1 derives the files for
+// Pebble v1.

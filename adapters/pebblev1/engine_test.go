@@ -158,7 +158,7 @@ func (d *differ) ingestExternal(path string, changes []enginetest.Change, _, _ [
 // download does nothing: only Pebble v2 has it.
 func (*differ) download() error { return nil }
 
-// hasAllocations is how often Has allocates.
+// hasAllocations is how often Has allocates for an absent key.
 const hasAllocations = 1
 
 // marks reports whether databases of a format store the mark.

@@ -28,7 +28,7 @@ func Example() {
 	}
 	o := &pebble.Options{Cache: pebble.NewCache(64 << 20)}
 	defer o.Cache.Unref()
-	if err := pebblev1.Configure(o, p, pebblev1.WithL6(p)); err != nil {
+	if err := pebblev1.Configure(o, p); err != nil {
 		log.Fatal(err)
 	}
 	db, err := pebble.Open(dir, o)
@@ -71,12 +71,12 @@ func ExampleConfigure() {
 		log.Fatal(err)
 	}
 
-	fmt.Println("new tables above L6:", opt.Levels[0].FilterPolicy.Name())
+	fmt.Println("new tables:", opt.Levels[0].FilterPolicy.Name())
 	for _, name := range slices.Sorted(maps.Keys(opt.Filters)) {
 		fmt.Println("read:", name)
 	}
 	// Output:
-	// new tables above L6: leveldb.BuiltinBloomFilter2
+	// new tables: leveldb.BuiltinBloomFilter2
 	// read: leveldb.BuiltinBloomFilter
 	// read: leveldb.BuiltinBloomFilter2
 	// read: rocksdb.BuiltinBloomFilter

@@ -87,7 +87,7 @@ func TestManyCollectors(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()
 	o.BlockPropertyCollectors = usersCollectors(t, mostCollectors)
-	db := open(t, "db", configured(t, o, p, pebblev1.WithL6(p)))
+	db := open(t, "db", configured(t, o, p))
 	keys := enginetest.Keys(enginetest.Rand(t, 141), 1000)
 	put(t, db, keys)
 	compact(t, db)
@@ -138,7 +138,7 @@ func TestForgedMark(t *testing.T) {
 			options := func() *pebble.Options {
 				o := small(pebble.FormatNewest)
 				o.FS = fs
-				return resting(configured(t, o, bloom(t, 10), pebblev1.WithL6(bloom(t, 10))))
+				return resting(configured(t, o, bloom(t, 10)))
 			}
 			write := func(forge bool, keys [][]byte) {
 				o := options()
@@ -181,7 +181,7 @@ func (f forged) FinishTable([]byte) ([]byte, error) { return f.property, nil }
 func TestRewrittenSuffixes(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS, o.Comparer = vfs.NewMem(), getComparers[len(getComparers)-1]
-	db := open(t, "db", configured(t, o, bloom(t, 10), pebblev1.WithL6(bloom(t, 10))))
+	db := open(t, "db", configured(t, o, bloom(t, 10)))
 	require.NoError(t, writeTableFor(db, o, "table",
 		[]enginetest.Change{{Key: []byte("key@1"), Value: []byte("value")}}))
 	file, err := o.FS.Open("table")

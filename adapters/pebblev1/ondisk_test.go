@@ -48,7 +48,7 @@ func TestFiltersOnDiskVirtual(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()
 	p := bloom(t, 10)
-	db := open(t, "db", resting(configured(t, o, p, pebblev1.WithL6(p))))
+	db := open(t, "db", resting(configured(t, o, p)))
 	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c")}
 	put(t, db, keys)
 	compact(t, db)

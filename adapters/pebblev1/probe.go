@@ -13,26 +13,24 @@ import (
 //
 // It is an iterator with itself as BlockPropertyFilter. For a seek, Pebble consults first a table's
 // filter, then the probe about the block that may have the key, and only then reads that block. The
-// probe excludes the block and notes it, so that after the seek it knows what Pebble would have
-// read: nothing, blocks of one table, or of several.
+// probe excludes the block and notes it. So if a seek finds nothing and nothing was excluded, the
+// key is absent; in doubt, Reader.Get tells, which then reads what it always reads.
 //
 // INVARIANT: a probe notes every block that it excludes, and excludes no whole table, whatever the
 // table says. To let a block through is always right and only costs a read. So a table without the
 // mark, which Pebble reads without consulting the probe, costs reads and no key.
 //
+// A second seek of the iterator, one that may read, would take less time for a hit than Reader.Get
+// (BenchmarkLookup). But it can read where Get does not: below a range deletion it moves on to the
+// end of the deleted range, and it reads a block of each table that may have the key.
+//
 // A probe belongs to one lookup, or to the lookups of one HasAll. It is not safe for concurrent
 // use.
 type probe struct {
-	iter    *pebble.Iterator
-	options pebble.IterOptions
-	filters [2]pebble.BlockPropertyFilter // the probe, and room for the one that Pebble appends
-
-	used bool // it has looked up a key, so tables may be open that Pebble will not announce
-
-	// Of the seek that goes on, or the last one:
-	read     bool // no block is excluded
-	excluded int  // how many tables had blocks excluded
-	counted  bool // the table that Pebble is in is one of them
+	iter     *pebble.Iterator
+	options  pebble.IterOptions
+	filters  [2]pebble.BlockPropertyFilter // the probe, and room for the one that Pebble appends
+	excluded bool                          // a block was, in the last seek
 }
 
 // probes are the probes that no iterator uses.
@@ -43,15 +41,18 @@ var probes = sync.Pool{New: func() any {
 	return p
 }}
 
-// newProbe returns a probe of what r contains now. The caller must close it, or leave it to the
-// garbage collector with its iterator.
+// newProbe returns a probe of what r contains now, or nil if r is known not to allow one. The caller
+// must close it, unless it hands the iterator to the user.
 func newProbe(r pebble.Reader) (*probe, error) {
+	if !maySeek(r) {
+		return nil, nil
+	}
 	p := probes.Get().(*probe)
 	iter, err := r.NewIter(&p.options)
 	if err != nil {
 		return nil, err
 	}
-	p.iter, p.used = iter, false
+	p.iter = iter
 	if iter.Error() != nil { // so does Pebble v1 say that a batch is not indexed
 		return nil, p.close()
 	}
@@ -61,6 +62,9 @@ func newProbe(r pebble.Reader) (*probe, error) {
 // close closes the iterator and gives p back to the pool. It returns the error of the last seek, if
 // that failed.
 func (p *probe) close() error {
+	if p == nil {
+		return nil
+	}
 	err := p.iter.Close()
 	probes.Put(p)
 	return err
@@ -75,19 +79,12 @@ func (p *probe) Name() string { return markName }
 //
 // Marked tables give their blocks no property, for which Pebble passes nil. A table's property is
 // never nil: Pebble slices it from a string that has at least a number before it. So nil alone
-// tells a block, and not a length of 0, which a forged mark may have. Pebble would not open such a
-// table in a second seek either, if it were excluded in the first.
+// tells a block, and not a length of 0, which a forged mark may have.
 func (p *probe) Intersects(property []byte) (bool, error) {
-	switch {
-	case property != nil: // a table's, or one that other tables give their blocks
-		p.counted = false
+	if property != nil { // a table's, or one that other tables give their blocks
 		return true, nil
-	case p.read:
-		return true, nil
-	case !p.counted:
-		p.counted = true
-		p.excluded++
 	}
+	p.excluded = true
 	return false, nil
 }
 
@@ -101,60 +98,39 @@ func (p *probe) SyntheticSuffixIntersects(property, _ []byte) (bool, error) {
 type finding int
 
 const (
-	unknown  finding = iota // only Reader.Get can tell, or a read failed: close returns the error
-	absent                  // no version of the key is visible
-	present                 // the iterator stands at the key
-	oneTable                // it is in one table or nowhere
+	unknown finding = iota // only Reader.Get can tell, or a read failed: close returns the error
+	absent                 // no version of the key is visible
+	present                // the iterator stands at the key
 )
 
-// seek looks for a key, and reads data only if read is set. What it finds depends on where the
-// iterator stands and on the tables that had blocks excluded:
+// seek looks for a key in r, which p is a probe of. What it finds depends on where the iterator
+// stands and on whether a block was excluded:
 //
-//	iterator at   excluded    finding
-//	nothing       none        absent: memtables and filters have said so
-//	the key       none        present: the iterator has merged all its versions
-//	other bytes   none        unknown: only the comparer knows whether they are equal
-//	nothing       one table   oneTable: to seek again and read there takes one block
-//	anything      otherwise   unknown: Reader.Get stops at the newest version
+//	iterator at   excluded   finding
+//	nothing       no         absent: memtables and filters have said so
+//	the key       no         present: the iterator has merged all its versions
+//	other bytes   no         unknown: only the comparer knows whether they are equal
+//	anything      yes        unknown: the block may have the key, or a newer version of it
 //
-// Two tables that were open before the seek would count as one. So if p was used, even one may be
-// several.
-func (p *probe) seek(key []byte, read bool) finding {
+// After absent and present p may look up other keys. After unknown it must not: Pebble takes a
+// table whose blocks were excluded for exhausted, and does not look there for a larger key.
+func (p *probe) seek(r pebble.Reader, key []byte) finding {
+	if p == nil {
+		return unknown
+	}
 	if len(key) == 0 {
 		// Iterators do not stay within an empty prefix. In a program built with -race, Pebble takes
 		// that for a fatal error.
 		return unknown
 	}
-	p.read, p.excluded, p.counted = read, 0, false
-	found, able := seekPrefix(p.iter, key)
-	switch {
-	case !able || p.iter.Error() != nil:
+	p.excluded = false
+	switch found, able := seekPrefix(r, p.iter, key); {
+	case !able || p.excluded || p.iter.Error() != nil:
 		return unknown
-	case !found && p.excluded == 0:
+	case !found:
 		return absent
-	case found && p.excluded == 0 && bytes.Equal(p.iter.Key(), key):
+	case bytes.Equal(p.iter.Key(), key):
 		return present
-	case !found && p.excluded == 1 && !p.used:
-		return oneTable
 	}
 	return unknown
-}
-
-// find looks for a key as seek does, and reads where it is in one table or nowhere. So absent and
-// present are certain, and oneTable does not occur.
-//
-// The second seek takes the same iterator, which spares the making of another one. A seek to the
-// same key takes no shortcut from where the iterator stands: it positions every table anew, and now
-// nothing is excluded.
-//
-// After absent and present p may look up other keys, because the last seek excluded nothing. After
-// unknown it must not: Pebble takes a table whose blocks were excluded for exhausted, and does not
-// look there for a larger key.
-func (p *probe) find(key []byte) finding {
-	f := p.seek(key, false)
-	if f == oneTable {
-		f = p.seek(key, true)
-	}
-	p.used = true
-	return f
 }

@@ -57,7 +57,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		builtin(o)
 	}
 	for _, p := range s.Policies {
-		if err := pebblev1.Configure(o, p, pebblev1.WithL6(p)); err != nil {
+		if err := pebblev1.Configure(o, p); err != nil {
 			return nil, err
 		}
 	}
@@ -175,7 +175,7 @@ func (d *suiteDB) Tables() (counts []int, err error) {
 }
 
 func (d *suiteDB) Reconfigure(p policy.Policy) error {
-	return pebblev1.Configure(d.options, p, pebblev1.WithL6(p))
+	return pebblev1.Configure(d.options, p)
 }
 
 // Checks counts what Pebble calls hits, the reads avoided, and misses.

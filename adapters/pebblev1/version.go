@@ -2,6 +2,7 @@ package pebblev1
 
 import (
 	"cmp"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble"
 )
@@ -14,11 +15,28 @@ import (
 // hidesFilter reports whether Pebble does not report the properties of t: v1 reports all.
 func hidesFilter(pebble.SSTableInfo) bool { return false }
 
-// seekPrefix calls SeekPrefixGE. able is false if the comparer has no Split and so does not allow
-// that. A Reader does not tell beforehand.
-func seekPrefix(iter *pebble.Iterator, key []byte) (found, able bool) {
+// withoutSplit is the database in which seekPrefix last met a comparer without a Split. It stays in
+// memory until there is another one.
+var withoutSplit atomic.Pointer[pebble.DB]
+
+// maySeek reports whether the comparer of r may allow SeekPrefixGE. A Reader does not tell, so the
+// first seek finds out.
+func maySeek(r pebble.Reader) bool {
+	db, ok := r.(*pebble.DB)
+	return !ok || db != withoutSplit.Load()
+}
+
+// seekPrefix calls SeekPrefixGE on an iterator of a reader. able is false if the comparer has no
+// Split and so does not allow that.
+func seekPrefix(r pebble.Reader, iter *pebble.Iterator, key []byte) (found, able bool) {
 	defer func() {
-		if p := recover(); p != nil && p != noSplit {
+		switch p := recover(); p {
+		case nil:
+		case noSplit:
+			if db, ok := r.(*pebble.DB); ok {
+				withoutSplit.Store(db)
+			}
+		default:
 			panic(p)
 		}
 	}()

@@ -2,6 +2,7 @@ package pebblev2_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -16,13 +17,15 @@ import (
 func TestCheckCacheDefaults(t *testing.T) {
 	o := &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}}
 	configured(t, o, bloom(t, 10))
-	_, err := pebblev2.CheckCache(o, nil)
+	r, err := pebblev2.CheckCache(o, nil)
 	require.ErrorContains(t, err, "pass one that pebble.Open returned")
+	require.False(t, r.Fits())
+	require.Equal(t, "there is no report: CheckCache returned an error", r.String())
 	db := open(t, "db", o)
 	_, err = pebblev2.CheckCache(nil, db)
 	require.ErrorContains(t, err, "pass those that the database was opened with")
 
-	r, err := pebblev2.CheckCache(o, db)
+	r, err = pebblev2.CheckCache(o, db)
 	require.NoError(t, err)
 	require.True(t, r.Fits(), "without tables")
 	keys := enginetest.Keys(enginetest.Rand(t, 130), 1000)
@@ -33,6 +36,7 @@ func TestCheckCacheDefaults(t *testing.T) {
 		Tables:    1,
 		OpenFiles: ensured(o).MaxOpenFiles - 10,
 		Filters:   uint64(len(filterOf(bloom(t, 10), keys))),
+		Largest:   r.Filters,
 		Indexes:   r.Indexes, // TestCheckCacheRequires counts what it says
 		MemTables: 2 * ensured(o).MemTableSize,
 		Cache:     8 << 20,
@@ -40,7 +44,7 @@ func TestCheckCacheDefaults(t *testing.T) {
 	require.Positive(t, r.Indexes)
 	require.Contains(t, ensured(o).String(), fmt.Sprintf("cache_size=%d\n", r.Cache))
 	require.False(t, r.Fits())
-	require.Equal(t, r.MemTables+2*(r.Filters+r.Indexes), r.Required())
+	require.NotContains(t, r.String(), "L6")
 	require.Contains(t, r.String(), "too small")
 	require.Contains(t, r.String(),
 		fmt.Sprintf("set Options.Cache to pebble.NewCache(%d)", r.Required()))
@@ -61,19 +65,86 @@ func TestCheckCacheDefaults(t *testing.T) {
 	require.True(t, r.Fits())
 	require.Contains(t, r.String(), "whose size Pebble does not report")
 
-	o.MemTableSize = 1 << 20
-	for less, fits := range []bool{true, false} {
-		o.Cache = pebble.NewCache(2<<20 + 2*int64(r.Filters+r.Indexes) - int64(less))
-		r, err := pebblev2.CheckCache(o, db)
-		require.NoError(t, err)
-		require.Equal(t, fits, r.Fits())
-		o.Cache.Unref()
-	}
+	compact(t, db)
+	r, err = pebblev2.CheckCache(o, db)
+	require.NoError(t, err)
+	require.Equal(t, r.Filters, r.L6)
+	require.Contains(t, r.String(), "L6's, which only this package's lookups consult")
 	require.NoError(t, db.Close())
 	_, err = pebblev2.CheckCache(o, db)
 	require.ErrorIs(t, err, pebble.ErrClosed)
 	_, err = pebblev2.FiltersOnDisk(db)
 	require.ErrorIs(t, err, pebble.ErrClosed)
+}
+
+// The cache has room for two memtables, and for filters and indexes twice, and each of its shards
+// for the largest filter: here on a machine of 16 processors, where a cache has 64 shards if they
+// have 4 MiB each, and 4 otherwise.
+func TestCheckCacheShards(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
+	const mib = 1 << 20
+	for _, c := range []struct {
+		memTables, filters, largest, cache, required uint64
+		say                                          string
+	}{
+		{0, 10 * mib, mib, 20*mib - 1, 20 * mib, "too small"},
+		{0, 10 * mib, mib, 20 * mib, 20 * mib, "has room"},
+		{8 * mib, 10 * mib, mib, 28*mib - 1, 28 * mib, "too small"},
+		{8 * mib, 10 * mib, mib, 28 * mib, 28 * mib, "has room"},
+		{0, 4 * mib, 4 * mib, 18 * mib, 0, "has room"},
+		{0, 4 * mib, 4 * mib, 17 * mib, 0, "has 4 shards"},
+		{8 * mib, 4 * mib, 4 * mib, 26 * mib, 0, "has room"},
+		{8 * mib, 4 * mib, 4 * mib, 25 * mib, 0, "has 4 shards"},
+		{0, 4 * mib, 4 * mib, 256*mib - 1, 0, "has room"},
+		{0, 4 * mib, 4 * mib, 256 * mib, 0, "has 64 shards"},
+		{0, 4 * mib, 4 * mib, 288 * mib, 0, "has room"},
+	} {
+		r := pebblev2.CacheReport{OpenFiles: 1, MemTables: c.memTables, Filters: c.filters,
+			Largest: c.largest, Cache: c.cache}
+		require.Equal(t, c.say == "has room", r.Fits(), "%+v", c)
+		require.Contains(t, r.String(), c.say, "%+v", c)
+		if c.required > 0 {
+			require.Equal(t, c.required, r.Required(), "%+v", c)
+		}
+		r.Cache = r.Required()
+		require.True(t, r.Fits(), "%+v", c)
+	}
+}
+
+// A filter that is larger than its shard is read by each lookup, and none if CheckCache is followed.
+func TestFilterLargerThanShard(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
+	all := enginetest.Keys(enginetest.Rand(t, 135), 200_200)
+	keys, absent := all[:200_000], all[200_000:]
+	reads := 0
+	o := flat(small(pebble.FormatNewest), 1<<30)
+	o.FS = reading(vfs.NewMem(), func(fileRead) error { reads++; return nil })
+	o.MemTableSize = 64 << 20
+	p := bloom(t, 200) // a filter of 4.8 MiB
+	db := open(t, "db", resting(configured(t, o, p)))
+	put(t, db, keys)
+	compact(t, db)
+	require.NoError(t, db.Close())
+	size := int64(256 << 20) // 64 shards
+	for _, fits := range []bool{false, true} {
+		o.Cache = pebble.NewCache(size)
+		db := openLoaded(t, "db", o)
+		r, err := pebblev2.CheckCache(o, db)
+		require.NoError(t, err)
+		require.Equal(t, fits, r.Fits(), "%v", r)
+		size = int64(r.Required())
+		for range 2 { // the first time fills the cache
+			reads = 0
+			for _, key := range absent {
+				found, err := pebblev2.Has(db, key)
+				require.NoError(t, err)
+				require.False(t, found)
+			}
+		}
+		require.Equal(t, !fits, reads >= len(absent), "%d reads", reads)
+		require.NoError(t, db.Close())
+		o.Cache.Unref()
+	}
 }
 
 // CheckCache says that a database has no filters.
@@ -103,7 +174,7 @@ func TestCheckCacheRequires(t *testing.T) {
 		}
 		flat(o, 16<<10)
 		p := bloom(t, 200) // has no false positives
-		configured(t, o, p, pebblev2.WithL6(p))
+		configured(t, o, p)
 		var again map[fileRead]bool // not nil while reads are noted
 		o.FS = reading(vfs.NewMem(), func(r fileRead) error {
 			if again != nil {

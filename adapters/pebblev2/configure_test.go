@@ -53,9 +53,9 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 	p, q := bloom(t, 10, policy.WithName("p")), bloom(t, 8, policy.WithName("q"))
 	high, low := bloom(t, 16, policy.WithName("x")), bloom(t, 8, policy.WithName("x"))
 	for want, configure := range map[string]configuring{
-		"[p p p p p p none]":                   one(p),
+		"[p p p p p p p]":                      one(p),
 		"[p p p p p p q]":                      one(p, pebblev2.WithL6(q)),
-		"[p p p p p p p]":                      levels(p, p, p, p, p, p, p),
+		"[p p p p p p none]":                   one(p, pebblev2.WithL6(q), pebblev2.WithoutL6()),
 		"[p p q q p p q]":                      levels(p, p, q, q, p, p, q),
 		"[q none p none none none none]":       levels(q, nil, p),
 		"[none p none none none none none]":    levels(nil, p, nil),

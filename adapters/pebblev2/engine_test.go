@@ -180,7 +180,7 @@ func (d *differ) download() error {
 	}})
 }
 
-// hasAllocations is how often Has allocates.
+// hasAllocations is how often Has allocates for an absent key.
 const hasAllocations = 0
 
 // marks reports whether databases of a format store the mark.

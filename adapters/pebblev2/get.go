@@ -11,13 +11,13 @@ import (
 // for programs to which "perhaps" is enough, such as before they write a key.
 //
 // True is wrong if a filter has a false positive, and for a deleted key as long as a table has an
-// older version of it. [Has] says what r, errors and the cache must be.
+// older version of it. See [Has] for the requirements on r and the cache.
 func MayContain(r pebble.Reader, key []byte) (bool, error) {
 	p, err := newProbe(r)
 	if err != nil {
 		return false, err
 	}
-	f := p.seek(key, false)
+	f := p.seek(r, key)
 	err = p.close()
 	return f != absent && err == nil, err
 }
@@ -25,28 +25,30 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // Has reports whether r.Get finds key, but consults the filters of L6 too. If key is absent, it
 // reads a table only for a false positive, where r.Get reads a block of L6 every time.
 //
-// Has never reads more blocks than r.Get if two things are given. Filters, top-level indexes and
-// range deletions are in the block cache: see [CheckCache]. And the tables have the mark: of tables
-// that were written without [Configure], Has reads a block for each level that may have a version
-// of key, as an iterator does. [FiltersOnDisk] counts the tables with filters and with the mark.
+// It asks memtables and filters first, and calls r.Get for what these cannot exclude. So it never
+// reads more blocks than r.Get if two things are given. Filters, top-level indexes and range
+// deletions are in the block cache: see [CheckCache]. And the tables have the mark: of tables that
+// were written without [Configure], Has reads a block for each level that may have a version of
+// key, as an iterator does. [FiltersOnDisk] counts the tables with filters and with the mark.
 //
 // If key is present and everything is cached, r.Get takes less time. For a deleted key both read
 // each older version that a table still has, because Pebble goes on below a tombstone.
 //
 // r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run
 // concurrently with whatever r.Get may. If key is absent, the error is nil, not pebble.ErrNotFound.
-// If a read fails, Has returns its error. Has and r.Get read different blocks, so one may fail
-// where the other does not. Has does not read values that Pebble stores apart from their keys.
+// If a read fails, Has returns its error.
 //
-// Has calls r.Get if more than one table may have key, if it finds other bytes with the same
-// prefix, which only the comparer can tell from key, if key is empty, and if the comparer has no
-// Split, which Pebble v1 allows; that costs a recovered panic.
+// Pebble's iterators take samples of the keys that they find, and may start compactions for them;
+// Get does not. A probe finds a key only in a memtable or in a table without the mark. To turn the
+// samples off, set Options.Experimental.ReadSamplingMultiplier to -1.
+//
+// Without a Split in the comparer, which Pebble v1 allows, Has is r.Get: it reads what that reads.
 func Has(r pebble.Reader, key []byte) (bool, error) {
 	p, err := newProbe(r)
 	if err != nil {
 		return false, err
 	}
-	f := p.find(key)
+	f := p.seek(r, key)
 	if err := p.close(); err != nil {
 		return false, err
 	}
@@ -65,7 +67,7 @@ func Get(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	f := p.find(key)
+	f := p.seek(r, key)
 	if f == present {
 		if value, err = p.iter.ValueAndErr(); err == nil {
 			// p goes with its iterator, and never back to the pool: a caller who closes it twice
@@ -98,7 +100,7 @@ func HasAll(r pebble.Reader, keys [][]byte) ([]bool, error) {
 				return nil, err
 			}
 		}
-		if f := p.find(key); f != unknown {
+		if f := p.seek(r, key); f != unknown {
 			found[i] = f == present
 			continue
 		}

@@ -122,7 +122,7 @@ func (d *differ) open() {
 	configured(d.t, o, bloom(d.t, bits()), l6...)
 	o.Filters[d.l6.Name()] = pebblev2.New(d.l6)
 	d.changeCollectors(o)
-	o.Comparer = d.comparer // in v1, WithL6 gives it a Split
+	o.Comparer = d.comparer // in v1, Configure gives it a Split
 	d.options = o
 	d.db = open(d.t, "db", o)
 	require.NoError(d.t, d.db.SetCreatorID(1))

@@ -44,7 +44,7 @@ func FuzzNames(f *testing.F) {
 		if err != nil {
 			return
 		}
-		o := configured(t, oneLevel(), p, pebblev2.WithL6(p))
+		o := configured(t, oneLevel(), p)
 		var parsed pebble.Options
 		require.NoError(t, parsed.Parse(ensured(o).String(),
 			&pebble.ParseHooks{NewFilterPolicy: pebblev2.ByName(p)}))

@@ -25,6 +25,7 @@ type counted struct {
 	filters enginetest.Watch
 	data    map[fileRead]bool // what counts, without sizes
 	reads   int
+	all     int // reads of filters and the like too
 }
 
 // openCounted opens a database that is configured by a function. Before it counts it must be
@@ -45,6 +46,7 @@ func openCounted(t testing.TB, configure func(*pebble.Options)) *counted {
 }
 
 func (c *counted) note(r fileRead) error {
+	c.all++
 	r.size = 0
 	if c.data[r] {
 		c.reads++
@@ -126,12 +128,25 @@ func TestHasWithoutConfigure(t *testing.T) {
 // A program replaces the database's Get by the adapter's everywhere. No lookup of any key reads more
 // than before, and MayContain reads no data at all.
 func TestNeverMoreReads(t *testing.T) {
-	db := openCounted(t, func(o *pebble.Options) {
-		configured(t, o, ribbon(t, 10), pebblev2.WithL6(ribbon(t, 10)))
-	})
+	for _, comparer := range getComparers {
+		t.Run(comparer.Name, func(t *testing.T) {
+			testNeverMoreReads(t, openCounted(t, func(o *pebble.Options) {
+				o.Comparer = comparer
+				configured(t, o, ribbon(t, 10))
+			}))
+		})
+	}
+}
+
+func testNeverMoreReads(t *testing.T, db *counted) {
 	set := func(key []byte) error { return db.Set(key, value(key), pebble.NoSync) }
 	merge := func(key []byte) error { return db.Merge(key, value(key), pebble.NoSync) }
 	del := func(key []byte) error { return db.Delete(key, pebble.NoSync) }
+	delRange := func(key []byte) error {
+		return db.DeleteRange(key[:len(key)-2], append(bytes.Clone(key[:len(key)-2]), 'A'), pebble.NoSync)
+	}
+	newer := func(key []byte) error { return set(append(bytes.Clone(key[:len(key)-1]), '7')) }
+	older := func(key []byte) error { return set(append(bytes.Clone(key[:len(key)-1]), '3')) }
 	type writes [4]func(key []byte) error // to L6, to a table of L0, to another, to the memtable
 	kinds := []struct {
 		name   string
@@ -150,9 +165,16 @@ func TestNeverMoreReads(t *testing.T) {
 		{"only in the memtable", writes{nil, nil, nil, set}},
 		{"rewritten in two tables of L0", writes{set, set, set}},
 		{"deleted and rewritten", writes{set, del, set}},
+		{"in a deleted range", writes{set, delRange}},
+		{"in a range deleted in the memtable", writes{set, nil, nil, delRange}},
+		{"absent beside other versions", writes{newer, older}},
+		{"present beside other versions", writes{set, newer, older}},
 	}
 	const each = 150
 	all := enginetest.Keys(enginetest.Rand(t, 144), each*len(kinds))
+	for i, key := range all {
+		all[i] = fmt.Appendf(nil, "%x@5", key) // with a version
+	}
 	keys := func(kind int) [][]byte { return all[each*kind:][:each] }
 	for place := range len(writes{}) {
 		if place == 3 {
@@ -175,6 +197,16 @@ func TestNeverMoreReads(t *testing.T) {
 
 	mostOf := make([]int, len(kinds))
 	for kind, k := range kinds {
+		before := db.all
+		for _, key := range keys(kind) {
+			answerOf(db.Get(key))
+		}
+		byGet := db.all - before
+		for _, key := range keys(kind) {
+			_, _ = pebblev2.Has(db, key)
+		}
+		t.Logf("nothing cached, %s: Get reads %.2f blocks, Has %.2f", k.name,
+			float64(byGet)/each, float64(db.all-before-byGet)/each)
 		for _, key := range keys(kind) {
 			_, most := db.requireFewReads(t, key)
 			mostOf[kind] += most
@@ -197,7 +229,7 @@ func TestNeverMoreReads(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()
-	db := open(t, "db", resting(configured(t, o, bloom(t, 10), pebblev2.WithL6(bloom(t, 10)))))
+	db := open(t, "db", resting(configured(t, o, bloom(t, 10))))
 	keys := enginetest.Keys(enginetest.Rand(t, 146), 400)
 	put(t, db, keys[:200])
 	var work sync.WaitGroup

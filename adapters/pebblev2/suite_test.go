@@ -55,7 +55,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		builtin(o)
 	}
 	for _, p := range s.Policies {
-		if err := pebblev2.Configure(o, p, pebblev2.WithL6(p)); err != nil {
+		if err := pebblev2.Configure(o, p); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +173,7 @@ func (d *suiteDB) Tables() (counts []int, err error) {
 }
 
 func (d *suiteDB) Reconfigure(p policy.Policy) error {
-	return pebblev2.Configure(d.options, p, pebblev2.WithL6(p))
+	return pebblev2.Configure(d.options, p)
 }
 
 // Checks counts what Pebble calls hits, the reads avoided, and misses.

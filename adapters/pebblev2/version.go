@@ -13,8 +13,12 @@ import (
 // tables.
 func hidesFilter(t pebble.SSTableInfo) bool { return t.Virtual }
 
-// seekPrefix calls SeekPrefixGE. able is false if the comparer does not allow that: in v2 all do.
-func seekPrefix(iter *pebble.Iterator, key []byte) (found, able bool) {
+// maySeek reports whether the comparer of r may allow SeekPrefixGE: in v2 all do.
+func maySeek(pebble.Reader) bool { return true }
+
+// seekPrefix calls SeekPrefixGE on an iterator of a reader. able is false if the comparer does not
+// allow that.
+func seekPrefix(_ pebble.Reader, iter *pebble.Iterator, key []byte) (found, able bool) {
 	return iter.SeekPrefixGE(key), true
 }
 

@@ -34,7 +34,7 @@ var writers = map[string]writer{
 	"Pebble v1, newest":        pebbleV1Writer(v1.FormatNewest),
 	"Pebble v2": func(t testing.TB, dir string, p policy.Policy, from, to int) {
 		o := &v2.Options{L0CompactionThreshold: 12, FormatMajorVersion: v2.FormatNewest}
-		require.NoError(t, pebblev2.Configure(o, p, pebblev2.WithL6(p)))
+		require.NoError(t, pebblev2.Configure(o, p))
 		db, err := v2.Open(dir, o)
 		require.NoError(t, err)
 		for i := from; i < to; i++ {
@@ -49,7 +49,7 @@ var writers = map[string]writer{
 func pebbleV1Writer(version v1.FormatMajorVersion) writer {
 	return func(t testing.TB, dir string, p policy.Policy, from, to int) {
 		o := &v1.Options{L0CompactionThreshold: 12, FormatMajorVersion: version}
-		require.NoError(t, pebblev1.Configure(o, p, pebblev1.WithL6(p)))
+		require.NoError(t, pebblev1.Configure(o, p))
 		db, err := v1.Open(dir, o)
 		require.NoError(t, err)
 		for i := from; i < to; i++ {

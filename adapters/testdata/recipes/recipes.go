@@ -24,8 +24,7 @@ type Step string
 
 const (
 	Default Step = "default" // as the program does without us: no table
-	Recipe  Step = "recipe"  // with the recipe: all tables, but in Pebble those of L6
-	L6      Step = "l6"      // with the recipe and WithL6: all tables
+	Recipe  Step = "recipe"  // with the recipe: all tables
 )
 
 // An Engine says how a database is looked at.
@@ -50,11 +49,10 @@ func Run[DB io.Closer](engine Engine, step Step, open func(dir string) (DB, erro
 	defer os.RemoveAll(parent)
 	dir := filepath.Join(parent, "store.db")
 	fill(dir, open, put, compact)
-	without := 0
 	if engine.levels != nil && step != Default {
-		without = requireLevels(engine, step, dir)
+		requireLevels(engine, dir)
 	}
-	requireTables(engine, step, dir, without)
+	requireTables(engine, step, dir)
 }
 
 // fill writes three tables. Closing a database leaves in its log what was written last, and opening
@@ -86,20 +84,17 @@ func fill[DB io.Closer](dir string, open func(dir string) (DB, error),
 	}
 }
 
-// requireLevels looks at the tables of each level of a Pebble database, and returns the number of
-// tables in L6 that rightly have no filter.
-func requireLevels(engine Engine, step Step, dir string) (without int) {
+// requireLevels looks at the tables of each level of a Pebble database.
+func requireLevels(engine Engine, dir string) {
 	levels, err := engine.levels(dir)
 	check(err)
-	const last = 6
 	for level, l := range levels {
-		require(l.None == 0 || step == Recipe && level == last, "L%d has %+v", level, l)
+		require(l.None == 0, "L%d has %+v", level, l)
 	}
-	return levels[last].None
 }
 
 // requireTables looks at the tables with filterdump, as adapters/README.md tells users to do.
-func requireTables(engine Engine, step Step, dir string, without int) {
+func requireTables(engine Engine, step Step, dir string) {
 	report, err := exec.Command("filterdump", "--json", dir).Output()
 	check(err)
 	var found struct {
@@ -115,8 +110,6 @@ func requireTables(engine Engine, step Step, dir string, without int) {
 	if step == Default {
 		require(policies[""] > 0 && len(policies) == 1, "policies are %v", policies)
 	} else {
-		require(policies[""] == without, "%d tables have no filter", policies[""])
-		delete(policies, "")
 		require(policies[policy.Name] > 0 && len(policies) == 1, "policies are %v", policies)
 	}
 }

@@ -55,16 +55,13 @@ block() {
   awk -v n="$1" '/^```go$/ { inside = ++i == n; next } /^```/ { inside = 0 } inside' "$readme"
 }
 
-# lines ADAPTER STEP prints the lines that the README has for an adapter.
+# lines ADAPTER prints the lines that the README has for an adapter.
 lines() {
-  case $2 in
-  recipe) block 1 ;;
-  l6) block 1 | sed '/Configure/,$d'; block 2 ;;
-  esac
-  if [ "$program-$2" = cosmos-db-l6 ]; then block 3; fi
+  block 1
+  if [ "$program-$1" = cosmos-db-pebblev1 ]; then block 2; fi
 }
 
-# patch ADAPTER STEP adds these lines to the copy, before the statement that takes the options.
+# patch ADAPTER adds these lines to the copy, before the statement that takes the options.
 patch() {
   row "$program" "$1"
   local more=
@@ -113,7 +110,7 @@ avalanchego() {
   sed -i '/) Replay(/,/^}/ { s/v, ok := reader/v, ok, err := reader/; s/return nil/return err/ }' \
     "$work/copy/database/pebbledb/batch.go"
   quiet go run . default
-  patch pebblev1 recipe
+  patch pebblev1
   quiet go run . recipe
 }
 
@@ -123,15 +120,12 @@ cosmos-db() {
   require "$module@$version"
   quiet go run . default
   copy $module
-  patch goleveldb recipe
-  patch pebblev1 recipe
-  quiet go run . recipe
-  copy $module
-  patch pebblev1 l6
+  patch goleveldb
+  patch pebblev1
   sed -i '/) Has(/,/^}/ { /bz, err := /,/return bz/c\
 	return pebblev1.Has(db.db, key)
 }' "$work/copy/pebble.go"
-  quiet go run . l6
+  quiet go run . recipe
 }
 
 go-ethereum() {
@@ -139,18 +133,16 @@ go-ethereum() {
   row go-ethereum pebblev2
   require "$module@$version"
   copy $module
-  patch goleveldb recipe
-  patch pebblev1 recipe
-  patch pebblev2 recipe
-  quiet go run . recipe
-  copy $module
+  patch goleveldb
+  patch pebblev1
+  patch pebblev2
   for adapter in pebblev1 pebblev2; do
-    patch $adapter l6
+    row go-ethereum $adapter
     sed -i '/) Has(/,/^}/ { /closer, err := /,/return true/c\
 	return '$adapter'.Has(d.db, key)
 }' "$work/copy/$file"
   done
-  quiet go run . l6
+  quiet go run . recipe
 }
 
 for program in ${*:-cometbft-db go-ds avalanchego cosmos-db go-ethereum}; do

@@ -43,9 +43,9 @@ func openPebbleV1(c Config, p policy.Policy) (DB, error) {
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{}
 	var err error
 	if c.Filter == RibbonL6 {
-		err = pebblev1.Configure(o, p, pebblev1.WithL6(p))
-	} else if p != nil {
 		err = pebblev1.Configure(o, p)
+	} else if p != nil {
+		err = pebblev1.Configure(o, p, pebblev1.WithoutL6())
 	}
 	if err != nil {
 		return nil, err

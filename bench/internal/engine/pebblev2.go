@@ -39,9 +39,9 @@ func openPebbleV2(c Config, p policy.Policy) (DB, error) {
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{}
 	var err error
 	if c.Filter == RibbonL6 {
-		err = pebblev2.Configure(o, p, pebblev2.WithL6(p))
-	} else if p != nil {
 		err = pebblev2.Configure(o, p)
+	} else if p != nil {
+		err = pebblev2.Configure(o, p, pebblev2.WithoutL6())
 	}
 	if err != nil {
 		return nil, err

@@ -65,15 +65,15 @@ func (v *Verdict) judge() (then setup) {
 			megabytes(float64(v.Bytes)), megabytes(float64(v.Cache)))
 	case v.Lookups == 0:
 		v.say("No verdict: no absent keys were found between the keys.")
-	case pebble && get-has >= worth && v.deepFilters():
+	case v.Engine == "pebblev2" && get-has >= worth && v.deepFilters(): // v1 may have no Split
 		v.say("Look up absent keys with %s.Has: %s reads per 1,000, not the %s of Get (both "+
 			"counted). L6 has the filters for it already.", v.Engine, digits(has), digits(get))
 		v.Code = []string{v.lookup()}
 		return filtersNow
-	case pebble && ribbon-everywhere >= worth && get-everywhere >= worth:
-		v.say("Use ribbon filters, also in L6, and look up absent keys with %s.Has: %s reads per "+
-			"1,000 (computed), not %s (counted).", v.Engine, digits(everywhere), digits(get))
-		v.Code = []string{newRibbon(10), v.configure("WithL6(p)"), v.lookup()}
+	case pebble && get-everywhere >= worth:
+		v.say("Use ribbon filters, and look up absent keys with %s.Has: %s reads per 1,000 "+
+			"(computed), not %s (counted).", v.Engine, digits(everywhere), digits(get))
+		v.Code = []string{newRibbon(10), v.configure(""), v.lookup()}
 		return ribbonFilters
 	case get-ribbon >= worth:
 		v.say("Use ribbon filters: %s reads per 1,000 lookups of absent keys (computed), not %s "+
@@ -83,7 +83,7 @@ func (v *Verdict) judge() (then setup) {
 	case bytes-smallBytes >= memory && v.Sum(small.reads)-get < worth/2:
 		v.say("Use ribbon filters of 7 bits to save memory: %s (computed), not %s. The reads stay "+
 			"about the same.", megabytes(smallBytes), megabytes(bytes))
-		v.Code = []string{newRibbon(7), v.configure("")}
+		v.Code = []string{newRibbon(7), v.configure("WithoutL6()")}
 		return small
 	default:
 		v.say("Keep what you have: no other filter saves a read in a hundred lookups.")
@@ -188,8 +188,7 @@ func (v *Verdict) advice() (all []string) {
 			"read for each older version in a lower level.")
 	}
 	if len(v.Code) == 1 {
-		all = append(all, fmt.Sprintf("With ribbon filters, also in L6, Has would read %s "+
-			"(computed). Without WithL6, Configure leaves new tables of L6 without filters.",
+		all = append(all, fmt.Sprintf("With ribbon filters, Has would read %s (computed).",
 			digits(v.Sum(ribbonFilters.reads))))
 	}
 	return all

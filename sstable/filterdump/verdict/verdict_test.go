@@ -45,7 +45,7 @@ func TestRules(t *testing.T) {
 	}
 	const goleveldb = "err = goleveldb.Configure(options, p, goleveldb.WithoutSeekCompactions())"
 	few := func(n int64) func(f *Figures) { return func(f *Figures) { f.Keys = n } }
-	everywhere := []string{ribbon, "err = pebblev2.Configure(options, p, pebblev2.WithL6(p))",
+	everywhere := []string{ribbon, "err = pebblev2.Configure(options, p)",
 		"found, err := pebblev2.Has(db, key)"}
 	for name, c := range map[string]struct {
 		figures Figures
@@ -92,15 +92,19 @@ func TestRules(t *testing.T) {
 		"another comparer": {Figures{Why: "the comparer mine is not known here"},
 			"No verdict: the comparer mine is not known here.", nil},
 
-		"Pebble's own, no L6": {million("pebblev1", 5, 60, 1.3, 1000), "Use ribbon filters: 1.3 reads " +
-			"per 1,000 lookups of absent keys (computed), not 60 (counted).",
-			[]string{ribbon, "err = pebblev1.Configure(options, p)"}},
+		"Pebble's own, no L6": {million("pebblev1", 5, 60, 1.3, 1000), "Use ribbon filters, and look up " +
+			"absent keys with pebblev1.Has: 1.3 reads per 1,000 (computed), not 60 (counted).",
+			[]string{ribbon, "err = pebblev1.Configure(options, p)", "found, err := pebblev1.Has(db, key)"}},
+		"Pebble v1 may have no Split": {million("pebblev1", 5, 4, 0.5, 400).tree(6, 0, 12.5, 1.2, 985),
+			"Use ribbon filters, and look up absent keys with pebblev1.Has: 1.7 reads per 1,000 " +
+				"(computed), not 989 (counted).",
+			[]string{ribbon, "err = pebblev1.Configure(options, p)", "found, err := pebblev1.Has(db, key)"}},
 		"L6 without filters": {million("pebblev2", 5, 9, 0.5, 400).tree(6, 40, 910, 1.2, 910),
-			"Use ribbon filters, also in L6, and look up absent keys with pebblev2.Has: 1.7 reads per " +
-				"1,000 (computed), not 919 (counted).", everywhere},
+			"Use ribbon filters, and look up absent keys with pebblev2.Has: 1.7 reads per 1,000 " +
+				"(computed), not 919 (counted).", everywhere},
 		"half of L6 with filters": {million("pebblev2", 5, 9, 0.5, 400).tree(6, 20, 455, 1.2, 910),
-			"Use ribbon filters, also in L6, and look up absent keys with pebblev2.Has: 1.7 reads per " +
-				"1,000 (computed), not 919 (counted).", everywhere},
+			"Use ribbon filters, and look up absent keys with pebblev2.Has: 1.7 reads per 1,000 " +
+				"(computed), not 919 (counted).", everywhere},
 		"L6 with the engine's own filters": {million("pebblev2", 5, 4, 0.5, 400).
 			tree(6, 0, 12.5, 1.2, 985),
 			"Look up absent keys with pebblev2.Has: 16 reads per 1,000, not the 989 of Get (both " +
@@ -108,7 +112,7 @@ func TestRules(t *testing.T) {
 		"ribbon in L6 already": {million("pebblev2", 5, 0.5, 0.5, 400).tree(6, 0, 1.2, 1.2, 910),
 			"Look up absent keys with pebblev2.Has: 1.7 reads per 1,000, not the 910 of Get (both " +
 				"counted). L6 has the filters for it already.", everywhere[2:]},
-		"few keys in L6": {million("pebblev2", 5, 4, 0.5, 400).tree(6, 0, 0.1, 0.1, 9), keep, nil},
+		"few keys in L6": {million("pebblev2", 5, 4, 0.5, 400).tree(6, 0, 0.1, 0.1, 5), keep, nil},
 
 		"memory": {million("goleveldb", 1, 9, 1.3, 1000).with(func(f *Figures) {
 			f.Levels[0].FilterBytes, f.Levels[0].SmallBytes = 13e6, 8.6e6
@@ -118,7 +122,7 @@ func TestRules(t *testing.T) {
 		"memory, but reads": {million("goleveldb", 1, 2, 1.3, 1000).with(func(f *Figures) {
 			f.Levels[0].FilterBytes, f.Levels[0].SmallBytes = 13e6, 8.6e6
 		}), keep, nil},
-		"memory of L6 alone": {million("pebblev2", 5, 9, 0.5, 400).tree(6, 0, 0.1, 0.1, 9), keep, nil},
+		"memory of L6 alone": {million("pebblev2", 5, 9, 0.5, 400).tree(6, 0, 0.1, 0.1, 1), keep, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Of(c.figures)
@@ -150,13 +154,6 @@ func TestNowAndThen(t *testing.T) {
 	require.Equal(t, 910.0, v.Levels[1].Now)
 	require.Equal(t, 1.2, v.Levels[1].Then)
 	require.Equal(t, 11_500_000.0, v.Levels[1].ThenBytes)
-
-	// Without WithL6, there are no filters in L6 then.
-	v = Of(million("pebblev2", 5, 60, 0.5, 400).tree(6, 0, 0.1, 0.1, 8))
-	require.Len(t, v.Code, 2)
-	require.Equal(t, 8.0, v.Levels[1].Now)
-	require.Equal(t, 8.0, v.Levels[1].Then)
-	require.Zero(t, v.Levels[1].ThenBytes)
 }
 
 func TestFacts(t *testing.T) {
@@ -185,6 +182,5 @@ func TestFacts(t *testing.T) {
 		"more, besides the data and two memtables: Options.Cache, which has 8.4 MB.")
 	require.Contains(t, v.Facts[0], "reads 989 data blocks, its adapter's Has 16, and without")
 	require.Contains(t, v.Facts[2], "a read for each older version")
-	require.Contains(t, v.Facts[3], "With ribbon filters, also in L6, Has would read 1.7 (computed). "+
-		"Without WithL6, Configure leaves")
+	require.Contains(t, v.Facts[3], "With ribbon filters, Has would read 1.7 (computed).")
 }

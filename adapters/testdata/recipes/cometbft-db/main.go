@@ -26,7 +26,7 @@ func openGoLevelDB(dir string) (*db.GoLevelDB, error) {
 	return db.NewGoLevelDBWithOpts("store", filepath.Dir(dir), o)
 }
 
-func openPebble(dir string) (*db.PebbleDB, error) {
+func openPebble(dir string) (*store, error) {
 	o := &pebble.Options{}
 	filterPolicy, err := policy.NewRibbon(10)
 	if err != nil {
@@ -35,26 +35,14 @@ func openPebble(dir string) (*db.PebbleDB, error) {
 	if err := pebblev1.Configure(o, filterPolicy); err != nil {
 		return nil, err
 	}
-	return db.NewPebbleDBWithOpts("store", filepath.Dir(dir), o)
-}
-
-func openL6(dir string) (store, error) {
-	o := &pebble.Options{}
-	filterPolicy, err := policy.NewRibbon(10)
-	if err != nil {
-		return store{}, err
-	}
-	if err := pebblev1.Configure(o, filterPolicy, pebblev1.WithL6(filterPolicy)); err != nil {
-		return store{}, err
-	}
 	d, err := db.NewPebbleDBWithOpts("store", filepath.Dir(dir), o)
-	return store{d}, err
+	return &store{d}, err
 }
 
 // A store consults the filters of L6 too.
 type store struct{ *db.PebbleDB }
 
-func (s store) Has(key []byte) (bool, error) { return pebblev1.Has(s.DB(), key) }
+func (s *store) Has(key []byte) (bool, error) { return pebblev1.Has(s.DB(), key) }
 
 func defaultGoLevelDB(dir string) (*db.GoLevelDB, error) {
 	return db.NewGoLevelDB("store", filepath.Dir(dir))
@@ -66,11 +54,10 @@ func defaultPebble(dir string) (*db.PebbleDB, error) {
 
 func main() {
 	compact := func(d *db.PebbleDB) error { return d.Compact(nil, nil) }
-	put, putPebble := (*db.GoLevelDB).Set, (*db.PebbleDB).Set
+	put := (*db.GoLevelDB).Set
 	recipes.Run(recipes.GoLevelDB, recipes.Default, defaultGoLevelDB, put, nil)
 	recipes.Run(recipes.GoLevelDB, recipes.Recipe, openGoLevelDB, put, nil)
-	recipes.Run(recipes.PebbleV1, recipes.Default, defaultPebble, putPebble, compact)
-	recipes.Run(recipes.PebbleV1, recipes.Recipe, openPebble, putPebble, compact)
-	recipes.Run(recipes.PebbleV1, recipes.L6, openL6, store.Set,
-		func(s store) error { return s.Compact(nil, nil) })
+	recipes.Run(recipes.PebbleV1, recipes.Default, defaultPebble, (*db.PebbleDB).Set, compact)
+	recipes.Run(recipes.PebbleV1, recipes.Recipe, openPebble, (*store).Set,
+		func(s *store) error { return s.Compact(nil, nil) })
 }
