@@ -41,8 +41,8 @@ var probes = sync.Pool{New: func() any {
 	return p
 }}
 
-// newProbe returns a probe of what r contains now, or nil if r is known not to allow one. The caller
-// must close it, unless it hands the iterator to the user.
+// newProbe returns a probe of what r contains now, or nil if r is known not to allow one. The
+// caller must close it, unless it hands the iterator to the user.
 func newProbe(r pebble.Reader) (*probe, error) {
 	if !maySeek(r) {
 		return nil, nil

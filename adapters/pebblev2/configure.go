@@ -107,8 +107,8 @@ func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 
 // ConfigureLevels is [Configure] with one policy per level: levels[0] for L0, up to levels[6] for
 // L6. A level whose policy is nil, or that is past the end of levels, gets no filter. More bits are
-// worth most in L0, which has little data and several tables that may have a key: adapters/README.md
-// has figures. A table that Pebble moves keeps its filter: see Configure.
+// worth most in L0, which has little data, but several tables that may have a key:
+// adapters/README.md has figures. A table that Pebble moves keeps its filter: see Configure.
 //
 // Policies with different settings may share a name, because each reads the filters of the others.
 // But an options file stores only names: if it must keep the settings apart, give each policy its

@@ -23,16 +23,16 @@
 //
 // # Absent keys, and the filters of L6
 //
-// The last level, L6, contains most of the data. DB.Get never consults its filters: it reads a block
-// for each absent key. [Has], [Get], [HasAll] and [MayContain] consult them, and read a block only
-// if a filter has a false positive:
+// The last level, L6, contains most of the data. DB.Get never consults its filters: it reads a
+// block for each absent key. [Has], [Get], [HasAll] and [MayContain] consult them, and read a block
+// only if a filter has a false positive:
 //
 //	err := pebblev2.Configure(o, p) // before pebble.Open
 //	...
 //	found, err := pebblev2.Has(db, key)
 //
-// They also do without Configure, because a level without a policy of its own inherits the policy of
-// the level above (in v1, of the last entry of Options.Levels).
+// They also do without Configure, because a level without a policy of its own inherits the policy
+// of the level above (in v1, of the last entry of Options.Levels).
 //
 // Which lookup to take:
 //
