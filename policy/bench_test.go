@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math/rand"
 	"runtime"
@@ -31,42 +29,9 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkTuning compares builds with tuning to builds without: of random keys, and of numbers of
-// which 63 % or 10 % are present.
-//
-//	go test ./policy -run '^$' -bench Tuning
-func BenchmarkTuning(b *testing.B) {
-	decimal := func(i uint64) []byte { return fmt.Appendf(nil, "%016d", i) }
-	bigEndian := func(i uint64) []byte { return binary.BigEndian.AppendUint64(nil, i) }
-	for _, c := range []struct {
-		name    string
-		key     func(i uint64) []byte
-		density float64
-	}{
-		{"random", nil, 0}, {"decimal", decimal, 0.63}, {"decimal", decimal, 0.1},
-		{"bigendian", bigEndian, 0.63}, {"bigendian", bigEndian, 0.1},
-	} {
-		rng := policytest.Rand(b, 95)
-		keys := benchKeys(rng, 100_000, 16)
-		for i, number := 0, uint64(0); c.key != nil && i < len(keys); number++ {
-			if rng.Float64() < c.density {
-				keys[i] = c.key(number)
-				i++
-			}
-		}
-		slices.SortFunc(keys, bytes.Compare)
-		for _, n := range []int{20, 36, 100, 500, 10_000} {
-			b.Run(fmt.Sprintf("%s-%v/n=%d", c.name, c.density, n), func(b *testing.B) {
-				compareBuilds(b, keys, n, policytest.Must(FromString("bloom:10")),
-					policytest.Must(FromString("tuned:10")))
-			})
-		}
-	}
-}
-
 // compareBuilds reports how many times as long as with one policy it takes with another to build
 // filters of n keys each: by turns, the median.
-func compareBuilds(b *testing.B, keys [][]byte, n int, one, other Policy) {
+func compareBuilds(b *testing.B, keys [][]byte, n int, one, other *Policy) {
 	var filter []byte
 	build := func(builder Builder) float64 {
 		start := time.Now()

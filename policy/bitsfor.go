@@ -12,12 +12,12 @@ const leastBits, mostBits = 2, mostRibbonBits
 // have at most the target FPP (false-positive probability). kind is "bloom", "tuned" or "ribbon",
 // as [FromString] takes it. FilterSize of a policy with these bits returns the memory of a filter.
 //
-// The FPP assumes keys whose hashes are like random numbers, as the policy's FPP does. For dense
+// The FPP assumes keys whose hashes are like random numbers, as [Policy.FPP] does. For dense
 // numbers, such as counters, no formula holds for LevelDB's filters.
 //
 // It returns an error that says why if 40 bits per key do not reach the target, if there is no such
 // kind, or if n or target is out of range: n is 1 or more, and target is above 0 and below 1. With
-// kinds "bloom" and "tuned" it takes some seconds, as [Bloom.FPP] is slow.
+// kinds "bloom" and "tuned" it takes some seconds, as [Policy.FPP] is slow.
 func BitsFor(kind string, n int, target float64) (float64, error) {
 	switch {
 	case !(target > 0 && target < 1): // a NaN fails every comparison

@@ -18,31 +18,21 @@ func sameHash() [][]byte {
 	seen := map[uint32][]byte{}
 	for i := 0; ; i++ {
 		key := []byte{byte(i), byte(i >> 8), byte(i >> 16), 0, byte(i), 1}
-		if other, ok := seen[Hash(key)]; ok {
+		if other, ok := seen[bloom.Hash(key)]; ok {
 			return [][]byte{other, key}
 		}
-		seen[Hash(key)] = key
+		seen[bloom.Hash(key)] = key
 	}
 }
-
-// keysOnly is a policy whose builders keep no hashes that NewDistinctBuilder knows of.
-type keysOnly struct{ Policy }
-
-func (p keysOnly) NewBuilder() Builder { return struct{ Builder }{p.Policy.NewBuilder()} }
 
 // A distinct builder builds the filter of its keys without those that equal the one before, and Len
 // does not count them, whenever it is called and however many there are. It can be used again.
 func TestDistinctBuilder(t *testing.T) {
-	exact := policytest.Must(NewBloom(10))
-	for name, p := range map[string]Policy{
-		"exact": exact, "counted": Count(Count(exact)),
-		"tuned":     policytest.Must(NewBloom(10, WithTuning(0.05))),
-		"ribbon":    policytest.Must(NewRibbon(10)),
-		"keys only": keysOnly{exact},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			p := policytest.Must(of(kind, 10))
 			rng := policytest.Rand(t, 70)
-			b, buffer := NewDistinctBuilder(p), make([]byte, 80)
+			b, buffer := p.NewDistinctBuilder(), make([]byte, 80)
 			for range 60 {
 				var distinct [][]byte
 				versions := []int{1, 2, 20, 3 * builder.ChunkHashes}[rng.Intn(4)]
@@ -77,7 +67,7 @@ func TestDistinctBuilder(t *testing.T) {
 // Of two keys whose hashes are equal, only one counts, and none is lost.
 func TestDistinctBuilderOfEqualHashes(t *testing.T) {
 	p := policytest.Must(NewBloom(1000))
-	b, keys := NewDistinctBuilder(p), sameHash()
+	b, keys := p.NewDistinctBuilder(), sameHash()
 	b.Add(keys[0])
 	b.Add(keys[1])
 	require.Equal(t, 1, b.Len())
@@ -90,9 +80,9 @@ func TestDistinctBuilderOfEqualHashes(t *testing.T) {
 func TestDistinctBuilderOfHashZero(t *testing.T) {
 	// Hash adds a word to its state. Minus the state makes it 0, and then it stays 0.
 	key := binary.LittleEndian.AppendUint32(nil, -bloom.HashStart([]byte("four")))
-	require.Zero(t, Hash(key))
+	require.Zero(t, bloom.Hash(key))
 	p := policytest.Must(NewBloom(1000)) // a second key would make the filter larger
-	b := NewDistinctBuilder(p)
+	b := p.NewDistinctBuilder()
 	for range 2 {
 		b.Add(key)
 		b.Add(key)

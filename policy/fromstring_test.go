@@ -13,13 +13,9 @@ import (
 func TestStrings(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"bloom:10", ""}, {"bloom:9.5", ""}, {"bloom:1e-05", ""}, {"bloom:1000", ""},
-		{"bloom:10,tuning=0.05", ""}, {"tuned:10", "bloom:10,tuning=0.05"},
-		{"tuned:10,tuning=0.1", "bloom:10,tuning=0.1"},
-		{"tuned:10,verify", "bloom:10,tuning=0.05,verify"},
-		{"ribbon:7", ""}, {"ribbon:9.87,verify", ""},
+		{"tuned:10", ""}, {"tuned:10,verify", ""}, {"ribbon:7", ""}, {"ribbon:9.87,verify", ""},
 		{"ribbon:10,name=mine", ""}, {"bloom:10,name=a,b=c:d,verify", ""},
-		{"bloom:9.5,tuning=0.05,verify,name=leveldb.BuiltinBloomFilter", ""},
-		{"bloom:9.5,verify,tuning=0.05", "bloom:9.5,tuning=0.05,verify"},
+		{"tuned:9.5,verify,name=leveldb.BuiltinBloomFilter", ""},
 		{"bloom:10,name=" + Name, "bloom:10"},
 	} {
 		p, err := FromString(c.text)
@@ -33,9 +29,9 @@ func TestStrings(t *testing.T) {
 		require.Equal(t, p, again)
 	}
 	// The same settings as from the constructors.
-	for text, want := range map[string]Policy{
-		"bloom:9.5,tuning=0.05,verify,name=a,b": policytest.Must(
-			NewBloom(9.5, WithTuning(0.05), WithName("a,b"), WithVerify())),
+	for text, want := range map[string]*Policy{
+		"tuned:9.5,verify,name=a,b": policytest.Must(
+			NewBloom(9.5, WithTuning(), WithName("a,b"), WithVerify())),
 		"ribbon:7,verify": policytest.Must(NewRibbon(7, WithVerify())),
 	} {
 		p, err := FromString(text)
@@ -55,30 +51,27 @@ func TestStrings(t *testing.T) {
 
 func TestFromStringRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                        `"" is not a kind of filter: write one of bloom, tuned, ribbon`,
-		"exact:10":                `"exact" is not a kind of filter: write one of bloom, tuned, ribbon`,
-		"Bloom:10":                `"Bloom" is not a kind of filter: write one of`,
-		"bloom":                   `write a number after the colon, such as bloom:10`,
-		"bloom:":                  `write a number after the colon, such as bloom:10`,
-		"ribbon:ten":              `write a number after the colon, such as ribbon:10`,
-		"bloom:10 ":               `write a number after the colon`,
-		"bloom:0":                 "pass a number above 0 and at most 1000",
-		"bloom:NaN":               "pass a number above 0 and at most 1000",
-		"ribbon:1":                "pass a number from 2 to 40",
-		"bloom:10,":               `"" is not an option: write tuning=0.05, verify, or name=NAME`,
-		"bloom:10,fast":           `"fast" is not an option: write`,
-		"bloom:10,verify=1":       `"verify=1" is not an option: write`,
-		"bloom:10,tuning=":        `"tuning=" is not a number: write a part of the memory, such as`,
-		"bloom:10,tuning=2":       "pass a part above 0 and at most 1, usually 0.05",
-		"ribbon:10,tuning=0.05":   "ribbon filters need no tuning",
-		"bloom:10,name=none":      `the name "none" means "no filter"`,
-		"bloom:10,name=":          "the name is empty",
-		"bloom:10,tuning=0.05,,n": `"" is not an option`,
+		"":                       `"" is not a kind of filter: write one of bloom, tuned, ribbon`,
+		"exact:10":               `"exact" is not a kind of filter: write one of bloom, tuned, ribbon`,
+		"Bloom:10":               `"Bloom" is not a kind of filter: write one of`,
+		"bloom":                  `"" is not bits per key: write a number after the colon, and`,
+		"bloom:":                 `such as bloom:10,verify`,
+		"ribbon:ten":             `"ten" is not bits per key`,
+		"bloom:10 ":              `"10 " is not bits per key`,
+		"bloom:0":                "pass a number above 0 and at most 1000",
+		"bloom:NaN":              "pass a number above 0 and at most 1000",
+		"ribbon:1":               "pass a number from 2 to 40",
+		"bloom:10,":              `"10," is not bits per key`,
+		"bloom:10,fast":          `"10,fast" is not bits per key`,
+		"bloom:10,verify=1":      `and behind it nothing but the options verify and name=NAME`,
+		"bloom:10,verify,verify": `"10,verify" is not bits per key`,
+		"bloom:10,name=none":     `the name "none" means "no filter"`,
+		"bloom:10,name=":         "the name is empty",
 	} {
 		p, err := FromString(text)
 		require.ErrorContains(t, err, want, text)
-		require.True(t, p == nil, "%q: no nil pointer in an interface", text)
+		require.Nil(t, p, text)
 	}
-	_, err := FromString("bloom:10", nil)
-	require.EqualError(t, err, "policy: an option is nil: leave it out")
+	_, err := FromString("bloom:10", Option{})
+	require.EqualError(t, err, "policy: an option is a zero value: leave it out")
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/bloom"
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
@@ -41,8 +41,8 @@ func readGolden[T any](t *testing.T, name string, f func(c T)) (n int) {
 	return n
 }
 
-func bloomOfBits(bitsPerKey int) *Bloom {
-	return &Bloom{common{Name, bloom.Setting{BitsPerKey: float64(bitsPerKey)}}}
+func bloomOfBits(bitsPerKey float64) *Policy { // NewBloom refuses some
+	return &Policy{name: Name, setting: builder.Setting{BitsPerKey: bitsPerKey}}
 }
 
 // Every filter that C++ LevelDB made comes out the same from AppendFilter and from a Builder, and
@@ -57,7 +57,7 @@ func TestGoldenVectors(t *testing.T) {
 	}
 	other := policytest.Must(NewBloom(25))
 	n := readGolden(t, "vectors.jsonl", func(c vector) {
-		b := bloomOfBits(c.BitsPerKey)
+		b := bloomOfBits(float64(c.BitsPerKey))
 		keys := make([][]byte, len(c.Keys))
 		builder := b.NewBuilder()
 		for i, key := range c.Keys {
@@ -113,7 +113,7 @@ func TestGoldenDigests(t *testing.T) {
 			if c.N > 1_000_000 || c.Huge {
 				policytest.Large(t)
 			}
-			b := bloomOfBits(c.BitsPerKey)
+			b := bloomOfBits(float64(c.BitsPerKey))
 			builder := b.NewBuilder()
 			var key []byte
 			for i := range c.N {

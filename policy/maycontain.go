@@ -7,21 +7,19 @@ import (
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
-// Hash returns LevelDB's 32-bit hash of key with the seed of its Bloom filter, 0xbc9f1d34.
-// FORMAT.md has the algorithm (LevelDB's util/hash.cc, "similar to murmur hash"). The trailing
-// bytes count as unsigned, as in C++ LevelDB since 1.18. Collisions are easy to construct.
-func Hash(key []byte) uint32 { return bloom.Hash(key) }
-
 // MayContain reports whether key may be one of the keys that filter was built from; LevelDB calls
 // it KeyMayMatch. It reads the filters of every policy of this package, whatever their settings.
 // It accepts any bytes; FORMAT.md lists its answers to malformed filters. It allocates nothing and
 // is safe for concurrent use.
-func MayContain(filter, key []byte) bool {
-	return (*Bloom)(nil).MayContain(filter, key) // which needs no setting, and is inlined here
-}
+func MayContain(filter, key []byte) bool { return uncounted.MayContain(filter, key) }
 
-// MayContain reports whether key may have been added to filter. It is the function [MayContain].
-func (*Bloom) MayContain(filter, key []byte) bool {
+var uncounted Policy // reading needs no setting
+
+// MayContain is the function [MayContain], and counts its answer if p was made [WithCounters].
+func (p *Policy) MayContain(filter, key []byte) bool {
+	if p.setting.Counters != nil {
+		return p.countMayContain(filter, key)
+	}
 	// This is one function: a call limits how many lookups overlap.
 	if len(filter) < 2 {
 		return false
@@ -58,25 +56,23 @@ func (*Bloom) MayContain(filter, key []byte) bool {
 	return rest&1 != 0
 }
 
-// MayContain reports whether key may have been added to filter. It answers as the function
-// [MayContain].
-func (*Ribbon) MayContain(filter, key []byte) bool {
-	if len(filter) < 2 || filter[len(filter)-1] != ribbon.Encoding {
-		return MayContain(filter, key)
-	}
-	return ribbon.Contains(filter, keyHash(key))
-}
-
 // mayContainOurs reads a filter that is not of LevelDB's encoding: a ribbon filter, or one of an
 // encoding that this package does not know, which may contain every key.
-//
-// A Ribbon reads its own filters without it, and MayContain reads LevelDB's: one function for all,
-// with a jump from each policy to it, took longer for LevelDB's (go run ./bench filters).
 func mayContainOurs(filter, key []byte) bool {
 	return filter[len(filter)-1] != ribbon.Encoding || ribbon.Contains(filter, keyHash(key))
 }
 
-// keyHash is the hash of ribbon filters: XXH3 with 64 bits and seed 0. (LevelDB's is [Hash].)
+func (p *Policy) countMayContain(filter, key []byte) bool {
+	may := MayContain(filter, key)
+	if may {
+		p.setting.Counters.MayContain.Add(1)
+	} else {
+		p.setting.Counters.Absent.Add(1)
+	}
+	return may
+}
+
+// keyHash is the hash of ribbon filters: XXH3 with 64 bits and seed 0. (LevelDB's is bloom.Hash.)
 //
 // XXH3 is well tested, and zeebo/xxh3 is widely used. It returns the same hash on all platforms,
 // and depends only on klauspost/cpuid, which detects the processor's vector instructions.

@@ -42,16 +42,28 @@ func TestConstructorsRefuseMisuse(t *testing.T) {
 	bloom, err := NewBloom(0)
 	require.Error(t, err)
 	require.Nil(t, bloom)
-	ribbon, err := NewRibbon(10, nil)
-	require.EqualError(t, err, "policy: an option is nil: leave it out")
+	ribbon, err := NewRibbon(10, Option{})
+	require.EqualError(t, err, "policy: an option is a zero value: leave it out")
 	require.Nil(t, ribbon)
-	for _, memory := range []float64{0, -0.05, 1.01, 5, math.NaN(), math.Inf(1)} {
-		_, err := NewBloom(10, WithTuning(memory))
-		require.ErrorContains(t, err, "usually 0.05", "%v", memory)
+	_, err = NewRibbon(10, WithTuning())
+	require.ErrorContains(t, err, "ribbon filters need no tuning: leave it out")
+}
+
+// A zero value and a nil pointer say what to do when they are configured or build.
+func TestZeroValues(t *testing.T) {
+	failed, err := NewBloom(0)
+	require.Error(t, err)
+	for _, p := range []*Policy{failed, nil, {}} {
+		require.ErrorContains(t, p.Check(), "get one from a constructor such as policy.NewRibbon")
+		for _, call := range []func(){
+			func() { p.NewBuilder() }, func() { p.NewDistinctBuilder() },
+			func() { p.AppendFilter(nil, nil) }, func() { p.FilterSize(1) }, func() { p.FPP(1) },
+		} {
+			require.PanicsWithValue(t, errUnusable, call)
+		}
 	}
-	for _, memory := range []float64{math.SmallestNonzeroFloat64, 1} {
-		_, err := NewBloom(10, WithTuning(memory))
-		require.NoError(t, err)
+	for _, p := range readers() {
+		require.NoError(t, p.Check())
 	}
 }
 
@@ -137,7 +149,7 @@ func TestAllocations(t *testing.T) {
 		for _, n := range []int{2, 50, 10_000} {
 			keys := policytest.Keys(policytest.Rand(t, 55), n)
 			filter := p.AppendFilter(nil, keys)
-			for _, r := range []Policy{p, Count(p)} {
+			for _, r := range []*Policy{p, policytest.Must(of(kind, 12, WithCounters()))} {
 				require.Zero(t, testing.AllocsPerRun(10, func() {
 					for _, key := range keys {
 						r.MayContain(filter, key)
@@ -155,12 +167,8 @@ func TestAllocations(t *testing.T) {
 				}
 				builder.Finish(dst)
 			}
-			// The builder and its list of chunks; with tuning, absent keys and a key too.
-			most := 6.0
-			if kind == "tuned" {
-				most = 14
-			}
-			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { build(p.NewBuilder()) }), most,
+			// The builder and its list of chunks.
+			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { build(p.NewBuilder()) }), 6.0,
 				"%s, %d keys, a new builder, warm pool", kind, n)
 			used := p.NewBuilder()
 			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { build(used) }), 1.0,

@@ -109,11 +109,14 @@ var references = map[string]func(bitsPerKey float64, keys [][]byte) []byte{
 	"bloom": referenceFilter, "tuned": referenceTuned, "ribbon": referenceRibbon,
 }
 
-// referenceTuned leaves only the choice of size and k to the policy.
+// referenceTuned raises the size until none of the factors that WithTuning names divides it.
 func referenceTuned(bitsPerKey float64, keys [][]byte) []byte {
-	chosen := policytest.Must(NewBloom(bitsPerKey, WithTuning(0.05))).AppendFilter(nil, keys)
-	last := len(chosen) - 1
-	return referenceBloom(8*uint64(last), int(chosen[last]), keys)
+	filter := referenceFilter(bitsPerKey, keys)
+	k, size := int(filter[len(filter)-1]), int64(len(filter)-1)
+	for new(big.Int).GCD(nil, nil, big.NewInt(size), big.NewInt(2*3*5*17)).Int64() != 1 {
+		size++
+	}
+	return referenceBloom(8*uint64(size), k, keys)
 }
 
 // referenceRibbon chooses the encoding as the text says. Package ribbon compares its own filters
@@ -151,12 +154,12 @@ func correct(filter []byte) {
 }
 
 // readers returns policies of all encodings, with settings that no filter of the tests has.
-func readers() []Sized {
-	return []Sized{policytest.Must(NewBloom(7)), policytest.Must(NewRibbon(8.77))}
+func readers() []*Policy {
+	return []*Policy{policytest.Must(NewBloom(7)), policytest.Must(NewRibbon(8.77))}
 }
 
 // of returns a policy of a kind.
-func of(kind string, bitsPerKey float64, opts ...Option) (Sized, error) {
+func of(kind string, bitsPerKey float64, opts ...Option) (*Policy, error) {
 	return FromString(fmt.Sprintf("%s:%v", kind, bitsPerKey), opts...)
 }
 

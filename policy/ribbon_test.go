@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -21,11 +22,11 @@ func TestTableOfNewRibbon(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, rows, 3)
 	for _, row := range rows {
-		p := policytest.Must(FromString("ribbon:" + row[1])).(*Ribbon)
+		p := policytest.Must(FromString("ribbon:" + row[1]))
 		cells := strings.Fields(row[2])
 		require.Len(t, cells, 5)
 		for i, most := range []float64{
-			1 / float64(uint64(1)<<int(p.BitsPerKey())),
+			math.Exp2(-p.setting.BitsPerKey),
 			mostFPP(p, 1, 700), mostFPP(p, 701, 4999), mostFPP(p, 5000, 1<<28),
 		} {
 			want, err := strconv.ParseFloat(cells[i], 64)
@@ -36,7 +37,7 @@ func TestTableOfNewRibbon(t *testing.T) {
 	}
 }
 
-func mostFPP(p *Ribbon, from, to int) (most float64) {
+func mostFPP(p *Policy, from, to int) (most float64) {
 	for n := from; n <= to; n += 1 + n/5000 {
 		most = max(most, p.FPP(n))
 	}
@@ -46,7 +47,7 @@ func mostFPP(p *Ribbon, from, to int) (most float64) {
 // Keys with one hash count as one with a builder that leaves out repetitions. None is lost.
 func TestRibbonOfOneHash(t *testing.T) {
 	p := policytest.Must(NewRibbon(2))
-	b := NewDistinctBuilder(p)
+	b := p.NewDistinctBuilder()
 	var keys [][]byte
 	for i := range byte(100) {
 		// XXH3 multiplies bytes 0 to 7, which it XORs with its constant, by bytes 8 to 15. These

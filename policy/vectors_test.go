@@ -82,7 +82,7 @@ func TestVectors(t *testing.T) {
 	for file, want := range encodingCases {
 		t.Run(file, func(t *testing.T) {
 			cases := map[string]int{}
-			policyOf := func(c encodingCase) *Ribbon {
+			policyOf := func(c encodingCase) *Policy {
 				return policytest.Must(NewRibbon(c.BitsPerKey))
 			}
 			readGolden(t, filepath.Join("..", "encodings", file+".jsonl"), func(c encodingCase) {
@@ -116,7 +116,7 @@ func TestVectors(t *testing.T) {
 
 // requireRecipe makes the filter of a case whose keys have a recipe, and compares the number of its
 // false positives.
-func (c encodingCase) requireRecipe(t *testing.T, p *Ribbon) []byte {
+func (c encodingCase) requireRecipe(t *testing.T, p *Policy) []byte {
 	filter := requireWriters(t, c.Name, p, c.recipeKeys(c.Start, c.N))
 	falsePositives := 0
 	for _, found := range requireSameAnswers(t, c.Name, filter,
@@ -131,7 +131,7 @@ func (c encodingCase) requireRecipe(t *testing.T, p *Ribbon) []byte {
 
 // requireWriters builds the filter of keys, requires that all readers find all keys in it, and
 // returns it.
-func requireWriters(t *testing.T, name string, p *Ribbon, keys [][]byte) []byte {
+func requireWriters(t *testing.T, name string, p *Policy, keys [][]byte) []byte {
 	filter := p.AppendFilter(nil, keys)
 	require.Equal(t, uint64(len(filter)), p.FilterSize(len(keys)), name)
 	require.NotContains(t, requireSameAnswers(t, name, filter, keys), false, name)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -34,7 +33,7 @@ func (tolerant) MayContain(filter, key []byte) bool {
 const changedName = "changed.ldb"
 
 // examine reads the whole table, and returns what has become of the user keys that were written.
-func examine(t testing.TB, file []byte, users []string, p policy.Policy,
+func examine(t testing.TB, file []byte, users []string, p testPolicy,
 	opts ...sstable.TableOption) outcome {
 	opts = append(opts[:len(opts):len(opts)], sstable.WithFileName(changedName))
 	table, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)), opts...)
@@ -119,7 +118,7 @@ type victim struct {
 
 // victims are small tables: of internal and plain keys, compressed or not, with many windows, with
 // several versions of keys, of one entry, and empty.
-func victims(t testing.TB, p policy.Policy) (all []victim) {
+func victims(t testing.TB, p testPolicy) (all []victim) {
 	add := func(name string, o tableOptions, format sstable.KeyFormat, stored [][]byte) {
 		o.policy, o.internal = p, format == sstable.InternalKeys
 		file, w := writeTable(t, o, stored...)

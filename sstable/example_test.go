@@ -37,7 +37,7 @@ func ExampleOpenTable() {
 	}
 	for _, f := range t.Filters() {
 		fmt.Printf("%s: %d bytes\n", f.Policy, f.Handle.Length)
-		filter, err := t.OpenFilter(f, p)
+		filter, err := t.OpenFilter(f, policy.MayContain)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func ExampleFilterBlockBuilder() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := sstable.NewFilterBlockBuilder(p)
+	b, err := sstable.NewFilterBlockBuilder(p.NewBuilder())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func ExampleFilterBlockBuilder() {
 	b.StartBlock(5000) // the end of the last data block
 	block := b.Finish()
 
-	r, err := sstable.NewFilterBlockReader(p, block)
+	r, err := sstable.NewFilterBlockReader(policy.MayContain, block)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func ExampleFilterBlockBuilder() {
 	fmt.Println("apple in the block at 4096:", r.MayContain(4096, []byte("apple")))
 
 	// Damaged bytes cost reads, and never a key.
-	r, err = sstable.NewFilterBlockReader(p, block[1:])
+	r, err = sstable.NewFilterBlockReader(policy.MayContain, block[1:])
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package sstable
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -52,15 +53,17 @@ func WithBaseLg(lg int) FilterBlockOption {
 	}
 }
 
-// NewFilterBlockBuilder returns a builder of filter blocks with filters of p. If [policy.Check]
-// refuses p or an option refuses its argument, it returns an error that says what to pass instead.
+// NewFilterBlockBuilder returns a builder of filter blocks with filters that keys builds, such as
+// p.NewBuilder() of a policy p. If keys is nil or an option refuses its argument, it returns an
+// error that says what to pass instead.
 func NewFilterBlockBuilder(
-	p policy.Policy, opts ...FilterBlockOption,
+	keys policy.Builder, opts ...FilterBlockOption,
 ) (*FilterBlockBuilder, error) {
-	if err := policy.Check(p); err != nil {
-		return nil, err
+	if keys == nil {
+		return nil, errors.New("sstable: the builder of filters is nil: " +
+			"pass that of a policy, p.NewBuilder()")
 	}
-	b := &FilterBlockBuilder{keys: p.NewBuilder(), baseLg: defaultBaseLg, maxBytes: math.MaxUint32}
+	b := &FilterBlockBuilder{keys: keys, baseLg: defaultBaseLg, maxBytes: math.MaxUint32}
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errNilOption

@@ -2,37 +2,34 @@ package sstable
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
-
-	"github.com/levelbloom/levelbloom/policy"
 )
 
 // A FilterBlockReader reads a filter block. [NewFilterBlockReader] returns one; its zero value
-// panics. It is immutable, and safe for concurrent use if the policy is.
+// panics. It is immutable, and safe for concurrent use if its function is.
 type FilterBlockReader struct {
-	policy  policy.Policy
-	filters []byte
-	starts  []byte // 4 bytes for each filter, and 4 for the end of the last
-	num     uint64 // of filters
-	baseLg  uint
-	bad     *CorruptionError // why the block is not well formed; then it has no filters
+	mayContain func(filter, key []byte) bool
+	filters    []byte
+	starts     []byte // 4 bytes for each filter, and 4 for the end of the last
+	num        uint64 // of filters
+	baseLg     uint
+	bad        *CorruptionError // why the block is not well formed; then it has no filters
 }
 
-// NewFilterBlockReader returns a reader of block, which must not change while it is in use. It
-// accepts any bytes as a block; [FilterBlockReader.Validate] says what is wrong with them. The only
-// error is that of [policy.Check] if it refuses p.
-func NewFilterBlockReader(p policy.Policy, block []byte) (*FilterBlockReader, error) {
-	if err := policy.Check(p); err != nil {
-		return nil, err
+// NewFilterBlockReader returns a reader of block, which must not change while it is in use.
+// mayContain looks a key up in a filter, as policy.MayContain does; it is not called for empty
+// filters. Any bytes are accepted as a block: [FilterBlockReader.Validate] says what is wrong with
+// them. The only error is for a mayContain that is nil.
+func NewFilterBlockReader(
+	mayContain func(filter, key []byte) bool, block []byte,
+) (*FilterBlockReader, error) {
+	if mayContain == nil {
+		return nil, errors.New("sstable: no function reads the filters: pass policy.MayContain")
 	}
-	return newFilterBlockReader(p, block), nil
-}
-
-// newFilterBlockReader is NewFilterBlockReader for a policy that was checked.
-func newFilterBlockReader(p policy.Policy, block []byte) *FilterBlockReader {
-	r := &FilterBlockReader{policy: p}
+	r := &FilterBlockReader{mayContain: mayContain}
 	r.bad = r.parse(block)
-	return r
+	return r, nil
 }
 
 // parse checks every offset once, so that MayContain can trust them. If it returns an error, r has
@@ -80,7 +77,7 @@ func badBlock(offset int, format string, args ...any) *CorruptionError {
 
 // mustBeUsable panics if r is a zero value.
 func (r *FilterBlockReader) mustBeUsable() {
-	if r.policy == nil {
+	if r.mayContain == nil {
 		panic(errZeroValue)
 	}
 }
@@ -94,11 +91,11 @@ func (r *FilterBlockReader) MayContain(blockOffset uint64, key []byte) bool {
 		return true
 	}
 	filter := r.filter(window)
-	return len(filter) > 0 && r.policy.MayContain(filter, key)
+	return len(filter) > 0 && r.mayContain(filter, key)
 }
 
 // Validate returns a *[CorruptionError] if the block is not well formed, with the offset in the
-// block and without a file. It does not check the filters: [policy.Parse] does.
+// block and without a file. It does not check the filters: policy.Parse does.
 func (r *FilterBlockReader) Validate() error {
 	r.mustBeUsable()
 	if r.bad != nil {

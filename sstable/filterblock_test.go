@@ -25,13 +25,13 @@ type dataBlock struct {
 }
 
 func newBuilder(t testing.TB, opts ...sstable.FilterBlockOption) *sstable.FilterBlockBuilder {
-	b, err := sstable.NewFilterBlockBuilder(exact{t}, opts...)
+	b, err := sstable.NewFilterBlockBuilder(exact{t}.NewBuilder(), opts...)
 	require.NoError(t, err)
 	return b
 }
 
-func newReader(t testing.TB, p policy.Policy, block []byte) *sstable.FilterBlockReader {
-	r, err := sstable.NewFilterBlockReader(p, block)
+func newReader(t testing.TB, p testPolicy, block []byte) *sstable.FilterBlockReader {
+	r, err := sstable.NewFilterBlockReader(p.MayContain, block)
 	require.NoError(t, err)
 	return r
 }
@@ -142,25 +142,22 @@ func TestMisuse(t *testing.T) {
 	}
 	table, err := open()
 	require.NoError(t, err)
-	for _, p := range []policy.Policy{nil, &policy.Bloom{}, (*policy.Ribbon)(nil)} {
-		_, err := sstable.NewFilterBlockBuilder(p)
-		require.Equal(t, policy.Check(p), err)
-		require.ErrorContains(t, err, "policy.NewBloom")
-		_, err = sstable.NewFilterBlockReader(p, nil)
-		require.Equal(t, policy.Check(p), err)
-		_, err = table.OpenFilter(table.Filters()[0], p)
-		require.Equal(t, policy.Check(p), err)
-	}
+	_, err = sstable.NewFilterBlockBuilder(nil)
+	require.ErrorContains(t, err, "pass that of a policy")
+	_, err = sstable.NewFilterBlockReader(nil, nil)
+	require.ErrorContains(t, err, "pass policy.MayContain")
+	_, err = table.OpenFilter(table.Filters()[0], nil)
+	require.ErrorContains(t, err, "pass policy.MayContain")
 	_, err = open(nil)
 	require.ErrorContains(t, err, "leave it out")
 	for _, format := range []sstable.KeyFormat{-1, sstable.PlainKeys + 1} {
 		_, err = open(sstable.WithKeys(format))
 		require.ErrorContains(t, err, "pass AutoKeys, InternalKeys or PlainKeys")
 	}
-	_, err = sstable.NewFilterBlockBuilder(exact{t}, nil)
+	_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder(), nil)
 	require.ErrorContains(t, err, "leave it out")
 	for _, lg := range []int{-1, 64} {
-		_, err = sstable.NewFilterBlockBuilder(exact{t}, sstable.WithBaseLg(lg))
+		_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder(), sstable.WithBaseLg(lg))
 		require.ErrorContains(t, err, "from 0 to 63", "base_lg %d", lg)
 	}
 
@@ -193,7 +190,7 @@ func TestZeroValues(t *testing.T) {
 		func() { x.Keys() }, func() { x.Filters() }, func() { x.Blocks() }, func() { x.Block(0) },
 		func() { x.Entries() }, func() { x.BlockEntries(0) }, func() { x.FindBlock(nil) },
 		func() { x.IndexSize() },
-		func() { _, _ = x.OpenFilter(sstable.FilterEntry{}, exact{t}) },
+		func() { _, _ = x.OpenFilter(sstable.FilterEntry{}, exact{t}.MayContain) },
 		func() { f.Windows() }, func() { f.MayContain(nil) },
 		func() { f.MayContainAt(0, nil) },
 	} {

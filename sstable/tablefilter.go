@@ -1,38 +1,33 @@
 package sstable
 
-import (
-	"fmt"
-
-	"github.com/levelbloom/levelbloom/policy"
-)
+import "fmt"
 
 // filterPrefix begins the names of filters in the metaindex. The policy's name follows.
 const filterPrefix = "filter."
 
 // A TableFilter answers lookups from a table's filters, as [Table.OpenFilter] returns it. It is
-// safe for concurrent use if the policy is.
+// safe for concurrent use if the function given to OpenFilter is.
 type TableFilter struct {
 	index   *index
 	formats []KeyFormat // in which a lookup is tried
-	policy  policy.Policy
 	windows *FilterBlockReader
 }
 
-// OpenFilter reads one of Filters(). The policy p must be able to read it: policies of package
-// policy read each other's filters, others only filters under their own name. It returns the error
-// of [policy.Check] if that refuses p, a *[CorruptionError] if the filters are damaged or do not
-// fit the data blocks, and otherwise the errors of reading. An engine that gets an error must
+// OpenFilter reads one of Filters(). mayContain looks a key up in a filter: policy.MayContain, or
+// that of another policy under whose name the filters are stored.
+//
+// It returns an error if mayContain is nil, a *[CorruptionError] if the filters are damaged or do
+// not fit the data blocks, and otherwise the errors of reading. An engine that gets an error must
 // continue without the filters, as if each answered "may contain".
-func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error) {
-	if err := policy.Check(p); err != nil {
-		return nil, err
-	}
+func (t *Table) OpenFilter(
+	e FilterEntry, mayContain func(filter, key []byte) bool,
+) (*TableFilter, error) {
 	t.mustBeOpen()
 	block, err := t.readBlock(e.Handle)
 	if err != nil {
 		return nil, err
 	}
-	f := &TableFilter{index: &t.index, policy: p}
+	f := &TableFilter{index: &t.index}
 	formats := []KeyFormat{t.keysFound}
 	if t.keys == AutoKeys {
 		formats = []KeyFormat{InternalKeys, PlainKeys}
@@ -42,7 +37,9 @@ func (t *Table) OpenFilter(e FilterEntry, p policy.Policy) (*TableFilter, error)
 			f.formats = append(f.formats, format)
 		}
 	}
-	f.windows = newFilterBlockReader(p, block)
+	if f.windows, err = NewFilterBlockReader(mayContain, block); err != nil {
+		return nil, err
+	}
 	if bad := f.windows.bad; bad != nil {
 		return nil, t.fail(int64(e.Handle.Offset),
 			fmt.Errorf("%w, at %d of the block", bad.Cause, bad.Offset))
@@ -93,7 +90,7 @@ func (f *TableFilter) Windows() *FilterBlockReader {
 
 // mustBeOpen panics if f is a zero value.
 func (f *TableFilter) mustBeOpen() {
-	if f.policy == nil {
+	if f.windows == nil {
 		panic(errZeroValue)
 	}
 }

@@ -21,7 +21,7 @@ func TestOpenFilter(t *testing.T) {
 	other := policytest.Must(policy.NewBloom(10, policy.WithName("somebody.else")))
 	file, _ := writeTable(t, tableOptions{policy: other}, plainKeys("a")...)
 	table := openTable(t, file)
-	filter, err := table.OpenFilter(table.Filters()[0], p)
+	filter, err := table.OpenFilter(table.Filters()[0], p.MayContain)
 	require.NoError(t, err)
 	require.True(t, filter.MayContain([]byte("a")))
 
@@ -30,7 +30,7 @@ func TestOpenFilter(t *testing.T) {
 	for _, h := range []sstable.BlockHandle{
 		{Offset: size - 48 - 4}, {Length: size - 48 - 4}, {Offset: 1 << 63, Length: 1 << 63},
 	} {
-		_, err = table.OpenFilter(sstable.FilterEntry{Handle: h}, p)
+		_, err = table.OpenFilter(sstable.FilterEntry{Handle: h}, p.MayContain)
 		var corrupt *sstable.CorruptionError
 		require.ErrorAs(t, err, &corrupt, "%+v", h)
 		require.ErrorContains(t, err, "lies outside the file")

@@ -15,7 +15,6 @@ import (
 	"github.com/golang/snappy"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
@@ -36,9 +35,9 @@ type tableOptions struct {
 	interval    int  // of restarts in data blocks; 0: 1
 	compression byte // of all blocks but the filter's
 
-	policy   policy.Policy // nil: no filter block
-	baseLg   int           // 0: 11
-	internal bool          // filters get the keys without 8 bytes at the end
+	policy   testPolicy // nil: no filter block
+	baseLg   int        // 0: 11
+	internal bool       // filters get the keys without 8 bytes at the end
 
 	meta      []metaBlock // further blocks that the metaindex names
 	indexKeys [][]byte    // other keys for the index
@@ -68,7 +67,7 @@ func newTableWriter(o tableOptions, begin uint64) *tableWriter {
 	w.data.interval = o.interval
 	if o.policy != nil {
 		baseLg := sstable.WithBaseLg(cmp.Or(o.baseLg, 11))
-		w.filter = policytest.Must(sstable.NewFilterBlockBuilder(o.policy, baseLg))
+		w.filter = policytest.Must(sstable.NewFilterBlockBuilder(o.policy.NewBuilder(), baseLg))
 		w.filter.StartBlock(begin)
 	}
 	return w
@@ -268,10 +267,10 @@ func names(n int) (keys []string) {
 var errNoFilter = errors.New("no filter of this name")
 
 // openFilter opens a table's filter of a policy's name.
-func openFilter(table *sstable.Table, p policy.Policy) (*sstable.TableFilter, error) {
+func openFilter(table *sstable.Table, p testPolicy) (*sstable.TableFilter, error) {
 	for _, e := range table.Filters() {
 		if e.Policy == p.Name() {
-			return table.OpenFilter(e, p)
+			return table.OpenFilter(e, p.MayContain)
 		}
 	}
 	return nil, errNoFilter

@@ -31,17 +31,17 @@ type Option func(*opt.Options) error
 //     Filter, the former AltFilters, and readers of package policy's filters under policy.Name and
 //     policy.NameGoLevelDB. Where several have one name, the first counts; p comes before all.
 //
-// It returns an error that says what to do, and leaves o alone, if an argument is nil, if
-// policy.Check refuses p, if an option fails, or if p may not share its name with a former filter
-// or with LevelDB's: the policies of package policy may share one, also with goleveldb's own
-// filter.NewBloomFilter (policy.Compatible); any other may not.
+// It returns an error that says what to do, and leaves o alone, if an argument is nil, if no
+// constructor returned p, if an option fails, or if a former filter has p's name and may have
+// another encoding. Policies of package policy share a name with each other and with goleveldb's
+// own filter.NewBloomFilter.
 //
 // A database copies its options when it is opened, so a later Configure has no effect on it.
 // Configure must not run concurrently with other uses of o.
 //
 // Filters compare keys byte by byte. They cannot be used with a Comparer for which different keys
 // are equal, such as one that ignores case.
-func Configure(o *opt.Options, p policy.Policy, opts ...Option) error {
+func Configure(o *opt.Options, p *policy.Policy, opts ...Option) error {
 	if o == nil {
 		return errors.New("goleveldb: the options are nil: pass &opt.Options{}")
 	}
@@ -68,18 +68,19 @@ func Configure(o *opt.Options, p policy.Policy, opts ...Option) error {
 }
 
 // alternatives returns the filters to keep beside chosen, one of each name.
-func alternatives(o *opt.Options, chosen *policyFilter) ([]filter.Filter, error) {
-	leveldb, err := policy.NewBloom(10) // reading needs no setting, so any bits per key do
-	if err != nil {
-		return nil, err
-	}
+func alternatives(o *opt.Options, chosen policyFilter) ([]filter.Filter, error) {
 	var former []filter.Filter
 	if o.Filter != nil {
 		former = append(former, o.Filter)
 	}
 	former = append(former, o.AltFilters...)
-	former = append(former,
-		&policyFilter{policy.Name, leveldb}, &policyFilter{policy.NameGoLevelDB, leveldb})
+	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
+		leveldb, err := policy.NewBloom(10, policy.WithName(name)) // any number of bits reads all
+		if err != nil {
+			return nil, err
+		}
+		former = append(former, policyFilter{leveldb})
+	}
 
 	var alt []filter.Filter
 	seen := map[string]bool{}
@@ -87,12 +88,11 @@ func alternatives(o *opt.Options, chosen *policyFilter) ([]filter.Filter, error)
 		switch {
 		case f == nil:
 			return nil, errors.New("goleveldb: Options.AltFilters has a nil entry: remove it")
-		case f.Name() == chosen.name:
-			if !mayShareName(chosen.policy, f) {
-				return nil, fmt.Errorf("goleveldb: the name %q is taken by LevelDB's filters or "+
-					"by another policy, whose filters may have another encoding: give the new "+
-					"policy (%T) a name of its own with policy.WithName", chosen.name,
-					chosen.policy)
+		case f.Name() == chosen.Name():
+			if !isReadByAll(f) {
+				return nil, fmt.Errorf("goleveldb: the name %q is taken by a filter (%T) that may "+
+					"have another encoding: give the new policy a name of its own with "+
+					"policy.WithName", chosen.Name(), f)
 			}
 		case !seen[f.Name()]:
 			seen[f.Name()] = true
@@ -102,14 +102,11 @@ func alternatives(o *opt.Options, chosen *policyFilter) ([]filter.Filter, error)
 	return alt, nil
 }
 
-// mayShareName reports whether p reads the filters of old, and old those of p.
-func mayShareName(p policy.Policy, old filter.Filter) bool {
-	if ours, ok := old.(*policyFilter); ok {
-		return policy.Compatible(p, ours.policy)
+// isReadByAll reports whether every policy reads the filters of f: it is one, or goleveldb's own.
+func isReadByAll(f filter.Filter) bool {
+	if _, ok := f.(policyFilter); ok {
+		return true
 	}
 	theirs := filter.NewBloomFilter(10) // its type is not exported
-	if reflect.TypeOf(old) == reflect.TypeOf(theirs) {
-		return policy.Compatible(p, new(policy.Bloom))
-	}
-	return false
+	return reflect.TypeOf(f) == reflect.TypeOf(theirs)
 }

@@ -32,7 +32,7 @@ func TestConfigure(t *testing.T) {
 		name   string
 		filter filter.Filter
 		alt    []filter.Filter
-		policy policy.Policy
+		policy *policy.Policy
 		want   []any
 	}{
 		{"nothing before", nil, nil, standard, []any{readsGo}},
@@ -85,11 +85,12 @@ func TestConfigureRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		options *opt.Options
-		policy  policy.Policy
+		policy  *policy.Policy
 		opts    []goleveldb.Option
 		message string
 	}{
 		{"nil options", nil, mine, nil, "pass &opt.Options{}"},
+		{"nil policy", &opt.Options{}, nil, nil, "get one from a constructor"},
 		{"nil option", &opt.Options{}, mine, []goleveldb.Option{nil}, "an option is nil: leave it out"},
 		{"option that fails", &opt.Options{}, mine,
 			[]goleveldb.Option{goleveldb.WithFilterBaseLg(13), fail}, "fault"},

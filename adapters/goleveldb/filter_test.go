@@ -54,18 +54,7 @@ func TestSameBytesAsGoLevelDB(t *testing.T) {
 	}
 }
 
-// emptying is a policy that builds empty filters.
-type emptying struct{ policy.Policy }
-
-type emptyingBuilder struct{ policy.Builder }
-
-func (p emptying) NewBuilder() policy.Builder { return emptyingBuilder{p.Policy.NewBuilder()} }
-
-func (emptyingBuilder) Finish(dst []byte) []byte { return dst }
-
-// An empty filter would lose keys, because goleveldb does not call Contains.
-func TestEmptyFilterPanics(t *testing.T) {
-	g := goleveldb.New(emptying{bloom(t, 10)}).NewGenerator()
-	require.PanicsWithValue(t, `goleveldb: the policy "leveldb.BuiltinBloomFilter2" built an empty `+
-		`filter: keys would be lost`, func() { g.Generate(&util.Buffer{}) })
+func TestNewRefusesNil(t *testing.T) {
+	require.PanicsWithError(t, "goleveldb: "+(*policy.Policy)(nil).Check().Error(),
+		func() { goleveldb.New(nil) })
 }

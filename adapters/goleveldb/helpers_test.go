@@ -12,13 +12,13 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Bloom {
+func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Policy {
 	p, err := policy.NewBloom(bitsPerKey, opts...)
 	require.NoError(t, err)
 	return p
 }
 
-func ribbon(t testing.TB) *policy.Ribbon {
+func ribbon(t testing.TB) *policy.Policy {
 	p, err := policy.NewRibbon(10)
 	require.NoError(t, err)
 	return p
@@ -26,7 +26,7 @@ func ribbon(t testing.TB) *policy.Ribbon {
 
 // configured returns o, or new options if it is nil, with p as policy.
 func configured(
-	t testing.TB, o *opt.Options, p policy.Policy, opts ...goleveldb.Option,
+	t testing.TB, o *opt.Options, p *policy.Policy, opts ...goleveldb.Option,
 ) *opt.Options {
 	if o == nil {
 		o = &opt.Options{}

@@ -37,7 +37,7 @@ func newOneTable(t *testing.T, name string) oneTable {
 }
 
 // write writes the database with p, whose window is 2^baseLg bytes.
-func (d oneTable) write(t *testing.T, p policy.Policy, baseLg int) {
+func (d oneTable) write(t *testing.T, p *policy.Policy, baseLg int) {
 	db := open(t, d.dir, &opt.Options{Filter: goleveldb.New(p), FilterBaseLg: baseLg})
 	for key, value := range d.content {
 		require.NoError(t, db.Put([]byte(key), []byte(value), nil))

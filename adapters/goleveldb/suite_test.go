@@ -65,21 +65,6 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	return &suiteDB{goleveldbReader{db}, db, o}, err
 }
 
-func (suiteEngine) Configure(policies ...policy.Policy) error {
-	o := &opt.Options{}
-	for _, p := range policies {
-		if err := goleveldb.Configure(o, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (suiteEngine) New(p policy.Policy) (func([][]byte) []byte, func(filter, key []byte) bool) {
-	f := goleveldb.New(p)
-	return func(keys [][]byte) []byte { return generate(f.NewGenerator(), keys) }, f.Contains
-}
-
 // watched notes what a filter answers.
 type watched struct {
 	filter.Filter
@@ -169,7 +154,7 @@ func (d *suiteDB) Tables() ([]int, error) {
 	return stats.LevelTablesCounts, err
 }
 
-func (d *suiteDB) Reconfigure(p policy.Policy) error { return goleveldb.Configure(d.options, p) }
+func (d *suiteDB) Reconfigure(p *policy.Policy) error { return goleveldb.Configure(d.options, p) }
 
 func (*suiteDB) Checks() (checked, avoided int64) { return -1, -1 }
 

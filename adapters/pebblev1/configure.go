@@ -25,9 +25,9 @@ type settings struct {
 //
 // p may share its name with the other policy. Give it a name of its own if the two must be counted
 // apart, or survive an options file (see [ByName]).
-func WithL6(p policy.Policy) Option {
+func WithL6(p *policy.Policy) Option {
 	return func(s *settings) error {
-		if err := policy.Check(p); err != nil {
+		if err := p.Check(); err != nil {
 			return fmt.Errorf("pebblev1: policy of L6: %w", err)
 		}
 		s.l6 = New(p)
@@ -76,17 +76,17 @@ func WithoutL6() Option {
 // copy has the same name, order and filters, so a database can be opened with either.
 //
 // It returns an error that says what to do, and leaves o alone, if o or an option is nil, if there
-// are more collectors than Pebble has room for, if policy.Check refuses a policy, or if one may not
-// share its name with a policy in o, with one of those that Configure adds, or with the other. The
-// policies of package policy may share a name (policy.Compatible); any other may not. In Pebble v1,
+// are more collectors than Pebble has room for, if no constructor returned a policy, or if a filter
+// policy in o has the name of one and may have another encoding. Policies of package policy may
+// share a name. In Pebble v1,
 // a level that compresses with zstd is an error too if this program cannot read that: see
 // adapters/README.md.
 //
 // Call Configure once the levels are set up, as the last step before pebble.Open. It writes to o
 // alone, so a database that is already open with o keeps its filters. It must not run concurrently
 // with other uses of o.
-func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
-	if err := policy.Check(p); err != nil {
+func Configure(o *pebble.Options, p *policy.Policy, opts ...Option) error {
+	if err := p.Check(); err != nil {
 		return fmt.Errorf("pebblev1: %w", err)
 	}
 	f := New(p)
@@ -117,8 +117,8 @@ func Configure(o *pebble.Options, p policy.Policy, opts ...Option) error {
 // own name, and call ConfigureLevels again after parsing (see [ByName]).
 //
 // In addition to Configure's errors, it returns one if levels is empty or has more than seven
-// policies, or if two of them may not share their name.
-func ConfigureLevels(o *pebble.Options, levels []policy.Policy) error {
+// policies.
+func ConfigureLevels(o *pebble.Options, levels []*policy.Policy) error {
 	if len(levels) == 0 || len(levels) > numLevels {
 		return fmt.Errorf("pebblev1: %d policies for the levels: pass 1 to %d, L0's first, "+
 			"nil for a level without filters", len(levels), numLevels)
@@ -128,7 +128,7 @@ func ConfigureLevels(o *pebble.Options, levels []policy.Policy) error {
 		if p == nil {
 			continue
 		}
-		if err := policy.Check(p); err != nil {
+		if err := p.Check(); err != nil {
 			return fmt.Errorf("pebblev1: policy of L%d: %w", level, err)
 		}
 		filters[level] = New(p)

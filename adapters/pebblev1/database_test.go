@@ -91,13 +91,10 @@ func TestLevels(t *testing.T) {
 	all := enginetest.Keys(rng, 4000)
 	keys, absent := all[:3000], all[3000:]
 	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
-		var counted []*policy.Counted
-		var levels []policy.Policy
+		var levels []*policy.Policy
 		for level := range 7 {
 			kind := enginetest.Kinds[level%len(enginetest.Kinds)]
-			c := policy.Count(kind.MustNew(float64(16-level), fmt.Sprintf("L%d", level)))
-			counted = append(counted, c)
-			levels = append(levels, c)
+			levels = append(levels, kind.MustNew(float64(16-level), fmt.Sprintf("L%d", level)))
 		}
 		var created atomic.Uint64
 		configured := func() *pebble.Options {
@@ -109,7 +106,7 @@ func TestLevels(t *testing.T) {
 			return o
 		}
 		fill(t, "db", configured, keys)
-		built := sum(counted)
+		built := sum(levels)
 		require.Equal(t, created.Load(), built.Filters, "one filter in each table that was written")
 		require.Zero(t, enginetest.Checks(built))
 
@@ -119,13 +116,13 @@ func TestLevels(t *testing.T) {
 		require.Equal(t, []string{"L5"}, between)
 		require.Equal(t, []string{"L6"}, l6)
 		requireLookups(t, db, keys, absent)
-		checked := sum(counted)
+		checked := sum(levels)
 		// Pebble counts "absent" as a hit.
 		require.EqualValues(t, db.Metrics().Filter.Hits, checked.ReadsAvoided)
 		require.EqualValues(t, db.Metrics().Filter.Misses, checked.MayContain)
 		require.Greater(t, checked.ReadsAvoided, uint64(3*2*len(absent)*95/100), "in three levels")
 		for _, level := range []int{0, 6} {
-			c := counted[level].Snapshot()
+			c := levels[level].Counters()
 			require.Greater(t, c.ReadsAvoided, uint64(2*len(absent)*95/100), "L%d", level)
 			require.GreaterOrEqual(t, c.MayContain, uint64(len(keys)/3), "L%d", level)
 		}
@@ -133,10 +130,10 @@ func TestLevels(t *testing.T) {
 	})
 }
 
-// sum adds up what has been counted.
-func sum(counted []*policy.Counted) (s policy.Counters) {
-	for _, c := range counted {
-		n := c.Snapshot()
+// sum adds up what has been levels.
+func sum(levels []*policy.Policy) (s policy.Counters) {
+	for _, c := range levels {
+		n := c.Counters()
 		s.ReadsAvoided += n.ReadsAvoided
 		s.MayContain += n.MayContain
 		s.Filters += n.Filters

@@ -42,7 +42,7 @@ func TestGetRandomly(t *testing.T) {
 				if pebblev1.RaceEnabled && comparer.Name == "levelbloom.test.versions" {
 					t.Skip("Pebble's own checks take equal keys for equal bytes")
 				}
-				l6 := policy.Count(bloom(t, 5, policy.WithName("l6")))
+				l6 := bloom(t, 5, policy.WithName("l6"), policy.WithCounters())
 				d := &differ{
 					t: t, rng: rng, fs: vfs.NewMem(), format: format, comparer: comparer,
 					remote: remote.NewInMem(), l6: l6,
@@ -61,7 +61,7 @@ func TestGetRandomly(t *testing.T) {
 				d.close()
 				t.Logf("%d lookups, %d found, %d errors", d.compared, d.found, d.errors)
 				compared, found = compared+d.compared, found+d.found
-				avoided += l6.Snapshot().ReadsAvoided
+				avoided += l6.Counters().ReadsAvoided
 			})
 		}
 	}
@@ -78,7 +78,7 @@ type differ struct {
 	format   pebble.FormatMajorVersion
 	comparer *pebble.Comparer
 	remote   remote.Storage
-	l6       *policy.Counted // the policy of L6
+	l6       *policy.Policy // the policy of L6
 
 	options   *pebble.Options
 	db        *pebble.DB

@@ -12,7 +12,6 @@ import (
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -23,24 +22,17 @@ func value(key []byte) []byte {
 	return sum[:]
 }
 
-func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Bloom {
+func bloom(t testing.TB, bitsPerKey float64, opts ...policy.Option) *policy.Policy {
 	p, err := policy.NewBloom(bitsPerKey, opts...)
 	require.NoError(t, err)
 	return p
 }
 
-// configured returns o with p as policy. A spy reads the filters of its policy.
+// configured returns o with p as policy.
 func configured(
-	t testing.TB, o *pebble.Options, p policy.Policy, opts ...pebblev1.Option,
+	t testing.TB, o *pebble.Options, p *policy.Policy, opts ...pebblev1.Option,
 ) *pebble.Options {
-	s, spies := p.(*enginetest.Spy)
-	if spies {
-		p = s.Policy
-	}
 	require.NoError(t, pebblev1.Configure(o, p, opts...))
-	if spies {
-		o.Filters[s.Name()] = pebblev1.New(s)
-	}
 	return o
 }
 
@@ -107,8 +99,8 @@ func nextPrefix(dst, prefix []byte) []byte {
 }
 
 // ribbon returns a ribbon policy of that name.
-func ribbon(t testing.TB, bitsPerKey float64) *policy.Ribbon {
-	p, err := policy.NewRibbon(bitsPerKey, policy.WithName("ribbon"))
+func ribbon(t testing.TB, bitsPerKey float64) *policy.Policy {
+	p, err := policy.NewRibbon(bitsPerKey, policy.WithName("ribbon"), policy.WithCounters())
 	require.NoError(t, err)
 	return p
 }

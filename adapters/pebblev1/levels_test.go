@@ -155,7 +155,7 @@ func TestSplitAndBack(t *testing.T) {
 		t.Run(format.String(), func(t *testing.T) {
 			dir, all := t.TempDir(), enginetest.Keys(enginetest.Rand(t, 140), 4000)
 			absent := all[3000:]
-			p := policy.Count(bloom(t, 10))
+			p := bloom(t, 10, policy.WithCounters())
 			for i, split := range []bool{false, true, false, true} {
 				o := resting(small(format))
 				o.Comparer = pebble.DefaultComparer
@@ -175,13 +175,13 @@ func TestSplitAndBack(t *testing.T) {
 				}
 				keys := all[:min(1000*(i+1), 3000)]
 				requireLookups(t, db, keys, nil)
-				before := p.Snapshot()
+				before := p.Counters()
 				for _, key := range absent {
 					found, err := pebblev1.Has(db, key)
 					require.NoError(t, err)
 					require.False(t, found)
 				}
-				avoided := p.Snapshot().ReadsAvoided - before.ReadsAvoided
+				avoided := p.Counters().ReadsAvoided - before.ReadsAvoided
 				// One table in L6, which Reader.Get does not ask, and i in L0.
 				checked := []int{0, 2, 2, 3}[i]
 				require.GreaterOrEqual(t, avoided, uint64(checked*len(absent)*95/100))

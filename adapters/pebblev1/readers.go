@@ -21,12 +21,14 @@ const engineBloom = bloom.FilterPolicy(10)
 func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterPolicy, error) {
 	byName := make(map[string]pebble.FilterPolicy)
 	maps.Copy(byName, o.Filters)
-	leveldb, err := policy.NewBloom(10)
-	if err != nil {
-		return nil, err
+	former := append(formerFilters(o), engineBloom)
+	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
+		leveldb, err := policy.NewBloom(10, policy.WithName(name))
+		if err != nil {
+			return nil, err
+		}
+		former = append(former, filterPolicy{leveldb})
 	}
-	former := append(formerFilters(o), engineBloom,
-		&filterPolicy{leveldb, policy.Name}, &filterPolicy{leveldb, policy.NameGoLevelDB})
 	for _, f := range former {
 		if byName[f.Name()] == nil {
 			byName[f.Name()] = f
@@ -55,11 +57,9 @@ func checkShared(f, old pebble.FilterPolicy) error {
 	if old == nil || old.Name() != f.Name() || old == f {
 		return nil
 	}
-	p := f.(*filterPolicy).policy
-	if ours, ok := old.(*filterPolicy); ok && policy.Compatible(p, ours.policy) {
+	if _, ours := old.(filterPolicy); ours { // every policy reads its filters
 		return nil
 	}
-	return fmt.Errorf("pebblev1: the name %q is taken by LevelDB's filters or by another policy, "+
-		"whose filters may have another encoding: give the new policy (%T) a name of its own "+
-		"with policy.WithName", f.Name(), p)
+	return fmt.Errorf("pebblev1: the name %q is taken by a filter policy (%T) that may have another "+
+		"encoding: give the new policy a name of its own with policy.WithName", f.Name(), old)
 }

@@ -77,31 +77,6 @@ func builtin(o *pebble.Options) {
 	o.Filters = map[string]pebble.FilterPolicy{engineName: engine.FilterPolicy(10)}
 }
 
-func (suiteEngine) Configure(policies ...policy.Policy) error {
-	o := oneLevel()
-	for _, p := range policies {
-		if err := pebblev1.Configure(o, p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (suiteEngine) New(p policy.Policy) (func([][]byte) []byte, func(filter, key []byte) bool) {
-	f := pebblev1.New(p)
-	build := func(keys [][]byte) []byte {
-		w := f.NewWriter(pebble.TableFilter)
-		for _, key := range keys {
-			w.AddKey(key)
-		}
-		return w.Finish(nil)
-	}
-	mayContain := func(filter, key []byte) bool {
-		return f.MayContain(pebble.TableFilter, filter, key)
-	}
-	return build, mayContain
-}
-
 // watched notes what a policy answers.
 type watched struct {
 	pebble.FilterPolicy
@@ -174,7 +149,7 @@ func (d *suiteDB) Tables() (counts []int, err error) {
 	return counts, err
 }
 
-func (d *suiteDB) Reconfigure(p policy.Policy) error {
+func (d *suiteDB) Reconfigure(p *policy.Policy) error {
 	return pebblev1.Configure(d.options, p)
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // filterOf returns the filter that p builds of keys.
-func filterOf(p policy.Policy, keys [][]byte) []byte {
+func filterOf(p *policy.Policy, keys [][]byte) []byte {
 	b := p.NewBuilder()
 	for _, key := range keys {
 		b.Add(key)

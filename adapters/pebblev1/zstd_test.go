@@ -58,7 +58,7 @@ func TestZstd(t *testing.T) {
 				uses = uses || ensured(o).Level(level).Compression == pebble.ZstdCompression
 			}
 			before := fmt.Sprintf("%#v", *o)
-			for _, configure := range []configuring{one(p), levels(make([]policy.Policy, 7)...)} {
+			for _, configure := range []configuring{one(p), levels(make([]*policy.Policy, 7)...)} {
 				err := configure(o.Clone())
 				if readsZstd() || !uses {
 					require.NoError(t, err, "entry %d of %d", at, n)

@@ -147,11 +147,9 @@ func BenchmarkLevels(b *testing.B) {
 		{10, 10, 10}, {16, 10, 10}, {16, 10, 7}, {10, 10, 7}, {16, 8, 5}, {5, 5, 5},
 	} {
 		b.Run(fmt.Sprint(bits), func(b *testing.B) {
-			var counted []*policy.Counted
-			var levels []policy.Policy
+			var levels []*policy.Policy
 			for _, bits := range []float64{bits[0], bits[1], bits[1], bits[1], bits[1], bits[1], bits[2]} {
-				c := policy.Count(ribbon(b, bits))
-				counted, levels = append(counted, c), append(levels, c)
+				levels = append(levels, ribbon(b, bits))
 			}
 			o := &pebble.Options{FS: vfs.NewMem(), FormatMajorVersion: pebble.FormatNewest,
 				Logger: quiet{}, MemTableSize: 512 << 10, LBaseMaxBytes: 8 << 20}
@@ -168,12 +166,12 @@ func BenchmarkLevels(b *testing.B) {
 					rng.Read(value)
 					require.NoError(b, db.Set(key(written), value, pebble.NoSync))
 				}
-				before := sum(counted).MayContain
+				before := sum(levels).MayContain
 				for i := range absent {
 					found, err := pebblev2.Has(db, key(present+i))
 					require.True(b, err == nil && !found)
 				}
-				positives := sum(counted).MayContain - before
+				positives := sum(levels).MayContain - before
 				size := uint64(0)
 				onDisk, err := pebblev2.FiltersOnDisk(db)
 				require.NoError(b, err)

@@ -116,31 +116,3 @@ func ExampleWithL6() {
 	// two false
 	// one true
 }
-
-// The upper levels, which every lookup passes, get more bits per key than the lower ones, whose
-// filters take most of the memory. An options file names the policies, and ByName finds them.
-func ExampleByName() {
-	upper, err := policy.NewRibbon(16, policy.WithName("ribbon.16"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	lower, err := policy.NewRibbon(8, policy.WithName("ribbon.8"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	before := &pebble.Options{}
-	levels := []policy.Policy{upper, upper, upper, upper, lower, lower, nil} // L0 to L6
-	if err := pebblev2.ConfigureLevels(before, levels); err != nil {
-		log.Fatal(err)
-	}
-	before.EnsureDefaults()
-	file := before.String()
-
-	o := &pebble.Options{}
-	hooks := &pebble.ParseHooks{NewFilterPolicy: pebblev2.ByName(upper, lower)}
-	if err := o.Parse(file, hooks); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(o.Levels[0].FilterPolicy.Name(), o.Levels[5].FilterPolicy.Name())
-	// Output: ribbon.16 ribbon.8
-}

@@ -47,7 +47,7 @@ keys, the absent keys are neighbors of a random sample. A gap of more than 64 ab
 one of 64. Indexes and filters are assumed to be in memory, data blocks are not: in a large cache
 the blocks of small tables stay, and the engine reads less.
 
-Computed: what lookups would read with ribbon filters in the same tables, by policy.Ribbon.FPP for
+Computed: what lookups would read with ribbon filters in the same tables, by policy.Policy.FPP for
 the number of keys in each filter, and how much memory these filters would take. Simulated: what
 lookups would read with tuned filters, which are built from the keys of the tables and consulted
 about the same absent keys.

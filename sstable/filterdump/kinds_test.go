@@ -23,7 +23,7 @@ import (
 
 // A writer opens a database in dir with a policy, puts keys from one number to another, and closes
 // it so that they are in a table.
-type writer func(t testing.TB, dir string, p policy.Policy, from, to int)
+type writer func(t testing.TB, dir string, p *policy.Policy, from, to int)
 
 const inWindows = "goleveldb" // whose filters are small
 
@@ -32,7 +32,7 @@ var writers = map[string]writer{
 	"goleveldb, large windows": goleveldbWriter(goleveldb.WithFilterBaseLg(20)),
 	"Pebble v1":                pebbleV1Writer(v1.FormatMostCompatible),
 	"Pebble v1, newest":        pebbleV1Writer(v1.FormatNewest),
-	"Pebble v2": func(t testing.TB, dir string, p policy.Policy, from, to int) {
+	"Pebble v2": func(t testing.TB, dir string, p *policy.Policy, from, to int) {
 		o := &v2.Options{L0CompactionThreshold: 12, FormatMajorVersion: v2.FormatNewest}
 		require.NoError(t, pebblev2.Configure(o, p))
 		db, err := v2.Open(dir, o)
@@ -47,7 +47,7 @@ var writers = map[string]writer{
 
 // pebbleV1Writer writes with Pebble v1.
 func pebbleV1Writer(version v1.FormatMajorVersion) writer {
-	return func(t testing.TB, dir string, p policy.Policy, from, to int) {
+	return func(t testing.TB, dir string, p *policy.Policy, from, to int) {
 		o := &v1.Options{L0CompactionThreshold: 12, FormatMajorVersion: version}
 		require.NoError(t, pebblev1.Configure(o, p))
 		db, err := v1.Open(dir, o)
@@ -62,7 +62,7 @@ func pebbleV1Writer(version v1.FormatMajorVersion) writer {
 
 // goleveldbWriter writes with goleveldb.
 func goleveldbWriter(opts ...goleveldb.Option) writer {
-	return func(t testing.TB, dir string, p policy.Policy, from, to int) {
+	return func(t testing.TB, dir string, p *policy.Policy, from, to int) {
 		o := &opt.Options{CompactionL0Trigger: 100}
 		require.NoError(t, goleveldb.Configure(o, p, opts...))
 		db, err := leveldb.OpenFile(dir, o)
@@ -117,6 +117,6 @@ func TestMixedDatabases(t *testing.T) {
 	}
 }
 
-func mustExact() *policy.Bloom { return policytest.Must(policy.NewBloom(10)) }
+func mustExact() *policy.Policy { return policytest.Must(policy.NewBloom(10)) }
 
-func mustRibbon() *policy.Ribbon { return policytest.Must(policy.NewRibbon(10)) }
+func mustRibbon() *policy.Policy { return policytest.Must(policy.NewRibbon(10)) }

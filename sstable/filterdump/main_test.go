@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/filter"
 
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
@@ -104,7 +106,7 @@ func TestVerdictAndExitStatus(t *testing.T) {
 	require.NoError(t, os.Symlink("nowhere", link))
 	newer := write("newer/000001.sst", append(bytes.Repeat([]byte{99}, 100), "🪳🪳"...))
 	const lostKey = "key00289" // the 18th of 50
-	missing, _ := plainTable(t, dropping{policytest.Must(policy.NewBloom(20)), lostKey}, 50, 9)
+	missing, _ := plainTable(t, dropping{goleveldb.New(policytest.Must(policy.NewBloom(20))), lostKey}, 50, 9)
 	lost := write("lost/000001.ldb", missing)
 	above := filepath.Dir(filepath.Dir(write("above/db/000005.ldb", good)))
 
@@ -155,24 +157,24 @@ func TestVerdictAndExitStatus(t *testing.T) {
 	}
 }
 
-// A dropping policy makes filters without one key.
+// dropping makes filters without one key.
 type dropping struct {
-	policy.Policy
+	filter.Filter
 	key string
 }
 
-func (p dropping) NewBuilder() policy.Builder {
-	return droppingBuilder{p.Policy.NewBuilder(), p.key}
+func (d dropping) NewGenerator() filter.FilterGenerator {
+	return droppingGenerator{d.Filter.NewGenerator(), d.key}
 }
 
-type droppingBuilder struct {
-	policy.Builder
+type droppingGenerator struct {
+	filter.FilterGenerator
 	key string
 }
 
-func (b droppingBuilder) Add(key []byte) {
-	if string(key) != b.key {
-		b.Builder.Add(key)
+func (g droppingGenerator) Add(key []byte) {
+	if string(key) != g.key {
+		g.FilterGenerator.Add(key)
 	}
 }
 

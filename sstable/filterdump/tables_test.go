@@ -9,11 +9,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/table"
 
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 )
@@ -26,11 +25,11 @@ func lookAt(t testing.TB, path string) *scan.Result {
 // plainTable returns a table of plain keys that goleveldb wrote, with filters for windows of
 // 2^baseLg bytes, and where its blocks are.
 func plainTable(
-	t *testing.T, p policy.Policy, keys, baseLg int,
+	t *testing.T, f filter.Filter, keys, baseLg int,
 ) (file []byte, blocks []sstable.BlockHandle) {
 	var b bytes.Buffer
 	w := table.NewWriter(&b, &opt.Options{
-		Filter: goleveldb.New(p), BlockSize: 256, FilterBaseLg: baseLg,
+		Filter: f, BlockSize: 256, FilterBaseLg: baseLg,
 		Compression: opt.NoCompression,
 	}, nil, 0)
 	for i := range keys {

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/record"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
@@ -22,7 +23,7 @@ func TestTerminalSequences(t *testing.T) {
 	name := "policy" + sequence
 	placeholder := strings.Repeat("x", len(name)) // goleveldb's adapter refuses the name
 	p := policytest.Must(policy.NewBloom(10, policy.WithName(placeholder)))
-	file, blocks := plainTable(t, p, 16, 9)
+	file, blocks := plainTable(t, goleveldb.New(p), 16, 9)
 	at := bytes.Index(file, []byte(placeholder))
 	copy(file[at:], name)
 	mendChecksum(file, blocks, uint64(at))

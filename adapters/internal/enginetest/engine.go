@@ -19,13 +19,6 @@ type Engine interface {
 	// Builtin returns the name of the engine's own filters.
 	Builtin() string
 	Open(Setting) (DB, error)
-	// Configure calls the adapter's Configure with each policy in turn, on the same fresh options.
-	Configure(policies ...policy.Policy) error
-	// New calls the adapter's New. build returns the filter of keys that the result builds, and
-	// mayContain what it answers.
-	New(
-		p policy.Policy,
-	) (build func(keys [][]byte) []byte, mayContain func(filter, key []byte) bool)
 }
 
 // A Variant is a way to open a database.
@@ -36,13 +29,13 @@ type Variant struct {
 
 // A Setting says how to open a database.
 type Setting struct {
-	Variant  int             // index into Engine.Variants
-	Builtin  bool            // the options have the engine's own filter at first
-	Policies []policy.Policy // configured in turn: the last one builds
-	Still    bool            // no compactions but DB.Compact, so that tables stay in their levels
-	Large    bool            // larger tables with one filter each, where that is a setting
-	Sync     bool            // a change is on disk when the call that made it returns
-	Watch    *Watch          // if not nil, notes what filters answer
+	Variant  int              // index into Engine.Variants
+	Builtin  bool             // the options have the engine's own filter at first
+	Policies []*policy.Policy // configured in turn: the last one builds
+	Still    bool             // no compactions but DB.Compact, so that tables stay in their levels
+	Large    bool             // larger tables with one filter each, where that is a setting
+	Sync     bool             // a change is on disk when the call that made it returns
+	Watch    *Watch           // if not nil, notes what filters answer
 }
 
 // A DB is an open database. It is safe for concurrent use.
@@ -61,7 +54,7 @@ type DB interface {
 	// Tables returns the number of tables in each level.
 	Tables() ([]int, error)
 	// Reconfigure calls the adapter's Configure on the options that the database was opened with.
-	Reconfigure(p policy.Policy) error
+	Reconfigure(p *policy.Policy) error
 	// Checks returns how often filters were checked, and how often they avoided a read, by the
 	// engine's own count, or -1 if it has none.
 	Checks() (checked, avoided int64)
@@ -107,10 +100,10 @@ var Kinds = []Kind{{"bloom", policy.EncodingBloom}, {"ribbon", policy.EncodingRi
 // names are names that policies may have: LevelDB's, goleveldb's, and another.
 var names = []string{policy.Name, policy.NameGoLevelDB, "mine"}
 
-// MustNew returns a policy of the kind.
-func (k Kind) MustNew(bitsPerKey float64, name string, opts ...policy.Option) policy.Policy {
+// MustNew returns a policy of the kind, which counts.
+func (k Kind) MustNew(bitsPerKey float64, name string, opts ...policy.Option) *policy.Policy {
 	p, err := policy.FromString(fmt.Sprintf("%s:%v", k.Name, bitsPerKey),
-		append(opts, policy.WithName(name))...)
+		append(opts, policy.WithName(name), policy.WithCounters())...)
 	if err != nil {
 		panic(err)
 	}

@@ -15,9 +15,6 @@ import (
 // concurrently.
 func Run(t *testing.T, newEngine func(t testing.TB) Engine) {
 	for name, test := range map[string]func(*testing.T, func(testing.TB) Engine){
-		"Misuse":           testMisuse,
-		"SharedNames":      testSharedNames,
-		"NameThatChanges":  testNameThatChanges,
 		"Lookups":          testLookups,
 		"TakeOverAndLeave": testTakeOverAndLeave,
 	} {
@@ -103,7 +100,7 @@ func requireAbsent(t testing.TB, r Reader, keys [][]byte) {
 }
 
 // Keys are found through the filters of L0, of a level between, and of the deepest one, all of them
-// verified. Absent keys avoid reads, the counters of the engine and of policy.Counted agree, and a
+// verified. Absent keys avoid reads, the counters of the engine and of the policy agree, and a
 // filter that loses keys is noticed.
 func testLookups(t *testing.T, newEngine func(testing.TB) Engine) {
 	variants := newEngine(t).Variants()
@@ -118,12 +115,10 @@ func testLookups(t *testing.T, newEngine func(testing.TB) Engine) {
 }
 
 func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
-	counted := policy.Count(kind.MustNew(8, "mine", policy.WithVerify()))
-	require.NoError(t, e.Configure(counted))
-	require.Zero(t, counted.Snapshot(), "Configure does nothing that is counted")
-	s := Setting{Variant: variant, Policies: []policy.Policy{counted}}
+	counted := kind.MustNew(8, "mine", policy.WithVerify())
+	s := Setting{Variant: variant, Policies: []*policy.Policy{counted}}
 	keys, absent := fillLevels(t, e, s)
-	built := counted.Snapshot()
+	built := counted.Counters()
 	require.GreaterOrEqual(t, built.Keys, uint64(len(keys)))
 	require.Greater(t, built.Bytes, built.Keys*7/8, "nearly 8 bits per key, and more")
 
@@ -146,7 +141,7 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	require.Greater(t, missed.ReadsAvoided, Checks(missed)*95/100)
 	require.Positive(t, missed.MayContain, "8 bits per key cannot avoid all")
 
-	checked := counted.Snapshot()
+	checked := counted.Counters()
 	checked.ReadsAvoided -= built.ReadsAvoided
 	checked.MayContain -= built.MayContain
 	require.Equal(t, missed.ReadsAvoided+present.ReadsAvoided, checked.ReadsAvoided)
@@ -157,7 +152,7 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	}
 	require.NoError(t, db.Close())
 
-	s.Policies = []policy.Policy{&Spy{Policy: counted, Lies: true}}
+	watch.Lies = true
 	db = open(t, e, s)
 	byGet, _, bySeek := lost(t, db, keys)
 	require.Equal(t, len(keys), bySeek, "every level has filters")

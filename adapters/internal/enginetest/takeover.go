@@ -25,9 +25,9 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 				keys := Keys(Rand(t, 2), 5*n)
 				sunk, old, recent := keys[:n], keys[n:2*n], keys[2*n:3*n]
 				last, absent := keys[3*n:4*n], keys[4*n:]
-				ours := []policy.Policy{kind.MustNew(16, name)}
+				ours := []*policy.Policy{kind.MustNew(16, name)}
 				label := Label{name, kind.Encoding}
-				theirs := Label{e.Builtin(), policy.EncodingUnknown}
+				theirs := Label{e.Builtin(), "unknown"}
 				if e.Builtin() == policy.NameGoLevelDB { // which names LevelDB's encoding
 					theirs.Encoding = policy.EncodingBloom
 				}

@@ -11,7 +11,8 @@ import (
 // A Watch counts what filters answer, at the engine's side of an adapter. It is safe for concurrent
 // use.
 type Watch struct {
-	Saw func(name string, filter []byte, answer bool) // nil, or called for every check
+	Saw  func(name string, filter []byte, answer bool) // nil, or called for every check
+	Lies bool                                          // the engine is always told "absent"
 
 	mu      sync.Mutex
 	answers map[Label]policy.Counters
@@ -20,18 +21,18 @@ type Watch struct {
 // A Label tells filters apart.
 type Label struct {
 	Name     string // of the policy
-	Encoding string // EncodingUnknown for Pebble's own, and for empty filters
+	Encoding string // "unknown" for Pebble's own, and for empty filters
 }
 
 func labelOf(name string, filter []byte) Label {
 	if strings.HasPrefix(name, "rocksdb.") {
-		return Label{name, policy.EncodingUnknown}
+		return Label{name, "unknown"}
 	}
 	info, _ := policy.Parse(filter)
 	return Label{name, info.Encoding}
 }
 
-// Note counts an answer of a filter and returns it.
+// Note counts an answer of a filter and returns it, unless w lies.
 func (w *Watch) Note(name string, filter []byte, mayContain bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +50,7 @@ func (w *Watch) Note(name string, filter []byte, mayContain bool) bool {
 		c.ReadsAvoided++
 	}
 	w.answers[l] = c
-	return mayContain
+	return mayContain && !w.Lies
 }
 
 // Take returns the answers since the last Take.
@@ -72,14 +73,3 @@ func sum(answers map[Label]policy.Counters) (s policy.Counters) {
 
 // Checks returns how often filters were consulted.
 func Checks(c policy.Counters) uint64 { return c.ReadsAvoided + c.MayContain }
-
-// A Spy is a policy that is none of package policy's own.
-type Spy struct {
-	policy.Policy
-	Lies bool // it answers "absent" always
-}
-
-// MayContain implements policy.Policy.
-func (s *Spy) MayContain(filter, key []byte) bool {
-	return !s.Lies && s.Policy.MayContain(filter, key)
-}

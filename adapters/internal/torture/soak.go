@@ -53,8 +53,8 @@ func Soak(t *testing.T, target Target) {
 			// The first one, which is to fill what stays in memory, is opened once.
 			more := func(i int) bool { return i < 6 && databases > 0 && time.Now().Before(end) }
 			for i := 0; (i == 0 || more(i)) && !t.Failed(); i++ {
-				for _, counted := range s.round(t) {
-					c := counted.Snapshot()
+				for _, p := range s.round(t) {
+					c := p.Counters()
 					total.MayContain += c.MayContain
 					total.ReadsAvoided += c.ReadsAvoided
 					total.Filters += c.Filters
@@ -128,10 +128,13 @@ func newSoaked(e enginetest.Engine, ways int, rng *rand.Rand) *soaked {
 	return s
 }
 
-// round opens the database with some setting, lets the workers work, and closes it. It returns the
+// round opens the database with a random setting, lets the workers work, and closes it. It returns the
 // policies in use.
-func (s *soaked) round(t testing.TB) []*policy.Counted {
-	setting, counted := s.setting()
+func (s *soaked) round(t testing.TB) []*policy.Policy {
+	setting := enginetest.RandomSetting(s.rng, s.variant)
+	if *none {
+		setting.Builtin, setting.Policies = false, nil
+	}
 	db, err := s.engine.Open(setting)
 	require.NoError(t, err)
 	end := time.Now().Add(time.Duration(s.rng.Int63n(1 + int64(min(*soakTime/8, 2*time.Second)))))
@@ -152,26 +155,13 @@ func (s *soaked) round(t testing.TB) []*policy.Counted {
 	working.Wait()
 	done()
 	if t.Failed() {
-		return counted
+		return setting.Policies
 	}
 	for _, w := range s.workers {
 		require.NoError(t, errors.Join(w.checkSnapshot(), w.check(db)))
 	}
 	require.NoError(t, db.Close())
-	return counted
-}
-
-// setting draws a setting, and counts what its policies do.
-func (s *soaked) setting() (setting enginetest.Setting, counted []*policy.Counted) {
-	setting = enginetest.RandomSetting(s.rng, s.variant)
-	if *none {
-		setting.Builtin, setting.Policies = false, nil
-	}
-	for i, p := range setting.Policies {
-		counted = append(counted, policy.Count(p))
-		setting.Policies[i] = counted[i]
-	}
-	return setting, counted
+	return setting.Policies
 }
 
 // worker uses the keys of its state.

@@ -1,5 +1,5 @@
-// Package torture tests what a database with our filters still has after crashes, loss of power,
-// failing disks and wrong bytes: one suite for all engines and all kinds of filter. It is test
+// Package torture tests what a database with our filters still has after crashes, loss of power
+// and failing disks: one suite for all engines and all kinds of filter. It is test
 // code. Several packages' tests share it, so its files cannot end in _test.go.
 //
 // An adapter's tests fill in a [Target] and call [Run]. ../../TESTING.md says what is tested, how
@@ -64,7 +64,6 @@ func Run(t *testing.T, target Target) {
 		return
 	}
 	t.Run("PowerLoss", func(t *testing.T) { testPowerLoss(t, target) })
-	t.Run("WrongBytes", func(t *testing.T) { testWrongBytes(t, target) })
 	t.Run("Kill", func(t *testing.T) { testKill(t, target) })
 	t.Run("Faults", func(t *testing.T) { testFaults(t, target) })
 }

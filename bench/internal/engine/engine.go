@@ -49,7 +49,7 @@ type Config struct {
 }
 
 // Policy returns the policy of c's filter, or nil for none and builtin.
-func (c Config) Policy() (policy.Policy, error) {
+func (c Config) Policy() (*policy.Policy, error) {
 	name := strings.TrimSuffix(c.Filter, inL6)
 	if name == None || name == BuiltIn {
 		return nil, nil
@@ -98,7 +98,7 @@ var Engines = []Engine{
 }
 
 // with returns an engine's Open, which also gets the policy of the filter.
-func with(open func(Config, policy.Policy) (DB, error)) func(Config) (DB, error) {
+func with(open func(Config, *policy.Policy) (DB, error)) func(Config) (DB, error) {
 	return func(c Config) (DB, error) {
 		p, err := c.Policy()
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-func openGoLevelDB(c Config, p policy.Policy) (DB, error) {
+func openGoLevelDB(c Config, p *policy.Policy) (DB, error) {
 	o := &opt.Options{
 		WriteBuffer:                   c.memTable(),
 		CompactionL0Trigger:           l0Compaction,
@@ -137,12 +137,8 @@ func (t *Tables) read(path string) error {
 	if err != nil {
 		return err
 	}
-	anyPolicy, err := policy.NewBloom(10) // the filters are counted, not consulted
-	if err != nil {
-		return err
-	}
 	for _, entry := range table.Filters() {
-		filter, err := table.OpenFilter(entry, anyPolicy)
+		filter, err := table.OpenFilter(entry, policy.MayContain)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-func openPebbleV1(c Config, p policy.Policy) (DB, error) {
+func openPebbleV1(c Config, p *policy.Policy) (DB, error) {
 	statsLoaded := make(chan struct{})
 	o := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,

@@ -14,7 +14,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-func openPebbleV2(c Config, p policy.Policy) (DB, error) {
+func openPebbleV2(c Config, p *policy.Policy) (DB, error) {
 	statsLoaded := make(chan struct{})
 	o := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,

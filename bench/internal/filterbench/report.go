@@ -76,7 +76,6 @@ func (c *Config) Report(r *report.Report, records []Record) {
 			"of which the fastest turns are compared; what is shown is the median of the parts.", parts),
 		fmt.Sprintf("%q is %q a second time: its distance from 1 is noise, and so are differences of "+
 			"that size.", base+Again, base),
-		"levelbloom is called through policy.Policy, other filters through the interface that "+
-			"their engine calls. Contestants of the same encoding gave as many matches and built "+
+		"All filters are called through an interface, as their engines call them. Contestants of the same encoding gave as many matches and built "+
 			"the same bytes.")
 }

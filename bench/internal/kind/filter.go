@@ -22,10 +22,13 @@ type Filter struct {
 	Count func(filter []byte, keys [][]byte) (n int)
 }
 
-// ofPolicy returns one of levelbloom's, called through the interface that adapters call.
+// ofPolicy returns one of levelbloom's, called through an interface as the others are.
 //
 //go:noinline
-func ofPolicy(p policy.Policy) *Filter {
+func ofPolicy(p interface {
+	NewBuilder() policy.Builder
+	MayContain(filter, key []byte) bool
+}) *Filter {
 	b := p.NewBuilder()
 	var dst []byte
 	return &Filter{

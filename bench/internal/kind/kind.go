@@ -22,15 +22,15 @@ var Own = []string{"goleveldb", "pebblev2"}
 type Kind struct {
 	Name     string // as FromString takes it
 	Bits     float64
-	Encoding string       // the same for kinds that build the same bytes from the same keys
-	Policy   policy.Sized // nil of an engine's own
+	Encoding string         // the same for kinds that build the same bytes from the same keys
+	Policy   *policy.Policy // nil of an engine's own
 	New      func() *Filter
 	// Promised returns the highest mean false-positive rate that the kind promises for filters of
 	// n keys of any shape. It is nil if the kind promises none.
 	Promised func(n int) float64
 }
 
-// RibbonMargin is how many times Ribbon.FPP a rate may be, with up to 20 bits per key.
+// RibbonMargin is how many times the FPP a ribbon filter's rate may be, with up to 20 bits per key.
 var RibbonMargin = 1.05
 
 // FromString returns the kind of a name in Own, or of one that policy.FromString takes. The name
@@ -49,10 +49,14 @@ func FromString(spec string, bits float64) (Kind, error) {
 	if err != nil {
 		return k, err
 	}
-	k.Policy, k.Encoding, k.Bits = p, p.String(), p.BitsPerKey()
+	k.Policy, k.Encoding = p, p.String()
+	number, _, _ = strings.Cut(number, ",") // options
+	if k.Bits, err = strconv.ParseFloat(number, 64); err != nil {
+		return k, err
+	}
 	k.New = func() *Filter { return ofPolicy(p) }
-	if r, ok := p.(*policy.Ribbon); ok && k.Bits <= 20 {
-		k.Promised = func(n int) float64 { return RibbonMargin * r.FPP(n) }
+	if name == "ribbon" && k.Bits <= 20 {
+		k.Promised = func(n int) float64 { return RibbonMargin * p.FPP(n) }
 	}
 	return k, nil
 }

@@ -1,9 +1,11 @@
 package play
 
 import (
-	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -36,7 +38,7 @@ const (
 // kinds are the kinds of filter that the page shows, as policy.FromString takes them.
 var kinds = []struct{ Name, Idea string }{
 	{"bloom", "LevelDB's Bloom filter, byte for byte"},
-	{"tuned", "the same, with the size and k that suit the keys"},
+	{"tuned", "the same, with a size that suits dense numbers"},
 	{"ribbon", "the fewest false positives for its size, with keys of any shape; only levelbloom " +
 		"reads it"},
 }
@@ -89,18 +91,12 @@ func reply(q *question) (*answer, error) {
 	for _, key := range m.stored[:min(len(m.stored), samples)] {
 		a.Sample = append(a.Sample, string(key))
 	}
-	inOrder := slices.Clone(m.stored) // as engines add keys, which tuning relies on
-	slices.SortFunc(inOrder, bytes.Compare)
 	for _, k := range kinds {
 		p, err := policy.FromString(fmt.Sprintf("%s:%v", k.Name, q.Bits))
 		if err != nil {
 			return nil, err
 		}
-		b := p.NewBuilder()
-		for _, key := range inOrder {
-			b.Add(key)
-		}
-		f, err := m.look(b.Finish(nil), q.Ask)
+		f, err := m.look(p.AppendFilter(nil, m.stored), q.Ask)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +112,7 @@ func (m *material) look(encoded []byte, ask string) (filter, error) {
 	if err != nil {
 		return filter{}, err
 	}
-	bits := 8 * len(info.Payload)
+	bits := 8 * (len(encoded) - trailer(encoded))
 	f := filter{
 		Encoding: info.Encoding, Bytes: encoded, Bits: bits, K: info.K,
 	}
@@ -128,7 +124,7 @@ func (m *material) look(encoded []byte, ask string) (filter, error) {
 	f.Stored = m.isStored[ask]
 	f.Contains = policy.MayContain(encoded, []byte(ask))
 	if info.Encoding != policy.EncodingRibbon {
-		f.Probes = m.probes(info, ask)
+		f.Probes = m.probes(encoded[:bits/8], info.K, ask)
 	} else if f.Contains {
 		f.Deciding = deciding(encoded, bits, []byte(ask))
 	}
@@ -152,18 +148,42 @@ func (f *filter) count(absent [][]byte) rate {
 	return r
 }
 
+// trailer returns how many bytes of a filter follow its bits, as policy/FORMAT.md says. The index of
+// a large ribbon filter counts as bits.
+func trailer(encoded []byte) int {
+	n := len(encoded)
+	switch {
+	case encoded[n-1] <= 30: // LevelDB's
+		return 1
+	case binary.LittleEndian.Uint16(encoded[n-4:])%1024 > 0: // one shard
+		return 4
+	}
+	return 8
+}
+
 func isSet(array []byte, bit uint64) bool { return array[bit/8]>>(bit%8)&1 != 0 }
 
+// appendProbes appends the bits of a filter in LevelDB's encoding that a lookup of key reads to dst.
+func appendProbes(dst []uint64, bits, k int, key []byte) []uint64 {
+	h := util.Hash(key, 0xbc9f1d34)
+	delta := h>>17 | h<<15
+	for range k {
+		dst = append(dst, uint64(h)%uint64(bits))
+		h += delta
+	}
+	return dst
+}
+
 // probes returns the probes of the key that is looked up, and which keys set their bits.
-func (m *material) probes(info policy.Info, ask string) []probe {
+func (m *material) probes(array []byte, k int, ask string) []probe {
 	const names = 3
 	var all []probe
-	for _, bit := range info.Probes(nil, []byte(ask)) {
-		all = append(all, probe{Bit: bit, Set: isSet(info.Payload, bit)})
+	for _, bit := range appendProbes(nil, 8*len(array), k, []byte(ask)) {
+		all = append(all, probe{Bit: bit, Set: isSet(array, bit)})
 	}
 	var buffer []uint64
 	for _, key := range m.stored {
-		buffer = info.Probes(buffer[:0], key)
+		buffer = appendProbes(buffer[:0], 8*len(array), k, key)
 		for i := range all {
 			if p := &all[i]; !slices.Contains(buffer, p.Bit) {
 				continue

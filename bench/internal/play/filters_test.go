@@ -85,11 +85,9 @@ func TestExamplesAndRates(t *testing.T) {
 		}
 		require.False(t, policy.MayContain(f.Bytes, []byte(f.Absent)))
 
-		// The FPP that the filter itself shows, and five standard deviations.
-		info, err := policy.Parse(f.Bytes)
+		p, err := policy.FromString(name + ":10")
 		require.NoError(t, err)
-		_, fpp := info.Estimate()
-		expected := fpp * asked
+		expected := p.FPP(q.N) * asked
 		require.Equal(t, asked, f.Random.Asked)
 		require.InDelta(t, expected, f.Random.False, 0.1*expected+5*math.Sqrt(expected), name)
 		require.Less(t, 500, f.Between.Asked)

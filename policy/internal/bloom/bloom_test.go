@@ -2,7 +2,6 @@ package bloom
 
 import (
 	"math"
-	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,19 +35,5 @@ func TestModulus(t *testing.T) {
 		}
 		check(1<<32 - 1)
 		check(uint64(rng.Uint32()))
-	}
-}
-
-// Ones counts as big.Int does, whatever the length modulo 8.
-func TestOnes(t *testing.T) {
-	rng := policytest.Rand(t, 71)
-	for size := 1; size < 40; size++ {
-		array := make([]byte, size)
-		rng.Read(array)
-		want := 0
-		for n, i := new(big.Int).SetBytes(array), 0; i < n.BitLen(); i++ {
-			want += int(n.Bit(i))
-		}
-		require.Equal(t, want, Ones(array))
 	}
 }

@@ -1,5 +1,5 @@
-// Package builder has what the builders of all encodings share: the buffer of their keys' hashes,
-// the memory of a filter, and its verification.
+// Package builder holds what the builders of all encodings share: their setting, the buffer of
+// their keys' hashes, the memory of a filter, and its verification.
 package builder
 
 import "sync"
@@ -11,15 +11,12 @@ import "sync"
 // table, and each builder would grow a slice of its own. A chunk suits the 20 to 40 keys of one of
 // LevelDB's 2 KiB windows; a large table takes many.
 type Buffer[H uint32 | uint64] struct {
-	Pool   *sync.Pool // Chunks32 or Chunks64
-	Last   *Chunk[H]  // of chunks
-	N      int        // hashes in chunks; all chunks but the last are full
-	chunks []*Chunk[H]
-
-	// The rest is for builders that leave out each hash that equals the one before it.
-	Distinct bool
-	settled  int // of the N hashes, those at the front without repetitions
-	previous H   // the last of these
+	Pool     *sync.Pool // Chunks32 or Chunks64
+	Distinct bool       // leave out each hash that equals the one before it
+	N        int        // hashes in chunks; all chunks but the last are full
+	chunks   []*Chunk[H]
+	last     *Chunk[H] // of chunks
+	previous H         // the last of the N hashes
 }
 
 // A Chunk is a part of a Buffer.
@@ -40,75 +37,36 @@ var (
 	Chunks64 = sync.Pool{New: func() any { return new(Chunk[uint64]) }}
 )
 
-// Full reports whether Grow must be called before Put. Adding a hash takes two steps. The compiler
-// inlines each of them, and would not inline both as one function:
+// Repeats reports whether to leave out a hash. Adding one takes three steps. The compiler inlines
+// each of them, and would not inline all as one function:
 //
+//	if b.Repeats(hash) {
+//		return
+//	}
 //	if b.Full() {
 //		b.Grow()
 //	}
 //	b.Put(hash)
+func (b *Buffer[H]) Repeats(h H) bool { return b.Distinct && h == b.previous && b.N > 0 }
+
+// Full reports whether Grow must be called before Put.
 func (b *Buffer[H]) Full() bool { return uint(b.N)%ChunkHashes == 0 }
 
 // Grow makes room for a hash.
 func (b *Buffer[H]) Grow() {
-	b.Settle()
-	if b.N < len(b.chunks)*ChunkHashes { // it left out repetitions
-		return
-	}
-	b.Last = b.Pool.Get().(*Chunk[H])
-	b.chunks = append(b.chunks, b.Last)
+	b.last = b.Pool.Get().(*Chunk[H])
+	b.chunks = append(b.chunks, b.last)
 }
 
 // Put appends a hash.
 func (b *Buffer[H]) Put(h H) {
-	b.Last[uint(b.N)%ChunkHashes] = h
+	b.last[uint(b.N)%ChunkHashes] = h
+	b.previous = h
 	b.N++
 }
 
-// LeaveOutRepetitions makes an empty buffer leave out each hash that equals the one before it. A
-// builder that looks at keys too, as one with tuning does, must not have this method.
-func (b *Buffer[H]) LeaveOutRepetitions() { b.Distinct = true }
-
-// Len returns the number of hashes without the repetitions that Settle would leave out.
-func (b *Buffer[H]) Len() int {
-	if !b.Distinct {
-		return b.N
-	}
-	n, previous := b.settled, b.previous
-	for i, h := range b.unsettled() {
-		if h != previous || b.settled+i == 0 {
-			n++
-		}
-		previous = h
-	}
-	return n
-}
-
-// unsettled returns the hashes that may have repetitions among them. All are in the last chunk.
-func (b *Buffer[H]) unsettled() []H {
-	if b.N == b.settled {
-		return nil
-	}
-	start := (len(b.chunks) - 1) * ChunkHashes
-	return b.Last[b.settled-start : b.N-start]
-}
-
-// Settle leaves out repetitions. Builders call it before they use the hashes.
-func (b *Buffer[H]) Settle() {
-	if !b.Distinct {
-		return
-	}
-	hashes, n := b.unsettled(), 0
-	for _, h := range hashes {
-		if h != b.previous || b.settled+n == 0 {
-			hashes[n] = h
-			n++
-		}
-		b.previous = h
-	}
-	b.settled += n
-	b.N = b.settled
-}
+// Len returns the number of hashes.
+func (b *Buffer[H]) Len() int { return b.N }
 
 // All calls yield for the hashes, a chunk at a time.
 func (b *Buffer[H]) All(yield func([]H) bool) {
@@ -121,12 +79,43 @@ func (b *Buffer[H]) All(yield func([]H) bool) {
 	}
 }
 
-// Reset empties the buffer and returns its memory.
-func (b *Buffer[H]) Reset() {
+// Finish ends the filter of the buffer's keys, which begins at start in dst, and empties the
+// buffer. If the setting says so, it first verifies the filter, puts Replacement in its place if a
+// key is missing, and counts it. It returns dst. hasAll reports whether a filter has all of some
+// hashes; a malformed one has none.
+func (b *Buffer[H]) Finish(
+	dst []byte, start int, s *Setting, hasAll func(filter []byte, hashes []H) bool,
+) []byte {
+	if s.Verify && !b.verify(dst[start:], hasAll) {
+		dst = append(dst[:start], Replacement...)
+	}
+	if s.Counters != nil {
+		s.Counters.built(b.N, dst[start:])
+	}
+	b.reset()
+	return dst
+}
+
+func (b *Buffer[H]) verify(filter []byte, hasAll func(filter []byte, hashes []H) bool) bool {
+	if Spoil != nil {
+		Spoil(filter)
+	}
+	for hashes := range b.All {
+		if !hasAll(filter, hashes) {
+			return false
+		}
+	}
+	return true
+}
+
+// Spoil, if not nil, changes filters before they are verified. Tests set it.
+var Spoil func(filter []byte)
+
+// reset empties the buffer and returns its memory.
+func (b *Buffer[H]) reset() {
 	for _, c := range b.chunks[:min(len(b.chunks), keptChunks)] {
 		b.Pool.Put(c)
 	}
 	clear(b.chunks) // they are other builders' now
-	b.chunks, b.Last, b.N = b.chunks[:0], nil, 0
-	b.settled = 0
+	b.chunks, b.last, b.N = b.chunks[:0], nil, 0
 }

@@ -40,24 +40,3 @@ func Extend(dst []byte, size uint64) (extended, filter []byte) {
 // LevelDB's readers answer "may contain" to every filter of at least 2 bytes whose last one is
 // above 30.
 const Replacement = "\xff\xff"
-
-// Verified checks the filter that begins at start in dst. If it lacks a hash of b, Verified puts
-// Replacement in its place. It returns dst. hasAll reports whether a filter has all of some hashes;
-// a malformed one has none.
-func Verified[H uint32 | uint64](
-	dst []byte, start int, b *Buffer[H], hasAll func(filter []byte, hashes []H) bool,
-) []byte {
-	filter := dst[start:]
-	if Spoil != nil {
-		Spoil(filter)
-	}
-	for hashes := range b.All {
-		if !hasAll(filter, hashes) {
-			return append(dst[:start], Replacement...)
-		}
-	}
-	return dst
-}
-
-// Spoil, if not nil, changes filters before they are verified. Tests set it.
-var Spoil func(filter []byte)

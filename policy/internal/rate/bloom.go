@@ -1,7 +1,6 @@
 // Package rate computes the false-positive probability (FPP) of filters in LevelDB's encoding, for
-// keys whose hashes are like random numbers: [Bloom] for a filter of n keys, [FromBits] for a
-// filter at hand, [Textbook] for one with random, independent probes. (The FPP of a ribbon filter
-// follows from its layout alone: ribbon/info.go has it.)
+// keys whose hashes are like random numbers. (That of a ribbon filter follows from its layout
+// alone: see ribbon/info.go.)
 package rate
 
 import (
@@ -23,7 +22,7 @@ const (
 //
 // The probes of a key are an arithmetic progression h, h+d, h+2d, ... modulo 2^32, then modulo the
 // number of bits, m. d is h rotated, and that is 2^15*h modulo 2^32-1 = 3 * 5 * 17 * 257 * 65537.
-// So they are far from random in four ways, and the textbook's formula has none of them:
+// They are far from random in four ways, and the textbook's formula knows none of them:
 //
 //   - Probes of one key coincide, if s*d = w*2^32 modulo m for some small s and w.
 //   - Two keys with the same d modulo m share most of their probes.
@@ -33,9 +32,8 @@ const (
 //     bit of a random probe 2 is set with a probability of 0.7 and with a million keys of 0.99:
 //     one of the k probes is wasted.
 //
-// So Bloom simulates: it builds filters of random hashes, and looks up other random hashes. For
-// filters that are too large to simulate, it uses a formula that has the last of the four only, as
-// FromBits does.
+// Therefore Bloom simulates: it builds filters of random hashes, and looks up other random hashes.
+// For filters that are too large to simulate, it uses a formula that knows the last of the four.
 func Bloom(size uint64, k, n int) float64 {
 	keys, nbits := float64(n), 8*float64(size)
 	switch {
@@ -85,4 +83,31 @@ func contains(filter []byte, k int, h uint32) bool {
 		h += delta
 	}
 	return true
+}
+
+// fill returns the part of m bits that n keys with random hashes set on average, and the
+// probability that a random probe 2 (if there is none, any other) finds its bit set.
+func fill(m float64, k int, n float64) (filled, scarce float64) {
+	ordinary := k // probes that are like random ones
+	if k > 2 {
+		ordinary--
+	}
+	unset := math.Exp(n * float64(ordinary) * math.Log1p(-1/m))
+	if ordinary == k {
+		return 1 - unset, 1 - unset
+	}
+	// A Poisson-distributed number of the values lies on each bit, with the mean scarceValues/m.
+	// The bit of a random probe has one more, the probe's own. The bit is unset if no key took any
+	// of them.
+	const scarceValues = 1 << 17 // the values of probe 2, if they were equally likely
+	untaken := math.Exp(-n / scarceValues)
+	unset *= math.Exp(-scarceValues / m * (1 - untaken))
+	return 1 - unset, 1 - unset*untaken
+}
+
+// withSameHash adds to an FPP the absent keys that have the 32-bit hash of one of the filter's n
+// keys: they are always false positives.
+func withSameHash(n, fpp float64) float64 {
+	same := -math.Expm1(-n / (1 << 32))
+	return same + (1-same)*fpp
 }

@@ -1,13 +1,10 @@
 package ribbon
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
-// A shard without a solution is a Bloom filter in the same bytes; other shards stay as they are. It
-// never has more keys than slots. A key sets 11/16 of the bits per slot, rounded, so even chosen
-// keys set at most 11/16 of all bits, give or take half a bit per slot.
+// A shard without a solution is a Bloom filter in the same bytes. It has at least as many slots as
+// keys, and a key sets 11/16 of the bits per slot, rounded. Even chosen keys therefore set at most
+// 11/16 of all bits, give or take half a bit per slot.
 
 // bloomProbes returns how many bits a key sets: the bits per slot times 11/16, about ln 2, rounded.
 func bloomProbes(size, slots int) int {
@@ -37,15 +34,4 @@ func bloomContains(shard []byte, slots uint, hash uint64) bool {
 		at += step
 	}
 	return true
-}
-
-// bloomFPP returns the false-positive probability of a shard that is a Bloom filter. In small
-// shards it is about 6 % too low (TestBloomShards).
-func bloomFPP(shard []byte, slots int) float64 {
-	ones := 0
-	for _, b := range shard {
-		ones += bits.OnesCount8(b)
-	}
-	fill := float64(ones) / float64(8*len(shard))
-	return math.Pow(fill, float64(bloomProbes(len(shard), slots)))
 }

@@ -2,58 +2,29 @@ package ribbon
 
 import "math"
 
-// Info is what the bytes of a filter say about it.
-type Info struct {
-	Payload int     // bytes before the trailer: the shards and the index
-	Columns int     // that every slot has
-	Keys    float64 // about
-	FPP     float64 // probability that a random absent key may be in the filter
-}
-
-// spareSlots is how many slots more than keys a shard has on average if it is one of many: its
-// slots are a multiple of 8.
-const spareSlots = 3.5
-
-// Parse returns what the filter says, if ok. Otherwise it is malformed: all keys, or those of some
-// shards, may be in it. It accepts any bytes. The caller has checked the last one.
-func Parse(filter []byte) (info Info, ok bool) {
+// Parse returns how many columns all slots of a filter have. If it returns false, the filter is
+// malformed: all keys, or those of some shards, may be in it. It accepts any bytes. The caller has
+// compared the last byte with Encoding.
+func Parse(filter []byte) (columns int, ok bool) {
 	n := len(filter)
 	if n < minPayload+soloTrailer {
-		return Info{}, false
+		return 0, false
 	}
 	end := load8(filter, uint(n-trailer))
 	if sum8(end) != lengthCheck(filter) {
-		return Info{}, false
+		return 0, false
 	}
 	if slots := int(end >> 32 % slotsRange); slots > 0 {
-		size := n - soloTrailer
-		columns := layoutOf(size, slots).columns
-		fpp := shardFPP(filter[:size], slots, end>>32/slotsRange%seeds)
-		return Info{size, columns, float64(slots), fpp}, slots >= minSlots && columns <= maxColumns
+		columns := layoutOf(n-soloTrailer, slots).columns
+		return columns, slots >= minSlots && columns <= maxColumns
 	}
 	shards := end % (1 << 32)
-	if shards == 0 {
-		return Info{}, false
-	}
-	info = Info{Payload: n - trailer, Columns: int(end >> 32 / slotsRange % 64)}
 	for i := range shards {
-		shard, slots, seed, ok := locate(filter, end, i)
-		if !ok {
-			return Info{}, false
+		if _, _, _, ok := locate(filter, end, i); !ok {
+			return 0, false
 		}
-		info.Keys += float64(slots) - spareSlots
-		info.FPP += shardFPP(shard, int(slots), seed)
 	}
-	info.FPP /= float64(shards) // a mean: at most 1
-	return info, true
-}
-
-// shardFPP returns the false-positive probability of a shard with this seed.
-func shardFPP(shard []byte, slots int, seed uint64) float64 {
-	if seed == bloomSeed {
-		return bloomFPP(shard, slots)
-	}
-	return fpp(len(shard), slots)
+	return int(end >> 32 / slotsRange % 64), shards > 0
 }
 
 // fpp returns the false-positive probability of a shard with a solution.
@@ -63,8 +34,8 @@ func fpp(size, slots int) float64 {
 }
 
 // rate returns the false-positive probability if the first short of the octets have one more
-// column. There are octets-7 starts and padding at both ends, so octets-1 draws. Starts 0 to
-// short-8 have spans within the short column, and 3 more draws are clamped to 0: short-4 draws.
+// column. There are octets-7 starts and, with padding at both ends, octets-1 values of d. Starts 0
+// to short-8 have spans within the short column: short-4 values of d, with the 3 negative ones.
 func rate(columns, short, octets float64) float64 {
 	share := 0.0
 	if short >= spanOctets {
@@ -73,9 +44,9 @@ func rate(columns, short, octets float64) float64 {
 	return math.Exp2(-columns) * (1 - share/2)
 }
 
-// FPP returns the expected false-positive probability of a filter of n keys, if Size has ok. With
-// many shards it takes their octets together for one shard's: TestRates shows that this is within
-// 3 %.
+// FPP returns the expected false-positive probability of a filter of n keys. It treats the octets
+// of many shards as those of one, which is accurate to 3 % (TestRates).
+// REQUIRES: Size(n, bitsPerKey) returns true.
 func FPP(n int, bitsPerKey float64) float64 {
 	size, _ := Size(n, bitsPerKey)
 	shards := float64(shardsFor(n))
@@ -83,6 +54,7 @@ func FPP(n int, bitsPerKey float64) float64 {
 		return fpp(size-soloTrailer, max(minSlots, n))
 	}
 	room := float64(size) - trailer - indexEntry*(shards+1)
+	const spareSlots = 3.5 // of a shard, on average, as its slots are a multiple of 8
 	octets := shards * (float64(n)/shards + spareSlots) / 8
 	columns := math.Floor(room / octets)
 	return rate(columns, room-columns*octets, octets)

@@ -42,7 +42,7 @@ type Level struct {
 
 	Ribbon float64 `json:"ribbon"` // computed: data blocks read with policy.NewRibbon(10)
 	Small  float64 `json:"small"`  // computed: with policy.NewRibbon(7)
-	Tuned  float64 `json:"tuned"`  // simulated: with policy.WithTuning(0.05); 0 for Pebble
+	Tuned  float64 `json:"tuned"`  // simulated: with policy.WithTuning(); 0 for Pebble
 
 	// What the verdict compares: data blocks read and bytes of filters, now by the engine's own Get
 	// and then, after the change. Both are the same if the verdict is to keep the filters.

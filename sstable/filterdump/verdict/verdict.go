@@ -180,7 +180,7 @@ func (v *Verdict) advice() (all []string) {
 			name = ""
 		}
 		return []string{fmt.Sprintf("If C++ LevelDB or plain goleveldb must use the filters: "+
-			"policy.NewBloom(10%s, policy.WithTuning(0.05)), with %s reads (simulated).",
+			"policy.NewBloom(10%s, policy.WithTuning()), with %s reads (simulated).",
 			name, digits(tuned))}
 	}
 	if v.Code[len(v.Code)-1] == v.lookup() {

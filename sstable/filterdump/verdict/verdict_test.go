@@ -165,14 +165,14 @@ func TestFacts(t *testing.T) {
 			"Filters and indexes, together 1.8 MB, need a block cache of 3.6 MB or more, besides the " +
 			"data: BlockCacheCapacity, by default 8.4 MB.",
 		"If C++ LevelDB or plain goleveldb must use the filters: policy.NewBloom(10, " +
-			"policy.WithName(policy.NameGoLevelDB), policy.WithTuning(0.05)), with 9.0 reads (simulated).",
+			"policy.WithName(policy.NameGoLevelDB), policy.WithTuning()), with 9.0 reads (simulated).",
 	}, v.Facts)
 	v = Of(million("goleveldb", 1, 120, 1.2, 1000).with(func(f *Figures) {
 		f.Names, f.Unread = map[string]int{"leveldb.BuiltinBloomFilter2": 40}, 2
 	}))
 	require.NotContains(t, v.Facts[1], "OpenFilesCacheCapacity")
 	require.Contains(t, v.Facts[1], "2 tables could not be read and are left out.")
-	require.Contains(t, v.Facts[2], "policy.NewBloom(10, policy.WithTuning(0.05))")
+	require.Contains(t, v.Facts[2], "policy.NewBloom(10, policy.WithTuning())")
 
 	v = Of(million("goleveldb", 1, 120, 1.2, 1000).with(func(f *Figures) { f.Levels[0].Tables = 600 }))
 	require.Contains(t, v.Facts[1], "Set OpenFilesCacheCapacity to 750 or more; by default it is 500.")

@@ -11,22 +11,12 @@ import (
 )
 
 // Kinds lists the kinds of filter, as the variable KIND names them.
-var Kinds = []string{"exact", "tuned", "ribbon"}
+var Kinds = []string{"bloom", "tuned", "ribbon"}
 
-// New returns a policy of a kind. It panics if there is none.
-func New(kind string, bitsPerKey float64, name string) policy.Policy {
-	var p policy.Policy
-	var err error
-	switch withName := policy.WithName(name); kind {
-	case "exact":
-		p, err = policy.NewBloom(bitsPerKey, withName)
-	case "tuned":
-		p, err = policy.NewBloom(bitsPerKey, withName, policy.WithTuning(0.05))
-	case "ribbon":
-		p, err = policy.NewRibbon(bitsPerKey, withName)
-	default:
-		err = fmt.Errorf("no kind is named %q: set KIND to one of %v", kind, Kinds)
-	}
+// New returns a policy of a kind, which counts. It panics if there is none.
+func New(kind string, bitsPerKey float64, name string) *policy.Policy {
+	p, err := policy.FromString(fmt.Sprintf("%s:%v", kind, bitsPerKey), policy.WithName(name),
+		policy.WithCounters())
 	if err != nil {
 		panic(err)
 	}
@@ -34,14 +24,14 @@ func New(kind string, bitsPerKey float64, name string) policy.Policy {
 }
 
 // Counted returns the policy that KIND names, at 10 bits per key.
-var Counted = sync.OnceValue(func() *policy.Counted {
-	return policy.Count(New(os.Getenv("KIND"), 10, policy.Name))
+var Counted = sync.OnceValue(func() *policy.Policy {
+	return New(os.Getenv("KIND"), 10, policy.Name)
 })
 
 // Main runs the tests of a package, and prints what Counted did. It fails if that avoided no read.
 func Main(m *testing.M) {
 	status := m.Run()
-	c := Counted().Snapshot()
+	c := Counted().Counters()
 	fmt.Printf("%d filters built, %d checks, %d reads avoided\n",
 		c.Filters, c.ReadsAvoided+c.MayContain, c.ReadsAvoided)
 	if c.ReadsAvoided == 0 {

@@ -67,7 +67,7 @@ func bloomTable(blocks ...[]string) *fakeTable {
 }
 
 // filterOf returns a function that makes a filter of a policy.
-func filterOf(p policy.Policy) func(keys ...string) []byte {
+func filterOf(p *policy.Policy) func(keys ...string) []byte {
 	return func(keys ...string) []byte {
 		b := p.NewBuilder()
 		for _, key := range keys {

@@ -33,9 +33,8 @@ type Tally struct {
 // consult a filter: so only one lookup in eight is.
 const probeEvery = 8
 
-// tuned makes the filters that are simulated: policy.WithTuning with the parameter that its comment
-// recommends.
-var tuned, _ = policy.NewBloom(10, policy.WithTuning(0.05))
+// tuned makes the filters that are simulated.
+var tuned, _ = policy.NewBloom(10, policy.WithTuning())
 
 // MaxKeyBytes is how many bytes of keys an answer has, but for the last key.
 const MaxKeyBytes = 128 << 20

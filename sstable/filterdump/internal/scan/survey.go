@@ -44,7 +44,7 @@ type Plan struct {
 }
 
 // add adds a filter of n keys, after which the filters have all keys.
-func (p *Plan) add(r *policy.Ribbon, n, all int64) {
+func (p *Plan) add(r *policy.Policy, n, all int64) {
 	p.Bytes += float64(r.FilterSize(int(n)))
 	p.FPP += (r.FPP(int(n)) - p.FPP) * float64(n) / float64(all)
 }

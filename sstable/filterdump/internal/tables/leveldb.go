@@ -40,7 +40,7 @@ func (t *levelDBTable) openFilter(bloom []string) error {
 		return nil
 	}
 	handle, f := chooseFilter(entries, knownFilters(bloom))
-	filter, err := t.table.OpenFilter(sstable.FilterEntry{Handle: handle}, noPolicy{})
+	filter, err := t.table.OpenFilter(sstable.FilterEntry{Handle: handle}, policy.MayContain)
 	if err != nil {
 		return err
 	}
@@ -134,8 +134,3 @@ func (t *levelDBTable) Locate(key []byte) int {
 }
 
 func (t *levelDBTable) Close() error { return t.file.Close() }
-
-// noPolicy stands for the policy where only the bytes of filters are needed.
-type noPolicy struct{ policy.Policy }
-
-func (noPolicy) Name() string { return "unused" }

@@ -27,8 +27,8 @@ type pebbleSpec struct {
 	points []pebblePoint // sorted by key, then from the newest to the oldest
 	ranges bool          // deletions of ranges, and range keys where the format has them
 
-	bits   int           // above 0: Pebble's own filter
-	policy policy.Policy // not nil: ours
+	bits   int            // above 0: Pebble's own filter
+	policy *policy.Policy // not nil: ours
 
 	// not empty: one of this name, whose Split is that of splitAt
 	comparer    string

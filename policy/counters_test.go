@@ -16,10 +16,8 @@ func TestCounted(t *testing.T) {
 }
 
 func testCounted(t *testing.T, kind string) {
-	p := policytest.Must(of(kind, 10))
-	c := Count(p)
-	require.Equal(t, Name, c.Name())
-	require.Zero(t, c.Snapshot())
+	c := policytest.Must(of(kind, 10, WithCounters()))
+	require.Zero(t, c.Counters())
 
 	rng := policytest.Rand(t, 10)
 	keys, absent := policytest.Keys(rng, 1000), policytest.Keys(rng, 1000)
@@ -27,16 +25,16 @@ func testCounted(t *testing.T, kind string) {
 	for _, key := range keys {
 		builder.Add(key)
 	}
-	require.Zero(t, c.Snapshot(), "a filter counts when it is finished")
+	require.Zero(t, c.Counters(), "a filter counts when it is finished")
 	filter := builder.Finish([]byte("before"))[len("before"):]
 	require.Equal(t, references[kind](10, keys), filter)
-	require.Equal(t, Counters{Filters: 1, Keys: 1000, Bytes: uint64(len(filter))}, c.Snapshot())
+	require.Equal(t, Counters{Filters: 1, Keys: 1000, Bytes: uint64(len(filter))}, c.Counters())
 	builder.Add(keys[0])
 	builder.Finish(nil)
-	size := uint64(len(filter)) + p.FilterSize(1)
-	require.Equal(t, Counters{Filters: 2, Keys: 1001, Bytes: size}, c.Snapshot())
+	size := uint64(len(filter)) + c.FilterSize(1)
+	require.Equal(t, Counters{Filters: 2, Keys: 1001, Bytes: size}, c.Counters())
 
-	want := c.Snapshot()
+	want := c.Counters()
 	want.MayContain = 1000
 	for _, key := range keys {
 		require.True(t, c.MayContain(filter, key))
@@ -48,7 +46,7 @@ func testCounted(t *testing.T, kind string) {
 			want.ReadsAvoided++
 		}
 	}
-	require.Equal(t, want, c.Snapshot())
+	require.Equal(t, want, c.Counters())
 	require.EqualValues(t, 2000, want.ReadsAvoided+want.MayContain)
 	require.Greater(t, want.ReadsAvoided, uint64(900))
 }
@@ -56,7 +54,7 @@ func testCounted(t *testing.T, kind string) {
 // No answer is lost when many goroutines count.
 func TestCountedSideBySide(t *testing.T) {
 	const workers, checks = 50, 10000
-	c := Count(policytest.Must(NewBloom(10)))
+	c := policytest.Must(NewBloom(10, WithCounters()))
 	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})
 	var working sync.WaitGroup
 	for range workers {
@@ -70,26 +68,5 @@ func TestCountedSideBySide(t *testing.T) {
 	}
 	working.Wait()
 	require.Equal(t, Counters{ReadsAvoided: workers * checks / 2, MayContain: workers * checks / 2},
-		c.Snapshot())
+		c.Counters())
 }
-
-// A policy that is no Bloom is asked itself; here one that counts too, and one whose answers nobody
-// else would give.
-func TestCountedAsksThePolicy(t *testing.T) {
-	inner := Count(policytest.Must(NewBloom(10)))
-	outer := Count(inner)
-	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})
-	require.True(t, outer.MayContain(filter, []byte{1}))
-	require.False(t, outer.MayContain(filter, []byte{2}))
-	require.Equal(t, Counters{ReadsAvoided: 1, MayContain: 1}, inner.Snapshot())
-	require.Equal(t, inner.Snapshot(), outer.Snapshot())
-
-	liar := Count(absentPolicy{inner})
-	require.False(t, liar.MayContain(filter, []byte{1}))
-	require.Equal(t, Counters{ReadsAvoided: 1}, liar.Snapshot())
-}
-
-// absentPolicy answers "absent" to all keys.
-type absentPolicy struct{ Policy }
-
-func (absentPolicy) MayContain(filter, key []byte) bool { return false }

@@ -1,0 +1,27 @@
+package builder
+
+import "sync/atomic"
+
+// A Setting is what builders are made with.
+type Setting struct {
+	BitsPerKey float64
+	Tuned      bool      // for Bloom filters: whether their sizes spread probes
+	Verify     bool      // whether builders verify what they built
+	Counters   *Counters // nil if nothing is counted
+}
+
+// Counters count what the filters of a policy answer, and what its builders build.
+type Counters struct {
+	Absent, MayContain           atomic.Uint64
+	Filters, Keys, Bytes, Broken atomic.Uint64
+}
+
+// built counts a filter of n keys.
+func (c *Counters) built(n int, filter []byte) {
+	c.Filters.Add(1)
+	c.Keys.Add(uint64(n))
+	c.Bytes.Add(uint64(len(filter)))
+	if string(filter) == Replacement {
+		c.Broken.Add(1)
+	}
+}
