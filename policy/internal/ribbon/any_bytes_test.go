@@ -12,7 +12,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
-// requireAnswers compares the reader with the plain one, for hashes of both ends of all ranges.
+// requireAnswers compares the reader with the reference, also for hashes at the ends of ranges.
 func requireAnswers(t testing.TB, filter []byte, hashes ...uint64) (fits bool) {
 	t.Helper()
 	for i := range uint64(4) {
@@ -27,14 +27,14 @@ func requireAnswers(t testing.TB, filter []byte, hashes ...uint64) (fits bool) {
 	return valid
 }
 
-// correct makes the trailer's check byte right.
+// correct sets the check byte.
 func correct(filter []byte) {
 	if n := len(filter); n >= 8 {
 		filter[n-2] ^= refCheck(filter)
 	}
 }
 
-// Trailers of each kind: slots and columns that fit, hardly fit and do not, and damaged indexes.
+// Trailers of each kind: slots and columns that fit, barely fit and do not, and damaged indexes.
 func TestAnyTrailer(t *testing.T) {
 	rng := policytest.Rand(t, 10)
 	fit, all := 0, 0
@@ -75,8 +75,8 @@ func TestAnyTrailer(t *testing.T) {
 	require.InDelta(t, all/3, fit, float64(all)/6, "filters that fit, and others")
 }
 
-// Sound filters with a byte changed, whether the check sees it or not, and cut. Every change of a
-// single byte of the last 8 is seen.
+// Sound filters that are cut or have a changed byte, seen by the check or not. Every change of one
+// of the last 8 bytes but Encoding is seen.
 func TestDamage(t *testing.T) {
 	rng := policytest.Rand(t, 12)
 	var b Builder
@@ -109,7 +109,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Any bytes, and the same with the right check byte: no panic, and the answers of the plain reader.
+// Any bytes, as they are and with a correct check byte: no panic, and the answers of the reference.
 func FuzzContains(f *testing.F) {
 	rng := rand.New(rand.NewSource(13))
 	var b Builder
@@ -126,7 +126,7 @@ func FuzzContains(f *testing.F) {
 	})
 }
 
-// Any hashes: the filter of the plain builder, which loses none.
+// Any hashes: the filter of the reference.
 func FuzzBuild(f *testing.F) {
 	f.Add([]byte("any bytes: any bytes: any bytes: any bytes: any bytes: any bytes: any"), 10.0, 1)
 	f.Add(make([]byte, 100), 3.5, 100)

@@ -6,16 +6,16 @@ import (
 )
 
 // A Builder builds filters, one after another, in the same memory: 140 KB, and 8 bytes per key of
-// the largest one. The zero Builder is ready for use. It is for one goroutine.
+// the largest filter. The zero Builder is ready for use. It is not safe for concurrent use.
 type Builder struct {
 	hashes []uint64 // by shard
 	ends   []int    // of each shard's hashes, which begin where those of the one before end
 	solver solver
 }
 
-// Build appends the filter of all hashes of parts to dst, and returns the extended slice. It has
-// exactly Size(number of hashes, bitsPerKey) bytes. The order of hashes does not matter.
-// If Size returns false, so does Build, and it returns dst as it was.
+// Build appends the filter of all hashes in parts, which is Size(number of hashes, bitsPerKey)
+// bytes long, to dst, and returns the extended slice. If Size returns false, Build returns dst
+// unchanged and false. The order of the hashes does not matter.
 func (b *Builder) Build(dst []byte, parts [][]uint64, bitsPerKey float64) (_ []byte, ok bool) {
 	n := 0
 	for _, part := range parts {
@@ -63,7 +63,7 @@ func (b *Builder) split(parts [][]uint64, n int) {
 	}
 }
 
-// write fills filter, whatever it holds.
+// write overwrites filter.
 func (b *Builder) write(filter []byte) {
 	clear(filter)
 	if len(b.ends) == 1 {
@@ -94,7 +94,7 @@ func (b *Builder) write(filter []byte) {
 	seal(filter, slotsRange*columns)
 }
 
-// octetsFor returns the number of octets of a shard of that many keys, if it is one of many.
+// octetsFor returns the number of octets of a shard of a filter that has many.
 func octetsFor(keys int) uint64 { return uint64(max(spanOctets, (keys+7)/8)) }
 
 // writeShard writes one shard, whose bytes are 0, and returns its seed.
@@ -108,7 +108,7 @@ func (b *Builder) writeShard(shard []byte, slots int, hashes []uint64) (seed uin
 	return seed
 }
 
-// seal writes the last 4 bytes.
+// seal writes the last 4 bytes: parameters (2), check, encoding.
 func seal(filter []byte, parameters uint64) {
 	n := len(filter)
 	binary.LittleEndian.PutUint16(filter[n-4:], uint16(parameters))
@@ -131,7 +131,7 @@ func (s *solver) solve(slots int, hashes []uint64) (seed uint64, ok bool) {
 	return 0, false
 }
 
-// store writes the values of the slots to the bytes of the shard, which are 0.
+// store writes the values of the slots to a shard, whose bytes are 0.
 func (s *solver) store(shard []byte) {
 	l := layoutOf(len(shard), s.slots)
 	groups, single, whole := l.columns/8, l.columns%8, s.slots/8
@@ -161,7 +161,7 @@ func (s *solver) store(shard []byte) {
 	}
 }
 
-// transpose returns 8 columns of the 8 slots of an octet, from the given one on: bit i of byte j is
+// transpose returns the bits of an octet in 8 columns, from the given one on: bit i of byte j is
 // slot i in column+j. It exchanges single bits, then pairs, then fours, across the diagonal.
 func transpose(z *[8]uint64, column int) (x uint64) {
 	for _, value := range z { // column&63 is column, and spares a comparison with 64

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Contains reports whether the key with this hash may be in the filter. It accepts any bytes: if
-// they are no filter, every key may be in it. The caller has compared the last byte with Encoding.
+// Contains reports whether the key with this hash may be in the filter. It accepts any bytes, and
+// returns true if they are malformed. The caller has compared the last byte with Encoding.
 func Contains(filter []byte, hash uint64) bool {
 	n := uint(len(filter))
 	if n < minPayload+soloTrailer {
@@ -27,8 +27,8 @@ func Contains(filter []byte, hash uint64) bool {
 }
 
 // locate returns shard i of a filter of at least 12 bytes, of which the last 8 are end. If ok is
-// false, all keys of the shard may be in it. So it is if end says that there are 0 shards: entry 0
-// of the index is then the last one, first is octets, and next comes from the number of shards: 0.
+// false, all keys of the shard may be in it. A count of 0 shards fails here too: entry 0 of the
+// index is then the terminator, so next is 0 and first + 8 > next.
 func locate(filter []byte, end, i uint64) (shard []byte, slots uint, seed uint64, ok bool) {
 	n := uint64(len(filter))
 	index := n - trailer - indexEntry*(end%(1<<32)+1)
@@ -47,8 +47,8 @@ func locate(filter []byte, end, i uint64) (shard []byte, slots uint, seed uint64
 	return filter[from:to:to], uint(8 * (next - first)), pair % seeds, true
 }
 
-// satisfies reports whether a shard satisfies a key's equation in all columns that the key has. If
-// the shard is a Bloom filter, it reports whether it has all of the key's bits.
+// satisfies reports whether a shard satisfies a key's equation in all columns that are stored for
+// the whole span. If the shard is a Bloom filter, it reports whether all bits of the key are set.
 func satisfies(shard []byte, slots uint, seed, hash uint64) bool {
 	if seed == bloomSeed {
 		return bloomContains(shard, slots, hash)
@@ -74,7 +74,7 @@ func satisfies(shard []byte, slots uint, seed, hash uint64) bool {
 	return satisfiesColumnsAtEnd(shard, slots, start, at, coeffs, fp)
 }
 
-// parities adds up, in each of the 8 columns of a group, the slots whose coefficients are 1. The
+// parities adds up the slots whose coefficients are 1, in each of the 8 columns of a group. The
 // span begins at byte at.
 func parities(shard []byte, at uint, coeffs uint64) byte {
 	b := shard[at : at+spanSlots : at+spanSlots]
@@ -87,11 +87,11 @@ func parities(shard []byte, at uint, coeffs uint64) byte {
 
 // satisfiesColumns checks the columns after the groups; in the first, the span begins at byte at.
 //
-// The shard ends with the bits of the remaining slots, so many for each column: up to column i,
-// counted from 0, they take rest/8 bytes, (remaining*(i+1) + 7)/8. In a column that all octets
-// have, spans end before these bytes (layoutOf). In the short column, a span does so exactly if the
-// key has the column. After the short column the loop ends: it has fewer bytes than slots/8, so one
-// column further every span would reach into these bytes.
+// The shard ends with the bits of the remaining slots, which take rest/8 bytes for the columns up
+// to the current one: (remaining*(i+1) + 7)/8 bytes for i+1 columns. In a column that all octets
+// have, spans end before these bytes (layoutOf). In the short column, a span ends before them if
+// and only if it lies within the column. The loop ends after the short column: as that has fewer
+// than slots/8 bytes, every span of another column would reach into the bytes at the end.
 func satisfiesColumns(shard []byte, slots, at uint, coeffs, fp uint64) bool {
 	remaining := slots % 8
 	for rest := remaining + 7; at+8 <= uint(len(shard))-rest/8; rest += remaining {
@@ -104,16 +104,16 @@ func satisfiesColumns(shard []byte, slots, at uint, coeffs, fp uint64) bool {
 	return true
 }
 
-// paritiesAtEnd is parities in a span that is cut off: it begins at byte at of a group that ends at
-// byte end, less than 64 bytes later. The slots after the last whole octet, 0 to 7, have a byte
-// each. end is at least 8, since a shard has 8 slots.
+// paritiesAtEnd is parities for a span that the end of the table cuts off. It begins at byte at of
+// a group that ends at byte end, less than 64 bytes later. Each of the 0 to 7 slots after the last
+// whole octet is a byte. end is at least 8, since a shard has at least 8 slots.
 func paritiesAtEnd(shard []byte, at, end uint, coeffs uint64) byte {
 	sum := uint64(0)
 	for ; at+8 <= end; at += 8 {
 		sum ^= load8(shard, at) & spread(coeffs)
 		coeffs >>= 8
 	}
-	// The r bytes from at to end are the top ones of the last 8: shifted by 8*(8-r) bits, which is
+	// The r bytes from at to end are the top ones of the last 8. The shift is 8*(8-r) bits, which is
 	// 8*(at-end) modulo 64. If r is 0, no coefficients remain, and the bytes do not matter.
 	slots := load8(shard, end-8) >> (8 * (at - end) & 63)
 	// Byte i of ones is to be 0xff if coefficient i is 1. Now it is 1<<i, at most 0x80.
@@ -124,15 +124,15 @@ func paritiesAtEnd(shard []byte, at, end uint, coeffs uint64) byte {
 }
 
 // satisfiesColumnsAtEnd is satisfiesColumns for a span that is cut off, in the columns from byte at
-// on. No such span fits in the short column. Only filters of one shard have such spans, as shards
-// of larger ones have 64 slots or more, in whole octets. So the shard has minPayload bytes or more.
+// on. No such span fits in the short column. Only a filter of one shard has such spans, since each
+// of many shards has at least 64 slots, in whole octets. The shard has at least minPayload bytes.
 //
-// It takes the 8 bytes up to the end of the column's whole octets: the span has the last 1 to 7 of
-// them. Without groups, the 8 bytes may begin up to 7 before the shard: then it takes the first 8
-// of the shard, in which the column's bits are that much lower. They have coefficients 0 below
-// that, so none is lost. The last 8 bytes of the shard have the bits of the remaining slots, the
-// first column's on top. Rotating them by remaining brings the next column's to the bottom; 7
-// columns, the most here, have at most 49 bits.
+// It loads the 8 bytes up to the end of the column's whole octets. The span is the last 1 to 7 of
+// them. Without groups, these 8 bytes may begin up to 7 bytes before the shard; then it loads the
+// first 8 bytes of the shard, and shifts the coefficients down by the difference. That loses none,
+// because the lowest ones are 0. The last 8 bytes of the shard include the bits of the remaining
+// slots, the first column's on top. Rotating by remaining brings the next column's bits to the
+// bottom. At most 7 columns are left here, with 49 bits at most.
 func satisfiesColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint64) bool {
 	whole, remaining := slots/8, slots%8
 	inWhole := 8 * (whole - start) & 63 // slots of the span in whole octets, 8 to 56
@@ -160,9 +160,9 @@ func satisfiesColumnsAtEnd(shard []byte, slots, start, at uint, coeffs, fp uint6
 func spread(b uint64) uint64 { return b & 0xff * 0x0101010101010101 }
 
 // fold returns the parities of the 8 bytes of x, byte i's as bit i. The shifts, by 0 to 7 bits in
-// all, add up in the top bit of each byte the 8 bits of that byte. Bit 8*i+7 of x times bit 49-7*j
-// of the factor is bit 56 + 8*i - 7*j of the product. For i and j from 0 to 7, these are 64
-// different bits, so nothing is carried; bit 56+i is that of i = j.
+// all, add up the 8 bits of each byte in its top bit. Bit 8*i+7 of x times bit 49-7*j of the factor
+// is bit 56 + 8*i - 7*j of the product. For i and j from 0 to 7, these are 64 different bits, so
+// nothing is carried; bit 56+i is that of i = j.
 func fold(x uint64) byte {
 	x ^= x << 4
 	x ^= x << 2

@@ -1,49 +1,44 @@
-// Package ribbon builds and reads ribbon filters. They take about 30 % less memory than Bloom
-// filters with the same rate of false positives: with 100,000 keys, 10 bits per key instead of 14.2
-// for 0.11 %. For that, builds take 3 to 6 times as long as those of our Bloom filters, and lookups
-// 2 to 3 times (bench/RESULTS.md, filters of 36 to 1,000,000 keys).
+// Package ribbon builds and reads ribbon filters. A ribbon filter takes about 30 % less memory than
+// a Bloom filter with the same rate of false positives: for a rate of 0.11 % with 100,000 keys, 10
+// bits per key instead of 14.2. In return, building one takes 3 to 6 times as long, and a lookup 2
+// to 3 times (bench/RESULTS.md, filters of 36 to 1,000,000 keys).
 //
-// # Terms
+// # A filter solves equations
 //
-//   - Key: here, its 64-bit hash. Equal hashes are one key, repeated.
-//   - Slot: a line of the table that a filter is. Column: one of the bits that each slot has.
-//   - Octet: 8 adjacent slots. The bits of an octet in a column are a byte.
-//   - Coefficient: a bit that a key has for each slot. A key adds up (XOR) the slots where it is 1.
-//   - Span: the slots in which a key's coefficients can be 1: 8 adjacent octets, unless the end of
-//     the table cuts the span off. Start: the number of the span's first octet.
-//   - Fingerprint: what the slots of a key must add up to, a bit for each column.
-//   - Row: the equation of a key, or a sum of such equations.
-//   - Seed: a number, 0 to 63, that says how hashes become coefficients, fingerprints and starts.
-//     It stands for one of 8 multipliers of hashes, and one of 8 variants, both counted from 0.
-//   - Elimination: one run of the first loop below, for one multiplier. It serves all 8 variants.
-//   - Shard: a part of the keys, with slots and a seed of its own. Up to 700 keys are one shard.
-//   - Group: 8 columns that lie together. Single column: one of up to 7 that do not fill a group.
-//     Short column: one that only the first octets have.
-//   - Quad: four adjacent slots, which the solver takes at once.
+//   - Slot: a line of the filter, which is a table of bits. Column: one of the C bits of each slot.
+//   - Key: here, its 64-bit hash. Keys with equal hashes are one key, added repeatedly.
+//   - Coefficients: a bit for each slot, drawn from a key's hash. They select the key's slots.
+//   - Fingerprint: C bits, drawn from the same hash.
 //
-// # Equations
+// Addition is XOR, bit by bit. A key may be in the filter if the slots that its coefficients select
+// add up to its fingerprint. With 4 slots and 3 columns:
 //
-// A Bloom filter of b bits per key errs, at best, with probability 0.62^b (which is 2^(-b*ln(2)));
-// no filter of many keys can go below 2^-b. A ribbon filter (Dillinger and Walzer, 2021; FORMAT.md
-// has the title) comes close to that. It is a table of bits with m slots and C columns. A key
-// draws, from its hash, a fingerprint of C bits and a coefficient, 0 or 1, for every slot.
-// [Contains] says that it may be in the filter if, in every column j, the bits of the slots whose
-// coefficient is 1 add up to bit j of its fingerprint. Absent keys satisfy this by chance, with
-// probability 2^-C. Present keys always do: for each column, the builder solves their n equations
-// for its m bits. If the equations are independent, m = n slots suffice.
+//	             slot 0   slot 1   slot 2   slot 3
+//	coefficient     1        0        1        1
+//	value          101      011      110      010     101 + 110 + 010 = 001, the fingerprint
 //
-// With random coefficients for all slots, a lookup would read the whole table, and a build would
-// take n^3 steps. So a key has coefficients in its span alone. Sorted by start, spans form a ribbon
-// (a character is an octet, of which the shard has 18; # and V are the span):
+// An absent key satisfies this equation by chance, with probability 2^-C. A present key always
+// does, because the builder solves for the table: each column is a system of linear equations, one
+// per key, whose unknowns are the column's bits. If the equations are independent, n slots suffice
+// for n keys. Then b bits per key give b columns, and the rate of false positives is 2^-b. No
+// filter of many keys can have a lower rate; a Bloom filter's is 2^(-b*ln 2) at best.
 //
-//	start 0       V#######..........   four times as many keys as at other starts. Three quarters
-//	start 1       .########.........   of them vary, in the first half of octet V ("Variants")
-//	start 2       ..########........
-//	              ...
-//	start 10      ..........########   four times as many again
+// # Gaussian elimination in a ribbon
 //
-// This is the algorithm, refSolve of reference_test.go. Bit i of coeffs is the coefficient of slot
-// 8*start + i; slots after the table have coefficient 0. The solver does the same by quads.
+// Gaussian elimination solves such a system. With random coefficients for all slots, it would take
+// n^3 steps, and a lookup would read half of the table. In a ribbon filter (Dillinger and Walzer,
+// 2021; FORMAT.md gives the title), a key's coefficients are 0 outside of its span, 64 adjacent
+// slots. A span consists of 8 octets of 8 slots; the number of its first octet is the key's start.
+// Sorted by start, the spans form a ribbon. In a table of 18 octets, each drawn as one character:
+//
+//	start 0     ########..........
+//	start 1     .########.........
+//	            ...
+//	start 10    ..........########
+//
+// This is the plain solver, refSolve of reference_test.go. It gets a key's equation from
+// refEquation: bit i of coeffs is the coefficient of slot 8*start + i, and 0 past the table's end;
+// fp is the fingerprint, for all columns at once. A row is an equation, or a sum of equations.
 //
 //	pivots := make([]row, m) // by last slot, which is bit 63 of coeffs; coeffs 0: none
 //	for _, hash := range hashes {
@@ -72,102 +67,99 @@
 //	}
 //	return values, true
 //
-// The first loop eliminates: each row gets a slot of its own, its pivot, and is 0 in all later
-// slots. The second one substitutes back: a pivot gets the value that its row requires, any other
-// slot gets 0. A row left with a fingerprint but no coefficients is a contradiction. Then the
-// builder tries another seed. A row left with neither says nothing new.
+// The first loop eliminates. A row's pivot is its last slot with the coefficient 1. If an earlier
+// row has the same pivot, adding that row moves the pivot towards the front, until no other row
+// shares it. All its coefficients stay within the 64 slots up to the pivot. A row left without
+// coefficients, but with a fingerprint other than 0, contradicts the others; the builder then draws
+// all equations anew, with another seed for the hashes. A row left with neither is redundant. The
+// second loop substitutes back: a pivot gets the value that its row requires, others get 0.
+//
+// # More keys at both ends
+//
+// If all starts are equally likely, one elimination solves only 2 % of systems of 700 keys and 700
+// slots. A slot in the middle lies in the spans of 64 keys, but a slot of the first or the last
+// octet in those of 8. Some slots at the ends then get no row, and as many rows in the middle get
+// no slot. Therefore place draws a number d from a range that exceeds that of the starts by 3 at
+// either end, and clamps it. In a table of 18 octets:
+//
+//	d        -3  -2  -1   0   1   2  ...   9  10  11  12  13
+//	start     0   0   0   0   1   2  ...   9  10  10  10  10
+//
+// Both ends get four times the keys of other starts, and one elimination solves 22 % (TestWorth).
 //
 // # Four slots at a time
 //
-// The solver goes by quads, from the last to the first. Of the rows whose spans reach a quad, it
-// picks four that are independent there; if there are fewer, rows "slot i is 0" make them four. The
-// 16 sums of picks have all possible coefficients in the quad. So adding one sum clears any other
-// row there ([solver.pick]): one step where the plain solver takes up to four. Substitution uses
-// the same trick the other way round: the 16 sums of a quad's values answer any four coefficients
-// ([solver.substitute]).
-//
-// # Why both ends get more keys
-//
-// If all starts were equally likely, and there were as many keys as slots, a slot in the middle
-// would lie in the spans of 64 keys, but the first and the last one in the spans of 8. Some slots
-// at the ends would be no pivots, and some keys in the middle would find none. So starts are drawn
-// from a range that is longer by 3 octets at either end, and clamped ([place]). Of systems of 700
-// keys and as many slots, one elimination without variants then solves 22 %, instead of 2 %
-// (TestWorth, 10,000 systems each). With random coefficients everywhere it would be 29 %, the
-// product of all 1 - 2^-i. In shards of at most 8 octets, all keys start at 0, and 3 in 7 vary.
+// Our solver uses the method of the Four Russians: it eliminates four adjacent slots, a quad, in
+// one step, from the last quad to the first. Among the rows that reach the quad, it picks four
+// whose coefficients in the quad are independent. If there are fewer, rows that say "slot i is 0"
+// make them four. The 16 sums of the picks have all possible coefficients in the quad, and adding
+// one of them clears the quad in any other row (solver.pick). In substitution, a table of the 16
+// sums of a quad's values answers any four coefficients (solver.substitute).
 //
 // # Variants
 //
-// So 700 keys would take 4.6 eliminations on average. Instead, keys that were clamped at the front
-// vary: a variant t adds bits t to t+3 of 11 further bits of the hash to their coefficients of
-// slots 0 to 3. Elimination ends at the front: it stops before these 4 slots, where about 4 rows
-// remain. Rows carry the 11 bits along. As elimination only adds rows, the 11 bits of a sum are the
-// sum of its keys' bits, and so say what a variant adds to the sum's coefficients. So each variant
-// is a new attempt at the rows that remain, and needs no new elimination ([solver.consistent]). At
-// least one of the 8 succeeds for 89 % of systems of 100 keys, and for 67 % with 700 (TestWorth).
-// So filters of 100 keys take 1.13 eliminations, and of 700 keys 1.5 (TestEliminations).
+// When elimination gets to quad 0, about 4 rows remain for its 4 slots, and usually these are
+// dependent. It pays to change them alone, and to keep the rest of the work. Therefore keys with a
+// negative d vary: their coefficients in quad 0 depend on the variant, a number t from 0 to 7.
+// Variant t adds to them bits t to t+3 of 11 further bits of the hash. These windows overlap
+// because 8 separate ones would take 32 bits, and the hash has 11 left: of 64, the fingerprint
+// takes 41 and d 12. With up to 64 slots, 0 is the only start: d is one of -3 to 3, and 3 keys in 7
+// vary.
 //
-// # No solution
-//
-// A builder tries multipliers 0 to 6. Each fails for 1 shard of 700 random keys in 3, so all fail
-// for 1 in 2,000. Of filters of 1 to 10 keys, fewer than 1 in 10,000 have no solution
-// (TestNoSolution). And the hash has no secret, so anyone can choose keys that leave none. Then the
-// shard is a Bloom filter in the same bytes, marked by seed 63 (bloom.go). With 10 bits per key, its
-// rate of false positives is 0.4 to 1.5 % (TestBloomShards).
+// Rows carry the 11 bits along. As elimination only adds rows, a sum's 11 bits are the sum of its
+// keys' bits, and they say what each variant adds to its coefficients. When only quad 0 is left,
+// solver.consistent tests one variant after another. For 67 % of systems of 700 keys, one of the 8
+// succeeds (TestWorth), and a solution takes 1.5 eliminations on average (TestEliminations). A seed
+// stands for a multiplier of hashes and a variant. One elimination serves 8 seeds.
 //
 // # Shards
 //
-// The more slots there are, the likelier some stretch has too few keys, and a span is too short to
-// bridge it: with 700 keys 67 % of eliminations succeed, with 1000 keys 48 % (TestWorth). So more
-// than 700 keys are divided, by their hashes, into shards of about 500: n keys into n/500 shards,
-// rounded, at least 2. An index says where the shards begin, with 4 bytes each, and shards have
-// whole octets, on average 3.5 slots too many: 67 bits, 1.3 % of the bits of 500 keys at 10 bits
-// each. Smaller shards would take more bits, larger ones more eliminations. The number of keys in a
-// shard has a standard deviation of 22. So a shard of more than 1000 has chosen keys, or one key
-// many times, and the solver, which has room for 1000, does not try.
+// The longer the ribbon, the likelier some stretch of it has too few keys, and the fewer systems
+// have a solution. Up to 700 keys are one shard. More are divided, by their hashes, into n/500
+// shards, rounded, but at least 2, with a table and a seed each. An index with 4 bytes per shard,
+// and 3.5 unused slots on average because shards consist of whole octets, take 1.3 % of a filter
+// with 10 bits per key. Smaller shards would take more, larger ones more eliminations.
 //
-// So 10 bits per key are 9.87 columns; a single shard has 10, and a trailer of 4 bytes besides.
-// With 9, there would be nearly twice as many false positives. So the first octets, counted through
-// all shards, have one column more, and a key has it if its whole span does: 0.111 % instead of
-// 0.195 % with 100,000 keys ([FPP]). The first shards have 10 columns then, the last ones 9, and at
-// most one between them has a short column. The builder solves that column for all slots, but
-// stores it for the first octets only: no key needs the rest.
+// A builder tries multipliers 0 to 6. All fail for about 1 in 2,000 shards of 700 random keys, and
+// for fewer than 1 in 10,000 filters of 1 to 10 keys (TestNoSolution). As the hash has no secret,
+// anyone can choose keys for which all fail. Such a shard, and one of more than 1000 keys, is a
+// Bloom filter in the same bytes, marked by seed 63 (bloom.go). With 10 bits per key, its rate of
+// false positives is 0.4 to 1.5 % (TestBloomShards).
+//
+// # The short column
+//
+// In a large filter, 10 bits per key give 9.87 columns. Besides 9 whole ones, the first octets,
+// counted through all shards, therefore get a 10th column. Keys whose whole span lies in these
+// octets use it: the rate with 100,000 keys is 0.111 %, not 0.195 % ([FPP]). The first shards then
+// have 10 columns, the last ones 9, and at most one in between has a short column, in its first
+// octets only. The builder solves it for all slots, and stores what keys read.
 //
 // # Layout
 //
 //	one shard:    | shard | slots, seed (2) | check | 's' |
 //	many shards:  | shard 0 | ... | index (4 each) | shards (4) | columns (2) | check | 's' |
 //
-// Numbers in parentheses are bytes. The length of one shard says how many columns it has. An entry
-// of the index is 64 times the number of a shard's first octet, plus the shard's seed; one entry
-// more has the number of all octets. The check byte makes the last 8 bytes, itself included, add up
-// (XOR) to a hash of the filter's length. 's' is [Encoding].
+// Numbers in parentheses are bytes. If there is one shard, its length determines the columns. An
+// entry of the index gives a shard's first octet and seed; one more gives the number of all octets.
+// The check byte makes the last 8 bytes add up to a hash of the filter's length. 's' is [Encoding].
 //
-// A lookup checks 8 columns at once: it takes the 8 bytes of each octet, clears the slots whose
-// coefficients are 0, adds up (XOR) the octets, and compares the parity of byte j with bit j of the
-// fingerprint. So columns lie in groups of 8; single columns follow, in which a span is 8 bytes,
-// and the short one is last. A shard of 20 slots and 10 columns, by bytes:
+// A lookup loads 8 columns of an octet as one uint64: byte j is column j, and its bit i is slot i.
+// It clears the slots whose coefficients are 0, adds up the 8 octets of the span, and compares the
+// parity of byte j with bit j of the fingerprint. Columns are therefore stored in groups of 8. Up
+// to 7 single columns follow, then the short one. The bytes of 20 slots in 10 columns:
 //
 //	0                 8                 16            20         22         24            25
 //	| octet 0, slots  | octet 1, slots  | slots 16-19 | column 8 | column 9 | slots 16-19 |
 //	| 0-7 of column   | 8-15 of column  | of columns  | of slots | of slots | of columns  |
 //	| 0|1|2|3|4|5|6|7 | 0|1|2|3|4|5|6|7 | 0 to 7      | 0-7|8-15 | 0-7|8-15 | 8 and 9     |
 //
-// Slots after the last whole octet have a byte each in a group, with a bit for each column, and the
-// bits of one single column after another at the end.
+// A slot after the last whole octet is a byte in each group, with a bit per column. The bits of
+// such slots in the single columns are at the end, one column after another.
 //
-// # No false negative
+// # The code
 //
-// A solution satisfies the equation of every present key in all columns, and [Contains] checks the
-// same equation in the columns that are stored for the key's whole span. Builder and lookup take it
-// from the same functions (equation.go). TestEverySize looks up every key again, TestReference
-// compares with a second writer. A Bloom filter's lookups find all bits that its keys set.
-//
-// # Where to read on
-//
-// format.go has the numbers, equation.go what a key draws. [Builder.Build] sorts hashes by shard;
-// for every shard, the solver (solve.go) loads the equations, eliminates with one multiplier of
-// hashes after another until a variant succeeds, and substitutes; then store writes the columns.
-// [Contains] finds the shard and adds up slots. info.go has the false-positive probability,
-// FORMAT.md every bit.
+// [Builder.Build] sorts hashes by shard. For each shard, the solver (solve.go) loads the equations,
+// eliminates with one multiplier after another until a variant succeeds, and substitutes. The
+// solution satisfies the equation of every key, and [Contains] checks the same one (equation.go) in
+// the stored columns, so no key is lost. FORMAT.md specifies every bit.
 package ribbon

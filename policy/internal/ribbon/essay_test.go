@@ -16,9 +16,9 @@ import (
 	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
-// What doc.go says: its code, and with -large its figures.
+// These tests check what doc.go and comments claim: the code, and with -large the figures.
 
-// The essay quotes the plain solver.
+// doc.go quotes refSolve.
 func TestEssay(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile(name)
@@ -31,44 +31,38 @@ func TestEssay(t *testing.T) {
 	require.Contains(t, read("doc.go"), "//"+strings.ReplaceAll(body, "\n", "\n//"))
 }
 
-// How often the essay says that a system is eliminated.
+// A solution of 700 keys takes 1.5 eliminations on average.
 func TestEliminations(t *testing.T) {
 	policytest.Large(t)
 	rng := policytest.Rand(t, 8)
-	for _, c := range []struct {
-		n           int
-		want, slack float64
-	}{{100, 1.13, 0.05}, {300, 1.15, 0.06}, {500, 1.28, 0.09}, {700, 1.47, 0.12}} {
-		s, eliminations := new(solver), 0.0
-		const systems = 1000
-		for range systems {
-			seed, ok := s.solve(c.n, randomHashes(rng, c.n))
-			if !ok { // seldom
-				seed = solverSeeds - 1
-			}
-			eliminations += float64(seed/variants+1) / systems
+	s, eliminations := new(solver), 0.0
+	const systems = 1000
+	for range systems {
+		seed, ok := s.solve(700, randomHashes(rng, 700))
+		if !ok { // rare
+			seed = solverSeeds - 1
 		}
-		require.InDelta(t, c.want, eliminations, c.slack, "%d keys", c.n)
+		eliminations += float64(seed/variants+1) / systems
 	}
+	require.InDelta(t, 1.47, eliminations, 0.12)
 }
 
-// What padding and variants are worth, and shards: the share of systems of as many keys as slots
-// that one elimination solves, with any variant.
+// What padding and variants are worth: the share of systems of 700 keys and 700 slots that one
+// elimination solves, with any variant.
 func TestWorth(t *testing.T) {
 	policytest.Large(t)
 	rng := policytest.Rand(t, 9)
 	const systems = 10_000
 	for _, c := range []struct {
-		n, padding, variants int
-		want                 float64
+		padding, variants int
+		want              float64
 	}{
-		{700, padding, variants, 0.67}, {700, 2, variants, 0.60}, {700, 1, variants, 0.39},
-		{700, 4, variants, 0.64}, {700, padding, 1, 0.216}, {700, 0, 1, 0.0174},
-		{100, padding, variants, 0.89}, {1000, padding, variants, 0.48},
+		{padding, variants, 0.67}, {2, variants, 0.60}, {4, variants, 0.64}, {padding, 1, 0.216},
+		{0, 1, 0.0174},
 	} {
 		solved := 0.0
 		for range systems {
-			if solvable(rng, c.n, c.padding, c.variants) {
+			if solvable(rng, 700, c.padding, c.variants) {
 				solved++
 			}
 		}
@@ -90,7 +84,7 @@ func solvable(rng *rand.Rand, n, padding, variants int) bool {
 		}
 	}
 	for variant := range variants {
-		pivots, independent := make([]uint64, n), 0 // as in the package comment
+		pivots, independent := make([]uint64, n), 0 // as in refSolve
 		for i, c := range coeffs {
 			c ^= varying[i] >> variant % (1 << variantSlots)
 			for slot := 8*starts[i] + 63; c != 0; {
@@ -141,7 +135,7 @@ func noSolution(n int) []uint64 {
 	return hashes
 }
 
-// How much longer builds of chosen hashes take than builds of random ones: by turns, the median.
+// How many times as long builds of chosen hashes take as builds of random ones, as a median.
 func BenchmarkAttack(b *testing.B) {
 	for _, n := range []int{100, 500, 10_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

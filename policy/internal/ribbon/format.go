@@ -5,24 +5,24 @@ import "math"
 // Encoding is the last byte of every filter.
 const Encoding = 0x73 // 's'
 
-// The format. FORMAT.md has the same in words.
+// The format, as in FORMAT.md.
 const (
 	spanOctets = 8
 	spanSlots  = 8 * spanOctets
 
-	// padding is by how many octets the range of drawn starts is longer at either end. With 1, 39 %
-	// of eliminations of 700 keys succeed; with 2 60 %, with 3 67 %, with 4 64 % (TestWorth).
+	// padding is by how many octets the range of d exceeds that of the starts at either end. Of
+	// eliminations of 700 keys, 60 % succeed with 2, 67 % with 3, and 64 % with 4 (TestWorth).
 	padding = 3
 
-	// fingerprintBits is what 64 bits leave besides 12 for the start and variantBits: enough for 40
-	// columns and the short one.
+	// fingerprintBits is what 12 bits of d and variantBits leave of 64: enough for 40 columns and
+	// the short one.
 	fingerprintBits = 41
 	maxColumns      = fingerprintBits - 1
 	variantSlots    = 4 // the first ones of a shard
 	variants        = 8
 	variantBits     = variants + variantSlots - 1
 	seeds           = 8 * variants // a seed is 8 * (number of the multiplier) + variant
-	bloomSeed       = seeds - 1    // of a shard without a solution, see bloom.go
+	bloomSeed       = seeds - 1    // of a shard without a solution (bloom.go)
 
 	soloTrailer = 4 // bytes: slots and seed (2), check, encoding
 	trailer     = 8 // bytes: number of shards (4), columns (2), check, encoding
@@ -32,10 +32,10 @@ const (
 	slotsRange = 1024
 
 	minSlots   = 8 // of a shard
-	minPayload = 8 // bytes: then all loads of 8 bytes are in the filter
+	minPayload = 8 // bytes, which keeps all loads of 8 bytes inside the filter
 )
 
-// What a builder chooses. Readers need soloKeys < slotsRange.
+// What builders choose. Readers only need soloKeys < slotsRange.
 const (
 	maxKeys      = 1 << 28
 	soloKeys     = 700              // a filter of no more keys is one shard
@@ -44,8 +44,8 @@ const (
 	solverSeeds  = seeds - variants // of all multipliers but bloomSeed's
 )
 
-// Size returns the number of bytes of a filter of n keys; repeated keys count. If ok is false,
-// there are no keys, or too many. REQUIRES: bitsPerKey is 2 to 40.
+// Size returns the number of bytes of a filter of n keys, including repeated ones. If ok is false,
+// n is too small or too large. REQUIRES: bitsPerKey is 2 to 40.
 func Size(n int, bitsPerKey float64) (size int, ok bool) {
 	if n < 1 || n > maxKeys {
 		return 0, false
@@ -56,7 +56,7 @@ func Size(n int, bitsPerKey float64) (size int, ok bool) {
 		return payload + trailer, true
 	}
 	if l := layoutOf(payload, slots); l.short < spanOctets {
-		// No span fits in the short column, so no key would have it: leave its bytes out.
+		// No span fits in the short column: leave its bytes out.
 		payload = max(minPayload, (l.columns*slots+7)/8)
 	}
 	return payload + soloTrailer, true
@@ -70,16 +70,16 @@ func shardsFor(n int) int {
 	return max(2, (n+shardKeys/2)/shardKeys)
 }
 
-// A layout says how the bytes of a shard are divided. The package comment has a drawing.
+// A layout describes how the bytes of a shard are divided, as drawn in the package comment.
 type layout struct {
 	columns   int // that all slots have: groups of 8, then single ones
 	remaining int // slots after the last whole octet, 0 to 7
-	short     int // bytes of the short column: the first short octets have it
+	short     int // bytes of the short column, one for each of the first octets
 }
 
-// layoutOf returns the layout of a shard of that many bytes and slots. The reader of single columns
-// does not know which one is the short one. So there is room for the bits of the remaining slots in
-// the short column too, though no key needs them.
+// layoutOf returns the layout of a shard of that many bytes and slots. It leaves room for the bits
+// of the remaining slots in the short column too. No key needs them, but the reader of single
+// columns does not know which one is short.
 func layoutOf(size, slots int) layout {
 	l := layout{columns: int(8 * uint64(size) / uint64(slots)), remaining: slots % 8}
 	single := l.columns % 8
@@ -91,21 +91,20 @@ func layoutOf(size, slots int) layout {
 // shardOf returns the number of a key's shard.
 func shardOf(hash, shards uint64) uint64 { return uint64(uint32(hash)) * shards >> 32 }
 
-// offset returns where an octet begins in the payload of a filter of many shards, if each octet has
-// the given columns, and the first short octets one more: columns*octet + min(octet, short). It has
-// no branches. short may exceed the number of all octets: then the bytes between the last octet and
-// the index belong to none. As columns*octets + short is where the index begins, the result is no
-// further than that for any octet up to the number of all.
+// offset returns where an octet begins in the payload of a filter of many shards, without branches:
+// columns*octet + min(octet, short), as the first short octets have one column more. short may
+// exceed the number of all octets, if the bytes before the index belong to none. The index begins
+// at columns*octets + short; the result is at most that for any octet up to the number of all.
 func offset(octet, columns, short uint64) uint64 {
 	after := octet - short // negative, as an int64, if the octet has the short column
 	return columns*octet + short + after&uint64(int64(after)>>63)
 }
 
-// lengthCheck is what the last 8 bytes of a filter add up to (XOR). Lengths that differ by less
-// than 144 have different checks.
+// lengthCheck returns what the last 8 bytes of a filter add up to. Lengths that differ by less than
+// 144 have different checks.
 func lengthCheck(filter []byte) byte { return byte(uint32(len(filter)) * 0x9e3779b1 >> 24) }
 
-// sum8 adds up the bytes of x (XOR).
+// sum8 adds up the bytes of x.
 func sum8(x uint64) byte {
 	x ^= x >> 32
 	x ^= x >> 16

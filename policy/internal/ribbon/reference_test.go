@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// A second implementation, plain and slow, after the text of FORMAT.md. It shares nothing with the
-// package but the type row.
+// A second implementation, plain and slow. It follows the text of FORMAT.md, with the names used
+// there, and shares only the type row with the package.
 
 // refEquation returns the equation of a key: bit i of coeffs is the coefficient of slot 8*start+i.
-// If the key varies, fp also has its varying bits.
+// If the key varies, fp also has its variant bits.
 func refEquation(x uint64, seed, m int) (start int, coeffs, fp uint64) {
 	u, v := bits.Mul64(x, refMultiplier(seed))
 	f := u ^ v
@@ -68,7 +68,7 @@ func refSolve(hashes []uint64, seed, m int) (values []uint64, ok bool) {
 	return values, true
 }
 
-// A refShard has the names of the text.
+// A refShard is the layout of a shard.
 type refShard struct{ p, m, g, k, b, r, c, q int }
 
 func newRefShard(p, m int) refShard {
@@ -139,7 +139,8 @@ func refCheck(filter []byte) byte {
 	return check
 }
 
-// refContains also returns false if the filter does not fit; then it may contain every key.
+// refContains reports whether a key may be in the filter, and whether the filter is well-formed. A
+// malformed one may contain every key.
 func refContains(filter []byte, x uint64) (contains, fits bool) {
 	n := len(filter)
 	if n < 12 {
@@ -170,7 +171,7 @@ func refContains(filter []byte, x uint64) (contains, fits bool) {
 	return s.contains(filter[from:to], int(entry(i)%64), x), true
 }
 
-// refBuild returns nil instead of a filter of another encoding.
+// refBuild returns nil where a writer takes another encoding.
 func refBuild(hashes []uint64, bitsPerKey float64) []byte {
 	n := len(hashes)
 	if n == 0 {

@@ -4,12 +4,12 @@ import "math/bits"
 
 const (
 	maxSlots  = maxShardKeys + 7 // whole octets
-	maxOctets = maxSlots/8 + 1   // also of part of an octet
+	maxOctets = maxSlots/8 + 1   // including a partial one
 	maxStarts = maxOctets - spanOctets + 1
 )
 
-// A solver solves the equations of one shard: load them, eliminate, substitute. It works on four
-// slots at a time, a quad; a row's coefficients in the current quad are its top four bits.
+// A solver solves the equations of one shard: load, eliminate, substitute. It goes by quads of four
+// slots. A row's coefficients in the current quad are the top four bits of coeffs.
 type solver struct {
 	slots  int
 	quads  int
@@ -17,30 +17,31 @@ type solver struct {
 	rows   [maxShardKeys]row
 	first  [maxStarts]int16    // row with each start, or -1
 	next   [maxShardKeys]int16 // next with the same start, or -1
-	active [maxShardKeys]row   // eliminate: span reached, not picked
+	active [maxShardKeys]row   // eliminate: rows that reach the quad and were not picked
 	count  int                 // of active
 	sums   [2 * maxOctets]sums
 	tables [2 * maxOctets][16]uint64 // substitute: the sums of the values of a quad's slots
 	values [maxOctets][8]uint64      // substitute: bit j < 41 is the slot's bit in column j
 }
 
-// A row is an equation, or a sum of some. fp is the fingerprint, 41 bits, and above it the 11 bits
-// of the variants, 0 unless the key varies. A row without coefficients is a contradiction if any of
-// the 52 is 1. The 41 would do, but FORMAT.md has it so, as it decides which seed a shard gets.
+// A row is an equation, or a sum of equations. fp is the fingerprint of 41 bits, and above it the
+// 11 bits of the variants, which are 0 unless the key varies. A row without coefficients is a
+// contradiction if any of the 52 bits is 1. Testing 41 bits would suffice, but the choice of the
+// seed is part of the format.
 type row struct{ coeffs, fp uint64 }
 
 func (r row) plus(o row) row { return row{r.coeffs ^ o.coeffs, r.fp ^ o.fp} }
 
-// sums has the 16 sums of four rows, by their coefficients in the quad. Only the coefficients of
-// the slots before the quad are kept, the next quad's on top.
+// sums holds the 16 sums of four rows, indexed by their coefficients in the quad. It keeps only the
+// coefficients of the slots before the quad, the next quad's on top.
 type sums [16]row
 
 func (s *sums) put(r row) { s[r.coeffs>>60] = row{r.coeffs << 4, r.fp} }
 
-// load takes the equations of keys for the seeds of one multiplier, and lists them by start. A span
-// with start s ends in quad 2*s + 15, unless the table's end cuts it off. Only the last start's
-// spans are cut off, as slots > 8*s.last + 56 if there are others. Their coefficients are shifted
-// so that the last quad's are on top.
+// load draws the equations of keys for the seeds of one multiplier, and lists them by start. A span
+// with start s ends in quad 2*s + 15, unless the end of the table cuts it off. That happens only at
+// the last start, as slots > 8*s.last + 56 if there are others. load shifts those coefficients so
+// that the last quad's are on top.
 func (s *solver) load(hashes []uint64, multiplier uint64, slots int) {
 	s.slots, s.quads = slots, (slots+3)/4
 	s.last = max(0, slots-spanSlots+7) / 8
@@ -59,9 +60,9 @@ func (s *solver) load(hashes []uint64, multiplier uint64, slots int) {
 	}
 }
 
-// eliminate brings the rows into echelon form: the pivot of a row is its last slot. It goes from
-// the last quad to the first. Before it comes to a quad, no active row has coefficients beyond that
-// quad. It returns the first variant with which the rows are consistent, if any.
+// eliminate brings the rows into echelon form, from the last quad to the first. When it gets to a
+// quad, no active row has coefficients beyond it. eliminate returns the first variant with which
+// the rows are consistent, if any.
 func (s *solver) eliminate() (variant uint64, ok bool) {
 	s.count = 0
 	start := s.last
@@ -100,20 +101,20 @@ var withPick = [4]uint64{
 	0x1010101010101010, 0x1100110011001100, 0x1111000011110000, 0x1111111100000000,
 }
 
-// pick takes four rows, whose coefficients in the quad are independent, out of the active ones, and
-// sets the quad's sums. Then adding sum c to an active row with the coefficients c in the quad
-// leaves 0 there.
+// pick removes from the active rows four whose coefficients in the quad are independent, and sets
+// the quad's sums. Adding sum c to an active row with the coefficients c in the quad then leaves 0
+// there.
 //
 // known lists the coefficients of all sums of picks, in 16 parts of 4 bits. Part i is the sum of
-// the picks n for which bit n of i is 1; picks to come count 0. One multiplication adds a pick to
-// half of the parts: its coefficients are at most 15, and a part of withPick at most 1, so each
-// part of the product is at most 15, and nothing carries. A row is independent of the picks if its
-// coefficients are in no part.
+// the picks n for which bit n of i is 1; picks to come count as 0. One multiplication adds a pick
+// to half of the parts. Its coefficients are at most 15, and a part of withPick is at most 1: each
+// part of the product is at most 15, and nothing carries. A row is independent of the picks if no
+// part equals its coefficients.
 //
-// If fewer than four active rows are independent, rows "slot i is 0" fill up, from the first slot
-// on. When slot i comes, the rows of all earlier slots are sums. If some sum has i as its last
-// slot, adding earlier slots to it gives "slot i is 0", which is then a sum too. Otherwise that row
-// is independent, and slot i is no pivot.
+// If fewer than four active rows are independent, pick adds rows "slot i is 0", from the quad's
+// first slot on. At slot i, each earlier slot is alone in some sum. If i is the last slot of a sum,
+// adding these leaves i alone, so its coefficient is known. Otherwise the row "slot i is 0" is
+// independent, and slot i is no pivot.
 func (s *solver) pick(q int) {
 	if s.count == 0 { // often, in filters of few keys
 		s.sums[q] = sums{} // of four rows "slot i is 0"
@@ -151,16 +152,16 @@ func (s *solver) pick(q int) {
 	}
 }
 
-// isKnown reports whether one of the 16 parts of known is c, and so one of x is 0. If none is,
-// x - each4 borrows nothing, and a part's top bit is 1 only if it is in x. If one is, the lowest
-// such part becomes 15: its top bit is 1, and in x it is 0.
+// isKnown reports whether one of the 16 parts of known is c, that is, one of x is 0. If none is,
+// x - each4 borrows nothing, and a part's top bit is 1 only if it is 1 in x. If one is, the lowest
+// such part becomes 15: its top bit is 1, but 0 in x.
 func isKnown(known, c uint64) bool {
 	x := known ^ c*each4
 	return (x-each4)&^x&(each4<<3) != 0
 }
 
-// consistent reports whether the active rows do not contradict each other with a variant. They have
-// coefficients in the first quad alone.
+// consistent reports whether the active rows are free of contradictions with a variant. They have
+// coefficients in the first quad only.
 func (s *solver) consistent(variant uint64) bool {
 	var pivots [8]row // by the length of their coefficients in the quad, 1 to 4 bits
 	for _, r := range s.active[:s.count] {
@@ -178,9 +179,10 @@ func (s *solver) consistent(variant uint64) bool {
 	return true
 }
 
-// substitute computes the values of the slots, from the first quad to the last. A pivot's value is
-// the fingerprint of the sum that has no other slot of the quad, plus the values of that row's
-// slots, which are all before the quad. For a slot that is no pivot, that sum is "slot i is 0".
+// substitute computes the values of the slots, from the first quad to the last. For each slot, it
+// takes the sum that has no other slot of the quad: the value is the fingerprint of that sum, plus
+// the values of its other slots, which precede the quad. If the slot is no pivot, that sum is "slot
+// i is 0".
 func (s *solver) substitute(variant uint64) {
 	front := &s.tables[0]
 	for q := range s.quads {
