@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -128,13 +127,10 @@ type DB interface {
 	Close() error
 }
 
-// Roomy is a database of goleveldb, which knows what its caches must have room for.
-type Roomy interface {
-	CheckCache() (goleveldb.CacheReport, error)
-}
-
 // Tables sums up the tables of a database.
 type Tables struct {
+	Number      int64
+	IndexBytes  int64 // uncompressed; of goleveldb only
 	Filters     int64 // those that are not empty
 	FilterBytes int64 // of these, and of their index
 	Keys        int64 // entries in tables that have filters
@@ -142,6 +138,7 @@ type Tables struct {
 
 // addTable counts a table that has one filter, or none, for all of its keys.
 func (t *Tables) addTable(filterBytes, keys uint64) {
+	t.Number++
 	if filterBytes > 0 {
 		t.Filters++
 		t.FilterBytes += int64(filterBytes)

@@ -67,10 +67,6 @@ type goLevelDB struct {
 
 func (db *goLevelDB) Close() error { return errors.Join(db.DB.Close(), db.files.Close()) }
 
-func (db *goLevelDB) CheckCache() (goleveldb.CacheReport, error) {
-	return goleveldb.CheckCache(db.options, db.DB)
-}
-
 func (db *goLevelDB) Put(key, value []byte) error { return db.DB.Put(key, value, nil) }
 
 func (db *goLevelDB) Get(key []byte) (bool, error) {
@@ -112,7 +108,7 @@ func (db *goLevelDB) Compact(context.Context) error { return db.CompactRange(uti
 
 var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
 
-// Tables reads the filters from the files: goleveldb does not say how large they are.
+// Tables reads the filters and indexes from the files: goleveldb does not report their sizes.
 func (db *goLevelDB) Tables() (sum Tables, err error) {
 	paths, err := filepath.Glob(filepath.Join(db.dir, "*.ldb"))
 	if err != nil {
@@ -137,6 +133,8 @@ func (t *Tables) read(path string) error {
 	if err != nil {
 		return err
 	}
+	t.Number++
+	t.IndexBytes += table.IndexSize()
 	for _, entry := range table.Filters() {
 		filter, err := table.OpenFilter(entry, policy.MayContain)
 		if err != nil {

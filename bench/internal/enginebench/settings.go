@@ -6,7 +6,6 @@ import (
 
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -23,24 +22,24 @@ const compactionMisses = 250
 var settings = []struct {
 	name   string
 	misses int // times as many as in other passes
-	set    func(*engine.Config, goleveldb.CacheReport)
+	set    func(*engine.Config, engine.Tables)
 }{
-	{"seek compactions off", compactionMisses, func(*engine.Config, goleveldb.CacheReport) {}},
-	{"off, and a third of the tables open", 1, func(c *engine.Config, r goleveldb.CacheReport) {
-		c.OpenFiles = r.Tables / 3
+	{"seek compactions off", compactionMisses, func(*engine.Config, engine.Tables) {}},
+	{"off, and a third of the tables open", 1, func(c *engine.Config, t engine.Tables) {
+		c.OpenFiles = int(t.Number / 3)
 	}},
 	{"off, and a block cache for a quarter of filters and indexes", 1,
-		func(c *engine.Config, r goleveldb.CacheReport) { c.Cache = int(r.Filters+r.Indexes) / 4 }},
+		func(c *engine.Config, t engine.Tables) { c.Cache = int(t.FilterBytes+t.IndexBytes) / 4 }},
 	{"seek compactions on, goleveldb's default", compactionMisses,
-		func(c *engine.Config, _ goleveldb.CacheReport) { c.SeekCompactions = true }},
+		func(c *engine.Config, _ engine.Tables) { c.SeekCompactions = true }},
 }
 
 // settings counts what misses read and write in a database with each of the settings.
 func (c *Config) settings(ctx context.Context, e engine.Engine, config engine.Config, run Run,
 	keys [][]byte, done func(Run)) error {
-	var room goleveldb.CacheReport
+	var tables engine.Tables
 	err := with(e, config, func(db engine.DB) (err error) {
-		room, err = db.(engine.Roomy).CheckCache()
+		tables, err = db.Tables()
 		return err
 	})
 	if err != nil {
@@ -49,7 +48,7 @@ func (c *Config) settings(ctx context.Context, e engine.Engine, config engine.Co
 	for _, s := range settings {
 		config, run := config, run
 		config.Disk, config.Cache = new(engine.Disk), opt.DefaultBlockCacheCapacity
-		s.set(&config, room)
+		s.set(&config, tables)
 		err := with(e, config, func(db engine.DB) error {
 			if err := lookups(ctx, db, keys, len(keys), false); err != nil { // fills the caches
 				return err
