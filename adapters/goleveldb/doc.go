@@ -1,15 +1,16 @@
 // Package goleveldb builds and reads the filters of github.com/syndtr/goleveldb with a
-// [policy.Policy].
+// [policy.Policy]. Pass the options of a database to [Configure] before you open it:
 //
-// [Configure] prepares the options of a database. [New] returns a bare filter.Filter for code that
-// writes and reads tables itself, with table.NewWriter and table.NewReader. [TableOptions] prepares
-// the options for reading a database's own tables in that way:
+//	p, err := policy.NewRibbon(10) // bits per key
+//	...
+//	o := &opt.Options{BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000} // see CheckCache
+//	// By default, lookups of absent keys make goleveldb compact tables.
+//	err = goleveldb.Configure(o, p, goleveldb.WithoutSeekCompactions())
+//	...
+//	db, err := leveldb.OpenFile("db", o)
 //
-//	r, err := table.NewReader(file, size, fd, nil, nil, goleveldb.TableOptions(o))
-//	...
-//	key, value, err := r.Find(goleveldb.SearchKey([]byte("user's key")), true, nil)
-//	...
-//	k, err := goleveldb.ParseInternalKey(key)
+// [New] returns a bare filter.Filter for code that writes and reads tables of plain keys itself,
+// with table.NewWriter and table.NewReader. To read the tables of a database, use package sstable.
 //
 // # Two names for the same bytes
 //
@@ -26,15 +27,20 @@
 // saves no read.
 //
 // C++ LevelDB before 1.18 used policy.NameGoLevelDB too, and its hash could treat bytes of 0x80 and
-// above as negative numbers. No reader of that name, goleveldb's own filter included, can tell such
-// filters apart, and it may miss keys. If a database may have tables of that age, choose another
+// above as negative numbers. No reader of that name, goleveldb's own filter included, can recognize
+// such filters, so lookups may miss keys. If a database may have tables of that age, choose another
 // name and remove the entry for policy.NameGoLevelDB from Options.AltFilters after Configure.
 //
-// # Absent keys that read nothing, and write nothing
+// # Lookups of absent keys without reads and writes
 //
-// Filters can only save what the options let them save. All tables must stay open, filters and
-// indexes must fit into the block cache, and lookups must not start compactions. [CheckCache] says
-// which of these conditions fails, and what to set. [WithoutSeekCompactions] meets the last one.
+// Filters save reads only if the options let them. [CheckCache] says what to set:
+//
+//   - All tables must stay open, in the file cache.
+//   - The filters and indexes of all tables must fit into the block cache, where goleveldb keeps
+//     them. If the filters of a table were evicted, the next lookup there reads all of them again,
+//     whatever WithFilterBaseLg is. A table of 2 MiB with entries of 100 bytes has about 20,000
+//     keys, so at 10 bits per key that is a read of 25 KB, to avoid a data block of 4 KiB.
+//   - Lookups must not start compactions: see [WithoutSeekCompactions].
 //
 // # Changing a live database
 //

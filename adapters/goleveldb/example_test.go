@@ -1,7 +1,6 @@
 package goleveldb_test
 
 import (
-	"bytes"
 	"fmt"
 	"log"
 	"os"
@@ -9,8 +8,6 @@ import (
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
-	"github.com/syndtr/goleveldb/leveldb/storage"
-	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
@@ -70,39 +67,4 @@ func ExampleConfigure() {
 	// Output:
 	// new tables: leveldb.BuiltinBloomFilter2
 	// also read: leveldb.BuiltinBloomFilter
-}
-
-// A key is looked up in one of a database's own tables, through its filter.
-func ExampleTableOptions() {
-	p, err := policy.NewRibbon(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	o := &opt.Options{}
-	if err := goleveldb.Configure(o, p); err != nil {
-		log.Fatal(err)
-	}
-	inTable := goleveldb.TableOptions(o)
-
-	var file bytes.Buffer
-	w := table.NewWriter(&file, inTable, nil, 0)
-	if err := w.Append(goleveldb.SearchKey([]byte("hello")), []byte("world")); err != nil {
-		log.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		log.Fatal(err)
-	}
-
-	r, err := table.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()),
-		storage.FileDesc{}, nil, nil, inTable)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer r.Release()
-	key, value, err := r.Find(goleveldb.SearchKey([]byte("hello")), true, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%s: %s\n", key[:len(key)-8], value)
-	// Output: hello: world
 }

@@ -20,9 +20,9 @@ const (
 // Every table stores its setting, so a database may contain tables of all settings, and goleveldb
 // and C++ LevelDB read all of them. A larger lg saves the 4 bytes that each window takes, and puts
 // more keys into a filter, which reduces the false positives of numeric keys, up to about 10,000
-// keys per filter; beyond, the hashes of such keys collide more and more
-// (`go run ./bench rates -n 36,500,10k,100k`). A lookup then reads a larger filter, and a builder
-// buffers the keys of one filter.
+// keys per filter; beyond that, the hashes of such keys collide more and more
+// (`go run ./bench rates -n 36,500,10k,100k`). A lookup then checks a larger filter, and a builder
+// buffers more keys.
 //
 // Without this option Configure does not change Options.FilterBaseLg.
 func WithFilterBaseLg(lg int) Option {
@@ -45,9 +45,8 @@ func WithFilterBaseLg(lg int) Option {
 // answered "absent" and nothing was read: lookups of absent keys rewrite the database, again and
 // again while there are new writes.
 //
-// What is lost: goleveldb no longer compacts tables because they are often read in vain, by lookups
-// or by iterators. With filters, lookups have nothing to gain by it. Compactions because of the
-// sizes of levels go on.
+// With this option goleveldb no longer compacts tables that lookups or iterators often read in
+// vain. Lookups with filters do not need that. Compactions because of the sizes of levels go on.
 func WithoutSeekCompactions() Option {
 	return func(o *opt.Options) error {
 		o.DisableSeeksCompaction = true
