@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
@@ -115,4 +116,57 @@ func ExampleWithL6() {
 	// one false
 	// two false
 	// one true
+}
+
+// A program publishes the counters of its policy to Prometheus, with a label for the database.
+func Example_prometheus() {
+	p, err := policy.NewRibbon(10, policy.WithCounters())
+	if err != nil {
+		log.Fatal(err)
+	}
+	o := &pebble.Options{FS: vfs.NewMem()}
+	if err := pebblev2.Configure(o, p); err != nil {
+		log.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	publish := func(name, help string, count func() uint64) {
+		opts := prometheus.CounterOpts{
+			Name: name, Help: help, ConstLabels: prometheus.Labels{"db": "state"},
+		}
+		registry.MustRegister(prometheus.NewCounterFunc(opts, func() float64 {
+			return float64(count())
+		}))
+	}
+	publish("filter_reads_avoided_total", "Checks of filters that excluded a key.",
+		func() uint64 { return p.Counters().ReadsAvoided })
+	publish("filters_built_total", "Filters built.",
+		func() uint64 { return p.Counters().Filters })
+
+	db, err := pebble.Open("db", o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	for _, key := range []string{"one", "two"} {
+		if err := db.Set([]byte(key), nil, pebble.NoSync); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := db.Flush(); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := pebblev2.Has(db, []byte("three")); err != nil {
+		log.Fatal(err)
+	}
+	families, err := registry.Gather() // as Prometheus does when it scrapes
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range families {
+		m := f.GetMetric()[0]
+		fmt.Println(f.GetName(), m.GetLabel()[0].GetValue(), m.GetCounter().GetValue())
+	}
+	// Output:
+	// filter_reads_avoided_total state 1
+	// filters_built_total state 1
 }
