@@ -51,11 +51,17 @@ func resting(o *pebble.Options) *pebble.Options {
 	return o
 }
 
+// onDisk counts the filters of each level.
+func onDisk(t testing.TB, db *pebble.DB) []pebblev1.LevelFilters {
+	r, err := pebblev1.CheckCache(&pebble.Options{}, db)
+	require.NoError(t, err)
+	return r.Levels
+}
+
 // filterNames returns the names of the filters in L0, in the levels between, and in L6. All tables
 // have some.
 func filterNames(t testing.TB, db *pebble.DB) (l0, between, l6 []string) {
-	levels, err := pebblev1.FiltersOnDisk(db)
-	require.NoError(t, err)
+	levels := onDisk(t, db)
 	names := func(levels []pebblev1.LevelFilters) []string {
 		all := map[string]int{}
 		for _, l := range levels {

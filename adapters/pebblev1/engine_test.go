@@ -38,9 +38,6 @@ func splitting(
 	return &c
 }
 
-// noFilter is what stands for "none".
-var noFilter pebble.FilterPolicy
-
 // small returns options on disk that bring a few hundred kilobytes to several levels.
 func small(format pebble.FormatMajorVersion) *pebble.Options {
 	return &pebble.Options{

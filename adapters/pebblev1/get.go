@@ -12,8 +12,8 @@ import (
 // the filters of all levels, and reads no data of tables that have the mark of [Configure]. It is
 // for programs to which "perhaps" is enough, such as before they write a key.
 //
-// True is wrong if a filter has a false positive, and for a deleted key as long as a table has an
-// older version of it. See [Has] for the requirements on r and the cache.
+// True is wrong if a filter gives a false positive, and for a deleted key as long as a table
+// contains an older version of it. See [Has] for the requirements on r and the cache.
 func MayContain(r pebble.Reader, key []byte) (bool, error) {
 	p, err := newProbe(r)
 	if err != nil {
@@ -27,14 +27,17 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // Has reports whether r.Get finds key, but consults the filters of L6 too. If key is absent, it
 // reads a table only for a false positive, where r.Get reads a block of L6 every time.
 //
-// It asks memtables and filters first, and calls r.Get for what these cannot exclude. So it never
-// reads more blocks than r.Get if two things are given. Filters, top-level indexes and range
-// deletions are in the block cache: see [CheckCache]. And the tables have the mark: of tables that
-// were written without [Configure], Has reads a block for each level that may have a version of
-// key, as an iterator does. [FiltersOnDisk] counts the tables with filters and with the mark.
+// It asks memtables and filters first, and calls r.Get for what these cannot exclude. It never
+// reads more blocks than r.Get if two things are given:
+//
+//   - Filters, top-level indexes and range deletions are in the block cache: see [CheckCache].
+//   - The tables carry the mark. Of tables that were written without [Configure], Has reads a block
+//     for each level that may contain a version of key, as an iterator does. [CheckCache] counts
+//     the tables with filters and with the mark. Older ones get both as compactions rewrite them;
+//     db.Compact over all keys rewrites at once the tables that overlap.
 //
 // If key is present and everything is cached, r.Get takes less time. For a deleted key both read
-// each older version that a table still has, because Pebble goes on below a tombstone.
+// each older version that a table still contains, because Pebble goes on below a tombstone.
 //
 // r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run
 // concurrently with whatever r.Get may. If key is absent, the error is nil, not pebble.ErrNotFound.
@@ -102,23 +105,20 @@ func HasAll(r pebble.Reader, keys [][]byte) ([]bool, error) {
 				return nil, err
 			}
 		}
-		if f := p.seek(r, key); f != unknown {
-			found[i] = f == present
-			continue
-		}
-		err := p.close()
-		p = nil
-		if err == nil {
-			found[i], err = hasByGet(r, key)
-		}
-		if err != nil {
-			return nil, err
+		f := p.seek(r, key)
+		found[i] = f == present
+		if f == unknown {
+			err := p.close()
+			p = nil
+			if err == nil {
+				found[i], err = hasByGet(r, key)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
-	if p != nil {
-		return found, p.close()
-	}
-	return found, nil
+	return found, p.close()
 }
 
 // readerGet is r.Get, but returns the error if the value cannot be read. Pebble's own Get returns

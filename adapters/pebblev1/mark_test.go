@@ -94,10 +94,9 @@ func TestManyCollectors(t *testing.T) {
 	found, err := pebblev1.HasAll(db, keys)
 	require.NoError(t, err)
 	require.NotContains(t, found, false)
-	levels, err := pebblev1.FiltersOnDisk(db)
-	require.NoError(t, err)
-	require.Positive(t, levels[6].Marked)
-	require.Equal(t, levels[6].ByName[policy.Name], levels[6].Marked)
+	l6 := onDisk(t, db)[6]
+	require.Positive(t, l6.Marked)
+	require.Equal(t, l6.ByName[policy.Name], l6.Marked)
 	require.NoError(t, db.Close())
 
 	o = small(pebble.FormatNewest)
@@ -195,8 +194,6 @@ func TestRewrittenSuffixes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, ingest(db, "rewritten"))
 	requireLookups(t, db, [][]byte{[]byte("key@2")}, [][]byte{[]byte("key@1")})
-	levels, err := pebblev1.FiltersOnDisk(db)
-	require.NoError(t, err)
-	require.Equal(t, 1, levels[6].Marked)
+	require.Equal(t, 1, onDisk(t, db)[6].Marked)
 	require.NoError(t, db.Close())
 }

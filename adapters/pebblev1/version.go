@@ -7,13 +7,10 @@ import (
 	"github.com/cockroachdb/pebble"
 )
 
-// This file has what differs between Pebble v1 and v2, apart from the levels. The files that do not
-// differ are generated from package pebblev2.
+// Differences between Pebble v1 and v2 (for levels, see levels.go). The files without differences
+// are generated from package pebblev2.
 //
 //go:generate go run ../internal/genpebblev1
-
-// hidesFilter reports whether Pebble does not report the properties of t: v1 reports all.
-func hidesFilter(pebble.SSTableInfo) bool { return false }
 
 // withoutSplit is the database in which seekPrefix last met a comparer without a Split. It stays in
 // memory until there is another one.
@@ -74,8 +71,7 @@ func storesProperties(o *pebble.Options) bool {
 	return o.FormatMajorVersion >= pebble.FormatBlockPropertyCollector
 }
 
-// Add does nothing: the mark is the same for all keys.
-func (mark) Add(pebble.InternalKey, []byte) error { return nil }
+// The mark is the same for all keys and suffixes.
 
-// UpdateKeySuffixes does nothing: the mark is the same for all suffixes.
+func (mark) Add(pebble.InternalKey, []byte) error   { return nil }
 func (mark) UpdateKeySuffixes(_, _, _ []byte) error { return nil }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 // With Pebble's defaults, the memtables take the whole cache.
@@ -18,12 +19,12 @@ func TestCheckCacheDefaults(t *testing.T) {
 	o := &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}}
 	configured(t, o, bloom(t, 10))
 	r, err := pebblev2.CheckCache(o, nil)
-	require.ErrorContains(t, err, "pass one that pebble.Open returned")
+	require.ErrorContains(t, err, "the options or the database is nil: pass one")
 	require.False(t, r.Fits())
 	require.Equal(t, "there is no report: CheckCache returned an error", r.String())
 	db := open(t, "db", o)
 	_, err = pebblev2.CheckCache(nil, db)
-	require.ErrorContains(t, err, "pass those that the database was opened with")
+	require.ErrorContains(t, err, "the options or the database is nil: pass one")
 
 	r, err = pebblev2.CheckCache(o, db)
 	require.NoError(t, err)
@@ -33,6 +34,7 @@ func TestCheckCacheDefaults(t *testing.T) {
 	r, err = pebblev2.CheckCache(o, db)
 	require.NoError(t, err)
 	require.Equal(t, pebblev2.CacheReport{
+		Levels:    r.Levels, // as TestCheckCacheCountsFilters says
 		Tables:    1,
 		OpenFiles: ensured(o).MaxOpenFiles - 10,
 		Filters:   uint64(len(filterOf(bloom(t, 10), keys))),
@@ -44,12 +46,11 @@ func TestCheckCacheDefaults(t *testing.T) {
 	require.Positive(t, r.Indexes)
 	require.Contains(t, ensured(o).String(), fmt.Sprintf("cache_size=%d\n", r.Cache))
 	require.False(t, r.Fits())
-	require.NotContains(t, r.String(), "L6")
 	require.Contains(t, r.String(), "too small")
 	require.Contains(t, r.String(),
 		fmt.Sprintf("set Options.Cache to pebble.NewCache(%d)", r.Required()))
 
-	files := pebblev2.CacheReport{Tables: 100, OpenFiles: 125}
+	files := pebblev2.CacheReport{Levels: r.Levels, Tables: 100, OpenFiles: 125}
 	require.True(t, files.Fits())
 	files.OpenFiles--
 	require.False(t, files.Fits())
@@ -65,16 +66,63 @@ func TestCheckCacheDefaults(t *testing.T) {
 	require.True(t, r.Fits())
 	require.Contains(t, r.String(), "whose size Pebble does not report")
 
-	compact(t, db)
-	r, err = pebblev2.CheckCache(o, db)
-	require.NoError(t, err)
-	require.Equal(t, r.Filters, r.L6)
-	require.Contains(t, r.String(), "L6's, which only this package's lookups consult")
 	require.NoError(t, db.Close())
 	_, err = pebblev2.CheckCache(o, db)
 	require.ErrorIs(t, err, pebble.ErrClosed)
-	_, err = pebblev2.FiltersOnDisk(db)
-	require.ErrorIs(t, err, pebble.ErrClosed)
+}
+
+type names = map[string]int
+
+// levelsOf returns what CheckCache counts in a database whose tables are all in one level.
+func levelsOf(level int, filters pebblev2.LevelFilters) []pebblev2.LevelFilters {
+	levels := make([]pebblev2.LevelFilters, 7)
+	for i := range levels {
+		levels[i].ByName = names{}
+	}
+	levels[level] = filters
+	return levels
+}
+
+// CheckCache counts the tables by the names of their filters.
+func TestCheckCacheCountsFilters(t *testing.T) {
+	dir, keys := t.TempDir(), enginetest.Keys(enginetest.Rand(t, 113), 40)
+	var db *pebble.DB
+	for i, name := range []string{"", "a", "b", "b"} {
+		o := resting(small(pebble.FormatNewest))
+		if name != "" {
+			o = configured(t, o, bloom(t, 10, policy.WithName(name)))
+		}
+		db = open(t, dir, o)
+		put(t, db, keys[10*i:][:10])
+		if i < 3 {
+			require.NoError(t, db.Close())
+		}
+	}
+	size := uint64(len(filterOf(bloom(t, 10), keys[:10]))) // the same for any ten keys
+	require.Equal(t, levelsOf(0, pebblev2.LevelFilters{
+		ByName: names{"a": 1, "b": 2}, Bytes: 3 * size, None: 1, Marked: 3,
+	}), onDisk(t, db))
+	require.NoError(t, db.Close())
+}
+
+// A table that replaces keys in the middle of another leaves two virtual ones of that.
+func TestCheckCacheOfVirtualTables(t *testing.T) {
+	o := small(pebble.FormatNewest)
+	o.FS = vfs.NewMem()
+	p := bloom(t, 10)
+	db := open(t, "db", resting(configured(t, o, p)))
+	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c")}
+	put(t, db, keys)
+	compact(t, db)
+	excised := []enginetest.Change{{Key: keys[1]}}
+	require.NoError(t, writeTableFor(db, o, "table", excised))
+	require.NoError(t, ingestAndExcise(db, "table", keys[1], keys[2]))
+	size := len(filterOf(p, keys)) // the same for one key
+	require.Equal(t, levelsOf(6, pebblev2.LevelFilters{
+		ByName: names{policy.Name: 3 - hidden}, Bytes: uint64((3 - hidden) * size),
+		Marked: 3 - hidden, Unknown: hidden,
+	}), onDisk(t, db))
+	require.NoError(t, db.Close())
 }
 
 // The cache has room for two memtables, and for filters and indexes twice, and each of its shards
@@ -99,8 +147,8 @@ func TestCheckCacheShards(t *testing.T) {
 		{0, 4 * mib, 4 * mib, 256 * mib, 0, "has 64 shards"},
 		{0, 4 * mib, 4 * mib, 288 * mib, 0, "has room"},
 	} {
-		r := pebblev2.CacheReport{OpenFiles: 1, MemTables: c.memTables, Filters: c.filters,
-			Largest: c.largest, Cache: c.cache}
+		r := pebblev2.CacheReport{Levels: make([]pebblev2.LevelFilters, 7), OpenFiles: 1,
+			MemTables: c.memTables, Filters: c.filters, Largest: c.largest, Cache: c.cache}
 		require.Equal(t, c.say == "has room", r.Fits(), "%+v", c)
 		require.Contains(t, r.String(), c.say, "%+v", c)
 		if c.required > 0 {
@@ -111,7 +159,8 @@ func TestCheckCacheShards(t *testing.T) {
 	}
 }
 
-// A filter that is larger than its shard is read by each lookup, and none if CheckCache is followed.
+// A filter that is larger than its shard is read by each lookup, and none if CheckCache is
+// followed.
 func TestFilterLargerThanShard(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
 	all := enginetest.Keys(enginetest.Rand(t, 135), 200_200)
@@ -161,9 +210,9 @@ func TestCheckCacheWithoutFilters(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-// CheckCache counts what lookups of absent keys read again and again where nothing stays cached: the
-// filters, and of an index in parts the top level. With the cache that it requires, nothing is read
-// twice.
+// CheckCache counts what lookups of absent keys read again and again where nothing stays cached:
+// the filters, and of an index in parts the top level. With the cache that it requires, nothing is
+// read twice.
 func TestCheckCacheRequires(t *testing.T) {
 	all := enginetest.Keys(enginetest.Rand(t, 131), 4000)
 	keys, absent := all[:2000], all[2000:]

@@ -22,7 +22,7 @@ type settings struct {
 // written in order: see [Configure] on tables that Pebble moves.
 //
 // p may share its name with the other policy. Give it a name of its own if the two must be counted
-// apart, or survive an options file (see [ByName]).
+// apart, or survive an options file: see [ConfigureLevels].
 func WithL6(p *policy.Policy) Option {
 	return func(s *settings) error {
 		if err := p.Check(); err != nil {
@@ -112,7 +112,8 @@ func Configure(o *pebble.Options, p *policy.Policy, opts ...Option) error {
 //
 // Policies with different settings may share a name, because each reads the filters of the others.
 // But an options file stores only names: if it must keep the settings apart, give each policy its
-// own name, and call ConfigureLevels again after parsing (see [ByName]).
+// own name, and let pebble.ParseHooks.NewFilterPolicy look it up in a map of your own, from names
+// to what [New] returns. Call ConfigureLevels again after parsing, for Options.Filters.
 //
 // In addition to Configure's errors, it returns one if levels is empty or has more than seven
 // policies.

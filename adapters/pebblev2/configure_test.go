@@ -188,3 +188,21 @@ func TestReadersAreKept(t *testing.T) {
 	require.Equal(t, pebblev2.New(again), o.Filters["mine"])
 	require.Len(t, o.Filters, len(users)+3)
 }
+
+// A name that policy accepts comes back from Pebble's options file, at every level, through a map
+// of the user's.
+func TestOptionsFiles(t *testing.T) {
+	for _, name := range []string{policy.Name, "a=b", "[Version]", "a#b", "\x00", "é"} {
+		p := bloom(t, 10, policy.WithName(name))
+		o := configured(t, oneLevel(), p)
+		mine := map[string]pebble.FilterPolicy{name: pebblev2.New(p)}
+		hooks := &pebble.ParseHooks{NewFilterPolicy: func(name string) (pebble.FilterPolicy, error) {
+			return mine[name], nil
+		}}
+		var parsed pebble.Options
+		require.NoError(t, parsed.Parse(ensured(o).String(), hooks))
+		for level := range 7 {
+			require.Equal(t, name, filterAt(&parsed, level).Name())
+		}
+	}
+}

@@ -49,11 +49,17 @@ func resting(o *pebble.Options) *pebble.Options {
 	return o
 }
 
+// onDisk counts the filters of each level.
+func onDisk(t testing.TB, db *pebble.DB) []pebblev2.LevelFilters {
+	r, err := pebblev2.CheckCache(&pebble.Options{}, db)
+	require.NoError(t, err)
+	return r.Levels
+}
+
 // filterNames returns the names of the filters in L0, in the levels between, and in L6. All tables
 // have some.
 func filterNames(t testing.TB, db *pebble.DB) (l0, between, l6 []string) {
-	levels, err := pebblev2.FiltersOnDisk(db)
-	require.NoError(t, err)
+	levels := onDisk(t, db)
 	names := func(levels []pebblev2.LevelFilters) []string {
 		all := map[string]int{}
 		for _, l := range levels {

@@ -106,9 +106,6 @@ func layoutOf(t testing.TB, o *pebble.Options, path string) *sstable.Layout {
 	return layout
 }
 
-// noFilter is what stands for "none".
-var noFilter = pebble.NoFilterPolicy
-
 // hidden is of how many of two virtual tables Pebble does not report the filters.
 const hidden = 2
 

@@ -7,11 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 )
 
-// This file has what differs between Pebble v1 and v2, apart from the levels.
-
-// hidesFilter reports whether Pebble does not report the properties of t: v2 hides those of virtual
-// tables.
-func hidesFilter(t pebble.SSTableInfo) bool { return t.Virtual }
+// Differences between Pebble v1 and v2 (for levels, see levels.go).
 
 // maySeek reports whether the comparer of r may allow SeekPrefixGE: in v2 all do.
 func maySeek(pebble.Reader) bool { return true }
@@ -33,31 +29,22 @@ func openFiles(o *pebble.Options) int {
 
 // cacheSize returns the size of the block cache that a database with options o has, in bytes.
 func cacheSize(o *pebble.Options) int64 {
-	switch {
-	case o.Cache != nil:
+	if o.Cache != nil {
 		return o.Cache.MaxSize()
-	case o.CacheSize != 0:
-		return o.CacheSize
 	}
-	return 8 << 20 // Pebble's default
+	return cmp.Or(o.CacheSize, 8<<20) // Pebble's default
 }
 
 // maxCollectors is how many block property collectors Pebble takes beside its own. With more it
 // panics when it writes a table.
 const maxCollectors = 255
 
-// storesProperties reports whether the tables of a database with options o can have block
-// properties.
+// storesProperties reports whether tables written with o can have block properties.
 func storesProperties(*pebble.Options) bool { return true }
 
-// AddPointKey does nothing: the mark is the same for all keys.
-func (mark) AddPointKey(pebble.InternalKey, []byte) error { return nil }
+// The mark is the same for all keys and suffixes.
 
-// AddRangeKeys does nothing.
-func (mark) AddRangeKeys(sstable.Span) error { return nil }
-
-// AddCollectedWithSuffixReplacement does nothing: the mark is the same for all suffixes.
+func (mark) AddPointKey(pebble.InternalKey, []byte) error           { return nil }
+func (mark) AddRangeKeys(sstable.Span) error                        { return nil }
 func (mark) AddCollectedWithSuffixReplacement(_, _, _ []byte) error { return nil }
-
-// SupportsSuffixReplacement says that tables with the mark may get other suffixes.
-func (mark) SupportsSuffixReplacement() bool { return true }
+func (mark) SupportsSuffixReplacement() bool                        { return true }

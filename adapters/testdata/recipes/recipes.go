@@ -30,7 +30,7 @@ const (
 // An Engine says how a database is looked at.
 type Engine struct {
 	name string
-	// levels is the adapter's FiltersOnDisk for a closed database, or nil if it has none.
+	// levels counts the filters of a closed database, or is nil if the adapter cannot.
 	levels func(dir string) ([]pebblev2.LevelFilters, error)
 }
 
@@ -115,10 +115,11 @@ func requireTables(engine Engine, step Step, dir string) {
 }
 
 func levelsV1(dir string) (levels []pebblev2.LevelFilters, err error) {
-	db, err := pebble1.Open(dir, &pebble1.Options{ReadOnly: true})
+	o := &pebble1.Options{ReadOnly: true}
+	db, err := pebble1.Open(dir, o)
 	check(err)
-	found, err := pebblev1.FiltersOnDisk(db)
-	for _, l := range found {
+	report, err := pebblev1.CheckCache(o, db)
+	for _, l := range report.Levels {
 		levels = append(levels, pebblev2.LevelFilters(l))
 	}
 	check(db.Close())
@@ -126,10 +127,12 @@ func levelsV1(dir string) (levels []pebblev2.LevelFilters, err error) {
 }
 
 func levelsV2(dir string) ([]pebblev2.LevelFilters, error) {
-	db, err := pebble.Open(dir, &pebble.Options{ReadOnly: true})
+	o := &pebble.Options{ReadOnly: true}
+	db, err := pebble.Open(dir, o)
 	check(err)
 	defer db.Close()
-	return pebblev2.FiltersOnDisk(db)
+	report, err := pebblev2.CheckCache(o, db)
+	return report.Levels, err
 }
 
 func require(ok bool, format string, a ...any) {
