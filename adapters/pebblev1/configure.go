@@ -45,42 +45,37 @@ func WithoutL6() Option {
 }
 
 // Configure sets p as the filter policy of all levels of o. Nothing else about the levels changes.
-// [Has], [Get], [HasAll] and [MayContain] consult the filters of L6, and so do iterators that call
-// SeekPrefixGE with IterOptions.UseL6Filters. DB.Get never does, and loads none of them into the
-// cache: to a program without these lookups they only cost disk. [WithL6] gives L6 another policy,
-// and [WithoutL6] none.
+// The lookups of this package consult the filters of L6, and so do iterators that call SeekPrefixGE
+// with IterOptions.UseL6Filters. DB.Get never does, and loads none of them into the cache: to a
+// program without these lookups they only cost disk. [WithL6] gives L6 another policy, and
+// [WithoutL6] none.
 //
 // A table keeps its filter when Pebble moves it to a lower level instead of rewriting it. If keys
 // are written in order, Pebble moves nearly all tables: the data then has the filters of the upper
 // levels, whatever L6's policy is.
 //
 // Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
-// contains the following; of several under one name, the first counts:
+// contains p and the policy of WithL6, the entries of o.Filters, the policies of o's levels,
+// Pebble's own bloom.FilterPolicy, and readers of package policy's filters under policy.Name and
+// policy.NameGoLevelDB. Of several under one name, the first in this order counts.
 //
-//   - p, and the policy of WithL6
-//   - the entries of o.Filters
-//   - the policies of o's levels
-//   - Pebble's own bloom.FilterPolicy
-//   - readers of package policy's filters under LevelDB's names, policy.Name and
-//     policy.NameGoLevelDB
+// Configure also adds a collector to o.BlockPropertyCollectors. It marks each new table, with 39
+// bytes, for [Has] and the others to consult its filter and read no data. Tables get no mark if
+// index blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless
+// set), because a probe would step over every block of such an index block, which costs more than
+// a read. In Pebble v1 they get none before FormatBlockPropertyCollector either; its default is an
+// older format. A table without the mark costs no key, only what Has says.
 //
-// Configure also gives o.BlockPropertyCollectors a collector that marks each new table, with 39
-// bytes, so that [Has] and the others can consult its filter and read no data. Tables get no mark
-// if index blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless
-// set), because Pebble would pass over all the blocks in one: that takes longer than it saves. In
-// Pebble v1 they get none before FormatBlockPropertyCollector either; its default is an older
-// format. A table without the mark costs no key, only what Has says.
-//
-// In Pebble v1 the lookups need a comparer with a Split. If L6 gets filters and o's comparer has no
-// Split, as Pebble's default, Configure replaces it with a copy whose Split is the whole key. The
-// copy has the same name, order and filters, so a database can be opened with either.
+// In Pebble v1 the lookups need a comparer with a Split. If L6 gets filters and o's comparer lacks
+// one, as Pebble's default does, Configure replaces it with a copy whose Split is the whole key.
+// Then DB.RangeKeySet returns no error and SeekPrefixGE does not panic. Nothing else changes, and
+// the database can be opened with either comparer.
 //
 // It returns an error that says what to do, and leaves o alone, if o or an option is nil, if there
 // are more collectors than Pebble has room for, if no constructor returned a policy, or if a filter
 // policy in o has the name of one and may have another encoding. Policies of package policy may
-// share a name. In Pebble v1,
-// a level that compresses with zstd is an error too if this program cannot read that: see
-// adapters/README.md.
+// share a name. In Pebble v1, a level that compresses with zstd is an error too if this program
+// cannot read that: see adapters/README.md.
 //
 // Call Configure once the levels are set up, as the last step before pebble.Open. It writes to o
 // alone, so a database that is already open with o keeps its filters. It must not run concurrently
@@ -117,8 +112,7 @@ func Configure(o *pebble.Options, p *policy.Policy, opts ...Option) error {
 // own name, and let pebble.ParseHooks.NewFilterPolicy look it up in a map of your own, from names
 // to what [New] returns. Call ConfigureLevels again after parsing, for Options.Filters.
 //
-// In addition to Configure's errors, it returns one if levels is empty or has more than seven
-// policies.
+// It also returns an error if levels is empty or longer than seven.
 func ConfigureLevels(o *pebble.Options, levels []*policy.Policy) error {
 	if len(levels) == 0 || len(levels) > numLevels {
 		return fmt.Errorf("pebblev1: %d policies for the levels: pass 1 to %d, L0's first, "+
@@ -142,9 +136,6 @@ func configure(o *pebble.Options, filters levelFilters) error {
 	if o == nil {
 		return errors.New("pebblev1: the options are nil: pass &pebble.Options{}")
 	}
-	if err := checkLevels(o); err != nil {
-		return err
-	}
 	byName, err := readers(o, filters)
 	if err != nil {
 		return err
@@ -153,7 +144,9 @@ func configure(o *pebble.Options, filters levelFilters) error {
 	if err != nil {
 		return err
 	}
-	setLevels(o, filters)
+	if err := setLevels(o, filters); err != nil {
+		return err
+	}
 	o.Filters, o.BlockPropertyCollectors = byName, collectors
 	return nil
 }

@@ -13,14 +13,11 @@ const numLevels = 7
 // levelFilters contains the policy of every level; nil is no filter.
 type levelFilters [numLevels]pebble.FilterPolicy
 
-// noFilter is what Pebble itself uses for a level without filters.
-var noFilter pebble.FilterPolicy
-
 // formerFilters returns the policies of o's levels.
 func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 	var former []pebble.FilterPolicy
 	for _, l := range o.Levels {
-		if l.FilterPolicy != noFilter {
+		if l.FilterPolicy != nil {
 			former = append(former, l.FilterPolicy)
 		}
 	}
@@ -28,8 +25,12 @@ func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 }
 
 // setLevels sets the policy of every level. It writes to a new slice because other options may
-// share the old one. If L6 gets filters, it also sees to it that lookups can consult them.
-func setLevels(o *pebble.Options, filters levelFilters) {
+// share the old one. If L6 gets filters, it also sees to it that lookups can consult them. It
+// returns an error, and leaves o alone, if this program could not read what a level compresses.
+func setLevels(o *pebble.Options, filters levelFilters) error {
+	if err := checkCompression(o); err != nil {
+		return err
+	}
 	levels := slices.Clone(o.Levels)
 	if len(levels) == 0 {
 		levels = make([]pebble.LevelOptions, 1) // as Pebble does for nil
@@ -41,6 +42,7 @@ func setLevels(o *pebble.Options, filters levelFilters) {
 	if filters[numLevels-1] != nil {
 		o.Comparer = withSplit(o.Comparer)
 	}
+	return nil
 }
 
 // withSplit returns c, or if c has no Split, a copy in which the prefix is the whole key.

@@ -11,10 +11,10 @@ import (
 	"github.com/cockroachdb/pebble/sstable"
 )
 
-// checkLevels returns an error if a level of o compresses with zstd and this program cannot read
-// what it writes so. Entries past the last level have no effect, and levels past the last entry
-// compress as that does. Without entries, Pebble compresses with Snappy.
-func checkLevels(o *pebble.Options) error {
+// checkCompression returns an error if a level of o compresses with zstd and this program cannot
+// read what it writes with that. Entries past the last level have no effect, and levels past the
+// last entry compress as that does. Without entries, Pebble compresses with Snappy.
+func checkCompression(o *pebble.Options) error {
 	zstd := func(l pebble.LevelOptions) bool { return l.Compression == pebble.ZstdCompression }
 	if !slices.ContainsFunc(o.Levels[:min(len(o.Levels), numLevels)], zstd) {
 		return nil

@@ -7,31 +7,26 @@ const numLevels = len(pebble.Options{}.Levels)
 // levelFilters contains the policy of every level; nil is no filter.
 type levelFilters [numLevels]pebble.FilterPolicy
 
-// noFilter is what Pebble itself uses for a level without filters.
-var noFilter = pebble.NoFilterPolicy
-
-// checkLevels refuses levels that do not work with this module: in v2 all do.
-func checkLevels(*pebble.Options) error { return nil }
-
 // formerFilters returns the policies of o's levels.
 func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 	var former []pebble.FilterPolicy
 	for _, l := range o.Levels {
-		if l.FilterPolicy != nil && l.FilterPolicy != noFilter {
+		if l.FilterPolicy != nil && l.FilterPolicy != pebble.NoFilterPolicy {
 			former = append(former, l.FilterPolicy)
 		}
 	}
 	return former
 }
 
-// setLevels sets the policy of every level and nothing else.
-func setLevels(o *pebble.Options, filters levelFilters) {
+// setLevels sets the policy of every level and nothing else. In v2 it never fails.
+func setLevels(o *pebble.Options, filters levelFilters) error {
 	for level, f := range filters {
 		if f == nil {
-			f = noFilter // nil would inherit the policy of the level above
+			f = pebble.NoFilterPolicy // nil would inherit the policy of the level above
 		}
 		o.Levels[level].FilterPolicy = f
 	}
+	return nil
 }
 
 // largestIndexBlock returns the largest size that o has for the index blocks of a level. Unless

@@ -12,30 +12,22 @@ const markName = "levelbloom.probe"
 
 // mark is a BlockPropertyCollector that says one thing of each table: a probe may exclude its
 // blocks. It gives the table a property of one byte, and the blocks none, so that indexes stay as
-// they are. Pebble consults a BlockPropertyFilter about a block only if the table has a property of
-// the filter's name.
+// they are. Pebble consults a BlockPropertyFilter about a block only if the table carries a
+// property of the filter's name.
 //
-// It says nothing about keys, so it stays true whatever becomes of them.
+// The mark says nothing about keys and stays true whatever becomes of them, or of their suffixes.
 type mark struct{}
-
-var _ pebble.BlockPropertyCollector = mark{}
 
 func newMark() pebble.BlockPropertyCollector { return mark{} }
 
-// Name implements pebble.BlockPropertyCollector, as do the methods below and those in version.go.
-func (mark) Name() string { return markName }
+// These methods, and those in version.go, implement pebble.BlockPropertyCollector. FinishTable
+// gives the table its property. Any will do: see probe.Intersects.
 
-// FinishDataBlock gives a data block no property.
-func (mark) FinishDataBlock(buf []byte) ([]byte, error) { return buf, nil }
-
-// AddPrevDataBlockToIndexBlock has nothing to add.
-func (mark) AddPrevDataBlockToIndexBlock() {}
-
-// FinishIndexBlock gives an index block no property.
+func (mark) Name() string                                { return markName }
+func (mark) FinishDataBlock(buf []byte) ([]byte, error)  { return buf, nil }
+func (mark) AddPrevDataBlockToIndexBlock()               {}
 func (mark) FinishIndexBlock(buf []byte) ([]byte, error) { return buf, nil }
-
-// FinishTable gives the table its property. Any will do: see probe.Intersects.
-func (mark) FinishTable(buf []byte) ([]byte, error) { return append(buf, 1), nil }
+func (mark) FinishTable(buf []byte) ([]byte, error)      { return append(buf, 1), nil }
 
 // maxMarkedIndexBlock is the largest size of index blocks, in bytes, with which tables get the
 // mark. Pebble passes over each block that a probe excludes, up to the end of the index block.

@@ -11,19 +11,18 @@ import (
 //
 // It is an iterator with itself as BlockPropertyFilter. For a seek, Pebble consults first a table's
 // filter, then the probe about the block that may have the key, and only then reads that block. The
-// probe excludes the block and notes it. So if a seek finds nothing and nothing was excluded, the
-// key is absent; in doubt, Reader.Get tells, which then reads what it always reads.
+// probe excludes the block and notes it. If a seek finds nothing and nothing was excluded, the key
+// is absent; in doubt, Reader.Get tells, which then reads what it always reads.
 //
 // INVARIANT: a probe notes every block that it excludes, and excludes no whole table, whatever the
-// table says. To let a block through is always right and only costs a read. So a table without the
+// table says. To let a block through is always right and only costs a read. A table without the
 // mark, which Pebble reads without consulting the probe, costs reads and no key.
 //
 // A second seek of the iterator, one that may read, would take less time for a hit than Reader.Get
 // (BenchmarkLookup). But it can read where Get does not: below a range deletion it moves on to the
 // end of the deleted range, and it reads a block of each table that may have the key.
 //
-// A probe belongs to one lookup, or to the lookups of one HasAll. It is not safe for concurrent
-// use.
+// A probe belongs to one call of Has, HasAll or another lookup.
 type probe struct {
 	iter     *pebble.Iterator
 	options  pebble.IterOptions
@@ -51,7 +50,7 @@ func newProbe(r pebble.Reader) (*probe, error) {
 		return nil, err
 	}
 	p.iter = iter
-	if iter.Error() != nil { // so does Pebble v1 say that a batch is not indexed
+	if iter.Error() != nil { // Pebble v1 reports here that a batch is not indexed
 		return nil, p.close()
 	}
 	return p, nil
@@ -76,8 +75,8 @@ func (p *probe) Name() string { return markName }
 // it reads that.
 //
 // Marked tables give their blocks no property, for which Pebble passes nil. A table's property is
-// never nil: Pebble slices it from a string that has at least a number before it. So nil alone
-// tells a block, and not a length of 0, which a forged mark may have.
+// never nil: Pebble slices it from a string that begins with a number. Only nil tells a block; a
+// length of 0 does not, because a forged mark may have it.
 func (p *probe) Intersects(property []byte) (bool, error) {
 	if property != nil { // a table's, or one that other tables give their blocks
 		return true, nil
@@ -113,12 +112,9 @@ const (
 // After absent and present p may look up other keys. After unknown it must not: Pebble takes a
 // table whose blocks were excluded for exhausted, and does not look there for a larger key.
 func (p *probe) seek(r pebble.Reader, key []byte) finding {
-	if p == nil {
-		return unknown
-	}
-	if len(key) == 0 {
-		// Iterators do not stay within an empty prefix. In a program built with -race, Pebble takes
-		// that for a fatal error.
+	// Iterators do not stay within an empty prefix, which Pebble built with -race takes for a fatal
+	// error.
+	if p == nil || len(key) == 0 {
 		return unknown
 	}
 	p.excluded = false

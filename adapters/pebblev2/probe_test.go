@@ -125,8 +125,8 @@ func TestHasWithoutConfigure(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-// A program replaces the database's Get by the adapter's everywhere. No lookup of any key reads more
-// than before, and MayContain reads no data at all.
+// A program replaces the database's Get by the adapter's everywhere. No lookup of any key reads
+// more than before, and MayContain reads no data at all.
 func TestNeverMoreReads(t *testing.T) {
 	for _, comparer := range getComparers {
 		t.Run(comparer.Name, func(t *testing.T) {
