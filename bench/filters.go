@@ -7,7 +7,7 @@ import (
 
 // filtersCommand compares the speed of filters outside of the engines.
 type filtersCommand struct {
-	Filters specs    `default:"goleveldb,pebblev2,bloom,tuned,ribbon" help:"Filters."`
+	Filters specs    `default:"goleveldb,pebblev2,bloom,ribbon" help:"Filters."`
 	Bits    float64  `default:"10" help:"Bits per key; engines' own filters round up."`
 	Work    []string `default:"hit,miss,build" enum:"hit,miss,build" help:"Kinds of work."`
 	N       []count  `short:"n" default:"36,500,10k,1M" quick:"36,10k" help:"Keys per filter."`

@@ -28,7 +28,7 @@ func vocabulary() kong.Vars {
 			"false positive.",
 
 		"engines":       joined(engine.Engines, func(e engine.Engine) string { return e.Name }),
-		"engineFilters": "none,builtin,bloom,tuned,ribbon:7,ribbon+L6,ribbon",
+		"engineFilters": "none,builtin,bloom,ribbon:7,ribbon+L6,ribbon",
 		"shapes":        joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
 		"all":           joined(keys.Densities, func(d keys.Density) string { return d.Name }),
 		"tmp":           os.TempDir(),

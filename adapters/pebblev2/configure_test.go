@@ -106,7 +106,6 @@ func (f foreign) Name() string { return f.name }
 func TestConfigureRefuses(t *testing.T) {
 	p, mine := bloom(t, 10), bloom(t, 10, policy.WithName("mine"))
 	stranger := foreign{engine.FilterPolicy(10), policy.Name}
-	failed, _ := policy.NewBloom(0)
 	byName := func(f pebble.FilterPolicy) map[string]pebble.FilterPolicy {
 		return map[string]pebble.FilterPolicy{policy.Name: f}
 	}
@@ -132,7 +131,7 @@ func TestConfigureRefuses(t *testing.T) {
 		{"no level", oneLevel(), levels(), "0 policies for the levels: pass 1 to 7"},
 		{"eight levels", oneLevel(), levels(make([]*policy.Policy, 8)...),
 			"8 policies for the levels: pass 1 to 7"},
-		{"returned with an error", oneLevel(), levels(p, failed),
+		{"zero value", oneLevel(), levels(p, new(policy.Policy)),
 			"policy of L1: policy: the policy is nil"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,10 +1,18 @@
 // Package pebblev2 builds and reads the filters of Pebble v2 (github.com/cockroachdb/pebble/v2)
-// with a [policy.Policy].
+// with a [policy.Policy]. Pass the options of a database to [Configure] before you open it, and look
+// keys up with [Has] or [Get], which consult the filters of all levels:
 //
-// [Configure] sets one policy on a database's options, [ConfigureLevels] one per level. [Has],
-// [Get], [HasAll] and [MayContain] look keys up with the filters of all levels. [CheckCache] counts
-// the filters that a database has, and tells whether the caches have room for them and for the
-// tables. [New] returns a bare pebble.FilterPolicy for everything else that takes one.
+//	p, err := policy.NewRibbon(10) // bits per key
+//	...
+//	o := &pebble.Options{}
+//	err = pebblev2.Configure(o, p) // the last step before Open
+//	...
+//	db, err := pebble.Open("db", o)
+//	...
+//	found, err := pebblev2.Has(db, key)
+//
+// [CheckCache] counts the filters of a database, and says whether the caches have room for them and
+// for the tables. [New] returns a bare pebble.FilterPolicy for everything else that takes one.
 //
 // # Filters are found by name
 //

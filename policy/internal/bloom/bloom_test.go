@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 )
 
@@ -35,5 +36,15 @@ func TestModulus(t *testing.T) {
 		}
 		check(1<<32 - 1)
 		check(uint64(rng.Uint32()))
+	}
+}
+
+// A tuned size is at most 9 bytes larger than LevelDB's.
+func TestSize(t *testing.T) {
+	for n := range 2 * 2 * 3 * 5 * 17 { // the factors repeat after 510
+		plain := Size(&builder.Setting{BitsPerKey: 8}, n)
+		tuned := Size(&builder.Setting{BitsPerKey: 8, Tuned: true}, n)
+		require.LessOrEqual(t, plain, tuned)
+		require.LessOrEqual(t, tuned, plain+9)
 	}
 }

@@ -9,7 +9,7 @@ func K(s *builder.Setting) int { return int(min(max(s.BitsPerKey*0.69, 1), MaxPr
 // Size returns the size in bytes of a filter of n keys. It panics if n is negative.
 func Size(s *builder.Setting, n int) uint64 {
 	array := max(8, builder.Bytes(n, s.BitsPerKey))
-	for s.Tuned && !spreads(array) { // at most 9 times (TestSpreads)
+	for s.Tuned && !spreads(array) { // at most 9 times (TestSize)
 		array++
 	}
 	return array + 1
