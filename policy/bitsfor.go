@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -20,6 +21,8 @@ const leastBits, mostBits = 2, mostRibbonBits
 // kinds "bloom" and "tuned" it takes some seconds, as [Policy.FPP] is slow.
 func BitsFor(kind string, n int, target float64) (float64, error) {
 	switch {
+	case !slices.Contains(kinds, kind):
+		return 0, errKind(kind)
 	case !(target > 0 && target < 1): // a NaN fails every comparison
 		return 0, fmt.Errorf("policy: a target FPP of %v: "+
 			"pass a number above 0 and below 1, such as 0.01", target)

@@ -25,16 +25,16 @@ type Counters struct {
 	Broken       uint64 `json:"broken"`        // filters that were replaced; see WithVerify
 }
 
-// Counters returns what p has counted since it was made [WithCounters]; without it, zeros. To
-// publish the counters as JSON:
+// Counters returns what p has counted, or zeros if p was made without [WithCounters]. To publish
+// the counters as JSON:
 //
 //	expvar.Publish("filters", expvar.Func(func() any { return p.Counters() }))
 //
 // For Prometheus, give prometheus.NewCounterFunc a function that returns one of them; the examples
 // of the Pebble adapters do.
 //
-// It may run while filters are checked and built: then each counter may or may not include what
-// happens meanwhile.
+// Counters may be called while filters are checked and built: then each counter may or may not
+// include what happens meanwhile.
 func (p *Policy) Counters() Counters {
 	c := p.setting.Counters
 	if c == nil {

@@ -3,14 +3,14 @@
 //
 // A storage engine stores filters in its tables: Pebble one for each table, LevelDB and goleveldb
 // one for each window of data blocks. A filter always answers "may contain" for a key that was
-// added to it. For other keys it answers "absent", except for a small share of false positives. A
-// lookup that the filter answers "absent" reads no data.
+// added to it. For other keys it answers "absent", except for a small share of false positives.
+// If the answer is "absent", the engine reads no data.
 //
 // Which constructor to call:
 //
 //   - [NewRibbon](10), unless another program must use the filters. For random keys it has about a
 //     tenth of the false positives of NewBloom(10), and its rate is the same for keys of any shape.
-//     It takes longer to build. Other readers answer "may contain".
+//     It takes longer to build. Readers other than this package answer "may contain" for every key.
 //   - [NewBloom](10) for C++ LevelDB and readers like it, and
 //     NewBloom(10, [WithName]([NameGoLevelDB])) for plain goleveldb. Each looks for its own name.
 //   - NewBloom(10, [WithTuning]()), under such a name, if the keys are dense numbers, such as

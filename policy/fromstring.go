@@ -26,8 +26,7 @@ var kinds = []string{"bloom", "tuned", "ribbon"}
 func FromString(spec string, opts ...Option) (*Policy, error) {
 	kind, rest, _ := strings.Cut(spec, ":")
 	if !slices.Contains(kinds, kind) {
-		return nil, fmt.Errorf("policy: %q is not a kind of filter: write one of %s, a colon, "+
-			"and the bits per key, such as ribbon:10", kind, strings.Join(kinds, ", "))
+		return nil, errKind(kind)
 	}
 	text, name, named := strings.Cut(rest, ",name=") // a name may contain commas
 	bits, verify := strings.CutSuffix(text, ",verify")
@@ -54,8 +53,13 @@ func FromString(spec string, opts ...Option) (*Policy, error) {
 	return NewBloom(bitsPerKey, all...)
 }
 
-// String returns the policy's settings as [FromString] takes them, such as "ribbon:7". It leaves
-// out whether p counts.
+func errKind(kind string) error {
+	return fmt.Errorf("policy: %q is not a kind of filter: write one of %s, a colon, "+
+		"and the bits per key, such as ribbon:10", kind, strings.Join(kinds, ", "))
+}
+
+// String returns the policy's settings as [FromString] takes them, such as "ribbon:7". It does not
+// show [WithCounters].
 func (p *Policy) String() string {
 	kind := "bloom"
 	if p.ribbon {

@@ -15,7 +15,8 @@ func MayContain(filter, key []byte) bool { return uncounted.MayContain(filter, k
 
 var uncounted Policy // reading needs no setting
 
-// MayContain is the function [MayContain], and counts its answer if p was made [WithCounters].
+// MayContain answers as the function [MayContain] does. If p was made with [WithCounters], it also
+// counts the answer.
 func (p *Policy) MayContain(filter, key []byte) bool {
 	if p.setting.Counters != nil {
 		return p.countMayContain(filter, key)
@@ -72,7 +73,7 @@ func (p *Policy) countMayContain(filter, key []byte) bool {
 	return may
 }
 
-// keyHash is the hash of ribbon filters: XXH3 with 64 bits and seed 0. (LevelDB's is bloom.Hash.)
+// keyHash is the hash of ribbon filters: XXH3 with 64 bits and seed 0.
 //
 // XXH3 is well tested, and zeebo/xxh3 is widely used. It returns the same hash on all platforms,
 // and depends only on klauspost/cpuid, which detects the processor's vector instructions.

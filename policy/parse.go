@@ -19,8 +19,8 @@ const (
 type Info struct {
 	Encoding string // EncodingBloom, EncodingRibbon or "unknown"
 	// K is the number of probes per key. For a ribbon filter it is the number of columns that all
-	// slots have: a key that is not in the filter is a false positive with a probability of 2^-K or
-	// less.
+	// slots have: an absent key is a false positive with a probability of 2^-K or less, except in a
+	// shard that could not be solved and is a Bloom filter (see package internal/ribbon).
 	K int
 }
 

@@ -113,9 +113,9 @@ func (p *Policy) FilterSize(n int) uint64 {
 // rate. It panics if n is negative.
 //
 // For LevelDB's filters it assumes keys whose hashes are like random numbers. For dense numbers,
-// such as counters, no formula holds; see [NewBloom] and [WithTuning]. FPP takes up to two seconds
-// there, because it simulates filters, always the same ones. In ribbon filters the shape of the
-// keys does not matter.
+// such as counters, no formula holds; see [NewBloom] and [WithTuning]. For LevelDB's filters FPP
+// takes up to two seconds, because it simulates filters, always the same ones. In ribbon filters
+// the shape of the keys does not matter.
 func (p *Policy) FPP(n int) float64 {
 	size := p.FilterSize(n)
 	switch {

@@ -66,7 +66,7 @@ func ExampleFilterBlockBuilder() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := sstable.NewFilterBlockBuilder(p.NewBuilder())
+	b, err := sstable.NewFilterBlockBuilder(p.NewBuilder)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -53,17 +53,17 @@ func WithBaseLg(lg int) FilterBlockOption {
 	}
 }
 
-// NewFilterBlockBuilder returns a builder of filter blocks with filters that keys builds, such as
-// p.NewBuilder() of a policy p. If keys is nil or an option refuses its argument, it returns an
-// error that says what to pass instead.
+// NewFilterBlockBuilder returns a builder of filter blocks. newBuilder returns a builder of their
+// filters, which no one else uses: pass p.NewBuilder of a policy p. If newBuilder is nil or an
+// option refuses its argument, NewFilterBlockBuilder returns an error that says what to pass.
 func NewFilterBlockBuilder(
-	keys policy.Builder, opts ...FilterBlockOption,
+	newBuilder func() policy.Builder, opts ...FilterBlockOption,
 ) (*FilterBlockBuilder, error) {
-	if keys == nil {
-		return nil, errors.New("sstable: the builder of filters is nil: " +
-			"pass that of a policy, p.NewBuilder()")
+	if newBuilder == nil {
+		return nil, errors.New("sstable: no function makes the builder of filters: " +
+			"pass p.NewBuilder of a policy p")
 	}
-	b := &FilterBlockBuilder{keys: keys, baseLg: defaultBaseLg, maxBytes: math.MaxUint32}
+	b := &FilterBlockBuilder{keys: newBuilder(), baseLg: defaultBaseLg, maxBytes: math.MaxUint32}
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errNilOption

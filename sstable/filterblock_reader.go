@@ -18,7 +18,7 @@ type FilterBlockReader struct {
 }
 
 // NewFilterBlockReader returns a reader of block, which must not change while it is in use.
-// mayContain looks a key up in a filter, as policy.MayContain does; it is not called for empty
+// mayContain looks a key up in a filter: pass policy.MayContain. It is not called for empty
 // filters. Any bytes are accepted as a block: [FilterBlockReader.Validate] says what is wrong with
 // them. The only error is for a mayContain that is nil.
 func NewFilterBlockReader(

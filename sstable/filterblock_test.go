@@ -25,7 +25,7 @@ type dataBlock struct {
 }
 
 func newBuilder(t testing.TB, opts ...sstable.FilterBlockOption) *sstable.FilterBlockBuilder {
-	b, err := sstable.NewFilterBlockBuilder(exact{t}.NewBuilder(), opts...)
+	b, err := sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, opts...)
 	require.NoError(t, err)
 	return b
 }
@@ -134,6 +134,21 @@ func TestFourGigabytes(t *testing.T) {
 	}
 }
 
+// Two builders of one policy share nothing.
+func TestFilterBlockBuildersSideBySide(t *testing.T) {
+	p := policytest.Must(policy.NewBloom(10))
+	var both [2]*sstable.FilterBlockBuilder
+	for i := range both {
+		both[i] = policytest.Must(sstable.NewFilterBlockBuilder(p.NewBuilder))
+		both[i].AddKey([]byte{byte(i)})
+	}
+	for i, b := range both {
+		r := policytest.Must(sstable.NewFilterBlockReader(policy.MayContain, b.Finish()))
+		require.True(t, r.MayContain(0, []byte{byte(i)}))
+		require.False(t, r.MayContain(0, []byte{byte(1 - i)}))
+	}
+}
+
 // Misuse is refused with an error that says what to pass, and panics where a call returns none.
 func TestMisuse(t *testing.T) {
 	file, _ := writeTable(t, tableOptions{policy: exact{t}}, plainKeys("a", "b")...)
@@ -143,7 +158,7 @@ func TestMisuse(t *testing.T) {
 	table, err := open()
 	require.NoError(t, err)
 	_, err = sstable.NewFilterBlockBuilder(nil)
-	require.ErrorContains(t, err, "pass that of a policy")
+	require.ErrorContains(t, err, "pass p.NewBuilder")
 	_, err = sstable.NewFilterBlockReader(nil, nil)
 	require.ErrorContains(t, err, "pass policy.MayContain")
 	_, err = table.OpenFilter(table.Filters()[0], nil)
@@ -154,10 +169,10 @@ func TestMisuse(t *testing.T) {
 		_, err = open(sstable.WithKeys(format))
 		require.ErrorContains(t, err, "pass AutoKeys, InternalKeys or PlainKeys")
 	}
-	_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder(), nil)
+	_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, nil)
 	require.ErrorContains(t, err, "leave it out")
 	for _, lg := range []int{-1, 64} {
-		_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder(), sstable.WithBaseLg(lg))
+		_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, sstable.WithBaseLg(lg))
 		require.ErrorContains(t, err, "from 0 to 63", "base_lg %d", lg)
 	}
 

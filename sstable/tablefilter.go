@@ -13,8 +13,7 @@ type TableFilter struct {
 	windows *FilterBlockReader
 }
 
-// OpenFilter reads one of Filters(). mayContain looks a key up in a filter: policy.MayContain, or
-// that of another policy under whose name the filters are stored.
+// OpenFilter reads one of Filters(). mayContain looks a key up in a filter: pass policy.MayContain.
 //
 // It returns an error if mayContain is nil, a *[CorruptionError] if the filters are damaged or do
 // not fit the data blocks, and otherwise the errors of reading. An engine that gets an error must

@@ -67,7 +67,7 @@ func newTableWriter(o tableOptions, begin uint64) *tableWriter {
 	w.data.interval = o.interval
 	if o.policy != nil {
 		baseLg := sstable.WithBaseLg(cmp.Or(o.baseLg, 11))
-		w.filter = policytest.Must(sstable.NewFilterBlockBuilder(o.policy.NewBuilder(), baseLg))
+		w.filter = policytest.Must(sstable.NewFilterBlockBuilder(o.policy.NewBuilder, baseLg))
 		w.filter.StartBlock(begin)
 	}
 	return w

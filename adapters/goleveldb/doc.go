@@ -3,7 +3,8 @@
 //
 //	p, err := policy.NewRibbon(10) // bits per key
 //	...
-//	o := &opt.Options{BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000} // see CheckCache
+//	// CheckCache and filterdump say which sizes your database needs.
+//	o := &opt.Options{BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000}
 //	// By default, lookups of absent keys make goleveldb compact tables.
 //	err = goleveldb.Configure(o, p, goleveldb.WithoutSeekCompactions())
 //	...
@@ -33,11 +34,12 @@
 //
 // # Lookups of absent keys without reads and writes
 //
-// Filters save reads only if the options let them. [CheckCache] says what to set:
+// Filters save reads only if the options let them. [CheckCache] says what to set, and filterdump
+// the size of the block cache:
 //
 //   - All tables must stay open, in the file cache.
 //   - The filters and indexes of all tables must fit into the block cache, where goleveldb keeps
-//     them. If the filters of a table were evicted, the next lookup there reads all of them again,
+//     them. If the filters of a table are evicted, the next lookup there reads all of them again,
 //     whatever WithFilterBaseLg is. A table of 2 MiB with entries of 100 bytes has about 20,000
 //     keys, so at 10 bits per key that is a read of 25 KB, to avoid a data block of 4 KiB.
 //   - Lookups must not start compactions: see [WithoutSeekCompactions].

@@ -10,7 +10,7 @@ import (
 
 // New returns p as a goleveldb filter. It is safe for concurrent use; its generators are not. Each
 // generator can build any number of filters, one after the other. Like C++ LevelDB and goleveldb's
-// own filter, it counts a key once for every time it is added.
+// own filter, it counts a key each time it is added.
 //
 // For the options of a database call [Configure], which also keeps the filters on disk in use.
 //

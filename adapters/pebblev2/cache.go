@@ -16,7 +16,7 @@ type CacheReport struct {
 	Levels    []LevelFilters // L0 to L6; DB.Get does not consult those of L6
 	Tables    int            // on disk
 	OpenFiles int            // tables that Pebble keeps open, or -1 if the options have a file cache
-	NoFilters bool           // there are tables, and none has a filter
+	NoFilters bool           // of the tables whose filters are known, none has one
 
 	Filters   uint64 // of all levels
 	Largest   uint64 // the largest one: a shard of the block cache must have room for it
@@ -32,13 +32,14 @@ type LevelFilters struct {
 	Bytes   uint64         // the size of these filters
 	None    int            // tables without a filter
 	Marked  int            // tables with the mark of Configure: see [Has]
-	Unknown int            // virtual tables, whose filters Pebble v2 does not report: in no size
+	Unknown int            // virtual tables, whose filters Pebble v2 does not report; not in sizes
 }
 
 // CheckCache counts the filters of db, and reports whether db can answer lookups of absent keys
 // from memory, and what to set if not. o must be the options that db was opened with. CheckCache
 // reads the properties of every table, and may run while db is in use. It returns Pebble's errors,
-// or one if o or db is nil or if db is closed. The report beside an error fits nothing and says so.
+// or one if o or db is nil or if db is closed. Beside an error, the report says that there is none,
+// and Fits returns false.
 //
 // A lookup opens each table that it comes to, unless that is among the open ones, some less than
 // MaxOpenFiles. To open a table, Pebble reads its footer, metaindex and properties.
@@ -117,8 +118,8 @@ func checkOpen(db *pebble.DB) (err error) {
 // fit into a shard. Blocks with data come on top.
 func (r CacheReport) Required() uint64 { return r.required(0) }
 
-// required is Required, but not below a size. The largest filter and an eighth more must fit into a
-// shard, of which memtables take the same part as of the others. A larger cache may have smaller
+// required is Required, but not below a size. One shard must have room for the largest filter and
+// an eighth more; memtables take an equal part of each shard. A larger cache may have smaller
 // shards.
 func (r CacheReport) required(size uint64) uint64 {
 	size = max(size, r.sum())

@@ -28,7 +28,7 @@ func WithL6(p *policy.Policy) Option {
 		if err := p.Check(); err != nil {
 			return fmt.Errorf("pebblev2: policy of L6: %w", err)
 		}
-		s.l6 = New(p)
+		s.l6 = filterPolicy{p}
 		return nil
 	}
 }
@@ -71,9 +71,8 @@ func WithoutL6() Option {
 //
 // It returns an error that says what to do, and leaves o alone, if o or an option is nil, if there
 // are more collectors than Pebble has room for, if no constructor returned a policy, or if a filter
-// policy in o has the name of one and may have another encoding. Policies of package policy may
-// share a name. In Pebble v1, a level that compresses with zstd is an error too if this program
-// cannot read that: see adapters/README.md.
+// policy in o bears the name of one of them and may use another encoding. In Pebble v1,
+// zstd in a level is an error too if this program cannot read that: see adapters/README.md.
 //
 // Call Configure once the levels are set up, as the last step before pebble.Open. It writes to o
 // alone, so a database that is already open with o keeps its filters. It must not run concurrently
@@ -82,7 +81,7 @@ func Configure(o *pebble.Options, p *policy.Policy, opts ...Option) error {
 	if err := p.Check(); err != nil {
 		return fmt.Errorf("pebblev2: %w", err)
 	}
-	f := New(p)
+	f := filterPolicy{p}
 	s := settings{l6: f}
 	for _, opt := range opts {
 		if opt == nil {
@@ -101,9 +100,10 @@ func Configure(o *pebble.Options, p *policy.Policy, opts ...Option) error {
 }
 
 // ConfigureLevels is [Configure] with one policy per level: levels[0] for L0, up to levels[6] for
-// L6. A level whose policy is nil, or that is past the end of levels, gets no filter. More bits are
-// worth most in L0, which has little data, but several tables that may have a key:
-// adapters/README.md has figures. A table that Pebble moves keeps its filter: see Configure.
+// L6. A level whose policy is nil, or that is past the end of levels, gets no filter; a constructor
+// that fails returns nil too, so check its error first. More bits are worth most in L0, which has
+// little data, but several tables that may have a key: adapters/README.md has figures. A table that
+// Pebble moves keeps its filter: see Configure.
 //
 // Policies with different settings may share a name, because each reads the filters of the others.
 // But an options file stores only names: if it must keep the settings apart, give each policy its
@@ -124,7 +124,7 @@ func ConfigureLevels(o *pebble.Options, levels []*policy.Policy) error {
 		if err := p.Check(); err != nil {
 			return fmt.Errorf("pebblev2: policy of L%d: %w", level, err)
 		}
-		filters[level] = New(p)
+		filters[level] = filterPolicy{p}
 	}
 	return configure(o, filters)
 }

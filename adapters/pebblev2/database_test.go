@@ -134,7 +134,7 @@ func TestLevels(t *testing.T) {
 	})
 }
 
-// sum adds up what has been levels.
+// sum adds up the counters of all levels.
 func sum(levels []*policy.Policy) (s policy.Counters) {
 	for _, c := range levels {
 		n := c.Counters()

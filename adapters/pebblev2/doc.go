@@ -1,6 +1,6 @@
 // Package pebblev2 builds and reads the filters of Pebble v2 (github.com/cockroachdb/pebble/v2)
-// with a [policy.Policy]. Pass the options of a database to [Configure] before you open it, and look
-// keys up with [Has] or [Get], which consult the filters of all levels:
+// with a [policy.Policy]. Pass the options of a database to [Configure] before you open it, and
+// look keys up with [Has] or [Get], which consult the filters of all levels:
 //
 //	p, err := policy.NewRibbon(10) // bits per key
 //	...
@@ -8,7 +8,6 @@
 //	err = pebblev2.Configure(o, p) // the last step before Open
 //	...
 //	db, err := pebble.Open("db", o)
-//	...
 //	found, err := pebblev2.Has(db, key)
 //
 // [CheckCache] counts the filters of a database, and says whether the caches have room for them and

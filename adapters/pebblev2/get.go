@@ -120,7 +120,7 @@ func HasAll(r pebble.Reader, keys [][]byte) ([]bool, error) {
 }
 
 // readerGet is r.Get, but returns the error if the value cannot be read. Pebble's own Get returns
-// an empty value then, and has only the closer's Close return the error.
+// an empty value then, and only the closer's Close returns the error.
 func readerGet(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error) {
 	value, closer, err = r.Get(key)
 	if iter, ok := closer.(*pebble.Iterator); ok && err == nil && iter.Error() != nil {

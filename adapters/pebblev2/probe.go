@@ -86,7 +86,7 @@ func (p *probe) Intersects(property []byte) (bool, error) {
 }
 
 // SyntheticSuffixIntersects implements pebble.BlockPropertyFilter for tables whose keys get another
-// suffix as they are read. Which keys a table has is no concern of a probe.
+// suffix as they are read. A probe does not depend on a table's keys.
 func (p *probe) SyntheticSuffixIntersects(property, _ []byte) (bool, error) {
 	return p.Intersects(property)
 }

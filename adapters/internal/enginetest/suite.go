@@ -163,9 +163,9 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 // inLevel0 is how many keys fillLevels leaves in level 0.
 const inLevel0 = 300
 
-// fillLevels creates a database with tables in three levels at least, which do not move any more. It
-// returns its keys and absent ones. Which levels have tables when it is closed is up to the engine,
-// so it writes more keys until they do.
+// fillLevels creates a database with tables in three levels at least, which do not move any more.
+// It returns its keys and absent ones. Which levels have tables when it is closed is up to the
+// engine, so it writes more keys until they do.
 func fillLevels(t *testing.T, e Engine, s Setting) (keys, absent [][]byte) {
 	still := s
 	still.Still = true

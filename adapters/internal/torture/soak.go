@@ -128,8 +128,8 @@ func newSoaked(e enginetest.Engine, ways int, rng *rand.Rand) *soaked {
 	return s
 }
 
-// round opens the database with a random setting, lets the workers work, and closes it. It returns the
-// policies in use.
+// round opens the database with a random setting, lets the workers work, and closes it. It returns
+// the policies in use.
 func (s *soaked) round(t testing.TB) []*policy.Policy {
 	setting := enginetest.RandomSetting(s.rng, s.variant)
 	if *none {

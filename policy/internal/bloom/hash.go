@@ -7,14 +7,9 @@ const (
 	hashMultiplier = 0xc6a4a793 // LevelDB's util/hash.cc
 )
 
-// Hash returns LevelDB's hash of key.
-func Hash(key []byte) uint32 {
-	return HashTail(HashWords(HashStart(key), key), key)
-}
-
-// The steps of Hash are small enough that the compiler inlines each of them. Lookups and builders
-// use the steps, and do not call Hash: while one hash is computed, the processor begins the next
-// key, and a call limits how many keys overlap.
+// LevelDB's hash of a key is HashTail(HashWords(HashStart(key), key), key). The compiler inlines
+// each step, but would not inline one function: while one hash is computed, the processor begins
+// the next key, and a call limits how many keys overlap.
 
 // HashStart begins the hash of a key.
 func HashStart(key []byte) uint32 {

@@ -1,5 +1,5 @@
 // Package builder holds what the builders of all encodings share: their setting, the buffer of
-// their keys' hashes, the memory of a filter, and its verification.
+// their keys' hashes, and the verification of a filter.
 package builder
 
 import "sync"

@@ -25,3 +25,8 @@ func (c *Counters) built(n int, filter []byte) {
 		c.Broken.Add(1)
 	}
 }
+
+// Replacement is the filter in place of one that cannot be built or is broken. It excludes nothing:
+// LevelDB's readers answer "may contain" to every filter of at least 2 bytes whose last one is
+// above 30.
+const Replacement = "\xff\xff"

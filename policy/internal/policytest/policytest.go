@@ -1,4 +1,4 @@
-// Package policytest has what the tests of policy and of its internal packages share: seeded
+// Package policytest holds what the tests of policy and of its internal packages share: seeded
 // randomness and keys.
 package policytest
 

@@ -27,10 +27,10 @@ const (
 //   - Probes of one key coincide, if s*d = w*2^32 modulo m for some small s and w.
 //   - Two keys with the same d modulo m share most of their probes.
 //   - If 3 or 5 divides m, some of the probes prefer some remainders.
-//   - Probe 2 takes only 196,606 values: if h is a*2^17 + b, the probe is (2a + b) * 65537. So some
-//     bits of a large filter are much more likely to be set than others. With 100,000 keys, the
-//     bit of a random probe 2 is set with a probability of 0.7 and with a million keys of 0.99:
-//     one of the k probes is wasted.
+//   - Probe 2 takes only 196,606 values: if h is a*2^17 + b, the probe is (2a + b) * 65537. Some
+//     bits of a large filter are therefore much more likely to be set than others. With 100,000
+//     keys, the bit of a random probe 2 is set with a probability of 0.7 and with a million keys of
+//     0.99: one of the k probes is wasted.
 //
 // Therefore Bloom simulates: it builds filters of random hashes, and looks up other random hashes.
 // For filters that are too large to simulate, it uses a formula that knows the last of the four.

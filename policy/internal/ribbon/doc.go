@@ -1,7 +1,7 @@
-// Package ribbon builds and reads ribbon filters. A ribbon filter takes about 30 % less memory than
-// a Bloom filter with the same rate of false positives: for a rate of 0.11 % with 100,000 keys, 10
-// bits per key instead of 14.2. In return, building one takes 3 to 6 times as long, and a lookup 2
-// to 3 times (bench/RESULTS.md, filters of 36 to 1,000,000 keys).
+// Package ribbon builds and reads ribbon filters. A ribbon filter takes a third less memory than
+// LevelDB's Bloom filter with the same rate of false positives: for a rate of 0.112 % with 100,000
+// keys, 10 bits per key instead of 15.1 (policy.BitsFor). In return, building one takes 3 to 6
+// times as long, and a lookup 2 to 3 times (bench/RESULTS.md, filters of 36 to 1,000,000 keys).
 //
 // # A filter solves equations
 //
@@ -36,9 +36,10 @@
 //	            ...
 //	start 10    ..........########
 //
-// This is the plain solver, refSolve of reference_test.go. It gets a key's equation from
+// The plain solver below is refSolve of reference_test.go. It gets a key's equation from
 // refEquation: bit i of coeffs is the coefficient of slot 8*start + i, and 0 past the table's end;
-// fp is the fingerprint, for all columns at once. A row is an equation, or a sum of equations.
+// fp is the fingerprint, for all columns at once, and above it the bits of section Variants. A row
+// is an equation, or a sum of equations.
 //
 //	pivots := make([]row, m) // by last slot, which is bit 63 of coeffs; coeffs 0: none
 //	for _, hash := range hashes {
@@ -77,10 +78,10 @@
 // # More keys at both ends
 //
 // If all starts are equally likely, one elimination solves only 2 % of systems of 700 keys and 700
-// slots. A slot in the middle lies in the spans of 64 keys, but a slot of the first or the last
-// octet in those of 8. Some slots at the ends then get no row, and as many rows in the middle get
-// no slot. Therefore place draws a number d from a range that exceeds that of the starts by 3 at
-// either end, and clamps it. In a table of 18 octets:
+// slots. A slot in the middle lies in the spans of about 64 keys, but a slot of the first or the
+// last octet in those of about 8. Some slots at the ends then get no row, and as many rows in the
+// middle get no slot. Therefore place draws a number d from a range that exceeds that of the starts
+// by 3 at either end, and clamps it. In a table of 18 octets:
 //
 //	d        -3  -2  -1   0   1   2  ...   9  10  11  12  13
 //	start     0   0   0   0   1   2  ...   9  10  10  10  10
@@ -93,8 +94,8 @@
 // one step, from the last quad to the first. Among the rows that reach the quad, it picks four
 // whose coefficients in the quad are independent. If there are fewer, rows that say "slot i is 0"
 // make them four. The 16 sums of the picks have all possible coefficients in the quad, and adding
-// one of them clears the quad in any other row (solver.pick). In substitution, a table of the 16
-// sums of a quad's values answers any four coefficients (solver.substitute).
+// one of them clears the quad in any other row (solver.pick, solver.eliminate). In substitution, a
+// table of the 16 sums of a quad's values answers any four coefficients (solver.substitute).
 //
 // # Variants
 //
@@ -102,15 +103,16 @@
 // dependent. It pays to change them alone, and to keep the rest of the work. Therefore keys with a
 // negative d vary: their coefficients in quad 0 depend on the variant, a number t from 0 to 7.
 // Variant t adds to them bits t to t+3 of 11 further bits of the hash. These windows overlap
-// because 8 separate ones would take 32 bits, and the hash has 11 left: of 64, the fingerprint
-// takes 41 and d 12. With up to 64 slots, 0 is the only start: d is one of -3 to 3, and 3 keys in 7
-// vary.
+// because 8 separate ones would take 32 bits. The product of a hash and a multiplier gives 64
+// coefficients and 64 further bits; of these, the fingerprint takes 41 and d 12, which leaves 11.
+// With up to 64 slots, 0 is the only start: d is one of -3 to 3, and 3 keys in 7 vary.
 //
 // Rows carry the 11 bits along. As elimination only adds rows, a sum's 11 bits are the sum of its
 // keys' bits, and they say what each variant adds to its coefficients. When only quad 0 is left,
-// solver.consistent tests one variant after another. For 67 % of systems of 700 keys, one of the 8
-// succeeds (TestWorth), and a solution takes 1.5 eliminations on average (TestEliminations). A seed
-// stands for a multiplier of hashes and a variant. One elimination serves 8 seeds.
+// solver.consistent tests one variant after another. For 67 % of systems of 700 keys, at least one
+// of the 8 succeeds (TestWorth), and a solution takes 1.5 eliminations on average
+// (TestEliminations). A seed stands for a multiplier of hashes and a variant. One elimination
+// serves 8 seeds.
 //
 // # Shards
 //
@@ -132,7 +134,7 @@
 // counted through all shards, therefore get a 10th column. Keys whose whole span lies in these
 // octets use it: the rate with 100,000 keys is 0.111 %, not 0.195 % ([FPP]). The first shards then
 // have 10 columns, the last ones 9, and at most one in between has a short column, in its first
-// octets only. The builder solves it for all slots, and stores what keys read.
+// octets only. The builder solves it for all slots, but stores only the part that lookups read.
 //
 // # Layout
 //
@@ -158,8 +160,8 @@
 //
 // # The code
 //
-// [Builder.Build] sorts hashes by shard. For each shard, the solver (solve.go) loads the equations,
-// eliminates with one multiplier after another until a variant succeeds, and substitutes. The
-// solution satisfies the equation of every key, and [Contains] checks the same one (equation.go) in
-// the stored columns, so no key is lost. FORMAT.md specifies every bit.
+// [Builder.Build] sorts hashes by shard. For each shard, and one multiplier after another, the
+// solver (solve.go) loads the equations and eliminates, until a variant succeeds; then it
+// substitutes. The solution satisfies the equation of every key, and [Contains] checks the same one
+// (equation.go) in the stored columns, so no key is lost. FORMAT.md specifies every bit.
 package ribbon

@@ -22,8 +22,8 @@ func multiplier(seed uint64) uint64 {
 }
 
 // draw turns a hash into 64 coefficients and 64 further bits: from the lowest bit on, 41 of the
-// fingerprint, 11 of the variants, and 12 of d. Of the 4096 values of these 12, 32 or 33 lead to
-// each of the 125 values of d in the largest shard. hi alone would nearly equal the hash itself,
+// fingerprint, 11 of the variants, and 12 of d. Of the 4096 values of these 12, 33 or 34 lead to
+// each of the 124 values of d in the largest shard. hi alone would nearly equal the hash itself,
 // whatever the multiplier, as all multipliers are nearly 2^64.
 func draw(hash, multiplier uint64) (coeffs, fp uint64) {
 	hi, lo := bits.Mul64(hash, multiplier)

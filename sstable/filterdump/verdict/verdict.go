@@ -150,7 +150,7 @@ func (v *Verdict) filters() string {
 }
 
 // room says which settings keep filters and indexes in memory. They need twice their size, for
-// the reasons that CheckCache of the adapters gives.
+// the reasons that the comments of CheckCache give.
 func (v *Verdict) room(tables int) string {
 	size := v.Sum(filtersNow.bytes) + float64(v.IndexBytes)
 	text := fmt.Sprintf("Filters and indexes, together %s, need a block cache of %s or more, besides "+

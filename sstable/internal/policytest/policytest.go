@@ -1,4 +1,4 @@
-// Package policytest has what the tests of sstable and filterdump share: seeded randomness, keys,
+// Package policytest holds what the tests of sstable and filterdump share: seeded randomness, keys,
 // and how to read golden tables.
 package policytest
 
