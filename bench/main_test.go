@@ -332,7 +332,7 @@ func TestBadInput(t *testing.T) {
 		"filters -n 20M":                          "--n 20000000: pass 10M or less",
 		"filters --filters=rocksdb":               `policy: "rocksdb" is not a kind of filter`,
 		"filters --bits=101":                      `goleveldb: "101" bits per key: pass a number above 0`,
-		"rates --filters=bloom:x":                 `"x" is not bits per key: write a number after the colon`,
+		"rates --filters=bloom:x":                 `"x" is not bits per key: write a number after `,
 		"rates --bits=10,0":                       "--bits 0: policy: 0 bits per key",
 		"rates --queries=0":                       "--queries 0: pass 1 to 1000000000",
 		"--keys=":                                 "--keys needs a value: write --keys=",

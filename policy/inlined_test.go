@@ -19,8 +19,9 @@ func TestInlinedSteps(t *testing.T) {
 	for _, step := range []string{
 		"HashStart", "HashWords", "hashWord", "HashTail", "Delta", "newModulus",
 		"modulus.byteOf", "NewBits", "Bits.At", "setProbe", "MayContain",
-		"builder.(*Buffer[go.shape.uint32]).Repeats", "builder.(*Buffer[go.shape.uint32]).Full", "builder.(*Buffer[go.shape.uint32]).Put",
-		"builder.(*Buffer[go.shape.uint64]).Repeats", "builder.(*Buffer[go.shape.uint64]).Full", "builder.(*Buffer[go.shape.uint64]).Put",
+		"builder.(*Buffer[go.shape.uint32]).Repeats", "builder.(*Buffer[go.shape.uint64]).Repeats",
+		"builder.(*Buffer[go.shape.uint32]).Full", "builder.(*Buffer[go.shape.uint64]).Full",
+		"builder.(*Buffer[go.shape.uint32]).Put", "builder.(*Buffer[go.shape.uint64]).Put",
 		"keyHash",
 		"draw", "multiplier", "place", "beyond", "varied", "isKnown", "row.plus", "(*sums).put",
 		"spread", "fold", "load8", "sum8", "lengthCheck", "shardOf", "offset",

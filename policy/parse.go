@@ -30,13 +30,14 @@ type Info struct {
 //
 // It accepts any bytes and is safe for concurrent use.
 func Parse(filter []byte) (Info, error) {
+	unknown := Info{Encoding: "unknown"}
 	if len(filter) < 2 {
-		return Info{Encoding: "unknown"}, errors.New("shorter than 2 bytes: the filter contains no key")
+		return unknown, errors.New("shorter than 2 bytes: the filter contains no key")
 	}
 	switch last := filter[len(filter)-1]; {
 	case string(filter) == builder.Replacement:
-		return Info{Encoding: "unknown"}, errors.New("replaced by its builder, which could not build " +
-			"it or found it broken: every key may be contained")
+		return unknown, errors.New("replaced by its builder, which could not build it or found it " +
+			"broken: every key may be contained")
 	case last == 0:
 		return Info{Encoding: EncodingBloom}, errors.New("k is 0: every key may be contained")
 	case last <= bloom.MaxProbes:
@@ -49,7 +50,6 @@ func Parse(filter []byte) (Info, error) {
 		}
 		return Info{EncodingRibbon, columns}, nil
 	default:
-		return Info{Encoding: "unknown"},
-			fmt.Errorf("unknown encoding 0x%02x: every key may be contained", last)
+		return unknown, fmt.Errorf("unknown encoding 0x%02x: every key may be contained", last)
 	}
 }

@@ -54,8 +54,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// A filter with one damaged entry of its index is refused. Readers answer "may contain" for the keys
-// of that shard, and as before for the others: the error must not say that they deny no key.
+// A filter with one damaged entry of its index is refused. Readers answer "may contain" for keys of
+// that shard, and as before for the others: the error must not say that they deny no key.
 func TestParseDamagedShard(t *testing.T) {
 	p := policytest.Must(NewRibbon(10))
 	keys := policytest.Keys(policytest.Rand(t, 72), 5000)

@@ -23,7 +23,8 @@ func TestTableOfWithTuning(t *testing.T) {
 	policytest.Large(t)
 	source, err := os.ReadFile("options.go")
 	require.NoError(t, err)
-	rows := regexp.MustCompile(`(?m)^//\t(\S+) +(\d[\d./ ]+/.*)$`).FindAllStringSubmatch(string(source), -1)
+	table := regexp.MustCompile(`(?m)^//\t(\S+) +(\d[\d./ ]+/.*)$`)
+	rows := table.FindAllStringSubmatch(string(source), -1)
 	require.Len(t, rows, 4)
 	for _, row := range rows {
 		cells := regexp.MustCompile(`([\d.]+) / ([\d.]+)`).FindAllStringSubmatch(row[2], -1)

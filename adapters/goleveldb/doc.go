@@ -3,8 +3,7 @@
 //
 //	p, err := policy.NewRibbon(10) // bits per key
 //	...
-//	// CheckCache and filterdump say which sizes your database needs.
-//	o := &opt.Options{BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000}
+//	o := &opt.Options{BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000} // see CheckCache
 //	// By default, lookups of absent keys make goleveldb compact tables.
 //	err = goleveldb.Configure(o, p, goleveldb.WithoutSeekCompactions())
 //	...

@@ -106,7 +106,8 @@ func TestVerdictAndExitStatus(t *testing.T) {
 	require.NoError(t, os.Symlink("nowhere", link))
 	newer := write("newer/000001.sst", append(bytes.Repeat([]byte{99}, 100), "🪳🪳"...))
 	const lostKey = "key00289" // the 18th of 50
-	missing, _ := plainTable(t, dropping{goleveldb.New(policytest.Must(policy.NewBloom(20))), lostKey}, 50, 9)
+	bloom := goleveldb.New(policytest.Must(policy.NewBloom(20)))
+	missing, _ := plainTable(t, dropping{bloom, lostKey}, 50, 9)
 	lost := write("lost/000001.ldb", missing)
 	above := filepath.Dir(filepath.Dir(write("above/db/000005.ldb", good)))
 

@@ -148,8 +148,8 @@ func (f *filter) count(absent [][]byte) rate {
 	return r
 }
 
-// trailer returns how many bytes of a filter follow its bits, as policy/FORMAT.md says. The index of
-// a large ribbon filter counts as bits.
+// trailer returns how many bytes of a filter follow its bits (policy/FORMAT.md). The index of a
+// large ribbon filter counts as bits.
 func trailer(encoded []byte) int {
 	n := len(encoded)
 	switch {
@@ -163,7 +163,7 @@ func trailer(encoded []byte) int {
 
 func isSet(array []byte, bit uint64) bool { return array[bit/8]>>(bit%8)&1 != 0 }
 
-// appendProbes appends the bits of a filter in LevelDB's encoding that a lookup of key reads to dst.
+// appendProbes appends to dst which bits of a filter in LevelDB's encoding a lookup of key reads.
 func appendProbes(dst []uint64, bits, k int, key []byte) []uint64 {
 	h := util.Hash(key, 0xbc9f1d34)
 	delta := h>>17 | h<<15
