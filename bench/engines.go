@@ -1,19 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/page"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/ondisk"
 )
 
 // enginesCommand compares filters inside the storage engines.
@@ -32,10 +27,8 @@ type enginesCommand struct {
 	Seed      int64         `default:"1" help:"Seed of keys and values."`
 	Dir       string        `default:"${tmp}" help:"Directory for the databases."`
 	Quick     bool          `help:"A short run, whose figures have wide intervals."`
-	Page      output        `group:"Output" placeholder:"FILE" help:"Write a page in HTML."`
 	Shape     string        `default:"decimal" enum:"${shapes}" help:"Shape of the keys."`
 	Density   string        `default:"63%" enum:"${all}" help:"${densityHelp}"`
-	Keys      string        `placeholder:"FILE" help:"${keysHelp}"`
 	outputs
 }
 
@@ -55,10 +48,6 @@ in Pebble's L6 too.
 func (f *enginesCommand) Run(j *job) error { return f.outputs.run(j, f.measure) }
 
 func (f *enginesCommand) measure(j *job) (*report.Report, error) {
-	counted, err := f.countOwn(j)
-	if err != nil {
-		return nil, err
-	}
 	config, err := f.config(j)
 	if err != nil {
 		return nil, err
@@ -74,22 +63,7 @@ func (f *enginesCommand) measure(j *job) (*report.Report, error) {
 	r.Notes = append(r.Notes, "For a database that you have, filterdump counts what lookups read, "+
 		"and says what to change there:", report.Code+
 		"go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY")
-	return r, errors.Join(err, f.Page.write(func(w io.Writer) error {
-		return page.Write(w, r, append(counted, page.Simulated(&outcome)...))
-	}))
-}
-
-// countOwn returns what filterdump says of the user's database, for the page.
-func (f *enginesCommand) countOwn(j *job) ([]page.Card, error) {
-	info, err := os.Stat(f.Keys)
-	if f.Page == "" || err != nil || !info.IsDir() {
-		return nil, nil
-	}
-	counted, err := ondisk.Count(j.ctx, f.Keys)
-	if err != nil {
-		return nil, fmt.Errorf("--keys: %w", err)
-	}
-	return []page.Card{page.Counted(f.Keys, counted)}, nil
+	return r, err
 }
 
 // config returns what the flags ask for.
@@ -111,11 +85,8 @@ func (f *enginesCommand) config(j *job) (c enginebench.Config, err error) {
 	return c, err
 }
 
-// keys returns the keys of the databases: the user's own, or those of a shape.
+// keys returns the keys of the databases.
 func (f *enginesCommand) keys(j *job) (*keys.Set, error) {
-	if f.Keys != "" {
-		return f.ownKeys(j)
-	}
 	source := sources([]string{f.Shape}, []string{f.Density})[0]
 	j.notes = append(j.notes, fmt.Sprintf("Keys: %s, such as %s: %s.", f.Shape,
 		source.Shape.Example(), source.Density.Doc))
@@ -124,28 +95,4 @@ func (f *enginesCommand) keys(j *job) (*keys.Set, error) {
 		return nil, fmt.Errorf("--num %v: no absent keys lie between so few: pass more", f.Num)
 	}
 	return set, nil
-}
-
-// ownKeys returns as many of the user's own keys as fit, --num at most, and notes where they come
-// from.
-func (f *enginesCommand) ownKeys(j *job) (*keys.Set, error) {
-	if f.Page.is(f.Keys) || f.JSON.is(f.Keys) {
-		return nil, fmt.Errorf("--keys: %s would be replaced: write to another file", f.Keys)
-	}
-	own, sampled, err := keys.Read(j.ctx, f.Keys)
-	if err != nil {
-		return nil, fmt.Errorf("--keys: %w", err)
-	}
-	n := min(int(f.Num), own.Most())
-	if n == 0 {
-		return nil, fmt.Errorf("--keys: %d keys in %s: pass 3 or more", len(own), f.Keys)
-	}
-	part := ""
-	if sampled {
-		part = ", a part of them"
-	}
-	j.notes = append(j.notes, fmt.Sprintf("own: %d keys of %s%s. Of these, %s are stored; half as "+
-		"many, drawn from between them, are looked up as absent.", len(own), f.Keys, part,
-		keys.FormatN(n)))
-	return own.Set(n, f.Reads, f.Seed), nil
 }

@@ -37,11 +37,6 @@ func vocabulary() kong.Vars {
 		"densityHelp": "Part of a range of keys that is present: alternating (every second key), " +
 			"63% (as LevelDB's db_bench leaves), 10%, or beyond (all; the absent keys follow). " +
 			"Unordered shapes have none.",
-		"keysHelp": fmt.Sprintf("Your own keys, instead of those of a shape: a file with a key per "+
-			"line, or a database of goleveldb, LevelDB or Pebble, which is only read (to learn what "+
-			"its own filters do, use filterdump). A random third of the keys is not stored, and is "+
-			"looked up as absent. Of more than %d MiB of keys in a database, a part is used.",
-			keys.MaxBytes>>20),
 	}
 }
 

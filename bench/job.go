@@ -17,7 +17,7 @@ type job struct {
 	stdout   io.Writer
 	parsed   *kong.Context
 	progress report.Progress
-	notes    []string // about the user's own keys
+	notes    []string // about the keys
 }
 
 // quick gives flags that the command line leaves out the values of their tags "quick", if it has

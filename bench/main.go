@@ -1,9 +1,9 @@
 // Command bench compares filters: speed, size and false positives, alone and inside engines.
 // `bench -h` lists its subcommands.
 //
-// It simulates: it fills temporary databases with generated keys or, with --keys, with yours. Use
-// it to choose a filter before there is a database, and to compare speeds. To learn what lookups
-// read in a database that you have, and what to change there, use command filterdump: it counts.
+// It fills temporary databases with generated keys. Use it to choose a filter before there is a
+// database, and to compare speeds. To learn what lookups read in a database that you have, and what
+// to change there, use command filterdump.
 //
 // The exit status is 0 if all went well, 1 if a key was lost, an answer was wrong or a rate breaks
 // its bound, 2 if the benchmark could not run to its end, and 130 if it was interrupted or nobody

@@ -51,10 +51,3 @@ func (o output) write(f func(io.Writer) error) error {
 	}
 	return errors.Join(f(file), file.Close())
 }
-
-// is reports whether path is the same file.
-func (o output) is(path string) bool {
-	mine, err := os.Stat(string(o))
-	other, otherErr := os.Stat(path)
-	return err == nil && otherErr == nil && os.SameFile(mine, other)
-}

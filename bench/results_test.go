@@ -155,7 +155,7 @@ func tablesOf(m measured) ([]report.Table, error) {
 }
 
 // outputFlags matches flags that say where a report goes.
-var outputFlags = regexp.MustCompile(` --(json|page)[= ]\S+`)
+var outputFlags = regexp.MustCompile(` --json[= ]\S+`)
 
 // markdown returns a report's command, where and when it ran, and its tables.
 func markdown(m measured) string {

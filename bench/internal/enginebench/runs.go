@@ -56,18 +56,5 @@ func (r Run) Needless() report.Figure {
 	return r.FPR().Times(1000 * float64(r.BetweenChecks) / float64(r.BetweenLookups))
 }
 
-// Reads returns the reads of table data per 1,000 misses.
-func (r Run) Reads() float64 { return 1000 * float64(r.BetweenReads) / float64(r.BetweenLookups) }
-
-// Blocks returns the data blocks that 1,000 misses need: the reads, or the false positives if these
-// are more. When reads are counted, each miss comes a second time, and finds the blocks of a few
-// false positives cached.
-func (r Run) Blocks() float64 {
-	if needless := r.Needless().Middle; needless > r.Reads() {
-		return needless
-	}
-	return r.Reads()
-}
-
 // BytesPerKey is the bytes of filters for each key that has one.
 func (r Run) BytesPerKey() float64 { return float64(r.FilterBytes) / float64(r.Keys) }

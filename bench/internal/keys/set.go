@@ -36,16 +36,12 @@ type Set struct {
 
 // Set returns n present keys, and at most as many absent ones, chosen and ordered by seed.
 func (s Source) Set(n, absent int, seed int64) *Set {
-	rng := newRand(seed)
+	rng := rand.New(rand.NewPCG(uint64(seed), Mix(uint64(seed))))
 	set := &Set{Guard: s.Shape.Append(nil, 0, Indexes-1), seed: rng.Uint64()}
 	set.Present, set.Between = s.Draw(rng, true, n, absent)
 	shuffle(rng, set.Present)
 	shuffle(rng, set.Between)
 	return set
-}
-
-func newRand(seed int64) *rand.Rand {
-	return rand.New(rand.NewPCG(uint64(seed), Mix(uint64(seed))))
 }
 
 func shuffle(rng *rand.Rand, keys [][]byte) {

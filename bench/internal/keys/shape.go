@@ -1,7 +1,7 @@
-// Package keys makes the keys that the benchmarks store and look up, or reads a user's own.
+// Package keys makes the keys that the benchmarks store and look up.
 //
 // A Shape turns an index into a key. A Density says which indexes of a range are present. A Source
-// is both. A List is a user's keys. A Set is the keys of a database.
+// is both. A Set is the keys of a database.
 package keys
 
 import (

@@ -50,15 +50,15 @@ func (f Figure) String() string {
 	if math.IsNaN(f.Middle) {
 		return ""
 	}
-	middle, low, high := Digits(f.Middle), Digits(f.Low), Digits(f.High)
+	middle, low, high := digits(f.Middle), digits(f.Low), digits(f.High)
 	if low == high {
 		return middle
 	}
 	return fmt.Sprintf("%s [%s to %s]", middle, low, high)
 }
 
-// Digits writes x with two digits that count, or as a whole number.
-func Digits(x float64) string {
+// digits writes x with two digits that count, or as a whole number.
+func digits(x float64) string {
 	// Rounded first: 0.0996 is 0.10, which has one decimal less.
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 1, 64), 64)
 	if rounded == 0 || math.Abs(rounded) >= 10 {

@@ -77,7 +77,7 @@ func TestFigures(t *testing.T) {
 	require.True(t, math.IsNaN(Median(nil)))
 	for x, want := range map[float64]string{0: "0", 0.00123: "0.0012", 0.0996: "0.10", 1.04: "1.0",
 		9.96: "10", 312.4: "312", 4548: "4548"} {
-		require.Equal(t, want, Digits(x))
+		require.Equal(t, want, digits(x))
 		require.Equal(t, want+" ["+want+" to 9999]", Figure{x, x, 9999}.String())
 	}
 }

@@ -34,8 +34,8 @@ func (t *Table) Add(cells ...any) {
 // number matches a figure, which an interval may follow.
 var number = regexp.MustCompile(`^([0-9][0-9.]*(\x{a0}%)?( (\[.*\]|±.*))?)?$`)
 
-// IsNumber reports whether a column has nothing but figures, which are aligned to the right.
-func (t Table) IsNumber(column int) bool {
+// isNumber reports whether a column has nothing but figures, which are aligned to the right.
+func (t Table) isNumber(column int) bool {
 	return !slices.ContainsFunc(t.Rows, func(row []string) bool {
 		return !number.MatchString(row[column])
 	})
@@ -107,7 +107,7 @@ func (t Table) writer(widths []int) table.Writer {
 	var columns []table.ColumnConfig
 	for i := range t.Columns {
 		c := table.ColumnConfig{Number: i + 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}
-		if t.IsNumber(i) {
+		if t.isNumber(i) {
 			c.Align, c.AlignHeader = text.AlignRight, text.AlignRight
 		}
 		if widths != nil {

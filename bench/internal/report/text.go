@@ -14,13 +14,13 @@ const Width = 100
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	if r.Title != "" {
-		b.WriteString(Paragraphs([]string{r.Title}))
+		b.WriteString(paragraphs([]string{r.Title}))
 	}
-	b.WriteString(Paragraphs([]string{r.Command, r.Environment.String()}))
+	b.WriteString(paragraphs([]string{r.Command, r.Environment.String()}))
 	for _, t := range r.Tables {
 		b.WriteString(t.text())
 	}
-	b.WriteString("\n" + Paragraphs(r.Notes))
+	b.WriteString("\n" + paragraphs(r.Notes))
 	if r.Incomplete != "" {
 		b.WriteString(wrap("INCOMPLETE, because it ended early: "+r.Incomplete, Width) + "\n")
 	}
@@ -28,8 +28,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-// Paragraphs writes lines no wider than Width, but for code.
-func Paragraphs(lines []string) string {
+// paragraphs writes lines no wider than Width, but for code.
+func paragraphs(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
 		if !strings.HasPrefix(line, Code) {

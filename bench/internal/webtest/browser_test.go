@@ -1,4 +1,4 @@
-// Package webtest tests the pages of bench in a headless Chromium.
+// Package webtest tests the page of bench play in a headless Chromium.
 package webtest
 
 import (
@@ -55,33 +55,28 @@ func find() string {
 type view struct {
 	Width int // in pixels
 	Dark  bool
-	Print bool
 }
 
-// Open opens a page and waits until it is loaded. File URLs need an absolute path.
+// Open opens a page and waits until it is loaded.
 func (b *browser) Open(t testing.TB, url string, look view) *page {
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	t.Cleanup(cancel)
 	p := &page{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, p.listen)
 	const height = 900
-	scheme, media := "light", ""
+	scheme := "light"
 	if look.Dark {
 		scheme = "dark"
 	}
-	if look.Print {
-		media = "print"
-	}
 	p.Do(
 		emulation.SetDeviceMetricsOverride(int64(look.Width), height, 1, false),
-		emulation.SetEmulatedMedia().WithMedia(media).WithFeatures([]*emulation.MediaFeature{
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme},
 			{Name: "prefers-reduced-motion", Value: "reduce"},
 		}),
 		chromedp.Navigate(url))
 	var got view
-	p.Eval(`({ Width: innerWidth, Dark: matchMedia("(prefers-color-scheme: dark)").matches,
-		Print: matchMedia("print").matches })`, &got)
+	p.Eval(`({ Width: innerWidth, Dark: matchMedia("(prefers-color-scheme: dark)").matches })`, &got)
 	require.Equal(t, look, got)
 	return p
 }
