@@ -76,7 +76,8 @@ func (b *browser) Open(t testing.TB, url string, look view) *page {
 		}),
 		chromedp.Navigate(url))
 	var got view
-	p.Eval(`({ Width: innerWidth, Dark: matchMedia("(prefers-color-scheme: dark)").matches })`, &got)
+	p.Eval(`({ Width: innerWidth,
+		Dark: matchMedia("(prefers-color-scheme: dark)").matches })`, &got)
 	require.Equal(t, look, got)
 	return p
 }
