@@ -17,6 +17,8 @@ type CacheReport struct {
 	Cache uint64 // the capacity of the block cache, in bytes
 	Used  uint64 // bytes in it now; blocks of live tables are evicted only to make room
 
+	FiltersAndIndexes uint64 // their size; CheckCache leaves it 0, command filterdump fills it in
+
 	NoFilters       bool // the options have no filter
 	NoCache         bool // DisableBlockCache: an open table keeps its filters and index itself
 	SeekCompactions bool // lookups make goleveldb compact tables
@@ -84,13 +86,22 @@ func (r CacheReport) String() string {
 			"files (ulimit -n), or make tables larger with Options.CompactionTableSize",
 			r.OpenFiles, r.Tables, r.Tables+r.Tables/4)
 	}
-	if r.NoCache {
+	const mib = 1 << 20
+	cache, needed := float64(r.Cache)/mib, float64(r.FiltersAndIndexes)/mib
+	switch {
+	case r.NoCache:
 		add("there is no block cache: open tables keep filters and indexes themselves")
-	} else {
-		const mib = 1 << 20
+	case r.FiltersAndIndexes == 0:
 		add("the block cache (%.1f MiB, %.1f in use) must have room for the filters and indexes of "+
 			"all tables: filterdump prints the Options.BlockCacheCapacity that they need",
-			float64(r.Cache)/mib, float64(r.Used)/mib)
+			cache, float64(r.Used)/mib)
+	case 2*r.FiltersAndIndexes <= r.Cache:
+		add("the block cache (%.1f MiB) has room for filters and indexes (%.1f MiB) twice",
+			cache, needed)
+	default:
+		add("the block cache (%.1f MiB) is too small for filters and indexes (%.1f MiB) twice: "+
+			"set Options.BlockCacheCapacity to %d, or more for the data",
+			cache, needed, 2*r.FiltersAndIndexes)
 	}
 	if r.SeekCompactions {
 		add("lookups start compactions: pass WithoutSeekCompactions() to Configure, or set " +

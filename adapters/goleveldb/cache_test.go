@@ -194,22 +194,45 @@ func TestCheckCache(t *testing.T) {
 	require.ErrorIs(t, err, leveldb.ErrClosed)
 }
 
+// A report that has the size of filters and indexes says whether they fit into the cache.
+func TestCacheReportOfSizes(t *testing.T) {
+	const fits = "the block cache (8.0 MiB) has room for filters and indexes (4.0 MiB) twice"
+	const small = "the block cache (8.0 MiB) is too small for filters and indexes (4.0 MiB) " +
+		"twice: set Options.BlockCacheCapacity to 8388610, or more for the data"
+	for size, says := range map[uint64]string{
+		0: "filterdump prints the Options.BlockCacheCapacity", 4 << 20: fits, 4<<20 + 1: small,
+	} {
+		r := goleveldb.CacheReport{Cache: 8 << 20, FiltersAndIndexes: size}
+		require.Contains(t, r.String(), says)
+		r.NoCache = true
+		require.NotContains(t, r.String(), "twice")
+	}
+}
+
 // blockSizes returns the bytes of the filters and indexes of all tables.
 func blockSizes(t testing.TB, s storage.Storage) (sum int) {
+	for _, table := range openTables(t, s) {
+		sum += int(table.IndexSize())
+		for _, f := range table.Filters() {
+			sum += int(f.Handle.Length)
+		}
+	}
+	return sum
+}
+
+// openTables reads the filters and indexes of all tables.
+func openTables(t testing.TB, s storage.Storage) (all []*sstable.Table) {
 	tables, err := s.List(storage.TypeTable)
 	require.NoError(t, err)
 	for _, fd := range tables {
 		file, err := s.Open(fd)
 		require.NoError(t, err)
+		defer file.Close()
 		size, err := file.Seek(0, io.SeekEnd)
 		require.NoError(t, err)
 		table, err := sstable.OpenTable(file, size)
 		require.NoError(t, err)
-		sum += int(table.IndexSize())
-		for _, f := range table.Filters() {
-			sum += int(f.Handle.Length)
-		}
-		require.NoError(t, file.Close())
+		all = append(all, table)
 	}
-	return sum
+	return all
 }
