@@ -1,57 +1,78 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path"
+	"runtime/debug"
+	"slices"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/page"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 )
 
 // The exit status.
 const (
 	exitSound       = 0
-	exitFault       = 1 // a false negative, or corruption
+	exitFault       = 1 // a false negative, corruption, or a table that is missing
 	exitCannotRun   = 2 // not all could be verified
 	exitInterrupted = 130
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(
-		context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	child.Serve()
+	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-const help = `Shows and verifies the filters in tables of LevelDB, goleveldb and Pebble, and
-says which filters would serve a database best. Nothing is changed.
+// interrupts are the signals that end the program, but for those that it was started to ignore.
+func interrupts() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	return slices.DeleteFunc(all, signal.Ignored)
+}
+
+const help = `Shows and verifies the filters in databases of LevelDB, goleveldb and Pebble, and
+says which filters would serve them best. Nothing is changed.
 
 The status is 0 if all keys match their filters, 1 if a table has a false
-negative or is corrupt, 2 if something could not be read or verified.`
+negative, is corrupt or is missing, 2 if something could not be read or verified.`
 
 // options is the command line.
 type options struct {
-	Paths []string `arg:"" name:"PATH" help:"A database directory, which may be in use, or a table."`
+	Paths []string `arg:"" name:"PATH" help:"A database directory, maybe in use, or a table."`
 
-	Verify bool     `help:"Compare the keys with the filters, and count no reads."`
-	JSON   bool     `name:"json" help:"Write the report as JSON."`
-	Bloom  []string `placeholder:"NAME" sep:"none" help:"${bloomHelp}"`
+	Verify   bool             `help:"Compare the keys with the filters, and count no reads."`
+	Tables   bool             `help:"List all tables."`
+	JSON     bool             `name:"json" help:"Write the report as JSON."`
+	Page     string           `placeholder:"FILE" help:"Also write the report as an HTML page."`
+	Policies []string         `placeholder:"PATTERN" sep:"none" help:"${policiesHelp}"`
+	Version  kong.VersionFlag `help:"Print the version."`
 }
 
-const bloomHelp = "The filters of policy NAME are of LevelDB's or levelbloom's encodings; may be " +
-	"repeated."
+const policiesHelp = "Read the filters of policies whose names match PATTERN, such as 'mine.*', " +
+	"as LevelDB's or levelbloom's; may be repeated."
 
 // parse returns what args ask for, or nil if it printed help instead.
 func parse(args []string, stdout io.Writer) (*options, error) {
-	o, helped := new(options), false
+	o, helped, version := new(options), false, "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
 	parser, err := kong.New(o, kong.Name("filterdump"), kong.Description(help),
-		kong.Vars{"bloomHelp": bloomHelp}, kong.Writers(stdout, io.Discard),
+		kong.Vars{"policiesHelp": policiesHelp, "version": version},
+		kong.Writers(stdout, io.Discard),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 80, NoAppDescFormat: true}),
 		kong.Exit(func(int) { helped = true }))
 	if err != nil {
@@ -60,6 +81,16 @@ func parse(args []string, stdout io.Writer) (*options, error) {
 	_, err = parser.Parse(args)
 	if helped {
 		return nil, nil
+	}
+	for _, arg := range args {
+		if err != nil && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
+			return nil, fmt.Errorf("%s: write -%[1]s, with two dashes", arg)
+		}
+	}
+	for _, pattern := range o.Policies {
+		if _, bad := path.Match(pattern, ""); err == nil && bad != nil {
+			err = fmt.Errorf("--policies %s: %w", pattern, bad)
+		}
 	}
 	return o, err
 }
@@ -74,35 +105,49 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if o == nil {
 		return exitSound
 	}
-	databases, err := o.read(ctx)
+	databases, err := o.read(ctx, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "filterdump: interrupted")
 		return exitInterrupted
 	}
 	report := newReport(databases)
-	write := report.writeText
-	if o.JSON {
-		write = report.writeJSON
-	}
-	if err := write(stdout); err != nil {
-		fmt.Fprintln(stderr, "filterdump:", err)
+	if err := o.write(report, stdout); err != nil {
+		fmt.Fprintln(stderr, "filterdump:", scan.Printable(err.Error()))
 		return exitCannotRun
 	}
 	return report.exitStatus()
 }
 
 // read reads all PATHs. The error is that of ctx.
-func (o *options) read(ctx context.Context) (all []*census.Database, err error) {
-	r := scan.Reader{Bloom: o.Bloom}
+func (o *options) read(ctx context.Context, stderr io.Writer) (all []*census.Database, err error) {
+	show := progress(stderr, time.Tick(2*time.Second))
 	for _, path := range o.Paths {
-		d, err := census.Read(ctx, r, path)
-		if err == nil && d.IsDirectory && d.Note == "" && !o.Verify {
-			err = d.Count(ctx, r)
-		}
+		d, err := census.Read(ctx, path, census.Options{
+			Policies: o.Policies, Verify: o.Verify, Progress: show})
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, d)
 	}
 	return all, nil
+}
+
+// write writes the report in the ways that were asked for.
+func (o *options) write(r *report, stdout io.Writer) error {
+	if o.Page != "" {
+		var b bytes.Buffer
+		if err := page.Write(&b, r.page(true)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(o.Page, b.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	if o.JSON {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	_, err := io.WriteString(stdout, asText(r.page(o.Tables)))
+	return err
 }

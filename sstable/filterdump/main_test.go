@@ -6,23 +6,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/syndtr/goleveldb/leveldb/filter"
 
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 )
 
-// golden is where the tables are that other programs wrote.
+func TestMain(m *testing.M) {
+	child.Serve()
+	m.Run()
+}
+
+// golden is where the databases are that other programs wrote.
 func golden(path ...string) string {
 	return filepath.Join(append([]string{"..", "..", "testdata"}, path...)...)
 }
@@ -34,149 +36,115 @@ func filterdump(t *testing.T, args ...string) (status int, stdout, stderr string
 	return status, out.String(), err.String()
 }
 
-func filterdumpJSON(t *testing.T, args ...string) (status int, d report) {
-	status, out, stderr := filterdump(t, append([]string{"--json"}, args...)...)
-	require.NoError(t, json.Unmarshal([]byte(out), &d), stderr)
-	require.True(t, strings.HasPrefix(out, "{\n  \"verdict\""), "the verdict comes first")
-	return status, d
-}
-
-// All golden databases are sound, and filterdump sees what their sidecars say.
-func TestGoldenDatabases(t *testing.T) {
-	sidecars, err := filepath.Glob(golden("leveldb", "tables", "*.json"))
-	require.NoError(t, err)
-	require.Len(t, sidecars, 14)
-	for _, sidecar := range sidecars {
-		var want struct {
-			Policy string `json:"filter_policy"`
-			Tables []policytest.GoldenTable
-		}
-		text, err := os.ReadFile(sidecar)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(text, &want))
-
-		dir := strings.TrimSuffix(sidecar, ".json")
-		status, d := filterdumpJSON(t, "--verify", "--bloom", "golden.CustomFilter", dir)
-		require.Equal(t, exitSound, status, dir)
-		tablesByName := map[string]*scan.Result{}
-		for _, table := range d.Tables {
-			tablesByName[filepath.Base(table.Path)] = table
-		}
-		require.Len(t, tablesByName, len(want.Tables), dir)
-		for _, w := range want.Tables {
-			table := tablesByName[w.File]
-			require.EqualValues(t, w.Entries, table.Entries, table.Path)
-			require.Equal(t, "LevelDB", table.Format)
-			if table.Status == scan.NoFilter {
-				require.Nil(t, table.Filters)
-				continue
-			}
-			require.Equal(t, scan.Sound, table.Status, table.Path)
-			require.Equal(t, want.Policy, table.Policy)
-			require.Equal(t, tables.PerWindow, table.Layout)
-			require.Equal(t, 11, table.BaseLg)
-		}
-	}
-	_, d := filterdumpJSON(t, golden("goleveldb", "name2_baselg13"))
-	require.Equal(t, 13, d.Tables[0].BaseLg)
-}
-
-// The first line is the verdict, and each status has its exit status.
-func TestVerdictAndExitStatus(t *testing.T) {
+// copyOf copies a golden database.
+func copyOf(t *testing.T, path ...string) string {
 	dir := t.TempDir()
-	good, err := os.ReadFile(golden("leveldb", "tables", "one_key", "000005.ldb"))
+	require.NoError(t, os.CopyFS(dir, os.DirFS(golden(path...))))
+	return dir
+}
+
+// change rewrites a file.
+func change(t *testing.T, path string, f func(b []byte) []byte) {
+	b, err := os.ReadFile(path)
 	require.NoError(t, err)
-	write := func(name string, b []byte) string {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, b, 0o600))
-		long := time.Now().Add(-time.Hour) // nobody is writing it
-		require.NoError(t, os.Chtimes(path, long, long))
-		return path
+	require.NoError(t, os.WriteFile(path, f(b), 0o600))
+}
+
+// All golden databases are sound, as the readers of their tables find too.
+func TestGoldenDatabases(t *testing.T) {
+	var dirs []string
+	for _, pattern := range []string{"leveldb/tables/*/CURRENT", "goleveldb/*/CURRENT",
+		"releases/*/*/*/db/MANIFEST-*1"} {
+		found, err := filepath.Glob(golden(pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, found)
+		for _, path := range found {
+			dirs = append(dirs, filepath.Dir(path))
+		}
 	}
-	sound := write("sound/000005.ldb", good)
-	broken := bytes.Clone(good)
-	broken[3] ^= 1 // of the data block, whose checksum then is wrong
-	corrupt := write("corrupt/000005.ldb", broken)
-	short := write("short/000005.ldb", good[:len(good)-1])
-	text := write("none/readme.txt", []byte("hello"))
-	noDatabase := filepath.Dir(text)
-	link := write("link/000001.ldb", good)
-	require.NoError(t, os.Remove(link))
-	require.NoError(t, os.Symlink("nowhere", link))
-	newer := write("newer/000001.sst", append(bytes.Repeat([]byte{99}, 100), "🪳🪳"...))
-	const lostKey = "key00289" // the 18th of 50
-	bloom := goleveldb.New(policytest.Must(policy.NewBloom(20)))
-	missing, _ := plainTable(t, dropping{bloom, lostKey}, 50, 9)
-	lost := write("lost/000001.ldb", missing)
-	above := filepath.Dir(filepath.Dir(write("above/db/000005.ldb", good)))
+	status, out, stderr := filterdump(t, append(dirs, "--verify", "--policies", "golden.*")...)
+	require.Equal(t, exitSound, status, out+stderr)
+}
+
+// The first line tells the status, and each kind of fault has its exit status.
+func TestStatus(t *testing.T) {
+	one := golden("leveldb", "tables", "one_key", "000005.ldb")
+	flip := func(at int) func(b []byte) []byte {
+		return func(b []byte) []byte {
+			b[at] ^= 1
+			return b
+		}
+	}
+	broken := copyOf(t, "leveldb", "tables", "one_key")
+	change(t, filepath.Join(broken, "000005.ldb"), flip(3)) // in a data block
+	short := filepath.Join(t.TempDir(), "000005.ldb")
+	whole, err := os.ReadFile(one)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(short, whole[:len(whole)-1], 0o600))
+	missing := copyOf(t, "leveldb", "tables", "mixed_bits")
+	require.NoError(t, os.Remove(filepath.Join(missing, "000010.ldb")))
+	damaged := copyOf(t, "releases", "v0.1.0", "pebblev2", "name1_ribbon", "db")
+	change(t, filepath.Join(damaged, "MANIFEST-000011"), flip(9)) // Pebble opens this
+	pebble := copyOf(t, "releases", "v0.1.0", "pebblev1", "name1_ribbon", "db")
+	require.NoError(t, os.Remove(filepath.Join(pebble, "000007.sst")))
+	rocksDB := copyOf(t, "leveldb", "tables", "one_key")
+	options := []byte("[Version]\n  rocksdb_version=9.0.0\n")
+	require.NoError(t, os.WriteFile(filepath.Join(rocksDB, "OPTIONS-000007"), options, 0o600))
+	refused := copyOf(t, "releases", "v0.1.0", "goleveldb", "name1_ribbon", "db")
+	change(t, filepath.Join(refused, "CURRENT"), func([]byte) []byte { return []byte("\n\n") })
+	gone := copyOf(t, "leveldb", "tables", "one_key")
+	require.NoError(t, os.Remove(filepath.Join(gone, "MANIFEST-000002")))
+	old := copyOf(t, "leveldb", "tables", "one_key") // whose manifest was restored, say
+	extra := copyOf(t, "leveldb", "tables", "one_key")
+	for _, name := range []string{"900001.ldb", "900002.sst"} {
+		require.NoError(t, os.WriteFile(filepath.Join(old, name), whole, 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(extra, "900001.ldb"), whole[:99], 0o600))
+	newer := filepath.Join(t.TempDir(), "000001.sst")
+	require.NoError(t, os.WriteFile(newer, append(bytes.Repeat([]byte{99}, 100), "🪳🪳"...), 0o600))
 
 	for _, c := range []struct {
-		name           string
-		args           []string
-		status         int
-		verdict, words string
+		path         string
+		status       int
+		first, words string
 	}{
-		{"sound", []string{sound}, 0, "1 table sound: all 1 entry match their filters",
-			"leveldb.BuiltinBloomFilter2"},
-		{"without filters", []string{golden("leveldb", "tables", "no_filter")}, 0,
-			"1 table without filters", "no filter"},
-		{"corrupt", []string{corrupt}, 1, "FAULTY: 1 table corrupt", "checksum"},
-		{"truncated", []string{short}, 1, "FAULTY: 1 table corrupt",
-			"corrupt: not a table: its 195 bytes do not end in a magic number"},
-		{"corrupt among sound", []string{sound, corrupt}, 1,
-			"FAULTY: 1 table corrupt; 1 table sound: all 1 entry match their filters", "checksum"},
-		{"a lost key", []string{lost}, 1,
-			"FAULTY: 1 table with false negatives: 1 entry not matched by their filter",
-			fmt.Sprintf("false negative: 1 of 50 entries do not match their filter: %x\n", lostKey)},
-		{"no database", []string{noDatabase}, 2, "no tables; 1 PATH could not be read",
-			"no tables (.ldb, .sst); the data of a new database is all in its log"},
-		{"database below", []string{above}, 2, "no tables; 1 PATH could not be read", ""},
-		{"sound and no such path", []string{sound, filepath.Join(dir, "nowhere")}, 2,
-			"1 table sound: all 1 entry match their filters; 1 PATH could not be read",
-			"no such file"},
-		{"unsupported", []string{newer}, 2, "1 table that cannot be read here",
-			"only Pebble v1 to v7"},
-		{"not a table", []string{text, sound}, 2,
-			"1 table sound: all 1 entry match their filters; 1 table unreadable",
-			"unreadable: not a table: its 5 bytes do not end in a magic number"},
-		{"link that leads nowhere", []string{link}, 2, "no tables; 1 PATH could not be read",
-			"no such file"},
-		{"in a directory", []string{filepath.Dir(link)}, 2, "1 table unreadable",
-			"a symbolic link that leads nowhere"},
+		{one, 0, "1 table sound: all 1 entry match their filters", "leveldb.BuiltinBloomFilter2"},
+		{golden("leveldb", "tables", "no_filter"), 0, "1 table without filters", "1 none"},
+		{extra, 0, "1 table sound: all 1 entry match their filters; 1 table left out, which no " +
+			"manifest names", "Nothing to do"},
+		{broken, 1, "FAULTY: 1 table corrupt", "checksum"},
+		{short, 1, "FAULTY: 1 table corrupt", "do not end in a magic number"},
+		{missing, 1, "FAULTY: 1 table missing; 1 table sound: all 700 entries match their " +
+			"filters; 1 table without filters", "1 table of the database cannot be read"},
+		{damaged, 1, "FAULTY: 1 database damaged", "does not match its checksum at offset"},
+		{pebble, 1, "FAULTY: 1 database damaged", "pebblev1 does not open it: L0: 000007"},
+		{rocksDB, 2, "1 PATH could not be read", "filterdump does not open it: levelbloom has no "},
+		{refused, 2, "1 PATH could not be read", "no such file"},
+		{gone, 2, "1 PATH could not be read", "no such file"},
+		{old, 0, "1 table sound: all 1 entry match their filters; 2 tables left out, which no " +
+			"manifest names", "No verdict: the manifest names 1 table, and leaves out 2"},
+		{golden("leveldb", "tables"), 2, "1 PATH could not be read", "mixed_sizes, " +
+			"multi_level, no_filter, nocompress, one_key, versions"}, // not raw_tablebuilder
+		{golden("leveldb", "tables", "raw_tablebuilder"), 2, "1 PATH could not be read",
+			"no database: there is no CURRENT"},
+		{"nowhere", 2, "1 PATH could not be read", "no such file"},
+		{newer, 2, "1 table unreadable", "unsupported pebble format version"},
+		{"doc.go", 2, "1 table unreadable", "do not end in a magic number"},
 	} {
-		status, out, stderr := filterdump(t, c.args...)
-		require.Equal(t, c.status, status, "%s: %s", c.name, stderr)
-		require.Equal(t, c.verdict, strings.SplitN(out, "\n", 2)[0], c.name)
-		unwrapped := regexp.MustCompile(`\n {4}`).ReplaceAllString(out, " ")
-		require.Contains(t, unwrapped, c.words, c.name)
-		_, again, _ := filterdump(t, c.args...)
-		require.Equal(t, out, again, "%s: the same table gives the same report", c.name)
-		status, out, _ = filterdump(t, append([]string{"--verify"}, c.args...)...)
-		require.Equal(t, c.status, status, "%s with --verify", c.name)
-		require.True(t, strings.HasPrefix(out, c.verdict+"\n"), "%s with --verify", c.name)
+		for _, args := range [][]string{{c.path}, {c.path, "--verify"}} {
+			status, out, stderr := filterdump(t, args...)
+			require.Equal(t, c.status, status, "%s: %s%s", args, out, stderr)
+			first, rest, _ := strings.Cut(out, "\n\n")
+			require.Equal(t, c.first, strings.ReplaceAll(first, "\n", " "), args)
+			if len(args) == 1 {
+				rest = regexp.MustCompile(`\n +`).ReplaceAllString(rest, " ")
+				require.Contains(t, rest, c.words, args)
+			}
+		}
 	}
-}
-
-// dropping makes filters without one key.
-type dropping struct {
-	filter.Filter
-	key string
-}
-
-func (d dropping) NewGenerator() filter.FilterGenerator {
-	return droppingGenerator{d.Filter.NewGenerator(), d.key}
-}
-
-type droppingGenerator struct {
-	filter.FilterGenerator
-	key string
-}
-
-func (g droppingGenerator) Add(key []byte) {
-	if string(key) != g.key {
-		g.FilterGenerator.Add(key)
-	}
+	status, out, _ := filterdump(t, "--verify", one, broken)
+	require.Equal(t, exitFault, status)
+	require.True(t, strings.HasPrefix(out, "FAULTY: 1 table corrupt; 1 table sound: all 1 "), out)
 }
 
 func TestCommandLine(t *testing.T) {
@@ -187,6 +155,9 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{"expected \"<PATH> ...\" (see -h)", nil},
 		{"unknown flag --nonsense", []string{"--nonsense", table}},
+		{"-json: write --json, with two dashes", []string{"-json", table}},
+		{"--policies [: syntax error in pattern", []string{"--policies", "[", table}},
+		{"no such file", []string{"--page", filepath.Join(t.TempDir(), "none", "p.html"), table}},
 	} {
 		status, out, stderr := filterdump(t, c.args...)
 		require.Equal(t, exitCannotRun, status, c.args)
@@ -196,6 +167,17 @@ func TestCommandLine(t *testing.T) {
 	status, out, _ := filterdump(t, "-h", "no such path")
 	require.Equal(t, exitSound, status)
 	require.Contains(t, out, "Usage: filterdump <PATH> ... [flags]")
+	status, out, _ = filterdump(t, "--version")
+	require.Equal(t, exitSound, status)
+	require.Regexp(t, `^\S+\n$`, out)
+}
+
+// A signal that nohup, say, has the program ignore does not end it.
+func TestIgnoredSignals(t *testing.T) {
+	require.Contains(t, interrupts(), syscall.SIGHUP)
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	require.NotContains(t, interrupts(), syscall.SIGHUP)
 }
 
 func TestInterrupted(t *testing.T) {
@@ -205,4 +187,67 @@ func TestInterrupted(t *testing.T) {
 	require.Equal(t, exitInterrupted,
 		run(ctx, []string{golden("leveldb", "tables", "one_key")}, &out, &stderr))
 	require.Empty(t, out.String())
+}
+
+// --verify counts nothing. --tables lists all tables, and --page writes what the text says.
+func TestFlags(t *testing.T) {
+	path := golden("leveldb", "tables", "mixed_bits")
+	_, short, _ := filterdump(t, path)
+	require.Contains(t, short, "Nothing to do")
+	require.Regexp(t, `(?m)^  L0 +3 +2100 +0\.0022 +2 LevelDB Bloom, 1 none +2 leveldb\.`, short)
+	require.NotContains(t, short, "000010.ldb")
+	_, long, _ := filterdump(t, "--verify", "--tables", path)
+	require.NotContains(t, long, "Nothing to do")
+	require.Regexp(t,
+		`(?m)^  000010\.ldb +leveldb\.BuiltinBloomFilter2 +LevelDB Bloom +700 +\d.* sound$`, long)
+	_, out, _ := filterdump(t, "--verify", "--json", path)
+	var r report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Nil(t, r.Paths[0].Verdict)
+
+	file := filepath.Join(t.TempDir(), "page.html")
+	status, out, _ := filterdump(t, "--page", file, path)
+	require.Equal(t, exitSound, status)
+	require.Equal(t, short, out)
+	html, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for _, words := range []string{r.Verdict, "Nothing to do", "000010.ldb", "2 LevelDB Bloom"} {
+		require.Contains(t, string(html), words)
+	}
+}
+
+// What is being done is told from time to time, but not each table.
+func TestProgress(t *testing.T) {
+	var b bytes.Buffer
+	tick := make(chan time.Time, 1)
+	show := progress(&b, tick)
+	show("soon")
+	require.Empty(t, b.String())
+	tick <- time.Time{}
+	show("%d of 9\x1b", 1)
+	show("%d of 9", 2)
+	require.Equal(t, "filterdump: 1 of 9\\x1b\n", b.String())
+}
+
+// doc.go names all fields of the JSON, and shows what its command prints.
+func TestDoc(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	text := string(doc)
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	require.NoError(t, os.Chdir(golden(".."))) // the command is given in the top directory
+	defer func() { require.NoError(t, os.Chdir(here)) }()
+	const path = "testdata/goleveldb/name2_none_1k"
+	require.Contains(t, text, "filterdump "+path+" prints")
+	status, out, stderr := filterdump(t, path)
+	require.Zero(t, status, stderr)
+	require.Contains(t, text, "\n"+regexp.MustCompile(`(?m)^.`).ReplaceAllString(out, "\t$0"))
+
+	_, about, _ := strings.Cut(text, "# JSON")
+	_, out, _ = filterdump(t, "--json", path, "testdata/leveldb/tables/no_filter", "nowhere")
+	fields := regexp.MustCompile(`(?m)^ *"([a-z_0-9]+)":`)
+	for _, field := range fields.FindAllStringSubmatch(out, -1) {
+		require.Regexp(t, fmt.Sprintf(`\b%s\b`, field[1]), about)
+	}
 }

@@ -1,18 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"io"
-	"maps"
-	"path/filepath"
-	"slices"
+	"math"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/page"
 )
 
 // width is that of the text: it fits 100 columns with an indentation.
@@ -21,73 +18,84 @@ const width = 96
 // A textWriter collects the report for people.
 type textWriter struct{ strings.Builder }
 
-// writeText writes the verdict, then of each PATH its tables, and what filters are worth to it.
-func (r *report) writeText(w io.Writer) error {
+// asText returns a page as text.
+func asText(p page.Page) string {
 	b := &textWriter{}
-	b.wrapped("", "", r.Verdict)
-	for _, d := range r.Paths {
-		fmt.Fprintf(b, "\n%s\n", scan.Printable(d.Path))
+	b.wrapped("", "", p.Title)
+	for _, d := range p.Databases {
+		fmt.Fprintf(b, "\n%s\n", d.Path)
 		if d.Note != "" {
 			b.wrapped("  ", "  ", d.Note)
 		}
-		b.tables(d.Tables)
-		if d.Verdict != nil {
-			b.verdict(d.Verdict)
+		if d.Sentence != "" {
+			b.verdict(d)
 		}
+		b.table(d.Levels.Header, d.Levels.Rows)
+		b.tables(d.Tables)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // wrapped writes s in lines, the first after one prefix, the others after another of the same
 // width.
 func (b *textWriter) wrapped(first, others, s string) {
-	for _, line := range strings.Split(text.WrapSoft(scan.Printable(s), width-len(first)), "\n") {
+	for _, line := range strings.Split(text.WrapSoft(s, width-len(first)), "\n") {
 		fmt.Fprintln(b, first+strings.TrimRight(line, " ")) // WrapSoft fills lines with spaces
 		first = others
 	}
 }
 
-// tables writes a line for each table, and what is wrong with any.
-func (b *textWriter) tables(results []*scan.Result) {
-	columns := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	if len(results) > 0 {
-		fmt.Fprintln(columns, "  table\tpolicy\tencoding\tentries\tbits/key\tverification")
+// table writes rows in columns.
+func (b *textWriter) table(header []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
 	}
-	for _, r := range results {
-		fmt.Fprintf(columns, "  %s\t%s\t%s\n", name(r), figures(r), r.Status)
+	columns := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, "  "+strings.Join(header, "\t"))
+	for _, row := range rows {
+		fmt.Fprintln(columns, "  "+strings.Join(row, "\t"))
 	}
 	columns.Flush()
-	for _, r := range results {
-		if r.Reason != "" {
-			b.wrapped("  ", "    ", fmt.Sprintf("%s: %s: %s", name(r), r.Status, r.Reason))
+}
+
+// tables writes the reasons, the last column, below the table: they are long.
+func (b *textWriter) tables(t page.Table) {
+	last := len(t.Header) - 1
+	var rows [][]string
+	for _, row := range t.Rows {
+		rows = append(rows, row[:last])
+	}
+	b.table(t.Header[:last], rows)
+	for _, row := range t.Rows {
+		if row[last] != "" {
+			b.wrapped("  ", "    ", fmt.Sprintf("%s: %s: %s", row[0], row[last-1], row[last]))
 		}
 	}
 }
 
-func name(r *scan.Result) string { return scan.Printable(filepath.Base(r.Path)) }
-
-// figures returns the middle columns of a table's line.
-func figures(r *scan.Result) string {
-	switch {
-	case r.Report == nil:
-		return "\t\t\t"
-	case r.Filters == nil:
-		return fmt.Sprintf("\t\t%d\t", r.Entries)
-	}
-	encodings := strings.Join(slices.Sorted(maps.Keys(r.Encodings)), ", ")
-	return fmt.Sprintf("%s\t%s\t%d\t%.1f", scan.Printable(r.Policy), encodings, r.Entries,
-		r.BitsPerKey)
-}
-
 // verdict writes what filters are worth to a database.
-func (b *textWriter) verdict(v *verdict.Verdict) {
-	fmt.Fprintln(b)
-	b.wrapped("  ", "  ", v.Sentence)
-	for _, fact := range v.Facts {
-		b.wrapped("  - ", "    ", fact)
+func (b *textWriter) verdict(d page.Database) {
+	if len(d.Bars) > 0 {
+		b.bars(d.Bars)
+		fmt.Fprintf(b, "  (%s)\n\n", d.Counted)
 	}
-	for _, line := range v.Code {
+	b.wrapped("  ", "  ", d.Sentence)
+	for _, line := range d.Code {
 		fmt.Fprintln(b, "      "+line)
 	}
+	for _, fact := range d.Facts {
+		b.wrapped("  - ", "    ", fact)
+	}
+	fmt.Fprintln(b)
+}
+
+func (b *textWriter) bars(bars []page.Bar) {
+	const longest = 36
+	var rows [][]string
+	for _, bar := range bars {
+		length := int(math.Round(longest * bar.Part))
+		drawn := cmp.Or(strings.Repeat("█", length), "▏")
+		rows = append(rows, []string{bar.Label, drawn + " " + bar.Reads, bar.Filters})
+	}
+	b.table([]string{"", "data blocks read for 1,000 absent keys", "filters"}, rows)
 }

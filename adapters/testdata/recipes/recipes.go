@@ -99,12 +99,14 @@ func requireTables(engine Engine, step Step, dir string) {
 	check(err)
 	var found struct {
 		Verdict string
-		Tables  []struct{ Status, Policy string }
+		Paths   []struct {
+			Tables []struct{ Status, Policy string }
+		}
 	}
 	check(json.Unmarshal(report, &found))
 	fmt.Printf("%s, %s: %s\n", engine.name, step, found.Verdict)
 	policies := map[string]int{} // tables by the policy of their filters, "" if they have none
-	for _, table := range found.Tables {
+	for _, table := range found.Paths[0].Tables {
 		policies[table.Policy]++
 	}
 	if step == Default {

@@ -1,63 +1,90 @@
 package census
 
 import (
-	"strings"
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// keysOf returns all keys of a gap above low.
-func keysOf(g gap, low string) (keys []string) {
-	for i := range g.len {
-		key := []byte(low)
-		g.put(key, i)
-		keys = append(keys, string(key))
+// pairs returns these keys but the last, and those that follow them.
+func pairs(keys ...string) (all, next [][]byte) {
+	for i := range len(keys) - 1 {
+		all, next = append(all, []byte(keys[i])), append(next, []byte(keys[i+1]))
 	}
-	return keys
+	return all, next
 }
 
-func TestBetween(t *testing.T) {
-	for _, c := range []struct {
-		low, high string
-		want      []string
-	}{
-		{"k3", "k5", []string{"k4"}},
-		{"k198", "k203", []string{"k199", "k200", "k201", "k202"}}, // with carry
-		{"k8:bal", "k9:bal", nil},
-		{"k09:bal", "k12:bal", []string{"k10:bal", "k11:bal"}},         // before a suffix
-		{"195", "205", nil},                                            // the 5 is a suffix
-		{"k8", "ka", []string{"k9"}},                                   // hexadecimal
-		{"k8", "kB", []string{"k9", "kA"}},                             // and in capitals
-		{"ax", "az", []string{"ay"}},                                   // bytes
-		{"1-fe", "2-01", []string{"1-ff", "2-00"}},                     // with a dash between digits
-		{"\x00\xfe.", "\x01\x01.", []string{"\x00\xff.", "\x01\x00."}}, // little-endian, or a suffix
-		{"1", "12", nil}, {"", "", nil}, {"a", "a", nil}, {"5", "3", nil},
+func TestAbsentKeys(t *testing.T) {
+	for _, c := range []struct{ keys, want []string }{
+		{[]string{"1", "2", "5"}, []string{"3", "4"}},
+		{[]string{"a1x", "a3x"}, []string{"a2x"}},
+		{[]string{"ff", "0101"}, nil}, // not in this order in a database
+		{[]string{"/a", "/abc", "/bcde"}, []string{"/a0", "/abc0"}},
+		{[]string{"", "a"}, []string{"0"}},
+		{[]string{"a", "a0"}, nil}, // "a0" is there
+		{[]string{"1"}, nil},
 	} {
-		require.Equal(t, c.want, keysOf(between([]byte(c.low), []byte(c.high)), c.low), "%q %q",
-			c.low, c.high)
-	}
-}
-
-// A number of more digits than a uint64 has is cut off, and what follows stays.
-func TestBetweenFarKeys(t *testing.T) {
-	for low, high := range map[string]string{
-		strings.Repeat("01", 20):  strings.Repeat("93", 20), // decimal
-		strings.Repeat("0a", 16):  strings.Repeat("f3", 16),
-		strings.Repeat("0A", 16):  strings.Repeat("F3", 16),
-		strings.Repeat("\x00", 9): strings.Repeat("\xff", 9),
-	} {
-		g := between([]byte(low), []byte(high))
-		last := low
-		for _, i := range []uint64{0, g.len / 2, g.len - 1} {
-			key := []byte(low)
-			g.put(key, i)
-			require.True(t, last < string(key) && string(key) < high, "%q", key)
-			require.Equal(t, low[g.to:], string(key[g.to:]))
-			last = string(key)
+		keys, next := pairs(c.keys...)
+		var got []string
+		for _, key := range absentKeys(keys, next, rand.New(rand.NewPCG(1, 1))) {
+			got = append(got, string(key))
 		}
-		end := []byte(low)
-		g.put(end, g.len)
-		require.Equal(t, high[:g.to], string(end[:g.to]), "after the last comes the neighbor")
+		require.Equal(t, c.want, got, "%q", c.keys)
+	}
+}
+
+// Of a giant gap 64 keys are taken, from all over it.
+func TestGiantGap(t *testing.T) {
+	keys, next := pairs("a000000", "a899999")
+	all := absentKeys(keys, next, rand.New(rand.NewPCG(1, 2)))
+	require.InDelta(t, maxPerGap, len(all), 2) // two may be the same
+	sum := 0.0
+	for _, key := range all {
+		n, err := strconv.Atoi(string(key[1:]))
+		require.NoError(t, err)
+		sum += float64(n)
+	}
+	deviation := 900_000 / math.Sqrt(12*maxPerGap)
+	require.InDelta(t, 450_000, sum/float64(len(all)), 5*deviation)
+}
+
+// Of more absent keys than are looked up, each is as likely to be taken as each other: a gap gives
+// as many as its share.
+func TestManyAbsentKeys(t *testing.T) {
+	var keys []string
+	gaps := []int{1, 2, 3, 4, 7, 64}
+	number, per := 0, 0
+	for i := range 120_000 {
+		keys = append(keys, fmt.Sprintf("%012d", number))
+		number += 1 + gaps[i%len(gaps)]
+	}
+	for _, gap := range gaps {
+		per += gap
+	}
+	all, next := pairs(keys...)
+	got := absentKeys(all, next, rand.New(rand.NewPCG(1, 3)))
+	require.InDelta(t, maxLookups, len(got), 5*math.Sqrt(maxLookups)) // some are taken twice
+	require.True(t, slices.IsSortedFunc(got, bytes.Compare))
+	counts, begin := map[int]int{}, 0
+	present := map[string]bool{}
+	for _, key := range keys {
+		present[key] = true
+	}
+	for _, key := range got {
+		require.False(t, present[string(key)])
+		for begin+1 < len(keys) && keys[begin+1] < string(key) {
+			begin++
+		}
+		counts[gaps[begin%len(gaps)]]++
+	}
+	for gap, n := range counts {
+		share := float64(len(got)) * float64(gap) / float64(per)
+		require.InDelta(t, share, n, 5*math.Sqrt(share), "gaps of %d", gap)
 	}
 }

@@ -1,104 +1,184 @@
-// Package census reads a database's tables, and counts what lookups of absent keys meet in them. It
-// takes the structure from the manifest and consults the filters that are there. It opens no
-// database and runs no engine.
+// Package census reads the tables of a database, and counts what lookups of absent keys read in it.
 package census
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
 
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/verdict"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
 )
+
+// Options say what to read.
+type Options struct {
+	Policies []string // patterns of further policies whose filters package policy reads
+	Verify   bool     // count nothing
+	Progress func(format string, args ...any)
+}
 
 // A Database is what was read at a path: the tables of a database's directory, or one table.
 type Database struct {
 	Path string `json:"path"`
-	Note string `json:"note,omitempty"` // why nothing could be read
 
-	// Unnamed is how many tables in the directory the manifest does not name. They are left out: a
+	// Note says why not all could be read. Damaged says that the database is at fault.
+	Note    string `json:"note,omitempty"`
+	Damaged bool   `json:"damaged,omitempty"`
+
+	// Unnamed is how many tables in the directory are no part of the database. They are left out: a
 	// killed process left them, or the database is still writing or deleting them.
 	Unnamed int `json:"unnamed,omitempty"`
 
-	// Verdict is what filters are worth to the database, nil if it was not counted.
-	Verdict *verdict.Verdict `json:"verdict,omitempty"`
+	*verdict.Figures                  // nil for a single table
+	Verdict          *verdict.Verdict `json:"verdict,omitempty"` // nil if nothing was counted
+	Tables           []*scan.Result   `json:"tables"`
 
-	Tables      []*scan.Result `json:"-"`
-	IsDirectory bool           `json:"-"`
-
-	structure *tables.Structure // nil without a manifest that can be read
-	sample    *scan.Sample      // of all keys
+	options Options
+	levels  map[int]int // of each table, by number
 }
 
-// Read reads and verifies the tables at a path. The error is that of ctx.
-func Read(ctx context.Context, r scan.Reader, path string) (*Database, error) {
-	d := &Database{Path: path, sample: scan.NewSample(scan.All)}
-	paths := []string{path}
+// Read reads and verifies the tables at a path. In a database, it counts what lookups read, unless
+// options say not to. The error is that of ctx.
+//
+// A database in use may delete a table before it is read, because others have its entries. Then the
+// manifest changes, and Read begins anew, a few times.
+func Read(ctx context.Context, path string, o Options) (*Database, error) {
+	d := &Database{Path: path, options: o}
 	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		d.IsDirectory = true
-		d.structure, paths, err = tables.Of(path)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		d.Note = scan.WithoutPath(err, path)
 		return d, nil
-	}
-	if d.structure != nil {
-		d.Unnamed = len(d.structure.Unnamed)
-	}
-	return d, d.read(ctx, r, paths)
-}
-
-// read reads those tables that have not been read.
-func (d *Database) read(ctx context.Context, r scan.Reader, paths []string) error {
-	known := map[string]bool{}
-	for _, t := range d.Tables {
-		known[t.Path] = true
-	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return known[path] })
-	results, err := r.Verify(ctx, paths, d.sample)
-	if err == nil {
-		d.Tables = append(d.Tables, results...)
-	}
-	return err
-}
-
-// Count counts what lookups of absent keys meet, and sets the verdict. Where nothing can be said,
-// the verdict says why. The error is that of ctx.
-//
-// A database in use may delete a table before it is consulted, because others have its entries.
-// Then the manifest names others: these are read, and Count begins anew, a few times.
-func (d *Database) Count(ctx context.Context, r scan.Reader) error {
-	if d.structure == nil {
-		s, err := tables.ReadStructure(d.Path)
-		if err != nil {
-			d.Verdict = verdict.Of(verdict.Figures{
-				Why: "there is no manifest that can be read: " + scan.WithoutPath(err, d.Path)})
-			return nil
-		}
-		d.structure = s
+	case !info.IsDir():
+		d.Tables, err = scan.Verify(ctx, []string{path}, scan.Options{Policies: o.Policies}, nil)
+		return d, err
 	}
 	const attempts = 10
+	var manifest []byte
 	for range attempts {
-		c := &count{Database: d, ctx: ctx, reader: r, unread: map[string]bool{}}
-		figures, err := c.figures()
+		d = &Database{Path: path, options: o}
+		view, err := engine.NewView(path)
 		if err != nil {
-			return err
-		}
-		d.Verdict = verdict.Of(figures)
-		if len(c.unread) == 0 {
+			d.Note = explain(path, err)
+			if errors.Is(err, os.ErrNotExist) { // the database may have replaced the manifest
+				continue
+			}
 			break
 		}
-		s, err := tables.ReadStructure(d.Path)
-		if err != nil || slices.Equal(s.Paths(), d.structure.Paths()) {
-			break
+		changed := !bytes.Equal(view.Manifest, manifest)
+		manifest = view.Manifest
+		complete, err := d.read(ctx, view)
+		view.Close()
+		if err != nil {
+			return nil, err
 		}
-		d.structure = s
-		if err := d.read(ctx, r, s.Paths()); err != nil {
-			return err
+		if complete || !changed {
+			break
 		}
 	}
-	return nil
+	return d, nil
+}
+
+// explain says why a directory has no view: if it is no database, which ones are in it.
+func explain(dir string, err error) string {
+	text := scan.WithoutPath(err, dir)
+	if !errors.Is(err, engine.ErrNoDatabase) {
+		return text
+	}
+	var names []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if view, err := engine.NewView(filepath.Join(dir, e.Name())); err == nil {
+			view.Close()
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) > 0 {
+		text += "; databases in it: " + strings.Join(names, ", ")
+	}
+	return text
+}
+
+// order says which database a child opens.
+type order struct {
+	engine.Options
+	Planned engine.Sizes // with ribbon filters
+}
+
+// list returns the level of each table, by number.
+var list = child.New("list", func(o order) (map[int]int, error) {
+	db, err := engine.Open(o.Options, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return db.Levels()
+})
+
+// read makes an attempt. It is complete unless something was missing, which may be because the
+// database has changed. The error is that of ctx.
+func (d *Database) read(ctx context.Context, view *engine.View) (complete bool, err error) {
+	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: view.Cache, Zstd: view.Zstd}
+	if err := engine.CheckManifest(view.Manifest); err != nil {
+		d.Note, d.Damaged = err.Error(), true
+		return true, nil
+	}
+	o := order{Options: engine.Options{View: view.Dir, Settings: view.Settings}}
+	d.levels, err = list.Run(ctx, time.Minute, o)
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case err != nil:
+		d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(d.Engine, "filterdump"), err)
+		d.Damaged = strings.Contains(d.Note, os.ErrNotExist.Error()) // a table, says Pebble
+		return false, nil
+	}
+	if complete, err = d.verify(ctx, view); err != nil {
+		return false, err
+	}
+	d.describe()
+	if d.options.Verify {
+		return complete, nil
+	}
+	if why := d.unfit(); why != "" {
+		d.Verdict = verdict.None(why)
+		return complete, nil
+	}
+	return d.count(ctx, o)
+}
+
+// verify verifies the named tables. It is complete if all are there.
+func (d *Database) verify(ctx context.Context, view *engine.View) (complete bool, err error) {
+	var links []string
+	for _, number := range slices.Sorted(maps.Keys(d.levels)) {
+		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number)) // if it is missing
+		links = append(links, filepath.Join(view.Dir, name))
+		delete(view.Tables, number)
+	}
+	d.Unnamed = len(view.Tables)
+	var done atomic.Int64
+	d.Tables, err = scan.Verify(ctx, links,
+		scan.Options{Policies: d.options.Policies, Bytewise: true}, func() {
+			d.options.Progress("%d of %d tables verified", done.Add(1), len(links))
+		})
+	if err != nil {
+		return false, err
+	}
+	complete = true
+	for _, r := range d.Tables {
+		r.Path = filepath.Join(d.Path, filepath.Base(r.Path))
+		complete = complete && r.Status != scan.Missing
+	}
+	return complete, nil
 }

@@ -22,6 +22,7 @@ type Page struct {
 type Database struct {
 	Path, Note     string
 	Bars           []Bar
+	Counted        string // how the figures of the bars were found
 	Sentence       string // what to do
 	Code           []string
 	Facts          []string

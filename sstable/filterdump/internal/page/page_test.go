@@ -21,8 +21,9 @@ func example() (p Page, texts []string) {
 	}
 	p.Title = text()
 	for range 2 {
-		d := Database{Path: text(), Note: text(), Sentence: text(), Code: []string{text(), text()},
-			Facts: []string{text(), text()}, Levels: table(), Tables: table()}
+		d := Database{Path: text(), Note: text(), Counted: text(), Sentence: text(),
+			Code: []string{text(), text()}, Facts: []string{text(), text()},
+			Levels: table(), Tables: table()}
 		for _, part := range []float64{0, 0.5, 1} {
 			d.Bars = append(d.Bars, Bar{text(), text(), part, text()})
 		}

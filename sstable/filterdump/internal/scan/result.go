@@ -1,14 +1,16 @@
 package scan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -21,10 +23,8 @@ const (
 	Unverified    Status = "unverified"     // keys and filters cannot be compared
 	FalseNegative Status = "false negative" // a key does not match its filter
 	Corrupt       Status = "corrupt"        // bytes are not what they should be
-	Unsupported   Status = "unsupported"    // a table that cannot be read here
-	Unreadable    Status = "unreadable"     // it is no table, or the system did not let it be read
-	Unfinished    Status = "unfinished"     // its end is missing, and may be yet to come
-	Vanished      Status = "vanished"       // the database has deleted it meanwhile
+	Missing       Status = "missing"        // there is no such file
+	Unreadable    Status = "unreadable"     // no table, or not read here: the reason says why
 )
 
 // A Result is what was read of a table, and a table in the output of --json. The fields of Filters
@@ -32,18 +32,21 @@ const (
 // read.
 type Result struct {
 	Path   string `json:"path"`
-	Status Status `json:"status"` // empty where a question other than Verify was answered
+	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"`
 
 	tables.Info
 	*Report
-
-	Sample [][]byte `json:"-"` // keys, on their way to another sample
-	Answer Answer   `json:"-"`
 }
 
-// judge sets the status after all entries were compared.
-func (r *Result) judge() {
+// Kinds returns the encodings of the filters.
+func (r *Result) Kinds() string {
+	return cmp.Or(strings.Join(slices.Sorted(maps.Keys(r.Encodings)), ", "), "unknown")
+}
+
+// judge sets the status after all entries were read. A doubt says why the filters are not verified.
+func (r *Result) judge(report *Report, doubt string) {
+	r.Report, r.Status, r.Reason = report, Sound, doubt
 	switch {
 	case r.FalseNegatives > 0:
 		r.Status = FalseNegative
@@ -52,47 +55,36 @@ func (r *Result) judge() {
 		if r.FalseNegatives > int64(len(r.Lost)) {
 			r.Reason += ", ..."
 		}
-	case r.Filters == nil:
+	case doubt != "":
+		r.Status = Unverified
+	case r.Encodings == nil:
 		r.Status = NoFilter
-	case r.Report.Unverified != "":
-		r.Status, r.Reason = Unverified, r.Report.Unverified
-	default:
-		r.Status = Sound
 	}
 }
 
-// A table's magic number is at its very end. So a file without an end that has changed recently may
-// be a table that is being written, or a copy: it is unfinished. The tables that a manifest names
-// are complete.
-const writerRest = 10 * time.Second
-
 // failed returns the result for a table that could not be read.
 func failed(path string, err error) *Result {
-	r := &Result{Path: path, Reason: WithoutPath(err, path)}
-	r.Reason = strings.TrimPrefix(strings.TrimPrefix(r.Reason, "corrupt: "), "corrupt ")
+	r := &Result{Path: path, Status: Unreadable, Reason: WithoutPath(err, path)}
 	var corrupt *sstable.CorruptionError
-	var unsupported *tables.UnsupportedError
+	if errors.As(err, &corrupt) {
+		r.Reason = corrupt.Cause.Error()
+		if corrupt.Offset >= 0 {
+			r.Reason = fmt.Sprintf("at offset %d: %s", corrupt.Offset, r.Reason)
+		}
+	}
+	r.Reason = r.Reason[:min(len(r.Reason), 1000)] // a forged length can make a name any size
+	is := func(kind error) bool { return errors.Is(err, kind) }
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		r.Status = Vanished
-		if _, err := os.Lstat(path); err == nil {
-			r.Status, r.Reason = Unreadable, "a symbolic link that leads nowhere"
-		}
-	case errors.Is(err, tables.ErrNoEnd):
+	case is(fs.ErrNotExist):
+		r.Status = Missing
+	case is(tables.ErrUnknown):
+		r.Status = Unverified
+	case is(child.ErrMemory):
+		r.Reason += ": a length in it may be wrong, or it is too large for this machine"
+	case is(tables.ErrUnsupported), is(sstable.ErrCompression), is(sstable.ErrTooLarge):
+		// Its bytes may be right.
+	case corrupt != nil, is(child.ErrCrashed), is(tables.ErrNoEnd) && tables.HasName(path):
 		r.Status = Corrupt
-		if info, err := os.Stat(path); !tables.HasName(path) {
-			r.Status = Unreadable
-		} else if err == nil && time.Since(info.ModTime()) < writerRest {
-			r.Status = Unfinished
-		}
-	case errors.Is(err, sstable.ErrCompression), errors.Is(err, sstable.ErrTooLarge):
-		r.Status = Unsupported
-	case errors.As(err, &corrupt):
-		r.Status = Corrupt
-	case errors.As(err, &unsupported):
-		r.Status, r.Format = Unsupported, unsupported.Format
-	default:
-		r.Status = Unreadable
 	}
 	return r
 }

@@ -1,25 +1,30 @@
-// Package scan reads the tables of a database: what each is like, whether its filters match its
-// keys, and what lookups of absent keys meet in it. Child processes read Pebble's tables.
+// Package scan verifies tables: can each be read, and do its filters match its keys? Child
+// processes read Pebble's tables.
 package scan
 
 import (
 	"context"
 	"runtime"
 	"sync"
+	"time"
 
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// A Reader reads tables. Its methods are safe for concurrent use.
-type Reader struct {
-	Bloom []string // further policies whose filters package policy reads
+// Options say what is known of the tables.
+type Options struct {
+	Policies []string // whose filters package policy reads: the patterns of tables.IsOurs
+	Bytewise bool     // their database has the default comparer
 }
 
-// Each calls f for the numbers below n, several at once. The error is that of ctx.
-func Each(ctx context.Context, n int, f func(i int)) error {
+// Verify verifies tables, several at once, and returns the results in their order. After each table
+// it calls done, if that is not nil, maybe several times at once. The error is that of ctx.
+func Verify(ctx context.Context, paths []string, o Options, done func()) ([]*Result, error) {
+	results := make([]*Result, len(paths))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
-	for i := range n {
+	for i, path := range paths {
 		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
@@ -27,91 +32,59 @@ func Each(ctx context.Context, n int, f func(i int)) error {
 		running.Add(1)
 		go func() {
 			defer running.Done()
-			f(i)
+			results[i] = verify(ctx, order{path, o})
+			if done != nil {
+				done()
+			}
 			<-slots
 		}()
 	}
 	running.Wait()
-	return context.Cause(ctx)
+	return results, context.Cause(ctx)
 }
 
-// Verify verifies tables and returns the results in their order. It offers their keys to sample.
-// The error is that of ctx.
-func (r Reader) Verify(ctx context.Context, paths []string, sample *Sample) ([]*Result, error) {
-	results := make([]*Result, len(paths))
-	var lock sync.Mutex
-	err := Each(ctx, len(paths), func(i int) {
-		lock.Lock()
-		below := sample.Bound()
-		lock.Unlock()
-		results[i] = r.Read(ctx, paths[i], &Question{Verify: true, Below: below})
-		lock.Lock()
-		defer lock.Unlock()
-		for _, key := range results[i].Sample {
-			sample.Offer(key)
-		}
-		results[i].Sample = nil
-	})
-	return results, err
+// An order says which table a child reads.
+type order struct {
+	Path    string
+	Options Options
 }
 
-// A Question says what to find out about a table, one thing at a time. Its keys are user keys in
-// ascending order.
-type Question struct {
-	Verify bool     // are the filters sound?
-	Below  uint64   // with Verify, the bound of a sample of the keys
-	Keys   bool     // which keys are there?
-	Next   [][]byte // which key follows each?
-	Absent [][]byte // what do the filters say of each, and what does an engine read?
-}
+var inChild = child.New("table", func(o order) (*Result, error) { return read(o), nil })
 
-// Read answers a question about a table. If it cannot, the result has a status and a reason.
-func (r Reader) Read(ctx context.Context, path string, q *Question) *Result {
-	o := order{path, r.Bloom, q}
-	pebble, err := tables.NeedsPebble(path)
+// verify verifies a table: in a child, if Pebble's reader reads it. The child takes about a
+// hundredth of the time that it may take.
+func verify(ctx context.Context, o order) *Result {
+	pebble, size, err := tables.NeedsPebble(o.Path)
 	switch {
 	case err != nil:
-		return failed(path, err)
+		return failed(o.Path, err)
 	case !pebble:
 		return read(o)
 	}
-	result, err := readInChild(ctx, o)
+	limit := 20*time.Second + time.Duration(size>>20)*time.Second
+	r, err := inChild.Run(ctx, limit, o)
 	if err != nil {
-		return failed(path, err)
+		return failed(o.Path, err)
 	}
-	return result
+	return r
 }
 
-// read answers a question in this process.
+// read verifies a table in this process.
 func read(o order) *Result {
-	t, err := tables.Open(o.Path, o.Bloom...)
+	t, err := tables.Open(o.Path, o.Options.Policies)
 	if err != nil {
 		return failed(o.Path, err)
 	}
 	defer t.Close()
 	r := &Result{Path: o.Path}
-	switch q := o.Question; {
-	case q.Verify:
-		sample := NewSample(q.Below)
-		if r.Report, err = verify(t, sample); err == nil {
-			r.Sample = sample.Keys()
-		}
-	case q.Keys:
-		err = r.Answer.readKeys(t)
-	case q.Next != nil:
-		err = r.Answer.readNext(t, q.Next)
-	default:
-		err = r.Answer.lookUpAll(t, q.Absent)
-	}
-	if err != nil {
+	if report, doubt, err := survey(t, o.Options.Bytewise); err != nil {
 		r = failed(o.Path, err)
+	} else {
+		r.judge(report, doubt)
 	}
 	r.Info = *t.Info()
-	if r.Report != nil {
-		r.judge()
-	}
 	if r.Filters != nil { // a result must not keep the filters
-		r.Filters.Reader, r.Filters.Each = nil, nil
+		r.Filters.Each = nil
 	}
 	return r
 }

@@ -3,103 +3,86 @@ package tables
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
-	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
-// An UnsupportedError is a table of a known format that cannot be read here.
-type UnsupportedError struct {
-	Path   string
-	Format string
-	Cause  string
+var (
+	// ErrNoEnd is wrapped by the error for a file that does not end as a table does.
+	ErrNoEnd = errors.New("not a table")
+	// ErrUnsupported is wrapped by the error for a table of a kind that is not read here.
+	ErrUnsupported = errors.New("not read here")
+	// ErrUnknown is wrapped by the error for a table with a comparer or a key schema that may be
+	// right: without it, nobody knows which part of a key the filters know.
+	ErrUnknown = errors.New("not known here")
+)
+
+// A tableFile is a file that ends as a table does.
+type tableFile struct {
+	*os.File
+	size   int64
+	format magic.Format
 }
 
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%s: %s: %s", e.Path, e.Format, e.Cause)
-}
-
-// ErrNoEnd is wrapped by the error for a file that does not end as a table does.
-var ErrNoEnd = errors.New("not a table")
-
-// NeedsPebble reports whether Pebble's reader reads the table in a file. The error wraps ErrNoEnd
-// if the file does not end as a table does.
-func NeedsPebble(path string) (bool, error) {
-	file, size, err := openFile(path)
+func openFile(path string) (f tableFile, err error) {
+	// To open a pipe would wait for a writer.
+	f.File, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return false, err
+		return f, err
 	}
-	defer file.Close()
-	return needsPebble(path, file, size)
-}
-
-func needsPebble(path string, file *os.File, size int64) (bool, error) {
-	format, _, err := magic.Of(file, size)
-	if err == nil && format == magic.Unknown {
-		err = &sstable.CorruptionError{File: path, Offset: -1, Cause: fmt.Errorf(
-			"%w: its %d bytes do not end in a magic number", ErrNoEnd, size)}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
 	}
-	return format != magic.LevelDB, err
-}
-
-// openFile opens a regular file: to open a pipe would wait for a writer.
-func openFile(path string) (*os.File, int64, error) {
-	info, err := os.Stat(path)
+	if err == nil {
+		f.size = info.Size()
+		f.format, _, err = magic.Of(f, f.size)
+	}
+	if err == nil && f.format == magic.Unknown {
+		err = fmt.Errorf("%w: its %d bytes do not end in a magic number", ErrNoEnd, f.size)
+	}
 	if err != nil {
-		return nil, 0, err
+		f.Close()
 	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s: not a regular file", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if info, err = file.Stat(); err != nil {
-		file.Close()
-		return nil, 0, err
-	}
-	return file, info.Size(), nil
+	return f, err
 }
 
-// ReadStart returns the first bytes of a regular file, at most n.
-func ReadStart(path string, n int64) ([]byte, error) {
-	file, _, err := openFile(path)
+// NeedsPebble reports whether Pebble's reader reads the table in a file, and the size of the file.
+// The errors are Open's.
+func NeedsPebble(path string) (pebble bool, size int64, err error) {
+	f, err := openFile(path)
 	if err != nil {
-		return nil, err
+		return false, 0, err
 	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, n))
+	return f.format != magic.LevelDB, f.size, f.Close()
 }
 
-// Open opens the table in a file. Package policy reads the filters under the names in bloom, too. The
+// Open opens the table in a file. Package policy reads the filters of the policies that IsOurs. The
 // errors are
-//   - *[sstable.CorruptionError]: the file is damaged, or no table
-//   - *[UnsupportedError]: it is a table that cannot be read here
+//   - *sstable.CorruptionError: the file is damaged. If the error wraps ErrUnsupported, ErrUnknown,
+//     sstable.ErrCompression or sstable.ErrTooLarge, it may be right, but is not read here
+//   - *sstable.FormatError, or one that wraps ErrNoEnd: it is another table, or none
 //   - an error of opening or reading the file
 //
 // Pebble's reader trusts bytes whose checksum is right. On forged ones Open and the table's methods
-// may panic or end the process.
-func Open(path string, bloom ...string) (t Table, err error) {
-	file, size, err := openFile(path)
+// may panic, end the process, or take any time and memory.
+func Open(path string, patterns []string) (Table, error) {
+	f, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	switch pebble, noTable := needsPebble(path, file, size); {
-	case noTable != nil:
-		err = noTable
-	case pebble:
-		t, err = openPebble(path, file, size, bloom)
-	default:
-		t, err = openLevelDB(path, file, size, bloom)
+	open := openPebble
+	if f.format == magic.LevelDB {
+		open = openLevelDB
 	}
+	t, err := open(f, patterns)
 	if err != nil {
-		file.Close()
+		f.Close()
 		return nil, err
 	}
 	return t, nil
@@ -108,19 +91,4 @@ func Open(path string, bloom ...string) (t Table, err error) {
 // HasName reports whether a path has the name that the engines give to tables.
 func HasName(path string) bool {
 	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(path)))
-}
-
-// Find returns the paths of the tables in a database's directory, sorted. A directory without
-// tables is an error.
-func Find(dir string) (tables []string, err error) {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		if !e.IsDir() && HasName(e.Name()) {
-			tables = append(tables, filepath.Join(dir, e.Name()))
-		}
-	}
-	if err == nil && len(tables) == 0 {
-		err = errors.New("no tables (.ldb, .sst); the data of a new database is all in its log")
-	}
-	return tables, err
 }

@@ -1,0 +1,221 @@
+package census
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
+)
+
+// counts are how many data blocks 1,000 lookups of absent keys read, by the table's number.
+type counts struct {
+	Sampled, Lookups int
+	Get, Has, Bare   map[int]float64
+	Memory           string
+}
+
+// countReads counts in a child: forged tables can crash an engine.
+var countReads = child.New("count", func(o order) (c counts, err error) {
+	bare := o
+	bare.Names, bare.Room = nil, int64(o.Planned.Indexes)
+	db, err := engine.Open(bare.Options, nil)
+	if err != nil {
+		return c, err
+	}
+	rng := rand.New(rand.NewPCG(1, 4))
+	keys, next, err := neighbors(db, rng)
+	if err == nil {
+		c.Memory, err = db.Memory(o.Planned)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		return c, err
+	}
+	absent := absentKeys(keys, next, rng)
+	// So that blocks are not read in order.
+	rng.Shuffle(len(absent), func(i, j int) { absent[i], absent[j] = absent[j], absent[i] })
+	c.Sampled, c.Lookups = len(keys), len(absent)
+	if c.Get, err = o.reads(absent, engine.DB.Get); err != nil {
+		return c, err
+	}
+	if c.Has, err = o.reads(absent, engine.DB.Has); err != nil {
+		return c, err
+	}
+	// Without filters lookups take long: one in eight will do.
+	some := max(maxLookups, len(absent)) / 8
+	c.Bare, err = bare.reads(absent[:min(len(absent), some)], engine.DB.Get)
+	return c, err
+})
+
+// neighbors returns a random sample of the keys, and the key that follows each.
+func neighbors(db engine.DB, rng *rand.Rand) (keys, next [][]byte, err error) {
+	seen := 0
+	var before []byte
+	err = db.Keys(func(key []byte) {
+		pair := seen - 1 // its place in the sample
+		if pair >= maxLookups {
+			pair = rng.IntN(seen)
+		} else if pair >= 0 {
+			keys, next = append(keys, nil), append(next, nil)
+		}
+		if pair >= 0 && pair < maxLookups {
+			keys[pair], next[pair] = bytes.Clone(before), bytes.Clone(key)
+		}
+		before = append(before[:0], key...)
+		seen++
+	})
+	return keys, next, err
+}
+
+// reads returns how many data blocks 1,000 of these lookups read in each table. The first lookups
+// also read indexes and filters, so they do not count, and are made again.
+func (o order) reads(
+	keys [][]byte, look func(engine.DB, []byte) (bool, error),
+) (map[int]float64, error) {
+	const warm = 1 << 12
+	var lock sync.Mutex
+	reads := map[int]int{}
+	db, err := engine.Open(o.Options, func(number int) {
+		lock.Lock()
+		defer lock.Unlock()
+		reads[number]++
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	first := keys[max(0, len(keys)-warm):]
+	for i, key := range slices.Concat(first, keys) {
+		if i == len(first) {
+			lock.Lock()
+			clear(reads)
+			lock.Unlock()
+		}
+		if _, err := look(db, key); err != nil {
+			return nil, err
+		}
+	}
+	lock.Lock() // an engine may still read
+	defer lock.Unlock()
+	per1000 := map[int]float64{}
+	for number, n := range reads {
+		per1000[number] = 1000 * float64(n) / float64(len(keys))
+	}
+	return per1000, nil
+}
+
+// describe adds up what the tables are like.
+func (d *Database) describe() {
+	for _, r := range d.Tables {
+		level := d.level(engine.Number(r.Path))
+		level.Tables++
+		if r.Report == nil {
+			continue
+		}
+		d.Keys += r.Keys
+		d.Bytes += r.Size
+		level.Entries += r.Entries
+		level.RibbonBytes += r.Ribbon.Bytes
+		encodings := verdict.NoFilter
+		if r.Filters != nil {
+			level.FilterBytes += float64(r.Filters.Bytes)
+			level.Policies[r.Policy]++
+			encodings = r.Kinds()
+		}
+		if r.Keys == 0 {
+			encodings = verdict.NoKeys
+		}
+		level.Filters[encodings]++
+	}
+}
+
+// level returns the level of a table.
+func (d *Database) level(table int) *verdict.Level {
+	number := d.levels[table]
+	at, found := slices.BinarySearchFunc(d.Levels, number, func(l verdict.Level, number int) int {
+		return l.Number - number
+	})
+	if !found {
+		d.Levels = slices.Insert(d.Levels, at, verdict.Level{
+			Number: number, Policies: map[string]int{}, Filters: map[string]int{}})
+	}
+	return &d.Levels[at]
+}
+
+// unfit says why nothing can be counted, if that is so.
+func (d *Database) unfit() string {
+	unread := 0
+	for _, r := range d.Tables {
+		if r.Status == scan.Unverified {
+			return r.Reason
+		}
+		if r.Status != scan.Sound && r.Status != scan.NoFilter {
+			unread++
+		}
+	}
+	switch {
+	case len(d.levels)+d.Unnamed == 0:
+		return "there are no tables yet, the data is all in the log"
+	case unread > 0:
+		return scan.Count(unread, "table") + " of the database cannot be read, or trusted"
+	case d.Unnamed > len(d.levels):
+		return fmt.Sprintf("the manifest names %s, and leaves out %d: it may be an old one",
+			scan.Count(len(d.levels), "table"), d.Unnamed)
+	}
+	return ""
+}
+
+// count counts what lookups read, and sets the verdict. It is complete unless that fails. The error
+// is that of ctx.
+func (d *Database) count(ctx context.Context, o order) (complete bool, err error) {
+	d.options.Progress("counting what lookups read")
+	o.Names = []string{policy.Name, policy.NameGoLevelDB}
+	for _, r := range d.Tables {
+		o.Planned.Indexes += uint64(r.IndexBytes)
+		o.Planned.Filters += uint64(r.Ribbon.Bytes)
+		o.Planned.Largest = max(o.Planned.Largest, uint64(r.Ribbon.Bytes))
+		o.Room += r.IndexBytes
+		if r.Filters == nil {
+			continue
+		}
+		o.Room += r.Filters.Bytes
+		isOurs := tables.IsOurs(r.Policy, d.options.Policies)
+		if isOurs && !slices.Contains(o.Names, r.Policy) {
+			o.Names = append(o.Names, r.Policy)
+		}
+	}
+	c, err := countReads.Run(ctx, time.Minute+time.Duration(d.Bytes>>20)*time.Second, o)
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case err != nil:
+		why := d.Engine + ": " + err.Error()
+		if strings.Contains(why, "decompressed into unexpected buffer") {
+			why = "Pebble v1 cannot read zstd here: build filterdump with CGO_ENABLED=0"
+		}
+		d.Note = "nothing was counted: " + why
+		return false, nil
+	}
+	d.Sampled, d.Lookups, d.Memory = c.Sampled, c.Lookups, c.Memory
+	for _, r := range d.Tables {
+		number := engine.Number(r.Path)
+		level := d.level(number)
+		level.Get += c.Get[number]
+		level.Has += c.Has[number]
+		level.Bare += c.Bare[number]
+		level.Ribbon += c.Bare[number] * r.Ribbon.FPP
+	}
+	d.Verdict = verdict.Of(d.Figures)
+	return true, nil
+}

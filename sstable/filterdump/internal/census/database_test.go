@@ -1,0 +1,180 @@
+package census
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	v1 "github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+)
+
+// thirds makes a goleveldb database of every third number up to 3n, and returns its directory.
+func thirds(t *testing.T, n int, o opt.Options) string {
+	var keys [][]byte
+	for _, i := range seeded(t).Perm(n) {
+		keys = append(keys, fmt.Appendf(nil, "%08d", 3*i))
+	}
+	return fill(t, &o, 8, keys, func() []byte { return make([]byte, 100) })
+}
+
+// Of a small database all keys are taken, and all absent keys between them.
+func TestAllAbsentKeys(t *testing.T) {
+	const n = 6000
+	dir := thirds(t, n, opt.Options{Filter: filter.NewBloomFilter(10)})
+	d := counted(t, dir)
+	require.Equal(t, "goleveldb", d.Engine)
+	require.Equal(t, n-1, d.Sampled, "nothing follows the last key")
+	require.Equal(t, 2*(n-1), d.Lookups)
+	require.EqualValues(t, n, d.Keys)
+	require.Greater(t, len(d.Levels), 1)
+	tables := 0
+	for _, l := range d.Levels {
+		require.Equal(t, map[string]int{policy.NameGoLevelDB: l.Tables}, l.Policies)
+		require.Equal(t, map[string]int{policy.EncodingBloom: l.Tables}, l.Filters)
+		tables += l.Tables
+	}
+	require.Len(t, d.Tables, tables)
+	require.Equal(t, d.Verdict, counted(t, dir).Verdict, "the same files give the same verdict")
+}
+
+// Of a large database a random sample of the keys is taken, each with the key that follows it.
+func TestNeighborsAreASample(t *testing.T) {
+	var all [][]byte
+	for i := range 3 * maxLookups {
+		all = append(all, fmt.Appendf(nil, "%08d", 2*i))
+	}
+	dir := fill(t, &opt.Options{}, 1, all, func() []byte { return nil })
+	view, err := engine.Open(engine.Options{View: dir,
+		Settings: engine.Settings{Engine: "goleveldb"}}, nil)
+	require.NoError(t, err)
+	defer view.Close()
+	keys, next, err := neighbors(view, seeded(t))
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(keys), maxLookups-1)
+	counts := [3]int{}
+	for i, key := range keys {
+		number := func(key []byte) (n int) {
+			_, err := fmt.Sscanf(string(key), "%d", &n)
+			require.NoError(t, err)
+			return n
+		}
+		require.Equal(t, number(key)+2, number(next[i]))
+		counts[number(key)/(2*maxLookups)]++
+	}
+	for _, n := range counts {
+		require.InDelta(t, maxLookups/3, n, 5*200) // 5 standard deviations
+	}
+}
+
+// A table that is gone is a fault, and there is no verdict, however many are left.
+func TestMissingTables(t *testing.T) {
+	dir := thirds(t, 6000, opt.Options{Filter: filter.NewBloomFilter(10)})
+	tables, err := filepath.Glob(filepath.Join(dir, "*.ldb"))
+	require.NoError(t, err)
+	for gone, path := range tables {
+		require.NoError(t, os.Remove(path))
+		d, err := Read(context.Background(), dir, Options{Progress: t.Logf})
+		require.NoError(t, err)
+		missing := 0
+		for _, table := range d.Tables {
+			if table.Status == scan.Missing {
+				missing++
+			}
+		}
+		require.Equal(t, gone+1, missing)
+		require.Contains(t, d.Verdict.Sentence,
+			"No verdict: "+scan.Count(missing, "table")+" of the database cannot be")
+	}
+}
+
+// Of a virtual table only the keys in its bounds count, and its file once.
+func TestCountVirtualTables(t *testing.T) {
+	const n = 9000
+	dir := t.TempDir()
+	db, err := pebble.Open(dir, &pebble.Options{
+		FormatMajorVersion: pebble.FormatNewest, Logger: engine.Quiet{}, CacheSize: 1})
+	require.NoError(t, err)
+	for i := range n {
+		require.NoError(t, db.Set(fmt.Appendf(nil, "%08d", 3*i), make([]byte, 100), pebble.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	require.NoError(t, db.Compact(context.Background(), []byte("0"), []byte("9"), false))
+	require.NoError(t, db.Excise(context.Background(), pebble.KeyRange{
+		Start: fmt.Appendf(nil, "%08d", n), End: fmt.Appendf(nil, "%08d", 2*n)}))
+	defer db.Close() // it has the lock
+	d := counted(t, dir)
+	require.Equal(t, "pebblev2", d.Engine)
+	require.Equal(t, n*2/3-1, d.Sampled)
+	require.Equal(t, 2*(n*2/3-2)+64, d.Lookups, "the excised keys are one gap")
+	require.EqualValues(t, n, d.Keys, "those of the file")
+}
+
+// Where nothing can be counted, the database or the verdict says why.
+func TestNoVerdict(t *testing.T) {
+	read := func(dir string) *Database {
+		d, err := Read(context.Background(), dir, Options{Progress: t.Logf})
+		require.NoError(t, err)
+		return d
+	}
+	o := opt.Options{}
+	require.NoError(t, goleveldb.Configure(&o,
+		policytest.Must(policy.NewBloom(10, policy.WithName("mine.1")))))
+	dir := thirds(t, 6000, o)
+	require.Contains(t, read(dir).Verdict.Sentence, "No verdict: the policy mine.1 is not known")
+	require.NotZero(t, counted(t, dir, "other", "mine.*").Lookups)
+
+	reverse := *pebble.DefaultComparer
+	reverse.Name = "test.reverse"
+	reverse.Compare = func(a, b []byte) int { return bytes.Compare(b, a) }
+	dir = t.TempDir()
+	db, err := pebble.Open(dir, &pebble.Options{Comparer: &reverse, Logger: engine.Quiet{}})
+	require.NoError(t, err)
+	require.NoError(t, db.Set([]byte("b"), nil, pebble.NoSync))
+	require.NoError(t, db.Flush())
+	require.NoError(t, db.Close())
+	require.Contains(t, read(dir).Note, "pebblev2 does not open it: ")
+	require.Contains(t, read(dir).Note, "test.reverse")
+
+	young := t.TempDir()
+	db, err = pebble.Open(young, &pebble.Options{Logger: engine.Quiet{}})
+	require.NoError(t, err)
+	require.NoError(t, db.Set([]byte("b"), nil, pebble.NoSync))
+	defer db.Close()
+	require.Equal(t, "No verdict: there are no tables yet, the data is all in the log.",
+		read(young).Verdict.Sentence)
+	require.Empty(t, read(young).Note)
+}
+
+// Pebble v1 built with cgo reads no zstd beside Pebble v2: the verdict says what helps.
+func TestZstd(t *testing.T) {
+	dir := t.TempDir()
+	db, err := v1.Open(dir, &v1.Options{
+		Logger: engine.Quiet{}, DisableAutomaticCompactions: true,
+		Levels: []v1.LevelOptions{{Compression: v1.ZstdCompression}}})
+	require.NoError(t, err)
+	for i := range 6000 {
+		require.NoError(t, db.Set(fmt.Appendf(nil, "%08d", 2*i), make([]byte, 100), v1.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	require.NoError(t, db.Close())
+	d, err := Read(context.Background(), dir, Options{Progress: t.Logf})
+	require.NoError(t, err)
+	require.True(t, d.Zstd)
+	require.EqualValues(t, 6000, d.Keys, "Pebble v2's reader verifies")
+	cannot := d.Note ==
+		"nothing was counted: Pebble v1 cannot read zstd here: build filterdump with CGO_ENABLED=0"
+	require.Equal(t, cannot, d.Lookups == 0, d.Note)
+}

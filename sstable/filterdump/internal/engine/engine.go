@@ -1,0 +1,79 @@
+// Package engine opens a database, which may be in use, in the engine that wrote it. The engine
+// gets a directory of its own: see [View].
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// Options say how to open a view.
+type Options struct {
+	View     string // its directory
+	Settings Settings
+	Names    []string // policies whose filters package policy reads; without any, no filter is used
+	// Room is how many bytes of indexes and filters Pebble's block cache has room for, and hardly
+	// any data. goleveldb keeps both in its open tables, and no data.
+	Room int64
+}
+
+// A DB is an open database.
+type DB interface {
+	// Levels returns the level of each table, by the number of its file.
+	Levels() (map[int]int, error)
+	// Keys calls f for each key in ascending order. The key's memory is reused.
+	Keys(f func(key []byte)) error
+	// Get is the engine's own lookup. Has is that of its adapter, if it has one.
+	Get(key []byte) (bool, error)
+	Has(key []byte) (bool, error)
+	// Memory says what CheckCache of the adapter says of the program's settings, as far as they are
+	// known, if filters and indexes had these sizes: nothing if they fit.
+	Memory(s Sizes) (string, error)
+	Close() error
+}
+
+// Sizes are in bytes.
+type Sizes struct{ Filters, Largest, Indexes uint64 }
+
+// Open opens a view. It calls read, which may be nil, for each read of a table.
+func Open(o Options, read func(number int)) (DB, error) {
+	if read == nil {
+		read = func(int) {}
+	}
+	var policies []*policy.Policy
+	for _, name := range o.Names {
+		p, err := policy.NewBloom(10, policy.WithName(name)) // reads all filters under the name
+		if err != nil {
+			return nil, err
+		}
+		policies = append(policies, p)
+	}
+	switch o.Settings.Engine {
+	case "goleveldb":
+		return openGoLevelDB(o, policies, read)
+	case "pebblev1":
+		return openPebbleV1(o, policies, read)
+	case "pebblev2":
+		return openPebbleV2(o, policies, read)
+	}
+	return nil, errors.New("levelbloom has no adapter for this engine")
+}
+
+// cacheSize is that of Pebble's block cache. Its indexes are larger than in the files.
+func (o *Options) cacheSize() int64 { return 1<<20 + 3*o.Room/2 }
+
+// told returns what a CacheReport says as one sentence.
+func told(whose string, report fmt.Stringer) string {
+	lines := strings.ReplaceAll(report.String(), "\n", "; ")
+	return fmt.Sprintf("With %s options, %s.", whose, lines)
+}
+
+// Quiet is a logger of Pebble. What it says as it gives up becomes the crash of a child.
+type Quiet struct{}
+
+func (Quiet) Infof(string, ...any)              {}
+func (Quiet) Errorf(string, ...any)             {}
+func (Quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

@@ -1,0 +1,188 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/objstorage"
+	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/comparer"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/table"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+)
+
+func TestMain(m *testing.M) {
+	child.Serve()
+	m.Run()
+}
+
+// verifyOne verifies one table.
+func verifyOne(t testing.TB, path string, o Options) *Result {
+	results, err := Verify(context.Background(), []string{path}, o, nil)
+	require.NoError(t, err)
+	return results[0]
+}
+
+// The tables of other programs and of former releases are sound.
+func TestGoldenTables(t *testing.T) {
+	var paths []string
+	for _, pattern := range []string{"leveldb/tables/*/*.ldb", "goleveldb/*/*.ldb",
+		"releases/*/*/*/*/*.ldb", "releases/*/*/*/*/*.sst"} {
+		found, err := filepath.Glob("../../../../testdata/" + pattern)
+		require.NoError(t, err)
+		paths = append(paths, found...)
+	}
+	results, err := Verify(context.Background(), paths, Options{[]string{"golden.*"}, true}, nil)
+	require.NoError(t, err)
+	counts, entries := map[Status]int{}, int64(0)
+	for _, r := range results {
+		counts[r.Status]++
+		entries += r.Entries
+		require.True(t, r.Status == NoFilter || r.Status == Sound, "%s: %s", r.Path, r.Reason)
+		require.True(t, r.Filters == nil || r.Each == nil, "results must not keep the filters")
+	}
+	require.Equal(t, map[Status]int{Sound: 84, NoFilter: 4}, counts)
+	require.EqualValues(t, 74865, entries)
+}
+
+// The results are in the order of the paths.
+func TestVerifyConcurrently(t *testing.T) {
+	paths := make([]string, 50)
+	for i := range paths {
+		paths[i] = filepath.Join("nowhere", fmt.Sprint(i))
+	}
+	const noFile = "no such file or directory"
+	var done atomic.Int64
+	ctx, cancel := context.WithCancel(context.Background())
+	results, err := Verify(ctx, paths, Options{}, func() { done.Add(1) })
+	require.NoError(t, err)
+	require.EqualValues(t, len(paths), done.Load())
+	for i, r := range results {
+		require.Equal(t, &Result{Path: paths[i], Status: Missing, Reason: noFile}, r)
+	}
+	results, err = Verify(ctx, paths, Options{}, cancel)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Nil(t, results[len(paths)-1])
+}
+
+// writePebble has Pebble write a table with a filter, under a comparer's name.
+func writePebble(t testing.TB, format pebblesst.TableFormat, comparer string) []byte {
+	c := *pebble.DefaultComparer
+	c.Name = comparer
+	var file objstorage.MemObj
+	w := pebblesst.NewWriter(&file, pebblesst.WriterOptions{TableFormat: format, Comparer: &c,
+		FilterPolicy: pebblev2.New(policytest.Must(policy.NewBloom(10)))})
+	for i := range 50 {
+		require.NoError(t, w.Set(fmt.Appendf(nil, "key%03d", i), make([]byte, 20)))
+	}
+	require.NoError(t, w.Close())
+	return file.Data()
+}
+
+// writeLevelDB has goleveldb write a table of some keys with a key of the index that may be wrong.
+func writeLevelDB(t testing.TB, indexKey string) []byte {
+	var b bytes.Buffer
+	o := &opt.Options{Comparer: separator{comparer.DefaultComparer, indexKey}}
+	w := table.NewWriter(&b, o, nil, 0)
+	for _, key := range []string{"b", "c"} {
+		require.NoError(t, w.Append([]byte(key), nil))
+	}
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+// separator is a comparer with a key for the index.
+type separator struct {
+	comparer.Comparer
+	key string
+}
+
+func (s separator) Successor(dst, _ []byte) []byte { return append(dst, s.key...) }
+
+// Each table has a status, and a reason that says neither the path nor the status again.
+func TestStatus(t *testing.T) {
+	bytewise := pebble.DefaultComparer.Name
+	old, columns := pebblesst.TableFormatRocksDBv2, pebblesst.TableFormatMax
+	rotten, rottenPebble := writeLevelDB(t, "d"), writePebble(t, columns, bytewise)
+	rotten[3] ^= 1
+	rottenPebble[3] ^= 1
+	crash := writePebble(t, old, bytewise)
+	index := pebbleBlocks(t, crash)[0]
+	crash[index.Offset] = 1 // the first key shares a byte with the one before
+	mendChecksum(crash, index)
+	const order = "its index is not in bytewise order: it is damaged, or its database has a "
+	for _, c := range []struct {
+		contents []byte
+		name     string
+		o        Options
+		status   Status
+		reason   string
+	}{
+		{writePebble(t, old, bytewise), "any name", Options{}, Sound, ""},
+		{writePebble(t, columns, bytewise), "1.sst", Options{}, Sound, ""},
+		{writeLevelDB(t, "d"), "1.ldb", Options{}, NoFilter, ""},
+		{writePebble(t, columns, "mine"), "1.sst", Options{}, Unverified,
+			"the key schema DefaultKeySchema(mine,16) is not known here"},
+		{writeLevelDB(t, "a"), "1.ldb", Options{}, Unverified, order},
+		{writeLevelDB(t, "a"), "1.ldb", Options{Bytewise: true}, Corrupt, "at offset "},
+		{rotten, "1.ldb", Options{}, Corrupt, "at offset 0: "},
+		{rottenPebble, "1.sst", Options{}, Corrupt,
+			"the block at offset 0 does not match its checksum"},
+		{crash, "1.sst", Options{}, Corrupt, "the engine's reader crashed: panic: first key"},
+		{nil, "1.LDB", Options{}, Corrupt, "not a table: its 0 bytes do not end in a magic number"},
+		{[]byte("text\n"), "1.txt", Options{}, Unreadable, "not a table: its 5 bytes do"},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		require.NoError(t, os.WriteFile(path, c.contents, 0o600))
+		r := verifyOne(t, path, c.o)
+		require.Equal(t, c.status, r.Status, r.Reason)
+		require.True(t, strings.HasPrefix(r.Reason, c.reason), r.Reason)
+		require.Equal(t, c.reason == "", r.Reason == "")
+	}
+	dir := t.TempDir()
+	require.Equal(t, &Result{Path: dir, Status: Unreadable, Reason: "not a regular file"},
+		verifyOne(t, dir, Options{}))
+}
+
+// What can become of a child, and what the readers do not read, says nothing against a table.
+func TestFailed(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status Status
+		reason string
+	}{
+		{&fs.PathError{Path: "p", Err: fs.ErrPermission}, Unreadable, "permission denied"},
+		{&sstable.FormatError{File: "p", Format: "RocksDB"}, Unreadable,
+			"a table in RocksDB format, not in LevelDB's"},
+		{&sstable.CorruptionError{Offset: 7, Cause: sstable.ErrTooLarge}, Unreadable,
+			"at offset 7: a block that is too large"},
+		{&sstable.CorruptionError{Offset: -1, Cause: sstable.ErrCompression}, Unreadable,
+			"unknown compression"},
+		{&sstable.CorruptionError{Offset: -1, Cause: tables.ErrUnsupported}, Unreadable,
+			"not read here"},
+		{child.ErrTooLong, Unreadable, "the engine's reader took longer than"},
+		{child.ErrMemory, Unreadable, child.ErrMemory.Error() +
+			": a length in it may be wrong, or it is too large for this machine"},
+		{child.ErrCrashed, Corrupt, "the engine's reader crashed"},
+		{errors.New(strings.Repeat("x", 2000)), Unreadable, strings.Repeat("x", 1000)},
+	} {
+		require.Equal(t, &Result{Path: "p", Status: c.status, Reason: c.reason}, failed("p", c.err))
+	}
+}

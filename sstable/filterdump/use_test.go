@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	v1 "github.com/cockroachdb/pebble"
+	v2 "github.com/cockroachdb/pebble/v2"
+	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
+	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+)
+
+// A store is an open database: how it is written to, flushed and closed.
+type store struct {
+	put          func(key, value []byte) error
+	flush, close func() error
+}
+
+// openers open a database in dir that writes filters of p. It compacts nothing if it is still.
+var openers = map[string]func(t *testing.T, dir string, p *policy.Policy, still bool) store{
+	"goleveldb": func(t *testing.T, dir string, p *policy.Policy, still bool) store {
+		o := &opt.Options{WriteBuffer: 64 << 10, CompactionTableSize: 64 << 10}
+		if still {
+			o.CompactionL0Trigger, o.WriteL0SlowdownTrigger = 1000, 1000
+			o.WriteL0PauseTrigger = 1000
+		}
+		require.NoError(t, goleveldb.Configure(o, p))
+		db, err := leveldb.OpenFile(dir, o)
+		require.NoError(t, err)
+		return store{func(key, value []byte) error { return db.Put(key, value, nil) },
+			func() error { return nil }, db.Close}
+	},
+	"pebblev1": func(t *testing.T, dir string, p *policy.Policy, still bool) store {
+		o := &v1.Options{MemTableSize: 256 << 10, Logger: engine.Quiet{},
+			DisableAutomaticCompactions: still, L0StopWritesThreshold: 1000}
+		require.NoError(t, pebblev1.Configure(o, p))
+		db, err := v1.Open(dir, o)
+		require.NoError(t, err)
+		return store{func(key, value []byte) error { return db.Set(key, value, v1.NoSync) },
+			db.Flush, db.Close}
+	},
+	"pebblev2": func(t *testing.T, dir string, p *policy.Policy, still bool) store {
+		o := &v2.Options{MemTableSize: 256 << 10, Logger: engine.Quiet{},
+			DisableAutomaticCompactions: still, L0StopWritesThreshold: 1000}
+		require.NoError(t, pebblev2.Configure(o, p))
+		db, err := v2.Open(dir, o)
+		require.NoError(t, err)
+		return store{func(key, value []byte) error { return db.Set(key, value, v2.NoSync) },
+			db.Flush, db.Close}
+	},
+}
+
+// write puts keys in an order that is not theirs, until ctx ends.
+func (s store) write(ctx context.Context, from, to int) (err error) {
+	value := make([]byte, 100)
+	for i := from; i < to && err == nil && ctx.Err() == nil; i++ {
+		err = s.put(fmt.Appendf(nil, "key%09d", i*7919%100_003), value)
+	}
+	return err
+}
+
+// snapshot returns the names, times and contents of all files in a directory.
+func snapshot(t *testing.T, dir string) map[string]string {
+	files := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		info, err := e.Info()
+		require.NoError(t, err)
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		files[e.Name()] = fmt.Sprintf("%v %v %x", info.ModTime(), info.Mode(), sha256.Sum256(b))
+	}
+	return files
+}
+
+// A database whose filters have changed has tables of both kinds. It stays as it is.
+func TestMixedDatabases(t *testing.T) {
+	for engine, open := range openers {
+		t.Run(engine, func(t *testing.T) {
+			dir := t.TempDir()
+			for i, p := range []*policy.Policy{
+				policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewRibbon(10)),
+			} {
+				s := open(t, dir, p, true)
+				require.NoError(t, s.write(context.Background(), i*4000, i*4000+4000))
+				require.NoError(t, s.flush())
+				require.NoError(t, s.close())
+			}
+			before := snapshot(t, dir)
+			status, out, stderr := filterdump(t, "--tables", dir)
+			require.Zero(t, status, out+stderr)
+			require.Equal(t, before, snapshot(t, dir))
+			require.Contains(t, out, policy.EncodingRibbon)
+			require.Contains(t, out, policy.EncodingBloom)
+			for _, line := range strings.Split(out, "\n") {
+				fits := utf8.RuneCountInString(line) <= 100
+				require.True(t, fits || strings.Contains(line, dir), "a line is too wide: %s", line)
+			}
+		})
+	}
+}
+
+// While a database writes and compacts, tables come and go. None of that is a fault, and no lock is
+// in the way.
+func TestDatabaseInUse(t *testing.T) {
+	for engine, open := range openers {
+		t.Run(engine, func(t *testing.T) {
+			dir := t.TempDir()
+			s := open(t, dir, policytest.Must(policy.NewBloom(10)), false)
+			require.NoError(t, s.write(context.Background(), 0, 8000))
+			require.NoError(t, s.flush())
+			ctx, stop := context.WithCancel(context.Background())
+			done := make(chan error, 1)
+			go func() { done <- s.write(ctx, 8000, math.MaxInt) }()
+			defer func() {
+				stop()
+				require.NoError(t, <-done)
+				require.NoError(t, s.close())
+			}()
+			for _, args := range [][]string{{}, {"--verify"}} {
+				status, out, stderr := filterdump(t, append(args, dir)...)
+				require.Zero(t, status, out+stderr)
+			}
+		})
+	}
+}
+
+// Nothing from the disk reaches a terminal that this could take for a command, or for a line of the
+// report.
+func TestTerminalSequences(t *testing.T) {
+	const sequence = "\x1b[2J\nsound\x9b\u009b\u202e"
+	dir := filepath.Join(t.TempDir(), "dir"+sequence)
+	require.NoError(t, os.CopyFS(dir, os.DirFS(golden("leveldb", "tables", "custom_policy"))))
+	change(t, filepath.Join(dir, "MANIFEST-000002"), func(b []byte) []byte { return b[:len(b)-1] })
+	broken := filepath.Join(dir, "broken"+sequence+".ldb")
+	require.NoError(t, os.WriteFile(broken, []byte("none"), 0o600))
+	for _, args := range [][]string{
+		{dir}, {broken}, {"--tables", dir}, {filepath.Dir(dir)}, {"--x" + sequence, dir},
+		{"--policies", sequence + "[", dir}, {dir + "none"},
+	} {
+		_, out, stderr := filterdump(t, args...)
+		require.Contains(t, out+stderr, `\x1b`, "%q", args)
+		require.NotRegexp(t, `[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{202e}]|(?m)^(sound|dir)`, out+stderr,
+			"%q", args)
+	}
+}
