@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,13 @@ import (
 
 // vocabulary returns what the tags of flags refer to.
 func vocabulary() kong.Vars {
+	version := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
 	return kong.Vars{
+		"version": version,
+
 		"enginesHelp": "Fill databases and look keys up, on disks of any speed: speed, reads, " +
 			"memory. This takes 3 minutes, and is the default.",
 		"filtersHelp": "Time lookups and builds of filters outside of any database.",

@@ -45,6 +45,8 @@ type subcommands struct {
 	Filters filtersCommand `cmd:"" help:"${filtersHelp}"`
 	Rates   ratesCommand   `cmd:"" help:"${ratesHelp}"`
 	Play    playCommand    `cmd:"" help:"${playHelp}"`
+
+	Version kong.VersionFlag `help:"Print the version."`
 }
 
 // errInterrupted is why the context ends after Ctrl-C, or when nobody reads the output any longer.
@@ -85,6 +87,11 @@ func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 	parsed, err := parser.Parse(args)
 	if helped {
 		return nil, nil
+	}
+	for _, arg := range args {
+		if err != nil && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
+			err = fmt.Errorf("%s: write -%[1]s, with two dashes", arg)
+		}
 	}
 	if err == nil {
 		err = valueless(parsed)

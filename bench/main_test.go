@@ -296,10 +296,17 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+func TestVersion(t *testing.T) {
+	r := bench(t, "--version")
+	require.Zero(t, r.status)
+	require.Regexp(t, `^\S+\n$`, r.stdout)
+}
+
 func TestBadInput(t *testing.T) {
 	for args, message := range map[string]string{
 		"frobnicate":                       "unexpected argument frobnicate",
 		"--nonsense":                       "unknown flag --nonsense",
+		"rates -bits 10":                   "-bits: write --bits, with two dashes",
 		"--num=x":                          `--num: "x": pass a number of keys`,
 		"--bits=0":                         "--bits 0: pass 1 to 100",
 		"--density=1":                      `--density must be one of "alternating","63%",`,
