@@ -150,7 +150,7 @@ func sharedKeys(keyLen, interval, entries int) storedBlock {
 func TestKeysThatAddUp(t *testing.T) {
 	const keyLen, entries = 1 << 16, 1 << 14 // 1 GiB of keys
 	data := sharedKeys(keyLen, entries, entries)
-	table := openTable(t, tableOfData(data), sstable.WithKeys(sstable.PlainKeys))
+	table := openTable(t, tableOfData(data))
 	size := len(data.stored) - 8 // without the restart
 	read := 256 * size / keyLen
 	err := entriesError(t, table, read)
@@ -159,7 +159,7 @@ func TestKeysThatAddUp(t *testing.T) {
 		"the keys add up to %d bytes, more than 256 times the block's %d", (read+1)*keyLen, size))
 
 	file := tableOfData(sharedKeys(1<<20+1, 256, 256))
-	err = entriesError(t, openTable(t, file, sstable.WithKeys(sstable.PlainKeys)), 255)
+	err = entriesError(t, openTable(t, file), 255)
 	require.ErrorIs(t, err, sstable.ErrTooLarge)
 	require.ErrorContains(t, err, "the keys add up to 268435712 bytes, of at most 268435456")
 

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"math"
 )
 
@@ -42,6 +44,25 @@ func (e *entries) checkKeys(times int) error {
 	return nil
 }
 
+// entriesOf returns the entries of a block as blockReader.read returned it, and at the first error
+// ends with it. All steps return the same entries, which are at the next one each time.
+func entriesOf(block []byte, readErr error) iter.Seq2[*entries, error] {
+	return func(yield func(*entries, error) bool) {
+		e, err := newEntries(block)
+		if readErr != nil {
+			err = readErr
+		}
+		for err == nil {
+			if err = e.next(); err == nil && !yield(e, nil) {
+				return
+			}
+		}
+		if err != io.EOF {
+			yield(nil, err)
+		}
+	}
+}
+
 // newEntries returns the entries of a block's contents, or an error if the end of the block is
 // wrong.
 func newEntries(block []byte) (*entries, error) {
@@ -66,44 +87,44 @@ func newEntries(block []byte) (*entries, error) {
 	return e, nil
 }
 
-// next steps to the next entry. It returns false after the last one, and with an error.
-func (e *entries) next() (bool, error) {
+// next steps to the next entry. It returns io.EOF after the last one.
+func (e *entries) next() error {
 	if e.at == len(e.block) {
 		if len(e.restarts) > 0 {
-			return false, fmt.Errorf("a restart at %d, where no entry begins",
+			return fmt.Errorf("a restart at %d, where no entry begins",
 				binary.LittleEndian.Uint32(e.restarts))
 		}
-		return false, nil
+		return io.EOF
 	}
 	rest := e.block[e.at:]
 	var lengths [3]uint64 // shared, unshared, value
 	for i := range lengths {
 		n, size := binary.Uvarint(rest)
 		if size <= 0 || n > math.MaxUint32 {
-			return false, fmt.Errorf("the entry at %d has no valid lengths", e.at)
+			return fmt.Errorf("the entry at %d has no valid lengths", e.at)
 		}
 		lengths[i], rest = n, rest[size:]
 	}
 	shared, unshared, value := lengths[0], lengths[1], lengths[2]
 	if shared > uint64(len(e.key)) {
-		return false, fmt.Errorf("the entry at %d shares %d bytes with a key of %d",
+		return fmt.Errorf("the entry at %d shares %d bytes with a key of %d",
 			e.at, shared, len(e.key))
 	}
 	if unshared+value > uint64(len(rest)) {
-		return false, fmt.Errorf("the entry at %d has %d bytes, and %d are left",
+		return fmt.Errorf("the entry at %d has %d bytes, and %d are left",
 			e.at, unshared+value, len(rest))
 	}
 	if err := e.restart(shared); err != nil {
-		return false, err
+		return err
 	}
 	e.key = append(e.key[:shared], rest[:unshared]...)
 	e.keyBytes += uint64(len(e.key))
 	if err := e.checkKeys(maxSharing); err != nil {
-		return false, err
+		return err
 	}
 	e.value = rest[unshared:][:value]
 	e.at = len(e.block) - len(rest[unshared+value:])
-	return true, nil
+	return nil
 }
 
 // restart checks the restarts against the entry at e.at. A search begins at a restart, so a wrong

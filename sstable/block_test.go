@@ -15,7 +15,7 @@ import (
 // readBlock writes a table of a block, and reads its entries.
 func readBlock(t testing.TB, contents []byte) (entries []string, err error) {
 	file := tableOfData(storedBlock{contents, raw})
-	for e, err := range openTable(t, file, sstable.WithKeys(sstable.PlainKeys)).Entries() {
+	for e, err := range openTable(t, file).Entries() {
 		if err != nil {
 			var corrupt *sstable.CorruptionError
 			require.ErrorAs(t, err, &corrupt)

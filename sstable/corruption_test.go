@@ -33,10 +33,9 @@ func (tolerant) MayContain(filter, key []byte) bool {
 const changedName = "changed.ldb"
 
 // examine reads the whole table, and returns what has become of the user keys that were written.
-func examine(t testing.TB, file []byte, users []string, p testPolicy,
-	opts ...sstable.TableOption) outcome {
-	opts = append(opts[:len(opts):len(opts)], sstable.WithFileName(changedName))
-	table, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)), opts...)
+func examine(t testing.TB, file []byte, users []string, p testPolicy) outcome {
+	table, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)),
+		sstable.WithFileName(changedName))
 	if err != nil {
 		requireCorrupt(t, err)
 		return failed
@@ -61,7 +60,7 @@ func examine(t testing.TB, file []byte, users []string, p testPolicy,
 			continue
 		}
 		filter.MayContain(e.Key) // any answer, but no panic
-		if !filter.MayContainAt(table.Block(e.Block).Offset, e.Key) {
+		if !filter.Windows().MayContain(table.Block(e.Block).Offset, e.Key) {
 			result = denied
 		}
 	}
@@ -109,35 +108,34 @@ func allocated() uint64 {
 
 // A victim is a sound table that the tests damage.
 type victim struct {
-	name   string
-	file   []byte
-	w      *tableWriter
-	users  []string
-	format sstable.KeyFormat
+	name  string
+	file  []byte
+	w     *tableWriter
+	users []string
 }
 
 // victims are small tables: of internal and plain keys, compressed or not, with many windows, with
 // several versions of keys, of one entry, and empty.
 func victims(t testing.TB, p testPolicy) (all []victim) {
-	add := func(name string, o tableOptions, format sstable.KeyFormat, stored [][]byte) {
-		o.policy, o.internal = p, format == sstable.InternalKeys
+	const internal, plain = true, false
+	add := func(name string, o tableOptions, isInternal bool, stored [][]byte) {
+		o.policy, o.internal = p, isInternal
 		file, w := writeTable(t, o, stored...)
 		var users []string
 		for _, key := range stored {
 			users = append(users, string(w.user(key)))
 		}
-		all = append(all, victim{name, file, w, users, format})
+		all = append(all, victim{name, file, w, users})
 		require.Equal(t, sound, examine(t, file, users, p), name)
-		require.Equal(t, sound, examine(t, file, users, p, sstable.WithKeys(format)), name)
 	}
 	o := tableOptions{blockSize: 120, interval: 3, baseLg: 7, compression: snappied}
-	add("internal keys, snappy", o, sstable.InternalKeys, internalKeys(names(12)...))
+	add("internal keys, snappy", o, internal, internalKeys(names(12)...))
 	o.compression = raw
-	add("plain keys", o, sstable.PlainKeys, plainKeys(names(12)...))
+	add("plain keys", o, plain, plainKeys(names(12)...))
 	o = tableOptions{blockSize: 60, interval: 2, baseLg: 9}
-	add("several blocks in a window", o, sstable.InternalKeys, internalKeys(names(8)...))
+	add("several blocks in a window", o, internal, internalKeys(names(8)...))
 	o.baseLg = 5
-	add("empty windows", o, sstable.PlainKeys, plainKeys(names(9)...))
+	add("empty windows", o, plain, plainKeys(names(9)...))
 	var versions [][]byte
 	for i, user := range []string{"", "a", "ab", "b"} {
 		for s := range uint64(4) {
@@ -145,9 +143,9 @@ func victims(t testing.TB, p testPolicy) (all []victim) {
 		}
 	}
 	o.baseLg = 7
-	add("versions", o, sstable.InternalKeys, versions)
-	add("one internal key", tableOptions{}, sstable.InternalKeys, internalKeys("a"))
-	add("no key", tableOptions{}, sstable.PlainKeys, nil)
+	add("versions", o, internal, versions)
+	add("one internal key", tableOptions{}, internal, internalKeys("a"))
+	add("no key", tableOptions{}, plain, nil)
 	return all
 }
 
@@ -167,22 +165,21 @@ func TestFlips(t *testing.T) {
 		zeros := len(v.file) - 48 + len(encodeHandle(v.w.metaindex)) + len(encodeHandle(v.w.indexBlock))
 		for i := 0; i < 3*len(v.file); i += step {
 			at, flip := i/3, []byte{0x01, 0x80, 0xff}[i%3]
-			keys := sstable.WithKeys([]sstable.KeyFormat{sstable.AutoKeys, v.format}[i%2])
 			changed := bytes.Clone(v.file)
 			changed[at] ^= flip
 			harmless := zeros <= at && at < len(v.file)-8 || at == zeros-1 && flip == 0x80
-			result := examine(t, changed, v.users, p, keys)
+			result := examine(t, changed, v.users, p)
 			if result != failed && !(result == sound && harmless) {
 				t.Fatalf("%s: byte %d, flip %#x: no error", v.name, at, flip)
 			}
 			if v.w.refresh(changed, at) {
-				result := examine(t, changed, v.users, p, keys)
+				result := examine(t, changed, v.users, p)
 				if counts[result]++; result == silent {
 					t.Errorf("%s: byte %d, flip %#x: a key is lost, without an error", v.name, at, flip)
 				}
 			}
-			require.Equal(t, failed, examine(t, v.file[:at], v.users, p, keys))
-			require.Equal(t, failed, examine(t, v.file[at+1:], v.users, p, keys))
+			require.Equal(t, failed, examine(t, v.file[:at], v.users, p))
+			require.Equal(t, failed, examine(t, v.file[at+1:], v.users, p))
 		}
 	}
 	for _, n := range counts[:silent] {

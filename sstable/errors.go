@@ -14,6 +14,13 @@ var (
 		"get builders, readers and tables from their constructors, and check the errors")
 )
 
+// mustBeMade panics if a value was not made by its constructor.
+func mustBeMade(made bool) {
+	if !made {
+		panic(errZeroValue)
+	}
+}
+
 // ErrTooLarge is wrapped by the error for a block that is larger than 256 MiB uncompressed, or
 // whose keys add up to more than that or than any engine writes. The message says which.
 var ErrTooLarge = errors.New("a block that is too large")
@@ -21,7 +28,7 @@ var ErrTooLarge = errors.New("a block that is too large")
 // A CorruptionError says which bytes of a file or of a filter block are not what they should be.
 type CorruptionError struct {
 	File   string // as given to WithFileName; may be empty
-	Offset int64  // of the wrong bytes or of their block; -1 if unknown
+	Offset int64  // of the wrong bytes or of their block; negative if unknown
 	Cause  error
 }
 
@@ -81,8 +88,6 @@ func tooLarge(format string, args ...any) error {
 type readError struct{ err error }
 
 func (e *readError) Error() string { return e.err.Error() }
-
-func (e *readError) Unwrap() error { return e.err }
 
 // readFull reads len(p) bytes at the offset. It returns a *readError, or io.ErrUnexpectedEOF if the
 // file ends early.

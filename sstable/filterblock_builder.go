@@ -78,7 +78,7 @@ func NewFilterBlockBuilder(
 // StartBlock says that a data block begins at this offset of the file, in bytes. Offsets must not
 // decrease: it panics if one lies in an earlier window.
 func (b *FilterBlockBuilder) StartBlock(offset uint64) {
-	b.mustBeUsable()
+	mustBeMade(b.keys != nil)
 	window := offset >> b.baseLg
 	if window < uint64(len(b.starts)) {
 		panic(fmt.Sprintf("sstable: StartBlock(%d) after a block that begins in a later window",
@@ -92,7 +92,7 @@ func (b *FilterBlockBuilder) StartBlock(offset uint64) {
 // AddKey adds a key of the block that StartBlock was called for: a user key, without the trailer of
 // an internal one. It keeps no reference to the key's memory.
 func (b *FilterBlockBuilder) AddKey(key []byte) {
-	b.mustBeUsable()
+	mustBeMade(b.keys != nil)
 	if !b.full {
 		b.keys.Add(key)
 	}
@@ -102,7 +102,7 @@ func (b *FilterBlockBuilder) AddKey(key []byte) {
 // offsets have 32 bits: the first filter that would end beyond 4 GiB and all after it are left out,
 // and readers answer "may contain" for their windows.
 func (b *FilterBlockBuilder) Finish() []byte {
-	b.mustBeUsable()
+	mustBeMade(b.keys != nil)
 	if b.keys.Len() > 0 {
 		b.finishFilter()
 	}
@@ -115,13 +115,6 @@ func (b *FilterBlockBuilder) Finish() []byte {
 
 	b.block, b.starts, b.full = nil, b.starts[:0], false
 	return block
-}
-
-// mustBeUsable panics if b is a zero value.
-func (b *FilterBlockBuilder) mustBeUsable() {
-	if b.keys == nil {
-		panic(errZeroValue)
-	}
 }
 
 // finishFilter appends the filter of the current window, which has no bytes if there are no keys.

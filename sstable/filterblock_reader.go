@@ -75,19 +75,12 @@ func badBlock(offset int, format string, args ...any) *CorruptionError {
 	}
 }
 
-// mustBeUsable panics if r is a zero value.
-func (r *FilterBlockReader) mustBeUsable() {
-	if r.mayContain == nil {
-		panic(errZeroValue)
-	}
-}
-
 // MayContain reports whether the data block that begins at byte blockOffset of the file may have
 // key, a user key. The package comment lists the answers for malformed blocks.
 func (r *FilterBlockReader) MayContain(blockOffset uint64, key []byte) bool {
 	window := blockOffset >> r.baseLg
 	if window >= r.num {
-		r.mustBeUsable() // a zero value has no windows
+		mustBeMade(r.mayContain != nil) // a zero value has no windows
 		return true
 	}
 	filter := r.filter(window)
@@ -97,7 +90,7 @@ func (r *FilterBlockReader) MayContain(blockOffset uint64, key []byte) bool {
 // Validate returns a *[CorruptionError] if the block is not well formed, with the offset in the
 // block and without a file. It does not check the filters: policy.Parse does.
 func (r *FilterBlockReader) Validate() error {
-	r.mustBeUsable()
+	mustBeMade(r.mayContain != nil)
 	if r.bad != nil {
 		return r.bad
 	}
@@ -107,21 +100,21 @@ func (r *FilterBlockReader) Validate() error {
 // BaseLg returns the base-2 logarithm of the bytes in a window, 0 to 63. It is 0 for a block that
 // is not well formed.
 func (r *FilterBlockReader) BaseLg() int {
-	r.mustBeUsable()
+	mustBeMade(r.mayContain != nil)
 	return int(r.baseLg)
 }
 
 // NumFilters returns the number of filters, the empty ones included. It is 0 for a block that is
 // not well formed.
 func (r *FilterBlockReader) NumFilters() int {
-	r.mustBeUsable()
+	mustBeMade(r.mayContain != nil)
 	return int(r.num)
 }
 
 // Filter returns the filter of window i, 0 <= i < NumFilters(). The filter has no bytes if no
 // block begins in the window. Its memory is the block's.
 func (r *FilterBlockReader) Filter(i int) []byte {
-	r.mustBeUsable()
+	mustBeMade(r.mayContain != nil)
 	return r.filter(uint64(i))
 }
 

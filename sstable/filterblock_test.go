@@ -152,23 +152,15 @@ func TestFilterBlockBuildersSideBySide(t *testing.T) {
 // Misuse is refused with an error that says what to pass, and panics where a call returns none.
 func TestMisuse(t *testing.T) {
 	file, _ := writeTable(t, tableOptions{policy: exact{t}}, plainKeys("a", "b")...)
-	open := func(opts ...sstable.TableOption) (*sstable.Table, error) {
-		return sstable.OpenTable(bytes.NewReader(file), int64(len(file)), opts...)
-	}
-	table, err := open()
-	require.NoError(t, err)
-	_, err = sstable.NewFilterBlockBuilder(nil)
+	table := openTable(t, file)
+	_, err := sstable.NewFilterBlockBuilder(nil)
 	require.ErrorContains(t, err, "pass p.NewBuilder")
 	_, err = sstable.NewFilterBlockReader(nil, nil)
 	require.ErrorContains(t, err, "pass policy.MayContain")
 	_, err = table.OpenFilter(table.Filters()[0], nil)
 	require.ErrorContains(t, err, "pass policy.MayContain")
-	_, err = open(nil)
+	_, err = sstable.OpenTable(bytes.NewReader(file), int64(len(file)), nil)
 	require.ErrorContains(t, err, "leave it out")
-	for _, format := range []sstable.KeyFormat{-1, sstable.PlainKeys + 1} {
-		_, err = open(sstable.WithKeys(format))
-		require.ErrorContains(t, err, "pass AutoKeys, InternalKeys or PlainKeys")
-	}
 	_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, nil)
 	require.ErrorContains(t, err, "leave it out")
 	for _, lg := range []int{-1, 64} {
@@ -202,12 +194,10 @@ func TestZeroValues(t *testing.T) {
 		func() { b.StartBlock(0) }, func() { b.AddKey(nil) }, func() { b.Finish() },
 		func() { r.MayContain(0, nil) }, func() { _ = r.Validate() }, func() { r.BaseLg() },
 		func() { r.NumFilters() }, func() { r.Filter(0) },
-		func() { x.Keys() }, func() { x.Filters() }, func() { x.Blocks() }, func() { x.Block(0) },
-		func() { x.Entries() }, func() { x.BlockEntries(0) }, func() { x.FindBlock(nil) },
-		func() { x.IndexSize() },
+		func() { x.Filters() }, func() { x.Blocks() }, func() { x.Block(0) },
+		func() { x.Entries() }, func() { x.IndexSize() },
 		func() { _, _ = x.OpenFilter(sstable.FilterEntry{}, exact{t}.MayContain) },
 		func() { f.Windows() }, func() { f.MayContain(nil) },
-		func() { f.MayContainAt(0, nil) },
 	} {
 		require.PanicsWithError(t, "sstable: a zero value was used: "+
 			"get builders, readers and tables from their constructors, and check the errors",

@@ -3,7 +3,6 @@ package sstable
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 
 	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
@@ -14,21 +13,14 @@ type BlockHandle struct {
 	Length uint64 // in bytes, compressed, without the compression byte and the checksum after it
 }
 
-// offset returns where an error in the block is, for a CorruptionError.
-func (h BlockHandle) offset() int64 {
-	if h.Offset > math.MaxInt64 {
-		return -1
-	}
-	return int64(h.Offset)
-}
-
 const (
 	trailerLen = 1 + 4
 	footerLen  = 48
 )
 
-// decodeHandle returns the handle at the beginning of b, and the bytes after it.
-func decodeHandle(b []byte) (h BlockHandle, rest []byte, err error) {
+// decodeHandle returns the handle at the beginning of b, of a block that lies in the file, and the
+// bytes after it.
+func (r *blockReader) decodeHandle(b []byte) (h BlockHandle, rest []byte, err error) {
 	offset, n := binary.Uvarint(b)
 	if n <= 0 {
 		return h, nil, errors.New("a block handle without an offset")
@@ -38,15 +30,24 @@ func decodeHandle(b []byte) (h BlockHandle, rest []byte, err error) {
 	if n <= 0 {
 		return h, nil, errors.New("a block handle without a length")
 	}
-	return BlockHandle{offset, length}, b[n:], nil
+	h = BlockHandle{offset, length}
+	return h, b[n:], r.check(h)
+}
+
+// handleIn returns the handle in an entry of the metaindex or the index.
+func (r *blockReader) handleIn(e *entries) (BlockHandle, error) {
+	h, _, err := r.decodeHandle(e.value)
+	if err == nil {
+		err = e.checkKeys(maxKeptSharing)
+	}
+	return h, err
 }
 
 // decodeFooter returns the handles in a footer. REQUIRES: len(footer) == footerLen.
-func decodeFooter(footer []byte) (metaindex, index BlockHandle, err error) {
-	handles := footer[:footerLen-magic.Len]
-	if metaindex, handles, err = decodeHandle(handles); err != nil {
-		return metaindex, index, err
+func (r *blockReader) decodeFooter(footer []byte) (metaindex, index BlockHandle, err error) {
+	metaindex, rest, err := r.decodeHandle(footer[:footerLen-magic.Len])
+	if err == nil {
+		index, _, err = r.decodeHandle(rest)
 	}
-	index, _, err = decodeHandle(handles)
 	return metaindex, index, err
 }

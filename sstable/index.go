@@ -1,6 +1,7 @@
 package sstable
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"sort"
@@ -13,9 +14,9 @@ type index struct {
 	ends    []int  // where each ends
 	size    int64  // of the block, uncompressed
 
-	// sorted has, for each format, whether the keys rise in the order of LevelDB's default comparer
-	// if they are of that format.
-	sorted [PlainKeys + 1]bool
+	// formats has those that the keys may have and in which they rise in the order of LevelDB's
+	// default comparer.
+	formats []keyFormat
 }
 
 func (x *index) len() int { return len(x.handles) }
@@ -31,23 +32,17 @@ func (x *index) key(i int) []byte {
 }
 
 func (t *Table) readIndex(h BlockHandle) error {
-	x := &t.index
-	var end uint64 // of the block before
 	contents, err := t.blocks.read(h)
-	if err != nil {
-		return err
-	}
+	x := &t.index
 	x.size = int64(len(contents))
-	err = eachEntryOf(contents, func(e *entries) error {
-		block, _, err := decodeHandle(e.value)
-		if err == nil {
-			err = t.blocks.check(block)
+	var end uint64 // of the block before
+	for e, err := range entriesOf(contents, err) {
+		if err != nil {
+			return err
 		}
+		block, err := t.blocks.handleIn(e)
 		if err == nil && block.Offset < end {
 			err = fmt.Errorf("it begins at %d, before the end of the block before it", block.Offset)
-		}
-		if err == nil {
-			err = e.checkKeys(maxKeptSharing)
 		}
 		if err != nil {
 			return fmt.Errorf("data block %d: %w", x.len(), err)
@@ -56,47 +51,34 @@ func (t *Table) readIndex(h BlockHandle) error {
 		x.handles = append(x.handles, block)
 		x.keys = append(x.keys, e.key...)
 		x.ends = append(x.ends, len(x.keys))
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	// Drop the spare capacity, and the buffers: no other block needs them as large.
 	x.handles, x.keys, x.ends = slices.Clone(x.handles), slices.Clone(x.keys), slices.Clone(x.ends)
 	t.blocks.stored, t.blocks.decoded = nil, nil
-	for _, f := range []KeyFormat{InternalKeys, PlainKeys} {
-		x.sorted[f] = x.isSorted(f)
+	for _, f := range []keyFormat{internalKeys, plainKeys} {
+		if x.isSorted(f) {
+			x.formats = append(x.formats, f)
+		}
 	}
 	return nil
 }
 
 // find returns the first block whose index key is not below a lookup of the user key, or len() if
-// there is no such block. REQUIRES: sorted[f].
-func (x *index) find(key []byte, f KeyFormat) int {
+// there is no such block. REQUIRES: f is one of formats.
+func (x *index) find(key []byte, f keyFormat) int {
 	return sort.Search(x.len(), func(i int) bool {
-		return f.compareUser(x.key(i), key) >= 0 // a lookup sorts before all versions of its key
+		user, _ := f.userKey(x.key(i))
+		return bytes.Compare(user, key) >= 0 // a lookup sorts before all versions of its key
 	})
 }
 
 // isSorted reports whether the keys are of this format and rise in the order of LevelDB's default
 // comparer.
-func (x *index) isSorted(f KeyFormat) bool {
+func (x *index) isSorted(f keyFormat) bool {
 	for i := range x.len() {
 		if _, ok := f.userKey(x.key(i)); !ok || i > 0 && f.compare(x.key(i-1), x.key(i)) >= 0 {
 			return false
 		}
 	}
 	return true
-}
-
-// FindBlock returns the number of the data block in which a lookup of key, a user key, searches. It
-// uses the index and LevelDB's default order of keys. It returns false if the key lies beyond the
-// last block, or if the index is in another order.
-func (t *Table) FindBlock(key []byte) (block int, ok bool) {
-	t.mustBeOpen()
-	if !t.index.sorted[t.keysFound] {
-		return 0, false
-	}
-	block = t.index.find(key, t.keysFound)
-	return block, block < t.index.len()
 }

@@ -6,28 +6,19 @@ import (
 	"encoding/binary"
 )
 
-// A KeyFormat says what the keys of a table are.
-type KeyFormat int
+// A keyFormat says what the keys of a table are.
+type keyFormat bool
 
 const (
-	// AutoKeys finds the format from the keys of the index and of the first data block. It takes
-	// them as internal if all have at least 8 bytes, and most can be internal: their last 8 bytes
-	// are a deletion or a value with a sequence number above 0, and the sequence numbers of equal
-	// user keys decrease. Text cannot be internal, and few big-endian numbers can; plain keys of
-	// other shapes might be mistaken. So [TableFilter.MayContain] tries the key in both formats,
-	// and answers "absent" only if both do: a mistake never loses a key.
-	AutoKeys KeyFormat = iota
-	// InternalKeys end in a trailer of 8 bytes, which filters leave out. Databases have such keys.
-	InternalKeys
-	// PlainKeys have no trailer. A table builder without a database writes the keys it is given.
-	PlainKeys
+	plainKeys    keyFormat = false // as a table builder without a database was given them
+	internalKeys keyFormat = true  // those of a database: with a trailer, which filters leave out
 )
 
 const internalTrailerLen = 8
 
 // userKey returns the part of a stored key that filters have; ok is false if the key is too short.
-func (f KeyFormat) userKey(stored []byte) (user []byte, ok bool) {
-	if f != InternalKeys {
+func (f keyFormat) userKey(stored []byte) (user []byte, ok bool) {
+	if f == plainKeys {
 		return stored, true
 	}
 	if len(stored) < internalTrailerLen {
@@ -38,23 +29,35 @@ func (f KeyFormat) userKey(stored []byte) (user []byte, ok bool) {
 
 // compare orders stored keys as LevelDB's default comparer does: internal keys with equal user keys
 // by descending trailer. REQUIRES: both are of this format.
-func (f KeyFormat) compare(a, b []byte) int {
+func (f keyFormat) compare(a, b []byte) int {
 	userA, _ := f.userKey(a)
-	if c := f.compareUser(b, userA); c != 0 || f != InternalKeys {
-		return -c
+	userB, _ := f.userKey(b)
+	if c := bytes.Compare(userA, userB); c != 0 || f == plainKeys {
+		return c
 	}
 	return cmp.Compare(trailer(b), trailer(a))
-}
-
-// compareUser compares the user's part of a stored key with a user key.
-func (f KeyFormat) compareUser(stored, key []byte) int {
-	user, _ := f.userKey(stored)
-	return bytes.Compare(user, key)
 }
 
 // trailer returns sequence number * 256 + type. REQUIRES: len(stored) >= internalTrailerLen.
 func trailer(stored []byte) uint64 {
 	return binary.LittleEndian.Uint64(stored[len(stored)-internalTrailerLen:])
+}
+
+// inferKeys applies the rule in the package comment.
+func (t *Table) inferKeys() keyFormat {
+	var inferred keyInference
+	for i := range t.index.len() {
+		inferred.add(t.index.key(i))
+	}
+	if t.index.len() > 0 {
+		inferred.before = nil
+		for e, err := range entriesOf(t.blocks.read(t.index.handles[0])) {
+			if err == nil { // otherwise Entries returns it
+				inferred.add(e.key)
+			}
+		}
+	}
+	return keyFormat(inferred.can > inferred.canNever && !inferred.short)
 }
 
 // A keyInference counts the keys that can be internal.
@@ -67,25 +70,18 @@ type keyInference struct {
 // add looks at a key. The keys of a block must come in its order.
 func (g *keyInference) add(stored []byte) {
 	const deletion, value = 0, 1
-	user, ok := InternalKeys.userKey(stored)
+	user, ok := internalKeys.userKey(stored)
 	if !ok {
 		g.short = true
 		return
 	}
 	t := trailer(stored)
-	inOrder := g.before == nil || InternalKeys.compareUser(g.before, user) != 0 ||
-		t < trailer(g.before)
+	before, _ := internalKeys.userKey(g.before)
+	inOrder := g.before == nil || !bytes.Equal(before, user) || t < trailer(g.before)
 	if t&0xff <= value && t>>8 > 0 && inOrder {
 		g.can++
 	} else {
 		g.canNever++
 	}
 	g.before = append(g.before[:0], stored...)
-}
-
-func (g *keyInference) format() KeyFormat {
-	if g.can > g.canNever && !g.short {
-		return InternalKeys
-	}
-	return PlainKeys
 }

@@ -1,7 +1,6 @@
 package sstable
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 )
@@ -10,7 +9,7 @@ import (
 // memory.
 type Entry struct {
 	Block  int    // the number of the data block, see Table.Block
-	Key    []byte // the user key, which filters have
+	Key    []byte // the user key, which filters have; the package comment says how it is found
 	Stored []byte // the key with its trailer, if it has one
 	Value  []byte
 }
@@ -23,20 +22,25 @@ type Entry struct {
 // the keys are in the order of LevelDB's default comparer and the index is not consistent with
 // them, a *[CorruptionError] that wraps [ErrIndexOrder] follows the last entry.
 func (t *Table) Entries() iter.Seq2[Entry, error] {
-	t.mustBeOpen()
+	mustBeMade(t.blocks.file != nil)
 	return func(yield func(Entry, error) bool) {
 		checks := t.orderChecks()
-		for i := range t.index.handles {
-			more := t.blockEntries(i, func(e Entry, err error) bool {
-				for j := range checks {
-					if err == nil {
-						checks[j].add(i, e.Stored)
-					}
+		for i, h := range t.index.handles {
+			for e, err := range entriesOf(t.blocks.read(h)) {
+				var entry Entry
+				if err == nil {
+					entry, err = t.entry(i, e)
 				}
-				return yield(e, err)
-			})
-			if !more {
-				return
+				if err != nil {
+					yield(Entry{}, t.fail(int64(h.Offset), fmt.Errorf("data block %d: %w", i, err)))
+					return
+				}
+				for j := range checks {
+					checks[j].add(i, e.key)
+				}
+				if !yield(entry, nil) {
+					return
+				}
 			}
 		}
 		if err := finishChecks(checks); err != nil {
@@ -45,31 +49,11 @@ func (t *Table) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
-// BlockEntries returns the entries of data block i, 0 <= i < Blocks(), as Entries does, but does
-// not judge the index. It panics for any other i.
-func (t *Table) BlockEntries(i int) iter.Seq2[Entry, error] {
-	t.mustBeOpen()
-	return func(yield func(Entry, error) bool) { t.blockEntries(i, yield) }
-}
-
-// blockEntries calls yield for the entries of a data block, and reports whether it may go on.
-func (t *Table) blockEntries(i int, yield func(Entry, error) bool) bool {
-	h := t.index.handles[i]
-	err := t.eachEntry(h, func(e *entries) error {
-		user, ok := t.keysFound.userKey(e.key)
-		if !ok {
-			return fmt.Errorf("the key %x is too short for an internal one", e.key)
-		}
-		if !yield(Entry{i, user, e.key, e.value}, nil) {
-			return errStop
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errStop) {
-		yield(Entry{}, t.fail(int64(h.Offset), fmt.Errorf("data block %d: %w", i, err)))
+// entry returns the entry of data block i that e is at.
+func (t *Table) entry(i int, e *entries) (Entry, error) {
+	user, ok := t.keys.userKey(e.key)
+	if !ok {
+		return Entry{}, fmt.Errorf("the key %x is too short for an internal one", e.key)
 	}
-	return err == nil
+	return Entry{i, user, e.key, e.value}, nil
 }
-
-// errStop ends an iteration because the loop over the entries has ended.
-var errStop = errors.New("the loop has ended")

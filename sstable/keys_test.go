@@ -5,20 +5,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/levelbloom/levelbloom/sstable"
 )
 
 // The majority of the keys in the index and in the first data block decides. Even if that is
 // mistaken, no key is denied: a lookup is tried in both readings, for the key as it was given to
 // the filter. Nor is a key denied in the order of another comparer: none is searched in the index.
-func TestAutoKeys(t *testing.T) {
-	const internal, plain = sstable.InternalKeys, sstable.PlainKeys
+func TestInferredKeys(t *testing.T) {
+	const internal, plain = true, false
 	can, cannot := internalKey("a", 9, 1), []byte("text text text")
 	b, c := internalKey("b", 9, 1), internalKey("c", 9, 0)
 	for _, test := range []struct {
 		stored [][]byte
-		found  sstable.KeyFormat // if they are in one block, so that the last is that of the index too
+		found  bool // if they are in one block, so that the last is that of the index too
 	}{
 		{[][]byte{can}, internal},
 		{[][]byte{cannot, can}, internal},       // 2 of 3
@@ -45,8 +43,11 @@ func TestAutoKeys(t *testing.T) {
 				}
 				file, w := writeTable(t, o, test.stored...)
 				table := openTable(t, file)
-				if size > 0 {
-					require.Equal(t, test.found, table.Keys(), "%q", test.stored)
+				for e := range table.Entries() {
+					if size > 0 {
+						require.Equal(t, test.found, len(e.Key) < len(e.Stored), "%q", test.stored)
+					}
+					break
 				}
 				filter, err := openFilter(table, exact{t})
 				require.NoError(t, err)
@@ -56,7 +57,4 @@ func TestAutoKeys(t *testing.T) {
 			}
 		}
 	}
-	file, _ := writeTable(t, tableOptions{}, plainKeys("b", "a")...)
-	_, ok := openTable(t, file).FindBlock([]byte("b"))
-	require.False(t, ok, "its index is in another order")
 }

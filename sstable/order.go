@@ -16,7 +16,7 @@ var ErrIndexOrder = errors.New("the index does not fit the keys")
 // in the order of LevelDB's default comparer: with another comparer such an index may be right.
 type orderCheck struct {
 	index  *index
-	format KeyFormat
+	format keyFormat
 
 	block int    // of the last entry: its index key is compared next
 	any   bool   // there was an entry
@@ -68,12 +68,10 @@ func (c *orderCheck) finish() (err error, judged bool) {
 
 // orderChecks returns a check for each format that the keys may have, the likeliest first.
 func (t *Table) orderChecks() []orderCheck {
-	checks := []orderCheck{{index: &t.index, format: t.keysFound}}
-	if t.keys == AutoKeys {
-		other := InternalKeys + PlainKeys - t.keysFound
-		checks = append(checks, orderCheck{index: &t.index, format: other})
+	return []orderCheck{
+		{index: &t.index, format: t.keys},
+		{index: &t.index, format: !t.keys},
 	}
-	return checks
 }
 
 // finishChecks returns the error, if any, for the likeliest format in which the keys rise.

@@ -25,46 +25,41 @@ func entriesError(t testing.TB, table *sstable.Table, n int) (last error) {
 // An index is judged only if all keys rise in the order of the default comparer; otherwise another
 // comparer may have made it. The error names the first key that does not fit.
 func TestJudgedIndex(t *testing.T) {
-	const auto, internal, plain = sstable.AutoKeys, sstable.InternalKeys, sstable.PlainKeys
 	p := func(keys ...string) [][]byte { return plainKeys(keys...) }
 	k := internalKey
 	empty := [][][]byte{nil, p("b"), nil, p("m"), nil}
 	for _, c := range []struct {
 		name   string
-		format sstable.KeyFormat
 		blocks [][][]byte
 		index  [][]byte
 		want   string
 	}{
-		{"two that do not fit", plain, [][][]byte{p("b"), p("d"), p("f")}, p("a", "e", "e"),
+		{"two that do not fit", [][][]byte{p("b"), p("d"), p("f")}, p("a", "e", "e"),
 			"data block 0, 61, is below the block's last one, 62"},
-		{"two that do not fit, seen from the next", plain, [][][]byte{p("b"), p("d"), p("f")},
+		{"two that do not fit, seen from the next", [][][]byte{p("b"), p("d"), p("f")},
 			p("e", "z", "z"), "data block 0, 65, is not below the next block's first one, 64"},
-		{"the last does not fit", plain, [][][]byte{p("b"), p("d"), p("f")}, p("c", "e", "e"),
+		{"the last does not fit", [][][]byte{p("b"), p("d"), p("f")}, p("c", "e", "e"),
 			"data block 2, 65, is below"},
-		{"keys fall later", plain, [][][]byte{p("b"), p("d"), p("c")}, p("a", "g", "e"), ""},
-		{"a key twice in two blocks", plain, [][][]byte{p("a", "b"), p("b", "c")}, p("b", "c"), ""},
-		{"a first block without entries", internal, [][][]byte{nil, {k("a", 1, 1)}},
+		{"keys fall later", [][][]byte{p("b"), p("d"), p("c")}, p("a", "g", "e"), ""},
+		{"a key twice in two blocks", [][][]byte{p("a", "b"), p("b", "c")}, p("b", "c"), ""},
+		{"a first block without entries", [][][]byte{nil, {k("a", 1, 1)}},
 			[][]byte{k("", 2, 1), k("a", 1, 1)}, ""},
-		{"too short for an internal key", internal, [][][]byte{nil, {k("a", 1, 1)}},
+		{"too short for an internal key", [][][]byte{nil, {k("a", 2, 1), k("a", 1, 1)}},
 			[][]byte{[]byte("a"), k("a", 1, 1)},
 			"data block 0, 61, is too short for an internal one"},
 		// A data block without entries must not hide those of the next.
-		{"empty blocks", plain, empty, p("", "k", "k", "m", "z"), ""},
-		{"the first hides b", plain, empty, p("b", "c", "k", "m", "z"), "data block 0, "},
-		{"the third hides m", plain, empty, p("a", "c", "m", "n", "z"), "data block 2, "},
-		{"the third is below b", plain, empty, p("a", "c", "aa", "m", "z"), "data block 2, "},
-		// As plain keys these rise, and the index would not fit; as what they are they fall.
-		{"internal keys, with WithKeys", internal, [][][]byte{{k("a\x00", 5, 1)}, {k("a", 5, 1)}},
-			[][]byte{k("z", 1, 1), k("z", 1, 1)}, ""},
+		{"empty blocks", empty, p("", "k", "k", "m", "z"), ""},
+		{"the first hides b", empty, p("b", "c", "k", "m", "z"), "data block 0, "},
+		{"the third hides m", empty, p("a", "c", "m", "n", "z"), "data block 2, "},
+		{"the third is below b", empty, p("a", "c", "aa", "m", "z"), "data block 2, "},
 		// Taken for plain keys, which do not rise; as internal ones they do, and the index hides
 		// the last.
-		{"internal keys of other types, found", auto, [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
+		{"internal keys of other types, found", [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
 			{k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("a", 3, 2)}, "data block 1, "},
-		{"the same, sound", auto, [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
+		{"the same, sound", [][][]byte{{k("a", 5, 2), k("a", 4, 2)},
 			{k("b", 9, 2), k("b", 8, 2)}}, [][]byte{k("a", 4, 2), k("b", 8, 2)}, ""},
 		// What they look like decides, even if the index fits to the other reading.
-		{"internal keys, found", auto, [][][]byte{{k("a", 1, 1)}, {k("b", 2, 1)}},
+		{"internal keys, found", [][][]byte{{k("a", 1, 1)}, {k("b", 2, 1)}},
 			[][]byte{k("b", 1, 1), k("b", 2, 1)}, "data block 0, "},
 	} {
 		w := newTableWriter(tableOptions{blockSize: 1 << 20, indexKeys: c.index}, 0)
@@ -73,7 +68,7 @@ func TestJudgedIndex(t *testing.T) {
 			w.endBlock()
 		}
 		w.finish()
-		table := openTable(t, w.file, sstable.WithKeys(c.format))
+		table := openTable(t, w.file)
 		err := entriesError(t, table, len(slices.Concat(c.blocks...)))
 		if c.want == "" {
 			require.NoError(t, err, c.name)

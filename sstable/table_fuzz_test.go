@@ -10,17 +10,14 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
-// readAny reads any bytes as a table, in all ways: an error or entries, but no panic, no loop
+// readAny reads any bytes as a table: an error or entries, but no panic, no loop
 // without end, and no more memory than the file could fill. A filter that can be opened answers any
 // question.
 func readAny(t *testing.T, file []byte) {
-	for _, format := range []sstable.KeyFormat{sstable.AutoKeys, sstable.InternalKeys,
-		sstable.PlainKeys} {
-		before := allocated()
-		examine(t, file, nil, policytest.Must(policy.NewBloom(10)), sstable.WithKeys(format))
-		n := allocated() - before
-		require.Less(t, n, uint64(4<<20+64*22*len(file)), "bytes allocated")
-	}
+	before := allocated()
+	examine(t, file, nil, policytest.Must(policy.NewBloom(10)))
+	n := allocated() - before
+	require.Less(t, n, uint64(4<<20+64*22*len(file)), "bytes allocated")
 }
 
 // Any bytes. FuzzBlocks gives them the right checksums.

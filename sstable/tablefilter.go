@@ -1,6 +1,9 @@
 package sstable
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // filterPrefix begins the names of filters in the metaindex. The policy's name follows.
 const filterPrefix = "filter."
@@ -9,7 +12,6 @@ const filterPrefix = "filter."
 // safe for concurrent use if the function given to OpenFilter is.
 type TableFilter struct {
 	index   *index
-	formats []KeyFormat // in which a lookup is tried
 	windows *FilterBlockReader
 }
 
@@ -21,32 +23,23 @@ type TableFilter struct {
 func (t *Table) OpenFilter(
 	e FilterEntry, mayContain func(filter, key []byte) bool,
 ) (*TableFilter, error) {
-	t.mustBeOpen()
-	block, err := t.readBlock(e.Handle)
+	mustBeMade(t.blocks.file != nil)
+	block, err := t.blocks.read(e.Handle)
+	if err != nil {
+		return nil, t.fail(int64(e.Handle.Offset), err)
+	}
+	windows, err := NewFilterBlockReader(mayContain, slices.Clone(block))
 	if err != nil {
 		return nil, err
 	}
-	f := &TableFilter{index: &t.index}
-	formats := []KeyFormat{t.keysFound}
-	if t.keys == AutoKeys {
-		formats = []KeyFormat{InternalKeys, PlainKeys}
-	}
-	for _, format := range formats {
-		if t.index.sorted[format] {
-			f.formats = append(f.formats, format)
-		}
-	}
-	if f.windows, err = NewFilterBlockReader(mayContain, block); err != nil {
-		return nil, err
-	}
-	if bad := f.windows.bad; bad != nil {
+	if bad := windows.bad; bad != nil {
 		return nil, t.fail(int64(e.Handle.Offset),
 			fmt.Errorf("%w, at %d of the block", bad.Cause, bad.Offset))
 	}
-	if err := t.checkWindows(f.windows); err != nil {
+	if err := t.checkWindows(windows); err != nil {
 		return nil, t.fail(int64(e.Handle.Offset), err)
 	}
-	return f, nil
+	return &TableFilter{&t.index, windows}, nil
 }
 
 // checkWindows compares the filters with the data blocks: a window must have a filter if, and only
@@ -74,51 +67,36 @@ func (t *Table) checkWindows(r *FilterBlockReader) error {
 // keys, goleveldb writes a data block without keys.
 func (t *Table) haveKeys(blocks []BlockHandle) bool {
 	for _, h := range blocks {
-		if t.eachEntry(h, func(*entries) error { return errStop }) != nil {
+		for range entriesOf(t.blocks.read(h)) { // an entry, or an error
 			return true
 		}
 	}
 	return false
 }
 
-// Windows returns the filter block.
+// Windows returns the filter block. To look up a key whose data block is known, pass the offset of
+// the block to MayContain of the filter block.
 func (f *TableFilter) Windows() *FilterBlockReader {
-	f.mustBeOpen()
+	mustBeMade(f.windows != nil)
 	return f.windows
-}
-
-// mustBeOpen panics if f is a zero value.
-func (f *TableFilter) mustBeOpen() {
-	if f.windows == nil {
-		panic(errZeroValue)
-	}
 }
 
 // MayContain reports whether the table may contain key, a user key. It uses the filter that an
 // engine's lookup of key uses, and returns true for a key after the last block, for which an engine
-// uses no filter.
+// uses no filter. It tries the key as an internal and as a plain one, and returns false only if
+// both are absent, so that a mistake about the table's keys loses none.
 //
 // It finds the block as LevelDB's default comparer does, by the bytes of the keys. A table does not
 // name its comparer: if its index is in another order, every answer is true, but an index of a few
 // blocks may be in the default order by chance. So with a comparer of your own, find the block
-// yourself and call [TableFilter.MayContainAt].
+// yourself and ask [TableFilter.Windows].
 func (f *TableFilter) MayContain(key []byte) bool {
-	f.mustBeOpen()
-	if len(f.formats) == 0 {
-		return true
-	}
-	for _, format := range f.formats {
+	mustBeMade(f.windows != nil)
+	for _, format := range f.index.formats {
 		i := f.index.find(key, format)
-		if i == f.index.len() || f.MayContainAt(f.index.handles[i].Offset, key) {
+		if i == f.index.len() || f.windows.MayContain(f.index.handles[i].Offset, key) {
 			return true
 		}
 	}
-	return false
-}
-
-// MayContainAt is like MayContain for a lookup that has found its data block, which begins at byte
-// blockOffset of the file.
-func (f *TableFilter) MayContainAt(blockOffset uint64, key []byte) bool {
-	f.mustBeOpen()
-	return f.windows.MayContain(blockOffset, key)
+	return len(f.index.formats) == 0
 }

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// A Format is a kind of table file.
-type Format int
+// A Format is the name of a kind of table file.
+type Format string
 
 const (
-	Unknown Format = iota // no table, or of a kind that is not listed here
-	LevelDB               // C++ LevelDB, goleveldb
-	RocksDB               // RocksDB, and old Pebble's TableFormatRocksDBv2
-	Pebble                // Pebble's TableFormatPebblev1 and later
+	Unknown Format = ""        // no table, or of a kind that is not listed here
+	LevelDB Format = "LevelDB" // C++ LevelDB, goleveldb
+	RocksDB Format = "RocksDB" // RocksDB, and old Pebble's TableFormatRocksDBv2
+	Pebble  Format = "Pebble"  // Pebble's TableFormatPebblev1 and later
 )
 
 // The origins of the numbers are LevelDB's table/format.h (from a SHA-1 of
@@ -23,19 +23,6 @@ var formats = map[uint64]Format{
 	0xdb4775248b80fb57: LevelDB,
 	0x88e241b785f4cff7: RocksDB,
 	0xb3aa9ff0b3aa9ff0: Pebble,
-}
-
-func (f Format) String() string {
-	switch f {
-	case LevelDB:
-		return "LevelDB"
-	case RocksDB:
-		return "RocksDB"
-	case Pebble:
-		return "Pebble"
-	default:
-		return "unknown"
-	}
 }
 
 // Len is the length of the magic number.

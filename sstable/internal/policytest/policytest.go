@@ -1,5 +1,5 @@
-// Package policytest holds what the tests of sstable and filterdump share: seeded randomness, keys,
-// and how to read golden tables.
+// Package policytest holds what the tests of sstable and filterdump share: seeded randomness and
+// keys.
 package policytest
 
 import (
