@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"math/bits"
 	"slices"
 
 	"github.com/golang/snappy"
@@ -69,7 +71,8 @@ func (r *blockReader) read(h BlockHandle) ([]byte, error) {
 		return nil, err
 	}
 	block, trailer := r.stored[:h.Length], r.stored[h.Length:]
-	if err := compareChecksum(blocks.Checksum(r.stored[:h.Length+1]), trailer[1:]); err != nil {
+	crc := crc32.Checksum(r.stored[:h.Length+1], castagnoli)
+	if err := compareChecksum(crc, trailer[1:]); err != nil {
 		return nil, err
 	}
 	return r.decompress(trailer[0], block)
@@ -77,20 +80,26 @@ func (r *blockReader) read(h BlockHandle) ([]byte, error) {
 
 // checkLarge compares the checksum of a block, and takes little memory.
 func (r *blockReader) checkLarge(h BlockHandle) error {
-	crc, err := blocks.FileChecksum(r.file, int64(h.Offset), int64(h.Length)+1)
-	if err != nil {
+	crc := crc32.New(castagnoli)
+	block := io.NewSectionReader(r.file, int64(h.Offset), int64(h.Length)+1)
+	if _, err := io.Copy(crc, block); err != nil {
 		return &readError{err}
 	}
 	var stored [4]byte
 	if err := readFull(r.file, stored[:], int64(h.Offset+h.Length)+1); err != nil {
 		return err
 	}
-	return compareChecksum(crc, stored[:])
+	return compareChecksum(crc.Sum32(), stored[:])
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// compareChecksum compares the CRC-32C of a block with the stored one. LevelDB masks it, since the
+// CRC of bytes that contain CRCs is a poor one.
 func compareChecksum(crc uint32, stored []byte) error {
-	if want := binary.LittleEndian.Uint32(stored); crc != want {
-		return fmt.Errorf("the block's checksum is %#08x, but its bytes have %#08x", want, crc)
+	masked := bits.RotateLeft32(crc, -15) + 0xa282ead8
+	if want := binary.LittleEndian.Uint32(stored); masked != want {
+		return fmt.Errorf("the block's checksum is %#08x, but its bytes have %#08x", want, masked)
 	}
 	return nil
 }

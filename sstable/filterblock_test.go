@@ -134,21 +134,6 @@ func TestFourGigabytes(t *testing.T) {
 	}
 }
 
-// Two builders of one policy share nothing.
-func TestFilterBlockBuildersSideBySide(t *testing.T) {
-	p := policytest.Must(policy.NewBloom(10))
-	var both [2]*sstable.FilterBlockBuilder
-	for i := range both {
-		both[i] = policytest.Must(sstable.NewFilterBlockBuilder(p.NewBuilder))
-		both[i].AddKey([]byte{byte(i)})
-	}
-	for i, b := range both {
-		r := policytest.Must(sstable.NewFilterBlockReader(policy.MayContain, b.Finish()))
-		require.True(t, r.MayContain(0, []byte{byte(i)}))
-		require.False(t, r.MayContain(0, []byte{byte(1 - i)}))
-	}
-}
-
 // Misuse is refused with an error that says what to pass, and panics where a call returns none.
 func TestMisuse(t *testing.T) {
 	file, _ := writeTable(t, tableOptions{policy: exact{t}}, plainKeys("a", "b")...)

@@ -1,8 +1,10 @@
 package sstable
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
@@ -43,11 +45,29 @@ func (r *blockReader) handleIn(e *entries) (BlockHandle, error) {
 	return h, err
 }
 
-// decodeFooter returns the handles in a footer. REQUIRES: len(footer) == footerLen.
-func (r *blockReader) decodeFooter(footer []byte) (metaindex, index BlockHandle, err error) {
-	metaindex, rest, err := r.decodeHandle(footer[:footerLen-magic.Len])
+// readFooter returns the handles in the footer of a file of size bytes, or an error if the file is
+// no table in LevelDB's format.
+func (t *Table) readFooter(size int64) (metaindex, index BlockHandle, err error) {
+	begin := max(size-footerLen, 0)
+	footer := make([]byte, max(size-begin, 0))
+	if err := readFull(t.blocks.file, footer, begin); err != nil {
+		return metaindex, index, t.fail(begin, err)
+	}
+	// Memory is read without an error.
+	format, number, _ := magic.Of(bytes.NewReader(footer), int64(len(footer)))
+	if format != magic.LevelDB {
+		return metaindex, index, &FormatError{t.name, string(format), size, number}
+	}
+	if size < footerLen {
+		return metaindex, index, t.fail(0, fmt.Errorf("%d bytes are too short for a footer", size))
+	}
+	t.blocks.size = uint64(begin)
+	metaindex, rest, err := t.blocks.decodeHandle(footer[:footerLen-magic.Len])
 	if err == nil {
-		index, _, err = r.decodeHandle(rest)
+		index, _, err = t.blocks.decodeHandle(rest)
+	}
+	if err != nil {
+		err = t.fail(begin, fmt.Errorf("footer: %w", err))
 	}
 	return metaindex, index, err
 }

@@ -44,7 +44,7 @@ func (t *Table) Entries() iter.Seq2[Entry, error] {
 			}
 		}
 		if err := finishChecks(checks); err != nil {
-			yield(Entry{}, t.fail(t.indexOffset, err))
+			yield(Entry{}, t.fail(t.indexOffset, kindError{ErrIndexOrder, err}))
 		}
 	}
 }

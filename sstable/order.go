@@ -78,10 +78,7 @@ func (t *Table) orderChecks() []orderCheck {
 func finishChecks(checks []orderCheck) error {
 	for i := range checks {
 		if err, judged := checks[i].finish(); judged {
-			if err != nil {
-				return kindError{ErrIndexOrder, err}
-			}
-			return nil
+			return err
 		}
 	}
 	return nil

@@ -59,22 +59,9 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 		}
 		opt(t)
 	}
-	begin := max(size-footerLen, 0)
-	footer := make([]byte, max(size-begin, 0))
-	if err := readFull(r, footer, begin); err != nil {
-		return nil, t.fail(begin, err)
-	}
-	format, number, _ := magic.Of(bytes.NewReader(footer), int64(len(footer)))
-	if format != magic.LevelDB {
-		return nil, &FormatError{t.name, string(format), size, number}
-	}
-	if size < footerLen {
-		return nil, t.fail(0, fmt.Errorf("%d bytes are too short for a footer", size))
-	}
-	t.blocks.size = uint64(begin)
-	metaindex, index, err := t.blocks.decodeFooter(footer)
+	metaindex, index, err := t.readFooter(size)
 	if err != nil {
-		return nil, t.fail(begin, fmt.Errorf("footer: %w", err))
+		return nil, err
 	}
 	t.indexOffset = int64(index.Offset)
 	if err := t.readMetaindex(metaindex); err != nil {
