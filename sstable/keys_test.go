@@ -57,4 +57,10 @@ func TestInferredKeys(t *testing.T) {
 			}
 		}
 	}
+	// Nor is one denied if two blocks have one index key, so that the second is never found.
+	file, _ := writeTable(t, tableOptions{policy: exact{t}, baseLg: 4,
+		indexKeys: plainKeys("c", "c")}, plainKeys("b", "c")...)
+	filter, err := openFilter(openTable(t, file), exact{t})
+	require.NoError(t, err)
+	require.True(t, filter.MayContain([]byte("c")))
 }
