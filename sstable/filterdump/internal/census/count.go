@@ -43,18 +43,19 @@ var countReads = child.New("count", func(o order) (c counts, err error) {
 		return c, err
 	}
 	absent := absentKeys(keys, next, rng)
-	// So that blocks are not read in order.
-	rng.Shuffle(len(absent), func(i, j int) { absent[i], absent[j] = absent[j], absent[i] })
+	for _, all := range [][][]byte{keys, absent} { // so that blocks are not read in order
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
 	c.Sampled, c.Lookups = len(keys), len(absent)
-	if c.Get, err = o.reads(absent, engine.DB.Get); err != nil {
+	if c.Get, err = o.reads(keys, absent, engine.DB.Get); err != nil {
 		return c, err
 	}
-	if c.Has, err = o.reads(absent, engine.DB.Has); err != nil {
+	if c.Has, err = o.reads(keys, absent, engine.DB.Has); err != nil {
 		return c, err
 	}
 	// Without filters lookups take long: one in eight will do.
 	some := max(maxLookups, len(absent)) / 8
-	c.Bare, err = bare.reads(absent[:min(len(absent), some)], engine.DB.Get)
+	c.Bare, err = bare.reads(keys, absent[:min(len(absent), some)], engine.DB.Get)
 	return c, err
 })
 
@@ -78,12 +79,13 @@ func neighbors(db engine.DB, rng *rand.Rand) (keys, next [][]byte, err error) {
 	return keys, next, err
 }
 
-// reads returns how many data blocks 1,000 of these lookups read in each table. The first lookups
-// also read indexes and filters, so they do not count, and are made again.
+// reads returns how many data blocks 1,000 lookups of absent keys read in each table. Lookups of
+// some present keys come first: they also read indexes, whose parts Pebble reads one by one, and
+// filters.
 func (o order) reads(
-	keys [][]byte, look func(engine.DB, []byte) (bool, error),
+	present, absent [][]byte, look func(engine.DB, []byte) (bool, error),
 ) (map[int]float64, error) {
-	const warm = 1 << 12
+	const warm = 1 << 14
 	var lock sync.Mutex
 	reads := map[int]int{}
 	db, err := engine.Open(o.Options, func(number int) {
@@ -95,8 +97,8 @@ func (o order) reads(
 		return nil, err
 	}
 	defer db.Close()
-	first := keys[max(0, len(keys)-warm):]
-	for i, key := range slices.Concat(first, keys) {
+	first := present[:min(len(present), warm)]
+	for i, key := range slices.Concat(first, absent) {
 		if i == len(first) {
 			lock.Lock()
 			clear(reads)
@@ -110,7 +112,7 @@ func (o order) reads(
 	defer lock.Unlock()
 	per1000 := map[int]float64{}
 	for number, n := range reads {
-		per1000[number] = 1000 * float64(n) / float64(len(keys))
+		per1000[number] = 1000 * float64(n) / float64(len(absent))
 	}
 	return per1000, nil
 }

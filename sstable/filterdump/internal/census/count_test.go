@@ -127,11 +127,8 @@ func TestCountedReads(t *testing.T) {
 			if o.Filter == nil { // some lookups tell what all of them read without filters
 				require.InEpsilon(t, v.Total().Get, v.Total().Bare, 0.05)
 			}
-			if c.ribbon { // what is computed for ribbon filters is what is counted with them
-				computed := v.Total().Ribbon
-				t.Logf("computed %.1f reads with ribbon filters", computed)
-				require.InDelta(t, computed, v.Total().Get,
-					0.15*computed+3*math.Sqrt(1000*computed/float64(v.Lookups)))
+			if c.ribbon {
+				requireComputed(t, v.Total().Ribbon, v.Total().Get, v.Lookups)
 			}
 			o.ReadOnly = true // the tree stays as it is
 			o.BlockCacheCapacity = 2*overhead(v) + 100*len(value)
@@ -177,26 +174,28 @@ func fill(t *testing.T, o *opt.Options, parts int, keys [][]byte, value func() [
 
 // In Pebble, with most keys in L6, by its own Get and by Has of the adapter.
 func TestCountedReadsOfPebble(t *testing.T) {
-	t.Run("90 % in L6", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, 10) })
-	t.Run("a key per block", func(t *testing.T) { requireCountedPebble(t, 8000, 0.33, 9000, 0) })
+	own, ribbon := bloom.FilterPolicy(10), pebblev2.New(policytest.Must(policy.NewRibbon(10)))
+	t.Run("90 % in L6", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, own) })
+	t.Run("ribbon filters", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, ribbon) })
+	t.Run("a key per block", func(t *testing.T) { requireCountedPebble(t, 8000, 0.33, 9000, nil) })
 }
 
-// requireCountedPebble makes a database of n keys, with filters if bits is not 0.
-func requireCountedPebble(t *testing.T, n int, density float64, length, bits int) {
+// requireCountedPebble makes a database of n keys with filters, or without if p is nil.
+func requireCountedPebble(
+	t *testing.T, n int, density float64, length int, p pebble.FilterPolicy,
+) {
 	rng := seeded(t)
 	present, absent := decimals(density)(rng, n)
 	dir := t.TempDir()
 	o := &pebble.Options{FormatMajorVersion: pebble.FormatNewest, Logger: engine.Quiet{},
 		MemTableSize: 16 << 20, DisableAutomaticCompactions: true, L0StopWritesThreshold: 10_000}
 	for i := range o.Levels {
-		if bits > 0 {
-			o.Levels[i].FilterPolicy = bloom.FilterPolicy(bits)
-		}
+		o.Levels[i].FilterPolicy = p
 	}
 	db, err := pebble.Open(dir, o)
 	require.NoError(t, err)
 	last := n * 9 / 10 // of those in L6
-	if bits == 0 {
+	if p == nil {
 		last = n - 1 // else the few tables above would stay in the cache
 	}
 	value := make([]byte, length)
@@ -248,8 +247,11 @@ func requireCountedPebble(t *testing.T, n int, density float64, length, bits int
 		require.ErrorIs(t, err, pebble.ErrNotFound)
 		churn()
 	})
-	if bits == 0 {
+	if p == nil {
 		return
+	}
+	if p.Name() == policy.Name {
+		requireComputed(t, v.Total().Ribbon, v.Total().Has, v.Lookups)
 	}
 	requireReads(t, v.Total().Has, v.Lookups, absent[half:], &reads, func(key []byte) {
 		found, err := pebblev2.Has(db, key)
@@ -257,6 +259,13 @@ func requireCountedPebble(t *testing.T, n int, density float64, length, bits int
 		require.False(t, found)
 		churn()
 	})
+}
+
+// requireComputed requires that what is computed for ribbon filters is what is counted with them.
+func requireComputed(t *testing.T, computed, counted float64, lookups int) {
+	t.Logf("computed %.2f reads with ribbon filters, counted %.2f", computed, counted)
+	errors := 3 * math.Sqrt(1000*computed/float64(lookups))
+	require.InDelta(t, computed, counted, 0.15*computed+errors)
 }
 
 // counted returns what is counted in a database.
