@@ -1,7 +1,7 @@
 package play
 
 import (
-	"encoding/binary"
+	"context"
 	"fmt"
 	"slices"
 
@@ -20,15 +20,13 @@ type question struct {
 	Ask   string   `json:"ask"`   // the key to look up, or empty
 }
 
-// Limits of a question.
+// The first four limit a question.
 const (
 	maxKeys     = 10_000
 	maxKeyBytes = 1000
 	maxBits     = 20 // per key
 	maxBody     = 1 << 20
-)
 
-const (
 	asked    = 20_000 // absent keys whose answers are counted
 	samples  = 16     // keys that the page shows
 	examples = 8      // false positives that it may show
@@ -39,8 +37,7 @@ const (
 var kinds = []struct{ Name, Idea string }{
 	{"bloom", "LevelDB's Bloom filter, byte for byte"},
 	{"tuned", "the same, with a size that suits dense numbers"},
-	{"ribbon", "the fewest false positives for its size, with keys of any shape; only levelbloom " +
-		"reads it"},
+	{"ribbon", "the fewest false positives, with keys of any shape; only levelbloom reads it"},
 }
 
 // An answer is what the page shows.
@@ -55,7 +52,7 @@ type filter struct {
 	Kind           string   `json:"kind"`
 	Encoding       string   `json:"encoding"`
 	Bytes          []byte   `json:"bytes"`
-	Bits           int      `json:"bits"` // without the trailer
+	Bits           int      `json:"bits"` // without the last byte, which tells the encoding
 	K              int      `json:"k"`
 	Random         rate     `json:"random"`  // among random absent keys
 	Between        rate     `json:"between"` // among absent keys between those of the shape
@@ -77,12 +74,11 @@ type rate struct {
 type probe struct {
 	Bit    uint64   `json:"bit"`
 	Set    bool     `json:"set"`
-	Owners []string `json:"owners"` // the first keys that set it
-	More   int      `json:"more"`   // further ones
+	Owners []string `json:"owners"` // the keys that set it
 }
 
 // reply builds all kinds of filter and looks the key up in them.
-func reply(q *question) (*answer, error) {
+func reply(_ context.Context, q *question) (*answer, error) {
 	m, err := newMaterial(q)
 	if err != nil {
 		return nil, err
@@ -112,10 +108,8 @@ func (m *material) look(encoded []byte, ask string) (filter, error) {
 	if err != nil {
 		return filter{}, err
 	}
-	bits := 8 * (len(encoded) - trailer(encoded))
-	f := filter{
-		Encoding: info.Encoding, Bytes: encoded, Bits: bits, K: info.K,
-	}
+	bits := 8 * (len(encoded) - 1)
+	f := filter{Encoding: info.Encoding, Bytes: encoded, Bits: bits, K: info.K}
 	f.Between = f.count(m.between) // its examples come first
 	f.Random = f.count(m.random)
 	if ask == "" {
@@ -148,49 +142,29 @@ func (f *filter) count(absent [][]byte) rate {
 	return r
 }
 
-// trailer returns how many bytes of a filter follow its bits (policy/FORMAT.md). The index of a
-// large ribbon filter counts as bits.
-func trailer(encoded []byte) int {
-	n := len(encoded)
-	switch {
-	case encoded[n-1] <= 30: // LevelDB's
-		return 1
-	case binary.LittleEndian.Uint16(encoded[n-4:])%1024 > 0: // one shard
-		return 4
-	}
-	return 8
-}
-
 func isSet(array []byte, bit uint64) bool { return array[bit/8]>>(bit%8)&1 != 0 }
 
-// appendProbes appends to dst which bits of a filter in LevelDB's encoding a lookup of key reads.
-func appendProbes(dst []uint64, bits, k int, key []byte) []uint64 {
+// probesOf returns which bits of a filter in LevelDB's encoding a lookup of key reads.
+func probesOf(bits, k int, key []byte) (all []uint64) {
 	h := util.Hash(key, 0xbc9f1d34)
 	delta := h>>17 | h<<15
 	for range k {
-		dst = append(dst, uint64(h)%uint64(bits))
+		all = append(all, uint64(h)%uint64(bits))
 		h += delta
 	}
-	return dst
+	return all
 }
 
 // probes returns the probes of the key that is looked up, and which keys set their bits.
-func (m *material) probes(array []byte, k int, ask string) []probe {
-	const names = 3
-	var all []probe
-	for _, bit := range appendProbes(nil, 8*len(array), k, []byte(ask)) {
+func (m *material) probes(array []byte, k int, ask string) (all []probe) {
+	for _, bit := range probesOf(8*len(array), k, []byte(ask)) {
 		all = append(all, probe{Bit: bit, Set: isSet(array, bit)})
 	}
-	var buffer []uint64
 	for _, key := range m.stored {
-		buffer = appendProbes(buffer[:0], 8*len(array), k, key)
+		bits := probesOf(8*len(array), k, key)
 		for i := range all {
-			if p := &all[i]; !slices.Contains(buffer, p.Bit) {
-				continue
-			} else if len(p.Owners) < names {
-				p.Owners = append(p.Owners, string(key))
-			} else {
-				p.More++
+			if slices.Contains(bits, all[i].Bit) {
+				all[i].Owners = append(all[i].Owners, string(key))
 			}
 		}
 	}

@@ -31,13 +31,18 @@ func newMaterial(q *question) (*material, error) {
 		}
 	}
 	for _, key := range q.Keys {
-		m.store([]byte(key))
+		m.stored = append(m.stored, []byte(key))
 	}
 	if q.N > 0 {
 		if err := m.addShape(q.Shape, q.N); err != nil {
 			return nil, err
 		}
 	}
+	m.stored = slices.DeleteFunc(m.stored, func(key []byte) bool {
+		again := m.isStored[string(key)]
+		m.isStored[string(key)] = true
+		return again
+	})
 	for i := range uint64(asked) {
 		m.random = append(m.random, fmt.Appendf(nil, "%08x", uint32(keys.Mix(i))))
 	}
@@ -45,14 +50,6 @@ func newMaterial(q *question) (*material, error) {
 	m.random = slices.DeleteFunc(m.random, absent)
 	m.between = slices.DeleteFunc(m.between, absent)
 	return m, nil
-}
-
-// store adds a key unless it is there.
-func (m *material) store(key []byte) {
-	if !m.isStored[string(key)] {
-		m.isStored[string(key)] = true
-		m.stored = append(m.stored, key)
-	}
 }
 
 // shapes returns the shapes whose keys are text, as the page shows them.
@@ -71,9 +68,7 @@ func (m *material) addShape(name string, n int) error {
 	}
 	source := all[i].Sources(keys.Densities[1])[0]
 	set := source.Set(n, asked, seed)
-	for _, key := range set.Present {
-		m.store(key)
-	}
+	m.stored = append(m.stored, set.Present...)
 	if source.Density.Between() {
 		m.between = set.Between
 	}

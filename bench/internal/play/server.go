@@ -1,5 +1,6 @@
 // Package play serves a page on this machine that shows filters at work: their bits, the probes of
-// a key, and whose bits make a false positive. All that it shows comes from package policy.
+// a key, whose bits make a false positive, how many of these there are, and how long it takes. All
+// that it shows comes from package policy.
 package play
 
 import (
@@ -12,15 +13,16 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"sync"
 	"time"
+
+	"github.com/klauspost/cpuid/v2"
 )
 
-var (
-	//go:embed assets
-	assets embed.FS
+//go:embed assets
+var assets embed.FS
 
-	page = template.Must(template.ParseFS(assets, "assets/play.html"))
-)
+var page = template.Must(template.ParseFS(assets, "assets/play.html"))
 
 // policyOfPage lets the page load its own files and nothing else. Scripts and styles inside of the
 // page do not run.
@@ -30,9 +32,9 @@ const policyOfPage = "default-src 'none'; script-src 'self'; style-src 'self'; "
 // Serve serves the page at a listener until ctx ends.
 func Serve(ctx context.Context, l net.Listener) error {
 	handler := newHandler(l.Addr().(*net.TCPAddr).Port)
-	server := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { server.Close() })
-	defer stop()
+	// A ReadTimeout would end the context of a long reply.
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { server.Close() })()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -45,10 +47,13 @@ func newHandler(port int) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_ = page.Execute(w, map[string]any{"Kinds": kinds, "Shapes": shapes(),
-			"MaxKeys": maxKeys, "MaxBits": maxBits})
+			"MaxKeys": maxKeys, "MaxBits": maxBits, "Trials": trials, "Turns": turns,
+			"TimedKeys": timedKeys, "CPU": cpuid.CPU.BrandName})
 	})
 	mux.Handle("GET /assets/", http.FileServerFS(assets))
-	mux.HandleFunc("POST /filters", filters)
+	mux.HandleFunc("POST /filters", answering(reply))
+	mux.HandleFunc("POST /point", answering(measure))
+	mux.HandleFunc("POST /timing", answering(compare))
 	hosts := map[string]bool{
 		fmt.Sprintf("127.0.0.1:%d", port): true, fmt.Sprintf("localhost:%d", port): true,
 	}
@@ -66,21 +71,29 @@ func newHandler(port int) http.Handler {
 	})
 }
 
-// filters answers a question. It takes JSON alone, which browsers do not let other pages send here.
-func filters(w http.ResponseWriter, r *http.Request) {
-	var q question
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		http.Error(w, "send application/json", http.StatusUnsupportedMediaType)
-		return
-	}
-	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q)
-	if err == nil {
-		var a *answer
-		if a, err = reply(&q); err == nil {
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(a) // the page may be gone
+// busy is locked while a reply computes for long. Only one does, as others would disturb a timing.
+var busy sync.Mutex
+
+// answering serves replies to questions. It takes JSON alone, which browsers do not let other pages
+// send here. The context of a reply ends when the page is left.
+func answering[Q, A any](reply func(context.Context, *Q) (A, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if kind != "application/json" {
+			http.Error(w, "send application/json", http.StatusUnsupportedMediaType)
 			return
 		}
+		var q Q
+		var a A
+		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q)
+		if err == nil {
+			a, err = reply(r.Context(), &q)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(a) // the page may be gone
 	}
-	http.Error(w, err.Error(), http.StatusBadRequest)
 }

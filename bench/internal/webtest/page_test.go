@@ -3,6 +3,8 @@ package webtest
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -73,6 +75,19 @@ func (p *page) Text(selector string) (text string) {
 	p.t.Helper()
 	p.Eval(fmt.Sprintf("document.querySelector(%q).innerText", selector), &text)
 	return text
+}
+
+// Screenshot writes a picture of the whole page into the directory LEVELBLOOM_SCREENSHOTS, if it is
+// set: for those who want to see what is tested.
+func (p *page) Screenshot(name string) {
+	p.t.Helper()
+	dir := os.Getenv("LEVELBLOOM_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	var png []byte
+	p.Do(chromedp.FullScreenshot(&png, 100))
+	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o666))
 }
 
 // Overflow returns the elements that end right of the window, as the page scrolls sideways for

@@ -2,6 +2,7 @@
 "use strict";
 
 const $ = id => document.getElementById(id);
+const path = (name, d) => `<path class="${name}" d="M${d}"/>`; // of numbers alone
 const isRibbon = f => f.encoding === "ribbon";
 
 // layOut chooses the largest cells with which all bits of f fit, and says where they are.
@@ -23,8 +24,6 @@ function layOut(width, f, most, height) {
   return { cell, at, width, height: rows * cell };
 }
 
-const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name);
-
 // drawBits draws the bits of f with those of the lookup lit, and returns where they are.
 function drawBits(canvas, f, most, height) {
   const margin = 4;
@@ -39,9 +38,10 @@ function drawBits(canvas, f, most, height) {
   c.textAlign = "center";
   c.textBaseline = "middle";
   c.font = `${Math.round(g.cell * 0.5)}px ui-monospace, "DejaVu Sans Mono", monospace`;
+  const style = getComputedStyle(document.documentElement);
   const colors = Object.fromEntries(
     ["on", "off", "digit-on", "digit-off", "probe", "probe-ink", "miss", "panel"]
-      .map(name => [name, color(name)]));
+      .map(name => [name, style.getPropertyValue("--" + name)]));
   const isSet = bit => f.array[bit >> 3] >> (bit & 7) & 1;
   const inset = g.cell >= 5 ? 1 : 0, side = g.cell - 2 * inset;
   const digit = (bit, ink) => {
@@ -82,13 +82,8 @@ function drawCurves(f, g) {
     return { x: r.left + r.width / 2 - box.left, top: r.top - box.top, bottom: r.bottom - box.top };
   };
   const canvas = place($("bits")), left = $("bits").getBoundingClientRect().left - box.left;
-  const curve = (x0, y0, x1, y1, className) => {
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    const bend = (y1 - y0) * 0.6;
-    path.setAttribute("d", `M${x0} ${y0}C${x0} ${y0 + bend} ${x1} ${y1 - bend} ${x1} ${y1}`);
-    path.setAttribute("class", className);
-    return path;
-  };
+  const curve = (x0, y0, x1, y1, name, bend = (y1 - y0) * 0.6) =>
+    path(name, `${x0} ${y0}C${x0} ${y0 + bend} ${x1} ${y1 - bend} ${x1} ${y1}`);
   const half = g.cell / 2, paths = [], asked = place($("asked"));
   const pills = new Map([...document.querySelectorAll(".pill")].map(p => [p.textContent, p]));
   const spot = bit => {
@@ -106,8 +101,7 @@ function drawCurves(f, g) {
     }
   }
   for (const bit of f.deciding.slice(0, 1000)) {
-    const [x, y] = spot(bit);
-    paths.push(curve(asked.x, asked.bottom, x, y, "many"));
+    paths.push(curve(asked.x, asked.bottom, ...spot(bit), "many"));
   }
-  $("curves").replaceChildren(...paths);
+  $("curves").innerHTML = paths.join("");
 }

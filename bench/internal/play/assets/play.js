@@ -2,69 +2,66 @@
 // the server's. Keys reach the page as text only, never as HTML.
 "use strict";
 
-const animals = "ant bee cat dog eel fox gnu hen ibis jay kiwi lynx".split(" ");
-const first = { keys: animals, shape: "decimal", n: 0, bits: 8, ask: "zebra", kind: "bloom" };
+const animals = "ant bee cat dog eel fox gnu hen ibis jay kiwi lynx".replaceAll(" ", "\n");
+const first = { keys: animals, shape: "decimal", n: 0, bits: 8, ask: "zebra", kind: "bloom",
+  planned: 1000 };
+const inputs = ["ask", "keys", "shape", "planned"];
 let state, answer, request, turn = 0;
 
-const storedKeys = () => state.keys.filter(key => key !== "");
+const storedKeys = () => state.keys.split("\n").filter(key => key !== "");
 // room is how many keys of a shape fit beside the others.
 const room = () => Number($("keys").dataset.most) - storedKeys().length;
 
 function readAddress() {
-  const p = new URLSearchParams(location.hash.slice(1));
-  const text = name => p.get(name) ?? first[name];
-  state = {
-    keys: p.has("keys") ? p.get("keys").split("\n") : first.keys,
-    shape: text("shape"), n: Number(text("n")), bits: Number(text("bits")),
-    ask: text("ask"), kind: text("kind"),
-  };
-  $("keys").value = state.keys.join("\n");
-  $("shape").value = state.shape;
+  state = { ...first, ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))) };
+  state.n = Number(state.n);
+  state.bits = Number(state.bits);
+  for (const id of inputs) $(id).value = state[id];
   $("bits-per-key").value = state.bits;
-  $("ask").value = state.ask;
   const radio = document.querySelector(`input[value="${CSS.escape(state.kind)}"]`);
   (radio ?? document.querySelector("input[type=radio]")).checked = true;
   update();
 }
 
-function writeAddress() {
-  const p = new URLSearchParams({ ...state, keys: state.keys.join("\n") });
-  history.replaceState(null, "", "#" + p);
-}
-
 function change(settings) {
   state = { ...state, ...settings };
-  writeAddress();
+  history.replaceState(null, "", "#" + new URLSearchParams(state));
   update();
 }
 
 async function update() {
   $("bits-shown").textContent = state.bits;
+  updateCurve();
   request?.abort();
   const mine = request = new AbortController();
   const { bits, ask, shape, n } = state;
   const keys = storedKeys();
   try {
-    const response = await fetch("/filters", {
-      method: "POST", signal: mine.signal, headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ keys, shape, n, bits, ask }),
-    });
-    if (!response.ok) throw new Error((await response.text()).trim());
-    answer = await response.json();
+    answer = await post("/filters", { keys, shape, n, bits, ask }, mine.signal);
     for (const f of answer.filters) {
       f.array = Uint8Array.from(atob(f.bytes), c => c.charCodeAt(0));
-      f.probes ??= [];
+      for (const p of f.probes ??= []) p.more = p.owners?.splice(3).length;
       f.deciding ??= [];
       f.falsePositives ??= [];
     }
     $("problem").textContent = "";
     show();
   } catch (error) {
-    if (mine.signal.aborted) return;
-    $("problem").textContent = error instanceof TypeError
-      ? "The program no longer answers: start it again." : "Not possible: " + error.message + ".";
+    if (!mine.signal.aborted) $("problem").textContent = problem(error);
   }
 }
+
+async function post(path, question, signal) {
+  const response = await fetch(path, {
+    method: "POST", signal, headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(question),
+  });
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return response.json();
+}
+
+const problem = error => error instanceof TypeError
+  ? "The program no longer answers: start it again." : "Not possible: " + error.message + ".";
 
 // element makes an element; what it holds is text or elements.
 function element(name, className, ...children) {
@@ -168,7 +165,8 @@ function showDrawing(f) {
   $("bits").setAttribute("aria-label", `The ${whole(f.bits)} bits of the ${f.kind} filter.`);
   drawCurves(f, drawBits($("bits"), f, 30, 420));
   $("legend").textContent = isRibbon(f)
-    ? "No bit belongs to a key: the bits solve one equation for each key and column, all at once."
+    ? "No bit belongs to a key: the bits solve one equation for each key and column, all at " +
+      "once. The last 3 to 7 bytes describe the filter."
     : "Circles are the bits of the key that is looked up, counted from 0, row by row. Curves lead " +
       "to the stored keys that set them.";
 }
@@ -178,15 +176,10 @@ function ask(key) {
   change({ ask: key });
 }
 
-$("ask").addEventListener("input", e => change({ ask: e.target.value }));
-$("keys").addEventListener("input", e => change({ keys: e.target.value.split("\n") }));
-$("shape").addEventListener("input", e => change({ shape: e.target.value }));
+for (const id of inputs) $(id).addEventListener("input", e => change({ [id]: e.target.value }));
 $("bits-per-key").addEventListener("input", e => change({ bits: Number(e.target.value) }));
-$("kinds").addEventListener("input", e => {
-  state.kind = e.target.value;
-  writeAddress();
-  if (answer) show();
-});
+$("time").addEventListener("click", timeFilters);
+$("kinds").addEventListener("input", e => change({ kind: e.target.value }));
 $("none").addEventListener("click", () => change({ n: 0 }));
 for (const b of document.querySelectorAll("[data-add]")) {
   b.addEventListener("click", () =>
@@ -200,5 +193,6 @@ $("try-false").addEventListener("click", () => {
 });
 window.addEventListener("hashchange", readAddress);
 window.addEventListener("resize", () => answer && show());
+window.addEventListener("resize", () => curve.points.length && showCurve());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => answer && show());
 readAddress();

@@ -1,0 +1,92 @@
+package play
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func pointOf(t *testing.T, kind string, bits float64, n int) *point {
+	p, err := measure(context.Background(), &choice{kind, bits, n})
+	require.NoError(t, err)
+	require.Len(t, p.Trials, trials)
+	return p
+}
+
+// The trials lie around the computed curve, and differ from each other, as much as their number of
+// lookups lets them: within five standard errors on both sides.
+func TestTrials(t *testing.T) {
+	const points = 5
+	for _, c := range []choice{
+		{"ribbon", 10, 3000}, {"ribbon", 7.5, 3000}, {"bloom", 10, 3000}, {"tuned", 8, 3000},
+	} {
+		var shift, squares float64 // in standard errors
+		for i := range points {
+			p := pointOf(t, c.Kind, c.Bits, c.N*(i+1))
+			require.Equal(t, int(math.Ceil(enoughFound/p.Computed)), p.Lookups)
+			deviation := math.Sqrt(p.Computed * (1 - p.Computed) / float64(p.Lookups))
+			mean := 0.0
+			for _, rate := range p.Trials {
+				mean += rate / trials
+			}
+			for _, rate := range p.Trials {
+				require.InDelta(t, p.Computed, rate, 5*deviation, "%v", c)
+				squares += math.Pow((rate-mean)/deviation, 2)
+			}
+			shift += (mean - p.Computed) / deviation * math.Sqrt(trials)
+		}
+		require.InDelta(t, 0, shift, 5*math.Sqrt(points), "%v", c)
+		const freedom = points * (trials - 1)
+		require.InDelta(t, freedom, squares, 5*math.Sqrt(2*freedom), "%v", c)
+	}
+}
+
+func TestPointIsAlwaysTheSame(t *testing.T) {
+	p := pointOf(t, "tuned", 9, 500)
+	require.Equal(t, p, pointOf(t, "tuned", 9, 500))
+	require.NotEqual(t, p.Trials, pointOf(t, "tuned", 9, 501).Trials)
+}
+
+// LevelDB's format does not reach the textbook's formula, unless k is 1; ribbon does.
+func TestTextbook(t *testing.T) {
+	require.InEpsilon(t, math.Pow(1-math.Exp(-0.6), 6), pointOf(t, "bloom", 10, 1000).Textbook, 1e-9)
+	const simulation = 0.98 // FPP's standard error is 0.4 %
+	for _, kind := range []string{"bloom", "tuned"} {
+		for _, bits := range []float64{3, 10, 20} {
+			for _, n := range []int{10, 100, 1500, 100_000} {
+				c := choice{kind, bits, n}
+				p, err := c.policy()
+				require.NoError(t, err)
+				require.Greater(t, p.FPP(n), simulation*textbook(p, &c), "%v", c)
+			}
+		}
+	}
+	one := pointOf(t, "bloom", 2, 10_000)
+	require.InEpsilon(t, one.Textbook, one.Computed, 0.02)
+	ribbon := pointOf(t, "ribbon", 10, 1000)
+	require.Less(t, 5*ribbon.Computed, ribbon.Textbook)
+	require.Equal(t, pointOf(t, "bloom", 10, 1000).Textbook, ribbon.Textbook)
+}
+
+func TestRefusedChoices(t *testing.T) {
+	for message, c := range map[string]choice{
+		"0 keys in a filter: pass 1 to":      {"bloom", 10, 0},
+		"150001 keys in a filter: pass 1 to": {"bloom", 10, maxN + 1},
+		"0 bits per key":                     {"tuned", 0, 10},
+		"1 bits per key":                     {"ribbon", 1, 10},
+		"NaN bits per key":                   {"bloom", math.NaN(), 10},
+		`"cuckoo`:                            {"cuckoo", 10, 10},
+		`"goleveldb`:                         {"goleveldb", 10, 10},
+	} {
+		_, err := measure(context.Background(), &c)
+		require.ErrorContains(t, err, message)
+		_, err = compare(context.Background(), &c)
+		require.ErrorContains(t, err, message)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := measure(ended, &choice{"ribbon", 10, 10})
+	require.ErrorIs(t, err, context.Canceled)
+}
