@@ -13,8 +13,7 @@ const (
 	timedKeys = 1 << 16 // in a turn at least: more than a branch predictor can learn
 )
 
-// A work is what two kinds of filter do: one of package policy's, and goleveldb's own with as many
-// bits per key, rounded up.
+// A work is what filters do, and goleveldb's own with as many bits per key, rounded up, do too.
 type work struct {
 	Name   string    `json:"name"`
 	Ns     float64   `json:"ns"`     // median of the turns, per key

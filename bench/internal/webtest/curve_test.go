@@ -9,48 +9,96 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// measured is JavaScript: the curve is complete.
-const measured = "curve.points.length === steps && !$('progress').textContent"
+// measured is JavaScript: the curve of a choice is complete.
+func measured(choice string) string {
+	return fmt.Sprintf("curve.name === %q && $('progress').textContent === ''", choice)
+}
 
-// The page shows the curve and times filters.
+// The page draws the curve and times filters, by keyboard alone.
 func TestCurveAndTiming(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	b := start(t)
 	address := servePlay(t)
-	for _, view := range []view{{Width: 400, Dark: true}, {Width: 400}, {Width: 1400, Dark: true},
-		{Width: 1400}} {
+	for _, view := range []view{{400, true}, {400, false}, {1400, true}, {1400, false}} {
 		t.Run(fmt.Sprint(view), func(t *testing.T) {
+			look := func(p *page, name string, ticks ...string) {
+				requireParts(t, p, ticks)
+				require.Empty(t, p.Errors())
+				require.Empty(t, p.Overflow())
+				require.Empty(t, p.Faint())
+				p.Screenshot(fmt.Sprintf("%s-%d-dark=%v", name, view.Width, view.Dark))
+			}
 			p := b.Open(t, address+"#kind=ribbon&bits=10", view)
-			p.Wait(measured)
-			requireParts(t, p)
-			p.Do(chromedp.Click("#time"))
+			p.Wait(measured("ribbon, 10 bits per key, 1,000 keys in a filter"))
+			p.TabTo("the numbers", kb.Enter)
+			require.Contains(t, p.Text("#numbers"), "1,500")
+			p.TabTo("time these filters", kb.Enter)
 			p.Wait("$('times').children.length === 3 && !timing")
-			require.Contains(t, p.Text("#timed"), "Timed: ribbon, 10 bits per key, 1,000 keys")
-			p.Screenshot(fmt.Sprintf("ribbon-%d-%v", view.Width, view.Dark))
-			require.Empty(t, p.Errors())
-			require.Empty(t, p.Overflow())
+			require.Equal(t, "Timed: ribbon, 10 bits per key, 1,000 keys in a filter.", p.Text("#timed"))
+			require.Regexp(t, `(?s)^builds\s+[\d.]+\s+[\d.]+\s+[\d.]+ \([\d.]+ to [\d.]+\)\s+hits.+misses`,
+				p.Text("#times"))
+			look(p, "ribbon", "100", "500", "1,000", "1,500", "0.1 %", "0.2 %", "0.5 %", "1 %")
 
-			p.Do(chromedp.Click(`input[value="bloom"]`))
-			p.Wait("curve.name.startsWith('bloom') && " + measured)
-			requireParts(t, p)
-			p.Screenshot(fmt.Sprintf("bloom-%d-%v", view.Width, view.Dark))
-			require.Empty(t, p.Errors())
-			require.Empty(t, p.Overflow())
+			p.TabTo("ribbon", kb.ArrowUp, kb.ArrowUp)
+			p.Wait(measured("bloom, 10 bits per key, 1,000 keys in a filter"))
+			p.TabTo("Bits per key", kb.ArrowLeft, kb.ArrowLeft)
+			p.Wait(measured("bloom, 8 bits per key, 1,000 keys in a filter"))
+			look(p, "bloom", "100", "500", "1,000", "1,500", "2 %", "3 %")
+			var before, after string
+			const computed = `document.querySelector("#curve .computed").getAttribute("d")`
+			p.Eval(computed, &before)
+			p.TabTo("Planned number of keys in a filter", kb.ArrowDown, kb.ArrowDown)
+			p.Wait(measured("bloom, 8 bits per key, 100,000 keys in a filter"))
+			p.Eval(computed, &after)
+			require.NotEqual(t, before, after)
+			look(p, "bloom-100k", "10,000", "50,000", "100,000", "150,000", "2 %", "3 %", "5 %")
 		})
 	}
-	_ = kb.Tab
 }
 
-// requireParts requires all that the picture consists of.
-func requireParts(t *testing.T, p *page) {
+// requireParts requires all that the picture consists of, in its place.
+func requireParts(t *testing.T, p *page, ticks []string) {
 	t.Helper()
 	var parts map[string]int
-	p.Eval(`Object.fromEntries([".computed", ".textbook", ".mean", ".band", "circle", ".grid"]
-		.map(name => [name, document.querySelectorAll("#curve " + name).length]))`, &parts)
-	require.GreaterOrEqual(t, parts[".grid"], 4+2, "ticks")
-	delete(parts, ".grid")
-	require.Equal(t, map[string]int{".computed": 1, ".textbook": 1, ".mean": 1, ".band": 1,
-		"circle": 150}, parts)
+	p.Eval(`Object.fromEntries(["computed", "textbook", "mean", "band"].map(name =>
+		[name, $("curve").querySelector("." + name).getAttribute("d").split(/[ML]/).length - 1]))`,
+		&parts)
+	require.Equal(t, map[string]int{"computed": 15, "textbook": 15, "mean": 15, "band": 30}, parts)
+	var perPlace []int
+	p.Eval(`Object.values(Object.groupBy($("curve").querySelectorAll("circle"),
+		c => c.getAttribute("cx"))).map(all => all.length)`, &perPlace)
+	require.Len(t, perPlace, 15)
+	for _, trials := range perPlace {
+		require.Equal(t, 10, trials)
+	}
+	var texts []string
+	p.Eval(`[...$("curve").querySelectorAll("text")].map(e => e.textContent.replace("\u00a0", " "))`, &texts)
+	require.Equal(t, append([]string{"false positives among absent keys, logarithmic",
+		"keys in a filter"}, ticks...), texts)
+	var outside []string
+	p.Eval(`[...$("curve").querySelectorAll("*")].filter(e => {
+		const r = e.getBoundingClientRect(), box = $("curve").getBoundingClientRect();
+		return r.left < box.left || r.right > box.right || r.top < box.top || r.bottom > box.bottom;
+	}).map(e => e.outerHTML)`, &outside)
+	require.Empty(t, outside)
+}
+
+// A curve that is replaced before it is complete is no error. A stopped program is one that the page
+// tells.
+func TestProblemsOfCurve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	b := start(t)
+	address := servePlay(t)
+	p := b.Open(t, address+"#bits=20", view{Width: 1400})
+	p.Wait("curve.points.length > 0")
+	p.Do(chromedp.Click(`input[value="ribbon"]`))
+	p.Wait(measured("ribbon, 20 bits per key, 1,000 keys in a filter"))
+	require.Empty(t, p.Errors())
+	p = b.Open(t, address+"#planned=7000000", view{Width: 400})
+	p.Wait("$('progress').textContent.startsWith('Not possible: 700000 keys in a filter: pass 1 to')")
+	require.Empty(t, p.Overflow())
 }

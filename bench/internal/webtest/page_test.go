@@ -107,6 +107,37 @@ func (p *page) Overflow() (elements []string) {
 	return elements
 }
 
+// Faint returns the texts whose contrast is below the 4.5 of WCAG 2's level AA, and the lines of
+// pictures whose contrast is below its 3. Grids and bands are behind what matters, and the list
+// beneath the curves between keys and bits says the same as these.
+func (p *page) Faint() (elements []string) {
+	p.t.Helper()
+	p.Eval(`(() => {
+		const channels = color => color.match(/[\d.]+/g).map(Number);
+		const light = color => channels(color).slice(0, 3).map(c => c / 255)
+			.map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+			.reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+		const ground = e => {
+			const color = e ? getComputedStyle(e).backgroundColor : "rgb(255, 255, 255)";
+			return channels(color)[3] === 0 ? ground(e.parentElement) : color;
+		};
+		const contrast = (e, color) => {
+			const [low, high] = [light(color), light(ground(e))].sort((a, b) => a - b);
+			return (high + 0.05) / (low + 0.05);
+		};
+		const isText = e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim() !== "");
+		return [...document.body.querySelectorAll("*")].filter(e => {
+			const style = getComputedStyle(e);
+			if (!e.checkVisibility() || e.disabled) return false;
+			if (e.matches("path, circle")) {
+				return !e.matches(".grid, .band, #curves *") && contrast(e, style.stroke) < 3;
+			}
+			return isText(e) && contrast(e, e.matches("text") ? style.fill : style.color) < 4.5;
+		}).map(e => e.outerHTML.slice(0, 100));
+	})()`, &elements)
+	return elements
+}
+
 // controls is JavaScript: what a user can operate, in order, each as its name. A group of radio
 // buttons counts once.
 const controls = `[...document.querySelectorAll(

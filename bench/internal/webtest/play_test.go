@@ -42,6 +42,7 @@ func TestPlay(t *testing.T) {
 	sound := func(t *testing.T, p *page) {
 		require.Empty(t, p.Errors())
 		require.Empty(t, p.Overflow())
+		require.Empty(t, p.Faint())
 	}
 	wide := view{Width: 1400}
 	for _, view := range []view{{Width: 400, Dark: true}, {Width: 400}, {Width: 1400, Dark: true}, wide} {
@@ -111,7 +112,8 @@ func TestPlay(t *testing.T) {
 func testKeyboard(t *testing.T, p *page) {
 	stops := p.TabStops()
 	for _, want := range []string{"Look up a key", "a false positive", "Stored keys, one per line",
-		"Add keys of a shape", "Bits per key", "bloom", "ant"} {
+		"Add keys of a shape", "Bits per key", "bloom", "ant", "Planned number of keys in a filter",
+		"the numbers", "time these filters"} {
 		require.Contains(t, stops, want)
 	}
 	p.TabTo("Look up a key", "\b", "cat")

@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,10 +24,12 @@ func TestFaults(t *testing.T) {
 		"net::ERR_":       `<script src="http://127.0.0.1:1/x.js"></script>`,
 		"Content Security": `<meta http-equiv="Content-Security-Policy"
 			content="script-src 'none'"><script>1</script>`,
+		"faint":       `<p style="background: #fff; color: #888">faint</p>`,
+		"<path ":      `<svg><path d="M0 0H9" style="stroke: #ccc"/></svg>`,
 		"page of 508": `<div style="width: 500px">wide</div>`,
 	} {
 		p := b.Open(t, "data:text/html,"+url.PathEscape(sound+page), view{Width: 360})
-		faults := append(p.Errors(), p.Overflow()...)
+		faults := slices.Concat(p.Errors(), p.Overflow(), p.Faint())
 		require.Equal(t, fault == "", len(faults) == 0, faults)
 		require.Contains(t, strings.Join(faults, "\n"), fault)
 	}

@@ -7,7 +7,7 @@ let curve, curveRequest;
 const choice = () => ({ kind: $("kinds").querySelector(":checked").value, bits: state.bits,
   n: Number(state.planned) });
 const describe = c => `${c.kind}, ${c.bits} bits per key, ${plural(c.n, "key")} in a filter`;
-const percentOf = rate => Number((100 * rate).toPrecision(3)) + " %";
+const percentOf = rate => Number((100 * rate).toPrecision(3)) + "\u00a0%";
 const row = (...cells) => element("tr", "", ...cells.map(c => element("td", "", c)));
 
 // updateCurve asks for one number of keys after the other, unless it shows them.
@@ -36,7 +36,7 @@ async function updateCurve() {
 
 // showCurve draws with a logarithmic scale. What is below it, as 0 is, lies on its lower end.
 function showCurve() {
-  const { planned, points } = curve, left = 58, right = $("curve").clientWidth - 14;
+  const { planned, points } = curve, left = 58, right = $("curve").clientWidth - 24;
   const top = 30, bottom = 300;
   const rates = points.flatMap(p => [p.computed, p.textbook, p.mean + p.deviation, ...p.trials]);
   const low = Math.min(...rates.filter(r => r > 0)) / 1.3, high = Math.max(...rates) * 1.3;
