@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -36,24 +37,17 @@ func TestCurveAndTiming(t *testing.T) {
 			require.Contains(t, p.Text("#numbers"), "1,500")
 			p.TabTo("time these filters", kb.Enter)
 			p.Wait("$('times').children.length === 3 && !timing")
-			require.Equal(t, "Timed: ribbon, 10 bits per key, 1,000 keys in a filter.", p.Text("#timed"))
-			require.Regexp(t, `(?s)^builds\s+[\d.]+\s+[\d.]+\s+[\d.]+ \([\d.]+ to [\d.]+\)\s+hits.+misses`,
-				p.Text("#times"))
+			require.Contains(t, p.Text("#timed"), "Timed: ribbon, 10 bits per key, 1,000 keys")
+			const number = `[\d.]+`
+			require.Regexp(t, strings.ReplaceAll(
+				`(?s)^builds\s+#\s+#\s+# \(# to #\)\s+hits.+misses`, "#", number), p.Text("#times"))
 			look(p, "ribbon", "100", "500", "1,000", "1,500", "0.1 %", "0.2 %", "0.5 %", "1 %")
 
 			p.TabTo("ribbon", kb.ArrowUp, kb.ArrowUp)
-			p.Wait(measured("bloom, 10 bits per key, 1,000 keys in a filter"))
 			p.TabTo("Bits per key", kb.ArrowLeft, kb.ArrowLeft)
-			p.Wait(measured("bloom, 8 bits per key, 1,000 keys in a filter"))
-			look(p, "bloom", "100", "500", "1,000", "1,500", "2 %", "3 %")
-			var before, after string
-			const computed = `document.querySelector("#curve .computed").getAttribute("d")`
-			p.Eval(computed, &before)
 			p.TabTo("Planned number of keys in a filter", kb.ArrowDown, kb.ArrowDown)
 			p.Wait(measured("bloom, 8 bits per key, 100,000 keys in a filter"))
-			p.Eval(computed, &after)
-			require.NotEqual(t, before, after)
-			look(p, "bloom-100k", "10,000", "50,000", "100,000", "150,000", "2 %", "3 %", "5 %")
+			look(p, "bloom", "10,000", "50,000", "100,000", "150,000", "2 %", "3 %", "5 %")
 		})
 	}
 }
@@ -74,7 +68,8 @@ func requireParts(t *testing.T, p *page, ticks []string) {
 		require.Equal(t, 10, trials)
 	}
 	var texts []string
-	p.Eval(`[...$("curve").querySelectorAll("text")].map(e => e.textContent.replace("\u00a0", " "))`, &texts)
+	p.Eval(`[...$("curve").querySelectorAll("text")]
+		.map(e => e.textContent.replace("\u00a0", " "))`, &texts)
 	require.Equal(t, append([]string{"false positives among absent keys, logarithmic",
 		"keys in a filter"}, ticks...), texts)
 	var outside []string
@@ -85,20 +80,22 @@ func requireParts(t *testing.T, p *page, ticks []string) {
 	require.Empty(t, outside)
 }
 
-// A curve that is replaced before it is complete is no error. A stopped program is one that the page
-// tells.
+// A curve that is replaced before it is complete is no error. One that is out of bounds is, and the
+// page says so.
 func TestProblemsOfCurve(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	b := start(t)
 	address := servePlay(t)
-	p := b.Open(t, address+"#bits=20", view{Width: 1400})
+	p := b.Open(t, address+"#bits=20", view{Width: 400})
 	p.Wait("curve.points.length > 0")
 	p.Do(chromedp.Click(`input[value="ribbon"]`))
 	p.Wait(measured("ribbon, 20 bits per key, 1,000 keys in a filter"))
 	require.Empty(t, p.Errors())
+	requireParts(t, p, []string{"100", "500", "1,000", "1,500", "0.0001 %", "0.0002 %", "0.0005 %",
+		"0.001 %", "0.002 %", "0.005 %"}) // the longest
 	p = b.Open(t, address+"#planned=7000000", view{Width: 400})
-	p.Wait("$('progress').textContent.startsWith('Not possible: 700000 keys in a filter: pass 1 to')")
+	p.Wait("$('progress').textContent.startsWith('Not possible: 700000 keys in a filter: pass')")
 	require.Empty(t, p.Overflow())
 }

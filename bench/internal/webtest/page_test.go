@@ -146,7 +146,8 @@ const controls = `[...document.querySelectorAll(
 
 // nameOf is JavaScript: the name of an element for those who cannot see the page.
 const nameOf = `nameOf = e => e === document.body ? "" :
-	e.ariaLabel || e.labels?.[0]?.firstChild.textContent.trim() || e.textContent.trim() || "nameless"`
+	e.ariaLabel || e.labels?.[0]?.firstChild.textContent.trim() || e.textContent.trim() ||
+	"nameless"`
 
 // TabStops presses Tab from the top of the page until the focus leaves it, and returns the names of
 // what had it. It fails if that is not all that a user can operate, or if something has no name.

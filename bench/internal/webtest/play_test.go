@@ -45,7 +45,7 @@ func TestPlay(t *testing.T) {
 		require.Empty(t, p.Faint())
 	}
 	wide := view{Width: 1400}
-	for _, view := range []view{{Width: 400, Dark: true}, {Width: 400}, {Width: 1400, Dark: true}, wide} {
+	for _, view := range []view{{400, true}, {400, false}, {1400, true}, wide} {
 		t.Run(fmt.Sprint(view), func(t *testing.T) {
 			p := open(t, "", view)
 			sound(t, p)

@@ -36,7 +36,7 @@ async function updateCurve() {
 
 // showCurve draws with a logarithmic scale. What is below it, as 0 is, lies on its lower end.
 function showCurve() {
-  const { planned, points } = curve, left = 58, right = $("curve").clientWidth - 24;
+  const { planned, points } = curve, left = 76, right = $("curve").clientWidth - 24;
   const top = 30, bottom = 300;
   const rates = points.flatMap(p => [p.computed, p.textbook, p.mean + p.deviation, ...p.trials]);
   const low = Math.min(...rates.filter(r => r > 0)) / 1.3, high = Math.max(...rates) * 1.3;
