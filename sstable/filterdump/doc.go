@@ -13,7 +13,7 @@ To verify the filters only, also of single tables (.ldb, .sst):
 filterdump changes nothing and takes no lock, so the database may be in use. --tables lists all
 tables, --page FILE writes a page for a browser, and -h lists all flags.
 
-For example, filterdump testdata/goleveldb/name2_none_1k prints, for a database of goleveldb's:
+For example, filterdump testdata/goleveldb/name2_none_1k prints:
 
 	1 table sound: all 3300 entries match their filters
 
@@ -23,7 +23,8 @@ For example, filterdump testdata/goleveldb/name2_none_1k prints, for a database 
 	  level  tables  entries  MB of filters  filters          policy
 	  L0     1       3300     0.0045         1 LevelDB Bloom  1 leveldb.BuiltinBloomFilter2
 
-The first line says whether all filters are sound. Tables that are not follow with the reason.
+The first line says whether all filters are sound. Tables whose filters are not follow with the
+reason.
 
 # The verdict
 
@@ -34,9 +35,9 @@ absent keys read, since filters save no other reads.
 Counted: the engine opens the database read-only, in a directory of its own with a copy of the
 manifest and links to the tables. It looks up absent keys that lie between keys of the database:
 neighbors of a random sample if there are more than 131,072. More than 64 absent keys in a row count
-as 64. filterdump counts which blocks the engine's own Get reads, which ones Has of the
-adapter reads, and which ones Get reads without filters. The block cache has room for indexes and
-filters, and for hardly any data: a larger one reads less.
+as 64. filterdump counts which blocks the engine's own Get reads, which ones Has of the adapter
+reads, and which ones Get reads without filters. The block cache has room for indexes and filters,
+and for hardly any data: with a larger one, the engine reads less.
 
 Computed: what lookups would read with ribbon filters in the same tables, by policy.Policy.FPP for
 the number of keys in each filter, and how much memory these filters would take.
@@ -53,9 +54,9 @@ What is only in the log does not count. The comparer must be the engine's defaul
 	missing         the manifest names it, and it is not there
 	unreadable      it is no table, or cannot be read here: the reason says why
 
-In a database, the tables count that its manifest names. A killed process leaves others, and a
-database in use creates and deletes them: these are left out. If they are more than those that the
-manifest names, it may be an old one, and there is no verdict.
+The tables of a database are those that its manifest names. Others are left out: a killed process
+leaves some, and a database in use creates and deletes them. If more are left out than named, the
+manifest may be an old one, and there is no verdict.
 
 The engines trust bytes whose checksum is right, so they read in processes of their own, with limits
 of time and memory. RocksDB's own tables are read if they share a format and a kind of filter with
