@@ -7,13 +7,12 @@ import (
 
 // filtersCommand compares the speed of filters outside of the engines.
 type filtersCommand struct {
-	Filters specs    `default:"goleveldb,pebblev2,bloom,ribbon" help:"Filters."`
-	Bits    float64  `default:"10" help:"Bits per key; engines' own filters round up."`
-	Work    []string `default:"hit,miss,build" enum:"hit,miss,build" help:"Kinds of work."`
-	N       []count  `short:"n" default:"36,500,10k,1M" quick:"36,10k" help:"Keys per filter."`
-	Rounds  int      `default:"60" quick:"2" help:"Turns of each filter."`
-	Seed    int64    `default:"1" help:"Seed of the order of keys and turns."`
-	Quick   bool     `help:"A short run: 2 rounds, small filters."`
+	Filters specs      `default:"goleveldb,pebblev2,bloom,ribbon" help:"Filters."`
+	Bits    float64    `default:"10" help:"Bits per key; engines' own filters round up."`
+	Work    []string   `default:"hit,miss,build" enum:"hit,miss,build" help:"Kinds of work."`
+	N       []keyCount `short:"n" default:"36,500,10k,1M" help:"Keys per filter."`
+	Rounds  int        `default:"60" help:"Turns of each filter."`
+	Seed    int64      `default:"1" help:"Seed of the order of keys and turns."`
 	outputs
 }
 

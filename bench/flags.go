@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -26,19 +25,19 @@ func vocabulary() kong.Vars {
 	return kong.Vars{
 		"version": version,
 
-		"enginesHelp": "Fill databases and look keys up, on disks of any speed: speed, reads, " +
-			"memory. This takes 3 minutes, and is the default.",
-		"filtersHelp": "Time lookups and builds of filters outside of any database.",
-		"ratesHelp": "Measure false-positive rates by shape of keys, density and number of keys, " +
-			"and check their bounds.",
+		"enginesHelp": "Fill databases and look keys up: what filters save on this machine. This " +
+			"takes half a minute, and is the default.",
+		"filtersHelp": "For bench/RESULTS.md: time lookups and builds of filters outside of any " +
+			"database.",
+		"ratesHelp": "For bench/RESULTS.md: measure false-positive rates by shape of keys, density " +
+			"and number of keys, and check their bounds.",
 		"playHelp": "Serve a page that shows filters at work: bits, probes, and why a key is a " +
 			"false positive.",
 
 		"engines":       joined(engine.Engines, func(e engine.Engine) string { return e.Name }),
-		"engineFilters": "none,builtin,bloom,ribbon:7,ribbon+L6,ribbon",
+		"engineFilters": engineFilters,
 		"shapes":        joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
 		"all":           joined(keys.Densities, func(d keys.Density) string { return d.Name }),
-		"tmp":           os.TempDir(),
 		"nHelp": "Keys per filter, such as 36,10k. A filter has the keys of a data block in " +
 			"goleveldb, and of a table in Pebble.",
 		"densityHelp": "Part of a range of keys that is present: alternating (every second key), " +
@@ -128,10 +127,10 @@ func valueless(c *kong.Context) error {
 	return nil
 }
 
-// A count is a number of keys, such as 36, 10k or 1M.
-type count int
+// A keyCount is a number of keys, such as 36, 10k or 1M.
+type keyCount int
 
-func (c *count) UnmarshalText(text []byte) error {
+func (c *keyCount) UnmarshalText(text []byte) error {
 	digits, factor := string(text), 1.0
 	for unit, f := range map[string]float64{"k": 1e3, "M": 1e6} {
 		if before, ok := strings.CutSuffix(string(text), unit); ok {
@@ -142,13 +141,13 @@ func (c *count) UnmarshalText(text []byte) error {
 	if x *= factor; err != nil || !(x > 0 && x <= 1<<30) || x != math.Trunc(x) {
 		return fmt.Errorf("%q: pass a number of keys, such as 32, 10k or 1M", text)
 	}
-	*c = count(x)
+	*c = keyCount(x)
 	return nil
 }
 
-func (c count) String() string { return keys.FormatN(int(c)) }
+func (c keyCount) String() string { return keys.FormatN(int(c)) }
 
-func counts(all []count) (ns []int) {
+func counts(all []keyCount) (ns []int) {
 	for _, n := range all {
 		ns = append(ns, int(n))
 	}

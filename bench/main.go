@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 	helped := false
 	parser, err := kong.New(new(subcommands), kong.Name("bench"), kong.Description(help),
-		vocabulary(), kong.Writers(stdout, io.Discard), kong.Resolvers(kong.ResolverFunc(quick)),
+		vocabulary(), kong.Writers(stdout, io.Discard),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 80, NoAppDescFormat: true,
 			NoExpandSubcommands: true}),
 		kong.Exit(func(int) { helped = true }))

@@ -12,7 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -135,7 +135,7 @@ func bench(t *testing.T, args ...string) result { return start(t, t.TempDir(), a
 // decoded is what every JSON file has.
 type decoded struct {
 	Incomplete string
-	Records    []map[string]any
+	Records    json.RawMessage
 }
 
 // file returns the flag that writes a JSON file, and a function that reads it.
@@ -149,37 +149,40 @@ func file(t *testing.T) (flag string, read func() decoded) {
 	}
 }
 
+// The first lines are the conclusion, then come a chart and one table, or three with --all.
 func TestEngines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; TestResults runs engines too")
 	}
-	t.Parallel()
-	flag, read := file(t)
-	r := bench(t, "engines", "--num=6000", "--reads=1000", "--rounds=1", "--bits=9",
-		"--engines=goleveldb,pebblev2", "--filters=none,ribbon+L6,ribbon",
-		"--disk=20us", flag)
-	require.Zero(t, r.status, r.stderr)
-	require.Empty(t, r.left)
-	require.True(t, strings.HasPrefix(r.stdout, "Simulated: "), r.stdout)
-	for _, want := range []string{
-		" again", "Keys: decimal, such as 0000000000000042: 63 % of a range of keys is present",
-		"\n    go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY\n",
+	for args, tables := range map[string]int{
+		"--num=6000 --bits=9 --filters=none,ribbon,ribbon+L6 --disk=20us": 1,
+		"--num=6000 --all --engines=goleveldb --disk=20us":                3,
+		"engines --num=6000 --cached --engines=pebblev2":                  1,
 	} {
-		require.Contains(t, r.stdout, want)
-	}
-	require.NotContains(t, r.stdout, "NO FILTER WAS EVER CONSULTED")
-	const runs = 2*(3+4) - 2 // counted and timed; goleveldb has no L6
-	require.Equal(t, runs+1, strings.Count(r.stderr, "\n"), "a line of progress for each, and for "+
-		"goleveldb's settings:\n%s", r.stderr)
-	d := read()
-	require.Empty(t, d.Incomplete)
-	require.Len(t, d.Records, runs+4)
-	timed := slices.IndexFunc(d.Records, func(r map[string]any) bool { return r["round"] == 1.0 })
-	for _, pass := range []string{"miss", "hit", "rewritten"} {
-		p := d.Records[timed][pass].(map[string]any)
-		require.Greater(t, p["reads"], 0.0)
-		require.GreaterOrEqual(t, 1e6/p["per_s"].(float64), 20*p["reads"].(float64),
-			"microseconds of a lookup")
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			flag, read := file(t)
+			r := bench(t, append(strings.Fields(args), flag)...)
+			require.Zero(t, r.status, r.stderr)
+			require.Empty(t, r.left)
+			require.Regexp(t, `^(goleveldb|pebblev2) reads [0-9,]+ blocks for 1,000 absent keys without `,
+				r.stdout)
+			require.Equal(t, !strings.Contains(args, "cached"), strings.Contains(r.stdout, "█ "))
+			require.Equal(t, tables, strings.Count(r.stdout, "\n───"), r.stdout)
+			require.Contains(t, r.stdout,
+				"\n    go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY\n")
+			d := read()
+			require.Empty(t, d.Incomplete)
+			var records enginebench.Records
+			require.NoError(t, json.Unmarshal(d.Records, &records))
+			require.Len(t, records.Timed, strings.Count(r.stderr, "round "), "a line of progress for each")
+			for _, timed := range records.Timed {
+				if !strings.Contains(args, "cached") {
+					require.GreaterOrEqual(t, 1e6/timed.Hit.PerSecond, 20*timed.Hit.Reads,
+						"microseconds of a lookup")
+				}
+			}
+		})
 	}
 }
 
@@ -207,7 +210,7 @@ func TestInterruption(t *testing.T) {
 		args   string
 		signal os.Signal
 	}{
-		{"engines --num=20000 --reads=1000 --rounds=10000 --engines=goleveldb", os.Interrupt},
+		{"engines --all", os.Interrupt},
 		{"filters --work=hit --rounds=20" + many, syscall.SIGPIPE},
 		{"rates --bits=10 --shape=decimal --filters=bloom --queries=20000" + many, syscall.SIGHUP},
 	} {
@@ -263,24 +266,25 @@ func TestBrokenBound(t *testing.T) {
 	require.Equal(t, exitWrong, exitStatus(io.Discard, err))
 }
 
-// Values for --quick give way to flags that are given.
-func TestQuick(t *testing.T) {
-	j, err := parse(context.Background(), []string{"--num=7", "--quick", "--filters=none,bloom",
-		"--disk=5us"}, io.Discard)
-	require.NoError(t, err)
-	c, err := j.parsed.Selected().Target.Addr().Interface().(*enginesCommand).config(j)
-	require.NoError(t, err)
-	require.Equal(t, []int{7, 2000, 1}, []int{len(c.Keys.Present), c.Reads, c.Rounds})
-	require.Len(t, c.Filters, 2)
-	require.Equal(t, 5*time.Microsecond, c.Disk)
+// --all has filters of its own, which give way to those that are given.
+func TestAll(t *testing.T) {
+	for args, want := range map[string]string{
+		"": engineFilters, "--all": allEngineFilters, "--all --filters=none,bloom": "none,bloom",
+	} {
+		j, err := parse(context.Background(), append(strings.Fields(args), "--num=100"), io.Discard)
+		require.NoError(t, err)
+		c, err := j.parsed.Selected().Target.Addr().Interface().(*enginesCommand).config(j)
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Join(c.Filters, ","))
+	}
 }
 
 // Flags that several subcommands have mean the same in all of them.
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"--help", "engines,filters,rates,play,above 1 is better"},
-		{"engines -h", "--num=150k,--filters=,--shape=,--density=,bloom:10," +
-			"user0000000000000042,--disk=100us,--json=FILE,--quick,--cached"},
+		{"--help", "engines,filters,rates,play,above 1 is better,half a minute,For bench/RESULTS.md: time"},
+		{"engines -h", "half a minute,2 minutes,--num=150k,--filters=,--shape=,bloom:10," +
+			"user0000000000000042,--disk=100us,--json=FILE,--cached"},
 		{"filters -h", "--filters=,-n, --n=,--work=,1 GB"},
 		{"rates -h", "--filters=,-n, --n=,--shape=,--density=,user0000000000000042"},
 	} {
@@ -296,6 +300,14 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// Few flags are left to read about.
+func TestFewFlags(t *testing.T) {
+	r := bench(t, "engines", "-h")
+	const ofEvery = 2 // --help and --version
+	flags := regexp.MustCompile(`(?m)^ +(-., )?--`).FindAllString(r.stdout, -1)
+	require.LessOrEqual(t, len(flags), 10+ofEvery, r.stdout)
+}
+
 func TestVersion(t *testing.T) {
 	r := bench(t, "--version")
 	require.Zero(t, r.status)
@@ -309,15 +321,11 @@ func TestBadInput(t *testing.T) {
 		"rates -bits 10":                   "-bits: write --bits, with two dashes",
 		"--num=x":                          `--num: "x": pass a number of keys`,
 		"--bits=0":                         "--bits 0: pass 1 to 100",
-		"--density=1":                      `--density must be one of "alternating","63%",`,
 		"--shape=user,decimal":             `but got "user,decimal"`,
 		"--filters=none,none":              `--filters: "none" is named twice`,
-		"--reads=-1":                       "--reads -1: pass 1 to",
-		"--num=1 --density=alternating":    "--num 1: no absent keys lie between so few: pass more",
-		"--baselg=9":                       "--baselg: goleveldb: WithFilterBaseLg(9): pass ",
+		"--num=1":                          "--num 1: no absent keys lie between so few: pass more",
 		"--disk=2s":                        "--disk 2s: pass 0s to 1s",
 		"--json=/no/such/directory/r.json": "--json: open /no/such",
-		"--dir=/no/such/directory":         "--dir: ",
 		"filters --rounds=0":               "--rounds 0: pass 1 or more",
 		"filters -n 20M":                   "--n 20000000: pass 10M or less",
 		"filters --filters=rocksdb":        `policy: "rocksdb" is not a kind of filter`,
@@ -325,7 +333,6 @@ func TestBadInput(t *testing.T) {
 		"rates --filters=bloom:x":          `"x" is not bits per key: write a number after `,
 		"rates --bits=10,0":                "--bits 0: policy: 0 bits per key",
 		"rates --queries=0":                "--queries 0: pass 1 to 1000000000",
-		"--dir=":                           "--dir needs a value: write --dir=VALUE",
 		"--filters=":                       "--filters needs a value: write --filters=VALUE",
 		"--engines=goleveldb --filters=ribbon+L6": "--filters ribbon+L6: goleveldb has no L6: pass ",
 	} {

@@ -9,14 +9,13 @@ import (
 
 // ratesCommand measures false-positive rates outside of the engines.
 type ratesCommand struct {
-	Filters specs     `default:"bloom,tuned,ribbon" help:"Filters."`
-	Bits    []float64 `default:"10,16,20" help:"Bits per key."`
-	N       []count   `short:"n" default:"8,20,36,64,500,10k,100k,1M" quick:"20,1k" help:"${nHelp}"`
-	Shape   []string  `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
-	Density []string  `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
-	Queries int       `default:"500000" quick:"20000" help:"Absent keys to look up per cell."`
-	Seed    int64     `default:"1" help:"Seed of the keys; the same gives the same rates."`
-	Quick   bool      `help:"A short run: filters of 20 and 1000 keys."`
+	Filters specs      `default:"bloom,tuned,ribbon" help:"Filters."`
+	Bits    []float64  `default:"10,16,20" help:"Bits per key."`
+	N       []keyCount `short:"n" default:"8,20,36,64,500,10k,100k,1M" help:"${nHelp}"`
+	Shape   []string   `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
+	Density []string   `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
+	Queries int        `default:"500000" help:"Absent keys to look up per cell."`
+	Seed    int64      `default:"1" help:"Seed of the keys; the same gives the same rates."`
 	outputs
 }
 

@@ -52,13 +52,12 @@ func TestResultsAreGenerated(t *testing.T) {
 func TestResults(t *testing.T) {
 	dir := t.TempDir()
 	for args, row := range map[string]string{
-		"filters --quick --n=36 --filters=goleveldb,pebblev2,bloom,ribbon:7": "| work | keys per " +
+		"filters --rounds=2 --n=36 --filters=goleveldb,pebblev2,bloom,ribbon:7": "| work | keys per " +
 			"filter | goleveldb, ns | goleveldb-again | pebblev2 | bloom | ribbon:7 |",
-		"rates --quick --shape=random,decimal --density=alternating,beyond --bits=10 " +
-			"--filters=ribbon,bloom:10": "| 20 | bloom:10 | 10.40 | 1.65 | 10.48 [9.77 to 11.23] | " +
+		"rates --queries=20000 --n=20,1k --shape=random,decimal --density=alternating,beyond --bits=10 " +
+			"--filters=ribbon,bloom:10": "| 20 | bloom:10 | 10.40 | 1.90 | 11.21 (10.46–12.00) | " +
 			"decimal alternating |",
-		"engines --num=3000 --reads=500 --rounds=1 --disk=0s --engines=goleveldb --filters=bloom": "" +
-			"| goleveldb | bloom again | ",
+		"engines --num=3000 --disk=0s --engines=goleveldb --filters=bloom": "| goleveldb | bloom | 12.",
 	} {
 		r := bench(t, append(strings.Fields(args), "--json="+filepath.Join(dir, "r.json"))...)
 		require.Zero(t, r.status, r.stderr)
@@ -134,9 +133,9 @@ func tablesOf(m measured) ([]report.Table, error) {
 	switch command := j.parsed.Selected().Target.Addr().Interface().(type) {
 	case *enginesCommand:
 		config, configErr := command.config(j)
-		o := enginebench.Outcome{Config: &config}
-		if err = errors.Join(configErr, json.Unmarshal(m.Records, &o.Runs)); err == nil {
-			o.Report(&m.Report)
+		var records enginebench.Records
+		if err = errors.Join(configErr, json.Unmarshal(m.Records, &records)); err == nil {
+			config.Report(&m.Report, records)
 		}
 	case *filtersCommand:
 		config, configErr := command.config(j)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -20,29 +19,23 @@ const (
 	// Get, which consults the filters in L6 too. The database's own Get does not.
 	RibbonL6 = ribbon + inL6
 	inL6     = "+L6"
-	// RibbonSmall is ribbon filters of 7 bits per key, whatever the others have. They have about as
-	// few false positives as Bloom filters with 10. Other names that policy.FromString takes will do
-	// as well.
-	RibbonSmall = ribbon + ":7"
-
-	ribbon = "ribbon"
+	ribbon   = "ribbon"
 )
 
 // Config says how to open a database.
 type Config struct {
-	Dir    string
-	Filter string // none, builtin, ribbon+L6, or a name that kind.FromString takes
-	Bits   int    // bits per key
-	BaseLg int    // goleveldb's FilterBaseLg
-	Bytes  int    // of all keys and values
-	Cache  int    // bytes of the block cache, without the engine's memtables
+	Dir string
+	// Filter is none, builtin, ribbon+L6, or a name that policy.FromString takes. The name may lack
+	// the colon and the bits per key, which are Bits then.
+	Filter string
+	Bits   int
+	Bytes  int // of all keys and values
+	Cache  int // bytes of the block cache, without the engine's memtables
 	// Of goleveldb: how many tables stay open, or 0 for its default, and whether lookups start
 	// compactions.
 	OpenFiles       int
 	SeekCompactions bool
-	// Counting opens the database read-only and counts how its filters are consulted.
-	Counting bool
-	Disk     *Disk // if not nil, where the tables are read from
+	Disk            *Disk // where the tables are
 	// OnFatal is called with errors that the engine cannot go on from, before the engine gives up.
 	OnFatal func(error)
 }
@@ -53,11 +46,10 @@ func (c Config) Policy() (*policy.Policy, error) {
 	if name == None || name == BuiltIn {
 		return nil, nil
 	}
-	k, err := kind.FromString(name, float64(c.Bits))
-	if err == nil && k.Policy == nil {
-		err = fmt.Errorf("%s: an engine has its own filters as %s", name, BuiltIn)
+	if !strings.Contains(name, ":") {
+		name = fmt.Sprintf("%s:%d", name, c.Bits)
 	}
-	return k.Policy, err
+	return policy.FromString(name)
 }
 
 // An engine's geometry shrinks with the data, so that some MB spread over as many levels as some
@@ -91,13 +83,13 @@ type Engine struct {
 
 // Engines lists all engines.
 var Engines = []Engine{
-	{"goleveldb", false, with(openGoLevelDB)},
-	{"pebblev1", true, with(openPebbleV1)},
-	{"pebblev2", true, with(openPebbleV2)},
+	{"goleveldb", false, withPolicy(openGoLevelDB)},
+	{"pebblev1", true, withPolicy(openPebbleV1)},
+	{"pebblev2", true, withPolicy(openPebbleV2)},
 }
 
-// with returns an engine's Open, which also gets the policy of the filter.
-func with(open func(Config, *policy.Policy) (DB, error)) func(Config) (DB, error) {
+// withPolicy returns an engine's Open, which also gets the policy of the filter.
+func withPolicy(open func(Config, *policy.Policy) (DB, error)) func(Config) (DB, error) {
 	return func(c Config) (DB, error) {
 		p, err := c.Policy()
 		if err != nil {
@@ -107,8 +99,8 @@ func with(open func(Config, *policy.Policy) (DB, error)) func(Config) (DB, error
 	}
 }
 
-// Has reports whether filter is one of e's filters.
-func (e Engine) Has(filter string) bool { return filter != RibbonL6 || e.L6 }
+// Supports reports whether filter is one of e's filters.
+func (e Engine) Supports(filter string) bool { return filter != RibbonL6 || e.L6 }
 
 // A DB is an open database.
 type DB interface {
@@ -117,13 +109,8 @@ type DB interface {
 	Get(key []byte) (bool, error)
 	// Settle flushes what is in memory to tables and waits for the compactions, and then for Quiet.
 	Settle(ctx context.Context) error
-	// Compact moves all keys to the deepest level.
-	Compact(ctx context.Context) error
 	// Tables describes the tables on disk and their filters.
 	Tables() (Tables, error)
-	// Checks returns how often filters were consulted since the database was opened for Counting, and
-	// how often they answered "absent" and so avoided reading a table.
-	Checks() (checks, avoided int64)
 	Close() error
 }
 

@@ -28,8 +28,6 @@ func openGoLevelDB(c Config, p *policy.Policy) (DB, error) {
 		DisableSeeksCompaction:        !c.SeekCompactions,
 		OpenFilesCacheCapacity:        c.OpenFiles,
 		BlockCacheCapacity:            c.Cache,
-		FilterBaseLg:                  c.BaseLg,
-		ReadOnly:                      c.Counting,
 	}
 	if p != nil {
 		if err := goleveldb.Configure(o, p); err != nil {
@@ -38,23 +36,15 @@ func openGoLevelDB(c Config, p *policy.Policy) (DB, error) {
 	} else if c.Filter == BuiltIn {
 		o.Filter = filter.NewBloomFilter(c.Bits)
 	}
-	counted := new(counter)
-	if c.Counting && o.Filter != nil {
-		o.Filter = &goLevelDBCounted{o.Filter, counted}
-	}
-	files, err := storage.OpenFile(c.Dir, o.ReadOnly)
+	files, err := storage.OpenFile(c.Dir, false)
 	if err != nil {
 		return nil, err
 	}
-	s := files
-	if c.Disk != nil {
-		s = &slowStorage{files, c.Disk}
-	}
-	db, err := leveldb.Open(s, o)
+	db, err := leveldb.Open(&slowStorage{files, c.Disk}, o)
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	return &goLevelDB{db, o, c.Dir, files, counted}, nil
+	return &goLevelDB{db, o, c.Dir, files}, nil
 }
 
 type goLevelDB struct {
@@ -62,7 +52,6 @@ type goLevelDB struct {
 	options *opt.Options
 	dir     string
 	files   storage.Storage
-	*counter
 }
 
 func (db *goLevelDB) Close() error { return errors.Join(db.DB.Close(), db.files.Close()) }
@@ -102,9 +91,6 @@ func (db *goLevelDB) Settle(ctx context.Context) error {
 		return true, nil
 	})
 }
-
-// Compact leaves tables of the deepest level as they are.
-func (db *goLevelDB) Compact(context.Context) error { return db.CompactRange(util.Range{}) }
 
 var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
 
@@ -154,14 +140,4 @@ func (t *Tables) read(path string) error {
 		}
 	}
 	return nil
-}
-
-// goLevelDBCounted counts how filters are consulted.
-type goLevelDBCounted struct {
-	filter.Filter
-	*counter
-}
-
-func (f *goLevelDBCounted) Contains(filter, key []byte) bool {
-	return f.count(filter, key, f.Filter.Contains(filter, key))
 }

@@ -25,10 +25,8 @@ type pebbleDB[O any] struct {
 	noSync   O
 	notFound error
 	get      func(key []byte) ([]byte, io.Closer, error)
-	compact  func(ctx context.Context, first, last []byte) error
 	tables   func() (Tables, error)
 	running  func() int64 // flushes and compactions
-	*counter
 }
 
 type pebbleVersion[O any] interface {
@@ -49,10 +47,6 @@ func (db *pebbleDB[O]) Get(key []byte) (bool, error) {
 		return false, nil
 	}
 	return false, err
-}
-
-func (db *pebbleDB[O]) Compact(ctx context.Context) error {
-	return db.compact(ctx, []byte{0}, afterAllKeys)
 }
 
 func (db *pebbleDB[O]) Settle(ctx context.Context) error {

@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"context"
 	"io"
 	"slices"
 
@@ -24,19 +23,16 @@ func openPebbleV1(c Config, p *policy.Policy) (DB, error) {
 		L0CompactionThreshold: 2 * l0Compaction, // Pebble compacts at half of it
 		LBaseMaxBytes:         int64(c.baseLevel()),
 		Logger:                pebbleLogger{c.OnFatal},
-		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
-		ReadOnly:              c.Counting,
 		Levels:                make([]pebble.LevelOptions, bottom+1),
+		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
 		Cache:                 pebble.NewCache(int64(c.Cache + pebbleV1MemTables)),
 	}
 	o.EventListener = &pebble.EventListener{BackgroundError: c.OnFatal,
 		TableStatsLoaded: func(pebble.TableStatsInfo) { close(statsLoaded) }}
 	defer o.Cache.Unref()
-	if c.Disk != nil {
-		o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op, path string) error {
-			return c.Disk.readOf(path, op == errorfs.OpFileReadAt)
-		}))
-	}
+	o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op, path string) error {
+		return c.Disk.readOf(path, op == errorfs.OpFileReadAt)
+	}))
 	o.Experimental.LevelMultiplier = levelFactor
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	// The default heuristic would leave the levels above L6 nearly empty.
@@ -50,15 +46,11 @@ func openPebbleV1(c Config, p *policy.Policy) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	counted := new(counter)
 	for i := range o.Levels {
 		o.Levels[i].TargetFileSize = int64(c.table())
 		l := &o.Levels[i]
 		if c.Filter == BuiltIn && i < bottom {
 			l.FilterPolicy = bloom.FilterPolicy(c.Bits)
-		}
-		if c.Counting && l.FilterPolicy != nil {
-			l.FilterPolicy = &pebblev1Counted{l.FilterPolicy, counted}
 		}
 	}
 	o.Filters = nil // Open fills it from the levels
@@ -66,19 +58,13 @@ func openPebbleV1(c Config, p *policy.Policy) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.Counting { // in the background, Pebble reads a little of each table that it finds
-		<-statsLoaded
-	}
+	<-statsLoaded // in the background, Pebble reads a little of each table that it finds
 	get := db.Get
 	if c.Filter == RibbonL6 {
 		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev1.Get(db, key) }
 	}
 	return &pebbleDB[*pebble.WriteOptions]{
 		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound, get: get,
-		compact: func(_ context.Context, first, last []byte) error {
-			return db.Compact(first, last, true)
-		},
-		counter: counted,
 		running: func() int64 {
 			m := db.Metrics()
 			return m.Flush.NumInProgress + m.Compact.NumInProgress
@@ -91,14 +77,4 @@ func openPebbleV1(c Config, p *policy.Policy) (DB, error) {
 			return sum, err
 		},
 	}, nil
-}
-
-// pebblev1Counted counts how a policy's filters are consulted.
-type pebblev1Counted struct {
-	pebble.FilterPolicy
-	*counter
-}
-
-func (f *pebblev1Counted) MayContain(t pebble.FilterType, filter, key []byte) bool {
-	return f.count(filter, key, f.FilterPolicy.MayContain(t, filter, key))
 }

@@ -6,14 +6,12 @@ s#pebble/v2#pebble#
 s/pebblev2/pebblev1/g
 s/\([pP]\)ebbleV2/\1ebbleV1/g
 # Levels are a slice, with the tables' sizes.
-s/^\t\tReadOnly: .*/&\n\t\tLevels: make([]pebble.LevelOptions, bottom+1),/
+s/^\t\tLogger: .*/&\n\t\tLevels: make([]pebble.LevelOptions, bottom+1),/
 s/o.TargetFileSizes\[i\] =/o.Levels[i].TargetFileSize =/
 /if l.FilterPolicy == nil {/,/}/d
 # A cache comes from outside, and the database keeps a reference of its own.
 s/^\t\tCacheSize: *\(.*\),/\t\tCache: pebble.NewCache(\1),/
-s/^\tif c.Disk != nil {/\tdefer o.Cache.Unref()\n&/
-# Errors are injected by other arguments, and compactions have no context.
+s/^\to.FS = errorfs/\tdefer o.Cache.Unref()\n&/
+# Errors are injected by other arguments.
 s/func(op errorfs.Op) error/func(op errorfs.Op, path string) error/
 s/op.Path, op.Kind == /path, op == /
-s/func(ctx context.Context, first/func(_ context.Context, first/
-s/db.Compact(ctx, /db.Compact(/

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"io"
 	"slices"
 
@@ -23,16 +22,13 @@ func openPebbleV2(c Config, p *policy.Policy) (DB, error) {
 		LBaseMaxBytes:         int64(c.baseLevel()),
 		Logger:                pebbleLogger{c.OnFatal},
 		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
-		ReadOnly:              c.Counting,
 		CacheSize:             int64(c.Cache + pebbleV2MemTables),
 	}
 	o.EventListener = &pebble.EventListener{BackgroundError: c.OnFatal,
 		TableStatsLoaded: func(pebble.TableStatsInfo) { close(statsLoaded) }}
-	if c.Disk != nil {
-		o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {
-			return c.Disk.readOf(op.Path, op.Kind == errorfs.OpFileReadAt)
-		}))
-	}
+	o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		return c.Disk.readOf(op.Path, op.Kind == errorfs.OpFileReadAt)
+	}))
 	o.Experimental.LevelMultiplier = levelFactor
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	// The default heuristic would leave the levels above L6 nearly empty.
@@ -46,15 +42,11 @@ func openPebbleV2(c Config, p *policy.Policy) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	counted := new(counter)
 	for i := range o.Levels {
 		o.TargetFileSizes[i] = int64(c.table())
 		l := &o.Levels[i]
 		if c.Filter == BuiltIn && i < bottom {
 			l.FilterPolicy = bloom.FilterPolicy(c.Bits)
-		}
-		if c.Counting && l.FilterPolicy != nil {
-			l.FilterPolicy = &pebblev2Counted{l.FilterPolicy, counted}
 		}
 		if l.FilterPolicy == nil {
 			l.FilterPolicy = pebble.NoFilterPolicy // nil would inherit
@@ -65,19 +57,13 @@ func openPebbleV2(c Config, p *policy.Policy) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.Counting { // in the background, Pebble reads a little of each table that it finds
-		<-statsLoaded
-	}
+	<-statsLoaded // in the background, Pebble reads a little of each table that it finds
 	get := db.Get
 	if c.Filter == RibbonL6 {
 		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev2.Get(db, key) }
 	}
 	return &pebbleDB[*pebble.WriteOptions]{
 		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound, get: get,
-		compact: func(ctx context.Context, first, last []byte) error {
-			return db.Compact(ctx, first, last, true)
-		},
-		counter: counted,
 		running: func() int64 {
 			m := db.Metrics()
 			return m.Flush.NumInProgress + m.Compact.NumInProgress
@@ -90,14 +76,4 @@ func openPebbleV2(c Config, p *policy.Policy) (DB, error) {
 			return sum, err
 		},
 	}, nil
-}
-
-// pebblev2Counted counts how a policy's filters are consulted.
-type pebblev2Counted struct {
-	pebble.FilterPolicy
-	*counter
-}
-
-func (f *pebblev2Counted) MayContain(t pebble.FilterType, filter, key []byte) bool {
-	return f.count(filter, key, f.FilterPolicy.MayContain(t, filter, key))
 }

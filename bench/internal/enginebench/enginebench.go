@@ -1,10 +1,10 @@
 // Package enginebench measures what filters do in storage engines.
 //
-// First it counts checks and false positives, once for each filter: they do not depend on the
-// machine. With goleveldb it also counts what misses cost by its settings. Then it times
-// contestants, interleaved: a round runs each contestant once, in an order that rotates from round to
-// round, so that other load on the machine affects all of them. The last contestant runs twice in a
-// round; the difference between the two is noise.
+// A turn fills a new database with one filter, and looks keys up in it. In its first turn a filter's
+// reads are counted, which does not depend on the machine. A round has one turn of each filter. The
+// long run (Config.All) has several rounds, in an order that rotates, so that other load on the
+// machine affects all filters. There the last filter has two turns in a round: the difference between
+// them is noise.
 package enginebench
 
 import (
@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
@@ -26,186 +25,182 @@ import (
 // ErrLostKey marks the one error that must never come: a present key was not found.
 var ErrLostKey = errors.New("a key is lost")
 
-// again ends the name of a contestant that runs a second time in a round.
-const again = " again"
+const (
+	valueSize = 100  // bytes of random data
+	reads     = 4096 // timed lookups of a pass, or as many as there are keys
+	allRounds = 3    // of the long run
+
+	// Absent is how many absent keys Config.Keys should have. A quarter fills the caches.
+	Absent = 4 * reads
+)
 
 // Config says what to run.
 type Config struct {
-	Engines   []engine.Engine
-	Filters   []string // the last one runs twice
-	Keys      *keys.Set
-	ValueSize int
-	Reads     int           // lookups in each pass
-	Disk      time.Duration // how long reads of table data wait in a timed pass
-	Cached    bool          // the block cache has room for all of the data
-	Rounds    int
-	Compact   bool // all keys into the deepest level, before they are looked up
-	Bits      int
-	BaseLg    int
-	Seed      int64
-	Dir       string // an empty directory
-	OnFatal   func(error)
-	Progress  report.Progress
-}
-
-// A Run is what one contestant did in one round. Rounds 0 and -1 only count, the others only time.
-// Speeds are per second.
-type Run struct {
-	Engine     string `json:"engine"`     // storage engine
-	Contestant string `json:"contestant"` // filter; 'again' marks its second run in a round
-	Round      int    `json:"round"`      // from 1; rounds 0 and -1 count, and are not timed
-	Setting    string `json:"setting"`    // goleveldb\'s settings in round -1
-
-	Load      float64 `json:"load_per_s"` // keys stored, flushed and compacted per second
-	Miss      Pass    `json:"miss"`       // timed lookups of absent keys between the present ones
-	Hit       Pass    `json:"hit"`        // timed lookups of present keys
-	Rewritten Pass    `json:"rewritten"`  // and of keys with an older version in a lower level
-
-	BetweenLookups int64 `json:"between_lookups"`       // counted misses between present keys
-	BetweenChecks  int64 `json:"between_checks"`        // filters consulted in these lookups
-	BetweenAvoided int64 `json:"between_reads_avoided"` // filters that answered absent
-	BetweenReads   int64 `json:"between_reads"`         // reads of table data in as many lookups again
-	BetweenWritten int64 `json:"between_written"`       // bytes of tables, in round -1
-
-	Filters     int64 `json:"filters"`       // filters in the tables that are not empty
-	FilterBytes int64 `json:"filter_bytes"`  // bytes of these filters and of their index
-	Keys        int64 `json:"filtered_keys"` // entries in tables that have filters
-}
-
-// A Pass is timed lookups of one sort of keys.
-type Pass struct {
-	PerSecond float64 `json:"per_s"` // lookups
-	Reads     float64 `json:"reads"` // of table data, per lookup
+	Engines  []engine.Engine
+	Filters  []string
+	Keys     *keys.Set
+	Disk     time.Duration // how long reads of table data wait in a timed pass
+	Cached   bool          // the block cache has room for all of the data
+	All      bool          // the long run
+	Bits     int
+	Dir      string // an empty directory
+	OnFatal  func(error)
+	Progress report.Progress
 }
 
 // DataBytes returns the bytes of all present keys and their values.
 func (c *Config) DataBytes() int {
-	return len(c.Keys.Present) * (len(c.Keys.Present[0]) + c.ValueSize)
+	return len(c.Keys.Present) * (len(c.Keys.Present[0]) + valueSize)
 }
 
 // Cache returns the bytes of the block cache. If not for all of the data, it has room for all
 // filters, all index blocks and a small part of the data. Without room for filters each check of
-// one would be a read, and no filter would save any.
-func (c *Config) Cache() int {
+// one would be a read, and no filter would save any. Filters in L6 get room of their own, as large
+// as the others' is at most: otherwise less of the data would fit beside them.
+func (c *Config) Cache(filter string) int {
 	if c.Cached {
 		return 2*c.DataBytes() + 8<<20
 	}
 	filters := len(c.Keys.Present) * c.Bits / 8
 	indexes := c.DataBytes() / 128 // some 32 bytes for each block of 4 KiB
-	return max(2*(filters+indexes), c.DataBytes()/16, 256<<10)
+	size := max(2*(filters+indexes), c.DataBytes()/16, 256<<10)
+	if filter == engine.RibbonL6 {
+		size += filters
+	}
+	return size
 }
 
-// queries are the keys that every run looks up; each key comes once.
-type queries struct {
-	hit, between [][]byte
-	rewritten    [][]byte // of hit
-	values       []byte   // random; a value is a piece of it
-}
-
-// A turn is a contestant of an engine in a round.
+// A turn is one filter in a round, or in the run that counts by settings.
 type turn struct {
-	engine     engine.Engine
-	contestant string
-	round      int // from 1, or 0 to count, or settingsRound
+	engine   engine.Engine
+	filter   string
+	round    int // from 1
+	again    bool
+	settings bool
 }
 
-func (t turn) filter() string { return strings.TrimSuffix(t.contestant, again) }
+func (t turn) String() string {
+	if t.settings {
+		return fmt.Sprintf("settings: %s, %s", t.engine.Name, t.filter)
+	}
+	return fmt.Sprintf("round %d: %s, %s", t.round, t.engine.Name, name(t.filter, t.again))
+}
 
-// turns lists all turns in order. The contestants rotate from round to round.
+// turns lists all turns in order.
 func (c *Config) turns() (all []turn) {
-	timed := append(slices.Clone(c.Filters), c.Filters[len(c.Filters)-1]+again)
-	for round := range c.Rounds + 1 {
-		contestants := c.Filters
-		if round > 0 {
-			at := (round - 1) % len(timed)
-			contestants = slices.Concat(timed[at:], timed[:at])
-		}
+	rounds := 1
+	if c.All {
+		rounds = allRounds
+	}
+	for round := range rounds {
 		for _, e := range c.Engines {
-			for _, contestant := range contestants {
-				if t := (turn{e, contestant, round}); e.Has(t.filter()) {
-					all = append(all, t)
-				}
-			}
-			last := c.Filters[len(c.Filters)-1]
-			if round == 0 && e.Name == "goleveldb" && last != engine.None && e.Has(last) {
-				all = append(all, turn{e, last, settingsRound})
-			}
+			all = append(all, c.round(e, round+1)...)
 		}
 	}
 	return all
 }
 
-// Run runs all turns and passes every finished run to done.
-func (c *Config) Run(ctx context.Context, done func(Run)) error {
-	values := make([]byte, 1<<20+c.ValueSize)
-	rand.New(rand.NewSource(c.Seed)).Read(values)
-	q := queries{hit: c.Keys.Sample(c.Reads), between: c.Keys.Between, values: values}
-	q.rewritten = q.hit[:(len(q.hit)+3)/4]
+// round lists the turns of an engine in a round.
+func (c *Config) round(e engine.Engine, round int) (turns []turn) {
+	for _, filter := range c.Filters {
+		if e.Supports(filter) {
+			turns = append(turns, turn{engine: e, filter: filter, round: round})
+		}
+	}
+	if len(turns) == 0 || !c.All {
+		return turns
+	}
+	last := turns[len(turns)-1]
+	again, settings := last, last
+	again.again, settings.settings = true, true
+	turns = append(turns, again)
+	at := (round - 1) % len(turns)
+	turns = slices.Concat(turns[at:], turns[:at])
+	if round == 1 && e.Name == "goleveldb" && last.filter != engine.None {
+		turns = append(turns, settings)
+	}
+	return turns
+}
+
+// Run takes all turns and passes what each measured to done.
+func (c *Config) Run(ctx context.Context, done func(Records)) error {
 	turns := c.turns()
 	for step, t := range turns {
-		name := t.engine.Name + ", " + t.contestant
-		what := fmt.Sprintf("round %d of %d", t.round, c.Rounds)
-		if t.round <= 0 {
-			what = "counting"
+		c.Progress(step, len(turns), t.String())
+		records, err := c.take(ctx, t)
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", t.engine.Name, t.filter, err)
 		}
-		c.Progress(step, len(turns), what+": "+name)
-		if err := c.run(ctx, t, q, done); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		done(records)
 	}
 	return nil
 }
 
-// run loads a new database, counts or times lookups in it, and passes on what it measured.
-func (c *Config) run(ctx context.Context, t turn, q queries, done func(Run)) (err error) {
-	run := Run{Engine: t.engine.Name, Contestant: t.contestant, Round: t.round}
+// take fills a new database and measures in it.
+func (c *Config) take(ctx context.Context, t turn) (r Records, err error) {
 	dir := filepath.Join(c.Dir, "db")
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	config := engine.Config{
-		Dir: dir, Filter: t.filter(), Bits: c.Bits, BaseLg: c.BaseLg,
-		Bytes: c.DataBytes(), Cache: c.Cache(), OnFatal: c.OnFatal,
-	}
-	err = with(t.engine, config, func(db engine.DB) error { return c.load(ctx, db, q.values, &run) })
+	d := &database{Engine: t.engine, Config: engine.Config{
+		Dir: dir, Filter: t.filter, Bits: c.Bits, Bytes: c.DataBytes(), Cache: c.Cache(t.filter),
+		OnFatal: c.OnFatal,
+	}}
+	load, err := d.load(ctx, c.Keys)
 	if err != nil {
-		return err
+		return r, err
 	}
-	switch t.round {
-	case settingsRound:
-		return c.settings(ctx, t.engine, config, run, q.between, done)
-	case 0:
-		err = count(ctx, t.engine, config, &run, q.between)
-	default:
-		err = c.passes(ctx, t.engine, config, q, &run)
+	if t.settings {
+		r.Settings, err = d.settings(ctx, c.Keys.Between)
+		return r, err
 	}
-	if err == nil {
-		done(run)
+	misses, hits := c.split(c.Keys.Between), c.split(c.Keys.Sample(reads+reads/3))
+	hits.present = true
+	if t.round == 1 && !t.again {
+		counted, err := d.count(ctx, misses)
+		if err != nil {
+			return r, err
+		}
+		r.Counted = []Counted{counted}
 	}
-	return err
+	misses.measured = misses.measured[:min(reads, len(misses.measured))]
+	timed := Timed{Engine: t.engine.Name, Filter: t.filter, Round: t.round, Again: t.again, Load: load}
+	r.Timed = []Timed{timed}
+	return r, c.time(ctx, d, misses, hits, &r.Timed[0])
 }
 
-// passes times lookups. Then some keys are written again, and looked up.
-func (c *Config) passes(ctx context.Context, e engine.Engine, config engine.Config, q queries,
-	run *Run) error {
-	err := c.time(ctx, e, config, timed{&run.Miss, q.between, false}, timed{&run.Hit, q.hit, true})
-	if err != nil {
+// time times lookups. In the long run some keys are then written again, and looked up.
+func (c *Config) time(ctx context.Context, d *database, misses, hits lookups, t *Timed) error {
+	err := d.time(ctx, c.Disk, timedPass{misses, &t.Miss}, timedPass{hits, &t.Hit})
+	if err != nil || !c.All {
 		return err
 	}
-	err = with(e, config, func(db engine.DB) error { return c.rewrite(ctx, db, q) })
-	if err != nil {
+	quarter := hits.measured[:(len(hits.measured)+3)/4]
+	if err := d.rewrite(ctx, quarter); err != nil {
 		return err
 	}
-	return c.time(ctx, e, config, timed{&run.Rewritten, q.rewritten, true})
+	rewritten := c.split(quarter)
+	rewritten.present = true
+	return d.time(ctx, c.Disk, timedPass{rewritten, &t.Rewritten})
 }
 
-// with opens a database, calls f, and closes it. If f fails, the database stays open: an engine
-// that could not write may never return from Close, and the program ends anyway.
-func with(e engine.Engine, config engine.Config, f func(engine.DB) error) error {
-	db, err := e.Open(config)
-	if err != nil {
-		return err
+// split returns a quarter of the keys to fill the caches, with filters and indexes, and the others
+// to measure. If all data is to be cached, all keys are looked up before.
+func (c *Config) split(all [][]byte) lookups {
+	quarter := (len(all) + 3) / 4
+	if c.Cached {
+		return lookups{warm: all, measured: all[quarter:]}
 	}
-	if err := f(db); err != nil {
-		return err
-	}
-	return db.Close()
+	return lookups{warm: all[:quarter], measured: all[quarter:]}
+}
+
+// values is what values are pieces of.
+var values = func() []byte {
+	b := make([]byte, 1<<20)
+	rand.New(rand.NewSource(1)).Read(b)
+	return b
+}()
+
+// value returns the value of the key that is stored as the i-th.
+func value(i int) []byte {
+	at := i * 61 % (len(values) - valueSize)
+	return values[at : at+valueSize]
 }

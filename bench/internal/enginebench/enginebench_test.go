@@ -15,7 +15,7 @@ import (
 )
 
 // memory is an engine in memory that records what it is told to do. Its fields make it slow or
-// misbehave.
+// misbehave. Each lookup reads twice.
 type memory struct {
 	data    map[string]bool
 	opens   []*memoryDB
@@ -39,9 +39,8 @@ func (e *memory) Open(c engine.Config) (engine.DB, error) {
 // memoryDB is one opening of a memory, with the keys that it was asked for.
 type memoryDB struct {
 	*memory
-	config    engine.Config
-	puts      int
-	compacted bool
+	config engine.Config
+	puts   int
 
 	asking sync.Mutex
 	asked  []string
@@ -62,16 +61,10 @@ func (db *memoryDB) Settle(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func (db *memoryDB) Compact(context.Context) error {
-	db.compacted = true
-	return nil
-}
-
 func (db *memoryDB) Tables() (engine.Tables, error) {
 	return engine.Tables{Filters: 7, FilterBytes: 70, Keys: 700}, nil
 }
-func (db *memoryDB) Close() error           { return nil }
-func (db *memoryDB) Checks() (int64, int64) { return int64(len(db.asked)), 99 }
+func (db *memoryDB) Close() error { return nil }
 
 func (db *memoryDB) Get(key []byte) (bool, error) {
 	db.asking.Lock()
@@ -80,9 +73,7 @@ func (db *memoryDB) Get(key []byte) (bool, error) {
 	if db.lose && key[len(key)-1] == '6' {
 		return false, nil
 	}
-	if disk := db.config.Disk; disk != nil && disk.Latency.Load() > 0 {
-		disk.Reads.Add(2)
-	}
+	db.config.Disk.Reads.Add(2)
 	return db.invent || db.data[string(key)], nil
 }
 
@@ -101,9 +92,8 @@ func config(t *testing.T, e *memory) (*Config, *recorder) {
 	r := new(recorder)
 	return &Config{
 		Engines: []engine.Engine{{Name: "memory", Open: e.Open}},
-		Filters: []string{engine.None, engine.BuiltIn, "bloom"},
-		Keys:    decimals(1000, 500), ValueSize: 10, Reads: 500, Rounds: 2, Bits: 10, BaseLg: 13, Dir: t.TempDir(),
-		Disk:    time.Microsecond,
+		Filters: []string{engine.None, engine.BuiltIn, "bloom", engine.RibbonL6},
+		Keys:    decimals(1000, 500), Bits: 10, Dir: t.TempDir(), Disk: time.Microsecond,
 		OnFatal: func(error) {},
 		Progress: func(_, total int, what string) {
 			r.total, r.steps = total, append(r.steps, what)
@@ -112,9 +102,9 @@ func config(t *testing.T, e *memory) (*Config, *recorder) {
 }
 
 // run returns what Run measured.
-func run(ctx context.Context, c *Config) (runs []Run, err error) {
-	err = c.Run(ctx, func(r Run) { runs = append(runs, r) })
-	return runs, err
+func run(ctx context.Context, c *Config) (all Records, err error) {
+	err = c.Run(ctx, all.add)
+	return all, err
 }
 
 func requireEmpty(t *testing.T, dir string) {
@@ -123,97 +113,89 @@ func requireEmpty(t *testing.T, dir string) {
 	require.Empty(t, left)
 }
 
+// The short run has one round. The long one has three, whose order rotates, and times the last filter
+// of the engine twice. Both count once for each filter.
 func TestRounds(t *testing.T) {
-	c, progress := config(t, new(memory))
-	runs, err := run(context.Background(), c)
-	require.NoError(t, err)
-	require.Len(t, runs, 3+8)
-	require.Equal(t, 3+8, progress.total)
-	require.Equal(t, []string{
-		"counting: memory, none", "counting: memory, builtin", "counting: memory, bloom",
-		"round 1 of 2: memory, none", "round 1 of 2: memory, builtin",
-		"round 1 of 2: memory, bloom", "round 1 of 2: memory, bloom again",
-		"round 2 of 2: memory, builtin", "round 2 of 2: memory, bloom",
-		"round 2 of 2: memory, bloom again", "round 2 of 2: memory, none",
-	}, progress.steps)
-	for _, r := range runs {
-		counts := []int64{r.BetweenLookups, r.BetweenChecks, r.BetweenAvoided, r.Filters,
-			r.FilterBytes, r.Keys}
-		if r.Round == 0 {
-			require.Equal(t, []int64{500, 500, 99, 7, 70, 700}, counts)
-			continue
+	for all, steps := range map[bool][]string{
+		false: {"round 1: memory, none", "round 1: memory, builtin", "round 1: memory, bloom"},
+		true: {
+			"round 1: memory, none", "round 1: memory, builtin", "round 1: memory, bloom",
+			"round 1: memory, bloom again", "round 2: memory, builtin", "round 2: memory, bloom",
+			"round 2: memory, bloom again", "round 2: memory, none", "round 3: memory, bloom",
+			"round 3: memory, bloom again", "round 3: memory, none", "round 3: memory, builtin",
+		},
+	} {
+		c, progress := config(t, new(memory))
+		c.All = all
+		records, err := run(context.Background(), c)
+		require.NoError(t, err)
+		require.Equal(t, steps, progress.steps)
+		require.Equal(t, len(steps), progress.total)
+		require.Len(t, records.Timed, len(steps))
+		require.Len(t, records.Counted, 3)
+		for _, n := range records.Counted {
+			require.Equal(t, Counted{"memory", n.Filter, 375, 750, 7, 70, 700}, n)
 		}
-		require.Equal(t, make([]int64, 6), counts)
-		for _, p := range []Pass{r.Miss, r.Hit, r.Rewritten} {
-			require.Positive(t, p.PerSecond)
-			require.Equal(t, 2.0, p.Reads)
+		for _, r := range records.Timed {
+			require.Equal(t, all, r.Rewritten != Pass{})
+			for _, p := range []Pass{r.Miss, r.Hit} {
+				require.Positive(t, p.PerSecond)
+				require.Equal(t, 2.0, p.Reads)
+			}
 		}
+		requireEmpty(t, c.Dir)
 	}
-	requireEmpty(t, c.Dir)
 }
 
-// What one run does, opening by opening: which keys it asks for, with which cache, and that nothing
-// is counted while something is timed.
+// What one turn does, opening by opening: which keys it asks for, each once, and with which cache. If
+// all data is to be cached, it asks for those to be measured before.
 func TestPasses(t *testing.T) {
-	for _, few := range []bool{false, true} {
+	for _, cached := range []bool{false, true} {
 		e := new(memory)
 		c, _ := config(t, e)
-		c.Filters, c.Rounds, c.Compact, c.Cached = []string{"bloom"}, 1, few, few
-		if few { // keys: timed passes repeat them, counts do not
-			c.Reads = 5000
-		}
+		c.Filters, c.All, c.Cached = []string{engine.None}, true, cached
 		_, err := run(context.Background(), c)
 		require.NoError(t, err)
-		if few {
-			require.Len(t, e.opens[1].asked, 500)
-			require.Len(t, e.opens[2].asked, 2*500)
-			require.Len(t, e.opens[4].asked, 500+5000+1000+5000)
-			require.True(t, e.opens[0].compacted)
-			require.True(t, e.opens[3].compacted)
-			require.False(t, e.opens[1].compacted)
-			continue
-		}
-		require.False(t, e.opens[0].compacted)
 		sorts := map[string]string{}
 		for _, key := range c.Keys.Present {
 			sorts[string(key)] = "hit"
 		}
 		for _, key := range c.Keys.Between {
-			sorts[string(key)] = "between"
-		}
-		for _, key := range c.Keys.Sample(125) {
-			sorts[string(key)] = "rewritten"
-		}
-		type opening struct {
-			puts     int
-			lookups  map[string]int
-			distinct int
-			counted  bool
-		}
-		var got []opening
-		for _, db := range e.opens[:7] { // the contestant once, not again
-			o := opening{db.puts, map[string]int{}, 0, db.config.Counting}
-			seen := map[string]bool{}
-			for _, key := range db.asked {
-				seen[key] = true
-				o.lookups[sorts[key]]++
-			}
-			o.distinct = len(seen)
-			got = append(got, o)
-			require.Equal(t, 13, db.config.BaseLg)
+			sorts[string(key)] = "miss"
 		}
 		type counts = map[string]int
-		require.Equal(t, []opening{
-			{puts: 1000 + engine.Flushes + firstFlushes, lookups: counts{}}, // load
-			{lookups: counts{"between": 500}, distinct: 500, counted: true}, // each key once
-			{lookups: counts{"between": 2 * 500}, distinct: 500},
-			{puts: 1000 + engine.Flushes + firstFlushes, lookups: counts{}}, // load
-			{lookups: counts{"between": 2 * 500, "hit": 2 * 375, "rewritten": 2 * 125}, distinct: 1000},
-			{puts: 125, lookups: counts{}},
-			{lookups: counts{"rewritten": 125 + 500}, distinct: 125},
-		}, got)
-		require.Equal(t, 3*(engine.Flushes+firstFlushes)+2, e.settled)
-		require.EqualValues(t, 2*2*500, e.opens[4].config.Disk.Reads.Load(), "timed lookups alone wait")
+		type opening struct {
+			puts    int
+			lookups counts
+		}
+		var got []opening
+		for _, db := range e.opens[:5] {
+			o := opening{db.puts, counts{}}
+			seen := map[string]bool{}
+			for _, key := range db.asked {
+				o.lookups[sorts[key]]++
+				seen[key] = true
+			}
+			if !cached {
+				require.Len(t, seen, len(db.asked), "each key once")
+			}
+			got = append(got, o)
+		}
+		want := []opening{
+			{1000 + engine.Flushes + firstFlushes, counts{}}, // load
+			{0, counts{"miss": 500}},                         // count
+			{0, counts{"miss": 500, "hit": 1000}},            // time
+			{188, counts{}},                                  // rewrite a quarter of those measured
+			{0, counts{"hit": 188}},
+		}
+		if cached {
+			want[1], want[2] = opening{0, counts{"miss": 875}}, opening{0, counts{"miss": 875, "hit": 1750}}
+			want[4] = opening{0, counts{"hit": 188 + 141}}
+		}
+		require.Equal(t, want, got)
+		small, l6 := c.Cache(engine.None), c.Cache(engine.RibbonL6)
+		require.Equal(t, cached, small > c.DataBytes()+1<<20)
+		require.Equal(t, !cached, l6 == small+1000*10/8, "room for L6's filters")
 	}
 }
 
@@ -232,22 +214,23 @@ func TestFaultsAreNoticed(t *testing.T) {
 		engine  *memory
 		message string
 		is      error
-		runs    int
+		counted int
 	}{
-		{&memory{lose: true}, "a key is lost: ", ErrLostKey, 3},
+		{&memory{lose: true}, "a key is lost: ", ErrLostKey, 0},
 		{&memory{invent: true}, "a key that was never stored was found", nil, 0},
 		{&memory{failPut: full}, "memory, none: no space left on device", full, 0},
 		{&memory{onPut: bug}, "panic: a bug", nil, 0},
 		{&memory{onPut: interrupt}, "interrupted", interrupted, 2},
 	} {
 		c, _ := config(t, test.engine)
-		dir := c.Dir
-		runs, err := c.Supervise(ctx)
+		dir := t.TempDir()
+		t.Setenv("TMPDIR", dir)
+		records, err := c.Supervise(ctx)
 		require.ErrorContains(t, err, test.message)
 		if test.is != nil {
 			require.ErrorIs(t, err, test.is)
 		}
-		require.Len(t, runs, test.runs)
+		require.Len(t, records.Counted, test.counted)
 		requireEmpty(t, dir)
 	}
 }

@@ -5,7 +5,28 @@ import (
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
+
+// A database is one that is opened again and again.
+type database struct {
+	engine.Engine
+	engine.Config
+}
+
+// with opens the database, calls f, and closes it. If f fails, the database stays open: an engine
+// that could not write may never return from Close, and the program ends anyway.
+func (d *database) with(f func(engine.DB) error) error {
+	d.Disk = new(engine.Disk)
+	db, err := d.Open(d.Config)
+	if err != nil {
+		return err
+	}
+	if err := f(db); err != nil {
+		return err
+	}
+	return db.Close()
+}
 
 // checkEvery is the number of operations between two looks at the context.
 const checkEvery = 1024
@@ -15,58 +36,57 @@ const checkEvery = 1024
 // as engine.Flushes says.
 const firstFlushes = 12
 
-// load stores all keys and measures how many per second. After each flush it waits for the
+// load stores all keys, and returns how many per second. After each flush it waits for the
 // compactions: the tree then depends on the keys, not on who is faster, and the time includes all
 // of the work, building filters too.
-func (c *Config) load(ctx context.Context, db engine.DB, values []byte, run *Run) error {
-	put := func(i int, key []byte) error {
-		at := i * 61 % (len(values) - c.ValueSize)
-		return db.Put(key, values[at:at+c.ValueSize])
-	}
-	// The guard is in every table that is flushed. The first flushes contain nothing else, because
-	// Pebble's memtable is small at first and doubles with each flush.
-	flush := func(i int) error {
-		if err := put(i, c.Keys.Guard); err != nil {
-			return err
-		}
-		return db.Settle(ctx)
-	}
-	for range firstFlushes {
-		if err := flush(0); err != nil {
-			return err
-		}
-	}
-	n := len(c.Keys.Present)
-	keysPerFlush := (n + engine.Flushes - 1) / engine.Flushes
-	var idle time.Duration // not the load's: Settle makes sure that all is idle
-	start := time.Now()
-	for i, key := range c.Keys.Present {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := put(i, key); err != nil {
-			return err
-		}
-		if (i+1)%keysPerFlush == 0 || i+1 == n {
-			if err := flush(i); err != nil {
+func (d *database) load(ctx context.Context, set *keys.Set) (perSecond float64, err error) {
+	err = d.with(func(db engine.DB) error {
+		for range firstFlushes {
+			if err := flush(ctx, db, set, 0); err != nil {
 				return err
 			}
-			idle += engine.Quiet
 		}
+		n := len(set.Present)
+		keysPerFlush := (n + engine.Flushes - 1) / engine.Flushes
+		var idle time.Duration // not the load's: Settle makes sure that all is idle
+		start := time.Now()
+		for i, key := range set.Present {
+			if i%checkEvery == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := db.Put(key, value(i)); err != nil {
+				return err
+			}
+			if (i+1)%keysPerFlush == 0 || i+1 == n {
+				if err := flush(ctx, db, set, i); err != nil {
+					return err
+				}
+				idle += engine.Quiet
+			}
+		}
+		perSecond = float64(n) / (time.Since(start) - idle).Seconds()
+		return nil
+	})
+	return perSecond, err
+}
+
+// flush stores the guard and flushes. The guard is in every table that is flushed. The first flushes
+// contain nothing else, because Pebble's memtable is small at first and doubles with each flush.
+func flush(ctx context.Context, db engine.DB, set *keys.Set, i int) error {
+	if err := db.Put(set.Guard, value(i)); err != nil {
+		return err
 	}
-	run.Load = float64(n) / (time.Since(start) - idle).Seconds()
-	if c.Compact {
-		return db.Compact(ctx)
-	}
-	return nil
+	return db.Settle(ctx)
 }
 
 // rewrite stores keys again, in tables above those that have their older versions.
-func (c *Config) rewrite(ctx context.Context, db engine.DB, q queries) error {
-	for _, key := range q.rewritten {
-		if err := db.Put(key, q.values[:c.ValueSize]); err != nil {
-			return err
+func (d *database) rewrite(ctx context.Context, keys [][]byte) error {
+	return d.with(func(db engine.DB) error {
+		for i, key := range keys {
+			if err := db.Put(key, value(i)); err != nil {
+				return err
+			}
 		}
-	}
-	return db.Settle(ctx)
+		return db.Settle(ctx)
+	})
 }

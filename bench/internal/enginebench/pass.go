@@ -8,76 +8,65 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 )
 
-// timed is what a pass looks up: present keys, or absent ones.
-type timed struct {
-	*Pass
-	keys    [][]byte
-	present bool
+// lookups are keys to look up, all present or all absent: some that fill the caches, and then those
+// that are measured, each once.
+type lookups struct {
+	warm, measured [][]byte
+	present        bool
 }
 
-// time runs passes on the database opened again, so that nothing is left in memory of what was
-// before. Before each pass its keys are looked up once, untimed.
-func (c *Config) time(ctx context.Context, e engine.Engine, config engine.Config,
-	passes ...timed) error {
-	config.Disk = new(engine.Disk)
-	return with(e, config, func(db engine.DB) error {
+// A timedPass is lookups, and where their speed goes.
+type timedPass struct {
+	lookups
+	to *Pass
+}
+
+// time takes passes one after the other.
+func (d *database) time(ctx context.Context, latency time.Duration, passes ...timedPass) error {
+	return d.with(func(db engine.DB) error {
 		for _, p := range passes {
-			config.Disk.Latency.Store(0)
-			if err := lookups(ctx, db, p.keys, len(p.keys), p.present); err != nil {
+			d.Disk.Latency.Store(0)
+			if err := lookUp(ctx, db, p.warm, p.present); err != nil {
 				return err
 			}
-			config.Disk.Latency.Store(int64(c.Disk))
-			readsBefore, start := config.Disk.Reads.Load(), time.Now()
-			if err := lookups(ctx, db, p.keys, c.Reads, p.present); err != nil {
+			d.Disk.Latency.Store(int64(latency))
+			before, start, n := d.Disk.Reads.Load(), time.Now(), float64(len(p.measured))
+			if err := lookUp(ctx, db, p.measured, p.present); err != nil {
 				return err
 			}
-			p.PerSecond = float64(c.Reads) / time.Since(start).Seconds()
-			p.Reads = float64(config.Disk.Reads.Load()-readsBefore) / float64(c.Reads)
+			p.to.PerSecond = n / time.Since(start).Seconds()
+			p.to.Reads = float64(d.Disk.Reads.Load()-before) / n
 		}
 		return nil
 	})
 }
 
-// count looks up absent keys once each, and counts which filters the engine consults and how often
-// they answer "absent". Then it counts the filters, and in the database opened again the reads.
-func count(ctx context.Context, e engine.Engine, config engine.Config, run *Run,
-	keys [][]byte) error {
-	counting := config
-	counting.Counting = true
-	err := with(e, counting, func(db engine.DB) error {
-		if err := lookups(ctx, db, keys, len(keys), false); err != nil {
-			return err
-		}
-		run.BetweenLookups = int64(len(keys))
-		run.BetweenChecks, run.BetweenAvoided = db.Checks()
+// count counts filters, and what lookups of absent keys read.
+func (d *database) count(ctx context.Context, misses lookups) (r Counted, err error) {
+	r = Counted{Engine: d.Name, Filter: d.Filter, Lookups: int64(len(misses.measured))}
+	err = d.with(func(db engine.DB) error {
 		tables, err := db.Tables()
-		run.Filters, run.FilterBytes, run.Keys = tables.Filters, tables.FilterBytes, tables.Keys
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	config.Disk = new(engine.Disk)
-	return with(e, config, func(db engine.DB) error {
-		// What is read once, such as indexes, is cached after the first time.
-		if err := lookups(ctx, db, keys, len(keys), false); err != nil {
+		if err != nil {
 			return err
 		}
-		before := config.Disk.Reads.Load()
-		err := lookups(ctx, db, keys, len(keys), false)
-		run.BetweenReads = config.Disk.Reads.Load() - before
+		r.Filters, r.FilterBytes, r.Keys = tables.Filters, tables.FilterBytes, tables.Keys
+		if err := lookUp(ctx, db, misses.warm, false); err != nil {
+			return err
+		}
+		before := d.Disk.Reads.Load()
+		err = lookUp(ctx, db, misses.measured, false)
+		r.Reads = d.Disk.Reads.Load() - before
 		return err
 	})
+	return r, err
 }
 
-// lookups looks up n keys, again from the first one after the last one. All are present, or all are
-// absent.
-func lookups(ctx context.Context, db engine.DB, keys [][]byte, n int, present bool) error {
-	for i := range n {
+// lookUp looks keys up, which are all present or all absent.
+func lookUp(ctx context.Context, db engine.DB, keys [][]byte, present bool) error {
+	for i, key := range keys {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		key := keys[i%len(keys)]
 		found, err := db.Get(key)
 		switch {
 		case err != nil:

@@ -8,111 +8,189 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// Outcome is what Run measured.
-type Outcome struct {
-	*Config
-	Runs Runs
-}
-
-// Report fills in the records, the tables and the notes.
-func (o *Outcome) Report(r *report.Report) {
-	r.Records = o.Runs
-	for _, t := range []report.Table{o.lookups(), o.filters(), o.settingsTable()} {
+// Report fills in a report of what was measured. That of the long run has all figures.
+func (c *Config) Report(r *report.Report, all Records) {
+	r.Records = all
+	r.Conclusion = c.conclusion(all.Counted)
+	r.BarsTitle = "data blocks read for 1,000 absent keys"
+	for _, n := range all.Counted {
+		r.Bars = append(r.Bars, report.Bar{Group: n.Engine, Label: explained(n.Filter),
+			Value: n.perThousand()})
+	}
+	tables := []report.Table{c.summary(all)}
+	r.Notes = append(r.Notes, c.notes()...)
+	if c.All {
+		tables = []report.Table{c.speeds(all), c.counts(all), c.settingsTable(all)}
+		r.Notes = append(r.Notes, c.more()...)
+	}
+	for _, t := range tables {
 		if len(t.Rows) > 0 {
 			r.Tables = append(r.Tables, t)
 		}
 	}
-	cache := "all filters and a part of the data"
-	if o.Cached {
-		cache = "all of the data"
-	}
-	r.Notes = append(r.Notes, fmt.Sprintf("A miss looks up an absent key between the present "+
-		"keys, a hit a present key, and a rewritten key also has an older version in a lower "+
-		"level. Reads are of table data, per lookup. %q marks the second turn of a filter in each "+
-		"round: differences as large as between its two rows are noise. The block cache (%.1f MB, "+
-		"without memtables) has room for %s. Files are in the operating system's cache; a read waits "+
-		"%v longer. Load includes flushes and compactions; its reads do not wait. goleveldb's seek "+
-		"compactions are off (WithoutSeekCompactions), unless a row says that they are on.", strings.TrimSpace(again),
-		float64(o.Cache())/1e6, cache, o.Disk),
-		"Checks and false positives are counted apart from the timed passes, whatever is cached: "+
-			"each false positive is a needless read. In the timed passes each key was looked up once "+
-			"before, so the blocks of a few false positives are cached. False positives depend on the "+
-			"keys' shape, their density and the number of keys per filter. "+
-			engine.BuiltIn+" is the engine's own filter, "+engine.RibbonSmall+" has 7 bits per key.")
-	for _, run := range o.Runs {
-		if run.Contestant != engine.None && run.Round == 0 && run.BetweenChecks == 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("WARNING: %s, %s: NO FILTER WAS EVER CONSULTED for "+
-				"absent keys, so the speed says nothing about filters", run.Engine, run.Contestant))
+}
+
+// perThousand returns the reads for 1,000 lookups.
+func (n Counted) perThousand() float64 { return 1000 * float64(n.Reads) / float64(n.Lookups) }
+
+// conclusion says what the filters are worth, in a sentence. It is empty if nothing was counted.
+func (c *Config) conclusion(counted []Counted) string {
+	var b strings.Builder
+	for i, n := range counted {
+		number, first := report.Digits(n.perThousand()), i == 0 || n.Engine != counted[i-1].Engine
+		switch {
+		case i == 0:
+			fmt.Fprintf(&b, "%s reads %s blocks for 1,000 absent keys", n.Engine, number)
+		case first:
+			fmt.Fprintf(&b, "; %s %s", n.Engine, number)
+		default:
+			fmt.Fprintf(&b, ", %s", number)
 		}
+		b.WriteString(" " + with(n.Filter))
 	}
+	if b.Len() > 0 {
+		b.WriteString(".")
+	}
+	if b.Len() > 0 && c.Cached {
+		b.WriteString(" All data is cached, so filters have no reads to save.")
+	}
+	return b.String()
 }
 
-// A column of the table of lookups has a cell for the timed runs of each contestant.
-type column struct {
-	name string
-	cell func(Runs) any
+// with names a filter in a sentence.
+func with(filter string) string {
+	switch filter {
+	case engine.None:
+		return "without filters"
+	case engine.BuiltIn:
+		return "with its own"
+	case engine.RibbonL6:
+		return "with ribbon in L6 too and Has"
+	}
+	return "with " + filter
 }
 
-// ratio returns a column of a speed. The first filter has its own, others how many times as much.
-func (o *Outcome) ratio(name string, speed func(Run) float64) column {
-	return column{name, func(runs Runs) any {
-		if runs[0].Contestant == o.Filters[0] {
-			return report.Number{Value: runs.Median(speed)}
+// explained returns the name of a filter with what it means, where that is not plain.
+func explained(filter string) string {
+	_, bits, _ := strings.Cut(filter, ":")
+	switch {
+	case filter == engine.BuiltIn:
+		return filter + " (the engine's own)"
+	case filter == engine.RibbonL6:
+		return filter + " (in L6 too, and Has)"
+	case bits != "":
+		return fmt.Sprintf("%s (%s bits per key)", filter, bits)
+	}
+	return filter
+}
+
+// summary is the one table of the short run.
+func (c *Config) summary(all Records) report.Table {
+	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "bits per key",
+		"reads per 1,000 absent keys", "lookups, absent keys", "lookups, present keys"},
+		Title: fmt.Sprintf("Lookups per second with %s if a read takes %v, and how many times as many "+
+			"with other filters", c.Filters[0], c.Disk)}
+	for _, n := range all.Counted {
+		turns := all.of(n.Engine, n.Filter)
+		if len(turns) == 0 { // it was interrupted
+			continue
 		}
-		return runs.Ratio(o.Runs.Of(runs[0].Engine, o.Filters[0]), speed)
-	}}
+		t.Add(n.Engine, explained(n.Filter), n.bitsPerKey(), report.Digits(n.perThousand()),
+			c.speed(all, turns, missSpeed), c.speed(all, turns, hitSpeed))
+	}
+	return t
 }
 
-// lookups is the table of the timed passes.
-func (o *Outcome) lookups() report.Table {
-	var columns []column
-	add := func(name string, pass func(Run) Pass) {
-		columns = append(columns,
-			o.ratio(name, func(r Run) float64 { return pass(r).PerSecond }),
-			column{name + ", reads", func(runs Runs) any {
-				reads := runs.Median(func(r Run) float64 { return pass(r).Reads })
-				return report.Number{Value: reads, Decimals: 2}
-			}})
+// bitsPerKey is the bits of filters for each key that has one.
+func (n Counted) bitsPerKey() string {
+	if n.Keys == 0 {
+		return ""
 	}
-	add("miss", func(r Run) Pass { return r.Miss })
-	add("hit", func(r Run) Pass { return r.Hit })
-	add("rewritten", func(r Run) Pass { return r.Rewritten })
-	columns = append(columns, o.ratio("load", func(r Run) float64 { return r.Load }))
-	t := report.Table{Keys: 2, Columns: []string{"engine", "filter"}, Title: fmt.Sprintf(
-		"Speed if a read takes %v: times as fast as %q in the same engine and round (above 1 is "+
-			"faster), median [minimum to maximum]; for %[2]q itself per second", o.Disk, o.Filters[0])}
-	for _, c := range columns {
-		t.Columns = append(t.Columns, c.name)
+	return fmt.Sprintf("%.1f", 8*float64(n.FilterBytes)/float64(n.Keys))
+}
+
+// speed writes a speed of the first filter, and of others how many times as high it is.
+func (c *Config) speed(all Records, turns []Timed, f figure) string {
+	if turns[0].Filter == c.Filters[0] {
+		return report.Digits(median(turns, f)) + "/s"
 	}
-	for _, first := range o.Runs { // the first round is in order
+	return ratio(turns, all.of(turns[0].Engine, c.Filters[0]), f).String()
+}
+
+// speeds is the long run's table of the timed passes.
+func (c *Config) speeds(all Records) report.Table {
+	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "absent", "present",
+		"rewritten", "load"}, Title: fmt.Sprintf("Speed if a read takes %v: per second with %s, and "+
+		"with other filters times as fast in the same round, median (minimum–maximum). %q is a filter's "+
+		"second turn in each round: the difference is noise", c.Disk, c.Filters[0],
+		strings.TrimSpace(again))}
+	for _, first := range all.Timed { // the first round is in order
 		if first.Round != 1 {
 			continue
 		}
-		runs := o.Runs.Of(first.Engine, first.Contestant)
-		row := []any{first.Engine, first.Contestant}
-		for _, c := range columns {
-			row = append(row, c.cell(runs))
-		}
-		t.Add(row...)
+		turns := all.of(first.Engine, first.name())
+		t.Add(first.Engine, first.name(), c.speed(all, turns, missSpeed),
+			c.speed(all, turns, hitSpeed), c.speed(all, turns, rewrittenSpeed),
+			c.speed(all, turns, loadSpeed))
 	}
 	return t
 }
 
-// filters is the table of the filters' false positives and sizes, which are counted.
-func (o *Outcome) filters() report.Table {
-	t := report.Table{Title: "False positives and memory", Keys: 2,
-		Columns: []string{"engine", "filter", "checks per miss", "false positives, %",
-			"needless reads per 1,000 misses", "keys per filter", "bytes per key"}}
-	for _, r := range o.Runs {
-		if r.Round == 0 && r.Contestant != engine.None {
-			t.Add(r.Engine, r.Contestant, ratio(r.BetweenChecks, r.BetweenLookups, 2),
-				r.FPR().Times(100), r.Needless(), ratio(r.Keys, r.Filters, 0),
-				report.Number{Value: r.BytesPerKey(), Decimals: 2})
+// counts is the long run's table of reads and sizes.
+func (c *Config) counts(all Records) report.Table {
+	t := report.Table{Title: "Reads per 1,000 lookups, and sizes of filters", Keys: 2,
+		Columns: []string{"engine", "filter", "absent", "present", "rewritten", "keys per filter",
+			"bits per key"}}
+	for _, n := range all.Counted {
+		turns := all.of(n.Engine, n.Filter)
+		perThousand := func(f figure) string { return report.Digits(1000 * median(turns, f)) }
+		keys := ""
+		if n.Filters > 0 {
+			keys = report.Digits(float64(n.Keys / n.Filters))
 		}
+		t.Add(n.Engine, n.Filter, report.Digits(n.perThousand()),
+			perThousand(func(t Timed) float64 { return t.Hit.Reads }),
+			perThousand(func(t Timed) float64 { return t.Rewritten.Reads }), keys, n.bitsPerKey())
 	}
 	return t
 }
 
-func ratio(a, b int64, decimals int) report.Number {
-	return report.Number{Value: float64(a) / float64(b), Decimals: decimals}
+// settingsTable has a row for each setting.
+func (c *Config) settingsTable(all Records) report.Table {
+	t := report.Table{Keys: 1, Columns: []string{"settings", "reads per 1,000 absent keys",
+		"MiB written per million absent keys"}}
+	for _, s := range all.Settings {
+		t.Title = fmt.Sprintf("goleveldb with %s filters and %.0f MB of data, by settings (caches have "+
+			"the default sizes, unless a row says otherwise)", s.Filter, float64(c.DataBytes())/1e6)
+		t.Add(s.Setting, report.Digits(1000*float64(s.Reads)/float64(s.Lookups)),
+			fmt.Sprintf("%.1f", float64(s.Written)/(1<<20)*1e6/float64(s.Lookups)))
+	}
+	return t
+}
+
+// notes say how the figures of every run are to be read.
+func (c *Config) notes() []string {
+	cache := "all filters and a part of the data"
+	if c.Cached {
+		cache = "all of the data"
+	}
+	return []string{fmt.Sprintf("Simulated: bench filled temporary databases of %.0f MB, whose block "+
+		"cache (%.1f MB) has room for %s. In Pebble, L6 has filters with %s alone, as only the "+
+		"adapter's Get and Has ask those.", float64(c.DataBytes())/1e6,
+		float64(c.Cache(""))/1e6, cache, engine.RibbonL6),
+		"Speeds that differ by a few tenths are equal: that much is noise (bench --all has ranges).",
+	}
+}
+
+// more are the notes of the long run.
+func (c *Config) more() []string {
+	notes := []string{"A rewritten key also has an older version in a lower level. Load includes " +
+		"flushes and compactions; its reads do not wait. Files are in the operating system's cache; " +
+		"a read waits " + c.Disk.String() + " longer. goleveldb's seek compactions are off " +
+		"(WithoutSeekCompactions), unless a row says that they are on."}
+	if room := c.Cache(engine.RibbonL6) - c.Cache(""); room > 0 {
+		notes = append(notes, fmt.Sprintf("For %s the block cache is %.1f MB larger, the size of L6's "+
+			"filters.", engine.RibbonL6, float64(room)/1e6))
+	}
+	return notes
 }

@@ -2,84 +2,66 @@ package enginebench
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
-	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// settingsRound is the round of the runs that count what misses cost by goleveldb's settings.
-const settingsRound = -1
-
-// compactionMisses is how many times as many misses as in other passes show what goleveldb compacts
-// because of them: a million, if there are 4,096.
-const compactionMisses = 250
+// million is how often all keys are looked up to show what goleveldb compacts because of that: a
+// million lookups, if there are 16,384 keys.
+const million = 62
 
 // settings change the caches, which have goleveldb's default sizes, or what else users have. The
 // last one changes the tables.
 var settings = []struct {
-	name   string
-	misses int // times as many as in other passes
-	set    func(*engine.Config, engine.Tables)
+	name  string
+	times int // that all keys are looked up
+	set   func(*engine.Config, engine.Tables)
 }{
-	{"seek compactions off", compactionMisses, func(*engine.Config, engine.Tables) {}},
+	{"seek compactions off", million, func(*engine.Config, engine.Tables) {}},
 	{"off, and a third of the tables open", 1, func(c *engine.Config, t engine.Tables) {
 		c.OpenFiles = int(t.Number / 3)
 	}},
 	{"off, and a block cache for a quarter of filters and indexes", 1,
 		func(c *engine.Config, t engine.Tables) { c.Cache = int(t.FilterBytes+t.IndexBytes) / 4 }},
-	{"seek compactions on, goleveldb's default", compactionMisses,
+	{"seek compactions on, goleveldb's default", million,
 		func(c *engine.Config, _ engine.Tables) { c.SeekCompactions = true }},
 }
 
-// settings counts what misses read and write in a database with each of the settings.
-func (c *Config) settings(ctx context.Context, e engine.Engine, config engine.Config, run Run,
-	keys [][]byte, done func(Run)) error {
+// settings counts what lookups of absent keys read and write with each of the settings.
+func (d *database) settings(ctx context.Context, absent [][]byte) (all []Setting, err error) {
 	var tables engine.Tables
-	err := with(e, config, func(db engine.DB) (err error) {
+	err = d.with(func(db engine.DB) (err error) {
 		tables, err = db.Tables()
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, s := range settings {
-		config, run := config, run
-		config.Disk, config.Cache = new(engine.Disk), opt.DefaultBlockCacheCapacity
-		s.set(&config, tables)
-		err := with(e, config, func(db engine.DB) error {
-			if err := lookups(ctx, db, keys, len(keys), false); err != nil { // fills the caches
+		changed := *d
+		changed.Cache = opt.DefaultBlockCacheCapacity
+		s.set(&changed.Config, tables)
+		r := Setting{Setting: s.name, Filter: d.Filter, Lookups: int64(s.times * len(absent))}
+		err := changed.with(func(db engine.DB) error {
+			if err := lookUp(ctx, db, absent, false); err != nil { // fills the caches
 				return err
 			}
-			n := s.misses * c.Reads
-			reads, written := config.Disk.Reads.Load(), config.Disk.Written.Load()
-			err := lookups(ctx, db, keys, n, false)
-			run.Setting, run.BetweenLookups = s.name, int64(n)
-			run.BetweenReads = config.Disk.Reads.Load() - reads
-			run.BetweenWritten = config.Disk.Written.Load() - written
-			return err
+			disk := changed.Disk
+			reads, written := disk.Reads.Load(), disk.Written.Load()
+			for range s.times {
+				if err := lookUp(ctx, db, absent, false); err != nil {
+					return err
+				}
+			}
+			r.Reads, r.Written = disk.Reads.Load()-reads, disk.Written.Load()-written
+			return nil
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		done(run)
+		all = append(all, r)
 	}
-	return nil
-}
-
-// settingsTable has a row for each setting.
-func (o *Outcome) settingsTable() report.Table {
-	t := report.Table{Keys: 1, Title: fmt.Sprintf("goleveldb with %s filters and %.0f MB of data: "+
-		"what misses cost by settings (caches have the default sizes, unless a row says otherwise)",
-		o.Filters[len(o.Filters)-1], float64(o.DataBytes())/1e6),
-		Columns: []string{"settings", "reads per miss", "MiB written per million misses"}}
-	for _, r := range o.Runs {
-		if r.Round == settingsRound {
-			t.Add(r.Setting, ratio(r.BetweenReads, r.BetweenLookups, 2), report.Number{Decimals: 1,
-				Value: float64(r.BetweenWritten) / (1 << 20) * 1e6 / float64(r.BetweenLookups)})
-		}
-	}
-	return t
+	return all, nil
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"runtime"
 	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
@@ -93,6 +94,8 @@ func (c *Config) Run(ctx context.Context) (records []Record, err error) {
 
 // measure takes the turns of a cell. It returns early if ctx ends.
 func (c *Config) measure(ctx context.Context, in *inputs, rng *rand.Rand) ([]Record, error) {
+	runtime.LockOSThread() // its clock is read
+	defer runtime.UnlockOSThread()
 	contestants := c.contestants()
 	records := make([]Record, len(contestants))
 	var turns []turn

@@ -61,7 +61,7 @@ func (c *Config) Report(r *report.Report, records []Record) {
 		t.Columns = append(t.Columns, other.Contestant)
 	}
 	for cell := range slices.Chunk(records, contestants) {
-		row := []any{cell[0].Work, cell[0].N, report.Number{Value: cell[0].Ns, Decimals: 1}}
+		row := []any{cell[0].Work, cell[0].N, fmt.Sprintf("%.1f", cell[0].Ns)}
 		for _, r := range cell[1:] {
 			row = append(row, fmt.Sprintf("%.2f ±%.0f%%", r.Ratio,
 				100*max(r.High/r.Ratio-1, 1-r.Low/r.Ratio)))

@@ -1,9 +1,6 @@
 package keys
 
-import (
-	"math"
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // A Density says which indexes of a range are present, and where the absent ones are.
 type Density struct {
@@ -38,41 +35,19 @@ func atRandom(name string, part float64, doc string) Density {
 func (d Density) Between() bool { return d.part < 1 }
 
 // Draw returns n present indexes in order, from start on, which seed chooses, and absent ones, at
-// most limit, and none twice: those between the present ones, or a selection from all over them,
-// which rng chooses, or those that follow.
+// most limit, in an order that rng chooses: of those between the present ones, or those that follow.
 func (d Density) Draw(seed, start uint64, n, limit int, rng *rand.Rand) (present, absent []uint64) {
-	end := start
-	for ; len(present) < n; end++ {
-		if d.isPresent(seed, end) {
-			present = append(present, end)
+	index := start
+	for ; len(present) < n; index++ {
+		if d.isPresent(seed, index) {
+			present = append(present, index)
+		} else {
+			absent = append(absent, index)
 		}
 	}
-	if !d.Between() {
-		for i := range uint64(limit) {
-			absent = append(absent, end+i)
-		}
-		return present, absent
+	for ; !d.Between() && len(absent) < limit; index++ {
+		absent = append(absent, index)
 	}
-	span, at := end-start, uint64(0)
-	limit = min(limit, int(span)-n)
-	if limit < int(span)-n {
-		at = rng.Uint64N(span)
-	}
-	step := uint64(float64(span) / math.Phi)
-	for gcd(step, span) > 1 { // without a common divisor it comes to all indexes
-		step++
-	}
-	for ; len(absent) < limit; at = (at + step) % span {
-		if i := start + at; !d.isPresent(seed, i) {
-			absent = append(absent, i)
-		}
-	}
-	return present, absent
-}
-
-func gcd(a, b uint64) uint64 {
-	for b > 0 {
-		a, b = b, a%b
-	}
-	return a
+	rng.Shuffle(len(absent), func(i, j int) { absent[i], absent[j] = absent[j], absent[i] })
+	return present, absent[:min(limit, len(absent))]
 }

@@ -50,7 +50,7 @@ func TestDensities(t *testing.T) {
 // Every second one is exactly that; a selection of absent ones comes from all over the range.
 func TestAlternating(t *testing.T) {
 	d := Densities[0]
-	present, absent := d.Draw(0, 10, 4, 3, nil)
+	present, absent := d.Draw(0, 10, 4, 3, rand.New(rand.NewPCG(1, 2)))
 	require.Equal(t, []uint64{10, 12, 14, 16}, present)
 	require.ElementsMatch(t, []uint64{11, 13, 15}, absent)
 

@@ -40,7 +40,6 @@ func (s Source) Set(n, absent int, seed int64) *Set {
 	set := &Set{Guard: s.Shape.Append(nil, 0, Indexes-1), seed: rng.Uint64()}
 	set.Present, set.Between = s.Draw(rng, true, n, absent)
 	shuffle(rng, set.Present)
-	shuffle(rng, set.Between)
 	return set
 }
 

@@ -38,7 +38,7 @@ func (r Record) String() string {
 }
 
 func (r Record) interval() string {
-	return fmt.Sprintf("%s [%s to %s]", percent(r.FPR), percent(r.Low), percent(r.High))
+	return fmt.Sprintf("%s (%s–%s)", percent(r.FPR), percent(r.Low), percent(r.High))
 }
 
 // percent writes a rate in per cent, without the sign.
@@ -133,7 +133,7 @@ func worstTable(records []Record) report.Table {
 			if worst.Bound > 0 {
 				bound = percent(worst.Bound)
 			}
-			size := report.Number{Value: 8 * worst.FilterBytes / float64(worst.N), Decimals: 2}
+			size := fmt.Sprintf("%.2f", 8*worst.FilterBytes/float64(worst.N))
 			t.Add(worst.N, worst.Kind, size, percent(report.Median(rates)), worst.interval(),
 				worst.keys(), bound)
 		}

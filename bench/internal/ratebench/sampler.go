@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/kind"
-	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // perFilter returns how many absent keys are looked up in a filter of n keys at most: enough to
@@ -81,7 +80,7 @@ func (s *sampler) record(cell Cell) Record {
 	if s.Promised != nil {
 		r.Bound = s.Promised(cell.N)
 	}
-	f := s.rate(report.Z95)
+	f := s.rate(z95)
 	r.Low, r.High = f.Low, f.High
 	if r.Bound > 0 {
 		r.Excess = (r.FPR - r.Bound) / s.standardError()

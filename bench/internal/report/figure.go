@@ -7,19 +7,6 @@ import (
 	"strconv"
 )
 
-// A Number is a figure with the number of decimals to show. NaN, which is unknown, has no text.
-type Number struct {
-	Value    float64
-	Decimals int
-}
-
-func (n Number) String() string {
-	if math.IsNaN(n.Value) {
-		return ""
-	}
-	return strconv.FormatFloat(n.Value, 'f', n.Decimals, 64)
-}
-
 // A Figure varies from round to round, or depends on chance: it has an interval.
 type Figure struct{ Middle, Low, High float64 }
 
@@ -40,29 +27,29 @@ func Median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// Times returns the figure in another unit.
-func (f Figure) Times(factor float64) Figure {
-	return Figure{f.Middle * factor, f.Low * factor, f.High * factor}
-}
-
 // String writes each number with two digits that count.
 func (f Figure) String() string {
-	if math.IsNaN(f.Middle) {
-		return ""
-	}
-	middle, low, high := digits(f.Middle), digits(f.Low), digits(f.High)
+	middle, low, high := Digits(f.Middle), Digits(f.Low), Digits(f.High)
 	if low == high {
 		return middle
 	}
-	return fmt.Sprintf("%s [%s to %s]", middle, low, high)
+	return fmt.Sprintf("%s (%s–%s)", middle, low, high)
 }
 
-// digits writes x with two digits that count, or as a whole number.
-func digits(x float64) string {
+// Digits writes x with two digits that count, or as a whole number: 0.12, 1.2, 12, 1,234. NaN,
+// which is unknown, has no text.
+func Digits(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
 	// Rounded first: 0.0996 is 0.10, which has one decimal less.
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 1, 64), 64)
-	if rounded == 0 || math.Abs(rounded) >= 10 {
-		return strconv.FormatFloat(x, 'f', 0, 64)
+	if rounded >= 10 || rounded == 0 {
+		whole := strconv.FormatFloat(x, 'f', 0, 64)
+		for i := len(whole) - 3; i > 0; i -= 3 {
+			whole = whole[:i] + "," + whole[i:]
+		}
+		return whole
 	}
-	return strconv.FormatFloat(x, 'f', 1-int(math.Floor(math.Log10(math.Abs(rounded)))), 64)
+	return strconv.FormatFloat(x, 'f', 1-int(math.Floor(math.Log10(rounded))), 64)
 }

@@ -10,15 +10,23 @@ import (
 )
 
 // A Report is what one run of a benchmark measured, with what it depends on. Its JSON has all but
-// the title and the tables.
+// the chart and the tables.
 type Report struct {
-	Title       string      `json:"-"`                    // what it is, if that needs saying
+	Conclusion  string      `json:"conclusion,omitempty"` // the first line
+	BarsTitle   string      `json:"-"`
+	Bars        []Bar       `json:"-"`                    // a chart
 	Command     string      `json:"command"`              // as it is typed
 	Incomplete  string      `json:"incomplete,omitempty"` // why the benchmark ended early
 	Environment Environment `json:"environment"`
 	Notes       []string    `json:"notes,omitempty"` // paragraphs, and lines that begin with Code
 	Tables      []Table     `json:"-"`               // sum the records up
-	Records     any         `json:"-"`               // a slice of structs, of turns, runs or cells
+	Records     any         `json:"-"`               // slices of structs, of turns, runs or cells
+}
+
+// A Bar shows a figure in a chart of several groups.
+type Bar struct {
+	Group, Label string
+	Value        float64
 }
 
 // Code begins a line that is written as it is, such as a command.

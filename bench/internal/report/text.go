@@ -1,8 +1,13 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"math"
+	"regexp"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 )
@@ -10,22 +15,51 @@ import (
 // Width is what lines of text have at most, but for long words and code.
 const Width = 100
 
-// WriteText writes the tables for people.
+// WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	if r.Title != "" {
-		b.WriteString(paragraphs([]string{r.Title}))
+	if r.Conclusion != "" {
+		b.WriteString(wrap(r.Conclusion, Width) + "\n")
 	}
-	b.WriteString(paragraphs([]string{r.Command, r.Environment.String()}))
+	r.chart(&b)
 	for _, t := range r.Tables {
 		b.WriteString(t.text())
 	}
-	b.WriteString("\n" + paragraphs(r.Notes))
+	b.WriteString("\n" + paragraphs(append(r.Notes, r.Command, r.Environment.String())))
 	if r.Incomplete != "" {
 		b.WriteString(wrap("INCOMPLETE, because it ended early: "+r.Incomplete, Width) + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, trailing.ReplaceAllString(b.String(), ""))
 	return err
+}
+
+// trailing matches the spaces that tables and wrapped lines end with.
+var trailing = regexp.MustCompile(`(?m) +$`)
+
+// chart draws the bars, unless there is nothing to be seen.
+func (r *Report) chart(w io.Writer) {
+	const longest = 40
+	most := 0.0
+	for _, bar := range r.Bars {
+		most = max(most, bar.Value)
+	}
+	if most == 0 {
+		return
+	}
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	group := ""
+	fmt.Fprintf(columns, "\n\t\t%s\n", r.BarsTitle)
+	for _, bar := range r.Bars {
+		shown := bar.Group
+		if bar.Group == group {
+			shown = ""
+		}
+		group = bar.Group
+		length := int(math.Round(longest * bar.Value / most))
+		drawn := cmp.Or(strings.Repeat("█", length), "▏")
+		fmt.Fprintf(columns, "%s\t%s\t%s %s\n", shown, bar.Label, drawn, Digits(bar.Value))
+	}
+	columns.Flush()
 }
 
 // paragraphs writes lines no wider than Width, but for code.
@@ -42,9 +76,5 @@ func paragraphs(lines []string) string {
 
 // wrap breaks the lines of s between words.
 func wrap(s string, width int) string {
-	lines := strings.Split(text.WrapSoft(s, width), "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimSpace(line)
-	}
-	return strings.Join(lines, "\n")
+	return trailing.ReplaceAllString(text.WrapSoft(s, width), "")
 }

@@ -1,0 +1,113 @@
+package enginebench
+
+import (
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+)
+
+// Records are what turns measured, in their order.
+type Records struct {
+	Counted  []Counted `json:"counted"`
+	Timed    []Timed   `json:"timed"`
+	Settings []Setting `json:"settings"`
+}
+
+// Counted is what lookups of absent keys read with a filter. It is the same on every machine.
+type Counted struct {
+	Engine      string `json:"engine"`
+	Filter      string `json:"filter"`
+	Lookups     int64  `json:"lookups"` // of absent keys between the present ones
+	Reads       int64  `json:"reads"`   // of table data in these lookups
+	Filters     int64  `json:"filters"` // in the tables, that are not empty
+	FilterBytes int64  `json:"filter_bytes"`
+	Keys        int64  `json:"filtered_keys"` // entries in tables that have filters
+}
+
+// Timed is the speed of a filter in a round.
+type Timed struct {
+	Engine    string  `json:"engine"`
+	Filter    string  `json:"filter"`
+	Round     int     `json:"round"`      // from 1
+	Again     bool    `json:"again"`      // the filter's second turn in the round
+	Load      float64 `json:"load_per_s"` // keys stored, flushed and compacted per second
+	Miss      Pass    `json:"miss"`       // lookups of absent keys between the present ones
+	Hit       Pass    `json:"hit"`        // of present keys
+	Rewritten Pass    `json:"rewritten"`  // of keys with an older version in a lower level
+}
+
+// A Pass is timed lookups of one sort of keys.
+type Pass struct {
+	PerSecond float64 `json:"per_s"` // lookups
+	Reads     float64 `json:"reads"` // of table data, per lookup
+}
+
+// A Setting is what lookups of absent keys cost with settings of goleveldb.
+type Setting struct {
+	Setting string `json:"setting"`
+	Filter  string `json:"filter"`
+	Lookups int64  `json:"lookups"`
+	Reads   int64  `json:"reads"`   // of table data
+	Written int64  `json:"written"` // bytes of tables
+}
+
+// add adds the records of a turn.
+func (r *Records) add(more Records) {
+	r.Counted = append(r.Counted, more.Counted...)
+	r.Timed = append(r.Timed, more.Timed...)
+	r.Settings = append(r.Settings, more.Settings...)
+}
+
+// Empty reports whether nothing was measured.
+func (r *Records) Empty() bool { return len(r.Counted)+len(r.Timed)+len(r.Settings) == 0 }
+
+// again ends the name of a filter's second turn in a round.
+const again = " again"
+
+func name(filter string, isAgain bool) string {
+	if isAgain {
+		return filter + again
+	}
+	return filter
+}
+
+func (t Timed) name() string { return name(t.Filter, t.Again) }
+
+// of returns the turns of a filter in an engine, by round.
+func (r *Records) of(engine, name string) (turns []Timed) {
+	for _, t := range r.Timed {
+		if t.Engine == engine && t.name() == name {
+			turns = append(turns, t)
+		}
+	}
+	return turns
+}
+
+// A figure is one of those of a turn.
+type figure func(Timed) float64
+
+func missSpeed(t Timed) float64      { return t.Miss.PerSecond }
+func hitSpeed(t Timed) float64       { return t.Hit.PerSecond }
+func rewrittenSpeed(t Timed) float64 { return t.Rewritten.PerSecond }
+func loadSpeed(t Timed) float64      { return t.Load }
+
+// median returns the median of a figure of turns.
+func median(turns []Timed, f figure) float64 {
+	var values []float64
+	for _, t := range turns {
+		values = append(values, f(t))
+	}
+	return report.Median(values)
+}
+
+// ratio returns how many times as high a figure is as that of base in the same round, with the
+// lowest and the highest.
+func ratio(turns, base []Timed, f figure) report.Figure {
+	var ratios []float64
+	for _, t := range turns {
+		for _, b := range base {
+			if b.Round == t.Round {
+				ratios = append(ratios, f(t)/f(b))
+			}
+		}
+	}
+	return report.Extremes(ratios)
+}

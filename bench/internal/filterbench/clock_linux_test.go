@@ -1,0 +1,26 @@
+package filterbench
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Work of other threads is not in a thread's time.
+func TestClockOfThread(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := now()
+	done := make(chan time.Duration)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with it
+		began := now()
+		for now()-began < 10*time.Millisecond {
+		}
+		done <- now() - began
+	}()
+	others := <-done
+	require.Less(t, now()-start, others)
+}
