@@ -23,8 +23,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -115,7 +114,7 @@ func exitStatus(w io.Writer, err error) int {
 		return exitInterrupted
 	}
 	for _, wrong := range []error{
-		enginebench.ErrLostKey, filterbench.ErrWrong, ratebench.ErrLostKey, ratebench.ErrBound,
+		keys.ErrLost, ratebench.ErrBound,
 	} {
 		if errors.Is(err, wrong) {
 			return exitWrong

@@ -24,7 +24,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -254,9 +254,9 @@ func TestEarlyInterruption(t *testing.T) {
 
 // Rates that break a bound are printed all the same, and the status is 1.
 func TestBrokenBound(t *testing.T) {
-	before := kind.RibbonMargin
-	kind.RibbonMargin = 0.1
-	defer func() { kind.RibbonMargin = before }()
+	before := filterbench.RibbonMargin
+	filterbench.RibbonMargin = 0.1
+	defer func() { filterbench.RibbonMargin = before }()
 	var stdout strings.Builder
 	args := []string{"rates", "-n", "1k", "--bits=10", "--shape=random", "--queries=200000"}
 	err := run(context.Background(), args, &stdout)
@@ -346,11 +346,8 @@ func TestExitStatus(t *testing.T) {
 		status int
 		text   string
 	}{
-		{fmt.Errorf("goleveldb: %w: 00", enginebench.ErrLostKey), exitWrong, "bench: goleveldb: " +
-			"a key is lost: 00\n"},
-		{fmt.Errorf("lookup: %w", filterbench.ErrWrong), exitWrong,
-			"bench: lookup: wrong answer\n"},
-		{fmt.Errorf("cell: %w", ratebench.ErrLostKey), exitWrong, "bench: cell: a key is lost\n"},
+		{fmt.Errorf("goleveldb: %w: 00", keys.ErrLost), exitWrong, "bench: goleveldb: a key is " +
+			"lost: 00\n"},
 		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun,
 			"bench: one\nbench: two\n"},
 	} {

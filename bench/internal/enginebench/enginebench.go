@@ -3,8 +3,7 @@
 // A turn fills a new database with one filter, and looks keys up in it. In its first turn a filter's
 // reads are counted, which does not depend on the machine. A round has one turn of each filter. The
 // long run (Config.All) has several rounds, in an order that rotates, so that other load on the
-// machine affects all filters. There the last filter has two turns in a round: the difference between
-// them is noise.
+// machine affects all filters.
 package enginebench
 
 import (
@@ -21,9 +20,6 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
-
-// ErrLostKey marks the one error that must never come: a present key was not found.
-var ErrLostKey = errors.New("a key is lost")
 
 const (
 	valueSize = 100  // bytes of random data
@@ -75,15 +71,14 @@ type turn struct {
 	engine   engine.Engine
 	filter   string
 	round    int // from 1
-	again    bool
 	settings bool
 }
 
 func (t turn) String() string {
 	if t.settings {
-		return fmt.Sprintf("settings: %s, %s", t.engine.Name, t.filter)
+		return fmt.Sprintf("%s, %s, by settings", t.engine.Name, t.filter)
 	}
-	return fmt.Sprintf("round %d: %s, %s", t.round, t.engine.Name, name(t.filter, t.again))
+	return fmt.Sprintf("%s, %s, round %d", t.engine.Name, t.filter, t.round)
 }
 
 // turns lists all turns in order.
@@ -94,32 +89,21 @@ func (c *Config) turns() (all []turn) {
 	}
 	for round := range rounds {
 		for _, e := range c.Engines {
-			all = append(all, c.round(e, round+1)...)
+			var turns []turn
+			for _, filter := range c.Filters {
+				if e.Supports(filter) {
+					turns = append(turns, turn{engine: e, filter: filter, round: round + 1})
+				}
+			}
+			at := min(round, len(turns))
+			all = slices.Concat(all, turns[at:], turns[:at])
+			if last := len(turns) - 1; c.All && round == 0 && e.Name == "goleveldb" && last >= 0 &&
+				turns[last].filter != engine.None {
+				all = append(all, turn{engine: e, filter: turns[last].filter, settings: true})
+			}
 		}
 	}
 	return all
-}
-
-// round lists the turns of an engine in a round.
-func (c *Config) round(e engine.Engine, round int) (turns []turn) {
-	for _, filter := range c.Filters {
-		if e.Supports(filter) {
-			turns = append(turns, turn{engine: e, filter: filter, round: round})
-		}
-	}
-	if len(turns) == 0 || !c.All {
-		return turns
-	}
-	last := turns[len(turns)-1]
-	again, settings := last, last
-	again.again, settings.settings = true, true
-	turns = append(turns, again)
-	at := (round - 1) % len(turns)
-	turns = slices.Concat(turns[at:], turns[:at])
-	if round == 1 && e.Name == "goleveldb" && last.filter != engine.None {
-		turns = append(turns, settings)
-	}
-	return turns
 }
 
 // Run takes all turns and passes what each measured to done.
@@ -129,7 +113,7 @@ func (c *Config) Run(ctx context.Context, done func(Records)) error {
 		c.Progress(step, len(turns), t.String())
 		records, err := c.take(ctx, t)
 		if err != nil {
-			return fmt.Errorf("%s, %s: %w", t.engine.Name, t.filter, err)
+			return fmt.Errorf("%v: %w", t, err)
 		}
 		done(records)
 	}
@@ -154,7 +138,7 @@ func (c *Config) take(ctx context.Context, t turn) (r Records, err error) {
 	}
 	misses, hits := c.split(c.Keys.Between), c.split(c.Keys.Sample(reads+reads/3))
 	hits.present = true
-	if t.round == 1 && !t.again {
+	if t.round == 1 {
 		counted, err := d.count(ctx, misses)
 		if err != nil {
 			return r, err
@@ -162,8 +146,7 @@ func (c *Config) take(ctx context.Context, t turn) (r Records, err error) {
 		r.Counted = []Counted{counted}
 	}
 	misses.measured = misses.measured[:min(reads, len(misses.measured))]
-	timed := Timed{Engine: t.engine.Name, Filter: t.filter, Round: t.round, Again: t.again, Load: load}
-	r.Timed = []Timed{timed}
+	r.Timed = []Timed{{Engine: t.engine.Name, Filter: t.filter, Round: t.round, Load: load}}
 	return r, c.time(ctx, d, misses, hits, &r.Timed[0])
 }
 

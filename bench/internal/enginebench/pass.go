@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
 // lookups are keys to look up, all present or all absent: some that fill the caches, and then those
@@ -62,8 +63,8 @@ func (d *database) count(ctx context.Context, misses lookups) (r Counted, err er
 }
 
 // lookUp looks keys up, which are all present or all absent.
-func lookUp(ctx context.Context, db engine.DB, keys [][]byte, present bool) error {
-	for i, key := range keys {
+func lookUp(ctx context.Context, db engine.DB, all [][]byte, present bool) error {
+	for i, key := range all {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -72,7 +73,7 @@ func lookUp(ctx context.Context, db engine.DB, keys [][]byte, present bool) erro
 		case err != nil:
 			return err
 		case present && !found:
-			return fmt.Errorf("%w: %x", ErrLostKey, key)
+			return fmt.Errorf("%w: %x", keys.ErrLost, key)
 		case !present && found:
 			return fmt.Errorf("a key that was never stored was found: %x", key)
 		}

@@ -1,8 +1,6 @@
 package enginebench
 
-import (
-	"github.com/levelbloom/levelbloom/bench/internal/report"
-)
+import "github.com/levelbloom/levelbloom/bench/internal/report"
 
 // Records are what turns measured, in their order.
 type Records struct {
@@ -27,7 +25,6 @@ type Timed struct {
 	Engine    string  `json:"engine"`
 	Filter    string  `json:"filter"`
 	Round     int     `json:"round"`      // from 1
-	Again     bool    `json:"again"`      // the filter's second turn in the round
 	Load      float64 `json:"load_per_s"` // keys stored, flushed and compacted per second
 	Miss      Pass    `json:"miss"`       // lookups of absent keys between the present ones
 	Hit       Pass    `json:"hit"`        // of present keys
@@ -59,22 +56,10 @@ func (r *Records) add(more Records) {
 // Empty reports whether nothing was measured.
 func (r *Records) Empty() bool { return len(r.Counted)+len(r.Timed)+len(r.Settings) == 0 }
 
-// again ends the name of a filter's second turn in a round.
-const again = " again"
-
-func name(filter string, isAgain bool) string {
-	if isAgain {
-		return filter + again
-	}
-	return filter
-}
-
-func (t Timed) name() string { return name(t.Filter, t.Again) }
-
 // of returns the turns of a filter in an engine, by round.
-func (r *Records) of(engine, name string) (turns []Timed) {
+func (r *Records) of(engine, filter string) (turns []Timed) {
 	for _, t := range r.Timed {
-		if t.Engine == engine && t.name() == name {
+		if t.Engine == engine && t.Filter == filter {
 			turns = append(turns, t)
 		}
 	}

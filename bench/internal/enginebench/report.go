@@ -121,17 +121,15 @@ func (c *Config) speed(all Records, turns []Timed, f figure) string {
 func (c *Config) speeds(all Records) report.Table {
 	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "absent", "present",
 		"rewritten", "load"}, Title: fmt.Sprintf("Speed if a read takes %v: per second with %s, and "+
-		"with other filters times as fast in the same round, median (minimum–maximum). %q is a filter's "+
-		"second turn in each round: the difference is noise", c.Disk, c.Filters[0],
-		strings.TrimSpace(again))}
+		"with other filters times as fast in the same round, median (minimum–maximum)", c.Disk,
+		c.Filters[0])}
 	for _, first := range all.Timed { // the first round is in order
-		if first.Round != 1 {
-			continue
+		if first.Round == 1 {
+			turns := all.of(first.Engine, first.Filter)
+			t.Add(first.Engine, first.Filter, c.speed(all, turns, missSpeed),
+				c.speed(all, turns, hitSpeed), c.speed(all, turns, rewrittenSpeed),
+				c.speed(all, turns, loadSpeed))
 		}
-		turns := all.of(first.Engine, first.name())
-		t.Add(first.Engine, first.name(), c.speed(all, turns, missSpeed),
-			c.speed(all, turns, hitSpeed), c.speed(all, turns, rewrittenSpeed),
-			c.speed(all, turns, loadSpeed))
 	}
 	return t
 }

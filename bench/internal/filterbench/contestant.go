@@ -1,54 +1,53 @@
 package filterbench
 
 import (
-	"hash/fnv"
+	"bytes"
+	"fmt"
 	"slices"
 	"time"
 
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
 // A contestant is a kind of filter that takes turns.
 type contestant struct {
-	name, encoding string
-	filter         *kind.Filter
+	name   string
+	filter *Filter
 }
 
-// A turn does the work of a cell once. It returns nanoseconds per key, and a check: the number of
-// lookups that were answered with "may contain", or a hash of the filters built. The check is the
-// same for all contestants of an encoding.
-type turn func() (ns float64, check uint32)
+// A turn does the work of a cell once, and returns nanoseconds per key.
+type turn func() (float64, error)
 
 // start gets ready for the turns of a cell.
 func (c *contestant) start(in *inputs) turn {
 	if in.Work == Build {
-		return c.startBuild(in)
+		return func() (float64, error) { return c.build(in), nil }
 	}
-	filter := in.filter(c)
-	return func() (float64, uint32) {
+	filter := bytes.Clone(c.filter.Build(in.present[:in.N]))
+	return func() (float64, error) {
 		c.filter.Count(filter, in.queries) // untimed
 		start := now()
 		matches := c.filter.Count(filter, in.queries)
-		return perKey(start, in.queries), uint32(matches)
-	}
-}
-
-func (c *contestant) startBuild(in *inputs) turn {
-	hash := fnv.New32a()
-	c.buildAll(in, func(filter []byte) { hash.Write(filter) })
-	return func() (float64, uint32) {
-		if in.N < large {
-			c.buildAll(in, func([]byte) {}) // untimed
+		ns := perKey(start, in.queries)
+		if in.Work == Hit && matches != numQueries {
+			return ns, fmt.Errorf("%w: %d of %d", keys.ErrLost, numQueries-matches, numQueries)
 		}
-		start := now()
-		c.buildAll(in, func([]byte) {})
-		return perKey(start, in.present), hash.Sum32()
+		return ns, nil
 	}
 }
 
-func (c *contestant) buildAll(in *inputs, use func(filter []byte)) {
+func (c *contestant) build(in *inputs) float64 {
+	if in.N < large {
+		c.buildAll(in) // untimed
+	}
+	start := now()
+	c.buildAll(in)
+	return perKey(start, in.present)
+}
+
+func (c *contestant) buildAll(in *inputs) {
 	for part := range slices.Chunk(in.present, in.N) {
-		use(c.filter.Build(part))
+		c.filter.Build(part)
 	}
 }
 

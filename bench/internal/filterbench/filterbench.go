@@ -8,20 +8,14 @@ package filterbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand"
 	"runtime"
 	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
-
-// ErrWrong is the error of a contestant that lost a key, or did not answer as another one of the
-// same encoding.
-var ErrWrong = errors.New("wrong answer")
 
 // What is timed.
 const (
@@ -40,7 +34,7 @@ func (c Cell) String() string { return fmt.Sprintf("%s, %s", c.Work, keys.CountN
 
 // A Config says what to compare.
 type Config struct {
-	Kinds    []kind.Kind // the first one is the base of the ratios, and runs a second time
+	Kinds    []Kind // the first one is the base of the ratios, and runs a second time
 	Works    []string
 	Ns       []int // keys per filter
 	Rounds   int
@@ -54,18 +48,17 @@ const Again = "-again"
 // contestants returns the base, its second turn, and the others.
 func (c *Config) contestants() (all []*contestant) {
 	for i, k := range c.Kinds {
-		one := &contestant{k.Name, k.Encoding, k.New()}
-		all = append(all, one)
+		all = append(all, &contestant{k.Name, k.New()})
 		if i == 0 {
-			all = append(all, &contestant{k.Name + Again, one.encoding, one.filter})
+			all = append(all, &contestant{k.Name + Again, all[0].filter})
 		}
 	}
 	return all
 }
 
 // Run measures all cells and returns the records of those that it finished. The error says what to
-// pass instead if the config is out of bounds, is context.Cause if ctx ends, and wraps ErrWrong at
-// the first wrong answer.
+// pass instead if the config is out of bounds, is context.Cause if ctx ends, and wraps keys.ErrLost at
+// the first lost key.
 func (c *Config) Run(ctx context.Context) (records []Record, err error) {
 	if c.Rounds < 1 {
 		return nil, fmt.Errorf("--rounds %d: pass 1 or more", c.Rounds)
@@ -75,11 +68,10 @@ func (c *Config) Run(ctx context.Context) (records []Record, err error) {
 	}
 	rng := rand.New(rand.NewSource(c.Seed))
 	for i, n := range c.Ns {
-		m := newMaterial(n)
 		for k, work := range c.Works {
 			cell := Cell{work, n}
 			c.Progress(i*len(c.Works)+k, len(c.Ns)*len(c.Works), cell.String())
-			measured, err := c.measure(ctx, newInputs(cell, m, rng), rng)
+			measured, err := c.measure(ctx, newInputs(cell, rng), rng)
 			if ctx.Err() != nil {
 				return records, context.Cause(ctx)
 			}
@@ -103,14 +95,13 @@ func (c *Config) measure(ctx context.Context, in *inputs, rng *rand.Rand) ([]Rec
 		records[i] = Record{Work: in.Work, N: in.N, Contestant: one.name, Base: contestants[0].name}
 		turns = append(turns, one.start(in))
 	}
-	checks := map[string]uint32{} // by encoding
 	for range c.rounds(in.Cell) {
 		for _, i := range rng.Perm(len(contestants)) {
 			if ctx.Err() != nil {
 				return nil, nil
 			}
-			ns, check := turns[i]()
-			if err := in.verify(check, checks, contestants[i].encoding); err != nil {
+			ns, err := turns[i]()
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", contestants[i].name, err)
 			}
 			records[i].Times = append(records[i].Times, ns)
@@ -120,19 +111,6 @@ func (c *Config) measure(ctx context.Context, in *inputs, rng *rand.Rand) ([]Rec
 		records[i].compare(records[0].Times)
 	}
 	return records, nil
-}
-
-// verify compares a turn's check with what must be, and with the others of its encoding.
-func (c Cell) verify(check uint32, checks map[string]uint32, encoding string) error {
-	if c.Work == Hit && check != numQueries {
-		return fmt.Errorf("%w: it lost %d of %d keys", ErrWrong, numQueries-check, numQueries)
-	}
-	if want, ok := checks[encoding]; ok && want != check {
-		return fmt.Errorf("%w: its filters or its matches differ from another contestant's",
-			ErrWrong)
-	}
-	checks[encoding] = check
-	return nil
 }
 
 // rounds returns the number of rounds. Building a large filter takes as long as many lookups.

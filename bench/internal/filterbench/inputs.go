@@ -24,35 +24,10 @@ const (
 // inputs are the keys of a cell.
 type inputs struct {
 	Cell
-	*material
-	queries [][]byte // in random order, one after the other in memory
-}
-
-// material is what cells of the same number of keys share.
-type material struct {
-	n int // keys per filter
 	// present has the keys of enough filters to make a turn of Build long enough to time. The keys of
-	// each filter are sorted, as an engine adds them. Lookups consult the first filter.
+	// each filter are sorted, as an engine adds them. Lookups ask the first filter.
 	present [][]byte
-	filters map[string][]byte // of the first n keys, by encoding
-}
-
-func newMaterial(n int) *material {
-	filters := (numQueries + n - 1) / n
-	unsorted := newKeys(filters*n, func(i uint64) uint64 { return i })
-	for part := range slices.Chunk(unsorted, n) {
-		slices.SortFunc(part, bytes.Compare)
-	}
-	arena := bytes.Join(unsorted, nil) // one after the other in memory again
-	return &material{n, slices.Collect(slices.Chunk(arena, keyLength)), map[string][]byte{}}
-}
-
-// filter returns the filter that the contestant consults: the same one for all of an encoding.
-func (m *material) filter(c *contestant) []byte {
-	if m.filters[c.encoding] == nil {
-		m.filters[c.encoding] = bytes.Clone(c.filter.Build(m.present[:m.n]))
-	}
-	return m.filters[c.encoding]
+	queries [][]byte // in random order, one after the other in memory
 }
 
 // newKeys returns n random keys of those indexes, one after the other in memory.
@@ -66,9 +41,16 @@ func newKeys(n int, index func(i uint64) uint64) [][]byte {
 
 // newInputs returns the inputs of a cell. Its queries have each present key equally often,
 // or absent keys that are all different.
-func newInputs(cell Cell, m *material, rng *rand.Rand) *inputs {
-	in := &inputs{Cell: cell, material: m}
-	n, order := uint64(m.n), rng.Perm(numQueries)
+func newInputs(cell Cell, rng *rand.Rand) *inputs {
+	in := &inputs{Cell: cell}
+	filters := (numQueries + cell.N - 1) / cell.N
+	unsorted := newKeys(filters*cell.N, func(i uint64) uint64 { return i })
+	for part := range slices.Chunk(unsorted, cell.N) {
+		slices.SortFunc(part, bytes.Compare)
+	}
+	arena := bytes.Join(unsorted, nil) // one after the other in memory again
+	in.present = slices.Collect(slices.Chunk(arena, keyLength))
+	n, order := uint64(cell.N), rng.Perm(numQueries)
 	in.queries = newKeys(numQueries, func(at uint64) uint64 {
 		switch i := uint64(order[at]); {
 		case cell.Work == Miss:

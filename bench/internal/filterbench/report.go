@@ -76,6 +76,5 @@ func (c *Config) Report(r *report.Report, records []Record) {
 			"of which the fastest turns are compared; what is shown is the median of the parts.", parts),
 		fmt.Sprintf("%q is %q a second time: its distance from 1 is noise, and so are differences of "+
 			"that size.", base+Again, base),
-		"All filters are called through an interface, as their engines call them. Contestants of "+
-			"the same encoding gave as many matches and built the same bytes.")
+		"All filters are called through an interface, as their engines call them.")
 }

@@ -1,9 +1,13 @@
 package keys
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 )
+
+// ErrLost marks the one error that must never come: a present key was not found.
+var ErrLost = errors.New("a key is lost")
 
 // A Source is where keys come from.
 type Source struct {

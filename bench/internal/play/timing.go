@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 )
 
 const (
@@ -36,7 +36,7 @@ func compare(ctx context.Context, c *choice) (all []work, err error) {
 	}
 	var both [2][]func()
 	for i, name := range []string{c.Kind, "goleveldb"} {
-		k, err := kind.FromString(name, c.Bits)
+		k, err := filterbench.FromString(name, c.Bits)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func compare(ctx context.Context, c *choice) (all []work, err error) {
 }
 
 // works returns what builds filters of n keys each, and looks up present keys and absent ones.
-func works(f *kind.Filter, n int, present, absent [][]byte) []func() {
+func works(f *filterbench.Filter, n int, present, absent [][]byte) []func() {
 	filters := make([][]byte, len(present)/n)
 	each := func(keys [][]byte, do func(i int, part [][]byte)) func() {
 		return func() {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 )
 
 // A watched context requires that its reply is the only one that computes for long. It ends after
@@ -60,7 +60,7 @@ func TestTimingEnds(t *testing.T) {
 
 // Hits are of keys that are in the filters, each once, and misses of others.
 func TestWorks(t *testing.T) {
-	k, err := kind.FromString("bloom", 20)
+	k, err := filterbench.FromString("bloom", 20)
 	require.NoError(t, err)
 	f, found := k.New(), 0
 	count := f.Count

@@ -8,23 +8,19 @@ package ratebench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// ErrLostKey is the error of a filter that lost a key.
-var ErrLostKey = errors.New("a key is lost")
-
 // A Config says what to measure.
 type Config struct {
-	Kinds    []kind.Kind
+	Kinds    []filterbench.Kind
 	Sources  []keys.Source // by shape
 	Ns       []int         // keys per filter
 	Queries  int           // absent keys of a cell, a few more if filters take as many each
@@ -53,7 +49,7 @@ func (c *Config) Cells() (cells []Cell) {
 }
 
 // Run measures all cells, on as many processors as there are, and returns the records of those that
-// it finished. The error is context.Cause if ctx ends, and wraps ErrLostKey at the first lost key.
+// it finished. The error is context.Cause if ctx ends, and wraps keys.ErrLost at the first lost key.
 func (c *Config) Run(ctx context.Context) ([]Record, error) {
 	if c.Queries < 1 || c.Queries > 1_000_000_000 {
 		return nil, fmt.Errorf("--queries %d: pass 1 to 1000000000", c.Queries)

@@ -12,21 +12,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-func kinds(t *testing.T, bits float64, names ...string) (all []kind.Kind) {
+func kinds(t *testing.T, bits float64, names ...string) (all []filterbench.Kind) {
 	for _, name := range names {
-		k, err := kind.FromString(name, bits)
+		k, err := filterbench.FromString(name, bits)
 		require.NoError(t, err)
 		all = append(all, k)
 	}
 	return all
 }
 
-func config(kinds ...kind.Kind) *Config {
+func config(kinds ...filterbench.Kind) *Config {
 	return &Config{Kinds: kinds, Sources: sources(keys.Densities), Ns: []int{20},
 		Queries: 10_000, Seed: 1, Progress: func(int, int, string) {}}
 }
@@ -43,16 +43,16 @@ func sources(densities []keys.Density, names ...string) (all []keys.Source) {
 
 // fake returns a kind whose filters know their keys, which come sorted, and whose false-positive
 // rate is known: rateOf each filter, of a random number that is the filter's.
-func fake(name string, rateOf func(filter uint64) float64) kind.Kind {
+func fake(name string, rateOf func(filter uint64) float64) filterbench.Kind {
 	random := func(key []byte, filter uint64) uint64 {
 		h := fnv.New64a()
 		h.Write(key)
 		return keys.Mix(filter ^ keys.Mix(h.Sum64()))
 	}
-	return kind.Kind{Name: name, Bits: 10, New: func() *kind.Filter {
+	return filterbench.Kind{Name: name, Bits: 10, New: func() *filterbench.Filter {
 		var known map[string]bool
 		var filter uint64
-		return &kind.Filter{
+		return &filterbench.Filter{
 			Build: func(all [][]byte) []byte {
 				if !slices.IsSortedFunc(all, bytes.Compare) {
 					panic("keys are not sorted")
@@ -171,13 +171,13 @@ func TestDeterministic(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	losing := fake("losing", always(0))
-	losing.New = func() *kind.Filter {
+	losing.New = func() *filterbench.Filter {
 		f := fake("losing", always(0)).New()
 		f.Count = func([]byte, [][]byte) int { return 0 }
 		return f
 	}
 	_, err := config(fake("sound", always(0.1)), losing).Run(context.Background())
-	require.ErrorIs(t, err, ErrLostKey)
+	require.ErrorIs(t, err, keys.ErrLost)
 	require.ErrorContains(t, err, "losing: a key is lost: 20 of 20")
 }
 
@@ -193,13 +193,13 @@ func outcome(n int, bits float64, falsePositives int) (all []Record) {
 	}
 	for _, x := range []struct {
 		shape, density string
-		kind           kind.Kind
+		kind           filterbench.Kind
 		positives      int
 	}{
-		{"random", "any", kind.Kind{Name: "bloom", Bits: bits}, 12_000},
-		{"random", "any", kind.Kind{Name: "bounded", Bits: bits, Promised: promised}, 1},
-		{"decimal", "63%", kind.Kind{Name: "bloom", Bits: bits}, 900_000},
-		{"decimal", "63%", kind.Kind{Name: "bounded", Bits: bits, Promised: promised}, falsePositives},
+		{"random", "any", filterbench.Kind{Name: "bloom", Bits: bits}, 12_000},
+		{"random", "any", filterbench.Kind{Name: "bounded", Bits: bits, Promised: promised}, 1},
+		{"decimal", "63%", filterbench.Kind{Name: "bloom", Bits: bits}, 900_000},
+		{"decimal", "63%", filterbench.Kind{Name: "bounded", Bits: bits, Promised: promised}, falsePositives},
 	} {
 		s := &sampler{Kind: x.kind, bytes: 4 * 128}
 		for range 4 {

@@ -8,7 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/levelbloom/levelbloom/bench/internal/kind"
+	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
 // perFilter returns how many absent keys are looked up in a filter of n keys at most: enough to
@@ -52,8 +53,8 @@ func (c *Config) measure(ctx context.Context, cell Cell) (records []Record, err 
 
 // A sampler measures one kind in a cell.
 type sampler struct {
-	kind.Kind
-	filter *kind.Filter
+	filterbench.Kind
+	filter *filterbench.Filter
 	sums
 	bytes int // of all filters
 }
@@ -63,7 +64,7 @@ type sampler struct {
 func (s *sampler) sample(present, absent [][]byte) error {
 	filter := s.filter.Build(present)
 	if n := s.filter.Count(filter, present); n < len(present) {
-		return fmt.Errorf("%w: %d of %d", ErrLostKey, len(present)-n, len(present))
+		return fmt.Errorf("%w: %d of %d", keys.ErrLost, len(present)-n, len(present))
 	}
 	s.add(len(absent), s.filter.Count(filter, absent))
 	s.bytes += len(filter)

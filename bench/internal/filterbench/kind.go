@@ -1,11 +1,8 @@
-// Package kind names the filters that the benchmarks compare: package policy's, with the
-// false-positive rates that they promise, and the engines' own.
-package kind
+package filterbench
 
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,16 +12,11 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// Own are the names of the engines' own filters.
-var Own = []string{"goleveldb", "pebblev2"}
-
 // A Kind is a kind of filter with its bits per key.
 type Kind struct {
-	Name     string // as FromString takes it
-	Bits     float64
-	Encoding string         // the same for kinds that build the same bytes from the same keys
-	Policy   *policy.Policy // nil of an engine's own
-	New      func() *Filter
+	Name string // as FromString takes it
+	Bits float64
+	New  func() *Filter
 	// Promised returns the highest mean false-positive rate that the kind promises for filters of
 	// n keys of any shape. It is nil if the kind promises none.
 	Promised func(n int) float64
@@ -33,23 +25,22 @@ type Kind struct {
 // RibbonMargin is how many times the FPP a ribbon filter's rate may be, with up to 20 bits per key.
 var RibbonMargin = 1.05
 
-// FromString returns the kind of a name in Own, or of one that policy.FromString takes. The name
-// may lack the colon and the bits per key, which are the given ones then: "bloom", "ribbon:7". The
-// error says what to pass instead.
+// FromString returns the kind of a name: goleveldb and pebblev2 are the engines' own, others are those
+// that policy.FromString takes. The name may lack the colon and the bits per key, which are the given
+// ones then: "bloom", "ribbon:7". The error says what to pass instead.
 func FromString(spec string, bits float64) (Kind, error) {
 	k := Kind{Name: spec}
 	name, number, hasBits := strings.Cut(spec, ":")
 	if !hasBits {
 		number = fmt.Sprint(bits)
 	}
-	if slices.Contains(Own, name) {
+	if name == "goleveldb" || name == "pebblev2" {
 		return k.own(name, number)
 	}
 	p, err := policy.FromString(name + ":" + number)
 	if err != nil {
 		return k, err
 	}
-	k.Policy, k.Encoding = p, p.String()
 	number, _, _ = strings.Cut(number, ",") // options
 	if k.Bits, err = strconv.ParseFloat(number, 64); err != nil {
 		return k, err
@@ -70,10 +61,8 @@ func (k Kind) own(name, number string) (Kind, error) {
 		return k, fmt.Errorf("%s: %q bits per key: pass a number above 0, at most 100", name, number)
 	}
 	bits := int(math.Ceil(k.Bits))
-	k.Encoding = fmt.Sprintf("bloom:%d", bits)
 	k.New = func() *Filter { return ofGoLevelDB(filter.NewBloomFilter(bits)) }
 	if name == "pebblev2" {
-		k.Encoding = fmt.Sprintf("%s:%d", name, bits)
 		k.New = func() *Filter { return ofPebble(bloom.FilterPolicy(bits)) }
 	}
 	return k, nil
