@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
@@ -19,62 +18,44 @@ type enginesCommand struct {
 	Cached  bool          `help:"Give the block cache room for all of the data."`
 	Bits    int           `default:"10" help:"Bits per key, a whole number."`
 	Engines []string      `default:"goleveldb,pebblev2" enum:"${engines}" help:"${enum}."`
-	Filters specs         `placeholder:"NAMES" help:"Default: ${engineFilters}."`
+	Filters specs         `default:"none,builtin,ribbon:7,ribbon,ribbon+L6" help:"Filters."`
 	Shape   string        `default:"decimal" enum:"${shapes}" help:"Shape of the keys."`
-	All     bool          `help:"All figures and filters, and three rounds: 2 minutes."`
+	All     bool          `help:"All figures, and three rounds: 2 minutes."`
 	outputs
 }
 
 func (*enginesCommand) Help() string {
 	return `Fills temporary databases, with and without filters, looks keys up in them, and removes
-them. First it counts what lookups of absent keys read. Then it times lookups, in
-which a read of table data waits as long as on a disk. For a database that you have, use filterdump:
-it counts what lookups read there.
+them. First it counts what lookups of absent keys read. Then it times lookups, in which a read of
+table data waits as long as on a disk. For a database that you have, use filterdump: it counts what
+lookups read there.
 
-` + filtersHelp + ` none is no filter, builtin is each engine's own, ribbon+L6 has filters in Pebble's
-L6 too and looks up by the adapter's Get, which asks them.
+` + filtersHelp + ` none is no filter, builtin is each engine's
+own, ribbon+L6 has filters in Pebble's L6 too and looks up by the adapter's Get,
+which asks them. Ratios are to the first filter.
 
 ` + shapesHelp()
 }
 
 // Run is the subcommand.
-func (f *enginesCommand) Run(j *job) error { return f.outputs.run(j, f.measure) }
-
-func (f *enginesCommand) measure(j *job) (*report.Report, error) {
+func (f *enginesCommand) Run(j *job) error {
 	config, err := f.config(j)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	records, err := config.Supervise(j.ctx)
-	if records.Empty() {
-		return nil, err
-	}
-	r := j.report(err)
-	config.Report(r, records)
-	r.Notes = append(r.Notes, "For a database that you have, filterdump counts what lookups read, "+
-		"and says what to change there:", report.Code+
-		"go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY")
-	return r, err
+	return f.write(j, records.Empty(), err, func(r *report.Report) {
+		config.Report(r, records)
+		r.Notes = append(r.Notes, "For a database that you have, filterdump counts what lookups "+
+			"read, and says what to change there:", report.Code+
+			"go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY")
+	})
 }
-
-// The filters of the short run and of the long one. Those of L6 are last, so that they run again in
-// Pebble, and ribbon in goleveldb.
-const (
-	engineFilters    = "none,builtin,bloom,ribbon,ribbon+L6"
-	allEngineFilters = "none,builtin,bloom,ribbon:7,ribbon,ribbon+L6"
-)
 
 // config returns what the flags ask for.
 func (f *enginesCommand) config(j *job) (c enginebench.Config, err error) {
 	c = enginebench.Config{Disk: f.Disk, Cached: f.Cached, All: f.All, Bits: f.Bits,
 		Filters: f.Filters, Progress: j.progress}
-	switch {
-	case len(c.Filters) > 0:
-	case f.All:
-		c.Filters = strings.Split(allEngineFilters, ",")
-	default:
-		c.Filters = strings.Split(engineFilters, ",")
-	}
 	for _, e := range engine.Engines {
 		if slices.Contains(f.Engines, e.Name) {
 			c.Engines = append(c.Engines, e)

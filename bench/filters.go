@@ -12,7 +12,6 @@ type filtersCommand struct {
 	Work    []string   `default:"hit,miss,build" enum:"hit,miss,build" help:"Kinds of work."`
 	N       []keyCount `short:"n" default:"36,500,10k,1M" help:"Keys per filter."`
 	Rounds  int        `default:"60" help:"Turns of each filter."`
-	Seed    int64      `default:"1" help:"Seed of the order of keys and turns."`
 	outputs
 }
 
@@ -25,24 +24,17 @@ Ratios are to the first filter, which has two turns in each round: the differenc
 }
 
 // Run is the subcommand.
-func (f *filtersCommand) Run(j *job) error { return f.outputs.run(j, f.measure) }
+func (f *filtersCommand) Run(j *job) error {
+	config, err := f.config(j)
+	if err != nil {
+		return err
+	}
+	records, err := config.Run(j.ctx)
+	return f.write(j, len(records) == 0, err, func(r *report.Report) { config.Report(r, records) })
+}
 
 func (f *filtersCommand) config(j *job) (filterbench.Config, error) {
 	kinds, err := f.Filters.kinds(f.Bits)
 	return filterbench.Config{Kinds: kinds, Works: f.Work, Ns: counts(f.N), Rounds: f.Rounds,
-		Seed: f.Seed, Progress: j.progress}, err
-}
-
-func (f *filtersCommand) measure(j *job) (*report.Report, error) {
-	config, err := f.config(j)
-	if err != nil {
-		return nil, err
-	}
-	records, err := config.Run(j.ctx)
-	if len(records) == 0 {
-		return nil, err
-	}
-	r := j.report(err)
-	config.Report(r, records)
-	return r, err
+		Progress: j.progress}, err
 }

@@ -29,15 +29,14 @@ func vocabulary() kong.Vars {
 			"takes half a minute, and is the default.",
 		"filtersHelp": "For bench/RESULTS.md: time lookups and builds of filters outside of any " +
 			"database.",
-		"ratesHelp": "For bench/RESULTS.md: measure false-positive rates by shape of keys, density " +
-			"and number of keys, and check their bounds.",
+		"ratesHelp": "For bench/RESULTS.md: measure false-positive rates by shape of keys, " +
+			"density and number of keys.",
 		"playHelp": "Serve a page that shows filters at work: bits, probes, and why a key is a " +
 			"false positive.",
 
-		"engines":       joined(engine.Engines, func(e engine.Engine) string { return e.Name }),
-		"engineFilters": engineFilters,
-		"shapes":        joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
-		"all":           joined(keys.Densities, func(d keys.Density) string { return d.Name }),
+		"engines": joined(engine.Engines, func(e engine.Engine) string { return e.Name }),
+		"shapes":  joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
+		"all":     joined(keys.Densities, func(d keys.Density) string { return d.Name }),
 		"nHelp": "Keys per filter, such as 36,10k. A filter has the keys of a data block in " +
 			"goleveldb, and of a table in Pebble.",
 		"densityHelp": "Part of a range of keys that is present: alternating (every second key), " +

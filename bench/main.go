@@ -5,10 +5,9 @@
 // database, and to compare speeds. To learn what lookups read in a database that you have, and what
 // to change there, use command filterdump.
 //
-// The exit status is 0 if all went well, 1 if a key was lost, an answer was wrong or a rate breaks
-// its bound, 2 if the benchmark could not run to its end, and 130 if it was interrupted or nobody
-// reads its output any longer. Whatever was measured before that is printed and written, marked as
-// incomplete.
+// The exit status is 0 if all went well, 1 if a key was lost, 2 if the benchmark could not run to its
+// end, and 130 if it was interrupted or nobody reads its output any longer. Whatever was measured
+// before that is printed and written, marked as incomplete.
 package main
 
 import (
@@ -24,7 +23,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -46,6 +44,16 @@ type subcommands struct {
 	Play    playCommand    `cmd:"" help:"${playHelp}"`
 
 	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// A job is what a subcommand gets in addition to its flags.
+type job struct {
+	ctx      context.Context
+	command  string // what was typed
+	stdout   io.Writer
+	parsed   *kong.Context
+	progress report.Progress
+	notes    []string // about the keys
 }
 
 // errInterrupted is why the context ends after Ctrl-C, or when nobody reads the output any longer.
@@ -113,12 +121,8 @@ func exitStatus(w io.Writer, err error) int {
 	if errors.Is(err, errInterrupted) {
 		return exitInterrupted
 	}
-	for _, wrong := range []error{
-		keys.ErrLost, ratebench.ErrBound,
-	} {
-		if errors.Is(err, wrong) {
-			return exitWrong
-		}
+	if errors.Is(err, keys.ErrLost) {
+		return exitWrong
 	}
 	return exitCannotRun
 }

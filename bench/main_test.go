@@ -23,9 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -165,17 +163,15 @@ func TestEngines(t *testing.T) {
 			r := bench(t, append(strings.Fields(args), flag)...)
 			require.Zero(t, r.status, r.stderr)
 			require.Empty(t, r.left)
-			require.Regexp(t, `^(goleveldb|pebblev2) reads [0-9,]+ blocks for 1,000 absent keys without `,
-				r.stdout)
+			require.Regexp(t, `^\w+ reads [0-9,]+ blocks for 1,000 absent keys without `, r.stdout)
 			require.Equal(t, !strings.Contains(args, "cached"), strings.Contains(r.stdout, "█ "))
 			require.Equal(t, tables, strings.Count(r.stdout, "\n───"), r.stdout)
-			require.Contains(t, r.stdout,
-				"\n    go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY\n")
+			require.Contains(t, r.stdout, "/sstable/filterdump@latest DIRECTORY\n")
 			d := read()
 			require.Empty(t, d.Incomplete)
 			var records enginebench.Records
 			require.NoError(t, json.Unmarshal(d.Records, &records))
-			require.Len(t, records.Timed, strings.Count(r.stderr, "round "), "a line of progress for each")
+			require.Len(t, records.Timed, strings.Count(r.stderr, "round "), "lines of progress")
 			for _, timed := range records.Timed {
 				if !strings.Contains(args, "cached") {
 					require.GreaterOrEqual(t, 1e6/timed.Hit.PerSecond, 20*timed.Hit.Reads,
@@ -210,7 +206,7 @@ func TestInterruption(t *testing.T) {
 		args   string
 		signal os.Signal
 	}{
-		{"engines --all", os.Interrupt},
+		{"engines --all --num=20k", os.Interrupt},
 		{"filters --work=hit --rounds=20" + many, syscall.SIGPIPE},
 		{"rates --bits=10 --shape=decimal --filters=bloom --queries=20000" + many, syscall.SIGHUP},
 	} {
@@ -252,37 +248,11 @@ func TestEarlyInterruption(t *testing.T) {
 	require.Equal(t, "as it was", string(got))
 }
 
-// Rates that break a bound are printed all the same, and the status is 1.
-func TestBrokenBound(t *testing.T) {
-	before := filterbench.RibbonMargin
-	filterbench.RibbonMargin = 0.1
-	defer func() { filterbench.RibbonMargin = before }()
-	var stdout strings.Builder
-	args := []string{"rates", "-n", "1k", "--bits=10", "--shape=random", "--queries=200000"}
-	err := run(context.Background(), args, &stdout)
-	require.ErrorIs(t, err, ratebench.ErrBound)
-	require.Contains(t, strings.ReplaceAll(stdout.String(), "\n", " "), ratebench.ErrBound.Error())
-	require.NotContains(t, stdout.String(), "INCOMPLETE")
-	require.Equal(t, exitWrong, exitStatus(io.Discard, err))
-}
-
-// --all has filters of its own, which give way to those that are given.
-func TestAll(t *testing.T) {
-	for args, want := range map[string]string{
-		"": engineFilters, "--all": allEngineFilters, "--all --filters=none,bloom": "none,bloom",
-	} {
-		j, err := parse(context.Background(), append(strings.Fields(args), "--num=100"), io.Discard)
-		require.NoError(t, err)
-		c, err := j.parsed.Selected().Target.Addr().Interface().(*enginesCommand).config(j)
-		require.NoError(t, err)
-		require.Equal(t, want, strings.Join(c.Filters, ","))
-	}
-}
-
 // Flags that several subcommands have mean the same in all of them.
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"--help", "engines,filters,rates,play,above 1 is better,half a minute,For bench/RESULTS.md: time"},
+		{"--help", "engines,filters,rates,play,above 1 is better,half a minute," +
+			"For bench/RESULTS.md: time"},
 		{"engines -h", "half a minute,2 minutes,--num=150k,--filters=,--shape=,bloom:10," +
 			"user0000000000000042,--disk=100us,--json=FILE,--cached"},
 		{"filters -h", "--filters=,-n, --n=,--work=,1 GB"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -13,13 +14,17 @@ type outputs struct {
 	JSON output `group:"Output" name:"json" placeholder:"FILE" help:"Write a described JSON file."`
 }
 
-// run measures, writes the report, and returns all errors. measure returns what it measured before
-// an error, or nil if that is nothing.
-func (o *outputs) run(j *job, measure func(*job) (*report.Report, error)) error {
-	r, err := measure(j)
-	if r == nil {
+// write writes what was measured before the benchmark ended with err, unless that is nothing, and
+// returns all errors. fill fills in the report.
+func (o *outputs) write(j *job, nothing bool, err error, fill func(*report.Report)) error {
+	if nothing {
 		return err
 	}
+	r := &report.Report{Command: j.command, Environment: report.ThisEnvironment(), Notes: j.notes}
+	if err != nil {
+		r.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	fill(r)
 	return errors.Join(err, r.WriteText(j.stdout), o.JSON.write(r.WriteJSON))
 }
 

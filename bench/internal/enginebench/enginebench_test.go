@@ -115,8 +115,8 @@ func requireEmpty(t *testing.T, dir string) {
 	require.Empty(t, left)
 }
 
-// The short run has one round. The long one has three, whose order rotates. Both count once for each
-// filter.
+// The short run has one round. The long one has three, whose order rotates. Both count once for
+// each filter.
 func TestRounds(t *testing.T) {
 	for all, order := range map[bool]string{
 		false: "none 1, builtin 1, bloom 1",
@@ -149,8 +149,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// What one turn does, opening by opening: which keys it asks for, each once, and with which cache. If
-// all data is to be cached, it asks for those to be measured before.
+// What one turn does, opening by opening: which keys it asks for, each once, and with which cache.
+// If all data is to be cached, it asks for those to be measured before.
 func TestPasses(t *testing.T) {
 	for _, cached := range []bool{false, true} {
 		e := new(memory)
@@ -191,8 +191,9 @@ func TestPasses(t *testing.T) {
 			{0, counts{"hit": 188}},
 		}
 		if cached {
-			want[1], want[2] = opening{0, counts{"miss": 875}}, opening{0, counts{"miss": 875, "hit": 1750}}
-			want[4] = opening{0, counts{"hit": 188 + 141}}
+			want[1].lookups = counts{"miss": 500 + 375}
+			want[2].lookups = counts{"miss": 500 + 375, "hit": 1000 + 750}
+			want[4].lookups = counts{"hit": 188 + 141}
 		}
 		require.Equal(t, want, got)
 		small, l6 := c.Cache(engine.None), c.Cache(engine.RibbonL6)

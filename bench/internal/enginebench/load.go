@@ -70,8 +70,8 @@ func (d *database) load(ctx context.Context, set *keys.Set) (perSecond float64, 
 	return perSecond, err
 }
 
-// flush stores the guard and flushes. The guard is in every table that is flushed. The first flushes
-// contain nothing else, because Pebble's memtable is small at first and doubles with each flush.
+// flush stores the guard and flushes. The guard is in every table that is flushed. The first
+// flushes contain nothing else, because Pebble's memtable is small at first and doubles with each.
 func flush(ctx context.Context, db engine.DB, set *keys.Set, i int) error {
 	if err := db.Put(set.Guard, value(i)); err != nil {
 		return err

@@ -18,11 +18,10 @@ func (c *Config) Report(r *report.Report, all Records) {
 			Value: n.perThousand()})
 	}
 	tables := []report.Table{c.summary(all)}
-	r.Notes = append(r.Notes, c.notes()...)
 	if c.All {
 		tables = []report.Table{c.speeds(all), c.counts(all), c.settingsTable(all)}
-		r.Notes = append(r.Notes, c.more()...)
 	}
+	r.Notes = append(r.Notes, c.notes()...)
 	for _, t := range tables {
 		if len(t.Rows) > 0 {
 			r.Tables = append(r.Tables, t)
@@ -46,7 +45,7 @@ func (c *Config) conclusion(counted []Counted) string {
 		default:
 			fmt.Fprintf(&b, ", %s", number)
 		}
-		b.WriteString(" " + with(n.Filter))
+		b.WriteString(" " + phrase(n.Filter))
 	}
 	if b.Len() > 0 {
 		b.WriteString(".")
@@ -57,8 +56,8 @@ func (c *Config) conclusion(counted []Counted) string {
 	return b.String()
 }
 
-// with names a filter in a sentence.
-func with(filter string) string {
+// phrase names a filter in a sentence.
+func phrase(filter string) string {
 	switch filter {
 	case engine.None:
 		return "without filters"
@@ -88,8 +87,8 @@ func explained(filter string) string {
 func (c *Config) summary(all Records) report.Table {
 	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "bits per key",
 		"reads per 1,000 absent keys", "lookups, absent keys", "lookups, present keys"},
-		Title: fmt.Sprintf("Lookups per second with %s if a read takes %v, and how many times as many "+
-			"with other filters", c.Filters[0], c.Disk)}
+		Title: fmt.Sprintf("Lookups per second with %s if a read takes %v, and how many times as "+
+			"many with other filters", c.Filters[0], c.Disk)}
 	for _, n := range all.Counted {
 		turns := all.of(n.Engine, n.Filter)
 		if len(turns) == 0 { // it was interrupted
@@ -120,9 +119,9 @@ func (c *Config) speed(all Records, turns []Timed, f figure) string {
 // speeds is the long run's table of the timed passes.
 func (c *Config) speeds(all Records) report.Table {
 	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "absent", "present",
-		"rewritten", "load"}, Title: fmt.Sprintf("Speed if a read takes %v: per second with %s, and "+
-		"with other filters times as fast in the same round, median (minimum–maximum)", c.Disk,
-		c.Filters[0])}
+		"rewritten", "load"},
+		Title: fmt.Sprintf("Speed if a read takes %v: per second with %s, and with other filters "+
+			"times as fast in the same round, median (minimum–maximum)", c.Disk, c.Filters[0])}
 	for _, first := range all.Timed { // the first round is in order
 		if first.Round == 1 {
 			turns := all.of(first.Engine, first.Filter)
@@ -158,37 +157,37 @@ func (c *Config) settingsTable(all Records) report.Table {
 	t := report.Table{Keys: 1, Columns: []string{"settings", "reads per 1,000 absent keys",
 		"MiB written per million absent keys"}}
 	for _, s := range all.Settings {
-		t.Title = fmt.Sprintf("goleveldb with %s filters and %.0f MB of data, by settings (caches have "+
-			"the default sizes, unless a row says otherwise)", s.Filter, float64(c.DataBytes())/1e6)
+		t.Title = fmt.Sprintf("goleveldb with %s filters and %.0f MB of data, by settings (caches "+
+			"have the default sizes, unless a row says otherwise)", s.Filter, c.megabytes())
 		t.Add(s.Setting, report.Digits(1000*float64(s.Reads)/float64(s.Lookups)),
 			fmt.Sprintf("%.1f", float64(s.Written)/(1<<20)*1e6/float64(s.Lookups)))
 	}
 	return t
 }
 
-// notes say how the figures of every run are to be read.
+func (c *Config) megabytes() float64 { return float64(c.DataBytes()) / 1e6 }
+
+// notes say how the figures are to be read.
 func (c *Config) notes() []string {
 	cache := "all filters and a part of the data"
 	if c.Cached {
 		cache = "all of the data"
 	}
-	return []string{fmt.Sprintf("Simulated: bench filled temporary databases of %.0f MB, whose block "+
-		"cache (%.1f MB) has room for %s. In Pebble, L6 has filters with %s alone, as only the "+
-		"adapter's Get and Has ask those.", float64(c.DataBytes())/1e6,
-		float64(c.Cache(""))/1e6, cache, engine.RibbonL6),
-		"Speeds that differ by a few tenths are equal: that much is noise (bench --all has ranges).",
+	notes := []string{fmt.Sprintf("Simulated: bench filled temporary databases of %.0f MB, whose "+
+		"block cache (%.1f MB) has room for %s. In Pebble, L6 has filters with %s alone, as only "+
+		"the adapter's Get and Has ask those.", c.megabytes(), float64(c.Cache(""))/1e6, cache,
+		engine.RibbonL6)}
+	if !c.All {
+		return append(notes, "Speeds that differ by a few tenths are equal: that much is noise. "+
+			"More figures, with ranges: bench --all.")
 	}
-}
-
-// more are the notes of the long run.
-func (c *Config) more() []string {
-	notes := []string{"A rewritten key also has an older version in a lower level. Load includes " +
-		"flushes and compactions; its reads do not wait. Files are in the operating system's cache; " +
-		"a read waits " + c.Disk.String() + " longer. goleveldb's seek compactions are off " +
-		"(WithoutSeekCompactions), unless a row says that they are on."}
+	notes = append(notes, "A rewritten key also has an older version in a lower level. Load "+
+		"includes flushes and compactions; its reads do not wait. Files are in the operating "+
+		"system's cache; a read waits "+c.Disk.String()+" longer. goleveldb's seek compactions are "+
+		"off (WithoutSeekCompactions), unless a row says that they are on.")
 	if room := c.Cache(engine.RibbonL6) - c.Cache(""); room > 0 {
-		notes = append(notes, fmt.Sprintf("For %s the block cache is %.1f MB larger, the size of L6's "+
-			"filters.", engine.RibbonL6, float64(room)/1e6))
+		notes = append(notes, fmt.Sprintf("For %s the block cache is %.1f MB larger, the size of "+
+			"L6's filters.", engine.RibbonL6, float64(room)/1e6))
 	}
 	return notes
 }

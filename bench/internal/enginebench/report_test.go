@@ -36,8 +36,8 @@ func TestConclusion(t *testing.T) {
 		want    string
 	}{
 		{nil, ""},
-		{all, "goleveldb reads 4,580 blocks for 1,000 absent keys without filters, 138 with its own, " +
-			"4.4 with ribbon; pebblev2 904 with ribbon, 6.0 with ribbon in L6 too and Has."},
+		{all, "goleveldb reads 4,580 blocks for 1,000 absent keys without filters, 138 with its " +
+			"own, 4.4 with ribbon; pebblev2 904 with ribbon, 6.0 with ribbon in L6 too and Has."},
 		{all[3:4], "pebblev2 reads 904 blocks for 1,000 absent keys with ribbon."},
 	} {
 		require.Equal(t, test.want, c.conclusion(test.counted))
@@ -45,7 +45,7 @@ func TestConclusion(t *testing.T) {
 		require.True(t, strings.HasPrefix(printed, test.want), printed)
 	}
 	c.Cached = true
-	require.Contains(t, c.conclusion(all), " Has. All data is cached, so filters have no reads to save.")
+	require.Contains(t, c.conclusion(all), " Has. All data is cached, so filters have no reads")
 }
 
 // Tables have what was measured before an interruption: some filters were counted and not timed, or
@@ -70,8 +70,8 @@ func TestReport(t *testing.T) {
 var large = flag.Bool("large", false,
 	"also run what takes long, or what time and chance decide: .ci/nightly does")
 
-// In real engines the small cache has room for the filters, and not for all of the data: filters save
-// reads. The large one has room for all of it.
+// In real engines the small cache has room for the filters, and not for all of the data: filters
+// save reads. The large one has room for all of it.
 func TestFiltersSaveReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -38,7 +38,6 @@ type Config struct {
 	Works    []string
 	Ns       []int // keys per filter
 	Rounds   int
-	Seed     int64
 	Progress report.Progress
 }
 
@@ -57,8 +56,8 @@ func (c *Config) contestants() (all []*contestant) {
 }
 
 // Run measures all cells and returns the records of those that it finished. The error says what to
-// pass instead if the config is out of bounds, is context.Cause if ctx ends, and wraps keys.ErrLost at
-// the first lost key.
+// pass instead if the config is out of bounds, is context.Cause if ctx ends, and wraps keys.ErrLost
+// at the first lost key.
 func (c *Config) Run(ctx context.Context) (records []Record, err error) {
 	if c.Rounds < 1 {
 		return nil, fmt.Errorf("--rounds %d: pass 1 or more", c.Rounds)
@@ -66,7 +65,7 @@ func (c *Config) Run(ctx context.Context) (records []Record, err error) {
 	if most := slices.Max(c.Ns); most > 10_000_000 {
 		return nil, fmt.Errorf("--n %d: pass 10M or less", most)
 	}
-	rng := rand.New(rand.NewSource(c.Seed))
+	rng := rand.New(rand.NewSource(1))
 	for i, n := range c.Ns {
 		for k, work := range c.Works {
 			cell := Cell{work, n}

@@ -25,7 +25,7 @@ func kinds(t *testing.T, names ...string) (all []Kind) {
 }
 
 func config(kinds []Kind, rounds int, n int, works ...string) *Config {
-	return &Config{Kinds: kinds, Works: works, Ns: []int{n}, Rounds: rounds, Seed: 3,
+	return &Config{Kinds: kinds, Works: works, Ns: []int{n}, Rounds: rounds,
 		Progress: func(int, int, string) {}}
 }
 

@@ -24,8 +24,8 @@ const (
 // inputs are the keys of a cell.
 type inputs struct {
 	Cell
-	// present has the keys of enough filters to make a turn of Build long enough to time. The keys of
-	// each filter are sorted, as an engine adds them. Lookups ask the first filter.
+	// present has the keys of enough filters to make a turn of Build long enough to time. The keys
+	// of each filter are sorted, as an engine adds them. Lookups ask the first filter.
 	present [][]byte
 	queries [][]byte // in random order, one after the other in memory
 }

@@ -22,12 +22,9 @@ type Kind struct {
 	Promised func(n int) float64
 }
 
-// RibbonMargin is how many times the FPP a ribbon filter's rate may be, with up to 20 bits per key.
-var RibbonMargin = 1.05
-
-// FromString returns the kind of a name: goleveldb and pebblev2 are the engines' own, others are those
-// that policy.FromString takes. The name may lack the colon and the bits per key, which are the given
-// ones then: "bloom", "ribbon:7". The error says what to pass instead.
+// FromString returns the kind of a name: goleveldb and pebblev2 are the engines' own, others are
+// those that policy.FromString takes. The name may lack the colon and the bits per key, which are
+// the given ones then: "bloom", "ribbon:7". The error says what to pass instead.
 func FromString(spec string, bits float64) (Kind, error) {
 	k := Kind{Name: spec}
 	name, number, hasBits := strings.Cut(spec, ":")
@@ -47,7 +44,7 @@ func FromString(spec string, bits float64) (Kind, error) {
 	}
 	k.New = func() *Filter { return ofPolicy(p) }
 	if name == "ribbon" && k.Bits <= 20 {
-		k.Promised = func(n int) float64 { return RibbonMargin * p.FPP(n) }
+		k.Promised = func(n int) float64 { return 1.05 * p.FPP(n) }
 	}
 	return k, nil
 }
@@ -58,7 +55,8 @@ func (k Kind) own(name, number string) (Kind, error) {
 	var err error
 	k.Bits, err = strconv.ParseFloat(number, 64)
 	if err != nil || !(k.Bits > 0 && k.Bits <= 100) {
-		return k, fmt.Errorf("%s: %q bits per key: pass a number above 0, at most 100", name, number)
+		return k, fmt.Errorf("%s: %q bits per key: pass a number above 0, at most 100", name,
+			number)
 	}
 	bits := int(math.Ceil(k.Bits))
 	k.New = func() *Filter { return ofGoLevelDB(filter.NewBloomFilter(bits)) }

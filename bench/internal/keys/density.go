@@ -35,7 +35,7 @@ func atRandom(name string, part float64, doc string) Density {
 func (d Density) Between() bool { return d.part < 1 }
 
 // Draw returns n present indexes in order, from start on, which seed chooses, and absent ones, at
-// most limit, in an order that rng chooses: of those between the present ones, or those that follow.
+// most limit, in an order that rng chooses: between the present ones, or following them.
 func (d Density) Draw(seed, start uint64, n, limit int, rng *rand.Rand) (present, absent []uint64) {
 	index := start
 	for ; len(present) < n; index++ {

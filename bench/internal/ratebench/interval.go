@@ -1,10 +1,6 @@
 package ratebench
 
-import (
-	"math"
-
-	"github.com/levelbloom/levelbloom/bench/internal/report"
-)
+import "math"
 
 // sums is what the rate of a record comes from. Whole numbers: the order of filters makes no
 // difference.
@@ -43,28 +39,15 @@ func (s *sums) effective() float64 {
 	return queries / max(1, between/binomial)
 }
 
-// rate returns the mean with Wilson's interval of z standard errors.
-func (s *sums) rate(z float64) report.Figure { return wilson(s.mean(), s.effective(), z) }
-
-// standardError returns the distance from the mean to the lower end of the interval of one standard
-// error, which is never 0.
-func (s *sums) standardError() float64 {
-	f := s.rate(1)
-	return max(f.Middle-f.Low, (f.High-f.Low)/2)
-}
-
-// z95 is how many standard errors an interval of 95 % has on each side.
-const z95 = 1.96
-
-// wilson returns the rate p of n answers with its score interval of z standard errors ("Probable
-// Inference, the Law of Succession, and Statistical Inference", 1927). It is never empty: 300 equal
-// answers leave an interval as well.
-func wilson(p, n, z float64) report.Figure {
+// wilson returns the score interval of 95 % of the rate p of n answers ("Probable Inference, the Law
+// of Succession, and Statistical Inference", 1927). It is never empty: 300 equal answers leave an
+// interval as well.
+func wilson(p, n float64) (low, high float64) {
+	const z = 1.96 // standard errors on each side
 	middle := p + z*z/(2*n)
 	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	f := report.Figure{Middle: p, High: min(1, (middle+half)/(1+z*z/n))}
 	if p > 0 { // otherwise it is 0, but for rounding
-		f.Low = max(0, (middle-half)/(1+z*z/n))
+		low = max(0, (middle-half)/(1+z*z/n))
 	}
-	return f
+	return low, min(1, (middle+half)/(1+z*z/n))
 }

@@ -24,7 +24,7 @@ type Config struct {
 	Sources  []keys.Source // by shape
 	Ns       []int         // keys per filter
 	Queries  int           // absent keys of a cell, a few more if filters take as many each
-	Seed     int64         // the same seed gives the same rates
+	Seed     uint64        // the same seed gives the same rates
 	Progress report.Progress
 }
 

@@ -7,14 +7,12 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 func kinds(t *testing.T, bits float64, names ...string) (all []filterbench.Kind) {
@@ -123,9 +121,9 @@ func TestInterval(t *testing.T) {
 	} {
 		var s sums
 		s.add(c.queries, c.positives)
-		f := s.rate(1.959964)
-		require.InDelta(t, c.low, f.Low, 1e-5)
-		require.InDelta(t, c.high, f.High, 1e-5)
+		low, high := wilson(s.mean(), s.effective())
+		require.InDelta(t, c.low, low, 1e-5)
+		require.InDelta(t, c.high, high, 1e-5)
 	}
 }
 
@@ -179,64 +177,4 @@ func TestFaults(t *testing.T) {
 	_, err := config(fake("sound", always(0.1)), losing).Run(context.Background())
 	require.ErrorIs(t, err, keys.ErrLost)
 	require.ErrorContains(t, err, "losing: a key is lost: 20 of 20")
-}
-
-// outcome returns the records of bloom and of a kind with a bound of 1 % from 500 keys on, of
-// decimal keys and of random ones. With decimal keys the latter has that many false positives in a
-// million.
-func outcome(n int, bits float64, falsePositives int) (all []Record) {
-	promised := func(n int) float64 {
-		if n < 500 {
-			return 0
-		}
-		return 0.01
-	}
-	for _, x := range []struct {
-		shape, density string
-		kind           filterbench.Kind
-		positives      int
-	}{
-		{"random", "any", filterbench.Kind{Name: "bloom", Bits: bits}, 12_000},
-		{"random", "any", filterbench.Kind{Name: "bounded", Bits: bits, Promised: promised}, 1},
-		{"decimal", "63%", filterbench.Kind{Name: "bloom", Bits: bits}, 900_000},
-		{"decimal", "63%", filterbench.Kind{Name: "bounded", Bits: bits, Promised: promised}, falsePositives},
-	} {
-		s := &sampler{Kind: x.kind, bytes: 4 * 128}
-		for range 4 {
-			s.add(1_000_000, x.positives)
-		}
-		all = append(all, s.record(Cell{keys.Source{Shape: keys.Shape{Name: x.shape},
-			Density: keys.Density{Name: x.density}}, n}))
-	}
-	return all
-}
-
-// A rate may be 5 standard errors above its bound, and no more. With 4M queries the error is 49.7 a
-// million at the bound.
-func TestBounds(t *testing.T) {
-	for _, c := range []struct {
-		name           string
-		n              int
-		bits           float64
-		falsePositives int // a million
-		broken         bool
-	}{
-		{"within", 1000, 10, 9000, false},
-		{"5 above", 1000, 10, 10_000 + 5*49, false},
-		{"6 above", 1000, 10, 10_000 + 6*50, true},
-		{"the smallest number of keys", 500, 10, 10_000 + 6*50, true},
-		{"fewer keys", 499, 10, 900_000, false},
-	} {
-		r := &report.Report{}
-		err := config().Report(r, outcome(c.n, c.bits, c.falsePositives))
-		if c.broken {
-			require.ErrorIs(t, err, ErrBound, c.name)
-			require.ErrorContains(t, err, ": bounded, of 2 rates the worst: decimal 63%, ", c.name)
-			require.Contains(t, fmt.Sprint(r.Notes), err.Error(), c.name)
-		} else {
-			require.NoError(t, err, c.name)
-			require.NotContains(t, fmt.Sprint(r.Notes), ErrBound.Error(), c.name)
-			require.Equal(t, c.n >= 500, strings.Contains(fmt.Sprint(r.Notes), "no rate of 2 is more"))
-		}
-	}
 }

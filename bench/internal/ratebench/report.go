@@ -2,7 +2,6 @@ package ratebench
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,16 +25,10 @@ type Record struct {
 	Low            float64 `json:"fpr_low"`         // lower end of the interval of 95 % (Wilson)
 	High           float64 `json:"fpr_high"`        // upper end of the interval
 	Bound          float64 `json:"bound"`           // highest rate that the kind promises, or 0
-	Excess         float64 `json:"excess"`          // standard errors from the bound up to the rate
 }
 
 // keys names the keys without their number.
 func (r Record) keys() string { return strings.TrimSuffix(r.Shape+" "+r.Density, " any") }
-
-func (r Record) String() string {
-	return fmt.Sprintf("%s, %s, %v bits per key: %s %%, bound %s %%, %.1f standard errors", r.keys(),
-		keys.CountN(r.N), r.Bits, r.interval(), percent(r.Bound), r.Excess)
-}
 
 func (r Record) interval() string {
 	return fmt.Sprintf("%s (%s–%s)", percent(r.FPR), percent(r.Low), percent(r.High))
@@ -50,39 +43,8 @@ func percent(rate float64) string {
 	return fmt.Sprintf("%.*f", decimals, 100*rate)
 }
 
-// ErrBound is the error of a kind that breaks its bounds.
-var ErrBound = errors.New("a false-positive rate breaks its bound")
-
-// tolerance is how many standard errors a rate may be above its bound. A run has thousands of
-// rates, and some are three above by chance.
-const tolerance = 5
-
-// bounds says of each kind that has bounds how close the worst of its rates comes to them. The
-// errors of those that break them wrap ErrBound.
-func bounds(records []Record) (notes []string, err error) {
-	for _, ofKind := range groups(records, func(r Record) string { return r.Kind }) {
-		bounded := slices.DeleteFunc(ofKind, func(r Record) bool { return r.Bound == 0 })
-		if len(bounded) == 0 {
-			continue
-		}
-		slices.SortFunc(bounded, func(a, b Record) int { return cmp.Compare(b.Excess, a.Excess) })
-		worst := bounded[0]
-		if worst.Excess > tolerance {
-			broken := fmt.Errorf("%w: %s, of %d rates the worst: %v", ErrBound, worst.Kind,
-				len(bounded), worst)
-			err = errors.Join(err, broken)
-			notes = append(notes, broken.Error()+".")
-			continue
-		}
-		notes = append(notes, fmt.Sprintf("%s: no rate of %d is more than %d standard errors above "+
-			"its bound. The closest: %v.", worst.Kind, len(bounded), tolerance, worst))
-	}
-	return notes, err
-}
-
-// Report fills in the records, the tables and the notes. The error wraps ErrBound if a kind breaks
-// its bounds.
-func (c *Config) Report(r *report.Report, records []Record) error {
+// Report fills in the records, the tables and the notes.
+func (c *Config) Report(r *report.Report, records []Record) {
 	r.Records = records
 	r.Tables = tables(records)
 	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range are "+
@@ -94,9 +56,6 @@ func (c *Config) Report(r *report.Report, records []Record) error {
 			r.Notes = append(r.Notes, note)
 		}
 	}
-	notes, err := bounds(records)
-	r.Notes = append(r.Notes, notes...)
-	return err
 }
 
 // tables returns a table of medians and worst cells for each number of bits per key. If there

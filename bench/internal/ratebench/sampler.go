@@ -30,7 +30,7 @@ func (c *Config) measure(ctx context.Context, cell Cell) (records []Record, err 
 	}
 	name := fnv.New64a()
 	name.Write([]byte(cell.String()))
-	rng := rand.New(rand.NewPCG(uint64(c.Seed), name.Sum64()))
+	rng := rand.New(rand.NewPCG(c.Seed, name.Sum64()))
 	queries := 0
 	for filters := 0; filters < leastFilters(cell.N) || queries < c.Queries; filters++ {
 		present, absent := cell.Draw(rng, filters == 0, cell.N, c.perFilter(cell.N))
@@ -81,10 +81,6 @@ func (s *sampler) record(cell Cell) Record {
 	if s.Promised != nil {
 		r.Bound = s.Promised(cell.N)
 	}
-	f := s.rate(z95)
-	r.Low, r.High = f.Low, f.High
-	if r.Bound > 0 {
-		r.Excess = (r.FPR - r.Bound) / s.standardError()
-	}
+	r.Low, r.High = wilson(r.FPR, s.effective())
 	return r
 }
