@@ -10,10 +10,11 @@ import (
 )
 
 // lookups are keys to look up, all present or all absent: some that fill the caches, and then those
-// that are measured, each once.
+// that are measured.
 type lookups struct {
 	warm, measured [][]byte
 	present        bool
+	times          int // that a timed pass is repeated; the fastest one counts
 }
 
 // A timedPass is lookups, and where their speed goes.
@@ -31,12 +32,15 @@ func (d *database) time(ctx context.Context, latency time.Duration, passes ...ti
 				return err
 			}
 			d.Disk.Latency.Store(int64(latency))
-			before, start, n := d.Disk.Reads.Load(), time.Now(), float64(len(p.measured))
-			if err := lookUp(ctx, db, p.measured, p.present); err != nil {
-				return err
+			before, n := d.Disk.Reads.Load(), float64(len(p.measured))
+			for range p.times {
+				start := time.Now()
+				if err := lookUp(ctx, db, p.measured, p.present); err != nil {
+					return err
+				}
+				p.to.PerSecond = max(p.to.PerSecond, n/time.Since(start).Seconds())
 			}
-			p.to.PerSecond = n / time.Since(start).Seconds()
-			p.to.Reads = float64(d.Disk.Reads.Load()-before) / n
+			p.to.Reads = float64(d.Disk.Reads.Load()-before) / n / float64(p.times)
 		}
 		return nil
 	})
