@@ -35,6 +35,6 @@ func (f *filtersCommand) Run(j *job) error {
 
 func (f *filtersCommand) config(j *job) (filterbench.Config, error) {
 	kinds, err := f.Filters.kinds(f.Bits)
-	return filterbench.Config{Kinds: kinds, Works: f.Work, Ns: counts(f.N), Rounds: f.Rounds,
+	return filterbench.Config{Kinds: kinds, Works: f.Work, Ns: ints(f.N), Rounds: f.Rounds,
 		Progress: j.progress}, err
 }

@@ -146,7 +146,7 @@ func (c *keyCount) UnmarshalText(text []byte) error {
 
 func (c keyCount) String() string { return keys.FormatN(int(c)) }
 
-func counts(all []keyCount) (ns []int) {
+func ints(all []keyCount) (ns []int) {
 	for _, n := range all {
 		ns = append(ns, int(n))
 	}

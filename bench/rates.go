@@ -34,6 +34,6 @@ func (f *ratesCommand) Run(j *job) error {
 
 func (f *ratesCommand) config(j *job) (ratebench.Config, error) {
 	kinds, err := f.Filters.kinds(f.Bits...)
-	return ratebench.Config{Kinds: kinds, Sources: sources(f.Shape, f.Density), Ns: counts(f.N),
+	return ratebench.Config{Kinds: kinds, Sources: sources(f.Shape, f.Density), Ns: ints(f.N),
 		Queries: f.Queries, Seed: 1, Progress: j.progress}, err
 }

@@ -19,7 +19,7 @@ func (c *Config) Report(r *report.Report, all Records) {
 	}
 	tables := []report.Table{c.summary(all)}
 	if c.All {
-		tables = []report.Table{c.speeds(all), c.counts(all), c.settingsTable(all)}
+		tables = []report.Table{c.speeds(all), c.sizes(all), c.settingsTable(all)}
 	}
 	r.Notes = append(r.Notes, c.notes()...)
 	for _, t := range tables {
@@ -133,8 +133,8 @@ func (c *Config) speeds(all Records) report.Table {
 	return t
 }
 
-// counts is the long run's table of reads and sizes.
-func (c *Config) counts(all Records) report.Table {
+// sizes is the long run's table of reads and sizes.
+func (c *Config) sizes(all Records) report.Table {
 	t := report.Table{Title: "Reads per 1,000 lookups, and sizes of filters", Keys: 2,
 		Columns: []string{"engine", "filter", "absent", "present", "rewritten", "keys per filter",
 			"bits per key"}}
