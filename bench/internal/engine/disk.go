@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/syndtr/goleveldb/leveldb/storage"
+
+	"github.com/levelbloom/levelbloom/bench/internal/clock"
 )
 
 // A Disk adds a latency to reads of table data, which themselves are from the operating system's
@@ -21,9 +24,15 @@ func (d *Disk) read() {
 	wait(time.Duration(d.Latency.Load()))
 }
 
-// wait keeps the core busy: time.Sleep takes a millisecond if nothing else is to be done.
+// wait keeps the core busy: time.Sleep takes a millisecond if nothing else is to be done, and is no
+// time of the thread.
 func wait(d time.Duration) {
-	for end := time.Now().Add(d); time.Now().Before(end); {
+	if d == 0 {
+		return
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for end := clock.Now() + d; clock.Now() < end; {
 	}
 }
 

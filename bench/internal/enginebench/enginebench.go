@@ -167,7 +167,7 @@ func (c *Config) time(ctx context.Context, d *database, misses, hits lookups, t 
 
 // split returns a quarter of the keys to fill the caches, with filters and indexes, and the others
 // to measure. If all data is to be cached, all keys are looked up before. Then nothing waits, and a
-// pass is over so soon that other programs make most of its time: it is repeated.
+// pass is over so soon that chance has a large part in its time: it is repeated.
 func (c *Config) split(all [][]byte) lookups {
 	quarter := (len(all) + 3) / 4
 	if c.Cached {

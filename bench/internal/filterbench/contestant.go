@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/levelbloom/levelbloom/bench/internal/clock"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
@@ -26,7 +27,7 @@ func (c *contestant) start(in *inputs) turn {
 	filter := bytes.Clone(c.filter.Build(in.present[:in.N]))
 	return func() (float64, error) {
 		c.filter.Count(filter, in.queries) // untimed
-		start := now()
+		start := clock.Now()
 		matches := c.filter.Count(filter, in.queries)
 		ns := perKey(start, in.queries)
 		if in.Work == Hit && matches != numQueries {
@@ -40,7 +41,7 @@ func (c *contestant) build(in *inputs) float64 {
 	if in.N < large {
 		c.buildAll(in) // untimed
 	}
-	start := now()
+	start := clock.Now()
 	c.buildAll(in)
 	return perKey(start, in.present)
 }
@@ -53,5 +54,5 @@ func (c *contestant) buildAll(in *inputs) {
 
 // perKey returns the nanoseconds since start for each key.
 func perKey(start time.Duration, keys [][]byte) float64 {
-	return float64(now()-start) / float64(len(keys))
+	return float64(clock.Now()-start) / float64(len(keys))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/bench/internal/clock"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
@@ -50,7 +51,7 @@ func TestWorkIsDone(t *testing.T) {
 		count, build := f.Count, f.Build
 		f.Count = func(filter []byte, keys [][]byte) int {
 			asked += len(keys)
-			for began := now(); now()-began < time.Millisecond; {
+			for began := clock.Now(); clock.Now()-began < time.Millisecond; {
 			}
 			return count(filter, keys)
 		}

@@ -1,4 +1,4 @@
-package filterbench
+package clock
 
 import (
 	"runtime"
@@ -12,15 +12,15 @@ import (
 func TestClockOfThread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	start := now()
+	start := Now()
 	done := make(chan time.Duration)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with it
-		began := now()
-		for now()-began < 10*time.Millisecond {
+		began := Now()
+		for Now()-began < 10*time.Millisecond {
 		}
-		done <- now() - began
+		done <- Now() - began
 	}()
 	others := <-done
-	require.Less(t, now()-start, others)
+	require.Less(t, Now()-start, others)
 }
