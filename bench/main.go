@@ -5,9 +5,9 @@
 // database, and to compare speeds. To learn what lookups read in a database that you have, and what
 // to change there, use command filterdump.
 //
-// The exit status is 0 if all went well, 1 if a key was lost, 2 if the benchmark could not run to its
-// end, and 130 if it was interrupted or nobody reads its output any longer. Whatever was measured
-// before that is printed and written, marked as incomplete.
+// The exit status is 0 if all went well, 1 if a key was lost, 2 if the benchmark could not run to
+// its end, and 130 if it was interrupted or nobody reads its output any longer. Whatever was
+// measured before that is printed and written, marked as incomplete.
 package main
 
 import (

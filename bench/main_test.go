@@ -304,7 +304,7 @@ func TestBadInput(t *testing.T) {
 		"rates --bits=10,0":                "--bits 0: policy: 0 bits per key",
 		"rates --queries=0":                "--queries 0: pass 1 to 1000000000",
 		"--filters=":                       "--filters needs a value: write --filters=VALUE",
-		"--engines=goleveldb --filters=ribbon+L6": "--filters ribbon+L6: goleveldb has no L6: pass ",
+		"--engines=goleveldb --filters=ribbon+L6": "--filters ribbon+L6: goleveldb has no L6",
 	} {
 		requireRefused(t, args, message)
 	}

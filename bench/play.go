@@ -18,7 +18,7 @@ func (f *playCommand) Run(j *job) error {
 	if err != nil {
 		return fmt.Errorf("--port %d: %w", f.Port, err)
 	}
-	fmt.Fprintf(j.stdout, "http://%s shows filters at work: open it in a browser. Ctrl-C ends it.\n",
-		l.Addr())
+	const text = "http://%s shows filters at work: open it in a browser. Ctrl-C ends it.\n"
+	fmt.Fprintf(j.stdout, text, l.Addr())
 	return play.Serve(j.ctx, l)
 }

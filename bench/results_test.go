@@ -44,7 +44,8 @@ func TestResultsAreGenerated(t *testing.T) {
 	files, err := filepath.Glob("results/*/*.json")
 	require.NoError(t, err)
 	for _, file := range files {
-		require.Contains(t, generated, "<!-- tables of "+strings.TrimPrefix(file, "results/")+" -->")
+		name := strings.TrimPrefix(file, "results/")
+		require.Contains(t, generated, "<!-- tables of "+name+" -->")
 	}
 }
 
@@ -52,11 +53,11 @@ func TestResultsAreGenerated(t *testing.T) {
 func TestResults(t *testing.T) {
 	dir := t.TempDir()
 	for args, row := range map[string]string{
-		"filters --rounds=2 --n=36 --filters=goleveldb,pebblev2,bloom,ribbon:7": "| work | keys per " +
-			"filter | goleveldb, ns | goleveldb-again | pebblev2 | bloom | ribbon:7 |",
-		"rates --queries=20000 --n=20,1k --shape=random,decimal --density=alternating,beyond --bits=10 " +
-			"--filters=ribbon,bloom:10": "| 20 | bloom:10 | 10.40 | 1.90 | 11.21 (10.46–12.00) | " +
-			"decimal alternating |",
+		"filters --rounds=2 --n=36 --filters=goleveldb,pebblev2,bloom,ribbon:7": "| work | keys " +
+			"per filter | goleveldb, ns | goleveldb-again | pebblev2 | bloom | ribbon:7 |",
+		"rates --queries=20000 --n=20,1k --shape=random,decimal --density=alternating,beyond " +
+			"--bits=10 --filters=ribbon,bloom:10": "| 20 | bloom:10 | 10.40 | 1.90 | " +
+			"11.21 (10.46–12.00) | decimal alternating |",
 		"engines --num=3000 --disk=0s --engines=goleveldb --filters=bloom": "| goleveldb | bloom " +
 			"| 12.",
 	} {
@@ -64,7 +65,8 @@ func TestResults(t *testing.T) {
 		require.Zero(t, r.status, r.stderr)
 		require.Regexp(t, // a processor with a long name makes the line wrap
 			`\n.+,\sGOMAXPROCS\s[0-9]+,\s[a-z]+/[a-z0-9]+,\sgo1[^,]+,\scommit\s.+\n`, r.stdout)
-		const before, after = "Text.\n\n<!-- tables of r.json -->\n", "<!-- end of tables -->\nMore.\n"
+		const before = "Text.\n\n<!-- tables of r.json -->\n"
+		const after = "<!-- end of tables -->\nMore.\n"
 		text, err := withTables(before+"old tables\n"+after, dir)
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(text, before))

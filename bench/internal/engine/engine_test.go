@@ -126,7 +126,8 @@ func TestSettleEnds(t *testing.T) {
 		}
 		return calls%4 != 0, nil
 	}), cause)
-	require.ErrorIs(t, settle(context.Background(), func() (bool, error) { return false, cause }), cause)
+	fails := func() (bool, error) { return false, cause }
+	require.ErrorIs(t, settle(context.Background(), fails), cause)
 	calls = 0 // idle from the 8th time on; the busy ones in between start the count anew
 	require.NoError(t, settle(context.Background(), func() (bool, error) {
 		calls++
@@ -138,7 +139,7 @@ func TestSettleEnds(t *testing.T) {
 // Tables of C++ LevelDB; the numbers are those of a reader in Python.
 func TestReadTables(t *testing.T) {
 	for path, want := range map[string]Tables{
-		"large_values/000005.ldb":    {1, 1516, 166 - 124, 1047, 50}, // most of its windows are empty
+		"large_values/000005.ldb":    {1, 1516, 166 - 124, 1047, 50}, // most windows are empty
 		"basic_snappy_4k/000005.ldb": {1, 2421, 68 - 2, 6617, 5000},
 		"no_filter/000005.ldb":       {1, 941, 0, 0, 0},
 	} {

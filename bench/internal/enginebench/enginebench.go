@@ -1,9 +1,9 @@
 // Package enginebench measures what filters do in storage engines.
 //
-// A turn fills a new database with one filter, and looks keys up in it. In a filter's first turn its
-// reads are counted, which do not depend on the machine. A round has one turn of each filter. The
-// long run (Config.All) has several rounds, in an order that rotates, so that other load on the
-// machine affects all filters.
+// A turn fills a new database with one filter, and looks keys up in it. In a filter's first turn
+// its reads are counted, which do not depend on the machine. A round has one turn of each filter.
+// The long run (Config.All) has several rounds, in an order that rotates, so that other load on
+// the machine affects all filters.
 package enginebench
 
 import (

@@ -178,13 +178,13 @@ func (c *Config) notes() []string {
 		"the adapter's Get and Has ask those.", c.megabytes(), float64(c.Cache(""))/1e6, cache,
 		engine.RibbonL6)}
 	if !c.All {
-		return append(notes, "Speeds that differ by a few tenths are equal: that much is noise. "+
-			"More figures, with ranges: bench --all.")
+		return append(notes, "Differences of a tenth are noise. bench --all has more figures, "+
+			"with ranges.")
 	}
 	notes = append(notes, "A rewritten key also has an older version in a lower level. Load "+
 		"includes flushes and compactions; its reads do not wait. Files are in the operating "+
-		"system's cache; a read waits "+c.Disk.String()+" longer. goleveldb's seek compactions are "+
-		"off (WithoutSeekCompactions), unless a row says that they are on.")
+		"system's cache; a read waits "+c.Disk.String()+" longer. goleveldb's seek compactions "+
+		"are off (WithoutSeekCompactions), unless a row says that they are on.")
 	if room := c.Cache(engine.RibbonL6) - c.Cache(""); room > 0 {
 		notes = append(notes, fmt.Sprintf("For %s the block cache is %.1f MB larger, the size of "+
 			"L6's filters.", engine.RibbonL6, float64(room)/1e6))

@@ -94,8 +94,9 @@ func TestFiltersSaveReads(t *testing.T) {
 	}
 }
 
-// Without seek compactions misses do not write; with room for fewer tables, or for less than filters
-// and indexes, they read. With goleveldb's defaults they write, if its compactions are in time.
+// Without seek compactions, lookups of absent keys do not write. With room for fewer tables, or for
+// less than filters and indexes, they read. With goleveldb's defaults they write, if its compactions
+// are in time.
 func TestSettings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

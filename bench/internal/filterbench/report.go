@@ -73,8 +73,9 @@ func (c *Config) Report(r *report.Report, records []Record) {
 		"random order in one filter. build: adding the keys, sorted, and building a filter, in "+
 		"memory that was used before. Keys have %d random bytes.", numQueries, keyLength),
 		fmt.Sprintf("In each round the contestants take turns. The rounds make %d parts, in each "+
-			"of which the fastest turns are compared; what is shown is the median of the parts.", parts),
-		fmt.Sprintf("%q is %q a second time: its distance from 1 is noise, and so are differences of "+
-			"that size.", base+Again, base),
+			"of which the fastest turns are compared; what is shown is the median of the parts.",
+			parts),
+		fmt.Sprintf("%q is %q a second time: its distance from 1 is noise, and so are differences "+
+			"of that size.", base+Again, base),
 		"All filters are called through an interface, as their engines call them.")
 }

@@ -14,8 +14,8 @@ type Density struct {
 var Densities = []Density{
 	{"alternating", "every second key of a range is present", 0.5,
 		func(_, index uint64) bool { return index%2 == 0 }},
-	atRandom("63%", 0.63, "63 % of a range of keys is present, as after n writes of random ones of "+
-		"n keys (LevelDB's db_bench fillrandom); absent ones lie between"),
+	atRandom("63%", 0.63, "63 % of a range of keys is present, as LevelDB's db_bench fillrandom "+
+		"leaves it; absent ones lie between"),
 	atRandom("10%", 0.10, "a random tenth of a range of keys is present; absent ones lie between"),
 	{"beyond", "all keys of a range are present; absent ones follow it", 1, everything},
 }

@@ -31,8 +31,8 @@ func (s Source) Draw(rng *rand.Rand, first bool, n, limit int) (present, absent 
 type Set struct {
 	Present [][]byte // in random order
 	Between [][]byte // absent, in random order; beyond the range if all of it is present
-	// Guard is a present key beyond all others. The tables that contain it reach over the absent keys
-	// beyond the present ones; without it no engine would consult a filter for those.
+	// Guard is a present key beyond all others. The tables that contain it reach over the absent
+	// keys beyond the present ones; without it no engine would ask a filter for those.
 	Guard []byte
 
 	seed uint64

@@ -39,9 +39,9 @@ func (s *sums) effective() float64 {
 	return queries / max(1, between/binomial)
 }
 
-// wilson returns the score interval of 95 % of the rate p of n answers ("Probable Inference, the Law
-// of Succession, and Statistical Inference", 1927). It is never empty: 300 equal answers leave an
-// interval as well.
+// wilson returns the score interval of 95 % of the rate p of n answers ("Probable Inference, the
+// Law of Succession, and Statistical Inference", 1927). It is never empty: 300 equal answers leave
+// an interval as well.
 func wilson(p, n float64) (low, high float64) {
 	const z = 1.96 // standard errors on each side
 	middle := p + z*z/(2*n)

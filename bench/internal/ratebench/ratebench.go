@@ -49,7 +49,7 @@ func (c *Config) Cells() (cells []Cell) {
 }
 
 // Run measures all cells, on as many processors as there are, and returns the records of those that
-// it finished. The error is context.Cause if ctx ends, and wraps keys.ErrLost at the first lost key.
+// it finished. The error is context.Cause if ctx ends, and wraps keys.ErrLost if a key is lost.
 func (c *Config) Run(ctx context.Context) ([]Record, error) {
 	if c.Queries < 1 || c.Queries > 1_000_000_000 {
 		return nil, fmt.Errorf("--queries %d: pass 1 to 1000000000", c.Queries)

@@ -47,9 +47,9 @@ func percent(rate float64) string {
 func (c *Config) Report(r *report.Report, records []Record) {
 	r.Records = records
 	r.Tables = tables(records)
-	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range are "+
-		"present. Its rate is the mean over filters of different keys, with its 95 % interval in "+
-		"brackets. The worst of many cells is partly chance. All kinds have the same present "+
+	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range "+
+		"are present. Its rate is the mean over filters of different keys, with its 95 % interval "+
+		"in brackets. The worst of many cells is partly chance. All kinds have the same present "+
 		"and absent keys.")
 	for _, s := range c.Sources {
 		if note := s.Density.Name + ": " + s.Density.Doc + "."; !slices.Contains(r.Notes, note) {
@@ -83,7 +83,9 @@ func worstTable(records []Record) report.Table {
 	}
 	for _, ofN := range groups(records, func(r Record) int { return r.N }) {
 		for _, ofKind := range groups(ofN, func(r Record) string { return r.Kind }) {
-			slices.SortStableFunc(ofKind, func(a, b Record) int { return cmp.Compare(b.FPR, a.FPR) })
+			slices.SortStableFunc(ofKind, func(a, b Record) int {
+				return cmp.Compare(b.FPR, a.FPR)
+			})
 			var rates []float64
 			for _, r := range ofKind {
 				rates = append(rates, r.FPR)
