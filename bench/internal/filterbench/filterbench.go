@@ -41,15 +41,15 @@ type Config struct {
 	Progress report.Progress
 }
 
-// Again follows the base's name in its second turn.
-const Again = "-again"
+// again follows the base's name in its second turn.
+const again = "-again"
 
 // contestants returns the base, its second turn, and the others.
 func (c *Config) contestants() (all []*contestant) {
 	for i, k := range c.Kinds {
 		all = append(all, &contestant{k.Name, k.New()})
 		if i == 0 {
-			all = append(all, &contestant{k.Name + Again, all[0].filter})
+			all = append(all, &contestant{k.Name + again, all[0].filter})
 		}
 	}
 	return all

@@ -76,6 +76,6 @@ func (c *Config) Report(r *report.Report, records []Record) {
 			"of which the fastest turns are compared; what is shown is the median of the parts.",
 			parts),
 		fmt.Sprintf("%q is %q a second time: its distance from 1 is noise, and so are differences "+
-			"of that size.", base+Again, base),
+			"of that size.", base+again, base),
 		"All filters are called through an interface, as their engines call them.")
 }
