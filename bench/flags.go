@@ -30,7 +30,7 @@ func vocabulary() kong.Vars {
 		"filtersHelp": "For bench/RESULTS.md: time lookups and builds of filters outside of any " +
 			"database.",
 		"ratesHelp": "For bench/RESULTS.md: measure false-positive rates by shape of keys, " +
-			"density and number of keys.",
+			"density and number of keys, and check their bounds.",
 		"playHelp": "Serve a page that shows filters at work: bits, probes, and why a key is a " +
 			"false positive.",
 

@@ -5,9 +5,9 @@
 // database, and to compare speeds. To learn what lookups read in a database that you have, and what
 // to change there, use command filterdump.
 //
-// The exit status is 0 if all went well, 1 if a key was lost, 2 if the benchmark could not run to
-// its end, and 130 if it was interrupted or nobody reads its output any longer. Whatever was
-// measured before that is printed and written, marked as incomplete.
+// The exit status is 0 if all went well, 1 if a key was lost or a rate breaks its bound, 2 if the
+// benchmark could not run to its end, and 130 if it was interrupted or nobody reads its output any
+// longer. Whatever was measured before that is printed and written, marked as incomplete.
 package main
 
 import (
@@ -23,6 +23,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -49,7 +50,7 @@ type subcommands struct {
 // A job is what a subcommand gets in addition to its flags.
 type job struct {
 	ctx      context.Context
-	command  string // what was typed
+	command  string // what was typed, but for --json, which names a path of this machine
 	stdout   io.Writer
 	parsed   *kong.Context
 	progress report.Progress
@@ -106,7 +107,13 @@ func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (see -h)", err)
 	}
-	command := strings.Join(append([]string{"go run ./bench"}, args...), " ")
+	command := "go run ./bench"
+	for i, arg := range args {
+		if isJSON := arg == "--json" || i > 0 && args[i-1] == "--json"; !isJSON &&
+			!strings.HasPrefix(arg, "--json=") {
+			command += " " + arg
+		}
+	}
 	return &job{ctx, command, stdout, parsed, report.NewProgress(os.Stderr), nil}, nil
 }
 
@@ -121,7 +128,7 @@ func exitStatus(w io.Writer, err error) int {
 	if errors.Is(err, errInterrupted) {
 		return exitInterrupted
 	}
-	if errors.Is(err, keys.ErrLost) {
+	if errors.Is(err, keys.ErrLost) || errors.Is(err, ratebench.ErrBound) {
 		return exitWrong
 	}
 	return exitCannotRun

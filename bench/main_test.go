@@ -24,6 +24,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -132,6 +133,7 @@ func bench(t *testing.T, args ...string) result { return start(t, t.TempDir(), a
 
 // decoded is what every JSON file has.
 type decoded struct {
+	Command    string
 	Incomplete string
 	Records    json.RawMessage
 }
@@ -143,6 +145,7 @@ func file(t *testing.T) (flag string, read func() decoded) {
 		content, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(content, &d))
+		require.NotContains(t, d.Command, path, "it is a path of this machine")
 		return d
 	}
 }
@@ -318,6 +321,8 @@ func TestExitStatus(t *testing.T) {
 	}{
 		{fmt.Errorf("goleveldb: %w: 00", keys.ErrLost), exitWrong, "bench: goleveldb: a key is " +
 			"lost: 00\n"},
+		{fmt.Errorf("%w: cell", ratebench.ErrBound), exitWrong, "bench: a false-positive rate breaks " +
+			"its bound: cell\n"},
 		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun,
 			"bench: one\nbench: two\n"},
 	} {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -17,7 +19,8 @@ type ratesCommand struct {
 }
 
 func (*ratesCommand) Help() string {
-	return `Measures false-positive rates. Filters of 10M keys take 5 GB of memory.
+	return `Measures false-positive rates, and fails if a rate is above the bound that its kind of
+filter promises. Filters of 10M keys take 5 GB of memory.
 
 ` + filtersHelp + "\n\n" + shapesHelp()
 }
@@ -29,7 +32,10 @@ func (f *ratesCommand) Run(j *job) error {
 		return err
 	}
 	records, err := config.Run(j.ctx)
-	return f.write(j, len(records) == 0, err, func(r *report.Report) { config.Report(r, records) })
+	written := f.write(j, len(records) == 0, err, func(r *report.Report) {
+		config.Report(r, records)
+	})
+	return errors.Join(written, ratebench.CheckBounds(records))
 }
 
 func (f *ratesCommand) config(j *job) (ratebench.Config, error) {

@@ -61,7 +61,7 @@ func TestResults(t *testing.T) {
 		"engines --num=3000 --disk=0s --engines=goleveldb --filters=bloom": "| goleveldb | bloom " +
 			"| 12.",
 	} {
-		r := bench(t, append(strings.Fields(args), "--json="+filepath.Join(dir, "r.json"))...)
+		r := bench(t, append(strings.Fields(args), "--json", filepath.Join(dir, "r.json"))...)
 		require.Zero(t, r.status, r.stderr)
 		require.Regexp(t, // a processor with a long name makes the line wrap
 			`\n.+,\sGOMAXPROCS\s[0-9]+,\s[a-z]+/[a-z0-9]+,\sgo1[^,]+,\scommit\s.+\n`, r.stdout)
@@ -155,13 +155,10 @@ func tablesOf(m measured) ([]report.Table, error) {
 	return m.Report.Tables, err
 }
 
-// outputFlags matches flags that say where a report goes.
-var outputFlags = regexp.MustCompile(` --json[= ]\S+`)
-
 // markdown returns a report's command, where and when it ran, and its tables.
 func markdown(m measured) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n    %s\n\n%s, %s, %s.\n", outputFlags.ReplaceAllString(m.Command, ""),
+	fmt.Fprintf(&b, "\n    %s\n\n%s, %s, %s.\n", m.Command,
 		m.Environment.CPU, m.Environment.GoVersion, m.Environment.Date)
 	for _, t := range m.Tables {
 		fmt.Fprintf(&b, "\n%s:\n\n%s\n", t.Title, t.Markdown())

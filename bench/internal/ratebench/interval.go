@@ -39,11 +39,13 @@ func (s *sums) effective() float64 {
 	return queries / max(1, between/binomial)
 }
 
+// z is how many standard errors an interval of 95 % has on each side.
+const z = 1.96
+
 // wilson returns the score interval of 95 % of the rate p of n answers ("Probable Inference, the
 // Law of Succession, and Statistical Inference", 1927). It is never empty: 300 equal answers leave
 // an interval as well.
 func wilson(p, n float64) (low, high float64) {
-	const z = 1.96 // standard errors on each side
 	middle := p + z*z/(2*n)
 	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	if p > 0 { // otherwise it is 0, but for rounding

@@ -178,3 +178,31 @@ func TestFaults(t *testing.T) {
 	require.ErrorIs(t, err, keys.ErrLost)
 	require.ErrorContains(t, err, "losing: a key is lost: 20 of 20")
 }
+
+// A rate may be 5 standard errors above its bound, and no more, and only where there is a bound. With
+// 4M queries the error is 49.7 a million at the bound of 1 %.
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		falsePositives int // a million
+		bound          float64
+		broken         bool
+	}{
+		{9000, 0.01, false},
+		{10_000 + 5*49, 0.01, false},
+		{10_000 + 6*50, 0.01, true},
+		{900_000, 0, false},
+	} {
+		promised := func(int) float64 { return c.bound }
+		s := &sampler{Kind: filterbench.Kind{Name: "bounded", Bits: 10, Promised: promised}}
+		for range 4 {
+			s.add(1_000_000, c.falsePositives)
+		}
+		err := CheckBounds([]Record{s.record(Cell{sources(keys.Densities, "decimal")[0], 1000})})
+		if !c.broken {
+			require.NoError(t, err, c)
+			continue
+		}
+		require.ErrorIs(t, err, ErrBound)
+		require.ErrorContains(t, err, ": bounded, decimal alternating, 1000 keys, 10 bits per key: ")
+	}
+}
