@@ -321,8 +321,8 @@ func TestExitStatus(t *testing.T) {
 	}{
 		{fmt.Errorf("goleveldb: %w: 00", keys.ErrLost), exitWrong, "bench: goleveldb: a key is " +
 			"lost: 00\n"},
-		{fmt.Errorf("%w: cell", ratebench.ErrBound), exitWrong, "bench: a false-positive rate breaks " +
-			"its bound: cell\n"},
+		{fmt.Errorf("%w: cell", ratebench.ErrBound), exitWrong, "bench: a false-positive rate " +
+			"breaks its bound: cell\n"},
 		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun,
 			"bench: one\nbench: two\n"},
 	} {

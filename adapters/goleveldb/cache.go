@@ -34,9 +34,9 @@ type CacheReport struct {
 // It keeps filters and indexes in the block cache, with the data.
 //
 // goleveldb does not report the sizes of filters and indexes. Command filterdump adds them up, also
-// while the database is in use, and prints the capacity that they need if goleveldb's default is too
-// small. This is twice their size, because goleveldb's buffers may be twice as large as the blocks in
-// them, and the cache counts the buffers. Blocks with data come on top.
+// while the database is in use, and prints the capacity that they need if goleveldb's default is
+// too small. This is twice their size, because goleveldb's buffers may be twice as large as the
+// blocks in them, and the cache counts the buffers. Blocks with data come on top.
 //
 // A custom Cacher is assumed to hold its stated capacity and to serve only this database.
 func CheckCache(o *opt.Options, db *leveldb.DB) (CacheReport, error) {

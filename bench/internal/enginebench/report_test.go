@@ -95,8 +95,8 @@ func TestFiltersSaveReads(t *testing.T) {
 }
 
 // Without seek compactions, lookups of absent keys do not write. With room for fewer tables, or for
-// less than filters and indexes, they read. With goleveldb's defaults they write, if its compactions
-// are in time.
+// less than filters and indexes, they read. With goleveldb's defaults they write, if its
+// compactions are in time.
 func TestSettings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -15,8 +15,8 @@ func CheckBounds(records []Record) (err error) {
 	for _, r := range records {
 		standardError := (r.FPR - r.Low) / z
 		if r.Bound > 0 && r.FPR > r.Bound+tolerance*standardError {
-			err = errors.Join(err, fmt.Errorf("%w: %s, %s, %d keys, %v bits per key: %s %%, not %s %%",
-				ErrBound, r.Kind, r.keys(), r.N, r.Bits, r.interval(), percent(r.Bound)))
+			err = errors.Join(err, fmt.Errorf("%w: %s, %d %s keys, %v bits per key: %s %%, not %s %%",
+				ErrBound, r.Kind, r.N, r.keys(), r.Bits, r.interval(), percent(r.Bound)))
 		}
 	}
 	return err

@@ -179,8 +179,8 @@ func TestFaults(t *testing.T) {
 	require.ErrorContains(t, err, "losing: a key is lost: 20 of 20")
 }
 
-// A rate may be 5 standard errors above its bound, and no more, and only where there is a bound. With
-// 4M queries the error is 49.7 a million at the bound of 1 %.
+// A rate may be 5 standard errors above its bound, and no more, and only where there is a bound.
+// With 4M queries the error is 49.7 a million at the bound of 1 %.
 func TestBounds(t *testing.T) {
 	for _, c := range []struct {
 		falsePositives int // a million
@@ -203,6 +203,6 @@ func TestBounds(t *testing.T) {
 			continue
 		}
 		require.ErrorIs(t, err, ErrBound)
-		require.ErrorContains(t, err, ": bounded, decimal alternating, 1000 keys, 10 bits per key: ")
+		require.ErrorContains(t, err, ": bounded, 1000 decimal alternating keys, 10 bits per key: ")
 	}
 }

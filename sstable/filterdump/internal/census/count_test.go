@@ -176,7 +176,7 @@ func fill(t *testing.T, o *opt.Options, parts int, keys [][]byte, value func() [
 func TestCountedReadsOfPebble(t *testing.T) {
 	own, ribbon := bloom.FilterPolicy(10), pebblev2.New(policytest.Must(policy.NewRibbon(10)))
 	t.Run("90 % in L6", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, own) })
-	t.Run("ribbon filters", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, ribbon) })
+	t.Run("ribbon", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, ribbon) })
 	t.Run("a key per block", func(t *testing.T) { requireCountedPebble(t, 8000, 0.33, 9000, nil) })
 }
 

@@ -41,8 +41,8 @@ func verifyOne(t testing.TB, path string, o Options) *Result {
 	return results[0]
 }
 
-// The tables of other programs and of former releases are sound. Those of C++ LevelDB have what their
-// sidecars say.
+// The tables of other programs and of former releases are sound. Those of C++ LevelDB have what
+// their sidecars say.
 func TestGoldenTables(t *testing.T) {
 	var paths []string
 	for _, pattern := range []string{"leveldb/tables/*/*.ldb", "goleveldb/*/*.ldb",
@@ -80,7 +80,8 @@ func TestGoldenTables(t *testing.T) {
 			r := byPath[filepath.Join(strings.TrimSuffix(sidecar, ".json"), table.File)]
 			require.Equal(t, table.Entries, r.Entries, r.Path)
 			if r.Filters != nil {
-				require.Equal(t, []any{want.Policy, "window", 11}, []any{r.Policy, r.Layout, r.BaseLg})
+				require.Equal(t, []any{want.Policy, "window", 11},
+					[]any{r.Policy, r.Layout, r.BaseLg})
 			}
 		}
 	}
