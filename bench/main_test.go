@@ -224,9 +224,7 @@ func TestInterruption(t *testing.T) {
 			require.True(t, strings.HasSuffix(r.stderr, "bench: interrupted\n"), r.stderr)
 			require.Empty(t, r.left)
 			require.Contains(t, r.stdout, "INCOMPLETE, because it ended early: interrupted")
-			d := read()
-			require.Equal(t, "interrupted", d.Incomplete)
-			require.NotEmpty(t, d.Records)
+			require.Equal(t, "interrupted", read().Incomplete)
 		})
 	}
 }

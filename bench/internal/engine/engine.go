@@ -116,7 +116,7 @@ type DB interface {
 
 // Tables sums up the tables of a database.
 type Tables struct {
-	Number      int64
+	Number      int64 // of goleveldb only
 	IndexBytes  int64 // uncompressed; of goleveldb only
 	Filters     int64 // those that are not empty
 	FilterBytes int64 // of these, and of their index
@@ -125,7 +125,6 @@ type Tables struct {
 
 // addTable counts a table that has one filter, or none, for all of its keys.
 func (t *Tables) addTable(filterBytes, keys uint64) {
-	t.Number++
 	if filterBytes > 0 {
 		t.Filters++
 		t.FilterBytes += int64(filterBytes)

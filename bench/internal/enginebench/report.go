@@ -64,7 +64,7 @@ func phrase(filter string) string {
 	case engine.BuiltIn:
 		return "with its own"
 	case engine.RibbonL6:
-		return "with ribbon in L6 too and Has"
+		return "with ribbon in L6 too and the adapter's Get"
 	}
 	return "with " + filter
 }
@@ -76,7 +76,7 @@ func explained(filter string) string {
 	case filter == engine.BuiltIn:
 		return filter + " (the engine's own)"
 	case filter == engine.RibbonL6:
-		return filter + " (in L6 too, and Has)"
+		return filter + " (in L6 too, and the adapter's Get)"
 	case bits != "":
 		return fmt.Sprintf("%s (%s bits per key)", filter, bits)
 	}

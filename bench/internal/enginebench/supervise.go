@@ -42,7 +42,7 @@ func (c *Config) Supervise(ctx context.Context) (all Records, err error) {
 	}
 	defer func() { err = errors.Join(err, removeAll(c.Dir)) }()
 	ctx, cancel := context.WithCancelCause(ctx)
-	c.OnFatal = func(err error) { cancel(err) } // the first one is the cause
+	c.OnFatal = cancel // the first one is the cause
 	var mu sync.Mutex
 	var finished Records
 	done := make(chan error, 1)

@@ -38,9 +38,9 @@ type Set struct {
 	seed uint64
 }
 
-// Set returns n present keys, and at most as many absent ones, chosen and ordered by seed.
-func (s Source) Set(n, absent int, seed int64) *Set {
-	rng := rand.New(rand.NewPCG(uint64(seed), Mix(uint64(seed))))
+// Set returns n present keys, and absent ones, at most that many, chosen and ordered by seed.
+func (s Source) Set(n, absent int, seed uint64) *Set {
+	rng := rand.New(rand.NewPCG(seed, Mix(seed)))
 	set := &Set{Guard: s.Shape.Append(nil, 0, Indexes-1), seed: rng.Uint64()}
 	set.Present, set.Between = s.Draw(rng, true, n, absent)
 	shuffle(rng, set.Present)

@@ -46,9 +46,9 @@ func newMaterial(q *question) (*material, error) {
 	for i := range uint64(asked) {
 		m.random = append(m.random, fmt.Appendf(nil, "%08x", uint32(keys.Mix(i))))
 	}
-	absent := func(key []byte) bool { return m.isStored[string(key)] }
-	m.random = slices.DeleteFunc(m.random, absent)
-	m.between = slices.DeleteFunc(m.between, absent)
+	isStored := func(key []byte) bool { return m.isStored[string(key)] }
+	m.random = slices.DeleteFunc(m.random, isStored)
+	m.between = slices.DeleteFunc(m.between, isStored)
 	return m, nil
 }
 

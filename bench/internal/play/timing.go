@@ -2,10 +2,12 @@ package play
 
 import (
 	"context"
+	"runtime"
 	"slices"
-	"time"
 
+	"github.com/levelbloom/levelbloom/bench/internal/clock"
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 const (
@@ -70,17 +72,16 @@ func works(f *filterbench.Filter, n int, present, absent [][]byte) []func() {
 func takeTurns(name string, keys int, contestants ...func()) work {
 	var ns [2][]float64
 	var ratios []float64
+	runtime.LockOSThread() // its clock is read
+	defer runtime.UnlockOSThread()
 	for turn := range turns {
 		for i := range contestants {
-			which, start := (turn+i)%2, time.Now()
+			which, start := (turn+i)%2, clock.Now()
 			contestants[which]()
-			took := time.Since(start).Nanoseconds()
-			ns[which] = append(ns[which], float64(took)/float64(keys))
+			ns[which] = append(ns[which], float64(clock.Now()-start)/float64(keys))
 		}
 		ratios = append(ratios, ns[1][turn]/ns[0][turn])
 	}
-	slices.Sort(ns[0])
-	slices.Sort(ns[1])
 	slices.Sort(ratios)
-	return work{name, ns[0][turns/2], ns[1][turns/2], ratios}
+	return work{name, report.Median(ns[0]), report.Median(ns[1]), ratios}
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// A Figure varies from round to round, or depends on chance: it has an interval.
+// A Figure is the median of several rounds, with the lowest and the highest of them.
 type Figure struct{ Middle, Low, High float64 }
 
 // Extremes returns the median of values, the lowest and the highest.

@@ -20,7 +20,7 @@ type Report struct {
 	Environment Environment `json:"environment"`
 	Notes       []string    `json:"notes,omitempty"` // paragraphs, and lines that begin with Code
 	Tables      []Table     `json:"-"`               // sum the records up
-	Records     any         `json:"-"`               // slices of structs, of turns, runs or cells
+	Records     any         `json:"-"`               // slices of structs, or a struct of such slices
 }
 
 // A Bar shows a figure in a chart of several groups.
