@@ -30,7 +30,7 @@ reason.
 
 The verdict on a database says which change saves reads, with the lines of code. If no change saves
 a read in a hundred lookups, there is nothing to do. It compares the data blocks that lookups of
-absent keys read, since filters save no other reads.
+absent keys read. Filters also save reads of present keys in lower levels, which it does not count.
 
 Counted: the engine opens the database read-only, in a directory of its own with a copy of the
 manifest and links to the tables. It looks up absent keys that lie between keys of the database:

@@ -71,10 +71,10 @@ func (r *report) verdict() string {
 	n := r.counts
 	say(r.damaged, "database", "damaged")
 	say(n[scan.FalseNegative], "table", "with false negatives: "+
-		scan.Count(r.lost, "entry", "entries")+" not matched by their filter")
+		scan.Count(r.lost, "entry")+" not matched by their filter")
 	say(n[scan.Corrupt], "table", "corrupt")
 	say(n[scan.Missing], "table", "missing")
-	say(n[scan.Sound], "table", "sound: all "+scan.Count(r.matched, "entry", "entries")+
+	say(n[scan.Sound], "table", "sound: all "+scan.Count(r.matched, "entry")+
 		" match their filters")
 	say(n[scan.NoFilter], "table", "without filters")
 	say(n[scan.Unverified], "table", "unverified")

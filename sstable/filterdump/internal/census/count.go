@@ -50,12 +50,13 @@ var countReads = child.New("count", func(o order) (c counts, err error) {
 	if c.Get, err = o.reads(keys, absent, engine.DB.Get); err != nil {
 		return c, err
 	}
-	if c.Has, err = o.reads(keys, absent, engine.DB.Has); err != nil {
-		return c, err
+	if c.Has = c.Get; o.Settings.Engine != "goleveldb" {
+		if c.Has, err = o.reads(keys, absent, engine.DB.Has); err != nil {
+			return c, err
+		}
 	}
-	// Without filters lookups take long: one in eight will do.
-	some := max(maxLookups, len(absent)) / 8
-	c.Bare, err = bare.reads(keys, absent[:min(len(absent), some)], engine.DB.Get)
+	// Without filters lookups take long: these will do.
+	c.Bare, err = bare.reads(keys, absent[:min(len(absent), maxLookups/8)], engine.DB.Get)
 	return c, err
 })
 

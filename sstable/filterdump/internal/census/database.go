@@ -40,8 +40,8 @@ type Database struct {
 	// killed process left them, or the database is still writing or deleting them.
 	Unnamed int `json:"unnamed,omitempty"`
 
-	*verdict.Figures                  // nil for a single table
-	Verdict          *verdict.Verdict `json:"verdict,omitempty"` // nil if nothing was counted
+	*verdict.Figures                  // nil if no database was opened
+	Verdict          *verdict.Verdict `json:"verdict,omitempty"` // nil if counting failed
 	Tables           []*scan.Result   `json:"tables"`
 
 	options Options

@@ -51,7 +51,7 @@ func (r *Result) judge(report *Report, doubt string) {
 	case r.FalseNegatives > 0:
 		r.Status = FalseNegative
 		r.Reason = fmt.Sprintf("%d of %s do not match their filter: %s", r.FalseNegatives,
-			Count(r.Entries, "entry", "entries"), strings.Join(r.Lost, ", "))
+			Count(r.Entries, "entry"), strings.Join(r.Lost, ", "))
 		if r.FalseNegatives > int64(len(r.Lost)) {
 			r.Reason += ", ..."
 		}

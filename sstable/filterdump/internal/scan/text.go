@@ -6,16 +6,12 @@ import (
 	"strings"
 )
 
-// Count writes a number with its unit: "1 table", "2 tables". The plural is the unit with an s
-// unless it is given.
-func Count[N int | int64](n N, unit string, plural ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + unit
-	case len(plural) > 0:
-		return fmt.Sprintf("%d %s", n, plural[0])
+// Count writes a number with its unit: "1 table", "2 tables", "2 entries".
+func Count[N int | int64](n N, unit string) string {
+	if n != 1 {
+		unit = strings.Replace(unit+"s", "ys", "ies", 1)
 	}
-	return fmt.Sprintf("%d %ss", n, unit)
+	return fmt.Sprintf("%d %s", n, unit)
 }
 
 // Printable returns s with escapes for what is not printable, which a terminal could take for a

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -89,7 +90,7 @@ func TestGoldenTables(t *testing.T) {
 
 // The results are in the order of the paths.
 func TestVerifyConcurrently(t *testing.T) {
-	paths := make([]string, 50)
+	paths := make([]string, 50+runtime.GOMAXPROCS(0)) // more than begin at once
 	for i := range paths {
 		paths[i] = filepath.Join("nowhere", fmt.Sprint(i))
 	}

@@ -72,9 +72,12 @@ func Of(f *Figures) *Verdict {
 		return v
 	}
 	v := &Verdict{Rows: []Row{now, then, without}}
-	v.Sentence = fmt.Sprintf("%s: %s reads per 1,000 lookups of absent keys (%s), not %s "+
-		"(counted). If your program looks up no absent keys, change nothing.",
-		v.advise(f, then.Counted), Digits(then.Reads), then.Source(), Digits(now.Reads))
+	others := "If your program looks up no absent keys, change nothing."
+	if total.FilterBytes == 0 { // a present key is absent from the tables above its own
+		others = "Filters also save reads of present keys in lower levels, which were not counted."
+	}
+	v.Sentence = fmt.Sprintf("%s: %s reads per 1,000 lookups of absent keys (%s), not %s (counted). "+
+		"%s", v.advise(f, then.Counted), Digits(then.Reads), then.Source(), Digits(now.Reads), others)
 	v.say(f.zstd(), f.progress(&total), f.Memory, f.level0(&total), f.sharing(&total))
 	return v
 }
