@@ -10,8 +10,6 @@ import (
 	"slices"
 
 	"github.com/golang/snappy"
-
-	"github.com/levelbloom/levelbloom/sstable/internal/blocks"
 )
 
 // maxBlock bounds the bytes of a block, uncompressed, and of its keys together. Without a bound, a
@@ -124,7 +122,8 @@ func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snappy: %w", err)
 	}
-	if !blocks.SnappyCanHold(len(block), n) {
+	const maxRatio = 22 // a copy of 64 bytes takes 3
+	if n < 0 || n/maxRatio > len(block) {
 		return nil, fmt.Errorf("snappy: %d bytes cannot decode to %d", len(block), n)
 	}
 	if err := checkSize(uint64(n)); err != nil {
