@@ -76,7 +76,7 @@ func explained(filter string) string {
 	case filter == engine.BuiltIn:
 		return filter + " (the engine's own)"
 	case filter == engine.RibbonL6:
-		return filter + " (in L6 too, and the adapter's Get)"
+		return filter + " (in L6 too, adapter's Get)"
 	case bits != "":
 		return fmt.Sprintf("%s (%s bits per key)", filter, bits)
 	}
