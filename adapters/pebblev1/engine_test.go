@@ -38,6 +38,36 @@ func splitting(
 	return &c
 }
 
+// compression is what the tests' databases compress with: zstd where this program can read it. With
+// cgo and the zstd that Pebble v2 requires, as in a workspace of both, Pebble v1 cannot.
+var compression = func() pebble.Compression {
+	if readsZstd() {
+		return pebble.ZstdCompression
+	}
+	return pebble.SnappyCompression
+}()
+
+// readsZstd reports whether Pebble finds a key in a table that it compressed with zstd.
+func readsZstd() bool {
+	db, err := pebble.Open("db", &pebble.Options{
+		FS: vfs.NewMem(), Logger: quiet{},
+		Levels: []pebble.LevelOptions{{Compression: pebble.ZstdCompression}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+	key := []byte("key")
+	if err := db.Set(key, make([]byte, 1000), pebble.NoSync); err != nil {
+		panic(err)
+	}
+	if err := db.Flush(); err != nil {
+		panic(err)
+	}
+	_, closer, err := db.Get(key)
+	return err == nil && closer.Close() == nil
+}
+
 // small returns options on disk that bring a few hundred kilobytes to several levels.
 func small(format pebble.FormatMajorVersion) *pebble.Options {
 	return &pebble.Options{

@@ -25,12 +25,8 @@ func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 }
 
 // setLevels sets the policy of every level. It writes to a new slice because other options may
-// share the old one. If L6 gets filters, it also sees to it that lookups can consult them. It
-// returns an error, and leaves o alone, if this program could not read what a level compresses.
-func setLevels(o *pebble.Options, filters levelFilters) error {
-	if err := checkCompression(o); err != nil {
-		return err
-	}
+// share the old one. If L6 gets filters, it also sees to it that lookups can consult them.
+func setLevels(o *pebble.Options, filters levelFilters) {
 	levels := slices.Clone(o.Levels)
 	if len(levels) == 0 {
 		levels = make([]pebble.LevelOptions, 1) // as Pebble does for nil
@@ -42,7 +38,6 @@ func setLevels(o *pebble.Options, filters levelFilters) error {
 	if filters[numLevels-1] != nil {
 		o.Comparer = withSplit(o.Comparer)
 	}
-	return nil
 }
 
 // withSplit returns c, or if c has no Split, a copy in which the prefix is the whole key.

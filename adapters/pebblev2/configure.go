@@ -71,8 +71,7 @@ func WithoutL6() Option {
 //
 // It returns an error that says what to do, and leaves o alone, if o or an option is nil, if there
 // are more collectors than Pebble has room for, if no constructor returned a policy, or if a filter
-// policy in o bears the name of one of them and may use another encoding. In Pebble v1,
-// zstd in a level is an error too if this program cannot read that: see adapters/README.md.
+// policy in o bears the name of one of them and may use another encoding.
 //
 // Call Configure once the levels are set up, as the last step before pebble.Open. It writes to o
 // alone, so a database that is already open with o keeps its filters. It must not run concurrently
@@ -142,9 +141,7 @@ func configure(o *pebble.Options, filters levelFilters) error {
 	if err != nil {
 		return err
 	}
-	if err := setLevels(o, filters); err != nil {
-		return err
-	}
+	setLevels(o, filters)
 	o.Filters, o.BlockPropertyCollectors = byName, collectors
 	return nil
 }

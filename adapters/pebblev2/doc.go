@@ -50,5 +50,5 @@
 package pebblev2
 
 // Written by hand for each version of Pebble: levels.go, version.go, engine_test.go, levels_test.go
-// and storage_test.go; for v1 alone zstd.go, zstd_test.go and split_test.go. The versions of all
+// and storage_test.go; for v1 alone split_test.go. The versions of all
 // other files differ in names alone: adapters/internal/genpebblev1 derives those for Pebble v1.

@@ -18,15 +18,14 @@ func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 	return former
 }
 
-// setLevels sets the policy of every level and nothing else. In v2 it never fails.
-func setLevels(o *pebble.Options, filters levelFilters) error {
+// setLevels sets the policy of every level and nothing else.
+func setLevels(o *pebble.Options, filters levelFilters) {
 	for level, f := range filters {
 		if f == nil {
 			f = pebble.NoFilterPolicy // nil would inherit the policy of the level above
 		}
 		o.Levels[level].FilterPolicy = f
 	}
-	return nil
 }
 
 // largestIndexBlock returns the largest size that o has for the index blocks of a level. Unless

@@ -85,7 +85,7 @@ lookups of absent keys.
 	  path, note, damaged  what could not be read, and whether the database is at fault
 	  unnamed              tables that are left out
 	  engine               goleveldb, pebblev1, pebblev2
-	  cache, zstd          block cache and compression, by Pebble's OPTIONS file
+	  cache                bytes of the block cache, by Pebble's OPTIONS file
 	  keys, bytes          of all tables; a key counts once in each
 	  sampled, lookups     keys of the sample, and absent keys between them that were looked up
 	  levels               number, tables, entries

@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// byHand are the files that differ between the engines. Each package has its own, but for those
-// about zstd and about comparers without a Split, which only v1 needs.
+// byHand are the files that differ between the engines. Each package has its own, but for the tests
+// of comparers without a Split, which only v1 needs.
 var byHand = []string{
-	"levels.go", "version.go", "zstd.go",
-	"engine_test.go", "levels_test.go", "storage_test.go", "zstd_test.go", "split_test.go",
+	"levels.go", "version.go",
+	"engine_test.go", "levels_test.go", "storage_test.go", "split_test.go",
 }
 
 var renames = strings.NewReplacer(

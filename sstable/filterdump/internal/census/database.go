@@ -129,7 +129,7 @@ var list = child.New("list", func(o order) (map[int]int, error) {
 // read makes an attempt. It is complete unless something was missing, which may be because the
 // database has changed. The error is that of ctx.
 func (d *Database) read(ctx context.Context, view *engine.View) (complete bool, err error) {
-	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: view.Cache, Zstd: view.Zstd}
+	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: view.Cache}
 	if err := engine.CheckManifest(view.Manifest); err != nil {
 		d.Note, d.Damaged = err.Error(), true
 		return true, nil

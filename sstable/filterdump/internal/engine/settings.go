@@ -19,7 +19,6 @@ type Settings struct {
 	Cache     int64  // bytes of the block cache; goleveldb's default, since it records none
 	MemTable  int64  // bytes of a memtable
 	OpenFiles int64  // how many tables stay open, some more
-	Zstd      bool   // a level compresses with zstd
 }
 
 // settingsOf reads the newest OPTIONS file. Databases without one may be goleveldb's, which has
@@ -50,7 +49,6 @@ func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 	s.Cache = sizeOf(options, "cache_size")
 	s.MemTable = sizeOf(options, "mem_table_size")
 	s.OpenFiles = sizeOf(options, "max_open_files")
-	s.Zstd = strings.Contains(options, "compression=ZSTD")
 	return s
 }
 

@@ -50,13 +50,13 @@ func TestSettings(t *testing.T) {
 	dir := t.TempDir()
 	for _, size := range []int64{3 << 20, 5 << 20} {
 		o := &v1.Options{Cache: v1.NewCache(size), FormatMajorVersion: v1.FormatNewest,
-			Logger: Quiet{}, Levels: []v1.LevelOptions{{Compression: v1.ZstdCompression}}}
+			Logger: Quiet{}}
 		old, err := v1.Open(dir, o)
 		require.NoError(t, err)
 		require.NoError(t, old.Close())
 		o.Cache.Unref()
 		require.Equal(t, Settings{Engine: "pebblev1", Cache: size, MemTable: 4 << 20,
-			OpenFiles: 1000, Zstd: true}, view(t, dir).Settings)
+			OpenFiles: 1000}, view(t, dir).Settings)
 	}
 	newer, err := v2.Open(dir,
 		&v2.Options{CacheSize: 7 << 20, MaxOpenFiles: 2000, Logger: Quiet{}})

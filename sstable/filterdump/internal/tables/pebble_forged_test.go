@@ -140,7 +140,7 @@ func TestPebbleReadAt(t *testing.T) {
 	err = table.Keys(func(int, []byte) {})
 	require.ErrorIs(t, err, fs.ErrClosed)
 	var corruption *sstable.CorruptionError
-	require.NotErrorAs(t, err, &corruption)
+	require.False(t, errors.As(err, &corruption))
 }
 
 // Versions that Pebble's reader does not know are not called damage.

@@ -7,7 +7,6 @@ import "github.com/levelbloom/levelbloom/policy"
 type Figures struct {
 	Engine string `json:"engine"` // the adapter: goleveldb, pebblev1, pebblev2; "": none
 	Cache  int64  `json:"cache"`  // bytes of the block cache: by OPTIONS, or goleveldb's default
-	Zstd   bool   `json:"zstd"`   // by its OPTIONS
 
 	Keys   int64   `json:"keys"`  // sum of the tables' numbers of different keys
 	Bytes  int64   `json:"bytes"` // of the tables

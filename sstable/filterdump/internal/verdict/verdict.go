@@ -78,7 +78,7 @@ func Of(f *Figures) *Verdict {
 	}
 	v.Sentence = fmt.Sprintf("%s: %s reads per 1,000 lookups of absent keys (%s), not %s (counted). "+
 		"%s", v.advise(f, then.Counted), Digits(then.Reads), then.Source(), Digits(now.Reads), others)
-	v.say(f.zstd(), f.progress(&total), f.Memory, f.level0(&total), f.sharing(&total))
+	v.say(f.progress(&total), f.Memory, f.level0(&total), f.sharing(&total))
 	return v
 }
 
@@ -107,15 +107,6 @@ func (v *Verdict) advise(f *Figures, keep bool) string {
 		what = "Keep the filters"
 	}
 	return fmt.Sprintf("%s, and look up absent keys with %s.Has", what, f.Engine)
-}
-
-// zstd warns of what the adapter's requirements do to programs with Pebble v1.
-func (f *Figures) zstd() string {
-	if f.Engine != "pebblev1" || !f.Zstd {
-		return ""
-	}
-	return "The database is compressed with zstd, which Pebble v1 may no longer read in a program" +
-		" that requires levelbloom. Read this first: " + site + "#pebble-v1-and-zstd"
 }
 
 // progress says how many tables have the filters, and how the others get them.

@@ -83,12 +83,8 @@ func TestRules(t *testing.T) {
 		"ribbon in all of Pebble": {million("pebblev2", name2, deep).with(allRibbon), "Keep the " +
 			"filters, and look up absent keys with pebblev2.Has: 13 reads per 1,000 lookups of " +
 			"absent keys (counted), not 910 (counted).", []string{memory}},
-		"Pebble v1 with zstd": {million("pebblev1", pebble, deep).with(func(f *Figures) {
-			f.Zstd = true
-		}), "Use ribbon filters, and look up absent keys with pebblev1.Has",
-			[]string{"The database is compressed with zstd", "0 of 40", memory}},
-		"Pebble v2 with zstd": {million("pebblev2", name2, deep).with(
-			func(f *Figures) { f.Zstd = true }), "Use ribbon filters", []string{"0 of 40", memory}},
+		"Pebble v1": {million("pebblev1", pebble, deep), "Use ribbon filters, and look up absent " +
+			"keys with pebblev1.Has", []string{"0 of 40", memory}},
 		"all in L0": {million("pebblev2", name2, level0), "Use ribbon filters, and look up",
 			[]string{"0 of 40", memory}},
 		"L0": {million("pebblev2", name2, level0, deep).with(func(f *Figures) {
