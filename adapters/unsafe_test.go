@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +26,8 @@ func TestUnsafeAndGoroutines(t *testing.T) {
 // special returns the files that use unsafe or are in assembly, of the packages that programs
 // import.
 func special(t *testing.T) (files []string) {
-	out := run(t, ".", nil, "list", "-json", "../policy/...", "./goleveldb", "./pebblev1", "./pebblev2")
+	env := append(os.Environ(), "GOWORK=", "GOFLAGS=") // with all modules
+	out := run(t, ".", env, "list", "-json", "../policy/...", "./goleveldb", "./pebblev1", "./pebblev2")
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
 		var p struct {
 			ImportPath, Dir           string

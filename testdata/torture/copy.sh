@@ -1,7 +1,7 @@
 # For the scripts beside it: copies a module, as the module proxy has it, and goes there. The copy
-# requires this repository.
+# uses the modules of this repository.
 #
-#   . copy.sh MODULE[@VERSION]   without a version, that of go.mod; v2.1 is the newest v2.1.x
+#   . copy.sh MODULE[@VERSION]   without a version, that of go.work; v2.1 is the newest v2.1.x
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$repository"
 copy=$(mktemp -d)
@@ -12,9 +12,7 @@ echo "== $(field Path) $(field Version)"
 cp -r "$(field Dir)/." "$copy"
 chmod -R u+w "$copy"
 cd "$copy"
-cat "$repository/go.sum" >>go.sum
-go mod edit -require github.com/levelbloom/levelbloom@v0.0.0 \
-  -replace "github.com/levelbloom/levelbloom=$repository"
+"$repository/testdata/versions/use.sh"
 export GOFLAGS=-mod=mod
 
 # test_each_kind runs go test for each kind of filter, or those in KINDS.

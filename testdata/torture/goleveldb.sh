@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs goleveldb's own tests, of the version in go.mod, with our filters in place of its own: one
+# Runs goleveldb's own tests, of the version that the adapter requires, with our filters in place of its own: one
 # kind after the other, or those in KINDS.
 #
 #   testdata/torture/goleveldb.sh [flags of go test, such as -run TestDB]
@@ -26,6 +26,6 @@ END
 sed -i 's/filter\.NewBloomFilter(10)/oursFilter/; s/^\t"[^"]*leveldb\/filter"$/\t_ &/' \
   leveldb/{corrupt,db}_test.go
 [ "$(grep -c oursFilter leveldb/db_test.go)" -ge 2 ]
-go mod edit -go "$(cd "$repository" && go list -m -f '{{.GoVersion}}')"
+go mod edit -go "$(cd "$repository" && GOFLAGS= go list -m -f '{{.GoVersion}}' github.com/levelbloom/levelbloom)"
 cd leveldb
 test_each_kind "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the Go API with that of the newest tag. If programs that use it may no longer compile,
-# the first section of .github/CHANGELOG.md must be that of another minor version.
+# Compares the Go API of each module with that of the newest tag. If programs that use it may no
+# longer compile, the first section of .github/CHANGELOG.md must be that of another minor version.
 #
 #   testdata/versions/api.sh
 set -euo pipefail
@@ -18,9 +18,12 @@ apidiff() {
 
 mkdir "$work/last"
 git archive "$last" | tar -x -C "$work/last"
-module=$(go list -m)
-(cd "$work/last" && apidiff -w "$work/api" "$module")
-changes=$(apidiff -incompatible "$work/api" "$module")
+changes=
+for module in $(go list -m); do
+  (cd "$work/last" && apidiff -w "$work/api" "$module")
+  incompatible=$(apidiff -incompatible "$work/api" "$module")
+  changes+=${incompatible:+$incompatible$'\n'}
+done
 next=$(sed -n 's/^## \(v[0-9.]*\).*/\1/p' .github/CHANGELOG.md | head -n 1)
 printf 'From %s to %s: %s\n' "$last" "$next" "${changes:-nothing incompatible}"
 [ -z "$changes" ] || [ "${next%.*}" != "${last%.*}" ]

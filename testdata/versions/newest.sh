@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the adapters' short tests, in a copy, with newer engines than go.mod requires: the newest
-# patch releases of both Pebbles, and the newest goleveldb.
+# Runs the adapters' short tests, in a copy, with newer engines than they require: the newest patch
+# releases of both Pebbles, and the newest goleveldb.
 #
 #   testdata/versions/newest.sh [flags of go test]
 set -euo pipefail
@@ -9,6 +9,10 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 git ls-files -z | xargs -0 cp --parents -t "$copy"
 cd "$copy"
-go get github.com/cockroachdb/pebble@v1.1 github.com/cockroachdb/pebble/v2@v2.1 \
-  github.com/syndtr/goleveldb@v1.0.1-0.20220721030215-126854af5e6d 2>&1 | grep upgraded
-go test -short "$@" ./adapters/goleveldb ./adapters/pebblev1 ./adapters/pebblev2
+newest() { # ADAPTER MODULE@VERSION [flags of go test]
+  MODULES=adapters/$1 testdata/versions/alone.sh \
+    sh -c 'go get "$0" 2>&1 | grep upgraded; go test -short "$@" ./...' "${@:2}"
+}
+newest goleveldb github.com/syndtr/goleveldb@v1.0.1-0.20220721030215-126854af5e6d "$@"
+newest pebblev1 github.com/cockroachdb/pebble@v1.1 "$@"
+newest pebblev2 github.com/cockroachdb/pebble/v2@v2.1 "$@"

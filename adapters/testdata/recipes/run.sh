@@ -33,11 +33,9 @@ require() {
   echo "== $*"
   rm -rf "$work/main"
   cp -r "$repository/adapters/testdata/recipes/$program" "$work/main"
-  cp "$repository/go.sum" "$work/main"
   cd "$work/main"
   quiet go mod init recipe
-  go mod edit -require github.com/levelbloom/levelbloom@v0.0.0 \
-    -replace "github.com/levelbloom/levelbloom=$repository"
+  "$repository/testdata/versions/use.sh"
   quiet go get "$@"
 }
 
@@ -96,7 +94,7 @@ go-ds() {
   quiet go run .
   copy github.com/ipfs/go-ds-pebble
   sed -i -e '/) Has(/,/^}/ { /, err := /,/^\t}$/c\
-	return pebblev2.Has(d.db, key.Bytes())
+	return pebblev2.Has(d.DB, key.Bytes())
 }' -e '/^import (/a\
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"' "$work/copy/datastore.go"
   quiet go run .

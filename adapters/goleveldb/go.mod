@@ -1,0 +1,18 @@
+module github.com/levelbloom/levelbloom/adapters/goleveldb
+
+go 1.23.0
+
+require (
+	github.com/levelbloom/levelbloom v0.1.0
+	github.com/stretchr/testify v1.8.1
+	github.com/syndtr/goleveldb v1.0.1-0.20210819022825-2ae1ddf74ef7 // what go-ethereum and cosmos-db stay with on purpose
+)
+
+require (
+	github.com/davecgh/go-spew v1.1.1 // indirect
+	github.com/golang/snappy v0.0.4 // indirect
+	github.com/klauspost/cpuid/v2 v2.0.9 // indirect
+	github.com/pmezard/go-difflib v1.0.0 // indirect
+	github.com/zeebo/xxh3 v1.0.2 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
+)
