@@ -20,8 +20,7 @@ func read(t *testing.T, path ...string) string {
 // testdata/recipes/run.sh compiles every recipe in README.md into its program: it adds the lines to
 // the program's source, or the program beside it has them. Examples of the adapters run the lines.
 func TestRecipesAreCompiled(t *testing.T) {
-	programs := map[string]string{
-		"cometbft-db": "cometbft-db", "go-ds-leveldb": "go-ds", "go-ds-pebble": "go-ds"}
+	programs := map[string]string{"go-ds-leveldb": "go-ds", "go-ds-pebble": "go-ds"}
 	readme, script := read(t, "README.md"), read(t, "testdata", "recipes", "run.sh")
 	recipe := regexp.MustCompile("(?s)```go\n(\tfilterPolicy.*?)```\n").FindStringSubmatch(readme)
 	require.NotNil(t, recipe)

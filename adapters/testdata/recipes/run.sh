@@ -80,12 +80,6 @@ patch() {
   mv "$work/patched" "$work/copy/$file"
 }
 
-cometbft-db() {
-  row cometbft-db pebblev1
-  require "github.com/cometbft/cometbft-db@$version"
-  quiet go run .
-}
-
 go-ds() {
   row go-ds-leveldb goleveldb
   local leveldb=$version
@@ -98,18 +92,6 @@ go-ds() {
 }' -e '/^import (/a\
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"' "$work/copy/datastore.go"
   quiet go run .
-}
-
-avalanchego() {
-  local module=github.com/ava-labs/avalanchego
-  row avalanchego pebblev1
-  require "$module@$version"
-  copy $module
-  sed -i '/) Replay(/,/^}/ { s/v, ok := reader/v, ok, err := reader/; s/return nil/return err/ }' \
-    "$work/copy/database/pebbledb/batch.go"
-  quiet go run . default
-  patch pebblev1
-  quiet go run . recipe
 }
 
 cosmos-db() {
@@ -143,6 +125,6 @@ go-ethereum() {
   quiet go run . recipe
 }
 
-for program in ${*:-cometbft-db go-ds avalanchego cosmos-db go-ethereum}; do
+for program in ${*:-go-ds cosmos-db go-ethereum}; do
   "$program"
 done
