@@ -20,8 +20,8 @@ var Densities = []Density{
 	{"beyond", "all keys of a range are present; absent ones follow it", 1, everything},
 }
 
-// Anywhere is the density of unordered shapes, whose keys are anywhere.
-var Anywhere = Density{"any", "keys are anywhere", 1, everything}
+// anywhere is the density of unordered shapes.
+var anywhere = Density{"any", "keys are anywhere", 1, everything}
 
 func everything(_, _ uint64) bool { return true }
 
@@ -34,9 +34,9 @@ func atRandom(name string, part float64, doc string) Density {
 // Between reports whether the absent indexes are between the present ones.
 func (d Density) Between() bool { return d.part < 1 }
 
-// Draw returns n present indexes in order, from start on, which seed chooses, and absent ones, at
+// draw returns n present indexes in order, from start on, which seed chooses, and absent ones, at
 // most limit, in an order that rng chooses: between the present ones, or following them.
-func (d Density) Draw(seed, start uint64, n, limit int, rng *rand.Rand) (present, absent []uint64) {
+func (d Density) draw(seed, start uint64, n, limit int, rng *rand.Rand) (present, absent []uint64) {
 	index := start
 	for ; len(present) < n; index++ {
 		if d.isPresent(seed, index) {

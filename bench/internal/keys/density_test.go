@@ -13,10 +13,10 @@ import (
 // them, and lie in the range or after it.
 func TestDensities(t *testing.T) {
 	const seed, start = 3, 1_000_001
-	for _, d := range append(Densities, Anywhere) {
+	for _, d := range append(Densities, anywhere) {
 		for _, n := range []int{1, 8, 1000, 10_000} {
 			for _, limit := range []int{5, 700, n, 200_000} {
-				present, absent := d.Draw(seed, start, n, limit, rand.New(rand.NewPCG(1, 2)))
+				present, absent := d.draw(seed, start, n, limit, rand.New(rand.NewPCG(1, 2)))
 				require.Len(t, present, n, d.Name)
 				require.True(t, slices.IsSorted(present))
 				require.GreaterOrEqual(t, present[0], uint64(start))
@@ -50,11 +50,11 @@ func TestDensities(t *testing.T) {
 // Every second one is exactly that; a selection of absent ones comes from all over the range.
 func TestAlternating(t *testing.T) {
 	d := Densities[0]
-	present, absent := d.Draw(0, 10, 4, 3, rand.New(rand.NewPCG(1, 2)))
+	present, absent := d.draw(0, 10, 4, 3, rand.New(rand.NewPCG(1, 2)))
 	require.Equal(t, []uint64{10, 12, 14, 16}, present)
 	require.ElementsMatch(t, []uint64{11, 13, 15}, absent)
 
-	_, absent = d.Draw(0, 0, 50_000, 10_000, rand.New(rand.NewPCG(1, 2)))
+	_, absent = d.draw(0, 0, 50_000, 10_000, rand.New(rand.NewPCG(1, 2)))
 	var tenths [10]int
 	for _, i := range absent {
 		tenths[i/10_000]++

@@ -19,11 +19,11 @@ type Source struct {
 // and none twice. The range begins anywhere unless it is the first: that is a counter's.
 func (s Source) Draw(rng *rand.Rand, first bool, n, limit int) (present, absent [][]byte) {
 	rangeSeed, start := rng.Uint64(), uint64(0)
-	if !first && !s.Shape.Unordered {
-		start = rng.Uint64N(Indexes / 2)
+	if !first && !s.Shape.unordered {
+		start = rng.Uint64N(indexes / 2)
 	}
 	keySeed := rng.Uint64()
-	in, out := s.Density.Draw(rangeSeed, start, n, limit, rng)
+	in, out := s.Density.draw(rangeSeed, start, n, limit, rng)
 	return s.Shape.Keys(in, keySeed), s.Shape.Keys(out, keySeed)
 }
 
@@ -41,7 +41,7 @@ type Set struct {
 // Set returns n present keys, and absent ones, at most that many, chosen and ordered by seed.
 func (s Source) Set(n, absent int, seed uint64) *Set {
 	rng := rand.New(rand.NewPCG(seed, Mix(seed)))
-	set := &Set{Guard: s.Shape.Append(nil, 0, Indexes-1), seed: rng.Uint64()}
+	set := &Set{Guard: s.Shape.Append(nil, 0, indexes-1), seed: rng.Uint64()}
 	set.Present, set.Between = s.Draw(rng, true, n, absent)
 	shuffle(rng, set.Present)
 	return set

@@ -5,40 +5,38 @@
 package keys
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// A Shape turns an index into a key. Different indexes below Indexes give different keys.
+// A Shape turns an index into a key. Different indexes below 1e12 give different keys.
 type Shape struct {
 	Name string
-	// Unordered keys have no order, so their density makes no difference. Another seed gives other
-	// keys; for other shapes the seed does nothing.
-	Unordered bool
+	// The density of unordered keys makes no difference. Another seed gives other keys; for other
+	// shapes the seed does nothing.
+	unordered bool
 	Append    func(dst []byte, seed, index uint64) []byte
-	// Density is the one that the shape has. Without a name, the shape may have any.
-	Density Density
 }
 
-// Indexes is the number of keys that every shape has.
-const Indexes = 1e12
+// indexes is the number of keys that every shape has.
+const indexes = 1e12
 
 // Shapes lists shapes that show what matters to filters.
 var Shapes = []Shape{
-	{"random", true, appendRandom, Anywhere},         // 16 random bytes
-	{"uuid", true, appendUUID, Anywhere},             // a random UUID as text
-	numbered("decimal", "", 16),                      // %016d
-	numbered("decimal15", "", 15),                    // %015d, whose length is odd
-	numbered("user", "user", 16),                     // user%016d
-	numbered("key", "key", 13),                       // key%013d
-	{"bigendian", false, bigEndian, Density{}},       // 8 bytes
-	{"littleendian", false, littleEndian, Density{}}, // 8 bytes
-	{"url", false, url, Density{}},
-	{"composite", false, composite, Density{}},
+	{"random", true, appendRandom},        // 16 random bytes
+	{"uuid", true, appendUUID},            // a random UUID as text
+	numbered("decimal", "", 16),           // %016d
+	numbered("decimal15", "", 15),         // %015d, whose length is odd
+	numbered("user", "user", 16),          // user%016d
+	numbered("key", "key", 13),            // key%013d
+	{"bigendian", false, bigEndian},       // 8 bytes
+	{"littleendian", false, littleEndian}, // 8 bytes
+	{"url", false, url},
+	{"composite", false, composite},
 }
 
 // Example returns a key of the shape, in hexadecimal if it is no text. Long ones are cut.
@@ -55,10 +53,10 @@ func (s Shape) Example() string {
 	return text
 }
 
-// Sources returns the shape with each of the densities that it may have, or with its own.
+// Sources returns the shape with each of the densities. The keys of unordered shapes are anywhere.
 func (s Shape) Sources(densities ...Density) (all []Source) {
-	if s.Density.Name != "" {
-		densities = []Density{s.Density}
+	if s.unordered {
+		densities = []Density{anywhere}
 	}
 	for _, d := range densities {
 		all = append(all, Source{s, d})
@@ -66,19 +64,18 @@ func (s Shape) Sources(densities ...Density) (all []Source) {
 	return all
 }
 
-// Keys returns the keys of the indexes, one after the other in memory.
-func (s Shape) Keys(indexes []uint64, seed uint64) [][]byte {
+// Keys returns the keys at the indexes, one after the other in memory.
+func (s Shape) Keys(at []uint64, seed uint64) [][]byte {
+	all := make([][]byte, len(at))
+	lengths := make([]int, len(at))
 	var arena []byte
-	var ends []int
-	for _, index := range indexes {
+	for i, index := range at {
+		before := len(arena)
 		arena = s.Append(arena, seed, index)
-		ends = append(ends, len(arena))
+		lengths[i] = len(arena) - before
 	}
-	all := make([][]byte, len(ends))
-	start := 0
-	for i, end := range ends {
-		all[i] = arena[start:end:end]
-		start = end
+	for i, n := range lengths {
+		all[i], arena = arena[:n:n], arena[n:]
 	}
 	return all
 }
@@ -125,14 +122,11 @@ func composite(dst []byte, _, index uint64) []byte {
 // numbered returns a shape of a prefix and a number of that many digits. fmt would take most of the
 // time of `bench rates`.
 func numbered(name, prefix string, width int) Shape {
-	zeros := append([]byte(prefix), bytes.Repeat([]byte{'0'}, width)...)
+	zeros := prefix + strings.Repeat("0", width)
 	return Shape{Name: name, Append: func(dst []byte, _, index uint64) []byte {
-		dst = append(dst, zeros...)
-		for i := len(dst) - 1; index > 0; i-- {
-			dst[i] += byte(index % 10)
-			index /= 10
-		}
-		return dst
+		digits := strconv.FormatUint(index, 10)
+		dst = append(dst, zeros[:len(zeros)-len(digits)]...)
+		return append(dst, digits...)
 	}}
 }
 

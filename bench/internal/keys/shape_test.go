@@ -58,16 +58,16 @@ func TestKeysDiffer(t *testing.T) {
 		n := uint64(20_000)
 		for i := range n {
 			add(i)
-			add(uint64(Indexes) - 1 - i)
+			add(uint64(indexes) - 1 - i)
 		}
-		const step = uint64(Indexes) / 1009
-		for i := n; i+1000 < uint64(Indexes)-n && len(seen) < 50_000; i += step {
+		const step = uint64(indexes) / 1009
+		for i := n; i+1000 < uint64(indexes)-n && len(seen) < 50_000; i += step {
 			add(i)
 		}
 		keys := s.Keys([]uint64{0, 999, 5}, 7)
 		require.Equal(t, s.Append(nil, 7, 999), keys[1])
 		require.Equal(t, len(keys[0]), cap(keys[0]))
-		require.Equal(t, s.Unordered, string(s.Append(nil, 7, 5)) != string(s.Append(nil, 8, 5)),
+		require.Equal(t, s.unordered, string(s.Append(nil, 7, 5)) != string(s.Append(nil, 8, 5)),
 			s.Name)
 	}
 }
