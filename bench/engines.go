@@ -26,9 +26,9 @@ type enginesCommand struct {
 
 func (*enginesCommand) Help() string {
 	return `Fills temporary databases, with and without filters, looks keys up in them, and removes
-them. First it counts what lookups of absent keys read. Then it times lookups, in which a read of
-table data waits as long as on a disk. For a database that you have, use filterdump: it counts what
-lookups read there.
+them, in half a minute. First it counts what lookups of absent keys read. Then it times lookups, in
+which a read of table data waits as long as on a disk. For a database that you have, use filterdump:
+it counts what lookups read there.
 
 ` + filtersHelp + ` none is no filter, builtin is each engine's
 own, ribbon+L6 has filters in Pebble's L6 too and looks up by the adapter's Get,
@@ -43,12 +43,12 @@ func (f *enginesCommand) Run(j *job) error {
 	if err != nil {
 		return err
 	}
-	records, err := config.Supervise(j.ctx)
-	return f.write(j, records.Empty(), err, func(r *report.Report) {
+	records, err := config.Run(j.ctx)
+	return f.write(j, len(records.Counted) == 0, err, func(r *report.Report) {
 		config.Report(r, records)
 		r.Notes = append(r.Notes, "For a database that you have, filterdump counts what lookups "+
-			"read, and says what to change there:", report.Code+
-			"go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY")
+			"read, and says what to change there:",
+			"    go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY")
 	})
 }
 

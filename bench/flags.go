@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"reflect"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,26 +11,13 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // vocabulary returns what the tags of flags refer to.
 func vocabulary() kong.Vars {
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
-	}
 	return kong.Vars{
-		"version": version,
-
-		"enginesHelp": "Fill databases and look keys up: what filters save on this machine. This " +
-			"takes half a minute, and is the default.",
-		"filtersHelp": "For bench/RESULTS.md: time lookups and builds of filters outside of any " +
-			"database.",
-		"ratesHelp": "For bench/RESULTS.md: measure false-positive rates by shape of keys, " +
-			"density and number of keys, and check their bounds.",
-		"playHelp": "Serve a page that shows filters at work: bits, probes, and why a key is a " +
-			"false positive.",
-
+		"version": report.Commit(),
 		"engines": joined(engine.Engines, func(e engine.Engine) string { return e.Name }),
 		"shapes":  joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
 		"all":     joined(keys.Densities, func(d keys.Density) string { return d.Name }),
@@ -45,10 +29,6 @@ func vocabulary() kong.Vars {
 	}
 }
 
-// filtersHelp explains --filters.
-const filtersHelp = `Filters have names that policy.FromString takes: bloom:10, tuned:10,
-ribbon:7. A name without a number of bits gets that of --bits.`
-
 func joined[T any](all []T, name func(T) string) string {
 	var names []string
 	for _, x := range all {
@@ -57,12 +37,16 @@ func joined[T any](all []T, name func(T) string) string {
 	return strings.Join(names, ",")
 }
 
+// filtersHelp explains --filters.
+const filtersHelp = `Filters have names that policy.FromString takes: bloom:10, tuned:10,
+ribbon:7. A name without a number of bits gets that of --bits.`
+
 // shapesHelp lists the shapes of keys, each with an example.
 func shapesHelp() string {
 	var b strings.Builder
 	b.WriteString("Shapes of keys, with an example of each:\n\n")
 	for _, s := range keys.Shapes {
-		fmt.Fprintf(&b, "    %-13s %.58s\n", s.Name, s.Example())
+		fmt.Fprintf(&b, "    %-13s %s\n", s.Name, s.Example())
 	}
 	return b.String()
 }
@@ -111,40 +95,24 @@ func (s specs) kinds(bits ...float64) (all []filterbench.Kind, err error) {
 	return all, nil
 }
 
-// valueless returns an error if the command line has a list or a path without a value, such as
-// --filters=.
-func valueless(c *kong.Context) error {
-	for _, p := range c.Path {
-		if p.Flag == nil {
-			continue
-		}
-		kind := p.Flag.Target.Kind()
-		if (kind == reflect.Slice || kind == reflect.String) && p.Flag.Target.Len() == 0 {
-			return fmt.Errorf("--%s needs a value: write --%[1]s=VALUE", p.Flag.Name)
-		}
-	}
-	return nil
-}
-
 // A keyCount is a number of keys, such as 36, 10k or 1M.
 type keyCount int
 
 func (c *keyCount) UnmarshalText(text []byte) error {
-	digits, factor := string(text), 1.0
-	for unit, f := range map[string]float64{"k": 1e3, "M": 1e6} {
-		if before, ok := strings.CutSuffix(string(text), unit); ok {
-			digits, factor = before, f
-		}
+	digits := string(text)
+	if thousands, ok := strings.CutSuffix(digits, "k"); ok {
+		digits = thousands + "000"
 	}
-	x, err := strconv.ParseFloat(digits, 64)
-	if x *= factor; err != nil || !(x > 0 && x <= 1<<30) || x != math.Trunc(x) {
+	if millions, ok := strings.CutSuffix(digits, "M"); ok {
+		digits = millions + "000000"
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > 1<<30 {
 		return fmt.Errorf("%q: pass a number of keys, such as 32, 10k or 1M", text)
 	}
-	*c = keyCount(x)
+	*c = keyCount(n)
 	return nil
 }
-
-func (c keyCount) String() string { return keys.FormatN(int(c)) }
 
 func ints(all []keyCount) (ns []int) {
 	for _, n := range all {

@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -39,10 +40,10 @@ ratio above 1 is better.`
 
 // subcommands are what args begin with; without one it is engines.
 type subcommands struct {
-	Engines enginesCommand `cmd:"" default:"withargs" help:"${enginesHelp}"`
-	Filters filtersCommand `cmd:"" help:"${filtersHelp}"`
-	Rates   ratesCommand   `cmd:"" help:"${ratesHelp}"`
-	Play    playCommand    `cmd:"" help:"${playHelp}"`
+	Engines enginesCommand `cmd:"" default:"withargs" help:"Filters in storage engines (default)."`
+	Filters filtersCommand `cmd:"" help:"For bench/RESULTS.md: speed of filters by themselves."`
+	Rates   ratesCommand   `cmd:"" help:"For bench/RESULTS.md: false-positive rates, and bounds."`
+	Play    playCommand    `cmd:"" help:"A page that shows filters at work: bits and probes."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 }
@@ -50,7 +51,7 @@ type subcommands struct {
 // A job is what a subcommand gets in addition to its flags.
 type job struct {
 	ctx      context.Context
-	command  string // what was typed, but for --json, which names a path of this machine
+	command  string // what was typed, but for --json
 	stdout   io.Writer
 	parsed   *kong.Context
 	progress report.Progress
@@ -72,49 +73,34 @@ func main() {
 	os.Exit(exitStatus(os.Stderr, run(ctx, os.Args[1:], os.Stdout)))
 }
 
-// run runs the subcommand that args name. Help goes to stdout.
+// run runs the subcommand that args name.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	j, err := parse(ctx, args, stdout)
-	if err != nil || j == nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("%w (see -h)", err)
 	}
 	return j.parsed.Run(j)
 }
 
-// parse returns what args ask for, or nil if it printed help instead.
+// toJSON matches the flag that names a file of this machine.
+var toJSON = regexp.MustCompile(` --json[ =]\S+`)
+
+// parse returns what args ask for. If that is help, it prints it and ends the program.
 func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
-	helped := false
+	for _, arg := range args {
+		if arg == "" || strings.HasSuffix(arg, "=") {
+			return nil, fmt.Errorf("%q needs a value", arg)
+		}
+	}
 	parser, err := kong.New(new(subcommands), kong.Name("bench"), kong.Description(help),
-		vocabulary(), kong.Writers(stdout, io.Discard),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 80, NoAppDescFormat: true,
-			NoExpandSubcommands: true}),
-		kong.Exit(func(int) { helped = true }))
+		vocabulary(), kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 80,
+			NoAppDescFormat: true, NoExpandSubcommands: true}))
 	if err != nil {
 		return nil, err
 	}
 	parsed, err := parser.Parse(args)
-	if helped {
-		return nil, nil
-	}
-	for _, arg := range args {
-		if err != nil && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
-			err = fmt.Errorf("%s: write -%[1]s, with two dashes", arg)
-		}
-	}
-	if err == nil {
-		err = valueless(parsed)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w (see -h)", err)
-	}
-	command := "go run ./bench"
-	for i, arg := range args {
-		if isJSON := arg == "--json" || i > 0 && args[i-1] == "--json"; !isJSON &&
-			!strings.HasPrefix(arg, "--json=") {
-			command += " " + arg
-		}
-	}
-	return &job{ctx, command, stdout, parsed, report.NewProgress(os.Stderr), nil}, nil
+	command := toJSON.ReplaceAllString("go run ./bench "+strings.Join(args, " "), "")
+	return &job{ctx, command, stdout, parsed, report.NewProgress(os.Stderr), nil}, err
 }
 
 // exitStatus prints err to w, a line for each message, and returns the status that goes with it.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 	"os"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 
 // outputs is where a report goes in addition to stdout.
 type outputs struct {
-	JSON output `group:"Output" name:"json" placeholder:"FILE" help:"Write a described JSON file."`
+	JSON output `name:"json" placeholder:"FILE" help:"Write a described JSON file."`
 }
 
 // write writes what was measured before the benchmark ended with err, unless that is nothing, and
@@ -25,28 +24,24 @@ func (o *outputs) write(j *job, nothing bool, err error, fill func(*report.Repor
 		r.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	fill(r)
-	return errors.Join(err, r.WriteText(j.stdout), o.JSON.write(r.WriteJSON))
+	return errors.Join(err, r.WriteText(j.stdout), o.JSON.write(r))
 }
 
-// An output is the path of a file. UnmarshalText checks that it can be written, before the
-// benchmark runs and not after, and leaves the file as it was, or missing.
+// An output is the path of a file, or empty.
 type output string
 
-func (o *output) UnmarshalText(text []byte) error {
-	*o = output(text)
-	_, missing := os.Stat(string(*o))
-	file, err := os.OpenFile(string(*o), os.O_WRONLY|os.O_CREATE, 0o644)
+// UnmarshalText checks that the file can be written before the benchmark runs, and not after. It
+// leaves the file as it was, or empty.
+func (o *output) UnmarshalText(path []byte) error {
+	*o = output(path)
+	file, err := os.OpenFile(string(path), os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
-	err = file.Close()
-	if errors.Is(missing, os.ErrNotExist) {
-		err = errors.Join(err, os.Remove(string(*o)))
-	}
-	return err
+	return file.Close()
 }
 
-func (o output) write(f func(io.Writer) error) error {
+func (o output) write(r *report.Report) error {
 	if o == "" {
 		return nil
 	}
@@ -54,5 +49,5 @@ func (o output) write(f func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(file), file.Close())
+	return errors.Join(r.WriteJSON(file), file.Close())
 }

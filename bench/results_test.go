@@ -108,7 +108,7 @@ func withTables(text, dir string) (string, error) {
 // A measured is a file of results.
 type measured struct {
 	report.Report
-	Records json.RawMessage
+	Records json.RawMessage `json:"records"`
 }
 
 func readReport(path string) (m measured, err error) {

@@ -16,7 +16,6 @@ import (
 type Disk struct {
 	Latency atomic.Int64 // of reads from now on, in nanoseconds
 	Reads   atomic.Int64 // so far
-	Written atomic.Int64 // bytes of tables so far, in goleveldb
 }
 
 func (d *Disk) read() {
@@ -57,24 +56,6 @@ func (s *slowStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
 		r = &slowReader{r, s.disk}
 	}
 	return r, err
-}
-
-func (s *slowStorage) Create(fd storage.FileDesc) (storage.Writer, error) {
-	w, err := s.Storage.Create(fd)
-	if err == nil && fd.Type == storage.TypeTable {
-		w = &countedWriter{w, s.disk}
-	}
-	return w, err
-}
-
-type countedWriter struct {
-	storage.Writer
-	disk *Disk
-}
-
-func (w *countedWriter) Write(p []byte) (int, error) {
-	w.disk.Written.Add(int64(len(p)))
-	return w.Writer.Write(p)
 }
 
 type slowReader struct {

@@ -29,13 +29,9 @@ type Config struct {
 	// the colon and the bits per key, which are Bits then.
 	Filter string
 	Bits   int
-	Bytes  int // of all keys and values
-	Cache  int // bytes of the block cache, without the engine's memtables
-	// Of goleveldb: how many tables stay open, or 0 for its default, and whether lookups start
-	// compactions.
-	OpenFiles       int
-	SeekCompactions bool
-	Disk            *Disk // where the tables are
+	Bytes  int   // of all keys and values
+	Cache  int   // bytes of the block cache, without the engine's memtables
+	Disk   *Disk // where the tables are
 	// OnFatal is called with errors that the engine cannot go on from, before the engine gives up.
 	OnFatal func(error)
 }
@@ -83,20 +79,9 @@ type Engine struct {
 
 // Engines lists all engines.
 var Engines = []Engine{
-	{"goleveldb", false, withPolicy(openGoLevelDB)},
-	{"pebblev1", true, withPolicy(openPebbleV1)},
-	{"pebblev2", true, withPolicy(openPebbleV2)},
-}
-
-// withPolicy returns an engine's Open, which also gets the policy of the filter.
-func withPolicy(open func(Config, *policy.Policy) (DB, error)) func(Config) (DB, error) {
-	return func(c Config) (DB, error) {
-		p, err := c.Policy()
-		if err != nil {
-			return nil, err
-		}
-		return open(c, p)
-	}
+	{"goleveldb", false, openGoLevelDB},
+	{"pebblev1", true, openPebbleV1},
+	{"pebblev2", true, openPebbleV2},
 }
 
 // Supports reports whether filter is one of e's filters.
@@ -116,8 +101,6 @@ type DB interface {
 
 // Tables sums up the tables of a database.
 type Tables struct {
-	Number      int64 // of goleveldb only
-	IndexBytes  int64 // uncompressed; of goleveldb only
 	Filters     int64 // those that are not empty
 	FilterBytes int64 // of these, and of their index
 	Keys        int64 // entries in tables that have filters

@@ -18,15 +18,18 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-func openGoLevelDB(c Config, p *policy.Policy) (DB, error) {
+func openGoLevelDB(c Config) (DB, error) {
+	p, err := c.Policy()
+	if err != nil {
+		return nil, err
+	}
 	o := &opt.Options{
 		WriteBuffer:                   c.memTable(),
 		CompactionL0Trigger:           l0Compaction,
 		CompactionTableSize:           c.table(),
 		CompactionTotalSize:           c.baseLevel(),
 		CompactionTotalSizeMultiplier: levelFactor,
-		DisableSeeksCompaction:        !c.SeekCompactions,
-		OpenFilesCacheCapacity:        c.OpenFiles,
+		DisableSeeksCompaction:        true,
 		BlockCacheCapacity:            c.Cache,
 	}
 	if p != nil {
@@ -119,8 +122,6 @@ func (t *Tables) read(path string) error {
 	if err != nil {
 		return err
 	}
-	t.Number++
-	t.IndexBytes += table.IndexSize()
 	for _, entry := range table.Filters() {
 		filter, err := table.OpenFilter(entry, policy.MayContain)
 		if err != nil {

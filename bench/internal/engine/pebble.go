@@ -20,25 +20,24 @@ const (
 const bottom = 6
 
 // pebbleDB is a database of either version of Pebble, whose packages share no types.
-type pebbleDB[O any] struct {
-	pebbleVersion[O]
-	noSync   O
-	notFound error
+type pebbleDB struct {
+	flushCloser
+	put      func(key, value []byte) error
 	get      func(key []byte) ([]byte, io.Closer, error)
+	notFound error
 	tables   func() (Tables, error)
 	running  func() int64 // flushes and compactions
 }
 
-type pebbleVersion[O any] interface {
-	Set(key, value []byte, options O) error
+type flushCloser interface {
 	Flush() error
 	Close() error
 }
 
-func (db *pebbleDB[O]) Put(key, value []byte) error { return db.Set(key, value, db.noSync) }
-func (db *pebbleDB[O]) Tables() (Tables, error)     { return db.tables() }
+func (db *pebbleDB) Put(key, value []byte) error { return db.put(key, value) }
+func (db *pebbleDB) Tables() (Tables, error)     { return db.tables() }
 
-func (db *pebbleDB[O]) Get(key []byte) (bool, error) {
+func (db *pebbleDB) Get(key []byte) (bool, error) {
 	_, closer, err := db.get(key)
 	switch err {
 	case nil:
@@ -49,7 +48,7 @@ func (db *pebbleDB[O]) Get(key []byte) (bool, error) {
 	return false, err
 }
 
-func (db *pebbleDB[O]) Settle(ctx context.Context) error {
+func (db *pebbleDB) Settle(ctx context.Context) error {
 	if err := db.Flush(); err != nil {
 		return err
 	}

@@ -12,10 +12,13 @@ import (
 	"github.com/cockroachdb/pebble/vfs/errorfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
-func openPebbleV1(c Config, p *policy.Policy) (DB, error) {
+func openPebbleV1(c Config) (DB, error) {
+	p, err := c.Policy()
+	if err != nil {
+		return nil, err
+	}
 	statsLoaded := make(chan struct{})
 	o := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,
@@ -37,7 +40,6 @@ func openPebbleV1(c Config, p *policy.Policy) (DB, error) {
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	// The default heuristic would leave the levels above L6 nearly empty.
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{}
-	var err error
 	if c.Filter == RibbonL6 {
 		err = pebblev1.Configure(o, p)
 	} else if p != nil {
@@ -63,8 +65,9 @@ func openPebbleV1(c Config, p *policy.Policy) (DB, error) {
 	if c.Filter == RibbonL6 {
 		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev1.Get(db, key) }
 	}
-	return &pebbleDB[*pebble.WriteOptions]{
-		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound, get: get,
+	return &pebbleDB{
+		flushCloser: db, get: get, notFound: pebble.ErrNotFound,
+		put: func(key, value []byte) error { return db.Set(key, value, pebble.NoSync) },
 		running: func() int64 {
 			m := db.Metrics()
 			return m.Flush.NumInProgress + m.Compact.NumInProgress

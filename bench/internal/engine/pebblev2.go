@@ -10,10 +10,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
-	"github.com/levelbloom/levelbloom/policy"
 )
 
-func openPebbleV2(c Config, p *policy.Policy) (DB, error) {
+func openPebbleV2(c Config) (DB, error) {
+	p, err := c.Policy()
+	if err != nil {
+		return nil, err
+	}
 	statsLoaded := make(chan struct{})
 	o := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,
@@ -33,7 +36,6 @@ func openPebbleV2(c Config, p *policy.Policy) (DB, error) {
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	// The default heuristic would leave the levels above L6 nearly empty.
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{}
-	var err error
 	if c.Filter == RibbonL6 {
 		err = pebblev2.Configure(o, p)
 	} else if p != nil {
@@ -62,8 +64,9 @@ func openPebbleV2(c Config, p *policy.Policy) (DB, error) {
 	if c.Filter == RibbonL6 {
 		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev2.Get(db, key) }
 	}
-	return &pebbleDB[*pebble.WriteOptions]{
-		pebbleVersion: db, noSync: pebble.NoSync, notFound: pebble.ErrNotFound, get: get,
+	return &pebbleDB{
+		flushCloser: db, get: get, notFound: pebble.ErrNotFound,
+		put: func(key, value []byte) error { return db.Set(key, value, pebble.NoSync) },
 		running: func() int64 {
 			m := db.Metrics()
 			return m.Flush.NumInProgress + m.Compact.NumInProgress

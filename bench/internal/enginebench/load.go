@@ -2,6 +2,8 @@ package enginebench
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
@@ -12,6 +14,7 @@ import (
 type database struct {
 	engine.Engine
 	engine.Config
+	values *rand.ChaCha8
 }
 
 // with opens the database, calls f, and closes it. If f fails, the database stays open: an engine
@@ -28,21 +31,19 @@ func (d *database) with(f func(engine.DB) error) error {
 	return db.Close()
 }
 
-// checkEvery is the number of operations between two looks at the context.
-const checkEvery = 1024
-
-// firstFlushes doublings take Pebble's memtable from 256 KiB to more than it needs here. It is a
-// multiple of the tables that an L0 compaction takes, so that L0 is as full at the end
-// as engine.Flushes says.
+// firstFlushes doublings take Pebble's memtable, which is small at first, from 256 KiB to more than
+// it needs here. It is a multiple of the tables that an L0 compaction takes, so that L0 is as full
+// at the end as engine.Flushes says.
 const firstFlushes = 12
 
 // load stores all keys, and returns how many per second. After each flush it waits for the
 // compactions: the tree then depends on the keys, not on who is faster, and the time includes all
-// of the work, building filters too.
+// of the work, building filters too. The guard is in every table that is flushed; the first ones
+// contain nothing else.
 func (d *database) load(ctx context.Context, set *keys.Set) (perSecond float64, err error) {
 	err = d.with(func(db engine.DB) error {
 		for range firstFlushes {
-			if err := flush(ctx, db, set, 0); err != nil {
+			if err := d.store(ctx, db, [][]byte{set.Guard}); err != nil {
 				return err
 			}
 		}
@@ -50,19 +51,11 @@ func (d *database) load(ctx context.Context, set *keys.Set) (perSecond float64, 
 		keysPerFlush := (n + engine.Flushes - 1) / engine.Flushes
 		var idle time.Duration // not the load's: Settle makes sure that all is idle
 		start := time.Now()
-		for i, key := range set.Present {
-			if i%checkEvery == 0 && ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err := db.Put(key, value(i)); err != nil {
+		for part := range slices.Chunk(set.Present, keysPerFlush) {
+			if err := d.store(ctx, db, append(part, set.Guard)); err != nil {
 				return err
 			}
-			if (i+1)%keysPerFlush == 0 || i+1 == n {
-				if err := flush(ctx, db, set, i); err != nil {
-					return err
-				}
-				idle += engine.Quiet
-			}
+			idle += engine.Quiet
 		}
 		perSecond = float64(n) / (time.Since(start) - idle).Seconds()
 		return nil
@@ -70,23 +63,19 @@ func (d *database) load(ctx context.Context, set *keys.Set) (perSecond float64, 
 	return perSecond, err
 }
 
-// flush stores the guard and flushes. The guard is in every table that is flushed. The first
-// flushes contain nothing else, because Pebble's memtable is small at first and doubles with each.
-func flush(ctx context.Context, db engine.DB, set *keys.Set, i int) error {
-	if err := db.Put(set.Guard, value(i)); err != nil {
-		return err
-	}
-	return db.Settle(ctx)
-}
-
 // rewrite stores keys again, in tables above those that have their older versions.
 func (d *database) rewrite(ctx context.Context, keys [][]byte) error {
-	return d.with(func(db engine.DB) error {
-		for i, key := range keys {
-			if err := db.Put(key, value(i)); err != nil {
-				return err
-			}
+	return d.with(func(db engine.DB) error { return d.store(ctx, db, keys) })
+}
+
+// store stores keys, with random values, in one flush.
+func (d *database) store(ctx context.Context, db engine.DB, keys [][]byte) error {
+	value := make([]byte, valueSize)
+	for _, key := range keys {
+		d.values.Read(value)
+		if err := db.Put(key, value); err != nil {
+			return err
 		}
-		return db.Settle(ctx)
-	})
+	}
+	return db.Settle(ctx)
 }

@@ -4,51 +4,58 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/clock"
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
-// lookups are keys to look up, all present or all absent: some that fill the caches, and then those
-// that are measured.
+// lookups are keys to look up, all present or all absent: some that fill the caches, with filters
+// and indexes, and then those that are measured.
 type lookups struct {
 	warm, measured [][]byte
 	present        bool
-	times          int // that a timed pass is repeated; the fastest one counts
 }
 
-// A timedPass is lookups, and where their speed goes.
-type timedPass struct {
-	lookups
-	to *Pass
+// split returns lookups of a quarter of the keys to fill the caches, and of the others to measure.
+// If all data is to be cached, all keys are looked up before.
+func (c *Config) split(all [][]byte, present bool) lookups {
+	quarter := (len(all) + 3) / 4
+	l := lookups{all[:quarter], all[quarter:], present}
+	if c.Cached {
+		l.warm = all
+	}
+	return l
 }
 
-// time takes passes one after the other. The engines look keys up, and wait for the disk, on the
-// thread of the caller, whose time it is.
-func (d *database) time(ctx context.Context, latency time.Duration, passes ...timedPass) error {
+// time opens the database and times lookups in it. The engines look keys up, and wait for the disk,
+// on the thread of the caller, whose time it is. If all data is cached, nothing waits, and lookups
+// are over so soon that chance has a large part in their time: they are repeated, and the fastest
+// time counts.
+func (c *Config) time(ctx context.Context, d *database, l lookups) (p Pass, err error) {
+	times := 1
+	if c.Cached {
+		times = 20
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	return d.with(func(db engine.DB) error {
-		for _, p := range passes {
-			d.Disk.Latency.Store(0)
-			if err := lookUp(ctx, db, p.warm, p.present); err != nil {
+	err = d.with(func(db engine.DB) error {
+		if err := lookUp(ctx, db, l.warm, l.present); err != nil {
+			return err
+		}
+		d.Disk.Latency.Store(int64(c.Disk))
+		before, n := d.Disk.Reads.Load(), float64(len(l.measured))
+		for range times {
+			start := clock.Now()
+			if err := lookUp(ctx, db, l.measured, l.present); err != nil {
 				return err
 			}
-			d.Disk.Latency.Store(int64(latency))
-			before, n := d.Disk.Reads.Load(), float64(len(p.measured))
-			for range p.times {
-				start := clock.Now()
-				if err := lookUp(ctx, db, p.measured, p.present); err != nil {
-					return err
-				}
-				p.to.PerSecond = max(p.to.PerSecond, n/(clock.Now()-start).Seconds())
-			}
-			p.to.Reads = float64(d.Disk.Reads.Load()-before) / n / float64(p.times)
+			p.PerSecond = max(p.PerSecond, n/(clock.Now()-start).Seconds())
 		}
+		p.Reads = float64(d.Disk.Reads.Load()-before) / n / float64(times)
 		return nil
 	})
+	return p, err
 }
 
 // count counts filters, and what lookups of absent keys read.
@@ -73,6 +80,7 @@ func (d *database) count(ctx context.Context, misses lookups) (r Counted, err er
 
 // lookUp looks keys up, which are all present or all absent.
 func lookUp(ctx context.Context, db engine.DB, all [][]byte, present bool) error {
+	const checkEvery = 1024 // lookups: the context is asked then
 	for i, key := range all {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)

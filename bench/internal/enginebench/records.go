@@ -4,9 +4,8 @@ import "github.com/levelbloom/levelbloom/bench/internal/report"
 
 // Records are what turns measured, in their order.
 type Records struct {
-	Counted  []Counted `json:"counted"`
-	Timed    []Timed   `json:"timed"`
-	Settings []Setting `json:"settings"`
+	Counted []Counted `json:"counted"`
+	Timed   []Timed   `json:"timed"`
 }
 
 // Counted is what lookups of absent keys read with a filter. It is the same on every machine.
@@ -37,24 +36,11 @@ type Pass struct {
 	Reads     float64 `json:"reads"` // of table data, per lookup
 }
 
-// A Setting is what lookups of absent keys cost with settings of goleveldb.
-type Setting struct {
-	Setting string `json:"setting"`
-	Filter  string `json:"filter"`
-	Lookups int64  `json:"lookups"`
-	Reads   int64  `json:"reads"`   // of table data
-	Written int64  `json:"written"` // bytes of tables
-}
-
 // add adds the records of a turn.
 func (r *Records) add(more Records) {
 	r.Counted = append(r.Counted, more.Counted...)
 	r.Timed = append(r.Timed, more.Timed...)
-	r.Settings = append(r.Settings, more.Settings...)
 }
-
-// Empty reports whether nothing was measured.
-func (r *Records) Empty() bool { return len(r.Counted)+len(r.Timed)+len(r.Settings) == 0 }
 
 // of returns the turns of a filter in an engine, by round.
 func (r *Records) of(engine, filter string) (turns []Timed) {
@@ -73,6 +59,8 @@ func missSpeed(t Timed) float64      { return t.Miss.PerSecond }
 func hitSpeed(t Timed) float64       { return t.Hit.PerSecond }
 func rewrittenSpeed(t Timed) float64 { return t.Rewritten.PerSecond }
 func loadSpeed(t Timed) float64      { return t.Load }
+func hitReads(t Timed) float64       { return t.Hit.Reads }
+func rewrittenReads(t Timed) float64 { return t.Rewritten.Reads }
 
 // median returns the median of a figure of turns.
 func median(turns []Timed, f figure) float64 {
@@ -81,18 +69,4 @@ func median(turns []Timed, f figure) float64 {
 		values = append(values, f(t))
 	}
 	return report.Median(values)
-}
-
-// ratio returns how many times as high a figure is as that of base in the same round, with the
-// lowest and the highest.
-func ratio(turns, base []Timed, f figure) report.Figure {
-	var ratios []float64
-	for _, t := range turns {
-		for _, b := range base {
-			if b.Round == t.Round {
-				ratios = append(ratios, f(t)/f(b))
-			}
-		}
-	}
-	return report.Extremes(ratios)
 }

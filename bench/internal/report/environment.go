@@ -25,7 +25,7 @@ type Environment struct {
 // ThisEnvironment describes this machine and this program, today.
 func ThisEnvironment() Environment {
 	return Environment{processor(), runtime.GOMAXPROCS(0), runtime.GOOS,
-		runtime.GOARCH, runtime.Version(), commit(), time.Now().Format(time.DateOnly)}
+		runtime.GOARCH, runtime.Version(), Commit(), time.Now().Format(time.DateOnly)}
 }
 
 // processor returns the processor's name, with the family and the model that x86 processors have:
@@ -41,9 +41,9 @@ func processor() string {
 	return name
 }
 
-// commit returns the version of the module, which names the commit, or that of the working
+// Commit returns the version of the module, which names the commit, or that of the working
 // directory: `go run` in a clone records none.
-func commit() string {
+func Commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version

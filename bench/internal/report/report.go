@@ -5,7 +5,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 )
 
@@ -18,9 +17,9 @@ type Report struct {
 	Command     string      `json:"command"`              // as it is typed
 	Incomplete  string      `json:"incomplete,omitempty"` // why the benchmark ended early
 	Environment Environment `json:"environment"`
-	Notes       []string    `json:"notes,omitempty"` // paragraphs, and lines that begin with Code
+	Notes       []string    `json:"notes,omitempty"` // paragraphs
 	Tables      []Table     `json:"-"`               // sum the records up
-	Records     any         `json:"-"`               // slices of structs, or a struct of such slices
+	Records     any         `json:"records"`         // slices of structs, or structs of these
 }
 
 // A Bar shows a figure in a chart of several groups.
@@ -29,20 +28,13 @@ type Bar struct {
 	Value        float64
 }
 
-// Code begins a line that is written as it is, such as a command.
-const Code = "    "
-
 // WriteJSON writes the report as JSON, with a line for each record.
 func (r *Report) WriteJSON(w io.Writer) error {
-	head, err := json.MarshalIndent(r, "", " ")
+	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	records, err := json.Marshal(r.Records)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s,\n \"records\": %s\n}\n", bytes.TrimSuffix(head, []byte("\n}")),
-		bytes.ReplaceAll(records, []byte("},{"), []byte("},\n{")))
+	text = bytes.ReplaceAll(text, []byte("},{"), []byte("},\n{"))
+	_, err = w.Write(append(text, '\n'))
 	return err
 }
