@@ -55,7 +55,6 @@ type job struct {
 	stdout   io.Writer
 	parsed   *kong.Context
 	progress report.Progress
-	notes    []string // about the keys
 }
 
 // errInterrupted is why the context ends after Ctrl-C, or when nobody reads the output any longer.
@@ -100,7 +99,7 @@ func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 	}
 	parsed, err := parser.Parse(args)
 	command := toJSON.ReplaceAllString("go run ./bench "+strings.Join(args, " "), "")
-	return &job{ctx, command, stdout, parsed, report.NewProgress(os.Stderr), nil}, err
+	return &job{ctx, command, stdout, parsed, report.NewProgress(os.Stderr)}, err
 }
 
 // exitStatus prints err to w, a line for each message, and returns the status that goes with it.

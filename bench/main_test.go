@@ -69,7 +69,8 @@ func (p *process) finish(t *testing.T) (r result) {
 	require.NoError(t, err)
 	_ = p.Wait() // the status says it
 	r = result{stdout: p.stdout.String(), stderr: string(stderr), status: p.ProcessState.ExitCode()}
-	entries, _ := os.ReadDir(p.dir)
+	entries, err := os.ReadDir(p.dir)
+	require.NoError(t, err)
 	for _, e := range entries {
 		r.left = append(r.left, e.Name())
 	}
@@ -81,22 +82,14 @@ func (p *process) finish(t *testing.T) (r result) {
 
 func bench(t *testing.T, args ...string) result { return start(t, t.TempDir(), args...).finish(t) }
 
-// decoded is what every JSON file has.
-type decoded struct {
-	Command    string
-	Incomplete string
-	Records    json.RawMessage
-}
-
 // file returns the flag that writes a JSON file, and a function that reads it.
-func file(t *testing.T) (flag string, read func() decoded) {
+func file(t *testing.T) (flag string, read func() measured) {
 	path := filepath.Join(t.TempDir(), "r.json")
-	return "--json=" + path, func() (d decoded) {
-		content, err := os.ReadFile(path)
+	return "--json=" + path, func() measured {
+		m, err := readReport(path)
 		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(content, &d))
-		require.NotContains(t, d.Command, path, "it is a path of this machine")
-		return d
+		require.NotContains(t, m.Command, path, "it is a path of this machine")
+		return m
 	}
 }
 
@@ -199,7 +192,7 @@ func TestEarlyInterruption(t *testing.T) {
 	require.Equal(t, "as it was", string(got))
 }
 
-// Flags that several subcommands have mean the same in all of them.
+// Flags that several subcommands have mean the same in all of them, and are few.
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--help", "engines,filters,rates,play,above 1 is better,(default)," +
@@ -218,15 +211,9 @@ func TestHelp(t *testing.T) {
 		for _, line := range strings.Split(r.stdout, "\n") {
 			require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
 		}
+		flags := regexp.MustCompile(`(?m)^ +(-., )?--`).FindAllString(r.stdout, -1)
+		require.LessOrEqual(t, len(flags), 9+2, r.stdout) // two are --help and --version
 	}
-}
-
-// Few flags are left to read about.
-func TestFewFlags(t *testing.T) {
-	r := bench(t, "engines", "-h")
-	const ofEvery = 2 // --help and --version
-	flags := regexp.MustCompile(`(?m)^ +(-., )?--`).FindAllString(r.stdout, -1)
-	require.LessOrEqual(t, len(flags), 9+ofEvery, r.stdout)
 }
 
 func TestVersion(t *testing.T) {

@@ -19,7 +19,7 @@ func (o *outputs) write(j *job, nothing bool, err error, fill func(*report.Repor
 	if nothing {
 		return err
 	}
-	r := &report.Report{Command: j.command, Environment: report.ThisEnvironment(), Notes: j.notes}
+	r := &report.Report{Command: j.command, Environment: report.ThisEnvironment()}
 	if err != nil {
 		r.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}

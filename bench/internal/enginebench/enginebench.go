@@ -37,7 +37,7 @@ type Config struct {
 	Progress report.Progress
 }
 
-// Validate checks what the flags of the command line set, but for Keys. The error names the flag.
+// Validate checks what flags of the command line set. The error names the flag.
 func (c *Config) Validate() error {
 	if c.Bits < 1 || c.Bits > 100 { // with more, engines' own filters differ from LevelDB's
 		return fmt.Errorf("--bits %d: pass 1 to 100", c.Bits)
@@ -49,6 +49,10 @@ func (c *Config) Validate() error {
 		if _, err := (engine.Config{Filter: filter, Bits: c.Bits}).Policy(); err != nil {
 			return fmt.Errorf("--filters: %w", err)
 		}
+	}
+	if len(c.Keys.Between) < 4 {
+		return fmt.Errorf("--num %d: no absent keys lie between so few: pass more",
+			len(c.Keys.Present))
 	}
 	if len(c.turns()) == 0 {
 		return fmt.Errorf("--filters %s: goleveldb has no L6: pass --engines pebblev2, or another "+

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -104,11 +105,11 @@ func (c *Config) secondTable(all Records) report.Table {
 		Title: "Sizes of filters, reads of keys that are present, and speed: per second with " +
 			c.Filters[0] + ", and how many times as fast with other filters"}
 	for _, n := range all.Counted {
-		turns, keys := all.of(n.Engine, n.Filter), ""
+		turns, perFilter := all.of(n.Engine, n.Filter), ""
 		if n.Filters > 0 {
-			keys = report.Digits(float64(n.Keys / n.Filters))
+			perFilter = report.Digits(float64(n.Keys / n.Filters))
 		}
-		t.Add(n.Engine, n.Filter, keys, report.Digits(1000*median(turns, hitReads)),
+		t.Add(n.Engine, n.Filter, perFilter, report.Digits(1000*median(turns, hitReads)),
 			report.Digits(1000*median(turns, rewrittenReads)),
 			c.speed(all, n, rewrittenSpeed), c.speed(all, n, loadSpeed))
 	}
@@ -132,23 +133,27 @@ func (c *Config) speed(all Records, n Counted, f figure) string {
 // notes say how the figures are to be read.
 func (c *Config) notes() []string {
 	megabytes := func(bytes int) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
-	small := c.cache("")
+	source, small := c.Keys.Source, c.cache("")
 	room := "all filters and a part of the data"
 	if c.Cached {
 		room = "all of the data"
 	}
-	notes := []string{fmt.Sprintf("Simulated: bench filled temporary databases of %s, whose block "+
-		"cache (%s) has room for %s. In Pebble, L6 has filters with %s alone, as only the "+
-		"adapter's Get and Has ask those.", megabytes(c.dataBytes()), megabytes(small), room,
-		engine.RibbonL6)}
+	notes := []string{
+		fmt.Sprintf("Keys: %s of the shape %s, such as %s: %s.", keys.CountN(len(c.Keys.Present)),
+			source.Shape.Name, source.Shape.Example(), source.Density.Doc),
+		fmt.Sprintf("Simulated: bench filled temporary databases of %s, whose block cache (%s) "+
+			"has room for %s. In Pebble, L6 has filters with %s alone, as only the adapter's Get "+
+			"and Has ask those.", megabytes(c.dataBytes()), megabytes(small), room,
+			engine.RibbonL6),
+	}
 	if !c.All {
 		return append(notes, "Differences of a tenth are noise. bench --all has more figures, "+
 			"with ranges.")
 	}
-	notes = append(notes, "A rewritten key also has an older version in a lower level. Load includes flushes and "+
-		"compactions; its reads do not wait. Files are in the operating system's cache; a read "+
-		"waits "+c.Disk.String()+" longer. goleveldb's seek compactions are off "+
-		"(WithoutSeekCompactions).")
+	notes = append(notes, "A rewritten key also has an older version in a lower level. Load "+
+		"includes flushes and compactions; its reads do not wait. Files are in the operating "+
+		"system's cache; a read waits "+c.Disk.String()+" longer. goleveldb's seek compactions "+
+		"are off (WithoutSeekCompactions).")
 	if more := c.cache(engine.RibbonL6) - small; more > 0 {
 		notes = append(notes, fmt.Sprintf("For %s the block cache is %s larger, the size of L6's "+
 			"filters.", engine.RibbonL6, megabytes(more)))

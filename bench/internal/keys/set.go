@@ -29,6 +29,7 @@ func (s Source) Draw(rng *rand.Rand, first bool, n, limit int) (present, absent 
 
 // A Set is the keys of a database. Nobody may change it.
 type Set struct {
+	Source  Source
 	Present [][]byte // in random order
 	Between [][]byte // absent, in random order; beyond the range if all of it is present
 	// Guard is a present key beyond all others. The tables that contain it reach over the absent
@@ -41,7 +42,7 @@ type Set struct {
 // Set returns n present keys, and absent ones, at most that many, chosen and ordered by seed.
 func (s Source) Set(n, absent int, seed uint64) *Set {
 	rng := rand.New(rand.NewPCG(seed, Mix(seed)))
-	set := &Set{Guard: s.Shape.Append(nil, 0, indexes-1), seed: rng.Uint64()}
+	set := &Set{Source: s, Guard: s.Shape.Append(nil, 0, indexes-1), seed: rng.Uint64()}
 	set.Present, set.Between = s.Draw(rng, true, n, absent)
 	shuffle(rng, set.Present)
 	return set

@@ -39,18 +39,13 @@ var Shapes = []Shape{
 	{"composite", false, composite},
 }
 
-// Example returns a key of the shape, in hexadecimal if it is no text. Long ones are cut.
+// Example returns a key of the shape, in hexadecimal if it is no text.
 func (s Shape) Example() string {
-	const most = 24
 	key := s.Append(nil, 1, 42)
-	text := string(key)
 	if slices.ContainsFunc(key, func(b byte) bool { return b < ' ' || b > '~' }) {
-		text = fmt.Sprintf("0x%x", key)
+		return fmt.Sprintf("0x%x", key)
 	}
-	if len(text) > most {
-		text = text[:most-3] + "..."
-	}
-	return text
+	return string(key)
 }
 
 // Sources returns the shape with each of the densities. The keys of unordered shapes are anywhere.
