@@ -101,9 +101,9 @@ type DB interface {
 
 // Tables sums up the tables of a database.
 type Tables struct {
-	Filters     int64 // those that are not empty
-	FilterBytes int64 // of these, and of their index
-	Keys        int64 // entries in tables that have filters
+	Filters     int64 `json:"filters"`       // those that are not empty
+	FilterBytes int64 `json:"filter_bytes"`  // of these, and of their index
+	Keys        int64 `json:"filtered_keys"` // entries in tables that have filters
 }
 
 // addTable counts a table that has one filter, or none, for all of its keys.
@@ -126,24 +126,18 @@ const (
 
 // settle polls until idle reports true a few times in a row. Compactions take seconds.
 func settle(ctx context.Context, idle func() (bool, error)) error {
-	const timeout = 5 * time.Minute
-	cause := fmt.Errorf("compactions did not finish within %v", timeout)
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, cause)
-	defer cancel()
-	poll := time.NewTicker(pollEvery)
-	defer poll.Stop()
-	for inARow := 0; inARow < quietPolls; {
+	inARow := 0
+	for inARow < quietPolls {
+		time.Sleep(pollEvery)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		ok, err := idle()
 		if err != nil {
 			return err
 		}
 		if inARow++; !ok {
 			inARow = 0
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-poll.C:
 		}
 	}
 	return nil

@@ -61,12 +61,10 @@ func (c *Config) time(ctx context.Context, d *database, l lookups) (p Pass, err 
 // count counts filters, and what lookups of absent keys read.
 func (d *database) count(ctx context.Context, misses lookups) (r Counted, err error) {
 	r = Counted{Engine: d.Name, Filter: d.Filter, Lookups: int64(len(misses.measured))}
-	err = d.with(func(db engine.DB) error {
-		tables, err := db.Tables()
-		if err != nil {
+	err = d.with(func(db engine.DB) (err error) {
+		if r.Tables, err = db.Tables(); err != nil {
 			return err
 		}
-		r.Filters, r.FilterBytes, r.Keys = tables.Filters, tables.FilterBytes, tables.Keys
 		if err := lookUp(ctx, db, misses.warm, false); err != nil {
 			return err
 		}

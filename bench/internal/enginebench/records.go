@@ -1,6 +1,9 @@
 package enginebench
 
-import "github.com/levelbloom/levelbloom/bench/internal/report"
+import (
+	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+)
 
 // Records are what turns measured, in their order.
 type Records struct {
@@ -10,13 +13,11 @@ type Records struct {
 
 // Counted is what lookups of absent keys read with a filter. It is the same on every machine.
 type Counted struct {
-	Engine      string `json:"engine"`
-	Filter      string `json:"filter"`
-	Lookups     int64  `json:"lookups"` // of absent keys between the present ones
-	Reads       int64  `json:"reads"`   // of table data in these lookups
-	Filters     int64  `json:"filters"` // in the tables, that are not empty
-	FilterBytes int64  `json:"filter_bytes"`
-	Keys        int64  `json:"filtered_keys"` // entries in tables that have filters
+	Engine  string `json:"engine"`
+	Filter  string `json:"filter"`
+	Lookups int64  `json:"lookups"` // of absent keys between the present ones
+	Reads   int64  `json:"reads"`   // of table data in these lookups
+	engine.Tables
 }
 
 // Timed is the speed of a filter in a round.
@@ -43,9 +44,9 @@ func (r *Records) add(more Records) {
 }
 
 // of returns the turns of a filter in an engine, by round.
-func (r *Records) of(engine, filter string) (turns []Timed) {
+func (r *Records) of(engineName, filter string) (turns []Timed) {
 	for _, t := range r.Timed {
-		if t.Engine == engine && t.Filter == filter {
+		if t.Engine == engineName && t.Filter == filter {
 			turns = append(turns, t)
 		}
 	}
