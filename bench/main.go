@@ -98,7 +98,8 @@ func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 		return nil, err
 	}
 	parsed, err := parser.Parse(args)
-	command := toJSON.ReplaceAllString("go run ./bench "+strings.Join(args, " "), "")
+	typed := strings.Join(append([]string{"go run ./bench"}, args...), " ")
+	command := toJSON.ReplaceAllString(typed, "")
 	return &job{ctx, command, stdout, parsed, report.NewProgress(os.Stderr)}, err
 }
 
