@@ -1,40 +1,32 @@
 package main
 
 import (
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // filtersCommand compares the speed of filters outside of the engines.
 type filtersCommand struct {
 	Filters specs      `default:"goleveldb,pebblev2,bloom,ribbon" help:"Filters."`
-	Bits    float64    `default:"10" help:"Bits per key; engines' own filters round up."`
-	Work    []string   `default:"hit,miss,build" enum:"hit,miss,build" help:"Kinds of work."`
 	N       []keyCount `short:"n" default:"36,500,10k,1M" help:"Keys per filter."`
-	Rounds  int        `default:"60" help:"Turns of each filter."`
 	outputs
 }
 
 func (*filtersCommand) Help() string {
-	return `Times filters outside of any engine: lookups of present keys (hit), lookups of absent
-keys (miss), and builds. Filters of 10M keys take 1 GB of memory.
+	return `Times builds of filters, lookups of present keys (hit), and lookups of absent keys
+(miss) outside of any engine. Filters of 10M keys take 1 GB of memory.
 
-` + filtersHelp + ` goleveldb and pebblev2 are the engines' own.
-Ratios are to the first filter, which has two turns in each round: the difference is noise.`
+Filters have names that policy.FromString takes, such as bloom:7; goleveldb and pebblev2 are the
+engines' own. A name without a number of bits per key gets 10. Ratios are to the first filter,
+which has two turns in each round: the difference is noise.`
 }
 
 // Run is the subcommand.
 func (f *filtersCommand) Run(j *job) error {
-	config, err := f.config(j)
+	kinds, err := f.Filters.kinds(10)
 	if err != nil {
 		return err
 	}
-	records, err := config.Run(j.ctx)
-	return f.write(j, len(records) == 0, err, func(r *report.Report) { config.Report(r, records) })
-}
-
-func (f *filtersCommand) config(j *job) (filterbench.Config, error) {
-	kinds, err := f.Filters.kinds(f.Bits)
-	return filterbench.Config{Kinds: kinds, Works: f.Work, Ns: ints(f.N), Rounds: f.Rounds,
-		Progress: j.progress}, err
+	all, err := filters.CompareSpeeds(j.ctx, kinds, ints(f.N), j.progress)
+	return f.write(j, len(all) == 0, err, func(r *report.Report) { filters.ReportSpeeds(r, all) })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -78,14 +78,14 @@ func (s specs) Validate() error {
 }
 
 // kinds returns the kinds of filter of the specs, at all of the bits per key or at their own.
-func (s specs) kinds(bits ...float64) (all []filterbench.Kind, err error) {
+func (s specs) kinds(bits ...float64) (all []filters.Kind, err error) {
 	for _, b := range bits {
 		for _, spec := range s {
-			k, err := filterbench.FromString(spec, b)
+			k, err := filters.FromString(spec, b)
 			if err != nil {
-				return nil, fmt.Errorf("--filters %s, --bits %v: %w", spec, b, err)
+				return nil, fmt.Errorf("--filters %s: %w", spec, err)
 			}
-			if !slices.ContainsFunc(all, func(other filterbench.Kind) bool {
+			if !slices.ContainsFunc(all, func(other filters.Kind) bool {
 				return other.Name == k.Name && other.Bits == k.Bits
 			}) {
 				all = append(all, k)

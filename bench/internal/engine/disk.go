@@ -8,7 +8,7 @@ import (
 
 	"github.com/syndtr/goleveldb/leveldb/storage"
 
-	"github.com/levelbloom/levelbloom/bench/internal/clock"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
 // A Disk adds a latency to reads of table data, which themselves are from the operating system's
@@ -31,7 +31,7 @@ func wait(d time.Duration) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for end := clock.Now() + d; clock.Now() < end; {
+	for end := filters.Now() + d; filters.Now() < end; {
 	}
 }
 

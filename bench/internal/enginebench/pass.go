@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/levelbloom/levelbloom/bench/internal/clock"
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
@@ -46,11 +46,11 @@ func (c *Config) time(ctx context.Context, d *database, l lookups) (p Pass, err 
 		d.Disk.Latency.Store(int64(c.Disk))
 		before, n := d.Disk.Reads.Load(), float64(len(l.measured))
 		for range times {
-			start := clock.Now()
+			start := filters.Now()
 			if err := lookUp(ctx, db, l.measured, l.present); err != nil {
 				return err
 			}
-			p.PerSecond = max(p.PerSecond, n/(clock.Now()-start).Seconds())
+			p.PerSecond = max(p.PerSecond, n/(filters.Now()-start).Seconds())
 		}
 		p.Reads = float64(d.Disk.Reads.Load()-before) / n / float64(times)
 		return nil

@@ -2,86 +2,40 @@ package play
 
 import (
 	"context"
-	"runtime"
-	"slices"
 
-	"github.com/levelbloom/levelbloom/bench/internal/clock"
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
-	"github.com/levelbloom/levelbloom/bench/internal/report"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
 const (
-	turns     = 15
-	timedKeys = 1 << 16 // in a turn at least: more than a branch predictor can learn
+	turns     = filters.Rounds
+	timedKeys = filters.LeastKeys
 )
 
 // A work is what filters do, and goleveldb's own with as many bits per key, rounded up, do too.
 type work struct {
-	Name   string    `json:"name"`
-	Ns     float64   `json:"ns"`     // median of the turns, per key
-	Base   float64   `json:"base"`   // goleveldb's
-	Ratios []float64 `json:"ratios"` // of the turns, sorted: times as fast as goleveldb's
+	Name  string  `json:"name"`
+	Ns    float64 `json:"ns"`    // median of the turns, per key
+	Base  float64 `json:"base"`  // goleveldb's
+	Ratio float64 `json:"ratio"` // times as fast as goleveldb's, the median of the turns
+	Low   float64 `json:"low"`   // the fourth lowest ratio
+	High  float64 `json:"high"`  // the fourth highest
 }
 
-// compare lets both take turns. It ends after the work in which ctx ends.
+// compare lets both take turns.
 func compare(ctx context.Context, c *choice) (all []work, err error) {
 	if _, err := c.policy(); err != nil {
 		return nil, err
 	}
 	busy.Lock()
 	defer busy.Unlock()
-	var present, absent [][]byte // in random order, as their bytes are random
-	count := (timedKeys + c.N - 1) / c.N * c.N
-	for i := range uint64(count) {
-		present = append(present, random.Append(nil, seed, i))
-		absent = append(absent, random.Append(nil, seed, uint64(count)+i))
+	base, _ := filters.FromString("goleveldb", c.Bits) // takes what policies take
+	chosen, _ := filters.FromString(c.Kind, c.Bits)
+	speeds, err := filters.CompareSpeeds(ctx, []filters.Kind{base, chosen}, []int{c.N},
+		func(int, int, string) {})
+	for i := 0; i < len(speeds) && err == nil; i += 3 { // the base has a second turn
+		base, s := speeds[i], speeds[i+2]
+		name := map[string]string{"build": "builds", "hit": "hits", "miss": "misses"}[s.Work]
+		all = append(all, work{name, s.Ns, base.Ns, s.Ratio, s.Low, s.High})
 	}
-	var both [2][]func()
-	for i, name := range []string{c.Kind, "goleveldb"} {
-		k, err := filterbench.FromString(name, c.Bits)
-		if err != nil {
-			return nil, err
-		}
-		both[i] = works(k.New(), c.N, present, absent)
-	}
-	for i, name := range []string{"builds", "hits", "misses"} {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		all = append(all, takeTurns(name, count, both[0][i], both[1][i]))
-	}
-	return all, nil
-}
-
-// works returns what builds filters of n keys each, and looks up present keys and absent ones.
-func works(f *filterbench.Filter, n int, present, absent [][]byte) []func() {
-	filters := make([][]byte, len(present)/n)
-	each := func(keys [][]byte, do func(i int, part [][]byte)) func() {
-		return func() {
-			for i := range filters {
-				do(i, keys[i*n:(i+1)*n])
-			}
-		}
-	}
-	build := func(i int, part [][]byte) { filters[i] = append(filters[i][:0], f.Build(part)...) }
-	lookup := func(i int, part [][]byte) { f.Count(filters[i], part) }
-	return []func(){each(present, build), each(present, lookup), each(absent, lookup)}
-}
-
-// takeTurns times two contestants. Each time another one begins.
-func takeTurns(name string, keys int, contestants ...func()) work {
-	var ns [2][]float64
-	var ratios []float64
-	runtime.LockOSThread() // its clock is read
-	defer runtime.UnlockOSThread()
-	for turn := range turns {
-		for i := range contestants {
-			which, start := (turn+i)%2, clock.Now()
-			contestants[which]()
-			ns[which] = append(ns[which], float64(clock.Now()-start)/float64(keys))
-		}
-		ratios = append(ratios, ns[1][turn]/ns[0][turn])
-	}
-	slices.Sort(ratios)
-	return work{name, report.Median(ns[0]), report.Median(ns[1]), ratios}
+	return all, err
 }

@@ -10,9 +10,8 @@ async function timeFilters() {
   $("timed").textContent = `Timing ${describe(chosen)}.`;
   try {
     const works = await post("/timing", chosen);
-    const ratio = (w, i) => w.ratios.at(i).toFixed(2);
     $("times").replaceChildren(...works.map(w => row(w.name, w.ns.toFixed(1), w.base.toFixed(1),
-      `${ratio(w, w.ratios.length >> 1)} (${ratio(w, 3)} to ${ratio(w, -4)})`)));
+      `${w.ratio.toFixed(2)} (${w.low.toFixed(2)} to ${w.high.toFixed(2)})`)));
     $("timed").textContent = `Timed: ${describe(chosen)}.`;
   } catch (error) {
     $("timed").textContent = problem(error);

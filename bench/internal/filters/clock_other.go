@@ -1,7 +1,6 @@
 //go:build !linux
 
-// Package clock has the clock that lookups and builds are timed with.
-package clock
+package filters
 
 import "time"
 

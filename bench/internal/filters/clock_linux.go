@@ -1,5 +1,4 @@
-// Package clock has the clock that lookups and builds are timed with.
-package clock
+package filters
 
 import (
 	"time"

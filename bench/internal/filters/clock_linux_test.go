@@ -1,4 +1,4 @@
-package clock
+package filters
 
 import (
 	"runtime"

@@ -1,0 +1,129 @@
+package filters
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+	"github.com/syndtr/goleveldb/leveldb/util"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// A Kind is a kind of filter with its bits per key.
+type Kind struct {
+	Name string // as FromString takes it
+	Bits float64
+	New  func() *Policy
+	// Bound returns the highest mean false-positive rate that the kind promises for filters of n
+	// keys of any shape, or 0 if it promises none.
+	Bound func(n int) float64
+}
+
+// FromString returns the kind of a name: goleveldb and pebblev2 are the engines' own, which round
+// bits per key up; others are those that policy.FromString takes. The name may lack the colon and
+// the bits per key, which are the given ones then: "bloom", "ribbon:7".
+func FromString(spec string, bits float64) (Kind, error) {
+	k := Kind{Name: spec, Bound: func(int) float64 { return 0 }}
+	name, setting, found := strings.Cut(spec, ":")
+	if !found {
+		setting = fmt.Sprint(bits)
+	}
+	kind := name
+	if name == "goleveldb" || name == "pebblev2" {
+		kind = "bloom"
+	}
+	p, err := policy.FromString(kind + ":" + setting)
+	if err != nil {
+		return k, err
+	}
+	_, err = fmt.Sscan(setting, &k.Bits) // options may follow
+	whole := int(math.Ceil(k.Bits))
+	switch name {
+	case "goleveldb":
+		k.New = func() *Policy { return inGoLevelDB(filter.NewBloomFilter(whole)) }
+	case "pebblev2":
+		k.New = func() *Policy { return inPebble(bloom.FilterPolicy(whole)) }
+	default:
+		k.New = func() *Policy { return inGoLevelDB(goleveldb.New(p)) }
+	}
+	if name == "ribbon" && k.Bits <= 20 {
+		k.Bound = func(n int) float64 { return 1.05 * p.FPP(n) }
+	}
+	return k, err
+}
+
+// A Policy builds filters and looks keys up in them, as an engine does. It is not safe for
+// concurrent use.
+//
+// The functions that return one are not inlined: the compiler could see which policy it is, and
+// call it in another way than an engine, which cannot. Each has loops of its own, so that nothing
+// is between a loop and the interface.
+type Policy struct {
+	// Add adds keys to the next filter.
+	Add func(keys [][]byte)
+	// Finish appends the filter of the keys that were added to dst, and starts over.
+	Finish func(dst []byte) []byte
+	// Count looks keys up in a filter, and returns how many it may contain.
+	Count func(filter []byte, keys [][]byte) (n int)
+}
+
+// inGoLevelDB returns a policy as goleveldb calls it: one generator builds the filters of a table.
+//
+//go:noinline
+func inGoLevelDB(p filter.Filter) *Policy {
+	g := p.NewGenerator()
+	var buffer util.Buffer
+	return &Policy{
+		Add: func(keys [][]byte) {
+			for _, key := range keys {
+				g.Add(key)
+			}
+		},
+		Finish: func(dst []byte) []byte {
+			clear(buffer.Bytes()) // goleveldb's own relies on clean memory, as of a new table
+			buffer.Reset()
+			g.Generate(&buffer)
+			return append(dst, buffer.Bytes()...)
+		},
+		Count: func(filter []byte, keys [][]byte) (n int) {
+			for _, key := range keys {
+				if p.Contains(filter, key) {
+					n++
+				}
+			}
+			return n
+		},
+	}
+}
+
+// inPebble returns a policy as Pebble calls it: each table has a writer.
+//
+//go:noinline
+func inPebble(p pebble.FilterPolicy) *Policy {
+	w := p.NewWriter(pebble.TableFilter)
+	return &Policy{
+		Add: func(keys [][]byte) {
+			for _, key := range keys {
+				w.AddKey(key)
+			}
+		},
+		Finish: func(dst []byte) []byte {
+			dst = w.Finish(dst)
+			w = p.NewWriter(pebble.TableFilter)
+			return dst
+		},
+		Count: func(filter []byte, keys [][]byte) (n int) {
+			for _, key := range keys {
+				if p.MayContain(pebble.TableFilter, filter, key) {
+					n++
+				}
+			}
+			return n
+		},
+	}
+}

@@ -1,0 +1,240 @@
+package filters
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+)
+
+// A Rate is the false-positive rate of one kind in one cell.
+type Rate struct {
+	Kind           string  `json:"kind"`            // kind of filter
+	Shape          string  `json:"shape"`           // shape of the keys
+	Density        string  `json:"density"`         // which keys of a range are present
+	N              int     `json:"n"`               // keys per filter
+	Bits           float64 `json:"bits"`            // bits per key, as configured
+	FilterBytes    float64 `json:"filter_bytes"`    // bytes of a filter, a mean
+	Filters        int     `json:"filters"`         // filters built
+	Queries        int     `json:"queries"`         // absent keys looked up
+	FalsePositives int     `json:"false_positives"` // absent keys that a filter may contain
+	FPR            float64 `json:"fpr"`             // false positives per query, 0 to 1
+	Low            float64 `json:"fpr_low"`         // lower end of the interval of 95 % (Wilson)
+	High           float64 `json:"fpr_high"`        // upper end of the interval
+	Bound          float64 `json:"bound"`           // highest rate that the kind promises, or 0
+
+	// Sums over the filters: squares of false positives and of queries, and their products.
+	positives2, queries2, products float64
+}
+
+// z is how many standard errors an interval of 95 % has on each side.
+const z = 1.96
+
+// add adds the answers of a filter of size bytes to the rate, which is the mean of the filters',
+// each weighted by its queries.
+//
+// If filters differ, their answers are worth as much as fewer independent ones: their number
+// divided by the design effect. The variance between filters is that of a ratio of two sums
+// (Cochran, "Sampling Techniques", 1977, 6.4). The interval is the score interval (Wilson,
+// "Probable Inference, the Law of Succession, and Statistical Inference", 1927). It is never empty:
+// 300 equal answers leave an interval as well.
+func (r *Rate) add(size, queries, falsePositives int) {
+	r.Filters++
+	r.Queries += queries
+	r.FalsePositives += falsePositives
+	r.FilterBytes += (float64(size) - r.FilterBytes) / float64(r.Filters)
+	r.positives2 += float64(falsePositives) * float64(falsePositives)
+	r.queries2 += float64(queries) * float64(queries)
+	r.products += float64(falsePositives) * float64(queries)
+
+	n, m := float64(r.Queries), float64(r.Filters)
+	p := float64(r.FalsePositives) / n
+	binomial := p * (1 - p) / n
+	between := (r.positives2 - 2*p*r.products + p*p*r.queries2) / n / n * m / (m - 1)
+	if m > 1 && between > binomial {
+		n *= binomial / between
+	}
+	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	r.FPR, r.Low, r.High = p, max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
+}
+
+// MeasureRates measures the rates of all kinds for each source and number of keys per filter, on as
+// many processors as there are. In each cell it looks up that many absent keys, or a few more. The
+// error is context.Cause if ctx ends, or wraps keys.ErrLost; with it come the rates of the cells
+// that were finished.
+func MeasureRates(ctx context.Context, kinds []Kind, sources []keys.Source, ns []int, queries int,
+	progress report.Progress) ([]Rate, error) {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	rates := make([][]Rate, len(ns)*len(sources))
+	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := 0; i < len(rates) && ctx.Err() == nil; i++ {
+		busy <- struct{}{}
+		n, source := ns[i/len(sources)], sources[i%len(sources)]
+		cell := fmt.Sprintf("%s %s, %s", source.Shape.Name, source.Density.Name, keys.CountN(n))
+		progress(i, len(rates), cell)
+		go func() {
+			var err error
+			if rates[i], err = measure(ctx, cell, kinds, source, n, queries); err != nil {
+				fail(err)
+			}
+			<-busy
+		}()
+	}
+	for range cap(busy) { // all have ended
+		busy <- struct{}{}
+	}
+	return slices.Concat(rates...), context.Cause(ctx)
+}
+
+// measure measures a cell, of all kinds at once: they share the keys.
+func measure(ctx context.Context, cell string, kinds []Kind, source keys.Source, n, queries int) (
+	rates []Rate, err error) {
+	var policies []*Policy
+	for _, k := range kinds {
+		policies = append(policies, k.New())
+		rates = append(rates, Rate{Kind: k.Name, Shape: source.Shape.Name,
+			Density: source.Density.Name, N: n, Bits: k.Bits, Bound: k.Bound(n)})
+	}
+	hash := fnv.New64a()
+	hash.Write([]byte(cell))
+	rng := rand.New(rand.NewPCG(1, hash.Sum64()))
+	// Large filters differ little from each other, and take long.
+	leastFilters := max(2, min(10, 2_000_000/n))
+	// Queries of a filter take longer than building it, if there are enough.
+	perFilter := max(1, min(max(512, 4*n), queries/leastFilters))
+	for built := 0; built < leastFilters || rates[0].Queries < queries; built++ {
+		present, absent := source.Draw(rng, built == 0, n, perFilter)
+		slices.SortFunc(present, bytes.Compare) // as an engine adds them
+		for i, p := range policies {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			p.Add(present)
+			filter := p.Finish(nil)
+			if found := p.Count(filter, present); found < n {
+				return nil, fmt.Errorf("%v: %w: %d of %d", rates[i], keys.ErrLost, n-found, n)
+			}
+			rates[i].add(len(filter), len(absent), p.Count(filter, absent))
+		}
+	}
+	return rates, nil
+}
+
+// ErrBound is wrapped by the error for a kind that breaks its bounds.
+var ErrBound = errors.New("a false-positive rate breaks its bound")
+
+// CheckBounds returns an error if a rate is more than five standard errors above the bound that its
+// kind promises: a run has thousands of rates, and by chance some are three above.
+func CheckBounds(rates []Rate) (err error) {
+	for _, r := range rates {
+		if r.Bound > 0 && r.FPR > r.Bound+5*(r.FPR-r.Low)/z {
+			err = errors.Join(err, fmt.Errorf("%w: %v: %s %%, not %s %%", ErrBound, r, r.interval(),
+				percent(r.Bound)))
+		}
+	}
+	return err
+}
+
+// ReportRates fills in the rates, tables and a note. For each number of bits per key there is a
+// table of medians and worst cells. If there is one number, a table with all cells follows for each
+// number of keys.
+func ReportRates(r *report.Report, rates []Rate) {
+	r.Records, r.Tables = rates, nil
+	byBits := groups(rates, func(r Rate) any { return r.Bits })
+	for _, ofBits := range byBits {
+		r.Tables = append(r.Tables, worstCells(ofBits))
+	}
+	for _, ofN := range groups(rates, func(r Rate) any { return r.N }) {
+		if len(byBits) == 1 {
+			t := report.Table{Keys: 1, Columns: []string{"keys"},
+				Title: fmt.Sprintf("False positives in %%, %s per filter, %v bits per key",
+					keys.CountN(ofN[0].N), ofN[0].Bits)}
+			addRows(&t, ofN, func(r Rate) []any { return []any{r.keys()} },
+				func(r Rate) (column, cell string) { return r.Kind, r.interval() })
+			r.Tables = append(r.Tables, t)
+		}
+	}
+	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range "+
+		"are present (see -h). Its rate is the mean over filters of different keys, with its 95 % "+
+		"interval in brackets. The worst of many cells is partly chance. All kinds have the same "+
+		"present and absent keys.")
+}
+
+// worstCells returns a table with a row for each number of keys and kind.
+func worstCells(rates []Rate) report.Table {
+	t := report.Table{Keys: 2, Columns: []string{"keys per filter", "kind", "size, bits per key",
+		"median cell, %", "worst cell, %", "worst cell's keys", "bound, %"},
+		Title: fmt.Sprintf("False-positive rates in %% at %v bits per key", rates[0].Bits)}
+	for _, cells := range groups(rates, func(r Rate) any { return [2]any{r.N, r.Kind} }) {
+		all, worst, bound := []float64{}, cells[0], ""
+		for _, r := range cells {
+			all = append(all, r.FPR)
+			if r.FPR > worst.FPR {
+				worst = r
+			}
+		}
+		if worst.Bound > 0 {
+			bound = percent(worst.Bound)
+		}
+		t.Add(worst.N, worst.Kind, fmt.Sprintf("%.2f", 8*worst.FilterBytes/float64(worst.N)),
+			percent(report.Median(all)), worst.interval(), worst.keys(), bound)
+	}
+	return t
+}
+
+func (r Rate) String() string {
+	return fmt.Sprintf("%s, %d %s keys, %v bits per key", r.Kind, r.N, r.keys(), r.Bits)
+}
+
+// keys names the keys without their number.
+func (r Rate) keys() string { return strings.TrimSuffix(r.Shape+" "+r.Density, " any") }
+
+func (r Rate) interval() string {
+	return fmt.Sprintf("%s (%s–%s)", percent(r.FPR), percent(r.Low), percent(r.High))
+}
+
+// percent writes a rate in per cent, without the sign.
+func percent(rate float64) string {
+	if rate >= 0.01 {
+		return fmt.Sprintf("%.2f", 100*rate)
+	}
+	return fmt.Sprintf("%.4f", 100*rate)
+}
+
+// addRows adds a row to t for all records with the same key, and a cell to the row for each record.
+func addRows[R any](t *report.Table, records []R, key func(R) []any,
+	cell func(R) (column, cell string)) {
+	for _, row := range groups(records, func(r R) any { return fmt.Sprint(key(r)...) }) {
+		cells := key(row[0])
+		for _, r := range row {
+			column, text := cell(r)
+			if len(t.Rows) == 0 {
+				t.Columns = append(t.Columns, column)
+			}
+			cells = append(cells, text)
+		}
+		t.Add(cells...)
+	}
+}
+
+// groups returns the records with the same key together, in the records' order.
+func groups[R any](records []R, key func(R) any) (all [][]R) {
+	for _, r := range records {
+		i := slices.IndexFunc(all, func(group []R) bool { return key(group[0]) == key(r) })
+		if i < 0 {
+			i, all = len(all), append(all, nil)
+		}
+		all[i] = append(all[i], r)
+	}
+	return all
+}

@@ -1,0 +1,134 @@
+package filters
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+)
+
+// sources returns shapes with all of their densities.
+func sources(shapes ...keys.Shape) (all []keys.Source) {
+	for _, s := range shapes {
+		all = append(all, s.Sources(keys.Densities...)...)
+	}
+	return all
+}
+
+// fake returns a kind whose false-positive rate is known: rateOf each filter, of a random number
+// that is the filter's. The keys are the seed.
+func fake(t *testing.T, name string, rateOf func(filter uint64) float64) Kind {
+	return changed(t, name, func(p *Policy) {
+		var present [][]byte
+		var rng *rand.Rand
+		var rate float64
+		p.Add = func(all [][]byte) {
+			assert.True(t, slices.IsSortedFunc(all, bytes.Compare), "as an engine adds keys")
+			present = all
+			h := fnv.New64a()
+			h.Write(bytes.Join(all, nil))
+			rng = rand.New(rand.NewPCG(1, h.Sum64()))
+			rate = rateOf(rng.Uint64())
+		}
+		p.Count = func(_ []byte, all [][]byte) (n int) {
+			if len(all) == len(present) && &all[0] == &present[0] {
+				return len(all)
+			}
+			for range all {
+				if rng.Float64() < rate {
+					n++
+				}
+			}
+			return n
+		}
+	})
+}
+
+// Rates and their intervals are what they are known to be. Intervals depend on whether filters
+// differ: a half has a rate of 0.4 and the others of 0.
+func TestEstimates(t *testing.T) {
+	const queries = 20_000
+	kinds := []Kind{fake(t, "equal", func(uint64) float64 { return 0.03 }),
+		fake(t, "varying", func(filter uint64) float64 { return 0.4 * float64(filter%2) })}
+	rates, err := MeasureRates(context.Background(), kinds, sources(keys.Shapes...), []int{20},
+		queries, silent)
+	require.NoError(t, err)
+	require.Len(t, rates, 2*(2+8*4))
+	covered, coveredVarying := 0, 0
+	for pair := range slices.Chunk(rates, 2) {
+		equal, varies := pair[0], pair[1]
+		require.Equal(t, equal.Queries, varies.Queries)
+		require.GreaterOrEqual(t, equal.Filters, 10, "%v", equal)
+		require.InDelta(t, queries+5*512, equal.Queries, 5*512, "%v", equal)
+		if equal.Low <= 0.03 && 0.03 <= equal.High {
+			covered++
+			require.Less(t, equal.High-equal.Low, 5*math.Sqrt(0.03*0.97/float64(equal.Queries)))
+		}
+		if varies.Low <= 0.2 && 0.2 <= varies.High {
+			coveredVarying++
+		}
+	}
+	// 95 % of the intervals contain the rate, give or take 4 standard errors: of 34 cells 32.3 and
+	// 1.3. The variance of few filters is uncertain.
+	require.GreaterOrEqual(t, float64(covered), 32.3-4*1.3)
+	require.GreaterOrEqual(t, float64(coveredVarying), 0.90*34-4*1.75)
+}
+
+// Equal answers do not give an interval without width.
+func TestInterval(t *testing.T) {
+	for _, c := range []struct {
+		queries, positives int
+		low, high          float64 // Wilson's, from R's binom::binom.wilson
+	}{{336, 336, 0.98870, 1}, {300, 0, 0, 0.01264}, {1, 1, 0.20654, 1}, {100, 10, 0.05523, 0.17437}} {
+		var r Rate
+		r.add(0, c.queries, c.positives)
+		require.InDelta(t, c.low, r.Low, 1e-5)
+		require.InDelta(t, c.high, r.High, 1e-5)
+	}
+}
+
+// The rates of a cell are always the same, whatever is measured beside.
+func TestDeterministic(t *testing.T) {
+	measured := func(kinds []Kind, sources []keys.Source, ns ...int) map[string]Rate {
+		rates, err := MeasureRates(context.Background(), kinds, sources, ns, 2000, silent)
+		require.NoError(t, err)
+		all := map[string]Rate{}
+		for _, r := range rates {
+			all[r.String()] = r
+		}
+		return all
+	}
+	kinds, some := []Kind{kind(t, "bloom"), kind(t, "ribbon")}, sources(keys.Shapes[:3]...)
+	first := measured(kinds, some, 8, 51, 1500)
+	require.Len(t, first, 2*(1+1+4)*3)
+	require.Subset(t, first, measured(kinds[1:], some, 1500, 8))
+	require.Subset(t, first, measured(kinds, some[2:], 51))
+}
+
+// A rate may be 5 standard errors above its bound, and no more, and only where there is a bound.
+// With 4M queries the error is 49.7 a million at the bound of 1 %.
+func TestBounds(t *testing.T) {
+	for _, excess := range []int{-1000, 5 * 49, 6 * 50} { // a million
+		r := Rate{Kind: "bounded", Shape: "url", Density: "63%", N: 8, Bits: 10}
+		for range 4 {
+			r.add(0, 1_000_000, 10_000+excess)
+		}
+		require.NoError(t, CheckBounds([]Rate{r}))
+		r.Bound = 0.01
+		err := CheckBounds([]Rate{r})
+		require.Equal(t, excess > 5*50, errors.Is(err, ErrBound), excess)
+		if err != nil {
+			require.ErrorContains(t, err, "bounded, 8 url 63% keys, 10 bits per key: 1.03 (1.02–1.04) "+
+				"%, not 1.00 %")
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package filters
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+)
+
+const (
+	Rounds    = 15      // turns of each contestant
+	LeastKeys = 1 << 16 // in a turn: more than a branch predictor can learn
+)
+
+// A Speed compares a contestant with the base, which is the first one.
+type Speed struct {
+	Work       string  `json:"work"`       // build, hit (lookups of present keys), or miss
+	N          int     `json:"n"`          // keys per filter
+	Contestant string  `json:"contestant"` // filter; '-again' is the base's second turn
+	Base       string  `json:"base"`       // filter that it is compared with
+	Ns         float64 `json:"ns_per_key"` // nanoseconds per key, the median of the rounds
+	Ratio      float64 `json:"ratio"`      // times as fast as the base, the median of the rounds
+	Low        float64 `json:"ratio_low"`  // lower end of the ratio's interval of 95 %
+	High       float64 `json:"ratio_high"` // upper end of the interval
+}
+
+// compare fills in what the nanoseconds per key of each round say.
+func (s *Speed) compare(times, base []float64) {
+	var ratios []float64
+	for round, ns := range times {
+		ratios = append(ratios, base[round]/ns)
+	}
+	slices.Sort(ratios)
+	s.Ns, s.Ratio = report.Median(times), report.Median(ratios)
+	// A round's ratio is as likely above the true median as below. So of 15, four or more are on
+	// each side of it, with a probability of 1 - 2*(1+15+105+455)/2^15 = 96 %.
+	s.Low, s.High = ratios[3], ratios[Rounds-4]
+}
+
+// CompareSpeeds lets kinds take turns at building filters of n keys and at looking keys up in them,
+// for each n. The first kind has two turns in each round. The error is context.Cause if ctx ends,
+// or wraps keys.ErrLost; with it come the speeds that were measured before.
+func CompareSpeeds(ctx context.Context, kinds []Kind, ns []int, progress report.Progress) (
+	speeds []Speed, err error) {
+	random := keys.Shapes[0].Sources()[0] // keys of random bytes, so their order is random
+	second := kinds[0]
+	second.Name += "-again"
+	kinds = slices.Insert(slices.Clone(kinds), 1, second)
+	for i, n := range ns {
+		progress(i, len(ns), keys.CountN(n)+" per filter")
+		filters := (LeastKeys + n - 1) / n
+		var contestants []contestant
+		for _, k := range kinds {
+			contestants = append(contestants, contestant{k.Name, k.New(), make([][]byte, filters)})
+		}
+		present, absent := random.Draw(rand.New(rand.NewPCG(1, 1)), true, filters*n, filters*n)
+		for i, ofWork := range [][][]byte{present, present, absent} {
+			work := [...]string{"build", "hit", "miss"}[i]
+			measured, err := takeTurns(ctx, contestants, work, n, ofWork)
+			if err != nil {
+				return speeds, err
+			}
+			speeds = append(speeds, measured...)
+		}
+	}
+	return speeds, nil
+}
+
+// takeTurns lets contestants do a work with all keys, n of them in each filter.
+func takeTurns(ctx context.Context, contestants []contestant, work string, n int, all [][]byte) (
+	speeds []Speed, err error) {
+	runtime.LockOSThread() // its clock is read
+	defer runtime.UnlockOSThread()
+	times := make([][]float64, len(contestants))
+	for range Rounds {
+		for _, i := range rand.Perm(len(contestants)) {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			contestants[i].do(work, n, all) // untimed
+			start := Now()
+			found := contestants[i].do(work, n, all)
+			times[i] = append(times[i], float64(Now()-start)/float64(len(all)))
+			if work == "hit" && found < len(all) {
+				return nil, fmt.Errorf("%s, %d keys: %w", contestants[i].name, n, keys.ErrLost)
+			}
+		}
+	}
+	for i, c := range contestants {
+		s := Speed{Work: work, N: n, Contestant: c.name, Base: contestants[0].name}
+		s.compare(times[i], times[0])
+		speeds = append(speeds, s)
+	}
+	return speeds, nil
+}
+
+// A contestant has filters, built by its policy.
+type contestant struct {
+	name string
+	*Policy
+	filters [][]byte
+}
+
+// do does a work with all keys, and returns how many of them the filters may contain.
+func (c *contestant) do(work string, n int, all [][]byte) (found int) {
+	for i := range c.filters {
+		part := all[i*n : (i+1)*n]
+		if work == "build" {
+			c.Add(part)
+			c.filters[i] = c.Finish(c.filters[i][:0])
+		} else {
+			found += c.Count(c.filters[i], part)
+		}
+	}
+	return found
+}
+
+// ReportSpeeds fills in the speeds, a table with a row for each work and number of keys, and notes.
+func ReportSpeeds(r *report.Report, speeds []Speed) {
+	base := speeds[0].Base
+	t := report.Table{Keys: 2, Columns: []string{"work", "keys per filter"},
+		Title: fmt.Sprintf("ns per key of %s; for the others, times as fast as %[1]s (above 1 is "+
+			"faster), with the interval of 95 %%", base)}
+	addRows(&t, speeds, func(s Speed) []any { return []any{s.Work, s.N} },
+		func(s Speed) (column, cell string) {
+			if s.Contestant == base {
+				return base + ", ns", fmt.Sprintf("%.1f", s.Ns)
+			}
+			interval := max(s.High/s.Ratio-1, 1-s.Low/s.Ratio)
+			return s.Contestant, fmt.Sprintf("%.2f ±%.0f%%", s.Ratio, 100*interval)
+		})
+	r.Records, r.Tables = speeds, []report.Table{t}
+	r.Notes = append(r.Notes, fmt.Sprintf("build: adding %d or more random keys of 16 bytes, and "+
+		"building filters. hit and miss: looking up these keys, or as many absent ones. All is "+
+		"called through the interface that an engine calls. The filters take turns; shown are "+
+		"medians of %d.", LeastKeys, Rounds),
+		fmt.Sprintf("%q is %q a second time: its distance from 1 is noise, and so are differences "+
+			"of that size.", speeds[1].Contestant, base))
+}

@@ -1,0 +1,146 @@
+package filters
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+func kind(t *testing.T, spec string) Kind {
+	k, err := FromString(spec, 10)
+	require.NoError(t, err)
+	return k
+}
+
+// changed returns bloom:10 under another name, with changed policies.
+func changed(t *testing.T, name string, change func(*Policy)) Kind {
+	k := kind(t, "bloom")
+	newPolicy := k.New
+	k.Name = name
+	k.New = func() *Policy {
+		p := newPolicy()
+		change(p)
+		return p
+	}
+	return k
+}
+
+func silent(int, int, string) {}
+
+// Every contestant has one turn in each round and the first one two, in an order that changes. In a
+// turn it adds all keys, or looks all up, and before that once more.
+func TestTurns(t *testing.T) {
+	const n, filters = 10_000, 7
+	var turns []string
+	parts := map[*byte][][]byte{}
+	noting := func(name string) Kind {
+		return changed(t, name, func(p *Policy) {
+			add, count := p.Add, p.Count
+			p.Add = func(part [][]byte) {
+				turns = append(turns, name)
+				add(part)
+			}
+			p.Count = func(filter []byte, part [][]byte) int {
+				turns, parts[&part[0][0]] = append(turns, name), part
+				return count(filter, part)
+			}
+		})
+	}
+	kinds := []Kind{noting("a"), noting("b")}
+	speeds, err := CompareSpeeds(context.Background(), kinds, []int{n}, silent)
+	require.NoError(t, err)
+	require.Len(t, speeds, 3*3)
+	require.Len(t, turns, 3*Rounds*3*2*filters)
+	orders := map[string]bool{}
+	for round := range slices.Chunk(turns, 3*2*filters) {
+		order := strings.Join(round, "")
+		require.Equal(t, 2*2*filters, strings.Count(order, "a"))
+		orders[order] = true
+	}
+	require.Len(t, orders, 3, "b is the first, the second or the third one")
+
+	different := map[string]bool{}
+	for _, part := range parts {
+		for _, key := range part {
+			different[string(key)] = true
+		}
+		require.False(t, slices.IsSortedFunc(part, bytes.Compare))
+	}
+	require.Len(t, different, 2*filters*n, "the present keys, and as many absent ones")
+}
+
+// A lost key ends the run, and what was measured before is returned. Absent keys may be excluded.
+func TestLostKeys(t *testing.T) {
+	kinds := []Kind{kind(t, "pebblev2"), changed(t, "losing", func(p *Policy) {
+		p.Count = func([]byte, [][]byte) int { return 0 }
+	})}
+	speeds, err := CompareSpeeds(context.Background(), kinds, []int{100_000}, silent)
+	require.ErrorIs(t, err, keys.ErrLost)
+	require.EqualError(t, err, "losing, 100000 keys: a key is lost")
+	require.Len(t, speeds, 3)
+	_, err = MeasureRates(context.Background(), kinds, sources(keys.Shapes[2]), []int{20}, 100, silent)
+	require.ErrorIs(t, err, keys.ErrLost)
+	require.ErrorContains(t, err, "losing, 20 decimal alternating keys, 10 bits per key: a key is "+
+		"lost: 20 of 20")
+}
+
+// Medians of 15 rounds, and the ratios of the fourth lowest and highest.
+func TestCompare(t *testing.T) {
+	var s Speed
+	var times, base []float64
+	for round := range 15 {
+		slow := float64(1 + 7*round%15) // what slows both down
+		times = append(times, 10*slow)
+		base = append(base, 10*slow*float64(round+1))
+	}
+	s.compare(times, base)
+	require.Equal(t, Speed{Ns: 80, Ratio: 8, Low: 4, High: 12}, s)
+}
+
+var large = flag.Bool("large", false, "also run what takes long: .ci/nightly does")
+
+// Filters of 100 million keys have the FPP that package policy computes. goleveldb's own have
+// levelbloom's bytes. Pebble's have other probes, but also 32-bit hashes: in both formats 2.3 % of
+// the absent keys have the hash of a key.
+func TestLarge(t *testing.T) {
+	if !*large {
+		t.Skip("takes minutes, and GBs of memory")
+	}
+	const n, asked = 100_000_000, 1_000_000
+	each := func(first, step uint64, number int, do func([][]byte)) {
+		indexes := make([]uint64, 1000)
+		for done := 0; done < number; done += len(indexes) {
+			for i := range indexes {
+				indexes[i] = first + step*uint64(done+i)
+			}
+			do(keys.Shapes[0].Keys(indexes, 1<<40))
+		}
+	}
+	for name, like := range map[string]string{"ribbon": "ribbon:10", "bloom": "bloom:10",
+		"goleveldb": "bloom:10", "pebblev2": "bloom:10"} {
+		p := kind(t, name).New()
+		each(0, 1, n, p.Add)
+		filter, present, positives := p.Finish(nil), 0, 0
+		each(0, n/asked, asked, func(all [][]byte) { present += p.Count(filter, all) })
+		require.Equal(t, asked, present, "%s lost keys", name)
+		each(n, 1, asked, func(all [][]byte) { positives += p.Count(filter, all) })
+		var r Rate
+		r.add(len(filter), asked, positives)
+		t.Logf("%s: %s %% in %d bytes", name, r.interval(), len(filter))
+		tolerance := 5 * (r.FPR - r.Low) / z // standard errors
+		if name == "pebblev2" {
+			tolerance += 0.002
+		}
+		policy, err := policy.FromString(like)
+		require.NoError(t, err)
+		require.InDelta(t, policy.FPP(n), r.FPR, tolerance, name)
+	}
+}
