@@ -224,6 +224,23 @@ func TestVersion(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for args, message := range map[string]string{
+		"frobnicate":                       "unexpected argument frobnicate",
+		"--nonsense":                       "unknown flag --nonsense",
+		"rates -bits 10":                   "-bits: write --bits, with two dashes",
+		"--num=x":                          `--num: "x": pass a number of keys`,
+		"--bits=0":                         "--bits 0: pass 1 to 100",
+		"--shape=user,decimal":             `but got "user,decimal"`,
+		"--filters=none,none":              `--filters: "none" is named twice`,
+		"--num=1":                          "--num 1: no absent keys lie between so few: pass more",
+		"--disk=2s":                        "--disk 2s: pass 0s to 1s",
+		"--json=/no/such/directory/r.json": "--json: open /no/such",
+		"filters -n 0":                     `--n: "0": pass a number of keys`,
+		"filters --filters=rocksdb":        `policy: "rocksdb" is not a kind of filter`,
+		"filters --filters=pebblev2:0":     "--filters pebblev2:0: policy: 0 bits per key",
+		"rates --filters=bloom:x":          `"x" is not bits per key: write a number after `,
+		"rates --bits=10,0":                "--filters bloom: policy: 0 bits per key",
+		"rates --queries=0":                `--queries: "0": pass a number of keys`,
+		"--filters=":                       `"--filters=" needs a value`,
 		"--engines=goleveldb --filters=ribbon+L6": "--filters ribbon+L6: goleveldb has no L6",
 	} {
 		requireRefused(t, args, message)

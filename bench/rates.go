@@ -19,7 +19,7 @@ type ratesCommand struct {
 }
 
 func (*ratesCommand) Help() string {
-	return `Measures false-positive rates, and fails if a rate is more than five standard errors above
+	return `Measures false-positive rates, and fails if one is more than five standard errors above
 the bound that its kind of filter promises. Filters of 10M keys take 5 GB of memory.
 
 ` + filtersHelp + "\n\n" + shapesHelp()

@@ -12,15 +12,14 @@ import (
 func TestClockOfThread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	start := Now()
-	done := make(chan time.Duration)
+	const others = 10 * time.Millisecond
+	start, done := Now(), make(chan bool)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with it
-		began := Now()
-		for Now()-began < 10*time.Millisecond {
+		for began := Now(); Now()-began < others; {
 		}
-		done <- Now() - began
+		close(done)
 	}()
-	others := <-done
+	<-done
 	require.Less(t, Now()-start, others)
 }

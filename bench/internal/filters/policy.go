@@ -19,8 +19,8 @@ type Kind struct {
 	Name string // as FromString takes it
 	Bits float64
 	New  func() *Policy
-	// Bound returns the highest mean false-positive rate that the kind promises for filters of n
-	// keys of any shape, or 0 if it promises none.
+	// Bound returns the highest mean false-positive rate that the kind promises with n keys of any
+	// shape in a filter, or 0 if it promises none.
 	Bound func(n int) float64
 }
 
@@ -64,12 +64,9 @@ func FromString(spec string, bits float64) (Kind, error) {
 // call it in another way than an engine, which cannot. Each has loops of its own, so that nothing
 // is between a loop and the interface.
 type Policy struct {
-	// Add adds keys to the next filter.
-	Add func(keys [][]byte)
-	// Finish appends the filter of the keys that were added to dst, and starts over.
-	Finish func(dst []byte) []byte
-	// Count looks keys up in a filter, and returns how many it may contain.
-	Count func(filter []byte, keys [][]byte) (n int)
+	Add    func(keys [][]byte)                        // adds keys to the next filter
+	Finish func(dst []byte) []byte                    // appends that filter to dst
+	Count  func(filter []byte, keys [][]byte) (n int) // of those that the filter may contain
 }
 
 // inGoLevelDB returns a policy as goleveldb calls it: one generator builds the filters of a table.

@@ -39,14 +39,11 @@ type Rate struct {
 // z is how many standard errors an interval of 95 % has on each side.
 const z = 1.96
 
-// add adds the answers of a filter of size bytes to the rate, which is the mean of the filters',
-// each weighted by its queries.
-//
-// If filters differ, their answers are worth as much as fewer independent ones: their number
-// divided by the design effect. The variance between filters is that of a ratio of two sums
-// (Cochran, "Sampling Techniques", 1977, 6.4). The interval is the score interval (Wilson,
-// "Probable Inference, the Law of Succession, and Statistical Inference", 1927). It is never empty:
-// 300 equal answers leave an interval as well.
+// add adds the answers of a filter of size bytes to the rate, which is that of all answers. The
+// interval is the score interval (Wilson, "Probable Inference, the Law of Succession, and
+// Statistical Inference", 1927): 300 equal answers leave an interval as well. If filters differ, it
+// is the interval of fewer independent answers: their number divided by the design effect, with the
+// variance between filters of a ratio of two sums (Cochran, "Sampling Techniques", 1977, 6.4).
 func (r *Rate) add(size, queries, falsePositives int) {
 	r.Filters++
 	r.Queries += queries
@@ -145,9 +142,8 @@ func CheckBounds(rates []Rate) (err error) {
 	return err
 }
 
-// ReportRates fills in the rates, tables and a note. For each number of bits per key there is a
-// table of medians and worst cells. If there is one number, a table with all cells follows for each
-// number of keys.
+// ReportRates fills in the rates, a note, and tables: of medians and worst cells for each number of
+// bits per key, and if there is one such number, of all cells for each number of keys.
 func ReportRates(r *report.Report, rates []Rate) {
 	r.Records, r.Tables = rates, nil
 	byBits := groups(rates, func(r Rate) any { return r.Bits })
@@ -156,18 +152,16 @@ func ReportRates(r *report.Report, rates []Rate) {
 	}
 	for _, ofN := range groups(rates, func(r Rate) any { return r.N }) {
 		if len(byBits) == 1 {
-			t := report.Table{Keys: 1, Columns: []string{"keys"},
-				Title: fmt.Sprintf("False positives in %%, %s per filter, %v bits per key",
-					keys.CountN(ofN[0].N), ofN[0].Bits)}
-			addRows(&t, ofN, func(r Rate) []any { return []any{r.keys()} },
+			t := table([]string{"keys"}, ofN, func(r Rate) []any { return []any{r.keys()} },
 				func(r Rate) (column, cell string) { return r.Kind, r.interval() })
+			t.Title = fmt.Sprintf("False positives in %%, %s per filter, %v bits per key",
+				keys.CountN(ofN[0].N), ofN[0].Bits)
 			r.Tables = append(r.Tables, t)
 		}
 	}
-	r.Notes = append(r.Notes, "A cell is a shape of keys with a density: which keys of a range "+
-		"are present (see -h). Its rate is the mean over filters of different keys, with its 95 % "+
-		"interval in brackets. The worst of many cells is partly chance. All kinds have the same "+
-		"present and absent keys.")
+	r.Notes = append(r.Notes, "A cell is a shape of keys with a density (see -h). Its rate is the "+
+		"mean over filters of different keys, with its interval of 95 % in brackets. The worst of "+
+		"many cells is partly chance. All kinds have the same present and absent keys.")
 }
 
 // worstCells returns a table with a row for each number of keys and kind.
@@ -211,9 +205,11 @@ func percent(rate float64) string {
 	return fmt.Sprintf("%.4f", 100*rate)
 }
 
-// addRows adds a row to t for all records with the same key, and a cell to the row for each record.
-func addRows[R any](t *report.Table, records []R, key func(R) []any,
-	cell func(R) (column, cell string)) {
+// table returns a table that has a row for all records with the same key, and a cell in the row for
+// each record.
+func table[R any](columns []string, records []R, key func(R) []any,
+	cell func(R) (column, cell string)) report.Table {
+	t := report.Table{Keys: len(columns), Columns: columns}
 	for _, row := range groups(records, func(r R) any { return fmt.Sprint(key(r)...) }) {
 		cells := key(row[0])
 		for _, r := range row {
@@ -225,6 +221,7 @@ func addRows[R any](t *report.Table, records []R, key func(R) []any,
 		}
 		t.Add(cells...)
 	}
+	return t
 }
 
 // groups returns the records with the same key together, in the records' order.

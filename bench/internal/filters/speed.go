@@ -122,10 +122,8 @@ func (c *contestant) do(work string, n int, all [][]byte) (found int) {
 // ReportSpeeds fills in the speeds, a table with a row for each work and number of keys, and notes.
 func ReportSpeeds(r *report.Report, speeds []Speed) {
 	base := speeds[0].Base
-	t := report.Table{Keys: 2, Columns: []string{"work", "keys per filter"},
-		Title: fmt.Sprintf("ns per key of %s; for the others, times as fast as %[1]s (above 1 is "+
-			"faster), with the interval of 95 %%", base)}
-	addRows(&t, speeds, func(s Speed) []any { return []any{s.Work, s.N} },
+	t := table([]string{"work", "keys per filter"}, speeds,
+		func(s Speed) []any { return []any{s.Work, s.N} },
 		func(s Speed) (column, cell string) {
 			if s.Contestant == base {
 				return base + ", ns", fmt.Sprintf("%.1f", s.Ns)
@@ -133,11 +131,11 @@ func ReportSpeeds(r *report.Report, speeds []Speed) {
 			interval := max(s.High/s.Ratio-1, 1-s.Low/s.Ratio)
 			return s.Contestant, fmt.Sprintf("%.2f ±%.0f%%", s.Ratio, 100*interval)
 		})
+	t.Title = fmt.Sprintf("ns per key of %s; for the others, times as fast as %[1]s (above 1 is "+
+		"faster), with the interval of 95 %%", base)
 	r.Records, r.Tables = speeds, []report.Table{t}
-	r.Notes = append(r.Notes, fmt.Sprintf("build: adding %d or more random keys of 16 bytes, and "+
-		"building filters. hit and miss: looking up these keys, or as many absent ones. All is "+
-		"called through the interface that an engine calls. The filters take turns; shown are "+
-		"medians of %d.", LeastKeys, Rounds),
-		fmt.Sprintf("%q is %q a second time: its distance from 1 is noise, and so are differences "+
-			"of that size.", speeds[1].Contestant, base))
+	r.Notes = append(r.Notes, fmt.Sprintf("The filters take turns; shown are medians of %d. build: add "+
+		"%d or more random keys of 16 bytes, and build filters. hit and miss: look up these "+
+		"keys, or as many absent ones. %q is %q a second time: its distance from 1 is noise, and "+
+		"so are differences of that size.", Rounds, LeastKeys, speeds[1].Contestant, base))
 }
