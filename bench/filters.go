@@ -14,7 +14,7 @@ type filtersCommand struct {
 
 func (*filtersCommand) Help() string {
 	return `Times builds of filters, lookups of present keys (hit), and lookups of absent keys
-(miss) outside of any engine. Filters of 10M keys take 1 GB of memory.
+(miss) outside of any engine. Filters of 10M keys take 2 GB of memory.
 
 Filters have names that policy.FromString takes, such as bloom:7; goleveldb and pebblev2 are the
 engines' own. A name without a number of bits per key gets 10. Ratios are to the first filter,

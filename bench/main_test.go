@@ -199,7 +199,7 @@ func TestHelp(t *testing.T) {
 			"For bench/RESULTS.md: speed"},
 		{"engines -h", "half a minute,2 minutes,--num=150k,--filters=,--shape=,bloom:10," +
 			"user0000000000000042,--disk=100us,--json=FILE,--cached"},
-		{"filters -h", "--filters=,-n, --n=,1 GB"},
+		{"filters -h", "--filters=,-n, --n=,2 GB"},
 		{"rates -h", "--filters=,-n, --n=,--shape=,--density=,user0000000000000042"},
 	} {
 		r := bench(t, strings.Fields(c.args)...)

@@ -35,7 +35,7 @@ func FromString(spec string, bits float64) (Kind, error) {
 	}
 	kind := name
 	if name == "goleveldb" || name == "pebblev2" {
-		kind = "bloom"
+		kind = "bloom" // refuses the same bits per key
 	}
 	p, err := policy.FromString(kind + ":" + setting)
 	if err != nil {
@@ -60,13 +60,13 @@ func FromString(spec string, bits float64) (Kind, error) {
 // A Policy builds filters and looks keys up in them, as an engine does. It is not safe for
 // concurrent use.
 //
-// The functions that return one are not inlined: the compiler could see which policy it is, and
-// call it in another way than an engine, which cannot. Each has loops of its own, so that nothing
-// is between a loop and the interface.
+// The functions that return one are not inlined: the compiler could see which policy of the engine
+// it is, and call it in another way than the engine, which cannot. Each has loops of its own, so
+// that nothing is between a loop and the engine's interface.
 type Policy struct {
 	Add    func(keys [][]byte)                        // adds keys to the next filter
 	Finish func(dst []byte) []byte                    // appends that filter to dst
-	Count  func(filter []byte, keys [][]byte) (n int) // of those that the filter may contain
+	Count  func(filter []byte, keys [][]byte) (n int) // returns how many it may contain
 }
 
 // inGoLevelDB returns a policy as goleveldb calls it: one generator builds the filters of a table.

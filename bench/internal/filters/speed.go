@@ -134,8 +134,8 @@ func ReportSpeeds(r *report.Report, speeds []Speed) {
 	t.Title = fmt.Sprintf("ns per key of %s; for the others, times as fast as %[1]s (above 1 is "+
 		"faster), with the interval of 95 %%", base)
 	r.Records, r.Tables = speeds, []report.Table{t}
-	r.Notes = append(r.Notes, fmt.Sprintf("The filters take turns; shown are medians of %d. build: add "+
-		"%d or more random keys of 16 bytes, and build filters. hit and miss: look up these "+
-		"keys, or as many absent ones. %q is %q a second time: its distance from 1 is noise, and "+
-		"so are differences of that size.", Rounds, LeastKeys, speeds[1].Contestant, base))
+	r.Notes = append(r.Notes, fmt.Sprintf("Filters take turns; these are medians of %d. build: "+
+		"add %d or more random keys of 16 bytes, and build filters. hit and miss: look up these "+
+		"keys, or as many absent ones. %q is %q a second time: its distance from 1 is noise, as "+
+		"are differences of that size.", Rounds, LeastKeys, speeds[1].Contestant, base))
 }

@@ -18,7 +18,7 @@ func setProbe(array []byte, m modulus, h uint32) {
 // setProbes sets the k bits of every key of the given hashes. m is the modulus of len(array).
 func setProbes(array []byte, m modulus, hashes []uint32, k int) {
 	// k is 6 at 10 bits per key: without the inner loop, builds are about 1.1 times as fast
-	// (go run ./bench filters --work=build).
+	// (go run ./bench filters).
 	if k == 6 {
 		for _, h := range hashes {
 			delta := Delta(h)
