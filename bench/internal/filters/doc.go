@@ -5,8 +5,8 @@
 // out what slows a single turn down. A turn does its work twice and times the second time: the
 // caches and the branch predictor then do not depend on whose turn was before. It has 65,536 random
 // keys or more, as a branch predictor learns the answers to few. The clock is that of the thread,
-// where there is one: other programs' time is not in it. levelbloom's filters are called through the
-// adapter for goleveldb, and engines' own as the engine calls them.
+// where there is one: other programs' time is not in it. An engine's own filters are called as the
+// engine calls them, and levelbloom's as goleveldb does, through the adapter.
 //
 // Rates: a cell is a shape of keys, a density, and a number of keys per filter. In each cell every
 // kind builds many filters of different keys, and looks up absent keys. All kinds have the same
