@@ -98,6 +98,11 @@ func parse(ctx context.Context, args []string, stdout io.Writer) (*job, error) {
 		return nil, err
 	}
 	parsed, err := parser.Parse(args)
+	for _, arg := range args {
+		if err != nil && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
+			err = fmt.Errorf("%s: write -%[1]s, with two dashes", arg)
+		}
+	}
 	typed := strings.Join(append([]string{"go run ./bench"}, args...), " ")
 	command := toJSON.ReplaceAllString(typed, "")
 	return &job{ctx, command, stdout, parsed, report.NewProgress(os.Stderr)}, err
