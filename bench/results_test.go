@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,41 +11,51 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
-	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 //go:generate go test -run TestResultsAreGenerated -update
 
-var update = flag.Bool("update", false, "write the tables of RESULTS.md")
+var update = flag.Bool("update", false, "write the tables of RESULTS.md and its pictures")
 
-// The tables of RESULTS.md are those of the files in results, which bench writes with --json. Lines
-// before the tables name the files.
+// The tables and pictures of RESULTS.md are those of the files in results, which bench writes with
+// --json. Lines before them name the files.
 func TestResultsAreGenerated(t *testing.T) {
 	text, err := os.ReadFile("RESULTS.md")
 	require.NoError(t, err)
-	generated, err := withTables(string(text), "results")
+	generated := map[string]string{} // by path
+	generated["RESULTS.md"], err = fill(string(text), "results")
 	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile("RESULTS.md", []byte(generated), 0o644))
-		return
+	for _, p := range pictures {
+		files, err := recorded("results", p.files)
+		require.NoError(t, err)
+		generated[p.path] = p.draw(files).svg()
+		require.Contains(t, generated["RESULTS.md"], "]("+p.path+")")
 	}
-	require.Equal(t, generated, string(text), "run: go generate ./bench")
-
-	written := strings.Count(tables.ReplaceAllString(string(text), ""), "\n") // by hand
-	require.LessOrEqual(t, written, 200)
-	require.Greater(t, written, 50)
+	for path, want := range generated {
+		if *update {
+			require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
+		}
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, want, string(got), "run: go generate ./bench")
+	}
+	require.LessOrEqual(t, strings.Count(string(text), "\n"), 300)
 	files, err := filepath.Glob("results/*/*.json")
 	require.NoError(t, err)
 	for _, file := range files {
-		name := strings.TrimPrefix(file, "results/")
-		require.Contains(t, generated, "<!-- tables of "+name+" -->")
+		shown := slices.ContainsFunc(block.FindAllStringSubmatch(string(text), -1),
+			func(parts []string) bool {
+				matches, _ := filepath.Match("results/"+parts[3], file)
+				return matches
+			})
+		require.True(t, shown, file)
 	}
 }
 
@@ -52,7 +63,7 @@ func TestResultsAreGenerated(t *testing.T) {
 func TestResults(t *testing.T) {
 	dir := t.TempDir()
 	for args, row := range map[string]string{
-		"filters --n=36 --filters=goleveldb,pebblev2,bloom,ribbon:7": "| work | keys " +
+		"filters --rounds=2 --n=36 --filters=goleveldb,pebblev2,bloom,ribbon:7": "| work | keys " +
 			"per filter | goleveldb, ns | goleveldb-again | pebblev2 | bloom | ribbon:7 |",
 		"rates --queries=20000 --n=20,1k --shape=random,decimal --density=alternating,beyond " +
 			"--bits=10 --filters=ribbon,bloom:10": "| 20 | bloom:10 | 10.40 | 1.90 | " +
@@ -65,8 +76,8 @@ func TestResults(t *testing.T) {
 		require.Regexp(t, // a processor with a long name makes the line wrap
 			`\n.+,\sGOMAXPROCS\s[0-9]+,\s[a-z]+/[a-z0-9]+,\sgo1[^,]+,\scommit\s.+\n`, r.stdout)
 		const before = "Text.\n\n<!-- tables of r.json -->\n"
-		const after = "<!-- end of tables -->\nMore.\n"
-		text, err := withTables(before+"old tables\n"+after, dir)
+		const after = "<!-- end -->\nMore.\n"
+		text, err := fill(before+"old tables\n"+after, dir)
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(text, before))
 		require.True(t, strings.HasSuffix(text, after))
@@ -79,86 +90,105 @@ func TestResults(t *testing.T) {
 				require.Contains(t, r.stdout, cell)
 			}
 		}
-		_, err = withTables(before+text, dir)
-		require.ErrorContains(t, err, "the tables of r.json do not end")
+		_, err = fill(before+text, dir)
+		require.ErrorContains(t, err, "tables of r.json: no end")
 	}
-	_, err := withTables("<!-- tables of other.json -->\n<!-- end of tables -->", dir)
-	require.ErrorContains(t, err, "no such file")
+	for message, comment := range map[string]string{
+		"tables of other.json: file does not exist": "<!-- tables of other.json -->",
+		"pictures of r.json: no such content":       "<!-- pictures of r.json -->",
+	} {
+		_, err := fill(comment+"\n<!-- end -->", dir)
+		require.ErrorContains(t, err, message)
+	}
 }
 
-// tables matches the tables of a file in a text. The lines around them stay.
-var tables = regexp.MustCompile(`(?s)(<!-- tables of (\S+) -->\n)(.*?)(<!-- end of tables -->)`)
+// block matches what is generated, and the lines around it, which stay: "<!-- WHAT of FILES -->".
+var block = regexp.MustCompile(`(?s)(<!-- (\w+) of (\S+) -->\n)(.*?)(<!-- end -->)`)
 
-// withTables returns the text with the tables of the files that it names, in dir.
-func withTables(text, dir string) (string, error) {
+// fill returns the text with all blocks as the files in dir make them.
+func fill(text, dir string) (string, error) {
 	var failed error
-	text = tables.ReplaceAllStringFunc(text, func(block string) string {
-		parts := tables.FindStringSubmatch(block)
-		if strings.Contains(parts[3], "<!--") {
-			failed = errors.Join(failed, fmt.Errorf("the tables of %s do not end", parts[2]))
+	text = block.ReplaceAllStringFunc(text, func(old string) string {
+		parts := block.FindStringSubmatch(old)
+		files, err := recorded(dir, parts[3])
+		tables, ok := contents[parts[2]]
+		switch {
+		case strings.Contains(parts[4], "<!--"):
+			err = errors.New("no end")
+		case !ok:
+			err = errors.New("no such content")
 		}
-		r, err := readReport(filepath.Join(dir, parts[2]))
-		failed = errors.Join(failed, err)
-		return parts[1] + markdown(r) + parts[4]
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s of %s: %w", parts[2], parts[3], err))
+			return old
+		}
+		return parts[1] + markdown(files, tables(files)) + parts[5]
 	})
 	return text, failed
 }
 
-// A measured is a file of results.
-type measured struct {
-	report.Report
-	Records json.RawMessage `json:"records"`
-}
-
-func readReport(path string) (m measured, err error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return m, err
-	}
-	if err = json.Unmarshal(data, &m); err == nil {
-		m.Tables, err = tablesOf(m)
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return m, err
-}
-
-// tablesOf returns the tables that the command of a file shows of its records.
-func tablesOf(m measured) ([]report.Table, error) {
-	args := strings.Fields(strings.TrimPrefix(m.Command, "go run ./bench"))
-	j, err := parse(context.Background(), args, io.Discard)
-	if err != nil {
-		return nil, err
-	}
-	switch command := j.parsed.Selected().Target.Addr().Interface().(type) {
-	case *enginesCommand:
-		config, configErr := command.config(j)
-		var records enginebench.Records
-		if err = errors.Join(configErr, json.Unmarshal(m.Records, &records)); err == nil {
-			config.Report(&m.Report, records)
-		}
-	case *filtersCommand:
-		var records []filters.Speed
-		if err = json.Unmarshal(m.Records, &records); err == nil {
-			filters.ReportSpeeds(&m.Report, records)
-		}
-	case *ratesCommand:
-		var records []filters.Rate
-		if err = json.Unmarshal(m.Records, &records); err == nil {
-			filters.ReportRates(&m.Report, records)
-		}
-	}
-	return m.Report.Tables, err
-}
-
-// markdown returns a report's command, where and when it ran, and its tables.
-func markdown(m measured) string {
+// markdown returns the command of files, where and when it ran, and tables.
+func markdown(files []measured, tables []report.Table) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n    %s\n\n%s, %s, %s.\n", m.Command,
-		m.Environment.CPU, m.Environment.GoVersion, m.Environment.Date)
-	for _, t := range m.Tables {
+	fmt.Fprintf(&b, "\n    %s\n\n", files[0].Command)
+	for _, m := range files {
+		fmt.Fprintf(&b, "%s, %s, %s.\n", m.Environment.CPU, m.Environment.GoVersion,
+			m.Environment.Date)
+	}
+	for _, t := range tables {
 		fmt.Fprintf(&b, "\n%s:\n\n%s\n", t.Title, t.Markdown())
 	}
 	return b.String() + "\n"
+}
+
+// A measured is a file of results. Its records and tables are what its command made of them.
+type measured struct {
+	machine string // Zen 5
+	report.Report
+	JSON json.RawMessage `json:"records"`
+}
+
+// recorded returns the files in dir that match a pattern.
+func recorded(dir, pattern string) (files []measured, err error) {
+	paths, err := filepath.Glob(filepath.Join(dir, pattern))
+	if len(paths) == 0 {
+		err = cmp.Or(err, os.ErrNotExist)
+	}
+	for _, path := range paths {
+		m := measured{machine: strings.Replace(filepath.Base(filepath.Dir(path)),
+			"zen", "Zen ", 1)}
+		data, readErr := os.ReadFile(path)
+		err = errors.Join(err, readErr, json.Unmarshal(data, &m), m.report())
+		files = append(files, m)
+	}
+	return files, err
+}
+
+// report lets the command of the file report its records.
+func (m *measured) report() error {
+	args := strings.Fields(strings.TrimPrefix(m.Command, "go run ./bench"))
+	j, err := parse(context.Background(), args, io.Discard)
+	if err != nil {
+		return err
+	}
+	switch command := j.parsed.Selected().Target.Addr().Interface().(type) {
+	case *enginesCommand:
+		config, err := command.config(j)
+		return show(m, err, config.Report)
+	case *filtersCommand:
+		config, err := command.config(j)
+		return show(m, err, config.Report)
+	case *ratesCommand:
+		config, err := command.config(j)
+		return show(m, err, config.Report)
+	}
+	return nil
+}
+
+func show[R any](m *measured, err error, report func(*report.Report, R)) error {
+	var records R
+	if err = errors.Join(err, json.Unmarshal(m.JSON, &records)); err == nil {
+		report(&m.Report, records)
+	}
+	return err
 }
