@@ -28,8 +28,7 @@ const (
 type point struct {
 	Computed float64   `json:"computed"` // the FPP of package policy
 	Textbook float64   `json:"textbook"`
-	Lookups  int       `json:"lookups"` // of each trial
-	Trials   []float64 `json:"trials"`  // their rates of false positives
+	Trials   []float64 `json:"trials"` // rates of false positives
 }
 
 func (c *choice) policy() (*policy.Policy, error) {
@@ -47,31 +46,31 @@ func measure(ctx context.Context, c *choice) (*point, error) {
 	}
 	busy.Lock()
 	defer busy.Unlock()
-	if ctx.Err() != nil { // the page has asked for another one since
-		return nil, ctx.Err()
-	}
 	a := &point{Computed: p.FPP(c.N), Textbook: textbook(p, c)}
-	a.Lookups = int(min(maxLookups, math.Ceil(enoughFound/a.Computed)))
 	for seed := range uint64(trials) {
-		a.Trials = append(a.Trials, trial(p, c.N, a.Lookups, seed+1))
+		if ctx.Err() != nil { // the page has asked for another one since
+			return nil, ctx.Err()
+		}
+		a.Trials = append(a.Trials, trial(p, c.N, lookups(a.Computed), seed+1))
 	}
 	return a, nil
 }
 
+// lookups returns how many lookups a trial has.
+func lookups(fpp float64) int { return int(min(maxLookups, math.Ceil(enoughFound/fpp))) }
+
 // trial builds a filter of n keys, and returns the rate of false positives among absent ones.
 func trial(p *policy.Policy, n, lookups int, seed uint64) float64 {
 	var key []byte
-	number := func(i int) []byte {
-		key = random.Append(key[:0], seed, uint64(i))
-		return key
-	}
 	b := p.NewBuilder()
-	for i := range n {
-		b.Add(number(i))
+	for i := range uint64(n) {
+		key = random.Append(key[:0], seed, i)
+		b.Add(key)
 	}
 	filter, found := b.Finish(nil), 0
-	for i := range lookups {
-		if policy.MayContain(filter, number(n+i)) {
+	for i := range uint64(lookups) {
+		key = random.Append(key[:0], seed, uint64(n)+i)
+		if policy.MayContain(filter, key) {
 			found++
 		}
 	}

@@ -1,12 +1,15 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/syndtr/goleveldb/leveldb/util"
 
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -50,7 +53,6 @@ type answer struct {
 // A filter is one kind of filter of all the keys.
 type filter struct {
 	Kind           string   `json:"kind"`
-	Encoding       string   `json:"encoding"`
 	Bytes          []byte   `json:"bytes"`
 	Bits           int      `json:"bits"` // without the last byte, which tells the encoding
 	K              int      `json:"k"`
@@ -77,7 +79,7 @@ type probe struct {
 	Owners []string `json:"owners"` // the keys that set it
 }
 
-// reply builds all kinds of filter and looks the key up in them.
+// reply builds all kinds of filter, and looks the key up in them unless it is empty.
 func reply(_ context.Context, q *question) (*answer, error) {
 	m, err := newMaterial(q)
 	if err != nil {
@@ -92,37 +94,76 @@ func reply(_ context.Context, q *question) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err := m.look(p.AppendFilter(nil, m.stored), q.Ask)
+		f := filter{Kind: k.Name, Bytes: p.AppendFilter(nil, m.stored), Stored: m.isStored[q.Ask]}
+		info, err := policy.Parse(f.Bytes)
 		if err != nil {
 			return nil, err
 		}
-		f.Kind = k.Name
+		f.Bits, f.K = 8*(len(f.Bytes)-1), info.K
+		f.Between = f.count(m.between) // its examples come first
+		f.Random = f.count(m.random)
+		f.Contains = policy.MayContain(f.Bytes, []byte(q.Ask))
+		if info.Encoding != policy.EncodingRibbon && q.Ask != "" {
+			f.Probes = m.probes(&f, q.Ask)
+		} else if f.Contains && q.Ask != "" {
+			f.Deciding = f.deciding([]byte(q.Ask))
+		}
 		a.Filters = append(a.Filters, f)
 	}
 	return a, nil
 }
 
-// look says all about one filter, and looks a key up in it unless the key is empty.
-func (m *material) look(encoded []byte, ask string) (filter, error) {
-	info, err := policy.Parse(encoded)
-	if err != nil {
-		return filter{}, err
+// A material is the keys of a question.
+type material struct {
+	stored          [][]byte
+	isStored        map[string]bool
+	random, between [][]byte // absent
+}
+
+// newMaterial returns the keys. If those of a shape have an order, they are 63 % of a range.
+func newMaterial(q *question) (*material, error) {
+	m := &material{isStored: map[string]bool{}}
+	isLong := func(key string) bool { return len(key) > maxKeyBytes }
+	if q.Bits > maxBits || q.N < 0 || q.N > maxKeys || len(q.Keys) > maxKeys-q.N ||
+		slices.ContainsFunc(append(q.Keys, q.Ask), isLong) {
+		return nil, fmt.Errorf("pass at most %d bits per key, %d keys, and %d bytes in a key",
+			maxBits, maxKeys, maxKeyBytes)
 	}
-	bits := 8 * (len(encoded) - 1)
-	f := filter{Encoding: info.Encoding, Bytes: encoded, Bits: bits, K: info.K}
-	f.Between = f.count(m.between) // its examples come first
-	f.Random = f.count(m.random)
-	if ask == "" {
-		return f, nil
+	for _, key := range q.Keys {
+		m.stored = append(m.stored, []byte(key))
 	}
-	f.Stored = m.isStored[ask]
-	f.Contains = policy.MayContain(encoded, []byte(ask))
-	if info.Encoding != policy.EncodingRibbon {
-		f.Probes = m.probes(encoded[:bits/8], info.K, ask)
-	} else if f.Contains {
-		f.Deciding = deciding(encoded, bits, []byte(ask))
+	if q.N > 0 {
+		all := shapes()
+		i := slices.IndexFunc(all, func(s keys.Shape) bool { return s.Name == q.Shape })
+		if i < 0 {
+			return nil, fmt.Errorf("no shape %q", q.Shape)
+		}
+		source := all[i].Sources(keys.Densities[1])[0]
+		set := source.Set(q.N, asked, seed)
+		m.stored = append(m.stored, set.Present...)
+		if source.Density.Between() {
+			m.between = set.Between
+		}
 	}
-	return f, nil
+	m.stored = slices.DeleteFunc(m.stored, func(key []byte) bool {
+		again := m.isStored[string(key)]
+		m.isStored[string(key)] = true
+		return again
+	})
+	for i := range uint64(asked) {
+		m.random = append(m.random, fmt.Appendf(nil, "%08x", uint32(keys.Mix(i))))
+	}
+	isStored := func(key []byte) bool { return m.isStored[string(key)] }
+	m.random = slices.DeleteFunc(m.random, isStored)
+	m.between = slices.DeleteFunc(m.between, isStored)
+	return m, nil
+}
+
+// shapes returns the shapes whose keys are text, as the page shows them.
+func shapes() []keys.Shape {
+	return slices.DeleteFunc(slices.Clone(keys.Shapes), func(s keys.Shape) bool {
+		return strings.HasPrefix(s.Example(), "0x")
+	})
 }
 
 // count looks absent keys up in f, and keeps some of them as examples.
@@ -130,38 +171,21 @@ func (f *filter) count(absent [][]byte) rate {
 	r := rate{Asked: len(absent)}
 	for _, key := range absent {
 		if !policy.MayContain(f.Bytes, key) {
-			if f.Absent == "" {
-				f.Absent = string(key)
-			}
-			continue
-		}
-		if r.False++; len(f.FalsePositives) < examples {
+			f.Absent = cmp.Or(f.Absent, string(key))
+		} else if r.False++; len(f.FalsePositives) < examples {
 			f.FalsePositives = append(f.FalsePositives, string(key))
 		}
 	}
 	return r
 }
 
-func isSet(array []byte, bit uint64) bool { return array[bit/8]>>(bit%8)&1 != 0 }
-
-// probesOf returns which bits of a filter in LevelDB's encoding a lookup of key reads.
-func probesOf(bits, k int, key []byte) (all []uint64) {
-	h := util.Hash(key, 0xbc9f1d34)
-	delta := h>>17 | h<<15
-	for range k {
-		all = append(all, uint64(h)%uint64(bits))
-		h += delta
-	}
-	return all
-}
-
 // probes returns the probes of the key that is looked up, and which keys set their bits.
-func (m *material) probes(array []byte, k int, ask string) (all []probe) {
-	for _, bit := range probesOf(8*len(array), k, []byte(ask)) {
-		all = append(all, probe{Bit: bit, Set: isSet(array, bit)})
+func (m *material) probes(f *filter, ask string) (all []probe) {
+	for _, bit := range f.probesOf([]byte(ask)) {
+		all = append(all, probe{Bit: bit, Set: f.Bytes[bit/8]>>(bit%8)&1 != 0})
 	}
 	for _, key := range m.stored {
-		bits := probesOf(8*len(array), k, key)
+		bits := f.probesOf(key)
 		for i := range all {
 			if slices.Contains(bits, all[i].Bit) {
 				all[i].Owners = append(all[i].Owners, string(key))
@@ -171,11 +195,22 @@ func (m *material) probes(array []byte, k int, ask string) (all []probe) {
 	return all
 }
 
+// probesOf returns which bits of a filter in LevelDB's encoding a lookup of key reads.
+func (f *filter) probesOf(key []byte) (all []uint64) {
+	h := util.Hash(key, 0xbc9f1d34)
+	delta := h>>17 | h<<15
+	for range f.K {
+		all = append(all, uint64(h)%uint64(f.Bits))
+		h += delta
+	}
+	return all
+}
+
 // deciding returns the bits of a filter that contains key of which each, if it were different,
 // would make the filter exclude key. It tries them all.
-func deciding(encoded []byte, bits int, key []byte) (all []int) {
-	changed := slices.Clone(encoded)
-	for bit := range bits {
+func (f *filter) deciding(key []byte) (all []int) {
+	changed := slices.Clone(f.Bytes)
+	for bit := range f.Bits {
 		changed[bit/8] ^= 1 << (bit % 8)
 		if !policy.MayContain(changed, key) {
 			all = append(all, bit)

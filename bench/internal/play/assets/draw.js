@@ -3,7 +3,7 @@
 
 const $ = id => document.getElementById(id);
 const path = (name, d) => `<path class="${name}" d="M${d}"/>`; // of numbers alone
-const isRibbon = f => f.encoding === "ribbon";
+const isRibbon = f => f.kind === "ribbon";
 
 // layOut chooses the largest cells with which all bits of f fit, and says where they are.
 function layOut(width, f, most, height) {
