@@ -135,7 +135,7 @@ func reads(files []measured) *picture {
 func rates(files []measured) *picture {
 	p := &picture{title: "False positives among absent keys: the mean of all shapes of keys",
 		axis: "% of absent keys, logarithmic", limit: "information limit",
-		ticks: []float64{0.000_01, 0.0001, 0.001, 0.01, 0.1, 1, 10}, limits: map[[2]string]float64{}}
+		limits: map[[2]string]float64{}, ticks: []float64{1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10}}
 	for _, r := range files[0].Records.([]ratebench.Record) {
 		if r.N == 36 || r.N == 10_000 {
 			row := fmt.Sprintf("%v bits per key: %s", r.Bits, r.Kind)

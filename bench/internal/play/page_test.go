@@ -81,7 +81,8 @@ func requireParts(t *testing.T, p *page, marks ...string) {
 				r.bottom > box.bottom;
 		}).map(e => e.outerHTML),
 	})`, &got)
-	require.Equal(t, map[string]int{"computed": 15, "textbook": 15, "mean": 15, "band": 30}, got.Parts)
+	require.Equal(t, map[string]int{"computed": 15, "textbook": 15, "mean": 15, "band": 30},
+		got.Parts)
 	require.Equal(t, []int{10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10}, got.Trials)
 	require.Equal(t, append([]string{"false positives among absent keys, logarithmic",
 		"keys in a filter"}, marks...), got.Texts)
@@ -111,7 +112,8 @@ func TestKeyboard(t *testing.T) {
 func TestAddress(t *testing.T) {
 	b := start(t)
 	const key = `<script>throw 1</script><img src=x onerror="throw 2">`
-	settings := url.Values{"keys": {key}, "ask": {key}, "kind": {`"]`}, "n": {"20"}, "shape": {"url"}}
+	settings := url.Values{"keys": {key}, "ask": {key}, "kind": {`"]`}, "n": {"20"},
+		"shape": {"url"}}
 	p := b.open(t, "#"+settings.Encode(), 400, "light")
 	p.wait("answer")
 	require.Equal(t, key, p.text("asked"))

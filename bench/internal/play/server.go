@@ -65,7 +65,6 @@ func newHandler(port int) http.Handler {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policyOfPage)
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
 		mux.ServeHTTP(w, r)
 	})
