@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"mime"
 	"net"
 	"net/http"
 	"sync"
@@ -77,8 +76,7 @@ var busy sync.Mutex
 // send here. The context of a reply ends when the page is left.
 func answering[Q, A any](reply func(context.Context, *Q) (A, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-		if kind != "application/json" {
+		if r.Header.Get("Content-Type") != "application/json" {
 			http.Error(w, "send application/json", http.StatusUnsupportedMediaType)
 			return
 		}

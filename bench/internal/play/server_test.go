@@ -17,7 +17,7 @@ func do(t *testing.T, request *http.Request) *httptest.ResponseRecorder {
 
 func post(body string) *http.Request {
 	r := httptest.NewRequest("POST", "http://127.0.0.1:8080/filters", strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json; charset=utf-8")
+	r.Header.Set("Content-Type", "application/json")
 	return r
 }
 
