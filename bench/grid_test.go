@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -21,7 +21,7 @@ var contents = map[string]func([]measured) []report.Table{
 // ratesTables shows the first number of bits per key as bench does, and the others in short.
 func ratesTables(files []measured) []report.Table {
 	var g grid
-	for _, r := range files[0].Records.([]ratebench.Record) {
+	for _, r := range files[0].Records.([]filters.Rate) {
 		if r.Bits > 10 {
 			g.add(fmt.Sprint(r.N), fmt.Sprintf("%s, %v bits", r.Kind, r.Bits), 100*r.FPR)
 		}
@@ -37,12 +37,12 @@ func ratesTables(files []measured) []report.Table {
 // difference, and a column for each number of keys.
 func shapesTable(files []measured) []report.Table {
 	var g grid
-	for _, r := range files[0].Records.([]ratebench.Record) {
+	for _, r := range files[0].Records.([]filters.Rate) {
 		row := r.Kind + ", " + r.Shape
 		if r.Kind == "ribbon" {
 			row = "ribbon, all of these"
 		}
-		g.add(row, keys.FormatN(r.N), 100*r.FPR)
+		g.add(row, strings.TrimSuffix(keys.CountN(r.N), " keys"), 100*r.FPR)
 	}
 	slices.Sort(g.rows)
 	return []report.Table{g.table("False positives in %, by number of keys per filter", "keys",
@@ -62,7 +62,7 @@ func processorsTable(files []measured) []report.Table {
 		g.add(g.rows[0], z.column, 1/z.slow)
 	}
 	for _, m := range files {
-		for _, r := range m.Records.([]filterbench.Record) {
+		for _, r := range m.Records.([]filters.Speed) {
 			if column := r.Contestant + ", " + r.Work; slices.Contains(g.columns, column) {
 				g.add(m.machine+": "+m.Environment.CPU, column, 1/r.Ratio)
 			}

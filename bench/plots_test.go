@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
-	"github.com/levelbloom/levelbloom/bench/internal/filterbench"
-	"github.com/levelbloom/levelbloom/bench/internal/ratebench"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
 // A picture shows a grid on a logarithmic scale, in a color for each column. It is SVG with a white
@@ -136,7 +135,7 @@ func rates(files []measured) *picture {
 	p := &picture{title: "False positives among absent keys: the mean of all shapes of keys",
 		axis: "% of absent keys, logarithmic", limit: "information limit",
 		limits: map[[2]string]float64{}, ticks: []float64{1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10}}
-	for _, r := range files[0].Records.([]ratebench.Record) {
+	for _, r := range files[0].Records.([]filters.Rate) {
 		if r.N == 36 || r.N == 10_000 {
 			row := fmt.Sprintf("%v bits per key: %s", r.Bits, r.Kind)
 			column := fmt.Sprintf("%d keys per filter", r.N)
@@ -160,7 +159,7 @@ func times(files []measured) *picture {
 		axis:  "times as long as with goleveldb's own filter, logarithmic; left is faster",
 		ticks: []float64{0.25, 0.5, 1, 2, 4}}
 	for _, m := range files {
-		for _, r := range m.Records.([]filterbench.Record) {
+		for _, r := range m.Records.([]filters.Speed) {
 			if r.Contestant != r.Base {
 				p.add(r.Work+": "+r.Contestant, m.machine, 1/r.Ratio)
 			}
