@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+)
+
+// The tests' program is the nodes' too.
+func TestMain(m *testing.M) {
+	variants = append(variants, faulty...)
+	if len(os.Args) > 1 && os.Args[1] == "node" {
+		main()
+		return
+	}
+	m.Run()
+}
+
+// faulty are variants that lose keys, or put some of them twice.
+var faulty = []variant{
+	{"says that keys are present", noFilters, answer(true)},
+	{"says that keys are absent", noFilters, answer(false)},
+}
+
+func answer(found bool) hasAll {
+	return func(r pebble.Reader, keys [][]byte) ([]bool, error) {
+		all, err := pebblev2.HasAll(r, keys)
+		for i, key := range keys {
+			if err == nil && key[0] < 8 {
+				all[i] = found
+			}
+		}
+		return all, err
+	}
+}
+
+func TestVariants(t *testing.T) {
+	results := make([]result, len(variants))
+	t.Run("Run", func(t *testing.T) {
+		for v := range variants {
+			t.Run(variants[v].name, func(t *testing.T) {
+				t.Parallel()
+				var err error
+				results[v], err = run(context.Background(), v, 5000)
+				isFaulty := v >= len(variants)-len(faulty)
+				if !isFaulty && err != nil {
+					t.Fatal(err)
+				}
+				if isFaulty && (err == nil || !strings.Contains(err.Error(), "acknowledged keys")) {
+					t.Fatalf("a fault was not seen: %v", err)
+				}
+			})
+		}
+	})
+	if t.Failed() {
+		return
+	}
+	t.Log(results)
+	for i, none := range results[0].absent {
+		if own := results[1].absent[i]; own < 0.9*none {
+			t.Errorf("node %d: %s: %v, without filters %v", i+1, variants[1].name, own, none)
+		}
+		for v := 2; v < len(variants)-len(faulty); v++ {
+			if has := results[v].absent[i]; has > 0.1*none {
+				t.Errorf("node %d: %s: %v, without filters %v", i+1, variants[v].name, has, none)
+			}
+		}
+	}
+}

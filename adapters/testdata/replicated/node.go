@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net/rpc"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+)
+
+// A node is a member of the Raft cluster, in a process of its own.
+type node struct {
+	raft    *raft.Raft
+	address raft.ServerAddress
+}
+
+// serve runs the node whose files are in dir. The process that started it calls it through the
+// standard input and output, and ends it by closing them. Node 1 makes a cluster of itself, which
+// the others join.
+func serve(id, dir string, v variant) error {
+	// At each start, Raft restores its last snapshot, and applies the entries after it.
+	s := &store{variant: v, dir: filepath.Join(dir, "store")}
+	if err := errors.Join(os.RemoveAll(s.dir), os.MkdirAll(s.dir, 0o700), s.open()); err != nil {
+		return err
+	}
+	log, err1 := raftboltdb.NewBoltStore(filepath.Join(dir, "log"))
+	snapshots, err2 := raft.NewFileSnapshotStore(dir, 1, io.Discard)
+	transport, err3 := raft.NewTCPTransport("127.0.0.1:0", nil, 3, 10*time.Second, io.Discard)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	config := raft.DefaultConfig()
+	config.LocalID = raft.ServerID(id)
+	config.LogOutput = io.Discard
+	config.TrailingLogs = 8 // so few that a node that was away needs a snapshot
+	r, err := raft.NewRaft(config, s, log, log, snapshots, transport)
+	if err != nil {
+		return err
+	}
+	if id == "1" {
+		self := []raft.Server{{ID: config.LocalID, Address: transport.LocalAddr()}}
+		if err := r.BootstrapCluster(raft.Configuration{Servers: self}).Error(); err != nil {
+			return err
+		}
+	}
+	err = errors.Join(rpc.RegisterName("Node", &node{r, transport.LocalAddr()}),
+		rpc.RegisterName("Store", s))
+	rpc.ServeConn(conn{os.Stdin, os.Stdout})
+	return err
+}
+
+// A conn is one end of the connection between a node and the process that started it.
+type conn struct {
+	io.Reader
+	io.WriteCloser
+}
+
+func (n *node) Address(_ int, address *raft.ServerAddress) error {
+	*address = n.address
+	return nil
+}
+
+// Join adds a node to the cluster, or gives it a new address. Only the leader can.
+func (n *node) Join(s raft.Server, _ *uint64) error {
+	return n.raft.AddVoter(s.ID, s.Address, 0, 0).Error()
+}
+
+// Propose returns when a majority has the entry, and with its index. Only the leader can.
+func (n *node) Propose(entry []byte, index *uint64) error {
+	f := n.raft.Apply(entry, 10*time.Second)
+	err := f.Error()
+	*index = f.Index()
+	return err
+}
+
+// Snapshot makes a snapshot, as Raft does by itself from time to time.
+func (n *node) Snapshot(int, *int) error { return n.raft.Snapshot().Error() }

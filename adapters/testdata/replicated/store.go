@@ -1,0 +1,255 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/hashicorp/raft"
+
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+)
+
+// A variant is a way to use filters.
+type variant struct {
+	name      string
+	configure func(*pebble.Options) error
+	has       hasAll
+}
+
+// hasAll is the type of pebblev2.HasAll.
+type hasAll func(pebble.Reader, [][]byte) ([]bool, error)
+
+var variants = []variant{
+	{"no filters, db.Get", noFilters, each(get)},
+	{"Pebble's own filters, db.Get", pebblesOwn, each(get)},
+	{"Pebble's own filters, pebblev2.Has", pebblesOwn, each(pebblev2.Has)},
+	{"ribbon filters, pebblev2.Has", ribbon, each(pebblev2.Has)},
+	{"ribbon filters, pebblev2.HasAll", ribbon, pebblev2.HasAll},
+}
+
+func noFilters(*pebble.Options) error { return nil }
+
+func pebblesOwn(o *pebble.Options) error {
+	o.Levels[0].FilterPolicy = bloom.FilterPolicy(10) // the other levels inherit it
+	return nil
+}
+
+func ribbon(o *pebble.Options) error {
+	p, err := policy.NewRibbon(10)
+	if err != nil {
+		return err
+	}
+	return pebblev2.Configure(o, p)
+}
+
+func get(r pebble.Reader, key []byte) (bool, error) {
+	_, closer, err := r.Get(key)
+	if err == nil {
+		return true, closer.Close()
+	} else if err == pebble.ErrNotFound {
+		return false, nil
+	}
+	return false, err
+}
+
+// each makes a lookup of many keys of one for a key.
+func each(has func(pebble.Reader, []byte) (bool, error)) hasAll {
+	return func(r pebble.Reader, keys [][]byte) (found []bool, err error) {
+		for _, key := range keys {
+			ok, err := has(r, key)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, ok)
+		}
+		return found, nil
+	}
+}
+
+// A store is the state machine of a node: a Pebble database that takes each key once, with the
+// first value proposed for it.
+type store struct {
+	variant
+	dir  string
+	opts *pebble.Options
+	db   *pebble.DB
+
+	reads   atomic.Int64  // of table data
+	applied atomic.Uint64 // the index of the last entry
+}
+
+// open opens the database in s.dir.
+func (s *store) open() (err error) {
+	s.opts = &pebble.Options{
+		// Two memtables take 8 MiB of it. The rest holds all filters, but not all data.
+		CacheSize:    16 << 20,
+		MemTableSize: 4 << 20,
+		FS:           errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(s.count)),
+		Logger:       quiet{pebble.DefaultLogger},
+	}
+	if err := s.configure(s.opts); err != nil { // the last step before Open
+		return err
+	}
+	s.db, err = pebble.Open(s.dir, s.opts)
+	return err
+}
+
+// count is called before each operation on a file.
+func (s *store) count(op errorfs.Op) error {
+	if op.Kind == errorfs.OpFileReadAt && strings.HasSuffix(op.Path, ".sst") {
+		s.reads.Add(1)
+	}
+	return nil
+}
+
+// quiet is a logger for errors only.
+type quiet struct{ pebble.Logger }
+
+func (quiet) Infof(string, ...any) {}
+
+const keySize, valueSize = 32, 192
+
+// Apply puts those keys of an entry that are absent. An entry is a row of keys with their values.
+func (s *store) Apply(entry *raft.Log) any {
+	records := slices.Collect(slices.Chunk(entry.Data, keySize+valueSize))
+	if err := s.putIfAbsent(records); err != nil {
+		panic(err) // a node that goes on without these keys would differ from the others
+	}
+	s.applied.Store(entry.Index)
+	return nil
+}
+
+func (s *store) putIfAbsent(records [][]byte) error {
+	var keys [][]byte
+	for _, r := range records {
+		keys = append(keys, r[:keySize])
+	}
+	found, err := s.has(s.db, keys)
+	if err != nil {
+		return err
+	}
+	batch := s.db.NewBatch()
+	defer batch.Close()
+	for i, r := range slices.Backward(records) { // so that the first of equal keys is put last
+		if !found[i] {
+			if err := batch.Set(keys[i], r[keySize:], nil); err != nil {
+				return err
+			}
+		}
+	}
+	return batch.Commit(pebble.NoSync) // Raft's log has the entry until a snapshot has its keys
+}
+
+// Snapshot makes a checkpoint: a directory with links to the tables.
+func (s *store) Snapshot() (raft.FSMSnapshot, error) {
+	c := checkpoint(s.dir + ".checkpoint")
+	c.Release() // what a process left that was killed
+	return c, s.db.Checkpoint(string(c), pebble.WithFlushedWAL())
+}
+
+type checkpoint string
+
+// Persist writes the files to Raft's snapshot. The filters are in the tables.
+func (c checkpoint) Persist(sink raft.SnapshotSink) error {
+	w := tar.NewWriter(sink)
+	if err := errors.Join(w.AddFS(os.DirFS(string(c))), w.Close()); err != nil {
+		return errors.Join(err, sink.Cancel())
+	}
+	return sink.Close()
+}
+
+func (c checkpoint) Release() { os.RemoveAll(string(c)) }
+
+// Restore replaces the database by that of a snapshot.
+func (s *store) Restore(snapshot io.ReadCloser) error {
+	defer snapshot.Close()
+	if err := errors.Join(s.db.Close(), os.RemoveAll(s.dir), os.Mkdir(s.dir, 0o700)); err != nil {
+		return err
+	}
+	for r := tar.NewReader(snapshot); ; {
+		header, err := r.Next()
+		if err == io.EOF {
+			return s.open()
+		} else if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(r)
+		path := filepath.Join(s.dir, filepath.Base(header.Name))
+		if err := errors.Join(err, os.WriteFile(path, data, 0o600)); err != nil {
+			return err
+		}
+	}
+}
+
+// What follows is called by the process that started the node.
+
+// Wait returns when the entry with an index has been applied.
+func (s *store) Wait(index uint64, _ *int) error {
+	for end := time.Now().Add(time.Minute); s.applied.Load() < index; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			return fmt.Errorf("it has applied entry %d, but not %d", s.applied.Load(), index)
+		}
+	}
+	return nil
+}
+
+// Compact brings all data to L6. It fails if the filters do not fit into the cache.
+func (s *store) Compact(int, *int) error {
+	last := bytes.Repeat([]byte{0xff}, keySize)
+	if err := s.db.Compact(context.Background(), nil, last, false); err != nil {
+		return err
+	}
+	report, err := pebblev2.CheckCache(s.opts, s.db)
+	if err == nil && !report.NoFilters && !report.Fits() {
+		err = errors.New(report.String())
+	}
+	return err
+}
+
+// Find counts the keys that are there.
+func (s *store) Find(keys [][]byte, n *int) error {
+	found, err := s.has(s.db, keys)
+	for _, ok := range found {
+		if ok {
+			*n++
+		}
+	}
+	return err
+}
+
+// Reads returns how often the node has read table data, since it was started.
+func (s *store) Reads(_ int, n *int64) error {
+	*n = s.reads.Load()
+	return nil
+}
+
+// Digest returns a hash of all keys and values. It reads them without filters.
+func (s *store) Digest(_ int, digest *string) error {
+	it, err := s.db.NewIter(nil)
+	if err != nil {
+		return err
+	}
+	h := sha256.New()
+	for it.First(); it.Valid(); it.Next() {
+		h.Write(it.Key())
+		h.Write(it.Value())
+	}
+	*digest = fmt.Sprintf("%x", h.Sum(nil)[:8])
+	return it.Close()
+}
