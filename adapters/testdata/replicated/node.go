@@ -43,7 +43,8 @@ func serve(id, dir string, v variant) error {
 	}
 	if id == "1" {
 		self := []raft.Server{{ID: config.LocalID, Address: transport.LocalAddr()}}
-		if err := r.BootstrapCluster(raft.Configuration{Servers: self}).Error(); err != nil {
+		err := r.BootstrapCluster(raft.Configuration{Servers: self}).Error()
+		if err != nil && err != raft.ErrCantBootstrap { // at a second start
 			return err
 		}
 	}
