@@ -22,7 +22,9 @@ export GOMODCACHE=$work/modules
 for module in $modules; do
   (
     cd "$module"
-    "$@"
+    status=0
+    "$@" || status=$?
     sed -i '/^github.com\/levelbloom\//d' go.sum # sums that tomorrow are others
+    exit $status
   )
 done

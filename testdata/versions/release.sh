@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the commands that release the version of the first section of .github/CHANGELOG.md: first
 # those that make the modules require that version of each other, and once this is done, a tag for
-# each module, the root's first, because the others require it.
+# each module but examples, the root's first, because the others require it.
 #
 #   testdata/versions/release.sh
 set -euo pipefail
@@ -13,7 +13,7 @@ if [ "$required" != "$next" ]; then
   exit
 fi
 root=github.com/levelbloom/levelbloom
-for module in $(go list -m); do
+for module in $(go list -m | grep -v /testdata/); do
   directory=${module#"$root"}
   tag=${directory:+${directory#/}/}$next
   echo "git tag $tag && git push origin $tag"

@@ -2,13 +2,12 @@ module github.com/levelbloom/levelbloom/adapters/testdata/replicated
 
 go 1.23.0
 
-replace github.com/levelbloom/levelbloom => ../../..
-
 require (
 	github.com/cockroachdb/pebble/v2 v2.1.0
 	github.com/hashicorp/raft v1.7.3
 	github.com/hashicorp/raft-boltdb/v2 v2.3.1
-	github.com/levelbloom/levelbloom v0.0.0
+	github.com/levelbloom/levelbloom v0.1.0
+	github.com/levelbloom/levelbloom/adapters/pebblev2 v0.1.0
 )
 
 require (
