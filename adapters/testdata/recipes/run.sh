@@ -48,23 +48,12 @@ copy() {
   go mod edit -replace "$1=$work/copy"
 }
 
-# block N prints the README's Nth block of Go.
-block() {
-  awk -v n="$1" '/^```go$/ { inside = ++i == n; next } /^```/ { inside = 0 } inside' "$readme"
-}
-
-# lines ADAPTER prints the lines that the README has for an adapter.
-lines() {
-  block 1
-  if [ "$program-$1" = cosmos-db-pebblev1 ]; then block 2; fi
-}
-
-# patch ADAPTER adds these lines to the copy, before the statement that takes the options.
+# patch ADAPTER adds the README's lines to the copy, before the statement that takes the options.
 patch() {
   row "$program" "$1"
   local more=
   if [ "$1" = goleveldb ]; then more=', goleveldb.WithoutSeekCompactions()'; fi
-  lines "$@" | sed "s/pebblev2\./$1./g; s/(opt, filterPolicy/($options, filterPolicy$more/" \
+  sed -n '/^```go$/,/^```$/{/^```/!p}' "$readme" | sed "s/pebblev2\./$1./g; s/(opt, filterPolicy/($options, filterPolicy$more/" \
     >"$work/lines"
   awk -v lines="$work/lines" -v call="[(].*, $options[)]" '
     $0 ~ call { while ((getline line <lines) > 0) print line; calls++ }
