@@ -1,12 +1,23 @@
-// Package policy builds and reads the Bloom filters of LevelDB, byte for byte as C++ LevelDB does,
-// and ribbon filters, an encoding of our own.
+// Package policy builds and reads filters for storage engines: LevelDB's Bloom filters, byte for
+// byte as C++ LevelDB writes them, and ribbon filters, with about a tenth of the false positives.
 //
-// A storage engine stores filters in its tables: Pebble one for each table, LevelDB and goleveldb
-// one for each window of data blocks. A filter always answers "may contain" for a key that was
-// added to it. For other keys it answers "absent", except for a small share of false positives.
-// If the answer is "absent", the engine reads no data.
+// To use filters in an engine, pass a policy to Configure of package adapters/goleveldb,
+// adapters/pebblev1 or adapters/pebblev2 before you open the database:
 //
-// Which constructor to call:
+//	p, err := policy.NewRibbon(10) // bits per key
+//	...
+//	err = goleveldb.Configure(options, p)
+//
+// To use filters by themselves:
+//
+//	filter := p.AppendFilter(nil, keys)
+//	if policy.MayContain(filter, key) { // read the data
+//
+// A filter always answers "may contain" for a key that was added to it. For other keys it answers
+// "absent", except for a small share of false positives. If the answer is "absent", the engine
+// reads no data.
+//
+// # Which policy
 //
 //   - [NewRibbon](10), unless another program must use the filters. For random keys it has about a
 //     tenth of the false positives of NewBloom(10), and its rate is the same for keys of any shape.
@@ -15,20 +26,11 @@
 //     NewBloom(10, [WithName]([NameGoLevelDB])) for plain goleveldb. Each looks for its own name.
 //   - NewBloom(10, [WithTuning]()), under such a name, if the keys are dense numbers, such as
 //     counters.
-//   - [FromString]("ribbon:10") if a configuration file or a flag chooses. [BitsFor] computes the
-//     bits per key for a false-positive rate.
+//   - [FromString]("ribbon:10") if a configuration file or a flag chooses.
 //
-// To use a policy in an engine, pass it to Configure of package adapters/goleveldb, pebblev1 or
-// pebblev2. To use it alone:
-//
-//	p, err := policy.NewBloom(10) // bits per key
-//	...
-//	filter := p.AppendFilter(nil, keys)
-//	if policy.MayContain(filter, key) { // read the data
-//
-// Reading needs no setting: [MayContain] and every policy read the filters of all policies,
-// whatever their kind and bits per key. One database may contain several kinds. [WithCounters]
-// shows what a policy does, and [Parse] what a filter is.
+// [BitsFor] computes the bits per key for a false-positive rate. [WithCounters] shows what a policy
+// does, and [Parse] what a filter is. Reading needs no setting: [MayContain] and every policy read
+// the filters of all policies, so one database may contain several kinds.
 //
 // # What is promised
 //
@@ -42,4 +44,12 @@
 // secret: anyone can compute absent keys that collide with a known key, and anyone who writes keys
 // can make chosen absent keys collide. The same is true of LevelDB, RocksDB and Pebble. Collisions
 // cost reads, never keys.
+//
+// # For adapters
+//
+// An adapter for another engine calls [Policy.Check] before it changes options, stores filters
+// under [Policy.Name], builds them with [Policy.NewBuilder], and reads them with
+// [Policy.MayContain]. Engines that add a key once for each of its versions, as Pebble does, need
+// [Policy.NewDistinctBuilder]. Pebble makes one filter for each table, LevelDB and goleveldb one
+// for each window of data blocks: see package sstable.
 package policy

@@ -1,8 +1,22 @@
-// Package sstable builds and reads LevelDB's filter block, and reads the tables of C++ LevelDB and
-// goleveldb, which contain it. It is for tools that show what is in a file and what is wrong with
-// it ([OpenTable]), and for authors of engines ([NewFilterBlockBuilder], [NewFilterBlockReader]).
+// Package sstable reads the tables of C++ LevelDB and goleveldb, and builds and reads the filter
+// block in them. To see what is in a file, and what is wrong with it:
 //
-// No bytes make it panic. It changes no files.
+//	t, err := sstable.OpenTable(file, size)
+//	...
+//	for _, f := range t.Filters() { // f.Policy is the name of its policy
+//		filter, err := t.OpenFilter(f, policy.MayContain)
+//		...
+//		may := filter.MayContain(key)
+//	}
+//	for e, err := range t.Entries() { // reads and checks all data
+//		...
+//	}
+//
+// To write filter blocks in an engine of your own, and to read them: [NewFilterBlockBuilder] and
+// [NewFilterBlockReader]. To check a whole database, use command filterdump, in a directory below
+// this one.
+//
+// No bytes make the package panic. It changes no files.
 //
 // # The filter block
 //

@@ -1,5 +1,5 @@
-// Package goleveldb builds and reads the filters of github.com/syndtr/goleveldb with a
-// [policy.Policy]. Pass the options of a database to [Configure] before you open it:
+// Package goleveldb gives github.com/syndtr/goleveldb the filters of a [policy.Policy]. Pass the
+// options of a database to [Configure] before you open it:
 //
 //	p, err := policy.NewRibbon(10) // bits per key
 //	...
@@ -9,8 +9,29 @@
 //	...
 //	db, err := leveldb.OpenFile("db", o)
 //
-// [New] returns a bare filter.Filter for code that writes and reads tables of plain keys itself,
-// with table.NewWriter and table.NewReader. To read the tables of a database, use package sstable.
+// # Lookups of absent keys without reads and writes
+//
+// Filters save reads only if the options let them. Once the database has its tables, print the
+// report of [CheckCache], which says what to set. Command filterdump prints the size of the block
+// cache.
+//
+//   - All tables must stay open, in the file cache.
+//   - The filters and indexes of all tables must fit into the block cache, where goleveldb keeps
+//     them. If the filters of a table are evicted, the next lookup there reads all of them again,
+//     whatever WithFilterBaseLg is. A table of 2 MiB with entries of 100 bytes has about 20,000
+//     keys, so at 10 bits per key that is a read of 25 KB, to avoid a data block of 4 KiB.
+//   - Lookups must not start compactions: see [WithoutSeekCompactions].
+//
+// # Changing a live database
+//
+// Close the database, pass its options to Configure, and open it. Tables on disk keep their
+// filters, and these stay in use. Tables written from then on get the new ones. This also holds for
+// every later change of bits per key, kind or window size. After a change of name, keep the former
+// policy in Options.Filter or Options.AltFilters when you call Configure; LevelDB's two names are
+// always read.
+//
+// To leave, open the database without this package. No key is lost, and plain goleveldb still
+// uses Bloom filters under policy.NameGoLevelDB. adapters/README.md says more.
 //
 // # Two names for the same bytes
 //
@@ -31,26 +52,8 @@
 // such filters, so lookups may miss keys. If a database may have tables of that age, choose another
 // name and remove the entry for policy.NameGoLevelDB from Options.AltFilters after Configure.
 //
-// # Lookups of absent keys without reads and writes
+// # Tables without a database
 //
-// Filters save reads only if the options let them. [CheckCache] says what to set, and filterdump
-// the size of the block cache:
-//
-//   - All tables must stay open, in the file cache.
-//   - The filters and indexes of all tables must fit into the block cache, where goleveldb keeps
-//     them. If the filters of a table are evicted, the next lookup there reads all of them again,
-//     whatever WithFilterBaseLg is. A table of 2 MiB with entries of 100 bytes has about 20,000
-//     keys, so at 10 bits per key that is a read of 25 KB, to avoid a data block of 4 KiB.
-//   - Lookups must not start compactions: see [WithoutSeekCompactions].
-//
-// # Changing a live database
-//
-// Close the database, pass its options to Configure, and open it. Tables on disk keep their
-// filters, and these stay in use. Tables written from then on get the new ones. This also holds for
-// every later change of bits per key, kind or window size. After a change of name, keep the former
-// policy in Options.Filter or Options.AltFilters when you call Configure; LevelDB's two names are
-// always read.
-//
-// To leave, open the database without this package. No key is lost, and plain goleveldb still
-// uses Bloom filters under policy.NameGoLevelDB. adapters/README.md says more.
+// [New] returns a bare filter.Filter for code that writes and reads tables of plain keys itself,
+// with table.NewWriter and table.NewReader. To read the tables of a database, use package sstable.
 package goleveldb

@@ -45,6 +45,10 @@ func WithoutL6() Option {
 }
 
 // Configure sets p as the filter policy of all levels of o. Nothing else about the levels changes.
+// Call it once the levels are set up, as the last step before pebble.Open. It writes to o alone, so
+// a database that is already open with o keeps its filters. It must not run concurrently with other
+// uses of o.
+//
 // The lookups of this package consult the filters of L6, and so do iterators that call SeekPrefixGE
 // with IterOptions.UseL6Filters. DB.Get never does, and loads none of them into the cache: to a
 // program without these lookups they only cost disk. [WithL6] gives L6 another policy, and
@@ -64,7 +68,7 @@ func WithoutL6() Option {
 // index blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless
 // set), because a probe would step over every block of such an index block, which costs more than
 // a read. In Pebble v1 they get none before FormatBlockPropertyCollector either; its default is an
-// older format. A table without the mark costs no key, only what Has says.
+// older format. No table without the mark loses a key, but Has may read more of it.
 //
 // In Pebble v1 the lookups need a comparer with a Split. If L6 gets filters and o's comparer lacks
 // one, as Pebble's default does, Configure replaces it with a copy whose Split is the whole key.
@@ -74,10 +78,6 @@ func WithoutL6() Option {
 // It returns an error that says what to do, and leaves o alone, if o or an option is nil, if there
 // are more collectors than Pebble has room for, if no constructor returned a policy, or if a filter
 // policy in o bears the name of one of them and may use another encoding.
-//
-// Call Configure once the levels are set up, as the last step before pebble.Open. It writes to o
-// alone, so a database that is already open with o keeps its filters. It must not run concurrently
-// with other uses of o.
 func Configure(o *pebble.Options, p *policy.Policy, opts ...Option) error {
 	if err := p.Check(); err != nil {
 		return fmt.Errorf("pebblev1: %w", err)

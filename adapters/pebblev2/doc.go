@@ -1,17 +1,42 @@
-// Package pebblev2 builds and reads the filters of Pebble v2 (github.com/cockroachdb/pebble/v2)
-// with a [policy.Policy]. Pass the options of a database to [Configure] before you open it, and
-// look keys up with [Has] or [Get], which consult the filters of all levels:
+// Package pebblev2 gives Pebble v2 (github.com/cockroachdb/pebble/v2) the filters of a
+// [policy.Policy]. Pass the options of a database to [Configure] before you open it, and look keys
+// up with [Has] or [Get], which consult the filters of all levels:
 //
 //	p, err := policy.NewRibbon(10) // bits per key
 //	...
-//	o := &pebble.Options{}
+//	o := &pebble.Options{Cache: pebble.NewCache(64 << 20)} // see CheckCache
+//	defer o.Cache.Unref()
 //	err = pebblev2.Configure(o, p) // the last step before Open
 //	...
 //	db, err := pebble.Open("db", o)
 //	found, err := pebblev2.Has(db, key)
 //
-// [CheckCache] counts the filters of a database, and says whether the caches have room for them and
-// for the tables. [New] returns a bare pebble.FilterPolicy for everything else that takes one.
+// Filters save reads only if the caches have room for them and for the tables. Once the database
+// has its tables, print the report of [CheckCache], which says what to set.
+//
+// # Absent keys, and the filters of L6
+//
+// The last level, L6, contains most of the data. DB.Get never consults its filters: it reads a
+// block for each absent key. The lookups of this package consult them, and read a block only if a
+// filter gives a false positive. Which lookup to take:
+//
+//	db.Get      keys that are mostly present and cached: it takes the least time
+//	Has, Get    all other keys: never more reads than db.Get, if what Has requires is given
+//	HasAll      from about three keys on: a fraction of the time for absent ones
+//	MayContain  where "perhaps" is enough, as before a Put: it reads no data
+//
+// These lookups also work without Configure, because a level without a policy of its own inherits
+// the policy of the level above (in v1, of the last entry of Options.Levels).
+//
+// # Changing a live database
+//
+// Close the database, pass its options to Configure, and open it. Tables on disk keep their
+// filters, Pebble's own among them, and these stay in use. Tables written from then on get the new
+// ones. This also holds for every later change of bits per key, kind or levels. After a change of
+// name, keep the former policy in the options when you call Configure.
+//
+// To leave, open the database with the former options. Pebble then ignores the filters whose name
+// it does not know, until compactions have replaced them; no key is lost.
 //
 // # Filters are found by name
 //
@@ -25,30 +50,10 @@
 // A key counts once in its filter, however many versions it has. Two different keys in a row whose
 // hashes are equal also count once, as in Pebble's own filters; both are found.
 //
-// # Absent keys, and the filters of L6
-//
-// The last level, L6, contains most of the data. DB.Get never consults its filters: it reads a
-// block for each absent key. The lookups of this package consult them, and read a block only if a
-// filter gives a false positive. They also work without Configure, because a level without a policy
-// of its own inherits the policy of the level above (in v1, of the last entry of Options.Levels).
-// Which lookup to take:
-//
-//	db.Get      keys that are mostly present and cached: it takes the least time
-//	Has, Get    all other keys: never more reads than db.Get, if what Has requires is given
-//	HasAll      from about three keys on: a fraction of the time for absent ones
-//	MayContain  where "perhaps" is enough, as before a Put: it reads no data
-//
-// # Changing a live database
-//
-// Close the database, pass its options to Configure, and open it. Tables on disk keep their
-// filters, Pebble's own among them, and these stay in use. Tables written from then on get the new
-// ones. This also holds for every later change of bits per key, kind or levels. After a change of
-// name, keep the former policy in the options when you call Configure.
-//
-// To leave, open the database with the former options. Pebble then ignores the filters whose name
-// it does not know, until compactions have replaced them; no key is lost.
+// [New] returns a bare pebble.FilterPolicy for code that writes and reads tables itself, and for
+// Pebble's tools.
 package pebblev2
 
-// Written by hand for each version of Pebble: levels.go, version.go, engine_test.go, levels_test.go
-// and storage_test.go; for v1 alone split_test.go. The versions of all
-// other files differ in names alone: adapters/internal/genpebblev1 derives those for Pebble v1.
+// These files are written by hand for each version of Pebble: levels.go, version.go,
+// engine_test.go, levels_test.go and storage_test.go; for v1 alone, also split_test.go. All other
+// files differ in names alone: adapters/internal/genpebblev1 derives those for Pebble v1.
