@@ -23,26 +23,27 @@ For example, filterdump testdata/goleveldb/name2_none_1k prints:
 	  level  tables  entries  MB of filters  filters          policy
 	  L0     1       3300     0.0045         1 LevelDB Bloom  1 leveldb.BuiltinBloomFilter2
 
-The first line says whether all filters are sound. Tables whose filters are not follow with the
-reason.
+The first line says whether all filters are sound. Tables whose filters are not sound follow, each
+with the reason.
 
 # The verdict
 
 The verdict on a database says which change saves reads, with the lines of code. If no change saves
-a read in a hundred lookups, there is nothing to do. It compares the data blocks that lookups of
-absent keys read. Filters also save reads of present keys in lower levels, which it does not count.
+a read in a hundred lookups, there is nothing to do. The verdict compares how many data blocks
+lookups of absent keys read. Filters also save reads of present keys in lower levels; it does not
+count these.
 
-Counted: the engine opens the database read-only, in a directory of its own with a copy of the
-manifest and links to the tables. It looks up absent keys that lie between keys of the database:
-neighbors of a random sample if there are more than 131,072. More than 64 absent keys in a row count
-as 64. filterdump counts which blocks the engine's own Get reads, which ones Has of the adapter
-reads, and which ones Get reads without filters. The block cache has room for indexes and filters,
-and for hardly any data: with a larger one, the engine reads less.
+What lookups read now is counted. The engine opens the database read-only, in a directory of its own
+with a copy of the manifest and links to the tables. It looks up absent keys that lie between keys
+of the database: neighbors of a random sample if there are more than 131,072. More than 64 absent
+keys in a row count as 64. filterdump counts the blocks that the engine's own Get reads, those that
+the adapter's Has reads, and those that Get reads without filters. The block cache has room for
+indexes and filters, and for hardly any data: with a larger one, the engine reads less.
 
-Computed: what lookups would read with ribbon filters in the same tables, by policy.Policy.FPP for
-the number of keys in each filter, and how much memory these filters would take.
+What lookups would read with ribbon filters in the same tables is computed, by policy.Policy.FPP for
+the number of keys in each filter, and so is the memory that these filters would take.
 
-What is only in the log does not count. The comparer must be the engine's default one.
+Keys that are only in the log do not count. The comparer must be the engine's default one.
 
 # Status of a table
 
