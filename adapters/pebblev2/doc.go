@@ -55,5 +55,6 @@
 package pebblev2
 
 // These files are written by hand for each version of Pebble: levels.go, version.go,
-// engine_test.go, levels_test.go and storage_test.go; for v1 alone, also split_test.go. All other
-// files differ in names alone: adapters/internal/genpebblev1 derives those for Pebble v1.
+// engine_test.go, levels_test.go and storage_test.go; for v1 alone split_test.go, and for v2 alone
+// faults_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives
+// those for Pebble v1.

@@ -34,6 +34,8 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	require.NoError(t, err)
 	for _, name := range byHand {
 		require.Contains(t, string(doc), " "+name)
-		require.FileExists(t, filepath.Join(to, name))
+		paths, err := filepath.Glob(filepath.Join("../../pebblev[12]", name))
+		require.NoError(t, err)
+		require.NotEmpty(t, paths, name)
 	}
 }
