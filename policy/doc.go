@@ -37,8 +37,8 @@
 // No bytes make a reader panic, and where it recognizes damage, it answers "may contain": for all
 // keys, or for the keys of a damaged shard of a ribbon filter. Damage that cannot be recognized (in
 // the bits, in LevelDB's k) can lose keys; the engines' checksums catch it. FORMAT.md in this
-// directory specifies the bytes and which damage is recognized, and TESTING.md names the test of
-// each promise.
+// directory specifies the bytes and which damage is recognized, and .github/TESTING.md names the
+// test of each promise.
 //
 // The false-positive rates assume that keys were not chosen by an adversary. The hashes have no
 // secret: anyone can compute absent keys that collide with a known key, and anyone who writes keys

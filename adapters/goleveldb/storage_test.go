@@ -226,5 +226,5 @@ func TestSoak(t *testing.T) { torture.Soak(t, target) }
 
 // batches leaves out transactions. After a crash, goleveldb loses batches that it acknowledged if
 // there were transactions before; and lookups beside transactions find old versions of keys (see
-// TESTING.md). Flush uses one, but commits nothing.
+// .github/TESTING.md). Flush uses one, but commits nothing.
 const batches = 1

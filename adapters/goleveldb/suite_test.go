@@ -45,7 +45,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		o = level0Only()
 	}
 	o.NoSync = !s.Sync
-	o.BlockCacheEvictRemoved = true // against one fault with removed tables; see TESTING.md
+	o.BlockCacheEvictRemoved = true // against a fault of removed tables: .github/TESTING.md
 	o.Compression = []opt.Compression{opt.SnappyCompression, opt.NoCompression}[s.Variant]
 	if s.Large {
 		o.CompactionTableSize, o.FilterBaseLg = 64<<10, 21

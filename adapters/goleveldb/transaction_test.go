@@ -14,7 +14,8 @@ import (
 
 // goleveldb gives a new table the number of one that it has removed, such as that of a discarded
 // transaction, but keeps the blocks of that in its cache: keys are lost, whatever the filter. The
-// log says how many. Concurrent programs lose some with BlockCacheEvictRemoved too: see TESTING.md.
+// log says how many. Concurrent programs lose some with BlockCacheEvictRemoved too: see
+// .github/TESTING.md.
 func TestDiscardedTransaction(t *testing.T) {
 	enginetest.Large(t)
 	const n = 200

@@ -2,8 +2,8 @@
 // and failing disks: one suite for all engines and all kinds of filter. It is test
 // code. Several packages' tests share it, so its files cannot end in _test.go.
 //
-// An adapter's tests fill in a [Target] and call [Run]. ../../TESTING.md says what is tested, how
-// often, and how to run it for longer.
+// An adapter's tests fill in a [Target] and call [Run]. .github/TESTING.md says what is tested,
+// how often, and how to run it for longer.
 //
 // In TestTorture/Kill and /Faults the test starts its own program again, as a child process with an
 // order. The child writes each change to the file "state", hands it to the database, and notes in
