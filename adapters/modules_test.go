@@ -66,48 +66,46 @@ func TestRunAnywhere(t *testing.T) {
 	}
 }
 
-// A program that has an engine keeps the versions of all of its requirements when it takes the
-// adapter, and builds. Among the programs are those with a Raft library that stays with a Pebble of
-// 2022, which lacks what pebblev1 needs.
+// A program that has an engine keeps its go line and the versions of all of its requirements when
+// it takes the adapter, and builds.
 func TestVersionsAreKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the requirements of large programs")
 	}
 	env := serve(t)
-	for _, c := range [][]string{ // a program, or what it requires, and adapters
-		{"github.com/ethereum/go-ethereum", "goleveldb", "pebblev1", "pebblev2"},
-		{"github.com/cosmos/cosmos-db", "goleveldb", "pebblev1"},
-		{"github.com/ipfs/go-ds-leveldb", "goleveldb"},
-		{"github.com/ipfs/go-ds-pebble", "pebblev2"},
-		{"github.com/cockroachdb/pebble", "goleveldb", "pebblev2"},
+	geth := requirement{"github.com/ethereum/go-ethereum", "", "/ethdb/leveldb"}
+	gethPebble := requirement{geth.module, "", "/ethdb/pebble"}
+	cosmos := requirement{"github.com/cosmos/cosmos-db", "", ""}
+	// Dragonboat, a Raft library, stays with a Pebble that lacks what pebblev1 needs.
+	old := requirement{"github.com/cockroachdb/pebble", "v0.0.0-20221207173255-0f086d933dac", ""}
+	for _, c := range []struct {
+		program requirement
+		adapter string
+	}{
+		{geth, "goleveldb"}, {gethPebble, "pebblev1"}, {gethPebble, "pebblev2"},
+		{cosmos, "goleveldb"}, {cosmos, "pebblev1"},
+		{requirement{"github.com/ipfs/go-ds-leveldb", "", ""}, "goleveldb"},
+		{requirement{"github.com/ipfs/go-ds-pebble", "", ""}, "pebblev2"},
+		{old, "goleveldb"}, {old, "pebblev2"},
 	} {
-		program := requirement{c[0], "v0.0.0-20221207173255-0f086d933dac", c[0]}
-		row := regexp.MustCompile(`(?m)^\| ` + path.Base(c[0]) + ` (v\S+) `)
-		if named := row.FindStringSubmatch(read(t, "README.md")); named != nil {
-			program.version = named[1]
+		name := path.Base(c.program.module)
+		if c.program.version == "" {
+			row := regexp.MustCompile(`(?m)^\| ` + name + ` (v\S+) `)
+			c.program.version = row.FindStringSubmatch(read(t, "README.md"))[1]
 		}
-		for _, adapter := range c[1:] {
-			t.Run(path.Base(c[0])+" "+adapter, func(t *testing.T) {
-				requireKept(t, env, program, adapter)
-			})
-		}
+		t.Run(name+" "+c.adapter, func(t *testing.T) { requireKept(t, env, c.program, c.adapter) })
 	}
 }
 
-// A requirement has a package that a program imports.
-type requirement struct{ module, version, imported string }
+// A requirement is of a module, of which a program imports the package in a folder.
+type requirement struct{ module, version, folder string }
 
 // engines are what the adapters require.
 var engines = map[string]requirement{
-	"goleveldb": {"github.com/syndtr/goleveldb", "v1.0.1-0.20210819022825-2ae1ddf74ef7",
-		"github.com/syndtr/goleveldb/leveldb"},
-	"pebblev1": {"github.com/cockroachdb/pebble", "v1.1.0", "github.com/cockroachdb/pebble"},
-	"pebblev2": {"github.com/cockroachdb/pebble/v2", "v2.1.0", "github.com/cockroachdb/pebble/v2"},
+	"goleveldb": {"github.com/syndtr/goleveldb", "v1.0.1-0.20210819022825-2ae1ddf74ef7", "/leveldb"},
+	"pebblev1":  {"github.com/cockroachdb/pebble", "v1.1.0", ""},
+	"pebblev2":  {"github.com/cockroachdb/pebble/v2", "v2.1.0", ""},
 }
-
-// mayRise matches swiss, of which Pebble v2.1.0's does not build with Go 1.26, and what tests alone
-// use.
-var mayRise = regexp.MustCompile(`^(github.com/cockroachdb/swiss|github.com/stretchr/testify|gopkg.in/yaml.v3) `)
 
 // requireKept makes a program that imports another one and an engine, adds the engine's adapter,
 // and requires that all versions in its module graph are as before, and that it builds.
@@ -125,14 +123,20 @@ func requireKept(t *testing.T, env []string, program requirement, adapter string
 		write("main.go", "package main\n\nimport (\n\t_ \""+
 			strings.Join(imported, "\"\n\t_ \"")+"\"\n)\n\nfunc main() {}\n")
 		run(t, dir, env, "mod", "tidy")
-		return strings.Split(string(run(t, dir, env, "list", "-m", "all")), "\n")
+		all := strings.Split(string(run(t, dir, env, "list", "-m", "all")), "\n")
+		return append(all, regexp.MustCompile(`\ngo .*`).FindString(read(t, dir, "go.mod")))
 	}
-	before := versions(program.imported, engine.imported)
-	after := versions(program.imported, engine.imported, module+"/adapters/"+adapter)
+	before := versions(program.module+program.folder, engine.module+engine.folder)
+	after := versions(program.module+program.folder, engine.module+engine.folder,
+		module+"/adapters/"+adapter)
 	require.Contains(t, after, program.module+" "+program.version)
+	mayRise := "^(github.com/stretchr/testify|gopkg.in/yaml.v3) " // which only tests use
+	if adapter == "pebblev2" {                                    // with Pebble v2.1.0's, nothing builds with Go 1.26
+		mayRise += "|^github.com/cockroachdb/swiss "
+	}
 	var raised []string
 	for _, version := range before {
-		if !slices.Contains(after, version) && !mayRise.MatchString(version) {
+		if !slices.Contains(after, version) && !regexp.MustCompile(mayRise).MatchString(version) {
 			raised = append(raised, version)
 		}
 	}
@@ -140,18 +144,33 @@ func requireKept(t *testing.T, env []string, program requirement, adapter string
 	run(t, dir, env, "build", ".")
 }
 
+// served is a directory with a proxy of the modules here and a module cache, for all tests.
+var served string
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if served != "" {
+		os.RemoveAll(served)
+	}
+	os.Exit(status)
+}
+
 // serve offers the modules here, with their changes since the last commit, to the go command as if
 // a version of them were released. It returns the environment in which the go command finds them.
 // The other modules come from the user's module cache, as far as they are there, and all of them go
-// to a cache that the test removes. Without -modcacherw it could not, and without -trimpath each
+// to a cache that TestMain removes. Without -modcacherw it could not, and without -trimpath each
 // run would compile all packages anew, because their directories are new.
 func serve(t *testing.T) (env []string) {
-	proxy := t.TempDir()
-	run(t, "..", nil, "run", "./testdata/versions/proxy", proxy)
+	if served == "" {
+		var err error
+		served, err = os.MkdirTemp("", "levelbloom-")
+		require.NoError(t, err)
+		run(t, "..", nil, "run", "./testdata/versions/proxy", filepath.Join(served, "proxy"))
+	}
 	downloads := filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")
-	return append(os.Environ(), "GOWORK=off", "GOSUMDB=off", "GOMODCACHE="+t.TempDir(),
-		"GOFLAGS=-modcacherw -trimpath",
-		"GOPROXY=file://"+proxy+",file://"+downloads+","+goEnv(t, "GOPROXY"))
+	return append(os.Environ(), "GOWORK=off", "GOSUMDB=off",
+		"GOMODCACHE="+filepath.Join(served, "modules"), "GOFLAGS=-modcacherw -trimpath",
+		"GOPROXY=file://"+served+"/proxy,file://"+downloads+","+goEnv(t, "GOPROXY"))
 }
 
 // goEnv returns a setting of the go command.

@@ -2,6 +2,7 @@ package pebblev1_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/cockroachdb/pebble"
@@ -43,6 +44,9 @@ func splitting(
 var compression = func() pebble.Compression {
 	if readsZstd() {
 		return pebble.ZstdCompression
+	}
+	if os.Getenv("LEVELBLOOM_REQUIRE_ZSTD") != "" {
+		panic("Pebble v1 cannot read what it compresses with zstd")
 	}
 	return pebble.SnappyCompression
 }()

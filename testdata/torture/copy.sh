@@ -1,7 +1,7 @@
 # For the scripts beside it: copies a module, as the module proxy has it, and goes there. The copy
 # uses the modules of this repository.
 #
-#   . copy.sh MODULE[@VERSION]   without a version, that of go.work; v2.1 is the newest v2.1.x
+#   . copy.sh MODULE[@VERSION]   without a version, the one that this repository builds with; v2.1 is the newest v2.1.x
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$repository"
 copy=$(mktemp -d)

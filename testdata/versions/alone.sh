@@ -7,24 +7,30 @@
 #   MODULES="bench adapters/pebblev1" testdata/versions/alone.sh go list -m all
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export GOWORK= GOSUMDB=off GOPROXY GOFLAGS
+GOFLAGS=$(go env GOFLAGS)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 go run ./testdata/versions/proxy "$work/proxy"
-modules=${MODULES:-$(go list -m -f '{{.Dir}}')}
+if [ -n "${MODULES:-}" ]; then
+  read -ra modules <<<"$MODULES"
+else
+  mapfile -t modules < <(go list -m -f '{{.Dir}}')
+fi
 
-# Other modules come from the user's module cache, as far as they are there. All of them go to one
-# that is removed, because tomorrow the same version of ours has other bytes. Without -modcacherw it
-# could not be removed, and without -trimpath each run would compile them anew, because their
-# directories are new.
-export GOWORK=off GOSUMDB=off GOFLAGS="-mod=mod -modcacherw -trimpath" GOPROXY
+# Other modules come from the user's module cache, as far as they are there. All modules go to a
+# cache that is removed, because tomorrow the same version of ours has other bytes. Without
+# -modcacherw it could not be removed, and without -trimpath each run would compile the modules
+# anew, because their directories are new.
 GOPROXY=file://$work/proxy,file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)
-export GOMODCACHE=$work/modules
-for module in $modules; do
+export GOMODCACHE=$work/modules GOWORK=off
+GOFLAGS="$GOFLAGS -mod=mod -modfile=$work/go.mod -modcacherw -trimpath"
+for module in "${modules[@]}"; do
   (
     cd "$module"
-    status=0
-    "$@" || status=$?
-    sed -i '/^github.com\/levelbloom\//d' go.sum # sums that tomorrow are others
-    exit $status
+    cp go.mod go.sum "$work"
+    "$@"
+    cp "$work/go.mod" .
+    grep -v '^github.com/levelbloom/' "$work/go.sum" >go.sum # these sums change with every edit
   )
 done

@@ -9,6 +9,7 @@ if ! last=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null); then
   echo "There is no release to compare with."
   exit
 fi
+export GOWORK=
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 apidiff() {
@@ -16,14 +17,13 @@ apidiff() {
     { cat "$work/log" >&2; exit 1; }
 }
 
+# The root's packages are compared with those of the adapters, which are below it. The other modules
+# are programs.
 mkdir "$work/last"
 git archive "$last" | tar -x -C "$work/last"
-changes=
-for module in $(go list -m); do
-  (cd "$work/last" && apidiff -w "$work/api" "$module")
-  incompatible=$(apidiff -incompatible "$work/api" "$module")
-  changes+=${incompatible:+$incompatible$'\n'}
-done
+root=github.com/levelbloom/levelbloom
+(cd "$work/last" && apidiff -w "$work/api" $root)
+changes=$(apidiff -incompatible "$work/api" $root)
 next=$(sed -n 's/^## \(v[0-9.]*\).*/\1/p' .github/CHANGELOG.md | head -n 1)
 printf 'From %s to %s: %s\n' "$last" "$next" "${changes:-nothing incompatible}"
 [ -z "$changes" ] || [ "${next%.*}" != "${last%.*}" ]

@@ -30,7 +30,13 @@ func main() {
 		log.Fatal("run it at the top of the repository: ", err)
 	}
 	version := regexp.MustCompile(`levelbloom (v\S+) => [.]\n`).FindSubmatch(workspace)
-	modules, err := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Dir}}").Output()
+	if version == nil {
+		log.Fatal("go.work replaces no version of the root module")
+	}
+	list := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Dir}}")
+	list.Env = append(os.Environ(), "GOWORK=", "GOFLAGS=") // all modules, whoever asks
+	list.Stderr = os.Stderr
+	modules, err := list.Output()
 	if err != nil {
 		log.Fatal("go list -m: ", err)
 	}
@@ -69,7 +75,7 @@ func serve(module, dir, version, proxy string) error {
 }
 
 // archive writes a module's files to a zip file, in a folder. Directories with a go.mod of their
-// own are other modules. From a repository, a module without a LICENSE gets the one at the top.
+// own are other modules.
 func archive(file *os.File, dir, folder string) error {
 	w := zip.NewWriter(file)
 	files := os.DirFS(dir)
