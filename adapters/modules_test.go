@@ -35,7 +35,8 @@ func paste(t *testing.T, env []string, adapter string) {
 	program := programs[0][1] // goleveldb's
 	if adapter != "goleveldb" {
 		program = programs[1][1]
-		require.Contains(t, use, "Run\n`go get` with `adapters/pebblev2`")
+		require.Contains(t, strings.Join(strings.Fields(use), " "),
+			"Run `go get` with `adapters/pebblev2`")
 	}
 	if adapter == "pebblev1" {
 		require.Contains(t, strings.Join(strings.Fields(use), " "),
