@@ -121,11 +121,15 @@ var pictures = []struct {
 func reads(files []measured) *picture {
 	p := &picture{title: "Data blocks read for 1,000 absent keys",
 		axis: "data blocks, logarithmic", ticks: []float64{1, 10, 100, 1000, 10_000}}
-	names := map[string]string{"none": "no filter", "builtin": "the engine's own",
-		"ribbon:7": "ribbon, 7 bits per key", "ribbon+L6": "ribbon, in L6 too"}
+	names := map[string]string{"none": "no filter", "builtin": "the engine's own, 10 bits",
+		"ribbon:7": "ribbon, 7 bits", "ribbon": "ribbon, 10 bits",
+		"ribbon+L6": "ribbon, adapter's Get"}
+	engines := map[string]string{"pebblev2": "Pebble v2"}
 	for _, n := range files[0].Records.(enginebench.Records).Counted {
-		p.add(": "+cmp.Or(names[n.Filter], n.Filter), n.Engine,
-			1000*float64(n.Reads)/float64(n.Lookups))
+		if names[n.Filter] != "" {
+			p.add(": "+names[n.Filter], cmp.Or(engines[n.Engine], n.Engine),
+				1000*float64(n.Reads)/float64(n.Lookups))
+		}
 	}
 	return p
 }

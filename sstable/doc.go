@@ -75,11 +75,11 @@
 //
 // The keys of a database are internal: the user's key and a trailer of 8 bytes, little-endian,
 // sequence number * 256 + type (0 deletion, 1 value). Filters have user keys only. A table that was
-// written without a database may have plain keys, and does not say so. Keys are taken as internal
+// written without a database may have plain keys, and does not say so. Keys are read as internal
 // if all in the index and in the first data block have at least 8 bytes, and most can be internal:
 // their last 8 bytes are a deletion or a value with a sequence number above 0, and the sequence
-// numbers of equal user keys decrease. Text cannot be internal, and few big-endian numbers can;
-// plain keys of other shapes might be mistaken.
+// numbers of equal user keys decrease. Text is never mistaken for internal keys, big-endian numbers
+// rarely, other shapes possibly.
 //
 // The sources are LevelDB's doc/table_format.md and, for what it leaves out, table/format.cc,
 // table/block_builder.cc, table/block.cc and table/filter_block.cc of release 1.23.

@@ -17,7 +17,7 @@
 //
 //   - All tables must stay open, in the file cache.
 //   - The filters and indexes of all tables must fit into the block cache, where goleveldb keeps
-//     them. If the filters of a table are evicted, the next lookup there reads all of them again,
+//     them. If the filters of a table are evicted, the next lookup in that table reads them all,
 //     whatever WithFilterBaseLg is. A table of 2 MiB with entries of 100 bytes has about 20,000
 //     keys, so at 10 bits per key that is a read of 25 KB, to avoid a data block of 4 KiB.
 //   - Lookups must not start compactions: see [WithoutSeekCompactions].

@@ -23,12 +23,12 @@
 // filter gives a false positive. Which lookup to take:
 //
 //	db.Get      keys that are mostly present and cached: it takes the least time
-//	Has, Get    all other keys: never more reads than db.Get, if what Has requires is given
-//	HasAll      from about three keys on: a fraction of the time for absent ones
+//	Has, Get    all other keys: no more reads than db.Get, under the conditions of Has
+//	HasAll      three keys or more: a fraction of the time for absent ones
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
 // These lookups also work without Configure, because a level without a policy of its own inherits
-// the policy of the level above (in v1, of the last entry of Options.Levels).
+// the policy of the level above.
 //
 // # Changing a live database
 //
@@ -37,8 +37,8 @@
 // ones. This also holds for every later change of bits per key, kind or levels. After a change of
 // name, keep the former policy in the options when you call Configure.
 //
-// To leave, open the database with the former options. Pebble then ignores the filters whose name
-// it does not know, until compactions have replaced them; no key is lost.
+// To leave, open the database without Configure. Pebble then ignores the filters whose name it does
+// not know, until compactions have replaced them; no key is lost.
 //
 // # Filters are found by name
 //
@@ -49,8 +49,8 @@
 // adds them. Reading needs no setting: policies with different bits per key, and all kinds of
 // package policy, may share a name.
 //
-// A key counts once in its filter, however many versions it has. Two different keys in a row whose
-// hashes are equal also count once, as in Pebble's own filters; both are found.
+// A filter counts each key once, however many versions it has, and two neighbors with equal hashes
+// as one, as Pebble's own filters do; both are found.
 //
 // [New] returns a bare pebble.FilterPolicy for code that writes and reads tables itself, and for
 // Pebble's tools.

@@ -23,10 +23,10 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 }
 
 // Has reports whether r.Get finds key, but consults the filters of L6 too. If key is absent, it
-// reads a table only for a false positive, where r.Get reads a block of L6 every time.
+// reads a table only for a false positive, where r.Get reads a block of L6 too.
 //
-// It asks memtables and filters first, and calls r.Get for what these cannot exclude. It never
-// reads more blocks than r.Get if two things are given:
+// It checks memtables and filters, and calls r.Get only if the key may exist. It never reads more
+// blocks than r.Get if two things are given:
 //
 //   - Filters, top-level indexes and range deletions are in the block cache: see [CheckCache].
 //   - The tables carry the mark. Of tables that were written without [Configure], Has reads a block
