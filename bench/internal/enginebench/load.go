@@ -68,6 +68,15 @@ func (d *database) rewrite(ctx context.Context, keys [][]byte) error {
 	return d.with(func(db engine.DB) error { return d.store(ctx, db, keys) })
 }
 
+// tables describes the tables and their filters.
+func (d *database) tables() (all engine.Tables, err error) {
+	err = d.with(func(db engine.DB) (err error) {
+		all, err = db.Tables()
+		return err
+	})
+	return all, err
+}
+
 // store stores keys, with random values, in one flush.
 func (d *database) store(ctx context.Context, db engine.DB, keys [][]byte) error {
 	value := make([]byte, valueSize)

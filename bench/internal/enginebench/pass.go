@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
@@ -28,52 +29,25 @@ func (c *Config) split(all [][]byte, present bool) lookups {
 	return l
 }
 
-// time opens the database and times lookups in it. The engines look keys up, and wait for the disk,
-// on the thread of the caller, whose time it is. If all data is cached, nothing waits, and lookups
-// are over so soon that chance has a large part in their time: they are repeated, and the fastest
-// time counts.
-func (c *Config) time(ctx context.Context, d *database, l lookups) (p Pass, err error) {
-	times := 1
-	if c.Cached {
-		times = 20
-	}
+// pass opens the database and measures lookups in it, in which a read waits that long. The engines
+// look keys up, and wait for the disk, on the thread of the caller, whose time it is.
+func (d *database) pass(ctx context.Context, l lookups, latency time.Duration) (
+	p Pass, reads int64, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err = d.with(func(db engine.DB) error {
 		if err := lookUp(ctx, db, l.warm, l.present); err != nil {
 			return err
 		}
-		d.Disk.Latency.Store(int64(c.Disk))
-		before, n := d.Disk.Reads.Load(), float64(len(l.measured))
-		for range times {
-			start := filters.Now()
-			if err := lookUp(ctx, db, l.measured, l.present); err != nil {
-				return err
-			}
-			p.PerSecond = max(p.PerSecond, n/(filters.Now()-start).Seconds())
-		}
-		p.Reads = float64(d.Disk.Reads.Load()-before) / n / float64(times)
-		return nil
-	})
-	return p, err
-}
-
-// count counts filters, and what lookups of absent keys read.
-func (d *database) count(ctx context.Context, misses lookups) (r Counted, err error) {
-	r = Counted{Engine: d.Name, Filter: d.Filter, Lookups: int64(len(misses.measured))}
-	err = d.with(func(db engine.DB) (err error) {
-		if r.Tables, err = db.Tables(); err != nil {
-			return err
-		}
-		if err := lookUp(ctx, db, misses.warm, false); err != nil {
-			return err
-		}
-		before := d.Disk.Reads.Load()
-		err = lookUp(ctx, db, misses.measured, false)
-		r.Reads = d.Disk.Reads.Load() - before
+		d.Disk.Latency.Store(int64(latency))
+		before, start := d.Disk.Reads.Load(), filters.Now()
+		err := lookUp(ctx, db, l.measured, l.present)
+		n, seconds := float64(len(l.measured)), (filters.Now() - start).Seconds()
+		reads = d.Disk.Reads.Load() - before
+		p = Pass{PerSecond: n / seconds, Reads: float64(reads) / n}
 		return err
 	})
-	return r, err
+	return p, reads, err
 }
 
 // lookUp looks keys up, which are all present or all absent.

@@ -37,12 +37,6 @@ type Pass struct {
 	Reads     float64 `json:"reads"` // of table data, per lookup
 }
 
-// add adds the records of a turn.
-func (r *Records) add(more Records) {
-	r.Counted = append(r.Counted, more.Counted...)
-	r.Timed = append(r.Timed, more.Timed...)
-}
-
 // of returns the turns of a filter in an engine, by round.
 func (r *Records) of(engineName, filter string) (turns []Timed) {
 	for _, t := range r.Timed {

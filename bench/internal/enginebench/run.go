@@ -6,67 +6,63 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 )
 
-// Run takes all turns in a directory of their own, which it removes, and returns what they measured
-// when it is done, or some seconds after an engine failed or the user interrupted it: engines that
-// cannot write may never return from a call.
+// Run takes all turns, and returns what those measured that were done before an error.
 func (c *Config) Run(ctx context.Context) (all Records, err error) {
+	turns := c.turns()
+	for step, t := range turns {
+		c.Progress(step, len(turns), t.String())
+		r, err := c.takeTurn(ctx, t)
+		if err != nil {
+			return all, err
+		}
+		all.Counted = append(all.Counted, r.Counted...)
+		all.Timed = append(all.Timed, r.Timed...)
+	}
+	return all, nil
+}
+
+// takeTurn takes a turn in a directory of its own, which it removes. It returns when the turn is
+// done, or some seconds after an engine failed or the user interrupted it: engines that cannot
+// write may never return from a call.
+func (c *Config) takeTurn(ctx context.Context, t turn) (r Records, err error) {
 	const patience = 2 * time.Second
 	dir, err := os.MkdirTemp("", "levelbloom-bench-")
 	if err != nil {
-		return all, err
+		return r, err
 	}
 	defer func() { err = errors.Join(err, removeAll(dir)) }()
 	ctx, fail := context.WithCancelCause(ctx) // the first error is the cause
 	defer fail(nil)
-	measured := make(chan Records, len(c.turns()))
-	done := make(chan error, 1)
-	go func() { done <- c.takeTurns(ctx, dir, fail, measured) }()
+	d := &database{Engine: t.engine, Config: engine.Config{
+		Dir: dir, Filter: t.filter, Bits: c.Bits, Bytes: c.dataBytes(), Cache: c.cache(t.filter),
+		OnFatal: fail,
+	}, values: rand.NewChaCha8([32]byte{})}
+	done := make(chan Records, 1)
+	go func() {
+		r, err := c.measure(ctx, d, t.round)
+		if err != nil {
+			fail(fmt.Errorf("%v: %w", t, err))
+		}
+		done <- r
+	}()
 	select {
-	case err = <-done:
+	case r = <-done:
 	case <-ctx.Done():
 		select {
 		case <-done:
 		case <-time.After(patience):
 		}
 	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	for len(measured) > 0 {
-		all.add(<-measured)
-	}
-	return all, err
+	return r, context.Cause(ctx)
 }
 
-// takeTurns takes all turns in a directory, and sends what each measured. It calls fail with errors
-// that an engine cannot go on from.
-func (c *Config) takeTurns(ctx context.Context, dir string, fail func(error),
-	measured chan<- Records) error {
-	turns := c.turns()
-	for step, t := range turns {
-		c.Progress(step, len(turns), t.String())
-		d := &database{Engine: t.engine, Config: engine.Config{
-			Dir: filepath.Join(dir, "db"), Filter: t.filter, Bits: c.Bits, Bytes: c.dataBytes(),
-			Cache: c.cache(t.filter), OnFatal: fail,
-		}, values: rand.NewChaCha8([32]byte{})}
-		records, err := c.takeTurn(ctx, d, t.round)
-		if err != nil {
-			return fmt.Errorf("%v: %w", t, err)
-		}
-		measured <- records
-	}
-	return nil
-}
-
-// takeTurn fills a new database, measures in it, and removes it.
-func (c *Config) takeTurn(ctx context.Context, d *database, round int) (r Records, err error) {
-	defer func() { err = errors.Join(err, os.RemoveAll(d.Dir)) }()
+// measure fills a new database, and measures in it.
+func (c *Config) measure(ctx context.Context, d *database, round int) (r Records, err error) {
 	t := Timed{Engine: d.Name, Filter: d.Filter, Round: round}
 	if t.Load, err = d.load(ctx, c.Keys); err != nil {
 		return r, err
@@ -74,17 +70,20 @@ func (c *Config) takeTurn(ctx context.Context, d *database, round int) (r Record
 	misses := c.split(c.Keys.Between, false)
 	hits := c.split(c.Keys.Sample(reads+reads/3), true)
 	if round == 1 {
-		counted, err := d.count(ctx, misses)
-		if err != nil {
+		n := Counted{Engine: d.Name, Filter: d.Filter, Lookups: int64(len(misses.measured))}
+		if n.Tables, err = d.tables(); err != nil {
 			return r, err
 		}
-		r.Counted = []Counted{counted}
+		if _, n.Reads, err = d.pass(ctx, misses, 0); err != nil {
+			return r, err
+		}
+		r.Counted = []Counted{n}
 	}
 	misses.measured = misses.measured[:min(reads, len(misses.measured))]
-	if t.Miss, err = c.time(ctx, d, misses); err != nil {
+	if t.Miss, _, err = d.pass(ctx, misses, c.Disk); err != nil {
 		return r, err
 	}
-	if t.Hit, err = c.time(ctx, d, hits); err != nil {
+	if t.Hit, _, err = d.pass(ctx, hits, c.Disk); err != nil {
 		return r, err
 	}
 	if c.All {
@@ -92,7 +91,7 @@ func (c *Config) takeTurn(ctx context.Context, d *database, round int) (r Record
 		if err := d.rewrite(ctx, again); err != nil {
 			return r, err
 		}
-		if t.Rewritten, err = c.time(ctx, d, c.split(again, true)); err != nil {
+		if t.Rewritten, _, err = d.pass(ctx, c.split(again, true), c.Disk); err != nil {
 			return r, err
 		}
 	}
