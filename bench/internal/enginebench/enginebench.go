@@ -71,12 +71,12 @@ func (c *Config) dataBytes() int {
 // one would be a read, and no filter would save any. Filters in L6 get room of their own, as large
 // as the others' is at most: otherwise less of the data would fit beside them.
 func (c *Config) cache(filter string) int {
-	if c.Cached {
-		return 2*c.dataBytes() + 8<<20
-	}
 	filters := len(c.Keys.Present) * c.Bits / 8
 	indexes := c.dataBytes() / 128 // some 32 bytes for each block of 4 KiB
 	size := max(2*(filters+indexes), c.dataBytes()/16, 256<<10)
+	if c.Cached {
+		size = 2*c.dataBytes() + 8<<20
+	}
 	if filter == engine.RibbonL6 {
 		size += filters
 	}

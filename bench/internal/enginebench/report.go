@@ -1,6 +1,7 @@
 package enginebench
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,7 +16,7 @@ func (c *Config) Report(r *report.Report, all Records) {
 	r.Conclusion = c.conclusion(all.Counted)
 	r.BarsTitle = "data blocks read for 1,000 absent keys"
 	for _, n := range all.Counted {
-		r.Bars = append(r.Bars, report.Bar{Group: n.Engine, Label: explained(n.Filter),
+		r.Bars = append(r.Bars, report.Bar{Group: n.Engine, Label: meaning(n.Filter),
 			Value: n.perThousand()})
 	}
 	r.Tables = []report.Table{c.table(all)}
@@ -41,7 +42,7 @@ func (c *Config) conclusion(counted []Counted) string {
 		default:
 			fmt.Fprintf(&b, ", %s", number)
 		}
-		b.WriteString(" " + phrase(n.Filter))
+		b.WriteString(" with " + meaning(n.Filter))
 	}
 	b.WriteString(".")
 	if c.Cached {
@@ -50,31 +51,11 @@ func (c *Config) conclusion(counted []Counted) string {
 	return b.String()
 }
 
-// phrase names a filter in a sentence.
-func phrase(filter string) string {
-	switch filter {
-	case engine.None:
-		return "without filters"
-	case engine.BuiltIn:
-		return "with its own"
-	case engine.RibbonL6:
-		return "with ribbon in L6 too and the adapter's Get"
-	}
-	return "with " + filter
-}
-
-// explained returns the name of a filter with what it means, where that is not plain.
-func explained(filter string) string {
-	_, bits, _ := strings.Cut(filter, ":")
-	switch {
-	case filter == engine.BuiltIn:
-		return filter + " (the engine's own)"
-	case filter == engine.RibbonL6:
-		return filter + " (in L6 too, adapter's Get)"
-	case bits != "":
-		return fmt.Sprintf("%s (%s bits per key)", filter, bits)
-	}
-	return filter
+// meaning says what a filter is.
+func meaning(filter string) string {
+	meanings := map[string]string{engine.None: "no filter", engine.BuiltIn: "the engine's own",
+		engine.RibbonL6: "ribbon in L6 too and the adapter's Get"}
+	return cmp.Or(meanings[filter], filter)
 }
 
 // table is the one table of the short run.
@@ -133,30 +114,21 @@ func (c *Config) speed(all Records, n Counted, f figure) string {
 // notes say how the figures are to be read.
 func (c *Config) notes() []string {
 	megabytes := func(bytes int) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
-	source, small := c.Keys.Source, c.cache("")
-	room := "all filters and a part of the data"
-	if c.Cached {
-		room = "all of the data"
-	}
+	source := c.Keys.Source
 	notes := []string{
 		fmt.Sprintf("Keys: %s of the shape %s, such as %s: %s.", keys.CountN(len(c.Keys.Present)),
 			source.Shape.Name, source.Shape.Example(), source.Density.Doc),
-		fmt.Sprintf("Simulated: bench filled temporary databases of %s, whose block cache (%s) "+
-			"has room for %s. In Pebble, L6 has filters with %s alone, as only the adapter's Get "+
-			"and Has ask those.", megabytes(c.dataBytes()), megabytes(small), room,
-			engine.RibbonL6),
+		fmt.Sprintf("Simulated: bench filled temporary databases of %s, with a block cache of %s. "+
+			"In Pebble, L6 has filters with %s alone, as only the adapter's Get and Has ask "+
+			"those.", megabytes(c.dataBytes()), megabytes(c.cache("")), engine.RibbonL6),
 	}
 	if !c.All {
 		return append(notes, "Differences of a tenth are noise. bench --all has more figures, "+
 			"with ranges.")
 	}
-	notes = append(notes, "A rewritten key also has an older version in a lower level. Load "+
-		"includes flushes and compactions; its reads do not wait. Files are in the operating "+
-		"system's cache; a read waits "+c.Disk.String()+" longer. goleveldb's seek compactions "+
-		"are off (WithoutSeekCompactions).")
-	if more := c.cache(engine.RibbonL6) - small; more > 0 {
-		notes = append(notes, fmt.Sprintf("For %s the block cache is %s larger, the size of L6's "+
-			"filters.", engine.RibbonL6, megabytes(more)))
-	}
-	return notes
+	return append(notes, fmt.Sprintf("A rewritten key also has an older version in a lower "+
+		"level. Load includes flushes and compactions; its reads do not wait. Files are in the "+
+		"operating system's cache; a read waits %v longer. goleveldb's seek compactions are off "+
+		"(WithoutSeekCompactions). For %s the block cache is larger, by the size of L6's filters.",
+		c.Disk, engine.RibbonL6))
 }
