@@ -2,6 +2,7 @@ package filters
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -70,27 +73,21 @@ func (r *Rate) add(size, queries, falsePositives int) {
 // that were finished.
 func MeasureRates(ctx context.Context, kinds []Kind, sources []keys.Source, ns []int, queries int,
 	progress report.Progress) ([]Rate, error) {
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
 	rates := make([][]Rate, len(ns)*len(sources))
-	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
+	cells, ctx := errgroup.WithContext(ctx)
+	cells.SetLimit(runtime.GOMAXPROCS(0))
 	for i := 0; i < len(rates) && ctx.Err() == nil; i++ {
-		busy <- struct{}{}
 		n, source := ns[i/len(sources)], sources[i%len(sources)]
 		cell := fmt.Sprintf("%s %s, %s", source.Shape.Name, source.Density.Name, keys.CountN(n))
 		progress(i, len(rates), cell)
-		go func() {
-			var err error
-			if rates[i], err = measure(ctx, cell, kinds, source, n, queries); err != nil {
-				fail(err)
-			}
-			<-busy
-		}()
+		cells.Go(func() (err error) {
+			rates[i], err = measure(ctx, cell, kinds, source, n, queries)
+			return err
+		})
 	}
-	for range cap(busy) { // all have ended
-		busy <- struct{}{}
-	}
-	return slices.Concat(rates...), context.Cause(ctx)
+	cause := context.Cause(ctx) // Wait ends ctx
+	err := cmp.Or(cells.Wait(), cause)
+	return slices.Concat(rates...), err
 }
 
 // measure measures a cell, of all kinds at once: they share the keys.
@@ -142,22 +139,12 @@ func CheckBounds(rates []Rate) (err error) {
 	return err
 }
 
-// ReportRates fills in the rates, a note, and tables: of medians and worst cells for each number of
-// bits per key, and if there is one such number, of all cells for each number of keys.
+// ReportRates fills in the rates, a note, and a table of medians and worst cells for each number of
+// bits per key.
 func ReportRates(r *report.Report, rates []Rate) {
 	r.Records, r.Tables = rates, nil
-	byBits := groups(rates, func(r Rate) any { return r.Bits })
-	for _, ofBits := range byBits {
+	for _, ofBits := range groups(rates, func(r Rate) any { return r.Bits }) {
 		r.Tables = append(r.Tables, worstCells(ofBits))
-	}
-	for _, ofN := range groups(rates, func(r Rate) any { return r.N }) {
-		if len(byBits) == 1 {
-			t := table([]string{"keys"}, ofN, func(r Rate) []any { return []any{r.keys()} },
-				func(r Rate) (column, cell string) { return r.Kind, r.interval() })
-			t.Title = fmt.Sprintf("False positives in %%, %s per filter, %v bits per key",
-				keys.CountN(ofN[0].N), ofN[0].Bits)
-			r.Tables = append(r.Tables, t)
-		}
 	}
 	r.Notes = append(r.Notes, "A cell is a shape of keys with a density (see -h). Its rate is the "+
 		"mean over filters of different keys, with its interval of 95 % in brackets. The worst of "+
@@ -203,25 +190,6 @@ func percent(rate float64) string {
 		return fmt.Sprintf("%.2f", 100*rate)
 	}
 	return fmt.Sprintf("%.4f", 100*rate)
-}
-
-// table returns a table that has a row for all records with the same key, and a cell in the row for
-// each record.
-func table[R any](columns []string, records []R, key func(R) []any,
-	cell func(R) (column, cell string)) report.Table {
-	t := report.Table{Keys: len(columns), Columns: columns}
-	for _, row := range groups(records, func(r R) any { return fmt.Sprint(key(r)...) }) {
-		cells := key(row[0])
-		for _, r := range row {
-			column, text := cell(r)
-			if len(t.Rows) == 0 {
-				t.Columns = append(t.Columns, column)
-			}
-			cells = append(cells, text)
-		}
-		t.Add(cells...)
-	}
-	return t
 }
 
 // groups returns the records with the same key together, in the records' order.

@@ -122,17 +122,20 @@ func (c *contestant) do(work string, n int, all [][]byte) (found int) {
 // ReportSpeeds fills in the speeds, a table with a row for each work and number of keys, and notes.
 func ReportSpeeds(r *report.Report, speeds []Speed) {
 	base := speeds[0].Base
-	t := table([]string{"work", "keys per filter"}, speeds,
-		func(s Speed) []any { return []any{s.Work, s.N} },
-		func(s Speed) (column, cell string) {
-			if s.Contestant == base {
-				return base + ", ns", fmt.Sprintf("%.1f", s.Ns)
+	t := report.Table{Keys: 2, Columns: []string{"work", "keys per filter", base + ", ns"},
+		Title: fmt.Sprintf("ns per key of %s; for the others, times as fast as %[1]s (above 1 is "+
+			"faster), with the interval of 95 %%", base)}
+	for _, row := range groups(speeds, func(s Speed) any { return [2]any{s.Work, s.N} }) {
+		cells := []any{row[0].Work, row[0].N, fmt.Sprintf("%.1f", row[0].Ns)}
+		for _, s := range row[1:] {
+			if len(t.Rows) == 0 {
+				t.Columns = append(t.Columns, s.Contestant)
 			}
 			interval := max(s.High/s.Ratio-1, 1-s.Low/s.Ratio)
-			return s.Contestant, fmt.Sprintf("%.2f ±%.0f%%", s.Ratio, 100*interval)
-		})
-	t.Title = fmt.Sprintf("ns per key of %s; for the others, times as fast as %[1]s (above 1 is "+
-		"faster), with the interval of 95 %%", base)
+			cells = append(cells, fmt.Sprintf("%.2f ±%.0f%%", s.Ratio, 100*interval))
+		}
+		t.Add(cells...)
+	}
 	r.Records, r.Tables = speeds, []report.Table{t}
 	r.Notes = append(r.Notes, fmt.Sprintf("Filters take turns; these are medians of %d. build: "+
 		"add %d or more random keys of 16 bytes, and build filters. hit and miss: look up these "+
