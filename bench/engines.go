@@ -6,6 +6,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -52,7 +53,7 @@ func (f *enginesCommand) Run(j *job) error {
 
 // config returns what the flags ask for. Of a range of keys, 63 % are present, as db_bench leaves.
 func (f *enginesCommand) config(j *job) (enginebench.Config, error) {
-	source := sources([]string{f.Shape}, []string{"63%"})[0]
+	source := keys.Sources([]string{f.Shape}, []string{"63%"})[0]
 	c := enginebench.Config{Disk: f.Disk, Cached: f.Cached, All: f.All, Bits: f.Bits,
 		Filters: f.Filters, Progress: j.progress,
 		Keys: source.Set(int(f.Num), enginebench.Absent, 1)}

@@ -51,19 +51,6 @@ func shapesHelp() string {
 	return b.String()
 }
 
-// sources returns the shapes of those names with the densities of those names.
-func sources(shapes, densities []string) (all []keys.Source) {
-	chosen := slices.DeleteFunc(slices.Clone(keys.Densities), func(d keys.Density) bool {
-		return !slices.Contains(densities, d.Name)
-	})
-	for _, s := range keys.Shapes {
-		if slices.Contains(shapes, s.Name) {
-			all = append(all, s.Sources(chosen...)...)
-		}
-	}
-	return all
-}
-
 // specs are the names of filters.
 type specs []string
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
@@ -31,8 +32,8 @@ func (f *ratesCommand) Run(j *job) error {
 	if err != nil {
 		return err
 	}
-	rates, err := filters.MeasureRates(j.ctx, kinds, sources(f.Shape, f.Density), ints(f.N),
-		int(f.Queries), j.progress)
+	rates, err := filters.MeasureRates(j.ctx, kinds, keys.Sources(f.Shape, f.Density),
+		ints(f.N), int(f.Queries), j.progress)
 	err = f.write(j, len(rates) == 0, err, func(r *report.Report) { filters.ReportRates(r, rates) })
 	return errors.Join(err, filters.CheckBounds(rates))
 }

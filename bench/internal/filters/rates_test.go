@@ -16,7 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
-var decimals = keys.Shapes[2].Sources(keys.Densities...)
+var decimals = keys.Sources([]string{"decimal"}, []string{"alternating", "63%", "10%", "beyond"})
 
 // fake returns a kind whose false-positive rate is known: rateOf each filter, of a random number
 // that is the filter's. The keys are the seed.

@@ -46,7 +46,7 @@ func (s *Speed) compare(times, base []float64) {
 // or wraps keys.ErrLost; with it come the speeds that were measured before.
 func CompareSpeeds(ctx context.Context, kinds []Kind, ns []int, progress report.Progress) (
 	speeds []Speed, err error) {
-	random := keys.Shapes[0].Sources()[0] // keys of random bytes, so their order is random
+	random := keys.Sources([]string{"random"}, nil)[0] // so their order is random, too
 	second := kinds[0]
 	second.Name += "-again"
 	kinds = slices.Insert(slices.Clone(kinds), 1, second)

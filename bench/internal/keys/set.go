@@ -15,6 +15,23 @@ type Source struct {
 	Density Density
 }
 
+// Sources returns the shapes of those names with each of the densities of those names. The keys of
+// unordered shapes are anywhere.
+func Sources(shapes, densities []string) (all []Source) {
+	for _, s := range Shapes {
+		for _, d := range append(Densities, anywhere) {
+			chosen := slices.Contains(densities, d.Name)
+			if s.unordered {
+				chosen = d.Name == anywhere.Name
+			}
+			if chosen && slices.Contains(shapes, s.Name) {
+				all = append(all, Source{s, d})
+			}
+		}
+	}
+	return all
+}
+
 // Draw returns n present keys, as an engine adds them to a filter, and absent ones, at most limit,
 // and none twice. The range begins anywhere unless it is the first: that is a counter's.
 func (s Source) Draw(rng *rand.Rand, first bool, n, limit int) (present, absent [][]byte) {

@@ -9,10 +9,15 @@ import (
 
 // Present, absent and guard keys are all different, and a sample is of the present ones.
 func TestSet(t *testing.T) {
-	var all []Source
-	for _, shape := range Shapes {
-		all = append(all, shape.Sources(Densities...)...)
+	var shapes, densities []string
+	for _, s := range Shapes {
+		shapes = append(shapes, s.Name)
 	}
+	for _, d := range Densities {
+		densities = append(densities, d.Name)
+	}
+	all := Sources(shapes, densities)
+	require.Len(t, all, 2+8*len(Densities), "random keys and UUIDs are anywhere")
 	for _, source := range all {
 		t.Run(fmt.Sprintf("%s/%s", source.Shape.Name, source.Density.Name), func(t *testing.T) {
 			s := source.Set(1000, 500, 1)
@@ -44,7 +49,7 @@ func TestSet(t *testing.T) {
 // What is stored first must not be looked up first: it is in other levels. And another seed gives
 // another order.
 func TestOrders(t *testing.T) {
-	source := shapeNamed(t, "decimal").Sources(Densities[1])[0]
+	source := Sources([]string{"decimal"}, []string{"63%"})[0]
 	s := source.Set(1000, 10, 1)
 	other := source.Set(1000, 10, 2)
 	same, sameAsOther := 0, 0

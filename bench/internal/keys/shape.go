@@ -48,17 +48,6 @@ func (s Shape) Example() string {
 	return string(key)
 }
 
-// Sources returns the shape with each of the densities. The keys of unordered shapes are anywhere.
-func (s Shape) Sources(densities ...Density) (all []Source) {
-	if s.unordered {
-		densities = []Density{anywhere}
-	}
-	for _, d := range densities {
-		all = append(all, Source{s, d})
-	}
-	return all
-}
-
 // Keys returns the keys at the indexes, one after the other in memory.
 func (s Shape) Keys(at []uint64, seed uint64) [][]byte {
 	all := make([][]byte, len(at))

@@ -133,12 +133,11 @@ func newMaterial(q *question) (*material, error) {
 		m.stored = append(m.stored, []byte(key))
 	}
 	if q.N > 0 {
-		all := shapes()
-		i := slices.IndexFunc(all, func(s keys.Shape) bool { return s.Name == q.Shape })
-		if i < 0 {
+		isShape := func(s keys.Shape) bool { return s.Name == q.Shape }
+		if !slices.ContainsFunc(shapes(), isShape) {
 			return nil, fmt.Errorf("no shape %q", q.Shape)
 		}
-		source := all[i].Sources(keys.Densities[1])[0]
+		source := keys.Sources([]string{q.Shape}, []string{"63%"})[0]
 		set := source.Set(q.N, asked, seed)
 		m.stored = append(m.stored, set.Present...)
 		if source.Density.Between() {
