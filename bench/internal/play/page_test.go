@@ -40,7 +40,7 @@ func TestPage(t *testing.T) {
 				require.Regexp(t, `1,500\t0\.\d+.%\t0\.\d+.%\t0\.\d+.% ± 0\.`, p.text("numbers"))
 				p.tab("time these filters", kb.Enter)
 				p.wait("$('times').children.length === 3 && !timing")
-				require.Regexp(t, `^builds\s+[\d.]+\s+[\d.]+\s+[\d.]+ \([\d.]+ to [\d.]+\)\s+hits`,
+				require.Regexp(t, `^build\s+[\d.]+\s+[\d.]+\s+[\d.]+ \([\d.]+ to [\d.]+\)\s+hit`,
 					p.text("times"))
 				p.sound(name + "-ribbon")
 

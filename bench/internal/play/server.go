@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/klauspost/cpuid/v2"
+
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
 //go:embed assets
@@ -46,8 +48,8 @@ func newHandler(port int) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_ = page.Execute(w, map[string]any{"Kinds": kinds, "Shapes": shapes(),
-			"MaxKeys": maxKeys, "MaxBits": maxBits, "Trials": trials, "Turns": turns,
-			"TimedKeys": timedKeys, "CPU": cpuid.CPU.BrandName})
+			"MaxKeys": maxKeys, "MaxBits": maxBits, "Trials": trials, "Turns": filters.Rounds,
+			"TimedKeys": filters.LeastKeys, "CPU": cpuid.CPU.BrandName})
 	})
 	mux.Handle("GET /assets/", http.FileServerFS(assets))
 	mux.HandleFunc("POST /filters", answering(reply))
