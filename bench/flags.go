@@ -1,8 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"slices"
+	"os"
 	"strconv"
 	"strings"
 
@@ -51,32 +52,15 @@ func shapesHelp() string {
 	return b.String()
 }
 
-// specs are the names of filters.
-type specs []string
-
-// Validate is called by kong.
-func (s specs) Validate() error {
-	for i, spec := range s {
-		if slices.Contains(s[:i], spec) {
-			return fmt.Errorf("%q is named twice", spec)
-		}
-	}
-	return nil
-}
-
-// kinds returns the kinds of filter of the specs, at all of the bits per key or at their own.
-func (s specs) kinds(bits ...float64) (all []filters.Kind, err error) {
+// kinds returns the kinds of filter of those names, at all of the bits per key or at their own.
+func kinds(names []string, bits ...float64) (all []filters.Kind, err error) {
 	for _, b := range bits {
-		for _, spec := range s {
-			k, err := filters.FromString(spec, b)
+		for _, name := range names {
+			k, err := filters.FromString(name, b)
 			if err != nil {
-				return nil, fmt.Errorf("--filters %s: %w", spec, err)
+				return nil, fmt.Errorf("--filters %s: %w", name, err)
 			}
-			if !slices.ContainsFunc(all, func(other filters.Kind) bool {
-				return other.Name == k.Name && other.Bits == k.Bits
-			}) {
-				all = append(all, k)
-			}
+			all = append(all, k)
 		}
 	}
 	return all, nil
@@ -106,4 +90,48 @@ func ints(all []keyCount) (ns []int) {
 		ns = append(ns, int(n))
 	}
 	return ns
+}
+
+// outputs is where a report goes in addition to stdout.
+type outputs struct {
+	JSON output `name:"json" placeholder:"FILE" help:"Write a described JSON file."`
+}
+
+// write writes what was measured before the benchmark ended with err, unless that is nothing, and
+// returns all errors. fill fills in the report.
+func (o *outputs) write(j *job, nothing bool, err error, fill func(*report.Report)) error {
+	if nothing {
+		return err
+	}
+	r := &report.Report{Command: j.command, Environment: report.ThisEnvironment()}
+	if err != nil {
+		r.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	fill(r)
+	return errors.Join(err, r.WriteText(j.stdout), o.JSON.write(r))
+}
+
+// An output is the path of a file, or empty.
+type output string
+
+// UnmarshalText checks that the file can be written before the benchmark runs, and not after. It
+// leaves the file as it was, or empty.
+func (o *output) UnmarshalText(path []byte) error {
+	*o = output(path)
+	file, err := os.OpenFile(string(path), os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+func (o output) write(r *report.Report) error {
+	if o == "" {
+		return nil
+	}
+	file, err := os.Create(string(o))
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.WriteJSON(file), file.Close())
 }

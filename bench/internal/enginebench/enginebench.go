@@ -45,7 +45,10 @@ func (c *Config) Validate() error {
 	if c.Disk < 0 || c.Disk > time.Second {
 		return fmt.Errorf("--disk %v: pass 0s to 1s", c.Disk)
 	}
-	for _, filter := range c.Filters {
+	for i, filter := range c.Filters {
+		if slices.Contains(c.Filters[:i], filter) {
+			return fmt.Errorf("--filters: %q is named twice", filter)
+		}
 		if _, err := (engine.Config{Filter: filter, Bits: c.Bits}).Policy(); err != nil {
 			return fmt.Errorf("--filters: %w", err)
 		}
