@@ -108,7 +108,7 @@ func TestEngines(t *testing.T) {
 			r := bench(t, append(strings.Fields(args), flag)...)
 			require.Zero(t, r.status, r.stderr)
 			require.Empty(t, r.left)
-			require.Regexp(t, `^\w+ reads [0-9,]+ blocks for 1,000 with no filter`, r.stdout)
+			require.Regexp(t, `^\w+ reads [0-9,]+ blocks for 1,000 absent keys with `, r.stdout)
 			require.Equal(t, !strings.Contains(args, "cached"), strings.Contains(r.stdout, "█ "))
 			require.Equal(t, tables, strings.Count(r.stdout, "\n───"), r.stdout)
 			require.Contains(t, r.stdout, "/sstable/filterdump@latest DIRECTORY\n")

@@ -71,7 +71,11 @@ func (c *Config) measure(ctx context.Context, d *database, round int) (r Records
 	hits := c.split(c.Keys.Sample(reads+reads/3), true)
 	if round == 1 {
 		n := Counted{Engine: d.Name, Filter: d.Filter, Lookups: int64(len(misses.measured))}
-		if n.Tables, err = d.tables(); err != nil {
+		err = d.with(func(db engine.DB) (err error) {
+			n.Tables, err = db.Tables()
+			return err
+		})
+		if err != nil {
 			return r, err
 		}
 		if _, n.Reads, err = d.pass(ctx, misses, 0); err != nil {
@@ -88,7 +92,8 @@ func (c *Config) measure(ctx context.Context, d *database, round int) (r Records
 	}
 	if c.All {
 		again := hits.measured[:(len(hits.measured)+3)/4]
-		if err := d.rewrite(ctx, again); err != nil {
+		err = d.with(func(db engine.DB) error { return d.store(ctx, db, again) })
+		if err != nil {
 			return r, err
 		}
 		if t.Rewritten, _, err = d.pass(ctx, c.split(again, true), c.Disk); err != nil {

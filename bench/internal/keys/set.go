@@ -2,6 +2,7 @@ package keys
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 )
@@ -75,4 +76,15 @@ func (s *Set) Sample(n int) [][]byte {
 	keys := slices.Clone(s.Present)
 	shuffle(rand.New(rand.NewPCG(s.seed, 1)), keys)
 	return keys[:min(n, len(keys))]
+}
+
+// CountN writes a number of keys, with k for thousands and M for millions: 36 keys, 10k keys.
+func CountN(n int) string {
+	switch {
+	case n%1_000_000 == 0:
+		return fmt.Sprintf("%dM keys", n/1_000_000)
+	case n%1000 == 0:
+		return fmt.Sprintf("%dk keys", n/1000)
+	}
+	return fmt.Sprintf("%d keys", n)
 }

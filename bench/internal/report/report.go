@@ -4,8 +4,16 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
+	"math"
+	"regexp"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // A Report is what one run of a benchmark measured, with what it depends on. Its JSON has all but
@@ -37,4 +45,56 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	text = bytes.ReplaceAll(text, []byte("},{"), []byte("},\n{"))
 	_, err = w.Write(append(text, '\n'))
 	return err
+}
+
+// width is what lines of text have at most, but for long words.
+const width = 100
+
+// WriteText writes the report for people.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	if r.Conclusion != "" {
+		fmt.Fprintln(&b, wrap(r.Conclusion, width)+"\n")
+	}
+	r.chart(&b)
+	for _, t := range r.Tables {
+		fmt.Fprintln(&b, t.text())
+	}
+	for _, line := range append(r.Notes, r.Command, r.Environment.String()) {
+		fmt.Fprintln(&b, wrap(line, width))
+	}
+	if r.Incomplete != "" {
+		fmt.Fprintln(&b, wrap("INCOMPLETE, because it ended early: "+r.Incomplete, width))
+	}
+	_, err := io.WriteString(w, trailing.ReplaceAllString(b.String(), ""))
+	return err
+}
+
+// trailing matches the spaces that lines of tables and wrapped lines end with.
+var trailing = regexp.MustCompile(`(?m) +$`)
+
+// wrap breaks the lines of s between words.
+func wrap(s string, width int) string {
+	return trailing.ReplaceAllString(text.WrapSoft(s, width), "")
+}
+
+// chart draws the bars, unless there is nothing to be seen.
+func (r *Report) chart(w io.Writer) {
+	const longest = 40
+	most := 0.0
+	for _, bar := range r.Bars {
+		most = max(most, bar.Value)
+	}
+	if most == 0 {
+		return
+	}
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(columns, "\t\t%s\n", r.BarsTitle)
+	for _, bar := range r.Bars {
+		length := int(math.Round(longest * bar.Value / most))
+		drawn := cmp.Or(strings.Repeat("█", length), "▏")
+		fmt.Fprintf(columns, "%s\t%s\t%s %s\n", bar.Group, bar.Label, drawn, Digits(bar.Value))
+	}
+	fmt.Fprintln(columns)
+	columns.Flush()
 }

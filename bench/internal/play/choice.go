@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -88,4 +89,17 @@ func textbook(p *policy.Policy, c *choice) float64 {
 	filter := p.AppendFilter(nil, [][]byte{{}})
 	k, m := float64(filter[len(filter)-1]), 8*float64(p.FilterSize(c.N)-1)
 	return math.Pow(1-math.Exp(-k*float64(c.N)/m), k)
+}
+
+// compare lets filters take turns with goleveldb's own of as many bits per key, rounded up.
+func compare(ctx context.Context, c *choice) ([]filters.Speed, error) {
+	if _, err := c.policy(); err != nil {
+		return nil, err
+	}
+	busy.Lock()
+	defer busy.Unlock()
+	base, _ := filters.FromString("goleveldb", c.Bits) // takes what policies take
+	chosen, _ := filters.FromString(c.Kind, c.Bits)
+	return filters.CompareSpeeds(ctx, []filters.Kind{base, chosen}, []int{c.N},
+		func(int, int, string) {})
 }

@@ -3,13 +3,79 @@ package enginebench
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
+
+// A database is one that is opened again and again.
+type database struct {
+	engine.Engine
+	engine.Config
+	values *rand.ChaCha8
+}
+
+// with opens the database, calls f, and closes it. If f fails, the database stays open: an engine
+// that could not write may never return from Close, and the program ends anyway.
+func (d *database) with(f func(engine.DB) error) error {
+	d.Disk = new(engine.Disk)
+	db, err := d.Open(d.Config)
+	if err != nil {
+		return err
+	}
+	if err := f(db); err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// firstFlushes doublings take Pebble's memtable, which is small at first, from 256 KiB to more than
+// it needs here. It is a multiple of the tables that an L0 compaction takes, so that L0 is as full
+// at the end as engine.Flushes says.
+const firstFlushes = 12
+
+// load stores all keys, and returns how many per second. After each flush it waits for the
+// compactions: the tree then depends on the keys, not on who is faster, and the time includes all
+// of the work, building filters too. The guard is in every table that is flushed; the first ones
+// contain nothing else.
+func (d *database) load(ctx context.Context, set *keys.Set) (perSecond float64, err error) {
+	err = d.with(func(db engine.DB) error {
+		for range firstFlushes {
+			if err := d.store(ctx, db, [][]byte{set.Guard}); err != nil {
+				return err
+			}
+		}
+		n := len(set.Present)
+		keysPerFlush := (n + engine.Flushes - 1) / engine.Flushes
+		start := time.Now()
+		for part := range slices.Chunk(set.Present, keysPerFlush) {
+			if err := d.store(ctx, db, append(part, set.Guard)); err != nil {
+				return err
+			}
+			start = start.Add(engine.Quiet) // Settle makes sure that all is idle
+		}
+		perSecond = float64(n) / time.Since(start).Seconds()
+		return nil
+	})
+	return perSecond, err
+}
+
+// store stores keys, with random values, in one flush.
+func (d *database) store(ctx context.Context, db engine.DB, keys [][]byte) error {
+	value := make([]byte, valueSize)
+	for _, key := range keys {
+		d.values.Read(value)
+		if err := db.Put(key, value); err != nil {
+			return err
+		}
+	}
+	return db.Settle(ctx)
+}
 
 // lookups are keys to look up, all present or all absent: some that fill the caches, with filters
 // and indexes, and then those that are measured.
