@@ -2,7 +2,6 @@ package engine
 
 import (
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -33,15 +32,6 @@ func wait(d time.Duration) {
 	defer runtime.UnlockOSThread()
 	for end := filters.Now() + d; filters.Now() < end; {
 	}
-}
-
-// readOf is called before each operation of Pebble's file system, of which every version has types
-// of its own.
-func (d *Disk) readOf(path string, isRead bool) error {
-	if isRead && strings.HasSuffix(path, ".sst") {
-		d.read()
-	}
-	return nil
 }
 
 // slowStorage is goleveldb's storage on a disk.

@@ -17,9 +17,7 @@ const (
 	BuiltIn = "builtin" // the engine's own Bloom filter
 	// RibbonL6 is ribbon filters in every level of a Pebble database, and lookups by the adapter's
 	// Get, which consults the filters in L6 too. The database's own Get does not.
-	RibbonL6 = ribbon + inL6
-	inL6     = "+L6"
-	ribbon   = "ribbon"
+	RibbonL6 = "ribbon+L6"
 )
 
 // Config says how to open a database.
@@ -38,7 +36,7 @@ type Config struct {
 
 // Policy returns the policy of c's filter, or nil for none and builtin.
 func (c Config) Policy() (*policy.Policy, error) {
-	name := strings.TrimSuffix(c.Filter, inL6)
+	name := strings.TrimSuffix(c.Filter, "+L6")
 	if name == None || name == BuiltIn {
 		return nil, nil
 	}

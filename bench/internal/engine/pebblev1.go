@@ -5,6 +5,7 @@ package engine
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/bloom"
@@ -34,7 +35,10 @@ func openPebbleV1(c Config) (DB, error) {
 		TableStatsLoaded: func(pebble.TableStatsInfo) { close(statsLoaded) }}
 	defer o.Cache.Unref()
 	o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op, path string) error {
-		return c.Disk.readOf(path, op == errorfs.OpFileReadAt)
+		if op == errorfs.OpFileReadAt && strings.HasSuffix(path, ".sst") {
+			c.Disk.read()
+		}
+		return nil
 	}))
 	o.Experimental.LevelMultiplier = levelFactor
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions

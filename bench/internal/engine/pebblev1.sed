@@ -14,4 +14,4 @@ s/^\t\tCacheSize: *\(.*\),/\t\tCache: pebble.NewCache(\1),/
 s/^\to.FS = errorfs/\tdefer o.Cache.Unref()\n&/
 # Errors are injected by other arguments.
 s/func(op errorfs.Op) error/func(op errorfs.Op, path string) error/
-s/op.Path, op.Kind == /path, op == /
+s/op\.Kind/op/; s/op\.Path/path/

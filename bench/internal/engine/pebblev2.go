@@ -3,6 +3,7 @@ package engine
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -30,7 +31,10 @@ func openPebbleV2(c Config) (DB, error) {
 	o.EventListener = &pebble.EventListener{BackgroundError: c.OnFatal,
 		TableStatsLoaded: func(pebble.TableStatsInfo) { close(statsLoaded) }}
 	o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		return c.Disk.readOf(op.Path, op.Kind == errorfs.OpFileReadAt)
+		if op.Kind == errorfs.OpFileReadAt && strings.HasSuffix(op.Path, ".sst") {
+			c.Disk.read()
+		}
+		return nil
 	}))
 	o.Experimental.LevelMultiplier = levelFactor
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions

@@ -114,10 +114,11 @@ func (c *Config) speed(all Records, n Counted, f figure) string {
 // notes say how the figures are to be read.
 func (c *Config) notes() []string {
 	megabytes := func(bytes int) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
-	source := c.Keys.Source
+	shape := c.Keys.Source.Shape
 	notes := []string{
-		fmt.Sprintf("Keys: %s of the shape %s, such as %s: %s.", keys.CountN(len(c.Keys.Present)),
-			source.Shape.Name, source.Shape.Example(), source.Density.Doc),
+		fmt.Sprintf("Keys: %s of the shape %s, such as %s: 63 %% of a range is present, as "+
+			"LevelDB's db_bench fillrandom leaves it; absent ones lie between.",
+			keys.CountN(len(c.Keys.Present)), shape.Name, shape.Example()),
 		fmt.Sprintf("Simulated: bench filled temporary databases of %s, with a block cache of %s. "+
 			"In Pebble, L6 has filters with %s alone, as only the adapter's Get and Has ask "+
 			"those.", megabytes(c.dataBytes()), megabytes(c.cache("")), engine.RibbonL6),

@@ -5,29 +5,26 @@ import "math/rand/v2"
 // A Density says which indexes of a range are present, and where the absent ones are.
 type Density struct {
 	Name      string
-	Doc       string  // what the name means, in a few words
 	part      float64 // of the indexes that are present; if 1, the absent ones follow the range
 	isPresent func(seed, index uint64) bool
 }
 
 // Densities lists the densities of shapes that have an order.
 var Densities = []Density{
-	{"alternating", "every second key of a range is present", 0.5,
-		func(_, index uint64) bool { return index%2 == 0 }},
-	atRandom("63%", 0.63, "63 % of a range of keys is present, as LevelDB's db_bench fillrandom "+
-		"leaves it; absent ones lie between"),
-	atRandom("10%", 0.10, "a random tenth of a range of keys is present; absent ones lie between"),
-	{"beyond", "all keys of a range are present; absent ones follow it", 1, everything},
+	{"alternating", 0.5, func(_, index uint64) bool { return index%2 == 0 }},
+	atRandom("63%", 0.63), // as LevelDB's db_bench fillrandom leaves a range
+	atRandom("10%", 0.10),
+	{"beyond", 1, everything},
 }
 
 // anywhere is the density of unordered shapes.
-var anywhere = Density{"any", "keys are anywhere", 1, everything}
+var anywhere = Density{"any", 1, everything}
 
 func everything(_, _ uint64) bool { return true }
 
-func atRandom(name string, part float64, doc string) Density {
+func atRandom(name string, part float64) Density {
 	limit := uint64(part * (1 << 53))
-	return Density{name, doc, part,
+	return Density{name, part,
 		func(seed, index uint64) bool { return Mix(seed+index)>>11 < limit }}
 }
 
