@@ -104,15 +104,6 @@ type Tables struct {
 	Keys        int64 `json:"filtered_keys"` // entries in tables that have filters
 }
 
-// addTable counts a table that has one filter, or none, for all of its keys.
-func (t *Tables) addTable(filterBytes, keys uint64) {
-	if filterBytes > 0 {
-		t.Filters++
-		t.FilterBytes += int64(filterBytes)
-		t.Keys += int64(keys)
-	}
-}
-
 // Quiet is how long Settle waits after compactions have ended: between two of them an engine looks
 // idle for a moment.
 const Quiet = quietPolls * pollEvery

@@ -1,12 +1,12 @@
 package engine
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"syscall"
 )
 
+// The packages of Pebble's versions share no types: pebblev1.go is generated.
+//
 //go:generate sh -c "sed -f pebblev1.sed pebblev2.go | gofmt >pebblev1.go"
 
 // Pebble's first memtable has 256 KiB, and each next one twice as many. Version 2 begins the second
@@ -18,44 +18,6 @@ const (
 
 // bottom is the deepest level, whose filters Pebble's own Get does not consult.
 const bottom = 6
-
-// pebbleDB is a database of either version of Pebble, whose packages share no types.
-type pebbleDB struct {
-	flushCloser
-	put      func(key, value []byte) error
-	get      func(key []byte) ([]byte, io.Closer, error)
-	notFound error
-	tables   func() (Tables, error)
-	running  func() int64 // flushes and compactions
-}
-
-type flushCloser interface {
-	Flush() error
-	Close() error
-}
-
-func (db *pebbleDB) Put(key, value []byte) error { return db.put(key, value) }
-func (db *pebbleDB) Tables() (Tables, error)     { return db.tables() }
-
-func (db *pebbleDB) Get(key []byte) (bool, error) {
-	_, closer, err := db.get(key)
-	switch err {
-	case nil:
-		return true, closer.Close()
-	case db.notFound:
-		return false, nil
-	}
-	return false, err
-}
-
-func (db *pebbleDB) Settle(ctx context.Context) error {
-	if err := db.Flush(); err != nil {
-		return err
-	}
-	return settle(ctx, func() (bool, error) {
-		return db.running() == 0, nil
-	})
-}
 
 // diskFull ends the benchmark. Pebble panics once it learns of a full disk.
 func (c Config) diskFull() {

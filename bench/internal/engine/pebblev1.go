@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"context"
 	"io"
 	"slices"
 	"strings"
@@ -69,19 +70,45 @@ func openPebbleV1(c Config) (DB, error) {
 	if c.Filter == RibbonL6 {
 		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev1.Get(db, key) }
 	}
-	return &pebbleDB{
-		flushCloser: db, get: get, notFound: pebble.ErrNotFound,
-		put: func(key, value []byte) error { return db.Set(key, value, pebble.NoSync) },
-		running: func() int64 {
-			m := db.Metrics()
-			return m.Flush.NumInProgress + m.Compact.NumInProgress
-		},
-		tables: func() (sum Tables, err error) {
-			levels, err := db.SSTables(pebble.WithProperties())
-			for _, t := range slices.Concat(levels...) {
-				sum.addTable(t.Properties.FilterSize, t.Properties.NumEntries)
-			}
-			return sum, err
-		},
-	}, nil
+	return &pebbleV1{db, get}, nil
+}
+
+type pebbleV1 struct {
+	*pebble.DB
+	get func(key []byte) ([]byte, io.Closer, error)
+}
+
+func (db *pebbleV1) Put(key, value []byte) error { return db.Set(key, value, pebble.NoSync) }
+
+func (db *pebbleV1) Get(key []byte) (bool, error) {
+	_, closer, err := db.get(key)
+	switch err {
+	case nil:
+		return true, closer.Close()
+	case pebble.ErrNotFound:
+		return false, nil
+	}
+	return false, err
+}
+
+func (db *pebbleV1) Settle(ctx context.Context) error {
+	if err := db.Flush(); err != nil {
+		return err
+	}
+	return settle(ctx, func() (bool, error) {
+		m := db.Metrics()
+		return m.Flush.NumInProgress+m.Compact.NumInProgress == 0, nil
+	})
+}
+
+func (db *pebbleV1) Tables() (sum Tables, err error) {
+	levels, err := db.SSTables(pebble.WithProperties())
+	for _, t := range slices.Concat(levels...) {
+		if t.Properties.FilterSize > 0 {
+			sum.Filters++
+			sum.FilterBytes += int64(t.Properties.FilterSize)
+			sum.Keys += int64(t.Properties.NumEntries)
+		}
+	}
+	return sum, err
 }

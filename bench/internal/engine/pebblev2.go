@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"io"
 	"slices"
 	"strings"
@@ -68,19 +69,45 @@ func openPebbleV2(c Config) (DB, error) {
 	if c.Filter == RibbonL6 {
 		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev2.Get(db, key) }
 	}
-	return &pebbleDB{
-		flushCloser: db, get: get, notFound: pebble.ErrNotFound,
-		put: func(key, value []byte) error { return db.Set(key, value, pebble.NoSync) },
-		running: func() int64 {
-			m := db.Metrics()
-			return m.Flush.NumInProgress + m.Compact.NumInProgress
-		},
-		tables: func() (sum Tables, err error) {
-			levels, err := db.SSTables(pebble.WithProperties())
-			for _, t := range slices.Concat(levels...) {
-				sum.addTable(t.Properties.FilterSize, t.Properties.NumEntries)
-			}
-			return sum, err
-		},
-	}, nil
+	return &pebbleV2{db, get}, nil
+}
+
+type pebbleV2 struct {
+	*pebble.DB
+	get func(key []byte) ([]byte, io.Closer, error)
+}
+
+func (db *pebbleV2) Put(key, value []byte) error { return db.Set(key, value, pebble.NoSync) }
+
+func (db *pebbleV2) Get(key []byte) (bool, error) {
+	_, closer, err := db.get(key)
+	switch err {
+	case nil:
+		return true, closer.Close()
+	case pebble.ErrNotFound:
+		return false, nil
+	}
+	return false, err
+}
+
+func (db *pebbleV2) Settle(ctx context.Context) error {
+	if err := db.Flush(); err != nil {
+		return err
+	}
+	return settle(ctx, func() (bool, error) {
+		m := db.Metrics()
+		return m.Flush.NumInProgress+m.Compact.NumInProgress == 0, nil
+	})
+}
+
+func (db *pebbleV2) Tables() (sum Tables, err error) {
+	levels, err := db.SSTables(pebble.WithProperties())
+	for _, t := range slices.Concat(levels...) {
+		if t.Properties.FilterSize > 0 {
+			sum.Filters++
+			sum.FilterBytes += int64(t.Properties.FilterSize)
+			sum.Keys += int64(t.Properties.NumEntries)
+		}
+	}
+	return sum, err
 }
