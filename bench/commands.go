@@ -48,12 +48,8 @@ func (f *enginesCommand) Run(j *job) error {
 		return err
 	}
 	records, err := config.Run(j.ctx)
-	return f.write(j, len(records.Counted) == 0, err, func(r *report.Report) {
-		config.Report(r, records)
-		r.Notes = append(r.Notes, "For a database that you have, filterdump counts what lookups "+
-			"read, and says what to change there:",
-			"    go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY")
-	})
+	return f.write(j, len(records.Counted) == 0, err,
+		func(r *report.Report) { config.Report(r, records) })
 }
 
 // config returns what the flags ask for.

@@ -108,7 +108,12 @@ func (o *outputs) write(j *job, nothing bool, err error, fill func(*report.Repor
 		r.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	fill(r)
-	return errors.Join(err, r.WriteText(j.stdout), o.JSON.write(r))
+	err = errors.Join(err, r.WriteText(j.stdout))
+	if o.JSON != "" {
+		text, jsonErr := r.JSON()
+		err = errors.Join(err, jsonErr, os.WriteFile(string(o.JSON), text, 0o644))
+	}
+	return err
 }
 
 // An output is the path of a file, or empty.
@@ -123,15 +128,4 @@ func (o *output) UnmarshalText(path []byte) error {
 		return err
 	}
 	return file.Close()
-}
-
-func (o output) write(r *report.Report) error {
-	if o == "" {
-		return nil
-	}
-	file, err := os.Create(string(o))
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.WriteJSON(file), file.Close())
 }

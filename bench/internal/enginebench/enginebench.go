@@ -42,9 +42,6 @@ func (c *Config) Validate() error {
 	if c.Bits < 1 || c.Bits > 100 { // with more, engines' own filters differ from LevelDB's
 		return fmt.Errorf("--bits %d: pass 1 to 100", c.Bits)
 	}
-	if c.Disk < 0 || c.Disk > time.Second {
-		return fmt.Errorf("--disk %v: pass 0s to 1s", c.Disk)
-	}
 	for i, filter := range c.Filters {
 		if slices.Contains(c.Filters[:i], filter) {
 			return fmt.Errorf("--filters: %q is named twice", filter)

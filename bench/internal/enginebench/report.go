@@ -115,21 +115,24 @@ func (c *Config) speed(all Records, n Counted, f figure) string {
 func (c *Config) notes() []string {
 	megabytes := func(bytes int) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 	shape := c.Keys.Source.Shape
-	notes := []string{
+	more := "Differences of a tenth are noise. bench --all has more figures, with ranges."
+	if c.All {
+		more = fmt.Sprintf("A rewritten key also has an older version in a lower level. Load "+
+			"includes flushes and compactions; its reads do not wait. Files are in the operating "+
+			"system's cache; a read waits %v longer. goleveldb's seek compactions are off "+
+			"(WithoutSeekCompactions). For %s the block cache is larger, by the size of L6's "+
+			"filters.", c.Disk, engine.RibbonL6)
+	}
+	return []string{
 		fmt.Sprintf("Keys: %s of the shape %s, such as %s: 63 %% of a range is present, as "+
 			"LevelDB's db_bench fillrandom leaves it; absent ones lie between.",
 			keys.CountN(len(c.Keys.Present)), shape.Name, shape.Example()),
 		fmt.Sprintf("Simulated: bench filled temporary databases of %s, with a block cache of %s. "+
 			"In Pebble, L6 has filters with %s alone, as only the adapter's Get and Has ask "+
 			"those.", megabytes(c.dataBytes()), megabytes(c.cache("")), engine.RibbonL6),
+		more,
+		"For a database that you have, filterdump counts what lookups read, and says what to " +
+			"change there:",
+		"    go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY",
 	}
-	if !c.All {
-		return append(notes, "Differences of a tenth are noise. bench --all has more figures, "+
-			"with ranges.")
-	}
-	return append(notes, fmt.Sprintf("A rewritten key also has an older version in a lower "+
-		"level. Load includes flushes and compactions; its reads do not wait. Files are in the "+
-		"operating system's cache; a read waits %v longer. goleveldb's seek compactions are off "+
-		"(WithoutSeekCompactions). For %s the block cache is larger, by the size of L6's filters.",
-		c.Disk, engine.RibbonL6))
 }

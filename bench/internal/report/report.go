@@ -36,15 +36,11 @@ type Bar struct {
 	Value        float64
 }
 
-// WriteJSON writes the report as JSON, with a line for each record.
-func (r *Report) WriteJSON(w io.Writer) error {
+// JSON returns the report as JSON, with a line for each record.
+func (r *Report) JSON() ([]byte, error) {
 	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
 	text = bytes.ReplaceAll(text, []byte("},{"), []byte("},\n{"))
-	_, err = w.Write(append(text, '\n'))
-	return err
+	return append(text, '\n'), err
 }
 
 // width is what lines of text have at most, but for long words.
