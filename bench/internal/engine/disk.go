@@ -17,20 +17,17 @@ type Disk struct {
 	Reads   atomic.Int64 // so far
 }
 
+// read counts a read and waits. It keeps the core busy: time.Sleep takes a millisecond if nothing
+// else is to be done, and is no time of the thread.
 func (d *Disk) read() {
 	d.Reads.Add(1)
-	wait(time.Duration(d.Latency.Load()))
-}
-
-// wait keeps the core busy: time.Sleep takes a millisecond if nothing else is to be done, and is no
-// time of the thread.
-func wait(d time.Duration) {
-	if d == 0 {
+	latency := time.Duration(d.Latency.Load())
+	if latency == 0 {
 		return
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for end := filters.Now() + d; filters.Now() < end; {
+	for end := filters.Now() + latency; filters.Now() < end; {
 	}
 }
 

@@ -82,9 +82,6 @@ var Engines = []Engine{
 	{"pebblev2", true, openPebbleV2},
 }
 
-// Supports reports whether filter is one of e's filters.
-func (e Engine) Supports(filter string) bool { return filter != RibbonL6 || e.L6 }
-
 // A DB is an open database.
 type DB interface {
 	Put(key, value []byte) error

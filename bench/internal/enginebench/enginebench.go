@@ -103,7 +103,7 @@ func (c *Config) turns() (all []turn) {
 	for round := range rounds {
 		for _, e := range c.Engines {
 			filters := slices.DeleteFunc(slices.Clone(c.Filters), func(filter string) bool {
-				return !e.Supports(filter)
+				return filter == engine.RibbonL6 && !e.L6
 			})
 			for i := range filters {
 				all = append(all, turn{e, filters[(round+i)%len(filters)], round + 1})

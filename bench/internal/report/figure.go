@@ -2,10 +2,8 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // Median returns the median of values, of which there is at least one.
@@ -37,21 +35,4 @@ func Digits(x float64) string {
 		whole = whole[:i] + "," + whole[i:]
 	}
 	return whole
-}
-
-// A Progress is called before each step of a benchmark, from 0 on, of total steps.
-type Progress func(step, total int, what string)
-
-// NewProgress returns one that writes a line for each step, with an estimate of the time left.
-func NewProgress(w io.Writer) Progress {
-	start := time.Now()
-	return func(step, total int, what string) {
-		estimate := ""
-		if step > 0 {
-			left := time.Since(start) / time.Duration(step) * time.Duration(total-step)
-			estimate = fmt.Sprintf(" (about %v left)", left.Round(time.Second))
-		}
-		width := len(fmt.Sprint(total))
-		fmt.Fprintf(w, "[%*d/%d] %s%s\n", width, step+1, total, what, estimate)
-	}
 }

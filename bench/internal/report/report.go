@@ -9,11 +9,16 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os/exec"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/klauspost/cpuid/v2"
 )
 
 // A Report is what one run of a benchmark measured, with what it depends on. Its JSON has all but
@@ -28,6 +33,56 @@ type Report struct {
 	Notes       []string    `json:"notes,omitempty"` // paragraphs
 	Tables      []Table     `json:"-"`               // sum the records up
 	Records     any         `json:"records"`         // slices of structs, or structs of these
+}
+
+// Environment says what a benchmark ran on, and when.
+type Environment struct {
+	CPU       string `json:"cpu"`
+	Cores     int    `json:"cores"` // that the program uses (GOMAXPROCS)
+	OS        string `json:"os"`
+	Arch      string `json:"arch"`
+	GoVersion string `json:"go_version"`
+	Commit    string `json:"commit"`
+	Date      string `json:"date"`
+}
+
+// ThisEnvironment describes this machine and this program, today.
+func ThisEnvironment() Environment {
+	return Environment{processor(), runtime.GOMAXPROCS(0), runtime.GOOS,
+		runtime.GOARCH, runtime.Version(), Commit(), time.Now().Format(time.DateOnly)}
+}
+
+// processor returns the processor's name, with the family and the model that x86 processors have:
+// several processors share a name.
+func processor() string {
+	name := cpuid.CPU.BrandName
+	if name == "" {
+		name = "unknown CPU"
+	}
+	if cpuid.CPU.Family != 0 {
+		name += fmt.Sprintf(" (family %d, model %d)", cpuid.CPU.Family, cpuid.CPU.Model)
+	}
+	return name
+}
+
+// Commit returns the version of the module, which names the commit, or that of the working
+// directory: `go run` in a clone records none.
+func Commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12",
+		"--exclude=*").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (e Environment) String() string {
+	return fmt.Sprintf("%s, GOMAXPROCS %d, %s/%s, %s, commit %s", e.CPU, e.Cores, e.OS, e.Arch,
+		e.GoVersion, e.Commit)
 }
 
 // A Bar shows a figure in a chart of several groups.
@@ -93,4 +148,21 @@ func (r *Report) chart(w io.Writer) {
 	}
 	fmt.Fprintln(columns)
 	columns.Flush()
+}
+
+// A Progress is called before each step of a benchmark, from 0 on, of total steps.
+type Progress func(step, total int, what string)
+
+// NewProgress returns one that writes a line for each step, with an estimate of the time left.
+func NewProgress(w io.Writer) Progress {
+	start := time.Now()
+	return func(step, total int, what string) {
+		estimate := ""
+		if step > 0 {
+			left := time.Since(start) / time.Duration(step) * time.Duration(total-step)
+			estimate = fmt.Sprintf(" (about %v left)", left.Round(time.Second))
+		}
+		width := len(fmt.Sprint(total))
+		fmt.Fprintf(w, "[%*d/%d] %s%s\n", width, step+1, total, what, estimate)
+	}
 }
