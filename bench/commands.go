@@ -17,7 +17,7 @@ import (
 
 // enginesCommand compares filters inside the storage engines.
 type enginesCommand struct {
-	Num     keyCount      `default:"150k" help:"Keys to store, such as 20k or 1M."`
+	Num     keys.Count    `default:"150k" help:"Keys to store, such as 20k or 1M."`
 	Disk    time.Duration `default:"100us" help:"How long a read of table data waits."`
 	Cached  bool          `help:"Give the block cache room for all of the data."`
 	Bits    int           `default:"10" help:"Bits per key, a whole number."`
@@ -68,8 +68,8 @@ func (f *enginesCommand) config(j *job) (enginebench.Config, error) {
 
 // filtersCommand compares the speed of filters outside of the engines.
 type filtersCommand struct {
-	Filters []string   `default:"goleveldb,pebblev2,bloom,ribbon" help:"Filters."`
-	N       []keyCount `short:"n" default:"36,500,10k,1M" help:"Keys per filter."`
+	Filters []string     `default:"goleveldb,pebblev2,bloom,ribbon" help:"Filters."`
+	N       []keys.Count `short:"n" default:"36,500,10k,1M" help:"Keys per filter."`
 	outputs
 }
 
@@ -88,18 +88,18 @@ func (f *filtersCommand) Run(j *job) error {
 	if err != nil {
 		return err
 	}
-	all, err := filters.CompareSpeeds(j.ctx, kinds, ints(f.N), j.progress)
+	all, err := filters.CompareSpeeds(j.ctx, kinds, f.N, j.progress)
 	return f.write(j, len(all) == 0, err, func(r *report.Report) { filters.ReportSpeeds(r, all) })
 }
 
 // ratesCommand measures false-positive rates outside of the engines.
 type ratesCommand struct {
-	Filters []string   `default:"bloom,tuned,ribbon" help:"Filters."`
-	Bits    []float64  `default:"10,16,20" help:"Bits per key."`
-	N       []keyCount `short:"n" default:"8,20,36,64,500,10k,100k,1M" help:"${nHelp}"`
-	Shape   []string   `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
-	Density []string   `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
-	Queries keyCount   `default:"500k" help:"Absent keys to look up per cell."`
+	Filters []string     `default:"bloom,tuned,ribbon" help:"Filters."`
+	Bits    []float64    `default:"10,16,20" help:"Bits per key."`
+	N       []keys.Count `short:"n" default:"8,20,36,64,500,10k,100k,1M" help:"${nHelp}"`
+	Shape   []string     `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
+	Density []string     `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
+	Queries keys.Count   `default:"500k" help:"Absent keys to look up per cell."`
 	outputs
 }
 
@@ -117,7 +117,7 @@ func (f *ratesCommand) Run(j *job) error {
 		return err
 	}
 	rates, err := filters.MeasureRates(j.ctx, kinds, keys.Sources(f.Shape, f.Density),
-		ints(f.N), int(f.Queries), j.progress)
+		f.N, int(f.Queries), j.progress)
 	err = f.write(j, len(rates) == 0, err, func(r *report.Report) { filters.ReportRates(r, rates) })
 	return errors.Join(err, filters.CheckBounds(rates))
 }

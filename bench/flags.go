@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -64,32 +63,6 @@ func kinds(names []string, bits ...float64) (all []filters.Kind, err error) {
 		}
 	}
 	return all, nil
-}
-
-// A keyCount is a number of keys, such as 36, 10k or 1M.
-type keyCount int
-
-func (c *keyCount) UnmarshalText(text []byte) error {
-	digits := string(text)
-	if thousands, ok := strings.CutSuffix(digits, "k"); ok {
-		digits = thousands + "000"
-	}
-	if millions, ok := strings.CutSuffix(digits, "M"); ok {
-		digits = millions + "000000"
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > 1<<30 {
-		return fmt.Errorf("%q: pass a number of keys, such as 32, 10k or 1M", text)
-	}
-	*c = keyCount(n)
-	return nil
-}
-
-func ints(all []keyCount) (ns []int) {
-	for _, n := range all {
-		ns = append(ns, int(n))
-	}
-	return ns
 }
 
 // outputs is where a report goes in addition to stdout.

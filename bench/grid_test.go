@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
@@ -42,7 +41,7 @@ func shapesTable(files []measured) []report.Table {
 		if r.Kind == "ribbon" {
 			row = "ribbon, all of these"
 		}
-		g.add(row, strings.TrimSuffix(keys.CountN(r.N), " keys"), 100*r.FPR)
+		g.add(row, keys.Count(r.N).String(), 100*r.FPR)
 	}
 	slices.Sort(g.rows)
 	return []report.Table{g.table("False positives in %, by number of keys per filter", "keys",

@@ -281,7 +281,7 @@ func TestFiltersSaveReads(t *testing.T) {
 		for i, e := range c.Engines {
 			bloom, none := records.Counted[2*i], records.Counted[2*i+1]
 			if cached {
-				hits := records.of(e.Name, engine.None)[0].Hit.Reads
+				hits := records.of(e.Name, engine.None, hitReads)[0]
 				require.Zero(t, hits+float64(bloom.Reads+none.Reads), e.Name)
 			} else {
 				require.Less(t, bloom.Reads, none.Reads/2, e.Name)

@@ -1,9 +1,6 @@
 package enginebench
 
-import (
-	"github.com/levelbloom/levelbloom/bench/internal/engine"
-	"github.com/levelbloom/levelbloom/bench/internal/report"
-)
+import "github.com/levelbloom/levelbloom/bench/internal/engine"
 
 // Records are what turns measured, in their order.
 type Records struct {
@@ -37,14 +34,14 @@ type Pass struct {
 	Reads     float64 `json:"reads"` // of table data, per lookup
 }
 
-// of returns the turns of a filter in an engine, by round.
-func (r *Records) of(engineName, filter string) (turns []Timed) {
+// of returns a figure of the turns of a filter in an engine, by round.
+func (r *Records) of(engineName, filter string, f figure) (values []float64) {
 	for _, t := range r.Timed {
 		if t.Engine == engineName && t.Filter == filter {
-			turns = append(turns, t)
+			values = append(values, f(t))
 		}
 	}
-	return turns
+	return values
 }
 
 // A figure is one of those of a turn.
@@ -56,12 +53,3 @@ func rewrittenSpeed(t Timed) float64 { return t.Rewritten.PerSecond }
 func loadSpeed(t Timed) float64      { return t.Load }
 func hitReads(t Timed) float64       { return t.Hit.Reads }
 func rewrittenReads(t Timed) float64 { return t.Rewritten.Reads }
-
-// median returns the median of a figure of turns.
-func median(turns []Timed, f figure) float64 {
-	var values []float64
-	for _, t := range turns {
-		values = append(values, f(t))
-	}
-	return report.Median(values)
-}

@@ -86,12 +86,14 @@ func (c *Config) secondTable(all Records) report.Table {
 		Title: "Sizes of filters, reads of keys that are present, and speed: per second with " +
 			c.Filters[0] + ", and how many times as fast with other filters"}
 	for _, n := range all.Counted {
-		turns, perFilter := all.of(n.Engine, n.Filter), ""
+		perFilter := ""
 		if n.Filters > 0 {
 			perFilter = report.Digits(float64(n.Keys / n.Filters))
 		}
-		t.Add(n.Engine, n.Filter, perFilter, report.Digits(1000*median(turns, hitReads)),
-			report.Digits(1000*median(turns, rewrittenReads)),
+		perThousand := func(f figure) string {
+			return report.Digits(1000 * report.Median(all.of(n.Engine, n.Filter, f)))
+		}
+		t.Add(n.Engine, n.Filter, perFilter, perThousand(hitReads), perThousand(rewrittenReads),
 			c.speed(all, n, rewrittenSpeed), c.speed(all, n, loadSpeed))
 	}
 	return t
@@ -100,13 +102,13 @@ func (c *Config) secondTable(all Records) report.Table {
 // speed writes a speed of the first filter, and of others how many times as high it is as in the
 // first one's turn of the same round.
 func (c *Config) speed(all Records, n Counted, f figure) string {
-	turns, first := all.of(n.Engine, n.Filter), all.of(n.Engine, c.Filters[0])
+	values, first := all.of(n.Engine, n.Filter, f), all.of(n.Engine, c.Filters[0], f)
 	if n.Filter == c.Filters[0] {
-		return report.Digits(median(turns, f)) + "/s"
+		return report.Digits(report.Median(values)) + "/s"
 	}
 	var ratios []float64
-	for round := range min(len(turns), len(first)) {
-		ratios = append(ratios, f(turns[round])/f(first[round]))
+	for round := range min(len(values), len(first)) {
+		ratios = append(ratios, values[round]/first[round])
 	}
 	return report.Range(ratios)
 }
@@ -124,9 +126,9 @@ func (c *Config) notes() []string {
 			"filters.", c.Disk, engine.RibbonL6)
 	}
 	return []string{
-		fmt.Sprintf("Keys: %s of the shape %s, such as %s: 63 %% of a range is present, as "+
+		fmt.Sprintf("Keys: %v of the shape %s, such as %s: 63 %% of a range is present, as "+
 			"LevelDB's db_bench fillrandom leaves it; absent ones lie between.",
-			keys.CountN(len(c.Keys.Present)), shape.Name, shape.Example()),
+			keys.Count(len(c.Keys.Present)), shape.Name, shape.Example()),
 		fmt.Sprintf("Simulated: bench filled temporary databases of %s, with a block cache of %s. "+
 			"In Pebble, L6 has filters with %s alone, as only the adapter's Get and Has ask "+
 			"those.", megabytes(c.dataBytes()), megabytes(c.cache("")), engine.RibbonL6),

@@ -71,17 +71,17 @@ func (r *Rate) add(size, queries, falsePositives int) {
 // many processors as there are. In each cell it looks up that many absent keys, or a few more. The
 // error is context.Cause if ctx ends, or wraps keys.ErrLost; with it come the rates of the cells
 // that were finished.
-func MeasureRates(ctx context.Context, kinds []Kind, sources []keys.Source, ns []int, queries int,
-	progress report.Progress) ([]Rate, error) {
+func MeasureRates(ctx context.Context, kinds []Kind, sources []keys.Source, ns []keys.Count,
+	queries int, progress report.Progress) ([]Rate, error) {
 	rates := make([][]Rate, len(ns)*len(sources))
 	cells, ctx := errgroup.WithContext(ctx)
 	cells.SetLimit(runtime.GOMAXPROCS(0))
 	for i := 0; i < len(rates) && ctx.Err() == nil; i++ {
 		n, source := ns[i/len(sources)], sources[i%len(sources)]
-		cell := fmt.Sprintf("%s %s, %s", source.Shape.Name, source.Density.Name, keys.CountN(n))
+		cell := fmt.Sprintf("%s %s, %v keys", source.Shape.Name, source.Density.Name, n)
 		progress(i, len(rates), cell)
 		cells.Go(func() (err error) {
-			rates[i], err = measure(ctx, cell, kinds, source, n, queries)
+			rates[i], err = measure(ctx, cell, kinds, source, int(n), queries)
 			return err
 		})
 	}

@@ -53,7 +53,7 @@ func TestEstimates(t *testing.T) {
 	const queries = 20_000
 	kinds := []Kind{fake(t, "equal", func(uint64) float64 { return 0.03 }),
 		fake(t, "varying", func(filter uint64) float64 { return 0.4 * float64(filter%2) })}
-	ns := []int{16, 17, 18, 19, 20, 21, 22, 23}
+	ns := []keys.Count{16, 17, 18, 19, 20, 21, 22, 23}
 	rates, err := MeasureRates(context.Background(), kinds, decimals, ns, queries, silent)
 	require.NoError(t, err)
 	require.Len(t, rates, 2*8*4)
@@ -95,7 +95,7 @@ func TestInterval(t *testing.T) {
 
 // The rates of a cell are always the same, whatever is measured beside.
 func TestDeterministic(t *testing.T) {
-	measured := func(kinds []Kind, sources []keys.Source, ns ...int) map[string]Rate {
+	measured := func(kinds []Kind, sources []keys.Source, ns ...keys.Count) map[string]Rate {
 		rates, err := MeasureRates(context.Background(), kinds, sources, ns, 2000, silent)
 		require.NoError(t, err)
 		all := map[string]Rate{}

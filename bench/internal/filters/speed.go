@@ -44,14 +44,15 @@ func (s *Speed) compare(times, base []float64) {
 // CompareSpeeds lets kinds take turns at building filters of n keys and at looking keys up in them,
 // for each n. The first kind has two turns in each round. The error is context.Cause if ctx ends,
 // or wraps keys.ErrLost; with it come the speeds that were measured before.
-func CompareSpeeds(ctx context.Context, kinds []Kind, ns []int, progress report.Progress) (
+func CompareSpeeds(ctx context.Context, kinds []Kind, ns []keys.Count, progress report.Progress) (
 	speeds []Speed, err error) {
 	random := keys.Sources([]string{"random"}, nil)[0] // so their order is random, too
 	second := kinds[0]
 	second.Name += "-again"
 	kinds = slices.Insert(slices.Clone(kinds), 1, second)
-	for i, n := range ns {
-		progress(i, len(ns), keys.CountN(n)+" per filter")
+	for i, count := range ns {
+		progress(i, len(ns), fmt.Sprintf("%v keys per filter", count))
+		n := int(count)
 		filters := (LeastKeys + n - 1) / n
 		var contestants []contestant
 		for _, k := range kinds {

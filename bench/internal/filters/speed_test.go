@@ -54,7 +54,7 @@ func TestTurns(t *testing.T) {
 		})
 	}
 	kinds := []Kind{noting("a"), noting("b")}
-	speeds, err := CompareSpeeds(context.Background(), kinds, []int{n}, silent)
+	speeds, err := CompareSpeeds(context.Background(), kinds, []keys.Count{n}, silent)
 	require.NoError(t, err)
 	require.Len(t, speeds, 3*3)
 
@@ -81,11 +81,11 @@ func TestLostKeys(t *testing.T) {
 	kinds := []Kind{kind(t, "pebblev2"), changed(t, "losing", func(p *Policy) {
 		p.Count = func([]byte, [][]byte) int { return 0 }
 	})}
-	speeds, err := CompareSpeeds(context.Background(), kinds, []int{100_000}, silent)
+	speeds, err := CompareSpeeds(context.Background(), kinds, []keys.Count{100_000}, silent)
 	require.ErrorIs(t, err, keys.ErrLost)
 	require.EqualError(t, err, "losing, 100000 keys: a key is lost")
 	require.Len(t, speeds, 3)
-	_, err = MeasureRates(context.Background(), kinds, decimals[:1], []int{8}, 9, silent)
+	_, err = MeasureRates(context.Background(), kinds, decimals[:1], []keys.Count{8}, 9, silent)
 	require.EqualError(t, err, "losing, 8 decimal alternating keys, 10 bits per key: a key is "+
 		"lost: 8 of 8")
 	require.ErrorIs(t, err, keys.ErrLost)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // ErrLost marks the one error that must never come: a present key was not found.
@@ -125,13 +127,32 @@ func (s *Set) Sample(n int) [][]byte {
 	return keys[:min(n, len(keys))]
 }
 
-// CountN writes a number of keys, with k for thousands and M for millions: 36 keys, 10k keys.
-func CountN(n int) string {
+// A Count is a number of keys, in text with k for thousands and M for millions: 36, 10k, 1M.
+type Count int
+
+func (c Count) String() string {
 	switch {
-	case n%1_000_000 == 0:
-		return fmt.Sprintf("%dM keys", n/1_000_000)
-	case n%1000 == 0:
-		return fmt.Sprintf("%dk keys", n/1000)
+	case c%1_000_000 == 0:
+		return fmt.Sprintf("%dM", int(c)/1_000_000)
+	case c%1000 == 0:
+		return fmt.Sprintf("%dk", int(c)/1000)
 	}
-	return fmt.Sprintf("%d keys", n)
+	return strconv.Itoa(int(c))
+}
+
+// UnmarshalText takes from one key to 2^30 keys.
+func (c *Count) UnmarshalText(text []byte) error {
+	digits := string(text)
+	if thousands, ok := strings.CutSuffix(digits, "k"); ok {
+		digits = thousands + "000"
+	}
+	if millions, ok := strings.CutSuffix(digits, "M"); ok {
+		digits = millions + "000000"
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > 1<<30 {
+		return fmt.Errorf("%q: pass a number of keys, such as 32, 10k or 1M", text)
+	}
+	*c = Count(n)
+	return nil
 }

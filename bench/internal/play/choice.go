@@ -100,6 +100,6 @@ func compare(ctx context.Context, c *choice) ([]filters.Speed, error) {
 	defer busy.Unlock()
 	base, _ := filters.FromString("goleveldb", c.Bits) // takes what policies take
 	chosen, _ := filters.FromString(c.Kind, c.Bits)
-	return filters.CompareSpeeds(ctx, []filters.Kind{base, chosen}, []int{c.N},
+	return filters.CompareSpeeds(ctx, []filters.Kind{base, chosen}, []keys.Count{keys.Count(c.N)},
 		func(int, int, string) {})
 }
