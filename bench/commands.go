@@ -57,7 +57,7 @@ func (f *enginesCommand) config(j *job) (enginebench.Config, error) {
 	source := keys.Sources([]string{f.Shape}, []string{"63%"})[0] // as the report says
 	c := enginebench.Config{Disk: f.Disk, Cached: f.Cached, All: f.All, Bits: f.Bits,
 		Filters: f.Filters, Progress: j.progress,
-		Keys: source.Set(int(f.Num), enginebench.Absent, 1)}
+		Keys: source.Set(int(f.Num), enginebench.Absent)}
 	for _, e := range engine.Engines {
 		if slices.Contains(f.Engines, e.Name) {
 			c.Engines = append(c.Engines, e)

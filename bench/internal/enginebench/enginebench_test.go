@@ -72,7 +72,7 @@ func (db *memoryDB) Close() error                   { return nil }
 
 // decimals returns every second one of a range of decimal keys, and absent ones.
 func decimals(n, absent int) *keys.Set {
-	return keys.Sources([]string{"decimal"}, []string{"alternating"})[0].Set(n, absent, 1)
+	return keys.Sources([]string{"decimal"}, []string{"alternating"})[0].Set(n, absent)
 }
 
 // config returns one for an engine in memory, and the steps that it will take.

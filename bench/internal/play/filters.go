@@ -33,7 +33,6 @@ const (
 	asked    = 20_000 // absent keys whose answers are counted
 	samples  = 16     // keys that the page shows
 	examples = 8      // false positives that it may show
-	seed     = 1
 )
 
 // kinds are the kinds of filter that the page shows, as policy.FromString takes them.
@@ -135,7 +134,7 @@ func newMaterial(q *question) (*material, error) {
 			return nil, fmt.Errorf("no shape %q", q.Shape)
 		}
 		source := keys.Sources([]string{q.Shape}, []string{"63%"})[0]
-		set := source.Set(q.N, asked, seed)
+		set := source.Set(q.N, asked)
 		m.stored = append(m.stored, set.Present...)
 		if source.Density.Between() {
 			m.between = set.Between
