@@ -22,12 +22,12 @@ func ratesTables(files []measured) []report.Table {
 	var g grid
 	for _, r := range files[0].Records.([]filters.Rate) {
 		if r.Bits > 10 {
-			g.add(fmt.Sprint(r.N), fmt.Sprintf("%s, %v bits", r.Kind, r.Bits), 100*r.FPR)
+			g.add(fmt.Sprint(r.N), fmt.Sprintf("%s, %v bits", r.Kind, r.Bits), r.FPR)
 		}
 	}
 	short := g.table("Median cell and worst cell in %, with more bits per key", "keys per filter",
 		func(rates []float64) string {
-			return percent(report.Median(rates)) + ", " + percent(slices.Max(rates))
+			return filters.Percent(report.Median(rates)) + ", " + filters.Percent(slices.Max(rates))
 		})
 	return []report.Table{files[0].Tables[0], short}
 }
@@ -41,15 +41,15 @@ func shapesTable(files []measured) []report.Table {
 		if r.Kind == "ribbon" {
 			row = "ribbon, all of these"
 		}
-		g.add(row, keys.Count(r.N).String(), 100*r.FPR)
+		g.add(row, keys.Count(r.N).String(), r.FPR)
 	}
 	slices.Sort(g.rows)
 	return []report.Table{g.table("False positives in %, by number of keys per filter", "keys",
 		func(rates []float64) string {
 			if len(rates) == 1 {
-				return percent(rates[0])
+				return filters.Percent(rates[0])
 			}
-			return percent(slices.Min(rates)) + " to " + percent(slices.Max(rates))
+			return filters.Percent(slices.Min(rates)) + " to " + filters.Percent(slices.Max(rates))
 		})}
 }
 
@@ -79,14 +79,6 @@ var zen2 = []struct {
 }{
 	{"bloom, hit", 2.0, 2.7}, {"bloom, miss", 1.5, 1.7}, {"bloom, build", 2.4, 4.0},
 	{"ribbon, hit", 1.05, 1.56}, {"ribbon, miss", 0.83, 1.39}, {"ribbon, build", 0.64, 1.04},
-}
-
-// percent writes a rate, which is in per cent, as bench does.
-func percent(rate float64) string {
-	if rate >= 1 {
-		return fmt.Sprintf("%.2f", rate)
-	}
-	return fmt.Sprintf("%.4f", rate)
 }
 
 // A grid has the values of each row and column, both in the order in which they were added.

@@ -133,7 +133,7 @@ func CheckBounds(rates []Rate) (err error) {
 	for _, r := range rates {
 		if r.Bound > 0 && r.FPR > r.Bound+5*(r.FPR-r.Low)/z {
 			err = errors.Join(err, fmt.Errorf("%w: %v: %s %%, not %s %%", ErrBound, r, r.interval(),
-				percent(r.Bound)))
+				Percent(r.Bound)))
 		}
 	}
 	return err
@@ -165,10 +165,10 @@ func worstCells(rates []Rate) report.Table {
 			}
 		}
 		if worst.Bound > 0 {
-			bound = percent(worst.Bound)
+			bound = Percent(worst.Bound)
 		}
 		t.Add(worst.N, worst.Kind, fmt.Sprintf("%.2f", 8*worst.FilterBytes/float64(worst.N)),
-			percent(report.Median(all)), worst.interval(), worst.keys(), bound)
+			Percent(report.Median(all)), worst.interval(), worst.keys(), bound)
 	}
 	return t
 }
@@ -181,11 +181,11 @@ func (r Rate) String() string {
 func (r Rate) keys() string { return strings.TrimSuffix(r.Shape+" "+r.Density, " any") }
 
 func (r Rate) interval() string {
-	return fmt.Sprintf("%s (%s–%s)", percent(r.FPR), percent(r.Low), percent(r.High))
+	return fmt.Sprintf("%s (%s–%s)", Percent(r.FPR), Percent(r.Low), Percent(r.High))
 }
 
-// percent writes a rate in per cent, without the sign.
-func percent(rate float64) string {
+// Percent writes a rate in per cent, without the sign.
+func Percent(rate float64) string {
 	if rate >= 0.01 {
 		return fmt.Sprintf("%.2f", 100*rate)
 	}
