@@ -80,11 +80,11 @@ func config(t *testing.T, e *memory) (c *Config, steps *[]string) {
 	e.data = map[string]bool{}
 	steps = new([]string)
 	return &Config{
-		Engines: []engine.Engine{{Name: "memory", Open: e.Open}},
-		Filters: []string{engine.None, engine.BuiltIn, "bloom", engine.RibbonL6},
-		Keys:    keys.Sources([]string{"decimal"}, []string{"alternating"})[0].Set(1000, 500),
-		Bits:    10,
-		Disk:    time.Microsecond,
+		Engines:  []engine.Engine{{Name: "memory", Open: e.Open}},
+		Filters:  []string{engine.None, engine.BuiltIn, "bloom", engine.RibbonL6},
+		Keys:     keys.Sources([]string{"decimal"}, []string{"alternating"})[0].Set(1000, 500),
+		Bits:     10,
+		Disk:     time.Microsecond,
 		Progress: func(_, _ int, what string) { *steps = append(*steps, what) },
 	}, steps
 }
