@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -150,9 +149,8 @@ const faint = `(() => {
 })()`
 
 // sound requires that the page has no faults, asked for nothing but its own, does not scroll
-// sideways, and can be read. It writes a picture of the page into the directory
-// LEVELBLOOM_SCREENSHOTS, if it is set: for those who want to see what is tested.
-func (p *page) sound(name string) {
+// sideways, and can be read.
+func (p *page) sound() {
 	p.t.Helper()
 	var faints []string
 	p.eval(faint, &faints)
@@ -161,13 +159,8 @@ func (p *page) sound(name string) {
 	p.eval("document.documentElement.scrollWidth - innerWidth", &wide)
 	require.LessOrEqual(p.t, wide, 0, "pixels outside of the window")
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	require.Empty(p.t, p.faults)
-	p.mu.Unlock()
-	if dir := os.Getenv("LEVELBLOOM_SCREENSHOTS"); dir != "" {
-		var png []byte
-		p.do(chromedp.FullScreenshot(&png, 100))
-		require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o666))
-	}
 }
 
 // tab presses Tab from the top of the page until a control of that name has the focus, or without a
