@@ -38,7 +38,7 @@ func silent(int, int, string) {}
 // turn it adds all keys, or looks all up, and before that once more.
 func TestTurns(t *testing.T) {
 	const n, filters = 10_000, 7
-	turns, parts := "", map[*byte][][]byte{}
+	turns, different := "", map[string]bool{}
 	noting := func(name string) Kind {
 		return changed(t, name, func(p *Policy) {
 			add, count := p.Add, p.Count
@@ -48,7 +48,9 @@ func TestTurns(t *testing.T) {
 			}
 			p.Count = func(filter []byte, part [][]byte) int {
 				turns += name
-				parts[&part[0][0]] = part
+				for _, key := range part {
+					different[string(key)] = true
+				}
 				return count(filter, part)
 			}
 		})
@@ -57,7 +59,7 @@ func TestTurns(t *testing.T) {
 	speeds, err := CompareSpeeds(context.Background(), kinds, []keys.Count{n}, silent)
 	require.NoError(t, err)
 	require.Len(t, speeds, 3*3)
-
+	require.Len(t, different, 2*filters*n, "the present keys, and as many absent ones")
 	require.Len(t, turns, 3*Rounds*3*2*filters)
 	orders := map[string]bool{}
 	for round := range slices.Chunk([]byte(turns), 3*2*filters) {
@@ -65,15 +67,6 @@ func TestTurns(t *testing.T) {
 		orders[string(round)] = true
 	}
 	require.Len(t, orders, 3, "b is the first, the second or the third one")
-
-	different := map[string]bool{}
-	for _, part := range parts {
-		for _, key := range part {
-			different[string(key)] = true
-		}
-		require.False(t, slices.IsSortedFunc(part, bytes.Compare))
-	}
-	require.Len(t, different, 2*filters*n, "the present keys, and as many absent ones")
 }
 
 // A lost key ends the run, and what was measured before is returned. Absent keys may be excluded.
@@ -82,7 +75,6 @@ func TestLostKeys(t *testing.T) {
 		p.Count = func([]byte, [][]byte) int { return 0 }
 	})}
 	speeds, err := CompareSpeeds(context.Background(), kinds, []keys.Count{100_000}, silent)
-	require.ErrorIs(t, err, keys.ErrLost)
 	require.EqualError(t, err, "losing, 100000 keys: a key is lost")
 	require.Len(t, speeds, 3)
 	_, err = MeasureRates(context.Background(), kinds, decimals[:1], []keys.Count{8}, 9, silent)
