@@ -2,35 +2,25 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-type record struct {
-	Name string  `json:"name"`
-	Rate float64 `json:"rate"`
-}
-
-func example() *Report {
-	t := Table{Title: "A table", Keys: 1, Columns: []string{"name", "a rate, %", "spread", "count"}}
-	t.Add("one", Digits(1.005), Range([]float64{2.5, 2, 1.5}), 7)
-	t.Add("two", "", Range([]float64{2, 2.01}), "")
-	return &Report{
+func TestText(t *testing.T) {
+	table := Table{Title: "A table", Keys: 1, Columns: []string{"name", "a rate, %", "spread", "count"}}
+	table.Add("one", Digits(1.005), Range([]float64{2.5, 2, 1.5}), 7)
+	table.Add("two", "", Range([]float64{2, 2.01}), "")
+	r := &Report{
 		Conclusion: "One is better.", BarsTitle: "reads",
 		Bars:        []Bar{{"a", "one", 2000}, {"a", "number two", 30}, {"b", "one", 1}},
 		Command:     "bench test",
 		Environment: Environment{"Zen 99", 2, "linux", "amd64", "go1.99", "abc", "2026-01-02"},
-		Tables:      []Table{t},
+		Tables:      []Table{table},
 		Notes:       []string{"A note.", "    some code"},
-		Records:     []record{{"one", 0.5}, {"two", 1e-7}},
 	}
-}
-
-func TestText(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, example().WriteText(&b))
+	require.NoError(t, r.WriteText(&b))
 	require.Equal(t, `One is better.
 
                reads
@@ -50,25 +40,11 @@ bench test
 Zen 99, GOMAXPROCS 2, linux/amd64, go1.99, commit abc
 `, b.String())
 	require.Equal(t, "| name | a rate, % | spread | count |\n| --- | ---:| ---:| ---:|\n"+
-		"| one | 1.0 | 2.0 (1.5–2.5) | 7 |\n| two |  | 2.0 |  |", example().Tables[0].Markdown())
-}
-
-// The JSON has a line for each record, and all that a report has but for the chart and the tables.
-func TestJSON(t *testing.T) {
-	want := example()
-	text, err := want.JSON()
-	require.NoError(t, err)
-	require.Contains(t, string(text), "{\"name\":\"one\",\"rate\":0.5},\n{\"name\":\"two\",")
-	got := Report{Records: &[]record{}}
-	require.NoError(t, json.Unmarshal(text, &got))
-	want.BarsTitle, want.Bars, want.Tables = "", nil, nil
-	want.Records = &[]record{{"one", 0.5}, {"two", 1e-7}}
-	require.Equal(t, want, &got)
+		"| one | 1.0 | 2.0 (1.5–2.5) | 7 |\n| two |  | 2.0 |  |", table.Markdown())
 }
 
 func TestFigures(t *testing.T) {
 	require.Equal(t, "4.5 (1.0–8.0)", Range([]float64{5, 1, 2, 4, 3, 6, 8, 7}))
-	require.Equal(t, "3.0 (1.0–5.0)", Range([]float64{5, 1, 3}))
 	require.Equal(t, "", Range(nil))
 	for x, want := range map[float64]string{0: "0", 0.00123: "0.0012", 0.0996: "0.10", 1.04: "1.0",
 		9.96: "10", 312.4: "312", 4548: "4,548", 1234567: "1,234,567"} {
