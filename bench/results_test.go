@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,13 +29,20 @@ var update = flag.Bool("update", false, "write the tables of RESULTS.md and its 
 func TestResultsAreGenerated(t *testing.T) {
 	text, err := os.ReadFile("RESULTS.md")
 	require.NoError(t, err)
+	require.LessOrEqual(t, strings.Count(string(text), "\n"), 300)
 	generated := map[string]string{} // by path
-	generated["RESULTS.md"], err = fill(string(text), "results")
-	require.NoError(t, err)
+	shown := map[string]bool{}
+	generated["RESULTS.md"] = block.ReplaceAllStringFunc(string(text), func(old string) string {
+		parts := block.FindStringSubmatch(old)
+		require.NotContains(t, parts[4], "<!--", "no end")
+		files := recorded(t, "results", parts[3])
+		for _, m := range files {
+			shown[m.path] = true
+		}
+		return parts[1] + markdown(files, contents[parts[2]](files)) + parts[5]
+	})
 	for _, p := range pictures {
-		files, err := recorded("results", p.files)
-		require.NoError(t, err)
-		generated[p.path] = p.draw(files).svg()
+		generated[p.path] = p.draw(recorded(t, "results", p.files)).svg()
 		require.Contains(t, generated["RESULTS.md"], "]("+p.path+")")
 	}
 	for path, want := range generated {
@@ -47,16 +53,8 @@ func TestResultsAreGenerated(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, want == string(got), "%s differs: run go generate ./bench", path)
 	}
-	require.LessOrEqual(t, strings.Count(string(text), "\n"), 300)
-	files, err := filepath.Glob("results/*/*.json")
-	require.NoError(t, err)
-	for _, file := range files {
-		shown := slices.ContainsFunc(block.FindAllStringSubmatch(string(text), -1),
-			func(parts []string) bool {
-				matches, _ := filepath.Match("results/"+parts[3], file)
-				return matches
-			})
-		require.True(t, shown, file)
+	for _, m := range recorded(t, "results", "*/*.json") {
+		require.True(t, shown[m.path], m.path)
 	}
 }
 
@@ -88,28 +86,6 @@ func TestResults(t *testing.T) {
 // block matches what is generated, and the lines around it, which stay: "<!-- WHAT of FILES -->".
 var block = regexp.MustCompile(`(?s)(<!-- (\w+) of (\S+) -->\n)(.*?)(<!-- end -->)`)
 
-// fill returns the text with all blocks as the files in dir make them.
-func fill(text, dir string) (string, error) {
-	var failed error
-	text = block.ReplaceAllStringFunc(text, func(old string) string {
-		parts := block.FindStringSubmatch(old)
-		files, err := recorded(dir, parts[3])
-		tables, ok := contents[parts[2]]
-		switch {
-		case strings.Contains(parts[4], "<!--"):
-			err = errors.New("no end")
-		case !ok:
-			err = errors.New("no such content")
-		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s of %s: %w", parts[2], parts[3], err))
-			return old
-		}
-		return parts[1] + markdown(files, tables(files)) + parts[5]
-	})
-	return text, failed
-}
-
 // markdown returns the command of files, where and when it ran, and tables.
 func markdown(files []measured, tables []report.Table) string {
 	var b strings.Builder
@@ -126,25 +102,26 @@ func markdown(files []measured, tables []report.Table) string {
 
 // A measured is a file of results. Its records and tables are what its command made of them.
 type measured struct {
-	machine string // Zen 5
+	path, machine string // Zen 5
 	report.Report
 	JSON json.RawMessage `json:"records"`
 }
 
 // recorded returns the files in dir that match a pattern.
-func recorded(dir, pattern string) (files []measured, err error) {
+func recorded(t *testing.T, dir, pattern string) (files []measured) {
 	paths, err := filepath.Glob(filepath.Join(dir, pattern))
-	if len(paths) == 0 {
-		err = cmp.Or(err, os.ErrNotExist)
-	}
+	require.NoError(t, err)
+	require.NotEmpty(t, paths, pattern)
 	for _, path := range paths {
-		m := measured{machine: strings.Replace(filepath.Base(filepath.Dir(path)),
+		m := measured{path: path, machine: strings.Replace(filepath.Base(filepath.Dir(path)),
 			"zen", "Zen ", 1)}
-		data, readErr := os.ReadFile(path)
-		err = errors.Join(err, readErr, json.Unmarshal(data, &m), m.report())
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, &m), path)
+		require.NoError(t, m.report(), path)
 		files = append(files, m)
 	}
-	return files, err
+	return files
 }
 
 // report lets the command of the file report its records.
@@ -157,19 +134,18 @@ func (m *measured) report() error {
 	switch command := j.parsed.Selected().Target.Addr().Interface().(type) {
 	case *enginesCommand:
 		config, err := command.config(j)
-		return show(m, err, config.Report)
+		return errors.Join(err, show(m, config.Report))
 	case *filtersCommand:
-		return show(m, nil, filters.ReportSpeeds)
+		return show(m, filters.ReportSpeeds)
 	case *ratesCommand:
-		return show(m, nil, filters.ReportRates)
+		return show(m, filters.ReportRates)
 	}
 	return nil
 }
 
-func show[R any](m *measured, err error, report func(*report.Report, R)) error {
+func show[R any](m *measured, report func(*report.Report, R)) error {
 	var records R
-	if err = errors.Join(err, json.Unmarshal(m.JSON, &records)); err == nil {
-		report(&m.Report, records)
-	}
+	err := json.Unmarshal(m.JSON, &records)
+	report(&m.Report, records)
 	return err
 }
