@@ -8,7 +8,8 @@ import (
 )
 
 func TestText(t *testing.T) {
-	table := Table{Title: "A table", Keys: 1, Columns: []string{"name", "a rate, %", "spread", "count"}}
+	table := Table{Title: "A table", Keys: 1,
+		Columns: []string{"name", "a rate, %", "spread", "count"}}
 	table.Add("one", Digits(1.005), Range([]float64{2.5, 2, 1.5}), 7)
 	table.Add("two", "", Range([]float64{2, 2.01}), "")
 	r := &Report{
