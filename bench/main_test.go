@@ -228,21 +228,16 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestExitStatus(t *testing.T) {
-	for _, c := range []struct {
-		err    error
-		status int
-		text   string
-	}{
-		{fmt.Errorf("goleveldb: %w: 00", keys.ErrLost), exitWrong, "bench: goleveldb: a key is " +
-			"lost: 00\n"},
-		{fmt.Errorf("%w: cell", filters.ErrBound), exitWrong, "bench: a false-positive rate " +
-			"breaks its bound: cell\n"},
-		{errors.Join(errors.New("one"), errors.New("two")), exitCannotRun,
-			"bench: one\nbench: two\n"},
+	for status, err := range map[int]error{
+		exitWrong:       errors.Join(errors.New("x"), fmt.Errorf("%w: 00", keys.ErrLost)),
+		-exitWrong:      errors.Join(errors.New("x"), fmt.Errorf("%w: 00", filters.ErrBound)),
+		exitCannotRun:   errors.Join(errors.New("x"), errors.New("y")),
+		exitInterrupted: errInterrupted,
 	} {
 		var b bytes.Buffer
-		require.Equal(t, c.status, exitStatus(&b, c.err))
-		require.Equal(t, c.text, b.String())
+		require.Equal(t, max(status, -status), exitStatus(&b, err))
+		want := "bench: " + strings.ReplaceAll(err.Error(), "\n", "\nbench: ") + "\n"
+		require.Equal(t, want, b.String())
 	}
 }
 

@@ -52,11 +52,3 @@ func TestFigures(t *testing.T) {
 		require.Equal(t, want, Digits(x))
 	}
 }
-
-func TestProgress(t *testing.T) {
-	var b bytes.Buffer
-	progress := NewProgress(&b)
-	progress(0, 10, "loading")
-	progress(9, 10, "reading")
-	require.Regexp(t, `^\[ 1/10\] loading\n\[10/10\] reading \(about [0-9]+s left\)\n$`, b.String())
-}
