@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -81,6 +83,25 @@ func TestLostKeys(t *testing.T) {
 	require.EqualError(t, err, "losing, 8 decimal alternating keys, 10 bits per key: a key is "+
 		"lost: 8 of 8")
 	require.ErrorIs(t, err, keys.ErrLost)
+}
+
+// Work of other threads is not in a thread's time.
+func TestClockOfThread(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the clock is that on the wall")
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const others = 10 * time.Millisecond
+	start, done := Now(), make(chan bool)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with it
+		for began := Now(); Now()-began < others; {
+		}
+		close(done)
+	}()
+	<-done
+	require.Less(t, Now()-start, others)
 }
 
 // Medians of 15 rounds, and the ratios of the fourth lowest and highest.
