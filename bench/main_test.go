@@ -129,7 +129,6 @@ func requireFewerReads(t *testing.T, counted []enginebench.Counted) {
 			continue
 		}
 		require.Less(t, n.Reads, reads["none"]/2, "%v", n)
-		require.Greater(t, n.Keys/n.Filters, int64(10), "%v", n)
 		bits := map[string]float64{"bloom": 9, "ribbon:7": 7}[n.Filter]
 		perKey := 8 * float64(n.FilterBytes) / float64(n.Keys)
 		require.InDelta(t, 1.25*cmp.Or(bits, 10), perKey, 0.25*cmp.Or(bits, 10), "%v", n)

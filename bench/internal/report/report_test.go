@@ -40,8 +40,6 @@ A note.
 bench test
 Zen 99, GOMAXPROCS 2, linux/amd64, go1.99, commit abc
 `, b.String())
-	require.Equal(t, "| name | a rate, % | spread | count |\n| --- | ---:| ---:| ---:|\n"+
-		"| one | 1.0 | 2.0 (1.5–2.5) | 7 |\n| two |  | 2.0 |  |", table.Markdown())
 }
 
 func TestFigures(t *testing.T) {
