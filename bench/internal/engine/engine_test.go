@@ -9,7 +9,7 @@ import (
 
 // Settle ends when the engine was idle often enough in a row.
 func TestSettleEnds(t *testing.T) {
-	calls := 0 // idle from the 8th time on; the busy ones in between start the count anew
+	calls := 0 // idle from the 8th time on; the busy ones before start the count anew
 	require.NoError(t, settle(context.Background(), func() (bool, error) {
 		calls++
 		return calls >= 8 || calls%3 == 0, nil

@@ -82,6 +82,7 @@ func TestLostKeys(t *testing.T) {
 	_, err = MeasureRates(context.Background(), kinds, decimals[:1], []keys.Count{8}, 9, silent)
 	require.EqualError(t, err, "losing, 8 decimal alternating keys, 10 bits per key: a key is "+
 		"lost: 8 of 8")
+	require.ErrorIs(t, err, keys.ErrLost)
 }
 
 // Work of other threads is not in a thread's time.

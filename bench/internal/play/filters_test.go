@@ -92,8 +92,7 @@ func TestExamplesAndRates(t *testing.T) {
 
 func TestRefusedQuestions(t *testing.T) {
 	const limits = "pass at most 20 bits per key, 10000 keys, and 1000 bytes in a key"
-	largest := question{Bits: 20, N: maxKeys, Shape: "uuid"}
-	_, err := reply(context.Background(), &largest)
+	_, err := reply(context.Background(), &question{Bits: 20, N: maxKeys, Shape: "uuid"})
 	require.NoError(t, err)
 	for change, message := range map[*question]string{
 		{N: 1, Shape: "bigendian", Bits: 10}: `no shape "bigendian"`, // no text
