@@ -126,7 +126,7 @@ func (c *Config) notes() []string {
 			"filters.", c.Disk, engine.RibbonL6)
 	}
 	return []string{
-		fmt.Sprintf("Keys: %v of the shape %s, such as %s: 63 %% of a range is present, as "+
+		fmt.Sprintf("Keys: %v keys of the shape %s, such as %s: 63 %% of a range is present, as "+
 			"LevelDB's db_bench fillrandom leaves it; absent ones lie between.",
 			keys.Count(len(c.Keys.Present)), shape.Name, shape.Example()),
 		fmt.Sprintf("Simulated: bench filled temporary databases of %s, with a block cache of %s. "+
