@@ -51,11 +51,15 @@ func (c *Config) conclusion(counted []Counted) string {
 	return b.String()
 }
 
-// meaning says what a filter is.
+// meaning says what a filter is, which its name on the command line may not.
 func meaning(filter string) string {
 	meanings := map[string]string{engine.None: "no filter", engine.BuiltIn: "the engine's own",
 		engine.RibbonL6: "ribbon in L6 too and the adapter's Get"}
-	return cmp.Or(meanings[filter], filter)
+	kind, bits, ok := strings.Cut(filter, ":")
+	if ok {
+		kind += " of " + bits + " bits per key"
+	}
+	return cmp.Or(meanings[filter], kind)
 }
 
 // table is the one table of the short run.
@@ -63,7 +67,7 @@ func (c *Config) table(all Records) report.Table {
 	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "bits per key",
 		"reads per 1,000 absent keys", "lookups, absent keys", "lookups, present keys"},
 		Title: fmt.Sprintf("Lookups per second with %s if a read takes %v, and how many times as "+
-			"many with other filters", c.Filters[0], c.Disk)}
+			"many with other filters", meaning(c.Filters[0]), c.Disk)}
 	if c.All {
 		t.Title += " in the same round: median (minimum–maximum)"
 	}
@@ -72,7 +76,7 @@ func (c *Config) table(all Records) report.Table {
 		if n.Keys > 0 {
 			bits = fmt.Sprintf("%.1f", 8*float64(n.FilterBytes)/float64(n.Keys))
 		}
-		t.Add(n.Engine, n.Filter, bits, report.Digits(n.perThousand()),
+		t.Add(n.Engine, meaning(n.Filter), bits, report.Digits(n.perThousand()),
 			c.speed(all, n, missSpeed), c.speed(all, n, hitSpeed))
 	}
 	return t
@@ -84,7 +88,7 @@ func (c *Config) secondTable(all Records) report.Table {
 		"reads per 1,000 present keys", "reads per 1,000 rewritten keys",
 		"lookups, rewritten keys", "load"},
 		Title: "Sizes of filters, reads of keys that are present, and speed: per second with " +
-			c.Filters[0] + ", and how many times as fast with other filters"}
+			meaning(c.Filters[0]) + ", and how many times as fast with other filters"}
 	for _, n := range all.Counted {
 		perFilter := ""
 		if n.Filters > 0 {
@@ -93,7 +97,7 @@ func (c *Config) secondTable(all Records) report.Table {
 		perThousand := func(f figure) string {
 			return report.Digits(1000 * report.Median(all.of(n.Engine, n.Filter, f)))
 		}
-		t.Add(n.Engine, n.Filter, perFilter, perThousand(hitReads), perThousand(rewrittenReads),
+		t.Add(n.Engine, meaning(n.Filter), perFilter, perThousand(hitReads), perThousand(rewrittenReads),
 			c.speed(all, n, rewrittenSpeed), c.speed(all, n, loadSpeed))
 	}
 	return t
@@ -122,16 +126,16 @@ func (c *Config) notes() []string {
 		more = fmt.Sprintf("A rewritten key also has an older version in a lower level. Load "+
 			"includes flushes and compactions; its reads do not wait. Files are in the operating "+
 			"system's cache; a read waits %v longer. goleveldb's seek compactions are off "+
-			"(WithoutSeekCompactions). For %s the block cache is larger, by the size of L6's "+
-			"filters.", c.Disk, engine.RibbonL6)
+			"(WithoutSeekCompactions).", c.Disk)
 	}
 	return []string{
 		fmt.Sprintf("Keys: %v keys of the shape %s, such as %s: 63 %% of a range is present, as "+
 			"LevelDB's db_bench fillrandom leaves it; absent ones lie between.",
 			keys.Count(len(c.Keys.Present)), shape.Name, shape.Example()),
 		fmt.Sprintf("Simulated: bench filled temporary databases of %s, with a block cache of %s. "+
-			"In Pebble, L6 has filters with %s alone, as only the adapter's Get and Has ask "+
-			"those.", megabytes(c.dataBytes()), megabytes(c.cache("")), engine.RibbonL6),
+			"Only the adapter's Get and Has check filters in Pebble's L6, so it has none without "+
+			"them; with them, the block cache is larger by these filters.",
+			megabytes(c.dataBytes()), megabytes(c.cache(""))),
 		more,
 		"For a database that you have, filterdump counts what lookups read, and says what to " +
 			"change there:",
