@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -63,10 +64,11 @@ func start(t *testing.T) *browser {
 
 // A page is an open page. Its methods fail the test if the browser does not answer.
 type page struct {
-	t      *testing.T
-	ctx    context.Context
-	mu     sync.Mutex
-	faults []string
+	t        *testing.T
+	ctx      context.Context
+	pictures int
+	mu       sync.Mutex
+	faults   []string
 }
 
 // open opens the page with settings, in a window of some width.
@@ -149,9 +151,17 @@ const faint = `(() => {
 })()`
 
 // sound requires that the page has no faults, asked for nothing but its own, does not scroll
-// sideways, and can be read.
+// sideways, and can be read. It writes a picture of it into the directory LEVELBLOOM_SCREENSHOTS,
+// if that is set.
 func (p *page) sound() {
 	p.t.Helper()
+	if dir := os.Getenv("LEVELBLOOM_SCREENSHOTS"); dir != "" {
+		p.pictures++
+		name := fmt.Sprintf("%s-%d.png", strings.ReplaceAll(p.t.Name(), "/", "-"), p.pictures)
+		var png []byte
+		p.do(chromedp.FullScreenshot(&png, 100))
+		require.NoError(p.t, os.WriteFile(filepath.Join(dir, name), png, 0o666))
+	}
 	var faints []string
 	p.eval(faint, &faints)
 	require.Empty(p.t, faints)
