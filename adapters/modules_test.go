@@ -103,9 +103,10 @@ type requirement struct{ module, version, folder string }
 
 // engines are what the adapters require.
 var engines = map[string]requirement{
-	"goleveldb": {"github.com/syndtr/goleveldb", "v1.0.1-0.20210819022825-2ae1ddf74ef7", "/leveldb"},
-	"pebblev1":  {"github.com/cockroachdb/pebble", "v1.1.0", ""},
-	"pebblev2":  {"github.com/cockroachdb/pebble/v2", "v2.1.0", ""},
+	"goleveldb": {"github.com/syndtr/goleveldb", "v1.0.1-0.20210819022825-2ae1ddf74ef7",
+		"/leveldb"},
+	"pebblev1": {"github.com/cockroachdb/pebble", "v1.1.0", ""},
+	"pebblev2": {"github.com/cockroachdb/pebble/v2", "v2.1.0", ""},
 }
 
 // requireKept makes a program that imports another one and an engine, adds the engine's adapter,
@@ -132,7 +133,8 @@ func requireKept(t *testing.T, env []string, program requirement, adapter string
 		module+"/adapters/"+adapter)
 	require.Contains(t, after, program.module+" "+program.version)
 	mayRise := "^(github.com/stretchr/testify|gopkg.in/yaml.v3) " // which only tests use
-	if adapter == "pebblev2" {                                    // with Pebble v2.1.0's, nothing builds with Go 1.26
+	if adapter == "pebblev2" {
+		// With the swiss that Pebble v2.1.0 requires, nothing builds with Go 1.26.
 		mayRise += "|^github.com/cockroachdb/swiss "
 	}
 	var raised []string

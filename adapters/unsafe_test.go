@@ -27,7 +27,8 @@ func TestUnsafeAndGoroutines(t *testing.T) {
 // import.
 func special(t *testing.T) (files []string) {
 	env := append(os.Environ(), "GOWORK=", "GOFLAGS=") // with all modules
-	out := run(t, ".", env, "list", "-json", "../policy/...", "./goleveldb", "./pebblev1", "./pebblev2")
+	out := run(t, ".", env, "list", "-json", "../policy/...", "./goleveldb", "./pebblev1",
+		"./pebblev2")
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
 		var p struct {
 			ImportPath, Dir           string

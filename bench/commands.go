@@ -56,14 +56,20 @@ func (f *enginesCommand) Run(j *job) error {
 func (f *enginesCommand) config(j *job) (enginebench.Config, error) {
 	source := keys.Sources([]string{f.Shape}, []string{"63%"})[0] // as the report says
 	c := enginebench.Config{Disk: f.Disk, Cached: f.Cached, All: f.All, Bits: f.Bits,
-		Filters: f.Filters, Progress: j.progress,
-		Keys: source.Set(int(f.Num), enginebench.Absent)}
+		Filters: f.Filters, Progress: j.progress}
 	for _, e := range engine.Engines {
 		if slices.Contains(f.Engines, e.Name) {
 			c.Engines = append(c.Engines, e)
 		}
 	}
-	return c, c.Validate()
+	if err := c.Validate(); err != nil {
+		return c, err
+	}
+	c.Keys = source.Set(int(f.Num), enginebench.Absent)
+	if len(c.Keys.Between) < 4 {
+		return c, fmt.Errorf("--num %v: no absent keys lie between so few: pass more", f.Num)
+	}
+	return c, nil
 }
 
 // filtersCommand compares the speed of filters outside of the engines.
@@ -88,7 +94,8 @@ func (f *filtersCommand) Run(j *job) error {
 	if err != nil {
 		return err
 	}
-	all, err := filters.CompareSpeeds(j.ctx, kinds, f.N, j.progress)
+	slices.Sort(f.N)
+	all, err := filters.CompareSpeeds(j.ctx, kinds, slices.Compact(f.N), j.progress)
 	return f.write(j, len(all) == 0, err, func(r *report.Report) { filters.ReportSpeeds(r, all) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -59,7 +60,11 @@ func kinds(names []string, bits ...float64) (all []filters.Kind, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("--filters %s: %w", name, err)
 			}
-			all = append(all, k)
+			if !slices.ContainsFunc(all, func(other filters.Kind) bool {
+				return other.Name == k.Name && other.Bits == k.Bits
+			}) {
+				all = append(all, k)
+			}
 		}
 	}
 	return all, nil
@@ -84,7 +89,10 @@ func (o *outputs) write(j *job, nothing bool, err error, fill func(*report.Repor
 	err = errors.Join(err, r.WriteText(j.stdout))
 	if o.JSON != "" {
 		text, jsonErr := r.JSON()
-		err = errors.Join(err, jsonErr, os.WriteFile(string(o.JSON), text, 0o644))
+		if jsonErr == nil {
+			jsonErr = os.WriteFile(string(o.JSON), text, 0o644)
+		}
+		err = errors.Join(err, jsonErr)
 	}
 	return err
 }
@@ -93,12 +101,17 @@ func (o *outputs) write(j *job, nothing bool, err error, fill func(*report.Repor
 type output string
 
 // UnmarshalText checks that the file can be written before the benchmark runs, and not after. It
-// leaves the file as it was, or empty.
+// leaves the file as it was, or missing.
 func (o *output) UnmarshalText(path []byte) error {
 	*o = output(path)
+	_, missing := os.Stat(string(path))
 	file, err := os.OpenFile(string(path), os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
-	return file.Close()
+	err = file.Close()
+	if missing != nil {
+		err = errors.Join(err, os.Remove(string(path)))
+	}
+	return err
 }

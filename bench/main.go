@@ -116,7 +116,7 @@ func exitStatus(w io.Writer, err error) int {
 	for _, line := range strings.Split(err.Error(), "\n") {
 		fmt.Fprintln(w, "bench:", line)
 	}
-	if errors.Is(err, errInterrupted) {
+	if errors.Is(err, errInterrupted) || errors.Is(err, syscall.EPIPE) {
 		return exitInterrupted
 	}
 	if errors.Is(err, keys.ErrLost) || errors.Is(err, filters.ErrBound) {

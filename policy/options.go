@@ -95,7 +95,7 @@ func WithVerify() Option {
 //	big-endian    62 / 31     39 / 20     51 / 23     99.7 / 21   27 / 21     5.6 / 4.4
 //	random        1.7 / 1.2   1.2 / 0.6   1.2 / 0.8   1.0 / 0.8   0.9 / 0.8   0.9 / 0.8
 //
-// In large filters tuning gains little: from about 50,000 dense decimals on, different keys have
+// In large filters tuning gains little: from 100,000 dense decimals on, different keys have
 // the same 32-bit hash. [NewRibbon] has one rate for keys of any shape, and refuses WithTuning.
 func WithTuning() Option {
 	return Option{func(p *Policy) error {

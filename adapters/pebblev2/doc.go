@@ -22,7 +22,7 @@
 //
 //	db.Get      keys that are mostly present and cached: it takes the least time
 //	Has, Get    all other keys: no more reads than db.Get, under the conditions of Has
-//	HasAll      three keys or more: a fraction of the time for absent ones
+//	HasAll      many keys, most of them absent: a fraction of the time
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
 // These lookups also work without Configure, because a level without a policy of its own inherits

@@ -16,7 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 )
 
-// Faults of Pebble v2, without filters. A test that fails shows that Pebble has mended its fault.
+// Faults of Pebble v2, without filters. If one fails, Pebble may have mended its fault.
 // Then delete the test and its row in .github/TESTING.md.
 
 // Excise gives what remains of a table on remote storage a lower bound that is above the table's
@@ -50,7 +50,7 @@ func TestExciseRemoteTable(t *testing.T) {
 	require.NoError(t, openLoaded(t, "", o).Close())
 }
 
-// askedContext calls asked when it is asked for its end.
+// An askedContext calls asked when somebody calls Done.
 type askedContext struct {
 	context.Context
 	asked func()
@@ -68,7 +68,7 @@ func TestWaitForFileOnlySnapshot(t *testing.T) {
 	require.NoError(t, db.Set([]byte("key"), nil, nil))
 	s := db.NewEventuallyFileOnlySnapshot([]pebble.KeyRange{{Start: []byte("a"), End: []byte("z")}})
 	ctx, cancel := context.WithCancel(context.Background())
-	asked, result := make(chan struct{}), make(chan error)
+	asked, result := make(chan struct{}), make(chan error, 1)
 	c := askedContext{ctx, sync.OnceFunc(func() { close(asked) })}
 	go func() { result <- s.WaitForFileOnlySnapshot(c, time.Hour) }()
 	<-asked

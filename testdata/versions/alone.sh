@@ -5,6 +5,8 @@
 #   testdata/versions/alone.sh go mod tidy
 #   testdata/versions/alone.sh go test -short ./...
 #   MODULES="bench adapters/pebblev1" testdata/versions/alone.sh go list -m all
+#
+# The go.mod and go.sum that the command leaves replace the module's.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export GOWORK= GOSUMDB=off GOPROXY GOFLAGS

@@ -17,7 +17,7 @@ apidiff() {
     { cat "$work/log" >&2; exit 1; }
 }
 
-# The root's packages are compared with those of the adapters, which are below it. The other modules
+# The adapters' paths begin with the root's, so this compares their packages too. The other modules
 # are programs.
 mkdir "$work/last"
 git archive "$last" | tar -x -C "$work/last"

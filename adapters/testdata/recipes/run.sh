@@ -53,8 +53,8 @@ patch() {
   row "$program" "$1"
   local more=
   if [ "$1" = goleveldb ]; then more=', goleveldb.WithoutSeekCompactions()'; fi
-  sed -n '/^```go$/,/^```$/{/^```/!p}' "$readme" | sed "s/pebblev2\./$1./g; s/(opt, filterPolicy/($options, filterPolicy$more/" \
-    >"$work/lines"
+  sed -n '/^```go$/,/^```$/{/^```/!p}' "$readme" |
+    sed "s/pebblev2\./$1./g; s/(opt, filterPolicy/($options, filterPolicy$more/" >"$work/lines"
   awk -v lines="$work/lines" -v call="[(].*, $options[)]" '
     $0 ~ call { while ((getline line <lines) > 0) print line; calls++ }
     { print }

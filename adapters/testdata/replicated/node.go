@@ -36,7 +36,7 @@ func serve(id, dir string, v variant) error {
 	config := raft.DefaultConfig()
 	config.LocalID = raft.ServerID(id)
 	config.LogOutput = io.Discard
-	config.TrailingLogs = 8 // so few that a node that was away needs a snapshot
+	config.TrailingLogs = 1 // so that a node that was away needs a snapshot
 	r, err := raft.NewRaft(config, s, log, log, snapshots, transport)
 	if err != nil {
 		return err

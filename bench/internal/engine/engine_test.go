@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,12 @@ func TestSettleEnds(t *testing.T) {
 		return calls >= 8 || calls%3 == 0, nil
 	}))
 	require.Equal(t, 7+quietPolls, calls)
+	failed := errors.New("failed")
+	require.ErrorIs(t, settle(context.Background(), func() (bool, error) { return true, failed }),
+		failed)
+	ended, cancel := context.WithCancelCause(context.Background())
+	cancel(failed)
+	require.ErrorIs(t, settle(ended, func() (bool, error) { return false, nil }), failed)
 }
 
 // Tables of C++ LevelDB; the numbers are those of a reader in Python.

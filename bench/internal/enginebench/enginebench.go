@@ -50,9 +50,8 @@ func (c *Config) Validate() error {
 			return fmt.Errorf("--filters: %w", err)
 		}
 	}
-	if len(c.Keys.Between) < 4 {
-		return fmt.Errorf("--num %d: no absent keys lie between so few: pass more",
-			len(c.Keys.Present))
+	if c.Disk < 0 {
+		return fmt.Errorf("--disk %v: pass 0s or more", c.Disk)
 	}
 	if len(c.turns()) == 0 {
 		return fmt.Errorf("--filters %s: goleveldb has no L6: pass --engines pebblev2, or another "+

@@ -173,6 +173,7 @@ func TestFaultsAreNoticed(t *testing.T) {
 		{&memory{invent: true}, "a key that was never stored was found", nil, 0},
 		{&memory{onPut: func() error { return full }}, "memory, none, round 1: no space ", full, 0},
 		{&memory{stuck: full}, "no space left on device", full, 0},
+		{&memory{onPut: func() error { panic("a bug") }}, "panic: a bug", nil, 0},
 		{&memory{onPut: interrupt}, "interrupted", interrupted, 2},
 	} {
 		c := config(t, test.engine)

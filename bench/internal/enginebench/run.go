@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engine"
@@ -44,6 +45,12 @@ func (c *Config) takeTurn(ctx context.Context, t turn) (r Records, err error) {
 	}, values: rand.NewChaCha8([32]byte{})}
 	done := make(chan Records, 1)
 	go func() {
+		defer func() { // so that the directory is removed, and what was measured before is shown
+			if p := recover(); p != nil {
+				fail(fmt.Errorf("%v: panic: %v\n%s", t, p, debug.Stack()))
+				done <- Records{}
+			}
+		}()
 		r, err := c.measure(ctx, d, t.round)
 		if err != nil {
 			fail(fmt.Errorf("%v: %w", t, err))

@@ -42,6 +42,9 @@ func FromString(spec string, bits float64) (Kind, error) {
 		return k, err
 	}
 	_, err = fmt.Sscan(setting, &k.Bits) // options may follow
+	if kind != name && k.Bits > 100 {    // then goleveldb's filters are not LevelDB's
+		return k, fmt.Errorf("%s: %v bits per key: pass at most 100", name, k.Bits)
+	}
 	whole := int(math.Ceil(k.Bits))
 	switch name {
 	case "goleveldb":

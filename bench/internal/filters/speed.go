@@ -46,6 +46,9 @@ func (s *Speed) compare(times, base []float64) {
 // or wraps keys.ErrLost; with it come the speeds that were measured before.
 func CompareSpeeds(ctx context.Context, kinds []Kind, ns []keys.Count, progress report.Progress) (
 	speeds []Speed, err error) {
+	if most := slices.Max(ns); most > 100_000_000 {
+		return nil, fmt.Errorf("-n %v: pass at most 100M, which take 20 GB of memory", most)
+	}
 	random := keys.Sources([]string{"random"}, nil)[0] // so their order is random, too
 	second := kinds[0]
 	second.Name += "-again"

@@ -74,15 +74,43 @@ func TestTurns(t *testing.T) {
 // A lost key ends the run, and what was measured before is returned. Absent keys may be excluded.
 func TestLostKeys(t *testing.T) {
 	kinds := []Kind{kind(t, "pebblev2"), changed(t, "losing", func(p *Policy) {
-		p.Count = func([]byte, [][]byte) int { return 0 }
+		p.Count = func(_ []byte, all [][]byte) int { return len(all) - 1 }
 	})}
 	speeds, err := CompareSpeeds(context.Background(), kinds, []keys.Count{100_000}, silent)
 	require.EqualError(t, err, "losing, 100000 keys: a key is lost")
 	require.Len(t, speeds, 3)
 	_, err = MeasureRates(context.Background(), kinds, decimals[:1], []keys.Count{8}, 9, silent)
 	require.EqualError(t, err, "losing, 8 decimal alternating keys, 10 bits per key: a key is "+
-		"lost: 8 of 8")
+		"lost: 1 of 8")
 	require.ErrorIs(t, err, keys.ErrLost)
+}
+
+// Times are those of the work, of each key, and ratios are to the first kind.
+func TestSpeeds(t *testing.T) {
+	const perKey = 100 * time.Nanosecond
+	slow := changed(t, "slow", func(p *Policy) {
+		p.Count = func(_ []byte, all [][]byte) int {
+			for began := Now(); Now()-began < time.Duration(len(all))*perKey; {
+			}
+			return len(all)
+		}
+	})
+	fast := changed(t, "fast", func(p *Policy) {
+		p.Count = func(_ []byte, all [][]byte) int { return len(all) }
+	})
+	speeds, err := CompareSpeeds(context.Background(), []Kind{slow, fast}, []keys.Count{40_000},
+		silent)
+	require.NoError(t, err)
+	for _, s := range speeds {
+		switch {
+		case s.Work == "build":
+		case s.Contestant == "fast":
+			require.Greater(t, s.Ratio, 5.0, "%+v", s)
+		default:
+			require.GreaterOrEqual(t, s.Ns, float64(perKey), "%+v", s)
+			require.InDelta(t, 1, s.Ratio, 0.5, "%+v", s)
+		}
+	}
 }
 
 // Work of other threads is not in a thread's time.

@@ -74,6 +74,9 @@ func TestDensities(t *testing.T) {
 				require.GreaterOrEqual(t, present[0], uint64(start))
 				require.GreaterOrEqual(t, slices.Min(append(absent, last)), first)
 				require.LessOrEqual(t, slices.Max(append(absent, first)), last)
+				if n == 10_000 && d.Between() {
+					require.Greater(t, slices.Max(absent), first+(last-first)/2, "from all over")
+				}
 				indices := append(present, absent...)
 				slices.Sort(indices)
 				require.Len(t, slices.Compact(indices), n+min(all, limit), d.Name)
@@ -90,6 +93,16 @@ func TestSet(t *testing.T) {
 		all = append(all, Sources([]string{s.Name}, []string{"63%", "beyond"})...)
 	}
 	require.Len(t, all, 2+8*2, "random keys and UUIDs are anywhere")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, source := range all {
+		first, _ := source.Draw(rng, true, 9, 9)
+		again, _ := source.Draw(rng, false, 9, 9)
+		require.NotContains(t, again, first[0], "%v", source)
+		require.NotContains(t, again, first[8], "%v", source)
+		if !source.Shape.unordered && source.Density.Name == "beyond" {
+			require.Equal(t, source.Shape.Append(nil, 0, 0), first[0], "a counter's first")
+		}
+	}
 	for _, source := range all {
 		s := source.Set(1000, 500)
 		require.Equal(t, s.Sample(9), source.Set(1000, 500).Sample(9))

@@ -22,11 +22,15 @@ func TestTrials(t *testing.T) {
 	} {
 		p := pointOf(t, c.Kind, c.Bits, c.N)
 		deviation := math.Sqrt(p.Computed * (1 - p.Computed) / float64(lookups(p.Computed)))
-		mean := 0.0
+		mean, squares := 0.0, 0.0
 		for _, rate := range p.Trials {
 			require.InDelta(t, p.Computed, rate, 5*deviation, "%v", c)
 			mean += rate / trials
+			squares += math.Pow((rate-p.Computed)/deviation, 2)
 		}
+		// Chi-square of ten: outside of these less than once in 100,000 times on each side.
+		require.Greater(t, squares, 0.5, "%v: trials have keys of their own", c)
+		require.Less(t, squares, 48.0, "%v: lookups have keys of their own", c)
 		require.InDelta(t, p.Computed, mean, 5*deviation/math.Sqrt(trials), "%v", c)
 	}
 }
@@ -56,4 +60,10 @@ func TestRefusedChoices(t *testing.T) {
 		_, err = compare(context.Background(), &c)
 		require.ErrorContains(t, err, message)
 	}
+	left, cancel := context.WithCancel(context.Background()) // as of a page
+	cancel()
+	_, err := measure(left, &choice{"bloom", 10, 10})
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = compare(left, &choice{"bloom", 10, 10})
+	require.ErrorIs(t, err, context.Canceled)
 }

@@ -55,6 +55,7 @@ func TestDecidingBits(t *testing.T) {
 	require.True(t, f.Contains && f.Stored)
 	require.GreaterOrEqual(t, len(f.Deciding), f.K)
 	require.LessOrEqual(t, len(f.Deciding), 128*(f.K+1))
+	require.Greater(t, slices.Max(f.Deciding), f.Bits/2, "all bits are tried")
 	f.Bytes[f.Deciding[0]/8] ^= 1 << (f.Deciding[0] % 8)
 	require.False(t, policy.MayContain(f.Bytes, []byte("cat")))
 	q.Ask = f.Absent

@@ -1,6 +1,6 @@
 // Package play serves a page on this machine that shows filters at work: their bits, the probes of
-// a key, whose bits make a false positive, how many of these there are, and how long it takes. All
-// that it shows comes from package policy.
+// a key, whose bits make a false positive, how many of these there are, and how long it takes.
+// Filters and their answers come from package policy.
 package play
 
 import (
@@ -25,9 +25,9 @@ var assets embed.FS
 
 var page = template.Must(template.ParseFS(assets, "assets/play.html"))
 
-// policyOfPage lets the page load its own files and nothing else. Scripts and styles inside of the
-// page do not run.
-const policyOfPage = "default-src 'none'; script-src 'self'; style-src 'self'; " +
+// contentSecurityPolicy lets the page load its own files and nothing else. Scripts and styles inside
+// of the page do not run.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 	"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Serve serves the page at a listener until ctx ends.
@@ -64,7 +64,7 @@ func newHandler(port int) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", policyOfPage)
+		h.Set("Content-Security-Policy", contentSecurityPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
 		mux.ServeHTTP(w, r)

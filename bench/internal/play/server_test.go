@@ -39,10 +39,11 @@ func TestRequests(t *testing.T) {
 		newHandler(8080).ServeHTTP(w, c.request)
 		require.Equal(t, c.status, w.Code, "%v", c.request.URL)
 		if c.status == http.StatusOK {
-			require.Equal(t, policyOfPage, w.Header().Get("Content-Security-Policy"))
+			require.Equal(t, contentSecurityPolicy, w.Header().Get("Content-Security-Policy"))
+			require.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
 		} else {
 			require.Less(t, w.Body.Len(), 200)
 		}
 	}
-	require.NotContains(t, policyOfPage, "unsafe")
+	require.NotContains(t, contentSecurityPolicy, "unsafe")
 }

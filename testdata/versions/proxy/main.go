@@ -42,14 +42,14 @@ func main() {
 	}
 	for _, line := range strings.Split(strings.TrimSpace(string(modules)), "\n") {
 		module, dir, _ := strings.Cut(line, " ")
-		if err := serve(module, dir, string(version[1]), os.Args[1]); err != nil {
+		if err := publish(module, dir, string(version[1]), os.Args[1]); err != nil {
 			log.Fatal(err)
 		}
 	}
 }
 
-// serve writes the files that the go command asks a proxy for, of the module in a directory.
-func serve(module, dir, version, proxy string) error {
+// publish writes the files that the go command asks a proxy for, of the module in a directory.
+func publish(module, dir, version, proxy string) error {
 	versions := filepath.Join(proxy, module, "@v")
 	if err := os.MkdirAll(versions, 0o755); err != nil {
 		return err
