@@ -92,7 +92,8 @@ func TestEngines(t *testing.T) {
 	}
 	for args, tables := range map[string]int{
 		"--engines=goleveldb,pebblev1,pebblev2":                             1,
-		"--all --engines=goleveldb --filters=none,bloom --bits=9":           2,
+		"--all --engines=goleveldb,pebblev2 --filters=none,bloom --bits=9":  2,
+		"--all --engines=pebblev2 --filters=none,builtin,ribbon,ribbon+L6":  2,
 		"engines --cached --engines=pebblev1,pebblev2 --filters=none,bloom": 1,
 	} {
 		t.Run(args, func(t *testing.T) {

@@ -57,9 +57,14 @@ func meaning(filter string) string {
 		engine.RibbonL6: "ribbon in L6 too and the adapter's Get"}
 	kind, bits, ok := strings.Cut(filter, ":")
 	if ok {
-		kind += " of " + bits + " bits per key"
+		kind += " of " + bits + " bits"
 	}
 	return cmp.Or(meanings[filter], kind)
+}
+
+// inTable is a short form of it.
+func inTable(filter string) string {
+	return strings.TrimSuffix(meaning(filter), " and the adapter's Get")
 }
 
 // table is the one table of the short run.
@@ -76,7 +81,7 @@ func (c *Config) table(all Records) report.Table {
 		if n.Keys > 0 {
 			bits = fmt.Sprintf("%.1f", 8*float64(n.FilterBytes)/float64(n.Keys))
 		}
-		t.Add(n.Engine, meaning(n.Filter), bits, report.Digits(n.perThousand()),
+		t.Add(n.Engine, inTable(n.Filter), bits, report.Digits(n.perThousand()),
 			c.speed(all, n, missSpeed), c.speed(all, n, hitSpeed))
 	}
 	return t
@@ -97,7 +102,7 @@ func (c *Config) secondTable(all Records) report.Table {
 		perThousand := func(f figure) string {
 			return report.Digits(1000 * report.Median(all.of(n.Engine, n.Filter, f)))
 		}
-		t.Add(n.Engine, meaning(n.Filter), perFilter, perThousand(hitReads), perThousand(rewrittenReads),
+		t.Add(n.Engine, inTable(n.Filter), perFilter, perThousand(hitReads), perThousand(rewrittenReads),
 			c.speed(all, n, rewrittenSpeed), c.speed(all, n, loadSpeed))
 	}
 	return t
