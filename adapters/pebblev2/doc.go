@@ -16,9 +16,9 @@
 //
 // # Absent keys, and the filters of L6
 //
-// The last level, L6, contains most of the data. DB.Get never consults its filters: it reads a
-// block for each absent key. The lookups of this package consult them, and read a block only if a
-// filter gives a false positive. Which lookup to take:
+// The last level, L6, contains most of the data. DB.Get never consults its filters: it reads up to
+// a block there for each absent key. The lookups of this package consult them, and read a block
+// only for a false positive. Which lookup to take:
 //
 //	db.Get      keys that are mostly present and cached: it takes the least time
 //	Has, Get    all other keys: no more reads than db.Get, under the conditions of Has
@@ -50,11 +50,9 @@
 // A filter counts each key once, however many versions it has, and two neighbors with equal hashes
 // as one, as Pebble's own filters do; both are found.
 //
-// [New] returns a bare pebble.FilterPolicy for code that writes and reads tables itself, and for
-// Pebble's tools.
+// [New] returns a bare pebble.FilterPolicy for code and tools that write and read tables.
 package pebblev2
 
-// These files are written by hand for each version of Pebble: levels.go, version.go,
-// engine_test.go, levels_test.go and storage_test.go; for v1 alone split_test.go, and for v2 alone
-// faults_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives
-// those for Pebble v1.
+// Written by hand for each version of Pebble: levels.go, version.go, engine_test.go, levels_test.go
+// and storage_test.go; for v1 alone split_test.go, and for v2 alone faults_test.go. All other files
+// differ in names alone: adapters/internal/genpebblev1 derives those for Pebble v1.
