@@ -11,5 +11,8 @@ func WithMaxBytes(n uint64) FilterBlockOption {
 // MaxBytes is what the filters may have without WithMaxBytes.
 func (b *FilterBlockBuilder) MaxBytes() uint64 { return b.maxBytes }
 
-// ReadBlock returns the contents of any block, valid until the table reads another.
-func (t *Table) ReadBlock(h BlockHandle) ([]byte, error) { return t.blocks.read(h) }
+// ReadBlock returns the contents of any block.
+func (t *Table) ReadBlock(h BlockHandle) ([]byte, error) {
+	blocks := t.blocks
+	return blocks.read(h)
+}

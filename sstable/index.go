@@ -32,7 +32,8 @@ func (x *index) key(i int) []byte {
 }
 
 func (t *Table) readIndex(h BlockHandle) error {
-	contents, err := t.blocks.read(h)
+	blocks := t.blocks
+	contents, err := blocks.read(h)
 	x := &t.index
 	x.size = int64(len(contents))
 	var end uint64 // of the block before
@@ -52,9 +53,8 @@ func (t *Table) readIndex(h BlockHandle) error {
 		x.keys = append(x.keys, e.key...)
 		x.ends = append(x.ends, len(x.keys))
 	}
-	// Drop the spare capacity, and the buffers: no other block needs them as large.
+	// Drop the spare capacity.
 	x.handles, x.keys, x.ends = slices.Clone(x.handles), slices.Clone(x.keys), slices.Clone(x.ends)
-	t.blocks.stored, t.blocks.decoded = nil, nil
 	for _, f := range []keyFormat{internalKeys, plainKeys} {
 		if x.isSorted(f) {
 			x.formats = append(x.formats, f)

@@ -51,7 +51,8 @@ func (t *Table) inferKeys() keyFormat {
 	}
 	if t.index.len() > 0 {
 		inferred.before = nil
-		for e, err := range entriesOf(t.blocks.read(t.index.handles[0])) {
+		blocks := t.blocks
+		for e, err := range entriesOf(blocks.read(t.index.handles[0])) {
 			if err == nil { // otherwise Entries returns it
 				inferred.add(e.key)
 			}

@@ -24,9 +24,9 @@ type Entry struct {
 func (t *Table) Entries() iter.Seq2[Entry, error] {
 	mustBeMade(t.blocks.file != nil)
 	return func(yield func(Entry, error) bool) {
-		checks := t.orderChecks()
+		checks, blocks := t.orderChecks(), t.blocks // with buffers of its own
 		for i, h := range t.index.handles {
-			for e, err := range entriesOf(t.blocks.read(h)) {
+			for e, err := range entriesOf(blocks.read(h)) {
 				var entry Entry
 				if err == nil {
 					entry, err = t.entry(i, e)

@@ -13,10 +13,10 @@ import (
 // A Table is an open table in LevelDB's format, as [OpenTable] returns it. It keeps the index in
 // memory, 24 bytes and the key for each data block, and no data. It needs no closing.
 //
-// A Table is not safe for concurrent use, but several may read one file.
+// A Table is safe for concurrent use if its reader is.
 type Table struct {
 	name        string
-	blocks      blockReader
+	blocks      blockReader   // without buffers: whoever reads copies it
 	filters     []FilterEntry // in the order of the metaindex
 	index       index
 	indexOffset int64
@@ -88,7 +88,8 @@ func (t *Table) fail(offset int64, cause error) error {
 }
 
 func (t *Table) readMetaindex(h BlockHandle) error {
-	for e, err := range entriesOf(t.blocks.read(h)) {
+	blocks := t.blocks
+	for e, err := range entriesOf(blocks.read(h)) {
 		if err != nil {
 			return err
 		}

@@ -78,6 +78,26 @@ func testTable(t *testing.T, o tableOptions) {
 	require.True(t, filter.MayContain([]byte("zzz")), "after the last block no filter is used")
 }
 
+// Reading a table does not disturb an iteration over it.
+func TestReadsSideBySide(t *testing.T) {
+	for _, compression := range []byte{raw, snappied} {
+		o := tableOptions{blockSize: 1000, compression: compression, policy: exact{t}}
+		stored := plainKeys(names(400)...)
+		file, _ := writeTable(t, o, stored...)
+		table, n := openTable(t, file), 0
+		for e, err := range table.Entries() {
+			require.NoError(t, err)
+			require.Equal(t, stored[n], e.Key)
+			if n++; n%90 == 5 {
+				require.NoError(t, entriesError(t, table, len(stored)))
+				_, err := openFilter(table, exact{t})
+				require.NoError(t, err)
+			}
+		}
+		require.Equal(t, len(stored), n)
+	}
+}
+
 // The metaindex may name any number of blocks. Those with filters are read.
 func TestMetaindex(t *testing.T) {
 	file, w := writeTable(t, tableOptions{interval: 16, compression: snappied, policy: exact{t},

@@ -24,11 +24,12 @@ func (t *Table) OpenFilter(
 	e FilterEntry, mayContain func(filter, key []byte) bool,
 ) (*TableFilter, error) {
 	mustBeMade(t.blocks.file != nil)
-	block, err := t.blocks.read(e.Handle)
+	blocks := t.blocks
+	block, err := blocks.read(e.Handle)
 	if err != nil {
 		return nil, t.fail(int64(e.Handle.Offset), err)
 	}
-	windows, err := NewFilterBlockReader(mayContain, slices.Clone(block))
+	windows, err := NewFilterBlockReader(mayContain, slices.Clip(block))
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +67,9 @@ func (t *Table) checkWindows(r *FilterBlockReader) error {
 // haveKeys reports whether any of the data blocks has keys or cannot be read. In a table without
 // keys, goleveldb writes a data block without keys.
 func (t *Table) haveKeys(blocks []BlockHandle) bool {
+	reader := t.blocks
 	for _, h := range blocks {
-		for range entriesOf(t.blocks.read(h)) { // an entry, or an error
+		for range entriesOf(reader.read(h)) { // an entry, or an error
 			return true
 		}
 	}
