@@ -15,14 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 )
-
-func TestMain(m *testing.M) {
-	child.Serve()
-	m.Run()
-}
 
 // golden is where the databases are that other programs wrote.
 func golden(path ...string) string {

@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
@@ -26,10 +24,17 @@ type counts struct {
 	Memory           string
 }
 
-// countReads counts in a child: forged tables can crash an engine.
-var countReads = child.New("count", func(o order) (c counts, err error) {
+// An order says which database to count in, and how to tell that it goes on.
+type order struct {
+	engine.Options
+	planned  engine.Sizes // with ribbon filters
+	progress func(format string, args ...any)
+}
+
+// countReads counts. The error may be that of ctx.
+func (o order) countReads(ctx context.Context) (c counts, err error) {
 	bare := o
-	bare.Names, bare.Room = nil, int64(o.Planned.Indexes)
+	bare.Names, bare.Room = nil, int64(o.planned.Indexes)
 	db, err := engine.Open(bare.Options, nil)
 	if err != nil {
 		return c, err
@@ -37,7 +42,7 @@ var countReads = child.New("count", func(o order) (c counts, err error) {
 	rng := rand.New(rand.NewPCG(1, 4))
 	keys, next, err := neighbors(db, rng)
 	if err == nil {
-		c.Memory, err = db.Memory(o.Planned)
+		c.Memory, err = db.Memory(o.planned)
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		return c, err
@@ -47,18 +52,18 @@ var countReads = child.New("count", func(o order) (c counts, err error) {
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
 	c.Sampled, c.Lookups = len(keys), len(absent)
-	if c.Get, err = o.reads(keys, absent, engine.DB.Get); err != nil {
+	if c.Get, err = o.reads(ctx, keys, absent, engine.DB.Get); err != nil {
 		return c, err
 	}
 	if c.Has = c.Get; o.Settings.Engine != "goleveldb" {
-		if c.Has, err = o.reads(keys, absent, engine.DB.Has); err != nil {
+		if c.Has, err = o.reads(ctx, keys, absent, engine.DB.Has); err != nil {
 			return c, err
 		}
 	}
 	// Without filters lookups take long: these will do.
-	c.Bare, err = bare.reads(keys, absent[:min(len(absent), maxLookups/8)], engine.DB.Get)
+	c.Bare, err = bare.reads(ctx, keys, absent[:min(len(absent), maxLookups/8)], engine.DB.Get)
 	return c, err
-})
+}
 
 // neighbors returns a random sample of the keys, and the key that follows each.
 func neighbors(db engine.DB, rng *rand.Rand) (keys, next [][]byte, err error) {
@@ -83,8 +88,8 @@ func neighbors(db engine.DB, rng *rand.Rand) (keys, next [][]byte, err error) {
 // reads returns how many data blocks 1,000 lookups of absent keys read in each table. Lookups of
 // some present keys come first: they also read indexes, whose parts Pebble reads one by one, and
 // filters.
-func (o order) reads(
-	present, absent [][]byte, look func(engine.DB, []byte) (bool, error),
+func (o order) reads(ctx context.Context, present, absent [][]byte,
+	look func(engine.DB, []byte) (bool, error),
 ) (map[int]float64, error) {
 	const warm = 1 << 14
 	var lock sync.Mutex
@@ -105,6 +110,10 @@ func (o order) reads(
 			clear(reads)
 			lock.Unlock()
 		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		o.progress("counting what lookups read: %d of %d", i, len(first)+len(absent))
 		if _, err := look(db, key); err != nil {
 			return nil, err
 		}
@@ -181,13 +190,13 @@ func (d *Database) unfit() string {
 
 // count counts what lookups read, and sets the verdict. It is complete unless that fails. The error
 // is that of ctx.
-func (d *Database) count(ctx context.Context, o order) (complete bool, err error) {
-	d.options.Progress("counting what lookups read")
+func (d *Database) count(ctx context.Context, e engine.Options) (complete bool, err error) {
+	o := order{Options: e, progress: d.options.Progress}
 	o.Names = []string{policy.Name, policy.NameGoLevelDB}
 	for _, r := range d.Tables {
-		o.Planned.Indexes += uint64(r.IndexBytes)
-		o.Planned.Filters += uint64(r.Ribbon.Bytes)
-		o.Planned.Largest = max(o.Planned.Largest, uint64(r.Ribbon.Bytes))
+		o.planned.Indexes += uint64(r.IndexBytes)
+		o.planned.Filters += uint64(r.Ribbon.Bytes)
+		o.planned.Largest = max(o.planned.Largest, uint64(r.Ribbon.Bytes))
 		o.Room += r.IndexBytes
 		if r.Filters == nil {
 			continue
@@ -198,7 +207,7 @@ func (d *Database) count(ctx context.Context, o order) (complete bool, err error
 			o.Names = append(o.Names, r.Policy)
 		}
 	}
-	c, err := countReads.Run(ctx, time.Minute+time.Duration(d.Bytes>>20)*time.Second, o)
+	c, err := tables.Guard(func() (counts, error) { return o.countReads(ctx) })
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()

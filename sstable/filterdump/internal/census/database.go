@@ -13,11 +13,10 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
 )
 
@@ -110,21 +109,15 @@ func explain(dir string, err error) string {
 	return text
 }
 
-// order says which database a child opens.
-type order struct {
-	engine.Options
-	Planned engine.Sizes // with ribbon filters
-}
-
 // list returns the level of each table, by number.
-var list = child.New("list", func(o order) (map[int]int, error) {
-	db, err := engine.Open(o.Options, nil)
+func list(o engine.Options) (map[int]int, error) {
+	db, err := engine.Open(o, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
 	return db.Levels()
-})
+}
 
 // read makes an attempt. It is complete unless something was missing, which may be because the
 // database has changed. The error is that of ctx.
@@ -134,12 +127,8 @@ func (d *Database) read(ctx context.Context, view *engine.View) (complete bool, 
 		d.Note, d.Damaged = err.Error(), true
 		return true, nil
 	}
-	o := order{Options: engine.Options{View: view.Dir, Settings: view.Settings}}
-	d.levels, err = list.Run(ctx, time.Minute, o)
-	switch {
-	case ctx.Err() != nil:
-		return false, ctx.Err()
-	case err != nil:
+	o := engine.Options{View: view.Dir, Settings: view.Settings}
+	if d.levels, err = tables.Guard(func() (map[int]int, error) { return list(o) }); err != nil {
 		d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(d.Engine, "filterdump"), err)
 		d.Damaged = strings.Contains(d.Note, os.ErrNotExist.Error()) // a table, says Pebble
 		return false, nil

@@ -71,7 +71,7 @@ func told(whose string, report fmt.Stringer) string {
 	return fmt.Sprintf("With %s options, %s.", whose, lines)
 }
 
-// Quiet is a logger of Pebble. What it says as it gives up becomes the crash of a child.
+// Quiet is a logger of Pebble. What it says as it gives up becomes a panic.
 type Quiet struct{}
 
 func (Quiet) Infof(string, ...any)              {}

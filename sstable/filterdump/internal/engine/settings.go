@@ -34,7 +34,7 @@ func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 		case marked(e.Name(), "format-version") != "":
 			format, _ = strconv.Atoi(marked(e.Name(), "format-version"))
 		case Number(path) >= 0 && !pebble:
-			pebble, _, _ = tables.NeedsPebble(path)
+			pebble = tables.IsPebbles(path)
 		}
 	}
 	const lowestOfV2 = 13 // Pebble v2's FormatMinSupported, which few databases of v1 have

@@ -1,14 +1,11 @@
-// Package scan verifies tables: can each be read, and do its filters match its keys? Child
-// processes read Pebble's tables.
+// Package scan verifies tables: can each be read, and do its filters match its keys?
 package scan
 
 import (
 	"context"
 	"runtime"
 	"sync"
-	"time"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -32,7 +29,7 @@ func Verify(ctx context.Context, paths []string, o Options, done func()) ([]*Res
 		running.Add(1)
 		go func() {
 			defer running.Done()
-			results[i] = verify(ctx, order{path, o})
+			results[i] = verify(path, o)
 			if done != nil {
 				done()
 			}
@@ -43,42 +40,24 @@ func Verify(ctx context.Context, paths []string, o Options, done func()) ([]*Res
 	return results, context.Cause(ctx)
 }
 
-// An order says which table a child reads.
-type order struct {
-	Path    string
-	Options Options
-}
-
-var inChild = child.New("table", func(o order) (*Result, error) { return read(o), nil })
-
-// verify verifies a table: in a child, if Pebble's reader reads it. The child takes about a
-// hundredth of the time that it may take.
-func verify(ctx context.Context, o order) *Result {
-	pebble, size, err := tables.NeedsPebble(o.Path)
-	switch {
-	case err != nil:
-		return failed(o.Path, err)
-	case !pebble:
-		return read(o)
-	}
-	limit := 20*time.Second + time.Duration(size>>20)*time.Second
-	r, err := inChild.Run(ctx, limit, o)
+// verify verifies a table.
+func verify(path string, o Options) *Result {
+	r, err := tables.Guard(func() (*Result, error) { return read(path, o), nil })
 	if err != nil {
-		return failed(o.Path, err)
+		return failed(path, err)
 	}
 	return r
 }
 
-// read verifies a table in this process.
-func read(o order) *Result {
-	t, err := tables.Open(o.Path, o.Options.Policies)
+func read(path string, o Options) *Result {
+	t, err := tables.Open(path, o.Policies)
 	if err != nil {
-		return failed(o.Path, err)
+		return failed(path, err)
 	}
 	defer t.Close()
-	r := &Result{Path: o.Path}
-	if report, doubt, err := survey(t, o.Options.Bytewise); err != nil {
-		r = failed(o.Path, err)
+	r := &Result{Path: path}
+	if report, doubt, err := survey(t, o.Bytewise); err != nil {
+		r = failed(path, err)
 	} else {
 		r.judge(report, doubt)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,7 +21,21 @@ var (
 	// ErrUnknown is wrapped by the error for a table with a comparer or a key schema that may be
 	// right: without it, nobody knows which part of a key the filters know.
 	ErrUnknown = errors.New("not known here")
+	// ErrCrashed is wrapped by the error for a reader that panicked.
+	ErrCrashed = errors.New("the engine's reader crashed")
 )
+
+// Guard calls f, and returns an error for its panic. The engines' readers trust bytes whose checksum
+// is right.
+func Guard[T any](f func() (T, error)) (result T, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // forged offsets make wild pointers
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", ErrCrashed, p)
+		}
+	}()
+	return f()
+}
 
 // A tableFile is a file that ends as a table does.
 type tableFile struct {
@@ -52,14 +67,10 @@ func openFile(path string) (f tableFile, err error) {
 	return f, err
 }
 
-// NeedsPebble reports whether Pebble's reader reads the table in a file, and the size of the file.
-// The errors are Open's.
-func NeedsPebble(path string) (pebble bool, size int64, err error) {
+// IsPebbles reports whether the table in a file has one of Pebble's formats.
+func IsPebbles(path string) bool {
 	f, err := openFile(path)
-	if err != nil {
-		return false, 0, err
-	}
-	return f.format != magic.LevelDB, f.size, f.Close()
+	return err == nil && f.Close() == nil && f.format != magic.LevelDB
 }
 
 // Open opens the table in a file. Package policy reads the filters of the policies that IsOurs. The

@@ -41,7 +41,9 @@ var notKnown = regexp.MustCompile(`(?s)(unsupported \w+ format version \d+)|` +
 // openReader opens a table with Pebble's default comparer and key schema, under which filters know
 // whole keys, and with any merger, because nothing is merged: only an error tells its name.
 func openReader(f pebbleFile, merger *pebblesst.Merger) (*pebblesst.Reader, error) {
-	r, err := newReader(f, pebblesst.ReaderOptions{Merger: merger})
+	r, err := Guard(func() (*pebblesst.Reader, error) { // it panics on an unknown key schema
+		return pebblesst.NewReader(context.Background(), f, pebblesst.ReaderOptions{Merger: merger})
+	})
 	if err == nil {
 		return r, nil
 	}
@@ -55,17 +57,6 @@ func openReader(f pebbleFile, merger *pebblesst.Merger) (*pebblesst.Reader, erro
 		return openReader(f, &pebblesst.Merger{Name: m[3]})
 	}
 	return nil, fmt.Errorf("the %s %s is %w", m[2], m[3], ErrUnknown)
-}
-
-// newReader is Pebble's NewReader with an error for its panic, which is that on an unknown key
-// schema, or one on forged bytes.
-func newReader(f pebbleFile, o pebblesst.ReaderOptions) (r *pebblesst.Reader, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return pebblesst.NewReader(context.Background(), f, o)
 }
 
 // describe fills in what the table's properties and its layout tell.

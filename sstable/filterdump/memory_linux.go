@@ -1,4 +1,4 @@
-package child
+package main
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// limitMemory bounds what this process may map from now on to half of the machine's memory, so that
-// a forged length takes it neither from the database that is in use nor from its neighbors. What is
+// limitMemory bounds what this process may map from now on to half of the machine's memory: a
+// forged length takes it neither from the database that is in use nor from its neighbors. What is
 // mapped already does not count: Go's runtime reserves a gigabyte of addresses that it may never
 // use, and the race detector terabytes.
 func limitMemory() {
