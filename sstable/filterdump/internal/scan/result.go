@@ -62,8 +62,8 @@ func (r *Result) judge(report *Report, doubt string) {
 }
 
 // failed returns the result for a table that could not be read.
-func failed(path string, err error) *Result {
-	r := &Result{Path: path, Status: Unreadable, Reason: WithoutPath(err, path)}
+func (f File) failed(err error) *Result {
+	r := &Result{Path: f.Path, Status: Unreadable, Reason: WithoutPath(err, f.Open)}
 	var corrupt *sstable.CorruptionError
 	if errors.As(err, &corrupt) {
 		r.Reason = corrupt.Cause.Error()
@@ -80,7 +80,7 @@ func failed(path string, err error) *Result {
 		r.Status = Unverified
 	case is(tables.ErrUnsupported), is(sstable.ErrCompression), is(sstable.ErrTooLarge):
 		// Its bytes may be right.
-	case corrupt != nil, is(tables.ErrCrashed), is(tables.ErrNoEnd) && tables.HasName(path):
+	case corrupt != nil, is(tables.ErrCrashed), is(tables.ErrNoEnd) && tables.HasName(f.Path):
 		r.Status = Corrupt
 	}
 	return r

@@ -9,19 +9,20 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
-// Options say what is known of the tables.
-type Options struct {
-	Policies []string // whose filters package policy reads: the patterns of tables.IsOurs
-	Bytewise bool     // their database has the default comparer
+// A File is a table to be verified. The comparer of a database is LevelDB's and Pebble's default.
+type File struct {
+	Path string // for the reader of the report
+	Open string // the path by which it is opened
+	tables.Options
 }
 
 // Verify verifies tables, several at once, and returns the results in their order. After each table
 // it calls done, if that is not nil, maybe several times at once. The error is that of ctx.
-func Verify(ctx context.Context, paths []string, o Options, done func()) ([]*Result, error) {
-	results := make([]*Result, len(paths))
+func Verify(ctx context.Context, files []File, done func()) ([]*Result, error) {
+	results := make([]*Result, len(files))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
-	for i, path := range paths {
+	for i, f := range files {
 		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
@@ -29,7 +30,7 @@ func Verify(ctx context.Context, paths []string, o Options, done func()) ([]*Res
 		running.Add(1)
 		go func() {
 			defer running.Done()
-			results[i] = verify(path, o)
+			results[i] = f.verify()
 			if done != nil {
 				done()
 			}
@@ -41,23 +42,23 @@ func Verify(ctx context.Context, paths []string, o Options, done func()) ([]*Res
 }
 
 // verify verifies a table.
-func verify(path string, o Options) *Result {
-	r, err := tables.Guard(func() (*Result, error) { return read(path, o), nil })
+func (f File) verify() *Result {
+	r, err := tables.Guard(func() (*Result, error) { return f.read(), nil })
 	if err != nil {
-		return failed(path, err)
+		return f.failed(err)
 	}
 	return r
 }
 
-func read(path string, o Options) *Result {
-	t, err := tables.Open(path, o.Policies)
+func (f File) read() *Result {
+	t, err := tables.Open(f.Open, f.Options)
 	if err != nil {
-		return failed(path, err)
+		return f.failed(err)
 	}
 	defer t.Close()
-	r := &Result{Path: path}
-	if report, doubt, err := survey(t, o.Bytewise); err != nil {
-		r = failed(path, err)
+	r := &Result{Path: f.Path}
+	if report, doubt, err := survey(t, f.Database); err != nil {
+		r = f.failed(err)
 	} else {
 		r.judge(report, doubt)
 	}

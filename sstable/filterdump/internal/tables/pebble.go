@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable/block/blockkind"
 
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
 // pebbleTable is a table in one of Pebble's formats, the oldest of which is RocksDB's.
@@ -24,17 +25,18 @@ type pebbleTable struct {
 	info   Info
 }
 
-func openPebble(f tableFile, patterns []string) (Table, error) {
+func openPebble(f tableFile, o Options) (Table, error) {
 	reader, err := openReader(pebbleFile{f}, nil)
-	t := &pebbleTable{f.Name(), reader, Info{Size: f.size}}
+	t := &pebbleTable{path: f.Name(), reader: reader, info: Info{Size: f.size}}
 	if err == nil {
-		err = t.describe(patterns)
+		err = t.describe(o.Policies)
 	}
 	return t, t.failed(err)
 }
 
 // notKnown matches the errors of Pebble's reader for a version of the format, and for a name, that
-// it does not know. A name that is empty is damage.
+// it does not know. A name that is empty is damage, and so is another kind of checksums in Pebble's
+// own formats.
 var notKnown = regexp.MustCompile(`(?s)(unsupported \w+ format version \d+)|` +
 	`: unknown (comparer|merger|key schema) "?([^"].*?)("; known key schemas: .*)?$`)
 
@@ -49,6 +51,8 @@ func openReader(f pebbleFile, merger *pebblesst.Merger) (*pebblesst.Reader, erro
 	}
 	m := notKnown.FindStringSubmatch(err.Error())
 	switch {
+	case f.format == magic.RocksDB && strings.Contains(err.Error(), "unsupported checksum type"):
+		return nil, fmt.Errorf("%w: checksums of RocksDB that Pebble does not have", ErrUnsupported)
 	case m == nil:
 		return nil, err
 	case m[1] != "":

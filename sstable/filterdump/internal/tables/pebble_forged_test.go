@@ -22,7 +22,7 @@ import (
 // documented type, or a panic's.
 func read(t testing.TB, path string) ([][]byte, error) {
 	content, err := Guard(func() (content [][]byte, err error) {
-		table, err := Open(path, nil)
+		table, err := Open(path, Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func TestPebbleFiltersOfRocksDB(t *testing.T) {
 // No length or offset makes a read outside of the file, which would be an error of reading. Such an
 // error is not called damage.
 func TestPebbleReadAt(t *testing.T) {
-	f, err := openFile(oldTable(t))
+	f, err := openFile(oldTable(t), Options{})
 	require.NoError(t, err)
 	for _, c := range []struct{ length, offset int64 }{
 		{10, -1}, {10, f.size - 9}, {10, 1<<63 - 1}, {4, 0}, {f.size + 1, 0},
@@ -130,7 +130,7 @@ func TestPebbleReadAt(t *testing.T) {
 		err := pebbleFile{f}.ReadAt(context.Background(), make([]byte, c.length), c.offset)
 		require.ErrorContains(t, err, "does not fit into the file")
 	}
-	table, err := openPebble(f, nil)
+	table, err := openPebble(f, Options{})
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	err = table.Keys(func(int, []byte) {})
@@ -150,6 +150,7 @@ func TestPebbleVersions(t *testing.T) {
 		want     string // "" for corruption
 	}{
 		{v4, 0, "\x04", ""}, // a kind of checksums
+		{old, 0, "\x02", "checksums of RocksDB that Pebble does not have"},
 		{old, 41, "\x05", "unsupported rocksdb format version 5"},
 		{v4, 41, "\x08", "unsupported pebble format version 8"},
 	} {
