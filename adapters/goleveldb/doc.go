@@ -47,10 +47,16 @@
 // filters under their own name. To ribbon filters they answer "may contain", which is correct, but
 // saves no read.
 //
-// C++ LevelDB before 1.18 used policy.NameGoLevelDB too, and its hash could treat bytes of 0x80 and
-// above as negative numbers. No reader of that name, goleveldb's own filter included, can recognize
-// such filters, so lookups may miss keys. If a database may have tables of that age, choose another
-// name and remove the entry for policy.NameGoLevelDB from Options.AltFilters after Configure.
+// Two more programs use these names, and no reader can recognize their filters, so lookups may miss
+// keys. C++ LevelDB before 1.18 used policy.NameGoLevelDB, and its hash could treat bytes of 0x80
+// and above as negative numbers. Basho's LevelDB has used policy.Name for other filters since 2012.
+// If a database may have such tables, choose another name for the policy, and after Configure
+// remove the entry for theirs from Options.AltFilters.
+//
+// # Recovery
+//
+// After leveldb.Recover or leveldb.RecoverFile, call CompactRange before any lookup. What goleveldb
+// saves of a damaged table has filters of internal keys: lookups miss most of its keys, or panic.
 //
 // # Tables without a database
 //
