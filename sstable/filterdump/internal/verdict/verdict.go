@@ -96,8 +96,8 @@ func (v *Verdict) say(facts ...string) {
 func (v *Verdict) advise(f *Figures, keep bool) string {
 	v.Code = []string{"p, err := policy.NewRibbon(10)"}
 	if f.Engine == "goleveldb" { // there, lookups of absent keys cause compactions by default
-		v.Code = append(v.Code,
-			"err = goleveldb.Configure(options, p, goleveldb.WithoutSeekCompactions())")
+		v.Code = append(v.Code, "options.DisableSeeksCompaction = true",
+			"err = goleveldb.Configure(options, p)")
 		return "Use ribbon filters"
 	}
 	v.Code = append(v.Code, fmt.Sprintf("err = %s.Configure(options, p)", f.Engine),

@@ -119,7 +119,7 @@ func TestRows(t *testing.T) {
 	require.Equal(t, []Row{{"now", 121, true, 1_300_000},
 		{"with the code below", 4.9, false, 1_350_000}, {"without filters", 4800, true, 0}}, v.Rows)
 	require.Equal(t, []string{"p, err := policy.NewRibbon(10)",
-		"err = goleveldb.Configure(options, p, goleveldb.WithoutSeekCompactions())"}, v.Code)
+		"options.DisableSeeksCompaction = true", "err = goleveldb.Configure(options, p)"}, v.Code)
 
 	deep := Level{Number: 6, Get: 910, Has: 1.3, Bare: 912, Ribbon: 1.2}
 	v = Of(million("pebblev1", name1, deep).with(allRibbon))
