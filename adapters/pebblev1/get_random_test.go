@@ -119,13 +119,12 @@ func (d *differ) open() {
 	}
 	var l6 []pebblev1.Option
 	if d.compared == 0 || d.rng.Intn(4) > 0 {
-		l6 = append(l6, pebblev1.WithL6(d.l6))
+		l6 = append(l6, pebblev1.WithLevel(6, d.l6))
 	}
 	configured(d.t, o, bloom(d.t, bits()), l6...)
 	o.Filters[d.l6.Name()] = pebblev1.New(d.l6)
 	d.changeCollectors(o)
-	o.Comparer = d.comparer // in v1, Configure gives it a Split
-	d.options = o
+	d.options, d.comparer = o, o.Comparer // in v1, Configure gives that a Split
 	d.db = open(d.t, "db", o)
 	require.NoError(d.t, d.db.SetCreatorID(1))
 }
@@ -278,7 +277,7 @@ func (d *differ) change() error {
 	case n < 87:
 		start, end := d.span()
 		return w.DeleteRange(start, end, pebble.NoSync)
-	case n < 93 && d.format == pebble.FormatNewest && d.comparer.Split != nil:
+	case n < 93 && d.format == pebble.FormatNewest:
 		start, end := d.span()
 		suffix := []byte("@3")
 		if d.comparer.Split(suffix) == len(suffix) {

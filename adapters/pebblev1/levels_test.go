@@ -113,7 +113,7 @@ func requireLevelsKept(t testing.TB, given, configured *pebble.Options) {
 // Pebble refuses a slice of levels without entries; Configure takes it as Pebble takes nil. Options
 // may share the memory of their levels with others.
 func TestFewLevels(t *testing.T) {
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithoutL6()}} {
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithLevel(6, nil)}} {
 		for _, n := range []int{0, 1, 3, 7} {
 			shared := make([]pebble.LevelOptions, 10)
 			o := configured(t, &pebble.Options{Levels: shared[:n]}, bloom(t, 10), opts...)
@@ -137,7 +137,7 @@ func TestComparerGetsSplit(t *testing.T) {
 		nil: pebble.DefaultComparer, pebble.DefaultComparer: pebble.DefaultComparer, &none: &none,
 	} {
 		for _, configure := range []configuring{
-			one(p), levels(nil, nil, nil, nil, nil, nil, p),
+			one(p), configureLevels(nil, nil, nil, nil, nil, nil, p),
 		} {
 			o := &pebble.Options{Comparer: given}
 			require.NoError(t, configure(o))

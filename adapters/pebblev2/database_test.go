@@ -106,7 +106,7 @@ func TestLevels(t *testing.T) {
 			o.EventListener = &pebble.EventListener{
 				TableCreated: func(pebble.TableCreateInfo) { created.Add(1) },
 			}
-			require.NoError(t, pebblev2.ConfigureLevels(o, levels))
+			require.NoError(t, configureLevels(levels...)(o))
 			return o
 		}
 		fill(t, "db", configured, keys)

@@ -133,8 +133,8 @@ func (f *Figures) level0(total *Level) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of these reads are in L0, which has few keys. More bits there save "+
-		"them: with p16 of policy.NewRibbon(16), err = %s.ConfigureLevels(options, "+
-		"[]*policy.Policy{p16, p, p, p, p, p, p})", Digits(l.Ribbon), f.Engine)
+		"them: with p16 of policy.NewRibbon(16), err = %s.Configure(options, p, "+
+		"%[2]s.WithLevel(0, p16))", Digits(l.Ribbon), f.Engine)
 }
 
 // sharing says which filters other programs read, if the database may have come from one.

@@ -91,8 +91,7 @@ func TestRules(t *testing.T) {
 			f.Levels[0].RibbonBytes = 100_000
 		}), "Use ribbon filters, and look up", []string{"0 of 80", memory, "6.0 of these reads " +
 			"are in L0, which has few keys. More bits there save them: with p16 of " +
-			"policy.NewRibbon(16), err = pebblev2.ConfigureLevels(options, " +
-			"[]*policy.Policy{p16, p, p, p, p, p, p})"}},
+			"policy.NewRibbon(16), err = pebblev2.Configure(options, p, pebblev2.WithLevel(0, p16))"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Of(c.figures)
