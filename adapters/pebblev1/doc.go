@@ -28,7 +28,7 @@
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
 // These lookups also work without Configure, because a level without a policy of its own inherits
-// the policy of the level above.
+// the policy of the level above. In Pebble v1 they need Configure: see Has.
 //
 // # Changing a live database
 //
@@ -56,5 +56,5 @@
 package pebblev1
 
 // Written by hand for each version of Pebble: levels.go, version.go, engine_test.go, levels_test.go
-// and storage_test.go; for v1 alone split_test.go, and for v2 alone faults_test.go. All other files
-// differ in names alone: adapters/internal/genpebblev1 derives those for Pebble v1.
+// and storage_test.go; for v2 alone faults_test.go. All other files differ in names alone:
+// adapters/internal/genpebblev1 derives those for Pebble v1.

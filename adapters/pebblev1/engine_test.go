@@ -20,8 +20,7 @@ import (
 var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.FormatNewest}
 
 // comparers order keys by their bytes. The first has whole keys in the filters, the second the
-// first 8 bytes of each. The default comparer has whole keys too, but no Split, without which
-// SeekPrefixGE panics.
+// first 8 bytes of each. The default comparer has whole keys too, but no Split.
 var comparers = []*pebble.Comparer{
 	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) },
 		pebble.DefaultComparer.ImmediateSuccessor),
@@ -149,8 +148,8 @@ func layoutOf(t testing.TB, o *pebble.Options, path string) *sstable.Layout {
 // hidden is of how many of two virtual tables Pebble does not report the filters.
 const hidden = 0
 
-// getComparers are those with which TestGetRandomly runs. Without a Split, Get asks Reader.Get.
-var getComparers = []*pebble.Comparer{comparers[0], pebble.DefaultComparer, {
+// getComparers are those with which TestGetRandomly runs.
+var getComparers = []*pebble.Comparer{pebble.DefaultComparer, {
 	Name:               "levelbloom.test.versions",
 	AbbreviatedKey:     abbreviatePrefix,
 	FormatKey:          pebble.DefaultComparer.FormatKey,
