@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/objstorage/objstorageprovider"
+	"github.com/cockroachdb/pebble/objstorage/remote"
 	"github.com/cockroachdb/pebble/sstable"
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
@@ -180,13 +181,16 @@ func ingestAndExcise(db *pebble.DB, path string, start, end []byte) error {
 
 // ingestExternal ingests a table from local storage: Pebble v1 does not find those from remote
 // storage when it opens the database again.
-func (d *differ) ingestExternal(path string, changes []enginetest.Change, _, _ []byte) error {
-	require.NoError(d.t, writeTableFor(d.db, d.options, path, changes))
-	return ingest(d.db, path)
+func ingestExternal(db *pebble.DB, o *pebble.Options, _ remote.Storage, path string,
+	changes []enginetest.Change, _ pebble.KeyRange, _ []byte) error {
+	if err := writeTableFor(db, o, path, changes); err != nil {
+		return err
+	}
+	return ingest(db, path)
 }
 
 // download does nothing: only Pebble v2 has it.
-func (*differ) download() error { return nil }
+func download(*pebble.DB, bool) error { return nil }
 
 // hasAllocations is how often Has allocates for an absent key.
 const hasAllocations = 1

@@ -17,8 +17,6 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-var engineName = engine.FilterPolicy(10).Name()
-
 // readerNames are the names that Configure adds beside the policy's own.
 var readerNames = []string{engineName, policy.Name, policy.NameGoLevelDB}
 

@@ -54,5 +54,5 @@
 package pebblev2
 
 // Written by hand for each version of Pebble: levels.go, version.go, engine_test.go, levels_test.go
-// and storage_test.go; for v2 alone faults_test.go. All other files differ in names alone:
-// adapters/internal/genpebblev1 derives those for Pebble v1.
+// and storage_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives
+// those for Pebble v1, most tests only for a run.
