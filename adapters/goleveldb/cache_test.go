@@ -137,29 +137,6 @@ func TestCheckCacheRequires(t *testing.T) {
 	}
 }
 
-// By default 300,000 lookups of absent keys make goleveldb rewrite tables, though filters answer
-// them all. With DisableSeeksCompaction they write nothing. The log says how many they write.
-func TestSeekCompactions(t *testing.T) {
-	enginetest.Large(t)
-	for name, disabled := range map[string]bool{"by default": false, "without": true} {
-		o := configured(t, manyTables(), ribbon(t))
-		o.DisableSeeksCompaction = disabled
-		s, absent := withTables(t, o, 100_000)
-		db, err := leveldb.Open(s, o)
-		require.NoError(t, err)
-		var all uint64
-		for range 300_000 / len(absent) {
-			_, written := misses(t, db, absent)
-			all += written
-		}
-		t.Logf("%s, lookups wrote %d bytes", name, all)
-		if disabled {
-			require.Zero(t, all)
-		}
-		require.NoError(t, db.Close())
-	}
-}
-
 // The report has what goleveldb reports and what the options say. What cannot be checked is an
 // error.
 func TestCheckCache(t *testing.T) {

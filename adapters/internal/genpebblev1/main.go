@@ -23,7 +23,7 @@ var byHand = []string{
 // onlyV2 are the files that v1 has no counterpart of: every figure that is cited is v2's.
 var onlyV2 = []string{"bench_test.go"}
 
-// keptTests are the copies of tests that git keeps: a clone then has the suite and the examples, and
+// keptTests are the copies of tests that git keeps: a clone then has the suite, the examples, and
 // what the tests by hand need. The others get names that git ignores.
 var keptTests = []string{
 	"example_test.go", "example_copy_test.go", "helpers_test.go", "release_test.go", "suite_test.go",
