@@ -13,6 +13,8 @@
 //	db, err := pebble.Open("db", o)
 //	found, err := pebblev1.Has(db, key)
 //
+// [WithLevel], an option of Configure, gives a level other bits per key, or no filters.
+//
 // Filters save reads only if the caches have room for them and for the tables. Once the database
 // has its tables, print the report of [CheckCache], which says what to set.
 //
@@ -37,8 +39,8 @@
 // ones. This also holds for every later change of bits per key, kind or levels. After a change of
 // name, keep the former policy in the options when you call Configure.
 //
-// To leave, open the database without Configure. Pebble then ignores the filters whose name it does
-// not know, until compactions have replaced them; no key is lost.
+// To leave, open the database without Configure, and look keys up with its own Get. Pebble ignores
+// the filters whose name it does not know, until compactions have replaced them; no key is lost.
 //
 // # Filters are found by name
 //
