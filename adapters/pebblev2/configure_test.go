@@ -192,6 +192,11 @@ func TestReadersAreKept(t *testing.T) {
 	require.Contains(t, o.Filters, policy.Name)
 	require.Len(t, o.Filters, len(users)+3)
 
+	// Of former ones under one name, that of the map counts.
+	o.Levels[0].FilterPolicy = foreign{engine.FilterPolicy(5), "theirs"}
+	require.NoError(t, pebblev2.Configure(o, p))
+	require.Equal(t, users["theirs"], o.Filters["theirs"])
+
 	// A policy replaces a former one of its name, and keeps those of other names as readers.
 	again := bloom(t, 16, policy.WithName("mine"))
 	require.NoError(t, pebblev2.Configure(o, again))

@@ -3,6 +3,7 @@ package pebblev2_test
 import (
 	"errors"
 	"io"
+	"maps"
 	"sync/atomic"
 	"testing"
 
@@ -134,7 +135,12 @@ func (f *failingReads) requireErrors(
 ) map[string]int64 {
 	want := answerOf(db.Get(key)).found
 	counts := make(map[string]int64)
-	for name, look := range lookUps {
+	all := maps.Clone(lookUps)
+	all["HasAll of more"] = func(r pebble.Reader, key []byte) (bool, error) { // after the error too
+		found, err := pebblev2.HasAll(r, [][]byte{key, key})
+		return err == nil && found[0], err
+	}
+	for name, look := range all {
 		for {
 			var found bool
 			var err error
