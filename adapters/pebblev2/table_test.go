@@ -2,7 +2,6 @@ package pebblev2_test
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"testing"
 
@@ -21,27 +20,6 @@ func filterOf(p *policy.Policy, keys [][]byte) []byte {
 		b.Add(key)
 	}
 	return b.Finish(nil)
-}
-
-// writeTableFor writes a table as db would, whose options are o.
-func writeTableFor(
-	db *pebble.DB, o *pebble.Options, path string, changes []enginetest.Change,
-) error {
-	w, err := createTable(o.FS, path, ensured(o).MakeWriterOptions(0, tableFormat(db)))
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
-		if c.Value == nil {
-			err = w.Delete(c.Key)
-		} else {
-			err = w.Set(c.Key, c.Value)
-		}
-		if err != nil {
-			return errors.Join(err, w.Close())
-		}
-	}
-	return w.Close()
 }
 
 // A writer builds LevelDB's filter of its keys, without those that equal the one before, as Pebble
