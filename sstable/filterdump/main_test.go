@@ -196,7 +196,9 @@ func TestCommandLine(t *testing.T) {
 
 // A signal that nohup, say, has the program ignore does not end it.
 func TestIgnoredSignals(t *testing.T) {
-	require.Contains(t, interrupts(), syscall.SIGHUP)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has the tests ignore it
+		require.Contains(t, interrupts(), syscall.SIGHUP)
+	}
 	signal.Ignore(syscall.SIGHUP)
 	defer signal.Reset(syscall.SIGHUP)
 	require.NotContains(t, interrupts(), syscall.SIGHUP)
