@@ -18,7 +18,7 @@ import (
 //
 //	go test ./policy -run '^$' -bench Verify
 func BenchmarkVerify(b *testing.B) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		for _, n := range []int{36, 1000, 10_000, 1_000_000} {
 			b.Run(fmt.Sprintf("%s/n=%d", kind, n), func(b *testing.B) {
 				keys := benchKeys(policytest.Rand(b, 94), max(n, 100_000), 16)
@@ -61,7 +61,7 @@ func compareBuilds(b *testing.B, keys [][]byte, n int, one, other *Policy) {
 //
 //	go test ./policy -run '^$' -bench BuildMemory -benchtime 1x
 func BenchmarkBuildMemory(b *testing.B) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		for _, n := range []int{32, 10_000, 1_000_000} {
 			b.Run(fmt.Sprintf("%s/n=%d", kind, n), func(b *testing.B) {
 				keys := benchKeys(policytest.Rand(b, 53), n, 16)

@@ -28,7 +28,7 @@ func sameHash() [][]byte {
 // A distinct builder builds the filter of its keys without those that equal the one before, and Len
 // does not count them, whenever it is called and however many there are. It can be used again.
 func TestDistinctBuilder(t *testing.T) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		t.Run(kind, func(t *testing.T) {
 			p := policytest.Must(of(kind, 10))
 			rng := policytest.Rand(t, 70)

@@ -96,7 +96,7 @@ func measure(t testing.TB, p *Policy, n int, about float64) (rate, standardError
 
 func TestFPPExtremes(t *testing.T) {
 	for _, p := range []*Policy{
-		policytest.Must(NewBloom(0.01)),
+		policytest.Must(NewBloom(1)),
 		policytest.Must(NewRibbon(2)), policytest.Must(NewRibbon(40)),
 	} {
 		require.Zero(t, p.FPP(0))

@@ -44,12 +44,12 @@ func FuzzMayContain(f *testing.F) {
 // which loses no key.
 func FuzzBuilders(f *testing.F) {
 	f.Add(10.0, uint8(3), []byte("one two three"), []byte("before"))
-	f.Add(0.01, uint8(1), bytes.Repeat([]byte{0x80, 0xff}, 300), []byte{})
+	f.Add(1.01, uint8(1), bytes.Repeat([]byte{0x80, 0xff}, 300), []byte{})
 	f.Add(30.5, uint8(15), bytes.Repeat([]byte("0123456789abcdef"), 100), []byte{6})
 	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data, before []byte) {
 		bitsPerKey = math.Mod(math.Abs(bitsPerKey), 200)
 		keys := cut(data, 1+int(keyLen)%64)
-		for _, kind := range kinds {
+		for _, kind := range allKinds {
 			requireBuilders(t, bitsPerKey, keys, before, kind)
 		}
 	})

@@ -19,11 +19,11 @@ func TestConstructorsRefuseMisuse(t *testing.T) {
 		least, most float64
 		want        string
 	}{
-		{"bloom", math.SmallestNonzeroFloat64, 1000, "pass a number above 0 and at most 1000, "},
-		{"tuned", math.SmallestNonzeroFloat64, 1000, "pass a number above 0 and at most 1000, "},
-		{"ribbon", 2, 40, "pass a number from 2 to 40 "},
+		{"bloom", 1, 1000, "pass a number from 1 to 1000, usually 10; for a rate"},
+		{"tuned", 1, 1000, "pass a number from 1 to 1000, usually 10; for a rate"},
+		{"ribbon", 2, 40, "pass a number from 2 to 40, usually 10; for a rate"},
 	} {
-		for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -10, math.NaN(), math.Inf(1),
+		for _, bitsPerKey := range []float64{0, 0.01, math.Copysign(0, -1), -10, math.NaN(), math.Inf(1),
 			math.Inf(-1), math.Nextafter(c.least, 0), math.Nextafter(c.most, math.Inf(1)),
 			math.MaxFloat64} {
 			_, err := of(c.kind, bitsPerKey)
@@ -39,8 +39,9 @@ func TestConstructorsRefuseMisuse(t *testing.T) {
 			require.ErrorContains(t, err, "pass ", "%q", name)
 		}
 	}
-	bloom, err := NewBloom(0)
-	require.Error(t, err)
+	bloom, err := NewBloom(0.01) // meant as a rate
+	require.EqualError(t, err, "policy: 0.01 bits per key: pass a number from 1 to 1000, usually 10; "+
+		"for a rate of false positives, BitsFor returns one")
 	require.Nil(t, bloom)
 	ribbon, err := NewRibbon(10, Option{})
 	require.EqualError(t, err, "policy: an option is a zero value: leave it out")
@@ -72,12 +73,12 @@ func TestZeroValues(t *testing.T) {
 // chunk of hashes, and large filters come before small ones. The settings have every k, and parts of
 // bits.
 func TestBuilderStartsOver(t *testing.T) {
-	settings := map[string][]float64{"tuned": {12}, "ribbon": {12}, "bloom": {12,
-		math.SmallestNonzeroFloat64, 0.5, 1.45, 1.5, 2.2, 2.9, 9.5, 9.75, 13.37, 43.4, 43.5, 100.25}}
+	settings := map[string][]float64{"tuned": {12}, "ribbon": {12}, "bloom": {
+		12, 1.45, 1.5, 2.2, 2.9, 9.5, 9.75, 13.37, 43.4, 43.5, 100.25}}
 	for k := 1; k <= 45; k++ {
 		settings["bloom"] = append(settings["bloom"], float64(k))
 	}
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		for _, bitsPerKey := range settings[kind] {
 			counts := []int{0, 1, 5000, 7, 0, 3, 4, 2047, 2048, 2049, 4096, 4097, 30, 12_288}
 			if bitsPerKey != 12 {
@@ -117,7 +118,7 @@ func requireStartsOver(t *testing.T, kind string, bitsPerKey float64, counts []i
 // Builders share memory through pools: filters that are built side by side, some builders abandoned
 // half way, must not mix.
 func TestBuildersSideBySide(t *testing.T) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		p := policytest.Must(of(kind, 10))
 		var done sync.WaitGroup
 		for worker := range int64(8) {
@@ -144,7 +145,7 @@ func TestBuildersSideBySide(t *testing.T) {
 
 // Lookups allocate nothing, and builders little.
 func TestAllocations(t *testing.T) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		p := policytest.Must(of(kind, 12))
 		for _, n := range []int{2, 50, 10_000} {
 			keys := policytest.Keys(policytest.Rand(t, 55), n)

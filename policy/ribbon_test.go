@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
 // The table in the comment of NewRibbon: each cell is the largest FPP of all filters in its range,
@@ -55,22 +56,12 @@ func TestRibbonOfOneHash(t *testing.T) {
 		key := append([]byte{0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe}, make([]byte, 24)...)
 		key[8] = i
 		keys = append(keys, key)
-		require.Equal(t, keyHash(keys[0]), keyHash(key))
+		require.Equal(t, ribbon.Hash(keys[0]), ribbon.Hash(key))
 		b.Add(key)
 	}
 	require.Equal(t, 1, b.Len())
 	for _, filter := range [][]byte{b.Finish(nil), p.AppendFilter(nil, keys)} {
 		require.NotContains(t, requireSameAnswers(t, "one hash", filter, keys), false)
-	}
-}
-
-// What a builder leaves in the pool has nothing of its keys, nor grows.
-func TestRibbonWorkStartsOver(t *testing.T) {
-	policytest.Must(NewRibbon(10)).AppendFilter(nil, [][]byte{{1}})
-	work := ribbonWorks.Get().(*ribbonWork) // a new one if a collection has emptied the pool
-	require.Empty(t, work.parts)
-	for _, hashes := range work.parts[:cap(work.parts)] {
-		require.Nil(t, hashes)
 	}
 }
 

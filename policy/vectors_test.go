@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
 // The cases in testdata/encodings were computed in Python from the text of FORMAT.md, by a program
@@ -89,7 +90,7 @@ func TestVectors(t *testing.T) {
 				cases[c.Kind]++
 				switch c.Kind {
 				case "hash":
-					require.Equal(t, c.Hash, fmt.Sprintf("%016x", keyHash(c.recipeKey(c.Number))),
+					require.Equal(t, c.Hash, fmt.Sprintf("%016x", ribbon.Hash(c.recipeKey(c.Number))),
 						c.Name)
 				case "filter": // few keys
 					keys := make([][]byte, len(c.Keys))

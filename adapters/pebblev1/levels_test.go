@@ -181,7 +181,7 @@ func TestSplitAndBack(t *testing.T) {
 					require.NoError(t, err)
 					require.False(t, found)
 				}
-				avoided := p.Counters().ReadsAvoided - before.ReadsAvoided
+				avoided := p.Counters().Absent - before.Absent
 				// One table in L6, which Reader.Get does not ask, and i in L0.
 				checked := []int{0, 2, 2, 3}[i]
 				require.GreaterOrEqual(t, avoided, uint64(checked*len(absent)*95/100))

@@ -3,7 +3,6 @@ package enginetest
 import (
 	"flag"
 	"math/rand"
-	"slices"
 	"testing"
 	"time"
 
@@ -32,10 +31,13 @@ func Large(t testing.TB) {
 	}
 }
 
-// RandomKind draws a kind of filter: one of [Kinds], or tuned filters.
-func RandomKind(rng *rand.Rand) Kind {
-	all := append(slices.Clone(Kinds), Kind{"tuned", policy.EncodingBloom})
-	return all[rng.Intn(len(all))]
+// RandomPolicy draws a policy that counts: ribbon, bloom, or bloom with tuning.
+func RandomPolicy(rng *rand.Rand, bitsPerKey float64, name string) *policy.Policy {
+	kind := Kinds[rng.Intn(len(Kinds))]
+	if kind.Name == "bloom" && rng.Intn(2) == 0 {
+		return kind.MustNew(bitsPerKey, name, policy.WithTuning())
+	}
+	return kind.MustNew(bitsPerKey, name)
 }
 
 // RandomSetting draws a setting for a variant: with the engine's own filter or without, and with up
@@ -44,7 +46,7 @@ func RandomSetting(rng *rand.Rand, variant int) Setting {
 	s := Setting{Variant: variant, Builtin: rng.Intn(3) == 0, Large: rng.Intn(2) == 0}
 	for range []int{0, 1, 1, 2, 3}[rng.Intn(5)] { // policies, the last of which builds
 		s.Policies = append(s.Policies,
-			RandomKind(rng).MustNew(2+20*rng.Float64(), names[rng.Intn(len(names))]))
+			RandomPolicy(rng, 2+20*rng.Float64(), names[rng.Intn(len(names))]))
 	}
 	return s
 }

@@ -133,22 +133,22 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	delete(answers, Label{"mine", kind.Encoding})
 	require.Empty(t, answers)
 	require.Greater(t, present.MayContain, uint64(2*len(keys)), "by Seek and by Find")
-	require.Positive(t, present.ReadsAvoided, "keys of one table are absent in another")
+	require.Positive(t, present.Absent, "keys of one table are absent in another")
 
 	requireAbsent(t, db, absent)
 	missed := sum(watch.Take())
 	require.Greater(t, Checks(missed), uint64(4*len(absent)), "in two levels by each")
-	require.Greater(t, missed.ReadsAvoided, Checks(missed)*95/100)
+	require.Greater(t, missed.Absent, Checks(missed)*95/100)
 	require.Positive(t, missed.MayContain, "8 bits per key cannot avoid all")
 
 	checked := counted.Counters()
-	checked.ReadsAvoided -= built.ReadsAvoided
+	checked.Absent -= built.Absent
 	checked.MayContain -= built.MayContain
-	require.Equal(t, missed.ReadsAvoided+present.ReadsAvoided, checked.ReadsAvoided)
+	require.Equal(t, missed.Absent+present.Absent, checked.Absent)
 	require.Equal(t, missed.MayContain+present.MayContain, checked.MayContain)
-	if n, avoided := db.Checks(); n >= 0 {
+	if n, absent := db.Checks(); n >= 0 {
 		require.EqualValues(t, Checks(checked), n)
-		require.EqualValues(t, checked.ReadsAvoided, avoided)
+		require.EqualValues(t, checked.Absent, absent)
 	}
 	require.NoError(t, db.Close())
 

@@ -48,7 +48,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 					t.Helper()
 					require.GreaterOrEqual(t, answers[l].MayContain, uint64(keys),
 						"%v: %v", l, answers)
-					require.Greater(t, answers[l].ReadsAvoided, uint64(len(absent)),
+					require.Greater(t, answers[l].Absent, uint64(len(absent)),
 						"%v: %v", l, answers)
 				}
 
@@ -82,7 +82,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 					checked(answers, theirs, 4*n)
 				case name == e.Builtin():
 					require.Positive(t, answers[label].MayContain)
-					require.Zero(t, answers[label].ReadsAvoided)
+					require.Zero(t, answers[label].Absent)
 				default:
 					require.Len(t, answers, 1)
 				}

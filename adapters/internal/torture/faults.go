@@ -67,7 +67,7 @@ func (f *Faults) Next(write bool) error {
 // must not answer wrong.
 func goThrough(t testing.TB, e enginetest.Engine, s *state, rng *rand.Rand, o order) {
 	name := []string{policy.Name, "mine"}[o.Seed%2]
-	ours := []*policy.Policy{enginetest.RandomKind(rng).MustNew(10, name)}
+	ours := []*policy.Policy{enginetest.RandomPolicy(rng, 10, name)}
 	for _, set := range []enginetest.Setting{
 		{Builtin: true}, {Builtin: true, Policies: ours}, {Policies: ours}, {Builtin: true}, {},
 	} {

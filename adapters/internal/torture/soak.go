@@ -56,7 +56,7 @@ func Soak(t *testing.T, target Target) {
 				for _, p := range s.round(t) {
 					c := p.Counters()
 					total.MayContain += c.MayContain
-					total.ReadsAvoided += c.ReadsAvoided
+					total.Absent += c.Absent
 					total.Filters += c.Filters
 				}
 				requireSound(t, filterdump, filepath.Join(dir, "db"))
@@ -84,9 +84,9 @@ func Soak(t *testing.T, target Target) {
 		time.Sleep(100 * time.Millisecond)
 		lastHeap = heap()
 	}
-	t.Logf("%d databases, %d rounds, %d operations, %d checks, %d reads avoided, %d filters built; "+
+	t.Logf("%d databases, %d rounds, %d operations, %d checks, %d absent, %d filters built; "+
 		"the heap grew by %d bytes", databases, rounds, operations, enginetest.Checks(total),
-		total.ReadsAvoided, total.Filters, lastHeap-firstHeap)
+		total.Absent, total.Filters, lastHeap-firstHeap)
 	require.LessOrEqual(t, lastHeap, most)
 }
 

@@ -168,7 +168,7 @@ func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 					return err
 				}
 			case 3:
-				p := enginetest.RandomKind(rng).MustNew(10, policy.Name)
+				p := enginetest.RandomPolicy(rng, 10, policy.Name)
 				move = func() error { return db.Reconfigure(p) }
 			}
 			if err := move(); err != nil {

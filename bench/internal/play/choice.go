@@ -36,7 +36,7 @@ func (c *choice) policy() (*policy.Policy, error) {
 	if c.N < 1 || c.N > maxN {
 		return nil, fmt.Errorf("%d keys in a filter: pass 1 to %d", c.N, maxN)
 	}
-	return policy.FromString(fmt.Sprintf("%s:%v", c.Kind, c.Bits))
+	return filters.PolicyOf(c.Kind, c.Bits)
 }
 
 // measure returns the point of a choice. It is always the same one.

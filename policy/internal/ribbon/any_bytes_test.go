@@ -79,7 +79,7 @@ func TestAnyTrailer(t *testing.T) {
 // of the last 8 bytes but Encoding is seen.
 func TestDamage(t *testing.T) {
 	rng := policytest.Rand(t, 12)
-	var b Builder
+	var b Encoder
 	for _, n := range []int{13, 40, 64, 66, 200, 701, 1500} {
 		hashes := randomHashes(rng, n)
 		filter := build(t, &b, hashes, 3.3)
@@ -112,7 +112,7 @@ func TestDamage(t *testing.T) {
 // Any bytes, as they are and with a correct check byte: no panic, and the answers of the reference.
 func FuzzContains(f *testing.F) {
 	rng := rand.New(rand.NewSource(13))
-	var b Builder
+	var b Encoder
 	for _, n := range []int{8, 36, 64, 100, 701, 1500} {
 		hashes := randomHashes(rng, n)
 		f.Add(build(f, &b, hashes, 10), hashes[0])
@@ -144,7 +144,7 @@ func FuzzBuild(f *testing.F) {
 		if len(hashes) > 1600 {
 			return
 		}
-		var b Builder
+		var b Encoder
 		require.Equal(t, refBuild(hashes, bitsPerKey), build(t, &b, hashes, bitsPerKey))
 	})
 }
