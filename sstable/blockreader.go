@@ -109,8 +109,14 @@ func (r *blockReader) decompress(kind byte, block []byte) ([]byte, error) {
 	case compressionSnappy:
 		return r.decompressSnappy(block)
 	}
-	return nil, kindError{ErrCompression, fmt.Errorf(
-		"compression %d, but LevelDB's releases have 0 (none) and 1 (snappy)", kind)}
+	name := "of a kind that has no known name"
+	switch kind {
+	case 2:
+		name = "zstd, or zlib in old worlds of Minecraft, or lz4 in Basho's LevelDB"
+	case 4:
+		name = "raw deflate, as in worlds of Minecraft"
+	}
+	return nil, kindError{ErrCompression, fmt.Errorf("compression %d (%s)", kind, name)}
 }
 
 // ErrCompression is wrapped by the error for a block with a right checksum, but with a compression

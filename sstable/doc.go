@@ -79,7 +79,8 @@
 // if all in the index and in the first data block have at least 8 bytes, and most can be internal:
 // their last 8 bytes are a deletion or a value with a sequence number above 0, and the sequence
 // numbers of equal user keys decrease. Text is never mistaken for internal keys, big-endian numbers
-// rarely, other shapes possibly.
+// rarely, other shapes possibly. For tables of a database, [WithInternalKeys] leaves nothing to
+// infer.
 //
 // The sources are LevelDB's doc/table_format.md and, for what it leaves out, table/format.cc,
 // table/block_builder.cc, table/block.cc and table/filter_block.cc of release 1.23.

@@ -44,33 +44,34 @@ func trailer(stored []byte) uint64 {
 }
 
 // inferKeys applies the rule in the package comment.
-func (t *Table) inferKeys() keyFormat {
-	var inferred keyInference
+func (t *Table) inferKeys() {
+	var index, data keyInference
 	for i := range t.index.len() {
-		inferred.add(t.index.key(i))
+		index.add(t.index.key(i))
 	}
 	if t.index.len() > 0 {
-		inferred.before = nil
 		blocks := t.blocks
 		for e, err := range entriesOf(blocks.read(t.index.handles[0])) {
 			if err == nil { // otherwise Entries returns it
-				inferred.add(e.key)
+				data.add(e.key)
 			}
 		}
 	}
-	return keyFormat(inferred.can > inferred.canNever && !inferred.short)
+	mostCan := index.can+data.can > index.cannot+data.cannot
+	t.keys = keyFormat(mostCan && !index.short && !data.short)
+	t.inDoubt = index.short && data.can > data.cannot && !data.short
 }
 
 // A keyInference counts the keys that can be internal.
 type keyInference struct {
-	before        []byte
-	can, canNever int
-	short         bool // a key is too short
+	before      []byte
+	can, cannot int
+	short       bool // a key is too short
 }
 
 // add looks at a key. The keys of a block must come in its order.
 func (g *keyInference) add(stored []byte) {
-	const deletion, value = 0, 1
+	const value = 1 // the types are this and 0, a deletion
 	user, ok := internalKeys.userKey(stored)
 	if !ok {
 		g.short = true
@@ -82,7 +83,7 @@ func (g *keyInference) add(stored []byte) {
 	if t&0xff <= value && t>>8 > 0 && inOrder {
 		g.can++
 	} else {
-		g.canNever++
+		g.cannot++
 	}
 	g.before = append(g.before[:0], stored...)
 }

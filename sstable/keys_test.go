@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/sstable"
 )
 
 // The majority of the keys in the index and in the first data block decides. Even if that is
@@ -63,4 +65,42 @@ func TestInferredKeys(t *testing.T) {
 	filter, err := openFilter(openTable(t, file), exact{t})
 	require.NoError(t, err)
 	require.True(t, filter.MayContain([]byte("c")))
+}
+
+// Tables that goleveldb's RecoverFile writes have internal keys, filters of these, and index keys
+// that are too short to be internal. By itself such a table is in doubt; in a database the index is
+// wrong.
+func TestRecoveredTable(t *testing.T) {
+	stored := [][]byte{internalKey("a", 1, 1), internalKey("b", 2, 1), internalKey("c", 3, 0)}
+	o := tableOptions{blockSize: 1 << 20, policy: exact{t}, indexKeys: plainKeys("d")}
+	file, _ := writeTable(t, o, stored...)
+	table := openTable(t, file)
+	require.True(t, table.KeysInDoubt())
+	require.NoError(t, entriesError(t, table, len(stored)))
+	filter, err := openFilter(table, exact{t})
+	require.NoError(t, err)
+	for _, key := range stored {
+		require.True(t, filter.MayContain(key))
+	}
+
+	table = openTable(t, file, sstable.WithInternalKeys())
+	require.False(t, table.KeysInDoubt())
+	err = entriesError(t, table, len(stored))
+	require.ErrorIs(t, err, sstable.ErrIndexOrder)
+	require.ErrorContains(t, err, "call CompactRange before the first lookup")
+
+	for name, stored := range map[string][][]byte{
+		"text": plainKeys("a short key", "b short key"),
+		"both": append(plainKeys("7 bytes"), stored...),
+	} {
+		o.indexKeys = nil
+		file, _ := writeTable(t, o, stored...)
+		require.False(t, openTable(t, file).KeysInDoubt(), name)
+		table := openTable(t, file, sstable.WithInternalKeys())
+		for e, err := range table.Entries() {
+			if err == nil {
+				require.Len(t, e.Key, len(e.Stored)-8, name)
+			}
+		}
+	}
 }

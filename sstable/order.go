@@ -50,7 +50,8 @@ func (c *orderCheck) checkLast() {
 		return
 	}
 	if _, ok := c.format.userKey(key); !ok {
-		c.err = fmt.Errorf("index: the key of data block %d, %x, is too short for an internal one",
+		c.err = fmt.Errorf("index: the key of data block %d, %x, is too short for an internal one: "+
+			"written by leveldb.RecoverFile: call CompactRange before the first lookup",
 			c.block, key)
 	} else if c.any && c.format.compare(key, c.last) < 0 {
 		c.err = fmt.Errorf("index: the key of data block %d, %x, is below the block's last one, %x",

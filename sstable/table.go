@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
@@ -20,17 +21,23 @@ type Table struct {
 	filters     []FilterEntry // in the order of the metaindex
 	index       index
 	indexOffset int64
-	keys        keyFormat // what the keys look like
+	keys        keyFormat // what the keys look like, or are by WithInternalKeys
+	inDoubt     bool
 
 	// RocksDB's format_version 0 and a format of Pebble's have LevelDB's magic number, but filters
 	// for whole tables, which LevelDB does not know.
 	ofRocksDB bool
+	ofBasho   bool // it has a meta block that only Basho's LevelDB writes
 }
 
 // A FilterEntry is a filter that a table has.
 type FilterEntry struct {
 	Policy string      // the policy's name
 	Handle BlockHandle // of the filter block
+
+	// Foreign says that the filters are not those of LevelDB and levelbloom, although they have
+	// LevelDB's name: Basho's LevelDB took the same name in 2012, two years before, for others.
+	Foreign bool
 }
 
 // A TableOption is an option of [OpenTable].
@@ -39,6 +46,12 @@ type TableOption func(*Table)
 // WithFileName sets the name of the file in errors. The file is not opened by this name.
 func WithFileName(name string) TableOption {
 	return func(t *Table) { t.name = name }
+}
+
+// WithInternalKeys says that the keys are internal: the table is part of a database. Without it, the
+// package comment says how they are told from plain ones.
+func WithInternalKeys() TableOption {
+	return func(t *Table) { t.keys = internalKeys }
 }
 
 // OpenTable opens the table in a file of size bytes, which r reads. While the table is in use, r
@@ -73,7 +86,9 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	if err := t.readIndex(index); err != nil {
 		return nil, t.fail(int64(index.Offset), fmt.Errorf("index: %w", err))
 	}
-	t.keys = t.inferKeys()
+	if t.keys != internalKeys {
+		t.inferKeys()
+	}
 	return t, nil
 }
 
@@ -97,10 +112,11 @@ func (t *Table) readMetaindex(h BlockHandle) error {
 		if err != nil {
 			return fmt.Errorf("%.100q: %w", e.key, err)
 		}
-		if policy, ok := bytes.CutPrefix(e.key, []byte(filterPrefix)); ok {
-			t.filters = append(t.filters, FilterEntry{string(policy), block})
+		if name, ok := bytes.CutPrefix(e.key, []byte(filterPrefix)); ok {
+			t.filters = append(t.filters, FilterEntry{Policy: string(name), Handle: block})
 		}
 		t.ofRocksDB = t.ofRocksDB || string(e.key) == "rocksdb.properties"
+		t.ofBasho = t.ofBasho || string(e.key) == "stats.sst1"
 	}
 	return nil
 }
@@ -108,8 +124,17 @@ func (t *Table) readMetaindex(h BlockHandle) error {
 // Filters returns the filters of the table, in the order of the metaindex.
 func (t *Table) Filters() []FilterEntry {
 	mustBeMade(t.blocks.file != nil)
-	return slices.Clone(t.filters)
+	all := slices.Clone(t.filters)
+	for i := range all {
+		all[i].Foreign = t.ofBasho && all[i].Policy == policy.Name
+	}
+	return all
 }
+
+// KeysInDoubt reports whether the keys can be internal by the data and cannot by the index. Then
+// Entries takes them for plain ones, and they may be neither: goleveldb's RecoverFile writes tables
+// with internal keys in the data, with such an index, and with filters that no lookup asks rightly.
+func (t *Table) KeysInDoubt() bool { return t.inDoubt }
 
 // Blocks returns the number of data blocks.
 func (t *Table) Blocks() int {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -118,3 +119,31 @@ func TestMetaindex(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "x", string(block))
 }
+
+// Basho's LevelDB has filters of its own under LevelDB's name: read as LevelDB's, they would deny
+// keys. Under other names, filters are what the names say.
+func TestForeignFilters(t *testing.T) {
+	for name, foreign := range map[string]bool{policy.Name: true, policy.NameGoLevelDB: false} {
+		for _, basho := range []bool{true, false} {
+			o := tableOptions{policy: named{exact{t}, name}}
+			if basho {
+				o.meta = []metaBlock{{"stats.sst1", []byte("statistics")}}
+			}
+			file, _ := writeTable(t, o, plainKeys("a")...)
+			table := openTable(t, file)
+			require.Equal(t, basho && foreign, table.Filters()[0].Foreign)
+			filter, err := openFilter(table, o.policy)
+			require.NoError(t, err)
+			require.True(t, filter.MayContain([]byte("a")))
+			require.Equal(t, basho && foreign, filter.MayContain([]byte("A")))
+		}
+	}
+}
+
+// named is exact under another name.
+type named struct {
+	exact
+	name string
+}
+
+func (p named) Name() string { return p.name }

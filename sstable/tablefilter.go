@@ -17,6 +17,8 @@ type TableFilter struct {
 
 // OpenFilter reads one of Filters(). mayContain looks a key up in a filter: pass policy.MayContain.
 //
+// Foreign filters answer "may contain" to every key, whatever mayContain says.
+//
 // It returns an error if mayContain is nil, a *[CorruptionError] if the filters are damaged or do
 // not fit the data blocks, and otherwise the errors of reading. An engine that gets an error must
 // continue without the filters, as if each answered "may contain".
@@ -32,6 +34,9 @@ func (t *Table) OpenFilter(
 	windows, err := NewFilterBlockReader(mayContain, slices.Clip(block))
 	if err != nil {
 		return nil, err
+	}
+	if e.Foreign {
+		windows.mayContain = func(filter, key []byte) bool { return true }
 	}
 	if bad := windows.bad; bad != nil {
 		return nil, t.fail(int64(e.Handle.Offset),

@@ -59,9 +59,9 @@ The tables of a database are those that its manifest names. Others are left out:
 leaves some, and a database in use creates and deletes them. If more are left out than named, the
 manifest may be an old one, and there is no verdict.
 
-The engines trust bytes whose checksum is right, so they read in processes of their own, with limits
-of time and memory. RocksDB's own tables are read if they share a format and a kind of filter with
-old Pebble's.
+The engines trust bytes whose checksum is right. A table on which an engine's reader panics is
+corrupt; on Linux, filterdump takes at most half of the machine's memory. RocksDB's own tables are
+read if they share a format and a kind of filter with old Pebble's.
 
 The filters of a policy with a name of its own are unverified. If they are LevelDB's or
 levelbloom's, pass --policies NAME, or a pattern: a database with a policy for each level has

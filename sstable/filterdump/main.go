@@ -17,7 +17,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/page"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
 )
@@ -31,7 +30,7 @@ const (
 )
 
 func main() {
-	child.Serve()
+	limitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))

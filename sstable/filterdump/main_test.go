@@ -15,14 +15,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/comparer"
+	"github.com/syndtr/goleveldb/leveldb/opt"
 )
-
-func TestMain(m *testing.M) {
-	child.Serve()
-	m.Run()
-}
 
 // golden is where the databases are that other programs wrote.
 func golden(path ...string) string {
@@ -92,6 +88,16 @@ func TestStatus(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(rocksDB, "OPTIONS-000007"), options, 0o600))
 	refused := copyOf(t, "releases", "v0.1.0", "goleveldb", "name1_ribbon", "db")
 	change(t, filepath.Join(refused, "CURRENT"), func([]byte) []byte { return []byte("\n\n") })
+	cut := copyOf(t, "releases", "v0.1.0", "pebblev1", "name1_ribbon", "db")
+	change(t, filepath.Join(cut, "000007.sst"), func(b []byte) []byte { return b[1:] })
+	padded := copyOf(t, "leveldb", "tables", "one_key")
+	alone := filepath.Join(padded, "000005.ldb")
+	change(t, alone, func(b []byte) []byte { return append(b, make([]byte, 4<<10)...) })
+	browser := t.TempDir()
+	db, err := leveldb.OpenFile(browser, &opt.Options{
+		Comparer: indexedDB{comparer.DefaultComparer}})
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
 	gone := copyOf(t, "leveldb", "tables", "one_key")
 	require.NoError(t, os.Remove(filepath.Join(gone, "MANIFEST-000002")))
 	old := copyOf(t, "leveldb", "tables", "one_key") // whose manifest was restored, say
@@ -119,10 +125,14 @@ func TestStatus(t *testing.T) {
 		{damaged, 1, "FAULTY: 1 database damaged", "does not match its checksum at offset"},
 		{pebble, 1, "FAULTY: 1 database damaged", "pebblev1 does not open it: L0: 000007"},
 		{rocksDB, 2, "1 PATH could not be read", "filterdump does not open it: levelbloom has no "},
-		{refused, 2, "1 PATH could not be read", "no such file"},
-		{gone, 2, "1 PATH could not be read", "no such file"},
+		{refused, 1, "FAULTY: 1 database damaged", "CURRENT names no manifest"},
+		{gone, 1, "FAULTY: 1 database damaged", "CURRENT names MANIFEST-000002: file does not exist"},
+		{cut, 1, "FAULTY: 1 database damaged", "object size mismatch"},
+		{padded, 0, "1 table sound: all 1 entry match their filters", "Nothing to do"},
+		{alone, 2, "1 table unreadable", "more follows what may be a table"},
+		{browser, 2, "1 PATH could not be read", "its comparer is 'idb_cmp1', which is not known"},
 		{old, 0, "1 table sound: all 1 entry match their filters; 2 tables left out, which no " +
-			"manifest names", "No verdict: the manifest names 1 table, and leaves out 2"},
+			"manifest names", "No verdict: the manifest names 1 table, and leaves out 2 newer ones"},
 		{golden("leveldb", "tables"), 2, "1 PATH could not be read", "mixed_sizes, " +
 			"multi_level, no_filter, nocompress, one_key, versions"}, // not raw_tablebuilder
 		{golden("leveldb", "tables", "raw_tablebuilder"), 2, "1 PATH could not be read",
@@ -146,6 +156,11 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, exitFault, status)
 	require.True(t, strings.HasPrefix(out, "FAULTY: 1 table corrupt; 1 table sound: all 1 "), out)
 }
+
+// indexedDB is the comparer of a browser's databases, by name.
+type indexedDB struct{ comparer.Comparer }
+
+func (indexedDB) Name() string { return "idb_cmp1" }
 
 func TestCommandLine(t *testing.T) {
 	table := golden("leveldb", "tables", "one_key", "000005.ldb")

@@ -26,7 +26,6 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
@@ -310,11 +309,6 @@ func requireReads(
 	errors := 3 * math.Sqrt(1000*want*(1/n+1/float64(lookups)))
 	t.Logf("counted %.1f reads per 1,000 lookups, the engine made %.1f", want, got)
 	require.InDelta(t, want, got, 0.15*got+errors)
-}
-
-func TestMain(m *testing.M) {
-	child.Serve()
-	m.Run()
 }
 
 func seeded(t *testing.T) *rand.Rand {

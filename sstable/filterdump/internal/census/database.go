@@ -10,14 +10,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
 )
 
@@ -45,14 +45,15 @@ type Database struct {
 	Tables           []*scan.Result   `json:"tables"`
 
 	options Options
-	levels  map[int]int // of each table, by number
+	named   map[int]engine.Place // what the manifest says of each table, by number
+	newer   int                  // tables that are left out, and newer than all that are not
 }
 
 // Read reads and verifies the tables at a path. In a database, it counts what lookups read, unless
 // options say not to. The error is that of ctx.
 //
-// A database in use may delete a table before it is read, because others have its entries. Then the
-// manifest changes, and Read begins anew, a few times.
+// A database in use may delete a table or the manifest before the view has it, because others have
+// its entries. Then the manifest changes, and Read begins anew, a few times.
 func Read(ctx context.Context, path string, o Options) (*Database, error) {
 	d := &Database{Path: path, options: o}
 	info, err := os.Stat(path)
@@ -61,7 +62,8 @@ func Read(ctx context.Context, path string, o Options) (*Database, error) {
 		d.Note = scan.WithoutPath(err, path)
 		return d, nil
 	case !info.IsDir():
-		d.Tables, err = scan.Verify(ctx, []string{path}, scan.Options{Policies: o.Policies}, nil)
+		f := scan.File{Path: path, Open: path, Options: tables.Options{Policies: o.Policies}}
+		d.Tables, err = scan.Verify(ctx, []scan.File{f}, nil)
 		return d, err
 	}
 	const attempts = 10
@@ -69,11 +71,11 @@ func Read(ctx context.Context, path string, o Options) (*Database, error) {
 	for range attempts {
 		d = &Database{Path: path, options: o}
 		view, err := engine.NewView(path)
-		if err != nil {
-			d.Note = explain(path, err)
-			if errors.Is(err, os.ErrNotExist) { // the database may have replaced the manifest
-				continue
-			}
+		if errors.Is(err, os.ErrNotExist) && ctx.Err() == nil {
+			d.refuse(err)
+			continue
+		} else if err != nil {
+			d.refuse(err)
 			break
 		}
 		changed := !bytes.Equal(view.Manifest, manifest)
@@ -90,43 +92,39 @@ func Read(ctx context.Context, path string, o Options) (*Database, error) {
 	return d, nil
 }
 
-// explain says why a directory has no view: if it is no database, which ones are in it.
-func explain(dir string, err error) string {
-	text := scan.WithoutPath(err, dir)
+// refuse notes why a directory has no view: if it is no database, which ones are in it.
+func (d *Database) refuse(err error) {
+	d.Note = scan.WithoutPath(err, d.Path)
+	d.Damaged = errors.Is(err, engine.ErrDamaged)
 	if !errors.Is(err, engine.ErrNoDatabase) {
-		return text
+		return
 	}
 	var names []string
-	entries, _ := os.ReadDir(dir)
+	entries, _ := os.ReadDir(d.Path)
 	for _, e := range entries {
-		if view, err := engine.NewView(filepath.Join(dir, e.Name())); err == nil {
-			view.Close()
+		if engine.IsDatabase(filepath.Join(d.Path, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
 	if len(names) > 0 {
-		text += "; databases in it: " + strings.Join(names, ", ")
+		d.Note += "; databases in it: " + strings.Join(names, ", ")
 	}
-	return text
 }
 
-// order says which database a child opens.
-type order struct {
-	engine.Options
-	Planned engine.Sizes // with ribbon filters
+// open opens a view, and closes it after f. If the engine panics, the view stays open, since to
+// close it could wait for a lock that the engine holds.
+func open(o engine.Options, read func(number int), f func(db engine.DB) error) error {
+	_, err := tables.Guard(func() (struct{}, error) {
+		db, err := engine.Open(o, read)
+		if err == nil {
+			err = cmp.Or(f(db), db.Close())
+		}
+		return struct{}{}, err
+	})
+	return err
 }
 
-// list returns the level of each table, by number.
-var list = child.New("list", func(o order) (map[int]int, error) {
-	db, err := engine.Open(o.Options, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	return db.Levels()
-})
-
-// read makes an attempt. It is complete unless something was missing, which may be because the
+// read makes an attempt. It is complete unless a table was missing, which may be because the
 // database has changed. The error is that of ctx.
 func (d *Database) read(ctx context.Context, view *engine.View) (complete bool, err error) {
 	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: view.Cache}
@@ -134,14 +132,13 @@ func (d *Database) read(ctx context.Context, view *engine.View) (complete bool, 
 		d.Note, d.Damaged = err.Error(), true
 		return true, nil
 	}
-	o := order{Options: engine.Options{View: view.Dir, Settings: view.Settings}}
-	d.levels, err = list.Run(ctx, time.Minute, o)
-	switch {
-	case ctx.Err() != nil:
-		return false, ctx.Err()
-	case err != nil:
-		d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(d.Engine, "filterdump"), err)
-		d.Damaged = strings.Contains(d.Note, os.ErrNotExist.Error()) // a table, says Pebble
+	o := engine.Options{View: view}
+	err = open(o, nil, func(db engine.DB) (err error) {
+		d.named, err = db.Tables()
+		return err
+	})
+	if err != nil {
+		d.explain(err)
 		return false, nil
 	}
 	if complete, err = d.verify(ctx, view); err != nil {
@@ -155,30 +152,55 @@ func (d *Database) read(ctx context.Context, view *engine.View) (complete bool, 
 		d.Verdict = verdict.None(why)
 		return complete, nil
 	}
-	return d.count(ctx, o)
+	return complete, d.count(ctx, o)
 }
 
-// verify verifies the named tables. It is complete if all are there.
+var (
+	otherComparer = regexp.MustCompile(`'leveldb\.BytewiseComparator', got '(.*)' \[file=`)
+	// Pebble looks for the tables that its manifest names, and compares their sizes.
+	faultyTable = regexp.MustCompile(`file does not exist|object size mismatch|not a regular file`)
+)
+
+// explain notes why the engine does not open the database.
+func (d *Database) explain(err error) {
+	d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(d.Engine, "filterdump"), err)
+	if found := otherComparer.FindStringSubmatch(d.Note); found != nil {
+		d.Note = fmt.Sprintf("its comparer is '%s', which is not known here: pass its tables one "+
+			"by one, filterdump --verify DIRECTORY/*.ldb", found[1])
+	}
+	d.Damaged = faultyTable.MatchString(d.Note)
+}
+
+// verify verifies the tables that the manifest names. It is complete if all are there.
 func (d *Database) verify(ctx context.Context, view *engine.View) (complete bool, err error) {
-	var links []string
-	for _, number := range slices.Sorted(maps.Keys(d.levels)) {
+	var files []scan.File
+	for _, number := range slices.Sorted(maps.Keys(d.named)) {
 		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number)) // if it is missing
-		links = append(links, filepath.Join(view.Dir, name))
-		delete(view.Tables, number)
+		path, _ := view.Path(name)                                           // the reader finds the error too
+		files = append(files, scan.File{Path: filepath.Join(d.Path, name), Open: path,
+			Options: tables.Options{Policies: d.options.Policies, Database: true,
+				Size: d.named[number].Size}})
 	}
-	d.Unnamed = len(view.Tables)
+	d.leaveOut(view.Tables)
 	var done atomic.Int64
-	d.Tables, err = scan.Verify(ctx, links,
-		scan.Options{Policies: d.options.Policies, Bytewise: true}, func() {
-			d.options.Progress("%d of %d tables verified", done.Add(1), len(links))
-		})
-	if err != nil {
-		return false, err
+	d.Tables, err = scan.Verify(ctx, files, func() {
+		d.options.Progress("%d of %d tables verified", done.Add(1), len(files))
+	})
+	complete = !slices.ContainsFunc(d.Tables, func(r *scan.Result) bool {
+		return r != nil && r.Status == scan.Missing
+	})
+	return complete, err
+}
+
+// leaveOut counts the tables in the directory that the manifest does not name.
+func (d *Database) leaveOut(tables map[int]string) {
+	newest := slices.Max(append(slices.Collect(maps.Keys(d.named)), -1))
+	for number := range tables {
+		if _, isNamed := d.named[number]; !isNamed {
+			d.Unnamed++
+		}
+		if number > newest {
+			d.newer++
+		}
 	}
-	complete = true
-	for _, r := range d.Tables {
-		r.Path = filepath.Join(d.Path, filepath.Base(r.Path))
-		complete = complete && r.Status != scan.Missing
-	}
-	return complete, nil
 }

@@ -57,12 +57,22 @@ func TestNeighborsAreASample(t *testing.T) {
 		all = append(all, fmt.Appendf(nil, "%08d", 2*i))
 	}
 	dir := fill(t, &opt.Options{}, 1, all, func() []byte { return nil })
-	view, err := engine.Open(engine.Options{View: dir,
-		Settings: engine.Settings{Engine: "goleveldb"}}, nil)
+	view, err := engine.NewView(dir)
 	require.NoError(t, err)
 	defer view.Close()
-	keys, next, err := neighbors(view, seeded(t))
-	require.NoError(t, err)
+	var keys, next [][]byte
+	told := 0
+	require.NoError(t, open(engine.Options{View: view}, nil, func(db engine.DB) (err error) {
+		keys, next, err = neighbors(db, seeded(t), func(seen int) error {
+			require.Greater(t, seen, told)
+			told = seen
+			return nil
+		})
+		_, _, stopped := neighbors(db, seeded(t), func(int) error { return context.Canceled })
+		require.ErrorIs(t, stopped, context.Canceled)
+		return err
+	}))
+	require.Greater(t, told, 2*maxLookups)
 	require.GreaterOrEqual(t, len(keys), maxLookups-1)
 	counts := [3]int{}
 	for i, key := range keys {
@@ -120,6 +130,40 @@ func TestCountVirtualTables(t *testing.T) {
 	require.Equal(t, n*2/3-1, d.Sampled)
 	require.Equal(t, 2*(n*2/3-2)+64, d.Lookups, "the excised keys are one gap")
 	require.EqualValues(t, n, d.Keys, "those of the file")
+}
+
+// A merger of the program's own is no obstacle: nothing is merged.
+func TestOtherMerger(t *testing.T) {
+	merger := *pebble.DefaultMerger
+	merger.Name = "test.merger"
+	dir := t.TempDir()
+	db, err := pebble.Open(dir, &pebble.Options{Merger: &merger, Logger: engine.Quiet{}})
+	require.NoError(t, err)
+	for i := range 6000 {
+		require.NoError(t, db.Merge(fmt.Appendf(nil, "%08d", 2*i), []byte("1"), pebble.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	require.NoError(t, db.Close())
+	d := counted(t, dir)
+	require.EqualValues(t, 6000, d.Keys)
+}
+
+// Tables that are left out are a sign of an old manifest only if they are newer than it is: obsolete
+// ones wait until nobody reads them, as after a compaction of all.
+func TestTablesLeftOut(t *testing.T) {
+	for old, why := range map[bool]string{
+		false: "", true: "the manifest names 2 tables, and leaves out 3 newer ones: it may be old",
+	} {
+		d := &Database{named: map[int]engine.Place{10: {}, 12: {}}}
+		number := 3
+		if old {
+			number = 13
+		}
+		left := map[int]string{10: "", 12: "", number: "", number + 1: "", number + 2: ""}
+		d.leaveOut(left)
+		require.Equal(t, 3, d.Unnamed)
+		require.Equal(t, why, d.unfit())
+	}
 }
 
 // Where nothing can be counted, the database or the verdict says why.

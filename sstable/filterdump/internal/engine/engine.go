@@ -1,5 +1,5 @@
 // Package engine opens a database, which may be in use, in the engine that wrote it. The engine
-// gets a directory of its own: see [View].
+// gets a [View] instead of the database's directory.
 package engine
 
 import (
@@ -12,9 +12,8 @@ import (
 
 // Options say how to open a view.
 type Options struct {
-	View     string // its directory
-	Settings Settings
-	Names    []string // policies whose filters package policy reads; without any, no filter is used
+	View  *View
+	Names []string // policies whose filters package policy reads; without any, no filter is used
 	// Room is how many bytes of indexes and filters Pebble's block cache has room for, and hardly
 	// any data. goleveldb keeps both in its open tables, and no data.
 	Room int64
@@ -22,10 +21,11 @@ type Options struct {
 
 // A DB is an open database.
 type DB interface {
-	// Levels returns the level of each table, by the number of its file.
-	Levels() (map[int]int, error)
-	// Keys calls f for each key in ascending order. The key's memory is reused.
-	Keys(f func(key []byte)) error
+	// Tables returns what the manifest says of each table, by the number of its file.
+	Tables() (map[int]Place, error)
+	// Keys calls f for each key in ascending order until f returns an error. The key's memory is
+	// reused.
+	Keys(f func(key []byte) error) error
 	// Get is the engine's own lookup. Has is that of its adapter, if it has one.
 	Get(key []byte) (bool, error)
 	Has(key []byte) (bool, error)
@@ -33,6 +33,14 @@ type DB interface {
 	// known, if filters and indexes had these sizes: nothing if they fit.
 	Memory(s Sizes) (string, error)
 	Close() error
+}
+
+// A Place is what a manifest says of a table.
+type Place struct {
+	Level int
+	// Size is how many bytes the file has, or more. It is 0 where that is not to be compared: Pebble
+	// does so itself.
+	Size int64
 }
 
 // Sizes are in bytes.
@@ -51,7 +59,7 @@ func Open(o Options, read func(number int)) (DB, error) {
 		}
 		policies = append(policies, p)
 	}
-	switch o.Settings.Engine {
+	switch o.View.Engine {
 	case "goleveldb":
 		return openGoLevelDB(o, policies, read)
 	case "pebblev1":
@@ -71,7 +79,7 @@ func told(whose string, report fmt.Stringer) string {
 	return fmt.Sprintf("With %s options, %s.", whose, lines)
 }
 
-// Quiet is a logger of Pebble. What it says as it gives up becomes the crash of a child.
+// Quiet is a logger of Pebble. What it says as it gives up becomes a panic.
 type Quiet struct{}
 
 func (Quiet) Infof(string, ...any)              {}

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/syndtr/goleveldb/leveldb"
@@ -13,13 +15,10 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-type goLevelDB struct {
-	*leveldb.DB
-	files storage.Storage
-}
+type goLevelDB struct{ *leveldb.DB }
 
 func openGoLevelDB(o Options, policies []*policy.Policy, read func(number int)) (DB, error) {
-	files, err := storage.OpenFile(o.View, true)
+	files, err := viewedStorage(o.View, read)
 	if err != nil {
 		return nil, err
 	}
@@ -28,37 +27,36 @@ func openGoLevelDB(o Options, policies []*policy.Policy, read func(number int)) 
 	for _, p := range policies {
 		options.AltFilters = append(options.AltFilters, goleveldb.New(p))
 	}
-	db, err := leveldb.Open(&countedStorage{files, read}, options)
+	db, err := leveldb.Open(files, options)
 	if err != nil {
-		return nil, errors.Join(err, files.Close())
+		return nil, err
 	}
-	return &goLevelDB{db, files}, nil
+	return &goLevelDB{db}, nil
 }
 
-func (db *goLevelDB) Close() error { return errors.Join(db.DB.Close(), db.files.Close()) }
-
-func (db *goLevelDB) Levels() (map[int]int, error) {
+func (db *goLevelDB) Tables() (map[int]Place, error) {
 	text, err := db.GetProperty("leveldb.sstables")
-	levels, level := map[int]int{}, 0
+	places, level := map[int]Place{}, 0
 	for _, line := range strings.Split(text, "\n") {
 		var number int
+		var size int64
 		if n, _ := fmt.Sscanf(line, "--- level %d ---", &level); n == 1 {
 			continue
 		}
-		if n, _ := fmt.Sscanf(line, "%d:", &number); n == 1 {
-			levels[number] = level
+		if n, _ := fmt.Sscanf(line, "%d:%d[", &number, &size); n == 2 {
+			places[number] = Place{level, size}
 		}
 	}
-	return levels, err
+	return places, err
 }
 
-func (db *goLevelDB) Keys(f func(key []byte)) error {
+func (db *goLevelDB) Keys(f func(key []byte) error) (err error) {
 	iter := db.NewIterator(nil, nil)
 	defer iter.Release()
-	for iter.Next() {
-		f(iter.Key())
+	for err == nil && iter.Next() {
+		err = f(iter.Key())
 	}
-	return iter.Error()
+	return cmp.Or(err, iter.Error())
 }
 
 func (db *goLevelDB) Get(key []byte) (bool, error) {
@@ -81,23 +79,47 @@ func (db *goLevelDB) Memory(s Sizes) (string, error) {
 	return told("goleveldb's default", r), err
 }
 
-// A countedStorage tells of the reads of tables: of other files, goleveldb calls no ReadAt.
-type countedStorage struct {
+// A viewStorage has a manifest in memory, and the tables of a view. It calls read for each read of a
+// table.
+type viewStorage struct {
 	storage.Storage
+	view *View
 	read func(number int)
 }
 
-type countedReader struct {
-	storage.Reader
-	read func()
+func viewedStorage(v *View, read func(number int)) (storage.Storage, error) {
+	var manifest storage.FileDesc
+	if _, err := fmt.Sscanf(v.manifest, "MANIFEST-%d", &manifest.Num); err != nil {
+		return nil, err
+	}
+	manifest.Type = storage.TypeManifest
+	memory := storage.NewMemStorage()
+	w, err := memory.Create(manifest)
+	if err == nil {
+		_, err = w.Write(v.Manifest)
+		err = errors.Join(err, w.Close(), memory.SetMeta(manifest))
+	}
+	return &viewStorage{memory, v, read}, err
 }
 
-func (s *countedStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
-	r, err := s.Storage.Open(fd)
-	return countedReader{r, func() { s.read(int(fd.Num)) }}, err
+func (s *viewStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
+	if fd.Type != storage.TypeTable {
+		return s.Storage.Open(fd)
+	}
+	path, err := s.view.Path(s.view.Tables[int(fd.Num)])
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	return countedReader{file, func() { s.read(int(fd.Num)) }}, err
+}
+
+type countedReader struct {
+	*os.File
+	read func()
 }
 
 func (r countedReader) ReadAt(p []byte, offset int64) (int, error) {
 	r.read()
-	return r.Reader.ReadAt(p, offset)
+	return r.File.ReadAt(p, offset)
 }

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/syndtr/goleveldb/leveldb/util"
@@ -17,11 +19,13 @@ const (
 	headerSize = 7
 )
 
-// CheckManifest returns an error if a chunk of a manifest is damaged. The engines must not be
-// asked: Pebble takes a wrong checksum for the end, and opens the rest as the whole database.
+// CheckManifest returns an error if a manifest has no chunk, or a damaged one. The engines must not
+// be asked: Pebble takes a wrong checksum for the end, and opens the rest as the whole database;
+// goleveldb skips a block that begins with zeros.
 //
-// The end of a manifest in use is no damage: a chunk that is not all there, or zeros.
+// The end of a manifest in use is no damage: a chunk that is not all there, or zeros to the end.
 func CheckManifest(manifest []byte) error {
+	whole := 0 // chunks
 	for at := 0; at < len(manifest); {
 		block := manifest[at:min(len(manifest), at-at%blockSize+blockSize)]
 		if len(block) < headerSize {
@@ -30,20 +34,28 @@ func CheckManifest(manifest []byte) error {
 		}
 		header, contents := block[:headerSize], block[headerSize:]
 		if [headerSize]byte(header) == [headerSize]byte{} {
-			return nil
+			rest := bytes.TrimLeft(manifest[at:], "\x00")
+			if len(rest) == 0 {
+				break
+			}
+			return fmt.Errorf("the manifest has zeros at offset %d, and does not end there", at)
 		}
 		length := int(binary.LittleEndian.Uint16(header[4:]))
 		sum := binary.LittleEndian.Uint32(header)
-		whole := length <= len(contents)
-		if whole && util.NewCRC(block[6:headerSize+length]).Value() == sum {
+		fits := length <= len(contents)
+		if fits && util.NewCRC(block[6:headerSize+length]).Value() == sum {
 			at += headerSize + length
+			whole++
 			continue
 		}
 		mayBeTorn := at-at%blockSize+blockSize > len(manifest) && !startsWith(sum, block[6:])
-		if whole || !mayBeTorn {
+		if fits || !mayBeTorn {
 			return fmt.Errorf("the manifest does not match its checksum at offset %d", at)
 		}
-		return nil
+		break
+	}
+	if whole == 0 {
+		return errors.New("the manifest has no whole record")
 	}
 	return nil
 }

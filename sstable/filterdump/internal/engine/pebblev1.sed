@@ -12,8 +12,10 @@ s/^\t\tCacheSize: *db.settings.Cache/\t\tCache: cache/
 /^func (db pebbleV1) Memory/a\
 \	cache := pebble.NewCache(cmp.Or(db.settings.Cache, 8<<20)) // Pebble's default\
 \	defer cache.Unref()
-s/^import (/&\n\t"cmp"\n/
 /DisableTableStats/d
+s/, vfs.WriteCategoryUnspecified)/)/
+s/vfs.FileInfo/os.FileInfo/
+s/^\t"errors"$/&\n\t"os"/
 # Errors are injected by other arguments.
 s/func(op errorfs.Op) error/func(op errorfs.Op, path string) error/
 s/op.Kind == /op == /

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"cmp"
+	"errors"
+
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -16,6 +19,55 @@ type pebbleV2 struct {
 	settings Settings
 }
 
+// A pebbleV2View is the filesystem that Pebble sees: a manifest in memory, and the tables of a view. For
+// the list of names, tables have an empty file in memory too.
+type pebbleV2View struct {
+	vfs.FS
+	view *View
+}
+
+func newPebbleV2View(v *View) (vfs.FS, error) {
+	memory := vfs.NewMem()
+	write := func(name string, contents []byte) error {
+		file, err := memory.Create(name, vfs.WriteCategoryUnspecified)
+		if err == nil {
+			_, err = file.Write(contents)
+			err = errors.Join(err, file.Close())
+		}
+		return err
+	}
+	err := errors.Join(write("CURRENT", []byte(v.manifest+"\n")), write(v.manifest, v.Manifest))
+	for _, name := range v.markers {
+		err = errors.Join(err, write(name, nil))
+	}
+	for name := range v.paths {
+		err = errors.Join(err, write(name, nil))
+	}
+	return pebbleV2View{memory, v}, err
+}
+
+func (fs pebbleV2View) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if _, isHeld := fs.view.paths[name]; !isHeld {
+		return fs.FS.Open(name, opts...)
+	}
+	path, err := fs.view.Path(name)
+	if err != nil {
+		return nil, err
+	}
+	return vfs.Default.Open(path, opts...)
+}
+
+func (fs pebbleV2View) Stat(name string) (vfs.FileInfo, error) {
+	if _, isHeld := fs.view.paths[name]; !isHeld {
+		return fs.FS.Stat(name)
+	}
+	path, err := fs.view.Path(name)
+	if err != nil {
+		return nil, err
+	}
+	return vfs.Default.Stat(path)
+}
+
 func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (DB, error) {
 	counted := errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpFileReadAt {
@@ -23,12 +75,19 @@ func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (
 		}
 		return nil
 	})
+	files, err := newPebbleV2View(o.View)
+	if err != nil {
+		return nil, err
+	}
+	merger := *pebble.DefaultMerger // nothing is merged, but Pebble compares the name
+	merger.Name = cmp.Or(o.View.Merger, merger.Name)
 	options := &pebble.Options{
 		ReadOnly:           true,
 		Logger:             Quiet{},
 		FormatMajorVersion: pebble.FormatNewest,
 		MemTableSize:       64 << 10,
-		FS:                 errorfs.Wrap(vfs.Default, counted),
+		FS:                 errorfs.Wrap(files, counted),
+		Merger:             &merger,
 		CacheSize:          o.cacheSize(),
 		DisableTableStats:  true,
 	}
@@ -38,33 +97,33 @@ func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (
 			return nil, err
 		}
 	}
-	db, err := pebble.Open(o.View, options)
+	db, err := pebble.Open("", options)
 	if err != nil {
 		return nil, err
 	}
-	return pebbleV2{db, o.Settings}, nil
+	return pebbleV2{db, o.View.Settings}, nil
 }
 
-func (db pebbleV2) Levels() (map[int]int, error) {
+func (db pebbleV2) Tables() (map[int]Place, error) {
 	all, err := db.SSTables()
-	levels := map[int]int{}
+	places := map[int]Place{}
 	for level, tables := range all {
 		for _, t := range tables {
-			levels[int(t.BackingSSTNum)] = level // of a virtual table, the file's number
+			places[int(t.BackingSSTNum)] = Place{Level: level} // of a virtual table, the file's number
 		}
 	}
-	return levels, err
+	return places, err
 }
 
-func (db pebbleV2) Keys(f func(key []byte)) error {
+func (db pebbleV2) Keys(f func(key []byte) error) error {
 	iter, err := db.NewIter(nil)
 	if err != nil {
 		return err
 	}
-	for valid := iter.First(); valid; valid = iter.Next() {
-		f(iter.Key())
+	for valid := iter.First(); err == nil && valid; valid = iter.Next() {
+		err = f(iter.Key())
 	}
-	return iter.Close()
+	return cmp.Or(err, iter.Close())
 }
 
 func (db pebbleV2) Get(key []byte) (bool, error) {

@@ -19,24 +19,25 @@ type Settings struct {
 	Cache     int64  // bytes of the block cache; goleveldb's default, since it records none
 	MemTable  int64  // bytes of a memtable
 	OpenFiles int64  // how many tables stay open, some more
+	Merger    string // the name of Pebble's merger, "" if it is not known
 }
 
 // settingsOf reads the newest OPTIONS file. Databases without one may be goleveldb's, which has
 // none, or Pebble's.
 func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
-	options, format, pebble := "", 0, false
+	file, format, pebble := "", 0, false
 	for _, e := range entries { // sorted
-		path := filepath.Join(dir, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "OPTIONS-"):
-			text, _ := readFile(path)
-			options = string(text)
+			file = newest(file, e.Name())
 		case marked(e.Name(), "format-version") != "":
 			format, _ = strconv.Atoi(marked(e.Name(), "format-version"))
-		case Number(path) >= 0 && !pebble:
-			pebble, _, _ = tables.NeedsPebble(path)
+		case Number(e.Name()) >= 0 && !pebble:
+			pebble = tables.IsPebbles(filepath.Join(dir, e.Name()))
 		}
 	}
+	text, _ := readFile(filepath.Join(dir, file), 1<<20)
+	options := string(text)
 	const lowestOfV2 = 13 // Pebble v2's FormatMinSupported, which few databases of v1 have
 	switch {
 	case strings.Contains(options, "key_schema="), options == "" && format >= lowestOfV2:
@@ -49,8 +50,13 @@ func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 	s.Cache = sizeOf(options, "cache_size")
 	s.MemTable = sizeOf(options, "mem_table_size")
 	s.OpenFiles = sizeOf(options, "max_open_files")
+	if found := mergerName.FindStringSubmatch(options); found != nil {
+		s.Merger = found[1]
+	}
 	return s
 }
+
+var mergerName = regexp.MustCompile(`(?m)^ *merger=(.+)$`)
 
 // sizeOf returns a number in an OPTIONS file, 0 if it is not there or a terabyte.
 func sizeOf(options, name string) (n int64) {

@@ -1,145 +1,189 @@
 package engine
 
 import (
-	"cmp"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
-// A View is a directory that an engine opens instead of a database's own. It has a copy of the
-// manifest, and links to the tables. So the engine takes no lock, replays no log and changes
-// nothing, and everyone who opens the view sees the same database.
+// A View is what an engine opens instead of a database's directory: a copy of the manifest in
+// memory, and the tables, which the view holds open. So the engine takes no lock, replays no log,
+// changes nothing and leaves nothing behind, and whoever opens the view again sees the same
+// database.
 type View struct {
 	Settings
-	Dir      string
-	Tables   map[int]string // the tables in the database's directory: file names by number
 	Manifest []byte
+	Tables   map[int]string // the tables in the database's directory: file names by number
 
-	open []*os.File
+	dir      string
+	manifest string            // its file name
+	markers  []string          // of Pebble, which name the manifest and the version of its format
+	paths    map[string]string // of tables and of Pebble's large values, by file name
+	held     []*os.File        // see hold
 }
 
-// ErrNoDatabase is wrapped by the error for a directory that is no database's.
-var ErrNoDatabase = errors.New("no database")
+var (
+	// ErrNoDatabase is wrapped by the error for a directory that is no database's, or not one
+	// that is read here.
+	ErrNoDatabase = errors.New("no database")
+	// ErrDamaged is wrapped by the error for a database that no engine opens.
+	ErrDamaged = errors.New("damaged")
+)
 
 // NewView returns a view of the database in dir. Whoever calls it closes the view.
-func NewView(dir string) (v *View, err error) {
-	v = &View{Tables: map[int]string{}}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return nil, err
-	}
+func NewView(dir string) (*View, error) {
 	entries, err := os.ReadDir(dir) // sorted
 	if err != nil {
 		return nil, err
 	}
-	if v.Dir, err = os.MkdirTemp("", "filterdump-"); err != nil {
+	v := &View{dir: dir, Tables: map[int]string{}, paths: map[string]string{}}
+	if v.manifest, err = manifestOf(dir, entries); err != nil {
 		return nil, err
 	}
-	if err = v.fill(dir, entries); err != nil {
-		v.Close()
+	if v.Manifest, err = readFile(filepath.Join(dir, v.manifest), 1<<30); err != nil {
 		return nil, err
 	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "marker.") {
+			v.markers = append(v.markers, e.Name())
+		}
+	}
+	v.Settings = settingsOf(dir, entries)
+	v.holdTables(entries) // after the manifest, so that few are deleted in between
 	return v, nil
 }
 
-// fill copies the manifest before it links the tables, so that few are deleted in between.
-func (v *View) fill(dir string, entries []fs.DirEntry) error {
-	current := ""
-	for _, e := range entries { // sorted: the markers of Pebble, which prefers them, come last
-		switch name := e.Name(); {
-		case name == "CURRENT":
-			text, err := v.copy(dir, name)
-			if err != nil {
-				return err
-			}
-			current = strings.TrimSuffix(string(text), "\n")
-		case strings.HasPrefix(name, "marker."):
-			if err := os.WriteFile(filepath.Join(v.Dir, name), nil, 0o600); err != nil {
-				return err
-			}
-			current = cmp.Or(marked(name, "manifest"), current)
-		}
-	}
-	if current == "" {
-		return fmt.Errorf("%w: there is no CURRENT", ErrNoDatabase)
-	}
-	var err error
-	if v.Manifest, err = v.copy(dir, filepath.Base(current)); err != nil {
-		return err
-	}
-	v.Settings = settingsOf(dir, entries)
-	return v.linkTables(dir, entries)
-}
-
-// copy copies a file, and returns what is in it.
-func (v *View) copy(dir, name string) ([]byte, error) {
-	b, err := readFile(filepath.Join(dir, name))
+// IsDatabase reports whether a directory has a database that is read here.
+func IsDatabase(dir string) bool {
+	entries, err := os.ReadDir(dir)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(v.Dir, name), b, 0o600)
+		_, err = manifestOf(dir, entries)
 	}
-	return b, err
+	return err == nil
 }
 
-// linkTables links the tables, and Pebble's files of large values.
-func (v *View) linkTables(dir string, entries []fs.DirEntry) error {
-	// Not all files that a process may open: the tables are read too.
-	const spare = 100
-	for range spare {
-		if file, err := os.Open(v.Dir); err == nil {
-			defer file.Close()
+var (
+	currentName  = regexp.MustCompile(`^CURRENT(\.bak|\.\d+)?$`) // goleveldb renames in two steps
+	manifestName = regexp.MustCompile(`^MANIFEST-\d+$`)
+	bashoLevel   = regexp.MustCompile(`^sst_\d$`)
+)
+
+// manifestOf returns the file name of the manifest. Pebble's marker names it, or CURRENT: of
+// several, as goleveldb leaves them if it is killed, the newest that names a manifest that is there.
+func manifestOf(dir string, entries []fs.DirEntry) (name string, err error) {
+	for _, e := range entries { // sorted: the last marker is the newest
+		if bashoLevel.MatchString(e.Name()) && e.IsDir() {
+			return "", fmt.Errorf("%w that is read here, but one of Basho's LevelDB, with tables "+
+				"in %s: pass them one by one", ErrNoDatabase, e.Name())
+		}
+		if marked := marked(e.Name(), "manifest"); marked != "" {
+			name = marked
 		}
 	}
+	if name != "" {
+		return name, checkManifestName(dir, name, "marker.manifest")
+	}
+	err = fmt.Errorf("%w: there is no CURRENT", ErrNoDatabase)
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if number := Number(path); number >= 0 {
-			v.Tables[number] = e.Name()
-		} else if filepath.Ext(path) != ".blob" {
+		if !currentName.MatchString(e.Name()) {
 			continue
 		}
-		if err := v.link(path); err != nil {
-			return err
+		text, why := readFile(filepath.Join(dir, e.Name()), 1<<10)
+		named, whole := bytes.CutSuffix(text, []byte("\n"))
+		if why == nil && !whole {
+			why = fmt.Errorf("%w: %s does not end in a line break", ErrDamaged, e.Name())
+		}
+		if why == nil {
+			why = checkManifestName(dir, string(named), e.Name())
+		}
+		switch {
+		case why == nil:
+			name = newest(name, string(named))
+		case e.Name() == "CURRENT" || errors.Is(err, ErrNoDatabase):
+			err = why
 		}
 	}
-	return nil
-}
-
-// link links a file that it keeps open, if the system lets others open that, too: Linux does. The
-// database may delete the file meanwhile.
-func (v *View) link(path string) error {
-	target := path
-	const noWait = syscall.O_NONBLOCK // for a pipe's writer
-	if file, err := os.OpenFile(path, os.O_RDONLY|noWait, 0); err == nil {
-		v.open = append(v.open, file)
-		shared := fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file.Fd())
-		if _, err := os.Stat(shared); err == nil {
-			target = shared
-		}
+	if name != "" {
+		err = nil
 	}
-	return os.Symlink(target, filepath.Join(v.Dir, filepath.Base(path)))
+	return name, err
 }
 
-// Close removes the view.
+// newest returns the name with the higher number.
+func newest(a, b string) string {
+	if len(a) > len(b) || len(a) == len(b) && a > b {
+		return a
+	}
+	return b
+}
+
+// checkManifestName returns an error unless what source says names a manifest that is there.
+func checkManifestName(dir, name, source string) error {
+	if !manifestName.MatchString(name) {
+		return fmt.Errorf("%w: %s names no manifest, but %.40q", ErrDamaged, source, name)
+	}
+	_, err := os.Stat(filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s names %s: %w", ErrDamaged, source, name, fs.ErrNotExist)
+	}
+	return err
+}
+
+// holdTables opens the tables, and Pebble's files of large values: those that the engine would open.
+func (v *View) holdTables(entries []fs.DirEntry) {
+	for _, e := range entries {
+		ext := filepath.Ext(e.Name())
+		switch number := Number(e.Name()); {
+		case number < 0 && ext != ".blob", ext == ".ldb" && v.Engine != "goleveldb":
+			continue
+		case number >= 0 && v.Tables[number] != "": // .ldb comes before .sst, also in goleveldb
+			continue
+		case number >= 0:
+			v.Tables[number] = e.Name()
+		}
+		v.paths[e.Name()] = v.hold(filepath.Join(v.dir, e.Name()))
+	}
+}
+
+// Path returns the path of a table or of another file by which the view opens it. The error is one
+// of the file.
+func (v *View) Path(name string) (string, error) {
+	path, ok := v.paths[filepath.Base(name)]
+	if !ok {
+		return "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for a writer
+		err = &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	return path, err
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// Close closes the tables.
 func (v *View) Close() {
-	for _, file := range v.open {
+	for _, file := range v.held {
 		file.Close()
 	}
-	os.RemoveAll(v.Dir) // nothing can be done about an error
 }
 
-// readFile reads a file that is no table. To open a pipe would wait for a writer.
-func readFile(path string) ([]byte, error) {
-	const most = 1 << 30
+// readFile reads a file that is no table, of at most so many bytes.
+func readFile(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > most:
-		return nil, fmt.Errorf("%s is not a regular file of at most %d bytes", path, most)
+	case !info.Mode().IsRegular(): // to open a pipe would wait for a writer
+		return nil, fmt.Errorf("%w: %s is not a regular file", ErrDamaged, filepath.Base(path))
+	case info.Size() > most:
+		return nil, fmt.Errorf("%w: %s has more than %d bytes", ErrDamaged, filepath.Base(path), most)
 	}
 	return os.ReadFile(path)
 }
@@ -155,11 +199,13 @@ func marked(name, kind string) string {
 	return value
 }
 
-// Number returns the number of a table's file, -1 for other files.
+// Number returns the number of a table's file, -1 for other files: also for names that engines do
+// not give to tables, and so do not look for, such as 5.ldb.
 func Number(path string) int {
-	name, ext := filepath.Base(path), filepath.Ext(path)
-	number, err := strconv.ParseUint(strings.TrimSuffix(name, ext), 10, strconv.IntSize-1)
-	if err != nil || ext != ".sst" && ext != ".ldb" {
+	ext := filepath.Ext(path)
+	stem := strings.TrimSuffix(filepath.Base(path), ext)
+	number, err := strconv.ParseUint(stem, 10, strconv.IntSize-1)
+	if err != nil || ext != ".sst" && ext != ".ldb" || fmt.Sprintf("%06d", number) != stem {
 		return -1
 	}
 	return int(number)

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	v1 "github.com/cockroachdb/pebble"
@@ -19,12 +23,13 @@ func TestEngines(t *testing.T) {
 	} {
 		v := view(t, filepath.Join("../../../../testdata", dir))
 		require.Equal(t, want, v.Engine, dir)
-		db, err := Open(Options{View: v.Dir, Settings: v.Settings}, nil)
+		db, err := Open(Options{View: v}, nil)
 		require.NoError(t, err)
 		var last []byte
-		require.NoError(t, db.Keys(func(key []byte) {
+		require.NoError(t, db.Keys(func(key []byte) error {
 			require.Greater(t, string(key), string(last))
 			last = append(last[:0], key...)
+			return nil
 		}))
 		for _, get := range []func([]byte) (bool, error){db.Get, db.Has} {
 			found, err := get(last)
@@ -56,14 +61,26 @@ func TestSettings(t *testing.T) {
 		require.NoError(t, old.Close())
 		o.Cache.Unref()
 		require.Equal(t, Settings{Engine: "pebblev1", Cache: size, MemTable: 4 << 20,
-			OpenFiles: 1000}, view(t, dir).Settings)
+			OpenFiles: 1000, Merger: "pebble.concatenate"}, view(t, dir).Settings)
 	}
 	newer, err := v2.Open(dir,
 		&v2.Options{CacheSize: 7 << 20, MaxOpenFiles: 2000, Logger: Quiet{}})
 	require.NoError(t, err)
 	require.NoError(t, newer.Close())
-	want := Settings{Engine: "pebblev2", Cache: 7 << 20, MemTable: 4 << 20, OpenFiles: 2000}
+	want := Settings{Engine: "pebblev2", Cache: 7 << 20, MemTable: 4 << 20, OpenFiles: 2000,
+		Merger: "pebble.concatenate"}
 	require.Equal(t, want, view(t, dir).Settings)
+
+	// Among several files, the newest has the highest number, and none is read that is too large.
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	write("OPTIONS-000001", "pebble_version=0.1\n")
+	require.Equal(t, want, view(t, dir).Settings)
+	write("OPTIONS-1000000", "pebble_version=0.1\n  cache_size=5\n")
+	require.Equal(t, Settings{Engine: "pebblev1", Cache: 5}, view(t, dir).Settings)
+	write("OPTIONS-1000001", "pebble_version=0.1\n"+strings.Repeat(" ", 1<<20))
+	require.Zero(t, view(t, dir).Cache)
 
 	// Numbers out of range are no figures.
 	for _, text := range []string{"-1", "9223372036854775808", "1099511627777", "1e9", ""} {
@@ -74,35 +91,144 @@ func TestSettings(t *testing.T) {
 // A view has the tables that the database deletes meanwhile, where the system allows that.
 func TestViewHoldsTables(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("links to open files need Linux")
+		t.Skip("to open a deleted file again needs Linux")
 	}
-	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+stored[2])))
-	v := view(t, dir)
-	require.NoError(t, os.RemoveAll(dir))
-	require.Len(t, levelsOf(t, v), 3)
-	for _, name := range v.Tables {
-		_, err := os.ReadFile(filepath.Join(v.Dir, name))
-		require.NoError(t, err)
+	for _, dir := range stored {
+		gone := t.TempDir()
+		require.NoError(t, os.CopyFS(gone, os.DirFS("../../../../testdata/"+dir)))
+		v := view(t, gone)
+		want := tablesOf(t, v)
+		require.NoError(t, os.RemoveAll(gone))
+		require.NotEmpty(t, want)
+		require.Equal(t, want, tablesOf(t, v))
+		for _, name := range v.Tables {
+			path, err := v.Path(name)
+			require.NoError(t, err)
+			_, err = os.ReadFile(path)
+			require.NoError(t, err)
+		}
 	}
-	v.Close()
-	require.NoDirExists(t, v.Dir)
 }
 
-// What is no database, and a manifest that is no file, is an error.
-func TestNoView(t *testing.T) {
-	dir := t.TempDir()
-	_, err := NewView(dir)
-	require.ErrorIs(t, err, ErrNoDatabase)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-1\n"), 0o600))
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "MANIFEST-1"), 0o700))
-	_, err = NewView(dir)
-	require.ErrorContains(t, err, "not a regular file")
+// The manifest is the one that the engine finds. A CURRENT or manifest that is there and names
+// nothing, or is no file, is damage; where there is none, there is no database.
+func TestManifestOf(t *testing.T) {
+	const good, newer = "MANIFEST-000002\n", "MANIFEST-000003\n"
+	for name, c := range map[string]struct {
+		files map[string]string // a name that ends in a slash is a directory
+		want  string            // of the manifest
+		err   error
+		words string
+	}{
+		"CURRENT":         {map[string]string{"CURRENT": good, "MANIFEST-000002": ""}, good, nil, ""},
+		"a backup alone":  {map[string]string{"CURRENT.bak": good, "MANIFEST-000002": ""}, good, nil, ""},
+		"a newer pending": {map[string]string{"CURRENT": good, "CURRENT.3": newer, "MANIFEST-000002": "", "MANIFEST-000003": ""}, newer, nil, ""},
+		"an older pending": {map[string]string{"CURRENT": newer, "CURRENT.2": good,
+			"MANIFEST-000002": "", "MANIFEST-000003": ""}, newer, nil, ""},
+		"the backup of a damaged one": {map[string]string{"CURRENT": "\x00\xff", "CURRENT.bak": good,
+			"MANIFEST-000002": ""}, good, nil, ""},
+		"a marker": {map[string]string{"marker.manifest.000001.MANIFEST-000002": "",
+			"marker.manifest.000002.MANIFEST-000003": "", "CURRENT": good, "MANIFEST-000002": "",
+			"MANIFEST-000003": ""}, newer, nil, ""},
+		"a longer number": {map[string]string{"CURRENT": "MANIFEST-1000000\n",
+			"CURRENT.bak": "MANIFEST-999999\n", "MANIFEST-1000000": "", "MANIFEST-999999": ""},
+			"MANIFEST-1000000\n", nil, ""},
+
+		"nothing":     {nil, "", ErrNoDatabase, "there is no CURRENT"},
+		"other files": {map[string]string{"CURRENTLY": good, "000005.ldb": ""}, "", ErrNoDatabase, ""},
+		"Basho's": {map[string]string{"CURRENT": good, "MANIFEST-000002": "", "sst_3/": ""}, "",
+			ErrNoDatabase, "Basho's LevelDB, with tables in sst_3"},
+
+		"an empty CURRENT": {map[string]string{"CURRENT": ""}, "", ErrDamaged, "CURRENT does not end"},
+		"without its line break": {map[string]string{"CURRENT": "MANIFEST-000002",
+			"MANIFEST-000002": ""}, "", ErrDamaged, "CURRENT does not end in a line break"},
+		"a conflict in git": {map[string]string{"CURRENT": "<<<<<<< HEAD\n"}, "", ErrDamaged,
+			`CURRENT names no manifest, but "<<<<<<< HEAD"`},
+		"another directory": {map[string]string{"CURRENT": "../MANIFEST-000002\n"}, "", ErrDamaged,
+			"names no manifest"},
+		"a manifest that is gone": {map[string]string{"CURRENT": good}, "", ErrDamaged,
+			"CURRENT names MANIFEST-000002: file does not exist"},
+		"a marker's that is gone": {map[string]string{"CURRENT": good, "MANIFEST-000002": "",
+			"marker.manifest.000001.MANIFEST-000003": ""}, "", ErrDamaged, "names MANIFEST-000003"},
+		"a marker to another directory": {map[string]string{
+			"marker.manifest.000001...": ""}, "", ErrDamaged, "names no manifest"},
+		"a directory": {map[string]string{"CURRENT/": ""}, "", ErrDamaged, "not a regular file"},
+		"too long": {map[string]string{"CURRENT": strings.Repeat("x", 1<<11)}, "", ErrDamaged,
+			"has more than 1024 bytes"},
+		"a manifest that is a directory": {map[string]string{"CURRENT": good, "MANIFEST-000002/": ""},
+			"", ErrDamaged, "not a regular file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, contents := range c.files {
+				if path := filepath.Join(dir, name); strings.HasSuffix(name, "/") {
+					require.NoError(t, os.Mkdir(path, 0o700))
+				} else {
+					require.NoError(t, os.WriteFile(path, []byte(contents), 0o600))
+				}
+			}
+			v, err := NewView(dir)
+			require.Equal(t, c.err == nil, err == nil, "%v", err)
+			if err == nil {
+				defer v.Close()
+				require.Equal(t, c.want, v.manifest+"\n")
+			} else {
+				require.ErrorIs(t, err, c.err)
+				require.ErrorContains(t, err, c.words)
+			}
+			require.Equal(t, err == nil || name == "a manifest that is a directory", IsDatabase(dir))
+		})
+	}
+}
+
+// The tables are those that the engine opens: of several names for one number, and of names that it
+// does not look for.
+func TestTablesOf(t *testing.T) {
+	for _, c := range []struct {
+		stored string
+		extra  []string
+		table  int
+		want   string
+	}{
+		{stored[1], []string{"000005.sst", "5.ldb", "0000005.ldb"}, 5, "000005.ldb"},
+		{stored[4], []string{"000005.ldb", "5.sst"}, 5, "000005.sst"},
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+c.stored)))
+		want := tablesOf(t, view(t, dir))
+		require.Contains(t, want, c.table)
+		for _, name := range c.extra {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("garbage"), 0o600))
+		}
+		v := view(t, dir)
+		require.Equal(t, c.want, v.Tables[c.table])
+		require.Equal(t, want, tablesOf(t, v))
+	}
+}
+
+// A pipe with a table's name does not make an engine wait for a writer.
+func TestPipe(t *testing.T) {
+	for _, stored := range stored {
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+stored)))
+		tables := view(t, dir).Tables
+		pipe := filepath.Join(dir, tables[slices.Max(slices.Collect(maps.Keys(tables)))])
+		require.NoError(t, os.Remove(pipe))
+		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+		db, err := Open(Options{View: view(t, dir)}, nil)
+		if err == nil {
+			err = db.Keys(func([]byte) error { return nil })
+			db.Close()
+		}
+		require.ErrorContains(t, err, "not a regular file")
+	}
 }
 
 func TestNumber(t *testing.T) {
-	for path, want := range map[string]int{"dir.sst/000012.ldb": 12, "7.sst": 7, "000012.log": -1,
-		"CURRENT": -1, "+5.sst": -1, "-5.sst": -1, ".sst": -1, "99999999999999999999.ldb": -1} {
+	for path, want := range map[string]int{"dir.sst/000012.ldb": 12, "000007.sst": 7,
+		"1234567.sst": 1234567, "000012.log": -1, "CURRENT": -1, "7.sst": -1, "0000007.sst": -1,
+		"+00005.sst": -1, "-00005.sst": -1, ".sst": -1, "99999999999999999999.ldb": -1,
+		"000007.SST": -1} {
 		require.Equal(t, want, Number(path), path)
 	}
 }

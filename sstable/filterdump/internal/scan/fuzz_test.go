@@ -14,6 +14,8 @@ import (
 	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
 // Any bytes anywhere in a table of Pebble's, with the checksums of its blocks put right: reading it
@@ -44,7 +46,7 @@ func FuzzPebble(f *testing.F) {
 			}
 		}
 		require.NoError(t, os.WriteFile(path, table, 0o600))
-		r := verifyOne(t, path, Options{})
+		r := verifyOne(t, path, tables.Options{})
 		require.NotContains(t, []Status{Missing, ""}, r.Status)
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 )
 
@@ -63,8 +62,8 @@ func (r *Result) judge(report *Report, doubt string) {
 }
 
 // failed returns the result for a table that could not be read.
-func failed(path string, err error) *Result {
-	r := &Result{Path: path, Status: Unreadable, Reason: WithoutPath(err, path)}
+func (f File) failed(err error) *Result {
+	r := &Result{Path: f.Path, Status: Unreadable, Reason: WithoutPath(err, f.Open)}
 	var corrupt *sstable.CorruptionError
 	if errors.As(err, &corrupt) {
 		r.Reason = corrupt.Cause.Error()
@@ -79,11 +78,9 @@ func failed(path string, err error) *Result {
 		r.Status = Missing
 	case is(tables.ErrUnknown):
 		r.Status = Unverified
-	case is(child.ErrMemory):
-		r.Reason += ": a length in it may be wrong, or it is too large for this machine"
 	case is(tables.ErrUnsupported), is(sstable.ErrCompression), is(sstable.ErrTooLarge):
 		// Its bytes may be right.
-	case corrupt != nil, is(child.ErrCrashed), is(tables.ErrNoEnd) && tables.HasName(path):
+	case corrupt != nil, is(tables.ErrCrashed), is(tables.ErrNoEnd) && tables.HasName(f.Path):
 		r.Status = Corrupt
 	}
 	return r

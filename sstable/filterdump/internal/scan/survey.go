@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -73,6 +74,7 @@ func survey(t tables.Table, bytewise bool) (r *Report, doubt string, err error) 
 	if f != nil {
 		doubt = s.parse()
 	}
+	doubt = cmp.Or(t.Info().Doubt, doubt)
 	if otherOrder {
 		doubt = "its index is not in bytewise order: it is damaged, or its database has a " +
 			"comparer of its own"

@@ -25,19 +25,13 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/child"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
 )
 
-func TestMain(m *testing.M) {
-	child.Serve()
-	m.Run()
-}
-
 // verifyOne verifies one table.
-func verifyOne(t testing.TB, path string, o Options) *Result {
-	results, err := Verify(context.Background(), []string{path}, o, nil)
+func verifyOne(t testing.TB, path string, o tables.Options) *Result {
+	results, err := Verify(context.Background(), []File{{path, path, o}}, nil)
 	require.NoError(t, err)
 	return results[0]
 }
@@ -45,14 +39,17 @@ func verifyOne(t testing.TB, path string, o Options) *Result {
 // The tables of other programs and of former releases are sound. Those of C++ LevelDB have what
 // their sidecars say.
 func TestGoldenTables(t *testing.T) {
-	var paths []string
+	var files []File
 	for _, pattern := range []string{"leveldb/tables/*/*.ldb", "goleveldb/*/*.ldb",
 		"releases/*/*/*/*/*.ldb", "releases/*/*/*/*/*.sst"} {
 		found, err := filepath.Glob("../../../../testdata/" + pattern)
 		require.NoError(t, err)
-		paths = append(paths, found...)
+		for _, path := range found {
+			o := tables.Options{Policies: []string{"golden.*"}}
+			files = append(files, File{path, path, o})
+		}
 	}
-	results, err := Verify(context.Background(), paths, Options{[]string{"golden.*"}, true}, nil)
+	results, err := Verify(context.Background(), files, nil)
 	require.NoError(t, err)
 	counts, byPath := map[Status]int{}, map[string]*Result{}
 	for _, r := range results {
@@ -90,22 +87,22 @@ func TestGoldenTables(t *testing.T) {
 
 // The results are in the order of the paths.
 func TestVerifyConcurrently(t *testing.T) {
-	paths := make([]string, 50+runtime.GOMAXPROCS(0)) // more than begin at once
-	for i := range paths {
-		paths[i] = filepath.Join("nowhere", fmt.Sprint(i))
+	files := make([]File, 50+runtime.GOMAXPROCS(0)) // more than begin at once
+	for i := range files {
+		files[i] = File{Path: fmt.Sprint(i), Open: filepath.Join("nowhere", fmt.Sprint(i))}
 	}
 	const noFile = "no such file or directory"
 	var done atomic.Int64
 	ctx, cancel := context.WithCancel(context.Background())
-	results, err := Verify(ctx, paths, Options{}, func() { done.Add(1) })
+	results, err := Verify(ctx, files, func() { done.Add(1) })
 	require.NoError(t, err)
-	require.EqualValues(t, len(paths), done.Load())
+	require.EqualValues(t, len(files), done.Load())
 	for i, r := range results {
-		require.Equal(t, &Result{Path: paths[i], Status: Missing, Reason: noFile}, r)
+		require.Equal(t, &Result{Path: files[i].Path, Status: Missing, Reason: noFile}, r)
 	}
-	results, err = Verify(ctx, paths, Options{}, cancel)
+	results, err = Verify(ctx, files, cancel)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Nil(t, results[len(paths)-1])
+	require.Nil(t, results[len(files)-1])
 }
 
 // writePebble has Pebble write a table with a filter, under a comparer's name.
@@ -153,27 +150,36 @@ func TestStatus(t *testing.T) {
 	index := pebbleBlocks(t, crash)[0]
 	crash[index.Offset] = 1 // the first key shares a byte with the one before
 	mendChecksum(crash, index)
+	unreadable := writePebble(t, old, bytewise)
+	data := pebbleBlocks(t, unreadable)[1]
+	unreadable[data.Offset+data.Length] = 4 // lz4, in RocksDB
+	mendChecksum(unreadable, data)
+	none, database := tables.Options{}, tables.Options{Database: true}
 	const order = "its index is not in bytewise order: it is damaged, or its database has a "
 	for _, c := range []struct {
 		contents []byte
 		name     string
-		o        Options
+		o        tables.Options
 		status   Status
 		reason   string
 	}{
-		{writePebble(t, old, bytewise), "any name", Options{}, Sound, ""},
-		{writePebble(t, columns, bytewise), "1.sst", Options{}, Sound, ""},
-		{writeLevelDB(t, "d"), "1.ldb", Options{}, NoFilter, ""},
-		{writePebble(t, columns, "mine"), "1.sst", Options{}, Unverified,
+		{writePebble(t, old, bytewise), "any name", none, Sound, ""},
+		{writePebble(t, columns, bytewise), "1.sst", none, Sound, ""},
+		{writeLevelDB(t, "d"), "1.ldb", none, NoFilter, ""},
+		{writePebble(t, columns, "mine"), "1.sst", none, Unverified,
 			"the key schema DefaultKeySchema(mine,16) is not known here"},
-		{writeLevelDB(t, "a"), "1.ldb", Options{}, Unverified, order},
-		{writeLevelDB(t, "a"), "1.ldb", Options{Bytewise: true}, Corrupt, "at offset "},
-		{rotten, "1.ldb", Options{}, Corrupt, "at offset 0: "},
-		{rottenPebble, "1.sst", Options{}, Corrupt,
+		{writeLevelDB(t, "a"), "1.ldb", none, Unverified, order},
+		{writeLevelDB(t, "a"), "1.ldb", database, Corrupt, "at offset "},
+		{rotten, "1.ldb", none, Corrupt, "at offset 0: "},
+		{rottenPebble, "1.sst", none, Corrupt,
 			"the block at offset 0 does not match its checksum"},
-		{crash, "1.sst", Options{}, Corrupt, "the engine's reader crashed: panic: first key"},
-		{nil, "1.LDB", Options{}, Corrupt, "not a table: its 0 bytes do not end in a magic number"},
-		{[]byte("text\n"), "1.txt", Options{}, Unreadable, "not a table: its 5 bytes do"},
+		{unreadable, "1.sst", none, Unreadable, "not read here: a compression that Pebble does not"},
+		{recovered(t), "1.ldb", none, Unverified, "its keys are internal by the data, and not by"},
+		{recovered(t), "1.ldb", database, Corrupt, "at offset "},
+		{basho(t), "1.sst", none, Unverified, "its filters are those of Basho's LevelDB"},
+		{crash, "1.sst", none, Corrupt, "the engine's reader crashed: first key"},
+		{nil, "1.LDB", none, Corrupt, "not a table: its 0 bytes do not end in a magic number"},
+		{[]byte("text\n"), "1.txt", none, Unreadable, "not a table: its 5 bytes do"},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
 		require.NoError(t, os.WriteFile(path, c.contents, 0o600))
@@ -184,10 +190,10 @@ func TestStatus(t *testing.T) {
 	}
 	dir := t.TempDir()
 	require.Equal(t, &Result{Path: dir, Status: Unreadable, Reason: "not a regular file"},
-		verifyOne(t, dir, Options{}))
+		verifyOne(t, dir, none))
 }
 
-// What can become of a child, and what the readers do not read, says nothing against a table.
+// What the readers do not read, says nothing against a table.
 func TestFailed(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -203,12 +209,9 @@ func TestFailed(t *testing.T) {
 			"unknown compression"},
 		{&sstable.CorruptionError{Offset: -1, Cause: tables.ErrUnsupported}, Unreadable,
 			"not read here"},
-		{child.ErrTooLong, Unreadable, "the engine's reader took longer than"},
-		{child.ErrMemory, Unreadable, child.ErrMemory.Error() +
-			": a length in it may be wrong, or it is too large for this machine"},
-		{child.ErrCrashed, Corrupt, "the engine's reader crashed"},
+		{tables.ErrCrashed, Corrupt, "the engine's reader crashed"},
 		{errors.New(strings.Repeat("x", 2000)), Unreadable, strings.Repeat("x", 1000)},
 	} {
-		require.Equal(t, &Result{Path: "p", Status: c.status, Reason: c.reason}, failed("p", c.err))
+		require.Equal(t, &Result{Path: "p", Status: c.status, Reason: c.reason}, File{Path: "p", Open: "p"}.failed(c.err))
 	}
 }

@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"encoding/binary"
+	"fmt"
 	"path"
 
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -25,11 +27,14 @@ func filtersOf(name string, patterns []string, pebble bool) *Filters {
 	f := &Filters{Policy: name}
 	switch {
 	case pebble && name == "rocksdb.BuiltinBloomFilter":
-		// Pebble's own, which any number of bits per key reads. Malformed ones make it panic.
+		// Pebble's own, which any number of bits per key reads.
 		f.MayContain = func(filter, key []byte) bool {
-			return bloom.FilterPolicy(0).MayContain(pebblesst.TableFilter, filter, key)
+			return parsePebbles(filter) != nil ||
+				bloom.FilterPolicy(0).MayContain(pebblesst.TableFilter, filter, key)
 		}
-		f.Parse = func([]byte) (string, error) { return "Pebble Bloom", nil }
+		f.Parse = func(filter []byte) (string, error) {
+			return "Pebble Bloom", parsePebbles(filter)
+		}
 	case IsOurs(name, patterns):
 		f.MayContain = policy.MayContain
 		f.Parse = func(filter []byte) (string, error) {
@@ -38,4 +43,22 @@ func filtersOf(name string, patterns []string, pebble bool) *Filters {
 		}
 	}
 	return f
+}
+
+// parsePebbles returns an error for a filter under Pebble's name that Pebble does not write. It has
+// lines of bits, then the number of probes in a byte, and that of lines in 4.
+func parsePebbles(filter []byte) error {
+	const end, maxProbes = 5, 30
+	n := len(filter) - end
+	if n < 0 {
+		return fmt.Errorf("%d bytes, and the shortest filter has %d", len(filter), end)
+	}
+	lines := binary.LittleEndian.Uint32(filter[n+1:])
+	switch {
+	case filter[n] > maxProbes: // RocksDB marks its newer kinds by a negative number
+		return fmt.Errorf("a filter of RocksDB's, of a kind that Pebble does not have")
+	case n > 0 && (lines == 0 || uint32(n)%lines != 0):
+		return fmt.Errorf("%d bytes, which are not %d lines", n, lines)
+	}
+	return nil
 }

@@ -12,14 +12,22 @@ type levelDBTable struct {
 	info  Info
 }
 
-func openLevelDB(f tableFile, patterns []string) (Table, error) {
-	table, err := sstable.OpenTable(f, f.size, sstable.WithFileName(f.Name()))
+func openLevelDB(f tableFile, o Options) (Table, error) {
+	opts := []sstable.TableOption{sstable.WithFileName(f.Name())}
+	if o.Database {
+		opts = append(opts, sstable.WithInternalKeys())
+	}
+	table, err := sstable.OpenTable(f, f.size, opts...)
 	if err != nil {
 		return nil, err
 	}
 	info := Info{Format: "LevelDB", Size: f.size, IndexBytes: table.IndexSize()}
+	if table.KeysInDoubt() {
+		info.Doubt = "its keys are internal by the data, and not by the index, as in tables that " +
+			"leveldb.RecoverFile writes: pass their database"
+	}
 	t := &levelDBTable{f, table, info}
-	return t, t.readFilters(patterns)
+	return t, t.readFilters(o.Policies)
 }
 
 // readFilters reads the first filter block: no engine writes more.
@@ -34,6 +42,12 @@ func (t *levelDBTable) readFilters(patterns []string) error {
 	}
 	windows := block.Windows()
 	f := filtersOf(entries[0].Policy, patterns, false)
+	if entries[0].Foreign {
+		t.info.Doubt = "its filters are those of Basho's LevelDB, not of C++ LevelDB"
+	}
+	if t.info.Doubt != "" {
+		f.MayContain, f.Parse = nil, nil
+	}
 	f.Layout, f.BaseLg, f.Bytes = "window", windows.BaseLg(), int64(entries[0].Handle.Length)
 	for i := range windows.NumFilters() {
 		f.Each = append(f.Each, windows.Filter(i))

@@ -89,7 +89,7 @@ func TestLevelDBDamagedFilter(t *testing.T) {
 	damaged := readFile(t, path)
 	damaged[bytes.Index(damaged, []byte("filter."))-12] ^= 1 // the block before its name
 	require.NoError(t, os.WriteFile(path, damaged, 0o600))
-	_, err := Open(path, nil)
+	_, err := Open(path, Options{})
 	var corrupt *sstable.CorruptionError
 	require.ErrorAs(t, err, &corrupt)
 }

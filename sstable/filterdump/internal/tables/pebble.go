@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable/block/blockkind"
 
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
 // pebbleTable is a table in one of Pebble's formats, the oldest of which is RocksDB's.
@@ -24,29 +25,34 @@ type pebbleTable struct {
 	info   Info
 }
 
-func openPebble(f tableFile, patterns []string) (Table, error) {
+func openPebble(f tableFile, o Options) (Table, error) {
 	reader, err := openReader(pebbleFile{f}, nil)
-	t := &pebbleTable{f.Name(), reader, Info{Size: f.size}}
+	t := &pebbleTable{path: f.Name(), reader: reader, info: Info{Size: f.size}}
 	if err == nil {
-		err = t.describe(patterns)
+		err = t.describe(o.Policies)
 	}
 	return t, t.failed(err)
 }
 
 // notKnown matches the errors of Pebble's reader for a version of the format, and for a name, that
-// it does not know. A name that is empty is damage.
+// it does not know. A name that is empty is damage, and so is another kind of checksums in Pebble's
+// own formats.
 var notKnown = regexp.MustCompile(`(?s)(unsupported \w+ format version \d+)|` +
 	`: unknown (comparer|merger|key schema) "?([^"].*?)("; known key schemas: .*)?$`)
 
 // openReader opens a table with Pebble's default comparer and key schema, under which filters know
 // whole keys, and with any merger, because nothing is merged: only an error tells its name.
 func openReader(f pebbleFile, merger *pebblesst.Merger) (*pebblesst.Reader, error) {
-	r, err := newReader(f, pebblesst.ReaderOptions{Merger: merger})
+	r, err := Guard(func() (*pebblesst.Reader, error) { // it panics on an unknown key schema
+		return pebblesst.NewReader(context.Background(), f, pebblesst.ReaderOptions{Merger: merger})
+	})
 	if err == nil {
 		return r, nil
 	}
 	m := notKnown.FindStringSubmatch(err.Error())
 	switch {
+	case f.format == magic.RocksDB && strings.Contains(err.Error(), "unsupported checksum type"):
+		return nil, fmt.Errorf("%w: checksums of RocksDB that Pebble does not have", ErrUnsupported)
 	case m == nil:
 		return nil, err
 	case m[1] != "":
@@ -55,17 +61,6 @@ func openReader(f pebbleFile, merger *pebblesst.Merger) (*pebblesst.Reader, erro
 		return openReader(f, &pebblesst.Merger{Name: m[3]})
 	}
 	return nil, fmt.Errorf("the %s %s is %w", m[2], m[3], ErrUnknown)
-}
-
-// newReader is Pebble's NewReader with an error for its panic, which is that on an unknown key
-// schema, or one on forged bytes.
-func newReader(f pebbleFile, o pebblesst.ReaderOptions) (r *pebblesst.Reader, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return pebblesst.NewReader(context.Background(), f, o)
 }
 
 // describe fills in what the table's properties and its layout tell.

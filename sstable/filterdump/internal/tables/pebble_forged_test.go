@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"reflect"
-	"runtime/debug"
 	"testing"
 
 	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
@@ -21,32 +19,30 @@ import (
 )
 
 // read opens and reads a table, and returns what it has: the filter and the keys. The error is of a
-// documented type; a panic is one of corruption, as it is in a child process.
-func read(t testing.TB, path string) (content [][]byte, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = &sstable.CorruptionError{Offset: -1, Cause: fmt.Errorf("panic: %v", p)}
+// documented type, or a panic's.
+func read(t testing.TB, path string) ([][]byte, error) {
+	content, err := Guard(func() (content [][]byte, err error) {
+		table, err := Open(path, Options{})
+		if err != nil {
+			return nil, err
 		}
-		var corrupt *sstable.CorruptionError
-		require.True(t, err == nil || errors.As(err, &corrupt) || errors.Is(err, ErrNoEnd), err)
-	}()
-	table, err := Open(path, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer table.Close()
-	f := table.Info().Filters
-	content = append(content, f.Each[0])
-	err = table.Keys(func(_ int, key []byte) {
-		content = append(content, bytes.Clone(key))
-		require.True(t, f.MayContain(f.Each[0], key))
+		defer table.Close()
+		f := table.Info().Filters
+		content = append(content, f.Each[0])
+		err = table.Keys(func(_ int, key []byte) {
+			content = append(content, bytes.Clone(key))
+			require.True(t, f.MayContain(f.Each[0], key))
+		})
+		return content, err
 	})
+	var corrupt *sstable.CorruptionError
+	require.True(t, err == nil || errors.As(err, &corrupt) || errors.Is(err, ErrNoEnd) ||
+		errors.Is(err, ErrCrashed), err)
 	return content, err
 }
 
 // A changed bit, or a cut end, is an error, or costs nothing. Under a right checksum Pebble's
-// reader follows wrong bytes anywhere: FuzzPebble tries them, in another process.
+// reader follows wrong bytes anywhere: FuzzPebble tries them.
 func TestPebbleFlips(t *testing.T) {
 	step := 211
 	if testing.Short() {
@@ -126,7 +122,7 @@ func TestPebbleFiltersOfRocksDB(t *testing.T) {
 // No length or offset makes a read outside of the file, which would be an error of reading. Such an
 // error is not called damage.
 func TestPebbleReadAt(t *testing.T) {
-	f, err := openFile(oldTable(t))
+	f, err := openFile(oldTable(t), Options{})
 	require.NoError(t, err)
 	for _, c := range []struct{ length, offset int64 }{
 		{10, -1}, {10, f.size - 9}, {10, 1<<63 - 1}, {4, 0}, {f.size + 1, 0},
@@ -134,7 +130,7 @@ func TestPebbleReadAt(t *testing.T) {
 		err := pebbleFile{f}.ReadAt(context.Background(), make([]byte, c.length), c.offset)
 		require.ErrorContains(t, err, "does not fit into the file")
 	}
-	table, err := openPebble(f, nil)
+	table, err := openPebble(f, Options{})
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	err = table.Keys(func(int, []byte) {})
@@ -154,6 +150,7 @@ func TestPebbleVersions(t *testing.T) {
 		want     string // "" for corruption
 	}{
 		{v4, 0, "\x04", ""}, // a kind of checksums
+		{old, 0, "\x02", "checksums of RocksDB that Pebble does not have"},
 		{old, 41, "\x05", "unsupported rocksdb format version 5"},
 		{v4, 41, "\x08", "unsupported pebble format version 8"},
 	} {

@@ -90,7 +90,7 @@ func readFile(t testing.TB, path string) []byte {
 }
 
 func openTable(t testing.TB, path string, patterns ...string) Table {
-	table, err := Open(path, patterns)
+	table, err := Open(path, Options{Policies: patterns})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, table.Close()) })
 	return table
@@ -189,7 +189,7 @@ func TestPebbleUnknownNames(t *testing.T) {
 	for f := pebblesst.TableFormatRocksDBv2; f <= pebblesst.TableFormatMax; f++ {
 		for _, merger := range []string{"", "test.merger"} {
 			o := pebblesst.WriterOptions{Comparer: &comparer, MergerName: merger}
-			_, err := Open(writePebble(t, f, o, nil, false), nil)
+			_, err := Open(writePebble(t, f, o, nil, false), Options{})
 			require.ErrorIs(t, err, ErrUnknown)
 			want := "the comparer test.\x1b\nsplit is not known here"
 			if f.BlockColumnar() {

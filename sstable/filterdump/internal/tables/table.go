@@ -20,7 +20,9 @@ type Info struct {
 	// IndexBytes is what the index takes in an engine's cache: with LevelDB uncompressed, with
 	// Pebble as in the file.
 	IndexBytes int64 `json:"index_bytes,omitempty"`
-	*Filters         // nil: the table has none
+	// Doubt says why the filters cannot be compared with the keys, if that is so.
+	Doubt    string `json:"-"`
+	*Filters        // nil: the table has none
 }
 
 // Filters are the filters that a table has under one policy's name.
