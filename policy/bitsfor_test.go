@@ -7,17 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 func TestBitsFor(t *testing.T) {
-	policytest.Large(t)
+	testkit.Large(t)
 	const n, target = 2000, 0.003
 	for _, kind := range []string{"bloom", "ribbon"} {
 		bits, err := BitsFor(kind, n, target)
 		require.NoError(t, err)
 		fpp := func(bits float64) float64 {
-			p := policytest.Must(FromString(fmt.Sprintf("%s:%.1f", kind, bits)))
+			p := testkit.Must(FromString(fmt.Sprintf("%s:%.1f", kind, bits)))
 			return p.FPP(n)
 		}
 		require.LessOrEqual(t, fpp(bits), target)
@@ -31,7 +31,7 @@ func TestBitsFor(t *testing.T) {
 }
 
 func TestBitsForRefuses(t *testing.T) {
-	policytest.Large(t)
+	testkit.Large(t)
 	_, err := BitsFor("bloom", 10_000_000, 0.001)
 	require.ErrorContains(t, err, "LevelDB's hash has only 32 bits")
 	_, err = BitsFor("ribbon", 1000, 1e-30)

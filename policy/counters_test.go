@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 func TestCounted(t *testing.T) {
@@ -16,11 +16,11 @@ func TestCounted(t *testing.T) {
 }
 
 func testCounted(t *testing.T, kind string) {
-	c := policytest.Must(of(kind, 10, WithCounters()))
+	c := testkit.Must(of(kind, 10, WithCounters()))
 	require.Zero(t, c.Counters())
 
-	rng := policytest.Rand(t, 10)
-	keys, absent := policytest.Keys(rng, 1000), policytest.Keys(rng, 1000)
+	rng := testkit.Rand(t, 10)
+	keys, absent := testkit.Keys(rng, 1000), testkit.Keys(rng, 1000)
 	builder := c.NewBuilder()
 	for _, key := range keys {
 		builder.Add(key)
@@ -54,8 +54,8 @@ func testCounted(t *testing.T, kind string) {
 // No answer is lost when many goroutines count.
 func TestCountedSideBySide(t *testing.T) {
 	const workers, checks = 50, 10000
-	c := policytest.Must(NewBloom(10, WithCounters()))
-	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})
+	c := testkit.Must(NewBloom(10, WithCounters()))
+	filter := testkit.Must(NewBloom(10)).AppendFilter(nil, [][]byte{{1}})
 	var working sync.WaitGroup
 	for range workers {
 		working.Add(1)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // FromString reverses String, and String says what FromString read.
@@ -32,9 +32,9 @@ func TestStrings(t *testing.T) {
 	}
 	// The same settings as from the constructors.
 	for text, want := range map[string]*Policy{
-		"bloom:9.5,tuned,verify,name=a,b": policytest.Must(
+		"bloom:9.5,tuned,verify,name=a,b": testkit.Must(
 			NewBloom(9.5, WithTuning(), WithName("a,b"), WithVerify())),
-		"ribbon:7,verify": policytest.Must(NewRibbon(7, WithVerify())),
+		"ribbon:7,verify": testkit.Must(NewRibbon(7, WithVerify())),
 	} {
 		p, err := FromString(text)
 		require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestStrings(t *testing.T) {
 		require.Equal(t, text, fmt.Sprint(want))
 	}
 	// The names are part of the format: engines look for them.
-	require.Equal(t, "leveldb.BuiltinBloomFilter2", policytest.Must(NewBloom(10)).Name())
+	require.Equal(t, "leveldb.BuiltinBloomFilter2", testkit.Must(NewBloom(10)).Name())
 	require.Equal(t, "leveldb.BuiltinBloomFilter", NameGoLevelDB)
 	// Options of the call come after those of the string.
 	p, err := FromString("ribbon:7,name=a", WithName("b"), WithVerify())

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // cut returns data as keys of n bytes, and what is left as one more.
@@ -25,7 +25,7 @@ func FuzzMayContain(f *testing.F) {
 	f.Add([]byte{0xff, 0x7f, 0xff, 6}, uint8(3), bytes.Repeat([]byte("one two three"), 20))
 	f.Add([]byte{0xff, 0xfe, 30}, uint8(0), []byte{})
 	for _, p := range readers() {
-		filter := p.AppendFilter(nil, policytest.Keys(policytest.Rand(f, 1), 50))
+		filter := p.AppendFilter(nil, testkit.Keys(testkit.Rand(f, 1), 50))
 		f.Add(filter, uint8(16), bytes.Repeat([]byte{0x80, 1, 0xff}, 300))
 	}
 	f.Fuzz(func(t *testing.T, filter []byte, keyLen uint8, data []byte) {

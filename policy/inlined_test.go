@@ -7,13 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The lookups are fast because these steps are no calls. One more line in the wrong place would
 // make one of them too large for the compiler to inline, and nothing else would show it.
 func TestInlinedSteps(t *testing.T) {
-	policytest.Large(t) // another release of Go may inline other functions
+	testkit.Large(t) // another release of Go may inline other functions
 	said, err := exec.Command("go", "build", "-gcflags=-m", ".", "./internal/...").CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	for _, step := range []string{

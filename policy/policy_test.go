@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The least and the most bits per key of each kind, and what others are refused with.
@@ -90,13 +90,13 @@ func TestBuilderStartsOver(t *testing.T) {
 }
 
 func requireStartsOver(t *testing.T, kind string, bitsPerKey float64, counts []int) {
-	rng := policytest.Rand(t, 3)
-	p := policytest.Must(of(kind, bitsPerKey))
+	rng := testkit.Rand(t, 3)
+	p := testkit.Must(of(kind, bitsPerKey))
 	used := p.NewBuilder()
 	scratch := make([]byte, 40)
 	for _, n := range counts {
 		what := fmt.Sprintf("%s, %v bits, %d keys", kind, bitsPerKey, n)
-		keys := policytest.Keys(rng, n)
+		keys := testkit.Keys(rng, n)
 		for i, key := range keys {
 			require.Equal(t, i, used.Len())
 			used.Add(scratch[:copy(scratch, key)])
@@ -111,7 +111,7 @@ func requireStartsOver(t *testing.T, kind string, bitsPerKey float64, counts []i
 		require.Zero(t, used.Len())
 		appended := p.AppendFilter(bytes.Repeat([]byte{0xff}, 2*len(want))[:0], keys)
 		require.True(t, bytes.Equal(want, appended), what)
-		requireAnswers(t, want, append(keys[:min(n, 100)], policytest.Keys(rng, 20)...))
+		requireAnswers(t, want, append(keys[:min(n, 100)], testkit.Keys(rng, 20)...))
 	}
 }
 
@@ -119,15 +119,15 @@ func requireStartsOver(t *testing.T, kind string, bitsPerKey float64, counts []i
 // half way, must not mix.
 func TestBuildersSideBySide(t *testing.T) {
 	for _, kind := range allKinds {
-		p := policytest.Must(of(kind, 10))
+		p := testkit.Must(of(kind, 10))
 		var done sync.WaitGroup
 		for worker := range int64(8) {
 			done.Add(1)
-			rng := policytest.Rand(t, 100+worker)
+			rng := testkit.Rand(t, 100+worker)
 			go func() {
 				defer done.Done()
 				for range 3 {
-					keys := policytest.Keys(rng, rng.Intn(8000))
+					keys := testkit.Keys(rng, rng.Intn(8000))
 					builder, abandoned := p.NewBuilder(), p.NewBuilder()
 					for _, key := range keys {
 						abandoned.Add(key)
@@ -146,11 +146,11 @@ func TestBuildersSideBySide(t *testing.T) {
 // Lookups allocate nothing, and builders little.
 func TestAllocations(t *testing.T) {
 	for _, kind := range allKinds {
-		p := policytest.Must(of(kind, 12))
+		p := testkit.Must(of(kind, 12))
 		for _, n := range []int{2, 50, 10_000} {
-			keys := policytest.Keys(policytest.Rand(t, 55), n)
+			keys := testkit.Keys(testkit.Rand(t, 55), n)
 			filter := p.AppendFilter(nil, keys)
-			for _, r := range []*Policy{p, policytest.Must(of(kind, 12, WithCounters()))} {
+			for _, r := range []*Policy{p, testkit.Must(of(kind, 12, WithCounters()))} {
 				require.Zero(t, testing.AllocsPerRun(10, func() {
 					for _, key := range keys {
 						r.MayContain(filter, key)
@@ -158,7 +158,7 @@ func TestAllocations(t *testing.T) {
 					}
 				}), "%s, %d keys", kind, n)
 			}
-			if policytest.Race {
+			if testkit.Race {
 				continue // the race detector makes sync.Pool drop what it is given
 			}
 			dst := make([]byte, 0, 2*len(filter))

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // Plain readers and writers that follow FORMAT.md, and how the tests compare with them.
@@ -154,7 +154,7 @@ func correct(filter []byte) {
 
 // readers returns policies of all encodings, with settings that no filter of the tests has.
 func readers() []*Policy {
-	return []*Policy{policytest.Must(NewBloom(7)), policytest.Must(NewRibbon(8.77))}
+	return []*Policy{testkit.Must(NewBloom(7)), testkit.Must(NewRibbon(8.77))}
 }
 
 // allKinds are the kinds of filter that policies build: "tuned" is LevelDB's with WithTuning.

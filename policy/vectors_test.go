@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The cases in testdata/encodings were computed in Python from the text of FORMAT.md, by a program
@@ -84,7 +84,7 @@ func TestVectors(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			cases := map[string]int{}
 			policyOf := func(c encodingCase) *Policy {
-				return policytest.Must(NewRibbon(c.BitsPerKey))
+				return testkit.Must(NewRibbon(c.BitsPerKey))
 			}
 			readGolden(t, filepath.Join("..", "encodings", file+".jsonl"), func(c encodingCase) {
 				cases[c.Kind]++

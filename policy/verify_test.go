@@ -7,16 +7,16 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // spoiled returns what a builder makes of the filter of keys after change has changed it.
 func spoiled(t *testing.T, kind string, keys [][]byte, change func(filter []byte)) []byte {
 	t.Helper()
-	built := policytest.Must(of(kind, 10)).AppendFilter([]byte("before"), keys)
+	built := testkit.Must(of(kind, 10)).AppendFilter([]byte("before"), keys)
 	change(built[6:])
-	p := policytest.Must(of(kind, 10, WithVerify(), WithCounters()))
+	p := testkit.Must(of(kind, 10, WithVerify(), WithCounters()))
 	verifying := p.NewBuilder()
 	for _, key := range keys {
 		verifying.Add(key)
@@ -45,14 +45,14 @@ func flip(bit int) func(filter []byte) {
 
 // Any bit that loses a key is noticed, and any that damages the trailer.
 func TestVerifyFindsFlippedBits(t *testing.T) {
-	rng := policytest.Rand(t, 91)
+	rng := testkit.Rand(t, 91)
 	for _, kind := range allKinds {
-		p := policytest.Must(of(kind, 10))
+		p := testkit.Must(of(kind, 10))
 		for _, n := range []int{8, 36, 1000} {
 			if testing.Short() && n > 36 {
 				continue
 			}
-			keys := policytest.Keys(rng, n)
+			keys := testkit.Keys(rng, n)
 			filter := p.AppendFilter(nil, keys)
 			payload := len(filter) - 1
 			if kind == "ribbon" {

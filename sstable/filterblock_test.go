@@ -15,7 +15,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A dataBlock is what a filter block knows of a data block.
@@ -70,7 +70,7 @@ func TestWorkedExample(t *testing.T) {
 		require.NoError(t, err)
 		example = append(example, b...)
 	}
-	r := newReader(t, policytest.Must(policy.NewBloom(10)), example)
+	r := newReader(t, testkit.Must(policy.NewBloom(10)), example)
 	require.NoError(t, r.Validate())
 	require.Equal(t, 11, r.BaseLg())
 	require.Equal(t, 3, r.NumFilters())

@@ -12,7 +12,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // goldenTable opens a table that another program wrote, and returns it with the number of its
@@ -36,7 +36,7 @@ func requireRebuilt(
 ) *sstable.TableFilter {
 	require.Len(t, table.Filters(), 1)
 	require.Equal(t, name, table.Filters()[0].Policy)
-	p := policytest.Must(policy.NewBloom(bits, policy.WithName(name)))
+	p := testkit.Must(policy.NewBloom(bits, policy.WithName(name)))
 	block, err := table.ReadBlock(table.Filters()[0].Handle)
 	require.NoError(t, err)
 	block = bytes.Clone(block)

@@ -14,6 +14,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // entries is the content of a database.
@@ -28,7 +29,7 @@ type oneTable struct {
 
 // newOneTable returns a database that is yet to be written.
 func newOneTable(t *testing.T, name string) oneTable {
-	all := enginetest.Keys(enginetest.Rand(t, 61), 10_000)
+	all := testkit.Keys(testkit.Rand(t, 61), 10_000)
 	d := oneTable{filepath.Join(t.TempDir(), "db"), name, entries{"": "of the empty key"}, all[5000:]}
 	for i, key := range all[:5000] {
 		d.content[string(key)] = fmt.Sprint("value ", i)

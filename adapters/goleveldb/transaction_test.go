@@ -9,7 +9,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/opt"
 	"github.com/syndtr/goleveldb/leveldb/storage"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // goleveldb gives a new table the number of one that it has removed, such as that of a discarded
@@ -17,7 +17,7 @@ import (
 // log says how many. Concurrent programs lose some with BlockCacheEvictRemoved too: see
 // .github/TESTING.md.
 func TestDiscardedTransaction(t *testing.T) {
-	enginetest.Large(t)
+	testkit.Large(t)
 	const n = 200
 	for _, evict := range []bool{false, true} {
 		o := &opt.Options{BlockCacheEvictRemoved: evict}

@@ -13,9 +13,9 @@ import (
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 var engineName = engine.FilterPolicy(10).Name()
@@ -45,7 +45,7 @@ func shapes(t testing.TB) map[string]*pebble.Options {
 		},
 		"with defaults": ensured(&pebble.Options{FS: vfs.NewMem()}),
 	}
-	shapesOfLevels(all, enginetest.Rand(t, 70))
+	shapesOfLevels(all, testkit.Rand(t, 70))
 	return all
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // oneLevel returns options whose Levels[0] a test can set.
@@ -153,7 +153,7 @@ func TestComparerGetsSplit(t *testing.T) {
 func TestSplitAndBack(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.String(), func(t *testing.T) {
-			dir, all := t.TempDir(), enginetest.Keys(enginetest.Rand(t, 140), 4000)
+			dir, all := t.TempDir(), testkit.Keys(testkit.Rand(t, 140), 4000)
 			absent := all[3000:]
 			p := bloom(t, 10, policy.WithCounters())
 			for i, split := range []bool{false, true, false, true} {

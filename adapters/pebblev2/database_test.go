@@ -15,6 +15,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // fill creates a database in dir and closes it. It has one table in L0, with a third of the keys,
@@ -91,8 +92,8 @@ func onEveryShape(t *testing.T, test func(t *testing.T, options func() *pebble.O
 // names of their own or under one. All are consulted, and each policy counts what Pebble does in
 // its level.
 func TestLevels(t *testing.T) {
-	rng := enginetest.Rand(t, 3)
-	all := enginetest.Keys(rng, 4000)
+	rng := testkit.Rand(t, 3)
+	all := testkit.Keys(rng, 4000)
 	keys, absent := all[:3000], all[3000:]
 	onEveryShape(t, func(t *testing.T, options func() *pebble.Options) {
 		var levels []*policy.Policy

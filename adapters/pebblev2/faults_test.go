@@ -13,7 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // Faults of Pebble v2, without filters. If one fails, Pebble may have mended its fault.
@@ -23,7 +23,7 @@ import (
 // range deletion. Pebble's table statistics assert the contrary, in a goroutine of their own, so a
 // child process does it.
 func TestExciseRemoteTable(t *testing.T) {
-	enginetest.Large(t)
+	testkit.Large(t)
 	const child = "LEVELBLOOM_EXCISE"
 	if os.Getenv(child) == "" {
 		c := exec.Command(os.Args[0], "-test.run", "^TestExciseRemoteTable$", "-large")
@@ -63,7 +63,7 @@ func (c askedContext) Done() <-chan struct{} {
 
 // WaitForFileOnlySnapshot looks at its context only before it waits for a flush.
 func TestWaitForFileOnlySnapshot(t *testing.T) {
-	enginetest.Large(t)
+	testkit.Large(t)
 	db := open(t, "", &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}})
 	require.NoError(t, db.Set([]byte("key"), nil, nil))
 	s := db.NewEventuallyFileOnlySnapshot([]pebble.KeyRange{{Start: []byte("a"), End: []byte("z")}})

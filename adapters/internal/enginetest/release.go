@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The databases of every release are in testdata/releases. The README there says what is frozen.
@@ -155,7 +156,7 @@ func releaseKeys() (r release) {
 	for i := range 100 {
 		dense = append(dense, fmt.Appendf(nil, "b%011d", i))
 	}
-	for _, key := range Keys(rng, 1090) {
+	for _, key := range testkit.Keys(rng, 1090) {
 		random = append(random, append([]byte("c"), key[:min(5, len(key))]...))
 	}
 	add(dense...)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // Run runs the suite. newEngine returns an engine with a new database each time; two calls may run
@@ -169,7 +170,7 @@ const inLevel0 = 300
 func fillLevels(t *testing.T, e Engine, s Setting) (keys, absent [][]byte) {
 	still := s
 	still.Still = true
-	all := Keys(Rand(t, 1), 2600)
+	all := testkit.Keys(testkit.Rand(t, 1), 2600)
 	absent, recent, old := all[:500], all[500:500+inLevel0], all[500+inLevel0:]
 	db := open(t, e, s)
 	put(t, db, old)
@@ -183,7 +184,7 @@ func fillLevels(t *testing.T, e Engine, s Setting) (keys, absent [][]byte) {
 		require.NoError(t, db.Close())
 		db = open(t, e, s)
 		n := len(all)
-		all = Keys(Rand(t, 1), n+900) // the same ones, and others
+		all = testkit.Keys(testkit.Rand(t, 1), n+900) // the same ones, and others
 		put(t, db, all[n:])
 		require.NoError(t, db.Close())
 		db = open(t, e, still)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // Faults lets one access to files fail. It is safe for concurrent use.
@@ -165,8 +166,8 @@ var panicOfOurs = regexp.MustCompile(`\[running\]:.*\n(?:.+\n)*?` +
 // nothing wrong, and opened again it has all that it acknowledged. A fault that shows without
 // filters too is the engine's own.
 func testFaults(t *testing.T, target Target) {
-	enginetest.Large(t)
-	rng := enginetest.Rand(t, enginetest.Seed())
+	testkit.Large(t)
+	rng := testkit.Rand(t, enginetest.Seed())
 	variants := len(target.Volatile(t).Variants())
 	var total int64
 	out, err := inChild(t, newDir(t), order{Task: taskSchedule, Seed: rng.Int63()})

@@ -16,14 +16,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A process that uses a database is killed at random moments, also while it opens the database.
 // What it acknowledged is there afterwards, and filterdump finds no fault in the tables.
 func testKill(t *testing.T, target Target) {
-	enginetest.Large(t)
+	testkit.Large(t)
 	filterdump := buildFilterdump(t)
-	rng := enginetest.Rand(t, enginetest.Seed())
+	rng := testkit.Rand(t, enginetest.Seed())
 	variants := target.Volatile(t).Variants()
 	perDatabase := max(5, *rounds/20)
 	first := rng.Intn(len(variants))

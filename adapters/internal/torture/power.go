@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The power is cut after changes, or with -large also within one, while other goroutines flush and
@@ -15,14 +16,14 @@ import (
 func testPowerLoss(t *testing.T, target Target) {
 	t.Run("Still", func(t *testing.T) { losePower(t, target, true, 2**rounds) })
 	t.Run("Busy", func(t *testing.T) {
-		enginetest.Large(t)
+		testkit.Large(t)
 		losePower(t, target, false, 5**rounds)
 	})
 }
 
 // losePower cuts the power of databases, in which nothing moves by itself if still is set.
 func losePower(t *testing.T, target Target, still bool, losses int) {
-	rng := enginetest.Rand(t, enginetest.Seed())
+	rng := testkit.Rand(t, enginetest.Seed())
 	var v Volatile
 	var s *state
 	var variant, batches, undecided int

@@ -17,6 +17,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 var soakTime = flag.Duration("soak", 2*time.Minute, "how long TestSoak runs, with -large")
@@ -38,9 +39,9 @@ const (
 // A failure prints its seed, and -seed takes it: every goroutine then draws the same operations,
 // but how far each gets, and in which order they run, is up to the machine.
 func Soak(t *testing.T, target Target) {
-	enginetest.Large(t)
+	testkit.Large(t)
 	filterdump := buildFilterdump(t)
-	rng := enginetest.Rand(t, enginetest.Seed())
+	rng := testkit.Rand(t, enginetest.Seed())
 	goroutines := runtime.NumGoroutine()
 	var total policy.Counters
 	databases, rounds, operations := 0, 0, 0

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // requireAnswers compares the reader with the reference, also for hashes at the ends of ranges.
@@ -36,7 +36,7 @@ func correct(filter []byte) {
 
 // Trailers of each kind: slots and columns that fit, barely fit and do not, and damaged indexes.
 func TestAnyTrailer(t *testing.T) {
-	rng := policytest.Rand(t, 10)
+	rng := testkit.Rand(t, 10)
 	fit, all := 0, 0
 	for range 6000 {
 		filter := make([]byte, rng.Intn(400))
@@ -78,7 +78,7 @@ func TestAnyTrailer(t *testing.T) {
 // Sound filters that are cut or have a changed byte, seen by the check or not. Every change of one
 // of the last 8 bytes but Encoding is seen.
 func TestDamage(t *testing.T) {
-	rng := policytest.Rand(t, 12)
+	rng := testkit.Rand(t, 12)
 	var b Encoder
 	for _, n := range []int{13, 40, 64, 66, 200, 701, 1500} {
 		hashes := randomHashes(rng, n)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/zeebo/xxh3"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 func randomHashes(rng *rand.Rand, n int) []uint64 {
@@ -52,7 +52,7 @@ var settings = []float64{2, 2.9, 3, 7, 8, 9.5, 9.99, 10, 15.97, 16, 23.2, 39, 39
 
 // The builder writes the same bytes as the reference, and the reader gives the same answers.
 func TestReference(t *testing.T) {
-	rng := policytest.Rand(t, 1)
+	rng := testkit.Rand(t, 1)
 	var b Encoder
 	check := func(n int, bitsPerKey float64) {
 		hashes := randomHashes(rng, n)
@@ -90,8 +90,8 @@ func TestReference(t *testing.T) {
 
 // A build takes at most 24 bytes per key, including the hashes and the filter.
 func TestMemory(t *testing.T) {
-	policytest.Large(t)
-	hashes := randomHashes(policytest.Rand(t, 3), 1_000_000)
+	testkit.Large(t)
+	hashes := randomHashes(testkit.Rand(t, 3), 1_000_000)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var b Encoder
@@ -120,7 +120,7 @@ func fewStarts(rng *rand.Rand, n int) (hashes []uint64) {
 
 // Shards that no seed solves, or that have too many keys, are Bloom filters; others are not.
 func TestBloomShards(t *testing.T) {
-	rng := policytest.Rand(t, 5)
+	rng := testkit.Rand(t, 5)
 	crowded := randomHashes(rng, 9000)
 	for i := range crowded[:900] {
 		crowded[i] &^= 0xf8000000 // in the first shard, with 500 others
@@ -149,7 +149,7 @@ func TestBloomShards(t *testing.T) {
 
 // The largest shard with a solution, 1000 times the same key, and one more, which has none.
 func TestLargestShard(t *testing.T) {
-	rng := policytest.Rand(t, 9)
+	rng := testkit.Rand(t, 9)
 	for _, n := range []int{maxShardKeys, maxShardKeys + 1} {
 		hashes := slices.Repeat([]uint64{1 << 63}, n) // in shard 0
 		for len(hashes) < 3*n {
@@ -163,7 +163,7 @@ func TestLargestShard(t *testing.T) {
 // The smallest filter has 12 bytes. That gives up to 8 keys 8 columns.
 func TestSmallest(t *testing.T) {
 	for n := 1; n <= 8; n++ {
-		filter := build(t, new(Encoder), randomHashes(policytest.Rand(t, 8), n), 2)
+		filter := build(t, new(Encoder), randomHashes(testkit.Rand(t, 8), n), 2)
 		require.Len(t, filter, 12)
 		columns, ok := Parse(filter)
 		require.True(t, ok)
@@ -194,7 +194,7 @@ func TestRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	rng := policytest.Rand(t, 7)
+	rng := testkit.Rand(t, 7)
 	var b Encoder
 	for _, bitsPerKey := range []float64{2, 7.5, 10, 16} {
 		for _, n := range []int{1, 2, 5, 8, 9, 11, 20, 36, 64, 100, 700, 701, 1000, 3000, 20_000} {
@@ -292,7 +292,7 @@ func TestExample(t *testing.T) {
 
 // No key is lost in filters of all sizes from 1 to 2000, and of some large ones, at any setting.
 func TestEverySize(t *testing.T) {
-	rng := policytest.Rand(t, 15)
+	rng := testkit.Rand(t, 15)
 	var b Encoder
 	step := 1
 	if testing.Short() {
