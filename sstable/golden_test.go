@@ -43,7 +43,7 @@ func requireRebuilt(
 	filter, err := openFilter(table, p)
 	require.NoError(t, err)
 	require.Equal(t, baseLg, filter.Windows().BaseLg())
-	b, err := sstable.NewFilterBlockBuilder(p.NewBuilder, sstable.WithBaseLg(baseLg))
+	b, err := sstable.NewFilterBlockBuilder(p.NewBuilder, baseLg)
 	require.NoError(t, err)
 	started, end := -1, uint64(0)
 	for e, err := range table.Entries() {

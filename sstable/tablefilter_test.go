@@ -64,7 +64,7 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 		{6, []dataBlock{{0, []string{"a", "b", "c"}}}, 128,
 			"filter 1 of windows of 2^6 bytes is empty, and a data block begins at 87"},
 	} {
-		block := build(newBuilder(t, sstable.WithBaseLg(c.baseLg)), c.blocks, c.end)
+		block := build(newBuilder(t, c.baseLg), c.blocks, c.end)
 		// As a block beside the data, under the name of a filter.
 		file, w := writeTable(t, tableOptions{meta: []metaBlock{{"filter.test.Exact", block}}},
 			stored...)

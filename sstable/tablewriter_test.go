@@ -66,7 +66,7 @@ func newTableWriter(o tableOptions, begin uint64) *tableWriter {
 	w := &tableWriter{tableOptions: o, begin: begin}
 	w.data.interval = o.interval
 	if o.policy != nil {
-		baseLg := sstable.WithBaseLg(cmp.Or(o.baseLg, 11))
+		baseLg := cmp.Or(o.baseLg, 11)
 		w.filter = testkit.Must(sstable.NewFilterBlockBuilder(o.policy.NewBuilder, baseLg))
 		w.filter.StartBlock(begin)
 	}
