@@ -12,15 +12,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 const module = "github.com/levelbloom/levelbloom"
 
 // The top README's lines and programs work as they stand, in an empty directory.
 func TestPaste(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	testkit.Large(t)
 	env := serve(t)
 	for _, adapter := range []string{"goleveldb", "pebblev1", "pebblev2"} {
 		t.Run(adapter, func(t *testing.T) { paste(t, env, adapter) })
@@ -57,9 +57,7 @@ func paste(t *testing.T, env []string, adapter string) {
 
 // The programs run by one command in an empty directory.
 func TestRunAnywhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	testkit.Large(t)
 	env := serve(t)
 	for _, program := range []string{"bench", "sstable/filterdump"} {
 		out := run(t, t.TempDir(), env, "run", module+"/"+program+"@latest", "--version")
@@ -70,9 +68,7 @@ func TestRunAnywhere(t *testing.T) {
 // A program that has an engine keeps its go line and the versions of all of its requirements when
 // it takes the adapter, and builds.
 func TestVersionsAreKept(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads the requirements of large programs")
-	}
+	testkit.Large(t)
 	env := serve(t)
 	geth := requirement{"github.com/ethereum/go-ethereum", "", "/ethdb/leveldb"}
 	gethPebble := requirement{geth.module, "", "/ethdb/pebble"}

@@ -25,12 +25,12 @@ func TestRecipesAreCompiled(t *testing.T) {
 	recipe := regexp.MustCompile("(?s)```go\n(\tfilterPolicy.*?)```\n").FindStringSubmatch(readme)
 	require.NotNil(t, recipe)
 	lines := func(adapter, options string) string {
-		call := adapter + ".Configure(" + options + ", filterPolicy"
+		call := "if err := " + adapter + ".Configure(" + options
 		if adapter == "goleveldb" {
-			require.Contains(t, readme, "`goleveldb.WithoutSeekCompactions()`, as the last argument")
-			call += ", goleveldb.WithoutSeekCompactions()"
+			require.Contains(t, readme, "put `opt.DisableSeeksCompaction = true` before `if err :=")
+			call = options + ".DisableSeeksCompaction = true\n\t" + call
 		}
-		return strings.ReplaceAll(recipe[1], "pebblev2.Configure(opt, filterPolicy", call)
+		return strings.ReplaceAll(recipe[1], "if err := pebblev2.Configure(opt", call)
 	}
 	row := regexp.MustCompile("(?m)^\\| (\\S+) .*\\| `(\\w+)` \\| `(\\w+)` \\|$")
 	recipes := row.FindAllStringSubmatch(readme, -1)

@@ -8,11 +8,13 @@ import (
 )
 
 // BitsFor returns bits per key, from 2 to 40 in tenths, with which filters of n keys have at most
-// the target FPP (false-positive probability). kind is "bloom" or "ribbon". FilterSize of a policy
-// with these bits returns the memory of a filter.
+// the target FPP (false-positive probability), and with a tenth less they have more, unless it
+// returns 2. kind is "bloom" or "ribbon". FilterSize of a policy with these bits returns the memory
+// of a filter.
 //
-// A tenth less would miss the target, unless that is below 2 bits. In small Bloom filters, where
-// the FPP does not fall steadily, still fewer bits may reach it.
+// In LevelDB's filters of few keys, the FPP of some sizes is higher than that of a smaller one. So
+// still fewer bits may suffice: with kind "bloom", 36 keys and a target of 0.00926, BitsFor returns
+// 10.3, and with 10.2 bits the FPP is too high, but not with 10.1.
 //
 // The FPP assumes keys whose hashes are like random numbers, as [Policy.FPP] does. For dense
 // numbers, such as counters, no formula holds for LevelDB's filters.

@@ -53,7 +53,7 @@ func BenchmarkWriteTable(b *testing.B) {
 //
 //	go test ./adapters/goleveldb -run '^$' -bench Copy -benchtime 1x
 func BenchmarkCopy(b *testing.B) {
-	o := configured(b, nil, ribbon(b), goleveldb.WithoutSeekCompactions())
+	o := configured(b, &opt.Options{DisableSeeksCompaction: true}, ribbon(b))
 	enginetest.BenchCopy(b, enginetest.Renewal{
 		Write: func(dir string, keys, values [][]byte, compacted bool) error {
 			db := open(b, dir, nil)

@@ -17,8 +17,6 @@ type CacheReport struct {
 	Cache uint64 // the capacity of the block cache, in bytes
 	Used  uint64 // bytes in it now; blocks of live tables are evicted only to make room
 
-	FiltersAndIndexes uint64 // their size; CheckCache leaves it 0, command filterdump fills it in
-
 	NoFilters       bool // the options have no filter
 	NoCache         bool // DisableBlockCache: an open table keeps its filters and index itself
 	SeekCompactions bool // lookups make goleveldb compact tables
@@ -87,25 +85,15 @@ func (r CacheReport) String() string {
 			r.OpenFiles, r.Tables, r.Tables+r.Tables/4)
 	}
 	const mib = 1 << 20
-	cache, needed := float64(r.Cache)/mib, float64(r.FiltersAndIndexes)/mib
-	switch {
-	case r.NoCache:
+	if r.NoCache {
 		add("there is no block cache: open tables keep filters and indexes themselves")
-	case r.FiltersAndIndexes == 0:
+	} else {
 		add("the block cache (%.1f MiB, %.1f in use) must have room for the filters and indexes of "+
 			"all tables: filterdump prints the Options.BlockCacheCapacity that they need",
-			cache, float64(r.Used)/mib)
-	case 2*r.FiltersAndIndexes <= r.Cache:
-		add("the block cache (%.1f MiB) has room for filters and indexes (%.1f MiB) twice",
-			cache, needed)
-	default:
-		add("the block cache (%.1f MiB) is too small for filters and indexes (%.1f MiB) twice: "+
-			"set Options.BlockCacheCapacity to %d, or more for the data",
-			cache, needed, 2*r.FiltersAndIndexes)
+			float64(r.Cache)/mib, float64(r.Used)/mib)
 	}
 	if r.SeekCompactions {
-		add("lookups start compactions: pass WithoutSeekCompactions() to Configure, or set " +
-			"Options.DisableSeeksCompaction")
+		add("lookups start compactions: set Options.DisableSeeksCompaction")
 	}
 	return strings.Join(lines, "\n")
 }

@@ -21,7 +21,7 @@ import (
 func manyTables() *opt.Options {
 	return &opt.Options{
 		WriteBuffer: 256 << 10, CompactionTableSize: 128 << 10, CompactionTotalSize: 256 << 10,
-		BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000,
+		BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000, DisableSeeksCompaction: true,
 	}
 }
 
@@ -86,7 +86,7 @@ const nearlyNothing = 0.01 * 4096
 // room for filters and indexes twice: on each side of each limit, the reads are counted. CheckCache
 // says what to set, and what goleveldb has in its cache.
 func TestCheckCacheRequires(t *testing.T) {
-	base := configured(t, manyTables(), ribbon(t), goleveldb.WithoutSeekCompactions())
+	base := configured(t, manyTables(), ribbon(t))
 	s, absent := withTables(t, base, 100_000)
 	check := func(set func(*opt.Options), inMemory bool) goleveldb.CacheReport {
 		o := *base
@@ -137,34 +137,10 @@ func TestCheckCacheRequires(t *testing.T) {
 	}
 }
 
-// By default 300,000 lookups of absent keys make goleveldb rewrite tables, though filters answer
-// them all. With WithoutSeekCompactions they write nothing. The log says how many they write.
-func TestSeekCompactions(t *testing.T) {
-	testkit.Large(t)
-	for name, opts := range map[string][]goleveldb.Option{
-		"by default": nil, "without": {goleveldb.WithoutSeekCompactions()},
-	} {
-		o := configured(t, manyTables(), ribbon(t), opts...)
-		s, absent := withTables(t, o, 100_000)
-		db, err := leveldb.Open(s, o)
-		require.NoError(t, err)
-		var all uint64
-		for range 300_000 / len(absent) {
-			_, written := misses(t, db, absent)
-			all += written
-		}
-		t.Logf("%s, lookups wrote %d bytes", name, all)
-		if opts != nil {
-			require.Zero(t, all)
-		}
-		require.NoError(t, db.Close())
-	}
-}
-
 // The report has what goleveldb reports and what the options say. What cannot be checked is an
 // error.
 func TestCheckCache(t *testing.T) {
-	o := configured(t, nil, ribbon(t), goleveldb.WithoutSeekCompactions())
+	o := configured(t, &opt.Options{DisableSeeksCompaction: true}, ribbon(t))
 	db, err := leveldb.Open(storage.NewMemStorage(), o)
 	require.NoError(t, err)
 	_, err = goleveldb.CheckCache(nil, db)
@@ -188,25 +164,10 @@ func TestCheckCache(t *testing.T) {
 	seeks.DisableSeeksCompaction = false
 	r, err := goleveldb.CheckCache(&seeks, db)
 	require.NoError(t, err)
-	require.Contains(t, r.String(), "pass WithoutSeekCompactions()")
+	require.Contains(t, r.String(), "set Options.DisableSeeksCompaction")
 	require.NoError(t, db.Close())
 	_, err = goleveldb.CheckCache(o, db)
 	require.ErrorIs(t, err, leveldb.ErrClosed)
-}
-
-// A report that has the size of filters and indexes says whether they fit into the cache.
-func TestCacheReportOfSizes(t *testing.T) {
-	const fits = "the block cache (8.0 MiB) has room for filters and indexes (4.0 MiB) twice"
-	const small = "the block cache (8.0 MiB) is too small for filters and indexes (4.0 MiB) " +
-		"twice: set Options.BlockCacheCapacity to 8388610, or more for the data"
-	for size, says := range map[uint64]string{
-		0: "filterdump prints the Options.BlockCacheCapacity", 4 << 20: fits, 4<<20 + 1: small,
-	} {
-		r := goleveldb.CacheReport{Cache: 8 << 20, FiltersAndIndexes: size}
-		require.Contains(t, r.String(), says)
-		r.NoCache = true
-		require.NotContains(t, r.String(), "twice")
-	}
 }
 
 // blockSizes returns the bytes of the filters and indexes of all tables.

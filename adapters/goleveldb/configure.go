@@ -11,8 +11,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// An Option changes what [Configure] sets besides the policy.
-type Option func(*opt.Options) error
+// maxFilterBaseLg is the largest that goleveldb can use: offsets have 64 bits.
+const maxFilterBaseLg = 63
 
 // Configure makes p the policy of the databases that are opened with o, and keeps the filters of
 // tables already on disk in use. Usually p is
@@ -24,46 +24,41 @@ type Option func(*opt.Options) error
 // policy.NewBloom(10, policy.WithName(policy.NameGoLevelDB)) for plain goleveldb. Configure never
 // changes a name: every table stores p's.
 //
-// Configure changes two fields of o, and those that opts change:
+// Configure changes two fields of o:
 //
 //   - Filter becomes New(p).
 //   - AltFilters becomes a new slice of the filters that goleveldb reads besides p's: the former
 //     Filter, the former AltFilters, and readers of package policy's filters under policy.Name and
 //     policy.NameGoLevelDB. Where several have one name, the first counts; p comes before all.
 //
-// It returns an error that says what to do, and leaves o alone, if an argument is nil, if no
-// constructor returned p, if an option fails, or if a former filter has p's name and may have
-// another encoding. Policies of package policy share a name with each other and with goleveldb's
-// own filter.NewBloomFilter.
+// It returns an error that says what to do, and leaves o alone, if o is nil, if no constructor
+// returned p, if FilterBaseLg is more than 63, for which goleveldb panics as it writes a table, or
+// if a former filter has p's name and may have another encoding. Policies of package policy share a
+// name with each other and with goleveldb's own filter.NewBloomFilter.
 //
 // A database copies its options when it is opened, so a later Configure has no effect on it.
 // Configure must not run concurrently with other uses of o.
 //
 // Filters compare keys byte by byte. They cannot be used with a Comparer for which different keys
 // are equal, such as one that ignores case.
-func Configure(o *opt.Options, p *policy.Policy, opts ...Option) error {
+func Configure(o *opt.Options, p *policy.Policy) error {
 	if o == nil {
 		return errors.New("goleveldb: the options are nil: pass &opt.Options{}")
+	}
+	if o.FilterBaseLg > maxFilterBaseLg {
+		return fmt.Errorf("goleveldb: Options.FilterBaseLg is %d: set 11 to %d, the binary logarithm "+
+			"of the bytes that share a filter, or 0 for 11; 21 makes one filter for a table of 2 MiB",
+			o.FilterBaseLg, maxFilterBaseLg)
 	}
 	chosen, err := newFilter(p)
 	if err != nil {
 		return err
 	}
-	changed := *o
-	for _, option := range opts {
-		if option == nil {
-			return errors.New("goleveldb: an option is nil: leave it out")
-		}
-		if err := option(&changed); err != nil {
-			return err
-		}
-	}
 	alt, err := alternatives(o, chosen)
 	if err != nil {
 		return err
 	}
-	changed.Filter, changed.AltFilters = chosen, alt
-	*o = changed
+	o.Filter, o.AltFilters = chosen, alt
 	return nil
 }
 

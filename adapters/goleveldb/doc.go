@@ -5,7 +5,8 @@
 //	...
 //	o := &opt.Options{BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000} // see CheckCache
 //	// By default, lookups of absent keys make goleveldb compact tables.
-//	err = goleveldb.Configure(o, p, goleveldb.WithoutSeekCompactions())
+//	o.DisableSeeksCompaction = true
+//	err = goleveldb.Configure(o, p)
 //	...
 //	db, err := leveldb.OpenFile("db", o)
 //
@@ -18,9 +19,23 @@
 //   - All tables must stay open, in the file cache.
 //   - The filters and indexes of all tables must fit into the block cache, where goleveldb keeps
 //     them. If the filters of a table are evicted, the next lookup in that table reads them all,
-//     whatever WithFilterBaseLg is. A table of 2 MiB with entries of 100 bytes has about 20,000
+//     whatever FilterBaseLg is. A table of 2 MiB with entries of 100 bytes has about 20,000
 //     keys, so at 10 bits per key that is a read of 25 KB, to avoid a data block of 4 KiB.
-//   - Lookups must not start compactions: see [WithoutSeekCompactions].
+//   - Lookups must not start compactions: set Options.DisableSeeksCompaction. By default goleveldb
+//     counts each lookup that comes to a second table, before it checks the filters. After some
+//     hundred of them it compacts the table that came first, although nothing was read in it, and
+//     does so again and again while there are new writes. Compactions because of the sizes of
+//     levels go on.
+//
+// # Windows
+//
+// Options.FilterBaseLg makes 2^FilterBaseLg bytes of a table's data blocks share one filter. A data
+// block belongs to the window in which it begins. The default of 11, the only setting that C++
+// LevelDB writes, makes in effect one filter per block; from 21 on, a table of goleveldb's default
+// size, 2 MiB, has one filter. Larger windows take less space, 4 bytes each, and put more keys into
+// a filter, which reduces the false positives of numeric keys, up to about 10,000 keys per filter
+// (`go run ./bench rates -n 36,500,10k,100k`). Every table stores its setting, and goleveldb and
+// C++ LevelDB read all of them.
 //
 // # Changing a live database
 //
@@ -47,10 +62,16 @@
 // filters under their own name. To ribbon filters they answer "may contain", which is correct, but
 // saves no read.
 //
-// C++ LevelDB before 1.18 used policy.NameGoLevelDB too, and its hash could treat bytes of 0x80 and
-// above as negative numbers. No reader of that name, goleveldb's own filter included, can recognize
-// such filters, so lookups may miss keys. If a database may have tables of that age, choose another
-// name and remove the entry for policy.NameGoLevelDB from Options.AltFilters after Configure.
+// Two more programs use these names, and no reader can recognize their filters, so lookups may miss
+// keys. C++ LevelDB before 1.18 used policy.NameGoLevelDB, and its hash could treat bytes of 0x80
+// and above as negative numbers. Basho's LevelDB has used policy.Name for other filters since 2012.
+// If a database may have such tables, choose another name for the policy, and after Configure
+// remove the entry for theirs from Options.AltFilters.
+//
+// # Recovery
+//
+// After leveldb.Recover or leveldb.RecoverFile, call CompactRange before any lookup. What goleveldb
+// saves of a damaged table has filters of internal keys: lookups miss most of its keys, or panic.
 //
 // # Tables without a database
 //

@@ -42,7 +42,8 @@ func ExampleConfigure_copy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := goleveldb.Configure(o, p, goleveldb.WithoutSeekCompactions()); err != nil {
+	o.DisableSeeksCompaction = true
+	if err := goleveldb.Configure(o, p); err != nil {
 		log.Fatal(err)
 	}
 	if err := copyDatabase(former, copied, o); err != nil {

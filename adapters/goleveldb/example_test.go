@@ -27,7 +27,9 @@ func Example() {
 		OpenFilesCacheCapacity: 1000,
 		BlockCacheCapacity:     64 << 20,
 	}
-	if err := goleveldb.Configure(o, p, goleveldb.WithoutSeekCompactions()); err != nil {
+	// By default, lookups of absent keys make goleveldb compact tables.
+	o.DisableSeeksCompaction = true
+	if err := goleveldb.Configure(o, p); err != nil {
 		log.Fatal(err)
 	}
 	db, err := leveldb.OpenFile(dir, o)
@@ -56,7 +58,8 @@ func ExampleConfigure() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := goleveldb.Configure(o, filterPolicy, goleveldb.WithoutSeekCompactions()); err != nil {
+	o.DisableSeeksCompaction = true
+	if err := goleveldb.Configure(o, filterPolicy); err != nil {
 		log.Fatal(err)
 	}
 

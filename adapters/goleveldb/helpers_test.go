@@ -25,13 +25,11 @@ func ribbon(t testing.TB) *policy.Policy {
 }
 
 // configured returns o, or new options if it is nil, with p as policy.
-func configured(
-	t testing.TB, o *opt.Options, p *policy.Policy, opts ...goleveldb.Option,
-) *opt.Options {
+func configured(t testing.TB, o *opt.Options, p *policy.Policy) *opt.Options {
 	if o == nil {
 		o = &opt.Options{}
 	}
-	require.NoError(t, goleveldb.Configure(o, p, opts...))
+	require.NoError(t, goleveldb.Configure(o, p))
 	return o
 }
 

@@ -31,12 +31,12 @@ func TestReadmeSettings(t *testing.T) {
 		require.NoError(t, err)
 		return n
 	}
-	require.Contains(t, string(readme),
-		"goleveldb.Configure(o, p, goleveldb.WithoutSeekCompactions())")
+	require.Contains(t, string(readme), "o.DisableSeeksCompaction = true\n")
 	o := configured(t, &opt.Options{
 		BlockCacheCapacity:     setting(`\bBlockCacheCapacity: +(\d+) << 20\b`) << 20,
 		OpenFilesCacheCapacity: setting(`\bOpenFilesCacheCapacity: +(\d+)\b`),
-	}, ribbon(t), goleveldb.WithoutSeekCompactions())
+		DisableSeeksCompaction: true,
+	}, ribbon(t))
 	dir := t.TempDir()
 	fillMillion(t, dir, *o)
 	absent := testkit.Keys(testkit.Rand(t, 143), 100_000) // no multiples of 1<<44

@@ -84,7 +84,7 @@ type suiteDB struct {
 func (*suiteDB) Ways() int { return 2 }
 
 // Apply writes a batch or commits a transaction. It discards none: after that goleveldb sometimes
-// answers wrong, whatever the filter (see TestDiscardedTransaction).
+// answers wrong, whatever the filter (see .github/TESTING.md).
 func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
 	batch := new(leveldb.Batch)
 	for _, c := range changes {

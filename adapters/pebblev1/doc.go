@@ -13,6 +13,8 @@
 //	db, err := pebble.Open("db", o)
 //	found, err := pebblev1.Has(db, key)
 //
+// [WithLevel], an option of Configure, gives a level other bits per key, or no filters.
+//
 // Filters save reads only if the caches have room for them and for the tables. Once the database
 // has its tables, print the report of [CheckCache], which says what to set.
 //
@@ -28,7 +30,7 @@
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
 // These lookups also work without Configure, because a level without a policy of its own inherits
-// the policy of the level above.
+// the policy of the level above. In Pebble v1 they need Configure: see Has.
 //
 // # Changing a live database
 //
@@ -37,8 +39,8 @@
 // ones. This also holds for every later change of bits per key, kind or levels. After a change of
 // name, keep the former policy in the options when you call Configure.
 //
-// To leave, open the database without Configure. Pebble then ignores the filters whose name it does
-// not know, until compactions have replaced them; no key is lost.
+// To leave, open the database without Configure, and look keys up with its own Get. Pebble ignores
+// the filters whose name it does not know, until compactions have replaced them; no key is lost.
 //
 // # Filters are found by name
 //
@@ -56,5 +58,5 @@
 package pebblev1
 
 // Written by hand for each version of Pebble: levels.go, version.go, engine_test.go, levels_test.go
-// and storage_test.go; for v1 alone split_test.go, and for v2 alone faults_test.go. All other files
-// differ in names alone: adapters/internal/genpebblev1 derives those for Pebble v1.
+// and storage_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives
+// those for Pebble v1, most tests only for a run.

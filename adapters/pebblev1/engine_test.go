@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/objstorage/objstorageprovider"
+	"github.com/cockroachdb/pebble/objstorage/remote"
 	"github.com/cockroachdb/pebble/sstable"
 	"github.com/cockroachdb/pebble/vfs"
 	"github.com/stretchr/testify/require"
@@ -20,8 +21,7 @@ import (
 var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.FormatNewest}
 
 // comparers order keys by their bytes. The first has whole keys in the filters, the second the
-// first 8 bytes of each. The default comparer has whole keys too, but no Split, without which
-// SeekPrefixGE panics.
+// first 8 bytes of each. The default comparer has whole keys too, but no Split.
 var comparers = []*pebble.Comparer{
 	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) },
 		pebble.DefaultComparer.ImmediateSuccessor),
@@ -149,8 +149,8 @@ func layoutOf(t testing.TB, o *pebble.Options, path string) *sstable.Layout {
 // hidden is of how many of two virtual tables Pebble does not report the filters.
 const hidden = 0
 
-// getComparers are those with which TestGetRandomly runs. Without a Split, Get asks Reader.Get.
-var getComparers = []*pebble.Comparer{comparers[0], pebble.DefaultComparer, {
+// getComparers are those with which TestGetRandomly runs.
+var getComparers = []*pebble.Comparer{pebble.DefaultComparer, {
 	Name:               "levelbloom.test.versions",
 	AbbreviatedKey:     abbreviatePrefix,
 	FormatKey:          pebble.DefaultComparer.FormatKey,
@@ -181,13 +181,16 @@ func ingestAndExcise(db *pebble.DB, path string, start, end []byte) error {
 
 // ingestExternal ingests a table from local storage: Pebble v1 does not find those from remote
 // storage when it opens the database again.
-func (d *differ) ingestExternal(path string, changes []enginetest.Change, _, _ []byte) error {
-	require.NoError(d.t, writeTableFor(d.db, d.options, path, changes))
-	return ingest(d.db, path)
+func ingestExternal(db *pebble.DB, o *pebble.Options, _ remote.Storage, path string,
+	changes []enginetest.Change, _ pebble.KeyRange, _ []byte) error {
+	if err := writeTableFor(db, o, path, changes); err != nil {
+		return err
+	}
+	return ingest(db, path)
 }
 
 // download does nothing: only Pebble v2 has it.
-func (*differ) download() error { return nil }
+func download(*pebble.DB, bool) error { return nil }
 
 // hasAllocations is how often Has allocates for an absent key.
 const hasAllocations = 1

@@ -83,19 +83,38 @@ func ExampleConfigure() {
 	// read: rocksdb.BuiltinBloomFilter
 }
 
-// Before it writes a key, a program looks whether it is new. L6, where most of the data lies, gets
-// fewer bits per key.
-func ExampleWithL6() {
+// L0 gets filters of 16 bits per key, L6 none, and all other levels 10 bits.
+func ExampleWithLevel() {
+	p10, err := policy.NewRibbon(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p16, err := policy.NewRibbon(16)
+	if err != nil {
+		log.Fatal(err)
+	}
+	o := &pebble.Options{}
+	err = pebblev1.Configure(o, p10, pebblev1.WithLevel(0, p16), pebblev1.WithLevel(6, nil))
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	for _, level := range []int{0, 5} {
+		fmt.Println(level, o.Levels[level].FilterPolicy)
+	}
+	// Output:
+	// 0 ribbon:16
+	// 5 ribbon:10
+}
+
+// Before it writes a key, a program looks whether it is new.
+func ExampleHas() {
 	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
 	}
-	l6, err := policy.NewRibbon(7, policy.WithName("l6"))
-	if err != nil {
-		log.Fatal(err)
-	}
 	o := &pebble.Options{FS: vfs.NewMem()}
-	if err := pebblev1.Configure(o, p, pebblev1.WithL6(l6)); err != nil {
+	if err := pebblev1.Configure(o, p); err != nil {
 		log.Fatal(err)
 	}
 	db, err := pebble.Open("db", o)

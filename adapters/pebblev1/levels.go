@@ -25,7 +25,7 @@ func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
 }
 
 // setLevels sets the policy of every level. It writes to a new slice because other options may
-// share the old one. If L6 gets filters, it also sees to it that lookups can consult them.
+// share the old one. It also sees to it that lookups can consult filters.
 func setLevels(o *pebble.Options, filters levelFilters) {
 	levels := slices.Clone(o.Levels)
 	if len(levels) == 0 {
@@ -35,16 +35,14 @@ func setLevels(o *pebble.Options, filters levelFilters) {
 	for level, f := range filters {
 		o.Levels[level].FilterPolicy = f
 	}
-	if filters[numLevels-1] != nil {
-		o.Comparer = withSplit(o.Comparer)
-	}
+	o.Comparer = withSplit(o.Comparer)
 }
 
 // withSplit returns c, or if c has no Split, a copy in which the prefix is the whole key.
 //
-// Only SeekPrefixGE uses the filters of L6, and it panics if there is no Split. Filters contain
-// whole keys in both cases, and Pebble stores and compares no more of a comparer than its name, so
-// tables and databases of one open with the other.
+// Lookups call SeekPrefixGE, which panics if there is no Split. Filters contain whole keys in both
+// cases, and Pebble stores and compares no more of a comparer than its name, so tables and
+// databases of one open with the other.
 func withSplit(c *pebble.Comparer) *pebble.Comparer {
 	if c == nil {
 		c = pebble.DefaultComparer

@@ -98,14 +98,14 @@ func effective(o *pebble.Options) (e effectiveOptions) {
 }
 
 // requireLevelsKept requires that the entries of levels that were given are left alone, and that
-// those configured keep their zero fields. A comparer that has a Split, or needs none, is kept.
+// those configured keep their zero fields. A comparer that has a Split is kept.
 func requireLevelsKept(t testing.TB, given, configured *pebble.Options) {
 	require.Len(t, configured.Levels, max(len(given.Levels), 7))
 	for i, l := range given.Levels[:min(max(len(given.Levels)-1, 0), 7)] {
 		l.FilterPolicy = configured.Levels[i].FilterPolicy
 		require.Equal(t, l, configured.Levels[i])
 	}
-	if given.Comparer != nil && given.Comparer.Split != nil || filterAt(configured, 6) == nil {
+	if given.Comparer != nil && given.Comparer.Split != nil {
 		require.Same(t, given.Comparer, configured.Comparer)
 	}
 }
@@ -113,7 +113,7 @@ func requireLevelsKept(t testing.TB, given, configured *pebble.Options) {
 // Pebble refuses a slice of levels without entries; Configure takes it as Pebble takes nil. Options
 // may share the memory of their levels with others.
 func TestFewLevels(t *testing.T) {
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithoutL6()}} {
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithLevel(6, nil)}} {
 		for _, n := range []int{0, 1, 3, 7} {
 			shared := make([]pebble.LevelOptions, 10)
 			o := configured(t, &pebble.Options{Levels: shared[:n]}, bloom(t, 10), opts...)
@@ -128,28 +128,26 @@ func TestFewLevels(t *testing.T) {
 	}
 }
 
-// A comparer without a Split gets one if L6 gets filters, and is left alone itself.
+// A comparer without a Split gets one, and is left alone itself. The copy does all else as it does.
 func TestComparerGetsSplit(t *testing.T) {
-	p := bloom(t, 10)
 	none := *pebble.DefaultComparer
 	none.Name = "levelbloom.test.none"
 	for given, want := range map[*pebble.Comparer]*pebble.Comparer{
 		nil: pebble.DefaultComparer, pebble.DefaultComparer: pebble.DefaultComparer, &none: &none,
 	} {
-		for _, configure := range []configuring{
-			one(p), levels(nil, nil, nil, nil, nil, nil, p),
-		} {
-			o := &pebble.Options{Comparer: given}
-			require.NoError(t, configure(o))
+		for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithLevel(6, nil)}} {
+			o := configured(t, &pebble.Options{Comparer: given}, bloom(t, 10), opts...)
 			require.Equal(t, 4, o.Comparer.Split([]byte("abcd")))
-			require.Equal(t, want.Name, o.Comparer.Name)
 			require.Nil(t, want.Split)
+			others := *o.Comparer
+			others.Split = nil
+			require.Equal(t, fmt.Sprintf("%#v", *want), fmt.Sprintf("%#v", others)) // addresses too
 		}
 	}
 }
 
 // A database goes from the default comparer to its copy with a Split and back. Tables and filters
-// of both times stay in use, and Get answers the same.
+// of both times stay in use, and Reader.Get answers the same.
 func TestSplitAndBack(t *testing.T) {
 	for _, format := range formats {
 		t.Run(format.String(), func(t *testing.T) {
@@ -163,8 +161,9 @@ func TestSplitAndBack(t *testing.T) {
 					o.Comparer = nil
 				}
 				o = configured(t, o, p)
+				has := pebblev1.Has
 				if !split {
-					o.Comparer = pebble.DefaultComparer
+					o.Comparer, has = pebble.DefaultComparer, hasByGet
 				}
 				db := open(t, dir, o)
 				if i < 3 {
@@ -173,11 +172,15 @@ func TestSplitAndBack(t *testing.T) {
 				if i == 0 {
 					compact(t, db)
 				}
-				keys := all[:min(1000*(i+1), 3000)]
-				requireLookups(t, db, keys, nil)
+				for _, key := range all[:min(1000*(i+1), 3000)] {
+					found, err := has(db, key)
+					require.NoError(t, err)
+					require.True(t, found)
+				}
+				requireSound(t, db)
 				before := p.Counters()
 				for _, key := range absent {
-					found, err := pebblev1.Has(db, key)
+					found, err := has(db, key)
 					require.NoError(t, err)
 					require.False(t, found)
 				}
@@ -193,31 +196,25 @@ func TestSplitAndBack(t *testing.T) {
 	}
 }
 
-// Get recovers from one panic of Pebble's. Its message is not part of Pebble's interface.
-func TestPanicWithoutSplit(t *testing.T) {
-	o := small(pebble.FormatNewest)
-	o.FS, o.Comparer = vfs.NewMem(), pebble.DefaultComparer
-	db := open(t, "db", o)
-	iter, err := db.NewIter(nil)
-	require.NoError(t, err)
-	require.PanicsWithValue(t, "pebble: split must be provided for SeekPrefixGE",
-		func() { iter.SeekPrefixGE([]byte("key")) })
-	require.NoError(t, iter.Close())
-	require.NoError(t, db.Set([]byte("key"), nil, nil))
-	require.True(t, requireSameAnswer(t, db, []byte("key")).found)
-	require.False(t, requireSameAnswer(t, db, []byte("absent")).found)
-	require.NoError(t, db.Close(), "no iterator is open")
+// hasByGet is Has by r.Get alone.
+func hasByGet(r pebble.Reader, key []byte) (bool, error) {
+	_, closer, err := r.Get(key)
+	switch err {
+	case nil:
+		return true, closer.Close()
+	case pebble.ErrNotFound:
+		err = nil
+	}
+	return false, err
+}
 
-	// Other panics pass.
-	c := *comparers[0]
-	c.Split = func(key []byte) int { panic("the comparer's own") }
-	o.FS, o.Comparer = vfs.NewMem(), &c
-	db = open(t, "db", o)
-	for _, f := range []func(){
-		func() { _, _, _ = pebblev1.Get(db, []byte("key")) },
-		func() { _, _ = pebblev1.Has(db, []byte("key")) },
-	} {
-		require.PanicsWithValue(t, "the comparer's own", f)
+// Without a Split, the lookups panic with the words that Has quotes.
+func TestPanicWithoutSplit(t *testing.T) {
+	db := open(t, "db", &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}})
+	require.NoError(t, db.Set([]byte("key"), nil, nil))
+	for name, look := range lookUps {
+		require.PanicsWithValue(t, "pebble: split must be provided for SeekPrefixGE",
+			func() { _, _ = look(db, []byte("key")) }, name)
 	}
 }
 

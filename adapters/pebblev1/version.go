@@ -2,7 +2,6 @@ package pebblev1
 
 import (
 	"cmp"
-	"sync/atomic"
 
 	"github.com/cockroachdb/pebble"
 )
@@ -11,37 +10,6 @@ import (
 // are generated from package pebblev2.
 //
 //go:generate go run ../internal/genpebblev1
-
-// withoutSplit is the database in which seekPrefix last met a comparer without a Split. It stays in
-// memory until there is another one.
-var withoutSplit atomic.Pointer[pebble.DB]
-
-// maySeek reports whether the comparer of r may allow SeekPrefixGE. A Reader does not tell, so the
-// first seek finds out.
-func maySeek(r pebble.Reader) bool {
-	db, ok := r.(*pebble.DB)
-	return !ok || db != withoutSplit.Load()
-}
-
-// seekPrefix calls SeekPrefixGE on an iterator of a reader. able is false if the comparer has no
-// Split and so does not allow that.
-func seekPrefix(r pebble.Reader, iter *pebble.Iterator, key []byte) (found, able bool) {
-	defer func() {
-		switch p := recover(); p {
-		case nil:
-		case noSplit:
-			if db, ok := r.(*pebble.DB); ok {
-				withoutSplit.Store(db)
-			}
-		default:
-			panic(p)
-		}
-	}()
-	return iter.SeekPrefixGE(key), true
-}
-
-// noSplit is what SeekPrefixGE panics with, before it does anything, if the comparer has no Split.
-const noSplit = "pebble: split must be provided for SeekPrefixGE"
 
 // openFiles returns how many tables a database with options o keeps open, or -1 if o has a table
 // cache, whose size Pebble does not report.

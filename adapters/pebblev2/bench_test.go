@@ -155,7 +155,7 @@ func BenchmarkLevels(b *testing.B) {
 			o := &pebble.Options{FS: vfs.NewMem(), FormatMajorVersion: pebble.FormatNewest,
 				Logger: quiet{}, MemTableSize: 512 << 10, LBaseMaxBytes: 8 << 20}
 			flat(o, 256<<10)
-			require.NoError(b, pebblev2.ConfigureLevels(o, levels))
+			require.NoError(b, configureLevels(levels...)(o))
 			for range b.N {
 				db := open(b, "db", o)
 				rng, value := rand.New(rand.NewSource(1)), make([]byte, 100)

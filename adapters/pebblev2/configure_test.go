@@ -1,6 +1,7 @@
 package pebblev2_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -16,20 +17,26 @@ import (
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
-var engineName = engine.FilterPolicy(10).Name()
-
 // readerNames are the names that Configure adds beside the policy's own.
 var readerNames = []string{engineName, policy.Name, policy.NameGoLevelDB}
 
-// configuring calls Configure, or ConfigureLevels, on options.
+// configuring calls Configure on options.
 type configuring func(o *pebble.Options) error
 
 func one(p *policy.Policy, opts ...pebblev2.Option) configuring {
 	return func(o *pebble.Options) error { return pebblev2.Configure(o, p, opts...) }
 }
 
-func levels(p ...*policy.Policy) configuring {
-	return func(o *pebble.Options) error { return pebblev2.ConfigureLevels(o, p) }
+// configureLevels configures a policy for each level; levels past the last one get none.
+func configureLevels(all ...*policy.Policy) configuring {
+	return func(o *pebble.Options) error {
+		var opts []pebblev2.Option
+		for level, p := range append(all, make([]*policy.Policy, 7-len(all))...) {
+			opts = append(opts, pebblev2.WithLevel(level, p))
+		}
+		p, err := policy.NewBloom(10) // which no level gets
+		return errors.Join(err, pebblev2.Configure(o, p, opts...))
+	}
 }
 
 // shapes are options of many kinds, by name. Every call makes new ones.
@@ -53,14 +60,16 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 	p, q := bloom(t, 10, policy.WithName("p")), bloom(t, 8, policy.WithName("q"))
 	high, low := bloom(t, 16, policy.WithName("x")), bloom(t, 8, policy.WithName("x"))
 	for want, configure := range map[string]configuring{
-		"[p p p p p p p]":                      one(p),
-		"[p p p p p p q]":                      one(p, pebblev2.WithL6(q)),
-		"[p p p p p p none]":                   one(p, pebblev2.WithL6(q), pebblev2.WithoutL6()),
-		"[p p q q p p q]":                      levels(p, p, q, q, p, p, q),
-		"[q none p none none none none]":       levels(q, nil, p),
-		"[none p none none none none none]":    levels(nil, p, nil),
-		"[none none none none none none none]": levels(make([]*policy.Policy, 7)...),
-		"[x x none none none none none]":       levels(high, low),
+		"[p p p p p p p]":    one(p),
+		"[p p p p p p q]":    one(p, pebblev2.WithLevel(6, q)),
+		"[p p p p p p none]": one(p, pebblev2.WithLevel(6, nil)),
+		"[q p p p p p none]": one(p, pebblev2.WithLevel(6, nil),
+			pebblev2.WithLevel(0, q)),
+		"[p p q q p p q]":                      configureLevels(p, p, q, q, p, p, q),
+		"[q none p none none none none]":       configureLevels(q, nil, p),
+		"[none p none none none none none]":    configureLevels(nil, p, nil),
+		"[none none none none none none none]": configureLevels(make([]*policy.Policy, 7)...),
+		"[x x none none none none none]":       configureLevels(high, low),
 	} {
 		for shape, o := range shapes(t) {
 			t.Run(want+"/"+shape, func(t *testing.T) {
@@ -117,21 +126,24 @@ func TestConfigureRefuses(t *testing.T) {
 		reason    string
 	}{
 		{"nil options", nil, one(p), "the options are nil: pass &pebble.Options{}"},
-		{"nil options", nil, levels(p), "the options are nil: pass &pebble.Options{}"},
-		{"nil option", oneLevel(), one(p, nil), "an option is nil: leave it out"},
+		{"nil options", nil, configureLevels(p), "the options are nil: pass &pebble.Options{}"},
+		{"zero option", oneLevel(), one(p, pebblev2.Option{}), "an option is a zero value"},
 		{"in Filters", atLevel0(nil, byName(stranger)), one(p), taken},
-		{"in Filters", atLevel0(nil, byName(stranger)), levels(nil, p), taken},
+		{"in Filters", atLevel0(nil, byName(stranger)), configureLevels(nil, p), taken},
 		{"at a level", atLevel0(stranger, nil), one(p), taken},
 		{"at a level, after ours in Filters", atLevel0(stranger, byName(pebblev2.New(p))), one(p),
 			taken},
-		{"L6: nil", oneLevel(), one(p, pebblev2.WithL6(nil)),
-			"policy of L6: policy: the policy is nil"},
-		{"L6: in Filters", atLevel0(nil, byName(stranger)), one(mine, pebblev2.WithL6(p)), taken},
+		{"L6: in Filters", atLevel0(nil, byName(stranger)), one(mine, pebblev2.WithLevel(6, p)),
+			taken},
+		{"another key in Filters", atLevel0(nil, byName(engine.FilterPolicy(10))), one(p), taken},
 		{"nil policy", oneLevel(), one(nil), "get one from a constructor"},
-		{"no level", oneLevel(), levels(), "0 policies for the levels: pass 1 to 7"},
-		{"eight levels", oneLevel(), levels(make([]*policy.Policy, 8)...),
-			"8 policies for the levels: pass 1 to 7"},
-		{"zero value", oneLevel(), levels(p, new(policy.Policy)),
+		{"level -1", oneLevel(), one(p, pebblev2.WithLevel(-1, p)), "level -1: pass 0 for L0 to 6 "},
+		{"level 7", oneLevel(), one(p, pebblev2.WithLevel(7, nil)), "level 7: pass 0 for L0 to 6 "},
+		{"twice", oneLevel(), one(p, pebblev2.WithLevel(6, mine), pebblev2.WithLevel(6, nil)),
+			"two options for L6: leave one out"},
+		{"none, twice", oneLevel(), one(p, pebblev2.WithLevel(0, nil), pebblev2.WithLevel(0, mine)),
+			"two options for L0: leave one out"},
+		{"zero value", oneLevel(), configureLevels(p, new(policy.Policy)),
 			"policy of L1: policy: the policy is nil"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -154,7 +166,7 @@ func TestConfigureRefuses(t *testing.T) {
 // of both.
 func TestFirstPolicyOfANameReads(t *testing.T) {
 	p, l6 := bloom(t, 10), bloom(t, 5)
-	o := configured(t, oneLevel(), p, pebblev2.WithL6(l6))
+	o := configured(t, oneLevel(), p, pebblev2.WithLevel(6, l6))
 	require.Equal(t, pebblev2.New(p), filterAt(o, 5))
 	require.Equal(t, pebblev2.New(l6), filterAt(o, 6))
 	require.Equal(t, pebblev2.New(p), o.Filters[policy.Name])
@@ -164,6 +176,7 @@ func TestReadersAreKept(t *testing.T) {
 	p := bloom(t, 10, policy.WithName("mine"))
 	users := map[string]pebble.FilterPolicy{
 		"theirs":             foreign{engine.FilterPolicy(1), "theirs"},
+		"another name":       foreign{engine.FilterPolicy(1), "theirs"},
 		engineName:           foreign{engine.FilterPolicy(2), engineName},
 		policy.NameGoLevelDB: foreign{engine.FilterPolicy(3), policy.NameGoLevelDB},
 	}
@@ -178,6 +191,11 @@ func TestReadersAreKept(t *testing.T) {
 	require.Equal(t, pebblev2.New(p), o.Filters["mine"])
 	require.Contains(t, o.Filters, policy.Name)
 	require.Len(t, o.Filters, len(users)+3)
+
+	// Of former ones under one name, that of the map counts.
+	o.Levels[0].FilterPolicy = foreign{engine.FilterPolicy(5), "theirs"}
+	require.NoError(t, pebblev2.Configure(o, p))
+	require.Equal(t, users["theirs"], o.Filters["theirs"])
 
 	// A policy replaces a former one of its name, and keeps those of other names as readers.
 	again := bloom(t, 16, policy.WithName("mine"))

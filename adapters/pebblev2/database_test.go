@@ -44,12 +44,6 @@ func fill(t testing.TB, dir string, options func() *pebble.Options, keys [][]byt
 	require.NoError(t, db.Close())
 }
 
-// resting returns o without automatic compactions, so that tables stay in their levels.
-func resting(o *pebble.Options) *pebble.Options {
-	o.DisableAutomaticCompactions = true
-	return o
-}
-
 // onDisk counts the filters of each level.
 func onDisk(t testing.TB, db *pebble.DB) []pebblev2.LevelFilters {
 	r, err := pebblev2.CheckCache(&pebble.Options{}, db)
@@ -107,7 +101,7 @@ func TestLevels(t *testing.T) {
 			o.EventListener = &pebble.EventListener{
 				TableCreated: func(pebble.TableCreateInfo) { created.Add(1) },
 			}
-			require.NoError(t, pebblev2.ConfigureLevels(o, levels))
+			require.NoError(t, configureLevels(levels...)(o))
 			return o
 		}
 		fill(t, "db", configured, keys)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
+	"github.com/cockroachdb/pebble/v2/objstorage/remote"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
@@ -144,36 +145,40 @@ func ingestAndExcise(db *pebble.DB, path string, start, end []byte) error {
 	return err
 }
 
-// ingestExternal ingests a table from remote storage. Its keys lack their first byte, and with the
-// right comparer all get another version.
-func (d *differ) ingestExternal(name string, changes []enginetest.Change, start, end []byte) error {
-	file := pebble.ExternalFile{
-		ObjName: name, StartKey: start, EndKey: end, HasPointKey: true,
-		SyntheticPrefix: []byte("k"),
-	}
-	if d.comparer.Name != pebble.DefaultComparer.Name && d.rng.Intn(2) == 0 {
-		file.SyntheticSuffix = []byte("@6")
-	}
+// ingestExternal ingests a table with the keys of a span from remote storage. There its keys lack
+// their first byte. If suffix is not nil, all get it in place of their version.
+func ingestExternal(db *pebble.DB, o *pebble.Options, storage remote.Storage, name string,
+	changes []enginetest.Change, span pebble.KeyRange, suffix []byte) error {
 	for i := range changes {
 		changes[i].Key = changes[i].Key[1:]
 	}
-	require.NoError(d.t, writeTableFor(d.db, d.options, name, changes))
-	local, err := d.fs.Open(name)
-	require.NoError(d.t, err)
-	uploaded, err := d.remote.CreateObject(name)
-	require.NoError(d.t, err)
+	if err := writeTableFor(db, o, name, changes); err != nil {
+		return err
+	}
+	local, err := o.FS.Open(name)
+	if err != nil {
+		return err
+	}
+	uploaded, err := storage.CreateObject(name)
+	if err != nil {
+		return errors.Join(err, local.Close())
+	}
 	size, err := io.Copy(uploaded, local)
-	require.NoError(d.t, errors.Join(err, local.Close(), uploaded.Close()))
-	file.Size = uint64(size)
-	_, err = d.db.IngestExternalFiles(context.Background(), []pebble.ExternalFile{file})
+	if err := errors.Join(err, local.Close(), uploaded.Close()); err != nil {
+		return err
+	}
+	_, err = db.IngestExternalFiles(context.Background(), []pebble.ExternalFile{{
+		ObjName: name, Size: uint64(size), StartKey: span.Start, EndKey: span.End, HasPointKey: true,
+		SyntheticPrefix: []byte("k"), SyntheticSuffix: suffix,
+	}})
 	return err
 }
 
 // download brings tables from remote storage: it copies them (sstable.CopySpan), which drops the
 // mark and keeps the filter, or rewrites them.
-func (d *differ) download() error {
-	return d.db.Download(context.Background(), []pebble.DownloadSpan{{
-		StartKey: []byte("a"), EndKey: []byte("z"), ViaBackingFileDownload: d.rng.Intn(2) == 0,
+func download(db *pebble.DB, copied bool) error {
+	return db.Download(context.Background(), []pebble.DownloadSpan{{
+		StartKey: []byte("a"), EndKey: []byte("z"), ViaBackingFileDownload: copied,
 	}})
 }
 

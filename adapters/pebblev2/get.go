@@ -17,7 +17,7 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	f := p.seek(r, key)
+	f := p.seek(key)
 	err = p.close()
 	return f != absent && err == nil, err
 }
@@ -45,13 +45,14 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // Get does not. A probe finds a key only in a memtable or in a table without the mark. To turn the
 // samples off, set Options.Experimental.ReadSamplingMultiplier to -1.
 //
-// Without a Split in the comparer, which Pebble v1 allows, Has is r.Get: it reads what that reads.
+// In Pebble v1 the lookups panic with "split must be provided for SeekPrefixGE" if the database was
+// opened without [Configure], unless its comparer has a Split.
 func Has(r pebble.Reader, key []byte) (bool, error) {
 	p, err := newProbe(r)
 	if err != nil {
 		return false, err
 	}
-	f := p.seek(r, key)
+	f := p.seek(key)
 	if err := p.close(); err != nil {
 		return false, err
 	}
@@ -70,7 +71,7 @@ func Get(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	f := p.seek(r, key)
+	f := p.seek(key)
 	if f == present {
 		if value, err = p.iter.ValueAndErr(); err == nil {
 			// p goes with its iterator, and never back to the pool: a caller who closes it twice
@@ -103,7 +104,7 @@ func HasAll(r pebble.Reader, keys [][]byte) ([]bool, error) {
 				return nil, err
 			}
 		}
-		f := p.seek(r, key)
+		f := p.seek(key)
 		found[i] = f == present
 		if f == unknown {
 			err := p.close()
@@ -115,6 +116,9 @@ func HasAll(r pebble.Reader, keys [][]byte) ([]bool, error) {
 				return nil, err
 			}
 		}
+	}
+	if p == nil {
+		return found, nil
 	}
 	return found, p.close()
 }

@@ -118,13 +118,12 @@ func (d *differ) open() {
 	}
 	var l6 []pebblev2.Option
 	if d.compared == 0 || d.rng.Intn(4) > 0 {
-		l6 = append(l6, pebblev2.WithL6(d.l6))
+		l6 = append(l6, pebblev2.WithLevel(6, d.l6))
 	}
 	configured(d.t, o, bloom(d.t, bits()), l6...)
 	o.Filters[d.l6.Name()] = pebblev2.New(d.l6)
 	d.changeCollectors(o)
-	o.Comparer = d.comparer // in v1, Configure gives it a Split
-	d.options = o
+	d.options, d.comparer = o, o.Comparer // in v1, Configure gives that a Split
 	d.db = open(d.t, "db", o)
 	require.NoError(d.t, d.db.SetCreatorID(1))
 }
@@ -233,7 +232,7 @@ func (d *differ) write() {
 	case n < 745:
 		err = compactAll(d.db)
 	case n < 747:
-		err = d.download()
+		err = download(d.db, d.rng.Intn(2) == 0)
 	case n < 752:
 		d.close()
 		d.open()
@@ -277,7 +276,7 @@ func (d *differ) change() error {
 	case n < 87:
 		start, end := d.span()
 		return w.DeleteRange(start, end, pebble.NoSync)
-	case n < 93 && d.format == pebble.FormatNewest && d.comparer.Split != nil:
+	case n < 93 && d.format == pebble.FormatNewest:
 		start, end := d.span()
 		suffix := []byte("@3")
 		if d.comparer.Split(suffix) == len(suffix) {
@@ -323,7 +322,12 @@ func (d *differ) ingest(start, end []byte) error {
 			require.NoError(d.t, writeTableFor(d.db, d.options, path, changes))
 			return ingestAndExcise(d.db, path, start, end)
 		case 1:
-			return d.ingestExternal(path, changes, start, end)
+			var suffix []byte
+			if d.comparer.Name != pebble.DefaultComparer.Name && d.rng.Intn(2) == 0 {
+				suffix = []byte("@6")
+			}
+			return ingestExternal(d.db, d.options, d.remote, path, changes,
+				pebble.KeyRange{Start: start, End: end}, suffix)
 		}
 	}
 	require.NoError(d.t, writeTableFor(d.db, d.options, path, changes))
@@ -373,37 +377,4 @@ func (d *differ) compare() {
 		}
 	}
 	requireAllFound(d.t, r, keys, found, err)
-}
-
-// splitVersion and the others below are the functions of a comparer for keys that may end in '@'
-// and a version: of one prefix, the key without version comes first, then the newest. Versions may
-// have zeros in front, so different bytes may be equal.
-func splitVersion(key []byte) int {
-	if i := bytes.IndexByte(key, '@'); i >= 0 {
-		return i
-	}
-	return len(key)
-}
-
-func compareVersionedKeys(a, b []byte) int {
-	i, j := splitVersion(a), splitVersion(b)
-	if c := bytes.Compare(a[:i], b[:j]); c != 0 {
-		return c
-	}
-	return compareVersions(a[i:], b[j:])
-}
-
-// compareVersions returns -1, 0 or 1. Iterators of Pebble may hang if it is another number.
-func compareVersions(a, b []byte) int {
-	number := func(suffix []byte) string {
-		return string(bytes.TrimLeft(bytes.TrimPrefix(suffix, []byte("@")), "0"))
-	}
-	if len(a) == 0 || len(b) == 0 {
-		return len(number(a)) - len(number(b)) // all versions have one digit
-	}
-	return bytes.Compare([]byte(number(b)), []byte(number(a)))
-}
-
-func abbreviatePrefix(key []byte) uint64 {
-	return pebble.DefaultComparer.AbbreviatedKey(key[:splitVersion(key)])
 }

@@ -3,16 +3,21 @@ package pebblev2_test
 import (
 	"bytes"
 	"crypto/sha512"
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
+	engine "github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 )
+
+var engineName = engine.FilterPolicy(10).Name()
 
 // value returns what the tests write under key.
 func value(key []byte) []byte {
@@ -60,12 +65,39 @@ func openLoaded(t testing.TB, dir string, o *pebble.Options) *pebble.DB {
 	return db
 }
 
+// resting returns o without automatic compactions, so that tables stay in their levels.
+func resting(o *pebble.Options) *pebble.Options {
+	o.DisableAutomaticCompactions = true
+	return o
+}
+
 // put writes keys and flushes them to tables.
 func put(t testing.TB, db *pebble.DB, keys [][]byte) {
 	for _, key := range keys {
 		require.NoError(t, db.Set(key, value(key), pebble.NoSync))
 	}
 	require.NoError(t, db.Flush())
+}
+
+// writeTableFor writes a table as db would, whose options are o.
+func writeTableFor(
+	db *pebble.DB, o *pebble.Options, path string, changes []enginetest.Change,
+) error {
+	w, err := createTable(o.FS, path, ensured(o).MakeWriterOptions(0, tableFormat(db)))
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Value == nil {
+			err = w.Delete(c.Key)
+		} else {
+			err = w.Set(c.Key, c.Value)
+		}
+		if err != nil {
+			return errors.Join(err, w.Close())
+		}
+	}
+	return w.Close()
 }
 
 // compactAll merges all tables that overlap.
@@ -96,11 +128,64 @@ func nextPrefix(dst, prefix []byte) []byte {
 	}
 }
 
+// splitVersion and the others below are the functions of a comparer for keys that may end in '@'
+// and a version: of one prefix, the key without version comes first, then the newest. Versions may
+// have zeros in front, so different bytes may be equal.
+func splitVersion(key []byte) int {
+	if i := bytes.IndexByte(key, '@'); i >= 0 {
+		return i
+	}
+	return len(key)
+}
+
+func compareVersionedKeys(a, b []byte) int {
+	i, j := splitVersion(a), splitVersion(b)
+	if c := bytes.Compare(a[:i], b[:j]); c != 0 {
+		return c
+	}
+	return compareVersions(a[i:], b[j:])
+}
+
+// compareVersions returns -1, 0 or 1. Iterators of Pebble may hang if it is another number.
+func compareVersions(a, b []byte) int {
+	number := func(suffix []byte) string {
+		return string(bytes.TrimLeft(bytes.TrimPrefix(suffix, []byte("@")), "0"))
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return len(number(a)) - len(number(b)) // all versions have one digit
+	}
+	return bytes.Compare([]byte(number(b)), []byte(number(a)))
+}
+
+func abbreviatePrefix(key []byte) uint64 {
+	return pebble.DefaultComparer.AbbreviatedKey(key[:splitVersion(key)])
+}
+
 // ribbon returns a ribbon policy of that name.
 func ribbon(t testing.TB, bitsPerKey float64) *policy.Policy {
 	p, err := policy.NewRibbon(bitsPerKey, policy.WithName("ribbon"), policy.WithCounters())
 	require.NoError(t, err)
 	return p
+}
+
+// lookUps are the ways to look a key up.
+var lookUps = map[string]func(r pebble.Reader, key []byte) (bool, error){
+	"Get": func(r pebble.Reader, key []byte) (bool, error) {
+		_, closer, err := pebblev2.Get(r, key)
+		switch err {
+		case nil:
+			return true, closer.Close()
+		case pebble.ErrNotFound:
+			err = nil
+		}
+		return false, err
+	},
+	"Has":        pebblev2.Has,
+	"MayContain": pebblev2.MayContain,
+	"HasAll": func(r pebble.Reader, key []byte) (bool, error) {
+		found, err := pebblev2.HasAll(r, [][]byte{key})
+		return err == nil && found[0], err
+	},
 }
 
 // A fileRead is a read of a file.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
+	engine "github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
@@ -39,7 +40,7 @@ func usersCollectors(t testing.TB, n int) (all []func() pebble.BlockPropertyColl
 // that do not store it, and large index blocks, have none.
 func TestMark(t *testing.T) {
 	p := bloom(t, 10)
-	for _, configure := range []configuring{one(p), levels(p), levels(nil, p)} {
+	for _, configure := range []configuring{one(p), configureLevels(p), configureLevels(nil, p)} {
 		for _, format := range formats {
 			for _, n := range []int{0, 1, 3} {
 				users := usersCollectors(t, n+1)[:n]
@@ -175,24 +176,43 @@ type forged struct {
 
 func (f forged) FinishTable([]byte) ([]byte, error) { return f.property, nil }
 
-// A table whose keys get another suffix keeps the mark.
+// A table whose keys get another suffix keeps the mark. Without it, a table needs writer options
+// without collectors, and with the policy of its own filter, which it keeps.
 func TestRewrittenSuffixes(t *testing.T) {
-	o := small(pebble.FormatNewest)
-	o.FS, o.Comparer = vfs.NewMem(), getComparers[len(getComparers)-1]
-	db := open(t, "db", configured(t, o, bloom(t, 10)))
-	require.NoError(t, writeTableFor(db, o, "table",
-		[]enginetest.Change{{Key: []byte("key@1"), Value: []byte("value")}}))
-	file, err := o.FS.Open("table")
-	require.NoError(t, err)
-	table, err := io.ReadAll(file)
-	require.NoError(t, errors.Join(err, file.Close()))
-	full := ensured(o)
-	_, _, err = sstable.RewriteKeySuffixesAndReturnFormat(table, full.MakeReaderOptions(),
-		createWritable(t, o.FS, "rewritten"), full.MakeWriterOptions(0, tableFormat(db)),
-		[]byte("@1"), []byte("@2"), 1)
-	require.NoError(t, err)
-	require.NoError(t, ingest(db, "rewritten"))
-	requireLookups(t, db, [][]byte{[]byte("key@2")}, [][]byte{[]byte("key@1")})
-	require.Equal(t, 1, onDisk(t, db)[6].Marked)
-	require.NoError(t, db.Close())
+	for _, marked := range []bool{true, false} {
+		plain := small(pebble.FormatNewest)
+		plain.FS, plain.Comparer = vfs.NewMem(), getComparers[len(getComparers)-1]
+		plain.Levels[0].FilterPolicy = engine.FilterPolicy(10)
+		o := configured(t, plain.Clone(), bloom(t, 10))
+		db := open(t, "db", o)
+		if marked {
+			plain = o
+		}
+		require.NoError(t, writeTableFor(db, plain, "table",
+			[]enginetest.Change{{Key: []byte("key@1"), Value: []byte("value")}}))
+		file, err := o.FS.Open("table")
+		require.NoError(t, err)
+		table, err := io.ReadAll(file)
+		require.NoError(t, errors.Join(err, file.Close()))
+		full := ensured(o)
+		options := full.MakeWriterOptions(0, tableFormat(db))
+		rewrite := func() error {
+			_, _, err := sstable.RewriteKeySuffixesAndReturnFormat(table, full.MakeReaderOptions(),
+				createWritable(t, o.FS, "rewritten"), options, []byte("@1"), []byte("@2"), 1)
+			return err
+		}
+		name := policy.Name
+		if !marked {
+			name = engineName
+			require.Error(t, rewrite())
+			options.BlockPropertyCollectors, options.FilterPolicy = nil, o.Filters[name]
+		}
+		require.NoError(t, rewrite())
+		require.NoError(t, ingest(db, "rewritten"))
+		requireLookups(t, db, [][]byte{[]byte("key@2")}, [][]byte{[]byte("key@1")})
+		l6 := onDisk(t, db)[6]
+		require.Equal(t, map[string]int{name: 1}, l6.ByName)
+		require.Equal(t, marked, l6.Marked == 1)
+		require.NoError(t, db.Close())
+	}
 }

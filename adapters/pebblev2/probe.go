@@ -38,12 +38,9 @@ var probes = sync.Pool{New: func() any {
 	return p
 }}
 
-// newProbe returns a probe of what r contains now, or nil if r is known not to allow one. The
-// caller must close it, unless it hands the iterator to the user.
+// newProbe returns a probe of what r contains now. The caller must close it, unless it hands the
+// iterator to the user.
 func newProbe(r pebble.Reader) (*probe, error) {
-	if !maySeek(r) {
-		return nil, nil
-	}
 	p := probes.Get().(*probe)
 	iter, err := r.NewIter(&p.options)
 	if err != nil {
@@ -59,9 +56,6 @@ func newProbe(r pebble.Reader) (*probe, error) {
 // close closes the iterator and gives p back to the pool. It returns the error of the last seek, if
 // that failed.
 func (p *probe) close() error {
-	if p == nil {
-		return nil
-	}
 	err := p.iter.Close()
 	probes.Put(p)
 	return err
@@ -100,7 +94,7 @@ const (
 	present                // the iterator stands at the key
 )
 
-// seek looks for a key in r, which p is a probe of. What it finds depends on where the iterator
+// seek looks for a key. What it finds depends on where the iterator
 // stands and on whether a block was excluded:
 //
 //	iterator at   excluded   finding
@@ -111,15 +105,16 @@ const (
 //
 // After absent and present p may look up other keys. After unknown it must not: Pebble takes a
 // table whose blocks were excluded for exhausted, and does not look there for a larger key.
-func (p *probe) seek(r pebble.Reader, key []byte) finding {
+func (p *probe) seek(key []byte) finding {
 	// Iterators do not stay within an empty prefix, which Pebble built with -race takes for a fatal
 	// error.
-	if p == nil || len(key) == 0 {
+	if len(key) == 0 {
 		return unknown
 	}
 	p.excluded = false
-	switch found, able := seekPrefix(r, p.iter, key); {
-	case !able || p.excluded || p.iter.Error() != nil:
+	found := p.iter.SeekPrefixGE(key) // panics in Pebble v1 if the comparer has no Split
+	switch {
+	case p.excluded || p.iter.Error() != nil:
 		return unknown
 	case !found:
 		return absent

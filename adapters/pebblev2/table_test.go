@@ -2,14 +2,12 @@ package pebblev2_test
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
@@ -22,27 +20,6 @@ func filterOf(p *policy.Policy, keys [][]byte) []byte {
 		b.Add(key)
 	}
 	return b.Finish(nil)
-}
-
-// writeTableFor writes a table as db would, whose options are o.
-func writeTableFor(
-	db *pebble.DB, o *pebble.Options, path string, changes []enginetest.Change,
-) error {
-	w, err := createTable(o.FS, path, ensured(o).MakeWriterOptions(0, tableFormat(db)))
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
-		if c.Value == nil {
-			err = w.Delete(c.Key)
-		} else {
-			err = w.Set(c.Key, c.Value)
-		}
-		if err != nil {
-			return errors.Join(err, w.Close())
-		}
-	}
-	return w.Close()
 }
 
 // A writer builds LevelDB's filter of its keys, without those that equal the one before, as Pebble

@@ -9,15 +9,6 @@ import (
 
 // Differences between Pebble v1 and v2 (for levels, see levels.go).
 
-// maySeek reports whether the comparer of r may allow SeekPrefixGE: in v2 all do.
-func maySeek(pebble.Reader) bool { return true }
-
-// seekPrefix calls SeekPrefixGE on an iterator of a reader. able is false if the comparer does not
-// allow that.
-func seekPrefix(_ pebble.Reader, iter *pebble.Iterator, key []byte) (found, able bool) {
-	return iter.SeekPrefixGE(key), true
-}
-
 // openFiles returns how many tables a database with options o keeps open, or -1 if o has a file
 // cache, whose size Pebble does not report.
 func openFiles(o *pebble.Options) int {

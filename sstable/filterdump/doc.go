@@ -33,12 +33,13 @@ a read in a hundred lookups, there is nothing to do. The verdict compares how ma
 lookups of absent keys read. Filters also save reads of present keys in lower levels; it does not
 count these.
 
-What lookups read now is counted. The engine opens the database read-only, in a directory of its own
-with a copy of the manifest and links to the tables. It looks up absent keys that lie between keys
-of the database: neighbors of a random sample if there are more than 131,072. More than 64 absent
-keys in a row count as 64. filterdump counts the blocks that the engine's own Get reads, those that
-the adapter's Has reads, and those that Get reads without filters. The block cache has room for
-indexes and filters, and for hardly any data: with a larger one, the engine reads less.
+What lookups read now is counted. The engine opens the tables read-only, with a copy of the manifest
+in memory. It looks up absent keys that lie between keys of the database: neighbors of a random
+sample if there are more than 131,072. More than 64 absent keys in a row count as 64. filterdump
+counts the blocks that the engine's own Get reads, those that the adapter's Has reads, and those
+that Get reads without filters: each until there are 10,000, which have an error of 1 %. The block
+cache has room for indexes and filters, and for hardly any data: with a larger one, the engine reads
+less.
 
 What lookups would read with ribbon filters in the same tables is computed, by policy.Policy.FPP for
 the number of keys in each filter, and so is the memory that these filters would take.
@@ -49,19 +50,24 @@ Keys that are only in the log do not count. The comparer must be the engine's de
 
 	sound           every key that a filter covers matches it
 	no filter       there is nothing to verify
-	unverified      its policy, encoding or comparer is unknown
+	unverified      its policy, encoding or comparer is unknown, or its keys are in doubt
 	false negative  a key does not match its filter
 	corrupt         a checksum is wrong, or the bytes contradict each other
 	missing         the manifest names it, and it is not there
 	unreadable      it is no table, or cannot be read here: the reason says why
 
 The tables of a database are those that its manifest names. Others are left out: a killed process
-leaves some, and a database in use creates and deletes them. If more are left out than named, the
-manifest may be an old one, and there is no verdict.
+leaves some, and a database in use creates and deletes them. If more tables are left out that are
+newer than all named ones than are named, the manifest may be an old one, and there is no verdict.
+
+A table has the bytes that the manifest says, and more may follow. By itself, a table ends where its
+file does. That a table is the one that the manifest means is compared by its size, and not by its
+contents.
 
 The engines trust bytes whose checksum is right. A table on which an engine's reader panics is
-corrupt; on Linux, filterdump takes at most half of the machine's memory. RocksDB's own tables are
-read if they share a format and a kind of filter with old Pebble's.
+corrupt. Forged ones can also end filterdump, or have it wait: interrupt it twice then. On Linux,
+filterdump takes at most half of the memory of the machine or of the container. RocksDB's own tables
+are read if they share a format, a compression and a kind of filter with old Pebble's.
 
 The filters of a policy with a name of its own are unverified. If they are LevelDB's or
 levelbloom's, pass --policies NAME, or a pattern: a database with a policy for each level has
@@ -70,8 +76,8 @@ several names.
 # Exit status
 
 	0    all tables are sound, or have no filters
-	1    a table has a false negative, is corrupt or is missing, or a manifest is damaged: the first
-	     line begins with FAULTY
+	1    a table has a false negative, is corrupt or is missing, or the manifest or CURRENT is
+	     damaged: the first line begins with FAULTY
 	2    something else could not be read or verified, or the flags are wrong, or the report could
 	     not be written
 	130  filterdump was interrupted (by SIGINT, SIGTERM or SIGHUP) and wrote no report

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -50,7 +51,7 @@ negative, is corrupt or is missing, 2 if something could not be read or verified
 
 // options is the command line.
 type options struct {
-	Paths []string `arg:"" name:"PATH" help:"A database directory, maybe in use, or a table."`
+	Paths []filePath `arg:"" name:"PATH" help:"A database directory, maybe in use, or a table."`
 
 	Verify   bool             `help:"Compare the keys with the filters, and count no reads."`
 	Tables   bool             `help:"List all tables."`
@@ -58,6 +59,20 @@ type options struct {
 	Page     string           `placeholder:"FILE" help:"Also write the report as an HTML page."`
 	Policies []string         `placeholder:"PATTERN" sep:"none" help:"${policiesHelp}"`
 	Version  kong.VersionFlag `help:"Print the version."`
+}
+
+// A filePath is a path as the program was given it. A string of kong's passes through JSON, which
+// replaces what is not UTF-8.
+type filePath string
+
+// Decode implements kong.MapperValue.
+func (p *filePath) Decode(c *kong.DecodeContext) error {
+	text, ok := c.Scan.Pop().Value.(string)
+	if !ok {
+		return errors.New("a path is missing")
+	}
+	*p = filePath(text)
+	return nil
 }
 
 const policiesHelp = "Read the filters of policies whose names match PATTERN, such as 'mine.*', " +
@@ -121,7 +136,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func (o *options) read(ctx context.Context, stderr io.Writer) (all []*census.Database, err error) {
 	show := progress(stderr, time.Tick(2*time.Second))
 	for _, path := range o.Paths {
-		d, err := census.Read(ctx, path, census.Options{
+		d, err := census.Read(ctx, string(path), census.Options{
 			Policies: o.Policies, Verify: o.Verify, Progress: show})
 		if err != nil {
 			return nil, err

@@ -179,7 +179,14 @@ func TestCommandLine(t *testing.T) {
 		require.Empty(t, out)
 		require.Contains(t, stderr, c.words)
 	}
-	status, out, _ := filterdump(t, "-h", "no such path")
+	// A path may have any bytes.
+	path := filepath.Join(t.TempDir(), "a\377,b\\c\xe9.ldb")
+	b, err := os.ReadFile(table)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	status, out, stderr := filterdump(t, path, table)
+	require.Equal(t, exitSound, status, out+stderr)
+	status, out, _ = filterdump(t, "-h", "no such path")
 	require.Equal(t, exitSound, status)
 	require.Contains(t, out, "Usage: filterdump <PATH> ... [flags]")
 	status, out, _ = filterdump(t, "--version")

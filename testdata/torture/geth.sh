@@ -43,7 +43,7 @@ import (
 
 func ours$version(o *pebble.Options) *pebble.Options {
 	o.MemTableSize = 4 << 10
-	if err := adapter.Configure(o, ours.Counted(), adapter.WithL6(ours.Counted())); err != nil {
+	if err := adapter.Configure(o, ours.Counted(), adapter.WithLevel(6, ours.Counted())); err != nil {
 		panic(err)
 	}
 	return o

@@ -4,12 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// Package pebblev1 consists of the files that this program writes and those written by hand.
+// Package pebblev1 consists of the files that this program writes and those written by hand. The
+// copies that git ignores are up to date, or not there.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	const from, to = "../../pebblev2", "../../pebblev1"
 	want, err := generate(from)
@@ -29,7 +31,10 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 			"%s: run go generate ./adapters/pebblev1", name)
 		delete(want, name)
 	}
-	require.Empty(t, want, "files are missing: run go generate ./adapters/pebblev1")
+	for name := range want {
+		require.True(t, strings.HasPrefix(name, ignored),
+			"%s is missing: run go generate ./adapters/pebblev1", name)
+	}
 	doc, err := os.ReadFile(filepath.Join(to, "doc.go"))
 	require.NoError(t, err)
 	for _, name := range byHand {

@@ -52,9 +52,10 @@ copy() {
 patch() {
   row "$program" "$1"
   local more=
-  if [ "$1" = goleveldb ]; then more=', goleveldb.WithoutSeekCompactions()'; fi
+  if [ "$1" = goleveldb ]; then more="$options.DisableSeeksCompaction = true\\n\\t"; fi
   sed -n '/^```go$/,/^```$/{/^```/!p}' "$readme" |
-    sed "s/pebblev2\./$1./g; s/(opt, filterPolicy/($options, filterPolicy$more/" >"$work/lines"
+    sed -e "s/if err := pebblev2/$more&/; s/pebblev2\./$1./g" \
+      -e "s/(opt, filterPolicy/($options, filterPolicy/" >"$work/lines"
   awk -v lines="$work/lines" -v call="[(].*, $options[)]" '
     $0 ~ call { while ((getline line <lines) > 0) print line; calls++ }
     { print }

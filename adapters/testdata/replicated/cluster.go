@@ -74,17 +74,18 @@ func (c *cluster) stop(i int) error {
 // leader calls a method of the leader, which may be any node. If there is none, or if there is
 // another one before the method has returned, it tries again: the method may have an effect twice.
 func (c *cluster) leader(method string, args any) (index uint64) {
-	for end := time.Now().Add(time.Minute); c.err == nil; time.Sleep(10 * time.Millisecond) {
-		var err error
-		for _, p := range c.nodes {
-			if p != nil {
-				if err = p.Call(method, args, &index); err == nil {
-					return index
-				}
+	for ; c.err == nil; time.Sleep(10 * time.Millisecond) {
+		for i, p := range c.nodes {
+			if p == nil || c.err != nil {
+				continue
 			}
-		}
-		if c.ctx.Err() != nil || time.Now().After(end) {
-			c.err = fmt.Errorf("%s: %w", method, err)
+			err := p.Call(method, args, &index)
+			if err == nil {
+				return index
+			}
+			if _, answered := err.(rpc.ServerError); !answered { // its process has ended
+				c.err = fmt.Errorf("node %d: %s: %w", i+1, method, err)
+			}
 		}
 	}
 	return 0

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,5 +73,30 @@ func TestVariants(t *testing.T) {
 				t.Errorf("node %d: %s: %v, without filters %v", i+1, variants[v].name, has, none)
 			}
 		}
+	}
+}
+
+// A second process in the directory of a node that runs ends with an error, and leaves the node's
+// files alone.
+func TestStartedTwice(t *testing.T) {
+	c := &cluster{ctx: context.Background(), dir: t.TempDir()}
+	c.start(0)
+	record := bytes.Repeat([]byte{1}, keySize+valueSize)
+	call[int](c, "Store.Wait", c.leader("Node.Propose", record))
+
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := exec.Command(program, "node", "0", "1", filepath.Join(c.dir, "1"))
+	if out, err := second.CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "another process may have open") {
+		t.Errorf("%v: %s", err, out)
+	}
+
+	call[int](c, "Store.Compact", 0) // writes a table beside the node's other files
+	found := c.find([][]byte{record[:keySize]})
+	if err := c.stop(0); c.err != nil || err != nil || found[0] != 1 {
+		t.Errorf("%v, %v: %d of 1 keys", c.err, err, found[0])
 	}
 }

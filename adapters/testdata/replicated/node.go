@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/rpc"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hashicorp/raft"
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+	"go.etcd.io/bbolt"
 )
 
 // A node is a member of the Raft cluster, in a process of its own.
@@ -22,12 +24,20 @@ type node struct {
 // standard input and output, and ends it by closing them. Node 1 makes a cluster of itself, which
 // the others join.
 func serve(id, dir string, v variant) error {
-	// At each start, Raft restores its last snapshot, and applies the entries after it.
-	s := &store{variant: v, dir: filepath.Join(dir, "store")}
-	if err := errors.Join(os.RemoveAll(s.dir), os.MkdirAll(s.dir, 0o700), s.open()); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	log, err1 := raftboltdb.NewBoltStore(filepath.Join(dir, "log"))
+	// Until this process has the log, the files in dir may be those of another one that runs.
+	// Without a timeout, it would wait until that has ended.
+	log, err := raftboltdb.New(raftboltdb.Options{
+		Path: filepath.Join(dir, "log"), BoltOptions: &bbolt.Options{Timeout: time.Second},
+	})
+	if err != nil {
+		return fmt.Errorf("the log in %s, which another process may have open: %w", dir, err)
+	}
+	// At each start, Raft restores its last snapshot, and applies the entries after it.
+	s := &store{variant: v, dir: filepath.Join(dir, "store")}
+	err1 := errors.Join(os.RemoveAll(s.dir), os.Mkdir(s.dir, 0o700), s.open())
 	snapshots, err2 := raft.NewFileSnapshotStore(dir, 1, io.Discard)
 	transport, err3 := raft.NewTCPTransport("127.0.0.1:0", nil, 3, 10*time.Second, io.Discard)
 	if err := errors.Join(err1, err2, err3); err != nil {

@@ -48,7 +48,7 @@ func openPebbleV1(c Config) (DB, error) {
 	if c.Filter == RibbonL6 {
 		err = pebblev1.Configure(o, p)
 	} else if p != nil {
-		err = pebblev1.Configure(o, p, pebblev1.WithoutL6())
+		err = pebblev1.Configure(o, p, pebblev1.WithLevel(6, nil))
 	}
 	if err != nil {
 		return nil, err

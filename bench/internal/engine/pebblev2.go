@@ -44,7 +44,7 @@ func openPebbleV2(c Config) (DB, error) {
 	if c.Filter == RibbonL6 {
 		err = pebblev2.Configure(o, p)
 	} else if p != nil {
-		err = pebblev2.Configure(o, p, pebblev2.WithoutL6())
+		err = pebblev2.Configure(o, p, pebblev2.WithLevel(6, nil))
 	}
 	if err != nil {
 		return nil, err

@@ -132,7 +132,7 @@ func (c *Config) notes() []string {
 		more = fmt.Sprintf("A rewritten key also has an older version in a lower level. Load "+
 			"includes flushes and compactions; its reads do not wait. Files are in the operating "+
 			"system's cache; a read waits %v longer. goleveldb's seek compactions are off "+
-			"(WithoutSeekCompactions).", c.Disk)
+			"(DisableSeeksCompaction).", c.Disk)
 	}
 	return []string{
 		fmt.Sprintf("Keys: %v keys of the shape %s, such as %s: 63 %% of a range is present, as "+

@@ -74,6 +74,8 @@ func CompareSpeeds(ctx context.Context, kinds []Kind, ns []keys.Count, progress 
 	return speeds, nil
 }
 
+var now = Now // tests have another clock
+
 // takeTurns lets contestants do a work with all keys, n of them in each filter.
 func takeTurns(ctx context.Context, contestants []contestant, work string, n int, all [][]byte) (
 	speeds []Speed, err error) {
@@ -86,9 +88,9 @@ func takeTurns(ctx context.Context, contestants []contestant, work string, n int
 				return nil, context.Cause(ctx)
 			}
 			contestants[i].do(work, n, all) // untimed
-			start := Now()
+			start := now()
 			found := contestants[i].do(work, n, all)
-			times[i] = append(times[i], float64(Now()-start)/float64(len(all)))
+			times[i] = append(times[i], float64(now()-start)/float64(len(all)))
 			if work == "hit" && found < len(all) {
 				return nil, fmt.Errorf("%s, %d keys: %w", contestants[i].name, n, keys.ErrLost)
 			}

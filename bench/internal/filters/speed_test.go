@@ -87,29 +87,29 @@ func TestLostKeys(t *testing.T) {
 
 // Times are those of the work, of each key, and ratios are to the first kind.
 func TestSpeeds(t *testing.T) {
-	const perKey = 100 * time.Nanosecond
-	slow := changed(t, "slow", func(p *Policy) {
-		p.Count = func(_ []byte, all [][]byte) int {
-			for began := Now(); Now()-began < time.Duration(len(all))*perKey; {
+	var clock time.Duration
+	now = func() time.Duration { return clock }
+	defer func() { now = Now }()
+	taking := func(name string, perKey time.Duration) Kind {
+		return changed(t, name, func(p *Policy) {
+			p.Add = func(all [][]byte) { clock += time.Duration(len(all)) * 3 * perKey }
+			p.Count = func(_ []byte, all [][]byte) int {
+				clock += time.Duration(len(all)) * perKey
+				return len(all)
 			}
-			return len(all)
-		}
-	})
-	fast := changed(t, "fast", func(p *Policy) {
-		p.Count = func(_ []byte, all [][]byte) int { return len(all) }
-	})
-	speeds, err := CompareSpeeds(context.Background(), []Kind{slow, fast}, []keys.Count{40_000},
-		silent)
+		})
+	}
+	speeds, err := CompareSpeeds(context.Background(),
+		[]Kind{taking("slow", 100), taking("fast", 20)}, []keys.Count{40_000}, silent)
 	require.NoError(t, err)
+	ns := map[string]float64{"slow": 100, "slow-again": 100, "fast": 20}
 	for _, s := range speeds {
-		switch {
-		case s.Work == "build":
-		case s.Contestant == "fast":
-			require.Greater(t, s.Ratio, 5.0, "%+v", s)
-		default:
-			require.GreaterOrEqual(t, s.Ns, float64(perKey), "%+v", s)
-			require.InDelta(t, 1, s.Ratio, 0.5, "%+v", s)
+		want := ns[s.Contestant]
+		require.Equal(t, ns["slow"]/want, s.Ratio, "%+v", s)
+		if s.Work == "build" {
+			want *= 3
 		}
+		require.Equal(t, want, s.Ns, "%+v", s)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
@@ -35,6 +36,12 @@ type point struct {
 func (c *choice) policy() (*policy.Policy, error) {
 	if c.N < 1 || c.N > maxN {
 		return nil, fmt.Errorf("%d keys in a filter: pass 1 to %d", c.N, maxN)
+	}
+	if c.Bits > maxBits {
+		return nil, fmt.Errorf("%v bits per key: pass at most %d", c.Bits, maxBits)
+	}
+	if !slices.ContainsFunc(kinds, func(k kind) bool { return k.Name == c.Kind }) {
+		return nil, fmt.Errorf("no kind %q", c.Kind)
 	}
 	return filters.PolicyOf(c.Kind, c.Bits)
 }

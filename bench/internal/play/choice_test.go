@@ -54,7 +54,9 @@ func TestRefusedChoices(t *testing.T) {
 		"150001 keys in a filter: pass 1 to": {"bloom", 10, maxN + 1},
 		"1 bits per key":                     {"ribbon", 1, 10},
 		"NaN bits per key":                   {"bloom", math.NaN(), 10},
-		`"goleveldb`:                         {"goleveldb", 10, 10},
+		"20.5 bits per key: pass at most 20": {"bloom", 20.5, 10},
+		`no kind "goleveldb"`:                {"goleveldb", 10, 10},
+		`no kind "bloom:1000,name=x"`:        {"bloom:1000,name=x", 1, 10},
 	} {
 		_, err := measure(context.Background(), &c)
 		require.ErrorContains(t, err, message)

@@ -36,8 +36,10 @@ const (
 	examples = 8      // false positives that it may show
 )
 
+type kind struct{ Name, Idea string }
+
 // kinds are the kinds of filter that the page shows, as filters.PolicyOf takes them.
-var kinds = []struct{ Name, Idea string }{
+var kinds = []kind{
 	{"bloom", "LevelDB's Bloom filter, byte for byte"},
 	{"bloom+tuned", "the same, with a size that suits dense numbers"},
 	{"ribbon", "the fewest false positives, with keys of any shape; only levelbloom reads it"},

@@ -27,7 +27,8 @@ func openGoLevelDB(dir string) (*levelds.Datastore, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := goleveldb.Configure(o, filterPolicy, goleveldb.WithoutSeekCompactions()); err != nil {
+	o.DisableSeeksCompaction = true
+	if err := goleveldb.Configure(o, filterPolicy); err != nil {
 		return nil, err
 	}
 	return levelds.NewDatastore(dir, (*levelds.Options)(o))

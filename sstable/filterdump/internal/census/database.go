@@ -49,6 +49,9 @@ type Database struct {
 	newer   int                  // tables that are left out, and newer than all that are not
 }
 
+// attempts is how often Read begins.
+const attempts = 10
+
 // Read reads and verifies the tables at a path. In a database, it counts what lookups read, unless
 // options say not to. The error is that of ctx.
 //
@@ -66,7 +69,6 @@ func Read(ctx context.Context, path string, o Options) (*Database, error) {
 		d.Tables, err = scan.Verify(ctx, []scan.File{f}, nil)
 		return d, err
 	}
-	const attempts = 10
 	var manifest []byte
 	for range attempts {
 		d = &Database{Path: path, options: o}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	v1 "github.com/cockroachdb/pebble"
@@ -130,6 +131,73 @@ func TestCountVirtualTables(t *testing.T) {
 	require.Equal(t, n*2/3-1, d.Sampled)
 	require.Equal(t, 2*(n*2/3-2)+64, d.Lookups, "the excised keys are one gap")
 	require.EqualValues(t, n, d.Keys, "those of the file")
+}
+
+// A manifest that the database replaces meanwhile is no damage: Read begins anew.
+func TestManifestReplaced(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/leveldb/tables/one_key")))
+	manifest, err := os.ReadFile(filepath.Join(dir, "MANIFEST-000002"))
+	require.NoError(t, err)
+	path := func(number int) string { return filepath.Join(dir, fmt.Sprintf("MANIFEST-%06d", number)) }
+	number := 2
+	replace := func() error {
+		number++
+		current := filepath.Join(dir, "CURRENT")
+		err := os.WriteFile(path(number), manifest, 0o600)
+		if err == nil {
+			text := filepath.Base(path(number)) + "\n"
+			err = os.WriteFile(current+".tmp", []byte(text), 0o600)
+		}
+		if err == nil {
+			err = os.Rename(current+".tmp", current)
+		}
+		if err == nil {
+			err = os.Remove(path(number - 1))
+		}
+		return err
+	}
+	for range 200 {
+		done := make(chan error)
+		go func() {
+			var err error
+			for i := 0; i < attempts-1 && err == nil; i++ { // each can spoil one attempt
+				err = replace()
+			}
+			done <- err
+		}()
+		d, err := Read(context.Background(), dir, Options{Verify: true, Progress: t.Logf})
+		require.NoError(t, <-done)
+		require.NoError(t, err)
+		require.Empty(t, d.Note)
+		require.Equal(t, scan.Sound, d.Tables[0].Status)
+	}
+}
+
+// All that takes long is told, and can be interrupted.
+func TestProgress(t *testing.T) {
+	dir := thirds(t, 6000, opt.Options{})
+	var told []string
+	_, err := Read(context.Background(), dir, Options{Progress: func(format string, _ ...any) {
+		if !slices.Contains(told, format) {
+			told = append(told, format)
+		}
+	}})
+	require.NoError(t, err)
+	require.Len(t, told, 3, "tables, keys and lookups")
+	for _, at := range told {
+		ctx, cancel := context.WithCancel(context.Background())
+		after := 0
+		_, err := Read(ctx, dir, Options{Progress: func(format string, _ ...any) {
+			if format == at {
+				cancel()
+			} else if ctx.Err() != nil {
+				after++
+			}
+		}})
+		require.ErrorIs(t, err, context.Canceled, at)
+		require.Zero(t, after, at)
+	}
 }
 
 // A merger of the program's own is no obstacle: nothing is merged.

@@ -72,11 +72,22 @@ func (db *goLevelDB) Has(key []byte) (bool, error) { return db.Get(key) }
 // Memory assumes goleveldb's defaults: a database does not tell its options.
 func (db *goLevelDB) Memory(s Sizes) (string, error) {
 	r, err := goleveldb.CheckCache(&opt.Options{DisableSeeksCompaction: true}, db.DB)
-	r.NoFilters, r.FiltersAndIndexes = false, s.Filters+s.Indexes
-	if r.Tables <= r.OpenFiles && 2*r.FiltersAndIndexes <= r.Cache {
+	const mib = 1 << 20
+	needed := s.Filters + s.Indexes
+	blocks := fmt.Sprintf("filters and indexes (%.1f MiB) twice", float64(needed)/mib)
+	switch {
+	case 2*needed > r.Cache: // goleveldb's buffers may be twice as large as the blocks in them
+		blocks = fmt.Sprintf("is too small for %s: set Options.BlockCacheCapacity to %d, or more "+
+			"for the data", blocks, 2*needed)
+	case r.Tables > r.OpenFiles:
+		blocks = "has room for " + blocks
+	default:
 		return "", err
 	}
-	return told("goleveldb's default", r), err
+	r.NoFilters = false
+	files, _, _ := strings.Cut(r.String(), "\n")
+	return fmt.Sprintf("With goleveldb's default options, %s; the block cache (%.1f MiB) %s.",
+		files, float64(r.Cache)/mib, blocks), err
 }
 
 // A viewStorage has a manifest in memory, and the tables of a view. It calls read for each read of a

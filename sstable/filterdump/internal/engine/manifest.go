@@ -28,28 +28,20 @@ func CheckManifest(manifest []byte) error {
 	whole := 0 // chunks
 	for at := 0; at < len(manifest); {
 		block := manifest[at:min(len(manifest), at-at%blockSize+blockSize)]
-		if len(block) < headerSize {
+		n := chunkLen(block)
+		switch {
+		case n > 0:
+			whole++
+			at += n
+			continue
+		case len(block) < headerSize:
 			at += len(block)
 			continue
-		}
-		header, contents := block[:headerSize], block[headerSize:]
-		if [headerSize]byte(header) == [headerSize]byte{} {
-			rest := bytes.TrimLeft(manifest[at:], "\x00")
-			if len(rest) == 0 {
-				break
+		case len(bytes.TrimLeft(block[:headerSize], "\x00")) == 0:
+			if len(bytes.TrimLeft(manifest[at:], "\x00")) > 0 {
+				return fmt.Errorf("the manifest has zeros at offset %d, and goes on behind them", at)
 			}
-			return fmt.Errorf("the manifest has zeros at offset %d, and does not end there", at)
-		}
-		length := int(binary.LittleEndian.Uint16(header[4:]))
-		sum := binary.LittleEndian.Uint32(header)
-		fits := length <= len(contents)
-		if fits && util.NewCRC(block[6:headerSize+length]).Value() == sum {
-			at += headerSize + length
-			whole++
-			continue
-		}
-		mayBeTorn := at-at%blockSize+blockSize > len(manifest) && !startsWith(sum, block[6:])
-		if fits || !mayBeTorn {
+		case at+len(block) < len(manifest) || !isTorn(block):
 			return fmt.Errorf("the manifest does not match its checksum at offset %d", at)
 		}
 		break
@@ -60,14 +52,37 @@ func CheckManifest(manifest []byte) error {
 	return nil
 }
 
-// startsWith reports whether sum is the checksum of the first bytes of b, however many. Then the
-// chunk is there, and its length is damaged.
-func startsWith(sum uint32, b []byte) bool {
+// chunkLen returns the length of the chunk with which a block begins, header included, 0 if it is
+// not whole.
+func chunkLen(block []byte) int {
+	if len(block) < headerSize {
+		return 0
+	}
+	end := headerSize + int(binary.LittleEndian.Uint16(block[4:]))
+	sum := binary.LittleEndian.Uint32(block)
+	if end > len(block) || util.NewCRC(block[6:end]).Value() != sum {
+		return 0
+	}
+	return end
+}
+
+// isTorn reports whether the last block, from a chunk on that is not whole, can be the end of a
+// manifest that is being written: the chunk goes on behind it. It is damaged instead if its type is
+// unknown, if it is whole with another length, or if a whole chunk follows.
+//
+// REQUIRES: block has a header.
+func isTorn(block []byte) bool {
+	const full, last = 1, 4 // the types: all of a record, or its first, middle or last part
+	if block[6] < full || block[6] > last ||
+		headerSize+int(binary.LittleEndian.Uint16(block[4:])) <= len(block) {
+		return false
+	}
 	var crc util.CRC
-	for i := range b {
-		if crc = crc.Update(b[i : i+1]); crc.Value() == sum {
-			return true
+	for at := 6; at < len(block); at++ {
+		crc = crc.Update(block[at : at+1])
+		if crc.Value() == binary.LittleEndian.Uint32(block) || chunkLen(block[at+1:]) > 0 {
+			return false
 		}
 	}
-	return false
+	return true
 }

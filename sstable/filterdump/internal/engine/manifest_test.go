@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/record"
@@ -96,6 +97,20 @@ func TestManifestZeros(t *testing.T) {
 		}
 	}
 	require.NoError(t, CheckManifest(append(manifest, make([]byte, page)...)))
+}
+
+// Nor do missing bytes pass, unless the chunk at the end misses some.
+func TestManifestShifts(t *testing.T) {
+	manifest, chunks := longManifest(t)
+	last := chunks[len(chunks)-1]
+	for _, chunk := range chunks[:len(chunks)-1] {
+		for _, at := range []int{chunk, chunk + 4, chunk + 6, chunk + 9} {
+			for _, n := range []int{1, 2, 7, 13} {
+				shifted := slices.Delete(bytes.Clone(manifest), at, min(at+n, last))
+				require.Error(t, CheckManifest(shifted), "%d bytes at %d", n, at)
+			}
+		}
+	}
 }
 
 // No flipped bit of a length passes in a block that is not the last: there, nothing is torn.

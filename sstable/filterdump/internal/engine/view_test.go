@@ -13,6 +13,8 @@ import (
 	v1 "github.com/cockroachdb/pebble"
 	v2 "github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 // All stored databases are opened by their engine, and those without an OPTIONS file too.
@@ -23,7 +25,8 @@ func TestEngines(t *testing.T) {
 	} {
 		v := view(t, filepath.Join("../../../../testdata", dir))
 		require.Equal(t, want, v.Engine, dir)
-		db, err := Open(Options{View: v}, nil)
+		names := []string{policy.Name} // Has of Pebble v1 needs one
+		db, err := Open(Options{View: v, Names: names}, nil)
 		require.NoError(t, err)
 		var last []byte
 		require.NoError(t, db.Keys(func(key []byte) error {

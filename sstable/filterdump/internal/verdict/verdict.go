@@ -96,8 +96,8 @@ func (v *Verdict) say(facts ...string) {
 func (v *Verdict) advise(f *Figures, keep bool) string {
 	v.Code = []string{"p, err := policy.NewRibbon(10)"}
 	if f.Engine == "goleveldb" { // there, lookups of absent keys cause compactions by default
-		v.Code = append(v.Code,
-			"err = goleveldb.Configure(options, p, goleveldb.WithoutSeekCompactions())")
+		v.Code = append(v.Code, "options.DisableSeeksCompaction = true",
+			"err = goleveldb.Configure(options, p)")
 		return "Use ribbon filters"
 	}
 	v.Code = append(v.Code, fmt.Sprintf("err = %s.Configure(options, p)", f.Engine),
@@ -133,8 +133,8 @@ func (f *Figures) level0(total *Level) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of these reads are in L0, which has few keys. More bits there save "+
-		"them: with p16 of policy.NewRibbon(16), err = %s.ConfigureLevels(options, "+
-		"[]*policy.Policy{p16, p, p, p, p, p, p})", Digits(l.Ribbon), f.Engine)
+		"them: with p16 of policy.NewRibbon(16), err = %s.Configure(options, p, "+
+		"%[2]s.WithLevel(0, p16))", Digits(l.Ribbon), f.Engine)
 }
 
 // sharing says which filters other programs read, if the database may have come from one.

@@ -91,8 +91,7 @@ func TestRules(t *testing.T) {
 			f.Levels[0].RibbonBytes = 100_000
 		}), "Use ribbon filters, and look up", []string{"0 of 80", memory, "6.0 of these reads " +
 			"are in L0, which has few keys. More bits there save them: with p16 of " +
-			"policy.NewRibbon(16), err = pebblev2.ConfigureLevels(options, " +
-			"[]*policy.Policy{p16, p, p, p, p, p, p})"}},
+			"policy.NewRibbon(16), err = pebblev2.Configure(options, p, pebblev2.WithLevel(0, p16))"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Of(c.figures)
@@ -119,7 +118,7 @@ func TestRows(t *testing.T) {
 	require.Equal(t, []Row{{"now", 121, true, 1_300_000},
 		{"with the code below", 4.9, false, 1_350_000}, {"without filters", 4800, true, 0}}, v.Rows)
 	require.Equal(t, []string{"p, err := policy.NewRibbon(10)",
-		"err = goleveldb.Configure(options, p, goleveldb.WithoutSeekCompactions())"}, v.Code)
+		"options.DisableSeeksCompaction = true", "err = goleveldb.Configure(options, p)"}, v.Code)
 
 	deep := Level{Number: 6, Get: 910, Has: 1.3, Bare: 912, Ribbon: 1.2}
 	v = Of(million("pebblev1", name1, deep).with(allRibbon))
