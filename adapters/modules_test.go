@@ -13,14 +13,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 const module = "github.com/levelbloom/levelbloom"
 
 // The top README's lines and programs work as they stand, in an empty directory.
 func TestPaste(t *testing.T) {
-	enginetest.Large(t)
+	testkit.Large(t)
 	env := serve(t)
 	for _, adapter := range []string{"goleveldb", "pebblev1", "pebblev2"} {
 		t.Run(adapter, func(t *testing.T) { paste(t, env, adapter) })
@@ -57,7 +57,7 @@ func paste(t *testing.T, env []string, adapter string) {
 
 // The programs run by one command in an empty directory.
 func TestRunAnywhere(t *testing.T) {
-	enginetest.Large(t)
+	testkit.Large(t)
 	env := serve(t)
 	for _, program := range []string{"bench", "sstable/filterdump"} {
 		out := run(t, t.TempDir(), env, "run", module+"/"+program+"@latest", "--version")
@@ -68,7 +68,7 @@ func TestRunAnywhere(t *testing.T) {
 // A program that has an engine keeps its go line and the versions of all of its requirements when
 // it takes the adapter, and builds.
 func TestVersionsAreKept(t *testing.T) {
-	enginetest.Large(t)
+	testkit.Large(t)
 	env := serve(t)
 	geth := requirement{"github.com/ethereum/go-ethereum", "", "/ethdb/leveldb"}
 	gethPebble := requirement{geth.module, "", "/ethdb/pebble"}

@@ -23,6 +23,16 @@ func TestUnsafeAndGoroutines(t *testing.T) {
 		strings.Join(special(t), ", ")+".")
 }
 
+// No program gets code that is for tests alone.
+func TestNoTestCode(t *testing.T) {
+	out := string(run(t, ".", append(os.Environ(), "GOWORK=", "GOFLAGS="), "list", "-deps",
+		"../policy/...", "../sstable/filterdump", "../bench", "./goleveldb", "./pebblev1",
+		"./pebblev2"))
+	require.Contains(t, out, module+"/sstable\n")
+	require.NotContains(t, out, module+"/testdata/")
+	require.NotContains(t, out, module+"/adapters/internal/")
+}
+
 // special returns the files that use unsafe or are in assembly, of the packages that programs
 // import.
 func special(t *testing.T) (files []string) {

@@ -83,8 +83,9 @@ func (*filtersCommand) Help() string {
 	return `Times builds of filters, lookups of present keys (hit), and lookups of absent keys
 (miss) outside of any engine. Filters of 10M keys take 2 GB of memory.
 
-Filters have names that policy.FromString takes, such as bloom:7; goleveldb and pebblev2 are the
-engines' own. A name without a number of bits per key gets 10. Ratios are to the first filter,
+Filters have names that policy.FromString takes, with a plus sign before options, such as bloom:7
+and bloom:7+tuned; goleveldb and pebblev2 are the engines' own. A name without a number of bits per
+key gets 10. Ratios are to the first filter,
 which has two turns in each round: the difference is noise.`
 }
 
@@ -101,7 +102,7 @@ func (f *filtersCommand) Run(j *job) error {
 
 // ratesCommand measures false-positive rates outside of the engines.
 type ratesCommand struct {
-	Filters []string     `default:"bloom,tuned,ribbon" help:"Filters."`
+	Filters []string     `default:"bloom,bloom+tuned,ribbon" help:"Filters."`
 	Bits    []float64    `default:"10,16,20" help:"Bits per key."`
 	N       []keys.Count `short:"n" default:"8,20,36,64,500,10k,100k,1M" help:"${nHelp}"`
 	Shape   []string     `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`

@@ -39,8 +39,9 @@ func joined[T any](all []T, name func(T) string) string {
 }
 
 // filtersHelp explains --filters.
-const filtersHelp = `Filters have names that policy.FromString takes: bloom:10, tuned:10,
-ribbon:7. A name without a number of bits gets that of --bits.`
+const filtersHelp = `Filters have names that policy.FromString takes, with a plus sign before
+options: ribbon:7, bloom:10, bloom:10+tuned. A name without a number of bits, such as
+bloom+tuned, gets that of --bits.`
 
 // shapesHelp lists the shapes of keys, each with an example.
 func shapesHelp() string {

@@ -200,16 +200,17 @@ func TestHelp(t *testing.T) {
 // What the program refuses, it refuses in one line.
 func TestBadInput(t *testing.T) {
 	for args, message := range map[string]string{
-		"frobnicate":                       "unexpected argument frobnicate",
-		"rates -bits 10":                   "-bits: write --bits, with two dashes",
-		"--num=x":                          `--num: "x": pass a number of keys`,
-		"--bits=0":                         "--bits 0: pass 1 to 100",
-		"--filters=none,none":              `--filters: "none" is named twice`,
-		"--num=1":                          "--num 1: no absent keys lie between so few: pass more",
-		"--json=/no/such/directory/r.json": "--json: open /no/such",
-		"filters --filters=rocksdb":        `policy: "rocksdb" is not a kind of filter`,
-		"filters --filters=pebblev2:0":     "--filters pebblev2:0: policy: 0 bits per key",
-		"--filters=":                       `"--filters=" needs a value`,
+		"frobnicate":                              "unexpected argument frobnicate",
+		"rates -bits 10":                          "-bits: write --bits, with two dashes",
+		"--num=x":                                 `--num: "x": pass a number of keys`,
+		"--bits=0":                                "--bits 0: pass 1 to 100",
+		"--filters=none,none":                     `--filters: "none" is named twice`,
+		"--num=1":                                 "--num 1: no absent keys lie between so few: pass more",
+		"--json=/no/such/directory/r.json":        "--json: open /no/such",
+		"filters --filters=rocksdb":               `policy: "rocksdb" is not a kind of filter`,
+		"rates --filters=tuned:10":                "tuned is an option: write bloom+tuned",
+		"filters --filters=pebblev2:0":            "--filters pebblev2:0: policy: 0 bits per key",
+		"--filters=":                              `"--filters=" needs a value`,
 		"--engines=goleveldb --filters=ribbon+L6": "--filters ribbon+L6: goleveldb has no L6",
 	} {
 		r := bench(t, strings.Fields(args)...)

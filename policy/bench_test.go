@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The benchmarks behind figures of the doc comments. Program bench compares filters: lookups,
@@ -18,12 +18,12 @@ import (
 //
 //	go test ./policy -run '^$' -bench Verify
 func BenchmarkVerify(b *testing.B) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		for _, n := range []int{36, 1000, 10_000, 1_000_000} {
 			b.Run(fmt.Sprintf("%s/n=%d", kind, n), func(b *testing.B) {
-				keys := benchKeys(policytest.Rand(b, 94), max(n, 100_000), 16)
-				compareBuilds(b, keys, n, policytest.Must(of(kind, 10)),
-					policytest.Must(of(kind, 10, WithVerify())))
+				keys := benchKeys(testkit.Rand(b, 94), max(n, 100_000), 16)
+				compareBuilds(b, keys, n, testkit.Must(of(kind, 10)),
+					testkit.Must(of(kind, 10, WithVerify())))
 			})
 		}
 	}
@@ -61,17 +61,17 @@ func compareBuilds(b *testing.B, keys [][]byte, n int, one, other *Policy) {
 //
 //	go test ./policy -run '^$' -bench BuildMemory -benchtime 1x
 func BenchmarkBuildMemory(b *testing.B) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		for _, n := range []int{32, 10_000, 1_000_000} {
 			b.Run(fmt.Sprintf("%s/n=%d", kind, n), func(b *testing.B) {
-				keys := benchKeys(policytest.Rand(b, 53), n, 16)
+				keys := benchKeys(testkit.Rand(b, 53), n, 16)
 				total := uint64(0)
 				for range b.N {
 					heapInUse()
 					heapInUse() // a sync.Pool keeps for one collection what it had before
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
-					builder := policytest.Must(of(kind, 10)).NewBuilder()
+					builder := testkit.Must(of(kind, 10)).NewBuilder()
 					for _, key := range keys {
 						builder.Add(key)
 					}

@@ -4,15 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 )
-
-// leastBits and mostBits limit what BitsFor returns: to what [NewRibbon] allows.
-const leastBits, mostBits = 2, mostRibbonBits
 
 // BitsFor returns bits per key, from 2 to 40 in tenths, with which filters of n keys have at most
 // the target FPP (false-positive probability), and with a tenth less they have more, unless it
-// returns 2. kind is "bloom", "tuned" or "ribbon", as [FromString] takes it. FilterSize of a policy
-// with these bits returns the memory of a filter.
+// returns 2. kind is "bloom" or "ribbon". FilterSize of a policy with these bits returns the memory
+// of a filter.
 //
 // In LevelDB's filters of few keys, the FPP of some sizes is higher than that of a smaller one. So
 // still fewer bits may suffice: with kind "bloom", 36 keys and a target of 0.00926, BitsFor returns
@@ -22,34 +20,28 @@ const leastBits, mostBits = 2, mostRibbonBits
 // numbers, such as counters, no formula holds for LevelDB's filters.
 //
 // It returns an error that says why if 40 bits per key do not reach the target, if there is no such
-// kind, or if n or target is out of range: n is 1 or more, and target is above 0 and below 1. With
-// kinds "bloom" and "tuned" it takes some seconds, as [Policy.FPP] is slow.
+// kind, or if n or target is out of range: n is 1 or more, and target is above 0 and below 1. For
+// "bloom" it takes some seconds, as [Policy.FPP] is slow.
 func BitsFor(kind string, n int, target float64) (float64, error) {
 	switch {
 	case !slices.Contains(kinds, kind):
-		return 0, errKind(kind)
+		return 0, fmt.Errorf("policy: %q is not a kind of filter: pass one of %s",
+			kind, strings.Join(kinds, ", "))
 	case !(target > 0 && target < 1): // a NaN fails every comparison
 		return 0, fmt.Errorf("policy: a target FPP of %v: "+
 			"pass a number above 0 and below 1, such as 0.01", target)
 	case n < 1:
 		return 0, fmt.Errorf("policy: %d keys: pass 1 or more", n)
 	}
-	var failed error
-	const settings = 10*(mostBits-leastBits) + 1
+	const settings = 10*(mostRibbonBits-leastRibbonBits) + 1
 	tenths := sort.Search(settings, func(i int) bool {
-		p, err := FromString(fmt.Sprintf("%s:%v", kind, float64(10*leastBits+i)/10))
-		if err != nil {
-			failed = err
-		}
-		return err == nil && p.FPP(n) <= target
+		p, _ := newPolicy(kind == "ribbon", float64(10*leastRibbonBits+i)/10, nil)
+		return p.FPP(n) <= target
 	})
-	switch {
-	case failed != nil:
-		return 0, failed
-	case tenths == settings:
+	if tenths == settings {
 		return 0, fmt.Errorf("policy: an FPP of %v cannot be reached with n = %d, because %d bits "+
 			"per key do not suffice (LevelDB's hash has only 32 bits; ribbon's has 64)",
-			target, n, mostBits)
+			target, n, mostRibbonBits)
 	}
-	return float64(10*leastBits+tenths) / 10, nil
+	return float64(10*leastRibbonBits+tenths) / 10, nil
 }

@@ -2,9 +2,9 @@ package policy
 
 import "fmt"
 
-// NewBloom returns LevelDB's Bloom filter policy with the given number of bits per key, above 0 and
-// at most 1000. LevelDB's usual choice is 10. For a whole number, its filters are exactly those of
-// C++ LevelDB. Fractions are allowed: 9.5 gives ceil(9.5*n) bits for n keys.
+// NewBloom returns LevelDB's Bloom filter policy with the given number of bits per key, from 1 to
+// 1000. LevelDB's usual choice is 10. For a whole number, its filters are exactly those of C++
+// LevelDB. Fractions are allowed: 9.5 gives ceil(9.5*n) bits for n keys.
 //
 // False-positive rate in percent with n random keys in a filter, and the size of a filter of 1,000
 // keys:
@@ -16,20 +16,29 @@ import "fmt"
 //	14              0.344     0.130      0.183      0.214        1751
 //	20              0.112     0.00854    0.0131     0.0395       2501
 //
-// [Policy.FPP] returns the rate for other numbers. Dense numbers, such as counters, give more false
-// positives: up to 99 % in filters of some dozens of them, and 10 % with a million. [WithTuning]
-// helps in filters of up to some thousands; [NewRibbon] always.
+// [Policy.FPP] returns the rate for other numbers, and [BitsFor] the bits for a rate. Dense
+// numbers, such as counters, give more false positives: up to 99 % in filters of some dozens of
+// them, and 10 % with a million. [WithTuning] helps in filters of up to some thousands; [NewRibbon]
+// always.
 //
 // NewBloom returns an error that says what to pass instead if bitsPerKey is out of range or not a
 // number, or if an option refuses its argument.
 func NewBloom(bitsPerKey float64, opts ...Option) (*Policy, error) {
-	if !(bitsPerKey > 0 && bitsPerKey <= maxBitsPerKey) { // a NaN fails every comparison
-		return nil, fmt.Errorf("policy: %v bits per key: "+
-			"pass a number above 0 and at most %d, usually 10", bitsPerKey, maxBitsPerKey)
+	if err := checkBits(bitsPerKey, leastBloomBits, mostBloomBits); err != nil {
+		return nil, err
 	}
 	return newPolicy(false, bitsPerKey, opts)
 }
 
-// maxBitsPerKey limits the setting: larger values are mistakes. From 44 bits per key on, k is the
-// largest, and most false positives have the very hash of a key, which no number of bits helps.
-const maxBitsPerKey = 1000
+// Others are mistakes. Below 1, somebody meant a rate. From 44 bits per key on, k is the largest,
+// and most false positives have the very hash of a key, which no number of bits helps.
+const leastBloomBits, mostBloomBits = 1, 1000
+
+// checkBits returns an error that says what to do if a number of bits per key is out of range.
+func checkBits(bitsPerKey, least, most float64) error {
+	if bitsPerKey >= least && bitsPerKey <= most { // a NaN fails every comparison
+		return nil
+	}
+	return fmt.Errorf("policy: %v bits per key: pass a number from %v to %v, usually 10; "+
+		"for a rate of false positives, BitsFor returns one", bitsPerKey, least, most)
+}

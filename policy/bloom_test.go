@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The example of FORMAT.md: each step, and that the text states these very values.
@@ -20,7 +20,7 @@ func TestWorkedExample(t *testing.T) {
 	h := referenceHash(key)
 	require.Equal(t, uint32(0xf795964e), h)
 	require.Equal(t, uint32(0xcb277bca), bloom.Delta(h))
-	filter := policytest.Must(NewBloom(10)).AppendFilter(nil, [][]byte{key})
+	filter := testkit.Must(NewBloom(10)).AppendFilter(nil, [][]byte{key})
 	var probes []string
 	for i := range uint32(6) {
 		probes = append(probes, fmt.Sprint((h+i*bloom.Delta(h))%64))
@@ -58,5 +58,5 @@ func TestSizeIn64Bits(t *testing.T) {
 		}
 	}
 	// More bits than 2^64 do not wrap around.
-	require.Greater(t, policytest.Must(NewBloom(2)).FilterSize(math.MaxInt), uint64(math.MaxInt/8))
+	require.Greater(t, testkit.Must(NewBloom(2)).FilterSize(math.MaxInt), uint64(math.MaxInt/8))
 }

@@ -17,12 +17,16 @@ func WithCounters() Option {
 
 // Counters is what a policy has counted.
 type Counters struct {
-	ReadsAvoided uint64 `json:"reads_avoided"` // checks answered "absent": no read of the table
-	MayContain   uint64 `json:"may_contain"`   // checks answered "may contain"
-	Filters      uint64 `json:"filters"`       // filters built
-	Keys         uint64 `json:"keys"`          // keys in them, as Builder.Len counts
-	Bytes        uint64 `json:"bytes"`         // size of the filters
-	Broken       uint64 `json:"broken"`        // filters that were replaced; see WithVerify
+	// Absent counts the checks answered "absent". Each saves the engine a look into the table's
+	// data, and a read where these are not cached.
+	Absent     uint64 `json:"absent"`
+	MayContain uint64 `json:"may_contain"` // checks answered "may contain"
+	Filters    uint64 `json:"filters"`     // filters built
+	Keys       uint64 `json:"keys"`        // keys in them, as Builder.Len counts
+	Bytes      uint64 `json:"bytes"`       // size of the filters
+	// Replaced counts the filters that exclude nothing: of too many keys for a ribbon filter, or
+	// found broken (WithVerify).
+	Replaced uint64 `json:"replaced"`
 }
 
 // Counters returns what p has counted, or zeros if p was made without [WithCounters]. To publish
@@ -41,11 +45,11 @@ func (p *Policy) Counters() Counters {
 		return Counters{}
 	}
 	return Counters{
-		ReadsAvoided: c.Absent.Load(),
-		MayContain:   c.MayContain.Load(),
-		Filters:      c.Filters.Load(),
-		Keys:         c.Keys.Load(),
-		Bytes:        c.Bytes.Load(),
-		Broken:       c.Broken.Load(),
+		Absent:     c.Absent.Load(),
+		MayContain: c.MayContain.Load(),
+		Filters:    c.Filters.Load(),
+		Keys:       c.Keys.Load(),
+		Bytes:      c.Bytes.Load(),
+		Replaced:   c.Replaced.Load(),
 	}
 }

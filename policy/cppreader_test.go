@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The C++ reader of testdata/cppreader, which was written from FORMAT.md alone, answers as ours.
@@ -123,21 +123,21 @@ func (r cppReader) testVectors(t *testing.T) {
 	readGolden(t, "../encodings/hash.jsonl", func(c encodingCase) {
 		hashed.keys = append(hashed.keys, c.recipeKey(c.Number))
 	})
-	hashed.filter = policytest.Must(NewRibbon(20)).AppendFilter(nil, hashed.keys)
+	hashed.filter = testkit.Must(NewRibbon(20)).AppendFilter(nil, hashed.keys)
 	questions = append(questions, hashed)
 
 	readGolden(t, "../encodings/ribbon.jsonl", func(c encodingCase) {
 		q := question{c.Name, c.Filter, c.keysAndProbes()}
 		if c.Kind == "digest" {
 			keys := c.recipeKeys(c.Start, c.N)
-			q.filter = policytest.Must(NewRibbon(c.BitsPerKey)).AppendFilter(nil, keys)
+			q.filter = testkit.Must(NewRibbon(c.BitsPerKey)).AppendFilter(nil, keys)
 			q.keys = append(keys, c.recipeKeys(c.AbsentStart, c.AbsentCount)...)
 		}
 		questions = append(questions, q)
 	})
 	require.Greater(t, len(questions), 3000)
 
-	rng := policytest.Rand(t, 41)
+	rng := testkit.Rand(t, 41)
 	for _, q := range questions { // each again with a damaged filter
 		damaged := bytes.Clone(q.filter[rng.Intn(1+len(q.filter)/4):])
 		if n := len(damaged); n > 0 {

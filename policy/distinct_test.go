@@ -10,7 +10,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // sameHash returns two different keys that LevelDB's hash maps to one value, found by trying.
@@ -28,10 +28,10 @@ func sameHash() [][]byte {
 // A distinct builder builds the filter of its keys without those that equal the one before, and Len
 // does not count them, whenever it is called and however many there are. It can be used again.
 func TestDistinctBuilder(t *testing.T) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		t.Run(kind, func(t *testing.T) {
-			p := policytest.Must(of(kind, 10))
-			rng := policytest.Rand(t, 70)
+			p := testkit.Must(of(kind, 10))
+			rng := testkit.Rand(t, 70)
 			b, buffer := p.NewDistinctBuilder(), make([]byte, 80)
 			for range 60 {
 				var distinct [][]byte
@@ -66,7 +66,7 @@ func TestDistinctBuilder(t *testing.T) {
 
 // Of two keys whose hashes are equal, only one counts, and none is lost.
 func TestDistinctBuilderOfEqualHashes(t *testing.T) {
-	p := policytest.Must(NewBloom(1000))
+	p := testkit.Must(NewBloom(1000))
 	b, keys := p.NewDistinctBuilder(), sameHash()
 	b.Add(keys[0])
 	b.Add(keys[1])
@@ -81,7 +81,7 @@ func TestDistinctBuilderOfHashZero(t *testing.T) {
 	// Hash adds a word to its state. Minus the state makes it 0, and then it stays 0.
 	key := binary.LittleEndian.AppendUint32(nil, -bloom.HashStart([]byte("four")))
 	require.Zero(t, referenceHash(key))
-	p := policytest.Must(NewBloom(1000)) // a second key would make the filter larger
+	p := testkit.Must(NewBloom(1000)) // a second key would make the filter larger
 	b := p.NewDistinctBuilder()
 	for range 2 {
 		b.Add(key)

@@ -40,7 +40,7 @@ func ExampleNewRibbon() {
 
 // A flag or a configuration file chooses the policy.
 func ExampleFromString() {
-	for _, text := range []string{"ribbon:10", "bloom:9.5,verify", "cuckoo:10"} {
+	for _, text := range []string{"ribbon:10", "bloom:10,tuned", "cuckoo:10"} {
 		p, err := policy.FromString(text)
 		if err != nil {
 			fmt.Println(err)
@@ -50,8 +50,8 @@ func ExampleFromString() {
 	}
 	// Output:
 	// ribbon:10
-	// bloom:9.5,verify
-	// policy: "cuckoo" is not a kind of filter: write one of bloom, tuned, ribbon, a colon, and the bits per key, such as ribbon:10
+	// bloom:10,tuned
+	// policy: "cuckoo" is not a kind of filter: write one of bloom, ribbon, a colon, and the bits per key, such as ribbon:10
 }
 
 // The least memory with which at most one of a thousand absent keys is a false positive.
@@ -86,7 +86,7 @@ func ExampleWithCounters() {
 	p.MayContain(filter, []byte("absent"))
 
 	fmt.Println(expvar.Get("filters"))
-	// Output: {"reads_avoided":1,"may_contain":1,"filters":1,"keys":1,"bytes":14,"broken":0}
+	// Output: {"absent":1,"may_contain":1,"filters":1,"keys":1,"bytes":14,"replaced":0}
 }
 
 // What is in a filter.

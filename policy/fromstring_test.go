@@ -6,16 +6,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // FromString reverses String, and String says what FromString read.
 func TestStrings(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"bloom:10", ""}, {"bloom:9.5", ""}, {"bloom:1e-05", ""}, {"bloom:1000", ""},
-		{"tuned:10", ""}, {"tuned:10,verify", ""}, {"ribbon:7", ""}, {"ribbon:9.87,verify", ""},
-		{"ribbon:10,name=mine", ""}, {"bloom:10,name=a,b=c:d,verify", ""},
-		{"tuned:9.5,verify,name=leveldb.BuiltinBloomFilter", ""},
+		{"bloom:10", ""}, {"bloom:9.5", ""}, {"bloom:1", ""}, {"bloom:1000", ""},
+		{"bloom:10,tuned", ""}, {"bloom:10,tuned,verify", ""},
+		{"ribbon:7", ""}, {"ribbon:9.87,verify", ""},
+		{"ribbon:10,name=mine", ""}, {"bloom:10,name=a,b=c:d,verify,tuned", ""},
+		{"bloom:9.5,tuned,verify,name=leveldb.BuiltinBloomFilter", ""},
+		{"bloom:10,verify,tuned,verify", "bloom:10,tuned,verify"},
 		{"bloom:10,name=" + Name, "bloom:10"},
 	} {
 		p, err := FromString(c.text)
@@ -30,9 +32,9 @@ func TestStrings(t *testing.T) {
 	}
 	// The same settings as from the constructors.
 	for text, want := range map[string]*Policy{
-		"tuned:9.5,verify,name=a,b": policytest.Must(
+		"bloom:9.5,tuned,verify,name=a,b": testkit.Must(
 			NewBloom(9.5, WithTuning(), WithName("a,b"), WithVerify())),
-		"ribbon:7,verify": policytest.Must(NewRibbon(7, WithVerify())),
+		"ribbon:7,verify": testkit.Must(NewRibbon(7, WithVerify())),
 	} {
 		p, err := FromString(text)
 		require.NoError(t, err)
@@ -40,7 +42,7 @@ func TestStrings(t *testing.T) {
 		require.Equal(t, text, fmt.Sprint(want))
 	}
 	// The names are part of the format: engines look for them.
-	require.Equal(t, "leveldb.BuiltinBloomFilter2", policytest.Must(NewBloom(10)).Name())
+	require.Equal(t, "leveldb.BuiltinBloomFilter2", testkit.Must(NewBloom(10)).Name())
 	require.Equal(t, "leveldb.BuiltinBloomFilter", NameGoLevelDB)
 	// Options of the call come after those of the string.
 	p, err := FromString("ribbon:7,name=a", WithName("b"), WithVerify())
@@ -51,20 +53,24 @@ func TestStrings(t *testing.T) {
 
 func TestFromStringRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                       `"" is not a kind of filter: write one of bloom, tuned, ribbon`,
-		"exact:10":               `"exact" is not a kind of filter: write one of bloom, tuned, ribbon`,
+		"":                       `"" is not a kind of filter: write one of bloom, ribbon, a colon`,
+		"exact:10":               `"exact" is not a kind of filter: write one of bloom, ribbon`,
 		"Bloom:10":               `"Bloom" is not a kind of filter: write one of`,
-		"bloom":                  `"" is not bits per key: write a number after the colon, and`,
-		"bloom:":                 `such as bloom:10,verify`,
+		"tuned:10":               `tuned is an option: write bloom:10,tuned`,
+		"tuned:9,verify,name=a":  `tuned is an option: write bloom:9,tuned`,
+		"bloom":                  `"" is not bits per key: write a number after the colon, such as`,
+		"bloom:":                 `such as bloom:10`,
+		"bloom:tuned":            `"tuned" is not bits per key`,
 		"ribbon:ten":             `"ten" is not bits per key`,
 		"bloom:10 ":              `"10 " is not bits per key`,
-		"bloom:0":                "pass a number above 0 and at most 1000",
-		"bloom:NaN":              "pass a number above 0 and at most 1000",
+		"bloom:0.01":             "for a rate of false positives, BitsFor returns one",
+		"bloom:NaN":              "pass a number from 1 to 1000",
 		"ribbon:1":               "pass a number from 2 to 40",
-		"bloom:10,":              `"10," is not bits per key`,
-		"bloom:10,fast":          `"10,fast" is not bits per key`,
-		"bloom:10,verify=1":      `and behind it nothing but the options verify and name=NAME`,
-		"bloom:10,verify,verify": `"10,verify" is not bits per key`,
+		"ribbon:10,tuned":        "ribbon filters need no tuning: leave it out",
+		"bloom:10,":              `"" is not an option: write tuned, verify, and last name=NAME`,
+		"bloom:10,fast":          `"fast" is not an option: write tuned, verify, and last name=NAME`,
+		"bloom:10,tuned,,verify": `"" is not an option`,
+		"bloom:10,verify=1":      `"verify=1" is not an option`,
 		"bloom:10,name=none":     `the name "none" means "no filter"`,
 		"bloom:10,name=":         "the name is empty",
 	} {

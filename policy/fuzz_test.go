@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // cut returns data as keys of n bytes, and what is left as one more.
@@ -25,7 +25,7 @@ func FuzzMayContain(f *testing.F) {
 	f.Add([]byte{0xff, 0x7f, 0xff, 6}, uint8(3), bytes.Repeat([]byte("one two three"), 20))
 	f.Add([]byte{0xff, 0xfe, 30}, uint8(0), []byte{})
 	for _, p := range readers() {
-		filter := p.AppendFilter(nil, policytest.Keys(policytest.Rand(f, 1), 50))
+		filter := p.AppendFilter(nil, testkit.Keys(testkit.Rand(f, 1), 50))
 		f.Add(filter, uint8(16), bytes.Repeat([]byte{0x80, 1, 0xff}, 300))
 	}
 	f.Fuzz(func(t *testing.T, filter []byte, keyLen uint8, data []byte) {
@@ -44,12 +44,12 @@ func FuzzMayContain(f *testing.F) {
 // which loses no key.
 func FuzzBuilders(f *testing.F) {
 	f.Add(10.0, uint8(3), []byte("one two three"), []byte("before"))
-	f.Add(0.01, uint8(1), bytes.Repeat([]byte{0x80, 0xff}, 300), []byte{})
+	f.Add(1.01, uint8(1), bytes.Repeat([]byte{0x80, 0xff}, 300), []byte{})
 	f.Add(30.5, uint8(15), bytes.Repeat([]byte("0123456789abcdef"), 100), []byte{6})
 	f.Fuzz(func(t *testing.T, bitsPerKey float64, keyLen uint8, data, before []byte) {
 		bitsPerKey = math.Mod(math.Abs(bitsPerKey), 200)
 		keys := cut(data, 1+int(keyLen)%64)
-		for _, kind := range kinds {
+		for _, kind := range allKinds {
 			requireBuilders(t, bitsPerKey, keys, before, kind)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The files in testdata/leveldb were written by C++ LevelDB; its README says how, and what their
@@ -55,7 +55,7 @@ func TestGoldenVectors(t *testing.T) {
 		Filter     hexBytes
 		Probes     []goldenProbe
 	}
-	other := policytest.Must(NewBloom(25))
+	other := testkit.Must(NewBloom(25))
 	n := readGolden(t, "vectors.jsonl", func(c vector) {
 		b := bloomOfBits(float64(c.BitsPerKey))
 		keys := make([][]byte, len(c.Keys))
@@ -111,7 +111,7 @@ func TestGoldenDigests(t *testing.T) {
 	n := readGolden(t, "digests.jsonl", func(c digest) {
 		t.Run(c.Name, func(t *testing.T) {
 			if c.N > 1_000_000 || c.Huge {
-				policytest.Large(t)
+				testkit.Large(t)
 			}
 			b := bloomOfBits(float64(c.BitsPerKey))
 			builder := b.NewBuilder()

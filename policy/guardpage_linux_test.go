@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // between returns n bytes between two unreadable pages, right before the second or right after the
@@ -29,11 +29,11 @@ func between(t *testing.T, n int, atEnd bool) []byte {
 // Filters at the edge of what may be read: one byte beyond kills the test. Only the reader of
 // LevelDB's filters uses unsafe.
 func TestBetweenUnreadablePages(t *testing.T) {
-	rng, step := policytest.Rand(t, 40), 1
+	rng, step := testkit.Rand(t, 40), 1
 	if testing.Short() {
 		step = 37
 	}
-	keys := policytest.Keys(rng, 32)
+	keys := testkit.Keys(rng, 32)
 	for _, atEnd := range []bool{false, true} {
 		for size := 0; size < 301; size += step {
 			filter := between(t, size, atEnd)

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"github.com/zeebo/xxh3"
-
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
@@ -21,20 +19,20 @@ func (p *Policy) MayContain(filter, key []byte) bool {
 	if p.setting.Counters != nil {
 		return p.countMayContain(filter, key)
 	}
-	// This is one function: a call limits how many lookups overlap.
+	// One function, because a call would limit how many lookups the processor overlaps.
 	if len(filter) < 2 {
 		return false
 	}
 	k := filter[len(filter)-1]
 	if k > bloom.MaxProbes {
-		return mayContainOurs(filter, key)
+		return mayContainOther(filter, key)
 	}
 	bits := bloom.NewBits(filter) // its division overlaps the hash
 	h := bloom.HashTail(bloom.HashWords(bloom.HashStart(key), key), key)
 	delta := bloom.Delta(h)
 	if k < 5 {
 		for range k {
-			if bits.At(h)&1 == 0 {
+			if bits.Probe(h)&1 == 0 {
 				return false
 			}
 			h += delta
@@ -46,21 +44,21 @@ func (p *Policy) MayContain(filter, key []byte) bool {
 	// prediction costs more than all the probes. Together they find 15 of 16 absent keys if half of
 	// the bits are set, so the one branch is nearly always predicted right. Probe 2 waits: in a
 	// large filter it is nearly always set (package rate says why).
-	if bits.At(h)&bits.At(h+delta)&bits.At(h+3*delta)&bits.At(h+4*delta)&1 == 0 {
+	if bits.Probe(h)&bits.Probe(h+delta)&bits.Probe(h+3*delta)&bits.Probe(h+4*delta)&1 == 0 {
 		return false
 	}
-	rest := bits.At(h + 2*delta)
+	rest := bits.Probe(h + 2*delta)
 	for h += 5 * delta; k > 5; k-- {
-		rest &= bits.At(h)
+		rest &= bits.Probe(h)
 		h += delta
 	}
 	return rest&1 != 0
 }
 
-// mayContainOurs reads a filter that is not of LevelDB's encoding: a ribbon filter, or one of an
+// mayContainOther reads a filter that is not of LevelDB's encoding: a ribbon filter, or one of an
 // encoding that this package does not know, which may contain every key.
-func mayContainOurs(filter, key []byte) bool {
-	return filter[len(filter)-1] != ribbon.Encoding || ribbon.Contains(filter, keyHash(key))
+func mayContainOther(filter, key []byte) bool {
+	return filter[len(filter)-1] != ribbon.Encoding || ribbon.Contains(filter, ribbon.Hash(key))
 }
 
 func (p *Policy) countMayContain(filter, key []byte) bool {
@@ -72,9 +70,3 @@ func (p *Policy) countMayContain(filter, key []byte) bool {
 	}
 	return may
 }
-
-// keyHash is the hash of ribbon filters: XXH3 with 64 bits and seed 0.
-//
-// XXH3 is well tested, and zeebo/xxh3 is widely used. It returns the same hash on all platforms,
-// and depends only on klauspost/cpuid, which detects the processor's vector instructions.
-func keyHash(key []byte) uint64 { return xxh3.Hash(key) }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // requireProbes requires that a key is found if its k bits are set and no others are, and lost if
@@ -44,12 +44,12 @@ func requireProbes(t *testing.T, filter, key []byte) {
 // Each probe counts, also in arrays around 2^31, 2^32 and 2^33 bits, of which only the touched pages
 // exist.
 func TestEveryProbe(t *testing.T) {
-	rng := policytest.Rand(t, 24)
+	rng := testkit.Rand(t, 24)
 	for _, size := range []int{1, 2, 7, 64, 2000, 1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1, 1 << 29,
 		1<<29 + 1, 1<<29 + 4096, 1<<30 - 1, 1 << 30, 1<<30 + 1} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			if size > 2000 {
-				policytest.Large(t)
+				testkit.Large(t)
 			}
 			filter := make([]byte, size+1)
 			for _, k := range []byte{1, 2, 3, 4, 5, 6, 7, 29, bloom.MaxProbes} {
@@ -69,7 +69,7 @@ func TestEveryProbe(t *testing.T) {
 // these bytes are damaged filters.
 func TestUnknownEncodingsMayContainAll(t *testing.T) {
 	keys := [][]byte{nil, []byte("key"), make([]byte, 300)}
-	keys = append(keys, policytest.Keys(policytest.Rand(t, 58), 16)...)
+	keys = append(keys, testkit.Keys(testkit.Rand(t, 58), 16)...)
 	for last := bloom.MaxProbes + 1; last < 256; last++ {
 		for _, size := range []int{2, 3, 4, 11, 1347, 1350} {
 			filter := append(make([]byte, size-1), byte(last))

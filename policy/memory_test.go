@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // heapInUse returns the bytes in use after a collection. What a sync.Pool had at the collection
@@ -20,7 +20,7 @@ func heapInUse() int64 {
 
 // After a filter of many keys the pools keep little, and the builder nothing.
 func TestMemoryKept(t *testing.T) {
-	policytest.Large(t)
+	testkit.Large(t)
 	const n = 3_000_000 // 12 MB of hashes of 32 bits, 24 MB of 64
 	for _, p := range readers() {
 		heapInUse()

@@ -4,23 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/levelbloom/levelbloom/policy/internal/builder"
 )
-
-// newPolicy applies options to the defaults.
-func newPolicy(ribbon bool, bitsPerKey float64, opts []Option) (*Policy, error) {
-	p := &Policy{Name, ribbon, builder.Setting{BitsPerKey: bitsPerKey}}
-	for _, opt := range opts {
-		if opt.apply == nil {
-			return nil, errors.New("policy: an option is a zero value: leave it out")
-		}
-		if err := opt.apply(p); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
 
 // An Option is an option of [NewBloom], [NewRibbon] and [FromString].
 type Option struct{ apply func(*Policy) error }
@@ -62,11 +46,11 @@ func checkName(name string) error {
 	return nil
 }
 
-// WithVerify makes builders look up all keys in each filter that they have finished. If the filter
-// misses one or is malformed, the builder returns a filter of 2 bytes that excludes nothing: all
-// readers, C++ LevelDB's and goleveldb's among them, answer "may contain". [WithCounters] counts
-// these filters, and [Parse] recognizes them. AppendFilter and sstable.FilterBlockBuilder verify
-// too. RocksDB calls this detect_filter_construct_corruption.
+// WithVerify makes builders check each finished filter for all of its keys. If the filter misses
+// one or is malformed, the builder returns a filter of 2 bytes that excludes nothing: all readers,
+// C++ LevelDB's and goleveldb's among them, answer "may contain". [WithCounters] counts these
+// filters, and [Parse] recognizes them. AppendFilter and sstable.FilterBlockBuilder verify too.
+// RocksDB calls this detect_filter_construct_corruption.
 //
 // This catches keys lost to bits that flip in memory while a filter is built, and to bugs of this
 // package. It does not catch a change that only adds false positives, nor a key that changes before

@@ -18,9 +18,7 @@ const (
 // Info is what the bytes of one filter say. Get it from [Parse].
 type Info struct {
 	Encoding string // EncodingBloom, EncodingRibbon or "unknown"
-	// K is the number of probes per key. For a ribbon filter it is the number of columns that all
-	// slots have: an absent key is a false positive with a probability of 2^-K or less, except in a
-	// shard that could not be solved and is a Bloom filter (see package internal/ribbon).
+	// K is the number of probes per key, or of the columns that all slots of a ribbon filter have.
 	K int
 }
 

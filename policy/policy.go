@@ -20,6 +20,20 @@ type Policy struct {
 	setting builder.Setting
 }
 
+// newPolicy applies options to the defaults.
+func newPolicy(ribbon bool, bitsPerKey float64, opts []Option) (*Policy, error) {
+	p := &Policy{Name, ribbon, builder.Setting{BitsPerKey: bitsPerKey}}
+	for _, opt := range opts {
+		if opt.apply == nil {
+			return nil, errors.New("policy: an option is a zero value: leave it out")
+		}
+		if err := opt.apply(p); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
 // A Builder collects keys and encodes them as a filter. It is not safe for concurrent use, but
 // several builders of one Policy are. A Builder that is no longer needed can simply be dropped.
 type Builder interface {
@@ -80,7 +94,7 @@ func (p *Policy) NewDistinctBuilder() Builder { return p.newBuilder(true) }
 func (p *Policy) newBuilder(distinct bool) Builder {
 	p.mustBeUsable()
 	if p.ribbon {
-		return newRibbonBuilder(&p.setting, distinct)
+		return ribbon.NewBuilder(&p.setting, distinct)
 	}
 	return bloom.NewBuilder(&p.setting, distinct)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The least and the most bits per key of each kind, and what others are refused with.
@@ -19,11 +19,11 @@ func TestConstructorsRefuseMisuse(t *testing.T) {
 		least, most float64
 		want        string
 	}{
-		{"bloom", math.SmallestNonzeroFloat64, 1000, "pass a number above 0 and at most 1000, "},
-		{"tuned", math.SmallestNonzeroFloat64, 1000, "pass a number above 0 and at most 1000, "},
-		{"ribbon", 2, 40, "pass a number from 2 to 40 "},
+		{"bloom", 1, 1000, "pass a number from 1 to 1000, usually 10; for a rate"},
+		{"tuned", 1, 1000, "pass a number from 1 to 1000, usually 10; for a rate"},
+		{"ribbon", 2, 40, "pass a number from 2 to 40, usually 10; for a rate"},
 	} {
-		for _, bitsPerKey := range []float64{0, math.Copysign(0, -1), -10, math.NaN(), math.Inf(1),
+		for _, bitsPerKey := range []float64{0, 0.01, math.Copysign(0, -1), -10, math.NaN(), math.Inf(1),
 			math.Inf(-1), math.Nextafter(c.least, 0), math.Nextafter(c.most, math.Inf(1)),
 			math.MaxFloat64} {
 			_, err := of(c.kind, bitsPerKey)
@@ -39,8 +39,9 @@ func TestConstructorsRefuseMisuse(t *testing.T) {
 			require.ErrorContains(t, err, "pass ", "%q", name)
 		}
 	}
-	bloom, err := NewBloom(0)
-	require.Error(t, err)
+	bloom, err := NewBloom(0.01) // meant as a rate
+	require.EqualError(t, err, "policy: 0.01 bits per key: pass a number from 1 to 1000, usually 10; "+
+		"for a rate of false positives, BitsFor returns one")
 	require.Nil(t, bloom)
 	ribbon, err := NewRibbon(10, Option{})
 	require.EqualError(t, err, "policy: an option is a zero value: leave it out")
@@ -72,12 +73,12 @@ func TestZeroValues(t *testing.T) {
 // chunk of hashes, and large filters come before small ones. The settings have every k, and parts of
 // bits.
 func TestBuilderStartsOver(t *testing.T) {
-	settings := map[string][]float64{"tuned": {12}, "ribbon": {12}, "bloom": {12,
-		math.SmallestNonzeroFloat64, 0.5, 1.45, 1.5, 2.2, 2.9, 9.5, 9.75, 13.37, 43.4, 43.5, 100.25}}
+	settings := map[string][]float64{"tuned": {12}, "ribbon": {12}, "bloom": {
+		12, 1.45, 1.5, 2.2, 2.9, 9.5, 9.75, 13.37, 43.4, 43.5, 100.25}}
 	for k := 1; k <= 45; k++ {
 		settings["bloom"] = append(settings["bloom"], float64(k))
 	}
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		for _, bitsPerKey := range settings[kind] {
 			counts := []int{0, 1, 5000, 7, 0, 3, 4, 2047, 2048, 2049, 4096, 4097, 30, 12_288}
 			if bitsPerKey != 12 {
@@ -89,13 +90,13 @@ func TestBuilderStartsOver(t *testing.T) {
 }
 
 func requireStartsOver(t *testing.T, kind string, bitsPerKey float64, counts []int) {
-	rng := policytest.Rand(t, 3)
-	p := policytest.Must(of(kind, bitsPerKey))
+	rng := testkit.Rand(t, 3)
+	p := testkit.Must(of(kind, bitsPerKey))
 	used := p.NewBuilder()
 	scratch := make([]byte, 40)
 	for _, n := range counts {
 		what := fmt.Sprintf("%s, %v bits, %d keys", kind, bitsPerKey, n)
-		keys := policytest.Keys(rng, n)
+		keys := testkit.Keys(rng, n)
 		for i, key := range keys {
 			require.Equal(t, i, used.Len())
 			used.Add(scratch[:copy(scratch, key)])
@@ -110,23 +111,23 @@ func requireStartsOver(t *testing.T, kind string, bitsPerKey float64, counts []i
 		require.Zero(t, used.Len())
 		appended := p.AppendFilter(bytes.Repeat([]byte{0xff}, 2*len(want))[:0], keys)
 		require.True(t, bytes.Equal(want, appended), what)
-		requireAnswers(t, want, append(keys[:min(n, 100)], policytest.Keys(rng, 20)...))
+		requireAnswers(t, want, append(keys[:min(n, 100)], testkit.Keys(rng, 20)...))
 	}
 }
 
 // Builders share memory through pools: filters that are built side by side, some builders abandoned
 // half way, must not mix.
 func TestBuildersSideBySide(t *testing.T) {
-	for _, kind := range kinds {
-		p := policytest.Must(of(kind, 10))
+	for _, kind := range allKinds {
+		p := testkit.Must(of(kind, 10))
 		var done sync.WaitGroup
 		for worker := range int64(8) {
 			done.Add(1)
-			rng := policytest.Rand(t, 100+worker)
+			rng := testkit.Rand(t, 100+worker)
 			go func() {
 				defer done.Done()
 				for range 3 {
-					keys := policytest.Keys(rng, rng.Intn(8000))
+					keys := testkit.Keys(rng, rng.Intn(8000))
 					builder, abandoned := p.NewBuilder(), p.NewBuilder()
 					for _, key := range keys {
 						abandoned.Add(key)
@@ -144,12 +145,12 @@ func TestBuildersSideBySide(t *testing.T) {
 
 // Lookups allocate nothing, and builders little.
 func TestAllocations(t *testing.T) {
-	for _, kind := range kinds {
-		p := policytest.Must(of(kind, 12))
+	for _, kind := range allKinds {
+		p := testkit.Must(of(kind, 12))
 		for _, n := range []int{2, 50, 10_000} {
-			keys := policytest.Keys(policytest.Rand(t, 55), n)
+			keys := testkit.Keys(testkit.Rand(t, 55), n)
 			filter := p.AppendFilter(nil, keys)
-			for _, r := range []*Policy{p, policytest.Must(of(kind, 12, WithCounters()))} {
+			for _, r := range []*Policy{p, testkit.Must(of(kind, 12, WithCounters()))} {
 				require.Zero(t, testing.AllocsPerRun(10, func() {
 					for _, key := range keys {
 						r.MayContain(filter, key)
@@ -157,7 +158,7 @@ func TestAllocations(t *testing.T) {
 					}
 				}), "%s, %d keys", kind, n)
 			}
-			if policytest.Race {
+			if testkit.Race {
 				continue // the race detector makes sync.Pool drop what it is given
 			}
 			dst := make([]byte, 0, 2*len(filter))

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -9,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // Plain readers and writers that follow FORMAT.md, and how the tests compare with them.
@@ -88,7 +87,7 @@ func referenceMayContain(filter, key []byte) bool {
 	k, nbits := filter[len(filter)-1], uint64(len(filter)-1)*8
 	switch {
 	case k == 0x73: // package ribbon compares its reader with an independent one
-		return ribbon.Contains(filter, keyHash(key))
+		return ribbon.Contains(filter, ribbon.Hash(key))
 	case k > 30:
 		return true
 	}
@@ -124,9 +123,9 @@ func referenceTuned(bitsPerKey float64, keys [][]byte) []byte {
 func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
 	var hashes []uint64
 	for _, key := range keys {
-		hashes = append(hashes, keyHash(key))
+		hashes = append(hashes, ribbon.Hash(key))
 	}
-	filter, ok := new(ribbon.Builder).Build(nil, [][]uint64{hashes}, bitsPerKey)
+	filter, ok := new(ribbon.Encoder).Encode(nil, [][]uint64{hashes}, bitsPerKey)
 	if !ok {
 		return referenceFilter(bitsPerKey, keys)
 	}
@@ -155,12 +154,21 @@ func correct(filter []byte) {
 
 // readers returns policies of all encodings, with settings that no filter of the tests has.
 func readers() []*Policy {
-	return []*Policy{policytest.Must(NewBloom(7)), policytest.Must(NewRibbon(8.77))}
+	return []*Policy{testkit.Must(NewBloom(7)), testkit.Must(NewRibbon(8.77))}
 }
+
+// allKinds are the kinds of filter that policies build: "tuned" is LevelDB's with WithTuning.
+var allKinds = []string{"bloom", "tuned", "ribbon"}
 
 // of returns a policy of a kind.
 func of(kind string, bitsPerKey float64, opts ...Option) (*Policy, error) {
-	return FromString(fmt.Sprintf("%s:%v", kind, bitsPerKey), opts...)
+	switch kind {
+	case "ribbon":
+		return NewRibbon(bitsPerKey, opts...)
+	case "tuned":
+		opts = append(opts, WithTuning())
+	}
+	return NewBloom(bitsPerKey, opts...)
 }
 
 // requireAnswers looks up every key with each reader, and compares with the plain reader.

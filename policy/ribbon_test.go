@@ -11,7 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The table in the comment of NewRibbon: each cell is the largest FPP of all filters in its range,
@@ -22,7 +23,7 @@ func TestTableOfNewRibbon(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, rows, 3)
 	for _, row := range rows {
-		p := policytest.Must(FromString("ribbon:" + row[1]))
+		p := testkit.Must(FromString("ribbon:" + row[1]))
 		cells := strings.Fields(row[2])
 		require.Len(t, cells, 5)
 		for i, most := range []float64{
@@ -46,7 +47,7 @@ func mostFPP(p *Policy, from, to int) (most float64) {
 
 // Keys with one hash count as one with a builder that leaves out repetitions. None is lost.
 func TestRibbonOfOneHash(t *testing.T) {
-	p := policytest.Must(NewRibbon(2))
+	p := testkit.Must(NewRibbon(2))
 	b := p.NewDistinctBuilder()
 	var keys [][]byte
 	for i := range byte(100) {
@@ -55,7 +56,7 @@ func TestRibbonOfOneHash(t *testing.T) {
 		key := append([]byte{0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe}, make([]byte, 24)...)
 		key[8] = i
 		keys = append(keys, key)
-		require.Equal(t, keyHash(keys[0]), keyHash(key))
+		require.Equal(t, ribbon.Hash(keys[0]), ribbon.Hash(key))
 		b.Add(key)
 	}
 	require.Equal(t, 1, b.Len())
@@ -64,19 +65,9 @@ func TestRibbonOfOneHash(t *testing.T) {
 	}
 }
 
-// What a builder leaves in the pool has nothing of its keys, nor grows.
-func TestRibbonWorkStartsOver(t *testing.T) {
-	policytest.Must(NewRibbon(10)).AppendFilter(nil, [][]byte{{1}})
-	work := ribbonWorks.Get().(*ribbonWork) // a new one if a collection has emptied the pool
-	require.Empty(t, work.parts)
-	for _, hashes := range work.parts[:cap(work.parts)] {
-		require.Nil(t, hashes)
-	}
-}
-
 // More keys than the format has room for would need more memory than the tests have.
 func TestRibbonOfTooManyKeys(t *testing.T) {
-	r := policytest.Must(NewRibbon(10))
+	r := testkit.Must(NewRibbon(10))
 	require.Greater(t, r.FilterSize(1<<28), uint64(1<<28))
 	require.EqualValues(t, 2, r.FilterSize(1<<28+1))
 	require.Equal(t, 1.0, r.FPP(1<<28+1))

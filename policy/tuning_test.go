@@ -14,13 +14,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The table in the comment of WithTuning: each cell is within a tenth of the measured rate, or
 // within 0.1 %.
 func TestTableOfWithTuning(t *testing.T) {
-	policytest.Large(t)
+	testkit.Large(t)
 	source, err := os.ReadFile("options.go")
 	require.NoError(t, err)
 	table := regexp.MustCompile(`(?m)^//\t(\S+) +(\d[\d./ ]+/.*)$`)
@@ -30,9 +30,9 @@ func TestTableOfWithTuning(t *testing.T) {
 		cells := regexp.MustCompile(`([\d.]+) / ([\d.]+)`).FindAllStringSubmatch(row[2], -1)
 		require.Len(t, cells, 6)
 		for i, n := range []int{8, 20, 36, 51, 100, 500} {
-			rng := policytest.Rand(t, int64(n))
+			rng := testkit.Rand(t, int64(n))
 			for j, p := range []*Policy{
-				policytest.Must(NewBloom(10)), policytest.Must(NewBloom(10, WithTuning())),
+				testkit.Must(NewBloom(10)), testkit.Must(NewBloom(10, WithTuning())),
 			} {
 				want, err := strconv.ParseFloat(cells[i][1+j], 64)
 				require.NoError(t, err)

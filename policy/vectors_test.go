@@ -9,7 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The cases in testdata/encodings were computed in Python from the text of FORMAT.md, by a program
@@ -83,13 +84,13 @@ func TestVectors(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			cases := map[string]int{}
 			policyOf := func(c encodingCase) *Policy {
-				return policytest.Must(NewRibbon(c.BitsPerKey))
+				return testkit.Must(NewRibbon(c.BitsPerKey))
 			}
 			readGolden(t, filepath.Join("..", "encodings", file+".jsonl"), func(c encodingCase) {
 				cases[c.Kind]++
 				switch c.Kind {
 				case "hash":
-					require.Equal(t, c.Hash, fmt.Sprintf("%016x", keyHash(c.recipeKey(c.Number))),
+					require.Equal(t, c.Hash, fmt.Sprintf("%016x", ribbon.Hash(c.recipeKey(c.Number))),
 						c.Name)
 				case "filter": // few keys
 					keys := make([][]byte, len(c.Keys))

@@ -5,25 +5,35 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
-// spoiled returns what a policy builds of keys if change changes its filters before they are
-// verified.
+// spoiled returns what a builder makes of the filter of keys after change has changed it.
 func spoiled(t *testing.T, kind string, keys [][]byte, change func(filter []byte)) []byte {
 	t.Helper()
-	builder.Spoil = change
-	defer func() { builder.Spoil = nil }()
-	p := policytest.Must(of(kind, 10, WithVerify(), WithCounters()))
-	built := p.AppendFilter([]byte("before"), keys)
+	built := testkit.Must(of(kind, 10)).AppendFilter([]byte("before"), keys)
+	change(built[6:])
+	p := testkit.Must(of(kind, 10, WithVerify(), WithCounters()))
+	verifying := p.NewBuilder()
+	for _, key := range keys {
+		verifying.Add(key)
+	}
+	switch b := verifying.(type) {
+	case *bloom.Builder:
+		built = b.Buffer.Finish(built, 6, &p.setting, bloom.HasAll)
+	case *ribbon.Builder:
+		built = b.Buffer.Finish(built, 6, &p.setting, ribbon.HasAll)
+	}
 	require.Equal(t, "before", string(built[:6]))
-	broken := uint64(0)
+	replaced := uint64(0)
 	if string(built[6:]) == builder.Replacement {
-		broken = 1
+		replaced = 1
 	}
 	require.Equal(t, Counters{
-		Filters: 1, Keys: uint64(len(keys)), Bytes: uint64(len(built) - 6), Broken: broken,
+		Filters: 1, Keys: uint64(len(keys)), Bytes: uint64(len(built) - 6), Replaced: replaced,
 	}, p.Counters())
 	require.NotContains(t, requireSameAnswers(t, "spoiled", built[6:], keys), false)
 	return built[6:]
@@ -35,14 +45,14 @@ func flip(bit int) func(filter []byte) {
 
 // Any bit that loses a key is noticed, and any that damages the trailer.
 func TestVerifyFindsFlippedBits(t *testing.T) {
-	rng := policytest.Rand(t, 91)
-	for _, kind := range kinds {
-		p := policytest.Must(of(kind, 10))
+	rng := testkit.Rand(t, 91)
+	for _, kind := range allKinds {
+		p := testkit.Must(of(kind, 10))
 		for _, n := range []int{8, 36, 1000} {
 			if testing.Short() && n > 36 {
 				continue
 			}
-			keys := policytest.Keys(rng, n)
+			keys := testkit.Keys(rng, n)
 			filter := p.AppendFilter(nil, keys)
 			payload := len(filter) - 1
 			if kind == "ribbon" {

@@ -83,7 +83,7 @@ func TestLyingLengths(t *testing.T) {
 	requireBadBlock(t, storedBlock{[]byte{8, 4<<2 | 1, 5}, snappied}, "snappy: ")
 
 	for _, kind := range []byte{2, 0xff} {
-		requireBadBlock(t, storedBlock{appendRestarts(nil, 0), kind}, "compression ")
+		requireBadBlock(t, storedBlock{appendRestarts(nil, 0), kind}, "unknown compression ")
 	}
 	requireBadBlock(t, storedBlock{[]byte{0xff, 0xff, 0xff, 0xff}, raw},
 		"4294967295 restarts in a block of 4 bytes")
@@ -158,12 +158,13 @@ func TestKeysThatAddUp(t *testing.T) {
 	err := entriesError(t, table, read)
 	require.ErrorIs(t, err, sstable.ErrTooLarge)
 	require.EqualError(t, err, fmt.Sprintf("sstable: corrupt at offset 0: data block 0: "+
-		"the keys add up to %d bytes, more than 256 times the block's %d", (read+1)*keyLen, size))
+		"a block that is too large: its keys add up to %d bytes, more than 256 times its %d",
+		(read+1)*keyLen, size))
 
 	file := tableOfData(sharedKeys(1<<20+1, 256, 256))
 	err = entriesError(t, openTable(t, file), 255)
 	require.ErrorIs(t, err, sstable.ErrTooLarge)
-	require.ErrorContains(t, err, "the keys add up to 268435712 bytes, of at most 268435456")
+	require.ErrorContains(t, err, "its keys add up to 268435712 bytes, of at most 268435456")
 
 	kept, data := sharedKeys(10_000, 20, 20), storedBlock{make([]byte, 100), raw}
 	file, _ = tableOf(data, kept, rawBlock())

@@ -36,10 +36,11 @@ const maxKeptSharing = 16
 func (e *entries) checkKeys(times int) error {
 	switch size := uint64(len(e.block)); {
 	case e.keyBytes > uint64(times)*size:
-		return tooLarge("the keys add up to %d bytes, more than %d times the block's %d",
-			e.keyBytes, times, size)
+		return fmt.Errorf("%w: its keys add up to %d bytes, more than %d times its %d",
+			ErrTooLarge, e.keyBytes, times, size)
 	case e.keyBytes > maxBlock:
-		return tooLarge("the keys add up to %d bytes, of at most %d", e.keyBytes, maxBlock)
+		return fmt.Errorf("%w: its keys add up to %d bytes, of at most %d",
+			ErrTooLarge, e.keyBytes, maxBlock)
 	}
 	return nil
 }

@@ -114,9 +114,9 @@ func TestHandles(t *testing.T) {
 	require.NoError(t, open(nil, []string{at0 + "more, which LevelDB allows", at13 + "\xff"}))
 
 	for value, want := range map[string]string{
-		"":                       "a block handle without an offset",
-		"\x80":                   "a block handle without an offset",
-		"\x00\x80":               "a block handle without a length",
+		"":                       "a block handle without an offset or a length",
+		"\x80":                   "a block handle without an offset or a length",
+		"\x00\x80":               "a block handle without an offset or a length",
 		handle(0, 1<<63):         "lies outside the file",
 		handle(1<<64-1, 1<<64-1): "lies outside the file",
 		handle(0, 1<<64-5):       "lies outside the file",

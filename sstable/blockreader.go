@@ -12,14 +12,20 @@ import (
 	"github.com/golang/snappy"
 )
 
+// A BlockHandle says where a block lies in a file.
+type BlockHandle struct {
+	Offset uint64 // of its first byte in the file
+	Length uint64 // in bytes, compressed, without the compression byte and the checksum after it
+}
+
+const trailerLen = 1 + 4 // of a block: its compression and checksum
+
 // maxBlock bounds the bytes of a block, uncompressed, and of its keys together. Without a bound, a
 // block of a few KiB that compresses well, or whose keys share most of their bytes, could take all
-// memory and time. Blocks have about 4 KiB unless an engine is configured otherwise, but a value is
-// never split, so a long value makes a long block.
+// memory and time. Blocks have about 4 KiB, but a value is never split.
 const maxBlock = 256 << 20
 
-// A blockReader reads the blocks of a file. It owns two buffers, so it is not safe for concurrent
-// use.
+// A blockReader reads the blocks of a file. Its buffers are not safe for concurrent use.
 type blockReader struct {
 	file io.ReaderAt
 	size uint64 // of the file without its footer: where blocks may lie
@@ -34,6 +40,27 @@ const (
 	compressionSnappy = 1
 )
 
+// decodeHandle returns the handle at the beginning of b, of a block that lies in the file, and the
+// bytes after it.
+func (r *blockReader) decodeHandle(b []byte) (h BlockHandle, rest []byte, err error) {
+	offset, n := binary.Uvarint(b)
+	length, m := binary.Uvarint(b[max(n, 0):])
+	if n <= 0 || m <= 0 {
+		return h, nil, errors.New("a block handle without an offset or a length")
+	}
+	h = BlockHandle{offset, length}
+	return h, b[n+m:], r.check(h)
+}
+
+// handleIn returns the handle in an entry of the metaindex or the index.
+func (r *blockReader) handleIn(e *entries) (BlockHandle, error) {
+	h, _, err := r.decodeHandle(e.value)
+	if err == nil {
+		err = e.checkKeys(maxKeptSharing)
+	}
+	return h, err
+}
+
 // check returns an error if the block does not lie in the file.
 func (r *blockReader) check(h BlockHandle) error {
 	if h.Length > r.size || h.Length+trailerLen > r.size || h.Offset > r.size-h.Length-trailerLen {
@@ -45,7 +72,7 @@ func (r *blockReader) check(h BlockHandle) error {
 // checkSize returns an error if a block has more bytes uncompressed than it may.
 func checkSize(n uint64) error {
 	if n > maxBlock {
-		return tooLarge("%d bytes uncompressed, of at most %d", n, maxBlock)
+		return fmt.Errorf("%w: %d bytes uncompressed, of at most %d", ErrTooLarge, n, maxBlock)
 	}
 	return nil
 }
@@ -116,12 +143,8 @@ func (r *blockReader) decompress(kind byte, block []byte) ([]byte, error) {
 	case 4:
 		name = "raw deflate, as in worlds of Minecraft"
 	}
-	return nil, kindError{ErrCompression, fmt.Errorf("compression %d (%s)", kind, name)}
+	return nil, fmt.Errorf("%w %d (%s)", ErrCompression, kind, name)
 }
-
-// ErrCompression is wrapped by the error for a block with a right checksum, but with a compression
-// that LevelDB's releases do not have: zstd, which is newer than release 1.23, or a fork's own.
-var ErrCompression = errors.New("unknown compression")
 
 func (r *blockReader) decompressSnappy(block []byte) ([]byte, error) {
 	n, err := snappy.DecodedLen(block)

@@ -1,29 +1,21 @@
 package sstable
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
 var (
-	errNilOption = errors.New("sstable: an option is nil: leave it out")
-	errZeroValue = errors.New("sstable: a zero value was used: " +
-		"get builders, readers and tables from their constructors, and check the errors")
+	// ErrTooLarge says that a block, or its keys together, exceed 256 MiB or what any engine
+	// writes. The error that wraps it says which.
+	ErrTooLarge = errors.New("a block that is too large")
+
+	// ErrCompression says that a block has a right checksum, but a compression that LevelDB's
+	// releases do not have: zstd, which is newer than release 1.23, or a fork's own.
+	ErrCompression = errors.New("unknown compression")
 )
-
-// mustBeMade panics if a value was not made by its constructor.
-func mustBeMade(made bool) {
-	if !made {
-		panic(errZeroValue)
-	}
-}
-
-// ErrTooLarge is wrapped by the error for a block that is larger than 256 MiB uncompressed, or
-// whose keys add up to more than that or than any engine writes. The message says which.
-var ErrTooLarge = errors.New("a block that is too large")
 
 // A CorruptionError says which bytes of a file or of a filter block are not what they should be.
 type CorruptionError struct {
@@ -47,42 +39,16 @@ type FormatError struct {
 
 	// Format is "Pebble" or "RocksDB", and empty if the file is no table of a known format.
 	Format string
-
-	size  int64
-	magic uint64 // the file's last 8 bytes
 }
 
 func (e *FormatError) Error() string {
-	switch {
-	case e.Format != "":
+	if e.Format != "" {
 		return fmt.Sprintf("%s: a table in %s format, not in LevelDB's", fileName(e.File), e.Format)
-	case e.size < magic.Len:
-		return fmt.Sprintf("%s: not a table: a file of %d bytes is too short for a magic number",
-			fileName(e.File), e.size)
 	}
-	return fmt.Sprintf(
-		"%s: not a table: the file ends in %#016x, which is no format's magic number",
-		fileName(e.File), e.magic)
+	return fileName(e.File) + ": not a table: it does not end in a magic number"
 }
 
-func fileName(name string) string {
-	if name == "" {
-		return "sstable"
-	}
-	return name
-}
-
-// A kindError is an error of an exported kind, and says more.
-type kindError struct {
-	kind error
-	error
-}
-
-func (e kindError) Is(target error) bool { return target == e.kind }
-
-func tooLarge(format string, args ...any) error {
-	return kindError{ErrTooLarge, fmt.Errorf(format, args...)}
-}
+func fileName(name string) string { return cmp.Or(name, "sstable") }
 
 // A readError is a failure to read, which says nothing about the bytes.
 type readError struct{ err error }

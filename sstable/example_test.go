@@ -54,7 +54,7 @@ func ExampleFilterBlockBuilder() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := sstable.NewFilterBlockBuilder(p.NewBuilder)
+	b, err := sstable.NewFilterBlockBuilder(p.NewBuilder, sstable.DefaultBaseLg)
 	if err != nil {
 		log.Fatal(err)
 	}

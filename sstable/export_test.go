@@ -1,14 +1,9 @@
 package sstable
 
-// WithMaxBytes lowers the 4 GiB that the filters of a block may have.
-func WithMaxBytes(n uint64) FilterBlockOption {
-	return func(b *FilterBlockBuilder) error {
-		b.maxBytes = n
-		return nil
-	}
-}
+// SetMaxBytes lowers the 4 GiB that the filters of a block may have.
+func (b *FilterBlockBuilder) SetMaxBytes(n uint64) { b.maxBytes = n }
 
-// MaxBytes is what the filters may have without WithMaxBytes.
+// MaxBytes is what the filters may have without SetMaxBytes.
 func (b *FilterBlockBuilder) MaxBytes() uint64 { return b.maxBytes }
 
 // ReadBlock returns the contents of any block.

@@ -9,11 +9,10 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// LevelDB's windows have 2^11 bytes.
-const (
-	defaultBaseLg = 11
-	maxBaseLg     = 63 // offsets have 64 bits
-)
+// DefaultBaseLg is for windows of 2^11 bytes, the only ones that C++ LevelDB writes.
+const DefaultBaseLg = 11
+
+const maxBaseLg = 63 // offsets have 64 bits
 
 // A FilterBlockBuilder builds the filter blocks of tables, one after the other. The calls for a
 // table are
@@ -24,8 +23,7 @@ const (
 // once more with the offset after the last one. The keys of a block go into the filter of the
 // window in which the block begins.
 //
-// A FilterBlockBuilder is not safe for concurrent use. [NewFilterBlockBuilder] returns one; its
-// zero value panics.
+// A FilterBlockBuilder is not safe for concurrent use.
 type FilterBlockBuilder struct {
 	keys   policy.Builder // of the window len(starts)
 	baseLg uint
@@ -36,49 +34,29 @@ type FilterBlockBuilder struct {
 	full     bool   // a filter did not fit: no more filters
 }
 
-// A FilterBlockOption is an option of [NewFilterBlockBuilder].
-type FilterBlockOption func(*FilterBlockBuilder) error
-
-// WithBaseLg sets the size of a window to 2^lg bytes of data blocks, lg from 0 to 63. The default
-// is 11, the only size that C++ LevelDB writes. C++ LevelDB and goleveldb, which calls the setting
-// FilterBaseLg, read all sizes. A window costs 4 bytes, with or without keys.
-func WithBaseLg(lg int) FilterBlockOption {
-	return func(b *FilterBlockBuilder) error {
-		if lg < 0 || lg > maxBaseLg {
-			return fmt.Errorf("sstable: windows of 2^%d bytes: "+
-				"pass a number from 0 to %d, usually %d", lg, maxBaseLg, defaultBaseLg)
-		}
-		b.baseLg = uint(lg)
-		return nil
-	}
-}
-
-// NewFilterBlockBuilder returns a builder of filter blocks. newBuilder returns a builder of their
-// filters, which no one else uses: pass p.NewBuilder of a policy p. If newBuilder is nil or an
-// option refuses its argument, NewFilterBlockBuilder returns an error that says what to pass.
+// NewFilterBlockBuilder returns a builder of filter blocks. Pass p.NewBuilder of a policy p, which
+// returns a builder of the filters, and [DefaultBaseLg] or another baseLg from 0 to 63: a window is
+// 2^baseLg bytes of data blocks, and costs 4 bytes, with or without keys. C++ LevelDB and goleveldb,
+// which calls the setting FilterBaseLg, read all sizes.
+//
+// It returns an error that says what to pass if newBuilder is nil or baseLg is out of range.
 func NewFilterBlockBuilder(
-	newBuilder func() policy.Builder, opts ...FilterBlockOption,
+	newBuilder func() policy.Builder, baseLg int,
 ) (*FilterBlockBuilder, error) {
-	if newBuilder == nil {
+	switch {
+	case newBuilder == nil:
 		return nil, errors.New("sstable: no function makes the builder of filters: " +
 			"pass p.NewBuilder of a policy p")
+	case baseLg < 0 || baseLg > maxBaseLg:
+		return nil, fmt.Errorf("sstable: windows of 2^%d bytes: "+
+			"pass a number from 0 to %d, usually %d", baseLg, maxBaseLg, DefaultBaseLg)
 	}
-	b := &FilterBlockBuilder{keys: newBuilder(), baseLg: defaultBaseLg, maxBytes: math.MaxUint32}
-	for _, opt := range opts {
-		if opt == nil {
-			return nil, errNilOption
-		}
-		if err := opt(b); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
+	return &FilterBlockBuilder{keys: newBuilder(), baseLg: uint(baseLg), maxBytes: math.MaxUint32}, nil
 }
 
 // StartBlock says that a data block begins at this offset of the file, in bytes. Offsets must not
 // decrease: it panics if one lies in an earlier window.
 func (b *FilterBlockBuilder) StartBlock(offset uint64) {
-	mustBeMade(b.keys != nil)
 	window := offset >> b.baseLg
 	if window < uint64(len(b.starts)) {
 		panic(fmt.Sprintf("sstable: StartBlock(%d) after a block that begins in a later window",
@@ -92,7 +70,6 @@ func (b *FilterBlockBuilder) StartBlock(offset uint64) {
 // AddKey adds a key of the block that StartBlock was called for: a user key, without the trailer of
 // an internal one. It keeps no reference to the key's memory.
 func (b *FilterBlockBuilder) AddKey(key []byte) {
-	mustBeMade(b.keys != nil)
 	if !b.full {
 		b.keys.Add(key)
 	}
@@ -102,7 +79,6 @@ func (b *FilterBlockBuilder) AddKey(key []byte) {
 // offsets have 32 bits: the first filter that would end beyond 4 GiB and all after it are left out,
 // and readers answer "may contain" for their windows.
 func (b *FilterBlockBuilder) Finish() []byte {
-	mustBeMade(b.keys != nil)
 	if b.keys.Len() > 0 {
 		b.finishFilter()
 	}

@@ -92,14 +92,14 @@ func requireReading(t testing.TB, block []byte) {
 // another base_lg.
 func filterBlocks(t testing.TB) [][]byte {
 	return [][]byte{
-		build(newBuilder(t), nil, 0),
-		build(newBuilder(t), nil, 5000),
-		build(newBuilder(t), []dataBlock{{0, []string{"a"}}}, 100),
-		build(newBuilder(t), []dataBlock{{0, []string{"a", "b"}}, {2100, []string{"c"}},
+		build(newBuilder(t, sstable.DefaultBaseLg), nil, 0),
+		build(newBuilder(t, sstable.DefaultBaseLg), nil, 5000),
+		build(newBuilder(t, sstable.DefaultBaseLg), []dataBlock{{0, []string{"a"}}}, 100),
+		build(newBuilder(t, sstable.DefaultBaseLg), []dataBlock{{0, []string{"a", "b"}}, {2100, []string{"c"}},
 			{9000, []string{"d"}}}, 16000),
-		build(newBuilder(t, sstable.WithBaseLg(0)),
+		build(newBuilder(t, 0),
 			[]dataBlock{{0, []string{"a"}}, {5, []string{"b"}}}, 9),
-		build(newBuilder(t, sstable.WithBaseLg(63)),
+		build(newBuilder(t, 63),
 			[]dataBlock{{0, []string{"a"}}, {1 << 63, []string{"b"}}}, math.MaxUint64),
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// A FilterBlockReader reads a filter block. [NewFilterBlockReader] returns one; its zero value
-// panics. It is immutable, and safe for concurrent use if its function is.
+// A FilterBlockReader reads a filter block. It is immutable, and safe for concurrent use if its
+// function is.
 type FilterBlockReader struct {
 	mayContain func(filter, key []byte) bool
 	filters    []byte
@@ -80,17 +80,15 @@ func badBlock(offset int, format string, args ...any) *CorruptionError {
 func (r *FilterBlockReader) MayContain(blockOffset uint64, key []byte) bool {
 	window := blockOffset >> r.baseLg
 	if window >= r.num {
-		mustBeMade(r.mayContain != nil) // a zero value has no windows
 		return true
 	}
-	filter := r.filter(window)
+	filter := r.Filter(int(window))
 	return len(filter) > 0 && r.mayContain(filter, key)
 }
 
 // Validate returns a *[CorruptionError] if the block is not well formed, with the offset in the
 // block and without a file. It does not check the filters: policy.Parse does.
 func (r *FilterBlockReader) Validate() error {
-	mustBeMade(r.mayContain != nil)
 	if r.bad != nil {
 		return r.bad
 	}
@@ -99,27 +97,16 @@ func (r *FilterBlockReader) Validate() error {
 
 // BaseLg returns the base-2 logarithm of the bytes in a window, 0 to 63. It is 0 for a block that
 // is not well formed.
-func (r *FilterBlockReader) BaseLg() int {
-	mustBeMade(r.mayContain != nil)
-	return int(r.baseLg)
-}
+func (r *FilterBlockReader) BaseLg() int { return int(r.baseLg) }
 
 // NumFilters returns the number of filters, the empty ones included. It is 0 for a block that is
 // not well formed.
-func (r *FilterBlockReader) NumFilters() int {
-	mustBeMade(r.mayContain != nil)
-	return int(r.num)
-}
+func (r *FilterBlockReader) NumFilters() int { return int(r.num) }
 
 // Filter returns the filter of window i, 0 <= i < NumFilters(). The filter has no bytes if no
 // block begins in the window. Its memory is the block's.
 func (r *FilterBlockReader) Filter(i int) []byte {
-	mustBeMade(r.mayContain != nil)
-	return r.filter(uint64(i))
-}
-
-func (r *FilterBlockReader) filter(window uint64) []byte {
-	at := r.starts[4*window:]
+	at := r.starts[4*i:]
 	start, limit := binary.LittleEndian.Uint32(at), binary.LittleEndian.Uint32(at[4:])
 	return r.filters[start:limit:limit]
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A dataBlock is what a filter block knows of a data block.
@@ -24,8 +24,8 @@ type dataBlock struct {
 	keys   []string
 }
 
-func newBuilder(t testing.TB, opts ...sstable.FilterBlockOption) *sstable.FilterBlockBuilder {
-	b, err := sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, opts...)
+func newBuilder(t testing.TB, baseLg int) *sstable.FilterBlockBuilder {
+	b, err := sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, baseLg)
 	require.NoError(t, err)
 	return b
 }
@@ -70,7 +70,7 @@ func TestWorkedExample(t *testing.T) {
 		require.NoError(t, err)
 		example = append(example, b...)
 	}
-	r := newReader(t, policytest.Must(policy.NewBloom(10)), example)
+	r := newReader(t, testkit.Must(policy.NewBloom(10)), example)
 	require.NoError(t, r.Validate())
 	require.Equal(t, 11, r.BaseLg())
 	require.Equal(t, 3, r.NumFilters())
@@ -87,14 +87,14 @@ func TestReuse(t *testing.T) {
 		keys = append(keys, fmt.Sprint(i))
 		first := []dataBlock{{0, keys}, {9000, []string{"c"}}}
 		second := []dataBlock{{0, []string{"d"}}, {100, []string{"e"}}, {2048, []string{"f"}}}
-		b := newBuilder(t)
+		b := newBuilder(t, sstable.DefaultBaseLg)
 		one := build(b, first, 30000)
 		kept := bytes.Clone(one)
 		spare := one[len(one):cap(one)]
 		for i := range spare {
 			spare[i] = 0xcc
 		}
-		require.Equal(t, build(newBuilder(t), second, 2100), build(b, second, 2100))
+		require.Equal(t, build(newBuilder(t, sstable.DefaultBaseLg), second, 2100), build(b, second, 2100))
 		require.Equal(t, kept, one)
 		require.Equal(t, bytes.Repeat([]byte{0xcc}, len(spare)), spare)
 		require.Equal(t, kept, build(b, first, 30000))
@@ -104,7 +104,7 @@ func TestReuse(t *testing.T) {
 // Filters beyond what an offset can say are left out, and all that follow, even if they would fit:
 // they would be in the wrong place. Readers then answer "may contain", and exactly before.
 func TestFourGigabytes(t *testing.T) {
-	require.Equal(t, uint64(math.MaxUint32), newBuilder(t).MaxBytes())
+	require.Equal(t, uint64(math.MaxUint32), newBuilder(t, sstable.DefaultBaseLg).MaxBytes())
 
 	var blocks []dataBlock
 	var ends []uint64 // of the filters, each in its own window
@@ -115,7 +115,8 @@ func TestFourGigabytes(t *testing.T) {
 		ends = append(ends, end)
 	}
 	for limit := uint64(0); limit <= end; limit++ {
-		b := newBuilder(t, sstable.WithMaxBytes(limit))
+		b := newBuilder(t, sstable.DefaultBaseLg)
+		b.SetMaxBytes(limit)
 		block := build(b, blocks, 15000)
 		r := newReader(t, exact{t}, block)
 		require.NoError(t, r.Validate())
@@ -138,7 +139,7 @@ func TestFourGigabytes(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	file, _ := writeTable(t, tableOptions{policy: exact{t}}, plainKeys("a", "b")...)
 	table := openTable(t, file)
-	_, err := sstable.NewFilterBlockBuilder(nil)
+	_, err := sstable.NewFilterBlockBuilder(nil, sstable.DefaultBaseLg)
 	require.ErrorContains(t, err, "pass p.NewBuilder")
 	_, err = sstable.NewFilterBlockReader(nil, nil)
 	require.ErrorContains(t, err, "pass policy.MayContain")
@@ -146,14 +147,12 @@ func TestMisuse(t *testing.T) {
 	require.ErrorContains(t, err, "pass policy.MayContain")
 	_, err = sstable.OpenTable(bytes.NewReader(file), int64(len(file)), nil)
 	require.ErrorContains(t, err, "leave it out")
-	_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, nil)
-	require.ErrorContains(t, err, "leave it out")
 	for _, lg := range []int{-1, 64} {
-		_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, sstable.WithBaseLg(lg))
+		_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, lg)
 		require.ErrorContains(t, err, "from 0 to 63", "base_lg %d", lg)
 	}
 
-	b := newBuilder(t)
+	b := newBuilder(t, sstable.DefaultBaseLg)
 	b.StartBlock(4096)
 	b.StartBlock(5000)
 	b.StartBlock(4096) // the same window: no harm
@@ -165,27 +164,4 @@ func TestMisuse(t *testing.T) {
 	require.True(t, r.MayContain(4096, []byte("a")))
 	require.False(t, r.MayContain(2048, []byte("a")))
 	b.StartBlock(0) // another table begins at 0 again
-}
-
-// A zero value panics at its first use, and says why.
-func TestZeroValues(t *testing.T) {
-	var (
-		b sstable.FilterBlockBuilder
-		r sstable.FilterBlockReader
-		x sstable.Table
-		f sstable.TableFilter
-	)
-	for i, use := range []func(){
-		func() { b.StartBlock(0) }, func() { b.AddKey(nil) }, func() { b.Finish() },
-		func() { r.MayContain(0, nil) }, func() { _ = r.Validate() }, func() { r.BaseLg() },
-		func() { r.NumFilters() }, func() { r.Filter(0) },
-		func() { x.Filters() }, func() { x.Blocks() }, func() { x.Block(0) },
-		func() { x.Entries() }, func() { x.IndexSize() },
-		func() { _, _ = x.OpenFilter(sstable.FilterEntry{}, exact{t}.MayContain) },
-		func() { f.Windows() }, func() { f.MayContain(nil) },
-	} {
-		require.PanicsWithError(t, "sstable: a zero value was used: "+
-			"get builders, readers and tables from their constructors, and check the errors",
-			use, "%d", i)
-	}
 }

@@ -20,6 +20,7 @@ const levelDBMagic = "\x57\xfb\x80\x8b\x24\x75\x47\xdb"
 // file, from the sources of those who write them. Files that are too short for one are no tables.
 func TestFormats(t *testing.T) {
 	const rocksDB = "a table in RocksDB format, not in LevelDB's"
+	const none = "not a table: it does not end in a magic number"
 	ofRocksDB, _ := writeTable(t, tableOptions{ // which may have filters that LevelDB does not know
 		meta: []metaBlock{{"fullfilter.a", []byte("filter")}, {"rocksdb.properties", nil}},
 	}, plainKeys("a", "b")...)
@@ -29,12 +30,10 @@ func TestFormats(t *testing.T) {
 		{zeros + "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", "RocksDB", rocksDB},
 		{string(ofRocksDB), "RocksDB", rocksDB},
 		{zeros + "🪳🪳", "Pebble", "a table in Pebble format, not in LevelDB's"},
-		{zeros + levelDBMagic[:7] + "\xdc", "", "not a table: " +
-			"the file ends in 0xdc4775248b80fb57, which is no format's magic number"},
+		{zeros + levelDBMagic[:7] + "\xdc", "", none},
 	}
 	for n := range 8 {
-		all = append(all, one{levelDBMagic[8-n:], "", fmt.Sprintf(
-			"not a table: a file of %d bytes is too short for a magic number", n)})
+		all = append(all, one{levelDBMagic[8-n:], "", none})
 	}
 	for _, c := range all {
 		_, err := sstable.OpenTable(strings.NewReader(c.file), int64(len(c.file)),

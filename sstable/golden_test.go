@@ -12,7 +12,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // goldenTable opens a table that another program wrote, and returns it with the number of its
@@ -36,14 +36,14 @@ func requireRebuilt(
 ) *sstable.TableFilter {
 	require.Len(t, table.Filters(), 1)
 	require.Equal(t, name, table.Filters()[0].Policy)
-	p := policytest.Must(policy.NewBloom(bits, policy.WithName(name)))
+	p := testkit.Must(policy.NewBloom(bits, policy.WithName(name)))
 	block, err := table.ReadBlock(table.Filters()[0].Handle)
 	require.NoError(t, err)
 	block = bytes.Clone(block)
 	filter, err := openFilter(table, p)
 	require.NoError(t, err)
 	require.Equal(t, baseLg, filter.Windows().BaseLg())
-	b, err := sstable.NewFilterBlockBuilder(p.NewBuilder, sstable.WithBaseLg(baseLg))
+	b, err := sstable.NewFilterBlockBuilder(p.NewBuilder, baseLg)
 	require.NoError(t, err)
 	started, end := -1, uint64(0)
 	for e, err := range table.Entries() {

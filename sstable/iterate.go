@@ -18,18 +18,24 @@ type Entry struct {
 // time, compares all checksums and checks all lengths.
 //
 // An iteration ends with its first error, which comes with a zero Entry; [OpenTable] lists the
-// errors. Keys out of order are not an error, because only the database knows its comparer. But if
-// the keys are in the order of LevelDB's default comparer and the index is not consistent with
-// them, a *[CorruptionError] that wraps [ErrIndexOrder] follows the last entry.
+// errors. Keys out of order are not an error, because only the database knows its comparer. For an
+// index that does not fit them, a *[CorruptionError] that wraps [ErrIndexOrder] follows the last
+// entry.
 func (t *Table) Entries() iter.Seq2[Entry, error] {
-	mustBeMade(t.blocks.file != nil)
 	return func(yield func(Entry, error) bool) {
-		checks, blocks := t.orderChecks(), t.blocks // with buffers of its own
+		checks := []orderCheck{ // for each format that the keys may have, the likeliest first
+			{index: &t.index, format: t.keys},
+			{index: &t.index, format: !t.keys},
+		}
+		blocks := t.blocks // with buffers of its own
 		for i, h := range t.index.handles {
 			for e, err := range entriesOf(blocks.read(h)) {
-				var entry Entry
+				var user []byte
 				if err == nil {
-					entry, err = t.entry(i, e)
+					var ok bool
+					if user, ok = t.keys.userKey(e.key); !ok {
+						err = fmt.Errorf("the key %x is too short for an internal one", e.key)
+					}
 				}
 				if err != nil {
 					yield(Entry{}, t.fail(int64(h.Offset), fmt.Errorf("data block %d: %w", i, err)))
@@ -38,22 +44,13 @@ func (t *Table) Entries() iter.Seq2[Entry, error] {
 				for j := range checks {
 					checks[j].add(i, e.key)
 				}
-				if !yield(entry, nil) {
+				if !yield(Entry{i, user, e.key, e.value}, nil) {
 					return
 				}
 			}
 		}
 		if err := finishChecks(checks); err != nil {
-			yield(Entry{}, t.fail(t.indexOffset, kindError{ErrIndexOrder, err}))
+			yield(Entry{}, t.fail(t.indexOffset, fmt.Errorf("%w: %w", ErrIndexOrder, err)))
 		}
 	}
-}
-
-// entry returns the entry of data block i that e is at.
-func (t *Table) entry(i int, e *entries) (Entry, error) {
-	user, ok := t.keys.userKey(e.key)
-	if !ok {
-		return Entry{}, fmt.Errorf("the key %x is too short for an internal one", e.key)
-	}
-	return Entry{i, user, e.key, e.value}, nil
 }

@@ -73,7 +73,7 @@ func TestJudgedIndex(t *testing.T) {
 		if c.want == "" {
 			require.NoError(t, err, c.name)
 		} else {
-			require.ErrorContains(t, err, "index: the key of "+c.want, c.name)
+			require.ErrorContains(t, err, "the key of "+c.want, c.name)
 			require.ErrorIs(t, err, sstable.ErrIndexOrder)
 			var corrupt *sstable.CorruptionError
 			require.ErrorAs(t, err, &corrupt)

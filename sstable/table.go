@@ -68,7 +68,7 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 	t := &Table{blocks: blockReader{file: r}}
 	for _, opt := range opts {
 		if opt == nil {
-			return nil, errNilOption
+			return nil, errors.New("sstable: an option is nil: leave it out")
 		}
 		opt(t)
 	}
@@ -81,7 +81,7 @@ func OpenTable(r io.ReaderAt, size int64, opts ...TableOption) (*Table, error) {
 		return nil, t.fail(int64(metaindex.Offset), fmt.Errorf("metaindex: %w", err))
 	}
 	if t.ofRocksDB {
-		return nil, &FormatError{File: t.name, Format: string(magic.RocksDB)}
+		return nil, &FormatError{t.name, string(magic.RocksDB)}
 	}
 	if err := t.readIndex(index); err != nil {
 		return nil, t.fail(int64(index.Offset), fmt.Errorf("index: %w", err))
@@ -123,7 +123,6 @@ func (t *Table) readMetaindex(h BlockHandle) error {
 
 // Filters returns the filters of the table, in the order of the metaindex.
 func (t *Table) Filters() []FilterEntry {
-	mustBeMade(t.blocks.file != nil)
 	all := slices.Clone(t.filters)
 	for i := range all {
 		all[i].Foreign = t.ofBasho && all[i].Policy == policy.Name
@@ -137,20 +136,11 @@ func (t *Table) Filters() []FilterEntry {
 func (t *Table) KeysInDoubt() bool { return t.inDoubt }
 
 // Blocks returns the number of data blocks.
-func (t *Table) Blocks() int {
-	mustBeMade(t.blocks.file != nil)
-	return t.index.len()
-}
+func (t *Table) Blocks() int { return t.index.len() }
 
 // IndexSize returns the number of bytes of the index block, uncompressed.
-func (t *Table) IndexSize() int64 {
-	mustBeMade(t.blocks.file != nil)
-	return t.index.size
-}
+func (t *Table) IndexSize() int64 { return t.index.size }
 
 // Block returns the handle of data block i, 0 <= i < Blocks(). It panics for any other i. Data
 // blocks lie in the file in this order.
-func (t *Table) Block(i int) BlockHandle {
-	mustBeMade(t.blocks.file != nil)
-	return t.index.handles[i]
-}
+func (t *Table) Block(i int) BlockHandle { return t.index.handles[i] }

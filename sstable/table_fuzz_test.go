@@ -7,7 +7,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // readAny reads any bytes as a table: an error or entries, but no panic, no loop
@@ -15,14 +15,14 @@ import (
 // question.
 func readAny(t *testing.T, file []byte) {
 	before := allocated()
-	examine(t, file, nil, policytest.Must(policy.NewBloom(10)))
+	examine(t, file, nil, testkit.Must(policy.NewBloom(10)))
 	n := allocated() - before
 	require.Less(t, n, uint64(4<<20+64*22*len(file)), "bytes allocated")
 }
 
 // Any bytes. FuzzBlocks gives them the right checksums.
 func FuzzTable(f *testing.F) {
-	for _, v := range victims(f, policytest.Must(policy.NewBloom(10))) {
+	for _, v := range victims(f, testkit.Must(policy.NewBloom(10))) {
 		f.Add(v.file)
 	}
 	f.Fuzz(readAny)
@@ -31,7 +31,7 @@ func FuzzTable(f *testing.F) {
 // Any bytes as two data blocks, their keys in the index, and a filter block, in a table that is
 // sound otherwise.
 func FuzzBlocks(f *testing.F) {
-	for _, v := range victims(f, policytest.Must(policy.NewBloom(10))) {
+	for _, v := range victims(f, testkit.Must(policy.NewBloom(10))) {
 		table := openTable(f, v.file)
 		if table.Blocks() < 2 {
 			continue

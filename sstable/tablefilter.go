@@ -16,8 +16,7 @@ type TableFilter struct {
 }
 
 // OpenFilter reads one of Filters(). mayContain looks a key up in a filter: pass policy.MayContain.
-//
-// Foreign filters answer "may contain" to every key, whatever mayContain says.
+// Foreign filters answer "may contain" to every key, whatever it says.
 //
 // It returns an error if mayContain is nil, a *[CorruptionError] if the filters are damaged or do
 // not fit the data blocks, and otherwise the errors of reading. An engine that gets an error must
@@ -25,7 +24,6 @@ type TableFilter struct {
 func (t *Table) OpenFilter(
 	e FilterEntry, mayContain func(filter, key []byte) bool,
 ) (*TableFilter, error) {
-	mustBeMade(t.blocks.file != nil)
 	blocks := t.blocks
 	block, err := blocks.read(e.Handle)
 	if err != nil {
@@ -83,22 +81,17 @@ func (t *Table) haveKeys(blocks []BlockHandle) bool {
 
 // Windows returns the filter block. To look up a key whose data block is known, pass the offset of
 // the block to MayContain of the filter block.
-func (f *TableFilter) Windows() *FilterBlockReader {
-	mustBeMade(f.windows != nil)
-	return f.windows
-}
+func (f *TableFilter) Windows() *FilterBlockReader { return f.windows }
 
 // MayContain reports whether the table may contain key, a user key. It uses the filter that an
 // engine's lookup of key uses, and returns true for a key after the last block, for which an engine
 // uses no filter. It tries the key as an internal and as a plain one, and returns false only if
 // both are absent, so that a mistake about the table's keys loses none.
 //
-// It finds the block as LevelDB's default comparer does, by the bytes of the keys. A table does not
-// name its comparer: if its index is in another order, every answer is true, but an index of a few
-// blocks may be in the default order by chance. So with a comparer of your own, find the block
-// yourself and ask [TableFilter.Windows].
+// It finds the block as LevelDB's default comparer does. If the index is in another order, every
+// answer is true, but an index of a few blocks may be in the default order by chance: with a comparer
+// of your own, find the block yourself and ask [TableFilter.Windows].
 func (f *TableFilter) MayContain(key []byte) bool {
-	mustBeMade(f.windows != nil)
 	for _, format := range f.index.formats {
 		i := f.index.find(key, format)
 		if i == f.index.len() || f.windows.MayContain(f.index.handles[i].Offset, key) {

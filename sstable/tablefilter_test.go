@@ -8,13 +8,13 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A policy of any name can read a filter if the caller says which.
 func TestOpenFilter(t *testing.T) {
-	p := policytest.Must(policy.NewBloom(10))
-	other := policytest.Must(policy.NewBloom(10, policy.WithName("somebody.else")))
+	p := testkit.Must(policy.NewBloom(10))
+	other := testkit.Must(policy.NewBloom(10, policy.WithName("somebody.else")))
 	file, _ := writeTable(t, tableOptions{policy: other}, plainKeys("a")...)
 	table := openTable(t, file)
 	filter, err := table.OpenFilter(table.Filters()[0], p.MayContain)
@@ -64,7 +64,7 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 		{6, []dataBlock{{0, []string{"a", "b", "c"}}}, 128,
 			"filter 1 of windows of 2^6 bytes is empty, and a data block begins at 87"},
 	} {
-		block := build(newBuilder(t, sstable.WithBaseLg(c.baseLg)), c.blocks, c.end)
+		block := build(newBuilder(t, c.baseLg), c.blocks, c.end)
 		// As a block beside the data, under the name of a filter.
 		file, w := writeTable(t, tableOptions{meta: []metaBlock{{"filter.test.Exact", block}}},
 			stored...)

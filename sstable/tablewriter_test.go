@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // This file writes tables, from the text of the package comment alone and with all the freedom that
@@ -66,8 +66,8 @@ func newTableWriter(o tableOptions, begin uint64) *tableWriter {
 	w := &tableWriter{tableOptions: o, begin: begin}
 	w.data.interval = o.interval
 	if o.policy != nil {
-		baseLg := sstable.WithBaseLg(cmp.Or(o.baseLg, 11))
-		w.filter = policytest.Must(sstable.NewFilterBlockBuilder(o.policy.NewBuilder, baseLg))
+		baseLg := cmp.Or(o.baseLg, 11)
+		w.filter = testkit.Must(sstable.NewFilterBlockBuilder(o.policy.NewBuilder, baseLg))
 		w.filter.StartBlock(begin)
 	}
 	return w

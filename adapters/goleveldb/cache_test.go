@@ -13,8 +13,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // manyTables makes 100,000 keys have some hundred tables in two levels.
@@ -28,7 +28,7 @@ func manyTables() *opt.Options {
 // withTables returns a storage with a database of some keys, and other keys between them.
 func withTables(t testing.TB, o *opt.Options, n int) (s storage.Storage, absent [][]byte) {
 	s = storage.NewMemStorage()
-	keys := enginetest.Keys(enginetest.Rand(t, 140), n+n/10)
+	keys := testkit.Keys(testkit.Rand(t, 140), n+n/10)
 	db, err := leveldb.Open(s, o)
 	require.NoError(t, err)
 	value := make([]byte, 100)

@@ -104,5 +104,5 @@ func (c cpp) read(
 	var checked, absent uint64
 	_, err := fmt.Sscanf(out[len(keys)], "checks=%d absent=%d", &checked, &absent)
 	require.NoError(t, err, "%q", out[len(keys)])
-	return found, policy.Counters{ReadsAvoided: absent, MayContain: checked - absent}
+	return found, policy.Counters{Absent: absent, MayContain: checked - absent}
 }

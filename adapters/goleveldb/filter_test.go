@@ -11,8 +11,8 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // generate adds keys to g and returns the filter that it generates.
@@ -30,7 +30,7 @@ func generate(g filter.FilterGenerator, keys [][]byte) []byte {
 // Filters have the bytes that goleveldb's own filter generates, also if keys repeat, and each reads
 // the other's. One generator builds filters of few keys and of many.
 func TestSameBytesAsGoLevelDB(t *testing.T) {
-	random := enginetest.Keys(enginetest.Rand(t, 1), 5000) // more than one chunk of a builder
+	random := testkit.Keys(testkit.Rand(t, 1), 5000) // more than one chunk of a builder
 	cases := [][][]byte{
 		nil, random[:1], random[:6], random, random[:40], {{}}, {random[0], random[0], random[1]},
 		bytes.Split(bytes.Repeat([]byte("key,"), 100), []byte(",")),

@@ -15,13 +15,13 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/storage"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // With the settings of README.md's example, lookups of absent keys write nothing and make at most
 // 0.01 reads, in a database of 1,000,000 keys that is larger than goleveldb's default caches.
 func TestReadmeSettings(t *testing.T) {
-	enginetest.Large(t) // writes a gigabyte
+	testkit.Large(t) // writes a gigabyte
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	require.NoError(t, err)
 	setting := func(pattern string) int {
@@ -39,7 +39,7 @@ func TestReadmeSettings(t *testing.T) {
 	}, ribbon(t))
 	dir := t.TempDir()
 	fillMillion(t, dir, *o)
-	absent := enginetest.Keys(enginetest.Rand(t, 143), 100_000) // no multiples of 1<<44
+	absent := testkit.Keys(testkit.Rand(t, 143), 100_000) // no multiples of 1<<44
 	files, err := storage.OpenFile(dir, true)
 	require.NoError(t, err)
 	needed := blockSizes(t, files)

@@ -156,7 +156,7 @@ func (d *suiteDB) Tables() ([]int, error) {
 
 func (d *suiteDB) Reconfigure(p *policy.Policy) error { return goleveldb.Configure(d.options, p) }
 
-func (*suiteDB) Checks() (checked, avoided int64) { return -1, -1 }
+func (*suiteDB) Checks() (checked, absent int64) { return -1, -1 }
 
 func (d *suiteDB) Close() error { return d.db.Close() }
 

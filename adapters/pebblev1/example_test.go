@@ -158,8 +158,8 @@ func Example_prometheus() {
 			return float64(count())
 		}))
 	}
-	publish("filter_reads_avoided_total", "Checks of filters that excluded a key.",
-		func() uint64 { return p.Counters().ReadsAvoided })
+	publish("filter_absent_total", "Checks of filters that answered absent.",
+		func() uint64 { return p.Counters().Absent })
 	publish("filters_built_total", "Filters built.",
 		func() uint64 { return p.Counters().Filters })
 
@@ -188,6 +188,6 @@ func Example_prometheus() {
 		fmt.Println(f.GetName(), m.GetLabel()[0].GetValue(), m.GetCounter().GetValue())
 	}
 	// Output:
-	// filter_reads_avoided_total state 1
+	// filter_absent_total state 1
 	// filters_built_total state 1
 }

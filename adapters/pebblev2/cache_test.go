@@ -12,6 +12,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // With Pebble's defaults, the memtables take the whole cache.
@@ -29,7 +30,7 @@ func TestCheckCacheDefaults(t *testing.T) {
 	r, err = pebblev2.CheckCache(o, db)
 	require.NoError(t, err)
 	require.True(t, r.Fits(), "without tables")
-	keys := enginetest.Keys(enginetest.Rand(t, 130), 1000)
+	keys := testkit.Keys(testkit.Rand(t, 130), 1000)
 	put(t, db, keys)
 	r, err = pebblev2.CheckCache(o, db)
 	require.NoError(t, err)
@@ -85,7 +86,7 @@ func levelsOf(level int, filters pebblev2.LevelFilters) []pebblev2.LevelFilters 
 
 // CheckCache counts the tables by the names of their filters.
 func TestCheckCacheCountsFilters(t *testing.T) {
-	dir, keys := t.TempDir(), enginetest.Keys(enginetest.Rand(t, 113), 40)
+	dir, keys := t.TempDir(), testkit.Keys(testkit.Rand(t, 113), 40)
 	var db *pebble.DB
 	for i, name := range []string{"", "a", "b", "b"} {
 		o := resting(small(pebble.FormatNewest))
@@ -163,7 +164,7 @@ func TestCheckCacheShards(t *testing.T) {
 // followed.
 func TestFilterLargerThanShard(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
-	all := enginetest.Keys(enginetest.Rand(t, 135), 200_200)
+	all := testkit.Keys(testkit.Rand(t, 135), 200_200)
 	keys, absent := all[:200_000], all[200_000:]
 	reads := 0
 	o := flat(small(pebble.FormatNewest), 1<<30)
@@ -201,7 +202,7 @@ func TestCheckCacheWithoutFilters(t *testing.T) {
 	o := &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}, Cache: pebble.NewCache(64 << 20)}
 	defer o.Cache.Unref()
 	db := open(t, "db", o)
-	put(t, db, enginetest.Keys(enginetest.Rand(t, 133), 10))
+	put(t, db, testkit.Keys(testkit.Rand(t, 133), 10))
 	r, err := pebblev2.CheckCache(o, db)
 	require.NoError(t, err)
 	require.Zero(t, r.Filters)
@@ -214,7 +215,7 @@ func TestCheckCacheWithoutFilters(t *testing.T) {
 // the filters, and of an index in parts the top level. With the cache that it requires, nothing is
 // read twice.
 func TestCheckCacheRequires(t *testing.T) {
-	all := enginetest.Keys(enginetest.Rand(t, 131), 4000)
+	all := testkit.Keys(testkit.Rand(t, 131), 4000)
 	keys, absent := all[:2000], all[2000:]
 	for _, inParts := range []bool{false, true} {
 		o := small(pebble.FormatNewest)

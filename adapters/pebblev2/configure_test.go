@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // readerNames are the names that Configure adds beside the policy's own.
@@ -50,7 +50,7 @@ func shapes(t testing.TB) map[string]*pebble.Options {
 		},
 		"with defaults": ensured(&pebble.Options{FS: vfs.NewMem()}),
 	}
-	shapesOfLevels(all, enginetest.Rand(t, 70))
+	shapesOfLevels(all, testkit.Rand(t, 70))
 	return all
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // answer is what a Get answers. An empty value is nil or not, as compactions have it.
@@ -164,7 +164,7 @@ func TestGetReadErrors(t *testing.T) {
 		withL6 := func() *pebble.Options {
 			return configured(t, options(), bloom(t, 10))
 		}
-		all := enginetest.Keys(enginetest.Rand(t, 121), 3002)
+		all := testkit.Keys(testkit.Rand(t, 121), 3002)
 		fill(t, "db", withL6, all[:3000])
 		var reads failingReads
 		db := reads.openUncached(t, withL6())
@@ -204,11 +204,11 @@ func TestGetValuesApart(t *testing.T) {
 
 // The runtime counts what the whole process allocates, goroutines of Pebble too.
 func TestAllocations(t *testing.T) {
-	enginetest.Large(t)
-	if pebblev2.RaceEnabled {
+	testkit.Large(t)
+	if testkit.Race {
 		t.Skip("the race detector makes pools forget")
 	}
-	all := enginetest.Keys(enginetest.Rand(t, 123), 2000)
+	all := testkit.Keys(testkit.Rand(t, 123), 2000)
 	keys, absent := all[:1000], all[1000:]
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()

@@ -15,6 +15,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // collectorsOf returns the names of o's collectors.
@@ -87,7 +88,7 @@ func TestManyCollectors(t *testing.T) {
 	o.FS = vfs.NewMem()
 	o.BlockPropertyCollectors = usersCollectors(t, mostCollectors)
 	db := open(t, "db", configured(t, o, p))
-	keys := enginetest.Keys(enginetest.Rand(t, 141), 1000)
+	keys := testkit.Keys(testkit.Rand(t, 141), 1000)
 	put(t, db, keys)
 	compact(t, db)
 	found, err := pebblev2.HasAll(db, keys)
@@ -126,7 +127,7 @@ func requireLookups(t testing.TB, db *pebble.DB, keys, absent [][]byte) {
 // empty, or has another number than Pebble gave it. Pebble refuses a property without a number, and
 // the lookups return its error.
 func TestForgedMark(t *testing.T) {
-	keys := enginetest.Keys(enginetest.Rand(t, 145), 400)
+	keys := testkit.Keys(testkit.Rand(t, 145), 400)
 	for name, property := range map[string][]byte{
 		"right": {0, 1}, "empty": {0}, "as 1": {1, 1}, "as 100": {100, 1}, "as 1, empty": {1},
 		"nothing": {},

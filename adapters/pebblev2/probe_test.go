@@ -14,6 +14,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // counted is a database without a block cache whose reads of data are counted: of blocks with keys,
@@ -111,7 +112,7 @@ func (c *counted) requireFewReads(t testing.TB, key []byte) (byGet, most int) {
 // Filters of Pebble's own are consulted in L6 too. Databases that Configure has never seen have
 // them if the policy of L0 goes for all levels.
 func TestHasWithoutConfigure(t *testing.T) {
-	keys := enginetest.Keys(enginetest.Rand(t, 124), 3000)
+	keys := testkit.Keys(testkit.Rand(t, 124), 3000)
 	db := openCounted(t, builtin)
 	put(t, db.DB, keys[:1500])
 	compact(t, db.DB)
@@ -171,7 +172,7 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 		{"present beside other versions", writes{set, newer, older}},
 	}
 	const each = 150
-	all := enginetest.Keys(enginetest.Rand(t, 144), each*len(kinds))
+	all := testkit.Keys(testkit.Rand(t, 144), each*len(kinds))
 	for i, key := range all {
 		all[i] = fmt.Appendf(nil, "%x@5", key) // with a version
 	}
@@ -230,7 +231,7 @@ func TestConcurrent(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()
 	db := open(t, "db", resting(configured(t, o, bloom(t, 10))))
-	keys := enginetest.Keys(enginetest.Rand(t, 146), 400)
+	keys := testkit.Keys(testkit.Rand(t, 146), 400)
 	put(t, db, keys[:200])
 	var work sync.WaitGroup
 	for range 4 {

@@ -151,8 +151,8 @@ func (d *suiteDB) Reconfigure(p *policy.Policy) error {
 	return pebblev2.Configure(d.options, p)
 }
 
-// Checks counts what Pebble calls hits, the reads avoided, and misses.
-func (d *suiteDB) Checks() (checked, avoided int64) {
+// Checks counts what Pebble calls hits, which are absent keys, and misses.
+func (d *suiteDB) Checks() (checked, absent int64) {
 	m := d.db.Metrics().Filter
 	return m.Hits + m.Misses, m.Hits
 }

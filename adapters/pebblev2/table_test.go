@@ -8,9 +8,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // filterOf returns the filter that p builds of keys.
@@ -26,7 +26,7 @@ func filterOf(p *policy.Policy, keys [][]byte) []byte {
 // adds a key once per version. It can be used again after Finish, also if a table begins with the
 // last key of the one before, appends to any destination, and does not keep the caller's memory.
 func TestWriter(t *testing.T) {
-	rng := enginetest.Rand(t, 20)
+	rng := testkit.Rand(t, 20)
 	for _, bits := range []float64{1, 9.5, 10, 40} {
 		p := bloom(t, bits)
 		w := pebblev2.New(p).NewWriter(pebble.TableFilter)

@@ -27,7 +27,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 var (
@@ -47,7 +47,7 @@ func TestMutations(t *testing.T) {
 	var databases []*original
 	for name, open := range openers {
 		for _, p := range []*policy.Policy{
-			policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewRibbon(10)),
+			testkit.Must(policy.NewBloom(10)), testkit.Must(policy.NewRibbon(10)),
 		} {
 			databases = append(databases, newOriginal(t, name, open, p))
 		}

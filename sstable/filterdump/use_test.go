@@ -22,7 +22,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A store is an open database: how it is written to, flushed and closed.
@@ -95,7 +95,7 @@ func TestMixedDatabases(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			dir := t.TempDir()
 			for i, p := range []*policy.Policy{
-				policytest.Must(policy.NewBloom(10)), policytest.Must(policy.NewRibbon(10)),
+				testkit.Must(policy.NewBloom(10)), testkit.Must(policy.NewRibbon(10)),
 			} {
 				s := open(t, dir, p, true)
 				require.NoError(t, s.write(context.Background(), i*4000, i*4000+4000))
@@ -122,7 +122,7 @@ func TestDatabaseInUse(t *testing.T) {
 	for engine, open := range openers {
 		t.Run(engine, func(t *testing.T) {
 			dir := t.TempDir()
-			s := open(t, dir, policytest.Must(policy.NewBloom(10)), false)
+			s := open(t, dir, testkit.Must(policy.NewBloom(10)), false)
 			require.NoError(t, s.write(context.Background(), 0, 8000))
 			require.NoError(t, s.flush())
 			ctx, stop := context.WithCancel(context.Background())

@@ -15,10 +15,10 @@ cd "$copy"
 "$repository/testdata/versions/use.sh"
 export GOFLAGS=-mod=mod
 
-# test_each_kind runs go test for each kind of filter, or those in KINDS.
-test_each_kind() {
-  for kind in ${KINDS:-bloom tuned ribbon}; do
-    KIND=$kind go test "$@" >log 2>&1 || { tail -n 300 log; exit 1; }
-    echo "$kind: $(grep ' filters built, ' log)"
+# test_each_policy runs go test for each of some policies, or those in POLICIES.
+test_each_policy() {
+  for policy in ${POLICIES:-bloom:10 bloom:10,tuned ribbon:10}; do
+    POLICY=$policy go test "$@" >log 2>&1 || { tail -n 300 log; exit 1; }
+    echo "$policy: $(grep ' filters built, ' log)"
   done
 }

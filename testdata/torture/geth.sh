@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests that go-ethereum has for its stores, on goleveldb, Pebble v1 and Pebble v2, with
-# our filters: one kind after the other, or those in KINDS. What is in memory goes to tables all the
+# our filters: of one policy after the other, or of those in POLICIES. What is in memory goes to tables all the
 # time, so that filters are asked.
 #
 #   testdata/torture/geth.sh [flags of go test, such as -count 10]
@@ -66,5 +66,5 @@ sed -i -E '/pebblev[12]\.Open\("", &pebblev/{
 }' ethdb/pebble/pebble_test.go
 [ "$(grep -c 'ours' ethdb/pebble/pebble_test.go)" -eq 5 ]
 for store in leveldb pebble; do
-  (cd ethdb/$store && test_each_kind "$@")
+  (cd ethdb/$store && test_each_policy "$@")
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs goleveldb's own tests, of the version that the adapter requires, with our filters in place of its own: one
-# kind after the other, or those in KINDS.
+# Runs goleveldb's own tests, of the version that the adapter requires, with our filters in place of its own: of one
+# policy after the other, or of those in POLICIES.
 #
 #   testdata/torture/goleveldb.sh [flags of go test, such as -run TestDB]
 set -euo pipefail
@@ -28,4 +28,4 @@ sed -i 's/filter\.NewBloomFilter(10)/oursFilter/; s/^\t"[^"]*leveldb\/filter"$/\
 [ "$(grep -c oursFilter leveldb/db_test.go)" -ge 2 ]
 go mod edit -go "$(cd "$repository" && GOFLAGS= go list -m -f '{{.GoVersion}}' github.com/levelbloom/levelbloom)"
 cd leveldb
-test_each_kind "$@"
+test_each_policy "$@"

@@ -27,8 +27,8 @@ import (
 
 // oursAt returns a policy whose kind and name follow from the bits per key.
 func oursAt(bitsPerKey int) pebble.FilterPolicy {
-	kind := ours.Kinds[bits.Len(uint(bitsPerKey))%len(ours.Kinds)]
-	return adapter.New(ours.New(kind, float64(bitsPerKey), fmt.Sprintf("ours/%d", bitsPerKey)))
+	format := ours.Policies[bits.Len(uint(bitsPerKey))%len(ours.Policies)]
+	return adapter.New(ours.New(format, float64(bitsPerKey), fmt.Sprintf("ours/%d", bitsPerKey)))
 }
 
 func oursByName(name string) pebble.FilterPolicy {
@@ -45,7 +45,7 @@ func withMark(o *pebble.Options) *pebble.Options {
 		FormatMajorVersion:      o.FormatMajorVersion,
 		BlockPropertyCollectors: o.BlockPropertyCollectors,
 	}
-	if err := adapter.Configure(marked, ours.New("ribbon", 10, "ribbon")); err != nil {
+	if err := adapter.Configure(marked, ours.New("ribbon:%v", 10, "ribbon")); err != nil {
 		panic(err)
 	}
 	if rand.Intn(4) > 0 {

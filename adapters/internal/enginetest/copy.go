@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A Renewal is two ways to give a database new filters. All functions close the database.
@@ -28,7 +30,7 @@ type Renewal struct {
 // that it copies. It also reports how many tables in a hundred have new filters after each way, and
 // after a full compaction of a database to which nothing was written since the last.
 func BenchCopy(b *testing.B, r Renewal) {
-	rng := Rand(b, 1)
+	rng := testkit.Rand(b, 1)
 	var keys, values [][]byte
 	for range 30 {
 		keys = append(keys, randomBytes(rng, 16)...)

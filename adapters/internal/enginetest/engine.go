@@ -55,9 +55,9 @@ type DB interface {
 	Tables() ([]int, error)
 	// Reconfigure calls the adapter's Configure on the options that the database was opened with.
 	Reconfigure(p *policy.Policy) error
-	// Checks returns how often filters were checked, and how often they avoided a read, by the
+	// Checks returns how often filters were checked, and how often they answered "absent", by the
 	// engine's own count, or -1 if it has none.
-	Checks() (checked, avoided int64)
+	Checks() (checked, absent int64)
 	Close() error
 }
 
@@ -88,13 +88,13 @@ type Change struct{ Key, Value []byte }
 // ErrWrong is wrapped by the error for an answer that contradicts what the database must contain.
 var ErrWrong = errors.New("wrong answer")
 
-// A Kind is a kind of filter of package policy, as policy.FromString takes it.
+// A Kind is a kind of filter of package policy.
 type Kind struct {
-	Name     string
+	Name     string // as policy.FromString takes it
 	Encoding string
 }
 
-// Kinds lists one kind of each encoding.
+// Kinds lists all kinds.
 var Kinds = []Kind{{"bloom", policy.EncodingBloom}, {"ribbon", policy.EncodingRibbon}}
 
 // names are names that policies may have: LevelDB's, goleveldb's, and another.

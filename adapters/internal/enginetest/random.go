@@ -3,18 +3,12 @@ package enginetest
 import (
 	"flag"
 	"math/rand"
-	"slices"
-	"testing"
 	"time"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-var (
-	seed  = flag.Int64("seed", 1, "seed of the random tests; 0 takes one from the clock")
-	large = flag.Bool("large", false,
-		"also run what takes long, or what time and chance decide: .ci/nightly does")
-)
+var seed = flag.Int64("seed", 1, "seed of the random tests; 0 takes one from the clock")
 
 // Seed returns the seed of random tests: that of flag -seed, or with 0 one from the clock.
 func Seed() int64 {
@@ -24,18 +18,13 @@ func Seed() int64 {
 	return time.Now().UnixNano()
 }
 
-// Large skips the test unless flag -large is set.
-func Large(t testing.TB) {
-	t.Helper()
-	if !*large {
-		t.Skip("runs with -large only")
+// RandomPolicy draws a policy that counts: ribbon, bloom, or bloom with tuning.
+func RandomPolicy(rng *rand.Rand, bitsPerKey float64, name string) *policy.Policy {
+	kind := Kinds[rng.Intn(len(Kinds))]
+	if kind.Name == "bloom" && rng.Intn(2) == 0 {
+		return kind.MustNew(bitsPerKey, name, policy.WithTuning())
 	}
-}
-
-// RandomKind draws a kind of filter: one of [Kinds], or tuned filters.
-func RandomKind(rng *rand.Rand) Kind {
-	all := append(slices.Clone(Kinds), Kind{"tuned", policy.EncodingBloom})
-	return all[rng.Intn(len(all))]
+	return kind.MustNew(bitsPerKey, name)
 }
 
 // RandomSetting draws a setting for a variant: with the engine's own filter or without, and with up
@@ -44,39 +33,7 @@ func RandomSetting(rng *rand.Rand, variant int) Setting {
 	s := Setting{Variant: variant, Builtin: rng.Intn(3) == 0, Large: rng.Intn(2) == 0}
 	for range []int{0, 1, 1, 2, 3}[rng.Intn(5)] { // policies, the last of which builds
 		s.Policies = append(s.Policies,
-			RandomKind(rng).MustNew(2+20*rng.Float64(), names[rng.Intn(len(names))]))
+			RandomPolicy(rng, 2+20*rng.Float64(), names[rng.Intn(len(names))]))
 	}
 	return s
-}
-
-// Rand returns a source of random numbers with a fixed seed, which it logs if the test fails.
-func Rand(t testing.TB, seed int64) *rand.Rand {
-	t.Helper()
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	return rand.New(rand.NewSource(seed))
-}
-
-// Keys returns n different keys of 1 to 40 random bytes. A quarter of them share up to 8 bytes with
-// the key before, as keys in a table do. Half of all bytes are above 0x7f, where hashes that take
-// bytes for signed differ from LevelDB's.
-func Keys(rng *rand.Rand, n int) [][]byte {
-	keys := make([][]byte, 0, n)
-	seen := make(map[string]bool, n)
-	for len(keys) < n {
-		key := make([]byte, 1+rng.Intn(40))
-		rng.Read(key)
-		if len(keys) > 0 && rng.Intn(4) == 0 {
-			before := keys[len(keys)-1]
-			copy(key, before[:min(8, len(before))])
-		}
-		if !seen[string(key)] {
-			seen[string(key)] = true
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // Run runs the suite. newEngine returns an engine with a new database each time; two calls may run
@@ -133,22 +134,22 @@ func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
 	delete(answers, Label{"mine", kind.Encoding})
 	require.Empty(t, answers)
 	require.Greater(t, present.MayContain, uint64(2*len(keys)), "by Seek and by Find")
-	require.Positive(t, present.ReadsAvoided, "keys of one table are absent in another")
+	require.Positive(t, present.Absent, "keys of one table are absent in another")
 
 	requireAbsent(t, db, absent)
 	missed := sum(watch.Take())
 	require.Greater(t, Checks(missed), uint64(4*len(absent)), "in two levels by each")
-	require.Greater(t, missed.ReadsAvoided, Checks(missed)*95/100)
+	require.Greater(t, missed.Absent, Checks(missed)*95/100)
 	require.Positive(t, missed.MayContain, "8 bits per key cannot avoid all")
 
 	checked := counted.Counters()
-	checked.ReadsAvoided -= built.ReadsAvoided
+	checked.Absent -= built.Absent
 	checked.MayContain -= built.MayContain
-	require.Equal(t, missed.ReadsAvoided+present.ReadsAvoided, checked.ReadsAvoided)
+	require.Equal(t, missed.Absent+present.Absent, checked.Absent)
 	require.Equal(t, missed.MayContain+present.MayContain, checked.MayContain)
-	if n, avoided := db.Checks(); n >= 0 {
+	if n, absent := db.Checks(); n >= 0 {
 		require.EqualValues(t, Checks(checked), n)
-		require.EqualValues(t, checked.ReadsAvoided, avoided)
+		require.EqualValues(t, checked.Absent, absent)
 	}
 	require.NoError(t, db.Close())
 
@@ -169,7 +170,7 @@ const inLevel0 = 300
 func fillLevels(t *testing.T, e Engine, s Setting) (keys, absent [][]byte) {
 	still := s
 	still.Still = true
-	all := Keys(Rand(t, 1), 2600)
+	all := testkit.Keys(testkit.Rand(t, 1), 2600)
 	absent, recent, old := all[:500], all[500:500+inLevel0], all[500+inLevel0:]
 	db := open(t, e, s)
 	put(t, db, old)
@@ -183,7 +184,7 @@ func fillLevels(t *testing.T, e Engine, s Setting) (keys, absent [][]byte) {
 		require.NoError(t, db.Close())
 		db = open(t, e, s)
 		n := len(all)
-		all = Keys(Rand(t, 1), n+900) // the same ones, and others
+		all = testkit.Keys(testkit.Rand(t, 1), n+900) // the same ones, and others
 		put(t, db, all[n:])
 		require.NoError(t, db.Close())
 		db = open(t, e, still)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A database with the engine's own filters is taken over, left, and taken over again. All the time
@@ -22,7 +23,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 				e := newEngine(t)
 				variant := (i*len(names) + j) % len(e.Variants())
 				const n = 150
-				keys := Keys(Rand(t, 2), 5*n)
+				keys := testkit.Keys(testkit.Rand(t, 2), 5*n)
 				sunk, old, recent := keys[:n], keys[n:2*n], keys[2*n:3*n]
 				last, absent := keys[3*n:4*n], keys[4*n:]
 				ours := []*policy.Policy{kind.MustNew(16, name)}
@@ -48,7 +49,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 					t.Helper()
 					require.GreaterOrEqual(t, answers[l].MayContain, uint64(keys),
 						"%v: %v", l, answers)
-					require.Greater(t, answers[l].ReadsAvoided, uint64(len(absent)),
+					require.Greater(t, answers[l].Absent, uint64(len(absent)),
 						"%v: %v", l, answers)
 				}
 
@@ -82,7 +83,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 					checked(answers, theirs, 4*n)
 				case name == e.Builtin():
 					require.Positive(t, answers[label].MayContain)
-					require.Zero(t, answers[label].ReadsAvoided)
+					require.Zero(t, answers[label].Absent)
 				default:
 					require.Len(t, answers, 1)
 				}

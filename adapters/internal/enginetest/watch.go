@@ -47,7 +47,7 @@ func (w *Watch) Note(name string, filter []byte, mayContain bool) bool {
 	if mayContain {
 		c.MayContain++
 	} else {
-		c.ReadsAvoided++
+		c.Absent++
 	}
 	w.answers[l] = c
 	return mayContain && !w.Lies
@@ -65,11 +65,11 @@ func (w *Watch) Take() map[Label]policy.Counters {
 // sum adds up answers.
 func sum(answers map[Label]policy.Counters) (s policy.Counters) {
 	for _, c := range answers {
-		s.ReadsAvoided += c.ReadsAvoided
+		s.Absent += c.Absent
 		s.MayContain += c.MayContain
 	}
 	return s
 }
 
 // Checks returns how often filters were consulted.
-func Checks(c policy.Counters) uint64 { return c.ReadsAvoided + c.MayContain }
+func Checks(c policy.Counters) uint64 { return c.Absent + c.MayContain }

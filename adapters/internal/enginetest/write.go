@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A WayToWrite writes a table of given entries, in memory: with some filter, or without.
@@ -20,7 +22,7 @@ type WayToWrite struct {
 // of 100. The ways take turns. For each it reports how many times as fast as the first one it is:
 // the ratio of the means of the fastest tenths.
 func BenchWrites(b *testing.B, ways []WayToWrite) {
-	rng := Rand(b, 1)
+	rng := testkit.Rand(b, 1)
 	keys, values := randomBytes(rng, 16), randomBytes(rng, 100)
 	slices.SortFunc(keys, bytes.Compare)
 	times := make([][]time.Duration, len(ways))

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,53 +18,95 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
-// A process that uses a database is killed at random moments, also while it opens the database.
-// What it acknowledged is there afterwards, and filterdump finds no fault in the tables.
-func testKill(t *testing.T, target Target) {
-	enginetest.Large(t)
+var rounds = flag.Int("rounds", 10, "how often TestKill kills")
+
+// Kill runs in a test named TestKill, and in its child processes. A process that uses a database is
+// killed at random moments, also while it opens the database. What it acknowledged is there
+// afterwards, and filterdump finds no fault in the tables.
+//
+// The test starts its own program again, as a child process with an order. The child writes each
+// change to the file "state", hands it to the database, and notes in the file that the database
+// acknowledged it. When it was killed, another child compares the database with "state".
+func Kill(t *testing.T, target Target) {
+	if text := os.Getenv(orderVariable); text != "" {
+		var o order
+		require.NoError(t, json.Unmarshal([]byte(text), &o))
+		o.obey(t, target)
+		return
+	}
+	testkit.Large(t)
 	filterdump := buildFilterdump(t)
-	rng := enginetest.Rand(t, enginetest.Seed())
-	variants := target.Volatile(t).Variants()
+	rng := testkit.Rand(t, enginetest.Seed())
+	variants := len(target.OnDisk(t, t.TempDir()).Variants())
 	perDatabase := max(5, *rounds/20)
-	first := rng.Intn(len(variants))
+	first, verified := rng.Intn(variants), 0
 	var dir string
-	whileOpening, batches, verified := 0, 0, 0
 	for round := range *rounds {
 		if round%perDatabase == 0 {
-			dir = newDir(t)
+			dir = filepath.Join(t.TempDir(), "child")
+			require.NoError(t, os.Mkdir(dir, 0o700))
 		}
-		o := order{Task: taskWork, None: *none,
-			Variant: (first + round/perDatabase) % len(variants)}
-		read := func() *state {
-			s := readState(t, filepath.Join(dir, "state"), variants[o.Variant])
-			require.NoError(t, s.file.Close())
-			return s
-		}
-		before := read().batches
-		o.Seed = rng.Int63()
+		o := order{Seed: rng.Int63(), Variant: (first + round/perDatabase) % variants, None: *none}
 		delay := time.Duration(rng.Intn(400)) * time.Millisecond
 		if rng.Intn(3) == 0 {
-			delay = time.Duration(rng.Intn(20)) * time.Millisecond
+			delay = time.Duration(rng.Intn(20)) * time.Millisecond // while it opens the database
 		}
 		killed(t, dir, o, delay)
-		s := read()
-		if s.last == opening {
-			whileOpening++
-		}
-		batches += s.batches - before
 		if rng.Intn(2) == 0 && round != *rounds-1 {
 			continue // the next process finds what this one left
 		}
-		o.Task, o.Seed = taskCheck, rng.Int63()
-		out, err := inChild(t, dir, o)
-		require.NoError(t, err, "round %d: %s", round, out)
+		o.Check, o.Seed = true, rng.Int63()
+		out, err := command(t, dir, o).CombinedOutput()
+		require.NoError(t, err, "round %d, %+v: %s", round, o, out)
 		requireSound(t, filterdump, filepath.Join(dir, "db"))
 		verified++
 	}
-	t.Logf("%d rounds, %d of them killed while opening; %d batches acknowledged; "+
-		"verified %d times", *rounds, whileOpening, batches, verified)
+	t.Logf("%d rounds, verified %d times", *rounds, verified)
+}
+
+// An order says what a child process does in its working directory: use the database until it is
+// killed, or check it.
+type order struct {
+	Seed    int64
+	Variant int
+	None    bool // without filters
+	Check   bool
+}
+
+const orderVariable = "LEVELBLOOM_TORTURE"
+
+func (o order) obey(t *testing.T, target Target) {
+	go endWithParent()
+	rng := rand.New(rand.NewSource(o.Seed))
+	*none = o.None
+	// goleveldb cannot open a database whose creation was interrupted, which has nothing to lose.
+	if info, err := os.Stat("state"); err != nil || info.Size() == 0 {
+		require.NoError(t, os.RemoveAll("db"))
+	}
+	e := target.OnDisk(t, "")
+	s := readState(t, "state", e.Variants()[o.Variant])
+	s.ways = target.Ways
+	if !o.Check {
+		fmt.Print(ready)
+	}
+	for {
+		set := randomSetting(rng, o.Variant)
+		set.Sync = true // Pebble's log is in memory else
+		db := s.open(t, e, set)
+		if o.Check {
+			require.NoError(t, db.Close())
+			return
+		}
+		done := disturb(t, db, rng.Int63())
+		for range rng.Intn(200) {
+			require.NoError(t, s.act(rng, db))
+		}
+		done()
+		require.NoError(t, db.Close())
+	}
 }
 
 // buildFilterdump returns the path of the program.
@@ -81,17 +125,11 @@ func command(t testing.TB, dir string, o order) *exec.Cmd {
 	require.NoError(t, err)
 	text, err := json.Marshal(o)
 	require.NoError(t, err)
-	c := exec.Command(self, "-test.run=^TestTorture$", "-test.paniconexit0")
+	c := exec.Command(self, "-test.run=^TestKill$", "-test.paniconexit0")
 	c.Dir, c.Env = dir, append(os.Environ(), orderVariable+"="+string(text))
 	_, err = c.StdinPipe()
 	require.NoError(t, err)
 	return c
-}
-
-// inChild obeys an order in a child process, and returns what that printed.
-func inChild(t testing.TB, dir string, o order) (out string, err error) {
-	b, err := command(t, dir, o).CombinedOutput()
-	return fmt.Sprintf("%+v: %s", o, b), err
 }
 
 // killed obeys an order in a child process, which it kills a while after that begins to open the

@@ -23,24 +23,19 @@ type state struct {
 	pending map[int]uint64 // the change that was not acknowledged: versions of keys, 0 if deleted
 	version uint64         // the highest so far
 	ways    int            // as in Target
-
-	last    note // the last one in the file
-	batches int  // acknowledged
 }
 
-// record is a line of the file.
+// record is a line of the file: a change, or what became of the one before.
 type record struct {
 	Change map[int]uint64 `json:",omitempty"`
-	Note   note           `json:",omitempty"`
+	End    end            `json:",omitempty"`
 }
 
-type note string
+type end string
 
 const (
-	opening note = "opening"
-	opened  note = "open"    // and checked
-	kept    note = "kept"    // the last change
-	dropped note = "dropped" // the last change, as the database was opened again
+	kept    end = "kept"
+	dropped end = "dropped" // found missing when the database was opened again
 )
 
 // newState returns the state of an empty database, for the keys that begin with id.
@@ -78,15 +73,11 @@ func (s *state) apply(r record) {
 			s.version = max(s.version, version)
 		}
 	}
-	switch r.Note {
-	case kept:
-		s.batches++
+	if r.End == kept {
 		s.keep()
-		fallthrough
-	case dropped:
+	}
+	if r.End != "" {
 		s.pending = nil
-	case opening, opened:
-		s.last = r.Note
 	}
 }
 
@@ -118,7 +109,6 @@ func (s *state) write(r record) {
 // open opens the database and requires that it has what was acknowledged, no more, and of the
 // pending change all or nothing.
 func (s *state) open(t testing.TB, e enginetest.Engine, set enginetest.Setting) enginetest.DB {
-	s.write(record{Note: opening})
 	db, err := e.Open(set)
 	require.NoError(t, err)
 	err = s.check(db)
@@ -127,7 +117,7 @@ func (s *state) open(t testing.TB, e enginetest.Engine, set enginetest.Setting) 
 		if errors.Is(err, enginetest.ErrWrong) {
 			end = kept
 		}
-		s.write(record{Note: end})
+		s.write(record{End: end})
 		if end == kept {
 			without := err
 			err = s.check(db)
@@ -135,7 +125,6 @@ func (s *state) open(t testing.TB, e enginetest.Engine, set enginetest.Setting) 
 		}
 	}
 	require.NoError(t, err)
-	s.write(record{Note: opened})
 	return db
 }
 
@@ -207,7 +196,7 @@ func (s *state) change(change map[int]uint64, do func() error) error {
 	s.write(record{Change: change})
 	err := do()
 	if err == nil {
-		s.write(record{Note: kept})
+		s.write(record{End: kept})
 	}
 	return err
 }

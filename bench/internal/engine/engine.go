@@ -4,10 +4,10 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -23,7 +23,7 @@ const (
 // Config says how to open a database.
 type Config struct {
 	Dir string
-	// Filter is none, builtin, ribbon+L6, or a name that policy.FromString takes. The name may lack
+	// Filter is none, builtin, ribbon+L6, or a name that filters.PolicyOf takes. The name may lack
 	// the colon and the bits per key, which are Bits then.
 	Filter string
 	Bits   int
@@ -40,10 +40,7 @@ func (c Config) Policy() (*policy.Policy, error) {
 	if name == None || name == BuiltIn {
 		return nil, nil
 	}
-	if !strings.Contains(name, ":") {
-		name = fmt.Sprintf("%s:%d", name, c.Bits)
-	}
-	return policy.FromString(name)
+	return filters.PolicyOf(name, float64(c.Bits))
 }
 
 // An engine's geometry shrinks with the data, so that some MB spread over as many levels as some

@@ -57,7 +57,8 @@ func meaning(filter string) string {
 		engine.RibbonL6: "ribbon in L6 too and the adapter's Get"}
 	kind, bits, ok := strings.Cut(filter, ":")
 	if ok {
-		kind += " of " + bits + " bits"
+		bits, options, _ := strings.Cut(bits, "+")
+		kind = strings.TrimSuffix(kind+"+"+options, "+") + " of " + bits + " bits"
 	}
 	return cmp.Or(meanings[filter], kind)
 }

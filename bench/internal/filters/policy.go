@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -24,25 +25,39 @@ type Kind struct {
 	Bound func(n int) float64
 }
 
+// PolicyOf returns the policy of a name. Names are what policy.FromString takes, but with a plus
+// sign before options, since commas separate names. They may lack the colon and the bits per key,
+// which are the given ones then: "bloom", "ribbon:7", "bloom+tuned".
+func PolicyOf(name string, bits float64) (*policy.Policy, error) {
+	kind, options, _ := strings.Cut(name, "+")
+	if strings.HasPrefix(kind, "tuned") {
+		return nil, errors.New("tuned is an option: write bloom+tuned")
+	}
+	if !strings.Contains(kind, ":") {
+		kind = fmt.Sprintf("%s:%v", kind, bits)
+	}
+	if options != "" {
+		kind += "," + strings.ReplaceAll(options, "+", ",")
+	}
+	return policy.FromString(kind)
+}
+
 // FromString returns the kind of a name: goleveldb and pebblev2 are the engines' own, which round
-// bits per key up; others are those that policy.FromString takes. The name may lack the colon and
-// the bits per key, which are the given ones then: "bloom", "ribbon:7".
+// bits per key up; others are those of PolicyOf.
 func FromString(spec string, bits float64) (Kind, error) {
 	k := Kind{Name: spec, Bound: func(int) float64 { return 0 }}
-	name, setting, found := strings.Cut(spec, ":")
-	if !found {
-		setting = fmt.Sprint(bits)
-	}
-	kind := name
+	name, _, _ := strings.Cut(spec, ":")
+	like := spec
 	if name == "goleveldb" || name == "pebblev2" {
-		kind = "bloom" // refuses the same bits per key
+		like = "bloom" + strings.TrimPrefix(spec, name) // refuses the same bits per key
 	}
-	p, err := policy.FromString(kind + ":" + setting)
+	p, err := PolicyOf(like, bits)
 	if err != nil {
 		return k, err
 	}
+	_, setting, _ := strings.Cut(p.String(), ":")
 	_, err = fmt.Sscan(setting, &k.Bits) // options may follow
-	if kind != name && k.Bits > 100 {    // then goleveldb's filters are not LevelDB's
+	if like != spec && k.Bits > 100 {    // then goleveldb's filters are not LevelDB's
 		return k, fmt.Errorf("%s: %v bits per key: pass at most 100", name, k.Bits)
 	}
 	whole := int(math.Ceil(k.Bits))

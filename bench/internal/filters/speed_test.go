@@ -3,7 +3,6 @@ package filters
 import (
 	"bytes"
 	"context"
-	"flag"
 	"runtime"
 	"slices"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 func kind(t *testing.T, spec string) Kind {
@@ -145,15 +145,11 @@ func TestCompare(t *testing.T) {
 	require.Equal(t, Speed{Ns: 80, Ratio: 8, Low: 4, High: 12}, s)
 }
 
-var large = flag.Bool("large", false, "also run what takes long: .ci/nightly does")
-
 // Filters of 100 million keys have about the FPP that package policy computes. goleveldb's own have
 // levelbloom's bytes. Pebble's have other probes, but also 32-bit hashes: in both formats 2.3 % of
 // the absent keys have the hash of a key.
 func TestLarge(t *testing.T) {
-	if !*large {
-		t.Skip("takes minutes, and GBs of memory")
-	}
+	testkit.Large(t)
 	const n, asked = 100_000_000, 1_000_000
 	each := func(first, step uint64, number int, do func([][]byte)) {
 		indexes := make([]uint64, 1000)

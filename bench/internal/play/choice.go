@@ -43,7 +43,7 @@ func (c *choice) policy() (*policy.Policy, error) {
 	if !slices.ContainsFunc(kinds, func(k kind) bool { return k.Name == c.Kind }) {
 		return nil, fmt.Errorf("no kind %q", c.Kind)
 	}
-	return policy.FromString(fmt.Sprintf("%s:%v", c.Kind, c.Bits))
+	return filters.PolicyOf(c.Kind, c.Bits)
 }
 
 // measure returns the point of a choice. It is always the same one.

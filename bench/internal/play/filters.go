@@ -9,6 +9,7 @@ import (
 
 	"github.com/syndtr/goleveldb/leveldb/util"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -37,10 +38,10 @@ const (
 
 type kind struct{ Name, Idea string }
 
-// kinds are the kinds of filter that the page shows, as policy.FromString takes them.
+// kinds are the kinds of filter that the page shows, as filters.PolicyOf takes them.
 var kinds = []kind{
 	{"bloom", "LevelDB's Bloom filter, byte for byte"},
-	{"tuned", "the same, with a size that suits dense numbers"},
+	{"bloom+tuned", "the same, with a size that suits dense numbers"},
 	{"ribbon", "the fewest false positives, with keys of any shape; only levelbloom reads it"},
 }
 
@@ -91,7 +92,7 @@ func reply(_ context.Context, q *question) (*answer, error) {
 		a.Sample = append(a.Sample, string(key))
 	}
 	for _, k := range kinds {
-		p, err := policy.FromString(fmt.Sprintf("%s:%v", k.Name, q.Bits))
+		p, err := filters.PolicyOf(k.Name, q.Bits)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -75,7 +76,7 @@ func TestExamplesAndRates(t *testing.T) {
 		}
 		require.False(t, policy.MayContain(f.Bytes, []byte(f.Absent)))
 
-		p, err := policy.FromString(name + ":10")
+		p, err := filters.PolicyOf(name, 10)
 		require.NoError(t, err)
 		expected := p.FPP(q.N) * asked
 		require.Equal(t, asked, f.Random.Asked)

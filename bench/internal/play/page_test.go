@@ -119,7 +119,7 @@ func TestAddress(t *testing.T) {
 	require.Equal(t, key, p.text("asked"))
 	require.Contains(t, p.text("whose"), "is set, by "+key)
 	require.Contains(t, p.text("stored"), "https://host0.example.com/")
-	p.do(chromedp.Click("#try-absent"), chromedp.Click(`input[value="tuned"]`))
+	p.do(chromedp.Click("#try-absent"), chromedp.Click(`input[value="bloom+tuned"]`))
 	p.wait("!answer.filters[0].stored")
 	p.sound()
 	var link string

@@ -19,7 +19,7 @@ func HasAll(filter []byte, hashes []uint32) bool {
 	for _, h := range hashes {
 		delta := Delta(h)
 		for range k {
-			if bits.At(h)&1 == 0 {
+			if bits.Probe(h)&1 == 0 {
 				return false
 			}
 			h += delta

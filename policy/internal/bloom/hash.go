@@ -7,9 +7,9 @@ const (
 	hashMultiplier = 0xc6a4a793 // LevelDB's util/hash.cc
 )
 
-// LevelDB's hash of a key is HashTail(HashWords(HashStart(key), key), key). The compiler inlines
-// each step, but would not inline one function: while one hash is computed, the processor begins
-// the next key, and a call limits how many keys overlap.
+// LevelDB's hash of a key is HashTail(HashWords(HashStart(key), key), key): three steps, because
+// the compiler inlines them, and not one function of their size. A call would keep the processor
+// from starting the next key early.
 
 // HashStart begins the hash of a key.
 func HashStart(key []byte) uint32 {

@@ -51,12 +51,12 @@ func NewBits(filter []byte) Bits {
 	return Bits{unsafe.Pointer(unsafe.SliceData(filter)), newModulus(len(filter) - 1)}
 }
 
-// At returns the byte of probe h, rotated so that its lowest bit is the bit of the probe; the other
-// bits mean nothing.
+// Probe returns the byte of probe h, rotated so that its lowest bit is the bit of the probe; the
+// other bits mean nothing.
 //
 // byteOf is below the number of bytes for every h, but the compiler does not see that: indexing a
 // slice adds a check to every probe. Then hits take 1.3 to 1.7 times as long, and misses 1.1 to 1.3
 // times (go run ./bench filters).
-func (b Bits) At(h uint32) byte {
+func (b Bits) Probe(h uint32) byte {
 	return bits.RotateLeft8(*(*byte)(unsafe.Add(b.first, b.byteOf(h))), -int(h))
 }

@@ -12,8 +12,8 @@ type Setting struct {
 
 // Counters count what the filters of a policy answer, and what its builders build.
 type Counters struct {
-	Absent, MayContain           atomic.Uint64
-	Filters, Keys, Bytes, Broken atomic.Uint64
+	Absent, MayContain             atomic.Uint64
+	Filters, Keys, Bytes, Replaced atomic.Uint64
 }
 
 // built counts a filter of n keys.
@@ -22,7 +22,7 @@ func (c *Counters) built(n int, filter []byte) {
 	c.Keys.Add(uint64(n))
 	c.Bytes.Add(uint64(len(filter)))
 	if string(filter) == Replacement {
-		c.Broken.Add(1)
+		c.Replaced.Add(1)
 	}
 }
 

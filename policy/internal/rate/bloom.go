@@ -39,8 +39,6 @@ func Bloom(size uint64, k, n int) float64 {
 	switch {
 	case n <= 0:
 		return 0
-	case keys >= 32*nbits: // e^-32 of the bits are left, even if each key sets only one
-		return 1
 	case size > mostSimBytes || keys*float64(k) > mostProbes:
 		filled, scarce := fill(nbits, k, keys)
 		return withSameHash(keys, math.Pow(filled, float64(k-1))*scarce)

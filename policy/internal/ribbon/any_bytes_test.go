@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // requireAnswers compares the reader with the reference, also for hashes at the ends of ranges.
@@ -36,7 +36,7 @@ func correct(filter []byte) {
 
 // Trailers of each kind: slots and columns that fit, barely fit and do not, and damaged indexes.
 func TestAnyTrailer(t *testing.T) {
-	rng := policytest.Rand(t, 10)
+	rng := testkit.Rand(t, 10)
 	fit, all := 0, 0
 	for range 6000 {
 		filter := make([]byte, rng.Intn(400))
@@ -78,8 +78,8 @@ func TestAnyTrailer(t *testing.T) {
 // Sound filters that are cut or have a changed byte, seen by the check or not. Every change of one
 // of the last 8 bytes but Encoding is seen.
 func TestDamage(t *testing.T) {
-	rng := policytest.Rand(t, 12)
-	var b Builder
+	rng := testkit.Rand(t, 12)
+	var b Encoder
 	for _, n := range []int{13, 40, 64, 66, 200, 701, 1500} {
 		hashes := randomHashes(rng, n)
 		filter := build(t, &b, hashes, 3.3)
@@ -112,7 +112,7 @@ func TestDamage(t *testing.T) {
 // Any bytes, as they are and with a correct check byte: no panic, and the answers of the reference.
 func FuzzContains(f *testing.F) {
 	rng := rand.New(rand.NewSource(13))
-	var b Builder
+	var b Encoder
 	for _, n := range []int{8, 36, 64, 100, 701, 1500} {
 		hashes := randomHashes(rng, n)
 		f.Add(build(f, &b, hashes, 10), hashes[0])
@@ -144,7 +144,7 @@ func FuzzBuild(f *testing.F) {
 		if len(hashes) > 1600 {
 			return
 		}
-		var b Builder
+		var b Encoder
 		require.Equal(t, refBuild(hashes, bitsPerKey), build(t, &b, hashes, bitsPerKey))
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // These tests check what doc.go and comments claim: the code, and with -large the figures.
@@ -33,8 +33,8 @@ func TestEssay(t *testing.T) {
 
 // A solution of 700 keys takes 1.5 eliminations on average.
 func TestEliminations(t *testing.T) {
-	policytest.Large(t)
-	rng := policytest.Rand(t, 8)
+	testkit.Large(t)
+	rng := testkit.Rand(t, 8)
 	s, eliminations := new(solver), 0.0
 	const systems = 1000
 	for range systems {
@@ -50,8 +50,8 @@ func TestEliminations(t *testing.T) {
 // What padding and variants are worth: the share of systems of 700 keys and 700 slots that one
 // elimination solves, with any variant.
 func TestWorth(t *testing.T) {
-	policytest.Large(t)
-	rng := policytest.Rand(t, 9)
+	testkit.Large(t)
+	rng := testkit.Rand(t, 9)
 	const systems = 10_000
 	for _, c := range []struct {
 		padding, variants int
@@ -107,8 +107,8 @@ func solvable(rng *rand.Rand, n, padding, variants int) bool {
 
 // Of small filters of random keys, fewer than 1 in 10,000 have no solution.
 func TestNoSolution(t *testing.T) {
-	policytest.Large(t)
-	rng := policytest.Rand(t, 13)
+	testkit.Large(t)
+	rng := testkit.Rand(t, 13)
 	s, without := new(solver), 0
 	for range 6000 {
 		for n := 1; n <= 10; n++ {
@@ -139,13 +139,13 @@ func noSolution(n int) []uint64 {
 func BenchmarkAttack(b *testing.B) {
 	for _, n := range []int{100, 500, 10_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var builder Builder
+			var builder Encoder
 			var dst []byte
 			build := func(hashes []uint64) float64 {
 				parts, rounds := [][]uint64{hashes}, 1+100_000/n
 				start := time.Now()
 				for range rounds {
-					dst, _ = builder.Build(dst[:0], parts, 10)
+					dst, _ = builder.Encode(dst[:0], parts, 10)
 				}
 				return time.Since(start).Seconds()
 			}

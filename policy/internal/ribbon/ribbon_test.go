@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/zeebo/xxh3"
 
-	"github.com/levelbloom/levelbloom/policy/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 func randomHashes(rng *rand.Rand, n int) []uint64 {
@@ -25,11 +25,11 @@ func randomHashes(rng *rand.Rand, n int) []uint64 {
 }
 
 // build returns the filter of the hashes, or nil, and checks that no key is lost.
-func build(t testing.TB, b *Builder, hashes []uint64, bitsPerKey float64) []byte {
+func build(t testing.TB, b *Encoder, hashes []uint64, bitsPerKey float64) []byte {
 	t.Helper()
 	third := len(hashes) / 3
 	parts := [][]uint64{hashes[:third], nil, hashes[third:]}
-	extended, ok := b.Build([]byte("before"), parts, bitsPerKey)
+	extended, ok := b.Encode([]byte("before"), parts, bitsPerKey)
 	require.True(t, strings.HasPrefix(string(extended), "before"))
 	filter := extended[len("before"):]
 	size, suits := Size(len(hashes), bitsPerKey)
@@ -52,8 +52,8 @@ var settings = []float64{2, 2.9, 3, 7, 8, 9.5, 9.99, 10, 15.97, 16, 23.2, 39, 39
 
 // The builder writes the same bytes as the reference, and the reader gives the same answers.
 func TestReference(t *testing.T) {
-	rng := policytest.Rand(t, 1)
-	var b Builder
+	rng := testkit.Rand(t, 1)
+	var b Encoder
 	check := func(n int, bitsPerKey float64) {
 		hashes := randomHashes(rng, n)
 		if n%3 == 0 { // some of them twice
@@ -90,12 +90,12 @@ func TestReference(t *testing.T) {
 
 // A build takes at most 24 bytes per key, including the hashes and the filter.
 func TestMemory(t *testing.T) {
-	policytest.Large(t)
-	hashes := randomHashes(policytest.Rand(t, 3), 1_000_000)
+	testkit.Large(t)
+	hashes := randomHashes(testkit.Rand(t, 3), 1_000_000)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	var b Builder
-	filter, ok := b.Build(nil, [][]uint64{hashes}, 10)
+	var b Encoder
+	filter, ok := b.Encode(nil, [][]uint64{hashes}, 10)
 	runtime.ReadMemStats(&after)
 	require.True(t, ok)
 	require.Len(t, filter, 1_250_008)
@@ -120,7 +120,7 @@ func fewStarts(rng *rand.Rand, n int) (hashes []uint64) {
 
 // Shards that no seed solves, or that have too many keys, are Bloom filters; others are not.
 func TestBloomShards(t *testing.T) {
-	rng := policytest.Rand(t, 5)
+	rng := testkit.Rand(t, 5)
 	crowded := randomHashes(rng, 9000)
 	for i := range crowded[:900] {
 		crowded[i] &^= 0xf8000000 // in the first shard, with 500 others
@@ -129,7 +129,7 @@ func TestBloomShards(t *testing.T) {
 		hashes []uint64
 		shards int
 	}{{fewStarts(rng, 100), 1}, {fewStarts(rng, 700), 1}, {crowded, 18}, {noSolution(5000), 10}} {
-		filter := build(t, new(Builder), c.hashes, 10)
+		filter := build(t, new(Encoder), c.hashes, 10)
 		require.Equal(t, refBuild(c.hashes, 10), filter)
 		columns, ok := Parse(filter)
 		require.True(t, ok)
@@ -149,13 +149,13 @@ func TestBloomShards(t *testing.T) {
 
 // The largest shard with a solution, 1000 times the same key, and one more, which has none.
 func TestLargestShard(t *testing.T) {
-	rng := policytest.Rand(t, 9)
+	rng := testkit.Rand(t, 9)
 	for _, n := range []int{maxShardKeys, maxShardKeys + 1} {
 		hashes := slices.Repeat([]uint64{1 << 63}, n) // in shard 0
 		for len(hashes) < 3*n {
 			hashes = append(hashes, rng.Uint64()|1<<31)
 		}
-		filter := build(t, new(Builder), hashes, 10)
+		filter := build(t, new(Encoder), hashes, 10)
 		require.Equal(t, refBuild(hashes, 10), filter)
 	}
 }
@@ -163,7 +163,7 @@ func TestLargestShard(t *testing.T) {
 // The smallest filter has 12 bytes. That gives up to 8 keys 8 columns.
 func TestSmallest(t *testing.T) {
 	for n := 1; n <= 8; n++ {
-		filter := build(t, new(Builder), randomHashes(policytest.Rand(t, 8), n), 2)
+		filter := build(t, new(Encoder), randomHashes(testkit.Rand(t, 8), n), 2)
 		require.Len(t, filter, 12)
 		columns, ok := Parse(filter)
 		require.True(t, ok)
@@ -194,8 +194,8 @@ func TestRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	rng := policytest.Rand(t, 7)
-	var b Builder
+	rng := testkit.Rand(t, 7)
+	var b Encoder
 	for _, bitsPerKey := range []float64{2, 7.5, 10, 16} {
 		for _, n := range []int{1, 2, 5, 8, 9, 11, 20, 36, 64, 100, 700, 701, 1000, 3000, 20_000} {
 			asked, found := 0.0, 0.0
@@ -270,7 +270,7 @@ func TestExample(t *testing.T) {
 	for letter := byte('a'); letter <= 'i'; letter++ {
 		hashes = append(hashes, xxh3.Hash([]byte{letter}))
 	}
-	filter := build(t, new(Builder), hashes, 9)
+	filter := build(t, new(Encoder), hashes, 9)
 	require.Contains(t, string(text), fmt.Sprintf("filter: % x   %x       %x        %x        % x\n",
 		filter[:8], filter[8:9], filter[9:10], filter[10:11], filter[11:]))
 	require.Equal(t, refShard{p: 11, m: 9, g: 1, k: 1, b: 1, r: 1, c: 9}, newRefShard(11, 9))
@@ -292,8 +292,8 @@ func TestExample(t *testing.T) {
 
 // No key is lost in filters of all sizes from 1 to 2000, and of some large ones, at any setting.
 func TestEverySize(t *testing.T) {
-	rng := policytest.Rand(t, 15)
-	var b Builder
+	rng := testkit.Rand(t, 15)
+	var b Encoder
 	step := 1
 	if testing.Short() {
 		step = 13

@@ -10,31 +10,33 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// Kinds lists the kinds of filter, as the variable KIND names them.
-var Kinds = []string{"bloom", "tuned", "ribbon"}
+// Policies are the policies that [New] makes, as policy.FromString takes them.
+var Policies = []string{"bloom:%v", "bloom:%v,tuned", "ribbon:%v"}
 
-// New returns a policy of a kind, which counts. It panics if there is none.
-func New(kind string, bitsPerKey float64, name string) *policy.Policy {
-	p, err := policy.FromString(fmt.Sprintf("%s:%v", kind, bitsPerKey), policy.WithName(name),
-		policy.WithCounters())
+// New returns one of Policies, which counts. It panics if the bits per key are out of range.
+func New(format string, bitsPerKey float64, name string) *policy.Policy {
+	return mustRead(fmt.Sprintf(format, bitsPerKey), policy.WithName(name))
+}
+
+func mustRead(spec string, opts ...policy.Option) *policy.Policy {
+	p, err := policy.FromString(spec, append(opts, policy.WithCounters())...)
 	if err != nil {
 		panic(err)
 	}
 	return p
 }
 
-// Counted returns the policy that KIND names, at 10 bits per key.
-var Counted = sync.OnceValue(func() *policy.Policy {
-	return New(os.Getenv("KIND"), 10, policy.Name)
-})
+// Counted returns the policy that the variable POLICY describes.
+var Counted = sync.OnceValue(func() *policy.Policy { return mustRead(os.Getenv("POLICY")) })
 
-// Main runs the tests of a package, and prints what Counted did. It fails if that avoided no read.
+// Main runs the tests of a package, and prints what Counted did. It fails if no filter answered
+// "absent".
 func Main(m *testing.M) {
 	status := m.Run()
 	c := Counted().Counters()
-	fmt.Printf("%d filters built, %d checks, %d reads avoided\n",
-		c.Filters, c.ReadsAvoided+c.MayContain, c.ReadsAvoided)
-	if c.ReadsAvoided == 0 {
+	fmt.Printf("%d filters built, %d checks, %d answered absent\n",
+		c.Filters, c.Absent+c.MayContain, c.Absent)
+	if c.Absent == 0 {
 		status = 1
 	}
 	os.Exit(status)

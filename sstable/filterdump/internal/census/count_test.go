@@ -3,7 +3,6 @@ package census
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -27,14 +26,12 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
-
-var large = flag.Bool("large", false, "count in databases of 1.5 million keys: .ci/nightly does")
 
 // size is how many keys the databases have.
 func size() int {
-	if *large {
+	if testkit.IsLarge() {
 		return 1_500_000
 	}
 	return 40_000
@@ -114,7 +111,7 @@ func TestCountedReads(t *testing.T) {
 			present, absent := c.keys(rng, c.n)
 			o := opt.Options{Filter: c.filter}
 			if c.ribbon {
-				require.NoError(t, goleveldb.Configure(&o, policytest.Must(policy.NewRibbon(10))))
+				require.NoError(t, goleveldb.Configure(&o, testkit.Must(policy.NewRibbon(10))))
 			}
 			value := make([]byte, max(100, c.value))
 			dir := fill(t, &o, cmp.Or(c.parts, 8), present, func() []byte {
@@ -173,7 +170,7 @@ func fill(t *testing.T, o *opt.Options, parts int, keys [][]byte, value func() [
 
 // In Pebble, with most keys in L6, by its own Get and by Has of the adapter.
 func TestCountedReadsOfPebble(t *testing.T) {
-	own, ribbon := bloom.FilterPolicy(10), pebblev2.New(policytest.Must(policy.NewRibbon(10)))
+	own, ribbon := bloom.FilterPolicy(10), pebblev2.New(testkit.Must(policy.NewRibbon(10)))
 	t.Run("90 % in L6", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, own) })
 	t.Run("ribbon", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, ribbon) })
 	t.Run("a key per block", func(t *testing.T) { requireCountedPebble(t, 8000, 0.33, 9000, nil) })

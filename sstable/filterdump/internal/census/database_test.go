@@ -19,7 +19,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // thirds makes a goleveldb database of every third number up to 3n, and returns its directory.
@@ -243,7 +243,7 @@ func TestNoVerdict(t *testing.T) {
 	}
 	o := opt.Options{}
 	require.NoError(t, goleveldb.Configure(&o,
-		policytest.Must(policy.NewBloom(10, policy.WithName("mine.1")))))
+		testkit.Must(policy.NewBloom(10, policy.WithName("mine.1")))))
 	dir := thirds(t, 6000, o)
 	require.Contains(t, read(dir).Verdict.Sentence, "No verdict: the policy mine.1 is not known")
 	require.NotZero(t, counted(t, dir, "other", "mine.*").Lookups)

@@ -15,7 +15,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A fakeTable is a table in memory. Its filters are exact, so that chance hides nothing.
@@ -101,7 +101,7 @@ func TestVerified(t *testing.T) {
 		Encodings: map[string]int{"exact": 3}}, r)
 
 	// LevelDB adds all versions of a key to a filter, Pebble one.
-	p := policytest.Must(policy.NewRibbon(10))
+	p := testkit.Must(policy.NewRibbon(10))
 	size := func(n int) float64 { return float64(p.FilterSize(n)) }
 	require.Equal(t, size(201)+size(1)+size(2)+4*3, ribbon.Bytes)
 	require.InDelta(t, (201*p.FPP(201)+p.FPP(1)+2*p.FPP(2))/204, ribbon.FPP, 1e-12)
@@ -186,7 +186,7 @@ func TestNoFilter(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	const most = 1 << 26 // four bytes for each window would be 1 << 32
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most))
-	p := policytest.Must(policy.NewRibbon(10))
+	p := testkit.Must(policy.NewRibbon(10))
 	require.Equal(t, &Report{Entries: 4, Keys: 4, Unfiltered: 4,
 		Ribbon: Plan{2*float64(p.FilterSize(2)) + 4*(1<<30+1), p.FPP(2)}}, r)
 

@@ -26,7 +26,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // verifyOne verifies one table.
@@ -111,7 +111,7 @@ func writePebble(t testing.TB, format pebblesst.TableFormat, comparer string) []
 	c.Name = comparer
 	var file objstorage.MemObj
 	w := pebblesst.NewWriter(&file, pebblesst.WriterOptions{TableFormat: format, Comparer: &c,
-		FilterPolicy: pebblev2.New(policytest.Must(policy.NewBloom(10)))})
+		FilterPolicy: pebblev2.New(testkit.Must(policy.NewBloom(10)))})
 	for i := range 50 {
 		require.NoError(t, w.Set(fmt.Appendf(nil, "key%03d", i), make([]byte, 20)))
 	}

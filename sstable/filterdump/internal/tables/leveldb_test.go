@@ -13,7 +13,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // writeLevelDB has goleveldb write a table of n keys in blocks of 1 KiB. It returns its path.
@@ -41,7 +41,7 @@ func TestLevelDB(t *testing.T) {
 		{"mine.1", 20, true}, // as Open is told
 		{"mine", 11, false},
 	} {
-		p := policytest.Must(policy.NewBloom(10, policy.WithName(c.name)))
+		p := testkit.Must(policy.NewBloom(10, policy.WithName(c.name)))
 		path := writeLevelDB(t, opt.Options{Filter: goleveldb.New(p), FilterBaseLg: c.baseLg}, n)
 		table := openTable(t, path, "theirs", "mine.*")
 		info := *table.Info()
@@ -84,7 +84,7 @@ func TestFiltersOf(t *testing.T) {
 }
 
 func TestLevelDBDamagedFilter(t *testing.T) {
-	o := opt.Options{Filter: goleveldb.New(policytest.Must(policy.NewBloom(10)))}
+	o := opt.Options{Filter: goleveldb.New(testkit.Must(policy.NewBloom(10)))}
 	path := writeLevelDB(t, o, 1)
 	damaged := readFile(t, path)
 	damaged[bytes.Index(damaged, []byte("filter."))-12] ^= 1 // the block before its name

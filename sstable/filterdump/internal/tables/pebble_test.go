@@ -17,7 +17,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/internal/policytest"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 type pebblePoint struct {
@@ -124,7 +124,7 @@ func filterOf(p v2.FilterPolicy, points []pebblePoint) []byte {
 func TestPebble(t *testing.T) {
 	type options = pebblesst.WriterOptions
 	ours := func(p *policy.Policy, err error) options {
-		return options{FilterPolicy: pebblev2.New(policytest.Must(p, err))}
+		return options{FilterPolicy: pebblev2.New(testkit.Must(p, err))}
 	}
 	twoLevels, xxHash := ownFilter, ownFilter
 	twoLevels.BlockSize, twoLevels.IndexBlockSize = 300, 300

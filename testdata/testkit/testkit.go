@@ -1,22 +1,24 @@
-// Package policytest holds what the tests of policy and of its internal packages share: seeded
-// randomness and keys.
-package policytest
+// Package testkit has what the tests of all modules share. It is here because tests of every module
+// can import it, and because no program takes a package in testdata for one to use.
+package testkit
 
 import (
 	"flag"
-	"fmt"
 	"math/rand"
 	"testing"
 )
 
 var large = flag.Bool("large", false,
-	"also run what takes long: figures of comments, and filters of up to 2^33 bits (6 GiB of memory)")
+	"also run what takes long, much memory (6 GiB), or what time and chance decide: .ci/nightly does")
 
-// Large skips a test that takes long, unless flag -large is set.
+// IsLarge reports whether flag -large is set.
+func IsLarge() bool { return *large }
+
+// Large skips the test unless flag -large is set.
 func Large(t testing.TB) {
 	t.Helper()
 	if !*large {
-		t.Skip("takes long: -large runs it")
+		t.Skip("runs with -large only")
 	}
 }
 
@@ -52,16 +54,7 @@ func Keys(rng *rand.Rand, n int) [][]byte {
 	return keys
 }
 
-// AbsentKeys returns n different keys that [Keys] never returns, because they are longer.
-func AbsentKeys(n int) [][]byte {
-	keys := make([][]byte, n)
-	for i := range keys {
-		keys[i] = fmt.Appendf(nil, "absent key %d, which is longer than 40 bytes", i)
-	}
-	return keys
-}
-
-// Must returns v, and panics if err is not nil: policytest.Must(policy.NewBloom(10)).
+// Must returns v, and panics if err is not nil: testkit.Must(policy.NewBloom(10)).
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// A Builder builds filters, one after another, in the same memory: 140 KB, and 8 bytes per key of
-// the largest filter. The zero Builder is ready for use. It is not safe for concurrent use.
-type Builder struct {
+// An Encoder builds filters, one after another, in the same memory: 140 KB, and 8 bytes per key of
+// the largest filter. The zero Encoder is ready for use. It is not safe for concurrent use.
+type Encoder struct {
 	hashes []uint64 // by shard
 	ends   []int    // of each shard's hashes, which begin where those of the one before end
 	solver solver
 }
 
-// Build appends the filter of all hashes in parts, which is Size(number of hashes, bitsPerKey)
-// bytes long, to dst, and returns the extended slice. If Size returns false, Build returns dst
+// Encode appends the filter of all hashes in parts, which is Size(number of hashes, bitsPerKey)
+// bytes long, to dst, and returns the extended slice. If Size returns false, Encode returns dst
 // unchanged and false. The order of the hashes does not matter.
-func (b *Builder) Build(dst []byte, parts [][]uint64, bitsPerKey float64) (_ []byte, ok bool) {
+func (e *Encoder) Encode(dst []byte, parts [][]uint64, bitsPerKey float64) (_ []byte, ok bool) {
 	n := 0
 	for _, part := range parts {
 		n += len(part)
@@ -25,55 +25,55 @@ func (b *Builder) Build(dst []byte, parts [][]uint64, bitsPerKey float64) (_ []b
 	if !ok {
 		return dst, false
 	}
-	b.split(parts, n)
+	e.split(parts, n)
 	dst = slices.Grow(dst, size)[:len(dst)+size]
-	b.write(dst[len(dst)-size:])
+	e.write(dst[len(dst)-size:])
 	return dst, true
 }
 
 // split sorts n hashes by shard.
-func (b *Builder) split(parts [][]uint64, n int) {
+func (e *Encoder) split(parts [][]uint64, n int) {
 	shards := shardsFor(n)
-	b.hashes = slices.Grow(b.hashes[:0], n)[:n]
-	b.ends = slices.Grow(b.ends[:0], shards)[:shards]
+	e.hashes = slices.Grow(e.hashes[:0], n)[:n]
+	e.ends = slices.Grow(e.ends[:0], shards)[:shards]
 	if shards == 1 {
-		hashes := b.hashes[:0]
+		hashes := e.hashes[:0]
 		for _, part := range parts {
 			hashes = append(hashes, part...)
 		}
 		return
 	}
-	clear(b.ends)
+	clear(e.ends)
 	for _, part := range parts {
 		for _, hash := range part {
-			b.ends[shardOf(hash, uint64(shards))]++ // for now, their number
+			e.ends[shardOf(hash, uint64(shards))]++ // for now, their number
 		}
 	}
 	at := 0
-	for i, keys := range b.ends {
-		b.ends[i] = at // for now, where the hashes begin
+	for i, keys := range e.ends {
+		e.ends[i] = at // for now, where the hashes begin
 		at += keys
 	}
 	for _, part := range parts {
 		for _, hash := range part {
-			end := &b.ends[shardOf(hash, uint64(shards))]
-			b.hashes[*end] = hash
+			end := &e.ends[shardOf(hash, uint64(shards))]
+			e.hashes[*end] = hash
 			*end++
 		}
 	}
 }
 
 // write overwrites filter.
-func (b *Builder) write(filter []byte) {
+func (e *Encoder) write(filter []byte) {
 	clear(filter)
-	if len(b.ends) == 1 {
-		slots := max(minSlots, len(b.hashes))
-		seed := b.writeShard(filter[:len(filter)-soloTrailer], slots, b.hashes)
+	if len(e.ends) == 1 {
+		slots := max(minSlots, len(e.hashes))
+		seed := e.writeShard(filter[:len(filter)-soloTrailer], slots, e.hashes)
 		seal(filter, uint64(slots)+slotsRange*seed)
 		return
 	}
-	shards, octets, from := uint64(len(b.ends)), uint64(0), 0
-	for _, end := range b.ends {
+	shards, octets, from := uint64(len(e.ends)), uint64(0), 0
+	for _, end := range e.ends {
 		octets += octetsFor(end - from)
 		from = end
 	}
@@ -82,10 +82,10 @@ func (b *Builder) write(filter []byte) {
 	short := index - columns*octets
 	entries := filter[index:]
 	first, from := uint64(0), 0
-	for _, end := range b.ends {
+	for _, end := range e.ends {
 		next := first + octetsFor(end-from)
 		shard := filter[offset(first, columns, short):offset(next, columns, short)]
-		seed := b.writeShard(shard, int(8*(next-first)), b.hashes[from:end])
+		seed := e.writeShard(shard, int(8*(next-first)), e.hashes[from:end])
 		binary.LittleEndian.PutUint32(entries, uint32(first*seeds+seed))
 		first, from, entries = next, end, entries[indexEntry:]
 	}
@@ -98,13 +98,13 @@ func (b *Builder) write(filter []byte) {
 func octetsFor(keys int) uint64 { return uint64(max(spanOctets, (keys+7)/8)) }
 
 // writeShard writes one shard, whose bytes are 0, and returns its seed.
-func (b *Builder) writeShard(shard []byte, slots int, hashes []uint64) (seed uint64) {
-	seed, ok := b.solver.solve(slots, hashes)
+func (e *Encoder) writeShard(shard []byte, slots int, hashes []uint64) (seed uint64) {
+	seed, ok := e.solver.solve(slots, hashes)
 	if !ok {
 		setBloom(shard, slots, hashes)
 		return bloomSeed
 	}
-	b.solver.store(shard)
+	e.solver.store(shard)
 	return seed
 }
 
