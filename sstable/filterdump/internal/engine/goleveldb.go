@@ -90,8 +90,8 @@ func (db *goLevelDB) Memory(s Sizes) (string, error) {
 		files, float64(r.Cache)/mib, blocks), err
 }
 
-// A viewStorage has a manifest in memory, and the tables of a view. It calls read for each read of a
-// table.
+// A viewStorage has a manifest in memory, and the tables of a view. It calls read for each read of
+// a table.
 type viewStorage struct {
 	storage.Storage
 	view *View

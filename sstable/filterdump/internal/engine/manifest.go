@@ -39,7 +39,7 @@ func CheckManifest(manifest []byte) error {
 			continue
 		case len(bytes.TrimLeft(block[:headerSize], "\x00")) == 0:
 			if len(bytes.TrimLeft(manifest[at:], "\x00")) > 0 {
-				return fmt.Errorf("the manifest has zeros at offset %d, and goes on behind them", at)
+				return fmt.Errorf("the manifest has zeros at offset %d, and goes on then", at)
 			}
 		case at+len(block) < len(manifest) || !isTorn(block):
 			return fmt.Errorf("the manifest does not match its checksum at offset %d", at)

@@ -20,8 +20,8 @@ type pebbleV1 struct {
 	settings Settings
 }
 
-// A pebbleV1View is the filesystem that Pebble sees: a manifest in memory, and the tables of a view. For
-// the list of names, tables have an empty file in memory too.
+// A pebbleV1View is the filesystem that Pebble sees: a manifest in memory, and the tables of a
+// view. For the list of names, tables have an empty file in memory too.
 type pebbleV1View struct {
 	vfs.FS
 	view *View
@@ -109,7 +109,8 @@ func (db pebbleV1) Tables() (map[int]Place, error) {
 	places := map[int]Place{}
 	for level, tables := range all {
 		for _, t := range tables {
-			places[int(t.BackingSSTNum)] = Place{Level: level} // of a virtual table, the file's number
+			number := int(t.BackingSSTNum) // of a virtual table, that of its file
+			places[number] = Place{Level: level}
 		}
 	}
 	return places, err

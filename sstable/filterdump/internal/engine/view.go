@@ -74,8 +74,9 @@ var (
 	bashoLevel   = regexp.MustCompile(`^sst_\d$`)
 )
 
-// manifestOf returns the file name of the manifest. Pebble's marker names it, or CURRENT: of
-// several, as goleveldb leaves them if it is killed, the newest that names a manifest that is there.
+// manifestOf returns the file name of the manifest. Pebble's marker names it, or CURRENT. Of
+// several, as goleveldb leaves them if it is killed, the one counts that names the newest manifest
+// that is there.
 func manifestOf(dir string, entries []fs.DirEntry) (name string, err error) {
 	for _, e := range entries { // sorted: the last marker is the newest
 		if bashoLevel.MatchString(e.Name()) && e.IsDir() {
@@ -135,7 +136,7 @@ func checkManifestName(dir, name, source string) error {
 	return err
 }
 
-// holdTables opens the tables, and Pebble's files of large values: those that the engine would open.
+// holdTables opens the tables, and Pebble's files of large values: those that the engine looks for.
 func (v *View) holdTables(entries []fs.DirEntry) {
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
@@ -183,7 +184,8 @@ func readFile(path string, most int64) ([]byte, error) {
 	case !info.Mode().IsRegular(): // to open a pipe would wait for a writer
 		return nil, fmt.Errorf("%w: %s is not a regular file", ErrDamaged, filepath.Base(path))
 	case info.Size() > most:
-		return nil, fmt.Errorf("%w: %s has more than %d bytes", ErrDamaged, filepath.Base(path), most)
+		return nil, fmt.Errorf("%w: %s has more than %d bytes", ErrDamaged, filepath.Base(path),
+			most)
 	}
 	return os.ReadFile(path)
 }

@@ -117,19 +117,22 @@ func TestViewHoldsTables(t *testing.T) {
 // nothing, or is no file, is damage; where there is none, there is no database.
 func TestManifestOf(t *testing.T) {
 	const good, newer = "MANIFEST-000002\n", "MANIFEST-000003\n"
+	const aDirectory = "a manifest that is a directory"
 	for name, c := range map[string]struct {
 		files map[string]string // a name that ends in a slash is a directory
 		want  string            // of the manifest
 		err   error
 		words string
 	}{
-		"CURRENT":         {map[string]string{"CURRENT": good, "MANIFEST-000002": ""}, good, nil, ""},
-		"a backup alone":  {map[string]string{"CURRENT.bak": good, "MANIFEST-000002": ""}, good, nil, ""},
-		"a newer pending": {map[string]string{"CURRENT": good, "CURRENT.3": newer, "MANIFEST-000002": "", "MANIFEST-000003": ""}, newer, nil, ""},
+		"CURRENT": {map[string]string{"CURRENT": good, "MANIFEST-000002": ""}, good, nil, ""},
+		"a backup alone": {map[string]string{"CURRENT.bak": good, "MANIFEST-000002": ""}, good, nil,
+			""},
+		"a newer pending": {map[string]string{"CURRENT": good, "CURRENT.3": newer,
+			"MANIFEST-000002": "", "MANIFEST-000003": ""}, newer, nil, ""},
 		"an older pending": {map[string]string{"CURRENT": newer, "CURRENT.2": good,
 			"MANIFEST-000002": "", "MANIFEST-000003": ""}, newer, nil, ""},
-		"the backup of a damaged one": {map[string]string{"CURRENT": "\x00\xff", "CURRENT.bak": good,
-			"MANIFEST-000002": ""}, good, nil, ""},
+		"the backup of a damaged one": {map[string]string{"CURRENT": "\x00\xff",
+			"CURRENT.bak": good, "MANIFEST-000002": ""}, good, nil, ""},
 		"a marker": {map[string]string{"marker.manifest.000001.MANIFEST-000002": "",
 			"marker.manifest.000002.MANIFEST-000003": "", "CURRENT": good, "MANIFEST-000002": "",
 			"MANIFEST-000003": ""}, newer, nil, ""},
@@ -137,12 +140,13 @@ func TestManifestOf(t *testing.T) {
 			"CURRENT.bak": "MANIFEST-999999\n", "MANIFEST-1000000": "", "MANIFEST-999999": ""},
 			"MANIFEST-1000000\n", nil, ""},
 
-		"nothing":     {nil, "", ErrNoDatabase, "there is no CURRENT"},
-		"other files": {map[string]string{"CURRENTLY": good, "000005.ldb": ""}, "", ErrNoDatabase, ""},
+		"nothing": {nil, "", ErrNoDatabase, "there is no CURRENT"},
+		"other files": {map[string]string{"CURRENTLY": good, "000005.ldb": ""}, "", ErrNoDatabase,
+			""},
 		"Basho's": {map[string]string{"CURRENT": good, "MANIFEST-000002": "", "sst_3/": ""}, "",
 			ErrNoDatabase, "Basho's LevelDB, with tables in sst_3"},
 
-		"an empty CURRENT": {map[string]string{"CURRENT": ""}, "", ErrDamaged, "CURRENT does not end"},
+		"an empty CURRENT": {map[string]string{"CURRENT": ""}, "", ErrDamaged, "does not end in"},
 		"without its line break": {map[string]string{"CURRENT": "MANIFEST-000002",
 			"MANIFEST-000002": ""}, "", ErrDamaged, "CURRENT does not end in a line break"},
 		"a conflict in git": {map[string]string{"CURRENT": "<<<<<<< HEAD\n"}, "", ErrDamaged,
@@ -158,8 +162,8 @@ func TestManifestOf(t *testing.T) {
 		"a directory": {map[string]string{"CURRENT/": ""}, "", ErrDamaged, "not a regular file"},
 		"too long": {map[string]string{"CURRENT": strings.Repeat("x", 1<<11)}, "", ErrDamaged,
 			"has more than 1024 bytes"},
-		"a manifest that is a directory": {map[string]string{"CURRENT": good, "MANIFEST-000002/": ""},
-			"", ErrDamaged, "not a regular file"},
+		aDirectory: {map[string]string{"CURRENT": good, "MANIFEST-000002/": ""}, "", ErrDamaged,
+			"not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -179,7 +183,7 @@ func TestManifestOf(t *testing.T) {
 				require.ErrorIs(t, err, c.err)
 				require.ErrorContains(t, err, c.words)
 			}
-			require.Equal(t, err == nil || name == "a manifest that is a directory", IsDatabase(dir))
+			require.Equal(t, err == nil || name == aDirectory, IsDatabase(dir))
 		})
 	}
 }

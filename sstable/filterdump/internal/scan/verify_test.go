@@ -173,7 +173,7 @@ func TestStatus(t *testing.T) {
 		{rotten, "1.ldb", none, Corrupt, "at offset 0: "},
 		{rottenPebble, "1.sst", none, Corrupt,
 			"the block at offset 0 does not match its checksum"},
-		{unreadable, "1.sst", none, Unreadable, "not read here: a compression that Pebble does not"},
+		{unreadable, "1.sst", none, Unreadable, "not read here: a compression that Pebble"},
 		{recovered(t), "1.ldb", none, Unverified, "its keys are internal by the data, and not by"},
 		{recovered(t), "1.ldb", database, Corrupt, "at offset "},
 		{basho(t), "1.sst", none, Unverified, "its filters are those of Basho's LevelDB"},
@@ -212,6 +212,7 @@ func TestFailed(t *testing.T) {
 		{tables.ErrCrashed, Corrupt, "the engine's reader crashed"},
 		{errors.New(strings.Repeat("x", 2000)), Unreadable, strings.Repeat("x", 1000)},
 	} {
-		require.Equal(t, &Result{Path: "p", Status: c.status, Reason: c.reason}, File{Path: "p", Open: "p"}.failed(c.err))
+		require.Equal(t, &Result{Path: "p", Status: c.status, Reason: c.reason},
+			File{Path: "p", Open: "p"}.failed(c.err))
 	}
 }

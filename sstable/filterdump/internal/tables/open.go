@@ -26,8 +26,8 @@ var (
 	ErrCrashed = errors.New("the engine's reader crashed")
 )
 
-// Guard calls f, and returns an error for its panic. The engines' readers trust bytes whose checksum
-// is right.
+// Guard calls f, and returns an error for its panic. The engines' readers trust bytes whose
+// checksum is right.
 func Guard[T any](f func() (T, error)) (result T, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // forged offsets make wild pointers
 	defer func() {
