@@ -23,9 +23,9 @@ func spoiled(t *testing.T, kind string, keys [][]byte, change func(filter []byte
 	}
 	switch b := verifying.(type) {
 	case *bloom.Builder:
-		built = b.Buffer.Finish(built, 6, &p.setting, bloom.HasAll)
+		built = b.Buffer.Finish(built, 6, &p.setting)
 	case *ribbon.Builder:
-		built = b.Buffer.Finish(built, 6, &p.setting, ribbon.HasAll)
+		built = b.Buffer.Finish(built, 6, &p.setting)
 	}
 	require.Equal(t, "before", string(built[:6]))
 	replaced := uint64(0)

@@ -73,11 +73,13 @@ func (e ReleaseEngine) Releases(t *testing.T) {
 	found, err := filepath.Glob(filepath.Join(releaseDir, "v*"))
 	require.NoError(t, err)
 	require.Len(t, found, len(releases), "a release is missing, here or in the list of releases")
-	for release, databases := range releases {
-		t.Run(release, func(t *testing.T) {
-			dir := filepath.Join(releaseDir, release, e.Name)
-			r, err := readRelease(dir)
+	for name, databases := range releases {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(releaseDir, name, e.Name)
+			list, err := os.ReadFile(filepath.Join(dir, releaseList))
 			require.NoError(t, err)
+			var r release
+			require.NoError(t, json.Unmarshal(list, &r))
 			require.Equal(t, databases, len(r.Databases), "databases in "+releaseList)
 			for _, d := range r.Databases {
 				t.Run(d.Name, func(t *testing.T) { e.check(t, dir, r, d) })
@@ -233,13 +235,4 @@ func (d *released) note(filter string, answer bool) {
 		digit = "1"
 	}
 	d.Filters[len(d.Filters)-1].Answers += digit
-}
-
-// readRelease reads the list of a release.
-func readRelease(dir string) (r release, err error) {
-	list, err := os.ReadFile(filepath.Join(dir, releaseList))
-	if err != nil {
-		return r, err
-	}
-	return r, json.Unmarshal(list, &r)
 }

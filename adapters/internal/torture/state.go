@@ -175,9 +175,7 @@ func (s *state) drawBatch(
 }
 
 // drawRange draws a deletion of a range. do makes it.
-func (s *state) drawRange(
-	rng *rand.Rand, db enginetest.DB,
-) (change map[int]uint64, do func() error) {
+func (s *state) drawRange(rng *rand.Rand, db enginetest.DB) (change map[int]uint64, do func() error) {
 	start, end := s.key(rng.Intn(modelKeys)), s.key(rng.Intn(modelKeys))
 	if bytes.Compare(start, end) > 0 {
 		start, end = end, start

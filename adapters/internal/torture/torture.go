@@ -26,11 +26,26 @@ type Target struct {
 	Ways int
 }
 
-// randomSetting draws a setting.
+// randomPolicy draws a policy that counts, of any kind, with one of three names.
+func randomPolicy(rng *rand.Rand) *policy.Policy {
+	name := []string{policy.Name, policy.NameGoLevelDB, "mine"}[rng.Intn(3)]
+	kind, opts := enginetest.Kinds[rng.Intn(len(enginetest.Kinds))], []policy.Option(nil)
+	if kind.Name == "bloom" && rng.Intn(2) == 0 {
+		opts = append(opts, policy.WithTuning())
+	}
+	return kind.MustNew(2+20*rng.Float64(), name, opts...)
+}
+
+// randomSetting draws a setting for a variant: with the engine's own filter or without, and with up
+// to three policies.
 func randomSetting(rng *rand.Rand, variant int) enginetest.Setting {
-	s := enginetest.RandomSetting(rng, variant)
+	s := enginetest.Setting{Variant: variant, Large: rng.Intn(2) == 0}
 	if *none {
-		s.Builtin, s.Policies = false, nil
+		return s
+	}
+	s.Builtin = rng.Intn(3) == 0
+	for range []int{0, 1, 1, 2, 3}[rng.Intn(5)] { // policies, the last of which builds
+		s.Policies = append(s.Policies, randomPolicy(rng))
 	}
 	return s
 }
@@ -59,7 +74,7 @@ func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 					return err
 				}
 			case 3:
-				p := enginetest.RandomPolicy(rng, 10, policy.Name)
+				p := randomPolicy(rng)
 				move = func() error { return db.Reconfigure(p) }
 			}
 			if err := move(); err != nil {

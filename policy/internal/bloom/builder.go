@@ -10,7 +10,9 @@ type Builder struct {
 
 // NewBuilder returns an empty builder. If distinct, it leaves out repetitions.
 func NewBuilder(s *builder.Setting, distinct bool) *Builder {
-	return &Builder{builder.Buffer[uint32]{Pool: &builder.Chunks32, Distinct: distinct}, s}
+	return &Builder{
+		builder.Buffer[uint32]{Pool: &builder.Chunks32, Distinct: distinct, HasAll: HasAll}, s,
+	}
 }
 
 // Add adds a key.
@@ -33,5 +35,5 @@ func (b *Builder) Finish(dst []byte) []byte {
 	for hashes := range b.All {
 		setProbes(array, m, hashes, K(b.setting))
 	}
-	return b.Buffer.Finish(extended, len(dst), b.setting, HasAll)
+	return b.Buffer.Finish(extended, len(dst), b.setting)
 }

@@ -13,7 +13,9 @@ import "sync"
 type Buffer[H uint32 | uint64] struct {
 	Pool     *sync.Pool // Chunks32 or Chunks64
 	Distinct bool       // leave out each hash that equals the one before it
-	N        int        // hashes in chunks; all chunks but the last are full
+	// HasAll reports whether a filter has all of some hashes; a malformed one has none.
+	HasAll   func(filter []byte, hashes []H) bool
+	N        int // hashes in chunks; all chunks but the last are full
 	chunks   []*Chunk[H]
 	last     *Chunk[H] // of chunks
 	previous H         // the last of the N hashes
@@ -81,12 +83,9 @@ func (b *Buffer[H]) All(yield func([]H) bool) {
 
 // Finish ends the filter of the buffer's keys, which begins at start in dst, and empties the
 // buffer. If the setting says so, it first verifies the filter, puts Replacement in its place if a
-// key is missing, and counts it. It returns dst. hasAll reports whether a filter has all of some
-// hashes; a malformed one has none.
-func (b *Buffer[H]) Finish(
-	dst []byte, start int, s *Setting, hasAll func(filter []byte, hashes []H) bool,
-) []byte {
-	if s.Verify && !b.verify(dst[start:], hasAll) {
+// key is missing, and counts it. It returns dst.
+func (b *Buffer[H]) Finish(dst []byte, start int, s *Setting) []byte {
+	if s.Verify && !b.verify(dst[start:]) {
 		dst = append(dst[:start], Replacement...)
 	}
 	if s.Counters != nil {
@@ -96,9 +95,9 @@ func (b *Buffer[H]) Finish(
 	return dst
 }
 
-func (b *Buffer[H]) verify(filter []byte, hasAll func(filter []byte, hashes []H) bool) bool {
+func (b *Buffer[H]) verify(filter []byte) bool {
 	for hashes := range b.All {
-		if !hasAll(filter, hashes) {
+		if !b.HasAll(filter, hashes) {
 			return false
 		}
 	}

@@ -18,7 +18,9 @@ type Builder struct {
 
 // NewBuilder returns an empty builder. If distinct, it leaves out repetitions.
 func NewBuilder(s *builder.Setting, distinct bool) *Builder {
-	return &Builder{builder.Buffer[uint64]{Pool: &builder.Chunks64, Distinct: distinct}, s}
+	return &Builder{
+		builder.Buffer[uint64]{Pool: &builder.Chunks64, Distinct: distinct, HasAll: HasAll}, s,
+	}
 }
 
 // Hash is the hash of a key: XXH3 with 64 bits and seed 0.
@@ -47,7 +49,7 @@ func (b *Builder) Finish(dst []byte) []byte {
 	} else {
 		extended, _ = bloom.AppendZeros(dst, b.setting, 0)
 	}
-	return b.Buffer.Finish(extended, len(dst), b.setting, HasAll)
+	return b.Buffer.Finish(extended, len(dst), b.setting)
 }
 
 // A memory is what it takes to encode a filter.
