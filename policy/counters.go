@@ -17,8 +17,8 @@ func WithCounters() Option {
 
 // Counters is what a policy has counted.
 type Counters struct {
-	// Absent counts the checks answered "absent". Each saves the engine a look into the table's
-	// data, and a read where these are not cached.
+	// Absent counts the checks answered "absent". Each saves the engine a look into a table's
+	// data, which is a read if the data is not cached.
 	Absent     uint64 `json:"absent"`
 	MayContain uint64 `json:"may_contain"` // checks answered "may contain"
 	Filters    uint64 `json:"filters"`     // filters built

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,18 +19,19 @@ var kinds = []string{"bloom", "ribbon"}
 //	bloom:10,tuned
 //	bloom:9.5,verify,name=leveldb.BuiltinBloomFilter
 //
-// tuned stands for [WithTuning], verify for [WithVerify], and name= for [WithName]. The name comes
-// last, as it may contain commas. opts are applied after the options in the string.
+// tuned stands for [WithTuning], verify for [WithVerify], and name= for [WithName], which comes
+// last. opts are applied after the options in the string.
 //
 // [Policy.String] returns such strings. If FromString cannot read spec, its error says what to
 // write instead. It also returns the errors of the constructors.
 func FromString(spec string, opts ...Option) (*Policy, error) {
 	kind, rest, _ := strings.Cut(spec, ":")
-	settings, name, named := strings.Cut(rest, ",name=") // a name may contain commas
+	settings, name, named := strings.Cut(rest, ",name=")
 	bits, options, more := strings.Cut(settings, ",")
 	switch {
 	case kind == "tuned":
-		return nil, fmt.Errorf("policy: tuned is an option: write bloom:%s,tuned", bits)
+		return nil, fmt.Errorf("policy: tuned is an option: write bloom:%s,tuned%s",
+			cmp.Or(bits, "10"), strings.TrimPrefix(rest, bits))
 	case !slices.Contains(kinds, kind):
 		return nil, fmt.Errorf("policy: %q is not a kind of filter: write one of %s, a colon, "+
 			"and the bits per key, such as ribbon:10", kind, strings.Join(kinds, ", "))

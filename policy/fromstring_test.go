@@ -15,7 +15,7 @@ func TestStrings(t *testing.T) {
 		{"bloom:10", ""}, {"bloom:9.5", ""}, {"bloom:1", ""}, {"bloom:1000", ""},
 		{"bloom:10,tuned", ""}, {"bloom:10,tuned,verify", ""},
 		{"ribbon:7", ""}, {"ribbon:9.87,verify", ""},
-		{"ribbon:10,name=mine", ""}, {"bloom:10,name=a,b=c:d,verify,tuned", ""},
+		{"ribbon:10,name=mine", ""}, {"bloom:10,name=a;b=c:d", ""},
 		{"bloom:9.5,tuned,verify,name=leveldb.BuiltinBloomFilter", ""},
 		{"bloom:10,verify,tuned,verify", "bloom:10,tuned,verify"},
 		{"bloom:10,name=" + Name, "bloom:10"},
@@ -32,8 +32,8 @@ func TestStrings(t *testing.T) {
 	}
 	// The same settings as from the constructors.
 	for text, want := range map[string]*Policy{
-		"bloom:9.5,tuned,verify,name=a,b": testkit.Must(
-			NewBloom(9.5, WithTuning(), WithName("a,b"), WithVerify())),
+		"bloom:9.5,tuned,verify,name=a=b": testkit.Must(
+			NewBloom(9.5, WithTuning(), WithName("a=b"), WithVerify())),
 		"ribbon:7,verify": testkit.Must(NewRibbon(7, WithVerify())),
 	} {
 		p, err := FromString(text)
@@ -57,7 +57,10 @@ func TestFromStringRefuses(t *testing.T) {
 		"exact:10":               `"exact" is not a kind of filter: write one of bloom, ribbon`,
 		"Bloom:10":               `"Bloom" is not a kind of filter: write one of`,
 		"tuned:10":               `tuned is an option: write bloom:10,tuned`,
-		"tuned:9,verify,name=a":  `tuned is an option: write bloom:9,tuned`,
+		"tuned:9,verify,name=a":  `tuned is an option: write bloom:9,tuned,verify,name=a`,
+		"tuned":                  `tuned is an option: write bloom:10,tuned`,
+		"bloom:10,name=x,tuned":  `the name "x,tuned" has a comma`,
+		"bloom:10,name=a,name=b": `the name "a,name=b" has a comma`,
 		"bloom":                  `"" is not bits per key: write a number after the colon, such as`,
 		"bloom:":                 `such as bloom:10`,
 		"bloom:tuned":            `"tuned" is not bits per key`,

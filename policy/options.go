@@ -14,8 +14,8 @@ type Option struct{ apply func(*Policy) error }
 // (the adapters' Configure does).
 //
 // It refuses names that Pebble's options files cannot carry (an empty one, "none", one with line
-// breaks or with spaces around it), and names that begin with "rocksdb.", which belong to other
-// encodings.
+// breaks or with spaces around it), names with a comma, which separates options in [FromString],
+// and names that begin with "rocksdb.", which belong to other encodings.
 func WithName(name string) Option {
 	return Option{func(p *Policy) error {
 		p.name = name
@@ -39,6 +39,9 @@ func checkName(name string) error {
 	case trimmed != name:
 		return fmt.Errorf("policy: the name %q has spaces around it, "+
 			"which Pebble's options files cannot carry: pass %q", name, trimmed)
+	case strings.Contains(name, ","):
+		return fmt.Errorf("policy: the name %q has a comma, which separates options in FromString: "+
+			"pass one without, and write name= last", name)
 	case strings.HasPrefix(name, "rocksdb."):
 		return fmt.Errorf("policy: the name %q belongs to another encoding, "+
 			"and engines would mistake one for the other: pass another", name)

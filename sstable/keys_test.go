@@ -45,8 +45,9 @@ func TestInferredKeys(t *testing.T) {
 				}
 				file, w := writeTable(t, o, test.stored...)
 				table := openTable(t, file)
-				for e := range table.Entries() {
+				for e, err := range table.Entries() {
 					if size > 0 {
+						require.NoError(t, err)
 						require.Equal(t, test.found, len(e.Key) < len(e.Stored), "%q", test.stored)
 					}
 					break
@@ -90,8 +91,10 @@ func TestRecoveredTable(t *testing.T) {
 	require.ErrorContains(t, err, "call CompactRange before the first lookup")
 
 	for name, stored := range map[string][][]byte{
-		"text": plainKeys("a short key", "b short key"),
-		"both": append(plainKeys("7 bytes"), stored...),
+		"text":        plainKeys("a short key", "b short key"),
+		"internal":    stored,
+		"short":       append(plainKeys("7 bytes"), stored...),
+		"short, last": append(slices.Clone(stored), []byte("d")),
 	} {
 		o.indexKeys = nil
 		file, _ := writeTable(t, o, stored...)

@@ -36,7 +36,7 @@ type FilterEntry struct {
 	Handle BlockHandle // of the filter block
 
 	// Foreign says that the filters are not those of LevelDB and levelbloom, although they have
-	// LevelDB's name: Basho's LevelDB took the same name in 2012, two years before, for others.
+	// LevelDB's name: Basho's LevelDB gave this name to others in 2012, two years before LevelDB.
 	Foreign bool
 }
 
@@ -130,9 +130,9 @@ func (t *Table) Filters() []FilterEntry {
 	return all
 }
 
-// KeysInDoubt reports whether the keys can be internal by the data and cannot by the index. Then
-// Entries takes them for plain ones, and they may be neither: goleveldb's RecoverFile writes tables
-// with internal keys in the data, with such an index, and with filters that no lookup asks rightly.
+// KeysInDoubt reports whether the keys look internal in the data, but not in the index. Entries then
+// takes them for plain keys, which may be wrong: goleveldb's RecoverFile writes such tables, with
+// filters of internal keys, in which lookups of user keys find nothing.
 func (t *Table) KeysInDoubt() bool { return t.inDoubt }
 
 // Blocks returns the number of data blocks.

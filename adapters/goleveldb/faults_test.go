@@ -72,6 +72,7 @@ func TestRecover(t *testing.T) {
 		db, err = leveldb.Recover(stor, o)
 		require.NoError(t, err)
 		left, missed, panics := look(t, db)
+		require.Greater(t, left, 1000, name)
 		t.Logf("%s: of %d keys that are left, lookups miss %d and panic for %d", name, left, missed,
 			panics)
 		require.NoError(t, db.CompactRange(util.Range{}))

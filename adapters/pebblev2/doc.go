@@ -27,8 +27,8 @@
 //	HasAll      many keys, most of them absent: a fraction of the time
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
-// These lookups also work without Configure, because a level without a policy of its own inherits
-// the policy of the level above. In Pebble v1 they need Configure: see Has.
+// These lookups also use filters that Pebble wrote without Configure: a level without a policy takes
+// that of the level above, so L6 has filters too. In Pebble v1 they need Configure: see Has.
 //
 // # Changing a live database
 //

@@ -62,12 +62,13 @@ newer than all named ones than are named, the manifest may be an old one, and th
 
 A table has the bytes that the manifest says, and more may follow. By itself, a table ends where its
 file does. That a table is the one that the manifest means is compared by its size, and not by its
-contents.
+contents. Pebble's files of large values (.blob) and tables in shared storage are not verified.
 
 The engines trust bytes whose checksum is right. A table on which an engine's reader panics is
 corrupt. Forged ones can also end filterdump, or have it wait: interrupt it twice then. On Linux,
-filterdump takes at most half of the memory of the machine or of the container. RocksDB's own tables
-are read if they share a format, a compression and a kind of filter with old Pebble's.
+filterdump maps at most half of the memory of the machine or of the container, or 2 GiB if that is
+more. RocksDB's own tables are read if they share a format, a compression and a kind of filter with
+old Pebble's.
 
 The filters of a policy with a name of its own are unverified. If they are LevelDB's or
 levelbloom's, pass --policies NAME, or a pattern: a database with a policy for each level has
@@ -94,7 +95,7 @@ lookups of absent keys.
 	  engine               goleveldb, pebblev1, pebblev2
 	  cache                bytes of the block cache, by Pebble's OPTIONS file
 	  keys, bytes          of all tables; a key counts once in each
-	  sampled, lookups     keys of the sample, and absent keys between them that were looked up
+	  sampled, lookups     keys of the sample, and absent keys between them: the most lookups
 	  levels               number, tables, entries
 	    policies, filters           by policy, and by encoding ("none" without filters, "no keys")
 	    filter_bytes, ribbon_bytes  of the filters, and computed for ribbon filters of 10 bits

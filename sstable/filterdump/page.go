@@ -22,7 +22,7 @@ func (r *report) page(allTables bool) page.Page {
 		if v := d.Verdict; v != nil {
 			shown.Bars, shown.Sentence = bars(v.Rows), scan.Printable(v.Sentence)
 			shown.Code, shown.Facts = v.Code, v.Facts
-			shown.Counted = fmt.Sprintf("%d absent keys between %d keys, no data in the cache",
+			shown.Counted = fmt.Sprintf("of up to %d absent keys between %d keys, no data in the cache",
 				d.Lookups, d.Sampled)
 		}
 		p.Databases = append(p.Databases, shown)

@@ -113,8 +113,8 @@ func (d *Database) refuse(err error) {
 	}
 }
 
-// open opens a view, and closes it after f. If the engine panics, the view stays open, since to
-// close it could wait for a lock that the engine holds.
+// open opens a database in its engine, and closes it after f. If the engine panics, the database
+// stays open: to close it could wait for a lock that the engine holds.
 func open(o engine.Options, read func(number int), f func(db engine.DB) error) error {
 	_, err := tables.Guard(func() (struct{}, error) {
 		db, err := engine.Open(o, read)
@@ -140,7 +140,7 @@ func (d *Database) read(ctx context.Context, view *engine.View) (complete bool, 
 		return err
 	})
 	if err != nil {
-		d.explain(err)
+		d.explain(err, view.IsShared())
 		return false, nil
 	}
 	if complete, err = d.verify(ctx, view); err != nil {
@@ -163,21 +163,25 @@ var (
 	faultyTable = regexp.MustCompile(`file does not exist|object size mismatch|not a regular file`)
 )
 
-// explain notes why the engine does not open the database.
-func (d *Database) explain(err error) {
+// explain notes why the engine does not open the database. Some of its tables may be in a storage
+// that is shared.
+func (d *Database) explain(err error, shared bool) {
 	d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(d.Engine, "filterdump"), err)
 	if found := otherComparer.FindStringSubmatch(d.Note); found != nil {
 		d.Note = fmt.Sprintf("its comparer is '%s', which is not known here: pass its tables one "+
 			"by one, filterdump --verify DIRECTORY/*.ldb", found[1])
 	}
 	d.Damaged = faultyTable.MatchString(d.Note)
+	if d.Damaged && shared {
+		d.Damaged, d.Note = false, "tables in shared storage are not read here: "+d.Note
+	}
 }
 
 // verify verifies the tables that the manifest names. It is complete if all are there.
 func (d *Database) verify(ctx context.Context, view *engine.View) (complete bool, err error) {
 	var files []scan.File
 	for _, number := range slices.Sorted(maps.Keys(d.named)) {
-		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number)) // if it is missing
+		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number)) // goleveldb's is missing
 		path, _ := view.Path(name)                                           // who reads it finds the error too
 		files = append(files, scan.File{Path: filepath.Join(d.Path, name), Open: path,
 			Options: tables.Options{Policies: d.options.Policies, Database: true,

@@ -22,8 +22,8 @@ func openGoLevelDB(o Options, policies []*policy.Policy, read func(number int)) 
 	if err != nil {
 		return nil, err
 	}
-	const all = 1 << 30 // of the tables
-	options := &opt.Options{ReadOnly: true, DisableBlockCache: true, OpenFilesCacheCapacity: all}
+	options := &opt.Options{ReadOnly: true, DisableBlockCache: true,
+		OpenFilesCacheCapacity: o.View.openTables()}
 	for _, p := range policies {
 		options.AltFilters = append(options.AltFilters, goleveldb.New(p))
 	}

@@ -113,6 +113,27 @@ func TestManifestShifts(t *testing.T) {
 	}
 }
 
+// In an inner block nothing is torn, and behind a chunk that is torn nothing is whole. A torn chunk
+// has a type.
+func TestManifestTorn(t *testing.T) {
+	manifest, chunks := longManifest(t)
+	last := len(chunks) - 1
+	require.Equal(t, chunks[last-1]/blockSize, chunks[last]/blockSize, "two in the last block")
+	damaged := func(at int, kind byte) error {
+		b := bytes.Clone(manifest)
+		b[at]++            // of the checksum
+		b[at+5] = 0xff     // of the length
+		b[at+6] = kind     // its type
+		b[at+headerSize]++ // of its contents
+		return CheckManifest(b)
+	}
+	require.Error(t, damaged(chunks[0], 1), "an inner block")
+	require.Error(t, damaged(chunks[last-1], 1), "a chunk follows")
+	for kind := range byte(20) {
+		require.Equal(t, 1 <= kind && kind <= 4, damaged(chunks[last], kind) == nil, kind)
+	}
+}
+
 // No flipped bit of a length passes in a block that is not the last: there, nothing is torn.
 func TestManifestLengths(t *testing.T) {
 	manifest, chunks := longManifest(t)

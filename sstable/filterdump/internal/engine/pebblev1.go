@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/vfs"
@@ -32,7 +33,8 @@ func newPebbleV1View(v *View) (vfs.FS, error) {
 	write := func(name string, contents []byte) error {
 		file, err := memory.Create(name)
 		if err == nil {
-			_, err = file.Write(contents)
+			// Of a copy: in builds with -race, Pebble spoils the buffer, which must not be kept.
+			_, err = file.Write(slices.Clone(contents))
 			err = errors.Join(err, file.Close())
 		}
 		return err
@@ -82,6 +84,8 @@ func openPebbleV1(o Options, policies []*policy.Policy, read func(number int)) (
 	}
 	merger := *pebble.DefaultMerger // nothing is merged, but Pebble compares the name
 	merger.Name = cmp.Or(o.View.Merger, merger.Name)
+	cache := pebble.NewCache(o.cacheSize())
+	defer cache.Unref()
 	options := &pebble.Options{
 		ReadOnly:           true,
 		Logger:             Quiet{},
@@ -89,7 +93,8 @@ func openPebbleV1(o Options, policies []*policy.Policy, read func(number int)) (
 		MemTableSize:       64 << 10,
 		FS:                 errorfs.Wrap(files, counted),
 		Merger:             &merger,
-		Cache:              pebble.NewCache(o.cacheSize()),
+		MaxOpenFiles:       o.View.openTables(),
+		Cache:              cache,
 	}
 	options.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	for _, p := range policies {

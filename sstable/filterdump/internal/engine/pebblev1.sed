@@ -7,7 +7,10 @@ s#pebble/v2#pebble#
 s/pebblev2/pebblev1/g
 s/\([pP]\)ebbleV2/\1ebbleV1/g
 # A cache comes from outside, and the database keeps a reference of its own.
-s/^\t\tCacheSize: *o.cacheSize()/\t\tCache: pebble.NewCache(o.cacheSize())/
+s/^\t\tCacheSize: *o.cacheSize()/\t\tCache: cache/
+/^\toptions := &pebble.Options{/i\
+\	cache := pebble.NewCache(o.cacheSize())\
+\	defer cache.Unref()
 s/^\t\tCacheSize: *db.settings.Cache/\t\tCache: cache/
 /^func (db pebbleV1) Memory/a\
 \	cache := pebble.NewCache(cmp.Or(db.settings.Cache, 8<<20)) // Pebble's default\

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -31,7 +32,8 @@ func newPebbleV2View(v *View) (vfs.FS, error) {
 	write := func(name string, contents []byte) error {
 		file, err := memory.Create(name, vfs.WriteCategoryUnspecified)
 		if err == nil {
-			_, err = file.Write(contents)
+			// Of a copy: in builds with -race, Pebble spoils the buffer, which must not be kept.
+			_, err = file.Write(slices.Clone(contents))
 			err = errors.Join(err, file.Close())
 		}
 		return err
@@ -88,6 +90,7 @@ func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (
 		MemTableSize:       64 << 10,
 		FS:                 errorfs.Wrap(files, counted),
 		Merger:             &merger,
+		MaxOpenFiles:       o.View.openTables(),
 		CacheSize:          o.cacheSize(),
 		DisableTableStats:  true,
 	}

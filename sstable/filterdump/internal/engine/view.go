@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -49,6 +51,9 @@ func NewView(dir string) (*View, error) {
 	if v.Manifest, err = readFile(filepath.Join(dir, v.manifest), 1<<30); err != nil {
 		return nil, err
 	}
+	if entries, err = os.ReadDir(dir); err != nil { // with the tables that the manifest may name
+		return nil, err
+	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "marker.") {
 			v.markers = append(v.markers, e.Name())
@@ -78,7 +83,7 @@ var (
 // several, as goleveldb leaves them if it is killed, the one counts that names the newest manifest
 // that is there.
 func manifestOf(dir string, entries []fs.DirEntry) (name string, err error) {
-	for _, e := range entries { // sorted: the last marker is the newest
+	for _, e := range entries { // sorted: of the first million, the last marker is the newest
 		if bashoLevel.MatchString(e.Name()) && e.IsDir() {
 			return "", fmt.Errorf("%w that is read here, but one of Basho's LevelDB, with tables "+
 				"in %s: pass them one by one", ErrNoDatabase, e.Name())
@@ -95,7 +100,7 @@ func manifestOf(dir string, entries []fs.DirEntry) (name string, err error) {
 		if !currentName.MatchString(e.Name()) {
 			continue
 		}
-		text, why := readFile(filepath.Join(dir, e.Name()), 1<<10)
+		text, why := readFile(filepath.Join(dir, e.Name()), 1<<20)
 		named, whole := bytes.CutSuffix(text, []byte("\n"))
 		if why == nil && !whole {
 			why = fmt.Errorf("%w: %s does not end in a line break", ErrDamaged, e.Name())
@@ -168,6 +173,21 @@ func (v *View) Path(name string) (string, error) {
 
 var errNotRegular = errors.New("not a regular file")
 
+// IsShared reports whether tables may be in a storage that several databases of Pebble share. They
+// are not read here.
+func (v *View) IsShared() bool {
+	return slices.ContainsFunc(v.markers, func(name string) bool {
+		return marked(name, "remote-obj-catalog") != ""
+	})
+}
+
+// openTables returns how many tables an engine may keep open: all, if the system lets it.
+func (v *View) openTables() int {
+	const others = 32 // files
+	left := max(mostFiles(), uint64(len(v.held)+2*others)) - uint64(len(v.held)+others)
+	return int(min(left, math.MaxInt32))
+}
+
 // Close closes the tables.
 func (v *View) Close() {
 	for _, file := range v.held {
@@ -184,8 +204,7 @@ func readFile(path string, most int64) ([]byte, error) {
 	case !info.Mode().IsRegular(): // to open a pipe would wait for a writer
 		return nil, fmt.Errorf("%w: %s is not a regular file", ErrDamaged, filepath.Base(path))
 	case info.Size() > most:
-		return nil, fmt.Errorf("%w: %s has more than %d bytes", ErrDamaged, filepath.Base(path),
-			most)
+		return nil, fmt.Errorf("%s has more than %d bytes", filepath.Base(path), most)
 	}
 	return os.ReadFile(path)
 }

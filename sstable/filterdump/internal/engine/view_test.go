@@ -1,6 +1,10 @@
 package engine
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -161,7 +165,7 @@ func TestManifestOf(t *testing.T) {
 			"marker.manifest.000001...": ""}, "", ErrDamaged, "names no manifest"},
 		"a directory": {map[string]string{"CURRENT/": ""}, "", ErrDamaged, "not a regular file"},
 		"too long": {map[string]string{"CURRENT": strings.Repeat("x", 1<<11)}, "", ErrDamaged,
-			"has more than 1024 bytes"},
+			"does not end in a line break"},
 		aDirectory: {map[string]string{"CURRENT": good, "MANIFEST-000002/": ""}, "", ErrDamaged,
 			"not a regular file"},
 	} {
@@ -229,6 +233,55 @@ func TestPipe(t *testing.T) {
 		}
 		require.ErrorContains(t, err, "not a regular file")
 	}
+}
+
+// Opening a view changes it in nothing, and closing it leaves no file open.
+func TestViewIsKept(t *testing.T) {
+	for _, dir := range stored {
+		open := openFiles(t)
+		v, err := NewView(filepath.Join("../../../../testdata", dir))
+		require.NoError(t, err)
+		manifest := bytes.Clone(v.Manifest)
+		want := tablesOf(t, v)
+		require.Equal(t, want, tablesOf(t, v))
+		require.Equal(t, manifest, v.Manifest)
+		v.Close()
+		require.LessOrEqual(t, openFiles(t), open)
+	}
+}
+
+// openFiles returns how many files this process has open, where the system tells.
+func openFiles(t *testing.T) int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if !errors.Is(err, fs.ErrNotExist) {
+		require.NoError(t, err)
+	}
+	return len(entries)
+}
+
+// Large values are in files of their own, which a view has too.
+func TestLargeValues(t *testing.T) {
+	dir := t.TempDir()
+	o := &v2.Options{FormatMajorVersion: v2.FormatNewest, Logger: Quiet{}}
+	o.Experimental.ValueSeparationPolicy = func() v2.ValueSeparationPolicy {
+		return v2.ValueSeparationPolicy{Enabled: true, MinimumSize: 100, MaxBlobReferenceDepth: 5}
+	}
+	db, err := v2.Open(dir, o)
+	require.NoError(t, err)
+	for i := range 100 {
+		require.NoError(t, db.Set(fmt.Appendf(nil, "%03d", i), make([]byte, 1000), v2.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	require.NoError(t, db.Close())
+	blobs, err := filepath.Glob(filepath.Join(dir, "*.blob"))
+	require.NoError(t, err)
+	require.NotEmpty(t, blobs)
+	viewed, err := Open(Options{View: view(t, dir)}, nil)
+	require.NoError(t, err)
+	found, err := viewed.Get([]byte("050"))
+	require.NoError(t, err)
+	require.True(t, found)
+	require.NoError(t, viewed.Close())
 }
 
 func TestNumber(t *testing.T) {

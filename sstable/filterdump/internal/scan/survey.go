@@ -57,13 +57,13 @@ type surveyor struct {
 // survey reads all entries of a table and compares them with the filters that cover them. A doubt
 // says why not all were compared, or why they may not be what lookups find. False negatives are no
 // error, the report counts them. Errors are those of t.Keys; the report is nil then.
-func survey(t tables.Table, bytewise bool) (r *Report, doubt string, err error) {
+func survey(t tables.Table, database bool) (r *Report, doubt string, err error) {
 	f := t.Info().Filters
 	// LevelDB adds every version of a key to the filter of a window. Pebble adds a key only if it
 	// differs from the one before.
 	s := &surveyor{Report: &Report{}, filters: f, once: f != nil && f.Layout == "table"}
 	err = t.Keys(s.add)
-	otherOrder := errors.Is(err, sstable.ErrIndexOrder) && !bytewise
+	otherOrder := errors.Is(err, sstable.ErrIndexOrder) && !database
 	if err != nil && !otherOrder {
 		return nil, "", err
 	}

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"path"
 
@@ -56,7 +57,7 @@ func parsePebbles(filter []byte) error {
 	lines := binary.LittleEndian.Uint32(filter[n+1:])
 	switch {
 	case filter[n] > maxProbes: // RocksDB marks its newer kinds by a negative number
-		return fmt.Errorf("a filter of RocksDB's, of a kind that Pebble does not have")
+		return errors.New("a filter of RocksDB's, of a kind that Pebble does not have")
 	case n > 0 && (lines == 0 || uint32(n)%lines != 0):
 		return fmt.Errorf("%d bytes, which are not %d lines", n, lines)
 	}

@@ -54,6 +54,7 @@ func TestSizes(t *testing.T) {
 			{append(bytes.Clone(table), 0), 0, ErrUnsupported},
 			{append(bytes.Clone(table), make([]byte, 1<<20)...), 0, ErrUnsupported},
 			{append(bytes.Clone(table), table...), n, nil},
+			{append(bytes.Clone(table), table[:n-1]...), 2*n - 1, ErrNoEnd},
 			{table[:n-1], 0, ErrNoEnd},
 		} {
 			path := writeFile(t, c.file)

@@ -13,7 +13,7 @@ type Figures struct {
 	Levels []Level `json:"levels"`
 
 	Sampled int    `json:"sampled"` // keys whose neighbors were looked up: all, or a random sample
-	Lookups int    `json:"lookups"` // absent keys between neighbors that were looked up
+	Lookups int    `json:"lookups"` // absent keys between neighbors: the most that were looked up
 	Memory  string `json:"-"`       // what CheckCache says of memory with ribbon filters
 }
 
