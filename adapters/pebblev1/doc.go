@@ -29,8 +29,8 @@
 //	HasAll      many keys, most of them absent: a fraction of the time
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
-// These lookups also work without Configure, because a level without a policy of its own inherits
-// the policy of the level above. In Pebble v1 they need Configure: see Has.
+// These lookups also use filters that Pebble wrote without Configure: a level without a policy takes
+// that of the level above, so L6 has filters too. In Pebble v1 they need Configure: see Has.
 //
 // # Changing a live database
 //
@@ -57,6 +57,6 @@
 // [New] returns a bare pebble.FilterPolicy for code and tools that write and read tables.
 package pebblev1
 
-// Written by hand for each version of Pebble: levels.go, version.go, engine_test.go, levels_test.go
-// and storage_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives
-// those for Pebble v1, most tests only for a run.
+// Written by hand for each version of Pebble: levels.go, version.go, engine_test.go and
+// levels_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives those
+// for Pebble v1, most tests only for a run.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/objstorage"
 	"github.com/cockroachdb/pebble/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/objstorage/remote"
 	"github.com/cockroachdb/pebble/sstable"
@@ -212,4 +213,11 @@ func indexBlocks(o *pebble.Options, level, size int) {
 		o.Levels = append(o.Levels, pebble.LevelOptions{})
 	}
 	o.Levels[level].IndexBlockSize = size
+}
+
+// createWritable returns a file for a table.
+func createWritable(t testing.TB, fs vfs.FS, path string) objstorage.Writable {
+	file, err := fs.Create(path)
+	require.NoError(t, err)
+	return objstorageprovider.NewFileWritable(file)
 }

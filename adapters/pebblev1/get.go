@@ -44,7 +44,7 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // If a read fails, Has returns its error.
 //
 // Pebble's iterators take samples of the keys that they find, and may start compactions for them;
-// Get does not. A probe finds a key only in a memtable or in a table without the mark. To turn the
+// Get does not. Has finds a key by an iterator only in a memtable or in a table without the mark. To turn the
 // samples off, set Options.Experimental.ReadSamplingMultiplier to -1.
 //
 // In Pebble v1 the lookups panic with "split must be provided for SeekPrefixGE" if the database was

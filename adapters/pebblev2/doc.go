@@ -55,6 +55,6 @@
 // [New] returns a bare pebble.FilterPolicy for code and tools that write and read tables.
 package pebblev2
 
-// Written by hand for each version of Pebble: levels.go, version.go, engine_test.go, levels_test.go
-// and storage_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives
-// those for Pebble v1, most tests only for a run.
+// Written by hand for each version of Pebble: levels.go, version.go, engine_test.go and
+// levels_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives those
+// for Pebble v1, most tests only for a run.

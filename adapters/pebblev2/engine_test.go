@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/objstorage"
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/v2/objstorage/remote"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -196,3 +197,10 @@ func requireSound(t testing.TB, db *pebble.DB) { require.NoError(t, db.CheckLeve
 
 // indexBlocks sets the size of the index blocks of a level.
 func indexBlocks(o *pebble.Options, level, size int) { o.Levels[level].IndexBlockSize = size }
+
+// createWritable returns a file for a table.
+func createWritable(t testing.TB, fs vfs.FS, path string) objstorage.Writable {
+	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
+	require.NoError(t, err)
+	return objstorageprovider.NewFileWritable(file)
+}
