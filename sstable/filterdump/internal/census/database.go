@@ -73,11 +73,11 @@ func Read(ctx context.Context, path string, o Options) (*Database, error) {
 	for range attempts {
 		d = &Database{Path: path, options: o}
 		view, err := engine.NewView(path)
-		if errors.Is(err, os.ErrNotExist) && ctx.Err() == nil {
+		if err != nil {
 			d.refuse(err)
-			continue
-		} else if err != nil {
-			d.refuse(err)
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
 			break
 		}
 		changed := !bytes.Equal(view.Manifest, manifest)
@@ -181,8 +181,9 @@ func (d *Database) explain(err error, shared bool) {
 func (d *Database) verify(ctx context.Context, view *engine.View) (complete bool, err error) {
 	var files []scan.File
 	for _, number := range slices.Sorted(maps.Keys(d.named)) {
-		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number)) // goleveldb's is missing
-		path, _ := view.Path(name)                                           // who reads it finds the error too
+		// Only goleveldb opens a database whose tables are missing. Whoever reads one finds that.
+		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number))
+		path, _ := view.Path(name)
 		files = append(files, scan.File{Path: filepath.Join(d.Path, name), Open: path,
 			Options: tables.Options{Policies: d.options.Policies, Database: true,
 				Size: d.named[number].Size}})

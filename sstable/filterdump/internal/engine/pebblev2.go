@@ -48,26 +48,29 @@ func newPebbleV2View(v *View) (vfs.FS, error) {
 	return pebbleV2View{memory, v}, err
 }
 
-func (fs pebbleV2View) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
-	if _, isHeld := fs.view.paths[name]; !isHeld {
-		return fs.FS.Open(name, opts...)
+// find returns where a file is, and its name there.
+func (v pebbleV2View) find(name string) (files vfs.FS, path string, err error) {
+	if _, isTable := v.view.paths[name]; !isTable {
+		return v.FS, name, nil
 	}
-	path, err := fs.view.Path(name)
-	if err != nil {
-		return nil, err
-	}
-	return vfs.Default.Open(path, opts...)
+	path, err = v.view.Path(name)
+	return vfs.Default, path, err
 }
 
-func (fs pebbleV2View) Stat(name string) (vfs.FileInfo, error) {
-	if _, isHeld := fs.view.paths[name]; !isHeld {
-		return fs.FS.Stat(name)
-	}
-	path, err := fs.view.Path(name)
+func (v pebbleV2View) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	files, path, err := v.find(name)
 	if err != nil {
 		return nil, err
 	}
-	return vfs.Default.Stat(path)
+	return files.Open(path, opts...)
+}
+
+func (v pebbleV2View) Stat(name string) (vfs.FileInfo, error) {
+	files, path, err := v.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return files.Stat(path)
 }
 
 func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (DB, error) {
