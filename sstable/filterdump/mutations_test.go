@@ -15,17 +15,9 @@ import (
 	"syscall"
 	"testing"
 
-	v1 "github.com/cockroachdb/pebble"
-	v2 "github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
-	"github.com/syndtr/goleveldb/leveldb"
-	"github.com/syndtr/goleveldb/leveldb/opt"
 
-	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/adapters/pebblev1"
-	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -40,11 +32,11 @@ var (
 func TestMutations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 0))
 	var databases []*original
-	for name, open := range openers {
+	for engine := range openers {
 		for _, p := range []*policy.Policy{
 			testkit.Must(policy.NewBloom(10)), testkit.Must(policy.NewRibbon(10)),
 		} {
-			databases = append(databases, newOriginal(t, name, open, p))
+			databases = append(databases, newOriginal(t, engine, p))
 		}
 	}
 	slices.SortFunc(databases, func(a, b *original) int {
@@ -57,7 +49,7 @@ func TestMutations(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "db")
 		require.NoError(t, os.CopyFS(dir, os.DirFS(d.dir)))
 		what := mutate(t, rng, dir, other.dir)
-		before := mutated(t, dir)
+		before := snapshot(t, dir)
 		args := []string{"--verify", dir}
 		if i%10 == 0 {
 			args = args[1:]
@@ -65,7 +57,7 @@ func TestMutations(t *testing.T) {
 		status, out, stderr := filterdump(t, args...)
 		where := fmt.Sprintf("-seed %d, database %d, %s: %s\n%s",
 			*seed, i, d.name(), what, out+stderr)
-		require.Equal(t, before, mutated(t, dir), where)
+		require.Equal(t, before, snapshot(t, dir), where)
 		require.Contains(t, []int{exitSound, exitFault, exitCannotRun}, status, where)
 		statuses[status]++
 		if status == exitSound && !strings.HasSuffix(what, mayPass) {
@@ -88,11 +80,10 @@ type original struct {
 
 func (d *original) name() string { return d.engine + " " + d.policy.String() }
 
-func newOriginal(t *testing.T, name string,
-	open func(*testing.T, string, *policy.Policy, bool) store, p *policy.Policy,
-) *original {
-	d := &original{engine: name, policy: p, dir: filepath.Join(t.TempDir(), "db")}
-	s := open(t, d.dir, p, true)
+func newOriginal(t *testing.T, engine string, p *policy.Policy) *original {
+	d := &original{engine: engine, policy: p, dir: filepath.Join(t.TempDir(), "db")}
+	s, err := openers[engine](d.dir, p, still)
+	require.NoError(t, err)
 	value := make([]byte, 100) // tables of one length, in turn, in part of the same keys
 	for i := range 6000 {
 		require.NoError(t, s.put(fmt.Appendf(nil, "key%09d", i*7%5000), value))
@@ -101,7 +92,6 @@ func newOriginal(t *testing.T, name string,
 		}
 	}
 	require.NoError(t, s.close())
-	var err error
 	d.want, err = d.contents(d.dir)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(d.want, "5000 found, "), d.want)
@@ -116,72 +106,18 @@ func (d *original) contents(dir string) (contents string, err error) {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
+	s, err := openers[d.engine](dir, d.policy, readOnly)
+	if err != nil {
+		return "", err
+	}
 	found, sum := 0, sha256.New()
-	look := func(has func(key []byte) (bool, error)) {
-		for i := range 5000 {
-			if ok, err := has(fmt.Appendf(nil, "key%09d", i)); ok && err == nil {
-				found++
-			}
+	for i := range 5000 {
+		if ok, err := s.has(fmt.Appendf(nil, "key%09d", i)); ok && err == nil {
+			found++
 		}
 	}
-	add := func(key, value []byte) { fmt.Fprintf(sum, "%q %q\n", key, value) }
-	switch d.engine {
-	case "goleveldb":
-		o := &opt.Options{ReadOnly: true}
-		if err := goleveldb.Configure(o, d.policy); err != nil {
-			return "", err
-		}
-		db, err := leveldb.OpenFile(dir, o)
-		if err != nil {
-			return "", err
-		}
-		defer db.Close()
-		look(func(key []byte) (bool, error) { return db.Has(key, nil) })
-		iter := db.NewIterator(nil, nil)
-		for iter.Next() {
-			add(iter.Key(), iter.Value())
-		}
-		iter.Release()
-		err = iter.Error()
-		if err != nil {
-			return "", err
-		}
-	case "pebblev1":
-		o := &v1.Options{ReadOnly: true, Logger: engine.Quiet{}}
-		if err := pebblev1.Configure(o, d.policy); err != nil {
-			return "", err
-		}
-		db, err := v1.Open(dir, o)
-		if err != nil {
-			return "", err
-		}
-		look(func(key []byte) (bool, error) { return pebblev1.Has(db, key) })
-		iter, err := db.NewIter(nil)
-		for valid := err == nil && iter.First(); valid; valid = iter.Next() {
-			add(iter.Key(), iter.Value())
-		}
-		if err := errors.Join(err, iter.Close(), db.Close()); err != nil {
-			return "", err
-		}
-	case "pebblev2":
-		o := &v2.Options{ReadOnly: true, Logger: engine.Quiet{}}
-		if err := pebblev2.Configure(o, d.policy); err != nil {
-			return "", err
-		}
-		db, err := v2.Open(dir, o)
-		if err != nil {
-			return "", err
-		}
-		look(func(key []byte) (bool, error) { return pebblev2.Has(db, key) })
-		iter, err := db.NewIter(nil)
-		for valid := err == nil && iter.First(); valid; valid = iter.Next() {
-			add(iter.Key(), iter.Value())
-		}
-		if err := errors.Join(err, iter.Close(), db.Close()); err != nil {
-			return "", err
-		}
-	}
-	return fmt.Sprintf("%d found, %x", found, sum.Sum(nil)), nil
+	err = s.each(func(key, value []byte) { fmt.Fprintf(sum, "%q %q\n", key, value) })
+	return fmt.Sprintf("%d found, %x", found, sum.Sum(nil)), errors.Join(err, s.close())
 }
 
 // mayPass ends the description of a mutation after which a database may be called sound, although
@@ -312,22 +248,4 @@ func mutate(t *testing.T, rng *rand.Rand, dir, other string) string {
 	}
 	require.NoError(t, os.WriteFile(path, b, 0o600))
 	return fmt.Sprintf("%s at %d, of %d bytes, another: %s%s", path, at, len(b), another, passes)
-}
-
-// mutated returns what snapshot does, of the files alone: reading a pipe would wait.
-func mutated(t *testing.T, dir string) map[string]string {
-	files := map[string]string{}
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	for _, e := range entries {
-		info, err := e.Info()
-		require.NoError(t, err)
-		var b []byte
-		if info.Mode().IsRegular() {
-			b, err = os.ReadFile(filepath.Join(dir, e.Name()))
-			require.NoError(t, err)
-		}
-		files[e.Name()] = fmt.Sprintf("%v %v %x", info.ModTime(), info.Mode(), sha256.Sum256(b))
-	}
-	return files
 }
