@@ -24,8 +24,8 @@ type CacheReport struct {
 
 // CheckCache reports what decides whether db can answer lookups of absent keys from memory. Print
 // the report: it says what to set. Where the default block cache is too small, command filterdump
-// prints how large it must be. o must be the options that db was opened with. CheckCache may run while db is in use. It returns
-// goleveldb's errors, or one if o or db is nil or if db is closed.
+// prints how large it must be. o must be the options that db was opened with. CheckCache may run
+// while db is in use. It returns goleveldb's errors, or one if o or db is nil or if db is closed.
 //
 // goleveldb reads a table's footer and metaindex whenever it opens the table, and a lookup opens
 // each table that it comes to, unless that is among the OpenFilesCacheCapacity ones that are open.
