@@ -52,11 +52,7 @@ type LevelFilters struct {
 // memtables are as large as the cache: after some writes nothing stays cached, and every check of a
 // filter reads it. Filters that come and go cost more reads than they avoid.
 func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
-	if o == nil || db == nil {
-		return CacheReport{}, errors.New("pebblev2: the options or the database is nil: pass one " +
-			"that pebble.Open returned, and the options that it was opened with")
-	}
-	if err := checkOpen(db); err != nil {
+	if err := checkArguments(o, db); err != nil {
 		return CacheReport{}, err
 	}
 	levels, err := db.SSTables(pebble.WithProperties())
@@ -100,9 +96,13 @@ func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 	return r, nil
 }
 
-// checkOpen returns pebble.ErrClosed if db is closed. SSTables would panic, and not with that;
-// other methods do.
-func checkOpen(db *pebble.DB) (err error) {
+// checkArguments returns an error if o or db is nil, and pebble.ErrClosed if db is closed: SSTables
+// would panic, and not with that; other methods do.
+func checkArguments(o *pebble.Options, db *pebble.DB) (err error) {
+	if o == nil || db == nil {
+		return errors.New("pebblev2: the options or the database is nil: pass one that " +
+			"pebble.Open returned, and the options that it was opened with")
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			if err, _ = p.(error); !errors.Is(err, pebble.ErrClosed) {

@@ -1,0 +1,197 @@
+package pebblev2
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
+)
+
+// Rewrite gives new filters to the tables of db that were written with other options, while db is
+// in use. o must be the options that db was opened with, after [Configure]. A table is rewritten if
+// it lacks the mark, or if its level had another policy when it was written. Where o gives tables
+// no mark, the name and the size of its filter decide. If there is no such table, nothing is
+// written.
+//
+// Rewrite goes through the keys in parts: 64 MiB of tables, or a 64th of db if that is more. After
+// each it calls progress, unless that is nil, with the number of tables that are done and of all
+// that it found. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error, in
+// Pebble v1 at the end of a part. What is done stays done, and the next call goes on there. Any
+// other error says how many tables are left, and why. Close db only after Rewrite has returned.
+//
+// Compactions rewrite a table of the last level only if a table above overlaps it. Rewrite sees to
+// that by deleting keys that nobody has: a key of the table, a zero byte, and 16 random bytes. No
+// answer changes, and compactions remove the deletions, once older snapshots are closed. Whoever
+// replicates db's log sees them. What lies above the tables is compacted with them, and external
+// tables become local ones. bench/RESULTS.md says what all that costs.
+//
+// Rewrite returns an error if db has another comparer than pebble.DefaultComparer, for which it
+// cannot make up keys. Then write all entries to a new database that is opened with o.
+func Rewrite(
+	ctx context.Context, o *pebble.Options, db *pebble.DB, progress func(done, total int),
+) error {
+	if err := checkArguments(o, db); err != nil {
+		return err
+	}
+	if c := o.Comparer; c != nil && c.Name != pebble.DefaultComparer.Name {
+		return fmt.Errorf("pebblev2: Rewrite cannot make up keys for the comparer %q: write all "+
+			"entries to a new database", c.Name)
+	}
+	w, err := wantedOf(o)
+	if err != nil {
+		return err
+	}
+	old, size, err := w.old(db, nil, nil)
+	for total := len(old); len(old) > 0; {
+		end, err := w.rewrite(ctx, db, firstPart(old, max(64<<20, size/64)))
+		if err != nil {
+			return fmt.Errorf("pebblev2: %d of %d tables are left: %w", len(old), total, err)
+		}
+		old = slices.DeleteFunc(old, func(t pebble.SSTableInfo) bool {
+			return bytes.Compare(t.Smallest.UserKey, end) < 0
+		})
+		if progress != nil {
+			progress(total-len(old), total)
+		}
+	}
+	return err
+}
+
+// wanted says what new tables get.
+type wanted struct {
+	filters levelFilters // of type filterPolicy, or nil
+	mark    *mark        // or nil
+}
+
+// wantedOf returns an error if o is not as Configure leaves it.
+func wantedOf(o *pebble.Options) (w wanted, err error) {
+	w.filters = filtersOf(o)
+	ours := 0
+	for _, f := range w.filters {
+		if _, ok := f.(filterPolicy); ok {
+			ours++
+		} else if f != nil {
+			ours = -len(w.filters)
+		}
+	}
+	if ours <= 0 {
+		return w, errors.New("pebblev2: the options do not have the filters that Configure gives: " +
+			"pass them to Configure before pebble.Open")
+	}
+	for _, collector := range o.BlockPropertyCollectors {
+		if m, ok := collector().(mark); ok {
+			w.mark = &m
+		}
+	}
+	return w, nil
+}
+
+// has reports whether a table of a level has what new ones get. One that Pebble moved there from a
+// level above may have the filter of that.
+func (w wanted) has(level int, p *sstable.Properties) bool {
+	keys := p.NumEntries - p.NumRangeDeletions
+	if keys == 0 {
+		return true // such tables have no filter
+	}
+	if w.mark != nil {
+		return w.mark.sameFilters(p.UserProperties[markName], level)
+	}
+	return slices.ContainsFunc(w.filters[:level+1], func(f pebble.FilterPolicy) bool {
+		if f == nil {
+			return p.FilterPolicyName == ""
+		}
+		return p.FilterPolicyName == f.Name() &&
+			p.FilterSize == f.(filterPolicy).FilterSize(int(min(keys, math.MaxInt32)))
+	})
+}
+
+// old returns the tables with keys from start to before end that have not what new ones get, by
+// their smallest keys, and the size of all tables there. If start and end are nil, it looks at all.
+func (w wanted) old(
+	db *pebble.DB, start, end []byte,
+) (old []pebble.SSTableInfo, size uint64, err error) {
+	levels, err := db.SSTables(pebble.WithProperties(), pebble.WithKeyRangeFilter(start, end))
+	for level, tables := range levels {
+		for _, t := range tables {
+			size += t.Size
+			if !w.has(level, t.Properties) {
+				old = append(old, t)
+			}
+		}
+	}
+	slices.SortFunc(old, func(a, b pebble.SSTableInfo) int {
+		return bytes.Compare(a.Smallest.UserKey, b.Smallest.UserKey)
+	})
+	return old, size, err
+}
+
+// firstPart returns the first tables, which have that size together if there are enough.
+func firstPart(tables []pebble.SSTableInfo, size uint64) []pebble.SSTableInfo {
+	n := 0
+	for sum := uint64(0); n < len(tables) && sum < size; n++ {
+		sum += tables[n].Size
+	}
+	return tables[:n]
+}
+
+// rewrite rewrites tables, and all old ones of their range. It returns the end of that.
+func (w wanted) rewrite(
+	ctx context.Context, db *pebble.DB, tables []pebble.SSTableInfo,
+) (end []byte, err error) {
+	for range 3 { // a table may lie beside the ranges that are compacted
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var start []byte
+		if start, end, err = overlap(db, tables); err != nil {
+			return nil, err
+		}
+		if err := compactRange(ctx, db, start, end); err != nil {
+			return nil, err
+		}
+		if tables, _, err = w.old(db, start, end); len(tables) == 0 || err != nil {
+			return end, err
+		}
+	}
+	return nil, errors.New("new tables do not get the filters of the options: pass those that the " +
+		"database was opened with, and call Configure before pebble.Open")
+}
+
+// overlap deletes keys that nobody has, so that a compaction from start to before end rewrites
+// tables: one inside each, or, where the only key of a table leaves no room, one on either side.
+func overlap(db *pebble.DB, tables []pebble.SSTableInfo) (start, end []byte, err error) {
+	var keys [][]byte
+	batch := db.NewBatch()
+	defer batch.Close()
+	for _, t := range tables {
+		first, last := t.Smallest.UserKey, t.Largest.UserKey
+		madeUp := [][]byte{withRandom(append(slices.Clone(first), 0))}
+		if before := bytes.TrimRight(first, "\x00"); len(before) > 0 &&
+			bytes.Compare(madeUp[0], last) >= 0 {
+			before = slices.Clone(before)
+			before[len(before)-1]--
+			madeUp = append(madeUp, withRandom(before))
+		}
+		for _, key := range madeUp {
+			if err := batch.Delete(key, nil); err != nil {
+				return nil, nil, err
+			}
+		}
+		keys = append(append(keys, first, last), madeUp...)
+	}
+	end = append(slices.Clone(slices.MaxFunc(keys, bytes.Compare)), 0)
+	return slices.MinFunc(keys, bytes.Compare), end, batch.Commit(pebble.NoSync)
+}
+
+// withRandom appends 16 random bytes to key.
+func withRandom(key []byte) []byte {
+	key = binary.BigEndian.AppendUint64(key, rand.Uint64())
+	return binary.BigEndian.AppendUint64(key, rand.Uint64())
+}
