@@ -5,9 +5,6 @@ package pebblev1
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
-	"strings"
 
 	"github.com/cockroachdb/pebble"
 )
@@ -15,49 +12,24 @@ import (
 // markName is the name of the mark among a table's properties.
 const markName = "levelbloom.probe"
 
-// mark is a BlockPropertyCollector that says two things of each table: a probe may exclude its
-// blocks, and which policies the levels had when it was written, for [Rewrite]. It gives the table a
-// property, and the blocks none, so that indexes stay as they are. Pebble consults a
-// BlockPropertyFilter about a block only if the table carries a property of the filter's name.
+// mark is a BlockPropertyCollector that says one thing of each table: a probe may exclude its
+// blocks. It gives the table a property of one byte, and the blocks none, so that indexes stay as
+// they are. Pebble consults a BlockPropertyFilter about a block only if the table carries a
+// property of the filter's name.
 //
 // The mark says nothing about keys and stays true whatever becomes of them, or of their suffixes.
-type mark struct {
-	filters string // hashSize bytes for each level
-}
+type mark struct{}
 
-const hashSize = 4
-
-// newMark returns the mark of tables that are written with these filters. Of each level it has a
-// hash of what decides the bytes of a filter, and where they are found.
-func newMark(filters levelFilters) mark {
-	var hashes []byte
-	for _, f := range filters {
-		h := fnv.New32a()
-		if f, ok := f.(filterPolicy); ok {
-			_, _ = io.WriteString(h, strings.Replace(f.String(), ",verify", "", 1)) // never fails
-		}
-		hashes = h.Sum(hashes)
-	}
-	return mark{string(hashes)}
-}
-
-// sameFilters reports whether the property of a table says that the level had the same policy.
-func (m mark) sameFilters(property string, level int) bool {
-	if len(property) != 1+len(m.filters) { // Pebble puts a byte before it
-		return false
-	}
-	at := level * hashSize
-	return property[1+at:][:hashSize] == m.filters[at:][:hashSize]
-}
+func newMark() pebble.BlockPropertyCollector { return mark{} }
 
 // These methods, and those in version.go, implement pebble.BlockPropertyCollector. FinishTable
-// gives the table its property.
+// gives the table its property. Any will do: see probe.Intersects.
 
 func (mark) Name() string                                { return markName }
 func (mark) FinishDataBlock(buf []byte) ([]byte, error)  { return buf, nil }
 func (mark) AddPrevDataBlockToIndexBlock()               {}
 func (mark) FinishIndexBlock(buf []byte) ([]byte, error) { return buf, nil }
-func (m mark) FinishTable(buf []byte) ([]byte, error)    { return append(buf, m.filters...), nil }
+func (mark) FinishTable(buf []byte) ([]byte, error)      { return append(buf, 1), nil }
 
 // maxMarkedIndexBlock is the largest size of index blocks, in bytes, with which tables get the
 // mark. Pebble passes over each block that a probe excludes, up to the end of the index block.
@@ -66,13 +38,8 @@ const maxMarkedIndexBlock = 16 << 10
 // withMark returns o's collectors, after the mark if tables written with o may have it. The mark is
 // first because Pebble decodes the properties of a block up to the one that it needs. The slice is
 // a new one, because other options may share the old one.
-func withMark(
-	o *pebble.Options, filters levelFilters,
-) ([]func() pebble.BlockPropertyCollector, error) {
-	m := newMark(filters)
-	collectors := []func() pebble.BlockPropertyCollector{
-		func() pebble.BlockPropertyCollector { return m },
-	}
+func withMark(o *pebble.Options) ([]func() pebble.BlockPropertyCollector, error) {
+	collectors := []func() pebble.BlockPropertyCollector{newMark}
 	for _, collector := range o.BlockPropertyCollectors {
 		if collector == nil {
 			return nil, errors.New("pebblev1: a block property collector is nil: leave it out")

@@ -18,9 +18,8 @@ import (
 
 // Rewrite gives new filters to the tables of db that were written with other options, while db is
 // in use. o must be the options that db was opened with, after [Configure]. A table is rewritten if
-// it lacks the mark, or if its level had another policy when it was written. Where o gives tables
-// no mark, the name and the size of its filter decide. If there is no such table, nothing is
-// written.
+// it lacks the mark, or if its filter has another name or size than o gives tables of its level, or
+// of one above, from where Pebble may have moved it. If there is no such table, nothing is written.
 //
 // Rewrite goes through the keys in parts: 64 MiB of tables, or a 64th of db if that is more. After
 // each it calls progress, unless that is nil, with the number of tables that are done and of all
@@ -42,9 +41,9 @@ func Rewrite(
 	if err := checkArguments(o, db); err != nil {
 		return err
 	}
-	if c := o.Comparer; c != nil && c.Name != pebble.DefaultComparer.Name {
+	if !hasDefaultOrder(o) {
 		return fmt.Errorf("pebblev1: Rewrite cannot make up keys for the comparer %q: write all "+
-			"entries to a new database", c.Name)
+			"entries to a new database", o.Comparer.Name)
 	}
 	w, err := wantedOf(o)
 	if err != nil {
@@ -68,13 +67,14 @@ func Rewrite(
 
 // wanted says what new tables get.
 type wanted struct {
-	filters levelFilters // of type filterPolicy, or nil
-	mark    *mark        // or nil
+	filters   levelFilters // of type filterPolicy, or nil
+	mark      bool
+	wholeKeys bool // are in the filters, not prefixes
 }
 
 // wantedOf returns an error if o is not as Configure leaves it.
-func wantedOf(o *pebble.Options) (w wanted, err error) {
-	w.filters = filtersOf(o)
+func wantedOf(o *pebble.Options) (wanted, error) {
+	w := wanted{filters: filtersOf(o), wholeKeys: hasDefaultOrder(o)}
 	ours := 0
 	for _, f := range w.filters {
 		if _, ok := f.(filterPolicy); ok {
@@ -88,29 +88,40 @@ func wantedOf(o *pebble.Options) (w wanted, err error) {
 			"pass them to Configure before pebble.Open")
 	}
 	for _, collector := range o.BlockPropertyCollectors {
-		if m, ok := collector().(mark); ok {
-			w.mark = &m
-		}
+		w.mark = w.mark || collector().Name() == markName
 	}
 	return w, nil
 }
 
+// hasDefaultOrder reports whether o orders keys as pebble.DefaultComparer does.
+func hasDefaultOrder(o *pebble.Options) bool {
+	return o.Comparer == nil || o.Comparer.Name == pebble.DefaultComparer.Name
+}
+
 // has reports whether a table of a level has what new ones get. One that Pebble moved there from a
 // level above may have the filter of that.
+//
+// The size of a filter tells the settings, given the number of keys. Pinned entries may be versions
+// of one key, or not, and a few keys may have the hash of their neighbor.
 func (w wanted) has(level int, p *sstable.Properties) bool {
-	keys := p.NumEntries - p.NumRangeDeletions
-	if keys == 0 {
+	most := int(min(p.NumEntries-p.NumRangeDeletions, math.MaxInt32))
+	if most == 0 {
 		return true // such tables have no filter
 	}
-	if w.mark != nil {
-		return w.mark.sameFilters(p.UserProperties[markName], level)
+	least := 0
+	if w.wholeKeys {
+		least = max(0, most-int(min(p.SnapshotPinnedKeys, math.MaxInt32))-4)
+	}
+	if _, marked := p.UserProperties[markName]; w.mark && !marked {
+		return false
 	}
 	return slices.ContainsFunc(w.filters[:level+1], func(f pebble.FilterPolicy) bool {
 		if f == nil {
 			return p.FilterPolicyName == ""
 		}
+		ours := f.(filterPolicy)
 		return p.FilterPolicyName == f.Name() &&
-			p.FilterSize == f.(filterPolicy).FilterSize(int(min(keys, math.MaxInt32)))
+			ours.FilterSize(least) <= p.FilterSize && p.FilterSize <= ours.FilterSize(most)
 	})
 }
 

@@ -52,7 +52,7 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, 
 // Pebble's own bloom.FilterPolicy, and readers of package policy's filters under policy.Name and
 // policy.NameGoLevelDB. Of several under one name, the first in this order counts.
 //
-// Configure also adds a collector to o.BlockPropertyCollectors. It marks each new table, with 66
+// Configure also adds a collector to o.BlockPropertyCollectors. It marks each new table, with 39
 // bytes, for [Has] and the others to consult its filter and read no data. Tables get no mark if
 // index blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless
 // set), because a probe would step over every block of such an index block, which costs more than
@@ -84,7 +84,7 @@ func Configure(o *pebble.Options, p *policy.Policy, opts ...Option) error {
 	if err != nil {
 		return err
 	}
-	collectors, err := withMark(o, filters)
+	collectors, err := withMark(o)
 	if err != nil {
 		return err
 	}
