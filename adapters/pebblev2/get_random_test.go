@@ -2,6 +2,8 @@ package pebblev2_test
 
 import (
 	"bytes"
+	"context"
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -233,9 +235,13 @@ func (d *differ) write() {
 		err = compactAll(d.db)
 	case n < 747:
 		err = download(d.db, d.rng.Intn(2) == 0)
-	case n < 752:
+	case n < 749:
+		err = d.rewrite()
+	case n < 754:
 		d.close()
 		d.open()
+	case n < 755 && d.comparer.Name == pebble.DefaultComparer.Name:
+		err = pebblev2.Rewrite(context.Background(), d.options, d.db, nil)
 	case n < 820:
 		d.batches = append(d.batches, d.db.NewIndexedBatch())
 	case n < 870:
@@ -256,6 +262,18 @@ func (d *differ) write() {
 		d.snapshots = slices.Delete(d.snapshots, i, i+1)
 	}
 	require.NoError(d.t, err)
+}
+
+// rewrite calls Rewrite, which refuses one of the comparers.
+func (d *differ) rewrite() error {
+	err := pebblev2.Rewrite(context.Background(), d.options, d.db, nil)
+	if d.comparer.Name != pebble.DefaultComparer.Name {
+		require.ErrorContains(d.t, err, "cannot make up keys")
+		return nil
+	}
+	require.NoError(d.t, err)
+	require.Zero(d.t, oldTables(d.t, d.options, d.db))
+	return nil
 }
 
 // change writes to the database or to a batch.

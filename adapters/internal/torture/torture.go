@@ -51,8 +51,8 @@ func randomSetting(rng *rand.Rand, variant int) enginetest.Setting {
 	return s
 }
 
-// disturb flushes, compacts and rewrites the database, reads its numbers, and changes the options that it
-// was opened with, which must have no effect on it, until done is called.
+// disturb flushes, compacts and rewrites the database, reads its numbers, and changes the options
+// that it was opened with, which must have no effect on it, until done is called.
 func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	rng := rand.New(rand.NewSource(seed))
