@@ -3,7 +3,6 @@ package pebblev2_test
 import (
 	"bytes"
 	"context"
-	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -240,8 +239,6 @@ func (d *differ) write() {
 	case n < 754:
 		d.close()
 		d.open()
-	case n < 755 && d.comparer.Name == pebble.DefaultComparer.Name:
-		err = pebblev2.Rewrite(context.Background(), d.options, d.db, nil)
 	case n < 820:
 		d.batches = append(d.batches, d.db.NewIndexedBatch())
 	case n < 870:
