@@ -3,6 +3,7 @@ package pebblev2_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -261,14 +262,20 @@ func (d *differ) write() {
 	require.NoError(d.t, err)
 }
 
-// rewrite calls Rewrite, which refuses one of the comparers.
+// rewrite calls Rewrite, which refuses one of the comparers. The first call may find tables in memory
+// that lie over others, the second finds what their flush left.
 func (d *differ) rewrite() error {
-	err := pebblev2.Rewrite(context.Background(), d.options, d.db, nil)
+	rewrite := func() error {
+		return pebblev2.Rewrite(context.Background(), d.options, d.db, nil)
+	}
+	err := rewrite()
 	if d.comparer.Name != pebble.DefaultComparer.Name {
 		require.ErrorContains(d.t, err, "cannot make up keys")
 		return nil
 	}
-	require.NoError(d.t, err)
+	if err := errors.Join(err, d.db.Flush(), rewrite()); err != nil {
+		return err
+	}
 	require.Zero(d.t, oldTables(d.t, d.options, d.db))
 	return nil
 }
