@@ -38,13 +38,8 @@ type CacheReport struct {
 //
 // A custom Cacher is assumed to hold its stated capacity and to serve only this database.
 func CheckCache(o *opt.Options, db *leveldb.DB) (CacheReport, error) {
-	if o == nil {
-		return CacheReport{}, errors.New(
-			"goleveldb: the options are nil: pass those that the database was opened with")
-	}
-	if db == nil {
-		return CacheReport{}, errors.New(
-			"goleveldb: the database is nil: pass one that leveldb.OpenFile returned")
+	if err := checkArguments(o, db); err != nil {
+		return CacheReport{}, err
 	}
 	var stats leveldb.DBStats
 	if err := db.Stats(&stats); err != nil {
@@ -65,6 +60,14 @@ func CheckCache(o *opt.Options, db *leveldb.DB) (CacheReport, error) {
 		r.Cache = uint64(o.GetBlockCacheCapacity())
 	}
 	return r, nil
+}
+
+func checkArguments(o *opt.Options, db *leveldb.DB) error {
+	if o == nil || db == nil {
+		return errors.New("goleveldb: the options or the database is nil: pass one that " +
+			"leveldb.OpenFile returned, and the options that it was opened with")
+	}
+	return nil
 }
 
 // String says whether there are filters, whether tables stay open, what must fit into the block
