@@ -178,6 +178,9 @@ func useBeside(t testing.TB, db *pebble.DB, keys [][]byte) (stop func()) {
 func TestRewriteTables(t *testing.T) {
 	keys := [][]byte{[]byte("a"), []byte("aa"), []byte("b"), []byte("c"), []byte("cc")}
 	for name, fill := range map[string]func(testing.TB, *pebble.Options, *pebble.DB){
+		"keys near each other": func(t testing.TB, _ *pebble.Options, db *pebble.DB) {
+			put(t, db, [][]byte{[]byte("b0\xff\xff"), []byte("b1")})
+		},
 		"range deletions": func(t testing.TB, _ *pebble.Options, db *pebble.DB) {
 			put(t, db, keys)
 			require.NoError(t, db.DeleteRange(keys[1], keys[3], nil))
@@ -241,6 +244,7 @@ func TestRewriteTightTables(t *testing.T) {
 		for _, key := range keys {
 			require.NoError(t, db.Set([]byte(key), nil, nil))
 		}
+		require.NoError(t, db.Flush())
 		require.NoError(t, db.Close())
 		db = open(t, "db", configured(t, o, ribbon(t, 10)))
 		requireNothingToRewrite(t, o, db)
@@ -283,6 +287,28 @@ func TestRewriteKeepsTables(t *testing.T) {
 			require.NoError(t, db.Flush())
 			requireNothingToRewrite(t, o, db)
 		})
+	}
+}
+
+// A table may have the filter of a level above, but not of one below.
+func TestRewriteLevels(t *testing.T) {
+	keys := testkit.Keys(testkit.Rand(t, 166), 100)
+	p7, p10 := bloom(t, 7), bloom(t, 10)
+	o := resting(flat(small(pebble.FormatNewest), 1<<20))
+	o.FS = vfs.NewMem()
+	db := open(t, "db", configured(t, o, p7))
+	put(t, db, keys[:50])
+	compact(t, db)
+	put(t, db, keys[50:])
+	require.NoError(t, db.Close())
+	for _, c := range []struct{ l0, l6, old int }{{7, 7, 0}, {7, 10, 0}, {10, 7, 1}, {10, 10, 2}} {
+		p := map[int]*policy.Policy{7: p7, 10: p10}
+		configured(t, o, p[c.l0], pebblev2.WithLevel(6, p[c.l6]))
+		db := open(t, "db", o)
+		r, err := pebblev2.CheckCache(o, db)
+		require.NoError(t, err)
+		require.Equal(t, c.old, r.Levels[0].Old+r.Levels[6].Old, "%+v", c)
+		require.NoError(t, db.Close())
 	}
 }
 
