@@ -2,6 +2,7 @@ package pebblev2_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha512"
 	"encoding/binary"
 	"errors"
@@ -211,34 +212,73 @@ func BenchmarkWriteTable(b *testing.B) {
 	})
 }
 
-// BenchmarkCopy compares ExampleConfigure_copy to a full compaction.
+// BenchmarkRewrite compares the ways to give filters to a database that exists.
 //
-//	go test ./adapters/pebblev2 -run '^$' -bench Copy -benchtime 1x
-func BenchmarkCopy(b *testing.B) {
-	o := configured(b, &pebble.Options{Logger: quiet{}}, ribbon(b, 10))
-	enginetest.BenchCopy(b, enginetest.Renewal{
-		Write: func(dir string, keys, values [][]byte, compacted bool) error {
-			db := open(b, dir, &pebble.Options{Logger: quiet{}})
-			for i, key := range keys {
-				require.NoError(b, db.Set(key, values[i], pebble.NoSync))
-			}
-			if compacted {
-				compact(b, db)
-			}
-			return db.Close()
-		},
-		Copy: func(from, to string) error { return copyDatabase(from, to, o) },
-		Compact: func(dir string) error {
-			db := open(b, dir, o)
-			return errors.Join(compactAll(db), db.Close())
-		},
-		Tables: func(dir string) (all, renewed int, err error) {
-			db := open(b, dir, o)
-			report, err := pebblev2.CheckCache(o, db)
-			for _, l := range report.Levels {
-				renewed += l.ByName["ribbon"]
-			}
-			return report.Tables, renewed, errors.Join(err, db.Close())
-		},
+//	go test ./adapters/pebblev2 -run '^$' -bench Rewrite -benchtime 1x -timeout 0
+func BenchmarkRewrite(b *testing.B) {
+	enginetest.BenchRewrite(b, func(dir string, filters bool) enginetest.Renewable {
+		d := newRenewable()
+		if filters {
+			configured(b, d.o, ribbon(b, 10))
+		}
+		d.DB = open(b, dir, d.o)
+		return d
 	})
+}
+
+type renewable struct {
+	*pebble.DB
+	o    *pebble.Options
+	read atomic.Int64
+}
+
+func newRenewable() *renewable {
+	d := &renewable{o: &pebble.Options{Logger: quiet{}, CacheSize: 64 << 20}}
+	d.o.FS = reading(vfs.Default, func(r fileRead) error { d.read.Add(int64(r.size)); return nil })
+	return d
+}
+
+func (d *renewable) Has(key []byte) (bool, error) { return pebblev2.Has(d.DB, key) }
+
+func (d *renewable) Put(key, value []byte) error { return d.Set(key, value, pebble.NoSync) }
+
+func (d *renewable) Rewrite() error {
+	return pebblev2.Rewrite(context.Background(), d.o, d.DB, nil)
+}
+
+func (d *renewable) Compact() error { return compactAll(d.DB) }
+
+// Copy copies all entries in their order, but not what DB.RangeKeySet wrote.
+func (d *renewable) Copy(dir string) (enginetest.Renewable, error) {
+	target := &renewable{o: d.o.Clone()}
+	target.o.DisableWAL = true // at the end, Flush writes all to tables
+	var err error
+	if target.DB, err = pebble.Open(dir, target.o); err != nil {
+		return nil, err
+	}
+	entries, err := d.NewIter(nil)
+	if err != nil {
+		return target, err
+	}
+	for entries.First(); entries.Valid(); entries.Next() {
+		if err := target.Put(entries.Key(), entries.Value()); err != nil {
+			return target, errors.Join(err, entries.Close())
+		}
+	}
+	return target, errors.Join(entries.Close(), target.Flush())
+}
+
+func (d *renewable) Traffic() (read, written int64) {
+	for _, l := range d.Metrics().Levels {
+		written += int64(l.TableBytesFlushed + l.TableBytesCompacted)
+	}
+	return d.read.Load(), written
+}
+
+func (d *renewable) Close() (tables, renewed int, err error) {
+	report, err := pebblev2.CheckCache(d.o, d.DB)
+	for _, l := range report.Levels {
+		renewed += l.ByName["ribbon"]
+	}
+	return report.Tables, renewed, errors.Join(err, d.DB.Close())
 }
