@@ -75,7 +75,7 @@ func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 		l := LevelFilters{ByName: make(map[string]int)}
 		for _, t := range tables {
 			p := t.Properties
-			if configured && !w.has(level, p) {
+			if configured && w.isOld(level, &t) {
 				l.Old++
 				l.OldBytes += t.Size
 			}

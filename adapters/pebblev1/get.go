@@ -32,9 +32,8 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 //
 //   - Filters, top-level indexes and range deletions are in the block cache: see [CheckCache].
 //   - The tables carry the mark. Of tables that were written without [Configure], Has reads a block
-//     for each level that may contain a version of key, as an iterator does. [CheckCache] counts
-//     the tables with filters and with the mark. Older ones get both as compactions rewrite them;
-//     db.Compact over all keys rewrites at once the tables that overlap.
+//     for each level that may contain a version of key, as an iterator does. [Rewrite] gives them
+//     filters and the mark.
 //
 // If key is present and everything is cached, r.Get takes less time. For a deleted key both read
 // each older version that a table still contains, because Pebble goes on below a tombstone.
@@ -43,9 +42,8 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // concurrently with whatever r.Get may. If key is absent, the error is nil, not pebble.ErrNotFound.
 // If a read fails, Has returns its error.
 //
-// Pebble's iterators take samples of the keys that they find, and may start compactions for them;
-// Get does not. Has finds a key by an iterator only in a memtable or in a table without the mark. To turn the
-// samples off, set Options.Experimental.ReadSamplingMultiplier to -1.
+// Of keys that Has finds in a memtable or in a table without the mark, Pebble takes samples, and may
+// start compactions for them, unless Options.Experimental.ReadSamplingMultiplier is -1.
 //
 // In Pebble v1 the lookups panic with "split must be provided for SeekPrefixGE" if the database was
 // opened without [Configure], unless its comparer has a Split.

@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble"
-	"github.com/cockroachdb/pebble/sstable"
 )
 
 // Rewrite gives new filters to the tables of db that were written with other options, while db is
@@ -28,10 +27,11 @@ import (
 // other error says how many tables are left, and why. Close db only after Rewrite has returned.
 //
 // Compactions rewrite a table of the last level only if a table above overlaps it. Rewrite sees to
-// that by deleting keys that nobody has: a key of the table, a zero byte, and 16 random bytes. No
-// answer changes, and compactions remove the deletions, once older snapshots are closed. Whoever
-// replicates db's log sees them. What lies above the tables is compacted with them, and external
-// tables become local ones. bench/RESULTS.md says what all that costs.
+// that by deleting keys that nobody has, with 16 random bytes each. No answer changes, and
+// compactions remove the deletions, once older snapshots are closed. Whoever replicates db's log
+// sees them. What lies above the tables is compacted with them, and external and virtual tables
+// become tables of their own. Tables of a single key stay: no other key is looked up in them.
+// bench/RESULTS.md says what all that costs.
 //
 // Rewrite returns an error if db has another comparer than pebble.DefaultComparer, for which it
 // cannot make up keys. Then write all entries to a new database that is opened with o.
@@ -98,29 +98,30 @@ func hasDefaultOrder(o *pebble.Options) bool {
 	return o.Comparer == nil || o.Comparer.Name == pebble.DefaultComparer.Name
 }
 
-// has reports whether a table of a level has what new ones get. One that Pebble moved there from a
-// level above may have the filter of that.
+// isOld reports whether a table of a level lacks what new ones get. One that Pebble moved there from
+// a level above may have the filter of that.
 //
-// The size of a filter tells the settings, given the number of keys. Pinned entries may be versions
-// of one key, or not, and a few keys may have the hash of their neighbor.
-func (w wanted) has(level int, p *sstable.Properties) bool {
+// The size of a filter tells the settings, given the number of keys: of the entries, those that are
+// pinned may be older versions, and a key in millions has the hash of its neighbor.
+func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
+	p := t.Properties
 	most := int(min(p.NumEntries-p.NumRangeDeletions, math.MaxInt32))
-	if most == 0 {
-		return true // such tables have no filter
+	if most == 0 || between(t.Smallest.UserKey, t.Largest.UserKey) == nil {
+		return false // there are no keys for a filter, or no absent ones to look up
 	}
 	least := 0
 	if w.wholeKeys {
-		least = max(0, most-int(min(p.SnapshotPinnedKeys, math.MaxInt32))-4)
+		least = max(0, most-most>>22-1-int(min(p.SnapshotPinnedKeys, math.MaxInt32)))
 	}
 	if _, marked := p.UserProperties[markName]; w.mark && !marked {
-		return false
+		return true
 	}
-	return slices.ContainsFunc(w.filters[:level+1], func(f pebble.FilterPolicy) bool {
-		if f == nil {
-			return p.FilterPolicyName == ""
-		}
-		ours := f.(filterPolicy)
-		return p.FilterPolicyName == f.Name() &&
+	if p.FilterPolicyName == "" {
+		return w.filters[level] != nil
+	}
+	return !slices.ContainsFunc(w.filters[:level+1], func(f pebble.FilterPolicy) bool {
+		ours, ok := f.(filterPolicy)
+		return ok && ours.Name() == p.FilterPolicyName &&
 			ours.FilterSize(least) <= p.FilterSize && p.FilterSize <= ours.FilterSize(most)
 	})
 }
@@ -134,7 +135,7 @@ func (w wanted) old(
 	for level, tables := range levels {
 		for _, t := range tables {
 			size += t.Size
-			if !w.has(level, t.Properties) {
+			if w.isOld(level, &t) {
 				old = append(old, t)
 			}
 		}
@@ -177,34 +178,35 @@ func (w wanted) rewrite(
 		"database was opened with, and call Configure before pebble.Open")
 }
 
-// overlap deletes keys that nobody has, so that a compaction from start to before end rewrites
-// tables: one inside each, or, where the only key of a table leaves no room, one on either side.
+// overlap deletes a key that nobody has inside each table, so that a compaction from start to before
+// end rewrites them.
 func overlap(db *pebble.DB, tables []pebble.SSTableInfo) (start, end []byte, err error) {
-	var keys [][]byte
 	batch := db.NewBatch()
 	defer batch.Close()
+	start = tables[0].Smallest.UserKey
 	for _, t := range tables {
-		first, last := t.Smallest.UserKey, t.Largest.UserKey
-		madeUp := [][]byte{withRandom(append(slices.Clone(first), 0))}
-		if before := bytes.TrimRight(first, "\x00"); len(before) > 0 &&
-			bytes.Compare(madeUp[0], last) >= 0 {
-			before = slices.Clone(before)
-			before[len(before)-1]--
-			madeUp = append(madeUp, withRandom(before))
+		if err := batch.Delete(between(t.Smallest.UserKey, t.Largest.UserKey), nil); err != nil {
+			return nil, nil, err
 		}
-		for _, key := range madeUp {
-			if err := batch.Delete(key, nil); err != nil {
-				return nil, nil, err
-			}
+		if bytes.Compare(end, t.Largest.UserKey) < 0 {
+			end = t.Largest.UserKey
 		}
-		keys = append(append(keys, first, last), madeUp...)
 	}
-	end = append(slices.Clone(slices.MaxFunc(keys, bytes.Compare)), 0)
-	return slices.MinFunc(keys, bytes.Compare), end, batch.Commit(pebble.NoSync)
+	return start, append(slices.Clone(end), 0), batch.Commit(pebble.NoSync)
 }
 
-// withRandom appends 16 random bytes to key.
-func withRandom(key []byte) []byte {
+// between returns a key that nobody has, with 16 random bytes: above first, which is a key of a
+// table, and below last. It returns nil if last is first, or that and zeros: this leaves no room.
+func between(first, last []byte) []byte {
+	last = bytes.TrimRight(last, "\x00")
+	if bytes.Compare(first, last) >= 0 {
+		return nil
+	}
+	key := slices.Clone(last)
+	key[len(key)-1]--
+	if bytes.Compare(key, first) < 0 { // first begins with key
+		key = append(slices.Clone(first), 0)
+	}
 	key = binary.BigEndian.AppendUint64(key, rand.Uint64())
 	return binary.BigEndian.AppendUint64(key, rand.Uint64())
 }

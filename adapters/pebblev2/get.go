@@ -30,20 +30,18 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 //
 //   - Filters, top-level indexes and range deletions are in the block cache: see [CheckCache].
 //   - The tables carry the mark. Of tables that were written without [Configure], Has reads a block
-//     for each level that may contain a version of key, as an iterator does. [CheckCache] counts
-//     the tables with filters and with the mark. Older ones get both as compactions rewrite them;
-//     db.Compact over all keys rewrites at once the tables that overlap.
+//     for each level that may contain a version of key, as an iterator does. [Rewrite] gives them
+//     filters and the mark.
 //
 // If key is present and everything is cached, r.Get takes less time. For a deleted key both read
-// each older version that a table still contains, because Pebble goes on below a tombstone.
+// each older version that a table still contains.
 //
 // r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run
 // concurrently with whatever r.Get may. If key is absent, the error is nil, not pebble.ErrNotFound.
 // If a read fails, Has returns its error.
 //
-// Pebble's iterators take samples of the keys that they find, and may start compactions for them;
-// Get does not. Has finds a key by an iterator only in a memtable or in a table without the mark. To turn the
-// samples off, set Options.Experimental.ReadSamplingMultiplier to -1.
+// Of keys that Has finds in memtables or in tables without the mark, Pebble takes samples, and may
+// start compactions for them, unless Options.Experimental.ReadSamplingMultiplier is -1.
 //
 // In Pebble v1 the lookups panic with "split must be provided for SeekPrefixGE" if the database was
 // opened without [Configure], unless its comparer has a Split.
@@ -91,9 +89,9 @@ func Get(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error
 // HasAll reports for each key whether r.Get finds it. For absent keys it takes a fraction of the
 // time of [Has] for each, and reads as little. Sorted keys take the least time.
 //
-// It holds one iterator while it runs, which keeps memtables and tables from being removed. If r is
-// a DB, the answers may be of different moments while others write: pass a Snapshot if they must
-// not. If a read fails, HasAll returns its error and no answers.
+// While it runs, memtables and tables are not removed. If r is a DB, the answers may be of different
+// moments while others write; of a Snapshot they are not. If a read fails, HasAll returns its error
+// and no answers.
 func HasAll(r pebble.Reader, keys [][]byte) ([]bool, error) {
 	found := make([]bool, len(keys))
 	var p *probe // nil before the first key, and after one that left it useless
