@@ -67,9 +67,9 @@ func CheckCache(o *opt.Options, db *leveldb.DB) (CacheReport, error) {
 	return r, nil
 }
 
-// String says whether there are filters, whether tables stay open, what must fit into the block
-// cache, and whether lookups start compactions: a line each, with what to set if something is
-// wrong.
+// String says whether the options have a filter, whether tables stay open, what must fit into the
+// block cache, and whether lookups start compactions: a line each, with what to set if something
+// is wrong.
 func (r CacheReport) String() string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -92,6 +92,7 @@ func (r CacheReport) String() string {
 			"all tables: filterdump prints the Options.BlockCacheCapacity that they need",
 			float64(r.Cache)/mib, float64(r.Used)/mib)
 	}
+	add("filterdump shows which tables have filters: Rewrite gives them to those without")
 	if r.SeekCompactions {
 		add("lookups start compactions: set Options.DisableSeeksCompaction")
 	}

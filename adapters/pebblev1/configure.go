@@ -46,15 +46,14 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, 
 // Pebble's own bloom.FilterPolicy, and readers of package policy's filters under policy.Name and
 // policy.NameGoLevelDB. Of several under one name, the first in this order counts.
 //
-// And it adds a collector to o.BlockPropertyCollectors that marks each new table, with 39 bytes, for
-// [Has] and the others to consult its filter and read no data. Tables get no mark if index blocks
-// of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless set), because to
-// step over all entries of such a block costs more than a read, and in Pebble v1 before
-// FormatBlockPropertyCollector; its default is older. Without marks, Has reads more.
+// It also adds a collector to o.BlockPropertyCollectors, which marks each new table, with 39 bytes,
+// for [Has] and the others to consult its filter and read no data. Tables get no mark if index
+// blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless set): to
+// step over all entries of such a block costs more than a read. In Pebble v1 they get none before
+// FormatBlockPropertyCollector either; its default is older. Without marks, Has reads more.
 //
-// sstable.RewriteKeySuffixesAndReturnFormat refuses a table that lacks the mark, or has a filter of
-// another name, if the writer options that it gets have them. Pass options without
-// BlockPropertyCollectors, and with the FilterPolicy that o.Filters has for the table's own filter.
+// sstable.RewriteKeySuffixesAndReturnFormat refuses a table without the mark or the filter that its
+// options have: pass no BlockPropertyCollectors, and the table's own FilterPolicy, from o.Filters.
 //
 // In Pebble v1 the lookups need a comparer with a Split, which the default one lacks. Configure
 // replaces such a comparer with a copy whose Split is the whole key. Then DB.RangeKeySet returns no

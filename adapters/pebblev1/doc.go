@@ -38,16 +38,14 @@
 // change of name, keep the former policy in the options when you call Configure.
 //
 // To leave, open the database without Configure, and look keys up with its own Get. Pebble ignores
-// the filters whose name it does not know, until compactions have replaced them; no key is lost.
+// the filters whose name it does not know; no key is lost.
 //
 // # Filters are found by name
 //
 // Pebble writes one filter per table, over the prefixes that the comparer's Split returns (whole
-// keys by default), and stores the policy's name beside it. It reads a filter through the policy of
-// that name in Options.Filters. Without one, it reads the table as if it had no filter: no key is
-// lost, and no read is avoided. Every name still on disk therefore needs an entry, and Configure
-// adds them. Reading needs no setting: policies with different bits per key, and all kinds of
-// package policy, may share a name.
+// keys by default), and reads it through the policy in Options.Filters whose name is stored beside
+// it. Without one, no key is lost, and no read is avoided: Configure adds all names that may be on
+// disk. Policies with different bits per key, and all kinds of package policy, may share a name.
 package pebblev1
 
 // Written by hand for each version of Pebble: levels.go, version.go, engine_test.go and

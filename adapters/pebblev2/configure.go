@@ -50,8 +50,8 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, 
 // step over all entries of such a block costs more than a read. In Pebble v1 they get none before
 // FormatBlockPropertyCollector either; its default is older. Without marks, Has reads more.
 //
-// sstable.RewriteKeySuffixesAndReturnFormat refuses a table that lacks what its writer options have:
-// pass none of these collectors, and the FilterPolicy that o.Filters has for the table's filter.
+// sstable.RewriteKeySuffixesAndReturnFormat refuses a table without the mark or the filter that its
+// options have: pass no BlockPropertyCollectors, and the table's own FilterPolicy, from o.Filters.
 //
 // In Pebble v1 the lookups need a comparer with a Split, which the default one lacks. Configure
 // replaces such a comparer with a copy whose Split is the whole key. Then DB.RangeKeySet returns no
