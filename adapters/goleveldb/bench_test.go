@@ -2,16 +2,11 @@ package goleveldb_test
 
 import (
 	"bytes"
-	"context"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
-	"github.com/syndtr/goleveldb/leveldb/storage"
 	"github.com/syndtr/goleveldb/leveldb/table"
-	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
@@ -48,67 +43,4 @@ func BenchmarkWriteTable(b *testing.B) {
 		way("own", filter.NewBloomFilter(10)), way("none", nil),
 		way("bloom", goleveldb.New(bloom)), way("ribbon", goleveldb.New(ribbon)),
 	})
-}
-
-// BenchmarkRewrite compares the ways to give filters to a database that exists.
-//
-//	go test ./adapters/goleveldb -run '^$' -bench Rewrite -benchtime 1x -timeout 0
-func BenchmarkRewrite(b *testing.B) {
-	enginetest.BenchRewrite(b, func(dir string, filters bool) enginetest.Renewable {
-		o := &opt.Options{DisableSeeksCompaction: true, OpenFilesCacheCapacity: 10_000,
-			BlockCacheCapacity: 64 << 20}
-		if filters {
-			configured(b, o, ribbon(b))
-		}
-		return &renewable{open(b, dir, o), b, o, dir}
-	})
-}
-
-type renewable struct {
-	*leveldb.DB
-	b   *testing.B
-	o   *opt.Options
-	dir string
-}
-
-func (d *renewable) Has(key []byte) (bool, error) { return d.DB.Has(key, nil) }
-
-func (d *renewable) Put(key, value []byte) error { return d.DB.Put(key, value, nil) }
-
-func (d *renewable) Rewrite() error {
-	return goleveldb.Rewrite(context.Background(), d.o, d.DB, nil)
-}
-
-func (d *renewable) Compact() error { return d.CompactRange(util.Range{}) }
-
-// Copy copies all entries in their order.
-func (d *renewable) Copy(dir string) (enginetest.Renewable, error) {
-	target := &renewable{open(d.b, dir, d.o), d.b, d.o, dir}
-	entries := d.NewIterator(nil, nil)
-	defer entries.Release()
-	for entries.Next() {
-		if err := target.Put(entries.Key(), entries.Value()); err != nil {
-			return target, err
-		}
-	}
-	return target, entries.Error()
-}
-
-func (d *renewable) Traffic() (read, written int64) {
-	var stats leveldb.DBStats
-	require.NoError(d.b, d.Stats(&stats))
-	return int64(stats.IORead), int64(stats.IOWrite)
-}
-
-func (d *renewable) Close() (tables, renewed int, err error) {
-	require.NoError(d.b, d.DB.Close())
-	files, err := storage.OpenFile(d.dir, true)
-	require.NoError(d.b, err)
-	all := openTables(d.b, files)
-	for _, t := range all {
-		if len(t.Filters()) > 0 {
-			renewed++
-		}
-	}
-	return len(all), renewed, files.Close()
 }

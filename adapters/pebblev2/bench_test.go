@@ -2,10 +2,8 @@ package pebblev2_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha512"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -210,75 +208,4 @@ func BenchmarkWriteTable(b *testing.B) {
 		way("own", pebblebloom.FilterPolicy(10)), way("none", nil),
 		way("bloom", pebblev2.New(bloom(b, 10))), way("ribbon", pebblev2.New(ribbon(b, 10))),
 	})
-}
-
-// BenchmarkRewrite compares the ways to give filters to a database that exists.
-//
-//	go test ./adapters/pebblev2 -run '^$' -bench Rewrite -benchtime 1x -timeout 0
-func BenchmarkRewrite(b *testing.B) {
-	enginetest.BenchRewrite(b, func(dir string, filters bool) enginetest.Renewable {
-		d := newRenewable()
-		if filters {
-			configured(b, d.o, ribbon(b, 10))
-		}
-		d.DB = open(b, dir, d.o)
-		return d
-	})
-}
-
-type renewable struct {
-	*pebble.DB
-	o    *pebble.Options
-	read atomic.Int64
-}
-
-func newRenewable() *renewable {
-	d := &renewable{o: &pebble.Options{Logger: quiet{}, CacheSize: 64 << 20}}
-	d.o.FS = reading(vfs.Default, func(r fileRead) error { d.read.Add(int64(r.size)); return nil })
-	return d
-}
-
-func (d *renewable) Has(key []byte) (bool, error) { return pebblev2.Has(d.DB, key) }
-
-func (d *renewable) Put(key, value []byte) error { return d.Set(key, value, pebble.NoSync) }
-
-func (d *renewable) Rewrite() error {
-	return pebblev2.Rewrite(context.Background(), d.o, d.DB, nil)
-}
-
-func (d *renewable) Compact() error { return compactAll(d.DB) }
-
-// Copy copies all entries in their order, but not what DB.RangeKeySet wrote.
-func (d *renewable) Copy(dir string) (enginetest.Renewable, error) {
-	target := &renewable{o: d.o.Clone()}
-	target.o.DisableWAL = true // at the end, Flush writes all to tables
-	var err error
-	if target.DB, err = pebble.Open(dir, target.o); err != nil {
-		return nil, err
-	}
-	entries, err := d.NewIter(nil)
-	if err != nil {
-		return target, err
-	}
-	for entries.First(); entries.Valid(); entries.Next() {
-		if err := target.Put(entries.Key(), entries.Value()); err != nil {
-			return target, errors.Join(err, entries.Close())
-		}
-	}
-	return target, errors.Join(entries.Close(), target.Flush())
-}
-
-func (d *renewable) Traffic() (read, written int64) {
-	for _, l := range d.Metrics().Levels {
-		written += int64(l.TableBytesFlushed + l.TableBytesCompacted)
-	}
-	return d.read.Load(), written
-}
-
-func (d *renewable) Close() (tables, renewed int, err error) {
-	report, err := pebblev2.CheckCache(d.o, d.DB)
-	for _, l := range report.Levels {
-		renewed += l.ByName["ribbon"]
-	}
-	return report.Tables, renewed, errors.Join(err, d.DB.Close())
 }

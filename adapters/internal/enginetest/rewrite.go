@@ -1,15 +1,9 @@
 package enginetest
 
 import (
-	"crypto/sha512"
-	"encoding/binary"
-	"errors"
-	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,68 +12,67 @@ import (
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
-var present = flag.Int("keys", 1_000_000, "keys in the database of BenchRewrite, of 216 bytes each")
-
-// Renewable is a database that may have filters in new tables only. It is safe for concurrent use.
+// A Renewable is an open database, and its copy if there is one.
 type Renewable interface {
-	Has(key []byte) (bool, error)
+	Has(key []byte) error
 	Put(key, value []byte) error
-	Rewrite() error
-	Copy() error    // all entries, to another database beside it
-	Compact() error // all keys
-	// Traffic returns how many bytes it has read from tables and written, with the copy.
-	Traffic() (read, written int64)
-	// Close counts the tables, and those with filters: of the copy if there is one.
-	Close() (tables, filters int, err error)
+	Renew(way string) error               // in one of the ways of BenchRewrite
+	Bytes() (read, written, disk float64) // since it was opened, and now
+	Close() (filters float64)             // how many tables have some, in percent
 }
 
-// BenchRewrite compares ways to give filters to a database that was compacted without. Its keys are
-// of 16 bytes, the values of 200 random ones. A goroutine uses it: every other call writes, but in
-// "reads". For each way, which gets a database of its own, the metrics are bytes read and written,
-// and the disk space at its peak, per byte of the database; the 99th percentile of the times of the
-// goroutine's calls, relative to ten seconds before; and the tables that have filters then.
-func BenchRewrite(b *testing.B, open func(dir string, filters bool) Renewable) {
-	old, rng, value := b.TempDir(), testkit.Rand(b, 1), make([]byte, 200)
-	db := open(old, false)
-	for i := range *present {
-		rng.Read(value)
-		require.NoError(b, db.Put(numbered(i), value))
+// BenchRewrite compares ways to give filters to a database of keys that take 216 bytes each. If way
+// is "", open opens it without filters, and Close compacts it; if it is "second rewrite", open
+// rewrites it. The metrics are what is read, written, and on disk at the peak, per byte of the
+// database; the tables with filters; and, of some 900 calls a second, the 99th percentile of the
+// times, relative to ten seconds before. Half are lookups, half of them of absent keys, and half are
+// writes, unless the way is "idle compact".
+func BenchRewrite(b *testing.B, keys int, open func(dir, way string) Renewable) {
+	key := func(i int) []byte { return fmt.Appendf(nil, "%016x", uint64(i)*0x9e3779b97f4a7c15) }
+	former, rng := b.TempDir(), testkit.Rand(b, 1)
+	db, values := open(former, ""), randomBytes(rng, 200)
+	for i := range keys {
+		require.NoError(b, db.Put(key(i), values[i%len(values)]))
 	}
-	_, _, err := db.Close()
-	require.NoError(b, err)
-	for _, way := range []struct {
-		name string
-		run  func(Renewable) error
-	}{
-		{"copy", Renewable.Copy}, {"rewrite", Renewable.Rewrite}, {"again", Renewable.Rewrite},
-		{"compact", Renewable.Compact}, {"compact-reads", Renewable.Compact},
-	} {
-		b.Run(way.name, func(b *testing.B) {
-			dir, written := b.TempDir(), 2**present
-			require.NoError(b, os.CopyFS(filepath.Join(dir, "old"), os.DirFS(old)))
-			db := open(filepath.Join(dir, "old"), true)
-			if way.name == "again" {
-				require.NoError(b, db.Rewrite())
-			}
-			call := func(i int) error {
-				if i%2 == 0 && way.name != "compact-reads" {
-					written++
-					return db.Put(numbered(written), value)
+	db.Close()
+	for _, way := range []string{"copy", "rewrite", "second rewrite", "compact", "idle compact"} {
+		b.Run(way, func(b *testing.B) {
+			dir, peak := b.TempDir(), 0.0
+			require.NoError(b, os.CopyFS(dir, os.DirFS(former)))
+			db := open(dir, way)
+			p99 := func(work func() error) float64 { // of the calls meanwhile
+				var times []float64
+				done := make(chan error, 1)
+				go func() { done <- work() }()
+				for times == nil || len(done) == 0 {
+					start := time.Now()
+					if way == "idle compact" || rng.Intn(2) == 0 {
+						require.NoError(b, db.Has(key(rng.Intn(2*keys))))
+					} else {
+						require.NoError(b, db.Put(key(2*keys+rng.Intn(1<<30)), values[0]))
+					}
+					times = append(times, time.Since(start).Seconds())
+					if len(times)%50 == 1 {
+						_, _, disk := db.Bytes()
+						peak = max(peak, disk)
+					}
+					time.Sleep(time.Millisecond)
 				}
-				n := rng.Intn(2 * *present)
-				found, err := db.Has(numbered(n))
-				if err == nil && found != (n < *present) {
-					err = fmt.Errorf("%w: key %d", ErrWrong, n)
-				}
-				return err
+				require.NoError(b, <-done)
+				slices.Sort(times)
+				return times[len(times)*99/100]
 			}
-			_ = call
+			before := p99(func() error { time.Sleep(10 * time.Second); return nil })
+			read, written, size := db.Bytes()
+			start := time.Now()
+			b.ReportMetric(p99(func() error { return db.Renew(way) })/before, "p99")
+			b.ReportMetric(time.Since(start).Seconds(), "s")
+			reads, writes, _ := db.Bytes()
+			b.ReportMetric((reads-read)/size, "read")
+			b.ReportMetric((writes-written)/size, "written")
+			b.ReportMetric(peak/size, "disk")
+			b.ReportMetric(db.Close(), "filters-%")
+			b.ReportMetric(0, "ns/op")
 		})
 	}
 }
-var _ = slices.Sort[[]int]
-var _ = errors.New
-var _ atomic.Int64
-var _ = sha512.New
-var _ = binary.LittleEndian
-var _ time.Time
