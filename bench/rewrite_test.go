@@ -46,7 +46,8 @@ type renewable interface {
 // second it is asked for a key, or gets a new one. The metrics are the bytes written and the disk
 // space at its peak, per byte of the database; the 99th percentile of the times of these calls,
 // relative to ten seconds before; the percentage of tables that have filters then; and the time
-// relative to the copy's. "again" is a Rewrite that has nothing to do.
+// relative to the copy's. "again" is a Rewrite that has nothing to do. To "compact-idle" nothing is
+// written.
 //
 //	go test ./bench -run '^$' -bench Rewrite -benchtime 1x -timeout 0
 func BenchmarkRewrite(b *testing.B) {
@@ -75,7 +76,7 @@ func benchRewrite(b *testing.B, open func(b *testing.B, dir string, filters bool
 		run  func(renewable) error
 	}{
 		{"copy", renewable.Copy}, {"rewrite", renewable.Rewrite}, {"again", renewable.Rewrite},
-		{"compact", renewable.Compact},
+		{"compact", renewable.Compact}, {"compact-idle", renewable.Compact},
 	} {
 		b.Run(way.name, func(b *testing.B) {
 			dir := b.TempDir()
@@ -93,7 +94,7 @@ func benchRewrite(b *testing.B, open func(b *testing.B, dir string, filters bool
 						peak = max(peak, sizeOf(dir))
 					}
 					n, start := rng.Intn(2*keys), time.Now()
-					if n%2 == 0 {
+					if n%2 == 0 && way.name != "compact-idle" {
 						put()
 					} else if found, err := db.Has(numbered(n)); err != nil || found != (n < keys) {
 						b.Fatal(n, found, err)
