@@ -19,11 +19,13 @@ import (
 //
 // Rewrite reads all keys, in parts of 64 MiB. goleveldb does not tell which filters a table has, so
 // Rewrite looks some keys up and sees which filters db consults: in a part, all tables must have
-// those of o's policy, but for fractions of a bit per key, or the part is rewritten. A table whose
-// keys have all been overwritten or deleted is not seen. After each part, Rewrite calls progress,
-// unless that is nil, with the MiB of tables that are done and of all. To go slower, sleep there. To
-// stop, cancel ctx: Rewrite returns its error at the end of a part. What is done stays done, and the
-// next call writes only what is left. Any other error says how much is left, and why.
+// those of o's policy, or the part is rewritten. It does not see another FilterBaseLg, fractions of
+// a bit per key, and tables whose keys have all been overwritten or deleted.
+//
+// After each part, Rewrite calls progress, unless that is nil, with the MiB of tables that are done
+// and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error at the end
+// of a part. What is done stays done, and the next call writes only what is left. Any other error
+// says how much is left, and why.
 //
 // Compactions rewrite a table of the last level only if a table above overlaps it. Rewrite sees to
 // that by deleting keys that nobody has, with 16 random bytes each. No answer changes, and

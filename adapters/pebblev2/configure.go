@@ -29,6 +29,10 @@ type Option struct {
 func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, p} }
 
 // Configure sets p as the filter policy of all levels of o, but for those that opts give others.
+// L0 gets 16 bits per key, and L6 no filters, by
+//
+//	err = pebblev2.Configure(o, p, pebblev2.WithLevel(0, p16), pebblev2.WithLevel(6, nil))
+//
 // Nothing else about the levels changes. Call it once they are set up, as the last step before
 // pebble.Open. It writes to o alone, so a database that is already open with o keeps its filters.
 // It must not run concurrently with other uses of o.
