@@ -9,8 +9,7 @@ import (
 )
 
 // MayContain reports whether r may contain key: false is certain. It looks into memtables and into
-// the filters of all levels, and reads no data of tables that have the mark of [Configure]. It is
-// for programs to which "perhaps" is enough, such as before they write a key.
+// the filters of all levels, and reads no data of tables that have the mark of [Configure].
 //
 // True is wrong if a filter gives a false positive, and for a deleted key as long as a table
 // contains an older version of it. See [Has] for the requirements on r and the cache.
@@ -62,10 +61,9 @@ func Has(r pebble.Reader, key []byte) (bool, error) {
 	return f == present, nil
 }
 
-// Get returns what r.Get(key) returns, and reads as few blocks as [Has].
-//
-// As with r.Get, the error is pebble.ErrNotFound if key is absent. If the error is nil, closer must
-// be closed; value is valid until then, and must not be modified.
+// Get returns what r.Get(key) returns, and reads as few blocks as [Has]. The error is
+// pebble.ErrNotFound if key is absent. If it is nil, closer must be closed; value is valid until
+// then, and must not be modified.
 func Get(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error) {
 	p, err := newProbe(r)
 	if err != nil {
@@ -91,9 +89,9 @@ func Get(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error
 // HasAll reports for each key whether r.Get finds it. For absent keys it takes a fraction of the
 // time of [Has] for each, and reads as little. Sorted keys take the least time.
 //
-// While it runs, memtables and tables are not removed. If r is a DB, the answers may be of different
-// moments while others write; of a Snapshot they are not. If a read fails, HasAll returns its error
-// and no answers.
+// It holds one iterator while it runs, which keeps memtables and tables from being removed. If r is
+// a DB, the answers may be of different moments while others write: pass a Snapshot if they must
+// not. If a read fails, HasAll returns its error and no answers.
 func HasAll(r pebble.Reader, keys [][]byte) ([]bool, error) {
 	found := make([]bool, len(keys))
 	var p *probe // nil before the first key, and after one that left it useless

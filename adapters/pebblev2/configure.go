@@ -29,6 +29,10 @@ type Option struct {
 func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, p} }
 
 // Configure sets p as the filter policy of all levels of o, but for those that opts give others.
+// L0 gets 16 bits per key, and L6 no filters, by
+//
+//	err = pebblev2.Configure(o, p, pebblev2.WithLevel(0, p16), pebblev2.WithLevel(6, nil))
+//
 // Nothing else about the levels changes. Call it once they are set up, as the last step before
 // pebble.Open. It writes to o alone, so a database that is already open with o keeps its filters.
 // It must not run concurrently with other uses of o.
@@ -50,8 +54,8 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, 
 // step over all entries of such a block costs more than a read. In Pebble v1 they get none before
 // FormatBlockPropertyCollector either; its default is older. Without marks, Has reads more.
 //
-// sstable.RewriteKeySuffixesAndReturnFormat refuses a table that lacks what its writer options have:
-// pass none of these collectors, and the FilterPolicy that o.Filters has for the table's filter.
+// sstable.RewriteKeySuffixesAndReturnFormat refuses a table without the mark or the filter that its
+// options have: pass no BlockPropertyCollectors, and the table's own FilterPolicy, from o.Filters.
 //
 // In Pebble v1 the lookups need a comparer with a Split, which the default one lacks. Configure
 // replaces such a comparer with a copy whose Split is the whole key. Then DB.RangeKeySet returns no

@@ -36,7 +36,7 @@
 // change of name, keep the former policy in the options when you call Configure.
 //
 // To leave, open the database without Configure, and look keys up with its own Get. Pebble ignores
-// the filters whose name it does not know, until compactions have replaced them; no key is lost.
+// the filters whose name it does not know; no key is lost.
 //
 // # Filters are found by name
 //

@@ -131,8 +131,8 @@ func (f *Figures) old(total *Level) (said string) {
 	if n := all - ribbons - none; n > 0 {
 		said += fmt.Sprintf("%d of %d tables have other filters. ", n, all)
 	}
-	said += fmt.Sprintf("Rewrite gives them new ones while the database is in use. It writes their "+
-		"%s anew, with what lies above them.", Megabytes(float64(f.Old)))
+	said += fmt.Sprintf("Rewrite gives them ribbon filters while the database is in use. It writes "+
+		"their %s anew, with what lies above them.", Megabytes(float64(f.Old)))
 	if f.Engine != "goleveldb" {
 		said += fmt.Sprintf(" Until then, Has reads %s (counted).", Digits(total.Has))
 	}

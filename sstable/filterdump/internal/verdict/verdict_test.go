@@ -52,8 +52,8 @@ func TestRules(t *testing.T) {
 	}{
 		"decimals": {million("goleveldb", name1, flat), "Use ribbon filters: 4.9 reads per 1,000 " +
 			"lookups of absent keys (computed), not 121 (counted).", []string{
-			"40 of 40 tables have other filters. Rewrite gives them new ones while the database is " +
-				"in use. It writes their 90 MB anew, with what lies above them.", memory,
+			"40 of 40 tables have other filters. Rewrite gives them ribbon filters while the " +
+				"database is in use. It writes their 90 MB anew, with what lies above them.", memory,
 			"If plain goleveldb must use the filters too: policy.NewBloom(10, " +
 				"policy.WithName(policy.NameGoLevelDB), policy.WithTuning())."}},
 		"C++ LevelDB, random keys": {million("goleveldb", name2,
@@ -65,7 +65,7 @@ func TestRules(t *testing.T) {
 			f.Levels[0].Filters = map[string]int{NoFilter: 40}
 		}), "Use ribbon filters: 4.9 reads", []string{"40 of 40 tables have no filter (40 in L2): " +
 			"lookups read them. Rewrite gives", memory}},
-		"filters of all kinds": {million("goleveldb", "mine", level0, flat, good).with(func(f *Figures) {
+		"all kinds": {million("goleveldb", "mine", level0, flat, good).with(func(f *Figures) {
 			f.Levels[0].Filters = map[string]int{NoFilter: 9, "LevelDB Bloom": 30, NoKeys: 1}
 			f.Levels[1].Filters = map[string]int{NoFilter: 20, "ribbon": 20}
 		}), "Use ribbon filters", []string{"29 of 119 tables have no filter (9 in L0, 20 in L2): " +
@@ -86,8 +86,8 @@ func TestRules(t *testing.T) {
 		"Pebble": {million("pebblev2", pebble, upper, deep), "Use ribbon filters, and look " +
 			"up absent keys with pebblev2.Has: 1.7 reads per 1,000 lookups of absent keys " +
 			"(computed), not 919 (counted).", []string{"80 of 80 tables have other filters. " +
-			"Rewrite gives them new ones while the database is in use. It writes their 90 MB anew, " +
-			"with what lies above them. Until then, Has reads 22 (counted).", memory}},
+			"Rewrite gives them ribbon filters while the database is in use. It writes their 90 MB " +
+			"anew, with what lies above them. Until then, Has reads 22 (counted).", memory}},
 		"ribbon in all of Pebble": {million("pebblev2", name2, deep).with(allRibbon), "Keep the " +
 			"filters, and look up absent keys with pebblev2.Has: 13 reads per 1,000 lookups of " +
 			"absent keys (counted), not 910 (counted).", []string{memory}},
