@@ -17,7 +17,7 @@ import (
 // Rewrite gives new filters to the tables of db that were written with other options, while db is
 // in use. o must be the options that db was opened with, after [Configure].
 //
-// Rewrite reads all keys, in parts of 64 MiB. goleveldb does not tell which filters a table has, so
+// Rewrite reads all keys, in parts of 48 MiB. goleveldb does not tell which filters a table has, so
 // Rewrite looks some keys up and sees which filters db consults: in a part, all tables must have
 // those of o's policy, or the part is rewritten. It does not see another FilterBaseLg, fractions of
 // a bit per key, and tables whose keys have all been overwritten or deleted.
@@ -129,7 +129,7 @@ type part struct {
 }
 
 const (
-	partSize   = 64 << 20
+	partSize   = 48 << 20
 	windowSize = 16 << 10
 	windowKeys = 8 // at least, and at most looked up: some may be in memory, or alone in a table
 )
