@@ -38,13 +38,8 @@ type CacheReport struct {
 //
 // A custom Cacher is assumed to hold its stated capacity and to serve only this database.
 func CheckCache(o *opt.Options, db *leveldb.DB) (CacheReport, error) {
-	if o == nil {
-		return CacheReport{}, errors.New(
-			"goleveldb: the options are nil: pass those that the database was opened with")
-	}
-	if db == nil {
-		return CacheReport{}, errors.New(
-			"goleveldb: the database is nil: pass one that leveldb.OpenFile returned")
+	if err := checkArguments(o, db); err != nil {
+		return CacheReport{}, err
 	}
 	var stats leveldb.DBStats
 	if err := db.Stats(&stats); err != nil {
@@ -67,9 +62,17 @@ func CheckCache(o *opt.Options, db *leveldb.DB) (CacheReport, error) {
 	return r, nil
 }
 
-// String says whether there are filters, whether tables stay open, what must fit into the block
-// cache, and whether lookups start compactions: a line each, with what to set if something is
-// wrong.
+func checkArguments(o *opt.Options, db *leveldb.DB) error {
+	if o == nil || db == nil {
+		return errors.New("goleveldb: the options or the database is nil: pass one that " +
+			"leveldb.OpenFile returned, and the options that it was opened with")
+	}
+	return nil
+}
+
+// String says whether the options have a filter, whether tables stay open, what must fit into the
+// block cache, and whether lookups start compactions: a line each, with what to set if something
+// is wrong.
 func (r CacheReport) String() string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -92,6 +95,7 @@ func (r CacheReport) String() string {
 			"all tables: filterdump prints the Options.BlockCacheCapacity that they need",
 			float64(r.Cache)/mib, float64(r.Used)/mib)
 	}
+	add("filterdump shows which tables have filters: Rewrite gives them to those without")
 	if r.SeekCompactions {
 		add("lookups start compactions: set Options.DisableSeeksCompaction")
 	}

@@ -165,6 +165,7 @@ func TestCheckCache(t *testing.T) {
 	r, err := goleveldb.CheckCache(&seeks, db)
 	require.NoError(t, err)
 	require.Contains(t, r.String(), "set Options.DisableSeeksCompaction")
+	require.Contains(t, r.String(), "which tables have filters: Rewrite gives them to those without")
 	require.NoError(t, db.Close())
 	_, err = goleveldb.CheckCache(o, db)
 	require.ErrorIs(t, err, leveldb.ErrClosed)

@@ -63,7 +63,7 @@ func Configure(o *opt.Options, p *policy.Policy) error {
 }
 
 // alternatives returns the filters to keep beside chosen, one of each name.
-func alternatives(o *opt.Options, chosen policyFilter) ([]filter.Filter, error) {
+func alternatives(o *opt.Options, chosen *policyFilter) ([]filter.Filter, error) {
 	var former []filter.Filter
 	if o.Filter != nil {
 		former = append(former, o.Filter)
@@ -74,7 +74,7 @@ func alternatives(o *opt.Options, chosen policyFilter) ([]filter.Filter, error) 
 		if err != nil {
 			return nil, err
 		}
-		former = append(former, policyFilter{leveldb})
+		former = append(former, New(leveldb))
 	}
 
 	var alt []filter.Filter
@@ -99,7 +99,7 @@ func alternatives(o *opt.Options, chosen policyFilter) ([]filter.Filter, error) 
 
 // isReadByAll reports whether every policy reads the filters of f: it is one, or goleveldb's own.
 func isReadByAll(f filter.Filter) bool {
-	if _, ok := f.(policyFilter); ok {
+	if _, ok := f.(*policyFilter); ok {
 		return true
 	}
 	theirs := filter.NewBloomFilter(10) // its type is not exported

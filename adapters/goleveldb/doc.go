@@ -39,11 +39,11 @@
 //
 // # Changing a live database
 //
-// Close the database, pass its options to Configure, and open it. Tables on disk keep their
-// filters, and these stay in use. Tables written from then on get the new ones. This also holds for
-// every later change of bits per key, kind or window size. After a change of name, keep the former
-// policy in Options.Filter or Options.AltFilters when you call Configure; LevelDB's two names are
-// always read.
+// Close the database, pass its options to Configure, and open it. The filters on disk stay in use.
+// Tables written from then on get the new ones, and [Rewrite] gives them to the others. This also
+// holds for every later change of bits per key, kind or window size. After a change of name, keep
+// the former policy in Options.Filter or Options.AltFilters when you call Configure; LevelDB's two
+// names are always read.
 //
 // To leave, open the database without this package. No key is lost, and plain goleveldb still
 // uses Bloom filters under policy.NameGoLevelDB. adapters/README.md says more.

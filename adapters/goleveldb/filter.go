@@ -1,8 +1,12 @@
 package goleveldb
 
 import (
+	"bytes"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
+	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -23,20 +27,59 @@ func New(p *policy.Policy) filter.Filter {
 	return f
 }
 
-func newFilter(p *policy.Policy) (policyFilter, error) {
+func newFilter(p *policy.Policy) (*policyFilter, error) {
 	if err := p.Check(); err != nil {
-		return policyFilter{}, fmt.Errorf("goleveldb: %w", err)
+		return nil, fmt.Errorf("goleveldb: %w", err)
 	}
-	return policyFilter{p}, nil
+	f := &policyFilter{Policy: p}
+	f.few, _ = policy.Parse(p.AppendFilter(nil, make([][]byte, 1)))
+	f.many, _ = policy.Parse(p.AppendFilter(nil, make([][]byte, 1000)))
+	return f, nil
 }
 
 // policyFilter makes a policy a filter.Filter.
-type policyFilter struct{ *policy.Policy }
+type policyFilter struct {
+	*policy.Policy
+	few, many policy.Info // filters of few keys, and of many: if ribbon, these have fewer columns
 
-func (f policyFilter) Contains(filter, key []byte) bool { return f.MayContain(filter, key) }
+	looking sync.Mutex
+	lookup  atomic.Pointer[lookup] // that Rewrite watches, or nil
+}
 
-func (f policyFilter) NewGenerator() filter.FilterGenerator {
+func (f *policyFilter) Contains(filter, key []byte) bool {
+	may := f.MayContain(filter, key)
+	if l := f.lookup.Load(); l != nil && bytes.Equal(l.key, key) {
+		l.ours.Store(may && f.isLike(filter))
+	}
+	return may
+}
+
+func (f *policyFilter) NewGenerator() filter.FilterGenerator {
 	return &generator{Builder: f.NewBuilder()}
+}
+
+// lookup is a lookup of a key.
+type lookup struct {
+	key  []byte
+	ours atomic.Bool // the filter that was consulted last is like new ones, and may contain key
+}
+
+// look reports whether s has key in a table with filters like new ones. It is the last table whose
+// filter db consults: those above it have no such key.
+func (f *policyFilter) look(s *leveldb.Snapshot, key []byte) (bool, error) {
+	f.looking.Lock()
+	defer f.looking.Unlock()
+	l := &lookup{key: bytes.Clone(key)} // other lookups may still compare it later
+	f.lookup.Store(l)
+	defer f.lookup.Store(nil)
+	_, err := s.Has(key, uncached)
+	return l.ours.Load(), err
+}
+
+// isLike reports whether a filter has f's encoding and number of probes or columns.
+func (f *policyFilter) isLike(filter []byte) bool {
+	got, err := policy.Parse(filter)
+	return err == nil && got.Encoding == f.few.Encoding && f.many.K <= got.K && got.K <= f.few.K
 }
 
 type generator struct {

@@ -1,6 +1,7 @@
 package goleveldb_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -62,7 +63,8 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		watch(o, s.Watch)
 	}
 	db, err := leveldb.Open(e.storage, o)
-	return &suiteDB{goleveldbReader{db}, db, o}, err
+	copied := *o
+	return &suiteDB{goleveldbReader{db}, db, o, &copied, len(s.Policies) == 0}, err
 }
 
 // watched notes what a filter answers.
@@ -78,7 +80,9 @@ func (w watched) Contains(filter, key []byte) bool {
 type suiteDB struct {
 	goleveldbReader
 	db      *leveldb.DB
-	options *opt.Options
+	options *opt.Options // what the database was opened with, which Reconfigure changes
+	copied  *opt.Options // which it does not, for Rewrite
+	refused bool         // by Rewrite
 }
 
 func (*suiteDB) Ways() int { return 2 }
@@ -152,6 +156,16 @@ func (d *suiteDB) Tables() ([]int, error) {
 	var stats leveldb.DBStats
 	err := d.db.Stats(&stats)
 	return stats.LevelTablesCounts, err
+}
+
+func (d *suiteDB) Rewrite(ctx context.Context) error {
+	err := goleveldb.Rewrite(ctx, d.copied, d.db, nil)
+	if !d.refused {
+		return err
+	} else if err == nil {
+		return errors.New("Rewrite does not refuse the database")
+	}
+	return nil
 }
 
 func (d *suiteDB) Reconfigure(p *policy.Policy) error { return goleveldb.Configure(d.options, p) }

@@ -35,6 +35,9 @@ type LevelFilters struct {
 	None    int            // tables without a filter
 	Marked  int            // tables with the mark of Configure: see [Has]
 	Unknown int            // virtual tables, whose filters Pebble v1 does not report; not in sizes
+
+	Old      int    // tables that lack what the options give new ones: see [Rewrite]
+	OldBytes uint64 // their size
 }
 
 // CheckCache counts the filters of db, and reports whether db can answer lookups of absent keys
@@ -54,11 +57,7 @@ type LevelFilters struct {
 // memtables are as large as the cache: after some writes nothing stays cached, and every check of a
 // filter reads it. Filters that come and go cost more reads than they avoid.
 func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
-	if o == nil || db == nil {
-		return CacheReport{}, errors.New("pebblev1: the options or the database is nil: pass one " +
-			"that pebble.Open returned, and the options that it was opened with")
-	}
-	if err := checkOpen(db); err != nil {
+	if err := checkArguments(o, db); err != nil {
 		return CacheReport{}, err
 	}
 	levels, err := db.SSTables(pebble.WithProperties())
@@ -70,10 +69,16 @@ func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 		MemTables: 2 * cmp.Or(o.MemTableSize, 4<<20), // Pebble's default
 		Cache:     uint64(cacheSize(o)),
 	}
-	for _, tables := range levels {
+	w, err := wantedOf(o)
+	configured := err == nil
+	for level, tables := range levels {
 		l := LevelFilters{ByName: make(map[string]int)}
 		for _, t := range tables {
 			p := t.Properties
+			if configured && w.isOld(level, &t) {
+				l.Old++
+				l.OldBytes += t.Size
+			}
 			if p.IndexSize == 0 { // every table has an index
 				l.Unknown++
 				continue
@@ -102,9 +107,13 @@ func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 	return r, nil
 }
 
-// checkOpen returns pebble.ErrClosed if db is closed. SSTables would panic, and not with that;
-// other methods do.
-func checkOpen(db *pebble.DB) (err error) {
+// checkArguments returns an error if o or db is nil, and pebble.ErrClosed if db is closed: SSTables
+// would panic, and not with that; other methods do.
+func checkArguments(o *pebble.Options, db *pebble.DB) (err error) {
+	if o == nil || db == nil {
+		return errors.New("pebblev1: the options or the database is nil: pass one that " +
+			"pebble.Open returned, and the options that it was opened with")
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			if err, _ = p.(error); !errors.Is(err, pebble.ErrClosed) {
@@ -145,14 +154,39 @@ func shards(size uint64) uint64 {
 // because Pebble divides its file cache into parts that do not fill evenly.
 func (r CacheReport) requiredFiles() int { return r.Tables + r.Tables/4 }
 
-// Fits reports whether lookups of absent keys are answered from memory.
+// Fits reports whether lookups of absent keys are answered from memory, by the filters and marks
+// that the options give.
 func (r CacheReport) Fits() bool {
-	return r.Levels != nil && !r.NoFilters && r.fitsFiles() && r.fitsCache()
+	return r.Levels != nil && !r.NoFilters && r.old() == "" && r.fitsFiles() && r.fitsCache()
 }
 
 func (r CacheReport) fitsCache() bool { return r.required(r.Cache) == r.Cache }
 
 func (r CacheReport) fitsFiles() bool { return r.OpenFiles < 0 || r.requiredFiles() <= r.OpenFiles }
+
+// old says how many tables are old, if any.
+func (r CacheReport) old() string {
+	var levels []string
+	old, none, bytes := 0, 0, uint64(0)
+	for level, l := range r.Levels {
+		if l.Old > 0 {
+			levels = append(levels, fmt.Sprintf("%d in L%d", l.Old, level))
+		}
+		old, none, bytes = old+l.Old, none+min(l.Old, l.None), bytes+l.OldBytes
+	}
+	lack := "no filter"
+	switch {
+	case old == 0:
+		return ""
+	case none < old:
+		lack += ", another filter or no mark"
+	}
+	return fmt.Sprintf("%d of %d tables have %s (%s): lookups read them. Rewrite gives them filters "+
+		"while the database is in use. It writes their %.1f MiB anew, with what lies above them",
+		old, r.Tables, lack, strings.Join(levels, ", "), float64(bytes)/mib)
+}
+
+const mib = 1 << 20
 
 // String says whether there are filters, whether tables stay open, and whether filters and indexes
 // fit: a line each, with what to set if something is wrong.
@@ -162,7 +196,9 @@ func (r CacheReport) String() string {
 	}
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if r.NoFilters {
+	if old := r.old(); old != "" {
+		add("%s", old)
+	} else if r.NoFilters {
 		add("no table has a filter: pass the options to Configure; new tables get filters")
 	}
 	switch {
@@ -176,7 +212,6 @@ func (r CacheReport) String() string {
 			"many files (ulimit -n), or make tables larger with their target file size",
 			r.OpenFiles, r.Tables, r.requiredFiles()+10) // 10 may be no tables
 	}
-	const mib = 1 << 20
 	sizes := fmt.Sprintf("two memtables (%.1f MiB) and for filters and indexes (%.1f MiB) twice",
 		float64(r.MemTables)/mib, float64(r.Filters+r.Indexes)/mib)
 	switch {

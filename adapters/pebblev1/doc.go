@@ -13,8 +13,6 @@
 //	db, err := pebble.Open("db", o)
 //	found, err := pebblev1.Has(db, key)
 //
-// [WithLevel], an option of Configure, gives a level other bits per key, or no filters.
-//
 // Filters save reads only if the caches have room for them and for the tables. Once the database
 // has its tables, print the report of [CheckCache], which says what to set.
 //
@@ -34,27 +32,20 @@
 //
 // # Changing a live database
 //
-// Close the database, pass its options to Configure, and open it. Tables on disk keep their
-// filters, Pebble's own among them, and these stay in use. Tables written from then on get the new
-// ones. This also holds for every later change of bits per key, kind or levels. After a change of
-// name, keep the former policy in the options when you call Configure.
+// Close the database, pass its options to Configure, and open it. The filters on disk stay in use,
+// Pebble's own among them. Tables written from then on get the new ones, and [Rewrite] gives them
+// to the others. This also holds for every later change of bits per key, kind or levels. After a
+// change of name, keep the former policy in the options when you call Configure.
 //
 // To leave, open the database without Configure, and look keys up with its own Get. Pebble ignores
-// the filters whose name it does not know, until compactions have replaced them; no key is lost.
+// the filters whose name it does not know; no key is lost.
 //
 // # Filters are found by name
 //
 // Pebble writes one filter per table, over the prefixes that the comparer's Split returns (whole
-// keys by default), and stores the policy's name beside it. It reads a filter through the policy of
-// that name in Options.Filters. Without one, it reads the table as if it had no filter: no key is
-// lost, and no read is avoided. Every name still on disk therefore needs an entry, and Configure
-// adds them. Reading needs no setting: policies with different bits per key, and all kinds of
-// package policy, may share a name.
-//
-// A filter counts each key once, however many versions it has, and two neighbors with equal hashes
-// as one, as Pebble's own filters do; both are found.
-//
-// [New] returns a bare pebble.FilterPolicy for code and tools that write and read tables.
+// keys by default), and reads it through the policy in Options.Filters whose name is stored beside
+// it. Without one, no key is lost, and no read is avoided: Configure adds all names that may be on
+// disk. Policies with different bits per key, and all kinds of package policy, may share a name.
 package pebblev1
 
 // Written by hand for each version of Pebble: levels.go, version.go, engine_test.go and

@@ -3,6 +3,8 @@
 package pebblev1_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log"
 	"maps"
@@ -137,6 +139,53 @@ func ExampleHas() {
 	// one false
 	// two false
 	// one true
+}
+
+// A program gives filters to the tables of a database that has none, while it uses the database.
+func ExampleRewrite() {
+	o := &pebble.Options{FS: vfs.NewMem()}
+	db, err := pebble.Open("db", o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, key := range []string{"one", "two"} {
+		if err := db.Set([]byte(key), nil, pebble.NoSync); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := errors.Join(db.Flush(), db.Close()); err != nil {
+		log.Fatal(err)
+	}
+
+	p, err := policy.NewRibbon(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := pebblev1.Configure(o, p); err != nil {
+		log.Fatal(err)
+	}
+	if db, err = pebble.Open("db", o); err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	err = pebblev1.Rewrite(context.Background(), o, db, func(done, total int) {
+		fmt.Printf("%d of %d tables done\n", done, total)
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	report, err := pebblev1.CheckCache(o, db)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range report.Levels {
+		for name, tables := range l.ByName {
+			fmt.Println(tables, "with", name)
+		}
+	}
+	// Output:
+	// 1 of 1 tables done
+	// 1 with leveldb.BuiltinBloomFilter2
 }
 
 // A program publishes the counters of its policy to Prometheus, with a label for the database.

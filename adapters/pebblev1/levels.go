@@ -13,15 +13,12 @@ const numLevels = 7
 // levelFilters contains the policy of every level; nil is no filter.
 type levelFilters [numLevels]pebble.FilterPolicy
 
-// formerFilters returns the policies of o's levels.
-func formerFilters(o *pebble.Options) []pebble.FilterPolicy {
-	var former []pebble.FilterPolicy
-	for _, l := range o.Levels {
-		if l.FilterPolicy != nil {
-			former = append(former, l.FilterPolicy)
-		}
+// filtersOf returns the policies that o has for the levels.
+func filtersOf(o *pebble.Options) (filters levelFilters) {
+	for level, l := range o.Levels[:min(len(o.Levels), numLevels)] {
+		filters[level] = l.FilterPolicy
 	}
-	return former
+	return filters
 }
 
 // setLevels sets the policy of every level. It writes to a new slice because other options may

@@ -4,6 +4,7 @@ package pebblev1_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -68,7 +69,8 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	}
 	db, err := pebble.Open(e.fs.PathJoin(e.dir, "db"), o)
 	writing := map[bool]*pebble.WriteOptions{false: pebble.NoSync, true: pebble.Sync}[s.Sync]
-	return &suiteDB{pebbleReader{db}, e, db, o, o.Clone(), writing, atomic.Int64{}}, err
+	refused := len(s.Policies) == 0 || o.Comparer.Name != pebble.DefaultComparer.Name
+	return &suiteDB{pebbleReader{db}, e, db, o, o.Clone(), refused, writing, atomic.Int64{}}, err
 }
 
 // builtin gives all levels the engine's own filter.
@@ -92,7 +94,8 @@ type suiteDB struct {
 	engine  suiteEngine
 	db      *pebble.DB
 	options *pebble.Options // what the database was opened with, which Reconfigure changes
-	copied  *pebble.Options // for tables written for ingestion
+	copied  *pebble.Options // which it does not, for Rewrite and tables written for ingestion
+	refused bool            // by Rewrite
 	writing *pebble.WriteOptions
 	tables  atomic.Int64 // written for ingestion so far
 }
@@ -147,6 +150,16 @@ func (d *suiteDB) Tables() (counts []int, err error) {
 		counts = append(counts, len(tables))
 	}
 	return counts, err
+}
+
+func (d *suiteDB) Rewrite(ctx context.Context) error {
+	err := pebblev1.Rewrite(ctx, d.copied, d.db, nil)
+	if !d.refused {
+		return err
+	} else if err == nil {
+		return errors.New("Rewrite does not refuse the database")
+	}
+	return nil
 }
 
 func (d *suiteDB) Reconfigure(p *policy.Policy) error {

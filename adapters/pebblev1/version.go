@@ -2,6 +2,7 @@ package pebblev1
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/cockroachdb/pebble"
 )
@@ -43,3 +44,8 @@ func storesProperties(o *pebble.Options) bool {
 
 func (mark) Add(pebble.InternalKey, []byte) error   { return nil }
 func (mark) UpdateKeySuffixes(_, _, _ []byte) error { return nil }
+
+// compactRange merges all levels from start to before end. Pebble v1 cannot stop in between.
+func compactRange(_ context.Context, db *pebble.DB, start, end []byte) error {
+	return db.Compact(start, end, true)
+}

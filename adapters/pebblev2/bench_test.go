@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha512"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -208,37 +207,5 @@ func BenchmarkWriteTable(b *testing.B) {
 	enginetest.BenchWrites(b, []enginetest.WayToWrite{
 		way("own", pebblebloom.FilterPolicy(10)), way("none", nil),
 		way("bloom", pebblev2.New(bloom(b, 10))), way("ribbon", pebblev2.New(ribbon(b, 10))),
-	})
-}
-
-// BenchmarkCopy compares ExampleConfigure_copy to a full compaction.
-//
-//	go test ./adapters/pebblev2 -run '^$' -bench Copy -benchtime 1x
-func BenchmarkCopy(b *testing.B) {
-	o := configured(b, &pebble.Options{Logger: quiet{}}, ribbon(b, 10))
-	enginetest.BenchCopy(b, enginetest.Renewal{
-		Write: func(dir string, keys, values [][]byte, compacted bool) error {
-			db := open(b, dir, &pebble.Options{Logger: quiet{}})
-			for i, key := range keys {
-				require.NoError(b, db.Set(key, values[i], pebble.NoSync))
-			}
-			if compacted {
-				compact(b, db)
-			}
-			return db.Close()
-		},
-		Copy: func(from, to string) error { return copyDatabase(from, to, o) },
-		Compact: func(dir string) error {
-			db := open(b, dir, o)
-			return errors.Join(compactAll(db), db.Close())
-		},
-		Tables: func(dir string) (all, renewed int, err error) {
-			db := open(b, dir, o)
-			report, err := pebblev2.CheckCache(o, db)
-			for _, l := range report.Levels {
-				renewed += l.ByName["ribbon"]
-			}
-			return report.Tables, renewed, errors.Join(err, db.Close())
-		},
 	})
 }

@@ -16,18 +16,16 @@ type Option struct {
 	p     *policy.Policy
 }
 
-// WithLevel gives new tables of a level, 0 to 6, filters of p instead of those of the policy that
-// [Configure] sets, or no filters if p is nil. A constructor that fails returns nil too: check its
-// error first. ([CheckCache] counts the tables without filters.)
+// WithLevel gives new tables of a level, 0 to 6, filters of p instead of those of [Configure]'s
+// policy, or none if p is nil. A constructor that fails returns nil too: check its error first.
 //
 // More bits per key are worth most in L0, which has little data, but several tables that may have a
-// key. Fewer in L6, which has about nine tenths of the data, save most memory, and none there save
-// disk for programs that look keys up with DB.Get alone: adapters/README.md has figures.
+// key. L6 has about nine tenths of the data: fewer bits there save most memory, and no filters save
+// disk for programs that look keys up with DB.Get alone. adapters/README.md has figures.
 //
-// Policies with different settings may share a name, because each reads the filters of the others.
-// But an options file stores only names: if it must keep the settings apart, give each policy its
-// own name, and let pebble.ParseHooks.NewFilterPolicy look it up in a map of your own, from names
-// to what [New] returns. Call Configure again after parsing, for Options.Filters.
+// Policies with different settings may share a name. But an options file stores only names: to keep
+// settings apart there, give each policy its own name, and let pebble.ParseHooks.NewFilterPolicy
+// find by it what [New] returned. Call Configure again after parsing, for Options.Filters.
 func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, p} }
 
 // Configure sets p as the filter policy of all levels of o, but for those that opts give others.
@@ -40,33 +38,28 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, 
 // It must not run concurrently with other uses of o.
 //
 // The lookups of this package consult the filters of L6, and so do iterators that call SeekPrefixGE
-// with IterOptions.UseL6Filters. DB.Get never does, and loads none of them into the cache: to a
-// program without these lookups they only cost disk.
+// with IterOptions.UseL6Filters. DB.Get never does, and loads none of them into the cache.
 //
-// A table keeps its filter when Pebble moves it to a lower level instead of rewriting it. If keys
-// are written in order, Pebble moves nearly all tables: the data then has the filters of the upper
-// levels, whatever L6's policy is.
+// Pebble moves tables to lower levels with their filters, nearly all tables if keys are written in
+// order. L6 then has the filters of the upper levels, whatever its own policy is.
 //
 // Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
 // contains the policies of all levels, the entries of o.Filters, the former policies of o's levels,
 // Pebble's own bloom.FilterPolicy, and readers of package policy's filters under policy.Name and
 // policy.NameGoLevelDB. Of several under one name, the first in this order counts.
 //
-// Configure also adds a collector to o.BlockPropertyCollectors. It marks each new table, with 39
-// bytes, for [Has] and the others to consult its filter and read no data. Tables get no mark if
-// index blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless
-// set), because a probe would step over every block of such an index block, which costs more than
-// a read. In Pebble v1 they get none before FormatBlockPropertyCollector either; its default is an
-// older format. No table without the mark loses a key, but Has may read more of it.
+// It also adds a collector to o.BlockPropertyCollectors, which marks each new table, with 39 bytes,
+// for [Has] and the others to consult its filter and read no data. Tables get no mark if index
+// blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless set): to
+// step over all entries of such a block costs more than a read. In Pebble v1 they get none before
+// FormatBlockPropertyCollector either; its default is older. Without marks, Has reads more.
 //
-// sstable.RewriteKeySuffixesAndReturnFormat refuses a table that lacks the mark, or has a filter of
-// another name, if the writer options that it gets have them. Pass options without
-// BlockPropertyCollectors, and with the FilterPolicy that o.Filters has for the table's own filter.
+// sstable.RewriteKeySuffixesAndReturnFormat refuses a table without the mark or the filter that its
+// options have: pass no BlockPropertyCollectors, and the table's own FilterPolicy, from o.Filters.
 //
-// In Pebble v1 a comparer may lack a Split, as the default one does, and the lookups need one.
-// Configure replaces such a comparer with a copy whose Split is the whole key. Then DB.RangeKeySet
-// returns no error and SeekPrefixGE does not panic. Nothing else changes, and the database can be
-// opened with either comparer.
+// In Pebble v1 the lookups need a comparer with a Split, which the default one lacks. Configure
+// replaces such a comparer with a copy whose Split is the whole key. Then DB.RangeKeySet returns no
+// error and SeekPrefixGE does not panic. The database can be opened with either.
 //
 // It returns an error that says what to do, and leaves o alone, if o is nil, if no constructor
 // returned p or a level's policy, if a level does not exist or has two options, if there are more

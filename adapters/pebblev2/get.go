@@ -7,8 +7,7 @@ import (
 )
 
 // MayContain reports whether r may contain key: false is certain. It looks into memtables and into
-// the filters of all levels, and reads no data of tables that have the mark of [Configure]. It is
-// for programs to which "perhaps" is enough, such as before they write a key.
+// the filters of all levels, and reads no data of tables that have the mark of [Configure].
 //
 // True is wrong if a filter gives a false positive, and for a deleted key as long as a table
 // contains an older version of it. See [Has] for the requirements on r and the cache.
@@ -30,20 +29,18 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 //
 //   - Filters, top-level indexes and range deletions are in the block cache: see [CheckCache].
 //   - The tables carry the mark. Of tables that were written without [Configure], Has reads a block
-//     for each level that may contain a version of key, as an iterator does. [CheckCache] counts
-//     the tables with filters and with the mark. Older ones get both as compactions rewrite them;
-//     db.Compact over all keys rewrites at once the tables that overlap.
+//     for each level that may contain a version of key, as an iterator does. [Rewrite] gives them
+//     filters and the mark.
 //
 // If key is present and everything is cached, r.Get takes less time. For a deleted key both read
-// each older version that a table still contains, because Pebble goes on below a tombstone.
+// each older version that a table still contains.
 //
 // r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run
 // concurrently with whatever r.Get may. If key is absent, the error is nil, not pebble.ErrNotFound.
 // If a read fails, Has returns its error.
 //
-// Pebble's iterators take samples of the keys that they find, and may start compactions for them;
-// Get does not. Has finds a key by an iterator only in a memtable or in a table without the mark. To turn the
-// samples off, set Options.Experimental.ReadSamplingMultiplier to -1.
+// Of keys that Has finds in memtables or in tables without the mark, Pebble takes samples, and may
+// start compactions for them, unless Options.Experimental.ReadSamplingMultiplier is -1.
 //
 // In Pebble v1 the lookups panic with "split must be provided for SeekPrefixGE" if the database was
 // opened without [Configure], unless its comparer has a Split.
@@ -62,10 +59,9 @@ func Has(r pebble.Reader, key []byte) (bool, error) {
 	return f == present, nil
 }
 
-// Get returns what r.Get(key) returns, and reads as few blocks as [Has].
-//
-// As with r.Get, the error is pebble.ErrNotFound if key is absent. If the error is nil, closer must
-// be closed; value is valid until then, and must not be modified.
+// Get returns what r.Get(key) returns, and reads as few blocks as [Has]. The error is
+// pebble.ErrNotFound if key is absent. If it is nil, closer must be closed; value is valid until
+// then, and must not be modified.
 func Get(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error) {
 	p, err := newProbe(r)
 	if err != nil {

@@ -2,6 +2,8 @@ package pebblev2_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -233,7 +235,9 @@ func (d *differ) write() {
 		err = compactAll(d.db)
 	case n < 747:
 		err = download(d.db, d.rng.Intn(2) == 0)
-	case n < 752:
+	case n < 749:
+		err = d.rewrite()
+	case n < 754:
 		d.close()
 		d.open()
 	case n < 820:
@@ -256,6 +260,24 @@ func (d *differ) write() {
 		d.snapshots = slices.Delete(d.snapshots, i, i+1)
 	}
 	require.NoError(d.t, err)
+}
+
+// rewrite calls Rewrite, which refuses one of the comparers. The first call may find tables in memory
+// that lie over others, the second finds what their flush left.
+func (d *differ) rewrite() error {
+	rewrite := func() error {
+		return pebblev2.Rewrite(context.Background(), d.options, d.db, nil)
+	}
+	err := rewrite()
+	if d.comparer.Name != pebble.DefaultComparer.Name {
+		require.ErrorContains(d.t, err, "cannot make up keys")
+		return nil
+	}
+	if err := errors.Join(err, d.db.Flush(), rewrite()); err != nil {
+		return err
+	}
+	require.Zero(d.t, oldTables(d.t, d.options, d.db))
+	return nil
 }
 
 // change writes to the database or to a batch.

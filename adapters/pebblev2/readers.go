@@ -43,7 +43,10 @@ func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterP
 			return nil, err
 		}
 	}
-	for _, f := range formerFilters(o) {
+	for _, f := range filtersOf(o) {
+		if f == nil {
+			continue
+		}
 		if err := addFormer(f.Name(), f); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package pebblev2
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -39,3 +40,8 @@ func (mark) AddPointKey(pebble.InternalKey, []byte) error           { return nil
 func (mark) AddRangeKeys(sstable.Span) error                        { return nil }
 func (mark) AddCollectedWithSuffixReplacement(_, _, _ []byte) error { return nil }
 func (mark) SupportsSuffixReplacement() bool                        { return true }
+
+// compactRange merges all levels from start to before end.
+func compactRange(ctx context.Context, db *pebble.DB, start, end []byte) error {
+	return db.Compact(ctx, start, end, true)
+}

@@ -6,6 +6,7 @@
 package enginetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -53,6 +54,9 @@ type DB interface {
 	Compact() error
 	// Tables returns the number of tables in each level.
 	Tables() ([]int, error)
+	// Rewrite calls the adapter's Rewrite with the options that the database was opened with, and
+	// requires that it refuses a database without one of our policies, or with another comparer.
+	Rewrite(context.Context) error
 	// Reconfigure calls the adapter's Configure on the options that the database was opened with.
 	Reconfigure(p *policy.Policy) error
 	// Checks returns how often filters were checked, and how often they answered "absent", by the

@@ -24,7 +24,7 @@ var onlyV2 = []string{"bench_test.go"}
 // keptTests are the copies of tests that git keeps: a clone then has the suite, the examples, and
 // what the tests by hand need. The others get names that git ignores.
 var keptTests = []string{
-	"example_test.go", "example_copy_test.go", "helpers_test.go", "release_test.go", "suite_test.go",
+	"example_test.go", "helpers_test.go", "release_test.go", "suite_test.go",
 	"torture_test.go",
 }
 

@@ -6,6 +6,7 @@
 package torture
 
 import (
+	"context"
 	"flag"
 	"math/rand"
 	"testing"
@@ -50,8 +51,8 @@ func randomSetting(rng *rand.Rand, variant int) enginetest.Setting {
 	return s
 }
 
-// disturb flushes and compacts the database, reads its numbers, and changes the options that it
-// was opened with, which must have no effect on it, until done is called.
+// disturb flushes, compacts and rewrites the database, reads its numbers, and changes the options
+// that it was opened with, which must have no effect on it, until done is called.
 func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	rng := rand.New(rand.NewSource(seed))
@@ -64,7 +65,7 @@ func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 			default:
 			}
 			move := db.Flush
-			switch rng.Intn(8) {
+			switch rng.Intn(9) {
 			case 0, 1:
 				move = db.Compact
 			case 2:
@@ -76,6 +77,8 @@ func disturb(t testing.TB, db enginetest.DB, seed int64) (done func()) {
 			case 3:
 				p := randomPolicy(rng)
 				move = func() error { return db.Reconfigure(p) }
+			case 4:
+				move = func() error { return db.Rewrite(context.Background()) }
 			}
 			if err := move(); err != nil {
 				t.Errorf("while tables move: %v", err)

@@ -178,6 +178,9 @@ func (d *Database) describe() {
 		if r.Keys == 0 {
 			encodings = verdict.NoKeys
 		}
+		if encodings != policy.EncodingRibbon && encodings != verdict.NoKeys {
+			d.Old += r.Size
+		}
 		level.Filters[encodings]++
 	}
 }

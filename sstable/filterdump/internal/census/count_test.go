@@ -124,6 +124,7 @@ func TestCountedReads(t *testing.T) {
 				require.InEpsilon(t, v.Total().Get, v.Total().Bare, 0.05)
 			}
 			if c.ribbon {
+				require.Zero(t, v.Old)
 				requireComputed(t, v.Total().Ribbon, v.Total().Get, v.Lookups)
 			}
 			o.ReadOnly = true // the tree stays as it is

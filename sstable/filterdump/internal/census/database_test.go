@@ -40,6 +40,7 @@ func TestAllAbsentKeys(t *testing.T) {
 	require.Equal(t, n-1, d.Sampled, "nothing follows the last key")
 	require.Equal(t, 2*(n-1), d.Lookups)
 	require.EqualValues(t, n, d.Keys)
+	require.Equal(t, d.Bytes, d.Old)
 	require.Greater(t, len(d.Levels), 1)
 	tables := 0
 	for _, l := range d.Levels {

@@ -10,6 +10,7 @@ type Figures struct {
 
 	Keys   int64   `json:"keys"`  // sum of the tables' numbers of different keys
 	Bytes  int64   `json:"bytes"` // of the tables
+	Old    int64   `json:"-"`     // of those with keys and without ribbon filters
 	Levels []Level `json:"levels"`
 
 	Sampled int    `json:"sampled"` // keys whose neighbors were looked up: all, or a random sample

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -38,8 +39,6 @@ const (
 
 	// worth is how many reads per 1,000 lookups a change must save: one in a hundred lookups.
 	worth = 10
-
-	site = "github.com/levelbloom/levelbloom/blob/main/adapters/README.md"
 )
 
 // None returns the verdict where nothing can be said, and why not.
@@ -78,7 +77,7 @@ func Of(f *Figures) *Verdict {
 	}
 	v.Sentence = fmt.Sprintf("%s: %s reads per 1,000 lookups of absent keys (%s), not %s (counted). "+
 		"%s", v.advise(f, then.Counted), Digits(then.Reads), then.Source(), Digits(now.Reads), others)
-	v.say(f.progress(&total), f.Memory, f.level0(&total), f.sharing(&total))
+	v.say(f.old(&total), f.Memory, f.level0(&total), f.sharing(&total))
 	return v
 }
 
@@ -93,36 +92,51 @@ func (v *Verdict) say(facts ...string) {
 }
 
 // advise adds the code, and says what it does.
-func (v *Verdict) advise(f *Figures, keep bool) string {
+func (v *Verdict) advise(f *Figures, keep bool) (what string) {
 	v.Code = []string{"p, err := policy.NewRibbon(10)"}
 	if f.Engine == "goleveldb" { // there, lookups of absent keys cause compactions by default
-		v.Code = append(v.Code, "options.DisableSeeksCompaction = true",
-			"err = goleveldb.Configure(options, p)")
-		return "Use ribbon filters"
+		v.Code = append(v.Code, "options.DisableSeeksCompaction = true")
 	}
-	v.Code = append(v.Code, fmt.Sprintf("err = %s.Configure(options, p)", f.Engine),
-		fmt.Sprintf("found, err := %s.Has(db, key)", f.Engine))
-	what := "Use ribbon filters"
-	if keep {
-		what = "Keep the filters"
+	v.Code = append(v.Code, fmt.Sprintf("err = %s.Configure(options, p)", f.Engine))
+	what = "Keep the filters"
+	if !keep {
+		what = "Use ribbon filters"
+		v.Code = append(v.Code,
+			fmt.Sprintf("err = %s.Rewrite(ctx, options, db, nil) // once db is open", f.Engine))
 	}
-	return fmt.Sprintf("%s, and look up absent keys with %s.Has", what, f.Engine)
+	if f.Engine != "goleveldb" {
+		v.Code = append(v.Code, fmt.Sprintf("found, err := %s.Has(db, key)", f.Engine))
+		what += fmt.Sprintf(", and look up absent keys with %s.Has", f.Engine)
+	}
+	return what
 }
 
-// progress says how many tables have the filters, and how the others get them.
-func (f *Figures) progress(total *Level) string {
+// old says which tables have no ribbon filters, and how they get them.
+func (f *Figures) old(total *Level) (said string) {
 	ribbons, all := total.ribbons()
 	if ribbons == all {
 		return ""
 	}
-	until, compact := "", "CompactRange(util.Range{}) rewrites all but some of the deepest level"
-	if f.Engine != "goleveldb" {
-		until = fmt.Sprintf(" Until then, Has reads %s (counted).", Digits(total.Has))
-		compact = "Compact rewrites all but those that overlap no others"
+	var levels []string
+	for _, l := range f.Levels {
+		if n := l.Filters[NoFilter]; n > 0 {
+			levels = append(levels, fmt.Sprintf("%d in L%d", n, l.Number))
+		}
 	}
-	return fmt.Sprintf("%d of %d tables have ribbon filters; the others get them as compactions "+
-		"rewrite them.%s db.%s. To rewrite all, copy the database: %s#taking-over-and-leaving",
-		ribbons, all, until, compact, site)
+	none := total.Filters[NoFilter]
+	if none > 0 {
+		said = fmt.Sprintf("%d of %d tables have no filter (%s): lookups read them. ", none, all,
+			strings.Join(levels, ", "))
+	}
+	if n := all - ribbons - none; n > 0 {
+		said += fmt.Sprintf("%d of %d tables have other filters. ", n, all)
+	}
+	said += fmt.Sprintf("Rewrite gives them ribbon filters while the database is in use. It writes "+
+		"their %s anew, with what lies above them.", Megabytes(float64(f.Old)))
+	if f.Engine != "goleveldb" {
+		said += fmt.Sprintf(" Until then, Has reads %s (counted).", Digits(total.Has))
+	}
+	return said
 }
 
 // level0 recommends more bits for Pebble's L0 if that has few of the keys, and causes most reads.

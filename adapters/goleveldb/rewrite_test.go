@@ -1,0 +1,299 @@
+package goleveldb_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/comparer"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/storage"
+	"github.com/syndtr/goleveldb/leveldb/util"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
+)
+
+// tablesOf returns the property in which goleveldb lists the tables of db.
+func tablesOf(t testing.TB, db *leveldb.DB) string {
+	tables, err := db.GetProperty("leveldb.sstables")
+	require.NoError(t, err)
+	return tables
+}
+
+// requireRewritten calls Rewrite, and requires that it rewrites tables and reports its progress.
+func requireRewritten(t testing.TB, o *opt.Options, db *leveldb.DB) {
+	t.Helper()
+	before, last, all := tablesOf(t, db), -1, 0
+	require.NoError(t, goleveldb.Rewrite(context.Background(), o, db, func(done, total int) {
+		last, all = done, total
+		require.LessOrEqual(t, done, total)
+	}))
+	require.NotEqual(t, before, tablesOf(t, db))
+	require.Positive(t, all)
+	require.Equal(t, all, last)
+}
+
+// requireNothingToRewrite requires that Rewrite writes nothing.
+func requireNothingToRewrite(t testing.TB, o *opt.Options, db *leveldb.DB) {
+	t.Helper()
+	before := tablesOf(t, db)
+	require.NoError(t, goleveldb.Rewrite(context.Background(), o, db, nil))
+	require.Equal(t, before, tablesOf(t, db))
+}
+
+// requireFilters requires that all tables of a closed database have filters of that name alone, but
+// for at most so many without.
+func requireFilters(t testing.TB, dir, name string, without int) {
+	t.Helper()
+	files, err := storage.OpenFile(dir, true)
+	require.NoError(t, err)
+	tables := openTables(t, files)
+	require.NotEmpty(t, tables)
+	for _, table := range tables {
+		if len(table.Filters()) == 0 {
+			without--
+			continue
+		}
+		require.Len(t, table.Filters(), 1)
+		require.Equal(t, name, table.Filters()[0].Policy)
+	}
+	require.GreaterOrEqual(t, without, 0)
+	require.NoError(t, files.Close())
+}
+
+func policyOf(t testing.TB, settings string) *policy.Policy {
+	p, err := policy.FromString(settings)
+	require.NoError(t, err)
+	return p
+}
+
+// Rewrite replaces the filters of all former settings, wherever tables lie, while another goroutine
+// uses the database. Snapshots and iterators see what they saw. After that it writes nothing, in a
+// database that was opened anew.
+func TestRewrite(t *testing.T) {
+	for _, c := range []struct{ former, settings string }{ // as policy.FromString takes them
+		{"", "ribbon:10"},
+		{"goleveldb's own", "ribbon:10"},
+		{"ribbon:10,name=other", "ribbon:10"},
+		{"bloom:10", "ribbon:10"},
+		{"ribbon:10", "bloom:10"},
+		{"bloom:10", "bloom:16"},
+		{"ribbon:16", "ribbon:10"},
+	} {
+		for _, shape := range []string{"last level", "several levels", "in order"} {
+			t.Run(fmt.Sprint(c, shape), func(t *testing.T) {
+				if testing.Short() && c.former != "" {
+					t.SkipNow()
+				}
+				keys := testkit.Keys(testkit.Rand(t, 60), 4000)
+				if shape == "in order" {
+					slices.SortFunc(keys, bytes.Compare)
+				}
+				o, dir := smallTables(), t.TempDir()
+				switch c.former {
+				case "":
+				case "goleveldb's own":
+					o.Filter = filter.NewBloomFilter(10)
+				default:
+					configured(t, o, policyOf(t, c.former))
+				}
+				db := open(t, dir, o)
+				for _, key := range keys {
+					require.NoError(t, db.Put(key, key, nil))
+				}
+				if shape == "last level" {
+					require.NoError(t, db.CompactRange(util.Range{}))
+				}
+				require.NoError(t, db.Close())
+
+				o.Filter, o.AltFilters = nil, nil
+				o.WriteBuffer = 1 << 20 // or CompactRange does not end while others write
+				db = open(t, dir, configured(t, o, policyOf(t, c.settings)))
+				snapshot, err := db.GetSnapshot()
+				require.NoError(t, err)
+				iter := db.NewIterator(nil, nil)
+				stop := useBeside(t, db, keys[:300])
+				requireRewritten(t, o, db)
+				stop()
+				found := 0
+				for iter.Next() {
+					found++
+				}
+				iter.Release()
+				require.NoError(t, iter.Error())
+				require.Equal(t, len(keys), found)
+				for _, key := range keys {
+					value, err := snapshot.Get(key, nil)
+					require.NoError(t, err)
+					require.Equal(t, key, value)
+				}
+				snapshot.Release()
+				for _, key := range keys[300:] {
+					value, err := db.Get(key, nil)
+					require.NoError(t, err)
+					require.Equal(t, key, value)
+				}
+				require.NoError(t, db.Close())
+				db = open(t, dir, o) // writes the log to tables
+				requireNothingToRewrite(t, o, db)
+				require.NoError(t, db.Close())
+				requireFilters(t, dir, o.Filter.Name(), 0)
+			})
+		}
+	}
+}
+
+// useBeside sets, deletes and looks up keys in a goroutine, until stop is called. No other may
+// change them.
+func useBeside(t testing.TB, db *leveldb.DB, keys [][]byte) (stop func()) {
+	rng := testkit.Rand(t, 61)
+	deleted := make(map[string]bool)
+	once := func() error {
+		key := keys[rng.Intn(len(keys))]
+		var err error
+		if deleted[string(key)] = rng.Intn(2) == 0; deleted[string(key)] {
+			err = db.Delete(key, nil)
+		} else {
+			err = db.Put(key, key, nil)
+		}
+		if err != nil {
+			return err
+		}
+		key = keys[rng.Intn(len(keys))]
+		found, err := db.Has(key, nil)
+		if found == deleted[string(key)] {
+			return fmt.Errorf("key %x: %v, %w", key, found, err)
+		}
+		return err
+	}
+	stopped := make(chan struct{})
+	var using sync.WaitGroup
+	using.Add(1)
+	go func() {
+		defer using.Done()
+		for {
+			select {
+			case <-stopped:
+				return
+			default:
+			}
+			if err := once(); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	stop = sync.OnceFunc(func() { close(stopped); using.Wait() })
+	t.Cleanup(stop)
+	return stop
+}
+
+// Rewrite reaches tables of few keys, the first and the last too, and bears with tables of a single
+// key.
+func TestRewriteFewKeys(t *testing.T) {
+	for _, c := range []struct{ keys, size, alone int }{
+		{1, 10, 0}, {2, 10, 0}, {100, 5 << 10, 0}, {100, 7 << 10, 0}, {101, 9 << 10, 2},
+	} {
+		o, dir := smallTables(), t.TempDir()
+		db := open(t, dir, o)
+		value := make([]byte, c.size)
+		testkit.Rand(t, 62).Read(value)
+		for i := range c.keys {
+			require.NoError(t, db.Put(fmt.Appendf(nil, "%03d", i), value, nil))
+		}
+		require.NoError(t, db.CompactRange(util.Range{}))
+		require.NoError(t, db.Close())
+		db = open(t, dir, configured(t, o, ribbon(t)))
+		requireRewritten(t, o, db)
+		requireNothingToRewrite(t, o, db)
+		for i := range c.keys {
+			got, err := db.Get(fmt.Appendf(nil, "%03d", i), nil)
+			require.NoError(t, err)
+			require.Equal(t, value, got)
+		}
+		require.NoError(t, db.Close())
+		requireFilters(t, dir, policy.Name, c.alone)
+	}
+}
+
+// Rewrite goes on after its context was cancelled, and brings no data into the block cache.
+func TestRewriteGoesOn(t *testing.T) {
+	o, dir := &opt.Options{NoSync: true, DisableSeeksCompaction: true}, t.TempDir()
+	db := open(t, dir, o)
+	rng := testkit.Rand(t, 63)
+	for i := range 1500 { // four parts
+		random := make([]byte, 100<<10)
+		rng.Read(random)
+		require.NoError(t, db.Put(fmt.Appendf(nil, "%04d", i), random, nil))
+	}
+	require.NoError(t, db.CompactRange(util.Range{}))
+	require.NoError(t, db.Close())
+
+	db = open(t, dir, configured(t, o, ribbon(t)))
+	ctx, cancel := context.WithCancel(context.Background())
+	var done, total int
+	err := goleveldb.Rewrite(ctx, o, db, func(d, t int) { done, total = d, t; cancel() })
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, fmt.Sprintf("%d of %d MiB are left: ", total-done, total))
+	require.InDelta(t, 48, done, 10)
+	require.InDelta(t, 147, total, 10)
+	var before, after leveldb.DBStats
+	require.NoError(t, db.Stats(&before))
+	requireRewritten(t, o, db)
+	require.NoError(t, db.Stats(&after))
+	require.InDelta(t, 99<<20, after.IOWrite-before.IOWrite, 20<<20, "the rest")
+	require.Less(t, after.BlockCacheSize, 1<<20)
+	requireNothingToRewrite(t, o, db)
+	require.NoError(t, db.Close())
+}
+
+// Rewrite refuses what cannot work, says how much is left, and does not go through the whole
+// database if new tables do not get filters.
+func TestRewriteRefuses(t *testing.T) {
+	ctx := context.Background()
+	o, dir := smallTables(), t.TempDir()
+	db := open(t, dir, o)
+	ours := configured(t, smallTables(), ribbon(t))
+	require.NoError(t, goleveldb.Rewrite(ctx, ours, db, nil), "an empty database")
+	for _, key := range testkit.Keys(testkit.Rand(t, 64), 1000) {
+		require.NoError(t, db.Put(key, key, nil))
+	}
+	require.NoError(t, db.CompactRange(util.Range{}))
+	require.ErrorContains(t, goleveldb.Rewrite(ctx, nil, db, nil), "is nil")
+	require.ErrorContains(t, goleveldb.Rewrite(ctx, ours, nil, nil), "is nil")
+	require.ErrorContains(t, goleveldb.Rewrite(ctx, o, db, nil), "pass them to Configure")
+	require.ErrorContains(t, goleveldb.Rewrite(ctx, ours, db, nil),
+		"1 of 1 MiB are left: new tables do not get the filters of the options")
+	require.NoError(t, db.Close())
+	require.ErrorIs(t, goleveldb.Rewrite(ctx, ours, db, nil), leveldb.ErrClosed)
+
+	ours.ReadOnly = true
+	db = open(t, dir, ours)
+	require.ErrorIs(t, goleveldb.Rewrite(ctx, ours, db, nil), leveldb.ErrReadOnly)
+	require.NoError(t, db.Close())
+	ours.ReadOnly = false
+	db = open(t, dir, ours)
+	requireRewritten(t, ours, db)
+	require.NoError(t, db.Close())
+	ours.ReadOnly = true
+	db = open(t, dir, ours)
+	requireNothingToRewrite(t, ours, db)
+	require.NoError(t, db.Close())
+
+	ours.Comparer = reversed{}
+	require.ErrorContains(t, goleveldb.Rewrite(ctx, ours, db, nil),
+		`cannot make up keys for the comparer "reversed": write all entries to a new database`)
+}
+
+// reversed is a comparer with another name.
+type reversed struct{ comparer.Comparer }
+
+func (reversed) Name() string { return "reversed" }

@@ -1,0 +1,393 @@
+package pebblev2_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
+	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
+)
+
+// oldTables returns how many tables have not what o gives new ones, as CheckCache counts them.
+func oldTables(t testing.TB, o *pebble.Options, db *pebble.DB) (n int) {
+	r, err := pebblev2.CheckCache(o, db)
+	require.NoError(t, err)
+	for _, l := range r.Levels {
+		n += l.Old
+	}
+	if n > 0 {
+		require.False(t, r.Fits())
+		require.Contains(t, r.String(), fmt.Sprintf("%d of %d tables have no filter", n, r.Tables))
+	}
+	return n
+}
+
+// requireRewritten calls Rewrite, and requires that no old table is left.
+func requireRewritten(t testing.TB, o *pebble.Options, db *pebble.DB) {
+	t.Helper()
+	require.Positive(t, oldTables(t, o, db))
+	var last, all int
+	require.NoError(t, pebblev2.Rewrite(context.Background(), o, db, func(done, total int) {
+		require.Greater(t, done, last)
+		last, all = done, total
+	}))
+	require.Equal(t, all, last)
+	require.Zero(t, oldTables(t, o, db))
+}
+
+// requireNothingToRewrite requires that Rewrite writes nothing.
+func requireNothingToRewrite(t testing.TB, o *pebble.Options, db *pebble.DB) {
+	t.Helper()
+	require.Zero(t, oldTables(t, o, db))
+	before := db.Metrics()
+	require.NoError(t, pebblev2.Rewrite(context.Background(), o, db, func(done, total int) {
+		t.Errorf("%d of %d tables", done, total)
+	}))
+	after := db.Metrics()
+	require.Equal(t, before.WAL.BytesIn, after.WAL.BytesIn)
+	require.Equal(t, before.Flush.Count, after.Flush.Count)
+}
+
+// Rewrite replaces the filters of all former settings, wherever tables lie, while another goroutine
+// uses the database. Snapshots and iterators see what they saw.
+func TestRewrite(t *testing.T) {
+	for _, c := range []struct{ former, settings string }{ // as policy.FromString takes them
+		{"", "ribbon:10"},
+		{"Pebble's own", "ribbon:10"},
+		{"no mark", "ribbon:10"},
+		{"ribbon:10,name=other", "ribbon:10"},
+		{"bloom:10", "ribbon:10"},
+		{"ribbon:10", "bloom:10"},
+		{"bloom:10", "bloom:16"},
+		{"ribbon:16", "ribbon:10"},
+	} {
+		for _, shape := range []string{"last level", "several levels", "in order"} {
+			for _, format := range formats {
+				t.Run(fmt.Sprint(c, shape, format), func(t *testing.T) {
+					if format != pebble.FormatNewest && c.former != "" || testing.Short() && c.former != "no mark" {
+						t.SkipNow()
+					}
+					all := testkit.Keys(testkit.Rand(t, 160), 4000)
+					keys, absent := all[:3500], all[3500:]
+					if shape == "in order" { // Pebble moves tables
+						slices.SortFunc(keys, bytes.Compare)
+					}
+					o := small(format)
+					o.FS = vfs.NewMem()
+					switch c.former {
+					case "":
+					case "no mark":
+						configured(t, o, policyOf(t, c.settings)).BlockPropertyCollectors = nil
+					case "Pebble's own":
+						builtin(o)
+					default:
+						configured(t, o, policyOf(t, c.former))
+					}
+					db := open(t, "db", o)
+					put(t, db, keys)
+					if shape == "last level" {
+						compact(t, db)
+					}
+					require.NoError(t, db.Close())
+
+					db = open(t, "db", configured(t, o, policyOf(t, c.settings)))
+					snapshot := db.NewSnapshot()
+					iter, err := db.NewIter(nil)
+					require.NoError(t, err)
+					stop := useBeside(t, db, keys[:500])
+					requireRewritten(t, o, db)
+					stop()
+					requireNothingToRewrite(t, o, db)
+					entries, err := rest(iter, iter.First())
+					require.NoError(t, err)
+					require.Len(t, entries, len(keys))
+					for _, key := range keys[:1000] {
+						require.True(t, answerOf(snapshot.Get(key)).found)
+					}
+					require.NoError(t, snapshot.Close())
+					requireLookups(t, db, keys[500:1500], absent)
+					require.NoError(t, db.Close())
+				})
+			}
+		}
+	}
+}
+
+func policyOf(t testing.TB, settings string) *policy.Policy {
+	p, err := policy.FromString(settings)
+	require.NoError(t, err)
+	return p
+}
+
+// useBeside sets, deletes and looks up keys in a goroutine, until stop is called. No other may
+// change them.
+func useBeside(t testing.TB, db *pebble.DB, keys [][]byte) (stop func()) {
+	rng := testkit.Rand(t, 161)
+	deleted := make(map[string]bool)
+	once := func() error {
+		key := keys[rng.Intn(len(keys))]
+		var err error
+		if deleted[string(key)] = rng.Intn(2) == 0; deleted[string(key)] {
+			err = db.Delete(key, pebble.NoSync)
+		} else {
+			err = db.Set(key, value(key), pebble.NoSync)
+		}
+		if err != nil {
+			return err
+		}
+		key = keys[rng.Intn(len(keys))]
+		found, err := pebblev2.Has(db, key)
+		if found == deleted[string(key)] {
+			return fmt.Errorf("key %x: %v, %w", key, found, err)
+		}
+		return err
+	}
+	stopped := make(chan struct{})
+	var using sync.WaitGroup
+	using.Add(1)
+	go func() {
+		defer using.Done()
+		for {
+			select {
+			case <-stopped:
+				return
+			default:
+			}
+			if err := once(); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	stop = sync.OnceFunc(func() { close(stopped); using.Wait() })
+	t.Cleanup(stop)
+	return stop
+}
+
+// Rewrite gives filters to tables of all kinds, and changes nothing that they say.
+func TestRewriteTables(t *testing.T) {
+	keys := [][]byte{[]byte("a"), []byte("aa"), []byte("b"), []byte("c"), []byte("cc")}
+	for name, fill := range map[string]func(testing.TB, *pebble.Options, *pebble.DB){
+		"keys near each other": func(t testing.TB, _ *pebble.Options, db *pebble.DB) {
+			put(t, db, [][]byte{[]byte("b0\xff\xff"), []byte("b1")})
+		},
+		"range deletions": func(t testing.TB, _ *pebble.Options, db *pebble.DB) {
+			put(t, db, keys)
+			require.NoError(t, db.DeleteRange(keys[1], keys[3], nil))
+			require.NoError(t, db.Flush())
+		},
+		"range keys": func(t testing.TB, _ *pebble.Options, db *pebble.DB) {
+			put(t, db, keys)
+			require.NoError(t, db.RangeKeySet(keys[1], keys[3], nil, []byte("value"), nil))
+			require.NoError(t, db.Flush())
+		},
+		"virtual ones": func(t testing.TB, o *pebble.Options, db *pebble.DB) {
+			put(t, db, keys)
+			compact(t, db)
+			require.NoError(t, writeTableFor(db, o, "table", []enginetest.Change{{Key: keys[2]}}))
+			require.NoError(t, ingestAndExcise(db, "table", keys[2], keys[3]))
+		},
+		"ingested ones": func(t testing.TB, o *pebble.Options, db *pebble.DB) {
+			require.NoError(t, writeTableFor(db, o, "table", []enginetest.Change{
+				{Key: keys[0], Value: keys[0]}, {Key: keys[1]}, {Key: keys[2], Value: keys[2]}}))
+			require.NoError(t, ingest(db, "table"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := resting(small(pebble.FormatNewest))
+			o.FS = vfs.NewMem()
+			flat(o, 16<<10)
+			db := open(t, "db", o)
+			fill(t, o, db)
+			before := rangesAndKeys(t, db)
+			require.NoError(t, db.Close())
+			db = open(t, "db", configured(t, o, ribbon(t, 10)))
+			requireRewritten(t, o, db)
+			requireNothingToRewrite(t, o, db)
+			require.Equal(t, before, rangesAndKeys(t, db))
+			requireSound(t, db)
+			require.NoError(t, db.Close())
+		})
+	}
+}
+
+// rangesAndKeys returns what an iterator shows of db.
+func rangesAndKeys(t testing.TB, db *pebble.DB) (all []string) {
+	iter, err := db.NewIter(&pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsAndRanges})
+	require.NoError(t, err)
+	for valid := iter.First(); valid; valid = iter.Next() {
+		point, ranged := iter.HasPointAndRange()
+		start, end := iter.RangeBounds()
+		all = append(all, fmt.Sprintf("%x %x %v %v %x-%x %v",
+			iter.Key(), iter.Value(), point, ranged, start, end, iter.RangeKeys()))
+	}
+	require.NoError(t, iter.Close())
+	return all
+}
+
+// Between the keys of these tables nobody can look one up.
+func TestRewriteTightTables(t *testing.T) {
+	for _, keys := range [][]string{{"b"}, {"", "\x00"}, {"a", "a\x00", "a\x00\x00"}, {"\xff\xff"}} {
+		o := small(pebble.FormatNewest)
+		o.FS = vfs.NewMem()
+		db := open(t, "db", o)
+		for _, key := range keys {
+			require.NoError(t, db.Set([]byte(key), nil, nil))
+		}
+		require.NoError(t, db.Flush())
+		require.NoError(t, db.Close())
+		db = open(t, "db", configured(t, o, ribbon(t, 10)))
+		requireNothingToRewrite(t, o, db)
+		require.NoError(t, db.Close())
+	}
+}
+
+// Rewrite leaves tables alone that have what new ones get: without keys that a filter could have,
+// with versions that snapshots keep, with entries that they keep below range deletions, moved from
+// a level with other settings, and in levels without filters.
+func TestRewriteKeepsTables(t *testing.T) {
+	keys := testkit.Keys(testkit.Rand(t, 162), 1000)
+	slices.SortFunc(keys, bytes.Compare)
+	for name, opts := range map[string][]pebblev2.Option{
+		"one policy": nil,
+		"several":    {pebblev2.WithLevel(0, bloom(t, 16)), pebblev2.WithLevel(6, bloom(t, 7))},
+		"none in L6": {pebblev2.WithLevel(6, nil)},
+		"none in L0": {pebblev2.WithLevel(0, nil)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := small(pebble.FormatNewest)
+			o.FS = vfs.NewMem()
+			db := open(t, "db", configured(t, o, bloom(t, 10), opts...))
+			requireNothingToRewrite(t, o, db)
+			put(t, db, keys[:500]) // which Pebble moves
+			compact(t, db)
+			requireNothingToRewrite(t, o, db)
+			for i := range 4 {
+				snapshot := db.NewSnapshot()
+				defer snapshot.Close()
+				put(t, db, keys[100*i:][:300])
+				require.NoError(t, db.DeleteRange(keys[90*i], keys[90*i+50], nil))
+				require.NoError(t, db.RangeKeySet(keys[0], keys[900], nil, nil, nil))
+				require.NoError(t, db.Flush())
+				requireNothingToRewrite(t, o, db)
+				compact(t, db)
+				requireNothingToRewrite(t, o, db)
+			}
+			require.NoError(t, db.DeleteRange([]byte("a"), []byte("z"), nil))
+			require.NoError(t, db.Flush())
+			requireNothingToRewrite(t, o, db)
+		})
+	}
+}
+
+// A table may have the filter of a level above, but not of one below.
+func TestRewriteLevels(t *testing.T) {
+	keys := testkit.Keys(testkit.Rand(t, 166), 100)
+	p7, p10 := bloom(t, 7), bloom(t, 10)
+	o := resting(flat(small(pebble.FormatNewest), 1<<20))
+	o.FS = vfs.NewMem()
+	db := open(t, "db", configured(t, o, p7))
+	put(t, db, keys[:50])
+	compact(t, db)
+	put(t, db, keys[50:])
+	require.NoError(t, db.Close())
+	for _, c := range []struct{ l0, l6, old int }{{7, 7, 0}, {7, 10, 0}, {10, 7, 1}, {10, 10, 2}} {
+		p := map[int]*policy.Policy{7: p7, 10: p10}
+		configured(t, o, p[c.l0], pebblev2.WithLevel(6, p[c.l6]))
+		db := open(t, "db", o)
+		r, err := pebblev2.CheckCache(o, db)
+		require.NoError(t, err)
+		require.Equal(t, c.old, r.Levels[0].Old+r.Levels[6].Old, "%+v", c)
+		require.NoError(t, db.Close())
+	}
+}
+
+// Rewrite goes on after its context was cancelled, and brings nothing into the block cache.
+func TestRewriteGoesOn(t *testing.T) {
+	o := small(pebble.FormatNewest)
+	o.FS, o.MemTableSize, o.Cache = vfs.NewMem(), 64<<20, pebble.NewCache(1<<30)
+	defer o.Cache.Unref()
+	db := open(t, "db", resting(flat(o, 2<<20)))
+	rng := testkit.Rand(t, 163)
+	for i := range 150 { // three parts
+		random := make([]byte, 1<<20)
+		rng.Read(random)
+		require.NoError(t, db.Set(fmt.Appendf(nil, "%03d", i), random, pebble.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	compact(t, db)
+	require.NoError(t, db.Close())
+
+	db = open(t, "db", configured(t, o, ribbon(t, 10)))
+	all := oldTables(t, o, db)
+	ctx, cancel := context.WithCancel(context.Background())
+	parts := 0
+	err := pebblev2.Rewrite(ctx, o, db, func(done, total int) {
+		require.Equal(t, all, total)
+		parts++
+		cancel()
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	left := oldTables(t, o, db)
+	require.ErrorContains(t, err, fmt.Sprintf("%d of %d tables are left: ", left, all))
+	require.Equal(t, 1, parts)
+	require.Less(t, left, all)
+	require.Greater(t, left, all/3)
+	requireRewritten(t, o, db)
+	r, err := pebblev2.CheckCache(o, db)
+	require.NoError(t, err)
+	require.Less(t, uint64(db.Metrics().BlockCache.Size), 2*(r.Filters+r.Indexes)+1<<20)
+	require.NoError(t, db.Close())
+}
+
+// Rewrite refuses what cannot work, says how much is left, and does not go through the whole
+// database if new tables do not get filters.
+func TestRewriteRefuses(t *testing.T) {
+	ctx := context.Background()
+	o := small(pebble.FormatNewest)
+	o.FS = vfs.NewMem()
+	db := open(t, "db", o)
+	put(t, db, [][]byte{[]byte("a"), []byte("c")})
+	compact(t, db)
+	ours := configured(t, o.Clone(), ribbon(t, 10))
+	require.ErrorContains(t, pebblev2.Rewrite(ctx, nil, db, nil), "is nil")
+	require.ErrorContains(t, pebblev2.Rewrite(ctx, ours, nil, nil), "is nil")
+	require.ErrorContains(t, pebblev2.Rewrite(ctx, o, db, nil), "pass them to Configure")
+	require.ErrorContains(t, pebblev2.Rewrite(ctx, ours, db, nil),
+		"1 of 1 tables are left: new tables do not get the filters of the options")
+	require.NoError(t, db.Close())
+	require.ErrorIs(t, pebblev2.Rewrite(ctx, ours, db, nil), pebble.ErrClosed)
+
+	readOnly := ours.Clone()
+	readOnly.ReadOnly = true
+	db = open(t, "db", readOnly)
+	err := pebblev2.Rewrite(ctx, readOnly, db, nil)
+	require.ErrorIs(t, err, pebble.ErrReadOnly)
+	require.ErrorContains(t, err, "1 of 1 tables are left")
+	require.NoError(t, db.Close())
+	db = open(t, "db", ours)
+	requireRewritten(t, ours, db)
+	require.NoError(t, db.Close())
+	db = open(t, "db", readOnly)
+	require.NoError(t, pebblev2.Rewrite(ctx, readOnly, db, nil), "there is nothing to do")
+	require.NoError(t, db.Close())
+
+	o = small(pebble.FormatNewest)
+	o.FS, o.Comparer = vfs.NewMem(), comparers[1]
+	db = open(t, "db", configured(t, o, ribbon(t, 10)))
+	require.ErrorContains(t, pebblev2.Rewrite(ctx, o, db, nil),
+		`cannot make up keys for the comparer "levelbloom.test.prefix8": write all entries to a new`)
+	put(t, db, testkit.Keys(testkit.Rand(t, 164), 1000))
+	require.Zero(t, oldTables(t, o, db), "filters of prefixes are smaller than those of keys")
+	require.NoError(t, db.Close())
+}
