@@ -277,8 +277,10 @@ func (d *pebbleDB) Copy() error {
 }
 
 func (d *pebbleDB) Written() int64 {
-	m := d.Metrics()
-	written := int64(m.WAL.BytesWritten)
+	m, written := d.Metrics(), int64(0)
+	if !d.o.DisableWAL { // Pebble counts what it flushes even then
+		written = int64(m.WAL.BytesWritten)
+	}
 	for _, l := range m.Levels {
 		written += int64(l.TableBytesFlushed + l.TableBytesCompacted)
 	}

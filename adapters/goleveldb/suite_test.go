@@ -59,11 +59,11 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 			return nil, err
 		}
 	}
+	copied := *o
 	if s.Watch != nil {
 		watch(o, s.Watch)
 	}
 	db, err := leveldb.Open(e.storage, o)
-	copied := *o
 	return &suiteDB{goleveldbReader{db}, db, o, &copied, len(s.Policies) == 0}, err
 }
 
@@ -81,7 +81,7 @@ type suiteDB struct {
 	goleveldbReader
 	db      *leveldb.DB
 	options *opt.Options // what the database was opened with, which Reconfigure changes
-	copied  *opt.Options // which it does not, for Rewrite
+	copied  *opt.Options // which it does not, and no watch, for Rewrite
 	refused bool         // by Rewrite
 }
 

@@ -18,6 +18,7 @@ func Run(t *testing.T, newEngine func(t testing.TB) Engine) {
 	for name, test := range map[string]func(*testing.T, func(testing.TB) Engine){
 		"Lookups":          testLookups,
 		"TakeOverAndLeave": testTakeOverAndLeave,
+		"Rewrite":          testRewrite,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newEngine) })
 	}
