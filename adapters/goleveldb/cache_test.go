@@ -144,9 +144,9 @@ func TestCheckCache(t *testing.T) {
 	db, err := leveldb.Open(storage.NewMemStorage(), o)
 	require.NoError(t, err)
 	_, err = goleveldb.CheckCache(nil, db)
-	require.ErrorContains(t, err, "pass those that the database was opened with")
+	require.ErrorContains(t, err, "the options or the database is nil: pass one")
 	_, err = goleveldb.CheckCache(o, nil)
-	require.ErrorContains(t, err, "pass one that leveldb.OpenFile returned")
+	require.ErrorContains(t, err, "the options or the database is nil: pass one")
 
 	require.NoError(t, db.Put([]byte("key"), nil, nil))
 	want := goleveldb.CacheReport{
