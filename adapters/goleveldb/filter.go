@@ -48,8 +48,8 @@ type policyFilter struct {
 
 func (f *policyFilter) Contains(filter, key []byte) bool {
 	may := f.MayContain(filter, key)
-	if l := f.lookup.Load(); l != nil && bytes.Equal(l.key, key) {
-		l.ours.Store(may && f.isLike(filter))
+	if l := f.lookup.Load(); l != nil && may && bytes.Equal(l.key, key) {
+		l.ours.Store(f.isLike(filter))
 	}
 	return may
 }
@@ -61,11 +61,11 @@ func (f *policyFilter) NewGenerator() filter.FilterGenerator {
 // lookup is a lookup of a key.
 type lookup struct {
 	key  []byte
-	ours atomic.Bool // the filter that was consulted last is like new ones, and may contain key
+	ours atomic.Bool // the last filter that may contain key is like new ones
 }
 
-// look reports whether s has key in a table with filters like new ones. It is the last table whose
-// filter db consults: those above it have no such key.
+// look reports whether s has key in a table with filters like new ones. It is the last one whose
+// filter may contain key, but for false positives.
 func (f *policyFilter) look(s *leveldb.Snapshot, key []byte) (bool, error) {
 	f.looking.Lock()
 	defer f.looking.Unlock()

@@ -224,6 +224,19 @@ func TestRewriteFewKeys(t *testing.T) {
 	}
 }
 
+// Tables of level 0 overlap, and goleveldb consults the filters of all.
+func TestRewriteLevel0(t *testing.T) {
+	o, dir := level0Only(), t.TempDir()
+	db := open(t, dir, configured(t, o, ribbon(t)))
+	for _, key := range testkit.Keys(testkit.Rand(t, 65), 5000) {
+		require.NoError(t, db.Put(key, key, nil))
+	}
+	require.NoError(t, db.Close())
+	db = open(t, dir, o)
+	requireNothingToRewrite(t, o, db)
+	require.NoError(t, db.Close())
+}
+
 // Rewrite goes on after its context was cancelled, and brings no data into the block cache.
 func TestRewriteGoesOn(t *testing.T) {
 	o, dir := &opt.Options{NoSync: true, DisableSeeksCompaction: true}, t.TempDir()
