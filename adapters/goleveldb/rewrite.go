@@ -50,41 +50,34 @@ func Rewrite(
 		return errors.New("goleveldb: the options do not have the filter that Configure gives: pass " +
 			"them to Configure before leveldb.OpenFile")
 	}
-	for start := []byte(nil); ; {
-		done, total, err := sizes(db, start)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
+	done, total, err := sizes(db, nil)
+	for start := []byte(nil); err == nil && done < total; {
+		if err = ctx.Err(); err == nil {
 			start, err = rewritePart(o, f, db, start)
 		}
 		if err != nil {
 			return fmt.Errorf("goleveldb: %d of %d MiB are left: %w", total-done, total, err)
 		}
-		if start == nil {
+		if done, total, err = sizes(db, start); start == nil {
 			done = total
-		} else if done, total, err = sizes(db, start); err != nil {
-			return err
 		}
-		if progress != nil {
+		if err == nil && progress != nil {
 			progress(done, total)
 		}
-		if start == nil {
-			return nil
-		}
 	}
+	return err
 }
 
-// sizes returns the MiB of tables before a key, and of all.
-func sizes(db *leveldb.DB, before []byte) (done, total int, err error) {
+// sizes returns the MiB of tables before a key, which are less than all, and of all.
+func sizes(db *leveldb.DB, key []byte) (before, total int, err error) {
 	const mib = 1 << 20
 	var stats leveldb.DBStats
 	if err := db.Stats(&stats); err != nil {
 		return 0, 0, err
 	}
-	sizes, err := db.SizeOf([]util.Range{{Limit: before}})
+	sizes, err := db.SizeOf([]util.Range{{Limit: key}})
 	total = int((stats.LevelSizes.Sum() + mib - 1) / mib)
-	return min(int(sizes.Sum()/mib), total), total, err
+	return max(0, min(int(sizes.Sum()/mib), total-1)), total, err
 }
 
 // rewritePart rewrites the tables of a part that begins with start, if they are not seen to have
@@ -142,8 +135,7 @@ func readPart(
 ) (p part, err error) {
 	it := s.NewIterator(&util.Range{Start: start, Limit: end}, uncached)
 	defer it.Release()
-	window := min(windowSize, o.GetCompactionTableSize(0)/4)
-	size, since := 0, window // bytes of the part, and since the last deletion
+	size, since := 0, windowSize // bytes of the part, and since the last deletion
 	if start != nil {
 		p.deletions.Delete(start)
 		since = 0
@@ -152,7 +144,7 @@ func readPart(
 	var last []byte
 	for it.Next() {
 		key := it.Key()
-		if made := between(last, key); since >= window && made != nil {
+		if made := between(last, key); since >= windowSize && made != nil {
 			p.deletions.Delete(made)
 			since = 0
 			if keys >= windowKeys {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,9 +74,9 @@ func policyOf(t testing.TB, settings string) *policy.Policy {
 	return p
 }
 
-// Rewrite replaces the filters of all former settings, wherever tables lie, while another goroutine
-// uses the database. Snapshots and iterators see what they saw. After that it writes nothing, in a
-// database that was opened anew.
+// Rewrite replaces the filters of all former settings, wherever tables lie. Snapshots and iterators
+// see what they saw. After that it writes nothing, in a database that was opened anew. TestSuite
+// uses databases meanwhile.
 func TestRewrite(t *testing.T) {
 	for _, c := range []struct{ former, settings string }{ // as policy.FromString takes them
 		{"", "ribbon:10"},
@@ -86,6 +85,7 @@ func TestRewrite(t *testing.T) {
 		{"bloom:10", "ribbon:10"},
 		{"ribbon:10", "bloom:10"},
 		{"bloom:10", "bloom:16"},
+		{"bloom:15", "ribbon:10"}, // as many probes as columns
 		{"ribbon:16", "ribbon:10"},
 	} {
 		for _, shape := range []string{"last level", "several levels", "in order"} {
@@ -115,14 +115,11 @@ func TestRewrite(t *testing.T) {
 				require.NoError(t, db.Close())
 
 				o.Filter, o.AltFilters = nil, nil
-				o.WriteBuffer = 256 << 10
 				db = open(t, dir, configured(t, o, policyOf(t, c.settings)))
 				snapshot, err := db.GetSnapshot()
 				require.NoError(t, err)
 				iter := db.NewIterator(nil, nil)
-				stop := useBeside(t, db, keys[:300])
 				requireRewritten(t, o, db)
-				stop()
 				found := 0
 				for iter.Next() {
 					found++
@@ -136,7 +133,7 @@ func TestRewrite(t *testing.T) {
 					require.Equal(t, key, value)
 				}
 				snapshot.Release()
-				for _, key := range keys[300:] {
+				for _, key := range keys {
 					value, err := db.Get(key, nil)
 					require.NoError(t, err)
 					require.Equal(t, key, value)
@@ -149,54 +146,6 @@ func TestRewrite(t *testing.T) {
 			})
 		}
 	}
-}
-
-// useBeside sets, deletes and looks up keys in a goroutine, until stop is called. No other may
-// change them. After many changes it only looks keys up, or CompactRange might not end.
-func useBeside(t testing.TB, db *leveldb.DB, keys [][]byte) (stop func()) {
-	rng := testkit.Rand(t, 61)
-	deleted := make(map[string]bool)
-	changes := 0
-	change := func(key []byte) error {
-		changes++
-		if deleted[string(key)] = rng.Intn(2) == 0; deleted[string(key)] {
-			return db.Delete(key, nil)
-		}
-		return db.Put(key, key, nil)
-	}
-	once := func() error {
-		if changes < 10_000 {
-			if err := change(keys[rng.Intn(len(keys))]); err != nil {
-				return err
-			}
-		}
-		key := keys[rng.Intn(len(keys))]
-		found, err := db.Has(key, nil)
-		if found == deleted[string(key)] {
-			return fmt.Errorf("key %x: %v, %w", key, found, err)
-		}
-		return err
-	}
-	stopped := make(chan struct{})
-	var using sync.WaitGroup
-	using.Add(1)
-	go func() {
-		defer using.Done()
-		for {
-			select {
-			case <-stopped:
-				return
-			default:
-			}
-			if err := once(); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-	}()
-	stop = sync.OnceFunc(func() { close(stopped); using.Wait() })
-	t.Cleanup(stop)
-	return stop
 }
 
 // Rewrite reaches tables of few keys, the first and the last too, and bears with tables of a single
@@ -225,6 +174,22 @@ func TestRewriteFewKeys(t *testing.T) {
 		require.NoError(t, db.Close())
 		requireFilters(t, dir, policy.Name, c.alone)
 	}
+}
+
+// The deletions of a part fit into the write buffer: goleveldb makes transactions of larger batches.
+func TestRewriteLargeKeys(t *testing.T) {
+	o, dir := smallTables(), t.TempDir()
+	db := open(t, dir, o)
+	for i := range 3000 {
+		require.NoError(t, db.Put(fmt.Appendf(nil, "%0500d", i), nil, nil))
+	}
+	require.NoError(t, db.Close())
+	db = open(t, dir, configured(t, o, ribbon(t)))
+	parts := 0
+	require.NoError(t, goleveldb.Rewrite(context.Background(), o, db, func(int, int) { parts++ }))
+	require.Greater(t, parts, 1)
+	requireNothingToRewrite(t, o, db)
+	require.NoError(t, db.Close())
 }
 
 // Tables of level 0 overlap, and goleveldb consults the filters of all.
