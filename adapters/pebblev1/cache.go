@@ -174,16 +174,16 @@ func (r CacheReport) old() string {
 		}
 		old, none, bytes = old+l.Old, none+min(l.Old, l.None), bytes+l.OldBytes
 	}
-	lack := "no filter"
+	lack, read := "no filter", "lookups read them"
 	switch {
 	case old == 0:
 		return ""
 	case none < old:
-		lack += ", another filter or no mark"
+		lack, read = "no filter, another one or no mark", "lookups may read them"
 	}
-	return fmt.Sprintf("%d of %d tables have %s (%s): lookups read them. Rewrite gives them filters "+
-		"while the database is in use. It writes their %.1f MiB anew, with what lies above them",
-		old, r.Tables, lack, strings.Join(levels, ", "), float64(bytes)/mib)
+	return fmt.Sprintf("%d of %d tables have %s (%s): %s. Rewrite gives them filters while the "+
+		"database is in use. It writes their %.1f MiB anew, with what lies above them",
+		old, r.Tables, lack, strings.Join(levels, ", "), read, float64(bytes)/mib)
 }
 
 const mib = 1 << 20

@@ -65,7 +65,7 @@ func Rewrite(
 
 // wanted says what new tables get.
 type wanted struct {
-	filters   levelFilters // of type filterPolicy, or nil
+	filters   levelFilters
 	mark      bool
 	wholeKeys bool // are in the filters, not prefixes
 }
@@ -73,15 +73,10 @@ type wanted struct {
 // wantedOf returns an error if o is not as Configure leaves it.
 func wantedOf(o *pebble.Options) (wanted, error) {
 	w := wanted{filters: filtersOf(o), wholeKeys: hasDefaultOrder(o)}
-	ours := 0
-	for _, f := range w.filters {
-		if _, ok := f.(filterPolicy); ok {
-			ours++
-		} else if f != nil {
-			ours = -len(w.filters)
-		}
-	}
-	if ours <= 0 {
+	if !slices.ContainsFunc(w.filters[:], func(f pebble.FilterPolicy) bool {
+		_, ours := f.(filterPolicy)
+		return ours
+	}) {
 		return w, errors.New("pebblev2: the options do not have the filters that Configure gives: " +
 			"pass them to Configure before pebble.Open")
 	}
