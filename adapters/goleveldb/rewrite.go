@@ -135,7 +135,8 @@ func readPart(
 ) (p part, err error) {
 	it := s.NewIterator(&util.Range{Start: start, Limit: end}, uncached)
 	defer it.Release()
-	size, since := 0, windowSize // bytes of the part, and since the last deletion
+	window := min(windowSize, o.GetCompactionTableSize(0)/4) // so that each table has a deletion
+	size, since := 0, window                                 // of the part, since the last deletion
 	if start != nil {
 		p.deletions.Delete(start)
 		since = 0
@@ -144,7 +145,7 @@ func readPart(
 	var last []byte
 	for it.Next() {
 		key := it.Key()
-		if made := between(last, key); since >= windowSize && made != nil {
+		if made := between(last, key); since >= window && made != nil {
 			p.deletions.Delete(made)
 			since = 0
 			if keys >= windowKeys {
