@@ -22,9 +22,9 @@
 // a block there for each absent key. The lookups of this package consult them, and read a block
 // only for a false positive. Which lookup to take:
 //
-//	db.Get      keys that are mostly present and cached: it takes the least time
-//	Has, Get    all other keys: no more reads than db.Get, under the conditions of Has
-//	HasAll      many keys, most of them absent: a fraction of the time
+//	db.Get      keys that are nearly all present: it takes the least time
+//	Has, Get    all other keys: no more reads than db.Get, but for two lookups in a thousand
+//	HasAll      many keys: a fraction of the time
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
 // These lookups also use filters that Pebble wrote without Configure: a level without a policy takes

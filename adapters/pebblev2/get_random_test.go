@@ -95,8 +95,9 @@ type closableReader interface {
 	io.Closer
 }
 
-// open opens the database with other options than before.
+// open opens the database with other options than before, and lets more or fewer lookups read.
 func (d *differ) open() {
+	pebblev2.SetReadPrice(d.t, []int{0, 1, 512}[d.rng.Intn(3)])
 	bits := func() float64 { return []float64{1, 10}[d.rng.Intn(2)] }
 	o := &pebble.Options{
 		FS:                    d.fs,

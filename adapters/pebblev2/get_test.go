@@ -168,8 +168,11 @@ func TestGetReadErrors(t *testing.T) {
 		fill(t, "db", withL6, all[:3000])
 		var reads failingReads
 		db := reads.openUncached(t, withL6())
-		for _, key := range [][]byte{all[0], all[1500], all[2999], all[3000], all[3001]} {
-			require.Positive(t, reads.requireErrors(t, db, key)["MayContain"])
+		for _, price := range []int{0, 512} {
+			pebblev2.SetReadPrice(t, price)
+			for _, key := range [][]byte{all[0], all[1500], all[2999], all[3000], all[3001]} {
+				require.Positive(t, reads.requireErrors(t, db, key)["MayContain"])
+			}
 		}
 		require.NoError(t, db.Close())
 	})

@@ -7,20 +7,21 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// A probe looks a key up in memtables and filters, those of L6 too, and reads no data.
+// A probe looks a key up in memtables, filters, and blocks that are in the cache.
 //
 // It is an iterator with itself as BlockPropertyFilter. For a seek, Pebble consults first a table's
-// filter, then the probe about the block that may have the key, and only then reads that block. The
-// probe excludes the block and notes it. If a seek finds nothing and nothing was excluded, the key
-// is absent; in doubt, Reader.Get tells, which then reads what it always reads.
+// filter, then the probe about the block that may have the key, and only then loads that block. The
+// probe lets the block through if all that this seek has loaded came from the cache. Otherwise it
+// excludes the block and notes it. If a seek excluded nothing, the iterator's answer is complete;
+// in doubt, Reader.Get tells, which then reads what it always reads.
 //
 // INVARIANT: a probe notes every block that it excludes, and excludes no whole table, whatever the
 // table says. To let a block through is always right and only costs a read. A table without the
 // mark, which Pebble reads without consulting the probe, costs reads and no key.
 //
-// A second seek of the iterator, one that may read, would take less time for a hit than Reader.Get
-// (BenchmarkLookup). But it can read where Get does not: below a range deletion it moves on to the
-// end of the deleted range, and it reads a block of each table that may have the key.
+// Whether a block was in the cache is known only once it is loaded. So a seek can read one block
+// that Reader.Get does not: that of an older version of the key or, below a range deletion, that in
+// which the deleted range ends. The probe's credit bounds how many seeks do: see readPrice.
 //
 // A probe belongs to one call of Has, HasAll or another lookup.
 type probe struct {
@@ -28,7 +29,15 @@ type probe struct {
 	options  pebble.IterOptions
 	filters  [2]pebble.BlockPropertyFilter // the probe, and room for the one that Pebble appends
 	excluded bool                          // a block was, in the last seek
+	mayRead  bool                          // the seek may let blocks through
+	loaded   uint64                        // bytes that iter had read from files before this seek
+	credit   int                           // of find, and kept while the probe is in the pool
 }
+
+// readPrice is what a find that reads from a file costs of its probe's credit. Each find earns 1,
+// up to four times the price, and without the price a find reads nothing. So at most one find in
+// readPrice reads a block that Reader.Get does not. Tests change it.
+var readPrice = 512
 
 // probes are the probes that no iterator uses.
 var probes = sync.Pool{New: func() any {
@@ -38,15 +47,14 @@ var probes = sync.Pool{New: func() any {
 	return p
 }}
 
-// newProbe returns a probe of what r contains now. The caller must close it, unless it hands the
-// iterator to the user.
+// newProbe returns a probe of what r contains now. The caller must close it.
 func newProbe(r pebble.Reader) (*probe, error) {
 	p := probes.Get().(*probe)
 	iter, err := r.NewIter(&p.options)
 	if err != nil {
 		return nil, err
 	}
-	p.iter = iter
+	p.iter, p.loaded = iter, 0
 	if iter.Error() != nil { // Pebble v1 reports here that a batch is not indexed
 		return nil, p.close()
 	}
@@ -75,6 +83,9 @@ func (p *probe) Intersects(property []byte) (bool, error) {
 	if property != nil { // a table's, or one that other tables give their blocks
 		return true, nil
 	}
+	if p.mayRead && p.fromFiles() == p.loaded {
+		return true, nil
+	}
 	p.excluded = true
 	return false, nil
 }
@@ -93,6 +104,26 @@ const (
 	absent                 // no version of the key is visible
 	present                // the iterator stands at the key
 )
+
+// fromFiles returns how many bytes of blocks iter has read that were not in the cache.
+func (p *probe) fromFiles() uint64 {
+	s := p.iter.Stats().InternalStats
+	return s.BlockBytes - s.BlockBytesInCache
+}
+
+// find is seek, but looks into blocks too, as long as they are in the cache and p has credit.
+func (p *probe) find(key []byte) finding {
+	p.mayRead = p.credit >= readPrice
+	f := p.seek(key)
+	before := p.loaded
+	p.loaded = p.fromFiles()
+	if p.mayRead && p.loaded != before {
+		p.credit -= readPrice
+	}
+	p.credit = min(p.credit+1, 4*readPrice)
+	p.mayRead = false
+	return f
+}
 
 // seek looks for a key. What it finds depends on where the iterator
 // stands and on whether a block was excluded:

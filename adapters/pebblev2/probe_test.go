@@ -2,7 +2,9 @@ package pebblev2_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +43,7 @@ func openCounted(t testing.TB, configure func(*pebble.Options)) *counted {
 	}
 	o.FS, o.Cache = reading(vfs.NewMem(), c.note), pebble.NewCache(1)
 	t.Cleanup(o.Cache.Unref)
+	o.DisableWAL = true // what is in memtables is gone when the database is reopened
 	c.options = flat(o, 32<<10)
 	c.DB = open(t, "db", o)
 	return c
@@ -55,11 +58,16 @@ func (c *counted) note(r fileRead) error {
 	return nil
 }
 
-// reopen opens the database again, so that its memtables are empty and Pebble reads nothing in the
-// background.
-func (c *counted) reopen(t testing.TB) {
+// reopen opens the database again, with a cache of that many bytes. Memtables and cache are empty
+// then, and Pebble reads nothing in the background.
+func (c *counted) reopen(t testing.TB, cache int64) {
 	require.NoError(t, c.Close())
+	c.options.Cache = pebble.NewCache(cache)
+	t.Cleanup(c.options.Cache.Unref)
 	c.DB = openLoaded(t, "db", c.options)
+	if c.data != nil { // the tables are the same
+		return
+	}
 	c.data = make(map[fileRead]bool)
 	names, err := c.options.FS.List("db")
 	require.NoError(t, err)
@@ -116,7 +124,7 @@ func TestHasWithoutConfigure(t *testing.T) {
 	db := openCounted(t, builtin)
 	put(t, db.DB, keys[:1500])
 	compact(t, db.DB)
-	db.reopen(t)
+	db.reopen(t, 1)
 	total := 0
 	for _, key := range keys[1500:] {
 		byGet, _ := db.requireFewReads(t, key)
@@ -171,16 +179,13 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 		{"absent beside other versions", writes{newer, older}},
 		{"present beside other versions", writes{set, newer, older}},
 	}
-	const each = 150
+	const each = 100
 	all := testkit.Keys(testkit.Rand(t, 144), each*len(kinds))
 	for i, key := range all {
 		all[i] = fmt.Appendf(nil, "%x@5", key) // with a version
 	}
 	keys := func(kind int) [][]byte { return all[each*kind:][:each] }
-	for place := range len(writes{}) {
-		if place == 3 {
-			db.reopen(t)
-		}
+	write := func(place int) {
 		for kind, k := range kinds {
 			if do := k.writes[place]; do != nil {
 				for _, key := range keys(kind) {
@@ -188,13 +193,16 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 				}
 			}
 		}
-		if place < 3 {
-			require.NoError(t, db.Flush())
-		}
+	}
+	for place := range 3 {
+		write(place)
+		require.NoError(t, db.Flush())
 		if place == 0 {
 			compact(t, db.DB)
 		}
 	}
+	db.reopen(t, 1)
+	write(3)
 
 	mostOf := make([]int, len(kinds))
 	for kind, k := range kinds {
@@ -223,6 +231,92 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 		require.NoError(t, err)
 	})
 	require.LessOrEqual(t, reads, mostOf[0]+mostOf[1]+mostOf[2], "HasAll")
+
+	// With filters and top-level indexes in the cache, a lookup reads one block more only if its
+	// probe has credit, which is enough for four such lookups.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the pool has one probe
+	earning := slices.Repeat(keys(0), 6*512/each)
+	for kind, k := range kinds {
+		reads := func(look func(keys [][]byte)) int {
+			db.reopen(t, 64<<20)
+			write(3)
+			for i := 0; i < len(all); i += 10 {
+				_, err := pebblev2.MayContain(db, all[i])
+				require.NoError(t, err)
+			}
+			_, err := pebblev2.HasAll(db, earning)
+			require.NoError(t, err)
+			reads, _ := db.count(func() { look(keys(kind)) })
+			return reads
+		}
+		each := func(look func(key []byte)) func(keys [][]byte) {
+			return func(keys [][]byte) {
+				for _, key := range keys {
+					look(key)
+				}
+			}
+		}
+		byGet := reads(each(func(key []byte) { answerOf(db.Get(key)) }))
+		require.Zero(t, reads(each(func(key []byte) { _, _ = pebblev2.MayContain(db, key) })))
+		for name, look := range map[string]func(keys [][]byte){
+			"Get":    each(func(key []byte) { answerOf(pebblev2.Get(db, key)) }),
+			"Has":    each(func(key []byte) { _, _ = pebblev2.Has(db, key) }),
+			"HasAll": func(keys [][]byte) { _, _ = pebblev2.HasAll(db, keys) },
+		} {
+			got := reads(look)
+			t.Logf("filters cached, %s: DB.Get reads %d blocks, %s %d", k.name, byGet, name, got)
+			require.LessOrEqual(t, got, byGet+4, "%s, %s", name, k.name)
+		}
+	}
+	require.NoError(t, db.Close())
+}
+
+// Where all is cached, lookups take the iterator's answer, also of a probe that was careful before:
+// each key's filter is checked once, and not by DB.Get again.
+func TestCachedLookups(t *testing.T) {
+	db := openCounted(t, func(o *pebble.Options) { configured(t, o, ribbon(t, 10)) })
+	all := testkit.Keys(testkit.Rand(t, 147), 4000)
+	keys, absent := all[:1000], all[1000:]
+	put(t, db.DB, keys)
+	db.reopen(t, 64<<20)
+	absent = slices.DeleteFunc(absent, func(key []byte) bool {
+		may, err := pebblev2.MayContain(db, key)
+		require.NoError(t, err)
+		return may
+	})
+	for _, key := range keys { // all is cached
+		answerOf(db.Get(key))
+	}
+	_, perhaps := db.count(func() {
+		found, err := pebblev2.HasAll(db, slices.Concat(absent, keys))
+		require.NoError(t, err)
+		require.Equal(t, len(absent), slices.Index(found, true))
+		require.NotContains(t, found[len(absent):], false)
+	})
+	require.Equal(t, len(keys), perhaps)
+	require.NoError(t, db.Close())
+}
+
+// A probe is given back once, however often the value of Get is closed.
+func TestGetClosedTwice(t *testing.T) {
+	o := small(pebble.FormatNewest)
+	o.FS = vfs.NewMem()
+	db := open(t, "db", configured(t, o, bloom(t, 10)))
+	keys := testkit.Keys(testkit.Rand(t, 148), 100)
+	for _, key := range keys { // in the memtable: the probe finds it
+		require.NoError(t, db.Set(key, value(key), nil))
+		_, closer, err := pebblev2.Get(db, key)
+		require.NoError(t, err)
+		require.NoError(t, errors.Join(closer.Close(), closer.Close()))
+	}
+	for i, key := range keys[1:] {
+		got, closer, err := pebblev2.Get(db, key)
+		require.NoError(t, err)
+		_, otherCloser, err := pebblev2.Get(db, keys[i])
+		require.NoError(t, err)
+		require.Equal(t, value(key), got)
+		require.NoError(t, errors.Join(closer.Close(), otherCloser.Close()))
+	}
 	require.NoError(t, db.Close())
 }
 
