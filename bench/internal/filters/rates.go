@@ -71,7 +71,7 @@ func (r *Rate) add(size, queries, falsePositives int) {
 // many processors as there are. In each cell it looks up that many absent keys, or a few more. The
 // error is context.Cause if ctx ends, or wraps keys.ErrLost; with it come the rates of the cells
 // that were finished.
-func MeasureRates(ctx context.Context, kinds []Kind, sources []keys.Source, ns []keys.Count,
+func MeasureRates(ctx context.Context, kinds []Kind, sources []keys.Source, ns []int,
 	queries int, progress report.Progress) ([]Rate, error) {
 	rates := make([][]Rate, len(ns)*len(sources))
 	cells, ctx := errgroup.WithContext(ctx)
@@ -81,7 +81,7 @@ func MeasureRates(ctx context.Context, kinds []Kind, sources []keys.Source, ns [
 		cell := fmt.Sprintf("%s %s, %v keys", source.Shape.Name, source.Density.Name, n)
 		progress(i, len(rates), cell)
 		cells.Go(func() (err error) {
-			rates[i], err = measure(ctx, cell, kinds, source, int(n), queries)
+			rates[i], err = measure(ctx, cell, kinds, source, n, queries)
 			return err
 		})
 	}
@@ -139,38 +139,38 @@ func CheckBounds(rates []Rate) (err error) {
 	return err
 }
 
-// ReportRates fills in the rates, a note, and a table of medians and worst cells for each number of
-// bits per key.
+// ReportRates fills in the rates, a note, and the tables.
 func ReportRates(r *report.Report, rates []Rate) {
-	r.Records, r.Tables = rates, nil
-	for _, ofBits := range groups(rates, func(r Rate) any { return r.Bits }) {
-		r.Tables = append(r.Tables, worstCells(ofBits))
-	}
+	r.Records, r.Tables = rates, RateTables(rates)
 	r.Notes = append(r.Notes, "A cell is a shape of keys with a density (see -h). Its rate is the "+
-		"mean over filters of different keys, with its interval of 95 % in brackets. The worst of "+
-		"many cells is partly chance. All kinds have the same present and absent keys.")
+		"mean over filters of different keys. The worst of many cells is partly chance. The limit "+
+		"is that of information: 2 to the power of minus the bits per key that a filter really "+
+		"takes. All kinds have the same present and absent keys.")
 }
 
-// worstCells returns a table with a row for each number of keys and kind.
-func worstCells(rates []Rate) report.Table {
-	t := report.Table{Keys: 2, Columns: []string{"keys per filter", "kind", "size, bits per key",
-		"median cell, %", "worst cell, %", "worst cell's keys", "bound, %"},
-		Title: fmt.Sprintf("False-positive rates in %% at %v bits per key", rates[0].Bits)}
-	for _, cells := range groups(rates, func(r Rate) any { return [2]any{r.N, r.Kind} }) {
-		all, worst, bound := []float64{}, cells[0], ""
-		for _, r := range cells {
-			all = append(all, r.FPR)
-			if r.FPR > worst.FPR {
-				worst = r
+// RateTables returns a table for each number of bits per key, with a row for each number of keys
+// and kind.
+func RateTables(rates []Rate) (all []report.Table) {
+	for _, ofBits := range groups(rates, func(r Rate) any { return r.Bits }) {
+		t := report.Table{Keys: 2, Columns: []string{"keys per filter", "kind", "bits per key",
+			"median cell, %", "worst cell, %", "worst cell's keys", "mean / limit"},
+			Title: fmt.Sprintf("False-positive rates in %% at %v bits per key", ofBits[0].Bits)}
+		for _, cells := range groups(ofBits, func(r Rate) any { return [2]any{r.N, r.Kind} }) {
+			fprs, mean, worst := []float64{}, 0.0, cells[0]
+			for _, r := range cells {
+				fprs = append(fprs, r.FPR)
+				mean += r.FPR / float64(len(cells))
+				if r.FPR > worst.FPR {
+					worst = r
+				}
 			}
+			bits := 8 * worst.FilterBytes / float64(worst.N)
+			t.Add(worst.N, worst.Kind, fmt.Sprintf("%.2f", bits), Percent(report.Median(fprs)),
+				Percent(worst.FPR), worst.keys(), report.Digits(mean/math.Exp2(-bits))+"x")
 		}
-		if worst.Bound > 0 {
-			bound = Percent(worst.Bound)
-		}
-		t.Add(worst.N, worst.Kind, fmt.Sprintf("%.2f", 8*worst.FilterBytes/float64(worst.N)),
-			Percent(report.Median(all)), worst.interval(), worst.keys(), bound)
+		all = append(all, t)
 	}
-	return t
+	return all
 }
 
 func (r Rate) String() string {

@@ -16,7 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
-var decimals = keys.Sources([]string{"decimal"}, []string{"alternating", "63%", "10%", "beyond"})
+var decimals = keys.Sources([]string{"decimal"}, []string{"even", "63%", "10%", "beyond"})
 
 // fake returns a kind whose false-positive rate is known: rateOf each filter, of a random number
 // that is the filter's. The first key is the seed.
@@ -51,7 +51,7 @@ func TestEstimates(t *testing.T) {
 	const queries = 20_000
 	kinds := []Kind{fake(t, "equal", func(uint64) float64 { return 0.03 }),
 		fake(t, "varying", func(filter uint64) float64 { return 0.4 * float64(filter%2) })}
-	ns := []keys.Count{16, 17, 18, 19, 20, 21, 22, 23}
+	ns := []int{16, 17, 18, 19, 20, 21, 22, 23}
 	rates, err := MeasureRates(context.Background(), kinds, decimals, ns, queries, silent)
 	require.NoError(t, err)
 	require.Len(t, rates, 2*8*4)
@@ -92,7 +92,7 @@ func TestInterval(t *testing.T) {
 // The rates of a cell are always the same, whatever is measured beside.
 func TestDeterministic(t *testing.T) {
 	kinds := []Kind{kind(t, "bloom"), kind(t, "ribbon")}
-	measured := func(kinds []Kind, sources []keys.Source, ns ...keys.Count) []Rate {
+	measured := func(kinds []Kind, sources []keys.Source, ns ...int) []Rate {
 		rates, err := MeasureRates(context.Background(), kinds, sources, ns, 2000, silent)
 		require.NoError(t, err)
 		return rates

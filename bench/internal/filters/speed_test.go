@@ -58,7 +58,7 @@ func TestTurns(t *testing.T) {
 		})
 	}
 	kinds := []Kind{noting("a"), noting("b")}
-	speeds, err := CompareSpeeds(context.Background(), kinds, []keys.Count{n}, silent)
+	speeds, err := CompareSpeeds(context.Background(), kinds, []int{n}, silent)
 	require.NoError(t, err)
 	require.Len(t, speeds, 3*3)
 	require.Len(t, different, 2*filters*n, "the present keys, and as many absent ones")
@@ -76,11 +76,11 @@ func TestLostKeys(t *testing.T) {
 	kinds := []Kind{kind(t, "pebblev2"), changed(t, "losing", func(p *Policy) {
 		p.Count = func(_ []byte, all [][]byte) int { return len(all) - 1 }
 	})}
-	speeds, err := CompareSpeeds(context.Background(), kinds, []keys.Count{100_000}, silent)
+	speeds, err := CompareSpeeds(context.Background(), kinds, []int{100_000}, silent)
 	require.EqualError(t, err, "losing, 100000 keys: a key is lost")
 	require.Len(t, speeds, 3)
-	_, err = MeasureRates(context.Background(), kinds, decimals[:1], []keys.Count{8}, 9, silent)
-	require.EqualError(t, err, "losing, 8 decimal alternating keys, 10 bits per key: a key is "+
+	_, err = MeasureRates(context.Background(), kinds, decimals[:1], []int{8}, 9, silent)
+	require.EqualError(t, err, "losing, 8 decimal even keys, 10 bits per key: a key is "+
 		"lost: 1 of 8")
 	require.ErrorIs(t, err, keys.ErrLost)
 }
@@ -100,7 +100,7 @@ func TestSpeeds(t *testing.T) {
 		})
 	}
 	speeds, err := CompareSpeeds(context.Background(),
-		[]Kind{taking("slow", 100), taking("fast", 20)}, []keys.Count{40_000}, silent)
+		[]Kind{taking("slow", 100), taking("fast", 20)}, []int{40_000}, silent)
 	require.NoError(t, err)
 	ns := map[string]float64{"slow": 100, "slow-again": 100, "fast": 20}
 	for _, s := range speeds {

@@ -32,11 +32,9 @@ var Shapes = []Shape{
 	numbered("decimal", "", 16),           // %016d
 	numbered("decimal15", "", 15),         // %015d, whose length is odd
 	numbered("user", "user", 16),          // user%016d
-	numbered("key", "key", 13),            // key%013d
 	{"bigendian", false, bigEndian},       // 8 bytes
 	{"littleendian", false, littleEndian}, // 8 bytes
 	{"url", false, url},
-	{"composite", false, composite},
 }
 
 // Example returns a key of the shape, in hexadecimal if it is no text.
@@ -94,13 +92,6 @@ func url(dst []byte, _, index uint64) []byte {
 	dst = strconv.AppendUint(append(dst, "https://host"...), index/1000, 10)
 	dst = strconv.AppendUint(append(dst, ".example.com/articles/"...), index, 10)
 	return append(dst, "/comments"...)
-}
-
-// composite appends table%d/tenant%d/row%d, with 1000 rows per tenant and 1000 tenants per table.
-func composite(dst []byte, _, index uint64) []byte {
-	dst = strconv.AppendUint(append(dst, "table"...), index/1e6, 10)
-	dst = strconv.AppendUint(append(dst, "/tenant"...), index/1000%1000, 10)
-	return strconv.AppendUint(append(dst, "/row"...), index%1000, 10)
 }
 
 // numbered returns a shape of a prefix and a number of that many digits. fmt would take most of the

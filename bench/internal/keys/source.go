@@ -2,11 +2,8 @@ package keys
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // ErrLost marks the one error that must never come: a present key was not found.
@@ -21,7 +18,7 @@ type Density struct {
 
 // Densities lists the densities of shapes that have an order.
 var Densities = []Density{
-	{"alternating", 0.5, func(_, index uint64) bool { return index%2 == 0 }},
+	{"even", 0.5, func(_, index uint64) bool { return index%2 == 0 }},
 	atRandom("63%", 0.63), // as LevelDB's db_bench fillrandom leaves a range
 	atRandom("10%", 0.10),
 	{"beyond", 1, everything},
@@ -94,22 +91,21 @@ func (s Source) Draw(rng *rand.Rand, first bool, n, limit int) (present, absent 
 	return s.Shape.Keys(in, keySeed), s.Shape.Keys(out, keySeed)
 }
 
+// Count is a number of keys.
+type Count = int
+
 // A Set is the keys of a database. Nobody may change it.
 type Set struct {
 	Source  Source
 	Present [][]byte // in random order
 	Between [][]byte // absent, in random order; beyond the range if all of it is present
-	// Guard is a present key beyond all others. The tables that contain it reach over the absent
-	// keys beyond the present ones; without it no engine would ask a filter for those.
-	Guard []byte
-
-	seed uint64
+	seed    uint64
 }
 
 // Set returns n present keys, and absent ones, at most that many. They are always the same.
 func (s Source) Set(n, absent int) *Set {
 	rng := rand.New(rand.NewPCG(1, Mix(1)))
-	set := &Set{Source: s, Guard: s.Shape.Append(nil, 0, indexes-1), seed: rng.Uint64()}
+	set := &Set{Source: s, seed: rng.Uint64()}
 	set.Present, set.Between = s.Draw(rng, true, n, absent)
 	shuffle(rng, set.Present)
 	return set
@@ -125,34 +121,4 @@ func (s *Set) Sample(n int) [][]byte {
 	keys := slices.Clone(s.Present)
 	shuffle(rand.New(rand.NewPCG(s.seed, 1)), keys)
 	return keys[:min(n, len(keys))]
-}
-
-// A Count is a number of keys, in text with k for thousands and M for millions: 36, 10k, 1M.
-type Count int
-
-func (c Count) String() string {
-	switch {
-	case c%1_000_000 == 0:
-		return fmt.Sprintf("%dM", int(c)/1_000_000)
-	case c%1000 == 0:
-		return fmt.Sprintf("%dk", int(c)/1000)
-	}
-	return strconv.Itoa(int(c))
-}
-
-// UnmarshalText takes from one key to 2^30 keys.
-func (c *Count) UnmarshalText(text []byte) error {
-	digits := string(text)
-	if thousands, ok := strings.CutSuffix(digits, "k"); ok {
-		digits = thousands + "000"
-	}
-	if millions, ok := strings.CutSuffix(digits, "M"); ok {
-		digits = millions + "000000"
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 || n > 1<<30 {
-		return fmt.Errorf("%q: pass a number of keys, such as 32, 10k or 1M", text)
-	}
-	*c = Count(n)
-	return nil
 }

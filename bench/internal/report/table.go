@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -29,10 +30,13 @@ func (t Table) Markdown() string { return t.writer(t.Columns).RenderMarkdown() }
 
 // text returns the table for a terminal.
 func (t Table) text() string {
-	const headerWidth = 9 // but for long words
 	var columns []string
-	for _, c := range t.Columns {
-		columns = append(columns, wrap(c, headerWidth))
+	for _, c := range t.Columns { // in at most two lines
+		narrow := text.LongestLineLen(strings.ReplaceAll(c, " ", "\n"))
+		for strings.Count(wrap(c, narrow), "\n") > 1 {
+			narrow++
+		}
+		columns = append(columns, wrap(c, narrow))
 	}
 	return wrap(t.Title, width) + "\n" + t.writer(columns).Render() + "\n"
 }
@@ -46,10 +50,11 @@ func (t Table) writer(columns []string) table.Writer {
 	var configs []table.ColumnConfig
 	for i, c := range columns {
 		header = append(header, c)
+		config := table.ColumnConfig{Number: i + 1, VAlignHeader: text.VAlignBottom}
 		if i >= t.Keys {
-			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight,
-				AlignHeader: text.AlignRight})
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
 		}
+		configs = append(configs, config)
 	}
 	w.AppendHeader(header)
 	w.SetColumnConfigs(configs)

@@ -1,38 +1,35 @@
-// Package enginebench measures what filters do in storage engines.
+// Package engines measures what filters do in storage engines.
 //
 // A turn fills a new database with one filter, and looks keys up in it. In a filter's first turn
-// its reads are counted, which do not depend on the machine. A round has one turn of each filter.
-// The long run (Config.All) has several rounds, in an order that rotates, so that other load on
-// the machine affects all filters.
-package enginebench
+// its reads are counted, which do not depend on the machine. A round has one turn of each filter,
+// in an order that rotates, so that other load on the machine affects all filters.
+package engines
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/levelbloom/levelbloom/bench/internal/engine"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 const (
 	valueSize = 100  // bytes of random data
-	reads     = 4096 // timed lookups of a pass, or as many as there are keys
-	allRounds = 3    // of the long run
+	timed     = 4096 // lookups, or as many as there are keys
 
 	// Absent is how many absent keys Config.Keys should have. A quarter fills the caches.
-	Absent = 4 * reads
+	Absent = 4 * timed
 )
 
 // Config says what to run.
 type Config struct {
-	Engines  []engine.Engine
+	Engines  []Engine
 	Filters  []string
 	Keys     *keys.Set
-	Disk     time.Duration // how long reads of table data wait in a timed pass
+	Disk     time.Duration // how long reads of table data wait when lookups are timed
 	Cached   bool          // the block cache has room for all of the data
-	All      bool          // the long run
+	Rounds   int
 	Bits     int
 	Progress report.Progress
 }
@@ -46,16 +43,19 @@ func (c *Config) Validate() error {
 		if slices.Contains(c.Filters[:i], filter) {
 			return fmt.Errorf("--filters: %q is named twice", filter)
 		}
-		if _, err := (engine.Config{Filter: filter, Bits: c.Bits}).Policy(); err != nil {
+		if _, err := (database{filter: filter, bits: c.Bits}).policy(); err != nil {
 			return fmt.Errorf("--filters: %w", err)
 		}
 	}
 	if c.Disk < 0 {
 		return fmt.Errorf("--disk %v: pass 0s or more", c.Disk)
 	}
+	if c.Rounds < 1 {
+		return fmt.Errorf("--rounds %d: pass 1 or more", c.Rounds)
+	}
 	if len(c.turns()) == 0 {
 		return fmt.Errorf("--filters %s: goleveldb has no L6: pass --engines pebblev2, or another "+
-			"filter", engine.RibbonL6)
+			"filter", RibbonL6)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (c *Config) cache(filter string) int {
 	if c.Cached {
 		size = 2*c.dataBytes() + 8<<20
 	}
-	if filter == engine.RibbonL6 {
+	if filter == RibbonL6 {
 		size += filters
 	}
 	return size
@@ -84,7 +84,7 @@ func (c *Config) cache(filter string) int {
 
 // A turn is one filter in a round.
 type turn struct {
-	engine engine.Engine
+	engine Engine
 	filter string
 	round  int // from 1
 }
@@ -95,14 +95,10 @@ func (t turn) String() string {
 
 // turns lists all turns in order.
 func (c *Config) turns() (all []turn) {
-	rounds := 1
-	if c.All {
-		rounds = allRounds
-	}
-	for round := range rounds {
+	for round := range c.Rounds {
 		for _, e := range c.Engines {
 			filters := slices.DeleteFunc(slices.Clone(c.Filters), func(filter string) bool {
-				return filter == engine.RibbonL6 && !e.L6
+				return filter == RibbonL6 && !e.L6
 			})
 			for i := range filters {
 				all = append(all, turn{e, filters[(round+i)%len(filters)], round + 1})

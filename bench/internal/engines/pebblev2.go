@@ -1,4 +1,4 @@
-package engine
+package engines
 
 import (
 	"context"
@@ -14,26 +14,26 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 )
 
-func openPebbleV2(c Config) (DB, error) {
-	p, err := c.Policy()
+func openPebbleV2(d database) (DB, error) {
+	p, err := d.policy()
 	if err != nil {
 		return nil, err
 	}
 	statsLoaded := make(chan struct{})
 	o := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,
-		MemTableSize:          uint64(c.memTable()),
+		MemTableSize:          uint64(d.memTable()),
 		L0CompactionThreshold: 2 * l0Compaction, // Pebble compacts at half of it
-		LBaseMaxBytes:         int64(c.baseLevel()),
-		Logger:                pebbleLogger{c.OnFatal},
-		FS:                    vfs.OnDiskFull(vfs.Default, c.diskFull),
-		CacheSize:             int64(c.Cache + pebbleV2MemTables),
+		LBaseMaxBytes:         int64(d.baseLevel()),
+		Logger:                pebbleLogger{d},
+		FS:                    vfs.OnDiskFull(vfs.Default, d.diskFull),
+		CacheSize:             int64(d.cache + pebbleV2MemTables),
 	}
-	o.EventListener = &pebble.EventListener{BackgroundError: c.OnFatal,
+	o.EventListener = &pebble.EventListener{BackgroundError: d.fail,
 		TableStatsLoaded: func(pebble.TableStatsInfo) { close(statsLoaded) }}
 	o.FS = errorfs.Wrap(o.FS, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpFileReadAt && strings.HasSuffix(op.Path, ".sst") {
-			c.Disk.read()
+			d.disk.read()
 		}
 		return nil
 	}))
@@ -41,7 +41,7 @@ func openPebbleV2(c Config) (DB, error) {
 	o.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	// The default heuristic would leave the levels above L6 nearly empty.
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{}
-	if c.Filter == RibbonL6 {
+	if d.filter == RibbonL6 {
 		err = pebblev2.Configure(o, p)
 	} else if p != nil {
 		err = pebblev2.Configure(o, p, pebblev2.WithLevel(6, nil))
@@ -50,23 +50,23 @@ func openPebbleV2(c Config) (DB, error) {
 		return nil, err
 	}
 	for i := range o.Levels {
-		o.TargetFileSizes[i] = int64(c.table())
+		o.TargetFileSizes[i] = int64(d.table())
 		l := &o.Levels[i]
-		if c.Filter == BuiltIn && i < bottom {
-			l.FilterPolicy = bloom.FilterPolicy(c.Bits)
+		if d.filter == BuiltIn && i < bottom {
+			l.FilterPolicy = bloom.FilterPolicy(d.bits)
 		}
 		if l.FilterPolicy == nil {
 			l.FilterPolicy = pebble.NoFilterPolicy // nil would inherit
 		}
 	}
 	o.Filters = nil // Open fills it from the levels
-	db, err := pebble.Open(c.Dir, o)
+	db, err := pebble.Open(d.dir, o)
 	if err != nil {
 		return nil, err
 	}
 	<-statsLoaded // in the background, Pebble reads a little of each table that it finds
 	get := db.Get
-	if c.Filter == RibbonL6 {
+	if d.filter == RibbonL6 {
 		get = func(key []byte) ([]byte, io.Closer, error) { return pebblev2.Get(db, key) }
 	}
 	return &pebbleV2{db, get}, nil
@@ -100,14 +100,13 @@ func (db *pebbleV2) Settle(ctx context.Context) error {
 	})
 }
 
-func (db *pebbleV2) Tables() (sum Tables, err error) {
+func (db *pebbleV2) Filters() (size, keys int64, err error) {
 	levels, err := db.SSTables(pebble.WithProperties())
 	for _, t := range slices.Concat(levels...) {
 		if t.Properties.FilterSize > 0 {
-			sum.Filters++
-			sum.FilterBytes += int64(t.Properties.FilterSize)
-			sum.Keys += int64(t.Properties.NumEntries)
+			size += int64(t.Properties.FilterSize)
+			keys += int64(t.Properties.NumEntries)
 		}
 	}
-	return sum, err
+	return size, keys, err
 }

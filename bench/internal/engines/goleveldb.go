@@ -1,4 +1,4 @@
-package engine
+package engines
 
 import (
 	"bytes"
@@ -14,40 +14,39 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-func openGoLevelDB(c Config) (DB, error) {
-	p, err := c.Policy()
+func openGoLevelDB(d database) (DB, error) {
+	p, err := d.policy()
 	if err != nil {
 		return nil, err
 	}
 	o := &opt.Options{
-		WriteBuffer:                   c.memTable(),
+		WriteBuffer:                   d.memTable(),
 		CompactionL0Trigger:           l0Compaction,
-		CompactionTableSize:           c.table(),
-		CompactionTotalSize:           c.baseLevel(),
+		CompactionTableSize:           d.table(),
+		CompactionTotalSize:           d.baseLevel(),
 		CompactionTotalSizeMultiplier: levelFactor,
 		DisableSeeksCompaction:        true,
-		BlockCacheCapacity:            c.Cache,
+		BlockCacheCapacity:            d.cache,
 	}
 	if p != nil {
 		if err := goleveldb.Configure(o, p); err != nil {
 			return nil, err
 		}
-	} else if c.Filter == BuiltIn {
-		o.Filter = filter.NewBloomFilter(c.Bits)
+	} else if d.filter == BuiltIn {
+		o.Filter = filter.NewBloomFilter(d.bits)
 	}
-	files, err := storage.OpenFile(c.Dir, false)
+	files, err := storage.OpenFile(d.dir, false)
 	if err != nil {
 		return nil, err
 	}
-	db, err := leveldb.Open(&slowStorage{files, c.Disk}, o)
+	db, err := leveldb.Open(&slowStorage{files, d.disk}, o)
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	return &goLevelDB{db, o, c.Dir, files}, nil
+	return &goLevelDB{db, o, d.dir, files}, nil
 }
 
 type goLevelDB struct {
@@ -97,48 +96,59 @@ func (db *goLevelDB) Settle(ctx context.Context) error {
 
 var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
 
-// Tables reads the filters and indexes from the files: goleveldb does not report their sizes.
-func (db *goLevelDB) Tables() (sum Tables, err error) {
+// Filters reads the tables' files: goleveldb does not report the sizes.
+func (db *goLevelDB) Filters() (size, keys int64, err error) {
 	paths, err := filepath.Glob(filepath.Join(db.dir, "*.ldb"))
-	if err != nil {
-		return sum, err
-	}
 	for _, path := range paths {
-		if err := sum.read(path); err != nil {
-			return sum, err
-		}
+		n, entries, tableErr := filtersOf(path)
+		size, keys, err = size+n, keys+entries, errors.Join(err, tableErr)
 	}
-	return sum, nil
+	return size, keys, err
 }
 
-// read adds a table in LevelDB's format.
-func (t *Tables) read(path string) error {
+// filtersOf returns the bytes of the filters of a table in LevelDB's format, and of their index,
+// and the table's entries if there are filters.
+func filtersOf(path string) (size, keys int64, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	table, err := sstable.OpenTable(bytes.NewReader(data), int64(len(data)),
-		sstable.WithFileName(path))
+	table, err := sstable.OpenTable(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	for _, entry := range table.Filters() {
-		filter, err := table.OpenFilter(entry, policy.MayContain)
-		if err != nil {
-			return err
-		}
-		t.FilterBytes += int64(entry.Handle.Length)
-		for i := range filter.Windows().NumFilters() {
-			if len(filter.Windows().Filter(i)) > 0 {
-				t.Filters++
-			}
-		}
+	for _, filter := range table.Filters() {
+		size += int64(filter.Handle.Length)
 		for _, err := range table.Entries() {
 			if err != nil {
-				return err
+				return 0, 0, err
 			}
-			t.Keys++
+			keys++
 		}
 	}
-	return nil
+	return size, keys, nil
+}
+
+// slowStorage is goleveldb's storage on a disk.
+type slowStorage struct {
+	storage.Storage
+	disk *disk
+}
+
+func (s *slowStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
+	r, err := s.Storage.Open(fd)
+	if err == nil && fd.Type == storage.TypeTable {
+		r = &slowReader{r, s.disk}
+	}
+	return r, err
+}
+
+type slowReader struct {
+	storage.Reader
+	disk *disk
+}
+
+func (r *slowReader) ReadAt(p []byte, offset int64) (int, error) {
+	r.disk.read()
+	return r.Reader.ReadAt(p, offset)
 }

@@ -1,0 +1,220 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
+)
+
+// memory is an engine in memory that records what it is told to do. Its fields make it misbehave.
+// Each lookup reads twice.
+type memory struct {
+	data  map[string]bool
+	opens []*memoryDB
+
+	lose   bool // keys that end in 6
+	invent bool // every key
+	onPut  func() error
+}
+
+func (e *memory) Open(d database) (DB, error) {
+	db := &memoryDB{memory: e, disk: d.disk}
+	e.opens = append(e.opens, db)
+	return db, os.MkdirAll(d.dir, 0o755)
+}
+
+// memoryDB is one opening of a memory, with the keys that it was asked for.
+type memoryDB struct {
+	*memory
+	disk   *disk
+	puts   int
+	asked  []string
+	closed bool
+}
+
+func (db *memoryDB) Put(key, _ []byte) error {
+	db.puts++
+	db.data[string(key)] = true
+	if db.onPut != nil {
+		return db.onPut()
+	}
+	return nil
+}
+
+func (db *memoryDB) Get(key []byte) (bool, error) {
+	db.asked = append(db.asked, string(key))
+	if db.lose && key[len(key)-1] == '6' {
+		return false, nil
+	}
+	db.disk.read()
+	db.disk.read()
+	return db.invent || db.data[string(key)], nil
+}
+
+func (db *memoryDB) Settle(ctx context.Context) error { return context.Cause(ctx) }
+func (db *memoryDB) Filters() (int64, int64, error)   { return 70, 700, nil }
+
+func (db *memoryDB) Close() error {
+	db.closed = true
+	return nil
+}
+
+// config returns one for an engine in memory.
+func config(t *testing.T, e *memory) *Config {
+	t.Setenv("TMPDIR", t.TempDir())
+	e.data = map[string]bool{}
+	return &Config{
+		Engines:  []Engine{{Name: "memory", Open: e.Open}},
+		Filters:  []string{None, BuiltIn, "bloom", RibbonL6},
+		Keys:     keys.Sources([]string{"decimal"}, []string{"even"})[0].Set(1000, 500),
+		Bits:     10,
+		Rounds:   1,
+		Disk:     time.Microsecond,
+		Progress: func(int, int, string) {},
+	}
+}
+
+// The order of filters rotates, reads are counted once for each, and reads take time.
+func TestRounds(t *testing.T) {
+	c := config(t, new(memory))
+	c.Rounds = 2
+	var order []string
+	c.Progress = func(_, total int, what string) {
+		require.Equal(t, 6, total)
+		order = append(order, what)
+	}
+	c.Disk = 50 * time.Microsecond
+	records, err := c.Run(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, "memory, none, round 1; memory, builtin, round 1; memory, bloom, round 1; "+
+		"memory, builtin, round 2; memory, bloom, round 2; memory, none, round 2",
+		strings.Join(order, "; "))
+	require.Len(t, records, 3)
+	for i, r := range records {
+		for _, perSecond := range append(r.Absent, r.Present...) {
+			require.Greater(t, perSecond, 0.0)
+			require.LessOrEqual(t, perSecond, 1e6/50/2, "two reads")
+		}
+		require.Len(t, append(r.Absent, r.Present...), 4)
+		r.Absent, r.Present = nil, nil
+		require.Equal(t, Record{"memory", c.Filters[i], 375, 750, 70, 700, nil, nil}, r)
+	}
+}
+
+// What one turn does, opening by opening: which keys it asks for, and with which cache. It asks for
+// each once, or if all data is to be cached for those to be measured before, too.
+func TestPasses(t *testing.T) {
+	type opening struct{ puts, absent, present int }
+	load, filters := opening{puts: 1000 + firstFlushes}, opening{}
+	for cached, want := range map[bool][]opening{
+		false: {load, filters, {absent: 500}, {absent: 500}, {present: 1000}},
+		true:  {load, filters, {absent: 875}, {absent: 875}, {present: 1750}},
+	} {
+		e := new(memory)
+		c := config(t, e)
+		c.Filters, c.Cached = []string{None}, cached
+		_, err := c.Run(context.Background())
+		require.NoError(t, err)
+		var got []opening
+		for _, db := range e.opens {
+			o, seen := opening{puts: db.puts}, map[string]bool{}
+			for _, key := range db.asked {
+				seen[key] = true
+				if e.data[key] {
+					o.present++
+				} else {
+					o.absent++
+				}
+			}
+			require.True(t, cached || len(seen) == len(db.asked), "each key once")
+			got = append(got, o)
+		}
+		require.Equal(t, want, got)
+		small := c.cache(None)
+		require.Equal(t, cached, small > c.dataBytes()+1<<20)
+		require.Equal(t, small+1000*10/8, c.cache(RibbonL6), "room for L6's filters")
+	}
+}
+
+// Faults and interruptions end the run. The turns before are kept, and no file is. A database that
+// could not be written is not closed.
+func TestFaultsAreNoticed(t *testing.T) {
+	full, interrupted := errors.New("no space left on device"), errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	puts := 0
+	interrupt := func() error {
+		if puts++; puts == 2500 {
+			cancel(interrupted)
+		}
+		return nil
+	}
+	for _, test := range []struct {
+		engine  *memory
+		message string
+		is      error
+		kept    int
+	}{
+		{&memory{lose: true}, "memory, none, round 1: a key is lost: ", keys.ErrLost, 0},
+		{&memory{invent: true}, "a key that was never stored was found", nil, 0},
+		{&memory{onPut: func() error { return full }}, "memory, none, round 1: no space ", full, 0},
+		{&memory{onPut: interrupt}, "interrupted", interrupted, 2},
+	} {
+		c := config(t, test.engine)
+		records, err := c.Run(ctx)
+		require.ErrorContains(t, err, test.message)
+		require.True(t, test.is == nil || errors.Is(err, test.is))
+		require.Len(t, records, test.kept)
+		last := test.engine.opens[len(test.engine.opens)-1]
+		require.Equal(t, test.is == interrupted, last.closed)
+		left, err := os.ReadDir(os.TempDir())
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+}
+
+// The conclusion is about the best filter in each engine, if there is no filter to compare it with.
+func TestConclusion(t *testing.T) {
+	for want, reads := range map[string]string{
+		"Of the reads for absent keys, ribbon filters leave 1 of 1,100 in goleveldb, and with the " +
+			"adapter's Get 1 of 4.0 in Pebble v2.": "goleveldb none 4580, goleveldb ribbon 4, " +
+			"goleveldb bloom 5, pebblev2 none 4000, pebblev2 ribbon+L6 1000, pebblev2 ribbon 2000",
+		"Of the reads for absent keys, ribbon:7 filters leave none in goleveldb, and bloom " +
+			"filters 1 of 2.0 in Pebble v1.": "goleveldb none 9, goleveldb ribbon:7 0, " +
+			"pebblev1 none 20, pebblev1 bloom 10",
+		"Lookups read nothing, so filters have no reads to save.": "goleveldb none 0",
+		"": "goleveldb bloom 9, goleveldb ribbon 1, pebblev2 none 7",
+	} {
+		var all []Record
+		for _, record := range strings.Split(reads, ", ") {
+			r := Record{Lookups: 1000}
+			_, err := fmt.Sscan(record, &r.Engine, &r.Filter, &r.Reads)
+			require.NoError(t, err)
+			all = append(all, r)
+		}
+		require.Equal(t, want, Conclusion(all))
+	}
+}
+
+// Speeds are relative to the first filter's in the same round, if it is one of the engine's.
+func TestReport(t *testing.T) {
+	r, c := new(report.Report), config(t, new(memory))
+	c.Report(r, []Record{
+		{"goleveldb", None, 1000, 4580, 0, 0, []float64{1000, 1100}, []float64{2000, 2000}},
+		{"goleveldb", "ribbon", 1000, 4, 125, 100, []float64{3000}, []float64{5000}},
+		{"pebblev2", RibbonL6, 1000, 6, 125, 100, []float64{3000}, []float64{5000}},
+	})
+	require.Len(t, r.Tables, 1)
+	for _, row := range []string{"goleveldb | no filter |  | 1,050/s | 2,000/s",
+		"goleveldb | ribbon | 10.0 | 3.0x | 2.5x", "Pebble v2 | ribbon, adapter's Get | 10.0 |  | "} {
+		require.Contains(t, r.Tables[0].Markdown(), "| "+row+" |")
+	}
+}
