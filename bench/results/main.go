@@ -107,7 +107,7 @@ func markdown(files []file, tables []report.Table) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n\n%s\n", strings.Join(slices.Compact(commands), "\n"),
-		strings.Join(slices.Compact(environments), "\n"))
+		strings.Join(slices.Compact(environments), " "))
 	for _, t := range tables {
 		fmt.Fprintf(&b, "\n%s:\n\n%s\n", t.Title, t.Markdown())
 	}
