@@ -5,10 +5,9 @@
 // database. To learn what lookups read in a database that you have, and what to change there, use
 // command filterdump.
 //
-// The exit status is 0 if all went well, 1 if a key was lost or a rate breaks its bound, 2 if the
-// benchmark could not run to its end, and 130 if it was interrupted or nobody reads its output any
-// longer. Whatever was measured before that is printed and written, marked as incomplete, unless an
-// engine gave up.
+// The exit status is 0 if all went well, 1 if a key was lost, 2 if the benchmark could not run to its
+// end, and 130 if it was interrupted or nobody reads its output any longer. Whatever was measured
+// before that is printed and written, marked as incomplete, unless an engine gave up.
 package main
 
 import (
@@ -24,7 +23,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -89,11 +87,6 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 func parse(name string, c command, args []string) error {
-	for _, arg := range args {
-		if arg == "" || strings.HasSuffix(arg, "=") {
-			return fmt.Errorf("%q needs a value", arg)
-		}
-	}
 	parser, err := kong.New(c, kong.Name(strings.TrimSpace("bench "+name)),
 		kong.Description(c.help()), vocabulary(),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 80, NoAppDescFormat: true}))
@@ -104,11 +97,6 @@ func parse(name string, c command, args []string) error {
 		args = args[1:]
 	}
 	_, err = parser.Parse(args)
-	for _, arg := range args {
-		if err != nil && len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
-			err = fmt.Errorf("%s: write -%[1]s, with two dashes", arg)
-		}
-	}
 	return err
 }
 
@@ -123,7 +111,7 @@ func exitStatus(w io.Writer, err error) int {
 	if errors.Is(err, errInterrupted) || errors.Is(err, syscall.EPIPE) {
 		return exitInterrupted
 	}
-	if errors.Is(err, keys.ErrLost) || errors.Is(err, filters.ErrBound) {
+	if errors.Is(err, keys.ErrLost) {
 		return exitWrong
 	}
 	return exitCannotRun

@@ -20,10 +20,6 @@ const (
 	halo      = `paint-order="stroke" stroke="#fff" stroke-width="4"` // over lines
 )
 
-// names are the filters of the picture.
-var names = map[string]string{"none": "no filter", "builtin": "the engine's own, 10 bits",
-	"ribbon:7": "ribbon, 7 bits", "ribbon": "ribbon, 10 bits", "ribbon+L6": "ribbon, adapter's Get"}
-
 // draw shows what lookups of absent keys read in engines, on a logarithmic scale: a dot for random
 // keys, and a ring for dense decimals where these differ by more than a tenth. It is SVG with a
 // white ground, for light and dark pages. Each text is anchored where it belongs, so any font will
@@ -47,16 +43,16 @@ func draw(random, decimals []engines.Record) string {
 	var rows []engines.Record
 	worst := map[string]float64{}
 	for i, r := range random {
-		if names[r.Filter] != "" {
+		if r.Filter != "bloom" { // as the engine's own
 			rows = append(rows, r)
-			worst[r.Engine+r.Filter] = decimals[i].PerThousand()
+			worst[r.Engine+r.Filter] = decimals[i].Absent.PerThousand()
 		}
 	}
 	bottom := top + rowHeight*len(rows)
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" fill=\"%s\" "+
 		"font-family=\"system-ui, 'DejaVu Sans', Arial, sans-serif\" font-size=\"13\">\n"+
 		"<rect width=\"100%%\" height=\"100%%\" rx=\"6\" fill=\"#fff\"/>\n", width, bottom+44, ink)
-	text(14, 18, bold, "Data blocks read for 1,000 absent keys")
+	text(14, 18, bold, "Data blocks read for 1,000 absent keys, with filters of 10 bits per key")
 	circle(blue, blue, 19, 46)
 	text(32, 46, "", "random keys, such as UUIDs and hashes")
 	circle("#fff", red, left+30, 46)
@@ -73,8 +69,8 @@ func draw(random, decimals []engines.Record) string {
 			text(14, top+rowHeight*i+rowHeight/2, bold, engines.EngineTitle(r.Engine))
 		}
 		previous = r.Engine
-		y, reads := top+rowHeight*i+rowHeight/2, r.PerThousand()
-		text(left-14, y, end, names[r.Filter])
+		y, reads := top+rowHeight*i+rowHeight/2, r.Absent.PerThousand()
+		text(left-14, y, end, engines.Title(r.Filter))
 		circle(blue, blue, x(reads), y)
 		text(x(reads)+10, y, halo, report.Digits(reads))
 		if bad := worst[r.Engine+r.Filter]; math.Abs(math.Log(bad/reads)) > 0.1 {

@@ -15,7 +15,7 @@ func readsTable(files []file) []report.Table {
 	for i, keys := range []string{"random keys", "dense decimals"} {
 		for _, r := range records[engines.Record](files[i]) {
 			row := engines.EngineTitle(r.Engine) + ", " + engines.Title(r.Filter)
-			g.add(row, keys, r.PerThousand())
+			g.add(row, keys, r.Absent.PerThousand())
 		}
 	}
 	title := "Data blocks read for 1,000 absent keys"
@@ -31,7 +31,7 @@ func shapesTable(files []file) []report.Table {
 		if r.Kind == "ribbon" {
 			row = "ribbon, all of these"
 		}
-		g.add(row, report.Digits(float64(r.N)), r.FPR)
+		g.add(row, report.Digits(float64(r.N)), r.FPR())
 	}
 	slices.Sort(g.rows)
 	title := "False positives in %, by number of keys per filter"

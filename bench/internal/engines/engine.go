@@ -2,7 +2,6 @@ package engines
 
 import (
 	"context"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -49,12 +48,12 @@ type DB interface {
 // A database is one that is opened again and again.
 type database struct {
 	Engine
-	dir    string // nothing else uses it
-	filter string // none, builtin, ribbon+L6, or as filters.PolicyOf takes it
-	bits   int    // per key, if the filter's name has none
-	bytes  int    // of all keys and values
-	cache  int    // bytes of the block cache, without the engine's memtables
-	disk   *disk  // of the opening
+	dir    string        // nothing else uses it
+	filter string        // none, builtin, ribbon+L6, or as filters.PolicyOf takes it
+	bits   int           // per key, if the filter's name has none
+	bytes  int           // of all keys and values
+	cache  int           // bytes of the block cache, without the engine's memtables
+	reads  *atomic.Int64 // of table data, since the database was opened
 }
 
 // policy returns the policy of the filter, or nil for none and builtin.
@@ -109,20 +108,4 @@ func settle(ctx context.Context, idle func() (bool, error)) error {
 		}
 	}
 	return nil
-}
-
-// A disk counts reads of table data, and adds a latency to them. They themselves are from the
-// operating system's cache.
-type disk struct {
-	latency, reads atomic.Int64 // nanoseconds, from now on; so far
-}
-
-// read counts a read and waits. It keeps the core busy: time.Sleep takes a millisecond if nothing
-// else is to be done, and is no time of the thread.
-func (d *disk) read() {
-	d.reads.Add(1)
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	for end := filters.Now() + time.Duration(d.latency.Load()); filters.Now() < end; {
-	}
 }

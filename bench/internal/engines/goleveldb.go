@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
@@ -42,7 +43,7 @@ func openGoLevelDB(d database) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := leveldb.Open(&slowStorage{files, d.disk}, o)
+	db, err := leveldb.Open(&countingStorage{files, d.reads}, o)
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
@@ -129,26 +130,26 @@ func filtersOf(path string) (size, keys int64, err error) {
 	return size, keys, nil
 }
 
-// slowStorage is goleveldb's storage on a disk.
-type slowStorage struct {
+// countingStorage counts reads of tables.
+type countingStorage struct {
 	storage.Storage
-	disk *disk
+	reads *atomic.Int64
 }
 
-func (s *slowStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
+func (s *countingStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
 	r, err := s.Storage.Open(fd)
 	if err == nil && fd.Type == storage.TypeTable {
-		r = &slowReader{r, s.disk}
+		r = &countingReader{r, s.reads}
 	}
 	return r, err
 }
 
-type slowReader struct {
+type countingReader struct {
 	storage.Reader
-	disk *disk
+	reads *atomic.Int64
 }
 
-func (r *slowReader) ReadAt(p []byte, offset int64) (int, error) {
-	r.disk.read()
+func (r *countingReader) ReadAt(p []byte, offset int64) (int, error) {
+	r.reads.Add(1)
 	return r.Reader.ReadAt(p, offset)
 }

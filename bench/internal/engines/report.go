@@ -11,16 +11,16 @@ import (
 // Report fills in a report of what was measured.
 func (c *Config) Report(r *report.Report, all []Record) {
 	r.Records, r.Conclusion, r.Tables = all, Conclusion(all), []report.Table{Table(all)}
+	if c.Cached {
+		r.Conclusion = "All data is cached, so filters have no reads to save."
+	}
 	r.BarsTitle = "Data blocks read for 1,000 absent keys:"
 	for _, n := range all {
 		r.Bars = append(r.Bars, report.Bar{Group: EngineTitle(n.Engine), Label: Title(n.Filter),
-			Value: n.PerThousand()})
+			Value: n.Absent.PerThousand()})
 	}
 	r.Notes = c.notes()
 }
-
-// PerThousand returns the reads for 1,000 lookups of absent keys.
-func (n Record) PerThousand() float64 { return 1000 * float64(n.Reads) / float64(n.Lookups) }
 
 // EngineTitle returns the name of an engine for people.
 func EngineTitle(engine string) string { return strings.Replace(engine, "pebblev", "Pebble v", 1) }
@@ -40,78 +40,48 @@ func Title(filter string) string {
 // Conclusion says in a sentence which part of the reads the best filter leaves in each engine. It
 // is empty if none was compared with no filter.
 func Conclusion(all []Record) string {
-	var b strings.Builder
-	filters := "" // of the clause before
+	sentence, before := "", ""
 	for i, none := range all {
-		if none.Filter != None {
-			continue
-		}
-		if none.Reads == 0 {
-			return "Lookups read nothing, so filters have no reads to save."
-		}
 		best := none
-		for _, n := range all[i:] {
-			if n.Engine == none.Engine && n.Reads < best.Reads {
-				best = n
+		for _, r := range all[i:] {
+			if r.Engine == none.Engine && r.Absent.Blocks < best.Absent.Blocks {
+				best = r
 			}
 		}
-		kind := strings.TrimSuffix(strings.Replace(best.Filter, BuiltIn, Title(BuiltIn), 1), "+L6")
-		switch {
-		case best.Filter == None:
+		if none.Filter != None || best.Filter == None {
 			continue
-		case filters == "":
-			fmt.Fprintf(&b, "Of the reads for absent keys, %s filters leave", kind)
-		case filters != kind:
-			fmt.Fprintf(&b, ", and %s filters", kind)
-		default:
-			b.WriteString(", and")
 		}
-		filters = kind
-		if best.Filter == RibbonL6 {
-			b.WriteString(" with the adapter's Get")
+		kind := strings.TrimSuffix(strings.Replace(best.Filter, BuiltIn, Title(BuiltIn), 1), "+L6")
+		if sentence == "" {
+			sentence = "Of the reads for absent keys, " + kind + " filters leave"
+		} else if sentence += ", and"; kind != before {
+			sentence += " " + kind + " filters"
+		}
+		if before = kind; best.Filter == RibbonL6 {
+			sentence += " with the adapter's Get"
 		}
 		part := "none"
-		if best.Reads > 0 {
-			part = "1 of " + report.Rounded(float64(none.Reads)/float64(best.Reads))
+		if best.Absent.Blocks > 0 {
+			times := float64(none.Absent.Blocks) / float64(best.Absent.Blocks)
+			part = "1 of " + report.Rounded(times)
 		}
-		fmt.Fprintf(&b, " %s in %s", part, EngineTitle(best.Engine))
+		sentence += " " + part + " in " + EngineTitle(best.Engine)
 	}
-	return b.String() + strings.Repeat(".", min(1, b.Len()))
+	return strings.TrimPrefix(sentence+".", ".")
 }
 
-// Table has the sizes of filters and the speeds of lookups: of the first filter per second, and of
-// others how many times as high as in the first one's turn of the same round.
+// Table has the sizes of filters, and the reads for present keys.
 func Table(all []Record) report.Table {
-	first := map[string]Record{} // by engine
 	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "bits per key",
-		"lookups, absent keys", "lookups, present keys"},
-		Title: fmt.Sprintf("Lookups per second with %s, and how many times as many with other "+
-			"filters", Title(all[0].Filter))}
-	for _, n := range all {
-		if n.Filter == all[0].Filter {
-			first[n.Engine] = n
-		}
+		"reads for 1,000 present keys"}, Title: "Sizes of filters, and what else lookups read"}
+	for _, r := range all {
 		bits := ""
-		if n.FilteredKeys > 0 {
-			bits = fmt.Sprintf("%.1f", 8*float64(n.FilterBytes)/float64(n.FilteredKeys))
+		if r.FilteredKeys > 0 {
+			bits = fmt.Sprintf("%.1f", 8*float64(r.FilterBytes)/float64(r.FilteredKeys))
 		}
-		t.Add(EngineTitle(n.Engine), Title(n.Filter), bits,
-			speed(n.Absent, first[n.Engine].Absent, n.Filter == all[0].Filter),
-			speed(n.Present, first[n.Engine].Present, n.Filter == all[0].Filter))
+		t.Add(EngineTitle(r.Engine), Title(r.Filter), bits, report.Digits(r.Present.PerThousand()))
 	}
 	return t
-}
-
-// speed writes the median of values per second, or relative to the first filter's.
-func speed(values, first []float64, isFirst bool) string {
-	if isFirst {
-		return report.Digits(report.Median(values)) + "/s"
-	}
-	var ratios []float64
-	for round := range min(len(values), len(first)) {
-		ratios = append(ratios, values[round]/first[round])
-	}
-	return report.Times(ratios)
 }
 
 // notes say how the figures are to be read.
@@ -130,11 +100,9 @@ func (c *Config) notes() []string {
 		fmt.Sprintf("Keys: %s of the shape %s, such as %s, %s.%s",
 			report.Digits(float64(len(c.Keys.Present))), source.Shape.Name, source.Shape.Example(),
 			which, others),
-		fmt.Sprintf("Simulated: temporary databases of %s, with a block cache of %s. Each read of "+
-			"table data takes %v longer. Pebble's own Get asks no filter in L6, where most keys "+
-			"are; the adapter's does.",
-			megabytes(c.dataBytes()), megabytes(c.cache("")), c.Disk),
-		"Differences of a tenth are noise. --rounds 3 gives ranges: lowest–highest.",
+		fmt.Sprintf("Temporary databases of %s, with a block cache of %s. Pebble's own Get asks no "+
+			"filter in L6, where most keys are; the adapter's does. Counts are the same on every "+
+			"machine.", megabytes(c.dataBytes()), megabytes(c.cache(""))),
 		"For a database that you have, filterdump counts what lookups read, and says what to " +
 			"change there:",
 		"  go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY",

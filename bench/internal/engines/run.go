@@ -6,105 +6,91 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"slices"
-	"time"
+	"sync/atomic"
 
-	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
-// A Record is what a filter did in an engine. Lookups of absent keys were counted in the first
-// round, and are the same on every machine.
+// A Record is what lookups read in an engine with a filter.
 type Record struct {
-	Engine       string    `json:"engine"`
-	Filter       string    `json:"filter"`
-	Lookups      int       `json:"lookups"`       // of absent keys
-	Reads        int64     `json:"reads"`         // of table data in these lookups
-	FilterBytes  int64     `json:"filter_bytes"`  // on disk
-	FilteredKeys int64     `json:"filtered_keys"` // entries in tables that have filters
-	Absent       []float64 `json:"absent_per_s"`  // timed lookups per second, by round
-	Present      []float64 `json:"present_per_s"`
+	Engine       string `json:"engine"`
+	Filter       string `json:"filter"`
+	FilterBytes  int64  `json:"filter_bytes"`  // on disk
+	FilteredKeys int64  `json:"filtered_keys"` // entries in tables that have filters
+	Absent       Reads  `json:"absent"`        // of keys that are not in the database
+	Present      Reads  `json:"present"`
 }
 
-// Run takes all turns, and returns what those measured that were done before an error.
+// Reads are blocks of table data that lookups read.
+type Reads struct {
+	Lookups int   `json:"lookups"`
+	Blocks  int64 `json:"blocks"`
+}
+
+// PerThousand returns the blocks for 1,000 lookups.
+func (r Reads) PerThousand() float64 { return 1000 * float64(r.Blocks) / float64(r.Lookups) }
+
+// Run fills all databases and counts, and returns what was counted before an error.
 func (c *Config) Run(ctx context.Context) (all []Record, err error) {
-	turns := c.turns()
-	for step, t := range turns {
-		c.Progress(step, len(turns), t.String())
-		i := slices.IndexFunc(all, func(r Record) bool {
-			return r.Engine == t.engine.Name && r.Filter == t.filter
-		})
-		r := Record{Engine: t.engine.Name, Filter: t.filter}
-		if i >= 0 {
-			r = all[i]
+	var turns []database
+	for _, e := range c.Engines {
+		for _, filter := range c.Filters {
+			if filter != RibbonL6 || e.L6 {
+				turns = append(turns, database{Engine: e, filter: filter, bits: c.Bits,
+					bytes: c.dataBytes(), cache: c.cache(filter)})
+			}
 		}
-		if err := c.take(ctx, t, &r); err != nil {
+	}
+	if len(turns) == 0 {
+		return nil, fmt.Errorf("--filters %q: pass a filter for these engines; goleveldb has no L6",
+			c.Filters)
+	}
+	for i, d := range turns {
+		what := d.Name + ", " + d.filter
+		c.Progress(i, len(turns), what)
+		if d.dir, err = os.MkdirTemp("", "levelbloom-bench-"); err != nil {
 			return all, err
 		}
-		if i < 0 {
-			all = append(all, r)
-		} else {
-			all[i] = r
+		r, err := c.count(ctx, &d)
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		} else if err != nil {
+			err = fmt.Errorf("%s: %w", what, err)
 		}
+		if err = errors.Join(err, os.RemoveAll(d.dir)); err != nil {
+			return all, err
+		}
+		all = append(all, r)
 	}
 	return all, nil
 }
 
-// take takes a turn in a directory of its own, which it removes.
-func (c *Config) take(ctx context.Context, t turn, r *Record) error {
-	dir, err := os.MkdirTemp("", "levelbloom-bench-")
-	if err != nil {
-		return err
-	}
-	d := &database{Engine: t.engine, dir: dir, filter: t.filter, bits: c.Bits,
-		bytes: c.dataBytes(), cache: c.cache(t.filter)}
-	err = c.measure(ctx, d, r)
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	} else if err != nil {
-		err = fmt.Errorf("%v: %w", t, err)
-	}
-	return errors.Join(err, os.RemoveAll(dir))
-}
-
-// measure fills a new database, and measures in it.
-func (c *Config) measure(ctx context.Context, d *database, r *Record) error {
+// count fills a new database, and counts what lookups read in it.
+func (c *Config) count(ctx context.Context, d *database) (r Record, err error) {
+	r.Engine, r.Filter = d.Name, d.filter
 	if err := d.load(ctx, c.Keys); err != nil {
+		return r, err
+	}
+	err = d.with(ctx, func(db DB) (err error) {
+		r.FilterBytes, r.FilteredKeys, err = db.Filters()
 		return err
-	}
-	absent := c.split(c.Keys.Between, false)
-	if len(r.Absent) == 0 {
-		err := d.with(ctx, func(db DB) (err error) {
-			r.FilterBytes, r.FilteredKeys, err = db.Filters()
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		r.Lookups = len(absent.measured)
-		if r.Reads, _, err = d.pass(ctx, absent, 0); err != nil {
-			return err
-		}
-	}
-	absent.measured = absent.measured[:min(timed, len(absent.measured))]
-	_, absentSpeed, err := d.pass(ctx, absent, c.Disk)
+	})
 	if err != nil {
-		return err
+		return r, err
 	}
-	_, presentSpeed, err := d.pass(ctx, c.split(c.Keys.Sample(timed+timed/3), true), c.Disk)
-	if err != nil {
-		return err
+	if r.Absent, err = c.lookUp(ctx, d, c.Keys.Between, false); err != nil {
+		return r, err
 	}
-	r.Absent, r.Present = append(r.Absent, absentSpeed), append(r.Present, presentSpeed)
-	return nil
+	r.Present, err = c.lookUp(ctx, d, c.Keys.Sample(Lookups), true)
+	return r, err
 }
 
 // with opens the database, calls f, and closes it. If f fails, the database stays open unless it was
 // interrupted: an engine that could not write may never return from Close, and the program ends
 // anyway.
 func (d *database) with(ctx context.Context, f func(DB) error) error {
-	d.disk = new(disk)
+	d.reads = new(atomic.Int64)
 	db, err := d.Open(*d)
 	if err != nil {
 		return err
@@ -151,47 +137,30 @@ func store(ctx context.Context, db DB, all [][]byte, values *rand.ChaCha8) error
 	return db.Settle(ctx)
 }
 
-// lookups are keys to look up, all present or all absent: some that fill the caches, with filters
-// and indexes, and then those that are measured.
-type lookups struct {
-	warm, measured [][]byte
-	present        bool
-}
-
-// split returns lookups of a quarter of the keys to fill the caches, and of the others to measure.
-// If all data is to be cached, all keys are looked up before.
-func (c *Config) split(all [][]byte, present bool) lookups {
+// lookUp opens the database and looks keys up, all present or all absent: a quarter to fill the
+// caches, with filters and indexes, and then the others, whose reads it returns. If all data is to
+// be cached, it looks all up before.
+func (c *Config) lookUp(ctx context.Context, d *database, all [][]byte, present bool) (
+	r Reads, err error) {
 	quarter := (len(all) + 3) / 4
-	l := lookups{all[:quarter], all[quarter:], present}
+	warm, counted := all[:quarter], all[quarter:]
 	if c.Cached {
-		l.warm = all
+		warm = all
 	}
-	return l
-}
-
-// pass opens the database and looks keys up in it, while a read waits that long. It returns the
-// reads, and the lookups per second. The engines look keys up, and wait for the disk, on the thread
-// of the caller, whose time it is.
-func (d *database) pass(ctx context.Context, l lookups, latency time.Duration) (
-	reads int64, perSecond float64, err error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	err = d.with(ctx, func(db DB) error {
-		if err := lookUp(ctx, db, l.warm, l.present); err != nil {
+		if err := find(ctx, db, warm, present); err != nil {
 			return err
 		}
-		d.disk.latency.Store(int64(latency))
-		before, start := d.disk.reads.Load(), filters.Now()
-		err := lookUp(ctx, db, l.measured, l.present)
-		perSecond = float64(len(l.measured)) / (filters.Now() - start).Seconds()
-		reads = d.disk.reads.Load() - before
+		before := d.reads.Load()
+		err := find(ctx, db, counted, present)
+		r = Reads{len(counted), d.reads.Load() - before}
 		return err
 	})
-	return reads, perSecond, err
+	return r, err
 }
 
-// lookUp looks keys up, which are all present or all absent.
-func lookUp(ctx context.Context, db DB, all [][]byte, present bool) error {
+// find looks keys up, which are all present or all absent.
+func find(ctx context.Context, db DB, all [][]byte, present bool) error {
 	const checkEvery = 1024 // lookups: the context is asked then
 	for i, key := range all {
 		if i%checkEvery == 0 && ctx.Err() != nil {

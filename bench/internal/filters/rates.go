@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -30,42 +29,10 @@ type Rate struct {
 	Filters        int     `json:"filters"`         // filters built
 	Queries        int     `json:"queries"`         // absent keys looked up
 	FalsePositives int     `json:"false_positives"` // absent keys that a filter may contain
-	FPR            float64 `json:"fpr"`             // false positives per query, 0 to 1
-	Low            float64 `json:"fpr_low"`         // lower end of the interval of 95 % (Wilson)
-	High           float64 `json:"fpr_high"`        // upper end of the interval
-	Bound          float64 `json:"bound"`           // highest rate that the kind promises, or 0
-
-	// Sums over the filters: squares of false positives and of queries, and their products.
-	positives2, queries2, products float64
 }
 
-// z is how many standard errors an interval of 95 % has on each side.
-const z = 1.96
-
-// add adds the answers of a filter of size bytes to the rate, which is that of all answers. The
-// interval is the score interval (Wilson, "Probable Inference, the Law of Succession, and
-// Statistical Inference", 1927): 300 equal answers leave an interval as well. If filters differ, it
-// is the interval of fewer independent answers: their number divided by the design effect, with the
-// variance between filters of a ratio of two sums (Cochran, "Sampling Techniques", 1977, 6.4).
-func (r *Rate) add(size, queries, falsePositives int) {
-	r.Filters++
-	r.Queries += queries
-	r.FalsePositives += falsePositives
-	r.FilterBytes += (float64(size) - r.FilterBytes) / float64(r.Filters)
-	r.positives2 += float64(falsePositives) * float64(falsePositives)
-	r.queries2 += float64(queries) * float64(queries)
-	r.products += float64(falsePositives) * float64(queries)
-
-	n, m := float64(r.Queries), float64(r.Filters)
-	p := float64(r.FalsePositives) / n
-	binomial := p * (1 - p) / n
-	between := (r.positives2 - 2*p*r.products + p*p*r.queries2) / n / n * m / (m - 1)
-	if m > 1 && between > binomial {
-		n *= binomial / between
-	}
-	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	r.FPR, r.Low, r.High = p, max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
-}
+// FPR returns the false positives per query.
+func (r Rate) FPR() float64 { return float64(r.FalsePositives) / float64(r.Queries) }
 
 // MeasureRates measures the rates of all kinds for each source and number of keys per filter, on as
 // many processors as there are. In each cell it looks up that many absent keys, or a few more. The
@@ -97,7 +64,7 @@ func measure(ctx context.Context, cell string, kinds []Kind, source keys.Source,
 	for _, k := range kinds {
 		policies = append(policies, k.New())
 		rates = append(rates, Rate{Kind: k.Name, Shape: source.Shape.Name,
-			Density: source.Density.Name, N: n, Bits: k.Bits, Bound: k.Bound(n)})
+			Density: source.Density.Name, N: n, Bits: k.Bits})
 	}
 	hash := fnv.New64a()
 	hash.Write([]byte(cell))
@@ -118,25 +85,14 @@ func measure(ctx context.Context, cell string, kinds []Kind, source keys.Source,
 			if found := p.Count(filter, present); found < n {
 				return nil, fmt.Errorf("%v: %w: %d of %d", rates[i], keys.ErrLost, n-found, n)
 			}
-			rates[i].add(len(filter), len(absent), p.Count(filter, absent))
+			r := &rates[i]
+			r.Filters++
+			r.FilterBytes += (float64(len(filter)) - r.FilterBytes) / float64(r.Filters)
+			r.Queries += len(absent)
+			r.FalsePositives += p.Count(filter, absent)
 		}
 	}
 	return rates, nil
-}
-
-// ErrBound is wrapped by the error for a kind that breaks its bounds.
-var ErrBound = errors.New("a false-positive rate breaks its bound")
-
-// CheckBounds returns an error if a rate is more than five standard errors above the bound that its
-// kind promises: a run has thousands of rates, and by chance some are three above.
-func CheckBounds(rates []Rate) (err error) {
-	for _, r := range rates {
-		if r.Bound > 0 && r.FPR > r.Bound+5*(r.FPR-r.Low)/z {
-			err = errors.Join(err, fmt.Errorf("%w: %v: %s %%, not %s %%", ErrBound, r, r.interval(),
-				Percent(r.Bound)))
-		}
-	}
-	return err
 }
 
 // ReportRates fills in the rates, a note, and the tables.
@@ -158,15 +114,15 @@ func RateTables(rates []Rate) (all []report.Table) {
 		for _, cells := range groups(ofBits, func(r Rate) any { return [2]any{r.N, r.Kind} }) {
 			fprs, mean, worst := []float64{}, 0.0, cells[0]
 			for _, r := range cells {
-				fprs = append(fprs, r.FPR)
-				mean += r.FPR / float64(len(cells))
-				if r.FPR > worst.FPR {
+				fprs = append(fprs, r.FPR())
+				mean += r.FPR() / float64(len(cells))
+				if r.FPR() > worst.FPR() {
 					worst = r
 				}
 			}
 			bits := 8 * worst.FilterBytes / float64(worst.N)
 			t.Add(worst.N, worst.Kind, fmt.Sprintf("%.2f", bits), Percent(report.Median(fprs)),
-				Percent(worst.FPR), worst.keys(), report.Digits(mean/math.Exp2(-bits))+"x")
+				Percent(worst.FPR()), worst.keys(), report.Digits(mean/math.Exp2(-bits))+"x")
 		}
 		all = append(all, t)
 	}
@@ -179,10 +135,6 @@ func (r Rate) String() string {
 
 // keys names the keys without their number.
 func (r Rate) keys() string { return strings.TrimSuffix(r.Shape+" "+r.Density, " any") }
-
-func (r Rate) interval() string {
-	return fmt.Sprintf("%s (%s–%s)", Percent(r.FPR), Percent(r.Low), Percent(r.High))
-}
 
 // Percent writes a rate in per cent, without the sign.
 func Percent(rate float64) string {

@@ -12,19 +12,6 @@ func Median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// Times writes the median of ratios, and the lowest and the highest unless they look the same.
-// Without ratios it has no text.
-func Times(ratios []float64) string {
-	if len(ratios) == 0 {
-		return ""
-	}
-	low, high := Digits(slices.Min(ratios)), Digits(slices.Max(ratios))
-	if low == high {
-		return low + "x"
-	}
-	return fmt.Sprintf("%sx (%s–%s)", Digits(Median(ratios)), low, high)
-}
-
 // Rounded writes x with two digits that count, and zeros after them: 0.12, 1.2, 12, 1,200.
 func Rounded(x float64) string {
 	if x >= 100 {
