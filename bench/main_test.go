@@ -200,7 +200,7 @@ func TestHelp(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	for args, message := range map[string]string{
 		"frobnicate":                       "unexpected argument frobnicate",
-		"rates -bits 10":                   "-bits: write --bits, with two dashes",
+		"rates -bits 10":                   "unknown flag -b",
 		"--num=x":                          "--num: expected",
 		"--bits=0":                         "--bits 0: pass 1 to 100",
 		"--num=7":                          "--num 7: pass 8 to 100 million",
