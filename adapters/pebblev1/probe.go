@@ -13,9 +13,9 @@ import (
 //
 // It is an iterator with itself as BlockPropertyFilter. For a seek, Pebble consults first a table's
 // filter, then the probe about the block that may have the key, and only then loads that block. The
-// probe lets the block through if all that this seek has loaded came from the cache. Otherwise it
-// excludes the block and notes it. If a seek excluded nothing, the iterator's answer is complete;
-// in doubt, Reader.Get tells, which then reads what it always reads.
+// probe lets the block through if this seek has loaded something, and all of that came from the
+// cache. Otherwise it excludes the block and notes it. If a seek excluded nothing, the iterator's
+// answer is complete; in doubt, Reader.Get tells, which then reads what it always reads.
 //
 // INVARIANT: a probe notes every block that it excludes, and excludes no whole table, whatever the
 // table says. To let a block through is always right and only costs a read. A table without the
@@ -25,6 +25,9 @@ import (
 // that Reader.Get does not: that of an older version of the key or, below a range deletion, that in
 // which the deleted range ends. The probe's credit bounds how many seeks do: see readPrice.
 //
+// Pebble does not count what an iterator loads of tables that were ingested and not yet flushed. An
+// iterator visits them first, so a seek that has loaded nothing lets no block through.
+//
 // A probe belongs to one call of Has, HasAll or another lookup.
 type probe struct {
 	iter     *pebble.Iterator
@@ -32,7 +35,8 @@ type probe struct {
 	filters  [2]pebble.BlockPropertyFilter // the probe, and room for the one that Pebble appends
 	excluded bool                          // a block was, in the last seek
 	mayRead  bool                          // the seek may let blocks through
-	loaded   uint64                        // bytes that iter had read from files before this seek
+	loaded   uint64                        // bytes of blocks that iter had loaded before this seek
+	read     uint64                        // of these, how many it had read from files
 	credit   int                           // of find, and kept while the probe is in the pool
 }
 
@@ -56,7 +60,7 @@ func newProbe(r pebble.Reader) (*probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.iter, p.loaded = iter, 0
+	p.iter, p.loaded, p.read = iter, 0, 0
 	if iter.Error() != nil { // Pebble v1 reports here that a batch is not indexed
 		return nil, p.close()
 	}
@@ -85,8 +89,10 @@ func (p *probe) Intersects(property []byte) (bool, error) {
 	if property != nil { // a table's, or one that other tables give their blocks
 		return true, nil
 	}
-	if p.mayRead && p.fromFiles() == p.loaded {
-		return true, nil
+	if p.mayRead && !p.excluded {
+		if loaded, read := p.loads(); loaded != p.loaded && read == p.read {
+			return true, nil
+		}
 	}
 	p.excluded = true
 	return false, nil
@@ -107,19 +113,20 @@ const (
 	present                // the iterator stands at the key
 )
 
-// fromFiles returns how many bytes of blocks iter has read that were not in the cache.
-func (p *probe) fromFiles() uint64 {
+// loads returns how many bytes of blocks iter has loaded, and how many of these it read from files
+// because they were not in the cache.
+func (p *probe) loads() (loaded, read uint64) {
 	s := p.iter.Stats().InternalStats
-	return s.BlockBytes - s.BlockBytesInCache
+	return s.BlockBytes, s.BlockBytes - s.BlockBytesInCache
 }
 
 // find is seek, but looks into blocks too, as long as they are in the cache and p has credit.
 func (p *probe) find(key []byte) finding {
 	p.mayRead = p.credit >= readPrice
 	f := p.seek(key)
-	before := p.loaded
-	p.loaded = p.fromFiles()
-	if p.mayRead && p.loaded != before {
+	before := p.read
+	p.loaded, p.read = p.loads()
+	if p.mayRead && p.read != before {
 		p.credit -= readPrice
 	}
 	p.credit = min(p.credit+1, 4*readPrice)
@@ -131,7 +138,7 @@ func (p *probe) find(key []byte) finding {
 // stands and on whether a block was excluded:
 //
 //	iterator at   excluded   finding
-//	nothing       no         absent: memtables and filters have said so
+//	nothing       no         absent: memtables, filters and blocks have said so
 //	the key       no         present: the iterator has merged all its versions
 //	other bytes   no         unknown: only the comparer knows whether they are equal
 //	anything      yes        unknown: the block may have the key, or a newer version of it
