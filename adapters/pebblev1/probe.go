@@ -22,8 +22,9 @@ import (
 // mark, which Pebble reads without consulting the probe, costs reads and no key.
 //
 // Whether a block was in the cache is known only once it is loaded. So a seek can read one block
-// that Reader.Get does not: that of an older version of the key or, below a range deletion, that in
-// which the deleted range ends. The probe's credit bounds how many seeks do: see readPrice.
+// that Reader.Get does not, of data or of an index: for an older version of the key, for a false
+// positive or, below a range deletion, for the end of the deleted range. The probe's credit bounds
+// how many seeks do: see readPrice.
 //
 // Pebble does not count what an iterator loads of tables that were ingested and not yet flushed. An
 // iterator visits them first, so a seek that has loaded nothing lets no block through.
@@ -34,16 +35,21 @@ type probe struct {
 	options  pebble.IterOptions
 	filters  [2]pebble.BlockPropertyFilter // the probe, and room for the one that Pebble appends
 	excluded bool                          // a block was, in the last seek
-	mayRead  bool                          // the seek may let blocks through
+	room     int                           // how many blocks more the seek may let through
 	loaded   uint64                        // bytes of blocks that iter had loaded before this seek
 	read     uint64                        // of these, how many it had read from files
 	credit   int                           // of find, and kept while the probe is in the pool
 }
 
 // readPrice is what a find that reads from a file costs of its probe's credit. Each find earns 1,
-// up to four times the price, and without the price a find reads nothing. So at most one find in
-// readPrice reads a block that Reader.Get does not. Tests change it.
+// up to four times the price, and a find with less than the price lets no block through. So over
+// all finds of a probe, at most one in readPrice reads a block that Reader.Get does not. Tests
+// change it.
 var readPrice = 512
+
+// mostBlocks is how many blocks a seek may let through: more than it needs, unless an iterator has
+// to step over many deleted versions of a prefix, where Reader.Get goes to the one that it wants.
+const mostBlocks = 16
 
 // probes are the probes that no iterator uses.
 var probes = sync.Pool{New: func() any {
@@ -89,8 +95,9 @@ func (p *probe) Intersects(property []byte) (bool, error) {
 	if property != nil { // a table's, or one that other tables give their blocks
 		return true, nil
 	}
-	if p.mayRead && !p.excluded {
+	if p.room > 0 && !p.excluded {
 		if loaded, read := p.loads(); loaded != p.loaded && read == p.read {
+			p.room--
 			return true, nil
 		}
 	}
@@ -122,15 +129,18 @@ func (p *probe) loads() (loaded, read uint64) {
 
 // find is seek, but looks into blocks too, as long as they are in the cache and p has credit.
 func (p *probe) find(key []byte) finding {
-	p.mayRead = p.credit >= readPrice
+	mayRead := p.credit >= readPrice
+	if mayRead {
+		p.room = mostBlocks
+	}
 	f := p.seek(key)
 	before := p.read
 	p.loaded, p.read = p.loads()
-	if p.mayRead && p.read != before {
+	if mayRead && p.read != before {
 		p.credit -= readPrice
 	}
 	p.credit = min(p.credit+1, 4*readPrice)
-	p.mayRead = false
+	p.room = 0
 	return f
 }
 

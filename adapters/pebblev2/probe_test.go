@@ -357,6 +357,32 @@ func TestCachedLookups(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
+// A lookup of a version does not step over all deleted ones before it, but leaves them to DB.Get,
+// which checks the filter again.
+func TestManyDeletedVersions(t *testing.T) {
+	pebblev2.SetReadPrice(t, 0)
+	db := openCounted(t, func(o *pebble.Options) {
+		o.Comparer = getComparers[len(getComparers)-1]
+		configured(t, o, ribbon(t, 10))
+	})
+	for _, key := range []string{"a", "z"} { // before and after them, in the same table
+		require.NoError(t, db.Set([]byte(key), nil, pebble.NoSync))
+	}
+	for version := 1000; version < 3000; version++ {
+		require.NoError(t, db.Delete(fmt.Appendf(nil, "key@%d", version), pebble.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	db.reopen(t, 64<<20)
+	iter, err := db.NewIter(nil)
+	require.NoError(t, err)
+	for iter.First(); iter.Valid(); iter.Next() { // all is cached
+	}
+	require.NoError(t, iter.Close())
+	_, perhaps := db.count(func() { requireSameAnswer(t, db, []byte("key@9999")) })
+	require.Equal(t, 1+2+2+2+1, perhaps) // of DB.Get, Get, Has, HasAll and MayContain
+	require.NoError(t, db.Close())
+}
+
 // A probe is given back once, however often the value of Get is closed.
 func TestGetClosedTwice(t *testing.T) {
 	o := small(pebble.FormatNewest)
