@@ -179,7 +179,7 @@ func (p *page) tab(to string, keys ...string) (names []string) {
 	p.t.Helper()
 	// The name of an element is that for those who cannot see the page.
 	p.do(chromedp.Evaluate(`nameOf = e => e === document.body ? "" :
-		e.ariaLabel || e.labels?.[0]?.firstChild.textContent.trim() || e.textContent.trim() ||
+		e.ariaLabel || e.labels?.[0]?.textContent.trim().split("\n")[0] || e.textContent.trim() ||
 		"nameless";
 		document.body.tabIndex = -1; document.body.focus();
 		document.body.removeAttribute("tabindex"); document.activeElement.blur()`, nil))

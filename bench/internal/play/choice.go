@@ -19,7 +19,7 @@ type choice struct {
 }
 
 const (
-	maxN        = 150_000
+	maxN        = 100_000
 	trials      = 10 // their seeds are 1 to trials
 	enoughFound = 500
 	maxLookups  = 1_000_000
@@ -29,8 +29,7 @@ const (
 // the size for n keys, as it does in an engine: so none is too full.
 type point struct {
 	Computed float64   `json:"computed"` // the FPP of package policy
-	Textbook float64   `json:"textbook"`
-	Trials   []float64 `json:"trials"` // rates of false positives
+	Trials   []float64 `json:"trials"`   // rates of false positives
 }
 
 func (c *choice) policy() (*policy.Policy, error) {
@@ -40,7 +39,7 @@ func (c *choice) policy() (*policy.Policy, error) {
 	if c.Bits > maxBits {
 		return nil, fmt.Errorf("%v bits per key: pass at most %d", c.Bits, maxBits)
 	}
-	if !slices.ContainsFunc(kinds, func(k kind) bool { return k.Name == c.Kind }) {
+	if !slices.Contains([]string{"bloom", "bloom+tuned", "ribbon"}, c.Kind) {
 		return nil, fmt.Errorf("no kind %q", c.Kind)
 	}
 	return filters.PolicyOf(c.Kind, c.Bits)
@@ -54,7 +53,7 @@ func measure(ctx context.Context, c *choice) (*point, error) {
 	}
 	busy.Lock()
 	defer busy.Unlock()
-	a := &point{Computed: p.FPP(c.N), Textbook: textbook(p, c)}
+	a := &point{Computed: p.FPP(c.N)}
 	for seed := range uint64(trials) {
 		if ctx.Err() != nil { // the page has asked for another one since
 			return nil, ctx.Err()
@@ -87,15 +86,17 @@ func trial(p *policy.Policy, n, lookups int, seed uint64) float64 {
 
 var random = keys.Shapes[0] // 16 random bytes
 
-// textbook returns (1 - e^(-kn/m))^k for p's filter; instead of a ribbon filter, for LevelDB's with
-// as many bits per key.
-func textbook(p *policy.Policy, c *choice) float64 {
-	if c.Kind == "ribbon" {
-		p, _ = policy.NewBloom(c.Bits) // takes what ribbon takes
+// bitsFor returns the bits per key with which filters of as many keys have 1 % of false positives.
+func bitsFor(ctx context.Context, c *choice) (float64, error) {
+	if c.N > maxN {
+		return 0, fmt.Errorf("%d keys in a filter: pass at most %d", c.N, maxN)
 	}
-	filter := p.AppendFilter(nil, [][]byte{{}})
-	k, m := float64(filter[len(filter)-1]), 8*float64(p.FilterSize(c.N)-1)
-	return math.Pow(1-math.Exp(-k*float64(c.N)/m), k)
+	busy.Lock()
+	defer busy.Unlock()
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	return policy.BitsFor(c.Kind, c.N, 0.01)
 }
 
 // compare lets filters take turns with goleveldb's own of as many bits per key, rounded up.

@@ -36,22 +36,20 @@ func TestTrials(t *testing.T) {
 	require.Less(t, squares, 73.4, "lookups have keys of their own")
 }
 
-// LevelDB's format does not reach the textbook's formula, unless k is 1; ribbon does.
-func TestTextbook(t *testing.T) {
-	bloom := pointOf(t, "bloom", 10, 1000)
-	require.InEpsilon(t, math.Pow(1-math.Exp(-0.6), 6), bloom.Textbook, 1e-9)
-	one := pointOf(t, "bloom", 2, 10_000)
-	require.InEpsilon(t, one.Textbook, one.Computed, 0.02)
-	ribbon := pointOf(t, "ribbon", 10, 1000)
-	require.Equal(t, ribbon, pointOf(t, "ribbon", 10, 1000), "it is always the same")
-	require.Less(t, 5*ribbon.Computed, ribbon.Textbook)
-	require.Equal(t, bloom.Textbook, ribbon.Textbook)
+// The bits per key that the page advises are those of package policy.
+func TestBitsFor(t *testing.T) {
+	for kind, n := range map[string]int{"ribbon": 100_000, "bloom": 100} {
+		bits, err := bitsFor(context.Background(), &choice{kind, 10, n})
+		require.NoError(t, err)
+		require.LessOrEqual(t, pointOf(t, kind, bits, n).Computed, 0.01)
+		require.Greater(t, pointOf(t, kind, bits-0.1, n).Computed, 0.01)
+	}
 }
 
 func TestRefusedChoices(t *testing.T) {
 	for message, c := range map[string]choice{
 		"0 keys in a filter: pass 1 to":      {"bloom", 10, 0},
-		"150001 keys in a filter: pass 1 to": {"bloom", 10, maxN + 1},
+		"100001 keys in a filter: pass 1 to": {"bloom", 10, maxN + 1},
 		"1 bits per key":                     {"ribbon", 1, 10},
 		"NaN bits per key":                   {"bloom", math.NaN(), 10},
 		"20.5 bits per key: pass at most 20": {"bloom", 20.5, 10},

@@ -1,6 +1,6 @@
-// Package play serves a page on this machine that shows filters at work: their bits, the probes of
-// a key, whose bits make a false positive, how many of these there are, and how long it takes.
-// Filters and their answers come from package policy.
+// Package play serves a page on this machine that shows filters at work: what adding a key does to
+// their bits, how a false positive comes about, how many there are, and how long it takes. Filters
+// and their answers come from package policy.
 package play
 
 import (
@@ -14,10 +14,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/klauspost/cpuid/v2"
-
-	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
 //go:embed assets
@@ -47,12 +43,11 @@ func Serve(ctx context.Context, l net.Listener) error {
 func newHandler(port int) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		_ = page.Execute(w, map[string]any{"Kinds": kinds, "Shapes": shapes(),
-			"MaxKeys": maxKeys, "MaxBits": maxBits, "Trials": trials, "Turns": filters.Rounds,
-			"TimedKeys": filters.LeastKeys, "CPU": cpuid.CPU.BrandName})
+		_ = page.Execute(w, map[string]int{"MaxKeys": maxKeys, "MaxBits": maxBits})
 	})
 	mux.Handle("GET /assets/", http.FileServerFS(assets))
 	mux.HandleFunc("POST /filters", answering(reply))
+	mux.HandleFunc("POST /bits", answering(bitsFor))
 	mux.HandleFunc("POST /point", answering(measure))
 	mux.HandleFunc("POST /timing", answering(compare))
 	hosts := map[string]bool{
