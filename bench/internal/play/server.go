@@ -12,7 +12,6 @@ import (
 	"html/template"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 )
 
@@ -21,8 +20,8 @@ var assets embed.FS
 
 var page = template.Must(template.ParseFS(assets, "assets/play.html"))
 
-// contentSecurityPolicy lets the page load its own files and nothing else. Scripts and styles inside
-// of the page do not run.
+// contentSecurityPolicy lets the page load its own files and nothing else. Scripts and styles in
+// the page do not run.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 	"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -48,7 +47,7 @@ func newHandler(port int) http.Handler {
 	mux.Handle("GET /assets/", http.FileServerFS(assets))
 	mux.HandleFunc("POST /filters", answering(reply))
 	mux.HandleFunc("POST /bits", answering(bitsFor))
-	mux.HandleFunc("POST /point", answering(measure))
+	mux.HandleFunc("POST /rate", answering(rate))
 	mux.HandleFunc("POST /timing", answering(compare))
 	hosts := map[string]bool{
 		fmt.Sprintf("127.0.0.1:%d", port): true, fmt.Sprintf("localhost:%d", port): true,
@@ -65,9 +64,6 @@ func newHandler(port int) http.Handler {
 		mux.ServeHTTP(w, r)
 	})
 }
-
-// busy is locked while a reply computes for long. Only one does, as others would disturb a timing.
-var busy sync.Mutex
 
 // answering serves replies to questions. It takes JSON alone, which browsers do not let other pages
 // send here. The context of a reply ends when the page is left.

@@ -8,7 +8,6 @@ const named = kind => kind === "bloom" && state.tuned ? "bloom+tuned" : kind;
 const choice = () => ({ kind: named(state.kind), bits: state.bits, n: Number(state.planned) });
 const describe = c => `${c.kind}, ${c.bits} bits per key, ${plural(c.n, "key")} in a filter`;
 const row = (...cells) => element("tr", "", ...cells.map(c => element("td", "", c)));
-const mean = p => p.trials.reduce((sum, rate) => sum + rate, 0) / p.trials.length;
 
 // updateCurve asks for one point after the other, unless it shows them.
 async function updateCurve() {
@@ -21,13 +20,12 @@ async function updateCurve() {
     for (const kind of ["ribbon", "bloom"]) {
       showCurve();
       $("progress").textContent = "Computing bits per key for 1 %.";
-      mine.needed[kind] = await post("/bits", { kind, n }, signal);
+      mine.needed[kind] = await post("/bits", { kind, bits: 10, n }, signal);
     }
     for (const bits of steps) {
       for (const kind of ["ribbon", "bloom"]) {
         $("progress").textContent = `Computing ${bits} of 20 bits per key.`;
-        const point = await post("/point", { kind: named(kind), bits, n }, signal);
-        mine[kind].push({ bits, ...point });
+        mine[kind].push(await post("/rate", { kind: named(kind), bits, n }, signal));
         showCurve();
       }
     }
@@ -37,15 +35,15 @@ async function updateCurve() {
   }
 }
 
-// showCurve draws with a logarithmic scale. What is below it, as 0 is, lies on its lower end.
+// showCurve draws with a logarithmic scale.
 function showCurve() {
   const { needed, bloom, ribbon } = curve;
-  $("needed").textContent = plural(choice().n, "key") + " at 1 % of false positives: ribbon " +
+  $("needed").textContent = plural(choice().n, "key") + " at 1 % of false positives: Ribbon " +
     `${needed.ribbon ?? "…"} bits per key, Bloom ${needed.bloom ?? "…"}.`;
   const left = 76, right = $("curve").clientWidth - 24, top = 30, bottom = 300;
-  const low = Math.min(0.01, ...[...bloom, ...ribbon].map(p => p.computed)) / 2;
+  const low = Math.min(0.01, ...bloom, ...ribbon) / 2;
   const x = bits => left + (bits - 2) / 18 * (right - left);
-  const y = r => top + Math.log(1 / Math.max(r, low)) / Math.log(1 / low) * (bottom - top);
+  const y = r => top + Math.log(r) / Math.log(low) * (bottom - top);
   const text = (x, y, anchor, s) => `<text x="${x}" y="${y}" text-anchor="${anchor}">${s}</text>`;
   let svg = text(0, 14, "start", `false positives, ${plural(choice().n, "key")} in a filter`) +
     text(right, bottom + 36, "end", "bits per key");
@@ -57,15 +55,10 @@ function showCurve() {
   }
   svg += path("now", `${x(state.bits)} ${top}V${bottom}`);
   for (const kind of ["bloom", "ribbon"]) {
-    const line = curve[kind].map(p => x(p.bits) + " " + y(p.computed));
-    if (line.length > 1) svg += path(kind, line.join("L"));
-    for (const p of curve[kind]) {
-      for (const r of p.trials) {
-        svg += `<circle class="${kind}" cx="${x(p.bits)}" cy="${y(r)}" r="2.5"/>`;
-      }
-    }
+    const line = curve[kind].map((rate, i) => x(steps[i]) + " " + y(rate));
+    if (line.length > 0) svg += path(kind, line.join("L"));
   }
   $("curve").innerHTML = svg; // of numbers alone
-  $("numbers").replaceChildren(...bloom.map((b, i) => row(String(b.bits),
-    ...[b, ribbon[i]].map(p => percentOf(p.computed) + ", " + percentOf(mean(p))))));
+  $("numbers").replaceChildren(...bloom.map((rate, i) =>
+    row(String(steps[i]), percentOf(rate), percentOf(ribbon[i]))));
 }
