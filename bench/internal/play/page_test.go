@@ -32,7 +32,7 @@ func TestPage(t *testing.T) {
 				require.Regexp(t, `Absent\..+ 0\. .+ this one was never added`, p.text("verdict"))
 				p.tab("a false positive", kb.Enter)
 				p.drawn("chosen().contains && !chosen().stored")
-				require.Contains(t, p.text("verdict"), "But it was never added: other keys set")
+				require.Contains(t, p.text("verdict"), "this key was never added: other keys")
 				p.sound()
 				p.tab("Bloom", kb.ArrowDown)
 				p.tab("an absent key", kb.Enter)

@@ -39,8 +39,11 @@ function showDrawing(f) {
   drawCurves(f);
 }
 
-const resize = (columns, most) => $("bits").style.setProperty("--cell",
-  Math.max(9, Math.min(most, Math.floor($("drawing").clientWidth / columns))) + "px");
+// resize makes bits as large as fits.
+function resize(columns, most, beside = 0) {
+  const cell = Math.floor(($("drawing").clientWidth - beside) / columns);
+  $("bits").style.setProperty("--cell", Math.max(8, Math.min(most, cell)) + "px");
+}
 
 // showBytes draws the bits of a Bloom filter, 2, 4 or 8 bytes in a line.
 function showBytes(f, cell) {
@@ -61,7 +64,7 @@ function showTable(f, cell) {
   const e = f.equation, columns = [...f.rows[0]].map((_, i) => i);
   const wrong = e ? columns.filter(i => e.sums[i] !== e.fingerprint[i]) : [];
   const at = !e ? -1 : column ?? wrong[0] ?? 0;
-  resize(columns.length + 6, f.rows.length > 16 ? 18 : 26);
+  resize(columns.length, f.rows.length > 16 ? 18 : 26, 124);
   const focused = $("bits").contains(document.activeElement);
   const line = (name, className, cells) => element("tr", className, element("th", "", name),
     ...cells.map((c, i) => element("td", i === at ? "at" : "", c)));

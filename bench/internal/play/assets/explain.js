@@ -20,7 +20,7 @@ function verdictOn(f) {
   return [verdict, " ", f.table ? onSums(f) : onProbes(f)];
 }
 
-const butAbsent = `so the filter says "may contain". But it was never added: `;
+const butAbsent = `so the filter says "may contain". But this key was never added: `;
 
 function onProbes(f) {
   const zeros = f.probes.filter(p => !p.owners).length, n = f.probes.length;
@@ -71,7 +71,8 @@ function inColumn(f, column) {
 function legendOf(f) {
   if (!f.table) {
     return f.probes.length === 0 ? "" : "Circles are the bits of the key, counted from 0, row by " +
-      "row. Curves lead to the stored keys that set them. A ring marks a bit that was 1 already.";
+      "row. Curves lead to the stored keys that set them." +
+      (f.stored ? " A ring marks a bit that was 1 already." : "");
   }
   return state.ask === "" ? "" : "Lines lead to the slots that the key selects; circles are its " +
     "bits in one column. Their sum is 1 if an odd number of them is 1, and else 0 (XOR). No bit " +
