@@ -113,7 +113,8 @@ function drawCurves(f) {
     const { x, top, bottom } = place(cells[p.bit]);
     paths.push(curve(asked.x, asked.bottom, x, top, p.owners ? "set" : "unset"));
     for (const pill of p.owners?.map(key => pills.get(key)) ?? []) {
-      paths.push(curve(x, bottom, pill.x, pill.top, "owned"));
+      // The keys may have changed since the answer.
+      if (pill) paths.push(curve(x, bottom, pill.x, pill.top, "owned"));
     }
   }
   for (const e of document.querySelectorAll(".selected th")) {
