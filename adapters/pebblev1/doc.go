@@ -23,8 +23,8 @@
 // only for a false positive. Which lookup to take:
 //
 //	db.Get      keys that are nearly all present: it takes the least time
-//	Has, Get    all other keys: no more reads than db.Get, but for two lookups in a thousand
-//	HasAll      many keys: a fraction of the time
+//	Has, Get    all other keys: no more reads than db.Get, but for one lookup in 512
+//	HasAll      many keys: it takes less time than Has for each
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
 // These lookups also use filters that Pebble wrote without Configure: a level without a policy takes
