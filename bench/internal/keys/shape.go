@@ -6,7 +6,6 @@ package keys
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,13 +27,11 @@ const indexes = 1e12
 // Shapes lists shapes that show what matters to filters.
 var Shapes = []Shape{
 	{"random", true, appendRandom},        // 16 random bytes
-	{"uuid", true, appendUUID},            // a random UUID as text
 	numbered("decimal", "", 16),           // %016d
 	numbered("decimal15", "", 15),         // %015d, whose length is odd
 	numbered("user", "user", 16),          // user%016d
 	{"bigendian", false, bigEndian},       // 8 bytes
 	{"littleendian", false, littleEndian}, // 8 bytes
-	{"url", false, url},
 }
 
 // Example returns a key of the shape, in hexadecimal if it is no text.
@@ -69,29 +66,12 @@ func appendRandom(dst []byte, seed, index uint64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, Mix(index-seed))
 }
 
-func appendUUID(dst []byte, seed, index uint64) []byte {
-	id := appendRandom(nil, seed, index)
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, RFC 9562's variant
-	dst = hex.AppendEncode(dst, id[:4])
-	for _, part := range [...][]byte{id[4:6], id[6:8], id[8:10], id[10:]} {
-		dst = hex.AppendEncode(append(dst, '-'), part)
-	}
-	return dst
-}
-
 func bigEndian(dst []byte, _, index uint64) []byte {
 	return binary.BigEndian.AppendUint64(dst, index)
 }
 
 func littleEndian(dst []byte, _, index uint64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, index)
-}
-
-// url appends https://host%d.example.com/articles/%d/comments, with 1000 articles per host.
-func url(dst []byte, _, index uint64) []byte {
-	dst = strconv.AppendUint(append(dst, "https://host"...), index/1000, 10)
-	dst = strconv.AppendUint(append(dst, ".example.com/articles/"...), index, 10)
-	return append(dst, "/comments"...)
 }
 
 // numbered returns a shape of a prefix and a number of that many digits. fmt would take most of the
