@@ -142,8 +142,8 @@ func (p *probe) find(key []byte) finding {
 	return f
 }
 
-// seek looks for a key. What it finds depends on where the iterator
-// stands and on whether a block was excluded:
+// seek looks for a key. What it finds depends on where the iterator stands and on whether a block
+// was excluded:
 //
 //	iterator at   excluded   finding
 //	nothing       no         absent: memtables, filters and blocks have said so

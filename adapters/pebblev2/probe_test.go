@@ -272,8 +272,9 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 	require.NoError(t, db.Close())
 }
 
-// Tables that were ingested and not yet flushed are in the queue of memtables. Pebble does not count
-// in an iterator's statistics what it reads of them, so a probe lets none of their blocks through.
+// Tables that were ingested and not yet flushed are in the queue of memtables. Pebble does not
+// count in an iterator's statistics what it reads of them, so a probe lets none of their blocks
+// through.
 func TestIngestedReads(t *testing.T) {
 	held := make(chan struct{})
 	var reads atomic.Int64

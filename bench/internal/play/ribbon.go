@@ -23,8 +23,8 @@ func (f *filter) showTable(key string) error {
 	shard, word := f.bytes[:end], int(binary.LittleEndian.Uint16(f.bytes[end:]))
 	m, seed := word%1024, word/1024
 	if seed == 63 {
-		return errors.New("with these keys, ribbon takes a Bloom filter, as 1 filter of 100,000 " +
-			"does: change a key")
+		return errors.New("ribbon finds no solution for these keys and takes a Bloom filter: " +
+			"change a key")
 	}
 	octets, remaining, columns := m/8, m%8, 8*end/m
 	grouped := columns / 8 * 8
