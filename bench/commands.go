@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -19,19 +20,20 @@ import (
 
 // enginesCommand compares filters inside the storage engines.
 type enginesCommand struct {
-	Num     int      `default:"150000" help:"Keys to store."`
-	Shape   string   `default:"random" enum:"${shapes}" help:"Shape of the keys."`
-	Cached  bool     `help:"Give the block cache room for all of the data."`
-	Bits    int      `default:"10" help:"Bits per key, a whole number."`
-	Engines []string `default:"goleveldb,pebblev2" enum:"${engines}" help:"Of ${enum}."`
-	Filters []string `default:"none,builtin,ribbon:7,ribbon,ribbon+L6" help:"See above."`
+	Num     int           `default:"150000" help:"Keys to store."`
+	Shape   string        `default:"random" enum:"${shapes}" help:"Shape of the keys."`
+	Disk    time.Duration `default:"100us" help:"How long a read of table data takes."`
+	Cached  bool          `help:"Give the block cache room for all of the data."`
+	Bits    int           `default:"10" help:"Bits per key, a whole number."`
+	Engines []string      `default:"goleveldb,pebblev2" enum:"${engines}" help:"Of ${enum}."`
+	Filters []string      `default:"none,builtin,ribbon:7,ribbon,ribbon+L6" help:"See above."`
 	outputs
 }
 
 func (*enginesCommand) help() string {
-	return `Counts what lookups read in storage engines, with and without filters. It fills
-temporary databases and removes them, in half a minute. For a database that you
-have, use filterdump.
+	return `Counts what lookups read in storage engines, with and without filters, and times
+them. It fills temporary databases and removes them, in a minute or two. For a
+database that you have, use filterdump.
 
 ` + filtersHelp + `
 none is no filter, builtin is each engine's own, and ribbon+L6 is ribbon in
@@ -44,8 +46,8 @@ Pebble's L6 too, with lookups by the adapter's Get, which asks those filters.
 
 func (f *enginesCommand) run(j *job) error {
 	source := keys.Sources([]string{f.Shape}, []string{"63%"})[0] // as the report says
-	config := engines.Config{Cached: f.Cached, Bits: f.Bits, Filters: f.Filters,
-		Progress: j.progress}
+	config := engines.Config{Disk: f.Disk, Cached: f.Cached, Bits: f.Bits,
+		Filters: f.Filters, Progress: j.progress}
 	for _, e := range engines.Engines {
 		if slices.Contains(f.Engines, e.Name) {
 			config.Engines = append(config.Engines, e)

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engines"
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
@@ -114,11 +115,13 @@ func markdown(files []file, tables []report.Table) string {
 	return b.String() + "\n"
 }
 
+const disk = 100 * time.Microsecond // by default
+
 // contents are what blocks show of their files.
 var contents = map[string]func([]file) []report.Table{
 	"reads": readsTable,
 	"engines": func(files []file) []report.Table {
-		return []report.Table{engines.Table(records[engines.Record](files[0]))}
+		return []report.Table{engines.Table(records[engines.Record](files[0]), disk)}
 	},
 	"speeds": func(files []file) []report.Table {
 		return []report.Table{filters.SpeedTable(records[filters.Speed](files[0]))}

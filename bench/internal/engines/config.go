@@ -1,9 +1,13 @@
-// Package engines counts what lookups read in storage engines, with and without filters. It fills a
-// new database with each filter. The counts do not depend on the machine.
+// Package engines compares filters in storage engines. It fills a new database with each filter, and
+// counts what lookups read in it: that does not depend on the machine. Then it times the lookups in
+// rounds, in which each database has a turn, in an order that rotates: other load on the machine
+// affects all filters. A round's ratio to no filter is in CPU time, to which each read adds what a
+// disk takes. What is shown is the median of the rounds.
 package engines
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -11,15 +15,20 @@ import (
 
 const valueSize = 100 // bytes of random data
 
-// Lookups is how many keys are looked up, if there are as many. A quarter fills the caches.
-const Lookups = 1 << 14
+const (
+	// Lookups is how many keys are looked up, if there are as many. A quarter fills the caches.
+	Lookups = 1 << 14
+
+	rounds = 5
+)
 
 // Config says what to run.
 type Config struct {
 	Engines  []Engine
 	Filters  []string
 	Keys     *keys.Set
-	Cached   bool // the block cache has room for all of the data
+	Disk     time.Duration // what a read of table data takes
+	Cached   bool          // the block cache has room for all of the data
 	Bits     int
 	Progress report.Progress
 }
@@ -33,6 +42,9 @@ func (c *Config) Validate() error {
 		if _, err := (database{filter: filter, bits: c.Bits}).policy(); err != nil {
 			return fmt.Errorf("--filters: %w", err)
 		}
+	}
+	if c.Disk < 0 {
+		return fmt.Errorf("--disk %v: pass 0s or more", c.Disk)
 	}
 	return nil
 }

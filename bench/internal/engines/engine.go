@@ -56,6 +56,8 @@ type database struct {
 	reads  *atomic.Int64 // of table data, since the database was opened
 }
 
+func (d database) String() string { return d.Name + ", " + d.filter }
+
 // policy returns the policy of the filter, or nil for none and builtin.
 func (d database) policy() (*policy.Policy, error) {
 	name := strings.TrimSuffix(d.filter, "+L6")

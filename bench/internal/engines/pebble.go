@@ -3,6 +3,7 @@ package engines
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -23,7 +24,7 @@ const bottom = 6
 // fail ends the program when an engine gives up, on a full disk for example: it may never return
 // from a call.
 func (d database) fail(err error) {
-	_ = os.RemoveAll(d.dir)
+	_ = os.RemoveAll(filepath.Dir(d.dir))
 	fmt.Fprintln(os.Stderr, "bench:", err)
 	os.Exit(2)
 }

@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 // Report fills in a report of what was measured.
 func (c *Config) Report(r *report.Report, all []Record) {
-	r.Records, r.Conclusion, r.Tables = all, Conclusion(all), []report.Table{Table(all)}
-	if c.Cached {
-		r.Conclusion = "All data is cached, so filters have no reads to save."
-	}
+	r.Records, r.Conclusion, r.Tables = all, c.conclusion(all), []report.Table{Table(all, c.Disk)}
 	r.BarsTitle = "Data blocks read for 1,000 absent keys:"
 	for _, n := range all {
 		r.Bars = append(r.Bars, report.Bar{Group: EngineTitle(n.Engine), Label: Title(n.Filter),
@@ -37,9 +35,12 @@ func Title(filter string) string {
 	return cmp.Or(titles[filter], kind)
 }
 
-// Conclusion says in a sentence which part of the reads the best filter leaves in each engine. It
+// conclusion says in a sentence which part of the reads the best filter leaves in each engine. It
 // is empty if none was compared with no filter.
-func Conclusion(all []Record) string {
+func (c *Config) conclusion(all []Record) string {
+	if c.Cached {
+		return "All data is cached, so filters have no reads to save."
+	}
 	sentence, before := "", ""
 	for i, none := range all {
 		best := none
@@ -53,7 +54,8 @@ func Conclusion(all []Record) string {
 		}
 		kind := strings.TrimSuffix(strings.Replace(best.Filter, BuiltIn, Title(BuiltIn), 1), "+L6")
 		if sentence == "" {
-			sentence = "Of the reads for absent keys, " + kind + " filters leave"
+			sentence = fmt.Sprintf("Of the reads for absent %s keys, %s filters leave",
+				c.Keys.Source.Shape.Name, kind)
 		} else if sentence += ", and"; kind != before {
 			sentence += " " + kind + " filters"
 		}
@@ -70,18 +72,41 @@ func Conclusion(all []Record) string {
 	return strings.TrimPrefix(sentence+".", ".")
 }
 
-// Table has the sizes of filters, and the reads for present keys.
-func Table(all []Record) report.Table {
+// Table has the sizes of filters, the speed of lookups, and the reads for present keys.
+func Table(all []Record, disk time.Duration) report.Table {
 	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "bits per key",
-		"reads for 1,000 present keys"}, Title: "Sizes of filters, and what else lookups read"}
+		"absent keys", "present keys", "reads for 1,000 present keys"},
+		Title: fmt.Sprintf("Lookups per second without filters, if a read takes %v, and how many "+
+			"times as many with them", disk)}
 	for _, r := range all {
+		var none Record // to compare with
+		for _, other := range all {
+			if other.Engine == r.Engine && other.Filter == None && r.Filter != None {
+				none = other
+			}
+		}
 		bits := ""
 		if r.FilteredKeys > 0 {
 			bits = fmt.Sprintf("%.1f", 8*float64(r.FilterBytes)/float64(r.FilteredKeys))
 		}
-		t.Add(EngineTitle(r.Engine), Title(r.Filter), bits, report.Digits(r.Present.PerThousand()))
+		t.Add(EngineTitle(r.Engine), Title(r.Filter), bits, speed(r.Absent, none.Absent, disk),
+			speed(r.Present, none.Present, disk), report.Digits(r.Present.PerThousand()))
 	}
 	return t
+}
+
+// speed writes the lookups per second, or how many times as many they are as without filters, if
+// these were measured. It is the median of the rounds.
+func speed(p, none Pass, disk time.Duration) string {
+	values, without := p.perSecond(disk), none.perSecond(disk)
+	if len(without) == 0 {
+		return report.Digits(report.Median(values)) + "/s"
+	}
+	values = values[:min(len(values), len(without))]
+	for round := range values {
+		values[round] /= without[round]
+	}
+	return report.Digits(report.Median(values)) + "x"
 }
 
 // notes say how the figures are to be read.
@@ -101,8 +126,10 @@ func (c *Config) notes() []string {
 			report.Digits(float64(len(c.Keys.Present))), source.Shape.Name, source.Shape.Example(),
 			which, others),
 		fmt.Sprintf("Temporary databases of %s, with a block cache of %s. Pebble's own Get asks no "+
-			"filter in L6, where most keys are; the adapter's does. Counts are the same on every "+
-			"machine.", megabytes(c.dataBytes()), megabytes(c.cache(""))),
+			"filter in L6, where most keys are; the adapter's does. Reads are the same on every "+
+			"machine. Speeds are medians of %d rounds, in CPU time, to which each read adds %v "+
+			"(--disk): differences of a tenth are noise.", megabytes(c.dataBytes()),
+			megabytes(c.cache("")), rounds, c.Disk),
 		"For a database that you have, filterdump counts what lookups read, and says what to " +
 			"change there:",
 		"  go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY",

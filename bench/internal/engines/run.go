@@ -6,68 +6,94 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"sync/atomic"
+	"time"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
-// A Record is what lookups read in an engine with a filter.
+// A Record is what lookups in an engine with a filter read, and how long they took.
 type Record struct {
 	Engine       string `json:"engine"`
 	Filter       string `json:"filter"`
 	FilterBytes  int64  `json:"filter_bytes"`  // on disk
 	FilteredKeys int64  `json:"filtered_keys"` // entries in tables that have filters
-	Absent       Reads  `json:"absent"`        // of keys that are not in the database
-	Present      Reads  `json:"present"`
+	Absent       Pass   `json:"absent"`        // of keys that are not in the database
+	Present      Pass   `json:"present"`
 }
 
-// Reads are blocks of table data that lookups read.
-type Reads struct {
-	Lookups int   `json:"lookups"`
-	Blocks  int64 `json:"blocks"`
+// A Pass is lookups of one sort of keys. They read the same in each round.
+type Pass struct {
+	Lookups int       `json:"lookups"`
+	Blocks  int64     `json:"blocks"`  // of table data that were read
+	Seconds []float64 `json:"seconds"` // of the thread, by round
 }
 
 // PerThousand returns the blocks for 1,000 lookups.
-func (r Reads) PerThousand() float64 { return 1000 * float64(r.Blocks) / float64(r.Lookups) }
+func (p Pass) PerThousand() float64 { return 1000 * float64(p.Blocks) / float64(p.Lookups) }
 
-// Run fills all databases and counts, and returns what was counted before an error.
-func (c *Config) Run(ctx context.Context) (all []Record, err error) {
-	var turns []database
-	for _, e := range c.Engines {
-		for _, filter := range c.Filters {
-			if filter != RibbonL6 || e.L6 {
-				turns = append(turns, database{Engine: e, filter: filter, bits: c.Bits,
-					bytes: c.dataBytes(), cache: c.cache(filter)})
-			}
-		}
+// perSecond returns the lookups per second of each round, if each read takes as long as on disk.
+func (p Pass) perSecond(disk time.Duration) (all []float64) {
+	for _, seconds := range p.Seconds {
+		seconds += float64(p.Blocks) * disk.Seconds()
+		all = append(all, float64(p.Lookups)/seconds)
 	}
-	if len(turns) == 0 {
+	return all
+}
+
+// Run fills all databases, counts and times, and returns what was measured before an error.
+func (c *Config) Run(ctx context.Context) (all []Record, err error) {
+	dir, err := os.MkdirTemp("", "levelbloom-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	databases := c.databases(dir)
+	if len(databases) == 0 {
 		return nil, fmt.Errorf("--filters %q: pass a filter for these engines; goleveldb has no L6",
 			c.Filters)
 	}
-	for i, d := range turns {
-		what := d.Name + ", " + d.filter
-		c.Progress(i, len(turns), what)
-		if d.dir, err = os.MkdirTemp("", "levelbloom-bench-"); err != nil {
-			return all, err
-		}
-		r, err := c.count(ctx, &d)
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		} else if err != nil {
-			err = fmt.Errorf("%s: %w", what, err)
-		}
-		if err = errors.Join(err, os.RemoveAll(d.dir)); err != nil {
+	steps := len(databases) + rounds - 1
+	for i, d := range databases {
+		c.Progress(i, steps, d.String())
+		r, err := c.fill(ctx, d)
+		if err != nil {
 			return all, err
 		}
 		all = append(all, r)
 	}
+	for round := 1; round < rounds; round++ {
+		c.Progress(steps-rounds+round, steps, fmt.Sprintf("round %d of %d", round+1, rounds))
+		for i := range databases {
+			i = (i + round) % len(databases)
+			if err := c.takeTurn(ctx, databases[i], &all[i]); err != nil {
+				return all, err
+			}
+		}
+	}
 	return all, nil
 }
 
-// count fills a new database, and counts what lookups read in it.
-func (c *Config) count(ctx context.Context, d *database) (r Record, err error) {
+// databases returns one for each filter of each engine, in directories of dir.
+func (c *Config) databases(dir string) (all []*database) {
+	for _, e := range c.Engines {
+		for _, filter := range c.Filters {
+			if filter != RibbonL6 || e.L6 {
+				all = append(all, &database{Engine: e, filter: filter, bits: c.Bits,
+					dir:   filepath.Join(dir, fmt.Sprint(len(all))),
+					bytes: c.dataBytes(), cache: c.cache(filter)})
+			}
+		}
+	}
+	return all
+}
+
+// fill fills a database, and takes the first turn in it.
+func (c *Config) fill(ctx context.Context, d *database) (r Record, err error) {
 	r.Engine, r.Filter = d.Name, d.filter
 	if err := d.load(ctx, c.Keys); err != nil {
 		return r, err
@@ -79,26 +105,36 @@ func (c *Config) count(ctx context.Context, d *database) (r Record, err error) {
 	if err != nil {
 		return r, err
 	}
-	if r.Absent, err = c.lookUp(ctx, d, c.Keys.Between, false); err != nil {
-		return r, err
+	return r, c.takeTurn(ctx, d, &r)
+}
+
+// takeTurn looks absent and present keys up.
+func (c *Config) takeTurn(ctx context.Context, d *database, r *Record) error {
+	if err := c.lookUp(ctx, d, &r.Absent, c.Keys.Between, false); err != nil {
+		return err
 	}
-	r.Present, err = c.lookUp(ctx, d, c.Keys.Sample(Lookups), true)
-	return r, err
+	return c.lookUp(ctx, d, &r.Present, c.Keys.Sample(Lookups), true)
 }
 
 // with opens the database, calls f, and closes it. If f fails, the database stays open unless it was
 // interrupted: an engine that could not write may never return from Close, and the program ends
-// anyway.
+// anyway. The error names the database, but for an interruption.
 func (d *database) with(ctx context.Context, f func(DB) error) error {
 	d.reads = new(atomic.Int64)
 	db, err := d.Open(*d)
+	if err == nil {
+		err = f(db)
+	}
+	if ctx.Err() != nil && db != nil {
+		return errors.Join(context.Cause(ctx), db.Close())
+	}
+	if err == nil {
+		err = db.Close()
+	}
 	if err != nil {
-		return err
+		err = fmt.Errorf("%v: %w", d, err)
 	}
-	if err := f(db); err != nil && ctx.Err() == nil {
-		return err
-	}
-	return errors.Join(context.Cause(ctx), db.Close())
+	return err
 }
 
 // firstFlushes doublings take Pebble's memtable, which is small at first, from 256 KiB to more than
@@ -138,25 +174,28 @@ func store(ctx context.Context, db DB, all [][]byte, values *rand.ChaCha8) error
 }
 
 // lookUp opens the database and looks keys up, all present or all absent: a quarter to fill the
-// caches, with filters and indexes, and then the others, whose reads it returns. If all data is to
-// be cached, it looks all up before.
-func (c *Config) lookUp(ctx context.Context, d *database, all [][]byte, present bool) (
-	r Reads, err error) {
+// caches, with filters and indexes, and then the others, which it counts and times. If all data is
+// to be cached, it looks all up before. The engines look up and read on the thread of the caller.
+func (c *Config) lookUp(ctx context.Context, d *database, p *Pass, all [][]byte, present bool) error {
+	runtime.LockOSThread() // its clock is read
+	defer runtime.UnlockOSThread()
 	quarter := (len(all) + 3) / 4
 	warm, counted := all[:quarter], all[quarter:]
 	if c.Cached {
 		warm = all
 	}
-	err = d.with(ctx, func(db DB) error {
+	return d.with(ctx, func(db DB) error {
 		if err := find(ctx, db, warm, present); err != nil {
 			return err
 		}
-		before := d.reads.Load()
+		before, start := d.reads.Load(), filters.Now()
 		err := find(ctx, db, counted, present)
-		r = Reads{len(counted), d.reads.Load() - before}
+		if err == nil {
+			p.Lookups, p.Blocks = len(counted), d.reads.Load()-before
+			p.Seconds = append(p.Seconds, (filters.Now() - start).Seconds())
+		}
 		return err
 	})
-	return r, err
 }
 
 // find looks keys up, which are all present or all absent.

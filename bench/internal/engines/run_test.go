@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -86,16 +87,19 @@ func TestCounts(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, records, 3)
 	for i, r := range records {
-		want := Record{"memory", c.Filters[i], 70, 700, Reads{375, 750}, Reads{750, 1500}}
-		require.Equal(t, want, r)
+		require.Equal(t, Record{"memory", c.Filters[i], 70, 700, Pass{375, 750, r.Absent.Seconds},
+			Pass{750, 1500, r.Present.Seconds}}, r)
+		require.Len(t, r.Absent.Seconds, rounds)
+		require.Len(t, r.Present.Seconds, rounds)
 	}
 	c.Filters = []string{RibbonL6}
 	_, err = c.Run(context.Background())
 	require.ErrorContains(t, err, "no L6")
 }
 
-// What is done with one filter, opening by opening: which keys it asks for, and with which cache. It asks for
-// each once, or if all data is to be cached for those to be measured before, too.
+// What is done with one filter, opening by opening: which keys it asks for, and with which cache. It
+// asks for each once, or if all data is to be cached for those to be measured before, too. Rounds
+// are alike.
 func TestPasses(t *testing.T) {
 	type opening struct{ puts, absent, present int }
 	load, filters := opening{puts: 1000 + firstFlushes}, opening{}
@@ -122,6 +126,9 @@ func TestPasses(t *testing.T) {
 			require.True(t, cached || len(seen) == len(db.asked), "each key once")
 			got = append(got, o)
 		}
+		for range rounds - 1 {
+			want = append(want, want[2:4]...)
+		}
 		require.Equal(t, want, got)
 		small := c.cache(None)
 		require.Equal(t, cached, small > c.dataBytes()+1<<20)
@@ -129,8 +136,8 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// Faults and interruptions end the run. What was counted before is kept, and no file is. A database that
-// could not be written is not closed.
+// Faults and interruptions end the run. What was counted before is kept, and no file is. A database
+// that could not be written is not closed.
 func TestFaultsAreNoticed(t *testing.T) {
 	full, interrupted := errors.New("no space left on device"), errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -168,10 +175,10 @@ func TestFaultsAreNoticed(t *testing.T) {
 // The conclusion is about the best filter in each engine, if there is no filter to compare it with.
 func TestConclusion(t *testing.T) {
 	for want, reads := range map[string]string{
-		"Of the reads for absent keys, ribbon filters leave 1 of 1,100 in goleveldb, and with the " +
-			"adapter's Get 1 of 4.0 in Pebble v2.": "goleveldb none 4580, goleveldb ribbon 4, " +
+		"Of the reads for absent decimal keys, ribbon filters leave 1 of 1,100 in goleveldb, and with " +
+			"the adapter's Get 1 of 4.0 in Pebble v2.": "goleveldb none 4580, goleveldb ribbon 4, " +
 			"goleveldb bloom 5, pebblev2 none 4000, pebblev2 ribbon+L6 1000, pebblev2 ribbon 2000",
-		"Of the reads for absent keys, ribbon:7 filters leave none in goleveldb, and bloom " +
+		"Of the reads for absent decimal keys, ribbon:7 filters leave none in goleveldb, and bloom " +
 			"filters 1 of 2.0 in Pebble v1.": "goleveldb none 9, goleveldb ribbon:7 0, " +
 			"pebblev1 none 20, pebblev1 bloom 10",
 		"": "goleveldb bloom 9, goleveldb ribbon 1, pebblev2 none 7, pebblev1 none 0",
@@ -183,6 +190,24 @@ func TestConclusion(t *testing.T) {
 			require.NoError(t, err)
 			all = append(all, r)
 		}
-		require.Equal(t, want, Conclusion(all))
+		require.Equal(t, want, config(t, new(memory)).conclusion(all))
+	}
+}
+
+// Speeds are ratios to no filter in the same round, and the median of the rounds. Each read adds
+// what a disk takes.
+func TestSpeeds(t *testing.T) {
+	none := Pass{Lookups: 1000, Blocks: 2000, Seconds: []float64{1, 3, 2}}
+	some := Pass{Lookups: 1000, Blocks: 0, Seconds: []float64{0.5, 1, 1, 9}}
+	for _, c := range []struct {
+		want    string
+		p, none Pass
+		disk    time.Duration
+	}{
+		{"500/s", none, Pass{}, 0}, {"250/s", none, Pass{}, time.Millisecond},
+		{"2.0x", some, none, 0}, {"5.0x", some, none, time.Millisecond},
+		{"1.0x", none, none, time.Second}, {"4.0x", some, Pass{1000, 4, []float64{1}}, time.Second / 4},
+	} {
+		require.Equal(t, c.want, speed(c.p, c.none, c.disk), "%v", c)
 	}
 }
