@@ -5,9 +5,10 @@
 // database. To learn what lookups read in a database that you have, and what to change there, use
 // command filterdump.
 //
-// The exit status is 0 if all went well, 1 if a key was lost, 2 if the benchmark could not run to its
-// end, and 130 if it was interrupted or nobody reads its output any longer. Whatever was measured
-// before that is printed and written, marked as incomplete, unless an engine gave up.
+// The exit status is 0 if all went well, 1 if a key was lost or a rate breaks its bound, 2 if the
+// benchmark could not run to its end, and 130 if it was interrupted or nobody reads its output any
+// longer. Whatever was measured before that is printed and written, marked as incomplete, unless an
+// engine gave up.
 package main
 
 import (
@@ -23,6 +24,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -111,7 +113,7 @@ func exitStatus(w io.Writer, err error) int {
 	if errors.Is(err, errInterrupted) || errors.Is(err, syscall.EPIPE) {
 		return exitInterrupted
 	}
-	if errors.Is(err, keys.ErrLost) {
+	if errors.Is(err, keys.ErrLost) || errors.Is(err, filters.ErrBound) {
 		return exitWrong
 	}
 	return exitCannotRun

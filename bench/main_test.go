@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/engines"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -182,7 +183,7 @@ func TestHelp(t *testing.T) {
 	for args, all := range map[string]string{
 		"--help":       "--num=150000,bloom:10,user0000000000000042,--cached,bench play",
 		"filters -h":   "-n, --n=,goleveldb",
-		"rates --help": "-n, --n=,--density=,user0000000000000042",
+		"rates --help": "-n, --n=,--queries=,user0000000000000042",
 		"play -h":      "--port=",
 		"--version":    "(devel)",
 	} {
@@ -222,8 +223,9 @@ func TestBadInput(t *testing.T) {
 
 func TestExitStatus(t *testing.T) {
 	for err, status := range map[error]int{
-		errors.Join(errors.New("x"), keys.ErrLost):    exitWrong,
-		errors.Join(errors.New("x"), errors.New("y")): exitCannotRun,
+		errors.Join(errors.New("x"), keys.ErrLost):     exitWrong,
+		errors.Join(errors.New("x"), filters.ErrBound): exitWrong,
+		errors.Join(errors.New("x"), errors.New("y")):  exitCannotRun,
 		errInterrupted: exitInterrupted,
 	} {
 		var b bytes.Buffer

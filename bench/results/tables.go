@@ -31,7 +31,7 @@ func shapesTable(files []file) []report.Table {
 		if r.Kind == "ribbon" {
 			row = "ribbon, all of these"
 		}
-		g.add(row, report.Digits(float64(r.N)), r.FPR())
+		g.add(row, report.Digits(float64(r.N)), r.FPR)
 	}
 	slices.Sort(g.rows)
 	title := "False positives in %, by number of keys per filter"

@@ -55,7 +55,7 @@ func (c *Config) conclusion(all []Record) string {
 		kind := strings.TrimSuffix(strings.Replace(best.Filter, BuiltIn, Title(BuiltIn), 1), "+L6")
 		if sentence == "" {
 			sentence = fmt.Sprintf("Of the reads for absent %s keys, %s filters leave",
-				c.Keys.Source.Shape.Name, kind)
+				c.Keys.Shape.Name, kind)
 		} else if sentence += ", and"; kind != before {
 			sentence += " " + kind + " filters"
 		}
@@ -112,19 +112,13 @@ func speed(p, none Pass, disk time.Duration) string {
 // notes say how the figures are to be read.
 func (c *Config) notes() []string {
 	megabytes := func(bytes int) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
-	source := c.Keys.Source
-	which := "anywhere"
-	if source.Density.Between() {
-		which = "63 % of a range, and absent ones between them"
-	}
-	others := ""
-	if source.Shape.Name == "random" {
-		others = " Dense decimal numbers, where LevelDB's hash is at its worst: --shape decimal."
+	shape, more := c.Keys.Shape, "They are 63 % of a range, and absent ones lie between."
+	if shape.Name == "random" {
+		more = "For dense decimals, where LevelDB's hash is at its worst: --shape decimal."
 	}
 	return []string{
-		fmt.Sprintf("Keys: %s of the shape %s, such as %s, %s.%s",
-			report.Digits(float64(len(c.Keys.Present))), source.Shape.Name, source.Shape.Example(),
-			which, others),
+		fmt.Sprintf("Keys: %s of the shape %s, such as %s. %s",
+			report.Digits(float64(len(c.Keys.Present))), shape.Name, shape.Example(), more),
 		fmt.Sprintf("Temporary databases of %s, with a block cache of %s. Pebble's own Get asks no "+
 			"filter in L6, where most keys are; the adapter's does. Reads are the same on every "+
 			"machine. Speeds are medians of %d rounds, in CPU time, to which each read adds %v "+

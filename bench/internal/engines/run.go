@@ -110,7 +110,7 @@ func (c *Config) fill(ctx context.Context, d *database) (r Record, err error) {
 
 // takeTurn looks absent and present keys up.
 func (c *Config) takeTurn(ctx context.Context, d *database, r *Record) error {
-	if err := c.lookUp(ctx, d, &r.Absent, c.Keys.Between, false); err != nil {
+	if err := c.lookUp(ctx, d, &r.Absent, c.Keys.Absent, false); err != nil {
 		return err
 	}
 	return c.lookUp(ctx, d, &r.Present, c.Keys.Sample(Lookups), true)

@@ -74,7 +74,7 @@ func config(t *testing.T, e *memory) *Config {
 	return &Config{
 		Engines:  []Engine{{Name: "memory", Open: e.Open}},
 		Filters:  []string{None, BuiltIn, "bloom", RibbonL6},
-		Keys:     keys.Sources([]string{"decimal"}, []string{"even"})[0].Set(1000, 500),
+		Keys:     keys.ShapesOf("decimal")[0].Set(1000, 500),
 		Bits:     10,
 		Progress: func(int, int, string) {},
 	}

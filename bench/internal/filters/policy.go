@@ -20,6 +20,9 @@ type Kind struct {
 	Name string // as FromString takes it
 	Bits float64
 	New  func() *Policy
+	// Bound returns the highest mean false-positive rate that the kind promises with n keys of any
+	// shape in a filter, or 0 if it promises none.
+	Bound func(n int) float64
 }
 
 // PolicyOf returns the policy of a name. Names are what policy.FromString takes, but with a plus
@@ -42,7 +45,7 @@ func PolicyOf(name string, bits float64) (*policy.Policy, error) {
 // FromString returns the kind of a name: goleveldb and pebblev2 are the engines' own, which round
 // bits per key up; others are those of PolicyOf.
 func FromString(spec string, bits float64) (Kind, error) {
-	k := Kind{Name: spec}
+	k := Kind{Name: spec, Bound: func(int) float64 { return 0 }}
 	name, _, _ := strings.Cut(spec, ":")
 	like := spec
 	if name == "goleveldb" || name == "pebblev2" {
@@ -65,6 +68,9 @@ func FromString(spec string, bits float64) (Kind, error) {
 		k.New = func() *Policy { return inPebble(bloom.FilterPolicy(whole)) }
 	default:
 		k.New = func() *Policy { return inGoLevelDB(goleveldb.New(p)) }
+	}
+	if name == "ribbon" && k.Bits <= 20 {
+		k.Bound = func(n int) float64 { return 1.05 * p.FPP(n) }
 	}
 	return k, err
 }

@@ -47,7 +47,7 @@ func (s *Speed) compare(times, base []float64) {
 // or wraps keys.ErrLost; with it come the speeds that were measured before.
 func CompareSpeeds(ctx context.Context, kinds []Kind, ns []int, progress report.Progress) (
 	speeds []Speed, err error) {
-	random := keys.Sources([]string{"random"}, nil)[0] // so their order is random, too
+	random := keys.ShapesOf("random")[0] // so their order is random, too
 	second := kinds[0]
 	second.Name += "-again"
 	kinds = slices.Insert(slices.Clone(kinds), 1, second)
@@ -58,7 +58,8 @@ func CompareSpeeds(ctx context.Context, kinds []Kind, ns []int, progress report.
 		for _, k := range kinds {
 			contestants = append(contestants, contestant{k.Name, k.New(), make([][]byte, filters)})
 		}
-		present, absent := random.Draw(rand.New(rand.NewPCG(1, 1)), true, filters*n, filters*n)
+		all, _ := random.Draw(rand.New(rand.NewPCG(1, 1)), true, 2*filters*n, 0)
+		present, absent := all[:filters*n], all[filters*n:]
 		for i, ofWork := range [][][]byte{present, present, absent} {
 			work := [...]string{"build", "hit", "miss"}[i]
 			measured, err := takeTurns(ctx, contestants, work, n, ofWork)

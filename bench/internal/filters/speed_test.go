@@ -81,7 +81,7 @@ func TestLostKeys(t *testing.T) {
 	require.EqualError(t, err, "losing, 100000 keys: a key is lost")
 	require.Len(t, speeds, 3)
 	_, err = MeasureRates(context.Background(), kinds, decimals[:1], []int{8}, 9, silent)
-	require.EqualError(t, err, "losing, 8 decimal even keys, 10 bits per key: a key is "+
+	require.EqualError(t, err, "losing, 8 decimal keys, 10 bits per key: a key is "+
 		"lost: 1 of 8")
 	require.ErrorIs(t, err, keys.ErrLost)
 }

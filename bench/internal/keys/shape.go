@@ -1,7 +1,6 @@
 // Package keys makes the keys that the benchmarks store and look up.
 //
-// A Shape turns an index into a key. A Density says which indexes of a range are present. A Source
-// is both. A Set is the keys of a database.
+// A Shape turns an index into a key. A Set is the keys of a database.
 package keys
 
 import (
@@ -14,11 +13,8 @@ import (
 
 // A Shape turns an index into a key. Different indexes below 1e12 give different keys.
 type Shape struct {
-	Name string
-	// The density of unordered keys makes no difference. Another seed gives other keys; for other
-	// shapes the seed does nothing.
-	unordered bool
-	Append    func(dst []byte, seed, index uint64) []byte
+	Name   string
+	Append func(dst []byte, seed, index uint64) []byte // seed is for random keys alone
 }
 
 // indexes is the number of keys that every shape has.
@@ -26,12 +22,22 @@ const indexes = 1e12
 
 // Shapes lists shapes that show what matters to filters.
 var Shapes = []Shape{
-	{"random", true, appendRandom},        // 16 random bytes
-	numbered("decimal", "", 16),           // %016d
-	numbered("decimal15", "", 15),         // %015d, whose length is odd
-	numbered("user", "user", 16),          // user%016d
-	{"bigendian", false, bigEndian},       // 8 bytes
-	{"littleendian", false, littleEndian}, // 8 bytes
+	{"random", appendRandom},       // 16 random bytes
+	numbered("decimal", "", 16),    // %016d
+	numbered("decimal15", "", 15),  // %015d, whose length is odd
+	numbered("user", "user", 16),   // user%016d
+	{"bigendian", bigEndian},       // 8 bytes
+	{"littleendian", littleEndian}, // 8 bytes
+}
+
+// ShapesOf returns the shapes of those names.
+func ShapesOf(names ...string) (all []Shape) {
+	for _, s := range Shapes {
+		if slices.Contains(names, s.Name) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // Example returns a key of the shape, in hexadecimal if it is no text.
