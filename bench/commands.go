@@ -24,7 +24,6 @@ type enginesCommand struct {
 	Shape   string        `default:"random" enum:"${shapes}" help:"Shape of the keys."`
 	Disk    time.Duration `default:"100us" help:"How long a read of table data takes."`
 	Cached  bool          `help:"Give the block cache room for all of the data."`
-	Bits    int           `default:"10" help:"Bits per key, a whole number."`
 	Engines []string      `default:"goleveldb,pebblev2" enum:"${engines}" help:"Of ${enum}."`
 	Filters []string      `default:"none,builtin,ribbon:7,ribbon,ribbon+L6" help:"See above."`
 	outputs
@@ -39,14 +38,15 @@ database that you have, use filterdump.
 none is no filter, builtin is each engine's own, and ribbon+L6 is ribbon in
 Pebble's L6 too, with lookups by the adapter's Get, which asks those filters.
 
-` + shapesHelp() + `
+` + shapesHelp + `
+
 "bench play" opens a page that shows filters at work. "bench filters -h" and
 "bench rates -h" are for bench/RESULTS.md alone: filters outside of engines.`
 }
 
 func (f *enginesCommand) run(j *job) error {
-	config := engines.Config{Disk: f.Disk, Cached: f.Cached, Bits: f.Bits,
-		Filters: f.Filters, Progress: j.progress}
+	config := engines.Config{Disk: f.Disk, Cached: f.Cached, Filters: f.Filters,
+		Progress: j.progress}
 	for _, e := range engines.Engines {
 		if slices.Contains(f.Engines, e.Name) {
 			config.Engines = append(config.Engines, e)
@@ -81,13 +81,13 @@ and of absent keys (miss) outside of any engine. Filters of 10 million keys take
 2 GB of memory.
 
 ` + filtersHelp + `
-They have 10 without one. goleveldb and pebblev2 are the engines' own. Ratios
+goleveldb and pebblev2 are the engines' own. Ratios
 are to the first filter, which has two turns in each round: the difference is
 noise.`
 }
 
 func (f *filtersCommand) run(j *job) error {
-	kinds, err := kinds(f.Filters, 10)
+	kinds, err := kinds(f.Filters)
 	if err := errors.Join(err, inRange("-n", 1, f.N...)); err != nil {
 		return err
 	}
@@ -103,11 +103,10 @@ func (f *filtersCommand) run(j *job) error {
 
 // ratesCommand measures false-positive rates outside of the engines.
 type ratesCommand struct {
-	Filters []string  `default:"bloom,bloom+tuned,ribbon" help:"See above."`
-	Bits    []float64 `default:"10" help:"Bits per key."`
-	N       []int     `short:"n" default:"8,36,51,500,10000,100000" help:"Keys per filter."`
-	Shape   []string  `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
-	Queries int       `default:"500000" help:"Absent keys to look up per cell."`
+	Filters []string `default:"bloom,bloom+tuned,ribbon" help:"See above."`
+	N       []int    `short:"n" default:"36,500,10000,100000" help:"Keys per filter."`
+	Shape   []string `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
+	Queries int      `default:"500000" help:"Absent keys to look up per cell."`
 	outputs
 }
 
@@ -116,11 +115,11 @@ func (*ratesCommand) help() string {
 fails if one is more than five standard errors above the bound that its kind
 promises. 63 % of a range of keys is present, and absent ones lie between.
 
-` + filtersHelp + "\n\n" + shapesHelp()
+` + filtersHelp + "\n\n" + shapesHelp
 }
 
 func (f *ratesCommand) run(j *job) error {
-	kinds, err := kinds(f.Filters, f.Bits...)
+	kinds, err := kinds(f.Filters)
 	err = errors.Join(err, inRange("-n", 1, f.N...), inRange("--queries", 1, f.Queries))
 	if err != nil {
 		return err
@@ -160,7 +159,7 @@ type outputs struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// write writes the report that measure fills in, unless it fills in nothing, and returns all errors.
+// write writes the report that measure fills in, unless that is nothing, and returns all errors.
 // It makes the file first: measuring takes long.
 func (o *outputs) write(j *job, measure func(*report.Report) error) (err error) {
 	var file *os.File
@@ -185,24 +184,7 @@ func (o *outputs) write(j *job, measure func(*report.Report) error) (err error) 
 	return err
 }
 
-// vocabulary returns what the tags of flags refer to.
-func vocabulary() kong.Vars {
-	return kong.Vars{
-		"version": report.Version(),
-		"engines": joined(engines.Engines, func(e engines.Engine) string { return e.Name }),
-		"shapes":  joined(keys.Shapes, func(s keys.Shape) string { return s.Name }),
-	}
-}
-
-func joined[T any](all []T, name func(T) string) string {
-	var names []string
-	for _, x := range all {
-		names = append(names, name(x))
-	}
-	return strings.Join(names, ",")
-}
-
-// inRange returns an error if a number of keys is less than least, or more than memory has room for.
+// inRange returns an error if a number of keys is less than least, or too large for memory.
 func inRange(flag string, least int, numbers ...int) error {
 	for _, n := range numbers {
 		if n < least || n > 100_000_000 {
@@ -214,28 +196,27 @@ func inRange(flag string, least int, numbers ...int) error {
 
 // filtersHelp explains --filters.
 const filtersHelp = `Filters have names that policy.FromString takes, with a plus sign before
-options: ribbon:7, bloom:10, bloom:10+tuned. The number is bits per key.`
+options: ribbon:7, bloom:10, bloom:10+tuned. The number is bits per key, 10
+without one.`
 
-// shapesHelp lists the shapes of keys, each with an example.
-func shapesHelp() string {
-	var b strings.Builder
-	b.WriteString("Shapes of keys, with an example of each:\n\n")
-	for _, s := range keys.Shapes {
-		fmt.Fprintf(&b, "  %-13s %s\n", s.Name, s.Example())
-	}
-	return b.String()
+// names are what flags take.
+var names = kong.Vars{
+	"engines": "goleveldb,pebblev1,pebblev2",
+	"shapes":  "random,decimal,decimal15,user,bigendian,littleendian",
 }
 
-// kinds returns the kinds of filter of those names, at all of the bits per key.
-func kinds(names []string, bits ...float64) (all []filters.Kind, err error) {
-	for _, b := range bits {
-		for _, name := range names {
-			k, err := filters.FromString(name, b)
-			if err != nil {
-				return nil, fmt.Errorf("--filters %s: %w", name, err)
-			}
-			all = append(all, k)
+// shapesHelp explains --shape.
+const shapesHelp = `Shapes of keys are random (16 bytes), decimal (0000000000000042), decimal15,
+user (user0000000000000042), bigendian and littleendian (8 bytes).`
+
+// kinds returns the kinds of filter of those names.
+func kinds(names []string) (all []filters.Kind, err error) {
+	for _, name := range names {
+		k, err := filters.FromString(name, filters.Bits)
+		if err != nil {
+			return nil, fmt.Errorf("--filters %s: %w", name, err)
 		}
+		all = append(all, k)
 	}
 	return all, nil
 }

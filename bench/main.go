@@ -41,7 +41,7 @@ type command interface {
 	run(j *job) error
 }
 
-// newCommand returns the command that args begin with, and its name; without one it is the main job.
+// newCommand returns the command that args begin with, and its name: without one, the main job.
 func newCommand(args []string) (string, command) {
 	others := map[string]command{"filters": new(filtersCommand), "rates": new(ratesCommand),
 		"play": new(playCommand)}
@@ -90,7 +90,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 
 func parse(name string, c command, args []string) error {
 	parser, err := kong.New(c, kong.Name(strings.TrimSpace("bench "+name)),
-		kong.Description(c.help()), vocabulary(),
+		kong.Description(c.help()),
+		names, kong.Vars{"version": report.Version()},
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 80, NoAppDescFormat: true}))
 	if err != nil {
 		return err

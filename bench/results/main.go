@@ -1,5 +1,5 @@
-// Command results writes the tables of bench/RESULTS.md, and its picture, from the files beside this
-// one, which bench wrote with --json. A line before a table says what it shows, and of which files.
+// Command results writes the tables of bench/RESULTS.md, and its picture, from the files beside it,
+// which bench wrote with --json. A line before a table says what it shows, and of which files.
 package main
 
 import (
@@ -98,8 +98,8 @@ func records[R any](f file) (all []R) {
 	return all
 }
 
-// markdown returns the commands of files, where and when they ran, and tables.
-func markdown(files []file, tables []report.Table) string {
+// markdown returns the commands of files, where and when they ran, and a table.
+func markdown(files []file, t report.Table) string {
 	var commands, environments []string
 	for _, f := range files {
 		commands = append(commands, "    "+f.Command)
@@ -107,28 +107,23 @@ func markdown(files []file, tables []report.Table) string {
 		environments = append(environments, fmt.Sprintf("%s, %s, %s.", e.CPU, e.GoVersion, e.Date))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n\n%s\n", strings.Join(slices.Compact(commands), "\n"),
-		strings.Join(slices.Compact(environments), " "))
-	for _, t := range tables {
-		fmt.Fprintf(&b, "\n%s:\n\n%s\n", t.Title, t.Markdown())
-	}
-	return b.String() + "\n"
+	fmt.Fprintf(&b, "\n%s\n\n%s\n\n%s:\n\n%s\n\n", strings.Join(slices.Compact(commands), "\n"),
+		strings.Join(slices.Compact(environments), " "), t.Title, t.Markdown())
+	return b.String()
 }
 
 const disk = 100 * time.Microsecond // by default
 
 // contents are what blocks show of their files.
-var contents = map[string]func([]file) []report.Table{
-	"reads": readsTable,
-	"engines": func(files []file) []report.Table {
-		return []report.Table{engines.Table(records[engines.Record](files[0]), disk)}
+var contents = map[string]func([]file) report.Table{
+	"engines": func(files []file) report.Table {
+		return engines.Table(records[engines.Record](files[0]), disk)
 	},
-	"speeds": func(files []file) []report.Table {
-		return []report.Table{filters.SpeedTable(records[filters.Speed](files[0]))}
+	"speeds": func(files []file) report.Table {
+		return filters.SpeedTable(records[filters.Speed](files[0]))
 	},
-	"rates": func(files []file) []report.Table {
-		return filters.RateTables(records[filters.Rate](files[0]))
+	"rates": func(files []file) report.Table {
+		return filters.RateTable(records[filters.Rate](files[0]))
 	},
-	"shapes":     shapesTable,
 	"processors": processorsTable,
 }

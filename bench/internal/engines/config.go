@@ -1,14 +1,15 @@
-// Package engines compares filters in storage engines. It fills a new database with each filter, and
-// counts what lookups read in it: that does not depend on the machine. Then it times the lookups in
-// rounds, in which each database has a turn, in an order that rotates: other load on the machine
-// affects all filters. A round's ratio to no filter is in CPU time, to which each read adds what a
-// disk takes. What is shown is the median of the rounds.
+// Package engines compares filters in storage engines. It fills a new database with each filter,
+// counts what lookups read in it, which does not depend on the machine, and times them. It does so
+// in rounds, in which each database has a turn, in an order that rotates: other load on the machine
+// affects all filters. Times are CPU times, to which each read adds what a disk takes. What is
+// shown is the median of the rounds' ratios to no filter.
 package engines
 
 import (
 	"fmt"
 	"time"
 
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
@@ -29,17 +30,13 @@ type Config struct {
 	Keys     *keys.Set
 	Disk     time.Duration // what a read of table data takes
 	Cached   bool          // the block cache has room for all of the data
-	Bits     int
 	Progress report.Progress
 }
 
 // Validate checks what flags of the command line set. The error names the flag.
 func (c *Config) Validate() error {
-	if c.Bits < 1 || c.Bits > 100 { // with more, engines' own filters differ from LevelDB's
-		return fmt.Errorf("--bits %d: pass 1 to 100", c.Bits)
-	}
 	for _, filter := range c.Filters {
-		if _, err := (database{filter: filter, bits: c.Bits}).policy(); err != nil {
+		if _, err := (database{filter: filter}).policy(); err != nil {
 			return fmt.Errorf("--filters: %w", err)
 		}
 	}
@@ -59,14 +56,14 @@ func (c *Config) dataBytes() int {
 // one would be a read, and no filter would save any. Filters in L6 get room of their own, as large
 // as the others' is at most: otherwise less of the data would fit beside them.
 func (c *Config) cache(filter string) int {
-	filters := len(c.Keys.Present) * c.Bits / 8
+	all := len(c.Keys.Present) * filters.Bits / 8
 	indexes := c.dataBytes() / 128 // some 32 bytes for each block of 4 KiB
-	size := max(2*(filters+indexes), c.dataBytes()/16, 256<<10)
+	size := max(2*(all+indexes), c.dataBytes()/16, 256<<10)
 	if c.Cached {
 		size = 2*c.dataBytes() + 8<<20
 	}
 	if filter == RibbonL6 {
-		size += filters
+		size += all
 	}
 	return size
 }

@@ -40,8 +40,6 @@ type DB interface {
 	Get(key []byte) (bool, error)
 	// Settle flushes what is in memory to tables and waits for the compactions.
 	Settle(ctx context.Context) error
-	// Filters returns the bytes of all filters, and the entries in tables that have some.
-	Filters() (bytes, keys int64, err error)
 	Close() error
 }
 
@@ -50,7 +48,6 @@ type database struct {
 	Engine
 	dir    string        // nothing else uses it
 	filter string        // none, builtin, ribbon+L6, or as filters.PolicyOf takes it
-	bits   int           // per key, if the filter's name has none
 	bytes  int           // of all keys and values
 	cache  int           // bytes of the block cache, without the engine's memtables
 	reads  *atomic.Int64 // of table data, since the database was opened
@@ -64,7 +61,7 @@ func (d database) policy() (*policy.Policy, error) {
 	if name == None || name == BuiltIn {
 		return nil, nil
 	}
-	return filters.PolicyOf(name, float64(d.bits))
+	return filters.PolicyOf(name, filters.Bits)
 }
 
 // An engine's geometry shrinks with the data, so that some MB spread over as many levels as some

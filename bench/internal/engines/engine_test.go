@@ -23,16 +23,3 @@ func TestSettleEnds(t *testing.T) {
 	cancel(failed)
 	require.ErrorIs(t, settle(ended, func() (bool, error) { return false, nil }), failed)
 }
-
-// Tables of C++ LevelDB; the numbers are those of a reader in Python.
-func TestFiltersOf(t *testing.T) {
-	for path, want := range map[string][2]int64{
-		"large_values/000005.ldb":    {1047, 50},
-		"basic_snappy_4k/000005.ldb": {6617, 5000},
-		"no_filter/000005.ldb":       {0, 0},
-	} {
-		size, keys, err := filtersOf("../../../testdata/leveldb/tables/" + path)
-		require.NoError(t, err)
-		require.Equal(t, want, [2]int64{size, keys}, path)
-	}
-}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/syndtr/goleveldb/leveldb"
@@ -15,7 +13,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
 func openGoLevelDB(d database) (DB, error) {
@@ -37,7 +35,7 @@ func openGoLevelDB(d database) (DB, error) {
 			return nil, err
 		}
 	} else if d.filter == BuiltIn {
-		o.Filter = filter.NewBloomFilter(d.bits)
+		o.Filter = filter.NewBloomFilter(filters.Bits)
 	}
 	files, err := storage.OpenFile(d.dir, false)
 	if err != nil {
@@ -47,13 +45,12 @@ func openGoLevelDB(d database) (DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	return &goLevelDB{db, o, d.dir, files}, nil
+	return &goLevelDB{db, o, files}, nil
 }
 
 type goLevelDB struct {
 	*leveldb.DB
 	options *opt.Options
-	dir     string
 	files   storage.Storage
 }
 
@@ -96,39 +93,6 @@ func (db *goLevelDB) Settle(ctx context.Context) error {
 }
 
 var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
-
-// Filters reads the tables' files: goleveldb does not report the sizes.
-func (db *goLevelDB) Filters() (size, keys int64, err error) {
-	paths, err := filepath.Glob(filepath.Join(db.dir, "*.ldb"))
-	for _, path := range paths {
-		n, entries, tableErr := filtersOf(path)
-		size, keys, err = size+n, keys+entries, errors.Join(err, tableErr)
-	}
-	return size, keys, err
-}
-
-// filtersOf returns the bytes of the filters of a table in LevelDB's format, and of their index,
-// and the table's entries if there are filters.
-func filtersOf(path string) (size, keys int64, err error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return 0, 0, err
-	}
-	table, err := sstable.OpenTable(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, filter := range table.Filters() {
-		size += int64(filter.Handle.Length)
-		for _, err := range table.Entries() {
-			if err != nil {
-				return 0, 0, err
-			}
-			keys++
-		}
-	}
-	return size, keys, nil
-}
 
 // countingStorage counts reads of tables.
 type countingStorage struct {

@@ -5,7 +5,6 @@ package engines
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/cockroachdb/pebble"
@@ -14,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/vfs/errorfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
 func openPebbleV1(d database) (DB, error) {
@@ -57,7 +57,7 @@ func openPebbleV1(d database) (DB, error) {
 		o.Levels[i].TargetFileSize = int64(d.table())
 		l := &o.Levels[i]
 		if d.filter == BuiltIn && i < bottom {
-			l.FilterPolicy = bloom.FilterPolicy(d.bits)
+			l.FilterPolicy = bloom.FilterPolicy(filters.Bits)
 		}
 	}
 	o.Filters = nil // Open fills it from the levels
@@ -99,15 +99,4 @@ func (db *pebbleV1) Settle(ctx context.Context) error {
 		m := db.Metrics()
 		return m.Flush.NumInProgress+m.Compact.NumInProgress == 0, nil
 	})
-}
-
-func (db *pebbleV1) Filters() (size, keys int64, err error) {
-	levels, err := db.SSTables(pebble.WithProperties())
-	for _, t := range slices.Concat(levels...) {
-		if t.Properties.FilterSize > 0 {
-			size += int64(t.Properties.FilterSize)
-			keys += int64(t.Properties.NumEntries)
-		}
-	}
-	return size, keys, err
 }

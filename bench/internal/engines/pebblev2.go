@@ -3,7 +3,6 @@ package engines
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -12,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
 func openPebbleV2(d database) (DB, error) {
@@ -53,7 +53,7 @@ func openPebbleV2(d database) (DB, error) {
 		o.TargetFileSizes[i] = int64(d.table())
 		l := &o.Levels[i]
 		if d.filter == BuiltIn && i < bottom {
-			l.FilterPolicy = bloom.FilterPolicy(d.bits)
+			l.FilterPolicy = bloom.FilterPolicy(filters.Bits)
 		}
 		if l.FilterPolicy == nil {
 			l.FilterPolicy = pebble.NoFilterPolicy // nil would inherit
@@ -98,15 +98,4 @@ func (db *pebbleV2) Settle(ctx context.Context) error {
 		m := db.Metrics()
 		return m.Flush.NumInProgress+m.Compact.NumInProgress == 0, nil
 	})
-}
-
-func (db *pebbleV2) Filters() (size, keys int64, err error) {
-	levels, err := db.SSTables(pebble.WithProperties())
-	for _, t := range slices.Concat(levels...) {
-		if t.Properties.FilterSize > 0 {
-			size += int64(t.Properties.FilterSize)
-			keys += int64(t.Properties.NumEntries)
-		}
-	}
-	return size, keys, err
 }

@@ -86,11 +86,12 @@ func Table(all []Record, disk time.Duration) report.Table {
 			}
 		}
 		bits := ""
-		if r.FilteredKeys > 0 {
-			bits = fmt.Sprintf("%.1f", 8*float64(r.FilterBytes)/float64(r.FilteredKeys))
+		if none.Keys > 0 {
+			bits = fmt.Sprintf("%.1f", 8*float64(r.Bytes-none.Bytes)/float64(r.Keys))
 		}
-		t.Add(EngineTitle(r.Engine), Title(r.Filter), bits, speed(r.Absent, none.Absent, disk),
-			speed(r.Present, none.Present, disk), report.Digits(r.Present.PerThousand()))
+		t.Rows = append(t.Rows, []string{EngineTitle(r.Engine), Title(r.Filter), bits,
+			speed(r.Absent, none.Absent, disk), speed(r.Present, none.Present, disk),
+			report.Digits(r.Present.PerThousand())})
 	}
 	return t
 }
@@ -120,9 +121,9 @@ func (c *Config) notes() []string {
 		fmt.Sprintf("Keys: %s of the shape %s, such as %s. %s",
 			report.Digits(float64(len(c.Keys.Present))), shape.Name, shape.Example(), more),
 		fmt.Sprintf("Temporary databases of %s, with a block cache of %s. Pebble's own Get asks no "+
-			"filter in L6, where most keys are; the adapter's does. Reads are the same on every "+
-			"machine. Speeds are medians of %d rounds, in CPU time, to which each read adds %v "+
-			"(--disk): differences of a tenth are noise.", megabytes(c.dataBytes()),
+			"filter in L6, where most keys are; the adapter's does, so it alone has them. Reads are "+
+			"the same on every machine. Speeds are medians of %d rounds, in CPU time, to which each "+
+			"read adds %v (--disk): differences of a tenth are noise.", megabytes(c.dataBytes()),
 			megabytes(c.cache("")), rounds, c.Disk),
 		"For a database that you have, filterdump counts what lookups read, and says what to " +
 			"change there:",

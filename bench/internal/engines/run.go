@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,12 +19,12 @@ import (
 
 // A Record is what lookups in an engine with a filter read, and how long they took.
 type Record struct {
-	Engine       string `json:"engine"`
-	Filter       string `json:"filter"`
-	FilterBytes  int64  `json:"filter_bytes"`  // on disk
-	FilteredKeys int64  `json:"filtered_keys"` // entries in tables that have filters
-	Absent       Pass   `json:"absent"`        // of keys that are not in the database
-	Present      Pass   `json:"present"`
+	Engine  string `json:"engine"`
+	Filter  string `json:"filter"`
+	Keys    int    `json:"keys"`
+	Bytes   int64  `json:"table_bytes"` // of all tables
+	Absent  Pass   `json:"absent"`      // of keys that are not in the database
+	Present Pass   `json:"present"`
 }
 
 // A Pass is lookups of one sort of keys. They read the same in each round.
@@ -83,7 +84,7 @@ func (c *Config) databases(dir string) (all []*database) {
 	for _, e := range c.Engines {
 		for _, filter := range c.Filters {
 			if filter != RibbonL6 || e.L6 {
-				all = append(all, &database{Engine: e, filter: filter, bits: c.Bits,
+				all = append(all, &database{Engine: e, filter: filter,
 					dir:   filepath.Join(dir, fmt.Sprint(len(all))),
 					bytes: c.dataBytes(), cache: c.cache(filter)})
 			}
@@ -94,18 +95,21 @@ func (c *Config) databases(dir string) (all []*database) {
 
 // fill fills a database, and takes the first turn in it.
 func (c *Config) fill(ctx context.Context, d *database) (r Record, err error) {
-	r.Engine, r.Filter = d.Name, d.filter
+	r = Record{Engine: d.Name, Filter: d.filter, Keys: len(c.Keys.Present)}
 	if err := d.load(ctx, c.Keys); err != nil {
 		return r, err
 	}
-	err = d.with(ctx, func(db DB) (err error) {
-		r.FilterBytes, r.FilteredKeys, err = db.Filters()
-		return err
-	})
-	if err != nil {
-		return r, err
+	files, err := os.ReadDir(d.dir)
+	for _, file := range files {
+		if name := file.Name(); strings.HasSuffix(name, ".ldb") || strings.HasSuffix(name, ".sst") {
+			info, infoErr := file.Info()
+			if infoErr != nil {
+				return r, infoErr
+			}
+			r.Bytes += info.Size()
+		}
 	}
-	return r, c.takeTurn(ctx, d, &r)
+	return r, errors.Join(err, c.takeTurn(ctx, d, &r))
 }
 
 // takeTurn looks absent and present keys up.
@@ -116,8 +120,8 @@ func (c *Config) takeTurn(ctx context.Context, d *database, r *Record) error {
 	return c.lookUp(ctx, d, &r.Present, c.Keys.Sample(Lookups), true)
 }
 
-// with opens the database, calls f, and closes it. If f fails, the database stays open unless it was
-// interrupted: an engine that could not write may never return from Close, and the program ends
+// with opens the database, calls f, and closes it. If f fails, the database stays open unless it
+// was interrupted: an engine that could not write may never return from Close, and the program ends
 // anyway. The error names the database, but for an interruption.
 func (d *database) with(ctx context.Context, f func(DB) error) error {
 	d.reads = new(atomic.Int64)
@@ -176,7 +180,8 @@ func store(ctx context.Context, db DB, all [][]byte, values *rand.ChaCha8) error
 // lookUp opens the database and looks keys up, all present or all absent: a quarter to fill the
 // caches, with filters and indexes, and then the others, which it counts and times. If all data is
 // to be cached, it looks all up before. The engines look up and read on the thread of the caller.
-func (c *Config) lookUp(ctx context.Context, d *database, p *Pass, all [][]byte, present bool) error {
+func (c *Config) lookUp(ctx context.Context, d *database, p *Pass, all [][]byte,
+	present bool) error {
 	runtime.LockOSThread() // its clock is read
 	defer runtime.UnlockOSThread()
 	quarter := (len(all) + 3) / 4

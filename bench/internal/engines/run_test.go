@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,7 +30,9 @@ type memory struct {
 func (e *memory) Open(d database) (DB, error) {
 	db := &memoryDB{memory: e, reads: d.reads}
 	e.opens = append(e.opens, db)
-	return db, os.MkdirAll(d.dir, 0o755)
+	err := os.MkdirAll(d.dir, 0o755)
+	return db, errors.Join(err, os.WriteFile(filepath.Join(d.dir, "1.sst"), make([]byte, 77), 0o600),
+		os.WriteFile(filepath.Join(d.dir, "1.log"), make([]byte, 99), 0o600))
 }
 
 // memoryDB is one opening of a memory, with the keys that it was asked for.
@@ -60,7 +63,6 @@ func (db *memoryDB) Get(key []byte) (bool, error) {
 }
 
 func (db *memoryDB) Settle(ctx context.Context) error { return context.Cause(ctx) }
-func (db *memoryDB) Filters() (int64, int64, error)   { return 70, 700, nil }
 
 func (db *memoryDB) Close() error {
 	db.closed = true
@@ -75,7 +77,6 @@ func config(t *testing.T, e *memory) *Config {
 		Engines:  []Engine{{Name: "memory", Open: e.Open}},
 		Filters:  []string{None, BuiltIn, "bloom", RibbonL6},
 		Keys:     keys.ShapesOf("decimal")[0].Set(1000, 500),
-		Bits:     10,
 		Progress: func(int, int, string) {},
 	}
 }
@@ -87,7 +88,7 @@ func TestCounts(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, records, 3)
 	for i, r := range records {
-		require.Equal(t, Record{"memory", c.Filters[i], 70, 700, Pass{375, 750, r.Absent.Seconds},
+		require.Equal(t, Record{"memory", c.Filters[i], 1000, 77, Pass{375, 750, r.Absent.Seconds},
 			Pass{750, 1500, r.Present.Seconds}}, r)
 		require.Len(t, r.Absent.Seconds, rounds)
 		require.Len(t, r.Present.Seconds, rounds)
@@ -97,15 +98,15 @@ func TestCounts(t *testing.T) {
 	require.ErrorContains(t, err, "no L6")
 }
 
-// What is done with one filter, opening by opening: which keys it asks for, and with which cache. It
-// asks for each once, or if all data is to be cached for those to be measured before, too. Rounds
-// are alike.
+// What is done with one filter, opening by opening: which keys it asks for, and with which cache.
+// It asks for each once, or if all data is to be cached for those to be measured before, too.
+// Rounds are alike.
 func TestPasses(t *testing.T) {
 	type opening struct{ puts, absent, present int }
-	load, filters := opening{puts: 1000 + firstFlushes}, opening{}
+	load := opening{puts: 1000 + firstFlushes}
 	for cached, want := range map[bool][]opening{
-		false: {load, filters, {absent: 500}, {present: 1000}},
-		true:  {load, filters, {absent: 875}, {present: 1750}},
+		false: {load, {absent: 500}, {present: 1000}},
+		true:  {load, {absent: 875}, {present: 1750}},
 	} {
 		e := new(memory)
 		c := config(t, e)
@@ -127,7 +128,7 @@ func TestPasses(t *testing.T) {
 			got = append(got, o)
 		}
 		for range rounds - 1 {
-			want = append(want, want[2:4]...)
+			want = append(want, want[1:3]...)
 		}
 		require.Equal(t, want, got)
 		small := c.cache(None)

@@ -9,10 +9,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -23,7 +20,6 @@ type Rate struct {
 	Kind           string  `json:"kind"`            // kind of filter
 	Shape          string  `json:"shape"`           // shape of the keys
 	N              int     `json:"n"`               // keys per filter
-	Bits           float64 `json:"bits"`            // bits per key, as configured
 	FilterBytes    float64 `json:"filter_bytes"`    // bytes of a filter, a mean
 	Filters        int     `json:"filters"`         // filters built
 	Queries        int     `json:"queries"`         // absent keys looked up
@@ -65,27 +61,23 @@ func (r *Rate) add(size, queries, falsePositives int) {
 	r.FPR, r.Low, r.High = p, max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
 }
 
-// MeasureRates measures the rates of all kinds for each shape and number of keys per filter, on as
-// many processors as there are. In each cell it looks up that many absent keys, or a few more. The
-// error is context.Cause if ctx ends, or wraps keys.ErrLost; with it come the rates of the cells
-// that were finished.
+// MeasureRates measures the rates of all kinds for each shape and number of keys per filter. In
+// each cell it looks up that many absent keys, or a few more. The error is context.Cause if ctx
+// ends, or wraps keys.ErrLost; with it come the rates of the cells that were finished.
 func MeasureRates(ctx context.Context, kinds []Kind, shapes []keys.Shape, ns []int,
-	queries int, progress report.Progress) ([]Rate, error) {
-	rates := make([][]Rate, len(ns)*len(shapes))
-	cells, ctx := errgroup.WithContext(ctx)
-	cells.SetLimit(runtime.GOMAXPROCS(0))
-	for i := 0; i < len(rates) && ctx.Err() == nil; i++ {
-		n, shape := ns[i/len(shapes)], shapes[i%len(shapes)]
-		cell := fmt.Sprintf("%s, %d keys", shape.Name, n)
-		progress(i, len(rates), cell)
-		cells.Go(func() (err error) {
-			rates[i], err = measure(ctx, cell, kinds, shape, n, queries)
-			return err
-		})
+	queries int, progress report.Progress) (rates []Rate, err error) {
+	for i, n := range ns {
+		for j, shape := range shapes {
+			cell := fmt.Sprintf("%s, %d keys", shape.Name, n)
+			progress(i*len(shapes)+j, len(ns)*len(shapes), cell)
+			ofCell, err := measure(ctx, cell, kinds, shape, n, queries)
+			if err != nil {
+				return rates, err
+			}
+			rates = append(rates, ofCell...)
+		}
 	}
-	cause := context.Cause(ctx) // Wait ends ctx
-	err := cmp.Or(cells.Wait(), cause)
-	return slices.Concat(rates...), err
+	return rates, nil
 }
 
 // measure measures a cell, of all kinds at once: they share the keys.
@@ -94,8 +86,7 @@ func measure(ctx context.Context, cell string, kinds []Kind, shape keys.Shape, n
 	var policies []*Policy
 	for _, k := range kinds {
 		policies = append(policies, k.New())
-		rates = append(rates, Rate{Kind: k.Name, Shape: shape.Name, N: n, Bits: k.Bits,
-			Bound: k.Bound(n)})
+		rates = append(rates, Rate{Kind: k.Name, Shape: shape.Name, N: n, Bound: k.Bound(n)})
 	}
 	hash := fnv.New64a()
 	hash.Write([]byte(cell))
@@ -131,72 +122,45 @@ func CheckBounds(rates []Rate) (err error) {
 	for _, r := range rates {
 		if r.Bound > 0 && r.FPR > r.Bound+5*(r.FPR-r.Low)/z {
 			err = errors.Join(err, fmt.Errorf("%w: %v: %s %%, not %s %%", ErrBound, r, r.interval(),
-				Percent(r.Bound)))
+				report.Digits(100*r.Bound)))
 		}
 	}
 	return err
 }
 
-// ReportRates fills in the rates, a note, and the tables.
+// ReportRates fills in the rates, a note, and a table.
 func ReportRates(r *report.Report, rates []Rate) {
-	r.Records, r.Tables = rates, RateTables(rates)
+	r.Records, r.Tables = rates, []report.Table{RateTable(rates)}
 	r.Notes = append(r.Notes, "A rate is the mean over filters of different keys, with an interval "+
-		"of 95 %. The worst of several shapes is partly chance. The limit is that of information: 2 "+
-		"to the power of minus the bits per key that a filter really takes. All kinds have the same "+
-		"present and absent keys.")
+		"of 95 %. All kinds have the same present and absent keys.")
 }
 
-// RateTables returns a table for each number of bits per key, with a row for each number of keys
-// and kind.
-func RateTables(rates []Rate) (all []report.Table) {
-	for _, ofBits := range groups(rates, func(r Rate) any { return r.Bits }) {
-		t := report.Table{Keys: 2, Columns: []string{"keys per filter", "kind", "bits per key",
-			"worst shape, %", "which", "bound, %", "mean / limit"},
-			Title: fmt.Sprintf("False-positive rates in %% at %v bits per key", ofBits[0].Bits)}
-		for _, rows := range groups(ofBits, func(r Rate) any { return [2]any{r.N, r.Kind} }) {
-			mean, worst, bound := 0.0, rows[0], ""
-			for _, r := range rows {
-				mean += r.FPR / float64(len(rows))
-				if r.FPR > worst.FPR {
-					worst = r
-				}
-			}
-			if worst.Bound > 0 {
-				bound = Percent(worst.Bound)
-			}
-			bits := 8 * worst.FilterBytes / float64(worst.N)
-			t.Add(worst.N, worst.Kind, fmt.Sprintf("%.2f", bits), worst.interval(), worst.Shape,
-				bound, report.Digits(mean/math.Exp2(-bits))+"x")
-		}
-		all = append(all, t)
+// RateTable returns a table with a row for each kind and shape, and a column for each number of
+// keys.
+func RateTable(rates []Rate) report.Table {
+	t := report.Table{Keys: 2, Columns: []string{"filter", "keys"},
+		Title: "False positives in %, by number of keys per filter"}
+	rates = slices.Clone(rates)
+	slices.SortStableFunc(rates, func(a, b Rate) int { return cmp.Compare(a.Kind, b.Kind) })
+	for _, r := range rates {
+		t.Set(report.Digits(float64(r.N)), r.interval(), r.Kind, r.Shape)
 	}
-	return all
+	for _, r := range rates {
+		if r.Bound > 0 {
+			t.Set(report.Digits(float64(r.N)), report.Digits(100*r.Bound), r.Kind, "bound")
+		}
+	}
+	return t
 }
 
 func (r Rate) String() string {
-	return fmt.Sprintf("%s, %d %s keys, %v bits per key", r.Kind, r.N, r.Shape, r.Bits)
+	return fmt.Sprintf("%s, %d %s keys", r.Kind, r.N, r.Shape)
 }
 
+// interval writes the rate in per cent, and how far its interval goes.
 func (r Rate) interval() string {
-	return Percent(r.FPR) + " ±" + report.Digits(100*max(r.High-r.FPR, r.FPR-r.Low))
-}
-
-// Percent writes a rate in per cent, without the sign.
-func Percent(rate float64) string {
-	if rate >= 0.01 {
-		return fmt.Sprintf("%.2f", 100*rate)
+	if r.FPR == 0 {
+		return "below " + report.Digits(100*r.High)
 	}
-	return fmt.Sprintf("%.4f", 100*rate)
-}
-
-// groups returns the records with the same key together, in the records' order.
-func groups[R any](records []R, key func(R) any) (all [][]R) {
-	for _, r := range records {
-		i := slices.IndexFunc(all, func(group []R) bool { return key(group[0]) == key(r) })
-		if i < 0 {
-			i, all = len(all), append(all, nil)
-		}
-		all[i] = append(all[i], r)
-	}
-	return all
+	return fmt.Sprintf("%s ±%.0f%%", report.Digits(100*r.FPR), 100*max(r.High/r.FPR-1, 1-r.Low/r.FPR))
 }

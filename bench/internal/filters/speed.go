@@ -135,19 +135,16 @@ func ReportSpeeds(r *report.Report, speeds []Speed) {
 // SpeedTable returns a table with a row for each work and number of keys.
 func SpeedTable(speeds []Speed) report.Table {
 	base := speeds[0].Base
-	t := report.Table{Keys: 2, Columns: []string{"work", "keys per filter", base + ", ns"},
+	t := report.Table{Keys: 2, Columns: []string{"work", "keys per filter"},
 		Title: fmt.Sprintf("ns per key of %s; for the others, times as fast (above 1 is faster), "+
 			"with the interval of 95 %%", base)}
-	for _, row := range groups(speeds, func(s Speed) any { return [2]any{s.Work, s.N} }) {
-		cells := []any{row[0].Work, row[0].N, fmt.Sprintf("%.1f", row[0].Ns)}
-		for _, s := range row[1:] {
-			if len(t.Rows) == 0 {
-				t.Columns = append(t.Columns, strings.Replace(s.Contestant, "-", " ", 1))
-			}
-			interval := max(s.High/s.Ratio-1, 1-s.Low/s.Ratio)
-			cells = append(cells, fmt.Sprintf("%.2fx ±%.0f%%", s.Ratio, 100*interval))
+	for _, s := range speeds {
+		column, cell := base+", ns", fmt.Sprintf("%.1f", s.Ns)
+		if s.Contestant != base {
+			column = strings.Replace(s.Contestant, "-", " ", 1)
+			cell = fmt.Sprintf("%.2fx ±%.0f%%", s.Ratio, 100*max(s.High/s.Ratio-1, 1-s.Low/s.Ratio))
 		}
-		t.Add(cells...)
+		t.Set(column, cell, s.Work, report.Digits(float64(s.N)))
 	}
 	return t
 }

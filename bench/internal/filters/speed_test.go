@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
+	"github.com/levelbloom/levelbloom/bench/internal/report"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
@@ -81,8 +82,7 @@ func TestLostKeys(t *testing.T) {
 	require.EqualError(t, err, "losing, 100000 keys: a key is lost")
 	require.Len(t, speeds, 3)
 	_, err = MeasureRates(context.Background(), kinds, decimals[:1], []int{8}, 9, silent)
-	require.EqualError(t, err, "losing, 8 decimal keys, 10 bits per key: a key is "+
-		"lost: 1 of 8")
+	require.EqualError(t, err, "losing, 8 decimal keys: a key is lost: 1 of 8")
 	require.ErrorIs(t, err, keys.ErrLost)
 }
 
@@ -169,7 +169,7 @@ func TestLarge(t *testing.T) {
 		require.Equal(t, asked, present, "%s lost keys", name)
 		each(n, 1, asked, func(all [][]byte) { positives += p.Count(filter, all) })
 		rate := float64(positives) / asked
-		t.Logf("%s: %s %% in %d bytes", name, Percent(rate), len(filter))
+		t.Logf("%s: %s %% in %d bytes", name, report.Digits(100*rate), len(filter))
 		like, tolerance := "bloom:10", 0.0015 // FPP ignores that present keys share hashes, too
 		if name == "ribbon" {
 			like, tolerance = "ribbon:10", 0

@@ -49,8 +49,8 @@ func TestKeysDiffer(t *testing.T) {
 }
 
 // Present and absent keys are all different, and a sample is of the present ones, in another order:
-// what was stored first must not be looked up first. In a range, as many are present as wanted, 63 %
-// of it, and the absent ones lie between; the first range begins at 0.
+// what was stored first must not be looked up first. In a range, as many are present as wanted,
+// 63 % of it, and the absent ones lie between; the first range begins at 0.
 func TestSets(t *testing.T) {
 	const n = 10_000
 	for _, shape := range Shapes {

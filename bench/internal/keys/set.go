@@ -9,7 +9,7 @@ import (
 // ErrLost marks the one error that must never come: a present key was not found.
 var ErrLost = errors.New("a key is lost")
 
-// Draw returns n present keys, as an engine adds them to a filter, and absent ones, at most limit, in
+// Draw returns n present keys, in the order of their indexes, and absent ones, at most limit, in
 // random order, and none twice. 63 % of a range of indexes is present, as LevelDB's db_bench leaves
 // it, and the absent ones lie between. The range begins anywhere unless it is the first: that is a
 // counter's.

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -65,13 +67,21 @@ func processor() string {
 	return name
 }
 
-// Version returns the version of the program's module, which names the commit; "(devel)" is what
-// `go run` makes in a clone.
+// Version returns the version of the program's module, which names the commit, or that of its
+// source: `go run` in a clone records none.
 func Version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}
-	return "(devel)"
+	_, source, _, _ := runtime.Caller(0)
+	git := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+	git.Dir = filepath.Dir(source)
+	commit, err := git.Output()
+	if err != nil {
+		return "(devel)"
+	}
+	return strings.TrimSpace(string(commit))
 }
 
 func (e Environment) String() string {

@@ -10,8 +10,11 @@ import (
 func TestText(t *testing.T) {
 	table := Table{Title: "A table", Keys: 1,
 		Columns: []string{"name", "a rate of something, %", "number", "count"}}
-	table.Add("one", Digits(1.005), Digits(2000), 7)
-	table.Add("two", "", Digits(0.5), "")
+	table.Rows = [][]string{{"one", Digits(1.005), Digits(2000), "7"}}
+	table.Set("number", Digits(0.5), "two")
+	table.Set("number", Digits(0.5), "one")
+	table.Set("more", "yes", "two")
+	table.Set("number", Digits(2000), "one")
 	r := &Report{
 		Conclusion: "One is better.", BarsTitle: "Reads:",
 		Bars:        []Bar{{"a", "one", 2000}, {"a", "number two", 30}, {"b", "one", 1}},
@@ -31,10 +34,10 @@ b  one         ▏ 1.0
 
 A table
           a rate of
- name  something, %  number  count
-───────────────────────────────────
+ name  something, %  number  count  more
+─────────────────────────────────────────
  one            1.0   2,000      7
- two                   0.50
+ two                   0.50          yes
 
 A note.
   some code

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -13,16 +13,24 @@ type Table struct {
 	Title   string
 	Keys    int // the first columns, which say what a row is; the others are aligned to the right
 	Columns []string
-	Rows    []table.Row
+	Rows    [][]string
 }
 
-// Add adds a row.
-func (t *Table) Add(cells ...any) {
-	var row table.Row
-	for _, cell := range cells {
-		row = append(row, fmt.Sprint(cell)) // numbers as text: columns align them, not their type
+// Set sets the cell of a column in the row that begins with the keys. If there is no such column or
+// row, it adds it.
+func (t *Table) Set(column, cell string, keys ...string) {
+	i := slices.Index(t.Columns, column)
+	if i < 0 {
+		i, t.Columns = len(t.Columns), append(t.Columns, column)
 	}
-	t.Rows = append(t.Rows, row)
+	at := slices.IndexFunc(t.Rows, func(row []string) bool { return slices.Equal(row[:t.Keys], keys) })
+	if at < 0 {
+		at, t.Rows = len(t.Rows), append(t.Rows, slices.Clone(keys))
+	}
+	for len(t.Rows[at]) <= i {
+		t.Rows[at] = append(t.Rows[at], "")
+	}
+	t.Rows[at][i] = cell
 }
 
 // Markdown returns the table as documents show it, without its title.
@@ -58,6 +66,12 @@ func (t Table) writer(columns []string) table.Writer {
 	}
 	w.AppendHeader(header)
 	w.SetColumnConfigs(configs)
-	w.AppendRows(t.Rows)
+	for _, cells := range t.Rows {
+		var row table.Row
+		for _, cell := range cells {
+			row = append(row, cell)
+		}
+		w.AppendRow(row)
+	}
 	return w
 }
