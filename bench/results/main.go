@@ -21,45 +21,34 @@ import (
 //go:generate go run .
 
 func main() {
-	generated, err := generate()
-	for path, text := range generated {
-		if err == nil {
-			err = os.WriteFile(path, []byte(text), 0o644)
-		}
+	for path, text := range generate() {
+		must(path, os.WriteFile(path, []byte(text), 0o644))
 	}
+}
+
+// must returns x, or ends the program.
+func must[T any](x T, err error) T {
 	if err != nil {
 		log.Fatal(err)
 	}
+	return x
 }
 
 // block matches what is generated, and the lines around it, which stay.
 var block = regexp.MustCompile(`(?s)(<!-- (\w+) of (\S+) -->\n)(.*?)(<!-- end -->)`)
 
 // generate returns the generated files by their path.
-func generate() (map[string]string, error) {
+func generate() map[string]string {
 	const document = "../RESULTS.md"
-	text, err := os.ReadFile(document)
-	if err != nil {
-		return nil, err
-	}
-	blocks := block.ReplaceAllStringFunc(string(text), func(old string) string {
+	text := string(must(os.ReadFile(document)))
+	text = block.ReplaceAllStringFunc(text, func(old string) string {
 		parts := block.FindStringSubmatch(old)
-		files, readErr := read(parts[3])
-		if readErr != nil {
-			err = readErr
-			return old
-		}
+		files := read(parts[3])
 		return parts[1] + markdown(files, contents[parts[2]](files)) + parts[5]
 	})
-	if err != nil {
-		return nil, err
-	}
-	files, err := read("zen3/engines*.json")
-	if err != nil {
-		return nil, err
-	}
-	picture := draw(records[engines.Record](files[0]), records[engines.Record](files[1]))
-	return map[string]string{document: blocks, "reads.svg": picture}, nil
+	cases := read("zen3/engines*.json")
+	picture := draw(records[engines.Record](cases[0]), records[engines.Record](cases[1]))
+	return map[string]string{document: text, "reads.svg": picture}
 }
 
 // A file is what bench wrote with --json.
@@ -71,30 +60,18 @@ type file struct {
 }
 
 // read returns the files that match a pattern.
-func read(pattern string) (files []file, err error) {
-	paths, err := filepath.Glob(pattern)
-	if err == nil && len(paths) == 0 {
-		err = fmt.Errorf("no file %s", pattern)
-	}
-	for _, path := range paths {
+func read(pattern string) (files []file) {
+	for _, path := range must(filepath.Glob(pattern)) {
 		f := file{machine: strings.Replace(filepath.Dir(path), "zen", "Zen ", 1)}
-		data, readErr := os.ReadFile(path)
-		if readErr == nil {
-			readErr = json.Unmarshal(data, &f)
-		}
-		if readErr != nil {
-			return nil, fmt.Errorf("%s: %w", path, readErr)
-		}
+		must(path, json.Unmarshal(must(os.ReadFile(path)), &f))
 		files = append(files, f)
 	}
-	return files, err
+	return files
 }
 
-// records returns the records of a file. It panics if they are others.
+// records returns the records of a file.
 func records[R any](f file) (all []R) {
-	if err := json.Unmarshal(f.Records, &all); err != nil {
-		panic(err)
-	}
+	must(f, json.Unmarshal(f.Records, &all))
 	return all
 }
 
@@ -106,10 +83,8 @@ func markdown(files []file, t report.Table) string {
 		e := f.Environment
 		environments = append(environments, fmt.Sprintf("%s, %s, %s.", e.CPU, e.GoVersion, e.Date))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n\n%s\n\n%s:\n\n%s\n\n", strings.Join(slices.Compact(commands), "\n"),
+	return fmt.Sprintf("\n%s\n\n%s\n\n%s:\n\n%s\n\n", strings.Join(slices.Compact(commands), "\n"),
 		strings.Join(slices.Compact(environments), " "), t.Title, t.Markdown())
-	return b.String()
 }
 
 const disk = 100 * time.Microsecond // by default
@@ -126,4 +101,25 @@ var contents = map[string]func([]file) report.Table{
 		return filters.RateTable(records[filters.Rate](files[0]))
 	},
 	"processors": processorsTable,
+}
+
+// processorsTable shows times relative to goleveldb's: the lowest and the highest of all numbers of
+// keys.
+func processorsTable(files []file) report.Table {
+	t := report.Table{Keys: 1, Columns: []string{"processor"},
+		Title: "Times as long as with goleveldb's own filter, below 1 is faster"}
+	for _, f := range files {
+		times := map[string][]float64{} // by column
+		for _, r := range records[filters.Speed](f) {
+			if r.Contestant != "bloom" && r.Contestant != "ribbon" {
+				continue
+			}
+			column := r.Contestant + ", " + r.Work
+			times[column] = append(times[column], 1/r.Ratio)
+			low, high := slices.Min(times[column]), slices.Max(times[column])
+			t.Set(column, report.Digits(low)+" to "+report.Digits(high),
+				f.machine+": "+f.Environment.CPU)
+		}
+	}
+	return t
 }
