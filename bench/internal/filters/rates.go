@@ -143,11 +143,11 @@ func RateTable(rates []Rate) report.Table {
 	rates = slices.Clone(rates)
 	slices.SortStableFunc(rates, func(a, b Rate) int { return cmp.Compare(a.Kind, b.Kind) })
 	for _, r := range rates {
-		t.Set(report.Digits(float64(r.N)), r.interval(), r.Kind, r.Shape)
+		t.Set(fmt.Sprint(r.N), r.interval(), r.Kind, r.Shape)
 	}
 	for _, r := range rates {
 		if r.Bound > 0 {
-			t.Set(report.Digits(float64(r.N)), report.Digits(100*r.Bound), r.Kind, "bound")
+			t.Set(fmt.Sprint(r.N), report.Digits(100*r.Bound), r.Kind, "bound")
 		}
 	}
 	return t

@@ -144,7 +144,7 @@ func SpeedTable(speeds []Speed) report.Table {
 			column = strings.Replace(s.Contestant, "-", " ", 1)
 			cell = fmt.Sprintf("%.2fx ±%.0f%%", s.Ratio, 100*max(s.High/s.Ratio-1, 1-s.Low/s.Ratio))
 		}
-		t.Set(column, cell, s.Work, report.Digits(float64(s.N)))
+		t.Set(column, cell, s.Work, fmt.Sprint(s.N))
 	}
 	return t
 }
