@@ -156,7 +156,7 @@ func (db pebbleV1) Memory(s Sizes) (string, error) {
 		MemTableSize: uint64(db.settings.MemTable),
 		MaxOpenFiles: int(db.settings.OpenFiles),
 	}, db.DB)
-	r.NoFilters, r.Filters, r.Largest = false, s.Filters, s.Largest
+	r.Fault, r.Filters, r.Largest = "", s.Filters, max(r.Largest, s.Largest)
 	if r.Fits() {
 		return "", err
 	}
