@@ -29,6 +29,8 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
+//go:generate go run -C results .
+
 const (
 	exitWrong       = 1
 	exitCannotRun   = 2

@@ -18,8 +18,6 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-//go:generate go run .
-
 func main() {
 	for path, text := range generate() {
 		must(path, os.WriteFile(path, []byte(text), 0o644))

@@ -15,7 +15,7 @@ func TestGenerated(t *testing.T) {
 	for path, want := range generated {
 		got, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.True(t, want == string(got), "%s differs: run go generate ./bench/results", path)
+		require.True(t, want == string(got), "%s differs: run go generate ./bench", path)
 	}
 	results := generated["../RESULTS.md"]
 	require.LessOrEqual(t, strings.Count(results, "\n"), 300)
