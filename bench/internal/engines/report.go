@@ -113,18 +113,18 @@ func speed(p, none Pass, disk time.Duration) string {
 // notes say how the figures are to be read.
 func (c *Config) notes() []string {
 	megabytes := func(bytes int) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
-	shape, more := c.Keys.Shape, "They are 63 % of a range, and absent ones lie between."
-	if shape.Name == "random" {
+	shape, more := c.Keys.Shape.Name, "They are 63 % of a range, and absent ones lie between."
+	if shape == "random" {
 		more = "For dense decimals, where LevelDB's hash is at its worst: --shape decimal."
 	}
 	return []string{
-		fmt.Sprintf("Keys: %s of the shape %s, such as %s. %s",
-			report.Digits(float64(len(c.Keys.Present))), shape.Name, shape.Example(), more),
+		fmt.Sprintf("Keys: %s %s ones of %d bytes. %s", report.Digits(float64(len(c.Keys.Present))),
+			shape, len(c.Keys.Present[0]), more),
 		fmt.Sprintf("Temporary databases of %s, with a block cache of %s. Pebble's own Get asks no "+
-			"filter in L6, where most keys are; the adapter's does, so it alone has them. Reads are "+
+			"filter in L6, where most keys are; only for the adapter's Get there are some. Reads are "+
 			"the same on every machine. Speeds are medians of %d rounds, in CPU time, to which each "+
-			"read adds %v (--disk): differences of a tenth are noise.", megabytes(c.dataBytes()),
-			megabytes(c.cache("")), rounds, c.Disk),
+			"read adds %v (--disk): differences of a tenth are noise, and of a quarter where few "+
+			"reads are left.", megabytes(c.dataBytes()), megabytes(c.cache("")), rounds, c.Disk),
 		"For a database that you have, filterdump counts what lookups read, and says what to " +
 			"change there:",
 		"  go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY",

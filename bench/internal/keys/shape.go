@@ -5,7 +5,6 @@ package keys
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,15 +37,6 @@ func ShapesOf(names ...string) (all []Shape) {
 		}
 	}
 	return all
-}
-
-// Example returns a key of the shape, in hexadecimal if it is no text.
-func (s Shape) Example() string {
-	key := s.Append(nil, 1, 42)
-	if slices.ContainsFunc(key, func(b byte) bool { return b < ' ' || b > '~' }) {
-		return fmt.Sprintf("0x%x", key)
-	}
-	return string(key)
 }
 
 // Keys returns the keys at the indexes, one after the other in memory.
