@@ -81,9 +81,8 @@ and of absent keys (miss) outside of any engine. Filters of 10 million keys take
 2 GB of memory.
 
 ` + filtersHelp + `
-goleveldb and pebblev2 are the engines' own. Ratios
-are to the first filter, which has two turns in each round: the difference is
-noise.`
+goleveldb and pebblev2 are the engines' own. Ratios are to the first filter,
+which has two turns in each round: the difference is noise.`
 }
 
 func (f *filtersCommand) run(j *job) error {

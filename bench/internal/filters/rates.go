@@ -121,8 +121,8 @@ var ErrBound = errors.New("a false-positive rate breaks its bound")
 func CheckBounds(rates []Rate) (err error) {
 	for _, r := range rates {
 		if r.Bound > 0 && r.FPR > r.Bound+5*(r.FPR-r.Low)/z {
-			err = errors.Join(err, fmt.Errorf("%w: %v: %s %%, not %s %%", ErrBound, r, r.interval(),
-				report.Digits(100*r.Bound)))
+			err = errors.Join(err, fmt.Errorf("%w: %v: %.3g %% (%.3g to %.3g), not %.3g %%", ErrBound,
+				r, 100*r.FPR, 100*r.Low, 100*r.High, 100*r.Bound))
 		}
 	}
 	return err

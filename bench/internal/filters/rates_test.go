@@ -97,7 +97,7 @@ func TestBounds(t *testing.T) {
 		err := CheckBounds([]Rate{r})
 		require.Equal(t, excess > 5*50, errors.Is(err, ErrBound), excess)
 		if err != nil {
-			require.ErrorContains(t, err, ": bounded, 8 url keys: 1.0 ±1% %, not 1.0 %")
+			require.ErrorContains(t, err, ": bounded, 8 url keys: 1.03 % (1.02 to 1.04), not 1 %")
 		}
 	}
 }
