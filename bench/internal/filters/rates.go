@@ -162,5 +162,5 @@ func (r Rate) interval() string {
 	if r.FPR == 0 {
 		return "below " + report.Digits(100*r.High)
 	}
-	return fmt.Sprintf("%s ±%.0f%%", report.Digits(100*r.FPR), 100*max(r.High/r.FPR-1, 1-r.Low/r.FPR))
+	return fmt.Sprintf("%.3g ±%.0f%%", 100*r.FPR, 100*max(r.High/r.FPR-1, 1-r.Low/r.FPR))
 }

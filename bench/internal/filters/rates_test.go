@@ -44,7 +44,7 @@ func TestRates(t *testing.T) {
 	require.GreaterOrEqual(t, filters, 10.0)
 	require.InDelta(t, filters, r.Filters, 0)
 	require.Equal(t, 39.0, r.FilterBytes, "300 bits, and k")
-	require.Regexp(t, `\| third \| decimal \| 3\d ±2% \|\n\| third \| bound \| 2.0 \|$`,
+	require.Regexp(t, `\| third \| decimal \| 3\d\.\d ±2% \|\n\| third \| bound \| 2.0 \|$`,
 		RateTable([]Rate{r}).Markdown())
 }
 
