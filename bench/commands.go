@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -58,14 +59,8 @@ func (f *enginesCommand) run(j *job) error {
 	if err := inRange("--num", 8, f.Num); err != nil { // of fewer, no absent keys may lie between
 		return err
 	}
-	return f.write(j, func(r *report.Report) error {
-		config.Keys = keys.ShapesOf(f.Shape)[0].Set(f.Num, engines.Lookups)
-		records, err := config.Run(j.ctx)
-		if len(records) > 0 {
-			config.Report(r, records)
-		}
-		return err
-	})
+	config.Keys = keys.ShapesOf(f.Shape)[0].Set(f.Num, engines.Lookups)
+	return write(j, f.outputs, config.Run, config.Report)
 }
 
 // filtersCommand compares the speed of filters outside of the engines.
@@ -91,13 +86,9 @@ func (f *filtersCommand) run(j *job) error {
 		return err
 	}
 	slices.Sort(f.N)
-	return f.write(j, func(r *report.Report) error {
-		all, err := filters.CompareSpeeds(j.ctx, kinds, slices.Compact(f.N), j.progress)
-		if len(all) > 0 {
-			filters.ReportSpeeds(r, all)
-		}
-		return err
-	})
+	return write(j, f.outputs, func(ctx context.Context) ([]filters.Speed, error) {
+		return filters.CompareSpeeds(ctx, kinds, slices.Compact(f.N), j.progress)
+	}, filters.ReportSpeeds)
 }
 
 // ratesCommand measures false-positive rates outside of the engines.
@@ -124,14 +115,11 @@ func (f *ratesCommand) run(j *job) error {
 		return err
 	}
 	var rates []filters.Rate
-	err = f.write(j, func(r *report.Report) (err error) {
-		rates, err = filters.MeasureRates(j.ctx, kinds, keys.ShapesOf(f.Shape...), f.N, f.Queries,
+	err = write(j, f.outputs, func(ctx context.Context) (_ []filters.Rate, err error) {
+		rates, err = filters.MeasureRates(ctx, kinds, keys.ShapesOf(f.Shape...), f.N, f.Queries,
 			j.progress)
-		if len(rates) > 0 {
-			filters.ReportRates(r, rates)
-		}
-		return err
-	})
+		return rates, err
+	}, filters.ReportRates)
 	return errors.Join(err, filters.CheckBounds(rates))
 }
 
@@ -158,9 +146,10 @@ type outputs struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// write writes the report that measure fills in, unless that is nothing, and returns all errors.
-// It makes the file first: measuring takes long.
-func (o *outputs) write(j *job, measure func(*report.Report) error) (err error) {
+// write writes a report of what measure returns, unless that is nothing, and returns all errors. It
+// makes the file first: measuring takes long.
+func write[R any](j *job, o outputs, measure func(context.Context) ([]R, error),
+	fill func(*report.Report, []R)) (err error) {
 	var file *os.File
 	if o.JSON != "" {
 		if file, err = os.Create(o.JSON); err != nil {
@@ -168,14 +157,15 @@ func (o *outputs) write(j *job, measure func(*report.Report) error) (err error) 
 		}
 		defer file.Close()
 	}
-	r := &report.Report{Command: j.typed, Environment: report.ThisEnvironment()}
-	err = measure(r)
-	if r.Records == nil {
+	records, err := measure(j.ctx)
+	if len(records) == 0 {
 		return err
 	}
+	r := &report.Report{Command: j.typed, Environment: report.ThisEnvironment()}
 	if err != nil {
 		r.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
+	fill(r, records)
 	err = errors.Join(err, r.WriteText(j.stdout))
 	if file != nil {
 		err = errors.Join(err, r.WriteJSON(file))
