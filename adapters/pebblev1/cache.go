@@ -140,6 +140,15 @@ func (r CacheReport) required(size uint64) uint64 {
 	return size
 }
 
+// round returns a power of two, in MiB, of at least size bytes, that is as large as required.
+func (r CacheReport) round(size uint64) uint64 {
+	n := uint64(1)
+	for n*mib < size || r.required(n*mib) > n*mib {
+		n *= 2
+	}
+	return n
+}
+
 func (r CacheReport) sum() uint64 { return r.MemTables + 2*(r.Filters+r.Indexes) }
 
 // shards returns how many shards pebble.NewCache gives a cache of that size.
@@ -219,12 +228,12 @@ func (r CacheReport) String() string {
 		add("the block cache (%.1f MiB) has room for %s", float64(r.Cache)/mib, sizes)
 	case r.sum() <= r.Cache:
 		add("the block cache (%.1f MiB) has %d shards, none of which has room for the largest filter "+
-			"(%.1f MiB), so each lookup reads that: set Options.Cache to pebble.NewCache(%d), or "+
-			"make tables smaller with their target file size", float64(r.Cache)/mib, shards(r.Cache),
-			float64(r.Largest)/mib, r.required(r.Cache))
+			"(%.1f MiB), so each lookup reads that: set Options.Cache to pebble.NewCache(%d << 20), "+
+			"or make tables smaller with their target file size", float64(r.Cache)/mib,
+			shards(r.Cache), float64(r.Largest)/mib, r.round(r.Cache))
 	default:
 		add("the block cache (%.1f MiB) is too small for %s: set Options.Cache to "+
-			"pebble.NewCache(%d), or more for the data", float64(r.Cache)/mib, sizes, r.Required())
+			"pebble.NewCache(%d << 20), or more for the data", float64(r.Cache)/mib, sizes, r.round(0))
 	}
 	return strings.Join(lines, "\n")
 }

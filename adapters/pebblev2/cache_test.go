@@ -3,6 +3,7 @@ package pebblev2_test
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -48,8 +49,10 @@ func TestCheckCacheDefaults(t *testing.T) {
 	require.Contains(t, ensured(o).String(), fmt.Sprintf("cache_size=%d\n", r.Cache))
 	require.False(t, r.Fits())
 	require.Contains(t, r.String(), "too small")
-	require.Contains(t, r.String(),
-		fmt.Sprintf("set Options.Cache to pebble.NewCache(%d)", r.Required()))
+	require.Contains(t, r.String(), "set Options.Cache to pebble.NewCache(16 << 20), or more")
+	require.Less(t, r.Required(), uint64(16<<20))
+	r.Cache = 16 << 20
+	require.True(t, r.Fits())
 
 	files := pebblev2.CacheReport{Levels: r.Levels, Tables: 100, OpenFiles: 125}
 	require.True(t, files.Fits())
@@ -154,6 +157,12 @@ func TestCheckCacheShards(t *testing.T) {
 		require.Contains(t, r.String(), c.say, "%+v", c)
 		if c.required > 0 {
 			require.Equal(t, c.required, r.Required(), "%+v", c)
+		}
+		if _, advice, found := strings.Cut(r.String(), "pebble.NewCache("); found {
+			_, err := fmt.Sscanf(advice, "%d << 20)", &r.Cache)
+			require.NoError(t, err)
+			r.Cache *= mib
+			require.True(t, r.Fits(), "%+v", c)
 		}
 		r.Cache = r.Required()
 		require.True(t, r.Fits(), "%+v", c)
