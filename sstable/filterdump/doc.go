@@ -1,30 +1,32 @@
 /*
-Command filterdump says whether the filters of a database are sound, and which filters would serve
-it best. It reads the databases of C++ LevelDB, goleveldb and Pebble.
-
-To learn what filters are worth to a database, in some seconds:
+Command filterdump says which filters would serve a database best, and whether those that it has are
+sound. It reads the databases of C++ LevelDB, goleveldb and Pebble:
 
 	filterdump DIRECTORY
 
-To verify the filters only, also of single tables (.ldb, .sst):
+It changes nothing and takes no lock, so the database may be in use. To verify filters only, also of
+single tables (.ldb, .sst):
 
 	filterdump --verify PATH...
 
-filterdump changes nothing and takes no lock, so the database may be in use. --tables lists all
-tables, --page FILE writes a page for a browser, and -h lists all flags.
+--tables lists all tables, --json writes all figures, and -h lists all flags.
 
 For example, filterdump testdata/goleveldb/name2_none_1k prints:
 
-	1 table sound: all 3300 entries match their filters
+	Nothing to do: with so few keys, any filter does.
 
-	testdata/goleveldb/name2_none_1k
-	  Nothing to do: with so few keys, any filter does.
+	- With goleveldb's default options, the block cache (8.0 MiB) has room for
+	  filters and indexes (0.0 MiB) twice.
 
-	  level  tables  entries  MB of filters  filters          policy
-	  L0     1       3300     0.0045         1 LevelDB Bloom  1 leveldb.BuiltinBloomFilter2
+	level  tables  entries  MB of filters  tables by filter
+	L0          1    3,300         0.0045  1 LevelDB Bloom
 
-The first line says whether all filters are sound. Tables whose filters are not sound follow, each
-with the reason.
+	Tables by the filters' policy: 1 leveldb.BuiltinBloomFilter2
+
+	1 table sound
+
+If something is wrong, that comes first, with the reasons, and there is no verdict that depends on
+it.
 
 # The verdict
 
@@ -48,13 +50,13 @@ Keys that are only in the log do not count. The comparer must be the engine's de
 
 # Status of a table
 
-	sound           every key that a filter covers matches it
-	no filter       there is nothing to verify
-	unverified      its policy, encoding or comparer is unknown, or its keys are in doubt
-	false negative  a key does not match its filter
-	corrupt         a checksum is wrong, or the bytes contradict each other
-	missing         the manifest names it, and it is not there
-	unreadable      it is no table, or cannot be read here: the reason says why
+	sound                  every key that a filter covers matches it
+	without filters        there is nothing to verify
+	unverified             its filters are of an unknown kind, or its keys are in doubt
+	with a false negative  a key does not match its filter
+	corrupt                a checksum is wrong, or the bytes contradict each other
+	missing                the manifest names it, and it is not there
+	unreadable             it is no table, or cannot be read here: the reason says why
 
 The tables of a database are those that its manifest names. Others are left out: a killed process
 leaves some, and a database in use creates and deletes them. If more tables are left out that are
@@ -62,17 +64,12 @@ newer than all named ones than are named, the manifest may be an old one, and th
 
 A table has the bytes that the manifest says, and more may follow. By itself, a table ends where its
 file does. That a table is the one that the manifest means is compared by its size, and not by its
-contents. Pebble's files of large values (.blob) and tables in shared storage are not verified.
+contents. Pebble's files of large values (.blob) are not verified, and RocksDB's databases and
+tables are not supported.
 
 The engines trust bytes whose checksum is right. A table on which an engine's reader panics is
-corrupt. Forged ones can also end filterdump, or have it wait: interrupt it twice then. On Linux,
-filterdump maps at most half of the memory of the machine or of the container, or 2 GiB if that is
-more. RocksDB's own tables are read if they share a format, a compression and a kind of filter with
-old Pebble's.
-
-The filters of a policy with a name of its own are unverified. If they are LevelDB's or
-levelbloom's, pass --policies NAME, or a pattern: a database with a policy for each level has
-several names.
+corrupt. Forged ones can also end filterdump, have it wait (interrupt it twice then), or take memory
+(as much as ulimit -v lets it).
 
 # Exit status
 
@@ -85,31 +82,8 @@ several names.
 
 # JSON
 
-With --json, the report is an object. Sizes are in bytes, and what is read is data blocks for 1,000
-lookups of absent keys.
-
-	verdict  the first line
-	paths    for each PATH
-	  path, note, damaged  what could not be read, and whether the database is at fault
-	  unnamed              tables that are left out
-	  engine               goleveldb, pebblev1, pebblev2
-	  cache                bytes of the block cache, by Pebble's OPTIONS file
-	  keys, bytes          of all tables; a key counts once in each
-	  sampled, lookups     keys of the sample, and absent keys between them: the most lookups
-	  levels               number, tables, entries
-	    policies, filters           by policy, and by encoding ("none" without filters, "no keys")
-	    filter_bytes, ribbon_bytes  of the filters, and computed for ribbon filters of 10 bits
-	    get, has, bare, ribbon      counted: by Get, by Has, without filters; computed
-	  verdict              sentence, code, facts
-	    rows                        compared: setup, reads, counted (or computed), filter_bytes
-	  tables
-	    path, status, reason
-	    format, size, comparer, index_bytes
-	    policy, layout, base_lg, filter_bytes  which keys share a filter: a window of 2^base_lg
-	                                           bytes, or a table
-	    entries, keys, entries_without_filter
-	    filters, empty_filters, encodings, bits_per_key
-	    ribbon_10                              bytes and fpp of ribbon filters for the same keys
-	    false_negatives, false_negative_keys   the keys in hex, at most ten
+With --json, the report is an object: of each path all that the program knows, under the names that
+the fields have in census.Database, verdict.Figures and verify.Result, where they are described.
+Sizes are in bytes.
 */
 package main

@@ -3,7 +3,6 @@ module github.com/levelbloom/levelbloom/sstable/filterdump
 go 1.23.0
 
 require (
-	github.com/alecthomas/kong v1.17.0
 	github.com/cockroachdb/pebble v1.1.0
 	github.com/cockroachdb/pebble/v2 v2.1.0
 	github.com/jedib0t/go-pretty/v6 v6.6.4
@@ -13,6 +12,7 @@ require (
 	github.com/levelbloom/levelbloom/adapters/pebblev2 v0.1.0
 	github.com/stretchr/testify v1.9.0
 	github.com/syndtr/goleveldb v1.0.1-0.20210819022825-2ae1ddf74ef7
+	golang.org/x/sync v0.7.0
 )
 
 require (

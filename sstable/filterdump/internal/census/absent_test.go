@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -86,5 +87,52 @@ func TestManyAbsentKeys(t *testing.T) {
 	for gap, n := range counts {
 		share := float64(len(got)) * float64(gap) / float64(per)
 		require.InDelta(t, share, n, 5*math.Sqrt(share), "gaps of %d", gap)
+	}
+}
+
+// keysOf returns all keys of a gap above low.
+func keysOf(g gap, low string) (keys []string) {
+	for i := range g.len {
+		keys = append(keys, string(g.key([]byte(low), i)))
+	}
+	return keys
+}
+
+func TestBetween(t *testing.T) {
+	for _, c := range []struct {
+		low, high string
+		want      []string
+	}{
+		{"k3", "k5", []string{"k4"}},
+		{"k198", "k203", []string{"k199", "k200", "k201", "k202"}}, // with carry
+		{"k8:bal", "k9:bal", nil},
+		{"k09:bal", "k12:bal", []string{"k10:bal", "k11:bal"}}, // before a suffix
+		{"195", "205", nil},                                    // the 5 is a suffix
+		{"ax", "az", []string{"ay"}},                           // bytes
+		{"a\x00\xfe.", "a\x01\x01.", []string{"a\x00\xff.", "a\x01\x00."}},
+		{"1", "12", nil}, {"", "", nil}, {"a", "a", nil}, {"5", "3", nil},
+	} {
+		require.Equal(t, c.want, keysOf(between([]byte(c.low), []byte(c.high)), c.low), "%q %q",
+			c.low, c.high)
+	}
+}
+
+// A number of more digits than a uint64 has is cut off, and what follows stays.
+func TestBetweenFarKeys(t *testing.T) {
+	for low, high := range map[string]string{
+		strings.Repeat("01", 20):  strings.Repeat("93", 20), // decimal
+		strings.Repeat("0a", 16):  strings.Repeat("f3", 16),
+		strings.Repeat("\x00", 9): strings.Repeat("\xff", 9),
+	} {
+		g := between([]byte(low), []byte(high))
+		last := low
+		for _, i := range []uint64{0, g.len / 2, g.len - 1} {
+			key := string(g.key([]byte(low), i))
+			require.True(t, last < key && key < high, "%q", key)
+			require.Equal(t, low[g.to:], key[g.to:])
+			last = key
+		}
+		end := string(g.key([]byte(low), g.len))
+		require.Equal(t, high[:g.to], end[:g.to], "after the last comes the neighbor")
 	}
 }

@@ -121,11 +121,11 @@ func TestCountedReads(t *testing.T) {
 
 			v := counted(t, dir)
 			if o.Filter == nil { // some lookups tell what all of them read without filters
-				require.InEpsilon(t, v.Total().Get, v.Total().Bare, 0.05)
+				require.InEpsilon(t, v.Get, v.Bare, 0.05)
 			}
 			if c.ribbon {
 				require.Zero(t, v.Old)
-				requireComputed(t, v.Total().Ribbon, v.Total().Get, v.Lookups)
+				requireComputed(t, v.Ribbon, v.Get, v.Lookups)
 			}
 			o.ReadOnly = true // the tree stays as it is
 			o.BlockCacheCapacity = 2*overhead(v) + 100*len(value)
@@ -136,7 +136,7 @@ func TestCountedReads(t *testing.T) {
 			db, err := leveldb.Open(counting, &o)
 			require.NoError(t, err)
 			defer db.Close()
-			requireReads(t, v.Total().Get, v.Lookups, absent, &counting.reads, func(key []byte) {
+			requireReads(t, v.Get, v.Lookups, absent, &counting.reads, func(key []byte) {
 				_, err := db.Get(key, nil)
 				require.ErrorIs(t, err, leveldb.ErrNotFound)
 			})
@@ -239,7 +239,7 @@ func requireCountedPebble(
 		reads.Store(before)
 	}
 	half := len(absent) / 2 // Has gets others, whose blocks Get has not read
-	requireReads(t, v.Total().Get, v.Lookups, absent[:half], &reads, func(key []byte) {
+	requireReads(t, v.Get, v.Lookups, absent[:half], &reads, func(key []byte) {
 		_, _, err := db.Get(key)
 		require.ErrorIs(t, err, pebble.ErrNotFound)
 		churn()
@@ -248,9 +248,9 @@ func requireCountedPebble(
 		return
 	}
 	if p.Name() == policy.Name {
-		requireComputed(t, v.Total().Ribbon, v.Total().Has, v.Lookups)
+		requireComputed(t, v.Ribbon, v.Has, v.Lookups)
 	}
-	requireReads(t, v.Total().Has, v.Lookups, absent[half:], &reads, func(key []byte) {
+	requireReads(t, v.Has, v.Lookups, absent[half:], &reads, func(key []byte) {
 		found, err := pebblev2.Has(db, key)
 		require.NoError(t, err)
 		require.False(t, found)
@@ -266,8 +266,8 @@ func requireComputed(t *testing.T, computed, counted float64, lookups int) {
 }
 
 // counted returns what is counted in a database.
-func counted(t *testing.T, dir string, policies ...string) *Database {
-	d, err := Read(context.Background(), dir, Options{Policies: policies, Progress: t.Logf})
+func counted(t *testing.T, dir string) *Database {
+	d, err := Read(context.Background(), dir, Options{Progress: t.Logf})
 	require.NoError(t, err)
 	require.Empty(t, d.Note)
 	for _, r := range d.Tables {
@@ -279,7 +279,7 @@ func counted(t *testing.T, dir string, policies ...string) *Database {
 
 // overhead is how large the filters and indexes of all tables are.
 func overhead(d *Database) int {
-	sum := int(d.Total().FilterBytes)
+	sum := int(d.Total.FilterBytes)
 	for _, t := range d.Tables {
 		sum += int(t.IndexBytes)
 	}

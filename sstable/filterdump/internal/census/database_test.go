@@ -18,7 +18,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -102,13 +102,13 @@ func TestMissingTables(t *testing.T) {
 		require.NoError(t, err)
 		missing := 0
 		for _, table := range d.Tables {
-			if table.Status == scan.Missing {
+			if table.Status == verify.Missing {
 				missing++
 			}
 		}
 		require.Equal(t, gone+1, missing)
-		require.Contains(t, d.Verdict.Sentence,
-			"No verdict: "+scan.Count(missing, "table")+" of the database cannot be")
+		require.Equal(t, fmt.Sprintf("No verdict: %d of %d tables cannot be read, or trusted.",
+			missing, len(d.Tables)), d.Verdict.Sentence)
 	}
 }
 
@@ -132,49 +132,6 @@ func TestCountVirtualTables(t *testing.T) {
 	require.Equal(t, n*2/3-1, d.Sampled)
 	require.Equal(t, 2*(n*2/3-2)+64, d.Lookups, "the excised keys are one gap")
 	require.EqualValues(t, n, d.Keys, "those of the file")
-}
-
-// A manifest that the database replaces meanwhile is no damage: Read begins anew.
-func TestManifestReplaced(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/leveldb/tables/one_key")))
-	manifest, err := os.ReadFile(filepath.Join(dir, "MANIFEST-000002"))
-	require.NoError(t, err)
-	path := func(number int) string {
-		return filepath.Join(dir, fmt.Sprintf("MANIFEST-%06d", number))
-	}
-	number := 2
-	replace := func() error {
-		number++
-		current := filepath.Join(dir, "CURRENT")
-		err := os.WriteFile(path(number), manifest, 0o600)
-		if err == nil {
-			text := filepath.Base(path(number)) + "\n"
-			err = os.WriteFile(current+".tmp", []byte(text), 0o600)
-		}
-		if err == nil {
-			err = os.Rename(current+".tmp", current)
-		}
-		if err == nil {
-			err = os.Remove(path(number - 1))
-		}
-		return err
-	}
-	for range 200 {
-		done := make(chan error)
-		go func() {
-			var err error
-			for i := 0; i < attempts-1 && err == nil; i++ { // each can spoil one attempt
-				err = replace()
-			}
-			done <- err
-		}()
-		d, err := Read(context.Background(), dir, Options{Verify: true, Progress: t.Logf})
-		require.NoError(t, <-done)
-		require.NoError(t, err)
-		require.Empty(t, d.Note)
-		require.Equal(t, scan.Sound, d.Tables[0].Status)
-	}
 }
 
 // All that takes long is told, and can be interrupted.
@@ -223,7 +180,7 @@ func TestOtherMerger(t *testing.T) {
 // obsolete ones wait until nobody reads them, as after a compaction of all.
 func TestTablesLeftOut(t *testing.T) {
 	for old, why := range map[bool]string{
-		false: "", true: "the manifest names 2 tables, and leaves out 3 newer ones: it may be old",
+		false: "", true: "the manifest may be old: tables newer than the 2 that it names: 3",
 	} {
 		d := &Database{named: map[int]engine.Place{10: {}, 12: {}}}
 		number := 3
@@ -237,6 +194,19 @@ func TestTablesLeftOut(t *testing.T) {
 	}
 }
 
+// others are filters of another kind.
+type others struct{ filter.Filter }
+
+func (others) Name() string { return "others" }
+
+func (o others) NewGenerator() filter.FilterGenerator {
+	return generatorOfOthers{o.Filter.NewGenerator()}
+}
+
+type generatorOfOthers struct{ filter.FilterGenerator }
+
+func (g generatorOfOthers) Add(key []byte) { g.FilterGenerator.Add(append([]byte("x"), key...)) }
+
 // Where nothing can be counted, the database or the verdict says why.
 func TestNoVerdict(t *testing.T) {
 	read := func(dir string) *Database {
@@ -244,17 +214,17 @@ func TestNoVerdict(t *testing.T) {
 		require.NoError(t, err)
 		return d
 	}
-	o := opt.Options{}
-	require.NoError(t, goleveldb.Configure(&o,
-		testkit.Must(policy.NewBloom(10, policy.WithName("mine.1")))))
-	dir := thirds(t, 6000, o)
-	require.Contains(t, read(dir).Verdict.Sentence, "No verdict: the policy mine.1 is not known")
-	require.NotZero(t, counted(t, dir, "other", "mine.*").Lookups)
+	o := opt.Options{Filter: others{filter.NewBloomFilter(10)}}
+	d := read(thirds(t, 6000, o))
+	require.Equal(t, verify.Unverified, d.Tables[0].Status)
+	require.Contains(t, d.Verdict.Sentence, "No verdict: ")
+	o.Filter = goleveldb.New(testkit.Must(policy.NewRibbon(10, policy.WithName("mine"))))
+	require.Less(t, counted(t, thirds(t, 6000, o)).Get, 20.0, "under any name")
 
 	reverse := *pebble.DefaultComparer
 	reverse.Name = "test.reverse"
 	reverse.Compare = func(a, b []byte) int { return bytes.Compare(b, a) }
-	dir = t.TempDir()
+	dir := t.TempDir()
 	db, err := pebble.Open(dir, &pebble.Options{Comparer: &reverse, Logger: engine.Quiet{}})
 	require.NoError(t, err)
 	require.NoError(t, db.Set([]byte("b"), nil, pebble.NoSync))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/vfs"
-	"github.com/cockroachdb/pebble/vfs/errorfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
@@ -22,13 +21,15 @@ type pebbleV1 struct {
 }
 
 // A pebbleV1View is the filesystem that Pebble sees: a manifest in memory, and the tables of a
-// view. For the list of names, tables have an empty file in memory too.
+// view. It calls read for each read of a table. For the list of names, tables have an empty file in
+// memory too.
 type pebbleV1View struct {
 	vfs.FS
 	view *View
+	read func(number int)
 }
 
-func newPebbleV1View(v *View) (vfs.FS, error) {
+func newPebbleV1View(v *View, read func(number int)) (vfs.FS, error) {
 	memory := vfs.NewMem()
 	write := func(name string, contents []byte) error {
 		file, err := memory.Create(name)
@@ -43,60 +44,56 @@ func newPebbleV1View(v *View) (vfs.FS, error) {
 	for _, name := range v.markers {
 		err = errors.Join(err, write(name, nil))
 	}
-	for name := range v.paths {
+	for name := range v.Paths {
 		err = errors.Join(err, write(name, nil))
 	}
-	return pebbleV1View{memory, v}, err
-}
-
-// find returns where a file is, and its name there.
-func (v pebbleV1View) find(name string) (files vfs.FS, path string, err error) {
-	if _, isTable := v.view.paths[name]; !isTable {
-		return v.FS, name, nil
-	}
-	path, err = v.view.Path(name)
-	return vfs.Default, path, err
+	return pebbleV1View{memory, v, read}, err
 }
 
 func (v pebbleV1View) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
-	files, path, err := v.find(name)
-	if err != nil {
-		return nil, err
+	path, isTable := v.view.Paths[name]
+	if !isTable {
+		return v.FS.Open(name, opts...)
 	}
-	return files.Open(path, opts...)
+	file, err := vfs.Default.Open(path, opts...)
+	return pebbleV1File{file, func() { v.read(Number(name)) }}, err
 }
 
 func (v pebbleV1View) Stat(name string) (os.FileInfo, error) {
-	files, path, err := v.find(name)
-	if err != nil {
-		return nil, err
+	if path, isTable := v.view.Paths[name]; isTable {
+		return vfs.Default.Stat(path)
 	}
-	return files.Stat(path)
+	return v.FS.Stat(name)
+}
+
+// A pebbleV1File calls read for each read.
+type pebbleV1File struct {
+	vfs.File
+	read func()
+}
+
+func (f pebbleV1File) ReadAt(p []byte, offset int64) (int, error) {
+	f.read()
+	return f.File.ReadAt(p, offset)
 }
 
 func openPebbleV1(o Options, policies []*policy.Policy, read func(number int)) (DB, error) {
-	counted := errorfs.InjectorFunc(func(op errorfs.Op, path string) error {
-		if op == errorfs.OpFileReadAt {
-			read(Number(path))
-		}
-		return nil
-	})
-	files, err := newPebbleV1View(o.View)
+	files, err := newPebbleV1View(o.View, read)
 	if err != nil {
 		return nil, err
 	}
-	merger := *pebble.DefaultMerger // nothing is merged, but Pebble compares the name
+	cache := pebble.NewCache(1<<20 + 3*o.Room/2) // indexes are larger than in the files
+	defer cache.Unref()                          // the database keeps it
+	merger := *pebble.DefaultMerger              // nothing is merged, but Pebble compares the name
 	merger.Name = cmp.Or(o.View.Merger, merger.Name)
-	cache := pebble.NewCache(o.cacheSize())
-	defer cache.Unref()
 	options := &pebble.Options{
 		ReadOnly:           true,
 		Logger:             Quiet{},
 		FormatMajorVersion: pebble.FormatNewest,
 		MemTableSize:       64 << 10,
-		FS:                 errorfs.Wrap(files, counted),
+		FS:                 files,
 		Merger:             &merger,
-		MaxOpenFiles:       o.View.openTables(),
+		MaxOpenFiles:       1 << 20,
 		Cache:              cache,
 	}
 	options.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
@@ -157,8 +154,5 @@ func (db pebbleV1) Memory(s Sizes) (string, error) {
 		MaxOpenFiles: int(db.settings.OpenFiles),
 	}, db.DB)
 	r.NoFilters, r.Filters, r.Largest = false, s.Filters, s.Largest
-	if r.Fits() {
-		return "", err
-	}
-	return told("the program's", r), err // or Pebble's defaults, if it has left no options
+	return told("the program's", r.String()), err // or Pebble's, if it has left no options
 }

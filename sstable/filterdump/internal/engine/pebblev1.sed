@@ -6,20 +6,7 @@
 s#pebble/v2#pebble#
 s/pebblev2/pebblev1/g
 s/\([pP]\)ebbleV2/\1ebbleV1/g
-# A cache comes from outside, and the database keeps a reference of its own.
-s/^\t\tCacheSize: *o.cacheSize()/\t\tCache: cache/
-/^\toptions := &pebble.Options{/i\
-\	cache := pebble.NewCache(o.cacheSize())\
-\	defer cache.Unref()
-s/^\t\tCacheSize: *db.settings.Cache/\t\tCache: cache/
-/^func (db pebbleV1) Memory/a\
-\	cache := pebble.NewCache(cmp.Or(db.settings.Cache, 8<<20)) // Pebble's default\
-\	defer cache.Unref()
 /DisableTableStats/d
 s/, vfs.WriteCategoryUnspecified)/)/
 s/vfs.FileInfo/os.FileInfo/
 s/^\t"errors"$/&\n\t"os"/
-# Errors are injected by other arguments.
-s/func(op errorfs.Op) error/func(op errorfs.Op, path string) error/
-s/op.Kind == /op == /
-s/op.Path/path/

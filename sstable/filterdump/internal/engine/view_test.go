@@ -46,13 +46,16 @@ func TestEngines(t *testing.T) {
 			require.NoError(t, err)
 			require.False(t, found)
 		}
-		memory, err := db.Memory(Sizes{Filters: 1 << 20, Largest: 1 << 18, Indexes: 1 << 10})
-		require.NoError(t, err)
-		require.Equal(t, want != "goleveldb", memory != "", "Pebble's memtables take its cache")
-		memory, err = db.Memory(Sizes{Filters: 1 << 30, Largest: 1 << 20, Indexes: 1 << 10})
-		require.NoError(t, err)
-		require.Contains(t, memory, "is too small for ")
-		require.Contains(t, memory, "filters and indexes (1024.0 MiB) twice")
+		for filters, words := range map[uint64]string{
+			3 << 20: "filters and indexes (3.0 MiB) twice", 9 << 20: "(9.0 MiB) twice: set Options.",
+		} {
+			memory, err := db.Memory(Sizes{Filters: filters, Largest: 1 << 18, Indexes: 1 << 10})
+			require.NoError(t, err)
+			require.Contains(t, memory, words)
+			require.Equal(t, want == "goleveldb" && filters == 3<<20,
+				strings.Contains(memory, "has room"), "Pebble's memtables take its cache")
+			require.Equal(t, filters > 8<<20 || want != "goleveldb", strings.Contains(memory, " << 20"))
+		}
 		require.NoError(t, db.Close())
 	}
 }
@@ -78,7 +81,7 @@ func TestSettings(t *testing.T) {
 		Merger: "pebble.concatenate"}
 	require.Equal(t, want, view(t, dir).Settings)
 
-	// Among several files, the newest has the highest number, and none is read that is too large.
+	// Among several files, the newest has the highest number.
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
@@ -86,8 +89,6 @@ func TestSettings(t *testing.T) {
 	require.Equal(t, want, view(t, dir).Settings)
 	write("OPTIONS-1000000", "pebble_version=0.1\n  cache_size=5\n")
 	require.Equal(t, Settings{Engine: "pebblev1", Cache: 5}, view(t, dir).Settings)
-	write("OPTIONS-1000001", "pebble_version=0.1\n"+strings.Repeat(" ", 1<<20))
-	require.Zero(t, view(t, dir).Cache)
 
 	// Numbers out of range are no figures.
 	for _, text := range []string{"-1", "9223372036854775808", "1099511627777", "1e9", ""} {
@@ -109,9 +110,7 @@ func TestViewHoldsTables(t *testing.T) {
 		require.NotEmpty(t, want)
 		require.Equal(t, want, tablesOf(t, v))
 		for _, name := range v.Tables {
-			path, err := v.Path(name)
-			require.NoError(t, err)
-			_, err = os.ReadFile(path)
+			_, err := os.ReadFile(v.Paths[name])
 			require.NoError(t, err)
 		}
 	}
@@ -120,75 +119,89 @@ func TestViewHoldsTables(t *testing.T) {
 // The manifest is the one that the engine finds. A CURRENT or manifest that is there and names
 // nothing, or is no file, is damage; where there is none, there is no database.
 func TestManifestOf(t *testing.T) {
-	const good, newer = "MANIFEST-000002\n", "MANIFEST-000003\n"
-	const aDirectory = "a manifest that is a directory"
-	for name, c := range map[string]struct {
-		files map[string]string // a name that ends in a slash is a directory
-		want  string            // of the manifest
+	const good, other, marker = "MANIFEST-000002\n", "MANIFEST-000003", "marker.manifest.00000"
+	type files = map[string]string // a name that ends in a slash is a directory
+	for _, c := range []struct {
+		files files
+		want  string // of the manifest
 		err   error
 		words string
 	}{
-		"CURRENT": {map[string]string{"CURRENT": good, "MANIFEST-000002": ""}, good, nil, ""},
-		"a backup alone": {map[string]string{"CURRENT.bak": good, "MANIFEST-000002": ""}, good, nil,
-			""},
-		"a newer pending": {map[string]string{"CURRENT": good, "CURRENT.3": newer,
-			"MANIFEST-000002": "", "MANIFEST-000003": ""}, newer, nil, ""},
-		"an older pending": {map[string]string{"CURRENT": newer, "CURRENT.2": good,
-			"MANIFEST-000002": "", "MANIFEST-000003": ""}, newer, nil, ""},
-		"the backup of a damaged one": {map[string]string{"CURRENT": "\x00\xff",
-			"CURRENT.bak": good, "MANIFEST-000002": ""}, good, nil, ""},
-		"a marker": {map[string]string{"marker.manifest.000001.MANIFEST-000002": "",
-			"marker.manifest.000002.MANIFEST-000003": "", "CURRENT": good, "MANIFEST-000002": "",
-			"MANIFEST-000003": ""}, newer, nil, ""},
-		"a longer number": {map[string]string{"CURRENT": "MANIFEST-1000000\n",
-			"CURRENT.bak": "MANIFEST-999999\n", "MANIFEST-1000000": "", "MANIFEST-999999": ""},
-			"MANIFEST-1000000\n", nil, ""},
+		{files{"CURRENT": good, "MANIFEST-000002": ""}, "MANIFEST-000002", nil, ""},
+		{files{marker + "1.MANIFEST-000002": "", marker + "2." + other: "", "CURRENT": good,
+			"MANIFEST-000002": "", other: ""}, other, nil, ""},
 
-		"nothing": {nil, "", ErrNoDatabase, "there is no CURRENT"},
-		"other files": {map[string]string{"CURRENTLY": good, "000005.ldb": ""}, "", ErrNoDatabase,
-			""},
-		"Basho's": {map[string]string{"CURRENT": good, "MANIFEST-000002": "", "sst_3/": ""}, "",
-			ErrNoDatabase, "Basho's LevelDB, with tables in sst_3"},
+		{nil, "", ErrNoDatabase, "there is no CURRENT"},
+		{files{"CURRENTLY": good, "000005.ldb": ""}, "", ErrNoDatabase, ""},
+		{files{"CURRENT": good, "MANIFEST-000002": "", "sst_3/": ""}, "", ErrNoDatabase,
+			"Basho's LevelDB, with tables in sst_3"},
 
-		"an empty CURRENT": {map[string]string{"CURRENT": ""}, "", ErrDamaged, "does not end in"},
-		"without its line break": {map[string]string{"CURRENT": "MANIFEST-000002",
-			"MANIFEST-000002": ""}, "", ErrDamaged, "CURRENT does not end in a line break"},
-		"a conflict in git": {map[string]string{"CURRENT": "<<<<<<< HEAD\n"}, "", ErrDamaged,
+		{files{"CURRENT": ""}, "", ErrDamaged, "does not end in"},
+		{files{"CURRENT": "MANIFEST-000002", "MANIFEST-000002": ""}, "", ErrDamaged,
+			"CURRENT does not end in a line break"},
+		{files{"CURRENT": "<<<<<<< HEAD\n"}, "", ErrDamaged,
 			`CURRENT names no manifest, but "<<<<<<< HEAD"`},
-		"another directory": {map[string]string{"CURRENT": "../MANIFEST-000002\n"}, "", ErrDamaged,
-			"names no manifest"},
-		"a manifest that is gone": {map[string]string{"CURRENT": good}, "", ErrDamaged,
-			"CURRENT names MANIFEST-000002: file does not exist"},
-		"a marker's that is gone": {map[string]string{"CURRENT": good, "MANIFEST-000002": "",
-			"marker.manifest.000001.MANIFEST-000003": ""}, "", ErrDamaged, "names MANIFEST-000003"},
-		"a marker to another directory": {map[string]string{
-			"marker.manifest.000001...": ""}, "", ErrDamaged, "names no manifest"},
-		"a directory": {map[string]string{"CURRENT/": ""}, "", ErrDamaged, "not a regular file"},
-		"too long": {map[string]string{"CURRENT": strings.Repeat("x", 1<<11)}, "", ErrDamaged,
-			"does not end in a line break"},
-		aDirectory: {map[string]string{"CURRENT": good, "MANIFEST-000002/": ""}, "", ErrDamaged,
-			"not a regular file"},
+		{files{"CURRENT": "../MANIFEST-000002\n"}, "", ErrDamaged, "names no manifest"},
+		{files{"CURRENT": good}, "", ErrDamaged, "CURRENT names MANIFEST-000002: file does not exist"},
+		{files{"CURRENT": good, "MANIFEST-000002": "", marker + "1." + other: ""}, "", ErrDamaged,
+			"names MANIFEST-000003"},
+		{files{marker + "1...": ""}, "", ErrDamaged, "names no manifest"},
+		{files{"CURRENT/": ""}, "", ErrDamaged, "not a regular file"},
+		{files{"CURRENT": good, "MANIFEST-000002/": ""}, "", ErrDamaged, "not a regular file"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			for name, contents := range c.files {
-				if path := filepath.Join(dir, name); strings.HasSuffix(name, "/") {
-					require.NoError(t, os.Mkdir(path, 0o700))
-				} else {
-					require.NoError(t, os.WriteFile(path, []byte(contents), 0o600))
-				}
-			}
-			v, err := NewView(dir)
-			require.Equal(t, c.err == nil, err == nil, "%v", err)
-			if err == nil {
-				defer v.Close()
-				require.Equal(t, c.want, v.manifest+"\n")
+		dir := t.TempDir()
+		for name, contents := range c.files {
+			if path := filepath.Join(dir, name); strings.HasSuffix(name, "/") {
+				require.NoError(t, os.Mkdir(path, 0o700))
 			} else {
-				require.ErrorIs(t, err, c.err)
-				require.ErrorContains(t, err, c.words)
+				require.NoError(t, os.WriteFile(path, []byte(contents), 0o600))
 			}
-			require.Equal(t, err == nil || name == aDirectory, IsDatabase(dir))
-		})
+		}
+		v, err := NewView(dir)
+		require.ErrorIs(t, err, c.err)
+		if c.err == nil {
+			require.Equal(t, c.want, v.manifest)
+			require.True(t, IsDatabase(dir))
+			v.Close()
+		} else {
+			require.ErrorContains(t, err, c.words)
+		}
+	}
+}
+
+// A manifest that the database replaces meanwhile is no damage: the view is made anew. Nor is one
+// that grows, as tables come and go: the view has those that its manifest names.
+func TestManifestReplaced(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+stored[1])))
+	current := view(t, dir).manifest
+	manifest, err := os.ReadFile(filepath.Join(dir, current))
+	require.NoError(t, err)
+	replace := func(number int) error {
+		name := fmt.Sprintf("MANIFEST-%06d", number)
+		path := filepath.Join(dir, "CURRENT")
+		err := errors.Join(os.WriteFile(filepath.Join(dir, name), manifest, 0o600),
+			os.WriteFile(path+".tmp", []byte(name+"\n"), 0o600), os.Rename(path+".tmp", path),
+			os.Remove(filepath.Join(dir, current)))
+		current = name
+		return err
+	}
+	number := 1000
+	for range 200 {
+		done := make(chan error)
+		go func() {
+			var err error
+			for range attempts - 2 { // each can spoil one attempt
+				number++
+				err = errors.Join(err, replace(number))
+			}
+			done <- err
+		}()
+		v, err := NewView(dir)
+		require.NoError(t, <-done)
+		require.NoError(t, err)
+		require.Equal(t, manifest, v.Manifest)
+		v.Close()
 	}
 }
 
@@ -231,7 +244,8 @@ func TestPipe(t *testing.T) {
 			err = db.Keys(func([]byte) error { return nil })
 			db.Close()
 		}
-		require.ErrorContains(t, err, "not a regular file")
+		require.Error(t, err)
+		require.Regexp(t, "does not exist|no such file", err.Error())
 	}
 }
 
@@ -247,6 +261,32 @@ func TestViewIsKept(t *testing.T) {
 		require.Equal(t, manifest, v.Manifest)
 		v.Close()
 		require.LessOrEqual(t, openFiles(t), open)
+	}
+}
+
+// A database with more tables than the process may have files open is read all the same, if the
+// engine can keep open those that it has.
+func TestFewFiles(t *testing.T) {
+	for i, stored := range stored[2:] {
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+stored)))
+		ext := []string{".ldb", ".sst", ".sst"}[i]
+		for n := range 300 {
+			name := filepath.Join(dir, fmt.Sprintf("%06d%s", 100+n, ext))
+			require.NoError(t, os.WriteFile(name, nil, 0o600))
+		}
+		var before syscall.Rlimit
+		require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
+		few := before
+		few.Cur = uint64(openFiles(t)) + 200
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few))
+		v, err := NewView(dir)
+		restored := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before)
+		require.NoError(t, errors.Join(err, restored))
+		require.Len(t, v.Tables, 303)
+		require.Less(t, len(v.held), 200)
+		require.Len(t, tablesOf(t, v), 3)
+		v.Close()
 	}
 }
 

@@ -1,52 +1,49 @@
-package tables
+package verify
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
+// A table is one table file as its filters see it.
+type table struct {
+	size, indexBytes int64
+
+	filters *filters // nil: none
+	doubt   string   // why they cannot be compared with the keys, if that is so
+
+	// keys calls f for each point entry in file order: with the key as the filters know it, and the
+	// index of the filter that covers it, -1 for none; in a table without filters, of the one that
+	// would. The key's memory is reused after f returns. The errors are those of open.
+	keys  func(f func(filter int, key []byte)) error
+	close func() error
+}
+
 var (
-	// ErrNoEnd is wrapped by the error for a file that does not end as a table does.
-	ErrNoEnd = errors.New("not a table")
-	// ErrUnsupported is wrapped by the error for a table of a kind that is not read here.
-	ErrUnsupported = errors.New("not read here")
-	// ErrUnknown is wrapped by the error for a table with a comparer or a key schema that may be
-	// right: without it, nobody knows which part of a key the filters know.
-	ErrUnknown = errors.New("not known here")
-	// ErrCrashed is wrapped by the error for a reader that panicked.
-	ErrCrashed = errors.New("the engine's reader crashed")
+	// errNoTable is wrapped by the error for a file that does not end as a table does.
+	errNoTable = errors.New("not a table")
+	// errNotRead is wrapped by the error for a table that may be right, but not for this program.
+	errNotRead = errors.New("not read here")
+	// errCrashed is wrapped by the error for a reader that panicked.
+	errCrashed = errors.New("the engine's reader crashed")
 )
 
 // Guard calls f, and returns an error for its panic. The engines' readers trust bytes whose
 // checksum is right.
-func Guard[T any](f func() (T, error)) (result T, err error) {
+func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // forged offsets make wild pointers
 	defer func() {
-		switch p := recover(); p {
-		case nil:
-		case "Invalid compression type.":
-			err = fmt.Errorf("%w: a compression that Pebble does not have", ErrUnsupported)
-		default:
-			err = fmt.Errorf("%w: %v", ErrCrashed, p)
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errCrashed, p)
 		}
 	}()
 	return f()
-}
-
-// Options say what is known of a table.
-type Options struct {
-	Policies []string // whose filters package policy reads: the patterns of IsOurs
-	Database bool     // it is part of one, so its keys are internal
-	Size     int64    // how many bytes of the file it takes; 0: all
 }
 
 // A tableFile is a file that ends as a table does.
@@ -56,76 +53,66 @@ type tableFile struct {
 	format magic.Format
 }
 
-func openFile(path string, o Options) (f tableFile, err error) {
+func (f File) openFile() (file tableFile, err error) {
 	// To open a pipe would wait for a writer.
-	f.File, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file.File, err = os.OpenFile(f.Open, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return f, err
+		return file, err
 	}
-	if err = f.readEnd(o); err != nil {
-		f.Close()
+	if err = file.readEnd(f.Size); err != nil {
+		file.Close()
 	}
-	return f, err
+	return file, err
 }
 
-// readEnd finds out where the table ends, and of which format it is.
-func (f *tableFile) readEnd(o Options) error {
+// readEnd finds out of which format the table is that takes size bytes of the file, or all if that
+// is 0.
+func (f *tableFile) readEnd(size int64) error {
 	info, err := f.Stat()
 	switch {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
 		return errors.New("not a regular file")
-	case info.Size() < o.Size:
+	case info.Size() < size:
 		return fmt.Errorf("%w: it has %d bytes, and its manifest says %d",
-			ErrNoEnd, info.Size(), o.Size)
+			errNoTable, info.Size(), size)
 	}
-	f.size = cmp.Or(o.Size, info.Size())
-	if f.format, _, err = magic.Of(f, f.size); err != nil || f.format != magic.Unknown {
-		return err
+	f.size = cmp.Or(size, info.Size())
+	f.format, _, err = magic.Of(f, f.size)
+	if err == nil && f.format == magic.Unknown {
+		err = fmt.Errorf("%w: its %d bytes do not end in a magic number", errNoTable, f.size)
 	}
-	if o.Size == 0 {
-		if end, err := magic.Last(f, f.size); end > 0 || err != nil {
-			return cmp.Or(err, fmt.Errorf("%w: more follows what may be a table of %d bytes",
-				ErrUnsupported, end))
-		}
-	}
-	return fmt.Errorf("%w: its %d bytes do not end in a magic number", ErrNoEnd, f.size)
+	return err
 }
 
 // IsPebbles reports whether the table in a file has one of Pebble's formats.
 func IsPebbles(path string) bool {
-	f, err := openFile(path, Options{})
+	f, err := File{Open: path}.openFile()
 	return err == nil && f.Close() == nil && f.format != magic.LevelDB
 }
 
-// Open opens the table in a file. The errors are
-//   - *sstable.CorruptionError: the file is damaged. If the error wraps ErrUnsupported, ErrUnknown,
+// open opens the table. The errors are
+//   - *sstable.CorruptionError: the file is damaged. If the error wraps errNotRead,
 //     sstable.ErrCompression or sstable.ErrTooLarge, it may be right, but is not read here
-//   - *sstable.FormatError, or one that wraps ErrNoEnd: it is another table, or none; or one that
-//     wraps ErrUnsupported: more follows what may be a table
+//   - *sstable.FormatError, or one that wraps errNoTable: it is another table, or none
 //   - an error of opening or reading the file
 //
-// Pebble's reader trusts bytes whose checksum is right. On forged ones Open and the table's methods
-// may panic, end the process, or take any time and memory.
-func Open(path string, o Options) (Table, error) {
-	f, err := openFile(path, o)
+// Pebble's reader trusts bytes whose checksum is right. On forged ones open and the table's
+// functions may panic, end the process, or take any time and memory.
+func (f File) open() (*table, error) {
+	file, err := f.openFile()
 	if err != nil {
 		return nil, err
 	}
-	open := openPebble
-	if f.format == magic.LevelDB {
-		open = openLevelDB
+	var t *table
+	if file.format == magic.LevelDB {
+		t, err = openLevelDB(file, f)
+	} else {
+		t, err = openPebble(pebbleFile{file})
 	}
-	t, err := open(f, o)
 	if err != nil {
-		f.Close()
-		return nil, err
+		file.Close()
 	}
-	return t, nil
-}
-
-// HasName reports whether a path has the name that the engines give to tables.
-func HasName(path string) bool {
-	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(path)))
+	return t, err
 }

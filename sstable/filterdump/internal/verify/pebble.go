@@ -1,7 +1,8 @@
-package tables
+package verify
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,137 +10,138 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cockroachdb/pebble/v2/objstorage"
 	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/sstable/blob"
 	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/cockroachdb/pebble/v2/sstable/block/blockkind"
 
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
-// pebbleTable is a table in one of Pebble's formats, the oldest of which is RocksDB's.
-type pebbleTable struct {
-	path   string
-	reader *pebblesst.Reader
-	info   Info
-}
-
-func openPebble(f tableFile, o Options) (Table, error) {
-	reader, err := openReader(pebbleFile{f}, nil)
-	t := &pebbleTable{path: f.Name(), reader: reader, info: Info{Size: f.size}}
-	if err == nil {
-		err = t.describe(o.Policies)
+// openPebble opens a table in one of Pebble's formats, the oldest of which was RocksDB's.
+func openPebble(f pebbleFile) (*table, error) {
+	// All errors but those of the file are damage.
+	failed := func(err error) error {
+		var read *fs.PathError
+		if err == nil || errors.As(err, &read) {
+			return err
+		}
+		return &sstable.CorruptionError{File: f.Name(), Offset: -1, Cause: err}
 	}
-	return t, t.failed(err)
+	reader, err := newReader(f, "")
+	if err != nil {
+		return nil, failed(err)
+	}
+	t := &table{size: f.size, close: reader.Close}
+	if err := t.describe(reader); err != nil {
+		return nil, failed(err)
+	}
+	t.keys = func(f func(filter int, key []byte)) error {
+		var blobs pebblesst.TableBlobContext
+		blobs.BlobHandleFn = noValue
+		iter, err := reader.NewIter(pebblesst.NoTransforms, nil, nil, blobs)
+		if err != nil {
+			return failed(err)
+		}
+		for kv := iter.First(); kv != nil; kv = iter.Next() {
+			f(0, kv.K.UserKey) // one filter for all keys, if there is any
+		}
+		return failed(iter.Close())
+	}
+	return t, nil
 }
 
-// notKnown matches the errors of Pebble's reader for a version of the format, and for a name, that
-// it does not know. A name that is empty is damage, and so is another kind of checksums in Pebble's
-// own formats.
-var notKnown = regexp.MustCompile(`(?s)(unsupported \w+ format version \d+)|` +
-	`: unknown (comparer|merger|key schema) "?([^"].*?)("; known key schemas: .*)?$`)
+// notRead matches the errors of Pebble's reader for a version of the format, and for a name, that
+// it does not know. A name that is empty is damage.
+var notRead = regexp.MustCompile(`(?s)unsupported \w+ format version \d+` +
+	`|unknown (comparer|merger|key schema) "?([^"]+)`)
 
-// openReader opens a table with Pebble's default comparer and key schema, under which filters know
+// newReader opens a table with Pebble's default comparer and key schema, under which filters know
 // whole keys, and with any merger, because nothing is merged: only an error tells its name.
-func openReader(f pebbleFile, merger *pebblesst.Merger) (*pebblesst.Reader, error) {
-	r, err := Guard(func() (*pebblesst.Reader, error) { // it panics on an unknown key schema
-		return pebblesst.NewReader(context.Background(), f, pebblesst.ReaderOptions{Merger: merger})
+func newReader(f pebbleFile, merger string) (r *pebblesst.Reader, err error) {
+	o := pebblesst.ReaderOptions{Merger: &pebblesst.Merger{Name: merger}}
+	err = Guard(func() (err error) { // it panics on an unknown key schema
+		r, err = pebblesst.NewReader(context.Background(), f, o)
+		return err
 	})
 	if err == nil {
 		return r, nil
 	}
-	m := notKnown.FindStringSubmatch(err.Error())
-	switch {
-	case f.format == magic.RocksDB && strings.Contains(err.Error(), "unsupported checksum type"):
-		return nil, fmt.Errorf("%w: checksums of RocksDB that Pebble does not have", ErrUnsupported)
+	switch m := notRead.FindStringSubmatch(err.Error()); {
 	case m == nil:
 		return nil, err
-	case m[1] != "":
-		return nil, fmt.Errorf("%w: %s", ErrUnsupported, m[1])
-	case m[2] == "merger" && merger == nil:
-		return openReader(f, &pebblesst.Merger{Name: m[3]})
+	case m[1] == "merger" && m[2] != merger:
+		return newReader(f, m[2])
+	default:
+		return nil, fmt.Errorf("%w: %s", errNotRead, strings.ReplaceAll(m[0], `"`, ""))
 	}
-	return nil, fmt.Errorf("the %s %s is %w", m[2], m[3], ErrUnknown)
 }
 
 // describe fills in what the table's properties and its layout tell.
-func (t *pebbleTable) describe(patterns []string) error {
-	properties, err := t.reader.ReadPropertiesBlock(context.Background(), nil)
+func (t *table) describe(r *pebblesst.Reader) error {
+	properties, err := r.ReadPropertiesBlock(context.Background(), nil)
 	if err != nil {
 		return err
 	}
-	layout, err := t.reader.Layout()
+	layout, err := r.Layout()
 	if err != nil {
 		return err
 	}
-	version := strings.Trim(layout.Format.String(), "()") // "Pebble,v4"
-	t.info.Format = strings.ReplaceAll(version, ",", " ")
-	t.info.Comparer = properties.ComparerName
 	for _, b := range append(layout.Index, layout.TopIndex) {
-		t.info.IndexBytes += int64(b.Length)
-	}
-	if err := t.readFilter(layout, patterns); err != nil {
-		return err
+		t.indexBytes += int64(b.Length)
 	}
 	// No checksum covers the version in the footer of Pebble v5 and before.
 	if schema := properties.KeySchemaName; schema != "" && !layout.Format.BlockColumnar() {
-		return fmt.Errorf("a table of %s with the key schema %q", t.info.Format, schema)
+		return fmt.Errorf("a table of %s with the key schema %q", layout.Format, schema)
 	}
-	// RocksDB's filters may know prefixes that only an extractor knows, or be in parts.
-	extractor := properties.UserProperties["rocksdb.prefix.extractor.name"]
-	if !slices.Contains([]string{"", "nullptr", t.info.Comparer}, extractor) ||
-		t.info.Filters == nil && properties.FilterPolicyName != "" {
-		return fmt.Errorf("%w: filters of RocksDB that Pebble does not have", ErrUnsupported)
-	}
-	return nil
-}
-
-// readFilter reads the filter, if there is one: no engine writes more.
-func (t *pebbleTable) readFilter(layout *pebblesst.Layout, patterns []string) error {
 	if len(layout.Filter) == 0 {
 		return nil
 	}
-	named := layout.Filter[0]
-	contents, err := t.reader.BlockReader().Read(context.Background(), block.NoReadEnv, nil,
+	named := layout.Filter[0] // no engine writes more
+	contents, err := r.BlockReader().Read(context.Background(), block.NoReadEnv, nil,
 		named.Handle, blockkind.Filter, func(*block.Metadata, []byte) error { return nil })
 	if err != nil {
 		return err
 	}
 	defer contents.Release()
-	f := filtersOf(strings.TrimPrefix(named.Name, "fullfilter."), patterns, true)
-	f.Layout, f.Each = "table", [][]byte{slices.Clone(contents.BlockData())}
-	f.Bytes = int64(len(f.Each[0]))
-	t.info.Filters = f
+	t.filters = filtersOf(strings.TrimPrefix(named.Name, "fullfilter."), true)
+	t.filters.each = [][]byte{slices.Clone(contents.BlockData())}
+	t.filters.bytes = int64(len(t.filters.each[0]))
 	return nil
-}
-
-// failed returns an error of Pebble's reader as one of Open: all but those of the file are damage.
-func (t *pebbleTable) failed(err error) error {
-	var read *fs.PathError
-	if err == nil || errors.As(err, &read) {
-		return err
-	}
-	return &sstable.CorruptionError{File: t.path, Offset: -1, Cause: err}
-}
-
-func (t *pebbleTable) Info() *Info { return &t.info }
-
-func (t *pebbleTable) Keys(f func(filter int, key []byte)) error {
-	var blobs pebblesst.TableBlobContext
-	blobs.BlobHandleFn = noValue
-	iter, err := t.reader.NewIter(pebblesst.NoTransforms, nil, nil, blobs)
-	if err != nil {
-		return t.failed(err)
-	}
-	for kv := iter.First(); kv != nil; kv = iter.Next() {
-		f(0, kv.K.UserKey) // one filter for all keys, if there is any
-	}
-	return t.failed(iter.Close())
 }
 
 // noValue spares Pebble's reader the way to values in other files. It is generic because Pebble's
 // type of values has no name outside of Pebble.
 func noValue[V any](blob.InlineHandlePreface, []byte) (v V) { return v }
 
-func (t *pebbleTable) Close() error { return t.reader.Close() }
+// A pebbleFile gives Pebble's reader a file, and checks each block's checksum before the reader
+// does: that one would search for the bit that makes a wrong one right, in time quadratic in the
+// block's size, which is 1 MB for the filter of a million keys.
+type pebbleFile struct{ tableFile }
+
+// ReadAt reads the footer, which ends where the file does, or a block.
+func (f pebbleFile) ReadAt(_ context.Context, p []byte, offset int64) error {
+	n := len(p) - block.TrailerLen
+	if n < 0 || offset < 0 || offset > f.size-int64(len(p)) {
+		return fmt.Errorf("a block at offset %d does not fit into the file", offset)
+	}
+	if _, err := f.File.ReadAt(p, offset); err != nil || offset+int64(len(p)) == f.size {
+		return err
+	}
+	const crc, xxHash = block.ChecksumTypeCRC32c, block.ChecksumTypeXXHash64
+	for _, kind := range []block.ChecksumType{crc, xxHash} { // the reader knows which
+		sums := block.Checksummer{Type: kind}
+		if sums.Checksum(p[:n], p[n]) == binary.LittleEndian.Uint32(p[n+1:]) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the block at offset %d does not match its checksum", offset)
+}
+
+func (f pebbleFile) Size() int64 { return f.size }
+
+func (f pebbleFile) NewReadHandle(objstorage.ReadBeforeSize) objstorage.ReadHandle {
+	handle := objstorage.MakeNoopReadHandle(f)
+	return &handle
+}

@@ -1,10 +1,17 @@
-package tables
+package verify
 
 import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/crc32"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"reflect"
+	"slices"
 	"testing"
 
 	v2 "github.com/cockroachdb/pebble/v2"
@@ -17,8 +24,12 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
+
+var ownFilter = pebblesst.WriterOptions{FilterPolicy: bloom.FilterPolicy(10)} // Pebble's
 
 type pebblePoint struct {
 	key   string
@@ -48,11 +59,11 @@ func pebblePoints(n int) (points []pebblePoint) {
 }
 
 // writePebble has Pebble write a table of points, sorted by key and then from the newest to the
-// oldest, of deletions of ranges, and of range keys if the format has them. It returns the path.
+// oldest, of deletions of ranges, and of range keys if the format has them.
 func writePebble(
 	t testing.TB, f pebblesst.TableFormat, o pebblesst.WriterOptions, points []pebblePoint,
 	blobs bool,
-) string {
+) []byte {
 	o.TableFormat = f
 	var file objstorage.MemObj
 	w := pebblesst.NewWriter(&file, o)
@@ -73,51 +84,29 @@ func writePebble(
 		require.NoError(t, w.RangeKeySet([]byte("b"), []byte("f"), nil, []byte("value")))
 	}
 	require.NoError(t, w.Close())
-	return writeFile(t, file.Data())
+	return file.Data()
 }
 
-// writeFile writes a table into a new directory and returns its path.
-func writeFile(t testing.TB, table []byte) string {
-	path := filepath.Join(t.TempDir(), "000001.sst")
-	require.NoError(t, os.WriteFile(path, table, 0o600))
-	return path
-}
-
-func readFile(t testing.TB, path string) []byte {
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return content
-}
-
-func openTable(t testing.TB, path string, patterns ...string) Table {
-	table, err := Open(path, Options{Policies: patterns})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, table.Close()) })
-	return table
-}
-
-// entries returns the keys that a table gives, with the filters that cover them.
-func entries(t testing.TB, table Table) (keys []string, filters []int) {
-	require.NoError(t, table.Keys(func(filter int, key []byte) {
-		keys, filters = append(keys, string(key)), append(filters, filter)
-	}))
-	return keys, filters
-}
-
-var ownFilter = pebblesst.WriterOptions{FilterPolicy: bloom.FilterPolicy(10)} // Pebble's
-
-// filterOf returns the filter that Pebble makes of points: one without a byte if there are none.
-func filterOf(p v2.FilterPolicy, points []pebblePoint) []byte {
-	if len(points) == 0 {
-		return []byte{}
-	}
-	w := p.NewWriter(v2.TableFilter)
-	for i, point := range points {
-		if i == 0 || point.key != points[i-1].key {
-			w.AddKey([]byte(point.key))
+// read opens and reads a table, and returns what it has: the filter and the keys. The error is of a
+// documented type, or a panic's.
+func read(t testing.TB, path string) (f *filters, keys []string, err error) {
+	err = Guard(func() error {
+		table, err := File{Open: path}.open()
+		if err != nil {
+			return err
 		}
-	}
-	return w.Finish(nil)
+		defer table.close()
+		f = table.filters
+		return table.keys(func(filter int, key []byte) {
+			require.Zero(t, filter)
+			require.True(t, f == nil || f.mayContain(f.each[0], key))
+			keys = append(keys, string(key))
+		})
+	})
+	var corrupt *sstable.CorruptionError
+	require.True(t, err == nil || errors.As(err, &corrupt) || errors.Is(err, errNoTable) ||
+		errors.Is(err, errCrashed), err)
+	return f, keys, err
 }
 
 // All formats, with each filter, index, checksum and place of values that they have.
@@ -137,7 +126,7 @@ func TestPebble(t *testing.T) {
 			encoding string // "": no filter
 		}{
 			"own filter": {ownFilter, all, "Pebble Bloom"},
-			"no points":  {ownFilter, nil, "Pebble Bloom"},
+			"no points":  {ownFilter, nil, ""},
 			"ours":       {ours(policy.NewBloom(12)), all, "LevelDB Bloom"},
 			"named":      {ours(policy.NewBloom(10, named)), all, "LevelDB Bloom"},
 			"ribbon":     {ours(policy.NewRibbon(10)), all, "ribbon"},
@@ -149,53 +138,177 @@ func TestPebble(t *testing.T) {
 			if name == "blobs" && f < pebblesst.TableFormatPebblev6 {
 				continue
 			}
-			path := writePebble(t, f, c.o, c.points, name == "blobs")
-			before := readFile(t, path)
-			table := openTable(t, path, "mine")
-			info := *table.Info()
-			require.Equal(t, f.String(), "("+strings.ReplaceAll(info.Format, " ", ",")+")")
-			require.EqualValues(t, len(before), info.Size)
-			require.Equal(t, v2.DefaultComparer.Name, info.Comparer)
-			require.Positive(t, info.IndexBytes)
-			require.Less(t, info.IndexBytes, info.Size)
-			require.Equal(t, c.encoding == "", info.Filters == nil)
-			if info.Filters != nil {
-				filter := filterOf(c.o.FilterPolicy, c.points)
-				encoding, _ := info.Parse(filter)
-				require.Equal(t, c.encoding, encoding)
-				for _, p := range c.points {
-					require.True(t, info.MayContain(filter, []byte(p.key)))
-				}
-				info.MayContain, info.Parse = nil, nil // functions are not comparable
-				require.Equal(t, &Filters{Policy: c.o.FilterPolicy.Name(), Layout: "table",
-					Bytes: int64(len(filter)), Each: [][]byte{filter}}, info.Filters)
-			}
-			keys, filters := entries(t, table)
+			path := writeFile(t, "1.sst", writePebble(t, f, c.o, c.points, name == "blobs"))
+			_, keys, err := read(t, path)
+			require.NoError(t, err)
 			require.Len(t, keys, len(c.points), "%v, %s", f, name)
 			for i, p := range c.points {
 				require.Equal(t, p.key, keys[i])
-				require.Zero(t, filters[i])
 			}
-			require.Equal(t, before, readFile(t, path))
+			r := File{Path: path, Open: path}.verify()
+			require.True(t, r.Status.IsFine(), r.Reason)
+			require.Equal(t, c.encoding, r.Kinds())
+			require.EqualValues(t, len(readFile(t, path)), r.Size)
+			require.True(t, 0 < r.IndexBytes && r.IndexBytes < r.Size)
+			if c.o.FilterPolicy != nil {
+				require.Equal(t, c.o.FilterPolicy.Name(), r.Policy)
+			}
+			if c.encoding != "" {
+				w := c.o.FilterPolicy.NewWriter(v2.TableFilter)
+				for _, key := range slices.Compact(keys) {
+					w.AddKey([]byte(key))
+				}
+				require.EqualValues(t, len(w.Finish(nil)), r.FilterBytes)
+			}
 		}
 	}
 }
 
-// Nobody knows which part of a key the filters know if the comparer or the key schema is not known,
-// and the names are told.
-func TestPebbleUnknownNames(t *testing.T) {
-	comparer := *v2.DefaultComparer
-	comparer.Name = "test.\x1b\nsplit"
+// A changed bit, or a cut end, is an error, or costs nothing. Under a right checksum Pebble's
+// reader follows wrong bytes anywhere: FuzzPebble tries them.
+func TestPebbleFlips(t *testing.T) {
+	step := 211
+	if testing.Short() {
+		step = 601
+	}
+	o := ownFilter
+	o.BlockSize = 150
 	for f := pebblesst.TableFormatRocksDBv2; f <= pebblesst.TableFormatMax; f++ {
-		for _, merger := range []string{"", "test.merger"} {
-			o := pebblesst.WriterOptions{Comparer: &comparer, MergerName: merger}
-			_, err := Open(writePebble(t, f, o, nil, false), Options{})
-			require.ErrorIs(t, err, ErrUnknown)
-			want := "the comparer test.\x1b\nsplit is not known here"
-			if f.BlockColumnar() {
-				want = `the key schema DefaultKeySchema(test.\x1b\nsplit,16) is not known here`
+		table := writePebble(t, f, o, pebblePoints(30), false)
+		path := writeFile(t, "1.sst", table)
+		filter, want, err := read(t, path)
+		require.NoError(t, err)
+		try := func(bit int) error {
+			damaged := bytes.Clone(table)
+			damaged[bit/8] ^= 1 << (bit % 8)
+			require.NoError(t, os.WriteFile(path, damaged, 0o600))
+			got, keys, err := read(t, path)
+			require.True(t, err != nil || reflect.DeepEqual(want, keys) &&
+				reflect.DeepEqual(filter.each, got.each), "%v, bit %d", f, bit)
+			return err
+		}
+		tried, errs := 0, 0
+		for bit := 0; bit < 8*len(table); bit += step {
+			if tried++; try(bit) != nil {
+				errs++
 			}
-			require.ErrorContains(t, err, want)
+			require.NoError(t, os.WriteFile(path, table[:bit/8], 0o600))
+			_, _, err := read(t, path)
+			require.ErrorIs(t, err, errNoTable, "%v, %d bytes", f, bit/8)
+		}
+		require.Greater(t, errs, tried/2, "%v: the properties' padding does not matter", f)
+		for bit := 8 * (len(table) - f.FooterSize()); bit < 8*(len(table)-magic.Len); bit++ {
+			_ = try(bit) // the footer, which has no checksum before Pebble v6
 		}
 	}
+}
+
+// No length or offset makes a read outside of the file, which would be an error of reading. Such an
+// error is not called damage.
+func TestPebbleReadAt(t *testing.T) {
+	table := writePebble(t, pebblesst.TableFormatRocksDBv2, ownFilter, pebblePoints(9), false)
+	f, err := File{Open: writeFile(t, "1.sst", table)}.openFile()
+	require.NoError(t, err)
+	for _, c := range []struct{ length, offset int64 }{
+		{10, -1}, {10, f.size - 9}, {10, 1<<63 - 1}, {4, 0}, {f.size + 1, 0},
+	} {
+		err := pebbleFile{f}.ReadAt(context.Background(), make([]byte, c.length), c.offset)
+		require.ErrorContains(t, err, "does not fit into the file")
+	}
+	opened, err := openPebble(pebbleFile{f})
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	err = opened.keys(func(int, []byte) {})
+	require.ErrorIs(t, err, fs.ErrClosed)
+	var corruption *sstable.CorruptionError
+	require.False(t, errors.As(err, &corruption))
+}
+
+// Versions that Pebble's reader does not know are not called damage.
+func TestPebbleVersions(t *testing.T) {
+	for f, c := range map[pebblesst.TableFormat]struct{ version, want string }{
+		pebblesst.TableFormatRocksDBv2: {"\x05", "unsupported rocksdb format version 5"},
+		pebblesst.TableFormatPebblev4:  {"\x08", "unsupported pebble format version 8"},
+	} {
+		table := writePebble(t, f, ownFilter, nil, false)
+		copy(table[len(table)-f.FooterSize()+41:], c.version)
+		_, _, err := read(t, writeFile(t, "1.sst", table))
+		require.ErrorIs(t, err, errNotRead)
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+// Filters under Pebble's name that Pebble does not write verify nothing, and deny no key. RocksDB
+// writes them for the same name: a negative number of probes marks its newer kinds.
+func TestForeignPebbleFilters(t *testing.T) {
+	f := filtersOf(Pebbles, true)
+	for _, c := range []struct {
+		filter string
+		valid  bool
+	}{
+		{"\x00\x00\x00\x00\x00", true}, // of no keys
+		{string(make([]byte, 64)) + "\x06\x01\x00\x00\x00", true},
+		{string(make([]byte, 128)) + "\x1e\x01\x00\x00\x00", true}, // lines of another processor
+		{"\x00\x00\x00\x00", false},
+		{string(make([]byte, 64)) + "\x06\x00\x00\x00\x00", false},
+		{string(make([]byte, 64)) + "\x06\x03\x00\x00\x00", false},
+		{string(make([]byte, 64)) + "\xff\x01\x00\x00\x00", false}, // FastLocalBloom
+		{string(make([]byte, 64)) + "\xfe\x00\x00\x00\x00", false}, // ribbon
+	} {
+		_, err := f.parse([]byte(c.filter))
+		require.Equal(t, c.valid, err == nil, "%q: %v", c.filter, err)
+		require.Equal(t, !c.valid, f.mayContain([]byte(c.filter), []byte("key")), "%q", c.filter)
+	}
+}
+
+// Any bytes anywhere in a table of Pebble's, with the checksums of its blocks put right: reading it
+// ends, with a status.
+func FuzzPebble(f *testing.F) {
+	originals, blocks := map[bool][]byte{}, map[bool][]block.Handle{}
+	for columns, format := range map[bool]pebblesst.TableFormat{
+		false: pebblesst.TableFormatRocksDBv2, true: pebblesst.TableFormatMax,
+	} {
+		table := writePebble(f, format, ownFilter, pebblePoints(50), false)
+		originals[columns], blocks[columns] = table, pebbleBlocks(f, table)
+		// Most other steps make a length of gigabytes, which takes many seconds without cgo.
+		for at := 0; at < len(table); at += 41 {
+			f.Add(columns, uint16(at), []byte{0xff, 0, 1})
+		}
+		for _, h := range blocks[columns] { // a number that makes wild pointers
+			f.Add(columns, uint16(h.Offset+h.Length-1), []byte{0x80})
+		}
+	}
+	path := filepath.Join(f.TempDir(), "000001.sst")
+	f.Fuzz(func(t *testing.T, columns bool, at uint16, data []byte) {
+		table := bytes.Clone(originals[columns])
+		begin := int(at) % len(table)
+		end := begin + copy(table[begin:], data)
+		for _, h := range blocks[columns] {
+			if int(h.Offset) < end && begin <= int(h.Offset+h.Length) {
+				mendChecksum(table, h)
+			}
+		}
+		require.NoError(t, os.WriteFile(path, table, 0o600))
+		require.Contains(t, Statuses, File{Path: path, Open: path}.verify().Status)
+	})
+}
+
+// mendChecksum makes the checksum of a block right again.
+func mendChecksum(table []byte, h block.Handle) {
+	end := h.Offset + h.Length + 1
+	crc := crc32.Checksum(table[h.Offset:end], crc32.MakeTable(crc32.Castagnoli))
+	binary.LittleEndian.PutUint32(table[end:], (crc>>15|crc<<17)+0xa282ead8)
+}
+
+// pebbleBlocks returns where the blocks are that are read for the keys and the filter.
+func pebbleBlocks(t testing.TB, table []byte) (blocks []block.Handle) {
+	var file objstorage.MemObj
+	require.NoError(t, file.Write(bytes.Clone(table)))
+	r, err := pebblesst.NewReader(context.Background(), &file, pebblesst.ReaderOptions{})
+	require.NoError(t, err)
+	defer r.Close()
+	layout, err := r.Layout()
+	require.NoError(t, err)
+	return append(layout.Index, layout.Data[0].Handle, layout.Filter[0].Handle, layout.Properties,
+		layout.MetaIndex)
 }

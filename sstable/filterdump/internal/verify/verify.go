@@ -1,70 +1,154 @@
-// Package scan verifies tables: can each be read, and do its filters match its keys?
-package scan
+// Package verify reads single tables of LevelDB, goleveldb and Pebble, and compares all of their
+// keys with their filters.
+//
+// Whatever its format, a table is keys, and the filters that were built from them (open.go). One
+// pass over the keys finds those that their filter denies (survey.go). What comes out is a Result,
+// also for bytes that are no table: no table ends the program.
+package verify
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
 	"runtime"
-	"sync"
+	"slices"
+	"strings"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// A File is a table to be verified. The comparer of a database is LevelDB's and Pebble's default.
+// A File is a table to be verified.
 type File struct {
-	Path string // for the reader of the report
-	Open string // the path by which it is opened
-	tables.Options
+	Path     string // for the reader of the report
+	Open     string // the path by which it is opened
+	Database bool   // it is part of one: its keys are internal, its comparer is the default one
+	Size     int64  // how many bytes of the file it takes; 0: all
+}
+
+// Status is what came out for a table.
+type Status string
+
+const (
+	FalseNegative Status = "with a false negative" // a key does not match its filter
+	Corrupt       Status = "corrupt"               // bytes are not what they should be
+	Missing       Status = "missing"               // there is no such file
+	Sound         Status = "sound"                 // every key matches its filter
+	NoFilter      Status = "without filters"       // nothing to verify
+	Unverified    Status = "unverified"            // keys and filters cannot be compared
+	Unreadable    Status = "unreadable"            // no table, or not read here: see the reason
+)
+
+// Statuses are all, the worst first.
+var Statuses = []Status{FalseNegative, Corrupt, Missing, Unreadable, Unverified, Sound, NoFilter}
+
+// IsFault reports whether the status says that the table is damaged.
+func (s Status) IsFault() bool { return s == FalseNegative || s == Corrupt || s == Missing }
+
+// IsFine reports whether the table is as it should be.
+func (s Status) IsFine() bool { return s == Sound || s == NoFilter }
+
+// A Result is what was read of a table, and a table in the output of --json.
+type Result struct {
+	Path   string `json:"path"`
+	Status Status `json:"status"`
+	Reason string `json:"reason,omitempty"`
+
+	Size       int64 `json:"size"`        // of the table, in bytes
+	IndexBytes int64 `json:"index_bytes"` // what the index takes in an engine's cache
+	Entries    int64 `json:"entries"`     // all versions of all keys
+	Keys       int64 `json:"keys"`        // entries with another key than the one before
+
+	Policy      string         `json:"policy,omitempty"`       // the name under which filters stand
+	Encodings   map[string]int `json:"encodings,omitempty"`    // filters by encoding; nil: none
+	FilterBytes int64          `json:"filter_bytes,omitempty"` // in an engine's cache
+	BitsPerKey  float64        `json:"bits_per_key,omitempty"` // of the filters alone
+
+	FalseNegatives int64    `json:"false_negatives,omitempty"`
+	Lost           []string `json:"false_negative_keys,omitempty"` // the first ten, in hex
+
+	// What filters of policy.NewRibbon(10) would be: their size, and the mean of their
+	// false-positive probabilities, weighted by their keys.
+	RibbonBytes float64 `json:"ribbon_bytes,omitempty"`
+	RibbonFPP   float64 `json:"ribbon_fpp,omitempty"`
+}
+
+// Kinds returns the encodings of the filters.
+func (r *Result) Kinds() string {
+	return strings.Join(slices.Sorted(maps.Keys(r.Encodings)), ", ")
 }
 
 // Verify verifies tables, several at once, and returns the results in their order. After each table
-// it calls done, if that is not nil, maybe several times at once. The error is that of ctx.
+// it calls done, maybe several times at once. The error is that of ctx.
 func Verify(ctx context.Context, files []File, done func()) ([]*Result, error) {
 	results := make([]*Result, len(files))
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var running sync.WaitGroup
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range files {
-		slots <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			results[i] = f.verify()
-			if done != nil {
+		group.Go(func() error {
+			if ctx.Err() == nil {
+				results[i] = f.verify()
 				done()
 			}
-			<-slots
-		}()
+			return ctx.Err()
+		})
 	}
-	running.Wait()
-	return results, context.Cause(ctx)
+	return results, group.Wait()
 }
 
-// verify verifies a table.
 func (f File) verify() *Result {
-	r, err := tables.Guard(func() (*Result, error) { return f.read(), nil })
+	r := &Result{Path: f.Path}
+	err := Guard(func() error {
+		t, err := f.open()
+		if err != nil {
+			return err
+		}
+		defer t.close()
+		return r.survey(t, f.Database)
+	})
 	if err != nil {
 		return f.failed(err)
 	}
 	return r
 }
 
-func (f File) read() *Result {
-	t, err := tables.Open(f.Open, f.Options)
-	if err != nil {
-		return f.failed(err)
+// failed returns the result for a table that could not be read.
+func (f File) failed(err error) *Result {
+	r := &Result{Path: f.Path, Status: Unreadable, Reason: WithoutPath(err, f.Open)}
+	var corrupt *sstable.CorruptionError
+	if errors.As(err, &corrupt) {
+		r.Reason = corrupt.Cause.Error()
+		if corrupt.Offset >= 0 {
+			r.Reason = fmt.Sprintf("at offset %d: %s", corrupt.Offset, r.Reason)
+		}
 	}
-	defer t.Close()
-	r := &Result{Path: f.Path}
-	if report, doubt, err := survey(t, f.Database); err != nil {
-		r = f.failed(err)
-	} else {
-		r.judge(report, doubt)
-	}
-	r.Info = *t.Info()
-	if r.Filters != nil { // a result must not keep the filters
-		r.Filters.Each = nil
+	r.Reason = r.Reason[:min(len(r.Reason), 1000)] // a forged length can make a name any size
+	is := func(kind error) bool { return errors.Is(err, kind) }
+	switch {
+	case is(fs.ErrNotExist):
+		r.Status = Missing
+	case is(errNotRead), is(sstable.ErrCompression), is(sstable.ErrTooLarge):
+		// Its bytes may be right.
+	case corrupt != nil, is(errCrashed), is(errNoTable) && f.hasName():
+		r.Status = Corrupt
 	}
 	return r
+}
+
+// hasName reports whether the file has the name that the engines give to tables.
+func (f File) hasName() bool {
+	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(f.Path)))
+}
+
+// WithoutPath is the text of an error without the path, which stands before it already.
+func WithoutPath(err error, path string) string {
+	var p *fs.PathError
+	if errors.As(err, &p) && p.Path == path {
+		return p.Err.Error()
+	}
+	return strings.TrimPrefix(err.Error(), path+": ")
 }
