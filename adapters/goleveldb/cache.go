@@ -33,7 +33,7 @@ type CacheReport struct {
 //
 // goleveldb does not report the sizes of filters and indexes. Command filterdump adds them up, also
 // while the database is in use, and prints the capacity that they need if goleveldb's default is
-// too small. This is twice their size, because goleveldb's buffers may be twice as large as the
+// too small: at least twice their size, because goleveldb's buffers may be twice as large as the
 // blocks in them, and the cache counts the buffers. Blocks with data come on top.
 //
 // A custom Cacher is assumed to hold its stated capacity and to serve only this database.

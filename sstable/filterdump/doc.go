@@ -9,7 +9,7 @@ single tables (.ldb, .sst):
 
 	filterdump --verify PATH...
 
---tables lists all tables, --json writes all figures, and -h lists all flags.
+--json lists all tables, and -h all flags.
 
 For example, filterdump testdata/goleveldb/name2_none_1k prints:
 
@@ -48,15 +48,12 @@ the number of keys in each filter, and so is the memory that these filters would
 
 Keys that are only in the log do not count. The comparer must be the engine's default one.
 
-# Status of a table
+# What is verified
 
-	sound                  every key that a filter covers matches it
-	without filters        there is nothing to verify
-	unverified             its filters are of an unknown kind, or its keys are in doubt
-	with a false negative  a key does not match its filter
-	corrupt                a checksum is wrong, or the bytes contradict each other
-	missing                the manifest names it, and it is not there
-	unreadable             it is no table, or cannot be read here: the reason says why
+A table is sound if every key that a filter covers matches it. It is unverified if its filters are of
+an unknown kind or its keys are in doubt, corrupt if a checksum is wrong or the bytes contradict each
+other, missing if the manifest names it and it is not there, and unreadable for the reason that
+follows.
 
 The tables of a database are those that its manifest names. Others are left out: a killed process
 leaves some, and a database in use creates and deletes them. If more tables are left out that are
@@ -82,8 +79,7 @@ corrupt. Forged ones can also end filterdump, have it wait (interrupt it twice t
 
 # JSON
 
-With --json, the report is an object: of each path all that the program knows, under the names that
-the fields have in census.Database, verdict.Figures and verify.Result, where they are described.
-Sizes are in bytes.
+With --json, the report is an object with all figures: the fields of census.Database,
+verdict.Figures and verify.Result, where they are described.
 */
 package main

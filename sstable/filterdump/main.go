@@ -44,8 +44,7 @@ and whether the ones that it has are sound. Nothing is changed. PATH is a
 database's directory, which may be in use, or a table.
 
   --verify    Only compare the keys with the filters; count no reads.
-  --tables    List all tables.
-  --json      Write the report as JSON.
+  --json      Write the report as JSON, with all tables.
   --version   Print the version.
   -h, --help  Print this.
 
@@ -56,8 +55,8 @@ verified.
 
 // options is the command line.
 type options struct {
-	paths                         []string
-	verify, tables, json, version bool
+	paths                 []string
+	verify, json, version bool
 }
 
 // parse returns what args ask for. Flags may stand before and after paths.
@@ -65,7 +64,6 @@ func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("filterdump", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.BoolVar(&o.verify, "verify", false, "")
-	flags.BoolVar(&o.tables, "tables", false, "")
 	flags.BoolVar(&o.json, "json", false, "")
 	flags.BoolVar(&o.version, "version", false, "")
 	for err == nil {
@@ -86,6 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "filterdump:", printable(err.Error()))
 		return exitCannotRun
 	}
+	status := exitSound
 	o, err := parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -99,19 +98,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		_, err = fmt.Fprintln(stdout, version)
 	default:
-		r, interrupted := o.read(ctx, stderr)
-		if interrupted != nil {
+		var r *report
+		if r, err = o.read(ctx, stderr); err != nil {
 			fmt.Fprintln(stderr, "filterdump: interrupted")
 			return exitInterrupted
 		}
-		if err = o.write(r, stdout); err == nil {
-			return r.status
+		status = r.status
+		if o.json {
+			e := json.NewEncoder(stdout)
+			e.SetIndent("", "  ")
+			err = e.Encode(r)
+		} else {
+			_, err = io.WriteString(stdout, r.text())
 		}
 	}
 	if err != nil {
 		return fail(err)
 	}
-	return exitSound
+	return status
 }
 
 // read reads all paths. The error is that of ctx.
@@ -137,15 +141,4 @@ func progress(stderr io.Writer, tick <-chan time.Time) func(format string, args 
 		default:
 		}
 	}
-}
-
-// write writes the report.
-func (o *options) write(r *report, stdout io.Writer) error {
-	if o.json {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
-	}
-	_, err := io.WriteString(stdout, r.text(o.tables))
-	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
@@ -19,7 +20,7 @@ type report struct {
 // newReport adds up what was read.
 func newReport(databases []*census.Database) *report {
 	r := &report{Paths: databases}
-	counts := map[verify.Status]int{} // tables
+	tables := map[verify.Status]int{}
 	damaged, unread, unnamed := 0, 0, 0
 	for _, d := range databases {
 		unnamed += d.Unnamed
@@ -30,23 +31,25 @@ func newReport(databases []*census.Database) *report {
 			unread++
 		}
 		for _, t := range d.Tables {
-			counts[t.Status]++
+			tables[t.Status]++
 		}
 	}
 	var parts []string
 	say := func(n int, unit, words string) {
+		if n > 1 {
+			unit += "s"
+		}
 		if n > 0 {
-			parts = append(parts, count(n, unit)+" "+words)
+			parts = append(parts, fmt.Sprintf("%s %s %s", verdict.Thousands(int64(n)), unit, words))
 		}
 	}
 	say(damaged, "database", "damaged")
 	for _, s := range verify.Statuses {
-		say(counts[s], "table", string(s))
-		if counts[s] > 0 && !s.IsFine() {
-			unread++
-		}
+		say(tables[s], "table", string(s))
 		if s.IsFault() {
-			damaged += counts[s]
+			damaged += tables[s]
+		} else if !s.IsFine() {
+			unread += tables[s]
 		}
 	}
 	say(unnamed, "table", "left out, which no manifest names")
@@ -58,12 +61,4 @@ func newReport(databases []*census.Database) *report {
 		r.status = exitCannotRun
 	}
 	return r
-}
-
-// count writes a number with its unit: "1 table", "2 tables".
-func count(n int, unit string) string {
-	if n != 1 {
-		unit += "s"
-	}
-	return verdict.Thousands(int64(n)) + " " + unit
 }

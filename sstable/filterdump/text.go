@@ -25,21 +25,26 @@ const width = 80
 type textWriter struct{ strings.Builder }
 
 // text returns the report for people. The verdicts come first, unless not all is well.
-func (r *report) text(allTables bool) string {
+func (r *report) text() string {
 	b := &textWriter{}
-	fine := r.status == exitSound
-	last := fine && r.Paths[0].Verdict != nil
-	if !last && r.Verdict != "" {
+	last := r.status == exitSound && r.Paths[0].Verdict != nil
+	if !last {
 		b.wrapped("", r.Verdict)
 	}
 	for _, d := range r.Paths {
 		b.gap()
 		if d.Note != "" {
 			b.wrapped("", d.Path+": "+d.Note)
-		} else if !fine || len(r.Paths) > 1 {
+		} else if !last || len(r.Paths) > 1 {
 			b.wrapped("", d.Path)
 		}
-		b.database(d, allTables)
+		b.reasons(d.Tables)
+		if d.Verdict != nil {
+			b.verdict(d.Verdict)
+		}
+		if d.Figures != nil && r.status == exitSound {
+			b.levels(d)
+		}
 	}
 	if last {
 		b.gap()
@@ -48,22 +53,8 @@ func (r *report) text(allTables bool) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// database writes what was found at a path.
-func (b *textWriter) database(d *census.Database, allTables bool) {
-	fine := b.reasons(d.Tables)
-	if d.Verdict != nil {
-		b.verdict(d)
-	}
-	if fine && d.Figures != nil {
-		b.levels(d)
-	}
-	if allTables || d.Figures == nil {
-		b.tables(d.Tables)
-	}
-}
-
 // reasons says which tables are not fine, and why: once if it is the same for many.
-func (b *textWriter) reasons(tables []*verify.Result) (fine bool) {
+func (b *textWriter) reasons(tables []*verify.Result) {
 	const most = 20
 	names, reasons := map[string][]string{}, []string(nil)
 	for _, r := range tables {
@@ -86,13 +77,12 @@ func (b *textWriter) reasons(tables []*verify.Result) (fine bool) {
 	if len(reasons) > most {
 		b.line("- and so on: --json has the reasons of all tables")
 	}
-	return len(reasons) == 0
 }
 
 // verdict writes what filters are worth to a database, with a bar for each row.
-func (b *textWriter) verdict(d *census.Database) {
+func (b *textWriter) verdict(v *verdict.Verdict) {
 	const longest = 30
-	v, most, bars := d.Verdict, 1e-9, []table.Row(nil)
+	most, bars := 1e-9, []table.Row(nil)
 	b.gap()
 	b.wrapped("", v.Sentence)
 	for _, row := range v.Rows {
@@ -132,16 +122,6 @@ func (b *textWriter) levels(d *census.Database) {
 	}
 }
 
-// tables writes a row for each table.
-func (b *textWriter) tables(tables []*verify.Result) {
-	var rows []table.Row
-	for _, r := range tables {
-		rows = append(rows, table.Row{filepath.Base(r.Path), r.Entries, r.BitsPerKey, r.Kinds(),
-			string(r.Status)})
-	}
-	b.table(table.Row{"table", "entries", "bits/key", "filters", "status"}, rows)
-}
-
 // tally writes how often each name is there: "12 ribbon, 3 none".
 func tally(counts map[string]int) string {
 	var parts []string
@@ -165,6 +145,7 @@ func (b *textWriter) table(header table.Row, rows []table.Row) {
 	for i := range header {
 		columns = append(columns, table.ColumnConfig{Number: i + 1, Transformer: cell})
 	}
+	columns[len(header)-1].WidthMax = 36 // so that all fits
 	w.SetColumnConfigs(columns)
 	b.gap()
 	for _, line := range strings.Split(w.Render(), "\n") {
@@ -187,6 +168,9 @@ func cell(v any) string {
 
 // wrapped writes s in lines, the first after a prefix, the others below its text.
 func (b *textWriter) wrapped(prefix, s string) {
+	if s == "" {
+		return
+	}
 	for _, line := range strings.Split(text.WrapSoft(printable(s), width-len(prefix)), "\n") {
 		b.line(prefix + line)
 		prefix = strings.Repeat(" ", len(prefix))
@@ -206,14 +190,6 @@ func (b *textWriter) line(s string) { fmt.Fprintln(b, strings.TrimRight(s, " "))
 // printable returns s with escapes for what is not printable, which a terminal could take for a
 // command: names from the disk can have any bytes.
 func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if strconv.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			escaped := strconv.QuoteRune(r)
-			b.WriteString(escaped[1 : len(escaped)-1])
-		}
-	}
-	return b.String()
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }

@@ -165,7 +165,7 @@ func TestMixedDatabases(t *testing.T) {
 				require.NoError(t, s.close())
 			}
 			before := snapshot(t, dir)
-			status, out, stderr := filterdump(t, "--tables", dir)
+			status, out, stderr := filterdump(t, dir)
 			require.Zero(t, status, out+stderr)
 			require.Equal(t, before, snapshot(t, dir))
 			require.Contains(t, out, policy.EncodingRibbon)
@@ -214,7 +214,7 @@ func TestTerminalSequences(t *testing.T) {
 	broken := filepath.Join(dir, "broken"+sequence+".ldb")
 	require.NoError(t, os.WriteFile(broken, []byte("none"), 0o600))
 	for _, args := range [][]string{
-		{dir, dir}, {broken}, {"--tables", broken}, {filepath.Dir(dir)}, {"--x" + sequence, dir},
+		{dir, dir}, {broken}, {filepath.Dir(dir)}, {"--x" + sequence, dir},
 		{dir + "none"},
 	} {
 		_, out, stderr := filterdump(t, args...)

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -76,18 +77,13 @@ func Read(ctx context.Context, path string, o Options) (*Database, error) {
 func (d *Database) refuse(err error) {
 	d.Note = verify.WithoutPath(err, d.Path)
 	d.Damaged = errors.Is(err, engine.ErrDamaged)
-	if !errors.Is(err, engine.ErrNoDatabase) {
-		return
-	}
 	var names []string
-	entries, _ := os.ReadDir(d.Path)
-	for _, e := range entries {
-		if engine.IsDatabase(filepath.Join(d.Path, e.Name())) {
-			names = append(names, e.Name())
-		}
+	manifests, _ := fs.Glob(os.DirFS(d.Path), "*/MANIFEST-*")
+	for _, manifest := range manifests {
+		names = append(names, filepath.Dir(manifest))
 	}
-	if len(names) > 0 {
-		d.Note += "; databases in it: " + strings.Join(names, ", ")
+	if len(names) > 0 && errors.Is(err, engine.ErrNoDatabase) {
+		d.Note += "; databases in it: " + strings.Join(slices.Compact(names), ", ")
 	}
 }
 
@@ -103,7 +99,8 @@ func (d *Database) read(ctx context.Context, view *engine.View) error {
 		return err
 	})
 	if err != nil {
-		d.explain(cmp.Or(view.Engine, "filterdump"), err)
+		d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(view.Engine, "filterdump"), err)
+		d.Damaged = faultyTable.MatchString(d.Note)
 		return nil
 	}
 	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: view.Cache}
@@ -117,6 +114,9 @@ func (d *Database) read(ctx context.Context, view *engine.View) error {
 	return d.count(ctx, o)
 }
 
+// Pebble looks for the tables that its manifest names, and compares their sizes.
+var faultyTable = regexp.MustCompile(`file does not exist|object size mismatch`)
+
 // open opens a database in its engine, and closes it after f. If the engine panics, the database
 // stays open: to close it could wait for a lock that the engine holds.
 func open(o engine.Options, read func(number int), f func(db engine.DB) error) error {
@@ -127,22 +127,6 @@ func open(o engine.Options, read func(number int), f func(db engine.DB) error) e
 		}
 		return cmp.Or(f(db), db.Close())
 	})
-}
-
-var (
-	otherComparer = regexp.MustCompile(`'leveldb\.BytewiseComparator', got '(.*)' \[file=`)
-	// Pebble looks for the tables that its manifest names, and compares their sizes.
-	faultyTable = regexp.MustCompile(`file does not exist|object size mismatch|not a regular file`)
-)
-
-// explain notes why the engine does not open the database.
-func (d *Database) explain(engine string, err error) {
-	d.Note = fmt.Sprintf("%s does not open it: %v", engine, err)
-	if found := otherComparer.FindStringSubmatch(d.Note); found != nil {
-		d.Note = fmt.Sprintf("its comparer is '%s', which is not known here: pass its tables one "+
-			"by one, filterdump --verify DIRECTORY/*.ldb", found[1])
-	}
-	d.Damaged = faultyTable.MatchString(d.Note)
 }
 
 // verify verifies the tables that the manifest names. The error is that of ctx.

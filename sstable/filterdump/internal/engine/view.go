@@ -47,7 +47,9 @@ func NewView(dir string) (v *View, err error) {
 	v = &View{dir: dir, Tables: map[int]string{}, Paths: map[string]string{}}
 	for range attempts {
 		before := v.Manifest
-		err = v.readManifest()
+		if v.manifest, err = manifestOf(dir); err == nil {
+			v.Manifest, err = readFile(filepath.Join(dir, v.manifest))
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it was replaced, or is gone
 		}
@@ -69,19 +71,6 @@ func (v *View) Close() {
 	for _, file := range v.held {
 		file.Close()
 	}
-}
-
-func (v *View) readManifest() (err error) {
-	if v.manifest, err = manifestOf(v.dir); err == nil {
-		v.Manifest, err = readFile(filepath.Join(v.dir, v.manifest))
-	}
-	return err
-}
-
-// IsDatabase reports whether a directory has a database that is read here.
-func IsDatabase(dir string) bool {
-	_, err := manifestOf(dir)
-	return err == nil
 }
 
 var (
@@ -143,21 +132,18 @@ func (v *View) takeTables() error {
 			v.Tables[number] = name
 		}
 		if v.Paths[name] == "" && (isTable && v.Tables[number] == name || ext == ".blob") {
-			v.hold(name, 2*len(entries))
+			v.hold(name)
 		}
 		if strings.HasPrefix(name, "marker.") {
 			v.markers = append(v.markers, name)
-		}
-		if marked(name, "remote-obj-catalog") != "" {
-			return fmt.Errorf("%w that is read here: it has tables in shared storage", ErrNoDatabase)
 		}
 	}
 	return nil
 }
 
-// hold keeps a file open, if the process may have as many, and notes a path by which it is opened
-// again, also after the database has deleted it. Where there is no /dev/fd, it notes its own.
-func (v *View) hold(name string, files int) {
+// hold keeps a file open, and notes a path by which it is opened again, also after the database has
+// deleted it. Where there is no /dev/fd, it notes the file's own.
+func (v *View) hold(name string) {
 	path := filepath.Join(v.dir, name)
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() { // to open a pipe would wait for a writer
@@ -168,23 +154,11 @@ func (v *View) hold(name string, files int) {
 	if err != nil { // whoever opens it says why
 		return
 	}
-	again := fmt.Sprintf("/dev/fd/%d", file.Fd())
-	if _, err := os.Stat(again); err != nil || files > mostFiles() {
-		file.Close()
-		return
-	}
-	v.Paths[name] = again
 	v.held = append(v.held, file)
-}
-
-// mostFiles returns how many files the process may have open, or surely may if Linux does not tell.
-func mostFiles() (n int) {
-	limits, _ := os.ReadFile("/proc/self/limits")
-	_, limit, _ := strings.Cut(string(limits), "Max open files")
-	if _, err := fmt.Sscan(limit, &n); err != nil {
-		return 256
+	again := fmt.Sprintf("/dev/fd/%d", file.Fd())
+	if _, err := os.Stat(again); err == nil {
+		v.Paths[name] = again
 	}
-	return n
 }
 
 // readFile reads a file that is no table.

@@ -161,7 +161,6 @@ func TestManifestOf(t *testing.T) {
 		require.ErrorIs(t, err, c.err)
 		if c.err == nil {
 			require.Equal(t, c.want, v.manifest)
-			require.True(t, IsDatabase(dir))
 			v.Close()
 		} else {
 			require.ErrorContains(t, err, c.words)
@@ -261,32 +260,6 @@ func TestViewIsKept(t *testing.T) {
 		require.Equal(t, manifest, v.Manifest)
 		v.Close()
 		require.LessOrEqual(t, openFiles(t), open)
-	}
-}
-
-// A database with more tables than the process may have files open is read all the same, if the
-// engine can keep open those that it has.
-func TestFewFiles(t *testing.T) {
-	for i, stored := range stored[2:] {
-		dir := t.TempDir()
-		require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+stored)))
-		ext := []string{".ldb", ".sst", ".sst"}[i]
-		for n := range 300 {
-			name := filepath.Join(dir, fmt.Sprintf("%06d%s", 100+n, ext))
-			require.NoError(t, os.WriteFile(name, nil, 0o600))
-		}
-		var before syscall.Rlimit
-		require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
-		few := before
-		few.Cur = uint64(openFiles(t)) + 200
-		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few))
-		v, err := NewView(dir)
-		restored := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before)
-		require.NoError(t, errors.Join(err, restored))
-		require.Len(t, v.Tables, 303)
-		require.Less(t, len(v.held), 200)
-		require.Len(t, tablesOf(t, v), 3)
-		v.Close()
 	}
 }
 

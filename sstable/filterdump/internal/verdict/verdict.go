@@ -143,25 +143,13 @@ func (f *Figures) old() string {
 	return said
 }
 
-// sharing says which filters other programs read, if the database may have come from one.
+// sharing says what to do if other programs must read the filters, as LevelDB's names suggest.
 func (f *Figures) sharing() string {
-	program, name, tuning := "", "", ""
-	switch {
-	case f.Engine != "goleveldb":
-	case f.Total.Policies[policy.NameGoLevelDB] > 0:
-		program, name = "plain goleveldb", ", policy.WithName(policy.NameGoLevelDB)"
-	case f.Total.Policies[policy.Name] > 0:
-		program = "C++ LevelDB"
-	}
-	if program == "" {
+	if f.Total.Policies[policy.Name]+f.Total.Policies[policy.NameGoLevelDB] == 0 {
 		return ""
 	}
-	const dense = 0.02 // of the lookups without filters: twice what random keys have
-	if f.Get > dense*f.Bare {
-		tuning = ", policy.WithTuning()"
-	}
-	return fmt.Sprintf("If %s must use the filters too: policy.NewBloom(10%s%s).",
-		program, name, tuning)
+	return "If C++ LevelDB or plain goleveldb must use the filters too, take policy.NewBloom(10) under " +
+		"the name that it looks for."
 }
 
 // Digits writes a number with two digits that count, or more above 100, and 0 for next to nothing.

@@ -54,6 +54,7 @@ func TestRules(t *testing.T) {
 	random.name, random.get, random.then = name2, 15, 1
 	good.get = 12
 	old.engine = "pebblev1"
+	const sharing = "If C++ LevelDB or plain goleveldb must use the filters too, take policy.NewBloom"
 	const memory, others = "What CheckCache says.", "40 of 40 tables have no ribbon filters: Rewrite"
 	for name, c := range map[string]struct {
 		figures *Figures
@@ -63,10 +64,9 @@ func TestRules(t *testing.T) {
 		"decimals": {flat.figures(), "Use ribbon filters: 1,000 lookups of absent keys then read " +
 			"4.9 data blocks, not 121. If your program looks up no absent keys, change nothing.",
 			[]string{others + " writes their 100 MB anew, with what lies above.", memory,
-				"If plain goleveldb must use the filters too: policy.NewBloom(10, " +
-					"policy.WithName(policy.NameGoLevelDB), policy.WithTuning())."}},
+				sharing}},
 		"C++ LevelDB, random keys": {random.figures(), "Use ribbon filters: ", []string{others,
-			memory, "If C++ LevelDB must use the filters too: policy.NewBloom(10)."}},
+			memory, sharing}},
 		"no filters": {bare.figures(), "Use ribbon filters: 1,000 lookups of absent keys then read " +
 			"4.9 data blocks, not 121. Filters also save reads of present keys",
 			[]string{others, memory}},
@@ -78,7 +78,7 @@ func TestRules(t *testing.T) {
 			"Nothing to do: all tables, 2.1 MB, fit into the block cache of 8.4 MB.",
 			[]string{memory}},
 		"it may not fit": {flat.figures().with(func(f *Figures) { f.Bytes = 3 << 20 }),
-			"Use ribbon filters", []string{others, memory, "If plain goleveldb"}},
+			"Use ribbon filters", []string{others, memory, sharing}},
 		"nothing between": {flat.figures().with(func(f *Figures) { f.Lookups = 0 }),
 			"No verdict: no absent keys were found between the keys.", nil},
 		"Pebble": {deep.figures(), "Use ribbon filters, and look up absent keys with pebblev2.Has: " +

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
@@ -26,12 +28,9 @@ type table struct {
 }
 
 var (
-	// errNoTable is wrapped by the error for a file that does not end as a table does.
-	errNoTable = errors.New("not a table")
-	// errNotRead is wrapped by the error for a table that may be right, but not for this program.
-	errNotRead = errors.New("not read here")
-	// errCrashed is wrapped by the error for a reader that panicked.
-	errCrashed = errors.New("the engine's reader crashed")
+	errNoTable = errors.New("not a table")                 // it does not end as a table does
+	errNotRead = errors.New("not read here")               // a table that may be right
+	errCrashed = errors.New("the engine's reader crashed") // it panicked
 )
 
 // Guard calls f, and returns an error for its panic. The engines' readers trust bytes whose
@@ -53,61 +52,53 @@ type tableFile struct {
 	format magic.Format
 }
 
-func (f File) openFile() (file tableFile, err error) {
+// openFile opens a file of which a table takes size bytes, or all if that is 0.
+func openFile(path string, size int64) (f tableFile, err error) {
 	// To open a pipe would wait for a writer.
-	file.File, err = os.OpenFile(f.Open, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return file, err
+	if f.File, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
+		return f, err
 	}
-	if err = file.readEnd(f.Size); err != nil {
-		file.Close()
-	}
-	return file, err
-}
-
-// readEnd finds out of which format the table is that takes size bytes of the file, or all if that
-// is 0.
-func (f *tableFile) readEnd(size int64) error {
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return err
 	case !info.Mode().IsRegular():
-		return errors.New("not a regular file")
+		err = errors.New("not a regular file")
 	case info.Size() < size:
-		return fmt.Errorf("%w: it has %d bytes, and its manifest says %d",
+		err = fmt.Errorf("%w: it has %d bytes, and its manifest says %d",
 			errNoTable, info.Size(), size)
+	default:
+		f.size = cmp.Or(size, info.Size())
+		if f.format, _, err = magic.Of(f, f.size); err == nil && f.format == magic.Unknown {
+			err = fmt.Errorf("%w: its %d bytes do not end in a magic number", errNoTable, f.size)
+		}
 	}
-	f.size = cmp.Or(size, info.Size())
-	f.format, _, err = magic.Of(f, f.size)
-	if err == nil && f.format == magic.Unknown {
-		err = fmt.Errorf("%w: its %d bytes do not end in a magic number", errNoTable, f.size)
+	if err != nil {
+		f.Close()
 	}
-	return err
+	return f, err
 }
 
 // IsPebbles reports whether the table in a file has one of Pebble's formats.
 func IsPebbles(path string) bool {
-	f, err := File{Open: path}.openFile()
+	f, err := openFile(path, 0)
 	return err == nil && f.Close() == nil && f.format != magic.LevelDB
 }
 
 // open opens the table. The errors are
 //   - *sstable.CorruptionError: the file is damaged. If the error wraps errNotRead,
 //     sstable.ErrCompression or sstable.ErrTooLarge, it may be right, but is not read here
-//   - *sstable.FormatError, or one that wraps errNoTable: it is another table, or none
+//   - one that wraps errNoTable
 //   - an error of opening or reading the file
 //
-// Pebble's reader trusts bytes whose checksum is right. On forged ones open and the table's
-// functions may panic, end the process, or take any time and memory.
-func (f File) open() (*table, error) {
-	file, err := f.openFile()
+// On bytes that were forged with their checksums, open and the table's functions may panic, end the
+// process, or take any time and memory.
+func (f File) open() (t *table, err error) {
+	file, err := openFile(f.Open, f.Size)
 	if err != nil {
 		return nil, err
 	}
-	var t *table
 	if file.format == magic.LevelDB {
-		t, err = openLevelDB(file, f)
+		t, err = openLevelDB(file, f.Database)
 	} else {
 		t, err = openPebble(pebbleFile{file})
 	}
@@ -115,4 +106,52 @@ func (f File) open() (*table, error) {
 		file.Close()
 	}
 	return t, err
+}
+
+// openLevelDB opens a table of C++ LevelDB or goleveldb.
+func openLevelDB(file tableFile, internalKeys bool) (*table, error) {
+	opts := []sstable.TableOption{sstable.WithFileName(file.Name())}
+	if internalKeys {
+		opts = append(opts, sstable.WithInternalKeys())
+	}
+	source, err := sstable.OpenTable(file, file.size, opts...)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{size: file.size, indexBytes: source.IndexSize(), close: file.Close}
+	if source.KeysInDoubt() { // as in tables that leveldb.RecoverFile writes
+		t.doubt = "its keys are internal by the data, and not by the index: pass its database"
+	}
+	baseLg := 11                                       // the default: of the windows that filters would have
+	if entries := source.Filters(); len(entries) > 0 { // no engine writes more than one
+		block, err := source.OpenFilter(entries[0], policy.MayContain)
+		if err != nil {
+			return nil, err
+		}
+		t.filters = filtersOf(entries[0].Policy, false)
+		t.filters.bytes = int64(entries[0].Handle.Length)
+		windows := block.Windows()
+		baseLg = windows.BaseLg()
+		for i := range windows.NumFilters() {
+			t.filters.each = append(t.filters.each, windows.Filter(i))
+		}
+		if entries[0].Foreign {
+			t.doubt = "its filters are those of Basho's LevelDB, not of C++ LevelDB"
+		}
+	}
+	t.keys = func(f func(filter int, key []byte)) error {
+		for e, err := range source.Entries() {
+			if err != nil {
+				return err
+			}
+			window := source.Block(e.Block).Offset >> baseLg
+			if t.filters != nil && window >= uint64(len(t.filters.each)) {
+				f(-1, e.Key)
+			} else {
+				f(int(window), e.Key)
+			}
+		}
+		return nil
+	}
+	return t, nil
 }

@@ -207,7 +207,7 @@ func TestPebbleFlips(t *testing.T) {
 // error is not called damage.
 func TestPebbleReadAt(t *testing.T) {
 	table := writePebble(t, pebblesst.TableFormatRocksDBv2, ownFilter, pebblePoints(9), false)
-	f, err := File{Open: writeFile(t, "1.sst", table)}.openFile()
+	f, err := openFile(writeFile(t, "1.sst", table), 0)
 	require.NoError(t, err)
 	for _, c := range []struct{ length, offset int64 }{
 		{10, -1}, {10, f.size - 9}, {10, 1<<63 - 1}, {4, 0}, {f.size + 1, 0},

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -66,7 +66,6 @@ type Result struct {
 	Policy      string         `json:"policy,omitempty"`       // the name under which filters stand
 	Encodings   map[string]int `json:"encodings,omitempty"`    // filters by encoding; nil: none
 	FilterBytes int64          `json:"filter_bytes,omitempty"` // in an engine's cache
-	BitsPerKey  float64        `json:"bits_per_key,omitempty"` // of the filters alone
 
 	FalseNegatives int64    `json:"false_negatives,omitempty"`
 	Lost           []string `json:"false_negative_keys,omitempty"` // the first ten, in hex
@@ -85,8 +84,7 @@ func (r *Result) Kinds() string {
 // Verify verifies tables, several at once, and returns the results in their order. After each table
 // it calls done, maybe several times at once. The error is that of ctx.
 func Verify(ctx context.Context, files []File, done func()) ([]*Result, error) {
-	results := make([]*Result, len(files))
-	var group errgroup.Group
+	results, group := make([]*Result, len(files)), errgroup.Group{}
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range files {
 		group.Go(func() error {
@@ -133,16 +131,13 @@ func (f File) failed(err error) *Result {
 		r.Status = Missing
 	case is(errNotRead), is(sstable.ErrCompression), is(sstable.ErrTooLarge):
 		// Its bytes may be right.
-	case corrupt != nil, is(errCrashed), is(errNoTable) && f.hasName():
+	case corrupt != nil, is(errCrashed), is(errNoTable) && tableName.MatchString(f.Path):
 		r.Status = Corrupt
 	}
 	return r
 }
 
-// hasName reports whether the file has the name that the engines give to tables.
-func (f File) hasName() bool {
-	return slices.Contains([]string{".ldb", ".sst"}, strings.ToLower(filepath.Ext(f.Path)))
-}
+var tableName = regexp.MustCompile(`(?i)\.(ldb|sst)$`)
 
 // WithoutPath is the text of an error without the path, which stands before it already.
 func WithoutPath(err error, path string) string {
