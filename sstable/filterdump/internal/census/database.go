@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -78,12 +77,14 @@ func (d *Database) refuse(err error) {
 	d.Note = verify.WithoutPath(err, d.Path)
 	d.Damaged = errors.Is(err, engine.ErrDamaged)
 	var names []string
-	manifests, _ := fs.Glob(os.DirFS(d.Path), "*/MANIFEST-*")
-	for _, manifest := range manifests {
-		names = append(names, filepath.Dir(manifest))
+	entries, _ := os.ReadDir(d.Path)
+	for _, e := range entries {
+		if _, err := engine.ManifestOf(filepath.Join(d.Path, e.Name())); err == nil {
+			names = append(names, e.Name())
+		}
 	}
 	if len(names) > 0 && errors.Is(err, engine.ErrNoDatabase) {
-		d.Note += "; databases in it: " + strings.Join(slices.Compact(names), ", ")
+		d.Note += "; databases in it: " + strings.Join(names, ", ")
 	}
 }
 

@@ -47,7 +47,7 @@ func NewView(dir string) (v *View, err error) {
 	v = &View{dir: dir, Tables: map[int]string{}, Paths: map[string]string{}}
 	for range attempts {
 		before := v.Manifest
-		if v.manifest, err = manifestOf(dir); err == nil {
+		if v.manifest, err = ManifestOf(dir); err == nil {
 			v.Manifest, err = readFile(filepath.Join(dir, v.manifest))
 		}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -78,8 +78,8 @@ var (
 	bashoLevel   = regexp.MustCompile(`^sst_\d$`)
 )
 
-// manifestOf returns the file name of the manifest, which Pebble's marker names, or CURRENT.
-func manifestOf(dir string) (name string, err error) {
+// ManifestOf returns the file name of the manifest, which Pebble's marker names, or CURRENT.
+func ManifestOf(dir string) (name string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err

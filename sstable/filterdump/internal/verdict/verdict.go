@@ -145,7 +145,8 @@ func (f *Figures) old() string {
 
 // sharing says what to do if other programs must read the filters, as LevelDB's names suggest.
 func (f *Figures) sharing() string {
-	if f.Total.Policies[policy.Name]+f.Total.Policies[policy.NameGoLevelDB] == 0 {
+	ours := f.Total.Policies[policy.Name] + f.Total.Policies[policy.NameGoLevelDB]
+	if f.Engine != "goleveldb" || ours == 0 {
 		return ""
 	}
 	return "If C++ LevelDB or plain goleveldb must use the filters too, take policy.NewBloom(10) under " +
