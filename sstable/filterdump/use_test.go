@@ -11,17 +11,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	v1 "github.com/cockroachdb/pebble"
-	v2 "github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/adapters/pebblev1"
-	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -71,56 +66,8 @@ var openers = map[string]func(dir string, p *policy.Policy, how opening) (store,
 		s.flush, s.close = func() error { return nil }, db.Close
 		return s, nil
 	},
-	"pebblev1": func(dir string, p *policy.Policy, how opening) (s store, err error) {
-		o := &v1.Options{MemTableSize: 256 << 10, Logger: engine.Quiet{}, L0StopWritesThreshold: 1000,
-			DisableAutomaticCompactions: how != busy, ReadOnly: how == readOnly}
-		if err := pebblev1.Configure(o, p); err != nil {
-			return s, err
-		}
-		db, err := v1.Open(dir, o)
-		if err != nil {
-			return s, err
-		}
-		s.put = func(key, value []byte) error { return db.Set(key, value, v1.NoSync) }
-		s.has = func(key []byte) (bool, error) { return pebblev1.Has(db, key) }
-		s.each = func(f func(key, value []byte)) error {
-			iter, err := db.NewIter(nil)
-			if err != nil {
-				return err
-			}
-			for valid := iter.First(); valid; valid = iter.Next() {
-				f(iter.Key(), iter.Value())
-			}
-			return iter.Close()
-		}
-		s.flush, s.close = db.Flush, db.Close
-		return s, nil
-	},
-	"pebblev2": func(dir string, p *policy.Policy, how opening) (s store, err error) {
-		o := &v2.Options{MemTableSize: 256 << 10, Logger: engine.Quiet{}, L0StopWritesThreshold: 1000,
-			DisableAutomaticCompactions: how != busy, ReadOnly: how == readOnly}
-		if err := pebblev2.Configure(o, p); err != nil {
-			return s, err
-		}
-		db, err := v2.Open(dir, o)
-		if err != nil {
-			return s, err
-		}
-		s.put = func(key, value []byte) error { return db.Set(key, value, v2.NoSync) }
-		s.has = func(key []byte) (bool, error) { return pebblev2.Has(db, key) }
-		s.each = func(f func(key, value []byte)) error {
-			iter, err := db.NewIter(nil)
-			if err != nil {
-				return err
-			}
-			for valid := iter.First(); valid; valid = iter.Next() {
-				f(iter.Key(), iter.Value())
-			}
-			return iter.Close()
-		}
-		s.flush, s.close = db.Flush, db.Close
-		return s, nil
-	},
+	"pebblev1": openPebbleV1,
+	"pebblev2": openPebbleV2,
 }
 
 // write puts keys in an order that is not theirs, until ctx ends.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -88,27 +86,6 @@ func TestNeighborsAreASample(t *testing.T) {
 	}
 	for _, n := range counts {
 		require.InDelta(t, maxLookups/3, n, 5*200) // 5 standard deviations
-	}
-}
-
-// A table that is gone is a fault, and there is no verdict, however many are left.
-func TestMissingTables(t *testing.T) {
-	dir := thirds(t, 6000, opt.Options{Filter: filter.NewBloomFilter(10)})
-	tables, err := filepath.Glob(filepath.Join(dir, "*.ldb"))
-	require.NoError(t, err)
-	for gone, path := range tables {
-		require.NoError(t, os.Remove(path))
-		d, err := Read(context.Background(), dir, Options{Progress: t.Logf})
-		require.NoError(t, err)
-		missing := 0
-		for _, table := range d.Tables {
-			if table.Status == verify.Missing {
-				missing++
-			}
-		}
-		require.Equal(t, gone+1, missing)
-		require.Equal(t, fmt.Sprintf("No verdict: %d of %d tables cannot be read, or trusted.",
-			missing, len(d.Tables)), d.Verdict.Sentence)
 	}
 }
 

@@ -137,6 +137,9 @@ func (v *View) takeTables() error {
 		if strings.HasPrefix(name, "marker.") {
 			v.markers = append(v.markers, name)
 		}
+		if marked(name, "remote-obj-catalog") != "" {
+			return fmt.Errorf("%w that is read here: it has tables in shared storage", ErrNoDatabase)
+		}
 	}
 	return nil
 }

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	v1 "github.com/cockroachdb/pebble"
@@ -226,25 +223,6 @@ func TestTablesOf(t *testing.T) {
 		v := view(t, dir)
 		require.Equal(t, c.want, v.Tables[c.table])
 		require.Equal(t, want, tablesOf(t, v))
-	}
-}
-
-// A pipe with a table's name does not make an engine wait for a writer.
-func TestPipe(t *testing.T) {
-	for _, stored := range stored {
-		dir := t.TempDir()
-		require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+stored)))
-		tables := view(t, dir).Tables
-		pipe := filepath.Join(dir, tables[slices.Max(slices.Collect(maps.Keys(tables)))])
-		require.NoError(t, os.Remove(pipe))
-		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-		db, err := Open(Options{View: view(t, dir)}, nil)
-		if err == nil {
-			err = db.Keys(func([]byte) error { return nil })
-			db.Close()
-		}
-		require.Error(t, err)
-		require.Regexp(t, "does not exist|no such file", err.Error())
 	}
 }
 

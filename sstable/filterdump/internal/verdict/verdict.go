@@ -105,7 +105,7 @@ if err != nil {
 	// By default, lookups of absent keys cause compactions in goleveldb.
 	goleveldbOptions = "opt.Options{DisableSeeksCompaction: true}"
 	rewriteCode      = `
-// Once, for the tables that are there; the database may be in use meanwhile:
+// Once, for the tables that are there; db may be in use meanwhile:
 ctx := context.Background()
 if err := ADAPTER.Rewrite(ctx, options, db, nil); err != nil {
 	log.Fatal(err)

@@ -146,6 +146,9 @@ func TestCode(t *testing.T) {
 			program += fmt.Sprintf("import %q\n", name)
 		}
 		code := Of(database{engine, name1, 121, 121, 4800, 4.9}.figures()).Code
+		for _, line := range code {
+			require.LessOrEqual(t, len(strings.ReplaceAll(line, "\t", "        ")), 80-4)
+		}
 		program += "func main() {\n" + strings.Join(code, "\n") + "\n}\n"
 		path := filepath.Join(t.TempDir(), "main.go")
 		require.NoError(t, os.WriteFile(path, []byte(program), 0o600))
