@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "github.com/cockroachdb/pebble"
 	v2 "github.com/cockroachdb/pebble/v2"
@@ -165,40 +167,49 @@ func TestManifestOf(t *testing.T) {
 	}
 }
 
-// A manifest that the database replaces meanwhile is no damage: the view is made anew. Nor is one
-// that grows, as tables come and go: the view has those that its manifest names.
+// A database in use replaces its manifest, and then deletes tables: the view has those that its
+// manifest names.
 func TestManifestReplaced(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+stored[1])))
-	current := view(t, dir).manifest
-	manifest, err := os.ReadFile(filepath.Join(dir, current))
-	require.NoError(t, err)
-	replace := func(number int) error {
-		name := fmt.Sprintf("MANIFEST-%06d", number)
-		path := filepath.Join(dir, "CURRENT")
-		err := errors.Join(os.WriteFile(filepath.Join(dir, name), manifest, 0o600),
-			os.WriteFile(path+".tmp", []byte(name+"\n"), 0o600), os.Rename(path+".tmp", path),
-			os.Remove(filepath.Join(dir, current)))
-		current = name
-		return err
+	path := func(format string, number int) string {
+		return filepath.Join(dir, fmt.Sprintf(format, number))
 	}
-	number := 1000
-	for range 200 {
-		done := make(chan error)
-		go func() {
-			var err error
-			for range attempts - 2 { // each can spoil one attempt
-				number++
-				err = errors.Join(err, replace(number))
+	const current, manifest, table = "CURRENT.%d", "MANIFEST-%06d", "%06d.ldb"
+	write := func(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
+	number := 0
+	next := func() error {
+		number++ // the manifest is the number of the one table
+		name := filepath.Base(path(manifest, number))
+		return errors.Join(write(path(table, number), ""), write(path(manifest, number),
+			fmt.Sprint(number)), write(path(current, number), name+"\n"),
+			os.Rename(path(current, number), filepath.Join(dir, "CURRENT")))
+	}
+	require.NoError(t, next())
+	stop, done := make(chan struct{}), make(chan error)
+	go func() {
+		var err error
+		for err == nil {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			case <-time.After(time.Millisecond):
+				err = errors.Join(next(), os.Remove(path(manifest, number-1)),
+					os.Remove(path(table, number-1)))
 			}
-			done <- err
-		}()
+		}
+		done <- err
+	}()
+	for range 500 {
 		v, err := NewView(dir)
-		require.NoError(t, <-done)
 		require.NoError(t, err)
-		require.Equal(t, manifest, v.Manifest)
+		named, err := strconv.Atoi(string(v.Manifest))
+		require.NoError(t, err)
+		require.Contains(t, v.Paths, v.Tables[named])
 		v.Close()
 	}
+	close(stop)
+	require.NoError(t, <-done)
 }
 
 // The tables are those that the engine opens: of several names for one number, and of names that it
