@@ -141,7 +141,7 @@ func (f *playCommand) Run(j *job) error {
 	if err != nil {
 		return fmt.Errorf("--port %d: %w", f.Port, err)
 	}
-	const text = "http://%s shows filters at work: open it in a browser. Ctrl-C ends it.\n"
+	const text = "http://%s shows filters at work, in a browser. Ctrl-C ends it.\n"
 	fmt.Fprintf(j.stdout, text, l.Addr())
 	return play.Serve(j.ctx, l)
 }

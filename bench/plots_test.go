@@ -112,7 +112,7 @@ var pictures = []struct {
 	path, files string
 	draw        func([]measured) *picture
 }{
-	{"results/reads.svg", "zen5/engines.json", reads},
+	{"results/reads.svg", "zen3/engines.json", reads},
 	{"results/rates.svg", "zen5/rates.json", rates},
 	{"results/times.svg", "*/speed.json", times},
 }

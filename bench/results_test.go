@@ -89,10 +89,12 @@ var block = regexp.MustCompile(`(?s)(<!-- (\w+) of (\S+) -->\n)(.*?)(<!-- end --
 func markdown(files []measured, tables []report.Table) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n    %s\n\n", files[0].Command)
+	var where []string
 	for _, m := range files {
-		fmt.Fprintf(&b, "%s, %s, %s.\n", m.Environment.CPU, m.Environment.GoVersion,
-			m.Environment.Date)
+		e := m.Environment
+		where = append(where, fmt.Sprintf("%s, %s, %s.", e.CPU, e.GoVersion, e.Date))
 	}
+	b.WriteString(strings.Join(where, " ") + "\n") // a paragraph in one line
 	for _, t := range tables {
 		fmt.Fprintf(&b, "\n%s:\n\n%s\n", t.Title, t.Markdown())
 	}

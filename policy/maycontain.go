@@ -25,7 +25,10 @@ func (p *Policy) MayContain(filter, key []byte) bool {
 	}
 	k := filter[len(filter)-1]
 	if k > bloom.MaxProbes {
-		return mayContainOther(filter, key)
+		if k == ribbon.Encoding {
+			return ribbon.Contains(filter, ribbon.Hash(key))
+		}
+		return true // this package does not know the encoding
 	}
 	bits := bloom.NewBits(filter) // its division overlaps the hash
 	h := bloom.HashTail(bloom.HashWords(bloom.HashStart(key), key), key)
@@ -53,12 +56,6 @@ func (p *Policy) MayContain(filter, key []byte) bool {
 		h += delta
 	}
 	return rest&1 != 0
-}
-
-// mayContainOther reads a filter that is not of LevelDB's encoding: a ribbon filter, or one of an
-// encoding that this package does not know, which may contain every key.
-func mayContainOther(filter, key []byte) bool {
-	return filter[len(filter)-1] != ribbon.Encoding || ribbon.Contains(filter, ribbon.Hash(key))
 }
 
 func (p *Policy) countMayContain(filter, key []byte) bool {

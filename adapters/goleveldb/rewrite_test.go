@@ -195,7 +195,8 @@ func TestRewriteFewKeys(t *testing.T) {
 	}
 }
 
-// The deletions of a part fit into the write buffer: goleveldb makes transactions of larger batches.
+// The deletions of a part fit into the write buffer: goleveldb makes transactions of larger
+// batches.
 func TestRewriteLargeKeys(t *testing.T) {
 	o, dir := smallTables(), t.TempDir()
 	db := open(t, dir, o)

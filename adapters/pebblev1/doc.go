@@ -23,12 +23,12 @@
 // only for a false positive. Which lookup to take:
 //
 //	db.Get      keys that are nearly all present: it takes the least time
-//	Has, Get    all other keys: no more reads than db.Get, but for two lookups in a thousand
-//	HasAll      many keys: a fraction of the time
+//	Has, Get    all other keys: no more reads than db.Get, but for one lookup in 512
+//	HasAll      many keys: it takes less time than Has for each
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
-// These lookups also use filters that Pebble wrote without Configure: a level without a policy takes
-// that of the level above, so L6 has filters too. In Pebble v1 they need Configure: see Has.
+// These lookups also use filters that Pebble wrote without Configure: a level without a policy
+// takes that of the level above, so L6 has filters too. In Pebble v1 they need Configure: see Has.
 //
 // # Changing a live database
 //
@@ -49,5 +49,5 @@
 package pebblev1
 
 // Written by hand for each version of Pebble: levels.go, version.go, engine_test.go and
-// levels_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives those
-// for Pebble v1, most tests only for a run.
+// levels_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives
+// those for Pebble v1, most tests only for a run.

@@ -11,8 +11,9 @@ import (
 // MayContain reports whether r may contain key: false is certain. It looks into memtables and into
 // the filters of all levels, and reads no data of tables that have the mark of [Configure].
 //
-// True is wrong if a filter gives a false positive, and for a deleted key as long as a table
-// contains an older version of it. See [Has] for the requirements on r and the cache.
+// True is wrong if a filter gives a false positive, for a deleted key as long as a table contains
+// an older version of it and, with a comparer that has suffixes, for a key whose prefix a table
+// has. See [Has] for the requirements on r and the cache.
 func MayContain(r pebble.Reader, key []byte) (bool, error) {
 	p, err := newProbe(r)
 	if err != nil {
@@ -23,28 +24,30 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 	return f != absent && err == nil, err
 }
 
-// Has reports whether r.Get finds key, but consults the filters of L6 too. If key is absent, it
-// reads a table only for a false positive, where r.Get reads a block of L6 too.
+// Has reports whether r.Get finds key, but consults the filters of L6 too. For a key that was never
+// written it reads a table only if a filter gives a false positive. r.Get reads a block of L6 for
+// nearly each such key.
 //
-// It looks into memtables, filters, and blocks that are in the cache, and calls r.Get only if these
-// do not tell. At most two calls in a thousand read a block more than r.Get does, and no call reads
-// two, if two things are given:
+// Has looks into memtables, filters, and blocks that are in the cache, and calls r.Get only if
+// these do not tell. On average, at most one call in 512 reads one block more than r.Get, if two
+// things are given:
 //
-//   - Filters, top-level indexes and range deletions are in the block cache: see [CheckCache].
+//   - All tables are open, and filters, top-level indexes and range deletions are in the block
+//     cache: see [CheckCache].
 //   - The tables carry the mark. Of tables that were written without [Configure], Has reads a block
 //     for each level that may contain a version of key, as an iterator does. [Rewrite] gives them
 //     filters and the mark.
 //
 // If everything is cached, Has takes about as long as r.Get for a key that one level has, and twice
-// as long for one that several have (BenchmarkLookup). For a deleted key both read each older
-// version that a table still contains.
+// as long for one that several have (BenchmarkLookup). For a key that Delete removed, both read
+// each older version that a table still contains.
 //
 // r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run
 // concurrently with whatever r.Get may. If key is absent, the error is nil, not pebble.ErrNotFound.
 // If a read fails, Has returns its error.
 //
-// Of the keys that Has finds without r.Get, Pebble takes samples, and may start compactions for
-// them, unless Options.Experimental.ReadSamplingMultiplier is -1.
+// Pebble samples the keys that Has finds without r.Get, and may start compactions because of them,
+// unless Options.Experimental.ReadSamplingMultiplier is -1.
 //
 // In Pebble v1 the lookups panic with "split must be provided for SeekPrefixGE" if the database was
 // opened without [Configure], unless its comparer has a Split.
@@ -64,8 +67,8 @@ func Has(r pebble.Reader, key []byte) (bool, error) {
 }
 
 // Get returns what r.Get(key) returns, and reads as few blocks as [Has]. The error is
-// pebble.ErrNotFound if key is absent. If it is nil, closer must be closed; value is valid until
-// then, and must not be modified.
+// pebble.ErrNotFound if key is absent. If it is nil, the caller must close closer. value is valid
+// until then, and must not be modified.
 func Get(r pebble.Reader, key []byte) (value []byte, closer io.Closer, err error) {
 	p, err := newProbe(r)
 	if err != nil {
@@ -99,8 +102,8 @@ func (c *probeCloser) Close() error {
 	return p.close()
 }
 
-// HasAll reports for each key whether r.Get finds it. It takes a fraction of the time of [Has] for
-// each, and reads as little. Sorted keys take the least time.
+// HasAll reports for each key whether r.Get finds it. It reads as few blocks as [Has] for each key,
+// and takes less time, most of all for absent ones. Sorted keys take the least.
 //
 // It holds one iterator while it runs, which keeps memtables and tables from being removed. If r is
 // a DB, the answers may be of different moments while others write: pass a Snapshot if they must

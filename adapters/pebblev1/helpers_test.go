@@ -199,7 +199,7 @@ type fileRead struct {
 
 // reading returns fs, which calls read before each read of a file that it opened. If read returns
 // an error, that fails.
-func reading(fs vfs.FS, read func(fileRead) error) vfs.FS { return readFS{fs, read} }
+func reading(fs vfs.FS, read func(fileRead) error) vfs.FS { return &readFS{fs, read} }
 
 type readFS struct {
 	vfs.FS

@@ -13,17 +13,21 @@ import (
 //
 // It is an iterator with itself as BlockPropertyFilter. For a seek, Pebble consults first a table's
 // filter, then the probe about the block that may have the key, and only then loads that block. The
-// probe lets the block through if all that this seek has loaded came from the cache. Otherwise it
-// excludes the block and notes it. If a seek excluded nothing, the iterator's answer is complete;
-// in doubt, Reader.Get tells, which then reads what it always reads.
+// probe lets the block through if this seek has loaded something, and all of that came from the
+// cache. Otherwise it excludes the block and notes it. If a seek excluded nothing, the iterator's
+// answer is complete; in doubt, Reader.Get tells, which then reads what it always reads.
 //
 // INVARIANT: a probe notes every block that it excludes, and excludes no whole table, whatever the
 // table says. To let a block through is always right and only costs a read. A table without the
 // mark, which Pebble reads without consulting the probe, costs reads and no key.
 //
 // Whether a block was in the cache is known only once it is loaded. So a seek can read one block
-// that Reader.Get does not: that of an older version of the key or, below a range deletion, that in
-// which the deleted range ends. The probe's credit bounds how many seeks do: see readPrice.
+// that Reader.Get does not, of data or of an index: for an older version of the key, for a false
+// positive or, below a range deletion, for the end of the deleted range. The probe's credit bounds
+// how many seeks do: see readPrice.
+//
+// Pebble does not count what an iterator loads of tables that were ingested and not yet flushed. An
+// iterator visits them first, so a seek that has loaded nothing lets no block through.
 //
 // A probe belongs to one call of Has, HasAll or another lookup.
 type probe struct {
@@ -31,15 +35,21 @@ type probe struct {
 	options  pebble.IterOptions
 	filters  [2]pebble.BlockPropertyFilter // the probe, and room for the one that Pebble appends
 	excluded bool                          // a block was, in the last seek
-	mayRead  bool                          // the seek may let blocks through
-	loaded   uint64                        // bytes that iter had read from files before this seek
+	room     int                           // how many blocks more the seek may let through
+	loaded   uint64                        // bytes of blocks that iter had loaded before this seek
+	read     uint64                        // of these, how many it had read from files
 	credit   int                           // of find, and kept while the probe is in the pool
 }
 
 // readPrice is what a find that reads from a file costs of its probe's credit. Each find earns 1,
-// up to four times the price, and without the price a find reads nothing. So at most one find in
-// readPrice reads a block that Reader.Get does not. Tests change it.
+// up to four times the price, and a find with less than the price lets no block through. So over
+// all finds of a probe, at most one in readPrice reads a block that Reader.Get does not. Tests
+// change it.
 var readPrice = 512
+
+// mostBlocks is how many blocks a seek may let through: more than it needs, unless an iterator has
+// to step over many deleted versions of a prefix, where Reader.Get goes to the one that it wants.
+const mostBlocks = 16
 
 // probes are the probes that no iterator uses.
 var probes = sync.Pool{New: func() any {
@@ -56,7 +66,7 @@ func newProbe(r pebble.Reader) (*probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.iter, p.loaded = iter, 0
+	p.iter, p.loaded, p.read = iter, 0, 0
 	if iter.Error() != nil { // Pebble v1 reports here that a batch is not indexed
 		return nil, p.close()
 	}
@@ -85,8 +95,11 @@ func (p *probe) Intersects(property []byte) (bool, error) {
 	if property != nil { // a table's, or one that other tables give their blocks
 		return true, nil
 	}
-	if p.mayRead && p.fromFiles() == p.loaded {
-		return true, nil
+	if p.room > 0 && !p.excluded {
+		if loaded, read := p.loads(); loaded != p.loaded && read == p.read {
+			p.room--
+			return true, nil
+		}
 	}
 	p.excluded = true
 	return false, nil
@@ -107,31 +120,35 @@ const (
 	present                // the iterator stands at the key
 )
 
-// fromFiles returns how many bytes of blocks iter has read that were not in the cache.
-func (p *probe) fromFiles() uint64 {
+// loads returns how many bytes of blocks iter has loaded, and how many of these it read from files
+// because they were not in the cache.
+func (p *probe) loads() (loaded, read uint64) {
 	s := p.iter.Stats().InternalStats
-	return s.BlockBytes - s.BlockBytesInCache
+	return s.BlockBytes, s.BlockBytes - s.BlockBytesInCache
 }
 
 // find is seek, but looks into blocks too, as long as they are in the cache and p has credit.
 func (p *probe) find(key []byte) finding {
-	p.mayRead = p.credit >= readPrice
+	mayRead := p.credit >= readPrice
+	if mayRead {
+		p.room = mostBlocks
+	}
 	f := p.seek(key)
-	before := p.loaded
-	p.loaded = p.fromFiles()
-	if p.mayRead && p.loaded != before {
+	before := p.read
+	p.loaded, p.read = p.loads()
+	if mayRead && p.read != before {
 		p.credit -= readPrice
 	}
 	p.credit = min(p.credit+1, 4*readPrice)
-	p.mayRead = false
+	p.room = 0
 	return f
 }
 
-// seek looks for a key. What it finds depends on where the iterator
-// stands and on whether a block was excluded:
+// seek looks for a key. What it finds depends on where the iterator stands and on whether a block
+// was excluded:
 //
 //	iterator at   excluded   finding
-//	nothing       no         absent: memtables and filters have said so
+//	nothing       no         absent: memtables, filters and blocks have said so
 //	the key       no         present: the iterator has merged all its versions
 //	other bytes   no         unknown: only the comparer knows whether they are equal
 //	anything      yes        unknown: the block may have the key, or a newer version of it

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -271,6 +272,66 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 	require.NoError(t, db.Close())
 }
 
+// Tables that were ingested and not yet flushed are in the queue of memtables. Pebble does not
+// count in an iterator's statistics what it reads of them, so a probe lets none of their blocks
+// through.
+func TestIngestedReads(t *testing.T) {
+	held := make(chan struct{})
+	var reads atomic.Int64
+	o := small(pebble.FormatNewest)
+	smallBlocks(o)
+	configured(t, o, ribbon(t, 10))
+	o.FS = reading(vfs.NewMem(), func(fileRead) error { reads.Add(1); return nil })
+	o.Cache = pebble.NewCache(64 << 20)
+	defer o.Cache.Unref()
+	o.MemTableStopWritesThreshold = 10
+	o.EventListener = &pebble.EventListener{TableCreated: func(info pebble.TableCreateInfo) {
+		if info.Reason == "flushing" {
+			<-held
+		}
+	}}
+	db := open(t, "db", o)
+	release := sync.OnceFunc(func() { close(held) })
+	defer release()
+
+	all := testkit.Keys(testkit.Rand(t, 149), 4000)
+	keys, absent := all[:1000], all[1000:]
+	slices.SortFunc(keys, bytes.Compare)
+	set := func() {
+		for _, key := range keys {
+			require.NoError(t, db.Set(key, nil, pebble.NoSync))
+		}
+	}
+	set()
+	for table := range 3 {
+		var changes []enginetest.Change
+		for _, key := range keys {
+			changes = append(changes, enginetest.Change{Key: key, Value: value(key)})
+		}
+		path := fmt.Sprintf("table-%d", table)
+		require.NoError(t, writeTableFor(db, o, path, changes))
+		require.NoError(t, ingest(db, path))
+	}
+	set()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the pool has one probe
+	for _, key := range keys {                      // filters and top-level indexes are cached
+		_, err := pebblev2.MayContain(db, key)
+		require.NoError(t, err)
+	}
+	_, err := pebblev2.HasAll(db, absent) // the probe has credit
+	require.NoError(t, err)
+	reads.Store(0)
+	for _, key := range keys {
+		require.True(t, requireSameAnswer(t, db, key).found)
+	}
+	_, err = pebblev2.HasAll(db, keys)
+	require.NoError(t, err)
+	require.Zero(t, reads.Load(), "the memtable has the keys")
+	release()
+	require.NoError(t, db.Flush())
+	require.NoError(t, db.Close())
+}
+
 // Where all is cached, lookups take the iterator's answer, also of a probe that was careful before:
 // each key's filter is checked once, and not by DB.Get again.
 func TestCachedLookups(t *testing.T) {
@@ -294,6 +355,32 @@ func TestCachedLookups(t *testing.T) {
 		require.NotContains(t, found[len(absent):], false)
 	})
 	require.Equal(t, len(keys), perhaps)
+	require.NoError(t, db.Close())
+}
+
+// A lookup of a version does not step over all deleted ones before it, but leaves them to DB.Get,
+// which checks the filter again.
+func TestManyDeletedVersions(t *testing.T) {
+	pebblev2.SetReadPrice(t, 0)
+	db := openCounted(t, func(o *pebble.Options) {
+		o.Comparer = getComparers[len(getComparers)-1]
+		configured(t, o, ribbon(t, 10))
+	})
+	for _, key := range []string{"a", "z"} { // before and after them, in the same table
+		require.NoError(t, db.Set([]byte(key), nil, pebble.NoSync))
+	}
+	for version := 1000; version < 3000; version++ {
+		require.NoError(t, db.Delete(fmt.Appendf(nil, "key@%d", version), pebble.NoSync))
+	}
+	require.NoError(t, db.Flush())
+	db.reopen(t, 64<<20)
+	iter, err := db.NewIter(nil)
+	require.NoError(t, err)
+	for iter.First(); iter.Valid(); iter.Next() { // all is cached
+	}
+	require.NoError(t, iter.Close())
+	_, perhaps := db.count(func() { requireSameAnswer(t, db, []byte("key@9999")) })
+	require.Equal(t, 1+2+2+2+1, perhaps) // of DB.Get, Get, Has, HasAll and MayContain
 	require.NoError(t, db.Close())
 }
 

@@ -91,8 +91,8 @@ func hasDefaultOrder(o *pebble.Options) bool {
 	return o.Comparer == nil || o.Comparer.Name == pebble.DefaultComparer.Name
 }
 
-// isOld reports whether a table of a level lacks what new ones get. One that Pebble moved there from
-// a level above may have the filter of that.
+// isOld reports whether a table of a level lacks what new ones get. One that Pebble moved there
+// from a level above may have the filter of that.
 //
 // The size of a filter tells the settings, given the number of keys: of the entries, those that are
 // pinned may be older versions, and a key in millions has the hash of its neighbor.
@@ -171,8 +171,8 @@ func (w wanted) rewrite(
 		"database was opened with, and call Configure before pebble.Open")
 }
 
-// overlap deletes a key that nobody has inside each table, so that a compaction from start to before
-// end rewrites them.
+// overlap deletes a key that nobody has inside each table, so that a compaction from start to
+// before end rewrites them.
 func overlap(db *pebble.DB, tables []pebble.SSTableInfo) (start, end []byte, err error) {
 	batch := db.NewBatch()
 	defer batch.Close()

@@ -73,7 +73,8 @@ func TestRewrite(t *testing.T) {
 		for _, shape := range []string{"last level", "several levels", "in order"} {
 			for _, format := range formats {
 				t.Run(fmt.Sprint(c, shape, format), func(t *testing.T) {
-					if format != pebble.FormatNewest && c.former != "" || testing.Short() && c.former != "no mark" {
+					if format != pebble.FormatNewest && c.former != "" ||
+						testing.Short() && c.former != "no mark" {
 						t.SkipNow()
 					}
 					all := testkit.Keys(testkit.Rand(t, 160), 4000)

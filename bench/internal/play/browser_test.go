@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -64,11 +63,10 @@ func start(t *testing.T) *browser {
 
 // A page is an open page. Its methods fail the test if the browser does not answer.
 type page struct {
-	t        *testing.T
-	ctx      context.Context
-	pictures int
-	mu       sync.Mutex
-	faults   []string
+	t      *testing.T
+	ctx    context.Context
+	mu     sync.Mutex
+	faults []string
 }
 
 // open opens the page with settings, in a window of some width.
@@ -124,8 +122,8 @@ func (p *page) text(id string) (text string) {
 }
 
 // faint is JavaScript: the texts whose contrast is below the 4.5 of WCAG 2's level AA, and the
-// lines of pictures whose contrast is below its 3. Grids and bands are behind what matters, and the
-// list beneath the curves between keys and bits says the same as these.
+// lines of the picture whose contrast is below its 3. The grid is behind what matters, and the text
+// beneath the curves between keys and bits says the same as these.
 const faint = `(() => {
 	const channels = color => color.match(/[\d.]+/g).map(Number);
 	const light = color => channels(color).slice(0, 3).map(c => c / 255)
@@ -142,8 +140,8 @@ const faint = `(() => {
 	return [...document.body.querySelectorAll("*")].filter(e => {
 		const style = getComputedStyle(e);
 		if (!e.checkVisibility() || e.disabled) return false;
-		if (e.matches("path, circle")) {
-			return !e.matches(".grid, .band, #curves *") && contrast(e, style.stroke) < 3;
+		if (e.matches("path")) {
+			return !e.matches(".grid, #curves *") && contrast(e, style.stroke) < 3;
 		}
 		return [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim() !== "") &&
 			contrast(e, e.matches("text") ? style.fill : style.color) < 4.5;
@@ -151,17 +149,9 @@ const faint = `(() => {
 })()`
 
 // sound requires that the page has no faults, asked for nothing but its own, does not scroll
-// sideways, and can be read. It writes a picture of it into the directory LEVELBLOOM_SCREENSHOTS,
-// if that is set.
+// sideways, and can be read.
 func (p *page) sound() {
 	p.t.Helper()
-	if dir := os.Getenv("LEVELBLOOM_SCREENSHOTS"); dir != "" {
-		p.pictures++
-		name := fmt.Sprintf("%s-%d.png", strings.ReplaceAll(p.t.Name(), "/", "-"), p.pictures)
-		var png []byte
-		p.do(chromedp.FullScreenshot(&png, 100))
-		require.NoError(p.t, os.WriteFile(filepath.Join(dir, name), png, 0o666))
-	}
 	var faints []string
 	p.eval(faint, &faints)
 	require.Empty(p.t, faints)
@@ -179,7 +169,7 @@ func (p *page) tab(to string, keys ...string) (names []string) {
 	p.t.Helper()
 	// The name of an element is that for those who cannot see the page.
 	p.do(chromedp.Evaluate(`nameOf = e => e === document.body ? "" :
-		e.ariaLabel || e.labels?.[0]?.firstChild.textContent.trim() || e.textContent.trim() ||
+		e.ariaLabel || e.labels?.[0]?.textContent.trim().split("\n")[0] || e.textContent.trim() ||
 		"nameless";
 		document.body.tabIndex = -1; document.body.focus();
 		document.body.removeAttribute("tabindex"); document.activeElement.blur()`, nil))

@@ -6,66 +6,44 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
 )
 
-func pointOf(t *testing.T, kind string, bits float64, n int) *point {
-	p, err := measure(context.Background(), &choice{kind, bits, n})
+// The rates and the bits per key that the page shows are those of package policy.
+func TestRates(t *testing.T) {
+	p, err := policy.NewBloom(8, policy.WithTuning())
 	require.NoError(t, err)
-	return p
-}
-
-// The trials and their mean lie around the computed curve, as near as their number of lookups lets
-// them: within five standard errors.
-func TestTrials(t *testing.T) {
-	squares := 0.0
-	for _, c := range []choice{
-		{"ribbon", 10, 3000}, {"ribbon", 7.5, 12_000}, {"bloom", 10, 3000}, {"bloom+tuned", 8, 3000},
-	} {
-		p := pointOf(t, c.Kind, c.Bits, c.N)
-		deviation := math.Sqrt(p.Computed * (1 - p.Computed) / float64(lookups(p.Computed)))
-		mean := 0.0
-		for _, rate := range p.Trials {
-			require.InDelta(t, p.Computed, rate, 5*deviation, "%v", c)
-			mean += rate / trials
-			squares += math.Pow((rate-p.Computed)/deviation, 2)
-		}
-		require.InDelta(t, p.Computed, mean, 5*deviation/math.Sqrt(trials), "%v", c)
+	tuned, err := rate(context.Background(), &choice{"bloom+tuned", 8, 1000})
+	require.NoError(t, err)
+	require.Equal(t, p.FPP(1000), tuned)
+	for kind, n := range map[string]int{"ribbon": 100_000, "bloom": 100} {
+		bits, err := bitsFor(context.Background(), &choice{kind, 10, n})
+		require.NoError(t, err)
+		enough, _ := rate(context.Background(), &choice{kind, bits, n})
+		fewer, _ := rate(context.Background(), &choice{kind, bits - 0.1, n})
+		require.LessOrEqual(t, enough, 0.01)
+		require.Greater(t, fewer, 0.01)
 	}
-	// Chi-square of the 40 trials. Other seeds would give more or less once in 500 times.
-	require.Greater(t, squares, 17.9, "trials have keys of their own")
-	require.Less(t, squares, 73.4, "lookups have keys of their own")
-}
-
-// LevelDB's format does not reach the textbook's formula, unless k is 1; ribbon does.
-func TestTextbook(t *testing.T) {
-	bloom := pointOf(t, "bloom", 10, 1000)
-	require.InEpsilon(t, math.Pow(1-math.Exp(-0.6), 6), bloom.Textbook, 1e-9)
-	one := pointOf(t, "bloom", 2, 10_000)
-	require.InEpsilon(t, one.Textbook, one.Computed, 0.02)
-	ribbon := pointOf(t, "ribbon", 10, 1000)
-	require.Equal(t, ribbon, pointOf(t, "ribbon", 10, 1000), "it is always the same")
-	require.Less(t, 5*ribbon.Computed, ribbon.Textbook)
-	require.Equal(t, bloom.Textbook, ribbon.Textbook)
 }
 
 func TestRefusedChoices(t *testing.T) {
 	for message, c := range map[string]choice{
 		"0 keys in a filter: pass 1 to":      {"bloom", 10, 0},
-		"150001 keys in a filter: pass 1 to": {"bloom", 10, maxN + 1},
+		"100001 keys in a filter: pass 1 to": {"bloom", 10, maxN + 1},
 		"1 bits per key":                     {"ribbon", 1, 10},
 		"NaN bits per key":                   {"bloom", math.NaN(), 10},
 		"20.5 bits per key: pass at most 20": {"bloom", 20.5, 10},
-		`no kind "goleveldb"`:                {"goleveldb", 10, 10},
 		`no kind "bloom:1000,name=x"`:        {"bloom:1000,name=x", 1, 10},
 	} {
-		_, err := measure(context.Background(), &c)
+		_, err := rate(context.Background(), &c)
 		require.ErrorContains(t, err, message)
 		_, err = compare(context.Background(), &c)
 		require.ErrorContains(t, err, message)
 	}
 	left, cancel := context.WithCancel(context.Background()) // as of a page
 	cancel()
-	_, err := measure(left, &choice{"bloom", 10, 10})
+	_, err := bitsFor(left, &choice{"bloom", 10, 10})
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = compare(left, &choice{"bloom", 10, 10})
 	require.ErrorIs(t, err, context.Canceled)

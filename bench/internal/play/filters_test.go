@@ -2,6 +2,7 @@ package play
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -13,97 +14,141 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-func ask(t *testing.T, q question) map[string]filter {
-	a, err := reply(context.Background(), &q)
+func ask(t *testing.T, q question) (bloom, ribbon filter) {
+	all, err := reply(context.Background(), &q)
 	require.NoError(t, err)
-	byKind := map[string]filter{}
-	for i, f := range a.Filters {
-		require.Equal(t, kinds[i].Name, f.Kind)
-		byKind[f.Kind] = f
+	require.Equal(t, []string{"bloom", "ribbon"}, []string{all[0].Kind, all[1].Kind})
+	return all[0], all[1]
+}
+
+func towns(n int) (all []string) {
+	for i := range uint64(n) {
+		all = append(all, town(1<<32+i)) // not those that are looked up
 	}
-	return byKind
+	return all
 }
 
 // The keys that set a bit are those that set it on their own. Filters of up to 6 keys have 64 bits.
 func TestOwners(t *testing.T) {
 	stored := []string{"ant", "bee", "cat", "dog", "eel", "fox"}
+	p, _ := policy.NewBloom(10)
 	for _, word := range append([]string{"zebra", "jackal"}, stored...) {
-		f := ask(t, question{Keys: stored, Bits: 10, Ask: word})["bloom"]
+		f, _ := ask(t, question{Keys: append(stored, "cat"), Bits: 10, Ask: word})
 		require.Equal(t, slices.Contains(stored, word), f.Stored)
-		require.Len(t, f.Probes, f.K)
-		for _, p := range f.Probes {
-			var owners []string
-			for _, key := range stored {
-				alone := ask(t, question{Keys: []string{key}, Bits: 10})["bloom"].Bytes
-				if alone[p.Bit/8]>>(p.Bit%8)&1 != 0 {
-					owners = append(owners, key)
-				}
-			}
-			require.Equal(t, owners, p.Owners)
-			require.Equal(t, owners != nil, p.Set)
+		all := true
+		for _, probe := range f.Probes {
+			i, bit := probe.Bit/8, byte(1)<<(probe.Bit%8)
+			owners := slices.DeleteFunc(slices.Clone(stored), func(key string) bool {
+				return p.AppendFilter(nil, [][]byte{[]byte(key)})[i]&bit == 0
+			})
+			require.Equal(t, owners, append([]string{}, probe.Owners...))
+			require.Equal(t, len(owners) > 0, f.bytes[i]&bit != 0)
+			all = all && len(owners) > 0
 		}
-		unset := slices.ContainsFunc(f.Probes, func(p probe) bool { return !p.Set })
-		require.Equal(t, !unset, f.Contains)
+		require.Equal(t, all, f.Contains)
 	}
 }
 
-// Every column of ribbon has a deciding bit at least, and no more than the coefficients of two
-// words.
-func TestDecidingBits(t *testing.T) {
-	q := question{N: 100, Shape: "uuid", Keys: []string{"cat"}, Bits: 10, Ask: "cat"}
-	f := ask(t, q)["ribbon"]
-	require.Empty(t, f.Probes)
-	require.True(t, f.Contains && f.Stored)
-	require.GreaterOrEqual(t, len(f.Deciding), f.K)
-	require.LessOrEqual(t, len(f.Deciding), 128*(f.K+1))
-	require.Greater(t, slices.Max(f.Deciding), f.Bits/2, "all bits are tried")
-	f.Bytes[f.Deciding[0]/8] ^= 1 << (f.Deciding[0] % 8)
-	require.False(t, policy.MayContain(f.Bytes, []byte("cat")))
-	q.Ask = f.Absent
-	require.Empty(t, ask(t, q)["ribbon"].Deciding)
+// flipped returns a ribbon filter with another value of a bit, and a check byte that suits.
+func flipped(filter []byte, bit int) []byte {
+	filter = slices.Clone(filter)
+	filter[bit/8] ^= 1 << (bit % 8)
+	if bit/8 >= len(filter)-8 {
+		filter[len(filter)-2] ^= 1 << (bit % 8)
+	}
+	return filter
+}
+
+// The slots that a key selects, and its fingerprint, are those by which package policy answers. If
+// the sums of a stored key are its fingerprint, another value of a bit makes the key absent just if
+// the key selects the bit's slot. If those of an absent key are not, other values of one such bit
+// in each wrong column, and no fewer, make the filter contain the key.
+func TestEquations(t *testing.T) {
+	for i, n := range []int{1, 4, 8, 9, 15, 16, 23, 40, 64, 64} {
+		bits := []int{2, 8, 13, 20}[i%4]
+		stored := towns(n)
+		_, f := ask(t, question{Keys: stored, Bits: bits})
+		require.Nil(t, f.Equation)
+		require.Len(t, f.Rows, max(8, n))
+		columns := max(bits, 64/len(f.Rows)) // 8 bytes are the least
+		at := map[[2]int]int{}               // where the bit of a slot and column is
+		for bit := range 8 * (f.Size - 4) {
+			other := filter{bytes: flipped(f.bytes, bit)}
+			require.NoError(t, other.showTable(""))
+			for slot, row := range f.Rows {
+				require.Len(t, row, columns)
+				for column := range row {
+					if row[column] != other.Rows[slot][column] {
+						at[[2]int{slot, column}] = bit
+					}
+				}
+			}
+		}
+		require.Len(t, at, len(f.Rows)*columns, "each bit of the table has a place of its own")
+		for _, key := range append(f.Absent, stored...) {
+			mayContain := func(bytes []byte) bool { return policy.MayContain(bytes, []byte(key)) }
+			e := equationOf(f.Rows, f.Seed, key)
+			require.Equal(t, slices.Contains(stored, key), e.Sums == e.Fingerprint)
+			changed := f.bytes
+			for place, bit := range at {
+				if e.Sums == e.Fingerprint {
+					selected := slices.Contains(e.Slots, place[0])
+					require.Equal(t, selected, !mayContain(flipped(f.bytes, bit)))
+				} else if column := place[1]; e.Sums[column] != e.Fingerprint[column] &&
+					len(e.Slots) > 0 && place[0] == e.Slots[0] {
+					require.False(t, mayContain(changed))
+					changed = flipped(changed, bit)
+				}
+			}
+			require.Equal(t, len(e.Slots) > 0 || e.Sums == e.Fingerprint, mayContain(changed))
+		}
+	}
 }
 
 func TestExamplesAndRates(t *testing.T) {
-	q := question{N: 1000, Shape: "decimal", Bits: 10}
-	m, err := newMaterial(&q)
-	require.NoError(t, err)
-	for name, f := range ask(t, q) {
-		require.NotEmpty(t, f.FalsePositives)
-		require.LessOrEqual(t, len(f.FalsePositives), examples)
-		for _, key := range f.FalsePositives {
-			require.True(t, policy.MayContain(f.Bytes, []byte(key)))
-			require.False(t, m.isStored[key])
+	q := question{Keys: towns(64), Bits: 10}
+	bloom, ribbon := ask(t, q)
+	for name, f := range map[string]filter{"bloom": bloom, "ribbon": ribbon} {
+		require.Len(t, f.FalsePositives, examples)
+		require.Len(t, f.Absent, examples)
+		for i, key := range f.FalsePositives {
+			require.True(t, policy.MayContain(f.bytes, []byte(key)))
+			require.False(t, policy.MayContain(f.bytes, []byte(f.Absent[i])))
 		}
-		require.False(t, policy.MayContain(f.Bytes, []byte(f.Absent)))
-
 		p, err := filters.PolicyOf(name, 10)
 		require.NoError(t, err)
-		expected := p.FPP(q.N) * asked
-		require.Equal(t, asked, f.Random.Asked)
-		require.InDelta(t, expected, f.Random.False, 0.1*expected+5*math.Sqrt(expected), name)
-		require.Less(t, 500, f.Between.Asked)
+		expected := p.FPP(len(q.Keys)) * asked
+		require.Equal(t, asked, f.Asked)
+		require.InDelta(t, expected, f.False, 0.2*expected+5*math.Sqrt(expected), name)
 	}
+	q.Tuned = true
+	tuned, same := ask(t, q)
+	require.Greater(t, tuned.Size, bloom.Size)
+	require.Equal(t, ribbon, same)
 	// What is stored is not absent.
-	q.Keys = []string{string(m.between[0]), string(m.random[0])}
-	stored, err := newMaterial(&q)
-	require.NoError(t, err)
-	require.Equal(t, m.between[1:], stored.between)
-	require.Equal(t, m.random[1:], stored.random)
-	require.Zero(t, ask(t, question{N: 51, Shape: "uuid", Bits: 10})["bloom"].Between.Asked)
+	q.Keys[0] = ribbon.FalsePositives[0]
+	_, ribbon = ask(t, q)
+	require.Equal(t, asked-1, ribbon.Asked)
+	require.NotContains(t, ribbon.FalsePositives, q.Keys[0])
+	// A filter of no keys is LevelDB's.
+	empty, same := ask(t, question{Bits: 8, Ask: "cat"})
+	same.Kind = "bloom"
+	require.Equal(t, empty, same)
+	require.Equal(t, slices.Repeat([]string{"00000000"}, 8), empty.Rows)
 }
 
 func TestRefusedQuestions(t *testing.T) {
-	const limits = "pass at most 20 bits per key, 10000 keys, and 1000 bytes in a key"
-	_, err := reply(context.Background(), &question{Bits: 20, N: maxKeys, Shape: "uuid"})
-	require.NoError(t, err)
+	const limits = "pass at most 20 bits per key, 64 keys, and 1000 bytes in a key"
+	ask(t, question{Bits: 20, Keys: towns(maxKeys)})
 	for change, message := range map[*question]string{
-		{N: 1, Shape: "bigendian", Bits: 10}: `no shape "bigendian"`, // no text
-		{Bits: 20.5}:                         limits,
-		{Bits: 10, N: maxKeys, Shape: "uuid", Keys: []string{"cat"}}: limits,
-		{Bits: 10, N: -1}: limits,
+		{Bits: 21}:                  limits,
+		{Bits: 10, Keys: towns(65)}: limits,
 		{Bits: 10, Ask: strings.Repeat("x", maxKeyBytes+1)}: limits,
+		{Bits: 1}: "1 bits per key",
 	} {
 		_, err := reply(context.Background(), change)
 		require.ErrorContains(t, err, message)
 	}
+	unsolved := filter{bytes: binary.LittleEndian.AppendUint32(make([]byte, 8), 8+1024*63)}
+	require.ErrorContains(t, unsolved.showTable(""), "change a key")
 }

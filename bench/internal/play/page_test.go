@@ -3,7 +3,6 @@ package play_test
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -11,88 +10,80 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The page answers, draws the curve and times filters, by keyboard alone.
+// The page adds keys, answers, draws the curves and times filters, by keyboard alone.
 func TestPage(t *testing.T) {
 	b := start(t)
-	for _, width := range []int64{400, 1400} {
+	for _, width := range []int64{400, 1280} {
 		for _, scheme := range []string{"light", "dark"} {
 			t.Run(fmt.Sprintf("%d-%s", width, scheme), func(t *testing.T) {
-				p := b.open(t, "#bits=10", width, scheme)
-				p.wait(fmt.Sprintf("answer && matchMedia('(prefers-color-scheme: %s)').matches",
-					scheme))
-				require.Regexp(t, `Absent\..+not set, so it was never stored`, p.text("verdict"))
-				p.tab("a false positive", kb.Enter)
-				p.wait("answer.filters[0].contains")
-				require.Contains(t, p.text("verdict"), "False positive.")
-				require.Contains(t, p.text("whose"), "is set, by ")
+				p := b.open(t, "", width, scheme)
+				p.wait("answer && matchMedia('(prefers-color-scheme: " + scheme + ")').matches")
+				require.Contains(t, p.text("verdict"), "is empty: all of its 64 bits are 0")
 				p.sound()
-
-				p.tab("bloom", kb.ArrowUp)
-				p.tab("add 1,000", kb.Enter)
-				p.wait("answer.n > 1000")
-				require.Contains(t, p.text("added"), "1,000 keys of the shape decimal")
+				p.tab("Add Madrid", kb.Enter, kb.Enter)
+				p.drawn("answer[0].stored && $('asked').textContent === 'Barcelona'")
+				require.Regexp(t, `selects 5 bits\. Adding it set \d of them from 0 to 1; \d `+
+					`\w+ 1 already, set by Madrid\.`, p.text("verdict"))
+				require.Contains(t, p.text("whose"), "is 1, set by Madrid and Barcelona")
+				p.tab("Add Berlin", kb.Enter, kb.Enter)
+				p.drawn("$('asked').textContent === 'Roma'")
 				p.tab("an absent key", kb.Enter)
-				p.wait("!answer.filters[2].contains")
-				require.Contains(t, p.text("verdict"), "add up to something else")
-				p.wait(drawn("ribbon, 10 bits per key, 1,000 keys in a filter"))
-				requireParts(t, p, "100", "500", "1,000", "1,500", "0.1 %", "0.2 %", "0.5 %", "1 %")
+				p.drawn("!chosen().contains")
+				require.Regexp(t, `Absent\..+ 0\. .+ this one was never added`, p.text("verdict"))
+				p.tab("a false positive", kb.Enter)
+				p.drawn("chosen().contains && !chosen().stored")
+				require.Contains(t, p.text("verdict"), "this key was never added: other keys")
+				p.sound()
+				p.tab("Bloom", kb.ArrowDown)
+				p.tab("an absent key", kb.Enter)
+				p.drawn("chosen().table && !chosen().contains")
+				require.Contains(t, p.text("verdict"), "do not add up to the fingerprint's bit")
+				p.sound()
+				p.tab("a false positive", kb.Enter)
+				p.drawn("chosen().contains && !chosen().stored")
+				require.Regexp(t, `agree by chance\. .+ = 256\.`, p.text("verdict"))
+				p.sound()
+				p.tab("column 0", kb.ArrowRight, kb.ArrowRight)
+				p.drawn("document.activeElement.ariaLabel === 'column 2'")
+				require.Regexp(t, `Column 2: .+ = [01], an \w+ number .+: equal\.`, p.text("sum"))
+				p.tab("Undo", kb.Enter)
+				p.drawn("$('asked').textContent === 'Berlin' && document.querySelector('.changed')")
+				p.tab("Keys in a larger filter", kb.ArrowUp)
+				p.wait("curve.name === 'bloom, 100 keys' && $('progress').textContent === ''")
+				require.Regexp(t, `^100 keys at 1 % .+ Ribbon \d.* Bloom \d`, p.text("needed"))
 				p.tab("the numbers", kb.Enter)
-				require.Regexp(t, `1,500\t0\.\d+.%\t0\.\d+.%\t0\.\d+.% ± 0\.`, p.text("numbers"))
+				require.Regexp(t, `^2\t\d+.%\t25.%\n(\d+\t\S+.%\t\S+.%\n){8}20\t0.\d+.%\t0.0000`,
+					p.text("numbers"))
 				p.tab("time these filters", kb.Enter)
 				p.wait("$('times').children.length === 3 && !timing")
 				require.Regexp(t, `^build\s+[\d.]+\s+[\d.]+\s+[\d.]+ \([\d.]+ to [\d.]+\)\s+hit`,
 					p.text("times"))
-				p.sound()
-
-				p.tab("ribbon", kb.ArrowUp, kb.ArrowUp)
-				p.tab("Bits per key", kb.ArrowLeft, kb.ArrowLeft)
-				p.tab("Planned number of keys in a filter", kb.ArrowDown, kb.ArrowDown)
-				p.wait(drawn("bloom, 8 bits per key, 100,000 keys in a filter"))
-				requireParts(t, p, "10,000", "50,000", "100,000", "150,000", "2 %", "3 %", "5 %")
 				p.sound()
 			})
 		}
 	}
 }
 
-// drawn is JavaScript: the curve of a choice is complete.
-func drawn(choice string) string {
-	return fmt.Sprintf("curve.name === %q && $('progress').textContent === ''", choice)
-}
-
-// requireParts requires all that the curve's picture consists of, in its place: 15 points of each
-// line, 10 trials at each, and the marks.
-func requireParts(t *testing.T, p *page, marks ...string) {
-	t.Helper()
-	var got struct {
-		Parts          map[string]int
-		Trials         []int
-		Texts, Outside []string
-	}
-	p.eval(`({
-		parts: Object.fromEntries(["computed", "textbook", "mean", "band"].map(name => [name,
-			$("curve").querySelector("." + name).getAttribute("d").split(/[ML]/).length - 1])),
-		trials: Object.values(Object.groupBy($("curve").querySelectorAll("circle"),
-			c => c.getAttribute("cx"))).map(all => all.length),
-		texts: [...$("curve").querySelectorAll("text")].map(e => e.textContent.replace(/\s/g, " ")),
-		outside: [...$("curve").querySelectorAll("*")].filter(e => {
-			const r = e.getBoundingClientRect(), box = $("curve").getBoundingClientRect();
-			return r.left < box.left || r.right > box.right || r.top < box.top ||
-				r.bottom > box.bottom;
-		}).map(e => e.outerHTML),
-	})`, &got)
-	require.Equal(t, map[string]int{"computed": 15, "textbook": 15, "mean": 15, "band": 30},
-		got.Parts)
-	require.Equal(t, slices.Repeat([]int{10}, 15), got.Trials)
-	require.Equal(t, append([]string{"false positives among absent keys, logarithmic",
-		"keys in a filter"}, marks...), got.Texts)
-	require.Empty(t, got.Outside)
+// drawn waits until a condition is true, and requires that what is drawn agrees with the answer.
+func (p *page) drawn(condition string) {
+	p.t.Helper()
+	p.wait(condition)
+	var agree []bool
+	p.eval(`(f => {
+		const cells = [...$("bits").querySelectorAll("i")], e = f.equation;
+		const same = cells.map(c => c.textContent).join("") === f.rows.join("");
+		const lit = cells.filter(c => c.matches(".probe")).map(c => c.textContent);
+		if (!e) return [same, lit.length === f.probes.length, f.contains !== lit.includes("0")];
+		const column = document.querySelector("[name=column]:checked").ariaLabel.slice(7);
+		return [same, lit.reduce((sum, bit) => sum ^ bit, 0) === Number(e.sums[column])];
+	})(chosen())`, &agree)
+	require.NotContains(p.t, agree, false)
 }
 
 // Tab reaches all that a user can operate, in order, and each has a name. A group of radio buttons
 // counts once.
 func TestKeyboard(t *testing.T) {
-	p := start(t).open(t, "", 1400, "light")
+	p := start(t).open(t, "#kind=ribbon&keys=cat%0Adog&ask=cat", 1280, "light")
 	p.wait("answer")
 	stops := p.tab("")
 	var all []string
@@ -101,9 +92,6 @@ func TestKeyboard(t *testing.T) {
 		.map(nameOf).concat("")`, &all)
 	require.Equal(t, all, stops)
 	require.NotContains(t, stops, "nameless")
-	p.tab("Look up a key", "\b", "cat")
-	p.wait("answer.filters[0].stored")
-	require.Contains(t, p.text("verdict"), "May contain.")
 	p.tab("dog", kb.Enter)
 	p.wait("$('asked').textContent === 'dog' && document.activeElement.textContent === 'dog'")
 }
@@ -112,22 +100,21 @@ func TestKeyboard(t *testing.T) {
 func TestAddress(t *testing.T) {
 	b := start(t)
 	const key = `<script>throw 1</script><img src=x onerror="throw 2">`
-	settings := url.Values{"keys": {key}, "ask": {key}, "kind": {`"]`}, "n": {"20"},
-		"shape": {"url"}}
+	settings := url.Values{"keys": {key + "\n" + key}, "ask": {key}, "kind": {`"]`}, "bits": {"20"},
+		"tuned": {"yes"}}
 	p := b.open(t, "#"+settings.Encode(), 400, "light")
 	p.wait("answer")
 	require.Equal(t, key, p.text("asked"))
-	require.Contains(t, p.text("whose"), "is set, by "+key)
-	require.Contains(t, p.text("stored"), "https://host0.example.com/")
-	p.do(chromedp.Click("#try-absent"), chromedp.Click(`input[value="bloom+tuned"]`))
-	p.wait("!answer.filters[0].stored")
+	require.Contains(t, p.text("whose"), "is 1, set by "+key)
 	p.sound()
+	p.do(chromedp.Click("#undo"), chromedp.Click("[value=ribbon]"), chromedp.Click("#absent"))
+	p.drawn("!answer[0].contains && $('asked').textContent === state.ask")
 	var link string
 	p.eval("location.hash", &link)
 	again := b.open(t, link, 400, "light")
 	again.wait("answer")
 	require.Equal(t, p.text("stage"), again.text("stage"))
-	b.open(t, "#shape=octal&n=9&planned=7000000", 400, "light").wait(
-		`$("problem").textContent.startsWith('Not possible: no shape "octal"') &&
-			$("progress").textContent.startsWith("Not possible: 700000 keys")`)
+	b.open(t, "#bits=21&planned=7000000", 400, "light").wait(
+		`$("problem").textContent.startsWith("Not possible: pass at most 20 bits per key") &&
+			$("progress").textContent.startsWith("Not possible: 7000000 keys")`)
 }

@@ -1,6 +1,6 @@
-// Package play serves a page on this machine that shows filters at work: their bits, the probes of
-// a key, whose bits make a false positive, how many of these there are, and how long it takes.
-// Filters and their answers come from package policy.
+// Package play serves a page on this machine that shows filters at work: what adding a key does to
+// their bits, how a false positive comes about, how many there are, and how long it takes. Filters
+// and their answers come from package policy.
 package play
 
 import (
@@ -12,12 +12,7 @@ import (
 	"html/template"
 	"net"
 	"net/http"
-	"sync"
 	"time"
-
-	"github.com/klauspost/cpuid/v2"
-
-	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
 //go:embed assets
@@ -25,8 +20,8 @@ var assets embed.FS
 
 var page = template.Must(template.ParseFS(assets, "assets/play.html"))
 
-// contentSecurityPolicy lets the page load its own files and nothing else. Scripts and styles inside
-// of the page do not run.
+// contentSecurityPolicy lets the page load its own files and nothing else. Scripts and styles in
+// the page do not run.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 	"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -47,13 +42,12 @@ func Serve(ctx context.Context, l net.Listener) error {
 func newHandler(port int) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		_ = page.Execute(w, map[string]any{"Kinds": kinds, "Shapes": shapes(),
-			"MaxKeys": maxKeys, "MaxBits": maxBits, "Trials": trials, "Turns": filters.Rounds,
-			"TimedKeys": filters.LeastKeys, "CPU": cpuid.CPU.BrandName})
+		_ = page.Execute(w, map[string]int{"MaxKeys": maxKeys, "MaxBits": maxBits})
 	})
 	mux.Handle("GET /assets/", http.FileServerFS(assets))
 	mux.HandleFunc("POST /filters", answering(reply))
-	mux.HandleFunc("POST /point", answering(measure))
+	mux.HandleFunc("POST /bits", answering(bitsFor))
+	mux.HandleFunc("POST /rate", answering(rate))
 	mux.HandleFunc("POST /timing", answering(compare))
 	hosts := map[string]bool{
 		fmt.Sprintf("127.0.0.1:%d", port): true, fmt.Sprintf("localhost:%d", port): true,
@@ -70,9 +64,6 @@ func newHandler(port int) http.Handler {
 		mux.ServeHTTP(w, r)
 	})
 }
-
-// busy is locked while a reply computes for long. Only one does, as others would disturb a timing.
-var busy sync.Mutex
 
 // answering serves replies to questions. It takes JSON alone, which browsers do not let other pages
 // send here. The context of a reply ends when the page is left.

@@ -10,7 +10,8 @@ const (
 	spanOctets = 8
 	spanSlots  = 8 * spanOctets
 
-	// padding widens the range of d by this many octets at each end. Of eliminations of 700 keys, 60 % succeed with 2, 67 % with 3, and 64 % with 4 (TestWorth).
+	// padding widens the range of d by this many octets at each end. Of eliminations of 700 keys,
+	// 60 % succeed with 2, 67 % with 3, and 64 % with 4 (TestWorth).
 	padding = 3
 
 	// fingerprintBits is what 12 bits of d and variantBits leave of 64: enough for 40 columns and

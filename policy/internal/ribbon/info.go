@@ -19,12 +19,14 @@ func Parse(filter []byte) (columns int, ok bool) {
 		return columns, slots >= minSlots && columns <= maxColumns
 	}
 	shards := end % (1 << 32)
-	for i := range shards {
-		if _, _, _, ok := locate(filter, end, i); !ok {
-			return 0, false
-		}
+	index, whole, octets, _, ok := indexOf(filter, end)
+	for i := uint64(0); ok && i < shards; i++ {
+		_, _, _, ok = locate(filter, index, octets, i)
 	}
-	return int(end >> 32 / slotsRange % 64), shards > 0
+	if !ok || shards == 0 {
+		return 0, false
+	}
+	return int(whole), true
 }
 
 // fpp returns the false-positive probability of a shard with a solution.
