@@ -3,6 +3,7 @@ module github.com/levelbloom/levelbloom/sstable/filterdump
 go 1.23.0
 
 require (
+	github.com/alecthomas/kong v1.17.0
 	github.com/cockroachdb/pebble v1.1.0
 	github.com/cockroachdb/pebble/v2 v2.1.0
 	github.com/jedib0t/go-pretty/v6 v6.6.4

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
 )
@@ -37,43 +37,50 @@ func interrupts() []os.Signal {
 	return slices.DeleteFunc(all, signal.Ignored)
 }
 
-const help = `Usage: filterdump PATH... [flags]
-
-Says which filters would serve a database of LevelDB, goleveldb or Pebble best,
-and whether the ones that it has are sound. Nothing is changed. PATH is a
-database's directory, which may be in use, or a table.
-
-  --verify    Only compare the keys with the filters; count no reads.
-  --json      Write the report as JSON, with all tables.
-  --version   Print the version.
-  -h, --help  Print this.
+const help = `Says which filters would serve a database of LevelDB, goleveldb or Pebble best,
+and whether the ones that it has are sound. Nothing is changed.
 
 The exit status is 0 if all keys match their filters, 1 if a table has a false
 negative, is corrupt or is missing, 2 if something could not be read or
-verified.
-`
+verified.`
 
 // options is the command line.
 type options struct {
-	paths                 []string
-	verify, json, version bool
+	Paths   []filePath       `arg:"" name:"PATH" help:"A database's directory, maybe in use, or a table."`
+	Verify  bool             `help:"Only compare the keys with the filters; count no reads."`
+	JSON    bool             `name:"json" help:"Write the report as JSON, with all tables."`
+	Policy  []string         `placeholder:"NAME" sep:"none" help:"${policyHelp}"`
+	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// parse returns what args ask for. Flags may stand before and after paths.
-func parse(args []string) (o options, err error) {
-	flags := flag.NewFlagSet("filterdump", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.BoolVar(&o.verify, "verify", false, "")
-	flags.BoolVar(&o.json, "json", false, "")
-	flags.BoolVar(&o.version, "version", false, "")
-	for err == nil {
-		if err = flags.Parse(args); flags.NArg() == 0 {
-			break
-		}
-		o.paths, args = append(o.paths, flags.Arg(0)), flags.Args()[1:]
+const policyHelp = "Filters of a policy with this NAME are LevelDB's or levelbloom's: one that loses a " +
+	"key is a fault. May be repeated."
+
+// A filePath is a path as the program was given it. A string of kong's passes through JSON, which
+// replaces what is not UTF-8.
+type filePath string
+
+// Decode implements kong.MapperValue.
+func (p *filePath) Decode(c *kong.DecodeContext) error {
+	*p = filePath(c.Scan.Pop().String())
+	return nil
+}
+
+// parse returns what args ask for, or nil if it printed that instead.
+func parse(args []string, stdout io.Writer) (*options, error) {
+	o, printed, version := new(options), false, "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
 	}
-	if err == nil && len(o.paths) == 0 && !o.version {
-		err = errors.New("pass a PATH")
+	parser, err := kong.New(o, kong.Name("filterdump"), kong.Description(help),
+		kong.Vars{"policyHelp": policyHelp, "version": version}, kong.Writers(stdout, io.Discard),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: width, NoAppDescFormat: true}),
+		kong.Exit(func(int) { printed = true }))
+	if err == nil {
+		_, err = parser.Parse(args)
+	}
+	if printed {
+		return nil, nil
 	}
 	return o, err
 }
@@ -84,46 +91,38 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "filterdump:", printable(err.Error()))
 		return exitCannotRun
 	}
-	status := exitSound
-	o, err := parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		_, err = io.WriteString(stdout, help)
-	case err != nil:
+	o, err := parse(args, stdout)
+	if err != nil {
 		return fail(fmt.Errorf("%w (see -h)", err))
-	case o.version:
-		version := "unknown"
-		if info, ok := debug.ReadBuildInfo(); ok {
-			version = info.Main.Version
-		}
-		_, err = fmt.Fprintln(stdout, version)
-	default:
-		var r *report
-		if r, err = o.read(ctx, stderr); err != nil {
-			fmt.Fprintln(stderr, "filterdump: interrupted")
-			return exitInterrupted
-		}
-		status = r.status
-		if o.json {
-			e := json.NewEncoder(stdout)
-			e.SetIndent("", "  ")
-			err = e.Encode(r)
-		} else {
-			_, err = io.WriteString(stdout, r.text())
-		}
+	}
+	if o == nil {
+		return exitSound
+	}
+	r, err := o.read(ctx, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "filterdump: interrupted")
+		return exitInterrupted
+	}
+	if o.JSON {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		err = e.Encode(r)
+	} else {
+		_, err = io.WriteString(stdout, r.text())
 	}
 	if err != nil {
 		return fail(err)
 	}
-	return status
+	return r.status
 }
 
 // read reads all paths. The error is that of ctx.
 func (o *options) read(ctx context.Context, stderr io.Writer) (*report, error) {
 	var all []*census.Database
 	show := progress(stderr, time.Tick(2*time.Second))
-	for _, path := range o.paths {
-		d, err := census.Read(ctx, path, census.Options{Verify: o.verify, Progress: show})
+	for _, path := range o.Paths {
+		d, err := census.Read(ctx, string(path), census.Options{Policies: o.Policy,
+			Verify: o.Verify, Progress: show})
 		if err != nil {
 			return nil, err
 		}

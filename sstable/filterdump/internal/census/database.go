@@ -24,7 +24,8 @@ import (
 
 // Options say what to read.
 type Options struct {
-	Verify   bool // count nothing
+	Policies []string // names of policies whose filters are LevelDB's or levelbloom's
+	Verify   bool     // count nothing
 	Progress func(format string, args ...any)
 }
 
@@ -59,7 +60,7 @@ func Read(ctx context.Context, path string, o Options) (*Database, error) {
 		d.Note = verify.WithoutPath(err, path)
 		return d, nil
 	case !info.IsDir():
-		f := verify.File{Path: path, Open: path}
+		f := verify.File{Path: path, Open: path, Policies: o.Policies}
 		d.Tables, err = verify.Verify(ctx, []verify.File{f}, func() {})
 		return d, err
 	}
@@ -138,7 +139,7 @@ func (d *Database) verify(ctx context.Context, view *engine.View) (err error) {
 		// Only goleveldb opens a database whose tables are missing. Whoever reads one finds that.
 		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number))
 		files = append(files, verify.File{Path: filepath.Join(d.Path, name), Open: view.Paths[name],
-			Database: true, Size: d.named[number].Size})
+			Database: true, Size: d.named[number].Size, Policies: d.options.Policies})
 	}
 	d.leaveOut(view.Tables)
 	var done atomic.Int64

@@ -16,7 +16,6 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -171,19 +170,6 @@ func TestTablesLeftOut(t *testing.T) {
 	}
 }
 
-// others are filters of another kind.
-type others struct{ filter.Filter }
-
-func (others) Name() string { return "others" }
-
-func (o others) NewGenerator() filter.FilterGenerator {
-	return generatorOfOthers{o.Filter.NewGenerator()}
-}
-
-type generatorOfOthers struct{ filter.FilterGenerator }
-
-func (g generatorOfOthers) Add(key []byte) { g.FilterGenerator.Add(append([]byte("x"), key...)) }
-
 // Where nothing can be counted, the database or the verdict says why.
 func TestNoVerdict(t *testing.T) {
 	read := func(dir string) *Database {
@@ -191,11 +177,8 @@ func TestNoVerdict(t *testing.T) {
 		require.NoError(t, err)
 		return d
 	}
-	o := opt.Options{Filter: others{filter.NewBloomFilter(10)}}
-	d := read(thirds(t, 6000, o))
-	require.Equal(t, verify.Unverified, d.Tables[0].Status)
-	require.Contains(t, d.Verdict.Sentence, "No verdict: ")
-	o.Filter = goleveldb.New(testkit.Must(policy.NewRibbon(10, policy.WithName("mine"))))
+	o := opt.Options{Filter: goleveldb.New(testkit.Must(policy.NewRibbon(10,
+		policy.WithName("mine"))))}
 	require.Less(t, counted(t, thirds(t, 6000, o)).Get, 20.0, "under any name")
 
 	reverse := *pebble.DefaultComparer

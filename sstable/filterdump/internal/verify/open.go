@@ -98,9 +98,9 @@ func (f File) open() (t *table, err error) {
 		return nil, err
 	}
 	if file.format == magic.LevelDB {
-		t, err = openLevelDB(file, f.Database)
+		t, err = f.openLevelDB(file)
 	} else {
-		t, err = openPebble(pebbleFile{file})
+		t, err = f.openPebble(pebbleFile{file})
 	}
 	if err != nil {
 		file.Close()
@@ -109,9 +109,9 @@ func (f File) open() (t *table, err error) {
 }
 
 // openLevelDB opens a table of C++ LevelDB or goleveldb.
-func openLevelDB(file tableFile, internalKeys bool) (*table, error) {
+func (f File) openLevelDB(file tableFile) (*table, error) {
 	opts := []sstable.TableOption{sstable.WithFileName(file.Name())}
-	if internalKeys {
+	if f.Database {
 		opts = append(opts, sstable.WithInternalKeys())
 	}
 	source, err := sstable.OpenTable(file, file.size, opts...)
@@ -128,7 +128,7 @@ func openLevelDB(file tableFile, internalKeys bool) (*table, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.filters = filtersOf(entries[0].Policy, false)
+		t.filters = f.filtersOf(entries[0].Policy, false)
 		t.filters.bytes = int64(entries[0].Handle.Length)
 		windows := block.Windows()
 		baseLg = windows.BaseLg()
@@ -139,16 +139,16 @@ func openLevelDB(file tableFile, internalKeys bool) (*table, error) {
 			t.doubt = "its filters are those of Basho's LevelDB, not of C++ LevelDB"
 		}
 	}
-	t.keys = func(f func(filter int, key []byte)) error {
+	t.keys = func(take func(filter int, key []byte)) error {
 		for e, err := range source.Entries() {
 			if err != nil {
 				return err
 			}
 			window := source.Block(e.Block).Offset >> baseLg
 			if t.filters != nil && window >= uint64(len(t.filters.each)) {
-				f(-1, e.Key)
+				take(-1, e.Key)
 			} else {
-				f(int(window), e.Key)
+				take(int(window), e.Key)
 			}
 		}
 		return nil

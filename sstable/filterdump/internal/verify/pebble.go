@@ -20,24 +20,24 @@ import (
 )
 
 // openPebble opens a table in one of Pebble's formats, the oldest of which was RocksDB's.
-func openPebble(f pebbleFile) (*table, error) {
+func (f File) openPebble(file pebbleFile) (*table, error) {
 	// All errors but those of the file are damage.
 	failed := func(err error) error {
 		var read *fs.PathError
 		if err == nil || errors.As(err, &read) {
 			return err
 		}
-		return &sstable.CorruptionError{File: f.Name(), Offset: -1, Cause: err}
+		return &sstable.CorruptionError{File: file.Name(), Offset: -1, Cause: err}
 	}
-	reader, err := newReader(f, "")
+	reader, err := newReader(file, "")
 	if err != nil {
 		return nil, failed(err)
 	}
-	t := &table{size: f.size, close: reader.Close}
-	if err := t.describe(reader); err != nil {
+	t := &table{size: file.size, close: reader.Close}
+	if err := f.describe(reader, t); err != nil {
 		return nil, failed(err)
 	}
-	t.keys = func(f func(filter int, key []byte)) error {
+	t.keys = func(take func(filter int, key []byte)) error {
 		var blobs pebblesst.TableBlobContext
 		blobs.BlobHandleFn = noValue
 		iter, err := reader.NewIter(pebblesst.NoTransforms, nil, nil, blobs)
@@ -45,7 +45,7 @@ func openPebble(f pebbleFile) (*table, error) {
 			return failed(err)
 		}
 		for kv := iter.First(); kv != nil; kv = iter.Next() {
-			f(0, kv.K.UserKey) // one filter for all keys, if there is any
+			take(0, kv.K.UserKey) // one filter for all keys, if there is any
 		}
 		return failed(iter.Close())
 	}
@@ -79,7 +79,7 @@ func newReader(f pebbleFile, merger string) (r *pebblesst.Reader, err error) {
 }
 
 // describe fills in what the table's properties and its layout tell.
-func (t *table) describe(r *pebblesst.Reader) error {
+func (f File) describe(r *pebblesst.Reader, t *table) error {
 	properties, err := r.ReadPropertiesBlock(context.Background(), nil)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (t *table) describe(r *pebblesst.Reader) error {
 		return err
 	}
 	defer contents.Release()
-	t.filters = filtersOf(strings.TrimPrefix(named.Name, "fullfilter."), true)
+	t.filters = f.filtersOf(strings.TrimPrefix(named.Name, "fullfilter."), true)
 	t.filters.each = [][]byte{slices.Clone(contents.BlockData())}
 	t.filters.bytes = int64(len(t.filters.each[0]))
 	return nil

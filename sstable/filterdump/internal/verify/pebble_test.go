@@ -215,7 +215,7 @@ func TestPebbleReadAt(t *testing.T) {
 		err := pebbleFile{f}.ReadAt(context.Background(), make([]byte, c.length), c.offset)
 		require.ErrorContains(t, err, "does not fit into the file")
 	}
-	opened, err := openPebble(pebbleFile{f})
+	opened, err := (File{}).openPebble(pebbleFile{f})
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	err = opened.keys(func(int, []byte) {})
@@ -241,7 +241,7 @@ func TestPebbleVersions(t *testing.T) {
 // Filters under Pebble's name that Pebble does not write verify nothing, and deny no key. RocksDB
 // writes them for the same name: a negative number of probes marks its newer kinds.
 func TestForeignPebbleFilters(t *testing.T) {
-	f := filtersOf(Pebbles, true)
+	f := File{}.filtersOf(Pebbles, true)
 	for _, c := range []struct {
 		filter string
 		valid  bool

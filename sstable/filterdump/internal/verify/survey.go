@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -57,8 +58,8 @@ func (r *Result) survey(t *table, database bool) error {
 	switch {
 	case r.FalseNegatives > 0 && t.filters.guessed:
 		r.Status, r.FalseNegatives, r.Lost = Unverified, 0, nil
-		r.Reason = fmt.Sprintf("the policy %s is not known here, and its filters are not LevelDB's "+
-			"or levelbloom's under another name, or damaged", r.Policy)
+		r.Reason = fmt.Sprintf("the filters of the policy %s are of another kind, or damaged: if they "+
+			"are LevelDB's or levelbloom's, pass --policy '%[1]s'", r.Policy)
 	case r.FalseNegatives > 0:
 		r.Status = FalseNegative
 		r.Reason = fmt.Sprintf("%d of %d entries do not match their filter: %s", r.FalseNegatives,
@@ -150,22 +151,23 @@ const Pebbles = "rocksdb.BuiltinBloomFilter"
 
 // filtersOf returns what is known of the filters under a policy's name. Under any name but Pebble's
 // they may be LevelDB's or levelbloom's.
-func filtersOf(name string, pebble bool) *filters {
-	f := &filters{policy: name, once: pebble, mayContain: policy.MayContain}
-	f.guessed = name != policy.Name && name != policy.NameGoLevelDB
-	f.parse = func(filter []byte) (string, error) {
+func (f File) filtersOf(name string, pebble bool) *filters {
+	known := append([]string{policy.Name, policy.NameGoLevelDB}, f.Policies...)
+	all := &filters{policy: name, once: pebble, mayContain: policy.MayContain}
+	all.guessed = !slices.Contains(known, name)
+	all.parse = func(filter []byte) (string, error) {
 		info, err := policy.Parse(filter)
 		return info.Encoding, err
 	}
 	if pebble && name == Pebbles { // which any number of bits per key reads
-		f.guessed = false
-		f.mayContain = func(filter, key []byte) bool {
+		all.guessed = false
+		all.mayContain = func(filter, key []byte) bool {
 			return parsePebbles(filter) != nil ||
 				bloom.FilterPolicy(0).MayContain(pebblesst.TableFilter, filter, key)
 		}
-		f.parse = func(filter []byte) (string, error) { return "Pebble Bloom", parsePebbles(filter) }
+		all.parse = func(filter []byte) (string, error) { return "Pebble Bloom", parsePebbles(filter) }
 	}
-	return f
+	return all
 }
 
 // parsePebbles returns an error for a filter under Pebble's name that Pebble does not write. It has
