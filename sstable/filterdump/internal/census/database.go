@@ -50,6 +50,9 @@ type Database struct {
 	newer   int                  // tables that are left out, and newer than all that are not
 }
 
+// attempts is how often Read begins where the view cannot hold all tables.
+const attempts = 3
+
 // Read reads and verifies the tables at a path. In a database, it counts what lookups read, unless
 // options say not to. The error is that of ctx.
 func Read(ctx context.Context, path string, o Options) (*Database, error) {
@@ -64,13 +67,22 @@ func Read(ctx context.Context, path string, o Options) (*Database, error) {
 		d.Tables, err = verify.Verify(ctx, []verify.File{f}, func() {})
 		return d, err
 	}
-	view, err := engine.NewView(path)
-	if err != nil {
-		d.refuse(err)
-		return d, nil
+	for range attempts {
+		d = &Database{Path: path, options: o}
+		view, err := engine.NewView(path)
+		if err != nil {
+			d.refuse(err)
+			return d, nil
+		}
+		err = d.read(ctx, view)
+		outdated := view.Outdated()
+		view.Close()
+		if err != nil || !outdated {
+			return d, err
+		}
 	}
-	defer view.Close()
-	return d, d.read(ctx, view)
+	return &Database{Path: path, Note: "it has more tables than this process may open, and changes " +
+		"while they are read: raise the limit, by ulimit -n"}, nil
 }
 
 // refuse notes why a directory has no view: if it is no database, which ones are in it.

@@ -3,8 +3,12 @@ package census
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	v1 "github.com/cockroachdb/pebble"
@@ -16,6 +20,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -108,6 +113,51 @@ func TestCountVirtualTables(t *testing.T) {
 	require.Equal(t, n*2/3-1, d.Sampled)
 	require.Equal(t, 2*(n*2/3-2)+64, d.Lookups, "the excised keys are one gap")
 	require.EqualValues(t, n, d.Keys, "those of the file")
+}
+
+// A database with more tables than the process may open is read all the same, unless it changes each
+// time: what has gone meanwhile is not called missing.
+func TestFewFiles(t *testing.T) {
+	var before syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
+	few := before
+	few.Cur = 200
+	for _, stored := range []string{"leveldb/tables/multi_level",
+		"releases/v0.1.0/pebblev1/name1_ribbon/db", "releases/v0.1.0/pebblev2/name1_ribbon/db"} {
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+stored)))
+		for n := range 300 {
+			name := fmt.Sprintf("%06d.sst", 100+n) // of no table
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		}
+		manifest, err := engine.ManifestOf(dir)
+		require.NoError(t, err)
+		changes := 0 // still to come
+		change := func(string, ...any) {
+			if changes--; changes >= 0 {
+				f, err := os.OpenFile(filepath.Join(dir, manifest), os.O_WRONLY|os.O_APPEND, 0)
+				require.NoError(t, err)
+				_, err = f.Write(make([]byte, 1)) // as a database writes it
+				require.NoError(t, errors.Join(err, f.Close()))
+			}
+		}
+		for _, c := range []struct {
+			changes int
+			note    string
+		}{{0, ""}, {1, ""}, {1 << 20, "more tables than this process may open"}} {
+			changes = c.changes
+			require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few))
+			d, err := Read(context.Background(), dir, Options{Verify: true, Progress: change})
+			require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before))
+			require.NoError(t, err)
+			require.Contains(t, d.Note, c.note)
+			require.Equal(t, c.note == "", len(d.Tables) > 0 && d.Note == "", d.Note)
+			require.False(t, d.Damaged)
+			for _, r := range d.Tables {
+				require.Equal(t, verify.Sound, r.Status, r.Reason)
+			}
+		}
+	}
 }
 
 // All that takes long is told, and can be interrupted.

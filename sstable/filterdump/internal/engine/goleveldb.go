@@ -23,7 +23,8 @@ func openGoLevelDB(o Options, policies []*policy.Policy, read func(number int)) 
 	if err != nil {
 		return nil, err
 	}
-	options := &opt.Options{ReadOnly: true, DisableBlockCache: true, OpenFilesCacheCapacity: 1 << 20}
+	options := &opt.Options{ReadOnly: true, DisableBlockCache: true,
+		OpenFilesCacheCapacity: mostTables()}
 	for _, p := range policies {
 		options.AltFilters = append(options.AltFilters, goleveldb.New(p))
 	}

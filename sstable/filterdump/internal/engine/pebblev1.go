@@ -93,7 +93,7 @@ func openPebbleV1(o Options, policies []*policy.Policy, read func(number int)) (
 		MemTableSize:       64 << 10,
 		FS:                 files,
 		Merger:             &merger,
-		MaxOpenFiles:       1 << 20,
+		MaxOpenFiles:       mostTables(),
 		Cache:              cache,
 	}
 	options.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions

@@ -92,7 +92,7 @@ func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (
 		MemTableSize:       64 << 10,
 		FS:                 files,
 		Merger:             &merger,
-		MaxOpenFiles:       1 << 20,
+		MaxOpenFiles:       mostTables(),
 		Cache:              cache,
 		DisableTableStats:  true,
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,10 +11,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // A View is what an engine opens instead of a database's directory: a copy of the manifest in
-// memory, and the tables, which the view holds open. So the engine takes no lock, replays no log,
+// memory, and the tables, which the view holds open as far as the system allows. So the engine takes no lock, replays no log,
 // changes nothing and leaves nothing behind, and whoever opens the view again sees the same
 // database.
 type View struct {
@@ -26,6 +28,7 @@ type View struct {
 	manifest string     // its file name
 	markers  []string   // of Pebble, which name the manifest and the version of its format
 	held     []*os.File // see hold
+	byName   bool       // not all tables are held
 }
 
 var (
@@ -73,48 +76,85 @@ func (v *View) Close() {
 	}
 }
 
+// Outdated reports whether the database may have deleted tables that the view names and does not
+// hold: its manifest has changed.
+func (v *View) Outdated() bool {
+	if !v.byName {
+		return false
+	}
+	name, err := ManifestOf(v.dir)
+	var manifest []byte
+	if err == nil {
+		manifest, err = readFile(filepath.Join(v.dir, name))
+	}
+	return err != nil || !bytes.Equal(manifest, v.Manifest)
+}
+
 var (
+	currentName  = regexp.MustCompile(`^CURRENT(\.bak|\.\d+)?$`) // goleveldb renames in two steps
 	manifestName = regexp.MustCompile(`^MANIFEST-\d+$`)
 	bashoLevel   = regexp.MustCompile(`^sst_\d$`)
 )
 
-// ManifestOf returns the file name of the manifest, which Pebble's marker names, or CURRENT.
+// ManifestOf returns the file name of the manifest, which Pebble's marker names, or CURRENT. Of
+// several files CURRENT, as goleveldb leaves them if it is killed, the one counts that names the
+// newest manifest that is there.
 func ManifestOf(dir string) (name string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
 	}
-	source := "CURRENT"
+	marker, failed := "", error(nil)
 	for _, e := range entries { // sorted: of the first million, the last marker is the newest
-		if marked := marked(e.Name(), "manifest"); marked != "" {
-			name, source = marked, e.Name()
-		}
-		if bashoLevel.MatchString(e.Name()) && e.IsDir() {
+		switch {
+		case bashoLevel.MatchString(e.Name()) && e.IsDir():
 			return "", fmt.Errorf("%w that is read here, but one of Basho's LevelDB, with tables "+
 				"in %s: pass them one by one", ErrNoDatabase, e.Name())
+		case marked(e.Name(), "manifest") != "":
+			marker = e.Name()
+		case currentName.MatchString(e.Name()):
+			named, err := namedBy(dir, e.Name())
+			if len(named) > len(name) || len(named) == len(name) && named > name {
+				name = named
+			}
+			failed = cmp.Or(failed, err)
 		}
 	}
-	if source == "CURRENT" {
-		text, err := readFile(filepath.Join(dir, source))
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: there is no CURRENT", ErrNoDatabase)
-		}
-		if err != nil {
-			return "", err
-		}
-		var whole bool
-		if name, whole = strings.CutSuffix(string(text), "\n"); !whole {
-			return "", fmt.Errorf("%w: CURRENT does not end in a line break", ErrDamaged)
-		}
+	switch {
+	case marker != "":
+		return checked(dir, marked(marker, "manifest"), marker)
+	case name != "":
+		return name, nil
 	}
+	return "", cmp.Or(failed, fmt.Errorf("%w: there is no CURRENT", ErrNoDatabase))
+}
+
+// namedBy returns the name of the manifest that a file CURRENT names, and checks it.
+func namedBy(dir, current string) (string, error) {
+	text, err := readFile(filepath.Join(dir, current))
+	if err != nil {
+		return "", err
+	}
+	name, whole := strings.CutSuffix(string(text), "\n")
+	if !whole {
+		return "", fmt.Errorf("%w: %s does not end in a line break", ErrDamaged, current)
+	}
+	return checked(dir, name, current)
+}
+
+// checked returns a name, or an error unless it is that of a manifest that is there.
+func checked(dir, name, source string) (string, error) {
 	if !manifestName.MatchString(name) {
 		return "", fmt.Errorf("%w: %s names no manifest, but %.40q", ErrDamaged, source, name)
 	}
-	_, err = os.Stat(filepath.Join(dir, name))
+	_, err := os.Stat(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %s names %s: %w", ErrDamaged, source, name, fs.ErrNotExist)
 	}
-	return name, err
+	if err != nil {
+		return "", err
+	}
+	return name, nil
 }
 
 // takeTables takes the tables, and Pebble's files of large values: those that the engine looks for.
@@ -145,7 +185,7 @@ func (v *View) takeTables() error {
 }
 
 // hold keeps a file open, and notes a path by which it is opened again, also after the database has
-// deleted it. Where there is no /dev/fd, it notes the file's own.
+// deleted it. Where there is no /dev/fd, or if too many are held, it notes the file's own.
 func (v *View) hold(name string) {
 	path := filepath.Join(v.dir, name)
 	info, err := os.Stat(path)
@@ -153,15 +193,32 @@ func (v *View) hold(name string) {
 		return
 	}
 	v.Paths[name] = path
+	if len(v.held) >= mostTables() {
+		v.byName = true
+		return
+	}
 	file, err := os.Open(path)
 	if err != nil { // whoever opens it says why
 		return
 	}
 	v.held = append(v.held, file)
 	again := fmt.Sprintf("/dev/fd/%d", file.Fd())
-	if _, err := os.Stat(again); err == nil {
-		v.Paths[name] = again
+	if _, err := os.Stat(again); err != nil {
+		v.byName = true
+		return
 	}
+	v.Paths[name] = again
+}
+
+// mostTables returns how many tables a view holds at most, and how many an engine may have open
+// then: half of what the system allows, but for some files of others.
+func mostTables() int {
+	const others, most = 32, 1 << 20
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return others
+	}
+	return max(1, int(min(uint64(limit.Cur)/2, most))-others)
 }
 
 // readFile reads a file that is no table.

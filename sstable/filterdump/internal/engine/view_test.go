@@ -130,7 +130,18 @@ func TestManifestOf(t *testing.T) {
 		{files{marker + "1.MANIFEST-000002": "", marker + "2." + other: "", "CURRENT": good,
 			"MANIFEST-000002": "", other: ""}, other, nil, ""},
 
+		{files{"CURRENT.bak": good, "MANIFEST-000002": ""}, "MANIFEST-000002", nil, ""},
+		{files{"CURRENT": good, "CURRENT.3": other + "\n", "MANIFEST-000002": "", other: ""}, other,
+			nil, ""},
+		{files{"CURRENT": other + "\n", "CURRENT.2": good, "MANIFEST-000002": "", other: ""}, other,
+			nil, ""},
+		{files{"CURRENT": "\x00\xff", "CURRENT.bak": good, "MANIFEST-000002": ""},
+			"MANIFEST-000002", nil, ""},
+		{files{"CURRENT": "MANIFEST-1000000\n", "CURRENT.bak": "MANIFEST-999999\n",
+			"MANIFEST-1000000": "", "MANIFEST-999999": ""}, "MANIFEST-1000000", nil, ""},
+
 		{nil, "", ErrNoDatabase, "there is no CURRENT"},
+		{files{"CURRENT": "", "CURRENT.bak": good}, "", ErrDamaged, "CURRENT does not end in"},
 		{files{"CURRENTLY": good, "000005.ldb": ""}, "", ErrNoDatabase, ""},
 		{files{"CURRENT": good, "MANIFEST-000002": "", "sst_3/": ""}, "", ErrNoDatabase,
 			"Basho's LevelDB, with tables in sst_3"},
