@@ -137,7 +137,7 @@ func (f *Figures) old() string {
 	said := fmt.Sprintf("%d of %d tables have no ribbon filters: Rewrite writes their %s anew, with "+
 		"what lies above.", all-f.Total.Filters[policy.EncodingRibbon], all,
 		Megabytes(float64(f.Old)))
-	if f.Engine != "goleveldb" {
+	if f.Engine != "goleveldb" && f.Total.FilterBytes > 0 {
 		said += fmt.Sprintf(" Until then, Has reads %s (counted).", Digits(f.Has))
 	}
 	return said

@@ -31,6 +31,7 @@ var (
 	errNoTable = errors.New("not a table")                 // it does not end as a table does
 	errNotRead = errors.New("not read here")               // a table that may be right
 	errCrashed = errors.New("the engine's reader crashed") // it panicked
+	errRocksDB = errors.New("written by RocksDB: filterdump does not read its filters")
 )
 
 // Guard calls f, and returns an error for its panic. The engines' readers trust bytes whose
@@ -38,7 +39,11 @@ var (
 func Guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // forged offsets make wild pointers
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover(); p {
+		case nil:
+		case "Invalid compression type.": // Pebble's reader says no more
+			err = fmt.Errorf("%w: a compression that Pebble does not have", errNotRead)
+		default:
 			err = fmt.Errorf("%w: %v", errCrashed, p)
 		}
 	}()

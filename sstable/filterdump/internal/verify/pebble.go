@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable/block/blockkind"
 
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
 
 // openPebble opens a table in one of Pebble's formats, the oldest of which was RocksDB's.
@@ -52,10 +53,13 @@ func (f File) openPebble(file pebbleFile) (*table, error) {
 	return t, nil
 }
 
-// notRead matches the errors of Pebble's reader for a version of the format, and for a name, that
-// it does not know. A name that is empty is damage.
-var notRead = regexp.MustCompile(`(?s)unsupported \w+ format version \d+` +
-	`|unknown (comparer|merger|key schema) "?([^"]+)`)
+// These match errors of Pebble's reader: for a version of the format, and for a name, that it does
+// not know, and for what only RocksDB writes. A name that is empty is damage.
+var (
+	notRead = regexp.MustCompile(`(?s)unsupported pebble format version \d+` +
+		`|unknown (comparer|merger|key schema) "?([^"]+)`)
+	ofRocksDB = regexp.MustCompile(`unsupported (rocksdb format version|checksum type)`)
+)
 
 // newReader opens a table with Pebble's default comparer and key schema, under which filters know
 // whole keys, and with any merger, because nothing is merged: only an error tells its name.
@@ -69,6 +73,8 @@ func newReader(f pebbleFile, merger string) (r *pebblesst.Reader, err error) {
 		return r, nil
 	}
 	switch m := notRead.FindStringSubmatch(err.Error()); {
+	case f.format == magic.RocksDB && ofRocksDB.MatchString(err.Error()):
+		return nil, errRocksDB
 	case m == nil:
 		return nil, err
 	case m[1] == "merger" && m[2] != merger:
@@ -94,6 +100,14 @@ func (f File) describe(r *pebblesst.Reader, t *table) error {
 	// No checksum covers the version in the footer of Pebble v5 and before.
 	if schema := properties.KeySchemaName; schema != "" && !layout.Format.BlockColumnar() {
 		return fmt.Errorf("a table of %s with the key schema %q", layout.Format, schema)
+	}
+	// RocksDB's filters may be in parts, or know prefixes that only an extractor knows. In old
+	// Pebble's tables the extractor is the comparer.
+	extractor, isThere := properties.UserProperties["rocksdb.prefix.extractor.name"]
+	knowsPrefixes := properties.UserProperties["rocksdb.block.based.table.prefix.filtering"] == "1"
+	if !slices.Contains([]string{"", "nullptr", properties.ComparerName}, extractor) ||
+		knowsPrefixes && !isThere || len(layout.Filter) == 0 && properties.FilterPolicyName != "" {
+		return errRocksDB
 	}
 	if len(layout.Filter) == 0 {
 		return nil

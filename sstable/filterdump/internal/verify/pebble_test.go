@@ -224,18 +224,52 @@ func TestPebbleReadAt(t *testing.T) {
 	require.False(t, errors.As(err, &corruption))
 }
 
-// Versions that Pebble's reader does not know are not called damage.
-func TestPebbleVersions(t *testing.T) {
-	for f, c := range map[pebblesst.TableFormat]struct{ version, want string }{
-		pebblesst.TableFormatRocksDBv2: {"\x05", "unsupported rocksdb format version 5"},
-		pebblesst.TableFormatPebblev4:  {"\x08", "unsupported pebble format version 8"},
-	} {
+// An extractor makes a property of a table by another name.
+type extractor struct {
+	pebblesst.BlockPropertyCollector
+}
+
+func (extractor) Name() string { return "rocksdb.prefix.extractor.name" }
+
+// What Pebble's reader does not know is not called damage: versions, and what only RocksDB has.
+func TestNotRead(t *testing.T) {
+	const old, v4 = pebblesst.TableFormatRocksDBv2, pebblesst.TableFormatPebblev4
+	inFooter := func(f pebblesst.TableFormat, at int, value byte) []byte {
 		table := writePebble(t, f, ownFilter, nil, false)
-		copy(table[len(table)-f.FooterSize()+41:], c.version)
-		_, _, err := read(t, writeFile(t, "1.sst", table))
-		require.ErrorIs(t, err, errNotRead)
-		require.ErrorContains(t, err, c.want)
+		table[len(table)-f.FooterSize()+at] = value
+		return table
 	}
+	prefixes := ownFilter
+	prefixes.BlockPropertyCollectors = []func() pebblesst.BlockPropertyCollector{
+		func() pebblesst.BlockPropertyCollector {
+			return extractor{pebblesst.NewTestKeysBlockPropertyCollector()}
+		},
+	}
+	inParts := writePebble(t, old, ownFilter, pebblePoints(9), false)
+	blocks := pebbleBlocks(t, inParts)
+	metaindex := blocks[len(blocks)-1]
+	copy(inParts[bytes.LastIndex(inParts, []byte("fullfilter.")):], "part")
+	mendChecksum(inParts, metaindex)
+	for _, c := range []struct {
+		table []byte
+		want  error
+	}{
+		{inFooter(v4, 41, 8), errNotRead}, // the version
+		{inFooter(old, 41, 5), errRocksDB},
+		{inFooter(old, 0, 2), errRocksDB}, // the kind of checksums
+		{writePebble(t, pebblesst.TableFormatPebblev1, prefixes, nil, false), errRocksDB},
+		{inParts, errRocksDB},
+	} {
+		path := writeFile(t, "1.sst", c.table)
+		_, _, err := read(t, path)
+		require.ErrorIs(t, err, c.want)
+		r := File{Path: path, Open: path}.verify()
+		require.False(t, r.Status.IsFault() || r.Status.IsFine(), r.Reason)
+	}
+	damaged := writeFile(t, "1.sst", inFooter(v4, 0, 4)) // the kind of checksums
+	require.Equal(t, Corrupt, File{Path: damaged, Open: damaged}.verify().Status)
+	guarded := Guard(func() error { panic("Invalid compression type.") })
+	require.ErrorIs(t, guarded, errNotRead)
 }
 
 // Filters under Pebble's name that Pebble does not write verify nothing, and deny no key. RocksDB

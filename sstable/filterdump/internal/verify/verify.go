@@ -131,6 +131,8 @@ func (f File) failed(err error) *Result {
 	switch {
 	case is(fs.ErrNotExist):
 		r.Status = Missing
+	case is(errRocksDB):
+		r.Status, r.Reason = Unverified, errRocksDB.Error()
 	case is(errNotRead), is(sstable.ErrCompression), is(sstable.ErrTooLarge):
 		// Its bytes may be right.
 	case corrupt != nil, is(errCrashed), is(errNoTable) && tableName.MatchString(f.Path):
