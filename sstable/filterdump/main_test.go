@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -162,14 +163,17 @@ func TestStatus(t *testing.T) {
 	require.True(t, strings.HasPrefix(out, "FAULTY: 1 table corrupt; 1 table sound\n"), out)
 }
 
-// What is wrong with many tables for one reason is said once.
-func TestReasons(t *testing.T) {
-	dir := copyOf(t, "leveldb", "tables", "mixed_bits")
-	for _, name := range []string{"000005.ldb", "000010.ldb", "000015.ldb"} {
+// A table that is gone is a fault, and there is no verdict, however many are left. What is wrong with
+// many tables for one reason is said once.
+func TestMissingTables(t *testing.T) {
+	dir, out := copyOf(t, "leveldb", "tables", "mixed_bits"), ""
+	for i, name := range []string{"000005.ldb", "000010.ldb", "000015.ldb"} {
 		require.NoError(t, os.Remove(filepath.Join(dir, name)))
+		var status int
+		status, out, _ = filterdump(t, dir)
+		require.Equal(t, exitFault, status)
+		require.Contains(t, out, fmt.Sprintf("\nNo verdict: %d of 3 tables cannot be read", i+1))
 	}
-	status, out, _ := filterdump(t, dir)
-	require.Equal(t, exitFault, status)
 	require.Equal(t, "FAULTY: 3 tables missing\n\n"+dir+"\n- 3 tables, such as 000005.ldb: missing: "+
 		"no such file or directory\n\nNo verdict: 3 of 3 tables cannot be read, or trusted.\n", out)
 }
@@ -271,6 +275,25 @@ func TestInterrupted(t *testing.T) {
 	require.Empty(t, out.String())
 }
 
+// An output that is closed early is told, and a pipe with a table's name is not waited for.
+func TestPipes(t *testing.T) {
+	dir := copyOf(t, "leveldb", "tables", "one_key")
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	defer w.Close()
+	var stderr bytes.Buffer
+	require.Equal(t, exitCannotRun, run(context.Background(), []string{dir}, w, &stderr))
+	require.Contains(t, stderr.String(), "broken pipe")
+	pipe := filepath.Join(dir, "000005.ldb")
+	require.NoError(t, os.Remove(pipe))
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for path, status := range map[string]int{pipe: exitCannotRun, dir: exitFault} {
+		got, out, _ := filterdump(t, path)
+		require.Equal(t, status, got, out)
+	}
+}
+
 // --verify counts nothing, and --json lists all tables.
 func TestFlags(t *testing.T) {
 	path := golden("leveldb", "tables", "mixed_bits")
@@ -302,7 +325,7 @@ func TestProgress(t *testing.T) {
 	require.Equal(t, "filterdump: 1 of 9\\x1b\n", b.String())
 }
 
-// doc.go shows what its command prints.
+// doc.go shows what its command prints, and names the fields of the JSON.
 func TestDoc(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
@@ -315,4 +338,10 @@ func TestDoc(t *testing.T) {
 	require.Zero(t, status, stderr)
 	require.Contains(t, string(doc), "filterdump "+path+" prints:\n\n"+
 		regexp.MustCompile(`(?m)^.`).ReplaceAllString(out, "\t$0"))
+	_, about, _ := strings.Cut(string(doc), "# JSON")
+	_, out, _ = filterdump(t, "--json", path, "testdata/leveldb/tables/no_filter", "nowhere")
+	fields := regexp.MustCompile(`(?m)^ *"([a-z_0-9]+)":`)
+	for _, field := range fields.FindAllStringSubmatch(out, -1) {
+		require.Regexp(t, `\b`+field[1]+`\b`, about)
+	}
 }

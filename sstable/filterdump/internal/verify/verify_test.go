@@ -16,6 +16,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
+	"github.com/cockroachdb/pebble/v2/sstable/rowblk"
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb/comparer"
 	"github.com/syndtr/goleveldb/leveldb/opt"
@@ -106,11 +108,15 @@ func TestVerifyConcurrently(t *testing.T) {
 
 // writeLevelDB has goleveldb write a table of n keys in blocks of 1 KiB.
 func writeLevelDB(t testing.TB, o opt.Options, n int) []byte {
+	return writeKeys(t, o, n, "key%05d")
+}
+
+func writeKeys(t testing.TB, o opt.Options, n int, format string) []byte {
 	o.BlockSize, o.Compression = 1<<10, opt.NoCompression
 	var b bytes.Buffer
 	w := ldbtable.NewWriter(&b, &o, nil, 0)
 	for i := range n {
-		require.NoError(t, w.Append(fmt.Appendf(nil, "key%05d", i), make([]byte, 20)))
+		require.NoError(t, w.Append(fmt.Appendf(nil, format, i), make([]byte, 20)))
 	}
 	require.NoError(t, w.Close())
 	return b.Bytes()
@@ -123,6 +129,29 @@ type indexKey struct {
 }
 
 func (s indexKey) Successor(dst, _ []byte) []byte { return append(dst, s.key...) }
+
+// asBasho returns a table as Basho's LevelDB writes it: its metaindex, which is written anew at the
+// end, names statistics too. The one filter lacks the keys, as filters of another kind do.
+func asBasho(t testing.TB, table []byte) []byte {
+	const footerLen, filterLen = 48, 8
+	end := len(table) - footerLen
+	footer := bytes.Clone(table[end:])
+	old, n := block.DecodeHandle(footer)
+	index, _ := block.DecodeHandle(footer[n:])
+	_, handle, _ := bytes.Cut(table[old.Offset:], []byte("filter."+policy.Name))
+	filters, n := block.DecodeHandle(handle)
+	clear(table[filters.Offset:][:filterLen])
+	mendChecksum(table, filters)
+	w := rowblk.Writer{RestartInterval: 1}
+	require.NoError(t, w.AddRawString("filter."+policy.Name, handle[:n]))
+	require.NoError(t, w.AddRawString("stats.sst1", handle[:n]))
+	contents := w.Finish()
+	metaindex := block.Handle{Offset: uint64(end), Length: uint64(len(contents))}
+	table = append(append(table[:end], contents...), make([]byte, block.TrailerLen)...)
+	mendChecksum(table, metaindex)
+	index.EncodeVarints(footer[metaindex.EncodeVarints(footer):])
+	return append(table, footer...)
+}
 
 // Each key has the filter of its block's window.
 func TestLevelDB(t *testing.T) {
@@ -156,6 +185,10 @@ func TestLevelDB(t *testing.T) {
 // Each table has a status, and a reason that says neither the path nor the status again.
 func TestStatus(t *testing.T) {
 	ours := opt.Options{Filter: goleveldb.New(testkit.Must(policy.NewBloom(10)))}
+	// As leveldb.RecoverFile writes it: filters of internal keys, and an index key that is too short.
+	const zeros = "\x00\x00\x00\x00\x00\x00"
+	recovered := ours
+	recovered.Comparer = indexKey{comparer.DefaultComparer, "z"}
 	disordered := writeLevelDB(t, opt.Options{Comparer: indexKey{comparer.DefaultComparer, "a"}}, 2)
 	rotten, lost := writeLevelDB(t, opt.Options{}, 2), writeLevelDB(t, ours, 1)
 	rotten[3] ^= 1
@@ -187,6 +220,11 @@ func TestStatus(t *testing.T) {
 			"not read here: unknown comparer mine"},
 		{disordered, "1.ldb", false, Unverified, "its index is not in bytewise order: "},
 		{disordered, "1.ldb", true, Corrupt, "at offset "},
+		{writeKeys(t, recovered, 9, "key%05d\x01\x01"+zeros), "1.ldb", false, Unverified,
+			"its keys are internal by the data, and not by the index"},
+		{writeKeys(t, recovered, 9, "key%05d\x01\x01"+zeros), "1.ldb", true, Corrupt, "at offset "},
+		{asBasho(t, writeLevelDB(t, ours, 9)), "1.sst", false, Unverified,
+			"its filters are those of Basho's LevelDB"},
 		{rotten, "1.ldb", false, Corrupt, "at offset 0: "},
 		{lost, "1.ldb", false, Corrupt, "at offset "},
 		{rottenPebble, "1.sst", false, Corrupt, "the block at offset 0 does not match its checksum"},
