@@ -65,17 +65,16 @@ contents. Pebble's files of large values (.blob) are not verified, and RocksDB's
 tables are not supported.
 
 The engines trust bytes whose checksum is right. A table on which an engine's reader panics is
-corrupt. Forged ones can also end filterdump, have it wait (interrupt it twice then), or take memory
-(as much as ulimit -v lets it).
+corrupt. Forged ones can also end filterdump, have it wait, or take memory (as much as ulimit -v lets
+it).
 
 # Exit status
 
-	0    all tables are sound, or have no filters
-	1    a table has a false negative, is corrupt or is missing, or the manifest or CURRENT is
-	     damaged: the first line begins with FAULTY
-	2    something else could not be read or verified, or the flags are wrong, or the report could
-	     not be written
-	130  filterdump was interrupted (by SIGINT, SIGTERM or SIGHUP) and wrote no report
+	0  all tables are sound, or have no filters
+	1  a table has a false negative, is corrupt or is missing, or the manifest or CURRENT is
+	   damaged: the first line begins with FAULTY
+	2  something else could not be read or verified, or the flags are wrong, or the report could
+	   not be written
 
 # JSON
 

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"slices"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -19,22 +15,13 @@ import (
 
 // The exit status.
 const (
-	exitSound       = 0
-	exitFault       = 1 // a false negative, corruption, or a table that is missing
-	exitCannotRun   = 2 // not all could be verified
-	exitInterrupted = 130
+	exitSound     = 0
+	exitFault     = 1 // a false negative, corruption, or a table that is missing
+	exitCannotRun = 2 // not all could be verified
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// interrupts are the signals that end the program, but for those that it was started to ignore.
-func interrupts() []os.Signal {
-	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
-	return slices.DeleteFunc(all, signal.Ignored)
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
 const help = `Says which filters would serve a database of LevelDB, goleveldb or Pebble best,
@@ -86,7 +73,7 @@ func parse(args []string, stdout io.Writer) (*options, error) {
 }
 
 // run is the program. It returns the exit status.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(args []string, stdout, stderr io.Writer) int {
 	fail := func(err error) int {
 		fmt.Fprintln(stderr, "filterdump:", printable(err.Error()))
 		return exitCannotRun
@@ -98,11 +85,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if o == nil {
 		return exitSound
 	}
-	r, err := o.read(ctx, stderr)
-	if err != nil {
-		fmt.Fprintln(stderr, "filterdump: interrupted")
-		return exitInterrupted
-	}
+	r := o.read(stderr)
 	if o.JSON {
 		e := json.NewEncoder(stdout)
 		e.SetIndent("", "  ")
@@ -116,19 +99,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return r.status
 }
 
-// read reads all paths. The error is that of ctx.
-func (o *options) read(ctx context.Context, stderr io.Writer) (*report, error) {
+// read reads all paths.
+func (o *options) read(stderr io.Writer) *report {
 	var all []*census.Database
 	show := progress(stderr, time.Tick(2*time.Second))
 	for _, path := range o.Paths {
-		d, err := census.Read(ctx, string(path), census.Options{Policies: o.Policy,
-			Verify: o.Verify, Progress: show})
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, d)
+		all = append(all, census.Read(string(path), census.Options{Policies: o.Policy,
+			Verify: o.Verify, Progress: show}))
 	}
-	return newReport(all), nil
+	return newReport(all)
 }
 
 // progress returns a function that says on standard error what is being done, once after each tick.

@@ -161,7 +161,7 @@ func TestTerminalSequences(t *testing.T) {
 	broken := filepath.Join(dir, "broken"+sequence+".ldb")
 	require.NoError(t, os.WriteFile(broken, []byte("none"), 0o600))
 	for _, args := range [][]string{
-		{dir, dir}, {broken}, {filepath.Dir(dir)}, {"--x" + sequence, dir},
+		{dir, dir}, {broken}, {"--x" + sequence, dir},
 		{dir + "none"},
 	} {
 		_, out, stderr := filterdump(t, args...)

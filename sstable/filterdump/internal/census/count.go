@@ -2,8 +2,6 @@ package census
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,8 +13,8 @@ import (
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 )
 
-// count counts what lookups read, and sets the verdict. The error is that of ctx.
-func (d *Database) count(ctx context.Context, o engine.Options) error {
+// count counts what lookups read, and sets the verdict.
+func (d *Database) count(o engine.Options) {
 	var planned engine.Sizes // with ribbon filters
 	o.Names = []string{policy.Name, policy.NameGoLevelDB}
 	for name := range d.Total.Policies { // all tables are sound, so these filters are ours
@@ -30,33 +28,26 @@ func (d *Database) count(ctx context.Context, o engine.Options) error {
 		planned.Largest = max(planned.Largest, uint64(r.RibbonBytes))
 		o.Room += r.IndexBytes + r.FilterBytes
 	}
-	err := d.countReads(ctx, o, planned)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
+	if err := d.countReads(o, planned); err != nil {
 		why := d.Engine + ": " + err.Error()
 		if strings.Contains(why, "decompressed into unexpected buffer") {
 			why = "Pebble v1 cannot read zstd here: build filterdump with CGO_ENABLED=0"
 		}
 		d.Note = "nothing was counted: " + why
-		return nil
+		return
 	}
 	d.Verdict = verdict.Of(d.Figures)
-	return nil
 }
 
-// countReads fills in what is counted, and what is computed from that. The error may be that of
-// ctx.
-func (d *Database) countReads(ctx context.Context, o engine.Options, planned engine.Sizes) error {
+// countReads fills in what is counted, and what is computed from that.
+func (d *Database) countReads(o engine.Options, planned engine.Sizes) error {
 	bare := o
 	bare.Names, bare.Room = nil, int64(planned.Indexes)
 	rng := rand.New(rand.NewPCG(1, 4))
 	var keys, next [][]byte
 	err := open(bare, nil, func(db engine.DB) (err error) {
-		keys, next, err = neighbors(db, rng, func(seen int) error {
+		keys, next, err = neighbors(db, rng, func(seen int) {
 			d.options.Progress("counting what lookups read: %d keys seen", seen)
-			return ctx.Err()
 		})
 		if err == nil {
 			d.Memory, err = db.Memory(planned)
@@ -71,15 +62,15 @@ func (d *Database) countReads(ctx context.Context, o engine.Options, planned eng
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
 	d.Sampled, d.Lookups = len(keys), len(absent)
-	get, err := d.lookUp(ctx, o, keys, absent, engine.DB.Get)
+	get, err := d.lookUp(o, keys, absent, engine.DB.Get)
 	has := get
 	if err == nil && d.Engine != "goleveldb" {
-		has, err = d.lookUp(ctx, o, keys, absent, engine.DB.Has)
+		has, err = d.lookUp(o, keys, absent, engine.DB.Has)
 	}
 	if err != nil {
 		return err
 	}
-	without, err := d.lookUp(ctx, bare, keys, absent, engine.DB.Get)
+	without, err := d.lookUp(bare, keys, absent, engine.DB.Get)
 	d.Get, d.Has, d.Bare = get.per1000(get.sum), has.per1000(has.sum), without.per1000(without.sum)
 	for _, r := range d.Tables {
 		d.Ribbon += without.per1000(without.byTable[engine.Number(r.Path)]) * r.RibbonFPP
@@ -88,12 +79,12 @@ func (d *Database) countReads(ctx context.Context, o engine.Options, planned eng
 }
 
 // neighbors returns a random sample of the keys, and the key that follows each. From time to time
-// it tells how many keys it has seen; it ends with an error of tell.
-func neighbors(db engine.DB, rng *rand.Rand, tell func(seen int) error,
+// it tells how many keys it has seen.
+func neighbors(db engine.DB, rng *rand.Rand, tell func(seen int),
 ) (keys, next [][]byte, err error) {
 	seen := 0
 	var before []byte
-	err = db.Keys(func(key []byte) error {
+	err = db.Keys(func(key []byte) {
 		pair := seen - 1 // its place in the sample
 		if pair >= maxLookups {
 			pair = rng.IntN(seen)
@@ -104,10 +95,9 @@ func neighbors(db engine.DB, rng *rand.Rand, tell func(seen int) error,
 			keys[pair], next[pair] = bytes.Clone(before), bytes.Clone(key)
 		}
 		before = append(before[:0], key...)
-		if seen++; seen%1024 != 0 {
-			return nil
+		if seen++; seen%1024 == 0 {
+			tell(seen)
 		}
-		return tell(seen)
 	})
 	return keys, next, err
 }
@@ -124,7 +114,7 @@ func (r *reads) per1000(n int) float64 { return 1000 * float64(n) / float64(max(
 // lookUp looks absent keys up until there are so many reads that their number has an error of 1 %.
 // Lookups of some present keys come first: they also read indexes, whose parts Pebble reads one by
 // one, and filters.
-func (d *Database) lookUp(ctx context.Context, o engine.Options, present, absent [][]byte,
+func (d *Database) lookUp(o engine.Options, present, absent [][]byte,
 	look func(engine.DB, []byte) (bool, error),
 ) (r reads, err error) {
 	const warm, enough = 1 << 14, 10_000
@@ -142,7 +132,7 @@ func (d *Database) lookUp(ctx context.Context, o engine.Options, present, absent
 			d.options.Progress("counting what lookups read: %d of at most %d", r.lookups, len(absent))
 			_, err := look(db, key)
 			r.lookups++
-			return cmp.Or(ctx.Err(), err)
+			return err
 		}
 		for _, key := range present[:min(len(present), warm)] {
 			if err := one(key); err != nil {

@@ -6,15 +6,14 @@ package census
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
@@ -50,62 +49,62 @@ type Database struct {
 	newer   int                  // tables that are left out, and newer than all that are not
 }
 
-// attempts is how often Read begins where the view cannot hold all tables.
-const attempts = 3
+// attempts is how often Read begins.
+const attempts = 10
 
 // Read reads and verifies the tables at a path. In a database, it counts what lookups read, unless
-// options say not to. The error is that of ctx.
-func Read(ctx context.Context, path string, o Options) (*Database, error) {
+// options say not to.
+//
+// A database in use may delete tables before the view has them, or those that are too many to be
+// held, or the manifest. Then Read begins anew.
+func Read(path string, o Options) *Database {
 	d := &Database{Path: path, options: o}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		d.Note = verify.WithoutPath(err, path)
-		return d, nil
+		return d
 	case !info.IsDir():
 		f := verify.File{Path: path, Open: path, Policies: o.Policies}
-		d.Tables, err = verify.Verify(ctx, []verify.File{f}, func() {})
-		return d, err
+		d.Tables = verify.Verify([]verify.File{f}, func() {})
+		return d
 	}
 	for range attempts {
 		d = &Database{Path: path, options: o}
 		view, err := engine.NewView(path)
 		if err != nil {
-			d.refuse(err)
-			return d, nil
+			d.Note, d.Damaged = verify.WithoutPath(err, path), errors.Is(err, engine.ErrDamaged)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return d
 		}
-		err = d.read(ctx, view)
-		outdated := view.Outdated()
+		d.read(view)
+		again := d.lacksTables() && view.Outdated()
 		view.Close()
-		if err != nil || !outdated {
-			return d, err
+		if !again {
+			return d
 		}
+		d = &Database{Path: path, Note: "its tables are deleted while they are read: if it has more " +
+			"than the process may have open, raise that limit (ulimit -n)"}
 	}
-	return &Database{Path: path, Note: "it has more tables than this process may open, and changes " +
-		"while they are read: raise the limit, by ulimit -n"}, nil
+	return d
 }
 
-// refuse notes why a directory has no view: if it is no database, which ones are in it.
-func (d *Database) refuse(err error) {
-	d.Note = verify.WithoutPath(err, d.Path)
-	d.Damaged = errors.Is(err, engine.ErrDamaged)
-	var names []string
-	entries, _ := os.ReadDir(d.Path)
-	for _, e := range entries {
-		if _, err := engine.ManifestOf(filepath.Join(d.Path, e.Name())); err == nil {
-			names = append(names, e.Name())
-		}
-	}
-	if len(names) > 0 && errors.Is(err, engine.ErrNoDatabase) {
-		d.Note += "; databases in it: " + strings.Join(names, ", ")
-	}
+var noFile = regexp.MustCompile(`file does not exist|no such file`)
+
+// lacksTables reports whether a table was not there.
+func (d *Database) lacksTables() bool {
+	return noFile.MatchString(d.Note) || slices.ContainsFunc(d.Tables, func(r *verify.Result) bool {
+		return r.Status == verify.Missing
+	})
 }
 
-// read reads the database of a view. The error is that of ctx.
-func (d *Database) read(ctx context.Context, view *engine.View) error {
+// read reads the database of a view.
+func (d *Database) read(view *engine.View) {
 	if err := engine.CheckManifest(view.Manifest); err != nil {
 		d.Note, d.Damaged = err.Error(), true
-		return nil
+		return
 	}
 	o := engine.Options{View: view}
 	err := open(o, nil, func(db engine.DB) (err error) {
@@ -115,17 +114,18 @@ func (d *Database) read(ctx context.Context, view *engine.View) error {
 	if err != nil {
 		d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(view.Engine, "filterdump"), err)
 		d.Damaged = faultyTable.MatchString(d.Note)
-		return nil
+		return
 	}
 	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: view.Cache}
-	if err := d.verify(ctx, view); err != nil || d.options.Verify {
-		return err
+	d.verify(view)
+	if d.options.Verify {
+		return
 	}
 	if why := d.unfit(); why != "" {
 		d.Verdict = verdict.None(why)
-		return nil
+		return
 	}
-	return d.count(ctx, o)
+	d.count(o)
 }
 
 // Pebble looks for the tables that its manifest names, and compares their sizes.
@@ -143,8 +143,8 @@ func open(o engine.Options, read func(number int), f func(db engine.DB) error) e
 	})
 }
 
-// verify verifies the tables that the manifest names. The error is that of ctx.
-func (d *Database) verify(ctx context.Context, view *engine.View) (err error) {
+// verify verifies the tables that the manifest names.
+func (d *Database) verify(view *engine.View) {
 	var files []verify.File
 	numbers := slices.Sorted(maps.Keys(d.named))
 	for _, number := range numbers {
@@ -155,15 +155,12 @@ func (d *Database) verify(ctx context.Context, view *engine.View) (err error) {
 	}
 	d.leaveOut(view.Tables)
 	var done atomic.Int64
-	d.Tables, err = verify.Verify(ctx, files, func() {
+	d.Tables = verify.Verify(files, func() {
 		d.options.Progress("%d of %d tables verified", done.Add(1), len(files))
 	})
-	if err == nil {
-		for i, number := range numbers {
-			d.Add(d.named[number].Level, d.Tables[i])
-		}
+	for i, number := range numbers {
+		d.Add(d.named[number].Level, d.Tables[i])
 	}
-	return err
 }
 
 // leaveOut counts the tables in the directory that the manifest does not name.
@@ -192,6 +189,8 @@ func (d *Database) unfit() string {
 		return "there are no tables yet, the data is all in the log"
 	case unread > 0:
 		return fmt.Sprintf("%d of %d tables cannot be read, or trusted", unread, len(d.Tables))
+	case len(d.named) > engine.MostTables():
+		return "the process may not have all tables open: raise its limit (ulimit -n)"
 	case d.newer > len(d.named): // older ones may wait for a reader of theirs
 		return fmt.Sprintf("the manifest may be old: tables newer than the %d that it names: %d",
 			len(d.named), d.newer)

@@ -24,9 +24,8 @@ type Options struct {
 type DB interface {
 	// Tables returns what the manifest says of each table, by the number of its file.
 	Tables() (map[int]Place, error)
-	// Keys calls f for each key in ascending order until f returns an error. The key's memory is
-	// reused.
-	Keys(f func(key []byte) error) error
+	// Keys calls f for each key in ascending order. The key's memory is reused.
+	Keys(f func(key []byte)) error
 	// Get is the engine's own lookup. Has is that of its adapter, if it has one.
 	Get(key []byte) (bool, error)
 	Has(key []byte) (bool, error)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -24,7 +23,7 @@ func openGoLevelDB(o Options, policies []*policy.Policy, read func(number int)) 
 		return nil, err
 	}
 	options := &opt.Options{ReadOnly: true, DisableBlockCache: true,
-		OpenFilesCacheCapacity: mostTables()}
+		OpenFilesCacheCapacity: MostTables()}
 	for _, p := range policies {
 		options.AltFilters = append(options.AltFilters, goleveldb.New(p))
 	}
@@ -51,13 +50,13 @@ func (db *goLevelDB) Tables() (map[int]Place, error) {
 	return places, err
 }
 
-func (db *goLevelDB) Keys(f func(key []byte) error) (err error) {
+func (db *goLevelDB) Keys(f func(key []byte)) error {
 	iter := db.NewIterator(nil, nil)
 	defer iter.Release()
-	for err == nil && iter.Next() {
-		err = f(iter.Key())
+	for iter.Next() {
+		f(iter.Key())
 	}
-	return cmp.Or(err, iter.Error())
+	return iter.Error()
 }
 
 func (db *goLevelDB) Get(key []byte) (bool, error) {

@@ -93,7 +93,7 @@ func openPebbleV1(o Options, policies []*policy.Policy, read func(number int)) (
 		MemTableSize:       64 << 10,
 		FS:                 files,
 		Merger:             &merger,
-		MaxOpenFiles:       mostTables(),
+		MaxOpenFiles:       MostTables(),
 		Cache:              cache,
 	}
 	options.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
@@ -121,15 +121,15 @@ func (db pebbleV1) Tables() (map[int]Place, error) {
 	return places, err
 }
 
-func (db pebbleV1) Keys(f func(key []byte) error) error {
+func (db pebbleV1) Keys(f func(key []byte)) error {
 	iter, err := db.NewIter(nil)
 	if err != nil {
 		return err
 	}
-	for valid := iter.First(); err == nil && valid; valid = iter.Next() {
-		err = f(iter.Key())
+	for valid := iter.First(); valid; valid = iter.Next() {
+		f(iter.Key())
 	}
-	return cmp.Or(err, iter.Close())
+	return iter.Close()
 }
 
 func (db pebbleV1) Get(key []byte) (bool, error) {

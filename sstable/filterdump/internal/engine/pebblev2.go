@@ -92,7 +92,7 @@ func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (
 		MemTableSize:       64 << 10,
 		FS:                 files,
 		Merger:             &merger,
-		MaxOpenFiles:       mostTables(),
+		MaxOpenFiles:       MostTables(),
 		Cache:              cache,
 		DisableTableStats:  true,
 	}
@@ -121,15 +121,15 @@ func (db pebbleV2) Tables() (map[int]Place, error) {
 	return places, err
 }
 
-func (db pebbleV2) Keys(f func(key []byte) error) error {
+func (db pebbleV2) Keys(f func(key []byte)) error {
 	iter, err := db.NewIter(nil)
 	if err != nil {
 		return err
 	}
-	for valid := iter.First(); err == nil && valid; valid = iter.Next() {
-		err = f(iter.Key())
+	for valid := iter.First(); valid; valid = iter.Next() {
+		f(iter.Key())
 	}
-	return cmp.Or(err, iter.Close())
+	return iter.Close()
 }
 
 func (db pebbleV2) Get(key []byte) (bool, error) {

@@ -28,45 +28,36 @@ type View struct {
 	manifest string     // its file name
 	markers  []string   // of Pebble, which name the manifest and the version of its format
 	held     []*os.File // see hold
-	byName   bool       // not all tables are held
 }
 
-var (
-	// ErrNoDatabase is wrapped by the error for a directory that is no database's, or not one
-	// that is read here.
-	ErrNoDatabase = errors.New("no database")
-	// ErrDamaged is wrapped by the error for a database that no engine opens.
-	ErrDamaged = errors.New("damaged")
-)
-
-// attempts is how often NewView reads a manifest that changes, or that its database replaces.
-const attempts = 20
+// ErrDamaged is wrapped by the error for a database that no engine opens.
+var ErrDamaged = errors.New("damaged")
 
 // NewView returns a view of the database in dir. Whoever calls it closes the view.
-//
-// A database in use deletes tables once its manifest no longer names them. So the view has all if
-// the manifest is the same before and after it takes them. If not, it takes those that have come.
 func NewView(dir string) (v *View, err error) {
 	v = &View{dir: dir, Tables: map[int]string{}, Paths: map[string]string{}}
-	for range attempts {
-		before := v.Manifest
-		if v.manifest, err = ManifestOf(dir); err == nil {
-			v.Manifest, err = readFile(filepath.Join(dir, v.manifest))
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was replaced, or is gone
-		}
-		if err != nil || before != nil && bytes.Equal(before, v.Manifest) {
-			break
-		}
-		if err = v.takeTables(); err != nil {
-			break
-		}
+	if v.manifest, v.Manifest, err = readManifest(dir); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	if err = v.takeTables(); err != nil { // after the manifest, so that few are deleted in between
 		v.Close()
 	}
 	return v, err
+}
+
+// readManifest returns the name of the manifest, and what is in it.
+func readManifest(dir string) (name string, manifest []byte, err error) {
+	if name, err = manifestOf(dir); err == nil {
+		manifest, err = readFile(filepath.Join(dir, name))
+	}
+	return name, manifest, err
+}
+
+// Outdated reports whether the manifest has changed. Then the database may have deleted tables that
+// the view names and does not hold.
+func (v *View) Outdated() bool {
+	_, manifest, err := readManifest(v.dir)
+	return err != nil || !bytes.Equal(manifest, v.Manifest)
 }
 
 // Close closes the tables.
@@ -76,30 +67,16 @@ func (v *View) Close() {
 	}
 }
 
-// Outdated reports whether the database may have deleted tables that the view names and does not
-// hold: its manifest has changed.
-func (v *View) Outdated() bool {
-	if !v.byName {
-		return false
-	}
-	name, err := ManifestOf(v.dir)
-	var manifest []byte
-	if err == nil {
-		manifest, err = readFile(filepath.Join(v.dir, name))
-	}
-	return err != nil || !bytes.Equal(manifest, v.Manifest)
-}
-
 var (
 	currentName  = regexp.MustCompile(`^CURRENT(\.bak|\.\d+)?$`) // goleveldb renames in two steps
 	manifestName = regexp.MustCompile(`^MANIFEST-\d+$`)
 	bashoLevel   = regexp.MustCompile(`^sst_\d$`)
 )
 
-// ManifestOf returns the file name of the manifest, which Pebble's marker names, or CURRENT. Of
+// manifestOf returns the file name of the manifest, which Pebble's marker names, or CURRENT. Of
 // several files CURRENT, as goleveldb leaves them if it is killed, the one counts that names the
 // newest manifest that is there.
-func ManifestOf(dir string) (name string, err error) {
+func manifestOf(dir string) (name string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
@@ -108,8 +85,8 @@ func ManifestOf(dir string) (name string, err error) {
 	for _, e := range entries { // sorted: of the first million, the last marker is the newest
 		switch {
 		case bashoLevel.MatchString(e.Name()) && e.IsDir():
-			return "", fmt.Errorf("%w that is read here, but one of Basho's LevelDB, with tables "+
-				"in %s: pass them one by one", ErrNoDatabase, e.Name())
+			return "", fmt.Errorf("a database of Basho's LevelDB is not read here: pass the tables in "+
+				"%s one by one", e.Name())
 		case marked(e.Name(), "manifest") != "":
 			marker = e.Name()
 		case currentName.MatchString(e.Name()):
@@ -126,7 +103,7 @@ func ManifestOf(dir string) (name string, err error) {
 	case name != "":
 		return name, nil
 	}
-	return "", cmp.Or(failed, fmt.Errorf("%w: there is no CURRENT", ErrNoDatabase))
+	return "", cmp.Or(failed, errors.New("no database: there is no CURRENT"))
 }
 
 // namedBy returns the name of the manifest that a file CURRENT names, and checks it.
@@ -158,27 +135,26 @@ func checked(dir, name, source string) (string, error) {
 }
 
 // takeTables takes the tables, and Pebble's files of large values: those that the engine looks for.
-// What it has taken before, it keeps.
 func (v *View) takeTables() error {
 	entries, err := os.ReadDir(v.dir)
 	if err != nil {
 		return err
 	}
-	v.markers, v.Settings = nil, settingsOf(v.dir, entries)
+	v.Settings = settingsOf(v.dir, entries)
 	for _, e := range entries {
 		name, ext, number := e.Name(), filepath.Ext(e.Name()), Number(e.Name())
 		isTable := number >= 0 && (ext == ".sst" || v.Engine == "goleveldb")
 		if isTable && v.Tables[number] == "" { // .ldb comes before .sst, also in goleveldb
 			v.Tables[number] = name
 		}
-		if v.Paths[name] == "" && (isTable && v.Tables[number] == name || ext == ".blob") {
+		if isTable && v.Tables[number] == name || ext == ".blob" {
 			v.hold(name)
 		}
 		if strings.HasPrefix(name, "marker.") {
 			v.markers = append(v.markers, name)
 		}
 		if marked(name, "remote-obj-catalog") != "" {
-			return fmt.Errorf("%w that is read here: it has tables in shared storage", ErrNoDatabase)
+			return errors.New("tables in shared storage are not read here")
 		}
 	}
 	return nil
@@ -193,8 +169,7 @@ func (v *View) hold(name string) {
 		return
 	}
 	v.Paths[name] = path
-	if len(v.held) >= mostTables() {
-		v.byName = true
+	if len(v.held) >= MostTables() {
 		return
 	}
 	file, err := os.Open(path)
@@ -203,16 +178,14 @@ func (v *View) hold(name string) {
 	}
 	v.held = append(v.held, file)
 	again := fmt.Sprintf("/dev/fd/%d", file.Fd())
-	if _, err := os.Stat(again); err != nil {
-		v.byName = true
-		return
+	if _, err := os.Stat(again); err == nil {
+		v.Paths[name] = again
 	}
-	v.Paths[name] = again
 }
 
-// mostTables returns how many tables a view holds at most, and how many an engine may have open
+// MostTables returns how many tables a view holds at most, and how many an engine may have open
 // then: half of what the system allows, but for some files of others.
-func mostTables() int {
+func MostTables() int {
 	const others, most = 32, 1 << 20
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

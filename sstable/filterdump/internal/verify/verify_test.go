@@ -2,7 +2,6 @@ package verify
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,8 +53,7 @@ func TestGoldenTables(t *testing.T) {
 			files = append(files, File{Path: path, Open: path})
 		}
 	}
-	results, err := Verify(context.Background(), files, func() {})
-	require.NoError(t, err)
+	results := Verify(files, func() {})
 	counts, byPath := map[Status]int{}, map[string]*Result{}
 	for _, r := range results {
 		counts[r.Status]++
@@ -94,16 +92,11 @@ func TestVerifyConcurrently(t *testing.T) {
 	}
 	const noFile = "no such file or directory"
 	var done atomic.Int64
-	ctx, cancel := context.WithCancel(context.Background())
-	results, err := Verify(ctx, files, func() { done.Add(1) })
-	require.NoError(t, err)
+	results := Verify(files, func() { done.Add(1) })
 	require.EqualValues(t, len(files), done.Load())
 	for i, r := range results {
 		require.Equal(t, &Result{Path: files[i].Path, Status: Missing, Reason: noFile}, r)
 	}
-	results, err = Verify(ctx, files, cancel)
-	require.ErrorIs(t, err, context.Canceled)
-	require.Nil(t, results[len(files)-1])
 }
 
 // writeLevelDB has goleveldb write a table of n keys in blocks of 1 KiB.
