@@ -31,38 +31,32 @@ it.
 # The verdict
 
 The verdict on a database says which change saves reads, with the lines of code. If no change saves
-a read in a hundred lookups, there is nothing to do. The verdict compares how many data blocks
-lookups of absent keys read. Filters also save reads of present keys in lower levels; it does not
-count these.
+a read in a hundred lookups of absent keys, there is nothing to do.
 
-What lookups read now is counted. The engine opens the tables read-only, with a copy of the manifest
-in memory. It looks up absent keys that lie between keys of the database: neighbors of a random
+What lookups read now is counted: the engine opens the tables read-only, with a copy of the manifest
+in memory, and looks up absent keys that lie between keys of the database: neighbors of a random
 sample if there are more than 131,072. More than 64 absent keys in a row count as 64. filterdump
-counts the blocks that the engine's own Get reads, those that the adapter's Has reads, and those
+counts the data blocks that the engine's own Get reads, those that the adapter's Has reads, and those
 that Get reads without filters: each until there are 10,000, which have an error of 1 %. The block
-cache has room for indexes and filters, and for hardly any data: with a larger one, the engine reads
-less.
+cache has room for indexes and filters, and for hardly any data. What lookups would read with ribbon
+filters in the same tables is computed, by policy.Policy.FPP for the number of keys in each filter.
 
-What lookups would read with ribbon filters in the same tables is computed, by policy.Policy.FPP for
-the number of keys in each filter, and so is the memory that these filters would take.
-
-Keys that are only in the log do not count. The comparer must be the engine's default one.
+Keys that are only in the log do not count, nor reads of present keys. The comparer must be the
+engine's default one. To count in Pebble v1's tables with zstd, build with CGO_ENABLED=0.
 
 # What is verified
 
 A table is sound if every key that a filter covers matches it. It is unverified if its filters are of
 an unknown kind or its keys are in doubt, corrupt if a checksum is wrong or the bytes contradict each
 other, missing if the manifest names it and it is not there, and unreadable for the reason that
-follows.
+follows. Filters of an unknown name are taken for LevelDB's or levelbloom's if all keys match; if
+not, they are a fault only if --policy names them.
 
-The tables of a database are those that its manifest names. Others are left out: a killed process
-leaves some, and a database in use creates and deletes them. If more tables are left out that are
-newer than all named ones than are named, the manifest may be an old one, and there is no verdict.
-
-A table has the bytes that the manifest says, and more may follow. By itself, a table ends where its
-file does. That a table is the one that the manifest means is compared by its size, and not by its
-contents. Pebble's files of large values (.blob) are not verified, and RocksDB's databases and
-tables are not supported.
+The tables of a database are those that its manifest names, with the sizes that it says. Others are
+left out: a killed process leaves some, and a database in use creates and deletes them. If more are
+left out that are newer than all named ones than are named, the manifest may be an old one, and there
+is no verdict. Pebble's files of large values (.blob) are not verified, and RocksDB's tables are not
+supported.
 
 The engines trust bytes whose checksum is right. A table on which an engine's reader panics is
 corrupt. Forged ones can also end filterdump, have it wait, or take memory (as much as ulimit -v lets

@@ -2,9 +2,9 @@ package census
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -29,11 +29,7 @@ func (d *Database) count(o engine.Options) {
 		o.Room += r.IndexBytes + r.FilterBytes
 	}
 	if err := d.countReads(o, planned); err != nil {
-		why := d.Engine + ": " + err.Error()
-		if strings.Contains(why, "decompressed into unexpected buffer") {
-			why = "Pebble v1 cannot read zstd here: build filterdump with CGO_ENABLED=0"
-		}
-		d.Note = "nothing was counted: " + why
+		d.Note = fmt.Sprintf("nothing was counted: %s: %v", d.Engine, err)
 		return
 	}
 	d.Verdict = verdict.Of(d.Figures)

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"testing"
 
-	v1 "github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb/filter"
@@ -254,23 +253,4 @@ func TestNoVerdict(t *testing.T) {
 	require.Equal(t, "No verdict: there are no tables yet, the data is all in the log.",
 		read(young).Verdict.Sentence)
 	require.Empty(t, read(young).Note)
-}
-
-// Pebble v1 built with cgo reads no zstd beside Pebble v2: the verdict says what helps.
-func TestZstd(t *testing.T) {
-	dir := t.TempDir()
-	db, err := v1.Open(dir, &v1.Options{
-		Logger: engine.Quiet{}, DisableAutomaticCompactions: true,
-		Levels: []v1.LevelOptions{{Compression: v1.ZstdCompression}}})
-	require.NoError(t, err)
-	for i := range 6000 {
-		require.NoError(t, db.Set(fmt.Appendf(nil, "%08d", 2*i), make([]byte, 100), v1.NoSync))
-	}
-	require.NoError(t, db.Flush())
-	require.NoError(t, db.Close())
-	d := Read(dir, Options{Progress: t.Logf})
-	require.EqualValues(t, 6000, d.Keys, "Pebble v2's reader verifies")
-	cannot := d.Note ==
-		"nothing was counted: Pebble v1 cannot read zstd here: build filterdump with CGO_ENABLED=0"
-	require.Equal(t, cannot, d.Lookups == 0, d.Note)
 }

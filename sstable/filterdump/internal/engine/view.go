@@ -91,36 +91,35 @@ func manifestOf(dir string) (name string, err error) {
 			marker = e.Name()
 		case currentName.MatchString(e.Name()):
 			named, err := namedBy(dir, e.Name())
-			if len(named) > len(name) || len(named) == len(name) && named > name {
+			if err != nil {
+				failed = cmp.Or(failed, err)
+			} else if len(named) > len(name) || len(named) == len(name) && named > name {
 				name = named
 			}
-			failed = cmp.Or(failed, err)
 		}
 	}
-	switch {
-	case marker != "":
-		return checked(dir, marked(marker, "manifest"), marker)
-	case name != "":
-		return name, nil
+	if marker != "" {
+		return namedBy(dir, marker)
 	}
-	return "", cmp.Or(failed, errors.New("no database: there is no CURRENT"))
+	if name == "" {
+		err = cmp.Or(failed, errors.New("no database: there is no CURRENT"))
+	}
+	return name, err
 }
 
-// namedBy returns the name of the manifest that a file CURRENT names, and checks it.
-func namedBy(dir, current string) (string, error) {
-	text, err := readFile(filepath.Join(dir, current))
-	if err != nil {
-		return "", err
+// namedBy returns the name of the manifest that a marker names, or a file CURRENT, and checks it.
+func namedBy(dir, source string) (string, error) {
+	name := marked(source, "manifest")
+	if name == "" {
+		text, err := readFile(filepath.Join(dir, source))
+		if err != nil {
+			return "", err
+		}
+		var whole bool
+		if name, whole = strings.CutSuffix(string(text), "\n"); !whole {
+			return "", fmt.Errorf("%w: %s does not end in a line break", ErrDamaged, source)
+		}
 	}
-	name, whole := strings.CutSuffix(string(text), "\n")
-	if !whole {
-		return "", fmt.Errorf("%w: %s does not end in a line break", ErrDamaged, current)
-	}
-	return checked(dir, name, current)
-}
-
-// checked returns a name, or an error unless it is that of a manifest that is there.
-func checked(dir, name, source string) (string, error) {
 	if !manifestName.MatchString(name) {
 		return "", fmt.Errorf("%w: %s names no manifest, but %.40q", ErrDamaged, source, name)
 	}
@@ -128,10 +127,7 @@ func checked(dir, name, source string) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %s names %s: %w", ErrDamaged, source, name, fs.ErrNotExist)
 	}
-	if err != nil {
-		return "", err
-	}
-	return name, nil
+	return name, err
 }
 
 // takeTables takes the tables, and Pebble's files of large values: those that the engine looks for.
