@@ -111,6 +111,7 @@ func TestStatus(t *testing.T) {
 	}{
 		{one, 0, []string{"1 table sound\n", one}},
 		{golden("leveldb", "tables", "no_filter"), 0, []string{"1 table without filters", "1 none"}},
+		{with("000003.ldb", whole[:99], "000004.sst"), 0, []string{"Nothing to do"}}, // obsolete
 		{with("900001.ldb", whole[:99]), 0, []string{"Nothing to do", "1 table sound; 1 table left "}},
 		{padded, 0, []string{"Nothing to do", "1 table sound\n"}},
 		{with("900001.ldb", whole, "900002.sst"), 0, []string{"No verdict: the manifest may be old: " +

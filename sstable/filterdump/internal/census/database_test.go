@@ -205,24 +205,6 @@ func TestOtherMerger(t *testing.T) {
 	require.EqualValues(t, 6000, d.Keys)
 }
 
-// Tables that are left out are a sign of an old manifest only if they are newer than it is:
-// obsolete ones wait until nobody reads them, as after a compaction of all.
-func TestTablesLeftOut(t *testing.T) {
-	for old, why := range map[bool]string{
-		false: "", true: "the manifest may be old: tables newer than the 2 that it names: 3",
-	} {
-		d := &Database{named: map[int]engine.Place{10: {}, 12: {}}}
-		number := 3
-		if old {
-			number = 13
-		}
-		left := map[int]string{10: "", 12: "", number: "", number + 1: "", number + 2: ""}
-		d.leaveOut(left)
-		require.Equal(t, 3, d.Unnamed)
-		require.Equal(t, why, d.unfit())
-	}
-}
-
 // Where nothing can be counted, the database or the verdict says why.
 func TestNoVerdict(t *testing.T) {
 	read := func(dir string) *Database {
