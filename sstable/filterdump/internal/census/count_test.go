@@ -69,17 +69,15 @@ func halves(next func(rng *rand.Rand) string) generator {
 }
 
 func uuid(rng *rand.Rand) string {
-	a, b := rng.Uint64(), rng.Uint64()
-	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff,
-		b>>50|0x8000, b&(1<<48-1))
+	s := fmt.Sprintf("%016x%016x", rng.Uint64(), rng.Uint64())
+	return strings.Join([]string{s[:8], s[8:12], "4" + s[13:16], "8" + s[17:20], s[20:]}, "-")
 }
 
 // url returns a URL. They have different lengths.
 func url(rng *rand.Rand) string {
 	words := strings.Fields("a in of key leaf news table bloom ribbon archive article database")
 	word := func() string { return words[rng.IntN(len(words))] }
-	return fmt.Sprintf("https://www.%s%s.org/%s/%d/%s-%s.html", word(), word(), word(),
-		rng.IntN(10_000), word(), word())
+	return fmt.Sprintf("https://www.%s.org/%s/%d/%s", word(), word(), rng.IntN(100_000), word())
 }
 
 // What is counted is what the engines then read: data blocks, with caches that have room for
