@@ -2,7 +2,6 @@ package verify
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,8 +40,7 @@ func readFile(t testing.TB, path string) []byte {
 	return content
 }
 
-// The tables of other programs and of former releases are sound. Those of C++ LevelDB have what
-// their sidecars say.
+// The tables of other programs and of former releases are sound.
 func TestGoldenTables(t *testing.T) {
 	var files []File
 	for _, pattern := range []string{"leveldb/tables/*/*.ldb", "goleveldb/*/*.ldb",
@@ -53,35 +51,11 @@ func TestGoldenTables(t *testing.T) {
 			files = append(files, File{Path: path, Open: path})
 		}
 	}
-	results := Verify(files, func() {})
-	counts, byPath := map[Status]int{}, map[string]*Result{}
-	for _, r := range results {
+	counts := map[Status]int{}
+	for _, r := range Verify(files, func() {}) {
 		counts[r.Status]++
-		byPath[r.Path] = r
-		require.True(t, r.Status.IsFine(), "%s: %s", r.Path, r.Reason)
 	}
 	require.Equal(t, map[Status]int{Sound: 84, NoFilter: 4}, counts)
-
-	sidecars, err := filepath.Glob("../../../../testdata/leveldb/tables/*.json")
-	require.NoError(t, err)
-	require.Len(t, sidecars, 14)
-	for _, sidecar := range sidecars {
-		var want struct {
-			Policy string `json:"filter_policy"`
-			Tables []struct {
-				File    string
-				Entries int64
-			}
-		}
-		require.NoError(t, json.Unmarshal(readFile(t, sidecar), &want))
-		for _, table := range want.Tables {
-			r := byPath[filepath.Join(strings.TrimSuffix(sidecar, ".json"), table.File)]
-			require.Equal(t, table.Entries, r.Entries, r.Path)
-			if r.Encodings != nil {
-				require.Equal(t, want.Policy, r.Policy)
-			}
-		}
-	}
 }
 
 // The results are in the order of the paths.
@@ -236,24 +210,16 @@ func TestStatus(t *testing.T) {
 		File{Path: dir, Open: dir}.verify())
 }
 
-// What the readers do not read, says nothing against a table.
+// What the readers do not read says nothing against a table.
 func TestFailed(t *testing.T) {
-	for _, c := range []struct {
-		err    error
-		status Status
-		reason string
-	}{
-		{&fs.PathError{Path: "p", Err: fs.ErrPermission}, Unreadable, "permission denied"},
-		{&sstable.FormatError{File: "p", Format: "RocksDB"}, Unreadable,
-			"a table in RocksDB format, not in LevelDB's"},
-		{&sstable.CorruptionError{Offset: 7, Cause: sstable.ErrTooLarge}, Unreadable,
-			"at offset 7: a block that is too large"},
-		{&sstable.CorruptionError{Offset: -1, Cause: errNotRead}, Unreadable, "not read here"},
-		{errCrashed, Corrupt, "the engine's reader crashed"},
-		{errors.New(strings.Repeat("x", 2000)), Unreadable, strings.Repeat("x", 1000)},
+	for err, reason := range map[error]string{
+		&fs.PathError{Path: "p", Err: fs.ErrPermission}:                 "permission denied",
+		&sstable.FormatError{File: "p", Format: "RocksDB"}:              "a table in RocksDB format, not in LevelDB's",
+		&sstable.CorruptionError{Offset: 7, Cause: sstable.ErrTooLarge}: "at offset 7: a block that is too large",
+		errors.New(strings.Repeat("x", 2000)):                           strings.Repeat("x", 1000),
 	} {
-		require.Equal(t, &Result{Path: "p", Status: c.status, Reason: c.reason},
-			File{Path: "p", Open: "p"}.failed(c.err))
+		require.Equal(t, &Result{Path: "p", Status: Unreadable, Reason: reason},
+			File{Path: "p", Open: "p"}.failed(err))
 	}
 }
 
