@@ -25,11 +25,11 @@ func TestTableOfWithTuning(t *testing.T) {
 	require.NoError(t, err)
 	table := regexp.MustCompile(`(?m)^//\t(\S+) +(\d[\d./ ]+/.*)$`)
 	rows := table.FindAllStringSubmatch(string(source), -1)
-	require.Len(t, rows, 4)
+	require.Len(t, rows, 5)
 	for _, row := range rows {
 		cells := regexp.MustCompile(`([\d.]+) / ([\d.]+)`).FindAllStringSubmatch(row[2], -1)
-		require.Len(t, cells, 6)
-		for i, n := range []int{8, 20, 36, 51, 100, 500} {
+		require.Len(t, cells, 7)
+		for i, n := range []int{8, 20, 36, 51, 100, 500, 2000} {
 			rng := testkit.Rand(t, int64(n))
 			for j, p := range []*Policy{
 				testkit.Must(NewBloom(10)), testkit.Must(NewBloom(10, WithTuning())),
@@ -44,12 +44,13 @@ func TestTableOfWithTuning(t *testing.T) {
 }
 
 // rateOfNumbers returns the false-positive rate of absent numbers between present ones, in filters
-// of n numbers of which 63 % are present.
+// of n numbers of which 63 % are present. With shape "beyond" it is that of the numbers after them.
 func rateOfNumbers(p *Policy, shape string, n int, rng *rand.Rand) float64 {
 	found, asked := 0, 0
 	for asked < 1_000_000 {
 		var keys, absent [][]byte
-		for i := uint64(rng.Int63n(1e9)); len(keys) < n; i++ {
+		i := uint64(rng.Int63n(1e9))
+		for ; len(keys) < n; i++ {
 			key := numberKey(shape, i)
 			if shape == "random" {
 				key = make([]byte, 16)
@@ -59,6 +60,13 @@ func rateOfNumbers(p *Policy, shape string, n int, rng *rand.Rand) float64 {
 				keys = append(keys, key)
 			} else {
 				absent = append(absent, key)
+			}
+		}
+		if shape == "beyond" {
+			absent = absent[:0]
+			for range n {
+				absent = append(absent, numberKey(shape, i))
+				i++
 			}
 		}
 		slices.SortFunc(keys, bytes.Compare)

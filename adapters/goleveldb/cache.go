@@ -23,18 +23,18 @@ type CacheReport struct {
 }
 
 // CheckCache reports what decides whether db can answer lookups of absent keys from memory. Print
-// the report: it says what to set. Where the default block cache is too small, command filterdump
-// prints how large it must be. o must be the options that db was opened with. CheckCache may run
-// while db is in use. It returns goleveldb's errors, or one if o or db is nil or if db is closed.
+// the report: it says what to set, and what only command filterdump can see. o must be the options
+// that db was opened with: a filter that they got later is in no table. CheckCache may run while db
+// is in use. It returns goleveldb's errors, or one if o or db is nil or if db is closed.
 //
 // goleveldb reads a table's footer and metaindex whenever it opens the table, and a lookup opens
 // each table that it comes to, unless that is among the OpenFilesCacheCapacity ones that are open.
 // It keeps filters and indexes in the block cache, with the data.
 //
-// goleveldb does not report the sizes of filters and indexes. Command filterdump adds them up, also
-// while the database is in use, and prints the capacity that they need if goleveldb's default is
-// too small: at least twice their size, because goleveldb's buffers may be twice as large as the
-// blocks in them, and the cache counts the buffers. Blocks with data come on top.
+// goleveldb reports neither which tables have filters nor the sizes of filters and indexes. Command
+// filterdump counts them, also while the database is in use, and prints the capacity that they
+// need. This is twice their size, because goleveldb's buffers may be twice as large as the blocks
+// in them, and the cache counts the buffers. Blocks with data come on top.
 //
 // A custom Cacher is assumed to hold its stated capacity and to serve only this database.
 func CheckCache(o *opt.Options, db *leveldb.DB) (CacheReport, error) {
@@ -77,9 +77,14 @@ func (r CacheReport) String() string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if r.NoFilters {
-		add("the options have no filter: pass them to Configure")
+		add("the options have no filter: pass them to Configure before leveldb.OpenFile")
+	} else {
+		add("CheckCache cannot see which tables have filters: filterdump shows that. Rewrite gives " +
+			"filters to those without, if Configure was called before leveldb.OpenFile")
 	}
-	if r.Tables <= r.OpenFiles {
+	if r.Tables == 0 {
+		add("there are no tables yet: print the report again when there are some")
+	} else if r.Tables <= r.OpenFiles {
 		add("the file cache (%d tables) has room for %d tables", r.OpenFiles, r.Tables)
 	} else {
 		add("the file cache (%d tables) is too small for %d tables, so lookups open some again and "+
@@ -95,7 +100,6 @@ func (r CacheReport) String() string {
 			"all tables: filterdump prints the Options.BlockCacheCapacity that they need",
 			float64(r.Cache)/mib, float64(r.Used)/mib)
 	}
-	add("filterdump shows which tables have filters: Rewrite gives them to those without")
 	if r.SeekCompactions {
 		add("lookups start compactions: set Options.DisableSeeksCompaction")
 	}

@@ -19,7 +19,7 @@ func TestReleases(t *testing.T) {
 			stored, err := storage.OpenFile(filepath.Join(dir, "db"), false)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, stored.Close()) })
-			return suiteEngine{stored}
+			return suiteEngine{t, stored}
 		},
 		Settings:   [2]enginetest.Setting{{Variant: 1}, {Variant: 1, Large: true}},
 		Properties: func(enginetest.DB) ([]string, error) { return nil, nil }, // LevelDB has none

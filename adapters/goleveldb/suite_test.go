@@ -23,11 +23,14 @@ func TestSuite(t *testing.T) { enginetest.Run(t, newSuiteEngine) }
 func newSuiteEngine(t testing.TB) enginetest.Engine {
 	stored := storage.NewMemStorage()
 	t.Cleanup(func() { require.NoError(t, stored.Close()) })
-	return suiteEngine{stored}
+	return suiteEngine{t, stored}
 }
 
 // suiteEngine is the database in one storage.
-type suiteEngine struct{ storage storage.Storage }
+type suiteEngine struct {
+	t       testing.TB
+	storage storage.Storage
+}
 
 // Variants returns two that differ in compression, and so in the windows of blocks.
 func (suiteEngine) Variants() []enginetest.Variant {
@@ -54,6 +57,11 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	if s.Builtin {
 		o.Filter = filter.NewBloomFilter(10)
 	}
+	o.BlockCacheCapacity, o.OpenFilesCacheCapacity = int(s.Cache), s.Files
+	late := s.Policies
+	if s.Late {
+		s.Policies = nil
+	}
 	for _, p := range s.Policies {
 		if err := goleveldb.Configure(o, p); err != nil {
 			return nil, err
@@ -63,8 +71,19 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	if s.Watch != nil {
 		watch(o, s.Watch)
 	}
+	var needed int64
+	if s.Files > 0 {
+		needed = 2 * int64(blockSizes(e.t, e.storage))
+	}
 	db, err := leveldb.Open(e.storage, o)
-	return &suiteDB{goleveldbReader{db}, db, o, &copied, len(s.Policies) == 0}, err
+	if err != nil {
+		return nil, err
+	}
+	d := &suiteDB{goleveldbReader{db}, needed, db, o, &copied, len(s.Policies) == 0}
+	if s.Late {
+		err = d.Reconfigure(late[0])
+	}
+	return d, err
 }
 
 // watched notes what a filter answers.
@@ -79,6 +98,7 @@ func (w watched) Contains(filter, key []byte) bool {
 
 type suiteDB struct {
 	goleveldbReader
+	needed  int64        // of the block cache, as filterdump says of the tables that Open found
 	db      *leveldb.DB
 	options *opt.Options // what the database was opened with, which Reconfigure changes
 	copied  *opt.Options // which it does not, and no watch, for Rewrite
@@ -171,6 +191,24 @@ func (d *suiteDB) Rewrite(ctx context.Context) error {
 func (d *suiteDB) Reconfigure(p *policy.Policy) error { return goleveldb.Configure(d.options, p) }
 
 func (*suiteDB) Checks() (checked, absent int64) { return -1, -1 }
+
+func (d *suiteDB) Check() (enginetest.Report, error) {
+	r, err := goleveldb.CheckCache(d.options, d.db)
+	return enginetest.Report{Text: r.String(), Blind: true, Fits: r.Tables <= r.OpenFiles,
+		Required: d.needed}, err
+}
+
+func (d *suiteDB) Look(key []byte) error {
+	_, err := d.Get(key)
+	return err
+}
+
+// Reads returns the bytes that were read in blocks, which are larger, if anything.
+func (d *suiteDB) Reads() int64 {
+	var stats leveldb.DBStats
+	_ = d.db.Stats(&stats)
+	return int64(stats.IORead) / int64(d.options.GetBlockSize())
+}
 
 func (d *suiteDB) Close() error { return d.db.Close() }
 

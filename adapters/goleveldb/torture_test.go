@@ -17,7 +17,7 @@ var target = torture.Target{
 		files, err := storage.OpenFile(filepath.Join(dir, "db"), false)
 		require.NoError(t, err)
 		t.Cleanup(func() { files.Close() })
-		return suiteEngine{files}
+		return suiteEngine{t, files}
 	},
 }
 

@@ -13,15 +13,16 @@ import (
 )
 
 // CacheReport says which filters a database has, and compares what lookups of absent keys need with
-// what the options provide. Sizes are in bytes.
+// what the options provide. Sizes are in bytes, of this database alone.
 type CacheReport struct {
 	Levels    []LevelFilters // L0 to L6; DB.Get does not consult those of L6
 	Tables    int            // on disk
 	OpenFiles int            // tables that Pebble keeps open, or -1 if the options have a file cache
-	NoFilters bool           // of the tables whose filters are known, none has one
+	Fault     string         // of the options: why tables lack filters or marks, "" if none does
+	NoRewrite bool           // Rewrite refuses the database, for its comparer
 
 	Filters   uint64 // of all levels
-	Largest   uint64 // the largest one: a shard of the block cache must have room for it
+	Largest   uint64 // the largest one with its index, for which each shard of the cache needs room
 	Indexes   uint64 // what is read of them before the filters: of indexes in parts, the top level
 	MemTables uint64 // two memtables, the current one and one that Pebble keeps for reuse
 	Cache     uint64 // the size of the block cache
@@ -34,24 +35,25 @@ type LevelFilters struct {
 	Bytes   uint64         // the size of these filters
 	None    int            // tables without a filter
 	Marked  int            // tables with the mark of Configure: see [Has]
-	Unknown int            // virtual tables, whose filters Pebble v1 does not report; not in sizes
+	Unknown int            // virtual tables, whose filters Pebble v1 does not report: not in sizes
 
 	Old      int    // tables that lack what the options give new ones: see [Rewrite]
 	OldBytes uint64 // their size
 }
 
 // CheckCache counts the filters of db, and reports whether db can answer lookups of absent keys
-// from memory, and what to set if not. o must be the options that db was opened with. CheckCache
-// reads the properties of every table, and may run while db is in use. It returns Pebble's errors,
-// or one if o or db is nil or if db is closed. Then the report says that there is none, and Fits
-// returns false.
+// from memory, and what to do if not. o must be the options that db was opened with, after
+// [Configure]; the report says so if these got other filters since. CheckCache reads the properties
+// of every table, and may run while db is in use. It returns Pebble's errors, or one if o or db is
+// nil or if db is closed. Then the report says that there is none, and Fits returns false.
 //
 // A lookup opens each table that it comes to, unless that is among the open ones, some less than
 // MaxOpenFiles. To open a table, Pebble reads its footer, metaindex and properties.
 //
 // Pebble keeps each filter whole in its block cache, beside the index, which a lookup reads too.
 // The cache consists of shards, and each lookup reads anew a filter that is larger than its shard.
-// CheckCache assumes as many shards as pebble.NewCache makes.
+// CheckCache assumes as many shards as pebble.NewCache makes, and that no other database shares the
+// cache: a cache does not know how many do.
 //
 // Pebble also takes the memory of the memtables from the cache. With its default sizes, two
 // memtables are as large as the cache: after some writes nothing stays cached, and every check of a
@@ -68,9 +70,16 @@ func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 		OpenFiles: openFiles(o),
 		MemTables: 2 * cmp.Or(o.MemTableSize, 4<<20), // Pebble's default
 		Cache:     uint64(cacheSize(o)),
+		NoRewrite: !hasDefaultOrder(o),
 	}
 	w, err := wantedOf(o)
 	configured := err == nil
+	if configured {
+		err = cmp.Or(w.checkOpened(o, db), lacksMark(o))
+	}
+	if err != nil {
+		r.Fault = strings.TrimPrefix(err.Error(), "pebblev1: ")
+	}
 	for level, tables := range levels {
 		l := LevelFilters{ByName: make(map[string]int)}
 		for _, t := range tables {
@@ -92,17 +101,16 @@ func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 				l.Marked++
 			}
 			l.Bytes += p.FilterSize
-			r.Largest = max(r.Largest, p.FilterSize)
+			index := p.IndexSize
 			if p.IndexPartitions > 0 {
-				r.Indexes += p.TopLevelIndexSize
-			} else {
-				r.Indexes += p.IndexSize
+				index = p.TopLevelIndexSize
 			}
+			r.Indexes += index
+			r.Largest = max(r.Largest, p.FilterSize+index)
 		}
 		r.Levels = append(r.Levels, l)
 		r.Tables += len(tables)
 		r.Filters += l.Bytes
-		r.NoFilters = r.Filters == 0 && (l.None > 0 || r.NoFilters)
 	}
 	return r, nil
 }
@@ -125,19 +133,21 @@ func checkArguments(o *pebble.Options, db *pebble.DB) (err error) {
 }
 
 // Required returns the size of the block cache at which lookups of absent keys read next to
-// nothing: two memtables, and filters and indexes twice, or more if the largest filter would not
-// fit into a shard. Blocks with data come on top.
+// nothing: two memtables, filters and indexes twice, and in each shard the largest filter with its
+// index. Blocks with data come on top: where they compete for less room, they evict filters, and
+// lookups of present keys read these again.
 func (r CacheReport) Required() uint64 { return r.required(0) }
 
-// required is Required, but not below a size. One shard must have room for the largest filter and
-// an eighth more; memtables take an equal part of each shard. A larger cache may have smaller
-// shards.
+// required is Required, but not below a size. A larger cache may have more shards. Few blocks
+// spread over them unevenly: hence the largest one for each.
 func (r CacheReport) required(size uint64) uint64 {
-	size = max(size, r.sum())
-	for (size-r.MemTables)/shards(size) < r.Largest+r.Largest/8 {
-		size += size/8 + 1
+	for {
+		need := r.MemTables + 2*(r.Filters+r.Indexes) + shards(size)*r.Largest
+		if size >= need {
+			return size
+		}
+		size = need
 	}
-	return size
 }
 
 // round returns a power of two, in MiB, of at least size bytes, that is as large as required.
@@ -148,8 +158,6 @@ func (r CacheReport) round(size uint64) uint64 {
 	}
 	return n
 }
-
-func (r CacheReport) sum() uint64 { return r.MemTables + 2*(r.Filters+r.Indexes) }
 
 // shards returns how many shards pebble.NewCache gives a cache of that size.
 func shards(size uint64) uint64 {
@@ -164,14 +172,22 @@ func shards(size uint64) uint64 {
 func (r CacheReport) requiredFiles() int { return r.Tables + r.Tables/4 }
 
 // Fits reports whether lookups of absent keys are answered from memory, by the filters and marks
-// that the options give.
+// that the options give. It is false if a table lacks them or its filter is not known. It knows
+// nothing of other databases that share a cache.
 func (r CacheReport) Fits() bool {
-	return r.Levels != nil && !r.NoFilters && r.old() == "" && r.fitsFiles() && r.fitsCache()
+	return r.Levels != nil && r.Fault == "" && r.old() == "" && r.fitsFiles() && r.fitsCache()
 }
 
 func (r CacheReport) fitsCache() bool { return r.required(r.Cache) == r.Cache }
 
 func (r CacheReport) fitsFiles() bool { return r.OpenFiles < 0 || r.requiredFiles() <= r.OpenFiles }
+
+func (r CacheReport) unknown() (n int) {
+	for _, l := range r.Levels {
+		n += l.Unknown
+	}
+	return n
+}
 
 // old says how many tables are old, if any.
 func (r CacheReport) old() string {
@@ -190,9 +206,13 @@ func (r CacheReport) old() string {
 	case none < old:
 		lack, read = "no filter, another one or no mark", "lookups may read them"
 	}
-	return fmt.Sprintf("%d of %d tables have %s (%s): %s. Rewrite gives them filters while the "+
-		"database is in use. It writes their %.1f MiB anew, with what lies above them",
-		old, r.Tables, lack, strings.Join(levels, ", "), read, float64(bytes)/mib)
+	remedy := fmt.Sprintf("Rewrite gives them filters while the database is in use. It writes their "+
+		"%.1f MiB anew, with what lies above them", float64(bytes)/mib)
+	if r.NoRewrite {
+		remedy = "Rewrite refuses the comparer: write all entries to a new database"
+	}
+	return fmt.Sprintf("%d of %d tables have %s (%s): %s. %s",
+		old, r.Tables, lack, strings.Join(levels, ", "), read, remedy)
 }
 
 const mib = 1 << 20
@@ -205,12 +225,19 @@ func (r CacheReport) String() string {
 	}
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if r.Fault != "" {
+		add("%s", r.Fault)
+	}
 	if old := r.old(); old != "" {
 		add("%s", old)
-	} else if r.NoFilters {
-		add("no table has a filter: pass the options to Configure; new tables get filters")
+	}
+	if unknown := r.unknown(); unknown > 0 {
+		add("%d tables are virtual, whose filters Pebble does not report: what follows is without "+
+			"them", unknown)
 	}
 	switch {
+	case r.Tables == 0:
+		add("there are no tables yet: print the report again when there are some")
 	case r.OpenFiles < 0:
 		add("the options have a file cache, whose size Pebble does not report")
 	case r.fitsFiles():
@@ -221,19 +248,15 @@ func (r CacheReport) String() string {
 			"many files (ulimit -n), or make tables larger with their target file size",
 			r.OpenFiles, r.Tables, r.requiredFiles()+10) // 10 may be no tables
 	}
-	sizes := fmt.Sprintf("two memtables (%.1f MiB) and for filters and indexes (%.1f MiB) twice",
-		float64(r.MemTables)/mib, float64(r.Filters+r.Indexes)/mib)
-	switch {
-	case r.fitsCache():
-		add("the block cache (%.1f MiB) has room for %s", float64(r.Cache)/mib, sizes)
-	case r.sum() <= r.Cache:
-		add("the block cache (%.1f MiB) has %d shards, none of which has room for the largest filter "+
-			"(%.1f MiB), so each lookup reads that: set Options.Cache to pebble.NewCache(%d << 20), "+
-			"or make tables smaller with their target file size", float64(r.Cache)/mib,
-			shards(r.Cache), float64(r.Largest)/mib, r.round(r.Cache))
-	default:
-		add("the block cache (%.1f MiB) is too small for %s: set Options.Cache to "+
-			"pebble.NewCache(%d << 20), or more for the data", float64(r.Cache)/mib, sizes, r.round(0))
+	verb, advice := "has room", ""
+	if !r.fitsCache() {
+		verb, advice = "is too small", fmt.Sprintf(": set Options.Cache to pebble.NewCache(%d << 20), "+
+			"or more for the data", r.round(r.Cache))
 	}
+	add("the block cache (%.1f MiB) %s for two memtables (%.1f MiB), filters and indexes (%.1f MiB) "+
+		"twice, and the largest of them (%.2f MiB) in each of %d shards%s", float64(r.Cache)/mib, verb,
+		float64(r.MemTables)/mib, float64(r.Filters+r.Indexes)/mib, float64(r.Largest)/mib,
+		shards(r.Cache), advice)
+	add("all this is of this database alone: if others share the cache, add up what Required returns")
 	return strings.Join(lines, "\n")
 }

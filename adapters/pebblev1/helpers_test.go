@@ -58,13 +58,22 @@ func open(t testing.TB, dir string, o *pebble.Options) *pebble.DB {
 // openLoaded opens a database, and waits until Pebble has read in the background what it wants to
 // know of the tables on disk.
 func openLoaded(t testing.TB, dir string, o *pebble.Options) *pebble.DB {
-	loaded := make(chan struct{})
-	o.EventListener = &pebble.EventListener{
-		TableStatsLoaded: func(pebble.TableStatsInfo) { close(loaded) },
-	}
+	wait := loaded(o)
 	db := open(t, dir, o)
-	<-loaded
+	wait()
 	return db
+}
+
+// loaded returns a function that does the waiting of openLoaded.
+func loaded(o *pebble.Options) (wait func()) {
+	loaded := make(chan struct{})
+	var listener pebble.EventListener
+	if o.EventListener != nil {
+		listener = *o.EventListener
+	}
+	listener.TableStatsLoaded = func(pebble.TableStatsInfo) { close(loaded) }
+	o.EventListener = &listener
+	return func() { <-loaded }
 }
 
 // resting returns o without automatic compactions, so that tables stay in their levels.

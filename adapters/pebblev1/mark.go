@@ -48,7 +48,7 @@ func withMark(o *pebble.Options) ([]func() pebble.BlockPropertyCollector, error)
 			collectors = append(collectors, collector)
 		}
 	}
-	if !storesProperties(o) || largestIndexBlock(o) > maxMarkedIndexBlock {
+	if lacksMark(o) != nil {
 		return collectors[1:], nil
 	}
 	if n := len(collectors); n > maxCollectors {
@@ -56,4 +56,18 @@ func withMark(o *pebble.Options) ([]func() pebble.BlockPropertyCollector, error)
 			"beside its own and that of Configure", n-1, maxCollectors-1)
 	}
 	return collectors, nil
+}
+
+// lacksMark returns why tables written with o cannot have the mark, or nil.
+func lacksMark(o *pebble.Options) error {
+	if !storesProperties(o) {
+		return errors.New("no new table gets the mark, so Has reads more: set FormatMajorVersion to " +
+			"pebble.FormatBlockPropertyCollector or a newer one, also if the database has it already")
+	}
+	if size := largestIndexBlock(o); size > maxMarkedIndexBlock {
+		return fmt.Errorf("no new table gets the mark, because index blocks of %d bytes are larger than "+
+			"%d, so Has reads a block for each version of a present key: set IndexBlockSize, which is "+
+			"BlockSize unless set", size, maxMarkedIndexBlock)
+	}
+	return nil
 }

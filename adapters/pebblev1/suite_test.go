@@ -4,6 +4,7 @@ package pebblev1_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,8 +48,17 @@ func (suiteEngine) Builtin() string { return engineName }
 
 func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	o := small(formats[s.Variant/len(comparers)])
-	o.FS, o.Comparer = e.fs, comparers[s.Variant%len(comparers)]
-	o.MemTableSize, o.MaxOpenFiles = 64<<10, 50
+	var reads atomic.Int64
+	o.FS = reading(e.fs, func(fileRead) error { reads.Add(1); return nil })
+	o.Comparer = comparers[s.Variant%len(comparers)]
+	o.MemTableSize, o.MaxOpenFiles = 64<<10, cmp.Or(s.Files, 50)
+	if s.Cache > 0 {
+		o.Cache = pebble.NewCache(s.Cache)
+		defer o.Cache.Unref() // the database refers to it too
+	}
+	if s.Copied {
+		indexBlocks(o, 0, 256<<10)
+	}
 	if s.Large {
 		o.MemTableSize, o.LBaseMaxBytes = 1<<20, 96<<10
 		flat(o, 1<<20)
@@ -56,6 +66,10 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	o.DisableAutomaticCompactions, o.L0StopWritesThreshold = s.Still, 1000
 	if s.Builtin {
 		builtin(o)
+	}
+	late := s.Policies
+	if s.Late {
+		s.Policies = nil
 	}
 	for _, p := range s.Policies {
 		if err := pebblev1.Configure(o, p); err != nil {
@@ -67,10 +81,19 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 			o.Filters[name] = watched{f, s.Watch}
 		}
 	}
+	wait := loaded(o)
 	db, err := pebble.Open(e.fs.PathJoin(e.dir, "db"), o)
+	if err != nil {
+		return nil, err
+	}
+	wait()
 	writing := map[bool]*pebble.WriteOptions{false: pebble.NoSync, true: pebble.Sync}[s.Sync]
 	refused := len(s.Policies) == 0 || o.Comparer.Name != pebble.DefaultComparer.Name
-	return &suiteDB{pebbleReader{db}, e, db, o, o.Clone(), refused, writing, atomic.Int64{}}, err
+	d := &suiteDB{pebbleReader{db}, e, db, o, o.Clone(), refused, writing, atomic.Int64{}, &reads}
+	if s.Late {
+		err = d.Reconfigure(late[0])
+	}
+	return d, err
 }
 
 // builtin gives all levels the engine's own filter.
@@ -98,6 +121,7 @@ type suiteDB struct {
 	refused bool            // by Rewrite
 	writing *pebble.WriteOptions
 	tables  atomic.Int64 // written for ingestion so far
+	reads   *atomic.Int64
 }
 
 func (*suiteDB) Ways() int { return 2 }
@@ -105,9 +129,7 @@ func (*suiteDB) Ways() int { return 2 }
 // Apply commits a batch, or ingests a table.
 func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
 	if way == 1 {
-		name := fmt.Sprintf("table-%d", d.tables.Add(1))
-		path := d.engine.fs.PathJoin(d.engine.dir, name)
-		err := writeTableFor(d.db, d.copied, path, changes)
+		path, err := d.writeTable(changes)
 		if err != nil {
 			return err
 		}
@@ -126,6 +148,22 @@ func (d *suiteDB) Apply(way int, changes []enginetest.Change) error {
 		}
 	}
 	return batch.Commit(d.writing)
+}
+
+// writeTable writes a table to be ingested.
+func (d *suiteDB) writeTable(changes []enginetest.Change) (path string, err error) {
+	path = d.engine.fs.PathJoin(d.engine.dir, fmt.Sprintf("table-%d", d.tables.Add(1)))
+	return path, writeTableFor(d.db, d.copied, path, changes)
+}
+
+// Excise replaces what a key has by a deletion, and the tables around it by virtual ones, of which
+// Pebble may hide the filters.
+func (d *suiteDB) Excise(key []byte) (hides bool, err error) {
+	path, err := d.writeTable([]enginetest.Change{{Key: key}})
+	if err != nil {
+		return false, err
+	}
+	return hidden > 0, ingestAndExcise(d.db, path, key, append(bytes.Clone(key), 0))
 }
 
 func (d *suiteDB) DeleteRange(start, end []byte) error {
@@ -171,6 +209,18 @@ func (d *suiteDB) Checks() (checked, absent int64) {
 	m := d.db.Metrics().Filter
 	return m.Hits + m.Misses, m.Hits
 }
+
+func (d *suiteDB) Check() (enginetest.Report, error) {
+	r, err := pebblev1.CheckCache(d.options, d.db)
+	return enginetest.Report{Text: r.String(), Fits: r.Fits(), Required: int64(r.Required())}, err
+}
+
+func (d *suiteDB) Look(key []byte) error {
+	_, err := pebblev1.Has(d.db, key)
+	return err
+}
+
+func (d *suiteDB) Reads() int64 { return d.reads.Load() }
 
 func (d *suiteDB) Close() error { return d.db.Close() }
 

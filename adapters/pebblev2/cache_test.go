@@ -18,7 +18,9 @@ import (
 
 // With Pebble's defaults, the memtables take the whole cache.
 func TestCheckCacheDefaults(t *testing.T) {
-	o := &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}}
+	o := &pebble.Options{
+		FS: vfs.NewMem(), Logger: quiet{}, FormatMajorVersion: pebble.FormatNewest,
+	}
 	configured(t, o, bloom(t, 10))
 	r, err := pebblev2.CheckCache(o, nil)
 	require.ErrorContains(t, err, "the options or the database is nil: pass one")
@@ -31,6 +33,7 @@ func TestCheckCacheDefaults(t *testing.T) {
 	r, err = pebblev2.CheckCache(o, db)
 	require.NoError(t, err)
 	require.True(t, r.Fits(), "without tables")
+	require.Contains(t, r.String(), "there are no tables yet")
 	keys := testkit.Keys(testkit.Rand(t, 130), 1000)
 	put(t, db, keys)
 	r, err = pebblev2.CheckCache(o, db)
@@ -40,7 +43,7 @@ func TestCheckCacheDefaults(t *testing.T) {
 		Tables:    1,
 		OpenFiles: ensured(o).MaxOpenFiles - 10,
 		Filters:   uint64(len(filterOf(bloom(t, 10), keys))),
-		Largest:   r.Filters,
+		Largest:   r.Filters + r.Indexes,
 		Indexes:   r.Indexes, // TestCheckCacheRequires counts what it says
 		MemTables: 2 * ensured(o).MemTableSize,
 		Cache:     8 << 20,
@@ -129,9 +132,57 @@ func TestCheckCacheOfVirtualTables(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-// The cache has room for two memtables, and for filters and indexes twice, and each of its shards
-// for the largest filter: here on a machine of 16 processors, where a cache has 64 shards if they
-// have 4 MiB each, and 4 otherwise.
+// What CheckCache says of a cache goes for one database, and for several if the cache is as large
+// as they require together.
+func TestCheckCacheOfSharedCache(t *testing.T) {
+	all := testkit.Keys(testkit.Rand(t, 136), 3000)
+	keys, absent := all[:2000], all[2000:]
+	var reads int
+	o := flat(small(pebble.FormatNewest), 16<<10)
+	o.FS = reading(vfs.NewMem(), func(fileRead) error { reads++; return nil })
+	o.MemTableSize = 64 << 10
+	resting(configured(t, o, bloom(t, 200))) // has no false positives
+	share := func(size uint64) (each, sum uint64) {
+		o.Cache = pebble.NewCache(int64(size))
+		defer o.Cache.Unref()
+		dbs := make([]*pebble.DB, 8)
+		for i := range dbs {
+			dbs[i] = openLoaded(t, fmt.Sprint(i), o)
+			if size == 1<<30 { // the first time
+				put(t, dbs[i], keys)
+				compact(t, dbs[i])
+			}
+			r, err := pebblev2.CheckCache(o, dbs[i])
+			require.NoError(t, err)
+			require.True(t, r.Fits())
+			require.Contains(t, r.String(), "of this database alone: if others share the cache, add up")
+			each, sum = max(each, r.Required()), sum+r.Required()
+		}
+		for range 2 { // the first time fills the cache
+			reads = 0
+			for i := range absent {
+				for _, db := range dbs {
+					found, err := pebblev2.Has(db, absent[i])
+					require.NoError(t, err)
+					require.False(t, found)
+				}
+			}
+		}
+		for _, db := range dbs {
+			require.NoError(t, db.Close())
+		}
+		return each, sum
+	}
+	each, sum := share(1 << 30)
+	share(each)
+	require.Greater(t, reads, 8*len(absent)/2)
+	share(sum)
+	require.Zero(t, reads)
+}
+
+// The cache has room for two memtables, and for filters and indexes twice, and in each of its
+// shards for the largest filter: here on a machine of 16 processors, where a cache has 64 shards if
+// they have 4 MiB each, and 4 otherwise.
 func TestCheckCacheShards(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
 	const mib = 1 << 20
@@ -139,25 +190,23 @@ func TestCheckCacheShards(t *testing.T) {
 		memTables, filters, largest, cache, required uint64
 		say                                          string
 	}{
-		{0, 10 * mib, mib, 20*mib - 1, 20 * mib, "too small"},
-		{0, 10 * mib, mib, 20 * mib, 20 * mib, "has room"},
-		{8 * mib, 10 * mib, mib, 28*mib - 1, 28 * mib, "too small"},
-		{8 * mib, 10 * mib, mib, 28 * mib, 28 * mib, "has room"},
-		{0, 4 * mib, 4 * mib, 18 * mib, 0, "has room"},
-		{0, 4 * mib, 4 * mib, 17 * mib, 0, "has 4 shards"},
-		{8 * mib, 4 * mib, 4 * mib, 26 * mib, 0, "has room"},
-		{8 * mib, 4 * mib, 4 * mib, 25 * mib, 0, "has 4 shards"},
-		{0, 4 * mib, 4 * mib, 256*mib - 1, 0, "has room"},
-		{0, 4 * mib, 4 * mib, 256 * mib, 0, "has 64 shards"},
-		{0, 4 * mib, 4 * mib, 288 * mib, 0, "has room"},
+		{0, 10 * mib, mib, 20*mib - 1, 24 * mib, "too small"},
+		{0, 10 * mib, mib, 24*mib - 1, 24 * mib, "too small"},
+		{0, 10 * mib, mib, 24 * mib, 24 * mib, "has room"},
+		{8 * mib, 10 * mib, mib, 28*mib - 1, 32 * mib, "too small"},
+		{8 * mib, 10 * mib, mib, 32*mib - 1, 32 * mib, "too small"},
+		{8 * mib, 10 * mib, mib, 32 * mib, 32 * mib, "has room"},
+		{0, 4 * mib, 4 * mib, 256*mib - 1, 24 * mib, "has room"},
+		{0, 4 * mib, 4 * mib, 256 * mib, 24 * mib, "too small"},
+		{0, 4 * mib, 4 * mib, 264 * mib, 24 * mib, "has room"},
+		{0, 120 * mib, 4 * mib, 240 * mib, 496 * mib, "too small"}, // with 256 MiB, it has 64
+		{0, 120 * mib, 4 * mib, 496 * mib, 496 * mib, "has room"},
 	} {
 		r := pebblev2.CacheReport{Levels: make([]pebblev2.LevelFilters, 7), OpenFiles: 1,
 			MemTables: c.memTables, Filters: c.filters, Largest: c.largest, Cache: c.cache}
 		require.Equal(t, c.say == "has room", r.Fits(), "%+v", c)
 		require.Contains(t, r.String(), c.say, "%+v", c)
-		if c.required > 0 {
-			require.Equal(t, c.required, r.Required(), "%+v", c)
-		}
+		require.Equal(t, c.required, r.Required(), "%+v", c)
 		if _, advice, found := strings.Cut(r.String(), "pebble.NewCache("); found {
 			_, err := fmt.Sscanf(advice, "%d << 20)", &r.Cache)
 			require.NoError(t, err)
@@ -206,18 +255,45 @@ func TestFilterLargerThanShard(t *testing.T) {
 	}
 }
 
-// CheckCache says that a database has no filters.
-func TestCheckCacheWithoutFilters(t *testing.T) {
-	o := &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}, Cache: pebble.NewCache(64 << 20)}
+// CheckCache says what is wrong with the options, and nothing where it cannot know.
+func TestCheckCacheOfOptions(t *testing.T) {
+	var o *pebble.Options
+	faultOf := func(opened, now *pebble.Options) string {
+		db := open(t, "db", opened)
+		defer db.Close()
+		r, err := pebblev2.CheckCache(now, db)
+		require.NoError(t, err)
+		require.Equal(t, r.Fault == "", r.Fits())
+		require.Contains(t, r.String(), r.Fault)
+		return r.Fault
+	}
+	o = &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}, Cache: pebble.NewCache(64 << 20),
+		FormatMajorVersion: pebble.FormatNewest}
 	defer o.Cache.Unref()
+	plain := o.Clone()
+	require.Empty(t, faultOf(configured(t, o, bloom(t, 10)), o), "a new database")
 	db := open(t, "db", o)
 	put(t, db, testkit.Keys(testkit.Rand(t, 133), 10))
-	r, err := pebblev2.CheckCache(o, db)
-	require.NoError(t, err)
-	require.Zero(t, r.Filters)
-	require.False(t, r.Fits())
-	require.Contains(t, r.String(), "no table has a filter: pass the options to Configure")
 	require.NoError(t, db.Close())
+
+	const notConfigured = "the options do not have the filters that Configure gives: pass them to " +
+		"Configure before pebble.Open"
+	const late = "the database was opened with other filter policies than the options have now: " +
+		"call Configure before pebble.Open"
+	require.Equal(t, notConfigured, faultOf(plain, plain))
+	require.Equal(t, late, faultOf(plain, o))
+	require.Empty(t, faultOf(o, configured(t, o.Clone(), bloom(t, 10))))
+	withoutL6 := configured(t, o.Clone(), bloom(t, 10), pebblev2.WithLevel(6, nil))
+	require.Equal(t, late, faultOf(o, withoutL6))
+	require.Empty(t, faultOf(withoutL6, withoutL6))
+	readOnly := o.Clone() // for which Pebble writes no options file
+	readOnly.ReadOnly = true
+	require.Empty(t, faultOf(readOnly, readOnly))
+
+	large := o.Clone()
+	indexBlocks(large, 0, 16<<10+1)
+	configured(t, large, bloom(t, 10))
+	require.Contains(t, faultOf(large, large), "index blocks of 16385 bytes are larger than 16384")
 }
 
 // CheckCache counts what lookups of absent keys read again and again where nothing stays cached:

@@ -51,8 +51,9 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, 
 // It also adds a collector to o.BlockPropertyCollectors, which marks each new table, with 39 bytes,
 // for [Has] and the others to consult its filter and read no data. Tables get no mark if index
 // blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless set): to
-// step over all entries of such a block costs more than a read. In Pebble v1 they get none before
-// FormatBlockPropertyCollector either; its default is older. Without marks, Has reads more.
+// step over all entries of such a block costs more than a read. In Pebble v1 they get none either
+// if o.FormatMajorVersion is less than FormatBlockPropertyCollector, as its default is, even if the
+// database has that format already. Without marks, Has reads more: [CheckCache] says so.
 //
 // sstable.RewriteKeySuffixesAndReturnFormat refuses a table without the mark or the filter that its
 // options have: pass no BlockPropertyCollectors, and the table's own FilterPolicy, from o.Filters.

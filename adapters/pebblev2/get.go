@@ -31,7 +31,8 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // things are given:
 //
 //   - All tables are open, and filters, top-level indexes and range deletions are in the block
-//     cache: see [CheckCache].
+//     cache, and stay there: see [CheckCache]. Otherwise Has loads whole filters, also those of L6
+//     and the large ones of ingested tables, which r.Get never reads.
 //   - The tables carry the mark. Of tables that were written without [Configure], Has reads a block
 //     for each level that may contain a version of key, as an iterator does. [Rewrite] gives them
 //     filters and the mark.

@@ -99,11 +99,14 @@ func hasDefaultOrder(o *pebble.Options) bool {
 func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
 	p := t.Properties
 	most := int(min(p.NumEntries-p.NumRangeDeletions, math.MaxInt32))
-	if most == 0 || between(t.Smallest.UserKey, t.Largest.UserKey) == nil {
+	if most == 0 || bytes.Equal(t.Smallest.UserKey, t.Largest.UserKey) {
 		return false // there are no keys for a filter, or no absent ones to look up
 	}
 	least := 0
 	if w.wholeKeys {
+		if between(t.Smallest.UserKey, t.Largest.UserKey) == nil {
+			return false
+		}
 		least = max(0, most-most>>22-1-int(min(p.SnapshotPinnedKeys, math.MaxInt32)))
 	}
 	if _, marked := p.UserProperties[markName]; w.mark && !marked {

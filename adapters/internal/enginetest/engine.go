@@ -37,6 +37,10 @@ type Setting struct {
 	Large    bool             // larger tables with one filter each, where that is a setting
 	Sync     bool             // a change is on disk when the call that made it returns
 	Watch    *Watch           // if not nil, notes what filters answer
+	Cache    int64            // the size of the block cache, in bytes; 0 is the engine's default
+	Files    int              // tables that may stay open; 0 is a few
+	Copied   bool             // levels as programs copy them from each other
+	Late     bool             // the options get the policies after the database was opened
 }
 
 // A DB is an open database. It is safe for concurrent use.
@@ -62,6 +66,13 @@ type DB interface {
 	// Checks returns how often filters were checked, and how often they answered "absent", by the
 	// engine's own count, or -1 if it has none.
 	Checks() (checked, absent int64)
+	// Check calls the adapter's CheckCache with the options of the database, as Reconfigure leaves
+	// them.
+	Check() (Report, error)
+	// Look looks key up as the adapter does it best.
+	Look(key []byte) error
+	// Reads returns how many blocks were read from files so far.
+	Reads() int64
 	Close() error
 }
 

@@ -19,6 +19,7 @@ func Run(t *testing.T, newEngine func(t testing.TB) Engine) {
 		"Lookups":          testLookups,
 		"TakeOverAndLeave": testTakeOverAndLeave,
 		"Rewrite":          testRewrite,
+		"States":           testStates,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newEngine) })
 	}

@@ -74,9 +74,10 @@ func Open(o Options, read func(number int)) (DB, error) {
 // other lines those that say what to set.
 func told(whose, report string) string {
 	lines := slices.DeleteFunc(strings.Split(report, "\n"), func(line string) bool {
-		return !strings.HasSuffix(line, " twice") && !strings.Contains(line, ": set Options.")
+		return !strings.Contains(line, " twice") && !strings.Contains(line, ": set Options.")
 	})
-	return fmt.Sprintf("With %s options, %s.", whose, strings.Join(lines, "; "))
+	all := strings.ReplaceAll(strings.Join(lines, "; "), " << ", "<<") // which no line break divides
+	return fmt.Sprintf("With %s options, %s.", whose, all)
 }
 
 // Quiet is a logger of Pebble. What it says as it gives up becomes a panic.

@@ -153,6 +153,6 @@ func (db pebbleV2) Memory(s Sizes) (string, error) {
 		MemTableSize: uint64(db.settings.MemTable),
 		MaxOpenFiles: int(db.settings.OpenFiles),
 	}, db.DB)
-	r.NoFilters, r.Filters, r.Largest = false, s.Filters, s.Largest
+	r.Fault, r.Filters, r.Largest = "", s.Filters, max(r.Largest, s.Largest)
 	return told("the program's", r.String()), err // or Pebble's, if it has left no options
 }

@@ -43,14 +43,14 @@ func TestEngines(t *testing.T) {
 			require.False(t, found)
 		}
 		for filters, words := range map[uint64]string{
-			3 << 20: "filters and indexes (3.0 MiB) twice", 9 << 20: "(9.0 MiB) twice: set Options.",
+			3 << 20: "filters and indexes (3.0 MiB) twice", 9 << 20: "(9.0 MiB) twice",
 		} {
 			memory, err := db.Memory(Sizes{Filters: filters, Largest: 1 << 18, Indexes: 1 << 10})
 			require.NoError(t, err)
 			require.Contains(t, memory, words)
 			require.Equal(t, want == "goleveldb" && filters == 3<<20,
 				strings.Contains(memory, "has room"), "Pebble's memtables take its cache")
-			require.Equal(t, filters > 8<<20 || want != "goleveldb", strings.Contains(memory, " << 20"))
+			require.Equal(t, filters > 8<<20 || want != "goleveldb", strings.Contains(memory, "<<20"))
 		}
 		require.NoError(t, db.Close())
 	}
