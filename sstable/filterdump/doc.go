@@ -36,31 +36,31 @@ a read in a hundred lookups of absent keys, there is nothing to do.
 What lookups read now is counted: the engine opens the tables read-only, with a copy of the manifest
 in memory, and looks up absent keys that lie between keys of the database: neighbors of a random
 sample if there are more than 131,072. More than 64 absent keys in a row count as 64. filterdump
-counts the data blocks that the engine's own Get reads, those that the adapter's Has reads, and those
-that Get reads without filters: each until there are 10,000, which have an error of 1 %. The block
-cache has room for indexes and filters, and for hardly any data. What lookups would read with ribbon
-filters in the same tables is computed, by policy.Policy.FPP for the number of keys in each filter.
+counts the data blocks that the engine's own Get reads, that the adapter's Has reads, and that Get
+reads without filters: each until there are 10,000, which have an error of 1 %. The block cache has
+room for indexes and filters, and for hardly any data. What lookups would read with ribbon filters
+in the same tables is computed, by policy.Policy.FPP for the number of keys in each filter.
 
 Keys that are only in the log do not count, nor reads of present keys. The comparer must be the
 engine's default one. To count in Pebble v1's tables with zstd, build with CGO_ENABLED=0.
 
 # What is verified
 
-A table is sound if every key that a filter covers matches it. It is unverified if its filters are of
-an unknown kind or its keys are in doubt, corrupt if a checksum is wrong or the bytes contradict each
-other, missing if the manifest names it and it is not there, and unreadable for the reason that
+A table is sound if every key that a filter covers matches it. It is unverified if its filters are
+of an unknown kind or its keys are in doubt, corrupt if a checksum is wrong or the bytes contradict
+each other, missing if the manifest names it and it is not there, and unreadable for the reason that
 follows. Filters of an unknown name are taken for LevelDB's or levelbloom's if all keys match; if
 not, they are a fault only if --policy names them.
 
 The tables of a database are those that its manifest names, with the sizes that it says. Others are
 left out: a killed process leaves some, and a database in use creates and deletes them. If more are
-left out that are newer than all named ones than are named, the manifest may be an old one, and there
-is no verdict. Pebble's files of large values (.blob) are not verified, and RocksDB's tables are not
-supported.
+left out that are newer than all named ones than are named, the manifest may be an old one, and
+there is no verdict. Pebble's files of large values (.blob) are not verified, and RocksDB's tables
+are not supported.
 
 The engines trust bytes whose checksum is right. A table on which an engine's reader panics is
-corrupt. Forged ones can also end filterdump, have it wait, or take memory (as much as ulimit -v lets
-it).
+corrupt. Forged ones can also end filterdump, have it wait, or take memory (as much as ulimit -v
+lets it).
 
 # Exit status
 

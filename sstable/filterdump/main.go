@@ -33,15 +33,15 @@ verified.`
 
 // options is the command line.
 type options struct {
-	Paths   []filePath       `arg:"" name:"PATH" help:"A database's directory, maybe in use, or a table."`
+	Paths   []filePath       `arg:"" name:"PATH" help:"A database directory, maybe in use, or a table."`
 	Verify  bool             `help:"Only compare the keys with the filters; count no reads."`
 	JSON    bool             `name:"json" help:"Write the report as JSON, with all tables."`
 	Policy  []string         `placeholder:"NAME" sep:"none" help:"${policyHelp}"`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-const policyHelp = "Filters of a policy with this NAME are LevelDB's or levelbloom's: one that loses a " +
-	"key is a fault. May be repeated."
+const policyHelp = "Filters of a policy with this NAME are LevelDB's or levelbloom's: one that " +
+	"loses a key is a fault. May be repeated."
 
 // A filePath is a path as the program was given it. A string of kong's passes through JSON, which
 // replaces what is not UTF-8.

@@ -160,8 +160,8 @@ func TestStatus(t *testing.T) {
 	require.True(t, strings.HasPrefix(out, "FAULTY: 1 table corrupt; 1 table sound\n"), out)
 }
 
-// A table that is gone is a fault, and there is no verdict, however many are left. What is wrong with
-// many tables for one reason is said once.
+// A table that is gone is a fault, and there is no verdict, however many are left. What is wrong
+// with many tables for one reason is said once.
 func TestMissingTables(t *testing.T) {
 	dir, out := copyOf(t, "leveldb", "tables", "mixed_bits"), ""
 	for i, name := range []string{"000005.ldb", "000010.ldb", "000015.ldb"} {

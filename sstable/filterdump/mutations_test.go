@@ -121,7 +121,7 @@ func (d *original) contents(dir string) (contents string, err error) {
 }
 
 // mayPass ends the description of a mutation after which a database may be called sound, although
-// it has lost something: a manifest that ends before it did is one in use, whose end is not written.
+// it has lost something: a manifest that ends before it did is one in use, whose end comes later.
 const mayPass = " (may pass)"
 
 // list returns the paths of the files with an extension that filterdump reads, or of all.

@@ -207,8 +207,8 @@ func TestOtherMerger(t *testing.T) {
 	require.EqualValues(t, 6000, counted(t, dir).Keys)
 }
 
-// Where nothing can be counted, the database or the verdict says why. Filters that match all keys are
-// used, whatever their name.
+// Where nothing can be counted, the database or the verdict says why. Filters that match all keys
+// are used, whatever their name.
 func TestNoVerdict(t *testing.T) {
 	mine := testkit.Must(policy.NewRibbon(10, policy.WithName("mine")))
 	require.Less(t, counted(t, thirds(t, 6000, opt.Options{Filter: goleveldb.New(mine)})).Get, 20.0)

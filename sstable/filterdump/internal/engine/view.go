@@ -15,9 +15,9 @@ import (
 )
 
 // A View is what an engine opens instead of a database's directory: a copy of the manifest in
-// memory, and the tables, which the view holds open as far as the system allows. So the engine takes no lock, replays no log,
-// changes nothing and leaves nothing behind, and whoever opens the view again sees the same
-// database.
+// memory, and the tables, which the view holds open as far as the system allows. So the engine takes
+// no lock, replays no log, changes nothing and leaves nothing behind, and whoever opens the view
+// again sees the same database.
 type View struct {
 	Settings
 	Manifest []byte
@@ -205,8 +205,9 @@ func readFile(path string) ([]byte, error) {
 // marked returns the value of a marker of Pebble, an empty file marker.KIND.NUMBER.VALUE, "" for
 // other files.
 func marked(name, kind string) string {
-	if parts := strings.SplitN(name, ".", 4); len(parts) == 4 && parts[0] == "marker" && parts[1] == kind {
-		return parts[3]
+	if numbered, isMarker := strings.CutPrefix(name, "marker."+kind+"."); isMarker {
+		_, value, _ := strings.Cut(numbered, ".")
+		return value
 	}
 	return ""
 }

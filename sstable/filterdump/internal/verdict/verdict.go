@@ -149,8 +149,8 @@ func (f *Figures) sharing() string {
 	if f.Engine != "goleveldb" || ours == 0 {
 		return ""
 	}
-	return "If C++ LevelDB or plain goleveldb must use the filters too, take policy.NewBloom(10) under " +
-		"the name that it looks for."
+	return "If C++ LevelDB or plain goleveldb must use the filters too, take policy.NewBloom(10) " +
+		"under the name that it looks for."
 }
 
 // Digits writes a number with two digits that count, or more above 100, and 0 for next to nothing.

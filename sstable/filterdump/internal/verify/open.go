@@ -127,8 +127,9 @@ func (f File) openLevelDB(file tableFile) (*table, error) {
 	if source.KeysInDoubt() { // as in tables that leveldb.RecoverFile writes
 		t.doubt = "its keys are internal by the data, and not by the index: pass its database"
 	}
-	baseLg := 11                                       // the default: of the windows that filters would have
-	if entries := source.Filters(); len(entries) > 0 { // no engine writes more than one
+	baseLg := 11 // the default: of the windows that filters would have
+	// No engine writes more than one filter block.
+	if entries := source.Filters(); len(entries) > 0 {
 		block, err := source.OpenFilter(entries[0], policy.MayContain)
 		if err != nil {
 			return nil, err

@@ -213,10 +213,12 @@ func TestStatus(t *testing.T) {
 // What the readers do not read says nothing against a table.
 func TestFailed(t *testing.T) {
 	for err, reason := range map[error]string{
-		&fs.PathError{Path: "p", Err: fs.ErrPermission}:                 "permission denied",
-		&sstable.FormatError{File: "p", Format: "RocksDB"}:              "a table in RocksDB format, not in LevelDB's",
-		&sstable.CorruptionError{Offset: 7, Cause: sstable.ErrTooLarge}: "at offset 7: a block that is too large",
-		errors.New(strings.Repeat("x", 2000)):                           strings.Repeat("x", 1000),
+		&fs.PathError{Path: "p", Err: fs.ErrPermission}: "permission denied",
+		&sstable.FormatError{File: "p", Format: "RocksDB"}: "a table in RocksDB format, not in " +
+			"LevelDB's",
+		&sstable.CorruptionError{Offset: 7, Cause: sstable.ErrTooLarge}: "at offset 7: a block " +
+			"that is too large",
+		errors.New(strings.Repeat("x", 2000)): strings.Repeat("x", 1000),
 	} {
 		require.Equal(t, &Result{Path: "p", Status: Unreadable, Reason: reason},
 			File{Path: "p", Open: "p"}.failed(err))
