@@ -33,7 +33,7 @@ verified.`
 
 // options is the command line.
 type options struct {
-	Paths   []filePath       `arg:"" name:"PATH" help:"A database directory, maybe in use, or a table."`
+	Paths   []filePath       `arg:"" name:"PATH" help:"A database directory (in use or not) or table."`
 	Verify  bool             `help:"Only compare the keys with the filters; count no reads."`
 	JSON    bool             `name:"json" help:"Write the report as JSON, with all tables."`
 	Policy  []string         `placeholder:"NAME" sep:"none" help:"${policyHelp}"`

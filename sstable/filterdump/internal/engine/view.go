@@ -15,9 +15,9 @@ import (
 )
 
 // A View is what an engine opens instead of a database's directory: a copy of the manifest in
-// memory, and the tables, which the view holds open as far as the system allows. So the engine takes
-// no lock, replays no log, changes nothing and leaves nothing behind, and whoever opens the view
-// again sees the same database.
+// memory, and the tables, which the view holds open as far as the system allows. So the engine
+// takes no lock, replays no log, changes nothing and leaves nothing behind, and whoever opens the
+// view again sees the same database.
 type View struct {
 	Settings
 	Manifest []byte
