@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/cockroachdb/pebble"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
@@ -13,8 +15,10 @@ import (
 func openPebbleV1(dir string, p *policy.Policy, how opening) (s store, err error) {
 	o := &pebble.Options{MemTableSize: 256 << 10, Logger: engine.Quiet{}, L0StopWritesThreshold: 1000,
 		DisableAutomaticCompactions: how != busy, ReadOnly: how == readOnly}
-	if err := pebblev1.Configure(o, p); err != nil {
-		return s, err
+	if p != nil {
+		if err := pebblev1.Configure(o, p); err != nil {
+			return s, err
+		}
 	}
 	db, err := pebble.Open(dir, o)
 	if err != nil {
@@ -33,5 +37,9 @@ func openPebbleV1(dir string, p *policy.Policy, how opening) (s store, err error
 		return iter.Close()
 	}
 	s.flush, s.close = db.Flush, db.Close
+	s.compact = func() error {
+		return db.Compact([]byte("a"), []byte("z"), false)
+	}
+	s.rewrite = func(ctx context.Context) error { return pebblev1.Rewrite(ctx, o, db, nil) }
 	return s, nil
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
@@ -13,8 +15,10 @@ import (
 func openPebbleV2(dir string, p *policy.Policy, how opening) (s store, err error) {
 	o := &pebble.Options{MemTableSize: 256 << 10, Logger: engine.Quiet{}, L0StopWritesThreshold: 1000,
 		DisableAutomaticCompactions: how != busy, ReadOnly: how == readOnly}
-	if err := pebblev2.Configure(o, p); err != nil {
-		return s, err
+	if p != nil {
+		if err := pebblev2.Configure(o, p); err != nil {
+			return s, err
+		}
 	}
 	db, err := pebble.Open(dir, o)
 	if err != nil {
@@ -33,5 +37,9 @@ func openPebbleV2(dir string, p *policy.Policy, how opening) (s store, err error
 		return iter.Close()
 	}
 	s.flush, s.close = db.Flush, db.Close
+	s.compact = func() error {
+		return db.Compact(context.Background(), []byte("a"), []byte("z"), false)
+	}
+	s.rewrite = func(ctx context.Context) error { return pebblev2.Rewrite(ctx, o, db, nil) }
 	return s, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
@@ -26,6 +27,8 @@ type store struct {
 	has          func(key []byte) (bool, error)
 	each         func(f func(key, value []byte)) error // in order
 	flush, close func() error
+	compact      func() error
+	rewrite      func(ctx context.Context) error // by the adapter
 }
 
 // An opening says how a database is opened.
@@ -37,7 +40,7 @@ const (
 	readOnly                // by lookups through the adapter
 )
 
-// openers open a database in dir that writes filters of p.
+// openers open a database in dir that writes filters of p, or none if p is nil.
 var openers = map[string]func(dir string, p *policy.Policy, how opening) (store, error){
 	"goleveldb": func(dir string, p *policy.Policy, how opening) (s store, err error) {
 		o := &opt.Options{WriteBuffer: 64 << 10, CompactionTableSize: 64 << 10,
@@ -46,8 +49,10 @@ var openers = map[string]func(dir string, p *policy.Policy, how opening) (store,
 			o.CompactionL0Trigger, o.WriteL0SlowdownTrigger = 1000, 1000
 			o.WriteL0PauseTrigger = 1000
 		}
-		if err := goleveldb.Configure(o, p); err != nil {
-			return s, err
+		if p != nil {
+			if err := goleveldb.Configure(o, p); err != nil {
+				return s, err
+			}
 		}
 		db, err := leveldb.OpenFile(dir, o)
 		if err != nil {
@@ -63,7 +68,16 @@ var openers = map[string]func(dir string, p *policy.Policy, how opening) (store,
 			}
 			return iter.Error()
 		}
-		s.flush, s.close = func() error { return nil }, db.Close
+		s.flush = func() error { // a transaction needs all in memory to be in tables
+			tr, err := db.OpenTransaction()
+			if err != nil {
+				return err
+			}
+			return tr.Commit()
+		}
+		s.close = db.Close
+		s.compact = func() error { return db.CompactRange(util.Range{}) }
+		s.rewrite = func(ctx context.Context) error { return goleveldb.Rewrite(ctx, o, db, nil) }
 		return s, nil
 	},
 	"pebblev1": openPebbleV1,

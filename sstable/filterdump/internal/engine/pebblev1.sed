@@ -10,3 +10,4 @@ s/\([pP]\)ebbleV2/\1ebbleV1/g
 s/, vfs.WriteCategoryUnspecified)/)/
 s/vfs.FileInfo/os.FileInfo/
 s/^\t"errors"$/&\n\t"os"/
+s/db.Compact(context.Background(), /db.Compact(/
