@@ -18,41 +18,70 @@ import (
 
 const module = "github.com/levelbloom/levelbloom"
 
-// The top README's lines and programs work as they stand, in an empty directory.
+// The top README's lines and programs work as they stand, in an empty directory: with a release,
+// and beside a clone.
 func TestPaste(t *testing.T) {
 	testkit.Large(t)
 	env := serve(t)
 	for _, adapter := range []string{"goleveldb", "pebblev1", "pebblev2"} {
-		t.Run(adapter, func(t *testing.T) { paste(t, env, adapter) })
+		for _, clone := range []bool{false, true} {
+			t.Run(fmt.Sprint(adapter, ", clone ", clone), func(t *testing.T) {
+				paste(t, env, adapter, clone)
+			})
+		}
 	}
 }
 
 // paste does in an empty directory what the top README says for an adapter.
-func paste(t *testing.T, env []string, adapter string) {
+func paste(t *testing.T, env []string, adapter string, clone bool) {
 	use := between(read(t, "..", "README.md"), "\n## Use it\n", "\n## ")
-	programs := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(use, -1)
-	require.Len(t, programs, 2)
-	program := programs[0][1] // goleveldb's
-	if adapter != "goleveldb" {
-		program = programs[1][1]
-		require.Contains(t, strings.Join(strings.Fields(use), " "),
-			"Run `go get` with `adapters/pebblev2`")
-	}
-	if adapter == "pebblev1" {
-		require.Contains(t, strings.Join(strings.Fields(use), " "),
-			"write `pebblev1` and `pebble` instead of `pebblev2` and `pebble/v2`")
-		program = strings.NewReplacer("pebblev2", "pebblev1", "pebble/v2", "pebble").Replace(program)
-	}
+	text := strings.Join(strings.Fields(use), " ")
 	dir := t.TempDir()
+	program := programFor(t, use, adapter)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
 
 	commands := regexp.MustCompile("(?m)^    (.*)$").FindAllStringSubmatch(use, -1)
 	require.Len(t, commands, 4)
 	for _, c := range commands {
-		words := strings.Fields(strings.ReplaceAll(c[1], "adapters/goleveldb", "adapters/"+adapter))
+		command := c[1]
+		if clone && strings.HasPrefix(command, "go get ") {
+			instead := regexp.MustCompile("instead of `go get` run `(.*?)`").FindStringSubmatch(text)
+			root, err := filepath.Abs("..")
+			require.NoError(t, err)
+			command = strings.ReplaceAll(instead[1], "=../levelbloom", "="+root)
+		}
+		words := strings.Fields(strings.ReplaceAll(command, "adapters/goleveldb", "adapters/"+adapter))
 		require.Equal(t, "go", words[0])
 		run(t, dir, env, words[1:]...)
 	}
+}
+
+// programFor returns the README's program for an adapter: that for goleveldb, or with the imports
+// and the end that it names for Pebble.
+func programFor(t *testing.T, use, adapter string) string {
+	programs := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(use, -1)
+	require.Len(t, programs, 2)
+	program, end := programs[0][1], programs[1][1]
+	if adapter == "goleveldb" {
+		return program
+	}
+	text := strings.Join(strings.Fields(use), " ")
+	require.Contains(t, text, "Run `go get` with `adapters/pebblev2`, import that and "+
+		"`github.com/cockroachdb/pebble/v2` instead of goleveldb, and go on after `NewRibbon` with")
+	start, _, found := strings.Cut(program, "\to := ")
+	require.True(t, found)
+	imports := regexp.MustCompile(`\t".*syndtr.*/opt"\n`)
+	program = imports.ReplaceAllString(start, "") + end
+	program = strings.NewReplacer("adapters/goleveldb", "adapters/pebblev2",
+		"github.com/syndtr/goleveldb/leveldb", "github.com/cockroachdb/pebble/v2").Replace(program)
+	if adapter == "pebblev1" {
+		require.Contains(t, text, "write `pebblev1` and `pebble` instead of `pebblev2` and "+
+			"`pebble/v2`, and set `FormatMajorVersion: pebble.FormatNewest`")
+		program = strings.NewReplacer("pebblev2", "pebblev1", "pebble/v2", "pebble",
+			"&pebble.Options{", "&pebble.Options{FormatMajorVersion: pebble.FormatNewest, ",
+		).Replace(program)
+	}
+	return program
 }
 
 // The programs run by one command in an empty directory.

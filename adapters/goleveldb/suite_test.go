@@ -98,7 +98,7 @@ func (w watched) Contains(filter, key []byte) bool {
 
 type suiteDB struct {
 	goleveldbReader
-	needed  int64        // of the block cache, as filterdump says of the tables that Open found
+	needed  int64 // of the block cache, as filterdump says of the tables that Open found
 	db      *leveldb.DB
 	options *opt.Options // what the database was opened with, which Reconfigure changes
 	copied  *opt.Options // which it does not, and no watch, for Rewrite
