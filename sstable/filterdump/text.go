@@ -95,9 +95,9 @@ func (b *textWriter) verdict(v *verdict.Verdict) {
 			source = "counted"
 		}
 		bars = append(bars, table.Row{row.Setup, fmt.Sprintf("%s %s %s", bar,
-			verdict.Digits(row.Reads), source), row.FilterBytes / 1e6})
+			verdict.Digits(row.Reads), source), verdict.Digits(row.FilterBytes / 1e6)})
 	}
-	b.table(table.Row{"", "data blocks read for 1,000 absent keys", "MB of filters"}, bars)
+	b.table(table.Row{"", "data blocks read for 1,000 absent keys", "MB of filters"}, bars, 3)
 	b.gap()
 	for _, line := range v.Code {
 		b.line("    " + line)
@@ -112,10 +112,12 @@ func (b *textWriter) verdict(v *verdict.Verdict) {
 func (b *textWriter) levels(d *census.Database) {
 	var rows []table.Row
 	for _, l := range d.Levels {
-		rows = append(rows, table.Row{fmt.Sprintf("L%d", l.Number), l.Tables, l.Entries,
-			l.FilterBytes / 1e6, tally(l.Filters)})
+		rows = append(rows, table.Row{fmt.Sprintf("L%d", l.Number), verdict.Thousands(int64(l.Tables)),
+			verdict.Thousands(l.Entries), verdict.Digits(l.FilterBytes / 1e6),
+			printable(tally(l.Filters))})
 	}
-	b.table(table.Row{"level", "tables", "entries", "MB of filters", "tables by filter"}, rows)
+	b.table(table.Row{"level", "tables", "entries", "MB of filters", "tables by filter"}, rows,
+		2, 3, 4)
 	if len(d.Total.Policies) > 0 {
 		b.gap()
 		b.wrapped("", "Tables by the filters' policy: "+tally(d.Total.Policies))
@@ -132,7 +134,7 @@ func tally(counts map[string]int) string {
 }
 
 // table writes rows in columns. Those of numbers are aligned to the right.
-func (b *textWriter) table(header table.Row, rows []table.Row) {
+func (b *textWriter) table(header table.Row, rows []table.Row, numbers ...int) {
 	if len(rows) == 0 {
 		return
 	}
@@ -141,29 +143,16 @@ func (b *textWriter) table(header table.Row, rows []table.Row) {
 	w.Style().Format.Header = text.FormatDefault
 	w.AppendHeader(header)
 	w.AppendRows(rows)
-	var columns []table.ColumnConfig
-	for i := range header {
-		columns = append(columns, table.ColumnConfig{Number: i + 1, Transformer: cell})
+	columns := []table.ColumnConfig{{Number: 5, WidthMax: 36}} // so that all fits
+	for _, n := range numbers {
+		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight,
+			AlignHeader: text.AlignRight})
 	}
-	columns[len(header)-1].WidthMax = 36 // so that all fits
 	w.SetColumnConfigs(columns)
 	b.gap()
 	for _, line := range strings.Split(w.Render(), "\n") {
 		b.line(line[1:]) // cells begin and end with a space
 	}
-}
-
-// cell returns what stands in a table.
-func cell(v any) string {
-	switch v := v.(type) {
-	case int:
-		return verdict.Thousands(int64(v))
-	case int64:
-		return verdict.Thousands(v)
-	case float64:
-		return verdict.Digits(v)
-	}
-	return printable(fmt.Sprint(v))
 }
 
 // wrapped writes s in lines, the first after a prefix, the others below its text.

@@ -2,6 +2,7 @@
 package magic
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 )
@@ -43,4 +44,22 @@ func Of(r io.ReaderAt, size int64) (f Format, magic uint64, err error) {
 	}
 	magic = binary.LittleEndian.Uint64(b[:])
 	return formats[magic], magic, nil
+}
+
+// Last returns where the last magic number in a file of size bytes ends, at most 16 MiB before the
+// file does, and 0 if there is none. The error is that of r.
+func Last(r io.ReaderAt, size int64) (end int64, err error) {
+	const most = 16 << 20
+	from := max(0, size-most)
+	b := make([]byte, size-from)
+	if n, err := r.ReadAt(b, from); n < len(b) {
+		return 0, err
+	}
+	for magic := range formats {
+		at := bytes.LastIndex(b, binary.LittleEndian.AppendUint64(nil, magic))
+		if at >= 0 {
+			end = max(end, from+int64(at)+Len)
+		}
+	}
+	return end, nil
 }

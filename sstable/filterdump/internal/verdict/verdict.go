@@ -59,14 +59,16 @@ func Of(f *Figures) *Verdict {
 		return nothing("other filters would save less than 1 read in 100 lookups of absent keys",
 			now, without)
 	}
+	rows := []Row{now, then, without}
 	others := "If your program looks up no absent keys, change nothing."
 	if f.Total.FilterBytes == 0 { // a present key is absent from the tables above its own
+		rows = rows[:2]
 		others = "Filters also save reads of present keys in lower levels, which were not counted."
 	}
 	return &Verdict{
 		Sentence: fmt.Sprintf("%s: 1,000 lookups of absent keys then read %s data blocks, not %s. %s",
 			f.advice(), Digits(then.Reads), Digits(now.Reads), others),
-		Rows:  []Row{now, then, without},
+		Rows:  rows,
 		Code:  f.code(),
 		Facts: facts(f.old(), f.Memory, f.sharing()),
 	}

@@ -75,6 +75,9 @@ func openFile(path string, size int64) (f tableFile, err error) {
 		f.size = cmp.Or(size, info.Size())
 		if f.format, _, err = magic.Of(f, f.size); err == nil && f.format == magic.Unknown {
 			err = fmt.Errorf("%w: its %d bytes do not end in a magic number", errNoTable, f.size)
+			if end, _ := magic.Last(f, f.size); size == 0 && end > 0 {
+				err = fmt.Errorf("%w: more follows what may be a table of %d bytes", errNotRead, end)
+			}
 		}
 	}
 	if err != nil {

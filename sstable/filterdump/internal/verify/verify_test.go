@@ -243,6 +243,7 @@ func TestSizes(t *testing.T) {
 			{table, n + 1, Corrupt},
 			{table, n - 1, Corrupt},
 			{append(bytes.Clone(table), 0), n, Sound},
+			{append(bytes.Clone(table), 0), 0, Unreadable}, // more may follow
 			{append(bytes.Clone(table), table...), n, Sound},
 			{append(bytes.Clone(table), table[:n-1]...), 2*n - 1, Corrupt},
 			{table[:n-1], 0, Corrupt},
