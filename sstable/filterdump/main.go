@@ -21,6 +21,7 @@ const (
 )
 
 func main() {
+	limitMemory()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
