@@ -8,7 +8,7 @@
 //	...
 //	err = goleveldb.Configure(options, p)
 //
-// To use filters by themselves:
+// To use filters by themselves, see below:
 //
 //	filter := p.AppendFilter(nil, keys)
 //	if policy.MayContain(filter, key) { // read the data
@@ -32,13 +32,19 @@
 // does, and [Parse] what a filter is. Reading needs no setting: [MayContain] and every policy read
 // the filters of all policies, so one database may contain several kinds.
 //
+// # Filters without an engine
+//
+// A filter is a slice of bytes, to which no key can be added later. [MayContain] needs no memory
+// besides, so a filter in a file can be mapped instead of read. In a file of your own, store a
+// checksum, as Example (File) does: when a ribbon filter is cut off, 30 of the 256 values of its
+// new last byte make it one of LevelDB's filters, which then denies keys.
+//
 // # What is promised
 //
 // No bytes make a reader panic, and where it recognizes damage, it answers "may contain": for all
 // keys, or for the keys of a damaged shard of a ribbon filter. Damage that cannot be recognized (in
 // the bits, in LevelDB's k) can lose keys; the engines' checksums catch it. FORMAT.md in this
-// directory specifies the bytes and which damage is recognized, and .github/TESTING.md names the
-// test of each promise.
+// directory specifies the bytes and which damage is recognized.
 //
 // The false-positive rates assume that keys were not chosen by an adversary. The hashes have no
 // secret: anyone can compute absent keys that collide with a known key, and anyone who writes keys
