@@ -8,7 +8,7 @@
 //	...
 //	err = goleveldb.Configure(options, p)
 //
-// To use filters by themselves, see below:
+// To use filters by themselves:
 //
 //	filter := p.AppendFilter(nil, keys)
 //	if policy.MayContain(filter, key) { // read the data
@@ -34,10 +34,12 @@
 //
 // # Filters without an engine
 //
-// A filter is a slice of bytes, to which no key can be added later. [MayContain] needs no memory
-// besides, so a filter in a file can be mapped instead of read. In a file of your own, store a
-// checksum, as Example (File) does: when a ribbon filter is cut off, 30 of the 256 values of its
-// new last byte make it one of LevelDB's filters, which then denies keys.
+// A filter is a slice of bytes, to which no key can be added later. For keys that come in parts,
+// make a filter of each, as Example (Shards) does. [MayContain] needs no memory besides the bytes,
+// so a filter in a file can be mapped instead of read.
+//
+// In a file of your own, store a checksum, as Example (File) does. When a ribbon filter is cut off,
+// 30 of the 256 values of its new last byte make it one of LevelDB's filters, which denies keys.
 //
 // # What is promised
 //
