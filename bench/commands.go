@@ -1,14 +1,18 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/levelbloom/levelbloom/bench/internal/engine"
-	"github.com/levelbloom/levelbloom/bench/internal/enginebench"
+	"github.com/alecthomas/kong"
+
+	"github.com/levelbloom/levelbloom/bench/internal/engines"
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/play"
@@ -17,116 +21,105 @@ import (
 
 // enginesCommand compares filters inside the storage engines.
 type enginesCommand struct {
-	Num     keys.Count    `default:"150k" help:"Keys to store, such as 20k or 1M."`
-	Disk    time.Duration `default:"100us" help:"How long a read of table data waits."`
+	Num     int           `default:"150000" help:"Keys to store."`
+	Shape   string        `default:"random" enum:"${shapes}" help:"Shape of the keys."`
+	Disk    time.Duration `default:"100us" help:"How long a read of table data takes."`
 	Cached  bool          `help:"Give the block cache room for all of the data."`
-	Bits    int           `default:"10" help:"Bits per key, a whole number."`
-	Engines []string      `default:"goleveldb,pebblev2" enum:"${engines}" help:"${enum}."`
-	Filters []string      `default:"none,builtin,ribbon:7,ribbon,ribbon+L6" help:"Filters."`
-	Shape   string        `default:"decimal" enum:"${shapes}" help:"Shape of the keys."`
-	All     bool          `help:"All figures, and three rounds: 2 minutes."`
+	Engines []string      `default:"goleveldb,pebblev2" enum:"${engines}" help:"Of ${enum}."`
+	Filters []string      `default:"none,builtin,ribbon:7,ribbon,ribbon+L6" help:"See above."`
 	outputs
 }
 
-func (*enginesCommand) Help() string {
-	return `Fills temporary databases, with and without filters, looks keys up in them, and removes
-them, in half a minute. First it counts what lookups of absent keys read. Then it times lookups, in
-which a read of table data waits as long as on a disk. For a database that you have, use filterdump:
-it counts what lookups read there.
+func (*enginesCommand) help() string {
+	return `Counts what lookups read in storage engines, with and without filters, and times
+them. It fills temporary databases and removes them, in a minute or two. For a
+database that you have, use filterdump.
 
-` + filtersHelp + ` none is no filter, builtin is each engine's
-own, ribbon+L6 has filters in Pebble's L6 too and looks up by the adapter's Get,
-which asks them. Ratios are to the first filter.
+` + filtersHelp + `
+none is no filter, builtin is each engine's own, and ribbon+L6 is ribbon in
+Pebble's L6 too, with lookups by the adapter's Get, which asks those filters.
 
-` + shapesHelp()
+` + shapesHelp + `
+
+"bench play" opens a page that shows filters at work. "bench filters -h" and
+"bench rates -h" are for bench/RESULTS.md alone: filters outside of engines.`
 }
 
-// Run is the subcommand.
-func (f *enginesCommand) Run(j *job) error {
-	config, err := f.config(j)
-	if err != nil {
-		return err
-	}
-	records, err := config.Run(j.ctx)
-	return f.write(j, len(records.Counted) == 0, err,
-		func(r *report.Report) { config.Report(r, records) })
-}
-
-// config returns what the flags ask for.
-func (f *enginesCommand) config(j *job) (enginebench.Config, error) {
-	source := keys.Sources([]string{f.Shape}, []string{"63%"})[0] // as the report says
-	c := enginebench.Config{Disk: f.Disk, Cached: f.Cached, All: f.All, Bits: f.Bits,
-		Filters: f.Filters, Progress: j.progress}
-	for _, e := range engine.Engines {
+func (f *enginesCommand) run(j *job) error {
+	config := engines.Config{Disk: f.Disk, Cached: f.Cached, Filters: f.Filters,
+		Progress: j.progress}
+	for _, e := range engines.Engines {
 		if slices.Contains(f.Engines, e.Name) {
-			c.Engines = append(c.Engines, e)
+			config.Engines = append(config.Engines, e)
 		}
 	}
-	if err := c.Validate(); err != nil {
-		return c, err
+	if err := config.Validate(); err != nil {
+		return err
 	}
-	c.Keys = source.Set(int(f.Num), enginebench.Absent)
-	if len(c.Keys.Between) < 4 {
-		return c, fmt.Errorf("--num %v: no absent keys lie between so few: pass more", f.Num)
+	if err := inRange("--num", 8, f.Num); err != nil { // of fewer, no absent keys may lie between
+		return err
 	}
-	return c, nil
+	config.Keys = keys.ShapesOf(f.Shape)[0].Set(f.Num, engines.Lookups)
+	return write(j, f.outputs, config.Run, config.Report)
 }
 
 // filtersCommand compares the speed of filters outside of the engines.
 type filtersCommand struct {
-	Filters []string     `default:"goleveldb,pebblev2,bloom,ribbon" help:"Filters."`
-	N       []keys.Count `short:"n" default:"36,500,10k,1M" help:"Keys per filter."`
+	Filters []string `default:"goleveldb,pebblev2,bloom,ribbon" help:"See above."`
+	N       []int    `short:"n" default:"36,500,10000,1000000" help:"Keys per filter."`
 	outputs
 }
 
-func (*filtersCommand) Help() string {
-	return `Times builds of filters, lookups of present keys (hit), and lookups of absent keys
-(miss) outside of any engine. Filters of 10M keys take 2 GB of memory.
+func (*filtersCommand) help() string {
+	return `For bench/RESULTS.md: times builds of filters, lookups of present keys (hit),
+and of absent keys (miss) outside of any engine. Filters of 10 million keys take
+2 GB of memory.
 
-Filters have names that policy.FromString takes, with a plus sign before options, such as bloom:7
-and bloom:7+tuned; goleveldb and pebblev2 are the engines' own. A name without a number of bits per
-key gets 10. Ratios are to the first filter,
+` + filtersHelp + `
+goleveldb and pebblev2 are the engines' own. Ratios are to the first filter,
 which has two turns in each round: the difference is noise.`
 }
 
-// Run is the subcommand.
-func (f *filtersCommand) Run(j *job) error {
-	kinds, err := kinds(f.Filters, 10)
-	if err != nil {
+func (f *filtersCommand) run(j *job) error {
+	kinds, err := kinds(f.Filters)
+	if err := errors.Join(err, inRange("-n", 1, f.N...)); err != nil {
 		return err
 	}
 	slices.Sort(f.N)
-	all, err := filters.CompareSpeeds(j.ctx, kinds, slices.Compact(f.N), j.progress)
-	return f.write(j, len(all) == 0, err, func(r *report.Report) { filters.ReportSpeeds(r, all) })
+	return write(j, f.outputs, func(ctx context.Context) ([]filters.Speed, error) {
+		return filters.CompareSpeeds(ctx, kinds, slices.Compact(f.N), j.progress)
+	}, filters.ReportSpeeds)
 }
 
 // ratesCommand measures false-positive rates outside of the engines.
 type ratesCommand struct {
-	Filters []string     `default:"bloom,bloom+tuned,ribbon" help:"Filters."`
-	Bits    []float64    `default:"10,16,20" help:"Bits per key."`
-	N       []keys.Count `short:"n" default:"8,20,36,64,500,10k,100k,1M" help:"${nHelp}"`
-	Shape   []string     `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
-	Density []string     `default:"${all}" enum:"${all}" placeholder:"D" help:"${densityHelp}"`
-	Queries keys.Count   `default:"500k" help:"Absent keys to look up per cell."`
+	Filters []string `default:"bloom,bloom+tuned,ribbon" help:"See above."`
+	N       []int    `short:"n" default:"36,500,10000,100000" help:"Keys per filter."`
+	Shape   []string `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
+	Queries int      `default:"500000" help:"Absent keys to look up per cell."`
 	outputs
 }
 
-func (*ratesCommand) Help() string {
-	return `Measures false-positive rates, and fails if one is more than five standard errors above
-the bound that its kind of filter promises. Filters of 10M keys take 5 GB of memory.
+func (*ratesCommand) help() string {
+	return `For bench/RESULTS.md: measures false-positive rates outside of any engine, and
+fails if one is more than five standard errors above the bound that its kind
+promises. 63 % of a range of keys is present, and absent ones lie between.
 
-` + filtersHelp + "\n\n" + shapesHelp()
+` + filtersHelp + "\n\n" + shapesHelp
 }
 
-// Run is the subcommand.
-func (f *ratesCommand) Run(j *job) error {
-	kinds, err := kinds(f.Filters, f.Bits...)
+func (f *ratesCommand) run(j *job) error {
+	kinds, err := kinds(f.Filters)
+	err = errors.Join(err, inRange("-n", 1, f.N...), inRange("--queries", 1, f.Queries))
 	if err != nil {
 		return err
 	}
-	rates, err := filters.MeasureRates(j.ctx, kinds, keys.Sources(f.Shape, f.Density),
-		f.N, int(f.Queries), j.progress)
-	err = f.write(j, len(rates) == 0, err, func(r *report.Report) { filters.ReportRates(r, rates) })
+	var rates []filters.Rate
+	err = write(j, f.outputs, func(ctx context.Context) (_ []filters.Rate, err error) {
+		rates, err = filters.MeasureRates(ctx, kinds, keys.ShapesOf(f.Shape...), f.N, f.Queries,
+			j.progress)
+		return rates, err
+	}, filters.ReportRates)
 	return errors.Join(err, filters.CheckBounds(rates))
 }
 
@@ -135,8 +128,9 @@ type playCommand struct {
 	Port uint16 `help:"Port to listen on; 0 is any that is free." default:"0"`
 }
 
-// Run is the subcommand.
-func (f *playCommand) Run(j *job) error {
+func (*playCommand) help() string { return "A page that shows filters at work: bits and probes." }
+
+func (f *playCommand) run(j *job) error {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", f.Port))
 	if err != nil {
 		return fmt.Errorf("--port %d: %w", f.Port, err)
@@ -144,4 +138,74 @@ func (f *playCommand) Run(j *job) error {
 	const text = "http://%s shows filters at work, in a browser. Ctrl-C ends it.\n"
 	fmt.Fprintf(j.stdout, text, l.Addr())
 	return play.Serve(j.ctx, l)
+}
+
+// outputs is where a report goes in addition to stdout.
+type outputs struct {
+	JSON    string           `name:"json" placeholder:"FILE" help:"Also write the figures as JSON."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// write writes a report of what measure returns, unless that is nothing, and returns all errors. It
+// makes the file first: measuring takes long.
+func write[R any](j *job, o outputs, measure func(context.Context) ([]R, error),
+	fill func(*report.Report, []R)) (err error) {
+	var file *os.File
+	if o.JSON != "" {
+		if file, err = os.Create(o.JSON); err != nil {
+			return fmt.Errorf("--json: %w", err)
+		}
+		defer file.Close()
+	}
+	records, err := measure(j.ctx)
+	if len(records) == 0 {
+		return err
+	}
+	r := &report.Report{Command: j.typed, Environment: report.ThisEnvironment()}
+	if err != nil {
+		r.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	fill(r, records)
+	err = errors.Join(err, r.WriteText(j.stdout))
+	if file != nil {
+		err = errors.Join(err, r.WriteJSON(file))
+	}
+	return err
+}
+
+// inRange returns an error if a number of keys is less than least, or too large for memory.
+func inRange(flag string, least int, numbers ...int) error {
+	for _, n := range numbers {
+		if n < least || n > 100_000_000 {
+			return fmt.Errorf("%s %d: pass %d to 100 million", flag, n, least)
+		}
+	}
+	return nil
+}
+
+// filtersHelp explains --filters.
+const filtersHelp = `Filters have names that policy.FromString takes, with a plus sign before
+options: ribbon:7, bloom:10, bloom:10+tuned. The number is bits per key, 10
+without one.`
+
+// names are what flags take.
+var names = kong.Vars{
+	"engines": "goleveldb,pebblev1,pebblev2",
+	"shapes":  "random,decimal,decimal15,user,bigendian,littleendian",
+}
+
+// shapesHelp explains --shape.
+const shapesHelp = `Shapes of keys are random (16 bytes), decimal (0000000000000042), decimal15,
+user (user0000000000000042), bigendian and littleendian (8 bytes).`
+
+// kinds returns the kinds of filter of those names.
+func kinds(names []string) (all []filters.Kind, err error) {
+	for _, name := range names {
+		k, err := filters.FromString(name, filters.Bits)
+		if err != nil {
+			return nil, fmt.Errorf("--filters %s: %w", name, err)
+		}
+		all = append(all, k)
+	}
+	return all, nil
 }

@@ -17,7 +17,6 @@ require (
 	github.com/stretchr/testify v1.9.0
 	github.com/syndtr/goleveldb v1.0.1-0.20210819022825-2ae1ddf74ef7
 	github.com/zeebo/xxh3 v1.0.2
-	golang.org/x/sync v0.7.0
 	golang.org/x/sys v0.18.0
 )
 

@@ -22,7 +22,7 @@ func TestFullDisk(t *testing.T) {
 					t.Skipf("needs to mount a small file system, as root can: %v", err)
 				}
 				defer func() { require.NoError(t, syscall.Unmount(dir, 0)) }()
-				p := start(t, dir, "--num=100000", "--disk=0s", "--engines="+engine)
+				p := start(t, dir, "--num=100000", "--engines="+engine)
 				r := p.finish(t)
 				require.Equal(t, exitCannotRun, r.status, r.stderr)
 				require.Contains(t, r.stderr, syscall.ENOSPC.Error())

@@ -34,8 +34,8 @@
 // LevelDB writes, makes in effect one filter per block; from 21 on, a table of goleveldb's default
 // size, 2 MiB, has one filter. Larger windows take less space, 4 bytes each, and put more keys into
 // a filter, which reduces the false positives of numeric keys, up to about 10,000 keys per filter
-// (`go run ./bench rates -n 36,500,10k,100k`). Every table stores its setting, and goleveldb and
-// C++ LevelDB read all of them.
+// (`go run ./bench rates`). Every table stores its setting, and goleveldb and C++ LevelDB read all
+// of them.
 //
 // # Changing a live database
 //

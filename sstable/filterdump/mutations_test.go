@@ -121,131 +121,100 @@ func (d *original) contents(dir string) (contents string, err error) {
 }
 
 // mayPass ends the description of a mutation after which a database may be called sound, although
-// it has lost something: a manifest that ends before it did is one in use, whose end is not written.
+// it has lost something: a manifest that ends before it did is one in use, whose end comes later.
 const mayPass = " (may pass)"
 
-// readByFilterdump are the files that are damaged.
-var readByFilterdump = regexp.MustCompile(`^(CURRENT|MANIFEST-\d+|marker\..*|\d{6}\.(ldb|sst))$`)
+// list returns the paths of the files with an extension that filterdump reads, or of all.
+func list(t *testing.T, dir, ext string) (paths []string) {
+	read := regexp.MustCompile(`^(CURRENT|MANIFEST-\d+|marker\..*|\d{6}\.(ldb|sst))$`)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if read.MatchString(e.Name()) && strings.HasSuffix(e.Name(), ext) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
+}
 
 // mutate damages a database in one place, and says how.
-func mutate(t *testing.T, rng *rand.Rand, dir, other string) string {
-	list := func(dir, ext string) (paths []string) {
-		entries, err := os.ReadDir(dir)
-		require.NoError(t, err)
-		for _, e := range entries {
-			if readByFilterdump.MatchString(e.Name()) && strings.HasSuffix(e.Name(), ext) {
-				paths = append(paths, filepath.Join(dir, e.Name()))
-			}
-		}
-		return paths
-	}
+func mutate(t *testing.T, rng *rand.Rand, dir, other string) (what string) {
 	pick := func(paths []string) string { return paths[rng.IntN(len(paths))] }
-	tables := list(dir, ".ldb")
-	tables = append(tables, list(dir, ".sst")...)
-	path, table, another := pick(list(dir, "")), pick(tables), pick(tables)
+	read := func(path string) []byte {
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		return b
+	}
+	rename := func(from, to string) { require.NoError(t, os.Rename(from, to)) }
+	tables := append(list(t, dir, ".ldb"), list(t, dir, ".sst")...)
+	path, table, another := pick(list(t, dir, "")), pick(tables), pick(tables)
 	if rng.IntN(2) == 0 {
 		path = table
 	}
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	at, n := 0, 0
-	if len(b) > 0 {
-		at = rng.IntN(len(b))
-		n = 1 + rng.IntN(len(b)-at)
+	b := read(path)
+	if len(b) == 0 { // a marker
+		path, b = table, read(table)
 	}
-	page := at &^ 511
-	isManifest := strings.Contains(filepath.Base(path), "MANIFEST-") && len(b) > 0
-	passes := ""
-	switch kind := rng.IntN(17); kind {
-	case 0, 1:
-		if len(b) > 0 {
-			b[at] ^= 1 << rng.IntN(8)
+	at := rng.IntN(len(b))
+	n, page := 1+rng.IntN(len(b)-at), at&^511
+	kind := rng.IntN(15)
+	defer func() {
+		what = fmt.Sprintf("kind %d, %s and %s; %s at %d", kind, table, another, path, at)
+		if strings.Contains(filepath.Base(path), "MANIFEST-") && kind < 5 { // its end may be damaged
+			what += mayPass
 		}
-	case 2: // random bytes
+	}()
+	switch kind {
+	case 0: // random bytes
 		for i := range b[at : at+min(n, 64)] {
 			b[at+i] = byte(rng.Uint32())
 		}
-		if isManifest {
-			passes = mayPass // likewise
-		}
-	case 3: // a page of zeros
+	case 1: // a page of zeros
 		clear(b[page:min(len(b), page+4096)])
-		if isManifest && page+4096 >= len(b) {
-			passes = mayPass
-		}
-	case 4: // cut
+	case 2: // cut
 		b = b[:at]
-		if isManifest {
-			passes = mayPass
-		}
-	case 5:
-		b = nil
-	case 6: // longer
-		b = append(b, bytes.Repeat([]byte{byte(rng.IntN(2) * 255)}, 1+rng.IntN(9000))...)
-	case 7: // a page of another place
-		if len(b) > 0 {
-			copy(b[page:], bytes.Clone(b[rng.IntN(len(b)):]))
-		}
-		if isManifest {
-			passes = mayPass // likewise
-		}
-	case 8: // shifted
+	case 3: // a page of another place
+		copy(b[page:], bytes.Clone(b[rng.IntN(len(b)):]))
+	case 4: // shifted
 		b = slices.Delete(b, at, min(len(b), at+n%16))
-		if isManifest {
-			passes = mayPass // if only the last chunk is damaged
-		}
-	case 9: // gone
+	case 5, 6:
+		b[at] ^= 1 << rng.IntN(8)
+	case 7: // longer
+		b = append(b, bytes.Repeat([]byte{byte(rng.IntN(2) * 255)}, 1+rng.IntN(9000))...)
+	case 8: // gone
 		require.NoError(t, os.Remove(path))
-		return "removed " + path
-	case 10: // two tables change places
-		require.NoError(t, os.Rename(table, table+"x"))
+		return
+	case 9: // two tables change places
+		rename(table, table+"x")
 		if table != another {
-			require.NoError(t, os.Rename(another, table))
+			rename(another, table)
 		}
-		require.NoError(t, os.Rename(table+"x", another))
-		return fmt.Sprintf("swapped %s and %s", table, another)
-	case 11: // a table of another database
-		foreign := list(other, filepath.Ext(table))
-		if len(foreign) == 0 {
-			return "nothing"
-		}
-		b, err = os.ReadFile(pick(foreign))
-		require.NoError(t, err)
-		path = table
-	case 12, 13: // a table under another name, beside a damaged one
+		rename(table+"x", another)
+		return
+	case 10: // a table of another database, or another one of this
+		path, b = table, read(pick(append(list(t, other, filepath.Ext(table)), another)))
+	case 11, 12: // a table under another name, beside a damaged one or alone
 		stem := strings.TrimSuffix(table, filepath.Ext(table))
 		short := filepath.Join(dir, strings.TrimLeft(filepath.Base(stem), "0"))
-		name := []string{stem + ".sst", stem + ".ldb", short + ".ldb", short + ".sst",
-			filepath.Join(dir, "0"+filepath.Base(table))}[rng.IntN(5)]
-		b, err = os.ReadFile(table)
-		require.NoError(t, err)
-		if name == table {
-			return "nothing"
-		}
+		name := pick([]string{stem + ".sst", stem + ".ldb", short + ".ldb", short + ".sst"})
+		path, b = table, read(table)
 		require.NoError(t, os.WriteFile(name, b, 0o600))
-		if kind == 12 {
-			b[rng.IntN(len(b))] ^= 1
-			path = table
-		} else {
+		if b[at%len(b)] ^= 1; kind == 12 && name != table {
 			require.NoError(t, os.Remove(table))
-			return fmt.Sprintf("%s is now %s", table, name)
+			return
 		}
-	case 14: // not a file
+	case 13: // not a file
 		require.NoError(t, os.Remove(path))
 		if rng.IntN(2) == 0 {
 			require.NoError(t, os.Mkdir(path, 0o700))
 		} else {
 			require.NoError(t, syscall.Mkfifo(path, 0o600))
 		}
-		return "no file any more: " + path
-	case 15: // what CURRENT names
-		path, b = filepath.Join(dir, "CURRENT"), []byte([]string{"", "MANIFEST-000001\n",
-			"MANIFEST-999999\n", "../x\n", "\xff\x00\n", "MANIFEST-000001"}[rng.IntN(6)])
-	case 16: // a table twice
-		b, err = os.ReadFile(another)
-		require.NoError(t, err)
-		path = table
+		return
+	case 14: // what CURRENT names
+		path, b = filepath.Join(dir, "CURRENT"), []byte(pick([]string{"", "MANIFEST-000001\n",
+			"MANIFEST-999999\n", "../x\n", "\xff\x00\n", "MANIFEST-000001"}))
 	}
 	require.NoError(t, os.WriteFile(path, b, 0o600))
-	return fmt.Sprintf("%s at %d, of %d bytes, another: %s%s", path, at, len(b), another, passes)
+	return
 }

@@ -3,99 +3,182 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/page"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 )
 
-// width is that of the text: it fits 100 columns with an indentation.
-const width = 96
+// width is that of the text. Only a word may be longer, such as a path.
+const width = 80
 
 // A textWriter collects the report for people.
 type textWriter struct{ strings.Builder }
 
-// asText returns a page as text.
-func asText(p page.Page) string {
+// text returns the report for people. The verdicts come first, unless not all is well.
+func (r *report) text() string {
 	b := &textWriter{}
-	b.wrapped("", "", p.Title)
-	for _, d := range p.Databases {
-		fmt.Fprintf(b, "\n%s\n", d.Path)
+	last := r.status == exitSound && r.Paths[0].Verdict != nil
+	if !last {
+		b.wrapped("", r.Verdict)
+	}
+	for _, d := range r.Paths {
+		b.gap()
 		if d.Note != "" {
-			b.wrapped("  ", "  ", d.Note)
+			b.wrapped("", d.Path+": "+d.Note)
+		} else if !last || len(r.Paths) > 1 {
+			b.wrapped("", d.Path)
 		}
-		if d.Sentence != "" {
-			b.verdict(d)
+		b.reasons(d.Tables)
+		if d.Verdict != nil {
+			b.verdict(d.Verdict)
 		}
-		b.table(d.Levels.Header, d.Levels.Rows)
-		b.tables(d.Tables)
+		if d.Figures != nil && r.status == exitSound {
+			b.levels(d)
+		}
 	}
-	return b.String()
+	if last {
+		b.gap()
+		b.wrapped("", r.Verdict)
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// wrapped writes s in lines, the first after one prefix, the others after another of the same
-// width.
-func (b *textWriter) wrapped(first, others, s string) {
-	for _, line := range strings.Split(text.WrapSoft(s, width-len(first)), "\n") {
-		fmt.Fprintln(b, first+strings.TrimRight(line, " ")) // WrapSoft fills lines with spaces
-		first = others
+// reasons says which tables are not fine, and why: once if it is the same for many.
+func (b *textWriter) reasons(tables []*verify.Result) {
+	const most = 20
+	names, reasons := map[string][]string{}, []string(nil)
+	for _, r := range tables {
+		if r.Status.IsFine() {
+			continue
+		}
+		reason := fmt.Sprintf("%s: %s", r.Status, r.Reason)
+		if names[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		names[reason] = append(names[reason], filepath.Base(r.Path))
+	}
+	for _, reason := range reasons[:min(len(reasons), most)] {
+		subject := names[reason][0]
+		if n := len(names[reason]); n > 1 {
+			subject = fmt.Sprintf("%d tables, such as %s", n, subject)
+		}
+		b.wrapped("- ", subject+": "+reason)
+	}
+	if len(reasons) > most {
+		b.line("- and so on: --json has the reasons of all tables")
 	}
 }
 
-// table writes rows in columns.
-func (b *textWriter) table(header []string, rows [][]string) {
+// verdict writes what filters are worth to a database, with a bar for each row.
+func (b *textWriter) verdict(v *verdict.Verdict) {
+	const longest = 30
+	most, bars := 1e-9, []table.Row(nil)
+	b.gap()
+	b.wrapped("", v.Sentence)
+	for _, row := range v.Rows {
+		most = max(most, row.Reads)
+	}
+	for _, row := range v.Rows {
+		bar := cmp.Or(strings.Repeat("█", int(math.Round(longest*row.Reads/most))), "▏")
+		source := "computed"
+		if row.Counted {
+			source = "counted"
+		}
+		bars = append(bars, table.Row{row.Setup, fmt.Sprintf("%s %s %s", bar,
+			verdict.Digits(row.Reads), source), verdict.Digits(row.FilterBytes / 1e6)})
+	}
+	b.table(table.Row{"", "data blocks read for 1,000 absent keys", "MB of filters"}, bars, 3)
+	b.gap()
+	for _, line := range v.Code {
+		b.line("    " + line)
+	}
+	b.gap()
+	for _, fact := range v.Facts {
+		b.wrapped("- ", fact)
+	}
+}
+
+// levels writes a row for each level of a database.
+func (b *textWriter) levels(d *census.Database) {
+	var rows []table.Row
+	for _, l := range d.Levels {
+		rows = append(rows, table.Row{fmt.Sprintf("L%d", l.Number), verdict.Thousands(int64(l.Tables)),
+			verdict.Thousands(l.Entries), verdict.Digits(l.FilterBytes / 1e6),
+			printable(tally(l.Filters))})
+	}
+	b.table(table.Row{"level", "tables", "entries", "MB of filters", "tables by filter"}, rows,
+		2, 3, 4)
+	if len(d.Total.Policies) > 0 {
+		b.gap()
+		b.wrapped("", "Tables by the filters' policy: "+tally(d.Total.Policies))
+	}
+}
+
+// tally writes how often each name is there: "12 ribbon, 3 none".
+func tally(counts map[string]int) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, verdict.Thousands(int64(counts[name]))+" "+name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// table writes rows in columns. Those of numbers are aligned to the right.
+func (b *textWriter) table(header table.Row, rows []table.Row, numbers ...int) {
 	if len(rows) == 0 {
 		return
 	}
-	columns := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "  "+strings.Join(header, "\t"))
-	for _, row := range rows {
-		fmt.Fprintln(columns, "  "+strings.Join(row, "\t"))
+	w := table.NewWriter()
+	w.Style().Options = table.OptionsNoBordersAndSeparators
+	w.Style().Format.Header = text.FormatDefault
+	w.AppendHeader(header)
+	w.AppendRows(rows)
+	columns := []table.ColumnConfig{{Number: 5, WidthMax: 36}} // so that all fits
+	for _, n := range numbers {
+		columns = append(columns, table.ColumnConfig{Number: n, Align: text.AlignRight,
+			AlignHeader: text.AlignRight})
 	}
-	columns.Flush()
-}
-
-// tables writes the reasons, the last column, below the table: they are long.
-func (b *textWriter) tables(t page.Table) {
-	last := len(t.Header) - 1
-	var rows [][]string
-	for _, row := range t.Rows {
-		rows = append(rows, row[:last])
-	}
-	b.table(t.Header[:last], rows)
-	for _, row := range t.Rows {
-		if row[last] != "" {
-			b.wrapped("  ", "    ", fmt.Sprintf("%s: %s: %s", row[0], row[last-1], row[last]))
-		}
+	w.SetColumnConfigs(columns)
+	b.gap()
+	for _, line := range strings.Split(w.Render(), "\n") {
+		b.line(line[1:]) // cells begin and end with a space
 	}
 }
 
-// verdict writes what filters are worth to a database.
-func (b *textWriter) verdict(d page.Database) {
-	if len(d.Bars) > 0 {
-		b.bars(d.Bars)
-		fmt.Fprintf(b, "  (%s)\n\n", d.Counted)
+// wrapped writes s in lines, the first after a prefix, the others below its text.
+func (b *textWriter) wrapped(prefix, s string) {
+	if s == "" {
+		return
 	}
-	b.wrapped("  ", "  ", d.Sentence)
-	for _, line := range d.Code {
-		fmt.Fprintln(b, "      "+line)
+	for _, line := range strings.Split(text.WrapSoft(printable(s), width-len(prefix)), "\n") {
+		b.line(prefix + line)
+		prefix = strings.Repeat(" ", len(prefix))
 	}
-	for _, fact := range d.Facts {
-		b.wrapped("  - ", "    ", fact)
-	}
-	fmt.Fprintln(b)
 }
 
-func (b *textWriter) bars(bars []page.Bar) {
-	const longest = 36
-	var rows [][]string
-	for _, bar := range bars {
-		length := int(math.Round(longest * bar.Part))
-		drawn := cmp.Or(strings.Repeat("█", length), "▏")
-		rows = append(rows, []string{bar.Label, drawn + " " + bar.Reads, bar.Filters})
+// gap ends a paragraph.
+func (b *textWriter) gap() {
+	if s := b.String(); s != "" && !strings.HasSuffix(s, "\n\n") {
+		b.line("")
 	}
-	b.table([]string{"", "data blocks read for 1,000 absent keys", "filters"}, rows)
+}
+
+// line writes a line, without the spaces by which go-pretty fills it.
+func (b *textWriter) line(s string) { fmt.Fprintln(b, strings.TrimRight(s, " ")) }
+
+// printable returns s with escapes for what is not printable, which a terminal could take for a
+// command: names from the disk can have any bytes.
+func printable(s string) string {
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }

@@ -11,17 +11,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	v1 "github.com/cockroachdb/pebble"
-	v2 "github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/util"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/adapters/pebblev1"
-	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -31,6 +27,8 @@ type store struct {
 	has          func(key []byte) (bool, error)
 	each         func(f func(key, value []byte)) error // in order
 	flush, close func() error
+	compact      func() error
+	rewrite      func(ctx context.Context) error // by the adapter
 }
 
 // An opening says how a database is opened.
@@ -42,7 +40,7 @@ const (
 	readOnly                // by lookups through the adapter
 )
 
-// openers open a database in dir that writes filters of p.
+// openers open a database in dir that writes filters of p, or none if p is nil.
 var openers = map[string]func(dir string, p *policy.Policy, how opening) (store, error){
 	"goleveldb": func(dir string, p *policy.Policy, how opening) (s store, err error) {
 		o := &opt.Options{WriteBuffer: 64 << 10, CompactionTableSize: 64 << 10,
@@ -51,8 +49,10 @@ var openers = map[string]func(dir string, p *policy.Policy, how opening) (store,
 			o.CompactionL0Trigger, o.WriteL0SlowdownTrigger = 1000, 1000
 			o.WriteL0PauseTrigger = 1000
 		}
-		if err := goleveldb.Configure(o, p); err != nil {
-			return s, err
+		if p != nil {
+			if err := goleveldb.Configure(o, p); err != nil {
+				return s, err
+			}
 		}
 		db, err := leveldb.OpenFile(dir, o)
 		if err != nil {
@@ -68,59 +68,20 @@ var openers = map[string]func(dir string, p *policy.Policy, how opening) (store,
 			}
 			return iter.Error()
 		}
-		s.flush, s.close = func() error { return nil }, db.Close
-		return s, nil
-	},
-	"pebblev1": func(dir string, p *policy.Policy, how opening) (s store, err error) {
-		o := &v1.Options{MemTableSize: 256 << 10, Logger: engine.Quiet{}, L0StopWritesThreshold: 1000,
-			DisableAutomaticCompactions: how != busy, ReadOnly: how == readOnly}
-		if err := pebblev1.Configure(o, p); err != nil {
-			return s, err
-		}
-		db, err := v1.Open(dir, o)
-		if err != nil {
-			return s, err
-		}
-		s.put = func(key, value []byte) error { return db.Set(key, value, v1.NoSync) }
-		s.has = func(key []byte) (bool, error) { return pebblev1.Has(db, key) }
-		s.each = func(f func(key, value []byte)) error {
-			iter, err := db.NewIter(nil)
+		s.flush = func() error { // a transaction needs all in memory to be in tables
+			tr, err := db.OpenTransaction()
 			if err != nil {
 				return err
 			}
-			for valid := iter.First(); valid; valid = iter.Next() {
-				f(iter.Key(), iter.Value())
-			}
-			return iter.Close()
+			return tr.Commit()
 		}
-		s.flush, s.close = db.Flush, db.Close
+		s.close = db.Close
+		s.compact = func() error { return db.CompactRange(util.Range{}) }
+		s.rewrite = func(ctx context.Context) error { return goleveldb.Rewrite(ctx, o, db, nil) }
 		return s, nil
 	},
-	"pebblev2": func(dir string, p *policy.Policy, how opening) (s store, err error) {
-		o := &v2.Options{MemTableSize: 256 << 10, Logger: engine.Quiet{}, L0StopWritesThreshold: 1000,
-			DisableAutomaticCompactions: how != busy, ReadOnly: how == readOnly}
-		if err := pebblev2.Configure(o, p); err != nil {
-			return s, err
-		}
-		db, err := v2.Open(dir, o)
-		if err != nil {
-			return s, err
-		}
-		s.put = func(key, value []byte) error { return db.Set(key, value, v2.NoSync) }
-		s.has = func(key []byte) (bool, error) { return pebblev2.Has(db, key) }
-		s.each = func(f func(key, value []byte)) error {
-			iter, err := db.NewIter(nil)
-			if err != nil {
-				return err
-			}
-			for valid := iter.First(); valid; valid = iter.Next() {
-				f(iter.Key(), iter.Value())
-			}
-			return iter.Close()
-		}
-		s.flush, s.close = db.Flush, db.Close
-		return s, nil
-	},
+	"pebblev1": openPebbleV1,
+	"pebblev2": openPebbleV2,
 }
 
 // write puts keys in an order that is not theirs, until ctx ends.
@@ -150,14 +111,14 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// A database whose filters have changed has tables of both kinds. It stays as it is.
-func TestMixedDatabases(t *testing.T) {
+// A database whose filters have changed has tables of both kinds. It stays as it is. While it then
+// writes and compacts, tables come and go: none of that is a fault, and no lock is in the way.
+func TestDatabases(t *testing.T) {
 	for engine, open := range openers {
 		t.Run(engine, func(t *testing.T) {
-			dir := t.TempDir()
-			for i, p := range []*policy.Policy{
-				testkit.Must(policy.NewBloom(10)), testkit.Must(policy.NewRibbon(10)),
-			} {
+			dir, policies := t.TempDir(), []*policy.Policy{testkit.Must(policy.NewBloom(10)),
+				testkit.Must(policy.NewRibbon(10))}
+			for i, p := range policies {
 				s, err := open(dir, p, still)
 				require.NoError(t, err)
 				require.NoError(t, s.write(context.Background(), i*4000, i*4000+4000))
@@ -165,29 +126,18 @@ func TestMixedDatabases(t *testing.T) {
 				require.NoError(t, s.close())
 			}
 			before := snapshot(t, dir)
-			status, out, stderr := filterdump(t, "--tables", dir)
+			status, out, stderr := filterdump(t, dir)
 			require.Zero(t, status, out+stderr)
 			require.Equal(t, before, snapshot(t, dir))
 			require.Contains(t, out, policy.EncodingRibbon)
 			require.Contains(t, out, policy.EncodingBloom)
 			for _, line := range strings.Split(out, "\n") {
-				fits := utf8.RuneCountInString(line) <= 100
+				fits := utf8.RuneCountInString(line) <= width
 				require.True(t, fits || strings.Contains(line, dir), "a line is too wide: %s", line)
 			}
-		})
-	}
-}
 
-// While a database writes and compacts, tables come and go. None of that is a fault, and no lock is
-// in the way.
-func TestDatabaseInUse(t *testing.T) {
-	for engine, open := range openers {
-		t.Run(engine, func(t *testing.T) {
-			dir := t.TempDir()
-			s, err := open(dir, testkit.Must(policy.NewBloom(10)), busy)
+			s, err := open(dir, policies[0], busy)
 			require.NoError(t, err)
-			require.NoError(t, s.write(context.Background(), 0, 8000))
-			require.NoError(t, s.flush())
 			ctx, stop := context.WithCancel(context.Background())
 			done := make(chan error, 1)
 			go func() { done <- s.write(ctx, 8000, math.MaxInt) }()
@@ -196,8 +146,8 @@ func TestDatabaseInUse(t *testing.T) {
 				require.NoError(t, <-done)
 				require.NoError(t, s.close())
 			}()
-			for _, args := range [][]string{{}, {"--verify"}} {
-				status, out, stderr := filterdump(t, append(args, dir)...)
+			for _, args := range [][]string{{dir}, {dir, "--verify"}} {
+				status, out, stderr := filterdump(t, args...)
 				require.Zero(t, status, out+stderr)
 			}
 		})
@@ -214,8 +164,8 @@ func TestTerminalSequences(t *testing.T) {
 	broken := filepath.Join(dir, "broken"+sequence+".ldb")
 	require.NoError(t, os.WriteFile(broken, []byte("none"), 0o600))
 	for _, args := range [][]string{
-		{dir}, {broken}, {"--tables", dir}, {filepath.Dir(dir)}, {"--x" + sequence, dir},
-		{"--policies", sequence + "[", dir}, {dir + "none"},
+		{dir, dir}, {broken}, {"--x" + sequence, dir},
+		{dir + "none"},
 	} {
 		_, out, stderr := filterdump(t, args...)
 		require.Contains(t, out+stderr, `\x1b`, "%q", args)

@@ -8,9 +8,8 @@
 // where there is one: other programs' time is not in it. An engine's own filters are called as the
 // engine calls them, and levelbloom's as goleveldb does, through the adapter.
 //
-// Rates: a cell is a shape of keys, a density, and a number of keys per filter. In each cell every
-// kind builds many filters of different keys, and looks up absent keys. All kinds have the same
-// keys. Which keys these are, and how many, depends on the cell and the number of queries alone,
-// never on the answers or on what else is measured: a cell always has the same rates. The rate of a
-// Bloom filter depends on its keys: the variance between filters is in the interval of a rate.
+// Rates: a cell is a shape of keys and a number of keys per filter. In each cell every kind builds
+// many filters of different keys, and looks up absent keys. All kinds have the same keys. Which
+// these are, and how many, depends on the cell and the number of queries alone, never on the
+// answers or on what else is measured: a cell always has the same rates.
 package filters

@@ -15,6 +15,9 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
+// Bits is how many bits per key a filter has if its name does not say.
+const Bits = 10
+
 // A Kind is a kind of filter with its bits per key.
 type Kind struct {
 	Name string // as FromString takes it

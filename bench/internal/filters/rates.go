@@ -9,11 +9,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -23,9 +19,7 @@ import (
 type Rate struct {
 	Kind           string  `json:"kind"`            // kind of filter
 	Shape          string  `json:"shape"`           // shape of the keys
-	Density        string  `json:"density"`         // which keys of a range are present
 	N              int     `json:"n"`               // keys per filter
-	Bits           float64 `json:"bits"`            // bits per key, as configured
 	FilterBytes    float64 `json:"filter_bytes"`    // bytes of a filter, a mean
 	Filters        int     `json:"filters"`         // filters built
 	Queries        int     `json:"queries"`         // absent keys looked up
@@ -67,37 +61,32 @@ func (r *Rate) add(size, queries, falsePositives int) {
 	r.FPR, r.Low, r.High = p, max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
 }
 
-// MeasureRates measures the rates of all kinds for each source and number of keys per filter, on as
-// many processors as there are. In each cell it looks up that many absent keys, or a few more. The
-// error is context.Cause if ctx ends, or wraps keys.ErrLost; with it come the rates of the cells
-// that were finished.
-func MeasureRates(ctx context.Context, kinds []Kind, sources []keys.Source, ns []keys.Count,
-	queries int, progress report.Progress) ([]Rate, error) {
-	rates := make([][]Rate, len(ns)*len(sources))
-	cells, ctx := errgroup.WithContext(ctx)
-	cells.SetLimit(runtime.GOMAXPROCS(0))
-	for i := 0; i < len(rates) && ctx.Err() == nil; i++ {
-		n, source := ns[i/len(sources)], sources[i%len(sources)]
-		cell := fmt.Sprintf("%s %s, %v keys", source.Shape.Name, source.Density.Name, n)
-		progress(i, len(rates), cell)
-		cells.Go(func() (err error) {
-			rates[i], err = measure(ctx, cell, kinds, source, int(n), queries)
-			return err
-		})
+// MeasureRates measures the rates of all kinds for each shape and number of keys per filter. In
+// each cell it looks up that many absent keys, or a few more. The error is context.Cause if ctx
+// ends, or wraps keys.ErrLost; with it come the rates of the cells that were finished.
+func MeasureRates(ctx context.Context, kinds []Kind, shapes []keys.Shape, ns []int,
+	queries int, progress report.Progress) (rates []Rate, err error) {
+	for i, n := range ns {
+		for j, shape := range shapes {
+			cell := fmt.Sprintf("%s, %d keys", shape.Name, n)
+			progress(i*len(shapes)+j, len(ns)*len(shapes), cell)
+			ofCell, err := measure(ctx, cell, kinds, shape, n, queries)
+			if err != nil {
+				return rates, err
+			}
+			rates = append(rates, ofCell...)
+		}
 	}
-	cause := context.Cause(ctx) // Wait ends ctx
-	err := cmp.Or(cells.Wait(), cause)
-	return slices.Concat(rates...), err
+	return rates, nil
 }
 
 // measure measures a cell, of all kinds at once: they share the keys.
-func measure(ctx context.Context, cell string, kinds []Kind, source keys.Source, n, queries int) (
+func measure(ctx context.Context, cell string, kinds []Kind, shape keys.Shape, n, queries int) (
 	rates []Rate, err error) {
 	var policies []*Policy
 	for _, k := range kinds {
 		policies = append(policies, k.New())
-		rates = append(rates, Rate{Kind: k.Name, Shape: source.Shape.Name,
-			Density: source.Density.Name, N: n, Bits: k.Bits, Bound: k.Bound(n)})
+		rates = append(rates, Rate{Kind: k.Name, Shape: shape.Name, N: n, Bound: k.Bound(n)})
 	}
 	hash := fnv.New64a()
 	hash.Write([]byte(cell))
@@ -107,7 +96,7 @@ func measure(ctx context.Context, cell string, kinds []Kind, source keys.Source,
 	// Queries of a filter take longer than building it, if there are enough.
 	perFilter := max(1, min(max(512, 4*n), queries/leastFilters))
 	for built := 0; built < leastFilters || rates[0].Queries < queries; built++ {
-		present, absent := source.Draw(rng, built == 0, n, perFilter)
+		present, absent := shape.Draw(rng, built == 0, n, perFilter)
 		slices.SortFunc(present, bytes.Compare) // as an engine adds them
 		for i, p := range policies {
 			if ctx.Err() != nil {
@@ -132,74 +121,46 @@ var ErrBound = errors.New("a false-positive rate breaks its bound")
 func CheckBounds(rates []Rate) (err error) {
 	for _, r := range rates {
 		if r.Bound > 0 && r.FPR > r.Bound+5*(r.FPR-r.Low)/z {
-			err = errors.Join(err, fmt.Errorf("%w: %v: %s %%, not %s %%", ErrBound, r, r.interval(),
-				Percent(r.Bound)))
+			err = errors.Join(err, fmt.Errorf("%w: %v: %.3g %% (%.3g to %.3g), not %.3g %%", ErrBound,
+				r, 100*r.FPR, 100*r.Low, 100*r.High, 100*r.Bound))
 		}
 	}
 	return err
 }
 
-// ReportRates fills in the rates, a note, and a table of medians and worst cells for each number of
-// bits per key.
+// ReportRates fills in the rates, a note, and a table.
 func ReportRates(r *report.Report, rates []Rate) {
-	r.Records, r.Tables = rates, nil
-	for _, ofBits := range groups(rates, func(r Rate) any { return r.Bits }) {
-		r.Tables = append(r.Tables, worstCells(ofBits))
-	}
-	r.Notes = append(r.Notes, "A cell is a shape of keys with a density (see -h). Its rate is the "+
-		"mean over filters of different keys, with its interval of 95 % in brackets. The worst of "+
-		"many cells is partly chance. All kinds have the same present and absent keys.")
+	r.Records, r.Tables = rates, []report.Table{RateTable(rates)}
+	r.Notes = append(r.Notes, "A rate is the mean over filters of different keys, with an interval "+
+		"of 95 %. All kinds have the same present and absent keys.")
 }
 
-// worstCells returns a table with a row for each number of keys and kind.
-func worstCells(rates []Rate) report.Table {
-	t := report.Table{Keys: 2, Columns: []string{"keys per filter", "kind", "size, bits per key",
-		"median cell, %", "worst cell, %", "worst cell's keys", "bound, %"},
-		Title: fmt.Sprintf("False-positive rates in %% at %v bits per key", rates[0].Bits)}
-	for _, cells := range groups(rates, func(r Rate) any { return [2]any{r.N, r.Kind} }) {
-		all, worst, bound := []float64{}, cells[0], ""
-		for _, r := range cells {
-			all = append(all, r.FPR)
-			if r.FPR > worst.FPR {
-				worst = r
-			}
+// RateTable returns a table with a row for each kind and shape, and a column for each number of
+// keys.
+func RateTable(rates []Rate) report.Table {
+	t := report.Table{Keys: 2, Columns: []string{"filter", "keys"},
+		Title: "False positives in %, by number of keys per filter"}
+	rates = slices.Clone(rates)
+	slices.SortStableFunc(rates, func(a, b Rate) int { return cmp.Compare(a.Kind, b.Kind) })
+	for _, r := range rates {
+		t.Set(fmt.Sprint(r.N), r.interval(), r.Kind, r.Shape)
+	}
+	for _, r := range rates {
+		if r.Bound > 0 {
+			t.Set(fmt.Sprint(r.N), report.Digits(100*r.Bound), r.Kind, "bound")
 		}
-		if worst.Bound > 0 {
-			bound = Percent(worst.Bound)
-		}
-		t.Add(worst.N, worst.Kind, fmt.Sprintf("%.2f", 8*worst.FilterBytes/float64(worst.N)),
-			Percent(report.Median(all)), worst.interval(), worst.keys(), bound)
 	}
 	return t
 }
 
 func (r Rate) String() string {
-	return fmt.Sprintf("%s, %d %s keys, %v bits per key", r.Kind, r.N, r.keys(), r.Bits)
+	return fmt.Sprintf("%s, %d %s keys", r.Kind, r.N, r.Shape)
 }
 
-// keys names the keys without their number.
-func (r Rate) keys() string { return strings.TrimSuffix(r.Shape+" "+r.Density, " any") }
-
+// interval writes the rate in per cent, and how far its interval goes.
 func (r Rate) interval() string {
-	return fmt.Sprintf("%s (%s–%s)", Percent(r.FPR), Percent(r.Low), Percent(r.High))
-}
-
-// Percent writes a rate in per cent, without the sign.
-func Percent(rate float64) string {
-	if rate >= 0.01 {
-		return fmt.Sprintf("%.2f", 100*rate)
+	if r.FPR == 0 {
+		return "below " + report.Digits(100*r.High)
 	}
-	return fmt.Sprintf("%.4f", 100*rate)
-}
-
-// groups returns the records with the same key together, in the records' order.
-func groups[R any](records []R, key func(R) any) (all [][]R) {
-	for _, r := range records {
-		i := slices.IndexFunc(all, func(group []R) bool { return key(group[0]) == key(r) })
-		if i < 0 {
-			i, all = len(all), append(all, nil)
-		}
-		all[i] = append(all[i], r)
-	}
-	return all
+	return fmt.Sprintf("%.3g ±%.0f%%", 100*r.FPR, 100*max(r.High/r.FPR-1, 1-r.Low/r.FPR))
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/bench/internal/report"
@@ -44,24 +45,21 @@ func (s *Speed) compare(times, base []float64) {
 // CompareSpeeds lets kinds take turns at building filters of n keys and at looking keys up in them,
 // for each n. The first kind has two turns in each round. The error is context.Cause if ctx ends,
 // or wraps keys.ErrLost; with it come the speeds that were measured before.
-func CompareSpeeds(ctx context.Context, kinds []Kind, ns []keys.Count, progress report.Progress) (
+func CompareSpeeds(ctx context.Context, kinds []Kind, ns []int, progress report.Progress) (
 	speeds []Speed, err error) {
-	if most := slices.Max(ns); most > 100_000_000 {
-		return nil, fmt.Errorf("-n %v: pass at most 100M, which take 20 GB of memory", most)
-	}
-	random := keys.Sources([]string{"random"}, nil)[0] // so their order is random, too
+	random := keys.ShapesOf("random")[0] // so their order is random, too
 	second := kinds[0]
 	second.Name += "-again"
 	kinds = slices.Insert(slices.Clone(kinds), 1, second)
-	for i, count := range ns {
-		progress(i, len(ns), fmt.Sprintf("%v keys per filter", count))
-		n := int(count)
+	for i, n := range ns {
+		progress(i, len(ns), fmt.Sprintf("%d keys per filter", n))
 		filters := (LeastKeys + n - 1) / n
 		var contestants []contestant
 		for _, k := range kinds {
 			contestants = append(contestants, contestant{k.Name, k.New(), make([][]byte, filters)})
 		}
-		present, absent := random.Draw(rand.New(rand.NewPCG(1, 1)), true, filters*n, filters*n)
+		all, _ := random.Draw(rand.New(rand.NewPCG(1, 1)), true, 2*filters*n, 0)
+		present, absent := all[:filters*n], all[filters*n:]
 		for i, ofWork := range [][][]byte{present, present, absent} {
 			work := [...]string{"build", "hit", "miss"}[i]
 			measured, err := takeTurns(ctx, contestants, work, n, ofWork)
@@ -125,26 +123,28 @@ func (c *contestant) do(work string, n int, all [][]byte) (found int) {
 	return found
 }
 
-// ReportSpeeds fills in the speeds, a table with a row for each work and number of keys, and notes.
+// ReportSpeeds fills in the speeds, a table and notes.
 func ReportSpeeds(r *report.Report, speeds []Speed) {
-	base := speeds[0].Base
-	t := report.Table{Keys: 2, Columns: []string{"work", "keys per filter", base + ", ns"},
-		Title: fmt.Sprintf("ns per key of %s; for the others, times as fast as %[1]s (above 1 is "+
-			"faster), with the interval of 95 %%", base)}
-	for _, row := range groups(speeds, func(s Speed) any { return [2]any{s.Work, s.N} }) {
-		cells := []any{row[0].Work, row[0].N, fmt.Sprintf("%.1f", row[0].Ns)}
-		for _, s := range row[1:] {
-			if len(t.Rows) == 0 {
-				t.Columns = append(t.Columns, s.Contestant)
-			}
-			interval := max(s.High/s.Ratio-1, 1-s.Low/s.Ratio)
-			cells = append(cells, fmt.Sprintf("%.2f ±%.0f%%", s.Ratio, 100*interval))
-		}
-		t.Add(cells...)
-	}
-	r.Records, r.Tables = speeds, []report.Table{t}
+	r.Records, r.Tables = speeds, []report.Table{SpeedTable(speeds)}
 	r.Notes = append(r.Notes, fmt.Sprintf("Filters take turns; these are medians of %d. build: "+
 		"add %d or more random keys of 16 bytes, and build filters. hit and miss: look up these "+
-		"keys, or as many absent ones. %q is %q a second time: its distance from 1 is noise, as "+
-		"are differences of that size.", Rounds, LeastKeys, speeds[1].Contestant, base))
+		"keys, or as many absent ones. The second turn of %[3]s is the same filter: its distance "+
+		"from 1 is noise, as are differences of that size.", Rounds, LeastKeys, speeds[0].Base))
+}
+
+// SpeedTable returns a table with a row for each work and number of keys.
+func SpeedTable(speeds []Speed) report.Table {
+	base := speeds[0].Base
+	t := report.Table{Keys: 2, Columns: []string{"work", "keys per filter"},
+		Title: fmt.Sprintf("ns per key of %s; for the others, times as fast (above 1 is faster), "+
+			"with the interval of 95 %%", base)}
+	for _, s := range speeds {
+		column, cell := base+", ns", fmt.Sprintf("%.1f", s.Ns)
+		if s.Contestant != base {
+			column = strings.Replace(s.Contestant, "-", " ", 1)
+			cell = fmt.Sprintf("%.2fx ±%.0f%%", s.Ratio, 100*max(s.High/s.Ratio-1, 1-s.Low/s.Ratio))
+		}
+		t.Set(column, cell, s.Work, fmt.Sprint(s.N))
+	}
+	return t
 }

@@ -1,13 +1,10 @@
 // Package keys makes the keys that the benchmarks store and look up.
 //
-// A Shape turns an index into a key. A Density says which indexes of a range are present. A Source
-// is both. A Set is the keys of a database.
+// A Shape turns an index into a key. A Set is the keys of a database.
 package keys
 
 import (
 	"encoding/binary"
-	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,11 +12,8 @@ import (
 
 // A Shape turns an index into a key. Different indexes below 1e12 give different keys.
 type Shape struct {
-	Name string
-	// The density of unordered keys makes no difference. Another seed gives other keys; for other
-	// shapes the seed does nothing.
-	unordered bool
-	Append    func(dst []byte, seed, index uint64) []byte
+	Name   string
+	Append func(dst []byte, seed, index uint64) []byte // seed is for random keys alone
 }
 
 // indexes is the number of keys that every shape has.
@@ -27,25 +21,22 @@ const indexes = 1e12
 
 // Shapes lists shapes that show what matters to filters.
 var Shapes = []Shape{
-	{"random", true, appendRandom},        // 16 random bytes
-	{"uuid", true, appendUUID},            // a random UUID as text
-	numbered("decimal", "", 16),           // %016d
-	numbered("decimal15", "", 15),         // %015d, whose length is odd
-	numbered("user", "user", 16),          // user%016d
-	numbered("key", "key", 13),            // key%013d
-	{"bigendian", false, bigEndian},       // 8 bytes
-	{"littleendian", false, littleEndian}, // 8 bytes
-	{"url", false, url},
-	{"composite", false, composite},
+	{"random", appendRandom},       // 16 random bytes
+	numbered("decimal", "", 16),    // %016d
+	numbered("decimal15", "", 15),  // %015d, whose length is odd
+	numbered("user", "user", 16),   // user%016d
+	{"bigendian", bigEndian},       // 8 bytes
+	{"littleendian", littleEndian}, // 8 bytes
 }
 
-// Example returns a key of the shape, in hexadecimal if it is no text.
-func (s Shape) Example() string {
-	key := s.Append(nil, 1, 42)
-	if slices.ContainsFunc(key, func(b byte) bool { return b < ' ' || b > '~' }) {
-		return fmt.Sprintf("0x%x", key)
+// ShapesOf returns the shapes of those names.
+func ShapesOf(names ...string) (all []Shape) {
+	for _, s := range Shapes {
+		if slices.Contains(names, s.Name) {
+			all = append(all, s)
+		}
 	}
-	return string(key)
+	return all
 }
 
 // Keys returns the keys at the indexes, one after the other in memory.
@@ -71,36 +62,12 @@ func appendRandom(dst []byte, seed, index uint64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, Mix(index-seed))
 }
 
-func appendUUID(dst []byte, seed, index uint64) []byte {
-	id := appendRandom(nil, seed, index)
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // version 4, RFC 9562's variant
-	dst = hex.AppendEncode(dst, id[:4])
-	for _, part := range [...][]byte{id[4:6], id[6:8], id[8:10], id[10:]} {
-		dst = hex.AppendEncode(append(dst, '-'), part)
-	}
-	return dst
-}
-
 func bigEndian(dst []byte, _, index uint64) []byte {
 	return binary.BigEndian.AppendUint64(dst, index)
 }
 
 func littleEndian(dst []byte, _, index uint64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, index)
-}
-
-// url appends https://host%d.example.com/articles/%d/comments, with 1000 articles per host.
-func url(dst []byte, _, index uint64) []byte {
-	dst = strconv.AppendUint(append(dst, "https://host"...), index/1000, 10)
-	dst = strconv.AppendUint(append(dst, ".example.com/articles/"...), index, 10)
-	return append(dst, "/comments"...)
-}
-
-// composite appends table%d/tenant%d/row%d, with 1000 rows per tenant and 1000 tenants per table.
-func composite(dst []byte, _, index uint64) []byte {
-	dst = strconv.AppendUint(append(dst, "table"...), index/1e6, 10)
-	dst = strconv.AppendUint(append(dst, "/tenant"...), index/1000%1000, 10)
-	return strconv.AppendUint(append(dst, "/row"...), index%1000, 10)
 }
 
 // numbered returns a shape of a prefix and a number of that many digits. fmt would take most of the

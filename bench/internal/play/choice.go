@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
-	"github.com/levelbloom/levelbloom/bench/internal/keys"
 	"github.com/levelbloom/levelbloom/policy"
 )
 
@@ -70,7 +69,7 @@ func compare(ctx context.Context, c *choice) (speeds []filters.Speed, err error)
 		base, _ := filters.FromString("goleveldb", c.Bits) // takes what policies take
 		chosen, _ := filters.FromString(c.Kind, c.Bits)
 		speeds, err = filters.CompareSpeeds(ctx, []filters.Kind{base, chosen},
-			[]keys.Count{keys.Count(c.N)}, func(int, int, string) {})
+			[]int{c.N}, func(int, int, string) {})
 		return err
 	})
 	return speeds, err

@@ -12,17 +12,12 @@ func Median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// Range writes the median of values, and the lowest and the highest unless they look the same.
-// Without values it has no text.
-func Range(values []float64) string {
-	if len(values) == 0 {
-		return ""
+// Rounded writes x with two digits that count, and zeros after them: 0.12, 1.2, 12, 1,200.
+func Rounded(x float64) string {
+	if x >= 100 {
+		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64)
 	}
-	low, high := Digits(slices.Min(values)), Digits(slices.Max(values))
-	if low == high {
-		return low
-	}
-	return fmt.Sprintf("%s (%s–%s)", Digits(Median(values)), low, high)
+	return Digits(x)
 }
 
 // Digits writes x with two digits that count, or as a whole number: 0.12, 1.2, 12, 1,234.

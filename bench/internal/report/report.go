@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -42,14 +44,14 @@ type Environment struct {
 	OS        string `json:"os"`
 	Arch      string `json:"arch"`
 	GoVersion string `json:"go_version"`
-	Commit    string `json:"commit"`
+	Version   string `json:"version"`
 	Date      string `json:"date"`
 }
 
 // ThisEnvironment describes this machine and this program, today.
 func ThisEnvironment() Environment {
 	return Environment{processor(), runtime.GOMAXPROCS(0), runtime.GOOS,
-		runtime.GOARCH, runtime.Version(), Commit(), time.Now().Format(time.DateOnly)}
+		runtime.GOARCH, runtime.Version(), Version(), time.Now().Format(time.DateOnly)}
 }
 
 // processor returns the processor's name, with the family and the model that x86 processors have:
@@ -65,24 +67,26 @@ func processor() string {
 	return name
 }
 
-// Commit returns the version of the module, which names the commit, or that of the working
-// directory: `go run` in a clone records none.
-func Commit() string {
+// Version returns the version of the program's module, which names the commit, or that of its
+// source: `go run` in a clone records none.
+func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}
-	out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12",
-		"--exclude=*").Output()
+	_, source, _, _ := runtime.Caller(0)
+	git := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+	git.Dir = filepath.Dir(source)
+	commit, err := git.Output()
 	if err != nil {
-		return "unknown"
+		return "(devel)"
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(commit))
 }
 
 func (e Environment) String() string {
-	return fmt.Sprintf("%s, GOMAXPROCS %d, %s/%s, %s, commit %s", e.CPU, e.Cores, e.OS, e.Arch,
-		e.GoVersion, e.Commit)
+	return fmt.Sprintf("%s, GOMAXPROCS %d, %s/%s, %s, %s", e.CPU, e.Cores, e.OS, e.Arch,
+		e.GoVersion, e.Version)
 }
 
 // A Bar shows a figure in a chart of several groups.
@@ -91,15 +95,15 @@ type Bar struct {
 	Value        float64
 }
 
-// JSON returns the report as JSON, with a line for each record.
-func (r *Report) JSON() ([]byte, error) {
+// WriteJSON writes the report as JSON, with a line for each record.
+func (r *Report) WriteJSON(w io.Writer) error {
 	text, err := json.Marshal(r)
-	text = bytes.ReplaceAll(text, []byte("},{"), []byte("},\n{"))
-	return append(text, '\n'), err
+	_, writeErr := w.Write(append(bytes.ReplaceAll(text, []byte("},{"), []byte("},\n{")), '\n'))
+	return errors.Join(err, writeErr)
 }
 
 // width is what lines of text have at most, but for long words.
-const width = 100
+const width = 80
 
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer) error {
@@ -131,7 +135,7 @@ func wrap(s string, width int) string {
 
 // chart draws the bars, unless there is nothing to be seen.
 func (r *Report) chart(w io.Writer) {
-	const longest = 40
+	const longest = 36
 	most := 0.0
 	for _, bar := range r.Bars {
 		most = max(most, bar.Value)
@@ -139,8 +143,8 @@ func (r *Report) chart(w io.Writer) {
 	if most == 0 {
 		return
 	}
+	fmt.Fprintln(w, r.BarsTitle)
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(columns, "\t\t%s\n", r.BarsTitle)
 	for _, bar := range r.Bars {
 		length := int(math.Round(longest * bar.Value / most))
 		drawn := cmp.Or(strings.Repeat("█", length), "▏")
@@ -153,16 +157,9 @@ func (r *Report) chart(w io.Writer) {
 // A Progress is called before each step of a benchmark, from 0 on, of total steps.
 type Progress func(step, total int, what string)
 
-// NewProgress returns one that writes a line for each step, with an estimate of the time left.
+// NewProgress returns one that writes a line for each step.
 func NewProgress(w io.Writer) Progress {
-	start := time.Now()
 	return func(step, total int, what string) {
-		estimate := ""
-		if step > 0 {
-			left := time.Since(start) / time.Duration(step) * time.Duration(total-step)
-			estimate = fmt.Sprintf(" (about %v left)", left.Round(time.Second))
-		}
-		width := len(fmt.Sprint(total))
-		fmt.Fprintf(w, "[%*d/%d] %s%s\n", width, step+1, total, what, estimate)
+		fmt.Fprintf(w, "[%*d/%d] %s\n", len(fmt.Sprint(total)), step+1, total, what)
 	}
 }

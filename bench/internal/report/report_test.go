@@ -9,44 +9,50 @@ import (
 
 func TestText(t *testing.T) {
 	table := Table{Title: "A table", Keys: 1,
-		Columns: []string{"name", "a rate, %", "spread", "count"}}
-	table.Add("one", Digits(1.005), Range([]float64{2.5, 2, 1.5}), 7)
-	table.Add("two", "", Range([]float64{2, 2.01}), "")
+		Columns: []string{"name", "a rate of something, %", "number", "count"}}
+	table.Rows = [][]string{{"one", Digits(1.005), Digits(2000), "7"}}
+	table.Set("number", Digits(0.5), "two")
+	table.Set("number", Digits(0.5), "one")
+	table.Set("more", "yes", "two")
+	table.Set("number", Digits(2000), "one")
 	r := &Report{
-		Conclusion: "One is better.", BarsTitle: "reads",
+		Conclusion: "One is better.", BarsTitle: "Reads:",
 		Bars:        []Bar{{"a", "one", 2000}, {"a", "number two", 30}, {"b", "one", 1}},
 		Command:     "bench test",
-		Environment: Environment{"Zen 99", 2, "linux", "amd64", "go1.99", "abc", "2026-01-02"},
+		Environment: Environment{"Zen 99", 2, "linux", "amd64", "go1.99", "v9", "2026-01-02"},
 		Tables:      []Table{table},
-		Notes:       []string{"A note.", "    some code"},
+		Notes:       []string{"A note.", "  some code"},
 	}
 	var b bytes.Buffer
 	require.NoError(t, r.WriteText(&b))
 	require.Equal(t, `One is better.
 
-               reads
-a  one         ████████████████████████████████████████ 2,000
+Reads:
+a  one         ████████████████████████████████████ 2,000
 a  number two  █ 30
 b  one         ▏ 1.0
 
 A table
- name  a rate, %         spread  count
-───────────────────────────────────────
- one         1.0  2.0 (1.5–2.5)      7
- two                        2.0
+          a rate of
+ name  something, %  number  count  more
+─────────────────────────────────────────
+ one            1.0   2,000      7
+ two                   0.50          yes
 
 A note.
-    some code
+  some code
 bench test
-Zen 99, GOMAXPROCS 2, linux/amd64, go1.99, commit abc
+Zen 99, GOMAXPROCS 2, linux/amd64, go1.99, v9
 `, b.String())
 }
 
 func TestFigures(t *testing.T) {
-	require.Equal(t, "4.5 (1.0–8.0)", Range([]float64{5, 1, 2, 4, 3, 6, 8, 7}))
-	require.Equal(t, "", Range(nil))
+	require.Equal(t, 4.5, Median([]float64{5, 1, 2, 4, 3, 6, 8, 7}))
 	for x, want := range map[float64]string{0: "0", 0.00123: "0.0012", 0.0996: "0.10", 1.04: "1.0",
 		9.96: "10", 312.4: "312", 4548: "4,548", 1234567: "1,234,567"} {
 		require.Equal(t, want, Digits(x))
+	}
+	for x, want := range map[float64]string{1.04: "1.0", 42.4: "42", 478: "480", 1137: "1,100"} {
+		require.Equal(t, want, Rounded(x))
 	}
 }

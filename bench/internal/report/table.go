@@ -1,7 +1,8 @@
 package report
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -12,16 +13,24 @@ type Table struct {
 	Title   string
 	Keys    int // the first columns, which say what a row is; the others are aligned to the right
 	Columns []string
-	Rows    []table.Row
+	Rows    [][]string
 }
 
-// Add adds a row.
-func (t *Table) Add(cells ...any) {
-	var row table.Row
-	for _, cell := range cells {
-		row = append(row, fmt.Sprint(cell)) // numbers as text: columns align them, not their type
+// Set sets the cell of a column in the row that begins with the keys. If there is no such column or
+// row, it adds it.
+func (t *Table) Set(column, cell string, keys ...string) {
+	i := slices.Index(t.Columns, column)
+	if i < 0 {
+		i, t.Columns = len(t.Columns), append(t.Columns, column)
 	}
-	t.Rows = append(t.Rows, row)
+	at := slices.IndexFunc(t.Rows, func(row []string) bool { return slices.Equal(row[:t.Keys], keys) })
+	if at < 0 {
+		at, t.Rows = len(t.Rows), append(t.Rows, slices.Clone(keys))
+	}
+	for len(t.Rows[at]) <= i {
+		t.Rows[at] = append(t.Rows[at], "")
+	}
+	t.Rows[at][i] = cell
 }
 
 // Markdown returns the table as documents show it, without its title.
@@ -29,10 +38,13 @@ func (t Table) Markdown() string { return t.writer(t.Columns).RenderMarkdown() }
 
 // text returns the table for a terminal.
 func (t Table) text() string {
-	const headerWidth = 9 // but for long words
 	var columns []string
-	for _, c := range t.Columns {
-		columns = append(columns, wrap(c, headerWidth))
+	for _, c := range t.Columns { // in at most two lines
+		narrow := text.LongestLineLen(strings.ReplaceAll(c, " ", "\n"))
+		for strings.Count(wrap(c, narrow), "\n") > 1 {
+			narrow++
+		}
+		columns = append(columns, wrap(c, narrow))
 	}
 	return wrap(t.Title, width) + "\n" + t.writer(columns).Render() + "\n"
 }
@@ -46,13 +58,20 @@ func (t Table) writer(columns []string) table.Writer {
 	var configs []table.ColumnConfig
 	for i, c := range columns {
 		header = append(header, c)
+		config := table.ColumnConfig{Number: i + 1, VAlignHeader: text.VAlignBottom}
 		if i >= t.Keys {
-			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight,
-				AlignHeader: text.AlignRight})
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
 		}
+		configs = append(configs, config)
 	}
 	w.AppendHeader(header)
 	w.SetColumnConfigs(configs)
-	w.AppendRows(t.Rows)
+	for _, cells := range t.Rows {
+		var row table.Row
+		for _, cell := range cells {
+			row = append(row, cell)
+		}
+		w.AppendRow(row)
+	}
 	return w
 }

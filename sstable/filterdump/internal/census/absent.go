@@ -2,6 +2,7 @@ package census
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -37,11 +38,68 @@ func absentKeys(keys, next [][]byte, rng *rand.Rand) (all [][]byte) {
 			if gaps[i].len > maxPerGap {
 				n = rng.Uint64N(gaps[i].len)
 			}
-			other := bytes.Clone(key)
-			gaps[i].put(other, n)
-			all = append(all, other)
+			all = append(all, gaps[i].key(key, n))
 		}
 	}
 	slices.SortFunc(all, bytes.Compare)
 	return slices.CompactFunc(all, bytes.Equal)
+}
+
+// A gap is the absent keys between two neighbors: the keys that a program with numbers as keys
+// would look up. If keys are not numbers, these are as good as random ones. It counts from one
+// neighbor to the next where they differ, before a suffix that they share: decimal digits, or else
+// bytes.
+//
+// LevelDB's hash does not scatter keys that differ in few bits, so the false-positive rate of a
+// filter depends on which absent keys are looked up. Random ones show the rate of the textbook
+// where the neighbors of present keys have twenty times as many false positives.
+type gap struct {
+	len         uint64 // number of keys; 0 if there are none
+	from, to    int    // where the number stands
+	zero        byte   // its lowest digit
+	base, lower uint64 // its base, and the lower neighbor's number
+}
+
+// between returns the gap between two keys. It is empty if they are not of one length, or if low is
+// not below high.
+func between(low, high []byte) (g gap) {
+	if len(low) != len(high) || bytes.Compare(low, high) >= 0 {
+		return g
+	}
+	for low[g.from] == high[g.from] {
+		g.from++
+	}
+	for g.to = len(low); low[g.to-1] == high[g.to-1]; {
+		g.to--
+	}
+	g.zero, g.base = '0', 10
+	isDigit := func(c byte) bool { return '0' <= c && c <= '9' }
+	for i := g.from; i < g.to; i++ {
+		if !isDigit(low[i]) || !isDigit(high[i]) {
+			g.zero, g.base = 0, 256
+		}
+	}
+	most := int(64 / math.Log2(float64(g.base))) // digits that fit
+	g.to = min(g.to, g.from+most)
+	g.lower = g.number(low)
+	g.len = g.number(high) - g.lower - 1
+	return g
+}
+
+// number returns the number in a key.
+func (g *gap) number(key []byte) (n uint64) {
+	for _, c := range key[g.from:g.to] {
+		n = n*g.base + uint64(c-g.zero)
+	}
+	return n
+}
+
+// key returns key i of the gap above the lower neighbor. REQUIRES: i < g.len.
+func (g *gap) key(lower []byte, i uint64) []byte {
+	key, n := bytes.Clone(lower), g.lower+1+i
+	for at := g.to - 1; at >= g.from; at-- {
+		key[at] = g.zero + byte(n%g.base)
+		n /= g.base
+	}
+	return key
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +24,12 @@ func pairs(keys ...string) (all, next [][]byte) {
 func TestAbsentKeys(t *testing.T) {
 	for _, c := range []struct{ keys, want []string }{
 		{[]string{"1", "2", "5"}, []string{"3", "4"}},
-		{[]string{"a1x", "a3x"}, []string{"a2x"}},
+		{[]string{"k198", "k203"}, []string{"k199", "k200", "k201", "k202"}}, // with carry
+		{[]string{"k8:bal", "k9:bal"}, nil},
+		{[]string{"k09:bal", "k12:bal"}, []string{"k10:bal", "k11:bal"}}, // before a suffix
+		{[]string{"195", "205"}, nil},                                    // the 5 is a suffix
+		{[]string{"ax", "az"}, []string{"ay"}},                           // bytes
+		{[]string{"a\x00\xfe.", "a\x01\x01."}, []string{"a\x00\xff.", "a\x01\x00."}},
 		{[]string{"ff", "0101"}, nil}, // not in this order in a database
 		{[]string{"/a", "/abc", "/bcde"}, []string{"/a0", "/abc0"}},
 		{[]string{"", "a"}, []string{"0"}},
@@ -86,5 +92,25 @@ func TestManyAbsentKeys(t *testing.T) {
 	for gap, n := range counts {
 		share := float64(len(got)) * float64(gap) / float64(per)
 		require.InDelta(t, share, n, 5*math.Sqrt(share), "gaps of %d", gap)
+	}
+}
+
+// A number of more digits than a uint64 has is cut off, and what follows stays.
+func TestBetweenFarKeys(t *testing.T) {
+	for low, high := range map[string]string{
+		strings.Repeat("01", 20):  strings.Repeat("93", 20), // decimal
+		strings.Repeat("0a", 16):  strings.Repeat("f3", 16),
+		strings.Repeat("\x00", 9): strings.Repeat("\xff", 9),
+	} {
+		g := between([]byte(low), []byte(high))
+		last := low
+		for _, i := range []uint64{0, g.len / 2, g.len - 1} {
+			key := string(g.key([]byte(low), i))
+			require.True(t, last < key && key < high, "%q", key)
+			require.Equal(t, low[g.to:], key[g.to:])
+			last = key
+		}
+		end := string(g.key([]byte(low), g.len))
+		require.Equal(t, high[:g.to], end[:g.to], "after the last comes the neighbor")
 	}
 }

@@ -1,29 +1,29 @@
-// Package census reads the tables of a database, and counts what lookups of absent keys read in it.
+// Package census reads a database, and counts what lookups of absent keys read in it.
+//
+// Read verifies the tables that the manifest names (database.go). If all can be trusted, the engine
+// looks absent keys up (count.go), which lie between keys of the database (absent.go).
 package census
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 )
 
 // Options say what to read.
 type Options struct {
-	Policies []string // patterns of further policies whose filters package policy reads
+	Policies []string // names of policies whose filters are LevelDB's or levelbloom's
 	Verify   bool     // count nothing
 	Progress func(format string, args ...any)
 }
@@ -42,7 +42,7 @@ type Database struct {
 
 	*verdict.Figures                  // nil if no database was opened
 	Verdict          *verdict.Verdict `json:"verdict,omitempty"` // nil if counting failed
-	Tables           []*scan.Result   `json:"tables"`
+	Tables           []*verify.Result `json:"tables"`
 
 	options Options
 	named   map[int]engine.Place // what the manifest says of each table, by number
@@ -53,150 +53,114 @@ type Database struct {
 const attempts = 10
 
 // Read reads and verifies the tables at a path. In a database, it counts what lookups read, unless
-// options say not to. The error is that of ctx.
+// options say not to.
 //
-// A database in use may delete a table or the manifest before the view has it, because others have
-// its entries. Then the manifest changes, and Read begins anew, a few times.
-func Read(ctx context.Context, path string, o Options) (*Database, error) {
+// A database in use may delete tables before the view has them, or those that are too many to be
+// held, or the manifest. Then Read begins anew.
+func Read(path string, o Options) *Database {
 	d := &Database{Path: path, options: o}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		d.Note = scan.WithoutPath(err, path)
-		return d, nil
+		d.Note = verify.WithoutPath(err, path)
+		return d
 	case !info.IsDir():
-		f := scan.File{Path: path, Open: path, Options: tables.Options{Policies: o.Policies}}
-		d.Tables, err = scan.Verify(ctx, []scan.File{f}, nil)
-		return d, err
+		f := verify.File{Path: path, Open: path, Policies: o.Policies}
+		d.Tables = verify.Verify([]verify.File{f}, func() {})
+		return d
 	}
-	var manifest []byte
 	for range attempts {
 		d = &Database{Path: path, options: o}
 		view, err := engine.NewView(path)
 		if err != nil {
-			d.refuse(err)
-			if errors.Is(err, os.ErrNotExist) {
+			d.Note, d.Damaged = verify.WithoutPath(err, path), errors.Is(err, engine.ErrDamaged)
+			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			break
+			return d
 		}
-		changed := !bytes.Equal(view.Manifest, manifest)
-		manifest = view.Manifest
-		complete, err := d.read(ctx, view)
+		d.read(view)
+		again := d.lacksTables() && view.Outdated()
 		view.Close()
-		if err != nil {
-			return nil, err
+		if !again {
+			return d
 		}
-		if complete || !changed {
-			break
-		}
+		d = &Database{Path: path, Note: "its tables are deleted while they are read: if it has more " +
+			"than the process may have open, raise that limit (ulimit -n)"}
 	}
-	return d, nil
+	return d
 }
 
-// refuse notes why a directory has no view: if it is no database, which ones are in it.
-func (d *Database) refuse(err error) {
-	d.Note = scan.WithoutPath(err, d.Path)
-	d.Damaged = errors.Is(err, engine.ErrDamaged)
-	if !errors.Is(err, engine.ErrNoDatabase) {
-		return
-	}
-	var names []string
-	entries, _ := os.ReadDir(d.Path)
-	for _, e := range entries {
-		if engine.IsDatabase(filepath.Join(d.Path, e.Name())) {
-			names = append(names, e.Name())
-		}
-	}
-	if len(names) > 0 {
-		d.Note += "; databases in it: " + strings.Join(names, ", ")
-	}
-}
+var noFile = regexp.MustCompile(`file does not exist|no such file`)
 
-// open opens a database in its engine, and closes it after f. If the engine panics, the database
-// stays open: to close it could wait for a lock that the engine holds.
-func open(o engine.Options, read func(number int), f func(db engine.DB) error) error {
-	_, err := tables.Guard(func() (struct{}, error) {
-		db, err := engine.Open(o, read)
-		if err == nil {
-			err = cmp.Or(f(db), db.Close())
-		}
-		return struct{}{}, err
+// lacksTables reports whether a table was not there.
+func (d *Database) lacksTables() bool {
+	return noFile.MatchString(d.Note) || slices.ContainsFunc(d.Tables, func(r *verify.Result) bool {
+		return r.Status == verify.Missing
 	})
-	return err
 }
 
-// read makes an attempt. It is complete unless a table was missing, which may be because the
-// database has changed. The error is that of ctx.
-func (d *Database) read(ctx context.Context, view *engine.View) (complete bool, err error) {
-	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: view.Cache}
+// read reads the database of a view.
+func (d *Database) read(view *engine.View) {
 	if err := engine.CheckManifest(view.Manifest); err != nil {
 		d.Note, d.Damaged = err.Error(), true
-		return true, nil
+		return
 	}
 	o := engine.Options{View: view}
-	err = open(o, nil, func(db engine.DB) (err error) {
+	err := open(o, nil, func(db engine.DB) (err error) {
 		d.named, err = db.Tables()
 		return err
 	})
 	if err != nil {
-		d.explain(err, view.IsShared())
-		return false, nil
+		d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(view.Engine, "filterdump"), err)
+		d.Damaged = faultyTable.MatchString(d.Note)
+		return
 	}
-	if complete, err = d.verify(ctx, view); err != nil {
-		return false, err
-	}
-	d.describe()
+	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: view.Cache}
+	d.verify(view)
 	if d.options.Verify {
-		return complete, nil
+		return
 	}
 	if why := d.unfit(); why != "" {
 		d.Verdict = verdict.None(why)
-		return complete, nil
+		return
 	}
-	return complete, d.count(ctx, o)
+	d.count(o)
 }
 
-var (
-	otherComparer = regexp.MustCompile(`'leveldb\.BytewiseComparator', got '(.*)' \[file=`)
-	// Pebble looks for the tables that its manifest names, and compares their sizes.
-	faultyTable = regexp.MustCompile(`file does not exist|object size mismatch|not a regular file`)
-)
+// Pebble looks for the tables that its manifest names, and compares their sizes.
+var faultyTable = regexp.MustCompile(`file does not exist|object size mismatch`)
 
-// explain notes why the engine does not open the database. Some of its tables may be in a storage
-// that is shared.
-func (d *Database) explain(err error, shared bool) {
-	d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(d.Engine, "filterdump"), err)
-	if found := otherComparer.FindStringSubmatch(d.Note); found != nil {
-		d.Note = fmt.Sprintf("its comparer is '%s', which is not known here: pass its tables one "+
-			"by one, filterdump --verify DIRECTORY/*.ldb", found[1])
-	}
-	d.Damaged = faultyTable.MatchString(d.Note)
-	if d.Damaged && shared {
-		d.Damaged, d.Note = false, "tables in shared storage are not read here: "+d.Note
-	}
+// open opens a database in its engine, and closes it after f. If the engine panics, the database
+// stays open: to close it could wait for a lock that the engine holds.
+func open(o engine.Options, read func(number int), f func(db engine.DB) error) error {
+	return verify.Guard(func() error {
+		db, err := engine.Open(o, read)
+		if err != nil {
+			return err
+		}
+		return cmp.Or(f(db), db.Close())
+	})
 }
 
-// verify verifies the tables that the manifest names. It is complete if all are there.
-func (d *Database) verify(ctx context.Context, view *engine.View) (complete bool, err error) {
-	var files []scan.File
-	for _, number := range slices.Sorted(maps.Keys(d.named)) {
+// verify verifies the tables that the manifest names.
+func (d *Database) verify(view *engine.View) {
+	var files []verify.File
+	numbers := slices.Sorted(maps.Keys(d.named))
+	for _, number := range numbers {
 		// Only goleveldb opens a database whose tables are missing. Whoever reads one finds that.
 		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number))
-		path, _ := view.Path(name)
-		files = append(files, scan.File{Path: filepath.Join(d.Path, name), Open: path,
-			Options: tables.Options{Policies: d.options.Policies, Database: true,
-				Size: d.named[number].Size}})
+		files = append(files, verify.File{Path: filepath.Join(d.Path, name), Open: view.Paths[name],
+			Database: true, Size: d.named[number].Size, Policies: d.options.Policies})
 	}
 	d.leaveOut(view.Tables)
 	var done atomic.Int64
-	d.Tables, err = scan.Verify(ctx, files, func() {
+	d.Tables = verify.Verify(files, func() {
 		d.options.Progress("%d of %d tables verified", done.Add(1), len(files))
 	})
-	complete = !slices.ContainsFunc(d.Tables, func(r *scan.Result) bool {
-		return r != nil && r.Status == scan.Missing
-	})
-	return complete, err
+	for i, number := range numbers {
+		d.Add(d.named[number].Level, d.Tables[i])
+	}
 }
 
 // leaveOut counts the tables in the directory that the manifest does not name.
@@ -210,4 +174,26 @@ func (d *Database) leaveOut(tables map[int]string) {
 			d.newer++
 		}
 	}
+}
+
+// unfit says why nothing can be counted, if that is so.
+func (d *Database) unfit() string {
+	unread := 0
+	for _, r := range d.Tables {
+		if !r.Status.IsFine() {
+			unread++
+		}
+	}
+	switch {
+	case len(d.named)+d.Unnamed == 0:
+		return "there are no tables yet, the data is all in the log"
+	case unread > 0:
+		return fmt.Sprintf("%d of %d tables cannot be read, or trusted", unread, len(d.Tables))
+	case len(d.named) > engine.MostTables():
+		return "the process may not have all tables open: raise its limit (ulimit -n)"
+	case d.newer > len(d.named): // older ones may wait for a reader of theirs
+		return fmt.Sprintf("the manifest may be old: tables newer than the %d that it names: %d",
+			len(d.named), d.newer)
+	}
+	return ""
 }

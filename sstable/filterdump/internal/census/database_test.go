@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
-	v1 "github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
 	"github.com/syndtr/goleveldb/leveldb/filter"
@@ -18,7 +18,7 @@ import (
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/scan"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -52,81 +52,65 @@ func TestAllAbsentKeys(t *testing.T) {
 	require.Equal(t, d.Verdict, counted(t, dir).Verdict, "the same files give the same verdict")
 }
 
+// sequence is a database of even numbers.
+type sequence struct {
+	engine.DB
+	n int
+}
+
+func (s sequence) Keys(f func(key []byte)) error {
+	for i := range s.n {
+		f(fmt.Appendf(nil, "%08d", 2*i))
+	}
+	return nil
+}
+
 // Of a large database a random sample of the keys is taken, each with the key that follows it.
 func TestNeighborsAreASample(t *testing.T) {
-	var all [][]byte
-	for i := range 3 * maxLookups {
-		all = append(all, fmt.Appendf(nil, "%08d", 2*i))
-	}
-	dir := fill(t, &opt.Options{}, 1, all, func() []byte { return nil })
-	view, err := engine.NewView(dir)
+	told, counts := 0, [3]int{}
+	keys, next, err := neighbors(sequence{n: 3 * maxLookups}, seeded(t), func(seen int) {
+		require.Greater(t, seen, told)
+		told = seen
+	})
 	require.NoError(t, err)
-	defer view.Close()
-	var keys, next [][]byte
-	told := 0
-	require.NoError(t, open(engine.Options{View: view}, nil, func(db engine.DB) (err error) {
-		keys, next, err = neighbors(db, seeded(t), func(seen int) error {
-			require.Greater(t, seen, told)
-			told = seen
-			return nil
-		})
-		_, _, stopped := neighbors(db, seeded(t), func(int) error { return context.Canceled })
-		require.ErrorIs(t, stopped, context.Canceled)
-		return err
-	}))
 	require.Greater(t, told, 2*maxLookups)
-	require.GreaterOrEqual(t, len(keys), maxLookups-1)
-	counts := [3]int{}
+	require.Len(t, keys, maxLookups)
 	for i, key := range keys {
-		number := func(key []byte) (n int) {
-			_, err := fmt.Sscanf(string(key), "%d", &n)
-			require.NoError(t, err)
-			return n
-		}
-		require.Equal(t, number(key)+2, number(next[i]))
-		counts[number(key)/(2*maxLookups)]++
+		var number, following int
+		_, err := fmt.Sscanf(string(key)+" "+string(next[i]), "%d %d", &number, &following)
+		require.NoError(t, err)
+		require.Equal(t, number+2, following)
+		counts[number/(2*maxLookups)]++
 	}
 	for _, n := range counts {
 		require.InDelta(t, maxLookups/3, n, 5*200) // 5 standard deviations
 	}
 }
 
-// A table that is gone is a fault, and there is no verdict, however many are left.
-func TestMissingTables(t *testing.T) {
-	dir := thirds(t, 6000, opt.Options{Filter: filter.NewBloomFilter(10)})
-	tables, err := filepath.Glob(filepath.Join(dir, "*.ldb"))
+// pebbleOf makes a database of Pebble's, which stays open, and returns its directory.
+func pebbleOf(t *testing.T, o pebble.Options, keys int, put func(db *pebble.DB, key []byte) error,
+) (string, *pebble.DB) {
+	dir := t.TempDir()
+	o.Logger = engine.Quiet{}
+	db, err := pebble.Open(dir, &o)
 	require.NoError(t, err)
-	for gone, path := range tables {
-		require.NoError(t, os.Remove(path))
-		d, err := Read(context.Background(), dir, Options{Progress: t.Logf})
-		require.NoError(t, err)
-		missing := 0
-		for _, table := range d.Tables {
-			if table.Status == scan.Missing {
-				missing++
-			}
-		}
-		require.Equal(t, gone+1, missing)
-		require.Contains(t, d.Verdict.Sentence,
-			"No verdict: "+scan.Count(missing, "table")+" of the database cannot be")
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	for i := range keys {
+		require.NoError(t, put(db, fmt.Appendf(nil, "%08d", 3*i)))
 	}
+	return dir, db
 }
+
+func set(db *pebble.DB, key []byte) error { return db.Set(key, make([]byte, 100), pebble.NoSync) }
 
 // Of a virtual table only the keys in its bounds count, and its file once.
 func TestCountVirtualTables(t *testing.T) {
 	const n = 9000
-	dir := t.TempDir()
-	db, err := pebble.Open(dir, &pebble.Options{
-		FormatMajorVersion: pebble.FormatNewest, Logger: engine.Quiet{}, CacheSize: 1})
-	require.NoError(t, err)
-	for i := range n {
-		require.NoError(t, db.Set(fmt.Appendf(nil, "%08d", 3*i), make([]byte, 100), pebble.NoSync))
-	}
+	dir, db := pebbleOf(t, pebble.Options{FormatMajorVersion: pebble.FormatNewest}, n, set)
 	require.NoError(t, db.Flush())
 	require.NoError(t, db.Compact(context.Background(), []byte("0"), []byte("9"), false))
 	require.NoError(t, db.Excise(context.Background(), pebble.KeyRange{
 		Start: fmt.Appendf(nil, "%08d", n), End: fmt.Appendf(nil, "%08d", 2*n)}))
-	defer db.Close() // it has the lock
 	d := counted(t, dir)
 	require.Equal(t, "pebblev2", d.Engine)
 	require.Equal(t, n*2/3-1, d.Sampled)
@@ -134,161 +118,110 @@ func TestCountVirtualTables(t *testing.T) {
 	require.EqualValues(t, n, d.Keys, "those of the file")
 }
 
-// A manifest that the database replaces meanwhile is no damage: Read begins anew.
-func TestManifestReplaced(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/leveldb/tables/one_key")))
-	manifest, err := os.ReadFile(filepath.Join(dir, "MANIFEST-000002"))
-	require.NoError(t, err)
-	path := func(number int) string {
-		return filepath.Join(dir, fmt.Sprintf("MANIFEST-%06d", number))
-	}
-	number := 2
-	replace := func() error {
-		number++
-		current := filepath.Join(dir, "CURRENT")
-		err := os.WriteFile(path(number), manifest, 0o600)
-		if err == nil {
-			text := filepath.Base(path(number)) + "\n"
-			err = os.WriteFile(current+".tmp", []byte(text), 0o600)
-		}
-		if err == nil {
-			err = os.Rename(current+".tmp", current)
-		}
-		if err == nil {
-			err = os.Remove(path(number - 1))
-		}
-		return err
-	}
-	for range 200 {
-		done := make(chan error)
-		go func() {
-			var err error
-			for i := 0; i < attempts-1 && err == nil; i++ { // each can spoil one attempt
-				err = replace()
+// A database with more tables than the process may have open is read all the same.
+func TestFewFiles(t *testing.T) {
+	var before syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
+	few := before
+	few.Cur = 200
+	for _, stored := range []string{"leveldb/tables/multi_level",
+		"releases/v0.1.0/pebblev1/name1_ribbon/db", "releases/v0.1.0/pebblev2/name1_ribbon/db"} {
+		dir := copyOf(t, stored)
+		for n := range 300 {
+			name := fmt.Sprintf("%06d.sst", n) // of no table, but for one or two
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 			}
-			done <- err
-		}()
-		d, err := Read(context.Background(), dir, Options{Verify: true, Progress: t.Logf})
-		require.NoError(t, <-done)
-		require.NoError(t, err)
+		}
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few))
+		d := Read(dir, Options{Verify: true, Progress: t.Logf})
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before))
 		require.Empty(t, d.Note)
-		require.Equal(t, scan.Sound, d.Tables[0].Status)
+		require.NotEmpty(t, d.Tables)
+		for _, r := range d.Tables {
+			require.Equal(t, verify.Sound, r.Status, r.Reason)
+		}
 	}
 }
 
-// All that takes long is told, and can be interrupted.
+// copyOf returns a copy of a stored database.
+func copyOf(t *testing.T, path string) string {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../testdata/"+path)))
+	return dir
+}
+
+// A table that is not there is missing, unless the database has changed meanwhile: then Read begins
+// anew, a few times.
+func TestTablesVanish(t *testing.T) {
+	for _, c := range []struct {
+		changes, lacking int // how often the manifest changes, and how often the table is not there
+		note             string
+		status           verify.Status
+	}{
+		{0, 1, "", verify.Missing},
+		{1, 1, "", verify.Sound},
+		{attempts, attempts, "its tables are deleted while they are read: ", ""},
+	} {
+		dir := copyOf(t, "leveldb/tables/one_key")
+		table, hidden := filepath.Join(dir, "000005.ldb"), filepath.Join(dir, "hidden")
+		require.NoError(t, os.Rename(table, hidden))
+		manifest, n := filepath.Join(dir, "MANIFEST-000002"), 0
+		d := Read(dir, Options{Verify: true, Progress: func(string, ...any) {
+			if n++; n <= c.changes {
+				b, err := os.ReadFile(manifest)
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(manifest, append(b, 0), 0o600)) // as in writing
+			}
+			if n == c.lacking {
+				require.NoError(t, os.Rename(hidden, table))
+			}
+		}})
+		require.Equal(t, c.note == "", d.Note == "")
+		require.Contains(t, d.Note, c.note)
+		require.False(t, d.Damaged)
+		if c.status != "" {
+			require.Equal(t, c.status, d.Tables[0].Status)
+		}
+	}
+}
+
+// All that takes long is told.
 func TestProgress(t *testing.T) {
-	dir := thirds(t, 6000, opt.Options{})
 	var told []string
-	_, err := Read(context.Background(), dir, Options{Progress: func(format string, _ ...any) {
+	Read(thirds(t, 6000, opt.Options{}), Options{Progress: func(format string, _ ...any) {
 		if !slices.Contains(told, format) {
 			told = append(told, format)
 		}
 	}})
-	require.NoError(t, err)
 	require.Len(t, told, 3, "tables, keys and lookups")
-	for _, at := range told {
-		ctx, cancel := context.WithCancel(context.Background())
-		after := 0
-		_, err := Read(ctx, dir, Options{Progress: func(format string, _ ...any) {
-			if format == at {
-				cancel()
-			} else if ctx.Err() != nil {
-				after++
-			}
-		}})
-		require.ErrorIs(t, err, context.Canceled, at)
-		require.Zero(t, after, at)
-	}
 }
 
 // A merger of the program's own is no obstacle: nothing is merged.
 func TestOtherMerger(t *testing.T) {
 	merger := *pebble.DefaultMerger
 	merger.Name = "test.merger"
-	dir := t.TempDir()
-	db, err := pebble.Open(dir, &pebble.Options{Merger: &merger, Logger: engine.Quiet{}})
-	require.NoError(t, err)
-	for i := range 6000 {
-		require.NoError(t, db.Merge(fmt.Appendf(nil, "%08d", 2*i), []byte("1"), pebble.NoSync))
-	}
+	dir, db := pebbleOf(t, pebble.Options{Merger: &merger}, 6000,
+		func(db *pebble.DB, key []byte) error { return db.Merge(key, []byte("1"), pebble.NoSync) })
 	require.NoError(t, db.Flush())
-	require.NoError(t, db.Close())
-	d := counted(t, dir)
-	require.EqualValues(t, 6000, d.Keys)
+	require.EqualValues(t, 6000, counted(t, dir).Keys)
 }
 
-// Tables that are left out are a sign of an old manifest only if they are newer than it is:
-// obsolete ones wait until nobody reads them, as after a compaction of all.
-func TestTablesLeftOut(t *testing.T) {
-	for old, why := range map[bool]string{
-		false: "", true: "the manifest names 2 tables, and leaves out 3 newer ones: it may be old",
-	} {
-		d := &Database{named: map[int]engine.Place{10: {}, 12: {}}}
-		number := 3
-		if old {
-			number = 13
-		}
-		left := map[int]string{10: "", 12: "", number: "", number + 1: "", number + 2: ""}
-		d.leaveOut(left)
-		require.Equal(t, 3, d.Unnamed)
-		require.Equal(t, why, d.unfit())
-	}
-}
-
-// Where nothing can be counted, the database or the verdict says why.
+// Where nothing can be counted, the database or the verdict says why. Filters that match all keys
+// are used, whatever their name.
 func TestNoVerdict(t *testing.T) {
-	read := func(dir string) *Database {
-		d, err := Read(context.Background(), dir, Options{Progress: t.Logf})
-		require.NoError(t, err)
-		return d
-	}
-	o := opt.Options{}
-	require.NoError(t, goleveldb.Configure(&o,
-		testkit.Must(policy.NewBloom(10, policy.WithName("mine.1")))))
-	dir := thirds(t, 6000, o)
-	require.Contains(t, read(dir).Verdict.Sentence, "No verdict: the policy mine.1 is not known")
-	require.NotZero(t, counted(t, dir, "other", "mine.*").Lookups)
+	mine := testkit.Must(policy.NewRibbon(10, policy.WithName("mine")))
+	require.Less(t, counted(t, thirds(t, 6000, opt.Options{Filter: goleveldb.New(mine)})).Get, 20.0)
 
 	reverse := *pebble.DefaultComparer
 	reverse.Name = "test.reverse"
 	reverse.Compare = func(a, b []byte) int { return bytes.Compare(b, a) }
-	dir = t.TempDir()
-	db, err := pebble.Open(dir, &pebble.Options{Comparer: &reverse, Logger: engine.Quiet{}})
-	require.NoError(t, err)
-	require.NoError(t, db.Set([]byte("b"), nil, pebble.NoSync))
-	require.NoError(t, db.Flush())
-	require.NoError(t, db.Close())
-	require.Contains(t, read(dir).Note, "pebblev2 does not open it: ")
-	require.Contains(t, read(dir).Note, "test.reverse")
+	dir, _ := pebbleOf(t, pebble.Options{Comparer: &reverse}, 0, nil)
+	require.Regexp(t, "^pebblev2 does not open it: .*test.reverse", Read(dir, Options{}).Note)
 
-	young := t.TempDir()
-	db, err = pebble.Open(young, &pebble.Options{Logger: engine.Quiet{}})
-	require.NoError(t, err)
-	require.NoError(t, db.Set([]byte("b"), nil, pebble.NoSync))
-	defer db.Close()
+	dir, _ = pebbleOf(t, pebble.Options{}, 1, set)
+	d := Read(dir, Options{Progress: t.Logf})
 	require.Equal(t, "No verdict: there are no tables yet, the data is all in the log.",
-		read(young).Verdict.Sentence)
-	require.Empty(t, read(young).Note)
-}
-
-// Pebble v1 built with cgo reads no zstd beside Pebble v2: the verdict says what helps.
-func TestZstd(t *testing.T) {
-	dir := t.TempDir()
-	db, err := v1.Open(dir, &v1.Options{
-		Logger: engine.Quiet{}, DisableAutomaticCompactions: true,
-		Levels: []v1.LevelOptions{{Compression: v1.ZstdCompression}}})
-	require.NoError(t, err)
-	for i := range 6000 {
-		require.NoError(t, db.Set(fmt.Appendf(nil, "%08d", 2*i), make([]byte, 100), v1.NoSync))
-	}
-	require.NoError(t, db.Flush())
-	require.NoError(t, db.Close())
-	d, err := Read(context.Background(), dir, Options{Progress: t.Logf})
-	require.NoError(t, err)
-	require.EqualValues(t, 6000, d.Keys, "Pebble v2's reader verifies")
-	cannot := d.Note ==
-		"nothing was counted: Pebble v1 cannot read zstd here: build filterdump with CGO_ENABLED=0"
-	require.Equal(t, cannot, d.Lookups == 0, d.Note)
+		d.Verdict.Sentence)
+	require.Empty(t, d.Note)
 }

@@ -5,6 +5,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -23,14 +24,13 @@ type Options struct {
 type DB interface {
 	// Tables returns what the manifest says of each table, by the number of its file.
 	Tables() (map[int]Place, error)
-	// Keys calls f for each key in ascending order until f returns an error. The key's memory is
-	// reused.
-	Keys(f func(key []byte) error) error
+	// Keys calls f for each key in ascending order. The key's memory is reused.
+	Keys(f func(key []byte)) error
 	// Get is the engine's own lookup. Has is that of its adapter, if it has one.
 	Get(key []byte) (bool, error)
 	Has(key []byte) (bool, error)
-	// Memory says what CheckCache of the adapter says of the program's settings, as far as they are
-	// known, if filters and indexes had these sizes: nothing if they fit.
+	// Memory says whether the program's caches, as far as they are known, have room for filters and
+	// indexes of these sizes, by CheckCache of the adapter, and what to set if not.
 	Memory(s Sizes) (string, error)
 	Close() error
 }
@@ -70,13 +70,14 @@ func Open(o Options, read func(number int)) (DB, error) {
 	return nil, errors.New("levelbloom has no adapter for this engine")
 }
 
-// cacheSize is that of Pebble's block cache. Its indexes are larger than in the files.
-func (o *Options) cacheSize() int64 { return 1<<20 + 3*o.Room/2 }
-
-// told returns what a CacheReport says as one sentence.
-func told(whose string, report fmt.Stringer) string {
-	lines := strings.ReplaceAll(report.String(), "\n", "; ")
-	return fmt.Sprintf("With %s options, %s.", whose, lines)
+// told returns what a CacheReport says, as one sentence: how much block cache is needed, and of
+// other lines those that say what to set.
+func told(whose, report string) string {
+	lines := slices.DeleteFunc(strings.Split(report, "\n"), func(line string) bool {
+		return !strings.Contains(line, " twice") && !strings.Contains(line, ": set Options.")
+	})
+	all := strings.ReplaceAll(strings.Join(lines, "; "), " << ", "<<") // which no line break divides
+	return fmt.Sprintf("With %s options, %s.", whose, all)
 }
 
 // Quiet is a logger of Pebble. What it says as it gives up becomes a panic.

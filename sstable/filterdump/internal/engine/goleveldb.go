@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"strings"
 
@@ -23,7 +23,7 @@ func openGoLevelDB(o Options, policies []*policy.Policy, read func(number int)) 
 		return nil, err
 	}
 	options := &opt.Options{ReadOnly: true, DisableBlockCache: true,
-		OpenFilesCacheCapacity: o.View.openTables()}
+		OpenFilesCacheCapacity: MostTables()}
 	for _, p := range policies {
 		options.AltFilters = append(options.AltFilters, goleveldb.New(p))
 	}
@@ -50,13 +50,13 @@ func (db *goLevelDB) Tables() (map[int]Place, error) {
 	return places, err
 }
 
-func (db *goLevelDB) Keys(f func(key []byte) error) (err error) {
+func (db *goLevelDB) Keys(f func(key []byte)) error {
 	iter := db.NewIterator(nil, nil)
 	defer iter.Release()
-	for err == nil && iter.Next() {
-		err = f(iter.Key())
+	for iter.Next() {
+		f(iter.Key())
 	}
-	return cmp.Or(err, iter.Error())
+	return iter.Error()
 }
 
 func (db *goLevelDB) Get(key []byte) (bool, error) {
@@ -72,22 +72,17 @@ func (db *goLevelDB) Has(key []byte) (bool, error) { return db.Get(key) }
 // Memory assumes goleveldb's defaults: a database does not tell its options.
 func (db *goLevelDB) Memory(s Sizes) (string, error) {
 	r, err := goleveldb.CheckCache(&opt.Options{DisableSeeksCompaction: true}, db.DB)
-	const mib = 1 << 20
-	needed := s.Filters + s.Indexes
-	blocks := fmt.Sprintf("filters and indexes (%.1f MiB) twice", float64(needed)/mib)
-	switch {
-	case 2*needed > r.Cache: // goleveldb's buffers may be twice as large as the blocks in them
-		blocks = fmt.Sprintf("is too small for %s: set Options.BlockCacheCapacity to %d, or more "+
-			"for the data", blocks, 2*needed)
-	case r.Tables > r.OpenFiles:
-		blocks = "has room for " + blocks
-	default:
-		return "", err
-	}
 	r.NoFilters = false
-	files, _, _ := strings.Cut(r.String(), "\n")
-	return fmt.Sprintf("With goleveldb's default options, %s; the block cache (%.1f MiB) %s.",
-		files, float64(r.Cache)/mib, blocks), err
+	const mib = 1 << 20
+	needed := 2 * (s.Filters + s.Indexes) // goleveldb's buffers may be twice as large as the blocks
+	verb, advice := "has room", ""
+	if needed > r.Cache {
+		verb, advice = "is too small", fmt.Sprintf(": set Options.BlockCacheCapacity to %d << 20, or "+
+			"more for the data", 1<<bits.Len64((needed-1)/mib))
+	}
+	block := fmt.Sprintf("the block cache (%.1f MiB) %s for filters and indexes (%.1f MiB) twice%s",
+		float64(r.Cache)/mib, verb, float64(needed)/2/mib, advice)
+	return told("goleveldb's default", r.String()+"\n"+block), err
 }
 
 // A viewStorage has a manifest in memory, and the tables of a view. It calls read for each read of
@@ -117,11 +112,7 @@ func (s *viewStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
 	if fd.Type != storage.TypeTable {
 		return s.Storage.Open(fd)
 	}
-	path, err := s.view.Path(s.view.Tables[int(fd.Num)])
-	if err != nil {
-		return nil, err
-	}
-	file, err := os.Open(path)
+	file, err := os.Open(s.view.Paths[s.view.Tables[int(fd.Num)]])
 	return countedReader{file, func() { s.read(int(fd.Num)) }}, err
 }
 

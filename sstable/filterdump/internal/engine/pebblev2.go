@@ -7,7 +7,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
@@ -21,13 +20,15 @@ type pebbleV2 struct {
 }
 
 // A pebbleV2View is the filesystem that Pebble sees: a manifest in memory, and the tables of a
-// view. For the list of names, tables have an empty file in memory too.
+// view. It calls read for each read of a table. For the list of names, tables have an empty file in
+// memory too.
 type pebbleV2View struct {
 	vfs.FS
 	view *View
+	read func(number int)
 }
 
-func newPebbleV2View(v *View) (vfs.FS, error) {
+func newPebbleV2View(v *View, read func(number int)) (vfs.FS, error) {
 	memory := vfs.NewMem()
 	write := func(name string, contents []byte) error {
 		file, err := memory.Create(name, vfs.WriteCategoryUnspecified)
@@ -42,59 +43,57 @@ func newPebbleV2View(v *View) (vfs.FS, error) {
 	for _, name := range v.markers {
 		err = errors.Join(err, write(name, nil))
 	}
-	for name := range v.paths {
+	for name := range v.Paths {
 		err = errors.Join(err, write(name, nil))
 	}
-	return pebbleV2View{memory, v}, err
-}
-
-// find returns where a file is, and its name there.
-func (v pebbleV2View) find(name string) (files vfs.FS, path string, err error) {
-	if _, isTable := v.view.paths[name]; !isTable {
-		return v.FS, name, nil
-	}
-	path, err = v.view.Path(name)
-	return vfs.Default, path, err
+	return pebbleV2View{memory, v, read}, err
 }
 
 func (v pebbleV2View) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
-	files, path, err := v.find(name)
-	if err != nil {
-		return nil, err
+	path, isTable := v.view.Paths[name]
+	if !isTable {
+		return v.FS.Open(name, opts...)
 	}
-	return files.Open(path, opts...)
+	file, err := vfs.Default.Open(path, opts...)
+	return pebbleV2File{file, func() { v.read(Number(name)) }}, err
 }
 
 func (v pebbleV2View) Stat(name string) (vfs.FileInfo, error) {
-	files, path, err := v.find(name)
-	if err != nil {
-		return nil, err
+	if path, isTable := v.view.Paths[name]; isTable {
+		return vfs.Default.Stat(path)
 	}
-	return files.Stat(path)
+	return v.FS.Stat(name)
+}
+
+// A pebbleV2File calls read for each read.
+type pebbleV2File struct {
+	vfs.File
+	read func()
+}
+
+func (f pebbleV2File) ReadAt(p []byte, offset int64) (int, error) {
+	f.read()
+	return f.File.ReadAt(p, offset)
 }
 
 func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (DB, error) {
-	counted := errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind == errorfs.OpFileReadAt {
-			read(Number(op.Path))
-		}
-		return nil
-	})
-	files, err := newPebbleV2View(o.View)
+	files, err := newPebbleV2View(o.View, read)
 	if err != nil {
 		return nil, err
 	}
-	merger := *pebble.DefaultMerger // nothing is merged, but Pebble compares the name
+	cache := pebble.NewCache(1<<20 + 3*o.Room/2) // indexes are larger than in the files
+	defer cache.Unref()                          // the database keeps it
+	merger := *pebble.DefaultMerger              // nothing is merged, but Pebble compares the name
 	merger.Name = cmp.Or(o.View.Merger, merger.Name)
 	options := &pebble.Options{
 		ReadOnly:           true,
 		Logger:             Quiet{},
 		FormatMajorVersion: pebble.FormatNewest,
 		MemTableSize:       64 << 10,
-		FS:                 errorfs.Wrap(files, counted),
+		FS:                 files,
 		Merger:             &merger,
-		MaxOpenFiles:       o.View.openTables(),
-		CacheSize:          o.cacheSize(),
+		MaxOpenFiles:       MostTables(),
+		Cache:              cache,
 		DisableTableStats:  true,
 	}
 	options.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
@@ -122,15 +121,15 @@ func (db pebbleV2) Tables() (map[int]Place, error) {
 	return places, err
 }
 
-func (db pebbleV2) Keys(f func(key []byte) error) error {
+func (db pebbleV2) Keys(f func(key []byte)) error {
 	iter, err := db.NewIter(nil)
 	if err != nil {
 		return err
 	}
-	for valid := iter.First(); err == nil && valid; valid = iter.Next() {
-		err = f(iter.Key())
+	for valid := iter.First(); valid; valid = iter.Next() {
+		f(iter.Key())
 	}
-	return cmp.Or(err, iter.Close())
+	return iter.Close()
 }
 
 func (db pebbleV2) Get(key []byte) (bool, error) {
@@ -147,14 +146,13 @@ func (db pebbleV2) Get(key []byte) (bool, error) {
 func (db pebbleV2) Has(key []byte) (bool, error) { return pebblev2.Has(db.DB, key) }
 
 func (db pebbleV2) Memory(s Sizes) (string, error) {
+	cache := pebble.NewCache(cmp.Or(db.settings.Cache, 8<<20)) // Pebble's default
+	defer cache.Unref()
 	r, err := pebblev2.CheckCache(&pebble.Options{
-		CacheSize:    db.settings.Cache,
+		Cache:        cache,
 		MemTableSize: uint64(db.settings.MemTable),
 		MaxOpenFiles: int(db.settings.OpenFiles),
 	}, db.DB)
 	r.Fault, r.Filters, r.Largest = "", s.Filters, max(r.Largest, s.Largest)
-	if r.Fits() {
-		return "", err
-	}
-	return told("the program's", r), err // or Pebble's defaults, if it has left no options
+	return told("the program's", r.String()), err // or Pebble's, if it has left no options
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
-	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/tables"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 )
 
 // Settings are what a database's files tell of the program that has it. A size that is not known is
@@ -27,16 +27,19 @@ type Settings struct {
 func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 	file, format, pebble := "", 0, false
 	for _, e := range entries { // sorted
+		name := e.Name()
 		switch {
-		case strings.HasPrefix(e.Name(), "OPTIONS-"):
-			file = newest(file, e.Name())
-		case marked(e.Name(), "format-version") != "":
-			format, _ = strconv.Atoi(marked(e.Name(), "format-version"))
-		case Number(e.Name()) >= 0 && !pebble:
-			pebble = tables.IsPebbles(filepath.Join(dir, e.Name()))
+		case strings.HasPrefix(name, "OPTIONS-"):
+			if len(name) >= len(file) { // the number is higher
+				file = name
+			}
+		case marked(name, "format-version") != "":
+			format, _ = strconv.Atoi(marked(name, "format-version"))
+		case Number(name) >= 0 && !pebble:
+			pebble = verify.IsPebbles(filepath.Join(dir, name))
 		}
 	}
-	text, _ := readFile(filepath.Join(dir, file), 1<<20)
+	text, _ := readFile(filepath.Join(dir, file))
 	options := string(text)
 	const lowestOfV2 = 13 // Pebble v2's FormatMinSupported, which few databases of v1 have
 	switch {
@@ -50,19 +53,21 @@ func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 	s.Cache = sizeOf(options, "cache_size")
 	s.MemTable = sizeOf(options, "mem_table_size")
 	s.OpenFiles = sizeOf(options, "max_open_files")
-	if found := mergerName.FindStringSubmatch(options); found != nil {
-		s.Merger = found[1]
-	}
+	s.Merger = option(options, "merger")
 	return s
 }
 
-var mergerName = regexp.MustCompile(`(?m)^ *merger=(.+)$`)
+// option returns the value of an option in an OPTIONS file, "" if it is not there.
+func option(options, name string) string {
+	found := regexp.MustCompile(`(?m)^ *` + name + `=(.+)$`).FindStringSubmatch(options)
+	return append(found, "", "")[1]
+}
 
-// sizeOf returns a number in an OPTIONS file, 0 if it is not there or a terabyte.
-func sizeOf(options, name string) (n int64) {
-	pattern := regexp.MustCompile(`(?m)^ *` + name + `=([0-9]{1,12})$`)
-	if found := pattern.FindStringSubmatch(options); found != nil {
-		n, _ = strconv.ParseInt(found[1], 10, 64)
+// sizeOf returns a number in an OPTIONS file, 0 if it is not there or above a terabyte.
+func sizeOf(options, name string) int64 {
+	n, err := strconv.ParseUint(option(options, name), 10, 40)
+	if err != nil {
+		return 0
 	}
-	return n
+	return int64(n)
 }

@@ -2,190 +2,62 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // A View is what an engine opens instead of a database's directory: a copy of the manifest in
-// memory, and the tables, which the view holds open. So the engine takes no lock, replays no log,
-// changes nothing and leaves nothing behind, and whoever opens the view again sees the same
-// database.
+// memory, and the tables, which the view holds open as far as the system allows. So the engine
+// takes no lock, replays no log, changes nothing and leaves nothing behind, and whoever opens the
+// view again sees the same database.
 type View struct {
 	Settings
 	Manifest []byte
-	Tables   map[int]string // the tables in the database's directory: file names by number
+	Tables   map[int]string    // the tables in the database's directory: file names by number
+	Paths    map[string]string // by which they are opened, and Pebble's large values, by file name
 
 	dir      string
-	manifest string            // its file name
-	markers  []string          // of Pebble, which name the manifest and the version of its format
-	paths    map[string]string // of tables and of Pebble's large values, by file name
-	held     []*os.File        // see hold
+	manifest string     // its file name
+	markers  []string   // of Pebble, which name the manifest and the version of its format
+	held     []*os.File // see hold
 }
 
-var (
-	// ErrNoDatabase is wrapped by the error for a directory that is no database's, or not one
-	// that is read here.
-	ErrNoDatabase = errors.New("no database")
-	// ErrDamaged is wrapped by the error for a database that no engine opens.
-	ErrDamaged = errors.New("damaged")
-)
+// ErrDamaged is wrapped by the error for a database that no engine opens.
+var ErrDamaged = errors.New("damaged")
 
 // NewView returns a view of the database in dir. Whoever calls it closes the view.
-func NewView(dir string) (*View, error) {
-	entries, err := os.ReadDir(dir) // sorted
-	if err != nil {
+func NewView(dir string) (v *View, err error) {
+	v = &View{dir: dir, Tables: map[int]string{}, Paths: map[string]string{}}
+	if v.manifest, v.Manifest, err = readManifest(dir); err != nil {
 		return nil, err
 	}
-	v := &View{dir: dir, Tables: map[int]string{}, paths: map[string]string{}}
-	if v.manifest, err = manifestOf(dir, entries); err != nil {
-		return nil, err
+	if err = v.takeTables(); err != nil { // after the manifest, so that few are deleted in between
+		v.Close()
 	}
-	if v.Manifest, err = readFile(filepath.Join(dir, v.manifest), 1<<30); err != nil {
-		return nil, err
-	}
-	if entries, err = os.ReadDir(dir); err != nil { // with the tables that the manifest may name
-		return nil, err
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "marker.") {
-			v.markers = append(v.markers, e.Name())
-		}
-	}
-	v.Settings = settingsOf(dir, entries)
-	v.holdTables(entries) // after the manifest, so that few are deleted in between
-	return v, nil
+	return v, err
 }
 
-// IsDatabase reports whether a directory has a database that is read here.
-func IsDatabase(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	if err == nil {
-		_, err = manifestOf(dir, entries)
+// readManifest returns the name of the manifest, and what is in it.
+func readManifest(dir string) (name string, manifest []byte, err error) {
+	if name, err = manifestOf(dir); err == nil {
+		manifest, err = readFile(filepath.Join(dir, name))
 	}
-	return err == nil
+	return name, manifest, err
 }
 
-var (
-	currentName  = regexp.MustCompile(`^CURRENT(\.bak|\.\d+)?$`) // goleveldb renames in two steps
-	manifestName = regexp.MustCompile(`^MANIFEST-\d+$`)
-	bashoLevel   = regexp.MustCompile(`^sst_\d$`)
-)
-
-// manifestOf returns the file name of the manifest. Pebble's marker names it, or CURRENT. Of
-// several, as goleveldb leaves them if it is killed, the one counts that names the newest manifest
-// that is there.
-func manifestOf(dir string, entries []fs.DirEntry) (name string, err error) {
-	for _, e := range entries { // sorted: of the first million, the last marker is the newest
-		if bashoLevel.MatchString(e.Name()) && e.IsDir() {
-			return "", fmt.Errorf("%w that is read here, but one of Basho's LevelDB, with tables "+
-				"in %s: pass them one by one", ErrNoDatabase, e.Name())
-		}
-		if marked := marked(e.Name(), "manifest"); marked != "" {
-			name = marked
-		}
-	}
-	if name != "" {
-		return name, checkManifestName(dir, name, "marker.manifest")
-	}
-	err = fmt.Errorf("%w: there is no CURRENT", ErrNoDatabase)
-	for _, e := range entries {
-		if !currentName.MatchString(e.Name()) {
-			continue
-		}
-		text, why := readFile(filepath.Join(dir, e.Name()), 1<<20)
-		named, whole := bytes.CutSuffix(text, []byte("\n"))
-		if why == nil && !whole {
-			why = fmt.Errorf("%w: %s does not end in a line break", ErrDamaged, e.Name())
-		}
-		if why == nil {
-			why = checkManifestName(dir, string(named), e.Name())
-		}
-		switch {
-		case why == nil:
-			name = newest(name, string(named))
-		case e.Name() == "CURRENT" || errors.Is(err, ErrNoDatabase):
-			err = why
-		}
-	}
-	if name != "" {
-		err = nil
-	}
-	return name, err
-}
-
-// newest returns the name with the higher number.
-func newest(a, b string) string {
-	if len(a) > len(b) || len(a) == len(b) && a > b {
-		return a
-	}
-	return b
-}
-
-// checkManifestName returns an error unless what source says names a manifest that is there.
-func checkManifestName(dir, name, source string) error {
-	if !manifestName.MatchString(name) {
-		return fmt.Errorf("%w: %s names no manifest, but %.40q", ErrDamaged, source, name)
-	}
-	_, err := os.Stat(filepath.Join(dir, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s names %s: %w", ErrDamaged, source, name, fs.ErrNotExist)
-	}
-	return err
-}
-
-// holdTables opens the tables, and Pebble's files of large values: those that the engine looks for.
-func (v *View) holdTables(entries []fs.DirEntry) {
-	for _, e := range entries {
-		ext := filepath.Ext(e.Name())
-		switch number := Number(e.Name()); {
-		case number < 0 && ext != ".blob", ext == ".ldb" && v.Engine != "goleveldb":
-			continue
-		case number >= 0 && v.Tables[number] != "": // .ldb comes before .sst, also in goleveldb
-			continue
-		case number >= 0:
-			v.Tables[number] = e.Name()
-		}
-		v.paths[e.Name()] = v.hold(filepath.Join(v.dir, e.Name()))
-	}
-}
-
-// Path returns the path of a table or of another file by which the view opens it. The error is one
-// of the file.
-func (v *View) Path(name string) (string, error) {
-	path, ok := v.paths[filepath.Base(name)]
-	if !ok {
-		return "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for a writer
-		err = &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
-	}
-	return path, err
-}
-
-var errNotRegular = errors.New("not a regular file")
-
-// IsShared reports whether tables may be in a storage that several databases of Pebble share. They
-// are not read here.
-func (v *View) IsShared() bool {
-	return slices.ContainsFunc(v.markers, func(name string) bool {
-		return marked(name, "remote-obj-catalog") != ""
-	})
-}
-
-// openTables returns how many tables an engine may keep open: all, if the system lets it.
-func (v *View) openTables() int {
-	const others = 32 // files
-	left := max(mostFiles(), uint64(len(v.held)+2*others)) - uint64(len(v.held)+others)
-	return int(min(left, math.MaxInt32))
+// Outdated reports whether the manifest has changed. Then the database may have deleted tables that
+// the view names and does not hold.
+func (v *View) Outdated() bool {
+	_, manifest, err := readManifest(v.dir)
+	return err != nil || !bytes.Equal(manifest, v.Manifest)
 }
 
 // Close closes the tables.
@@ -195,16 +67,137 @@ func (v *View) Close() {
 	}
 }
 
-// readFile reads a file that is no table, of at most so many bytes.
-func readFile(path string, most int64) ([]byte, error) {
+var (
+	currentName  = regexp.MustCompile(`^CURRENT(\.bak|\.\d+)?$`) // goleveldb renames in two steps
+	manifestName = regexp.MustCompile(`^MANIFEST-\d+$`)
+	bashoLevel   = regexp.MustCompile(`^sst_\d$`)
+)
+
+// manifestOf returns the file name of the manifest, which Pebble's marker names, or CURRENT. Of
+// several files CURRENT, as goleveldb leaves them if it is killed, the one counts that names the
+// newest manifest that is there.
+func manifestOf(dir string) (name string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	marker, failed := "", error(nil)
+	for _, e := range entries { // sorted: of the first million, the last marker is the newest
+		switch {
+		case bashoLevel.MatchString(e.Name()) && e.IsDir():
+			return "", fmt.Errorf("a database of Basho's LevelDB is not read here: pass the tables in "+
+				"%s one by one", e.Name())
+		case marked(e.Name(), "manifest") != "":
+			marker = e.Name()
+		case currentName.MatchString(e.Name()):
+			named, err := namedBy(dir, e.Name())
+			if err != nil {
+				failed = cmp.Or(failed, err)
+			} else if len(named) > len(name) || len(named) == len(name) && named > name {
+				name = named
+			}
+		}
+	}
+	if marker != "" {
+		return namedBy(dir, marker)
+	}
+	if name == "" {
+		err = cmp.Or(failed, errors.New("no database: there is no CURRENT"))
+	}
+	return name, err
+}
+
+// namedBy returns the name of the manifest that a marker names, or a file CURRENT, and checks it.
+func namedBy(dir, source string) (string, error) {
+	name := marked(source, "manifest")
+	if name == "" {
+		text, err := readFile(filepath.Join(dir, source))
+		if err != nil {
+			return "", err
+		}
+		var whole bool
+		if name, whole = strings.CutSuffix(string(text), "\n"); !whole {
+			return "", fmt.Errorf("%w: %s does not end in a line break", ErrDamaged, source)
+		}
+	}
+	if !manifestName.MatchString(name) {
+		return "", fmt.Errorf("%w: %s names no manifest, but %.40q", ErrDamaged, source, name)
+	}
+	_, err := os.Stat(filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %s names %s: %w", ErrDamaged, source, name, fs.ErrNotExist)
+	}
+	return name, err
+}
+
+// takeTables takes the tables, and Pebble's files of large values: those that the engine looks for.
+func (v *View) takeTables() error {
+	entries, err := os.ReadDir(v.dir)
+	if err != nil {
+		return err
+	}
+	v.Settings = settingsOf(v.dir, entries)
+	for _, e := range entries {
+		name, ext, number := e.Name(), filepath.Ext(e.Name()), Number(e.Name())
+		isTable := number >= 0 && (ext == ".sst" || v.Engine == "goleveldb")
+		if isTable && v.Tables[number] == "" { // .ldb comes before .sst, also in goleveldb
+			v.Tables[number] = name
+		}
+		if isTable && v.Tables[number] == name || ext == ".blob" {
+			v.hold(name)
+		}
+		if strings.HasPrefix(name, "marker.") {
+			v.markers = append(v.markers, name)
+		}
+		if marked(name, "remote-obj-catalog") != "" {
+			return errors.New("tables in shared storage are not read here")
+		}
+	}
+	return nil
+}
+
+// hold keeps a file open, and notes a path by which it is opened again, also after the database has
+// deleted it. Where there is no /dev/fd, or if too many are held, it notes the file's own.
+func (v *View) hold(name string) {
+	path := filepath.Join(v.dir, name)
 	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	if err != nil || !info.Mode().IsRegular() { // to open a pipe would wait for a writer
+		return
+	}
+	v.Paths[name] = path
+	if len(v.held) >= MostTables() {
+		return
+	}
+	file, err := os.Open(path)
+	if err != nil { // whoever opens it says why
+		return
+	}
+	v.held = append(v.held, file)
+	again := fmt.Sprintf("/dev/fd/%d", file.Fd())
+	if _, err := os.Stat(again); err == nil {
+		v.Paths[name] = again
+	}
+}
+
+// MostTables returns how many tables a view holds at most, and how many an engine may have open
+// then: half of what the system allows, but for some files of others.
+func MostTables() int {
+	const others, most = 32, 1 << 20
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return others
+	}
+	return max(1, int(min(uint64(limit.Cur)/2, most))-others)
+}
+
+// readFile reads a file that is no table.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for a writer
+		err = fmt.Errorf("%w: %s is not a regular file", ErrDamaged, filepath.Base(path))
+	}
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular(): // to open a pipe would wait for a writer
-		return nil, fmt.Errorf("%w: %s is not a regular file", ErrDamaged, filepath.Base(path))
-	case info.Size() > most:
-		return nil, fmt.Errorf("%s has more than %d bytes", filepath.Base(path), most)
 	}
 	return os.ReadFile(path)
 }
@@ -212,12 +205,11 @@ func readFile(path string, most int64) ([]byte, error) {
 // marked returns the value of a marker of Pebble, an empty file marker.KIND.NUMBER.VALUE, "" for
 // other files.
 func marked(name, kind string) string {
-	numbered, isMarker := strings.CutPrefix(name, "marker."+kind+".")
-	if !isMarker {
-		return ""
+	if numbered, isMarker := strings.CutPrefix(name, "marker."+kind+"."); isMarker {
+		_, value, _ := strings.Cut(numbered, ".")
+		return value
 	}
-	_, value, _ := strings.Cut(numbered, ".")
-	return value
+	return ""
 }
 
 // Number returns the number of a table's file, -1 for other files: also for names that engines do

@@ -1,7 +1,12 @@
 // Package verdict says what filters are worth to a database, from what was counted in it.
 package verdict
 
-import "github.com/levelbloom/levelbloom/policy"
+import (
+	"slices"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
+)
 
 // Figures are what was counted in a database, and what ribbon filters would be in the same tables.
 type Figures struct {
@@ -10,16 +15,22 @@ type Figures struct {
 
 	Keys   int64   `json:"keys"`  // sum of the tables' numbers of different keys
 	Bytes  int64   `json:"bytes"` // of the tables
-	Old    int64   `json:"-"`     // of those with keys and without ribbon filters
+	Old    int64   `json:"old"`   // of those with keys and without ribbon filters
 	Levels []Level `json:"levels"`
+	Total  Level   `json:"total"`
 
 	Sampled int    `json:"sampled"` // keys whose neighbors were looked up: all, or a random sample
 	Lookups int    `json:"lookups"` // absent keys between neighbors: the most that were looked up
 	Memory  string `json:"-"`       // what CheckCache says of memory with ribbon filters
+
+	// What is read for 1,000 lookups of absent keys that lie between present ones, in data blocks.
+	Get    float64 `json:"get"`    // counted: by the engine's own Get
+	Has    float64 `json:"has"`    // counted: by Has of the engine's adapter, which asks L6's too
+	Bare   float64 `json:"bare"`   // counted: without filters
+	Ribbon float64 `json:"ribbon"` // computed: by Has, with policy.NewRibbon(10) in all tables
 }
 
-// A Level is a level of the tree that has tables. Get and what follows it are data blocks that are
-// read for 1,000 lookups of absent keys that lie between present ones.
+// A Level is a level of the tree that has tables, or all of them.
 type Level struct {
 	Number   int            `json:"number"`
 	Tables   int            `json:"tables"`
@@ -29,11 +40,6 @@ type Level struct {
 
 	FilterBytes float64 `json:"filter_bytes"`
 	RibbonBytes float64 `json:"ribbon_bytes"` // computed: of policy.NewRibbon(10) for the same keys
-
-	Get    float64 `json:"get"`    // counted: by the engine's own Get
-	Has    float64 `json:"has"`    // counted: by Has of the engine's adapter, which asks L6's too
-	Bare   float64 `json:"bare"`   // counted: without filters
-	Ribbon float64 `json:"ribbon"` // computed: by Has, with policy.NewRibbon(10) in all tables
 }
 
 // What a Level counts tables without filters as. Those without keys need none.
@@ -42,28 +48,37 @@ const (
 	NoKeys   = "no keys"
 )
 
-// Total adds up the levels.
-func (f *Figures) Total() Level {
-	sum := Level{Policies: map[string]int{}, Filters: map[string]int{}}
-	for _, l := range f.Levels {
-		sum.Tables += l.Tables
-		sum.FilterBytes += l.FilterBytes
-		sum.RibbonBytes += l.RibbonBytes
-		sum.Get += l.Get
-		sum.Has += l.Has
-		sum.Bare += l.Bare
-		sum.Ribbon += l.Ribbon
-		for name, n := range l.Policies {
-			sum.Policies[name] += n
-		}
-		for name, n := range l.Filters {
-			sum.Filters[name] += n
-		}
+// Add adds a table of a level to the figures.
+func (f *Figures) Add(level int, r *verify.Result) {
+	f.Keys += r.Keys
+	f.Bytes += r.Size
+	filters := NoFilter
+	switch {
+	case r.Keys == 0:
+		filters = NoKeys
+	case r.Encodings != nil:
+		filters = r.Kinds()
 	}
-	return sum
-}
-
-// ribbons returns how many tables have ribbon filters alone, and how many have keys.
-func (l *Level) ribbons() (ribbons, all int) {
-	return l.Filters[policy.EncodingRibbon], l.Tables - l.Filters[NoKeys]
+	if filters != policy.EncodingRibbon && filters != NoKeys {
+		f.Old += r.Size
+	}
+	at, found := slices.BinarySearchFunc(f.Levels, level, func(l Level, n int) int {
+		return l.Number - n
+	})
+	if !found {
+		f.Levels = slices.Insert(f.Levels, at, Level{Number: level})
+	}
+	for _, l := range []*Level{&f.Levels[at], &f.Total} {
+		if l.Filters == nil {
+			l.Policies, l.Filters = map[string]int{}, map[string]int{}
+		}
+		l.Tables++
+		l.Entries += r.Entries
+		l.Filters[filters]++
+		if r.Encodings != nil {
+			l.Policies[r.Policy]++
+		}
+		l.FilterBytes += float64(r.FilterBytes)
+		l.RibbonBytes += r.RibbonBytes
+	}
 }

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -23,20 +24,10 @@ type Row struct {
 	FilterBytes float64 `json:"filter_bytes"`
 }
 
-// Source says where the reads come from.
-func (r *Row) Source() string {
-	if r.Counted {
-		return "counted"
-	}
-	return "computed"
-}
-
 const (
 	fewKeys = 5000
-
 	// compression is how much smaller tables may be than their blocks in the cache.
 	compression = 4
-
 	// worth is how many reads per 1,000 lookups a change must save: one in a hundred lookups.
 	worth = 10
 )
@@ -46,15 +37,15 @@ func None(why string) *Verdict { return &Verdict{Sentence: "No verdict: " + why 
 
 // Of returns the verdict on a database. The first rule that holds decides.
 func Of(f *Figures) *Verdict {
-	total := f.Total()
-	now := Row{"now", total.Get, true, total.FilterBytes}
-	without := Row{"without filters", total.Bare, true, 0}
-	then := Row{"with the code below", total.Ribbon, false, total.RibbonBytes}
-	if ribbons, all := total.ribbons(); ribbons == all { // only the lookups may change
-		then.Reads, then.Counted, then.FilterBytes = total.Has, true, total.FilterBytes
+	now := Row{"now", f.Get, true, f.Total.FilterBytes}
+	without := Row{"without filters", f.Bare, true, 0}
+	then := Row{"with the code below", f.Ribbon, false, f.Total.RibbonBytes}
+	if f.Old == 0 { // only the lookups may change
+		then.Reads, then.Counted, then.FilterBytes = f.Has, true, f.Total.FilterBytes
 	}
-	nothing := func(why string) *Verdict {
-		return &Verdict{Sentence: "Nothing to do: " + why + "."}
+	nothing := func(why string, rows ...Row) *Verdict {
+		return &Verdict{Sentence: "Nothing to do: " + why + ".", Rows: rows,
+			Facts: facts(f.Memory)}
 	}
 	switch {
 	case f.Keys < fewKeys:
@@ -65,122 +56,123 @@ func Of(f *Figures) *Verdict {
 	case f.Lookups == 0:
 		return None("no absent keys were found between the keys")
 	case now.Reads-then.Reads < worth:
-		v := nothing("no other filter saves a read in a hundred lookups")
-		v.Rows = []Row{now, without}
-		v.say(f.Memory)
-		return v
+		return nothing("other filters would save less than 1 read in 100 lookups of absent keys",
+			now, without)
 	}
-	v := &Verdict{Rows: []Row{now, then, without}}
+	rows := []Row{now, then, without}
 	others := "If your program looks up no absent keys, change nothing."
-	if total.FilterBytes == 0 { // a present key is absent from the tables above its own
+	if f.Total.FilterBytes == 0 { // a present key is absent from the tables above its own
+		rows = rows[:2]
 		others = "Filters also save reads of present keys in lower levels, which were not counted."
 	}
-	v.Sentence = fmt.Sprintf("%s: %s reads per 1,000 lookups of absent keys (%s), not %s (counted). "+
-		"%s", v.advise(f, then.Counted), Digits(then.Reads), then.Source(), Digits(now.Reads), others)
-	v.say(f.old(&total), f.Memory, f.level0(&total), f.sharing(&total))
-	return v
-}
-
-// say adds the first facts that are not empty.
-func (v *Verdict) say(facts ...string) {
-	const most = 3
-	for _, fact := range facts {
-		if fact != "" && len(v.Facts) < most {
-			v.Facts = append(v.Facts, fact)
-		}
+	return &Verdict{
+		Sentence: fmt.Sprintf("%s: 1,000 lookups of absent keys then read %s data blocks, not %s. %s",
+			f.advice(), Digits(then.Reads), Digits(now.Reads), others),
+		Rows:  rows,
+		Code:  f.code(),
+		Facts: facts(f.old(), f.Memory, f.sharing()),
 	}
 }
 
-// advise adds the code, and says what it does.
-func (v *Verdict) advise(f *Figures, keep bool) (what string) {
-	v.Code = []string{"p, err := policy.NewRibbon(10)"}
-	if f.Engine == "goleveldb" { // there, lookups of absent keys cause compactions by default
-		v.Code = append(v.Code, "options.DisableSeeksCompaction = true")
-	}
-	v.Code = append(v.Code, fmt.Sprintf("err = %s.Configure(options, p)", f.Engine))
-	what = "Keep the filters"
-	if !keep {
-		what = "Use ribbon filters"
-		v.Code = append(v.Code,
-			fmt.Sprintf("err = %s.Rewrite(ctx, options, db, nil) // once db is open", f.Engine))
+// facts returns those that are not empty.
+func facts(all ...string) []string {
+	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
+}
+
+func (f *Figures) advice() (what string) {
+	what = "Use ribbon filters"
+	if f.Old == 0 {
+		what = "Keep the filters"
 	}
 	if f.Engine != "goleveldb" {
-		v.Code = append(v.Code, fmt.Sprintf("found, err := %s.Has(db, key)", f.Engine))
 		what += fmt.Sprintf(", and look up absent keys with %s.Has", f.Engine)
 	}
 	return what
 }
 
+const (
+	openCode = `// go get github.com/levelbloom/levelbloom/adapters/ADAPTER
+p, err := policy.NewRibbon(10)
+if err != nil {
+	log.Fatal(err)
+}
+options := &pebble.Options{} // and what you set
+if err := ADAPTER.Configure(options, p); err != nil {
+	log.Fatal(err)
+}
+db, err := pebble.Open("db", options)
+if err != nil {
+	log.Fatal(err)
+}`
+	// By default, lookups of absent keys cause compactions in goleveldb.
+	goleveldbOptions = "opt.Options{DisableSeeksCompaction: true}"
+	rewriteCode      = `
+// Once, for the tables that are there; db may be in use meanwhile:
+ctx := context.Background()
+if err := ADAPTER.Rewrite(ctx, options, db, nil); err != nil {
+	log.Fatal(err)
+}`
+	hasCode = `
+log.Println(ADAPTER.Has(db, []byte("key"))) // instead of db.Get`
+)
+
+// code returns the lines that do what the advice says.
+func (f *Figures) code() []string {
+	code, names := openCode, []string{"ADAPTER", f.Engine}
+	if f.Old > 0 {
+		code += rewriteCode
+	}
+	if f.Engine == "goleveldb" {
+		names = append(names, "pebble.Options{}", goleveldbOptions, "pebble.Open", "leveldb.OpenFile")
+	} else {
+		code += hasCode
+	}
+	return strings.Split(strings.NewReplacer(names...).Replace(code), "\n")
+}
+
 // old says which tables have no ribbon filters, and how they get them.
-func (f *Figures) old(total *Level) (said string) {
-	ribbons, all := total.ribbons()
-	if ribbons == all {
+func (f *Figures) old() string {
+	if f.Old == 0 {
 		return ""
 	}
-	var levels []string
-	for _, l := range f.Levels {
-		if n := l.Filters[NoFilter]; n > 0 {
-			levels = append(levels, fmt.Sprintf("%d in L%d", n, l.Number))
-		}
-	}
-	none := total.Filters[NoFilter]
-	if none > 0 {
-		said = fmt.Sprintf("%d of %d tables have no filter (%s): lookups read them. ", none, all,
-			strings.Join(levels, ", "))
-	}
-	if n := all - ribbons - none; n > 0 {
-		said += fmt.Sprintf("%d of %d tables have other filters. ", n, all)
-	}
-	said += fmt.Sprintf("Rewrite gives them ribbon filters while the database is in use. It writes "+
-		"their %s anew, with what lies above them.", Megabytes(float64(f.Old)))
-	if f.Engine != "goleveldb" {
-		said += fmt.Sprintf(" Until then, Has reads %s (counted).", Digits(total.Has))
+	all := f.Total.Tables - f.Total.Filters[NoKeys]
+	said := fmt.Sprintf("%d of %d tables have no ribbon filters: Rewrite writes their %s anew, with "+
+		"what lies above.", all-f.Total.Filters[policy.EncodingRibbon], all,
+		Megabytes(float64(f.Old)))
+	if f.Engine != "goleveldb" && f.Total.FilterBytes > 0 {
+		said += fmt.Sprintf(" Until then, Has reads %s (counted).", Digits(f.Has))
 	}
 	return said
 }
 
-// level0 recommends more bits for Pebble's L0 if that has few of the keys, and causes most reads.
-func (f *Figures) level0(total *Level) string {
-	l := f.Levels[0]
-	if f.Engine == "goleveldb" || l.Number != 0 || 10*l.RibbonBytes > total.RibbonBytes ||
-		l.Ribbon < 1 || l.Ribbon < total.Ribbon/2 {
+// sharing says what to do if other programs must read the filters, as LevelDB's names suggest.
+func (f *Figures) sharing() string {
+	ours := f.Total.Policies[policy.Name] + f.Total.Policies[policy.NameGoLevelDB]
+	if f.Engine != "goleveldb" || ours == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of these reads are in L0, which has few keys. More bits there save "+
-		"them: with p16 of policy.NewRibbon(16), err = %s.Configure(options, p, "+
-		"%[2]s.WithLevel(0, p16))", Digits(l.Ribbon), f.Engine)
+	return "If C++ LevelDB or plain goleveldb must use the filters too, take policy.NewBloom(10) " +
+		"under the name that it looks for."
 }
 
-// sharing says which filters other programs read, if the database may have come from one.
-func (f *Figures) sharing(total *Level) string {
-	program, name, tuning := "", "", ""
-	switch {
-	case f.Engine != "goleveldb":
-	case total.Policies[policy.NameGoLevelDB] > 0:
-		program, name = "plain goleveldb", ", policy.WithName(policy.NameGoLevelDB)"
-	case total.Policies[policy.Name] > 0:
-		program = "C++ LevelDB"
-	}
-	if program == "" {
-		return ""
-	}
-	const dense = 0.02 // of the lookups without filters: twice what random keys have
-	if total.Get > dense*total.Bare {
-		tuning = ", policy.WithTuning()"
-	}
-	return fmt.Sprintf("If %s must use the filters too: policy.NewBloom(10%s%s).",
-		program, name, tuning)
-}
-
-// Digits writes a number with two digits that count, 0 for next to nothing.
+// Digits writes a number with two digits that count, or more above 100, and 0 for next to nothing.
 func Digits(n float64) string {
 	switch {
 	case n >= 9.95 || n < 1e-4:
-		return fmt.Sprintf("%.0f", n)
+		return Thousands(int64(n + 0.5))
 	case n >= 1:
 		return fmt.Sprintf("%.1f", n)
 	}
 	return fmt.Sprintf("%.2g", n)
+}
+
+// Thousands writes a whole number such as 135,300.
+func Thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
 }
 
 // Megabytes writes a number of bytes.

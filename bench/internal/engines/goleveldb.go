@@ -1,0 +1,119 @@
+package engines
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/filter"
+	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/storage"
+	"github.com/syndtr/goleveldb/leveldb/util"
+
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
+	"github.com/levelbloom/levelbloom/bench/internal/filters"
+)
+
+func openGoLevelDB(d database) (DB, error) {
+	p, err := d.policy()
+	if err != nil {
+		return nil, err
+	}
+	o := &opt.Options{
+		WriteBuffer:                   d.memTable(),
+		CompactionL0Trigger:           l0Compaction,
+		CompactionTableSize:           d.table(),
+		CompactionTotalSize:           d.baseLevel(),
+		CompactionTotalSizeMultiplier: levelFactor,
+		DisableSeeksCompaction:        true,
+		BlockCacheCapacity:            d.cache,
+	}
+	if p != nil {
+		if err := goleveldb.Configure(o, p); err != nil {
+			return nil, err
+		}
+	} else if d.filter == BuiltIn {
+		o.Filter = filter.NewBloomFilter(filters.Bits)
+	}
+	files, err := storage.OpenFile(d.dir, false)
+	if err != nil {
+		return nil, err
+	}
+	db, err := leveldb.Open(&countingStorage{files, d.reads}, o)
+	if err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return &goLevelDB{db, o, files}, nil
+}
+
+type goLevelDB struct {
+	*leveldb.DB
+	options *opt.Options
+	files   storage.Storage
+}
+
+func (db *goLevelDB) Close() error { return errors.Join(db.DB.Close(), db.files.Close()) }
+
+func (db *goLevelDB) Put(key, value []byte) error { return db.DB.Put(key, value, nil) }
+
+func (db *goLevelDB) Get(key []byte) (bool, error) {
+	_, err := db.DB.Get(key, nil)
+	if errors.Is(err, leveldb.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Settle flushes by opening a transaction, the one call of goleveldb that flushes and does nothing
+// else. It computes when goleveldb compacts, as version.computeCompaction does, because goleveldb
+// does not say whether it does.
+func (db *goLevelDB) Settle(ctx context.Context) error {
+	transaction, err := db.OpenTransaction()
+	if err != nil {
+		return err
+	}
+	transaction.Discard()
+	return settle(ctx, func() (bool, error) {
+		var s leveldb.DBStats
+		if err := db.DB.Stats(&s); err != nil {
+			return false, err
+		}
+		for i, tables := range s.LevelTablesCounts {
+			if i == 0 && tables >= db.options.GetCompactionL0Trigger() ||
+				i > 0 && s.LevelSizes[i] >= db.options.GetCompactionTotalSize(i) {
+				// A compaction of nothing waits for the one that runs, and returns its error.
+				nothing := util.Range{Start: afterAllKeys, Limit: afterAllKeys}
+				return false, db.CompactRange(nothing)
+			}
+		}
+		return true, nil
+	})
+}
+
+var afterAllKeys = bytes.Repeat([]byte{0xff}, 64)
+
+// countingStorage counts reads of tables.
+type countingStorage struct {
+	storage.Storage
+	reads *atomic.Int64
+}
+
+func (s *countingStorage) Open(fd storage.FileDesc) (storage.Reader, error) {
+	r, err := s.Storage.Open(fd)
+	if err == nil && fd.Type == storage.TypeTable {
+		r = &countingReader{r, s.reads}
+	}
+	return r, err
+}
+
+type countingReader struct {
+	storage.Reader
+	reads *atomic.Int64
+}
+
+func (r *countingReader) ReadAt(p []byte, offset int64) (int, error) {
+	r.reads.Add(1)
+	return r.Reader.ReadAt(p, offset)
+}

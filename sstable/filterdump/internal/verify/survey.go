@@ -1,0 +1,188 @@
+package verify
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/bloom"
+	pebblesst "github.com/cockroachdb/pebble/v2/sstable"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable"
+)
+
+// ribbon makes the filters that are planned.
+var ribbon, _ = policy.NewRibbon(10)
+
+// A surveyor makes one pass over the entries of a table. Its memory depends neither on their number
+// nor on how far apart they lie in the file.
+type surveyor struct {
+	*Result
+	*table
+	previous []byte
+
+	window int   // index of the filter that covers the last entry, or would
+	added  int64 // keys from which this filter was built, or would be
+	all    int64 // keys of the filters of all windows that have ended
+}
+
+// survey reads all entries of a table, compares them with the filters that cover them, and sets the
+// status. Errors are those of t.keys.
+func (r *Result) survey(t *table, database bool) error {
+	r.Size, r.IndexBytes = t.size, t.indexBytes
+	s := &surveyor{Result: r, table: t}
+	err := t.keys(s.add)
+	doubt := t.doubt
+	if errors.Is(err, sstable.ErrIndexOrder) && !database {
+		doubt, err = "its index is not in bytewise order: it is damaged, or its database has a "+
+			"comparer of its own", nil
+	}
+	if err != nil {
+		return err
+	}
+	s.endWindow()
+	if s.window > 0 { // each filter of a window takes 4 bytes more for its offset
+		r.RibbonBytes += 4 * float64(s.window+1)
+	}
+	if t.filters != nil {
+		r.Policy, r.FilterBytes = t.filters.policy, t.filters.bytes
+		doubt = cmp.Or(doubt, s.parse())
+	}
+	r.Status, r.Reason = Sound, doubt
+	switch {
+	case r.FalseNegatives > 0 && t.filters.guessed:
+		r.Status, r.FalseNegatives, r.Lost = Unverified, 0, nil
+		r.Reason = fmt.Sprintf("the filters of the policy %s are of another kind, or damaged: if they "+
+			"are LevelDB's or levelbloom's, pass --policy '%[1]s'", r.Policy)
+	case r.FalseNegatives > 0:
+		r.Status = FalseNegative
+		r.Reason = fmt.Sprintf("%d of %d entries do not match their filter: %s", r.FalseNegatives,
+			r.Entries, strings.Join(r.Lost, ", "))
+	case doubt != "":
+		r.Status = Unverified
+	case t.filters == nil:
+		r.Status = NoFilter
+	}
+	return nil
+}
+
+// add takes the next entry, and the index of the filter that covers it, or would.
+func (s *surveyor) add(filter int, key []byte) {
+	s.Entries++
+	isNew := s.Keys == 0 || !bytes.Equal(s.previous, key)
+	if isNew {
+		s.Keys++
+		s.previous = append(s.previous[:0], key...)
+	}
+	if filter < 0 {
+		return
+	}
+	if filter != s.window {
+		s.endWindow()
+		s.window = filter
+	}
+	f := s.filters
+	if isNew || f == nil || !f.once {
+		s.added++
+	}
+	if f != nil && s.doubt == "" && !f.mayContain(f.each[filter], key) {
+		s.FalseNegatives++
+		if len(s.Lost) < 10 {
+			s.Lost = append(s.Lost, hex.EncodeToString(key))
+		}
+	}
+}
+
+// endWindow plans the filter of a window that has ended.
+func (s *surveyor) endWindow() {
+	if n := int(s.added); n > 0 {
+		s.all += s.added
+		s.RibbonBytes += float64(ribbon.FilterSize(n))
+		s.RibbonFPP += (ribbon.FPP(n) - s.RibbonFPP) * float64(n) / float64(s.all)
+		s.added = 0
+	}
+}
+
+// parse counts the filters by encoding, and says why they verify nothing: a filter that matches
+// every key or none does not.
+func (s *surveyor) parse() (doubt string) {
+	s.Encodings = map[string]int{}
+	var malformed []error
+	for _, filter := range s.filters.each {
+		if len(filter) == 0 { // of no keys
+			continue
+		}
+		encoding, err := s.filters.parse(filter)
+		s.Encodings[encoding]++
+		if err != nil {
+			malformed = append(malformed, err)
+		}
+	}
+	if len(malformed) > 0 {
+		return fmt.Sprintf("%d of %d filters verify nothing; the first: %s", len(malformed),
+			len(s.filters.each), malformed[0])
+	}
+	return ""
+}
+
+// filters are those that a table has under one policy's name.
+type filters struct {
+	policy string   // the name
+	each   [][]byte // in order; one of no bytes has no keys
+	bytes  int64    // what an engine keeps in memory to use them
+
+	once    bool // a filter got each key once, as in Pebble; LevelDB adds every version
+	guessed bool // the name is not known, so they may be none that are read here
+
+	// mayContain reports whether key may have been added to filter. parse returns the name of a
+	// filter's encoding, such as "LevelDB Bloom", and an error if it matches all keys or none.
+	mayContain func(filter, key []byte) bool
+	parse      func(filter []byte) (encoding string, err error)
+}
+
+// Pebbles is the name of the policy of Pebble's own filters.
+const Pebbles = "rocksdb.BuiltinBloomFilter"
+
+// filtersOf returns what is known of the filters under a policy's name. Under any name but Pebble's
+// they may be LevelDB's or levelbloom's.
+func (f File) filtersOf(name string, pebble bool) *filters {
+	known := append([]string{policy.Name, policy.NameGoLevelDB}, f.Policies...)
+	all := &filters{policy: name, once: pebble, mayContain: policy.MayContain}
+	all.guessed = !slices.Contains(known, name)
+	all.parse = func(filter []byte) (string, error) {
+		info, err := policy.Parse(filter)
+		return info.Encoding, err
+	}
+	if pebble && name == Pebbles { // which any number of bits per key reads
+		all.guessed = false
+		all.mayContain = func(filter, key []byte) bool {
+			return parsePebbles(filter) != nil ||
+				bloom.FilterPolicy(0).MayContain(pebblesst.TableFilter, filter, key)
+		}
+		all.parse = func(filter []byte) (string, error) { return "Pebble Bloom", parsePebbles(filter) }
+	}
+	return all
+}
+
+// parsePebbles returns an error for a filter under Pebble's name that Pebble does not write. It has
+// lines of bits, then the number of probes in a byte, and that of lines in 4. RocksDB, which has
+// the same name, marks its newer kinds by a negative number of probes.
+func parsePebbles(filter []byte) error {
+	const end, maxProbes = 5, 30
+	n := len(filter) - end
+	if n < 0 {
+		return fmt.Errorf("%d bytes, and the shortest filter has %d", len(filter), end)
+	}
+	lines := binary.LittleEndian.Uint32(filter[n+1:])
+	if filter[n] > maxProbes || n > 0 && (lines == 0 || uint32(n)%lines != 0) {
+		return fmt.Errorf("%d probes in %d lines of %d bytes are no filter of Pebble's",
+			filter[n], lines, n)
+	}
+	return nil
+}
