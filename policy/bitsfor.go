@@ -10,7 +10,7 @@ import (
 // BitsFor returns bits per key, from 2 to 40 in tenths, with which filters of n keys have at most
 // the target FPP (false-positive probability), and with a tenth less they have more, unless it
 // returns 2. kind is "bloom" or "ribbon". FilterSize of a policy with these bits returns the memory
-// of a filter.
+// of a filter. If the memory is given, in bytes, pass 8*bytes/n bits to [NewRibbon], and ask FPP.
 //
 // In LevelDB's filters of few keys, the FPP of some sizes is higher than that of a smaller one. So
 // still fewer bits may suffice: with kind "bloom", 36 keys and a target of 0.00926, BitsFor returns

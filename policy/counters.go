@@ -34,8 +34,8 @@ type Counters struct {
 //
 //	expvar.Publish("filters", expvar.Func(func() any { return p.Counters() }))
 //
-// For Prometheus, give prometheus.NewCounterFunc a function that returns one of them; the examples
-// of the Pebble adapters do.
+// For Prometheus, give prometheus.NewCounterFunc a function that returns one of them, as
+// Example_prometheus of package pebblev2 does.
 //
 // Counters may be called while filters are checked and built: then each counter may or may not
 // include what happens meanwhile.

@@ -9,6 +9,7 @@ import (
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
+// Every answer and every filter is counted, and nothing else.
 func TestCounted(t *testing.T) {
 	for _, kind := range allKinds {
 		t.Run(kind, func(t *testing.T) { testCounted(t, kind) })

@@ -32,13 +32,21 @@
 // does, and [Parse] what a filter is. Reading needs no setting: [MayContain] and every policy read
 // the filters of all policies, so one database may contain several kinds.
 //
+// # Filters without an engine
+//
+// A filter is a slice of bytes, to which no key can be added later. For keys that come in parts,
+// make a filter of each, as Example (Shards) does. [MayContain] needs no memory besides the bytes,
+// so a filter in a file can be mapped instead of read.
+//
+// In a file of your own, store a checksum, as Example (File) does. When a ribbon filter is cut off,
+// 30 of the 256 values of its new last byte make it one of LevelDB's filters, which denies keys.
+//
 // # What is promised
 //
 // No bytes make a reader panic, and where it recognizes damage, it answers "may contain": for all
 // keys, or for the keys of a damaged shard of a ribbon filter. Damage that cannot be recognized (in
 // the bits, in LevelDB's k) can lose keys; the engines' checksums catch it. FORMAT.md in this
-// directory specifies the bytes and which damage is recognized, and .github/TESTING.md names the
-// test of each promise.
+// directory specifies the bytes and which damage is recognized.
 //
 // The false-positive rates assume that keys were not chosen by an adversary. The hashes have no
 // secret: anyone can compute absent keys that collide with a known key, and anyone who writes keys

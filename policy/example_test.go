@@ -1,9 +1,14 @@
 package policy_test
 
 import (
+	"encoding/binary"
+	"errors"
 	"expvar"
 	"fmt"
+	"hash/crc32"
 	"log"
+	"os"
+	"path/filepath"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -21,8 +26,8 @@ func Example() {
 	// false
 }
 
-// Filters with fewer false positives, for keys of any shape. All policies of this package read them,
-// and no other reader.
+// Filters with fewer false positives, for keys of any shape. All policies of this package read
+// them, and no other reader.
 func ExampleNewRibbon() {
 	ribbon, err := policy.NewRibbon(10)
 	if err != nil {
@@ -36,6 +41,88 @@ func ExampleNewRibbon() {
 	// Output:
 	// true false
 	// 0.11 % of absent keys, instead of 1.45 %
+}
+
+// A filter in a file, followed by its checksum, without which a reader may take a file that was cut
+// off for another filter.
+func Example_file() {
+	ribbon, err := policy.NewRibbon(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	filter := ribbon.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	data := binary.LittleEndian.AppendUint32(filter, crc32.Checksum(filter, castagnoli))
+
+	dir, err := os.MkdirTemp("", "levelbloom-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "filter")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		log.Fatal(err)
+	}
+
+	read := func() ([]byte, error) {
+		data, err := os.ReadFile(path) // or map the file
+		if err != nil {
+			return nil, err
+		}
+		n := len(data) - crc32.Size
+		if n <= 0 || crc32.Checksum(data[:n], castagnoli) != binary.LittleEndian.Uint32(data[n:]) {
+			return nil, errors.New("the file is damaged: look the keys up without it")
+		}
+		return data[:n], nil
+	}
+	if filter, err = read(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(policy.MayContain(filter, []byte("hello")),
+		policy.MayContain(filter, []byte("absent")))
+
+	if err := os.Truncate(path, int64(len(data)-1)); err != nil {
+		log.Fatal(err)
+	}
+	_, err = read()
+	fmt.Println(err)
+	// Output:
+	// true false
+	// the file is damaged: look the keys up without it
+}
+
+// A filter for each shard, here a day: a lookup reads only the shards whose filter may contain the
+// key.
+func Example_shards() {
+	ribbon, err := policy.NewRibbon(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	days := []string{"monday", "tuesday", "wednesday"}
+	users := map[string][]string{
+		"monday":    {"ann", "bob"},
+		"tuesday":   {"bob", "eve"},
+		"wednesday": {"joe"},
+	}
+	filters := map[string][]byte{}
+	for day, names := range users {
+		builder := ribbon.NewBuilder()
+		for _, name := range names {
+			builder.Add([]byte(name))
+		}
+		filters[day] = builder.Finish(nil)
+	}
+
+	for _, name := range []string{"bob", "tim"} {
+		for _, day := range days {
+			if policy.MayContain(filters[day], []byte(name)) {
+				fmt.Println("read", day, "for", name)
+			}
+		}
+	}
+	// Output:
+	// read monday for bob
+	// read tuesday for bob
 }
 
 // A flag or a configuration file chooses the policy.

@@ -51,6 +51,7 @@ func TestStrings(t *testing.T) {
 	require.Equal(t, "b", p.Name())
 }
 
+// Wrong strings are refused with what to write.
 func TestFromStringRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       `"" is not a kind of filter: write one of bloom, ribbon, a colon`,

@@ -29,6 +29,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// The error says how readers answer, and they do.
 func TestParseRefuses(t *testing.T) {
 	damaged := ribbonTrailer(make([]byte, 8), 20, 0)
 	damaged[10] ^= 1

@@ -150,6 +150,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Any bytes as a filter block: LevelDB's answer, or "may contain" if it is not well formed.
 func FuzzFilterBlockReader(f *testing.F) {
 	for _, block := range filterBlocks(f) {
 		f.Add(block)

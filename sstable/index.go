@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// An index knows the data blocks of a table, in their order.
+// An index lists the data blocks of a table, in their order.
 type index struct {
 	handles []BlockHandle
 	keys    []byte // the keys one after the other

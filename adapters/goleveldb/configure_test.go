@@ -18,6 +18,7 @@ func (f foreign) Name() string                       { return string(f) }
 func (foreign) NewGenerator() filter.FilterGenerator { panic("not used") }
 func (foreign) Contains(_, _ []byte) bool            { return true }
 
+// The filters on disk stay in use: Filter is the policy's, and AltFilters has each name once.
 func TestConfigure(t *testing.T) {
 	theirs := filter.NewBloomFilter(10)
 	standard := bloom(t, 10)

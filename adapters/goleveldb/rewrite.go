@@ -19,8 +19,8 @@ import (
 //
 // Rewrite reads all keys, in parts of 48 MiB. goleveldb does not tell which filters a table has, so
 // Rewrite looks some keys up and sees which filters db consults: in a part, all tables must have
-// those of o's policy, or the part is rewritten. It does not see another FilterBaseLg, fractions of
-// a bit per key, and tables whose keys have all been overwritten or deleted.
+// those of o's policy, or the part is rewritten. It does not notice another FilterBaseLg, fractions
+// of a bit per key, or tables whose keys have all been overwritten or deleted.
 //
 // After each part, Rewrite calls progress, unless that is nil, with the MiB of tables that are done
 // and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error at the end
@@ -31,7 +31,7 @@ import (
 // that by deleting keys that nobody has, with 16 random bytes each. No answer changes, and
 // compactions remove the deletions, once older snapshots are released. Whoever replicates db's
 // writes sees them. A program that fills write buffers faster than goleveldb compacts keeps
-// CompactRange, and so Rewrite, from ending. bench/RESULTS.md says what all that costs.
+// CompactRange, and so Rewrite, from ending. bench/RESULTS.md has the costs.
 //
 // Rewrite returns an error if o has a Comparer of its own, for which it cannot make up keys. Then
 // write all entries to a new database that is opened with o.

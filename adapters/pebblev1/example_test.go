@@ -109,8 +109,8 @@ func ExampleWithLevel() {
 	// 5 ribbon:10
 }
 
-// Before it writes a key, a program looks whether it is new.
-func ExampleHas() {
+// Has tells whether a key is new before it is written. Of several writers, each must hold a lock.
+func Example_putIfAbsent() {
 	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
@@ -130,15 +130,80 @@ func ExampleHas() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(key, found)
+		if found {
+			fmt.Println(key, "is there already")
+			continue
+		}
 		if err := db.Set([]byte(key), nil, pebble.NoSync); err != nil {
 			log.Fatal(err)
 		}
 	}
+	// Output: one is there already
+}
+
+// Many keys are looked up in a snapshot, so that all answers are of one moment.
+func ExampleHasAll() {
+	p, err := policy.NewRibbon(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	o := &pebble.Options{FS: vfs.NewMem()}
+	if err := pebblev1.Configure(o, p); err != nil {
+		log.Fatal(err)
+	}
+	db, err := pebble.Open("db", o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Set([]byte("one"), nil, pebble.NoSync); err != nil {
+		log.Fatal(err)
+	}
+
+	snapshot := db.NewSnapshot()
+	defer snapshot.Close()
+	found, err := pebblev1.HasAll(snapshot, [][]byte{[]byte("one"), []byte("two")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found)
+	// Output: [true false]
+}
+
+// Pebble's default cache is filled by memtables, so filters do not stay in it.
+func ExampleCheckCache() {
+	p, err := policy.NewRibbon(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, size := range []int64{8 << 20, 64 << 20} {
+		o := &pebble.Options{
+			FS: vfs.NewMem(), Cache: pebble.NewCache(size), FormatMajorVersion: pebble.FormatNewest,
+		}
+		if err := pebblev1.Configure(o, p); err != nil {
+			log.Fatal(err)
+		}
+		db, err := pebble.Open("db", o)
+		if err != nil {
+			log.Fatal(err)
+		}
+		err = errors.Join(db.Set([]byte("key"), nil, pebble.NoSync), db.Flush())
+		if err != nil {
+			log.Fatal(err)
+		}
+		report, err := pebblev1.CheckCache(o, db)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(size>>20, "MiB:", report.Fits()) // if false, print report: it says what to set
+		if err := db.Close(); err != nil {
+			log.Fatal(err)
+		}
+		o.Cache.Unref()
+	}
 	// Output:
-	// one false
-	// two false
-	// one true
+	// 8 MiB: false
+	// 64 MiB: true
 }
 
 // A program gives filters to the tables of a database that has none, while it uses the database.
@@ -188,29 +253,28 @@ func ExampleRewrite() {
 	// 1 with leveldb.BuiltinBloomFilter2
 }
 
-// A program publishes the counters of its policy to Prometheus, with a label for the database.
+// A program publishes to Prometheus how often the filters of L6 and of the other levels answered
+// absent. A name of its own, stored in each table, tells L6's filters from the others.
 func Example_prometheus() {
-	p, err := policy.NewRibbon(10, policy.WithCounters())
+	upper, err := policy.NewRibbon(10, policy.WithCounters())
+	if err != nil {
+		log.Fatal(err)
+	}
+	last, err := policy.NewRibbon(10, policy.WithCounters(), policy.WithName("example.L6"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	o := &pebble.Options{FS: vfs.NewMem()}
-	if err := pebblev1.Configure(o, p); err != nil {
+	if err := pebblev1.Configure(o, upper, pebblev1.WithLevel(6, last)); err != nil {
 		log.Fatal(err)
 	}
 	registry := prometheus.NewRegistry()
-	publish := func(name, help string, count func() uint64) {
-		opts := prometheus.CounterOpts{
-			Name: name, Help: help, ConstLabels: prometheus.Labels{"db": "state"},
-		}
-		registry.MustRegister(prometheus.NewCounterFunc(opts, func() float64 {
-			return float64(count())
-		}))
+	for levels, p := range map[string]*policy.Policy{"L0 to L5": upper, "L6": last} {
+		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "filter_absent_total", Help: "Checks of filters that answered absent.",
+			ConstLabels: prometheus.Labels{"levels": levels},
+		}, func() float64 { return float64(p.Counters().Absent) }))
 	}
-	publish("filter_absent_total", "Checks of filters that answered absent.",
-		func() uint64 { return p.Counters().Absent })
-	publish("filters_built_total", "Filters built.",
-		func() uint64 { return p.Counters().Filters })
 
 	db, err := pebble.Open("db", o)
 	if err != nil {
@@ -232,11 +296,10 @@ func Example_prometheus() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, f := range families {
-		m := f.GetMetric()[0]
-		fmt.Println(f.GetName(), m.GetLabel()[0].GetValue(), m.GetCounter().GetValue())
+	for _, m := range families[0].GetMetric() {
+		fmt.Println(m.GetLabel()[0].GetValue(), m.GetCounter().GetValue())
 	}
 	// Output:
-	// filter_absent_total state 1
-	// filters_built_total state 1
+	// L0 to L5 1
+	// L6 0
 }

@@ -31,7 +31,7 @@ import (
 // compactions remove the deletions, once older snapshots are closed. Whoever replicates db's log
 // sees them. What lies above the tables is compacted with them, and external and virtual tables
 // become tables of their own. Tables of a single key stay: no other key is looked up in them.
-// bench/RESULTS.md says what all that costs.
+// bench/RESULTS.md has the costs.
 //
 // Rewrite returns an error if db has another comparer than pebble.DefaultComparer, for which it
 // cannot make up keys. Then write all entries to a new database that is opened with o.
@@ -124,8 +124,8 @@ func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
 	})
 }
 
-// old returns the tables with keys from start to before end that have not what new ones get, by
-// their smallest keys, and the size of all tables there. If start and end are nil, it looks at all.
+// old returns the tables with keys from start to before end that lack what new ones get, by their
+// smallest keys, and the size of all tables there. If start and end are nil, it looks at all.
 func (w wanted) old(
 	db *pebble.DB, start, end []byte,
 ) (old []pebble.SSTableInfo, size uint64, err error) {

@@ -21,6 +21,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
+// A database changes its filters, adopts and leaves the engine's own, is rewritten in use, and
+// loses no key. CheckCache says what it lacks.
 func TestSuite(t *testing.T) { enginetest.Run(t, newSuiteEngine) }
 
 func newSuiteEngine(testing.TB) enginetest.Engine { return suiteEngine{fs: vfs.NewMem()} }

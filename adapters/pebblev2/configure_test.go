@@ -112,6 +112,7 @@ type foreign struct {
 
 func (f foreign) Name() string { return f.name }
 
+// If it fails, Configure leaves the options as they were.
 func TestConfigureRefuses(t *testing.T) {
 	p, mine := bloom(t, 10), bloom(t, 10, policy.WithName("mine"))
 	stranger := foreign{engine.FilterPolicy(10), policy.Name}

@@ -4,7 +4,8 @@
 //
 //	p, err := policy.NewRibbon(10) // bits per key
 //	...
-//	o := &pebble.Options{Cache: pebble.NewCache(64 << 20)} // see CheckCache
+//	// Pebble's default, 8 MiB, is filled by memtables.
+//	o := &pebble.Options{Cache: pebble.NewCache(64 << 20)}
 //	defer o.Cache.Unref()
 //	err = pebblev2.Configure(o, p) // the last step before Open
 //	...
@@ -21,7 +22,8 @@
 // only for a false positive. Which lookup to take:
 //
 //	db.Get      keys that are nearly all present: it takes the least time
-//	Has, Get    all other keys: no more reads than db.Get, but for one lookup in 512
+//	Has, Get    all other keys: while filters and indexes are cached, no more reads than db.Get,
+//	            but for one lookup in 512
 //	HasAll      many keys: it takes less time than Has for each
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //

@@ -9,9 +9,9 @@ import (
 // MayContain reports whether r may contain key: false is certain. It looks into memtables and into
 // the filters of all levels, and reads no data of tables that have the mark of [Configure].
 //
-// True is wrong if a filter gives a false positive, for a deleted key as long as a table contains
-// an older version of it and, with a comparer that has suffixes, for a key whose prefix a table
-// has. See [Has] for the requirements on r and the cache.
+// True may be wrong: by a false positive, for a deleted key while a table still has an older
+// version and, with a comparer that has suffixes, for a key whose prefix a table has. See [Has] for
+// the requirements on r and the cache.
 func MayContain(r pebble.Reader, key []byte) (bool, error) {
 	p, err := newProbe(r)
 	if err != nil {
@@ -27,19 +27,18 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // nearly each such key.
 //
 // Has looks into memtables, filters, and blocks that are in the cache, and calls r.Get only if
-// these do not tell. On average, at most one call in 512 reads one block more than r.Get, if two
-// things are given:
+// these do not tell. On average, at most one call in 512 reads one block more than r.Get, under two
+// conditions:
 //
 //   - All tables are open, and filters, top-level indexes and range deletions are in the block
 //     cache, and stay there: see [CheckCache]. Otherwise Has loads whole filters, also those of L6
 //     and the large ones of ingested tables, which r.Get never reads.
-//   - The tables carry the mark. Of tables that were written without [Configure], Has reads a block
-//     for each level that may contain a version of key, as an iterator does. [Rewrite] gives them
-//     filters and the mark.
+//   - The tables carry the mark of [Configure]. Without it, Has reads a block for each level that
+//     may contain a version of key, as an iterator does. [Rewrite] gives tables filters and marks.
 //
-// If everything is cached, Has takes about as long as r.Get for a key that one level has, and twice
-// as long for one that several have (BenchmarkLookup). For a key that Delete removed, both read
-// each older version that a table still contains.
+// If everything is cached, Has takes about as long as r.Get for a key in one level, and twice as
+// long for a key in several (BenchmarkLookup). For a deleted key, both read each older version that
+// a table still contains.
 //
 // r is a DB, a Snapshot, an EventuallyFileOnlySnapshot or an indexed Batch. Has may run
 // concurrently with whatever r.Get may. If key is absent, the error is nil, not pebble.ErrNotFound.

@@ -13,11 +13,11 @@ import (
 // filter, then the probe about the block that may have the key, and only then loads that block. The
 // probe lets the block through if this seek has loaded something, and all of that came from the
 // cache. Otherwise it excludes the block and notes it. If a seek excluded nothing, the iterator's
-// answer is complete; in doubt, Reader.Get tells, which then reads what it always reads.
+// answer is complete. If not, the lookup calls Reader.Get, which reads what it always reads.
 //
 // INVARIANT: a probe notes every block that it excludes, and excludes no whole table, whatever the
-// table says. To let a block through is always right and only costs a read. A table without the
-// mark, which Pebble reads without consulting the probe, costs reads and no key.
+// table says. Letting a block through is always safe; it costs a read. So does a table without the
+// mark, which Pebble reads without consulting the probe.
 //
 // Whether a block was in the cache is known only once it is loaded. So a seek can read one block
 // that Reader.Get does not, of data or of an index: for an older version of the key, for a false

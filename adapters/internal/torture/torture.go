@@ -2,7 +2,7 @@
 // is used from several goroutines ([Soak]), and when its process is killed ([Kill]). It is test
 // code. Several packages' tests share it, so its files cannot end in _test.go.
 //
-// .github/TESTING.md says what is tested, how often, and how to run it for longer.
+// .github/TESTING.md says how to run it for longer.
 package torture
 
 import (

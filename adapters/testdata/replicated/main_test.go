@@ -42,6 +42,8 @@ func answer(found bool) hasAll {
 	}
 }
 
+// The nodes keep equal data and every acknowledged key, with each kind of lookup, and the faults
+// that are planted are seen.
 func TestVariants(t *testing.T) {
 	results := make([]result, len(variants))
 	t.Run("Run", func(t *testing.T) {
