@@ -138,11 +138,14 @@ func checkArguments(o *pebble.Options, db *pebble.DB) (err error) {
 // lookups of present keys read these again.
 func (r CacheReport) Required() uint64 { return r.required(0) }
 
+// added is what Pebble v1 adds to the two blocks of a table in the cache, and some more.
+const added = 1 << 10
+
 // required is Required, but not below a size. A larger cache may have more shards. Few blocks
 // spread over them unevenly: hence the largest one for each.
 func (r CacheReport) required(size uint64) uint64 {
 	for {
-		need := r.MemTables + 2*(r.Filters+r.Indexes) + shards(size)*r.Largest
+		need := r.MemTables + 2*(r.Filters+r.Indexes+added*uint64(r.Tables)) + shards(size)*r.Largest
 		if size >= need {
 			return size
 		}

@@ -57,7 +57,7 @@ func TestCheckCacheDefaults(t *testing.T) {
 	r.Cache = 16 << 20
 	require.True(t, r.Fits())
 
-	files := pebblev2.CacheReport{Levels: r.Levels, Tables: 100, OpenFiles: 125}
+	files := pebblev2.CacheReport{Levels: r.Levels, Tables: 100, OpenFiles: 125, Cache: 1 << 20}
 	require.True(t, files.Fits())
 	files.OpenFiles--
 	require.False(t, files.Fits())
