@@ -35,7 +35,6 @@ func TestPaste(t *testing.T) {
 // paste does in an empty directory what the top README says for an adapter.
 func paste(t *testing.T, env []string, adapter string, clone bool) {
 	use := between(read(t, "..", "README.md"), "\n## Use it\n", "\n## ")
-	text := strings.Join(strings.Fields(use), " ")
 	dir := t.TempDir()
 	program := programFor(t, use, adapter)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
@@ -45,12 +44,14 @@ func paste(t *testing.T, env []string, adapter string, clone bool) {
 	for _, c := range commands {
 		command := c[1]
 		if clone && strings.HasPrefix(command, "go get ") {
-			instead := regexp.MustCompile("instead of `go get` run `(.*?)`").FindStringSubmatch(text)
 			root, err := filepath.Abs("..")
 			require.NoError(t, err)
-			command = strings.ReplaceAll(instead[1], "=../levelbloom", "="+root)
+			command = strings.NewReplacer("\\\n", "", "=../levelbloom", "="+root,
+				"adapters/pebblev2", "adapters/"+adapter).Replace(between(use, "\n```sh\n", "\n```\n"))
+		} else {
+			command = strings.ReplaceAll(command, "adapters/goleveldb", "adapters/"+adapter)
 		}
-		words := strings.Fields(strings.ReplaceAll(command, "adapters/goleveldb", "adapters/"+adapter))
+		words := strings.Fields(command)
 		require.Equal(t, "go", words[0])
 		run(t, dir, env, words[1:]...)
 	}
@@ -67,7 +68,8 @@ func programFor(t *testing.T, use, adapter string) string {
 	}
 	text := strings.Join(strings.Fields(use), " ")
 	require.Contains(t, text, "Run `go get` with `adapters/pebblev2`, import that and "+
-		"`github.com/cockroachdb/pebble/v2` instead of goleveldb, and go on after `NewRibbon` with")
+		"`github.com/cockroachdb/pebble/v2` in place of goleveldb's packages, and replace all from "+
+		"`o :=` on:")
 	start, _, found := strings.Cut(program, "\to := ")
 	require.True(t, found)
 	imports := regexp.MustCompile(`\t".*syndtr.*/opt"\n`)
@@ -75,11 +77,9 @@ func programFor(t *testing.T, use, adapter string) string {
 	program = strings.NewReplacer("adapters/goleveldb", "adapters/pebblev2",
 		"github.com/syndtr/goleveldb/leveldb", "github.com/cockroachdb/pebble/v2").Replace(program)
 	if adapter == "pebblev1" {
-		require.Contains(t, text, "write `pebblev1` and `pebble` instead of `pebblev2` and "+
-			"`pebble/v2`, and set `FormatMajorVersion: pebble.FormatNewest`")
-		program = strings.NewReplacer("pebblev2", "pebblev1", "pebble/v2", "pebble",
-			"&pebble.Options{", "&pebble.Options{FormatMajorVersion: pebble.FormatNewest, ",
-		).Replace(program)
+		require.Contains(t, text,
+			"write `pebblev1` and `pebble` instead of `pebblev2` and `pebble/v2`")
+		program = strings.NewReplacer("pebblev2", "pebblev1", "pebble/v2", "pebble").Replace(program)
 	}
 	return program
 }

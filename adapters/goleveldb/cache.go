@@ -78,15 +78,13 @@ func (r CacheReport) String() string {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if r.NoFilters {
 		add("the options have no filter: pass them to Configure before leveldb.OpenFile")
-	} else {
-		add("CheckCache cannot see which tables have filters: filterdump shows that. Rewrite gives " +
-			"filters to those without, if Configure was called before leveldb.OpenFile")
 	}
-	if r.Tables == 0 {
+	switch {
+	case r.Tables == 0:
 		add("there are no tables yet: print the report again when there are some")
-	} else if r.Tables <= r.OpenFiles {
+	case r.Tables <= r.OpenFiles:
 		add("the file cache (%d tables) has room for %d tables", r.OpenFiles, r.Tables)
-	} else {
+	default:
 		add("the file cache (%d tables) is too small for %d tables, so lookups open some again and "+
 			"again: set Options.OpenFilesCacheCapacity to %d, if the process may open as many "+
 			"files (ulimit -n), or make tables larger with Options.CompactionTableSize",
@@ -100,6 +98,8 @@ func (r CacheReport) String() string {
 			"all tables: filterdump prints the Options.BlockCacheCapacity that they need",
 			float64(r.Cache)/mib, float64(r.Used)/mib)
 	}
+	add("CheckCache cannot see which tables have filters: filterdump shows that. Rewrite gives " +
+		"filters to those without, if Configure was called before leveldb.OpenFile")
 	if r.SeekCompactions {
 		add("lookups start compactions: set Options.DisableSeeksCompaction")
 	}

@@ -232,13 +232,14 @@ func (r CacheReport) String() string {
 	if old := r.old(); old != "" {
 		add("%s", old)
 	}
+	if r.Tables == 0 {
+		add("there are no tables yet: print the report again when there are some")
+	}
 	if unknown := r.unknown(); unknown > 0 {
 		add("%d tables are virtual, whose filters Pebble does not report: what follows is without "+
 			"them", unknown)
 	}
 	switch {
-	case r.Tables == 0:
-		add("there are no tables yet: print the report again when there are some")
 	case r.OpenFiles < 0:
 		add("the options have a file cache, whose size Pebble does not report")
 	case r.fitsFiles():
@@ -254,10 +255,10 @@ func (r CacheReport) String() string {
 		verb, advice = "is too small", fmt.Sprintf(": set Options.Cache to pebble.NewCache(%d << 20), "+
 			"or more for the data", r.round(r.Cache))
 	}
-	add("the block cache (%.1f MiB) %s for two memtables (%.1f MiB), filters and indexes (%.1f MiB) "+
-		"twice, and the largest of them (%.2f MiB) in each of %d shards%s", float64(r.Cache)/mib, verb,
-		float64(r.MemTables)/mib, float64(r.Filters+r.Indexes)/mib, float64(r.Largest)/mib,
-		shards(r.Cache), advice)
-	add("all this is of this database alone: if others share the cache, add up what Required returns")
+	add("the block cache (%.1f MiB) %s for two memtables (%.1f MiB together), filters and indexes "+
+		"(%.1f MiB) twice, and the largest of them (%.2f MiB) in each of its %d shards%s",
+		float64(r.Cache)/mib, verb, float64(r.MemTables)/mib, float64(r.Filters+r.Indexes)/mib,
+		float64(r.Largest)/mib, shards(r.Cache), advice)
+	add("this is for one database: if several share a cache, add up their CacheReport.Required")
 	return strings.Join(lines, "\n")
 }

@@ -155,7 +155,7 @@ func TestCheckCacheOfSharedCache(t *testing.T) {
 			r, err := pebblev2.CheckCache(o, dbs[i])
 			require.NoError(t, err)
 			require.True(t, r.Fits())
-			require.Contains(t, r.String(), "of this database alone: if others share the cache, add up")
+			require.Contains(t, r.String(), "for one database: if several share a cache, add up")
 			each, sum = max(each, r.Required()), sum+r.Required()
 		}
 		for range 2 { // the first time fills the cache
