@@ -41,9 +41,10 @@ type LevelFilters struct {
 
 // CheckCache counts the filters of db, and reports whether db can answer lookups of absent keys
 // from memory, and what to do if not. o must be the options that db was opened with, after
-// [Configure]; the report says so if these got other filters since. CheckCache reads the properties
-// of every table, and may run while db is in use. It returns Pebble's errors, or one if o or db is
-// nil or if db is closed. Then the report says that there is none, and Fits returns false.
+// [Configure]; the report says so if these got other filters since, unless db is read only.
+// CheckCache reads the properties of every table, and may run while db is in use. It returns
+// Pebble's errors, or one if o or db is nil or if db is closed. Then the report says that there is
+// none, and Fits returns false.
 //
 // A lookup opens each table that it comes to, unless that is among the open ones, some less than
 // MaxOpenFiles. To open a table, Pebble reads its footer, metaindex and properties.
