@@ -79,7 +79,7 @@ lookups of absent keys.
 	paths    for each PATH
 	  path, note, damaged     what could not be read, and whether the database is at fault
 	  unnamed                 tables that are left out
-	  engine, cache           goleveldb, pebblev1 or pebblev2, and its block cache
+	  engine, cache           goleveldb, pebblev1 or pebblev2; its block cache without memtables
 	  keys, bytes, old        of all tables; of those without ribbon filters
 	  sampled, lookups        keys of the sample, and absent keys between them: the most lookups
 	  get, has, bare, ribbon  reads: by Get, by Has, without filters; computed for ribbon filters

@@ -51,7 +51,7 @@ func Of(f *Figures) *Verdict {
 	case f.Keys < fewKeys:
 		return nothing("with so few keys, any filter does")
 	case f.Bytes <= f.Cache/compression:
-		return nothing(fmt.Sprintf("all tables, %s, fit into the block cache of %s",
+		return nothing(fmt.Sprintf("all tables, %s, fit into the %s that the block cache has for them",
 			Megabytes(float64(f.Bytes)), Megabytes(float64(f.Cache))))
 	case f.Lookups == 0:
 		return None("no absent keys were found between the keys")

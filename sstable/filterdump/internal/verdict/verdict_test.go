@@ -75,7 +75,7 @@ func TestRules(t *testing.T) {
 		"few keys": {flat.figures().with(func(f *Figures) { f.Keys = 4999 }),
 			"Nothing to do: with so few keys, any filter does.", []string{memory}},
 		"it fits": {flat.figures().with(func(f *Figures) { f.Bytes = 2 << 20 }),
-			"Nothing to do: all tables, 2.1 MB, fit into the block cache of 8.4 MB.",
+			"Nothing to do: all tables, 2.1 MB, fit into the 8.4 MB that the block cache has for them.",
 			[]string{memory}},
 		"it may not fit": {flat.figures().with(func(f *Figures) { f.Bytes = 3 << 20 }),
 			"Use ribbon filters", []string{others, memory, sharing}},
