@@ -37,8 +37,8 @@ func policiesAtOpen(o *pebble.Options, db *pebble.DB) (names []string) {
 	if fs == nil {
 		fs = vfs.Default
 	}
-	const table = 2                                     // a file type of Pebble's; its constant has no name outside of Pebble
-	local := objstorage.ObjectMetadata{FileType: table} // there may be none
+	const table = 2 // Pebble's number for this type of file
+	local := objstorage.ObjectMetadata{FileType: table}
 	dir := fs.PathDir(db.ObjProvider().Path(local))
 	file, err := fs.Open(fs.PathJoin(dir, newestOptions(fs, dir)))
 	if err != nil {
