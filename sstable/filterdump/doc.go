@@ -38,8 +38,9 @@ in memory, and looks up absent keys that lie between keys of the database: neigh
 sample if there are more than 131,072. More than 64 absent keys in a row count as 64. filterdump
 counts the data blocks that the engine's own Get reads, that the adapter's Has reads, and that Get
 reads without filters: each until there are 10,000, which have an error of 1 %. The block cache has
-room for indexes and filters, and for hardly any data. What lookups would read with ribbon filters
-in the same tables is computed, by policy.Policy.FPP for the number of keys in each filter.
+room for indexes and filters, and for hardly any data: for 1 MiB in Pebble, so in databases of a few
+megabytes fewer reads are counted. What lookups would read with ribbon filters in the same tables is
+computed, by policy.Policy.FPP for the number of keys in each filter.
 
 Keys that are only in the log do not count, nor reads of present keys. The comparer must be the
 engine's default one. To count in Pebble v1's tables with zstd, build with CGO_ENABLED=0.

@@ -211,8 +211,13 @@ func TestOtherMerger(t *testing.T) {
 // Pebble takes its memtables out of the block cache: with its defaults, nothing is left, so tables
 // that are smaller than the cache are no reason to do nothing.
 func TestCacheWithoutMemtables(t *testing.T) {
+	rng, value := seeded(t), make([]byte, 200)
+	setRandom := func(db *pebble.DB, key []byte) error {
+		random(rng, value)
+		return db.Set(key, value, pebble.NoSync)
+	}
 	for cache, left := range map[int64]int64{8 << 20: 0, 6 << 20: 0, 50 << 20: 42 << 20} {
-		dir, db := pebbleOf(t, pebble.Options{CacheSize: cache}, 6000, set)
+		dir, db := pebbleOf(t, pebble.Options{CacheSize: cache}, 16_000, setRandom)
 		require.NoError(t, db.Flush())
 		d := counted(t, dir)
 		require.Equal(t, left, d.Cache)

@@ -77,6 +77,8 @@ func TestRules(t *testing.T) {
 		"it fits": {flat.figures().with(func(f *Figures) { f.Bytes = 2 << 20 }),
 			"Nothing to do: all tables, 2.1 MB, fit into the 8.4 MB that the block cache has for them.",
 			[]string{memory}},
+		"little data": {deep.figures().with(func(f *Figures) { f.Bytes, f.Cache = 1<<20, 0 }),
+			"Nothing to do: with so little data, any filter does.", []string{memory}},
 		"it may not fit": {flat.figures().with(func(f *Figures) { f.Bytes = 3 << 20 }),
 			"Use ribbon filters", []string{others, memory, sharing}},
 		"nothing between": {flat.figures().with(func(f *Figures) { f.Lookups = 0 }),
