@@ -16,12 +16,15 @@ import (
 // checkOpened returns an error if db was opened before o got its filter policies.
 func (w wanted) checkOpened(o *pebble.Options, db *pebble.DB) error {
 	opened := policiesAtOpen(o, db)
-	for level, name := range opened {
+	if len(opened) == 0 {
+		return nil
+	}
+	for level, f := range w.filters {
 		want := "none"
-		if f := w.filters[level]; f != nil {
+		if f != nil {
 			want = f.Name()
 		}
-		if name != want {
+		if opened[min(level, len(opened)-1)] != want { // the last goes for the levels past it
 			return errors.New("the database was opened with other filter policies than the options " +
 				"have now: call Configure before pebble.Open")
 		}

@@ -279,6 +279,8 @@ func TestCheckCacheOfOptions(t *testing.T) {
 	plain := o.Clone()
 	require.Empty(t, faultOf(configured(t, o, bloom(t, 10)), o), "a new database")
 	require.Equal(t, late, faultOf(plain, o), "without tables")
+	withoutL0 := configured(t, o.Clone(), bloom(t, 10), pebblev2.WithLevel(0, nil))
+	require.Equal(t, late, faultOf(plain, withoutL0))
 	db := open(t, "db", o)
 	put(t, db, testkit.Keys(testkit.Rand(t, 133), 10))
 	require.NoError(t, db.Close())
