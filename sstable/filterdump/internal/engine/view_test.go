@@ -48,6 +48,7 @@ func TestEngines(t *testing.T) {
 			memory, err := db.Memory(Sizes{Filters: filters, Largest: 1 << 18, Indexes: 1 << 10})
 			require.NoError(t, err)
 			require.Contains(t, memory, words)
+			require.Contains(t, memory, "default options", "none has an OPTIONS file")
 			require.Equal(t, want == "goleveldb" && filters == 3<<20,
 				strings.Contains(memory, "has room"), "Pebble's memtables take its cache")
 			require.Equal(t, filters > 8<<20 || want != "goleveldb", strings.Contains(memory, "<<20"))
