@@ -172,7 +172,11 @@ func (r CacheReport) requiredFiles() int { return r.Tables + r.Tables/4 }
 
 // Fits reports whether lookups of absent keys are answered from memory, by the filters and marks
 // that the options give. It is false if a table lacks them or its filter is not known. It knows
-// nothing of other databases that share a cache.
+// nothing of other databases that share a cache, nor how many tables a file cache of the options
+// keeps open.
+//
+// Even then, lookups read tables of a level to which the options give no filters and, with a
+// comparer that has suffixes, tables that have the prefix of the key.
 func (r CacheReport) Fits() bool {
 	return r.Levels != nil && r.Fault == "" && r.old() == "" && r.fitsFiles() && r.fitsCache()
 }
