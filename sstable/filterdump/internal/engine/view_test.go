@@ -84,6 +84,8 @@ func TestSettings(t *testing.T) {
 	}
 	write("OPTIONS-000001", "pebble_version=0.1\n")
 	require.Equal(t, want, view(t, dir).Settings)
+	write("OPTIONS-000900.orig", "cache_size=5\n")
+	require.Equal(t, want, view(t, dir).Settings, "a copy by hand")
 	write("OPTIONS-1000000", "pebble_version=0.1\n  cache_size=5\n")
 	require.Equal(t, Settings{Engine: "pebblev1", Cache: 5}, view(t, dir).Settings)
 
