@@ -40,7 +40,8 @@ counts the data blocks that the engine's own Get reads, that the adapter's Has r
 reads without filters: each until there are 10,000, which have an error of 1 %. The block cache has
 room for indexes and filters, and for hardly any data: for 1 MiB in Pebble, so in databases of a few
 megabytes fewer reads are counted. What lookups would read with ribbon filters in the same tables is
-computed, by policy.Policy.FPP for the number of keys in each filter.
+computed, by policy.Policy.FPP for the number of keys in each filter. All filters in the tables are
+used: a program whose options do not have their policy reads what is counted without filters.
 
 Keys that are only in the log do not count, nor reads of present keys. The comparer must be the
 engine's default one. To count in Pebble v1's tables with zstd, build with CGO_ENABLED=0.
