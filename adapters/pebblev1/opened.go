@@ -5,22 +5,26 @@ package pebblev1
 import (
 	"errors"
 	"io"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/pebble"
+	"github.com/cockroachdb/pebble/objstorage"
 	"github.com/cockroachdb/pebble/vfs"
 )
 
 // checkOpened returns an error if db was opened before o got its filter policies.
 func (w wanted) checkOpened(o *pebble.Options, db *pebble.DB) error {
 	opened := policiesAtOpen(o, db)
-	for level, name := range opened {
+	if len(opened) == 0 {
+		return nil
+	}
+	for level, f := range w.filters {
 		want := "none"
-		if f := w.filters[level]; f != nil {
+		if f != nil {
 			want = f.Name()
 		}
-		if name != want {
+		if opened[min(level, len(opened)-1)] != want { // the last goes for the levels past it
 			return errors.New("the database was opened with other filter policies than the options " +
 				"have now: call Configure before pebble.Open")
 		}
@@ -31,23 +35,17 @@ func (w wanted) checkOpened(o *pebble.Options, db *pebble.DB) error {
 // policiesAtOpen returns the names of the levels' policies with which db was opened, or none if it
 // does not know. pebble.Open writes them to an options file, unless db is read only.
 func policiesAtOpen(o *pebble.Options, db *pebble.DB) (names []string) {
-	tables := db.ObjProvider().List()
-	if len(tables) == 0 || o.ReadOnly {
+	if o.ReadOnly {
 		return nil
 	}
 	fs := o.FS
 	if fs == nil {
 		fs = vfs.Default
 	}
-	dir := fs.PathDir(db.ObjProvider().Path(tables[0])) // nowhere, if that is remote
-	files, _ := fs.List(dir)
-	files = slices.DeleteFunc(files, func(name string) bool {
-		return !strings.HasPrefix(name, "OPTIONS-")
-	})
-	if len(files) == 0 {
-		return nil
-	}
-	file, err := fs.Open(fs.PathJoin(dir, slices.Max(files)))
+	const table = 2 // Pebble's number for this type of file
+	local := objstorage.ObjectMetadata{FileType: table}
+	dir := fs.PathDir(db.ObjProvider().Path(local))
+	file, err := fs.Open(fs.PathJoin(dir, newestOptions(fs, dir)))
 	if err != nil {
 		return nil
 	}
@@ -60,4 +58,18 @@ func policiesAtOpen(o *pebble.Options, db *pebble.DB) (names []string) {
 		}
 	}
 	return names
+}
+
+// newestOptions returns the name of the options file that has the highest number, "" for none.
+func newestOptions(fs vfs.FS, dir string) (name string) {
+	files, _ := fs.List(dir)
+	highest := uint64(0)
+	for _, file := range files {
+		digits, isOptions := strings.CutPrefix(file, "OPTIONS-")
+		number, err := strconv.ParseUint(digits, 10, 64)
+		if isOptions && err == nil && number >= highest {
+			name, highest = file, number
+		}
+	}
+	return name
 }

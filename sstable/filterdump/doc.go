@@ -38,8 +38,10 @@ in memory, and looks up absent keys that lie between keys of the database: neigh
 sample if there are more than 131,072. More than 64 absent keys in a row count as 64. filterdump
 counts the data blocks that the engine's own Get reads, that the adapter's Has reads, and that Get
 reads without filters: each until there are 10,000, which have an error of 1 %. The block cache has
-room for indexes and filters, and for hardly any data. What lookups would read with ribbon filters
-in the same tables is computed, by policy.Policy.FPP for the number of keys in each filter.
+room for indexes and filters, and for hardly any data: for 1 MiB in Pebble, so in databases of a few
+megabytes fewer reads are counted. What lookups would read with ribbon filters in the same tables is
+computed, by policy.Policy.FPP for the number of keys in each filter. All filters in the tables are
+used: a program whose options do not have their policy reads what is counted without filters.
 
 Keys that are only in the log do not count, nor reads of present keys. The comparer must be the
 engine's default one. To count in Pebble v1's tables with zstd, build with CGO_ENABLED=0.
@@ -79,7 +81,7 @@ lookups of absent keys.
 	paths    for each PATH
 	  path, note, damaged     what could not be read, and whether the database is at fault
 	  unnamed                 tables that are left out
-	  engine, cache           goleveldb, pebblev1 or pebblev2, and its block cache
+	  engine, cache           goleveldb, pebblev1 or pebblev2; its block cache without memtables
 	  keys, bytes, old        of all tables; of those without ribbon filters
 	  sampled, lookups        keys of the sample, and absent keys between them: the most lookups
 	  get, has, bare, ribbon  reads: by Get, by Has, without filters; computed for ribbon filters

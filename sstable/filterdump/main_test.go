@@ -101,6 +101,9 @@ func TestStatus(t *testing.T) {
 	db, err := leveldb.OpenFile(browser, &opt.Options{Comparer: indexedDB{comparer.DefaultComparer}})
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
+	loop, pebbleLoop := without("000005.ldb", oneKey...), without("000007.sst", ours("pebblev1")...)
+	require.NoError(t, os.Symlink("000005.ldb", filepath.Join(loop, "000005.ldb")))
+	require.NoError(t, os.Symlink("000007.sst", filepath.Join(pebbleLoop, "000007.sst")))
 	short := filepath.Join(t.TempDir(), "000005.ldb")
 	require.NoError(t, os.WriteFile(short, whole[:len(whole)-1], 0o600))
 
@@ -138,6 +141,8 @@ func TestStatus(t *testing.T) {
 		{browser, 2, []string{"goleveldb does not open it: ", "'idb_cmp1'"}},
 		{golden("leveldb", "tables"), 2, []string{": no database: there is no CURRENT\n"}},
 		{filepath.Join(padded, "000005.ldb"), 2, []string{"more follows what may be a table of "}},
+		{loop, 2, []string{"1 table unreadable\n", "000005.ldb: unreadable: too many levels of symb"}},
+		{pebbleLoop, 2, []string{"pebblev1 does not open it: ", "too many levels of symbolic"}},
 		{"nowhere", 2, []string{"nowhere: no such file or directory\n"}},
 		{"doc.go", 2, []string{"1 table unreadable", "do not end in a magic number"}},
 	} {

@@ -116,7 +116,7 @@ func (d *Database) read(view *engine.View) {
 		d.Damaged = faultyTable.MatchString(d.Note)
 		return
 	}
-	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: view.Cache}
+	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: max(0, view.Cache-2*view.MemTable)}
 	d.verify(view)
 	if d.options.Verify {
 		return
@@ -186,7 +186,7 @@ func (d *Database) unfit() string {
 	}
 	switch {
 	case len(d.named)+d.Unnamed == 0:
-		return "there are no tables yet, the data is all in the log"
+		return "there are no tables, and keys that are only in the log do not count"
 	case unread > 0:
 		return fmt.Sprintf("%d of %d tables cannot be read, or trusted", unread, len(d.Tables))
 	case len(d.named) > engine.MostTables():

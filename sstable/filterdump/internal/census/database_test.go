@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -207,6 +208,24 @@ func TestOtherMerger(t *testing.T) {
 	require.EqualValues(t, 6000, counted(t, dir).Keys)
 }
 
+// Pebble takes its memtables out of the block cache: with its defaults, nothing is left, so tables
+// that are smaller than the cache are no reason to do nothing.
+func TestCacheWithoutMemtables(t *testing.T) {
+	rng, value := seeded(t), make([]byte, 200)
+	setRandom := func(db *pebble.DB, key []byte) error {
+		random(rng, value)
+		return db.Set(key, value, pebble.NoSync)
+	}
+	for cache, left := range map[int64]int64{8 << 20: 0, 6 << 20: 0, 50 << 20: 42 << 20} {
+		dir, db := pebbleOf(t, pebble.Options{CacheSize: cache}, 16_000, setRandom)
+		require.NoError(t, db.Flush())
+		d := counted(t, dir)
+		require.Equal(t, left, d.Cache)
+		require.Equal(t, left > 0, strings.HasPrefix(d.Verdict.Sentence, "Nothing to do: all tables"),
+			d.Verdict.Sentence)
+	}
+}
+
 // Where nothing can be counted, the database or the verdict says why. Filters that match all keys
 // are used, whatever their name.
 func TestNoVerdict(t *testing.T) {
@@ -221,7 +240,7 @@ func TestNoVerdict(t *testing.T) {
 
 	dir, _ = pebbleOf(t, pebble.Options{}, 1, set)
 	d := Read(dir, Options{Progress: t.Logf})
-	require.Equal(t, "No verdict: there are no tables yet, the data is all in the log.",
-		d.Verdict.Sentence)
+	require.Equal(t, "No verdict: there are no tables, and keys that are only in the log do not "+
+		"count.", d.Verdict.Sentence)
 	require.Empty(t, d.Note)
 }

@@ -154,5 +154,9 @@ func (db pebbleV1) Memory(s Sizes) (string, error) {
 		MaxOpenFiles: int(db.settings.OpenFiles),
 	}, db.DB)
 	r.Fault, r.Filters, r.Largest = "", s.Filters, max(r.Largest, s.Largest)
-	return told("the program's", r.String()), err // or Pebble's, if it has left no options
+	whose := "the program's"
+	if db.settings.Cache == 0 { // it has left no options
+		whose = "Pebble's default"
+	}
+	return told(whose, r.String()), err
 }

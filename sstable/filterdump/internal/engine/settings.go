@@ -22,6 +22,8 @@ type Settings struct {
 	Merger    string // the name of Pebble's merger, "" if it is not known
 }
 
+var optionsName = regexp.MustCompile(`^OPTIONS-\d+$`)
+
 // settingsOf reads the newest OPTIONS file. Databases without one may be goleveldb's, which has
 // none, or Pebble's.
 func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
@@ -29,7 +31,7 @@ func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 	for _, e := range entries { // sorted
 		name := e.Name()
 		switch {
-		case strings.HasPrefix(name, "OPTIONS-"):
+		case optionsName.MatchString(name):
 			if len(name) >= len(file) { // the number is higher
 				file = name
 			}

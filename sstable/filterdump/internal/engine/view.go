@@ -161,8 +161,8 @@ func (v *View) takeTables() error {
 func (v *View) hold(name string) {
 	path := filepath.Join(v.dir, name)
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() { // to open a pipe would wait for a writer
-		return
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return // to open a pipe would wait for a writer
 	}
 	v.Paths[name] = path
 	if len(v.held) >= MostTables() {

@@ -48,6 +48,7 @@ func TestEngines(t *testing.T) {
 			memory, err := db.Memory(Sizes{Filters: filters, Largest: 1 << 18, Indexes: 1 << 10})
 			require.NoError(t, err)
 			require.Contains(t, memory, words)
+			require.Contains(t, memory, "default options", "none has an OPTIONS file")
 			require.Equal(t, want == "goleveldb" && filters == 3<<20,
 				strings.Contains(memory, "has room"), "Pebble's memtables take its cache")
 			require.Equal(t, filters > 8<<20 || want != "goleveldb", strings.Contains(memory, "<<20"))
@@ -83,6 +84,8 @@ func TestSettings(t *testing.T) {
 	}
 	write("OPTIONS-000001", "pebble_version=0.1\n")
 	require.Equal(t, want, view(t, dir).Settings)
+	write("OPTIONS-000900.orig", "cache_size=5\n")
+	require.Equal(t, want, view(t, dir).Settings, "a copy by hand")
 	write("OPTIONS-1000000", "pebble_version=0.1\n  cache_size=5\n")
 	require.Equal(t, Settings{Engine: "pebblev1", Cache: 5}, view(t, dir).Settings)
 

@@ -26,6 +26,8 @@ type Row struct {
 
 const (
 	fewKeys = 5000
+	// littleData is what may stay in the block cache while Pebble's reads are counted.
+	littleData = 1 << 20
 	// compression is how much smaller tables may be than their blocks in the cache.
 	compression = 4
 	// worth is how many reads per 1,000 lookups a change must save: one in a hundred lookups.
@@ -51,8 +53,10 @@ func Of(f *Figures) *Verdict {
 	case f.Keys < fewKeys:
 		return nothing("with so few keys, any filter does")
 	case f.Bytes <= f.Cache/compression:
-		return nothing(fmt.Sprintf("all tables, %s, fit into the block cache of %s",
+		return nothing(fmt.Sprintf("all tables, %s, fit into the %s that the block cache has for them",
 			Megabytes(float64(f.Bytes)), Megabytes(float64(f.Cache))))
+	case f.Bytes <= littleData:
+		return nothing("with so little data, any filter does")
 	case f.Lookups == 0:
 		return None("no absent keys were found between the keys")
 	case now.Reads-then.Reads < worth:
