@@ -188,11 +188,13 @@ func (r CacheReport) fitsCache() bool { return r.required(r.Cache) == r.Cache }
 
 func (r CacheReport) fitsFiles() bool { return r.OpenFiles < 0 || r.requiredFiles() <= r.OpenFiles }
 
-func (r CacheReport) unknown() (n int) {
+// others returns how many tables have no filter and need none by the options, and how many hide
+// theirs.
+func (r CacheReport) others() (none, unknown int) {
 	for _, l := range r.Levels {
-		n += l.Unknown
+		none, unknown = none+l.None-min(l.Old, l.None), unknown+l.Unknown
 	}
-	return n
+	return none, unknown
 }
 
 // old says how many tables are old, if any.
@@ -240,7 +242,11 @@ func (r CacheReport) String() string {
 	if r.Tables == 0 {
 		add("there are no tables yet: print the report again when there are some")
 	}
-	if unknown := r.unknown(); unknown > 0 {
+	none, unknown := r.others()
+	if none > 0 && r.Fault == "" {
+		add("%d tables have no filter, as the options say, or for a single key: lookups read them", none)
+	}
+	if unknown > 0 {
 		add("%d tables are virtual, whose filters Pebble does not report: what follows is without "+
 			"them", unknown)
 	}

@@ -299,6 +299,17 @@ func TestCheckCacheOfOptions(t *testing.T) {
 	indexBlocks(large, 0, 16<<10+1)
 	configured(t, large, bloom(t, 10))
 	require.Contains(t, faultOf(large, large), "index blocks of 16385 bytes are larger than 16384")
+
+	db = open(t, "db", withoutL6)
+	compact(t, db)
+	put(t, db, testkit.Keys(testkit.Rand(t, 134), 10))
+	compact(t, db)
+	r, err := pebblev2.CheckCache(withoutL6, db)
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Levels[6].None)
+	require.True(t, r.Fits(), "that was chosen")
+	require.Contains(t, r.String(), "1 tables have no filter, as the options say")
+	require.NoError(t, db.Close())
 }
 
 // keeping is a filesystem in which options files stay, as where they cannot be removed.

@@ -61,8 +61,8 @@ there is no verdict. Pebble's files of large values (.blob) are not verified, an
 are not supported.
 
 The engines trust bytes whose checksum is right. A table on which an engine's reader panics is
-corrupt. Forged ones can also end filterdump, have it wait, or take memory (as much as ulimit -v
-lets it).
+corrupt. Forged ones can also end filterdump, have it wait, or take memory: on Linux at most half of
+it, or 2 GiB.
 
 # Exit status
 

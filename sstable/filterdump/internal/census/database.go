@@ -116,7 +116,8 @@ func (d *Database) read(view *engine.View) {
 		d.Damaged = faultyTable.MatchString(d.Note)
 		return
 	}
-	d.Figures = &verdict.Figures{Engine: view.Engine, Cache: max(0, view.Cache-2*view.MemTable)}
+	d.Figures = &verdict.Figures{Engine: view.Engine, Configured: view.Policies,
+		Cache: max(0, view.Cache-2*view.MemTable)}
 	d.verify(view)
 	if d.options.Verify {
 		return

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,8 @@ type Settings struct {
 	MemTable  int64  // bytes of a memtable
 	OpenFiles int64  // how many tables stay open, some more
 	Merger    string // the name of Pebble's merger, "" if it is not known
+
+	Policies []string // the names of Pebble's filter policies for new tables, "none" for none
 }
 
 var optionsName = regexp.MustCompile(`^OPTIONS-\d+$`)
@@ -56,6 +59,11 @@ func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 	s.MemTable = sizeOf(options, "mem_table_size")
 	s.OpenFiles = sizeOf(options, "max_open_files")
 	s.Merger = option(options, "merger")
+	for _, found := range regexp.MustCompile(`(?m)^ *filter_policy=(.+)$`).FindAllStringSubmatch(
+		options, -1) {
+		s.Policies = append(s.Policies, found[1])
+	}
+	s.Policies = slices.Compact(s.Policies)
 	return s
 }
 

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // A View is what an engine opens instead of a database's directory: a copy of the manifest in
@@ -183,11 +182,7 @@ func (v *View) hold(name string) {
 // then: half of what the system allows, but for some files of others.
 func MostTables() int {
 	const others, most = 32, 1 << 20
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return others
-	}
-	return max(1, int(min(uint64(limit.Cur)/2, most))-others)
+	return max(1, int(min(filesAllowed()/2, most))-others)
 }
 
 // readFile reads a file that is no table.

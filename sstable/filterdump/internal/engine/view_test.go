@@ -68,14 +68,15 @@ func TestSettings(t *testing.T) {
 		require.NoError(t, old.Close())
 		o.Cache.Unref()
 		require.Equal(t, Settings{Engine: "pebblev1", Cache: size, MemTable: 4 << 20,
-			OpenFiles: 1000, Merger: "pebble.concatenate"}, view(t, dir).Settings)
+			OpenFiles: 1000, Merger: "pebble.concatenate", Policies: []string{"none"}},
+			view(t, dir).Settings)
 	}
 	newer, err := v2.Open(dir,
 		&v2.Options{CacheSize: 7 << 20, MaxOpenFiles: 2000, Logger: Quiet{}})
 	require.NoError(t, err)
 	require.NoError(t, newer.Close())
 	want := Settings{Engine: "pebblev2", Cache: 7 << 20, MemTable: 4 << 20, OpenFiles: 2000,
-		Merger: "pebble.concatenate"}
+		Merger: "pebble.concatenate", Policies: []string{"none"}}
 	require.Equal(t, want, view(t, dir).Settings)
 
 	// Among several files, the newest has the highest number.

@@ -23,6 +23,8 @@ type Figures struct {
 	Lookups int    `json:"lookups"` // absent keys between neighbors: the most that were looked up
 	Memory  string `json:"-"`       // what CheckCache says of memory with ribbon filters
 
+	Configured []string `json:"-"` // policies in Pebble's OPTIONS; none if there are no OPTIONS
+
 	// What is read for 1,000 lookups of absent keys that lie between present ones, in data blocks.
 	Get    float64 `json:"get"`    // counted: by the engine's own Get
 	Has    float64 `json:"has"`    // counted: by Has of the engine's adapter, which asks L6's too

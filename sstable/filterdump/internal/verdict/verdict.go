@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func Of(f *Figures) *Verdict {
 	}
 	nothing := func(why string, rows ...Row) *Verdict {
 		return &Verdict{Sentence: "Nothing to do: " + why + ".", Rows: rows,
-			Facts: facts(f.Memory)}
+			Facts: facts(f.unused(), f.Memory)}
 	}
 	switch {
 	case f.Keys < fewKeys:
@@ -74,7 +75,7 @@ func Of(f *Figures) *Verdict {
 			f.advice(), Digits(then.Reads), Digits(now.Reads), others),
 		Rows:  rows,
 		Code:  f.code(),
-		Facts: facts(f.old(), f.Memory, f.sharing()),
+		Facts: facts(f.unused(), f.old(), f.Memory, f.sharing()),
 	}
 }
 
@@ -147,6 +148,17 @@ func (f *Figures) old() string {
 		said += fmt.Sprintf(" Until then, Has reads %s (counted).", Digits(f.Has))
 	}
 	return said
+}
+
+// unused says which filters the program may not use, although they were used to count.
+func (f *Figures) unused() string {
+	for _, name := range slices.Sorted(maps.Keys(f.Total.Policies)) {
+		if len(f.Configured) > 0 && !slices.Contains(f.Configured, name) {
+			return fmt.Sprintf("The program's options have no policy %s for new tables. Unless their "+
+				"Filters have it, as after Configure, lookups do not use its filters.", name)
+		}
+	}
+	return ""
 }
 
 // sharing says what to do if other programs must read the filters, as LevelDB's names suggest.

@@ -72,6 +72,11 @@ func TestRules(t *testing.T) {
 			[]string{others, memory}},
 		"not worth it": {good.figures(), "Nothing to do: other filters would save less than 1 read " +
 			"in 100 lookups of absent keys.", []string{memory}},
+		"of another program": {deep.figures().with(func(f *Figures) { f.Configured = []string{"none"} }),
+			"Use ribbon filters", []string{"The program's options have no policy " + pebble, others,
+				memory}},
+		"of this program": {deep.figures().with(func(f *Figures) { f.Configured = []string{pebble} }),
+			"Use ribbon filters", []string{others, memory}},
 		"few keys": {flat.figures().with(func(f *Figures) { f.Keys = 4999 }),
 			"Nothing to do: with so few keys, any filter does.", []string{memory}},
 		"it fits": {flat.figures().with(func(f *Figures) { f.Bytes = 2 << 20 }),
