@@ -261,15 +261,15 @@ func (r CacheReport) String() string {
 			"many files (ulimit -n), or make tables larger with their target file size",
 			r.OpenFiles, r.Tables, r.requiredFiles()+10) // 10 may be no tables
 	}
-	verb, advice := "has room", ""
+	verdict := "has room"
 	if !r.fitsCache() {
-		verb, advice = "is too small", fmt.Sprintf(": set Options.Cache to pebble.NewCache(%d << 20), "+
-			"or more for the data", r.round(r.Cache))
+		verdict = fmt.Sprintf("is too small: set Options.Cache to pebble.NewCache(%d << 20), or more "+
+			"for the data. It needs room", r.round(r.Cache))
 	}
 	add("the block cache (%.1f MiB) %s for two memtables (%.1f MiB together), filters and indexes "+
-		"(%.1f MiB) twice, and the largest of them (%.2f MiB) in each of its %d shards%s",
-		float64(r.Cache)/mib, verb, float64(r.MemTables)/mib, float64(r.Filters+r.Indexes)/mib,
-		float64(r.Largest)/mib, shards(r.Cache), advice)
+		"(%.1f MiB) twice, and the largest of them (%.2f MiB) in each of its %d shards",
+		float64(r.Cache)/mib, verdict, float64(r.MemTables)/mib, float64(r.Filters+r.Indexes)/mib,
+		float64(r.Largest)/mib, shards(r.Cache))
 	add("this is for one database: if several share a cache, add up their CacheReport.Required")
 	return strings.Join(lines, "\n")
 }

@@ -66,16 +66,19 @@ func Of(f *Figures) *Verdict {
 	}
 	rows := []Row{now, then, without}
 	others := "If your program looks up no absent keys, change nothing."
-	if f.Total.FilterBytes == 0 { // a present key is absent from the tables above its own
+	switch {
+	case f.Total.FilterBytes == 0: // a present key is absent from the tables above its own
 		rows = rows[:2]
 		others = "Filters also save reads of present keys in lower levels, which were not counted."
+	case f.Engine != "goleveldb" && f.Old > 0:
+		rows = slices.Insert(rows, 1, Row{"now, by Has", f.Has, true, f.Total.FilterBytes})
 	}
 	return &Verdict{
 		Sentence: fmt.Sprintf("%s: 1,000 lookups of absent keys then read %s data blocks, not %s. %s",
 			f.advice(), Digits(then.Reads), Digits(now.Reads), others),
 		Rows:  rows,
 		Code:  f.code(),
-		Facts: facts(f.unused(), f.old(), f.Memory, f.sharing()),
+		Facts: facts(f.lastLevel(), f.unused(), f.old(), f.Memory, f.sharing()),
 	}
 }
 
@@ -90,7 +93,7 @@ func (f *Figures) advice() (what string) {
 		what = "Keep the filters"
 	}
 	if f.Engine != "goleveldb" {
-		what += fmt.Sprintf(", and look up absent keys with %s.Has", f.Engine)
+		what += fmt.Sprintf(", and look keys up with %s.Has", f.Engine)
 	}
 	return what
 }
@@ -101,7 +104,7 @@ p, err := policy.NewRibbon(10)
 if err != nil {
 	log.Fatal(err)
 }
-options := &pebble.Options{} // and what you set
+options := &pebble.Options{} // and your own
 if err := ADAPTER.Configure(options, p); err != nil {
 	log.Fatal(err)
 }
@@ -112,13 +115,13 @@ if err != nil {
 	// By default, lookups of absent keys cause compactions in goleveldb.
 	goleveldbOptions = "opt.Options{DisableSeeksCompaction: true}"
 	rewriteCode      = `
-// Once, for the tables that are there; db may be in use meanwhile:
+// Once, to convert the tables that exist; db may be in use meanwhile:
 ctx := context.Background()
 if err := ADAPTER.Rewrite(ctx, options, db, nil); err != nil {
 	log.Fatal(err)
 }`
 	hasCode = `
-log.Println(ADAPTER.Has(db, []byte("key"))) // instead of db.Get`
+log.Println(ADAPTER.Has(db, []byte("key"))) // or ADAPTER.Get`
 )
 
 // code returns the lines that do what the advice says.
@@ -141,13 +144,19 @@ func (f *Figures) old() string {
 		return ""
 	}
 	all := f.Total.Tables - f.Total.Filters[NoKeys]
-	said := fmt.Sprintf("%d of %d tables have no ribbon filters: Rewrite writes their %s anew, with "+
-		"what lies above.", all-f.Total.Filters[policy.EncodingRibbon], all,
-		Megabytes(float64(f.Old)))
-	if f.Engine != "goleveldb" && f.Total.FilterBytes > 0 {
-		said += fmt.Sprintf(" Until then, Has reads %s (counted).", Digits(f.Has))
+	return fmt.Sprintf("%d of %d tables have no ribbon filters: Rewrite writes their %s anew, and "+
+		"what overlaps them above. Programs without levelbloom can still open the database.",
+		all-f.Total.Filters[policy.EncodingRibbon], all, Megabytes(float64(f.Old)))
+}
+
+// lastLevel says why Pebble's own Get reads so much.
+func (f *Figures) lastLevel() string {
+	last := len(f.Levels) - 1
+	if f.Engine == "goleveldb" || f.Levels[last].Number < 6 || f.Total.FilterBytes == 0 {
+		return ""
 	}
-	return said
+	return fmt.Sprintf("Pebble's own Get asks no filter in L6, which has %s of %s entries.",
+		Thousands(f.Levels[last].Entries), Thousands(f.Total.Entries))
 }
 
 // unused says which filters the program may not use, although they were used to count.
