@@ -104,6 +104,10 @@ func TestStatus(t *testing.T) {
 	loop, pebbleLoop := without("000005.ldb", oneKey...), without("000007.sst", ours("pebblev1")...)
 	require.NoError(t, os.Symlink("000005.ldb", filepath.Join(loop, "000005.ldb")))
 	require.NoError(t, os.Symlink("000007.sst", filepath.Join(pebbleLoop, "000007.sst")))
+	empty := t.TempDir()
+	db, err = leveldb.OpenFile(empty, nil)
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
 	short := filepath.Join(t.TempDir(), "000005.ldb")
 	require.NoError(t, os.WriteFile(short, whole[:len(whole)-1], 0o600))
 
@@ -139,6 +143,8 @@ func TestStatus(t *testing.T) {
 		{with("OPTIONS-000007", []byte("[Version]\n  rocksdb_version=9.0.0\n")), 2,
 			[]string{"filterdump does not open it: levelbloom has no adapter"}},
 		{browser, 2, []string{"goleveldb does not open it: ", "'idb_cmp1'"}},
+		{empty, 0, []string{"No verdict: there are no tables, and keys that are only in the log do not " +
+			"count.\n", "no tables\n"}},
 		{golden("leveldb", "tables"), 2, []string{": no database: there is no CURRENT\n"}},
 		{filepath.Join(padded, "000005.ldb"), 2, []string{"more follows what may be a table of "}},
 		{loop, 2, []string{"1 table unreadable\n", "000005.ldb: unreadable: too many levels of symb"}},

@@ -53,7 +53,9 @@ func newReport(databases []*census.Database) *report {
 		}
 	}
 	say(unnamed, "table", "left out, which no manifest names")
-	r.Verdict = strings.Join(parts, "; ")
+	if r.Verdict = strings.Join(parts, "; "); r.Verdict == "" && unread == 0 {
+		r.Verdict = "no tables"
+	}
 	switch {
 	case damaged > 0:
 		r.Verdict, r.status = "FAULTY: "+r.Verdict, exitFault
