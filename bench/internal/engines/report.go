@@ -123,7 +123,7 @@ func (c *Config) notes() []string {
 		fmt.Sprintf("Temporary databases of %s, with a block cache of %s. Pebble's own Get asks no "+
 			"filter in L6, where most keys are; only for the adapter's Get there are some. Reads are "+
 			"the same on every machine. Speeds are medians of %d rounds, in CPU time, to which each "+
-			"read adds %v (--disk): differences of a tenth are noise, and of a quarter where few "+
+			"read adds %v (--disk): differences of a tenth are noise, and of a half where few "+
 			"reads are left.", megabytes(c.dataBytes()), megabytes(c.cache("")), rounds, c.Disk),
 		"For a database that you have, filterdump counts what lookups read, and says what to " +
 			"change there:",
