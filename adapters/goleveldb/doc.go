@@ -13,8 +13,8 @@
 // # Lookups of absent keys without reads and writes
 //
 // Filters save reads only if the options let them. Once the database has its tables, print the
-// report of [CheckCache], which says what to set. If goleveldb's default block cache is too small,
-// command filterdump prints how large it must be.
+// report of [CheckCache], which says what to set. Command filterdump prints how large the block
+// cache must be.
 //
 //   - All tables must stay open, in the file cache.
 //   - The filters and indexes of all tables must fit into the block cache, where goleveldb keeps

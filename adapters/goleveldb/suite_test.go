@@ -60,10 +60,6 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		o.Filter = filter.NewBloomFilter(10)
 	}
 	o.BlockCacheCapacity, o.OpenFilesCacheCapacity = int(s.Cache), s.Files
-	late := s.Policies
-	if s.Late {
-		s.Policies = nil
-	}
 	for _, p := range s.Policies {
 		if err := goleveldb.Configure(o, p); err != nil {
 			return nil, err
@@ -81,11 +77,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &suiteDB{goleveldbReader{db}, needed, db, o, &copied, len(s.Policies) == 0}
-	if s.Late {
-		err = d.Reconfigure(late[0])
-	}
-	return d, err
+	return &suiteDB{goleveldbReader{db}, needed, db, o, &copied, len(s.Policies) == 0}, nil
 }
 
 // watched notes what a filter answers.

@@ -69,10 +69,6 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	if s.Builtin {
 		builtin(o)
 	}
-	late := s.Policies
-	if s.Late {
-		s.Policies = nil
-	}
 	for _, p := range s.Policies {
 		if err := pebblev1.Configure(o, p); err != nil {
 			return nil, err
@@ -91,11 +87,9 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	wait()
 	writing := map[bool]*pebble.WriteOptions{false: pebble.NoSync, true: pebble.Sync}[s.Sync]
 	refused := len(s.Policies) == 0 || o.Comparer.Name != pebble.DefaultComparer.Name
-	d := &suiteDB{pebbleReader{db}, e, db, o, o.Clone(), refused, writing, atomic.Int64{}, &reads}
-	if s.Late {
-		err = d.Reconfigure(late[0])
-	}
-	return d, err
+	return &suiteDB{
+		pebbleReader{db}, e, db, o, o.Clone(), refused, writing, atomic.Int64{}, &reads,
+	}, nil
 }
 
 // builtin gives all levels the engine's own filter.

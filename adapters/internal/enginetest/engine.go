@@ -40,7 +40,6 @@ type Setting struct {
 	Cache    int64            // the size of the block cache, in bytes; 0 is the engine's default
 	Files    int              // tables that may stay open; 0 is a few
 	Copied   bool             // levels as programs copy them from each other
-	Late     bool             // the options get the policies after the database was opened
 }
 
 // A DB is an open database. It is safe for concurrent use.

@@ -67,7 +67,7 @@ var states = []state{
 	}},
 	{"Configure after opening", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
 		write(t, e, s.without(), len(keys), keys)
-		s.Late = true
+		*s = s.without()
 		return "call Configure before "
 	}},
 	{"too few files", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
@@ -120,6 +120,18 @@ var states = []state{
 	}},
 }
 
+// ours are the filters that a database is opened with in the end.
+var ours = []*policy.Policy{Kinds[1].MustNew(10, "mine")}
+
+// openConfigured opens a database, and passes its options to Configure if that comes too late.
+func openConfigured(t testing.TB, e Engine, s Setting) DB {
+	db := open(t, e, s)
+	if len(s.Policies) == 0 {
+		require.NoError(t, db.Reconfigure(ours[0]))
+	}
+	return db
+}
+
 // without returns s without filters.
 func (s Setting) without() Setting {
 	s.Policies = nil
@@ -146,14 +158,14 @@ func testStates(t *testing.T, newEngine func(testing.TB) Engine) {
 		t.Run(state.name, func(t *testing.T) {
 			e := newEngine(t)
 			s := Setting{Still: true, Variant: max(0, len(e.Variants())-2), Files: 1000,
-				Policies: []*policy.Policy{Kinds[1].MustNew(10, "mine")}}
+				Policies: ours}
 			warning := state.fill(t, e, &s, keys)
 			if s.Cache == 0 {
-				db := open(t, e, s)
+				db := openConfigured(t, e, s)
 				s.Cache = check(t, db).Required
 				require.NoError(t, db.Close())
 			}
-			db := open(t, e, s)
+			db := openConfigured(t, e, s)
 			r := check(t, db)
 			before, _ := reads(t, db, keys, absent)
 			t.Logf("%.1f reads per 1,000 absent keys\n%s", before, r.Text)
@@ -229,7 +241,7 @@ func follow(
 		db = open(t, *e, upgraded)
 	}
 	if says("Configure before ") || says("Configure was called before ") {
-		s.Late = false
+		s.Policies = ours
 	}
 	if says("write all entries to a new database") {
 		entries, err := db.Scan(nil, bytes.Repeat([]byte{0xff}, 100))
