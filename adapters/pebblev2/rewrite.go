@@ -28,7 +28,7 @@ import (
 // that by deleting keys that nobody has, with 16 random bytes each. No answer changes, and
 // compactions remove the deletions, once older snapshots are closed. Whoever replicates db's log
 // sees them. What lies above the tables is compacted with them, and external and virtual tables
-// become tables of their own. Tables of a single key stay: no other key is looked up in them.
+// become tables of their own. Tables of a single key stay: few other keys are looked up in them.
 // bench/RESULTS.md has the costs.
 //
 // Rewrite returns an error if db has another comparer than pebble.DefaultComparer, for which it

@@ -124,9 +124,11 @@ func testRewrite(t *testing.T, newEngine func(testing.TB) Engine) {
 				requireAbsent(t, db, absent)
 				answers := s.Watch.Take()
 				require.Greater(t, sum(answers).Absent, uint64(len(absent)))
-				for label := range answers {
-					require.Equal(t, "mine", label.Name, "%v", answers)
-				}
+				// A table of a single key may stay. Any other has 100 keys, which are looked up.
+				all := Checks(sum(answers))
+				delete(answers, Label{"mine", kind.Encoding})
+				delete(answers, Label{"mine", policy.EncodingBloom}) // of no keys
+				require.Less(t, Checks(sum(answers)), all/200, "%v", answers)
 				built := ours.Counters().Keys
 				require.NoError(t, db.Rewrite(context.Background()))
 				require.Equal(t, built, ours.Counters().Keys)
