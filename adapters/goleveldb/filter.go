@@ -31,16 +31,27 @@ func newFilter(p *policy.Policy) (*policyFilter, error) {
 	if err := p.Check(); err != nil {
 		return nil, fmt.Errorf("goleveldb: %w", err)
 	}
+	uncounted, err := policy.FromString(p.String())
+	if err != nil {
+		return nil, err
+	}
 	f := &policyFilter{Policy: p}
-	f.few, _ = policy.Parse(p.AppendFilter(nil, make([][]byte, 1)))
-	f.many, _ = policy.Parse(p.AppendFilter(nil, make([][]byte, 1000)))
+	many, _ := policy.Parse(uncounted.AppendFilter(nil, make([][]byte, 1000)))
+	f.encoding, f.least, f.most = many.Encoding, many.K, many.K
+	for n := range 100 {
+		filter := uncounted.AppendFilter(nil, make([][]byte, n+1))
+		if few, _ := policy.Parse(filter); !f.isSmallest(filter) {
+			f.most = max(f.most, few.K)
+		}
+	}
 	return f, nil
 }
 
 // policyFilter makes a policy a filter.Filter.
 type policyFilter struct {
 	*policy.Policy
-	few, many policy.Info // filters of few keys, and of many: if ribbon, these have fewer columns
+	encoding    string
+	least, most int // probes or columns: ribbon filters of few keys have more columns
 
 	looking sync.Mutex
 	lookup  atomic.Pointer[lookup] // that Rewrite watches, or nil
@@ -79,7 +90,14 @@ func (f *policyFilter) look(s *leveldb.Snapshot, key []byte) (bool, error) {
 // isLike reports whether a filter has f's encoding and number of probes or columns.
 func (f *policyFilter) isLike(filter []byte) bool {
 	got, err := policy.Parse(filter)
-	return err == nil && got.Encoding == f.few.Encoding && f.many.K <= got.K && got.K <= f.few.K
+	return err == nil && got.Encoding == f.encoding &&
+		(f.least <= got.K && got.K <= f.most || f.isSmallest(filter))
+}
+
+// isSmallest reports whether a ribbon filter is as small as that of one key. Its columns say nothing
+// of f's bits per key: it has 8 slots, or 8 bytes, even if its keys need less.
+func (f *policyFilter) isSmallest(filter []byte) bool {
+	return f.encoding == policy.EncodingRibbon && uint64(len(filter)) == f.FilterSize(1)
 }
 
 type generator struct {

@@ -54,6 +54,13 @@ func TestSameBytesAsGoLevelDB(t *testing.T) {
 	}
 }
 
+// A policy counts what the engine builds and checks, and nothing that the adapter does.
+func TestNewCountsNothing(t *testing.T) {
+	p := bloom(t, 10, policy.WithCounters())
+	configured(t, nil, p)
+	require.Zero(t, p.Counters())
+}
+
 func TestNewRefusesNil(t *testing.T) {
 	require.PanicsWithError(t, "goleveldb: "+(*policy.Policy)(nil).Check().Error(),
 		func() { goleveldb.New(nil) })

@@ -108,6 +108,7 @@ func TestRewrite(t *testing.T) {
 		{"bloom:10", "bloom:16"},
 		{"bloom:15", "ribbon:10"}, // as many probes as columns
 		{"ribbon:16", "ribbon:10"},
+		{"ribbon:8", "ribbon:4"},
 	} {
 		for _, shape := range []string{"last level", "several levels", "in order"} {
 			t.Run(fmt.Sprint(c, shape), func(t *testing.T) {
