@@ -50,4 +50,4 @@ package pebblev2
 
 // Written by hand for each version of Pebble: levels.go, version.go, engine_test.go and
 // levels_test.go. All other files differ in names alone: adapters/internal/genpebblev1 derives
-// those for Pebble v1, most tests only for a run.
+// those for Pebble v1, tests only for a run.

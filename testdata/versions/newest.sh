@@ -9,7 +9,7 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 git ls-files -z | xargs -0 cp --parents -t "$copy"
 cd "$copy"
-go generate ./adapters/pebblev1 # writes most of its tests
+go generate ./adapters/pebblev1 # writes its tests
 newest() { # ADAPTER MODULE@QUERY [flags of go test]
   # Resolved here: inside alone.sh, the module cache answers first, and lists only what it has.
   local engine

@@ -11,17 +11,16 @@ import (
 )
 
 // Package pebblev1 consists of the files that this program writes and those written by hand. The
-// copies that git ignores are up to date, or not there.
+// tests that git ignores are up to date, or not there.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
-	const from, to = "../../pebblev2", "../../pebblev1"
-	want, err := generate(from)
+	want, err := generate("../..")
 	require.NoError(t, err)
 	require.NotEmpty(t, want)
-	found, err := filepath.Glob(filepath.Join(to, "*.go"))
+	found, err := filepath.Glob("../../pebblev1/*.go")
 	require.NoError(t, err)
 	for _, path := range found {
 		name := filepath.Base(path)
-		if slices.Contains(byHand, name) {
+		if slices.Contains(byHand, name) && want[name] == nil {
 			continue
 		}
 		require.Contains(t, want, name, "no counterpart in package pebblev2: delete it")
@@ -32,15 +31,12 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 		delete(want, name)
 	}
 	for name := range want {
-		require.True(t, strings.HasPrefix(name, ignored),
+		require.True(t, strings.HasSuffix(name, "_test.go") && name != "example_test.go",
 			"%s is missing: run go generate ./adapters/pebblev1", name)
 	}
-	doc, err := os.ReadFile(filepath.Join(to, "doc.go"))
+	doc, err := os.ReadFile("../../pebblev1/doc.go")
 	require.NoError(t, err)
 	for _, name := range byHand {
 		require.Contains(t, string(doc), " "+name)
-		paths, err := filepath.Glob(filepath.Join("../../pebblev[12]", name))
-		require.NoError(t, err)
-		require.NotEmpty(t, paths, name)
 	}
 }
