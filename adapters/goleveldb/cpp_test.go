@@ -64,17 +64,13 @@ func (c cpp) run(t *testing.T, lines []byte, args ...string) string {
 	return out.String()
 }
 
-// write creates a database with the given content, which lies in tables, or if more is "log", in
-// tables and the log.
-func (c cpp) write(
-	t *testing.T, dir, name string, bitsPerKey int, content entries, more ...string,
-) {
+// write creates a database with the given content, which lies in tables.
+func (c cpp) write(t *testing.T, dir, name string, bitsPerKey int, content entries) {
 	var lines bytes.Buffer
 	for key, value := range content {
 		fmt.Fprintf(&lines, "%x %x\n", key, value)
 	}
-	args := append([]string{"write", dir, name, fmt.Sprint(bitsPerKey)}, more...)
-	c.run(t, lines.Bytes(), args...)
+	c.run(t, lines.Bytes(), "write", dir, name, fmt.Sprint(bitsPerKey))
 }
 
 // read looks up keys, with LevelDB's own reader of filters or, if more is "ours", with that of

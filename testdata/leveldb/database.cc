@@ -4,9 +4,8 @@
 //     prints "key<TAB>found<TAB>value" or "key<TAB>absent" for every line, at the end "checks=N absent=M":
 //     how often LevelDB asked a filter, and how often the filter spared it the read. LevelDB may modify DIR: give it a copy.
 //     With "ours" the filters are read by LevelbloomPolicy, which knows more encodings than LevelDB.
-//   database write DIR NAME BITS [log] < lines of "key value"
+//   database write DIR NAME BITS < lines of "key value"
 //     makes the new database DIR, BITS bits per key, and compacts it, so that everything lies in tables.
-//     With "log" it does not: the last keys are in the log, as in a database that a program has closed.
 
 #include <charconv>
 #include <cstdint>
@@ -95,7 +94,7 @@ int BitsPerKey(const std::string& text) {
   return bits;
 }
 
-void Write(const std::string& dir, const std::string& name, const std::string& bits, bool compact) {
+void Write(const std::string& dir, const std::string& name, const std::string& bits) {
   const NamedPolicy policy(name, leveldb::NewBloomFilterPolicy(BitsPerKey(bits)));
   const auto db = Open(dir, policy, /*create=*/true);
   ForEachLine([&](const std::string& line) {
@@ -103,7 +102,7 @@ void Write(const std::string& dir, const std::string& name, const std::string& b
     if (space == std::string::npos) throw std::invalid_argument("want a key, a space and a value");
     Check(db->Put(leveldb::WriteOptions(), FromHex(line.substr(0, space)), FromHex(line.substr(space + 1))));
   });
-  if (compact) db->CompactRange(nullptr, nullptr);
+  db->CompactRange(nullptr, nullptr);
 }
 
 }  // namespace
@@ -118,11 +117,9 @@ int main(int argc, char** argv) {
       const auto ours = new LevelbloomPolicy(args[2]);
       Read(args[1], NamedPolicy(ours->Name(), ours));
     } else if (args.size() == 4 && args[0] == "write") {
-      Write(args[1], args[2], args[3], /*compact=*/true);
-    } else if (args.size() == 5 && args[0] == "write" && args[4] == "log") {
-      Write(args[1], args[2], args[3], /*compact=*/false);
+      Write(args[1], args[2], args[3]);
     } else {
-      std::cerr << "usage: database read DIR NAME [ours] | database write DIR NAME BITS [log]\n";
+      std::cerr << "usage: database read DIR NAME [ours] | database write DIR NAME BITS\n";
       return 2;
     }
   } catch (const std::exception& e) {
