@@ -41,10 +41,9 @@ type LevelFilters struct {
 
 // CheckCache counts the filters of db, and reports whether db can answer lookups of absent keys
 // from memory, and what to do if not. o must be the options that db was opened with, after
-// [Configure]; the report says so if these got other filters since, unless db is read only.
-// CheckCache reads the properties of every table, and may run while db is in use. It returns
-// Pebble's errors, or one if o or db is nil or if db is closed. Then the report says that there is
-// none, and Fits returns false.
+// [Configure]. CheckCache reads the properties of every table, and may run while db is in use. It
+// returns Pebble's errors, or one if o or db is nil or if db is closed. Then the report says that
+// there is none, and Fits returns false.
 //
 // A lookup opens each table that it comes to, unless that is among the open ones, some less than
 // MaxOpenFiles. To open a table, Pebble reads its footer, metaindex and properties.
@@ -74,7 +73,7 @@ func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 	w, err := wantedOf(o)
 	configured := err == nil
 	if configured {
-		err = cmp.Or(w.checkOpened(o, db), lacksMark(o))
+		err = lacksMark(o)
 	}
 	if err != nil {
 		r.Fault = strings.TrimPrefix(err.Error(), "pebblev2: ")
@@ -214,8 +213,9 @@ func (r CacheReport) old() string {
 	case none < old:
 		lack, read = "no filter, another one or no mark", "lookups may read them"
 	}
-	remedy := fmt.Sprintf("Rewrite gives them filters while the database is in use. It writes their "+
-		"%.1f MiB anew, with what lies above them", float64(bytes)/mib)
+	remedy := fmt.Sprintf("Rewrite gives them filters while the database is in use, if Configure was "+
+		"called before pebble.Open. It writes their %.1f MiB anew, with what lies above them",
+		float64(bytes)/mib)
 	if r.NoRewrite {
 		remedy = "Rewrite refuses the comparer: write all entries to a new database"
 	}

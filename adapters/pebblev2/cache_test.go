@@ -1,10 +1,8 @@
 package pebblev2_test
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -261,8 +259,6 @@ func TestFilterLargerThanShard(t *testing.T) {
 func TestCheckCacheOfOptions(t *testing.T) {
 	const notConfigured = "the options do not have the filters that Configure gives: pass them to " +
 		"Configure before pebble.Open"
-	const late = "the database was opened with other filter policies than the options have now: " +
-		"call Configure before pebble.Open"
 	var o *pebble.Options
 	faultOf := func(opened, now *pebble.Options) string {
 		db := open(t, "db", opened)
@@ -278,22 +274,13 @@ func TestCheckCacheOfOptions(t *testing.T) {
 	defer o.Cache.Unref()
 	plain := o.Clone()
 	require.Empty(t, faultOf(configured(t, o, bloom(t, 10)), o), "a new database")
-	require.Equal(t, late, faultOf(plain, o), "without tables")
-	withoutL0 := configured(t, o.Clone(), bloom(t, 10), pebblev2.WithLevel(0, nil))
-	require.Equal(t, late, faultOf(plain, withoutL0))
 	db := open(t, "db", o)
 	put(t, db, testkit.Keys(testkit.Rand(t, 133), 10))
 	require.NoError(t, db.Close())
 
 	require.Equal(t, notConfigured, faultOf(plain, plain))
-	require.Equal(t, late, faultOf(plain, o))
-	require.Empty(t, faultOf(o, configured(t, o.Clone(), bloom(t, 10))))
 	withoutL6 := configured(t, o.Clone(), bloom(t, 10), pebblev2.WithLevel(6, nil))
-	require.Equal(t, late, faultOf(o, withoutL6))
 	require.Empty(t, faultOf(withoutL6, withoutL6))
-	readOnly := o.Clone() // for which Pebble writes no options file
-	readOnly.ReadOnly = true
-	require.Empty(t, faultOf(readOnly, readOnly))
 
 	large := o.Clone()
 	indexBlocks(large, 0, 16<<10+1)
@@ -310,43 +297,6 @@ func TestCheckCacheOfOptions(t *testing.T) {
 	require.True(t, r.Fits(), "that was chosen")
 	require.Contains(t, r.String(), "1 tables have no filter, as the options say")
 	require.NoError(t, db.Close())
-}
-
-// keeping is a filesystem in which options files stay, as where they cannot be removed.
-type keeping struct{ vfs.FS }
-
-func (f keeping) Remove(name string) error {
-	if strings.Contains(name, "OPTIONS-") {
-		return errors.New("it stays")
-	}
-	return f.FS.Remove(name)
-}
-
-// Of several options files, the one with the highest number tells how the database was opened.
-func TestCheckCacheOfManyOptionsFiles(t *testing.T) {
-	plain := &pebble.Options{FS: keeping{vfs.NewMem()}, Logger: quiet{},
-		FormatMajorVersion: pebble.FormatNewest}
-	o := configured(t, plain.Clone(), bloom(t, 10))
-	db := open(t, "db", o)
-	put(t, db, testkit.Keys(testkit.Rand(t, 137), 10))
-	require.NoError(t, db.Close())
-	names, err := o.FS.List("db")
-	require.NoError(t, err)
-	first := names[slices.IndexFunc(names, func(name string) bool {
-		return strings.HasPrefix(name, "OPTIONS-")
-	})]
-	require.NoError(t, o.FS.Rename("db/"+first, "db/OPTIONS-999980"))
-	for i := range 20 {
-		opened := []*pebble.Options{plain, o}[i%2]
-		db := open(t, "db", opened)
-		r, err := pebblev2.CheckCache(o, db)
-		require.NoError(t, err)
-		require.Equal(t, opened == o, r.Fault == "", "opening %d: %s", i, r.Fault)
-		require.NoError(t, db.Close())
-	}
-	names, err = o.FS.List("db")
-	require.NoError(t, err)
-	require.Contains(t, strings.Join(names, " "), "OPTIONS-1000")
 }
 
 // CheckCache counts what lookups of absent keys read again and again where nothing stays cached:
