@@ -17,10 +17,10 @@ var kinds = []string{"bloom", "ribbon"}
 //	ribbon:7
 //	bloom:10
 //	bloom:10,tuned
-//	bloom:9.5,verify,name=leveldb.BuiltinBloomFilter
+//	bloom:9.5,tuned,name=leveldb.BuiltinBloomFilter
 //
-// tuned stands for [WithTuning], verify for [WithVerify], and name= for [WithName], which comes
-// last. opts are applied after the options in the string.
+// tuned stands for [WithTuning], and name= for [WithName], which comes last. opts are applied after
+// the options in the string.
 //
 // [Policy.String] returns such strings. If FromString cannot read spec, its error says what to
 // write instead. It also returns the errors of the constructors.
@@ -47,11 +47,9 @@ func FromString(spec string, opts ...Option) (*Policy, error) {
 		switch option, options, more = strings.Cut(options, ","); option {
 		case "tuned":
 			all = append(all, WithTuning())
-		case "verify":
-			all = append(all, WithVerify())
 		default:
-			return nil, fmt.Errorf("policy: %q is not an option: write tuned, verify, "+
-				"and last name=NAME, such as bloom:10,tuned,verify", option)
+			return nil, fmt.Errorf("policy: %q is not an option: write tuned, "+
+				"and last name=NAME, such as bloom:10,tuned", option)
 		}
 	}
 	if named {
@@ -74,9 +72,6 @@ func (p *Policy) String() string {
 	text := fmt.Sprintf("%s:%v", kind, p.setting.BitsPerKey)
 	if p.setting.Tuned {
 		text += ",tuned"
-	}
-	if p.setting.Verify {
-		text += ",verify"
 	}
 	if p.name != Name {
 		text += ",name=" + p.name

@@ -13,11 +13,11 @@ import (
 func TestStrings(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"bloom:10", ""}, {"bloom:9.5", ""}, {"bloom:1", ""}, {"bloom:1000", ""},
-		{"bloom:10,tuned", ""}, {"bloom:10,tuned,verify", ""},
-		{"ribbon:7", ""}, {"ribbon:9.87,verify", ""},
+		{"bloom:10,tuned", ""},
+		{"ribbon:7", ""}, {"ribbon:9.87", ""},
 		{"ribbon:10,name=mine", ""}, {"bloom:10,name=a;b=c:d", ""},
-		{"bloom:9.5,tuned,verify,name=leveldb.BuiltinBloomFilter", ""},
-		{"bloom:10,verify,tuned,verify", "bloom:10,tuned,verify"},
+		{"bloom:9.5,tuned,name=leveldb.BuiltinBloomFilter", ""},
+		{"bloom:10,tuned,tuned", "bloom:10,tuned"},
 		{"bloom:10,name=" + Name, "bloom:10"},
 	} {
 		p, err := FromString(c.text)
@@ -32,9 +32,9 @@ func TestStrings(t *testing.T) {
 	}
 	// The same settings as from the constructors.
 	for text, want := range map[string]*Policy{
-		"bloom:9.5,tuned,verify,name=a=b": testkit.Must(
-			NewBloom(9.5, WithTuning(), WithName("a=b"), WithVerify())),
-		"ribbon:7,verify": testkit.Must(NewRibbon(7, WithVerify())),
+		"bloom:9.5,tuned,name=a=b": testkit.Must(
+			NewBloom(9.5, WithTuning(), WithName("a=b"))),
+		"ribbon:7": testkit.Must(NewRibbon(7)),
 	} {
 		p, err := FromString(text)
 		require.NoError(t, err)
@@ -45,9 +45,9 @@ func TestStrings(t *testing.T) {
 	require.Equal(t, "leveldb.BuiltinBloomFilter2", testkit.Must(NewBloom(10)).Name())
 	require.Equal(t, "leveldb.BuiltinBloomFilter", NameGoLevelDB)
 	// Options of the call come after those of the string.
-	p, err := FromString("ribbon:7,name=a", WithName("b"), WithVerify())
+	p, err := FromString("ribbon:7,name=a", WithName("b"))
 	require.NoError(t, err)
-	require.Equal(t, "ribbon:7,verify,name=b", fmt.Sprint(p))
+	require.Equal(t, "ribbon:7,name=b", fmt.Sprint(p))
 	require.Equal(t, "b", p.Name())
 }
 
@@ -58,7 +58,7 @@ func TestFromStringRefuses(t *testing.T) {
 		"exact:10":               `"exact" is not a kind of filter: write one of bloom, ribbon`,
 		"Bloom:10":               `"Bloom" is not a kind of filter: write one of`,
 		"tuned:10":               `tuned is an option: write bloom:10,tuned`,
-		"tuned:9,verify,name=a":  `tuned is an option: write bloom:9,tuned,verify,name=a`,
+		"tuned:9,name=a":         `tuned is an option: write bloom:9,tuned,name=a`,
 		"tuned":                  `tuned is an option: write bloom:10,tuned`,
 		"bloom:10,name=x,tuned":  `the name "x,tuned" has a comma`,
 		"bloom:10,name=a,name=b": `the name "a,name=b" has a comma`,
@@ -71,10 +71,10 @@ func TestFromStringRefuses(t *testing.T) {
 		"bloom:NaN":              "pass a number from 1 to 1000",
 		"ribbon:1":               "pass a number from 2 to 40",
 		"ribbon:10,tuned":        "ribbon filters need no tuning: leave it out",
-		"bloom:10,":              `"" is not an option: write tuned, verify, and last name=NAME`,
-		"bloom:10,fast":          `"fast" is not an option: write tuned, verify, and last name=NAME`,
-		"bloom:10,tuned,,verify": `"" is not an option`,
-		"bloom:10,verify=1":      `"verify=1" is not an option`,
+		"bloom:10,":              `"" is not an option: write tuned, and last name=NAME`,
+		"bloom:10,fast":          `"fast" is not an option: write tuned, and last name=NAME`,
+		"bloom:10,tuned,,tuned":  `"" is not an option`,
+		"bloom:10,tuned=1":       `"tuned=1" is not an option`,
 		"bloom:10,name=none":     `the name "none" means "no filter"`,
 		"bloom:10,name=":         "the name is empty",
 	} {

@@ -49,24 +49,6 @@ func checkName(name string) error {
 	return nil
 }
 
-// WithVerify makes builders check each finished filter for all of its keys. If the filter misses
-// one or is malformed, the builder returns a filter of 2 bytes that excludes nothing: all readers,
-// C++ LevelDB's and goleveldb's among them, answer "may contain". [WithCounters] counts these
-// filters, and [Parse] recognizes them. AppendFilter and sstable.FilterBlockBuilder verify too.
-// RocksDB calls this detect_filter_construct_corruption.
-//
-// This catches keys lost to bits that flip in memory while a filter is built, and to bugs of this
-// package. It does not catch a change that only adds false positives, nor a key that changes before
-// it is hashed: builders keep hashes and not keys.
-//
-// Filters take 1.4 to 2.2 times as long to build with it (BenchmarkVerify, on an AMD EPYC).
-func WithVerify() Option {
-	return Option{func(p *Policy) error {
-		p.setting.Verify = true
-		return nil
-	}}
-}
-
 // WithTuning gives LevelDB's filters sizes that suit dense numbers, such as counters and
 // zero-padded decimals: LevelDB's number of bytes, raised to the next one that neither 2, 3, 5 nor
 // 17 divides, which is at most 9 more. Every reader of LevelDB's filters, C++ LevelDB and goleveldb

@@ -23,8 +23,8 @@ type Info struct {
 }
 
 // Parse returns what a filter says of itself. If the filter is malformed, was replaced by its
-// builder (see [WithVerify]), or is of an unknown encoding, it returns an error that says how
-// readers answer, and an Info that has only the Encoding.
+// builder, or is of an unknown encoding, it returns an error that says how readers answer, and an
+// Info that has only the Encoding.
 //
 // It accepts any bytes and is safe for concurrent use.
 func Parse(filter []byte) (Info, error) {
@@ -34,8 +34,8 @@ func Parse(filter []byte) (Info, error) {
 	}
 	switch last := filter[len(filter)-1]; {
 	case string(filter) == builder.Replacement:
-		return unknown, errors.New("replaced by its builder, which could not build it or found it " +
-			"broken: every key may be contained")
+		return unknown, errors.New("replaced by its builder, which could not build it: " +
+			"every key may be contained")
 	case last == 0:
 		return Info{Encoding: EncodingBloom}, errors.New("k is 0: every key may be contained")
 	case last <= bloom.MaxProbes:

@@ -43,8 +43,8 @@ func TestParseRefuses(t *testing.T) {
 		{[]byte{0xff, 0}, EncodingBloom, "k is 0: every key may be contained"},
 		{[]byte{0, 31}, "unknown", "unknown encoding 0x1f: every key may be contained"},
 		{[]byte{0, 0, 0xff}, "unknown", "unknown encoding 0xff: every key may be contained"},
-		{[]byte{0xff, 0xff}, "unknown", "replaced by its builder, which could not build it or found it " +
-			"broken: every key may be contained"},
+		{[]byte{0xff, 0xff}, "unknown", "replaced by its builder, which could not build it: " +
+			"every key may be contained"},
 		{damaged, EncodingRibbon, trailer + "may be contained"},
 		{[]byte{6, 0x73}, EncodingRibbon, trailer + "may be contained"},
 		{ribbonTrailer(make([]byte, 8), 7, 0), EncodingRibbon, trailer + "may be contained"},

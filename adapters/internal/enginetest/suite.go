@@ -118,7 +118,7 @@ func testLookups(t *testing.T, newEngine func(testing.TB) Engine) {
 }
 
 func lookUp(t *testing.T, e Engine, variant int, kind Kind) {
-	counted := kind.MustNew(8, "mine", policy.WithVerify())
+	counted := kind.MustNew(8, "mine")
 	s := Setting{Variant: variant, Policies: []*policy.Policy{counted}}
 	keys, absent := fillLevels(t, e, s)
 	built := counted.Counters()

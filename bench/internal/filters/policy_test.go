@@ -9,8 +9,8 @@ import (
 // Names are policy.FromString's, with a plus sign before options, and bits only where they differ.
 func TestPolicyOf(t *testing.T) {
 	for name, want := range map[string]string{
-		"bloom": "bloom:9.5", "bloom:7": "bloom:7", "ribbon+verify": "ribbon:9.5,verify",
-		"bloom+tuned": "bloom:9.5,tuned", "bloom:12+verify+tuned": "bloom:12,tuned,verify",
+		"bloom": "bloom:9.5", "bloom:7": "bloom:7", "ribbon": "ribbon:9.5",
+		"bloom+tuned": "bloom:9.5,tuned", "bloom:12+tuned": "bloom:12,tuned",
 	} {
 		p, err := PolicyOf(name, 9.5)
 		require.NoError(t, err)

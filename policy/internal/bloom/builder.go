@@ -11,7 +11,7 @@ type Builder struct {
 // NewBuilder returns an empty builder. If distinct, it leaves out repetitions.
 func NewBuilder(s *builder.Setting, distinct bool) *Builder {
 	return &Builder{
-		builder.Buffer[uint32]{Pool: &builder.Chunks32, Distinct: distinct, HasAll: HasAll}, s,
+		builder.Buffer[uint32]{Pool: &builder.Chunks32, Distinct: distinct}, s,
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package builder holds what the builders of all encodings share: their setting, the buffer of
-// their keys' hashes, and the verification of a filter.
+// Package builder holds what the builders of all encodings share: their setting, and the buffer of
+// their keys' hashes.
 package builder
 
 import "sync"
@@ -13,9 +13,7 @@ import "sync"
 type Buffer[H uint32 | uint64] struct {
 	Pool     *sync.Pool // Chunks32 or Chunks64
 	Distinct bool       // leave out each hash that equals the one before it
-	// HasAll reports whether a filter has all of some hashes; a malformed one has none.
-	HasAll   func(filter []byte, hashes []H) bool
-	N        int // hashes in chunks; all chunks but the last are full
+	N        int        // hashes in chunks; all chunks but the last are full
 	chunks   []*Chunk[H]
 	last     *Chunk[H] // of chunks
 	previous H         // the last of the N hashes
@@ -82,26 +80,13 @@ func (b *Buffer[H]) All(yield func([]H) bool) {
 }
 
 // Finish ends the filter of the buffer's keys, which begins at start in dst, and empties the
-// buffer. If the setting says so, it first verifies the filter, puts Replacement in its place if a
-// key is missing, and counts it. It returns dst.
+// buffer. If the setting says so, it counts the filter. It returns dst.
 func (b *Buffer[H]) Finish(dst []byte, start int, s *Setting) []byte {
-	if s.Verify && !b.verify(dst[start:]) {
-		dst = append(dst[:start], Replacement...)
-	}
 	if s.Counters != nil {
 		s.Counters.built(b.N, dst[start:])
 	}
 	b.reset()
 	return dst
-}
-
-func (b *Buffer[H]) verify(filter []byte) bool {
-	for hashes := range b.All {
-		if !b.HasAll(filter, hashes) {
-			return false
-		}
-	}
-	return true
 }
 
 // reset empties the buffer and returns its memory.

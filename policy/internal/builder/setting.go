@@ -6,7 +6,6 @@ import "sync/atomic"
 type Setting struct {
 	BitsPerKey float64
 	Tuned      bool      // for Bloom filters: whether their sizes spread probes
-	Verify     bool      // whether builders verify what they built
 	Counters   *Counters // nil if nothing is counted
 }
 
@@ -26,7 +25,7 @@ func (c *Counters) built(n int, filter []byte) {
 	}
 }
 
-// Replacement is the filter in place of one that cannot be built or is broken. It excludes nothing:
+// Replacement is the filter in place of one that cannot be built. It excludes nothing:
 // LevelDB's readers answer "may contain" to every filter of at least 2 bytes whose last one is
 // above 30.
 const Replacement = "\xff\xff"

@@ -1,7 +1,6 @@
 package ribbon
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -19,7 +18,7 @@ type Builder struct {
 // NewBuilder returns an empty builder. If distinct, it leaves out repetitions.
 func NewBuilder(s *builder.Setting, distinct bool) *Builder {
 	return &Builder{
-		builder.Buffer[uint64]{Pool: &builder.Chunks64, Distinct: distinct, HasAll: HasAll}, s,
+		builder.Buffer[uint64]{Pool: &builder.Chunks64, Distinct: distinct}, s,
 	}
 }
 
@@ -76,13 +75,4 @@ func (b *Builder) encode(dst []byte) []byte {
 		memories.Put(m)
 	}
 	return extended
-}
-
-// HasAll reports whether a filter is of this encoding and has the keys with some hashes. A
-// malformed one has none.
-func HasAll(filter []byte, hashes []uint64) bool {
-	if _, ok := Parse(filter); !ok || filter[len(filter)-1] != Encoding {
-		return false
-	}
-	return !slices.ContainsFunc(hashes, func(x uint64) bool { return !Contains(filter, x) })
 }
