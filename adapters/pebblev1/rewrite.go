@@ -38,9 +38,6 @@ import (
 func Rewrite(
 	ctx context.Context, o *pebble.Options, db *pebble.DB, progress func(done, total int),
 ) error {
-	if err := checkArguments(o, db); err != nil {
-		return err
-	}
 	if !hasDefaultOrder(o) {
 		return fmt.Errorf("pebblev1: Rewrite cannot make up keys for the comparer %q: write all "+
 			"entries to a new database", o.Comparer.Name)

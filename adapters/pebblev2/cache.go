@@ -2,7 +2,6 @@ package pebblev2
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -42,8 +41,7 @@ type LevelFilters struct {
 // CheckCache counts the filters of db, and reports whether db can answer lookups of absent keys
 // from memory, and what to do if not. o must be the options that db was opened with, after
 // [Configure]. CheckCache reads the properties of every table, and may run while db is in use. It
-// returns Pebble's errors, or one if o or db is nil or if db is closed. Then the report says that
-// there is none, and Fits returns false.
+// returns Pebble's errors.
 //
 // A lookup opens each table that it comes to, unless that is among the open ones, some less than
 // MaxOpenFiles. To open a table, Pebble reads its footer, metaindex and properties.
@@ -57,9 +55,6 @@ type LevelFilters struct {
 // memtables are as large as the cache: after some writes nothing stays cached, and every check of a
 // filter reads it. Filters that come and go cost more reads than they avoid.
 func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
-	if err := checkArguments(o, db); err != nil {
-		return CacheReport{}, err
-	}
 	levels, err := db.SSTables(pebble.WithProperties())
 	if err != nil {
 		return CacheReport{}, err
@@ -113,23 +108,6 @@ func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 	return r, nil
 }
 
-// checkArguments returns an error if o or db is nil, and pebble.ErrClosed if db is closed: SSTables
-// would panic, and not with that; other methods do.
-func checkArguments(o *pebble.Options, db *pebble.DB) (err error) {
-	if o == nil || db == nil {
-		return errors.New("pebblev2: the options or the database is nil: pass one that " +
-			"pebble.Open returned, and the options that it was opened with")
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			if err, _ = p.(error); !errors.Is(err, pebble.ErrClosed) {
-				panic(p)
-			}
-		}
-	}()
-	return db.NewSnapshot().Close()
-}
-
 // Required returns the size of the block cache at which lookups of absent keys read next to
 // nothing: two memtables, filters and indexes twice, and in each shard the largest filter with its
 // index. Blocks with data come on top: where they compete for less room, they evict filters, and
@@ -180,7 +158,7 @@ func (r CacheReport) requiredFiles() int { return r.Tables + r.Tables/4 }
 // Even then, lookups read tables of a level to which the options give no filters and, with a
 // comparer that has suffixes, tables that have the prefix of the key.
 func (r CacheReport) Fits() bool {
-	return r.Levels != nil && r.Fault == "" && r.old() == "" && r.fitsFiles() && r.fitsCache()
+	return r.Fault == "" && r.old() == "" && r.fitsFiles() && r.fitsCache()
 }
 
 func (r CacheReport) fitsCache() bool { return r.required(r.Cache) == r.Cache }
@@ -228,9 +206,6 @@ const mib = 1 << 20
 // String says whether there are filters, whether tables stay open, and whether filters and indexes
 // fit: a line each, with what to set if something is wrong.
 func (r CacheReport) String() string {
-	if r.Levels == nil {
-		return "there is no report: CheckCache returned an error"
-	}
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if r.Fault != "" {

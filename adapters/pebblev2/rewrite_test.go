@@ -313,13 +313,10 @@ func TestRewriteRefuses(t *testing.T) {
 	put(t, db, [][]byte{[]byte("a"), []byte("c")})
 	compact(t, db)
 	ours := configured(t, o.Clone(), ribbon(t, 10))
-	require.ErrorContains(t, pebblev2.Rewrite(ctx, nil, db, nil), "is nil")
-	require.ErrorContains(t, pebblev2.Rewrite(ctx, ours, nil, nil), "is nil")
 	require.ErrorContains(t, pebblev2.Rewrite(ctx, o, db, nil), "pass them to Configure")
 	require.ErrorContains(t, pebblev2.Rewrite(ctx, ours, db, nil),
 		"1 of 1 tables are left: new tables do not get the filters of the options")
 	require.NoError(t, db.Close())
-	require.ErrorIs(t, pebblev2.Rewrite(ctx, ours, db, nil), pebble.ErrClosed)
 
 	readOnly := ours.Clone()
 	readOnly.ReadOnly = true
