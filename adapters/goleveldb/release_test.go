@@ -21,7 +21,6 @@ func TestReleases(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, stored.Close()) })
 			return suiteEngine{t, stored}
 		},
-		Settings:   [2]enginetest.Setting{{Variant: 1}, {Variant: 1, Large: true}},
-		Properties: func(enginetest.DB) ([]string, error) { return nil, nil }, // LevelDB has none
+		Settings: [2]enginetest.Setting{{Variant: 1}, {Variant: 1, Large: true}},
 	}.Releases(t)
 }

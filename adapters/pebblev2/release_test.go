@@ -1,12 +1,8 @@
 package pebblev2_test
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
@@ -21,21 +17,6 @@ func TestReleases(t *testing.T) {
 		},
 		Settings: [2]enginetest.Setting{
 			{Variant: 0, Large: true}, {Variant: len(comparers), Large: true},
-		},
-		Properties: func(db enginetest.DB) (properties []string, err error) {
-			levels, err := db.(*suiteDB).db.SSTables(pebble.WithProperties())
-			tables := slices.Concat(levels...)
-			slices.SortFunc(tables, func(a, b pebble.SSTableInfo) int {
-				return cmp.Compare(a.FileNum, b.FileNum)
-			})
-			for _, t := range tables {
-				text := "filter " + t.Properties.FilterPolicyName
-				if mark, ok := t.Properties.UserProperties["levelbloom.probe"]; ok {
-					text += fmt.Sprintf(", levelbloom.probe %x", mark)
-				}
-				properties = append(properties, text)
-			}
-			return properties, err
 		},
 	}.Releases(t)
 }
