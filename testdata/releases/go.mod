@@ -1,0 +1,2 @@
+// No Go here: a module of its own keeps these files out of the root module, which users download.
+module github.com/levelbloom/levelbloom/testdata/releases
