@@ -142,7 +142,7 @@ func TestStatus(t *testing.T) {
 
 		{with("OPTIONS-000007", []byte("[Version]\n  rocksdb_version=9.0.0\n")), 2,
 			[]string{"filterdump does not open it: levelbloom has no adapter"}},
-		{browser, 2, []string{"goleveldb does not open it: ", "'idb_cmp1'"}},
+		{browser, 2, []string{"its comparer is 'idb_cmp1', which is not known here"}},
 		{empty, 0, []string{"No verdict: there are no tables, and keys that are only in the log do not " +
 			"count.\n", "no tables\n"}},
 		{golden("leveldb", "tables"), 2, []string{": no database: there is no CURRENT\n"}},

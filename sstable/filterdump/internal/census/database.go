@@ -113,6 +113,11 @@ func (d *Database) read(view *engine.View) {
 	})
 	if err != nil {
 		d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(view.Engine, "filterdump"), err)
+		if its := ownComparer.FindStringSubmatch(d.Note); its != nil { // "corrupted", says goleveldb
+			d.Note = fmt.Sprintf("its comparer is '%s', which is not known here: pass its tables one by "+
+				"one, filterdump --verify DIRECTORY/*.%s", its[1]+its[2],
+				cmp.Or(map[string]string{"goleveldb": "ldb"}[view.Engine], "sst"))
+		}
 		d.Damaged = faultyTable.MatchString(d.Note)
 		return
 	}
@@ -131,6 +136,10 @@ func (d *Database) read(view *engine.View) {
 
 // Pebble looks for the tables that its manifest names, and compares their sizes.
 var faultyTable = regexp.MustCompile(`file does not exist|object size mismatch`)
+
+// A comparer of the program's own is no damage. The engines say so in words of their own.
+var ownComparer = regexp.MustCompile(`\(field 'comparer'\): mismatch: .* got '([^']*)'` +
+	`|comparer name from file "([^"]*)" != `)
 
 // open opens a database in its engine, and closes it after f. If the engine panics, the database
 // stays open: to close it could wait for a lock that the engine holds.
