@@ -18,8 +18,8 @@ For example, filterdump testdata/goleveldb/name2_none_1k prints:
 	- With goleveldb's default options, the block cache (8.0 MiB) has room for
 	  filters and indexes (0.0 MiB) twice.
 
-	level  tables  entries  MB of filters  tables by filter
-	L0          1    3,300         0.0045  1 LevelDB Bloom
+	level  tables  entries  MiB of filters  tables by filter
+	L0          1    3,300          0.0043  1 LevelDB Bloom
 
 	Tables by the filters' policy: 1 leveldb.BuiltinBloomFilter2
 

@@ -81,7 +81,7 @@ func (b *textWriter) reasons(tables []*verify.Result) {
 
 // verdict writes what filters are worth to a database, with a bar for each row.
 func (b *textWriter) verdict(v *verdict.Verdict) {
-	const longest = 30
+	const longest = 29
 	most, bars := 1e-9, []table.Row(nil)
 	b.gap()
 	b.wrapped("", v.Sentence)
@@ -95,9 +95,9 @@ func (b *textWriter) verdict(v *verdict.Verdict) {
 			source = "counted"
 		}
 		bars = append(bars, table.Row{row.Setup, fmt.Sprintf("%s %s %s", bar,
-			verdict.Digits(row.Reads), source), verdict.Digits(row.FilterBytes / 1e6)})
+			verdict.Digits(row.Reads), source), verdict.Digits(row.FilterBytes / verdict.MiB)})
 	}
-	b.table(table.Row{"", "data blocks read for 1,000 absent keys", "MB of filters"}, bars, 3)
+	b.table(table.Row{"", "data blocks read for 1,000 absent keys", "MiB of filters"}, bars, 3)
 	b.gap()
 	for _, line := range v.Code {
 		b.line("    " + line)
@@ -113,10 +113,10 @@ func (b *textWriter) levels(d *census.Database) {
 	var rows []table.Row
 	for _, l := range d.Levels {
 		rows = append(rows, table.Row{fmt.Sprintf("L%d", l.Number), verdict.Thousands(int64(l.Tables)),
-			verdict.Thousands(l.Entries), verdict.Digits(l.FilterBytes / 1e6),
+			verdict.Thousands(l.Entries), verdict.Digits(l.FilterBytes / verdict.MiB),
 			printable(tally(l.Filters))})
 	}
-	b.table(table.Row{"level", "tables", "entries", "MB of filters", "tables by filter"}, rows,
+	b.table(table.Row{"level", "tables", "entries", "MiB of filters", "tables by filter"}, rows,
 		2, 3, 4)
 	if len(d.Total.Policies) > 0 {
 		b.gap()

@@ -126,16 +126,16 @@ log.Println(ADAPTER.Has(db, []byte("key"))) // or ADAPTER.Get`
 
 // code returns the lines that do what the advice says.
 func (f *Figures) code() []string {
-	code, names := openCode, []string{"ADAPTER", f.Engine}
-	if f.Old > 0 {
-		code += rewriteCode
+	code, names := openCode+rewriteCode, []string{"ADAPTER", f.Engine}
+	if f.Old == 0 { // the program has these lines
+		code = ""
 	}
 	if f.Engine == "goleveldb" {
 		names = append(names, "pebble.Options{}", goleveldbOptions, "pebble.Open", "leveldb.OpenFile")
 	} else {
 		code += hasCode
 	}
-	return strings.Split(strings.NewReplacer(names...).Replace(code), "\n")
+	return strings.Split(strings.NewReplacer(names...).Replace(strings.TrimPrefix(code, "\n")), "\n")
 }
 
 // old says which tables have no ribbon filters, and how they get them.
@@ -200,5 +200,8 @@ func Thousands(n int64) string {
 	return s
 }
 
+// MiB is the unit of sizes, as in CheckCache.
+const MiB = 1 << 20
+
 // Megabytes writes a number of bytes.
-func Megabytes(n float64) string { return Digits(n/1e6) + " MB" }
+func Megabytes(n float64) string { return Digits(n/MiB) + " MiB" }
