@@ -26,15 +26,16 @@ import (
 
 var present = flag.Int("keys", 1_000_000, "keys of 216 bytes each, in BenchmarkRewrite's database")
 
-// renewable is a database whose new tables may have filters that old ones lack.
-type renewable interface {
-	Has(key []byte) (bool, error)
-	Put(key, value []byte) error
-	Rewrite() error
-	Copy() error    // all entries, to another database beside it
-	Compact() error // all keys
-	Written() int64 // bytes, with those of the copy
-	Close() error
+// renewable is a database whose new tables have filters that old ones may lack.
+type renewable struct {
+	has     func(key []byte) (bool, error)
+	put     func(key, value []byte) error
+	each    func(do func(key, value []byte) error) error // entry
+	rewrite func() error
+	flush   func() error
+	compact func() error // all keys
+	written func() int64 // bytes
+	close   func() error
 }
 
 // BenchmarkRewrite compares ways to give filters to a database that was compacted without. Its keys
@@ -45,35 +46,31 @@ type renewable interface {
 //
 //	go test ./bench -run '^$' -bench Rewrite -benchtime 1x -timeout 0
 func BenchmarkRewrite(b *testing.B) {
-	b.Run("goleveldb", func(b *testing.B) { benchRewrite(b, openGoleveldb) })
-	b.Run("pebblev2", func(b *testing.B) { benchRewrite(b, openPebble) })
+	ribbon := testkit.Must(policy.NewRibbon(10))
+	b.Run("goleveldb", func(b *testing.B) { benchRewrite(b, ribbon, openGoleveldb) })
+	b.Run("pebblev2", func(b *testing.B) { benchRewrite(b, ribbon, openPebble) })
 }
 
-func benchRewrite(b *testing.B, open func(b *testing.B, dir string, filters bool) renewable) {
-	old, rng, value := b.TempDir(), testkit.Rand(b, 1), make([]byte, 200)
-	db, keys := open(b, old, false), 0
-	put := func() {
+func benchRewrite(b *testing.B, p *policy.Policy,
+	open func(b *testing.B, dir string, p *policy.Policy, log bool) renewable) {
+	old, rng, value, keys := b.TempDir(), testkit.Rand(b, 1), make([]byte, 200), 0
+	put := func(db renewable) {
 		rng.Read(value)
-		require.NoError(b, db.Put(numbered(keys), value))
+		require.NoError(b, db.put(numbered(keys), value))
 		keys++
 	}
+	db := open(b, old, nil, true)
 	for keys < *present {
-		put()
+		put(db)
 	}
-	require.NoError(b, db.Compact())
-	require.NoError(b, db.Close())
+	require.NoError(b, errors.Join(db.compact(), db.close()))
 
 	var copied float64
-	for _, way := range []struct {
-		name string
-		run  func(renewable) error
-	}{
-		{"copy", renewable.Copy}, {"rewrite", renewable.Rewrite},
-	} {
-		b.Run(way.name, func(b *testing.B) {
+	for _, way := range []string{"copy", "rewrite"} {
+		b.Run(way, func(b *testing.B) {
 			dir := b.TempDir()
 			require.NoError(b, os.CopyFS(filepath.Join(dir, "old"), os.DirFS(old)))
-			db, keys = open(b, filepath.Join(dir, "old"), true), *present
+			db, keys = open(b, filepath.Join(dir, "old"), p, true), *present
 			size, peak := sizeOf(dir), 0.0
 			p99 := func(work func() error) float64 { // of the calls meanwhile
 				done, times := make(chan error), []float64(nil)
@@ -84,8 +81,8 @@ func benchRewrite(b *testing.B, open func(b *testing.B, dir string, filters bool
 					}
 					n, start := rng.Intn(2*keys), time.Now()
 					if n%2 == 0 {
-						put()
-					} else if found, err := db.Has(numbered(n)); err != nil || found != (n < keys) {
+						put(db)
+					} else if found, err := db.has(numbered(n)); err != nil || found != (n < keys) {
 						b.Fatal(n, found, err)
 					}
 					times = append(times, time.Since(start).Seconds())
@@ -99,16 +96,23 @@ func benchRewrite(b *testing.B, open func(b *testing.B, dir string, filters bool
 				}
 			}
 			before := p99(func() error { time.Sleep(10 * time.Second); return nil })
-			written, start := db.Written(), time.Now()
-			b.ReportMetric(p99(func() error { return way.run(db) })/before, "p99")
+			work, written, end := db.rewrite, db.written, db.close
+			if way == "copy" {
+				other := open(b, filepath.Join(dir, "copy"), p, false)
+				work = func() error { return errors.Join(db.each(other.put), other.flush()) }
+				written = func() int64 { return db.written() + other.written() }
+				end = func() error { return errors.Join(db.close(), other.close()) }
+			}
+			start, former := time.Now(), written()
+			b.ReportMetric(p99(work)/before, "p99")
 			seconds := time.Since(start).Seconds()
-			if way.name == "copy" {
+			if way == "copy" {
 				copied = seconds
 			}
-			b.ReportMetric(float64(db.Written()-written)/size, "written")
+			b.ReportMetric(float64(written()-former)/size, "written")
 			b.ReportMetric(max(peak, sizeOf(dir))/size, "disk")
 			b.ReportMetric(seconds/copied, "s/copy")
-			require.NoError(b, db.Close())
+			require.NoError(b, end())
 			b.ReportMetric(0, "ns/op")
 		})
 	}
@@ -130,136 +134,73 @@ func sizeOf(dir string) (size float64) {
 	return size
 }
 
-func ribbon(b *testing.B) *policy.Policy {
-	p, err := policy.NewRibbon(10)
-	require.NoError(b, err)
-	return p
-}
-
-type goleveldbDB struct {
-	*leveldb.DB
-	b    *testing.B
-	o    *opt.Options
-	dir  string
-	copy renewable // or nil
-}
-
-func openGoleveldb(b *testing.B, dir string, filters bool) renewable {
+func openGoleveldb(b *testing.B, dir string, p *policy.Policy, _ bool) renewable {
 	o := &opt.Options{DisableSeeksCompaction: true, OpenFilesCacheCapacity: 10_000,
 		BlockCacheCapacity: 64 << 20}
-	if filters {
-		require.NoError(b, goleveldb.Configure(o, ribbon(b)))
+	if p != nil {
+		require.NoError(b, goleveldb.Configure(o, p))
 	}
 	db, err := leveldb.OpenFile(dir, o)
 	require.NoError(b, err)
-	return &goleveldbDB{DB: db, b: b, o: o, dir: dir}
-}
-
-func (d *goleveldbDB) Has(key []byte) (bool, error) { return d.DB.Has(key, nil) }
-
-func (d *goleveldbDB) Put(key, value []byte) error { return d.DB.Put(key, value, nil) }
-
-func (d *goleveldbDB) Rewrite() error {
-	return goleveldb.Rewrite(context.Background(), d.o, d.DB, nil)
-}
-
-func (d *goleveldbDB) Compact() error { return d.CompactRange(util.Range{}) }
-
-func (d *goleveldbDB) Copy() error {
-	d.copy = openGoleveldb(d.b, d.dir+"-copy", true)
-	entries := d.NewIterator(nil, nil)
-	defer entries.Release()
-	for entries.Next() {
-		if err := d.copy.Put(entries.Key(), entries.Value()); err != nil {
-			return err
-		}
+	return renewable{
+		has: func(key []byte) (bool, error) { return db.Has(key, nil) },
+		put: func(key, value []byte) error { return db.Put(key, value, nil) },
+		each: func(do func(key, value []byte) error) (err error) {
+			entries := db.NewIterator(nil, nil)
+			defer entries.Release()
+			for err == nil && entries.Next() {
+				err = do(entries.Key(), entries.Value())
+			}
+			return errors.Join(err, entries.Error())
+		},
+		rewrite: func() error { return goleveldb.Rewrite(context.Background(), o, db, nil) },
+		flush:   func() error { return nil },
+		compact: func() error { return db.CompactRange(util.Range{}) },
+		written: func() int64 {
+			var stats leveldb.DBStats
+			require.NoError(b, db.Stats(&stats))
+			return int64(stats.IOWrite)
+		},
+		close: db.Close,
 	}
-	return entries.Error()
-}
-
-func (d *goleveldbDB) Written() int64 {
-	var stats leveldb.DBStats
-	require.NoError(d.b, d.Stats(&stats))
-	if d.copy != nil {
-		return int64(stats.IOWrite) + d.copy.Written()
-	}
-	return int64(stats.IOWrite)
-}
-
-func (d *goleveldbDB) Close() error {
-	if d.copy != nil {
-		return errors.Join(d.DB.Close(), d.copy.Close())
-	}
-	return d.DB.Close()
-}
-
-type pebbleDB struct {
-	*pebble.DB
-	b    *testing.B
-	o    *pebble.Options
-	dir  string
-	copy *pebbleDB // or nil
 }
 
 type quiet struct{ pebble.Logger }
 
 func (quiet) Infof(string, ...any) {}
 
-func openPebble(b *testing.B, dir string, filters bool) renewable {
-	o := &pebble.Options{Logger: quiet{pebble.DefaultLogger}, CacheSize: 64 << 20}
-	if filters {
-		require.NoError(b, pebblev2.Configure(o, ribbon(b)))
+func openPebble(b *testing.B, dir string, p *policy.Policy, log bool) renewable {
+	o := &pebble.Options{Logger: quiet{pebble.DefaultLogger}, CacheSize: 64 << 20, DisableWAL: !log}
+	if p != nil {
+		require.NoError(b, pebblev2.Configure(o, p))
 	}
 	db, err := pebble.Open(dir, o)
 	require.NoError(b, err)
-	return &pebbleDB{DB: db, b: b, o: o, dir: dir}
-}
-
-func (d *pebbleDB) Has(key []byte) (bool, error) { return pebblev2.Has(d.DB, key) }
-
-func (d *pebbleDB) Put(key, value []byte) error { return d.Set(key, value, pebble.NoSync) }
-
-func (d *pebbleDB) Rewrite() error {
-	return pebblev2.Rewrite(context.Background(), d.o, d.DB, nil)
-}
-
-func (d *pebbleDB) Compact() error {
-	return d.DB.Compact(context.Background(), nil, []byte{0xff, 0xff, 0xff}, true)
-}
-
-func (d *pebbleDB) Copy() error {
-	o := d.o.Clone()
-	o.DisableWAL = true // at the end, Flush writes all to tables
-	db, err := pebble.Open(d.dir+"-copy", o)
-	require.NoError(d.b, err)
-	d.copy = &pebbleDB{DB: db, b: d.b, o: o}
-	entries, err := d.NewIter(nil)
-	require.NoError(d.b, err)
-	for entries.First(); entries.Valid(); entries.Next() {
-		if err := d.copy.Put(entries.Key(), entries.Value()); err != nil {
+	return renewable{
+		has: func(key []byte) (bool, error) { return pebblev2.Has(db, key) },
+		put: func(key, value []byte) error { return db.Set(key, value, pebble.NoSync) },
+		each: func(do func(key, value []byte) error) error {
+			entries, err := db.NewIter(nil)
+			for ok := err == nil && entries.First(); ok && err == nil; ok = entries.Next() {
+				err = do(entries.Key(), entries.Value())
+			}
 			return errors.Join(err, entries.Close())
-		}
+		},
+		rewrite: func() error { return pebblev2.Rewrite(context.Background(), o, db, nil) },
+		flush:   db.Flush,
+		compact: func() error {
+			return db.Compact(context.Background(), nil, []byte{0xff, 0xff, 0xff}, true)
+		},
+		written: func() (written int64) {
+			m := db.Metrics()
+			if log { // Pebble counts what it flushes even without
+				written = int64(m.WAL.BytesWritten)
+			}
+			for _, l := range m.Levels {
+				written += int64(l.TableBytesFlushed + l.TableBytesCompacted)
+			}
+			return written
+		},
+		close: db.Close,
 	}
-	return errors.Join(entries.Close(), db.Flush())
-}
-
-func (d *pebbleDB) Written() int64 {
-	m, written := d.Metrics(), int64(0)
-	if !d.o.DisableWAL { // Pebble counts what it flushes even then
-		written = int64(m.WAL.BytesWritten)
-	}
-	for _, l := range m.Levels {
-		written += int64(l.TableBytesFlushed + l.TableBytesCompacted)
-	}
-	if d.copy != nil {
-		written += d.copy.Written()
-	}
-	return written
-}
-
-func (d *pebbleDB) Close() error {
-	if d.copy != nil {
-		return errors.Join(d.DB.Close(), d.copy.Close())
-	}
-	return d.DB.Close()
 }
