@@ -7,7 +7,6 @@ package enginetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -35,7 +34,6 @@ type Setting struct {
 	Policies []*policy.Policy // configured in turn: the last one builds
 	Still    bool             // no compactions but DB.Compact, so that tables stay in their levels
 	Large    bool             // larger tables with one filter each, where that is a setting
-	Sync     bool             // a change is on disk when the call that made it returns
 	Watch    *Watch           // if not nil, notes what filters answer
 	Cache    int64            // the size of the block cache, in bytes; 0 is the engine's default
 	Files    int              // tables that may stay open; 0 is a few
@@ -98,9 +96,6 @@ type Entry struct{ Key, Value string }
 
 // A Change sets a key, or deletes it if Value is nil.
 type Change struct{ Key, Value []byte }
-
-// ErrWrong is wrapped by the error for an answer that contradicts what the database must contain.
-var ErrWrong = errors.New("wrong answer")
 
 // A Kind is a kind of filter of package policy.
 type Kind struct {
