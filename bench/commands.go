@@ -41,8 +41,8 @@ Pebble's L6 too, with lookups by the adapter's Get, which asks those filters.
 
 ` + shapesHelp + `
 
-"bench play" opens a page that shows filters at work. "bench filters -h" and
-"bench rates -h" are for bench/RESULTS.md alone: filters outside of engines.`
+"bench play" opens a page that shows filters at work. "bench rates -h" is for
+bench/RESULTS.md alone: filters outside of engines.`
 }
 
 func (f *enginesCommand) run(j *job) error {
@@ -61,34 +61,6 @@ func (f *enginesCommand) run(j *job) error {
 	}
 	config.Keys = keys.ShapesOf(f.Shape)[0].Set(f.Num, engines.Lookups)
 	return write(j, f.outputs, config.Run, config.Report)
-}
-
-// filtersCommand compares the speed of filters outside of the engines.
-type filtersCommand struct {
-	Filters []string `default:"goleveldb,pebblev2,bloom,ribbon" help:"See above."`
-	N       []int    `short:"n" default:"36,500,10000,1000000" help:"Keys per filter."`
-	outputs
-}
-
-func (*filtersCommand) help() string {
-	return `For bench/RESULTS.md: times builds of filters, lookups of present keys (hit),
-and of absent keys (miss) outside of any engine. Filters of 10 million keys take
-2 GB of memory.
-
-` + filtersHelp + `
-goleveldb and pebblev2 are the engines' own. Ratios are to the first filter,
-which has two turns in each round: the difference is noise.`
-}
-
-func (f *filtersCommand) run(j *job) error {
-	kinds, err := kinds(f.Filters)
-	if err := errors.Join(err, inRange("-n", 1, f.N...)); err != nil {
-		return err
-	}
-	slices.Sort(f.N)
-	return write(j, f.outputs, func(ctx context.Context) ([]filters.Speed, error) {
-		return filters.CompareSpeeds(ctx, kinds, slices.Compact(f.N), j.progress)
-	}, filters.ReportSpeeds)
 }
 
 // ratesCommand measures false-positive rates outside of the engines.

@@ -45,8 +45,7 @@ type command interface {
 
 // newCommand returns the command that args begin with, and its name: without one, the main job.
 func newCommand(args []string) (string, command) {
-	others := map[string]command{"filters": new(filtersCommand), "rates": new(ratesCommand),
-		"play": new(playCommand)}
+	others := map[string]command{"rates": new(ratesCommand), "play": new(playCommand)}
 	if len(args) > 0 && others[args[0]] != nil {
 		return args[0], others[args[0]]
 	}

@@ -19,7 +19,7 @@ type choice struct {
 
 const maxN = 100_000
 
-// busy is locked while a reply computes for long. Only one does, as others would disturb a timing.
+// busy is locked while a reply computes for long.
 var busy sync.Mutex
 
 // compute calls f with the policy of a choice, unless the page has left or asks for another one.
@@ -61,16 +61,4 @@ func bitsFor(ctx context.Context, c *choice) (bits float64, err error) {
 		return err
 	})
 	return bits, err
-}
-
-// compare lets filters take turns with goleveldb's own of as many bits per key, rounded up.
-func compare(ctx context.Context, c *choice) (speeds []filters.Speed, err error) {
-	err = c.compute(ctx, func(*policy.Policy) (err error) {
-		base, _ := filters.FromString("goleveldb", c.Bits) // takes what policies take
-		chosen, _ := filters.FromString(c.Kind, c.Bits)
-		speeds, err = filters.CompareSpeeds(ctx, []filters.Kind{base, chosen},
-			[]int{c.N}, func(int, int, string) {})
-		return err
-	})
-	return speeds, err
 }

@@ -38,13 +38,9 @@ func TestRefusedChoices(t *testing.T) {
 	} {
 		_, err := rate(context.Background(), &c)
 		require.ErrorContains(t, err, message)
-		_, err = compare(context.Background(), &c)
-		require.ErrorContains(t, err, message)
 	}
 	left, cancel := context.WithCancel(context.Background()) // as of a page
 	cancel()
 	_, err := bitsFor(left, &choice{"bloom", 10, 10})
-	require.ErrorIs(t, err, context.Canceled)
-	_, err = compare(left, &choice{"bloom", 10, 10})
 	require.ErrorIs(t, err, context.Canceled)
 }

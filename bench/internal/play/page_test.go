@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The page adds keys, answers, draws the curves and times filters, by keyboard alone.
+// The page adds keys, answers and draws the curves, by keyboard alone.
 func TestPage(t *testing.T) {
 	b := start(t)
 	for _, width := range []int64{400, 1280} {
@@ -54,10 +54,6 @@ func TestPage(t *testing.T) {
 				p.tab("the numbers", kb.Enter)
 				require.Regexp(t, `^2\t\d+.%\t25.%\n(\d+\t\S+.%\t\S+.%\n){8}20\t0.\d+.%\t0.0000`,
 					p.text("numbers"))
-				p.tab("time these filters", kb.Enter)
-				p.wait("$('times').children.length === 3 && !timing")
-				require.Regexp(t, `^build\s+[\d.]+\s+[\d.]+\s+[\d.]+ \([\d.]+ to [\d.]+\)\s+hit`,
-					p.text("times"))
 				p.sound()
 			})
 		}

@@ -1,6 +1,6 @@
 // Package play serves a page on this machine that shows filters at work: what adding a key does to
-// their bits, how a false positive comes about, how many there are, and how long it takes. Filters
-// and their answers come from package policy.
+// their bits, how a false positive comes about, and how many there are. Filters and their answers
+// come from package policy.
 package play
 
 import (
@@ -48,7 +48,6 @@ func newHandler(port int) http.Handler {
 	mux.HandleFunc("POST /filters", answering(reply))
 	mux.HandleFunc("POST /bits", answering(bitsFor))
 	mux.HandleFunc("POST /rate", answering(rate))
-	mux.HandleFunc("POST /timing", answering(compare))
 	hosts := map[string]bool{
 		fmt.Sprintf("127.0.0.1:%d", port): true, fmt.Sprintf("localhost:%d", port): true,
 	}

@@ -102,7 +102,6 @@ function store(keys) {
 for (const id of inputs) $(id).addEventListener("input", e => change({ [id]: e.target.value }));
 $("bits-per-key").addEventListener("input", e => change({ bits: Number(e.target.value) }));
 $("tuned").addEventListener("input", e => change({ tuned: e.target.checked ? "yes" : "" }));
-$("time").addEventListener("click", timeFilters);
 $("kinds").addEventListener("input", e => change({ kind: e.target.value }));
 $("add").addEventListener("click", () => store([...storedKeys(), nextCity()]));
 $("undo").addEventListener("click", () => store(storedKeys().slice(0, -1)));
