@@ -17,11 +17,11 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// testdata/recipes/run.sh compiles every recipe in README.md into its program: it adds the lines to
+// examples/recipes/run.sh compiles every recipe in README.md into its program: it adds the lines to
 // the program's source, or the program beside it has them. Examples of the adapters run the lines.
 func TestRecipesAreCompiled(t *testing.T) {
 	programs := map[string]string{"go-ds-leveldb": "go-ds", "go-ds-pebble": "go-ds"}
-	readme, script := read(t, "README.md"), read(t, "testdata", "recipes", "run.sh")
+	readme, script := read(t, "README.md"), read(t, "examples", "recipes", "run.sh")
 	recipe := regexp.MustCompile("(?s)```go\n(\tfilterPolicy.*?)```\n").FindStringSubmatch(readme)
 	require.NotNil(t, recipe)
 	lines := func(adapter, options string) string {
@@ -37,7 +37,7 @@ func TestRecipesAreCompiled(t *testing.T) {
 	require.Greater(t, len(recipes), 5)
 	for _, r := range recipes {
 		if program := programs[r[1]]; program != "" {
-			require.Contains(t, read(t, "testdata", "recipes", program, "main.go"),
+			require.Contains(t, read(t, "examples", "recipes", program, "main.go"),
 				lines(r[2], r[3]), r[0])
 		} else {
 			require.Contains(t, between(script, "\n"+r[1]+"() {\n", "\n}\n"),

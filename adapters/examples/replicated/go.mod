@@ -1,4 +1,4 @@
-module github.com/levelbloom/levelbloom/adapters/testdata/replicated
+module github.com/levelbloom/levelbloom/adapters/examples/replicated
 
 go 1.23.0
 

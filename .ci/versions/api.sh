@@ -2,7 +2,7 @@
 # Compares the Go API of each module with that of the newest tag. If programs that use it may no
 # longer compile, the first section of .github/CHANGELOG.md must be that of another minor version.
 #
-#   testdata/versions/api.sh
+#   .ci/versions/api.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 if ! last=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null); then

@@ -11,9 +11,9 @@ import (
 	pebbleds "github.com/ipfs/go-ds-pebble"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
+	"github.com/levelbloom/levelbloom/adapters/examples/recipes"
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
-	"github.com/levelbloom/levelbloom/adapters/testdata/recipes"
 	"github.com/levelbloom/levelbloom/policy"
 )
 

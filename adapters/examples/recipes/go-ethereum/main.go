@@ -7,7 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/ethdb/leveldb"
 	"github.com/ethereum/go-ethereum/ethdb/pebble"
 
-	"github.com/levelbloom/levelbloom/adapters/testdata/recipes"
+	"github.com/levelbloom/levelbloom/adapters/examples/recipes"
 )
 
 func openGoLevelDB(dir string) (*leveldb.Database, error) {

@@ -2,9 +2,9 @@
 # Runs a command in each module by itself, without go.work, as its users get it: what it requires of
 # the other modules here comes from a proxy that serves them as they are on disk.
 #
-#   testdata/versions/alone.sh go mod tidy
-#   testdata/versions/alone.sh go test -short ./...
-#   MODULES="bench adapters/pebblev1" testdata/versions/alone.sh go list -m all
+#   .ci/versions/alone.sh go mod tidy
+#   .ci/versions/alone.sh go test -short ./...
+#   MODULES="bench adapters/pebblev1" .ci/versions/alone.sh go list -m all
 #
 # The go.mod and go.sum that the command leaves replace the module's.
 set -euo pipefail
@@ -13,7 +13,7 @@ export GOWORK= GOSUMDB=off GOPROXY GOFLAGS
 GOFLAGS=$(go env GOFLAGS)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go run ./testdata/versions/proxy "$work/proxy"
+go run ./.ci/versions/proxy "$work/proxy"
 if [ -n "${MODULES:-}" ]; then
   read -ra modules <<<"$MODULES"
 else

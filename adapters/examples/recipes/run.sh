@@ -3,8 +3,8 @@
 # names, fills databases through these programs, and looks which tables have filters. The modules
 # come from the Go module proxy.
 #
-#   adapters/testdata/recipes/run.sh [PROGRAM...]   without arguments, all
-#   VERSION=latest adapters/testdata/recipes/run.sh   their newest releases
+#   adapters/examples/recipes/run.sh [PROGRAM...]   without arguments, all
+#   VERSION=latest adapters/examples/recipes/run.sh   their newest releases
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 readme=$repository/adapters/README.md
@@ -32,10 +32,12 @@ row() {
 require() {
   echo "== $*"
   rm -rf "$work/main"
-  cp -r "$repository/adapters/testdata/recipes/$program" "$work/main"
+  cp -r "$repository/adapters/examples/recipes/$program" "$work/main"
   cd "$work/main"
   quiet go mod init recipe
-  "$repository/testdata/versions/use.sh"
+  "$repository/.ci/versions/use.sh"
+  go mod edit -replace \
+    "github.com/levelbloom/levelbloom/adapters/examples/recipes=$repository/adapters/examples/recipes"
   quiet go get "$@"
 }
 

@@ -2,7 +2,7 @@
 // command takes as a module proxy: as if the version that go.work names were released. So a module
 // can be built and imported as its users get it, before anything is published.
 //
-//	go run ./testdata/versions/proxy DIRECTORY
+//	go run ./.ci/versions/proxy DIRECTORY
 //
 // Use it with GOSUMDB=off and a GOMODCACHE that is thrown away: tomorrow the same version has other
 // bytes.
@@ -23,7 +23,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 2 {
-		log.Fatal("usage: go run ./testdata/versions/proxy DIRECTORY")
+		log.Fatal("usage: go run ./.ci/versions/proxy DIRECTORY")
 	}
 	workspace, err := os.ReadFile("go.work")
 	if err != nil {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the fuzz targets of some packages, or of all, each for a time, one on each processor:
 #
-#   testdata/torture/fuzz.sh 30m ./policy ./sstable
+#   .ci/torture/fuzz.sh 30m ./policy ./sstable
 #
 # Packages that import Pebble take minutes to build, because the coverage of all they import is
 # measured.

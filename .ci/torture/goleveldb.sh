@@ -2,7 +2,7 @@
 # Runs goleveldb's own tests, of the version that the adapter requires, with our filters in place of its own: of one
 # policy after the other, or of those in POLICIES.
 #
-#   testdata/torture/goleveldb.sh [flags of go test, such as -run TestDB]
+#   .ci/torture/goleveldb.sh [flags of go test, such as -run TestDB]
 set -euo pipefail
 . "$(dirname "$0")/copy.sh" github.com/syndtr/goleveldb
 # The adapter imports package leveldb, so the tests in that package must not import the adapter. Its
@@ -15,7 +15,7 @@ package leveldb
 import (
 	"testing"
 
-	"github.com/levelbloom/levelbloom/testdata/torture/ours"
+	"github.com/levelbloom/levelbloom/.ci/torture/ours"
 	adapter "github.com/syndtr/goleveldb/leveldb/adapter"
 )
 

@@ -3,7 +3,7 @@
 # those that make the modules require that version of each other, and once this is committed, a tag
 # for each module but examples.
 #
-#   testdata/versions/release.sh
+#   .ci/versions/release.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export GOWORK=
@@ -20,7 +20,7 @@ if [ "$required" != "$next" ]; then
 fi
 root=github.com/levelbloom/levelbloom
 tags=
-for module in $(go list -m | grep -v /testdata/); do
+for module in $(go list -m | grep -v /examples/); do
   directory=${module#"$root"}
   tag=${directory:+${directory#/}/}$next
   echo "git tag $tag"

@@ -1,7 +1,7 @@
 // Command replicated shows what filters save on replicated nodes, and how a service of one's own
 // uses adapters/pebblev2. In a clone:
 //
-//	go run ./adapters/testdata/replicated
+//	go run ./adapters/examples/replicated
 //
 // Three processes on 127.0.0.1 are the nodes of a Raft cluster (github.com/hashicorp/raft). Each
 // has a Pebble database that takes each key once, as in a service that must not do a request twice.

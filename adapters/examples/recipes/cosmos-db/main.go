@@ -8,7 +8,7 @@ import (
 
 	db "github.com/cosmos/cosmos-db"
 
-	"github.com/levelbloom/levelbloom/adapters/testdata/recipes"
+	"github.com/levelbloom/levelbloom/adapters/examples/recipes"
 )
 
 func openGoLevelDB(dir string) (*db.GoLevelDB, error) {

@@ -12,7 +12,7 @@ echo "== $(field Path) $(field Version)"
 cp -r "$(field Dir)/." "$copy"
 chmod -R u+w "$copy"
 cd "$copy"
-"$repository/testdata/versions/use.sh"
+"$repository/.ci/versions/use.sh"
 export GOFLAGS=-mod=mod
 
 # test_each_policy runs go test for each of some policies, or those in POLICIES.

@@ -3,7 +3,7 @@
 # our filters: of one policy after the other, or of those in POLICIES. What is in memory goes to tables all the
 # time, so that filters are asked.
 #
-#   testdata/torture/geth.sh [flags of go test, such as -count 10]
+#   .ci/torture/geth.sh [flags of go test, such as -count 10]
 set -euo pipefail
 . "$(dirname "$0")/copy.sh" github.com/ethereum/go-ethereum@v1.17.10
 cat >ethdb/leveldb/ours_test.go <<'END'
@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	adapter "github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/testdata/torture/ours"
+	"github.com/levelbloom/levelbloom/.ci/torture/ours"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 )
 
@@ -38,7 +38,7 @@ package pebble
 import (
 	"${engine%/v1}"
 	adapter "github.com/levelbloom/levelbloom/adapters/pebble$version"
-	"github.com/levelbloom/levelbloom/testdata/torture/ours"
+	"github.com/levelbloom/levelbloom/.ci/torture/ours"
 )
 
 func ours$version(o *pebble.Options) *pebble.Options {
@@ -56,7 +56,7 @@ package pebble
 import (
 	"testing"
 
-	"github.com/levelbloom/levelbloom/testdata/torture/ours"
+	"github.com/levelbloom/levelbloom/.ci/torture/ours"
 )
 
 func TestMain(m *testing.M) { ours.Main(m) }

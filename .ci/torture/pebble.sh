@@ -2,7 +2,7 @@
 # Runs the metamorphic tests of Pebble's newest patch release with our filters in place of its own,
 # at random settings. Every lookup is ours, and is compared with Pebble's:
 #
-#   testdata/torture/pebble.sh v2 [flags, such as -ops uniform:5000-10000 -count 10]
+#   .ci/torture/pebble.sh v2 [flags, such as -ops uniform:5000-10000 -count 10]
 set -euo pipefail
 version=$1
 shift
@@ -22,7 +22,7 @@ import (
 
 	"$module"
 	adapter "github.com/levelbloom/levelbloom/adapters/pebble$version"
-	"github.com/levelbloom/levelbloom/testdata/torture/ours"
+	"github.com/levelbloom/levelbloom/.ci/torture/ours"
 )
 
 // oursAt returns a policy whose kind and name follow from the bits per key.
