@@ -37,6 +37,9 @@ func TestVerdictComesTrue(t *testing.T) {
 	} {
 		for engine, open := range openers {
 			t.Run(state+", "+engine, func(t *testing.T) {
+				if engine == "pebblev1" { // its adapter is a copy, and TestSuite/States tests that
+					testkit.Large(t)
+				}
 				dir, rng := t.TempDir(), rand.New(rand.NewSource(71))
 				for _, part := range parts {
 					s, err := open(dir, part.p, busy)
