@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/syndtr/goleveldb/leveldb"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 
 	"github.com/levelbloom/levelbloom/policy"
@@ -73,18 +72,6 @@ func (f *policyFilter) NewGenerator() filter.FilterGenerator {
 type lookup struct {
 	key  []byte
 	ours atomic.Bool // the last filter that may contain key is like new ones
-}
-
-// look reports whether s has key in a table with filters like new ones. It is the last one whose
-// filter may contain key, but for false positives.
-func (f *policyFilter) look(s *leveldb.Snapshot, key []byte) (bool, error) {
-	f.looking.Lock()
-	defer f.looking.Unlock()
-	l := &lookup{key: bytes.Clone(key)} // other lookups may still compare it later
-	f.lookup.Store(l)
-	defer f.lookup.Store(nil)
-	_, err := s.Has(key, uncached)
-	return l.ours.Load(), err
 }
 
 // isLike reports whether a filter has f's encoding and number of probes or columns.
