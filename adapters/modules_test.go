@@ -193,7 +193,8 @@ func serve(t *testing.T) (env []string) {
 		var err error
 		served, err = os.MkdirTemp("", "levelbloom-")
 		require.NoError(t, err)
-		run(t, "..", nil, "run", "./.ci/versions/proxy", filepath.Join(served, "proxy"))
+		run(t, "../.ci/versions/proxy", append(os.Environ(), "GOWORK=off"), "run", ".",
+			filepath.Join(served, "proxy"))
 	}
 	downloads := filepath.Join(goEnv(t, "GOMODCACHE"), "cache", "download")
 	return append(os.Environ(), "GOWORK=off", "GOSUMDB=off",

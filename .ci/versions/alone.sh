@@ -13,7 +13,7 @@ export GOWORK= GOSUMDB=off GOPROXY GOFLAGS
 GOFLAGS=$(go env GOFLAGS)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go run ./.ci/versions/proxy "$work/proxy"
+GOWORK=off go run -C .ci/versions/proxy . "$work/proxy"
 if [ -n "${MODULES:-}" ]; then
   read -ra modules <<<"$MODULES"
 else
