@@ -31,7 +31,7 @@ func TestInlinedSteps(t *testing.T) {
 	// MayContain and ribbon.Contains themselves have these steps.
 	for file, steps := range map[string]string{
 		"maycontain": "bloom.HashStart bloom.HashWords bloom.HashTail bloom.Delta bloom.NewBits " +
-			"bloom.Bits.Probe",
+			"bloom.Bits.Probe bloom.Bits.Contains",
 		"contains": "sum8 lengthCheck indexOf locate shardOf offset draw multiplier place varied " +
 			"beyond load8 spread fold satisfiesColumns",
 	} {

@@ -32,21 +32,15 @@ func (p *Policy) MayContain(filter, key []byte) bool {
 	}
 	bits := bloom.NewBits(filter) // its division overlaps the hash
 	h := bloom.HashTail(bloom.HashWords(bloom.HashStart(key), key), key)
-	delta := bloom.Delta(h)
 	if k < 5 {
-		for range k {
-			if bits.Probe(h)&1 == 0 {
-				return false
-			}
-			h += delta
-		}
-		return true
+		return bits.Contains(h, int(k))
 	}
+	delta := bloom.Delta(h)
 	// The answer is the AND of k bits, so their order is free. Four probes are tested together:
 	// tested one by one, every second branch of an absent key is a coin toss, and a wrong
 	// prediction costs more than all the probes. Together they find 15 of 16 absent keys if half of
 	// the bits are set, so the one branch is nearly always predicted right. Probe 2 waits: in a
-	// large filter it is nearly always set (package rate says why).
+	// large filter it is nearly always set (bloom.FPP says why).
 	if bits.Probe(h)&bits.Probe(h+delta)&bits.Probe(h+3*delta)&bits.Probe(h+4*delta)&1 == 0 {
 		return false
 	}

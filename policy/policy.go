@@ -5,7 +5,6 @@ import (
 
 	"github.com/levelbloom/levelbloom/policy/internal/bloom"
 	"github.com/levelbloom/levelbloom/policy/internal/builder"
-	"github.com/levelbloom/levelbloom/policy/internal/rate"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 )
 
@@ -131,14 +130,9 @@ func (p *Policy) FilterSize(n int) uint64 {
 // takes up to two seconds, because it simulates filters, always the same ones. In ribbon filters
 // the shape of the keys does not matter.
 func (p *Policy) FPP(n int) float64 {
-	size := p.FilterSize(n)
-	switch {
-	case n == 0:
-		return 0
-	case !p.ribbon:
-		return rate.Bloom(size-1, bloom.K(&p.setting), n)
-	case size == uint64(len(builder.Replacement)):
-		return 1
+	p.mustBeUsable()
+	if !p.ribbon || n <= 0 {
+		return bloom.FPP(&p.setting, n)
 	}
 	return ribbon.FPP(n, p.setting.BitsPerKey)
 }

@@ -60,3 +60,15 @@ func NewBits(filter []byte) Bits {
 func (b Bits) Probe(h uint32) byte {
 	return bits.RotateLeft8(*(*byte)(unsafe.Add(b.first, b.byteOf(h))), -int(h))
 }
+
+// Contains reports whether the k probes of a hash are set.
+func (b Bits) Contains(h uint32, k int) bool {
+	delta := Delta(h)
+	for range k {
+		if b.Probe(h)&1 == 0 {
+			return false
+		}
+		h += delta
+	}
+	return true
+}

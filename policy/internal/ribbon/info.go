@@ -48,9 +48,12 @@ func rate(columns, short, octets float64) float64 {
 
 // FPP returns the expected false-positive probability of a filter of n keys. It treats the octets
 // of many shards as those of one, which is accurate to 3 % (TestRates).
-// REQUIRES: Size(n, bitsPerKey) returns true.
+// REQUIRES: n is 1 or more, and bitsPerKey is 2 to 40.
 func FPP(n int, bitsPerKey float64) float64 {
-	size, _ := Size(n, bitsPerKey)
+	size, ok := Size(n, bitsPerKey)
+	if !ok {
+		return 1
+	}
 	shards := float64(shardsFor(n))
 	if shards == 1 {
 		return fpp(size-soloTrailer, max(minSlots, n))

@@ -1,12 +1,10 @@
-// Package rate computes the false-positive probability (FPP) of filters in LevelDB's encoding, for
-// keys whose hashes are like random numbers. (That of a ribbon filter follows from its layout
-// alone: see ribbon/info.go.)
-package rate
+package bloom
 
 import (
 	"math"
-	"math/bits"
 	"math/rand/v2"
+
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 )
 
 const (
@@ -17,8 +15,8 @@ const (
 	mostSimBytes = 1 << 23 // bytes of a simulated filter
 )
 
-// Bloom returns the FPP of a filter in LevelDB's encoding with n different keys. size is the
-// number of its bytes without k, and k is 1 to 30. It is deterministic: the seed is fixed.
+// FPP returns the false-positive probability of a filter of n different keys whose hashes are like
+// random numbers. It is deterministic: the seed is fixed. It panics if n is negative.
 //
 // The probes of a key are an arithmetic progression h, h+d, h+2d, ... modulo 2^32, then modulo the
 // number of bits, m. d is h rotated, and that is 2^15*h modulo 2^32-1 = 3 * 5 * 17 * 257 * 65537.
@@ -32,55 +30,33 @@ const (
 //     keys, the bit of a random probe 2 is set with a probability of 0.7 and with a million keys of
 //     0.99: one of the k probes is wasted.
 //
-// Therefore Bloom simulates: it builds filters of random hashes, and looks up other random hashes.
+// Therefore FPP simulates: it builds filters of random hashes, and looks up other random hashes.
 // For filters that are too large to simulate, it uses a formula that knows the last of the four.
-func Bloom(size uint64, k, n int) float64 {
-	keys, nbits := float64(n), 8*float64(size)
+func FPP(s *builder.Setting, n int) float64 {
+	size, k, keys := Size(s, n)-1, K(s), float64(n)
 	switch {
-	case n <= 0:
+	case n == 0:
 		return 0
 	case size > mostSimBytes || keys*float64(k) > mostProbes:
-		filled, scarce := fill(nbits, k, keys)
+		filled, scarce := fill(8*float64(size), k, keys)
 		return withSameHash(keys, math.Pow(filled, float64(k-1))*scarce)
 	}
 	rng := rand.New(rand.NewPCG(uint64(n), size<<8|uint64(k)))
-	filter := make([]byte, size)
+	filter := make([]byte, size+1)
+	bits := NewBits(filter)
 	found, lookups := 0, 0
 	for found < enoughFound && lookups < mostLookups {
 		clear(filter)
 		for range n {
-			add(filter, k, rng.Uint32())
+			setProbes(filter, bits.modulus, []uint32{rng.Uint32()}, k)
 		}
 		for end := lookups + perKey*n; lookups < end && found < enoughFound; lookups++ {
-			if contains(filter, k, rng.Uint32()) {
+			if bits.Contains(rng.Uint32(), k) {
 				found++
 			}
 		}
 	}
 	return max(float64(found)/float64(lookups), withSameHash(keys, 0))
-}
-
-// add sets the probes of a hash.
-func add(filter []byte, k int, h uint32) {
-	nbits, delta := 8*uint32(len(filter)), bits.RotateLeft32(h, -17)
-	for range k {
-		place := h % nbits
-		filter[place/8] |= 1 << (place % 8)
-		h += delta
-	}
-}
-
-// contains reports whether the probes of a hash are set.
-func contains(filter []byte, k int, h uint32) bool {
-	nbits, delta := 8*uint32(len(filter)), bits.RotateLeft32(h, -17)
-	for range k {
-		place := h % nbits
-		if filter[place/8]>>(place%8)&1 == 0 {
-			return false
-		}
-		h += delta
-	}
-	return true
 }
 
 // fill returns the part of m bits that n keys with random hashes set on average, and the
