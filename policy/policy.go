@@ -115,10 +115,7 @@ func (p *Policy) FilterSize(n int) uint64 {
 	if !p.ribbon || n <= 0 {
 		return bloom.Size(&p.setting, n)
 	}
-	if size, ok := ribbon.Size(n, p.setting.BitsPerKey); ok {
-		return uint64(size)
-	}
-	return uint64(len(builder.Replacement)) // too many keys
+	return uint64(ribbon.Size(n, p.setting.BitsPerKey))
 }
 
 // FPP returns the false-positive probability, from 0 to 1, of a filter of n different keys. With up

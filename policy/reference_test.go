@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
@@ -118,18 +119,14 @@ func referenceTuned(bitsPerKey float64, keys [][]byte) []byte {
 	return referenceBloom(8*uint64(size), k, keys)
 }
 
-// referenceRibbon chooses the encoding as the text says. Package ribbon compares its own filters
-// with those of an independent implementation.
+// referenceRibbon builds with a new builder. Package ribbon compares its filters with those of an
+// independent implementation.
 func referenceRibbon(bitsPerKey float64, keys [][]byte) []byte {
-	var hashes []uint64
+	b := ribbon.NewBuilder(&builder.Setting{BitsPerKey: bitsPerKey}, false)
 	for _, key := range keys {
-		hashes = append(hashes, ribbon.Hash(key))
+		b.Add(key)
 	}
-	filter, ok := new(ribbon.Encoder).Encode(nil, [][]uint64{hashes}, bitsPerKey)
-	if !ok {
-		return referenceFilter(bitsPerKey, keys)
-	}
-	return filter
+	return b.Finish(nil)
 }
 
 // ribbonTrailer appends the trailer of a ribbon filter of one shard, with the right check byte.

@@ -79,21 +79,16 @@ func (b *Buffer[H]) All(yield func([]H) bool) {
 	}
 }
 
-// Finish ends the filter of the buffer's keys, which begins at start in dst, and empties the
-// buffer. If the setting says so, it counts the filter. It returns dst.
+// Finish ends the filter of the buffer's keys, which begins at start in dst, empties the buffer, and
+// returns its memory to the pool. If the setting says so, it counts the filter. It returns dst.
 func (b *Buffer[H]) Finish(dst []byte, start int, s *Setting) []byte {
 	if s.Counters != nil {
 		s.Counters.built(b.N, dst[start:])
 	}
-	b.reset()
-	return dst
-}
-
-// reset empties the buffer and returns its memory.
-func (b *Buffer[H]) reset() {
 	for _, c := range b.chunks[:min(len(b.chunks), keptChunks)] {
 		b.Pool.Put(c)
 	}
 	clear(b.chunks) // they are other builders' now
 	b.chunks, b.last, b.N = b.chunks[:0], nil, 0
+	return dst
 }

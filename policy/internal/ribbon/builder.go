@@ -1,6 +1,7 @@
 package ribbon
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -51,28 +52,20 @@ func (b *Builder) Finish(dst []byte) []byte {
 	return b.Buffer.Finish(extended, len(dst), b.setting)
 }
 
-// A memory is what it takes to encode a filter.
-type memory struct {
-	Encoder
-	parts [][]uint64
-}
-
-var memories = sync.Pool{New: func() any { return new(memory) }}
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 // encode appends the filter of the keys to dst, or Replacement if they are too many.
 func (b *Builder) encode(dst []byte) []byte {
-	m := memories.Get().(*memory)
-	for hashes := range b.All {
-		m.parts = append(m.parts, hashes)
+	if b.N > maxKeys {
+		return append(dst, builder.Replacement...)
 	}
-	extended, ok := m.Encode(dst, m.parts, b.setting.BitsPerKey)
-	if !ok {
-		extended = append(dst, builder.Replacement...)
-	}
-	clear(m.parts) // they are other builders' soon
-	m.parts = m.parts[:0]
+	e := encoders.Get().(*encoder)
+	e.split(&b.Buffer)
+	size := Size(b.N, b.setting.BitsPerKey)
+	dst = slices.Grow(dst, size)[:len(dst)+size]
+	e.write(dst[len(dst)-size:])
 	if b.N <= builder.KeptHashes {
-		memories.Put(m)
+		encoders.Put(e)
 	}
-	return extended
+	return dst
 }

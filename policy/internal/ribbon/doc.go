@@ -160,7 +160,7 @@
 //
 // # The code
 //
-// [Encoder.Encode] sorts hashes by shard. For each shard, and one multiplier after another, the
+// [Builder.Finish] sorts hashes by shard. For each shard, and one multiplier after another, the
 // solver (solve.go) loads the equations and eliminates, until a variant succeeds; then it
 // substitutes. The solution satisfies the equation of every key, and [Contains] checks the same one
 // (equation.go) in the stored columns, so no key is lost. FORMAT.md specifies every bit.

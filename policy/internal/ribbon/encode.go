@@ -3,48 +3,25 @@ package ribbon
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
 )
 
-// An Encoder builds filters, one after another, in the same memory: 140 KB, and 8 bytes per key of
-// the largest filter. The zero Encoder is ready for use. It is not safe for concurrent use.
-type Encoder struct {
+// An encoder writes filters, one after another, in the same memory: 140 KB, and 8 bytes per key of
+// the largest filter.
+type encoder struct {
 	hashes []uint64 // by shard
 	ends   []int    // of each shard's hashes, which begin where those of the one before end
 	solver solver
 }
 
-// Encode appends the filter of all hashes in parts, which is Size(number of hashes, bitsPerKey)
-// bytes long, to dst, and returns the extended slice. If Size returns false, Encode returns dst
-// unchanged and false. The order of the hashes does not matter.
-func (e *Encoder) Encode(dst []byte, parts [][]uint64, bitsPerKey float64) (_ []byte, ok bool) {
-	n := 0
-	for _, part := range parts {
-		n += len(part)
-	}
-	size, ok := Size(n, bitsPerKey)
-	if !ok {
-		return dst, false
-	}
-	e.split(parts, n)
-	dst = slices.Grow(dst, size)[:len(dst)+size]
-	e.write(dst[len(dst)-size:])
-	return dst, true
-}
-
-// split sorts n hashes by shard.
-func (e *Encoder) split(parts [][]uint64, n int) {
-	shards := shardsFor(n)
-	e.hashes = slices.Grow(e.hashes[:0], n)[:n]
+// split sorts the hashes of a buffer by shard. Their order does not matter.
+func (e *encoder) split(b *builder.Buffer[uint64]) {
+	shards := shardsFor(b.N)
+	e.hashes = slices.Grow(e.hashes[:0], b.N)[:b.N]
 	e.ends = slices.Grow(e.ends[:0], shards)[:shards]
-	if shards == 1 {
-		hashes := e.hashes[:0]
-		for _, part := range parts {
-			hashes = append(hashes, part...)
-		}
-		return
-	}
 	clear(e.ends)
-	for _, part := range parts {
+	for part := range b.All {
 		for _, hash := range part {
 			e.ends[shardOf(hash, uint64(shards))]++ // for now, their number
 		}
@@ -54,7 +31,7 @@ func (e *Encoder) split(parts [][]uint64, n int) {
 		e.ends[i] = at // for now, where the hashes begin
 		at += keys
 	}
-	for _, part := range parts {
+	for part := range b.All {
 		for _, hash := range part {
 			end := &e.ends[shardOf(hash, uint64(shards))]
 			e.hashes[*end] = hash
@@ -64,7 +41,7 @@ func (e *Encoder) split(parts [][]uint64, n int) {
 }
 
 // write overwrites filter.
-func (e *Encoder) write(filter []byte) {
+func (e *encoder) write(filter []byte) {
 	clear(filter)
 	if len(e.ends) == 1 {
 		slots := max(minSlots, len(e.hashes))
@@ -98,7 +75,7 @@ func (e *Encoder) write(filter []byte) {
 func octetsFor(keys int) uint64 { return uint64(max(spanOctets, (keys+7)/8)) }
 
 // writeShard writes one shard, whose bytes are 0, and returns its seed.
-func (e *Encoder) writeShard(shard []byte, slots int, hashes []uint64) (seed uint64) {
+func (e *encoder) writeShard(shard []byte, slots int, hashes []uint64) (seed uint64) {
 	seed, ok := e.solver.solve(slots, hashes)
 	if !ok {
 		setBloom(shard, slots, hashes)

@@ -1,6 +1,10 @@
 package ribbon
 
-import "math"
+import (
+	"math"
+
+	"github.com/levelbloom/levelbloom/policy/internal/builder"
+)
 
 // Encoding is the last byte of every filter.
 const Encoding = 0x73 // 's'
@@ -44,22 +48,22 @@ const (
 	solverSeeds  = seeds - variants // of all multipliers but bloomSeed's
 )
 
-// Size returns the number of bytes of a filter of n keys, including repeated ones. If ok is false,
-// n is too small or too large. REQUIRES: bitsPerKey is 2 to 40.
-func Size(n int, bitsPerKey float64) (size int, ok bool) {
-	if n < 1 || n > maxKeys {
-		return 0, false
+// Size returns the number of bytes of a filter of n keys, including repeated ones.
+// REQUIRES: n is 1 or more, and bitsPerKey is 2 to 40.
+func Size(n int, bitsPerKey float64) int {
+	if n > maxKeys {
+		return len(builder.Replacement)
 	}
 	slots := max(minSlots, n)
 	payload := int((uint64(math.Ceil(float64(slots)*bitsPerKey)) + 7) / 8)
 	if n > soloKeys {
-		return payload + trailer, true
+		return payload + trailer
 	}
 	if l := layoutOf(payload, slots); l.short < spanOctets {
 		// No span fits in the short column: leave its bytes out.
 		payload = max(minPayload, (l.columns*slots+7)/8)
 	}
-	return payload + soloTrailer, true
+	return payload + soloTrailer
 }
 
 // shardsFor returns the number of shards of a filter of n keys.

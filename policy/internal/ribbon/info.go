@@ -50,12 +50,11 @@ func rate(columns, short, octets float64) float64 {
 // of many shards as those of one, which is accurate to 3 % (TestRates).
 // REQUIRES: n is 1 or more, and bitsPerKey is 2 to 40.
 func FPP(n int, bitsPerKey float64) float64 {
-	size, ok := Size(n, bitsPerKey)
-	if !ok {
+	size, shards := Size(n, bitsPerKey), float64(shardsFor(n))
+	switch {
+	case n > maxKeys:
 		return 1
-	}
-	shards := float64(shardsFor(n))
-	if shards == 1 {
+	case shards == 1:
 		return fpp(size-soloTrailer, max(minSlots, n))
 	}
 	room := float64(size) - trailer - indexEntry*(shards+1)

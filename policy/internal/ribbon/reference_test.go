@@ -171,12 +171,8 @@ func refContains(filter []byte, x uint64) (contains, fits bool) {
 	return s.contains(filter[from:to], int(entry(i)%64), x), true
 }
 
-// refBuild returns nil where a writer takes another encoding.
 func refBuild(hashes []uint64, bitsPerKey float64) []byte {
 	n := len(hashes)
-	if n == 0 {
-		return nil
-	}
 	m := max(8, n)
 	payload := max(8, int(math.Ceil(float64(m)*bitsPerKey)+7)/8)
 	if n <= 700 {
