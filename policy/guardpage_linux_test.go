@@ -45,7 +45,9 @@ func TestBetweenUnreadablePages(t *testing.T) {
 					filter[rng.Intn(size)] = byte(rng.Int())
 					filter[size-1] = byte(last)
 				}
-				requireAnswers(t, filter, keys)
+				for _, key := range keys {
+					ask(t, filter, key)
+				}
 			}
 		}
 	}

@@ -24,16 +24,16 @@ func requireProbes(t *testing.T, filter, key []byte) {
 	for _, p := range probes {
 		filter[p/8] |= 1 << (p % 8)
 	}
-	ask := func(without any) {
+	check := func(without any) {
 		if MayContain(filter, key) != (without == nil) {
 			require.Fail(t, "wrong answer", "key %x; %d bytes, without bit %v", key, len(filter),
 				without)
 		}
 	}
-	ask(nil)
+	check(nil)
 	for _, p := range probes {
 		filter[p/8] &^= 1 << (p % 8)
-		ask(p)
+		check(p)
 		filter[p/8] |= 1 << (p % 8)
 	}
 	for _, p := range probes {
@@ -65,21 +65,12 @@ func TestEveryProbe(t *testing.T) {
 }
 
 // A filter of an encoding that this package does not know may contain every key, whatever its
-// bytes are. 0x62, 0x71 and 0x72 were other encodings before the first release; of 0x73, ribbon,
-// these bytes are damaged filters.
+// bytes are; with 0x73, ribbon, these are damaged filters.
 func TestUnknownEncodingsMayContainAll(t *testing.T) {
-	keys := [][]byte{nil, []byte("key"), make([]byte, 300)}
-	keys = append(keys, testkit.Keys(testkit.Rand(t, 58), 16)...)
 	for last := bloom.MaxProbes + 1; last < 256; last++ {
 		for _, size := range []int{2, 3, 4, 11, 1347, 1350} {
 			filter := append(make([]byte, size-1), byte(last))
-			require.NotContains(t,
-				requireSameAnswers(t, fmt.Sprintf("0x%02x", last), filter, keys), false)
+			require.True(t, ask(t, filter, []byte("key")), "%x", last)
 		}
-	}
-	// Sound ones of the encodings 0x62 (of "hello") and 0x72 (of "a" to "i"), which denied most keys.
-	for _, former := range []string{"\x2f\x04\x06\x58\x62",
-		"\x1b\xe8\x9e\xdd\x99\x48\x2e\xdf\x74\x2c\x80\x09\x00\x39\x72"} {
-		require.NotContains(t, requireSameAnswers(t, "former", []byte(former), keys), false)
 	}
 }

@@ -22,7 +22,7 @@ func heapInUse() int64 {
 func TestMemoryKept(t *testing.T) {
 	testkit.Large(t)
 	const n = 3_000_000 // 12 MB of hashes of 32 bits, 24 MB of 64
-	for _, p := range readers() {
+	for _, p := range readers {
 		heapInUse()
 		before := heapInUse()
 		builder := p.NewBuilder()

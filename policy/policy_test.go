@@ -2,7 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -63,55 +62,33 @@ func TestZeroValues(t *testing.T) {
 			require.PanicsWithValue(t, errUnusable, call)
 		}
 	}
-	for _, p := range readers() {
+	for _, p := range readers {
 		require.NoError(t, p.Check())
 	}
 }
 
-// A used builder builds what a fresh one does, appends after what dst contains, clears what lies
-// beyond it, and keeps no reference to the memory of the keys. The counts lie around those of a
-// chunk of hashes, and large filters come before small ones. The settings have every k, and parts of
-// bits.
+// A used builder builds what a fresh one does. The counts lie around those of a chunk of hashes, and
+// large filters come before small ones. The settings have every k, and parts of bits.
 func TestBuilderStartsOver(t *testing.T) {
 	settings := map[string][]float64{"tuned": {12}, "ribbon": {12}, "bloom": {
 		12, 1.45, 1.5, 2.2, 2.9, 9.5, 9.75, 13.37, 43.4, 43.5, 100.25}}
 	for k := 1; k <= 45; k++ {
 		settings["bloom"] = append(settings["bloom"], float64(k))
 	}
+	rng := testkit.Rand(t, 3)
 	for _, kind := range allKinds {
 		for _, bitsPerKey := range settings[kind] {
 			counts := []int{0, 1, 5000, 7, 0, 3, 4, 2047, 2048, 2049, 4096, 4097, 30, 12_288}
 			if bitsPerKey != 12 {
 				counts = []int{0, 600, 1, 37}
 			}
-			requireStartsOver(t, kind, bitsPerKey, counts)
+			p := testkit.Must(of(kind, bitsPerKey))
+			used := p.NewBuilder()
+			for _, n := range counts {
+				before := make([]byte, rng.Intn(100))
+				requireBuilds(t, kind, p, used, testkit.Keys(rng, n), before)
+			}
 		}
-	}
-}
-
-func requireStartsOver(t *testing.T, kind string, bitsPerKey float64, counts []int) {
-	rng := testkit.Rand(t, 3)
-	p := testkit.Must(of(kind, bitsPerKey))
-	used := p.NewBuilder()
-	scratch := make([]byte, 40)
-	for _, n := range counts {
-		what := fmt.Sprintf("%s, %v bits, %d keys", kind, bitsPerKey, n)
-		keys := testkit.Keys(rng, n)
-		for i, key := range keys {
-			require.Equal(t, i, used.Len())
-			used.Add(scratch[:copy(scratch, key)])
-		}
-		want := references[kind](bitsPerKey, keys)
-		require.Equal(t, uint64(len(want)), p.FilterSize(n), what)
-
-		dirty := bytes.Repeat([]byte{0xff}, rng.Intn(2*len(want)))
-		prefix := rng.Intn(len(dirty) + 1)
-		got := used.Finish(dirty[:prefix])
-		require.True(t, bytes.Equal(append(bytes.Repeat([]byte{0xff}, prefix), want...), got), what)
-		require.Zero(t, used.Len())
-		appended := p.AppendFilter(bytes.Repeat([]byte{0xff}, 2*len(want))[:0], keys)
-		require.True(t, bytes.Equal(want, appended), what)
-		requireAnswers(t, want, append(keys[:min(n, 100)], testkit.Keys(rng, 20)...))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy/internal/ribbon"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -43,26 +42,6 @@ func mostFPP(p *Policy, from, to int) (most float64) {
 		most = max(most, p.FPP(n))
 	}
 	return most
-}
-
-// Keys with one hash count as one with a builder that leaves out repetitions. None is lost.
-func TestRibbonOfOneHash(t *testing.T) {
-	p := testkit.Must(NewRibbon(2))
-	b := p.NewDistinctBuilder()
-	var keys [][]byte
-	for i := range byte(100) {
-		// XXH3 multiplies bytes 0 to 7, which it XORs with its constant, by bytes 8 to 15. These
-		// are the constant's.
-		key := append([]byte{0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe}, make([]byte, 24)...)
-		key[8] = i
-		keys = append(keys, key)
-		require.Equal(t, ribbon.Hash(keys[0]), ribbon.Hash(key))
-		b.Add(key)
-	}
-	require.Equal(t, 1, b.Len())
-	for _, filter := range [][]byte{b.Finish(nil), p.AppendFilter(nil, keys)} {
-		require.NotContains(t, requireSameAnswers(t, "one hash", filter, keys), false)
-	}
 }
 
 // More keys than the format has room for would need more memory than the tests have.
