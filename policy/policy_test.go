@@ -93,30 +93,41 @@ func TestBuilderStartsOver(t *testing.T) {
 }
 
 // Builders share memory through pools: filters that are built side by side, some builders abandoned
-// half way, must not mix.
+// half way, must not mix. No count is lost.
 func TestBuildersSideBySide(t *testing.T) {
+	const workers, filters, keysEach = 8, 3, 5000
 	for _, kind := range allKinds {
-		p := testkit.Must(of(kind, 10))
+		p := testkit.Must(of(kind, 10, WithCounters()))
 		var done sync.WaitGroup
-		for worker := range int64(8) {
+		for worker := range int64(workers) {
 			done.Add(1)
 			rng := testkit.Rand(t, 100+worker)
 			go func() {
 				defer done.Done()
-				for range 3 {
-					keys := testkit.Keys(rng, rng.Intn(8000))
+				for range filters {
+					keys := testkit.Keys(rng, keysEach)
 					builder, abandoned := p.NewBuilder(), p.NewBuilder()
 					for _, key := range keys {
 						abandoned.Add(key)
 						builder.Add(key)
 					}
-					if !bytes.Equal(references[kind](10, keys), builder.Finish(nil)) {
+					filter := builder.Finish(nil)
+					if !bytes.Equal(references[kind](10, keys), filter) {
 						t.Errorf("worker %d: a filter of %d keys differs", worker, len(keys))
+					}
+					for _, key := range keys {
+						p.MayContain(filter, key)
 					}
 				}
 			}()
 		}
 		done.Wait()
+		require.Equal(t, Counters{
+			MayContain: workers * filters * keysEach,
+			Filters:    workers * filters,
+			Keys:       workers * filters * keysEach,
+			Bytes:      workers * filters * p.FilterSize(keysEach),
+		}, p.Counters())
 	}
 }
 
