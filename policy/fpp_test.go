@@ -39,8 +39,9 @@ func TestFPP(t *testing.T) {
 		{exact(3), 260_003},
 		{exact(18), 401_054}, // most probes of some keys fall on values of probe 2
 		{testkit.Must(NewBloom(10, WithTuning())), 36},
-		{ribbon(2), 9}, {ribbon(7.2), 20}, {ribbon(4.5), 500}, {ribbon(9.3), 2500},
-		{ribbon(5.5), 100_000},
+		{ribbon(2), 1}, {ribbon(2), 9}, {ribbon(7.5), 5}, {ribbon(7.2), 20}, {ribbon(10), 36},
+		{ribbon(4.5), 500}, {ribbon(10), 700}, {ribbon(2), 701}, {ribbon(9.3), 2500},
+		{ribbon(16), 64}, {ribbon(7.5), 3000}, {ribbon(10), 20_000}, {ribbon(5.5), 100_000},
 	} {
 		t.Run(fmt.Sprintf("%v, %d keys", c.p, c.n), func(t *testing.T) {
 			if c.n > 2000 || c.p.setting.BitsPerKey > 10 {
@@ -105,29 +106,51 @@ func TestFPPExtremes(t *testing.T) {
 		require.PanicsWithValue(t, refusal, func() { p.FilterSize(-1) })
 		for _, n := range []int{1, 100_000, math.MaxInt} {
 			rate := p.FPP(n)
-			require.True(t, rate > 0 && rate <= 1, "%T, %d keys: %v", p, n, rate)
+			require.True(t, rate > 0 && rate <= 1, "%v, %d keys: %v", p, n, rate)
+		}
+	}
+	// More keys than a ribbon filter has room for would need more memory than the tests have.
+	r := testkit.Must(NewRibbon(10))
+	require.Greater(t, r.FilterSize(1<<28), uint64(1<<28))
+	require.EqualValues(t, 2, r.FilterSize(1<<28+1))
+	require.Equal(t, 1.0, r.FPP(1<<28+1))
+}
+
+// The tables in the comments of NewBloom and NewRibbon: FPPs in percent, rounded by less than 1 %,
+// and the size of a filter of 1,000 keys.
+func TestTables(t *testing.T) {
+	for kind, fpps := range map[string]func(p *Policy) []float64{
+		"bloom": func(p *Policy) []float64 {
+			if !testkit.IsLarge() {
+				return nil // each takes up to a second
+			}
+			return []float64{p.FPP(20), p.FPP(1000), p.FPP(100_000), p.FPP(1_000_000)}
+		},
+		"ribbon": func(p *Policy) []float64 {
+			return []float64{math.Exp2(-p.setting.BitsPerKey),
+				mostFPP(p, 1, 700), mostFPP(p, 701, 4999), mostFPP(p, 5000, 1<<28)}
+		},
+	} {
+		source, err := os.ReadFile(kind + ".go")
+		require.NoError(t, err)
+		rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)
+		require.GreaterOrEqual(t, len(rows), 3)
+		for _, row := range rows {
+			p := testkit.Must(FromString(kind + ":" + row[1]))
+			cells := strings.Fields(row[2])
+			for i, fpp := range fpps(p) {
+				want, err := strconv.ParseFloat(cells[i], 64)
+				require.NoError(t, err)
+				require.InEpsilon(t, want, 100*fpp, 0.01, "%v, column %d", p, i)
+			}
+			require.Equal(t, cells[4], fmt.Sprint(p.FilterSize(1000)))
 		}
 	}
 }
 
-// The table in the comment of NewBloom.
-func TestTableOfNewBloom(t *testing.T) {
-	testkit.Large(t)
-	source, err := os.ReadFile("bloom.go")
-	require.NoError(t, err)
-	rows := regexp.MustCompile(`(?m)^//\t(\d+) +([\d. ]+)$`).FindAllStringSubmatch(string(source), -1)
-	require.Len(t, rows, 5)
-	for _, row := range rows {
-		p := testkit.Must(FromString("bloom:" + row[1]))
-		cells := strings.Fields(row[2])
-		for i, n := range []int{20, 1000, 100_000, 1_000_000} {
-			if n > 1000 && row[1] != "10" {
-				continue // to compute it takes a second
-			}
-			want, err := strconv.ParseFloat(cells[i], 64)
-			require.NoError(t, err)
-			require.InEpsilon(t, want, 100*p.FPP(n), 0.01, "%v, %d keys", p, n)
-		}
-		require.Equal(t, cells[4], fmt.Sprint(p.FilterSize(1000)))
+func mostFPP(p *Policy, from, to int) (most float64) {
+	for n := from; n <= to; n += 1 + n/5000 {
+		most = max(most, p.FPP(n))
 	}
+	return most
 }

@@ -47,7 +47,8 @@ func rate(columns, short, octets float64) float64 {
 }
 
 // FPP returns the expected false-positive probability of a filter of n keys. It treats the octets
-// of many shards as those of one, which is accurate to 3 % (TestRates).
+// of many shards as those of one, which is accurate to 5 % (TestFPP of package
+// policy).
 // REQUIRES: n is 1 or more, and bitsPerKey is 2 to 40.
 func FPP(n int, bitsPerKey float64) float64 {
 	size, shards := Size(n, bitsPerKey), float64(shardsFor(n))

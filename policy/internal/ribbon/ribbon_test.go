@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand"
 	"os"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -81,18 +80,6 @@ func TestReference(t *testing.T) {
 			check(n, bitsPerKey)
 		}
 	}
-}
-
-// A build takes at most 24 bytes per key, including the hashes and the filter.
-func TestMemory(t *testing.T) {
-	testkit.Large(t)
-	hashes := randomHashes(testkit.Rand(t, 3), 1_000_000)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	filter := encode(nil, hashes, 10)
-	runtime.ReadMemStats(&after)
-	require.Len(t, filter, 1_250_008)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64((24-8)*len(hashes)))
 }
 
 // fewStarts returns hashes whose d is in the lowest 10 % of its range with all multipliers.
@@ -180,45 +167,6 @@ func TestFPP(t *testing.T) {
 			require.InEpsilon(t, pass, fpp(size, slots), 0.01, "%d bytes, %d slots", size, slots)
 		}
 	}
-}
-
-// FPP predicts the rate within five standard errors; with many shards, 3 % more.
-func TestRates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	rng := testkit.Rand(t, 7)
-	for _, bitsPerKey := range []float64{2, 7.5, 10, 16} {
-		for _, n := range []int{1, 2, 5, 8, 9, 11, 20, 36, 64, 100, 700, 701, 1000, 3000, 20_000} {
-			asked, found := 0.0, 0.0
-			for asked < 500_000 {
-				filter := build(t, randomHashes(rng, n), bitsPerKey)
-				if isBloom(filter) { // rare: TestNoSolution
-					continue
-				}
-				queries := max(2_000, n)
-				for range queries {
-					if Contains(filter, rng.Uint64()) {
-						found++
-					}
-				}
-				asked += float64(queries)
-			}
-			expected := FPP(n, bitsPerKey) * asked
-			slack, approximate := 5*math.Sqrt(expected), 0.0
-			if n > soloKeys {
-				approximate = 0.03 * expected
-			}
-			require.InDelta(t, expected, found, slack+approximate, "%v bits, %d keys", bitsPerKey, n)
-			limit := math.Exp2(-8 * float64(Size(n, bitsPerKey)-soloTrailer) / float64(n))
-			require.Greater(t, found, limit*asked-slack, "no filter can have fewer")
-		}
-	}
-}
-
-func isBloom(filter []byte) bool {
-	end := load8(filter, uint(len(filter)-trailer))
-	return end>>32%slotsRange > 0 && end>>32/slotsRange%seeds == bloomSeed
 }
 
 func TestSize(t *testing.T) {
