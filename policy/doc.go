@@ -35,8 +35,8 @@
 // # Filters without an engine
 //
 // A filter is a slice of bytes, to which no key can be added later. For keys that come in parts,
-// make a filter of each, as Example (Shards) does. [MayContain] needs no memory besides the bytes,
-// so a filter in a file can be mapped instead of read.
+// make a filter of each part. [MayContain] needs no memory besides the bytes, so a filter in a file
+// can be mapped instead of read.
 //
 // In a file of your own, store a checksum, as Example (File) does. When a ribbon filter is cut off,
 // 30 of the 256 values of its new last byte make it one of LevelDB's filters, which denies keys.

@@ -7,122 +7,54 @@ import (
 	"fmt"
 	"hash/crc32"
 	"log"
-	"os"
-	"path/filepath"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
 
 func Example() {
-	bloom, err := policy.NewBloom(10) // bits per key
+	p, err := policy.NewRibbon(10) // bits per key
 	if err != nil {
 		log.Fatal(err)
 	}
-	filter := bloom.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
-	fmt.Println(policy.MayContain(filter, []byte("hello")))
-	fmt.Println(policy.MayContain(filter, []byte("foo")))
-	// Output:
-	// true
-	// false
-}
-
-// Filters with fewer false positives, for keys of any shape. All policies of this package read
-// them, and no other reader.
-func ExampleNewRibbon() {
-	ribbon, err := policy.NewRibbon(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	filter := ribbon.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
+	filter := p.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
 
 	fmt.Println(policy.MayContain(filter, []byte("hello")),
 		policy.MayContain(filter, []byte("absent")))
-	fmt.Printf("%.2f %% of absent keys, instead of %.2f %%\n", 100*ribbon.FPP(100_000), 1.45)
+	fmt.Printf("%.2f %% of absent keys are false positives in filters of 100,000\n",
+		100*p.FPP(100_000))
 	// Output:
 	// true false
-	// 0.11 % of absent keys, instead of 1.45 %
+	// 0.11 % of absent keys are false positives in filters of 100,000
 }
 
 // A filter in a file, followed by its checksum, without which a reader may take a file that was cut
 // off for another filter.
 func Example_file() {
-	ribbon, err := policy.NewRibbon(10)
+	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
 	}
-	filter := ribbon.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
+	filter := p.AppendFilter(nil, [][]byte{[]byte("hello"), []byte("world")})
 	castagnoli := crc32.MakeTable(crc32.Castagnoli)
-	data := binary.LittleEndian.AppendUint32(filter, crc32.Checksum(filter, castagnoli))
+	file := binary.LittleEndian.AppendUint32(filter, crc32.Checksum(filter, castagnoli))
 
-	dir, err := os.MkdirTemp("", "levelbloom-")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "filter")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		log.Fatal(err)
-	}
-
-	read := func() ([]byte, error) {
-		data, err := os.ReadFile(path) // or map the file
-		if err != nil {
-			return nil, err
-		}
-		n := len(data) - crc32.Size
-		if n <= 0 || crc32.Checksum(data[:n], castagnoli) != binary.LittleEndian.Uint32(data[n:]) {
+	check := func(file []byte) ([]byte, error) { // read or mapped
+		n := len(file) - crc32.Size
+		if n <= 0 || crc32.Checksum(file[:n], castagnoli) != binary.LittleEndian.Uint32(file[n:]) {
 			return nil, errors.New("the file is damaged: look the keys up without it")
 		}
-		return data[:n], nil
+		return file[:n], nil
 	}
-	if filter, err = read(); err != nil {
+	if filter, err = check(file); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(policy.MayContain(filter, []byte("hello")),
 		policy.MayContain(filter, []byte("absent")))
-
-	if err := os.Truncate(path, int64(len(data)-1)); err != nil {
-		log.Fatal(err)
-	}
-	_, err = read()
+	_, err = check(file[:len(file)-1]) // cut off
 	fmt.Println(err)
 	// Output:
 	// true false
 	// the file is damaged: look the keys up without it
-}
-
-// A filter for each shard, here a day: a lookup reads only the shards whose filter may contain the
-// key.
-func Example_shards() {
-	ribbon, err := policy.NewRibbon(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	days := []string{"monday", "tuesday", "wednesday"}
-	users := map[string][]string{
-		"monday":    {"ann", "bob"},
-		"tuesday":   {"bob", "eve"},
-		"wednesday": {"joe"},
-	}
-	filters := map[string][]byte{}
-	for day, names := range users {
-		builder := ribbon.NewBuilder()
-		for _, name := range names {
-			builder.Add([]byte(name))
-		}
-		filters[day] = builder.Finish(nil)
-	}
-
-	for _, name := range []string{"bob", "tim"} {
-		for _, day := range days {
-			if policy.MayContain(filters[day], []byte(name)) {
-				fmt.Println("read", day, "for", name)
-			}
-		}
-	}
-	// Output:
-	// read monday for bob
-	// read tuesday for bob
 }
 
 // A flag or a configuration file chooses the policy.
@@ -174,15 +106,4 @@ func ExampleWithCounters() {
 
 	fmt.Println(expvar.Get("filters"))
 	// Output: {"absent":1,"may_contain":1,"filters":1,"keys":1,"bytes":14,"replaced":0}
-}
-
-// What is in a filter.
-func ExampleParse() {
-	filter := []byte{0x01, 0x40, 0x00, 0x01, 0x04, 0x10, 0x40, 0x00, 0x06}
-	info, err := policy.Parse(filter)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%s, k = %d\n", info.Encoding, info.K)
-	// Output: LevelDB Bloom, k = 6
 }
