@@ -7,21 +7,22 @@ import (
 	"strings"
 )
 
-// BitsFor returns bits per key, from 2 to 40 in tenths, with which filters of n keys have at most
-// the target FPP (false-positive probability), and with a tenth less they have more, unless it
-// returns 2. kind is "bloom" or "ribbon". FilterSize of a policy with these bits returns the memory
-// of a filter. If the memory is given, in bytes, pass 8*bytes/n bits to [NewRibbon], and ask FPP.
+// BitsFor returns the bits per key, in tenths from 2 to 40, with which filters of n keys have at
+// most the target FPP (false-positive probability). With a tenth less the FPP is above the target,
+// unless BitsFor returns 2. kind is "bloom" or "ribbon". FilterSize of a policy with these bits
+// returns the size of a filter. If the size is given, in bytes, pass 8*bytes/n bits to [NewRibbon],
+// and call FPP.
 //
-// In LevelDB's filters of few keys, the FPP of some sizes is higher than that of a smaller one. So
-// still fewer bits may suffice: with kind "bloom", 36 keys and a target of 0.00926, BitsFor returns
-// 10.3, and with 10.2 bits the FPP is too high, but not with 10.1.
+// Among LevelDB's filters of few keys, some sizes have a higher FPP than a smaller one. So still
+// fewer bits may suffice: with kind "bloom", 36 keys and a target of 0.00926, BitsFor returns 10.3.
+// With 10.2 bits the FPP is too high, but not with 10.1.
 //
 // The FPP assumes keys whose hashes are like random numbers, as [Policy.FPP] does. For dense
 // numbers, such as counters, no formula holds for LevelDB's filters.
 //
 // It returns an error that says why if 40 bits per key do not reach the target, if there is no such
 // kind, or if n or target is out of range: n is 1 or more, and target is above 0 and below 1. For
-// "bloom" it takes some seconds, as [Policy.FPP] is slow.
+// "bloom" it takes some seconds, because [Policy.FPP] is slow.
 func BitsFor(kind string, n int, target float64) (float64, error) {
 	switch {
 	case !slices.Contains(kinds, kind):

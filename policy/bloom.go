@@ -17,9 +17,9 @@ import "fmt"
 //	20              0.112     0.00854    0.0131     0.0395       2501
 //
 // [Policy.FPP] returns the rate for other numbers, and [BitsFor] the bits for a rate. Dense
-// numbers, such as counters, give more false positives: up to 99 % in filters of some dozens of
-// them, and 10 % with a million. [WithTuning] helps in filters of up to some thousands; [NewRibbon]
-// always.
+// numbers, such as counters, give more false positives: up to 99 % in filters of a few dozen, and
+// 10 % with a million. [WithTuning] helps in filters of up to a few thousand; [NewRibbon] always
+// helps.
 //
 // NewBloom returns an error that says what to pass instead if bitsPerKey is out of range or not a
 // number, or if an option refuses its argument.

@@ -24,7 +24,8 @@ type Counters struct {
 	Filters    uint64 `json:"filters"`     // filters built
 	Keys       uint64 `json:"keys"`        // keys in them, as Builder.Len counts
 	Bytes      uint64 `json:"bytes"`       // size of the filters
-	// Replaced counts the filters that exclude nothing: of too many keys for a ribbon filter.
+	// Replaced counts the filters that exclude nothing, because a ribbon filter has no room for
+	// so many keys.
 	Replaced uint64 `json:"replaced"`
 }
 

@@ -59,8 +59,8 @@ func FuzzBuilders(f *testing.F) {
 	})
 }
 
-// requireBuilds requires that p's builder b and AppendFilter build the filter of FORMAT.md from keys
-// whose memory is used again, after any bytes and into any, and that the filter loses no key.
+// requireBuilds requires that p's builder b and AppendFilter build the filter of FORMAT.md, which
+// loses no key, from keys whose memory is used again, after any bytes and into any.
 func requireBuilds(t *testing.T, kind string, p *Policy, b Builder, keys [][]byte, before []byte) {
 	what := fmt.Sprintf("%v, %d keys", p, len(keys))
 	want := references[kind](p.setting.BitsPerKey, keys)

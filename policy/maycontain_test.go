@@ -41,8 +41,8 @@ func requireProbes(t *testing.T, filter, key []byte) {
 	}
 }
 
-// Each probe counts, also in arrays around 2^31, 2^32 and 2^33 bits, of which only the touched pages
-// exist.
+// Each probe counts, also in arrays around 2^31, 2^32 and 2^33 bits, of which only the touched
+// pages exist.
 func TestEveryProbe(t *testing.T) {
 	rng := testkit.Rand(t, 24)
 	for _, size := range []int{1, 2, 7, 64, 2000, 1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1, 1 << 29,

@@ -51,12 +51,12 @@ func checkName(name string) error {
 
 // WithTuning gives LevelDB's filters sizes that suit dense numbers, such as counters and
 // zero-padded decimals: LevelDB's number of bytes, raised to the next one that neither 2, 3, 5 nor
-// 17 divides, which is at most 9 more. Every reader of LevelDB's filters, C++ LevelDB and goleveldb
-// among them, takes the size from the filter, and benefits.
+// 17 divides, which is at most 9 more. All readers of LevelDB's filters benefit, C++ LevelDB and
+// goleveldb among them, because they take the size from the filter.
 //
 // False-positive rate in percent with LevelDB's size / with tuning, at 10 bits per key, by the
-// number of keys in a filter. Of the numbers 63 % are present, and those between them are looked
-// up, in the last row big-endian ones beyond the last:
+// number of keys in a filter. 63 % of the numbers are present. The others are looked up, and in the
+// last row big-endian numbers beyond the last one:
 //
 //	keys          8           20          36          51          100         500         2000
 //	%016d         35 / 16     9.2 / 3.8   9.1 / 2.4   74 / 1.8    1.5 / 1.3   1.2 / 1.1   1.1 / 1.0

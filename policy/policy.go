@@ -57,8 +57,8 @@ const (
 var errUnusable = errors.New("policy: the policy is nil or its zero value: " +
 	"get one from a constructor such as policy.NewRibbon, and check its error")
 
-// Check returns an error that says what to do if p is nil or no constructor returned it. The
-// adapters call it before they change an engine's options.
+// Check returns an error that says what to do if p is nil or its zero value. The adapters call it
+// before they change an engine's options.
 func (p *Policy) Check() error {
 	if p == nil || p.name == "" {
 		return errUnusable

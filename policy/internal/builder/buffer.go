@@ -5,7 +5,7 @@ package builder
 import "sync"
 
 // A Buffer keeps the hashes of a builder's keys, because the size of a filter, and with it the
-// place of every probe, is known only when all keys are. The zero Buffer with a Pool is empty.
+// place of every probe, is known only when all keys are. A Buffer with a Pool is ready for use.
 //
 // The hashes lie in chunks. The chunks come from a pool, because engines make a builder for every
 // table, and each builder would grow a slice of its own. A chunk suits the 20 to 40 keys of one of
@@ -79,8 +79,8 @@ func (b *Buffer[H]) All(yield func([]H) bool) {
 	}
 }
 
-// Finish ends the filter of the buffer's keys, which begins at start in dst, empties the buffer, and
-// returns its memory to the pool. If the setting says so, it counts the filter. It returns dst.
+// Finish ends the filter of the buffer's keys, which begins at start in dst. It empties the buffer,
+// returns its memory to the pool, and counts the filter if the setting says so. It returns dst.
 func (b *Buffer[H]) Finish(dst []byte, start int, s *Setting) []byte {
 	if s.Counters != nil {
 		s.Counters.built(b.N, dst[start:])
