@@ -1,11 +1,8 @@
 package enginetest
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
-	"math/rand"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // The databases of every release are in testdata/releases. What is frozen of filters' bytes, the
@@ -23,6 +19,16 @@ import (
 
 var newRelease = flag.String("release", "",
 	"write the databases of this release, such as v0.1.0, which must not be there yet")
+
+// releases are all releases, the oldest first. Of each database, the first word is the setting, and
+// the second the kind of filter.
+var (
+	releases  = []string{"v0.1.0"}
+	databases = []string{"name1_bloom", "name1_tuned", "name1_ribbon",
+		"name2_bloom", "name2_tuned", "name2_ribbon"}
+)
+
+const releaseDir = "../../testdata/releases" // from the directory of an adapter
 
 // A ReleaseEngine is an engine with which each release writes databases.
 type ReleaseEngine struct {
@@ -33,11 +39,6 @@ type ReleaseEngine struct {
 	Settings [2]Setting
 }
 
-// releases are all releases, with the number of databases that each wrote with each engine.
-var releases = map[string]int{"v0.1.0": 6}
-
-const releaseDir = "../../testdata/releases" // from the directory of an adapter
-
 // releasedKeys is the file keys.json. A database has all keys in Present, with an empty value.
 type releasedKeys struct{ Present, Absent [][]byte }
 
@@ -45,31 +46,33 @@ type releasedKeys struct{ Present, Absent [][]byte }
 // new release first.
 func (e ReleaseEngine) Releases(t *testing.T) {
 	if *newRelease != "" {
-		e.write(t, filepath.Join(releaseDir, *newRelease, e.Name))
+		e.write(t)
 	}
 	found, err := filepath.Glob(filepath.Join(releaseDir, "v*"))
 	require.NoError(t, err)
 	require.Len(t, found, len(releases), "a release is missing, here or in the list of releases")
-	for name, databases := range releases {
-		dir := filepath.Join(releaseDir, name, e.Name)
-		text, err := os.ReadFile(filepath.Join(dir, "keys.json"))
-		require.NoError(t, err)
-		var keys releasedKeys
-		require.NoError(t, json.Unmarshal(text, &keys))
-		all, err := filepath.Glob(filepath.Join(dir, "name*"))
-		require.NoError(t, err)
-		require.Len(t, all, databases)
-		for _, database := range all {
-			t.Run(name+" "+filepath.Base(database), func(t *testing.T) { e.check(t, database, keys) })
+	for _, release := range releases {
+		dir := filepath.Join(releaseDir, release, e.Name)
+		_, keys := readKeys(t, dir)
+		for _, database := range databases {
+			t.Run(release+" "+database, func(t *testing.T) { e.check(t, dir, database, keys) })
 		}
 	}
 }
 
+// readKeys returns the file keys.json in a directory, and what it says.
+func readKeys(t *testing.T, dir string) (text []byte, keys releasedKeys) {
+	text, err := os.ReadFile(filepath.Join(dir, "keys.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &keys))
+	return text, keys
+}
+
 // check looks keys up in a copy of a database: its filters are consulted, and avoid reads.
-func (e ReleaseEngine) check(t *testing.T, database string, keys releasedKeys) {
+func (e ReleaseEngine) check(t *testing.T, dir, database string, keys releasedKeys) {
 	copied := t.TempDir()
-	require.NoError(t, os.CopyFS(copied, os.DirFS(database)))
-	s, p := e.setting(t, filepath.Base(database))
+	require.NoError(t, os.CopyFS(copied, os.DirFS(filepath.Join(dir, database))))
+	s, p := e.setting(t, database)
 	s.Watch = new(Watch)
 	db := open(t, e.New(t, copied), s)
 	content, err := db.Scan(nil, []byte("z"))
@@ -87,8 +90,7 @@ func (e ReleaseEngine) check(t *testing.T, database string, keys releasedKeys) {
 	require.NoError(t, db.Close())
 }
 
-// setting is that of a database, whose name is as "name1_bloom".
-func (e ReleaseEngine) setting(t testing.TB, database string) (Setting, *policy.Policy) {
+func (e ReleaseEngine) setting(t *testing.T, database string) (Setting, *policy.Policy) {
 	s, name := e.Settings[0], policy.NameGoLevelDB
 	if strings.HasPrefix(database, "name2") {
 		s, name = e.Settings[1], policy.Name
@@ -101,13 +103,12 @@ func (e ReleaseEngine) setting(t testing.TB, database string) (Setting, *policy.
 	return s, p
 }
 
-// write writes databases of every kind and name.
-func (e ReleaseEngine) write(t *testing.T, dir string) {
+// write writes the databases of a new release, with the keys of the first one.
+func (e ReleaseEngine) write(t *testing.T) {
+	dir := filepath.Join(releaseDir, *newRelease, e.Name)
 	require.NoDirExists(t, dir, "the databases of a release never change")
-	keys := newReleasedKeys()
-	for _, database := range []string{
-		"name1_bloom", "name1_tuned", "name1_ribbon", "name2_bloom", "name2_tuned", "name2_ribbon",
-	} {
+	text, keys := readKeys(t, filepath.Join(releaseDir, releases[0], e.Name))
+	for _, database := range databases {
 		path := filepath.Join(dir, database)
 		require.NoError(t, os.MkdirAll(path, 0o755))
 		s, _ := e.setting(t, database)
@@ -120,41 +121,5 @@ func (e ReleaseEngine) write(t *testing.T, dir string) {
 		}
 		require.NoError(t, db.Close())
 	}
-	for _, pattern := range []string{"LOG*", "LOCK", "*.log", "OPTIONS-*", "*.bak"} {
-		surplus, err := filepath.Glob(filepath.Join(dir, "*", "*", pattern))
-		require.NoError(t, err)
-		for _, path := range surplus { // no engine needs them to open a database
-			require.NoError(t, os.Remove(path))
-		}
-	}
-	text, err := json.Marshal(keys)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "keys.json"), append(text, '\n'), 0o644))
-}
-
-// newReleasedKeys returns a key, some dense numbers, and more keys than one shard of a ribbon filter
-// has. A table begins and ends with present ones, so that absent ones are looked up in it.
-func newReleasedKeys() (r releasedKeys) {
-	rng := rand.New(rand.NewSource(150))
-	add := func(keys ...[]byte) {
-		slices.SortFunc(keys, bytes.Compare)
-		for i, key := range slices.CompactFunc(keys, bytes.Equal) {
-			if i > 0 && i < len(keys)-1 && rng.Intn(7) == 0 {
-				r.Absent = append(r.Absent, key)
-			} else {
-				r.Present = append(r.Present, key)
-			}
-		}
-	}
-	add([]byte("a"))
-	var dense, random [][]byte
-	for i := range 100 {
-		dense = append(dense, fmt.Appendf(nil, "b%011d", i))
-	}
-	for _, key := range testkit.Keys(rng, 1090) {
-		random = append(random, append([]byte("c"), key[:min(5, len(key))]...))
-	}
-	add(dense...)
-	add(random...)
-	return r
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "keys.json"), text, 0o644))
 }
