@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"net/http"
-	"net/http/httptest"
 	"os"
 
 	"github.com/syndtr/goleveldb/leveldb"
@@ -19,6 +17,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
+// Has tells whether a key is new before it is written. Of several writers, each must hold a lock.
 func Example() {
 	dir, err := os.MkdirTemp("", "levelbloom-")
 	if err != nil {
@@ -44,16 +43,24 @@ func Example() {
 	}
 	defer db.Close()
 
-	if err := db.Put([]byte("hello"), []byte("world"), nil); err != nil {
-		log.Fatal(err)
+	for _, key := range []string{"one", "two", "one"} {
+		found, err := db.Has([]byte(key), nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if found {
+			fmt.Println(key, "is there already")
+			continue
+		}
+		if err := db.Put([]byte(key), []byte("value"), nil); err != nil {
+			log.Fatal(err)
+		}
 	}
-	value, err := db.Get([]byte("hello"), nil)
+	value, err := db.Get([]byte("two"), nil)
 	fmt.Printf("%s %v\n", value, err)
-	_, err = db.Get([]byte("good night"), nil)
-	fmt.Println(err)
 	// Output:
-	// world <nil>
-	// leveldb: not found
+	// one is there already
+	// value <nil>
 }
 
 // The lines to add to a program that has set all options, before it calls leveldb.OpenFile.
@@ -76,38 +83,6 @@ func ExampleConfigure() {
 	// Output:
 	// new tables: leveldb.BuiltinBloomFilter2
 	// also read: leveldb.BuiltinBloomFilter
-}
-
-// Has tells whether a key is new before it is written. Of several writers, each must hold a lock.
-func Example_putIfAbsent() {
-	p, err := policy.NewRibbon(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	o := &opt.Options{DisableSeeksCompaction: true}
-	if err := goleveldb.Configure(o, p); err != nil {
-		log.Fatal(err)
-	}
-	db, err := leveldb.Open(storage.NewMemStorage(), o)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer db.Close()
-
-	for _, key := range []string{"one", "two", "one"} {
-		found, err := db.Has([]byte(key), nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		if found {
-			fmt.Println(key, "is there already")
-			continue
-		}
-		if err := db.Put([]byte(key), nil, nil); err != nil {
-			log.Fatal(err)
-		}
-	}
-	// Output: one is there already
 }
 
 // By default, lookups of absent keys make goleveldb compact tables.
@@ -174,53 +149,4 @@ func ExampleRewrite() {
 	}
 	fmt.Println("a filter answered absent:", p.Counters().Absent > before)
 	// Output: a filter answered absent: true
-}
-
-// A program publishes the counters of its policy in the text format of Prometheus, with a label for
-// the database. The example of this name in package pebblev2 uses Prometheus's client.
-func Example_prometheus() {
-	p, err := policy.NewRibbon(10, policy.WithCounters())
-	if err != nil {
-		log.Fatal(err)
-	}
-	metrics := func(w http.ResponseWriter, _ *http.Request) {
-		c := p.Counters()
-		fmt.Fprintf(w, "# TYPE filter_absent_total counter\n")
-		fmt.Fprintf(w, "filter_absent_total{db=\"state\"} %d\n", c.Absent)
-		fmt.Fprintf(w, "# TYPE filter_may_contain_total counter\n")
-		fmt.Fprintf(w, "filter_may_contain_total{db=\"state\"} %d\n", c.MayContain)
-	}
-	http.HandleFunc("/metrics", metrics)
-
-	o := &opt.Options{DisableSeeksCompaction: true}
-	if err := goleveldb.Configure(o, p); err != nil {
-		log.Fatal(err)
-	}
-	db, err := leveldb.Open(storage.NewMemStorage(), o)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer db.Close()
-	for _, key := range []string{"one", "two"} {
-		if err := db.Put([]byte(key), nil, nil); err != nil {
-			log.Fatal(err)
-		}
-	}
-	if err := db.CompactRange(util.Range{}); err != nil { // writes a table
-		log.Fatal(err)
-	}
-	for _, key := range []string{"one", "ten"} {
-		if _, err := db.Has([]byte(key), nil); err != nil {
-			log.Fatal(err)
-		}
-	}
-
-	scrape := httptest.NewRecorder()
-	http.DefaultServeMux.ServeHTTP(scrape, httptest.NewRequest("GET", "/metrics", nil))
-	fmt.Print(scrape.Body)
-	// Output:
-	// # TYPE filter_absent_total counter
-	// filter_absent_total{db="state"} 1
-	// # TYPE filter_may_contain_total counter
-	// filter_may_contain_total{db="state"} 1
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
+// Has tells whether a key is new before it is written. Of several writers, each must hold a lock.
 func Example() {
 	dir, err := os.MkdirTemp("", "levelbloom-")
 	if err != nil {
@@ -38,10 +39,20 @@ func Example() {
 	}
 	defer db.Close()
 
-	if err := db.Set([]byte("hello"), []byte("world"), pebble.Sync); err != nil {
-		log.Fatal(err)
+	for _, key := range []string{"one", "two", "one"} {
+		found, err := pebblev2.Has(db, []byte(key))
+		if err != nil {
+			log.Fatal(err)
+		}
+		if found {
+			fmt.Println(key, "is there already")
+			continue
+		}
+		if err := db.Set([]byte(key), []byte("value"), pebble.Sync); err != nil {
+			log.Fatal(err)
+		}
 	}
-	value, closer, err := db.Get([]byte("hello"))
+	value, closer, err := pebblev2.Get(db, []byte("two"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -49,14 +60,9 @@ func Example() {
 	if err := closer.Close(); err != nil {
 		log.Fatal(err)
 	}
-	found, err := pebblev2.Has(db, []byte("good night"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(found)
 	// Output:
-	// world
-	// false
+	// one is there already
+	// value
 }
 
 // The lines to add to a program that has set all options, before it calls pebble.Open. Tables on
@@ -107,38 +113,6 @@ func ExampleWithLevel() {
 	// 5 ribbon:10
 }
 
-// Has tells whether a key is new before it is written. Of several writers, each must hold a lock.
-func Example_putIfAbsent() {
-	p, err := policy.NewRibbon(10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	o := &pebble.Options{FS: vfs.NewMem()}
-	if err := pebblev2.Configure(o, p); err != nil {
-		log.Fatal(err)
-	}
-	db, err := pebble.Open("db", o)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer db.Close()
-
-	for _, key := range []string{"one", "two", "one"} {
-		found, err := pebblev2.Has(db, []byte(key))
-		if err != nil {
-			log.Fatal(err)
-		}
-		if found {
-			fmt.Println(key, "is there already")
-			continue
-		}
-		if err := db.Set([]byte(key), nil, pebble.NoSync); err != nil {
-			log.Fatal(err)
-		}
-	}
-	// Output: one is there already
-}
-
 // Many keys are looked up in a snapshot, so that all answers are of one moment.
 func ExampleHasAll() {
 	p, err := policy.NewRibbon(10)
@@ -174,34 +148,25 @@ func ExampleCheckCache() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, size := range []int64{8 << 20, 64 << 20} {
-		o := &pebble.Options{
-			FS: vfs.NewMem(), Cache: pebble.NewCache(size), FormatMajorVersion: pebble.FormatNewest,
-		}
-		if err := pebblev2.Configure(o, p); err != nil {
-			log.Fatal(err)
-		}
-		db, err := pebble.Open("db", o)
-		if err != nil {
-			log.Fatal(err)
-		}
-		err = errors.Join(db.Set([]byte("key"), nil, pebble.NoSync), db.Flush())
-		if err != nil {
-			log.Fatal(err)
-		}
-		report, err := pebblev2.CheckCache(o, db)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(size>>20, "MiB:", report.Fits()) // if false, print report: it says what to set
-		if err := db.Close(); err != nil {
-			log.Fatal(err)
-		}
-		o.Cache.Unref()
+	o := &pebble.Options{FS: vfs.NewMem(), FormatMajorVersion: pebble.FormatNewest}
+	if err := pebblev2.Configure(o, p); err != nil {
+		log.Fatal(err)
 	}
-	// Output:
-	// 8 MiB: false
-	// 64 MiB: true
+	db, err := pebble.Open("db", o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if err := errors.Join(db.Set([]byte("key"), nil, pebble.NoSync), db.Flush()); err != nil {
+		log.Fatal(err)
+	}
+
+	report, err := pebblev2.CheckCache(o, db)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.Fits()) // if false, print report: it says what to set
+	// Output: false
 }
 
 // A program gives filters to the tables of a database that has none, while it uses the database.
@@ -237,18 +202,7 @@ func ExampleRewrite() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	report, err := pebblev2.CheckCache(o, db)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, l := range report.Levels {
-		for name, tables := range l.ByName {
-			fmt.Println(tables, "with", name)
-		}
-	}
-	// Output:
-	// 1 of 1 tables done
-	// 1 with leveldb.BuiltinBloomFilter2
+	// Output: 1 of 1 tables done
 }
 
 // A program publishes to Prometheus how often the filters of L6 and of the other levels answered
