@@ -184,7 +184,12 @@ func (d *suiteDB) Tables() ([]int, error) {
 }
 
 func (d *suiteDB) Rewrite(ctx context.Context) error {
+	const snapshots = "leveldb.alivesnaps" // how many are not released
+	before, _ := d.db.GetProperty(snapshots)
 	err := goleveldb.Rewrite(ctx, d.copied, d.db, nil)
+	if after, _ := d.db.GetProperty(snapshots); after != before {
+		return errors.New("Rewrite leaves a snapshot open")
+	}
 	if !d.refused {
 		return err
 	} else if err == nil {
