@@ -3,7 +3,6 @@ package goleveldb_test
 import (
 	"fmt"
 	"io"
-	"math/rand"
 	"strings"
 	"testing"
 
@@ -17,31 +16,6 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
-
-// manyTables makes 100,000 keys have some hundred tables in two levels.
-func manyTables() *opt.Options {
-	return &opt.Options{
-		WriteBuffer: 256 << 10, CompactionTableSize: 128 << 10, CompactionTotalSize: 256 << 10,
-		BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000, DisableSeeksCompaction: true,
-	}
-}
-
-// withTables returns a storage with a database of some keys, and other keys between them.
-func withTables(t testing.TB, o *opt.Options, n int) (s storage.Storage, absent [][]byte) {
-	s = storage.NewMemStorage()
-	keys := testkit.Keys(testkit.Rand(t, 140), n+n/10)
-	db, err := leveldb.Open(s, o)
-	require.NoError(t, err)
-	value := make([]byte, 100)
-	rng := rand.New(rand.NewSource(141))
-	for _, key := range keys[:n] {
-		rng.Read(value) // does not compress
-		require.NoError(t, db.Put(key, value, nil))
-	}
-	settle(t, db, o)
-	require.NoError(t, db.Close())
-	return s, keys[n:]
-}
 
 // settle writes what is in memory to tables, and waits until no compaction is due.
 func settle(t testing.TB, db *leveldb.DB, o *opt.Options) {
@@ -64,42 +38,44 @@ func settle(t testing.TB, db *leveldb.DB, o *opt.Options) {
 	}
 }
 
-// misses looks up absent keys of a database. It returns the bytes read for each key of the second
-// half, and the bytes written.
-func misses(t testing.TB, db *leveldb.DB, absent [][]byte) (read float64, written uint64) {
-	stats := func() (s leveldb.DBStats) {
-		require.NoError(t, db.Stats(&s))
-		return s
-	}
-	half := len(absent) / 2
-	start := stats()
-	requireAbsent(t, db, absent[:half]) // fills the caches
-	warm := stats()
-	requireAbsent(t, db, absent[half:])
-	end := stats()
-	return float64(end.IORead-warm.IORead) / float64(half), end.IOWrite - start.IOWrite
-}
-
-// nearlyNothing is 0.01 reads of a block, in bytes. Blocks are larger, if anything.
-const nearlyNothing = 0.01 * 4096
-
 // Lookups of absent keys are answered from memory if all tables stay open and the block cache has
 // room for filters and indexes twice: on each side of each limit, the reads are counted. CheckCache
 // says what to set, and what goleveldb has in its cache.
 func TestCheckCacheRequires(t *testing.T) {
-	base := configured(t, manyTables(), ribbon(t))
-	s, absent := withTables(t, base, 100_000)
+	base := configured(t, &opt.Options{ // 100,000 keys have some hundred tables in two levels
+		WriteBuffer: 256 << 10, CompactionTableSize: 128 << 10, CompactionTotalSize: 256 << 10,
+		BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000, DisableSeeksCompaction: true,
+	}, ribbon(t))
+	s, keys := storage.NewMemStorage(), testkit.Keys(testkit.Rand(t, 140), 110_000)
+	keys, absent := keys[:100_000], keys[100_000:]
+	db, err := leveldb.Open(s, base)
+	require.NoError(t, err)
+	value, rng := make([]byte, 100), testkit.Rand(t, 141)
+	for _, key := range keys {
+		rng.Read(value) // does not compress
+		require.NoError(t, db.Put(key, value, nil))
+	}
+	settle(t, db, base)
+	require.NoError(t, db.Close())
+
 	check := func(set func(*opt.Options), inMemory bool) goleveldb.CacheReport {
 		o := *base
 		set(&o)
 		db, err := leveldb.Open(s, &o)
 		require.NoError(t, err)
 		defer db.Close()
-		read, written := misses(t, db, absent)
+		half := len(absent) / 2
+		var start, end leveldb.DBStats
+		requireAbsent(t, db, absent[:half]) // fills the caches
+		require.NoError(t, db.Stats(&start))
+		requireAbsent(t, db, absent[half:])
+		require.NoError(t, db.Stats(&end))
 		r, err := goleveldb.CheckCache(&o, db)
 		require.NoError(t, err)
-		require.Equal(t, inMemory, read <= nearlyNothing, "%v bytes per absent key: %v", read, r)
-		require.Zero(t, written)
+		// Nearly nothing is 0.01 reads of a block. Blocks are larger, if anything.
+		read := float64(end.IORead-start.IORead) / float64(half)
+		require.Equal(t, inMemory, read <= 0.01*4096, "%v bytes per absent key: %v", read, r)
+		require.Equal(t, start.IOWrite, end.IOWrite)
 		return r
 	}
 	enough := check(func(*opt.Options) {}, true)
@@ -176,17 +152,6 @@ func TestCheckCache(t *testing.T) {
 
 // blockSizes returns the bytes of the filters and indexes of all tables.
 func blockSizes(t testing.TB, s storage.Storage) (sum int) {
-	for _, table := range openTables(t, s) {
-		sum += int(table.IndexSize())
-		for _, f := range table.Filters() {
-			sum += int(f.Handle.Length)
-		}
-	}
-	return sum
-}
-
-// openTables reads the filters and indexes of all tables.
-func openTables(t testing.TB, s storage.Storage) (all []*sstable.Table) {
 	tables, err := s.List(storage.TypeTable)
 	require.NoError(t, err)
 	for _, fd := range tables {
@@ -197,7 +162,10 @@ func openTables(t testing.TB, s storage.Storage) (all []*sstable.Table) {
 		require.NoError(t, err)
 		table, err := sstable.OpenTable(file, size)
 		require.NoError(t, err)
-		all = append(all, table)
+		sum += int(table.IndexSize())
+		for _, f := range table.Filters() {
+			sum += int(f.Handle.Length)
+		}
 	}
-	return all
+	return sum
 }
