@@ -1,6 +1,7 @@
 package pebblev2_test
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -80,26 +81,34 @@ func levelsOf(level int, filters pebblev2.LevelFilters) []pebblev2.LevelFilters 
 	return levels
 }
 
-// CheckCache counts the tables by the names of their filters.
+// CheckCache counts the tables by the names of their filters, and adds up the sizes of those that
+// have others than the options give.
 func TestCheckCacheCountsFilters(t *testing.T) {
-	dir, keys := t.TempDir(), testkit.Keys(testkit.Rand(t, 113), 40)
-	var db *pebble.DB
+	fs, keys := vfs.NewMem(), testkit.Keys(testkit.Rand(t, 113), 40)
+	var r pebblev2.CacheReport
+	var old uint64
 	for i, name := range []string{"", "a", "b", "b"} {
 		o := resting(small(pebble.FormatNewest))
+		o.FS = fs
 		if name != "" {
 			o = configured(t, o, bloom(t, 10, policy.WithName(name)))
 		}
-		db = open(t, dir, o)
+		db := open(t, "db", o)
 		put(t, db, keys[10*i:][:10])
-		if i < 3 {
-			require.NoError(t, db.Close())
+		if name == "a" {
+			tables, err := db.SSTables()
+			require.NoError(t, err)
+			old = tables[0][0].Size + tables[0][1].Size
 		}
+		var err error
+		r, err = pebblev2.CheckCache(o, db)
+		require.NoError(t, err)
+		require.NoError(t, db.Close())
 	}
 	size := uint64(len(filterOf(bloom(t, 10), keys[:10]))) // the same for any ten keys
 	require.Equal(t, levelsOf(0, pebblev2.LevelFilters{
-		ByName: names{"a": 1, "b": 2}, Bytes: 3 * size, None: 1, Marked: 3,
-	}), onDisk(t, db))
-	require.NoError(t, db.Close())
+		ByName: names{"a": 1, "b": 2}, Bytes: 3 * size, None: 1, Marked: 3, Old: 2, OldBytes: old,
+	}), r.Levels)
 }
 
 // A table that replaces keys in the middle of another leaves two virtual ones of that.
@@ -120,54 +129,6 @@ func TestCheckCacheOfVirtualTables(t *testing.T) {
 		Marked: 3 - hidden, Unknown: hidden,
 	}), onDisk(t, db))
 	require.NoError(t, db.Close())
-}
-
-// What CheckCache says of a cache goes for one database, and for several if the cache is as large
-// as they require together.
-func TestCheckCacheOfSharedCache(t *testing.T) {
-	all := testkit.Keys(testkit.Rand(t, 136), 3000)
-	keys, absent := all[:2000], all[2000:]
-	var reads int
-	o := flat(small(pebble.FormatNewest), 16<<10)
-	o.FS = reading(vfs.NewMem(), func(fileRead) error { reads++; return nil })
-	o.MemTableSize = 64 << 10
-	resting(configured(t, o, bloom(t, 200))) // has no false positives
-	share := func(size uint64) (each, sum uint64) {
-		o.Cache = pebble.NewCache(int64(size))
-		defer o.Cache.Unref()
-		dbs := make([]*pebble.DB, 8)
-		for i := range dbs {
-			dbs[i] = openLoaded(t, fmt.Sprint(i), o)
-			if size == 1<<30 { // the first time
-				put(t, dbs[i], keys)
-				compact(t, dbs[i])
-			}
-			r, err := pebblev2.CheckCache(o, dbs[i])
-			require.NoError(t, err)
-			require.True(t, r.Fits())
-			require.Contains(t, r.String(), "for one database: if several share a cache, add up")
-			each, sum = max(each, r.Required()), sum+r.Required()
-		}
-		for range 2 { // the first time fills the cache
-			reads = 0
-			for i := range absent {
-				for _, db := range dbs {
-					found, err := pebblev2.Has(db, absent[i])
-					require.NoError(t, err)
-					require.False(t, found)
-				}
-			}
-		}
-		for _, db := range dbs {
-			require.NoError(t, db.Close())
-		}
-		return each, sum
-	}
-	each, sum := share(1 << 30)
-	share(each)
-	require.Greater(t, reads, 8*len(absent)/2)
-	share(sum)
-	require.Zero(t, reads)
 }
 
 // The cache has room for two memtables, and for filters and indexes twice, and in each of its
@@ -205,43 +166,6 @@ func TestCheckCacheShards(t *testing.T) {
 		}
 		r.Cache = r.Required()
 		require.True(t, r.Fits(), "%+v", c)
-	}
-}
-
-// A filter that is larger than its shard is read by each lookup, and none if CheckCache is
-// followed.
-func TestFilterLargerThanShard(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
-	all := testkit.Keys(testkit.Rand(t, 135), 200_200)
-	keys, absent := all[:200_000], all[200_000:]
-	reads := 0
-	o := flat(small(pebble.FormatNewest), 1<<30)
-	o.FS = reading(vfs.NewMem(), func(fileRead) error { reads++; return nil })
-	o.MemTableSize = 64 << 20
-	p := bloom(t, 200) // a filter of 4.8 MiB
-	db := open(t, "db", resting(configured(t, o, p)))
-	put(t, db, keys)
-	compact(t, db)
-	require.NoError(t, db.Close())
-	size := int64(256 << 20) // 64 shards
-	for _, fits := range []bool{false, true} {
-		o.Cache = pebble.NewCache(size)
-		db := openLoaded(t, "db", o)
-		r, err := pebblev2.CheckCache(o, db)
-		require.NoError(t, err)
-		require.Equal(t, fits, r.Fits(), "%v", r)
-		size = int64(r.Required())
-		for range 2 { // the first time fills the cache
-			reads = 0
-			for _, key := range absent {
-				found, err := pebblev2.Has(db, key)
-				require.NoError(t, err)
-				require.False(t, found)
-			}
-		}
-		require.Equal(t, !fits, reads >= len(absent), "%d reads", reads)
-		require.NoError(t, db.Close())
-		o.Cache.Unref()
 	}
 }
 
@@ -290,63 +214,84 @@ func TestCheckCacheOfOptions(t *testing.T) {
 }
 
 // CheckCache counts what lookups of absent keys read again and again where nothing stays cached:
-// the filters, and of an index in parts the top level. With the cache that it requires, nothing is
-// read twice.
+// the filters, and of an index in parts the top level. They also read filters again that are larger
+// than a shard, and those of databases that share a cache for one. With the caches that CheckCache
+// requires, they read nothing.
 func TestCheckCacheRequires(t *testing.T) {
-	all := testkit.Keys(testkit.Rand(t, 131), 4000)
-	keys, absent := all[:2000], all[2000:]
-	for _, inParts := range []bool{false, true} {
-		o := small(pebble.FormatNewest)
-		if inParts {
-			smallBlocks(o)
-		}
-		flat(o, 16<<10)
-		p := bloom(t, 200) // has no false positives
-		configured(t, o, p)
-		var again map[fileRead]bool // not nil while reads are noted
-		o.FS = reading(vfs.NewMem(), func(r fileRead) error {
-			if again != nil {
-				again[r] = true
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16)) // a cache of 256 MiB has 64 shards
+	for _, c := range []struct {
+		name            string
+		databases, keys int
+		bits            float64 // without false positives
+		tables          int64   // the size of each
+		cache           uint64  // too small; 0 is enough for one of the databases
+		set             func(o *pebble.Options)
+	}{
+		{"indexes in one part", 1, 2000, 40, 16 << 10, 1, func(*pebble.Options) {}},
+		{"indexes in parts", 1, 2000, 40, 64 << 10, 1, smallBlocks},
+		{"several databases", 8, 2000, 40, 16 << 10, 0, func(*pebble.Options) {}},
+		{"a filter of 4.8 MiB", 1, 200_000, 200, 1 << 30, 256 << 20, func(o *pebble.Options) {
+			o.MemTableSize = 64 << 20
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := testkit.Keys(testkit.Rand(t, 131), c.keys+200)
+			o := resting(small(pebble.FormatNewest))
+			o.FS, o.MemTableSize = vfs.NewMem(), 64<<10
+			c.set(o)
+			configured(t, flat(o, c.tables), bloom(t, c.bits))
+			for i := range c.databases {
+				db := open(t, fmt.Sprint(i), o)
+				put(t, db, all[:c.keys])
+				compact(t, db)
+				r, err := pebblev2.CheckCache(o, db)
+				require.NoError(t, err)
+				c.cache = cmp.Or(c.cache, r.Required())
+				require.NoError(t, db.Close())
 			}
-			return nil
-		})
-		db := open(t, "db", resting(o))
-		put(t, db, keys)
-		compact(t, db)
-		require.NoError(t, db.Close())
-
-		o.MemTableSize = 64 << 10
-		size := int64(1)
-		for _, fits := range []bool{false, true} {
-			o.Cache = pebble.NewCache(size)
-			db := openLoaded(t, "db", o)
-			r, err := pebblev2.CheckCache(o, db)
-			require.NoError(t, err)
-			require.Equal(t, fits, r.Fits(), "%v", r)
-			lookUp := func() {
-				for _, key := range absent {
-					found, err := pebblev2.Has(db, key)
+			again := map[fileRead]int{}
+			o.FS = reading(o.FS, func(r fileRead) error { again[r]++; return nil })
+			for _, enough := range []bool{false, true} {
+				o.Cache = pebble.NewCache(int64(c.cache))
+				defer o.Cache.Unref()
+				var counted, required uint64 // of all databases
+				dbs := make([]*pebble.DB, c.databases)
+				for i := range dbs {
+					dbs[i] = openLoaded(t, fmt.Sprint(i), o)
+					r, err := pebblev2.CheckCache(o, dbs[i])
 					require.NoError(t, err)
-					require.False(t, found)
+					require.Equal(t, enough || c.databases > 1, r.Fits(), "%v", r)
+					require.Contains(t, r.String(), "if several share a cache, add up")
+					counted, required = counted+r.Filters+r.Indexes, required+r.Required()
+				}
+				for range 2 { // the first time opens the tables, and fills the cache
+					clear(again)
+					for _, key := range all[c.keys:] {
+						for _, db := range dbs {
+							found, err := pebblev2.Has(db, key)
+							require.NoError(t, err)
+							require.False(t, found)
+						}
+					}
+				}
+				var reads, bytes int
+				for read, n := range again {
+					reads, bytes = reads+n, bytes+read.size
+				}
+				if enough {
+					require.Zero(t, reads)
+				} else {
+					require.Greater(t, reads, 200*c.databases/2)
+				}
+				if c.cache == 1 {
+					// Pebble reports sizes without checksums, and v1 those before compression.
+					require.InEpsilon(t, counted, bytes, 0.02)
+				}
+				c.cache = required
+				for _, db := range dbs {
+					require.NoError(t, db.Close())
 				}
 			}
-			lookUp() // opens the tables, and fills the cache
-			again = make(map[fileRead]bool)
-			lookUp()
-			if fits {
-				require.Empty(t, again)
-			} else {
-				var bytes int
-				for read := range again {
-					bytes += read.size
-				}
-				// Pebble reports sizes without checksums, and v1 those before compression.
-				require.InEpsilon(t, r.Filters+r.Indexes, bytes, 0.02)
-			}
-			again = nil
-			require.NoError(t, db.Close())
-			o.Cache.Unref()
-			size = int64(r.Required())
-		}
+		})
 	}
 }
