@@ -24,54 +24,25 @@ var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.Fo
 // comparers order keys by their bytes. The first has whole keys in the filters, the second the
 // first 8 bytes of each. The default comparer has whole keys too, but no Split.
 var comparers = []*pebble.Comparer{
-	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) },
-		pebble.DefaultComparer.ImmediateSuccessor),
-	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) },
-		nextPrefix),
+	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) }),
+	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) }),
 }
 
-// splitting returns the default comparer with a name, a Split, and the function that gives the
-// prefix after one.
-func splitting(
-	name string, split pebble.Split, next func(dst, prefix []byte) []byte,
-) *pebble.Comparer {
+// splitting returns the default comparer with a name and a Split, for databases without range keys.
+func splitting(name string, split pebble.Split) *pebble.Comparer {
 	c := *pebble.DefaultComparer
-	c.Name, c.Split, c.ImmediateSuccessor = name, split, next
+	c.Name, c.Split, c.ImmediateSuccessor = name, split, nil
 	return &c
 }
 
-// compression is what the tests' databases compress with: zstd where this program can read it. With
-// cgo and the zstd that Pebble v2 requires, as in a workspace of both, Pebble v1 cannot.
+// compression is what the tests' databases compress with. Built with cgo and the zstd that Pebble v2
+// requires, as in a workspace of both, Pebble v1 cannot read its own.
 var compression = func() pebble.Compression {
-	if readsZstd() {
-		return pebble.ZstdCompression
-	}
 	if os.Getenv("LEVELBLOOM_REQUIRE_ZSTD") != "" {
-		panic("Pebble v1 cannot read what it compresses with zstd")
+		return pebble.ZstdCompression
 	}
 	return pebble.SnappyCompression
 }()
-
-// readsZstd reports whether Pebble finds a key in a table that it compressed with zstd.
-func readsZstd() bool {
-	db, err := pebble.Open("db", &pebble.Options{
-		FS: vfs.NewMem(), Logger: quiet{},
-		Levels: []pebble.LevelOptions{{Compression: pebble.ZstdCompression}},
-	})
-	if err != nil {
-		panic(err)
-	}
-	defer db.Close()
-	key := []byte("key")
-	if err := db.Set(key, make([]byte, 1000), pebble.NoSync); err != nil {
-		panic(err)
-	}
-	if err := db.Flush(); err != nil {
-		panic(err)
-	}
-	_, closer, err := db.Get(key)
-	return err == nil && closer.Close() == nil
-}
 
 // small returns options on disk that bring a few hundred kilobytes to several levels.
 func small(format pebble.FormatMajorVersion) *pebble.Options {
