@@ -163,16 +163,8 @@ func TestConfigureRefuses(t *testing.T) {
 	}
 }
 
-// If the policy of L6 shares its name with that of the other levels, the latter reads the filters
-// of both.
-func TestFirstPolicyOfANameReads(t *testing.T) {
-	p, l6 := bloom(t, 10), bloom(t, 5)
-	o := configured(t, oneLevel(), p, pebblev2.WithLevel(6, l6))
-	require.Equal(t, pebblev2.New(p), filterAt(o, 5))
-	require.Equal(t, pebblev2.New(l6), filterAt(o, 6))
-	require.Equal(t, pebblev2.New(p), o.Filters[policy.Name])
-}
-
+// Configure reads the filters of all policies, and of several under one name by the first: those of
+// the levels from L0 on, those in the user's map, and those at levels before.
 func TestReadersAreKept(t *testing.T) {
 	p := bloom(t, 10, policy.WithName("mine"))
 	users := map[string]pebble.FilterPolicy{
@@ -183,7 +175,7 @@ func TestReadersAreKept(t *testing.T) {
 	}
 	o := atLevel0(foreign{engine.FilterPolicy(4), "at L0"}, maps.Clone(users))
 	before := o.Filters
-	require.NoError(t, pebblev2.Configure(o, p))
+	configured(t, o, p, pebblev2.WithLevel(6, bloom(t, 5, policy.WithName("mine"))))
 	require.Equal(t, users, before, "the user's map is left as it was")
 	for name, f := range users {
 		require.Equal(t, f, o.Filters[name], name)
@@ -193,7 +185,6 @@ func TestReadersAreKept(t *testing.T) {
 	require.Contains(t, o.Filters, policy.Name)
 	require.Len(t, o.Filters, len(users)+3)
 
-	// Of former ones under one name, that of the map counts.
 	o.Levels[0].FilterPolicy = foreign{engine.FilterPolicy(5), "theirs"}
 	require.NoError(t, pebblev2.Configure(o, p))
 	require.Equal(t, users["theirs"], o.Filters["theirs"])
@@ -205,22 +196,4 @@ func TestReadersAreKept(t *testing.T) {
 	require.NoError(t, pebblev2.Configure(o, bloom(t, 16)))
 	require.Equal(t, pebblev2.New(again), o.Filters["mine"])
 	require.Len(t, o.Filters, len(users)+3)
-}
-
-// A name that policy accepts comes back from Pebble's options file, at every level, through a map
-// of the user's.
-func TestOptionsFiles(t *testing.T) {
-	for _, name := range []string{policy.Name, "a=b", "[Version]", "a#b", "\x00", "é"} {
-		p := bloom(t, 10, policy.WithName(name))
-		o := configured(t, oneLevel(), p)
-		mine := map[string]pebble.FilterPolicy{name: pebblev2.New(p)}
-		hooks := &pebble.ParseHooks{NewFilterPolicy: func(name string) (pebble.FilterPolicy, error) {
-			return mine[name], nil
-		}}
-		var parsed pebble.Options
-		require.NoError(t, parsed.Parse(ensured(o).String(), hooks))
-		for level := range 7 {
-			require.Equal(t, name, filterAt(&parsed, level).Name())
-		}
-	}
 }

@@ -68,11 +68,6 @@ func ensured(o *pebble.Options) *pebble.Options {
 	return o
 }
 
-// filterAt returns the policy that o has in effect for a level.
-func filterAt(o *pebble.Options, level int) pebble.FilterPolicy {
-	return ensured(o).Levels[level].FilterPolicy
-}
-
 // compactRange merges the tables of each level that overlap with the keys from start to end.
 func compactRange(db *pebble.DB, start, end []byte) error {
 	return db.Compact(context.Background(), start, end, false)

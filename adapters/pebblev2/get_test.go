@@ -82,7 +82,8 @@ func TestGetEmptyKey(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-// A batch that is not indexed cannot be read, and one that is can be after its commit too.
+// A batch that is not indexed cannot be read, and one that is can be after its commit too. For no
+// keys HasAll reads nothing.
 func TestGetFromBatches(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()
@@ -92,6 +93,7 @@ func TestGetFromBatches(t *testing.T) {
 	require.NoError(t, committed.Commit(pebble.NoSync))
 	require.Equal(t, pebble.ErrNotIndexed, requireSameAnswer(t, unindexed, []byte("key")).err)
 	require.True(t, requireSameAnswer(t, committed, []byte("key")).found)
+	requireAllFound(t, unindexed, nil, []bool{}, nil)
 	require.NoError(t, errors.Join(unindexed.Close(), committed.Close(), db.Close()))
 }
 

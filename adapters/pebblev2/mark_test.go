@@ -87,24 +87,15 @@ func TestManyCollectors(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()
 	o.BlockPropertyCollectors = usersCollectors(t, mostCollectors)
-	db := open(t, "db", configured(t, o, p))
-	keys := testkit.Keys(testkit.Rand(t, 141), 1000)
-	put(t, db, keys)
-	compact(t, db)
-	found, err := pebblev2.HasAll(db, keys)
-	require.NoError(t, err)
-	require.NotContains(t, found, false)
-	l6 := onDisk(t, db)[6]
-	require.Positive(t, l6.Marked)
-	require.Equal(t, l6.ByName[policy.Name], l6.Marked)
+	db := open(t, "db", resting(configured(t, o, p)))
+	put(t, db, [][]byte{[]byte("key")})
+	require.Equal(t, 1, onDisk(t, db)[0].Marked)
 	require.NoError(t, db.Close())
 
 	o = small(pebble.FormatNewest)
 	o.BlockPropertyCollectors = usersCollectors(t, mostCollectors+1)
-	err = pebblev2.Configure(o, p)
-	require.ErrorContains(t, err, fmt.Sprintf("%d block property collectors: Pebble has room "+
-		"for %d", mostCollectors+1, mostCollectors))
-	require.Len(t, o.BlockPropertyCollectors, mostCollectors+1)
+	require.ErrorContains(t, pebblev2.Configure(o, p), fmt.Sprintf("%d block property collectors: "+
+		"Pebble has room for %d", mostCollectors+1, mostCollectors))
 	require.Nil(t, o.Filters)
 }
 

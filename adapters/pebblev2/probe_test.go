@@ -430,38 +430,3 @@ func TestConcurrent(t *testing.T) {
 	work.Wait()
 	require.NoError(t, db.Close())
 }
-
-// Readers that are closed or nil cause the same panic as their own Get.
-func TestGetEdges(t *testing.T) {
-	o := small(pebble.FormatNewest)
-	o.FS = vfs.NewMem()
-	db := open(t, "db", configured(t, o, bloom(t, 10)))
-	key := []byte("key")
-	snapshot := db.NewSnapshot()
-	require.NoError(t, snapshot.Close())
-	require.NoError(t, db.Close())
-	panicOf := func(look func()) (reason any) {
-		defer func() { reason = recover() }()
-		look()
-		return nil
-	}
-	for name, r := range map[string]pebble.Reader{
-		"closed": db, "closed snapshot": snapshot, "nil": nil, "nil DB": (*pebble.DB)(nil),
-	} {
-		want := panicOf(func() { _, _, _ = r.Get(key) })
-		require.NotNil(t, want)
-		for _, look := range []func(){
-			func() { _, _, _ = pebblev2.Get(r, key) },
-			func() { _, _ = pebblev2.Has(r, key) },
-			func() { _, _ = pebblev2.MayContain(r, key) },
-			func() { _, _ = pebblev2.HasAll(r, [][]byte{key}) },
-		} {
-			require.Equal(t, fmt.Sprint(want), fmt.Sprint(panicOf(look)), name)
-		}
-	}
-	for _, r := range []pebble.Reader{db, nil} {
-		found, err := pebblev2.HasAll(r, nil)
-		require.NoError(t, err)
-		require.Empty(t, found, "no key, no reader")
-	}
-}

@@ -81,11 +81,6 @@ func ensured(o *pebble.Options) *pebble.Options {
 	return o.EnsureDefaults()
 }
 
-// filterAt returns the policy that o has in effect for a level.
-func filterAt(o *pebble.Options, level int) pebble.FilterPolicy {
-	return ensured(o).Level(level).FilterPolicy
-}
-
 // compactRange merges the tables of each level that overlap with the keys from start to end.
 func compactRange(db *pebble.DB, start, end []byte) error { return db.Compact(start, end, false) }
 
