@@ -3,14 +3,26 @@ package enginetest
 import (
 	"bytes"
 	"crypto/sha512"
+	"flag"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
+
+var seed = flag.Int64("seed", 1, "seed of the random tests; 0 takes one from the clock")
+
+// Seed returns the seed of random tests: that of flag -seed, or with 0 one from the clock.
+func Seed() int64 {
+	if *seed != 0 {
+		return *seed
+	}
+	return time.Now().UnixNano()
+}
 
 // Run runs the suite. newEngine returns an engine with a new database each time; two calls may run
 // concurrently.
