@@ -186,7 +186,7 @@ func TestGetValuesApart(t *testing.T) {
 	fs := vfs.NewMem()
 	options := func() *pebble.Options {
 		o := resting(small(pebble.FormatNewest))
-		o.FS, o.Comparer = fs, getComparers[len(getComparers)-1]
+		o.FS, o.Comparer = fs, getComparers[1]
 		keepApart(o)
 		return configured(t, o, bloom(t, 10))
 	}

@@ -172,7 +172,7 @@ func (f forged) FinishTable([]byte) ([]byte, error) { return f.property, nil }
 func TestRewrittenSuffixes(t *testing.T) {
 	for _, marked := range []bool{true, false} {
 		plain := small(pebble.FormatNewest)
-		plain.FS, plain.Comparer = vfs.NewMem(), getComparers[len(getComparers)-1]
+		plain.FS, plain.Comparer = vfs.NewMem(), getComparers[1]
 		plain.Levels[0].FilterPolicy = engine.FilterPolicy(10)
 		o := configured(t, plain.Clone(), bloom(t, 10))
 		db := open(t, "db", o)

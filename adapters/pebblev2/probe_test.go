@@ -32,13 +32,13 @@ type counted struct {
 	all     int // reads of filters and the like too
 }
 
-// openCounted opens a database that is configured by a function. Before it counts it must be
-// reopened.
-func openCounted(t testing.TB, configure func(*pebble.Options)) *counted {
+// openCounted opens a database. Before it counts it must be reopened.
+func openCounted(t testing.TB, comparer *pebble.Comparer) *counted {
 	c := new(counted)
 	o := resting(small(pebble.FormatNewest))
+	o.Comparer = comparer
 	smallBlocks(o)
-	configure(o)
+	configured(t, o, ribbon(t, 10))
 	for name, f := range o.Filters {
 		o.Filters[name] = watched{f, &c.filters}
 	}
@@ -101,11 +101,10 @@ func (c *counted) count(look func()) (reads, perhaps int) {
 }
 
 // requireFewReads requires that the lookups of a key answer as Reader.Get, read no more than that,
-// and nothing if no filter answers "perhaps". It returns how much Reader.Get reads, and how much
-// the others may.
-func (c *counted) requireFewReads(t testing.TB, key []byte) (byGet, most int) {
+// and nothing if no filter answers "perhaps". It returns how much they may read.
+func (c *counted) requireFewReads(t testing.TB, key []byte) (most int) {
 	var want answer
-	byGet, _ = c.count(func() { want = answerOf(c.Get(key)) })
+	byGet, _ := c.count(func() { want = answerOf(c.Get(key)) })
 	for name, look := range lookUps {
 		var found bool
 		var err error
@@ -115,36 +114,14 @@ func (c *counted) requireFewReads(t testing.TB, key []byte) (byGet, most int) {
 		require.True(t, found == want.found || name == "MayContain", "%s, key %x", name, key)
 		require.LessOrEqual(t, reads, most, "%s, key %x", name, key)
 	}
-	return byGet, most
-}
-
-// Filters of Pebble's own are consulted in L6 too. Databases that Configure has never seen have
-// them if the policy of L0 goes for all levels.
-func TestHasWithoutConfigure(t *testing.T) {
-	keys := testkit.Keys(testkit.Rand(t, 124), 3000)
-	db := openCounted(t, builtin)
-	put(t, db.DB, keys[:1500])
-	compact(t, db.DB)
-	db.reopen(t, 1)
-	total := 0
-	for _, key := range keys[1500:] {
-		byGet, _ := db.requireFewReads(t, key)
-		total += byGet
-	}
-	require.Greater(t, total, 1500*9/10)
-	require.NoError(t, db.Close())
+	return most
 }
 
 // A program replaces the database's Get by the adapter's everywhere. No lookup of any key reads
 // more than before, and MayContain reads no data at all.
 func TestNeverMoreReads(t *testing.T) {
 	for _, comparer := range getComparers {
-		t.Run(comparer.Name, func(t *testing.T) {
-			testNeverMoreReads(t, openCounted(t, func(o *pebble.Options) {
-				o.Comparer = comparer
-				configured(t, o, ribbon(t, 10))
-			}))
-		})
+		t.Run(comparer.Name, func(t *testing.T) { testNeverMoreReads(t, openCounted(t, comparer)) })
 	}
 }
 
@@ -218,8 +195,7 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 		t.Logf("nothing cached, %s: Get reads %.2f blocks, Has %.2f", k.name,
 			float64(byGet)/each, float64(db.all-before-byGet)/each)
 		for _, key := range keys(kind) {
-			_, most := db.requireFewReads(t, key)
-			mostOf[kind] += most
+			mostOf[kind] += db.requireFewReads(t, key)
 			reads, _ := db.count(func() { _, _ = pebblev2.MayContain(db, key) })
 			require.Zero(t, reads, "MayContain, %s", k.name)
 		}
@@ -335,7 +311,7 @@ func TestIngestedReads(t *testing.T) {
 // Where all is cached, lookups take the iterator's answer, also of a probe that was careful before:
 // each key's filter is checked once, and not by DB.Get again.
 func TestCachedLookups(t *testing.T) {
-	db := openCounted(t, func(o *pebble.Options) { configured(t, o, ribbon(t, 10)) })
+	db := openCounted(t, pebble.DefaultComparer)
 	all := testkit.Keys(testkit.Rand(t, 147), 4000)
 	keys, absent := all[:1000], all[1000:]
 	put(t, db.DB, keys)
@@ -362,10 +338,7 @@ func TestCachedLookups(t *testing.T) {
 // which checks the filter again.
 func TestManyDeletedVersions(t *testing.T) {
 	pebblev2.SetReadPrice(t, 0)
-	db := openCounted(t, func(o *pebble.Options) {
-		o.Comparer = getComparers[len(getComparers)-1]
-		configured(t, o, ribbon(t, 10))
-	})
+	db := openCounted(t, getComparers[1])
 	for _, key := range []string{"a", "z"} { // before and after them, in the same table
 		require.NoError(t, db.Set([]byte(key), nil, pebble.NoSync))
 	}
