@@ -108,9 +108,11 @@ func (p *page) eval(js string, out any) {
 	p.do(chromedp.Evaluate(js, out))
 }
 
-// wait waits until a JavaScript expression is true.
+// wait waits until the page shows the answer to its newest request, and a JavaScript expression is
+// true.
 func (p *page) wait(js string) {
 	p.t.Helper()
+	js = `document.querySelector("main").ariaBusy === "false" && (` + js + ")"
 	p.do(chromedp.Poll(js, nil, chromedp.WithPollingTimeout(0))) // without a limit
 }
 

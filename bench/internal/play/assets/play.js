@@ -45,6 +45,8 @@ async function update() {
   request?.abort();
   const mine = request = new AbortController();
   const { bits, ask } = state;
+  const main = document.querySelector("main");
+  main.ariaBusy = "true"; // what it shows is of the settings before
   try {
     answer = await post("/filters",
       { keys: storedKeys(), bits, tuned: state.tuned !== "", ask }, mine.signal);
@@ -52,8 +54,10 @@ async function update() {
     column = undefined;
     show();
   } catch (error) {
-    if (!mine.signal.aborted) $("problem").textContent = problem(error);
+    if (mine.signal.aborted) return; // the newer request ends it
+    $("problem").textContent = problem(error);
   }
+  main.ariaBusy = "false";
 }
 
 async function post(path, question, signal) {
