@@ -5,15 +5,14 @@ package keys
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // A Shape turns an index into a key. Different indexes below 1e12 give different keys.
 type Shape struct {
-	Name   string
-	Append func(dst []byte, seed, index uint64) []byte // seed is for random keys alone
+	Name string
+	Key  func(seed, index uint64) []byte // seed is for random keys alone
 }
 
 // indexes is the number of keys that every shape has.
@@ -21,12 +20,12 @@ const indexes = 1e12
 
 // Shapes lists shapes that show what matters to filters.
 var Shapes = []Shape{
-	{"random", appendRandom},       // 16 random bytes
-	numbered("decimal", "", 16),    // %016d
-	numbered("decimal15", "", 15),  // %015d, whose length is odd
-	numbered("user", "user", 16),   // user%016d
-	{"bigendian", bigEndian},       // 8 bytes
-	{"littleendian", littleEndian}, // 8 bytes
+	{"random", random},
+	{"decimal", func(_, i uint64) []byte { return fmt.Appendf(nil, "%016d", i) }},
+	{"decimal15", func(_, i uint64) []byte { return fmt.Appendf(nil, "%015d", i) }}, // odd length
+	{"user", func(_, i uint64) []byte { return fmt.Appendf(nil, "user%016d", i) }},
+	{"bigendian", func(_, i uint64) []byte { return binary.BigEndian.AppendUint64(nil, i) }},
+	{"littleendian", func(_, i uint64) []byte { return binary.LittleEndian.AppendUint64(nil, i) }},
 }
 
 // ShapesOf returns the shapes of those names.
@@ -39,46 +38,19 @@ func ShapesOf(names ...string) (all []Shape) {
 	return all
 }
 
-// Keys returns the keys at the indexes, one after the other in memory.
-func (s Shape) Keys(at []uint64, seed uint64) [][]byte {
-	all := make([][]byte, len(at))
-	lengths := make([]int, len(at))
-	var arena []byte
-	for i, index := range at {
-		before := len(arena)
-		arena = s.Append(arena, seed, index)
-		lengths[i] = len(arena) - before
-	}
-	for i, n := range lengths {
-		all[i], arena = arena[:n:n], arena[n:]
+// Keys returns the keys at the indexes.
+func (s Shape) Keys(at []uint64, seed uint64) (all [][]byte) {
+	for _, index := range at {
+		all = append(all, s.Key(seed, index))
 	}
 	return all
 }
 
-// appendRandom appends 16 bytes. Each half is a permutation of the 64-bit numbers, so no two
-// indexes of a seed share a key. With seed 0 the halves are the same.
-func appendRandom(dst []byte, seed, index uint64) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, Mix(index+seed))
-	return binary.LittleEndian.AppendUint64(dst, Mix(index-seed))
-}
-
-func bigEndian(dst []byte, _, index uint64) []byte {
-	return binary.BigEndian.AppendUint64(dst, index)
-}
-
-func littleEndian(dst []byte, _, index uint64) []byte {
-	return binary.LittleEndian.AppendUint64(dst, index)
-}
-
-// numbered returns a shape of a prefix and a number of that many digits. fmt would take most of the
-// time of `bench rates`.
-func numbered(name, prefix string, width int) Shape {
-	zeros := prefix + strings.Repeat("0", width)
-	return Shape{Name: name, Append: func(dst []byte, _, index uint64) []byte {
-		digits := strconv.FormatUint(index, 10)
-		dst = append(dst, zeros[:len(zeros)-len(digits)]...)
-		return append(dst, digits...)
-	}}
+// random returns 16 bytes. Each half is a permutation of the 64-bit numbers, so no two indexes of a
+// seed share a key. With seed 0 the halves are the same.
+func random(seed, index uint64) []byte {
+	half := binary.LittleEndian.AppendUint64(make([]byte, 0, 16), Mix(index+seed))
+	return binary.LittleEndian.AppendUint64(half, Mix(index-seed))
 }
 
 // Mix is SplitMix64's output function (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
