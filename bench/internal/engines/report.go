@@ -11,13 +11,11 @@ import (
 
 // Report fills in a report of what was measured.
 func (c *Config) Report(r *report.Report, all []Record) {
-	r.Records, r.Conclusion, r.Tables = all, c.conclusion(all), []report.Table{Table(all, c.Disk)}
-	r.BarsTitle = "Data blocks read for 1,000 absent keys:"
+	r.Records, r.Conclusion, r.Table = all, c.conclusion(all), Table(all, c.Disk)
+	r.BarsTitle, r.Notes = "Data blocks read for 1,000 absent keys:", c.notes()
 	for _, n := range all {
-		r.Bars = append(r.Bars, report.Bar{Group: EngineTitle(n.Engine), Label: Title(n.Filter),
-			Value: n.Absent.PerThousand()})
+		r.Bars = append(r.Bars, n.Absent.PerThousand())
 	}
-	r.Notes = c.notes()
 }
 
 // EngineTitle returns the name of an engine for people.
@@ -74,8 +72,8 @@ func (c *Config) conclusion(all []Record) string {
 
 // Table has the sizes of filters, the speed of lookups, and the reads for present keys.
 func Table(all []Record, disk time.Duration) report.Table {
-	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "bits per key",
-		"absent keys", "present keys", "reads for 1,000 present keys"},
+	t := report.Table{Keys: 2, Columns: []string{"engine", "filter", "bits\nper key",
+		"absent\nkeys", "present\nkeys", "reads for 1,000\npresent keys"},
 		Title: fmt.Sprintf("Lookups per second without filters, if a read takes %v, and how many "+
 			"times as many with them", disk)}
 	for _, r := range all {

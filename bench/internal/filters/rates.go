@@ -130,7 +130,7 @@ func CheckBounds(rates []Rate) (err error) {
 
 // ReportRates fills in the rates, a note, and a table.
 func ReportRates(r *report.Report, rates []Rate) {
-	r.Records, r.Tables = rates, []report.Table{RateTable(rates)}
+	r.Records, r.Table = rates, RateTable(rates)
 	r.Notes = append(r.Notes, "A rate is the mean over filters of different keys, with an interval "+
 		"of 95 %. All kinds have the same present and absent keys.")
 }

@@ -24,17 +24,17 @@ import (
 )
 
 // A Report is what one run of a benchmark measured, with what it depends on. Its JSON has all but
-// the chart and the tables.
+// the chart and the table.
 type Report struct {
 	Conclusion  string      `json:"conclusion,omitempty"` // the first line
 	BarsTitle   string      `json:"-"`
-	Bars        []Bar       `json:"-"`                    // a chart
+	Bars        []float64   `json:"-"`                    // a chart, of the table's rows
 	Command     string      `json:"command"`              // as it is typed
 	Incomplete  string      `json:"incomplete,omitempty"` // why the benchmark ended early
 	Environment Environment `json:"environment"`
 	Notes       []string    `json:"notes,omitempty"` // paragraphs
-	Tables      []Table     `json:"-"`               // sum the records up
-	Records     any         `json:"records"`         // slices of structs, or structs of these
+	Table       Table       `json:"-"`               // sums the records up
+	Records     any         `json:"records"`         // a slice of structs
 }
 
 // Environment says what a benchmark ran on, and when.
@@ -89,12 +89,6 @@ func (e Environment) String() string {
 		e.GoVersion, e.Version)
 }
 
-// A Bar shows a figure in a chart of several groups.
-type Bar struct {
-	Group, Label string
-	Value        float64
-}
-
 // WriteJSON writes the report as JSON, with a line for each record.
 func (r *Report) WriteJSON(w io.Writer) error {
 	text, err := json.Marshal(r)
@@ -112,9 +106,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintln(&b, wrap(r.Conclusion, width)+"\n")
 	}
 	r.chart(&b)
-	for _, t := range r.Tables {
-		fmt.Fprintln(&b, t.text())
-	}
+	fmt.Fprintln(&b, r.Table.text())
 	for _, line := range append(r.Notes, r.Command, r.Environment.String()) {
 		fmt.Fprintln(&b, wrap(line, width))
 	}
@@ -137,18 +129,19 @@ func wrap(s string, width int) string {
 func (r *Report) chart(w io.Writer) {
 	const longest = 36
 	most := 0.0
-	for _, bar := range r.Bars {
-		most = max(most, bar.Value)
+	for _, value := range r.Bars {
+		most = max(most, value)
 	}
 	if most == 0 {
 		return
 	}
 	fmt.Fprintln(w, r.BarsTitle)
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, bar := range r.Bars {
-		length := int(math.Round(longest * bar.Value / most))
+	for i, value := range r.Bars {
+		row := strings.Join(r.Table.Rows[i][:r.Table.Keys], "\t")
+		length := int(math.Round(longest * value / most))
 		drawn := cmp.Or(strings.Repeat("█", length), "▏")
-		fmt.Fprintf(columns, "%s\t%s\t%s %s\n", bar.Group, bar.Label, drawn, Digits(bar.Value))
+		fmt.Fprintf(columns, "%s\t%s %s\n", row, drawn, Digits(value))
 	}
 	fmt.Fprintln(columns)
 	columns.Flush()

@@ -8,19 +8,19 @@ import (
 )
 
 func TestText(t *testing.T) {
-	table := Table{Title: "A table", Keys: 1,
-		Columns: []string{"name", "a rate of something, %", "number", "count"}}
-	table.Rows = [][]string{{"one", Digits(1.005), Digits(2000), "7"}}
-	table.Set("number", Digits(0.5), "two")
-	table.Set("number", Digits(0.5), "one")
-	table.Set("more", "yes", "two")
-	table.Set("number", Digits(2000), "one")
+	table := Table{Title: "A table", Keys: 2,
+		Columns: []string{"of", "name", "a rate of\nsomething, %", "number", "count"}}
+	table.Rows = [][]string{{"a", "one", Digits(1.005), Digits(2000), "7"}}
+	table.Set("number", Digits(0.5), "a", "number two")
+	table.Set("number", Digits(0.5), "a", "one")
+	table.Set("more", "yes", "b", "one")
+	table.Set("number", Digits(2000), "a", "one")
 	r := &Report{
 		Conclusion: "One is better.", BarsTitle: "Reads:",
-		Bars:        []Bar{{"a", "one", 2000}, {"a", "number two", 30}, {"b", "one", 1}},
+		Bars:        []float64{2000, 30, 1},
 		Command:     "bench test",
 		Environment: Environment{"Zen 99", 2, "linux", "amd64", "go1.99", "v9", "2026-01-02"},
-		Tables:      []Table{table},
+		Table:       table,
 		Notes:       []string{"A note.", "  some code"},
 	}
 	var b bytes.Buffer
@@ -33,11 +33,12 @@ a  number two  █ 30
 b  one         ▏ 1.0
 
 A table
-          a rate of
- name  something, %  number  count  more
-─────────────────────────────────────────
- one            1.0   2,000      7
- two                   0.50          yes
+                    a rate of
+ of  name        something, %  number  count  more
+───────────────────────────────────────────────────
+ a   one                  1.0   2,000      7
+ a   number two                  0.50
+ b   one                                       yes
 
 A note.
   some code

@@ -11,8 +11,8 @@ import (
 // A Table has texts and figures.
 type Table struct {
 	Title   string
-	Keys    int // the first columns, which say what a row is; the others are aligned to the right
-	Columns []string
+	Keys    int      // the first columns, which say what a row is; others are aligned to the right
+	Columns []string // a name may have two lines
 	Rows    [][]string
 }
 
@@ -34,29 +34,21 @@ func (t *Table) Set(column, cell string, keys ...string) {
 }
 
 // Markdown returns the table as documents show it, without its title.
-func (t Table) Markdown() string { return t.writer(t.Columns).RenderMarkdown() }
-
-// text returns the table for a terminal.
-func (t Table) text() string {
-	var columns []string
-	for _, c := range t.Columns { // in at most two lines
-		narrow := text.LongestLineLen(strings.ReplaceAll(c, " ", "\n"))
-		for strings.Count(wrap(c, narrow), "\n") > 1 {
-			narrow++
-		}
-		columns = append(columns, wrap(c, narrow))
-	}
-	return wrap(t.Title, width) + "\n" + t.writer(columns).Render() + "\n"
+func (t Table) Markdown() string {
+	return strings.ReplaceAll(t.writer().RenderMarkdown(), "<br/>", " ")
 }
 
-func (t Table) writer(columns []string) table.Writer {
+// text returns the table for a terminal.
+func (t Table) text() string { return wrap(t.Title, width) + "\n" + t.writer().Render() + "\n" }
+
+func (t Table) writer() table.Writer {
 	w := table.NewWriter()
 	w.SetStyle(table.StyleLight)
 	w.Style().Format.Header = text.FormatDefault
 	w.Style().Options = table.Options{SeparateHeader: true}
 	var header table.Row
 	var configs []table.ColumnConfig
-	for i, c := range columns {
+	for i, c := range t.Columns {
 		header = append(header, c)
 		config := table.ColumnConfig{Number: i + 1, VAlignHeader: text.VAlignBottom}
 		if i >= t.Keys {
