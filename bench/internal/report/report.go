@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -67,21 +65,11 @@ func processor() string {
 	return name
 }
 
-// Version returns the version of the program's module, which names the commit, or that of its
-// source: `go run` in a clone records none.
+// Version returns the version of the program's module, which names the commit unless `go run`
+// built it in a clone.
 func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	_, source, _, _ := runtime.Caller(0)
-	git := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
-	git.Dir = filepath.Dir(source)
-	commit, err := git.Output()
-	if err != nil {
-		return "(devel)"
-	}
-	return strings.TrimSpace(string(commit))
+	info, _ := debug.ReadBuildInfo()
+	return cmp.Or(info.Main.Version, "(devel)")
 }
 
 func (e Environment) String() string {
