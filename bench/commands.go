@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -109,7 +110,11 @@ func (f *playCommand) run(j *job) error {
 	}
 	const text = "http://%s shows filters at work, in a browser. Ctrl-C ends it.\n"
 	fmt.Fprintf(j.stdout, text, l.Addr())
-	return play.Serve(j.ctx, l)
+	context.AfterFunc(j.ctx, func() { l.Close() })
+	if err := http.Serve(l, play.Handler()); j.ctx.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // outputs is where a report goes in addition to stdout.

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 func ask(t *testing.T, q question) (bloom, ribbon filter) {
@@ -115,9 +115,7 @@ func TestExamplesAndRates(t *testing.T) {
 			require.True(t, policy.MayContain(f.bytes, []byte(key)))
 			require.False(t, policy.MayContain(f.bytes, []byte(f.Absent[i])))
 		}
-		p, err := filters.PolicyOf(name, 10)
-		require.NoError(t, err)
-		expected := p.FPP(len(q.Keys)) * asked
+		expected := testkit.Must(filters.PolicyOf(name, 10)).FPP(len(q.Keys)) * asked
 		require.Equal(t, asked, f.Asked)
 		require.InDelta(t, expected, f.False, 0.2*expected+5*math.Sqrt(expected), name)
 	}
@@ -135,20 +133,6 @@ func TestExamplesAndRates(t *testing.T) {
 	same.Kind = "bloom"
 	require.Equal(t, empty, same)
 	require.Equal(t, slices.Repeat([]string{"00000000"}, 8), empty.Rows)
-}
-
-func TestRefusedQuestions(t *testing.T) {
-	const limits = "pass at most 20 bits per key, 64 keys, and 1000 bytes in a key"
-	ask(t, question{Bits: 20, Keys: towns(maxKeys)})
-	for change, message := range map[*question]string{
-		{Bits: 21}:                  limits,
-		{Bits: 10, Keys: towns(65)}: limits,
-		{Bits: 10, Ask: strings.Repeat("x", maxKeyBytes+1)}: limits,
-		{Bits: 1}: "1 bits per key",
-	} {
-		_, err := reply(context.Background(), change)
-		require.ErrorContains(t, err, message)
-	}
 	unsolved := filter{bytes: binary.LittleEndian.AppendUint32(make([]byte, 8), 8+1024*63)}
 	require.ErrorContains(t, unsolved.showTable(""), "change a key")
 }

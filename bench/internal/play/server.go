@@ -7,12 +7,9 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"html/template"
-	"net"
 	"net/http"
-	"time"
+	"strings"
 )
 
 //go:embed assets
@@ -25,21 +22,9 @@ var page = template.Must(template.ParseFS(assets, "assets/play.html"))
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 	"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Serve serves the page at a listener until ctx ends.
-func Serve(ctx context.Context, l net.Listener) error {
-	handler := newHandler(l.Addr().(*net.TCPAddr).Port)
-	// A ReadTimeout would end the context of a long reply.
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	defer context.AfterFunc(ctx, func() { server.Close() })()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-// newHandler returns what serves the page under http://127.0.0.1 and a port. Other hosts are
+// Handler returns what serves the page under http://127.0.0.1, with any port. Other hosts are
 // refused: so no page of another name that leads to this machine can use it.
-func newHandler(port int) http.Handler {
+func Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_ = page.Execute(w, map[string]int{"MaxKeys": maxKeys, "MaxBits": maxBits})
@@ -48,11 +33,8 @@ func newHandler(port int) http.Handler {
 	mux.HandleFunc("POST /filters", answering(reply))
 	mux.HandleFunc("POST /bits", answering(bitsFor))
 	mux.HandleFunc("POST /rate", answering(rate))
-	hosts := map[string]bool{
-		fmt.Sprintf("127.0.0.1:%d", port): true, fmt.Sprintf("localhost:%d", port): true,
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !hosts[r.Host] {
+		if host, _, _ := strings.Cut(r.Host, ":"); host != "127.0.0.1" && host != "localhost" {
 			http.Error(w, "this page is for this machine alone", http.StatusForbidden)
 			return
 		}

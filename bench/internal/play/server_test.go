@@ -1,51 +1,76 @@
 package play
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
-func request(method, url, body string) *http.Request {
-	r := httptest.NewRequest(method, url, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	return r
+// send sends a request to a host and port on this machine, and returns the response.
+func send(method, url, contentType, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://"+url, strings.NewReader(body))
+	r.Header.Set("Content-Type", contentType)
+	w := httptest.NewRecorder()
+	Handler().ServeHTTP(w, r)
+	return w
 }
 
-// The page is for this machine alone, and questions are for this page.
+const asJSON, here = "application/json", "127.0.0.1:8080"
+
+// The page is for this machine alone, and takes no forms, which any page may send.
 func TestRequests(t *testing.T) {
-	const page, filters = "http://127.0.0.1:8080/", "http://127.0.0.1:8080/filters"
-	form := request("POST", filters, "{}") // which any page may send
-	form.Header.Set("Content-Type", "text/plain")
-	const question = `{"bits": 10}`
-	longest := strings.Repeat(" ", maxBody-len(question)) + question
-	for _, c := range []struct {
-		request *http.Request
-		status  int
-	}{
-		{request("GET", page, ""), http.StatusOK},
-		{request("GET", "http://localhost:8080/assets/play.js", ""), http.StatusOK},
-		{request("POST", "http://example.com:8080/filters", "{}"), http.StatusForbidden},
-		{request("POST", "http://127.0.0.1:81/filters", "{}"), http.StatusForbidden},
-		{form, http.StatusUnsupportedMediaType},
-		{request("GET", filters, ""), http.StatusMethodNotAllowed},
-		{request("GET", page+"server.go", ""), http.StatusNotFound},
-		{request("POST", filters, longest), http.StatusOK},
-		{request("POST", filters, " "+longest), http.StatusBadRequest},
-		{request("POST", filters, `{"keys": `), http.StatusBadRequest},
-	} {
-		w := httptest.NewRecorder()
-		newHandler(8080).ServeHTTP(w, c.request)
-		require.Equal(t, c.status, w.Code, "%v", c.request.URL)
-		if c.status == http.StatusOK {
-			require.Equal(t, contentSecurityPolicy, w.Header().Get("Content-Security-Policy"))
-			require.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
-		} else {
-			require.Less(t, w.Body.Len(), 200)
-		}
-	}
+	page := send("GET", here+"/", "", "")
+	require.Equal(t, http.StatusOK, page.Code)
+	require.Equal(t, contentSecurityPolicy, page.Header().Get("Content-Security-Policy"))
+	require.Equal(t, "nosniff", page.Header().Get("X-Content-Type-Options"))
 	require.NotContains(t, contentSecurityPolicy, "unsafe")
+	require.Equal(t, http.StatusOK, send("GET", "localhost:8080/assets/play.js", "", "").Code)
+	require.Equal(t, http.StatusNotFound, send("GET", here+"/server.go", "", "").Code)
+	require.Equal(t, http.StatusForbidden, send("POST", "example.com/filters", asJSON, "{}").Code)
+	form := send("POST", here+"/filters", "text/plain", "{}")
+	require.Equal(t, http.StatusUnsupportedMediaType, form.Code)
+}
+
+// Questions are refused that have no answer, or one that takes long.
+func TestRefusedQuestions(t *testing.T) {
+	const limits = "pass at most 20 bits per key, 64 keys, and 1000 bytes in a key"
+	long := `{"bits": 20, "ask": "` + strings.Repeat("x", maxKeyBytes)
+	longest := strings.Repeat(" ", maxBody-len(long)-2) + long + `"}`
+	require.Equal(t, http.StatusOK, send("POST", here+"/filters", asJSON, longest).Code)
+	for question, message := range map[string]string{
+		"/filters  " + longest:     "too large",
+		"/filters " + long + `x"}`: limits,
+		`/filters {"bits": 21}`:    limits,
+		`/filters {"bits": 10, "keys": [` + strings.Repeat(`"a",`, maxKeys) + `"a"]}`: limits,
+		`/filters {"bits": 1}`:                             "1 bits per key",
+		`/filters {"keys": `:                               "EOF",
+		`/rate {"kind": "bloom", "bits": 10, "n": 0}`:      "0 keys in a filter: pass 1 to",
+		`/rate {"kind": "bloom", "bits": 10, "n": 100001}`: "100001 keys in a filter: pass 1 to",
+		`/rate {"kind": "ribbon", "bits": 1, "n": 10}`:     "1 bits per key",
+		`/bits {"kind": "bloom", "bits": 20.5, "n": 10}`:   "20.5 bits per key: pass at most 20",
+	} {
+		path, body, _ := strings.Cut(question, " ")
+		w := send("POST", here+path, asJSON, body)
+		require.Equal(t, http.StatusBadRequest, w.Code, question)
+		require.Contains(t, w.Body.String(), message)
+	}
+	left, cancel := context.WithCancel(context.Background()) // as of a page
+	cancel()
+	_, err := bitsFor(left, &choice{"bloom", 10, 10})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// The rates and the bits per key that the page shows are those of package policy.
+func TestRates(t *testing.T) {
+	tuned := testkit.Must(rate(context.Background(), &choice{"bloom+tuned", 8, 1000}))
+	require.Equal(t, testkit.Must(policy.NewBloom(8, policy.WithTuning())).FPP(1000), tuned)
+	bits := testkit.Must(bitsFor(context.Background(), &choice{"ribbon", 10, maxN}))
+	require.Equal(t, testkit.Must(policy.BitsFor("ribbon", maxN, 0.01)), bits)
 }
