@@ -66,10 +66,10 @@ func (f *enginesCommand) run(j *job) error {
 
 // ratesCommand measures false-positive rates outside of the engines.
 type ratesCommand struct {
-	Filters []string `default:"bloom,bloom+tuned,ribbon" help:"See above."`
-	N       []int    `short:"n" default:"36,500,10000,100000" help:"Keys per filter."`
-	Shape   []string `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
-	Queries int      `default:"500000" help:"Absent keys to look up per cell."`
+	Filters []filters.Kind `default:"bloom,bloom+tuned,ribbon" help:"See above."`
+	N       []int          `short:"n" default:"36,500,10000,100000" help:"Keys per filter."`
+	Shape   []string       `default:"${shapes}" enum:"${shapes}" placeholder:"NAMES" help:"Shapes."`
+	Queries int            `default:"500000" help:"Absent keys to look up per cell."`
 	outputs
 }
 
@@ -82,14 +82,16 @@ promises. 63 % of a range of keys is present, and absent ones lie between.
 }
 
 func (f *ratesCommand) run(j *job) error {
-	kinds, err := kinds(f.Filters)
-	err = errors.Join(err, inRange("-n", 1, f.N...), inRange("--queries", 1, f.Queries))
+	err := errors.Join(inRange("-n", 1, f.N...), inRange("--queries", 1, f.Queries))
+	if len(f.Filters) == 0 {
+		err = errors.Join(err, errors.New("--filters: pass a filter"))
+	}
 	if err != nil {
 		return err
 	}
 	var rates []filters.Rate
 	err = write(j, f.outputs, func(ctx context.Context) (_ []filters.Rate, err error) {
-		rates, err = filters.MeasureRates(ctx, kinds, keys.ShapesOf(f.Shape...), f.N, f.Queries,
+		rates, err = filters.MeasureRates(ctx, f.Filters, keys.ShapesOf(f.Shape...), f.N, f.Queries,
 			j.progress)
 		return rates, err
 	}, filters.ReportRates)
@@ -174,15 +176,3 @@ var names = kong.Vars{
 // shapesHelp explains --shape.
 const shapesHelp = `Shapes of keys are random (16 bytes), decimal (0000000000000042), decimal15,
 user (user0000000000000042), bigendian and littleendian (8 bytes).`
-
-// kinds returns the kinds of filter of those names.
-func kinds(names []string) (all []filters.Kind, err error) {
-	for _, name := range names {
-		k, err := filters.FromString(name, filters.Bits)
-		if err != nil {
-			return nil, fmt.Errorf("--filters %s: %w", name, err)
-		}
-		all = append(all, k)
-	}
-	return all, nil
-}

@@ -18,10 +18,21 @@ import (
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
-func kind(t *testing.T, spec string) Kind {
-	k, err := FromString(spec, 10)
-	require.NoError(t, err)
+func kind(t testing.TB, name string) (k Kind) {
+	require.NoError(t, k.UnmarshalText([]byte(name)))
 	return k
+}
+
+// Names are policy.FromString's, with a plus sign before options, and bits only where they differ.
+func TestPolicyOf(t *testing.T) {
+	for name, want := range map[string]string{
+		"bloom": "bloom:9.5", "bloom:7": "bloom:7", "ribbon": "ribbon:9.5",
+		"bloom+tuned": "bloom:9.5,tuned", "bloom:12+tuned": "bloom:12,tuned",
+	} {
+		p, err := PolicyOf(name, 9.5)
+		require.NoError(t, err)
+		require.Equal(t, want, p.String())
+	}
 }
 
 // changed returns bloom:10 under another name, with changed policies.
@@ -130,8 +141,7 @@ func BenchmarkFilters(b *testing.B) {
 			return found
 		}
 		for i, name := range names {
-			k, err := FromString(strings.Replace(name, "again", "goleveldb", 1), Bits)
-			require.NoError(b, err)
+			k := kind(b, strings.Replace(name, "again", "goleveldb", 1))
 			policies[i], filters[i] = k.New(), make([][]byte, count/n)
 			do(i, "build")
 			require.Equal(b, count, do(i, "hit"), "%s lost keys", name)

@@ -1,9 +1,7 @@
 package filters
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -20,8 +18,7 @@ const Bits = 10
 
 // A Kind is a kind of filter with its bits per key.
 type Kind struct {
-	Name string // as FromString takes it
-	Bits float64
+	Name string
 	New  func() *Policy
 	// Bound returns the highest mean false-positive rate that the kind promises with n keys of any
 	// shape in a filter, or 0 if it promises none.
@@ -33,9 +30,6 @@ type Kind struct {
 // which are the given ones then: "bloom", "ribbon:7", "bloom+tuned".
 func PolicyOf(name string, bits float64) (*policy.Policy, error) {
 	kind, options, _ := strings.Cut(name, "+")
-	if strings.HasPrefix(kind, "tuned") {
-		return nil, errors.New("tuned is an option: write bloom+tuned")
-	}
 	if !strings.Contains(kind, ":") {
 		kind = fmt.Sprintf("%s:%v", kind, bits)
 	}
@@ -45,37 +39,28 @@ func PolicyOf(name string, bits float64) (*policy.Policy, error) {
 	return policy.FromString(kind)
 }
 
-// FromString returns the kind of a name: goleveldb and pebblev2 are the engines' own, which round
-// bits per key up; others are those of PolicyOf.
-func FromString(spec string, bits float64) (Kind, error) {
-	k := Kind{Name: spec, Bound: func(int) float64 { return 0 }}
-	name, _, _ := strings.Cut(spec, ":")
-	like := spec
-	if name == "goleveldb" || name == "pebblev2" {
-		like = "bloom" + strings.TrimPrefix(spec, name) // refuses the same bits per key
-	}
-	p, err := PolicyOf(like, bits)
-	if err != nil {
-		return k, err
-	}
-	_, setting, _ := strings.Cut(p.String(), ":")
-	_, err = fmt.Sscan(setting, &k.Bits) // options may follow
-	if like != spec && k.Bits > 100 {    // then goleveldb's filters are not LevelDB's
-		return k, fmt.Errorf("%s: %v bits per key: pass at most 100", name, k.Bits)
-	}
-	whole := int(math.Ceil(k.Bits))
-	switch name {
+// UnmarshalText sets the kind to that of a name: goleveldb and pebblev2 are the engines' own, and
+// others are those of PolicyOf.
+func (k *Kind) UnmarshalText(name []byte) error {
+	*k = Kind{Name: string(name), Bound: func(int) float64 { return 0 }}
+	switch k.Name {
 	case "goleveldb":
-		k.New = func() *Policy { return inGoLevelDB(filter.NewBloomFilter(whole)) }
+		k.New = func() *Policy { return inGoLevelDB(filter.NewBloomFilter(Bits)) }
+		return nil
 	case "pebblev2":
-		k.New = func() *Policy { return inPebble(bloom.FilterPolicy(whole)) }
-	default:
-		k.New = func() *Policy { return inGoLevelDB(goleveldb.New(p)) }
+		k.New = func() *Policy { return inPebble(bloom.FilterPolicy(Bits)) }
+		return nil
 	}
-	if name == "ribbon" && k.Bits <= 20 {
+	p, err := PolicyOf(k.Name, Bits)
+	if err != nil {
+		return err
+	}
+	k.New = func() *Policy { return inGoLevelDB(goleveldb.New(p)) }
+	bits := 0.0
+	if _, err := fmt.Sscanf(p.String(), "ribbon:%g", &bits); err == nil && bits <= 20 {
 		k.Bound = func(n int) float64 { return 1.05 * p.FPP(n) }
 	}
-	return k, err
+	return nil
 }
 
 // A Policy builds filters and looks keys up in them, as an engine does. It is not safe for
