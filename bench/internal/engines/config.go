@@ -6,12 +6,10 @@
 package engines
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
-	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
 const valueSize = 100 // bytes of random data
@@ -30,20 +28,7 @@ type Config struct {
 	Keys     *keys.Set
 	Disk     time.Duration // what a read of table data takes
 	Cached   bool          // the block cache has room for all of the data
-	Progress report.Progress
-}
-
-// Validate checks what flags of the command line set. The error names the flag.
-func (c *Config) Validate() error {
-	for _, filter := range c.Filters {
-		if _, err := (database{filter: filter}).policy(); err != nil {
-			return fmt.Errorf("--filters: %w", err)
-		}
-	}
-	if c.Disk < 0 {
-		return fmt.Errorf("--disk %v: pass 0s or more", c.Disk)
-	}
-	return nil
+	Progress func(step, total int, what string)
 }
 
 // dataBytes returns the bytes of all present keys and their values.

@@ -2,7 +2,7 @@ package engines
 
 import (
 	"context"
-	"strings"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -46,22 +46,25 @@ type DB interface {
 // A database is one that is opened again and again.
 type database struct {
 	Engine
-	dir    string        // nothing else uses it
-	filter string        // none, builtin, ribbon+L6, or as filters.PolicyOf takes it
-	bytes  int           // of all keys and values
-	cache  int           // bytes of the block cache, without the engine's memtables
-	reads  *atomic.Int64 // of table data, since the database was opened
+	dir    string         // nothing else uses it
+	filter string         // none, builtin, ribbon+L6, or as filters.PolicyOf takes it
+	policy *policy.Policy // of the filter, or nil for none and builtin
+	bytes  int            // of all keys and values
+	cache  int            // bytes of the block cache, without the engine's memtables
+	reads  *atomic.Int64  // of table data, since the database was opened
 }
 
 func (d database) String() string { return d.Name + ", " + d.filter }
 
-// policy returns the policy of the filter, or nil for none and builtin.
-func (d database) policy() (*policy.Policy, error) {
-	name := strings.TrimSuffix(d.filter, "+L6")
-	if name == None || name == BuiltIn {
+// policyOf returns the policy of a filter, or nil for none and builtin.
+func policyOf(filter string) (*policy.Policy, error) {
+	switch filter {
+	case None, BuiltIn:
 		return nil, nil
+	case RibbonL6:
+		filter = "ribbon"
 	}
-	return filters.PolicyOf(name, filters.Bits)
+	return filters.PolicyOf(filter, filters.Bits)
 }
 
 // An engine's geometry shrinks with the data, so that some MB spread over as many levels as some
@@ -95,11 +98,8 @@ func settle(ctx context.Context, idle func() (bool, error)) error {
 	inARow := 0
 	for inARow < quietPolls {
 		time.Sleep(time.Millisecond)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		ok, err := idle()
-		if err != nil {
+		if err := errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
 		if inARow++; !ok {

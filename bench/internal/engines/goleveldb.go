@@ -17,10 +17,6 @@ import (
 )
 
 func openGoLevelDB(d database) (DB, error) {
-	p, err := d.policy()
-	if err != nil {
-		return nil, err
-	}
 	o := &opt.Options{
 		WriteBuffer:                   d.memTable(),
 		CompactionL0Trigger:           l0Compaction,
@@ -30,8 +26,8 @@ func openGoLevelDB(d database) (DB, error) {
 		DisableSeeksCompaction:        true,
 		BlockCacheCapacity:            d.cache,
 	}
-	if p != nil {
-		if err := goleveldb.Configure(o, p); err != nil {
+	if d.policy != nil {
+		if err := goleveldb.Configure(o, d.policy); err != nil {
 			return nil, err
 		}
 	} else if d.filter == BuiltIn {

@@ -16,11 +16,7 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
 )
 
-func openPebbleV1(d database) (DB, error) {
-	p, err := d.policy()
-	if err != nil {
-		return nil, err
-	}
+func openPebbleV1(d database) (_ DB, err error) {
 	statsLoaded := make(chan struct{})
 	o := &pebble.Options{
 		FormatMajorVersion:    pebble.FormatNewest,
@@ -46,9 +42,9 @@ func openPebbleV1(d database) (DB, error) {
 	// The default heuristic would leave the levels above L6 nearly empty.
 	o.Experimental.MultiLevelCompactionHeuristic = pebble.NoMultiLevel{}
 	if d.filter == RibbonL6 {
-		err = pebblev1.Configure(o, p)
-	} else if p != nil {
-		err = pebblev1.Configure(o, p, pebblev1.WithLevel(6, nil))
+		err = pebblev1.Configure(o, d.policy)
+	} else if d.policy != nil {
+		err = pebblev1.Configure(o, d.policy, pebblev1.WithLevel(6, nil))
 	}
 	if err != nil {
 		return nil, err

@@ -9,13 +9,14 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/report"
 )
 
-// Report fills in a report of what was measured.
-func (c *Config) Report(r *report.Report, all []Record) {
-	r.Records, r.Conclusion, r.Table = all, c.conclusion(all), Table(all, c.Disk)
-	r.BarsTitle, r.Notes = "Data blocks read for 1,000 absent keys:", c.notes()
+// Report returns a report of what was measured.
+func (c *Config) Report(all []Record) *report.Report {
+	r := &report.Report{Records: all, Conclusion: c.conclusion(all), Notes: c.notes(),
+		Table: Table(all, c.Disk), BarsTitle: "Data blocks read for 1,000 absent keys:"}
 	for _, n := range all {
 		r.Bars = append(r.Bars, n.Absent.PerThousand())
 	}
+	return r
 }
 
 // EngineTitle returns the name of an engine for people.

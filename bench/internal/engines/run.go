@@ -46,24 +46,23 @@ func (p Pass) perSecond(disk time.Duration) (all []float64) {
 	return all
 }
 
-// Run fills all databases, counts and times, and returns what was measured before an error.
+// Run fills all databases, counts and times.
 func (c *Config) Run(ctx context.Context) (all []Record, err error) {
 	dir, err := os.MkdirTemp("", "levelbloom-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	databases := c.databases(dir)
-	if len(databases) == 0 {
-		return nil, fmt.Errorf("--filters %q: pass a filter for these engines; goleveldb has no L6",
-			c.Filters)
+	databases, err := c.databases(dir)
+	if err != nil {
+		return nil, err
 	}
 	steps := len(databases) + rounds - 1
 	for i, d := range databases {
 		c.Progress(i, steps, d.String())
 		r, err := c.fill(ctx, d)
 		if err != nil {
-			return all, err
+			return nil, err
 		}
 		all = append(all, r)
 	}
@@ -72,7 +71,7 @@ func (c *Config) Run(ctx context.Context) (all []Record, err error) {
 		for i := range databases {
 			i = (i + round) % len(databases)
 			if err := c.takeTurn(ctx, databases[i], &all[i]); err != nil {
-				return all, err
+				return nil, err
 			}
 		}
 	}
@@ -80,17 +79,25 @@ func (c *Config) Run(ctx context.Context) (all []Record, err error) {
 }
 
 // databases returns one for each filter of each engine, in directories of dir.
-func (c *Config) databases(dir string) (all []*database) {
+func (c *Config) databases(dir string) (all []*database, err error) {
 	for _, e := range c.Engines {
 		for _, filter := range c.Filters {
-			if filter != RibbonL6 || e.L6 {
-				all = append(all, &database{Engine: e, filter: filter,
-					dir:   filepath.Join(dir, fmt.Sprint(len(all))),
-					bytes: c.dataBytes(), cache: c.cache(filter)})
+			if filter == RibbonL6 && !e.L6 {
+				continue
 			}
+			p, err := policyOf(filter)
+			if err != nil {
+				return nil, fmt.Errorf("--filters: %w", err)
+			}
+			all = append(all, &database{Engine: e, filter: filter, policy: p, bytes: c.dataBytes(),
+				dir: filepath.Join(dir, fmt.Sprint(len(all))), cache: c.cache(filter)})
 		}
 	}
-	return all
+	if len(all) == 0 {
+		return nil, fmt.Errorf("--filters %q: pass a filter for these engines; goleveldb has no L6",
+			c.Filters)
+	}
+	return all, nil
 }
 
 // fill fills a database, and takes the first turn in it.
@@ -122,18 +129,15 @@ func (c *Config) takeTurn(ctx context.Context, d *database, r *Record) error {
 
 // with opens the database, calls f, and closes it. If f fails, the database stays open unless it
 // was interrupted: an engine that could not write may never return from Close, and the program ends
-// anyway. The error names the database, but for an interruption.
+// anyway.
 func (d *database) with(ctx context.Context, f func(DB) error) error {
 	d.reads = new(atomic.Int64)
 	db, err := d.Open(*d)
 	if err == nil {
-		err = f(db)
+		err = errors.Join(f(db), ctx.Err())
 	}
-	if ctx.Err() != nil && db != nil {
-		return errors.Join(context.Cause(ctx), db.Close())
-	}
-	if err == nil {
-		err = db.Close()
+	if err == nil || db != nil && ctx.Err() != nil {
+		err = errors.Join(err, db.Close())
 	}
 	if err != nil {
 		err = fmt.Errorf("%v: %w", d, err)
@@ -190,11 +194,11 @@ func (c *Config) lookUp(ctx context.Context, d *database, p *Pass, all [][]byte,
 		warm = all
 	}
 	return d.with(ctx, func(db DB) error {
-		if err := find(ctx, db, warm, present); err != nil {
+		if err := find(db, warm, present); err != nil {
 			return err
 		}
 		before, start := d.reads.Load(), filters.Now()
-		err := find(ctx, db, counted, present)
+		err := find(db, counted, present)
 		if err == nil {
 			p.Lookups, p.Blocks = len(counted), d.reads.Load()-before
 			p.Seconds = append(p.Seconds, (filters.Now() - start).Seconds())
@@ -204,12 +208,8 @@ func (c *Config) lookUp(ctx context.Context, d *database, p *Pass, all [][]byte,
 }
 
 // find looks keys up, which are all present or all absent.
-func find(ctx context.Context, db DB, all [][]byte, present bool) error {
-	const checkEvery = 1024 // lookups: the context is asked then
-	for i, key := range all {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
+func find(db DB, all [][]byte, present bool) error {
+	for _, key := range all {
 		found, err := db.Get(key)
 		switch {
 		case err != nil:

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,15 +18,13 @@ import (
 	"github.com/levelbloom/levelbloom/bench/internal/keys"
 )
 
-// memory is an engine in memory that records what it is told to do. Its fields make it misbehave.
-// Each lookup reads twice.
+// memory is an engine in memory that records how often it is opened, and what it is asked for. Its
+// fields make it misbehave. Each lookup reads twice.
 type memory struct {
 	data  map[string]bool
 	opens []*memoryDB
 
-	lose   bool // keys that end in 6
-	invent bool // every key
-	onPut  func() error
+	lose, invent, full bool
 }
 
 func (e *memory) Open(d database) (DB, error) {
@@ -45,24 +45,21 @@ type memoryDB struct {
 }
 
 func (db *memoryDB) Put(key, _ []byte) error {
+	if db.full {
+		return syscall.ENOSPC
+	}
 	db.puts++
 	db.data[string(key)] = true
-	if db.onPut != nil {
-		return db.onPut()
-	}
 	return nil
 }
 
 func (db *memoryDB) Get(key []byte) (bool, error) {
 	db.asked = append(db.asked, string(key))
-	if db.lose && key[len(key)-1] == '6' {
-		return false, nil
-	}
 	db.reads.Add(2)
-	return db.invent || db.data[string(key)], nil
+	return db.invent || db.data[string(key)] && !db.lose, nil
 }
 
-func (db *memoryDB) Settle(ctx context.Context) error { return context.Cause(ctx) }
+func (db *memoryDB) Settle(context.Context) error { return nil }
 
 func (db *memoryDB) Close() error {
 	db.closed = true
@@ -71,7 +68,6 @@ func (db *memoryDB) Close() error {
 
 // config returns one for an engine in memory.
 func config(t *testing.T, e *memory) *Config {
-	t.Setenv("TMPDIR", t.TempDir())
 	e.data = map[string]bool{}
 	return &Config{
 		Engines:  []Engine{{Name: "memory", Open: e.Open}},
@@ -81,40 +77,31 @@ func config(t *testing.T, e *memory) *Config {
 	}
 }
 
-// Each filter that an engine has is measured, and in each lookup two reads are counted.
-func TestCounts(t *testing.T) {
-	c := config(t, new(memory))
-	records, err := c.Run(context.Background())
-	require.NoError(t, err)
-	require.Len(t, records, 3)
-	for i, r := range records {
-		require.Equal(t, Record{"memory", c.Filters[i], 1000, 77, Pass{375, 750, r.Absent.Seconds},
-			Pass{750, 1500, r.Present.Seconds}}, r)
-		require.Len(t, r.Absent.Seconds, rounds)
-		require.Len(t, r.Present.Seconds, rounds)
-	}
-	c.Filters = []string{RibbonL6}
-	_, err = c.Run(context.Background())
-	require.ErrorContains(t, err, "no L6")
-}
-
-// What is done with one filter, opening by opening: which keys it asks for, and with which cache.
-// It asks for each once, or if all data is to be cached for those to be measured before, too.
-// Rounds are alike.
+// What is done with the filters that an engine has, opening by opening: for which keys it is asked,
+// and with which cache. It is asked for each once, or if all data is to be cached for those to be
+// measured before, too. Rounds are alike. In each lookup two reads are counted.
 func TestPasses(t *testing.T) {
 	type opening struct{ puts, absent, present int }
-	load := opening{puts: 1000 + firstFlushes}
 	for cached, want := range map[bool][]opening{
-		false: {load, {absent: 500}, {present: 1000}},
-		true:  {load, {absent: 875}, {present: 1750}},
+		false: {{puts: 1000 + firstFlushes}, {absent: 500}, {present: 1000}},
+		true:  {{puts: 1000 + firstFlushes}, {absent: 875}, {present: 1750}},
 	} {
 		e := new(memory)
 		c := config(t, e)
-		c.Filters, c.Cached = []string{None}, cached
-		_, err := c.Run(context.Background())
+		c.Cached, c.Engines[0].L6 = cached, cached
+		records, err := c.Run(context.Background())
 		require.NoError(t, err)
+		n := map[bool]int{false: 3, true: 4}[cached]
+		require.Len(t, records, n)
+		for i, r := range records {
+			require.Equal(t, Record{"memory", c.Filters[i], 1000, 77,
+				Pass{375, 750, r.Absent.Seconds}, Pass{750, 1500, r.Present.Seconds}}, r)
+			require.Len(t, r.Absent.Seconds, rounds)
+			require.Len(t, r.Present.Seconds, rounds)
+		}
 		var got []opening
 		for _, db := range e.opens {
+			require.True(t, db.closed)
 			o, seen := opening{puts: db.puts}, map[string]bool{}
 			for _, key := range db.asked {
 				seen[key] = true
@@ -127,9 +114,7 @@ func TestPasses(t *testing.T) {
 			require.True(t, cached || len(seen) == len(db.asked), "each key once")
 			got = append(got, o)
 		}
-		for range rounds - 1 {
-			want = append(want, want[1:3]...)
-		}
+		want = slices.Concat(slices.Repeat(want, n), slices.Repeat(want[1:], n*(rounds-1)))
 		require.Equal(t, want, got)
 		small := c.cache(None)
 		require.Equal(t, cached, small > c.dataBytes()+1<<20)
@@ -137,40 +122,24 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// Faults and interruptions end the run. What was counted before is kept, and no file is. A database
-// that could not be written is not closed.
+// Faults end the run. A database that fails is not closed, but one that is interrupted.
 func TestFaultsAreNoticed(t *testing.T) {
-	full, interrupted := errors.New("no space left on device"), errors.New("interrupted")
-	ctx, cancel := context.WithCancelCause(context.Background())
-	puts := 0
-	interrupt := func() error {
-		if puts++; puts == 2500 {
-			cancel(interrupted)
-		}
-		return nil
-	}
-	for _, test := range []struct {
-		engine  *memory
-		message string
-		is      error
-		kept    int
-	}{
-		{&memory{lose: true}, "memory, none: a key is lost: ", keys.ErrLost, 0},
-		{&memory{invent: true}, "a key that was never stored was found", nil, 0},
-		{&memory{onPut: func() error { return full }}, "memory, none: no space ", full, 0},
-		{&memory{onPut: interrupt}, "interrupted", interrupted, 2},
+	for message, e := range map[string]*memory{
+		"memory, none: a key is lost: ":                       {lose: true},
+		"memory, none: a key that was never stored was found": {invent: true},
+		"memory, none: " + syscall.ENOSPC.Error():             {full: true},
 	} {
-		c := config(t, test.engine)
-		records, err := c.Run(ctx)
-		require.ErrorContains(t, err, test.message)
-		require.True(t, test.is == nil || errors.Is(err, test.is))
-		require.Len(t, records, test.kept)
-		last := test.engine.opens[len(test.engine.opens)-1]
-		require.Equal(t, test.is == interrupted, last.closed)
-		left, err := os.ReadDir(os.TempDir())
-		require.NoError(t, err)
-		require.Empty(t, left)
+		_, err := config(t, e).Run(context.Background())
+		require.ErrorContains(t, err, message)
+		require.Equal(t, e.lose, errors.Is(err, keys.ErrLost))
+		require.False(t, e.opens[len(e.opens)-1].closed)
 	}
+	ctx, interrupt := context.WithCancel(context.Background())
+	interrupt()
+	e := new(memory)
+	_, err := config(t, e).Run(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.True(t, len(e.opens) == 1 && e.opens[0].closed)
 }
 
 // The conclusion is about the best filter in each engine, if there is no filter to compare it with.
@@ -211,4 +180,19 @@ func TestSpeeds(t *testing.T) {
 	} {
 		require.Equal(t, c.want, speed(c.p, c.none, c.disk), "%v", c)
 	}
+}
+
+// Settle ends when the engine was idle often enough in a row.
+func TestSettleEnds(t *testing.T) {
+	calls := 0 // idle from the 8th time on; the busy ones before start the count anew
+	require.NoError(t, settle(context.Background(), func() (bool, error) {
+		calls++
+		return calls >= 8 || calls%3 == 0, nil
+	}))
+	require.Equal(t, 7+quietPolls, calls)
+	failed := errors.New("failed")
+	ctx, interrupt := context.WithCancel(context.Background())
+	require.ErrorIs(t, settle(ctx, func() (bool, error) { return true, failed }), failed)
+	interrupt()
+	require.ErrorIs(t, settle(ctx, func() (bool, error) { return false, nil }), context.Canceled)
 }

@@ -1,7 +1,6 @@
 package filters
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -55,7 +54,7 @@ func TestLostKeys(t *testing.T) {
 	losing := changed(t, "losing", func(p *Policy) {
 		p.Count = func(_ []byte, all [][]byte) int { return len(all) - 1 }
 	})
-	_, err := MeasureRates(context.Background(), []Kind{losing}, decimals[:1], []int{8}, 9, silent)
+	_, err := MeasureRates([]Kind{losing}, decimals[:1], []int{8}, 9, silent)
 	require.EqualError(t, err, "losing, 8 decimal keys: a key is lost: 1 of 8")
 	require.ErrorIs(t, err, keys.ErrLost)
 }

@@ -1,9 +1,16 @@
+// Package filters measures the false-positive rates of filters outside of any engine. An engine's
+// own filters are called as the engine calls them, and levelbloom's as goleveldb does, through the
+// adapter. BenchmarkFilters times them.
+//
+// Rates: a cell is a shape of keys and a number of keys per filter. In each cell every kind builds
+// many filters of different keys, and looks up absent keys. All kinds have the same keys. Which
+// these are, and how many, depends on the cell and the number of queries alone, never on the
+// answers or on what else is measured: a cell always has the same rates.
 package filters
 
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -62,17 +69,16 @@ func (r *Rate) add(size, queries, falsePositives int) {
 }
 
 // MeasureRates measures the rates of all kinds for each shape and number of keys per filter. In
-// each cell it looks up that many absent keys, or a few more. The error is context.Cause if ctx
-// ends, or wraps keys.ErrLost; with it come the rates of the cells that were finished.
-func MeasureRates(ctx context.Context, kinds []Kind, shapes []keys.Shape, ns []int,
-	queries int, progress report.Progress) (rates []Rate, err error) {
+// each cell it looks up that many absent keys, or a few more. An error wraps keys.ErrLost.
+func MeasureRates(kinds []Kind, shapes []keys.Shape, ns []int, queries int,
+	progress func(step, total int, what string)) (rates []Rate, err error) {
 	for i, n := range ns {
 		for j, shape := range shapes {
 			cell := fmt.Sprintf("%s, %d keys", shape.Name, n)
 			progress(i*len(shapes)+j, len(ns)*len(shapes), cell)
-			ofCell, err := measure(ctx, cell, kinds, shape, n, queries)
+			ofCell, err := measure(cell, kinds, shape, n, queries)
 			if err != nil {
-				return rates, err
+				return nil, err
 			}
 			rates = append(rates, ofCell...)
 		}
@@ -81,8 +87,8 @@ func MeasureRates(ctx context.Context, kinds []Kind, shapes []keys.Shape, ns []i
 }
 
 // measure measures a cell, of all kinds at once: they share the keys.
-func measure(ctx context.Context, cell string, kinds []Kind, shape keys.Shape, n, queries int) (
-	rates []Rate, err error) {
+func measure(cell string, kinds []Kind, shape keys.Shape, n, queries int) ([]Rate, error) {
+	var rates []Rate
 	var policies []*Policy
 	for _, k := range kinds {
 		policies = append(policies, k.New())
@@ -99,9 +105,6 @@ func measure(ctx context.Context, cell string, kinds []Kind, shape keys.Shape, n
 		present, absent := shape.Draw(rng, built == 0, n, perFilter)
 		slices.SortFunc(present, bytes.Compare) // as an engine adds them
 		for i, p := range policies {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
 			p.Add(present)
 			filter := p.Finish(nil)
 			if found := p.Count(filter, present); found < n {
@@ -128,11 +131,11 @@ func CheckBounds(rates []Rate) (err error) {
 	return err
 }
 
-// ReportRates fills in the rates, a note, and a table.
-func ReportRates(r *report.Report, rates []Rate) {
-	r.Records, r.Table = rates, RateTable(rates)
-	r.Notes = append(r.Notes, "A rate is the mean over filters of different keys, with an interval "+
-		"of 95 %. All kinds have the same present and absent keys.")
+// Report returns a report of rates.
+func Report(rates []Rate) *report.Report {
+	return &report.Report{Records: rates, Table: RateTable(rates), Notes: []string{
+		"A rate is the mean over filters of different keys, with an interval of 95 %. All kinds " +
+			"have the same present and absent keys."}}
 }
 
 // RateTable returns a table with a row for each kind and shape, and a column for each number of

@@ -2,7 +2,6 @@ package filters
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -33,7 +32,7 @@ func TestRates(t *testing.T) {
 			return len(all) / 3
 		}
 	})
-	rates, err := MeasureRates(context.Background(), []Kind{third}, decimals[:1], []int{30},
+	rates, err := MeasureRates([]Kind{third}, decimals[:1], []int{30},
 		queries, silent)
 	require.NoError(t, err)
 	require.Len(t, rates, 1)
@@ -74,7 +73,7 @@ func TestInterval(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	kinds := []Kind{kind(t, "bloom"), kind(t, "ribbon")}
 	measured := func(kinds []Kind, shapes []keys.Shape, ns ...int) []Rate {
-		rates, err := MeasureRates(context.Background(), kinds, shapes, ns, 2000, silent)
+		rates, err := MeasureRates(kinds, shapes, ns, 2000, silent)
 		require.NoError(t, err)
 		return rates
 	}

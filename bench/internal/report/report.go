@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -26,9 +27,8 @@ import (
 type Report struct {
 	Conclusion  string      `json:"conclusion,omitempty"` // the first line
 	BarsTitle   string      `json:"-"`
-	Bars        []float64   `json:"-"`                    // a chart, of the table's rows
-	Command     string      `json:"command"`              // as it is typed
-	Incomplete  string      `json:"incomplete,omitempty"` // why the benchmark ended early
+	Bars        []float64   `json:"-"`       // a chart, of the table's rows
+	Command     string      `json:"command"` // as it is typed
 	Environment Environment `json:"environment"`
 	Notes       []string    `json:"notes,omitempty"` // paragraphs
 	Table       Table       `json:"-"`               // sums the records up
@@ -98,9 +98,6 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, line := range append(r.Notes, r.Command, r.Environment.String()) {
 		fmt.Fprintln(&b, wrap(line, width))
 	}
-	if r.Incomplete != "" {
-		fmt.Fprintln(&b, wrap("INCOMPLETE, because it ended early: "+r.Incomplete, width))
-	}
 	_, err := io.WriteString(w, trailing.ReplaceAllString(b.String(), ""))
 	return err
 }
@@ -135,12 +132,7 @@ func (r *Report) chart(w io.Writer) {
 	columns.Flush()
 }
 
-// A Progress is called before each step of a benchmark, from 0 on, of total steps.
-type Progress func(step, total int, what string)
-
-// NewProgress returns one that writes a line for each step.
-func NewProgress(w io.Writer) Progress {
-	return func(step, total int, what string) {
-		fmt.Fprintf(w, "[%*d/%d] %s\n", len(fmt.Sprint(total)), step+1, total, what)
-	}
+// Progress writes a line to stderr before a step of a benchmark, from 0 on, of total steps.
+func Progress(step, total int, what string) {
+	fmt.Fprintf(os.Stderr, "[%*d/%d] %s\n", len(fmt.Sprint(total)), step+1, total, what)
 }
