@@ -34,31 +34,6 @@ func TestPolicyOf(t *testing.T) {
 	}
 }
 
-// changed returns bloom:10 under another name, with changed policies.
-func changed(t *testing.T, name string, change func(*Policy)) Kind {
-	k := kind(t, "bloom")
-	newPolicy := k.New
-	k.Name = name
-	k.New = func() *Policy {
-		p := newPolicy()
-		change(p)
-		return p
-	}
-	return k
-}
-
-func silent(int, int, string) {}
-
-// A lost key ends the run.
-func TestLostKeys(t *testing.T) {
-	losing := changed(t, "losing", func(p *Policy) {
-		p.Count = func(_ []byte, all [][]byte) int { return len(all) - 1 }
-	})
-	_, err := MeasureRates([]Kind{losing}, decimals[:1], []int{8}, 9, silent)
-	require.EqualError(t, err, "losing, 8 decimal keys: a key is lost: 1 of 8")
-	require.ErrorIs(t, err, keys.ErrLost)
-}
-
 // Work of other threads is not in a thread's time.
 func TestClockOfThread(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -85,12 +60,8 @@ func TestLarge(t *testing.T) {
 	testkit.Large(t)
 	const n, asked = 100_000_000, 1_000_000
 	each := func(first, step uint64, number int, do func([][]byte)) {
-		indexes := make([]uint64, 1000)
-		for done := 0; done < number; done += len(indexes) {
-			for i := range indexes {
-				indexes[i] = first + step*uint64(done+i)
-			}
-			do(keys.Shapes[0].Keys(indexes, 1<<40))
+		for i := range uint64(number) {
+			do([][]byte{keys.Shapes[0].Key(1<<40, first+step*i)})
 		}
 	}
 	for _, name := range []string{"ribbon", "bloom", "goleveldb", "pebblev2"} {
@@ -106,9 +77,8 @@ func TestLarge(t *testing.T) {
 		if name == "ribbon" {
 			like, tolerance = "ribbon:10", 0
 		}
-		policy, err := policy.FromString(like)
-		require.NoError(t, err)
-		require.InDelta(t, policy.FPP(n), rate, tolerance+5*math.Sqrt(rate/asked), name)
+		fpp := testkit.Must(policy.FromString(like)).FPP(n)
+		require.InDelta(t, fpp, rate, tolerance+5*math.Sqrt(rate/asked), name)
 	}
 }
 

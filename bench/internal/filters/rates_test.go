@@ -13,38 +13,46 @@ import (
 
 var decimals = keys.ShapesOf("decimal", "decimal15", "bigendian")
 
-// Filters get sorted keys, and the rate is that of all absent keys.
+func silent(int, int, string) {}
+
+// Filters get sorted keys, and the rate is that of all absent keys. A lost key ends the run.
 func TestRates(t *testing.T) {
 	const queries = 20_000
-	filters := 0.0
-	third := changed(t, "third", func(p *Policy) {
-		add := p.Add
+	built, lost := 0, 0
+	third, newPolicy := kind(t, "bloom"), kind(t, "bloom").New
+	third.Name = "third"
+	third.New = func() *Policy {
+		p := newPolicy()
+		add, count := p.Add, p.Count
 		p.Add = func(all [][]byte) {
 			require.True(t, slices.IsSortedFunc(all, bytes.Compare), "as an engine adds keys")
-			filters++
+			built++
 			add(all)
 		}
-		count := p.Count
 		p.Count = func(filter []byte, all [][]byte) int {
 			if len(all) == 30 { // the present ones
-				return count(filter, all)
+				return count(filter, all) - lost
 			}
 			return len(all) / 3
 		}
-	})
-	rates, err := MeasureRates([]Kind{third}, decimals[:1], []int{30},
-		queries, silent)
+		return p
+	}
+	rates, err := MeasureRates([]Kind{third}, decimals[:1], []int{30}, queries, silent)
 	require.NoError(t, err)
 	require.Len(t, rates, 1)
 	r := rates[0]
 	r.Bound = 0.02
 	require.InDelta(t, 1./3, r.FPR, 0.05)
 	require.InDelta(t, queries, r.Queries, 512)
-	require.GreaterOrEqual(t, filters, 10.0)
-	require.InDelta(t, filters, r.Filters, 0)
+	require.GreaterOrEqual(t, built, 10)
+	require.Equal(t, built, r.Filters)
 	require.Equal(t, 39.0, r.FilterBytes, "300 bits, and k")
 	require.Regexp(t, `\| third \| decimal \| 3\d\.\d ±2% \|\n\| third \| bound \| 2.0 \|$`,
 		RateTable([]Rate{r}).Markdown())
+	lost = 1
+	_, err = MeasureRates([]Kind{third}, decimals[:1], []int{30}, queries, silent)
+	require.EqualError(t, err, "third, 30 decimal keys: a key is lost: 1 of 30")
+	require.ErrorIs(t, err, keys.ErrLost)
 }
 
 // Intervals are Wilson's, from R's binom::binom.wilson: equal answers do not give one without
