@@ -23,15 +23,16 @@ func kind(t testing.TB, name string) (k Kind) {
 }
 
 // Names are policy.FromString's, with a plus sign before options, and bits only where they differ.
-func TestPolicyOf(t *testing.T) {
+// Only ribbon promises a rate, with up to 20 bits.
+func TestKinds(t *testing.T) {
 	for name, want := range map[string]string{
 		"bloom": "bloom:9.5", "bloom:7": "bloom:7", "ribbon": "ribbon:9.5",
 		"bloom+tuned": "bloom:9.5,tuned", "bloom:12+tuned": "bloom:12,tuned",
 	} {
-		p, err := PolicyOf(name, 9.5)
-		require.NoError(t, err)
-		require.Equal(t, want, p.String())
+		require.Equal(t, want, testkit.Must(PolicyOf(name, 9.5)).String())
 	}
+	require.Equal(t, 1.05*testkit.Must(policy.NewRibbon(7)).FPP(9), kind(t, "ribbon:7").Bound(9))
+	require.Zero(t, kind(t, "ribbon:21").Bound(9)+kind(t, "bloom").Bound(9))
 }
 
 // Work of other threads is not in a thread's time.
