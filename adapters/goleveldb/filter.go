@@ -1,12 +1,12 @@
 package goleveldb
 
 import (
-	"bytes"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/syndtr/goleveldb/leveldb/filter"
+	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -32,25 +32,16 @@ func newFilter(p *policy.Policy) (*policyFilter, error) {
 	}
 	uncounted, err := policy.FromString(p.String())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("goleveldb: %w", err)
 	}
-	f := &policyFilter{Policy: p}
-	many, _ := policy.Parse(uncounted.AppendFilter(nil, make([][]byte, 1000)))
-	f.encoding, f.least, f.most = many.Encoding, many.K, many.K
-	for n := range 100 {
-		filter := uncounted.AppendFilter(nil, make([][]byte, n+1))
-		if few, _ := policy.Parse(filter); !f.isSmallest(filter) {
-			f.most = max(f.most, few.K)
-		}
-	}
-	return f, nil
+	like, err := policy.Parse(uncounted.AppendFilter(nil, make([][]byte, 100)))
+	return &policyFilter{Policy: p, like: like}, err
 }
 
 // policyFilter makes a policy a filter.Filter.
 type policyFilter struct {
 	*policy.Policy
-	encoding    string
-	least, most int // probes or columns: ribbon filters of few keys have more columns
+	like policy.Info // of a filter of 100 keys
 
 	looking sync.Mutex
 	lookup  atomic.Pointer[lookup] // that Rewrite watches, or nil
@@ -58,8 +49,11 @@ type policyFilter struct {
 
 func (f *policyFilter) Contains(filter, key []byte) bool {
 	may := f.MayContain(filter, key)
-	if l := f.lookup.Load(); l != nil && may && bytes.Equal(l.key, key) {
-		l.ours.Store(f.isLike(filter))
+	if l := f.lookup.Load(); l != nil && l.key == string(key) {
+		l.asked.Store(true)
+		if may {
+			l.ours.Store(f.isLike(filter))
+		}
 	}
 	return may
 }
@@ -70,21 +64,53 @@ func (f *policyFilter) NewGenerator() filter.FilterGenerator {
 
 // lookup is a lookup of a key.
 type lookup struct {
-	key  []byte
-	ours atomic.Bool // the last filter that may contain key is like new ones
+	key   string
+	asked atomic.Bool // a filter was asked about key
+	ours  atomic.Bool // the last filter that may contain key is like new ones
 }
 
-// isLike reports whether a filter has f's encoding and number of probes or columns.
+// look looks a key up. If it is in a table, that is the last one whose filter may contain it, but
+// for false positives.
+func (f *policyFilter) look(s reader, key []byte) (*lookup, error) {
+	f.looking.Lock()
+	defer f.looking.Unlock()
+	l := &lookup{key: string(key)}
+	f.lookup.Store(l)
+	defer f.lookup.Store(nil)
+	_, err := s.Has(key, uncached)
+	return l, err
+}
+
+type reader interface {
+	Has(key []byte, ro *opt.ReadOptions) (bool, error)
+}
+
+var uncached = &opt.ReadOptions{DontFillCache: true}
+
+// isOld reports whether s has key in a table without filters like new ones. If it is in memory, no
+// filter is asked about it, but some are about near, a key beside it that nobody has. Where a
+// database has another comparer than its options say, looking near up may panic: better here than
+// for the log.
+func (f *policyFilter) isOld(s reader, key, near []byte) (bool, error) {
+	found, err := f.look(s, key)
+	if err != nil || found.ours.Load() {
+		return false, err
+	}
+	absent, err := f.look(s, near)
+	return found.asked.Load() || !absent.asked.Load(), err
+}
+
+// isLike reports whether f may have written a filter: it has f's encoding and number of probes or
+// columns. Ribbon filters have one column more or less, by their numbers of keys, and the smallest
+// ones have any number.
 func (f *policyFilter) isLike(filter []byte) bool {
 	got, err := policy.Parse(filter)
-	return err == nil && got.Encoding == f.encoding &&
-		(f.least <= got.K && got.K <= f.most || f.isSmallest(filter))
-}
-
-// isSmallest reports whether a ribbon filter is as small as that of one key. Its columns say nothing
-// of f's bits per key: it has 8 slots, or 8 bytes, even if its keys need less.
-func (f *policyFilter) isSmallest(filter []byte) bool {
-	return f.encoding == policy.EncodingRibbon && uint64(len(filter)) == f.FilterSize(1)
+	if err != nil || got.Encoding != f.like.Encoding {
+		return false
+	}
+	more := got.K - f.like.K
+	return more == 0 || got.Encoding == policy.EncodingRibbon &&
+		(more == 1 || more == -1 || uint64(len(filter)) == f.FilterSize(1))
 }
 
 type generator struct {

@@ -18,20 +18,25 @@ import (
 // in use. o must be the options that db was opened with, after [Configure].
 //
 // Rewrite reads all keys, in parts of 48 MiB. goleveldb does not tell which filters a table has, so
-// Rewrite looks some keys up and sees which filters db consults: in a part, all tables must have
-// those of o's policy, or the part is rewritten. It does not notice another FilterBaseLg, fractions
-// of a bit per key, or tables whose keys have all been overwritten or deleted.
+// Rewrite looks up a key of every 4 KiB and sees which filters db consults. If a key is not found
+// through a filter like new ones, it rewrites the part from there on. It does not notice another
+// FilterBaseLg, a change of two bits per key or less, tables of less than 4 KiB, or tables nearly
+// all of whose keys have been overwritten or deleted.
 //
 // After each part, Rewrite calls progress, unless that is nil, with the MiB of tables that are done
-// and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error at the end
-// of a part. What is done stays done, and the next call writes only what is left. Any other error
-// says how much is left, and why.
+// and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error before it
+// reads or rewrites another part. What is done stays done, and the next call writes only what is
+// left. Any error says how much that is, and why. ctx does not end what goleveldb waits for: an
+// open transaction, or compactions while a program fills write buffers faster than they write
+// tables. Wait for Rewrite before you close db.
 //
 // Compactions rewrite a table of the last level only if a table above overlaps it. Rewrite sees to
-// that by deleting keys that nobody has, with 16 random bytes each. No answer changes, and
-// compactions remove the deletions, once older snapshots are released. Whoever replicates db's
-// writes sees them. A program that fills write buffers faster than goleveldb compacts keeps
-// CompactRange, and so Rewrite, from ending. bench/RESULTS.md has the costs.
+// that by deleting keys that nobody has, with 16 random bytes each. No answer changes. Whoever
+// replicates db's writes sees them. Compactions remove nearly all of these deletions. Under an
+// older snapshot, they stay in the last level until a table above overlaps them.
+//
+// Rewrite writes 1.05 to 1.9 bytes per byte of db, and takes up to 48 MiB more disk; an open
+// iterator keeps all tables that are replaced. bench/RESULTS.md has the costs.
 //
 // Rewrite returns an error if o has a Comparer of its own, for which it cannot make up keys. Then
 // write all entries to a new database that is opened with o.
@@ -52,10 +57,7 @@ func Rewrite(
 	}
 	done, total, err := sizes(db, nil)
 	for start := []byte(nil); err == nil && done < total; {
-		if err = ctx.Err(); err == nil {
-			start, err = rewritePart(o, f, db, start)
-		}
-		if err != nil {
+		if start, err = rewritePart(ctx, o, f, db, start); err != nil {
 			return fmt.Errorf("goleveldb: %d of %d MiB are left: %w", total-done, total, err)
 		}
 		if done, total, err = sizes(db, start); start == nil {
@@ -80,114 +82,110 @@ func sizes(db *leveldb.DB, key []byte) (before, total int, err error) {
 	return max(0, min(int(sizes.Sum()/mib), total-1)), total, err
 }
 
-// rewritePart rewrites the tables of a part that begins with start, if they are not seen to have
-// f's filters. It returns the start of the next part, or nil after the last one.
-func rewritePart(o *opt.Options, f *policyFilter, db *leveldb.DB, start []byte) ([]byte, error) {
-	s, err := db.GetSnapshot()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { s.Release() }()
-	var end []byte
-	for try := range 3 { // compactions may miss a table that lies between two of theirs
-		p, err := readPart(o, f, s, start, end)
-		if err != nil || !p.old {
-			return p.end, err
+// rewritePart reads a part that begins with start, and rewrites it until no table is old. It
+// returns where the next part begins, or nil after the last one.
+func rewritePart(
+	ctx context.Context, o *opt.Options, f *policyFilter, db *leveldb.DB, start []byte,
+) ([]byte, error) {
+	p := part{start: start}
+	for try := range 4 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		end = p.end
 		if err := db.Write(&p.deletions, nil); err != nil {
 			return nil, err
 		}
-		if try == 0 { // then CompactRange writes all its keys to tables
-			s.Release()
-			if s, err = db.GetSnapshot(); err != nil {
-				return nil, err
-			}
-		}
-		if err := db.CompactRange(util.Range{Start: start, Limit: end}); err != nil {
+		s, err := db.GetSnapshot()
+		if err != nil {
 			return nil, err
+		}
+		if try > 0 { // then all keys of s are in tables
+			err = db.CompactRange(util.Range{Start: p.start, Limit: p.end})
+		}
+		if err == nil {
+			p, err = readPart(o, f, s, p.start, p.end)
+		}
+		if try == 0 {
+			s.Release()
+		} else { // so that compactions keep further deletions, and rewrite all that lies between
+			defer s.Release()
+		}
+		if err != nil || p.deletions.Len() == 0 {
+			return p.end, err
 		}
 	}
 	return nil, errors.New("new tables do not get the filters of the options: pass those that the " +
-		"database was opened with, and call Configure before leveldb.OpenFile. (Values larger than a " +
-		"table need no filters: no other key is looked up there.)")
+		"database was opened with, and call Configure before leveldb.OpenFile")
 }
 
-// A part is a range of keys. Some of its keys in a row are a window. All parts and windows begin
-// with keys that nobody has, and windows of large values contain some.
+// A part is a range of keys. If it has an old table, start is there, and deletions are of keys that
+// nobody has, in each larger table from there on.
 type part struct {
-	end       []byte        // or nil
-	deletions leveldb.Batch // of the keys that nobody has
-	old       bool          // no key that was looked up in a window is in a table with f's filters
+	start, end []byte // end is nil in the last part
+	deletions  leveldb.Batch
 }
 
 const (
-	partSize   = 48 << 20
-	windowSize = 16 << 10
-	windowKeys = 8 // at least, and at most looked up: some may be in memory, or alone in a table
+	partSize = 48 << 20
+	stepSize = 4 << 10
 )
 
-var uncached = &opt.ReadOptions{DontFillCache: true}
-
-// readPart reads a part of a database that begins with start. If end is nil, it finds that.
+// readPart reads a part that begins with start, and ends with limit or before.
 func readPart(
-	o *opt.Options, f *policyFilter, s *leveldb.Snapshot, start, end []byte,
+	o *opt.Options, f *policyFilter, s *leveldb.Snapshot, start, limit []byte,
 ) (p part, err error) {
-	it := s.NewIterator(&util.Range{Start: start, Limit: end}, uncached)
+	it := s.NewIterator(&util.Range{Start: start, Limit: limit}, uncached)
 	defer it.Release()
-	window := min(windowSize, o.GetCompactionTableSize(0)/4) // so that each table has a deletion
-	size, since := 0, window                                 // of the part, since the last deletion
-	if start != nil {
-		p.deletions.Delete(start)
-		since = 0
-	}
-	keys, seen := 0, false // of the window
-	var last []byte
+	step := min(stepSize, o.GetCompactionTableSize(0)/128) // many in a table
+	last, size, next, old := bytes.Clone(start), 0, 0, false
 	for it.Next() {
 		key := it.Key()
-		if made := between(last, key); since >= window && made != nil {
-			p.deletions.Delete(made)
-			since = 0
-			if keys >= windowKeys {
-				p.old = p.old || !seen
-				keys, seen = 0, false
+		if size >= next {
+			if bytes.Compare(last, key) > 0 {
+				return p, errors.New("the database has another comparer than the options")
+			}
+			if made := between(last, key); made != nil {
+				next = size + step
+				if !old {
+					p.start = made
+					if old, err = f.isOld(s, key, made); err != nil {
+						return p, err
+					}
+				}
+				if old {
+					p.deletions.Delete(made)
+				}
 				// goleveldb makes a transaction of a batch that exceeds its write buffer.
-				if end == nil &&
-					(size >= partSize || len(p.deletions.Dump()) > o.GetWriteBuffer()/2) {
+				if size >= partSize || len(p.deletions.Dump()) > o.GetWriteBuffer()/4 {
 					p.end = made
 					return p, nil
 				}
 			}
 		}
 		last = append(last[:0], key...)
-		if !p.old && !seen && keys < windowKeys {
-			if seen, err = f.look(s, last); err != nil {
-				return p, err
-			}
-		}
-		keys++
-		entry := len(key) + len(it.Value())
-		size, since = size+entry, since+entry
+		size += len(key) + len(it.Value())
 	}
-	p.old = p.old || keys > 0 && !seen
-	if p.end = end; end == nil {
-		end = withRandom(append(last, 0))
+	if old {
+		p.deletions.Delete(withRandom(last))
 	}
-	p.deletions.Delete(end)
+	p.end = limit
 	return p, it.Error()
 }
 
-// between returns a key that nobody has, with 16 random bytes, above a and below b. It returns nil
-// if b is a, or that and zeros: this leaves no room.
+// between returns a key that nobody has, with 16 random bytes, above a and below b. It is not much
+// longer than what they share. It returns nil if b is a and zeros: this leaves no room.
 func between(a, b []byte) []byte {
-	b = bytes.TrimRight(b, "\x00")
-	if bytes.Compare(a, b) >= 0 {
+	padded, shared := append(bytes.Clone(a), make([]byte, len(b))...), 0
+	for shared < len(b) && b[shared] == padded[shared] {
+		shared++
+	}
+	if shared == len(b) {
 		return nil
 	}
-	key := bytes.Clone(b)
-	key[len(key)-1]--
-	if bytes.Compare(key, a) < 0 { // a begins with key
-		key = append(bytes.Clone(a), 0)
+	key := bytes.Clone(b[:shared+1])
+	key[shared]--
+	for len(key) < len(a) && bytes.HasPrefix(a, key) {
+		key = append(key, 0xff)
 	}
 	return withRandom(key)
 }

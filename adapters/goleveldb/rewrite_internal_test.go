@@ -2,9 +2,12 @@ package goleveldb
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/opt"
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
@@ -14,16 +17,19 @@ import (
 func TestBetween(t *testing.T) {
 	rng := testkit.Rand(t, 66)
 	key := func() []byte {
-		key := make([]byte, rng.Intn(4))
+		key := make([]byte, rng.Intn(5))
 		for i := range key {
 			key[i] = []byte{0, 1, 254, 255}[rng.Intn(4)]
 		}
 		return key
 	}
-	for range 10_000 {
+	for range 20_000 {
 		a, b := key(), key()
+		if bytes.Compare(a, b) >= 0 {
+			continue
+		}
 		got := between(a, b)
-		if bytes.Compare(a, bytes.TrimRight(b, "\x00")) >= 0 {
+		if bytes.Equal(append(bytes.Clone(a), make([]byte, max(0, len(b)-len(a)))...), b) {
 			require.Nil(t, got)
 			continue
 		}
@@ -31,20 +37,95 @@ func TestBetween(t *testing.T) {
 		require.Less(t, string(got), string(b), "%x", a)
 		require.NotEqual(t, got, between(a, b))
 	}
+	long := bytes.Repeat([]byte{7}, 1000)
+	for _, c := range []struct{ a, b byte }{{1, 2}, {1, 3}, {0, 255}} {
+		got := between(append([]byte{5, c.a}, long...), append([]byte{5, c.b}, long...))
+		require.LessOrEqual(t, len(got), 2+1+16)
+	}
 }
 
-// Other lookups do not count as the one that Rewrite watches.
-func TestOtherLookups(t *testing.T) {
-	p, err := policy.NewRibbon(10)
-	require.NoError(t, err)
-	f, err := newFilter(p)
-	require.NoError(t, err)
-	mine, other := []byte("mine"), []byte("other")
-	both := p.AppendFilter(nil, [][]byte{mine, other})
-	l := &lookup{key: mine}
-	f.lookup.Store(l)
-	require.True(t, f.Contains(both, other))
-	require.False(t, l.ours.Load())
-	require.True(t, f.Contains(both, mine))
-	require.True(t, l.ours.Load())
+// Other lookups do not count as the one that Rewrite watches, nor do two Rewrites mix theirs up.
+func TestLook(t *testing.T) {
+	for _, bits := range []float64{2, 6.9, 10} {
+		p, err := policy.NewRibbon(bits)
+		require.NoError(t, err)
+		f, err := newFilter(p)
+		require.NoError(t, err)
+		mine, other := []byte("mine"), []byte("other")
+		both := p.AppendFilter(nil, [][]byte{mine, other})
+		neither := p.AppendFilter(nil, [][]byte{[]byte("third")})
+		for f.MayContain(neither, mine) {
+			neither = p.AppendFilter(nil, [][]byte{neither})
+		}
+		bloom := bytes.Repeat([]byte{255}, 10)
+		bloom[9] = 6
+		for _, c := range []struct {
+			filters     [][]byte // of tables
+			asked, ours bool
+		}{
+			{nil, false, false},
+			{[][]byte{neither}, true, false},
+			{[][]byte{both}, true, true},
+			{[][]byte{neither, both}, true, true},
+			{[][]byte{both, neither}, true, true},
+			{[][]byte{bloom}, true, false},
+			{[][]byte{both, bloom}, true, false},
+			{[][]byte{bloom, both}, true, true},
+		} {
+			second := make(chan bool)
+			first := func() {
+				go f.look(readerFunc(func() { close(second) }), other)
+				select {
+				case <-second:
+				case <-time.After(time.Millisecond): // it waits for this one
+				}
+				f.Contains(both, other)
+				for _, filter := range c.filters {
+					f.Contains(filter, mine)
+				}
+				f.Contains(both, other)
+			}
+			l, err := f.look(readerFunc(first), mine)
+			require.NoError(t, err)
+			require.Equal(t, c.asked, l.asked.Load())
+			require.Equal(t, c.ours, l.ours.Load())
+			<-second
+		}
+	}
+}
+
+type readerFunc func()
+
+func (r readerFunc) Has([]byte, *opt.ReadOptions) (bool, error) {
+	r()
+	return false, nil
+}
+
+// What a policy writes is like its filters, and what another one of another number of probes or
+// columns writes is not.
+func TestIsLike(t *testing.T) {
+	var keys [][]byte
+	for i := range 5000 {
+		keys = append(keys, fmt.Appendf(nil, "%d", i))
+	}
+	for _, c := range []struct{ settings, other string }{
+		{"ribbon:2", "ribbon:5"}, {"ribbon:3", "ribbon:7"}, {"ribbon:4", "ribbon:8"},
+		{"ribbon:6.9", "ribbon:10"}, {"ribbon:9.9", "ribbon:6.9"}, {"ribbon:10", "ribbon:13"},
+		{"ribbon:13", "ribbon:10"}, {"ribbon:16", "bloom:23"}, {"ribbon:40", "ribbon:20"},
+		{"bloom:1", "ribbon:2"}, {"bloom:10", "bloom:13"}, {"bloom:16", "bloom:10"},
+	} {
+		p, err := policy.FromString(c.settings)
+		require.NoError(t, err)
+		other, err := policy.FromString(c.other)
+		require.NoError(t, err)
+		f, err := newFilter(p)
+		require.NoError(t, err)
+		for _, n := range []int{1, 2, 8, 9, 10, 15, 16, 20, 22, 30, 50, 100, 700, 701, 1000, 5000} {
+			require.True(t, f.isLike(p.AppendFilter(nil, keys[:n])), "%s, %d keys", c.settings, n)
+			if n >= 30 {
+				require.False(t, f.isLike(other.AppendFilter(nil, keys[:n])), "%v, %d keys", c, n)
+			}
+		}
+		require.False(t, f.isLike([]byte{255, 255}))
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -206,13 +208,132 @@ func TestRewriteLargeKeys(t *testing.T) {
 	for i := range 3000 {
 		require.NoError(t, db.Put(fmt.Appendf(nil, "%0500d", i), nil, nil))
 	}
+	for _, key := range testkit.Keys(testkit.Rand(t, 61), 30) {
+		require.NoError(t, db.Put(slices.Concat([]byte("1"), key, make([]byte, 20<<10)), nil, nil))
+	}
 	require.NoError(t, db.Close())
 	db = open(t, dir, configured(t, o, ribbon(t)))
 	parts := 0
 	require.NoError(t, goleveldb.Rewrite(context.Background(), o, db, func(int, int) { parts++ }))
 	require.Greater(t, parts, 1)
+	log, err := os.ReadFile(filepath.Join(dir, "LOG"))
+	require.NoError(t, err)
+	require.NotContains(t, string(log), "transaction@")
 	requireNothingToRewrite(t, o, db)
 	require.NoError(t, db.Close())
+}
+
+// Old tables below newer keys are found, and small ones at the end.
+func TestRewriteBelowNewKeys(t *testing.T) {
+	for seed := range int64(6) {
+		rng := testkit.Rand(t, 67+seed)
+		keys, size, percent := testkit.Keys(rng, 3000), 0, 90
+		slices.SortFunc(keys, bytes.Compare)
+		if seed%2 == 1 {
+			keys, size, percent = keys[:100+rng.Intn(200)], 1<<10, 50
+		}
+		o, dir := smallTables(), t.TempDir()
+		value := make([]byte, size)
+		rng.Read(value)
+		put := func(n int) {
+			db := open(t, dir, o)
+			for _, key := range keys[:n] {
+				require.NoError(t, db.Put(key, value, nil))
+			}
+			require.NoError(t, db.Close())
+		}
+		put(len(keys))
+		db := open(t, dir, o)
+		require.NoError(t, db.CompactRange(util.Range{}))
+		require.NoError(t, db.Close())
+		o = configured(t, level0Only(), ribbon(t)) // in which the new keys stay above
+		o.CompactionTotalSize = 1 << 30
+		rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		put(len(keys) * percent / 100)
+		db = open(t, dir, o)
+		requireRewritten(t, o, db)
+		requireNothingToRewrite(t, o, db)
+		requireFilters(t, db, dir, policy.Name)
+	}
+}
+
+// Keys that are in memory are no reason to rewrite tables, and no snapshot is left.
+func TestRewriteInMemory(t *testing.T) {
+	o, dir := configured(t, smallTables(), ribbon(t)), t.TempDir()
+	db := open(t, dir, o)
+	keys := testkit.Keys(testkit.Rand(t, 68), 4000)
+	for _, key := range keys {
+		require.NoError(t, db.Put(key, key, nil))
+	}
+	require.NoError(t, db.CompactRange(util.Range{}))
+	require.NoError(t, db.Close())
+	o = configured(t, level0Only(), ribbon(t))
+	o.CompactionTotalSize = 1 << 30 // so that no compaction starts by itself
+	db = open(t, dir, o)
+	for _, key := range keys[:200] {
+		require.NoError(t, db.Put(key, nil, nil))
+	}
+	requireNothingToRewrite(t, o, db)
+	snapshots, err := db.GetProperty("leveldb.alivesnaps")
+	require.NoError(t, err)
+	require.Equal(t, "0", snapshots)
+	require.NoError(t, db.Close())
+}
+
+// Values may be larger than what a compaction overlaps, and tables smaller than the parts of a
+// database between two lookups.
+func TestRewriteSizes(t *testing.T) {
+	for _, c := range []struct{ table, large, n int }{{16 << 10, 200 << 10, 3000}, {1 << 10, 0, 9000}} {
+		o, dir := smallTables(), t.TempDir()
+		o.CompactionTableSize = c.table
+		db := open(t, dir, o)
+		large := make([]byte, c.large)
+		testkit.Rand(t, 69).Read(large)
+		for i, key := range testkit.Keys(testkit.Rand(t, 70), c.n) {
+			if i%1000 == 999 {
+				for last := range byte(3) { // in a row: each in a table of its own
+					require.NoError(t, db.Put(append(bytes.Clone(key), last), large, nil))
+				}
+			}
+			require.NoError(t, db.Put(key, key, nil))
+		}
+		require.NoError(t, db.CompactRange(util.Range{}))
+		require.NoError(t, db.Close())
+		db = open(t, dir, configured(t, o, ribbon(t)))
+		requireRewritten(t, o, db)
+		requireNothingToRewrite(t, o, db)
+		requireFilters(t, db, dir, policy.Name)
+	}
+}
+
+// A context may be cancelled while a part is read. Then nothing is compacted.
+func TestRewriteStops(t *testing.T) {
+	o, dir := smallTables(), t.TempDir()
+	db := open(t, dir, o)
+	for _, key := range testkit.Keys(testkit.Rand(t, 71), 1000) {
+		require.NoError(t, db.Put(key, key, nil))
+	}
+	require.NoError(t, db.CompactRange(util.Range{}))
+	require.NoError(t, db.Close())
+	o = configured(t, level0Only(), ribbon(t))
+	o.CompactionTotalSize = 1 << 30 // so that no compaction starts by itself
+	db = open(t, dir, o)
+	before := tablesOf(t, db)
+	ctx, cancel := context.WithCancel(context.Background())
+	require.ErrorIs(t, goleveldb.Rewrite(&cancelled{ctx, cancel}, o, db, nil), context.Canceled)
+	require.Equal(t, before, tablesOf(t, db))
+	require.NoError(t, db.Close())
+}
+
+// cancelled is a context that is cancelled after its error was asked for once.
+type cancelled struct {
+	context.Context
+	cancel func()
+}
+
+func (c *cancelled) Err() error {
+	defer c.cancel()
+	return c.Context.Err()
 }
 
 // Tables of level 0 overlap, and goleveldb consults the filters of all.
@@ -298,9 +419,25 @@ func TestRewriteRefuses(t *testing.T) {
 	ours.Comparer = reversed{}
 	require.ErrorContains(t, goleveldb.Rewrite(ctx, ours, db, nil),
 		`cannot make up keys for the comparer "reversed": write all entries to a new database`)
+
+	o, dir = smallTables(), t.TempDir()
+	o.Comparer = reversed{comparer.DefaultComparer}
+	db = open(t, dir, configured(t, o, ribbon(t)))
+	for _, key := range testkit.Keys(testkit.Rand(t, 72), 300) {
+		require.NoError(t, db.Put(key, key, nil))
+	}
+	require.NoError(t, db.Close())
+	db = open(t, dir, o)
+	copied := *o
+	copied.Comparer = nil
+	require.ErrorContains(t, goleveldb.Rewrite(ctx, &copied, db, nil), "another comparer")
+	require.NoError(t, db.Close())
 }
 
-// reversed is a comparer with another name.
+// reversed is a comparer with another name and order.
 type reversed struct{ comparer.Comparer }
 
-func (reversed) Name() string { return "reversed" }
+func (reversed) Name() string                    { return "reversed" }
+func (reversed) Compare(a, b []byte) int         { return bytes.Compare(b, a) }
+func (reversed) Separator(_, _, _ []byte) []byte { return nil }
+func (reversed) Successor(_, _ []byte) []byte    { return nil }
