@@ -108,7 +108,8 @@ func (p *Policy) AppendFilter(dst []byte, keys [][]byte) []byte {
 	return b.Finish(dst)
 }
 
-// FilterSize returns the size in bytes of a filter of n keys. A key added twice counts twice. It
+// FilterSize returns the size in bytes of a filter of n keys. A key added twice counts twice. With
+// fractions of a bit, a ribbon filter of up to 700 keys may be larger than one of more keys. It
 // panics if n is negative.
 func (p *Policy) FilterSize(n int) uint64 {
 	p.mustBeUsable()

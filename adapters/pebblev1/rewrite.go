@@ -4,12 +4,11 @@ package pebblev1
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/cockroachdb/pebble"
@@ -19,6 +18,8 @@ import (
 // in use. o must be the options that db was opened with, after [Configure]. A table is rewritten if
 // it lacks the mark, or if its filter has another name or size than o gives tables of its level, or
 // of one above, from where Pebble may have moved it. If there is no such table, nothing is written.
+// If the comparer splits keys, a filter has any number of them, so Rewrite cannot tell that it is
+// too small: for more bits per key, give the policy another name.
 //
 // Rewrite goes through the keys in parts: 64 MiB of tables, or a 64th of db if that is more. After
 // each it calls progress, unless that is nil, with the number of tables that are done and of all
@@ -27,34 +28,38 @@ import (
 // other error says how many tables are left, and why. Close db only after Rewrite has returned.
 //
 // Compactions rewrite a table of the last level only if a table above overlaps it. Rewrite sees to
-// that by deleting keys that nobody has, with 16 random bytes each. No answer changes, and
-// compactions remove the deletions, once older snapshots are closed. Whoever replicates db's log
-// sees them. What lies above the tables is compacted with them, and external and virtual tables
-// become tables of their own. Tables of a single key stay: few other keys are looked up in them.
-// bench/RESULTS.md has the costs.
+// that with DB.RangeKeyUnset, without a suffix, from the smallest key of a table to the largest,
+// both without their suffixes. It changes nothing: there are no such range keys. It makes up no key
+// and writes none. Compactions drop the entries, at once unless the program has range keys with
+// suffixes there and a snapshot is open. Whoever replicates db's log sees them. What lies above the
+// tables is compacted with them, and external and virtual tables become tables of their own. Tables
+// of a single prefix stay: a filter excludes no key that is looked up there. bench/RESULTS.md has
+// the costs.
 //
-// Rewrite returns an error if db has another comparer than pebble.DefaultComparer, for which it
-// cannot make up keys. Then write all entries to a new database that is opened with o.
+// Rewrite stops at a part in which it finds range keys without suffix, which it would remove. It
+// cannot see those that the program sets at that moment: do not set any while it runs. It also
+// stops if the comparer or a collector in o refuses such an entry. Then write all entries to a new
+// database that is opened with o. Pebble v1 has range keys from FormatRangeKeys on: Rewrite refuses
+// older formats.
 func Rewrite(
 	ctx context.Context, o *pebble.Options, db *pebble.DB, progress func(done, total int),
 ) error {
-	if !hasDefaultOrder(o) {
-		return fmt.Errorf("pebblev1: Rewrite cannot make up keys for the comparer %q: write all "+
-			"entries to a new database", o.Comparer.Name)
-	}
 	w, err := wantedOf(o)
 	if err != nil {
 		return err
 	}
 	old, size, err := w.old(db, nil, nil)
 	for total := len(old); len(old) > 0; {
-		end, err := w.rewrite(ctx, db, firstPart(old, max(64<<20, size/64)))
-		if err != nil {
-			return fmt.Errorf("pebblev1: %d of %d tables are left: %w", len(old), total, err)
+		end, left, err := w.rewrite(ctx, db, firstPart(old, max(64<<20, size/64)))
+		if end != nil {
+			old = slices.DeleteFunc(old, func(t pebble.SSTableInfo) bool {
+				return w.comparer.Compare(t.Smallest.UserKey, end) < 0
+			})
 		}
-		old = slices.DeleteFunc(old, func(t pebble.SSTableInfo) bool {
-			return bytes.Compare(t.Smallest.UserKey, end) < 0
-		})
+		if err != nil {
+			left += len(old)
+			return fmt.Errorf("pebblev1: %d of %d tables are left: %w", left, max(left, total), err)
+		}
 		if progress != nil {
 			progress(total-len(old), total)
 		}
@@ -64,6 +69,8 @@ func Rewrite(
 
 // wanted says what new tables get.
 type wanted struct {
+	options   *pebble.Options
+	comparer  *pebble.Comparer
 	filters   levelFilters
 	mark      bool
 	wholeKeys bool // are in the filters, not prefixes
@@ -71,7 +78,7 @@ type wanted struct {
 
 // wantedOf returns an error if o is not as Configure leaves it.
 func wantedOf(o *pebble.Options) (wanted, error) {
-	w := wanted{filters: filtersOf(o), wholeKeys: hasDefaultOrder(o)}
+	w := wanted{options: o, comparer: comparerOf(o), filters: filtersOf(o)}
 	if !slices.ContainsFunc(w.filters[:], func(f pebble.FilterPolicy) bool {
 		_, ours := f.(filterPolicy)
 		return ours
@@ -82,12 +89,35 @@ func wantedOf(o *pebble.Options) (wanted, error) {
 	for _, collector := range o.BlockPropertyCollectors {
 		w.mark = w.mark || collector().Name() == markName
 	}
+	w.wholeKeys = splitsNothing(w.comparer)
 	return w, nil
 }
 
-// hasDefaultOrder reports whether o orders keys as pebble.DefaultComparer does.
-func hasDefaultOrder(o *pebble.Options) bool {
-	return o.Comparer == nil || o.Comparer.Name == pebble.DefaultComparer.Name
+// splitsNothing reports whether a comparer takes whole keys for prefixes. Its name does not tell:
+// programs give that of the default one to their own. So this asks about a key with all bytes,
+// twice in a row, and in ascending order: about most separators, and any fixed length.
+func splitsNothing(c *pebble.Comparer) bool {
+	key := make([]byte, 512)
+	for i := range key {
+		key[i] = byte(i / 2)
+	}
+	prefix, ok := prefixOf(c, key)
+	return ok && len(prefix) == len(key)
+}
+
+// prefixOf returns the part of a key that filters contain, or false if Split panics. It may, as
+// few of Pebble's methods call it for bounds of range deletions, which need not be keys.
+func prefixOf(c *pebble.Comparer, key []byte) (prefix []byte, ok bool) {
+	defer func() { _ = recover() }()
+	return key[:c.Split(key)], true
+}
+
+// prefix returns the prefix of a table's bound, or all of it if Split panics.
+func (w wanted) prefix(bound []byte) []byte {
+	if prefix, ok := prefixOf(w.comparer, bound); ok {
+		return prefix
+	}
+	return bound
 }
 
 // isOld reports whether a table of a level lacks what new ones get. One that Pebble moved there
@@ -98,14 +128,12 @@ func hasDefaultOrder(o *pebble.Options) bool {
 func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
 	p := t.Properties
 	most := int(min(p.NumEntries-p.NumRangeDeletions, math.MaxInt32))
-	if most == 0 || bytes.Equal(t.Smallest.UserKey, t.Largest.UserKey) {
-		return false // there are no keys for a filter, or no absent ones to look up
+	first, last := w.prefix(t.Smallest.UserKey), w.prefix(t.Largest.UserKey)
+	if most == 0 || bytes.Equal(first, last) {
+		return false // there are no keys for a filter, or none that it could exclude
 	}
 	least := 0
-	if w.wholeKeys {
-		if between(t.Smallest.UserKey, t.Largest.UserKey) == nil {
-			return false
-		}
+	if w.wholeKeys && len(first) == len(t.Smallest.UserKey) && len(last) == len(t.Largest.UserKey) {
 		least = max(0, most-most>>22-1-int(min(p.SnapshotPinnedKeys, math.MaxInt32)))
 	}
 	if _, marked := p.UserProperties[markName]; w.mark && !marked {
@@ -116,9 +144,23 @@ func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
 	}
 	return !slices.ContainsFunc(w.filters[:level+1], func(f pebble.FilterPolicy) bool {
 		ours, ok := f.(filterPolicy)
-		return ok && ours.Name() == p.FilterPolicyName &&
-			ours.FilterSize(least) <= p.FilterSize && p.FilterSize <= ours.FilterSize(most)
+		return ok && ours.Name() == p.FilterPolicyName && isSize(ours, p.FilterSize, least, most)
 	})
+}
+
+// isSize reports whether filters of least to most keys have a size. Up to 700 keys, one of more
+// keys may be smaller: see Policy.FilterSize.
+func isSize(f filterPolicy, size uint64, least, most int) bool {
+	const few = 700
+	if n := max(least, few+1); n <= most && f.FilterSize(n) <= size {
+		return size <= f.FilterSize(most)
+	}
+	for n := least; n <= min(most, few); n++ {
+		if f.FilterSize(n) == size {
+			return true
+		}
+	}
+	return false
 }
 
 // old returns the tables with keys from start to before end that lack what new ones get, by their
@@ -136,7 +178,7 @@ func (w wanted) old(
 		}
 	}
 	slices.SortFunc(old, func(a, b pebble.SSTableInfo) int {
-		return bytes.Compare(a.Smallest.UserKey, b.Smallest.UserKey)
+		return w.comparer.Compare(a.Smallest.UserKey, b.Smallest.UserKey)
 	})
 	return old, size, err
 }
@@ -150,58 +192,117 @@ func firstPart(tables []pebble.SSTableInfo, size uint64) []pebble.SSTableInfo {
 	return tables[:n]
 }
 
-// rewrite rewrites tables, and all old ones of their range. It returns the end of that.
+// rewrite rewrites tables, and all old ones of their range. It returns the end of that, or nil if
+// none was reached, and how many old tables are left before it.
 func (w wanted) rewrite(
 	ctx context.Context, db *pebble.DB, tables []pebble.SSTableInfo,
-) (end []byte, err error) {
+) (end []byte, left int, err error) {
 	for range 3 { // a table may lie beside the ranges that are compacted
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		ranges := w.ranges(tables)
+		start, next := ranges[0].Start, ranges[len(ranges)-1].End
+		if err = ctx.Err(); err == nil {
+			err = w.overlap(db, ranges)
 		}
-		var start []byte
-		if start, end, err = overlap(db, tables); err != nil {
-			return nil, err
+		if err == nil {
+			err = compactRange(ctx, db, start, next)
 		}
-		if err := compactRange(ctx, db, start, end); err != nil {
-			return nil, err
+		if err != nil {
+			return end, left, err
 		}
-		if tables, _, err = w.old(db, start, end); len(tables) == 0 || err != nil {
-			return end, err
+		end = next
+		tables, _, err = w.old(db, start, end)
+		if left = len(tables); left == 0 || err != nil {
+			return end, left, err
 		}
 	}
-	return nil, errors.New("new tables do not get the filters of the options: pass those that the " +
-		"database was opened with, and call Configure before pebble.Open")
+	return end, left, errors.New("tables that were written meanwhile lack the filters of the " +
+		"options: pass those that the database was opened with, and call Configure before " +
+		"pebble.Open; or the program ingests such tables all the time")
 }
 
-// overlap deletes a key that nobody has inside each table, so that a compaction from start to
-// before end rewrites them.
-func overlap(db *pebble.DB, tables []pebble.SSTableInfo) (start, end []byte, err error) {
+// ranges returns the prefixes from and to which tables have keys, in order. Tables that overlap
+// share a range. Others do not: it would make one large compaction of many small ones.
+func (w wanted) ranges(tables []pebble.SSTableInfo) (ranges []pebble.KeyRange) {
+	var last []byte
+	for _, t := range tables {
+		smallest, largest := t.Smallest.UserKey, t.Largest.UserKey
+		if last == nil || w.comparer.Compare(last, smallest) < 0 {
+			start := append([]byte{}, w.prefix(smallest)...) // nil would be no bound
+			ranges = append(ranges, pebble.KeyRange{Start: start, End: w.prefix(largest)})
+			last = largest
+		} else if w.comparer.Compare(last, largest) < 0 {
+			ranges[len(ranges)-1].End, last = w.prefix(largest), largest
+		}
+	}
+	return ranges
+}
+
+// overlap puts an entry over each range, so that a compaction rewrites all tables there. It removes
+// range keys without suffix: if there are any, overlap returns an error.
+//
+// Pebble asks the program about the entries in the background, and if the answer is an error, can
+// neither flush them nor open the database again. So overlap asks first.
+func (w wanted) overlap(db *pebble.DB, ranges []pebble.KeyRange) error {
+	if err := lacksRangeKeys(db); err != nil {
+		return err
+	}
+	if w.options.DisableAutomaticCompactions {
+		sublevels := int(db.Metrics().Levels[0].Sublevels)
+		if sublevels >= cmp.Or(w.options.L0StopWritesThreshold, 12) { // Pebble's default
+			return fmt.Errorf("L0 has %d sublevels, at which Pebble stops all writes: call DB.Compact",
+				sublevels)
+		}
+	}
+	for _, r := range ranges {
+		if err := w.refusal(r.Start, r.End); err != nil {
+			return fmt.Errorf("the options refuse to remove range keys (%w): write all entries to a "+
+				"new database", err)
+		}
+	}
+	iter, err := db.NewIter(&pebble.IterOptions{
+		LowerBound: ranges[0].Start, UpperBound: ranges[len(ranges)-1].End,
+		KeyTypes: pebble.IterKeyTypeRangesOnly,
+	})
+	if err != nil {
+		return err
+	}
+	for valid := iter.First(); valid && err == nil; valid = iter.Next() {
+		for _, key := range iter.RangeKeys() {
+			if len(key.Suffix) == 0 {
+				first, _ := iter.RangeBounds()
+				err = fmt.Errorf("there are range keys without suffix, from %x on, which would be "+
+					"removed: write all entries to a new database", first)
+			}
+		}
+	}
+	if err := errors.Join(err, iter.Close()); err != nil {
+		return err
+	}
 	batch := db.NewBatch()
 	defer batch.Close()
-	start = tables[0].Smallest.UserKey
-	for _, t := range tables {
-		if err := batch.Delete(between(t.Smallest.UserKey, t.Largest.UserKey), nil); err != nil {
-			return nil, nil, err
-		}
-		if bytes.Compare(end, t.Largest.UserKey) < 0 {
-			end = t.Largest.UserKey
+	for _, r := range ranges {
+		if err := batch.RangeKeyUnset(r.Start, r.End, nil, nil); err != nil {
+			return err
 		}
 	}
-	return start, append(slices.Clone(end), 0), batch.Commit(pebble.NoSync)
+	return batch.Commit(pebble.NoSync)
 }
 
-// between returns a key that nobody has, with 16 random bytes: above first, which is a key of a
-// table, and below last. It returns nil if last is first, or that and zeros: this leaves no room.
-func between(first, last []byte) []byte {
-	last = bytes.TrimRight(last, "\x00")
-	if bytes.Compare(first, last) >= 0 {
-		return nil
+// refusal returns the error with which the program's functions in the options answer if they are
+// asked about a removal of range keys without suffix. A panic is one.
+func (w wanted) refusal(start, end []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	for _, prefix := range [][]byte{start, end} {
+		if n := w.comparer.Split(prefix); n != len(prefix) {
+			return fmt.Errorf("of the prefix %x, Split takes %d bytes", prefix, n)
+		}
 	}
-	key := slices.Clone(last)
-	key[len(key)-1]--
-	if bytes.Compare(key, first) < 0 { // first begins with key
-		key = append(slices.Clone(first), 0)
+	if w.comparer.Compare(start, end) >= 0 {
+		return fmt.Errorf("the prefix %x is not below %x", start, end)
 	}
-	key = binary.BigEndian.AppendUint64(key, rand.Uint64())
-	return binary.BigEndian.AppendUint64(key, rand.Uint64())
+	return validate(w.options, start, end)
 }

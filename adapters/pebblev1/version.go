@@ -3,6 +3,8 @@ package pebblev1
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"errors"
 
 	"github.com/cockroachdb/pebble"
 )
@@ -48,4 +50,36 @@ func (mark) UpdateKeySuffixes(_, _, _ []byte) error { return nil }
 // compactRange merges all levels from start to before end. Pebble v1 cannot stop in between.
 func compactRange(_ context.Context, db *pebble.DB, start, end []byte) error {
 	return db.Compact(start, end, true)
+}
+
+// comparerOf returns the comparer that a database with options o has.
+func comparerOf(o *pebble.Options) *pebble.Comparer { return withSplit(o.Comparer) }
+
+// lacksRangeKeys returns why a database can have no range keys, or nil.
+func lacksRangeKeys(db *pebble.DB) error {
+	if db.FormatMajorVersion() < pebble.FormatRangeKeys {
+		return errors.New("Rewrite needs a newer format: set FormatMajorVersion to " +
+			"pebble.FormatRangeKeys or a newer one, and open the database again")
+	}
+	return nil
+}
+
+// validate asks the program's functions in o about a removal of range keys without suffix.
+func validate(o *pebble.Options, start, end []byte) error {
+	if valid := o.Experimental.KeyValidationFunc; valid != nil {
+		if err := errors.Join(valid(start), valid(end)); err != nil {
+			return err
+		}
+	}
+	removal := pebble.InternalKey{
+		UserKey: start, Trailer: uint64(pebble.InternalKeyKindRangeKeyUnset),
+	}
+	value := append(binary.AppendUvarint(nil, uint64(len(end))), end...)
+	value = append(value, 0) // the length of the suffix
+	for _, collector := range o.BlockPropertyCollectors {
+		if err := collector().Add(removal, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -16,7 +16,7 @@ type CacheReport struct {
 	Tables    int            // on disk
 	OpenFiles int            // tables that Pebble keeps open, or -1 if the options have a file cache
 	Fault     string         // of the options: why tables lack filters or marks, "" if none does
-	NoRewrite bool           // Rewrite refuses the database, for its comparer
+	NoRewrite string         // why Rewrite refuses the database, "" if it does not
 
 	Filters   uint64 // of all levels
 	Largest   uint64 // the largest one with its index, for which each shard of the cache needs room
@@ -63,7 +63,9 @@ func CheckCache(o *pebble.Options, db *pebble.DB) (CacheReport, error) {
 		OpenFiles: openFiles(o),
 		MemTables: 2 * cmp.Or(o.MemTableSize, 4<<20), // Pebble's default
 		Cache:     uint64(cacheSize(o)),
-		NoRewrite: !hasDefaultOrder(o),
+	}
+	if err := lacksRangeKeys(db); err != nil {
+		r.NoRewrite = err.Error()
 	}
 	w, err := wantedOf(o)
 	configured := err == nil
@@ -194,8 +196,8 @@ func (r CacheReport) old() string {
 	remedy := fmt.Sprintf("Rewrite gives them filters while the database is in use, if Configure was "+
 		"called before pebble.Open. It writes their %.1f MiB anew, with what lies above them",
 		float64(bytes)/mib)
-	if r.NoRewrite {
-		remedy = "Rewrite refuses the comparer: write all entries to a new database"
+	if r.NoRewrite != "" {
+		remedy = r.NoRewrite
 	}
 	return fmt.Sprintf("%d of %d tables have %s (%s): %s. %s",
 		old, r.Tables, lack, strings.Join(levels, ", "), read, remedy)
@@ -219,7 +221,7 @@ func (r CacheReport) String() string {
 	}
 	none, unknown := r.others()
 	if none > 0 && r.Fault == "" {
-		add("%d tables have no filter, as the options say, or for a single key: lookups read them", none)
+		add("%d tables have no filter, as the options say, or for a single prefix: lookups read them", none)
 	}
 	if unknown > 0 {
 		add("%d tables are virtual, whose filters Pebble does not report: what follows is without "+

@@ -171,7 +171,7 @@ func ExampleCheckCache() {
 
 // A program gives filters to the tables of a database that has none, while it uses the database.
 func ExampleRewrite() {
-	o := &pebble.Options{FS: vfs.NewMem()}
+	o := &pebble.Options{FS: vfs.NewMem(), FormatMajorVersion: pebble.FormatNewest}
 	db, err := pebble.Open("db", o)
 	if err != nil {
 		log.Fatal(err)

@@ -45,6 +45,7 @@ func (suiteEngine) Variants() (all []enginetest.Variant) {
 			all = append(all, enginetest.Variant{
 				Name:   fmt.Sprintf("%s, %s", format, comparer.Name),
 				Prefix: func(key []byte) []byte { return key[:comparer.Split(key)] },
+				Stays:  !rewrites(format),
 			})
 		}
 	}
@@ -90,7 +91,7 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 		return nil, err
 	}
 	wait()
-	refused := len(s.Policies) == 0 || o.Comparer.Name != pebble.DefaultComparer.Name
+	refused := len(s.Policies) == 0 || !rewrites(o.FormatMajorVersion)
 	return &suiteDB{pebbleReader{db}, e, db, o, o.Clone(), refused, atomic.Int64{}, &reads}, nil
 }
 
@@ -116,7 +117,7 @@ type suiteDB struct {
 	db      *pebble.DB
 	options *pebble.Options // what the database was opened with, which Reconfigure changes
 	copied  *pebble.Options // which it does not, for Rewrite and tables written for ingestion
-	refused bool            // by Rewrite
+	refused bool            // by Rewrite, if there are old tables
 	tables  atomic.Int64    // written for ingestion so far
 	reads   *atomic.Int64
 }
@@ -188,10 +189,11 @@ func (d *suiteDB) Tables() (counts []int, err error) {
 }
 
 func (d *suiteDB) Rewrite(ctx context.Context) error {
-	err := pebblev2.Rewrite(ctx, d.copied, d.db, nil)
+	parts := 0
+	err := pebblev2.Rewrite(ctx, d.copied, d.db, func(int, int) { parts++ })
 	if !d.refused {
 		return err
-	} else if err == nil {
+	} else if parts > 0 {
 		return errors.New("Rewrite does not refuse the database")
 	}
 	return nil

@@ -3,6 +3,7 @@ package pebblev2
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -44,4 +45,28 @@ func (mark) SupportsSuffixReplacement() bool                        { return tru
 // compactRange merges all levels from start to before end.
 func compactRange(ctx context.Context, db *pebble.DB, start, end []byte) error {
 	return db.Compact(ctx, start, end, true)
+}
+
+// comparerOf returns the comparer that a database with options o has.
+func comparerOf(o *pebble.Options) *pebble.Comparer { return o.Comparer.EnsureDefaults() }
+
+// lacksRangeKeys returns why a database can have no range keys, or nil.
+func lacksRangeKeys(*pebble.DB) error { return nil }
+
+// validate asks the program's functions in o about a removal of range keys without suffix.
+func validate(o *pebble.Options, start, end []byte) error {
+	for _, key := range [][]byte{start, end} {
+		if err := comparerOf(o).ValidateKey.Validate(key); err != nil {
+			return err
+		}
+	}
+	removal := sstable.Span{Start: start, End: end}
+	removal.Keys = slices.Grow(removal.Keys, 1)[:1] // Pebble does not export the type
+	removal.Keys[0].Trailer = pebble.InternalKeyTrailer(pebble.InternalKeyKindRangeKeyUnset)
+	for _, collector := range o.BlockPropertyCollectors {
+		if err := collector().AddRangeKeys(removal); err != nil {
+			return err
+		}
+	}
+	return nil
 }

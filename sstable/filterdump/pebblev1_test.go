@@ -14,7 +14,8 @@ import (
 
 func openPebbleV1(dir string, p *policy.Policy, how opening) (s store, err error) {
 	o := &pebble.Options{MemTableSize: 256 << 10, Logger: engine.Quiet{}, L0StopWritesThreshold: 1000,
-		DisableAutomaticCompactions: how != busy, ReadOnly: how == readOnly}
+		DisableAutomaticCompactions: how != busy, ReadOnly: how == readOnly,
+		FormatMajorVersion: pebble.FormatNewest} // Pebble v1's default has no Rewrite
 	if p != nil {
 		if err := pebblev1.Configure(o, p); err != nil {
 			return s, err

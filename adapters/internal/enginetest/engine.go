@@ -25,6 +25,7 @@ type Engine interface {
 type Variant struct {
 	Name   string
 	Prefix func(key []byte) []byte // the part of a key that filters contain
+	Stays  bool                    // as it is: Rewrite refuses it
 }
 
 // A Setting says how to open a database.

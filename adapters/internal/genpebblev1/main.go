@@ -18,8 +18,9 @@ import (
 // byHand are the files that differ between the engines: each package has its own.
 var byHand = []string{"levels.go", "version.go", "engine_test.go", "levels_test.go"}
 
-// onlyV2 are the files that v1 has no counterpart of: every figure that is cited is v2's.
-var onlyV2 = []string{"bench_test.go"}
+// onlyV2 are the files that v1 has no counterpart of: every figure that is cited is v2's, and v1
+// lacks CockroachDB's comparer.
+var onlyV2 = []string{"bench_test.go", "cockroach_test.go"}
 
 var renames = strings.NewReplacer(
 	"pebblev2", "pebblev1",
