@@ -88,9 +88,7 @@ type reader interface {
 var uncached = &opt.ReadOptions{DontFillCache: true}
 
 // isOld reports whether s has key in a table without filters like new ones. If it is in memory, no
-// filter is asked about it, but some are about near, a key beside it that nobody has. Where a
-// database has another comparer than its options say, looking near up may panic: better here than
-// for the log.
+// filter is asked about it, but some are about near, a key beside it that nobody has.
 func (f *policyFilter) isOld(s reader, key, near []byte) (bool, error) {
 	found, err := f.look(s, key)
 	if err != nil || found.ours.Load() {

@@ -17,31 +17,32 @@ import (
 // Rewrite gives new filters to the tables of db that were written with other options, while db is
 // in use. o must be the options that db was opened with, after [Configure].
 //
-// Rewrite reads all keys, in parts of 48 MiB. goleveldb does not tell which filters a table has, so
-// Rewrite looks up a key of every 4 KiB and sees which filters db consults. If a key is not found
-// through a filter like new ones, it rewrites the part from there on. It does not notice another
+// goleveldb does not tell which filters a table has. So Rewrite reads all keys, in parts of 48 MiB,
+// looks up a key of every 4 KiB, and sees which filters db consults. From the first key on that is
+// not found through a filter like new ones, it rewrites the part. It does not notice another
 // FilterBaseLg, a change of two bits per key or less, tables of less than 4 KiB, or tables nearly
 // all of whose keys have been overwritten or deleted.
 //
-// After each part, Rewrite calls progress, unless that is nil, with the MiB of tables that are done
-// and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error before it
-// reads or rewrites another part. What is done stays done, and the next call writes only what is
-// left. Any error says how much that is, and why. ctx does not end what goleveldb waits for: an
-// open transaction, or compactions while a program fills write buffers faster than they write
-// tables. Wait for Rewrite before you close db.
+// After each part, Rewrite calls progress, unless that is nil, with the bytes of tables that it has
+// gone through and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error
+// before it reads or rewrites another part. What is done stays done, and the next call writes only
+// what is left. An error says how much that is, and why. ctx does not interrupt what goleveldb
+// itself waits for: an open transaction, or compactions while a program fills write buffers faster
+// than they write tables. Close db only after Rewrite has returned.
 //
-// Compactions rewrite a table of the last level only if a table above overlaps it. Rewrite sees to
-// that by deleting keys that nobody has, with 16 random bytes each. No answer changes. Whoever
-// replicates db's writes sees them. Compactions remove nearly all of these deletions. Under an
-// older snapshot, they stay in the last level until a table above overlaps them.
+// A compaction rewrites a table of the last level only if a table above overlaps it. So Rewrite
+// deletes keys that nobody has, with 16 random bytes each. No answer changes, but whoever
+// replicates db's writes sees the deletions. Compactions drop nearly all of them. Under an older
+// snapshot, they stay in the last level until a table above overlaps them.
 //
-// Rewrite writes 1.05 to 1.9 bytes per byte of db, and takes up to 48 MiB more disk; an open
-// iterator keeps all tables that are replaced. bench/RESULTS.md has the costs.
+// Rewrite writes 1.05 to 1.9 bytes per byte of db, and needs up to 48 MiB more disk. An open
+// iterator keeps all tables that are replaced: db then takes up to three times its size.
+// bench/RESULTS.md has the costs.
 //
 // Rewrite returns an error if o has a Comparer of its own, for which it cannot make up keys. Then
 // write all entries to a new database that is opened with o.
 func Rewrite(
-	ctx context.Context, o *opt.Options, db *leveldb.DB, progress func(done, total int),
+	ctx context.Context, o *opt.Options, db *leveldb.DB, progress func(done, total int64),
 ) error {
 	if err := checkArguments(o, db); err != nil {
 		return err
@@ -58,7 +59,7 @@ func Rewrite(
 	done, total, err := sizes(db, nil)
 	for start := []byte(nil); err == nil && done < total; {
 		if start, err = rewritePart(ctx, o, f, db, start); err != nil {
-			return fmt.Errorf("goleveldb: %d of %d MiB are left: %w", total-done, total, err)
+			return fmt.Errorf("goleveldb: %d of %d MiB are left: %w", mib(total-done), mib(total), err)
 		}
 		if done, total, err = sizes(db, start); start == nil {
 			done = total
@@ -70,17 +71,19 @@ func Rewrite(
 	return err
 }
 
-// sizes returns the MiB of tables before a key, which are less than all, and of all.
-func sizes(db *leveldb.DB, key []byte) (before, total int, err error) {
-	const mib = 1 << 20
+// sizes returns the bytes of tables before a key, which are less than all, and of all.
+func sizes(db *leveldb.DB, key []byte) (before, total int64, err error) {
 	var stats leveldb.DBStats
 	if err := db.Stats(&stats); err != nil {
 		return 0, 0, err
 	}
 	sizes, err := db.SizeOf([]util.Range{{Limit: key}})
-	total = int((stats.LevelSizes.Sum() + mib - 1) / mib)
-	return max(0, min(int(sizes.Sum()/mib), total-1)), total, err
+	total = stats.LevelSizes.Sum()
+	return max(0, min(sizes.Sum(), total-1)), total, err
 }
+
+// mib returns the MiB that bytes take, rounded up.
+func mib(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
 
 // rewritePart reads a part that begins with start, and rewrites it until no table is old. It
 // returns where the next part begins, or nil after the last one.
@@ -142,7 +145,7 @@ func readPart(
 		key := it.Key()
 		if size >= next {
 			if bytes.Compare(last, key) > 0 {
-				return p, errors.New("the database has another comparer than the options")
+				return p, errComparer
 			}
 			if made := between(last, key); made != nil {
 				next = size + step
@@ -153,7 +156,9 @@ func readPart(
 					}
 				}
 				if old {
-					p.deletions.Delete(made)
+					if err = p.remove(s, made); err != nil {
+						return p, err
+					}
 				}
 				// goleveldb makes a transaction of a batch that exceeds its write buffer.
 				if size >= partSize || len(p.deletions.Dump()) > o.GetWriteBuffer()/4 {
@@ -165,11 +170,25 @@ func readPart(
 		last = append(last[:0], key...)
 		size += len(key) + len(it.Value())
 	}
-	if old {
-		p.deletions.Delete(withRandom(last))
+	p.end, err = limit, it.Error()
+	if old && err == nil {
+		err = p.remove(s, withRandom(last))
 	}
-	p.end = limit
-	return p, it.Error()
+	return p, err
+}
+
+var errComparer = errors.New("the database has another comparer than the options")
+
+// remove adds the deletion of a key that nobody has. It looks the key up first: a comparer that is
+// not the options' may find it equal to another key, or panic, and better here than once the log has
+// the deletion and each start repeats it.
+func (p *part) remove(s *leveldb.Snapshot, made []byte) error {
+	found, err := s.Has(made, uncached)
+	if found {
+		err = errComparer
+	}
+	p.deletions.Delete(made)
+	return err
 }
 
 // between returns a key that nobody has, with 16 random bytes, above a and below b. It is not much
