@@ -198,13 +198,13 @@ func ExampleRewrite() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	err = pebblev1.Rewrite(context.Background(), o, db, func(done, total int) {
-		fmt.Printf("%d of %d tables done\n", done, total)
+	err = pebblev1.Rewrite(context.Background(), o, db, func(done, total int64) {
+		fmt.Printf("%d %% of the tables' bytes are done\n", 100*done/total)
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Output: 1 of 1 tables done
+	// Output: 100 % of the tables' bytes are done
 }
 
 // A program publishes to Prometheus how often the filters of L6 and of the other levels answered

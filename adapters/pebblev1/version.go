@@ -76,10 +76,23 @@ func validate(o *pebble.Options, start, end []byte) error {
 	}
 	value := append(binary.AppendUvarint(nil, uint64(len(end))), end...)
 	value = append(value, 0) // the length of the suffix
-	for _, collector := range o.BlockPropertyCollectors {
-		if err := collector().Add(removal, value); err != nil {
+	for _, newCollector := range o.BlockPropertyCollectors {
+		collector := newCollector()
+		if err := errors.Join(collector.Add(removal, value), finish(collector)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// seekPrefix is iter.SeekPrefixGE, or returns that it cannot: in a database whose comparer has no
+// Split, Pebble v1 panics before it seeks. No filter can be asked there.
+func seekPrefix(iter *pebble.Iterator, key []byte) (found, can bool) {
+	defer func() {
+		const lacksSplit = "pebble: split must be provided for SeekPrefixGE"
+		if p := recover(); p != nil && p != lacksSplit {
+			panic(p)
+		}
+	}()
+	return iter.SeekPrefixGE(key), true
 }

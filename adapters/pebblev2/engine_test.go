@@ -202,26 +202,16 @@ func createWritable(t testing.TB, fs vfs.FS, path string) objstorage.Writable {
 // rewrites reports whether Rewrite takes databases of a format.
 func rewrites(pebble.FormatMajorVersion) bool { return true }
 
-// strictly has Pebble ask about each key of a table, about its bounds, and about the ranges that
-// have keys. If the answer is an error, there can be no such table.
-func strictly(t testing.TB, o *pebble.Options, ask func(key []byte, ranged bool) error) {
-	marking := configured(t, new(pebble.Options), bloom(t, 10)).BlockPropertyCollectors[0]
-	o.BlockPropertyCollectors = append(o.BlockPropertyCollectors,
-		func() pebble.BlockPropertyCollector { return strict{marking(), ask} })
+// validating has Pebble ask about each key of a database.
+func validating(o *pebble.Options, ask func(key []byte) error) {
 	comparer := *o.Comparer
-	comparer.ValidateKey = func(key []byte) error { return ask(key, false) }
+	comparer.ValidateKey = ask
 	o.Comparer = &comparer
 }
 
-type strict struct {
-	pebble.BlockPropertyCollector
-	ask func(key []byte, ranged bool) error
-}
-
-func (strict) Name() string { return "strict" }
-
-func (s strict) AddPointKey(key pebble.InternalKey, _ []byte) error {
+func (s *strict) AddPointKey(key pebble.InternalKey, _ []byte) error {
+	s.lacksPoint = false
 	return s.ask(key.UserKey, false)
 }
 
-func (s strict) AddRangeKeys(span sstable.Span) error { return s.ask(span.Start, true) }
+func (s *strict) AddRangeKeys(span sstable.Span) error { return s.ask(span.Start, true) }

@@ -47,8 +47,8 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // Pebble samples the keys that Has finds without r.Get, and may start compactions because of them,
 // unless Options.Experimental.ReadSamplingMultiplier is -1.
 //
-// In Pebble v1 the lookups panic with "split must be provided for SeekPrefixGE" if the database was
-// opened without [Configure], unless its comparer has a Split.
+// In Pebble v1, a database whose comparer has no Split, as the default one, can ask no filters.
+// [Configure] gives it one. Without, Has, Get and HasAll are r.Get, and MayContain returns true.
 func Has(r pebble.Reader, key []byte) (bool, error) {
 	p, err := newProbe(r)
 	if err != nil {

@@ -160,9 +160,9 @@ func (p *probe) seek(key []byte) finding {
 		return unknown
 	}
 	p.excluded = false
-	found := p.iter.SeekPrefixGE(key) // panics in Pebble v1 if the comparer has no Split
+	found, can := seekPrefix(p.iter, key)
 	switch {
-	case p.excluded || p.iter.Error() != nil:
+	case !can || p.excluded || p.iter.Error() != nil:
 		return unknown
 	case !found:
 		return absent

@@ -36,8 +36,8 @@ func oldTables(t testing.TB, o *pebble.Options, db *pebble.DB) (n int) {
 func requireRewritten(t testing.TB, o *pebble.Options, db *pebble.DB) {
 	t.Helper()
 	require.Positive(t, oldTables(t, o, db))
-	var last, all int
-	require.NoError(t, pebblev2.Rewrite(context.Background(), o, db, func(done, total int) {
+	var last, all int64
+	require.NoError(t, pebblev2.Rewrite(context.Background(), o, db, func(done, total int64) {
 		require.Greater(t, done, last)
 		last, all = done, total
 	}))
@@ -50,8 +50,8 @@ func requireNothingToRewrite(t testing.TB, o *pebble.Options, db *pebble.DB) {
 	t.Helper()
 	require.Zero(t, oldTables(t, o, db))
 	before := db.Metrics()
-	require.NoError(t, pebblev2.Rewrite(context.Background(), o, db, func(done, total int) {
-		t.Errorf("%d of %d tables", done, total)
+	require.NoError(t, pebblev2.Rewrite(context.Background(), o, db, func(done, total int64) {
+		t.Errorf("%d of %d bytes", done, total)
 	}))
 	after := db.Metrics()
 	require.Equal(t, before.WAL.BytesIn, after.WAL.BytesIn)
@@ -218,7 +218,8 @@ func splitLength(key []byte) int { return len(key[:1+int(key[0])]) }
 
 // Rewrite makes up no key. So it serves programs whose comparer has another Split than its name
 // says, whose functions know their own keys only, and which have a snapshot open: nothing stays. If
-// they refuse a prefix, or range keys, nothing is written, and the database can be opened.
+// they refuse a prefix, range keys, or tables without points, nothing is written, and the database
+// can be opened.
 func TestRewriteStrictPrograms(t *testing.T) {
 	var keys, absent [][]byte
 	for i := range 3000 {
@@ -227,56 +228,80 @@ func TestRewriteStrictPrograms(t *testing.T) {
 	}
 	keys = append(keys, append([]byte{0}, make([]byte, 8)...)) // zeros
 	for name, c := range map[string]struct {
-		split pebble.Split
-		bears bool // its own prefixes
+		split  pebble.Split
+		takes  bool // its own prefixes
+		ranges bool // its functions take range keys
+		tables bool // and tables without points
 	}{
-		"whole keys": {func(key []byte) int { return len(key) }, true},
-		"a length":   {splitLength, true},
-		"a byte":     {func(key []byte) int { return len(key[:1]) }, false}, // which is no valid key
-		"a version":  {func(key []byte) int { return len(key[:len(key)-8]) }, false},
+		"whole keys":        {func(key []byte) int { return len(key) }, true, true, true},
+		"a length":          {splitLength, true, true, true},
+		"a byte":            {func(key []byte) int { return len(key[:1]) }, false, true, true}, // no key
+		"a version":         {func(key []byte) int { return len(key[:len(key)-8]) }, false, true, true},
+		"half":              {func(key []byte) int { return (len(key) + 1) / 2 }, false, true, true},
+		"no range keys":     {splitLength, true, false, true},
+		"no tables of them": {splitLength, true, true, false},
 	} {
-		for _, ranges := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, %v", name, ranges), func(t *testing.T) {
-				comparer := *comparers[0]
-				comparer.Split = c.split
-				comparer.Separator = func(dst, a, _ []byte) []byte { return append(dst, a...) }
-				comparer.Successor = func(dst, a []byte) []byte { return append(dst, a...) }
-				o := flat(small(pebble.FormatNewest), 16<<10)
-				o.FS, o.Comparer = vfs.NewMem(), &comparer
-				strictly(t, o, func(key []byte, ranged bool) error {
-					n := splitLength(key) // panics
-					if !ranges && ranged || n != len(key) && n != len(key)-8 {
-						return fmt.Errorf("key %x", key)
-					}
-					return nil
-				})
-				db := open(t, "db", o)
-				put(t, db, keys)
-				compact(t, db)
-				require.NoError(t, db.Close())
+		t.Run(name, func(t *testing.T) {
+			comparer := *comparers[0]
+			comparer.Split = c.split
+			comparer.Separator = func(dst, a, _ []byte) []byte { return append(dst, a...) }
+			comparer.Successor = func(dst, a []byte) []byte { return append(dst, a...) }
+			o := flat(small(pebble.FormatNewest), 16<<10)
+			o.FS, o.Comparer = vfs.NewMem(), &comparer
+			ask := func(key []byte, ranged bool) error {
+				n := splitLength(key) // panics
+				if !c.ranges && ranged || name != "half" && n != len(key) && n != len(key)-8 {
+					return fmt.Errorf("key %x", key)
+				}
+				return nil
+			}
+			validating(o, func(key []byte) error { return ask(key, false) })
+			mark := configured(t, o.Clone(), ribbon(t, 10)).BlockPropertyCollectors[0]
+			o.BlockPropertyCollectors = append(o.BlockPropertyCollectors,
+				func() pebble.BlockPropertyCollector { return &strict{mark(), ask, !c.tables} })
+			db := open(t, "db", o)
+			put(t, db, keys)
+			compact(t, db)
+			require.NoError(t, db.Close())
 
-				db = open(t, "db", configured(t, o, ribbon(t, 10)))
-				snapshot := db.NewSnapshot()
-				before := db.Metrics().WAL.BytesIn
-				if c.bears && ranges {
-					requireRewritten(t, o, db)
-				} else {
-					err := pebblev2.Rewrite(context.Background(), o, db, nil)
-					require.ErrorContains(t, err, "tables are left: the options refuse to remove range ")
-					require.Equal(t, before, db.Metrics().WAL.BytesIn)
-				}
-				requireLookups(t, db, keys, absent)
-				levels, err := db.SSTables(pebble.WithProperties())
-				require.NoError(t, err)
-				for _, table := range slices.Concat(levels...) {
-					p := table.Properties
-					require.Zero(t, p.NumDeletions+p.NumRangeKeyUnsets)
-				}
-				require.NoError(t, errors.Join(snapshot.Close(), db.Close()))
-				require.NoError(t, open(t, "db", o).Close())
-			})
-		}
+			db = open(t, "db", configured(t, o, ribbon(t, 10)))
+			snapshot := db.NewSnapshot()
+			before := db.Metrics().WAL.BytesIn
+			if c.takes && c.ranges && c.tables {
+				requireRewritten(t, o, db)
+			} else {
+				err := pebblev2.Rewrite(context.Background(), o, db, nil)
+				require.ErrorContains(t, err, "tables are left: the options refuse to remove range ")
+				require.Equal(t, before, db.Metrics().WAL.BytesIn)
+			}
+			requireLookups(t, db, keys, absent)
+			levels, err := db.SSTables(pebble.WithProperties())
+			require.NoError(t, err)
+			for _, table := range slices.Concat(levels...) {
+				p := table.Properties
+				require.Zero(t, p.NumDeletions+p.NumRangeKeyUnsets)
+			}
+			require.NoError(t, errors.Join(snapshot.Close(), db.Close()))
+			require.NoError(t, open(t, "db", o).Close())
+		})
 	}
+}
+
+// A strict collector asks about each key of a table, and about the ranges that have keys. If the
+// answer is an error, there can be no such table; and maybe none without points.
+type strict struct {
+	pebble.BlockPropertyCollector
+	ask        func(key []byte, ranged bool) error
+	lacksPoint bool
+}
+
+func (*strict) Name() string { return "strict" }
+
+func (s *strict) FinishTable(buf []byte) ([]byte, error) {
+	if s.lacksPoint {
+		return nil, errors.New("no points")
+	}
+	return buf, nil
 }
 
 // Rewrite keeps range keys: where it would remove some, those without suffix, it writes nothing.
@@ -369,6 +394,9 @@ func TestRewriteLevels(t *testing.T) {
 
 // Rewrite goes on after its context was cancelled, and brings nothing into the block cache.
 func TestRewriteGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 150 MB")
+	}
 	o := small(pebble.FormatNewest)
 	o.FS, o.MemTableSize, o.Cache = vfs.NewMem(), 64<<20, pebble.NewCache(1<<30)
 	defer o.Cache.Unref()
@@ -387,11 +415,14 @@ func TestRewriteGoesOn(t *testing.T) {
 	all := oldTables(t, o, db)
 	ctx, cancel := context.WithCancel(context.Background())
 	parts := 0
-	err := pebblev2.Rewrite(ctx, o, db, func(done, total int) {
-		require.Equal(t, all, total)
+	err := pebblev2.Rewrite(ctx, o, db, func(done, total int64) {
+		require.InDelta(t, 64<<20, done, 4<<20)
+		require.InDelta(t, 150<<20, total, 1<<20)
 		parts++
 		cancel()
 	})
+	// One compaction of all would need more disk.
+	require.Greater(t, db.Metrics().Compact.Count, int64(2))
 	require.ErrorIs(t, err, context.Canceled)
 	left := oldTables(t, o, db)
 	require.ErrorContains(t, err, fmt.Sprintf("%d of %d tables are left: ", left, all))

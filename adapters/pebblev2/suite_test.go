@@ -190,7 +190,7 @@ func (d *suiteDB) Tables() (counts []int, err error) {
 
 func (d *suiteDB) Rewrite(ctx context.Context) error {
 	parts := 0
-	err := pebblev2.Rewrite(ctx, d.copied, d.db, func(int, int) { parts++ })
+	err := pebblev2.Rewrite(ctx, d.copied, d.db, func(_, _ int64) { parts++ })
 	if !d.refused {
 		return err
 	} else if parts > 0 {

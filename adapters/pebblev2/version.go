@@ -3,6 +3,7 @@ package pebblev2
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -63,10 +64,20 @@ func validate(o *pebble.Options, start, end []byte) error {
 	removal := sstable.Span{Start: start, End: end}
 	removal.Keys = slices.Grow(removal.Keys, 1)[:1] // Pebble does not export the type
 	removal.Keys[0].Trailer = pebble.InternalKeyTrailer(pebble.InternalKeyKindRangeKeyUnset)
-	for _, collector := range o.BlockPropertyCollectors {
-		if err := collector().AddRangeKeys(removal); err != nil {
+	for _, newCollector := range o.BlockPropertyCollectors {
+		collector := newCollector()
+		if err := errors.Join(collector.AddRangeKeys(removal), finish(collector)); err != nil {
 			return err
 		}
 	}
+	if policyOf := o.Experimental.SpanPolicyFunc; policyOf != nil {
+		_, _, err := policyOf(start)
+		return err
+	}
 	return nil
+}
+
+// seekPrefix is iter.SeekPrefixGE, which every database of Pebble v2 can do.
+func seekPrefix(iter *pebble.Iterator, key []byte) (found, can bool) {
+	return iter.SeekPrefixGE(key), true
 }

@@ -191,23 +191,13 @@ func createWritable(t testing.TB, fs vfs.FS, path string) objstorage.Writable {
 // rewrites reports whether Rewrite takes databases of a format.
 func rewrites(format pebble.FormatMajorVersion) bool { return format >= pebble.FormatRangeKeys }
 
-// strictly has Pebble ask about each key of a table, about its bounds, and about the ranges that
-// have keys. If the answer is an error, there can be no such table.
-func strictly(t testing.TB, o *pebble.Options, ask func(key []byte, ranged bool) error) {
-	marking := configured(t, &pebble.Options{FormatMajorVersion: pebble.FormatNewest}, bloom(t, 10)).
-		BlockPropertyCollectors[0]
-	o.BlockPropertyCollectors = append(o.BlockPropertyCollectors,
-		func() pebble.BlockPropertyCollector { return strict{marking(), ask} })
-	o.Experimental.KeyValidationFunc = func(key []byte) error { return ask(key, false) }
+// validating has Pebble ask about each key of a database.
+func validating(o *pebble.Options, ask func(key []byte) error) {
+	o.Experimental.KeyValidationFunc = ask
 }
 
-type strict struct {
-	pebble.BlockPropertyCollector
-	ask func(key []byte, ranged bool) error
-}
-
-func (strict) Name() string { return "strict" }
-
-func (s strict) Add(key pebble.InternalKey, _ []byte) error {
-	return s.ask(key.UserKey, key.Kind() == pebble.InternalKeyKindRangeKeyUnset)
+func (s *strict) Add(key pebble.InternalKey, _ []byte) error {
+	ranged := key.Kind() == pebble.InternalKeyKindRangeKeyUnset
+	s.lacksPoint = s.lacksPoint && ranged
+	return s.ask(key.UserKey, ranged)
 }

@@ -193,14 +193,23 @@ func TestSplitAndBack(t *testing.T) {
 	}
 }
 
-// Without a Split, the lookups panic with the words that Has quotes.
-func TestPanicWithoutSplit(t *testing.T) {
+// Without a Split, no filter can be asked: the lookups are the engine's.
+func TestWithoutSplit(t *testing.T) {
 	db := open(t, "db", &pebble.Options{FS: vfs.NewMem(), Logger: quiet{}})
-	require.NoError(t, db.Set([]byte("key"), nil, nil))
+	present, absent := []byte("present"), []byte("absent")
+	put(t, db, [][]byte{present})
 	for name, look := range lookUps {
-		require.PanicsWithValue(t, "pebble: split must be provided for SeekPrefixGE",
-			func() { _, _ = look(db, []byte("key")) }, name)
+		found, err := look(db, present)
+		require.NoError(t, err)
+		require.True(t, found, name)
+		found, err = look(db, absent)
+		require.NoError(t, err)
+		require.Equal(t, name == "MayContain", found, name)
 	}
+	several, err := pebblev1.HasAll(db, [][]byte{absent, present, absent, present})
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, true, false, true}, several)
+	require.NoError(t, db.Close()) // no iterator is left
 }
 
 // shareFiles gives o a file cache, until done is called.
