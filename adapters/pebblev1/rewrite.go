@@ -55,16 +55,15 @@ func Rewrite(
 	old, size, err := w.old(db, nil, nil)
 	total, bytes := len(old), sizeOf(old)
 	for len(old) > 0 {
-		end, left, err := w.rewrite(ctx, db, firstPart(old, max(64<<20, size/64)))
-		if end != nil {
-			old = slices.DeleteFunc(old, func(t pebble.SSTableInfo) bool {
-				return w.comparer.Compare(t.Smallest.UserKey, end) < 0
-			})
-		}
+		end, err := w.rewrite(ctx, db, firstPart(old, max(64<<20, size/64)))
 		if err != nil {
-			left += len(old)
-			return fmt.Errorf("pebblev1: %d of %d tables are left: %w", left, max(left, total), err)
+			left, _, _ := w.old(db, nil, nil)
+			return fmt.Errorf("pebblev1: %d of %d tables are left: %w",
+				len(left), max(len(left), total), err)
 		}
+		old = slices.DeleteFunc(old, func(t pebble.SSTableInfo) bool {
+			return w.comparer.Compare(t.Smallest.UserKey, end) < 0
+		})
 		if progress != nil {
 			progress(bytes-sizeOf(old), bytes)
 		}
@@ -205,33 +204,32 @@ func firstPart(tables []pebble.SSTableInfo, size uint64) []pebble.SSTableInfo {
 	return tables[:n]
 }
 
-// rewrite rewrites tables, and all old ones of their range. It returns the end of that, or nil if
-// none was reached, and how many old tables are left before it.
+// rewrite rewrites tables, and all old ones of their range. It returns the end of that.
 func (w wanted) rewrite(
 	ctx context.Context, db *pebble.DB, tables []pebble.SSTableInfo,
-) (end []byte, left int, err error) {
+) (end []byte, err error) {
 	ranges := w.ranges(tables)
-	first, last := ranges[0].Start, ranges[len(ranges)-1].End
+	start, end := ranges[0].Start, ranges[len(ranges)-1].End
 	for range 3 { // a table may lie beside the ranges that are compacted
-		if err = ctx.Err(); err == nil {
-			err = w.overlap(db, ranges)
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		if err == nil {
-			err = compactRange(ctx, db, ranges[0].Start, ranges[len(ranges)-1].End)
+		if err := w.overlap(db, ranges); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return end, left, err
+		last := ranges[len(ranges)-1]
+		if err := compactRange(ctx, db, ranges[0].Start, last.End); err != nil {
+			return nil, err
 		}
-		end = last
-		tables, _, err = w.old(db, first, end)
-		if left = len(tables); left == 0 || err != nil {
-			return end, left, err
+		tables, _, err := w.old(db, start, end)
+		if len(tables) == 0 || err != nil {
+			return end, err
 		}
 		ranges = w.ranges(tables)
 	}
-	return end, left, errors.New("tables that were written meanwhile lack the filters of the " +
-		"options: pass those that the database was opened with, and call Configure before " +
-		"pebble.Open; or the program ingests such tables all the time")
+	return nil, errors.New("tables that were written meanwhile lack the filters of the options: " +
+		"pass those that the database was opened with, and call Configure before pebble.Open; or " +
+		"the program ingests such tables all the time")
 }
 
 // ranges returns the prefixes from and to which tables have keys, in order. Tables that overlap
@@ -251,12 +249,25 @@ func (w wanted) ranges(tables []pebble.SSTableInfo) (ranges []pebble.KeyRange) {
 	return ranges
 }
 
-// overlap puts an entry over each range, so that a compaction rewrites all tables there. It removes
-// range keys without suffix: if there are any, overlap returns an error.
-//
-// Pebble asks the program about the entries in the background, and if the answer is an error, can
-// neither flush them nor open the database again. So overlap asks first.
+// overlap puts an entry over each range, so that a compaction rewrites all tables there.
 func (w wanted) overlap(db *pebble.DB, ranges []pebble.KeyRange) error {
+	if err := w.check(db, ranges); err != nil {
+		return err
+	}
+	batch := db.NewBatch()
+	defer batch.Close()
+	for _, r := range ranges {
+		if err := batch.RangeKeyUnset(r.Start, r.End, nil, nil); err != nil {
+			return err
+		}
+	}
+	return batch.Commit(pebble.NoSync)
+}
+
+// check returns why there must be no such entries. Pebble asks the program about them in the
+// background, and if the answer is an error, can neither flush them nor open the database again. So
+// check asks first.
+func (w wanted) check(db *pebble.DB, ranges []pebble.KeyRange) error {
 	if err := lacksRangeKeys(db); err != nil {
 		return err
 	}
@@ -273,9 +284,14 @@ func (w wanted) overlap(db *pebble.DB, ranges []pebble.KeyRange) error {
 				"new database", err)
 		}
 	}
+	return findPlainRangeKey(db, ranges[0].Start, ranges[len(ranges)-1].End)
+}
+
+// findPlainRangeKey returns an error if there are range keys without suffix from start to before
+// end: the entries would remove them.
+func findPlainRangeKey(db *pebble.DB, start, end []byte) error {
 	iter, err := db.NewIter(&pebble.IterOptions{
-		LowerBound: ranges[0].Start, UpperBound: ranges[len(ranges)-1].End,
-		KeyTypes: pebble.IterKeyTypeRangesOnly,
+		LowerBound: start, UpperBound: end, KeyTypes: pebble.IterKeyTypeRangesOnly,
 	})
 	if err != nil {
 		return err
@@ -289,17 +305,7 @@ func (w wanted) overlap(db *pebble.DB, ranges []pebble.KeyRange) error {
 			}
 		}
 	}
-	if err := errors.Join(err, iter.Close()); err != nil {
-		return err
-	}
-	batch := db.NewBatch()
-	defer batch.Close()
-	for _, r := range ranges {
-		if err := batch.RangeKeyUnset(r.Start, r.End, nil, nil); err != nil {
-			return err
-		}
-	}
-	return batch.Commit(pebble.NoSync)
+	return errors.Join(err, iter.Close())
 }
 
 // refusal returns the error with which the program's functions in the options answer if they are

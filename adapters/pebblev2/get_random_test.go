@@ -9,6 +9,7 @@ import (
 	"math/rand"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -26,7 +27,8 @@ var lookups = flag.Int("lookups", 100_000,
 	"how many lookups TestGetRandomly compares with those of Reader.Get")
 
 // Get, Has, HasAll and MayContain answer what Reader.Get does, on every kind of reader, after every
-// kind of write, from tables with the mark, without, and with other properties.
+// kind of write, from tables with the mark, without, and with other properties. Rewrite changes
+// nothing for any reader.
 func TestGetRandomly(t *testing.T) {
 	rng := testkit.Rand(t, enginetest.Seed())
 	lookups := *lookups / len(formats) / len(getComparers)
@@ -59,7 +61,8 @@ func TestGetRandomly(t *testing.T) {
 					}
 				}
 				d.close()
-				t.Logf("%d lookups, %d found, %d errors", d.compared, d.found, d.errors)
+				t.Logf("%d lookups, %d found, %d errors; %d rewritten, %d refused",
+					d.compared, d.found, d.errors, d.rewritten, d.refused)
 				compared, found = compared+d.compared, found+d.found
 				avoided += l6.Counters().Absent
 			})
@@ -88,6 +91,7 @@ type differ struct {
 	once      int // keys that were set once
 
 	compared, found, errors int
+	rewritten, refused      int // parts, calls of Rewrite
 }
 
 type closableReader interface {
@@ -119,10 +123,11 @@ func (d *differ) open() {
 		keepApart(o)
 	}
 	var l6 []pebblev2.Option
-	if d.compared == 0 || d.rng.Intn(4) > 0 {
+	if d.compared == 0 || d.rng.Intn(2) == 0 {
 		l6 = append(l6, pebblev2.WithLevel(6, d.l6))
 	}
-	configured(d.t, o, bloom(d.t, bits()), l6...)
+	name := fmt.Sprint("name", d.rng.Intn(3)) // so that Rewrite finds old tables
+	configured(d.t, o, bloom(d.t, bits(), policy.WithName(name)), l6...)
 	o.Filters[d.l6.Name()] = pebblev2.New(d.l6)
 	d.changeCollectors(o)
 	d.options, d.comparer = o, o.Comparer // in v1, Configure gives that a Split
@@ -231,9 +236,9 @@ func (d *differ) write() {
 		err = d.ingest(start, end)
 	case n < 740:
 		err = d.db.Flush()
-	case n < 745:
+	case n < 742:
 		err = compactAll(d.db)
-	case n < 747:
+	case n < 744:
 		err = download(d.db, d.rng.Intn(2) == 0)
 	case n < 749:
 		err = d.rewrite()
@@ -262,10 +267,31 @@ func (d *differ) write() {
 	require.NoError(d.t, err)
 }
 
-// rewrite calls Rewrite, which refuses old formats if there is an old table.
+// rewrite calls Rewrite, often after new options made tables old. It changes nothing that iterators
+// show. It refuses old formats and range keys without suffix, if there is an old table.
 func (d *differ) rewrite() error {
-	err := pebblev2.Rewrite(context.Background(), d.options, d.db, nil)
-	if err != nil && !rewrites(d.db.FormatMajorVersion()) {
+	if d.rng.Intn(2) == 0 {
+		d.close()
+		d.open()
+	}
+	takes := rewrites(d.db.FormatMajorVersion()) // or it has no range keys
+	var all []string
+	for i, r := range append([]closableReader{d.db}, d.snapshots...) {
+		if _, mayFail := r.(*pebble.EventuallyFileOnlySnapshot); mayFail || !takes {
+			continue
+		}
+		before := rangesAndKeys(d.t, r)
+		defer func() { require.Equal(d.t, before, rangesAndKeys(d.t, r)) }()
+		if i == 0 {
+			all = before
+		}
+	}
+	err := pebblev2.Rewrite(context.Background(), d.options, d.db, func(_, _ int64) { d.rewritten++ })
+	refused := !takes || slices.ContainsFunc(all, func(entry string) bool {
+		return strings.Contains(entry, plainRangeKey)
+	})
+	if err != nil && refused {
+		d.refused++
 		return nil
 	}
 	return err
@@ -290,11 +316,26 @@ func (d *differ) change() error {
 		start, end := d.span()
 		return w.DeleteRange(start, end, pebble.NoSync)
 	case n < 93 && d.format == pebble.FormatNewest:
-		start, end := d.span()
-		return w.RangeKeySet(start, end, []byte("@3"), d.value(), pebble.NoSync)
+		return d.changeRangeKeys(w)
 	default:
 		return d.setOnce()
 	}
+}
+
+// changeRangeKeys sets, removes or deletes range keys, a few of them without suffix.
+func (d *differ) changeRangeKeys(w pebble.Writer) error {
+	start, end := d.span()
+	suffix := []byte("@3")
+	if d.rng.Intn(15) == 0 {
+		suffix = nil
+	}
+	switch n := d.rng.Intn(10); {
+	case n == 0:
+		return w.RangeKeyDelete([]byte("k"), []byte("l"), pebble.NoSync)
+	case n < 3:
+		return w.RangeKeyUnset(start, end, suffix, pebble.NoSync)
+	}
+	return w.RangeKeySet(start, end, suffix, d.value(), pebble.NoSync)
 }
 
 // setOnce sets a key that nothing else writes, and deletes an older one with SingleDelete. In old

@@ -178,19 +178,26 @@ func TestRewriteTables(t *testing.T) {
 	}
 }
 
-// rangesAndKeys returns what an iterator shows of db.
-func rangesAndKeys(t testing.TB, db *pebble.DB) (all []string) {
-	iter, err := db.NewIter(&pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsAndRanges})
+// rangesAndKeys returns what an iterator shows of r.
+func rangesAndKeys(t testing.TB, r pebble.Reader) (all []string) {
+	iter, err := r.NewIter(&pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsAndRanges})
 	require.NoError(t, err)
 	for valid := iter.First(); valid; valid = iter.Next() {
 		point, ranged := iter.HasPointAndRange()
 		start, end := iter.RangeBounds()
-		all = append(all, fmt.Sprintf("%x %x %v %v %x-%x %v",
-			iter.Key(), iter.Value(), point, ranged, start, end, iter.RangeKeys()))
+		entry := fmt.Sprintf("%x %x %v %v %x-%x",
+			iter.Key(), iter.Value(), point, ranged, start, end)
+		for _, key := range iter.RangeKeys() {
+			entry += fmt.Sprintf(" suffix %q: %x", key.Suffix, key.Value)
+		}
+		all = append(all, entry)
 	}
 	require.NoError(t, iter.Close())
 	return all
 }
+
+// plainRangeKey is in an entry of rangesAndKeys if that has a range key without suffix.
+const plainRangeKey = ` suffix ""`
 
 // In tables of a single key nobody can look another one up.
 func TestRewriteTightTables(t *testing.T) {
