@@ -54,8 +54,9 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, 
 // for [Has] and the others to consult its filter and read no data. Tables get no mark if index
 // blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless set): to
 // step over all entries of such a block costs more than a read. In Pebble v1 they get none either
-// if o.FormatMajorVersion is less than FormatBlockPropertyCollector, as its default is, even if the
-// database has that format already. Without marks, Has reads more: [CheckCache] says so.
+// with the default of o.FormatMajorVersion, even if the database has a newer format already: set
+// pebble.FormatRangeKeys, which Rewrite needs too. Without marks, Has reads more: [CheckCache] says
+// so.
 //
 // sstable.RewriteKeySuffixesAndReturnFormat refuses a table without the mark or the filter that its
 // options have: pass no BlockPropertyCollectors, and the table's own FilterPolicy, from o.Filters.

@@ -62,7 +62,7 @@ func withMark(o *pebble.Options) ([]func() pebble.BlockPropertyCollector, error)
 func lacksMark(o *pebble.Options) error {
 	if !storesProperties(o) {
 		return errors.New("no new table gets the mark, so Has reads more: set FormatMajorVersion to " +
-			"pebble.FormatBlockPropertyCollector or a newer one, also if the database has it already")
+			"pebble.FormatRangeKeys or a newer one, also if the database has it already")
 	}
 	if size := largestIndexBlock(o); size > maxMarkedIndexBlock {
 		return fmt.Errorf("no new table gets the mark, because index blocks of %d bytes are larger than "+

@@ -229,7 +229,7 @@ func (w wanted) rewrite(
 	}
 	return nil, errors.New("tables that were written meanwhile lack the filters of the options: " +
 		"pass those that the database was opened with, and call Configure before pebble.Open; or " +
-		"the program ingests such tables all the time")
+		"the program ingests such tables or excises ranges all the time")
 }
 
 // ranges returns the prefixes from and to which tables have keys, in order. Tables that overlap

@@ -138,6 +138,13 @@ func TestRewriteTables(t *testing.T) {
 		"zeros": func(t testing.TB, _ *pebble.Options, db *pebble.DB) {
 			put(t, db, [][]byte{[]byte("a"), []byte("a\x00"), []byte("a\x00\x00")})
 		},
+		"the empty key": func(t testing.TB, _ *pebble.Options, db *pebble.DB) {
+			put(t, db, [][]byte{{}, []byte("a")})
+		},
+		"without a log": func(t testing.TB, o *pebble.Options, db *pebble.DB) {
+			put(t, db, keys)
+			o.DisableWAL = true // from the next opening on
+		},
 		"range deletions": func(t testing.TB, _ *pebble.Options, db *pebble.DB) {
 			put(t, db, keys)
 			require.NoError(t, db.DeleteRange(keys[1], keys[3], nil))
@@ -176,6 +183,51 @@ func TestRewriteTables(t *testing.T) {
 			require.NoError(t, db.Close())
 		})
 	}
+}
+
+// Tables may be ingested and ranges excised while Rewrite runs. No key is lost, and an
+// EventuallyFileOnlySnapshot has what it had, or says that it lost it.
+func TestRewriteWhileExcising(t *testing.T) {
+	o := flat(small(pebble.FormatNewest), 4<<10)
+	o.FS = vfs.NewMem()
+	db := open(t, "db", o)
+	var keys [][]byte
+	present := map[string]bool{}
+	for i := range 4000 {
+		keys = append(keys, fmt.Appendf(nil, "%06d", i))
+		present[string(keys[i])] = true
+	}
+	put(t, db, keys)
+	compact(t, db)
+	require.NoError(t, db.Close())
+
+	db = open(t, "db", configured(t, o, ribbon(t, 10)))
+	snapshot := db.NewEventuallyFileOnlySnapshot([]pebble.KeyRange{{Start: keys[0], End: []byte("z")}})
+	rewritten := make(chan error, 1)
+	go func() { rewritten <- pebblev2.Rewrite(context.Background(), o, db, nil) }()
+	for n := 0; len(rewritten) == 0 || n < 20; n++ {
+		excised := keys[n*97%3990:][:11]
+		path := fmt.Sprint("table", n)
+		written := []enginetest.Change{{Key: excised[0], Value: excised[0]}}
+		require.NoError(t, writeTableFor(db, o, path, written))
+		require.NoError(t, ingestAndExcise(db, path, excised[0], excised[10]))
+		for i, key := range excised[:10] {
+			present[string(key)] = i == 0
+		}
+	}
+	if err := <-rewritten; err != nil { // an excise may cancel a compaction, or leave an old table
+		require.ErrorContains(t, err, "tables are left")
+	}
+	require.NoError(t, pebblev2.Rewrite(context.Background(), o, db, nil))
+	require.Zero(t, oldTables(t, o, db))
+	for _, key := range keys {
+		found, err := pebblev2.Has(db, key)
+		require.NoError(t, err)
+		require.Equal(t, present[string(key)], found, "%s", key)
+		found, err = pebblev2.Has(snapshot, key)
+		require.True(t, found || err != nil, "%s is lost without an error", key)
+	}
+	require.NoError(t, errors.Join(snapshot.Close(), db.Close()))
 }
 
 // rangesAndKeys returns what an iterator shows of r.

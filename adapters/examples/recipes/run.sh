@@ -54,7 +54,10 @@ copy() {
 patch() {
   row "$program" "$1"
   local more=
-  if [ "$1" = goleveldb ]; then more="$options.DisableSeeksCompaction = true\\n\\t"; fi
+  case $1 in
+    goleveldb) more="$options.DisableSeeksCompaction = true\\n\\t" ;;
+    pebblev1) more="$options.FormatMajorVersion = pebble.FormatRangeKeys\\n\\t" ;;
+  esac
   sed -n '/^```go$/,/^```$/{/^```/!p}' "$readme" |
     sed -e "s/if err := pebblev2/$more&/; s/pebblev2\./$1./g" \
       -e "s/(opt, filterPolicy/($options, filterPolicy/" >"$work/lines"

@@ -114,7 +114,9 @@ if err != nil {
 }`
 	// By default, lookups of absent keys cause compactions in goleveldb.
 	goleveldbOptions = "opt.Options{DisableSeeksCompaction: true}"
-	rewriteCode      = `
+	// Pebble v1's default has neither marks nor what Rewrite writes.
+	pebblev1Options = "// and your own\noptions.FormatMajorVersion = pebble.FormatRangeKeys"
+	rewriteCode     = `
 // Once, to convert the tables that exist; db may be in use meanwhile:
 ctx := context.Background()
 if err := ADAPTER.Rewrite(ctx, options, db, nil); err != nil {
@@ -130,9 +132,13 @@ func (f *Figures) code() []string {
 	if f.Old == 0 { // the program has these lines
 		code = ""
 	}
-	if f.Engine == "goleveldb" {
+	switch f.Engine {
+	case "goleveldb":
 		names = append(names, "pebble.Options{}", goleveldbOptions, "pebble.Open", "leveldb.OpenFile")
-	} else {
+	case "pebblev1":
+		names = append(names, "// and your own", pebblev1Options)
+		fallthrough
+	default:
 		code += hasCode
 	}
 	return strings.Split(strings.NewReplacer(names...).Replace(strings.TrimPrefix(code, "\n")), "\n")

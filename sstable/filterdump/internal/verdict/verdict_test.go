@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,6 +161,8 @@ func TestCode(t *testing.T) {
 			program += fmt.Sprintf("import %q\n", name)
 		}
 		code := Of(database{engine, name1, 121, 121, 4800, 4.9}.figures()).Code
+		format := slices.Contains(code, "options.FormatMajorVersion = pebble.FormatRangeKeys")
+		require.Equal(t, engine == "pebblev1", format, "whose default Rewrite refuses")
 		for _, line := range code {
 			require.LessOrEqual(t, len(strings.ReplaceAll(line, "\t", "        ")), 80-4)
 		}
