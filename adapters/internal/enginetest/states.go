@@ -71,7 +71,12 @@ var states = []state{
 		return "if Configure was called before "
 	}},
 	{"too few files", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
-		write(t, e, *s, 0, slices.SortedFunc(slices.Values(keys), bytes.Compare))
+		db := open(t, e, *s) // without compactions, so that the tables stay as many as they are
+		keys = slices.SortedFunc(slices.Values(keys), bytes.Compare)
+		for part := range slices.Chunk(keys, 170) {
+			put(t, db, part)
+		}
+		require.NoError(t, db.Close())
 		s.Files = 20
 		return "OpenFiles"
 	}},
