@@ -112,7 +112,7 @@ func TestIsLike(t *testing.T) {
 		{"ribbon:2", "ribbon:5"}, {"ribbon:3", "ribbon:7"}, {"ribbon:4", "ribbon:8"},
 		{"ribbon:6.9", "ribbon:10"}, {"ribbon:9.9", "ribbon:6.9"}, {"ribbon:10", "ribbon:13"},
 		{"ribbon:13", "ribbon:10"}, {"ribbon:16", "bloom:23"}, {"ribbon:40", "ribbon:20"},
-		{"bloom:1", "ribbon:2"}, {"bloom:10", "bloom:13"}, {"bloom:16", "bloom:10"},
+		{"bloom:1", "ribbon:2"}, {"bloom:10", "bloom:11"}, {"bloom:16", "bloom:10"},
 	} {
 		p, err := policy.FromString(c.settings)
 		require.NoError(t, err)

@@ -53,9 +53,8 @@ func requireNothingToRewrite(t testing.TB, o *opt.Options, db *leveldb.DB) {
 	require.Equal(t, before, tablesOf(t, db))
 }
 
-// requireFilters requires that all tables of db have filters of that name alone, but for those of a
-// single key, in which no other is looked up. It closes db, after which goleveldb may not yet have
-// removed other tables.
+// requireFilters requires that all tables of db have filters of that name alone. It closes db, after
+// which goleveldb may not yet have removed other tables.
 func requireFilters(t testing.TB, db *leveldb.DB, dir, name string) {
 	t.Helper()
 	live := tablesOf(t, db)
@@ -75,17 +74,8 @@ func requireFilters(t testing.TB, db *leveldb.DB, dir, name string) {
 		require.NoError(t, err)
 		table, err := sstable.OpenTable(file, size)
 		require.NoError(t, err)
-		if filters := table.Filters(); len(filters) > 0 {
-			require.Len(t, filters, 1)
-			require.Equal(t, name, filters[0].Policy)
-		} else {
-			entries := 0
-			for _, err := range table.Entries() {
-				require.NoError(t, err)
-				entries++
-			}
-			require.Equal(t, 1, entries, "keys of a table without filters")
-		}
+		require.Len(t, table.Filters(), 1)
+		require.Equal(t, name, table.Filters()[0].Policy)
 		require.NoError(t, file.Close())
 	}
 	require.NoError(t, files.Close())
@@ -280,17 +270,19 @@ func TestRewriteInMemory(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-// Values may be larger than what a compaction overlaps, and tables smaller than the parts of a
-// database between two lookups.
+// Values may be larger than what a compaction overlaps, so that some or all tables have a single
+// key, and tables smaller than the parts of a database between two lookups.
 func TestRewriteSizes(t *testing.T) {
-	for _, c := range []struct{ table, large, n int }{{16 << 10, 200 << 10, 3000}, {1 << 10, 0, 9000}} {
+	for _, c := range []struct{ table, large, every, n int }{
+		{16 << 10, 200 << 10, 1000, 3000}, {8 << 10, 20 << 10, 1, 100}, {1 << 10, 0, 1000, 9000},
+	} {
 		o, dir := smallTables(), t.TempDir()
 		o.CompactionTableSize = c.table
 		db := open(t, dir, o)
 		large := make([]byte, c.large)
 		testkit.Rand(t, 69).Read(large)
 		for i, key := range testkit.Keys(testkit.Rand(t, 70), c.n) {
-			if i%1000 == 999 {
+			if i%c.every == c.every-1 {
 				for last := range byte(3) { // in a row: each in a table of its own
 					require.NoError(t, db.Put(append(bytes.Clone(key), last), large, nil))
 				}
