@@ -37,7 +37,7 @@ func TestRates(t *testing.T) {
 		}
 		return p
 	}
-	rates, err := MeasureRates([]Kind{third}, decimals[:1], []int{30}, queries, silent)
+	rates, err := MeasureRates([]Kind{third}, keys.ShapesOf("random"), []int{30}, queries, silent)
 	require.NoError(t, err)
 	require.Len(t, rates, 1)
 	r := rates[0]
@@ -47,11 +47,11 @@ func TestRates(t *testing.T) {
 	require.GreaterOrEqual(t, built, 10)
 	require.Equal(t, built, r.Filters)
 	require.Equal(t, 39.0, r.FilterBytes, "300 bits, and k")
-	require.Regexp(t, `\| third \| decimal \| 3\d\.\d ±2% \|\n\| third \| bound \| 2.0 \|$`,
+	require.Regexp(t, `\| third \| random \| 3\d\.\d ±2% \|\n\| third \| bound \| 2.0 \|$`,
 		RateTable([]Rate{r}).Markdown())
 	lost = 1
-	_, err = MeasureRates([]Kind{third}, decimals[:1], []int{30}, queries, silent)
-	require.EqualError(t, err, "third, 30 decimal keys: a key is lost: 1 of 30")
+	_, err = MeasureRates([]Kind{third}, keys.ShapesOf("random"), []int{30}, queries, silent)
+	require.EqualError(t, err, "third, 30 random keys: a key is lost: 1 of 30")
 	require.ErrorIs(t, err, keys.ErrLost)
 }
 

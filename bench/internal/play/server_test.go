@@ -2,6 +2,7 @@ package play
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -69,8 +70,10 @@ func TestRefusedQuestions(t *testing.T) {
 
 // The rates and the bits per key that the page shows are those of package policy.
 func TestRates(t *testing.T) {
-	tuned := testkit.Must(rate(context.Background(), &choice{"bloom+tuned", 8, 1000}))
-	require.Equal(t, testkit.Must(policy.NewBloom(8, policy.WithTuning())).FPP(1000), tuned)
-	bits := testkit.Must(bitsFor(context.Background(), &choice{"ribbon", 10, maxN}))
-	require.Equal(t, testkit.Must(policy.BitsFor("ribbon", maxN, 0.01)), bits)
+	tuned := send("POST", here+"/rate", asJSON, `{"kind": "bloom+tuned", "bits": 8, "n": 1000}`)
+	rate := testkit.Must(policy.NewBloom(8, policy.WithTuning())).FPP(1000)
+	require.Equal(t, fmt.Sprintln(rate), tuned.Body.String())
+	enough := send("POST", here+"/bits", asJSON, `{"kind": "ribbon", "bits": 10, "n": 100000}`)
+	bits := testkit.Must(policy.BitsFor("ribbon", maxN, 0.01))
+	require.Equal(t, fmt.Sprintln(bits), enough.Body.String())
 }
