@@ -109,10 +109,14 @@ func TestFPPExtremes(t *testing.T) {
 			require.True(t, rate > 0 && rate <= 1, "%v, %d keys: %v", p, n, rate)
 		}
 	}
+	// Computed, not simulated. bench's TestLarge measures 3.1 % with 10 bits.
+	require.InEpsilon(t, 0.0322, testkit.Must(NewBloom(10)).FPP(100_000_000), 0.01)
+	require.InEpsilon(t, 0.641, testkit.Must(NewBloom(1)).FPP(100_000_000), 0.01)
 	// More keys than a ribbon filter has room for would need more memory than the tests have.
 	r := testkit.Must(NewRibbon(10))
 	require.Greater(t, r.FilterSize(1<<28), uint64(1<<28))
 	require.EqualValues(t, 2, r.FilterSize(1<<28+1))
+	require.Less(t, r.FPP(1<<28), 0.01)
 	require.Equal(t, 1.0, r.FPP(1<<28+1))
 }
 

@@ -16,14 +16,11 @@ func TestMemory(t *testing.T) {
 	testkit.Large(t)
 	for kind, bytesPerKey := range map[string]float64{"bloom": 5.25, "tuned": 5.25, "ribbon": 17.25} {
 		var before, built, after runtime.MemStats
-		collect := func(m *runtime.MemStats) {
-			runtime.GC()
-			runtime.GC() // a sync.Pool keeps for one collection what it had before
-			runtime.ReadMemStats(m)
-		}
 		const n = 3_000_000
 		key := make([]byte, 8)
-		collect(&before)
+		runtime.GC()
+		runtime.GC() // a sync.Pool keeps for one collection what it had before
+		runtime.ReadMemStats(&before)
 		builder := testkit.Must(of(kind, 10)).NewBuilder()
 		for i := range uint64(n) {
 			binary.LittleEndian.PutUint64(key, i)
@@ -31,7 +28,8 @@ func TestMemory(t *testing.T) {
 		}
 		builder.Finish(nil)
 		runtime.ReadMemStats(&built)
-		collect(&after)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
 		taken := float64(built.TotalAlloc-before.TotalAlloc) / n
 		require.InDelta(t, bytesPerKey, taken, 1, "%s: bytes per key", kind)
 		require.Less(t, int64(after.HeapAlloc-before.HeapAlloc), int64(640<<10), kind)

@@ -31,6 +31,7 @@ func TestParse(t *testing.T) {
 		{[]byte{1, 2, 3}, Info{EncodingBloom, 3}, ""},
 		{[]byte{0, 30}, Info{EncodingBloom, 30}, ""},
 		{one, Info{EncodingRibbon, 9}, ""},
+		{ribbonOf(2, 1), Info{EncodingRibbon, 8}, ""}, // the smallest: 8 bytes and the trailer
 		// About 1000 slots have 1250 bytes but those of the index, which are 12: 9.9 bits each.
 		{two, Info{EncodingRibbon, 9}, ""},
 		{nil, Info{"unknown", 0}, "shorter than 2 bytes: the filter contains no key"},

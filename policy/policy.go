@@ -77,7 +77,7 @@ func (p *Policy) Name() string { return p.name }
 
 // NewBuilder returns an empty builder. It costs one small allocation: builders share the memory for
 // their keys' hashes, and return it at Finish. Building a large ribbon filter of 10 bits per key
-// takes about 18 bytes per key, the filter included (TestMemory).
+// takes about 17 bytes per key, the filter included (TestMemory).
 func (p *Policy) NewBuilder() Builder { return p.newBuilder(false) }
 
 // NewDistinctBuilder is NewBuilder for engines that add a key once for each of its versions, all in

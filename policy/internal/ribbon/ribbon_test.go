@@ -140,18 +140,6 @@ func TestLargestShard(t *testing.T) {
 	}
 }
 
-// The smallest filter has 12 bytes. That gives up to 8 keys 8 columns.
-func TestSmallest(t *testing.T) {
-	for n := 1; n <= 8; n++ {
-		filter := build(t, randomHashes(testkit.Rand(t, 8), n), 2)
-		require.Len(t, filter, 12)
-		columns, ok := Parse(filter)
-		require.True(t, ok)
-		require.Equal(t, 8, columns)
-		require.InDelta(t, 1.0/256, FPP(n, 2), 1e-9)
-	}
-}
-
 // fpp is the mean over all values of d.
 func TestFPP(t *testing.T) {
 	for slots := 8; slots < 800; slots += 1 + slots/9 {
