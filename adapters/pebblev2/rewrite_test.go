@@ -480,8 +480,9 @@ func TestRewriteGoesOn(t *testing.T) {
 		parts++
 		cancel()
 	})
-	// One compaction of all would need more disk.
-	require.Greater(t, db.Metrics().Compact.Count, int64(2))
+	// A range of its own for each table leaves compactions small: with one for all, there are 4 here,
+	// and they need a third more disk, not a fifth.
+	require.Greater(t, db.Metrics().Compact.Count, int64(4))
 	require.ErrorIs(t, err, context.Canceled)
 	left := oldTables(t, o, db)
 	require.ErrorContains(t, err, fmt.Sprintf("%d of %d tables are left: ", left, all))
