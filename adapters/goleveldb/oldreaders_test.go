@@ -21,9 +21,10 @@ import (
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
-// Readers that know LevelDB's encoding alone, goleveldb's own filter and C++ LevelDB, lose no key by
-// filters of any kind, under both names, for a window of 2 KiB or a whole table. They answer as ours
-// for Bloom filters, C++ LevelDB's too, and for all with the policy of testdata/cppreader.
+// Readers that know LevelDB's encoding alone, goleveldb's own filter and C++ LevelDB, lose no key
+// by filters of any kind, under both names, for a window of 2 KiB or a whole table. They answer as
+// ours for Bloom filters, also those that C++ LevelDB wrote. With the policy of testdata/cppreader
+// it answers as ours for all.
 func TestOldReaders(t *testing.T) {
 	program, missing := buildCpp(t)
 	all := testkit.Keys(testkit.Rand(t, 61), 10_000)

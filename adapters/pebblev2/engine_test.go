@@ -33,6 +33,7 @@ var comparers = []*pebble.Comparer{pebble.DefaultComparer, {
 	Compare:              bytes.Compare,
 	ComparePointSuffixes: bytes.Compare,
 	Split:                func(key []byte) int { return min(len(key), 8) },
+	ImmediateSuccessor:   nextPrefix,
 }}
 
 // small returns options on disk that bring a few hundred kilobytes to several levels.

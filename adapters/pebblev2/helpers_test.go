@@ -123,6 +123,20 @@ func (quiet) Infof(string, ...any)              {}
 func (quiet) Errorf(string, ...any)             {}
 func (quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
+// nextPrefix appends the prefix of 8 bytes that comes after prefix, which is not the last.
+func nextPrefix(dst, prefix []byte) []byte {
+	dst = append(dst, prefix...)
+	if len(prefix) < 8 {
+		return append(dst, 0)
+	}
+	for i := len(dst) - 1; ; i-- {
+		dst[i]++
+		if dst[i] != 0 {
+			return dst
+		}
+	}
+}
+
 // splitVersion and the others below are the functions of a comparer for keys that may end in '@'
 // and a version: of one prefix, the key without version comes first, then the newest. Versions may
 // have zeros in front, so different bytes may be equal.

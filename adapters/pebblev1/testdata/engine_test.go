@@ -24,19 +24,24 @@ var formats = []pebble.FormatMajorVersion{pebble.FormatMostCompatible, pebble.Fo
 // comparers order keys by their bytes. The first has whole keys in the filters, the second the
 // first 8 bytes of each. The default comparer has whole keys too, but no Split.
 var comparers = []*pebble.Comparer{
-	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) }),
-	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) }),
+	splitting(pebble.DefaultComparer.Name, func(key []byte) int { return len(key) },
+		pebble.DefaultComparer.ImmediateSuccessor),
+	splitting("levelbloom.test.prefix8", func(key []byte) int { return min(len(key), 8) },
+		nextPrefix),
 }
 
-// splitting returns the default comparer with a name and a Split, for databases without range keys.
-func splitting(name string, split pebble.Split) *pebble.Comparer {
+// splitting returns the default comparer with a name, a Split, and the function that gives the
+// prefix after one.
+func splitting(
+	name string, split pebble.Split, next func(dst, prefix []byte) []byte,
+) *pebble.Comparer {
 	c := *pebble.DefaultComparer
-	c.Name, c.Split, c.ImmediateSuccessor = name, split, nil
+	c.Name, c.Split, c.ImmediateSuccessor = name, split, next
 	return &c
 }
 
-// compression is what the tests' databases compress with. Built with cgo and the zstd that Pebble v2
-// requires, as in a workspace of both, Pebble v1 cannot read its own.
+// compression is what the tests' databases compress with. With cgo and the zstd that Pebble v2
+// requires, as in a workspace of both, Pebble v1 cannot read its own zstd.
 var compression = func() pebble.Compression {
 	if os.Getenv("LEVELBLOOM_REQUIRE_ZSTD") != "" {
 		return pebble.ZstdCompression
