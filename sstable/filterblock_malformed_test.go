@@ -5,103 +5,60 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
-// An oracle is a policy that writes down which filter it reads.
-type oracle struct {
-	exact
-	answer bool
-	asked  *[]byte
-}
-
-func (o oracle) MayContain(filter, _ []byte) bool {
-	*o.asked = filter
-	return o.answer
-}
-
-// parse is what the package comment says of a block, said once more: the offsets of the filters,
-// and the end of the last. It returns none if the block is not well formed.
-func parse(block []byte) (offsets []uint32, baseLg int) {
-	n := len(block)
-	if n < 5 || block[n-1] > 63 {
-		return nil, 0
-	}
-	array := uint64(binary.LittleEndian.Uint32(block[n-5:]))
-	if array > uint64(n-5) || (uint64(n-5)-array)%4 != 0 {
-		return nil, 0
-	}
-	for at := array; at < uint64(n-1); at += 4 {
-		offsets = append(offsets, binary.LittleEndian.Uint32(block[at:]))
-	}
-	if offsets[0] != 0 || !slices.IsSorted(offsets) {
-		return nil, 0
-	}
-	return offsets, int(block[n-1])
-}
-
-// requireReading looks up a key in any bytes, at all offsets that matter, and compares the answers
-// with the package comment's.
+// requireReading reads any bytes as a filter block. If they are not well formed, there are no
+// filters, so the answer is "may contain" everywhere. Otherwise the filters make up the bytes, and
+// the policy answers from that of the window.
 func requireReading(t testing.TB, block []byte) {
 	t.Helper()
 	same := bytes.Clone(block)
-	var asked []byte
-	no := newReader(t, oracle{answer: false, asked: &asked}, block)
-	yes := newReader(t, oracle{answer: true, asked: &asked}, block)
-
-	offsets, baseLg := parse(block)
-	num := uint64(max(1, len(offsets)) - 1)
-	require.Equal(t, offsets != nil, no.Validate() == nil, "block %x: %v", block, no.Validate())
-	if offsets == nil {
-		var wrong *sstable.CorruptionError
-		require.ErrorAs(t, no.Validate(), &wrong)
-		require.GreaterOrEqual(t, wrong.Offset, int64(0))
-		require.LessOrEqual(t, wrong.Offset, int64(len(block)))
+	var asked [][]byte
+	var answer bool
+	r := testkit.Must(sstable.NewFilterBlockReader(func(filter, _ []byte) bool {
+		asked = append(asked, filter)
+		return answer
+	}, block))
+	var filters, starts []byte
+	ends := []uint64{math.MaxUint64}
+	for i := range r.NumFilters() {
+		filter := r.Filter(i)
+		require.Equal(t, len(filter), cap(filter), "to append to it does not overwrite the next")
+		starts = appendUint32(starts, len(filters))
+		filters = append(filters, filter...)
+		ends = append(ends, uint64(i)<<r.BaseLg(), uint64(i+1)<<r.BaseLg()-1)
 	}
-	require.EqualValues(t, num, no.NumFilters())
-	require.Equal(t, baseLg, no.BaseLg())
-	places := []uint64{1 << 32, 1 << 63, math.MaxUint64}
-	for window := range num + 2 {
-		places = append(places, window<<baseLg, window<<baseLg+(1<<baseLg-1))
-	}
-	for _, offset := range places {
-		asked = nil
-		answers := []bool{no.MayContain(offset, nil), yes.MayContain(offset, nil)}
-		window := offset >> baseLg
-		if window >= num {
-			require.Equal(t, []bool{true, true}, answers, "block %x, offset %d", block, offset)
-			require.Nil(t, asked)
-			continue
+	for _, offset := range append(ends, uint64(r.NumFilters())<<r.BaseLg()) {
+		for _, answer = range []bool{false, true} {
+			asked = nil
+			may, window := r.MayContain(offset, nil), offset>>r.BaseLg()
+			switch {
+			case window >= uint64(r.NumFilters()):
+				require.True(t, may && asked == nil, "block %x, offset %d", block, offset)
+			case len(r.Filter(int(window))) == 0:
+				require.False(t, may || asked != nil, "block %x, offset %d", block, offset)
+			default:
+				require.Equal(t, answer, may, "block %x, offset %d", block, offset)
+				require.Equal(t, [][]byte{r.Filter(int(window))}, asked)
+			}
 		}
-		filter := block[offsets[window]:offsets[window+1]]
-		require.Equal(t, []bool{false, len(filter) > 0}, answers, "block %x, offset %d", block, offset)
-		require.True(t, bytes.Equal(filter, asked))
-		ours := no.Filter(int(window))
-		require.True(t, bytes.Equal(filter, ours))
-		require.Equal(t, len(ours), cap(ours), "to append to it does not overwrite the next")
+	}
+	if err := r.Validate(); err == nil {
+		tail := append(appendUint32(starts, len(filters)), byte(r.BaseLg()))
+		require.Equal(t, append(filters, tail...), block)
+	} else {
+		var wrong *sstable.CorruptionError
+		require.ErrorAs(t, err, &wrong)
+		require.True(t, 0 <= wrong.Offset && wrong.Offset <= int64(len(block)))
+		require.Zero(t, r.NumFilters()+r.BaseLg())
 	}
 	require.Equal(t, same, block, "a reader changes nothing")
-}
-
-// filterBlocks are small sound blocks: with several windows, empty ones, one filter, none, and
-// another base_lg.
-func filterBlocks(t testing.TB) [][]byte {
-	return [][]byte{
-		build(newBuilder(t, sstable.DefaultBaseLg), nil, 0),
-		build(newBuilder(t, sstable.DefaultBaseLg), nil, 5000),
-		build(newBuilder(t, sstable.DefaultBaseLg), []dataBlock{{0, []string{"a"}}}, 100),
-		build(newBuilder(t, sstable.DefaultBaseLg), []dataBlock{{0, []string{"a", "b"}}, {2100, []string{"c"}},
-			{9000, []string{"d"}}}, 16000),
-		build(newBuilder(t, 0),
-			[]dataBlock{{0, []string{"a"}}, {5, []string{"b"}}}, 9),
-		build(newBuilder(t, 63),
-			[]dataBlock{{0, []string{"a"}}, {1 << 63, []string{"b"}}}, math.MaxUint64),
-	}
 }
 
 // What Validate says of each fault, and where.
@@ -116,11 +73,15 @@ func TestValidate(t *testing.T) {
 		return append(le(b, array), baseLg)
 	}
 	const ends = "and the last one ends at 9"
+	// That of the package comment.
+	const example = "\xff\xff\xff\xff\xff\xff\xff\xff\x06\xff\xff\xff\xff\xff\xff\xff\xff\x06" +
+		"\x00\x00\x00\x00\x09\x00\x00\x00\x09\x00\x00\x00\x12\x00\x00\x00\x0b"
 	for _, c := range []struct {
 		block []byte
 		at    int
 		want  string // empty: no fault
 	}{
+		{[]byte(example), 0, ""},
 		{block(0, 0, 11), 0, ""},
 		{block(9, 9, 63, 0, 4, 4), 0, ""},
 		{nil, 0, "0 bytes, and the shortest filter block has 5"},
@@ -152,8 +113,13 @@ func TestValidate(t *testing.T) {
 
 // Any bytes as a filter block: LevelDB's answer, or "may contain" if it is not well formed.
 func FuzzFilterBlockReader(f *testing.F) {
-	for _, block := range filterBlocks(f) {
-		f.Add(block)
-	}
+	one, several := []dataBlock{{0, []string{"a"}}}, []dataBlock{{0, []string{"a", "b"}},
+		{2100, []string{"c"}}, {9000, []string{"d"}}} // some windows are empty
+	f.Add(build(newBuilder(f, 11), nil, 0))
+	f.Add(build(newBuilder(f, 11), nil, 5000))
+	f.Add(build(newBuilder(f, 11), one, 100))
+	f.Add(build(newBuilder(f, 11), several, 16000))
+	f.Add(build(newBuilder(f, 0), []dataBlock{{0, []string{"a"}}, {5, []string{"b"}}}, 9))
+	f.Add(build(newBuilder(f, 63), append(one, dataBlock{1 << 63, []string{"b"}}), math.MaxUint64))
 	f.Fuzz(func(t *testing.T, block []byte) { requireReading(t, block) })
 }

@@ -2,20 +2,13 @@ package sstable_test
 
 import (
 	"bytes"
-	"encoding/hex"
-	"fmt"
 	"math"
-	"os"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A dataBlock is what a filter block knows of a data block.
@@ -56,49 +49,17 @@ func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte
 	return b.Finish()
 }
 
-// The example of the package comment: the bytes that stand there, at the offsets that stand there,
-// are those of a block with one key in each of the windows 0 and 2.
-func TestWorkedExample(t *testing.T) {
-	comment, err := os.ReadFile("doc.go")
-	require.NoError(t, err)
-	var example []byte
-	lines := regexp.MustCompile(`(?m)^//\t([0-9a-f]{2})  ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:   .*)?$`)
-	for _, line := range lines.FindAllStringSubmatch(string(comment), -1) {
-		require.Equal(t, fmt.Sprintf("%02x", len(example)), line[1], "the offset of the line %s",
-			line[0])
-		b, err := hex.DecodeString(strings.ReplaceAll(line[2], " ", ""))
-		require.NoError(t, err)
-		example = append(example, b...)
-	}
-	r := newReader(t, testkit.Must(policy.NewBloom(10)), example)
-	require.NoError(t, r.Validate())
-	require.Equal(t, 11, r.BaseLg())
-	require.Equal(t, 3, r.NumFilters())
-	require.Equal(t, "ffffffffffffffff06", hex.EncodeToString(r.Filter(0)))
-	require.Empty(t, r.Filter(1))
-	require.Equal(t, "ffffffffffffffff06", hex.EncodeToString(r.Filter(2)))
-}
-
 // A builder starts over after Finish, with nothing left of the table before, and leaves the block
-// before, and the memory after it, to the caller.
+// before to the caller.
 func TestReuse(t *testing.T) {
-	var keys []string
-	for i := range 64 { // a filter of some length leaves room for the offsets where it was built
-		keys = append(keys, fmt.Sprint(i))
-		first := []dataBlock{{0, keys}, {9000, []string{"c"}}}
-		second := []dataBlock{{0, []string{"d"}}, {100, []string{"e"}}, {2048, []string{"f"}}}
-		b := newBuilder(t, sstable.DefaultBaseLg)
-		one := build(b, first, 30000)
-		kept := bytes.Clone(one)
-		spare := one[len(one):cap(one)]
-		for i := range spare {
-			spare[i] = 0xcc
-		}
-		require.Equal(t, build(newBuilder(t, sstable.DefaultBaseLg), second, 2100), build(b, second, 2100))
-		require.Equal(t, kept, one)
-		require.Equal(t, bytes.Repeat([]byte{0xcc}, len(spare)), spare)
-		require.Equal(t, kept, build(b, first, 30000))
-	}
+	first := []dataBlock{{0, names(64)}, {9000, []string{"c"}}}
+	second := []dataBlock{{0, []string{"d"}}, {100, []string{"e"}}, {2048, []string{"f"}}}
+	b := newBuilder(t, 11)
+	one := build(b, first, 30000)
+	kept := bytes.Clone(one)
+	require.Equal(t, build(newBuilder(t, 11), second, 2100), build(b, second, 2100))
+	require.Equal(t, kept, one)
+	require.Equal(t, kept, build(b, first, 30000))
 }
 
 // Filters beyond what an offset can say are left out, and all that follow, even if they would fit:
