@@ -2,101 +2,73 @@ package sstable_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// An outcome is the result of reading a table that was changed. The best outcome comes first.
-type outcome int
-
-const (
-	// an error says that it is corrupt, or no table, or has no filter of this name
-	failed outcome = iota
-	sound          // all keys that were written are read, and found
-	// a lookup of each entry in the filters shows that they do not know a key of the table
-	denied
-	silent // a key that was written is missed by a lookup, or not read: this must not be
-)
-
-// tolerant is the exact policy for filters that may be damaged.
-type tolerant struct{ exact }
-
-func (tolerant) MayContain(filter, key []byte) bool {
-	return bytes.Contains(filter, append(appendUint32(nil, len(key)), key...))
-}
-
 const changedName = "changed.ldb"
 
-// examine reads the whole table, and returns what has become of the user keys that were written.
-func examine(t testing.TB, file []byte, users []string, p testPolicy) outcome {
+// examine reads the whole table, in which user keys were written. It reports whether it is sound:
+// without an error that says that it is corrupt, or no table, or has no filter of this name, and
+// without a key that its filter does not know. Then each key must be read, and found.
+func examine(t testing.TB, file []byte, users []string) (sound bool) {
 	table, err := sstable.OpenTable(bytes.NewReader(file), int64(len(file)),
 		sstable.WithFileName(changedName))
 	if err != nil {
 		requireCorrupt(t, err)
-		return failed
+		return false
 	}
-	filter, filterErr := openFilter(table, p)
-	if filterErr != nil && filterErr != errNoFilter {
+	filter, filterErr := openFilter(table)
+	if filterErr != nil {
 		requireCorrupt(t, filterErr)
 	}
-	left := map[string]bool{}
+	left, n, denied := map[string]bool{}, 0, false
 	for _, user := range users {
 		left[user] = true
 	}
-	result, n := sound, 0
 	for e, err := range table.Entries() {
-		requireFew(t, &n, file)
 		if err != nil {
 			requireCorrupt(t, err)
-			return failed
+			return false
+		}
+		// An entry has 3 bytes at least, and snappy decodes 3 bytes to 64 at most.
+		if n++; n > 22*len(file) {
+			t.Fatalf("entries without end in %x", file)
 		}
 		delete(left, string(e.Key))
-		if filter == nil {
-			continue
-		}
-		filter.MayContain(e.Key) // any answer, but no panic
-		if !filter.Windows().MayContain(table.Block(e.Block).Offset, e.Key) {
-			result = denied
+		if filter != nil {
+			filter.MayContain(e.Key) // any answer, but no panic
+			denied = denied || !filter.Windows().MayContain(table.Block(e.Block).Offset, e.Key)
 		}
 	}
-	switch {
-	case filterErr != nil:
-		return failed
-	case result == denied:
-		return denied
-	case len(left) > 0:
-		return silent
+	if filterErr != nil || denied {
+		return false
 	}
 	for _, user := range users {
-		if !filter.MayContain([]byte(user)) {
-			return silent
+		if left[user] || !filter.MayContain([]byte(user)) {
+			t.Fatalf("key %q is lost, without an error, in %x", user, file)
 		}
 	}
-	return sound
+	return true
 }
 
-// requireFew counts entries, of which a file cannot have any number: each has 3 bytes at least, and
-// snappy decodes 3 bytes to 64 at most.
-func requireFew(t testing.TB, n *int, file []byte) {
-	if *n++; *n > 22*len(file) {
-		t.Fatalf("entries without end in %x", file)
-	}
-}
-
-// requireCorrupt demands an error that names the file and says what is wrong with it.
+// requireCorrupt demands an error that names the file and says what is wrong with it, or
+// errNoFilter.
 func requireCorrupt(t testing.TB, err error) {
 	var corrupt *sstable.CorruptionError
 	var format *sstable.FormatError
-	if errors.As(err, &corrupt) && corrupt.File == changedName && corrupt.Cause != nil ||
-		errors.As(err, &format) && format.File == changedName {
-		return
+	if !(errors.As(err, &corrupt) && corrupt.File == changedName && corrupt.Cause != nil ||
+		errors.As(err, &format) && format.File == changedName || err == errNoFilter) {
+		t.Fatalf("%T: %v", err, err)
 	}
-	t.Fatalf("%T: %v", err, err)
 }
 
 // allocated returns the bytes that were ever allocated.
@@ -106,47 +78,45 @@ func allocated() uint64 {
 	return stats.TotalAlloc
 }
 
-// A victim is a sound table that the tests damage.
-type victim struct {
-	name  string
-	file  []byte
-	w     *tableWriter
-	users []string
-}
-
-// victims are small tables: of internal and plain keys, compressed or not, with many windows, with
-// several versions of keys, of one entry, and empty.
-func victims(t testing.TB, p testPolicy) (all []victim) {
-	const internal, plain = true, false
-	add := func(name string, o tableOptions, isInternal bool, stored [][]byte) {
-		o.policy, o.internal = p, isInternal
-		file, w := writeTable(t, o, stored...)
-		var users []string
-		for _, key := range stored {
-			users = append(users, string(w.user(key)))
-		}
-		all = append(all, victim{name, file, w, users})
-		require.Equal(t, sound, examine(t, file, users, p), name)
-	}
-	o := tableOptions{blockSize: 120, interval: 3, baseLg: 7, compression: snappied}
-	add("internal keys, snappy", o, internal, internalKeys(names(12)...))
-	o.compression = raw
-	add("plain keys", o, plain, plainKeys(names(12)...))
-	o = tableOptions{blockSize: 60, interval: 2, baseLg: 9}
-	add("several blocks in a window", o, internal, internalKeys(names(8)...))
-	o.baseLg = 5
-	add("empty windows", o, plain, plainKeys(names(9)...))
+// victims are small tables, which the tests damage: of internal and plain keys, compressed or not,
+// with many windows, with several versions of keys, of one entry, and empty.
+func victims(t testing.TB) (all []*tableFile) {
 	var versions [][]byte
 	for i, user := range []string{"", "a", "ab", "b"} {
 		for s := range uint64(4) {
 			versions = append(versions, internalKey(user, 300*uint64(i)+260-s, byte(s%2)))
 		}
 	}
-	o.baseLg = 7
-	add("versions", o, internal, versions)
-	add("one internal key", tableOptions{}, internal, internalKeys("a"))
-	add("no key", tableOptions{}, plain, nil)
+	several := tableOptions{filter: policy.Name, internal: true, perBlock: 2, interval: 2}
+	snappy, windows, plain := several, several, several
+	snappy.compression = snappied
+	windows.baseLg = 5 // some are empty
+	plain.internal = false
+	all = []*tableFile{
+		writeTable(several, internalKeys(names(8)...)...),
+		writeTable(snappy, internalKeys(names(12)...)...),
+		writeTable(windows, internalKeys(names(9)...)...),
+		writeTable(plain, plainKeys(names(9)...)...),
+		writeTable(windows, versions...),
+		writeTable(several, internalKeys("a")...),
+		writeTable(plain),
+	}
+	for _, f := range all {
+		require.True(t, examine(t, f.bytes, f.users))
+	}
 	return all
+}
+
+// refresh computes the checksum of the block anew in which the file was changed at this offset. It
+// returns false if there is no such block: in the footer, and in the checksum of a block.
+func (f *tableFile) refresh(file []byte, at int) bool {
+	for _, h := range append(slices.Clone(f.dataBlocks), f.metaindex, f.indexBlock, f.filterBlock) {
+		if end := h.Offset + h.Length + 1; h.Offset <= uint64(at) && uint64(at) < end {
+			binary.LittleEndian.PutUint32(file[end:], checksum(file[h.Offset:end]))
+			return true
+		}
+	}
+	return false
 }
 
 // A table whose bytes change, or whose ends are cut off, with its old checksums: an error, or
@@ -158,31 +128,65 @@ func TestFlips(t *testing.T) {
 	if testing.Short() {
 		step = 13
 	}
-	p := tolerant{exact{t}}
-	var counts [silent + 1]int
-	for _, v := range victims(t, p) {
+	tried, sound := 0, 0 // with checksums computed anew
+	for _, f := range victims(t) {
 		// No reader reads the zeros of the footer, and the varint before them may end in one of them.
-		zeros := len(v.file) - 48 + len(encodeHandle(v.w.metaindex)) + len(encodeHandle(v.w.indexBlock))
-		for i := 0; i < 3*len(v.file); i += step {
+		zeros := len(f.bytes) - 48 + len(encodeHandle(f.metaindex)) + len(encodeHandle(f.indexBlock))
+		for i := 0; i < 3*len(f.bytes); i += step {
 			at, flip := i/3, []byte{0x01, 0x80, 0xff}[i%3]
-			changed := bytes.Clone(v.file)
+			changed := bytes.Clone(f.bytes)
 			changed[at] ^= flip
-			harmless := zeros <= at && at < len(v.file)-8 || at == zeros-1 && flip == 0x80
-			result := examine(t, changed, v.users, p)
-			if result != failed && !(result == sound && harmless) {
-				t.Fatalf("%s: byte %d, flip %#x: no error", v.name, at, flip)
+			harmless := zeros <= at && at < len(f.bytes)-8 || at == zeros-1 && flip == 0x80
+			if examine(t, changed, f.users) && !harmless {
+				t.Fatalf("byte %d, flip %#x: no error in %x", at, flip, f.bytes)
 			}
-			if v.w.refresh(changed, at) {
-				result := examine(t, changed, v.users, p)
-				if counts[result]++; result == silent {
-					t.Errorf("%s: byte %d, flip %#x: a key is lost, without an error", v.name, at, flip)
+			if f.refresh(changed, at) {
+				if tried++; examine(t, changed, f.users) {
+					sound++
 				}
 			}
-			require.Equal(t, failed, examine(t, v.file[:at], v.users, p))
-			require.Equal(t, failed, examine(t, v.file[at+1:], v.users, p))
+			require.False(t, examine(t, f.bytes[:at], f.users))
+			require.False(t, examine(t, f.bytes[at+1:], f.users))
 		}
 	}
-	for _, n := range counts[:silent] {
-		require.Positive(t, n, "each outcome happens")
+	require.True(t, 0 < sound && sound < tried, "each outcome happens")
+}
+
+// readAny reads any bytes as a table: an error or entries, but no panic, no loop
+// without end, and no more memory than the file could fill. A filter that can be opened answers any
+// question.
+func readAny(t *testing.T, file []byte) {
+	before := allocated()
+	examine(t, file, nil)
+	n := allocated() - before
+	require.Less(t, n, uint64(4<<20+64*22*len(file)), "bytes allocated")
+}
+
+// Any bytes. FuzzBlocks gives them the right checksums.
+func FuzzTable(f *testing.F) {
+	for _, v := range victims(f) {
+		f.Add(v.bytes)
 	}
+	f.Fuzz(readAny)
+}
+
+// Any bytes as two data blocks, their keys in the index, and a filter block, in a table that is
+// sound otherwise.
+func FuzzBlocks(f *testing.F) {
+	for _, v := range victims(f) {
+		if len(v.dataBlocks) < 2 {
+			continue
+		}
+		part := func(i int) []byte { return v.bytes[v.dataBlocks[i].Offset:][:v.dataBlocks[i].Length] }
+		filter := v.bytes[v.filterBlock.Offset:][:v.filterBlock.Length]
+		f.Add(part(0), part(1), v.stored[0], v.stored[len(v.stored)-1], filter, v.compression)
+	}
+	f.Fuzz(func(t *testing.T, data1, data2, key1, key2, filter []byte, compression byte) {
+		var table tableFile
+		h1 := encodeHandle(table.put(storedBlock{data1, compression}))
+		h2 := encodeHandle(table.put(storedBlock{data2, compression}))
+		hf := encodeHandle(table.put(storedBlock{filter, raw}))
+		table.finish(rawBlock([]byte("filter."+policy.Name), hf), rawBlock(key1, h1, key2, h2))
+		readAny(t, table.bytes)
+	})
 }

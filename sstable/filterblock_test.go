@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // A dataBlock is what a filter block knows of a data block.
@@ -17,16 +20,12 @@ type dataBlock struct {
 	keys   []string
 }
 
-func newBuilder(t testing.TB, baseLg int) *sstable.FilterBlockBuilder {
-	b, err := sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, baseLg)
-	require.NoError(t, err)
-	return b
+func newBuilder(baseLg int) *sstable.FilterBlockBuilder {
+	return testkit.Must(sstable.NewFilterBlockBuilder(exact.NewBuilder, baseLg))
 }
 
-func newReader(t testing.TB, p testPolicy, block []byte) *sstable.FilterBlockReader {
-	r, err := sstable.NewFilterBlockReader(p.MayContain, block)
-	require.NoError(t, err)
-	return r
+func newReader(block []byte) *sstable.FilterBlockReader {
+	return testkit.Must(sstable.NewFilterBlockReader(policy.MayContain, block))
 }
 
 // build makes the filter block of a table. It passes all keys in the same memory, which it
@@ -34,9 +33,7 @@ func newReader(t testing.TB, p testPolicy, block []byte) *sstable.FilterBlockRea
 func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte {
 	var key []byte
 	for _, block := range blocks {
-		if block.offset > 0 { // as in LevelDB, a builder begins with window 0
-			b.StartBlock(block.offset)
-		}
+		b.StartBlock(block.offset)
 		for _, k := range block.keys {
 			key = append(key[:0], k...)
 			b.AddKey(key)
@@ -54,10 +51,10 @@ func build(b *sstable.FilterBlockBuilder, blocks []dataBlock, end uint64) []byte
 func TestReuse(t *testing.T) {
 	first := []dataBlock{{0, names(64)}, {9000, []string{"c"}}}
 	second := []dataBlock{{0, []string{"d"}}, {100, []string{"e"}}, {2048, []string{"f"}}}
-	b := newBuilder(t, 11)
+	b := newBuilder(11)
 	one := build(b, first, 30000)
 	kept := bytes.Clone(one)
-	require.Equal(t, build(newBuilder(t, 11), second, 2100), build(b, second, 2100))
+	require.Equal(t, build(newBuilder(11), second, 2100), build(b, second, 2100))
 	require.Equal(t, kept, one)
 	require.Equal(t, kept, build(b, first, 30000))
 }
@@ -65,21 +62,21 @@ func TestReuse(t *testing.T) {
 // Filters beyond what an offset can say are left out, and all that follow, even if they would fit:
 // they would be in the wrong place. Readers then answer "may contain", and exactly before.
 func TestFourGigabytes(t *testing.T) {
-	require.Equal(t, uint64(math.MaxUint32), newBuilder(t, sstable.DefaultBaseLg).MaxBytes())
+	require.Equal(t, uint64(math.MaxUint32), newBuilder(sstable.DefaultBaseLg).MaxBytes())
 
 	var blocks []dataBlock
 	var ends []uint64 // of the filters, each in its own window
 	end := uint64(0)
-	for i, key := range []string{"a", "bc", "a key that is too long", "d", "e"} {
-		blocks = append(blocks, dataBlock{uint64(i) * 3000, []string{key}})
-		end += uint64(4 + len(key))
+	for i, keys := range []string{"a", "b", "cdefghijklmnopq", "r", "s"} { // the third is too long
+		blocks = append(blocks, dataBlock{uint64(i) * 3000, strings.Split(keys, "")})
+		end += uint64(exact.FilterSize(len(keys)))
 		ends = append(ends, end)
 	}
 	for limit := uint64(0); limit <= end; limit++ {
-		b := newBuilder(t, sstable.DefaultBaseLg)
+		b := newBuilder(sstable.DefaultBaseLg)
 		b.SetMaxBytes(limit)
 		block := build(b, blocks, 15000)
-		r := newReader(t, exact{t}, block)
+		r := newReader(block)
 		require.NoError(t, r.Validate())
 		windows := uint64(15000 >> 11)
 		if left := slices.IndexFunc(ends, func(end uint64) bool { return end > limit }); left >= 0 {
@@ -98,7 +95,7 @@ func TestFourGigabytes(t *testing.T) {
 
 // Misuse is refused with an error that says what to pass, and panics where a call returns none.
 func TestMisuse(t *testing.T) {
-	file, _ := writeTable(t, tableOptions{policy: exact{t}}, plainKeys("a", "b")...)
+	file := writeTable(tableOptions{filter: policy.Name}, plainKeys("a", "b")...).bytes
 	table := openTable(t, file)
 	_, err := sstable.NewFilterBlockBuilder(nil, sstable.DefaultBaseLg)
 	require.ErrorContains(t, err, "pass p.NewBuilder")
@@ -106,14 +103,21 @@ func TestMisuse(t *testing.T) {
 	require.ErrorContains(t, err, "pass policy.MayContain")
 	_, err = table.OpenFilter(table.Filters()[0], nil)
 	require.ErrorContains(t, err, "pass policy.MayContain")
+	for _, h := range []sstable.BlockHandle{{Offset: 1 << 63}, {Length: uint64(len(file)) - 52}} {
+		_, err = table.OpenFilter(sstable.FilterEntry{Handle: h}, policy.MayContain)
+		var corrupt *sstable.CorruptionError
+		require.ErrorAs(t, err, &corrupt)
+		require.ErrorContains(t, err, "lies outside the file")
+		require.Equal(t, h.Offset > 0, corrupt.Offset < 0)
+	}
 	_, err = sstable.OpenTable(bytes.NewReader(file), int64(len(file)), nil)
 	require.ErrorContains(t, err, "leave it out")
 	for _, lg := range []int{-1, 64} {
-		_, err = sstable.NewFilterBlockBuilder(exact{t}.NewBuilder, lg)
+		_, err = sstable.NewFilterBlockBuilder(exact.NewBuilder, lg)
 		require.ErrorContains(t, err, "from 0 to 63", "base_lg %d", lg)
 	}
 
-	b := newBuilder(t, sstable.DefaultBaseLg)
+	b := newBuilder(sstable.DefaultBaseLg)
 	b.StartBlock(4096)
 	b.StartBlock(5000)
 	b.StartBlock(4096) // the same window: no harm
@@ -121,7 +125,7 @@ func TestMisuse(t *testing.T) {
 		"sstable: StartBlock(4095) after a block that begins in a later window",
 		func() { b.StartBlock(4095) })
 	b.AddKey([]byte("a"))
-	r := newReader(t, exact{t}, b.Finish())
+	r := newReader(b.Finish())
 	require.True(t, r.MayContain(4096, []byte("a")))
 	require.False(t, r.MayContain(2048, []byte("a")))
 	b.StartBlock(0) // another table begins at 0 again

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -36,34 +37,33 @@ func TestInferredKeys(t *testing.T) {
 		{[][]byte{[]byte("7 bytes"), can, b, c}, plain},
 		{[][]byte{internalKey("b", 1, 1), internalKey("a", 2, 1), internalKey("c", 3, 1)}, internal},
 	} {
-		for _, size := range []int{0, 1 << 20} {
+		for _, perBlock := range []int{1, 99} {
 			for _, isInternal := range []bool{false, true} {
-				o := tableOptions{blockSize: size, policy: exact{t}, baseLg: 5, internal: isInternal}
+				o := tableOptions{perBlock: perBlock, filter: policy.Name, baseLg: 5, internal: isInternal}
 				short := slices.ContainsFunc(test.stored, func(k []byte) bool { return len(k) < 8 })
 				if isInternal && short {
 					continue
 				}
-				file, w := writeTable(t, o, test.stored...)
-				table := openTable(t, file)
+				f := writeTable(o, test.stored...)
+				table := openTable(t, f.bytes)
 				for e, err := range table.Entries() {
-					if size > 0 {
+					if perBlock > 1 {
 						require.NoError(t, err)
 						require.Equal(t, test.found, len(e.Key) < len(e.Stored), "%q", test.stored)
 					}
 					break
 				}
-				filter, err := openFilter(table, exact{t})
+				filter, err := openFilter(table)
 				require.NoError(t, err)
-				for _, key := range test.stored {
-					require.True(t, filter.MayContain(w.user(key)), "%q in %q", key, test.stored)
+				for _, user := range f.users {
+					require.True(t, filter.MayContain([]byte(user)), "%q in %q", user, test.stored)
 				}
 			}
 		}
 	}
 	// Nor is one denied if two blocks have one index key, so that the second is never found.
-	file, _ := writeTable(t, tableOptions{policy: exact{t}, baseLg: 4,
-		indexKeys: plainKeys("c", "c")}, plainKeys("b", "c")...)
-	filter, err := openFilter(openTable(t, file), exact{t})
+	o := tableOptions{filter: policy.Name, baseLg: 4, indexKeys: plainKeys("c", "c")}
+	filter, err := openFilter(openTable(t, writeTable(o, plainKeys("b", "c")...).bytes))
 	require.NoError(t, err)
 	require.True(t, filter.MayContain([]byte("c")))
 }
@@ -73,12 +73,12 @@ func TestInferredKeys(t *testing.T) {
 // wrong.
 func TestRecoveredTable(t *testing.T) {
 	stored := [][]byte{internalKey("a", 1, 1), internalKey("b", 2, 1), internalKey("c", 3, 0)}
-	o := tableOptions{blockSize: 1 << 20, policy: exact{t}, indexKeys: plainKeys("d")}
-	file, _ := writeTable(t, o, stored...)
+	o := tableOptions{perBlock: 99, filter: policy.Name, indexKeys: plainKeys("d")}
+	file := writeTable(o, stored...).bytes
 	table := openTable(t, file)
 	require.True(t, table.KeysInDoubt())
 	require.NoError(t, entriesError(t, table, len(stored)))
-	filter, err := openFilter(table, exact{t})
+	filter, err := openFilter(table)
 	require.NoError(t, err)
 	for _, key := range stored {
 		require.True(t, filter.MayContain(key))
@@ -97,7 +97,7 @@ func TestRecoveredTable(t *testing.T) {
 		"short, last": append(slices.Clone(stored), []byte("d")),
 	} {
 		o.indexKeys = nil
-		file, _ := writeTable(t, o, stored...)
+		file := writeTable(o, stored...).bytes
 		require.False(t, openTable(t, file).KeysInDoubt(), name)
 		table := openTable(t, file, sstable.WithInternalKeys())
 		for e, err := range table.Entries() {

@@ -25,8 +25,7 @@ func entriesError(t testing.TB, table *sstable.Table, n int) (last error) {
 // An index is judged only if all keys rise in the order of the default comparer; otherwise another
 // comparer may have made it. The error names the first key that does not fit.
 func TestJudgedIndex(t *testing.T) {
-	p := func(keys ...string) [][]byte { return plainKeys(keys...) }
-	k := internalKey
+	p, k := plainKeys, internalKey
 	empty := [][][]byte{nil, p("b"), nil, p("m"), nil}
 	for _, c := range []struct {
 		name   string
@@ -62,13 +61,8 @@ func TestJudgedIndex(t *testing.T) {
 		{"internal keys, found", [][][]byte{{k("a", 1, 1)}, {k("b", 2, 1)}},
 			[][]byte{k("b", 1, 1), k("b", 2, 1)}, "data block 0, "},
 	} {
-		w := newTableWriter(tableOptions{blockSize: 1 << 20, indexKeys: c.index}, 0)
-		for _, keys := range c.blocks {
-			w.addAll(keys)
-			w.endBlock()
-		}
-		w.finish()
-		table := openTable(t, w.file)
+		f := writeBlocks(tableOptions{indexKeys: c.index}, c.blocks...)
+		table := openTable(t, f.bytes)
 		err := entriesError(t, table, len(slices.Concat(c.blocks...)))
 		if c.want == "" {
 			require.NoError(t, err, c.name)
@@ -77,7 +71,7 @@ func TestJudgedIndex(t *testing.T) {
 			require.ErrorIs(t, err, sstable.ErrIndexOrder)
 			var corrupt *sstable.CorruptionError
 			require.ErrorAs(t, err, &corrupt)
-			require.EqualValues(t, w.indexBlock.Offset, corrupt.Offset, c.name)
+			require.EqualValues(t, f.indexBlock.Offset, corrupt.Offset, c.name)
 		}
 	}
 }

@@ -10,140 +10,85 @@ import (
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
-// requireEntries compares all that a table says of its keys with what was written.
-func requireEntries(t testing.TB, table *sstable.Table, w *tableWriter, stored [][]byte) {
+// requireTable compares what is read of a table with what was written. Its filter knows exactly the
+// keys of each window.
+func requireTable(t testing.TB, table *sstable.Table, f *tableFile) {
 	t.Helper()
-	n := 0
+	entry := sstable.FilterEntry{Policy: policy.Name, Handle: f.filterBlock}
+	require.Equal(t, []sstable.FilterEntry{entry}, table.Filters())
+	filter, err := openFilter(table)
+	require.NoError(t, err)
+	windows, n := filter.Windows(), 0
 	for e, err := range table.Entries() {
 		require.NoError(t, err)
-		require.Less(t, n, len(stored))
-		require.Equal(t, string(stored[n]), string(e.Stored))
-		require.Equal(t, string(w.user(stored[n])), string(e.Key))
-		require.Equal(t, fmt.Sprintf("value of %q", stored[n]), string(e.Value))
-		require.Equal(t, w.dataBlocks[e.Block], table.Block(e.Block))
-		n++
-	}
-	require.Equal(t, len(stored), n)
-	require.Equal(t, len(w.dataBlocks), table.Blocks())
-	require.EqualValues(t, w.indexSize, table.IndexSize())
-}
-
-// Tables of all shapes: entries, formats, handles, and a filter that knows exactly the keys of each
-// window.
-func TestTable(t *testing.T) {
-	for _, compression := range []byte{raw, snappied} {
-		for _, blockSize := range []int{0, 100, 1 << 20} {
-			for _, interval := range []int{1, 3} {
-				for _, internal := range []bool{false, true} {
-					o := tableOptions{blockSize: blockSize, interval: interval,
-						compression: compression, policy: exact{t}, internal: internal}
-					t.Run(fmt.Sprintf("compression %d, blocks of %d, restarts of %d, internal %v",
-						compression, blockSize, interval, internal),
-						func(t *testing.T) { testTable(t, o) })
-				}
-			}
-		}
-	}
-}
-
-func testTable(t *testing.T, o tableOptions) {
-	users := names(400)
-	stored := plainKeys(users...)
-	if o.internal {
-		stored = internalKeys(users...)
-	}
-	file, w := writeTable(t, o, stored...)
-	table := openTable(t, file)
-	for e := range table.Entries() { // a loop can end early, and begin again
-		require.Equal(t, stored[0], e.Stored)
-		break
-	}
-	requireEntries(t, table, w, stored)
-	require.Equal(t, []sstable.FilterEntry{{Policy: "test.Exact", Handle: w.filterBlock}},
-		table.Filters())
-
-	filter, err := openFilter(table, exact{t})
-	require.NoError(t, err)
-	for e := range table.Entries() {
+		require.Less(t, n, len(f.stored))
+		require.Equal(t, f.stored[n], e.Stored)
+		require.Equal(t, f.users[n], string(e.Key))
+		require.Equal(t, fmt.Sprintf("value of %q", e.Stored), string(e.Value))
+		h := table.Block(e.Block)
+		require.Equal(t, f.dataBlocks[e.Block], h)
 		require.True(t, filter.MayContain(e.Key), "%s", e.Key)
-		window := table.Block(e.Block).Offset >> 11
-		for other := range uint64(filter.Windows().NumFilters()) {
-			require.Equal(t, other == window, filter.Windows().MayContain(other<<11, e.Key))
+		for i := range uint64(windows.NumFilters()) {
+			mine := i == h.Offset>>windows.BaseLg()
+			require.Equal(t, mine, windows.MayContain(i<<windows.BaseLg(), e.Key), "%s", e.Key)
+		}
+		if n++; n%90 == 5 { // other reads do not disturb this iteration
+			require.NoError(t, entriesError(t, table, len(f.stored)))
+			_, err := openFilter(table)
+			require.NoError(t, err)
 		}
 	}
-	for _, absent := range []string{"", "name-", "name-00000 ", "name-00601"} {
+	require.Equal(t, len(f.stored), n)
+	require.Equal(t, len(f.dataBlocks), table.Blocks())
+	if f.compression == raw {
+		require.EqualValues(t, f.indexBlock.Length, table.IndexSize())
+	}
+	for _, absent := range []string{"", "name-", "name-00000 ", "name-00121"} {
 		// A lookup is tried for internal keys too, and with one block it can lie after their last.
 		may := filter.MayContain([]byte(absent))
-		require.True(t, !may || !o.internal && table.Blocks() == 1, absent)
+		require.True(t, !may || !f.internal && table.Blocks() == 1, absent)
 	}
 	require.True(t, filter.MayContain([]byte("zzz")), "after the last block no filter is used")
 }
 
-// Reading a table does not disturb an iteration over it.
-func TestReadsSideBySide(t *testing.T) {
+// Tables of all shapes.
+func TestTable(t *testing.T) {
 	for _, compression := range []byte{raw, snappied} {
-		o := tableOptions{blockSize: 1000, compression: compression, policy: exact{t}}
-		stored := plainKeys(names(400)...)
-		file, _ := writeTable(t, o, stored...)
-		table, n := openTable(t, file), 0
-		for e, err := range table.Entries() {
-			require.NoError(t, err)
-			require.Equal(t, stored[n], e.Key)
-			if n++; n%90 == 5 {
-				require.NoError(t, entriesError(t, table, len(stored)))
-				_, err := openFilter(table, exact{t})
-				require.NoError(t, err)
+		for _, perBlock := range []int{1, 3, 1000} {
+			for _, interval := range []int{1, 3} {
+				o := tableOptions{perBlock: perBlock, interval: interval, compression: compression,
+					filter: policy.Name}
+				f := writeTable(o, plainKeys(names(400)...)...)
+				requireTable(t, openTable(t, f.bytes), f)
+				o.internal = true
+				f = writeTable(o, internalKeys(names(400)...)...)
+				requireTable(t, openTable(t, f.bytes), f)
 			}
 		}
-		require.Equal(t, len(stored), n)
 	}
-}
-
-// The metaindex may name any number of blocks. Those with filters are read.
-func TestMetaindex(t *testing.T) {
-	file, w := writeTable(t, tableOptions{interval: 16, compression: snappied, policy: exact{t},
-		internal: true, meta: []metaBlock{
-			{"properties", nil}, {"", []byte("no name")}, {"zzz", nil},
-			{"filter.test.Exact.more", []byte("x")}, {"fullfilter.a", []byte("y")},
-			{"Filter.test.Exact", []byte("z")}, {"filter", nil}, {"filter.", nil},
-		}}, internalKeys("a", "b")...)
-	table := openTable(t, file)
-	var names []string
-	for _, f := range table.Filters() {
-		names = append(names, f.Policy)
-	}
-	require.Equal(t, []string{"", "test.Exact", "test.Exact.more"}, names)
-	require.Equal(t, w.filterBlock, table.Filters()[1].Handle)
-
-	block, err := table.ReadBlock(table.Filters()[2].Handle)
-	require.NoError(t, err)
-	require.Equal(t, "x", string(block))
 }
 
 // Basho's LevelDB has filters of its own under LevelDB's name: read as LevelDB's, they would deny
-// keys. Under other names, filters are what the names say.
+// keys. Under other names, filters are what the names say. The metaindex may have any other names.
 func TestForeignFilters(t *testing.T) {
 	for name, foreign := range map[string]bool{policy.Name: true, policy.NameGoLevelDB: false} {
 		for _, basho := range []bool{true, false} {
-			o := tableOptions{policy: named{exact{t}, name}}
+			o := tableOptions{filter: name, meta: []string{"properties", "", "", "no name",
+				"filter.more", "x", "fullfilter.a", "y", "Filter.b", "z", "filter", "", "filter.", ""}}
 			if basho {
-				o.meta = []metaBlock{{"stats.sst1", []byte("statistics")}}
+				o.meta = append(o.meta, "stats.sst1", "statistics")
 			}
-			file, _ := writeTable(t, o, plainKeys("a")...)
-			table := openTable(t, file)
+			table := openTable(t, writeTable(o, plainKeys("a")...).bytes)
+			var names []string
+			for _, e := range table.Filters() {
+				names = append(names, e.Policy)
+			}
+			require.Equal(t, []string{name, "more", ""}, names)
 			require.Equal(t, basho && foreign, table.Filters()[0].Foreign)
-			filter, err := openFilter(table, o.policy)
+			filter, err := table.OpenFilter(table.Filters()[0], policy.MayContain)
 			require.NoError(t, err)
 			require.True(t, filter.MayContain([]byte("a")))
 			require.Equal(t, basho && foreign, filter.MayContain([]byte("A")))
 		}
 	}
 }
-
-// named is exact under another name.
-type named struct {
-	exact
-	name string
-}
-
-func (p named) Name() string { return p.name }

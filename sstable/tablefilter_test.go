@@ -1,48 +1,21 @@
 package sstable_test
 
 import (
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
-	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
-
-// A policy of any name can read a filter if the caller says which.
-func TestOpenFilter(t *testing.T) {
-	p := testkit.Must(policy.NewBloom(10))
-	other := testkit.Must(policy.NewBloom(10, policy.WithName("somebody.else")))
-	file, _ := writeTable(t, tableOptions{policy: other}, plainKeys("a")...)
-	table := openTable(t, file)
-	filter, err := table.OpenFilter(table.Filters()[0], p.MayContain)
-	require.NoError(t, err)
-	require.True(t, filter.MayContain([]byte("a")))
-
-	// Handles that are not the table's.
-	size := uint64(len(file))
-	for _, h := range []sstable.BlockHandle{
-		{Offset: size - 48 - 4}, {Length: size - 48 - 4}, {Offset: 1 << 63, Length: 1 << 63},
-	} {
-		_, err = table.OpenFilter(sstable.FilterEntry{Handle: h}, p.MayContain)
-		var corrupt *sstable.CorruptionError
-		require.ErrorAs(t, err, &corrupt, "%+v", h)
-		require.ErrorContains(t, err, "lies outside the file")
-		require.Equal(t, h.Offset > math.MaxInt64, corrupt.Offset < 0)
-	}
-}
 
 // Filters where no data block begins, and data blocks whose window has an empty filter, are errors.
 func TestFiltersThatDoNotFit(t *testing.T) {
 	stored := plainKeys("a", "b", "c", "d")
-	_, w := writeTable(t, tableOptions{}, stored...)
-	var offsets []uint64
-	for _, h := range w.dataBlocks {
-		offsets = append(offsets, h.Offset)
+	f := writeTable(tableOptions{}, stored...)
+	for i, h := range f.dataBlocks {
+		require.EqualValues(t, 29*i, h.Offset)
 	}
-	require.Equal(t, []uint64{0, 29, 58, 87}, offsets)
 	for _, c := range []struct {
 		baseLg int
 		blocks []dataBlock
@@ -64,11 +37,10 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 		{6, []dataBlock{{0, []string{"a", "b", "c"}}}, 128,
 			"filter 1 of windows of 2^6 bytes is empty, and a data block begins at 87"},
 	} {
-		block := build(newBuilder(t, c.baseLg), c.blocks, c.end)
+		block := build(newBuilder(c.baseLg), c.blocks, c.end)
 		// As a block beside the data, under the name of a filter.
-		file, w := writeTable(t, tableOptions{meta: []metaBlock{{"filter.test.Exact", block}}},
-			stored...)
-		filter, err := openFilter(openTable(t, file), exact{t})
+		f := writeTable(tableOptions{meta: []string{"filter." + policy.Name, string(block)}}, stored...)
+		filter, err := openFilter(openTable(t, f.bytes))
 		if c.want == "" {
 			require.NoError(t, err)
 			for _, key := range stored {
@@ -79,7 +51,7 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 		require.Nil(t, filter)
 		var corrupt *sstable.CorruptionError
 		require.ErrorAs(t, err, &corrupt)
-		require.Equal(t, int64(w.dataBlocks[3].Offset+w.dataBlocks[3].Length+5), corrupt.Offset)
+		require.EqualValues(t, 4*29, corrupt.Offset)
 		require.ErrorContains(t, err, c.want)
 	}
 }

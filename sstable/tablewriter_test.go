@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/golang/snappy"
 	"github.com/stretchr/testify/require"
 
+	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
@@ -28,162 +28,131 @@ const (
 	snappied = 1
 )
 
+// exact makes all filters: they have so many bits that no key here is a false positive.
+var exact = testkit.Must(policy.NewRibbon(40))
+
 // tableOptions say how a table is written. The zero value has one data block for each entry, no
 // compression, no filter, and the last key of each data block in the index.
 type tableOptions struct {
-	blockSize   int  // a data block ends when its contents have this many bytes
-	interval    int  // of restarts in data blocks; 0: 1
-	compression byte // of all blocks but the filter's
+	perBlock    int    // entries in a data block; 0: 1
+	interval    int    // of restarts; 0: 1
+	compression byte   // of all blocks but filters
+	begin       uint64 // the offset of the file's first byte
 
-	policy   testPolicy // nil: no filter block
-	baseLg   int        // 0: 11
-	internal bool       // filters get the keys without 8 bytes at the end
+	filter   string // the name of its policy; "": no filter block
+	baseLg   int    // 0: 11
+	internal bool   // filters get the keys without 8 bytes at the end
 
-	meta      []metaBlock // further blocks that the metaindex names
-	indexKeys [][]byte    // other keys for the index
+	meta      []string // names and contents of further blocks, behind the filter in the metaindex
+	indexKeys [][]byte // other keys for the index
 }
 
-type metaBlock struct {
-	name     string
-	contents []byte
-}
-
-// A tableWriter has the file that it writes, and knows where its blocks are.
-type tableWriter struct {
+// A tableFile is a table, and knows what is in it, and where.
+type tableFile struct {
 	tableOptions
-	file   []byte
-	begin  uint64 // the offset of the file's first byte
-	data   blockWriter
-	index  blockWriter
-	filter *sstable.FilterBlockBuilder
+	bytes  []byte
+	stored [][]byte // the keys
+	users  []string // the part of them that filters know
 
 	dataBlocks                         []sstable.BlockHandle
 	filterBlock, metaindex, indexBlock sstable.BlockHandle
-	indexSize                          int // uncompressed
 }
 
-func newTableWriter(o tableOptions, begin uint64) *tableWriter {
-	w := &tableWriter{tableOptions: o, begin: begin}
-	w.data.interval = o.interval
-	if o.policy != nil {
-		baseLg := cmp.Or(o.baseLg, 11)
-		w.filter = testkit.Must(sstable.NewFilterBlockBuilder(o.policy.NewBuilder, baseLg))
-		w.filter.StartBlock(begin)
-	}
-	return w
-}
+func (f *tableFile) end() uint64 { return f.begin + uint64(len(f.bytes)) }
 
-// add appends an entry. Its key is in the order of the index.
-func (w *tableWriter) add(key, value []byte) {
-	w.data.add(key, value)
-	if w.filter != nil {
-		w.filter.AddKey(w.user(key))
-	}
-	if w.data.size() >= w.blockSize {
-		w.endBlock()
-	}
-}
-
-// user returns the part of a stored key that filters know.
-func (w *tableWriter) user(key []byte) []byte {
-	if w.internal {
-		return key[:len(key)-8]
-	}
-	return key
-}
-
-func (w *tableWriter) endBlock() {
-	key := w.data.last
-	if w.indexKeys != nil {
-		key = w.indexKeys[len(w.dataBlocks)]
-	}
-	h := w.write(w.data.finish(), w.compression)
-	w.dataBlocks = append(w.dataBlocks, h)
-	w.index.add(key, encodeHandle(h))
-	if w.filter != nil {
-		w.filter.StartBlock(h.Offset + h.Length + 5)
-	}
-}
-
-func (w *tableWriter) finish() {
-	if w.data.n > 0 {
-		w.endBlock()
-	}
-	metas := map[string]sstable.BlockHandle{}
-	if w.filter != nil {
-		w.filterBlock = w.write(w.filter.Finish(), raw)
-		metas["filter."+w.policy.Name()] = w.filterBlock
-	}
-	for _, m := range w.meta {
-		metas[m.name] = w.write(m.contents, raw)
-	}
-	metaindex := blockWriter{interval: w.interval}
-	for _, name := range slices.Sorted(maps.Keys(metas)) {
-		metaindex.add([]byte(name), encodeHandle(metas[name]))
-	}
-	w.metaindex = w.write(metaindex.finish(), w.compression)
-	index := w.index.finish()
-	w.indexSize = len(index)
-	w.indexBlock = w.write(index, w.compression)
-	w.file = append(w.file, footer(w.metaindex, w.indexBlock)...)
-}
-
-// write writes a block and what follows it.
-func (w *tableWriter) write(contents []byte, compression byte) sstable.BlockHandle {
-	if compression == snappied {
-		contents = snappy.Encode(nil, contents)
-	}
-	h := sstable.BlockHandle{Offset: w.begin + uint64(len(w.file)), Length: uint64(len(contents))}
-	w.file = append(w.file, withTrailer(contents, compression)...)
+// put appends a block, and what follows it.
+func (f *tableFile) put(b storedBlock) sstable.BlockHandle {
+	h := sstable.BlockHandle{Offset: f.end(), Length: uint64(len(b.stored))}
+	f.bytes = append(f.bytes, withTrailer(b)...)
 	return h
 }
 
-// writeTable returns a table of the entries, all values being like the keys, and its writer.
-func writeTable(t testing.TB, o tableOptions, keys ...[]byte) ([]byte, *tableWriter) {
-	w := newTableWriter(o, 0)
-	w.addAll(keys)
-	w.finish()
-	return w.file, w
+// finish appends the last two blocks and the footer.
+func (f *tableFile) finish(metaindex, index storedBlock) {
+	f.metaindex, f.indexBlock = f.put(metaindex), f.put(index)
+	f.bytes = append(f.bytes, footer(f.metaindex, f.indexBlock)...)
 }
 
-func (w *tableWriter) addAll(keys [][]byte) {
-	for _, key := range keys {
-		w.add(key, fmt.Appendf(nil, "value of %q", key))
-	}
+// writeTable writes a table of stored keys. The value of each tells it.
+func writeTable(o tableOptions, keys ...[]byte) *tableFile {
+	return writeBlocks(o, slices.Collect(slices.Chunk(keys, max(o.perBlock, 1)))...)
 }
 
-// A blockWriter makes blocks of entries.
-type blockWriter struct {
-	interval int
-	contents []byte
-	restarts []int
-	last     []byte
-	n        int
-}
-
-func (b *blockWriter) add(key, value []byte) {
-	shared := 0
-	if b.n%max(b.interval, 1) == 0 {
-		b.restarts = append(b.restarts, len(b.contents))
-	} else {
-		for shared < len(key) && shared < len(b.last) && key[shared] == b.last[shared] {
-			shared++
+// writeBlocks writes a table of data blocks of stored keys.
+func writeBlocks(o tableOptions, blocks ...[][]byte) *tableFile {
+	f := &tableFile{tableOptions: o}
+	encode := func(entries [][]byte) storedBlock {
+		b := blockOf(max(o.interval, 1), entries...)
+		if o.compression == snappied {
+			b = snappy.Encode(nil, b)
 		}
+		return storedBlock{b, o.compression}
 	}
-	b.contents = appendEntry(b.contents, shared, key[shared:], value)
-	b.last = append(b.last[:0], key...)
-	b.n++
+	filter := testkit.Must(sstable.NewFilterBlockBuilder(exact.NewBuilder, cmp.Or(o.baseLg, 11)))
+	var index, metaindex [][]byte
+	for i, keys := range blocks {
+		var entries [][]byte
+		filter.StartBlock(f.end())
+		for _, key := range keys {
+			user := key
+			if o.internal {
+				user = key[:len(key)-8]
+			}
+			filter.AddKey(user)
+			f.stored, f.users = append(f.stored, key), append(f.users, string(user))
+			entries = append(entries, key, fmt.Appendf(nil, "value of %q", key))
+		}
+		h := f.put(encode(entries))
+		f.dataBlocks = append(f.dataBlocks, h)
+		if o.indexKeys != nil {
+			keys = o.indexKeys[i:][:1]
+		}
+		index = append(index, keys[len(keys)-1], encodeHandle(h))
+	}
+	filter.StartBlock(f.end())
+	if o.filter != "" {
+		f.filterBlock = f.put(storedBlock{filter.Finish(), raw})
+		metaindex = append(metaindex, []byte("filter."+o.filter), encodeHandle(f.filterBlock))
+	}
+	for i := 0; i < len(o.meta); i += 2 {
+		h := f.put(storedBlock{[]byte(o.meta[i+1]), raw})
+		metaindex = append(metaindex, []byte(o.meta[i]), encodeHandle(h))
+	}
+	f.finish(encode(metaindex), encode(index))
+	return f
 }
 
-func (b *blockWriter) size() int { return len(b.contents) + 4*len(b.restarts) + 4 }
+// A storedBlock is a block as it is in a file, before its trailer.
+type storedBlock struct {
+	stored      []byte
+	compression byte
+}
 
-func (b *blockWriter) finish() []byte {
-	if b.n == 0 {
-		b.restarts = append(b.restarts, 0)
+// rawBlock returns the block of these entries: keys, each followed by its value.
+func rawBlock(entries ...[]byte) storedBlock { return storedBlock{blockOf(1, entries...), raw} }
+
+// blockOf does so with other intervals of restarts.
+func blockOf(interval int, entries ...[]byte) (block []byte) {
+	var restarts []int
+	var last []byte
+	for i := 0; i < len(entries); i += 2 {
+		key, shared := entries[i], 0
+		if i/2%interval == 0 {
+			restarts = append(restarts, len(block))
+		} else if bytes.Equal(key, last) { // long ones are
+			shared = len(key)
+		} else {
+			for shared < min(len(key), len(last)) && key[shared] == last[shared] {
+				shared++
+			}
+		}
+		block = appendEntry(block, shared, key[shared:], entries[i+1])
+		last = key
 	}
-	block := appendRestarts(b.contents, b.restarts...)
-	b.contents, b.restarts, b.n = nil, b.restarts[:0], 0
-	return block
+	if restarts == nil { // as the engines do
+		restarts = []int{0}
+	}
+	return appendRestarts(block, restarts...)
 }
 
 func appendEntry(b []byte, shared int, unshared, value []byte) []byte {
@@ -200,6 +169,8 @@ func appendRestarts(b []byte, restarts ...int) []byte {
 	return appendUint32(b, len(restarts))
 }
 
+func appendUint32(b []byte, n int) []byte { return binary.LittleEndian.AppendUint32(b, uint32(n)) }
+
 func encodeHandle(h sstable.BlockHandle) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(nil, h.Offset), h.Length)
 }
@@ -207,32 +178,19 @@ func encodeHandle(h sstable.BlockHandle) []byte {
 func footer(metaindex, index sstable.BlockHandle) []byte {
 	b := slices.Concat(encodeHandle(metaindex), encodeHandle(index))
 	b = append(b, make([]byte, 40-len(b))...)
-	return append(b, 0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb)
+	return append(b, levelDBMagic...)
 }
 
 // withTrailer appends the compression and the checksum to a block.
-func withTrailer(stored []byte, compression byte) []byte {
-	b := append(slices.Clone(stored), compression)
-	return binary.LittleEndian.AppendUint32(b, checksum(b))
+func withTrailer(b storedBlock) []byte {
+	stored := append(slices.Clone(b.stored), b.compression)
+	return binary.LittleEndian.AppendUint32(stored, checksum(stored))
 }
 
 // checksum is the masked CRC-32C of a block and its compression.
 func checksum(b []byte) uint32 {
 	crc := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
 	return (crc>>15 | crc<<17) + 0xa282ead8
-}
-
-// refresh computes the checksum of the block anew in which the file was changed at this offset. It
-// returns false if there is no such block: in the footer, and in the checksum of a block.
-func (w *tableWriter) refresh(file []byte, at int) bool {
-	for _, h := range append(slices.Clone(w.dataBlocks), w.metaindex, w.indexBlock, w.filterBlock) {
-		end := h.Offset + h.Length + 1
-		if h.Offset <= uint64(at) && uint64(at) < end && end+4 <= uint64(len(file)) {
-			binary.LittleEndian.PutUint32(file[end:], checksum(file[h.Offset:end]))
-			return true
-		}
-	}
-	return false
 }
 
 // internalKey returns a user key with the trailer of a database: sequence number * 256 + type.
@@ -263,14 +221,13 @@ func names(n int) (keys []string) {
 	return keys
 }
 
-// errNoFilter is the error of openFilter for a table without a filter of the policy's name.
-var errNoFilter = errors.New("no filter of this name")
+// errNoFilter is the error of openFilter for a table without filters of this name.
+var errNoFilter = errors.New("no filter of LevelDB's name")
 
-// openFilter opens a table's filter of a policy's name.
-func openFilter(table *sstable.Table, p testPolicy) (*sstable.TableFilter, error) {
+func openFilter(table *sstable.Table) (*sstable.TableFilter, error) {
 	for _, e := range table.Filters() {
-		if e.Policy == p.Name() {
-			return table.OpenFilter(e, p.MayContain)
+		if e.Policy == policy.Name {
+			return table.OpenFilter(e, policy.MayContain)
 		}
 	}
 	return nil, errNoFilter
