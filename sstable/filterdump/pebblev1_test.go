@@ -27,16 +27,6 @@ func openPebbleV1(dir string, p *policy.Policy, how opening) (s store, err error
 	}
 	s.put = func(key, value []byte) error { return db.Set(key, value, pebble.NoSync) }
 	s.has = func(key []byte) (bool, error) { return pebblev1.Has(db, key) }
-	s.each = func(f func(key, value []byte)) error {
-		iter, err := db.NewIter(nil)
-		if err != nil {
-			return err
-		}
-		for valid := iter.First(); valid; valid = iter.Next() {
-			f(iter.Key(), iter.Value())
-		}
-		return iter.Close()
-	}
 	s.flush, s.close = db.Flush, db.Close
 	s.compact = func() error {
 		return db.Compact([]byte("a"), []byte("z"), false)

@@ -27,16 +27,6 @@ func openPebbleV2(dir string, p *policy.Policy, how opening) (s store, err error
 	}
 	s.put = func(key, value []byte) error { return db.Set(key, value, pebble.NoSync) }
 	s.has = func(key []byte) (bool, error) { return pebblev2.Has(db, key) }
-	s.each = func(f func(key, value []byte)) error {
-		iter, err := db.NewIter(nil)
-		if err != nil {
-			return err
-		}
-		for valid := iter.First(); valid; valid = iter.Next() {
-			f(iter.Key(), iter.Value())
-		}
-		return iter.Close()
-	}
 	s.flush, s.close = db.Flush, db.Close
 	s.compact = func() error {
 		return db.Compact(context.Background(), []byte("a"), []byte("z"), false)

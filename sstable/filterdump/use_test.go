@@ -25,7 +25,6 @@ import (
 type store struct {
 	put          func(key, value []byte) error
 	has          func(key []byte) (bool, error)
-	each         func(f func(key, value []byte)) error // in order
 	flush, close func() error
 	compact      func() error
 	rewrite      func(ctx context.Context) error // by the adapter
@@ -60,14 +59,6 @@ var openers = map[string]func(dir string, p *policy.Policy, how opening) (store,
 		}
 		s.put = func(key, value []byte) error { return db.Put(key, value, nil) }
 		s.has = func(key []byte) (bool, error) { return db.Has(key, nil) }
-		s.each = func(f func(key, value []byte)) error {
-			iter := db.NewIterator(nil, nil)
-			defer iter.Release()
-			for iter.Next() {
-				f(iter.Key(), iter.Value())
-			}
-			return iter.Error()
-		}
 		s.flush = func() error { // a transaction needs all in memory to be in tables
 			tr, err := db.OpenTransaction()
 			if err != nil {
