@@ -6,11 +6,14 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/census"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 )
 
 // The exit status.
@@ -54,21 +57,17 @@ func (p *filePath) Decode(c *kong.DecodeContext) error {
 	return nil
 }
 
-// parse returns what args ask for, or nil if it printed that instead.
-func parse(args []string, stdout io.Writer) (*options, error) {
-	o, printed, version := new(options), false, "unknown"
+// parse returns what args ask for. It ends the program with -h or --version.
+func parse(args []string) (*options, error) {
+	o, version := new(options), "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = info.Main.Version
 	}
 	parser, err := kong.New(o, kong.Name("filterdump"), kong.Description(help),
-		kong.Vars{"policyHelp": policyHelp, "version": version}, kong.Writers(stdout, io.Discard),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: width, NoAppDescFormat: true}),
-		kong.Exit(func(int) { printed = true }))
+		kong.Vars{"policyHelp": policyHelp, "version": version},
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: width, NoAppDescFormat: true}))
 	if err == nil {
 		_, err = parser.Parse(args)
-	}
-	if printed {
-		return nil, nil
 	}
 	return o, err
 }
@@ -79,14 +78,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "filterdump:", printable(err.Error()))
 		return exitCannotRun
 	}
-	o, err := parse(args, stdout)
+	o, err := parse(args)
 	if err != nil {
 		return fail(fmt.Errorf("%w (see -h)", err))
 	}
-	if o == nil {
-		return exitSound
+	var all []*census.Database
+	show := progress(stderr, time.Tick(2*time.Second))
+	for _, path := range o.Paths {
+		all = append(all, census.Read(string(path), census.Options{Policies: o.Policy,
+			Verify: o.Verify, Progress: show}))
 	}
-	r := o.read(stderr)
+	r := newReport(all)
 	if o.JSON {
 		e := json.NewEncoder(stdout)
 		e.SetIndent("", "  ")
@@ -100,17 +102,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return r.status
 }
 
-// read reads all paths.
-func (o *options) read(stderr io.Writer) *report {
-	var all []*census.Database
-	show := progress(stderr, time.Tick(2*time.Second))
-	for _, path := range o.Paths {
-		all = append(all, census.Read(string(path), census.Options{Policies: o.Policy,
-			Verify: o.Verify, Progress: show}))
-	}
-	return newReport(all)
-}
-
 // progress returns a function that says on standard error what is being done, once after each tick.
 func progress(stderr io.Writer, tick <-chan time.Time) func(format string, args ...any) {
 	return func(format string, args ...any) {
@@ -120,4 +111,60 @@ func progress(stderr io.Writer, tick <-chan time.Time) func(format string, args 
 		default:
 		}
 	}
+}
+
+// A report is the whole output. Its JSON is that of --json.
+type report struct {
+	Verdict string             `json:"verdict"` // whether all is sound
+	Paths   []*census.Database `json:"paths"`
+
+	status int // the exit status
+}
+
+// newReport adds up what was read.
+func newReport(databases []*census.Database) *report {
+	r := &report{Paths: databases}
+	tables := map[verify.Status]int{}
+	damaged, unread, unnamed := 0, 0, 0
+	for _, d := range databases {
+		unnamed += d.Unnamed
+		switch {
+		case d.Damaged:
+			damaged++
+		case d.Note != "":
+			unread++
+		}
+		for _, t := range d.Tables {
+			tables[t.Status]++
+		}
+	}
+	var parts []string
+	say := func(n int, unit, words string) {
+		if n > 1 {
+			unit += "s"
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s %s", verdict.Thousands(int64(n)), unit, words))
+		}
+	}
+	say(damaged, "database", "damaged")
+	for _, s := range verify.Statuses {
+		say(tables[s], "table", string(s))
+		if s.IsFault() {
+			damaged += tables[s]
+		} else if !s.IsFine() {
+			unread += tables[s]
+		}
+	}
+	say(unnamed, "table", "left out, which no manifest names")
+	if r.Verdict = strings.Join(parts, "; "); r.Verdict == "" && unread == 0 {
+		r.Verdict = "no tables"
+	}
+	switch {
+	case damaged > 0:
+		r.Verdict, r.status = "FAULTY: "+r.Verdict, exitFault
+	case unread > 0:
+		r.status = exitCannotRun
+	}
+	return r
 }
