@@ -13,7 +13,6 @@ require (
 	github.com/levelbloom/levelbloom/adapters/pebblev2 v0.1.0
 	github.com/stretchr/testify v1.9.0
 	github.com/syndtr/goleveldb v1.0.1-0.20210819022825-2ae1ddf74ef7
-	golang.org/x/sync v0.7.0
 )
 
 require (

@@ -15,16 +15,13 @@ import (
 
 // A table is one table file as its filters see it.
 type table struct {
-	size, indexBytes int64
-
 	filters *filters // nil: none
 	doubt   string   // why they cannot be compared with the keys, if that is so
 
 	// keys calls f for each point entry in file order: with the key as the filters know it, and the
-	// index of the filter that covers it, -1 for none; in a table without filters, of the one that
-	// would. The key's memory is reused after f returns. The errors are those of open.
-	keys  func(f func(filter int, key []byte)) error
-	close func() error
+	// index of the filter that covers it, or would if there were so many. The key's memory is reused
+	// after f returns. The errors are those of open.
+	keys func(f func(filter uint64, key []byte)) error
 }
 
 var (
@@ -92,32 +89,23 @@ func IsPebbles(path string) bool {
 	return err == nil && f.Close() == nil && f.format != magic.LevelDB
 }
 
-// open opens the table. The errors are
+// open opens the table in a file, which must stay open, and notes in r what it is. The errors are
 //   - *sstable.CorruptionError: the file is damaged. If the error wraps errNotRead,
 //     sstable.ErrCompression or sstable.ErrTooLarge, it may be right, but is not read here
-//   - one that wraps errNoTable
-//   - an error of opening or reading the file
+//   - an error of reading the file
 //
 // On bytes that were forged with their checksums, open and the table's functions may panic, end the
 // process, or take any time and memory.
-func (f File) open() (t *table, err error) {
-	file, err := openFile(f.Open, f.Size)
-	if err != nil {
-		return nil, err
-	}
+func (f File) open(file tableFile, r *Result) (*table, error) {
+	r.Size = file.size
 	if file.format == magic.LevelDB {
-		t, err = f.openLevelDB(file)
-	} else {
-		t, err = f.openPebble(pebbleFile{file})
+		return f.openLevelDB(file, r)
 	}
-	if err != nil {
-		file.Close()
-	}
-	return t, err
+	return f.openPebble(pebbleFile{file}, r)
 }
 
 // openLevelDB opens a table of C++ LevelDB or goleveldb.
-func (f File) openLevelDB(file tableFile) (*table, error) {
+func (f File) openLevelDB(file tableFile, r *Result) (*table, error) {
 	opts := []sstable.TableOption{sstable.WithFileName(file.Name())}
 	if f.Database {
 		opts = append(opts, sstable.WithInternalKeys())
@@ -126,7 +114,8 @@ func (f File) openLevelDB(file tableFile) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{size: file.size, indexBytes: source.IndexSize(), close: file.Close}
+	t := &table{}
+	r.IndexBytes = source.IndexSize()
 	if source.KeysInDoubt() { // as in tables that leveldb.RecoverFile writes
 		t.doubt = "its keys are internal by the data, and not by the index: pass its database"
 	}
@@ -137,8 +126,8 @@ func (f File) openLevelDB(file tableFile) (*table, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.filters = f.filtersOf(entries[0].Policy, false)
-		t.filters.bytes = int64(entries[0].Handle.Length)
+		r.Policy, r.FilterBytes = entries[0].Policy, int64(entries[0].Handle.Length)
+		t.filters = f.filtersOf(r.Policy, false)
 		windows := block.Windows()
 		baseLg = windows.BaseLg()
 		for i := range windows.NumFilters() {
@@ -148,17 +137,12 @@ func (f File) openLevelDB(file tableFile) (*table, error) {
 			t.doubt = "its filters are those of Basho's LevelDB, not of C++ LevelDB"
 		}
 	}
-	t.keys = func(take func(filter int, key []byte)) error {
+	t.keys = func(take func(filter uint64, key []byte)) error {
 		for e, err := range source.Entries() {
 			if err != nil {
 				return err
 			}
-			window := source.Block(e.Block).Offset >> baseLg
-			if t.filters != nil && window >= uint64(len(t.filters.each)) {
-				take(-1, e.Key)
-			} else {
-				take(int(window), e.Key)
-			}
+			take(source.Block(e.Block).Offset>>baseLg, e.Key)
 		}
 		return nil
 	}

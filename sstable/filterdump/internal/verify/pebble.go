@@ -21,7 +21,7 @@ import (
 )
 
 // openPebble opens a table in one of Pebble's formats, the oldest of which was RocksDB's.
-func (f File) openPebble(file pebbleFile) (*table, error) {
+func (f File) openPebble(file pebbleFile, r *Result) (*table, error) {
 	// All errors but those of the file are damage.
 	failed := func(err error) error {
 		var read *fs.PathError
@@ -34,11 +34,11 @@ func (f File) openPebble(file pebbleFile) (*table, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	t := &table{size: file.size, close: reader.Close}
-	if err := f.describe(reader, t); err != nil {
+	t := &table{}
+	if err := f.describe(reader, t, r); err != nil {
 		return nil, failed(err)
 	}
-	t.keys = func(take func(filter int, key []byte)) error {
+	t.keys = func(take func(filter uint64, key []byte)) error {
 		var blobs pebblesst.TableBlobContext
 		blobs.BlobHandleFn = noValue
 		iter, err := reader.NewIter(pebblesst.NoTransforms, nil, nil, blobs)
@@ -85,17 +85,17 @@ func newReader(f pebbleFile, merger string) (r *pebblesst.Reader, err error) {
 }
 
 // describe fills in what the table's properties and its layout tell.
-func (f File) describe(r *pebblesst.Reader, t *table) error {
-	properties, err := r.ReadPropertiesBlock(context.Background(), nil)
+func (f File) describe(reader *pebblesst.Reader, t *table, r *Result) error {
+	properties, err := reader.ReadPropertiesBlock(context.Background(), nil)
 	if err != nil {
 		return err
 	}
-	layout, err := r.Layout()
+	layout, err := reader.Layout()
 	if err != nil {
 		return err
 	}
 	for _, b := range append(layout.Index, layout.TopIndex) {
-		t.indexBytes += int64(b.Length)
+		r.IndexBytes += int64(b.Length)
 	}
 	// No checksum covers the version in the footer of Pebble v5 and before.
 	if schema := properties.KeySchemaName; schema != "" && !layout.Format.BlockColumnar() {
@@ -113,15 +113,15 @@ func (f File) describe(r *pebblesst.Reader, t *table) error {
 		return nil
 	}
 	named := layout.Filter[0] // no engine writes more
-	contents, err := r.BlockReader().Read(context.Background(), block.NoReadEnv, nil,
+	contents, err := reader.BlockReader().Read(context.Background(), block.NoReadEnv, nil,
 		named.Handle, blockkind.Filter, func(*block.Metadata, []byte) error { return nil })
 	if err != nil {
 		return err
 	}
 	defer contents.Release()
-	t.filters = f.filtersOf(strings.TrimPrefix(named.Name, "fullfilter."), true)
+	r.Policy, r.FilterBytes = strings.TrimPrefix(named.Name, "fullfilter."), int64(named.Length)
+	t.filters = f.filtersOf(r.Policy, true)
 	t.filters.each = [][]byte{slices.Clone(contents.BlockData())}
-	t.filters.bytes = int64(len(t.filters.each[0]))
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"testing"
 
 	v2 "github.com/cockroachdb/pebble/v2"
@@ -31,53 +30,43 @@ import (
 
 var ownFilter = pebblesst.WriterOptions{FilterPolicy: bloom.FilterPolicy(10)} // Pebble's
 
-type pebblePoint struct {
-	key   string
-	seq   uint64
-	kind  v2.InternalKeyKind
-	value []byte
-}
-
-// pebblePoints returns entries of n different keys: of all kinds, some in several versions, with
-// values of no bytes and of many.
-func pebblePoints(n int) (points []pebblePoint) {
-	kinds := []v2.InternalKeyKind{
-		v2.InternalKeyKindSet, v2.InternalKeyKindSet, v2.InternalKeyKindSetWithDelete,
-		v2.InternalKeyKindMerge, v2.InternalKeyKindDelete, v2.InternalKeyKindSingleDelete,
-	}
+// pebbleKeys returns n different keys.
+func pebbleKeys(n int) (keys [][]byte) {
 	for i := range n {
-		for v := i%3 + 1; v > 0; v-- {
-			p := pebblePoint{key: fmt.Sprintf("key%04d%s", i, make([]byte, i%20)),
-				seq: uint64(100 * v), kind: kinds[(i+v)%len(kinds)]}
-			if p.kind != v2.InternalKeyKindDelete && p.kind != v2.InternalKeyKindSingleDelete {
-				p.value = make([]byte, i%7*10)
-			}
-			points = append(points, p)
-		}
+		keys = append(keys, fmt.Appendf(nil, "key%04d%s", i, make([]byte, i%20)))
 	}
-	return points
+	return keys
 }
 
-// writePebble has Pebble write a table of points, sorted by key and then from the newest to the
-// oldest, of deletions of ranges, and of range keys if the format has them.
+// writePebble has Pebble write a table of n keys: entries of all kinds, a third of them in two
+// versions and a third in three, with values of no bytes and of many, deletions of ranges, and
+// range keys if the format has them. With blobs, some values are in other files.
 func writePebble(
-	t testing.TB, f pebblesst.TableFormat, o pebblesst.WriterOptions, points []pebblePoint,
-	blobs bool,
+	t testing.TB, f pebblesst.TableFormat, o pebblesst.WriterOptions, n int, blobs bool,
 ) []byte {
 	o.TableFormat = f
 	var file objstorage.MemObj
 	w := pebblesst.NewWriter(&file, o)
-	for i, p := range points {
-		key := v2.MakeInternalKey([]byte(p.key), v2.SeqNum(p.seq), p.kind)
-		if blobs && p.kind == v2.InternalKeyKindSet && i%2 == 0 {
-			handle := blob.InlineHandle{
-				InlineHandlePreface: blob.InlineHandlePreface{ValueLen: uint32(1 << (i % 25))},
-				HandleSuffix:        blob.HandleSuffix{ValueID: blob.BlockValueID(i)},
+	kinds := []v2.InternalKeyKind{v2.InternalKeyKindSet, v2.InternalKeyKindSetWithDelete,
+		v2.InternalKeyKindMerge, v2.InternalKeyKindDelete, v2.InternalKeyKindSingleDelete}
+	for i, user := range pebbleKeys(n) {
+		for v := i%3 + 1; v > 0; v-- {
+			kind := kinds[(i+v)%len(kinds)]
+			key := v2.MakeInternalKey(user, v2.SeqNum(100*v), kind)
+			var value []byte
+			if kind != v2.InternalKeyKindDelete && kind != v2.InternalKeyKindSingleDelete {
+				value = make([]byte, i%7*10)
 			}
-			require.NoError(t, w.Raw().AddWithBlobHandle(key, handle, 0, false))
-			continue
+			if blobs && kind == v2.InternalKeyKindSet {
+				handle := blob.InlineHandle{
+					InlineHandlePreface: blob.InlineHandlePreface{ValueLen: uint32(1 << (i % 25))},
+					HandleSuffix:        blob.HandleSuffix{ValueID: blob.BlockValueID(i)},
+				}
+				require.NoError(t, w.Raw().AddWithBlobHandle(key, handle, 0, false))
+			} else {
+				require.NoError(t, w.Raw().Add(key, value, false))
+			}
 		}
-		require.NoError(t, w.Raw().Add(key, p.value, false))
 	}
 	require.NoError(t, w.DeleteRange([]byte("a"), []byte("c")))
 	if f >= pebblesst.TableFormatPebblev2 {
@@ -85,28 +74,6 @@ func writePebble(
 	}
 	require.NoError(t, w.Close())
 	return file.Data()
-}
-
-// read opens and reads a table, and returns what it has: the filter and the keys. The error is of a
-// documented type, or a panic's.
-func read(t testing.TB, path string) (f *filters, keys []string, err error) {
-	err = Guard(func() error {
-		table, err := File{Open: path}.open()
-		if err != nil {
-			return err
-		}
-		defer table.close()
-		f = table.filters
-		return table.keys(func(filter int, key []byte) {
-			require.Zero(t, filter)
-			require.True(t, f == nil || f.mayContain(f.each[0], key))
-			keys = append(keys, string(key))
-		})
-	})
-	var corrupt *sstable.CorruptionError
-	require.True(t, err == nil || errors.As(err, &corrupt) || errors.Is(err, errNoTable) ||
-		errors.Is(err, errCrashed), err)
-	return f, keys, err
 }
 
 // All formats, with each filter, index, checksum and place of values that they have.
@@ -118,15 +85,16 @@ func TestPebble(t *testing.T) {
 	twoLevels, xxHash := ownFilter, ownFilter
 	twoLevels.BlockSize, twoLevels.IndexBlockSize = 300, 300
 	xxHash.Checksum = block.ChecksumTypeXXHash64
-	all, named := pebblePoints(400), policy.WithName("mine")
+	const all = 399
+	named := policy.WithName("mine")
 	for f := pebblesst.TableFormatRocksDBv2; f <= pebblesst.TableFormatMax; f++ {
 		for name, c := range map[string]struct {
 			o        options
-			points   []pebblePoint
+			keys     int
 			encoding string // "": no filter
 		}{
 			"own filter": {ownFilter, all, "Pebble Bloom"},
-			"no points":  {ownFilter, nil, ""},
+			"no points":  {ownFilter, 0, ""},
 			"ours":       {ours(policy.NewBloom(12)), all, "LevelDB Bloom"},
 			"named":      {ours(policy.NewBloom(10, named)), all, "LevelDB Bloom"},
 			"ribbon":     {ours(policy.NewRibbon(10)), all, "ribbon"},
@@ -138,25 +106,21 @@ func TestPebble(t *testing.T) {
 			if name == "blobs" && f < pebblesst.TableFormatPebblev6 {
 				continue
 			}
-			path := writeFile(t, "1.sst", writePebble(t, f, c.o, c.points, name == "blobs"))
-			_, keys, err := read(t, path)
-			require.NoError(t, err)
-			require.Len(t, keys, len(c.points), "%v, %s", f, name)
-			for i, p := range c.points {
-				require.Equal(t, p.key, keys[i])
-			}
-			r := File{Path: path, Open: path}.verify()
+			contents := writePebble(t, f, c.o, c.keys, name == "blobs")
+			r := verifyFile(t, "1.sst", contents)
 			require.True(t, r.Status.IsFine(), r.Reason)
+			require.EqualValues(t, 2*c.keys, r.Entries, "%v, %s", f, name)
+			require.EqualValues(t, c.keys, r.Keys)
 			require.Equal(t, c.encoding, r.Kinds())
-			require.EqualValues(t, len(readFile(t, path)), r.Size)
+			require.EqualValues(t, len(contents), r.Size)
 			require.True(t, 0 < r.IndexBytes && r.IndexBytes < r.Size)
 			if c.o.FilterPolicy != nil {
 				require.Equal(t, c.o.FilterPolicy.Name(), r.Policy)
 			}
 			if c.encoding != "" {
 				w := c.o.FilterPolicy.NewWriter(v2.TableFilter)
-				for _, key := range slices.Compact(keys) {
-					w.AddKey([]byte(key))
+				for _, key := range pebbleKeys(c.keys) {
+					w.AddKey(key)
 				}
 				require.EqualValues(t, len(w.Finish(nil)), r.FilterBytes)
 			}
@@ -174,31 +138,31 @@ func TestPebbleFlips(t *testing.T) {
 	o := ownFilter
 	o.BlockSize = 150
 	for f := pebblesst.TableFormatRocksDBv2; f <= pebblesst.TableFormatMax; f++ {
-		table := writePebble(t, f, o, pebblePoints(30), false)
+		table := writePebble(t, f, o, 30, false)
 		path := writeFile(t, "1.sst", table)
-		filter, want, err := read(t, path)
-		require.NoError(t, err)
-		try := func(bit int) error {
+		verify := func(contents []byte) *Result {
+			require.NoError(t, os.WriteFile(path, contents, 0o600))
+			return File{Path: path, Open: path}.verify()
+		}
+		want, tried, found := verify(table), 0, 0
+		try := func(bit int) {
 			damaged := bytes.Clone(table)
 			damaged[bit/8] ^= 1 << (bit % 8)
-			require.NoError(t, os.WriteFile(path, damaged, 0o600))
-			got, keys, err := read(t, path)
-			require.True(t, err != nil || reflect.DeepEqual(want, keys) &&
-				reflect.DeepEqual(filter.each, got.each), "%v, bit %d", f, bit)
-			return err
-		}
-		tried, errs := 0, 0
-		for bit := 0; bit < 8*len(table); bit += step {
-			if tried++; try(bit) != nil {
-				errs++
+			r := verify(damaged)
+			require.True(t, !r.Status.IsFine() || reflect.DeepEqual(want, r), "%v, bit %d", f, bit)
+			if tried++; !r.Status.IsFine() {
+				found++
 			}
-			require.NoError(t, os.WriteFile(path, table[:bit/8], 0o600))
-			_, _, err := read(t, path)
-			require.ErrorIs(t, err, errNoTable, "%v, %d bytes", f, bit/8)
 		}
-		require.Greater(t, errs, tried/2, "%v: the properties' padding does not matter", f)
+		for bit := 0; bit < 8*len(table); bit += step {
+			try(bit)
+			r := verify(table[:bit/8])
+			require.Equal(t, Corrupt, r.Status, "%v, %d bytes", f, bit/8)
+			require.Contains(t, r.Reason, errNoTable.Error())
+		}
+		require.Greater(t, found, tried/2, "%v: the properties' padding does not matter", f)
 		for bit := 8 * (len(table) - f.FooterSize()); bit < 8*(len(table)-magic.Len); bit++ {
-			_ = try(bit) // the footer, which has no checksum before Pebble v6
+			try(bit) // the footer, which has no checksum before Pebble v6
 		}
 	}
 }
@@ -206,7 +170,7 @@ func TestPebbleFlips(t *testing.T) {
 // No length or offset makes a read outside of the file, which would be an error of reading. Such an
 // error is not called damage.
 func TestPebbleReadAt(t *testing.T) {
-	table := writePebble(t, pebblesst.TableFormatRocksDBv2, ownFilter, pebblePoints(9), false)
+	table := writePebble(t, pebblesst.TableFormatRocksDBv2, ownFilter, 9, false)
 	f, err := openFile(writeFile(t, "1.sst", table), 0)
 	require.NoError(t, err)
 	for _, c := range []struct{ length, offset int64 }{
@@ -215,10 +179,10 @@ func TestPebbleReadAt(t *testing.T) {
 		err := pebbleFile{f}.ReadAt(context.Background(), make([]byte, c.length), c.offset)
 		require.ErrorContains(t, err, "does not fit into the file")
 	}
-	opened, err := (File{}).openPebble(pebbleFile{f})
+	opened, err := (File{}).openPebble(pebbleFile{f}, &Result{})
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	err = opened.keys(func(int, []byte) {})
+	err = opened.keys(func(uint64, []byte) {})
 	require.ErrorIs(t, err, fs.ErrClosed)
 	var corruption *sstable.CorruptionError
 	require.False(t, errors.As(err, &corruption))
@@ -235,7 +199,7 @@ func (extractor) Name() string { return "rocksdb.prefix.extractor.name" }
 func TestNotRead(t *testing.T) {
 	const old, v4 = pebblesst.TableFormatRocksDBv2, pebblesst.TableFormatPebblev4
 	inFooter := func(f pebblesst.TableFormat, at int, value byte) []byte {
-		table := writePebble(t, f, ownFilter, nil, false)
+		table := writePebble(t, f, ownFilter, 0, false)
 		table[len(table)-f.FooterSize()+at] = value
 		return table
 	}
@@ -245,7 +209,7 @@ func TestNotRead(t *testing.T) {
 			return extractor{pebblesst.NewTestKeysBlockPropertyCollector()}
 		},
 	}
-	inParts := writePebble(t, old, ownFilter, pebblePoints(9), false)
+	inParts := writePebble(t, old, ownFilter, 9, false)
 	blocks := pebbleBlocks(t, inParts)
 	metaindex := blocks[len(blocks)-1]
 	copy(inParts[bytes.LastIndex(inParts, []byte("fullfilter.")):], "part")
@@ -257,17 +221,15 @@ func TestNotRead(t *testing.T) {
 		{inFooter(v4, 41, 8), errNotRead}, // the version
 		{inFooter(old, 41, 5), errRocksDB},
 		{inFooter(old, 0, 2), errRocksDB}, // the kind of checksums
-		{writePebble(t, pebblesst.TableFormatPebblev1, prefixes, nil, false), errRocksDB},
+		{writePebble(t, pebblesst.TableFormatPebblev1, prefixes, 0, false), errRocksDB},
 		{inParts, errRocksDB},
 	} {
-		path := writeFile(t, "1.sst", c.table)
-		_, _, err := read(t, path)
-		require.ErrorIs(t, err, c.want)
-		r := File{Path: path, Open: path}.verify()
-		require.False(t, r.Status.IsFault() || r.Status.IsFine(), r.Reason)
+		r := verifyFile(t, "1.sst", c.table)
+		require.Contains(t, r.Reason, c.want.Error())
+		require.False(t, r.Status.IsFault() || r.Status.IsFine())
 	}
-	damaged := writeFile(t, "1.sst", inFooter(v4, 0, 4)) // the kind of checksums
-	require.Equal(t, Corrupt, File{Path: damaged, Open: damaged}.verify().Status)
+	damaged := verifyFile(t, "1.sst", inFooter(v4, 0, 4)) // the kind of checksums
+	require.Equal(t, Corrupt, damaged.Status)
 	guarded := Guard(func() error { panic("Invalid compression type.") })
 	require.ErrorIs(t, guarded, errNotRead)
 }
@@ -302,7 +264,7 @@ func FuzzPebble(f *testing.F) {
 	for columns, format := range map[bool]pebblesst.TableFormat{
 		false: pebblesst.TableFormatRocksDBv2, true: pebblesst.TableFormatMax,
 	} {
-		table := writePebble(f, format, ownFilter, pebblePoints(50), false)
+		table := writePebble(f, format, ownFilter, 50, false)
 		originals[columns], blocks[columns] = table, pebbleBlocks(f, table)
 		// Most other steps make a length of gigabytes, which takes many seconds without cgo.
 		for at := 0; at < len(table); at += 41 {

@@ -27,15 +27,14 @@ type surveyor struct {
 	*table
 	previous []byte
 
-	window int   // index of the filter that covers the last entry, or would
-	added  int64 // keys from which this filter was built, or would be
-	all    int64 // keys of the filters of all windows that have ended
+	window uint64 // index of the filter that covers the last entry, or would
+	added  int64  // keys from which this filter was built, or would be
+	all    int64  // keys of the filters of all windows that have ended
 }
 
 // survey reads all entries of a table, compares them with the filters that cover them, and sets the
 // status. Errors are those of t.keys.
 func (r *Result) survey(t *table, database bool) error {
-	r.Size, r.IndexBytes = t.size, t.indexBytes
 	s := &surveyor{Result: r, table: t}
 	err := t.keys(s.add)
 	doubt := t.doubt
@@ -51,7 +50,6 @@ func (r *Result) survey(t *table, database bool) error {
 		r.RibbonBytes += 4 * float64(s.window+1)
 	}
 	if t.filters != nil {
-		r.Policy, r.FilterBytes = t.filters.policy, t.filters.bytes
 		doubt = cmp.Or(doubt, s.parse())
 	}
 	r.Status, r.Reason = Sound, doubt
@@ -73,21 +71,21 @@ func (r *Result) survey(t *table, database bool) error {
 }
 
 // add takes the next entry, and the index of the filter that covers it, or would.
-func (s *surveyor) add(filter int, key []byte) {
+func (s *surveyor) add(filter uint64, key []byte) {
 	s.Entries++
 	isNew := s.Keys == 0 || !bytes.Equal(s.previous, key)
 	if isNew {
 		s.Keys++
 		s.previous = append(s.previous[:0], key...)
 	}
-	if filter < 0 {
+	f := s.filters
+	if f != nil && filter >= uint64(len(f.each)) { // no filter covers it
 		return
 	}
 	if filter != s.window {
 		s.endWindow()
 		s.window = filter
 	}
-	f := s.filters
 	if isNew || f == nil || !f.once {
 		s.added++
 	}
@@ -133,9 +131,7 @@ func (s *surveyor) parse() (doubt string) {
 
 // filters are those that a table has under one policy's name.
 type filters struct {
-	policy string   // the name
-	each   [][]byte // in order; one of no bytes has no keys
-	bytes  int64    // what an engine keeps in memory to use them
+	each [][]byte // in order; one of no bytes has no keys
 
 	once    bool // a filter got each key once, as in Pebble; LevelDB adds every version
 	guessed bool // the name is not known, so they may be none that are read here
@@ -153,7 +149,7 @@ const Pebbles = "rocksdb.BuiltinBloomFilter"
 // they may be LevelDB's or levelbloom's.
 func (f File) filtersOf(name string, pebble bool) *filters {
 	known := append([]string{policy.Name, policy.NameGoLevelDB}, f.Policies...)
-	all := &filters{policy: name, once: pebble, mayContain: policy.MayContain}
+	all := &filters{once: pebble, mayContain: policy.MayContain}
 	all.guessed = !slices.Contains(known, name)
 	all.parse = func(filter []byte) (string, error) {
 		info, err := policy.Parse(filter)

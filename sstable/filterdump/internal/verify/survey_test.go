@@ -3,7 +3,6 @@ package verify
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/policy"
-	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
@@ -21,15 +19,14 @@ import (
 type fakeTable struct {
 	table
 	blocks  [][]string // keys
-	indexes []int      // of their filters
-	err     error      // of keys, after the entries
+	indexes []uint64   // of their filters
 }
 
 // newTable returns a table that has a filter for each of these blocks of keys.
 func newTable(blocks ...[]string) *fakeTable {
 	t := &fakeTable{blocks: blocks}
-	t.filters = &filters{policy: "test", mayContain: mayContain, parse: parse}
-	t.keys = func(f func(filter int, key []byte)) error {
+	t.filters = &filters{mayContain: mayContain, parse: parse}
+	t.keys = func(f func(filter uint64, key []byte)) error {
 		var reused []byte
 		for i, keys := range t.blocks {
 			for _, key := range keys {
@@ -38,10 +35,10 @@ func newTable(blocks ...[]string) *fakeTable {
 				clear(reused) // whoever keeps the memory sees it change
 			}
 		}
-		return t.err
+		return nil
 	}
 	for i, keys := range blocks {
-		t.indexes = append(t.indexes, i)
+		t.indexes = append(t.indexes, uint64(i))
 		t.filters.each = append(t.filters.each, filterOf(keys...))
 	}
 	return t
@@ -63,7 +60,7 @@ func parse(filter []byte) (string, error) {
 }
 
 func surveyOf(t testing.TB, table *fakeTable) *Result {
-	r := &Result{}
+	r := &Result{Policy: "test"}
 	require.NoError(t, r.survey(&table.table, true))
 	return r
 }
@@ -102,8 +99,8 @@ func TestFalseNegatives(t *testing.T) {
 		lost   int
 	}{
 		{func() {}, 11},
-		{func() { each[2] = nil }, 21},         // an empty filter excludes all keys
-		{func() { table.indexes[2] = -1 }, 11}, // unless it does not cover them
+		{func() { each[2] = nil }, 21},        // an empty filter excludes all keys
+		{func() { table.indexes[2] = 3 }, 11}, // unless it does not cover them
 	} {
 		c.change()
 		r := surveyOf(t, table)
@@ -119,7 +116,7 @@ func TestFalseNegatives(t *testing.T) {
 	require.Zero(t, r.FalseNegatives)
 }
 
-// Nothing is called sound whose filters verify nothing, or whose keys or index are in doubt.
+// Nothing is called sound whose filters verify nothing, or whose keys are in doubt.
 func TestDoubts(t *testing.T) {
 	table := newTable([]string{"a"}, []string{"odd"}, []string{"odd", "b"})
 	r := surveyOf(t, table)
@@ -129,16 +126,6 @@ func TestDoubts(t *testing.T) {
 	table.doubt, table.filters.each[0] = "its keys are in doubt", nil
 	r = surveyOf(t, table)
 	require.Equal(t, []any{Unverified, table.doubt}, []any{r.Status, r.Reason})
-
-	table.doubt, table.err = "", &sstable.CorruptionError{Cause: sstable.ErrIndexOrder}
-	require.ErrorIs(t, r.survey(&table.table, true), sstable.ErrIndexOrder)
-	table, r = newTable([]string{"a"}), &Result{}
-	table.err = &sstable.CorruptionError{Cause: sstable.ErrIndexOrder}
-	require.NoError(t, r.survey(&table.table, false))
-	require.Equal(t, Unverified, r.Status)
-	require.Contains(t, r.Reason, "its index is not in bytewise order")
-	table.err = errors.New("another")
-	require.ErrorIs(t, r.survey(&table.table, false), table.err)
 }
 
 // The filters that there would be are planned. Blocks that are far from each other, as in a forged
@@ -154,8 +141,9 @@ func TestNoFilter(t *testing.T) {
 	const most = 1 << 26 // four bytes for each window would be 1 << 32
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most))
 	p := testkit.Must(policy.NewRibbon(10))
-	require.Equal(t, &Result{Status: NoFilter, Entries: 4, Keys: 4, RibbonFPP: p.FPP(2),
-		RibbonBytes: 2*float64(p.FilterSize(2)) + 4*(1<<30+1)}, r)
+	require.Equal(t, &Result{Policy: "test", Status: NoFilter, Entries: 4, Keys: 4,
+		RibbonFPP: p.FPP(2), RibbonBytes: 2*float64(p.FilterSize(2)) + 4*(1<<30+1)}, r)
 	table.blocks = nil
-	require.Equal(t, &Result{Status: NoFilter}, surveyOf(t, table), "no figure is infinite")
+	require.Equal(t, &Result{Policy: "test", Status: NoFilter}, surveyOf(t, table),
+		"no figure is infinite")
 }

@@ -15,8 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"github.com/levelbloom/levelbloom/sstable"
 )
@@ -85,27 +84,34 @@ func (r *Result) Kinds() string {
 // Verify verifies tables, several at once, and returns the results in their order. After each table
 // it calls done, maybe several times at once.
 func Verify(files []File, done func()) []*Result {
-	results, group := make([]*Result, len(files)), errgroup.Group{}
-	group.SetLimit(runtime.GOMAXPROCS(0))
+	results, running := make([]*Result, len(files)), make(chan bool, runtime.GOMAXPROCS(0))
+	var group sync.WaitGroup
 	for i, f := range files {
-		group.Go(func() error {
+		running <- true
+		group.Add(1)
+		go func() {
 			results[i] = f.verify()
 			done()
-			return nil
-		})
+			<-running
+			group.Done()
+		}()
 	}
-	_ = group.Wait()
+	group.Wait()
 	return results
 }
 
 func (f File) verify() *Result {
 	r := &Result{Path: f.Path}
 	err := Guard(func() error {
-		t, err := f.open()
+		file, err := openFile(f.Open, f.Size)
 		if err != nil {
 			return err
 		}
-		defer t.close()
+		defer file.Close()
+		t, err := f.open(file, r)
+		if err != nil {
+			return err
+		}
 		return r.survey(t, f.Database)
 	})
 	if err != nil {
