@@ -41,10 +41,8 @@ func (d *Database) countReads(o engine.Options, planned engine.Sizes) error {
 	bare.Names, bare.Room = nil, int64(planned.Indexes)
 	rng := rand.New(rand.NewPCG(1, 4))
 	var keys, next [][]byte
-	err := open(bare, nil, func(db engine.DB) (err error) {
-		keys, next, err = neighbors(db, rng, func(seen int) {
-			d.options.Progress("counting what lookups read: %d keys seen", seen)
-		})
+	err := open(bare, func(int) {}, func(db engine.DB) (err error) {
+		keys, next, err = neighbors(db, rng, d.options.Progress)
 		if err == nil {
 			d.Memory, err = db.Memory(planned)
 		}
@@ -74,9 +72,8 @@ func (d *Database) countReads(o engine.Options, planned engine.Sizes) error {
 	return err
 }
 
-// neighbors returns a random sample of the keys, and the key that follows each. From time to time
-// it tells how many keys it has seen.
-func neighbors(db engine.DB, rng *rand.Rand, tell func(seen int),
+// neighbors returns a random sample of the keys, and the key that follows each.
+func neighbors(db engine.DB, rng *rand.Rand, progress func(format string, args ...any),
 ) (keys, next [][]byte, err error) {
 	seen := 0
 	var before []byte
@@ -92,7 +89,7 @@ func neighbors(db engine.DB, rng *rand.Rand, tell func(seen int),
 		}
 		before = append(before[:0], key...)
 		if seen++; seen%1024 == 0 {
-			tell(seen)
+			progress("counting what lookups read: %d keys seen", seen)
 		}
 	})
 	return keys, next, err
@@ -113,34 +110,33 @@ func (r *reads) per1000(n int) float64 { return 1000 * float64(n) / float64(max(
 func (d *Database) lookUp(o engine.Options, present, absent [][]byte,
 	look func(engine.DB, []byte) (bool, error),
 ) (r reads, err error) {
-	const warm, enough = 1 << 14, 10_000
+	const enough = 10_000
+	warm := min(len(present), 1<<14)
 	var mutex sync.Mutex // an engine may read in goroutines of its own
-	locked := func(f func()) {
+	r.byTable = map[int]int{}
+	count := func(number int) {
 		mutex.Lock()
 		defer mutex.Unlock()
-		f()
+		r.sum++
+		r.byTable[number]++
 	}
-	reset := func() { r = reads{byTable: map[int]int{}} }
-	reset()
-	count := func(number int) { locked(func() { r.sum++; r.byTable[number]++ }) }
 	err = open(o, count, func(db engine.DB) error {
-		one := func(key []byte) error {
+		keys := slices.Concat(present[:warm], absent)
+		for i := range len(keys) + 1 { // there may be no absent keys
+			mutex.Lock()
+			if i == warm {
+				r.sum, r.byTable = 0, map[int]int{}
+			}
+			isEnough := i > warm && r.sum >= enough
+			mutex.Unlock()
+			if isEnough || i == len(keys) {
+				break
+			}
 			d.options.Progress("counting what lookups read: %d of at most %d", r.lookups, len(absent))
-			_, err := look(db, key)
-			r.lookups++
-			return err
-		}
-		for _, key := range present[:min(len(present), warm)] {
-			if err := one(key); err != nil {
+			if _, err := look(db, keys[i]); err != nil {
 				return err
 			}
-		}
-		locked(reset)
-		for isEnough := false; r.lookups < len(absent) && !isEnough; {
-			if err := one(absent[r.lookups]); err != nil {
-				return err
-			}
-			locked(func() { isEnough = r.sum >= enough })
+			r.lookups = max(0, i+1-warm)
 		}
 		return nil
 	})

@@ -58,17 +58,11 @@ const attempts = 10
 // A database in use may delete tables before the view has them, or those that are too many to be
 // held, or the manifest. Then Read begins anew.
 func Read(path string, o Options) *Database {
-	d := &Database{Path: path, options: o}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		d.Note = verify.WithoutPath(err, path)
-		return d
-	case !info.IsDir():
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		f := verify.File{Path: path, Open: path, Policies: o.Policies}
-		d.Tables = verify.Verify([]verify.File{f}, func() {})
-		return d
+		return &Database{Path: path, Tables: verify.Verify([]verify.File{f}, func() {})}
 	}
+	var d *Database
 	for range attempts {
 		d = &Database{Path: path, options: o}
 		view, err := engine.NewView(path)
@@ -107,7 +101,7 @@ func (d *Database) read(view *engine.View) {
 		return
 	}
 	o := engine.Options{View: view}
-	err := open(o, nil, func(db engine.DB) (err error) {
+	err := open(o, func(int) {}, func(db engine.DB) (err error) {
 		d.named, err = db.Tables()
 		return err
 	})

@@ -68,13 +68,9 @@ func (s sequence) Keys(f func(key []byte)) error {
 
 // Of a large database a random sample of the keys is taken, each with the key that follows it.
 func TestNeighborsAreASample(t *testing.T) {
-	told, counts := 0, [3]int{}
-	keys, next, err := neighbors(sequence{n: 3 * maxLookups}, seeded(t), func(seen int) {
-		require.Greater(t, seen, told)
-		told = seen
-	})
+	counts := [3]int{}
+	keys, next, err := neighbors(sequence{n: 3 * maxLookups}, seeded(t), func(string, ...any) {})
 	require.NoError(t, err)
-	require.Greater(t, told, 2*maxLookups)
 	require.Len(t, keys, maxLookups)
 	for i, key := range keys {
 		var number, following int

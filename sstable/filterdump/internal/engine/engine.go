@@ -46,11 +46,8 @@ type Place struct {
 // Sizes are in bytes.
 type Sizes struct{ Filters, Largest, Indexes uint64 }
 
-// Open opens a view. It calls read, which may be nil, for each read of a table.
+// Open opens a view. It calls read for each read of a table.
 func Open(o Options, read func(number int)) (DB, error) {
-	if read == nil {
-		read = func(int) {}
-	}
 	var policies []*policy.Policy
 	for _, name := range o.Names {
 		p, err := policy.NewBloom(10, policy.WithName(name)) // reads all filters under the name
@@ -71,8 +68,13 @@ func Open(o Options, read func(number int)) (DB, error) {
 }
 
 // told returns what a CacheReport says, as one sentence: how much block cache is needed, and of
-// other lines those that say what to set.
-func told(whose, report string) string {
+// other lines those that say what to set. Unless the program's options are known, it is about the
+// engine's default ones.
+func told(engine string, known bool, report string) string {
+	whose := engine + "'s default"
+	if known {
+		whose = "the program's"
+	}
 	lines := slices.DeleteFunc(strings.Split(report, "\n"), func(line string) bool {
 		return !strings.Contains(line, " twice") && !strings.Contains(line, ": set Options.")
 	})

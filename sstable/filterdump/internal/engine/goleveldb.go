@@ -40,9 +40,7 @@ func (db *goLevelDB) Tables() (map[int]Place, error) {
 	for _, line := range strings.Split(text, "\n") {
 		var number int
 		var size int64
-		if n, _ := fmt.Sscanf(line, "--- level %d ---", &level); n == 1 {
-			continue
-		}
+		_, _ = fmt.Sscanf(line, "--- level %d ---", &level)
 		if n, _ := fmt.Sscanf(line, "%d:%d[", &number, &size); n == 2 {
 			places[number] = Place{level, size}
 		}
@@ -59,15 +57,9 @@ func (db *goLevelDB) Keys(f func(key []byte)) error {
 	return iter.Error()
 }
 
-func (db *goLevelDB) Get(key []byte) (bool, error) {
-	_, err := db.DB.Get(key, nil)
-	if errors.Is(err, leveldb.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
-}
+func (db *goLevelDB) Get(key []byte) (bool, error) { return db.DB.Has(key, nil) }
 
-func (db *goLevelDB) Has(key []byte) (bool, error) { return db.Get(key) }
+func (db *goLevelDB) Has(key []byte) (bool, error) { return db.DB.Has(key, nil) }
 
 // Memory assumes goleveldb's defaults: a database does not tell its options.
 func (db *goLevelDB) Memory(s Sizes) (string, error) {
@@ -82,7 +74,7 @@ func (db *goLevelDB) Memory(s Sizes) (string, error) {
 	}
 	block := fmt.Sprintf("the block cache (%.1f MiB) %s for filters and indexes (%.1f MiB) twice%s",
 		float64(r.Cache)/mib, verb, float64(needed)/2/mib, advice)
-	return told("goleveldb's default", r.String()+"\n"+block), err
+	return told("goleveldb", false, r.String()+"\n"+block), err
 }
 
 // A viewStorage has a manifest in memory, and the tables of a view. It calls read for each read of

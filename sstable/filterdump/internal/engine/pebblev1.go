@@ -4,7 +4,6 @@ package engine
 
 import (
 	"cmp"
-	"errors"
 	"os"
 	"slices"
 
@@ -27,27 +26,6 @@ type pebbleV1View struct {
 	vfs.FS
 	view *View
 	read func(number int)
-}
-
-func newPebbleV1View(v *View, read func(number int)) (vfs.FS, error) {
-	memory := vfs.NewMem()
-	write := func(name string, contents []byte) error {
-		file, err := memory.Create(name)
-		if err == nil {
-			// Of a copy: in builds with -race, Pebble spoils the buffer, which must not be kept.
-			_, err = file.Write(slices.Clone(contents))
-			err = errors.Join(err, file.Close())
-		}
-		return err
-	}
-	err := errors.Join(write("CURRENT", []byte(v.manifest+"\n")), write(v.manifest, v.Manifest))
-	for _, name := range v.markers {
-		err = errors.Join(err, write(name, nil))
-	}
-	for name := range v.Paths {
-		err = errors.Join(err, write(name, nil))
-	}
-	return pebbleV1View{memory, v, read}, err
 }
 
 func (v pebbleV1View) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
@@ -78,9 +56,17 @@ func (f pebbleV1File) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 func openPebbleV1(o Options, policies []*policy.Policy, read func(number int)) (DB, error) {
-	files, err := newPebbleV1View(o.View, read)
-	if err != nil {
-		return nil, err
+	files := vfs.NewMem()
+	for name, contents := range o.View.memory {
+		file, err := files.Create(name)
+		if err != nil {
+			return nil, err
+		}
+		// Of a copy: in builds with -race, Pebble spoils the buffer, which must not be kept.
+		if _, err = file.Write(slices.Clone(contents)); err != nil {
+			return nil, err
+		}
+		_ = file.Close() // in memory
 	}
 	cache := pebble.NewCache(1<<20 + 3*o.Room/2) // indexes are larger than in the files
 	defer cache.Unref()                          // the database keeps it
@@ -91,12 +77,11 @@ func openPebbleV1(o Options, policies []*policy.Policy, read func(number int)) (
 		Logger:             Quiet{},
 		FormatMajorVersion: pebble.FormatNewest,
 		MemTableSize:       64 << 10,
-		FS:                 files,
+		FS:                 pebbleV1View{files, o.View, read},
 		Merger:             &merger,
 		MaxOpenFiles:       MostTables(),
 		Cache:              cache,
 	}
-	options.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	for _, p := range policies {
 		if err := pebblev1.Configure(options, p); err != nil {
 			return nil, err
@@ -154,9 +139,5 @@ func (db pebbleV1) Memory(s Sizes) (string, error) {
 		MaxOpenFiles: int(db.settings.OpenFiles),
 	}, db.DB)
 	r.Fault, r.Filters, r.Largest = "", s.Filters, max(r.Largest, s.Largest)
-	whose := "the program's"
-	if db.settings.Cache == 0 { // it has left no options
-		whose = "Pebble's default"
-	}
-	return told(whose, r.String()), err
+	return told("Pebble", db.settings.Cache != 0, r.String()), err
 }

@@ -9,5 +9,5 @@ s/\([pP]\)ebbleV2/\1ebbleV1/g
 /DisableTableStats/d
 s/, vfs.WriteCategoryUnspecified)/)/
 s/vfs.FileInfo/os.FileInfo/
-s/^\t"errors"$/&\n\t"os"/
+s/^\t"cmp"$/&\n\t"os"/
 s/db.Compact(context.Background(), /db.Compact(/

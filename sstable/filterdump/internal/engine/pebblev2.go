@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -26,27 +25,6 @@ type pebbleV2View struct {
 	vfs.FS
 	view *View
 	read func(number int)
-}
-
-func newPebbleV2View(v *View, read func(number int)) (vfs.FS, error) {
-	memory := vfs.NewMem()
-	write := func(name string, contents []byte) error {
-		file, err := memory.Create(name, vfs.WriteCategoryUnspecified)
-		if err == nil {
-			// Of a copy: in builds with -race, Pebble spoils the buffer, which must not be kept.
-			_, err = file.Write(slices.Clone(contents))
-			err = errors.Join(err, file.Close())
-		}
-		return err
-	}
-	err := errors.Join(write("CURRENT", []byte(v.manifest+"\n")), write(v.manifest, v.Manifest))
-	for _, name := range v.markers {
-		err = errors.Join(err, write(name, nil))
-	}
-	for name := range v.Paths {
-		err = errors.Join(err, write(name, nil))
-	}
-	return pebbleV2View{memory, v, read}, err
 }
 
 func (v pebbleV2View) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
@@ -77,9 +55,17 @@ func (f pebbleV2File) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (DB, error) {
-	files, err := newPebbleV2View(o.View, read)
-	if err != nil {
-		return nil, err
+	files := vfs.NewMem()
+	for name, contents := range o.View.memory {
+		file, err := files.Create(name, vfs.WriteCategoryUnspecified)
+		if err != nil {
+			return nil, err
+		}
+		// Of a copy: in builds with -race, Pebble spoils the buffer, which must not be kept.
+		if _, err = file.Write(slices.Clone(contents)); err != nil {
+			return nil, err
+		}
+		_ = file.Close() // in memory
 	}
 	cache := pebble.NewCache(1<<20 + 3*o.Room/2) // indexes are larger than in the files
 	defer cache.Unref()                          // the database keeps it
@@ -90,13 +76,12 @@ func openPebbleV2(o Options, policies []*policy.Policy, read func(number int)) (
 		Logger:             Quiet{},
 		FormatMajorVersion: pebble.FormatNewest,
 		MemTableSize:       64 << 10,
-		FS:                 files,
+		FS:                 pebbleV2View{files, o.View, read},
 		Merger:             &merger,
 		MaxOpenFiles:       MostTables(),
 		Cache:              cache,
 		DisableTableStats:  true,
 	}
-	options.Experimental.ReadSamplingMultiplier = -1 // reading must not start compactions
 	for _, p := range policies {
 		if err := pebblev2.Configure(options, p); err != nil {
 			return nil, err
@@ -154,9 +139,5 @@ func (db pebbleV2) Memory(s Sizes) (string, error) {
 		MaxOpenFiles: int(db.settings.OpenFiles),
 	}, db.DB)
 	r.Fault, r.Filters, r.Largest = "", s.Filters, max(r.Largest, s.Largest)
-	whose := "the program's"
-	if db.settings.Cache == 0 { // it has left no options
-		whose = "Pebble's default"
-	}
-	return told(whose, r.String()), err
+	return told("Pebble", db.settings.Cache != 0, r.String()), err
 }

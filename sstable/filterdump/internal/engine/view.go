@@ -24,9 +24,9 @@ type View struct {
 	Paths    map[string]string // by which they are opened, and Pebble's large values, by file name
 
 	dir      string
-	manifest string     // its file name
-	markers  []string   // of Pebble, which name the manifest and the version of its format
-	held     []*os.File // see hold
+	manifest string            // its file name
+	memory   map[string][]byte // what Pebble finds by name, without what is in tables
+	held     []*os.File        // see hold
 }
 
 // ErrDamaged is wrapped by the error for a database that no engine opens.
@@ -38,6 +38,7 @@ func NewView(dir string) (v *View, err error) {
 	if v.manifest, v.Manifest, err = readManifest(dir); err != nil {
 		return nil, err
 	}
+	v.memory = map[string][]byte{"CURRENT": []byte(v.manifest + "\n"), v.manifest: v.Manifest}
 	if err = v.takeTables(); err != nil { // after the manifest, so that few are deleted in between
 		v.Close()
 	}
@@ -146,7 +147,7 @@ func (v *View) takeTables() error {
 			v.hold(name)
 		}
 		if strings.HasPrefix(name, "marker.") {
-			v.markers = append(v.markers, name)
+			v.memory[name] = nil
 		}
 		if marked(name, "remote-obj-catalog") != "" {
 			return errors.New("tables in shared storage are not read here")
@@ -163,7 +164,7 @@ func (v *View) hold(name string) {
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return // to open a pipe would wait for a writer
 	}
-	v.Paths[name] = path
+	v.Paths[name], v.memory[name] = path, nil
 	if len(v.held) >= MostTables() {
 		return
 	}
