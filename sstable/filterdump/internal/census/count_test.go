@@ -1,12 +1,10 @@
 package census
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,47 +35,13 @@ func size() int {
 	return 40_000
 }
 
-// A generator returns n random keys, and absent ones between them.
-type generator func(rng *rand.Rand, n int) (present, absent [][]byte)
-
-// decimals takes keys from the numbers that make up a density.
-func decimals(density float64) generator {
-	return func(rng *rand.Rand, n int) (present, absent [][]byte) {
-		var all [][]byte
-		for _, number := range rng.Perm(int(float64(n) / density)) {
-			all = append(all, fmt.Appendf(nil, "%016d", number))
-		}
-		return all[:n], all[n:]
+// decimals returns n random keys of the numbers that make up a density, and the others.
+func decimals(rng *rand.Rand, n int, density float64) (present, absent [][]byte) {
+	var all [][]byte
+	for _, number := range rng.Perm(int(float64(n) / density)) {
+		all = append(all, fmt.Appendf(nil, "%016d", number))
 	}
-}
-
-// halves takes every other key that next makes.
-func halves(next func(rng *rand.Rand) string) generator {
-	return func(rng *rand.Rand, n int) (present, absent [][]byte) {
-		seen := map[string]bool{}
-		for len(seen) < 2*n {
-			key := next(rng)
-			if !seen[key] && len(seen)%2 == 0 {
-				present = append(present, []byte(key))
-			} else if !seen[key] {
-				absent = append(absent, []byte(key))
-			}
-			seen[key] = true
-		}
-		return present, absent
-	}
-}
-
-func uuid(rng *rand.Rand) string {
-	s := fmt.Sprintf("%016x%016x", rng.Uint64(), rng.Uint64())
-	return strings.Join([]string{s[:8], s[8:12], "4" + s[13:16], "8" + s[17:20], s[20:]}, "-")
-}
-
-// url returns a URL. They have different lengths.
-func url(rng *rand.Rand) string {
-	words := strings.Fields("a in of key leaf news table bloom ribbon archive article database")
-	word := func() string { return words[rng.IntN(len(words))] }
-	return fmt.Sprintf("https://www.%s.org/%s/%d/%s", word(), word(), rng.IntN(100_000), word())
+	return all[:n], all[n:]
 }
 
 // What is counted is what the engines then read: data blocks, with caches that have room for
@@ -85,45 +49,35 @@ func url(rng *rand.Rand) string {
 // this module, but for the ribbon filters. They are the same in every run: engines compact nothing
 // by themselves, and one goroutine reads.
 func TestCountedReads(t *testing.T) {
-	n := size()
-	own := filter.NewBloomFilter(10)
+	rng, n, ribbon := seeded(t), size(), opt.Options{}
+	require.NoError(t, goleveldb.Configure(&ribbon, testkit.Must(policy.NewRibbon(10))))
+	present, absent := decimals(rng, n, 0.63)
+	sparse, between := decimals(rng, 8000, 0.33)
 	for name, c := range map[string]struct {
-		n      int
-		keys   generator
-		filter filter.Filter
-		ribbon bool
-		value  int // its length; 0 is 100
-		parts  int // tables of level 0 that keys are first written to; 0 is 8
+		filter          filter.Filter
+		present, absent [][]byte
+		value           int // its length
 	}{
-		"one table, 12 %": {n: min(n, 50_000), keys: decimals(0.12), filter: own, parts: 1},
-		"decimals, 63 %":  {n: n, keys: decimals(0.63), filter: own},
-		"without filters": {n: n, keys: decimals(0.63)},
-		"ribbon filters":  {n: n, keys: decimals(0.63), ribbon: true},
-		"UUIDs":           {n: n / 2, keys: halves(uuid), filter: own},
-		"URLs":            {n: n / 2, keys: halves(url), filter: own},
+		"decimals":       {filter.NewBloomFilter(10), present, absent, 100},
+		"ribbon filters": {ribbon.Filter, present, absent, 100},
 		// Where a block has one key, every other lookup goes on to the next block.
-		"a key per block": {n: 8000, keys: decimals(0.33), value: 9000},
+		"a key per block": {nil, sparse, between, 9000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rng := seeded(t)
-			present, absent := c.keys(rng, c.n)
-			o := opt.Options{Filter: c.filter}
-			if c.ribbon {
-				require.NoError(t, goleveldb.Configure(&o, testkit.Must(policy.NewRibbon(10))))
-			}
-			value := make([]byte, max(100, c.value))
-			dir := fill(t, &o, cmp.Or(c.parts, 8), present, func() []byte {
+			o, value := opt.Options{Filter: c.filter}, make([]byte, c.value)
+			dir := fill(t, &o, c.present, func() []byte {
 				random(rng, value)
 				return value
 			})
 
 			v := counted(t, dir)
-			if o.Filter == nil { // some lookups tell what all of them read without filters
+			if c.filter == nil { // some lookups tell what all of them read without filters
 				require.InEpsilon(t, v.Get, v.Bare, 0.05)
 			}
-			if c.ribbon {
+			if c.filter == ribbon.Filter {
 				require.Zero(t, v.Old)
-				requireComputed(t, v.Ribbon, v.Get, v.Lookups)
+				errors := 3 * math.Sqrt(1000*v.Ribbon/float64(v.Lookups))
+				require.InDelta(t, v.Ribbon, v.Get, 0.15*v.Ribbon+errors)
 			}
 			o.ReadOnly = true // the tree stays as it is
 			o.BlockCacheCapacity = 2*overhead(v) + 100*len(value)
@@ -134,7 +88,7 @@ func TestCountedReads(t *testing.T) {
 			db, err := leveldb.Open(counting, &o)
 			require.NoError(t, err)
 			defer db.Close()
-			requireReads(t, v.Get, v.Lookups, absent, &counting.reads, func(key []byte) {
+			requireReads(t, v.Get, v.Lookups, c.absent, &counting.reads, func(key []byte) {
 				_, err := db.Get(key, nil)
 				require.ErrorIs(t, err, leveldb.ErrNotFound)
 			})
@@ -143,62 +97,44 @@ func TestCountedReads(t *testing.T) {
 }
 
 // fill makes a database of goleveldb, by itself, so that it is the same in every run, and returns
-// its directory. It writes the keys to a number of tables of level 0, which are compacted to level
-// 1 before the last two.
-func fill(t *testing.T, o *opt.Options, parts int, keys [][]byte, value func() []byte) string {
+// its directory. It writes the keys to 8 tables of level 0, of which all but two are compacted to
+// level 1.
+func fill(t *testing.T, o *opt.Options, keys [][]byte, value func() []byte) string {
 	dir := t.TempDir()
 	o.WriteBuffer = 64 << 20 // so that a table is made of each log, when it is opened again
 	o.CompactionL0Trigger, o.CompactionTotalSize = 1000, 1<<30
-	perPart := (len(keys) + parts - 1) / parts
-	for part := range slices.Chunk(keys, perPart) {
+	const parts = 8
+	for part := range parts + 1 {
 		db, err := leveldb.OpenFile(dir, o)
 		require.NoError(t, err)
-		if parts--; parts == 1 {
+		if part == parts-2 {
 			require.NoError(t, db.CompactRange(util.Range{}))
 		}
-		for _, key := range part {
+		for _, key := range keys[part*len(keys)/parts : min(part+1, parts)*len(keys)/parts] {
 			require.NoError(t, db.Put(key, value(), nil))
 		}
 		require.NoError(t, db.Close())
 	}
-	db, err := leveldb.OpenFile(dir, o)
-	require.NoError(t, err)
-	require.NoError(t, db.Close())
 	return dir
 }
 
 // In Pebble, with most keys in L6, by its own Get and by Has of the adapter.
 func TestCountedReadsOfPebble(t *testing.T) {
-	own, ribbon := bloom.FilterPolicy(10), pebblev2.New(testkit.Must(policy.NewRibbon(10)))
-	t.Run("90 % in L6", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, own) })
-	t.Run("ribbon", func(t *testing.T) { requireCountedPebble(t, size(), 0.63, 1000, ribbon) })
-	t.Run("a key per block", func(t *testing.T) { requireCountedPebble(t, 8000, 0.33, 9000, nil) })
-}
-
-// requireCountedPebble makes a database of n keys with filters, or without if p is nil.
-func requireCountedPebble(
-	t *testing.T, n int, density float64, length int, p pebble.FilterPolicy,
-) {
-	rng := seeded(t)
-	present, absent := decimals(density)(rng, n)
-	dir := t.TempDir()
+	rng, n, dir, value := seeded(t), size(), t.TempDir(), make([]byte, 1000)
+	present, absent := decimals(rng, n, 0.63)
 	o := &pebble.Options{FormatMajorVersion: pebble.FormatNewest, Logger: engine.Quiet{},
 		MemTableSize: 16 << 20, DisableAutomaticCompactions: true, L0StopWritesThreshold: 10_000}
 	for i := range o.Levels {
-		o.Levels[i].FilterPolicy = p
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
 	db, err := pebble.Open(dir, o)
 	require.NoError(t, err)
 	last := n * 9 / 10 // of those in L6
-	if p == nil {
-		last = n - 1 // else the few tables above would stay in the cache
-	}
-	value := make([]byte, length)
 	for i, key := range present {
 		random(rng, value)
 		require.NoError(t, db.Set(key, value, pebble.NoSync))
 		// The first memtables are small, and the database flushes one that is full when it likes.
-		if perFlush := (4 << 20) / length; i < 10 || i%perFlush == 0 || i == last {
+		if i < 10 || i%4000 == 0 || i == last {
 			require.NoError(t, db.Flush())
 		}
 		if i == last {
@@ -242,25 +178,12 @@ func requireCountedPebble(
 		require.ErrorIs(t, err, pebble.ErrNotFound)
 		churn()
 	})
-	if p == nil {
-		return
-	}
-	if p.Name() == policy.Name {
-		requireComputed(t, v.Ribbon, v.Has, v.Lookups)
-	}
 	requireReads(t, v.Has, v.Lookups, absent[half:], &reads, func(key []byte) {
 		found, err := pebblev2.Has(db, key)
 		require.NoError(t, err)
 		require.False(t, found)
 		churn()
 	})
-}
-
-// requireComputed requires that what is computed for ribbon filters is what is counted with them.
-func requireComputed(t *testing.T, computed, counted float64, lookups int) {
-	t.Logf("computed %.2f reads with ribbon filters, counted %.2f", computed, counted)
-	errors := 3 * math.Sqrt(1000*computed/float64(lookups))
-	require.InDelta(t, computed, counted, 0.15*computed+errors)
 }
 
 // counted returns what is counted in a database.

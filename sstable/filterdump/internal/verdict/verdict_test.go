@@ -16,7 +16,6 @@ import (
 
 const (
 	name1  = "leveldb.BuiltinBloomFilter"
-	name2  = "leveldb.BuiltinBloomFilter2"
 	pebble = "rocksdb.BuiltinBloomFilter"
 )
 
@@ -50,11 +49,9 @@ func (f *Figures) with(change func(f *Figures)) *Figures {
 func TestRules(t *testing.T) {
 	flat := database{"goleveldb", name1, 121, 121, 4800, 4.9}
 	deep := database{"pebblev2", pebble, 919, 22, 1310, 1.7}
-	bare, random, good, old := flat, flat, flat, deep
+	bare, good := flat, flat
 	bare.name = ""
-	random.name, random.get, random.then = name2, 15, 1
 	good.get = 12
-	old.engine = "pebblev1"
 	const sharing = "If C++ LevelDB or plain goleveldb must use the filters too, take policy.NewBloom"
 	const memory, others = "What CheckCache says.", "40 of 40 tables have no ribbon filters: Rewrite"
 	for name, c := range map[string]struct {
@@ -66,8 +63,6 @@ func TestRules(t *testing.T) {
 			"4.9 data blocks, not 121. If your program looks up no absent keys, change nothing.",
 			[]string{others + " writes their 95 MiB anew, and what overlaps them above.", memory,
 				sharing}},
-		"C++ LevelDB, random keys": {random.figures(), "Use ribbon filters: ", []string{others,
-			memory, sharing}},
 		"no filters": {bare.figures(), "Use ribbon filters: 1,000 lookups of absent keys then read " +
 			"4.9 data blocks, not 121. Filters also save reads of present keys",
 			[]string{others, memory}},
@@ -93,8 +88,6 @@ func TestRules(t *testing.T) {
 			"1,000 lookups of absent keys then read 1.7 data blocks, not 919. If ", []string{others +
 			" writes their 95 MiB anew, and what overlaps them above. Programs without",
 			memory}},
-		"Pebble v1": {old.figures(), "Use ribbon filters, and look keys up with pebblev1.Has",
-			[]string{others, memory}},
 		"ribbon in all of Pebble": {deep.figures().with(func(f *Figures) { f.Old = 0 }),
 			"Keep the filters, and look keys up with pebblev2.Has: 1,000 lookups of absent " +
 				"keys then read 22 data blocks, not 919.", []string{memory}},
