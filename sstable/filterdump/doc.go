@@ -75,7 +75,23 @@ it, or 2 GiB.
 # JSON
 
 With --json, the report is an object. Sizes are in bytes, and what is read is data blocks for 1,000
-lookups of absent keys. The fields are described where they are declared: report in this directory,
-Database in internal/census, Figures and Verdict in internal/verdict, and Result in internal/verify.
+lookups of absent keys.
+
+	verdict  whether all is sound, as in the text
+	paths    for each PATH
+	  path, note, damaged     what could not be read, and whether the database is at fault
+	  unnamed                 tables that are left out
+	  engine, cache           goleveldb, pebblev1 or pebblev2; its block cache without memtables
+	  keys, bytes, old        of all tables; of those without ribbon filters
+	  sampled, lookups        keys of the sample, and absent keys between them: the most lookups
+	  get, has, bare, ribbon  reads: by Get, by Has, without filters; computed for ribbon filters
+	  levels, total           number, tables, entries, filter_bytes, ribbon_bytes
+	    policies, filters     tables by policy, and by encoding ("none", "no keys")
+	  verdict                 sentence, code, facts
+	    rows                  setup, reads, counted (or computed), filter_bytes
+	  tables                  path, status, reason, size, index_bytes, entries, keys, policy
+	    encodings             how many filters have each
+	    filter_bytes, ribbon_bytes, ribbon_fpp  as they are, and as ribbon filters would be
+	    false_negatives, false_negative_keys    the first ten keys, in hexadecimal
 */
 package main
