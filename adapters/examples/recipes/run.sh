@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the recipes of adapters/README.md into the programs they are for, at the versions that it
-# names, fills databases through these programs, and looks which tables have filters. The modules
-# come from the Go module proxy.
+# names, fills databases through these programs, looks which tables have filters, and runs the
+# programs' own tests. The modules come from the Go module proxy.
 #
 #   adapters/examples/recipes/run.sh [PROGRAM...]   without arguments, all
 #   VERSION=latest adapters/examples/recipes/run.sh   their newest releases
@@ -101,6 +101,7 @@ cosmos-db() {
 	return pebblev1.Has(db.db, key)
 }' "$work/copy/pebble.go"
   quiet go run . recipe
+  quiet go test $module
 }
 
 go-ethereum() {
@@ -118,6 +119,7 @@ go-ethereum() {
 }' "$work/copy/$file"
   done
   quiet go run . recipe
+  quiet go test $module/ethdb/leveldb $module/ethdb/pebble
 }
 
 for program in ${*:-go-ds cosmos-db go-ethereum}; do
