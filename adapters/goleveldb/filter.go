@@ -1,6 +1,7 @@
 package goleveldb
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -88,14 +89,20 @@ type reader interface {
 var uncached = &opt.ReadOptions{DontFillCache: true}
 
 // isOld reports whether s has key in a table without filters like new ones. If it is in memory, no
-// filter is asked about it, but some are about near, a key beside it that nobody has.
+// filter is asked about it, but some are about near, a key below it that nobody has, or about one
+// above it.
 func (f *policyFilter) isOld(s reader, key, near []byte) (bool, error) {
 	found, err := f.look(s, key)
-	if err != nil || found.ours.Load() {
-		return false, err
+	if err != nil || found.ours.Load() || found.asked.Load() {
+		return !found.ours.Load(), err
 	}
-	absent, err := f.look(s, near)
-	return found.asked.Load() || !absent.asked.Load(), err
+	for _, absent := range [][]byte{near, withRandom(bytes.Clone(key))} {
+		l, err := f.look(s, absent)
+		if err != nil || l.asked.Load() {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // isLike reports whether f may have written a filter: it has f's encoding and number of probes or

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 
 	"github.com/syndtr/goleveldb/leveldb"
@@ -18,8 +19,8 @@ import (
 // in use. o must be the options that db was opened with, after [Configure].
 //
 // goleveldb does not tell which filters a table has. So Rewrite reads all keys, in parts of 48 MiB,
-// looks up a key of every 4 KiB, and sees which filters db consults. From the first key on that is
-// not found through a filter like new ones, it rewrites the part. It does not notice another
+// looks up about two keys of every 4 KiB, and sees which filters db consults. From the first key on
+// that is not found through a filter like new ones, it rewrites the part. It does not notice another
 // FilterBaseLg, a change of two bits per key or less, tables of less than 4 KiB, or tables nearly
 // all of whose keys have been overwritten or deleted.
 //
@@ -133,7 +134,10 @@ const (
 	stepSize = 4 << 10
 )
 
-// readPart reads a part that begins with start, and ends with limit or before.
+// readPart reads a part that begins with start, and ends with limit or before. Until it finds an old
+// key, it looks up those at which a step ends, which have most of the bytes, and about one of the
+// others in a step: small entries beside large ones may all be old, or all be new. A checksum draws
+// it, so that a second call draws the same.
 func readPart(
 	o *opt.Options, f *policyFilter, s *leveldb.Snapshot, start, limit []byte,
 ) (p part, err error) {
@@ -141,34 +145,38 @@ func readPart(
 	defer it.Release()
 	step := min(stepSize, o.GetCompactionTableSize(0)/128) // many in a table
 	last, size, next, old := bytes.Clone(start), 0, 0, false
+	others, usual := uint32(0), uint32(1) // keys in this step but its last, and in the one before
 	for it.Next() {
 		key := it.Key()
-		if size >= next {
-			if bytes.Compare(last, key) > 0 {
-				return p, errComparer
+		if bytes.Compare(last, key) > 0 {
+			return p, errComparer
+		}
+		var made []byte
+		end := size + len(key) + len(it.Value())
+		if end > next || !old && crc32.ChecksumIEEE(key)%usual == 0 {
+			made = between(last, key)
+		}
+		if made != nil {
+			// goleveldb makes a transaction of a batch that exceeds its write buffer.
+			if size >= partSize || len(p.deletions.Dump()) > o.GetWriteBuffer()/4 {
+				p.end = made
+				return p, nil
 			}
-			if made := between(last, key); made != nil {
-				next = size + step
-				if !old {
-					p.start = made
-					if old, err = f.isOld(s, key, made); err != nil {
-						return p, err
-					}
-				}
-				if old {
-					if err = p.remove(s, made); err != nil {
-						return p, err
-					}
-				}
-				// goleveldb makes a transaction of a batch that exceeds its write buffer.
-				if size >= partSize || len(p.deletions.Dump()) > o.GetWriteBuffer()/4 {
-					p.end = made
-					return p, nil
-				}
+			if !old {
+				p.start = made
+				old, err = f.isOld(s, key, made)
+			}
+			if old && err == nil {
+				err = p.remove(s, made)
+			}
+			if err != nil {
+				return p, err
 			}
 		}
-		last = append(last[:0], key...)
-		size += len(key) + len(it.Value())
+		if others++; made != nil && end > next {
+			next, usual, others = end+step, max(1, others-1), 0
+		}
+		last, size = append(last[:0], key...), end
 	}
 	p.end, err = limit, it.Error()
 	if old && err == nil {

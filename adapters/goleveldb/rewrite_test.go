@@ -213,6 +213,28 @@ func TestRewriteLargeKeys(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
+// Parts go on where keys share more than the deletions of a part may have.
+func TestRewriteSharedPrefix(t *testing.T) {
+	o, dir := smallTables(), t.TempDir()
+	db := open(t, dir, o)
+	prefix := bytes.Repeat([]byte("x"), 9<<10)
+	for i := range 40 {
+		require.NoError(t, db.Put(fmt.Appendf(bytes.Clone(prefix), "%04d", i), nil, nil))
+	}
+	require.NoError(t, db.Close())
+	o = configured(t, o, ribbon(t))
+	db = open(t, dir, o)
+	ctx, cancel := context.WithCancel(context.Background())
+	parts := 0
+	require.NoError(t, goleveldb.Rewrite(ctx, o, db, func(_, _ int64) {
+		if parts++; parts > 100 {
+			cancel()
+		}
+	}))
+	requireNothingToRewrite(t, o, db)
+	requireFilters(t, db, dir, policy.Name)
+}
+
 // Old tables below newer keys are found, and small ones at the end.
 func TestRewriteBelowNewKeys(t *testing.T) {
 	for seed := range int64(6) {
@@ -241,6 +263,36 @@ func TestRewriteBelowNewKeys(t *testing.T) {
 		rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 		put(len(keys) * percent / 100)
 		db = open(t, dir, o)
+		requireRewritten(t, o, db)
+		requireNothingToRewrite(t, o, db)
+		requireFilters(t, db, dir, policy.Name)
+	}
+}
+
+// Small entries beside large ones may all be newer than these, or older.
+func TestRewriteBesideLargeValues(t *testing.T) {
+	for _, anew := range []string{"attr", "body"} {
+		o, dir, value := smallTables(), t.TempDir(), make([]byte, 5<<10)
+		o.CompactionTableSize = 512 << 10
+		testkit.Rand(t, 74).Read(value)
+		write := func(sizes map[string]int) {
+			db := open(t, dir, o)
+			for i := range 200 {
+				for name, size := range sizes {
+					key := fmt.Appendf(nil, "%04d/%s", i, name)
+					require.NoError(t, db.Put(key, value[:size], nil))
+				}
+			}
+			if len(sizes) > 1 {
+				require.NoError(t, db.CompactRange(util.Range{}))
+			}
+			require.NoError(t, db.Close())
+		}
+		write(map[string]int{"body": 5 << 10, "attr": 50})
+		o = configured(t, level0Only(), ribbon(t)) // in which the new keys stay above
+		o.CompactionTotalSize = 1 << 30
+		write(map[string]int{anew: 50})
+		db := open(t, dir, o)
 		requireRewritten(t, o, db)
 		requireNothingToRewrite(t, o, db)
 		requireFilters(t, db, dir, policy.Name)
