@@ -36,7 +36,7 @@ type FilterBlockBuilder struct {
 
 // NewFilterBlockBuilder returns a builder of filter blocks. Pass p.NewBuilder of a policy p, which
 // returns a builder of the filters, and [DefaultBaseLg] or another baseLg from 0 to 63: a window is
-// 2^baseLg bytes of data blocks, and costs 4 bytes, with or without keys. C++ LevelDB and goleveldb,
+// 2^baseLg bytes of data blocks, and costs 4 bytes, also without keys. C++ LevelDB and goleveldb,
 // which calls the setting FilterBaseLg, read all sizes.
 //
 // It returns an error that says what to pass if newBuilder is nil or baseLg is out of range.

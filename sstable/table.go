@@ -130,7 +130,7 @@ func (t *Table) Filters() []FilterEntry {
 	return all
 }
 
-// KeysInDoubt reports whether the keys look internal in the data, but not in the index. Entries then
+// KeysInDoubt reports whether keys look internal in the data, but not in the index. Entries then
 // takes them for plain keys, which may be wrong: goleveldb's RecoverFile writes such tables, with
 // filters of internal keys, in which lookups of user keys find nothing.
 func (t *Table) KeysInDoubt() bool { return t.inDoubt }

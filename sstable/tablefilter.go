@@ -89,7 +89,7 @@ func (f *TableFilter) Windows() *FilterBlockReader { return f.windows }
 // both are absent, so that a mistake about the table's keys loses none.
 //
 // It finds the block as LevelDB's default comparer does. If the index is in another order, every
-// answer is true, but an index of a few blocks may be in the default order by chance: with a comparer
+// answer is true, but an index of a few blocks may be in that order by chance: with a comparer
 // of your own, find the block yourself and ask [TableFilter.Windows].
 func (f *TableFilter) MayContain(key []byte) bool {
 	for _, format := range f.index.formats {

@@ -20,14 +20,14 @@ import (
 //
 // goleveldb does not tell which filters a table has. So Rewrite reads all keys, in parts of 48 MiB,
 // looks up about two keys of every 4 KiB, and sees which filters db consults. From the first key on
-// that is not found through a filter like new ones, it rewrites the part. It does not notice another
-// FilterBaseLg, a change of two bits per key or less, tables of less than 4 KiB, or tables nearly
-// all of whose keys have been overwritten or deleted.
+// that is not found through a filter like new ones, it rewrites the part. It does not notice
+// another FilterBaseLg, a change of two bits per key or less, tables of less than 4 KiB, or tables
+// nearly all of whose keys have been overwritten or deleted.
 //
 // After each part, Rewrite calls progress, unless that is nil, with the bytes of tables that it has
-// gone through and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error
-// before it reads or rewrites another part. What is done stays done, and the next call writes only
-// what is left. An error says how much that is, and why. ctx does not interrupt what goleveldb
+// gone through and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its
+// error before it reads or rewrites another part. What is done stays done, and the next call writes
+// only what is left. An error says how much that is, and why. ctx does not interrupt what goleveldb
 // itself waits for: an open transaction, or compactions while a program fills write buffers faster
 // than they write tables. Close db only after Rewrite has returned.
 //
@@ -134,10 +134,10 @@ const (
 	stepSize = 4 << 10
 )
 
-// readPart reads a part that begins with start, and ends with limit or before. Until it finds an old
-// key, it looks up those at which a step ends, which have most of the bytes, and about one of the
-// others in a step: small entries beside large ones may all be old, or all be new. A checksum draws
-// it, so that a second call draws the same.
+// readPart reads a part that begins with start, and ends with limit or before. Until it finds an
+// old key, it looks up those at which a step ends, which have most of the bytes, and about one of
+// the others in a step: small entries beside large ones may all be old, or all be new. A checksum
+// draws it, so that a second call draws the same.
 func readPart(
 	o *opt.Options, f *policyFilter, s *leveldb.Snapshot, start, limit []byte,
 ) (p part, err error) {
@@ -188,8 +188,8 @@ func readPart(
 var errComparer = errors.New("the database has another comparer than the options")
 
 // remove adds the deletion of a key that nobody has. It looks the key up first: a comparer that is
-// not the options' may find it equal to another key, or panic, and better here than once the log has
-// the deletion and each start repeats it.
+// not the options' may find it equal to another key, or panic, and better here than once the log
+// has the deletion and each start repeats it.
 func (p *part) remove(s *leveldb.Snapshot, made []byte) error {
 	found, err := s.Has(made, uncached)
 	if found {

@@ -53,8 +53,8 @@ func requireNothingToRewrite(t testing.TB, o *opt.Options, db *leveldb.DB) {
 	require.Equal(t, before, tablesOf(t, db))
 }
 
-// requireFilters requires that all tables of db have filters of that name alone. It closes db, after
-// which goleveldb may not yet have removed other tables.
+// requireFilters requires that all tables of db have filters of that name alone. It closes db,
+// after which goleveldb may not yet have removed other tables.
 func requireFilters(t testing.TB, db *leveldb.DB, dir, name string) {
 	t.Helper()
 	live := tablesOf(t, db)

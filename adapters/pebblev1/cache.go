@@ -223,7 +223,8 @@ func (r CacheReport) String() string {
 	}
 	none, unknown := r.others()
 	if none > 0 && r.Fault == "" {
-		add("%d tables have no filter, as the options say, or for a single prefix: lookups read them", none)
+		add("%d tables have no filter, as the options say or for one prefix alone: lookups read them",
+			none)
 	}
 	if unknown > 0 {
 		add("%d tables are virtual, whose filters Pebble does not report: what follows is without "+

@@ -64,6 +64,12 @@ func lacksRangeKeys(db *pebble.DB) error {
 	return nil
 }
 
+// isEmpty reports whether a range key's suffix is none, or one that the comparer takes for none, as
+// Pebble v1 then does.
+func isEmpty(c *pebble.Comparer, suffix []byte) bool {
+	return len(suffix) == 0 || c.Equal != nil && c.Equal(suffix, nil)
+}
+
 // validate asks the program's functions in o about a removal of range keys without suffix.
 func validate(o *pebble.Options, start, end []byte) error {
 	if valid := o.Experimental.KeyValidationFunc; valid != nil {
@@ -79,6 +85,11 @@ func validate(o *pebble.Options, start, end []byte) error {
 	for _, newCollector := range o.BlockPropertyCollectors {
 		collector := newCollector()
 		if err := errors.Join(collector.Add(removal, value), finish(collector)); err != nil {
+			return err
+		}
+	}
+	for _, newCollector := range o.TablePropertyCollectors { // of points, of which there are none
+		if err := newCollector().Finish(map[string]string{}); err != nil {
 			return err
 		}
 	}

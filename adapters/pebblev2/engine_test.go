@@ -215,4 +215,6 @@ func (s *strict) AddPointKey(key pebble.InternalKey, _ []byte) error {
 	return s.ask(key.UserKey, false)
 }
 
-func (s *strict) AddRangeKeys(span sstable.Span) error { return s.ask(span.Start, true) }
+func (s *strict) AddRangeKeys(span sstable.Span) error {
+	return errors.Join(s.ask(span.Start, true), s.ask(span.End, true))
+}

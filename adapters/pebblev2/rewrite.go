@@ -16,33 +16,35 @@ import (
 // in use. o must be the options that db was opened with, after [Configure]. A table is rewritten if
 // it lacks the mark, or if its filter has another name or size than o gives tables of its level, or
 // of one above, from where Pebble may have moved it. If there is no such table, nothing is written.
-// If the comparer splits keys, a filter has any number of them, so Rewrite cannot tell that it is
-// too small: for more bits per key, give the policy another name.
+// If the comparer splits keys, or a snapshot keeps old versions, a filter has any number of keys,
+// and its size tells little: for another kind of filter or more bits per key, give the policy
+// another name.
 //
-// Rewrite goes through the keys in parts: 64 MiB of tables, or a 64th of db if that is more. After
-// each it calls progress, unless that is nil, with the bytes of tables that are done and of all that
-// it found. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error, in Pebble v1
-// at the end of a part. What is done stays done, and the next call goes on there. Any other error
-// says how many tables are left, and why: a block that cannot be read, for example, which no call
-// passes. Close db only after Rewrite has returned.
+// Rewrite goes through the keys in parts: 64 MiB of such tables, or a 64th of db if that is more.
+// After each it calls progress, unless that is nil, with the bytes of tables that are done and of
+// all that it found. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error, in
+// Pebble v1 at the end of a compaction. What is done stays done, and the next call goes on there.
+// Any other error says how many tables are left, and why: a block that cannot be read, for example,
+// which no call passes. Close db only after Rewrite has returned.
 //
 // A compaction rewrites a table of the last level only if a table above overlaps it. So Rewrite
 // calls DB.RangeKeyUnset, without a suffix, from the smallest key of a table to the largest, both
-// without their suffixes. It makes up no key and writes none, and no answer changes, since there are
-// no such range keys. Compactions drop the entries: at once, unless the program has range keys with
-// suffixes there and a snapshot is open. Whoever replicates db's log sees them. What lies above the
-// tables is compacted with them, and external and virtual tables become tables of their own. Tables
-// of a single prefix stay: a filter excludes no key that is looked up there.
+// without their suffixes. It makes up no key and writes none, and no answer changes, since there
+// are no such range keys. Compactions drop the entries at once, unless the program has range keys
+// with suffixes there and a snapshot is open: then they stay until a table above overlaps them.
+// Whoever replicates db's log sees them. What lies above the tables is compacted with them, and
+// external and virtual tables become tables of their own. Tables of a single prefix stay: a filter
+// excludes no key that is looked up there.
 //
 // Rewrite writes 1.01 bytes per byte of db, if it is at rest, and needs a fifth more disk. An open
 // iterator keeps all tables that are replaced: db then takes twice its size. A program that writes
 // without pause delays compactions, and so Rewrite. bench/RESULTS.md has the costs.
 //
 // Rewrite stops at a part in which it finds range keys without suffix, which it would remove. It
-// cannot see those that the program sets at that moment: do not set any while it runs. It also
-// stops if the comparer or a collector in o refuses such an entry. Then write all entries to a new
-// database that is opened with o. Pebble v1 has range keys from FormatRangeKeys on: Rewrite refuses
-// older formats.
+// cannot see those that the program sets at that moment: do not set any while it runs. Before it
+// writes, it asks the comparer and the collectors in o about the entries over each table, and stops
+// if one refuses. Then write all entries to a new database that is opened with o. Pebble v1 has
+// range keys from FormatRangeKeys on: Rewrite refuses older formats.
 func Rewrite(
 	ctx context.Context, o *pebble.Options, db *pebble.DB, progress func(done, total int64),
 ) error {
@@ -50,10 +52,14 @@ func Rewrite(
 	if err != nil {
 		return err
 	}
-	old, size, err := w.old(db, nil, nil)
+	old, others, err := w.old(db, nil, nil)
+	if err != nil {
+		return fmt.Errorf("pebblev2: %w", err)
+	}
 	total, bytes := len(old), sizeOf(old)
+	part := max(64<<20, (bytes+sizeOf(others))/64)
 	for len(old) > 0 {
-		end, err := w.rewrite(ctx, db, firstPart(old, max(64<<20, size/64)))
+		end, err := w.rewrite(ctx, db, firstPart(old, part), others)
 		if err != nil {
 			left, _, _ := w.old(db, nil, nil)
 			return fmt.Errorf("pebblev2: %d of %d tables are left: %w",
@@ -66,7 +72,7 @@ func Rewrite(
 			progress(bytes-sizeOf(old), bytes)
 		}
 	}
-	return err
+	return nil
 }
 
 // sizeOf returns the bytes of tables.
@@ -173,38 +179,44 @@ func isSize(f filterPolicy, size uint64, least, most int) bool {
 	return false
 }
 
-// old returns the tables with keys from start to before end that lack what new ones get, by their
-// smallest keys, and the size of all tables there. If start and end are nil, it looks at all.
+// old returns the tables with keys from start to before end that lack what new ones get, and the
+// others, both by their smallest keys. If start and end are nil, it looks at all.
 func (w wanted) old(
 	db *pebble.DB, start, end []byte,
-) (old []pebble.SSTableInfo, size uint64, err error) {
+) (old, others []pebble.SSTableInfo, err error) {
 	levels, err := db.SSTables(pebble.WithProperties(), pebble.WithKeyRangeFilter(start, end))
+	if err != nil {
+		return nil, nil, fmt.Errorf("which tables lack filters: %w", err)
+	}
 	for level, tables := range levels {
 		for _, t := range tables {
-			size += t.Size
 			if w.isOld(level, &t) {
 				old = append(old, t)
+			} else {
+				others = append(others, t)
 			}
 		}
 	}
-	slices.SortFunc(old, func(a, b pebble.SSTableInfo) int {
-		return w.comparer.Compare(a.Smallest.UserKey, b.Smallest.UserKey)
-	})
-	return old, size, err
+	for _, tables := range [][]pebble.SSTableInfo{old, others} {
+		slices.SortFunc(tables, func(a, b pebble.SSTableInfo) int {
+			return w.comparer.Compare(a.Smallest.UserKey, b.Smallest.UserKey)
+		})
+	}
+	return old, others, nil
 }
 
 // firstPart returns the first tables, which have that size together if there are enough.
-func firstPart(tables []pebble.SSTableInfo, size uint64) []pebble.SSTableInfo {
+func firstPart(tables []pebble.SSTableInfo, size int64) []pebble.SSTableInfo {
 	n := 0
-	for sum := uint64(0); n < len(tables) && sum < size; n++ {
-		sum += tables[n].Size
+	for sum := int64(0); n < len(tables) && sum < size; n++ {
+		sum += int64(tables[n].Size)
 	}
 	return tables[:n]
 }
 
 // rewrite rewrites tables, and all old ones of their range. It returns the end of that.
 func (w wanted) rewrite(
-	ctx context.Context, db *pebble.DB, tables []pebble.SSTableInfo,
+	ctx context.Context, db *pebble.DB, tables, others []pebble.SSTableInfo,
 ) (end []byte, err error) {
 	ranges := w.ranges(tables)
 	start, end := ranges[0].Start, ranges[len(ranges)-1].End
@@ -212,14 +224,15 @@ func (w wanted) rewrite(
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := w.overlap(db, ranges); err != nil {
+		if err := w.overlap(db, tables, ranges); err != nil {
 			return nil, err
 		}
-		last := ranges[len(ranges)-1]
-		if err := compactRange(ctx, db, ranges[0].Start, last.End); err != nil {
-			return nil, err
+		for _, r := range w.runs(ranges, others) {
+			if err := compactRange(ctx, db, r.Start, r.End); err != nil {
+				return nil, err
+			}
 		}
-		tables, _, err := w.old(db, start, end)
+		tables, others, err = w.old(db, start, end)
 		if len(tables) == 0 || err != nil {
 			return end, err
 		}
@@ -247,9 +260,39 @@ func (w wanted) ranges(tables []pebble.SSTableInfo) (ranges []pebble.KeyRange) {
 	return ranges
 }
 
+// runs joins ranges between which no other table lies. To compact each range by itself would flush
+// what the program writes as often, and to compact all at once would rewrite what lies between.
+func (w wanted) runs(
+	ranges []pebble.KeyRange, others []pebble.SSTableInfo,
+) (runs []pebble.KeyRange) {
+	compare := w.comparer.Compare
+	for _, r := range ranges {
+		isApart := len(runs) == 0
+		if !isApart {
+			end := runs[len(runs)-1].End
+			i, _ := slices.BinarySearchFunc(others, end, func(t pebble.SSTableInfo, end []byte) int {
+				return compare(t.Smallest.UserKey, end)
+			})
+			for ; i < len(others) && compare(others[i].Smallest.UserKey, r.Start) < 0; i++ {
+				isApart = isApart || compare(others[i].Largest.UserKey, r.Start) < 0
+			}
+		}
+		if isApart {
+			runs = append(runs, r)
+		}
+		runs[len(runs)-1].End = r.End
+	}
+	return runs
+}
+
 // overlap puts an entry over each range, so that a compaction rewrites all tables there.
-func (w wanted) overlap(db *pebble.DB, ranges []pebble.KeyRange) error {
-	if err := w.check(db, ranges); err != nil {
+func (w wanted) overlap(
+	db *pebble.DB, tables []pebble.SSTableInfo, ranges []pebble.KeyRange,
+) error {
+	if err := w.check(db, tables); err != nil {
+		return err
+	}
+	if err := w.findPlain(db, ranges[0].Start, ranges[len(ranges)-1].End); err != nil {
 		return err
 	}
 	batch := db.NewBatch()
@@ -262,10 +305,10 @@ func (w wanted) overlap(db *pebble.DB, ranges []pebble.KeyRange) error {
 	return batch.Commit(pebble.NoSync)
 }
 
-// check returns why there must be no such entries. Pebble asks the program about them in the
-// background, and if the answer is an error, can neither flush them nor open the database again. So
-// check asks first.
-func (w wanted) check(db *pebble.DB, ranges []pebble.KeyRange) error {
+// check returns why there must be no such entries over tables. Pebble asks the program about them
+// in the background, and if the answer is an error, can neither flush them nor open the database
+// again. So check asks first.
+func (w wanted) check(db *pebble.DB, tables []pebble.SSTableInfo) error {
 	if err := lacksRangeKeys(db); err != nil {
 		return err
 	}
@@ -276,18 +319,18 @@ func (w wanted) check(db *pebble.DB, ranges []pebble.KeyRange) error {
 				sublevels)
 		}
 	}
-	for _, r := range ranges {
-		if err := w.refusal(r.Start, r.End); err != nil {
+	for _, t := range tables {
+		if err := w.refusal(t.Smallest.UserKey, t.Largest.UserKey); err != nil {
 			return fmt.Errorf("the options refuse to remove range keys (%w): write all entries to a "+
 				"new database", err)
 		}
 	}
-	return findPlainRangeKey(db, ranges[0].Start, ranges[len(ranges)-1].End)
+	return nil
 }
 
-// findPlainRangeKey returns an error if there are range keys without suffix from start to before
-// end: the entries would remove them.
-func findPlainRangeKey(db *pebble.DB, start, end []byte) error {
+// findPlain returns an error if there are range keys without suffix from start to before end: the
+// entries would remove them.
+func (w wanted) findPlain(db *pebble.DB, start, end []byte) error {
 	iter, err := db.NewIter(&pebble.IterOptions{
 		LowerBound: start, UpperBound: end, KeyTypes: pebble.IterKeyTypeRangesOnly,
 	})
@@ -296,7 +339,7 @@ func findPlainRangeKey(db *pebble.DB, start, end []byte) error {
 	}
 	for valid := iter.First(); valid && err == nil; valid = iter.Next() {
 		for _, key := range iter.RangeKeys() {
-			if len(key.Suffix) == 0 {
+			if isEmpty(w.comparer, key.Suffix) {
 				first, _ := iter.RangeBounds()
 				err = fmt.Errorf("there are range keys without suffix, from %x on, which would be "+
 					"removed: write all entries to a new database", first)
@@ -307,22 +350,35 @@ func findPlainRangeKey(db *pebble.DB, start, end []byte) error {
 }
 
 // refusal returns the error with which the program's functions in the options answer if they are
-// asked about a removal of range keys without suffix. A panic is one.
-func (w wanted) refusal(start, end []byte) (err error) {
+// asked about a removal of range keys without suffix over a table. A panic is one. Pebble compares
+// the prefixes with whole keys, and cuts the range at such keys.
+func (w wanted) refusal(smallest, largest []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
+	start, end := w.prefix(smallest), w.prefix(largest)
 	for _, prefix := range [][]byte{start, end} {
 		if n := w.comparer.Split(prefix); n != len(prefix) {
 			return fmt.Errorf("of the prefix %x, Split takes %d bytes", prefix, n)
 		}
 	}
-	if w.comparer.Compare(start, end) >= 0 {
-		return fmt.Errorf("the prefix %x is not below %x", start, end)
+	ascending := [][]byte{start, smallest, end, largest}
+	for i, a := range ascending {
+		for j, b := range ascending[i+1:] {
+			order, reverse := w.comparer.Compare(a, b), w.comparer.Compare(b, a)
+			if order > 0 || order == 0 && i+j == 1 || (order < 0) != (reverse > 0) {
+				return fmt.Errorf("the key %x is not below %x", a, b)
+			}
+			if order < 0 {
+				if err := validate(w.options, a, b); err != nil {
+					return err
+				}
+			}
+		}
 	}
-	return validate(w.options, start, end)
+	return nil
 }
 
 // finish ends a table without points, as Pebble does.

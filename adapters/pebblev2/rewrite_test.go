@@ -277,8 +277,7 @@ func splitLength(key []byte) int { return len(key[:1+int(key[0])]) }
 
 // Rewrite makes up no key. So it serves programs whose comparer has another Split than its name
 // says, whose functions know their own keys only, and which have a snapshot open: nothing stays. If
-// they refuse a prefix, range keys, or tables without points, nothing is written, and the database
-// can be opened.
+// they refuse what Pebble will ask them, nothing is written, and the database can be opened.
 func TestRewriteStrictPrograms(t *testing.T) {
 	var keys, absent [][]byte
 	for i := range 3000 {
@@ -287,37 +286,48 @@ func TestRewriteStrictPrograms(t *testing.T) {
 	}
 	keys = append(keys, append([]byte{0}, make([]byte, 8)...)) // zeros
 	for name, c := range map[string]struct {
-		split  pebble.Split
-		takes  bool // its own prefixes
-		ranges bool // its functions take range keys
-		tables bool // and tables without points
+		split   pebble.Split
+		refuses string // what its functions do not take, if anything
 	}{
-		"whole keys":        {func(key []byte) int { return len(key) }, true, true, true},
-		"a length":          {splitLength, true, true, true},
-		"a byte":            {func(key []byte) int { return len(key[:1]) }, false, true, true}, // no key
-		"a version":         {func(key []byte) int { return len(key[:len(key)-8]) }, false, true, true},
-		"half":              {func(key []byte) int { return (len(key) + 1) / 2 }, false, true, true},
-		"no range keys":     {splitLength, true, false, true},
-		"no tables of them": {splitLength, true, true, false},
+		"whole keys":  {func(key []byte) int { return len(key) }, ""},
+		"a length":    {splitLength, ""},
+		"a byte":      {func(key []byte) int { return len(key[:1]) }, "its prefixes"}, // no valid keys
+		"a version":   {func(key []byte) int { return len(key[:len(key)-8]) }, "its prefixes"},
+		"half":        {func(key []byte) int { return (len(key) + 1) / 2 }, "its prefixes"},
+		"no ranges":   {splitLength, "range keys"},
+		"prefixes":    {splitLength, "range keys from or to a whole key"},
+		"points":      {splitLength, "tables without points"},
+		"comparisons": {splitLength, "a prefix beside a whole key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			comparer := *comparers[0]
 			comparer.Split = c.split
 			comparer.Separator = func(dst, a, _ []byte) []byte { return append(dst, a...) }
 			comparer.Successor = func(dst, a []byte) []byte { return append(dst, a...) }
+			if name == "comparisons" {
+				comparer.Compare = func(a, b []byte) int {
+					if len(a) > 1 && len(a)+8 == len(b) && bytes.HasPrefix(b, a) {
+						panic("a key has no version")
+					}
+					return bytes.Compare(a, b)
+				}
+			}
 			o := flat(small(pebble.FormatNewest), 16<<10)
 			o.FS, o.Comparer = vfs.NewMem(), &comparer
 			ask := func(key []byte, ranged bool) error {
 				n := splitLength(key) // panics
-				if !c.ranges && ranged || name != "half" && n != len(key) && n != len(key)-8 {
+				refused := ranged && (name == "no ranges" || name == "prefixes" && n < len(key))
+				if refused || name != "half" && n != len(key) && n != len(key)-8 {
 					return fmt.Errorf("key %x", key)
 				}
 				return nil
 			}
 			validating(o, func(key []byte) error { return ask(key, false) })
 			mark := configured(t, o.Clone(), ribbon(t, 10)).BlockPropertyCollectors[0]
-			o.BlockPropertyCollectors = append(o.BlockPropertyCollectors,
-				func() pebble.BlockPropertyCollector { return &strict{mark(), ask, !c.tables} })
+			newStrict := func() pebble.BlockPropertyCollector {
+				return &strict{mark(), ask, name == "points"}
+			}
+			o.BlockPropertyCollectors = append(o.BlockPropertyCollectors, newStrict)
 			db := open(t, "db", o)
 			put(t, db, keys)
 			compact(t, db)
@@ -326,7 +336,7 @@ func TestRewriteStrictPrograms(t *testing.T) {
 			db = open(t, "db", configured(t, o, ribbon(t, 10)))
 			snapshot := db.NewSnapshot()
 			before := db.Metrics().WAL.BytesIn
-			if c.takes && c.ranges && c.tables {
+			if c.refuses == "" {
 				requireRewritten(t, o, db)
 			} else {
 				err := pebblev2.Rewrite(context.Background(), o, db, nil)
@@ -344,6 +354,50 @@ func TestRewriteStrictPrograms(t *testing.T) {
 			require.NoError(t, open(t, "db", o).Close())
 		})
 	}
+}
+
+// Rewrite writes what is old, and little of what lies between, in L0 and below.
+func TestRewriteFewTables(t *testing.T) {
+	o := flat(resting(small(pebble.FormatNewest)), 4<<10)
+	o.FS = vfs.NewMem()
+	plain := o.Clone()
+	db := open(t, "db", configured(t, o, ribbon(t, 10)))
+	var keys [][]byte
+	for i := range 4000 {
+		keys = append(keys, fmt.Appendf(nil, "%04d", i))
+	}
+	put(t, db, keys)
+	compact(t, db)
+	for i := range 4 {
+		start, end := keys[1000*i+100], keys[1000*i+110]
+		require.NoError(t, writeTableFor(db, plain, "table", []enginetest.Change{
+			{Key: start, Value: start}, {Key: keys[1000*i+101], Value: start}}))
+		require.NoError(t, ingestAndExcise(db, "table", start, end))
+		for j := range 4 {
+			put(t, db, keys[1000*i+200*j+200:][:20])
+		}
+	}
+	before := tableNumbers(t, db)
+	requireRewritten(t, o, db)
+	after, same := tableNumbers(t, db), 0
+	for number := range before {
+		if after[number] {
+			same++
+		}
+	}
+	require.Greater(t, same, len(before)*3/4)
+	require.NoError(t, db.Close())
+}
+
+// tableNumbers returns the numbers of all tables.
+func tableNumbers(t testing.TB, db *pebble.DB) map[any]bool {
+	levels, err := db.SSTables()
+	require.NoError(t, err)
+	numbers := map[any]bool{}
+	for _, table := range slices.Concat(levels...) {
+		numbers[table.FileNum] = true
+	}
+	return numbers
 }
 
 // A strict collector asks about each key of a table, and about the ranges that have keys. If the

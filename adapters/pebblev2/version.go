@@ -54,6 +54,9 @@ func comparerOf(o *pebble.Options) *pebble.Comparer { return o.Comparer.EnsureDe
 // lacksRangeKeys returns why a database can have no range keys, or nil.
 func lacksRangeKeys(*pebble.DB) error { return nil }
 
+// isEmpty reports whether a range key's suffix is none.
+func isEmpty(_ *pebble.Comparer, suffix []byte) bool { return len(suffix) == 0 }
+
 // validate asks the program's functions in o about a removal of range keys without suffix.
 func validate(o *pebble.Options, start, end []byte) error {
 	for _, key := range [][]byte{start, end} {

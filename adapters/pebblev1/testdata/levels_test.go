@@ -1,6 +1,8 @@
 package pebblev1_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -210,6 +212,54 @@ func TestWithoutSplit(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, true, false, true}, several)
 	require.NoError(t, db.Close()) // no iterator is left
+}
+
+// A table of range keys alone has no keys for a TablePropertyCollector. One that refuses such tables
+// makes Rewrite refuse.
+func TestRewriteAsksTableCollectors(t *testing.T) {
+	o := small(pebble.FormatNewest)
+	o.FS = vfs.NewMem()
+	o.TablePropertyCollectors = []func() pebble.TablePropertyCollector{
+		func() pebble.TablePropertyCollector { return new(keyCounter) }}
+	db := open(t, "db", o)
+	put(t, db, [][]byte{[]byte("a"), []byte("c")})
+	require.NoError(t, db.Close())
+	db = open(t, "db", configured(t, o, ribbon(t, 10)))
+	require.ErrorContains(t, pebblev1.Rewrite(context.Background(), o, db, nil),
+		"the options refuse to remove range keys (no keys)")
+	require.NoError(t, db.Close())
+	require.NoError(t, open(t, "db", o).Close())
+}
+
+type keyCounter int
+
+func (*keyCounter) Name() string { return "keys" }
+
+func (n *keyCounter) Add(pebble.InternalKey, []byte) error {
+	*n++
+	return nil
+}
+
+func (n *keyCounter) Finish(map[string]string) error {
+	if *n == 0 {
+		return errors.New("no keys")
+	}
+	return nil
+}
+
+// Pebble v1 takes a range key's suffix that is equal to none for none, so Rewrite does too.
+func TestRewriteKeepsEmptySuffixes(t *testing.T) {
+	o := small(pebble.FormatNewest)
+	o.FS, o.Comparer = vfs.NewMem(), getComparers[1]
+	db := open(t, "db", o)
+	put(t, db, [][]byte{[]byte("a"), []byte("c")})
+	require.NoError(t, db.Close())
+	db = open(t, "db", configured(t, o, ribbon(t, 10)))
+	require.NoError(t, db.RangeKeySet([]byte("a"), []byte("b"), []byte("@0"), []byte("value"), nil))
+	before := rangesAndKeys(t, db)
+	require.ErrorContains(t, pebblev1.Rewrite(context.Background(), o, db, nil), "without suffix")
+	require.Equal(t, before, rangesAndKeys(t, db))
+	require.NoError(t, db.Close())
 }
 
 // shareFiles gives o a file cache, until done is called.
