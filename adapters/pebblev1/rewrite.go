@@ -3,12 +3,9 @@
 package pebblev1
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/cockroachdb/pebble"
@@ -56,7 +53,7 @@ func Rewrite(
 	}
 	old, others, err := w.old(db, nil, nil)
 	if err != nil {
-		return fmt.Errorf("pebblev1: %w", err)
+		return fmt.Errorf("pebblev1: which tables lack filters: %w", err)
 	}
 	total, bytes := len(old), sizeOf(old)
 	part := max(64<<20, (bytes+sizeOf(others))/64)
@@ -83,128 +80,6 @@ func sizeOf(tables []pebble.SSTableInfo) (bytes int64) {
 		bytes += int64(t.Size)
 	}
 	return bytes
-}
-
-// wanted says what new tables get.
-type wanted struct {
-	options   *pebble.Options
-	comparer  *pebble.Comparer
-	filters   levelFilters
-	mark      bool
-	wholeKeys bool // are in the filters, not prefixes
-}
-
-// wantedOf returns an error if o is not as Configure leaves it.
-func wantedOf(o *pebble.Options) (wanted, error) {
-	w := wanted{options: o, comparer: comparerOf(o), filters: filtersOf(o)}
-	if !slices.ContainsFunc(w.filters[:], func(f pebble.FilterPolicy) bool {
-		_, ours := f.(filterPolicy)
-		return ours
-	}) {
-		return w, errors.New("pebblev1: the options do not have the filters that Configure gives: " +
-			"pass them to Configure before pebble.Open")
-	}
-	for _, collector := range o.BlockPropertyCollectors {
-		w.mark = w.mark || collector().Name() == markName
-	}
-	w.wholeKeys = splitsNothing(w.comparer)
-	return w, nil
-}
-
-// splitsNothing reports whether a comparer takes whole keys for prefixes. Its name does not tell:
-// programs give that of the default one to their own. So this asks about a key with all bytes,
-// twice in a row, and in ascending order: about most separators, and any fixed length.
-func splitsNothing(c *pebble.Comparer) bool {
-	key := make([]byte, 512)
-	for i := range key {
-		key[i] = byte(i / 2)
-	}
-	prefix, ok := prefixOf(c, key)
-	return ok && len(prefix) == len(key)
-}
-
-// prefixOf returns the part of a key that filters contain, or false if Split panics. It may, as
-// few of Pebble's methods call it for bounds of range deletions, which need not be keys.
-func prefixOf(c *pebble.Comparer, key []byte) (prefix []byte, ok bool) {
-	defer func() { _ = recover() }()
-	return key[:c.Split(key)], true
-}
-
-// prefix returns the prefix of a table's bound, or all of it if Split panics.
-func (w wanted) prefix(bound []byte) []byte {
-	if prefix, ok := prefixOf(w.comparer, bound); ok {
-		return prefix
-	}
-	return bound
-}
-
-// isOld reports whether a table of a level lacks what new ones get. One that Pebble moved there
-// from a level above may have the filter of that.
-//
-// The size of a filter tells the settings, given the number of keys: of the entries, those that are
-// pinned may be older versions, and a key in millions has the hash of its neighbor.
-func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
-	p := t.Properties
-	most := int(min(p.NumEntries-p.NumRangeDeletions, math.MaxInt32))
-	first, last := w.prefix(t.Smallest.UserKey), w.prefix(t.Largest.UserKey)
-	if most == 0 || bytes.Equal(first, last) {
-		return false // there are no keys for a filter, or none that it could exclude
-	}
-	least := 0
-	if w.wholeKeys && len(first) == len(t.Smallest.UserKey) && len(last) == len(t.Largest.UserKey) {
-		least = max(0, most-most>>22-1-int(min(p.SnapshotPinnedKeys, math.MaxInt32)))
-	}
-	if _, marked := p.UserProperties[markName]; w.mark && !marked {
-		return true
-	}
-	if p.FilterPolicyName == "" {
-		return w.filters[level] != nil
-	}
-	return !slices.ContainsFunc(w.filters[:level+1], func(f pebble.FilterPolicy) bool {
-		ours, ok := f.(filterPolicy)
-		return ok && ours.Name() == p.FilterPolicyName && isSize(ours, p.FilterSize, least, most)
-	})
-}
-
-// isSize reports whether filters of least to most keys have a size. Up to 700 keys, one of more
-// keys may be smaller: see Policy.FilterSize.
-func isSize(f filterPolicy, size uint64, least, most int) bool {
-	const few = 700
-	if n := max(least, few+1); n <= most && f.FilterSize(n) <= size {
-		return size <= f.FilterSize(most)
-	}
-	for n := least; n <= min(most, few); n++ {
-		if f.FilterSize(n) == size {
-			return true
-		}
-	}
-	return false
-}
-
-// old returns the tables with keys from start to before end that lack what new ones get, and the
-// others, both by their smallest keys. If start and end are nil, it looks at all.
-func (w wanted) old(
-	db *pebble.DB, start, end []byte,
-) (old, others []pebble.SSTableInfo, err error) {
-	levels, err := db.SSTables(pebble.WithProperties(), pebble.WithKeyRangeFilter(start, end))
-	if err != nil {
-		return nil, nil, fmt.Errorf("which tables lack filters: %w", err)
-	}
-	for level, tables := range levels {
-		for _, t := range tables {
-			if w.isOld(level, &t) {
-				old = append(old, t)
-			} else {
-				others = append(others, t)
-			}
-		}
-	}
-	for _, tables := range [][]pebble.SSTableInfo{old, others} {
-		slices.SortFunc(tables, func(a, b pebble.SSTableInfo) int {
-			return w.comparer.Compare(a.Smallest.UserKey, b.Smallest.UserKey)
-		})
-	}
-	return old, others, nil
 }
 
 // firstPart returns the first tables, which have that size together if there are enough.
@@ -305,89 +180,4 @@ func (w wanted) overlap(
 		}
 	}
 	return batch.Commit(pebble.NoSync)
-}
-
-// check returns why there must be no such entries over tables. Pebble asks the program about them
-// in the background, and if the answer is an error, can neither flush them nor open the database
-// again. So check asks first.
-func (w wanted) check(db *pebble.DB, tables []pebble.SSTableInfo) error {
-	if err := lacksRangeKeys(db); err != nil {
-		return err
-	}
-	if w.options.DisableAutomaticCompactions {
-		sublevels := int(db.Metrics().Levels[0].Sublevels)
-		if sublevels >= cmp.Or(w.options.L0StopWritesThreshold, 12) { // Pebble's default
-			return fmt.Errorf("L0 has %d sublevels, at which Pebble stops all writes: call DB.Compact",
-				sublevels)
-		}
-	}
-	for _, t := range tables {
-		if err := w.refusal(t.Smallest.UserKey, t.Largest.UserKey); err != nil {
-			return fmt.Errorf("the options refuse to remove range keys (%w): write all entries to a "+
-				"new database", err)
-		}
-	}
-	return nil
-}
-
-// findPlain returns an error if there are range keys without suffix from start to before end: the
-// entries would remove them.
-func (w wanted) findPlain(db *pebble.DB, start, end []byte) error {
-	iter, err := db.NewIter(&pebble.IterOptions{
-		LowerBound: start, UpperBound: end, KeyTypes: pebble.IterKeyTypeRangesOnly,
-	})
-	if err != nil {
-		return err
-	}
-	for valid := iter.First(); valid && err == nil; valid = iter.Next() {
-		for _, key := range iter.RangeKeys() {
-			if isEmpty(w.comparer, key.Suffix) {
-				first, _ := iter.RangeBounds()
-				err = fmt.Errorf("there are range keys without suffix, from %x on, which would be "+
-					"removed: write all entries to a new database", first)
-			}
-		}
-	}
-	return errors.Join(err, iter.Close())
-}
-
-// refusal returns the error with which the program's functions in the options answer if they are
-// asked about a removal of range keys without suffix over a table. A panic is one. Pebble compares
-// the prefixes with whole keys, and cuts the range at such keys.
-func (w wanted) refusal(smallest, largest []byte) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	start, end := w.prefix(smallest), w.prefix(largest)
-	for _, prefix := range [][]byte{start, end} {
-		if n := w.comparer.Split(prefix); n != len(prefix) {
-			return fmt.Errorf("of the prefix %x, Split takes %d bytes", prefix, n)
-		}
-	}
-	ascending := [][]byte{start, smallest, end, largest}
-	for i, a := range ascending {
-		for j, b := range ascending[i+1:] {
-			order, reverse := w.comparer.Compare(a, b), w.comparer.Compare(b, a)
-			if order > 0 || order == 0 && i+j == 1 || (order < 0) != (reverse > 0) {
-				return fmt.Errorf("the key %x is not below %x", a, b)
-			}
-			if order < 0 {
-				if err := validate(w.options, a, b); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// finish ends a table without points, as Pebble does.
-func finish(c pebble.BlockPropertyCollector) error {
-	_, ofBlock := c.FinishDataBlock(nil)
-	c.AddPrevDataBlockToIndexBlock()
-	_, ofIndex := c.FinishIndexBlock(nil)
-	_, ofTable := c.FinishTable(nil)
-	return errors.Join(ofBlock, ofIndex, ofTable)
 }

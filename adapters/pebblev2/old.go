@@ -1,0 +1,131 @@
+package pebblev2
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Which tables are old, by what stands in their properties.
+
+// wanted says what new tables get.
+type wanted struct {
+	options   *pebble.Options
+	comparer  *pebble.Comparer
+	filters   levelFilters
+	mark      bool
+	wholeKeys bool // are in the filters, not prefixes
+}
+
+// wantedOf returns an error if o is not as Configure leaves it.
+func wantedOf(o *pebble.Options) (wanted, error) {
+	w := wanted{options: o, comparer: comparerOf(o), filters: filtersOf(o)}
+	if !slices.ContainsFunc(w.filters[:], func(f pebble.FilterPolicy) bool {
+		_, ours := f.(filterPolicy)
+		return ours
+	}) {
+		return w, errors.New("pebblev2: the options do not have the filters that Configure gives: " +
+			"pass them to Configure before pebble.Open")
+	}
+	for _, collector := range o.BlockPropertyCollectors {
+		w.mark = w.mark || collector().Name() == markName
+	}
+	w.wholeKeys = splitsNothing(w.comparer)
+	return w, nil
+}
+
+// splitsNothing reports whether a comparer takes whole keys for prefixes. Its name does not tell:
+// programs give that of the default one to their own. So this asks about a key with all bytes,
+// twice in a row, and in ascending order: about most separators, and any fixed length.
+func splitsNothing(c *pebble.Comparer) bool {
+	key := make([]byte, 512)
+	for i := range key {
+		key[i] = byte(i / 2)
+	}
+	prefix, ok := prefixOf(c, key)
+	return ok && len(prefix) == len(key)
+}
+
+// prefixOf returns the part of a key that filters contain, or false if Split panics. It may, as
+// few of Pebble's methods call it for bounds of range deletions, which need not be keys.
+func prefixOf(c *pebble.Comparer, key []byte) (prefix []byte, ok bool) {
+	defer func() { _ = recover() }()
+	return key[:c.Split(key)], true
+}
+
+// prefix returns the prefix of a table's bound, or all of it if Split panics.
+func (w wanted) prefix(bound []byte) []byte {
+	if prefix, ok := prefixOf(w.comparer, bound); ok {
+		return prefix
+	}
+	return bound
+}
+
+// isOld reports whether a table of a level lacks what new ones get. One that Pebble moved there
+// from a level above may have the filter of that.
+//
+// The size of a filter tells the settings, given the number of keys: of the entries, those that are
+// pinned may be older versions, and a key in millions has the hash of its neighbor.
+func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
+	p := t.Properties
+	most := int(min(p.NumEntries-p.NumRangeDeletions, math.MaxInt32))
+	first, last := w.prefix(t.Smallest.UserKey), w.prefix(t.Largest.UserKey)
+	if most == 0 || bytes.Equal(first, last) {
+		return false // there are no keys for a filter, or none that it could exclude
+	}
+	least := 0
+	if w.wholeKeys && len(first) == len(t.Smallest.UserKey) && len(last) == len(t.Largest.UserKey) {
+		least = max(0, most-most>>22-1-int(min(p.SnapshotPinnedKeys, math.MaxInt32)))
+	}
+	if _, marked := p.UserProperties[markName]; w.mark && !marked {
+		return true
+	}
+	if p.FilterPolicyName == "" {
+		return w.filters[level] != nil
+	}
+	return !slices.ContainsFunc(w.filters[:level+1], func(f pebble.FilterPolicy) bool {
+		ours, ok := f.(filterPolicy)
+		return ok && ours.Name() == p.FilterPolicyName && isSize(ours, p.FilterSize, least, most)
+	})
+}
+
+// isSize reports whether filters of least to most keys have a size. Up to 700 keys, one of more
+// keys may be smaller: see Policy.FilterSize.
+func isSize(f filterPolicy, size uint64, least, most int) bool {
+	const few = 700
+	if n := max(least, few+1); n <= most && f.FilterSize(n) <= size {
+		return size <= f.FilterSize(most)
+	}
+	for n := least; n <= min(most, few); n++ {
+		if f.FilterSize(n) == size {
+			return true
+		}
+	}
+	return false
+}
+
+// old returns the tables with keys from start to before end that lack what new ones get, and the
+// others, both by their smallest keys. If start and end are nil, it looks at all.
+func (w wanted) old(
+	db *pebble.DB, start, end []byte,
+) (old, others []pebble.SSTableInfo, err error) {
+	levels, err := db.SSTables(pebble.WithProperties(), pebble.WithKeyRangeFilter(start, end))
+	for level, tables := range levels {
+		for _, t := range tables {
+			if w.isOld(level, &t) {
+				old = append(old, t)
+			} else {
+				others = append(others, t)
+			}
+		}
+	}
+	for _, tables := range [][]pebble.SSTableInfo{old, others} {
+		slices.SortFunc(tables, func(a, b pebble.SSTableInfo) int {
+			return w.comparer.Compare(a.Smallest.UserKey, b.Smallest.UserKey)
+		})
+	}
+	return old, others, err
+}
