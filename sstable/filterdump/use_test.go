@@ -151,7 +151,6 @@ func TestTerminalSequences(t *testing.T) {
 	const sequence = "\x1b[2J\nsound\x9b\u009b\u202e"
 	dir := filepath.Join(t.TempDir(), "dir"+sequence)
 	require.NoError(t, os.CopyFS(dir, os.DirFS(golden("leveldb", "tables", "custom_policy"))))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), nil, 0o600))
 	broken := filepath.Join(dir, "broken"+sequence+".ldb")
 	require.NoError(t, os.WriteFile(broken, []byte("none"), 0o600))
 	for _, args := range [][]string{

@@ -197,7 +197,9 @@ func TestCacheWithoutMemtables(t *testing.T) {
 	for cache, left := range map[int64]int64{8 << 20: 0, 6 << 20: 0, 50 << 20: 42 << 20} {
 		dir, db := pebbleOf(t, pebble.Options{CacheSize: cache}, 1, set)
 		require.NoError(t, db.Flush())
-		require.Equal(t, left, counted(t, dir).Cache)
+		d := counted(t, dir)
+		require.Equal(t, left, d.Cache)
+		require.Contains(t, d.Memory, "With the program's options, ")
 	}
 }
 

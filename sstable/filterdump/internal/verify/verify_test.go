@@ -217,6 +217,7 @@ func TestSizes(t *testing.T) {
 			{table, n - 1, Corrupt},
 			{longer, n, Sound},
 			{longer, 0, Unreadable}, // more may follow
+			{append(longer[:n:n], table[:n-1]...), 2*n - 1, Corrupt},
 			{table[:n-1], 0, Corrupt},
 		} {
 			path := writeFile(t, "1.ldb", c.file)
