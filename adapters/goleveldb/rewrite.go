@@ -36,9 +36,9 @@ import (
 // replicates db's writes sees the deletions. Compactions drop nearly all of them. Under an older
 // snapshot, they stay in the last level until a table above overlaps them.
 //
-// Rewrite writes 1.05 to 1.9 bytes per byte of db, and needs up to 48 MiB more disk. An open
-// iterator keeps all tables that are replaced: db then takes up to three times its size.
-// bench/RESULTS.md has the costs.
+// Rewrite writes a byte per byte of db if that is at rest in the last level, otherwise 1.1 to 1.9.
+// It needs 50 MiB more disk then, otherwise some 200 MiB. An open iterator keeps all tables that are
+// replaced: db then takes up to three times its size. bench/RESULTS.md has the costs.
 //
 // Rewrite returns an error if o has a Comparer of its own, for which it cannot make up keys. Then
 // write all entries to a new database that is opened with o.
