@@ -37,8 +37,8 @@ import (
 // snapshot, they stay in the last level until a table above overlaps them.
 //
 // Rewrite writes a byte per byte of db if that is at rest in the last level, otherwise 1.1 to 1.9.
-// It needs 50 MiB more disk then, otherwise some 200 MiB. An open iterator keeps all tables that are
-// replaced: db then takes up to three times its size. bench/RESULTS.md has the costs.
+// It needs 50 MiB more disk then, otherwise some 200 MiB. An open iterator keeps all tables that
+// are replaced: db then takes up to three times its size. bench/RESULTS.md has the costs.
 //
 // Rewrite returns an error if o has a Comparer of its own, for which it cannot make up keys. Then
 // write all entries to a new database that is opened with o.

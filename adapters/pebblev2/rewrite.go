@@ -34,9 +34,9 @@ import (
 // excludes no key that is looked up there.
 //
 // Rewrite writes a byte per byte of db if that is at rest in L6, otherwise 1.5 to 1.9, and needs a
-// fifth more disk. An open iterator keeps all tables that are replaced: db then takes twice its size.
-// A program that writes without pause delays compactions, and so Rewrite. bench/RESULTS.md has the
-// costs.
+// fifth more disk. An open iterator keeps all tables that are replaced: db then takes twice its
+// size. A program that writes without pause delays compactions, and so Rewrite. bench/RESULTS.md
+// has the costs.
 //
 // Rewrite stops at a part in which it finds range keys without suffix, which it would remove. It
 // cannot see those that the program sets at that moment: do not set any while it runs. Before it
