@@ -1,7 +1,6 @@
 package goleveldb
 
 import (
-	"bytes"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -87,23 +86,6 @@ type reader interface {
 }
 
 var uncached = &opt.ReadOptions{DontFillCache: true}
-
-// isOld reports whether s has key in a table without filters like new ones. If it is in memory, no
-// filter is asked about it, but some are about near, a key below it that nobody has, or about one
-// above it.
-func (f *policyFilter) isOld(s reader, key, near []byte) (bool, error) {
-	found, err := f.look(s, key)
-	if err != nil || found.ours.Load() || found.asked.Load() {
-		return !found.ours.Load(), err
-	}
-	for _, absent := range [][]byte{near, withRandom(bytes.Clone(key))} {
-		l, err := f.look(s, absent)
-		if err != nil || l.asked.Load() {
-			return false, err
-		}
-	}
-	return true, nil
-}
 
 // isLike reports whether f may have written a filter: it has f's encoding and number of probes or
 // columns. Ribbon filters have one column more or less, by their numbers of keys, and the smallest

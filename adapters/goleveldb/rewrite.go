@@ -199,6 +199,23 @@ func (p *part) remove(s *leveldb.Snapshot, made []byte) error {
 	return err
 }
 
+// isOld reports whether s has key in a table without filters like new ones. If it is in memory, no
+// filter is asked about it, but some are about near, a key below it that nobody has, or about one
+// above it.
+func (f *policyFilter) isOld(s reader, key, near []byte) (bool, error) {
+	found, err := f.look(s, key)
+	if err != nil || found.ours.Load() || found.asked.Load() {
+		return !found.ours.Load(), err
+	}
+	for _, absent := range [][]byte{near, withRandom(bytes.Clone(key))} {
+		l, err := f.look(s, absent)
+		if err != nil || l.asked.Load() {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // between returns a key that nobody has, with 16 random bytes, above a and below b. It is not much
 // longer than what they share. It returns nil if b is a and zeros: this leaves no room.
 func between(a, b []byte) []byte {
