@@ -73,7 +73,7 @@ func (p *Policy) String() string {
 	if p.setting.Tuned {
 		text += ",tuned"
 	}
-	if p.name != Name {
+	if p.name != NameLevelDB {
 		text += ",name=" + p.name
 	}
 	return text

@@ -18,7 +18,7 @@ func TestStrings(t *testing.T) {
 		{"ribbon:10,name=mine", ""}, {"bloom:10,name=a;b=c:d", ""},
 		{"bloom:9.5,tuned,name=leveldb.BuiltinBloomFilter", ""},
 		{"bloom:10,tuned,tuned", "bloom:10,tuned"},
-		{"bloom:10,name=" + Name, "bloom:10"},
+		{"bloom:10,name=" + NameLevelDB, "bloom:10"},
 	} {
 		p, err := FromString(c.text)
 		require.NoError(t, err, c.text)

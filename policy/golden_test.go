@@ -128,7 +128,7 @@ func (c goldenCase) requireBuilt(t *testing.T, p *Policy) []byte {
 }
 
 func bloomOfBits(bitsPerKey float64) *Policy { // NewBloom refuses some
-	return &Policy{name: Name, setting: builder.Setting{BitsPerKey: bitsPerKey}}
+	return &Policy{name: NameLevelDB, setting: builder.Setting{BitsPerKey: bitsPerKey}}
 }
 
 // keys calls yield for the keys of the filter.

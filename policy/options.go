@@ -9,9 +9,9 @@ import (
 // An Option is an option of [NewBloom], [NewRibbon] and [FromString].
 type Option struct{ apply func(*Policy) error }
 
-// WithName sets the name that engines store beside the filters; the default is [Name]. Engines find
-// filters by this name alone, so a database that changes it must keep a reader under the old name
-// (the adapters' Configure does).
+// WithName sets the name that engines store beside the filters; the default is [NameLevelDB].
+// Engines find filters by this name alone, so a database that changes it must keep a reader under
+// the old name (the adapters' Configure does).
 //
 // It refuses names that Pebble's options files cannot carry (an empty one, "none", one with line
 // breaks or with spaces around it), names with a comma, which separates options in [FromString],
@@ -29,7 +29,7 @@ func checkName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("policy: the name is empty: " +
-			"pass one such as policy.Name, or leave WithName out")
+			"pass one such as policy.NameLevelDB, or leave WithName out")
 	case name == "none":
 		return errors.New(`policy: the name "none" means "no filter" in Pebble's options files: ` +
 			"pass another")

@@ -21,7 +21,7 @@ type Policy struct {
 
 // newPolicy applies options to the defaults.
 func newPolicy(ribbon bool, bitsPerKey float64, opts []Option) (*Policy, error) {
-	p := &Policy{Name, ribbon, builder.Setting{BitsPerKey: bitsPerKey}}
+	p := &Policy{NameLevelDB, ribbon, builder.Setting{BitsPerKey: bitsPerKey}}
 	for _, opt := range opts {
 		if opt.apply == nil {
 			return nil, errors.New("policy: an option is a zero value: leave it out")
@@ -46,8 +46,8 @@ type Builder interface {
 }
 
 const (
-	// Name is the name that C++ LevelDB (since 1.18) gives to its filters, and the default.
-	Name = "leveldb.BuiltinBloomFilter2"
+	// NameLevelDB is the name that C++ LevelDB (since 1.18) gives to its filters, and the default.
+	NameLevelDB = "leveldb.BuiltinBloomFilter2"
 
 	// NameGoLevelDB is the name that goleveldb gives to the same bytes. C++ LevelDB before 1.18
 	// used it too, for filters whose hash depended on whether the compiler's char was signed.

@@ -191,7 +191,7 @@ func without(begin int64, file []byte) io.ReaderAt {
 // A table beyond 4 GiB is like any other.
 func TestOffsetsOf64Bits(t *testing.T) {
 	const begin = 5 << 30
-	o := tableOptions{begin: begin, filter: policy.Name, internal: true, baseLg: 30}
+	o := tableOptions{begin: begin, filter: policy.NameLevelDB, internal: true, baseLg: 30}
 	f := writeTable(o, internalKeys(names(100)...)...)
 	table, err := sstable.OpenTable(without(begin, f.bytes), int64(f.end()))
 	require.NoError(t, err)

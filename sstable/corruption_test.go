@@ -87,7 +87,7 @@ func victims(t testing.TB) (all []*tableFile) {
 			versions = append(versions, internalKey(user, 300*uint64(i)+260-s, byte(s%2)))
 		}
 	}
-	several := tableOptions{filter: policy.Name, internal: true, perBlock: 2, interval: 2}
+	several := tableOptions{filter: policy.NameLevelDB, internal: true, perBlock: 2, interval: 2}
 	snappy, windows, plain := several, several, several
 	snappy.compression = snappied
 	windows.baseLg = 5 // some are empty
@@ -186,7 +186,7 @@ func FuzzBlocks(f *testing.F) {
 		h1 := encodeHandle(table.put(storedBlock{data1, compression}))
 		h2 := encodeHandle(table.put(storedBlock{data2, compression}))
 		hf := encodeHandle(table.put(storedBlock{filter, raw}))
-		table.finish(rawBlock([]byte("filter."+policy.Name), hf), rawBlock(key1, h1, key2, h2))
+		table.finish(rawBlock([]byte("filter."+policy.NameLevelDB), hf), rawBlock(key1, h1, key2, h2))
 		readAny(t, table.bytes)
 	})
 }

@@ -95,7 +95,7 @@ func TestFourGigabytes(t *testing.T) {
 
 // Misuse is refused with an error that says what to pass, and panics where a call returns none.
 func TestMisuse(t *testing.T) {
-	file := writeTable(tableOptions{filter: policy.Name}, plainKeys("a", "b")...).bytes
+	file := writeTable(tableOptions{filter: policy.NameLevelDB}, plainKeys("a", "b")...).bytes
 	table := openTable(t, file)
 	_, err := sstable.NewFilterBlockBuilder(nil, sstable.DefaultBaseLg)
 	require.ErrorContains(t, err, "pass p.NewBuilder")

@@ -66,7 +66,7 @@ func (r readerAt) ReadAt(p []byte, offset int64) (int, error) { return r(p, offs
 // A failure to read says nothing about the table: it is passed on, wherever it happens, and is no
 // corruption.
 func TestReadErrors(t *testing.T) {
-	o := tableOptions{perBlock: 3, filter: policy.Name}
+	o := tableOptions{perBlock: 3, filter: policy.NameLevelDB}
 	small := writeTable(o, plainKeys(names(30)...)...).bytes
 	large := slices.Concat(withTrailer(storedBlock{make([]byte, 2<<20), raw}),
 		footer(sstable.BlockHandle{Length: 2 << 20}, sstable.BlockHandle{}))

@@ -112,8 +112,8 @@ func TestGoldenGoLevelDB(t *testing.T) {
 		baseLg int
 	}{
 		"default_snappy": {policy.NameGoLevelDB, 10, 11},
-		"name2_bits20":   {policy.Name, 20, 11},
-		"name2_baselg13": {policy.Name, 10, 13},
+		"name2_bits20":   {policy.NameLevelDB, 20, 11},
+		"name2_baselg13": {policy.NameLevelDB, 10, 13},
 		"nofilter":       {"", 0, 11},
 	} {
 		path := filepath.Join("..", "testdata", "goleveldb", db, "000002.ldb")

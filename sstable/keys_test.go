@@ -39,7 +39,8 @@ func TestInferredKeys(t *testing.T) {
 	} {
 		for _, perBlock := range []int{1, 99} {
 			for _, isInternal := range []bool{false, true} {
-				o := tableOptions{perBlock: perBlock, filter: policy.Name, baseLg: 5, internal: isInternal}
+				o := tableOptions{perBlock: perBlock, filter: policy.NameLevelDB, baseLg: 5,
+					internal: isInternal}
 				short := slices.ContainsFunc(test.stored, func(k []byte) bool { return len(k) < 8 })
 				if isInternal && short {
 					continue
@@ -62,7 +63,7 @@ func TestInferredKeys(t *testing.T) {
 		}
 	}
 	// Nor is one denied if two blocks have one index key, so that the second is never found.
-	o := tableOptions{filter: policy.Name, baseLg: 4, indexKeys: plainKeys("c", "c")}
+	o := tableOptions{filter: policy.NameLevelDB, baseLg: 4, indexKeys: plainKeys("c", "c")}
 	filter, err := openFilter(openTable(t, writeTable(o, plainKeys("b", "c")...).bytes))
 	require.NoError(t, err)
 	require.True(t, filter.MayContain([]byte("c")))
@@ -73,7 +74,7 @@ func TestInferredKeys(t *testing.T) {
 // wrong.
 func TestRecoveredTable(t *testing.T) {
 	stored := [][]byte{internalKey("a", 1, 1), internalKey("b", 2, 1), internalKey("c", 3, 0)}
-	o := tableOptions{perBlock: 99, filter: policy.Name, indexKeys: plainKeys("d")}
+	o := tableOptions{perBlock: 99, filter: policy.NameLevelDB, indexKeys: plainKeys("d")}
 	file := writeTable(o, stored...).bytes
 	table := openTable(t, file)
 	require.True(t, table.KeysInDoubt())

@@ -125,7 +125,7 @@ func (t *Table) readMetaindex(h BlockHandle) error {
 func (t *Table) Filters() []FilterEntry {
 	all := slices.Clone(t.filters)
 	for i := range all {
-		all[i].Foreign = t.ofBasho && all[i].Policy == policy.Name
+		all[i].Foreign = t.ofBasho && all[i].Policy == policy.NameLevelDB
 	}
 	return all
 }

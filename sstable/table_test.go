@@ -14,7 +14,7 @@ import (
 // keys of each window.
 func requireTable(t testing.TB, table *sstable.Table, f *tableFile) {
 	t.Helper()
-	entry := sstable.FilterEntry{Policy: policy.Name, Handle: f.filterBlock}
+	entry := sstable.FilterEntry{Policy: policy.NameLevelDB, Handle: f.filterBlock}
 	require.Equal(t, []sstable.FilterEntry{entry}, table.Filters())
 	filter, err := openFilter(table)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestTable(t *testing.T) {
 		for _, perBlock := range []int{1, 3, 1000} {
 			for _, interval := range []int{1, 3} {
 				o := tableOptions{perBlock: perBlock, interval: interval, compression: compression,
-					filter: policy.Name}
+					filter: policy.NameLevelDB}
 				f := writeTable(o, plainKeys(names(400)...)...)
 				requireTable(t, openTable(t, f.bytes), f)
 				o.internal = true
@@ -71,7 +71,7 @@ func TestTable(t *testing.T) {
 // Basho's LevelDB has filters of its own under LevelDB's name: read as LevelDB's, they would deny
 // keys. Under other names, filters are what the names say. The metaindex may have any other names.
 func TestForeignFilters(t *testing.T) {
-	for name, foreign := range map[string]bool{policy.Name: true, policy.NameGoLevelDB: false} {
+	for name, foreign := range map[string]bool{policy.NameLevelDB: true, policy.NameGoLevelDB: false} {
 		for _, basho := range []bool{true, false} {
 			o := tableOptions{filter: name, meta: []string{"properties", "", "", "no name",
 				"filter.more", "x", "fullfilter.a", "y", "Filter.b", "z", "filter", "", "filter.", ""}}

@@ -39,7 +39,8 @@ func TestFiltersThatDoNotFit(t *testing.T) {
 	} {
 		block := build(newBuilder(c.baseLg), c.blocks, c.end)
 		// As a block beside the data, under the name of a filter.
-		f := writeTable(tableOptions{meta: []string{"filter." + policy.Name, string(block)}}, stored...)
+		meta := []string{"filter." + policy.NameLevelDB, string(block)}
+		f := writeTable(tableOptions{meta: meta}, stored...)
 		filter, err := openFilter(openTable(t, f.bytes))
 		if c.want == "" {
 			require.NoError(t, err)

@@ -85,7 +85,7 @@ func oursGet(r pebble.Reader, key []byte) ([]byte, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := adapter.HasAll(r, [][]byte{key, key})
+	all, err := adapter.HasMany(r, [][]byte{key, key})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +104,7 @@ func oursGet(r pebble.Reader, key []byte) ([]byte, io.Closer, error) {
 	}
 	if found != has || found && !may || found != all[0] || found != all[1] ||
 		found != (err == nil) || !bytes.Equal(want, value) {
-		panic(fmt.Sprintf("%T, key %q: found %t: %q, Has %t, MayContain %t, HasAll %t, ours %q, %v",
+		panic(fmt.Sprintf("%T, key %q: found %t: %q, Has %t, MayContain %t, HasMany %t, ours %q, %v",
 			r, key, found, want, has, may, all, value, err))
 	}
 	return value, closer, err

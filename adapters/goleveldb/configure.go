@@ -28,7 +28,7 @@ const maxFilterBaseLg = 63
 //
 //   - Filter becomes New(p).
 //   - AltFilters becomes a new slice of the filters that goleveldb reads besides p's: the former
-//     Filter, the former AltFilters, and readers of package policy's filters under policy.Name and
+//     Filter, the former AltFilters, and readers of package policy's filters under policy.NameLevelDB and
 //     policy.NameGoLevelDB. Where several have one name, the first counts; p comes before all.
 //
 // It returns an error that says what to do, and leaves o alone, if o is nil, if no constructor
@@ -69,7 +69,7 @@ func alternatives(o *opt.Options, chosen *policyFilter) ([]filter.Filter, error)
 		former = append(former, o.Filter)
 	}
 	former = append(former, o.AltFilters...)
-	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
+	for _, name := range []string{policy.NameLevelDB, policy.NameGoLevelDB} {
 		leveldb, err := policy.NewBloom(10, policy.WithName(name)) // any number of bits reads all
 		if err != nil {
 			return nil, err

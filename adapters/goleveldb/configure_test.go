@@ -27,7 +27,7 @@ func TestConfigure(t *testing.T) {
 	older := goleveldb.New(bloom(t, 5))
 
 	// The filters to expect: the user's own by value, and readers that Configure adds by name.
-	const readsCpp, readsGo = "reads " + policy.Name, "reads " + policy.NameGoLevelDB
+	const readsCpp, readsGo = "reads " + policy.NameLevelDB, "reads " + policy.NameGoLevelDB
 	for _, c := range []struct {
 		name   string
 		filter filter.Filter

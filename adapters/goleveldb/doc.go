@@ -3,7 +3,7 @@
 //
 //	p, err := policy.NewRibbon(10) // bits per key
 //	...
-//	o := &opt.Options{BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000} // see CheckCache
+//	o := &opt.Options{BlockCacheCapacity: 64 << 20, OpenFilesCacheCapacity: 1000} // see Check
 //	// By default, lookups of absent keys make goleveldb compact tables.
 //	o.DisableSeeksCompaction = true
 //	err = goleveldb.Configure(o, p)
@@ -12,9 +12,13 @@
 //
 // # Lookups of absent keys without reads and writes
 //
-// Filters save reads only if the options let them. Once the database has its tables, print the
-// report of [CheckCache], which says what to set. Command filterdump prints how large the block
-// cache must be.
+// DB.Get and DB.Has consult the filters, also those of a Snapshot; iterators do not. Filters save
+// reads only if the options let them. Once the database has its tables, print the report of
+// [Check], which says what to set. This prints how large the block cache must be:
+//
+//	go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY
+//
+// What matters:
 //
 //   - All tables must stay open, in the file cache.
 //   - The filters and indexes of all tables must fit into the block cache, where goleveldb keeps
@@ -32,10 +36,10 @@
 // Options.FilterBaseLg makes 2^FilterBaseLg bytes of a table's data blocks share one filter. A data
 // block belongs to the window in which it begins. The default of 11, the only setting that C++
 // LevelDB writes, makes in effect one filter per block; from 21 on, a table of goleveldb's default
-// size, 2 MiB, has one filter. Larger windows take less space, 4 bytes each, and put more keys into
-// a filter, which reduces the false positives of numeric keys, up to about 10,000 keys per filter
-// (`go run ./bench rates`). Every table stores its setting, and goleveldb and C++ LevelDB read all
-// of them.
+// size, 2 MiB, has one filter. A window takes 4 bytes, so larger ones take less space. They put
+// more keys into a filter, which reduces the false positives of numeric keys, up to about 10,000
+// keys per filter (`go run ./bench rates`). Every table stores its setting, and goleveldb and C++
+// LevelDB read all of them.
 //
 // # Changing a live database
 //
@@ -54,7 +58,7 @@
 // know: no key is lost, and no read is avoided. goleveldb and C++ LevelDB write the same bytes
 // under different names:
 //
-//	policy.Name           leveldb.BuiltinBloomFilter2   C++ LevelDB since 1.18
+//	policy.NameLevelDB           leveldb.BuiltinBloomFilter2   C++ LevelDB since 1.18
 //	policy.NameGoLevelDB  leveldb.BuiltinBloomFilter    goleveldb's filter.NewBloomFilter
 //
 // A database that Configure has prepared reads both, at any number of bits per key, and every kind
@@ -64,9 +68,9 @@
 //
 // Two more programs use these names, and no reader can recognize their filters, so lookups may miss
 // keys. C++ LevelDB before 1.18 used policy.NameGoLevelDB, and its hash could treat bytes of 0x80
-// and above as negative numbers. Basho's LevelDB has used policy.Name for other filters since 2012.
-// If a database may have such tables, choose another name for the policy, and after Configure
-// remove the entry for theirs from Options.AltFilters.
+// and above as negative numbers. Since 2012, Basho's LevelDB has used policy.NameLevelDB for other
+// filters. If a database may have such tables, choose another name for the policy, and after
+// Configure remove the entry for theirs from Options.AltFilters.
 //
 // # Recovery
 //

@@ -32,7 +32,7 @@ func TestOldReaders(t *testing.T) {
 	for i, key := range all[:5000] {
 		content[string(key)] = fmt.Sprint("value ", i)
 	}
-	for i, name := range []string{policy.Name, policy.NameGoLevelDB} {
+	for i, name := range []string{policy.NameLevelDB, policy.NameGoLevelDB} {
 		for j, writer := range []string{"bloom", "ribbon", "C++"} {
 			t.Run(writer+", "+name, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "db") // one table, which nobody compacts

@@ -186,7 +186,7 @@ func TestRewriteFewKeys(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, value, got)
 		}
-		requireFilters(t, db, dir, policy.Name)
+		requireFilters(t, db, dir, policy.NameLevelDB)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestRewriteSharedPrefix(t *testing.T) {
 		}
 	}))
 	requireNothingToRewrite(t, o, db)
-	requireFilters(t, db, dir, policy.Name)
+	requireFilters(t, db, dir, policy.NameLevelDB)
 }
 
 // Old tables below newer keys are found, and small ones at the end.
@@ -265,7 +265,7 @@ func TestRewriteBelowNewKeys(t *testing.T) {
 		db = open(t, dir, o)
 		requireRewritten(t, o, db)
 		requireNothingToRewrite(t, o, db)
-		requireFilters(t, db, dir, policy.Name)
+		requireFilters(t, db, dir, policy.NameLevelDB)
 	}
 }
 
@@ -295,7 +295,7 @@ func TestRewriteBesideLargeValues(t *testing.T) {
 		db := open(t, dir, o)
 		requireRewritten(t, o, db)
 		requireNothingToRewrite(t, o, db)
-		requireFilters(t, db, dir, policy.Name)
+		requireFilters(t, db, dir, policy.NameLevelDB)
 	}
 }
 
@@ -346,7 +346,7 @@ func TestRewriteSizes(t *testing.T) {
 		db = open(t, dir, configured(t, o, ribbon(t)))
 		requireRewritten(t, o, db)
 		requireNothingToRewrite(t, o, db)
-		requireFilters(t, db, dir, policy.Name)
+		requireFilters(t, db, dir, policy.NameLevelDB)
 	}
 }
 

@@ -50,7 +50,7 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // unless Options.Experimental.ReadSamplingMultiplier is -1.
 //
 // In Pebble v1, a database whose comparer has no Split, as the default one, can ask no filters.
-// [Configure] gives it one. Without, Has, Get and HasAll are r.Get, and MayContain returns true.
+// [Configure] gives it one. Without, Has, Get and HasMany are r.Get, and MayContain returns true.
 func Has(r pebble.Reader, key []byte) (bool, error) {
 	p, err := newProbe(r)
 	if err != nil {
@@ -102,13 +102,13 @@ func (c *probeCloser) Close() error {
 	return p.close()
 }
 
-// HasAll reports for each key whether r.Get finds it. It reads as few blocks as [Has] for each key,
+// HasMany reports for each key whether r.Get finds it. It reads as few blocks as [Has] for each key,
 // and takes less time, most of all for absent ones. Sorted keys take the least.
 //
 // It holds one iterator while it runs, which keeps memtables and tables from being removed. If r is
 // a DB, the answers may be of different moments while others write: pass a Snapshot if they must
-// not. If a read fails, HasAll returns its error and no answers.
-func HasAll(r pebble.Reader, keys [][]byte) ([]bool, error) {
+// not. If a read fails, HasMany returns its error and no answers.
+func HasMany(r pebble.Reader, keys [][]byte) ([]bool, error) {
 	found := make([]bool, len(keys))
 	var p *probe // nil before the first key, and after one that left it useless
 	for i, key := range keys {

@@ -29,7 +29,7 @@ import (
 // Pebble does not count what an iterator loads of tables that were ingested and not yet flushed. An
 // iterator visits them first, so a seek that has loaded nothing lets no block through.
 //
-// A probe belongs to one call of Has, HasAll or another lookup.
+// A probe belongs to one call of Has, HasMany or another lookup.
 type probe struct {
 	iter     *pebble.Iterator
 	options  pebble.IterOptions

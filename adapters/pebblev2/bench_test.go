@@ -25,7 +25,7 @@ import (
 // BenchmarkLookup compares the ways to look keys up. All keys are in L6, and one in twenty,
 // "rewritten", in L0 too. In memory all is cached, and each way's figure is its time, as a multiple
 // of DB.Get's. On disk the filters, the indexes and about a sixteenth of the data are cached, and
-// the figure is how many reads of tables a key takes. The ways take turns of 1,000 keys; HasAll has
+// the figure is how many reads of tables a key takes. The ways take turns of 1,000 keys; HasMany has
 // them all at once, and sorted. A round gives each way a turn. A time is the median of rounds.
 //
 //	go test ./adapters/pebblev2 -run '^$' -bench Lookup -benchtime 300x
@@ -75,7 +75,7 @@ func BenchmarkLookup(b *testing.B) {
 			_, err := pebblev2.MayContain(db, key)
 			return err
 		})},
-		{"HasAll", func(keys [][]byte) error { _, err := pebblev2.HasAll(db, keys); return err }},
+		{"HasMany", func(keys [][]byte) error { _, err := pebblev2.HasMany(db, keys); return err }},
 	}
 	for place, cache := range map[string]int64{
 		"memory": 256 << 20, "disk": 3<<20 + present*100/16,
@@ -110,7 +110,7 @@ func BenchmarkLookup(b *testing.B) {
 					for i := range ways {
 						i := (i + round) % len(ways)
 						keys := turns[(round*len(ways)+i)%len(turns)]
-						if ways[i].name == "HasAll" { // as its callers would
+						if ways[i].name == "HasMany" { // as its callers would
 							keys = slices.SortedFunc(slices.Values(keys), bytes.Compare)
 						}
 						before, start := reads.Load(), time.Now()

@@ -125,7 +125,7 @@ func TestCheckCacheOfVirtualTables(t *testing.T) {
 	require.NoError(t, ingestAndExcise(db, "table", keys[1], keys[2]))
 	size := len(filterOf(p, keys)) // the same for one key
 	require.Equal(t, levelsOf(6, pebblev2.LevelFilters{
-		ByName: names{policy.Name: 3 - hidden}, Bytes: uint64((3 - hidden) * size),
+		ByName: names{policy.NameLevelDB: 3 - hidden}, Bytes: uint64((3 - hidden) * size),
 		Marked: 3 - hidden, Unknown: hidden,
 	}), onDisk(t, db))
 	require.NoError(t, db.Close())

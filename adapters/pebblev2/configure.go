@@ -45,7 +45,7 @@ func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, 
 //
 // Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
 // contains the policies of all levels, the entries of o.Filters, the former policies of o's levels,
-// Pebble's own bloom.FilterPolicy, and readers of package policy's filters under policy.Name and
+// Pebble's own bloom.FilterPolicy, and readers of package policy's filters under policy.NameLevelDB and
 // policy.NameGoLevelDB. Of several under one name, the first in this order counts.
 //
 // It also adds a collector to o.BlockPropertyCollectors, which marks each new table, with 39 bytes,

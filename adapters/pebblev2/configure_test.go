@@ -18,7 +18,7 @@ import (
 )
 
 // readerNames are the names that Configure adds beside the policy's own.
-var readerNames = []string{engineName, policy.Name, policy.NameGoLevelDB}
+var readerNames = []string{engineName, policy.NameLevelDB, policy.NameGoLevelDB}
 
 // configuring calls Configure on options.
 type configuring func(o *pebble.Options) error
@@ -115,9 +115,9 @@ func (f foreign) Name() string { return f.name }
 // If it fails, Configure leaves the options as they were.
 func TestConfigureRefuses(t *testing.T) {
 	p, mine := bloom(t, 10), bloom(t, 10, policy.WithName("mine"))
-	stranger := foreign{engine.FilterPolicy(10), policy.Name}
+	stranger := foreign{engine.FilterPolicy(10), policy.NameLevelDB}
 	byName := func(f pebble.FilterPolicy) map[string]pebble.FilterPolicy {
-		return map[string]pebble.FilterPolicy{policy.Name: f}
+		return map[string]pebble.FilterPolicy{policy.NameLevelDB: f}
 	}
 	const taken = "a name of its own with policy.WithName"
 	for _, c := range []struct {
@@ -182,7 +182,7 @@ func TestReadersAreKept(t *testing.T) {
 	}
 	require.Equal(t, foreign{engine.FilterPolicy(4), "at L0"}, o.Filters["at L0"])
 	require.Equal(t, pebblev2.New(p), o.Filters["mine"])
-	require.Contains(t, o.Filters, policy.Name)
+	require.Contains(t, o.Filters, policy.NameLevelDB)
 	require.Len(t, o.Filters, len(users)+3)
 
 	o.Levels[0].FilterPolicy = foreign{engine.FilterPolicy(5), "theirs"}

@@ -24,7 +24,7 @@
 //	db.Get      keys that are nearly all present: it takes the least time
 //	Has, Get    all other keys: while filters and indexes are cached, no more reads than db.Get,
 //	            but for one lookup in 512
-//	HasAll      many keys: it takes less time than Has for each
+//	HasMany      many keys: it takes less time than Has for each
 //	MayContain  where "perhaps" is enough, as before a Put: it reads no data
 //
 // These lookups also use filters that Pebble wrote without Configure: a level without a policy

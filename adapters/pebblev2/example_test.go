@@ -114,7 +114,7 @@ func ExampleWithLevel() {
 }
 
 // Many keys are looked up in a snapshot, so that all answers are of one moment.
-func ExampleHasAll() {
+func ExampleHasMany() {
 	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
@@ -134,7 +134,7 @@ func ExampleHasAll() {
 
 	snapshot := db.NewSnapshot()
 	defer snapshot.Close()
-	found, err := pebblev2.HasAll(snapshot, [][]byte{[]byte("one"), []byte("two")})
+	found, err := pebblev2.HasMany(snapshot, [][]byte{[]byte("one"), []byte("two")})
 	if err != nil {
 		log.Fatal(err)
 	}

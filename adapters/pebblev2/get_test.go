@@ -31,7 +31,7 @@ func answerOf(value []byte, closer io.Closer, err error) answer {
 	return a
 }
 
-// requireSameAnswer requires that Get, Has, HasAll and MayContain answer what r.Get does, and
+// requireSameAnswer requires that Get, Has, HasMany and MayContain answer what r.Get does, and
 // returns that.
 func requireSameAnswer(t testing.TB, r pebble.Reader, key []byte) answer {
 	t.Helper()
@@ -51,13 +51,13 @@ func requireSameAnswer(t testing.TB, r pebble.Reader, key []byte) answer {
 	return want
 }
 
-// requireAllFound requires that HasAll answers so.
+// requireAllFound requires that HasMany answers so.
 func requireAllFound(t testing.TB, r pebble.Reader, keys [][]byte, want []bool, wantErr error) {
 	t.Helper()
 	if wantErr != nil {
 		want = nil
 	}
-	found, err := pebblev2.HasAll(r, keys)
+	found, err := pebblev2.HasMany(r, keys)
 	require.Equal(t, want, found, "%T, keys %q", r, keys)
 	require.Equal(t, wantErr, err, "%T, keys %q", r, keys)
 }
@@ -83,7 +83,7 @@ func TestGetEmptyKey(t *testing.T) {
 }
 
 // A batch that is not indexed cannot be read, and one that is can be after its commit too. For no
-// keys HasAll reads nothing.
+// keys HasMany reads nothing.
 func TestGetFromBatches(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()
@@ -138,8 +138,8 @@ func (f *failingReads) requireErrors(
 	want := answerOf(db.Get(key)).found
 	counts := make(map[string]int64)
 	all := maps.Clone(lookUps)
-	all["HasAll of more"] = func(r pebble.Reader, key []byte) (bool, error) { // after the error too
-		found, err := pebblev2.HasAll(r, [][]byte{key, key})
+	all["HasMany of more"] = func(r pebble.Reader, key []byte) (bool, error) { // after the error too
+		found, err := pebblev2.HasMany(r, [][]byte{key, key})
 		return err == nil && found[0], err
 	}
 	for name, look := range all {

@@ -191,8 +191,8 @@ var lookUps = map[string]func(r pebble.Reader, key []byte) (bool, error){
 	},
 	"Has":        pebblev2.Has,
 	"MayContain": pebblev2.MayContain,
-	"HasAll": func(r pebble.Reader, key []byte) (bool, error) {
-		found, err := pebblev2.HasAll(r, [][]byte{key})
+	"HasMany": func(r pebble.Reader, key []byte) (bool, error) {
+		found, err := pebblev2.HasMany(r, [][]byte{key})
 		return err == nil && found[0], err
 	},
 }

@@ -108,7 +108,7 @@ func requireLookups(t testing.TB, db *pebble.DB, keys, absent [][]byte) {
 	for _, key := range absent {
 		require.False(t, requireSameAnswer(t, db, key).found)
 	}
-	found, err := pebblev2.HasAll(db, keys)
+	found, err := pebblev2.HasMany(db, keys)
 	require.NoError(t, err)
 	require.NotContains(t, found, false)
 	requireSound(t, db)
@@ -192,7 +192,7 @@ func TestRewrittenSuffixes(t *testing.T) {
 				createWritable(t, o.FS, "rewritten"), options, []byte("@1"), []byte("@2"), 1)
 			return err
 		}
-		name := policy.Name
+		name := policy.NameLevelDB
 		if !marked {
 			name = engineName
 			require.Error(t, rewrite())

@@ -200,14 +200,14 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 			require.Zero(t, reads, "MayContain, %s", k.name)
 		}
 	}
-	// The absent keys have HasAll keep its iterator, in which tables are open already.
+	// The absent keys have HasMany keep its iterator, in which tables are open already.
 	batch := slices.Concat(keys(0), keys(1), keys(2))
 	slices.SortFunc(batch, bytes.Compare)
 	reads, _ := db.count(func() {
-		_, err := pebblev2.HasAll(db, batch)
+		_, err := pebblev2.HasMany(db, batch)
 		require.NoError(t, err)
 	})
-	require.LessOrEqual(t, reads, mostOf[0]+mostOf[1]+mostOf[2], "HasAll")
+	require.LessOrEqual(t, reads, mostOf[0]+mostOf[1]+mostOf[2], "HasMany")
 
 	// With filters and top-level indexes in the cache, a lookup reads one block more only if its
 	// probe has credit, which is enough for four such lookups.
@@ -221,7 +221,7 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 				_, err := pebblev2.MayContain(db, all[i])
 				require.NoError(t, err)
 			}
-			_, err := pebblev2.HasAll(db, earning)
+			_, err := pebblev2.HasMany(db, earning)
 			require.NoError(t, err)
 			reads, _ := db.count(func() { look(keys(kind)) })
 			return reads
@@ -236,9 +236,9 @@ func testNeverMoreReads(t *testing.T, db *counted) {
 		byGet := reads(each(func(key []byte) { answerOf(db.Get(key)) }))
 		require.Zero(t, reads(each(func(key []byte) { _, _ = pebblev2.MayContain(db, key) })))
 		for name, look := range map[string]func(keys [][]byte){
-			"Get":    each(func(key []byte) { answerOf(pebblev2.Get(db, key)) }),
-			"Has":    each(func(key []byte) { _, _ = pebblev2.Has(db, key) }),
-			"HasAll": func(keys [][]byte) { _, _ = pebblev2.HasAll(db, keys) },
+			"Get":     each(func(key []byte) { answerOf(pebblev2.Get(db, key)) }),
+			"Has":     each(func(key []byte) { _, _ = pebblev2.Has(db, key) }),
+			"HasMany": func(keys [][]byte) { _, _ = pebblev2.HasMany(db, keys) },
 		} {
 			got := reads(look)
 			t.Logf("filters cached, %s: DB.Get reads %d blocks, %s %d", k.name, byGet, name, got)
@@ -294,13 +294,13 @@ func TestIngestedReads(t *testing.T) {
 		_, err := pebblev2.MayContain(db, key)
 		require.NoError(t, err)
 	}
-	_, err := pebblev2.HasAll(db, absent) // the probe has credit
+	_, err := pebblev2.HasMany(db, absent) // the probe has credit
 	require.NoError(t, err)
 	reads.Store(0)
 	for _, key := range keys {
 		require.True(t, requireSameAnswer(t, db, key).found)
 	}
-	_, err = pebblev2.HasAll(db, keys)
+	_, err = pebblev2.HasMany(db, keys)
 	require.NoError(t, err)
 	require.Zero(t, reads.Load(), "the memtable has the keys")
 	release()
@@ -325,7 +325,7 @@ func TestCachedLookups(t *testing.T) {
 		answerOf(db.Get(key))
 	}
 	_, perhaps := db.count(func() {
-		found, err := pebblev2.HasAll(db, slices.Concat(absent, keys))
+		found, err := pebblev2.HasMany(db, slices.Concat(absent, keys))
 		require.NoError(t, err)
 		require.Equal(t, len(absent), slices.Index(found, true))
 		require.NotContains(t, found[len(absent):], false)
@@ -353,7 +353,7 @@ func TestManyDeletedVersions(t *testing.T) {
 	}
 	require.NoError(t, iter.Close())
 	_, perhaps := db.count(func() { requireSameAnswer(t, db, []byte("key@9999")) })
-	require.Equal(t, 1+2+2+2+1, perhaps) // of DB.Get, Get, Has, HasAll and MayContain
+	require.Equal(t, 1+2+2+2+1, perhaps) // of DB.Get, Get, Has, HasMany and MayContain
 	require.NoError(t, db.Close())
 }
 

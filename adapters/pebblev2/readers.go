@@ -51,7 +51,7 @@ func readers(o *pebble.Options, filters levelFilters) (map[string]pebble.FilterP
 			return nil, err
 		}
 	}
-	for _, name := range []string{policy.Name, policy.NameGoLevelDB} {
+	for _, name := range []string{policy.NameLevelDB, policy.NameGoLevelDB} {
 		leveldb, err := policy.NewBloom(10, policy.WithName(name))
 		if err != nil {
 			return nil, err

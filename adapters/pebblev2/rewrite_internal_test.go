@@ -18,7 +18,7 @@ func TestIsOld(t *testing.T) {
 		require.NoError(t, err)
 		return p
 	}
-	table := &pebble.SSTableInfo{Properties: &sstable.Properties{FilterPolicyName: policy.Name}}
+	table := &pebble.SSTableInfo{Properties: &sstable.Properties{FilterPolicyName: policy.NameLevelDB}}
 	table.Smallest.UserKey, table.Largest.UserKey = []byte("a"), []byte("b")
 	for tenths := 40; tenths <= 390; tenths++ {
 		bits := float64(tenths) / 10

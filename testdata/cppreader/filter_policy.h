@@ -12,7 +12,7 @@
 class LevelbloomPolicy : public leveldb::FilterPolicy {
  public:
   // LevelDB finds a table's filters by the policy's name, so it must be the one that the Go program
-  // gave: policy.Name, "leveldb.BuiltinBloomFilter2", unless that used WithName.
+  // gave: policy.NameLevelDB, "leveldb.BuiltinBloomFilter2", unless that used WithName.
   explicit LevelbloomPolicy(std::string name) : name_(std::move(name)) {}
 
   const char* Name() const override { return name_.c_str(); }

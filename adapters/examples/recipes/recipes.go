@@ -112,7 +112,7 @@ func requireTables(engine Engine, step Step, dir string) {
 	if step == Default {
 		require(policies[""] > 0 && len(policies) == 1, "policies are %v", policies)
 	} else {
-		require(policies[policy.Name] > 0 && len(policies) == 1, "policies are %v", policies)
+		require(policies[policy.NameLevelDB] > 0 && len(policies) == 1, "policies are %v", policies)
 	}
 }
 

@@ -32,7 +32,7 @@ var faulty = []variant{
 
 func answer(found bool) hasAll {
 	return func(r pebble.Reader, keys [][]byte) ([]bool, error) {
-		all, err := pebblev2.HasAll(r, keys)
+		all, err := pebblev2.HasMany(r, keys)
 		for i, key := range keys {
 			if err == nil && key[0] < 8 {
 				all[i] = found

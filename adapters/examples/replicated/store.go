@@ -32,7 +32,7 @@ type variant struct {
 	has       hasAll
 }
 
-// hasAll is the type of pebblev2.HasAll.
+// hasAll is the type of pebblev2.HasMany.
 type hasAll func(pebble.Reader, [][]byte) ([]bool, error)
 
 var variants = []variant{
@@ -40,8 +40,8 @@ var variants = []variant{
 	{"Pebble's own filters, db.Get", pebblesOwn, each(get)},
 	{"Pebble's own filters, pebblev2.Has", pebblesOwn, each(pebblev2.Has)},
 	{"ribbon filters, pebblev2.Has", ribbon, each(pebblev2.Has)},
-	{"ribbon filters, pebblev2.HasAll", ribbon, pebblev2.HasAll},
-	{"the same on node 1, by Rewrite", noFilters, pebblev2.HasAll},
+	{"ribbon filters, pebblev2.HasMany", ribbon, pebblev2.HasMany},
+	{"the same on node 1, by Rewrite", noFilters, pebblev2.HasMany},
 }
 
 // rewriting is the variant whose node 1 is started once more, as the variant before.
@@ -228,7 +228,7 @@ func (s *store) Compact(int, *int) error {
 	}
 	report, err := pebblev2.CheckCache(s.opts, s.db)
 	configured := s.opts.Levels[0].FilterPolicy != nil &&
-		s.opts.Levels[0].FilterPolicy.Name() == policy.Name
+		s.opts.Levels[0].FilterPolicy.Name() == policy.NameLevelDB
 	if err == nil && configured && !report.Fits() {
 		err = errors.New(report.String())
 	}

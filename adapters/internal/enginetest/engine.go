@@ -108,7 +108,7 @@ type Kind struct {
 var Kinds = []Kind{{"bloom", policy.EncodingBloom}, {"ribbon", policy.EncodingRibbon}}
 
 // names are names that policies may have: LevelDB's, goleveldb's, and another.
-var names = []string{policy.Name, policy.NameGoLevelDB, "mine"}
+var names = []string{policy.NameLevelDB, policy.NameGoLevelDB, "mine"}
 
 // MustNew returns a policy of the kind, which counts.
 func (k Kind) MustNew(bitsPerKey float64, name string, opts ...policy.Option) *policy.Policy {

@@ -93,7 +93,7 @@ func (e ReleaseEngine) check(t *testing.T, dir, database string, keys releasedKe
 func (e ReleaseEngine) setting(t *testing.T, database string) (Setting, *policy.Policy) {
 	s, name := e.Settings[0], policy.NameGoLevelDB
 	if strings.HasPrefix(database, "name2") {
-		s, name = e.Settings[1], policy.Name
+		s, name = e.Settings[1], policy.NameLevelDB
 	}
 	_, kind, _ := strings.Cut(database, "_")
 	spec := map[string]string{"bloom": "bloom:10", "tuned": "bloom:10,tuned", "ribbon": "ribbon:10"}

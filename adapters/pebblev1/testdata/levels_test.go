@@ -208,7 +208,7 @@ func TestWithoutSplit(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, name == "MayContain", found, name)
 	}
-	several, err := pebblev1.HasAll(db, [][]byte{absent, present, absent, present})
+	several, err := pebblev1.HasMany(db, [][]byte{absent, present, absent, present})
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, true, false, true}, several)
 	require.NoError(t, db.Close()) // no iterator is left

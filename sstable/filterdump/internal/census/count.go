@@ -16,7 +16,7 @@ import (
 // count counts what lookups read, and sets the verdict.
 func (d *Database) count(o engine.Options) {
 	var planned engine.Sizes // with ribbon filters
-	o.Names = []string{policy.Name, policy.NameGoLevelDB}
+	o.Names = []string{policy.NameLevelDB, policy.NameGoLevelDB}
 	for name := range d.Total.Policies { // all tables are sound, so these filters are ours
 		if name != verify.Pebbles && !slices.Contains(o.Names, name) {
 			o.Names = append(o.Names, name)

@@ -26,7 +26,7 @@ func TestEngines(t *testing.T) {
 	} {
 		v := view(t, filepath.Join("../../../../testdata", dir))
 		require.Equal(t, want, v.Engine, dir)
-		names := []string{policy.Name} // Has of Pebble v1 needs one
+		names := []string{policy.NameLevelDB} // Has of Pebble v1 needs one
 		db, err := Open(Options{View: v, Names: names}, func(int) {})
 		require.NoError(t, err)
 		var last []byte

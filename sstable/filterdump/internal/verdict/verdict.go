@@ -178,7 +178,7 @@ func (f *Figures) unused() string {
 
 // sharing says what to do if other programs must read the filters, as LevelDB's names suggest.
 func (f *Figures) sharing() string {
-	ours := f.Total.Policies[policy.Name] + f.Total.Policies[policy.NameGoLevelDB]
+	ours := f.Total.Policies[policy.NameLevelDB] + f.Total.Policies[policy.NameGoLevelDB]
 	if f.Engine != "goleveldb" || ours == 0 {
 		return ""
 	}

@@ -148,7 +148,7 @@ const Pebbles = "rocksdb.BuiltinBloomFilter"
 // filtersOf returns what is known of the filters under a policy's name. Under any name but Pebble's
 // they may be LevelDB's or levelbloom's.
 func (f File) filtersOf(name string, pebble bool) *filters {
-	known := append([]string{policy.Name, policy.NameGoLevelDB}, f.Policies...)
+	known := append([]string{policy.NameLevelDB, policy.NameGoLevelDB}, f.Policies...)
 	all := &filters{once: pebble, mayContain: policy.MayContain}
 	all.guessed = !slices.Contains(known, name)
 	all.parse = func(filter []byte) (string, error) {

@@ -83,10 +83,10 @@ func asBasho(t testing.TB, table []byte) []byte {
 	footer := bytes.Clone(table[end:])
 	old, n := block.DecodeHandle(footer)
 	index, _ := block.DecodeHandle(footer[n:])
-	_, handle, _ := bytes.Cut(table[old.Offset:], []byte("filter."+policy.Name))
+	_, handle, _ := bytes.Cut(table[old.Offset:], []byte("filter."+policy.NameLevelDB))
 	_, n = block.DecodeHandle(handle)
 	w := rowblk.Writer{RestartInterval: 1}
-	require.NoError(t, w.AddRawString("filter."+policy.Name, handle[:n]))
+	require.NoError(t, w.AddRawString("filter."+policy.NameLevelDB, handle[:n]))
 	require.NoError(t, w.AddRawString("stats.sst1", handle[:n]))
 	contents := w.Finish()
 	metaindex := block.Handle{Offset: uint64(end), Length: uint64(len(contents))}
