@@ -8,7 +8,7 @@ import (
 )
 
 // BitsFor returns the bits per key, in tenths from 2 to 40, with which filters of n keys have at
-// most the target FPP (false-positive probability). With a tenth less the FPP is above the target,
+// most the target FPP (false-positive probability). With 0.1 bits less it is above the target,
 // unless BitsFor returns 2. kind is "bloom" or "ribbon". FilterSize of a policy with these bits
 // returns the size of a filter. If the size is given, in bytes, pass 8*bytes/n bits to [NewRibbon],
 // and call FPP.

@@ -38,15 +38,15 @@
 // make a filter of each part. [MayContain] needs no memory besides the bytes, so a filter in a file
 // can be mapped instead of read.
 //
-// In a file of your own, store a checksum, as Example (File) does. When a ribbon filter is cut off,
-// 30 of the 256 values of its new last byte make it one of LevelDB's filters, which denies keys.
+// In a file of your own, store a checksum, as Example (File) does. A ribbon filter that was cut off
+// may look like one of LevelDB's, and deny keys: 30 of the 256 last bytes do that.
 //
 // # What is promised
 //
 // No bytes make a reader panic, and where it recognizes damage, it answers "may contain": for all
 // keys, or for the keys of a damaged shard of a ribbon filter. Damage that cannot be recognized (in
-// the bits, in LevelDB's k) can lose keys; the engines' checksums catch it. FORMAT.md in this
-// directory specifies the bytes and which damage is recognized.
+// the bits, or the number of probes of LevelDB's filters) can lose keys; the engines' checksums
+// catch it. FORMAT.md in this directory specifies the bytes and which damage is recognized.
 //
 // The false-positive rates assume that keys were not chosen by an adversary. The hashes have no
 // secret: anyone can compute absent keys that collide with a known key, and anyone who writes keys

@@ -17,9 +17,10 @@ import "errors"
 //	16              0.00153    0.00153     0.00203         0.00182       2008
 //
 // [Policy.FPP] returns the rate for other numbers, and [BitsFor] the bits for a rate. Besides its
-// bits, a filter takes 4 bytes, and 8 from 701 keys on. With fractions of bits, filters of up to
-// 700 keys may be smaller. A filter of 1 to 7 keys is as large as one of 8, and at least 12 bytes.
-// A filter of no keys is LevelDB's. A filter of more than 2^28 keys excludes nothing.
+// bits, a filter takes 4 bytes, and 8 from 701 keys on. With fractions of a bit, it may take less
+// for up to 700 keys, whose sizes then do not always grow with their number. A filter of 1 to 7
+// keys is as large as one of 8, and at least 12 bytes. For no keys it is LevelDB's empty filter. A
+// filter of more than 2^28 keys excludes nothing.
 //
 // A filter solves linear equations over GF(2), one for every key and column of bits, by the method
 // of Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021).

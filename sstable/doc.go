@@ -4,7 +4,7 @@
 //	t, err := sstable.OpenTable(file, size)
 //	...
 //	for _, f := range t.Filters() { // f.Policy is the name of its policy
-//		filter, err := t.OpenFilter(f, policy.MayContain)
+//		filter, err := t.OpenFilter(f)
 //		...
 //		may := filter.MayContain(key)
 //	}

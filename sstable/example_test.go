@@ -26,7 +26,7 @@ func ExampleOpenTable() {
 	}
 	for _, f := range t.Filters() {
 		fmt.Printf("%s: %d bytes\n", f.Policy, f.Handle.Length)
-		filter, err := t.OpenFilter(f, policy.MayContain)
+		filter, err := t.OpenFilter(f)
 		if err != nil {
 			log.Fatal(err)
 		}

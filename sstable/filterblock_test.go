@@ -101,10 +101,8 @@ func TestMisuse(t *testing.T) {
 	require.ErrorContains(t, err, "pass p.NewBuilder")
 	_, err = sstable.NewFilterBlockReader(nil, nil)
 	require.ErrorContains(t, err, "pass policy.MayContain")
-	_, err = table.OpenFilter(table.Filters()[0], nil)
-	require.ErrorContains(t, err, "pass policy.MayContain")
 	for _, h := range []sstable.BlockHandle{{Offset: 1 << 63}, {Length: uint64(len(file)) - 52}} {
-		_, err = table.OpenFilter(sstable.FilterEntry{Handle: h}, policy.MayContain)
+		_, err = table.OpenFilter(sstable.FilterEntry{Handle: h})
 		var corrupt *sstable.CorruptionError
 		require.ErrorAs(t, err, &corrupt)
 		require.ErrorContains(t, err, "lies outside the file")

@@ -29,7 +29,7 @@ func requireGolden(
 	if bits > 0 {
 		require.Len(t, table.Filters(), 1)
 		require.Equal(t, name, table.Filters()[0].Policy)
-		filter, err = table.OpenFilter(table.Filters()[0], policy.MayContain)
+		filter, err = table.OpenFilter(table.Filters()[0])
 		require.NoError(t, err)
 		require.Equal(t, baseLg, filter.Windows().BaseLg())
 	}

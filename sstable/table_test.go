@@ -85,7 +85,7 @@ func TestForeignFilters(t *testing.T) {
 			}
 			require.Equal(t, []string{name, "more", ""}, names)
 			require.Equal(t, basho && foreign, table.Filters()[0].Foreign)
-			filter, err := table.OpenFilter(table.Filters()[0], policy.MayContain)
+			filter, err := table.OpenFilter(table.Filters()[0])
 			require.NoError(t, err)
 			require.True(t, filter.MayContain([]byte("a")))
 			require.Equal(t, basho && foreign, filter.MayContain([]byte("A")))

@@ -3,38 +3,39 @@ package sstable
 import (
 	"fmt"
 	"slices"
+
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 // filterPrefix begins the names of filters in the metaindex. The policy's name follows.
 const filterPrefix = "filter."
 
 // A TableFilter answers lookups from a table's filters, as [Table.OpenFilter] returns it. It is
-// safe for concurrent use if the function given to OpenFilter is.
+// safe for concurrent use.
 type TableFilter struct {
 	index   *index
 	windows *FilterBlockReader
 }
 
-// OpenFilter reads one of Filters(). mayContain looks a key up in a filter: pass policy.MayContain.
-// Foreign filters answer "may contain" to every key, whatever it says.
+// OpenFilter reads one of Filters(), which policy.MayContain then answers from. Foreign filters
+// answer "may contain" to every key.
 //
-// It returns an error if mayContain is nil, a *[CorruptionError] if the filters are damaged or do
-// not fit the data blocks, and otherwise the errors of reading. An engine that gets an error must
-// continue without the filters, as if each answered "may contain".
-func (t *Table) OpenFilter(
-	e FilterEntry, mayContain func(filter, key []byte) bool,
-) (*TableFilter, error) {
+// It returns a *[CorruptionError] if the filters are damaged or do not fit the data blocks, and
+// otherwise the errors of reading. An engine that gets an error must continue without the filters,
+// as if each answered "may contain".
+func (t *Table) OpenFilter(e FilterEntry) (*TableFilter, error) {
 	blocks := t.blocks
 	block, err := blocks.read(e.Handle)
 	if err != nil {
 		return nil, t.fail(int64(e.Handle.Offset), err)
 	}
+	mayContain := policy.MayContain
+	if e.Foreign {
+		mayContain = func(filter, key []byte) bool { return true }
+	}
 	windows, err := NewFilterBlockReader(mayContain, slices.Clip(block))
 	if err != nil {
 		return nil, err
-	}
-	if e.Foreign {
-		windows.mayContain = func(filter, key []byte) bool { return true }
 	}
 	if bad := windows.bad; bad != nil {
 		return nil, t.fail(int64(e.Handle.Offset),

@@ -227,7 +227,7 @@ var errNoFilter = errors.New("no filter of LevelDB's name")
 func openFilter(table *sstable.Table) (*sstable.TableFilter, error) {
 	for _, e := range table.Filters() {
 		if e.Policy == policy.NameLevelDB {
-			return table.OpenFilter(e, policy.MayContain)
+			return table.OpenFilter(e)
 		}
 	}
 	return nil, errNoFilter

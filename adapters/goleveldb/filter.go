@@ -17,7 +17,7 @@ import (
 //
 // For the options of a database call [Configure], which also keeps the filters on disk in use.
 //
-// New panics if p is nil or no constructor returned it.
+// New panics if p is nil or the zero Policy.
 func New(p *policy.Policy) filter.Filter {
 	f, err := newFilter(p)
 	if err != nil {
@@ -30,18 +30,12 @@ func newFilter(p *policy.Policy) (*policyFilter, error) {
 	if err := p.Check(); err != nil {
 		return nil, fmt.Errorf("goleveldb: %w", err)
 	}
-	uncounted, err := policy.FromString(p.String())
-	if err != nil {
-		return nil, fmt.Errorf("goleveldb: %w", err)
-	}
-	like, err := policy.Parse(uncounted.AppendFilter(nil, make([][]byte, 100)))
-	return &policyFilter{Policy: p, like: like}, err
+	return &policyFilter{Policy: p}, nil
 }
 
 // policyFilter makes a policy a filter.Filter.
 type policyFilter struct {
 	*policy.Policy
-	like policy.Info // of a filter of 100 keys
 
 	looking sync.Mutex
 	lookup  atomic.Pointer[lookup] // that Rewrite watches, or nil
@@ -52,7 +46,7 @@ func (f *policyFilter) Contains(filter, key []byte) bool {
 	if l := f.lookup.Load(); l != nil && l.key == string(key) {
 		l.asked.Store(true)
 		if may {
-			l.ours.Store(f.isLike(filter))
+			l.ours.Store(f.MayHaveMade(filter))
 		}
 	}
 	return may
@@ -86,19 +80,6 @@ type reader interface {
 }
 
 var uncached = &opt.ReadOptions{DontFillCache: true}
-
-// isLike reports whether f may have written a filter: it has f's encoding and number of probes or
-// columns. Ribbon filters have one column more or less, by their numbers of keys, and the smallest
-// ones have any number.
-func (f *policyFilter) isLike(filter []byte) bool {
-	got, err := policy.Parse(filter)
-	if err != nil || got.Encoding != f.like.Encoding {
-		return false
-	}
-	more := got.K - f.like.K
-	return more == 0 || got.Encoding == policy.EncodingRibbon &&
-		(more == 1 || more == -1 || uint64(len(filter)) == f.FilterSize(1))
-}
 
 type generator struct {
 	policy.Builder

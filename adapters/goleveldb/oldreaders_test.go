@@ -38,7 +38,7 @@ func TestOldReaders(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "db") // one table, which nobody compacts
 				switch {
 				case writer != "C++":
-					p := enginetest.Kind{Name: writer}.MustNew(10, name)
+					p := enginetest.Kind(writer).MustNew(10, name)
 					writeTable(t, dir, content,
 						&opt.Options{Filter: goleveldb.New(p), FilterBaseLg: []int{11, 21}[(i+j)%2]})
 				case missing != "":

@@ -2,7 +2,6 @@ package goleveldb
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 	"time"
 
@@ -99,33 +98,4 @@ type readerFunc func()
 func (r readerFunc) Has([]byte, *opt.ReadOptions) (bool, error) {
 	r()
 	return false, nil
-}
-
-// What a policy writes is like its filters, and what another one of another number of probes or
-// columns writes is not.
-func TestIsLike(t *testing.T) {
-	var keys [][]byte
-	for i := range 5000 {
-		keys = append(keys, fmt.Appendf(nil, "%d", i))
-	}
-	for _, c := range []struct{ settings, other string }{
-		{"ribbon:2", "ribbon:5"}, {"ribbon:3", "ribbon:7"}, {"ribbon:4", "ribbon:8"},
-		{"ribbon:6.9", "ribbon:10"}, {"ribbon:9.9", "ribbon:6.9"}, {"ribbon:10", "ribbon:13"},
-		{"ribbon:13", "ribbon:10"}, {"ribbon:16", "bloom:23"}, {"ribbon:40", "ribbon:20"},
-		{"bloom:1", "ribbon:2"}, {"bloom:10", "bloom:11"}, {"bloom:16", "bloom:10"},
-	} {
-		p, err := policy.FromString(c.settings)
-		require.NoError(t, err)
-		other, err := policy.FromString(c.other)
-		require.NoError(t, err)
-		f, err := newFilter(p)
-		require.NoError(t, err)
-		for _, n := range []int{1, 2, 8, 9, 10, 15, 16, 20, 22, 30, 50, 100, 700, 701, 1000, 5000} {
-			require.True(t, f.isLike(p.AppendFilter(nil, keys[:n])), "%s, %d keys", c.settings, n)
-			if n >= 30 {
-				require.False(t, f.isLike(other.AppendFilter(nil, keys[:n])), "%v, %d keys", c, n)
-			}
-		}
-		require.False(t, f.isLike([]byte{255, 255}))
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/table"
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 )
 
@@ -63,7 +62,7 @@ func TestTableWithoutKeys(t *testing.T) {
 		opened, err := sstable.OpenTable(bytes.NewReader(file.Bytes()), int64(file.Len()))
 		require.NoError(t, err)
 		require.Equal(t, 1, opened.Blocks())
-		_, err = opened.OpenFilter(opened.Filters()[0], policy.MayContain)
+		_, err = opened.OpenFilter(opened.Filters()[0])
 		require.NoError(t, err, "base_lg %d", baseLg)
 	}
 }

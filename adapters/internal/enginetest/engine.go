@@ -64,7 +64,7 @@ type DB interface {
 	// Checks returns how often filters were checked, and how often they answered "absent", by the
 	// engine's own count, or -1 if it has none.
 	Checks() (checked, absent int64)
-	// Check calls the adapter's CheckCache with the options of the database, as Reconfigure leaves
+	// Check calls the adapter's Check with the options of the database, as Reconfigure leaves
 	// them.
 	Check() (Report, error)
 	// Look looks key up as the adapter does it best.
@@ -99,20 +99,17 @@ type Entry struct{ Key, Value string }
 type Change struct{ Key, Value []byte }
 
 // A Kind is a kind of filter of package policy.
-type Kind struct {
-	Name     string // as policy.FromString takes it
-	Encoding string
-}
+type Kind string
 
 // Kinds lists all kinds.
-var Kinds = []Kind{{"bloom", policy.EncodingBloom}, {"ribbon", policy.EncodingRibbon}}
+var Kinds = []Kind{"bloom", "ribbon"}
 
 // names are names that policies may have: LevelDB's, goleveldb's, and another.
 var names = []string{policy.NameLevelDB, policy.NameGoLevelDB, "mine"}
 
 // MustNew returns a policy of the kind, which counts.
 func (k Kind) MustNew(bitsPerKey float64, name string, opts ...policy.Option) *policy.Policy {
-	p, err := policy.FromString(fmt.Sprintf("%s:%v", k.Name, bitsPerKey),
+	p, err := policy.FromString(fmt.Sprintf("%s:%v", k, bitsPerKey),
 		append(opts, policy.WithName(name), policy.WithCounters())...)
 	if err != nil {
 		panic(err)

@@ -21,7 +21,7 @@ func testTakeOverAndLeave(t *testing.T, newEngine func(testing.TB) Engine) {
 			if testing.Short() && name != "mine" {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s, %s", kind.Name, name), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, %s", kind, name), func(t *testing.T) {
 				e := newEngine(t)
 				variant := (i*len(names) + j) % len(e.Variants())
 				takeOverAndLeave(t, e, variant, kind, name)
@@ -35,9 +35,9 @@ func takeOverAndLeave(t *testing.T, e Engine, variant int, kind Kind, name strin
 	keys := testkit.Keys(testkit.Rand(t, 2), 8*n)
 	absent := keys[7*n:]
 	ours := []*policy.Policy{kind.MustNew(16, name)}
-	label, theirs := Label{name, kind.Encoding}, Label{e.Builtin(), "unknown"}
+	label, theirs := Label{name, kind}, Label{e.Builtin(), "unknown"}
 	if e.Builtin() == policy.NameGoLevelDB { // which names LevelDB's encoding
-		theirs.Encoding = policy.EncodingBloom
+		theirs.Kind = "bloom"
 	}
 	built := map[Label]uint64{} // keys in filters
 	for session, s := range []Setting{
@@ -76,7 +76,7 @@ func takeOverAndLeave(t *testing.T, e Engine, variant int, kind Kind, name strin
 			require.Zero(t, answers[label].Absent)
 			delete(answers, label)
 		}
-		delete(answers, Label{name, policy.EncodingBloom}) // of no keys
+		delete(answers, Label{name, "bloom"}) // of no keys
 		require.Empty(t, answers, "session %d", session)
 	}
 }
@@ -86,7 +86,7 @@ func takeOverAndLeave(t *testing.T, e Engine, variant int, kind Kind, name strin
 func testRewrite(t *testing.T, newEngine func(testing.TB) Engine) {
 	for i, kind := range Kinds {
 		for _, builtin := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s, builtin %v", kind.Name, builtin), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, builtin %v", kind, builtin), func(t *testing.T) {
 				e := newEngine(t)
 				var variants []int
 				for variant, v := range e.Variants() {
@@ -111,8 +111,8 @@ func testRewrite(t *testing.T, newEngine func(testing.TB) Engine) {
 				require.Greater(t, sum(answers).Absent, uint64(len(absent)))
 				// A table of a single prefix may stay. Any other has 100 keys, which are looked up.
 				all := Checks(sum(answers))
-				delete(answers, Label{"mine", kind.Encoding})
-				delete(answers, Label{"mine", policy.EncodingBloom}) // of no keys
+				delete(answers, Label{"mine", kind})
+				delete(answers, Label{"mine", "bloom"}) // of no keys
 				require.Less(t, Checks(sum(answers)), all/200, "%v", answers)
 				built := ours.Counters().Keys
 				require.NoError(t, db.Rewrite(context.Background()))

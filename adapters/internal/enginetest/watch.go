@@ -20,8 +20,8 @@ type Watch struct {
 
 // A Label tells filters apart.
 type Label struct {
-	Name     string // of the policy
-	Encoding string // "unknown" for Pebble's own, and for empty filters
+	Name string // of the policy
+	Kind Kind   // "unknown" for Pebble's own, and for empty filters
 }
 
 func labelOf(name string, filter []byte) Label {
@@ -29,7 +29,7 @@ func labelOf(name string, filter []byte) Label {
 		return Label{name, "unknown"}
 	}
 	info, _ := policy.Parse(filter)
-	return Label{name, info.Encoding}
+	return Label{name, Kind(info.Kind)}
 }
 
 // Note counts an answer of a filter and returns it, unless w lies.

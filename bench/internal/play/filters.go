@@ -85,8 +85,8 @@ func reply(_ context.Context, q *question) (all []filter, err error) {
 		f.bytes = p.AppendFilter(nil, stored)
 		f.Size, f.Contains = len(f.bytes), policy.MayContain(f.bytes, []byte(q.Ask))
 		f.count(q.Keys)
-		if info, _ := policy.Parse(f.bytes); info.Encoding != policy.EncodingRibbon {
-			f.show(stored, q.Ask, info.K)
+		if info, _ := policy.Parse(f.bytes); info.Kind != "ribbon" {
+			f.show(stored, q.Ask, info.Probes)
 		} else if err := f.showTable(q.Ask); err != nil {
 			return nil, err
 		}

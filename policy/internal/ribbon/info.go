@@ -29,6 +29,26 @@ func Parse(filter []byte) (columns int, ok bool) {
 	return int(whole), true
 }
 
+// MayBeOf reports whether Finish may have written a filter with these bits per key: whether it has
+// the size of one of its number of keys, which one shard tells, and the number of shards nearly. It
+// is false for malformed filters. bitsPerKey is as in Size.
+func MayBeOf(filter []byte, bitsPerKey float64) bool {
+	if _, ok := Parse(filter); !ok {
+		return false
+	}
+	end := load8(filter, uint(len(filter)-trailer))
+	if slots := int(end >> 32 % slotsRange); slots > 0 {
+		return len(filter) == Size(slots, bitsPerKey)
+	}
+	shards := int(end % (1 << 32))
+	least := shards*shardKeys - shardKeys/2 // see shardsFor
+	most := least + shardKeys - 1
+	if shards == 2 {
+		least = soloKeys + 1
+	}
+	return Size(least, bitsPerKey) <= len(filter) && len(filter) <= Size(most, bitsPerKey)
+}
+
 // fpp returns the false-positive probability of a shard with a solution.
 func fpp(size, slots int) float64 {
 	l := layoutOf(size, slots)

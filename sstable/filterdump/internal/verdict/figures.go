@@ -4,7 +4,6 @@ package verdict
 import (
 	"slices"
 
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 )
 
@@ -21,7 +20,7 @@ type Figures struct {
 
 	Sampled int    `json:"sampled"` // keys whose neighbors were looked up: all, or a random sample
 	Lookups int    `json:"lookups"` // absent keys between neighbors: the most that were looked up
-	Memory  string `json:"-"`       // what CheckCache says of memory with ribbon filters
+	Memory  string `json:"-"`       // what Check says of memory with ribbon filters
 
 	Configured []string `json:"-"` // policies in Pebble's OPTIONS; none if there are no OPTIONS
 
@@ -38,7 +37,7 @@ type Level struct {
 	Tables   int            `json:"tables"`
 	Entries  int64          `json:"entries"`
 	Policies map[string]int `json:"policies"` // tables by their filters' policy
-	Filters  map[string]int `json:"filters"`  // tables by their encodings, or NoFilter, NoKeys
+	Filters  map[string]int `json:"filters"`  // tables by kind, or NoFilter, NoKeys
 
 	FilterBytes float64 `json:"filter_bytes"`
 	RibbonBytes float64 `json:"ribbon_bytes"` // computed: of policy.NewRibbon(10) for the same keys
@@ -58,10 +57,10 @@ func (f *Figures) Add(level int, r *verify.Result) {
 	switch {
 	case r.Keys == 0:
 		filters = NoKeys
-	case r.Encodings != nil:
+	case r.ByKind != nil:
 		filters = r.Kinds()
 	}
-	if filters != policy.EncodingRibbon && filters != NoKeys {
+	if filters != "ribbon" && filters != NoKeys {
 		f.Old += r.Size
 	}
 	at, found := slices.BinarySearchFunc(f.Levels, level, func(l Level, n int) int {
@@ -77,7 +76,7 @@ func (f *Figures) Add(level int, r *verify.Result) {
 		l.Tables++
 		l.Entries += r.Entries
 		l.Filters[filters]++
-		if r.Encodings != nil {
+		if r.ByKind != nil {
 			l.Policies[r.Policy]++
 		}
 		l.FilterBytes += float64(r.FilterBytes)

@@ -152,7 +152,7 @@ func (f *Figures) old() string {
 	all := f.Total.Tables - f.Total.Filters[NoKeys]
 	return fmt.Sprintf("%d of %d tables have no ribbon filters: Rewrite writes their %s anew, and "+
 		"what overlaps them above. Programs without levelbloom can still open the database.",
-		all-f.Total.Filters[policy.EncodingRibbon], all, Megabytes(float64(f.Old)))
+		all-f.Total.Filters["ribbon"], all, Megabytes(float64(f.Old)))
 }
 
 // lastLevel says why Pebble's own Get reads so much.
@@ -206,7 +206,7 @@ func Thousands(n int64) string {
 	return s
 }
 
-// MiB is the unit of sizes, as in CheckCache.
+// MiB is the unit of sizes, as in Check.
 const MiB = 1 << 20
 
 // Megabytes writes a number of bytes.

@@ -28,12 +28,12 @@ type database struct {
 // figures returns those of a database of a million keys.
 func (d database) figures() *Figures {
 	f := &Figures{Engine: d.engine, Cache: 8 << 20, Sampled: 65536, Lookups: 40_000,
-		Memory: "What CheckCache says.", Get: d.get, Has: d.has, Bare: d.bare, Ribbon: d.then}
+		Memory: "What Check says.", Get: d.get, Has: d.has, Bare: d.bare, Ribbon: d.then}
 	for range 40 {
 		r := &verify.Result{Size: 2_500_000, Keys: 25_000, Policy: d.name, FilterBytes: 32_500,
 			RibbonBytes: 33_750}
-		if r.Encodings = map[string]int{"LevelDB Bloom": 1}; d.name == "" {
-			r.Encodings, r.FilterBytes = nil, 0
+		if r.ByKind = map[string]int{"bloom": 1}; d.name == "" {
+			r.ByKind, r.FilterBytes = nil, 0
 		}
 		f.Add(2, r)
 	}
@@ -53,7 +53,7 @@ func TestRules(t *testing.T) {
 	bare.name = ""
 	good.get = 12
 	const sharing = "If C++ LevelDB or plain goleveldb must use the filters too, take policy.NewBloom"
-	const memory, others = "What CheckCache says.", "40 of 40 tables have no ribbon filters: Rewrite"
+	const memory, others = "What Check says.", "40 of 40 tables have no ribbon filters: Rewrite"
 	for name, c := range map[string]struct {
 		figures *Figures
 		want    string
@@ -108,14 +108,14 @@ func TestRules(t *testing.T) {
 // Tables without keys need no filter, and those with ribbon filters need no other.
 func TestFigures(t *testing.T) {
 	f := &Figures{}
-	ribbon, both := map[string]int{"ribbon": 3}, map[string]int{"LevelDB Bloom": 1, "ribbon": 2}
-	for i, r := range []verify.Result{{Keys: 5, Encodings: ribbon, Policy: "a"},
-		{Keys: 5, Encodings: both, Policy: "a"}, {Keys: 5}, {Encodings: map[string]int{}}} {
+	ribbon, both := map[string]int{"ribbon": 3}, map[string]int{"bloom": 1, "ribbon": 2}
+	for i, r := range []verify.Result{{Keys: 5, ByKind: ribbon, Policy: "a"},
+		{Keys: 5, ByKind: both, Policy: "a"}, {Keys: 5}, {ByKind: map[string]int{}}} {
 		r.Size = 10
 		f.Add(6-i%2, &r)
 	}
 	require.Equal(t, []int64{15, 40, 20}, []int64{f.Keys, f.Bytes, f.Old})
-	require.Equal(t, map[string]int{"ribbon": 1, "LevelDB Bloom, ribbon": 1, NoFilter: 1, NoKeys: 1},
+	require.Equal(t, map[string]int{"ribbon": 1, "bloom, ribbon": 1, NoFilter: 1, NoKeys: 1},
 		f.Total.Filters)
 	require.Equal(t, []int{5, 2, 6, 2},
 		[]int{f.Levels[0].Number, f.Levels[0].Tables, f.Levels[1].Number, f.Levels[1].Tables})

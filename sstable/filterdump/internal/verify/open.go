@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
 	"github.com/levelbloom/levelbloom/sstable/internal/magic"
 )
@@ -122,7 +121,7 @@ func (f File) openLevelDB(file tableFile, r *Result) (*table, error) {
 	baseLg := 11 // the default: of the windows that filters would have
 	// No engine writes more than one filter block.
 	if entries := source.Filters(); len(entries) > 0 {
-		block, err := source.OpenFilter(entries[0], policy.MayContain)
+		block, err := source.OpenFilter(entries[0])
 		if err != nil {
 			return nil, err
 		}

@@ -89,18 +89,18 @@ func TestPebble(t *testing.T) {
 	named := policy.WithName("mine")
 	for f := pebblesst.TableFormatRocksDBv2; f <= pebblesst.TableFormatMax; f++ {
 		for name, c := range map[string]struct {
-			o        options
-			keys     int
-			encoding string // "": no filter
+			o    options
+			keys int
+			kind string // "": no filter
 		}{
-			"own filter": {ownFilter, all, "Pebble Bloom"},
+			"own filter": {ownFilter, all, "Pebble's own"},
 			"no points":  {ownFilter, 0, ""},
-			"ours":       {ours(policy.NewBloom(12)), all, "LevelDB Bloom"},
-			"named":      {ours(policy.NewBloom(10, named)), all, "LevelDB Bloom"},
+			"ours":       {ours(policy.NewBloom(12)), all, "bloom"},
+			"named":      {ours(policy.NewBloom(10, named)), all, "bloom"},
 			"ribbon":     {ours(policy.NewRibbon(10)), all, "ribbon"},
 			"a merger":   {options{MergerName: "test.\nmerger"}, all, ""},
-			"xxHash64":   {xxHash, all, "Pebble Bloom"},
-			"two levels": {twoLevels, all, "Pebble Bloom"},
+			"xxHash64":   {xxHash, all, "Pebble's own"},
+			"two levels": {twoLevels, all, "Pebble's own"},
 			"blobs":      {options{}, all, ""},
 		} {
 			if name == "blobs" && f < pebblesst.TableFormatPebblev6 {
@@ -111,13 +111,13 @@ func TestPebble(t *testing.T) {
 			require.True(t, r.Status.IsFine(), r.Reason)
 			require.EqualValues(t, 2*c.keys, r.Entries, "%v, %s", f, name)
 			require.EqualValues(t, c.keys, r.Keys)
-			require.Equal(t, c.encoding, r.Kinds())
+			require.Equal(t, c.kind, r.Kinds())
 			require.EqualValues(t, len(contents), r.Size)
 			require.True(t, 0 < r.IndexBytes && r.IndexBytes < r.Size)
 			if c.o.FilterPolicy != nil {
 				require.Equal(t, c.o.FilterPolicy.Name(), r.Policy)
 			}
-			if c.encoding != "" {
+			if c.kind != "" {
 				w := c.o.FilterPolicy.NewWriter(v2.TableFilter)
 				for _, key := range pebbleKeys(c.keys) {
 					w.AddKey(key)

@@ -107,17 +107,17 @@ func (s *surveyor) endWindow() {
 	}
 }
 
-// parse counts the filters by encoding, and says why they verify nothing: a filter that matches
+// parse counts the filters by kind, and says why they verify nothing: a filter that matches
 // every key or none does not.
 func (s *surveyor) parse() (doubt string) {
-	s.Encodings = map[string]int{}
+	s.ByKind = map[string]int{}
 	var malformed []error
 	for _, filter := range s.filters.each {
 		if len(filter) == 0 { // of no keys
 			continue
 		}
-		encoding, err := s.filters.parse(filter)
-		s.Encodings[encoding]++
+		kind, err := s.filters.parse(filter)
+		s.ByKind[kind]++
 		if err != nil {
 			malformed = append(malformed, err)
 		}
@@ -137,9 +137,9 @@ type filters struct {
 	guessed bool // the name is not known, so they may be none that are read here
 
 	// mayContain reports whether key may have been added to filter. parse returns the name of a
-	// filter's encoding, such as "LevelDB Bloom", and an error if it matches all keys or none.
+	// filter's kind, such as "bloom", and an error if it matches all keys or none.
 	mayContain func(filter, key []byte) bool
-	parse      func(filter []byte) (encoding string, err error)
+	parse      func(filter []byte) (kind string, err error)
 }
 
 // Pebbles is the name of the policy of Pebble's own filters.
@@ -153,7 +153,7 @@ func (f File) filtersOf(name string, pebble bool) *filters {
 	all.guessed = !slices.Contains(known, name)
 	all.parse = func(filter []byte) (string, error) {
 		info, err := policy.Parse(filter)
-		return info.Encoding, err
+		return info.Kind, err
 	}
 	if pebble && name == Pebbles { // which any number of bits per key reads
 		all.guessed = false
@@ -161,7 +161,7 @@ func (f File) filtersOf(name string, pebble bool) *filters {
 			return parsePebbles(filter) != nil ||
 				bloom.FilterPolicy(0).MayContain(pebblesst.TableFilter, filter, key)
 		}
-		all.parse = func(filter []byte) (string, error) { return "Pebble Bloom", parsePebbles(filter) }
+		all.parse = func(filter []byte) (string, error) { return "Pebble's own", parsePebbles(filter) }
 	}
 	return all
 }

@@ -74,7 +74,7 @@ func TestSurvey(t *testing.T) {
 	size := func(n int) float64 { return float64(p.FilterSize(n)) }
 	require.InDelta(t, (201*p.FPP(201)+p.FPP(1)+2*p.FPP(2))/204, r.RibbonFPP, 1e-12)
 	require.Equal(t, &Result{Status: Sound, Entries: 204, Keys: 5, Policy: "test",
-		Encodings: map[string]int{"exact": 3}, RibbonFPP: r.RibbonFPP,
+		ByKind: map[string]int{"exact": 3}, RibbonFPP: r.RibbonFPP,
 		RibbonBytes: size(201) + size(1) + size(2) + 4*3}, r) // LevelDB adds all versions of a key
 	table.filters.once = true // and Pebble one
 	require.Equal(t, 2*size(2)+size(1)+4*3, surveyOf(t, table).RibbonBytes)
@@ -122,7 +122,7 @@ func TestDoubts(t *testing.T) {
 	r := surveyOf(t, table)
 	require.Equal(t, Unverified, r.Status)
 	require.Equal(t, "2 of 3 filters verify nothing; the first: odd: ,odd,", r.Reason)
-	require.Equal(t, map[string]int{"unknown": 2, "exact": 1}, r.Encodings)
+	require.Equal(t, map[string]int{"unknown": 2, "exact": 1}, r.ByKind)
 	table.doubt, table.filters.each[0] = "its keys are in doubt", nil
 	r = surveyOf(t, table)
 	require.Equal(t, []any{Unverified, table.doubt}, []any{r.Status, r.Reason})

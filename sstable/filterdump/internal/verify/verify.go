@@ -64,7 +64,7 @@ type Result struct {
 	Keys       int64 `json:"keys"`        // entries with another key than the one before
 
 	Policy      string         `json:"policy,omitempty"`       // the name under which filters stand
-	Encodings   map[string]int `json:"encodings,omitempty"`    // filters by encoding; nil: none
+	ByKind      map[string]int `json:"kinds,omitempty"`        // filters by kind; nil: none
 	FilterBytes int64          `json:"filter_bytes,omitempty"` // in an engine's cache
 
 	FalseNegatives int64    `json:"false_negatives,omitempty"`
@@ -76,9 +76,9 @@ type Result struct {
 	RibbonFPP   float64 `json:"ribbon_fpp,omitempty"`
 }
 
-// Kinds returns the encodings of the filters.
+// Kinds returns the kinds of the filters.
 func (r *Result) Kinds() string {
-	return strings.Join(slices.Sorted(maps.Keys(r.Encodings)), ", ")
+	return strings.Join(slices.Sorted(maps.Keys(r.ByKind)), ", ")
 }
 
 // Verify verifies tables, several at once, and returns the results in their order. After each table
