@@ -28,11 +28,11 @@ const maxFilterBaseLg = 63
 //
 //   - Filter becomes New(p).
 //   - AltFilters becomes a new slice of the filters that goleveldb reads besides p's: the former
-//     Filter, the former AltFilters, and readers of package policy's filters under policy.NameLevelDB and
-//     policy.NameGoLevelDB. Where several have one name, the first counts; p comes before all.
+//     Filter, the former AltFilters, and readers of package policy's filters under LevelDB's and
+//     goleveldb's name. Where several have one name, the first counts; p comes before all.
 //
-// It returns an error that says what to do, and leaves o alone, if o is nil, if no constructor
-// returned p, if FilterBaseLg is more than 63, for which goleveldb panics as it writes a table, or
+// It returns an error that says what to do, and leaves o alone, if o is nil, if p is nil or the
+// zero Policy, if FilterBaseLg is more than 63, for which goleveldb panics as it writes a table, or
 // if a former filter has p's name and may have another encoding. Policies of package policy share a
 // name with each other and with goleveldb's own filter.NewBloomFilter.
 //

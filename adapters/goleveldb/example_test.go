@@ -86,7 +86,7 @@ func ExampleConfigure() {
 }
 
 // By default, lookups of absent keys make goleveldb compact tables.
-func ExampleCheckCache() {
+func ExampleCheck() {
 	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
@@ -101,15 +101,14 @@ func ExampleCheckCache() {
 	}
 	defer db.Close()
 
-	report, err := goleveldb.CheckCache(o, db) // print it: it says what to set
+	report, err := goleveldb.Check(o, db)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("all tables stay open:", report.Tables <= report.OpenFiles)
-	fmt.Println("lookups start compactions:", report.SeekCompactions)
-	// Output:
-	// all tables stay open: true
-	// lookups start compactions: true
+	for _, warning := range report.Warnings {
+		fmt.Println(warning)
+	}
+	// Output: lookups start compactions: set Options.DisableSeeksCompaction
 }
 
 // A program gives filters to the tables of a database that has none, while it uses the database.

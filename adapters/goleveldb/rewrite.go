@@ -19,26 +19,29 @@ import (
 // in use. o must be the options that db was opened with, after [Configure].
 //
 // goleveldb does not tell which filters a table has. So Rewrite reads all keys, in parts of 48 MiB,
-// looks up about two keys of every 4 KiB, and sees which filters db consults. From the first key on
-// that is not found through a filter like new ones, it rewrites the part. It does not notice
-// another FilterBaseLg, a change of two bits per key or less, tables of less than 4 KiB, or tables
-// nearly all of whose keys have been overwritten or deleted.
+// looks up about two keys of every 4 KiB, and sees which filters db consults. At the first key that
+// is found through another filter than o's, or through none, it rewrites the rest of the part. It
+// does not notice another FilterBaseLg, Bloom filters with as many probes (0.69 times the bits per
+// key), tables of less than 4 KiB, or tables nearly all of whose keys have been overwritten or
+// deleted. policy.WithCounters counts these lookups too.
 //
 // After each part, Rewrite calls progress, unless that is nil, with the bytes of tables that it has
-// gone through and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its
-// error before it reads or rewrites another part. What is done stays done, and the next call writes
-// only what is left. An error says how much that is, and why. ctx does not interrupt what goleveldb
-// itself waits for: an open transaction, or compactions while a program fills write buffers faster
-// than they write tables. Close db only after Rewrite has returned.
+// gone through and of all. To go slower, sleep there. To stop, cancel ctx: Rewrite returns before
+// it reads or rewrites another part. What is done stays done, and the next call writes only what is
+// left. An error says how much that is, and why, and wraps that of ctx or of goleveldb. ctx does
+// not interrupt what goleveldb itself waits for: an open transaction, or compactions while a
+// program fills write buffers faster than they write tables. Close db only after Rewrite has
+// returned.
 //
 // A compaction rewrites a table of the last level only if a table above overlaps it. So Rewrite
-// deletes keys that nobody has, with 16 random bytes each. No answer changes, but whoever
-// replicates db's writes sees the deletions. Compactions drop nearly all of them. Under an older
-// snapshot, they stay in the last level until a table above overlaps them.
+// deletes keys that nobody has, with 16 random bytes each. No answer changes, but a program that
+// replicates db's writes replicates the deletions. Compactions drop nearly all of them. Under an
+// older snapshot, they stay in the last level until a table above overlaps them.
 //
-// Rewrite writes a byte per byte of db if that is at rest in the last level, otherwise 1.1 to 1.9.
-// It needs 50 MiB more disk then, otherwise some 200 MiB. An open iterator keeps all tables that
-// are replaced: db then takes up to three times its size. bench/RESULTS.md has the costs.
+// Rewrite writes as many bytes as db has, and needs 50 MiB more disk, if all are in the last level
+// and db is at rest. Otherwise it writes 1.1 to 1.9 times as many, and needs some 200 MiB. An open
+// iterator keeps all tables that are replaced: db then takes up to three times its size.
+// bench/RESULTS.md has the costs.
 //
 // Rewrite returns an error if o has a Comparer of its own, for which it cannot make up keys. Then
 // write all entries to a new database that is opened with o.

@@ -19,7 +19,7 @@ import (
 )
 
 // A database changes its filters, adopts and leaves the engine's own, is rewritten in use, and
-// loses no key. CheckCache says what it lacks.
+// loses no key. Check says what it lacks.
 func TestSuite(t *testing.T) { enginetest.Run(t, newSuiteEngine) }
 
 // Neither concurrent use nor a kill loses a key while filters change. Transactions, which goleveldb
@@ -203,8 +203,8 @@ func (d *suiteDB) Reconfigure(p *policy.Policy) error { return goleveldb.Configu
 func (*suiteDB) Checks() (checked, absent int64) { return -1, -1 }
 
 func (d *suiteDB) Check() (enginetest.Report, error) {
-	r, err := goleveldb.CheckCache(d.options, d.db)
-	return enginetest.Report{Text: r.String(), Blind: true, Fits: r.Tables <= r.OpenFiles,
+	r, err := goleveldb.Check(d.options, d.db)
+	return enginetest.Report{Text: r.String(), Blind: true, Fits: len(r.Warnings) == 0,
 		Required: d.needed}, err
 }
 

@@ -9,13 +9,14 @@
 //	// Pebble's default, 8 MiB, is filled by memtables.
 //	o := &pebble.Options{Cache: pebble.NewCache(64 << 20)}
 //	defer o.Cache.Unref()
+//	o.FormatMajorVersion = pebble.FormatRangeKeys // or newer
 //	err = pebblev1.Configure(o, p) // the last step before Open
 //	...
 //	db, err := pebble.Open("db", o)
 //	found, err := pebblev1.Has(db, key)
 //
-// Filters save reads only if the caches have room for them and for the tables. Once the database
-// has its tables, print the report of [CheckCache], which says what to set.
+// Filters save reads only if they fit into the block cache, and all tables into the file cache.
+// Once the database has its tables, print the report of [Check], which says what to set.
 //
 // # Absent keys, and the filters of L6
 //
@@ -24,13 +25,13 @@
 // only for a false positive. Which lookup to take:
 //
 //	db.Get      keys that are nearly all present: it takes the least time
-//	Has, Get    all other keys: while filters and indexes are cached, no more reads than db.Get,
-//	            but for one lookup in 512
-//	HasMany      many keys: it takes less time than Has for each
-//	MayContain  where "perhaps" is enough, as before a Put: it reads no data
+//	Has, Get    all other keys: while filters and indexes are cached, at most one lookup in 512
+//	            reads a block more than db.Get
+//	HasMany     many keys, most of them absent: it takes much less time than Has for each
+//	MayContain  where a wrong "yes" does no harm: it reads no data of tables with a mark
 //
 // These lookups also use filters that Pebble wrote without Configure: a level without a policy
-// takes that of the level above, so L6 has filters too. In Pebble v1 they need Configure: see Has.
+// takes that of the level above, so L6 has filters too.
 //
 // # Changing a live database
 //

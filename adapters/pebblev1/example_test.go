@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/vfs"
@@ -102,7 +103,8 @@ func ExampleWithLevel() {
 		log.Fatal(err)
 	}
 	o := &pebble.Options{}
-	err = pebblev1.Configure(o, p10, pebblev1.WithLevel(0, p16), pebblev1.WithLevel(6, nil))
+	none := &policy.Policy{}
+	err = pebblev1.Configure(o, p10, pebblev1.WithLevel(0, p16), pebblev1.WithLevel(6, none))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -145,7 +147,7 @@ func ExampleHasMany() {
 }
 
 // Pebble's default cache is filled by memtables, so filters do not stay in it.
-func ExampleCheckCache() {
+func ExampleCheck() {
 	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
@@ -163,12 +165,18 @@ func ExampleCheckCache() {
 		log.Fatal(err)
 	}
 
-	report, err := pebblev1.CheckCache(o, db)
+	report, err := pebblev1.Check(o, db)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(report.Fits()) // if false, print report: it says what to set
-	// Output: false
+	for _, warning := range report.Warnings {
+		problem, remedy, _ := strings.Cut(warning, ": ")
+		fmt.Println(problem)
+		fmt.Println(remedy[:52])
+	}
+	// Output:
+	// the block cache (8.0 MiB) is too small
+	// set Options.Cache to pebble.NewCache(9 << 20), or mo
 }
 
 // A program gives filters to the tables of a database that has none, while it uses the database.

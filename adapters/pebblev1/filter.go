@@ -19,7 +19,7 @@ var _ pebble.FilterPolicy = filterPolicy{}
 // sstable.ReaderOptions, and Pebble's tools. For a database's options call [Configure], which also
 // keeps the filters on disk in use. The result is safe for concurrent use.
 //
-// New panics if p is nil or no constructor returned it.
+// New panics if p is nil or the zero Policy.
 func New(p *policy.Policy) pebble.FilterPolicy {
 	if err := p.Check(); err != nil {
 		panic(fmt.Errorf("pebblev1: %w", err))

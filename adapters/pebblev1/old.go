@@ -72,8 +72,7 @@ func (w wanted) prefix(bound []byte) []byte {
 // The size of a filter tells the settings, given the number of keys: of the entries, those that are
 // pinned may be older versions, and a key in millions has the hash of its neighbor.
 func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
-	p := t.Properties
-	most := int(min(p.NumEntries-p.NumRangeDeletions, math.MaxInt32))
+	p, most := t.Properties, keysOf(t)
 	first, last := w.prefix(t.Smallest.UserKey), w.prefix(t.Largest.UserKey)
 	if most == 0 || bytes.Equal(first, last) {
 		return false // there are no keys for a filter, or none that it could exclude
@@ -92,6 +91,21 @@ func (w wanted) isOld(level int, t *pebble.SSTableInfo) bool {
 		ours, ok := f.(filterPolicy)
 		return ok && ours.Name() == p.FilterPolicyName && isSize(ours, p.FilterSize, least, most)
 	})
+}
+
+// newSize returns the size of the filter that an old table of a level will get.
+func (w wanted) newSize(level int, t *pebble.SSTableInfo) uint64 {
+	f, ok := w.filters[level].(filterPolicy)
+	if !ok { // none, or not of this package
+		return 0
+	}
+	return f.FilterSize(keysOf(t))
+}
+
+// keysOf returns how many keys a filter of a table has at most.
+func keysOf(t *pebble.SSTableInfo) int {
+	p := t.Properties
+	return int(min(p.NumEntries-p.NumRangeDeletions, math.MaxInt32))
 }
 
 // isSize reports whether filters of least to most keys have a size. Up to 700 keys, one of more

@@ -1,3 +1,17 @@
+// # Formats, comparers and contexts
+//
+// Marks and [Rewrite] need Options.FormatMajorVersion to be pebble.FormatRangeKeys or newer, which
+// Pebble has read since 2022. The default is older: set it even if the database already has that
+// format. Otherwise Has reads more, and Rewrite returns an error. [Check] says so.
+//
+// The lookups need a comparer with a Split, which the default one lacks. [Configure] replaces such
+// a comparer with a copy whose Split is the whole key. As a side effect, DB.RangeKeySet returns no
+// error and SeekPrefixGE does not panic. The database can be opened with either. In a database that was
+// opened without Configure, Has, Get and HasMany call the reader's Get, and MayContain returns
+// true.
+//
+// After its context was canceled, Rewrite returns at the end of the compaction that runs, which may
+// be of a whole part.
 package pebblev1
 
 import (

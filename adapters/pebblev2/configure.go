@@ -17,56 +17,48 @@ type Option struct {
 }
 
 // WithLevel gives new tables of a level, 0 to 6, filters of p instead of those of [Configure]'s
-// policy, or none if p is nil. A constructor that fails returns nil too: check its error first.
+// policy, or none if p is the zero Policy, &policy.Policy{}.
 //
 // More bits per key are worth most in L0, which has little data, but several tables that may have a
 // key. L6 has about nine tenths of the data: fewer bits there save most memory, and no filters save
 // disk for programs that look keys up with DB.Get alone. adapters/README.md has figures.
 //
-// Policies with different settings may share a name. But an options file stores only names: to keep
-// settings apart there, give each policy its own name, and let pebble.ParseHooks.NewFilterPolicy
-// find by it what [New] returned. Call Configure again after parsing, for Options.Filters.
+// Policies with different settings may share a name. Then that of the uppermost level reads the
+// filters of all, and policy.WithCounters counts there. And an options file stores only names. To
+// keep levels apart, give each policy its own name, and return from
+// pebble.ParseHooks.NewFilterPolicy what [New] returns for the policy of that name. Call Configure
+// again after parsing, for Options.Filters.
 func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, p} }
 
 // Configure sets p as the filter policy of all levels of o, but for those that opts give others.
 // L0 gets 16 bits per key, and L6 no filters, by
 //
-//	err = pebblev2.Configure(o, p, pebblev2.WithLevel(0, p16), pebblev2.WithLevel(6, nil))
+//	err = pebblev2.Configure(o, p, pebblev2.WithLevel(0, p16),
+//		pebblev2.WithLevel(6, &policy.Policy{}))
 //
 // Nothing else about the levels changes. Call it once they are set up, as the last step before
-// pebble.Open. It writes to o alone, so a database that is already open with o keeps its filters.
-// It must not run concurrently with other uses of o.
-//
-// The lookups of this package consult the filters of L6, and so do iterators that call SeekPrefixGE
-// with IterOptions.UseL6Filters. DB.Get never does, and loads none of them into the cache.
+// pebble.Open, and not concurrently with other uses of o. A database that is already open with o
+// keeps its filters.
 //
 // Pebble moves tables to lower levels with their filters, nearly all tables if keys are written in
 // order. L6 then has the filters of the upper levels, whatever its own policy is.
 //
 // Configure also replaces o.Filters, so that the filters of tables on disk stay in use. The new map
-// contains the policies of all levels, the entries of o.Filters, the former policies of o's levels,
-// Pebble's own bloom.FilterPolicy, and readers of package policy's filters under policy.NameLevelDB and
-// policy.NameGoLevelDB. Of several under one name, the first in this order counts.
+// has the policies of all levels, the entries of o.Filters, the former policies of o's levels,
+// Pebble's own bloom.FilterPolicy, and readers of package policy's filters under LevelDB's and
+// goleveldb's name. Of several under one name, the first in this order is used.
 //
-// It also adds a collector to o.BlockPropertyCollectors, which marks each new table, with 39 bytes,
-// for [Has] and the others to consult its filter and read no data. Tables get no mark if index
-// blocks of a level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless set): to
-// step over all entries of such a block costs more than a read. In Pebble v1 they get none either
-// with the default of o.FormatMajorVersion, even if the database has a newer format already: set
-// pebble.FormatRangeKeys, which Rewrite needs too. Without marks, Has reads more: [CheckCache] says
-// so.
+// It also adds a collector to o.BlockPropertyCollectors, which marks each new table, with 39 bytes:
+// [Has] needs that to consult its filter and read no data. Tables get no mark if index blocks of a
+// level may be larger than 16 KiB (IndexBlockSize, which is BlockSize unless set): to step over all
+// entries of such a block costs more than a read. [Check] says so. When you pass a marked table to
+// sstable.RewriteKeySuffixesAndReturnFormat, pass no BlockPropertyCollectors, and the table's own
+// FilterPolicy, from o.Filters.
 //
-// sstable.RewriteKeySuffixesAndReturnFormat refuses a table without the mark or the filter that its
-// options have: pass no BlockPropertyCollectors, and the table's own FilterPolicy, from o.Filters.
-//
-// In Pebble v1 the lookups need a comparer with a Split, which the default one lacks. Configure
-// replaces such a comparer with a copy whose Split is the whole key. Then DB.RangeKeySet returns no
-// error and SeekPrefixGE does not panic. The database can be opened with either.
-//
-// It returns an error that says what to do, and leaves o alone, if o is nil, if no constructor
-// returned p or a level's policy, if a level does not exist or has two options, if there are more
-// collectors than Pebble has room for, or if a filter policy in o bears the name of a new one and
-// may use another encoding.
+// Configure returns an error that says what to do, and leaves o alone, if o or a policy is nil, if
+// p is the zero Policy, if a level does not exist or has two options, if there are more collectors
+// than Pebble has room for, or if a filter policy in o has the name of a new one and may use
+// another encoding.
 func Configure(o *pebble.Options, p *policy.Policy, opts ...Option) error {
 	if o == nil {
 		return errors.New("pebblev2: the options are nil: pass &pebble.Options{}")
@@ -109,11 +101,13 @@ func newFilters(p *policy.Policy, opts []Option) (filters levelFilters, err erro
 			return filters, fmt.Errorf("pebblev2: two options for L%d: leave one out", level)
 		}
 		given[level] = true
-		if opt.p == nil {
+		switch {
+		case opt.p == nil:
+			return filters, fmt.Errorf("pebblev2: the policy of L%d is nil: check the error of the "+
+				"constructor, or for no filters pass &policy.Policy{}", level)
+		case opt.p.Check() != nil: // the zero Policy
 			filters[level] = nil
-		} else if err := opt.p.Check(); err != nil {
-			return filters, fmt.Errorf("pebblev2: policy of L%d: %w", level, err)
-		} else {
+		default:
 			filters[level] = filterPolicy{opt.p}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,11 +28,14 @@ func one(p *policy.Policy, opts ...pebblev2.Option) configuring {
 	return func(o *pebble.Options) error { return pebblev2.Configure(o, p, opts...) }
 }
 
+// noFilters is the policy of levels without filters.
+var noFilters = &policy.Policy{}
+
 // configureLevels configures a policy for each level; levels past the last one get none.
 func configureLevels(all ...*policy.Policy) configuring {
 	return func(o *pebble.Options) error {
 		var opts []pebblev2.Option
-		for level, p := range append(all, make([]*policy.Policy, 7-len(all))...) {
+		for level, p := range append(all, slices.Repeat([]*policy.Policy{noFilters}, 7-len(all))...) {
 			opts = append(opts, pebblev2.WithLevel(level, p))
 		}
 		p, err := policy.NewBloom(10) // which no level gets
@@ -62,13 +66,13 @@ func TestConfigureChangesFiltersOnly(t *testing.T) {
 	for want, configure := range map[string]configuring{
 		"[p p p p p p p]":    one(p),
 		"[p p p p p p q]":    one(p, pebblev2.WithLevel(6, q)),
-		"[p p p p p p none]": one(p, pebblev2.WithLevel(6, nil)),
-		"[q p p p p p none]": one(p, pebblev2.WithLevel(6, nil),
+		"[p p p p p p none]": one(p, pebblev2.WithLevel(6, noFilters)),
+		"[q p p p p p none]": one(p, pebblev2.WithLevel(6, noFilters),
 			pebblev2.WithLevel(0, q)),
 		"[p p q q p p q]":                      configureLevels(p, p, q, q, p, p, q),
-		"[q none p none none none none]":       configureLevels(q, nil, p),
-		"[none p none none none none none]":    configureLevels(nil, p, nil),
-		"[none none none none none none none]": configureLevels(make([]*policy.Policy, 7)...),
+		"[q none p none none none none]":       configureLevels(q, noFilters, p),
+		"[none p none none none none none]":    configureLevels(noFilters, p, noFilters),
+		"[none none none none none none none]": configureLevels(),
 		"[x x none none none none none]":       configureLevels(high, low),
 	} {
 		for shape, o := range shapes(t) {
@@ -130,7 +134,7 @@ func TestConfigureRefuses(t *testing.T) {
 		{"nil options", nil, configureLevels(p), "the options are nil: pass &pebble.Options{}"},
 		{"zero option", oneLevel(), one(p, pebblev2.Option{}), "an option is a zero value"},
 		{"in Filters", atLevel0(nil, byName(stranger)), one(p), taken},
-		{"in Filters", atLevel0(nil, byName(stranger)), configureLevels(nil, p), taken},
+		{"in Filters", atLevel0(nil, byName(stranger)), configureLevels(noFilters, p), taken},
 		{"at a level", atLevel0(stranger, nil), one(p), taken},
 		{"at a level, after ours in Filters", atLevel0(stranger, byName(pebblev2.New(p))), one(p),
 			taken},
@@ -139,13 +143,13 @@ func TestConfigureRefuses(t *testing.T) {
 		{"another key in Filters", atLevel0(nil, byName(engine.FilterPolicy(10))), one(p), taken},
 		{"nil policy", oneLevel(), one(nil), "get one from a constructor"},
 		{"level -1", oneLevel(), one(p, pebblev2.WithLevel(-1, p)), "level -1: pass 0 for L0 to 6 "},
-		{"level 7", oneLevel(), one(p, pebblev2.WithLevel(7, nil)), "level 7: pass 0 for L0 to 6 "},
-		{"twice", oneLevel(), one(p, pebblev2.WithLevel(6, mine), pebblev2.WithLevel(6, nil)),
+		{"level 7", oneLevel(), one(p, pebblev2.WithLevel(7, noFilters)), "level 7: pass 0 for L0 to 6 "},
+		{"twice", oneLevel(), one(p, pebblev2.WithLevel(6, mine), pebblev2.WithLevel(6, noFilters)),
 			"two options for L6: leave one out"},
-		{"none, twice", oneLevel(), one(p, pebblev2.WithLevel(0, nil), pebblev2.WithLevel(0, mine)),
+		{"none, twice", oneLevel(), one(p, pebblev2.WithLevel(0, noFilters), pebblev2.WithLevel(0, mine)),
 			"two options for L0: leave one out"},
-		{"zero value", oneLevel(), configureLevels(p, new(policy.Policy)),
-			"policy of L1: policy: the policy is nil"},
+		{"a failed constructor", oneLevel(), one(p, pebblev2.WithLevel(1, nil)),
+			"the policy of L1 is nil: check the error of the constructor, or for no filters pass &pol"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var before pebble.Options

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/levelbloom/levelbloom/adapters/internal/enginetest"
-	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
@@ -44,22 +43,49 @@ func fill(t testing.TB, dir string, options func() *pebble.Options, keys [][]byt
 	require.NoError(t, db.Close())
 }
 
+// A filterCount is what the tables of a level have.
+type filterCount struct {
+	byName map[string]int // tables with a filter, by the name of its policy
+	none   int            // tables without
+	marked int            // tables with the mark of Configure
+	hidden int            // virtual tables, whose properties Pebble v2 does not report
+}
+
 // onDisk counts the filters of each level.
-func onDisk(t testing.TB, db *pebble.DB) []pebblev2.LevelFilters {
-	r, err := pebblev2.CheckCache(&pebble.Options{}, db)
+func onDisk(t testing.TB, db *pebble.DB) (levels [7]filterCount) {
+	tables, err := db.SSTables(pebble.WithProperties())
 	require.NoError(t, err)
-	return r.Levels
+	for level, tables := range tables {
+		l := &levels[level]
+		l.byName = map[string]int{}
+		for _, table := range tables {
+			p := table.Properties
+			if p.IndexSize == 0 {
+				l.hidden++
+				continue
+			}
+			if p.FilterPolicyName == "" {
+				l.none++
+			} else {
+				l.byName[p.FilterPolicyName]++
+			}
+			if _, marked := p.UserProperties["levelbloom.probe"]; marked {
+				l.marked++
+			}
+		}
+	}
+	return levels
 }
 
 // filterNames returns the names of the filters in L0, in the levels between, and in L6. All tables
 // have some.
 func filterNames(t testing.TB, db *pebble.DB) (l0, between, l6 []string) {
 	levels := onDisk(t, db)
-	names := func(levels []pebblev2.LevelFilters) []string {
+	names := func(levels []filterCount) []string {
 		all := map[string]int{}
 		for _, l := range levels {
-			require.Zero(t, l.None)
-			maps.Copy(all, l.ByName)
+			require.Zero(t, l.none)
+			maps.Copy(all, l.byName)
 		}
 		return slices.Sorted(maps.Keys(all))
 	}

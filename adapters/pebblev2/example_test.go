@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -100,7 +101,8 @@ func ExampleWithLevel() {
 		log.Fatal(err)
 	}
 	o := &pebble.Options{}
-	err = pebblev2.Configure(o, p10, pebblev2.WithLevel(0, p16), pebblev2.WithLevel(6, nil))
+	none := &policy.Policy{}
+	err = pebblev2.Configure(o, p10, pebblev2.WithLevel(0, p16), pebblev2.WithLevel(6, none))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -143,7 +145,7 @@ func ExampleHasMany() {
 }
 
 // Pebble's default cache is filled by memtables, so filters do not stay in it.
-func ExampleCheckCache() {
+func ExampleCheck() {
 	p, err := policy.NewRibbon(10)
 	if err != nil {
 		log.Fatal(err)
@@ -161,12 +163,18 @@ func ExampleCheckCache() {
 		log.Fatal(err)
 	}
 
-	report, err := pebblev2.CheckCache(o, db)
+	report, err := pebblev2.Check(o, db)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(report.Fits()) // if false, print report: it says what to set
-	// Output: false
+	for _, warning := range report.Warnings {
+		problem, remedy, _ := strings.Cut(warning, ": ")
+		fmt.Println(problem)
+		fmt.Println(remedy[:52])
+	}
+	// Output:
+	// the block cache (8.0 MiB) is too small
+	// set Options.Cache to pebble.NewCache(9 << 20), or mo
 }
 
 // A program gives filters to the tables of a database that has none, while it uses the database.

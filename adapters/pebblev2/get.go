@@ -31,7 +31,7 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // conditions:
 //
 //   - All tables are open, and filters, top-level indexes and range deletions are in the block
-//     cache, and stay there: see [CheckCache]. Otherwise Has loads whole filters, also those of L6
+//     cache, and stay there: see [Check]. Otherwise Has loads whole filters, also those of L6
 //     and the large ones of ingested tables, which r.Get never reads.
 //   - The tables carry the mark of [Configure]. Without it, Has reads a block for each level that
 //     may contain a version of key, as an iterator does. [Rewrite] gives tables filters and marks.
@@ -46,9 +46,6 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 //
 // Pebble samples the keys that Has finds without r.Get, and may start compactions because of them,
 // unless Options.Experimental.ReadSamplingMultiplier is -1.
-//
-// In Pebble v1, a database whose comparer has no Split, as the default one, can ask no filters.
-// [Configure] gives it one. Without, Has, Get and HasMany are r.Get, and MayContain returns true.
 func Has(r pebble.Reader, key []byte) (bool, error) {
 	p, err := newProbe(r)
 	if err != nil {
@@ -100,8 +97,9 @@ func (c *probeCloser) Close() error {
 	return p.close()
 }
 
-// HasMany reports for each key whether r.Get finds it. It reads as few blocks as [Has] for each key,
-// and takes less time, most of all for absent ones. Sorted keys take the least.
+// HasMany reports for each key whether r.Get finds it. It reads as few blocks as [Has] for each
+// key. It takes much less time than that for absent keys, and for present ones that lie close to
+// each other, if they are sorted. For present keys far apart it takes about as long.
 //
 // It holds one iterator while it runs, which keeps memtables and tables from being removed. If r is
 // a DB, the answers may be of different moments while others write: pass a Snapshot if they must

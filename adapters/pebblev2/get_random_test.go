@@ -26,9 +26,9 @@ import (
 var lookups = flag.Int("lookups", 100_000,
 	"how many lookups TestGetRandomly compares with those of Reader.Get")
 
-// Get, Has, HasMany and MayContain answer what Reader.Get does, on every kind of reader, after every
-// kind of write, from tables with the mark, without, and with other properties. Rewrite changes
-// nothing for any reader.
+// Get, Has, HasMany and MayContain answer what Reader.Get does, on every kind of reader, after
+// every kind of write, from tables with the mark, without, and with other properties. Rewrite
+// changes nothing for any reader.
 func TestGetRandomly(t *testing.T) {
 	rng := testkit.Rand(t, enginetest.Seed())
 	lookups := *lookups / len(formats) / len(getComparers)

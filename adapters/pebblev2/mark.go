@@ -21,7 +21,7 @@ type mark struct{}
 func newMark() pebble.BlockPropertyCollector { return mark{} }
 
 // These methods, and those in version.go, implement pebble.BlockPropertyCollector. FinishTable
-// gives the table its property. Any will do: see probe.Intersects.
+// gives the table its property. Any byte will do: see probe.Intersects.
 
 func (mark) Name() string                                { return markName }
 func (mark) FinishDataBlock(buf []byte) ([]byte, error)  { return buf, nil }

@@ -40,7 +40,9 @@ func usersCollectors(t testing.TB, n int) (all []func() pebble.BlockPropertyColl
 // that do not store it, and large index blocks, have none.
 func TestMark(t *testing.T) {
 	p := bloom(t, 10)
-	for _, configure := range []configuring{one(p), configureLevels(p), configureLevels(nil, p)} {
+	for _, configure := range []configuring{
+		one(p), configureLevels(p), configureLevels(noFilters, p),
+	} {
 		for _, format := range formats {
 			for _, n := range []int{0, 1, 3} {
 				users := usersCollectors(t, n+1)[:n]
@@ -89,7 +91,7 @@ func TestManyCollectors(t *testing.T) {
 	o.BlockPropertyCollectors = usersCollectors(t, mostCollectors)
 	db := open(t, "db", resting(configured(t, o, p)))
 	put(t, db, [][]byte{[]byte("key")})
-	require.Equal(t, 1, onDisk(t, db)[0].Marked)
+	require.Equal(t, 1, onDisk(t, db)[0].marked)
 	require.NoError(t, db.Close())
 
 	o = small(pebble.FormatNewest)
@@ -202,8 +204,8 @@ func TestRewrittenSuffixes(t *testing.T) {
 		require.NoError(t, ingest(db, "rewritten"))
 		requireLookups(t, db, [][]byte{[]byte("key@2")}, [][]byte{[]byte("key@1")})
 		l6 := onDisk(t, db)[6]
-		require.Equal(t, map[string]int{name: 1}, l6.ByName)
-		require.Equal(t, marked, l6.Marked == 1)
+		require.Equal(t, map[string]int{name: 1}, l6.byName)
+		require.Equal(t, marked, l6.marked == 1)
 		require.NoError(t, db.Close())
 	}
 }

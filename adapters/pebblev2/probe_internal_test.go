@@ -26,6 +26,9 @@ func TestProbeIsClosedFirst(t *testing.T) {
 	}
 }
 
+// Blocks returns the size of what Check says must be in the block cache twice.
+func Blocks(r Report) uint64 { return r.needs.blocks }
+
 // SetReadPrice sets readPrice for the rest of a test. With 0, every lookup may read.
 func SetReadPrice(t testing.TB, price int) {
 	former := readPrice

@@ -19,30 +19,29 @@ import (
 //
 // Rewrite goes through the keys in parts: 64 MiB of such tables, or a 64th of db if that is more.
 // After each it calls progress, unless that is nil, with the bytes of tables that are done and of
-// all that it found. To go slower, sleep there. To stop, cancel ctx: Rewrite returns its error, in
-// Pebble v1 at the end of a compaction. What is done stays done, and the next call goes on there.
-// Any other error says how many tables are left, and why: a block that cannot be read, for example,
-// which no call passes. Close db only after Rewrite has returned.
+// all that it found. To go slower, sleep there. To stop, cancel ctx. What is done stays done, and
+// the next call goes on there. An error says how many tables are left, and why, and wraps that of
+// ctx or of Pebble: of a block that cannot be read, for example, at which every call stops. Close
+// db only after Rewrite has returned.
 //
 // A compaction rewrites a table of the last level only if a table above overlaps it. So Rewrite
 // calls DB.RangeKeyUnset, without a suffix, from the smallest key of a table to the largest, both
 // without their suffixes. It makes up no key and writes none, and no answer changes, since there
 // are no such range keys. Compactions drop the entries at once, unless the program has range keys
 // with suffixes there and a snapshot is open: then they stay until a table above overlaps them.
-// Whoever replicates db's log sees them. What lies above the tables is compacted with them, and
-// external and virtual tables become tables of their own. Tables of a single prefix stay: a filter
-// excludes no key that is looked up there.
+// A program that replicates db's log replicates them. What lies above the tables is compacted with
+// them, and external and virtual tables become tables of their own. Tables of a single prefix stay:
+// a filter excludes no key that is looked up there.
 //
-// Rewrite writes a byte per byte of db if that is at rest in L6, otherwise 1.5 to 1.9, and needs a
-// fifth more disk. An open iterator keeps all tables that are replaced: db then takes twice its
-// size. A program that writes without pause delays compactions, and so Rewrite. bench/RESULTS.md
-// has the costs.
+// Rewrite writes as many bytes as db has, if all are in L6 and db is at rest, otherwise 1.5 to 1.9
+// times as many, and needs a fifth more disk. An open iterator keeps all tables that are replaced:
+// db then takes twice its size. A program that writes without pause delays compactions, and so
+// Rewrite. bench/RESULTS.md has the costs.
 //
 // Rewrite stops at a part in which it finds range keys without suffix, which it would remove. It
 // cannot see those that the program sets at that moment: do not set any while it runs. Before it
 // writes, it asks the comparer and the collectors in o about the entries over each table, and stops
-// if one refuses. Then write all entries to a new database that is opened with o. Pebble v1 has
-// range keys from FormatRangeKeys on: Rewrite refuses older formats.
+// if one refuses. Then write all entries to a new database that is opened with o.
 func Rewrite(
 	ctx context.Context, o *pebble.Options, db *pebble.DB, progress func(done, total int64),
 ) error {

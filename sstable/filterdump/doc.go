@@ -2,7 +2,7 @@
 Command filterdump says which filters would serve a database best, and whether those that it has are
 sound. It reads the databases of C++ LevelDB, goleveldb and Pebble:
 
-	filterdump DIRECTORY
+	go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY
 
 It changes nothing and takes no lock, so the database may be in use. To verify filters only, also of
 single tables (.ldb, .sst):
@@ -15,11 +15,11 @@ For example, filterdump testdata/goleveldb/name2_none_1k prints:
 
 	Nothing to do: with so few keys, any filter does.
 
-	- With goleveldb's default options, the block cache (8.0 MiB) has room for
-	  filters and indexes (0.0 MiB) twice.
+	- With goleveldb's default options, the block cache (8 MiB) has room for what
+	  lookups need there, 1 MiB.
 
 	level  tables  entries  MiB of filters  tables by filter
-	L0          1    3,300          0.0043  1 LevelDB Bloom
+	L0          1    3,300          0.0043  1 bloom
 
 	Tables by the filters' policy: 1 leveldb.BuiltinBloomFilter2
 
@@ -86,11 +86,11 @@ lookups of absent keys.
 	  sampled, lookups        keys of the sample, and absent keys between them: the most lookups
 	  get, has, bare, ribbon  reads: by Get, by Has, without filters; computed for ribbon filters
 	  levels, total           number, tables, entries, filter_bytes, ribbon_bytes
-	    policies, filters     tables by policy, and by encoding ("none", "no keys")
+	    policies, filters     tables by policy, and by kind ("none", "no keys")
 	  verdict                 sentence, code, facts
 	    rows                  setup, reads, counted (or computed), filter_bytes
 	  tables                  path, status, reason, size, index_bytes, entries, keys, policy
-	    encodings             how many filters have each
+	    kinds                 how many filters there are of each kind
 	    filter_bytes, ribbon_bytes, ribbon_fpp  as they are, and as ribbon filters would be
 	    false_negatives, false_negative_keys    the first ten keys, in hexadecimal
 */

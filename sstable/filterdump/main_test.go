@@ -247,12 +247,12 @@ func TestFlags(t *testing.T) {
 	path := golden("leveldb", "tables", "mixed_bits")
 	_, verified, _ := filterdump(t, path, "--verify")
 	require.Regexp(t, `^2 tables sound; 1 table without filters\n`, verified)
-	require.Regexp(t, `(?m)^L0 +3 +2,100 +0\.0021  2 LevelDB Bloom, 1 none$`, verified)
+	require.Regexp(t, `(?m)^L0 +3 +2,100 +0\.0021  2 bloom, 1 none$`, verified)
 	_, out, _ := filterdump(t, "--verify", "--json", path)
 	var r report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Nil(t, r.Paths[0].Verdict)
-	require.Equal(t, "LevelDB Bloom", r.Paths[0].Tables[1].Kinds())
+	require.Equal(t, "bloom", r.Paths[0].Tables[1].Kinds())
 }
 
 // What is being done is told from time to time, but not each table.

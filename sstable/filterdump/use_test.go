@@ -120,8 +120,8 @@ func TestDatabases(t *testing.T) {
 			status, out, stderr := filterdump(t, dir)
 			require.Zero(t, status, out+stderr)
 			require.Equal(t, before, snapshot(t, dir))
-			require.Contains(t, out, policy.EncodingRibbon)
-			require.Contains(t, out, policy.EncodingBloom)
+			require.Contains(t, out, "ribbon")
+			require.Contains(t, out, "bloom")
 			for _, line := range strings.Split(out, "\n") {
 				fits := utf8.RuneCountInString(line) <= width
 				require.True(t, fits || strings.Contains(line, dir), "a line is too wide: %s", line)

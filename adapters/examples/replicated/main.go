@@ -17,7 +17,7 @@
 // does this differently:
 //
 //   - It has one variant. For batches of mostly absent keys, that is the last one.
-//   - It has a larger cache, and logs what CheckCache says. It leaves compactions and snapshots to
+//   - It has a larger cache, and logs what Check says. It leaves compactions and snapshots to
 //     Pebble and Raft; here they come when asked for, so that runs are alike.
 //   - It guards the database with a lock if it reads it while Raft may call Restore.
 //   - It may keep its database when it starts (raft.Config.NoSnapshotRestoreOnStart). Then Restore

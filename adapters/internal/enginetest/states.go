@@ -15,7 +15,7 @@ import (
 	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
-// A Report is what the adapter's CheckCache says of a database.
+// A Report is what the adapter's Check says of a database.
 type Report struct {
 	Text     string
 	Fits     bool  // it warns of nothing
@@ -23,11 +23,11 @@ type Report struct {
 	Required int64 // the size of the block cache, in bytes
 }
 
-// A state is one that a database may be in when CheckCache is asked.
+// A state is one that a database may be in when Check is asked.
 type state struct {
 	name string
 	// fill writes keys to the database of e, in one way or another. It may change s, with which the
-	// database is opened then. It returns a part of what CheckCache warns of, "" if all is well.
+	// database is opened then. It returns a part of what Check warns of, "" if all is well.
 	fill func(t testing.TB, e Engine, s *Setting, keys [][]byte) (warning string)
 }
 
@@ -154,7 +154,7 @@ func write(t testing.TB, e Engine, s Setting, merged int, keys [][]byte) {
 	require.NoError(t, db.Close())
 }
 
-// CheckCache is true in each state of a database: if it warns of nothing, lookups of absent keys
+// Check is true in each state of a database: if it warns of nothing, lookups of absent keys
 // read next to nothing. If it warns, that is so once the database is as the report says.
 func testStates(t *testing.T, newEngine func(testing.TB) Engine) {
 	all := testkit.Keys(testkit.Rand(t, 4), 14_000)

@@ -26,6 +26,9 @@ var renames = strings.NewReplacer(
 	"pebblev2", "pebblev1",
 	"github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble",
 	"Pebble v2", "Pebble v1",
+	// The package comment's example needs a format.
+	"//	err = pebblev2.Configure", "//	o.FormatMajorVersion = pebble.FormatRangeKeys // or newer\n"+
+		"//	err = pebblev1.Configure",
 )
 
 func main() {

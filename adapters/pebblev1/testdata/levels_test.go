@@ -115,7 +115,7 @@ func requireLevelsKept(t testing.TB, given, configured *pebble.Options) {
 // Pebble refuses a slice of levels without entries; Configure takes it as Pebble takes nil. Options
 // may share the memory of their levels with others.
 func TestFewLevels(t *testing.T) {
-	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithLevel(6, nil)}} {
+	for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithLevel(6, noFilters)}} {
 		for _, n := range []int{0, 1, 3, 7} {
 			shared := make([]pebble.LevelOptions, 10)
 			o := configured(t, &pebble.Options{Levels: shared[:n]}, bloom(t, 10), opts...)
@@ -137,7 +137,7 @@ func TestComparerGetsSplit(t *testing.T) {
 	for given, want := range map[*pebble.Comparer]*pebble.Comparer{
 		nil: pebble.DefaultComparer, pebble.DefaultComparer: pebble.DefaultComparer, &none: &none,
 	} {
-		for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithLevel(6, nil)}} {
+		for _, opts := range [][]pebblev1.Option{nil, {pebblev1.WithLevel(6, noFilters)}} {
 			o := configured(t, &pebble.Options{Comparer: given}, bloom(t, 10), opts...)
 			require.Equal(t, 4, o.Comparer.Split([]byte("abcd")))
 			require.Nil(t, want.Split)
@@ -214,8 +214,8 @@ func TestWithoutSplit(t *testing.T) {
 	require.NoError(t, db.Close()) // no iterator is left
 }
 
-// A table of range keys alone has no keys for a TablePropertyCollector. One that refuses such tables
-// makes Rewrite refuse.
+// A table of range keys alone has no keys for a TablePropertyCollector. One that refuses such
+// tables makes Rewrite refuse.
 func TestRewriteAsksTableCollectors(t *testing.T) {
 	o := small(pebble.FormatNewest)
 	o.FS = vfs.NewMem()

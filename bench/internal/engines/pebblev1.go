@@ -14,6 +14,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 func openPebbleV1(d database) (_ DB, err error) {
@@ -44,7 +45,7 @@ func openPebbleV1(d database) (_ DB, err error) {
 	if d.filter == RibbonL6 {
 		err = pebblev1.Configure(o, d.policy)
 	} else if d.policy != nil {
-		err = pebblev1.Configure(o, d.policy, pebblev1.WithLevel(6, nil))
+		err = pebblev1.Configure(o, d.policy, pebblev1.WithLevel(6, &policy.Policy{}))
 	}
 	if err != nil {
 		return nil, err

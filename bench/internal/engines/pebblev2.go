@@ -12,6 +12,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/bench/internal/filters"
+	"github.com/levelbloom/levelbloom/policy"
 )
 
 func openPebbleV2(d database) (_ DB, err error) {
@@ -40,7 +41,7 @@ func openPebbleV2(d database) (_ DB, err error) {
 	if d.filter == RibbonL6 {
 		err = pebblev2.Configure(o, d.policy)
 	} else if d.policy != nil {
-		err = pebblev2.Configure(o, d.policy, pebblev2.WithLevel(6, nil))
+		err = pebblev2.Configure(o, d.policy, pebblev2.WithLevel(6, &policy.Policy{}))
 	}
 	if err != nil {
 		return nil, err

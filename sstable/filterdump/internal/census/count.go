@@ -15,7 +15,7 @@ import (
 
 // count counts what lookups read, and sets the verdict.
 func (d *Database) count(o engine.Options) {
-	var planned engine.Sizes // with ribbon filters
+	var filters, indexes int64 // with ribbon filters
 	o.Names = []string{policy.NameLevelDB, policy.NameGoLevelDB}
 	for name := range d.Total.Policies { // all tables are sound, so these filters are ours
 		if name != verify.Pebbles && !slices.Contains(o.Names, name) {
@@ -23,12 +23,11 @@ func (d *Database) count(o engine.Options) {
 		}
 	}
 	for _, r := range d.Tables {
-		planned.Indexes += uint64(r.IndexBytes)
-		planned.Filters += uint64(r.RibbonBytes)
-		planned.Largest = max(planned.Largest, uint64(r.RibbonBytes))
+		indexes += r.IndexBytes
+		filters += int64(r.RibbonBytes)
 		o.Room += r.IndexBytes + r.FilterBytes
 	}
-	if err := d.countReads(o, planned); err != nil {
+	if err := d.countReads(o, filters, indexes); err != nil {
 		d.Note = fmt.Sprintf("nothing was counted: %s: %v", d.Engine, err)
 		return
 	}
@@ -36,15 +35,15 @@ func (d *Database) count(o engine.Options) {
 }
 
 // countReads fills in what is counted, and what is computed from that.
-func (d *Database) countReads(o engine.Options, planned engine.Sizes) error {
+func (d *Database) countReads(o engine.Options, filters, indexes int64) error {
 	bare := o
-	bare.Names, bare.Room = nil, int64(planned.Indexes)
+	bare.Names, bare.Room = nil, indexes
 	rng := rand.New(rand.NewPCG(1, 4))
 	var keys, next [][]byte
 	err := open(bare, func(int) {}, func(db engine.DB) (err error) {
 		keys, next, err = neighbors(db, rng, d.options.Progress)
 		if err == nil {
-			d.Memory, err = db.Memory(planned)
+			d.Memory, err = db.Memory(uint64(filters + indexes))
 		}
 		return err
 	})

@@ -5,8 +5,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/levelbloom/levelbloom/policy"
 )
@@ -29,9 +27,9 @@ type DB interface {
 	// Get is the engine's own lookup. Has is that of its adapter, if it has one.
 	Get(key []byte) (bool, error)
 	Has(key []byte) (bool, error)
-	// Memory says whether the program's caches, as far as they are known, have room for filters and
-	// indexes of these sizes, by CheckCache of the adapter, and what to set if not.
-	Memory(s Sizes) (string, error)
+	// Memory says whether the program's caches, as far as they are known, have room for all tables
+	// with ribbon filters, whose filters and indexes have so many bytes, and what to set if not.
+	Memory(blocks uint64) (string, error)
 	Close() error
 }
 
@@ -42,9 +40,6 @@ type Place struct {
 	// it when it opens the database.
 	Size int64
 }
-
-// Sizes are in bytes.
-type Sizes struct{ Filters, Largest, Indexes uint64 }
 
 // Open opens a view. It calls read for each read of a table.
 func Open(o Options, read func(number int)) (DB, error) {
@@ -67,19 +62,25 @@ func Open(o Options, read func(number int)) (DB, error) {
 	return nil, errors.New("levelbloom has no adapter for this engine")
 }
 
-// told returns what a CacheReport says, as one sentence: how much block cache is needed, and of
-// other lines those that say what to set. Unless the program's options are known, it is about the
-// engine's default ones.
-func told(engine string, known bool, report string) string {
-	whose := engine + "'s default"
-	if known {
-		whose = "the program's"
+// A setting is what an option provides, and what lookups of absent keys require.
+type setting struct{ has, required uint64 }
+
+// memory says what Memory does. setCache and setFiles are lines of code, without the number of MiB
+// and of tables. Options are the engine's default ones, unless those of the program are known.
+func memory(options string, cache setting, setCache string, files setting, setFiles string) string {
+	const mib = 1 << 20
+	text := fmt.Sprintf("With %s options, the block cache (%d MiB) ", options, cache.has/mib)
+	required := (cache.required + mib - 1) / mib
+	if cache.has >= cache.required {
+		text += fmt.Sprintf("has room for what lookups need there, %d MiB", required)
+	} else {
+		text += fmt.Sprintf("lacks room for what lookups need there, %d MiB: set "+setCache+
+			", or more for the data", required, required)
 	}
-	lines := slices.DeleteFunc(strings.Split(report, "\n"), func(line string) bool {
-		return !strings.Contains(line, " twice") && !strings.Contains(line, ": set Options.")
-	})
-	all := strings.ReplaceAll(strings.Join(lines, "; "), " << ", "<<") // which no line break divides
-	return fmt.Sprintf("With %s options, %s.", whose, all)
+	if files.has < files.required {
+		text += fmt.Sprintf("; not all tables stay open: set "+setFiles, files.required)
+	}
+	return text + "."
 }
 
 // Quiet is a logger of Pebble. What it says as it gives up becomes a panic.

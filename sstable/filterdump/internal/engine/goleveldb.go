@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"os"
 	"strings"
 
@@ -62,19 +61,16 @@ func (db *goLevelDB) Get(key []byte) (bool, error) { return db.DB.Has(key, nil) 
 func (db *goLevelDB) Has(key []byte) (bool, error) { return db.DB.Has(key, nil) }
 
 // Memory assumes goleveldb's defaults: a database does not tell its options.
-func (db *goLevelDB) Memory(s Sizes) (string, error) {
-	r, err := goleveldb.CheckCache(&opt.Options{DisableSeeksCompaction: true}, db.DB)
-	r.NoFilters = false
-	const mib = 1 << 20
-	needed := 2 * (s.Filters + s.Indexes) // goleveldb's buffers may be twice as large as the blocks
-	verb, advice := "has room", ""
-	if needed > r.Cache {
-		verb, advice = "is too small", fmt.Sprintf(": set Options.BlockCacheCapacity to %d << 20, or "+
-			"more for the data", 1<<bits.Len64((needed-1)/mib))
+func (db *goLevelDB) Memory(blocks uint64) (string, error) {
+	tables, err := db.Tables()
+	// goleveldb's buffers may be twice as large as the blocks in them.
+	cache := setting{uint64(opt.DefaultBlockCacheCapacity), 2 * blocks}
+	files := setting{uint64(opt.DefaultOpenFilesCacheCapacity), uint64(len(tables))}
+	if files.has < files.required {
+		files.required += files.required / 4 // for those to come
 	}
-	block := fmt.Sprintf("the block cache (%.1f MiB) %s for filters and indexes (%.1f MiB) twice%s",
-		float64(r.Cache)/mib, verb, float64(needed)/2/mib, advice)
-	return told("goleveldb", false, r.String()+"\n"+block), err
+	return memory("goleveldb's default", cache, "Options.BlockCacheCapacity to %d<<20",
+		files, "Options.OpenFilesCacheCapacity to %d"), err
 }
 
 // A viewStorage has a manifest in memory, and the tables of a view. It calls read for each read of

@@ -130,14 +130,24 @@ func (db pebbleV1) Get(key []byte) (bool, error) {
 
 func (db pebbleV1) Has(key []byte) (bool, error) { return pebblev1.Has(db.DB, key) }
 
-func (db pebbleV1) Memory(s Sizes) (string, error) {
+func (db pebbleV1) Memory(uint64) (string, error) {
 	cache := pebble.NewCache(cmp.Or(db.settings.Cache, 8<<20)) // Pebble's default
 	defer cache.Unref()
-	r, err := pebblev1.CheckCache(&pebble.Options{
-		Cache:        cache,
-		MemTableSize: uint64(db.settings.MemTable),
-		MaxOpenFiles: int(db.settings.OpenFiles),
-	}, db.DB)
-	r.Fault, r.Filters, r.Largest = "", s.Filters, max(r.Largest, s.Largest)
-	return told("Pebble", db.settings.Cache != 0, r.String()), err
+	o := &pebble.Options{Cache: cache, MemTableSize: uint64(db.settings.MemTable)}
+	ribbon, err := policy.NewRibbon(10)
+	if err == nil {
+		err = pebblev1.Configure(o, ribbon)
+	}
+	if err != nil {
+		return "", err
+	}
+	r, err := pebblev1.Check(o, db.DB)
+	options := "Pebble's default"
+	if db.settings.Cache != 0 {
+		options = "the program's"
+	}
+	files := cmp.Or(db.settings.OpenFiles, 1000) // Pebble's default
+	return memory(options, setting{uint64(cache.MaxSize()), r.Required},
+		"Options.Cache to pebble.NewCache(%d<<20)", setting{uint64(files), uint64(r.RequiredFiles)},
+		"Options.MaxOpenFiles to %d"), err
 }

@@ -1,0 +1,230 @@
+package pebblev2
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// A Report is what [Check] found. All is in order if it has no warnings.
+type Report struct {
+	// Levels counts the tables of L0 to L6. DB.Get does not consult the filters of L6.
+	Levels [7]struct {
+		Tables      int    // on disk
+		Old         int    // of these, tables that lack what the options give new ones: see Rewrite
+		FilterBytes uint64 // the size of all filters
+	}
+	// Required is the size of the block cache, in bytes, with which lookups of absent keys read next
+	// to nothing, once no table is old. Data comes on top. For databases that share a cache, add up.
+	Required uint64
+	// RequiredFiles is the Options.MaxOpenFiles with which all tables stay open, and a quarter more.
+	RequiredFiles int
+	// Warnings say what makes lookups of absent keys read tables, and what to do, first things first.
+	Warnings []string
+
+	facts []string // what String says besides
+	needs needs
+}
+
+// String returns the warnings and what else Check found, a line each.
+func (r Report) String() string { return strings.Join(slices.Concat(r.Warnings, r.facts), "\n") }
+
+// Check reports whether db can answer lookups of absent keys from memory, by the filters and marks
+// that the options give, and what to do if not. o must be the options that db was opened with,
+// after [Configure]. Check reads the properties of all tables, and may run while db is in use, but
+// not after its Close. It returns Pebble's errors.
+//
+// It warns of options without filters or marks, of old tables, and of caches that are too small:
+//
+//   - A lookup opens each table that it comes to, unless that is among the open ones, some less
+//     than MaxOpenFiles, and reads its footer, metaindex and properties.
+//   - Each filter is one block in the block cache, beside the index, which a lookup reads too. The
+//     cache consists of shards, and a filter that is larger than its shard is read by each lookup.
+//   - The memory of memtables is taken from the cache. With Pebble's defaults, two memtables are as
+//     large as the cache: nothing stays cached, and each check of a filter reads the filter.
+//
+// Check assumes as many shards as pebble.NewCache makes, and cannot know whether other databases
+// share the cache, how many tables a file cache of the options keeps open, and what virtual tables
+// have. Without a warning, lookups still read tables of levels to which the options give no filters
+// and, with a comparer that has suffixes, tables that have the prefix of the key.
+func Check(o *pebble.Options, db *pebble.DB) (Report, error) {
+	levels, err := db.SSTables(pebble.WithProperties())
+	if err != nil {
+		return Report{}, err
+	}
+	w, err := wantedOf(o)
+	configured := err == nil
+	if configured {
+		err = lacksMark(o)
+	}
+	var r Report
+	if err != nil {
+		r.warn("%s", strings.TrimPrefix(err.Error(), "pebblev2: "))
+	}
+	r.needs.memTables = 2 * cmp.Or(o.MemTableSize, 4<<20) // Pebble's default
+	var old, bare, virtual, chosen int
+	var oldBytes uint64
+	for level, tables := range levels {
+		l := &r.Levels[level]
+		for _, t := range tables {
+			p, isOld := t.Properties, configured && w.isOld(level, &t)
+			l.Tables++
+			l.FilterBytes += p.FilterSize
+			filter := p.FilterSize
+			if isOld {
+				l.Old++
+				oldBytes += t.Size
+				filter = w.newSize(level, &t)
+			}
+			switch {
+			case p.IndexSize == 0: // every table has an index
+				virtual++
+				continue
+			case p.FilterPolicyName != "":
+			case isOld:
+				bare++
+			default:
+				chosen++
+			}
+			index := p.IndexSize
+			if p.IndexPartitions > 0 {
+				index = p.TopLevelIndexSize // lookups of absent keys read no more of it
+			}
+			r.needs.add(filter, index)
+		}
+		old += l.Old
+	}
+	r.tables(db, old, bare, oldBytes)
+	tables := r.needs.tables + virtual
+	if tables == 0 {
+		r.fact("there are no tables yet: print the report again when there are some")
+	}
+	if chosen > 0 && configured {
+		r.fact("%d tables have no filter, as the options say or for one prefix alone: lookups read "+
+			"them", chosen)
+	}
+	if virtual > 0 {
+		r.fact("%d tables are virtual, whose filters Pebble does not report: what follows is without "+
+			"them", virtual)
+	}
+	r.files(openFiles(o), tables)
+	r.cache(uint64(cacheSize(o)))
+	return r, nil
+}
+
+func (r *Report) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (r *Report) fact(format string, args ...any) {
+	r.facts = append(r.facts, fmt.Sprintf(format, args...))
+}
+
+// tables warns of old tables, of which bare ones have no filter.
+func (r *Report) tables(db *pebble.DB, old, bare int, bytes uint64) {
+	if old == 0 {
+		return
+	}
+	var levels []string
+	tables := 0
+	for level, l := range r.Levels {
+		if tables += l.Tables; l.Old > 0 {
+			levels = append(levels, fmt.Sprintf("%d in L%d", l.Old, level))
+		}
+	}
+	lack, read := "no filter", "lookups read them"
+	if bare < old {
+		lack, read = "no filter, another one or no mark", "lookups may read them"
+	}
+	remedy := fmt.Sprintf("Rewrite gives them filters while the database is in use, if Configure was "+
+		"called before pebble.Open. It writes their %s anew, with what lies above them", sized(bytes))
+	if err := lacksRangeKeys(db); err != nil {
+		remedy = err.Error()
+	}
+	r.warn("%d of %d tables have %s (%s): %s. %s",
+		old, tables, lack, strings.Join(levels, ", "), read, remedy)
+}
+
+// files warns if a database cannot keep all tables open, and a quarter more: Pebble divides its
+// file cache into parts that do not fill evenly.
+func (r *Report) files(open, tables int) {
+	r.RequiredFiles = tables + tables/4 + 10 // 10 may be no tables
+	switch {
+	case open < 0:
+		r.fact("the options have a file cache, whose size Pebble does not report")
+	case tables+tables/4 <= open:
+		r.fact("the file cache (%d tables) has room for %d tables", open, tables)
+	default:
+		r.warn("the file cache (%d tables) is too small for %d tables and a quarter more, so lookups "+
+			"open some again and again: set Options.MaxOpenFiles to %d, if the process may open as "+
+			"many files (ulimit -n), or make tables larger with their target file size",
+			open, tables, r.RequiredFiles)
+	}
+}
+
+// cache warns if a block cache of a size does not suffice.
+func (r *Report) cache(size uint64) {
+	n := r.needs
+	r.Required = n.cache(0)
+	say, verdict := r.fact, "has room"
+	if required := n.cache(size); required > size {
+		say, verdict = r.warn, fmt.Sprintf("is too small: set Options.Cache to "+
+			"pebble.NewCache(%d << 20), or more for the data. It needs room", required/mib)
+	}
+	say("the block cache (%s) %s for two memtables (%s together), filters and indexes (%s) twice, "+
+		"and the largest of them (%s) in each of its %d shards", sized(size), verdict,
+		sized(n.memTables), sized(n.blocks), sized(n.largest), shards(size))
+	r.fact("this is for one database: if several share a cache, add up their Report.Required")
+}
+
+// sized writes a number of bytes.
+func sized(bytes uint64) string {
+	if bytes < mib {
+		return fmt.Sprintf("%d KiB", (bytes+1023)/1024)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(bytes)/mib)
+}
+
+const mib = 1 << 20
+
+// needs are what must stay in the block cache, in bytes.
+type needs struct {
+	memTables uint64 // the current one, and one that Pebble keeps for reuse
+	blocks    uint64 // filters, and what is read of the indexes before them
+	largest   uint64 // filter with its index, for which each shard needs room
+	tables    int
+}
+
+func (n *needs) add(filter, index uint64) {
+	n.blocks += filter + index
+	n.largest = max(n.largest, filter+index)
+	n.tables++
+}
+
+// added is what Pebble v2 adds to the two blocks of a table in the cache, and some more.
+const added = 1 << 10
+
+// cache returns the size of a cache with room for n: size, or more than that, in whole MiB. Few
+// blocks spread over the shards unevenly: hence twice, and the largest one for each. A larger cache
+// may have more shards.
+func (n needs) cache(size uint64) uint64 {
+	for {
+		need := n.memTables + 2*(n.blocks+added*uint64(n.tables)) + shards(size)*n.largest
+		if size >= need {
+			return size
+		}
+		size = (need + mib - 1) / mib * mib
+	}
+}
+
+// shards returns how many shards pebble.NewCache gives a cache of that size.
+func shards(size uint64) uint64 {
+	if n := 4 * uint64(runtime.GOMAXPROCS(0)); size/n >= 4<<20 {
+		return n
+	}
+	return 4
+}
