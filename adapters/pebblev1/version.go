@@ -62,7 +62,10 @@ func (mark) Add(pebble.InternalKey, []byte) error   { return nil }
 func (mark) UpdateKeySuffixes(_, _, _ []byte) error { return nil }
 
 // compactRange merges all levels from start to before end. Pebble v1 cannot stop in between.
-func compactRange(_ context.Context, db *pebble.DB, start, end []byte) error {
+func compactRange(ctx context.Context, db *pebble.DB, start, end []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	return db.Compact(start, end, true)
 }
 
