@@ -18,7 +18,7 @@ type Report struct {
 	Levels [7]struct {
 		Tables      int    // on disk
 		Old         int    // of these, tables that lack what the options give new ones: see Rewrite
-		FilterBytes uint64 // the size of all filters
+		FilterBytes uint64 // the size of filters; Pebble may not report those of virtual tables
 	}
 	// Required is the size of the block cache, in bytes, with which lookups of absent keys read next
 	// to nothing, once no table is old. Data comes on top. For databases that share a cache, add up.
@@ -37,8 +37,11 @@ func (r Report) String() string { return strings.Join(slices.Concat(r.Warnings, 
 
 // Check reports whether db can answer lookups of absent keys from memory, by the filters and marks
 // that the options give, and what to do if not. o must be the options that db was opened with,
-// after [Configure]. Check reads the properties of all tables, and may run while db is in use, but
-// not after its Close. It returns Pebble's errors.
+// after [Configure]. Check may run while db is in use, but not after its Close. It returns Pebble's
+// errors.
+//
+// Check opens all tables to read their properties. If they are more than MaxOpenFiles, tables that
+// lookups use are closed for that.
 //
 // It warns of options without filters or marks, of old tables, and of caches that are too small:
 //
@@ -46,13 +49,15 @@ func (r Report) String() string { return strings.Join(slices.Concat(r.Warnings, 
 //     than MaxOpenFiles, and reads its footer, metaindex and properties.
 //   - Each filter is one block in the block cache, beside the index, which a lookup reads too. The
 //     cache consists of shards, and a filter that is larger than its shard is read by each lookup.
-//   - The memory of memtables is taken from the cache. With Pebble's defaults, two memtables are as
-//     large as the cache: nothing stays cached, and each check of a filter reads the filter.
+//   - The memory of memtables is taken from the cache: up to MemTableStopWritesThreshold times
+//     MemTableSize, if flushes are behind. With Pebble's defaults that is the whole cache: nothing
+//     stays cached, and each check of a filter reads the filter.
 //
-// Check assumes as many shards as pebble.NewCache makes, and cannot know whether other databases
-// share the cache, how many tables a file cache of the options keeps open, and what virtual tables
-// have. Without a warning, lookups still read tables of levels to which the options give no filters
-// and, with a comparer that has suffixes, tables that have the prefix of the key.
+// Check assumes as many shards as pebble.NewCache makes. It cannot know whether other databases
+// share the cache, how many tables a file cache of the options keeps open, or what memory batches
+// of half a memtable and more take from the cache, and memtables that open iterators keep. Without
+// a warning, lookups still read tables of levels to which the options give no filters and, with a
+// comparer that has suffixes, tables that have the prefix of the key.
 func Check(o *pebble.Options, db *pebble.DB) (Report, error) {
 	levels, err := db.SSTables(pebble.WithProperties())
 	if err != nil {
@@ -67,53 +72,42 @@ func Check(o *pebble.Options, db *pebble.DB) (Report, error) {
 	if err != nil {
 		r.warn("%s", strings.TrimPrefix(err.Error(), "pebblev1: "))
 	}
-	r.needs.memTables = 2 * cmp.Or(o.MemTableSize, 4<<20) // Pebble's default
-	var old, bare, virtual, chosen int
-	var oldBytes uint64
+	r.needs.memTables = uint64(max(2, o.MemTableStopWritesThreshold)) * // Pebble's defaults
+		cmp.Or(o.MemTableSize, 4<<20)
+	var old []pebble.SSTableInfo
+	hidden := ""
 	for level, tables := range levels {
 		l := &r.Levels[level]
+		if configured && len(tables) > 0 && w.filters[level] == nil {
+			r.fact("the options give no filters to L%d: lookups read its tables", level)
+		}
 		for _, t := range tables {
-			p, isOld := t.Properties, configured && w.isOld(level, &t)
-			l.Tables++
-			l.FilterBytes += p.FilterSize
-			filter := p.FilterSize
-			if isOld {
-				l.Old++
-				oldBytes += t.Size
-				filter = w.newSize(level, &t)
-			}
-			switch {
-			case p.IndexSize == 0: // every table has an index
-				virtual++
-				continue
-			case p.FilterPolicyName != "":
-			case isOld:
-				bare++
-			default:
-				chosen++
-			}
-			index := p.IndexSize
+			p := t.Properties
+			filter, index := p.FilterSize, p.IndexSize
 			if p.IndexPartitions > 0 {
 				index = p.TopLevelIndexSize // lookups of absent keys read no more of it
 			}
+			if index == 0 { // not reported of a virtual table: a key, and more, for each block
+				index = p.NumDataBlocks * (p.RawKeySize/max(1, p.NumEntries) + 16)
+			}
+			l.Tables++
+			l.FilterBytes += filter
+			if configured && w.isOld(level, &t) {
+				l.Old++
+				old = append(old, t)
+				filter = w.newSize(level, &t)
+				if p.IndexSize == 0 {
+					hidden = ", or are virtual, and Pebble does not report their filters"
+				}
+			}
 			r.needs.add(filter, index)
 		}
-		old += l.Old
 	}
-	r.tables(db, old, bare, oldBytes)
-	tables := r.needs.tables + virtual
-	if tables == 0 {
+	r.old(w, db, old, hidden)
+	if r.needs.tables == 0 {
 		r.fact("there are no tables yet: print the report again when there are some")
 	}
-	if chosen > 0 && configured {
-		r.fact("%d tables have no filter, as the options say or for one prefix alone: lookups read "+
-			"them", chosen)
-	}
-	if virtual > 0 {
-		r.fact("%d tables are virtual, whose filters Pebble does not report: what follows is without "+
-			"them", virtual)
-	}
-	r.files(openFiles(o), tables)
+	r.files(openFiles(o), r.needs.tables)
 	r.cache(uint64(cacheSize(o)))
 	return r, nil
 }
@@ -126,29 +120,26 @@ func (r *Report) fact(format string, args ...any) {
 	r.facts = append(r.facts, fmt.Sprintf(format, args...))
 }
 
-// tables warns of old tables, of which bare ones have no filter.
-func (r *Report) tables(db *pebble.DB, old, bare int, bytes uint64) {
-	if old == 0 {
+// old warns of old tables; hidden is what it says besides of them.
+func (r *Report) old(w wanted, db *pebble.DB, old []pebble.SSTableInfo, hidden string) {
+	if len(old) == 0 {
 		return
 	}
 	var levels []string
-	tables := 0
 	for level, l := range r.Levels {
-		if tables += l.Tables; l.Old > 0 {
+		if l.Old > 0 {
 			levels = append(levels, fmt.Sprintf("%d in L%d", l.Old, level))
 		}
 	}
-	lack, read := "no filter", "lookups read them"
-	if bare < old {
-		lack, read = "no filter, another one or no mark", "lookups may read them"
-	}
 	remedy := fmt.Sprintf("Rewrite gives them filters while the database is in use, if Configure was "+
-		"called before pebble.Open. It writes their %s anew, with what lies above them", sized(bytes))
-	if err := lacksRangeKeys(db); err != nil {
-		remedy = err.Error()
+		"called before pebble.Open. It writes their %s anew, with what lies above them",
+		sized(uint64(sizeOf(old))))
+	w.sort(old)
+	if err := w.check(db, old); err != nil {
+		remedy = fmt.Sprintf("Rewrite would stop: %v", err)
 	}
-	r.warn("%d of %d tables have %s (%s): %s. %s",
-		old, tables, lack, strings.Join(levels, ", "), read, remedy)
+	r.warn("%d of %d tables have no filter, another one or no mark%s (%s): lookups may read them. %s",
+		len(old), r.needs.tables, hidden, strings.Join(levels, ", "), remedy)
 }
 
 // files warns if a database cannot keep all tables open, and a quarter more: Pebble divides its
@@ -177,7 +168,7 @@ func (r *Report) cache(size uint64) {
 		say, verdict = r.warn, fmt.Sprintf("is too small: set Options.Cache to "+
 			"pebble.NewCache(%d << 20), or more for the data. It needs room", required/mib)
 	}
-	say("the block cache (%s) %s for two memtables (%s together), filters and indexes (%s) twice, "+
+	say("the block cache (%s) %s for memtables (%s together), filters and indexes (%s) twice, "+
 		"and the largest of them (%s) in each of its %d shards", sized(size), verdict,
 		sized(n.memTables), sized(n.blocks), sized(n.largest), shards(size))
 	r.fact("this is for one database: if several share a cache, add up their Report.Required")
@@ -195,7 +186,7 @@ const mib = 1 << 20
 
 // needs are what must stay in the block cache, in bytes.
 type needs struct {
-	memTables uint64 // the current one, and one that Pebble keeps for reuse
+	memTables uint64 // as many as the options allow
 	blocks    uint64 // filters, and what is read of the indexes before them
 	largest   uint64 // filter with its index, for which each shard needs room
 	tables    int

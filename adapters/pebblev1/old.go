@@ -138,10 +138,14 @@ func (w wanted) old(
 			}
 		}
 	}
-	for _, tables := range [][]pebble.SSTableInfo{old, others} {
-		slices.SortFunc(tables, func(a, b pebble.SSTableInfo) int {
-			return w.comparer.Compare(a.Smallest.UserKey, b.Smallest.UserKey)
-		})
-	}
+	w.sort(old)
+	w.sort(others)
 	return old, others, err
+}
+
+// sort sorts tables by their smallest keys.
+func (w wanted) sort(tables []pebble.SSTableInfo) {
+	slices.SortFunc(tables, func(a, b pebble.SSTableInfo) int {
+		return w.comparer.Compare(a.Smallest.UserKey, b.Smallest.UserKey)
+	})
 }

@@ -75,7 +75,7 @@ func comparerOf(o *pebble.Options) *pebble.Comparer { return withSplit(o.Compare
 // lacksRangeKeys returns why a database can have no range keys, or nil.
 func lacksRangeKeys(db *pebble.DB) error {
 	if db.FormatMajorVersion() < pebble.FormatRangeKeys {
-		return errors.New("Rewrite needs a newer format: set FormatMajorVersion to " +
+		return errors.New("the format is too old: set FormatMajorVersion to " +
 			"pebble.FormatRangeKeys or a newer one, and open the database again")
 	}
 	return nil

@@ -10,10 +10,13 @@ import (
 
 // Why Rewrite must not write to a database.
 
-// check returns why there must be no such entries over tables. Pebble asks the program about them
+// check returns why Rewrite must not put its entries over tables. Pebble asks the program about them
 // in the background, and if the answer is an error, can neither flush them nor open the database
 // again. So check asks first.
 func (w wanted) check(db *pebble.DB, tables []pebble.SSTableInfo) error {
+	if w.options.ReadOnly {
+		return pebble.ErrReadOnly
+	}
 	if err := lacksRangeKeys(db); err != nil {
 		return err
 	}
@@ -30,7 +33,8 @@ func (w wanted) check(db *pebble.DB, tables []pebble.SSTableInfo) error {
 				"new database", err)
 		}
 	}
-	return nil
+	ranges := w.ranges(tables)
+	return w.findPlain(db, ranges[0].Start, ranges[len(ranges)-1].End)
 }
 
 // findPlain returns an error if there are range keys without suffix from start to before end: the

@@ -167,9 +167,6 @@ func (w wanted) overlap(
 	if err := w.check(db, tables); err != nil {
 		return err
 	}
-	if err := w.findPlain(db, ranges[0].Start, ranges[len(ranges)-1].End); err != nil {
-		return err
-	}
 	batch := db.NewBatch()
 	defer batch.Close()
 	for _, r := range ranges {

@@ -47,6 +47,18 @@ func requireRewritten(t testing.TB, o *pebble.Options, db *pebble.DB) {
 	require.Zero(t, oldTables(t, o, db))
 }
 
+// requireStops requires that Rewrite stops before it has done anything, and that Check says why.
+func requireStops(t testing.TB, o *pebble.Options, db *pebble.DB, reason string) error {
+	t.Helper()
+	r, err := pebblev2.Check(o, db)
+	require.NoError(t, err)
+	require.Contains(t, r.String(), "lookups may read them. Rewrite would stop: "+reason)
+	old := oldTables(t, o, db)
+	err = pebblev2.Rewrite(context.Background(), o, db, nil)
+	require.ErrorContains(t, err, fmt.Sprintf("%d of %d tables are left: %s", old, old, reason))
+	return err
+}
+
 // requireNothingToRewrite requires that Rewrite writes nothing.
 func requireNothingToRewrite(t testing.TB, o *pebble.Options, db *pebble.DB) {
 	t.Helper()
@@ -349,8 +361,7 @@ func TestRewriteStrictPrograms(t *testing.T) {
 			if c.refuses == "" {
 				requireRewritten(t, o, db)
 			} else {
-				err := pebblev2.Rewrite(context.Background(), o, db, nil)
-				require.ErrorContains(t, err, "tables are left: the options refuse to remove range ")
+				requireStops(t, o, db, "the options refuse to remove range keys")
 				require.Equal(t, before, db.Metrics().WAL.BytesIn)
 			}
 			requireLookups(t, db, keys, absent)
@@ -433,7 +444,9 @@ func TestRewriteKeepsRangeKeys(t *testing.T) {
 		o := resting(small(pebble.FormatNewest))
 		o.FS = vfs.NewMem()
 		db := open(t, "db", o)
-		put(t, db, [][]byte{[]byte("a"), []byte("c"), []byte("e")})
+		put(t, db, [][]byte{[]byte("a"), []byte("c0")})
+		compact(t, db)
+		put(t, db, [][]byte{[]byte("d"), []byte("e")}) // which come first, as they lie in L0
 		require.NoError(t, db.RangeKeySet([]byte("b"), []byte("d"), []byte("1"), []byte("one"), nil))
 		require.NoError(t, db.Close())
 		db = open(t, "db", configured(t, o, ribbon(t, 10)))
@@ -442,8 +455,7 @@ func TestRewriteKeepsRangeKeys(t *testing.T) {
 			require.NoError(t, db.Flush())
 		}
 		all, written := rangesAndKeys(t, db), db.Metrics().WAL.BytesIn
-		require.ErrorContains(t, pebblev2.Rewrite(context.Background(), o, db, nil),
-			"tables are left: there are range keys without suffix, from 63 on, which would be removed")
+		requireStops(t, o, db, "there are range keys without suffix, from 63 on, which would be remov")
 		require.Equal(t, written, db.Metrics().WAL.BytesIn)
 		require.Equal(t, all, rangesAndKeys(t, db))
 		require.NoError(t, db.RangeKeyUnset([]byte("c"), []byte("d"), nil, nil))
@@ -578,9 +590,7 @@ func TestRewriteRefuses(t *testing.T) {
 	readOnly := ours.Clone()
 	readOnly.ReadOnly = true
 	db = open(t, "db", readOnly)
-	err := pebblev2.Rewrite(ctx, readOnly, db, nil)
-	require.ErrorIs(t, err, pebble.ErrReadOnly)
-	require.ErrorContains(t, err, "1 of 1 tables are left")
+	require.ErrorIs(t, requireStops(t, readOnly, db, "pebble: read-only"), pebble.ErrReadOnly)
 	require.NoError(t, db.Close())
 	db = open(t, "db", ours)
 	requireRewritten(t, ours, db)
@@ -598,8 +608,7 @@ func TestRewriteRefuses(t *testing.T) {
 	require.NoError(t, db.Close())
 	o.L0StopWritesThreshold = 0
 	db = open(t, "db", configured(t, o, ribbon(t, 10)))
-	require.ErrorContains(t, pebblev2.Rewrite(ctx, o, db, nil),
-		"15 of 15 tables are left: L0 has 15 sublevels, at which Pebble stops all writes: call DB.Comp")
+	requireStops(t, o, db, "L0 has 15 sublevels, at which Pebble stops all writes: call DB.Compact")
 	compact(t, db)
 	require.Zero(t, oldTables(t, o, db))
 	require.NoError(t, db.Close())
@@ -610,14 +619,10 @@ func TestRewriteRefuses(t *testing.T) {
 	put(t, db, [][]byte{[]byte("a"), []byte("c")})
 	require.NoError(t, db.Close())
 	db = open(t, "db", configured(t, o, ribbon(t, 10)))
-	err = pebblev2.Rewrite(ctx, o, db, nil)
 	if rewrites(formats[0]) {
-		require.NoError(t, err)
+		require.NoError(t, pebblev2.Rewrite(ctx, o, db, nil))
 	} else {
-		require.ErrorContains(t, err, "1 of 1 tables are left: Rewrite needs a newer format: set Form")
-		r, err := pebblev2.Check(o, db)
-		require.NoError(t, err)
-		require.Contains(t, r.String(), "lookups read them. Rewrite needs a newer format: set Format")
+		requireStops(t, o, db, "the format is too old: set FormatMajorVersion")
 	}
 	require.NoError(t, db.Close())
 }

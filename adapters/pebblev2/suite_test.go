@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -67,6 +68,9 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	if s.Copied {
 		indexBlocks(o, 0, 256<<10)
 	}
+	if s.Behind > 0 { // Pebble makes the first memtables smaller than larger ones
+		o.MemTableSize, o.MemTableStopWritesThreshold = 256<<10, s.Behind
+	}
 	if s.Large {
 		o.MemTableSize, o.LBaseMaxBytes = 1<<20, 96<<10
 		flat(o, 1<<20)
@@ -85,6 +89,11 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 			o.Filters[name] = watched{f, s.Watch}
 		}
 	}
+	var flushing sync.Mutex
+	o.EventListener = &pebble.EventListener{TableCreated: func(pebble.TableCreateInfo) {
+		flushing.Lock()
+		defer flushing.Unlock()
+	}}
 	wait := loaded(o)
 	db, err := pebble.Open(e.fs.PathJoin(e.dir, "db"), o)
 	if err != nil {
@@ -92,7 +101,8 @@ func (e suiteEngine) Open(s enginetest.Setting) (enginetest.DB, error) {
 	}
 	wait()
 	refused := len(s.Policies) == 0 || !rewrites(o.FormatMajorVersion)
-	return &suiteDB{pebbleReader{db}, e, db, o, o.Clone(), refused, atomic.Int64{}, &reads}, nil
+	return &suiteDB{pebbleReader{db}, e, db, o, o.Clone(), refused, atomic.Int64{}, &reads,
+		&flushing}, nil
 }
 
 // builtin gives all levels the engine's own filter.
@@ -120,6 +130,7 @@ type suiteDB struct {
 	refused bool            // by Rewrite, if there are old tables
 	tables  atomic.Int64    // written for ingestion so far
 	reads   *atomic.Int64
+	flushes *sync.Mutex // no table is written while it is locked
 }
 
 func (*suiteDB) Ways() int { return 2 }
@@ -162,6 +173,17 @@ func (d *suiteDB) Excise(key []byte) (hides bool, err error) {
 		return false, err
 	}
 	return hidden > 0, ingestAndExcise(d.db, path, key, append(bytes.Clone(key), 0))
+}
+
+// FallBehind fills all memtables that there may be, and holds flushes until catchUp is called.
+func (d *suiteDB) FallBehind() (catchUp func(), err error) {
+	d.flushes.Lock()
+	random := make([]byte, d.options.MemTableSize/8)
+	most := int64(d.options.MemTableStopWritesThreshold)
+	for d.db.Metrics().MemTable.Count < most && err == nil {
+		err = d.db.Set(bytes.Repeat([]byte{0xff}, 50), random, pebble.NoSync)
+	}
+	return d.flushes.Unlock, err
 }
 
 func (d *suiteDB) DeleteRange(start, end []byte) error {

@@ -39,6 +39,7 @@ type Setting struct {
 	Cache    int64            // the size of the block cache, in bytes; 0 is the engine's default
 	Files    int              // tables that may stay open; 0 is a few
 	Copied   bool             // levels as programs copy them from each other
+	Behind   int              // how many full memtables there may be, if not the default
 }
 
 // A DB is an open database. It is safe for concurrent use.

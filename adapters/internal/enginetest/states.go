@@ -59,10 +59,36 @@ var states = []state{
 		write(t, e, builtin, len(keys), keys)
 		return "another one or no mark"
 	}},
+	{"fractions of a bit", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
+		s.Policies = []*policy.Policy{Kinds[1].MustNew(9.9, "mine")}
+		db := open(t, e, *s) // a filter of one key more may be smaller
+		keys = slices.SortedFunc(slices.Values(keys), bytes.Compare)
+		for n := 1; len(keys) > 0; n++ {
+			size := min(n, len(keys))
+			put(t, db, keys[:size])
+			keys = keys[size:]
+		}
+		require.NoError(t, db.Close())
+		return ""
+	}},
 	{"half rewritten", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
 		keys = slices.SortedFunc(slices.Values(keys), bytes.Compare)
 		write(t, e, s.without(), len(keys), keys)
 		write(t, e, *s, len(keys)/2, keys[:len(keys)/2])
+		return "tables have no filter"
+	}},
+	{"Rewrite was interrupted", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
+		keys = slices.SortedFunc(slices.Values(keys), bytes.Compare)
+		write(t, e, s.without(), len(keys), keys)
+		db := open(t, e, *s)
+		defer db.Close()
+		for i := 0; i < len(keys); i += 2000 { // what lies between needs compactions of its own
+			put(t, db, keys[i:][:1000])
+			require.NoError(t, db.Compact())
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		err := db.Rewrite(&interrupted{Context: ctx, cancel: cancel})
+		require.ErrorIs(t, err, context.Canceled)
 		return "tables have no filter"
 	}},
 	{"Configure after opening", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
@@ -79,6 +105,11 @@ var states = []state{
 		require.NoError(t, db.Close())
 		s.Files = 20
 		return "OpenFiles"
+	}},
+	{"flushes behind", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
+		write(t, e, *s, len(keys), keys)
+		s.Behind = 16
+		return ""
 	}},
 	{"too small a cache", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
 		write(t, e, *s, len(keys), keys)
@@ -118,11 +149,41 @@ var states = []state{
 		write(t, e, *s, len(keys), keys)
 		return "set FormatMajorVersion"
 	}},
-	{"another comparer", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
+	{"a comparer with prefixes", func(t testing.TB, e Engine, s *Setting, keys [][]byte) string {
 		s.Variant = len(e.Variants()) - 1
-		write(t, e, s.without(), len(keys), keys)
+		var versions [][]byte
+		for _, key := range keys {
+			prefix := e.Variants()[s.Variant].Prefix(key)
+			for i := range min(4, len(key)-len(prefix)) {
+				versions = append(versions, append(bytes.Clone(key), byte(i)))
+			}
+		}
+		write(t, e, s.without(), len(keys), slices.Concat(keys, versions))
 		return "tables have no filter"
 	}},
+}
+
+// An interrupted context is canceled when it is asked for the fourth time.
+type interrupted struct {
+	context.Context
+	cancel context.CancelFunc
+	asked  int
+}
+
+func (c *interrupted) ask() {
+	if c.asked++; c.asked > 3 {
+		c.cancel()
+	}
+}
+
+func (c *interrupted) Err() error {
+	c.ask()
+	return c.Context.Err()
+}
+
+func (c *interrupted) Done() <-chan struct{} {
+	c.ask()
+	return c.Context.Done()
 }
 
 // ours are the filters that a database is opened with in the end.
@@ -172,7 +233,7 @@ func testStates(t *testing.T, newEngine func(testing.TB) Engine) {
 			}
 			db := openConfigured(t, e, s)
 			r := check(t, db)
-			before, _ := reads(t, db, keys, absent)
+			before, _ := reads(t, db, s, keys, absent)
 			t.Logf("%.1f reads per 1,000 absent keys\n%s", before, r.Text)
 			if !r.Blind {
 				require.Equal(t, warning == "", r.Fits, r.Text)
@@ -183,7 +244,7 @@ func testStates(t *testing.T, newEngine func(testing.TB) Engine) {
 				db = follow(t, e, db, &s, r)
 				r = check(t, db)
 			}
-			after, present := reads(t, db, keys, absent)
+			after, present := reads(t, db, s, keys, absent)
 			t.Logf("now %.1f, and %.1f per 1,000 present keys\n%s", after, present, r.Text)
 			require.LessOrEqual(t, after, 10.0)
 			require.LessOrEqual(t, present, 1200.0, "a block each, and some filters again")
@@ -200,7 +261,20 @@ func check(t testing.TB, db DB) Report {
 
 // reads returns the reads for 1,000 absent keys and for 1,000 present ones, once as many others
 // have filled the caches.
-func reads(t testing.TB, db DB, keys, absent [][]byte) (byAbsent, byPresent float64) {
+func reads(
+	t testing.TB, db DB, s Setting, keys, absent [][]byte,
+) (byAbsent, byPresent float64) {
+	if s.Behind > 0 {
+		memory, ok := db.(interface {
+			FallBehind() (catchUp func(), err error)
+		})
+		if !ok {
+			t.Skip("the engine has no such setting")
+		}
+		catchUp, err := memory.FallBehind()
+		defer catchUp()
+		require.NoError(t, err)
+	}
 	look := func(keys [][]byte) float64 {
 		start := db.Reads()
 		for _, key := range keys {
