@@ -17,6 +17,10 @@
 // does this differently:
 //
 //   - It has one variant. For batches of mostly absent keys, that is the last one.
+//   - It authenticates its nodes. Here Raft's port, on 127.0.0.1, has no authentication, so any local
+//     process can append to the log or replace the database by a snapshot. A service passes
+//     raft.NewNetworkTransport a raft.StreamLayer of TLS connections, in which both sides must show
+//     a certificate.
 //   - It has a larger cache, and logs what Check says. It leaves compactions and snapshots to
 //     Pebble and Raft; here they come when asked for, so that runs are alike.
 //   - It guards the database with a lock if it reads it while Raft may call Restore.

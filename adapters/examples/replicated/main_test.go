@@ -78,6 +78,33 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// An entry that is no row of whole keys and values changes nothing and ends no node, neither when it
+// is committed nor when the node starts again. Who proposed it gets an error.
+func TestShortEntries(t *testing.T) {
+	c := &cluster{ctx: context.Background(), dir: t.TempDir()}
+	c.start(0)
+	record := bytes.Repeat([]byte{1}, keySize+valueSize)
+	c.leader("Node.Propose", record)
+	others := bytes.Repeat([]byte{2}, 2*len(record)+1)
+	for _, n := range []int{1, keySize - 1, keySize, keySize + 1, len(record) - 1, len(record) + 1,
+		len(others)} {
+		if c.err != nil {
+			break
+		}
+		err := c.nodes[0].Call("Node.Propose", others[:n], new(uint64))
+		if err == nil || !strings.Contains(err.Error(), "is not a row of keys with their values") {
+			t.Errorf("an entry of %d bytes: %v", n, err)
+		}
+	}
+	c.kill(0)
+	c.start(0)
+	call[int](c, "Store.Wait", c.leader("Node.Propose", []byte(nil)))
+	found := c.find([][]byte{record[:keySize], others[:keySize]})
+	if err := c.stop(0); c.err != nil || err != nil || found[0] != 1 {
+		t.Errorf("%v, %v: %d keys", c.err, err, found[0])
+	}
+}
+
 // A second process in the directory of a node that runs ends with an error, and leaves the node's
 // files alone.
 func TestStartedTwice(t *testing.T) {

@@ -39,6 +39,7 @@ func serve(id, dir string, v variant) error {
 	s := &store{variant: v, dir: filepath.Join(dir, "store")}
 	err1 := errors.Join(os.RemoveAll(s.dir), os.Mkdir(s.dir, 0o700), s.open())
 	snapshots, err2 := raft.NewFileSnapshotStore(dir, 1, io.Discard)
+	// Whoever can connect to this port can write: see the package comment.
 	transport, err3 := raft.NewTCPTransport("127.0.0.1:0", nil, 3, 10*time.Second, io.Discard)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
@@ -80,11 +81,15 @@ func (n *node) Join(s raft.Server, _ *uint64) error {
 	return n.raft.AddVoter(s.ID, s.Address, 0, 0).Error()
 }
 
-// Propose returns when a majority has the entry, and with its index. Only the leader can.
+// Propose returns when a majority has the entry, and with its index. Only the leader can. If the
+// store refuses the entry, Propose returns its error.
 func (n *node) Propose(entry []byte, index *uint64) error {
 	f := n.raft.Apply(entry, 10*time.Second)
-	err := f.Error()
+	if err := f.Error(); err != nil {
+		return err
+	}
 	*index = f.Index()
+	err, _ := f.Response().(error)
 	return err
 }
 

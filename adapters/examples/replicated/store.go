@@ -131,12 +131,18 @@ func (quiet) Infof(string, ...any) {}
 const keySize, valueSize = 32, 192
 
 // Apply puts those keys of an entry that are absent. An entry is a row of keys with their values.
+// Of any other it puts nothing, as all nodes do, and returns an error: the log has it for good, and
+// a node that ends here would end at each start.
 func (s *store) Apply(entry *raft.Log) any {
+	defer s.applied.Store(entry.Index)
+	if n := len(entry.Data) % (keySize + valueSize); n != 0 {
+		return fmt.Errorf("entry %d is not a row of keys with their values: %d bytes are left over",
+			entry.Index, n)
+	}
 	records := slices.Collect(slices.Chunk(entry.Data, keySize+valueSize))
 	if err := s.putIfAbsent(records); err != nil {
 		panic(err) // a node that goes on without these keys would differ from the others
 	}
-	s.applied.Store(entry.Index)
 	return nil
 }
 
