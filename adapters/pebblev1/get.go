@@ -49,18 +49,9 @@ func MayContain(r pebble.Reader, key []byte) (bool, error) {
 // Pebble samples the keys that Has finds without r.Get, and may start compactions because of them,
 // unless Options.Experimental.ReadSamplingMultiplier is -1.
 func Has(r pebble.Reader, key []byte) (bool, error) {
-	p, err := newProbe(r)
-	if err != nil {
-		return false, err
-	}
-	f := p.find(key)
-	if err := p.close(); err != nil {
-		return false, err
-	}
-	if f == unknown {
-		return hasByGet(r, key)
-	}
-	return f == present, nil
+	var found [1]bool
+	err := hasMany(r, [][]byte{key}, found[:])
+	return err == nil && found[0], err
 }
 
 // Get returns what r.Get(key) returns, and reads as few blocks as [Has]. The error is
@@ -108,31 +99,37 @@ func (c *probeCloser) Close() error {
 // not. If a read fails, HasMany returns its error and no answers.
 func HasMany(r pebble.Reader, keys [][]byte) ([]bool, error) {
 	found := make([]bool, len(keys))
+	if err := hasMany(r, keys, found); err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// hasMany sets found for each key.
+func hasMany(r pebble.Reader, keys [][]byte, found []bool) (err error) {
 	var p *probe // nil before the first key, and after one that left it useless
 	for i, key := range keys {
 		if p == nil {
-			var err error
 			if p, err = newProbe(r); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		f := p.find(key)
 		found[i] = f == present
 		if f == unknown {
-			err := p.close()
-			p = nil
-			if err == nil {
+			if err = p.close(); err == nil {
 				found[i], err = hasByGet(r, key)
 			}
 			if err != nil {
-				return nil, err
+				return err
 			}
+			p = nil
 		}
 	}
-	if p == nil {
-		return found, nil
+	if p != nil {
+		err = p.close()
 	}
-	return found, p.close()
+	return err
 }
 
 // readerGet is r.Get, but returns the error if the value cannot be read. Pebble's own Get returns

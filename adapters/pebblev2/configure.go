@@ -9,9 +9,8 @@ import (
 	"github.com/levelbloom/levelbloom/policy"
 )
 
-// An Option gives one level filters of its own: see [WithLevel].
+// An Option gives one level filters of its own: see [WithLevel]. The zero value is refused.
 type Option struct {
-	made  bool // by WithLevel; the zero value is refused
 	level int
 	p     *policy.Policy
 }
@@ -28,7 +27,7 @@ type Option struct {
 // keep levels apart, give each policy its own name, and return from
 // pebble.ParseHooks.NewFilterPolicy what [New] returns for the policy of that name. Call Configure
 // again after parsing, for Options.Filters.
-func WithLevel(level int, p *policy.Policy) Option { return Option{true, level, p} }
+func WithLevel(level int, p *policy.Policy) Option { return Option{level, p} }
 
 // Configure sets p as the filter policy of all levels of o, but for those that opts give others.
 // L0 gets 16 bits per key, and L6 no filters, by
@@ -92,8 +91,6 @@ func newFilters(p *policy.Policy, opts []Option) (filters levelFilters, err erro
 	for _, opt := range opts {
 		level := opt.level
 		switch {
-		case !opt.made:
-			return filters, errors.New("pebblev2: an option is a zero value: leave it out")
 		case level < 0 || level >= numLevels:
 			return filters, fmt.Errorf("pebblev2: WithLevel of level %d: pass 0 for L0 to %d for L%[2]d",
 				level, numLevels-1)

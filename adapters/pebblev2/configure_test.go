@@ -132,7 +132,7 @@ func TestConfigureRefuses(t *testing.T) {
 	}{
 		{"nil options", nil, one(p), "the options are nil: pass &pebble.Options{}"},
 		{"nil options", nil, configureLevels(p), "the options are nil: pass &pebble.Options{}"},
-		{"zero option", oneLevel(), one(p, pebblev2.Option{}), "an option is a zero value"},
+		{"zero option", oneLevel(), one(p, pebblev2.Option{}), "the policy of L0 is nil"},
 		{"in Filters", atLevel0(nil, byName(stranger)), one(p), taken},
 		{"in Filters", atLevel0(nil, byName(stranger)), configureLevels(noFilters, p), taken},
 		{"at a level", atLevel0(stranger, nil), one(p), taken},

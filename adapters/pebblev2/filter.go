@@ -11,8 +11,6 @@ import (
 // filterPolicy makes a policy a pebble.FilterPolicy.
 type filterPolicy struct{ *policy.Policy }
 
-var _ pebble.FilterPolicy = filterPolicy{}
-
 // New returns p as a pebble.FilterPolicy, for sstable.WriterOptions, the Filters of
 // sstable.ReaderOptions, and Pebble's tools. For a database's options call [Configure], which also
 // keeps the filters on disk in use. The result is safe for concurrent use.

@@ -40,28 +40,21 @@ func wantedOf(o *pebble.Options) (wanted, error) {
 // splitsNothing reports whether a comparer takes whole keys for prefixes. Its name does not tell:
 // programs give that of the default one to their own. So this asks about a key with all bytes,
 // twice in a row, and in ascending order: about most separators, and any fixed length.
-func splitsNothing(c *pebble.Comparer) bool {
+func splitsNothing(c *pebble.Comparer) (whole bool) {
+	defer func() { _ = recover() }()
 	key := make([]byte, 512)
 	for i := range key {
 		key[i] = byte(i / 2)
 	}
-	prefix, ok := prefixOf(c, key)
-	return ok && len(prefix) == len(key)
+	return c.Split(key) == len(key)
 }
 
-// prefixOf returns the part of a key that filters contain, or false if Split panics. It may, as
-// few of Pebble's methods call it for bounds of range deletions, which need not be keys.
-func prefixOf(c *pebble.Comparer, key []byte) (prefix []byte, ok bool) {
+// prefix returns the prefix of a table's bound, or all of it if Split panics. It may: bounds of
+// range deletions need not be keys, and Pebble hardly ever calls it for them.
+func (w wanted) prefix(bound []byte) (prefix []byte) {
+	prefix = bound
 	defer func() { _ = recover() }()
-	return key[:c.Split(key)], true
-}
-
-// prefix returns the prefix of a table's bound, or all of it if Split panics.
-func (w wanted) prefix(bound []byte) []byte {
-	if prefix, ok := prefixOf(w.comparer, bound); ok {
-		return prefix
-	}
-	return bound
+	return bound[:w.comparer.Split(bound)]
 }
 
 // isOld reports whether a table of a level lacks what new ones get. One that Pebble moved there
@@ -110,15 +103,12 @@ func keysOf(t *pebble.SSTableInfo) int {
 // keys may be smaller: see Policy.FilterSize.
 func isSize(f filterPolicy, size uint64, least, most int) bool {
 	const few = 700
-	if n := max(least, few+1); n <= most && f.FilterSize(n) <= size {
-		return size <= f.FilterSize(most)
-	}
 	for n := least; n <= min(most, few); n++ {
 		if f.FilterSize(n) == size {
 			return true
 		}
 	}
-	return false
+	return most > few && f.FilterSize(max(least, few+1)) <= size && size <= f.FilterSize(most)
 }
 
 // old returns the tables with keys from start to before end that lack what new ones get, and the
