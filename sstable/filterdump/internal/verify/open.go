@@ -28,6 +28,8 @@ var (
 	errNotRead = errors.New("not read here")               // a table that may be right
 	errCrashed = errors.New("the engine's reader crashed") // it panicked
 	errRocksDB = errors.New("written by RocksDB: filterdump does not read its filters")
+
+	errCompression = fmt.Errorf("%w: a compression that Pebble does not have", errNotRead)
 )
 
 // Guard calls f, and returns an error for its panic. The engines' readers trust bytes whose
@@ -38,7 +40,7 @@ func Guard(f func() error) (err error) {
 		switch p := recover(); p {
 		case nil:
 		case "Invalid compression type.": // Pebble's reader says no more
-			err = fmt.Errorf("%w: a compression that Pebble does not have", errNotRead)
+			err = errCompression
 		default:
 			err = fmt.Errorf("%w: %v", errCrashed, p)
 		}
@@ -110,6 +112,9 @@ func (f File) openLevelDB(file tableFile, r *Result) (*table, error) {
 		opts = append(opts, sstable.WithInternalKeys())
 	}
 	source, err := sstable.OpenTable(file, file.size, opts...)
+	if format := (*sstable.FormatError)(nil); errors.As(err, &format) { // its oldest version
+		err = errRocksDB
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,8 @@ func (f File) describe(reader *pebblesst.Reader, t *table, r *Result) error {
 	// Pebble's tables the extractor is the comparer.
 	extractor, isThere := properties.UserProperties["rocksdb.prefix.extractor.name"]
 	knowsPrefixes := properties.UserProperties["rocksdb.block.based.table.prefix.filtering"] == "1"
-	if !slices.Contains([]string{"", "nullptr", properties.ComparerName}, extractor) ||
+	_, ofRocksDB := properties.UserProperties["rocksdb.creating.session.identity"] // since 2020
+	if ofRocksDB || !slices.Contains([]string{"", "nullptr", properties.ComparerName}, extractor) ||
 		knowsPrefixes && !isThere || len(layout.Filter) == 0 && properties.FilterPolicyName != "" {
 		return errRocksDB
 	}

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"math/rand"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	v2 "github.com/cockroachdb/pebble/v2"
@@ -20,7 +22,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable/blob"
 	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/opt"
 
+	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/adapters/pebblev2"
 	"github.com/levelbloom/levelbloom/policy"
 	"github.com/levelbloom/levelbloom/sstable"
@@ -188,12 +192,13 @@ func TestPebbleReadAt(t *testing.T) {
 	require.False(t, errors.As(err, &corruption))
 }
 
-// An extractor makes a property of a table by another name.
-type extractor struct {
+// A property of a table, by its name.
+type property struct {
 	pebblesst.BlockPropertyCollector
+	name string
 }
 
-func (extractor) Name() string { return "rocksdb.prefix.extractor.name" }
+func (p property) Name() string { return p.name }
 
 // What Pebble's reader does not know is not called damage: versions, and what only RocksDB has.
 func TestNotRead(t *testing.T) {
@@ -203,12 +208,24 @@ func TestNotRead(t *testing.T) {
 		table[len(table)-f.FooterSize()+at] = value
 		return table
 	}
-	prefixes := ownFilter
-	prefixes.BlockPropertyCollectors = []func() pebblesst.BlockPropertyCollector{
-		func() pebblesst.BlockPropertyCollector {
-			return extractor{pebblesst.NewTestKeysBlockPropertyCollector()}
-		},
+	with := func(name string) []byte {
+		o := ownFilter
+		o.BlockPropertyCollectors = []func() pebblesst.BlockPropertyCollector{
+			func() pebblesst.BlockPropertyCollector {
+				return property{pebblesst.NewTestKeysBlockPropertyCollector(), name}
+			},
+		}
+		return writePebble(t, pebblesst.TableFormatPebblev1, o, 0, false)
 	}
+	compressed := func(f pebblesst.TableFormat) []byte {
+		table := writePebble(t, f, ownFilter, 9, false)
+		data := pebbleBlocks(t, table)[1]
+		table[data.Offset+data.Length] = 2 // RocksDB's zlib
+		mendChecksum(table, data)
+		return table
+	}
+	oldest := withMeta(t, writeLevelDB(t, opt.Options{Filter: goleveldb.New(testkit.Must(
+		policy.NewBloom(10)))}, 9), "rocksdb.properties")
 	inParts := writePebble(t, old, ownFilter, 9, false)
 	blocks := pebbleBlocks(t, inParts)
 	metaindex := blocks[len(blocks)-1]
@@ -221,17 +238,146 @@ func TestNotRead(t *testing.T) {
 		{inFooter(v4, 41, 8), errNotRead}, // the version
 		{inFooter(old, 41, 5), errRocksDB},
 		{inFooter(old, 0, 2), errRocksDB}, // the kind of checksums
-		{writePebble(t, pebblesst.TableFormatPebblev1, prefixes, 0, false), errRocksDB},
+		{with("rocksdb.prefix.extractor.name"), errRocksDB},
+		{with("rocksdb.creating.session.identity"), errRocksDB},
+		{compressed(v4), errNotRead},
+		{compressed(old), errRocksDB},
+		{oldest, errRocksDB},
 		{inParts, errRocksDB},
 	} {
 		r := verifyFile(t, "1.sst", c.table)
 		require.Contains(t, r.Reason, c.want.Error())
+		require.Equal(t, c.want == errRocksDB, r.Status == Unverified)
 		require.False(t, r.Status.IsFault() || r.Status.IsFine())
 	}
 	damaged := verifyFile(t, "1.sst", inFooter(v4, 0, 4)) // the kind of checksums
 	require.Equal(t, Corrupt, damaged.Status)
 	guarded := Guard(func() error { panic("Invalid compression type.") })
 	require.ErrorIs(t, guarded, errNotRead)
+}
+
+// lossy makes filters that lose a key in so many.
+type lossy struct {
+	v2.FilterPolicy
+	keep func() bool
+}
+
+func (l lossy) NewWriter(ft v2.FilterType) v2.FilterWriter {
+	return lossyWriter{l.FilterPolicy.NewWriter(ft), l.keep}
+}
+
+type lossyWriter struct {
+	v2.FilterWriter
+	keep func() bool
+}
+
+func (w lossyWriter) AddKey(key []byte) {
+	if w.keep() {
+		w.FilterWriter.AddKey(key)
+	}
+}
+
+// spans returns keys of traces, three of each, and every second trace is a key too.
+func spans(rng *rand.Rand, n int) (keys []string) {
+	for len(keys) < n {
+		trace := fmt.Sprintf("%016x", rng.Uint64())
+		keys = append(keys, trace+":1", trace+":2", trace+":3")
+		if len(keys)%2 == 0 {
+			keys = append(keys, trace)
+		}
+	}
+	slices.Sort(keys)
+	return keys[len(keys)-n:]
+}
+
+// splitDatabase verifies tables of so many keys under the default comparer's name.
+func splitDatabase(t *testing.T, f pebblesst.TableFormat, p v2.FilterPolicy,
+	split func(key []byte) int, tables ...[]string,
+) []*Result {
+	c := *v2.DefaultComparer
+	c.Split = split
+	var files []File
+	for _, keys := range tables {
+		var file objstorage.MemObj
+		w := pebblesst.NewWriter(&file, pebblesst.WriterOptions{Comparer: &c, FilterPolicy: p,
+			TableFormat: f})
+		for _, key := range keys {
+			require.NoError(t, w.Set([]byte(key), nil))
+		}
+		require.NoError(t, w.Close())
+		path := writeFile(t, "1.sst", file.Data())
+		files = append(files, File{Path: path, Open: path, Database: true})
+	}
+	return Verify(files, func() {})
+}
+
+// Programs keep the name of the default comparer for one with a Split of their own. Then filters
+// have prefixes, in each table of the database, of however few keys, and that is no fault.
+func TestPrefixes(t *testing.T) {
+	rng := testkit.Rand(t, 75)
+	own, ours := bloom.FilterPolicy(10), pebblev2.New(testkit.Must(policy.NewRibbon(10)))
+	for name, split := range map[string]func(key []byte) int{
+		"before a mark": func(key []byte) int {
+			prefix, _, _ := bytes.Cut(key, []byte(":"))
+			return len(prefix)
+		},
+		"8": func(key []byte) int { return min(8, len(key)) },
+		"1": func(key []byte) int { return min(1, len(key)) },
+		"0": func([]byte) int { return 0 },
+	} {
+		for f := pebblesst.TableFormatRocksDBv2; f <= pebblesst.TableFormatMax; f++ {
+			if f.BlockColumnar() && name == "0" {
+				continue // Pebble panics
+			}
+			for _, p := range []v2.FilterPolicy{own, ours, bloom.FilterPolicy(6)} {
+				results := splitDatabase(t, f, p, split, spans(rng, 1), spans(rng, 300), spans(rng, 2),
+					spans(rng, 90))
+				for _, r := range results {
+					require.Equal(t, Unverified, r.Status, "%s, %v, %s: %s", name, f, p, r.Reason)
+					require.Contains(t, r.Reason, "its filter has prefixes of the keys")
+					require.Zero(t, r.FalseNegatives)
+				}
+			}
+		}
+	}
+}
+
+// Filters that lost keys are a fault, however few they lost, also where the keys have prefixes that
+// are keys too, and where a prefix matches by chance.
+func TestLostKeysAreNoPrefixes(t *testing.T) {
+	rng := testkit.Rand(t, 76)
+	paths := []string{}
+	for i := range 40 {
+		for _, end := range []string{"", "/file", "/file/of/mine"} {
+			paths = append(paths, fmt.Sprintf("/path%03d%s", i, end))
+		}
+	}
+	whole := func(key []byte) int { return len(key) }
+	faults, all := 0, 0
+	for _, keys := range [][]string{paths, spans(rng, 300), spans(rng, 2)} {
+		for _, bits := range []int{5, 10} {
+			for _, lost := range []int{1, 2, 3, 20, len(keys)} {
+				for range 20 {
+					left := rng.Perm(len(keys))
+					p := lossy{bloom.FilterPolicy(bits), func() bool {
+						next := left[0]
+						left = left[1:]
+						return next >= lost
+					}}
+					for _, r := range splitDatabase(t, pebblesst.TableFormatMax, p, whole, keys) {
+						if r.Status != Sound { // all that were lost may match by chance
+							all++
+						}
+						if r.Status == FalseNegative {
+							faults++
+						}
+					}
+				}
+			}
+		}
+	}
+	require.Greater(t, all, 500)
+	require.Greater(t, faults, all-3, "of %d", all)
 }
 
 // Filters under Pebble's name that Pebble does not write verify nothing, and deny no key. RocksDB

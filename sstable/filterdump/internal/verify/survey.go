@@ -1,12 +1,12 @@
 package verify
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,6 +30,11 @@ type surveyor struct {
 	window uint64 // index of the filter that covers the last entry, or would
 	added  int64  // keys from which this filter was built, or would be
 	all    int64  // keys of the filters of all windows that have ended
+
+	// Of the last key that did not match its filter: the length of the prefix that did, and of what
+	// all keys since then share with it. And the rate of false positives, as measured.
+	prefix, since int
+	rate          float64
 }
 
 // survey reads all entries of a table, compares them with the filters that cover them, and sets the
@@ -73,7 +78,15 @@ func (r *Result) survey(t *table, database bool) error {
 // add takes the next entry, and the index of the filter that covers it, or would.
 func (s *surveyor) add(filter uint64, key []byte) {
 	s.Entries++
-	isNew := s.Keys == 0 || !bytes.Equal(s.previous, key)
+	shared := 0 // how long a prefix it shares with the key before
+	for shared < min(len(key), len(s.previous)) && key[shared] == s.previous[shared] {
+		shared++
+	}
+	isNew := s.Keys == 0 || shared < max(len(key), len(s.previous))
+	if s.Keys == 0 {
+		shared = -1
+	}
+	s.since = min(s.since, shared)
 	if isNew {
 		s.Keys++
 		s.previous = append(s.previous[:0], key...)
@@ -90,11 +103,44 @@ func (s *surveyor) add(filter uint64, key []byte) {
 		s.added++
 	}
 	if f != nil && s.doubt == "" && !f.mayContain(f.each[filter], key) {
-		s.FalseNegatives++
+		if s.FalseNegatives++; s.FalseNegatives == 1 {
+			s.prefixed, s.prefix, s.rate = f.once, math.MaxInt, f.rate(f.each[filter])
+		}
+		if isNew && s.prefixed {
+			s.findPrefix(f.each[filter], key, shared)
+		}
 		if len(s.Lost) < 10 {
 			s.Lost = append(s.Lost, hex.EncodeToString(key))
 		}
 	}
+}
+
+// findPrefix looks for a prefix of a key that does not match its filter, which has a prefix of each
+// if the comparer has a Split of its own. It weighs what speaks for that against chance. Prefixes
+// that the key shares with the one before say nothing new, and one may be a key itself.
+func (s *surveyor) findPrefix(filter, key []byte, shared int) {
+	const longest = 256
+	last := func(from, to int) int { // the longest prefix in the filter, of more than from bytes
+		for to > from && !s.filters.mayContain(filter, key[:to]) {
+			to--
+		}
+		return to
+	}
+	most, before, since := min(len(key)-1, longest), s.prefix, s.since
+	s.since = math.MaxInt
+	if before <= since { // the last key that did not match has it too
+		return
+	}
+	s.prefix = last(-1, min(shared, most))
+	if s.prefix > since { // a key in between has it too
+		return
+	}
+	if n := last(shared, most); n > shared {
+		s.prefix = n
+		byChance := 1 - math.Pow(1-s.rate, float64(most-shared))
+		s.evidence -= math.Log(byChance)
+	}
+	s.prefixed = s.prefix >= 0
 }
 
 // endWindow plans the filter of a window that has ended.
@@ -140,6 +186,18 @@ type filters struct {
 	// filter's kind, such as "bloom", and an error if it matches all keys or none.
 	mayContain func(filter, key []byte) bool
 	parse      func(filter []byte) (kind string, err error)
+}
+
+// rate measures how many keys match a filter that does not have them. It is not 0.
+func (f *filters) rate(filter []byte) float64 {
+	const tries = 1 << 16
+	matches := 1
+	for i := range uint64(tries) {
+		if f.mayContain(filter, binary.LittleEndian.AppendUint64(nil, (i+1)*0x9e3779b97f4a7c15)) {
+			matches++
+		}
+	}
+	return min(1, float64(matches)/tries)
 }
 
 // Pebbles is the name of the policy of Pebble's own filters.

@@ -116,6 +116,22 @@ func TestFalseNegatives(t *testing.T) {
 	require.Zero(t, r.FalseNegatives)
 }
 
+// Where filters have prefixes of the keys, one that lacks a key's prefix is a fault, and so is one of
+// LevelDB's, which has no prefixes.
+func TestOneWithoutPrefixes(t *testing.T) {
+	prefixed := func(once bool, also ...string) *Result {
+		table := newTable([]string{"a1", "b1", "c1"})
+		table.filters.each[0] = filterOf(append(also, "a", "b")...)
+		table.filters.once = once
+		return surveyOf(t, table)
+	}
+	results := []*Result{prefixed(true, "c"), prefixed(true), prefixed(true, "c"), prefixed(false, "c")}
+	excusePrefixes(results)
+	for i, want := range []Status{Unverified, FalseNegative, Unverified, FalseNegative} {
+		require.Equal(t, want, results[i].Status, "%d", i)
+	}
+}
+
 // Nothing is called sound whose filters verify nothing, or whose keys are in doubt.
 func TestDoubts(t *testing.T) {
 	table := newTable([]string{"a"}, []string{"odd"}, []string{"odd", "b"})

@@ -75,9 +75,9 @@ type indexKey struct {
 
 func (s indexKey) Successor(dst, _ []byte) []byte { return append(dst, s.key...) }
 
-// asBasho returns a table as Basho's LevelDB writes it: its metaindex, which is written anew at the
-// end, names statistics too.
-func asBasho(t testing.TB, table []byte) []byte {
+// withMeta returns a table as another program writes it: its metaindex, which is written anew at the
+// end, names another block too.
+func withMeta(t testing.TB, table []byte, name string) []byte {
 	const footerLen = 48
 	end := len(table) - footerLen
 	footer := bytes.Clone(table[end:])
@@ -87,7 +87,7 @@ func asBasho(t testing.TB, table []byte) []byte {
 	_, n = block.DecodeHandle(handle)
 	w := rowblk.Writer{RestartInterval: 1}
 	require.NoError(t, w.AddRawString("filter."+policy.NameLevelDB, handle[:n]))
-	require.NoError(t, w.AddRawString("stats.sst1", handle[:n]))
+	require.NoError(t, w.AddRawString(name, handle[:n]))
 	contents := w.Finish()
 	metaindex := block.Handle{Offset: uint64(end), Length: uint64(len(contents))}
 	table = append(append(table[:end], contents...), make([]byte, block.TrailerLen)...)
@@ -164,7 +164,7 @@ func TestStatus(t *testing.T) {
 		{writeLevelDB(t, recovered, 9, 1, 1, 0, 0, 0, 0, 0, 0), "1.ldb", false, Unverified,
 			"its keys are internal by the data, and not by the index"},
 		{writeLevelDB(t, recovered, 9, 1, 1, 0, 0, 0, 0, 0, 0), "1.ldb", true, Corrupt, "at offset "},
-		{asBasho(t, writeLevelDB(t, ours, 9)), "1.sst", false, Unverified,
+		{withMeta(t, writeLevelDB(t, ours, 9), "stats.sst1"), "1.sst", false, Unverified,
 			"its filters are those of Basho's LevelDB"},
 		{rotten, "1.ldb", false, Corrupt, "at offset 0: "},
 		{lost, "1.ldb", false, Corrupt, "at offset "},
