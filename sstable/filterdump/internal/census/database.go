@@ -108,9 +108,10 @@ func (d *Database) read(view *engine.View) {
 	if err != nil {
 		d.Note = fmt.Sprintf("%s does not open it: %v", cmp.Or(view.Engine, "filterdump"), err)
 		if its := ownComparer.FindStringSubmatch(d.Note); its != nil { // "corrupted", says goleveldb
-			d.Note = fmt.Sprintf("its comparer is '%s', which is not known here: pass its tables one by "+
-				"one, filterdump --verify DIRECTORY/*.%s", its[1]+its[2],
-				cmp.Or(map[string]string{"goleveldb": "ldb"}[view.Engine], "sst"))
+			d.Note = fmt.Sprintf("its comparer is '%s', which is not known here", its[1]+its[2])
+			if view.Engine == "goleveldb" {
+				d.Note += ": pass its tables one by one, filterdump --verify DIRECTORY/*.ldb"
+			}
 		}
 		d.Damaged = faultyTable.MatchString(d.Note)
 		return

@@ -1,7 +1,6 @@
 package census
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -10,8 +9,11 @@ import (
 	"syscall"
 	"testing"
 
+	pebblev1 "github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb"
+	"github.com/syndtr/goleveldb/leveldb/comparer"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
 
@@ -209,16 +211,52 @@ func TestNoVerdict(t *testing.T) {
 	mine := testkit.Must(policy.NewRibbon(10, policy.WithName("mine")))
 	require.Less(t, counted(t, thirds(t, 6000, opt.Options{Filter: goleveldb.New(mine)})).Get, 20.0)
 
-	reverse := *pebble.DefaultComparer
-	reverse.Name = "test.reverse"
-	reverse.Compare = func(a, b []byte) int { return bytes.Compare(b, a) }
-	dir, _ := pebbleOf(t, pebble.Options{Comparer: &reverse}, 0, nil)
-	require.Equal(t, "its comparer is 'test.reverse', which is not known here: pass its tables one by "+
-		"one, filterdump --verify DIRECTORY/*.sst", Read(dir, Options{}).Note)
-
-	dir, _ = pebbleOf(t, pebble.Options{}, 1, set)
+	dir, _ := pebbleOf(t, pebble.Options{}, 1, set)
 	d := Read(dir, Options{Progress: t.Logf})
 	require.Equal(t, "No verdict: there are no tables, and keys that are only in the log do not "+
 		"count.", d.Verdict.Sentence)
 	require.Empty(t, d.Note)
 }
+
+// A database with a comparer of its own is no damage, whatever the engine calls it ("corrupted"):
+// the report names the comparer. Of goleveldb's databases, the tables can be verified one by one.
+func TestOwnComparer(t *testing.T) {
+	dirs := map[string]string{"goleveldb": t.TempDir(), "pebblev1": t.TempDir(), "pebblev2": ""}
+	db, err := leveldb.OpenFile(dirs["goleveldb"], &opt.Options{Comparer: mine{}})
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	comparerV1 := *pebblev1.DefaultComparer
+	comparerV1.Name = mine{}.Name()
+	old, err := pebblev1.Open(dirs["pebblev1"], &pebblev1.Options{Comparer: &comparerV1,
+		Logger: engine.Quiet{}})
+	require.NoError(t, err)
+	require.NoError(t, old.Set([]byte("key"), nil, pebblev1.NoSync))
+	require.NoError(t, old.Flush()) // only tables tell Pebble's databases without OPTIONS
+	require.NoError(t, old.Close())
+	comparerV2 := *pebble.DefaultComparer
+	comparerV2.Name = mine{}.Name()
+	dirs["pebblev2"], _ = pebbleOf(t, pebble.Options{Comparer: &comparerV2}, 0, nil)
+	for engine, dir := range dirs {
+		want := "its comparer is 'test.mine', which is not known here"
+		if engine == "goleveldb" {
+			want += ": pass its tables one by one, filterdump --verify DIRECTORY/*.ldb"
+		}
+		options := testkit.Must(filepath.Glob(filepath.Join(dir, "OPTIONS-*")))
+		require.Equal(t, engine == "goleveldb", len(options) == 0)
+		for {
+			d := Read(dir, Options{})
+			require.Equal(t, want, d.Note, engine)
+			require.False(t, d.Damaged)
+			if len(options) == 0 {
+				break
+			}
+			require.NoError(t, os.Remove(options[0])) // then the manifest tells
+			options = options[1:]
+		}
+	}
+}
+
+// mine is a comparer by its name.
+type mine struct{ comparer.Comparer }
+
+func (mine) Name() string { return "test.mine" }
