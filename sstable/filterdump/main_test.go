@@ -16,6 +16,9 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/comparer"
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/opt"
+
+	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // golden is where the databases are that other programs wrote.
@@ -63,6 +66,15 @@ func TestStatus(t *testing.T) {
 	ours := func(engine string) string {
 		return copyOf(t, "releases", "v0.1.0", engine, "name1_ribbon", "db")
 	}
+	made := func(engine string) string {
+		dir := t.TempDir()
+		s, err := openers[engine](dir, testkit.Must(policy.NewRibbon(10)), still)
+		require.NoError(t, err)
+		require.NoError(t, s.put([]byte("key"), nil))
+		require.NoError(t, s.flush())
+		require.NoError(t, s.close())
+		return dir
+	}
 	// These change a directory.
 	with := func(dir string, contents []byte, names ...string) string {
 		for _, name := range names {
@@ -75,6 +87,21 @@ func TestStatus(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(dir, name)))
 		}
 		return dir
+	}
+	sized := func(dir, pattern string, size int64) string { // cut off, or with a hole behind
+		paths, err := filepath.Glob(filepath.Join(dir, pattern))
+		require.NoError(t, err)
+		require.Len(t, paths, 1)
+		require.NoError(t, os.Truncate(paths[0], size))
+		return dir
+	}
+	torn := func(engine string) string { // what names the table is not all there
+		dir := made(engine)
+		manifests, err := filepath.Glob(filepath.Join(dir, "MANIFEST-*"))
+		require.NoError(t, err)
+		info, err := os.Stat(manifests[0])
+		require.NoError(t, err)
+		return sized(dir, "MANIFEST-*", info.Size()-1)
 	}
 	loop := func(dir, name string) string {
 		require.NoError(t, os.Symlink(name, filepath.Join(without(dir, name), name)))
@@ -106,8 +133,8 @@ func TestStatus(t *testing.T) {
 		{with(oneKey(), whole[:99], "900001.ldb"), 0, []string{"Nothing to do",
 			"1 table sound; 1 table left "}},
 		{padded, 0, []string{"Nothing to do", "1 table sound\n"}},
-		{with(oneKey(), whole, "900001.ldb", "900002.sst"), 0, []string{
-			"No verdict: the manifest may be old: tables newer than the 1 that it names: 2.",
+		{with(oneKey(), whole, "900001.ldb", "900002.sst"), 2, []string{
+			"its manifest may be old, or cut off: tables newer than the 1 that it names: 2\n",
 			"1 table sound; 2 tables left out"}},
 
 		{broken, 1, []string{"FAULTY: 1 table corrupt\n", "000005.ldb: corrupt: ", "No verdict: 1 of "}},
@@ -122,6 +149,11 @@ func TestStatus(t *testing.T) {
 			"FAULTY: 1 database damaged\n", "pebblev1 does not open it: L0: 000007"}},
 		{with(oneKey(), []byte("\n\n"), "CURRENT"), 1, []string{
 			"FAULTY: 1 database damaged\n", "CURRENT names no manifest"}},
+		{without(oneKey(), "CURRENT"), 1, []string{
+			"FAULTY: 1 database damaged\n", "there is no CURRENT: its tables can be verified one " +
+				"by one, filterdump --verify DIRECTORY/*.ldb"}},
+		{without(made("pebblev1"), "marker.format-version.000015.016"), 1, []string{
+			"pebblev1 does not open it: pebble: could not open manifest file \"MANIFEST-000000\""}},
 		{without(oneKey(), "MANIFEST-000002"), 1, []string{
 			"FAULTY: 1 database damaged\n", "CURRENT names MANIFEST-000002: file does"}},
 		{with(ours("pebblev1"), whole, "000007.sst"), 1,
@@ -130,6 +162,17 @@ func TestStatus(t *testing.T) {
 		{with(oneKey(), []byte("[Version]\n  rocksdb_version=9.0.0\n"), "OPTIONS-000007"), 2,
 			[]string{"filterdump does not open it: levelbloom has no adapter"}},
 		{browser, 2, []string{"its comparer is 'idb_cmp1', which is not known here"}},
+		{torn("goleveldb"), 2, []string{"1 table left out, which no manifest names\n",
+			"may be old, or cut off: tables newer than the 0 that it names: 1\n"}},
+		{torn("pebblev1"), 2, []string{"tables newer than the 0 that it names: 1"}},
+		{torn("pebblev2"), 2, []string{"tables newer than the 0 that it names: 1"}},
+		{sized(made("pebblev1"), "OPTIONS-*", 900), 2, []string{"not open it: invalid key=value"}},
+		{sized(made("pebblev2"), "OPTIONS-*", 4096), 2, []string{"not open it: invalid key=value"}},
+		{sized(made("pebblev2"), "OPTIONS-*", 20<<30), 2, []string{
+			"OPTIONS-000003 has 21474836480 bytes: at most"}},
+		{sized(oneKey(), "CURRENT", 20<<30), 2, []string{"CURRENT has 21474836480 bytes: at most"}},
+		{sized(made("pebblev1"), "MANIFEST-*", 1<<40), 2, []string{
+			"MANIFEST-000001 has 1099511627776 bytes: at most"}},
 		{empty, 0, []string{"No verdict: there are no tables, and keys that are only in the log do not " +
 			"count.\n", "no tables\n"}},
 		{golden("leveldb", "tables"), 2, []string{": no database: there is no CURRENT\n"}},

@@ -74,9 +74,13 @@ func Read(path string, o Options) *Database {
 			return d
 		}
 		d.read(view)
-		again := d.lacksTables() && view.Outdated()
+		outdated := view.Outdated()
 		view.Close()
-		if !again {
+		if !d.lacksTables() || !outdated {
+			if d.mayBeOld() && !outdated {
+				d.Note = fmt.Sprintf("its manifest may be old, or cut off: tables newer than the %d that "+
+					"it names: %d", len(d.named), d.newer)
+			}
 			return d
 		}
 		d = &Database{Path: path, Note: "its tables are deleted while they are read: if it has more " +
@@ -196,9 +200,12 @@ func (d *Database) unfit() string {
 		return fmt.Sprintf("%d of %d tables cannot be read, or trusted", unread, len(d.Tables))
 	case len(d.named) > engine.MostTables():
 		return "the process may not have all tables open: raise its limit (ulimit -n)"
-	case d.newer > len(d.named): // older ones may wait for a reader of theirs
-		return fmt.Sprintf("the manifest may be old: tables newer than the %d that it names: %d",
-			len(d.named), d.newer)
+	case d.mayBeOld():
+		return "the manifest does not name the newest tables"
 	}
 	return ""
 }
+
+// mayBeOld reports whether there are more tables that are newer than all that the manifest names
+// than it names. Older ones may wait for a reader of theirs.
+func (d *Database) mayBeOld() bool { return d.newer > len(d.named) }

@@ -27,9 +27,13 @@ type Settings struct {
 
 var optionsName = regexp.MustCompile(`^OPTIONS-\d+$`)
 
-// settingsOf reads the newest OPTIONS file. Databases without one may be goleveldb's, which has
-// none, or Pebble's.
-func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
+// walDir are directories that Pebble would look for, of logs, which a view does not have.
+var walDir = regexp.MustCompile(`(?m)^ *(wal_dir|secondary_dir)=.*$`)
+
+// readSettings reads the newest OPTIONS file, which Pebble then checks. Databases without one may
+// be goleveldb's, which has none, or Pebble's.
+func (v *View) readSettings(entries []fs.DirEntry) error {
+	s := &v.Settings
 	file, format, pebble := "", 0, false
 	for _, e := range entries { // sorted
 		name := e.Name()
@@ -41,11 +45,18 @@ func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 		case marked(name, "format-version") != "":
 			format, _ = strconv.Atoi(marked(name, "format-version"))
 		case Number(name) >= 0 && !pebble:
-			pebble = verify.IsPebbles(filepath.Join(dir, name))
+			pebble = verify.IsPebbles(filepath.Join(v.dir, name))
 		}
 	}
-	text, _ := readFile(filepath.Join(dir, file))
-	options := string(text)
+	options := ""
+	if file != "" {
+		text, err := readFile(filepath.Join(v.dir, file), 1<<20)
+		if err != nil {
+			return err
+		}
+		options = string(text)
+		v.memory[file] = walDir.ReplaceAll(text, nil)
+	}
 	const lowestOfV2 = 13 // Pebble v2's FormatMinSupported, which few databases of v1 have
 	switch {
 	case strings.Contains(options, "key_schema="), options == "" && format >= lowestOfV2:
@@ -53,7 +64,8 @@ func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 	case strings.Contains(options, "pebble_version="), options == "" && (format > 0 || pebble):
 		s.Engine = "pebblev1"
 	case options == "":
-		return Settings{Engine: "goleveldb", Cache: int64(opt.DefaultBlockCacheCapacity)}
+		*s = Settings{Engine: "goleveldb", Cache: int64(opt.DefaultBlockCacheCapacity)}
+		return nil
 	}
 	s.Cache = sizeOf(options, "cache_size")
 	s.MemTable = sizeOf(options, "mem_table_size")
@@ -64,13 +76,13 @@ func settingsOf(dir string, entries []fs.DirEntry) (s Settings) {
 		s.Policies = append(s.Policies, found[1])
 	}
 	s.Policies = slices.Compact(s.Policies)
-	return s
+	return nil
 }
 
 // option returns the value of an option in an OPTIONS file, "" if it is not there.
 func option(options, name string) string {
 	found := regexp.MustCompile(`(?m)^ *` + name + `=(.+)$`).FindStringSubmatch(options)
-	return append(found, "", "")[1]
+	return strings.TrimSpace(append(found, "", "")[1])
 }
 
 // sizeOf returns a number in an OPTIONS file, 0 if it is not there or above a terabyte.

@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // A View is what an engine opens instead of a database's directory: a copy of the manifest in
@@ -38,7 +40,7 @@ func NewView(dir string) (v *View, err error) {
 	if v.manifest, v.Manifest, err = readManifest(dir); err != nil {
 		return nil, err
 	}
-	v.memory = map[string][]byte{"CURRENT": []byte(v.manifest + "\n"), v.manifest: v.Manifest}
+	v.memory = map[string][]byte{v.manifest: v.Manifest}
 	if err = v.takeTables(); err != nil { // after the manifest, so that few are deleted in between
 		v.Close()
 	}
@@ -48,7 +50,7 @@ func NewView(dir string) (v *View, err error) {
 // readManifest returns the name of the manifest, and what is in it.
 func readManifest(dir string) (name string, manifest []byte, err error) {
 	if name, err = manifestOf(dir); err == nil {
-		manifest, err = readFile(filepath.Join(dir, name))
+		manifest, err = readFile(filepath.Join(dir, name), maxManifest)
 	}
 	return name, manifest, err
 }
@@ -75,13 +77,13 @@ var (
 
 // manifestOf returns the file name of the manifest, which Pebble's marker names, or CURRENT. Of
 // several files CURRENT, as goleveldb leaves them if it is killed, the one counts that names the
-// newest manifest that is there.
+// newest manifest that is there. Among files of another kind, one of that name makes no database.
 func manifestOf(dir string) (name string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
 	}
-	marker, failed := "", error(nil)
+	marker, table, hasManifest, failed := "", "", false, error(nil)
 	for _, e := range entries { // sorted: of the first million, the last marker is the newest
 		switch {
 		case bashoLevel.MatchString(e.Name()) && e.IsDir():
@@ -89,6 +91,10 @@ func manifestOf(dir string) (name string, err error) {
 				"%s one by one", e.Name())
 		case marked(e.Name(), "manifest") != "":
 			marker = e.Name()
+		case manifestName.MatchString(e.Name()):
+			hasManifest = true
+		case Number(e.Name()) >= 0:
+			table = e.Name()
 		case currentName.MatchString(e.Name()):
 			named, err := namedBy(dir, e.Name())
 			if err != nil {
@@ -98,26 +104,37 @@ func manifestOf(dir string) (name string, err error) {
 			}
 		}
 	}
-	if marker != "" {
+	switch {
+	case marker != "":
 		return namedBy(dir, marker)
+	case name != "":
+		return name, nil
+	case failed == nil && hasManifest && table != "":
+		return "", fmt.Errorf("%w: there is no CURRENT: its tables can be verified one by one, "+
+			"filterdump --verify DIRECTORY/*%s", ErrDamaged, filepath.Ext(table))
+	case failed == nil:
+		return "", errors.New("no database: there is no CURRENT")
+	case table == "" && !hasManifest && !errors.Is(failed, fs.ErrNotExist):
+		return "", errors.New("no database: there are no tables, and CURRENT names no manifest")
 	}
-	if name == "" {
-		err = cmp.Or(failed, errors.New("no database: there is no CURRENT"))
-	}
-	return name, err
+	return "", failed
 }
 
 // namedBy returns the name of the manifest that a marker names, or a file CURRENT, and checks it.
 func namedBy(dir, source string) (string, error) {
 	name := marked(source, "manifest")
 	if name == "" {
-		text, err := readFile(filepath.Join(dir, source))
+		text, err := readFile(filepath.Join(dir, source), 64<<10)
 		if err != nil {
 			return "", err
 		}
 		var whole bool
 		if name, whole = strings.CutSuffix(string(text), "\n"); !whole {
 			return "", fmt.Errorf("%w: %s does not end in a line break", ErrDamaged, source)
+		}
+		var number int // read as goleveldb does: spaces may follow, and zeros may be left out
+		if n, _ := fmt.Sscanf(name, "MANIFEST-%d%s", &number, new(string)); n == 1 {
+			name = fmt.Sprintf("MANIFEST-%06d", number)
 		}
 	}
 	if !manifestName.MatchString(name) {
@@ -136,7 +153,9 @@ func (v *View) takeTables() error {
 	if err != nil {
 		return err
 	}
-	v.Settings = settingsOf(v.dir, entries)
+	if err := v.readSettings(entries); err != nil {
+		return err
+	}
 	for _, e := range entries {
 		name, ext, number := e.Name(), filepath.Ext(e.Name()), Number(e.Name())
 		isTable := number >= 0 && (ext == ".sst" || v.Engine == "goleveldb")
@@ -148,6 +167,9 @@ func (v *View) takeTables() error {
 		}
 		if strings.HasPrefix(name, "marker.") {
 			v.memory[name] = nil
+		}
+		if name == "CURRENT" { // which Pebble reads if no marker tells a newer format
+			v.memory[name], _ = readFile(filepath.Join(v.dir, name), 64<<10)
 		}
 		if marked(name, "remote-obj-catalog") != "" {
 			return errors.New("tables in shared storage are not read here")
@@ -165,7 +187,7 @@ func (v *View) hold(name string) {
 		return // to open a pipe would wait for a writer
 	}
 	v.Paths[name], v.memory[name] = path, nil
-	if len(v.held) >= MostTables() {
+	if len(v.held) >= MostTables()/2 {
 		return
 	}
 	file, err := os.Open(path)
@@ -179,23 +201,37 @@ func (v *View) hold(name string) {
 	}
 }
 
-// MostTables returns how many tables a view holds at most, and how many an engine may have open
-// then: half of what the system allows, but for some files of others.
+// MostTables returns how many tables an engine may have open, two thirds of what the system allows,
+// but for some files of others. A view holds half as many.
 func MostTables() int {
 	const others, most = 32, 1 << 20
-	return max(1, int(min(filesAllowed()/2, most))-others)
+	return max(2, int(2*min(filesAllowed(), most)/3)-others)
 }
 
-// readFile reads a file that is no table.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for a writer
-		err = fmt.Errorf("%w: %s is not a regular file", ErrDamaged, filepath.Base(path))
-	}
+// maxManifest is the size of the largest manifest that is read: the engines keep copies of it.
+const maxManifest = 256 << 20
+
+// readFile reads a file that is no table, unless it has more than so many bytes.
+func readFile(path string, most int64) ([]byte, error) {
+	// To open a pipe would wait for a writer.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%w: %s is not a regular file", ErrDamaged, filepath.Base(path))
+	case info.Size() > most:
+		return nil, fmt.Errorf("%s has %d bytes: at most %d are read", filepath.Base(path),
+			info.Size(), most)
+	}
+	contents := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	_, err = contents.ReadFrom(io.LimitReader(file, most)) // it may grow meanwhile
+	return contents.Bytes(), err
 }
 
 // marked returns the value of a marker of Pebble, an empty file marker.KIND.NUMBER.VALUE, "" for

@@ -14,8 +14,10 @@ import (
 	v1 "github.com/cockroachdb/pebble"
 	v2 "github.com/cockroachdb/pebble/v2"
 	"github.com/stretchr/testify/require"
+	"github.com/syndtr/goleveldb/leveldb/storage"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/testdata/testkit"
 )
 
 // All stored databases are opened by their engine, and those without an OPTIONS file too.
@@ -78,6 +80,13 @@ func TestSettings(t *testing.T) {
 	want.Engine, want.Cache, want.OpenFiles = "pebblev2", 7<<20, 2000
 	require.Equal(t, want, view(t, dir).Settings)
 
+	// Pebble would look for its log in another directory.
+	other := t.TempDir()
+	apart, err := v2.Open(other, &v2.Options{WALDir: t.TempDir(), Logger: Quiet{}})
+	require.NoError(t, err)
+	require.NoError(t, apart.Close())
+	require.Empty(t, tablesOf(t, view(t, other)))
+
 	// Among several files, the newest has the highest number.
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
@@ -99,6 +108,7 @@ func TestSettings(t *testing.T) {
 // nothing, or is no file, is damage; where there is none, there is no database.
 func TestManifestOf(t *testing.T) {
 	const good, other, marker = "MANIFEST-000002\n", "MANIFEST-000003", "marker.manifest.00000"
+	const table = "000005.ldb"
 	type files = map[string]string // a name that ends in a slash is a directory
 	for _, c := range []struct {
 		files files
@@ -120,21 +130,25 @@ func TestManifestOf(t *testing.T) {
 		{files{"CURRENT": "MANIFEST-1000000\n", "CURRENT.bak": "MANIFEST-999999\n",
 			"MANIFEST-1000000": "", "MANIFEST-999999": ""}, "MANIFEST-1000000", nil, ""},
 
-		{files{"CURRENT": "", "CURRENT.bak": good}, "", ErrDamaged, "CURRENT does not end in"},
-		{files{"CURRENTLY": good, "000005.ldb": ""}, "", nil, "there is no CURRENT"},
+		{files{"CURRENT": "", "CURRENT.bak": good, table: ""}, "", ErrDamaged, "CURRENT does not end in"},
+		{files{"CURRENTLY": good, table: ""}, "", nil, "there is no CURRENT"},
+		{files{"MANIFEST-000002": ""}, "", nil, "no database: there is no CURRENT"},
+		{files{"MANIFEST-000002": "", table: ""}, "", ErrDamaged, "--verify DIRECTORY/*.ldb"},
+		{files{"MANIFEST-000002": "", "000005.sst": ""}, "", ErrDamaged, " DIRECTORY/*.sst"},
+		{files{"CURRENT": "a text\n", "notes.txt": ""}, "", nil, "no database: there are no tables"},
 		{files{"CURRENT": good, "MANIFEST-000002": "", "sst_3/": ""}, "", nil,
 			"Basho's LevelDB is not read here: pass the tables in sst_3"},
 
 		{files{"CURRENT": "MANIFEST-000002", "MANIFEST-000002": ""}, "", ErrDamaged,
 			"CURRENT does not end in a line break"},
-		{files{"CURRENT": "<<<<<<< HEAD\n"}, "", ErrDamaged,
+		{files{"CURRENT": "<<<<<<< HEAD\n", table: ""}, "", ErrDamaged,
 			`CURRENT names no manifest, but "<<<<<<< HEAD"`},
-		{files{"CURRENT": "../MANIFEST-000002\n"}, "", ErrDamaged, "names no manifest"},
+		{files{"CURRENT": "../MANIFEST-000002\n", table: ""}, "", ErrDamaged, "names no manifest"},
 		{files{"CURRENT": good}, "", ErrDamaged, "CURRENT names MANIFEST-000002: file does not exist"},
 		{files{"CURRENT": good, "MANIFEST-000002": "", marker + "1." + other: ""}, "", ErrDamaged,
 			"names MANIFEST-000003"},
 		{files{marker + "1...": ""}, "", ErrDamaged, "names no manifest"},
-		{files{"CURRENT/": ""}, "", ErrDamaged, "not a regular file"},
+		{files{"CURRENT/": "", table: ""}, "", ErrDamaged, "not a regular file"},
 		{files{"CURRENT": good, "MANIFEST-000002/": ""}, "", ErrDamaged, "not a regular file"},
 	} {
 		dir := t.TempDir()
@@ -155,6 +169,40 @@ func TestManifestOf(t *testing.T) {
 			require.ErrorContains(t, err, c.words)
 		}
 	}
+}
+
+// CURRENT is read as goleveldb reads it: the line end may be that of Windows, spaces may follow,
+// and zeros may be left out.
+func TestCurrent(t *testing.T) {
+	dir, rng := t.TempDir(), testkit.Rand(t, 77)
+	for _, name := range []string{"MANIFEST-000002", "MANIFEST-000020", "000005.ldb"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	texts := []string{"MANIFEST-000002\r\n", "MANIFEST-000002 \n", "MANIFEST-2\n", "MANIFEST-20\n\n"}
+	for range 1000 { // with a byte or two changed, mostly behind the name
+		text := []byte("MANIFEST-000020  \n")
+		for range 1 + rng.Intn(2) {
+			at := len(text) - 1 - min(len(text)-1, rng.Intn(5)*(1+rng.Intn(4)))
+			text[at] = "\r\n\t 029-+x.\x00"[rng.Intn(12)]
+		}
+		texts = append(texts, string(text))
+	}
+	read := 0
+	for i, text := range texts {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "CURRENT"), []byte(text), 0o600))
+		files, err := storage.OpenFile(dir, true)
+		require.NoError(t, err)
+		want, err := files.GetMeta()
+		require.NoError(t, files.Close())
+		name, failed := manifestOf(dir)
+		require.Equal(t, err == nil, failed == nil, "%q: %v, %v", text, err, failed)
+		if err == nil {
+			require.Equal(t, fmt.Sprintf("MANIFEST-%06d", want.Num), name, "%q", text)
+			read++
+		}
+		require.True(t, i >= 4 || err == nil, text)
+	}
+	require.Greater(t, read, 50)
 }
 
 // largeValues makes a database of Pebble's whose values are in files of their own.

@@ -116,8 +116,8 @@ func TestFalseNegatives(t *testing.T) {
 	require.Zero(t, r.FalseNegatives)
 }
 
-// Where filters have prefixes of the keys, one that lacks a key's prefix is a fault, and so is one of
-// LevelDB's, which has no prefixes.
+// Where filters have prefixes of the keys, one that lacks a key's prefix is a fault, and so is one
+// of LevelDB's, which has no prefixes.
 func TestOneWithoutPrefixes(t *testing.T) {
 	prefixed := func(once bool, also ...string) *Result {
 		table := newTable([]string{"a1", "b1", "c1"})
@@ -125,7 +125,8 @@ func TestOneWithoutPrefixes(t *testing.T) {
 		table.filters.once = once
 		return surveyOf(t, table)
 	}
-	results := []*Result{prefixed(true, "c"), prefixed(true), prefixed(true, "c"), prefixed(false, "c")}
+	results := []*Result{prefixed(true, "c"), prefixed(true), prefixed(true, "c"),
+		prefixed(false, "c")}
 	excusePrefixes(results)
 	for i, want := range []Status{Unverified, FalseNegative, Unverified, FalseNegative} {
 		require.Equal(t, want, results[i].Status, "%d", i)

@@ -106,9 +106,8 @@ func Verify(files []File, done func()) []*Result {
 	return results
 }
 
-// excusePrefixes finds the tables of a database of Pebble's whose filters have prefixes of the keys.
-// Its comparer has a Split of its own then, which its name does not tell. Tables of few keys are
-// like the others.
+// excusePrefixes finds the tables of a Pebble database whose filters have prefixes of the keys: its
+// comparer has a Split of its own then, whatever its name. Tables of few keys go with the others.
 func excusePrefixes(results []*Result) {
 	evidence := 0.0
 	for _, r := range results {

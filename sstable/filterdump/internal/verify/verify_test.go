@@ -75,8 +75,8 @@ type indexKey struct {
 
 func (s indexKey) Successor(dst, _ []byte) []byte { return append(dst, s.key...) }
 
-// withMeta returns a table as another program writes it: its metaindex, which is written anew at the
-// end, names another block too.
+// withMeta returns a table as another program writes it: its metaindex, which is written anew at
+// the end, names another block too.
 func withMeta(t testing.TB, table []byte, name string) []byte {
 	const footerLen = 48
 	end := len(table) - footerLen
