@@ -71,6 +71,7 @@ func found(engine, dir string) (n int) {
 	defer func() { _ = recover() }()
 	s, err := openers[engine](dir, testkit.Must(policy.NewRibbon(10)), readOnly)
 	if err != nil {
+		fmt.Println("ZZ", err)
 		return 0
 	}
 	defer s.close()
@@ -92,10 +93,14 @@ func mutate(t *testing.T, rng *rand.Rand, dir string) (what string, mayPass bool
 	tables := append(list("*.ldb"), list("*.sst")...)
 	path, another := pick(tables), pick(tables)
 	if rng.IntN(2) == 0 {
-		path = pick(append(list("MANIFEST-*"), list("CURRENT")...))
+		path = pick(slices.Concat(list("MANIFEST-*"), list("CURRENT"), list("OPTIONS-*"),
+			list("marker.*")))
 	}
 	b := testkit.Must(os.ReadFile(path))
-	at, kind := rng.IntN(len(b)), rng.IntN(9)
+	at, kind := rng.IntN(max(1, len(b))), rng.IntN(9)
+	if len(b) == 0 {
+		kind = 7 // a marker
+	}
 	what = fmt.Sprintf("kind %d at %d of %s", kind, at, path)
 	switch kind {
 	case 0: // random bytes

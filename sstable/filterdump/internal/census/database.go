@@ -47,6 +47,7 @@ type Database struct {
 	options Options
 	named   map[int]engine.Place // what the manifest says of each table, by number
 	newer   int                  // tables that are left out, and newer than all that are not
+	logged  bool                 // the log of one of these is gone
 }
 
 // attempts is how often Read begins.
@@ -160,9 +161,10 @@ func (d *Database) verify(view *engine.View) {
 		// Only goleveldb opens a database whose tables are missing. Whoever reads one finds that.
 		name := cmp.Or(view.Tables[number], fmt.Sprintf("%06d.ldb", number))
 		files = append(files, verify.File{Path: filepath.Join(d.Path, name), Open: view.Paths[name],
-			Database: true, Size: d.named[number].Size, Policies: d.options.Policies})
+			Database: true, Size: d.named[number].Size, Merger: view.Merger,
+			Policies: d.options.Policies})
 	}
-	d.leaveOut(view.Tables)
+	d.leaveOut(view)
 	var done atomic.Int64
 	d.Tables = verify.Verify(files, func() {
 		d.options.Progress("%d of %d tables verified", done.Add(1), len(files))
@@ -173,14 +175,15 @@ func (d *Database) verify(view *engine.View) {
 }
 
 // leaveOut counts the tables in the directory that the manifest does not name.
-func (d *Database) leaveOut(tables map[int]string) {
+func (d *Database) leaveOut(view *engine.View) {
 	newest := slices.Max(append(slices.Collect(maps.Keys(d.named)), -1))
-	for number := range tables {
+	for number := range view.Tables {
 		if _, isNamed := d.named[number]; !isNamed {
 			d.Unnamed++
 		}
 		if number > newest {
 			d.newer++
+			d.logged = d.logged || number < view.OldestLog
 		}
 	}
 }
@@ -206,6 +209,7 @@ func (d *Database) unfit() string {
 	return ""
 }
 
-// mayBeOld reports whether there are more tables that are newer than all that the manifest names
-// than it names. Older ones may wait for a reader of theirs.
-func (d *Database) mayBeOld() bool { return d.newer > len(d.named) }
+// mayBeOld reports whether the manifest lacks tables that it once named, as far as the files tell:
+// the log of a table that is newer than all named ones is deleted only when the manifest names it.
+// Without logs, such tables must be more than those that are named.
+func (d *Database) mayBeOld() bool { return d.logged || d.newer > len(d.named) }

@@ -70,7 +70,7 @@ func (v *View) readSettings(entries []fs.DirEntry) error {
 	s.Cache = sizeOf(options, "cache_size")
 	s.MemTable = sizeOf(options, "mem_table_size")
 	s.OpenFiles = sizeOf(options, "max_open_files")
-	s.Merger = option(options, "merger")
+	s.Merger = strings.TrimPrefix(option(options, "merger"), "nullptr") // RocksDB's for none
 	for _, found := range regexp.MustCompile(`(?m)^ *filter_policy=(.+)$`).FindAllStringSubmatch(
 		options, -1) {
 		s.Policies = append(s.Policies, found[1])

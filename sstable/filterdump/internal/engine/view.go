@@ -21,9 +21,10 @@ import (
 // view again sees the same database.
 type View struct {
 	Settings
-	Manifest []byte
-	Tables   map[int]string    // the tables in the database's directory: file names by number
-	Paths    map[string]string // by which they are opened, and Pebble's large values, by file name
+	Manifest  []byte
+	Tables    map[int]string    // the tables in the database's directory: file names by number
+	Paths     map[string]string // by which they are opened, and Pebble's large values, by file name
+	OldestLog int               // its number, 0 if there is none
 
 	dir      string
 	manifest string            // its file name
@@ -170,6 +171,9 @@ func (v *View) takeTables() error {
 		}
 		if name == "CURRENT" { // which Pebble reads if no marker tells a newer format
 			v.memory[name], _ = readFile(filepath.Join(v.dir, name), 64<<10)
+		}
+		if log, _ := strconv.Atoi(strings.TrimSuffix(name, ".log")); ext == ".log" && v.OldestLog == 0 {
+			v.OldestLog = log // names are sorted
 		}
 		if marked(name, "remote-obj-catalog") != "" {
 			return errors.New("tables in shared storage are not read here")

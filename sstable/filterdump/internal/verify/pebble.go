@@ -30,7 +30,7 @@ func (f File) openPebble(file pebbleFile, r *Result) (*table, error) {
 		}
 		return &sstable.CorruptionError{File: file.Name(), Offset: -1, Cause: err}
 	}
-	reader, err := newReader(file, "")
+	reader, err := newReader(file, f.Merger)
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -61,8 +61,8 @@ var (
 	ofRocksDB = regexp.MustCompile(`unsupported (rocksdb format version|checksum type)`)
 )
 
-// newReader opens a table with Pebble's default comparer and key schema, under which filters know
-// whole keys, and with any merger, because nothing is merged: only an error tells its name.
+// newReader opens a table with Pebble's default comparer and key schema, and with its database's
+// merger, or any if that is not known, because nothing is merged: only an error tells its name.
 func newReader(f pebbleFile, merger string) (r *pebblesst.Reader, err error) {
 	o := pebblesst.ReaderOptions{Merger: &pebblesst.Merger{Name: merger}}
 	err = Guard(func() (err error) { // it panics on an unknown key schema
@@ -77,7 +77,7 @@ func newReader(f pebbleFile, merger string) (r *pebblesst.Reader, err error) {
 		return nil, errRocksDB
 	case m == nil:
 		return nil, err
-	case m[1] == "merger" && m[2] != merger:
+	case m[1] == "merger" && merger == "":
 		return newReader(f, m[2])
 	default:
 		return nil, fmt.Errorf("%w: %s", errNotRead, strings.ReplaceAll(m[0], `"`, ""))

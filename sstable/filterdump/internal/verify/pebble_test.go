@@ -250,6 +250,12 @@ func TestNotRead(t *testing.T) {
 		require.Equal(t, c.want == errRocksDB, r.Status == Unverified)
 		require.False(t, r.Status.IsFault() || r.Status.IsFine())
 	}
+	path := writeFile(t, "1.sst", writePebble(t, v4, ownFilter, 9, false))
+	for merger, want := range map[string]Status{"": Sound, "pebble.concatenate": Sound,
+		"mine": Unreadable} { // as OPTIONS name it: the engine reads no table of another one
+		r := File{Path: path, Open: path, Merger: merger}.verify()
+		require.Equal(t, want, r.Status, r.Reason)
+	}
 	damaged := verifyFile(t, "1.sst", inFooter(v4, 0, 4)) // the kind of checksums
 	require.Equal(t, Corrupt, damaged.Status)
 	guarded := Guard(func() error { panic("Invalid compression type.") })

@@ -28,6 +28,7 @@ type File struct {
 	Open     string // the path by which it is opened
 	Database bool   // it is part of one: its keys are internal, its comparer is the default one
 	Size     int64  // how many bytes of the file it takes; 0: all
+	Merger   string // the name of Pebble's merger, "" if it is not known
 
 	Policies []string // further names of policies whose filters are LevelDB's or levelbloom's
 }
