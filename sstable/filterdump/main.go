@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -72,6 +73,9 @@ func parse(args []string) (*options, error) {
 	return o, err
 }
 
+// controls are what json leaves as it is, and a terminal could take for a command.
+var controls = regexp.MustCompile(`[\x{7f}-\x{9f}\x{200b}-\x{206f}]`)
+
 // run is the program. It returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	fail := func(err error) int {
@@ -89,14 +93,22 @@ func run(args []string, stdout, stderr io.Writer) int {
 			Verify: o.Verify, Progress: show}))
 	}
 	r := newReport(all)
-	if o.JSON {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		err = e.Encode(r)
-	} else {
-		_, err = io.WriteString(stdout, r.text())
+	for _, name := range o.Policy {
+		if !r.policies[name] {
+			r.Verdict += fmt.Sprintf("; no filter of the policy %q was read", name)
+		}
 	}
-	if err != nil {
+	text := r.text()
+	if o.JSON {
+		contents, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return fail(err)
+		}
+		text = controls.ReplaceAllStringFunc(string(contents)+"\n", func(c string) string {
+			return fmt.Sprintf(`\u%04x`, []rune(c)[0])
+		})
+	}
+	if _, err = io.WriteString(stdout, text); err != nil {
 		return fail(err)
 	}
 	return r.status
@@ -118,12 +130,13 @@ type report struct {
 	Verdict string             `json:"verdict"` // whether all is sound
 	Paths   []*census.Database `json:"paths"`
 
-	status int // the exit status
+	status   int             // the exit status
+	policies map[string]bool // whose filters tables have
 }
 
 // newReport adds up what was read.
 func newReport(databases []*census.Database) *report {
-	r := &report{Paths: databases}
+	r := &report{Paths: databases, policies: map[string]bool{}}
 	tables := map[verify.Status]int{}
 	damaged, unread, unnamed := 0, 0, 0
 	for _, d := range databases {
@@ -136,6 +149,7 @@ func newReport(databases []*census.Database) *report {
 		}
 		for _, t := range d.Tables {
 			tables[t.Status]++
+			r.policies[t.Policy] = true
 		}
 	}
 	var parts []string

@@ -237,6 +237,8 @@ func TestPolicy(t *testing.T) {
 	}{
 		{exitCannotRun, "pass --policy 'wrong'", []string{"--policy", "wron", "--policy", "[w]rong"}},
 		{exitFault, "FAULTY: 1 table with a false negative\n", []string{"--policy=wrong"}},
+		{exitFault, "negative; no filter of the policy \"wring\" was read\n", []string{
+			"--policy=wring", "--policy=wrong"}},
 	} {
 		status, out, stderr := filterdump(t, append(c.args, dir)...)
 		require.Equal(t, c.status, status, out+stderr)
@@ -264,6 +266,15 @@ func TestCommandLine(t *testing.T) {
 	require.NoError(t, os.CopyFS(path, os.DirFS(golden("leveldb", "tables", "one_key"))))
 	status, out, stderr := filterdump(t, "--verify", path)
 	require.Equal(t, exitSound, status, out+stderr)
+
+	// The report has it in one line, so that it can be copied.
+	path = filepath.Join(t.TempDir(), strings.Repeat("a long path, ", 10))
+	require.NoError(t, os.CopyFS(path, os.DirFS(golden("leveldb", "tables", "one_key"))))
+	_, out, _ = filterdump(t, "--verify", path)
+	require.Contains(t, out, path[:len(path)-1]+"\n")
+	require.NoError(t, os.Remove(filepath.Join(path, "CURRENT")))
+	_, out, _ = filterdump(t, path)
+	require.Contains(t, out, path+":")
 }
 
 // An output that is closed early is told, and a pipe with a table's name is not waited for.

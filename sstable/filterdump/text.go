@@ -34,9 +34,9 @@ func (r *report) text() string {
 	for _, d := range r.Paths {
 		b.gap()
 		if d.Note != "" {
-			b.wrapped("", d.Path+": "+d.Note)
+			b.words("", printable(d.Path)+":", strings.Split(printable(d.Note), " ")...)
 		} else if !last || len(r.Paths) > 1 {
-			b.wrapped("", d.Path)
+			b.line(printable(d.Path))
 		}
 		b.reasons(d.Tables)
 		if d.Verdict != nil {
@@ -157,13 +157,22 @@ func (b *textWriter) table(header table.Row, rows []table.Row, numbers ...int) {
 
 // wrapped writes s in lines, the first after a prefix, the others below its text.
 func (b *textWriter) wrapped(prefix, s string) {
-	if s == "" {
-		return
+	if words := strings.Split(printable(s), " "); s != "" {
+		b.words(prefix, words[0], words[1:]...)
 	}
-	for _, line := range strings.Split(text.WrapSoft(printable(s), width-len(prefix)), "\n") {
+}
+
+// words is wrapped for the words of a text. It breaks none: a path can be copied.
+func (b *textWriter) words(prefix, line string, more ...string) {
+	for _, word := range more {
+		if text.RuneWidthWithoutEscSequences(prefix+line+" "+word) <= width {
+			line += " " + word
+			continue
+		}
 		b.line(prefix + line)
-		prefix = strings.Repeat(" ", len(prefix))
+		prefix, line = strings.Repeat(" ", len(prefix)), word
 	}
+	b.line(prefix + line)
 }
 
 // gap ends a paragraph.

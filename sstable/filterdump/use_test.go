@@ -155,10 +155,10 @@ func TestTerminalSequences(t *testing.T) {
 	require.NoError(t, os.WriteFile(broken, []byte("none"), 0o600))
 	for _, args := range [][]string{
 		{dir, dir}, {broken}, {"--x" + sequence, dir},
-		{dir + "none"},
+		{dir + "none"}, {"--json", dir},
 	} {
 		_, out, stderr := filterdump(t, args...)
-		require.Contains(t, out+stderr, `\x1b`, "%q", args)
+		require.Regexp(t, `\\(x|u00)1b`, out+stderr, "%q", args)
 		require.NotRegexp(t, `[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{202e}]|(?m)^(sound|dir)`, out+stderr,
 			"%q", args)
 	}
