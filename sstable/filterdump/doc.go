@@ -52,13 +52,17 @@ A table is sound if every key that a filter covers matches it. It is unverified 
 of an unknown kind or its keys are in doubt, corrupt if a checksum is wrong or the bytes contradict
 each other, missing if the manifest names it and it is not there, and unreadable for the reason that
 follows. Filters of an unknown name are taken for LevelDB's or levelbloom's if all keys match; if
-not, they are a fault only if --policy names them.
+not, they are a fault only if --policy names them. Filters of prefixes, as Pebble writes them for a
+comparer with a Split of its own, are unverified: they are told from filters that lost keys by more
+prefixes that match than chance explains, in all tables of a database together.
 
 The tables of a database are those that its manifest names, with the sizes that it says. Others are
-left out: a killed process leaves some, and a database in use creates and deletes them. If more are
-left out that are newer than all named ones than are named, the manifest may be an old one, and
-there is no verdict. Pebble's files of large values (.blob) are not verified, and RocksDB's tables
-are not supported.
+left out: a killed process leaves some, and a database in use creates and deletes them. But the
+manifest may be old, or cut off, if tables are newer than all named ones and their log is gone, or
+if they are more than those that are named: that is status 2, unless the manifest changes meanwhile.
+A log that Pebble keeps for reuse can hide that the last tables are not named. Pebble's files of
+large values (.blob) are not verified, and RocksDB's tables are not supported: those of before 2020
+that cannot be told from Pebble's are verified as such.
 
 The engines trust bytes whose checksum is right. A table on which an engine's reader panics is
 corrupt. Forged ones can also end filterdump, have it wait, or take memory: on Linux at most half of
@@ -68,9 +72,10 @@ it, or 2 GiB.
 
 	0  all tables are sound, or have no filters
 	1  a table has a false negative, is corrupt or is missing, or the manifest or CURRENT is
-	   damaged: the first line begins with FAULTY
-	2  something else could not be read or verified, or the flags are wrong, or the report could
-	   not be written
+	   damaged, or CURRENT is missing beside a manifest and tables: the first line begins with
+	   FAULTY
+	2  something else could not be read or verified, such as a database that its engine refuses,
+	   or the flags are wrong, or the report could not be written
 
 # JSON
 
