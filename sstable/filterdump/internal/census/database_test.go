@@ -213,6 +213,7 @@ func TestNewerTables(t *testing.T) {
 		{false, []string{"000100.ldb", "000101.ldb"}, false},
 		{false, []string{"000100.ldb", "000101.log"}, false},
 		{false, []string{"000100.ldb", "000099.log", "000101.log"}, true},
+		{false, []string{"000100.ldb", "000099-001.log", "000101.log"}, true}, // Pebble's, failed over
 		{true, []string{"000100.ldb", "000101.ldb", "000102.log"}, true},
 	} {
 		dir := copyOf(t, "leveldb/tables/one_key")

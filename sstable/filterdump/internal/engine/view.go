@@ -172,8 +172,8 @@ func (v *View) takeTables() error {
 		if name == "CURRENT" { // which Pebble reads if no marker tells a newer format
 			v.memory[name], _ = readFile(filepath.Join(v.dir, name), 64<<10)
 		}
-		if log, _ := strconv.Atoi(strings.TrimSuffix(name, ".log")); ext == ".log" && v.OldestLog == 0 {
-			v.OldestLog = log // names are sorted
+		if stem, _, _ := strings.Cut(name, "-"); ext == ".log" && v.OldestLog == 0 { // sorted
+			v.OldestLog, _ = strconv.Atoi(strings.TrimSuffix(stem, ".log"))
 		}
 		if marked(name, "remote-obj-catalog") != "" {
 			return errors.New("tables in shared storage are not read here")
