@@ -9,16 +9,19 @@ import (
 
 const (
 	maxLookups = 1 << 17
+	maxParts   = 1 << 10
 
 	// Keys often form groups with giant gaps between them ("acct:...", "user:..."), in which nobody
 	// looks for keys: a gap counts as one of at most 64 keys.
 	maxPerGap = 64
 )
 
-// absentKeys returns absent keys between neighbors, in ascending order. Each absent key that counts
-// is as likely to be taken as any other.
+// absentKeys returns absent keys between neighbors, in ascending order. Of keys that are neighbors,
+// each absent key that counts is as likely to be taken as any other. But the keys are divided into
+// parts, and each of these gives as many absent keys, if there are so many: else tables of random
+// keys, whose gaps are large, would hide those of keys that are numbers with few gaps.
 func absentKeys(keys, next [][]byte, rng *rand.Rand) (all [][]byte) {
-	gaps, total := make([]gap, len(keys)), uint64(0)
+	gaps := make([]gap, len(keys))
 	for i, key := range keys {
 		gaps[i] = between(key, next[i])
 		if len(key) != len(next[i]) {
@@ -27,18 +30,24 @@ func absentKeys(keys, next [][]byte, rng *rand.Rand) (all [][]byte) {
 				all = append(all, other)
 			}
 		}
-		total += min(gaps[i].len, maxPerGap)
 	}
-	share := min(1, maxLookups/float64(total))
-	for i, key := range keys {
-		for n := range min(gaps[i].len, maxPerGap) {
-			if rng.Float64() >= share {
-				continue
+	slices.SortFunc(gaps, func(a, b gap) int { return bytes.Compare(a.low, b.low) })
+	for part := range slices.Chunk(gaps, 1+len(gaps)/maxParts) {
+		total := uint64(0)
+		for _, g := range part {
+			total += min(g.len, maxPerGap)
+		}
+		share := maxLookups * float64(len(part)) / float64(len(gaps)) / float64(total)
+		for _, g := range part {
+			for n := range min(g.len, maxPerGap) {
+				if rng.Float64() >= share {
+					continue
+				}
+				if g.len > maxPerGap {
+					n = rng.Uint64N(g.len)
+				}
+				all = append(all, g.key(n))
 			}
-			if gaps[i].len > maxPerGap {
-				n = rng.Uint64N(gaps[i].len)
-			}
-			all = append(all, gaps[i].key(key, n))
 		}
 	}
 	slices.SortFunc(all, bytes.Compare)
@@ -54,6 +63,7 @@ func absentKeys(keys, next [][]byte, rng *rand.Rand) (all [][]byte) {
 // filter depends on which absent keys are looked up. Random ones show the rate of the textbook
 // where the neighbors of present keys have twenty times as many false positives.
 type gap struct {
+	low         []byte // the lower neighbor
 	len         uint64 // number of keys; 0 if there are none
 	from, to    int    // where the number stands
 	zero        byte   // its lowest digit
@@ -63,6 +73,7 @@ type gap struct {
 // between returns the gap between two keys. It is empty if they are not of one length, or if low is
 // not below high.
 func between(low, high []byte) (g gap) {
+	g.low = low
 	if len(low) != len(high) || bytes.Compare(low, high) >= 0 {
 		return g
 	}
@@ -94,9 +105,9 @@ func (g *gap) number(key []byte) (n uint64) {
 	return n
 }
 
-// key returns key i of the gap above the lower neighbor. REQUIRES: i < g.len.
-func (g *gap) key(lower []byte, i uint64) []byte {
-	key, n := bytes.Clone(lower), g.lower+1+i
+// key returns key i of the gap. REQUIRES: i < g.len.
+func (g *gap) key(i uint64) []byte {
+	key, n := bytes.Clone(g.low), g.lower+1+i
 	for at := g.to - 1; at >= g.from; at-- {
 		key[at] = g.zero + byte(n%g.base)
 		n /= g.base

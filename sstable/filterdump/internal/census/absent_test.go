@@ -88,6 +88,29 @@ func TestManyAbsentKeys(t *testing.T) {
 	}
 }
 
+// A part of the keys that has few absent keys between them is looked up like the others: a table of
+// numbers beside one of random keys.
+func TestEachPartCounts(t *testing.T) {
+	var keys []string
+	for i := range 60_000 {
+		keys = append(keys, fmt.Sprintf("a%09d", i+i/10)) // each tenth gap has a key
+	}
+	rng := rand.New(rand.NewPCG(1, 4))
+	for i := range 60_000 {
+		keys = append(keys, fmt.Sprintf("b%09d", 10_000*i+rng.IntN(9000)))
+	}
+	all, next := pairs(keys...)
+	rng.Shuffle(len(all), func(i, j int) { // as in a sample
+		all[i], all[j], next[i], next[j] = all[j], all[i], next[j], next[i]
+	})
+	counts := map[byte]int{}
+	for _, key := range absentKeys(all, next, rng) {
+		counts[key[0]]++
+	}
+	require.InDelta(t, 6000, counts['a'], 70, "all but what one part of both gives")
+	require.InDelta(t, maxLookups/2, counts['b'], 5*math.Sqrt(maxLookups/2))
+}
+
 // A number of more digits than a uint64 has is cut off, and what follows stays.
 func TestBetweenFarKeys(t *testing.T) {
 	for low, high := range map[string]string{
@@ -98,12 +121,12 @@ func TestBetweenFarKeys(t *testing.T) {
 		g := between([]byte(low), []byte(high))
 		last := low
 		for _, i := range []uint64{0, g.len / 2, g.len - 1} {
-			key := string(g.key([]byte(low), i))
+			key := string(g.key(i))
 			require.True(t, last < key && key < high, "%q", key)
 			require.Equal(t, low[g.to:], key[g.to:])
 			last = key
 		}
-		end := string(g.key([]byte(low), g.len))
+		end := string(g.key(g.len))
 		require.Equal(t, high[:g.to], end[:g.to], "after the last comes the neighbor")
 	}
 }
