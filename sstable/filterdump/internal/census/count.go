@@ -41,7 +41,9 @@ func (d *Database) countReads(o engine.Options, filters, indexes int64) error {
 	rng := rand.New(rand.NewPCG(1, 4))
 	var keys, next [][]byte
 	err := open(bare, func(int) {}, func(db engine.DB) (err error) {
-		keys, next, err = neighbors(db, rng, d.options.Progress)
+		keys, next, err = neighbors(db, rng, func(seen int) {
+			d.options.Progress("reading keys: %d of at most %d", seen, d.Total.Entries)
+		})
 		if err == nil {
 			d.Memory, err = db.Memory(uint64(filters + indexes))
 		}
@@ -55,15 +57,15 @@ func (d *Database) countReads(o engine.Options, filters, indexes int64) error {
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
 	d.Sampled, d.Lookups = len(keys), len(absent)
-	get, err := d.lookUp(o, keys, absent, engine.DB.Get)
+	get, err := d.lookUp("by Get", o, keys, absent, engine.DB.Get)
 	has := get
 	if err == nil && d.Engine != "goleveldb" {
-		has, err = d.lookUp(o, keys, absent, engine.DB.Has)
+		has, err = d.lookUp("by Has", o, keys, absent, engine.DB.Has)
 	}
 	if err != nil {
 		return err
 	}
-	without, err := d.lookUp(bare, keys, absent, engine.DB.Get)
+	without, err := d.lookUp("without filters", bare, keys, absent, engine.DB.Get)
 	d.Get, d.Has, d.Bare = get.per1000(get.sum), has.per1000(has.sum), without.per1000(without.sum)
 	for _, r := range d.Tables {
 		d.Ribbon += without.per1000(without.byTable[engine.Number(r.Path)]) * r.RibbonFPP
@@ -72,7 +74,7 @@ func (d *Database) countReads(o engine.Options, filters, indexes int64) error {
 }
 
 // neighbors returns a random sample of the keys, and the key that follows each.
-func neighbors(db engine.DB, rng *rand.Rand, progress func(format string, args ...any),
+func neighbors(db engine.DB, rng *rand.Rand, progress func(seen int),
 ) (keys, next [][]byte, err error) {
 	seen := 0
 	var before []byte
@@ -88,7 +90,7 @@ func neighbors(db engine.DB, rng *rand.Rand, progress func(format string, args .
 		}
 		before = append(before[:0], key...)
 		if seen++; seen%1024 == 0 {
-			progress("counting what lookups read: %d keys seen", seen)
+			progress(seen)
 		}
 	})
 	return keys, next, err
@@ -106,7 +108,7 @@ func (r *reads) per1000(n int) float64 { return 1000 * float64(n) / float64(max(
 // lookUp looks absent keys up until there are so many reads that their number has an error of 1 %.
 // Lookups of some present keys come first: they also read indexes, whose parts Pebble reads one by
 // one, and filters.
-func (d *Database) lookUp(o engine.Options, present, absent [][]byte,
+func (d *Database) lookUp(how string, o engine.Options, present, absent [][]byte,
 	look func(engine.DB, []byte) (bool, error),
 ) (r reads, err error) {
 	const enough = 10_000
@@ -131,7 +133,7 @@ func (d *Database) lookUp(o engine.Options, present, absent [][]byte,
 			if isEnough || i == len(keys) {
 				break
 			}
-			d.options.Progress("counting what lookups read: %d of at most %d", r.lookups, len(absent))
+			d.options.Progress("looking up keys %s: %d of at most %d", how, i+1, len(keys))
 			if _, err := look(db, keys[i]); err != nil {
 				return err
 			}

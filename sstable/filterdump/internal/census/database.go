@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/engine"
 	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
@@ -165,9 +165,13 @@ func (d *Database) verify(view *engine.View) {
 			Policies: d.options.Policies})
 	}
 	d.leaveOut(view)
-	var done atomic.Int64
+	var mutex sync.Mutex
+	done := 0
 	d.Tables = verify.Verify(files, func() {
-		d.options.Progress("%d of %d tables verified", done.Add(1), len(files))
+		mutex.Lock()
+		defer mutex.Unlock()
+		done++
+		d.options.Progress("%d of %d tables verified", done, len(files))
 	})
 	for i, number := range numbers {
 		d.Add(d.named[number].Level, d.Tables[i])

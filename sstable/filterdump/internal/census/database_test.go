@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"syscall"
 	"testing"
@@ -64,7 +65,7 @@ func (s sequence) Keys(f func(key []byte)) error {
 // Of a large database a random sample of the keys is taken, each with the key that follows it.
 func TestNeighborsAreASample(t *testing.T) {
 	counts := [3]int{}
-	keys, next, err := neighbors(sequence{n: 3 * maxLookups}, seeded(t), func(string, ...any) {})
+	keys, next, err := neighbors(sequence{n: 3 * maxLookups}, seeded(t), func(int) {})
 	require.NoError(t, err)
 	require.Len(t, keys, maxLookups)
 	for i, key := range keys {
@@ -234,15 +235,36 @@ func TestNewerTables(t *testing.T) {
 	}
 }
 
-// All that takes long is told.
+// All that takes long is told: what is done, and how much of it, which never becomes less.
 func TestProgress(t *testing.T) {
-	var told []string
-	Read(thirds(t, 6000, opt.Options{}), Options{Progress: func(format string, _ ...any) {
-		if !slices.Contains(told, format) {
-			told = append(told, format)
+	dense, db := pebbleOf(t, pebble.Options{}, 0, nil) // without absent keys
+	for i := range 6000 {
+		require.NoError(t, set(db, fmt.Appendf(nil, "%08d", i)))
+	}
+	require.NoError(t, db.Flush())
+	for _, dir := range []string{dense, thirds(t, 6000, opt.Options{})} {
+		var told []string
+		var last int64
+		d := Read(dir, Options{Progress: func(format string, args ...any) {
+			what := regexp.MustCompile(`%d of (at most )?%d`).ReplaceAllString(format, "")
+			numbers := args[len(args)-2:]
+			if what = fmt.Sprintf(what, args[:len(args)-2]...); !slices.Contains(told, what) {
+				told, last = append(told, what), 0
+			}
+			var done, all int64
+			_, err := fmt.Sscan(fmt.Sprint(numbers...), &done, &all)
+			if err != nil || what != told[len(told)-1] || last > done || done > all {
+				t.Errorf("%q %v after %d", format, args, last) // maybe in another goroutine
+			}
+			last = done
+		}})
+		want := []string{" tables verified", "reading keys: ", "looking up keys by Get: ",
+			"looking up keys by Has: ", "looking up keys without filters: "}
+		if d.Engine == "goleveldb" {
+			want = slices.Delete(want, 3, 4)
 		}
-	}})
-	require.Len(t, told, 3, "tables, keys and lookups")
+		require.Equal(t, want, told)
+	}
 }
 
 // Pebble takes its memtables out of the block cache: with its defaults, nothing is left, so tables
