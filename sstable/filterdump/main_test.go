@@ -193,6 +193,7 @@ func TestStatus(t *testing.T) {
 					require.Contains(t, out, words, args)
 				}
 			}
+			require.Equal(t, c.status == exitFault, strings.Contains(out, "Restore what is damaged"))
 			if c.status != 0 {
 				require.NotContains(t, out, "Use ribbon")
 				require.False(t, strings.HasPrefix(out, "No verdict"), out)
@@ -202,7 +203,9 @@ func TestStatus(t *testing.T) {
 	missing := without(mixed(), "000005.ldb", "000010.ldb", "000015.ldb")
 	status, out, _ := filterdump(t, missing, one)
 	require.Equal(t, exitFault, status)
-	require.Equal(t, "FAULTY: 3 tables missing; 1 table sound\n\n"+missing+"\n- 3 tables, such as "+
+	require.Equal(t, "FAULTY: 3 tables missing; 1 table sound\n\nRestore what is damaged from a "+
+		"backup. Keys that a false negative hides are\nthere: open the database without the filters' "+
+		"policy.\n\n"+missing+"\n- 3 tables, such as "+
 		"000005.ldb: missing: no such file or directory\n\n"+
 		"No verdict: 3 of 3 tables cannot be read, or trusted.\n\n"+one+"\n", out)
 }

@@ -31,6 +31,11 @@ func (r *report) text() string {
 	if !last {
 		b.wrapped("", r.Verdict)
 	}
+	if r.status == exitFault {
+		b.gap()
+		b.wrapped("", "Restore what is damaged from a backup. Keys that a false negative hides are "+
+			"there: open the database without the filters' policy.")
+	}
 	for _, d := range r.Paths {
 		b.gap()
 		if d.Note != "" {
