@@ -4,8 +4,9 @@ sound. It reads the databases of C++ LevelDB, goleveldb and Pebble:
 
 	go run github.com/levelbloom/levelbloom/sstable/filterdump@latest DIRECTORY
 
-It changes nothing and takes no lock, so the database may be in use. To verify filters only, also of
-single tables (.ldb, .sst):
+It changes nothing and takes no lock, so the database may be in use. It reads all tables twice, and
+then some 100,000 blocks. To verify filters only, also of single tables (.ldb, .sst), it reads the
+tables once:
 
 	filterdump --verify PATH...
 
@@ -15,13 +16,13 @@ For example, filterdump testdata/goleveldb/name2_none_1k prints:
 
 	Nothing to do: with so few keys, any filter does.
 
-	- With goleveldb's default options, the block cache (8 MiB) has room for what
-	  lookups need there, 1 MiB.
+	- With goleveldb's default options, the block cache has 8.0 MiB, and lookups
+	  need 1.0 MiB there.
 
 	level  tables  entries  MiB of filters  tables by filter
 	L0          1    3,300          0.0043  1 bloom
 
-	Tables by the filters' policy: 1 leveldb.BuiltinBloomFilter2
+	Tables by the name of the filters' policy: 1 leveldb.BuiltinBloomFilter2
 
 	1 table sound
 
@@ -30,12 +31,14 @@ it.
 
 # The verdict
 
-The verdict on a database says which change saves reads, with the lines of code. If no change saves
-a read in a hundred lookups of absent keys, there is nothing to do.
+The verdict on a database says which change saves reads, with the lines of code that the program
+lacks. If no change saves a read in a hundred lookups of absent keys, there is nothing to do, unless
+tables with more than one key in a hundred have no filter: then Rewrite is to be called.
 
 What lookups read now is counted: the engine opens the tables read-only, with a copy of the manifest
 in memory, and looks up absent keys that lie between keys of the database: neighbors of a random
-sample if there are more than 131,072. More than 64 absent keys in a row count as 64. filterdump
+sample if there are more than 131,072. More than 64 absent keys in a row count as 64. Of up to 1,024
+parts of the keys, each is looked up as often as the others, if it has the absent keys. filterdump
 counts the data blocks that the engine's own Get reads, that the adapter's Has reads, and that Get
 reads without filters: each until there are 10,000, which have an error of 1 %. The block cache has
 room for indexes and filters, and for hardly any data: for 1 MiB in Pebble, so in databases of a few
@@ -87,7 +90,8 @@ lookups of absent keys.
 	  path, note, damaged     what could not be read, and whether the database is at fault
 	  unnamed                 tables that are left out
 	  engine, cache           goleveldb, pebblev1 or pebblev2; its block cache without memtables
-	  keys, bytes, old        of all tables; of those without ribbon filters
+	  keys, unfiltered        of all tables; of those without filters
+	  bytes, old              of all tables; of those without ribbon filters
 	  sampled, lookups        keys of the sample, and absent keys between them: the most lookups
 	  get, has, bare, ribbon  reads: by Get, by Has, without filters; computed for ribbon filters
 	  levels, total           number, tables, entries, filter_bytes, ribbon_bytes

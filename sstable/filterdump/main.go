@@ -39,7 +39,7 @@ verified.`
 // options is the command line.
 type options struct {
 	Paths   []filePath       `arg:"" name:"PATH" help:"A database directory (in use or not) or table."`
-	Verify  bool             `help:"Only compare the keys with the filters; count no reads."`
+	Verify  bool             `help:"Only verify filters: read all tables once, not twice and more."`
 	JSON    bool             `name:"json" help:"Write the report as JSON, with all tables."`
 	Policy  []string         `placeholder:"NAME" sep:"none" help:"${policyHelp}"`
 	Version kong.VersionFlag `help:"Print the version."`

@@ -125,7 +125,7 @@ func (b *textWriter) levels(d *census.Database) {
 		2, 3, 4)
 	if len(d.Total.Policies) > 0 {
 		b.gap()
-		b.wrapped("", "Tables by the filters' policy: "+tally(d.Total.Policies))
+		b.wrapped("", "Tables by the name of the filters' policy: "+tally(d.Total.Policies))
 	}
 }
 

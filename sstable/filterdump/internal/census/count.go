@@ -15,19 +15,13 @@ import (
 
 // count counts what lookups read, and sets the verdict.
 func (d *Database) count(o engine.Options) {
-	var filters, indexes int64 // with ribbon filters
 	o.Names = []string{policy.NameLevelDB, policy.NameGoLevelDB}
 	for name := range d.Total.Policies { // all tables are sound, so these filters are ours
 		if name != verify.Pebbles && !slices.Contains(o.Names, name) {
 			o.Names = append(o.Names, name)
 		}
 	}
-	for _, r := range d.Tables {
-		indexes += r.IndexBytes
-		filters += int64(r.RibbonBytes)
-		o.Room += r.IndexBytes + r.FilterBytes
-	}
-	if err := d.countReads(o, filters, indexes); err != nil {
+	if err := d.countReads(o); err != nil {
 		d.Note = fmt.Sprintf("nothing was counted: %s: %v", d.Engine, err)
 		return
 	}
@@ -35,9 +29,13 @@ func (d *Database) count(o engine.Options) {
 }
 
 // countReads fills in what is counted, and what is computed from that.
-func (d *Database) countReads(o engine.Options, filters, indexes int64) error {
+func (d *Database) countReads(o engine.Options) error {
 	bare := o
-	bare.Names, bare.Room = nil, indexes
+	bare.Names = nil
+	for _, r := range d.Tables {
+		bare.Room += r.IndexBytes
+		o.Room += r.IndexBytes + r.FilterBytes
+	}
 	rng := rand.New(rand.NewPCG(1, 4))
 	var keys, next [][]byte
 	err := open(bare, func(int) {}, func(db engine.DB) (err error) {
@@ -45,7 +43,7 @@ func (d *Database) countReads(o engine.Options, filters, indexes int64) error {
 			d.options.Progress("reading keys: %d of at most %d", seen, d.Total.Entries)
 		})
 		if err == nil {
-			d.Memory, err = db.Memory(uint64(filters + indexes))
+			d.BlockCache, d.OpenTables, err = db.Memory(uint64(d.Total.RibbonBytes) + uint64(bare.Room))
 		}
 		return err
 	})

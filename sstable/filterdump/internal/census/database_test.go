@@ -271,11 +271,13 @@ func TestProgress(t *testing.T) {
 // that are smaller than the cache are no reason to do nothing.
 func TestCacheWithoutMemtables(t *testing.T) {
 	for cache, left := range map[int64]int64{8 << 20: 0, 6 << 20: 0, 50 << 20: 42 << 20} {
-		dir, db := pebbleOf(t, pebble.Options{CacheSize: cache}, 1, set)
+		dir, db := pebbleOf(t, pebble.Options{CacheSize: cache, MaxOpenFiles: 5}, 1, set)
 		require.NoError(t, db.Flush())
 		d := counted(t, dir)
 		require.Equal(t, left, d.Cache)
-		require.Contains(t, d.Memory, "With the program's options, ")
+		require.EqualValues(t, cache, d.BlockCache.Has)
+		require.Equal(t, cache < 9<<20, d.BlockCache.Lacks())
+		require.False(t, d.OpenTables.Lacks(), "Pebble keeps some open, whatever the options say")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
 )
 
 // Options say how to open a view.
@@ -27,9 +28,10 @@ type DB interface {
 	// Get is the engine's own lookup. Has is that of its adapter, if it has one.
 	Get(key []byte) (bool, error)
 	Has(key []byte) (bool, error)
-	// Memory says whether the program's caches, as far as they are known, have room for all tables
-	// with ribbon filters, whose filters and indexes have so many bytes, and what to set if not.
-	Memory(blocks uint64) (string, error)
+	// Memory returns the size of the block cache, and how many tables stay open, by the program's
+	// options as far as they are known. Ribbon filters in all tables would have, with indexes, so
+	// many bytes.
+	Memory(blocks uint64) (cache, files verdict.Setting, err error)
 	Close() error
 }
 
@@ -60,27 +62,6 @@ func Open(o Options, read func(number int)) (DB, error) {
 		return openPebbleV2(o, policies, read)
 	}
 	return nil, errors.New("levelbloom has no adapter for this engine")
-}
-
-// A setting is what an option provides, and what lookups of absent keys require.
-type setting struct{ has, required uint64 }
-
-// memory says what Memory does. setCache and setFiles are lines of code, without the number of MiB
-// and of tables. Options are the engine's default ones, unless those of the program are known.
-func memory(options string, cache setting, setCache string, files setting, setFiles string) string {
-	const mib = 1 << 20
-	text := fmt.Sprintf("With %s options, the block cache (%d MiB) ", options, cache.has/mib)
-	required := (cache.required + mib - 1) / mib
-	if cache.has >= cache.required {
-		text += fmt.Sprintf("has room for what lookups need there, %d MiB", required)
-	} else {
-		text += fmt.Sprintf("lacks room for what lookups need there, %d MiB: set "+setCache+
-			", or more for the data", required, required)
-	}
-	if files.has < files.required {
-		text += fmt.Sprintf("; not all tables stay open: set "+setFiles, files.required)
-	}
-	return text + "."
 }
 
 // Quiet is a logger of Pebble. What it says as it gives up becomes a panic.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/goleveldb"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
 )
 
 type goLevelDB struct{ *leveldb.DB }
@@ -61,16 +62,16 @@ func (db *goLevelDB) Get(key []byte) (bool, error) { return db.DB.Has(key, nil) 
 func (db *goLevelDB) Has(key []byte) (bool, error) { return db.DB.Has(key, nil) }
 
 // Memory assumes goleveldb's defaults: a database does not tell its options.
-func (db *goLevelDB) Memory(blocks uint64) (string, error) {
+func (db *goLevelDB) Memory(blocks uint64) (cache, files verdict.Setting, err error) {
 	tables, err := db.Tables()
 	// goleveldb's buffers may be twice as large as the blocks in them.
-	cache := setting{uint64(opt.DefaultBlockCacheCapacity), 2 * blocks}
-	files := setting{uint64(opt.DefaultOpenFilesCacheCapacity), uint64(len(tables))}
-	if files.has < files.required {
-		files.required += files.required / 4 // for those to come
+	cache = verdict.Setting{Has: uint64(opt.DefaultBlockCacheCapacity), Required: 2 * blocks}
+	files = verdict.Setting{Has: uint64(opt.DefaultOpenFilesCacheCapacity),
+		Required: uint64(len(tables))}
+	if files.Lacks() {
+		files.Required += files.Required / 4 // for those to come
 	}
-	return memory("goleveldb's default", cache, "Options.BlockCacheCapacity to %d<<20",
-		files, "Options.OpenFilesCacheCapacity to %d"), err
+	return cache, files, err
 }
 
 // A viewStorage has a manifest in memory, and the tables of a view. It calls read for each read of

@@ -12,6 +12,7 @@ import (
 
 	"github.com/levelbloom/levelbloom/adapters/pebblev1"
 	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verdict"
 )
 
 type pebbleV1 struct {
@@ -130,24 +131,20 @@ func (db pebbleV1) Get(key []byte) (bool, error) {
 
 func (db pebbleV1) Has(key []byte) (bool, error) { return pebblev1.Has(db.DB, key) }
 
-func (db pebbleV1) Memory(uint64) (string, error) {
-	cache := pebble.NewCache(cmp.Or(db.settings.Cache, 8<<20)) // Pebble's default
-	defer cache.Unref()
-	o := &pebble.Options{Cache: cache, MemTableSize: uint64(db.settings.MemTable)}
+func (db pebbleV1) Memory(uint64) (cache, files verdict.Setting, err error) {
+	blocks := pebble.NewCache(cmp.Or(db.settings.Cache, 8<<20)) // Pebble's default
+	defer blocks.Unref()
+	o := &pebble.Options{Cache: blocks, MemTableSize: uint64(db.settings.MemTable)}
 	ribbon, err := policy.NewRibbon(10)
 	if err == nil {
 		err = pebblev1.Configure(o, ribbon)
 	}
 	if err != nil {
-		return "", err
+		return cache, files, err
 	}
 	r, err := pebblev1.Check(o, db.DB)
-	options := "Pebble's default"
-	if db.settings.Cache != 0 {
-		options = "the program's"
-	}
-	files := cmp.Or(db.settings.OpenFiles, 1000) // Pebble's default
-	return memory(options, setting{uint64(cache.MaxSize()), r.Required},
-		"Options.Cache to pebble.NewCache(%d<<20)", setting{uint64(files), uint64(r.RequiredFiles)},
-		"Options.MaxOpenFiles to %d"), err
+	// Of MaxOpenFiles, by default 1000, 10 may be no tables. Pebble has a lower limit of its own.
+	open := 10 + pebble.TableCacheSize(int(cmp.Or(db.settings.OpenFiles, 1000)))
+	return verdict.Setting{Has: uint64(blocks.MaxSize()), Required: r.Required},
+		verdict.Setting{Has: uint64(open), Required: uint64(r.RequiredFiles)}, err
 }

@@ -9,5 +9,6 @@ s/\([pP]\)ebbleV2/\1ebbleV1/g
 /DisableTableStats/d
 s/, vfs.WriteCategoryUnspecified)/)/
 s/vfs.FileInfo/os.FileInfo/
+s/FileCacheSize/TableCacheSize/
 s/^\t"cmp"$/&\n\t"os"/
 s/db.Compact(context.Background(), /db.Compact(/

@@ -12,16 +12,18 @@ type Figures struct {
 	Engine string `json:"engine"` // the adapter: goleveldb, pebblev1, pebblev2; "": none
 	Cache  int64  `json:"cache"`  // bytes of the block cache, without two memtables of Pebble's
 
-	Keys   int64   `json:"keys"`  // sum of the tables' numbers of different keys
-	Bytes  int64   `json:"bytes"` // of the tables
-	Old    int64   `json:"old"`   // of those with keys and without ribbon filters
-	Levels []Level `json:"levels"`
-	Total  Level   `json:"total"`
+	Keys       int64   `json:"keys"`       // sum of the tables' numbers of different keys
+	Unfiltered int64   `json:"unfiltered"` // of those in tables without filters
+	Bytes      int64   `json:"bytes"`      // of the tables
+	Old        int64   `json:"old"`        // of those with keys and without ribbon filters
+	Levels     []Level `json:"levels"`
+	Total      Level   `json:"total"`
 
-	Sampled int    `json:"sampled"` // keys whose neighbors were looked up: all, or a random sample
-	Lookups int    `json:"lookups"` // absent keys between neighbors: the most that were looked up
-	Memory  string `json:"-"`       // what Check says of memory with ribbon filters
+	Sampled int `json:"sampled"` // keys whose neighbors were looked up: all, or a random sample
+	Lookups int `json:"lookups"` // absent keys between neighbors: the most that were looked up
 
+	BlockCache Setting  `json:"-"` // its size, in bytes
+	OpenTables Setting  `json:"-"` // how many stay open
 	Configured []string `json:"-"` // policies in Pebble's OPTIONS; none if there are no OPTIONS
 
 	// What is read for 1,000 lookups of absent keys that lie between present ones, in data blocks.
@@ -30,6 +32,13 @@ type Figures struct {
 	Bare   float64 `json:"bare"`   // counted: without filters
 	Ribbon float64 `json:"ribbon"` // computed: by Has, with policy.NewRibbon(10) in all tables
 }
+
+// A Setting is what an option provides, the engine's default if those of the program are not known,
+// and what lookups of absent keys require of it if all tables have ribbon filters.
+type Setting struct{ Has, Required uint64 }
+
+// Lacks reports whether it is too small.
+func (s Setting) Lacks() bool { return s.Has < s.Required }
 
 // A Level is a level of the tree that has tables, or all of them.
 type Level struct {
@@ -62,6 +71,9 @@ func (f *Figures) Add(level int, r *verify.Result) {
 	}
 	if filters != "ribbon" && filters != NoKeys {
 		f.Old += r.Size
+	}
+	if filters == NoFilter {
+		f.Unfiltered += r.Keys
 	}
 	at, found := slices.BinarySearchFunc(f.Levels, level, func(l Level, n int) int {
 		return l.Number - n

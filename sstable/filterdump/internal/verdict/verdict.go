@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/levelbloom/levelbloom/policy"
+	"github.com/levelbloom/levelbloom/sstable/filterdump/internal/verify"
 )
 
 // A Verdict says which filters to use, and why.
@@ -40,46 +40,67 @@ func None(why string) *Verdict { return &Verdict{Sentence: "No verdict: " + why 
 
 // Of returns the verdict on a database. The first rule that holds decides.
 func Of(f *Figures) *Verdict {
-	now := Row{"now", f.Get, true, f.Total.FilterBytes}
-	without := Row{"without filters", f.Bare, true, 0}
+	rows := []Row{{"now", f.Get, true, f.Total.FilterBytes}}
+	if f.isPebble() {
+		rows[0].Setup = "now, by DB.Get"
+		if f.Total.FilterBytes > 0 {
+			rows = append(rows, Row{"now, by Has", f.Has, true, f.Total.FilterBytes})
+		}
+	}
 	then := Row{"with the code below", f.Ribbon, false, f.Total.RibbonBytes}
-	if f.Old == 0 { // only the lookups may change
-		then.Reads, then.Counted, then.FilterBytes = f.Has, true, f.Total.FilterBytes
-	}
+	without := Row{"without filters", f.Bare, true, 0}
+	memory, settings := f.caches()
 	nothing := func(why string, rows ...Row) *Verdict {
-		return &Verdict{Sentence: "Nothing to do: " + why + ".", Rows: rows,
-			Facts: facts(f.unused(), f.Memory)}
+		what := "Nothing to do"
+		if f.BlockCache.Lacks() || f.OpenTables.Lacks() {
+			what += " but for the caches"
+		}
+		return &Verdict{Sentence: what + ": " + why + ".", Rows: rows, Facts: facts(memory, f.unused())}
 	}
+	saves := f.Get-f.Ribbon >= worth
+	partly := f.lackFilters() && f.Total.FilterBytes > 0 // absent keys there may be few, or none
 	switch {
-	case f.Keys < fewKeys:
+	case f.Keys < fewKeys && !f.lackFilters():
 		return nothing("with so few keys, any filter does")
-	case f.Bytes <= f.Cache/compression:
+	case f.Bytes <= f.Cache/compression && !f.BlockCache.Lacks():
 		return nothing(fmt.Sprintf("all tables, %s, fit into the %s that the block cache has for them",
 			Megabytes(float64(f.Bytes)), Megabytes(float64(f.Cache))))
 	case f.Bytes <= littleData:
 		return nothing("with so little data, any filter does")
-	case f.Lookups == 0:
+	case f.Lookups == 0 && f.Old == 0:
+		return nothing("all tables have ribbon filters")
+	case f.Lookups == 0 && !partly:
 		return None("no absent keys were found between the keys")
-	case now.Reads-then.Reads < worth:
+	case f.Old > 0 && !saves && !partly:
 		return nothing("other filters would save less than 1 read in 100 lookups of absent keys",
-			now, without)
+			append(rows, without)...)
 	}
-	rows := []Row{now, then, without}
-	others := "If your program looks up no absent keys, change nothing."
+	v := &Verdict{Sentence: f.advice(), Code: f.code(settings),
+		Facts: facts(f.lastLevel(), f.unused(), f.old(), memory)}
+	switch {
+	case f.Old == 0 && f.isPebble():
+		v.Sentence += fmt.Sprintf("1,000 lookups of absent keys read %s data blocks by %s.Has, and %s "+
+			"by DB.Get.", Digits(f.Has), f.Engine, Digits(f.Get))
+	case f.Old == 0:
+		v.Sentence += fmt.Sprintf("1,000 lookups of absent keys read %s data blocks.", Digits(f.Get))
+	case saves:
+		rows = append(rows, then)
+		v.Sentence += fmt.Sprintf("1,000 lookups of absent keys then read %s data blocks, not %s.",
+			Digits(f.Ribbon), Digits(f.Get))
+	default:
+		v.Sentence += "Few absent keys were found between their keys, but each of these reads a block."
+	}
 	switch {
 	case f.Total.FilterBytes == 0: // a present key is absent from the tables above its own
-		rows = rows[:2]
-		others = "Filters also save reads of present keys in lower levels, which were not counted."
-	case f.Engine != "goleveldb" && f.Old > 0:
-		rows = slices.Insert(rows, 1, Row{"now, by Has", f.Has, true, f.Total.FilterBytes})
+		v.Sentence += " Filters also save reads of present keys in lower levels, which were not counted."
+	case f.Old > 0 && !partly:
+		v.Sentence += " If your program looks up no absent keys, change nothing."
+		fallthrough
+	default:
+		rows = append(rows, without)
 	}
-	return &Verdict{
-		Sentence: fmt.Sprintf("%s: 1,000 lookups of absent keys then read %s data blocks, not %s. %s",
-			f.advice(), Digits(then.Reads), Digits(now.Reads), others),
-		Rows:  rows,
-		Code:  f.code(),
-		Facts: facts(f.lastLevel(), f.unused(), f.old(), f.Memory, f.sharing()),
-	}
+	v.Rows = rows
+	return v
 }
 
 // facts returns those that are not empty.
@@ -87,15 +108,35 @@ func facts(all ...string) []string {
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
 }
 
-func (f *Figures) advice() (what string) {
-	what = "Use ribbon filters"
+func (f *Figures) isPebble() bool { return f.Engine != "goleveldb" }
+
+// lackFilters reports whether tables without filters have more than one key in a hundred.
+func (f *Figures) lackFilters() bool { return f.Unfiltered > f.Keys/100 }
+
+// isConfigured reports whether new tables get ribbon filters, as far as is known.
+func (f *Figures) isConfigured() bool {
+	return f.Total.Filters["ribbon"] > 0 && !slices.Contains(f.Configured, "none") &&
+		!slices.Contains(f.Configured, verify.Pebbles)
+}
+
+// advice begins the sentence.
+func (f *Figures) advice() string {
+	what, why := "Use ribbon filters", ": "
 	if f.Old == 0 {
-		what = "Keep the filters"
+		return "All tables have ribbon filters: "
 	}
-	if f.Engine != "goleveldb" {
+	if f.lackFilters() {
+		what += " and " + f.Engine + ".Rewrite"
+		why = fmt.Sprintf(": %d of %d tables have no filter. ", f.Total.Filters[NoFilter],
+			f.Total.Tables-f.Total.Filters[NoKeys])
+	}
+	if f.isConfigured() {
+		what = "Call " + f.Engine + ".Rewrite"
+	}
+	if f.isPebble() {
 		what += fmt.Sprintf(", and look keys up with %s.Has", f.Engine)
 	}
-	return what
+	return what + why
 }
 
 const (
@@ -111,37 +152,69 @@ if err := ADAPTER.Configure(options, p); err != nil {
 db, err := pebble.Open("db", options)
 if err != nil {
 	log.Fatal(err)
-}`
+}
+`
 	// By default, lookups of absent keys cause compactions in goleveldb.
 	goleveldbOptions = "opt.Options{DisableSeeksCompaction: true}"
 	// Pebble v1's default has neither marks nor what Rewrite writes.
-	pebblev1Options = "// and your own\noptions.FormatMajorVersion = pebble.FormatRangeKeys"
-	rewriteCode     = `
-// Once, to convert the tables that exist; db may be in use meanwhile:
+	pebblev1Format = "\noptions.FormatMajorVersion = pebble.FormatRangeKeys"
+	rewriteCode    = `// Once, to convert the tables that exist; db may be in use meanwhile:
 ctx := context.Background()
 if err := ADAPTER.Rewrite(ctx, options, db, nil); err != nil {
 	log.Fatal(err)
-}`
-	hasCode = `
-log.Println(ADAPTER.Has(db, []byte("key"))) // or ADAPTER.Get`
+}
+`
+	hasCode = `log.Println(ADAPTER.Has(db, []byte("key"))) // or ADAPTER.Get`
 )
 
-// code returns the lines that do what the advice says.
-func (f *Figures) code() []string {
-	code, names := openCode+rewriteCode, []string{"ADAPTER", f.Engine}
-	if f.Old == 0 { // the program has these lines
+// code returns the lines that the program lacks.
+func (f *Figures) code(settings string) []string {
+	code := openCode + rewriteCode
+	if f.Old == 0 {
 		code = ""
+	} else if f.isConfigured() {
+		code = rewriteCode
 	}
+	names := []string{"ADAPTER", f.Engine}
 	switch f.Engine {
 	case "goleveldb":
 		names = append(names, "pebble.Options{}", goleveldbOptions, "pebble.Open", "leveldb.OpenFile")
 	case "pebblev1":
-		names = append(names, "// and your own", pebblev1Options)
+		settings += pebblev1Format
 		fallthrough
 	default:
 		code += hasCode
 	}
-	return strings.Split(strings.NewReplacer(names...).Replace(strings.TrimPrefix(code, "\n")), "\n")
+	names = append(names, "// and your own", "// and your own"+settings)
+	return strings.FieldsFunc(strings.NewReplacer(names...).Replace(code),
+		func(c rune) bool { return c == '\n' })
+}
+
+// caches says whether they suffice. Code sets those that do not, and Pebble's block cache, whose
+// default size is that of two memtables.
+func (f *Figures) caches() (fact, code string) {
+	options := map[bool]string{true: "Pebble's default", false: "the program's"}[f.Configured == nil]
+	block, tables := "Cache = pebble.NewCache(%d << 20)", "MaxOpenFiles = %d"
+	if !f.isPebble() {
+		options = "goleveldb's default"
+		block, tables = "BlockCacheCapacity = %d << 20", "OpenFilesCacheCapacity = %d"
+	}
+	has, required := f.BlockCache.Has, (f.BlockCache.Required+MiB-1)/MiB*MiB
+	block = fmt.Sprintf("options."+block, max(has, required)/MiB)
+	fact = fmt.Sprintf("With %s options, the block cache has %s, and lookups need %s there", options,
+		Megabytes(float64(has)), Megabytes(float64(required)))
+	if f.BlockCache.Lacks() {
+		fact += ": set " + block + ", or more for the data"
+	}
+	if f.BlockCache.Lacks() || f.isPebble() {
+		code = "\n" + block
+	}
+	if f.OpenTables.Lacks() {
+		tables = fmt.Sprintf("options."+tables, f.OpenTables.Required)
+		fact += "; not all tables stay open: set " + tables
+		code += "\n" + tables
+	}
+	return fact + ".", code
 }
 
 // old says which tables have no ribbon filters, and how they get them.
@@ -150,15 +223,19 @@ func (f *Figures) old() string {
 		return ""
 	}
 	all := f.Total.Tables - f.Total.Filters[NoKeys]
-	return fmt.Sprintf("%d of %d tables have no ribbon filters: Rewrite writes their %s anew, and "+
-		"what overlaps them above. Programs without levelbloom can still open the database.",
+	fact := fmt.Sprintf("%d of %d tables have no ribbon filters: Rewrite writes their %s again, and "+
+		"the tables above that overlap them. Programs without levelbloom can still open the database.",
 		all-f.Total.Filters["ribbon"], all, Megabytes(float64(f.Old)))
+	if !f.isPebble() {
+		fact += " If they must use the filters too, take policy.NewBloom(10) under their policy's name."
+	}
+	return fact
 }
 
 // lastLevel says why Pebble's own Get reads so much.
 func (f *Figures) lastLevel() string {
 	last := len(f.Levels) - 1
-	if f.Engine == "goleveldb" || f.Levels[last].Number < 6 || f.Total.FilterBytes == 0 {
+	if !f.isPebble() || f.Levels[last].Number < 6 || f.Total.FilterBytes == 0 {
 		return ""
 	}
 	return fmt.Sprintf("Pebble's own Get asks no filter in L6, which has %s of %s entries.",
@@ -174,16 +251,6 @@ func (f *Figures) unused() string {
 		}
 	}
 	return ""
-}
-
-// sharing says what to do if other programs must read the filters, as LevelDB's names suggest.
-func (f *Figures) sharing() string {
-	ours := f.Total.Policies[policy.NameLevelDB] + f.Total.Policies[policy.NameGoLevelDB]
-	if f.Engine != "goleveldb" || ours == 0 {
-		return ""
-	}
-	return "If C++ LevelDB or plain goleveldb must use the filters too, take policy.NewBloom(10) " +
-		"under the name that it looks for."
 }
 
 // Digits writes a number with two digits that count, or more above 100, and 0 for next to nothing.
